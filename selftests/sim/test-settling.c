@@ -39,6 +39,34 @@ static void nothing_is_lost(void)
 	CHECK(settling.count < SETTLING_BATCHES && settling.count >= SETTLING_BATCHES / 2 - 1);
 }
 
+/* What three have put, each with numbers of its own, is what one would have added. */
+static void put_in_any_order(void)
+{
+	static const u64 counts[] = { 0, 1, 639, 640, 641, 1279, 1280, 50000, 409600 };
+	struct settling added, put[3];
+	u64 i;
+	u32 k;
+
+	for (k = 0; k < ARRAY_SIZE(counts); k++) {
+		settling_begin(&added);
+		for (i = 0; i < ARRAY_SIZE(put); i++)
+			settling_begin(&put[i]);
+		for (i = 0; i < counts[k]; i++)
+			settling_add(&added, i * i);
+		for (i = 0; i < counts[k]; i++)
+			settling_put(&put[i % 5 % 3], counts[k] - 1 - i,
+				     (counts[k] - 1 - i) * (counts[k] - 1 - i));
+		settling_join(&put[0], &put[1]);
+		settling_join(&put[0], &put[2]);
+		settling_close(&put[0], counts[k]);
+		CHECK_EQ(put[0].batch, added.batch);
+		CHECK_EQ(put[0].count, added.count);
+		CHECK_EQ(put[0].in_last, added.in_last);
+		CHECK_EQ(put[0].last_ns, added.last_ns);
+		CHECK(!memcmp(put[0].sums_ns, added.sums_ns, added.count * sizeof(u64)));
+	}
+}
+
 static void steady(void)
 {
 	struct settling_verdict verdict = judge(50000, 0, 0, 1000000, 500000);
@@ -119,6 +147,7 @@ static void short_run(void)
 int main(void)
 {
 	tap_run("batches hold every response", nothing_is_lost);
+	tap_run("in any order it is the same series", put_in_any_order);
 	tap_run("a steady run is left alone", steady);
 	tap_run("nothing is off by nothing", nothing);
 	tap_run("a warm-up is found", warm_up);

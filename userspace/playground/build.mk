@@ -33,7 +33,7 @@ wasm_core := $(filter-out %/displaced.c %/volume.c %/volume-format.c %/volume-lo
 # What has an edition of its own in wasi/, or needs what WASI has not.
 wasm_lib := $(filter-out %/file-claims.c %/interruption.c %/nameless-file.c %/output-file.c \
 	%/sibling-program.c %/standard-streams.c,$(LIB)) userspace/playground/wasi/files.c
-wasm_sim := $(filter-out %/jobs.c %/parallel.c %/outcome.c %/trace-import.c,$(SIM))
+wasm_sim := $(filter-out %/jobs.c %/parallel.c %/outcome.c %/pipeline.c %/trace-import.c,$(SIM))
 wasm_readers := $(filter-out %/trace-codec.c %/format-parquet.c %/trace-output.c,\
 	$(wildcard trace-tools/reader/*.c)) trace-tools/replay/foreign-trace.c \
 	userspace/playground/wasi/traces.c

@@ -119,7 +119,7 @@ int play_open(u32 count)
 
 	if (!ret)
 		ret = check_options(&error);
-	request_pool_init(&play.drive.pool);
+	request_pool_init(&play.drive.pool, sizeof(struct aftl_request));
 	if (!ret)
 		ret = make_device(&error);
 	if (!ret)

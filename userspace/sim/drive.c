@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "drive.h"
 
-static int blame_overload(const struct sim_drive *drive, struct aftl_error *error)
+int sim_blame_overload(u64 after_ns, struct aftl_error *error)
 {
 	return aftl_fail(error, -EBUSY,
 			 "the device cannot keep up: %u requests wait after %llu ms; lower the rate or use --arrival closed",
-			 REQUEST_POOL_MAX,
-			 (unsigned long long)((aftl_now(drive->ftl) - drive->base_ns) / 1000000));
+			 REQUEST_POOL_MAX, (unsigned long long)(after_ns / 1000000));
+}
+
+static int blame_overload(const struct sim_drive *drive, struct aftl_error *error)
+{
+	return sim_blame_overload(aftl_now(drive->ftl) - drive->base_ns, error);
 }
 
 static int hand_over(struct sim_drive *drive, struct aftl_request *request,
@@ -28,14 +32,7 @@ static int submit(struct sim_drive *drive, const struct sim_request *wanted,
 	if (!request)
 		return blame_overload(drive, error);
 	request->arrival_ns = drive->base_ns + sim_arrival(&drive->arrivals, wanted, free_ns);
-	request->unit = wanted->unit;
-	request->units = wanted->units;
-	request->op = wanted->op;
-	request->class = wanted->class;
-	request->level = wanted->level;
-	request->flags = wanted->flags;
-	request->hint = wanted->hint;
-	request->queue = wanted->queue;
+	sim_request_give(request, wanted);
 	return hand_over(drive, request, error);
 }
 
@@ -91,15 +88,20 @@ int sim_drive_submit(struct sim_drive *drive, struct aftl_error *error)
 	return unlikely(drive->beside.interval_ns) ? submit_beside(drive, error) : 0;
 }
 
+int sim_blame_stop(u64 pending, struct aftl_error *error)
+{
+	return aftl_fail(error, -EIO, "the device has stopped with %llu requests under way",
+			 (unsigned long long)pending);
+}
+
 int sim_drive_step(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
 {
 	u64 next_ns = aftl_next_event(drive->ftl);
 
 	if (unlikely(drive->beside.interval_ns) && !drive->ended)
 		next_ns = min(next_ns, beside_due(&drive->beside));
-	if (next_ns == U64_MAX || next_ns - last_ns > SIM_STUCK_NS)
-		return aftl_fail(error, -EIO, "the device has stopped with %u requests under way",
-				 aftl_pending(drive->ftl));
+	if (sim_is_stuck(next_ns, last_ns))
+		return sim_blame_stop(aftl_pending(drive->ftl), error);
 	aftl_advance(drive->ftl, next_ns);
 	return 0;
 }
@@ -193,10 +195,7 @@ int sim_drive_save(struct sim_drive *drive,
 
 static void set_limits(struct sim_drive *drive, const struct sim_options *options)
 {
-	bool endless = options->trace && !sim_option_given(options, "requests");
-
-	drive->limit = endless || options->requests > U64_MAX - options->warmup ?
-			       U64_MAX : options->warmup + options->requests;
+	drive->limit = sim_options_limit(options);
 	drive->depth = options->arrival == SIM_ARRIVAL_CLOSED ? options->depth : U32_MAX;
 	if (options->tenant_count)
 		drive->depth = sim_tenants_depth(&drive->tenants);

@@ -18,6 +18,16 @@
 /* A device that completes nothing for so long has lost a request. */
 #define SIM_STUCK_NS (1000 * AFTL_HOUR_NS)
 
+/* Has it, when its next event is at @next_ns and something was last complete at @last_ns? */
+static inline bool sim_is_stuck(u64 next_ns, u64 last_ns)
+{
+	return next_ns == U64_MAX || next_ns - last_ns > SIM_STUCK_NS;
+}
+
+/* Sentences of drivers; what they return is an error number. */
+int sim_blame_stop(u64 pending, struct aftl_error *error);
+int sim_blame_overload(u64 after_ns, struct aftl_error *error);
+
 /**
  * struct sim_drive - a device and the requests for it
  * @ftl: device, whose host gives completed requests to sim_drive_give()

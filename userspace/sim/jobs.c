@@ -8,6 +8,7 @@
 
 #include "complain.h"
 #include "core-memory.h"
+#include "core/base/shards.h"
 #include "core/ftl/ftl.h"
 #include "human-units.h"
 #include "parallel.h"
@@ -61,23 +62,30 @@ static u64 memory_of_run(const struct sim_options *options)
 		.complete = no_completion,
 	};
 	struct aftl_error unused;
+	struct aftl_config one;
 	struct aftl *ftl;
 	u64 most = 1;
 	u32 i;
 
+	aftl_shard_config(&one, &options->config, 0);
 	for (i = 0; i < options->policy_count; i++) {
-		if (aftl_create(&ftl, &options->config, options->policies[i], &ops, NULL, &unused))
+		if (aftl_create(&ftl, &one, options->policies[i], &ops, NULL, &unused))
 			continue;
 		most = max(most, aftl_memory_bytes(ftl));
 		aftl_destroy(ftl);
 	}
-	return options->raid ? most * options->members : most;
+	return most * options->config.shards * (options->raid ? options->members : 1);
+}
+
+unsigned int sim_threads(const struct sim_options *options)
+{
+	return options->jobs ? (unsigned int)options->jobs : processors();
 }
 
 unsigned int sim_jobs(const struct sim_work *work)
 {
 	const struct sim_options *options = work->options;
-	u64 wanted = min(options->jobs ? options->jobs : processors(), (u64)work->count);
+	u64 wanted = min(sim_threads(options), work->count);
 	char bytes[HUMAN_SIZE];
 	u64 need, fitting;
 

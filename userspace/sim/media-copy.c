@@ -110,15 +110,21 @@ static void copy_page_maps(const struct aftl *ftl, const struct sim_options *opt
 		copy_pages(ftl, blocks[i], &result->page_maps[i]);
 }
 
-void media_copy(const struct aftl *ftl, const struct sim_options *options,
-		struct sim_result *result)
+void media_copy_blocks(const struct aftl *ftl, u32 index, struct sim_result *result)
 {
 	u32 blocks = aftl_geometry(ftl)->blocks;
 
-	if (options->block_table) {
-		result->blocks = memory_zeroed(blocks, sizeof(*result->blocks));
-		memcpy(result->blocks, aftl_media(ftl)->blocks, blocks * sizeof(*result->blocks));
-	}
+	if (!result->blocks)
+		result->blocks = memory_zeroed(result->geo.blocks, sizeof(*result->blocks));
+	memcpy(result->blocks + (size_t)index * blocks, aftl_media(ftl)->blocks,
+	       blocks * sizeof(*result->blocks));
+}
+
+void media_copy(const struct aftl *ftl, const struct sim_options *options,
+		struct sim_result *result)
+{
+	if (options->block_table)
+		media_copy_blocks(ftl, 0, result);
 	if (options->page_map)
 		copy_page_maps(ftl, options, result);
 }

@@ -15,6 +15,9 @@ int __must_check media_check_blocks(const struct aftl_geometry *geo,
 void media_copy(const struct aftl *ftl, const struct sim_options *options,
 		struct sim_result *result);
 
+/* Copies the blocks of @ftl, which is number @index of several that are alike. */
+void media_copy_blocks(const struct aftl *ftl, u32 index, struct sim_result *result);
+
 /* What @block is used for; empty if there is nothing in it. */
 const char *sim_kind_name(const struct aftl_policy_type *policy, const struct aftl_block *block);
 

@@ -192,6 +192,30 @@ static int check_changes(const struct sim_options *options, struct aftl_error *e
 			 (unsigned long long)last);
 }
 
+/* What one FTL has for itself. */
+static const struct {
+	const char *option;
+	const char *why;
+} one_shard[] = {
+	{ "raid", "members of an array have one FTL each" },
+	{ "dump", "a device of several FTLs cannot be saved" },
+	{ "change", "a device of several FTLs cannot be changed" },
+	{ "timeline", "it draws the dies of one FTL" },
+	{ "page-map", "it numbers the blocks of one FTL" },
+	{ "beside-rate", "such a writer waits for one FTL" },
+};
+
+static int check_shards(const struct sim_options *options, struct aftl_error *error)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(one_shard) && options->config.shards > 1; i++)
+		if (sim_option_given(options, one_shard[i].option))
+			return aftl_fail(error, -EINVAL, "--%s: %s; set shards 1",
+					 one_shard[i].option, one_shard[i].why);
+	return 0;
+}
+
 static int check_files(const struct sim_options *options, struct aftl_error *error)
 {
 	if (options->load && options->param_given)
@@ -220,5 +244,7 @@ int option_rules_check(struct sim_options *options, struct aftl_error *error)
 		ret = check_arrival(options, error);
 	if (!ret)
 		ret = check_changes(options, error);
+	if (!ret)
+		ret = check_shards(options, error);
 	return ret ? ret : check_files(options, error);
 }

@@ -194,12 +194,10 @@ static u64 total_of(const struct sim_work *work)
 static void run_pool(struct pool *pool)
 {
 	const struct sigaction action = { .sa_handler = wake };
-	const struct sim_options *options = pool->work->options;
-	enum progress_when when = options->quiet ? PROGRESS_NEVER :
-				  options->progress ? PROGRESS_ALWAYS : PROGRESS_ON_TERMINAL;
 
 	sigaction(SIGCHLD, &action, NULL);
-	progress_begin(&pool->progress, when, "all runs", total_of(pool->work));
+	progress_begin(&pool->progress, sim_progress_when(pool->work->options), "all runs",
+		       total_of(pool->work));
 	for (begin_children(pool); pool->running; begin_children(pool))
 		await_child(pool);
 	progress_end(&pool->progress);

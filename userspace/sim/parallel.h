@@ -28,6 +28,9 @@ struct sim_work {
  */
 unsigned int sim_jobs(const struct sim_work *work);
 
+/* How many threads a run may have: as --jobs says, or as many as there are processors. */
+unsigned int sim_threads(const struct sim_options *options);
+
 /**
  * sim_parallel() - do @work with @jobs processes
  * @outcomes: by number of the run; what was not begun when a signal came is lost

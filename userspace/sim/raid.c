@@ -2,11 +2,11 @@
 #include <stdlib.h>
 
 #include "arrivals.h"
-#include "checked-memory.h"
 #include "interruption.h"
 #include "progress.h"
 #include "raid-array.h"
 #include "raid.h"
+#include "sums.h"
 #include "core/base/random.h"
 
 #define LOOK_AROUND_EVERY 4096
@@ -105,18 +105,13 @@ static int drive(struct run *run, struct aftl_error *error)
 /* What a stream and its arrivals see: one large device. */
 static int describe_array(struct run *run, struct aftl_error *error)
 {
+	const struct aftl_geometry *member = aftl_geometry(run->array.members[0]);
 	u32 members = run->array.layout.members;
 
-	run->geo = *aftl_geometry(run->array.members[0]);
-	if (!run->array.units || (u64)run->geo.slots * members > U32_MAX)
+	if (!sim_sum_geometry(&run->geo, member, members, run->array.units))
 		return aftl_fail(error, -EINVAL,
 				 "an array of %u members of %u units with chunks of %u is too small or too large",
-				 members, run->geo.units, run->array.layout.chunk);
-	run->geo.units = (u32)run->array.units;
-	run->geo.slots *= members;
-	run->geo.luns *= members;
-	run->geo.channels *= members;
-	run->geo.blocks *= members;
+				 members, member->units, run->array.layout.chunk);
 	return 0;
 }
 
@@ -128,7 +123,6 @@ static enum exit_code prepare(struct run *run, const struct aftl_policy_type *po
 		.members = (u32)options->members,
 		.chunk = (u32)options->chunk,
 	};
-	bool endless = options->trace && !sim_option_given(options, "requests");
 	int ret = raid_array_create(&run->array, &layout, &options->config, policy,
 				    (u32)options->stripes, options->stripe_hold, error);
 
@@ -140,50 +134,21 @@ static enum exit_code prepare(struct run *run, const struct aftl_policy_type *po
 	if (ret)
 		return options->trace ? exit_code_of_input(ret) : EXIT_USAGE;
 	sim_arrivals_init(&run->arrivals, options, &options->config, &run->geo);
-	run->limit = endless || options->requests > U64_MAX - options->warmup ?
-			     U64_MAX : options->warmup + options->requests;
+	run->limit = sim_options_limit(options);
 	run->depth = options->arrival == SIM_ARRIVAL_CLOSED ? options->depth : U32_MAX;
 	return EXIT_DONE;
 }
 
 /* Results */
 
-static void add_stats(struct aftl_stats *sum, const struct aftl_stats *stats)
-{
-	u64 *to = (u64 *)&sum->counters;
-	u32 i;
-
-	for (i = 0; i < AFTL_COUNTERS; i++)
-		to[i] += aftl_counter_get(&stats->counters, i);
-	for (i = 0; i < AFTL_KINDS_MAX; i++) {
-		sum->kind_blocks[i] += stats->kind_blocks[i];
-		sum->kind_pages[i] += stats->kind_pages[i];
-	}
-	for (i = 0; i < 2 * AFTL_STREAMS; i++)
-		sum->stream_units[i & 1][i >> 1] += stats->stream_units[i & 1][i >> 1];
-	for (i = 0; i < (1 + AFTL_HANDLES_MAX) * AFTL_HANDLE_COUNTERS; i++)
-		((u64 *)sum->handles)[i] += ((const u64 *)stats->handles)[i];
-	for (i = 0; i < AFTL_MODES; i++)
-		sum->mode_pages[i] += stats->mode_pages[i];
-	for (i = 0; i < AFTL_CLASSES; i++)
-		sum->class_pages[i] += stats->class_pages[i];
-}
-
 static void survey_member(const struct run *run, u32 index, struct sim_result *result)
 {
 	const struct aftl *ftl = run->array.members[index];
-	u32 luns = aftl_geometry(ftl)->luns;
-	u32 i;
 
 	result->raid.member_units[index] = aftl_stats(ftl)->counters.host_write_units;
 	result->raid.member_erases[index] = aftl_stats(ftl)->counters.array_erases;
-	add_stats(&result->stats, aftl_stats(ftl));
-	for (i = 0; i < luns; i++)
-		aftl_lun_info(ftl, i, &result->luns[index * luns + i]);
-	result->memory_bytes += aftl_memory_bytes(ftl);
 	result->digest = aftl_mix2(result->digest, aftl_digest(ftl));
-	result->read_only |= aftl_read_only(ftl);
-	sim_survey_blocks(ftl, result);
+	sim_sum_device(result, ftl, index);
 }
 
 /* What the user sees is the array's; what the flash does is the members'. */
@@ -222,7 +187,6 @@ static void survey(const struct run *run, const struct aftl_policy_type *policy,
 	result->end_ns = run->array.now_ns;
 	result->elapsed_ns = run->array.now_ns - run->since_ns;
 	result->hours = aftl_hours(run->array.members[0]);
-	result->luns = memory_zeroed(run->geo.luns, sizeof(*result->luns));
 	result->interrupted = interrupted();
 	for (i = 0; i < run->array.layout.members; i++)
 		survey_member(run, i, result);
@@ -251,14 +215,11 @@ static enum exit_code verify(const struct run *run, struct sim_result *result,
 static enum exit_code run_stream(struct run *run, const struct aftl_policy_type *policy,
 				 struct sim_result *result, struct aftl_error *error)
 {
-	const struct sim_options *options = run->options;
 	u64 begin_ns = sim_processor_ns();
-	enum progress_when when = options->quiet ? PROGRESS_NEVER :
-				  options->progress ? PROGRESS_ALWAYS : PROGRESS_ON_TERMINAL;
 	enum exit_code code;
 	int ret;
 
-	progress_begin(&run->progress, when, policy->name,
+	progress_begin(&run->progress, sim_progress_when(run->options), policy->name,
 		       run->limit == U64_MAX ? run->stream->expected : run->limit);
 	ret = drive(run, error);
 	progress_end(&run->progress);

@@ -616,9 +616,12 @@ static void print_device(const struct sim_result *result, FILE *out)
 
 	human_bytes(capacity, (u64)result->geo.units * result->geo.unit_bytes);
 	human_bytes(physical, (u64)result->geo.slots * result->geo.unit_bytes);
-	fprintf(out, "device: %s, %s of %s, %u dies on %u channels, seed %llu\n",
+	fprintf(out, "device: %s, %s of %s, %u dies on %u channels, ",
 		result->profile ? result->profile : "from a file", capacity, physical,
-		result->geo.luns, result->geo.channels, (unsigned long long)result->config.seed);
+		result->geo.luns, result->geo.channels);
+	if (result->config.shards > 1)
+		fprintf(out, "%llu shards, ", (unsigned long long)result->config.shards);
+	fprintf(out, "seed %llu\n", (unsigned long long)result->config.seed);
 }
 
 static void print_stream(const struct sim_options *options, const struct sim_result *result,

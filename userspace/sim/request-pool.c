@@ -7,10 +7,11 @@
 #define CHUNK 1024
 #define CHUNKS_MAX (REQUEST_POOL_MAX / CHUNK)
 
-void request_pool_init(struct request_pool *pool)
+void request_pool_init(struct request_pool *pool, size_t size)
 {
 	*pool = (struct request_pool){
-		.chunks = memory_zeroed(CHUNKS_MAX, sizeof(struct aftl_request *)),
+		.size = size,
+		.chunks = memory_zeroed(CHUNKS_MAX, sizeof(void *)),
 	};
 }
 
@@ -25,14 +26,14 @@ void request_pool_release(struct request_pool *pool)
 
 bool request_pool_grow(struct request_pool *pool)
 {
-	struct aftl_request *chunk;
+	char *chunk;
 	u32 i;
 
 	if (pool->chunk_count == CHUNKS_MAX)
 		return false;
-	chunk = memory_zeroed(CHUNK, sizeof(*chunk));
+	chunk = memory_zeroed(CHUNK, pool->size);
 	pool->chunks[pool->chunk_count++] = chunk;
 	for (i = 0; i < CHUNK; i++)
-		request_pool_give(pool, &chunk[i]);
+		request_pool_give(pool, (void *)(chunk + i * pool->size));
 	return true;
 }

@@ -12,17 +12,20 @@
 
 /**
  * struct request_pool - requests in chunks that stay where they are
+ * @size: of each, with what its owner has behind it
  * @chunks: arrays of requests
  * @chunk_count: how many
  * @free: requests that are not under way, linked by @next
  */
 struct request_pool {
-	struct aftl_request **chunks;
+	size_t size;
+	void **chunks;
 	u32 chunk_count;
 	struct aftl_request *free;
 };
 
-void request_pool_init(struct request_pool *pool);
+/* Requests of @size bytes, which begin with a struct aftl_request. */
+void request_pool_init(struct request_pool *pool, size_t size);
 void request_pool_release(struct request_pool *pool);
 
 /* Makes more requests; false when there are too many already. */

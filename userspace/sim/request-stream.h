@@ -33,6 +33,19 @@ struct sim_request {
 	u8 queue;
 };
 
+/* Fills in all of @to that @from says. */
+static inline void sim_request_give(struct aftl_request *to, const struct sim_request *from)
+{
+	to->unit = from->unit;
+	to->units = from->units;
+	to->op = from->op;
+	to->class = from->class;
+	to->level = from->level;
+	to->flags = from->flags;
+	to->hint = from->hint;
+	to->queue = from->queue;
+}
+
 /**
  * struct sim_notes - how a stream was made to fit the device
  * @widened: requests that began or ended inside a unit

@@ -9,11 +9,9 @@
 #include "interruption.h"
 #include "media-copy.h"
 #include "output-file.h"
-#include "progress.h"
-#include "record-file.h"
+#include "recording.h"
 #include "reload.h"
 #include "run.h"
-#include "version.h"
 
 #define LOOK_AROUND_EVERY 4096
 
@@ -23,7 +21,6 @@
  * @drive: the device and its requests
  * @record: of --record
  * @dump: of --dump
- * @writer: into @record, or NULL
  * @timeline: of --timeline, or NULL
  * @progress: line on stderr
  * @warmup: requests that come before the statistics
@@ -37,9 +34,8 @@
 struct run {
 	const struct sim_options *options;
 	struct sim_drive drive;
-	struct output_file record;
+	struct recording record;
 	struct output_file dump;
-	struct record_writer *writer;
 	struct timeline *timeline;
 	struct progress progress;
 	u64 warmup;
@@ -53,15 +49,6 @@ struct run {
 
 /* What the core asks of its host */
 
-static void count_by_queue(struct run *run, const struct aftl_request *request, u64 response_ns)
-{
-	struct sim_queue *queue = &run->queues[request->queue];
-
-	queue->units += request->units;
-	aftl_histogram_add(request->op == AFTL_OP_READ ? &queue->read_response :
-							 &queue->write_response, response_ns);
-}
-
 static void host_complete(void *host, struct aftl_request *request)
 {
 	struct run *run = host;
@@ -72,7 +59,8 @@ static void host_complete(void *host, struct aftl_request *request)
 	if (request->op <= AFTL_OP_WRITE)
 		settling_add(&run->settling, response_ns);
 	if (unlikely(run->queues) && request->op <= AFTL_OP_WRITE)
-		count_by_queue(run, request, response_ns);
+		sim_queue_count(&run->queues[request->queue], request->op, request->units,
+				response_ns);
 	sim_drive_give(&run->drive, request);
 }
 
@@ -117,19 +105,19 @@ static const struct aftl_host_ops *ops_of(const struct run *run)
 static int record_request(struct run *run, const struct aftl_request *request,
 			  struct aftl_error *error)
 {
-	u32 sectors = run->drive.geo->unit_bytes / AFTL_RECORD_SECTOR_BYTES;
-	struct aftl_record record = {
-		.t_ns = request->arrival_ns - run->drive.base_ns,
-		.off_sect = (u64)request->unit * sectors,
-		.nsect = request->units * sectors,
+	const struct sim_request wanted = {
+		.unit = request->unit,
+		.units = request->units,
 		.op = request->op,
-		.fua = request->flags & AFTL_REQUEST_FUA,
-		.life = request->hint.life,
-		.class = aftl_level_of(request->class, request->level),
-		.stream = (u16)(request->queue << 8 | request->hint.stream),
+		.class = request->class,
+		.level = request->level,
+		.flags = request->flags,
+		.hint = request->hint,
+		.queue = request->queue,
 	};
 
-	return record_put(run->writer, &record, error);
+	return recording_put(&run->record, &wanted, request->arrival_ns - run->drive.base_ns,
+			     error);
 }
 
 /* Now and then: progress and Ctrl-C. */
@@ -141,8 +129,7 @@ static void look_around(struct run *run)
 	run->drive.ended |= interrupted();
 }
 
-/* With which request the last die dies. */
-static u64 last_of_die(const struct sim_options *options)
+u64 sim_last_of_die(const struct sim_options *options)
 {
 	if (options->die_dies == SIM_DIES_NEVER)
 		return U64_MAX;
@@ -171,31 +158,36 @@ static int note_submission(struct sim_drive *drive, const struct aftl_request *r
 	    begin_next(run, error))
 		return -EIO;
 	look_around(run);
-	return run->writer ? record_request(run, request, error) : 0;
+	return run->record.writer ? record_request(run, request, error) : 0;
 }
 
 /* Devices */
 
-static enum exit_code exit_code_of(int ret)
+enum exit_code sim_exit_code(int ret)
 {
 	return ret == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+}
+
+int sim_blame_fill(int ret, struct aftl_error *error)
+{
+	return aftl_fail(error, ret,
+			 "the device ran out of free blocks while it was filled; raise op or lower fill_valid");
 }
 
 static enum exit_code fill_device(struct run *run, struct aftl_error *error)
 {
 	int ret = aftl_fill(run->drive.ftl);
 
-	if (!ret)
-		return EXIT_DONE;
-	aftl_fail(error, ret,
-		  "the device ran out of free blocks while it was filled; raise op or lower fill_valid");
-	return EXIT_FAILED;
+	return ret ? sim_exit_code(sim_blame_fill(ret, error)) : EXIT_DONE;
 }
 
-static bool several_queues(const struct run *run)
+struct sim_queue *sim_queues_create(const struct sim_options *options,
+				    const struct aftl_config *config)
 {
-	return run->options->tenant_count || sim_option_given(run->options, "queue-by") ||
-	       aftl_weights(aftl_config(run->drive.ftl)->queue_weights) > 1;
+	if (!options->tenant_count && !sim_option_given(options, "queue-by") &&
+	    aftl_weights(config->queue_weights) < 2)
+		return NULL;
+	return memory_zeroed(AFTL_QUEUES_MAX, sizeof(struct sim_queue));
 }
 
 static enum exit_code make_device(struct run *run, const struct aftl_policy_type *policy,
@@ -213,11 +205,10 @@ static enum exit_code make_device(struct run *run, const struct aftl_policy_type
 	} else {
 		ret = aftl_create(ftl, &run->options->config, policy, ops_of(run), run, error);
 		if (ret)
-			return exit_code_of(ret);
+			return sim_exit_code(ret);
 	}
 	run->drive.geo = aftl_geometry(*ftl);
-	if (several_queues(run))
-		run->queues = memory_zeroed(AFTL_QUEUES_MAX, sizeof(*run->queues));
+	run->queues = sim_queues_create(run->options, aftl_config(*ftl));
 	return run->options->load ? EXIT_DONE : fill_device(run, error);
 }
 
@@ -230,7 +221,8 @@ static int begin_files(struct run *run, struct aftl_error *error)
 	int ret = 0;
 
 	if (options->record)
-		ret = output_file_begin(&run->record, options->record, "--record", true, error);
+		ret = output_file_begin(&run->record.file, options->record, "--record", true,
+					error);
 	if (!ret && options->dump)
 		ret = output_file_begin(&run->dump, options->dump, "--dump", true, error);
 	return ret;
@@ -238,22 +230,15 @@ static int begin_files(struct run *run, struct aftl_error *error)
 
 static int open_record(struct run *run, struct aftl_error *error)
 {
-	struct aftl_record_header header;
+	const struct aftl_geometry *geo = run->drive.geo;
 
 	if (!run->options->record)
 		return 0;
-	if (run->drive.geo->zones)
+	if (geo->zones)
 		return aftl_fail(error, -EINVAL,
 				 "--record: records have no resets of zones; set zoned 0");
-	aftl_record_header_init(&header);
-	if (run->drive.stream->levels)
-		aftl_record_name_levels(&header, AFTL_LEVELS);
-	header.device_bytes = (u64)run->drive.geo->units * run->drive.geo->unit_bytes;
-	scnprintf(header.source_format, sizeof(header.source_format), "approxftl sim");
-	scnprintf(header.tool_version, sizeof(header.tool_version), "approxftl %s",
-		  approxftl_version());
-	return record_create(&run->writer, run->record.temporary, run->options->record, &header,
-			     error);
+	return recording_open(&run->record, run->drive.stream, geo->unit_bytes, geo->units,
+			      error);
 }
 
 static enum exit_code open_stream(struct run *run, struct aftl_error *error)
@@ -267,6 +252,13 @@ static enum exit_code open_stream(struct run *run, struct aftl_error *error)
 }
 
 /* Results */
+
+enum progress_when sim_progress_when(const struct sim_options *options)
+{
+	if (options->quiet)
+		return PROGRESS_NEVER;
+	return options->progress ? PROGRESS_ALWAYS : PROGRESS_ON_TERMINAL;
+}
 
 u64 sim_processor_ns(void)
 {
@@ -307,18 +299,17 @@ static void survey_luns(const struct run *run, struct sim_result *result)
 }
 
 /* Those that were asked for, and any other that was used. */
-static void survey_queues(const struct run *run, struct sim_result *result)
+void sim_survey_queues(const struct sim_queue *queues, u32 tenants, struct sim_result *result)
 {
 	u32 i;
 
-	if (!run->queues)
+	if (!queues)
 		return;
 	result->queues = memory_zeroed(AFTL_QUEUES_MAX, sizeof(*result->queues));
-	memcpy(result->queues, run->queues, AFTL_QUEUES_MAX * sizeof(*result->queues));
-	result->queue_count = max(aftl_weights(result->config.queue_weights),
-				  run->drive.tenants.count);
+	memcpy(result->queues, queues, AFTL_QUEUES_MAX * sizeof(*result->queues));
+	result->queue_count = max(aftl_weights(result->config.queue_weights), tenants);
 	for (i = result->queue_count; i < AFTL_QUEUES_MAX; i++)
-		if (run->queues[i].units)
+		if (queues[i].units)
 			result->queue_count = i + 1;
 }
 
@@ -356,7 +347,7 @@ static void survey(const struct run *run, struct sim_result *result)
 	result->interrupted = interrupted();
 	sim_survey_blocks(ftl, result);
 	survey_luns(run, result);
-	survey_queues(run, result);
+	sim_survey_queues(run->queues, run->drive.tenants.count, result);
 	media_copy(ftl, run->options, result);
 }
 
@@ -403,7 +394,7 @@ static enum exit_code change_device(struct run *run, const struct sim_change *ch
 	if (ret) {
 		aftl_fail(error, ret, "--change: %s=%s: %.180s", change->key, change->value,
 			  cause.text);
-		return exit_code_of(ret);
+		return sim_exit_code(ret);
 	}
 	if (run->drive.ftl != before) {
 		run->warmup = max(run->warmup, run->drive.submitted);
@@ -436,13 +427,11 @@ static enum exit_code go_through_changes(struct run *run, struct aftl_error *err
 
 static enum exit_code drive_with_progress(struct run *run, struct aftl_error *error)
 {
-	const struct sim_options *options = run->options;
 	u64 total = run->drive.limit == U64_MAX ? run->drive.stream->expected : run->drive.limit;
-	enum progress_when when = options->quiet ? PROGRESS_NEVER :
-				  options->progress ? PROGRESS_ALWAYS : PROGRESS_ON_TERMINAL;
 	enum exit_code code;
 
-	progress_begin(&run->progress, when, aftl_policy_type(run->drive.ftl)->name, total);
+	progress_begin(&run->progress, sim_progress_when(run->options),
+		       aftl_policy_type(run->drive.ftl)->name, total);
 	code = go_through_changes(run, error);
 	if (!code)
 		code = sim_drive_all(&run->drive, error) ? EXIT_FAILED : EXIT_DONE;
@@ -478,15 +467,9 @@ static enum exit_code finish_files(struct run *run, enum exit_code code,
 				   struct aftl_error *error)
 {
 	struct aftl_error own;
-	int ret;
+	bool keep = !code || code >= EXIT_NOT_VERIFIED;
+	int ret = recording_finish(&run->record, keep, interrupted(), &own);
 
-	if (run->writer && interrupted())
-		record_was_interrupted(run->writer);
-	ret = record_finish(run->writer, &own);
-
-	if (!ret && run->writer && (!code || code >= EXIT_NOT_VERIFIED))
-		ret = output_file_commit(&run->record, &own);
-	output_file_drop(&run->record);
 	output_file_drop(&run->dump);
 	if (!ret || code)
 		return code;
@@ -502,15 +485,15 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 		.options = options,
 		.drive = { .note = note_submission },
 		.warmup = options->warmup,
-		.dies_at = last_of_die(options),
-		.next = min(options->warmup ? : U64_MAX, last_of_die(options)),
+		.dies_at = sim_last_of_die(options),
+		.next = min(options->warmup ? : U64_MAX, sim_last_of_die(options)),
 		.timeline = timeline,
 		.begin_cpu_ns = sim_processor_ns(),
 	};
 	enum exit_code code;
 
 	*result = (struct sim_result){ .requests = 0 };
-	request_pool_init(&run.drive.pool);
+	request_pool_init(&run.drive.pool, sizeof(struct aftl_request));
 	settling_begin(&run.settling);
 	code = begin_files(&run, error) ? EXIT_FAILED : make_device(&run, policy, error);
 	if (!code && media_check_blocks(run.drive.geo, options, error))

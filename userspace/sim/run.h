@@ -6,6 +6,7 @@
 #define AFTL_RUN_H
 
 #include "exit-codes.h"
+#include "progress.h"
 #include "raid-array.h"
 #include "request-stream.h"
 #include "settling.h"
@@ -146,6 +147,34 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 		       struct aftl_error *error);
 
 void sim_result_release(struct sim_result *result);
+
+/* What runs of one device and of several have in common */
+
+/* The code of what aftl_create() and its like have returned. */
+enum exit_code sim_exit_code(int ret);
+
+/* The sentence on what aftl_fill() has returned, which it returns. */
+int sim_blame_fill(int ret, struct aftl_error *error);
+
+/* With which request the last die dies; U64_MAX: never. */
+u64 sim_last_of_die(const struct sim_options *options);
+
+enum progress_when sim_progress_when(const struct sim_options *options);
+
+/* By queue, for who owns it to free; NULL where the host has one. */
+struct sim_queue *sim_queues_create(const struct sim_options *options,
+				    const struct aftl_config *config);
+
+/* A read or a write is complete. */
+static inline void sim_queue_count(struct sim_queue *queue, u8 op, u32 units, u64 response_ns)
+{
+	queue->units += units;
+	aftl_histogram_add(op == AFTL_OP_READ ? &queue->read_response : &queue->write_response,
+			   response_ns);
+}
+
+/* Copies @queues, if there are any, into @result. */
+void sim_survey_queues(const struct sim_queue *queues, u32 tenants, struct sim_result *result);
 
 /* Adds the wear of the blocks of @ftl to @result. */
 void sim_survey_blocks(const struct aftl *ftl, struct sim_result *result);

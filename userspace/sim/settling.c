@@ -37,6 +37,44 @@ void settling_close_batch(struct settling *settling)
 		join_neighbours(settling);
 }
 
+/* While numbers come in any order, all batches may have something. */
+static void widen(struct settling *settling)
+{
+	settling->count = SETTLING_BATCHES;
+	join_neighbours(settling);
+	memset(settling->sums_ns + settling->count, 0, sizeof(settling->sums_ns) / 2);
+}
+
+void settling_put(struct settling *settling, u64 number, u64 response_ns)
+{
+	/* A power of two. */
+	while (unlikely(number >> (fls64(settling->batch) - 1) >= SETTLING_BATCHES))
+		widen(settling);
+	settling->sums_ns[number >> (fls64(settling->batch) - 1)] += response_ns;
+}
+
+void settling_join(struct settling *sum, const struct settling *other)
+{
+	u64 ratio;
+	u32 i;
+
+	while (sum->batch < other->batch)
+		widen(sum);
+	ratio = sum->batch / other->batch;
+	for (i = 0; i < SETTLING_BATCHES; i++)
+		sum->sums_ns[i / ratio] += other->sums_ns[i];
+}
+
+void settling_close(struct settling *settling, u64 count)
+{
+	while (count / settling->batch >= SETTLING_BATCHES)
+		widen(settling);
+	settling->count = (u32)(count / settling->batch);
+	settling->in_last = count % settling->batch;
+	settling->last_ns = settling->sums_ns[settling->count];
+	settling->sums_ns[settling->count] = 0;
+}
+
 /**
  * struct rest - what a cut leaves
  * @groups: how many

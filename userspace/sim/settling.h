@@ -53,4 +53,18 @@ static inline void settling_add(struct settling *settling, u64 response_ns)
 		settling_close_batch(settling);
 }
 
+/**
+ * settling_put() - add a time by its number in the series, in any order
+ * @settling: of one of several that take turns; it is not complete before settling_close()
+ * @number: below which there may be some that others have
+ * @response_ns: what settling_add() would add
+ */
+void settling_put(struct settling *settling, u64 number, u64 response_ns);
+
+/* Add to @sum what another has put, who had other numbers. */
+void settling_join(struct settling *sum, const struct settling *other);
+
+/* Numbers below @count were put: from now on it is as if they had been added in turn. */
+void settling_close(struct settling *settling, u64 count);
+
 #endif

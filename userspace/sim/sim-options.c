@@ -215,6 +215,15 @@ static int parse_page_map(struct sim_options *options, struct aftl_error *error)
 	return ret;
 }
 
+/* With --trace the file's end comes first. */
+u64 sim_options_limit(const struct sim_options *options)
+{
+	bool endless = options->trace && !sim_option_given(options, "requests");
+
+	return endless || options->requests > U64_MAX - options->warmup ?
+		       U64_MAX : options->warmup + options->requests;
+}
+
 unsigned int sim_options_runs(const struct sim_options *options)
 {
 	return max(options->policy_count, 1U) * max(options->seed_count, 1U);

@@ -145,6 +145,9 @@ bool sim_option_given(const struct sim_options *options, const char *name);
 /* Whether a parameter is called so; @name ends after @length. */
 bool sim_option_is_param(const char *name, size_t length);
 
+/* Most requests that are submitted, the warm-up included. */
+u64 sim_options_limit(const struct sim_options *options);
+
 /* Policies times seeds. */
 unsigned int sim_options_runs(const struct sim_options *options);
 

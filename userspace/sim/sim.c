@@ -14,6 +14,7 @@
 #include "parallel.h"
 #include "raid.h"
 #include "report.h"
+#include "sharded.h"
 #include "sim.h"
 #include "trace-import.h"
 
@@ -165,9 +166,13 @@ static void run_one(const struct sim_options *options, unsigned int index,
 	struct sim_options own = *options;
 
 	own.config.seed = seed_of(options, index);
-	outcome->code = own.raid ? sim_raid_run(&own, policy, &outcome->result, &outcome->error) :
-				   sim_run(&own, policy, timeline, &outcome->result,
-					   &outcome->error);
+	if (own.raid)
+		outcome->code = sim_raid_run(&own, policy, &outcome->result, &outcome->error);
+	else if (own.config.shards > 1)
+		outcome->code = sim_sharded_run(&own, policy, &outcome->result, &outcome->error);
+	else
+		outcome->code = sim_run(&own, policy, timeline, &outcome->result,
+					&outcome->error);
 }
 
 static void run_beside(const struct sim_options *options, unsigned int index,
@@ -247,17 +252,20 @@ static void run_at_once(struct runs *all, const struct sim_work *work, unsigned 
 static void run_all(struct runs *all, const struct sim_options *options,
 		    struct timeline *timeline)
 {
+	struct sim_options own = *options;
 	const struct sim_work work = {
-		.options = options,
+		.options = &own,
 		.run = run_beside,
 		.count = sim_options_runs(options),
 	};
 	unsigned int jobs = sim_jobs(&work);
 
+	/* What they leave of the processors is for the threads of each. */
+	own.jobs = max(sim_threads(options) / jobs, 1U);
 	if (jobs > 1)
 		run_at_once(all, &work, jobs);
 	else
-		run_in_turn(all, options, timeline);
+		run_in_turn(all, &own, timeline);
 	if (interrupted() && (all->count || !all->worst))
 		all->worst = EXIT_INTERRUPTED;
 }

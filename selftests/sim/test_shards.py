@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A device of several FTLs: each is what it would be alone, together they are one device, and
+nothing tells how many threads have driven them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selftests.lib.json_schema import checker
+from selftests.lib.programs import PROGRAM as BINARY
+from selftests.sim.support import (
+    DISCARD,
+    FLUSH,
+    READ,
+    WRITE,
+    Json,
+    Record,
+    only_run,
+    read_trace,
+    run,
+    sim,
+    write_trace,
+)
+
+SCHEMA = checker("userspace/sim/sim-output.schema.json")
+SHAPE = ("--channels", "4", "--chips", "1", "--blocks", "100", "--op", "45%", "--buffer", "256KiB")
+#: Of all kinds; many are in several shards.
+MIXED = ("--size", "4KiB:50,64KiB:20,256KiB:10", "--discard-share", "5%", "--flush-every", "40",
+         "--approx-share", "30%", "--fill", "random", "--fill_approx", "30%")
+OPEN = ("--arrival", "open", "--utilisation", "70%")
+ALL_OF_IT = ("--histogram", "--series", "--block-table", "--verify")
+UNIT = 4096
+RUN = 64 * 1024 // UNIT
+SECTORS = UNIT // 512
+
+
+def without_tool(result: Json) -> Json:
+    assert SCHEMA.errors(result) == []
+    return {key: value for key, value in result.items() if key != "tool"}
+
+
+def mix(x: int) -> int:
+    """Return aftl_mix()."""
+    x = (x + 0x9E3779B97F4A7C15) % 2**64
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+    return x ^ x >> 31
+
+
+def mix2(a: int, b: int) -> int:
+    return mix(mix(a) ^ b)
+
+
+# ---------------------------------------------------------------- threads
+
+
+@pytest.mark.parametrize("shards", ["2", "4"])
+def test_no_thread_is_seen(shards: str) -> None:
+    """Every policy: alone, with two threads, with more than there are shards."""
+    each = ("--policy", "all", *SHAPE, *MIXED, *OPEN, *ALL_OF_IT, "--shards", shards,
+            "--warmup", "300", "--requests", "1500", "--die-dies", "late",
+            "--fill_overwrite", "100%")
+    policies = len(json.loads(run("policies", "--json").out)["policies"])
+    said = [without_tool(sim(*each, "--jobs", str(jobs)))
+            for jobs in (1, 2 * policies, 8 * policies)]
+    assert len(said[0]["runs"]) > 12
+    assert said[1] == said[0]
+    assert said[2] == said[0]
+    counters = [one["counters"] for one in said[0]["runs"]]
+    assert all(one["host_discard_requests"] and one["array_erases"] for one in counters)
+
+
+def test_text_and_records_are_the_same(tmp_path: Path) -> None:
+    said = []
+    for jobs in "123":
+        path = tmp_path / jobs
+        done = run("sim", *SHAPE, *MIXED, *OPEN, "--shards", "4", "--requests", "30000",
+                   "--until", "1h", "--jobs", jobs, "--record", path)
+        said.append((done, path.read_bytes()))
+    assert said[0][0].code == 0
+    assert "4 dies on 4 channels, 4 shards, seed 1" in said[0][0].out
+    assert said[1:] == said[:1] * 2
+
+
+def test_what_cannot_be_kept_up_with_says_the_same() -> None:
+    """Which shard gives up first in the machine's time does not matter."""
+    flood = ("sim", "--channels", "2", "--chips", "1", "--shards", "2", "--arrival", "open",
+             "--rate", "1000000000", "--requests", "3M", "--write-share", "100%")
+    done = run(*flood, "--jobs", "1")
+    assert (done.code, done.out) == (1, "")
+    assert "cannot keep up: 1048576 requests wait after" in done.err
+    assert run(*flood, "--jobs", "2") == done
+
+
+# ---------------------------------------------------------------- each shard
+
+
+def part_of(records: list[Record], shards: int, index: int) -> list[Record]:
+    """Return what a shard gets of them; what is discarded is cut in runs here."""
+    own = []
+    for one in records:
+        if one.op == FLUSH:
+            own.append(one)
+            continue
+        unit, end = one.off_sect // SECTORS, (one.off_sect + one.nsect) // SECTORS
+        while unit < end:
+            upto = min(end, (unit // RUN + 1) * RUN)
+            if unit // RUN % shards == index:
+                there = unit // RUN // shards * RUN + unit % RUN
+                own.append(Record(one.t_ns, there * SECTORS, (upto - unit) * SECTORS, one.op,
+                                  one.klass, one.stream))
+            unit = upto
+    return own
+
+
+def in_turn(lists: Iterable[list[Any]]) -> list[Any]:
+    return [one for several in lists for one in several]
+
+
+@pytest.mark.parametrize("policy", ["baseline", "approxftl"])
+def test_a_shard_is_a_device_with_its_part(policy: str, tmp_path: Path) -> None:
+    """State, counters, and wear: each device gets what the documents say that it gets."""
+    shards = 2
+    device = ("--policy", policy, *SHAPE, "--seed", "7", "--fill", "random")
+    whole = tmp_path / "whole"
+    whole_run = only_run(sim(*device, *MIXED, *OPEN, "--shards", str(shards), "--requests", "4000",
+                             "--record", whole, "--block-table", "--until", "600s"))
+    digest = 0
+    alone = []
+    for i in range(shards):
+        path = write_trace(tmp_path / f"{i}", part_of(read_trace(whole), shards, i))
+        alone.append(only_run(sim(
+            *device, "--fill_approx", "30%", "--channels", str(4 // shards), "--buffer", "128KiB",
+            "--seed", str(mix2(7, i)), "--trace", path, "--arrival", "device", "--block-table",
+            "--until", "600s")))
+        digest = mix2(digest, int(alone[i]["digest"], 16))
+    assert whole_run["digest"] == f"{digest:016x}"
+    for name, value in whole_run["counters"].items():
+        if not name.startswith("host_") or not name.endswith("_requests"):
+            assert value == sum(one["counters"][name] for one in alone), name
+    for name in whole_run["block_table"]:
+        assert whole_run["block_table"][name] == in_turn(
+            one["block_table"][name] for one in alone), name
+    assert whole_run["luns"]["free_blocks"] == in_turn(
+        one["luns"]["free_blocks"] for one in alone)
+
+
+# ---------------------------------------------------------------- together
+
+
+def test_requests_are_counted_once() -> None:
+    stream = (*SHAPE, *MIXED, *OPEN, "--requests", "4000")
+    one = only_run(sim(*stream))["counters"]
+    several = only_run(sim(*stream, "--shards", "4"))
+    counters, timing = several["counters"], several["timing"]
+    for kind in ("read", "write", "flush", "discard"):
+        assert counters[f"host_{kind}_requests"] == one[f"host_{kind}_requests"] > 0
+    for kind in ("read", "write", "write_approx"):
+        assert 0.99 < counters[f"host_{kind}_units"] / one[f"host_{kind}_units"] < 1.01
+    for kind in ("read", "write", "flush"):
+        assert timing[f"{kind}_response"]["count"] == counters[f"host_{kind}_requests"]
+    assert (timing["write_precise_response"]["count"] + timing["write_approx_response"]["count"]
+            == timing["write_response"]["count"])
+
+
+def test_statistics_begin_in_all_shards() -> None:
+    """What was under way then counts with its end, and requests are as many as in one device."""
+    def requests(*options: str) -> int:
+        result = only_run(sim(*SHAPE, *MIXED, *OPEN, "--warmup", "1000", "--requests", "1000",
+                              *options))
+        assert result["requests"] == 1000
+        return sum(result["counters"][f"host_{kind}_requests"]
+                   for kind in ("read", "write", "flush", "discard"))
+
+    assert 1000 <= requests("--shards", "4") < 1000 + 300
+    assert 1000 <= requests() < 1000 + 300
+
+
+def times(records: list[Record], path: Path, *options: str) -> Json:
+    result = only_run(sim("--trace", write_trace(path, records), *SHAPE, "--fill", "sequential",
+                          *options))
+    found: Json = result["timing"]
+    return found
+
+
+def test_a_request_ends_with_its_last_part(tmp_path: Path) -> None:
+    """A read of two runs, one of them in a shard that is busy with a write before it."""
+    busy = Record(0, (RUN + 8) * SECTORS, SECTORS, WRITE)
+    both = Record(1000, (RUN - 1) * SECTORS, 2 * SECTORS, READ)
+    path = tmp_path / "x.aft"
+    options = ("--shards", "4", "--buffer", "0")
+    long = times([busy, both], path, *options)["read_response"]
+    free = times([both], path, *options)["read_response"]
+    first = times([busy, Record(1000, (RUN - 1) * SECTORS, SECTORS, READ)], path, *options)
+    last = times([busy, Record(1000, RUN * SECTORS, SECTORS, READ)], path, *options)
+    assert long["count"] == free["count"] == 1
+    assert first["read_response"]["max_ns"] == free["max_ns"]
+    assert long["max_ns"] == last["read_response"]["max_ns"] > 2 * free["max_ns"]
+
+
+def test_a_flush_waits_for_all_shards(tmp_path: Path) -> None:
+    path = tmp_path / "x.aft"
+    for shard in range(4):
+        found = times([Record(0, shard * RUN * SECTORS, SECTORS, WRITE), Record(10, 0, 0, FLUSH)],
+                      path, "--shards", "4")
+        assert found["flush_response"]["count"] == 1
+        assert found["flush_response"]["max_ns"] > 400000
+    assert times([Record(10, 0, 0, FLUSH)], path, "--shards", "4")["flush_response"]["max_ns"] == 0
+
+
+def test_a_large_discard_is_one_request(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "x.aft", [Record(0, 8, 200000, DISCARD)])
+    counters = only_run(sim("--trace", path, *SHAPE, "--fill", "sequential", "--shards", "4",
+                            "--verify"))["counters"]
+    assert counters["host_discard_requests"] == 1
+    assert counters["host_discard_units"] == 200000 // SECTORS
+
+
+def test_the_last_die_of_the_last_shard_dies() -> None:
+    dead = only_run(sim(*SHAPE, *MIXED, "--shards", "2", "--requests", "500", "--die-dies", "early",
+                        "--block-table"))
+    states = dead["block_table"]["state"]
+    assert {one == "bad" for one in states[-100:]} == {True}
+    assert states[:-100].count("bad") < 20
+
+
+def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
+    for arrival in (OPEN, ()):
+        path = tmp_path / "x.json"
+        process = subprocess.Popen(
+            ["env", "--default-signal=INT", BINARY, "sim", *SHAPE, *arrival, "--shards", "4",
+             "--requests", "1000000000000", f"--json={path}", "--record", tmp_path / "x.aft"],
+            stdout=subprocess.DEVNULL)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+        result = only_run(json.loads(path.read_text()))
+        assert result["interrupted"] is True
+        asked = result["counters"]["host_read_requests"] + result["counters"]["host_write_requests"]
+        assert asked == result["requests"] == len(read_trace(tmp_path / "x.aft")) > 0
+
+
+# ---------------------------------------------------------------- a closed queue
+
+
+@pytest.mark.parametrize("how", [
+    ("--depth", "16"), ("--tenants", "1,8,3"), ("--workload", "bursts", "--burst-on", "2ms",
+                                                "--burst-off", "50ms")])
+def test_a_closed_queue_can_be_played_again(how: tuple[str, ...], tmp_path: Path) -> None:
+    """Stamped as it was, it leads to the same states: of all shards none was ahead."""
+    device = (*SHAPE, "--shards", "4", "--fill", "random", "--verify")
+    path = tmp_path / "x.aft"
+    first = only_run(sim(*device, *MIXED, *how, "--fill_approx", "0", "--requests", "3000",
+                         "--record", path))
+    again = only_run(sim(*device, "--trace", path, "--arrival", "device", "--queue-by", "recorded"))
+    del again["queues"]
+    first.pop("queues", None)
+    assert first == again
+
+
+def test_tenants_keep_their_queues_full() -> None:
+    result = only_run(sim(*SHAPE, "--shards", "4", "--tenants", "1,4", "--write-share", "0",
+                          "--fill", "sequential", "--requests", "4000"))
+    few, many = (queue["read_response"] for queue in result["queues"])
+    assert few["count"] + many["count"] == 4000
+    assert 3 < many["count"] / few["count"] < 4.2
+
+
+def test_it_is_as_fast_as_one_device() -> None:
+    """Four dies behind one FTL or behind four do as much."""
+    stream = (*SHAPE, "--write-share", "0", "--fill", "sequential", "--requests", "5000",
+              "--depth", "64")
+    one, four = (only_run(sim(*stream, "--shards", shards))["simulated_ns"] for shards in "14")
+    assert 0.95 < four / one < 1.05
+
+
+# ---------------------------------------------------------------- what it is not
+
+
+@pytest.mark.parametrize(("option", "value", "why"), [
+    ("--raid", "5", "members of an array have one FTL each"),
+    ("--dump", "/nowhere/x", "a device of several FTLs cannot be saved"),
+    ("--change", "5:age=1h", "a device of several FTLs cannot be changed"),
+    ("--timeline", "/nowhere/x", "it draws the dies of one FTL"),
+    ("--page-map", "auto", "it numbers the blocks of one FTL"),
+    ("--beside-rate", "100", "such a writer waits for one FTL"),
+])
+def test_refusals(option: str, value: str, why: str) -> None:
+    done = run("sim", "--shards", "2", option, value, "--json")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"approxftl sim: {option}: {why}; set shards 1\n"
+
+
+def test_shapes_that_cannot_be_divided() -> None:
+    done = run("sim", "--shards", "2", "--channels", "3")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("approxftl sim: shards: 3 channels cannot be shared out among 2")
+    done = run("sim", "--shards", "64", "--channels", "64", "--dies", "8", "--planes", "4",
+               "--blocks", "60000", "--requests", "0")
+    assert done.code == 2
+    assert "are more than are counted" in done.err

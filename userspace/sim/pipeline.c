@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * There is no order among the lanes, so that no thread waits while there is something to do: the
+ * lane that is behind comes first, and chunks are made before the last lane has none left.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "pipeline.h"
+
+/**
+ * struct lane - a lane
+ * @taken: chunks
+ * @busy: a thread is taking one
+ */
+struct lane {
+	u64 taken;
+	bool busy;
+};
+
+/**
+ * struct crew - the threads that do it
+ * @plan: what
+ * @lock: protects the rest
+ * @news: there may be something to do, or nothing any more
+ * @lanes: all
+ * @made: chunks
+ * @making: a thread is at it
+ * @last: there are no more of them
+ */
+struct crew {
+	const struct pipeline *plan;
+	pthread_mutex_t lock;
+	pthread_cond_t news;
+	struct lane *lanes;
+	u64 made;
+	bool making;
+	bool last;
+};
+
+/* Chunks that every lane has taken. */
+static u64 taken_by_all(const struct crew *crew)
+{
+	u64 taken = crew->made;
+	u32 i;
+
+	for (i = 0; i < crew->plan->lanes; i++)
+		taken = min(taken, crew->lanes[i].taken);
+	return taken;
+}
+
+/* Of those that nobody is at, the one that is behind; NULL if there is nothing to take. */
+static struct lane *waiting_lane(const struct crew *crew)
+{
+	struct lane *found = NULL;
+	u32 i;
+
+	for (i = 0; i < crew->plan->lanes; i++) {
+		struct lane *lane = &crew->lanes[i];
+
+		if (lane->busy || lane->taken == crew->made)
+			continue;
+		if (!found || lane->taken < found->taken)
+			found = lane;
+	}
+	return found;
+}
+
+static bool may_make(const struct crew *crew, u32 ahead)
+{
+	return !crew->last && !crew->making && crew->made - taken_by_all(crew) < ahead;
+}
+
+/* The lock is held before and after. */
+static void make(struct crew *crew)
+{
+	bool made;
+
+	crew->making = true;
+	pthread_mutex_unlock(&crew->lock);
+	made = crew->plan->make(crew->plan->context, crew->made);
+	pthread_mutex_lock(&crew->lock);
+	crew->making = false;
+	crew->made += made;
+	crew->last = !made;
+}
+
+/* So is it here. */
+static void take(struct crew *crew, struct lane *lane)
+{
+	lane->busy = true;
+	pthread_mutex_unlock(&crew->lock);
+	crew->plan->take(crew->plan->context, lane->taken, (u32)(lane - crew->lanes));
+	pthread_mutex_lock(&crew->lock);
+	lane->busy = false;
+	lane->taken++;
+}
+
+/* Half of the chunks that may be there are a stock; what is beyond is made by who has no lane. */
+static bool do_something(struct crew *crew)
+{
+	struct lane *lane;
+
+	if (may_make(crew, PIPELINE_AHEAD / 2)) {
+		make(crew);
+		return true;
+	}
+	lane = waiting_lane(crew);
+	if (lane)
+		take(crew, lane);
+	else if (may_make(crew, PIPELINE_AHEAD))
+		make(crew);
+	else
+		return false;
+	return true;
+}
+
+static bool is_over(const struct crew *crew)
+{
+	return crew->last && taken_by_all(crew) == crew->made;
+}
+
+static void *help(void *data)
+{
+	struct crew *crew = data;
+
+	pthread_mutex_lock(&crew->lock);
+	while (!is_over(crew)) {
+		if (do_something(crew))
+			pthread_cond_broadcast(&crew->news);
+		else
+			pthread_cond_wait(&crew->news, &crew->lock);
+	}
+	pthread_mutex_unlock(&crew->lock);
+	return NULL;
+}
+
+static void work_together(struct crew *crew)
+{
+	u32 wanted = min(crew->plan->threads, crew->plan->lanes);
+	pthread_t *threads = memory_zeroed(max(wanted, 1U), sizeof(*threads));
+	u32 begun = 0;
+
+	while (begun + 1 < wanted && !pthread_create(&threads[begun], NULL, help, crew))
+		begun++;
+	help(crew);
+	while (begun)
+		pthread_join(threads[--begun], NULL);
+	free(threads);
+}
+
+void pipeline_run(const struct pipeline *pipeline)
+{
+	struct crew crew = {
+		.plan = pipeline,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.news = PTHREAD_COND_INITIALIZER,
+		.lanes = memory_zeroed(pipeline->lanes, sizeof(struct lane)),
+	};
+
+	work_together(&crew);
+	free(crew.lanes);
+}
+
+static bool make_one(void *context, u64 number)
+{
+	(void)context;
+	return !number;
+}
+
+void pipeline_each(void *context, void (*work)(void *context, u64 number, u32 lane), u32 lanes,
+		   u32 threads)
+{
+	const struct pipeline pipeline = {
+		.context = context,
+		.make = make_one,
+		.take = work,
+		.lanes = lanes,
+		.threads = threads,
+	};
+
+	pipeline_run(&pipeline);
+}

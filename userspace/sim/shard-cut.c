@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "checked-memory.h"
+#include "shard-cut.h"
+
+static struct shard_work *add_work(struct shard_list *list)
+{
+	if (list->count == list->room) {
+		list->room = list->room ? 2 * list->room : 256;
+		list->work = memory_grown(list->work, list->room, sizeof(*list->work));
+	}
+	return &list->work[list->count++];
+}
+
+void shard_order(struct shard_list *list, u8 order, u64 at_ns)
+{
+	*add_work(list) = (struct shard_work){ .request = { .time_ns = at_ns, .op = order } };
+}
+
+static bool is_discard(const struct sim_request *request)
+{
+	return request->op == AFTL_OP_DISCARD || request->op == AFTL_OP_WRITE_ZEROES;
+}
+
+/* How many parts there will be. */
+static u32 count_parts(const struct aftl_shards *layout, const struct sim_request *request)
+{
+	u64 first = (u64)request->unit >> layout->run_shift;
+	u64 last = ((u64)request->unit + request->units - 1) >> layout->run_shift;
+
+	if (request->op == AFTL_OP_FLUSH)
+		return layout->count;
+	return is_discard(request) ? min(last - first + 1, (u64)layout->count) : last - first + 1;
+}
+
+static struct whole *make_whole(const struct sim_request *request, u64 number, u8 epoch, u32 parts)
+{
+	struct whole *whole = memory_zeroed(1, sizeof(*whole) + parts * sizeof(whole->parts[0]));
+
+	atomic_init(&whole->left, parts);
+	whole->count = parts;
+	whole->request = *request;
+	whole->number = number;
+	whole->epoch = epoch;
+	return whole;
+}
+
+static void flush_all(struct shard_list *lists, u32 count, const struct shard_work *like)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		struct shard_work *work = add_work(&lists[i]);
+
+		*work = *like;
+		work->part = i;
+	}
+}
+
+/* The runs of one shard that follow each other in a request do so there, too. */
+static bool joins(const struct shard_list *list, const struct shard_work *like)
+{
+	return like->whole && is_discard(&like->request) && list->count &&
+	       list->work[list->count - 1].whole == like->whole;
+}
+
+static void cut_up(struct shard_list *lists, const struct aftl_shards *layout,
+		   const struct shard_work *like)
+{
+	u64 unit = like->request.unit;
+	u32 left = like->request.units;
+	u32 part = 0;
+
+	while (left) {
+		struct shard_list *list = &lists[aftl_shard_of(layout, unit)];
+		u32 units = aftl_shard_units(layout, unit, left);
+
+		if (joins(list, like)) {
+			list->work[list->count - 1].request.units += units;
+		} else {
+			struct shard_work *work = add_work(list);
+
+			*work = *like;
+			work->request.unit = aftl_shard_unit(layout, unit);
+			work->request.units = units;
+			work->part = part++;
+		}
+		unit += units;
+		left -= units;
+	}
+}
+
+void shard_cut(struct shard_list *lists, const struct aftl_shards *layout,
+	       const struct sim_request *request, u64 number, u8 epoch)
+{
+	struct shard_work like = { .request = *request, .number = number };
+	u32 parts = count_parts(layout, request);
+
+	if (parts > 1)
+		like.whole = make_whole(request, number, epoch, parts);
+	if (request->op == AFTL_OP_FLUSH)
+		flush_all(lists, layout->count, &like);
+	else
+		cut_up(lists, layout, &like);
+}

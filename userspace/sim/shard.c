@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "core-memory.h"
+#include "drive.h"
+#include "shard.h"
+#include "core/base/shards.h"
+
+/* Work that is so far ahead has its map entry fetched, and half as far what that leads to. */
+#define FAR 16
+
+#define EPOCHS 2
+
+/**
+ * struct part - a request under way
+ * @request: the core's
+ * @number: see struct shard_work
+ * @whole: that it is a part of, or NULL
+ * @part: its number there
+ * @epoch: in which it arrived
+ */
+struct part {
+	struct aftl_request request;
+	u64 number;
+	struct whole *whole;
+	u32 part;
+	u8 epoch;
+};
+
+/**
+ * struct end - how a request of the host ended
+ * @request: which
+ * @number: see struct shard_work
+ * @response_ns: time that it took
+ * @service_ns: of what ended last
+ * @fresh: it was complete in the epoch of its arrival
+ */
+struct end {
+	struct sim_request request;
+	u64 number;
+	u64 response_ns;
+	u64 service_ns;
+	bool fresh;
+};
+
+/* What has come of requests */
+
+static void count_times(struct shard_sums *sums, const struct end *end)
+{
+	switch (end->request.op) {
+	case AFTL_OP_READ:
+		aftl_histogram_add(&sums->read_response, end->response_ns);
+		aftl_histogram_add(&sums->read_service, end->service_ns);
+		break;
+	case AFTL_OP_WRITE:
+		aftl_histogram_add(&sums->class_response[end->request.class], end->response_ns);
+		aftl_histogram_add(&sums->write_service, end->service_ns);
+		break;
+	case AFTL_OP_FLUSH:
+		aftl_histogram_add(&sums->flush_response, end->response_ns);
+	}
+}
+
+static void count_end(struct shard *shard, u8 epoch, const struct end *end)
+{
+	struct shard_sums *sums = &shard->sums[epoch];
+	const struct sim_request *request = &end->request;
+
+	count_times(sums, end);
+	if (request->op <= AFTL_OP_WRITE && end->fresh)
+		settling_put(&sums->settling, end->number, end->response_ns);
+	if (unlikely(sums->queues) && request->op <= AFTL_OP_WRITE)
+		sim_queue_count(&sums->queues[request->queue], request->op, request->units,
+				end->response_ns);
+	shard->ended++;
+	if (unlikely(shard->tenants) && request->queue < shard->tenants->count)
+		shard->tenants->each[request->queue].pending--;
+}
+
+/* The core has counted each of them, and there is one request. */
+static void count_surplus(struct aftl_counters *surplus, u8 op, u32 parts)
+{
+	switch (op) {
+	case AFTL_OP_READ:
+		surplus->host_read_requests += parts - 1;
+		break;
+	case AFTL_OP_WRITE:
+		surplus->host_write_requests += parts - 1;
+		break;
+	case AFTL_OP_FLUSH:
+		surplus->host_flush_requests += parts - 1;
+		break;
+	default:
+		surplus->host_discard_requests += parts - 1;
+	}
+}
+
+/* The first of those that end last; a whole has several parts. */
+static const struct whole_part *last_part(const struct whole *whole)
+{
+	const struct whole_part *last = &whole->parts[0];
+	u32 i;
+
+	for (i = 1; i < whole->count; i++)
+		if (whole->parts[i].complete_ns > last->complete_ns)
+			last = &whole->parts[i];
+	return last;
+}
+
+/* A request that fails in an epoch before its end is counted with its end. */
+static void count_parts(struct shard *shard, const struct whole *whole, u8 epoch)
+{
+	struct aftl_counters *surplus = &shard->sums[epoch].surplus;
+	u32 parts = 0, failed = 0, any = 0;
+	u32 i;
+
+	for (i = 0; i < whole->count; i++) {
+		const struct whole_part *part = &whole->parts[i];
+
+		any |= part->failed;
+		parts += part->epoch == epoch;
+		failed += part->epoch == epoch && part->failed;
+	}
+	count_surplus(surplus, whole->request.op, parts);
+	surplus->host_failed_requests += failed - any;
+}
+
+static u8 last_epoch(const struct whole *whole)
+{
+	u8 epoch = 0;
+	u32 i;
+
+	for (i = 0; i < whole->count; i++)
+		epoch = max(epoch, whole->parts[i].epoch);
+	return epoch;
+}
+
+static void end_whole(struct shard *shard, struct whole *whole)
+{
+	const struct whole_part *last = last_part(whole);
+	u8 epoch = last_epoch(whole);
+	const struct end end = {
+		.request = whole->request,
+		.number = whole->number,
+		.response_ns = last->complete_ns - whole->request.time_ns,
+		.service_ns = last->service_ns,
+		.fresh = epoch == whole->epoch,
+	};
+
+	count_parts(shard, whole, epoch);
+	count_end(shard, epoch, &end);
+	free(whole);
+}
+
+/* Who ends the last of them ends the whole, whichever shard that is: all is added up. */
+static void end_part(struct shard *shard, const struct part *part)
+{
+	struct whole *whole = part->whole;
+
+	whole->parts[part->part] = (struct whole_part){
+		.complete_ns = part->request.complete_ns,
+		.service_ns = part->request.service_ns,
+		.epoch = shard->epoch,
+		.failed = part->request.status,
+	};
+	if (atomic_fetch_sub_explicit(&whole->left, 1, memory_order_acq_rel) == 1)
+		end_whole(shard, whole);
+}
+
+static void end_single(struct shard *shard, const struct part *part)
+{
+	const struct aftl_request *request = &part->request;
+	const struct end end = {
+		.request = {
+			.op = request->op,
+			.class = request->class,
+			.queue = request->queue,
+			.units = request->units,
+		},
+		.number = part->number,
+		.response_ns = request->complete_ns - request->arrival_ns,
+		.service_ns = request->service_ns,
+		.fresh = part->epoch == shard->epoch,
+	};
+
+	count_end(shard, shard->epoch, &end);
+}
+
+static void host_complete(void *host, struct aftl_request *request)
+{
+	const struct part *part = container_of(request, struct part, request);
+	struct shard *shard = host;
+
+	if (unlikely(part->whole))
+		end_part(shard, part);
+	else
+		end_single(shard, part);
+	request_pool_give(&shard->pool, request);
+}
+
+static const struct aftl_host_ops host_ops = {
+	.alloc = core_memory_alloc,
+	.free = core_memory_free,
+	.complete = host_complete,
+};
+
+/* Life */
+
+static void begin_sums(struct shard_sums *sums, const struct sim_options *options,
+		       const struct aftl_config *config)
+{
+	settling_begin(&sums->settling);
+	sums->queues = sim_queues_create(options, config);
+}
+
+int shard_create(struct shard *shard, const struct sim_options *options, u32 index,
+		 const struct aftl_policy_type *policy, struct aftl_error *error)
+{
+	struct aftl_config own;
+	u32 i;
+	int ret;
+
+	aftl_shard_config(&own, &options->config, index);
+	request_pool_init(&shard->pool, sizeof(struct part));
+	shard->sums = memory_zeroed(EPOCHS, sizeof(*shard->sums));
+	for (i = 0; i < EPOCHS; i++)
+		begin_sums(&shard->sums[i], options, &own);
+	ret = aftl_create(&shard->ftl, &own, policy, &host_ops, shard, error);
+	if (ret)
+		return ret;
+	ret = aftl_fill(shard->ftl);
+	return ret ? sim_blame_fill(ret, error) : 0;
+}
+
+void shard_release(struct shard *shard)
+{
+	u32 i;
+
+	aftl_destroy(shard->ftl);
+	for (i = 0; shard->sums && i < EPOCHS; i++)
+		free(shard->sums[i].queues);
+	free(shard->sums);
+	request_pool_release(&shard->pool);
+}
+
+/* Work */
+
+static int submit(struct shard *shard, const struct shard_work *work, struct aftl_error *error)
+{
+	struct aftl_request *request = request_pool_take(&shard->pool);
+	struct part *part;
+
+	if (!request)
+		return sim_blame_overload(aftl_now(shard->ftl), error);
+	part = container_of(request, struct part, request);
+	sim_request_give(request, &work->request);
+	request->arrival_ns = work->request.time_ns;
+	part->number = work->number;
+	part->whole = work->whole;
+	part->part = work->part;
+	part->epoch = shard->epoch;
+	if (aftl_submit(shard->ftl, request))
+		return aftl_fail(error, -EIO, "a shard refuses a request for %u units at %u",
+				 work->request.units, work->request.unit);
+	return 0;
+}
+
+/* Of a request without blocks for its placement id each part says so, and one is told. */
+static int submit_part(struct shard *shard, const struct shard_work *work,
+		       struct aftl_error *error)
+{
+	const struct aftl_counters *counters = &aftl_stats(shard->ftl)->counters;
+	u64 before = counters->unknown_placement_requests;
+	int ret = submit(shard, work, error);
+
+	if (!ret && work->part)
+		shard->sums[shard->epoch].surplus.unknown_placement_requests +=
+			counters->unknown_placement_requests - before;
+	return ret;
+}
+
+static void begin_epoch(struct shard *shard)
+{
+	aftl_reset_stats(shard->ftl);
+	shard->epoch = 1;
+}
+
+static int lose_die(struct shard *shard, struct aftl_error *error)
+{
+	if (aftl_fail_lun(shard->ftl, aftl_geometry(shard->ftl)->luns - 1))
+		return aftl_fail(error, -EIO, "no die could be lost");
+	return 0;
+}
+
+static int do_one(struct shard *shard, const struct shard_work *work, struct aftl_error *error)
+{
+	if (likely(work->request.op < SHARD_COUNTS))
+		return work->whole ? submit_part(shard, work, error) :
+				     submit(shard, work, error);
+	aftl_advance(shard->ftl, work->request.time_ns);
+	if (work->request.op == SHARD_LOSES_DIE)
+		return lose_die(shard, error);
+	begin_epoch(shard);
+	return 0;
+}
+
+static void expect(const struct shard *shard, const struct shard_work *list, u32 left)
+{
+	if (left > FAR)
+		aftl_expect_unit(shard->ftl, list[FAR].request.unit);
+	if (left > FAR / 2)
+		aftl_expect_slot(shard->ftl, list[FAR / 2].request.unit);
+}
+
+int shard_do(struct shard *shard, const struct shard_work *list, u32 count,
+	     struct aftl_error *error)
+{
+	int ret = 0;
+
+	for (; count && !ret; list++, count--) {
+		expect(shard, list, count);
+		ret = do_one(shard, list, error);
+	}
+	return ret;
+}
+
+int shard_drain(struct shard *shard, struct aftl_error *error)
+{
+	u64 last_ns = aftl_now(shard->ftl);
+	u32 pending;
+
+	while ((pending = aftl_pending(shard->ftl))) {
+		u64 next_ns = aftl_next_event(shard->ftl);
+
+		if (sim_is_stuck(next_ns, last_ns))
+			return sim_blame_stop(pending, error);
+		aftl_advance(shard->ftl, next_ns);
+		if (aftl_pending(shard->ftl) != pending)
+			last_ns = aftl_now(shard->ftl);
+	}
+	return 0;
+}

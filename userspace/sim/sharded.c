@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The stream is cut into what each shard gets of it, in chunks: with open arrivals nothing else
+ * goes from one shard to another, and each takes its chunks when a thread has time for it. All
+ * that is told of the whole is a sum, and so does not depend on who was first.
+ */
+#include <stdlib.h>
+
+#include "arrivals.h"
+#include "checked-memory.h"
+#include "drive.h"
+#include "interruption.h"
+#include "media-copy.h"
+#include "parallel.h"
+#include "pipeline.h"
+#include "recording.h"
+#include "shard-cut.h"
+#include "sharded.h"
+#include "sums.h"
+#include "core/base/random.h"
+
+#define LOOK_AROUND_EVERY 4096
+
+/* Requests of a chunk: so many for each shard, and no more than so many. */
+#define CHUNK_SHARE 1024
+#define CHUNK_MAX 32768
+
+/**
+ * struct seat - a shard and who drives it
+ * @shard: which
+ * @stopped: number of the chunk that it failed with
+ * @code: of that
+ * @error: its sentence
+ * @digest: of the shard, at the end
+ */
+struct seat {
+	struct shard shard;
+	u64 stopped;
+	enum exit_code code;
+	struct aftl_error error;
+	u64 digest;
+};
+
+/**
+ * struct run - a run under way
+ * @options: of the command line
+ * @policy: of all shards
+ * @layout: of the device
+ * @geo: of the device, as far as a stream has to know
+ * @seats: of the shards
+ * @chunks: lists of all shards, one behind the other
+ * @stream: of requests
+ * @tenants: who has streams and queues instead
+ * @arrivals: their times
+ * @recording: of --record
+ * @progress: line on stderr
+ * @now_ns: of a closed queue; otherwise the last arrival
+ * @submitted: requests so far
+ * @limit: most requests to submit
+ * @dies_at: the last die dies with this one
+ * @number: reads and writes of this epoch so far
+ * @epoch: see struct shard
+ * @ended: the stream is over, or nobody wants more of it
+ * @broken: the stream has ended with an error
+ * @error: the sentence of that
+ * @stopped: number of the first chunk that a shard failed with, U64_MAX for none
+ * @until_ns: where device time ends
+ */
+struct run {
+	const struct sim_options *options;
+	const struct aftl_policy_type *policy;
+	struct aftl_shards layout;
+	struct aftl_geometry geo;
+	struct seat *seats;
+	struct shard_list *chunks[PIPELINE_AHEAD];
+	struct sim_stream *stream;
+	struct sim_tenants tenants;
+	struct sim_arrivals arrivals;
+	struct recording recording;
+	struct progress progress;
+	u64 now_ns;
+	u64 submitted;
+	u64 limit;
+	u64 dies_at;
+	u64 number;
+	u8 epoch;
+	bool ended;
+	bool broken;
+	struct aftl_error error;
+	atomic_ullong stopped;
+	u64 until_ns;
+};
+
+/* Requests of the stream */
+
+/* Now and then: progress and Ctrl-C. */
+static void look_around(struct run *run)
+{
+	if (run->submitted % LOOK_AROUND_EVERY)
+		return;
+	progress_step(&run->progress, run->submitted);
+	run->ended |= interrupted();
+}
+
+static int draw(struct run *run, struct sim_request *wanted)
+{
+	if (unlikely(run->tenants.count))
+		return sim_tenants_next(&run->tenants, wanted, &run->error);
+	return run->stream->next(run->stream, wanted, &run->error);
+}
+
+static void begin_epoch(struct run *run, struct shard_list *lists)
+{
+	u32 i;
+
+	for (i = 0; i < run->layout.count; i++)
+		shard_order(&lists[i], SHARD_COUNTS, run->now_ns);
+	run->number = 0;
+	run->epoch = 1;
+}
+
+/* What happens behind a request happens at its time. */
+static void order_next(struct run *run, struct shard_list *lists)
+{
+	if (run->submitted == run->dies_at)
+		shard_order(&lists[run->layout.count - 1], SHARD_LOSES_DIE, run->now_ns);
+	if (run->submitted == run->options->warmup)
+		begin_epoch(run, lists);
+}
+
+static int put_request(struct run *run, struct shard_list *lists, struct sim_request *wanted)
+{
+	u64 at_ns = sim_arrival(&run->arrivals, wanted, run->now_ns);
+
+	/* A device takes what comes too late when it comes. */
+	run->now_ns = max(run->now_ns, at_ns);
+	wanted->time_ns = run->now_ns;
+	shard_cut(lists, &run->layout, wanted, run->number, run->epoch);
+	run->number += wanted->op <= AFTL_OP_WRITE;
+	run->submitted++;
+	order_next(run, lists);
+	look_around(run);
+	return recording_put(&run->recording, wanted, run->now_ns, &run->error);
+}
+
+/* The next request, if there is one. */
+static void put_next(struct run *run, struct shard_list *lists)
+{
+	struct sim_request wanted;
+	int ret = run->submitted < run->limit ? draw(run, &wanted) : 0;
+
+	run->ended = ret <= 0;
+	if (ret > 0)
+		ret = put_request(run, lists, &wanted);
+	if (ret >= 0)
+		return;
+	run->broken = true;
+	run->ended = true;
+}
+
+static void clear_lists(const struct run *run, struct shard_list *lists)
+{
+	u32 i;
+
+	for (i = 0; i < run->layout.count; i++)
+		lists[i].count = 0;
+}
+
+/* Open arrivals */
+
+static bool is_fine(const struct run *run)
+{
+	return !run->broken && atomic_load(&run->stopped) == U64_MAX;
+}
+
+static bool make_chunk(void *context, u64 number)
+{
+	struct run *run = context;
+	struct shard_list *lists = run->chunks[number % PIPELINE_AHEAD];
+	u64 most = run->submitted + min(CHUNK_SHARE * run->layout.count, (u32)CHUNK_MAX);
+	bool any = !run->ended;
+
+	clear_lists(run, lists);
+	while (!run->ended && run->submitted < most)
+		put_next(run, lists);
+	return any && atomic_load(&run->stopped) == U64_MAX;
+}
+
+/* Shards go on as far as the first that has failed, so that it is known which that is. */
+static void stop(struct run *run, struct seat *seat, u64 number)
+{
+	unsigned long long before = atomic_load(&run->stopped);
+
+	seat->stopped = number;
+	seat->code = EXIT_FAILED;
+	while (number < before && !atomic_compare_exchange_weak(&run->stopped, &before, number))
+		;
+}
+
+static void take_chunk(void *context, u64 number, u32 index)
+{
+	struct run *run = context;
+	struct seat *seat = &run->seats[index];
+	const struct shard_list *list = &run->chunks[number % PIPELINE_AHEAD][index];
+
+	if (number <= atomic_load(&run->stopped) && !seat->code &&
+	    shard_do(&seat->shard, list->work, list->count, &seat->error))
+		stop(run, seat, number);
+}
+
+static void drain(void *context, u64 number, u32 index)
+{
+	struct run *run = context;
+	struct seat *seat = &run->seats[index];
+
+	if (shard_drain(&seat->shard, &seat->error))
+		stop(run, seat, number);
+}
+
+static void drive_open(struct run *run)
+{
+	const struct pipeline pipeline = {
+		.context = run,
+		.make = make_chunk,
+		.take = take_chunk,
+		.lanes = run->layout.count,
+		.threads = sim_threads(run->options),
+	};
+
+	pipeline_run(&pipeline);
+	if (is_fine(run))
+		pipeline_each(run, drain, run->layout.count, pipeline.threads);
+}
+
+/* A closed queue */
+
+static u64 under_way(const struct run *run)
+{
+	u64 pending = run->submitted;
+	u32 i;
+
+	for (i = 0; i < run->layout.count; i++)
+		pending -= run->seats[i].shard.ended;
+	return pending;
+}
+
+static u64 next_event(const struct run *run)
+{
+	u64 next_ns = U64_MAX;
+	u32 i;
+
+	for (i = 0; i < run->layout.count; i++) {
+		u64 own_ns = aftl_next_event(run->seats[i].shard.ftl);
+
+		next_ns = min(next_ns, own_ns);
+	}
+	return next_ns;
+}
+
+/* All that happens at @now_ns does before the queue is filled up. */
+static void advance(struct run *run, u64 now_ns)
+{
+	u32 i;
+
+	for (i = 0; i < run->layout.count; i++)
+		if (aftl_next_event(run->seats[i].shard.ftl) <= now_ns)
+			aftl_advance(run->seats[i].shard.ftl, now_ns);
+	run->now_ns = now_ns;
+}
+
+static void submit_next(struct run *run)
+{
+	struct shard_list *lists = run->chunks[0];
+	u64 before_ns = run->now_ns;
+	u32 i;
+
+	clear_lists(run, lists);
+	put_next(run, lists);
+	/* It waits for a burst. */
+	if (run->now_ns != before_ns)
+		advance(run, run->now_ns);
+	for (i = 0; i < run->layout.count; i++) {
+		struct seat *seat = &run->seats[i];
+
+		if (lists[i].count &&
+		    shard_do(&seat->shard, lists[i].work, lists[i].count, &seat->error))
+			stop(run, seat, 0);
+	}
+}
+
+static void drive_closed(struct run *run)
+{
+	u32 depth = run->tenants.count ? sim_tenants_depth(&run->tenants) :
+					 (u32)run->options->depth;
+	u64 last_ns = 0, seen = U64_MAX, pending;
+
+	for (;;) {
+		u64 next_ns;
+
+		while (is_fine(run) && !run->ended && under_way(run) < depth)
+			submit_next(run);
+		pending = under_way(run);
+		if (!is_fine(run) || !pending)
+			return;
+		/* Something has happened since the last look: submissions or completions. */
+		if (run->submitted - pending != seen || !run->ended)
+			last_ns = run->now_ns;
+		seen = run->submitted - pending;
+		next_ns = next_event(run);
+		if (sim_is_stuck(next_ns, last_ns)) {
+			run->broken = sim_blame_stop(pending, &run->error);
+			return;
+		}
+		advance(run, next_ns);
+	}
+}
+
+/* Preparation */
+
+static enum exit_code first_failure(const struct run *run, struct aftl_error *error)
+{
+	const struct seat *first = NULL;
+	u32 i;
+
+	for (i = 0; i < run->layout.count; i++) {
+		const struct seat *seat = &run->seats[i];
+
+		if (seat->code && (!first || seat->stopped < first->stopped))
+			first = seat;
+	}
+	if (!first)
+		return EXIT_DONE;
+	*error = first->error;
+	return first->code;
+}
+
+static void create(void *context, u64 number, u32 index)
+{
+	struct run *run = context;
+	struct seat *seat = &run->seats[index];
+	int ret = shard_create(&seat->shard, run->options, index, run->policy, &seat->error);
+
+	(void)number;
+	seat->code = ret ? sim_exit_code(ret) : EXIT_DONE;
+}
+
+static enum exit_code describe(struct run *run, struct aftl_error *error)
+{
+	const struct aftl_shards *layout = &run->layout;
+
+	if (sim_sum_geometry(&run->geo, &layout->geo, layout->count, layout->units))
+		return EXIT_DONE;
+	aftl_fail(error, -EINVAL,
+		  "shards: %u of %u units each are more than are counted; raise map_unit",
+		  layout->count, layout->geo.slots);
+	return EXIT_USAGE;
+}
+
+static enum exit_code make_shards(struct run *run, struct aftl_error *error)
+{
+	u32 count, i;
+
+	if (aftl_shards_init(&run->layout, &run->options->config, error))
+		return EXIT_USAGE;
+	if (describe(run, error))
+		return EXIT_USAGE;
+	count = run->layout.count;
+	run->seats = memory_zeroed(count, sizeof(*run->seats));
+	for (i = 0; i < PIPELINE_AHEAD; i++)
+		run->chunks[i] = memory_zeroed(count, sizeof(*run->chunks[i]));
+	pipeline_each(run, create, count, sim_threads(run->options));
+	return first_failure(run, error);
+}
+
+static enum exit_code open_stream(struct run *run, struct aftl_error *error)
+{
+	const struct sim_options *options = run->options;
+	int ret = sim_stream_open(&run->stream, options, &options->config, &run->geo, error);
+	u32 i;
+
+	if (!ret)
+		ret = sim_tenants_open(&run->tenants, options, &options->config, &run->geo, error);
+	if (ret)
+		return options->trace ? exit_code_of_input(ret) : EXIT_USAGE;
+	for (i = 0; run->tenants.count && i < run->layout.count; i++)
+		run->seats[i].shard.tenants = &run->tenants;
+	sim_arrivals_init(&run->arrivals, options, &options->config, &run->geo);
+	if (options->record && recording_open(&run->recording, run->stream, run->geo.unit_bytes,
+					      run->layout.units, error))
+		return EXIT_FAILED;
+	return EXIT_DONE;
+}
+
+static enum exit_code prepare(struct run *run, struct aftl_error *error)
+{
+	const struct sim_options *options = run->options;
+	enum exit_code code;
+
+	if (options->record && output_file_begin(&run->recording.file, options->record,
+						 "--record", true, error))
+		return EXIT_FAILED;
+	code = make_shards(run, error);
+	return code ? code : open_stream(run, error);
+}
+
+/* Results */
+
+/* Threads have nothing to tell each other any more. */
+static void finish(void *context, u64 number, u32 index)
+{
+	struct run *run = context;
+	struct seat *seat = &run->seats[index];
+	struct aftl_error cause;
+
+	(void)number;
+	aftl_advance(seat->shard.ftl, run->until_ns);
+	seat->digest = aftl_digest(seat->shard.ftl);
+	if (!run->options->verify || !aftl_audit(seat->shard.ftl, &cause))
+		return;
+	aftl_fail(&seat->error, -EUCLEAN, "policy %s: shard %u is inconsistent: %.160s",
+		  run->policy->name, index, cause.text);
+	seat->code = EXIT_NOT_VERIFIED;
+}
+
+/* All shards get to where the last one is. */
+static void finish_all(struct run *run)
+{
+	u32 i;
+
+	run->until_ns = interrupted() ? 0 : run->options->until;
+	for (i = 0; i < run->layout.count; i++) {
+		u64 own_ns = aftl_now(run->seats[i].shard.ftl);
+
+		run->until_ns = max(run->until_ns, own_ns);
+	}
+	pipeline_each(run, finish, run->layout.count, sim_threads(run->options));
+}
+
+static void add_queues(struct sim_queue *sums, const struct sim_queue *queues)
+{
+	u32 i;
+
+	for (i = 0; queues && i < AFTL_QUEUES_MAX; i++) {
+		sums[i].units += queues[i].units;
+		sim_sum_histogram(&sums[i].read_response, &queues[i].read_response);
+		sim_sum_histogram(&sums[i].write_response, &queues[i].write_response);
+	}
+}
+
+static void subtract_surplus(struct aftl_counters *counters, const struct aftl_counters *surplus)
+{
+	u32 i;
+
+	for (i = 0; i < AFTL_COUNTERS; i++)
+		((u64 *)counters)[i] -= aftl_counter_get(surplus, i);
+}
+
+/* Times of requests, whichever shard has seen their ends. */
+static void survey_sums(const struct shard_sums *sums, struct sim_result *result)
+{
+	struct aftl_stats *stats = &result->stats;
+	u32 i;
+
+	sim_sum_histogram(&stats->read_response, &sums->read_response);
+	sim_sum_histogram(&stats->read_service, &sums->read_service);
+	sim_sum_histogram(&stats->write_service, &sums->write_service);
+	sim_sum_histogram(&stats->flush_response, &sums->flush_response);
+	for (i = 0; i < AFTL_CLASSES; i++) {
+		sim_sum_histogram(&stats->write_response, &sums->class_response[i]);
+		sim_sum_histogram(&result->class_response[i], &sums->class_response[i]);
+	}
+	settling_join(&result->settling, &sums->settling);
+	subtract_surplus(&stats->counters, &sums->surplus);
+}
+
+static void survey_shards(const struct run *run, struct sim_result *result)
+{
+	struct sim_queue *queues = sim_queues_create(run->options, &run->options->config);
+	u32 i;
+
+	for (i = 0; i < run->layout.count; i++) {
+		const struct seat *seat = &run->seats[i];
+		const struct shard_sums *sums = &seat->shard.sums[seat->shard.epoch];
+
+		sim_sum_device(result, seat->shard.ftl, i);
+		result->digest = aftl_mix2(result->digest, seat->digest);
+		survey_sums(sums, result);
+		add_queues(queues, sums->queues);
+		if (run->options->block_table)
+			media_copy_blocks(seat->shard.ftl, i, result);
+	}
+	settling_close(&result->settling, run->number);
+	sim_survey_queues(queues, run->tenants.count, result);
+	free(queues);
+}
+
+static void survey(const struct run *run, struct sim_result *result)
+{
+	const struct sim_options *options = run->options;
+	const struct aftl *first = run->seats[0].shard.ftl;
+
+	result->policy = run->policy;
+	result->profile = options->profile;
+	result->config = options->config;
+	result->geo = run->geo;
+	result->notes = run->stream->notes;
+	result->interval_q16 = run->arrivals.interval_q16;
+	result->warmup_requests = min(run->submitted, options->warmup);
+	result->requests = run->submitted - result->warmup_requests;
+	result->end_ns = aftl_now(first);
+	result->stats.since_ns = aftl_stats(first)->since_ns;
+	result->elapsed_ns = result->end_ns - result->stats.since_ns;
+	result->hours = aftl_hours(first);
+	result->interrupted = interrupted();
+	settling_begin(&result->settling);
+	survey_shards(run, result);
+}
+
+/* The run itself */
+
+static enum exit_code drive(struct run *run, struct aftl_error *error)
+{
+	enum exit_code code;
+
+	run->ended = interrupted();
+	progress_begin(&run->progress, sim_progress_when(run->options), run->policy->name,
+		       run->limit == U64_MAX ? run->stream->expected : run->limit);
+	if (run->options->arrival == SIM_ARRIVAL_CLOSED)
+		drive_closed(run);
+	else
+		drive_open(run);
+	progress_end(&run->progress);
+	code = first_failure(run, error);
+	if (code || !run->broken)
+		return code;
+	*error = run->error;
+	return EXIT_FAILED;
+}
+
+static enum exit_code run_stream(struct run *run, struct sim_result *result,
+				 struct aftl_error *error)
+{
+	u64 begin_ns = sim_processor_ns();
+	enum exit_code code = drive(run, error);
+
+	if (code)
+		return code;
+	finish_all(run);
+	result->cpu_ns = sim_processor_ns() - begin_ns;
+	survey(run, result);
+	code = first_failure(run, error);
+	result->verified = run->options->verify && !code;
+	return code || !result->interrupted ? code : EXIT_INTERRUPTED;
+}
+
+static enum exit_code finish_record(struct run *run, enum exit_code code,
+				    struct aftl_error *error)
+{
+	struct aftl_error own;
+	bool keep = !code || code >= EXIT_NOT_VERIFIED;
+	int ret = recording_finish(&run->recording, keep, interrupted(), &own);
+
+	if (!ret || code)
+		return code;
+	*error = own;
+	return EXIT_FAILED;
+}
+
+static void release(struct run *run)
+{
+	u32 i, k;
+
+	if (run->stream)
+		run->stream->close(run->stream);
+	sim_tenants_close(&run->tenants);
+	for (i = 0; i < PIPELINE_AHEAD; i++) {
+		for (k = 0; run->chunks[i] && k < run->layout.count; k++)
+			free(run->chunks[i][k].work);
+		free(run->chunks[i]);
+	}
+	for (i = 0; run->seats && i < run->layout.count; i++)
+		shard_release(&run->seats[i].shard);
+	free(run->seats);
+}
+
+enum exit_code sim_sharded_run(const struct sim_options *options,
+			       const struct aftl_policy_type *policy, struct sim_result *result,
+			       struct aftl_error *error)
+{
+	u64 begin_ns = sim_processor_ns();
+	struct run run = {
+		.options = options,
+		.policy = policy,
+		.limit = sim_options_limit(options),
+		.dies_at = sim_last_of_die(options),
+		.stopped = U64_MAX,
+	};
+	enum exit_code code;
+
+	*result = (struct sim_result){ .requests = 0 };
+	code = prepare(&run, error);
+	result->fill_cpu_ns = sim_processor_ns() - begin_ns;
+	if (!code)
+		code = run_stream(&run, result, error);
+	code = finish_record(&run, code, error);
+	release(&run);
+	return code;
+}
