@@ -3,6 +3,7 @@
  * Chunks are made in turn, and each lane takes all of them in that order, with any threads.
  */
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "pipeline.h"
 #include "tap.h"
@@ -14,13 +15,15 @@
  * struct watch - what a pipeline has done so far
  * @places: number of the chunk that is there
  * @taken: by lane
+ * @slow: the first lane stays at its first chunk until the others can go no farther
  * @at_it: who is in make(), or by lane in take()
  * @chunks: to be made
  * @wrong: calls that should not have come, or not now
  */
 struct watch {
 	u64 places[PIPELINE_AHEAD];
-	u64 taken[LANES];
+	atomic_ullong taken[LANES];
+	bool slow;
 	atomic_uint at_it[1 + LANES];
 	u64 chunks;
 	atomic_uint wrong;
@@ -47,19 +50,33 @@ static bool make(void *context, u64 number)
 	return number < watch->chunks;
 }
 
+/* And then some, for who might go farther all the same; never for ever. */
+static void wait_for_others(struct watch *watch)
+{
+	u32 lane, ms;
+
+	for (lane = 1; lane < LANES; lane++)
+		for (ms = 0; atomic_load(&watch->taken[lane]) < PIPELINE_AHEAD && ms < 500; ms++)
+			usleep(1000);
+	usleep(5000);
+}
+
 static void take(void *context, u64 number, u32 lane)
 {
 	struct watch *watch = context;
 
 	enter(watch, 1 + lane);
-	if (watch->places[number % PIPELINE_AHEAD] != number || watch->taken[lane]++ != number)
+	if (watch->slow && !lane && !number)
+		wait_for_others(watch);
+	if (watch->places[number % PIPELINE_AHEAD] != number ||
+	    atomic_fetch_add(&watch->taken[lane], 1) != number)
 		atomic_fetch_add(&watch->wrong, 1);
 	leave(watch, 1 + lane);
 }
 
-static void check(u64 chunks, u32 threads)
+static void check(u64 chunks, u32 threads, bool slow)
 {
-	struct watch watch = { .chunks = chunks };
+	struct watch watch = { .chunks = chunks, .slow = slow };
 	const struct pipeline pipeline = {
 		.context = &watch,
 		.make = make,
@@ -72,7 +89,7 @@ static void check(u64 chunks, u32 threads)
 	pipeline_run(&pipeline);
 	CHECK_EQ(atomic_load(&watch.wrong), 0);
 	for (i = 0; i < LANES; i++)
-		CHECK_EQ(watch.taken[i], chunks);
+		CHECK_EQ(atomic_load(&watch.taken[i]), chunks);
 }
 
 static void everything_is_taken(void)
@@ -80,21 +97,28 @@ static void everything_is_taken(void)
 	u32 threads;
 
 	for (threads = 0; threads <= LANES + 1; threads++)
-		check(CHUNKS, threads);
+		check(CHUNKS, threads, false);
+}
+
+/* What it is at stays as it is. */
+static void nobody_runs_away(void)
+{
+	check(CHUNKS, 3, true);
+	check(CHUNKS, LANES, true);
 }
 
 static void nothing_is_there(void)
 {
-	check(0, 1);
-	check(0, 3);
-	check(1, 3);
+	check(0, 1, false);
+	check(0, 3, false);
+	check(1, 3, false);
 }
 
 static void once(void *context, u64 number, u32 lane)
 {
 	struct watch *watch = context;
 
-	watch->taken[lane] += 1 + number;
+	atomic_fetch_add(&watch->taken[lane], 1 + number);
 }
 
 static void each_once(void)
@@ -104,12 +128,13 @@ static void each_once(void)
 
 	pipeline_each(&watch, once, LANES, 2);
 	for (i = 0; i < LANES; i++)
-		CHECK_EQ(watch.taken[i], 1);
+		CHECK_EQ(atomic_load(&watch.taken[i]), 1);
 }
 
 int main(void)
 {
 	tap_run("each lane takes every chunk in its turn", everything_is_taken);
+	tap_run("a lane that is slow keeps the chunk that it has", nobody_runs_away);
 	tap_run("without chunks it ends", nothing_is_there);
 	tap_run("each lane is asked once", each_once);
 	return tap_finish();

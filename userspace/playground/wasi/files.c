@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * output-file.h, file-claims.h and interruption.h where there are no links, no owners and no
- * signals, and a file is what one name says: it is written in its place. And parallel.h and
- * trace-import.h where there is one process.
+ * signals, and a file is what one name says: it is written in its place. And parallel.h,
+ * pipeline.h and trace-import.h where there is one process with one thread.
  */
 #include "file-claims.h"
 #include "interruption.h"
 #include "output-file.h"
 #include "parallel.h"
+#include "pipeline.h"
 #include "trace-import.h"
 
 int claim_input(const char *path, struct aftl_error *error)
@@ -109,6 +110,32 @@ void sim_parallel(const struct sim_work *work, unsigned int jobs, struct sim_out
 	(void)work;
 	(void)jobs;
 	(void)outcomes;
+}
+
+unsigned int sim_threads(const struct sim_options *options)
+{
+	(void)options;
+	return 1;
+}
+
+void pipeline_run(const struct pipeline *pipeline)
+{
+	u64 number;
+	u32 lane;
+
+	for (number = 0; pipeline->make(pipeline->context, number); number++)
+		for (lane = 0; lane < pipeline->lanes; lane++)
+			pipeline->take(pipeline->context, number, lane);
+}
+
+void pipeline_each(void *context, void (*work)(void *context, u64 number, u32 lane), u32 lanes,
+		   u32 threads)
+{
+	u32 lane;
+
+	(void)threads;
+	for (lane = 0; lane < lanes; lane++)
+		work(context, 0, lane);
 }
 
 enum exit_code trace_import(struct sim_options *options)
