@@ -6,7 +6,6 @@
 
 #include "bio/bio.h"
 #include "compat.h"
-#include "disk/disk.h"
 #include "disk/targets.h"
 #include "store/dev.h"
 #include "store/trace.h"
@@ -51,9 +50,9 @@ static u8 bio_request_op(const struct bio *bio)
  * By I/O priority: real time has the first queue, idle the last, and the eight levels between
  * divide them; the fourth is what who has said nothing means.
  */
-static u8 host_queue(const struct aftl_target *target, const struct bio *bio)
+static u8 host_queue(const struct aftl_disk *disk, const struct bio *bio)
 {
-	u32 queues = aftl_weights(READ_ONCE(aftl_config(target->disk->ftl)->queue_weights));
+	u32 queues = aftl_weights(READ_ONCE(aftl_config(disk->ftl)->queue_weights));
 	u32 level = IOPRIO_BE_NORM;
 
 	if (likely(queues < 2) || IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_RT)
@@ -65,20 +64,23 @@ static u8 host_queue(const struct aftl_target *target, const struct bio *bio)
 	return level * queues / IOPRIO_BE_NR;
 }
 
+static sector_t target_sector(const struct aftl_target *target, const struct bio *bio)
+{
+	return dm_target_offset(target->ti, bio->bi_iter.bi_sector);
+}
+
 /* Returns false if the limits do not allow such a bio; a write of two levels is split. */
 static bool describe(const struct aftl_target *target, struct bio *bio,
 		     struct aftl_request *request)
 {
-	u32 shift = target->disk->unit_shift;
-	sector_t sector = dm_target_offset(target->ti, bio->bi_iter.bi_sector);
-
 	memset(request, 0, sizeof(*request));
 	request->op = bio_request_op(bio);
 	if (request->op == AFTL_ZONE_OPS)
 		return false;
 	if (request->op == AFTL_OP_FLUSH)
 		return true;
-	if ((sector | bio_sectors(bio)) & (aftl_unit_sectors(target->disk) - 1))
+	if ((target_sector(target, bio) | bio_sectors(bio)) &
+	    ((1U << target->device->unit_shift) - 1))
 		return false;
 	if (request->op == AFTL_OP_WRITE && bio_sectors(bio)) {
 		request->level = aftl_tag_bio(target, bio);
@@ -86,9 +88,7 @@ static bool describe(const struct aftl_target *target, struct bio *bio,
 		request->hint.life = aftl_bio_life(bio);
 		request->hint.stream = aftl_bio_stream(bio);
 	}
-	request->queue = host_queue(target, bio);
-	request->unit = sector >> shift;
-	request->units = bio_sectors(bio) >> shift;
+	request->queue = host_queue(target->device->disks[0], bio);
 	request->flags = bio->bi_opf & REQ_FUA ? AFTL_REQUEST_FUA : 0;
 	if (bio_op(bio) == REQ_OP_ZONE_APPEND)
 		request->flags |= AFTL_REQUEST_APPEND;
@@ -98,6 +98,44 @@ static bool describe(const struct aftl_target *target, struct bio *bio,
 static bool discards(const struct aftl_request *request)
 {
 	return request->op == AFTL_OP_DISCARD || request->op == AFTL_OP_WRITE_ZEROES;
+}
+
+/* Each shard gets a bio of its own of these: its number, and what of the range is its. */
+static struct aftl_disk *place_part(const struct aftl_device *device, const struct bio *bio,
+				    u64 unit, struct aftl_request *request)
+{
+	u32 index = dm_bio_get_target_bio_nr(bio);
+	u64 end = unit + request->units;
+
+	request->unit = aftl_shard_before(&device->shards, index, unit);
+	request->units = aftl_shard_before(&device->shards, index, end) - request->unit;
+	return device->disks[index];
+}
+
+/* Others are in one run: device-mapper has split them, see limit_io() of the target. */
+static struct aftl_disk *place_run(const struct aftl_device *device, u64 unit,
+				   struct aftl_request *request)
+{
+	struct aftl_spot spot = aftl_device_spot(device, unit, request->units);
+
+	request->unit = spot.unit;
+	return WARN_ON_ONCE(spot.units < request->units) ? NULL : spot.disk;
+}
+
+/* Whose it is, and where there. */
+static struct aftl_disk *place(const struct aftl_target *target, struct bio *bio,
+			       struct aftl_request *request)
+{
+	const struct aftl_device *device = target->device;
+	u64 unit = target_sector(target, bio) >> device->unit_shift;
+
+	request->unit = unit;
+	request->units = bio_sectors(bio) >> device->unit_shift;
+	if (likely(device->shards.count == 1))
+		return device->disks[0];
+	if (request->op == AFTL_OP_FLUSH || discards(request))
+		return place_part(device, bio, unit, request);
+	return place_run(device, unit, request);
 }
 
 static void submitted(struct aftl_disk *disk, struct aftl_io *io)
@@ -160,12 +198,19 @@ static blk_status_t prepare(struct aftl_disk *disk, struct aftl_io *io, struct b
 int aftl_io_map(struct dm_target *ti, struct bio *bio)
 {
 	struct aftl_target *target = ti->private;
-	struct aftl_disk *disk = target->disk;
 	struct aftl_io *io = dm_per_bio_data(bio, sizeof(*io));
+	struct aftl_disk *disk;
 	blk_status_t status;
 
 	if (!describe(target, bio, &io->request))
 		return DM_MAPIO_KILL;
+	disk = place(target, bio, &io->request);
+	if (unlikely(!disk))
+		return DM_MAPIO_KILL;
+	if (unlikely(discards(&io->request) && !io->request.units)) {
+		bio_endio(bio);
+		return DM_MAPIO_SUBMITTED;
+	}
 	status = prepare(disk, io, bio);
 	if (status)
 		aftl_disk_end(disk, io, status);

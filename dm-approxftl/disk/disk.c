@@ -221,11 +221,10 @@ static void tell_event(struct work_struct *work)
 }
 
 static int create_parts(struct aftl_disk *disk, const struct aftl_options *options,
-			struct aftl_error *error)
+			const struct aftl_config *config, struct aftl_error *error)
 {
 	const struct aftl_geometry *geo;
-	int ret = aftl_create(&disk->ftl, &options->config, options->policy, &aftl_host_memory,
-			      disk, error);
+	int ret = aftl_create(&disk->ftl, config, options->policy, &aftl_host_memory, disk, error);
 
 	if (ret)
 		return ret;
@@ -270,7 +269,6 @@ static struct aftl_disk *new_disk(const struct aftl_options *options)
 		return NULL;
 	spin_lock_init(&disk->lock);
 	spin_lock_init(&disk->late_lock);
-	aftl_ranges_init(&disk->tags);
 	disk->ops = &ops;
 	disk->scale = options->scale;
 	disk->armed_ns = KTIME_MAX;
@@ -293,14 +291,14 @@ int aftl_disk_check(const struct aftl_options *options, struct aftl_error *error
 }
 
 int aftl_disk_create(struct aftl_disk **out, const struct aftl_options *options,
-		     struct aftl_error *error)
+		     const struct aftl_config *config, struct aftl_error *error)
 {
 	struct aftl_disk *disk = new_disk(options);
 	int ret;
 
 	if (!disk)
 		return aftl_fail(error, -ENOMEM, "not enough memory for a device");
-	ret = create_parts(disk, options, error);
+	ret = create_parts(disk, options, config, error);
 	if (ret)
 		aftl_disk_destroy(disk);
 	else
@@ -327,13 +325,6 @@ int aftl_disk_open(struct aftl_disk **out, const struct aftl_options *options,
 int aftl_disk_begin(struct aftl_disk *disk, struct aftl_error *error)
 {
 	return disk->durable ? aftl_dev_begin(disk->durable, error) : 0;
-}
-
-static void drop_tags(struct aftl_disk *disk)
-{
-	if (disk->tags.count)
-		atomic_dec(&aftl_tags_in_use);
-	aftl_ranges_destroy(&disk->tags);
 }
 
 void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table)
@@ -461,7 +452,6 @@ void aftl_disk_destroy(struct aftl_disk *disk)
 	if (disk->durable)
 		close_store(disk);
 	cancel_work_sync(&disk->wear);
-	drop_tags(disk);
 	aftl_destroy(disk->ftl);
 	if (disk->store)
 		disk->store->type->destroy(disk->store);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A disk: the emulated SSD behind a table line, which is FTL, bytes and clock. It outlives
- * its target when the table is reloaded.
+ * A disk: an emulated SSD with one FTL, which is that, its bytes and its clock. A table line has
+ * one or, with shards, several: see disks.h.
  */
 #ifndef AFTL_DISK_H
 #define AFTL_DISK_H
@@ -54,11 +54,15 @@ int __must_check aftl_disk_check(const struct aftl_options *options, struct aftl
 
 /**
  * aftl_disk_create() - an SSD as new, or filled as configured; its time stands still
+ * @out: takes it
+ * @options: what is asked for; of what the FTL knows its policy
+ * @config: and this, with one shard
+ * @error: takes the sentence on failure
  *
  * Return: 0, or -EINVAL or -ENOMEM with a sentence.
  */
 int __must_check aftl_disk_create(struct aftl_disk **out, const struct aftl_options *options,
-				  struct aftl_error *error);
+				  const struct aftl_config *config, struct aftl_error *error);
 
 /**
  * aftl_disk_open() - the SSD that is on @bdev, or a new one if there are zeroes

@@ -13,7 +13,7 @@ DEFINE_MUTEX(aftl_targets_lock); /* of the list */
 /* Is it the one of its device's tables that takes requests? */
 static bool in_use(const struct aftl_target *target)
 {
-	return READ_ONCE(target->resumed) && READ_ONCE(target->disk);
+	return READ_ONCE(target->resumed) && READ_ONCE(target->device);
 }
 
 void aftl_target_each(aftl_target_fn fn, void *data)

@@ -8,7 +8,7 @@
 #include <linux/device-mapper.h>
 #include <linux/mutex.h>
 
-#include "disk/disk.h"
+#include "disk/disks.h"
 
 /**
  * struct aftl_target - a table line in use
@@ -16,8 +16,8 @@
  * @ti: device-mapper's side
  * @below: the block device of a durable store; NULL for others
  * @options: the line
- * @geo: shape of the device that it asks for
- * @disk: what it stands for; NULL once another table has taken it over, and for a
+ * @shards: how the device that it asks for is divided, and its shape
+ * @device: what it stands for; NULL once another table has taken it over, and for a
  *	durable store before the first resume
  * @source: what an earlier table had, while it has not been taken over
  * @zones: of a device with zones, a disk that reports them
@@ -32,15 +32,15 @@ struct aftl_target {
 	struct dm_target *ti;
 	struct dm_dev *below;
 	struct aftl_options options;
-	struct aftl_geometry geo;
-	struct aftl_disk *disk;
-	struct aftl_disk *source;
+	struct aftl_shards shards;
+	struct aftl_device *device;
+	struct aftl_device *source;
 	struct gendisk *zones;
 	struct dm_dev zones_below;
 	bool lost;
 	bool resumed;
 	bool suspended;
-	struct mutex gate; /* disk, source, lost, resumed, suspended */
+	struct mutex gate; /* device, source, lost, resumed, suspended */
 };
 
 /* All targets, under the lock, so that a reloaded table finds its predecessor. */

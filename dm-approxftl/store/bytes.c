@@ -115,7 +115,7 @@ static void copy_content(const struct aftl_disk *disk, struct aftl_io *io,
 	if (unlikely(read->source == AFTL_SOURCE_ZERO))
 		aftl_copy_to_bio(aftl_io_bio(io), at, NULL);
 	else
-		disk->store->type->copy(content->page, read->unit, aftl_io_bio(io), at);
+		disk->store->type->copy(content->page, aftl_io_bio(io), at);
 	if (unlikely(read->flips))
 		aftl_io_flip(disk, io, read, content->flip_key);
 }

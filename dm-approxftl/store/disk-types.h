@@ -10,7 +10,6 @@
 #include <linux/workqueue.h>
 
 #include "core/ftl/ftl.h"
-#include "host/ranges.h"
 
 struct aftl_dev;
 struct aftl_disk;
@@ -57,8 +56,7 @@ struct aftl_disk_ops {
  * @collect: lets time pass for aftl_disk_collect() where nobody else does
  * @table: whom @event is for
  * @dev: number of the block device that it is under
- * @tags: ranges that are approximate while nobody has claimed the device; changed under
- *	the target's gate
+ * @shard: which one of its device it is
  * @submitted: requests so far
  * @late_lock: of @late
  * @late: host time from when a request should have been handed back until it was
@@ -85,7 +83,7 @@ struct aftl_disk {
 	struct work_struct collect;
 	struct dm_table *table;
 	dev_t dev;
-	struct aftl_ranges tags;
+	u32 shard;
 	u64 submitted;
 	spinlock_t late_lock; /* late */
 	struct aftl_histogram late;

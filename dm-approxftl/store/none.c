@@ -52,13 +52,15 @@ static struct page *none_hold(struct aftl_store *store, aftl_unit_t unit)
 	return NULL;
 }
 
-static void none_copy(struct page *held, aftl_unit_t unit, struct bio *bio, struct bvec_iter at)
+/* A table has one target: what device-mapper calls a sector is ours, whatever shard has it. */
+static void none_copy(struct page *held, struct bio *bio, struct bvec_iter at)
 {
+	u32 unit_shift = ilog2(at.bi_size >> SECTOR_SHIFT);
 	struct bvec_iter iter;
 	struct bio_vec segment;
 
 	__bio_for_each_segment(segment, bio, iter, at)
-		fill_segment(&segment, cpu_to_le64(from_unit(unit)));
+		fill_segment(&segment, cpu_to_le64(at.bi_sector >> unit_shift));
 }
 
 static void none_release(struct aftl_store *store, struct list_head *bytes)

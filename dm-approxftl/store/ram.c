@@ -180,7 +180,7 @@ static struct page *ram_hold(struct aftl_store *store, aftl_unit_t unit)
 	return page;
 }
 
-static void ram_copy(struct page *held, aftl_unit_t unit, struct bio *bio, struct bvec_iter at)
+static void ram_copy(struct page *held, struct bio *bio, struct bvec_iter at)
 {
 	aftl_copy_to_bio(bio, at, held ? page_address(held) : NULL);
 	if (likely(held))

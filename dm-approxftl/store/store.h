@@ -66,8 +66,8 @@ struct aftl_store_type {
 	 */
 	struct page *(*hold)(struct aftl_store *store, aftl_unit_t unit);
 
-	/* Copy what @held has of @unit to @bio at @at, and let it go. As release(). */
-	void (*copy)(struct page *held, aftl_unit_t unit, struct bio *bio, struct bvec_iter at);
+	/* Copy what @held has of a unit to @bio at @at, and let it go. As release(). */
+	void (*copy)(struct page *held, struct bio *bio, struct bvec_iter at);
 
 	/* Free @bytes. Any context but a hard interrupt. */
 	void (*release)(struct aftl_store *store, struct list_head *bytes);

@@ -4,7 +4,8 @@
  *
  * The stream of aftl_submit is exact: the simulator given the same stream, at the same
  * device times, ends in the same state. seq counts the requests of a device from 0, so
- * that a reader notices when one is missing, and can put them in order.
+ * that a reader notices when one is missing, and can put them in order. A device with shards is
+ * several of them: units, LUNs, blocks and seq are those of the shard.
  *
  * Events hold numbers only; op, class, status and the like are those of core/ftl/ftl.h.
  */
@@ -36,6 +37,7 @@ TRACE_EVENT(aftl_submit,
 		__field(u8, queue)
 		__field(u8, life)
 		__field(u8, stream)
+		__field(u8, shard)
 	),
 	TP_fast_assign(
 		__entry->dev = disk->dev;
@@ -50,12 +52,13 @@ TRACE_EVENT(aftl_submit,
 		__entry->queue = request->queue;
 		__entry->life = request->hint.life;
 		__entry->stream = request->hint.stream;
+		__entry->shard = disk->shard;
 	),
-	TP_printk("dev=%u,%u seq=%llu at_ns=%llu op=%u unit=%u units=%u unit_bytes=%u class=%u fua=%u queue=%u life=%u stream=%u",
+	TP_printk("dev=%u,%u seq=%llu at_ns=%llu op=%u unit=%u units=%u unit_bytes=%u class=%u fua=%u queue=%u life=%u stream=%u shard=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->seq, __entry->at_ns,
 		  __entry->op, __entry->unit, __entry->units, __entry->unit_bytes,
 		  __entry->class, __entry->fua, __entry->queue, __entry->life,
-		  __entry->stream)
+		  __entry->stream, __entry->shard)
 );
 
 /* A request is handed back; late_ns is in host time. */
@@ -73,6 +76,7 @@ TRACE_EVENT(aftl_complete,
 		__field(s32, status)
 		__field(u8, op)
 		__field(u8, class)
+		__field(u8, shard)
 	),
 	TP_fast_assign(
 		__entry->dev = disk->dev;
@@ -85,11 +89,12 @@ TRACE_EVENT(aftl_complete,
 		__entry->status = request->status;
 		__entry->op = request->op;
 		__entry->class = request->class;
+		__entry->shard = disk->shard;
 	),
-	TP_printk("dev=%u,%u at_ns=%llu op=%u unit=%u units=%u class=%u status=%d response_ns=%llu service_ns=%llu late_ns=%llu",
+	TP_printk("dev=%u,%u at_ns=%llu op=%u unit=%u units=%u class=%u status=%d response_ns=%llu service_ns=%llu late_ns=%llu shard=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->at_ns, __entry->op,
 		  __entry->unit, __entry->units, __entry->class, __entry->status,
-		  __entry->response_ns, __entry->service_ns, __entry->late_ns)
+		  __entry->response_ns, __entry->service_ns, __entry->late_ns, __entry->shard)
 );
 
 /* The array of a LUN begins an operation, or a read interrupts it. */
@@ -107,6 +112,7 @@ TRACE_EVENT(aftl_array,
 		__field(u8, op)
 		__field(u8, mode)
 		__field(u8, cause)
+		__field(u8, shard)
 	),
 	TP_fast_assign(
 		__entry->dev = disk->dev;
@@ -119,11 +125,12 @@ TRACE_EVENT(aftl_array,
 		__entry->op = event->op;
 		__entry->mode = event->mode;
 		__entry->cause = event->cause;
+		__entry->shard = disk->shard;
 	),
-	TP_printk("dev=%u,%u at_ns=%llu op=%u lun=%u block=%u page=%u pages=%u mode=%u cause=%u array_ns=%llu",
+	TP_printk("dev=%u,%u at_ns=%llu op=%u lun=%u block=%u page=%u pages=%u mode=%u cause=%u array_ns=%llu shard=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->at_ns, __entry->op,
 		  __entry->lun, __entry->block, __entry->page, __entry->pages, __entry->mode,
-		  __entry->cause, __entry->array_ns)
+		  __entry->cause, __entry->array_ns, __entry->shard)
 );
 
 #endif

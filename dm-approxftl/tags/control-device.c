@@ -67,7 +67,7 @@ static int tag_device(struct aftl_target *target, void *data)
 		return -EOVERFLOW;
 	if (wish->last != AFTL_LAST_BYTE && wish->last >= bytes)
 		return -EOVERFLOW;
-	ret = tag_ranges(&target->disk->tags, wish);
+	ret = tag_ranges(&target->device->tags, wish);
 	if (ret == -ENOSPC)
 		wish->reason = APPROXFTL_REASON_RANGES;
 	return ret;
@@ -138,8 +138,8 @@ static int list_device(struct aftl_target *target, void *data)
 {
 	struct listing *listing = data;
 
-	listing->count = aftl_ranges_list(&target->disk->tags, &listing->cursor, listing->extents,
-					  listing->room);
+	listing->count = aftl_ranges_list(&target->device->tags, &listing->cursor,
+					  listing->extents, listing->room);
 	return 0;
 }
 
@@ -221,28 +221,32 @@ static void look_at_unit(const struct aftl *ftl, u32 index, struct approxftl_uni
 }
 
 /* A file system may say anything of where its blocks are: beyond the end nothing is. */
-static void look_at(const struct aftl *ftl, const struct look *look, struct approxftl_unit *unit)
+static void look_at(const struct aftl_device *device, const struct look *look,
+		    struct approxftl_unit *unit)
 {
+	struct aftl_spot spot;
+
 	unit->class = APPROXFTL_NONE;
 	unit->flags = 0;
 	unit->flips = 0;
 	unit->raw = 0;
-	if (unit->device_offset < look->bytes)
-		look_at_unit(ftl, unit->device_offset / look->unit_bytes, unit);
+	if (unit->device_offset >= look->bytes)
+		return;
+	spot = aftl_device_spot(device, unit->device_offset / look->unit_bytes, 1);
+	spin_lock_bh(&spot.disk->lock);
+	look_at_unit(spot.disk->ftl, spot.unit, unit);
+	spin_unlock_bh(&spot.disk->lock);
 }
 
 static int look_at_units(struct aftl_target *target, void *data)
 {
 	struct look *look = data;
-	struct aftl_disk *disk = target->disk;
 	u32 i;
 
-	look->unit_bytes = aftl_unit_sectors(disk) << SECTOR_SHIFT;
+	look->unit_bytes = target->shards.geo.unit_bytes;
 	look->bytes = (u64)target->ti->len << SECTOR_SHIFT;
-	spin_lock_bh(&disk->lock);
 	for (i = 0; i < look->count; i++)
-		look_at(disk->ftl, look, &look->units[i]);
-	spin_unlock_bh(&disk->lock);
+		look_at(target->device, look, &look->units[i]);
 	return 0;
 }
 

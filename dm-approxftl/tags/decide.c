@@ -167,7 +167,7 @@ static bool is_raw(const struct aftl_target *target)
 {
 	const struct block_device *device = disk_of(target)->part0;
 
-	return READ_ONCE(target->disk->tags.count) && !READ_ONCE(device->bd_holder) &&
+	return READ_ONCE(target->device->tags.count) && !READ_ONCE(device->bd_holder) &&
 	       !aftl_backs_loop(aftl_device_mapping(device));
 }
 
@@ -177,7 +177,7 @@ static struct aftl_verdict judge_place(const struct question *question, struct b
 	u64 first = dm_target_offset(target->ti, at.bi_sector) << SECTOR_SHIFT;
 
 	return aftl_verdict(AFTL_BY_DEVICE,
-			    aftl_ranges_say(&target->disk->tags, first, first + at.bi_size - 1));
+			    aftl_ranges_say(&target->device->tags, first, first + at.bi_size - 1));
 }
 
 static struct aftl_verdict judge_unit(struct question *question, struct bvec_iter at)
@@ -207,7 +207,7 @@ static void count(const struct aftl_verdict *verdict, u32 units)
  */
 static struct aftl_verdict judge_run(struct question *question, struct bio *bio)
 {
-	u32 unit_bytes = aftl_unit_sectors(question->target->disk) << SECTOR_SHIFT;
+	u32 unit_bytes = question->target->shards.geo.unit_bytes;
 	struct aftl_verdict verdict = { AFTL_VERDICTS };
 	struct bvec_iter at = bio->bi_iter;
 	u32 bytes;
@@ -253,7 +253,7 @@ u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio)
 
 	if (target->options.class == AFTL_APPROX) {
 		verdict = aftl_verdict(AFTL_BY_TABLE, AFTL_APPROX);
-		count(&verdict, bio_sectors(bio) >> target->disk->unit_shift);
+		count(&verdict, bio_sectors(bio) >> target->device->unit_shift);
 	} else if (atomic_read(&aftl_tags_in_use) || target->options.ioprio_hint) {
 		verdict = judge(target, bio);
 	} else {

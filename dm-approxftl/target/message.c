@@ -2,11 +2,11 @@
 /*
  * Messages: dmsetup message DEVICE 0 VERB [ARGUMENT]...
  *
- *   stats                  every counter as "name value", one a line; then the units of each
- *                          stream of the policy, of the host and moved; then the lateness
- *                          of completions as late_* in host nanoseconds, and its
- *                          histogram as late_le_<ns> <completions>, for bins that are
- *                          not empty
+ *   stats [<shard>]        of one shard, or of all together: every counter as "name value",
+ *                          one a line; then the units of each stream of the policy, of the
+ *                          host and moved; then the lateness of completions as late_* in
+ *                          host nanoseconds, and its histogram as late_le_<ns>
+ *                          <completions>, for bins that are not empty
  *   reset                  counters and lateness back to zero
  *   age <duration>         let time pass for the cells, nothing else
  *   gc [<lun>]             begin to collect garbage, of one LUN or of all, until nothing is
@@ -26,12 +26,16 @@
  *   lost <unit>            the units from that one on that are lost to the block device below:
  *                          a line for each run, the first and how many; then "next <unit>" if
  *                          there may be more
- *   digest                 one number for the state of the FTL; suspended devices only
+ *   line <shard>           the table line of a device that is one of the shards by itself
+ *   digest                 one number for the state of the FTL of each shard, a line each;
+ *                          suspended devices only
  *   audit                  check the FTL's structures; suspended devices only
  */
 #include <linux/slab.h>
 
+#include "core/keep/snapshot.h"
 #include "log.h"
+#include "target/options.h"
 #include "target/target.h"
 
 /* Longest line of the message blocks. */
@@ -44,7 +48,7 @@
 /**
  * struct message - what was asked
  * @target: whom
- * @disk: of @target
+ * @device: of @target
  * @words: arguments after the verb
  * @count: how many
  * @result: takes the answer
@@ -53,7 +57,7 @@
  */
 struct message {
 	struct aftl_target *target;
-	struct aftl_disk *disk;
+	struct aftl_device *device;
 	char **words;
 	unsigned int count;
 	char *result;
@@ -99,20 +103,42 @@ struct snap {
 	struct aftl_histogram late;
 };
 
-static void take_snap(struct aftl_disk *disk, struct snap *snap)
+static void add(void *to, const void *from, size_t bytes)
 {
+	const u64 *more = from;
+	u64 *sums = to;
+	size_t i;
+
+	for (i = 0; i < bytes / sizeof(*sums); i++)
+		sums[i] += more[i];
+}
+
+/* Of times the longest: shards work at once, and with "timing off" each has a time of its own. */
+static void add_times(struct aftl_disk *disk, struct snap *snap)
+{
+	u64 now_ns = aftl_disk_now(disk);
+	u64 span_ns = now_ns - aftl_stats(disk->ftl)->since_ns;
+
+	span_ns = max(span_ns, snap->device_ns - snap->since_ns);
+	snap->device_ns = max(now_ns, snap->device_ns);
+	snap->since_ns = snap->device_ns - span_ns;
+}
+
+static void add_snap(struct aftl_disk *disk, struct snap *snap)
+{
+	const struct aftl_stats *stats;
+
 	spin_lock_bh(&disk->lock);
-	snap->counters = aftl_stats(disk->ftl)->counters;
+	stats = aftl_stats(disk->ftl);
+	add(&snap->counters, &stats->counters, sizeof(snap->counters));
+	add(snap->stream_units, stats->stream_units, sizeof(snap->stream_units));
+	add(snap->handle_stats, stats->handles, sizeof(snap->handle_stats));
 	snap->streams = aftl_policy_type(disk->ftl)->streams;
-	memcpy(snap->stream_units, aftl_stats(disk->ftl)->stream_units,
-	       sizeof(snap->stream_units));
 	snap->handles = (u32)aftl_config(disk->ftl)->placement_handles;
-	memcpy(snap->handle_stats, aftl_stats(disk->ftl)->handles, sizeof(snap->handle_stats));
-	snap->since_ns = aftl_stats(disk->ftl)->since_ns;
-	snap->device_ns = aftl_disk_now(disk);
+	add_times(disk, snap);
 	spin_unlock_bh(&disk->lock);
 	spin_lock_bh(&disk->late_lock);
-	snap->late = disk->late;
+	aftl_histogram_merge(&snap->late, &disk->late);
 	spin_unlock_bh(&disk->late_lock);
 }
 
@@ -168,63 +194,6 @@ static unsigned int emit_lateness(const struct aftl_histogram *late, char *resul
 	return sz;
 }
 
-static int run_stats(struct message *message)
-{
-	struct snap *snap = kmalloc(sizeof(*snap), GFP_NOIO);
-	unsigned int sz;
-
-	if (!snap)
-		return aftl_fail(message->error, -ENOMEM, "not enough memory for statistics");
-	take_snap(message->disk, snap);
-	sz = emit_counters(snap, message->result, message->maxlen);
-	sz += emit_streams(snap, message->result + sz, message->maxlen - sz);
-	sz += emit_handles(snap, message->result + sz, message->maxlen - sz);
-	emit_lateness(&snap->late, message->result + sz, message->maxlen - sz);
-	kfree(snap);
-	return 1;
-}
-
-static int run_reset(struct message *message)
-{
-	struct aftl_disk *disk = message->disk;
-
-	spin_lock_bh(&disk->lock);
-	aftl_reset_stats(disk->ftl);
-	spin_unlock_bh(&disk->lock);
-	spin_lock_bh(&disk->late_lock);
-	memset(&disk->late, 0, sizeof(disk->late));
-	spin_unlock_bh(&disk->late_lock);
-	return 0;
-}
-
-/*
- * Device time is what it should be by now: then change something, in one call, unless there
- * is an error; and aftl_disk_leave(), in any case.
- */
-static int begin_change(struct message *message)
-{
-	int ret = aftl_disk_enter(message->disk, true);
-
-	if (ret == -EBUSY)
-		return aftl_fail(message->error, ret,
-				 "the store of a suspended device has no room for more; resume it first");
-	return ret ? aftl_fail(message->error, ret, "interrupted") : 0;
-}
-
-static int run_age(struct message *message)
-{
-	u64 ns;
-	int ret = aftl_parse_value(AFTL_PARAM_TIME, NULL, message->words[0], &ns, message->error);
-
-	if (ret)
-		return ret;
-	ret = begin_change(message);
-	if (!ret)
-		aftl_age(message->disk->ftl, ns);
-	aftl_disk_leave(message->disk);
-	return ret;
-}
-
 /* A number below @count, of a @what. */
 static int parse_index(struct message *message, const char *text, const char *what, u32 count,
 		       u32 *index)
@@ -235,85 +204,233 @@ static int parse_index(struct message *message, const char *text, const char *wh
 	return 0;
 }
 
-static int parse_block(struct message *message, const char *text, u32 *index)
-{
-	return parse_index(message, text, "block", aftl_geometry(message->disk->ftl)->blocks,
-			   index);
-}
-
-static int parse_lun(struct message *message, const char *text, u32 *index)
-{
-	return parse_index(message, text, "LUN", aftl_geometry(message->disk->ftl)->luns, index);
-}
-
-static int start_gc(struct message *message, u32 first, u32 end)
+/* The first and the end of the shards that a message is about: the one that it names, or all. */
+static int parse_shard(struct message *message, u32 *first, u32 *end)
 {
 	int ret = 0;
 
-	for (; !ret && first < end; first++) {
-		ret = begin_change(message);
-		if (!ret)
-			ret = aftl_collect(message->disk->ftl, first);
-		aftl_disk_leave(message->disk);
+	*first = 0;
+	*end = message->device->shards.count;
+	if (message->count) {
+		ret = parse_index(message, message->words[0], "shard", *end, first);
+		*end = *first + 1;
 	}
+	return ret;
+}
+
+static int run_stats(struct message *message)
+{
+	struct snap *snap;
+	unsigned int sz;
+	u32 i, end;
+	int ret = parse_shard(message, &i, &end);
+
+	if (ret)
+		return ret;
+	snap = kzalloc(sizeof(*snap), GFP_NOIO);
+	if (!snap)
+		return aftl_fail(message->error, -ENOMEM, "not enough memory for statistics");
+	for (; i < end; i++)
+		add_snap(message->device->disks[i], snap);
+	sz = emit_counters(snap, message->result, message->maxlen);
+	sz += emit_streams(snap, message->result + sz, message->maxlen - sz);
+	sz += emit_handles(snap, message->result + sz, message->maxlen - sz);
+	emit_lateness(&snap->late, message->result + sz, message->maxlen - sz);
+	kfree(snap);
+	return 1;
+}
+
+static void reset_disk(struct aftl_disk *disk)
+{
+	spin_lock_bh(&disk->lock);
+	aftl_reset_stats(disk->ftl);
+	spin_unlock_bh(&disk->lock);
+	spin_lock_bh(&disk->late_lock);
+	memset(&disk->late, 0, sizeof(disk->late));
+	spin_unlock_bh(&disk->late_lock);
+}
+
+static int run_reset(struct message *message)
+{
+	u32 i;
+
+	for (i = 0; i < message->device->shards.count; i++)
+		reset_disk(message->device->disks[i]);
+	return 0;
+}
+
+/*
+ * Device time is what it should be by now: then change something, in one call, unless there
+ * is an error; and aftl_disk_leave(), in any case.
+ */
+static int begin_change(struct message *message, struct aftl_disk *disk)
+{
+	int ret = aftl_disk_enter(disk, true);
+
+	if (ret == -EBUSY)
+		return aftl_fail(message->error, ret,
+				 "the store of a suspended device has no room for more; resume it first");
+	return ret ? aftl_fail(message->error, ret, "interrupted") : 0;
+}
+
+static int age_disk(struct message *message, struct aftl_disk *disk, u64 ns)
+{
+	int ret = begin_change(message, disk);
+
+	if (!ret)
+		aftl_age(disk->ftl, ns);
+	aftl_disk_leave(disk);
+	return ret;
+}
+
+static int run_age(struct message *message)
+{
+	u64 ns;
+	int ret = aftl_parse_value(AFTL_PARAM_TIME, NULL, message->words[0], &ns, message->error);
+	u32 i;
+
+	for (i = 0; !ret && i < message->device->shards.count; i++)
+		ret = age_disk(message, message->device->disks[i], ns);
+	return ret;
+}
+
+/* Blocks and LUNs are counted through all shards, one shard after the other. */
+static u32 all_blocks(const struct message *message)
+{
+	return message->device->shards.geo.blocks * message->device->shards.count;
+}
+
+static u32 all_luns(const struct message *message)
+{
+	return message->device->shards.geo.luns * message->device->shards.count;
+}
+
+/**
+ * struct part - a block or a LUN
+ * @disk: whose
+ * @index: which there
+ */
+struct part {
+	struct aftl_disk *disk;
+	u32 index;
+};
+
+static struct part part_at(const struct message *message, u32 number, u32 of_each)
+{
+	return (struct part){ message->device->disks[number / of_each], number % of_each };
+}
+
+static struct part block_at(const struct message *message, u32 number)
+{
+	return part_at(message, number, message->device->shards.geo.blocks);
+}
+
+static struct part lun_at(const struct message *message, u32 number)
+{
+	return part_at(message, number, message->device->shards.geo.luns);
+}
+
+static int parse_block(struct message *message, const char *text, u32 *number)
+{
+	return parse_index(message, text, "block", all_blocks(message), number);
+}
+
+static int parse_lun(struct message *message, const char *text, u32 *number)
+{
+	return parse_index(message, text, "LUN", all_luns(message), number);
+}
+
+static int start_gc(struct message *message, u32 number)
+{
+	struct part lun = lun_at(message, number);
+	int ret = begin_change(message, lun.disk);
+
+	if (!ret)
+		ret = aftl_collect(lun.disk->ftl, lun.index);
+	aftl_disk_leave(lun.disk);
 	return ret;
 }
 
 static int run_gc(struct message *message)
 {
-	struct aftl_disk *disk = message->disk;
-	u32 first = 0;
-	int ret = message->count ? parse_lun(message, message->words[0], &first) : 0;
+	u32 i = 0;
+	int ret = message->count ? parse_lun(message, message->words[0], &i) : 0;
+	u32 end = message->count ? i + 1 : all_luns(message);
 
-	if (!ret)
-		ret = start_gc(message, first,
-			       message->count ? first + 1 : aftl_geometry(disk->ftl)->luns);
-	if (!ret)
-		aftl_disk_collect(disk);
+	for (; !ret && i < end; i++)
+		ret = start_gc(message, i);
+	for (i = 0; !ret && i < message->device->shards.count; i++)
+		aftl_disk_collect(message->device->disks[i]);
 	return ret;
 }
 
-/* A reload of the line that is shown finds the same device. */
-static int run_policy(struct message *message)
+/* A shard has its part of some values, which the core does not let change. */
+static int set_param(struct message *message, u32 index, const struct aftl_config *config)
 {
-	struct aftl_disk *disk = message->disk;
+	struct aftl_disk *disk = message->device->disks[index];
+	int key = aftl_param_find(message->words[0]);
+	char value[AFTL_VALUE_SIZE];
+	struct aftl_config own;
 	int ret;
 
-	ret = begin_change(message);
+	aftl_shard_config(&own, config, index);
+	aftl_param_print(aftl_param_at(key), aftl_param_get(&own, key), value);
+	ret = begin_change(message, disk);
 	if (!ret)
-		ret = aftl_set_param(disk->ftl, message->words[0], message->words[1],
-				     message->error);
-	if (!ret)
-		message->target->options.config = *aftl_config(disk->ftl);
+		ret = aftl_set_param(disk->ftl, message->words[0], value, message->error);
 	aftl_disk_leave(disk);
 	return ret;
 }
 
-static int fail_block(struct message *message, const char *number)
+/*
+ * A reload of the line that is shown finds the same device. What one shard refuses all do, the
+ * first one first.
+ */
+static int run_policy(struct message *message)
 {
-	u32 index;
-	int ret = parse_block(message, number, &index);
+	struct aftl_options *options = &message->target->options;
+	struct aftl_config config = options->config;
+	int ret = aftl_param_set(&config, message->words[0], message->words[1], message->error);
+	u32 i;
 
-	if (ret)
-		return ret;
-	ret = begin_change(message);
 	if (!ret)
-		ret = aftl_fail_block(message->disk->ftl, index);
-	aftl_disk_leave(message->disk);
+		ret = aftl_config_check(&options->config, &config, message->error);
+	for (i = 0; !ret && i < message->device->shards.count; i++)
+		ret = set_param(message, i, &config);
+	if (!ret)
+		options->config = config;
 	return ret;
 }
 
-static int fail_die(struct message *message, const char *number)
+static int fail_block(struct message *message, const char *text)
 {
-	u32 index;
-	int ret = parse_lun(message, number, &index);
+	struct part block;
+	u32 number;
+	int ret = parse_block(message, text, &number);
 
 	if (ret)
 		return ret;
-	ret = begin_change(message);
+	block = block_at(message, number);
+	ret = begin_change(message, block.disk);
 	if (!ret)
-		ret = aftl_fail_lun(message->disk->ftl, index);
-	aftl_disk_leave(message->disk);
+		ret = aftl_fail_block(block.disk->ftl, block.index);
+	aftl_disk_leave(block.disk);
+	return ret;
+}
+
+static int fail_die(struct message *message, const char *text)
+{
+	struct part lun;
+	u32 number;
+	int ret = parse_lun(message, text, &number);
+
+	if (ret)
+		return ret;
+	lun = lun_at(message, number);
+	ret = begin_change(message, lun.disk);
+	if (!ret)
+		ret = aftl_fail_lun(lun.disk->ftl, lun.index);
+	aftl_disk_leave(lun.disk);
 	return ret;
 }
 
@@ -330,17 +447,18 @@ static int run_fault(struct message *message)
 /* Locked for a line each: printing all of a large device takes longer than I/O may wait. */
 static int run_luns(struct message *message)
 {
-	struct aftl_disk *disk = message->disk;
 	unsigned int maxlen = message->maxlen;
 	char *result = message->result;
 	struct aftl_lun_info info;
 	unsigned int sz = 0;
 	u32 i;
 
-	for (i = 0; i < aftl_geometry(disk->ftl)->luns; i++) {
-		spin_lock_bh(&disk->lock);
-		aftl_lun_info(disk->ftl, i, &info);
-		spin_unlock_bh(&disk->lock);
+	for (i = 0; i < all_luns(message); i++) {
+		struct part lun = lun_at(message, i);
+
+		spin_lock_bh(&lun.disk->lock);
+		aftl_lun_info(lun.disk->ftl, lun.index, &info);
+		spin_unlock_bh(&lun.disk->lock);
 		DMEMIT("%u good_blocks %u free_blocks %u valid_units %u queued %u ", i,
 		       info.good_blocks, info.free_blocks, info.valid_units, info.queued);
 		DMEMIT("busy_ns %llu cached_blocks %u\n", info.busy_ns, info.cached_blocks);
@@ -362,20 +480,20 @@ static const char *kind_name(const struct aftl *ftl, const struct aftl_block *bl
 	return kind ? kind : "-";
 }
 
-static struct aftl_block look_at_block(struct aftl_disk *disk, u32 index)
+static struct aftl_block look_at_block(struct part part)
 {
 	struct aftl_block block;
 
-	spin_lock_bh(&disk->lock);
-	block = aftl_media(disk->ftl)->blocks[index];
-	spin_unlock_bh(&disk->lock);
+	spin_lock_bh(&part.disk->lock);
+	block = aftl_media(part.disk->ftl)->blocks[part.index];
+	spin_unlock_bh(&part.disk->lock);
 	return block;
 }
 
 static int run_blocks(struct message *message)
 {
-	const struct aftl *ftl = message->disk->ftl;
-	u32 blocks = aftl_geometry(ftl)->blocks;
+	const struct aftl *ftl = message->device->disks[0]->ftl;
+	u32 blocks = all_blocks(message);
 	unsigned int maxlen = message->maxlen;
 	char *result = message->result;
 	unsigned int sz = 0;
@@ -386,7 +504,7 @@ static int run_blocks(struct message *message)
 	    parse_index(message, message->words[1], "number of blocks", blocks + 1, &count))
 		return -EINVAL;
 	for (; i < blocks && count && sz + 2 * BLOCK_LINE < maxlen; i++, count--) {
-		struct aftl_block block = look_at_block(message->disk, i);
+		struct aftl_block block = look_at_block(block_at(message, i));
 
 		DMEMIT("%u %s %s %u %u %u %u\n", i, state_name(&block), kind_name(ftl, &block),
 		       block.erases, block.wear, block.valid, block.reads);
@@ -396,28 +514,35 @@ static int run_blocks(struct message *message)
 	return 1;
 }
 
-/* A run ends with the slice that is looked at under the lock, too. */
-static u32 seek_lost(struct aftl_disk *disk, u32 unit, u32 end, bool lost)
+/* From @spot on, at most as many units as it has; relative to there. */
+static u32 seek_lost(struct aftl_spot spot, u32 from, bool lost)
 {
-	spin_lock_bh(&disk->lock);
-	unit = aftl_seek_lost(disk->ftl, unit, end, lost);
-	spin_unlock_bh(&disk->lock);
-	return unit;
+	u32 end = spot.unit + spot.units;
+	u32 unit;
+
+	spin_lock_bh(&spot.disk->lock);
+	unit = aftl_seek_lost(spot.disk->ftl, spot.unit + from, end, lost);
+	spin_unlock_bh(&spot.disk->lock);
+	return unit - spot.unit;
 }
 
-static u32 lost_units(struct aftl_disk *disk)
+static u32 lost_units(const struct aftl_device *device)
 {
-	u32 lost;
+	u32 lost = 0;
+	u32 i;
 
-	spin_lock_bh(&disk->lock);
-	lost = aftl_lost_units(disk->ftl);
-	spin_unlock_bh(&disk->lock);
+	for (i = 0; i < device->shards.count; i++) {
+		spin_lock_bh(&device->disks[i]->lock);
+		lost += aftl_lost_units(device->disks[i]->ftl);
+		spin_unlock_bh(&device->disks[i]->lock);
+	}
 	return lost;
 }
 
+/* A run of lost units ends with what is looked at under the lock, too. */
 static int run_lost(struct message *message)
 {
-	u32 units = aftl_geometry(message->disk->ftl)->units;
+	u32 units = message->device->shards.units;
 	unsigned int maxlen = message->maxlen;
 	char *result = message->result;
 	unsigned int sz = 0;
@@ -425,18 +550,20 @@ static int run_lost(struct message *message)
 
 	if (parse_index(message, message->words[0], "unit", units, &unit))
 		return -EINVAL;
-	while (lost_units(message->disk) && unit < units && sz + 2 * LOST_LINE < maxlen) {
-		u32 end = min_t(u64, (u64)unit + LOST_SLICE, units);
-		u32 first = seek_lost(message->disk, unit, end, true);
+	while (lost_units(message->device) && unit < units && sz + 2 * LOST_LINE < maxlen) {
+		struct aftl_spot spot = aftl_device_spot(message->device, unit,
+							    min_t(u32, units - unit, LOST_SLICE));
+		u32 first = seek_lost(spot, 0, true);
+		u32 end = seek_lost(spot, first, false);
 
-		unit = seek_lost(message->disk, first, end, false);
-		if (unit > first)
-			DMEMIT("%u %u\n", first, unit - first);
+		if (end > first)
+			DMEMIT("%u %u\n", unit + first, end - first);
+		unit += end;
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		cond_resched();
 	}
-	if (lost_units(message->disk) && unit < units)
+	if (lost_units(message->device) && unit < units)
 		DMEMIT("next %u\n", unit);
 	return 1;
 }
@@ -495,17 +622,18 @@ static void emit_pages(struct aftl_disk *disk, u32 block, char *result, unsigned
 
 static int run_block(struct message *message)
 {
-	struct aftl_disk *disk = message->disk;
 	struct aftl_block block;
+	struct part part;
 	unsigned int sz;
-	u32 index;
-	int ret = parse_block(message, message->words[0], &index);
+	u32 number;
+	int ret = parse_block(message, message->words[0], &number);
 
 	if (ret)
 		return ret;
-	block = look_at_block(disk, index);
-	sz = emit_block(disk->ftl, &block, message->result, message->maxlen);
-	emit_pages(disk, index, message->result + sz, message->maxlen - sz);
+	part = block_at(message, number);
+	block = look_at_block(part);
+	sz = emit_block(part.disk->ftl, &block, message->result, message->maxlen);
+	emit_pages(part.disk, part.index, message->result + sz, message->maxlen - sz);
 	return 1;
 }
 
@@ -514,8 +642,10 @@ static int run_digest(struct message *message)
 	unsigned int maxlen = message->maxlen;
 	char *result = message->result;
 	unsigned int sz = 0;
+	u32 i;
 
-	DMEMIT("%016llx\n", aftl_digest(message->disk->ftl));
+	for (i = 0; i < message->device->shards.count; i++)
+		DMEMIT("%016llx\n", aftl_digest(message->device->disks[i]->ftl));
 	return 1;
 }
 
@@ -524,15 +654,35 @@ static int run_audit(struct message *message)
 	unsigned int maxlen = message->maxlen;
 	char *result = message->result;
 	unsigned int sz = 0;
+	u32 i;
 
-	if (aftl_audit(message->disk->ftl, message->error))
-		return -EUCLEAN;
+	for (i = 0; i < message->device->shards.count; i++)
+		if (aftl_audit(message->device->disks[i]->ftl, message->error))
+			return -EUCLEAN;
 	DMEMIT("clean\n");
 	return 1;
 }
 
+/* As a table line of a device that is a shard alone. */
+static int run_line(struct message *message)
+{
+	struct aftl_options *options;
+	u32 first, end;
+	int ret = parse_shard(message, &first, &end);
+
+	if (ret)
+		return ret;
+	options = kmemdup(&message->target->options, sizeof(*options), GFP_NOIO);
+	if (!options)
+		return aftl_fail(message->error, -ENOMEM, "not enough memory for a table line");
+	options->config = *aftl_config(message->device->disks[first]->ftl);
+	aftl_options_print(options, message->result, message->maxlen);
+	kfree(options);
+	return 1;
+}
+
 static const struct verb verbs[] = {
-	{ .name = "stats", .run = run_stats },
+	{ .name = "stats", .most = 1, .run = run_stats },
 	{ .name = "reset", .run = run_reset },
 	{ .name = "age", .least = 1, .most = 1, .run = run_age },
 	{ .name = "gc", .most = 1, .run = run_gc },
@@ -542,6 +692,7 @@ static const struct verb verbs[] = {
 	{ .name = "blocks", .least = 2, .most = 2, .run = run_blocks },
 	{ .name = "block", .least = 1, .most = 1, .run = run_block },
 	{ .name = "lost", .least = 1, .most = 1, .run = run_lost },
+	{ .name = "line", .least = 1, .most = 1, .run = run_line },
 	{ .name = "digest", .suspended = true, .run = run_digest },
 	{ .name = "audit", .suspended = true, .run = run_audit },
 };
@@ -583,7 +734,7 @@ static int check_message(const struct verb *verb, const struct message *message)
 {
 	if (message->count < verb->least || message->count > verb->most)
 		return complain_count(verb, message->count, message->error);
-	if (!message->disk)
+	if (!message->device)
 		return aftl_fail(message->error, -ENXIO, "another table has taken the device over");
 	if (verb->suspended && !message->target->suspended)
 		return aftl_fail(message->error, -EBUSY,
@@ -602,7 +753,7 @@ static int carry_out(const struct verb *verb, struct message *message)
 	int ret;
 
 	mutex_lock(gate);
-	message->disk = message->target->disk;
+	message->device = message->target->device;
 	ret = check_message(verb, message);
 	if (!ret)
 		ret = verb->run(message);

@@ -214,6 +214,9 @@ static int check_durable(const struct aftl_options *options, struct aftl_error *
 	if (options->config.fill)
 		return aftl_fail(error, -EINVAL,
 				 "fill: a block device holds real data; write it once instead");
+	if (options->config.shards > 1)
+		return aftl_fail(error, -EINVAL,
+				 "shards: a volume on a block device has one FTL; set shards 1, or keep data in ram");
 	return 0;
 }
 

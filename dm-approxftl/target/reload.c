@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a reloaded table takes over from the disk in memory that it finds.
+ * What a reloaded table takes over from the device in memory that it finds.
  *
  * If the two differ in nothing that is fixed when a device is made, the flash stays as it
  * is and gets another policy and other parameters. Otherwise it is new flash, and the
@@ -139,17 +139,38 @@ static int load_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_
 }
 
 /* Nobody else can see a stopped disk: its lock is taken for what is short only. */
-static int convert(struct aftl_disk *to, struct aftl_disk *from, struct aftl_error *error)
+static int convert_disk(struct aftl_disk *to, struct aftl_disk *from, struct aftl_error *error)
 {
 	struct pieces pieces = { .list = LIST_HEAD_INIT(pieces.list) };
 	int ret = save_disk(from, &pieces, error);
 
 	if (!ret)
 		ret = load_disk(to, &pieces, error);
-	if (!ret)
-		swap(to->store, from->store);
 	pieces_free(&pieces);
 	return ret;
+}
+
+/* The bytes go last: until then they are where they were. */
+static int convert(struct aftl_device *to, struct aftl_device *from, struct aftl_error *error)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < to->shards.count; i++)
+		ret = convert_disk(to->disks[i], from->disks[i], error);
+	for (i = 0; !ret && i < to->shards.count; i++)
+		swap(to->disks[i]->store, from->disks[i]->store);
+	return ret;
+}
+
+/* Does the flash of each shard stay what it is, and hold what it held? */
+static bool same_flash(const struct aftl_device *to, const struct aftl_device *from,
+		       struct aftl_error *error)
+{
+	return to->shards.count == from->shards.count &&
+	       to->shards.run_shift == from->shards.run_shift &&
+	       !aftl_config_check(aftl_config(from->disks[0]->ftl), aftl_config(to->disks[0]->ftl),
+				  error);
 }
 
 /* New flash */
@@ -163,29 +184,46 @@ static int convert(struct aftl_disk *to, struct aftl_disk *from, struct aftl_err
  * @held: the store has their bytes
  */
 struct run {
-	u32 first;
+	u64 first;
 	u32 units;
 	u32 class;
 	u32 level;
 	bool held;
 };
 
-static struct run look_at(struct aftl_disk *from, u32 unit)
+static bool holds(const struct aftl_disk *disk, u32 unit)
+{
+	return disk->store->type->holds(disk->store, to_unit(unit));
+}
+
+static void forget(const struct aftl_disk *disk, u32 unit, u32 units, struct list_head *bytes)
+{
+	disk->store->type->forget(disk->store, to_unit(unit), units, bytes);
+}
+
+static void accept(const struct aftl_disk *disk, u32 unit, struct list_head *bytes)
+{
+	disk->store->type->accept(disk->store, to_unit(unit), 0, bytes);
+}
+
+static struct run look_at(const struct aftl_device *from, u64 unit)
 {
 	struct run run = { .first = unit, .units = 1, .class = AFTL_CLASSES };
+	struct aftl_spot place = aftl_device_spot(from, unit, 1);
+	struct aftl *ftl = place.disk->ftl;
 
-	run.held = from->store->type->holds(from->store, to_unit(unit));
-	if (aftl_lookup(from->ftl, to_unit(unit), &run.class) == AFTL_NO_SLOT && run.held)
+	run.held = holds(place.disk, place.unit);
+	if (aftl_lookup(ftl, to_unit(place.unit), &run.class) == AFTL_NO_SLOT && run.held)
 		run.class = AFTL_PRECISE;
-	run.level = aftl_unit_level(from->ftl, to_unit(unit));
+	run.level = aftl_unit_level(ftl, to_unit(place.unit));
 	return run;
 }
 
-static struct run find_run(struct aftl_disk *from, u32 first, u32 limit)
+static struct run find_run(const struct aftl_device *from, u64 first, u32 limit)
 {
 	struct run run = look_at(from, first);
 
-	while (run.units < min(limit, TRANSFER_UNITS)) {
+	while (run.units < limit) {
 		struct run next = look_at(from, first + run.units);
 
 		if (next.class != run.class || next.level != run.level ||
@@ -197,29 +235,34 @@ static struct run find_run(struct aftl_disk *from, u32 first, u32 limit)
 }
 
 /* The bytes of @units from @first on go back; those that never arrived are in @bytes. */
-static void return_bytes(struct aftl_disk *to, struct aftl_disk *from, u32 first, u32 units,
+static void return_bytes(struct aftl_device *to, struct aftl_device *from, u64 first, u64 units,
 			 struct list_head *bytes)
 {
-	u32 unit;
+	u64 unit;
 
 	for (unit = first; unit < first + units; unit++) {
-		if (to->store->type->holds(to->store, to_unit(unit))) {
+		struct aftl_spot there = aftl_device_spot(to, unit, 1);
+		struct aftl_spot here = aftl_device_spot(from, unit, 1);
+
+		if (holds(there.disk, there.unit)) {
 			LIST_HEAD(back);
 
-			to->store->type->forget(to->store, to_unit(unit), 1, &back);
-			from->store->type->accept(from->store, to_unit(unit), 0, &back);
+			forget(there.disk, there.unit, 1, &back);
+			accept(here.disk, here.unit, &back);
 		} else if (bytes && !list_empty(bytes)) {
-			from->store->type->accept(from->store, to_unit(unit), 0, bytes);
+			accept(here.disk, here.unit, bytes);
 		}
 	}
 }
 
-static int transfer_run(struct aftl_disk *to, struct aftl_disk *from, const struct run *run)
+static int transfer_run(struct aftl_device *to, struct aftl_device *from, const struct run *run)
 {
+	struct aftl_spot there = aftl_device_spot(to, run->first, run->units);
+	struct aftl_spot here = aftl_device_spot(from, run->first, run->units);
 	struct aftl_io io = {
 		.request = {
 			.op = AFTL_OP_WRITE,
-			.unit = run->first,
+			.unit = there.unit,
 			.units = run->units,
 			.class = run->class,
 			.level = run->level,
@@ -230,23 +273,33 @@ static int transfer_run(struct aftl_disk *to, struct aftl_disk *from, const stru
 	if (run->class == AFTL_CLASSES)
 		return 0;
 	INIT_LIST_HEAD(&io.bytes);
-	from->store->type->forget(from->store, to_unit(run->first), run->units, &io.bytes);
-	ret = aftl_disk_carry_out(to, &io);
+	forget(here.disk, here.unit, run->units, &io.bytes);
+	ret = aftl_disk_carry_out(there.disk, &io);
 	if (ret)
 		return_bytes(to, from, run->first, run->units, &io.bytes);
-	to->store->type->release(to->store, &io.bytes);
+	there.disk->store->type->release(there.disk->store, &io.bytes);
 	return ret;
 }
 
-/* Either all of the data are moved or none. */
-static int transfer(struct aftl_disk *to, struct aftl_disk *from)
+/* Units from @unit on that are neighbours in both. */
+static u32 in_both(const struct aftl_device *to, const struct aftl_device *from, u64 unit, u64 end)
 {
-	u32 units = min(aftl_geometry(to->ftl)->units, aftl_geometry(from->ftl)->units);
-	u32 unit = 0;
-	int ret = 0;
+	u32 units = min_t(u64, end - unit, TRANSFER_UNITS);
 
-	while (!ret && unit < units) {
-		struct run run = find_run(from, unit, units - unit);
+	units = aftl_shard_units(&to->shards, unit, units);
+	return aftl_shard_units(&from->shards, unit, units);
+}
+
+/* Either all of the data are moved or none. */
+static int transfer(struct aftl_device *to, struct aftl_device *from)
+{
+	u64 end = min(to->shards.units, from->shards.units);
+	u64 unit = 0;
+	int ret = 0;
+	u32 i;
+
+	while (!ret && unit < end) {
+		struct run run = find_run(from, unit, in_both(to, from, unit, end));
 
 		ret = transfer_run(to, from, &run);
 		unit += run.units;
@@ -254,15 +307,17 @@ static int transfer(struct aftl_disk *to, struct aftl_disk *from)
 	}
 	if (ret)
 		return_bytes(to, from, 0, unit, NULL);
-	aftl_reset_stats(to->ftl);
+	for (i = 0; i < to->shards.count; i++)
+		aftl_reset_stats(to->disks[i]->ftl);
 	return ret;
 }
 
-int aftl_disk_take_over(struct aftl_disk *to, struct aftl_disk *from, struct aftl_error *error)
+int aftl_device_take_over(struct aftl_device *to, struct aftl_device *from,
+			  struct aftl_error *error)
 {
 	int ret;
 
-	if (!aftl_config_check(aftl_config(from->ftl), aftl_config(to->ftl), error))
+	if (same_flash(to, from, error))
 		return convert(to, from, error);
 	ret = transfer(to, from);
 	if (ret)

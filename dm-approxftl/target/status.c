@@ -2,6 +2,8 @@
 /*
  * The status line and the table line. status-table.h says what the words are.
  */
+#include <linux/slab.h>
+
 #include "store/dev.h"
 #include "target/options.h"
 #include "target/target.h"
@@ -42,11 +44,12 @@ static u64 programmed_units(const struct aftl_counters *counters)
 	       counters->programmed_parity_units;
 }
 
-static const char *mode_of(const struct aftl_disk *disk)
+/* The worst word of all shards. */
+static const char *mode_of(const struct aftl_disk *disk, const char *others)
 {
 	if (disk->durable && aftl_dev_error(disk->durable))
 		return "fail";
-	return aftl_read_only(disk->ftl) ? "ro" : "rw";
+	return aftl_read_only(disk->ftl) ? "ro" : others ? others : "rw";
 }
 
 static void look_at_ftl(struct aftl_disk *disk, struct status *status)
@@ -54,43 +57,60 @@ static void look_at_ftl(struct aftl_disk *disk, struct status *status)
 	const struct aftl_counters *counters = &aftl_stats(disk->ftl)->counters;
 
 	lockdep_assert_held(&disk->lock);
-	status->mode = mode_of(disk);
+	status->mode = mode_of(disk, status->mode);
 	status->policy = aftl_policy_type(disk->ftl)->name;
-	status->units = aftl_geometry(disk->ftl)->units;
-	status->blocks = aftl_geometry(disk->ftl)->blocks;
+	status->blocks += aftl_geometry(disk->ftl)->blocks;
 	sum_up_luns(disk->ftl, status);
-	status->pending_requests = aftl_pending(disk->ftl);
-	status->host_read_units = counters->host_read_units;
-	status->host_write_units = counters->host_write_units;
-	status->programmed_units = programmed_units(counters);
-	status->array_erases = counters->array_erases;
-	status->retired_blocks = counters->retired_blocks;
-	status->read_flipped_bits = counters->read_flipped_bits;
-	status->device_ns = aftl_disk_now(disk);
-	status->lost_units = aftl_lost_units(disk->ftl);
-	status->collecting_luns = aftl_collecting(disk->ftl);
+	status->pending_requests += aftl_pending(disk->ftl);
+	status->host_read_units += counters->host_read_units;
+	status->host_write_units += counters->host_write_units;
+	status->programmed_units += programmed_units(counters);
+	status->array_erases += counters->array_erases;
+	status->retired_blocks += counters->retired_blocks;
+	status->read_flipped_bits += counters->read_flipped_bits;
+	status->device_ns = max(status->device_ns, aftl_disk_now(disk));
+	status->lost_units += aftl_lost_units(disk->ftl);
+	status->collecting_luns += aftl_collecting(disk->ftl);
 }
 
-static void look_at_disk(struct aftl_disk *disk, struct status *status)
+static void look_at_disk(struct aftl_disk *disk, struct status *status,
+			 struct aftl_histogram *late)
 {
 	spin_lock_bh(&disk->lock);
 	look_at_ftl(disk, status);
 	spin_unlock_bh(&disk->lock);
-	spin_lock_bh(&disk->late_lock);
-	status->late_p50_ns = aftl_histogram_quantile(&disk->late, 5000);
-	status->late_p99_ns = aftl_histogram_quantile(&disk->late, 9900);
-	status->late_max_ns = disk->late.largest;
-	spin_unlock_bh(&disk->late_lock);
-	status->ftl_bytes = aftl_memory_bytes(disk->ftl);
-	status->data_bytes = disk->store->type->held(disk->store);
+	if (late) {
+		spin_lock_bh(&disk->late_lock);
+		aftl_histogram_merge(late, &disk->late);
+		spin_unlock_bh(&disk->late_lock);
+	}
+	status->ftl_bytes += aftl_memory_bytes(disk->ftl);
+	status->data_bytes += disk->store->type->held(disk->store);
 }
 
-static void emit_info(struct aftl_disk *disk, char *result, unsigned int maxlen)
+/* Without memory for a histogram nothing was late. */
+static void look_at_device(const struct aftl_device *device, struct status *status)
+{
+	struct aftl_histogram *late = kzalloc(sizeof(*late), GFP_NOIO);
+	u32 i;
+
+	status->units = device->shards.units;
+	for (i = 0; i < device->shards.count; i++)
+		look_at_disk(device->disks[i], status, late);
+	if (!late)
+		return;
+	status->late_p50_ns = aftl_histogram_quantile(late, 5000);
+	status->late_p99_ns = aftl_histogram_quantile(late, 9900);
+	status->late_max_ns = late->largest;
+	kfree(late);
+}
+
+static void emit_info(const struct aftl_device *device, char *result, unsigned int maxlen)
 {
 	struct status status = { 0 };
 	unsigned int sz = 0;
 
-	look_at_disk(disk, &status);
+	look_at_device(device, &status);
 #define STATUS_TEXT(name, help) DMEMIT("%s%s", sz ? " " : "", status.name);
 #define STATUS_NUMBER(name, help) DMEMIT(" %llu", status.name);
 #define STATUS_PAIR(part, whole, help) DMEMIT(" %llu/%llu", status.part, status.whole);
@@ -110,8 +130,8 @@ void aftl_status(struct dm_target *ti, status_type_t type, unsigned int status_f
 	switch (type) {
 	case STATUSTYPE_INFO:
 		mutex_lock(&target->gate);
-		if (target->disk)
-			emit_info(target->disk, result, maxlen);
+		if (target->device)
+			emit_info(target->device, result, maxlen);
 		else
 			DMEMIT("%s", target->resumed ? "Fail" : "inactive");
 		mutex_unlock(&target->gate);

@@ -19,7 +19,7 @@
 #include "target/options.h"
 #include "target/target.h"
 
-/* Largest discard in units: it is handled in one go. */
+/* Largest discard of a shard in units, about: it is handled in one go. */
 #define DISCARD_UNITS 256
 
 /*
@@ -40,7 +40,7 @@ static void set_error(struct dm_target *ti, const struct aftl_error *error)
 /* Has it a disk that holds the device's data? */
 static bool has_data(const struct aftl_target *target)
 {
-	return target->source || (target->resumed && target->disk);
+	return target->source || (target->resumed && target->device);
 }
 
 /*
@@ -61,13 +61,13 @@ static struct aftl_target *find_predecessor(const struct aftl_target *target)
 
 static u32 unit_sectors(const struct aftl_target *target)
 {
-	return target->geo.unit_bytes >> SECTOR_SHIFT;
+	return target->shards.geo.unit_bytes >> SECTOR_SHIFT;
 }
 
 static int check_size(const struct aftl_target *target, struct aftl_error *error)
 {
 	const struct dm_target *ti = target->ti;
-	u64 sectors = (u64)target->geo.units * unit_sectors(target);
+	u64 sectors = target->shards.units * unit_sectors(target);
 
 	if (ti->len > sectors)
 		return aftl_fail(error, -EINVAL,
@@ -114,7 +114,7 @@ static int check_predecessor(const struct aftl_target *target, struct aftl_error
 	if (target->below &&
 	    aftl_volume_config_check(&old->options.config, &target->options.config, error))
 		return -EINVAL;
-	if ((old->geo.zones || target->geo.zones) &&
+	if ((old->shards.geo.zones || target->shards.geo.zones) &&
 	    (old->options.policy != target->options.policy ||
 	     memcmp(&old->options.config, &target->options.config, sizeof(old->options.config))))
 		return aftl_fail(error, -EINVAL,
@@ -181,10 +181,10 @@ static int understand(struct aftl_target *target, unsigned int argc, char **argv
 	int ret = aftl_options_parse(&target->options, argc, argv, error);
 
 	if (!ret)
-		ret = aftl_geometry_init(&target->geo, &target->options.config, error);
+		ret = aftl_shards_init(&target->shards, &target->options.config, error);
 	if (!ret)
 		ret = check_size(target, error);
-	if (!ret && target->geo.zones)
+	if (!ret && target->shards.geo.zones)
 		ret = aftl_zones_create(target, error);
 	if (!ret && target->options.store == &aftl_store_dev)
 		ret = open_below(target, argv[0], error);
@@ -211,15 +211,27 @@ static int build(struct aftl_target *target, unsigned int argc, char **argv,
 	if (!ret && target->below)
 		ret = aftl_disk_check(&target->options, error);
 	else if (!ret)
-		ret = aftl_disk_create(&target->disk, &target->options, error);
+		ret = aftl_device_create(&target->device, &target->options, error);
 	return ret ? ret : check_others(target, error);
 }
 
-static void set_up(struct dm_target *ti, bool zoned)
+/* A request is in one run of a shard; what may be longer goes to each, which has a part of it. */
+static int limit_io(struct dm_target *ti, const struct aftl_shards *shards)
 {
-	ti->num_flush_bios = 1;
-	ti->num_discard_bios = !zoned;
-	ti->num_write_zeroes_bios = !zoned;
+	u32 run = shards->geo.unit_bytes >> SECTOR_SHIFT << shards->run_shift;
+
+	if (shards->count == 1)
+		return dm_set_target_max_io_len(ti, AFTL_IO_SECTORS);
+	return dm_set_target_max_io_len(ti, min_t(u32, run, AFTL_IO_SECTORS));
+}
+
+static void set_up(struct dm_target *ti, const struct aftl_shards *shards)
+{
+	bool zoned = shards->geo.zones;
+
+	ti->num_flush_bios = shards->count;
+	ti->num_discard_bios = zoned ? 0 : shards->count;
+	ti->num_write_zeroes_bios = ti->num_discard_bios;
 	ti->flush_supported = true;
 	ti->discards_supported = !zoned;
 	ti->per_io_data_size = sizeof(struct aftl_io);
@@ -227,10 +239,10 @@ static void set_up(struct dm_target *ti, bool zoned)
 
 static void drop_disks(struct aftl_target *target)
 {
-	aftl_disk_destroy(target->source);
-	aftl_disk_destroy(target->disk);
+	aftl_device_destroy(target->source);
+	aftl_device_destroy(target->device);
 	target->source = NULL;
-	target->disk = NULL;
+	target->device = NULL;
 }
 
 static void destroy(struct aftl_target *target)
@@ -255,10 +267,10 @@ static int target_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	mutex_init(&target->gate);
 	ret = build(target, argc, argv, &error);
 	if (!ret)
-		ret = dm_set_target_max_io_len(ti, AFTL_IO_SECTORS);
+		ret = limit_io(ti, &target->shards);
 	if (ret)
 		goto fail_target;
-	set_up(ti, target->geo.zones);
+	set_up(ti, &target->shards);
 	/* A bio's cgroup is that of what is written below for it. */
 	ti->needs_bio_set_dev = !!target->below;
 	ti->private = target;
@@ -289,10 +301,20 @@ static void target_dtr(struct dm_target *ti)
 }
 
 /* The same device in all that the FTL knows of. */
-static bool same_device(const struct aftl_options *options, const struct aftl_disk *disk)
+static bool same_device(const struct aftl_options *options, const struct aftl_device *device)
 {
-	return options->policy == aftl_policy_type(disk->ftl) &&
-	       !memcmp(&options->config, aftl_config(disk->ftl), sizeof(options->config));
+	bool same = options->config.shards == device->shards.count;
+	struct aftl_config own;
+	u32 i;
+
+	for (i = 0; same && i < device->shards.count; i++) {
+		const struct aftl *ftl = device->disks[i]->ftl;
+
+		aftl_shard_config(&own, &options->config, i);
+		same = options->policy == aftl_policy_type(ftl) &&
+		       !memcmp(&own, aftl_config(ftl), sizeof(own));
+	}
+	return same;
 }
 
 /*
@@ -310,23 +332,23 @@ static void inherit(struct aftl_target *target)
 	mutex_lock_nested(&old->gate, SINGLE_DEPTH_NESTING);
 	swap(target->source, old->source);
 	if (!target->source)
-		swap(target->source, old->disk);
+		swap(target->source, old->device);
 	mutex_unlock(&old->gate);
 }
 
 static void drop_source(struct aftl_target *target)
 {
-	aftl_disk_destroy(target->source);
+	aftl_device_destroy(target->source);
 	target->source = NULL;
 }
 
 /* The volume is on the medium: what the old table had of it is closed first. */
 static int open_volume(struct aftl_target *target, struct aftl_error *error)
 {
-	if (target->disk)
+	if (target->device)
 		return 0;
 	drop_source(target);
-	return aftl_disk_open(&target->disk, &target->options, target->below->bdev, error);
+	return aftl_device_open(&target->device, &target->options, target->below->bdev, error);
 }
 
 /*
@@ -344,35 +366,61 @@ static int settle_with_others(struct aftl_target *target, struct aftl_error *err
 	return ret;
 }
 
-static int get_disk(struct aftl_target *target, struct aftl_error *error)
+static bool buffer_lost(const struct aftl_device *device)
+{
+	bool lost = false;
+	u32 i;
+
+	for (i = 0; i < device->shards.count; i++)
+		lost |= aftl_buffer_lost(device->disks[i]->ftl);
+	return lost;
+}
+
+static void lose_buffer(struct aftl_device *device)
+{
+	u32 i;
+
+	for (i = 0; i < device->shards.count; i++)
+		aftl_lose_buffer(device->disks[i]->ftl);
+}
+
+static void set_scale(struct aftl_device *device, u32 scale)
+{
+	u32 i;
+
+	for (i = 0; i < device->shards.count; i++)
+		device->disks[i]->scale = scale;
+}
+
+static int claim_device(struct aftl_target *target, struct aftl_error *error)
 {
 	int ret = settle_with_others(target, error);
 
 	lockdep_assert_held(&target->gate);
 	if (ret)
 		return ret;
-	target->lost |= target->source && aftl_buffer_lost(target->source->ftl);
+	target->lost |= target->source && buffer_lost(target->source);
 	if (target->source && same_device(&target->options, target->source)) {
-		swap(target->disk, target->source);
-		target->disk->scale = target->options.scale;
+		swap(target->device, target->source);
+		set_scale(target->device, target->options.scale);
 	} else if (target->below) {
 		ret = open_volume(target, error);
 	} else if (target->source) {
-		ret = aftl_disk_take_over(target->disk, target->source, error);
+		ret = aftl_device_take_over(target->device, target->source, error);
 	}
 	if (ret)
 		return ret;
 	drop_source(target);
 	if (target->lost)
-		aftl_lose_buffer(target->disk->ftl);
+		lose_buffer(target->device);
 	return 0;
 }
 
 /* What one stream of the host is written to before another block is opened for it. */
 static int offer_streams(const struct aftl_target *target, struct aftl_error *error)
 {
-	const struct aftl_geometry *geo = &target->geo;
-	u64 bytes = (u64)geo->block_slots * geo->unit_bytes * geo->luns;
+	const struct aftl_geometry *geo = &target->shards.geo;
+	u64 bytes = (u64)geo->block_slots * geo->unit_bytes * geo->luns * target->shards.count;
 	struct mapped_device *md = dm_table_get_md(target->ti->table);
 	u32 ids = target->options.policy->host_streams +
 		  (u32)target->options.config.placement_handles;
@@ -392,11 +440,11 @@ static int target_preresume(struct dm_target *ti)
 			      target->options.config.max_open_zones * !!target->zones,
 			      target->options.config.max_active_zones * !!target->zones);
 	mutex_lock(&target->gate);
-	ret = get_disk(target, &error);
+	ret = claim_device(target, &error);
 	if (!ret)
 		ret = offer_streams(target, &error);
 	if (!ret)
-		ret = aftl_disk_begin(target->disk, &error);
+		ret = aftl_device_begin(target->device, &error);
 	mutex_unlock(&target->gate);
 	memalloc_noio_restore(flags);
 	if (ret)
@@ -411,7 +459,7 @@ static void target_resume(struct dm_target *ti)
 	mutex_lock(&target->gate);
 	target->suspended = false;
 	WRITE_ONCE(target->resumed, true); /* read by in_use() without the gate */
-	aftl_disk_start(target->disk, ti->table);
+	aftl_device_start(target->device, ti->table);
 	mutex_unlock(&target->gate);
 }
 
@@ -420,8 +468,8 @@ static void target_postsuspend(struct dm_target *ti)
 	struct aftl_target *target = ti->private;
 
 	mutex_lock(&target->gate);
-	if (target->disk)
-		aftl_disk_stop(target->disk);
+	if (target->device)
+		aftl_device_stop(target->device);
 	target->suspended = true;
 	mutex_unlock(&target->gate);
 }
@@ -447,16 +495,17 @@ static int target_iterate_devices(struct dm_target *ti, iterate_devices_callout_
 static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 {
 	struct aftl_target *target = ti->private;
-	const struct aftl_geometry *geo = &target->geo;
+	const struct aftl_geometry *geo = &target->shards.geo;
+	u32 count = target->shards.count;
 
 	/* What the device below can do is not what the emulated one can. */
 	blk_set_stacking_limits(limits);
 	limits->logical_block_size = geo->unit_bytes;
 	limits->physical_block_size = geo->unit_bytes;
 	limits->io_min = geo->page_bytes;
-	limits->io_opt = geo->page_bytes * geo->program_pages * geo->luns;
+	limits->io_opt = geo->page_bytes * geo->program_pages * geo->luns * count;
 	limits->discard_granularity = geo->unit_bytes;
-	limits->max_discard_sectors = DISCARD_UNITS * unit_sectors(target);
+	limits->max_discard_sectors = DISCARD_UNITS * unit_sectors(target) * count;
 	limits->max_hw_discard_sectors = limits->max_discard_sectors;
 	if (target->zones) {
 		limits->discard_granularity = 0;

@@ -10,14 +10,14 @@
 /* reload.c */
 
 /**
- * aftl_disk_take_over() - make all that is on @from be on @to
+ * aftl_device_take_over() - make all that is on @from be on @to, whatever their shards
  *
  * Both are stopped, their stores are of one kind in memory, and their units of one size.
  *
  * Return: 0, and @from is of no more use; or an error code with a sentence.
  */
-int __must_check aftl_disk_take_over(struct aftl_disk *to, struct aftl_disk *from,
-				     struct aftl_error *error);
+int __must_check aftl_device_take_over(struct aftl_device *to, struct aftl_device *from,
+				       struct aftl_error *error);
 
 /* message.c */
 

@@ -38,19 +38,20 @@ static u8 condition(enum aftl_zone_state state)
  */
 static int describe(struct aftl_target *target, u32 index, struct blk_zone *zone)
 {
-	u32 unit_sectors = target->geo.unit_bytes >> SECTOR_SHIFT;
+	const struct aftl_geometry *geo = &target->shards.geo;
+	u32 unit_sectors = geo->unit_bytes >> SECTOR_SHIFT;
 	struct aftl_disk *disk;
 	u32 written = 0;
 
 	*zone = (struct blk_zone){
 		.start = index * zone_sectors(target),
 		.len = zone_sectors(target),
-		.capacity = (u64)target->geo.zone_capacity * unit_sectors,
+		.capacity = (u64)geo->zone_capacity * unit_sectors,
 		.type = BLK_ZONE_TYPE_SEQWRITE_REQ,
 		.cond = BLK_ZONE_COND_EMPTY,
 	};
 	mutex_lock(&target->gate);
-	disk = target->disk;
+	disk = target->device ? target->device->disks[0] : NULL;
 	if (disk) {
 		spin_lock_bh(&disk->lock);
 		zone->cond = condition(aftl_zone_state(disk->ftl, index, &written));
@@ -95,7 +96,7 @@ void aftl_zones_limit(const struct aftl_target *target, struct queue_limits *lim
 	const struct aftl_config *config = &target->options.config;
 
 	limits->chunk_sectors = (u32)zone_sectors(target);
-	limits->zone_write_granularity = target->geo.unit_bytes;
+	limits->zone_write_granularity = target->shards.geo.unit_bytes;
 	aftl_limit_zones(limits, config->max_open_zones, config->max_active_zones,
 			 AFTL_IO_SECTORS);
 }
@@ -120,9 +121,9 @@ int aftl_zones_create(struct aftl_target *target, struct aftl_error *error)
 	if (ret)
 		return ret;
 	blk_set_stacking_limits(&limits);
-	limits.logical_block_size = target->geo.unit_bytes;
-	limits.physical_block_size = target->geo.unit_bytes;
-	limits.io_min = target->geo.unit_bytes;
+	limits.logical_block_size = target->shards.geo.unit_bytes;
+	limits.physical_block_size = target->shards.geo.unit_bytes;
+	limits.io_min = target->shards.geo.unit_bytes;
 	aftl_zones_limit(target, &limits);
 	target->zones = aftl_alloc_zoned_disk(&limits);
 	if (!target->zones)

@@ -93,6 +93,26 @@ static void pieces_end_where_a_run_does(void)
 	CHECK_EQ(aftl_shard_units(&shards, 3 * run - 1, 100), 1);
 }
 
+/* As counted one by one. */
+static void ranges_are_ranges_in_each(void)
+{
+	struct aftl_config config = config_of(6, 3);
+	struct aftl_shards shards;
+	struct aftl_error error;
+	u32 before[3] = { 0 };
+	u32 wrong = 0;
+	u64 unit;
+	u32 i;
+
+	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
+	for (unit = 0; unit <= shards.units; unit++) {
+		for (i = 0; i < 3; i++)
+			wrong += aftl_shard_before(&shards, i, unit) != before[i];
+		before[aftl_shard_of(&shards, unit)]++;
+	}
+	CHECK_EQ(wrong, 0);
+}
+
 /* A program fits a run whatever it carries. */
 static void runs_are_as_long_as_programs(void)
 {
@@ -166,6 +186,7 @@ int main(void)
 	tap_run("one shard is the device itself", one_is_the_device_itself);
 	tap_run("each unit has one place", each_unit_has_one_place);
 	tap_run("pieces end where a run does", pieces_end_where_a_run_does);
+	tap_run("a range of the device is a range in each", ranges_are_ranges_in_each);
 	tap_run("runs are as long as programs", runs_are_as_long_as_programs);
 	tap_run("parts make the whole", parts_make_the_whole);
 	tap_run("what cannot be divided is refused", what_cannot_be_divided_is_refused);

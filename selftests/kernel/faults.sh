@@ -791,6 +791,8 @@ if [ -e /proc/self/fail-nth ]; then
 	dd if=/dev/zero of=/dev/ram0 bs=1M count=$((size / 2048)) oflag=direct 2>"$scratch/said"
 	ktap_test_run 'each allocation fails: a device in memory' \
 		fails_cleanly 'ram 2 timing off'
+	ktap_test_run 'each allocation fails: a device with shards' \
+		fails_cleanly 'ram 4 timing off shards 2'
 	wipe /dev/ram0
 	formatted /dev/ram0 channels 1 chips 1 blocks 64 word_lines 4 op 30
 	ktap_test_run 'each allocation fails: a volume' fails_cleanly \

@@ -29,7 +29,7 @@ hinted()
 submitted()
 {
 	events aftl_submit | grep ' op=1 ' >"$scratch/writes"
-	[ -s "$scratch/writes" ] && nothing grep -vE " life=$1 stream=$2\$" "$scratch/writes"
+	[ -s "$scratch/writes" ] && nothing grep -vE " life=$1 stream=$2 shard=0\$" "$scratch/writes"
 }
 
 # counted stream|handle NAME: 16 units of the host, and of no others

@@ -241,7 +241,7 @@ ktap_test_run 'no digest with I/O' complains \
 	'message digest needs the device at rest; suspend it first' digest
 ktap_test_silent 'lost: nothing' dmsetup message aftl-talk 0 lost 0
 ktap_test_run 'unknown verb' complains \
-	'unknown message "sing"; there are stats, reset, age, gc, policy, fault, luns, blocks, block, lost, digest and audit' \
+	'unknown message "sing"; there are stats, reset, age, gc, policy, fault, luns, blocks, block, lost, line, digest and audit' \
 	sing
 ktap_test_run 'too few arguments' complains 'message age takes 1 arguments, not 0' age
 ktap_test_run 'too many arguments' complains 'message reset takes 0 arguments, not 1' reset all

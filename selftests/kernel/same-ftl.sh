@@ -58,8 +58,22 @@ words()
 	done
 }
 
-# replayed "USE" POLICY "TARGET KEYS" KEY VALUE...
-replayed()
+# looked_at: what the simulator has to come to, of each shard
+looked_at()
+{
+	dmsetup message aftl-same 0 digest >"$scratch/digests" || return
+	shards=0
+	while read -r digest; do
+		dmsetup message aftl-same 0 stats "$shards" >"$scratch/stats$shards" &&
+			dmsetup message aftl-same 0 line "$shards" >"$scratch/line$shards" || return
+		echo "$digest" >"$scratch/digest$shards"
+		shards=$((shards + 1))
+	done <"$scratch/digests"
+}
+
+# used "USE" POLICY "TARGET KEYS" KEY VALUE...: what is left to do is not done, for the comparison
+# is of the very moment
+used()
 {
 	use=$1
 	policy=$2
@@ -69,22 +83,50 @@ replayed()
 	# shellcheck disable=SC2086 # words
 	create aftl-same ram policy "$policy" $target "$@" || return 1
 	$use || { dmsetup remove --force aftl-same; return 1; }
-	# What is left to do is not done: the comparison is of the very moment.
-	dmsetup suspend aftl-same && dmsetup message aftl-same 0 stats >"$scratch/stats" &&
-		digest=$(dmsetup message aftl-same 0 digest) || return 1
-	dmsetup resume aftl-same && dmsetup remove aftl-same || return 1
-	events aftl_submit >"$scratch/trace"
+	dmsetup suspend aftl-same && looked_at && dmsetup resume aftl-same &&
+		dmsetup remove aftl-same && events aftl_submit >"$scratch/trace"
+}
+
+# simulated SHARD OPTION...
+simulated()
+{
+	stats=$scratch/stats$1
+	digest=$(cat "$scratch/digest$1")
+	grep " shard=$1\$" "$scratch/trace" >"$scratch/trace$1"
+	trace=$scratch/trace$1
+	shift
+	python selftests/kernel/replay.py --trace "$trace" --stats "$stats" --digest "$digest" \
+		--record "$scratch/stream.aft" -- "$program" sim "$@"
+}
+
+# replayed "USE" POLICY "TARGET KEYS" KEY VALUE...
+replayed()
+{
+	used "$@" || return
+	shift 3
 	# shellcheck disable=SC2046 # words
-	python selftests/kernel/replay.py --trace "$scratch/trace" --stats "$scratch/stats" \
-		--digest "$digest" --record "$scratch/stream.aft" -- \
-		"$program" sim --profile demo --policy "$policy" $(words "$@")
+	simulated 0 --profile demo --policy "$policy" $(words "$@")
+}
+
+# Each shard is a device by itself, which the module says how to make.
+# shards_replayed "USE" POLICY "TARGET KEYS" KEY VALUE...
+shards_replayed()
+{
+	used "$@" || return
+	for shard in $(seq 0 $((shards - 1))); do
+		# Store, number of words, profile, policy and timing, of which two are another's
+		read -r _ _ _ _ _ _ _ _ own <"$scratch/line$shard"
+		# shellcheck disable=SC2046,SC2086 # words
+		simulated "$shard" --profile demo --policy "$policy" $(words $own) || return
+	done
+	[ "$shards" -gt 1 ]
 }
 
 # The last stream, but not its device: differs KEY VALUE...
 differs()
 {
 	# shellcheck disable=SC2046 # words
-	! python selftests/kernel/replay.py --trace "$scratch/trace" --stats "$scratch/stats" \
+	! python selftests/kernel/replay.py --trace "$trace" --stats "$stats" \
 		--digest "$digest" --record "$scratch/stream.aft" -- "$program" sim \
 		--profile demo --policy baseline $(words "$@") >"$scratch/answer" &&
 		grep -q '^# digest: ' "$scratch/answer"
@@ -129,4 +171,8 @@ in_turn 'word lines switched by the host, by collection and in idle time' replay
 	'timing real' "$@" bits 3 one_shot on fill sequential ips_idle 100%
 in_turn 'two queues, by I/O priority; one ends differently' two_queues "$@"
 in_turn 'another policy ends differently' differs
+in_turn 'two shards, ext4, real time, write buffer' shards_replayed use_ext4 approxftl \
+	'timing real' "$@" shards 2 buffer 512KiB
+in_turn 'four shards, collection' shards_replayed 'use_raw 96m' vth_b 'timing off' channels 4 "$@" \
+	shards 4
 finished

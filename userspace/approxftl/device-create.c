@@ -71,7 +71,7 @@ static int complain_room(const struct device_options *options, const struct plan
 static int check_size(const struct device_options *options, struct plan *plan,
 		      struct aftl_error *error)
 {
-	u32 unit = plan->size.geo.unit_bytes;
+	u32 unit = plan->size.shards.geo.unit_bytes;
 
 	if (!options->size) {
 		plan->sectors = plan->size.sectors;
@@ -135,6 +135,7 @@ static void print_json(const struct device_options *options, const struct plan *
 {
 	char table[TARGET_LINE_SIZE + 64];
 	char timing[AFTL_VALUE_SIZE];
+	const struct aftl_shards *shards = &plan->size.shards;
 	struct json_writer json;
 
 	scnprintf(table, sizeof(table), "0 %llu %s %s", (unsigned long long)plan->sectors,
@@ -147,8 +148,8 @@ static void print_json(const struct device_options *options, const struct plan *
 	json_u64(&json, "size_bytes", plan->sectors * TARGET_SECTOR);
 	json_u64(&json, "room_bytes", plan->size.sectors * TARGET_SECTOR);
 	json_u64(&json, "physical_bytes",
-		 (u64)plan->size.geo.slots * plan->size.geo.unit_bytes);
-	json_u64(&json, "unit_bytes", plan->size.geo.unit_bytes);
+		 (u64)shards->geo.slots * shards->count * shards->geo.unit_bytes);
+	json_u64(&json, "unit_bytes", shards->geo.unit_bytes);
 	json_u64(&json, "ftl_bytes", plan->size.memory_bytes);
 	json_string(&json, "store", plan->line.store);
 	json_string(&json, "profile", plan->line.profile);

@@ -178,13 +178,17 @@ static const struct aftl_host_ops host_ops = {
 /* The core says whether the policy can live on the device; memory is untouched, thus cheap. */
 static int build_once(const struct target_line *line, u64 *memory_bytes, struct aftl_error *error)
 {
+	struct aftl_config own;
 	struct aftl *ftl;
-	int ret = aftl_create(&ftl, &line->config, line->policy, &host_ops, NULL, error);
+	int ret;
+
+	aftl_shard_config(&own, &line->config, 0);
+	ret = aftl_create(&ftl, &own, line->policy, &host_ops, NULL, error);
 
 	*memory_bytes = 0;
 	if (ret)
 		return ret == -ENOMEM ? 0 : ret;
-	*memory_bytes = aftl_memory_bytes(ftl);
+	*memory_bytes = aftl_memory_bytes(ftl) * line->config.shards;
 	aftl_destroy(ftl);
 	return 0;
 }
@@ -195,30 +199,34 @@ int target_line_size(const struct target_line *line, struct target_size *size,
 	int ret = check_unit(&line->config, error);
 
 	if (!ret)
-		ret = aftl_geometry_init(&size->geo, &line->config, error);
+		ret = aftl_shards_init(&size->shards, &line->config, error);
 	if (ret)
 		return ret;
-	size->sectors = (u64)size->geo.units * size->geo.unit_bytes / TARGET_SECTOR;
+	size->sectors = size->shards.units * size->shards.geo.unit_bytes / TARGET_SECTOR;
 	return build_once(line, &size->memory_bytes, error);
 }
 
-/* Units that a device with one block in each plane has, over-provisioning included. */
-static int smallest_step(const struct target_line *line, u64 *units, u64 *unit_bytes,
-			 struct aftl_error *error)
+/* Shape of a shard with one block in each plane, without over-provisioning. */
+static int smallest_shape(const struct target_line *line, struct aftl_geometry *geo,
+			  struct aftl_error *error)
 {
-	struct aftl_config config = line->config;
-	struct aftl_geometry geo;
-	int ret = check_unit(&config, error);
+	int ret = check_unit(&line->config, error);
+	struct aftl_config own;
 
-	config.blocks = 1;
-	config.op = 0;
-	if (!ret)
-		ret = aftl_geometry_init(&geo, &config, error);
-	if (ret)
-		return ret;
-	*units = geo.slots;
-	*unit_bytes = geo.unit_bytes;
-	return 0;
+	aftl_shard_config(&own, &line->config, 0);
+	own.blocks = 1;
+	own.op = 0;
+	return ret ? ret : aftl_geometry_init(geo, &own, error);
+}
+
+/* Units of each shard, in whole runs if there are several. */
+static u64 units_of_each(const struct target_line *line, const struct aftl_geometry *geo,
+			 u64 sectors)
+{
+	u64 units = DIV_ROUND_UP(sectors, geo->unit_bytes / TARGET_SECTOR);
+	u64 run = line->config.shards > 1 ? 1ULL << aftl_shard_run_shift(geo) : 1;
+
+	return DIV_ROUND_UP(units, run * line->config.shards) * run;
 }
 
 static int try_blocks(struct target_line *line, u64 blocks, struct aftl_error *error)
@@ -236,15 +244,16 @@ static int try_blocks(struct target_line *line, u64 blocks, struct aftl_error *e
 static int enough_blocks(const struct target_line *line, u64 sectors, u64 *blocks,
 			 struct aftl_error *error)
 {
-	u64 step, unit_bytes, units;
-	int ret = smallest_step(line, &step, &unit_bytes, error);
+	struct aftl_geometry geo;
+	u64 units;
+	int ret = smallest_shape(line, &geo, error);
 
 	if (ret)
 		return ret;
-	units = DIV_ROUND_UP(sectors, unit_bytes / TARGET_SECTOR);
+	units = units_of_each(line, &geo, sectors);
 	units = (u64)(((__uint128_t)units * 10000 + 9999 - line->config.op) /
 		      (10000 - line->config.op));
-	*blocks = max(DIV_ROUND_UP(units, step), (u64)1);
+	*blocks = max(DIV_ROUND_UP(units, (u64)geo.slots), (u64)1);
 	return 0;
 }
 

@@ -8,7 +8,7 @@
 #ifndef AFTL_TARGET_LINE_H
 #define AFTL_TARGET_LINE_H
 
-#include "core/base/geometry.h"
+#include "core/base/shards.h"
 #include "core/policy/policy.h"
 
 #define TARGET_NAME "approxftl"
@@ -48,12 +48,12 @@ struct target_line {
 
 /**
  * struct target_size - what a line asks for
- * @geo: shape of the device
+ * @shards: how the device is divided, and its shape
  * @sectors: that the device has room for
  * @memory_bytes: of the FTL; 0 if this machine has not enough to find out
  */
 struct target_size {
-	struct aftl_geometry geo;
+	struct aftl_shards shards;
 	u64 sectors;
 	u64 memory_bytes;
 };

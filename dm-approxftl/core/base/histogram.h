@@ -50,6 +50,9 @@ static inline void aftl_histogram_add(struct aftl_histogram *histogram, u64 valu
 	histogram->bins[aftl_histogram_bin(value)]++;
 }
 
+/* Add all of @from to @to. */
+void aftl_histogram_merge(struct aftl_histogram *to, const struct aftl_histogram *from);
+
 /**
  * aftl_histogram_quantile() - value below or at which @share / 10000 of all lie
  * @histogram: of durations

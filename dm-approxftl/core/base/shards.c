@@ -46,16 +46,22 @@ static int check(const struct aftl_config *config, struct aftl_error *error)
 	return 0;
 }
 
+u32 aftl_shard_run_shift(const struct aftl_geometry *geo)
+{
+	u32 least = max(aftl_program_units(geo), (u32)AFTL_SHARD_RUN / geo->unit_bytes);
+
+	return (u32)fls64(least - 1);
+}
+
 /* What is left behind the last whole run of a shard is over-provisioning. */
 static int divide_units(struct aftl_shards *shards, struct aftl_error *error)
 {
 	const struct aftl_geometry *geo = &shards->geo;
-	u32 least = max(aftl_program_units(geo), (u32)AFTL_SHARD_RUN / geo->unit_bytes);
 
 	shards->units = geo->units;
 	if (shards->count == 1)
 		return 0;
-	shards->run_shift = fls64(least - 1);
+	shards->run_shift = aftl_shard_run_shift(geo);
 	shards->units = (u64)(geo->units >> shards->run_shift << shards->run_shift) *
 			shards->count;
 	if (!shards->units)

@@ -40,6 +40,9 @@ struct aftl_shards {
 int __must_check aftl_shards_init(struct aftl_shards *shards, const struct aftl_config *config,
 				  struct aftl_error *error);
 
+/* Units of such a shard that follow each other where there are several, as a power of two. */
+u32 aftl_shard_run_shift(const struct aftl_geometry *geo);
+
 /**
  * aftl_shard_config() - the configuration of one shard, which is that of a device with one
  * @own: takes it
@@ -51,9 +54,9 @@ void aftl_shard_config(struct aftl_config *own, const struct aftl_config *config
 /* The shard that has @unit of the device. */
 static inline u32 aftl_shard_of(const struct aftl_shards *shards, u64 unit)
 {
-	u64 run = unit >> shards->run_shift;
+	u64 number = unit >> shards->run_shift;
 
-	return (u32)(run - div64_u64(run, shards->count) * shards->count);
+	return (u32)(number - div64_u64(number, shards->count) * shards->count);
 }
 
 /* Its number there. */
@@ -70,9 +73,21 @@ static inline u32 aftl_shard_unit(const struct aftl_shards *shards, u64 unit)
 /* Units from @unit on, at most @units, that are in the same run. */
 static inline u32 aftl_shard_units(const struct aftl_shards *shards, u64 unit, u32 units)
 {
-	u32 run = 1U << shards->run_shift;
+	u32 length = 1U << shards->run_shift;
 
-	return shards->count == 1 ? units : min(units, run - ((u32)unit & (run - 1)));
+	return shards->count == 1 ? units : min(units, length - ((u32)unit & (length - 1)));
+}
+
+/* Units before @unit of the device that are in shard @index: a range of the device is one there. */
+static inline u32 aftl_shard_before(const struct aftl_shards *shards, u32 index, u64 unit)
+{
+	u32 owner = aftl_shard_of(shards, unit);
+	u32 within = (u32)unit & ((1U << shards->run_shift) - 1);
+	u32 before = aftl_shard_unit(shards, unit);
+
+	if (index == owner)
+		return before;
+	return before - within + (index < owner ? 1U << shards->run_shift : 0);
 }
 
 /* The unit of the device that is @unit of shard @index. */

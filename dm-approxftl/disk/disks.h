@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a table line stands for: a disk for each shard. They have nothing in common but what is
+ * here, so that who writes to one waits for nobody who writes to another.
+ */
+#ifndef AFTL_DISKS_H
+#define AFTL_DISKS_H
+
+#include "core/base/shards.h"
+#include "disk/disk.h"
+#include "host/ranges.h"
+
+/**
+ * struct aftl_device - the disks of a target; it outlives that when the table is reloaded
+ * @shards: how units are divided among them
+ * @unit_shift: sectors in a mapping unit, as a power of two
+ * @tags: ranges that are approximate while nobody has claimed the device; changed under
+ *	the target's gate
+ * @disks: one for each shard
+ */
+struct aftl_device {
+	struct aftl_shards shards;
+	u32 unit_shift;
+	struct aftl_ranges tags;
+	struct aftl_disk *disks[];
+};
+
+/**
+ * struct aftl_spot - where a unit of a device is
+ * @disk: the shard's
+ * @unit: its number there
+ * @units: that follow in the same run, it included
+ */
+struct aftl_spot {
+	struct aftl_disk *disk;
+	u32 unit;
+	u32 units;
+};
+
+/* Where @unit is; at most @units are asked for. */
+static inline struct aftl_spot aftl_device_spot(const struct aftl_device *device, u64 unit,
+						u32 units)
+{
+	return (struct aftl_spot){
+		.disk = device->disks[aftl_shard_of(&device->shards, unit)],
+		.unit = aftl_shard_unit(&device->shards, unit),
+		.units = aftl_shard_units(&device->shards, unit, units),
+	};
+}
+
+/**
+ * aftl_device_create() - as aftl_disk_create(), of all shards or of none
+ */
+int __must_check aftl_device_create(struct aftl_device **out, const struct aftl_options *options,
+				    struct aftl_error *error);
+
+/**
+ * aftl_device_open() - as aftl_disk_open(), of a device with one shard
+ */
+int __must_check aftl_device_open(struct aftl_device **out, const struct aftl_options *options,
+				  struct block_device *bdev, struct aftl_error *error);
+
+/* As aftl_disk_begin() */
+int __must_check aftl_device_begin(struct aftl_device *device, struct aftl_error *error);
+
+/**
+ * aftl_device_destroy() - as aftl_disk_destroy(), of all that has been made; NULL is fine
+ */
+void aftl_device_destroy(struct aftl_device *device);
+
+/* As aftl_disk_start() and aftl_disk_stop() */
+void aftl_device_start(struct aftl_device *device, struct dm_table *table);
+void aftl_device_stop(struct aftl_device *device);
+
+#endif

@@ -1,0 +1,271 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A device of several FTLs is one device: its data, its flushes, its life, what is said of it.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+. selftests/kernel/python.sh
+
+# shellcheck disable=SC2154 # of lib.sh
+fast="channels 4 $small shards 4"
+# Time stands nearly still, and nothing is programmed that nobody asks for.
+slow="channels 4 $shape shards 4 policy baseline timing scale:60 buffer 4MiB buffer_hold 1s"
+
+# of_shard NAME SHARD COUNTER
+of_shard()
+{
+	dmsetup message "$1" 0 stats "$2" | sed -n "s/^$3 //p"
+}
+
+# each_shard NAME COUNTER: of each, in a line
+each_shard()
+{
+	for shard in 0 1 2 3; do
+		of_shard "$1" "$shard" "$2"
+	done | paste -s -d ' '
+}
+
+# put OFFSET BYTES: of x, to aftl-slow
+put()
+{
+	tr '\0' x </dev/zero | dd of=/dev/mapper/aftl-slow bs="$2" count=1 iflag=fullblock \
+		oflag=direct,seek_bytes seek="$1" 2>"$scratch/said"
+}
+
+# Each has its run of 64 KiB, and gets what is in that.
+runs_are_shared_out()
+{
+	dmsetup message aftl-slow 0 reset && put 0 65536 && put 131072 131072 && put 458752 65536 &&
+		[ "$(each_shard aftl-slow host_write_units)" = '16 0 16 32' ] &&
+		[ "$(counter aftl-slow host_write_units)" -eq 64 ] &&
+		[ "$(status_word aftl-slow 7)" -eq 64 ]
+}
+
+# A part of a page in each waits for company.
+flush_reaches_each()
+{
+	for run in 0 1 2 3; do
+		put $((run * 65536)) 4096 || return
+	done
+	[ "$(each_shard aftl-slow array_programs)" = '0 0 0 0' ] && sync /dev/mapper/aftl-slow &&
+		[ "$(each_shard aftl-slow host_flush_requests)" = '1 1 1 1' ] &&
+		! each_shard aftl-slow array_programs | grep -qw 0
+}
+
+# From the middle of a run to the middle of another, past two whole ones
+discards_share()
+{
+	put 0 1048576 && sync /dev/mapper/aftl-slow && blkdiscard -o 32768 -l 196608 /dev/mapper/aftl-slow &&
+		[ "$(each_shard aftl-slow host_discard_units)" = '8 16 16 8' ] &&
+		{
+			tr '\0' x </dev/zero | head -c 32768
+			head -c 196608 /dev/zero
+			tr '\0' x </dev/zero | head -c 819200
+		} | cmp -n 1048576 - /dev/mapper/aftl-slow
+}
+
+# Without bytes a unit has the number that the device knows it by.
+units_have_numbers()
+{
+	# shellcheck disable=SC2086 # words
+	create aftl-none none $fast &&
+		dd if=/dev/zero of=/dev/mapper/aftl-none bs=1M count=1 oflag=direct 2>"$scratch/said" &&
+		for unit in 0 15 16 47 64 255; do
+			[ "$(dd if=/dev/mapper/aftl-none bs=4k skip="$unit" count=1 iflag=direct \
+				2>"$scratch/said" | od -A n -t u8 -N 8 | tr -d ' ')" = "$unit" ] || return
+		done
+}
+
+# model NAME OPERATIONS
+model()
+{
+	python selftests/kernel/shadow.py "/dev/mapper/$1" "$(share "$2")"
+}
+
+holds_a_file_system()
+{
+	mkdir "$scratch/mnt"
+	mkfs.ext4 -q -F /dev/mapper/aftl-fast >"$scratch/said" 2>&1 &&
+		mount -o discard /dev/mapper/aftl-fast "$scratch/mnt" &&
+		cp -r dm-approxftl "$scratch/mnt/one" && sync -f "$scratch/mnt" &&
+		cp -r docs "$scratch/mnt/two" && rm -r "$scratch/mnt/one" &&
+		umount "$scratch/mnt" && fsck.ext4 -n -f /dev/mapper/aftl-fast >"$scratch/said" 2>&1 &&
+		mount /dev/mapper/aftl-fast "$scratch/mnt" && diff -r docs "$scratch/mnt/two" &&
+		umount "$scratch/mnt"
+}
+
+# 2 LUNs of 64 blocks in each shard, one after the other
+counts_through()
+{
+	units=$(($(blockdev --getsz /dev/mapper/aftl-fast) / 8))
+	dmsetup message aftl-fast 0 luns | cut -d ' ' -f 1 | paste -s -d ' ' >"$scratch/luns"
+	[ "$(cat "$scratch/luns")" = '0 1 2 3 4 5 6 7' ] &&
+		[ "$(status_word aftl-fast 4 | cut -d / -f 2)" -eq 512 ] &&
+		[ "$(dmsetup message aftl-fast 0 blocks 127 2 | cut -d ' ' -f 1 | paste -s -d ' ')" = \
+			'127 128 next' ] &&
+		[ "$(status_word aftl-fast 3)" = "$(dmsetup message aftl-fast 0 luns |
+			awk '{ sum += $7 } END { print sum }')/$units" ]
+}
+
+collects_where_it_is_said()
+{
+	for round in 1 2 3; do
+		dd if=/dev/zero of=/dev/mapper/aftl-fast bs=1M count=24 oflag=direct \
+			2>"$scratch/said$round" || return
+	done
+	dmsetup message aftl-fast 0 reset && collect aftl-fast 5 &&
+		each_shard aftl-fast gc_blocks | grep -qx '0 0 [1-9][0-9]* 0' &&
+		collect aftl-fast && ! each_shard aftl-fast gc_blocks | grep -qw 0
+}
+
+parameters_reach_each()
+{
+	dmsetup message aftl-fast 0 policy program 1ms &&
+		dmsetup table aftl-fast | grep -q ' shards 4 .* program 1ms' &&
+		for shard in 0 3; do
+			dmsetup message aftl-fast 0 line "$shard" >"$scratch/line" &&
+				grep -q ' channels 1 .* program 1ms' "$scratch/line" &&
+				grep -q ' seed ' "$scratch/line" && ! grep -q shards "$scratch/line" || return
+		done
+	[ "$(dmsetup message aftl-fast 0 line 0)" != "$(cat "$scratch/line")" ]
+}
+
+at_rest()
+{
+	dmsetup suspend aftl-fast
+	dmsetup message aftl-fast 0 digest >"$scratch/digests"
+	audit=$(dmsetup message aftl-fast 0 audit)
+	dmsetup resume aftl-fast
+	[ "$audit" = clean ] && [ "$(sort -u "$scratch/digests" | wc -l)" -eq 4 ]
+}
+
+# The third shard has the LUNs 4 and 5, and every fourth run.
+loses_its_part()
+{
+	tr '\0' x </dev/zero | dd of=/dev/mapper/aftl-fast bs=1M count=1 iflag=fullblock oflag=direct \
+		2>"$scratch/said" && dmsetup message aftl-fast 0 fault die 4 &&
+		dmsetup message aftl-fast 0 fault die 5 && [ "$(status_word aftl-fast 18)" -eq 2 ] &&
+		[ "$(status_word aftl-fast 1)" = ro ] &&
+		for run in 0 1 3 4; do
+			dd if=/dev/mapper/aftl-fast bs=64k skip="$run" count=1 iflag=direct \
+				2>"$scratch/said" | tr -d x | cmp -s - /dev/null || return
+		done
+	! dd if=/dev/mapper/aftl-fast of="$scratch/data" bs=64k skip=2 count=1 iflag=direct \
+		2>"$scratch/said"
+}
+
+# switch_to [KEY VALUE]...: load a table and make it live
+switch_to()
+{
+	line ram "$sectors" "$@" | dmsetup reload aftl-data && dmsetup resume aftl-data
+}
+
+has_data()
+{
+	cmp -n 16777216 "$scratch/data" /dev/mapper/aftl-data
+}
+
+# The same, other policies and buffers, other numbers of shards, and back
+reloads()
+{
+	# The smallest one of them, which all have room for
+	# shellcheck disable=SC2086 # words
+	sectors=$(capacity channels 4 $small shards 4)
+	# shellcheck disable=SC2086 # words
+	line ram "$sectors" channels 4 $small shards 2 | dmsetup create aftl-data || return
+	dd if=/dev/urandom of="$scratch/data" bs=1M count=16 2>"$scratch/said" &&
+		dd if="$scratch/data" of=/dev/mapper/aftl-data bs=1M oflag=direct 2>"$scratch/said" ||
+		return
+	dmsetup suspend aftl-data && digests=$(dmsetup message aftl-data 0 digest) &&
+		dmsetup table aftl-data | dmsetup load aftl-data && dmsetup resume aftl-data &&
+		dmsetup suspend aftl-data && [ "$(dmsetup message aftl-data 0 digest)" = "$digests" ] &&
+		dmsetup resume aftl-data && has_data || return
+	# shellcheck disable=SC2086 # words
+	dmsetup message aftl-data 0 fault block 300 &&
+		switch_to channels 4 $small shards 2 policy baseline buffer 1MiB && has_data &&
+		block_is bad 300 && block_is free 44 && switch_to channels 4 $small shards 4 &&
+		has_data && block_is free 300 && switch_to channels 4 $small && has_data &&
+		switch_to channels 4 $small shards 2 && has_data && dmsetup remove aftl-data
+}
+
+# block_is STATE NUMBER
+block_is()
+{
+	dmsetup message aftl-data 0 blocks "$2" 1 | grep -q "^$2 $1 "
+}
+
+# Data that one shard of the new table has no room for are all where they were.
+keeps_what_does_not_fit()
+{
+	# shellcheck disable=SC2086 # words
+	line ram "$sectors" channels 4 $small shards 2 | dmsetup create aftl-data || return
+	for part in 1 2 3 4; do
+		dd if="$scratch/data" of=/dev/mapper/aftl-data bs=1M oflag=direct \
+			seek=$((part % 4 * 16)) 2>"$scratch/said$part" || return
+	done
+	# shellcheck disable=SC2086 # words
+	line ram "$sectors" channels 4 $small shards 4 fill sequential endurance 1 |
+		dmsetup reload aftl-data && ! dmsetup resume aftl-data 2>"$scratch/said" &&
+		switch_to channels 4 $small shards 2 && has_data
+}
+
+goes_on_under_load()
+{
+	for round in 1 2 3; do
+		sleep 0.3
+		dmsetup suspend aftl-data && dmsetup resume aftl-data &&
+			dmsetup table aftl-data | dmsetup load aftl-data && dmsetup resume aftl-data ||
+			return
+	done
+	# shellcheck disable=SC2086 # words
+	switch_to channels 4 $shape shards 4 timing real policy baseline &&
+		switch_to channels 4 $shape shards 2 timing real buffer 1MiB
+}
+
+under_load()
+{
+	verify aftl-data --ioengine=libaio --iodepth=16 --bsrange=4k-256k --size=24m --loops=3 &
+	goes_on_under_load && wait $!
+}
+
+# refused SENTENCE STORE WORD...
+refused()
+{
+	sentence=$1
+	shift
+	# shellcheck disable=SC2086 # words
+	! line "$1" 20480 $2 | dmsetup create aftl-line 2>"$scratch/said" &&
+		dmesg | tail -n 3 | grep -qF "$sentence"
+}
+
+refuses()
+{
+	refused 'shards: a volume on a block device has one FTL' /dev/null 'shards 2' &&
+		refused 'shards: 2 channels cannot be shared out among 4' ram 'shards 4' &&
+		refused 'shards: a zone is written in one order' ram 'shards 2 zoned 4MiB' &&
+		! dmsetup message aftl-fast 0 policy shards 2 2>"$scratch/said" &&
+		dmesg | grep -qF 'the device was made with shards 4, which cannot become 2' &&
+		! dmsetup message aftl-fast 0 stats 4 2>"$scratch/said" &&
+		dmesg | grep -qF '"4" is not a shard; there are 0 to 3'
+}
+
+# shellcheck disable=SC2086 # words
+create aftl-fast ram $fast && create aftl-slow ram $slow || exit 1
+ktap_test_run 'a flush reaches each shard' flush_reaches_each
+ktap_test_run 'runs are shared out' runs_are_shared_out
+ktap_test_run 'a discard reaches those it is about' discards_share
+in_turn 'units have the numbers of the device' units_have_numbers
+ktap_test_run 'a model: random writes, discards, zeroes and reads' model aftl-fast 900
+in_turn 'the same model, with a write buffer' model aftl-slow 200
+ktap_test_run 'a file system' holds_a_file_system
+in_turn 'LUNs and blocks are counted through' counts_through
+in_turn 'message gc' collects_where_it_is_said
+in_turn 'messages policy and line' parameters_reach_each
+ktap_test_run 'digests and audit' at_rest
+in_turn 'reloads, from shards to shards' reloads
+in_turn 'what does not fit the new table is kept' keeps_what_does_not_fit
+in_turn 'suspend and reload with I/O' under_load
+in_turn 'dies of one shard' loses_its_part
+in_turn 'refusals' refuses
+finished
