@@ -31,6 +31,8 @@ RUNS = {
     "qlc": ("--profile", "qlc", "--blocks", "64", "--policy", "baseline", "--op", "25%",
             "--slc_static", "10%", "--requests", "1500",
             "--write-share", "1", "--size", "16KiB", "--verify"),
+    "shards": ("--shards", "2", "--utilisation", "0.5", "--requests", "1500", "--policy",
+               "baseline,approxftl", "--size", "256KiB", "--fill", "random"),
     "refused": ("--policy", "none"),
 }
 
