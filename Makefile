@@ -307,6 +307,9 @@ bench-kernel: ## what a request costs in the kernel, beside dm-linear and null_b
 bench-replay: $(PROGRAMS) ## how well a replay keeps to its schedule, beside fio (minutes)
 	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_replay.py
 
+bench-shards: $(PROGRAM) ## one simulated run on two processors, and what a shard costs in one
+	@AFTL_BUILD=$(O) APPROXFTL=$(PROGRAM) $(PYTHON) selftests/bench/bench_shards.py
+
 mutants: deps ## break the code on purpose and see the tests notice; NAMES='volume kernel/...' (long)
 	@selftests/mutants/run $(NAMES)
 
@@ -335,8 +338,8 @@ help: ## print this
 	@echo '  WERROR=1       warnings are errors, as in the checks'
 	@echo '  FUZZ_SECONDS=6          time of each fuzz harness'
 
-.PHONY: all bench bench-kernel bench-replay blktests check check-fast claims clean demo demo-deps \
-	demo-programs deps dmtest every-test help lab mutants raid selftests selftests-debug shelf tables xfstests \
+.PHONY: all bench bench-kernel bench-replay bench-shards blktests check check-fast claims clean demo \
+	demo-deps demo-programs deps dmtest every-test help lab mutants raid selftests selftests-debug shelf tables xfstests \
 	FORCE
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

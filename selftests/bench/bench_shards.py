@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What several shards are good for: one run on two processors, and what a shard costs in one.
+
+    bench_shards.py             a device of 512 GiB, static allocation, open arrivals
+    bench_shards.py --scale 0.1 a tenth of the requests
+    bench_shards.py --strict    exit status 1 if a bar is missed
+
+Two shards are driven by one thread and by two, and must say the same. Two rows tell what that is
+worth. By the clock on the wall, beside two unrelated runs, of half of that device each, alone and
+at the same time: what they gain is all that the machine can give, which is not twice as much where
+its processors are threads of one core, or have something else to do. And by the work of the busier
+thread: all work is so many times as much, which is what processors of their own would gain.
+
+What a run with one request takes is subtracted from times; the best of all rounds counts, for what
+disturbs makes nothing faster.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from bars import Bar, put_bars, put_columns
+from bench import BINARY, SHAPE_512G, processor
+from benchmark import exit_status, need, options, put_result
+
+#: Half of it has half of what its channels share, too.
+DEVICE = (f"--profile tcad18 --size 8KiB {SHAPE_512G} --allocate static --fill sequential "
+          "--approx-share 50% --write-share 37% --arrival open --utilisation 50%").split()
+#: A shrunken run is a test of this program: it does not fill half a terabyte.
+LITTLE = ("--fill_valid", "0.1%", "--footprint", "0.1%")
+HALF = ["--channels", "4", "--buffer", "0"]
+WANTED, OF_LIMIT = 1.7, 0.95
+SHARDS = (1, 2, 4, 8)
+
+
+def busiest_s(pid: int) -> float:
+    """Return the processor time of the busiest thread so far."""
+    times = [0.0]
+    for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        with contextlib.suppress(OSError, IndexError):
+            times.append(int(path.read_text().split()[0]) / 1e9)
+    return max(times)
+
+
+def run(count: int, *arguments: str) -> tuple[float, float, float, list[Any]]:
+    """Run COUNT of them at once; seconds on the wall, of processors, of the busiest thread, and
+    what they say."""
+    with contextlib.ExitStack() as stack:
+        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(count)]
+        command = [BINARY, "sim", *DEVICE, *arguments, "--json", "--quiet"]
+        before, begin, busiest = os.times(), time.monotonic(), 0.0
+        running = [subprocess.Popen(command, stdout=file) for file in files]
+        while any([process.poll() is None for process in running]):
+            busiest = max(busiest, *(busiest_s(process.pid) for process in running), 0)
+            time.sleep(0.005)
+        wall, after = time.monotonic() - begin, os.times()
+        if any(process.returncode for process in running):
+            sys.exit(f"bench: failed: {' '.join(map(str, command))}")
+        said = [file.seek(0) or json.loads(file.read()) for file in files]
+    cpu = (after.children_user + after.children_system -
+           before.children_user - before.children_system)
+    return wall, cpu, busiest, [{k: v for k, v in one.items() if k != "tool"} for one in said]
+
+
+class Case:
+    """A way to run, with the best of its times with all requests and with one."""
+
+    def __init__(self, name: str, count: int, *arguments: str) -> None:
+        self.name, self.count, self.arguments = name, count, arguments
+        self.whole = self.empty = (1e9, 1e9)
+        self.shared_out = 0.0
+        self.said: list[Any] = []
+
+    def measure(self, requests: int) -> None:
+        """Measure once more."""
+        wall, cpu, busiest, self.said = run(self.count, *self.arguments, "--requests", str(requests))
+        self.whole = min(self.whole[0], wall), min(self.whole[1], cpu)
+        self.shared_out = max(self.shared_out, cpu / max(busiest, 1e-9))
+        wall, cpu, _, _ = run(self.count, *self.arguments, "--requests", "1")
+        self.empty = min(self.empty[0], wall), min(self.empty[1], cpu)
+
+    @property
+    def wall_s(self) -> float:
+        """Seconds that the requests took."""
+        return max(1e-9, self.whole[0] - self.empty[0])
+
+    @property
+    def cpu_s(self) -> float:
+        """Seconds of processors that they took."""
+        return max(1e-9, self.whole[1] - self.empty[1])
+
+    def as_json(self, requests: int) -> dict[str, Any]:
+        """All that was measured."""
+        return {"name": self.name, "runs": self.count, "arguments": list(self.arguments),
+                "requests": requests, "wall_s": self.wall_s, "cpu_s": self.cpu_s,
+                "startup_wall_s": self.empty[0], "work_to_busiest_thread": self.shared_out}
+
+
+def make_cases(scale: float) -> dict[str, Case]:
+    """Return all, by name."""
+    size = () if scale >= 0.1 else LITTLE
+    cases = [
+        Case("one thread", 1, "--shards", "2", "--jobs", "1", *size),
+        Case("two threads", 1, "--shards", "2", "--jobs", "2", *size),
+        Case("half alone", 1, *HALF, *size),
+        Case("two halves", 2, *HALF, *size),
+        *(Case(f"{shards} shards", 1, "--shards", str(shards), "--jobs", "1", *size)
+          for shards in SHARDS if shards != 2),
+    ]
+    return {case.name: case for case in cases}
+
+
+def make_bars(cases: dict[str, Case]) -> list[Bar]:
+    """Compare: with what is wanted, where the machine has it to give."""
+    one, two = cases["one thread"], cases["two threads"]
+    most = 2 * cases["half alone"].wall_s / cases["two halves"].wall_s
+    costs = {1: cases["1 shards"].cpu_s, 2: one.cpu_s, 4: cases["4 shards"].cpu_s,
+             8: cases["8 shards"].cpu_s}
+    return [
+        Bar("one run on two processors", one.wall_s / two.wall_s, min(WANTED, OF_LIMIT * most),
+            f"x as fast; unrelated runs: {most:.2f}"),
+        Bar("the same, of their own", two.shared_out, WANTED, "x the work of the busier thread"),
+        *(Bar(f"{shards} shards in one thread", costs[shards] / costs[1], 1.25, "x cost",
+              least=False) for shards in SHARDS[1:]),
+    ]
+
+
+def main() -> int:
+    """Entry point."""
+    parser = options("Shards on one and on several processors.", "bench-shards.json")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds (5)")
+    parser.add_argument("--scale", type=float, default=1.0, metavar="X",
+                        help="times the requests (1)")
+    args = parser.parse_args()
+    need(Path(BINARY))
+    requests = max(10, round(4_000_000 * args.scale))
+    cases = make_cases(args.scale)
+    for _ in range(max(1, args.rounds)):
+        for case in cases.values():
+            case.measure(requests)
+    if cases["one thread"].said != cases["two threads"].said:
+        sys.exit("bench: two threads do not say what one says")
+    put_columns([("case", "s", "CPU-s", "us/request", "start s")] + [
+        (c.name, f"{c.wall_s:.2f}", f"{c.cpu_s:.2f}",
+         f"{c.cpu_s / c.count / requests * 1e6:.3f}", f"{c.empty[0]:.2f}")
+        for c in cases.values()])
+    bars = make_bars(cases)
+    put_bars(bars)
+    print(f"\none thread and two say the same; {processor()}, {os.cpu_count()} processors")
+    put_result(args.json, {
+        "approxftl_bench_shards_format": [1, 0],
+        "machine": {"cpu": processor(), "cpus": os.cpu_count()},
+        "cases": [case.as_json(requests) for case in cases.values()],
+        "bars": [bar.as_json() for bar in bars],
+    })
+    return exit_status(args, met=all(bar.met for bar in bars))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
