@@ -80,7 +80,7 @@ sees_userspace/sim := $(own) trace-tools/reader
 sees_userspace/approxftl := $(own) userspace/sim userspace/libapproxftl trace-tools/reader
 sees_selftests/core := dm-approxftl userspace/host selftests/core/lib
 sees_selftests/cli := $(own) selftests/core/lib
-sees_selftests/sim := dm-approxftl userspace/host userspace/sim selftests/core/lib
+sees_selftests/sim := $(own) userspace/sim trace-tools/reader selftests/core/lib
 sees_selftests/volume := $(own) selftests/core/lib
 sees_selftests/fuzz := $(own) selftests/core/lib trace-tools/reader userspace/apps \
 	userspace/libapproxftl

@@ -5,6 +5,7 @@
 #include "core-memory.h"
 
 #ifdef __linux__
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,12 +21,18 @@ static size_t whole_pages(size_t bytes)
 	return (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
 }
 
-/* Of a device far larger than memory huge pages would make more real than is used. */
-static bool is_modest(size_t bytes)
+/* In all large arrays. */
+static atomic_size_t in_use;
+
+/*
+ * Of devices far larger than memory huge pages would make more real than is used: these have few,
+ * however many devices they are.
+ */
+static bool is_modest(size_t all)
 {
 	long pages = sysconf(_SC_PHYS_PAGES);
 
-	return pages > 0 && bytes / (size_t)sysconf(_SC_PAGESIZE) < (size_t)pages / 8;
+	return pages > 0 && all / (size_t)sysconf(_SC_PAGESIZE) < (size_t)pages / 4;
 }
 
 /* Zeroes, aligned to a huge page; what is before and after goes back. */
@@ -46,7 +53,7 @@ static void *map_large(size_t bytes)
 		munmap(memory, before);
 	munmap(memory + before + wanted, HUGE_PAGE - before);
 	memory += before;
-	if (is_modest(bytes))
+	if (is_modest(atomic_fetch_add(&in_use, wanted) + wanted))
 		madvise(memory, wanted, MADV_HUGEPAGE);
 	return memory;
 }
@@ -59,6 +66,7 @@ static bool is_large(size_t bytes)
 static void unmap_large(void *memory, size_t bytes)
 {
 	munmap(memory, whole_pages(bytes));
+	atomic_fetch_sub(&in_use, whole_pages(bytes));
 }
 #else
 static bool is_large(size_t bytes __maybe_unused)

@@ -66,7 +66,7 @@ struct zipf_bin {
 	u64 end; /* of the draws that lead here */
 	u64 weight; /* of the first rank, in 2^-62 */
 	u64 sure; /* share of that weight which every rank of the bin has, in 2^-62 */
-	u32 first; /* counted from 1 */
+	u64 first; /* counted from 1 */
 	u32 ranks;
 };
 
@@ -80,7 +80,7 @@ struct zipf {
 	struct zipf_bin bin[];
 };
 
-static u64 rank_weight(const struct zipf *zipf, u32 rank)
+static u64 rank_weight(const struct zipf *zipf, u64 rank)
 {
 	__uint128_t y = (__uint128_t)fixed_log2_q32(rank) * zipf->skew_q32 >> 32;
 
@@ -88,14 +88,14 @@ static u64 rank_weight(const struct zipf *zipf, u32 rank)
 }
 
 /* Ranks of the bin that begins with @first, which is a multiple of it. */
-static u32 bin_width(u32 first)
+static u32 bin_width(u64 first)
 {
 	u32 bits = fls64(first);
 
 	return bits > BIN_BITS + 1 ? 1U << (bits - BIN_BITS - 1) : 1;
 }
 
-static u32 count_bins(u32 n)
+static u32 count_bins(u64 n)
 {
 	u64 first;
 	u32 bins = 0;
@@ -110,10 +110,10 @@ static u64 ratio_q62(u64 part, u64 whole)
 	return whole ? (u64)(((__uint128_t)part << 62) / whole) : 0;
 }
 
-static void fill_bin(const struct zipf *zipf, struct zipf_bin *bin, u32 first, u32 n)
+static void fill_bin(const struct zipf *zipf, struct zipf_bin *bin, u64 first, u64 n)
 {
 	bin->first = first;
-	bin->ranks = min(bin_width(first), n - first + 1);
+	bin->ranks = (u32)min((u64)bin_width(first), n - first + 1);
 	bin->weight = rank_weight(zipf, first);
 	bin->sure = ratio_q62(rank_weight(zipf, first + bin->ranks - 1), bin->weight);
 }
@@ -156,11 +156,11 @@ static void fill_guide(struct zipf *zipf)
 	}
 }
 
-struct zipf *zipf_create(u32 n, u64 skew_q32)
+struct zipf *zipf_create(u64 n, u64 skew_q32)
 {
 	u32 bins = count_bins(n);
 	struct zipf *zipf = memory_zeroed(1, sizeof(*zipf) + bins * sizeof(zipf->bin[0]));
-	u32 first = 1;
+	u64 first = 1;
 	u32 i;
 
 	zipf->bins = bins;
@@ -188,7 +188,7 @@ static const struct zipf_bin *draw_bin(const struct zipf *zipf, struct aftl_rand
 	return bin;
 }
 
-static bool accept_rank(const struct zipf *zipf, const struct zipf_bin *bin, u32 rank,
+static bool accept_rank(const struct zipf *zipf, const struct zipf_bin *bin, u64 rank,
 			struct aftl_random *random)
 {
 	u64 draw = aftl_random_next(random) >> 2;
@@ -196,11 +196,11 @@ static bool accept_rank(const struct zipf *zipf, const struct zipf_bin *bin, u32
 	return draw < bin->sure || draw < ratio_q62(rank_weight(zipf, rank), bin->weight);
 }
 
-u32 zipf_draw(const struct zipf *zipf, struct aftl_random *random)
+u64 zipf_draw(const struct zipf *zipf, struct aftl_random *random)
 {
 	for (;;) {
 		const struct zipf_bin *bin = draw_bin(zipf, random);
-		u32 rank = bin->first;
+		u64 rank = bin->first;
 
 		if (bin->ranks == 1)
 			return rank - 1;

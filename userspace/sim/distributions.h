@@ -49,12 +49,12 @@ struct zipf;
 
 /**
  * zipf_create() - prepare draws
- * @n: ranks, at least 1
+ * @n: ranks, at least 1, below 2^38
  * @skew_q32: exponent in 2^-32, below 2^36
  */
-struct zipf *zipf_create(u32 n, u64 skew_q32);
+struct zipf *zipf_create(u64 n, u64 skew_q32);
 void zipf_destroy(struct zipf *zipf);
-u32 zipf_draw(const struct zipf *zipf, struct aftl_random *random);
+u64 zipf_draw(const struct zipf *zipf, struct aftl_random *random);
 
 /**
  * struct tags - which writes are approximate

@@ -207,13 +207,14 @@ int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,
 		   struct aftl_error *error)
 {
 	const struct aftl_config *config = aftl_config(drive->ftl);
-	int ret = sim_stream_open(&drive->stream, options, config, drive->geo, error);
+	const struct aftl_geometry *geo = drive->geo;
+	int ret = sim_stream_open(&drive->stream, options, config, geo, geo->units, error);
 
 	if (!ret)
-		ret = sim_tenants_open(&drive->tenants, options, config, drive->geo, error);
+		ret = sim_tenants_open(&drive->tenants, options, config, geo, geo->units, error);
 	if (ret)
 		return ret;
-	sim_arrivals_init(&drive->arrivals, options, config, drive->geo);
+	sim_arrivals_init(&drive->arrivals, options, config, geo);
 	set_limits(drive, options);
 	return 0;
 }

@@ -24,7 +24,7 @@ static void draw(struct look_ahead *ahead)
 		return;
 	ahead->left--;
 	ahead->count++;
-	aftl_expect_unit(ahead->ftl, request->unit);
+	aftl_expect_unit(ahead->ftl, (u32)request->unit);
 }
 
 int look_ahead_next(struct look_ahead *ahead, struct sim_request *request,
@@ -40,6 +40,6 @@ int look_ahead_next(struct look_ahead *ahead, struct sim_request *request,
 	ahead->first++;
 	ahead->count--;
 	if (ahead->count > LOOK_AHEAD_REQUESTS / 2)
-		aftl_expect_slot(ahead->ftl, drawn(ahead, LOOK_AHEAD_REQUESTS / 2)->unit);
+		aftl_expect_slot(ahead->ftl, (u32)drawn(ahead, LOOK_AHEAD_REQUESTS / 2)->unit);
 	return 1;
 }

@@ -54,7 +54,7 @@ static void submit(struct run *run, const struct sim_request *wanted)
 	u64 at_ns = sim_arrival(&run->arrivals, wanted, run->array.now_ns);
 
 	if (wanted->op == AFTL_OP_READ || wanted->op == AFTL_OP_WRITE)
-		raid_array_submit(&run->array, at_ns, wanted->op, wanted->unit, wanted->units,
+		raid_array_submit(&run->array, at_ns, wanted->op, (u32)wanted->unit, wanted->units,
 				  wanted->class, wanted->hint);
 	if (++run->submitted != run->options->warmup)
 		return;
@@ -108,7 +108,8 @@ static int describe_array(struct run *run, struct aftl_error *error)
 	const struct aftl_geometry *member = aftl_geometry(run->array.members[0]);
 	u32 members = run->array.layout.members;
 
-	if (!sim_sum_geometry(&run->geo, member, members, run->array.units))
+	if (!run->array.units || (u64)member->slots * members > U32_MAX ||
+	    !sim_sum_geometry(&run->geo, member, members))
 		return aftl_fail(error, -EINVAL,
 				 "an array of %u members of %u units with chunks of %u is too small or too large",
 				 members, member->units, run->array.layout.chunk);
@@ -130,7 +131,8 @@ static enum exit_code prepare(struct run *run, const struct aftl_policy_type *po
 		ret = describe_array(run, error);
 	if (ret)
 		return ret == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-	ret = sim_stream_open(&run->stream, options, &options->config, &run->geo, error);
+	ret = sim_stream_open(&run->stream, options, &options->config, &run->geo,
+			      run->array.units, error);
 	if (ret)
 		return options->trace ? exit_code_of_input(ret) : EXIT_USAGE;
 	sim_arrivals_init(&run->arrivals, options, &options->config, &run->geo);
@@ -180,6 +182,7 @@ static void survey(const struct run *run, const struct aftl_policy_type *policy,
 	result->profile = options->profile;
 	result->config = options->config;
 	result->geo = run->geo;
+	result->units = run->array.units;
 	result->notes = run->stream->notes;
 	result->interval_q16 = run->arrivals.interval_q16;
 	result->warmup_requests = min(run->submitted, options->warmup);

@@ -6,8 +6,10 @@
 #include "json-parameters.h"
 #include "report.h"
 
-static void put_geometry(struct json_writer *json, const struct aftl_geometry *geo)
+static void put_geometry(struct json_writer *json, const struct sim_result *result)
 {
+	const struct aftl_geometry *geo = &result->geo;
+
 	json_object(json, "geometry");
 	json_u64(json, "channels", geo->channels);
 	json_u64(json, "luns", geo->luns);
@@ -20,9 +22,9 @@ static void put_geometry(struct json_writer *json, const struct aftl_geometry *g
 	json_u64(json, "pages_per_program", geo->program_pages);
 	json_u64(json, "page_bytes", geo->page_bytes);
 	json_u64(json, "unit_bytes", geo->unit_bytes);
-	json_u64(json, "units", geo->units);
-	json_u64(json, "capacity_bytes", (u64)geo->units * geo->unit_bytes);
-	json_u64(json, "physical_bytes", (u64)geo->slots * geo->unit_bytes);
+	json_u64(json, "units", result->units);
+	json_u64(json, "capacity_bytes", result->units * geo->unit_bytes);
+	json_u64(json, "physical_bytes", result->slots * geo->unit_bytes);
 	json_end_object(json);
 }
 
@@ -581,7 +583,7 @@ void sim_report_json(const struct sim_report *report, FILE *out)
 		json_null(&json, "profile");
 	json_u64(&json, "seed", first->config.seed);
 	json_parameters(&json, &first->config);
-	put_geometry(&json, &first->geo);
+	put_geometry(&json, first);
 	put_stream(&json, report->options, first);
 	json_array(&json, "runs");
 	for (i = 0; i < report->count; i++)

@@ -614,8 +614,8 @@ static void print_device(const struct sim_result *result, FILE *out)
 	char capacity[HUMAN_SIZE];
 	char physical[HUMAN_SIZE];
 
-	human_bytes(capacity, (u64)result->geo.units * result->geo.unit_bytes);
-	human_bytes(physical, (u64)result->geo.slots * result->geo.unit_bytes);
+	human_bytes(capacity, result->units * result->geo.unit_bytes);
+	human_bytes(physical, result->slots * result->geo.unit_bytes);
 	fprintf(out, "device: %s, %s of %s, %u dies on %u channels, ",
 		result->profile ? result->profile : "from a file", capacity, physical,
 		result->geo.luns, result->geo.channels);

@@ -4,8 +4,8 @@
 
 int sim_stream_open(struct sim_stream **out, const struct sim_options *options,
 		    const struct aftl_config *config, const struct aftl_geometry *geo,
-		    struct aftl_error *error)
+		    u64 units, struct aftl_error *error)
 {
-	return options->trace ? sim_trace_open(out, options, config, geo, error) :
-				sim_generator_open(out, options, config, geo, error);
+	return options->trace ? sim_trace_open(out, options, config, geo, units, error) :
+				sim_generator_open(out, options, config, geo, units, error);
 }

@@ -23,7 +23,7 @@ struct sim_options;
  */
 struct sim_request {
 	u64 time_ns;
-	u32 unit;
+	u64 unit;
 	u32 units;
 	u8 op;
 	u8 class;
@@ -33,10 +33,10 @@ struct sim_request {
 	u8 queue;
 };
 
-/* Fills in all of @to that @from says. */
+/* Fills in all of @to that @from says, which is for one FTL. */
 static inline void sim_request_give(struct aftl_request *to, const struct sim_request *from)
 {
-	to->unit = from->unit;
+	to->unit = (u32)from->unit;
 	to->units = from->units;
 	to->op = from->op;
 	to->class = from->class;
@@ -80,21 +80,22 @@ struct sim_stream {
 /**
  * sim_stream_open() - what the options ask for
  * @config: of the device, for the seed
- * @geo: of the device, which the requests will fit
+ * @geo: of the device, or of each of those that are one
+ * @units: that the host sees, which the requests will fit
  *
  * Return: 0 or a negative error number, -ENOENT and the like for a file.
  */
 int sim_stream_open(struct sim_stream **out, const struct sim_options *options,
 		    const struct aftl_config *config, const struct aftl_geometry *geo,
-		    struct aftl_error *error);
+		    u64 units, struct aftl_error *error);
 
 int sim_generator_open(struct sim_stream **out, const struct sim_options *options,
 		       const struct aftl_config *config, const struct aftl_geometry *geo,
-		       struct aftl_error *error);
+		       u64 units, struct aftl_error *error);
 
 int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 		   const struct aftl_config *config, const struct aftl_geometry *geo,
-		   struct aftl_error *error);
+		   u64 units, struct aftl_error *error);
 
 /**
  * sim_mean_pages() - flash pages of an average read or write of the generator, in 2^-16

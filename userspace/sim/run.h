@@ -70,7 +70,9 @@ struct sim_page_map {
  * @policy: that ran
  * @profile: that the device began as, NULL after --load
  * @config: of the device
- * @geo: of the device
+ * @geo: of the device; of several that are one, units and slots of each and all else of all
+ * @units: of the device
+ * @slots: of the device
  * @stats: since the warm-up
  * @class_response: times of writes by class, of no write in an array
  * @settling: how response times went on since the warm-up
@@ -105,6 +107,8 @@ struct sim_result {
 	const char *profile;
 	struct aftl_config config;
 	struct aftl_geometry geo;
+	u64 units;
+	u64 slots;
 	struct aftl_stats stats;
 	struct aftl_histogram class_response[AFTL_CLASSES];
 	struct settling settling;

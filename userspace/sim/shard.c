@@ -261,8 +261,8 @@ static int submit(struct shard *shard, const struct shard_work *work, struct aft
 	part->part = work->part;
 	part->epoch = shard->epoch;
 	if (aftl_submit(shard->ftl, request))
-		return aftl_fail(error, -EIO, "a shard refuses a request for %u units at %u",
-				 work->request.units, work->request.unit);
+		return aftl_fail(error, -EIO, "a shard refuses a request for %u units at %llu",
+				 work->request.units, (unsigned long long)work->request.unit);
 	return 0;
 }
 
@@ -308,9 +308,9 @@ static int do_one(struct shard *shard, const struct shard_work *work, struct aft
 static void expect(const struct shard *shard, const struct shard_work *list, u32 left)
 {
 	if (left > FAR)
-		aftl_expect_unit(shard->ftl, list[FAR].request.unit);
+		aftl_expect_unit(shard->ftl, (u32)list[FAR].request.unit);
 	if (left > FAR / 2)
-		aftl_expect_slot(shard->ftl, list[FAR / 2].request.unit);
+		aftl_expect_slot(shard->ftl, (u32)list[FAR / 2].request.unit);
 }
 
 int shard_do(struct shard *shard, const struct shard_work *list, u32 count,

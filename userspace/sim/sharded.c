@@ -130,10 +130,7 @@ static void order_next(struct run *run, struct shard_list *lists)
 
 static int put_request(struct run *run, struct shard_list *lists, struct sim_request *wanted)
 {
-	u64 at_ns = sim_arrival(&run->arrivals, wanted, run->now_ns);
-
-	/* A device takes what comes too late when it comes. */
-	run->now_ns = max(run->now_ns, at_ns);
+	run->now_ns = sim_arrival(&run->arrivals, wanted, run->now_ns);
 	wanted->time_ns = run->now_ns;
 	shard_cut(lists, &run->layout, wanted, run->number, run->epoch);
 	run->number += wanted->op <= AFTL_OP_WRITE;
@@ -271,14 +268,10 @@ static void advance(struct run *run, u64 now_ns)
 static void submit_next(struct run *run)
 {
 	struct shard_list *lists = run->chunks[0];
-	u64 before_ns = run->now_ns;
 	u32 i;
 
 	clear_lists(run, lists);
 	put_next(run, lists);
-	/* It waits for a burst. */
-	if (run->now_ns != before_ns)
-		advance(run, run->now_ns);
 	for (i = 0; i < run->layout.count; i++) {
 		struct seat *seat = &run->seats[i];
 
@@ -348,11 +341,11 @@ static enum exit_code describe(struct run *run, struct aftl_error *error)
 {
 	const struct aftl_shards *layout = &run->layout;
 
-	if (sim_sum_geometry(&run->geo, &layout->geo, layout->count, layout->units))
+	if (sim_sum_geometry(&run->geo, &layout->geo, layout->count))
 		return EXIT_DONE;
 	aftl_fail(error, -EINVAL,
-		  "shards: %u of %u units each are more than are counted; raise map_unit",
-		  layout->count, layout->geo.slots);
+		  "shards: %u of %u blocks each are more than are counted; lower blocks",
+		  layout->count, layout->geo.blocks);
 	return EXIT_USAGE;
 }
 
@@ -375,18 +368,20 @@ static enum exit_code make_shards(struct run *run, struct aftl_error *error)
 static enum exit_code open_stream(struct run *run, struct aftl_error *error)
 {
 	const struct sim_options *options = run->options;
-	int ret = sim_stream_open(&run->stream, options, &options->config, &run->geo, error);
+	const struct aftl_config *config = &options->config;
+	u64 units = run->layout.units;
+	int ret = sim_stream_open(&run->stream, options, config, &run->geo, units, error);
 	u32 i;
 
 	if (!ret)
-		ret = sim_tenants_open(&run->tenants, options, &options->config, &run->geo, error);
+		ret = sim_tenants_open(&run->tenants, options, config, &run->geo, units, error);
 	if (ret)
 		return options->trace ? exit_code_of_input(ret) : EXIT_USAGE;
 	for (i = 0; run->tenants.count && i < run->layout.count; i++)
 		run->seats[i].shard.tenants = &run->tenants;
-	sim_arrivals_init(&run->arrivals, options, &options->config, &run->geo);
-	if (options->record && recording_open(&run->recording, run->stream, run->geo.unit_bytes,
-					      run->layout.units, error))
+	sim_arrivals_init(&run->arrivals, options, config, &run->geo);
+	if (options->record &&
+	    recording_open(&run->recording, run->stream, run->geo.unit_bytes, units, error))
 		return EXIT_FAILED;
 	return EXIT_DONE;
 }
@@ -503,6 +498,7 @@ static void survey(const struct run *run, struct sim_result *result)
 	result->profile = options->profile;
 	result->config = options->config;
 	result->geo = run->geo;
+	result->units = run->layout.units;
 	result->notes = run->stream->notes;
 	result->interval_q16 = run->arrivals.interval_q16;
 	result->warmup_requests = min(run->submitted, options->warmup);

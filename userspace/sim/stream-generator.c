@@ -35,7 +35,7 @@ struct lengths {
 
 /* @reset: of a device with zones, it has been */
 struct open_zone {
-	u32 number;
+	u64 number;
 	u32 written;
 	bool reset;
 };
@@ -80,28 +80,28 @@ struct open_zone {
 struct generator {
 	struct sim_stream stream;
 	u64 workload;
-	u32 footprint;
+	u64 footprint;
 	u32 grain;
-	u32 places;
-	u32 hot_places;
+	u64 places;
+	u64 hot_places;
 	u32 hot_share;
-	u32 window;
+	u64 window;
 	u64 window_requests;
-	u32 *active;
-	u32 active_count;
+	u64 *active;
+	u64 active_count;
 	u32 active_extent;
-	u32 extents;
+	u64 extents;
 	u64 active_requests;
 	u32 active_others;
 	struct open_zone *open;
 	u32 open_count;
 	u32 zone;
-	u32 zones;
+	u64 zones;
 	u32 zone_units;
-	u32 step;
+	u64 step;
 	bool scatter;
-	u32 cursor;
-	u32 stride;
+	u64 cursor;
+	u64 stride;
 	u32 write_share;
 	u32 discard_share;
 	u64 flush_every;
@@ -213,66 +213,69 @@ static bool draw_hot(struct generator *generator)
 }
 
 /* Neighbouring ranks are far apart. */
-static u32 scattered(const struct generator *generator, u64 rank)
+static u64 scattered(const struct generator *generator, u64 rank)
 {
+	if (unlikely(generator->places > U32_MAX))
+		return (u64)((__uint128_t)rank * generator->step % generator->places);
 	return rank * generator->step % generator->places;
 }
 
-static u32 draw_uniform(struct generator *generator, bool hot)
+static u64 draw_uniform(struct generator *generator, bool hot)
 {
 	struct aftl_random *random = &generator->place_random;
-	u32 cold = generator->places - generator->hot_places;
-	u32 place;
+	u64 cold = generator->places - generator->hot_places;
+	u64 place;
 
 	if (hot)
-		place = aftl_random_below(random, generator->hot_places);
+		place = draw_below(random, generator->hot_places);
 	else
-		place = generator->hot_places + aftl_random_below(random, cold);
+		place = generator->hot_places + draw_below(random, cold);
 	return generator->scatter ? scattered(generator, place) : place;
 }
 
-static u32 draw_zipf(struct generator *generator)
+static u64 draw_zipf(struct generator *generator)
 {
 	return scattered(generator, zipf_draw(generator->zipf, &generator->place_random));
 }
 
-static u32 draw_drift(struct generator *generator)
+static u64 draw_drift(struct generator *generator)
 {
 	u64 begin = (__uint128_t)generator->count * generator->window /
 		    generator->window_requests;
 
-	return (begin + aftl_random_below(&generator->place_random, generator->window)) %
+	return (begin + draw_below(&generator->place_random, generator->window)) %
 	       generator->places;
 }
 
 /* An extent that has had its last request gives its turn to any other. */
-static u32 draw_active(struct generator *generator)
+static u64 draw_active(struct generator *generator)
 {
 	struct aftl_random *random = &generator->place_random;
-	u32 *turn;
-	u32 place;
+	u64 *turn;
+	u64 place;
 
 	if (draw_share(random, generator->active_others))
-		return aftl_random_below(random, generator->places);
-	turn = &generator->active[aftl_random_below(random, generator->active_count)];
+		return draw_below(random, generator->places);
+	turn = &generator->active[draw_below(random, generator->active_count)];
 	place = aftl_random_below(random, generator->active_extent);
 	place += *turn * generator->active_extent;
 	if (!draw_below(random, generator->active_requests))
-		*turn = aftl_random_below(random, generator->extents);
+		*turn = draw_below(random, generator->extents);
 	return place;
 }
 
-static u32 draw_sequential(struct generator *generator, u32 units)
+static u64 draw_sequential(struct generator *generator, u32 units)
 {
-	u32 place = generator->cursor;
+	u64 place = generator->cursor;
 
-	if ((u64)place * generator->grain + units > generator->footprint)
+	if (place * generator->grain + units > generator->footprint)
 		place = 0;
-	generator->cursor = place + max(DIV_ROUND_UP(units, generator->grain), generator->stride);
+	generator->cursor = place + max((u64)DIV_ROUND_UP(units, generator->grain),
+					generator->stride);
 	return place;
 }
 
-static bool is_open(const struct generator *generator, u32 zone)
+static bool is_open(const struct generator *generator, u64 zone)
 {
 	u32 i;
 
@@ -285,19 +288,19 @@ static bool is_open(const struct generator *generator, u32 zone)
 /* One that is full gives its turn to any other that is not being written. */
 static void open_another(struct generator *generator, struct open_zone *open)
 {
-	u32 zone;
+	u64 zone;
 
 	do {
-		zone = aftl_random_below(&generator->place_random, generator->zones);
+		zone = draw_below(&generator->place_random, generator->zones);
 	} while (generator->zones > generator->open_count && is_open(generator, zone));
 	*open = (struct open_zone){ .number = zone };
 }
 
-static u32 draw_zone(struct generator *generator)
+static u64 draw_zone(struct generator *generator)
 {
 	u32 turn = aftl_random_below(&generator->place_random, generator->open_count);
 	struct open_zone *open = &generator->open[turn];
-	u32 place = open->number * generator->zone + open->written;
+	u64 place = open->number * generator->zone + open->written;
 
 	if (++open->written == generator->zone)
 		open_another(generator, open);
@@ -305,11 +308,11 @@ static u32 draw_zone(struct generator *generator)
 }
 
 /* What is not a write that goes on in a zone is a reset of it, which comes first. */
-static u32 draw_zone_unit(struct generator *generator, struct sim_request *request)
+static u64 draw_zone_unit(struct generator *generator, struct sim_request *request)
 {
 	u32 turn = aftl_random_below(&generator->place_random, generator->open_count);
 	struct open_zone *open = &generator->open[turn];
-	u32 first = open->number * generator->zone_units;
+	u64 first = open->number * generator->zone_units;
 
 	if (!open->reset) {
 		open->reset = true;
@@ -322,7 +325,7 @@ static u32 draw_zone_unit(struct generator *generator, struct sim_request *reque
 	return first;
 }
 
-static u32 draw_place(struct generator *generator, bool hot, u32 units)
+static u64 draw_place(struct generator *generator, bool hot, u32 units)
 {
 	switch (generator->workload) {
 	case SIM_WORKLOAD_ZIPF:
@@ -341,11 +344,11 @@ static u32 draw_place(struct generator *generator, bool hot, u32 units)
 }
 
 /* What would cross the end of the footprint ends there. */
-static u32 draw_unit(struct generator *generator, bool hot, u32 units)
+static u64 draw_unit(struct generator *generator, bool hot, u32 units)
 {
-	u64 unit = (u64)draw_place(generator, hot, units) * generator->grain;
+	u64 unit = draw_place(generator, hot, units) * generator->grain;
 
-	return min(unit, (u64)(generator->footprint - units));
+	return min(unit, generator->footprint - units);
 }
 
 /* Requests */
@@ -408,7 +411,7 @@ static struct sim_request draw_zoned_request(struct generator *generator)
 	};
 
 	if (request.op == AFTL_OP_READ)
-		request.unit = aftl_random_below(&generator->place_random, generator->zones) *
+		request.unit = draw_below(&generator->place_random, generator->zones) *
 				       generator->zone_units +
 			       aftl_random_below(&generator->place_random, generator->zone) *
 				       generator->grain;
@@ -447,10 +450,10 @@ static void close_generator(struct sim_stream *stream)
 
 /* Preparation */
 
-static u32 common_divisor(u32 a, u32 b)
+static u64 common_divisor(u64 a, u64 b)
 {
 	while (b) {
-		u32 rest = a % b;
+		u64 rest = a % b;
 
 		a = b;
 		b = rest;
@@ -459,16 +462,16 @@ static u32 common_divisor(u32 a, u32 b)
 }
 
 /* Near the golden section of @n, and a permutation of what is below @n. */
-static u32 scatter_step(u32 n)
+static u64 scatter_step(u64 n)
 {
-	u32 step = (u32)((u64)n * 0x9e3779b9ULL >> 32) | 1;
+	u64 step = (u64)((__uint128_t)n * 0x9e3779b9ULL >> 32) | 1;
 
 	while (step > 1 && common_divisor(step, n) > 1)
 		step++;
 	return step;
 }
 
-static u32 part(u64 whole, u64 share)
+static u64 part(u64 whole, u64 share)
 {
 	u64 units = whole * share / SHARE_WHOLE;
 
@@ -486,7 +489,7 @@ static void prepare_lengths(struct generator *generator, const struct sim_option
 }
 
 static int fit_footprint(struct generator *generator, const struct sim_options *options,
-			 const struct aftl_geometry *geo, struct aftl_error *error)
+			 const struct aftl_geometry *geo, u64 units, struct aftl_error *error)
 {
 	u32 longest = largest_length(&generator->lengths);
 	u32 longest_hot = largest_length(&generator->hot_lengths);
@@ -494,12 +497,12 @@ static int fit_footprint(struct generator *generator, const struct sim_options *
 	u32 grain, grain_hot;
 
 	longest = max(longest, longest_hot);
-	generator->footprint = part(geo->units, options->footprint);
+	generator->footprint = part(units, options->footprint);
 	if (longest > generator->footprint)
 		return aftl_fail(error, -EINVAL,
 				 "a request of %llu bytes is larger than the %llu bytes that are used; lower --%s or raise --footprint",
 				 (unsigned long long)longest * geo->unit_bytes,
-				 (unsigned long long)generator->footprint * geo->unit_bytes,
+				 (unsigned long long)(generator->footprint * geo->unit_bytes),
 				 hot ? "hot-size" : "size");
 	grain = smallest_length(&generator->lengths);
 	grain_hot = smallest_length(&generator->hot_lengths);
@@ -530,11 +533,11 @@ static void prepare_places(struct generator *generator, const struct sim_options
 /* Needs the sequence of places. */
 static void prepare_active(struct generator *generator, const struct sim_options *options)
 {
-	u32 i;
+	u64 i;
 
 	if (generator->workload != SIM_WORKLOAD_ACTIVE)
 		return;
-	generator->active_extent = max(min(options->active_extent, (u64)generator->places), 1ULL);
+	generator->active_extent = max(min(options->active_extent, generator->places), 1ULL);
 	generator->extents = generator->places / generator->active_extent;
 	generator->active_count = part(generator->extents, options->active_set);
 	generator->active_requests = options->active_requests * generator->active_extent;
@@ -542,7 +545,7 @@ static void prepare_active(struct generator *generator, const struct sim_options
 	generator->active = memory_zeroed(generator->active_count, sizeof(*generator->active));
 	for (i = 0; i < generator->active_count; i++)
 		generator->active[i] =
-			aftl_random_below(&generator->place_random, generator->extents);
+			draw_below(&generator->place_random, generator->extents);
 }
 
 /* Needs the sequence of places. A footprint smaller than a zone is one. */
@@ -556,13 +559,13 @@ static void prepare_zones(struct generator *generator, const struct sim_options 
 		return;
 	if (geo->zones)
 		places = geo->zone_capacity / generator->grain;
-	generator->zone = max(min(places, (u64)generator->places), 1ULL);
+	generator->zone = (u32)max(min(places, generator->places), 1ULL);
 	if (!geo->zones)
 		generator->zones = generator->places / generator->zone;
-	generator->open_count = min(options->open_zones, (u64)generator->zones);
+	generator->open_count = (u32)min(options->open_zones, generator->zones);
 	generator->open = memory_zeroed(generator->open_count, sizeof(*generator->open));
 	for (i = 0; i < generator->open_count; i++)
-		generator->open[i].number = U32_MAX;
+		generator->open[i].number = U64_MAX;
 	for (i = 0; i < generator->open_count; i++)
 		open_another(generator, &generator->open[i]);
 }
@@ -572,7 +575,7 @@ static int fit_zones(struct generator *generator, const struct sim_options *opti
 		     const struct aftl_config *config, const struct aftl_geometry *geo,
 		     struct aftl_error *error)
 {
-	u32 zones = geo->zones ? generator->footprint / geo->zone_units : 0;
+	u32 zones = geo->zones ? (u32)(generator->footprint / geo->zone_units) : 0;
 
 	if (!geo->zones)
 		return 0;
@@ -609,7 +612,7 @@ static int fit_stride(struct generator *generator, const struct sim_options *opt
 		return aftl_fail(error, -EINVAL,
 				 "--stride %llu leads out of the %llu bytes that are used",
 				 (unsigned long long)options->stride,
-				 (unsigned long long)generator->footprint * geo->unit_bytes);
+				 (unsigned long long)(generator->footprint * geo->unit_bytes));
 	generator->stride = options->stride / grain;
 	return 0;
 }
@@ -644,7 +647,7 @@ static int prepare_kinds(struct generator *generator, const struct sim_options *
 
 int sim_generator_open(struct sim_stream **out, const struct sim_options *options,
 		       const struct aftl_config *config, const struct aftl_geometry *geo,
-		       struct aftl_error *error)
+		       u64 units, struct aftl_error *error)
 {
 	struct generator *generator = memory_zeroed(1, sizeof(*generator));
 	int ret;
@@ -653,7 +656,7 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	generator->stream.close = close_generator;
 	generator->stream.levels = options->level_2_share || options->level_3_share;
 	prepare_lengths(generator, options, geo);
-	ret = fit_footprint(generator, options, geo, error);
+	ret = fit_footprint(generator, options, geo, units, error);
 	if (!ret)
 		ret = fit_zones(generator, options, config, geo, error);
 	if (!ret)

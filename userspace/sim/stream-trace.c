@@ -197,7 +197,7 @@ static void learn_classes(struct trace *trace)
 
 int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 		   const struct aftl_config *config, const struct aftl_geometry *geo,
-		   struct aftl_error *error)
+		   u64 units, struct aftl_error *error)
 {
 	struct trace *trace = memory_zeroed(1, sizeof(*trace));
 	int ret = record_open(&trace->reader, options->trace_path, error);
@@ -210,7 +210,7 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 	trace->stream.close = close_trace;
 	trace->stream.expected = record_header(trace->reader)->records * options->repeat;
 	trace->unit_shift = fls64(geo->unit_bytes / AFTL_RECORD_SECTOR_BYTES) - 1;
-	trace->units = geo->units;
+	trace->units = units;
 	trace->scale = options->time_scale;
 	trace->left = options->repeat - 1;
 	trace->device_time = options->arrival == SIM_ARRIVAL_DEVICE;

@@ -2,16 +2,13 @@
 #include "checked-memory.h"
 #include "sums.h"
 
-bool sim_sum_geometry(struct aftl_geometry *sum, const struct aftl_geometry *one, u32 count,
-		      u64 units)
+bool sim_sum_geometry(struct aftl_geometry *sum, const struct aftl_geometry *one, u32 count)
 {
 	*sum = *one;
-	sum->units = (u32)units;
-	sum->slots *= count;
 	sum->luns *= count;
 	sum->channels *= count;
 	sum->blocks *= count;
-	return units && (u64)one->slots * count <= U32_MAX;
+	return (u64)one->blocks * count <= U32_MAX;
 }
 
 static void add_stats(struct aftl_stats *sum, const struct aftl_stats *stats)
@@ -45,6 +42,7 @@ void sim_sum_device(struct sim_result *result, const struct aftl *ftl, u32 index
 	add_stats(&result->stats, aftl_stats(ftl));
 	for (i = 0; i < luns; i++)
 		aftl_lun_info(ftl, i, &result->luns[index * luns + i]);
+	result->slots += aftl_geometry(ftl)->slots;
 	result->memory_bytes += aftl_memory_bytes(ftl);
 	result->read_only |= aftl_read_only(ftl);
 	sim_survey_blocks(ftl, result);

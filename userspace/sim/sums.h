@@ -9,19 +9,18 @@
 
 /**
  * sim_sum_geometry() - the shape of several devices that are one
- * @sum: takes it
+ * @sum: takes it; units and slots, which may be more than it can tell, are those of each
  * @one: shape of each
  * @count: of them
- * @units: that the host sees
  *
- * Return: false if it does not fit into its fields.
+ * Return: false if all blocks are more than can be counted.
  */
 bool __must_check sim_sum_geometry(struct aftl_geometry *sum, const struct aftl_geometry *one,
-				   u32 count, u64 units);
+				   u32 count);
 
 /**
  * sim_sum_device() - add one of them to the result
- * @result: has the geometry of all
+ * @result: has the geometry of all; slots are added up
  * @ftl: device
  * @index: its number
  *

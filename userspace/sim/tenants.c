@@ -83,7 +83,7 @@ static struct sim_options own_options(const struct sim_options *options, u32 ind
 
 int sim_tenants_open(struct sim_tenants *tenants, const struct sim_options *options,
 		     const struct aftl_config *config, const struct aftl_geometry *geo,
-		     struct aftl_error *error)
+		     u64 units, struct aftl_error *error)
 {
 	struct aftl_config own_config = *config;
 	int ret = 0;
@@ -94,7 +94,8 @@ int sim_tenants_open(struct sim_tenants *tenants, const struct sim_options *opti
 
 		tenant->depth = (u32)options->tenant_choices[tenants->count].depth;
 		own_config.seed = aftl_mix2(config->seed ^ PURPOSE_TENANT, tenants->count);
-		ret = sim_generator_open(&tenant->stream, &own, &own_config, geo, error);
+		ret = sim_generator_open(&tenant->stream, &own, &own_config, geo, units,
+					 error);
 	}
 	return ret;
 }

@@ -41,14 +41,15 @@ int sim_tenants_parse(struct sim_options *options, struct aftl_error *error);
  * @tenants: empty; some may be open after a failure
  * @options: of the command line
  * @config: of the device, for the seed
- * @geo: of the device
+ * @geo: as sim_stream_open() takes it
+ * @units: the same
  * @error: the sentence
  *
  * Return: as sim_stream_open()
  */
 int sim_tenants_open(struct sim_tenants *tenants, const struct sim_options *options,
 		     const struct aftl_config *config, const struct aftl_geometry *geo,
-		     struct aftl_error *error);
+		     u64 units, struct aftl_error *error);
 
 /* Requests of all that are under way when all have as many as they want. */
 u32 sim_tenants_depth(const struct sim_tenants *tenants);

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Addresses of 64 TiB: streams reach them, and shards get them.
+ */
+#include <stdlib.h>
+
+#include "request-stream.h"
+#include "shard-cut.h"
+#include "sim-options.h"
+#include "tap.h"
+
+#define UNITS (1ULL << 34)
+
+static const struct aftl_geometry geo = { .units = 1U << 28, .unit_bytes = 4096, .page_units = 4 };
+
+/* How much of the address space 2000 requests of a stream lie in, in 1/16 of it. */
+static u32 parts_seen(const char *workload)
+{
+	char *argv[] = { "--workload", (char *)workload };
+	struct sim_options options;
+	struct sim_request request;
+	struct sim_stream *stream;
+	struct aftl_error error;
+	u32 seen = 0;
+	u32 i;
+
+	if (sim_options_parse(&options, ARRAY_SIZE(argv), argv, &error) ||
+	    sim_stream_open(&stream, &options, &options.config, &geo, UNITS, &error))
+		return 0;
+	for (i = 0; i < 2000 && stream->next(stream, &request, &error) > 0; i++) {
+		seen |= 1U << min(request.unit >> 30, 31ULL);
+	}
+	stream->close(stream);
+	return (u32)__builtin_popcount(seen);
+}
+
+static void streams(void)
+{
+	CHECK_EQ(parts_seen("uniform"), 16);
+	CHECK_EQ(parts_seen("zipf"), 16);
+	CHECK_EQ(parts_seen("drift"), 2);
+	CHECK_EQ(parts_seen("zones"), 1);
+	CHECK_EQ(parts_seen("sequential"), 1);
+}
+
+/* Of a run's last unit and all of the next two, the second of which is the next shard's again. */
+static void cuts(void)
+{
+	const struct aftl_shards layout = { .count = 64, .run_shift = 4, .units = UNITS };
+	const struct sim_request request = {
+		.unit = UNITS / 2 + 62 * 16 + 15,
+		.units = 33,
+		.op = AFTL_OP_READ,
+	};
+	struct shard_list lists[64] = { { NULL } };
+
+	shard_cut(lists, &layout, &request, 7, 0);
+	CHECK_EQ(lists[62].count + lists[63].count + lists[0].count, 3);
+	CHECK_EQ(lists[62].work->request.unit, UNITS / 2 / 64 + 15);
+	CHECK_EQ(lists[63].work->request.unit, UNITS / 2 / 64);
+	CHECK_EQ(lists[0].work->request.unit, UNITS / 2 / 64 + 16);
+	CHECK_EQ(lists[0].work->request.units, 16);
+	CHECK_EQ(lists[0].work->number, 7);
+	CHECK(lists[0].work->whole && lists[0].work->whole == lists[62].work->whole);
+	free(lists[0].work->whole);
+	free(lists[62].work);
+	free(lists[63].work);
+	free(lists[0].work);
+}
+
+int main(void)
+{
+	tap_run("streams reach all of 64 TiB", streams);
+	tap_run("shards get what lies there", cuts);
+	return tap_finish();
+}
