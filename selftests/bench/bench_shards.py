@@ -56,16 +56,18 @@ def run(count: int, *arguments: str) -> tuple[float, float, float, list[Any]]:
     what they say."""
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(count)]
-        command = [BINARY, "sim", *DEVICE, *arguments, "--json", "--quiet"]
+        command = [str(BINARY), "sim", *DEVICE, *arguments, "--json", "--quiet"]
         before, begin, busiest = os.times(), time.monotonic(), 0.0
         running = [subprocess.Popen(command, stdout=file) for file in files]
-        while any([process.poll() is None for process in running]):
+        while any(process.poll() is None for process in running):
             busiest = max(busiest, *(busiest_s(process.pid) for process in running), 0)
             time.sleep(0.005)
         wall, after = time.monotonic() - begin, os.times()
         if any(process.returncode for process in running):
-            sys.exit(f"bench: failed: {' '.join(map(str, command))}")
-        said = [file.seek(0) or json.loads(file.read()) for file in files]
+            sys.exit(f"bench: failed: {' '.join(command)}")
+        for file in files:
+            file.seek(0)
+        said = [json.load(file) for file in files]
     cpu = (after.children_user + after.children_system -
            before.children_user - before.children_system)
     return wall, cpu, busiest, [{k: v for k, v in one.items() if k != "tool"} for one in said]
@@ -82,7 +84,8 @@ class Case:
 
     def measure(self, requests: int) -> None:
         """Measure once more."""
-        wall, cpu, busiest, self.said = run(self.count, *self.arguments, "--requests", str(requests))
+        wall, cpu, busiest, self.said = run(self.count, *self.arguments,
+                                            "--requests", str(requests))
         self.whole = min(self.whole[0], wall), min(self.whole[1], cpu)
         self.shared_out = max(self.shared_out, cpu / max(busiest, 1e-9))
         wall, cpu, _, _ = run(self.count, *self.arguments, "--requests", "1")

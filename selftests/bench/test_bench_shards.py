@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The benchmark of shards runs, and writes what it has measured. How fast they are is not a test."""
+"""The benchmark of shards runs, and tells what it measured. How fast they are is not a test."""
 
 from __future__ import annotations
 

@@ -9,14 +9,15 @@
 #include "sim-options.h"
 #include "tap.h"
 
-#define UNITS (1ULL << 34)
+#define UNITS 0x400000000ULL
 
 static const struct aftl_geometry geo = { .units = 1U << 28, .unit_bytes = 4096, .page_units = 4 };
 
 /* How much of the address space 2000 requests of a stream lie in, in 1/16 of it. */
 static u32 parts_seen(const char *workload)
 {
-	char *argv[] = { "--workload", (char *)workload };
+	char option[] = "--workload";
+	char *argv[2] = { option, (char *)workload };
 	struct sim_options options;
 	struct sim_request request;
 	struct sim_stream *stream;
@@ -27,9 +28,8 @@ static u32 parts_seen(const char *workload)
 	if (sim_options_parse(&options, ARRAY_SIZE(argv), argv, &error) ||
 	    sim_stream_open(&stream, &options, &options.config, &geo, UNITS, &error))
 		return 0;
-	for (i = 0; i < 2000 && stream->next(stream, &request, &error) > 0; i++) {
+	for (i = 0; i < 2000 && stream->next(stream, &request, &error) > 0; i++)
 		seen |= 1U << min(request.unit >> 30, 31ULL);
-	}
 	stream->close(stream);
 	return (u32)__builtin_popcount(seen);
 }

@@ -302,7 +302,7 @@ def test_shapes_that_cannot_be_divided() -> None:
     done = run("sim", "--shards", "2", "--channels", "3")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("approxftl sim: shards: 3 channels cannot be shared out among 2")
-    done = run("sim", "--shards", "64", "--channels", "64", "--dies", "8", "--planes", "4",
-               "--blocks", "60000", "--requests", "0")
-    assert done.code == 2
-    assert "are more than are counted" in done.err
+    done = run("sim", "--shards", "64", "--channels", "64", "--chips", "64", "--blocks", "1048576",
+               "--layers", "1", "--word_lines", "1", "--page", "4KiB")
+    assert (done.code, done.out) == (2, "")
+    assert "shards: 64 of 67108864 blocks each are more than are counted" in done.err

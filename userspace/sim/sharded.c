@@ -400,25 +400,16 @@ static enum exit_code prepare(struct run *run, struct aftl_error *error)
 
 /* Results */
 
-/* Threads have nothing to tell each other any more. */
-static void finish(void *context, u64 number, u32 index)
+static void go_on(void *context, u64 number, u32 index)
 {
-	struct run *run = context;
-	struct seat *seat = &run->seats[index];
-	struct aftl_error cause;
+	const struct run *run = context;
 
 	(void)number;
-	aftl_advance(seat->shard.ftl, run->until_ns);
-	seat->digest = aftl_digest(seat->shard.ftl);
-	if (!run->options->verify || !aftl_audit(seat->shard.ftl, &cause))
-		return;
-	aftl_fail(&seat->error, -EUCLEAN, "policy %s: shard %u is inconsistent: %.160s",
-		  run->policy->name, index, cause.text);
-	seat->code = EXIT_NOT_VERIFIED;
+	aftl_advance(run->seats[index].shard.ftl, run->until_ns);
 }
 
 /* All shards get to where the last one is. */
-static void finish_all(struct run *run)
+static void finish(struct run *run)
 {
 	u32 i;
 
@@ -428,7 +419,22 @@ static void finish_all(struct run *run)
 
 		run->until_ns = max(run->until_ns, own_ns);
 	}
-	pipeline_each(run, finish, run->layout.count, sim_threads(run->options));
+	pipeline_each(run, go_on, run->layout.count, sim_threads(run->options));
+}
+
+static void examine(void *context, u64 number, u32 index)
+{
+	struct run *run = context;
+	struct seat *seat = &run->seats[index];
+	struct aftl_error cause;
+
+	(void)number;
+	seat->digest = aftl_digest(seat->shard.ftl);
+	if (!run->options->verify || !aftl_audit(seat->shard.ftl, &cause))
+		return;
+	aftl_fail(&seat->error, -EUCLEAN, "policy %s: shard %u is inconsistent: %.160s",
+		  run->policy->name, index, cause.text);
+	seat->code = EXIT_NOT_VERIFIED;
 }
 
 static void add_queues(struct sim_queue *sums, const struct sim_queue *queues)
@@ -541,8 +547,9 @@ static enum exit_code run_stream(struct run *run, struct sim_result *result,
 
 	if (code)
 		return code;
-	finish_all(run);
+	finish(run);
 	result->cpu_ns = sim_processor_ns() - begin_ns;
+	pipeline_each(run, examine, run->layout.count, sim_threads(run->options));
 	survey(run, result);
 	code = first_failure(run, error);
 	result->verified = run->options->verify && !code;

@@ -215,9 +215,14 @@ static bool draw_hot(struct generator *generator)
 /* Neighbouring ranks are far apart. */
 static u64 scattered(const struct generator *generator, u64 rank)
 {
-	if (unlikely(generator->places > U32_MAX))
-		return (u64)((__uint128_t)rank * generator->step % generator->places);
-	return rank * generator->step % generator->places;
+	u64 step = generator->step;
+	u64 high;
+
+	if (likely(generator->places <= U32_MAX))
+		return rank * step % generator->places;
+	/* In two parts, for addresses of 40 bits. */
+	high = (rank >> 20) * step % generator->places;
+	return ((high << 20) + (rank & 0xfffff) * step) % generator->places;
 }
 
 static u64 draw_uniform(struct generator *generator, bool hot)
