@@ -105,6 +105,8 @@ plain_flags = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitiz
 test_dir := $(O)/san-address-undefined
 test_cc = $(CC)
 test_flags = -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all
+# Seventy programs that nobody is given: gold takes a third of the time for them, where it is.
+test_linker := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 
 fuzz_dir := $(O)/fuzz
 fuzz_cc = $(CLANG)
@@ -175,7 +177,7 @@ define test_program
 $(O)/$(1): $(call objects,test,$(1).c $(call test_support,$(1)))
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
-	$$(Q)$$(test_cc) $$(test_flags) $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
+	$$(Q)$$(test_cc) $$(test_flags) $$(test_linker) $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
 endef
 $(foreach t,$(TEST_PROGRAMS),$(eval $(call test_program,$(t))))
 

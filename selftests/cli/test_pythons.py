@@ -72,6 +72,15 @@ def test_bytecode_is_where_somebody_wants_it(tmp_path: Path) -> None:
         assert any((tmp_path / "wanted").rglob("compare*.pyc")) == bool(wanted)
 
 
+@pytest.mark.parametrize("verb", sorted({*VERBS} - {*NAMES}))
+def test_help_does_not_wait_for_numpy(verb: str) -> None:
+    """To load it takes as long as all the rest of a verb's start; the library's models do."""
+    done = run_program(BUILD / f"approxftl-{verb}", "--help",
+                       environment={"PYTHONPROFILEIMPORTTIME": "1"})
+    assert done.code == 0 and " approxftl_tools" in done.err
+    assert "numpy" not in done.err
+
+
 def test_the_tables_of_the_demonstration(homework: Path, tmp_path: Path) -> None:
     for setting in ({"PYTHONPATH": str(homework)}, {"PYTHONHOME": "/nowhere"}):
         done = run_program(SIDE_BY_SIDE, tmp_path, directory=homework, environment=setting)

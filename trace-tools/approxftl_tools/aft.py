@@ -7,12 +7,13 @@ import json
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from approxftl_tools.arrays import np
 from approxftl_tools.refusal import Refusal, reading
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MAGIC = b"\x89AFT\r\n\x1a\n"
 HEAD = struct.Struct("<8sHHIIIIIQQI")
@@ -31,7 +32,7 @@ LOG_PLANNED_AT, LOG_CLASSES_AT = 40, 48
 LOG_NEEDED = ("due_ns", "submit_ns", "complete_ns", "nsect", "op", "class", "error",
               "approx_units", "approx_flips", "precise_units", "precise_flips")
 
-Records = NDArray[np.void]
+Records: TypeAlias = "NDArray[np.void]"
 
 
 @dataclass(frozen=True)

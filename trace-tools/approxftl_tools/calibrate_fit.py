@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from approxftl_tools.arrays import np
 from approxftl_tools.calibrate_model import PAGE, Compared, Model, Trial
 from approxftl_tools.fio_output import Figure, Measured
 from approxftl_tools.statistics import CONFIDENCE, t_quantile
 
-Vector = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Vector: TypeAlias = "NDArray[np.float64]"
 
 #: How exact figures are, as standard deviations of their logarithms: fio's percentiles are rounded
 #: to 1.6 %, and tails do not repeat.

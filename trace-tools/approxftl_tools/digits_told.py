@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-import numpy as np
-
 from approxftl.models import parse
 from approxftl.models.source import MemorySource
 from approxftl_tools import lossy, network
+from approxftl_tools.arrays import np
 from approxftl_tools.lossy import KINDS
 from approxftl_tools.statistics import Estimate, estimate
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-import numpy as np
-
 from approxftl_tools import aft
+from approxftl_tools.arrays import np
 from approxftl_tools.figure import Bars, Cell, Curves, Figure, Grid
 from approxftl_tools.figure_runs import Lacking
 from approxftl_tools.inputs import Inputs

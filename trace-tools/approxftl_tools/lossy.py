@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from approxftl.models.loading import array_of
 from approxftl.models.safetensors import header_of
 from approxftl.models.tensors import ELEMENTS, Element, Tensor
+from approxftl_tools.arrays import np
 
-Floats = NDArray[np.float32]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Floats: TypeAlias = "NDArray[np.float32]"
 
 #: Types of stored numbers, by the names that people give them.
 KINDS = {"int8": ELEMENTS["i8"], "bfloat16": ELEMENTS["bf16"]}

@@ -10,15 +10,16 @@ from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from approxftl.models.tensors import Element, Tensor
 from approxftl_tools import lossy
+from approxftl_tools.arrays import np
 from approxftl_tools.command import Refusal
 from approxftl_tools.lossy import Floats
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: Where the pictures are in their package, as text.
 DIGITS = "datasets/data/digits.csv.gz"

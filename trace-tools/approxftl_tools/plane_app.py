@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import approxftl
 from approxftl import Class
 from approxftl.models import parse
@@ -24,6 +22,7 @@ from approxftl.models.planes import Layout, PlaneFile, Planes, is_by_plane, piec
 from approxftl.models.source import FileSource, MemorySource, ModelError
 from approxftl.models.tensors import Tensor
 from approxftl_tools import command, lossy
+from approxftl_tools.arrays import np
 from approxftl_tools.command import Refusal
 from approxftl_tools.lossy import KINDS
 

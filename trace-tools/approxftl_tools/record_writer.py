@@ -6,20 +6,21 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from approxftl_tools import aft
+from approxftl_tools.arrays import np
 from approxftl_tools.command import Refusal, program
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 HEADER = "t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class"
 CLASSES = ("precise", "approximate")
 #: Of the input and the output, which the file keeps: the same whatever it is called in the end.
 INPUT, OUTPUT = "requests.csv", "requests.aft"
 
-Column = NDArray[Any] | Sequence[int]
+Column: TypeAlias = "NDArray[Any] | Sequence[int]"
 
 
 def lines(columns: Mapping[str, Column]) -> Iterable[str]:

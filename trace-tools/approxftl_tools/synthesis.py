@@ -10,23 +10,25 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from approxftl_tools.arrays import np
 from approxftl_tools.workload_profile import (
-  UNIT_SECTORS,
-  ZONE_ENDS_NS,
-  Array,
-  Profile,
-  Sizes,
+    UNIT_SECTORS,
+    ZONE_ENDS_NS,
+    Array,
+    Profile,
+    Sizes,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ZONES = range(len(ZONE_ENDS_NS) + 1)
 #: Skew of the popularity of data that is only read; assumed.
 SKEW = 0.8
 
-Draw = np.random.Generator
+Draw: TypeAlias = "np.random.Generator"
 
 
 @dataclass

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
+from approxftl_tools.arrays import np
 from approxftl_tools.lossy import Floats
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 QUERIES, NEAREST = 256, 10
 #: Vectors of a group, on average, and how far they are from its centre, in lengths of a vector.

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from approxftl_tools import aft
+from approxftl_tools.arrays import np
 from approxftl_tools.refusal import NOT_FOUND, Refusal, reading
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FORMAT = [1, 0]
 #: Sectors of the unit that requests are measured in and made of.
@@ -26,7 +27,7 @@ ZONE_ENDS_NS = tuple(minutes * 60 * 10**9 for minutes in (30, 60, 120))
 #: How many quantiles describe the time between requests.
 QUANTILES = 257
 
-Array = NDArray[Any]
+Array: TypeAlias = "NDArray[Any]"
 
 
 @dataclass(frozen=True)
