@@ -219,9 +219,18 @@ int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,
 	return 0;
 }
 
+static void expect(const void *whom, u64 unit, bool near)
+{
+	const struct sim_drive *drive = whom;
+
+	look_ahead_expect(drive->ftl, (u32)unit, near);
+}
+
 void sim_drive_begin(struct sim_drive *drive)
 {
-	look_ahead_init(&drive->ahead, drive->stream, drive->ftl, drive->limit);
+	look_ahead_init(&drive->ahead, drive->stream, drive->limit);
+	drive->ahead.expect = expect;
+	drive->ahead.whom = drive;
 }
 
 void sim_drive_close(struct sim_drive *drive)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "look-ahead.h"
 
-void look_ahead_init(struct look_ahead *ahead, struct sim_stream *stream, const struct aftl *ftl,
-		     u64 limit)
+void look_ahead_init(struct look_ahead *ahead, struct sim_stream *stream, u64 limit)
 {
-	*ahead = (struct look_ahead){ .stream = stream, .ftl = ftl, .left = limit, .end = 1 };
+	*ahead = (struct look_ahead){ .stream = stream, .left = limit, .end = 1 };
 }
 
 static struct sim_request *drawn(struct look_ahead *ahead, u32 position)
@@ -24,7 +23,7 @@ static void draw(struct look_ahead *ahead)
 		return;
 	ahead->left--;
 	ahead->count++;
-	aftl_expect_unit(ahead->ftl, (u32)request->unit);
+	ahead->expect(ahead->whom, request->unit, false);
 }
 
 int look_ahead_next(struct look_ahead *ahead, struct sim_request *request,
@@ -40,6 +39,6 @@ int look_ahead_next(struct look_ahead *ahead, struct sim_request *request,
 	ahead->first++;
 	ahead->count--;
 	if (ahead->count > LOOK_AHEAD_REQUESTS / 2)
-		aftl_expect_slot(ahead->ftl, (u32)drawn(ahead, LOOK_AHEAD_REQUESTS / 2)->unit);
+		ahead->expect(ahead->whom, drawn(ahead, LOOK_AHEAD_REQUESTS / 2)->unit, true);
 	return 1;
 }

@@ -14,7 +14,8 @@
 /**
  * struct look_ahead - what has been drawn and not been handed out
  * @stream: where requests come from
- * @ftl: whom they are for
+ * @expect: a request for @unit will come soon; @near: sooner than when that was said before
+ * @whom: first argument of @expect
  * @left: requests that may still be drawn
  * @ring: drawn requests
  * @first: oldest of them
@@ -24,7 +25,8 @@
  */
 struct look_ahead {
 	struct sim_stream *stream;
-	const struct aftl *ftl;
+	void (*expect)(const void *whom, u64 unit, bool near);
+	const void *whom;
 	u64 left;
 	struct sim_request ring[LOOK_AHEAD_REQUESTS];
 	u32 first;
@@ -34,10 +36,21 @@ struct look_ahead {
 };
 
 /**
- * look_ahead_init() - draw at most @limit requests from @stream for @ftl
+ * look_ahead_init() - draw at most @limit requests from @stream
+ * @ahead: takes it, but for @expect and @whom
+ * @stream: of requests
+ * @limit: how many
  */
-void look_ahead_init(struct look_ahead *ahead, struct sim_stream *stream, const struct aftl *ftl,
-		     u64 limit);
+void look_ahead_init(struct look_ahead *ahead, struct sim_stream *stream, u64 limit);
+
+/* What @expect does for one device. */
+static inline void look_ahead_expect(const struct aftl *ftl, u32 unit, bool near)
+{
+	if (near)
+		aftl_expect_slot(ftl, unit);
+	else
+		aftl_expect_unit(ftl, unit);
+}
 
 /**
  * look_ahead_next() - as the stream's own next(), in the same order

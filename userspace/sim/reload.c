@@ -57,7 +57,6 @@ static void adopt(struct sim_drive *drive, struct aftl *ftl)
 	aftl_destroy(drive->ftl);
 	drive->ftl = ftl;
 	drive->geo = aftl_geometry(ftl);
-	drive->ahead.ftl = ftl;
 }
 
 int sim_drive_change(struct sim_drive *drive, const struct sim_change *change,

@@ -44,48 +44,57 @@ static struct whole *make_whole(const struct sim_request *request, u64 number, u
 	return whole;
 }
 
-static void flush_all(struct shard_list *lists, u32 count, const struct shard_work *like)
+static void add_part(struct shard_list *list, const struct shard_work *like, u32 part, u32 unit,
+		     u32 units)
+{
+	struct shard_work *work = add_work(list);
+
+	*work = *like;
+	work->request.unit = unit;
+	work->request.units = units;
+	work->part = part;
+}
+
+static void flush_all(struct shard_list *lists, const struct aftl_shards *layout,
+		      const struct shard_work *like)
 {
 	u32 i;
 
-	for (i = 0; i < count; i++) {
-		struct shard_work *work = add_work(&lists[i]);
-
-		*work = *like;
-		work->part = i;
-	}
+	for (i = 0; i < layout->count; i++)
+		add_part(&lists[i], like, i, 0, 0);
 }
 
-/* The runs of one shard that follow each other in a request do so there, too. */
-static bool joins(const struct shard_list *list, const struct shard_work *like)
+/* What a range of the device has in a shard is a range there. */
+static void share_out(struct shard_list *lists, const struct aftl_shards *layout,
+		      const struct shard_work *like)
 {
-	return like->whole && is_discard(&like->request) && list->count &&
-	       list->work[list->count - 1].whole == like->whole;
+	u64 begin = like->request.unit;
+	u64 end = begin + like->request.units;
+	u32 part = 0;
+	u32 i;
+
+	for (i = 0; i < layout->count; i++) {
+		u32 first = aftl_shard_before(layout, i, begin);
+		u32 units = aftl_shard_before(layout, i, end) - first;
+
+		if (units)
+			add_part(&lists[i], like, part++, first, units);
+	}
 }
 
 static void cut_up(struct shard_list *lists, const struct aftl_shards *layout,
 		   const struct shard_work *like)
 {
 	u64 unit = like->request.unit;
-	u32 left = like->request.units;
+	u64 end = unit + like->request.units;
 	u32 part = 0;
 
-	while (left) {
-		struct shard_list *list = &lists[aftl_shard_of(layout, unit)];
-		u32 units = aftl_shard_units(layout, unit, left);
+	while (unit < end) {
+		u32 units = aftl_shard_units(layout, unit, (u32)(end - unit));
 
-		if (joins(list, like)) {
-			list->work[list->count - 1].request.units += units;
-		} else {
-			struct shard_work *work = add_work(list);
-
-			*work = *like;
-			work->request.unit = aftl_shard_unit(layout, unit);
-			work->request.units = units;
-			work->part = part++;
-		}
+		add_part(&lists[aftl_shard_of(layout, unit)], like, part++,
+			 aftl_shard_unit(layout, unit), units);
 		unit += units;
-		left -= units;
 	}
 }
 
@@ -98,7 +107,9 @@ void shard_cut(struct shard_list *lists, const struct aftl_shards *layout,
 	if (parts > 1)
 		like.whole = make_whole(request, number, epoch, parts);
 	if (request->op == AFTL_OP_FLUSH)
-		flush_all(lists, layout->count, &like);
+		flush_all(lists, layout, &like);
+	else if (is_discard(request))
+		share_out(lists, layout, &like);
 	else
 		cut_up(lists, layout, &like);
 }

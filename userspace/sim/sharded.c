@@ -50,6 +50,7 @@ struct seat {
  * @seats: of the shards
  * @chunks: lists of all shards, one behind the other
  * @stream: of requests
+ * @ahead: requests of @stream that have been drawn already for a closed queue
  * @tenants: who has streams and queues instead
  * @arrivals: their times
  * @recording: of --record
@@ -74,6 +75,7 @@ struct run {
 	struct seat *seats;
 	struct shard_list *chunks[PIPELINE_AHEAD];
 	struct sim_stream *stream;
+	struct look_ahead ahead;
 	struct sim_tenants tenants;
 	struct sim_arrivals arrivals;
 	struct recording recording;
@@ -106,6 +108,8 @@ static int draw(struct run *run, struct sim_request *wanted)
 {
 	if (unlikely(run->tenants.count))
 		return sim_tenants_next(&run->tenants, wanted, &run->error);
+	if (run->ahead.whom)
+		return look_ahead_next(&run->ahead, wanted, &run->error);
 	return run->stream->next(run->stream, wanted, &run->error);
 }
 
@@ -281,12 +285,23 @@ static void submit_next(struct run *run)
 	}
 }
 
+static void expect(const void *whom, u64 unit, bool near)
+{
+	const struct run *run = whom;
+	u32 index = aftl_shard_of(&run->layout, unit);
+
+	look_ahead_expect(run->seats[index].shard.ftl, aftl_shard_unit(&run->layout, unit), near);
+}
+
 static void drive_closed(struct run *run)
 {
 	u32 depth = run->tenants.count ? sim_tenants_depth(&run->tenants) :
 					 (u32)run->options->depth;
 	u64 last_ns = 0, seen = U64_MAX, pending;
 
+	look_ahead_init(&run->ahead, run->stream, run->limit);
+	run->ahead.expect = expect;
+	run->ahead.whom = run;
 	for (;;) {
 		u64 next_ns;
 
