@@ -835,7 +835,7 @@ if "-m" in sys.orig_argv:
 '''
 
 
-@pytest.mark.parametrize("where", ["approxftl_tools", "numpy", "approxftl_tools.command", "exit"])
+@pytest.mark.parametrize("where", ["approxftl_tools", "difflib", "approxftl_tools.command", "exit"])
 @pytest.mark.parametrize("words", [("report",), ("compare",), ("study", "status"), ("synth",)],
                          ids=name_of)
 def test_python_is_interrupted_without_a_traceback(words: Words, where: str, place: Path) -> None:
