@@ -112,6 +112,13 @@ RUNS = (
         lambda c: c["read_cache_units"] > c["read_ahead_vain_units"] > 0,
     ),
     Run(
+        "several FTLs in threads",
+        "--policy baseline,approxftl --shards 2 --fill random --fill_overwrite 100% --jobs 4 "
+        "--approx-share 30% --size 4KiB:50,256KiB:10 --discard-share 5% --flush-every 50 "
+        "--utilisation 70% --requests 6000 --warmup 500 --verify",
+        lambda c: c["gc_blocks"] > 0 and c["host_discard_units"] > 0,
+    ),
+    Run(
         "record",
         "--workload zipf --arrival open --utilisation 70% --approx-share 50% --requests 10000 "
         "--policy approxftl --record stream.aft --dump device --fill random",
