@@ -97,12 +97,22 @@ static struct aftl_request *settle(struct aftl_disk *disk)
 	return done;
 }
 
+/* Who has to wait for another processor is counted. */
+static void lock_present(struct aftl_disk *disk)
+	__acquires(&disk->lock)
+{
+	if (likely(spin_trylock_bh(&disk->lock)))
+		return;
+	spin_lock_bh(&disk->lock);
+	disk->lock_waits++;
+}
+
 int aftl_disk_enter(struct aftl_disk *disk, bool killable)
 	__acquires(&disk->lock)
 {
 	int ret = 0;
 
-	spin_lock_bh(&disk->lock);
+	lock_present(disk);
 	while (!ret && !advance(disk)) {
 		spin_unlock_bh(&disk->lock);
 		ret = aftl_dev_wait_for_room(disk->durable, killable);

@@ -58,6 +58,7 @@ struct aftl_disk_ops {
  * @dev: number of the block device that it is under
  * @shard: which one of its device it is
  * @submitted: requests so far
+ * @lock_waits: times that a request or a message has found @lock taken
  * @late_lock: of @late
  * @late: host time from when a request should have been handed back until it was
  */
@@ -85,6 +86,7 @@ struct aftl_disk {
 	dev_t dev;
 	u32 shard;
 	u64 submitted;
+	u64 lock_waits;
 	spinlock_t late_lock; /* late */
 	struct aftl_histogram late;
 };

@@ -3,9 +3,10 @@
  * Messages: dmsetup message DEVICE 0 VERB [ARGUMENT]...
  *
  *   stats [<shard>]        of one shard, or of all together: every counter as "name value",
- *                          one a line; then the units of each stream of the policy, of the
- *                          host and moved; then the lateness of completions as late_* in
- *                          host nanoseconds, and its histogram as late_le_<ns>
+ *                          one a line; lock_waits, how often a processor has waited for
+ *                          another one; then the units of each stream of the policy, of
+ *                          the host and moved; then the lateness of completions as late_*
+ *                          in host nanoseconds, and its histogram as late_le_<ns>
  *                          <completions>, for bins that are not empty
  *   reset                  counters and lateness back to zero
  *   age <duration>         let time pass for the cells, nothing else
@@ -90,6 +91,7 @@ struct verb {
  * @handle_stats: of each
  * @device_ns: now
  * @since_ns: last reset
+ * @lock_waits: see struct aftl_disk
  * @late: lateness of completions
  */
 struct snap {
@@ -100,6 +102,7 @@ struct snap {
 	struct aftl_handle_stats handle_stats[1 + AFTL_HANDLES_MAX];
 	u64 device_ns;
 	u64 since_ns;
+	u64 lock_waits;
 	struct aftl_histogram late;
 };
 
@@ -135,6 +138,7 @@ static void add_snap(struct aftl_disk *disk, struct snap *snap)
 	add(snap->handle_stats, stats->handles, sizeof(snap->handle_stats));
 	snap->streams = aftl_policy_type(disk->ftl)->streams;
 	snap->handles = (u32)aftl_config(disk->ftl)->placement_handles;
+	snap->lock_waits += disk->lock_waits;
 	add_times(disk, snap);
 	spin_unlock_bh(&disk->lock);
 	spin_lock_bh(&disk->late_lock);
@@ -151,7 +155,7 @@ static unsigned int emit_counters(const struct snap *snap, char *result, unsigne
 		DMEMIT("%s %llu\n", aftl_counter_info[i].name,
 		       aftl_counter_get(&snap->counters, i));
 	DMEMIT("device_ns %llu\n", snap->device_ns);
-	DMEMIT("since_ns %llu\n", snap->since_ns);
+	DMEMIT("since_ns %llu\nlock_waits %llu\n", snap->since_ns, snap->lock_waits);
 	return sz;
 }
 
@@ -244,6 +248,7 @@ static void reset_disk(struct aftl_disk *disk)
 {
 	spin_lock_bh(&disk->lock);
 	aftl_reset_stats(disk->ftl);
+	disk->lock_waits = 0;
 	spin_unlock_bh(&disk->lock);
 	spin_lock_bh(&disk->late_lock);
 	memset(&disk->late, 0, sizeof(disk->late));

@@ -3,16 +3,18 @@
 """What the module costs, beside other devices in memory.
 
 Processor nanoseconds of a random request of 4 KiB, `timing off`, in the lab, whose clock counts
-instructions (cost.sh); then requests a second of one writer and two on two processors (writers.sh),
-which is as noisy as this machine. Ratios are of one boot; the spread is between boots. With
---strict, a missed bar is exit status 1.
+instructions (cost.sh); then requests a second of one writer and two on two processors, with one
+FTL and with a shard for each (writers.sh), which is as noisy as this machine, and how often they
+wait for each other, which is not. Ratios are of one boot; the spread is between boots. Emulated
+processors may take turns: then a second one is worth nothing. With --strict, a missed bar is exit
+status 1.
 """
 
 from __future__ import annotations
 
 import statistics
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from bars import Bar, put_bars, put_columns
 from benchmark import exit_status, guest_says, options, put_result
@@ -24,6 +26,8 @@ ELSEWHERE, UNTAGGED = "elsewhere", "baseline"  # the same device, with tags of o
 TAG_LIMIT = 1.05  # times the cost without
 OTHERS = ("brd", "null_blk", YARDSTICK)
 TITLES = {"linear": "dm-linear/brd"}
+
+WRITERS = {"one": "two writers to one", "shards": "the same, each with a shard"}
 
 Case = tuple[str, int]  # operation, depth
 Costs = dict[tuple[str, Case], float]  # of a device in a case, ns
@@ -100,21 +104,38 @@ def put_tags(boots: list[Boot]) -> list[Bar]:
             for case in cases]
 
 
-def measure_writers(rounds: int) -> list[float]:
-    """Return the ratio of two writers to one, round by round."""
+@dataclass
+class Writers:
+    """What two of them did on a device, round by round."""
+
+    ratios: list[float]  # to what one did
+    waits: list[int]  # for each other
+
+
+def measure_writers(rounds: int) -> dict[str, Writers]:
+    """Measure both devices."""
     said = guest_says("writers", f"ROUNDS={rounds} sh selftests/kernel/writers.sh",
                       "--real-time")
-    one, two = ([float(iops) for number, iops in said if number == wanted] for wanted in "12")
-    return [pair / single for single, pair in zip(one, two, strict=True)]
+    return {device: writers_of([words[1:] for words in said if words[0] == device])
+            for device in WRITERS}
 
 
-def put_writers(ratios: list[float]) -> list[Bar]:
-    """Print what a second writer is worth; return the bar."""
-    if not ratios:
-        return []
-    print(f"two writers to one, {len(ratios)} rounds: "
-          f"{', '.join(f'{ratio:.2f}' for ratio in sorted(ratios))}\n")
-    return [Bar("two writers to one, median", statistics.median(ratios), 1, "x")]
+def writers_of(said: list[list[str]]) -> Writers:
+    """Return what is said of one device: writers, requests a second, waits."""
+    one, two = ([float(iops) for number, iops, _ in said if number == wanted] for wanted in "12")
+    return Writers([pair / single for single, pair in zip(one, two, strict=True)],
+                   [int(waits) for number, _, waits in said if number == "2"])
+
+
+def put_writers(measured: dict[str, Writers]) -> list[Bar]:
+    """Print what a second writer is worth; return the bars."""
+    for device, told in measured.items():
+        print(f"{WRITERS[device]}, {len(told.ratios)} rounds: "
+              f"{', '.join(f'{ratio:.2f}' for ratio in sorted(told.ratios))}; "
+              f"{statistics.median(told.waits):.0f} waits")
+    print()
+    return [Bar(f"{WRITERS[device]}, median", statistics.median(told.ratios), 1, "x")
+            for device, told in measured.items()]
 
 
 def main() -> int:
@@ -128,15 +149,16 @@ def main() -> int:
     args = parser.parse_args()
     boots = [boot_lab(args.requests) for _ in range(max(1, args.boots))]
     bars = put_costs(boots) + put_tags(boots)
-    ratios = measure_writers(args.rounds) if args.rounds else []
-    bars += put_writers(ratios)
+    writers = measure_writers(args.rounds) if args.rounds else {}
+    bars += put_writers(writers)
     put_bars(bars)
     put_result(args.json, {
-        "approxftl_bench_kernel_format": [1, 1],
+        "approxftl_bench_kernel_format": [1, 2],
         "cost_ns": [{f"{device} {operation} {depth}": ns
                      for (device, (operation, depth)), ns in boot.costs.items()}
                     for boot in boots],
-        "two_writers_to_one": ratios,
+        "two_writers_to_one": writers["one"].ratios if writers else [],
+        "two_writers": {device: asdict(told) for device, told in writers.items()},
         "bars": [bar.as_json() for bar in bars],
     })
     return exit_status(args, met=all(bar.met for bar in bars))

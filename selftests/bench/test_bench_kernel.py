@@ -13,6 +13,14 @@ import pytest
 DEVICES = {"brd": 500, "linear": 1000, "null_blk": 1100, "baseline": 1900, "approxftl": 1950}
 
 
+WRITERS = [
+    ["one", "1", "100", "0"], ["one", "2", "90", "30"], ["shards", "1", "90", "0"],
+    ["shards", "2", "180", "0"], ["one", "1", "80", "1"], ["one", "2", "120", "20"],
+    ["shards", "1", "100", "0"], ["shards", "2", "150", "1"], ["one", "1", "100", "0"],
+    ["one", "2", "110", "40"], ["shards", "1", "100", "0"], ["shards", "2", "160", "0"],
+]
+
+
 def boot(elsewhere: int) -> list[list[str]]:
     """Return the costs that the lab tells of."""
     costs = [[device, operation, depth, str(ns)] for device, ns in DEVICES.items()
@@ -28,8 +36,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
     boots = iter([boot(1900), boot(1970)])
 
     def says(word: str, _command: str, *_run: str) -> list[list[str]]:
-        return next(boots) if word == "cost" else [["1", "100"], ["2", "90"], ["1", "80"],
-                                                   ["2", "120"], ["1", "100"], ["2", "110"]]
+        return next(boots) if word == "cost" else WRITERS
 
     monkeypatch.setattr(program, "guest_says", says)
     return program
@@ -45,16 +52,19 @@ def test_ratios_and_bars(bench: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: 
                          capsys: pytest.CaptureFixture[str]) -> None:
     status, document = results(bench, monkeypatch, tmp_path / "result.json", "--strict")
     assert status == 0
-    assert document["approxftl_bench_kernel_format"] == [1, 1]
+    assert document["approxftl_bench_kernel_format"] == [1, 2]
     assert document["two_writers_to_one"] == [0.9, 1.5, 1.1]
     bars = {bar["what"]: bar for bar in document["bars"]}
-    assert len(bars) == 7
+    assert len(bars) == 8
     assert all(bar["met"] for bar in bars.values())
     assert bars["randwrite, depth 1, to dm-linear/brd"]["ours"] == 1.95
     # The dearest boot counts.
     assert bars["untagged randwrite, depth 32, with tags elsewhere"]["ours"] == 1970 / 1900
     assert bars["two writers to one, median"]["ours"] == 1.1
+    assert bars["the same, each with a shard, median"]["ours"] == 1.6
+    assert document["two_writers"]["shards"] == {"ratios": [2.0, 1.5, 1.6], "waits": [0, 1, 0]}
     said = capsys.readouterr().out
+    assert "0.90, 1.10, 1.50; 30 waits" in said
     assert "1.950" in said
     assert "3.62%" in said
 
@@ -75,3 +85,4 @@ def test_it_only_tells_of_a_missed_bar_otherwise(bench: Any, monkeypatch: pytest
     assert status == 0
     assert not document["bars"][0]["met"]
     assert document["two_writers_to_one"] == []
+    assert document["two_writers"] == {}

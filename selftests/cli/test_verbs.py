@@ -137,6 +137,7 @@ USAGE = [
     (["create", "x", "--size", "1GiB", "blocks=128"], "is more than the 456339456 bytes"),
     (["create", "x", "blocks=16"], "policy approxftl keeps"),
     (["create", "x", "unit=0"], "a mapping unit of 8192 bytes cannot be a sector of the kernel"),
+    (["create", "x", "channels=4", "shards=3"], "4 channels cannot be shared out among 3"),
 ]
 
 
@@ -215,6 +216,16 @@ def test_size_is_what_was_asked_for(mib: int, op: int) -> None:
     assert document["size_bytes"] == mib << 20
     assert document["room_bytes"] >= mib << 20
     assert document["table"].split()[1] == str(mib << 11)
+
+
+@pytest.mark.parametrize("shards", [1, 2, 4])
+def test_shards_have_room_for_what_was_asked(shards: int) -> None:
+    document = json_of("create", "ssd", "--dry-run", "--size", "1000004KiB", "channels=4",
+                       f"shards={shards}")
+    assert document["size_bytes"] == 1000004 << 10
+    assert document["room_bytes"] >= 1000004 << 10
+    assert document["room_bytes"] * 115 < document["physical_bytes"] * 100
+    assert (f" shards {shards}" in document["table"]) == (shards > 1)
 
 
 def test_json_of_dry_run() -> None:

@@ -131,6 +131,18 @@ parameters_reach_each()
 	[ "$(dmsetup message aftl-fast 0 line 0)" != "$(cat "$scratch/line")" ]
 }
 
+# Of each, as long as it is suspended
+time_stands_still()
+{
+	dmsetup suspend aftl-slow && stopped=$(each_shard aftl-slow device_ns) && sleep 0.1 &&
+		still=$(each_shard aftl-slow device_ns) && dmsetup resume aftl-slow &&
+		[ "$still" = "$stopped" ] || return
+	for shard in 0 1 2 3; do
+		[ "$(of_shard aftl-slow "$shard" device_ns)" -gt "${stopped%% *}" ] || return
+		stopped=${stopped#* }
+	done
+}
+
 at_rest()
 {
 	dmsetup suspend aftl-fast
@@ -166,17 +178,24 @@ has_data()
 	cmp -n 16777216 "$scratch/data" /dev/mapper/aftl-data
 }
 
+# A device of two shards, as large as all to which it is changed have room for
+with_data()
+{
+	# shellcheck disable=SC2086 # words
+	sectors=$(capacity channels 2 $small shards 2)
+	# shellcheck disable=SC2086 # words
+	line ram "$sectors" channels 4 $small shards 2 | dmsetup create aftl-data || return
+	[ -s "$scratch/data" ] || dd if=/dev/urandom of="$scratch/data" bs=1M count=16 2>"$scratch/said"
+	for part in 1 2 3 0; do
+		dd if="$scratch/data" of=/dev/mapper/aftl-data bs=1M oflag=direct \
+			seek=$((part * 16)) 2>"$scratch/said$part" || return
+	done
+}
+
 # The same, other policies and buffers, other numbers of shards, and back
 reloads()
 {
-	# The smallest one of them, which all have room for
-	# shellcheck disable=SC2086 # words
-	sectors=$(capacity channels 4 $small shards 4)
-	# shellcheck disable=SC2086 # words
-	line ram "$sectors" channels 4 $small shards 2 | dmsetup create aftl-data || return
-	dd if=/dev/urandom of="$scratch/data" bs=1M count=16 2>"$scratch/said" &&
-		dd if="$scratch/data" of=/dev/mapper/aftl-data bs=1M oflag=direct 2>"$scratch/said" ||
-		return
+	with_data || return
 	dmsetup suspend aftl-data && digests=$(dmsetup message aftl-data 0 digest) &&
 		dmsetup table aftl-data | dmsetup load aftl-data && dmsetup resume aftl-data &&
 		dmsetup suspend aftl-data && [ "$(dmsetup message aftl-data 0 digest)" = "$digests" ] &&
@@ -185,8 +204,9 @@ reloads()
 	dmsetup message aftl-data 0 fault block 300 &&
 		switch_to channels 4 $small shards 2 policy baseline buffer 1MiB && has_data &&
 		block_is bad 300 && block_is free 44 && switch_to channels 4 $small shards 4 &&
-		has_data && block_is free 300 && switch_to channels 4 $small && has_data &&
-		switch_to channels 4 $small shards 2 && has_data && dmsetup remove aftl-data
+		has_data && block_is free 300 && switch_to channels 2 $small shards 2 && has_data &&
+		switch_to channels 4 $small && has_data && switch_to channels 4 $small shards 2 &&
+		has_data && dmsetup remove aftl-data
 }
 
 # block_is STATE NUMBER
@@ -199,15 +219,9 @@ block_is()
 keeps_what_does_not_fit()
 {
 	# shellcheck disable=SC2086 # words
-	line ram "$sectors" channels 4 $small shards 2 | dmsetup create aftl-data || return
-	for part in 1 2 3 4; do
-		dd if="$scratch/data" of=/dev/mapper/aftl-data bs=1M oflag=direct \
-			seek=$((part % 4 * 16)) 2>"$scratch/said$part" || return
-	done
-	# shellcheck disable=SC2086 # words
-	line ram "$sectors" channels 4 $small shards 4 fill sequential endurance 1 |
+	with_data && line ram "$sectors" channels 4 $small shards 4 fill sequential endurance 1 |
 		dmsetup reload aftl-data && ! dmsetup resume aftl-data 2>"$scratch/said" &&
-		switch_to channels 4 $small shards 2 && has_data
+		switch_to channels 4 $small shards 2 && has_data && dmsetup remove aftl-data
 }
 
 goes_on_under_load()
@@ -225,8 +239,26 @@ goes_on_under_load()
 
 under_load()
 {
+	with_data || return
 	verify aftl-data --ioengine=libaio --iodepth=16 --bsrange=4k-256k --size=24m --loops=3 &
-	goes_on_under_load && wait $!
+	goes_on_under_load && wait $! && dmsetup remove aftl-data
+}
+
+# wrote FIRST SECOND: two writers on two processors, each in the run that begins there
+wrote()
+{
+	dmsetup message aftl-fast 0 reset && fio --filename=/dev/mapper/aftl-fast --direct=1 \
+		--rw=randwrite --bs=4k --ioengine=libaio --iodepth=8 --norandommap --size=64k \
+		--io_size=48m --eta=never --output="$scratch/fio" --name=first --offset="$1" \
+		--name=second --offset="$2" && [ "$(counter aftl-fast host_write_units)" -eq 24576 ]
+}
+
+# The counter would count: two who write to one shard wait for each other.
+nobody_waits()
+{
+	wrote 0 64k && waited=$(counter aftl-fast lock_waits) && wrote 0 256k &&
+		echo "# $waited waits, and $(counter aftl-fast lock_waits) where both write to one" &&
+		[ "$waited" -eq 0 ]
 }
 
 # refused SENTENCE STORE WORD...
@@ -258,14 +290,16 @@ ktap_test_run 'a discard reaches those it is about' discards_share
 in_turn 'units have the numbers of the device' units_have_numbers
 ktap_test_run 'a model: random writes, discards, zeroes and reads' model aftl-fast 900
 in_turn 'the same model, with a write buffer' model aftl-slow 200
-ktap_test_run 'a file system' holds_a_file_system
+in_turn 'a file system' holds_a_file_system
 in_turn 'LUNs and blocks are counted through' counts_through
 in_turn 'message gc' collects_where_it_is_said
 in_turn 'messages policy and line' parameters_reach_each
-ktap_test_run 'digests and audit' at_rest
+in_turn 'digests and audit' at_rest
+in_turn 'time stands still' time_stands_still
 in_turn 'reloads, from shards to shards' reloads
 in_turn 'what does not fit the new table is kept' keeps_what_does_not_fit
 in_turn 'suspend and reload with I/O' under_load
+in_turn 'writers of two shards do not wait for each other' at_once nobody_waits
 in_turn 'dies of one shard' loses_its_part
 in_turn 'refusals' refuses
 finished
