@@ -164,6 +164,8 @@ class Device(Subject):
             return self.draw.choice(("0", "1h", "30d", "36500d", "1"))
         if word == "<key>":
             return self.draw.choice(list(self.keys))
+        if word == "<shard>":
+            return self.draw.choice(("0", "0", "1"))
         return str(self.draw.choice((0, 1, 2, 3, 63, 64, 255, 256, self.draw.choice(ODD))))
 
     def message(self, verb: tuple[str, ...]) -> Step:
