@@ -116,6 +116,21 @@ static void sums_are_exact(void)
 	CHECK_EQ(histogram.largest, samples[SAMPLES - 1]);
 }
 
+/* In parts of which one is empty, as if all had been in one. */
+static void parts_make_the_whole(void)
+{
+	static struct aftl_histogram parts[3], sum;
+	struct aftl_random random = { 11 };
+	int i;
+
+	fill(&random, SAMPLES, 20);
+	for (i = 0; i < SAMPLES; i++)
+		aftl_histogram_add(&parts[2 * (i > SAMPLES / 3)], samples[i]);
+	for (i = 2; i >= 0; i--)
+		aftl_histogram_merge(&sum, &parts[i]);
+	CHECK_EQ(memcmp(&sum, &histogram, sizeof(sum)), 0);
+}
+
 static void extremes_are_counted(void)
 {
 	memset(&histogram, 0, sizeof(histogram));
@@ -156,6 +171,7 @@ int main(void)
 	tap_run("a bin is at most 1/32 wide", bins_are_narrow);
 	tap_run("quantiles agree with sorting", quantiles_agree_with_sorting);
 	tap_run("count, sum and extremes are exact", sums_are_exact);
+	tap_run("parts make the whole", parts_make_the_whole);
 	tap_run("0 and 2^64 - 1 are counted", extremes_are_counted);
 	tap_run("bins do not overflow", bins_do_not_overflow);
 	tap_run("a quantile never exceeds the largest value", a_quantile_never_exceeds_the_largest);
