@@ -115,12 +115,15 @@ fuzz_flags = -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer
 
 objects = $(patsubst %.c,$($(1)_dir)/obj/%.o,$(2))
 
+# What is compiled depends on headers by whatever name O= is given next time.
+depends = -MMD -MP $(foreach name,$(sort $(patsubst $(CURDIR)/%,%,$@) $(abspath $@)),-MT $(name))
+
 # A change of compiler or flags rebuilds the variant; -Werror changes no object.
 define variant
 $$($(1)_dir)/obj/%.o: %.c $$($(1)_dir)/flags
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$@)
-	$$(Q)$$($(1)_cc) $$(BASE_FLAGS) $$($(1)_flags) $$(call includes_of,$$<) $$(WERROR_FLAGS) -MMD -MP -c -o $$@ $$<
+	$$(Q)$$($(1)_cc) $$(BASE_FLAGS) $$($(1)_flags) $$(call includes_of,$$<) $$(WERROR_FLAGS) $$(depends) -c -o $$@ $$<
 
 $$($(1)_dir)/flags: FORCE
 	@mkdir -p $$(@D)

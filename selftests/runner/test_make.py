@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from selftests.lib.programs import TOP
 
+HISTOGRAM = "dm-approxftl/core/base/histogram"
+
 
 @pytest.mark.parametrize("target", ["check", "check-fast", "check-core"])
 def test_a_dry_run_names_the_tests_and_runs_none(tmp_path: Path, target: str) -> None:
@@ -57,6 +59,18 @@ def bare(place: Path, installs: str) -> Path:
     return own
 
 
+@pytest.mark.parametrize(("one", "other"), [("", "{}/"), ("{}/", "")])
+def test_a_header_is_missed_by_no_name_of_the_folder(tmp_path: Path, one: str, other: str) -> None:
+    """Parts that did not agree on a structure crashed after "make install O=$PWD/build"."""
+    own = tree(tmp_path / "tree")
+    made = []
+    for folder, words in ((one, []), (other, []), (other, ["-W", f"{HISTOGRAM}.h"])):
+        build = f"{folder.format(own)}build"
+        done = make(f"O={build}", *words, f"{build}/obj/{HISTOGRAM}.o", where=own)
+        made.append(done.stdout.count(f"CC      {build}/obj/{HISTOGRAM}.o"))
+    assert made == [1, 0, 1]
+
+
 def test_what_was_installed_is_looked_for_again(tmp_path: Path) -> None:
     """On a bare machine the page was left out for want of packages that had just come."""
     own = bare(tmp_path / "tree", "echo installed $1")
@@ -90,8 +104,7 @@ def test_what_is_built_stays_built_whatever_is_asked_for_next(tmp_path: Path) ->
     for wanted in (objects[:1], objects[1:2], objects[:1], objects[::-1]):
         done = make(f"O={tmp_path}", "V=1", *wanted)
         assert done.returncode == 0, done.stderr
-    compiled = [word for word in done.stdout.split() if word in objects]
-    assert compiled == [objects[2]]
+    assert {word for word in done.stdout.split() if word in objects} == {objects[2]}
     assert "-flto" in done.stdout
     assert "-flto" not in (tmp_path / "flags").read_text()
 
