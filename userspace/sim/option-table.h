@@ -137,7 +137,7 @@ SIM_OPT(record, TEXT, 0, 0, NULL, "FILE",
 	"write the requests and their arrival times as a record file")
 SIM_OPT(verify, SWITCH, 0, 0, NULL, NULL, "check every invariant of the device at the end")
 SIM_OPT(jobs, COUNT, 1, 4096, NULL, "N",
-	"runs at a time (default one for each processor, and no more than fit into memory)")
+	"runs at a time, or threads of one (default one for each processor, as memory allows)")
 SIM_OPT(progress, SWITCH, 0, 0, NULL, NULL, "show progress even if stderr is no terminal")
 SIM_OPT(quiet, SWITCH, 0, 0, NULL, NULL, "no progress, no warnings and no table")
 SIM_OPT(dry_run, SWITCH, 0, 0, NULL, NULL, "check the options, and run nothing")

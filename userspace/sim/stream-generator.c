@@ -46,17 +46,17 @@ struct open_zone {
  * @workload: enum sim_workload
  * @footprint: units that are used
  * @grain: units that places are a multiple of: the smallest length
+ * @hot_share: requests that go to the hot range
  * @places: grains in the footprint
  * @hot_places: of them, those in the hot range
- * @hot_share: requests that go there
  * @window: places of the drifting working set
  * @window_requests: requests in which it moves by its own size
  * @active: extents that are in use at a time, or NULL
  * @active_count: how many
  * @active_extent: places in each
- * @extents: in the footprint
- * @active_requests: mean number of requests to each of them
  * @active_others: requests to any place
+ * @extents: in the footprint
+ * @active_requests: mean number of requests to each of those in use
  * @open: first place and next place of each zone that is being written, or NULL
  * @open_count: how many
  * @zone: places in each
@@ -82,17 +82,17 @@ struct generator {
 	u64 workload;
 	u64 footprint;
 	u32 grain;
+	u32 hot_share;
 	u64 places;
 	u64 hot_places;
-	u32 hot_share;
 	u64 window;
 	u64 window_requests;
 	u64 *active;
 	u64 active_count;
 	u32 active_extent;
+	u32 active_others;
 	u64 extents;
 	u64 active_requests;
-	u32 active_others;
 	struct open_zone *open;
 	u32 open_count;
 	u32 zone;
@@ -324,7 +324,7 @@ static u64 draw_zone_unit(struct generator *generator, struct sim_request *reque
 		*request = (struct sim_request){ .op = AFTL_OP_ZONE_RESET, .unit = first };
 		return first;
 	}
-	first += open->written * generator->grain;
+	first += (u64)open->written * generator->grain;
 	if (++open->written == generator->zone)
 		open_another(generator, open);
 	return first;
@@ -507,7 +507,7 @@ static int fit_footprint(struct generator *generator, const struct sim_options *
 		return aftl_fail(error, -EINVAL,
 				 "a request of %llu bytes is larger than the %llu bytes that are used; lower --%s or raise --footprint",
 				 (unsigned long long)longest * geo->unit_bytes,
-				 (unsigned long long)(generator->footprint * geo->unit_bytes),
+				 (unsigned long long)generator->footprint * geo->unit_bytes,
 				 hot ? "hot-size" : "size");
 	grain = smallest_length(&generator->lengths);
 	grain_hot = smallest_length(&generator->hot_lengths);
@@ -617,7 +617,7 @@ static int fit_stride(struct generator *generator, const struct sim_options *opt
 		return aftl_fail(error, -EINVAL,
 				 "--stride %llu leads out of the %llu bytes that are used",
 				 (unsigned long long)options->stride,
-				 (unsigned long long)(generator->footprint * geo->unit_bytes));
+				 (unsigned long long)generator->footprint * geo->unit_bytes);
 	generator->stride = options->stride / grain;
 	return 0;
 }
