@@ -165,7 +165,7 @@ class Device(Subject):
         if word == "<key>":
             return self.draw.choice(list(self.keys))
         if word == "<shard>":
-            return self.draw.choice(("0", "0", "1"))
+            return "0"
         return str(self.draw.choice((0, 1, 2, 3, 63, 64, 255, 256, self.draw.choice(ODD))))
 
     def message(self, verb: tuple[str, ...]) -> Step:
