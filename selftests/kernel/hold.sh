@@ -12,7 +12,7 @@ only_in_the_lab
 longest_us=200
 tracing=/sys/kernel/tracing
 mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing" || exit 1
-locks='_raw_spin_lock_bh _raw_spin_unlock_bh'
+locks='_raw_spin_lock_bh _raw_spin_trylock_bh _raw_spin_unlock_bh'
 
 watch_locks()
 {
@@ -22,7 +22,8 @@ watch_locks()
 }
 
 # Its first words: how often somebody of the module held a lock, the longest in us, who took it.
-# There is one processor, and who holds such a lock is not put off it: what nests, nests well.
+# There is one processor, and who holds such a lock is not put off it: what nests, nests well, and
+# who tries to take one does.
 holds()
 {
 	echo 0 >"$tracing/tracing_on"
@@ -32,7 +33,7 @@ holds()
 		for (i = 1; i <= NF && $i !~ /^[0-9]+\.[0-9]+:$/; i++);
 		us = $i * 1000000
 	}
-	$(i + 1) ~ /_lock_bh/ { taken[++depth] = us; by[depth] = $(i + 2); next }
+	$(i + 1) ~ /_(try)?lock_bh/ { taken[++depth] = us; by[depth] = $(i + 2); next }
 	depth > 0 {
 		times++
 		held = us - taken[depth]

@@ -86,6 +86,15 @@ static int check_size(const struct device_options *options, struct plan *plan,
 	return 0;
 }
 
+/* As the kernel says it, before anything is asked of the block device. */
+static int check_shards(const struct plan *plan, struct aftl_error *error)
+{
+	if (plan->line.store[0] != '/' || plan->size.shards.count == 1)
+		return 0;
+	return aftl_fail(error, -EINVAL,
+			 "shards: a volume on a block device has one FTL; set shards 1, or keep data in ram");
+}
+
 static int make_plan(const struct device_options *options, struct plan *plan,
 		     struct aftl_error *error)
 {
@@ -105,6 +114,8 @@ static int make_plan(const struct device_options *options, struct plan *plan,
 		ret = target_line_fit(&plan->line, plan->sectors, error);
 	if (!ret)
 		ret = target_line_size(&plan->line, &plan->size, error);
+	if (!ret)
+		ret = check_shards(plan, error);
 	return ret ? ret : check_size(options, plan, error);
 }
 

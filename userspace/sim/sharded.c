@@ -458,8 +458,8 @@ static void add_queues(struct sim_queue *sums, const struct sim_queue *queues)
 
 	for (i = 0; queues && i < AFTL_QUEUES_MAX; i++) {
 		sums[i].units += queues[i].units;
-		sim_sum_histogram(&sums[i].read_response, &queues[i].read_response);
-		sim_sum_histogram(&sums[i].write_response, &queues[i].write_response);
+		aftl_histogram_merge(&sums[i].read_response, &queues[i].read_response);
+		aftl_histogram_merge(&sums[i].write_response, &queues[i].write_response);
 	}
 }
 
@@ -477,13 +477,13 @@ static void survey_sums(const struct shard_sums *sums, struct sim_result *result
 	struct aftl_stats *stats = &result->stats;
 	u32 i;
 
-	sim_sum_histogram(&stats->read_response, &sums->read_response);
-	sim_sum_histogram(&stats->read_service, &sums->read_service);
-	sim_sum_histogram(&stats->write_service, &sums->write_service);
-	sim_sum_histogram(&stats->flush_response, &sums->flush_response);
+	aftl_histogram_merge(&stats->read_response, &sums->read_response);
+	aftl_histogram_merge(&stats->read_service, &sums->read_service);
+	aftl_histogram_merge(&stats->write_service, &sums->write_service);
+	aftl_histogram_merge(&stats->flush_response, &sums->flush_response);
 	for (i = 0; i < AFTL_CLASSES; i++) {
-		sim_sum_histogram(&stats->write_response, &sums->class_response[i]);
-		sim_sum_histogram(&result->class_response[i], &sums->class_response[i]);
+		aftl_histogram_merge(&stats->write_response, &sums->class_response[i]);
+		aftl_histogram_merge(&result->class_response[i], &sums->class_response[i]);
 	}
 	settling_join(&result->settling, &sums->settling);
 	subtract_surplus(&stats->counters, &sums->surplus);

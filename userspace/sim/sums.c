@@ -47,16 +47,3 @@ void sim_sum_device(struct sim_result *result, const struct aftl *ftl, u32 index
 	result->read_only |= aftl_read_only(ftl);
 	sim_survey_blocks(ftl, result);
 }
-
-void sim_sum_histogram(struct aftl_histogram *sum, const struct aftl_histogram *part)
-{
-	u32 i;
-
-	if (part->count && (!sum->count || part->smallest < sum->smallest))
-		sum->smallest = part->smallest;
-	sum->largest = max(sum->largest, part->largest);
-	sum->count += part->count;
-	sum->sum += part->sum;
-	for (i = 0; i < AFTL_HISTOGRAM_BINS; i++)
-		sum->bins[i] += part->bins[i];
-}

@@ -28,7 +28,4 @@ bool __must_check sim_sum_geometry(struct aftl_geometry *sum, const struct aftl_
  */
 void sim_sum_device(struct sim_result *result, const struct aftl *ftl, u32 index);
 
-/* Adds the times of @part to @sum. */
-void sim_sum_histogram(struct aftl_histogram *sum, const struct aftl_histogram *part);
-
 #endif
