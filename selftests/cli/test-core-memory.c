@@ -92,13 +92,33 @@ static void huge_pages_are_asked_for(void)
 		return;
 	}
 	modest = core_memory_alloc(NULL, memory / 16);
-	immense = core_memory_alloc(NULL, memory / 8 + HUGE_PAGE);
+	immense = core_memory_alloc(NULL, memory / 4);
 	CHECK(modest && !((uintptr_t)modest & (HUGE_PAGE - 1)));
 	CHECK(modest && has_flag(modest, " hg"));
 	CHECK(!immense || !has_flag(immense, " hg"));
 	core_memory_free(NULL, modest, memory / 16);
 	if (immense)
-		core_memory_free(NULL, immense, memory / 8 + HUGE_PAGE);
+		core_memory_free(NULL, immense, memory / 4);
+}
+
+/* Arrays of one device, or of several that are one. */
+static void many_are_as_immense(void)
+{
+	size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 16;
+	unsigned int round, i, huge;
+	void *pieces[6];
+
+	for (round = 0; round < 2; round++) {
+		for (i = 0, huge = 0; i < 6; i++) {
+			pieces[i] = core_memory_alloc(NULL, bytes);
+			huge += pieces[i] && has_flag(pieces[i], " hg");
+		}
+		if (!access("/sys/kernel/mm/transparent_hugepage", F_OK))
+			CHECK_RANGE(huge, 3, 4);
+		for (i = 0; i < 6; i++)
+			if (pieces[i])
+				core_memory_free(NULL, pieces[i], bytes);
+	}
 }
 
 static void too_much_is_refused(void)
@@ -112,6 +132,7 @@ int main(void)
 	tap_run("everything is zero", everything_is_zero);
 	tap_run("large pieces go back", large_pieces_go_back);
 	tap_run("huge pages, but not for what exceeds memory", huge_pages_are_asked_for);
+	tap_run("nor for many that do together", many_are_as_immense);
 	tap_run("too much is refused", too_much_is_refused);
 	return tap_finish();
 }

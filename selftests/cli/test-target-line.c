@@ -198,7 +198,7 @@ static void sizes_are_the_cores(void)
 	target_line_init(&line);
 	CHECK(!target_line_size(&line, &size, &error));
 	CHECK_EQ(size.sectors, 128 * 4 * 256 * 85 / 100 * 8);
-	CHECK_EQ(size.geo.unit_bytes, 4096);
+	CHECK_EQ(size.shards.geo.unit_bytes, 4096);
 	CHECK_RANGE(size.memory_bytes, 1000000, 4000000);
 }
 
@@ -224,7 +224,7 @@ static void profile_that_maps_pages(void)
 	target_line_init(&line);
 	set("profile", "micro19");
 	CHECK(!target_line_size(&line, &size, &error));
-	CHECK_RANGE(size.geo.unit_bytes, 512, 4096);
+	CHECK_RANGE(size.shards.geo.unit_bytes, 512, 4096);
 	comes_back();
 }
 
