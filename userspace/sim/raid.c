@@ -9,8 +9,6 @@
 #include "sums.h"
 #include "core/base/random.h"
 
-#define LOOK_AROUND_EVERY 4096
-
 /**
  * struct run - a run under way
  * @options: of the command line
@@ -39,15 +37,6 @@ struct run {
 	bool ended;
 };
 
-/* Now and then: progress and Ctrl-C. */
-static void look_around(struct run *run)
-{
-	if (run->submitted % LOOK_AROUND_EVERY)
-		return;
-	progress_step(&run->progress, run->submitted);
-	run->ended |= interrupted();
-}
-
 /* The array passes reads and writes on; a stream's other requests are left out. */
 static void submit(struct run *run, const struct sim_request *wanted)
 {
@@ -69,7 +58,7 @@ static int submit_some(struct run *run, struct aftl_error *error)
 	while (!run->ended && run->array.pending < run->depth) {
 		int ret;
 
-		look_around(run);
+		run->ended |= sim_look_around(&run->progress, run->submitted);
 		if (run->ended || run->submitted >= run->limit)
 			break;
 		ret = run->stream->next(run->stream, &wanted, error);

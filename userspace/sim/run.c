@@ -120,13 +120,12 @@ static int record_request(struct run *run, const struct aftl_request *request,
 			     error);
 }
 
-/* Now and then: progress and Ctrl-C. */
-static void look_around(struct run *run)
+bool sim_look_around(struct progress *progress, u64 submitted)
 {
-	if (run->drive.submitted % LOOK_AROUND_EVERY)
-		return;
-	progress_step(&run->progress, run->drive.submitted);
-	run->drive.ended |= interrupted();
+	if (submitted % LOOK_AROUND_EVERY)
+		return false;
+	progress_step(progress, submitted);
+	return interrupted();
 }
 
 u64 sim_last_of_die(const struct sim_options *options)
@@ -157,7 +156,7 @@ static int note_submission(struct sim_drive *drive, const struct aftl_request *r
 	if (drive->submitted == run->next && request != drive->beside.request &&
 	    begin_next(run, error))
 		return -EIO;
-	look_around(run);
+	run->drive.ended |= sim_look_around(&run->progress, run->drive.submitted);
 	return run->record.writer ? record_request(run, request, error) : 0;
 }
 

@@ -19,8 +19,6 @@
 #include "sums.h"
 #include "core/base/random.h"
 
-#define LOOK_AROUND_EVERY 4096
-
 /* Requests of a chunk: so many for each shard, and no more than so many. */
 #define CHUNK_SHARE 1024
 #define CHUNK_MAX 32768
@@ -95,15 +93,6 @@ struct run {
 
 /* Requests of the stream */
 
-/* Now and then: progress and Ctrl-C. */
-static void look_around(struct run *run)
-{
-	if (run->submitted % LOOK_AROUND_EVERY)
-		return;
-	progress_step(&run->progress, run->submitted);
-	run->ended |= interrupted();
-}
-
 static int draw(struct run *run, struct sim_request *wanted)
 {
 	if (unlikely(run->tenants.count))
@@ -140,7 +129,7 @@ static int put_request(struct run *run, struct shard_list *lists, struct sim_req
 	run->number += wanted->op <= AFTL_OP_WRITE;
 	run->submitted++;
 	order_next(run, lists);
-	look_around(run);
+	run->ended |= sim_look_around(&run->progress, run->submitted);
 	return recording_put(&run->recording, wanted, run->now_ns, &run->error);
 }
 
