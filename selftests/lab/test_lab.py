@@ -383,6 +383,7 @@ def make_initramfs(stage: Stage, *words: str) -> Path:
     return Path(done.out.strip())
 
 
+@pytest.mark.slow
 def test_what_lies_near_is_what_the_machine_has(stage: Stage) -> None:
     """Copies, links and the folders around them, whoever makes them; less for a small guest."""
     stage.kernel = stage.kernel.rename(stage.kernel.with_name(RELEASE))
@@ -401,6 +402,7 @@ def test_what_lies_near_is_what_the_machine_has(stage: Stage) -> None:
     assert [*unpack(make_initramfs(stage, "bare"), stage.place / "bare").iterdir()] == []
 
 
+@pytest.mark.slow
 def test_what_lies_near_is_copied_again_when_it_has_changed(stage: Stage) -> None:
     stage.kernel = stage.kernel.rename(stage.kernel.with_name(RELEASE))
     initramfs = make_initramfs(stage)

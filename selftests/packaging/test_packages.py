@@ -385,7 +385,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 ZSH_SETUP = """
 PATH={path}:$PATH
 fpath=({top}/packaging/completion $fpath)
-autoload -Uz compinit && compinit -u -D
+autoload -Uz compinit && compinit -u -d {place}/../completions
 compadd() {{
 	local -a hits options
 	options=(${{argv[1,(i)--]}})
