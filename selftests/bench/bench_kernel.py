@@ -6,8 +6,10 @@ Processor nanoseconds of a random request of 4 KiB, `timing off`, in the lab, wh
 instructions (cost.sh); then requests a second of one writer and two on two processors, with one
 FTL and with a shard for each (writers.sh), which is as noisy as this machine, and how often they
 wait for each other, which is not. Ratios are of one boot; the spread is between boots. Emulated
-processors may take turns: then a second one is worth nothing. With --strict, a missed bar is exit
-status 1.
+processors may take turns: then a second one is worth nothing. Last, fdatasync() of 64 threads on a
+volume, beside other targets on the same drive (flush-storm.sh), in the lab again, with what the
+drive was asked for, by which the rates can be told for another one. With --strict, a missed bar is
+exit status 1.
 """
 
 from __future__ import annotations
@@ -26,6 +28,11 @@ ELSEWHERE, UNTAGGED = "elsewhere", "baseline"  # the same device, with tags of o
 TAG_LIMIT = 1.05  # times the cost without
 OTHERS = ("brd", "null_blk", YARDSTICK)
 TITLES = {"linear": "dm-linear/brd"}
+
+STORMS = {"plain": "volume", "safe": "volume, buffer_safe", "linear": "dm-linear",
+          "thin": "dm-thin", "clone": "dm-clone"}
+OUR_STORMS = ("plain", "safe")
+STORM_YARDSTICK = "thin"
 
 WRITERS = {"one": "two writers to one", "shards": "the same, each with a shard"}
 
@@ -138,6 +145,54 @@ def put_writers(measured: dict[str, Writers]) -> list[Bar]:
             for device, told in measured.items()]
 
 
+@dataclass
+class Storm:
+    """What 64 threads did that wait for fdatasync() after each write, and what that took."""
+
+    writes: int
+    a_second: float
+    below: int  # writes that the drive was asked for, with those that are nothing but flushes
+    sectors: int
+    flushes: int
+
+    def each(self) -> list[str]:
+        """Return what one of them took of the drive."""
+        return [f"{count / self.writes:.3f}" for count in (
+            self.below - self.flushes, self.sectors / 2, self.flushes)]
+
+
+def measure_storms(rounds: int) -> dict[str, list[Storm]]:
+    """Measure the devices that the newest kernel has: those before lack dm-clone."""
+    said = guest_says("storm", f"ROUNDS={rounds} sh selftests/kernel/flush-storm.sh",
+                      "--kernel", "newest", "--memory", "2GiB")
+    return {device: storms for device in STORMS
+            if (storms := [storm_of(words[1:]) for words in said if words[0] == device])}
+
+
+def storm_of(words: list[str]) -> Storm:
+    """Return what is said of one."""
+    return Storm(int(words[0]), float(words[1]), *map(int, words[2:]))
+
+
+def put_storms(measured: dict[str, list[Storm]]) -> list[Bar]:
+    """Print what one fdatasync() takes; return the bars."""
+    lines = [["write and fdatasync(), 64 threads", "a second", f"to {STORMS[STORM_YARDSTICK]}",
+              "writes below", "KiB", "flushes"]]
+    yardstick = measured.get(STORM_YARDSTICK)
+    ratios = {device: statistics.median(ours.a_second / other.a_second for ours, other
+                                        in zip(storms, yardstick or storms, strict=True))
+              for device, storms in measured.items()}
+    for device, storms in measured.items():
+        middle = sorted(storms, key=lambda storm: storm.a_second)[len(storms) // 2]
+        lines.append([STORMS[device], f"{middle.a_second:.0f}",
+                      f"{ratios[device]:.2f}" if yardstick else "-", *middle.each()])
+    put_columns(lines)
+    print(*(f"{STORMS[device]} is not in that kernel"
+            for device in STORMS if device not in measured), sep="\n")
+    return [Bar(f"fdatasync() on a {STORMS[device]}, to {STORMS[STORM_YARDSTICK]}", ratios[device],
+                1, "x") for device in OUR_STORMS if yardstick]
+
+
 def main() -> int:
     """Entry point."""
     parser = options("Cost of requests in the kernel.", "bench-kernel.json")
@@ -146,19 +201,24 @@ def main() -> int:
                         help="requests of the shorter of two measurements (20000)")
     parser.add_argument("--rounds", type=int, default=7, metavar="N",
                         help="comparisons of one writer with two (7); 0 leaves them out")
+    parser.add_argument("--storms", type=int, default=5, metavar="N",
+                        help="rounds of storms of fdatasync() (5); 0 leaves them out")
     args = parser.parse_args()
     boots = [boot_lab(args.requests) for _ in range(max(1, args.boots))]
     bars = put_costs(boots) + put_tags(boots)
     writers = measure_writers(args.rounds) if args.rounds else {}
     bars += put_writers(writers)
+    storms = measure_storms(args.storms) if args.storms else {}
+    bars += put_storms(storms) if storms else []
     put_bars(bars)
     put_result(args.json, {
-        "approxftl_bench_kernel_format": [1, 2],
+        "approxftl_bench_kernel_format": [1, 3],
         "cost_ns": [{f"{device} {operation} {depth}": ns
                      for (device, (operation, depth)), ns in boot.costs.items()}
                     for boot in boots],
         "two_writers_to_one": writers["one"].ratios if writers else [],
         "two_writers": {device: asdict(told) for device, told in writers.items()},
+        "storms": {device: [asdict(storm) for storm in told] for device, told in storms.items()},
         "bars": [bar.as_json() for bar in bars],
     })
     return exit_status(args, met=all(bar.met for bar in bars))

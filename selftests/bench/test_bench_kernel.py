@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,20 @@ WRITERS = [
     ["shards", "2", "180", "0"], ["one", "1", "80", "1"], ["one", "2", "120", "20"],
     ["shards", "1", "100", "0"], ["shards", "2", "150", "1"], ["one", "1", "100", "0"],
     ["one", "2", "110", "40"], ["shards", "1", "100", "0"], ["shards", "2", "160", "0"],
+]
+
+
+# The second storm of ours is slower than dm-thin's. Of this kernel dm-clone is not.
+STORMS = [
+    ["plain", "1000", "100", "1100", "9000", "60"], ["safe", "1000", "120", "1100", "9000", "60"],
+    ["linear", "1000", "150", "1900", "8000", "900"],
+    ["thin", "1000", "100", "1100", "8000", "100"],
+    ["plain", "900", "90", "1000", "9000", "50"], ["safe", "1000", "110", "1100", "9000", "60"],
+    ["linear", "1000", "150", "1900", "8000", "900"],
+    ["thin", "1000", "100", "1100", "8000", "100"],
+    ["plain", "2000", "120", "2300", "18000", "100"], ["safe", "1000", "110", "1100", "9000", "60"],
+    ["linear", "1000", "150", "1900", "8000", "900"],
+    ["thin", "1000", "100", "1100", "8000", "100"],
 ]
 
 
@@ -36,7 +51,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
     boots = iter([boot(1900), boot(1970)])
 
     def says(word: str, _command: str, *_run: str) -> list[list[str]]:
-        return next(boots) if word == "cost" else WRITERS
+        return next(boots) if word == "cost" else {"writers": WRITERS, "storm": STORMS}[word]
 
     monkeypatch.setattr(program, "guest_says", says)
     return program
@@ -52,10 +67,10 @@ def test_ratios_and_bars(bench: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: 
                          capsys: pytest.CaptureFixture[str]) -> None:
     status, document = results(bench, monkeypatch, tmp_path / "result.json", "--strict")
     assert status == 0
-    assert document["approxftl_bench_kernel_format"] == [1, 2]
+    assert document["approxftl_bench_kernel_format"] == [1, 3]
     assert document["two_writers_to_one"] == [0.9, 1.5, 1.1]
     bars = {bar["what"]: bar for bar in document["bars"]}
-    assert len(bars) == 8
+    assert len(bars) == 10
     assert all(bar["met"] for bar in bars.values())
     assert bars["randwrite, depth 1, to dm-linear/brd"]["ours"] == 1.95
     # The dearest boot counts.
@@ -63,7 +78,15 @@ def test_ratios_and_bars(bench: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert bars["two writers to one, median"]["ours"] == 1.1
     assert bars["the same, each with a shard, median"]["ours"] == 1.6
     assert document["two_writers"]["shards"] == {"ratios": [2.0, 1.5, 1.6], "waits": [0, 1, 0]}
+    assert bars["fdatasync() on a volume, to dm-thin"]["ours"] == 1
+    assert bars["fdatasync() on a volume, buffer_safe, to dm-thin"]["ours"] == 1.1
+    assert document["storms"]["plain"][0] == {
+        "writes": 1000, "a_second": 100, "below": 1100, "sectors": 9000, "flushes": 60}
     said = capsys.readouterr().out
+    # Of the round in the middle.
+    assert re.search(r"^volume +100 +1.00 +1.040 +4.500 +0.060$", said, re.M)
+    assert re.search(r"^dm-linear +150 +1.50 +1.000 +4.000 +0.900$", said, re.M)
+    assert "dm-clone is not in that kernel" in said
     assert "0.90, 1.10, 1.50; 30 waits" in said
     assert "1.950" in said
     assert "3.62%" in said
@@ -81,8 +104,18 @@ def test_a_missed_bar_is_a_failure_to_whom_asks(bench: Any, monkeypatch: pytest.
 def test_it_only_tells_of_a_missed_bar_otherwise(bench: Any, monkeypatch: pytest.MonkeyPatch,
                                                  tmp_path: Path) -> None:
     monkeypatch.setattr(bench, "LIMIT", 1.9)
-    status, document = results(bench, monkeypatch, tmp_path / "result.json", "--rounds", "0")
+    status, document = results(bench, monkeypatch, tmp_path / "result.json", "--rounds", "0",
+                               "--storms", "0")
     assert status == 0
     assert not document["bars"][0]["met"]
     assert document["two_writers_to_one"] == []
     assert document["two_writers"] == {}
+    assert document["storms"] == {}
+
+
+def test_without_a_yardstick_there_is_no_bar(bench: Any, monkeypatch: pytest.MonkeyPatch,
+                                             tmp_path: Path) -> None:
+    monkeypatch.setattr(f"{__name__}.STORMS", [words for words in STORMS if words[0] != "thin"])
+    _, document = results(bench, monkeypatch, tmp_path / "result.json")
+    assert len(document["bars"]) == 8
+    assert len(document["storms"]["safe"]) == 3
