@@ -59,6 +59,7 @@ struct aftl_disk_ops {
  * @shard: which one of its device it is
  * @submitted: requests so far
  * @lock_waits: times that a request or a message has found @lock taken
+ * @lock_wait_ns: host time that these have waited for it
  * @late_lock: of @late
  * @late: host time from when a request should have been handed back until it was
  */
@@ -87,6 +88,7 @@ struct aftl_disk {
 	u32 shard;
 	u64 submitted;
 	u64 lock_waits;
+	u64 lock_wait_ns;
 	spinlock_t late_lock; /* late */
 	struct aftl_histogram late;
 };

@@ -4,10 +4,11 @@
  *
  *   stats [<shard>]        of one shard, or of all together: every counter as "name value",
  *                          one a line; lock_waits, how often a processor has waited for
- *                          another one; then the units of each stream of the policy, of
- *                          the host and moved; then the lateness of completions as late_*
- *                          in host nanoseconds, and its histogram as late_le_<ns>
- *                          <completions>, for bins that are not empty
+ *                          another one, and lock_wait_ns, how long in host nanoseconds; then
+ *                          the units of each stream of the policy, of the host and moved;
+ *                          then the lateness of completions as late_* in host nanoseconds,
+ *                          and its histogram as late_le_<ns> <completions>, for bins that
+ *                          are not empty
  *   reset                  counters and lateness back to zero
  *   age <duration>         let time pass for the cells, nothing else
  *   gc [<lun>]             begin to collect garbage, of one LUN or of all, until nothing is
@@ -92,6 +93,7 @@ struct verb {
  * @device_ns: now
  * @since_ns: last reset
  * @lock_waits: see struct aftl_disk
+ * @lock_wait_ns: see there
  * @late: lateness of completions
  */
 struct snap {
@@ -103,6 +105,7 @@ struct snap {
 	u64 device_ns;
 	u64 since_ns;
 	u64 lock_waits;
+	u64 lock_wait_ns;
 	struct aftl_histogram late;
 };
 
@@ -139,6 +142,7 @@ static void add_snap(struct aftl_disk *disk, struct snap *snap)
 	snap->streams = aftl_policy_type(disk->ftl)->streams;
 	snap->handles = (u32)aftl_config(disk->ftl)->placement_handles;
 	snap->lock_waits += disk->lock_waits;
+	snap->lock_wait_ns += disk->lock_wait_ns;
 	add_times(disk, snap);
 	spin_unlock_bh(&disk->lock);
 	spin_lock_bh(&disk->late_lock);
@@ -155,7 +159,8 @@ static unsigned int emit_counters(const struct snap *snap, char *result, unsigne
 		DMEMIT("%s %llu\n", aftl_counter_info[i].name,
 		       aftl_counter_get(&snap->counters, i));
 	DMEMIT("device_ns %llu\n", snap->device_ns);
-	DMEMIT("since_ns %llu\nlock_waits %llu\n", snap->since_ns, snap->lock_waits);
+	DMEMIT("since_ns %llu\nlock_waits %llu\nlock_wait_ns %llu\n", snap->since_ns,
+	       snap->lock_waits, snap->lock_wait_ns);
 	return sz;
 }
 
@@ -249,6 +254,7 @@ static void reset_disk(struct aftl_disk *disk)
 	spin_lock_bh(&disk->lock);
 	aftl_reset_stats(disk->ftl);
 	disk->lock_waits = 0;
+	disk->lock_wait_ns = 0;
 	spin_unlock_bh(&disk->lock);
 	spin_lock_bh(&disk->late_lock);
 	memset(&disk->late, 0, sizeof(disk->late));

@@ -3,13 +3,18 @@
 """What the module costs, beside other devices in memory.
 
 Processor nanoseconds of a random request of 4 KiB, `timing off`, in the lab, whose clock counts
-instructions (cost.sh); then requests a second of one writer and two on two processors, with one
-FTL and with a shard for each (writers.sh), which is as noisy as this machine, and how often they
-wait for each other, which is not. Ratios are of one boot; the spread is between boots. Emulated
-processors may take turns: then a second one is worth nothing. Last, fdatasync() of 64 threads on a
-volume, beside other targets on the same drive (flush-storm.sh), in the lab again, with what the
-drive was asked for, by which the rates can be told for another one. With --strict, a missed bar is
-exit status 1.
+instructions (cost.sh). Then one writer beside one on each of some processors (writers.sh), with one
+FTL, with a shard for each, and with a device for each, which is what this machine lets them have:
+
+- where processors take turns and instructions are counted, the work of a request, with as many as
+  one likes; who waits lets others go on, so that it is the work without the waiting;
+- where they work at once, requests a second of two, which is as noisy as this machine.
+
+In both, which share of their time writers wait for each other: among those who take turns it takes
+a whole turn until one gets on, so that this is more than it would be at once. Last, fdatasync() of
+64 threads on a volume, beside other targets on the same drive (flush-storm.sh), in the lab again,
+with what the drive was asked for, by which the rates can be told for another one. Ratios are of one
+boot; the spread is between boots. With --strict, a missed bar is exit status 1.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ from __future__ import annotations
 import statistics
 import sys
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from bars import Bar, put_bars, put_columns
 from benchmark import exit_status, guest_says, options, put_result
@@ -34,7 +40,12 @@ STORMS = {"plain": "volume", "safe": "volume, buffer_safe", "linear": "dm-linear
 OUR_STORMS = ("plain", "safe")
 STORM_YARDSTICK = "thin"
 
-WRITERS = {"one": "two writers to one", "shards": "the same, each with a shard"}
+WRITERS = {"one": "with one FTL", "shards": "each with a shard", "apart": "each with a device"}
+MANY = (4, 8)  # processors that take turns
+TURNS_MS, ROUND_MS = 2000, 3000  # long beside a turn, and beside what else runs here
+MORE_WORK = 1.15  # times that of one writer
+WAITED = 2.0  # per cent of the writers' time
+TWO, OF_APART = 1.9, 0.95  # times one writer, and what two get who have nothing in common
 
 Case = tuple[str, int]  # operation, depth
 Costs = dict[tuple[str, Case], float]  # of a device in a case, ns
@@ -113,36 +124,71 @@ def put_tags(boots: list[Boot]) -> list[Bar]:
 
 @dataclass
 class Writers:
-    """What two of them did on a device, round by round."""
+    """What some did on a device, round by round."""
 
-    ratios: list[float]  # to what one did
+    ratios: list[float]  # of requests a second, to what one did
     waits: list[int]  # for each other
+    waited: list[float]  # per cent of their time
 
 
-def measure_writers(rounds: int) -> dict[str, Writers]:
-    """Measure both devices."""
-    said = guest_says("writers", f"ROUNDS={rounds} sh selftests/kernel/writers.sh",
-                      "--real-time")
+Measured = dict[str, Writers]  # by device
+
+
+def writers_of(said: list[list[str]]) -> Writers:
+    """Return what is said of one device: writers, requests a second, waits, millionths of time."""
+    one, more = ([words for words in said if (words[0] == "1") == alone] for alone in (True, False))
+    return Writers(
+        [float(many[1]) / float(single[1]) for single, many in zip(one, more, strict=True)],
+        [int(words[2]) for words in more], [int(words[3]) / 1e4 for words in more])
+
+
+def measure_writers(processors: int, rounds: int, runtime_ms: int, *how: str) -> Measured:
+    """Measure one writer and one on each processor, on all devices."""
+    said = guest_says("writers", f"PROCESSORS={processors} ROUNDS={rounds} RUNTIME_MS={runtime_ms} "
+                      "sh selftests/kernel/writers.sh", "--cpus", str(processors),
+                      "--memory", "4GiB", *how)
     return {device: writers_of([words[1:] for words in said if words[0] == device])
             for device in WRITERS}
 
 
-def writers_of(said: list[list[str]]) -> Writers:
-    """Return what is said of one device: writers, requests a second, waits."""
-    one, two = ([float(iops) for number, iops, _ in said if number == wanted] for wanted in "12")
-    return Writers([pair / single for single, pair in zip(one, two, strict=True)],
-                   [int(waits) for number, _, waits in said if number == "2"])
-
-
-def put_writers(measured: dict[str, Writers]) -> list[Bar]:
-    """Print what a second writer is worth; return the bars."""
-    for device, told in measured.items():
-        print(f"{WRITERS[device]}, {len(told.ratios)} rounds: "
-              f"{', '.join(f'{ratio:.2f}' for ratio in sorted(told.ratios))}; "
-              f"{statistics.median(told.waits):.0f} waits")
+def put_writers(processors: int, measured: Measured) -> None:
+    """Print what more writers are worth."""
+    lines = [[f"{processors} writers to one", "median", "least", "most", "waits", "waited"]]
+    lines += [[WRITERS[device], *(f"{of(told.ratios):.2f}" for of in (statistics.median, min, max)),
+               f"{statistics.median(told.waits):.0f}", f"{statistics.median(told.waited):.2f} %"]
+              for device, told in measured.items()]
+    put_columns(lines)
     print()
-    return [Bar(f"{WRITERS[device]}, median", statistics.median(told.ratios), 1, "x")
-            for device, told in measured.items()]
+
+
+def as_json(measured: Measured) -> dict[str, Any]:
+    """For the file."""
+    return {device: asdict(told) for device, told in measured.items()}
+
+
+def waited(processors: int, measured: Measured, how: str) -> Bar:
+    """Return the bar on waiting for each other."""
+    return Bar(f"{processors} writers {how}, {WRITERS['shards']}: waited for a lock",
+               statistics.median(measured["shards"].waited), WAITED, "%", least=False)
+
+
+def put_turns(processors: int, measured: Measured) -> list[Bar]:
+    """Tell of processors that take turns, whose time is all their work; return the bars."""
+    put_writers(processors, measured)
+    work = 1 / statistics.median(measured["shards"].ratios)
+    return [Bar(f"{processors} writers in turn, {WRITERS['shards']}: work, to one writer",
+                work, MORE_WORK, "x", least=False), waited(processors, measured, "in turn")]
+
+
+def put_at_once(measured: Measured) -> list[Bar]:
+    """Tell of two processors that work at once; return the bars."""
+    put_writers(2, measured)
+    shards, apart = measured["shards"].ratios, measured["apart"].ratios
+    of_apart = [ours / theirs for ours, theirs in zip(shards, apart, strict=True)]
+    return [Bar(f"2 writers at once, {WRITERS['shards']}: to one writer",
+                statistics.median(shards), TWO, "x"),
+            Bar(f"the same, to two {WRITERS['apart']}", statistics.median(of_apart), OF_APART, "x"),
+            waited(2, measured, "at once")]
 
 
 @dataclass
@@ -200,24 +246,29 @@ def main() -> int:
     parser.add_argument("--requests", type=int, default=20000, metavar="N",
                         help="requests of the shorter of two measurements (20000)")
     parser.add_argument("--rounds", type=int, default=7, metavar="N",
-                        help="comparisons of one writer with two (7); 0 leaves them out")
+                        help="comparisons of one writer with two (7); 0 leaves out all of writers")
     parser.add_argument("--storms", type=int, default=5, metavar="N",
                         help="rounds of storms of fdatasync() (5); 0 leaves them out")
     args = parser.parse_args()
     boots = [boot_lab(args.requests) for _ in range(max(1, args.boots))]
     bars = put_costs(boots) + put_tags(boots)
-    writers = measure_writers(args.rounds) if args.rounds else {}
-    bars += put_writers(writers)
+    in_turn = {processors: measure_writers(processors, 1, TURNS_MS)
+               for processors in MANY if args.rounds}
+    for processors, measured in in_turn.items():
+        bars += put_turns(processors, measured)
+    at_once = measure_writers(2, args.rounds, ROUND_MS, "--parallel") if args.rounds else {}
+    bars += put_at_once(at_once) if at_once else []
     storms = measure_storms(args.storms) if args.storms else {}
     bars += put_storms(storms) if storms else []
     put_bars(bars)
     put_result(args.json, {
-        "approxftl_bench_kernel_format": [1, 3],
+        "approxftl_bench_kernel_format": [2, 0],
         "cost_ns": [{f"{device} {operation} {depth}": ns
                      for (device, (operation, depth)), ns in boot.costs.items()}
                     for boot in boots],
-        "two_writers_to_one": writers["one"].ratios if writers else [],
-        "two_writers": {device: asdict(told) for device, told in writers.items()},
+        "two_writers": as_json(at_once),
+        "writers_in_turn": {str(processors): as_json(measured)
+                            for processors, measured in in_turn.items()},
         "storms": {device: [asdict(storm) for storm in told] for device, told in storms.items()},
         "bars": [bar.as_json() for bar in bars],
     })

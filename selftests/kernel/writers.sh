@@ -1,40 +1,89 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# For `make bench-kernel`: requests a second of one writer and of two on two processors, with
-# `timing off`, on one FTL and on two shards, of which each writer has one. Prints
-# "# writers DEVICE NUMBER REQUESTS WAITS", alternating, so that a machine that slows down slows all;
-# WAITS is how often a processor has waited for the other one.
+# For `make bench-kernel`: requests a second of one writer and of one on each of PROCESSORS, with
+# `timing off`: on one FTL, with a shard for each, and with a device for each, which have nothing in
+# common but this machine. Prints "# writers DEVICE NUMBER REQUESTS WAITS WAITED", alternating, so
+# that a machine that slows down slows all; WAITS is how often a processor has waited for another
+# one, WAITED which share of the writers' time in millionths.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
 rounds=${ROUNDS:-5}
+processors=${PROCESSORS:-2}
+runtime_ms=${RUNTIME_MS:-3000}
+run_kib=64
 
-# A writer stays in every second run of 64 KiB, the second writer in the others.
+# device KIND NUMBER
+device()
+{
+	[ "$1" = apart ] && echo "aftl-apart-$2" || echo "aftl-$1"
+}
+
+# fio_words KIND WRITERS: each stays on its processor, and in the runs of one shard
+fio_words()
+{
+	for writer in $(seq 0 $(($2 - 1))); do
+		echo "--name=writer$writer --filename=/dev/mapper/$(device "$1" "$writer")" \
+			"--cpus_allowed=$writer --offset=$((writer * run_kib))k"
+	done
+}
+
+# sum KIND COUNTER
+sum()
+{
+	for number in $(seq 0 $((processors - 1))); do
+		counter "$(device "$1" "$number")" "$2"
+		[ "$1" = apart ] || break
+	done | awk '{ sum += $1 } END { printf "%.0f", sum }'
+}
+
+# writers KIND NUMBER
 writers()
 {
-	dmsetup message "aftl-$1" 0 reset || return
-	iops=$(fio --name=writers --filename="/dev/mapper/aftl-$1" --direct=1 --rw=randwrite --bs=4k \
-		--ioengine=libaio --iodepth=32 --size=64m --norandommap --zonemode=strided \
-		--zonesize=64k --zonerange=64k --zoneskip=64k --offset_increment=64k \
-		--time_based --runtime=3 --thread --group_reporting --minimal --gtod_reduce=1 \
-		--cpus_allowed=0-1 --cpus_allowed_policy=split --numjobs="$2" | cut -d ';' -f 49)
-	echo "# writers $1 $2 $iops $(counter "aftl-$1" lock_waits)"
+	for number in $(seq 0 $((processors - 1))); do
+		dmsetup message "$(device "$1" "$number")" 0 reset || return
+	done
+	# shellcheck disable=SC2046,SC2086 # words
+	iops=$(fio --direct=1 --rw=randwrite --bs=4k --ioengine=libaio --iodepth=32 --norandommap \
+		--size=$((processors * 16))m --zonemode=strided --zonesize=${run_kib}k \
+		--zonerange=${run_kib}k --zoneskip=$(((processors - 1) * run_kib))k \
+		--time_based --runtime="${runtime_ms}ms" --thread --group_reporting --minimal \
+		--gtod_reduce=1 $(fio_words "$1" "$2") | cut -d ';' -f 49)
+	echo "# writers $1 $2 $iops $(sum "$1" lock_waits)" \
+		"$(($(sum "$1" lock_wait_ns) / (runtime_ms * $2)))"
 	[ "${iops%.*}" -gt 0 ]
 }
 
 every_round()
 {
 	for round in $(seq "$rounds"); do
-		if ! writers one 1 || ! writers one 2 || ! writers shards 1 || ! writers shards 2; then
-			echo "# round $round"
-			return 1
-		fi
+		for kind in one shards apart; do
+			if ! writers "$kind" 1 || ! writers "$kind" "$processors"; then
+				echo "# round $round"
+				return 1
+			fi
+		done
 	done
 }
 
-create aftl-one ram timing off blocks 2048 policy baseline &&
-	create aftl-shards ram timing off blocks 2048 policy baseline shards 2 || exit 1
-ktap_test_run 'one writer and two' every_round
+set_up()
+{
+	set -- timing off policy baseline channels "$processors" blocks $((4096 / processors))
+	create aftl-one ram "$@" && create aftl-shards ram "$@" shards "$processors" || return
+	for number in $(seq 0 $((processors - 1))); do
+		create "aftl-apart-$number" ram "$@" || return
+	done
+}
+
+nothing_collected()
+{
+	[ "$(sum one gc_blocks)" -eq 0 ] && [ "$(sum shards gc_blocks)" -eq 0 ] &&
+		[ "$(sum apart gc_blocks)" -eq 0 ]
+}
+
+ktap_test_run 'the devices are there' set_up
+ktap_test_run 'one writer and others' every_round
+ktap_test_run 'nothing was collected' nothing_collected
 finished

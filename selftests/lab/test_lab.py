@@ -81,7 +81,6 @@ def stage(tmp_path: Path) -> Stage:
     (["--script", "none"], "--script none: no such file"),
     (["--cmd", "a", "--cpus", "two"], "--cpus two: a number is wanted"),
     (["--cmd", "a", "--cpus", "0"], "--cpus 0: 1 to 255"),
-    (["--cmd", "a", "--cpus=2"], "instructions has one processor; --real-time"),
     (["--cmd", "a", "--memory", "1TiB"], "--memory 1TiB: a number is wanted"),
     (["--cmd", "a", "--memory", "1"], "--memory 1: at least 128 MiB"),
     (["--cmd", "a", "--timeout", "-1"], "--timeout -1: a number is wanted"),
@@ -361,10 +360,20 @@ def test_what_qemu_is_told(stage: Stage) -> None:
     assert words[words.index("-m") + 1] == "1024"
     assert words[words.index("-icount") + 1] == "shift=0,sleep=off"
     assert not (stage.place / "1GiB").exists()
-    stage.run("--real-time", "--cpus", "3")
+    for options, threads in ((["--real-time"], "single"), (["--parallel"], "multi")):
+        stage.run(*options, "--cpus", "3", AFTL_KVM="no")
+        words = stage.words()
+        assert "-icount" not in words
+        assert f"tcg,thread={threads}" in words
+        assert words[words.index("-smp") + 1] == "3"
+
+
+def test_processors_of_counted_time_take_turns(stage: Stage) -> None:
+    stage.run("--cpus", "4")
     words = stage.words()
-    assert "-icount" not in words
-    assert words[words.index("-smp") + 1] == "3"
+    assert words[words.index("-smp") + 1] == "4"
+    assert words[words.index("-icount") + 1] == "shift=0,sleep=off"
+    assert "tcg,thread=single" in words
 
 
 MAKE_INITRAMFS = TOP / "userspace/lab/make-initramfs"
