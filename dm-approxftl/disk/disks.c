@@ -90,10 +90,8 @@ int aftl_device_begin(struct aftl_device *device, struct aftl_error *error)
 
 void aftl_device_start(struct aftl_device *device, struct dm_table *table)
 {
-	u32 i;
-
-	for (i = 0; i < device->shards.count; i++)
-		aftl_disk_start(device->disks[i], table);
+	aftl_each_disk(disk, device)
+		aftl_disk_start(*disk, table);
 }
 
 void aftl_device_stop(struct aftl_device *device)

@@ -37,6 +37,11 @@ struct aftl_spot {
 	u32 units;
 };
 
+/* Each disk of @device, the first one first; @disk points to its place among them. */
+#define aftl_each_disk(disk, device)                             \
+	for (struct aftl_disk *const *disk = (device)->disks;    \
+	     disk < (device)->disks + (device)->shards.count; disk++)
+
 /* Where @unit is; at most @units are asked for. */
 static inline struct aftl_spot aftl_device_spot(const struct aftl_device *device, u64 unit,
 						u32 units)

@@ -25,6 +25,7 @@
  * @lost: an earlier table had writes that it could not store, and may not have said so yet
  * @resumed: has had I/O, or could have had
  * @suspended: no I/O is under way and none can come
+ * @late: where the status line adds up its disks', so that it needs no memory
  * @gate: keeps slow inspection and resume apart
  */
 struct aftl_target {
@@ -40,7 +41,8 @@ struct aftl_target {
 	bool lost;
 	bool resumed;
 	bool suspended;
-	struct mutex gate; /* device, source, lost, resumed, suspended */
+	struct aftl_histogram late;
+	struct mutex gate; /* device, source, lost, resumed, suspended, late */
 };
 
 /* All targets, under the lock, so that a reloaded table finds its predecessor. */

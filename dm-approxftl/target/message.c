@@ -85,39 +85,23 @@ struct verb {
 
 /**
  * struct snap - what message stats prints, taken under the locks
- * @counters: of the FTL
+ * @stats: what the FTLs have counted, and when the last reset was
  * @streams: names of the policy's streams
- * @stream_units: see struct aftl_stats
  * @handles: how many placement handles there are beside the default one
- * @handle_stats: of each
  * @device_ns: now
- * @since_ns: last reset
  * @lock_waits: see struct aftl_disk
  * @lock_wait_ns: see there
  * @late: lateness of completions
  */
 struct snap {
-	struct aftl_counters counters;
+	struct aftl_stats stats;
 	const char *const *streams;
-	u64 stream_units[2][AFTL_STREAMS];
 	u32 handles;
-	struct aftl_handle_stats handle_stats[1 + AFTL_HANDLES_MAX];
 	u64 device_ns;
-	u64 since_ns;
 	u64 lock_waits;
 	u64 lock_wait_ns;
 	struct aftl_histogram late;
 };
-
-static void add(void *to, const void *from, size_t bytes)
-{
-	const u64 *more = from;
-	u64 *sums = to;
-	size_t i;
-
-	for (i = 0; i < bytes / sizeof(*sums); i++)
-		sums[i] += more[i];
-}
 
 /* Of times the longest: shards work at once, and with "timing off" each has a time of its own. */
 static void add_times(struct aftl_disk *disk, struct snap *snap)
@@ -125,20 +109,15 @@ static void add_times(struct aftl_disk *disk, struct snap *snap)
 	u64 now_ns = aftl_disk_now(disk);
 	u64 span_ns = now_ns - aftl_stats(disk->ftl)->since_ns;
 
-	span_ns = max(span_ns, snap->device_ns - snap->since_ns);
+	span_ns = max(span_ns, snap->device_ns - snap->stats.since_ns);
 	snap->device_ns = max(now_ns, snap->device_ns);
-	snap->since_ns = snap->device_ns - span_ns;
+	snap->stats.since_ns = snap->device_ns - span_ns;
 }
 
 static void add_snap(struct aftl_disk *disk, struct snap *snap)
 {
-	const struct aftl_stats *stats;
-
 	spin_lock_bh(&disk->lock);
-	stats = aftl_stats(disk->ftl);
-	add(&snap->counters, &stats->counters, sizeof(snap->counters));
-	add(snap->stream_units, stats->stream_units, sizeof(snap->stream_units));
-	add(snap->handle_stats, stats->handles, sizeof(snap->handle_stats));
+	aftl_stats_add(&snap->stats, aftl_stats(disk->ftl));
 	snap->streams = aftl_policy_type(disk->ftl)->streams;
 	snap->handles = (u32)aftl_config(disk->ftl)->placement_handles;
 	snap->lock_waits += disk->lock_waits;
@@ -157,10 +136,9 @@ static unsigned int emit_counters(const struct snap *snap, char *result, unsigne
 
 	for (i = 0; i < AFTL_COUNTERS; i++)
 		DMEMIT("%s %llu\n", aftl_counter_info[i].name,
-		       aftl_counter_get(&snap->counters, i));
-	DMEMIT("device_ns %llu\n", snap->device_ns);
-	DMEMIT("since_ns %llu\nlock_waits %llu\nlock_wait_ns %llu\n", snap->since_ns,
-	       snap->lock_waits, snap->lock_wait_ns);
+		       aftl_counter_get(&snap->stats.counters, i));
+	DMEMIT("device_ns %llu\nsince_ns %llu\n", snap->device_ns, snap->stats.since_ns);
+	DMEMIT("lock_waits %llu\nlock_wait_ns %llu\n", snap->lock_waits, snap->lock_wait_ns);
 	return sz;
 }
 
@@ -171,7 +149,8 @@ static unsigned int emit_streams(const struct snap *snap, char *result, unsigned
 
 	for (i = 0; i < AFTL_STREAMS && snap->streams[i]; i++)
 		DMEMIT("stream_%s_host_units %llu\nstream_%s_moved_units %llu\n", snap->streams[i],
-		       snap->stream_units[0][i], snap->streams[i], snap->stream_units[1][i]);
+		       snap->stats.stream_units[0][i], snap->streams[i],
+		       snap->stats.stream_units[1][i]);
 	return sz;
 }
 
@@ -183,7 +162,7 @@ static unsigned int emit_handles(const struct snap *snap, char *result, unsigned
 	for (i = 0; snap->handles && i <= snap->handles; i++)
 		for (j = 0; j < AFTL_HANDLE_COUNTERS; j++)
 			DMEMIT("handle_%u_%s %llu\n", i, aftl_handle_counter_info[j].name,
-			       aftl_handle_counter_get(&snap->handle_stats[i], j));
+			       aftl_handle_counter_get(&snap->stats.handles[i], j));
 	return sz;
 }
 
@@ -236,7 +215,7 @@ static int run_stats(struct message *message)
 
 	if (ret)
 		return ret;
-	snap = kzalloc(sizeof(*snap), GFP_NOIO);
+	snap = kvzalloc(sizeof(*snap), GFP_NOIO);
 	if (!snap)
 		return aftl_fail(message->error, -ENOMEM, "not enough memory for statistics");
 	for (; i < end; i++)
@@ -245,7 +224,7 @@ static int run_stats(struct message *message)
 	sz += emit_streams(snap, message->result + sz, message->maxlen - sz);
 	sz += emit_handles(snap, message->result + sz, message->maxlen - sz);
 	emit_lateness(&snap->late, message->result + sz, message->maxlen - sz);
-	kfree(snap);
+	kvfree(snap);
 	return 1;
 }
 
@@ -263,10 +242,8 @@ static void reset_disk(struct aftl_disk *disk)
 
 static int run_reset(struct message *message)
 {
-	u32 i;
-
-	for (i = 0; i < message->device->shards.count; i++)
-		reset_disk(message->device->disks[i]);
+	aftl_each_disk(disk, message->device)
+		reset_disk(*disk);
 	return 0;
 }
 
@@ -370,8 +347,9 @@ static int run_gc(struct message *message)
 
 	for (; !ret && i < end; i++)
 		ret = start_gc(message, i);
-	for (i = 0; !ret && i < message->device->shards.count; i++)
-		aftl_disk_collect(message->device->disks[i]);
+	if (!ret)
+		aftl_each_disk(disk, message->device)
+			aftl_disk_collect(*disk);
 	return ret;
 }
 
@@ -540,12 +518,11 @@ static u32 seek_lost(struct aftl_spot spot, u32 from, bool lost)
 static u32 lost_units(const struct aftl_device *device)
 {
 	u32 lost = 0;
-	u32 i;
 
-	for (i = 0; i < device->shards.count; i++) {
-		spin_lock_bh(&device->disks[i]->lock);
-		lost += aftl_lost_units(device->disks[i]->ftl);
-		spin_unlock_bh(&device->disks[i]->lock);
+	aftl_each_disk(disk, device) {
+		spin_lock_bh(&(*disk)->lock);
+		lost += aftl_lost_units((*disk)->ftl);
+		spin_unlock_bh(&(*disk)->lock);
 	}
 	return lost;
 }
@@ -653,10 +630,9 @@ static int run_digest(struct message *message)
 	unsigned int maxlen = message->maxlen;
 	char *result = message->result;
 	unsigned int sz = 0;
-	u32 i;
 
-	for (i = 0; i < message->device->shards.count; i++)
-		DMEMIT("%016llx\n", aftl_digest(message->device->disks[i]->ftl));
+	aftl_each_disk(disk, message->device)
+		DMEMIT("%016llx\n", aftl_digest((*disk)->ftl));
 	return 1;
 }
 
@@ -665,10 +641,9 @@ static int run_audit(struct message *message)
 	unsigned int maxlen = message->maxlen;
 	char *result = message->result;
 	unsigned int sz = 0;
-	u32 i;
 
-	for (i = 0; i < message->device->shards.count; i++)
-		if (aftl_audit(message->device->disks[i]->ftl, message->error))
+	aftl_each_disk(disk, message->device)
+		if (aftl_audit((*disk)->ftl, message->error))
 			return -EUCLEAN;
 	DMEMIT("clean\n");
 	return 1;

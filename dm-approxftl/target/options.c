@@ -11,6 +11,7 @@
 #include <linux/ctype.h>
 #include <linux/ioprio.h>
 
+#include "core/base/shards.h"
 #include "log.h"
 #include "target/options.h"
 
@@ -214,10 +215,7 @@ static int check_durable(const struct aftl_options *options, struct aftl_error *
 	if (options->config.fill)
 		return aftl_fail(error, -EINVAL,
 				 "fill: a block device holds real data; write it once instead");
-	if (options->config.shards > 1)
-		return aftl_fail(error, -EINVAL,
-				 "shards: a volume on a block device has one FTL; set shards 1, or keep data in ram");
-	return 0;
+	return aftl_shards_check_volume(options->config.shards, error);
 }
 
 /* What a page cannot hold cannot be a sector. */

@@ -296,7 +296,6 @@ static int transfer(struct aftl_device *to, struct aftl_device *from)
 	u64 end = min(to->shards.units, from->shards.units);
 	u64 unit = 0;
 	int ret = 0;
-	u32 i;
 
 	while (!ret && unit < end) {
 		struct run run = find_run(from, unit, in_both(to, from, unit, end));
@@ -307,8 +306,8 @@ static int transfer(struct aftl_device *to, struct aftl_device *from)
 	}
 	if (ret)
 		return_bytes(to, from, 0, unit, NULL);
-	for (i = 0; i < to->shards.count; i++)
-		aftl_reset_stats(to->disks[i]->ftl);
+	aftl_each_disk(disk, to)
+		aftl_reset_stats((*disk)->ftl);
 	return ret;
 }
 

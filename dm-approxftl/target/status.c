@@ -2,8 +2,6 @@
 /*
  * The status line and the table line. status-table.h says what the words are.
  */
-#include <linux/slab.h>
-
 #include "store/dev.h"
 #include "target/options.h"
 #include "target/target.h"
@@ -79,38 +77,32 @@ static void look_at_disk(struct aftl_disk *disk, struct status *status,
 	spin_lock_bh(&disk->lock);
 	look_at_ftl(disk, status);
 	spin_unlock_bh(&disk->lock);
-	if (late) {
-		spin_lock_bh(&disk->late_lock);
-		aftl_histogram_merge(late, &disk->late);
-		spin_unlock_bh(&disk->late_lock);
-	}
+	spin_lock_bh(&disk->late_lock);
+	aftl_histogram_merge(late, &disk->late);
+	spin_unlock_bh(&disk->late_lock);
 	status->ftl_bytes += aftl_memory_bytes(disk->ftl);
 	status->data_bytes += disk->store->type->held(disk->store);
 }
 
-/* Without memory for a histogram nothing was late. */
-static void look_at_device(const struct aftl_device *device, struct status *status)
+static void look_at_device(struct aftl_target *target, struct status *status)
 {
-	struct aftl_histogram *late = kzalloc(sizeof(*late), GFP_NOIO);
-	u32 i;
+	struct aftl_histogram *late = &target->late;
 
-	status->units = device->shards.units;
-	for (i = 0; i < device->shards.count; i++)
-		look_at_disk(device->disks[i], status, late);
-	if (!late)
-		return;
+	memset(late, 0, sizeof(*late));
+	status->units = target->device->shards.units;
+	aftl_each_disk(disk, target->device)
+		look_at_disk(*disk, status, late);
 	status->late_p50_ns = aftl_histogram_quantile(late, 5000);
 	status->late_p99_ns = aftl_histogram_quantile(late, 9900);
 	status->late_max_ns = late->largest;
-	kfree(late);
 }
 
-static void emit_info(const struct aftl_device *device, char *result, unsigned int maxlen)
+static void emit_info(struct aftl_target *target, char *result, unsigned int maxlen)
 {
 	struct status status = { 0 };
 	unsigned int sz = 0;
 
-	look_at_device(device, &status);
+	look_at_device(target, &status);
 #define STATUS_TEXT(name, help) DMEMIT("%s%s", sz ? " " : "", status.name);
 #define STATUS_NUMBER(name, help) DMEMIT(" %llu", status.name);
 #define STATUS_PAIR(part, whole, help) DMEMIT(" %llu/%llu", status.part, status.whole);
@@ -131,7 +123,7 @@ void aftl_status(struct dm_target *ti, status_type_t type, unsigned int status_f
 	case STATUSTYPE_INFO:
 		mutex_lock(&target->gate);
 		if (target->device)
-			emit_info(target->device, result, maxlen);
+			emit_info(target, result, maxlen);
 		else
 			DMEMIT("%s", target->resumed ? "Fail" : "inactive");
 		mutex_unlock(&target->gate);

@@ -369,27 +369,10 @@ static int settle_with_others(struct aftl_target *target, struct aftl_error *err
 static bool buffer_lost(const struct aftl_device *device)
 {
 	bool lost = false;
-	u32 i;
 
-	for (i = 0; i < device->shards.count; i++)
-		lost |= aftl_buffer_lost(device->disks[i]->ftl);
+	aftl_each_disk(disk, device)
+		lost |= aftl_buffer_lost((*disk)->ftl);
 	return lost;
-}
-
-static void lose_buffer(struct aftl_device *device)
-{
-	u32 i;
-
-	for (i = 0; i < device->shards.count; i++)
-		aftl_lose_buffer(device->disks[i]->ftl);
-}
-
-static void set_scale(struct aftl_device *device, u32 scale)
-{
-	u32 i;
-
-	for (i = 0; i < device->shards.count; i++)
-		device->disks[i]->scale = scale;
 }
 
 static int claim_device(struct aftl_target *target, struct aftl_error *error)
@@ -402,7 +385,8 @@ static int claim_device(struct aftl_target *target, struct aftl_error *error)
 	target->lost |= target->source && buffer_lost(target->source);
 	if (target->source && same_device(&target->options, target->source)) {
 		swap(target->device, target->source);
-		set_scale(target->device, target->options.scale);
+		aftl_each_disk(disk, target->device)
+			(*disk)->scale = target->options.scale;
 	} else if (target->below) {
 		ret = open_volume(target, error);
 	} else if (target->source) {
@@ -412,7 +396,8 @@ static int claim_device(struct aftl_target *target, struct aftl_error *error)
 		return ret;
 	drop_source(target);
 	if (target->lost)
-		lose_buffer(target->device);
+		aftl_each_disk(disk, target->device)
+			aftl_lose_buffer((*disk)->ftl);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/base/random.h"
 #include "core/base/shards.h"
+#include "core/base/stats.h"
 #include "core/policy/settings.h"
 #include "tap.h"
 
@@ -181,6 +182,28 @@ static void what_cannot_be_divided_is_refused(void)
 	CHECK_TEXT(error.text, "shards: this takes a device with one FTL; set shards 1");
 }
 
+/* Every counter, from the first to the last before the histograms, which are left alone. */
+static void counts_add_up(void)
+{
+	static struct aftl_stats sum, more;
+	size_t words = offsetof(struct aftl_stats, read_response) / sizeof(u64);
+	size_t i;
+
+	for (i = 0; i < sizeof(sum) / sizeof(u64); i++) {
+		((u64 *)&sum)[i] = i;
+		((u64 *)&more)[i] = 1ULL << 40;
+	}
+	aftl_stats_add(&sum, &more);
+	for (i = 0; i < sizeof(sum) / sizeof(u64); i++)
+		CHECK_EQ(((u64 *)&sum)[i], i + ((u64)(i < words) << 40));
+	CHECK_EQ(sum.counters.host_read_requests >> 40, 1);
+	CHECK_EQ(sum.kind_pages[7] >> 40, 1);
+	CHECK_EQ(sum.stream_units[1][AFTL_STREAMS - 1] >> 40, 1);
+	CHECK_EQ(sum.handles[AFTL_HANDLES_MAX].host_units >> 40, 1);
+	CHECK_EQ(sum.class_pages[AFTL_CLASSES - 1] >> 40, 1);
+	CHECK_EQ(sum.since_ns >> 40, 0);
+}
+
 int main(void)
 {
 	tap_run("one shard is the device itself", one_is_the_device_itself);
@@ -189,6 +212,7 @@ int main(void)
 	tap_run("a range of the device is a range in each", ranges_are_ranges_in_each);
 	tap_run("runs are as long as programs", runs_are_as_long_as_programs);
 	tap_run("parts make the whole", parts_make_the_whole);
+	tap_run("counts add up", counts_add_up);
 	tap_run("what cannot be divided is refused", what_cannot_be_divided_is_refused);
 	return tap_finish();
 }

@@ -143,6 +143,13 @@ time_stands_still()
 	done
 }
 
+# By the status line, of all of them, since the last reset
+late_is_told_once()
+{
+	put 0 4096 && late=$(status_word aftl-slow 15) && [ "$late" -gt 0 ] &&
+		dmsetup message aftl-slow 0 reset && [ "$(status_word aftl-slow 15)" -eq 0 ]
+}
+
 at_rest()
 {
 	dmsetup suspend aftl-fast
@@ -306,6 +313,7 @@ in_turn 'message gc' collects_where_it_is_said
 in_turn 'messages policy and line' parameters_reach_each
 in_turn 'digests and audit' at_rest
 in_turn 'time stands still' time_stands_still
+in_turn 'what was late is told once' late_is_told_once
 in_turn 'reloads, from shards to shards' reloads
 in_turn 'what does not fit the new table is kept' keeps_what_does_not_fit
 in_turn 'suspend and reload with I/O' under_load

@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 BUILD = Path(os.environ.get("AFTL_BUILD") or "build")
@@ -49,7 +49,9 @@ SHAPES = {
     "wide": "channels 2 chips 2 blocks 64 word_lines 2 op 35 controller 100us ecc 20us",
     "mapped": "channels 1 chips 2 blocks 256 word_lines 2 op 40 page 4KiB map_cache 16KiB",
     "tlc": "channels 1 chips 1 bits 3 one_shot on blocks 80 word_lines 2 op 45",
+    "shared": "channels 4 chips 1 blocks 64 word_lines 2 op 40",
 }
+SHARDS = (1, 2, 4)  # of the last one, which are in memory
 MEDIA = ("ram", "linear", "slow", "failing", "bad", "ours", "nvme")
 EVENTS = ("pause", "noflush", "reload", "policy", "message", "medium", "reopen", "kill", "cut")
 
@@ -102,6 +104,7 @@ class Scenario:
     unit: str = ""
     buffer: str = ""
     tag_all: str = ""
+    shards: int = 0
     depth: int = 0
     most: str = ""
     delays: str = ""
@@ -112,8 +115,10 @@ class Scenario:
     def draw(self, draw: random.Random) -> None:
         """Draw what nobody has said."""
         drawn = {
-            "media": draw.choice([m for m in MEDIA if m != "nvme" or has_drive()]),
             "shape": (shape := self.shape or draw.choice(sorted(SHAPES))),
+            "media": "ram" if shape == "shared" else
+                     draw.choice([m for m in MEDIA if m != "nvme" or has_drive()]),
+            "shards": draw.choice(SHARDS) if shape == "shared" else 0,
             "policy": draw.choice(policies(shape)),
             "timing": draw.choice(("real", "off", "scale:3")),
             "unit": draw.choice(("512", "1KiB", "2KiB", "4KiB", "4KiB")),
@@ -137,7 +142,8 @@ class Scenario:
     def parameters(self) -> str:
         """Return the words of a volume."""
         safe = f" buffer {self.buffer} buffer_safe on" if self.shape == "safe" else ""
-        return f"{SHAPES[self.shape]} unit {self.unit}{safe}"
+        shards = f" shards {self.shards}" if self.shards else ""
+        return f"{SHAPES[self.shape]} unit {self.unit}{safe}{shards}"
 
     def keys(self) -> str:
         """Return the words of a table line."""
@@ -400,7 +406,8 @@ class Device:
     def make(self) -> None:
         """Make the medium, a volume and the device."""
         self.store = self.medium.make()
-        self.sectors = capacity(self.scenario.keys())
+        self.sectors = min(capacity(replace(self.scenario, shards=shards).keys())
+                           for shards in (SHARDS if self.scenario.shards else (0,)))
         if self.lasts:
             words = self.scenario.parameters().split()
             run(APPROXFTL, "format", "--force", "--policy", self.scenario.policy, self.store,
@@ -450,11 +457,13 @@ class Device:
         run("dmsetup", "resume", NAME)
 
     def reload(self) -> None:
-        """Load another table: time, buffer, sometimes without a flush."""
+        """Load another table: time, buffer, shards, sometimes without a flush."""
         self.scenario.timing = self.draw.choice(("real", "off", "scale:2"))
         buffer = self.draw.choice(("0", "128KiB", "4MiB"))
         if self.scenario.shape != "safe":
             self.scenario.buffer = buffer
+        if self.scenario.shards:
+            self.scenario.shards = self.draw.choice(SHARDS)
         self.load_table(noflush=self.draw.random() < 0.3)
 
     def policy(self) -> None:

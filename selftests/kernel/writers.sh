@@ -39,12 +39,20 @@ sum()
 	done | awk '{ sum += $1 } END { printf "%.0f", sum }'
 }
 
+# as_new KIND: so that nothing has to be moved
+as_new()
+{
+	for number in $(seq 0 $((processors - 1))); do
+		blkdiscard -f "/dev/mapper/$(device "$1" "$number")" &&
+			dmsetup message "$(device "$1" "$number")" 0 reset || return
+		[ "$1" = apart ] || break
+	done
+}
+
 # writers KIND NUMBER
 writers()
 {
-	for number in $(seq 0 $((processors - 1))); do
-		dmsetup message "$(device "$1" "$number")" 0 reset || return
-	done
+	as_new "$1" || return
 	# shellcheck disable=SC2046,SC2086 # words
 	iops=$(fio --direct=1 --rw=randwrite --bs=4k --ioengine=libaio --iodepth=32 --norandommap \
 		--size=$((processors * 16))m --zonemode=strided --zonesize=${run_kib}k \
@@ -53,7 +61,7 @@ writers()
 		--gtod_reduce=1 $(fio_words "$1" "$2") | cut -d ';' -f 49)
 	echo "# writers $1 $2 $iops $(sum "$1" lock_waits)" \
 		"$(($(sum "$1" lock_wait_ns) / (runtime_ms * $2)))"
-	[ "${iops%.*}" -gt 0 ]
+	[ "${iops%.*}" -gt 0 ] && [ "$(sum "$1" programmed_gc_units)" -eq 0 ]
 }
 
 every_round()
@@ -70,20 +78,14 @@ every_round()
 
 set_up()
 {
-	set -- timing off policy baseline channels "$processors" blocks $((4096 / processors))
+	set -- timing off policy baseline page 4KiB channels "$processors" \
+		blocks $((32768 / processors))
 	create aftl-one ram "$@" && create aftl-shards ram "$@" shards "$processors" || return
 	for number in $(seq 0 $((processors - 1))); do
 		create "aftl-apart-$number" ram "$@" || return
 	done
 }
 
-nothing_collected()
-{
-	[ "$(sum one gc_blocks)" -eq 0 ] && [ "$(sum shards gc_blocks)" -eq 0 ] &&
-		[ "$(sum apart gc_blocks)" -eq 0 ]
-}
-
 ktap_test_run 'the devices are there' set_up
-ktap_test_run 'one writer and others' every_round
-ktap_test_run 'nothing was collected' nothing_collected
+ktap_test_run 'one writer and others, and nothing moves' every_round
 finished

@@ -42,7 +42,8 @@ host=$host,UNSPECIFIED_INT                          # unsigned __int128 is compl
 # A row of a *-table.h stands at the margin, where neither tabs nor blanks can align its rest.
 tables=$userspace,PARENTHESIS_ALIGNMENT
 
-# A list of PARAM() rows is a macro, for those who read it in two ways.
+# A list of PARAM() rows is a macro, for those who read it in two ways; a loop names its variable
+# more than once.
 lists=$ignored,COMPLEX_MACRO,MACRO_ARG_REUSE
 
 # In compat.h, whose only purpose it is to ask for the version:
@@ -111,7 +112,7 @@ check_files()
 	fi
 }
 
-with_lists=$(grep -rlE 'define PARAMS\(|define AFTL_PARAM_TABLE' dm-approxftl --include='*.[ch]')
+with_lists=$(grep -rlE 'define (PARAMS\(|AFTL_PARAM_TABLE|aftl_each_)' dm-approxftl --include='*.[ch]')
 [ -z "${AFTL_FAST:-}" ] ||
 	ktap_test_skip 'checkpatch of what is as in the last commit' 'too slow for the inner loop'
 check_folder "$ignored" dm-approxftl
@@ -119,7 +120,7 @@ check_folder "$userspace" userspace
 check_folder "$userspace" selftests
 check_folder "$tools" trace-tools
 # shellcheck disable=SC2046 # file names without blanks, by another check
-check_files 'checkpatch of lists of parameters' "$lists" \
+check_files 'checkpatch of lists of parameters and of loops' "$lists" \
 	$(sources_to_check 'dm-approxftl/*.[ch]' | grep -xF "$with_lists")
 check_files 'checkpatch of compat.h' "$compat" dm-approxftl/compat.h
 check_files 'checkpatch of held-locks.h' "$locks" selftests/kernel/held-locks.h

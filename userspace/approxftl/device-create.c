@@ -86,15 +86,6 @@ static int check_size(const struct device_options *options, struct plan *plan,
 	return 0;
 }
 
-/* As the kernel says it, before anything is asked of the block device. */
-static int check_shards(const struct plan *plan, struct aftl_error *error)
-{
-	if (plan->line.store[0] != '/' || plan->size.shards.count == 1)
-		return 0;
-	return aftl_fail(error, -EINVAL,
-			 "shards: a volume on a block device has one FTL; set shards 1, or keep data in ram");
-}
-
 static int make_plan(const struct device_options *options, struct plan *plan,
 		     struct aftl_error *error)
 {
@@ -114,8 +105,9 @@ static int make_plan(const struct device_options *options, struct plan *plan,
 		ret = target_line_fit(&plan->line, plan->sectors, error);
 	if (!ret)
 		ret = target_line_size(&plan->line, &plan->size, error);
-	if (!ret)
-		ret = check_shards(plan, error);
+	/* Before anything is asked of the block device */
+	if (!ret && plan->line.store[0] == '/')
+		ret = aftl_shards_check_volume(plan->size.shards.count, error);
 	return ret ? ret : check_size(options, plan, error);
 }
 

@@ -17,3 +17,14 @@ const struct aftl_counter_info aftl_handle_counter_info[] = {
 
 static_assert(ARRAY_SIZE(aftl_handle_counter_info) == AFTL_HANDLE_COUNTERS,
 	      "one entry per counter");
+
+void aftl_stats_add(struct aftl_stats *sum, const struct aftl_stats *more)
+{
+	const u64 *from = (const u64 *)more;
+	u64 *to = (u64 *)sum;
+	size_t i;
+
+	/* What stands before the histograms is counters alone. */
+	for (i = 0; i < offsetof(struct aftl_stats, read_response) / sizeof(*to); i++)
+		to[i] += from[i];
+}

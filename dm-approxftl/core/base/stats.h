@@ -57,33 +57,40 @@ static inline u64 aftl_handle_counter_get(const struct aftl_handle_stats *stats,
 /**
  * struct aftl_stats - everything since the last reset
  * @counters: see counter-table.h
- * @read_response: arrival to completion of reads
- * @write_response: arrival to completion of writes
- * @flush_response: arrival to completion of flushes
- * @read_service: array and channel time of the last page of a read
- * @write_service: array and channel time of the last page of a write
  * @kind_blocks: blocks filled, by the kind they ended as
  * @kind_pages: pages in them
  * @stream_units: units programmed by stream, of the host and moved
  * @handles: by placement handle, the default one first; zero where there are none
  * @mode_pages: pages programmed by mode
  * @class_pages: pages programmed by class
+ * @read_response: arrival to completion of reads
+ * @write_response: arrival to completion of writes
+ * @flush_response: arrival to completion of flushes
+ * @read_service: array and channel time of the last page of a read
+ * @write_service: array and channel time of the last page of a write
  * @since_ns: device time of the last reset
  */
 struct aftl_stats {
 	struct aftl_counters counters;
-	struct aftl_histogram read_response;
-	struct aftl_histogram write_response;
-	struct aftl_histogram flush_response;
-	struct aftl_histogram read_service;
-	struct aftl_histogram write_service;
 	u64 kind_blocks[8];
 	u64 kind_pages[8];
 	u64 stream_units[2][AFTL_STREAMS];
 	struct aftl_handle_stats handles[1 + AFTL_HANDLES_MAX];
 	u64 mode_pages[AFTL_MODES];
 	u64 class_pages[AFTL_CLASSES];
+	struct aftl_histogram read_response;
+	struct aftl_histogram write_response;
+	struct aftl_histogram flush_response;
+	struct aftl_histogram read_service;
+	struct aftl_histogram write_service;
 	u64 since_ns;
 };
+
+/**
+ * aftl_stats_add() - add what several FTLs have counted; histograms and times are left alone
+ * @sum: takes it
+ * @more: of one of them
+ */
+void aftl_stats_add(struct aftl_stats *sum, const struct aftl_stats *more);
 
 #endif
