@@ -101,8 +101,10 @@ static void print_stats(const struct target_stats *from, char *text, size_t size
 		used += scnprintf(text + used, size - used, "%s %llu\n", aftl_counter_info[i].name,
 				  (unsigned long long)aftl_counter_get(&from->counters, i));
 	used += scnprintf(text + used, size - used,
-			  "device_ns %llu\nsince_ns %llu\nlate_count %llu\nlate_sum_ns %llu\nlate_max_ns %llu\nlate_p50_ns 1\n",
+			  "device_ns %llu\nsince_ns %llu\nlock_waits %llu\nlock_wait_ns %llu\nlate_count %llu\nlate_sum_ns %llu\nlate_max_ns %llu\nlate_p50_ns 1\n",
 			  (unsigned long long)from->device_ns, (unsigned long long)from->since_ns,
+			  (unsigned long long)from->lock_waits,
+			  (unsigned long long)from->lock_wait_ns,
 			  (unsigned long long)from->late.count, (unsigned long long)from->late.sum,
 			  (unsigned long long)from->late.largest);
 	for (i = 0; i < AFTL_STREAMS; i++) {
@@ -142,6 +144,8 @@ static void make_stats(struct target_stats *made, u64 factor)
 		((u64 *)made->handles)[i] = factor * (i + 50);
 	made->device_ns = 1000 * factor;
 	made->since_ns = 7;
+	made->lock_waits = 3 * factor;
+	made->lock_wait_ns = 500 * factor;
 	for (i = 0; i < 10 * factor; i++)
 		aftl_histogram_add(&made->late, 100ULL * i);
 	made->late.smallest = 0;
@@ -175,6 +179,8 @@ static void stats_difference(void)
 	}
 	for (i = 0; i < (1 + AFTL_HANDLES_MAX) * AFTL_HANDLE_COUNTERS; i++)
 		CHECK_EQ(((const u64 *)stats.handles)[i], 3 * (i + 50));
+	CHECK_EQ(stats.lock_waits, 9);
+	CHECK_EQ(stats.lock_wait_ns, 1500);
 	CHECK_EQ(stats.late.count, 30);
 	CHECK_RANGE(aftl_histogram_quantile(&stats.late, 5000), 3400, 3600);
 	CHECK_RANGE(stats.late.largest, 4900, 4900 * 33 / 32);

@@ -43,7 +43,7 @@ sum()
 as_new()
 {
 	for number in $(seq 0 $((processors - 1))); do
-		blkdiscard -f "/dev/mapper/$(device "$1" "$number")" &&
+		blkdiscard "/dev/mapper/$(device "$1" "$number")" &&
 			dmsetup message "$(device "$1" "$number")" 0 reset || return
 		[ "$1" = apart ] || break
 	done

@@ -212,6 +212,8 @@ static void put_sample(struct json_writer *json, const struct sample *sample)
 
 	json_u64(json, "device_ns", stats->device_ns);
 	json_u64(json, "since_ns", stats->since_ns);
+	json_u64(json, "lock_waits", stats->lock_waits);
+	json_u64(json, "lock_wait_ns", stats->lock_wait_ns);
 	json_fixed(json, "write_amplification", sim_amplification(&stats->counters), 4);
 	put_late(json, &stats->late);
 	put_layer(json, &sample->layer);

@@ -110,7 +110,7 @@ struct place {
 	u64 *value;
 };
 
-#define PLACES (AFTL_COUNTERS + 5)
+#define PLACES (AFTL_COUNTERS + 7)
 
 static void list_places(struct target_stats *stats, struct place places[PLACES])
 {
@@ -119,6 +119,7 @@ static void list_places(struct target_stats *stats, struct place places[PLACES])
 		{ "device_ns", &stats->device_ns },   { "since_ns", &stats->since_ns },
 		{ "late_count", &stats->late.count }, { "late_sum_ns", &stats->late.sum },
 		{ "late_max_ns", &stats->late.largest },
+		{ "lock_waits", &stats->lock_waits }, { "lock_wait_ns", &stats->lock_wait_ns },
 	};
 	unsigned int i;
 
@@ -263,6 +264,8 @@ void target_stats_since(struct target_stats *now, const struct target_stats *bef
 		now->streams[i / 2].units[i % 2] -= before->streams[i / 2].units[i % 2];
 	for (i = 0; i < (1 + AFTL_HANDLES_MAX) * AFTL_HANDLE_COUNTERS; i++)
 		((u64 *)now->handles)[i] -= ((const u64 *)before->handles)[i];
+	now->lock_waits -= before->lock_waits;
+	now->lock_wait_ns -= before->lock_wait_ns;
 	now->late.count -= before->late.count;
 	now->late.sum -= before->late.sum;
 	now->late.largest = 0;

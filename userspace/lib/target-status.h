@@ -52,6 +52,8 @@ struct target_stream {
  * @handles: by placement handle; zero where there are none
  * @device_ns: device time
  * @since_ns: device time of the last reset
+ * @lock_waits: times that a processor has waited for another one
+ * @lock_wait_ns: for how long, in host time
  * @late: lateness of completions, in host time; the smallest is not known
  */
 struct target_stats {
@@ -60,6 +62,8 @@ struct target_stats {
 	struct aftl_handle_stats handles[1 + AFTL_HANDLES_MAX];
 	u64 device_ns;
 	u64 since_ns;
+	u64 lock_waits;
+	u64 lock_wait_ns;
 	struct aftl_histogram late;
 };
 
