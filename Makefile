@@ -309,6 +309,9 @@ bench: $(PROGRAM) ## what a simulated request costs, beside the bars and BESIDE=
 bench-kernel: ## what a request costs in the kernel, beside dm-linear and null_blk (minutes)
 	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_kernel.py
 
+bench-recovery: ## what it takes to find a volume again after a crash
+	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_recovery.py
+
 bench-replay: $(PROGRAMS) ## how well a replay keeps to its schedule, beside fio (minutes)
 	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_replay.py
 
@@ -343,8 +346,8 @@ help: ## print this
 	@echo '  WERROR=1       warnings are errors, as in the checks'
 	@echo '  FUZZ_SECONDS=6          time of each fuzz harness'
 
-.PHONY: all bench bench-kernel bench-replay bench-shards blktests check check-fast claims clean demo \
-	demo-deps demo-programs deps dmtest every-test help lab mutants raid selftests selftests-debug shelf tables xfstests \
+.PHONY: all bench bench-kernel bench-recovery bench-replay bench-shards blktests check check-fast claims clean \
+	demo demo-deps demo-programs deps dmtest every-test help lab mutants raid selftests selftests-debug shelf tables xfstests \
 	FORCE
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

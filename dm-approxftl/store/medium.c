@@ -183,12 +183,13 @@ int aftl_bdev_read_page(struct aftl_bdev *device, struct page *page, u64 offset,
 	return transfer_page(device, REQ_OP_READ, page, offset, bytes);
 }
 
-static int read_frame(struct aftl_bdev *device, u64 offset, void *bytes)
+static int read_frames(struct aftl_bdev *device, u64 offset, void *bytes, u32 frames)
 {
-	struct bio *bio = new_bio(device, REQ_OP_READ | REQ_SYNC | REQ_META, 1);
+	struct bio *bio = new_bio(device, REQ_OP_READ | REQ_SYNC | REQ_META, frames);
 
 	bio->bi_iter.bi_sector = offset >> SECTOR_SHIFT;
-	__bio_add_page(bio, page_at(bytes), AFTL_FRAME_BYTES, offset_in_page(bytes));
+	for (; frames; frames--, bytes += AFTL_FRAME_BYTES)
+		__bio_add_page(bio, page_at(bytes), AFTL_FRAME_BYTES, offset_in_page(bytes));
 	return wait_and_put(bio);
 }
 
@@ -196,10 +197,13 @@ static int medium_read(void *host, u64 offset, void *bytes, u32 size)
 {
 	int ret = 0;
 
-	for (; !ret && size; size -= AFTL_FRAME_BYTES) {
-		ret = read_frame(host, offset, bytes);
-		offset += AFTL_FRAME_BYTES;
-		bytes += AFTL_FRAME_BYTES;
+	while (!ret && size) {
+		u32 part = min_t(u32, size, BIO_MAX_VECS * AFTL_FRAME_BYTES);
+
+		ret = read_frames(host, offset, bytes, part / AFTL_FRAME_BYTES);
+		offset += part;
+		bytes += part;
+		size -= part;
 	}
 	return ret;
 }
@@ -260,8 +264,8 @@ static bool can_read(struct aftl_bdev *device)
 	bool can;
 
 	mutex_lock(&device->probe_lock);
-	can = !read_frame(device, AFTL_FRAME_SUPER * AFTL_FRAME_BYTES, bytes) ||
-	      !read_frame(device, (AFTL_FRAME_SUPER + 1) * AFTL_FRAME_BYTES, bytes);
+	can = !read_frames(device, AFTL_FRAME_SUPER * AFTL_FRAME_BYTES, bytes, 1) ||
+	      !read_frames(device, (AFTL_FRAME_SUPER + 1) * AFTL_FRAME_BYTES, bytes, 1);
 	mutex_unlock(&device->probe_lock);
 	return can;
 }

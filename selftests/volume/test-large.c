@@ -277,6 +277,37 @@ static void check_spots(const struct aftl *ftl)
 	}
 }
 
+/* The first frame of spare entries that is not read together with the first of them. */
+static u32 later_frame(void)
+{
+	u32 best = 0;
+	u32 i;
+
+	for (i = 1; i < disk.kept; i++)
+		if (disk.number[i] > disk.super.layout.spares + 1024 &&
+		    disk.number[i] < disk.super.layout.discards &&
+		    (!best || disk.number[i] < disk.number[best]))
+			best = i;
+	return best;
+}
+
+static void damage_is_noticed(void)
+{
+	struct aftl_volume *volume = open_volume();
+	struct aftl_recovery recovery;
+	struct aftl_error error = { "" };
+	struct aftl *ftl = NULL;
+	u8 *bytes = frame_at(later_frame());
+
+	bytes[3] ^= 1;
+	CHECK_EQ(aftl_volume_load(volume, aftl_policy_find(disk.super.policy),
+				  &disk.super.config, &ops, NULL, false, &ftl, &recovery, &error),
+		 -EUCLEAN);
+	CHECK(strstr(error.text, "has a wrong checksum"));
+	bytes[3] ^= 1;
+	aftl_volume_release(volume);
+}
+
 static u64 seconds(void)
 {
 	return (u64)clock() / CLOCKS_PER_SEC;
@@ -309,6 +340,7 @@ static void crash_and_find(void)
 		 (unsigned long long)(format_held >> 20));
 	aftl_destroy(ftl);
 	aftl_volume_release(volume);
+	damage_is_noticed();
 	CHECK_EQ(disk.held, 0);
 }
 

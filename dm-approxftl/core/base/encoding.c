@@ -2,10 +2,10 @@
 #include "core/base/encoding.h"
 
 /*
- * Remainders of the sixteen values of half a byte that [N] more halves follow. Eight halves are
- * looked up without waiting for each other, in half a KiB.
+ * Remainders of the sixteen values of half a byte that [N] more halves follow. Sixteen halves are
+ * looked up without waiting for each other, in a KiB.
  */
-static const u32 remainders[8][16] = {
+static const u32 remainders[16][16] = {
 	{
 		0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1,
 		0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
@@ -54,28 +54,72 @@ static const u32 remainders[8][16] = {
 		0xf64463e6, 0x2b01c95e, 0x49234067, 0x9466eadf,
 		0x8d665215, 0x5023f8ad, 0x32017194, 0xef44db2c,
 	},
+	{
+		0x00000000, 0x8f2261d3, 0x1ba8b557, 0x948ad484,
+		0x37516aae, 0xb8730b7d, 0x2cf9dff9, 0xa3dbbe2a,
+		0x6ea2d55c, 0xe180b48f, 0x750a600b, 0xfa2801d8,
+		0x59f3bff2, 0xd6d1de21, 0x425b0aa5, 0xcd796b76,
+	},
+	{
+		0x00000000, 0x38116fac, 0x7022df58, 0x4833b0f4,
+		0xe045beb0, 0xd854d11c, 0x906761e8, 0xa8760e44,
+		0xc5670b91, 0xfd76643d, 0xb545d4c9, 0x8d54bb65,
+		0x2522b521, 0x1d33da8d, 0x55006a79, 0x6d1105d5,
+	},
+	{
+		0x00000000, 0xc00c303e, 0x85f4168d, 0x45f826b3,
+		0x0e045beb, 0xce086bd5, 0x8bf04d66, 0x4bfc7d58,
+		0x1c08b7d6, 0xdc0487e8, 0x99fca15b, 0x59f09165,
+		0x120cec3d, 0xd200dc03, 0x97f8fab0, 0x57f4ca8e,
+	},
+	{
+		0x00000000, 0xef306b19, 0xdb8ca0c3, 0x34bccbda,
+		0xb2f53777, 0x5dc55c6e, 0x697997b4, 0x8649fcad,
+		0x6006181f, 0x8f367306, 0xbb8ab8dc, 0x54bad3c5,
+		0xd2f32f68, 0x3dc34471, 0x097f8fab, 0xe64fe4b2,
+	},
+	{
+		0x00000000, 0x9c5bfaa6, 0x3d5b83bd, 0xa100791b,
+		0x7ab7077a, 0xe6ecfddc, 0x47ec84c7, 0xdbb77e61,
+		0xf56e0ef4, 0x6935f452, 0xc8358d49, 0x546e77ef,
+		0x8fd9098e, 0x1382f328, 0xb2828a33, 0x2ed97095,
+	},
+	{
+		0x00000000, 0x68032cc8, 0xd0065990, 0xb8057558,
+		0xa5e0c5d1, 0xcde3e919, 0x75e69c41, 0x1de5b089,
+		0x4e2dfd53, 0x262ed19b, 0x9e2ba4c3, 0xf628880b,
+		0xebcd3882, 0x83ce144a, 0x3bcb6112, 0x53c84dda,
+	},
+	{
+		0x00000000, 0x847609b4, 0x0d006599, 0x89766c2d,
+		0x1a00cb32, 0x9e76c286, 0x1700aeab, 0x9376a71f,
+		0x34019664, 0xb0779fd0, 0x3901f3fd, 0xbd77fa49,
+		0x2e015d56, 0xaa7754e2, 0x230138cf, 0xa777317b,
+	},
+	{
+		0x00000000, 0x493c7d27, 0x9278fa4e, 0xdb448769,
+		0x211d826d, 0x6821ff4a, 0xb3657823, 0xfa590504,
+		0x423b04da, 0x0b0779fd, 0xd043fe94, 0x997f83b3,
+		0x632686b7, 0x2a1afb90, 0xf15e7cf9, 0xb86201de,
+	},
 };
 
-/* Of four bytes, the first in the lowest bits. */
-static u32 of_four(u32 bytes)
+/* Of four bytes, the first in the lowest bits, that @after halves follow. */
+static inline u32 of_four(u32 bytes, u32 after)
 {
-	return remainders[7][bytes & 15] ^ remainders[6][bytes >> 4 & 15] ^
-	       remainders[5][bytes >> 8 & 15] ^ remainders[4][bytes >> 12 & 15] ^
-	       remainders[3][bytes >> 16 & 15] ^ remainders[2][bytes >> 20 & 15] ^
-	       remainders[1][bytes >> 24 & 15] ^ remainders[0][bytes >> 28];
-}
+	const u32 (*at)[16] = &remainders[after];
 
-static u32 four_at(const u8 *byte)
-{
-	return byte[0] | byte[1] << 8 | byte[2] << 16 | (u32)byte[3] << 24;
+	return at[7][bytes & 15] ^ at[6][bytes >> 4 & 15] ^ at[5][bytes >> 8 & 15] ^
+	       at[4][bytes >> 12 & 15] ^ at[3][bytes >> 16 & 15] ^ at[2][bytes >> 20 & 15] ^
+	       at[1][bytes >> 24 & 15] ^ at[0][bytes >> 28];
 }
 
 u32 aftl_crc32c(u32 crc, const void *bytes, size_t size)
 {
 	const u8 *byte = bytes;
 
-	for (; size >= 4; size -= 4, byte += 4)
-		crc = of_four(crc ^ four_at(byte));
+	for (; size >= 8; size -= 8, byte += 8)
+		crc = of_four(crc ^ aftl_get_four(byte), 8) ^ of_four(aftl_get_four(byte + 4), 0);
 	for (; size; size--, byte++) {
 		crc = crc >> 4 ^ remainders[0][(crc ^ *byte) & 15];
 		crc = crc >> 4 ^ remainders[0][(crc ^ *byte >> 4) & 15];

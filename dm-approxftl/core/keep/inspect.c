@@ -8,6 +8,9 @@
 /* Mapping units that are looked at between two pauses. */
 #define SLICE_UNITS 1024
 
+/* Units whose slots are on their way to the processor. */
+#define AHEAD 64
+
 u32 aftl_pending(const struct aftl *ftl)
 {
 	return ftl->requests;
@@ -224,6 +227,20 @@ static bool mixes(const struct aftl *ftl, aftl_slot_t slot, u32 unit)
 	return ftl->geo.sheets && of_map != sheet;
 }
 
+/* What the audit will want of the slot of @unit. */
+static void expect_audit(const struct aftl *ftl, u32 unit)
+{
+	const struct aftl_media *media = &ftl->media;
+	aftl_slot_t slot;
+
+	if (unit >= aftl_mapped(&ftl->geo) || !aftl_map_get(ftl, to_unit(unit), &slot) ||
+	    from_slot(slot) >= ftl->geo.slots)
+		return;
+	prefetch(&media->attr[aftl_slot_device_page(media, slot)]);
+	prefetch(&media->valid[from_slot(slot) / 64]);
+	prefetch(aftl_unit_word(media, slot));
+}
+
 static int audit_unit(const struct aftl *ftl, u32 i, struct aftl_error *error)
 {
 	aftl_slot_t slot;
@@ -260,21 +277,27 @@ struct block_census {
 	u32 programmed;
 };
 
+static void count_page(const struct aftl *ftl, u32 page, struct block_census *census)
+{
+	u16 attr = ftl->media.attr[page];
+	u32 valid = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.page_units; i++)
+		valid += aftl_slot_valid(&ftl->media, to_slot(page * ftl->geo.page_units + i));
+	census->programmed += !!(attr & AFTL_PAGE_PROGRAMMED);
+	census->valid += valid;
+	census->approx += aftl_page_class(attr) == AFTL_APPROX ? valid : 0;
+}
+
 static struct block_census count_block(const struct aftl *ftl, const struct aftl_block *block)
 {
 	struct block_census census = { 0 };
-	u32 first = from_slot(aftl_page_slot(&ftl->media, block, 0));
-	u32 i;
+	u32 first = aftl_device_page(&ftl->media, block, 0);
+	u32 page;
 
-	for (i = first; i < first + ftl->geo.block_slots; i++) {
-		u16 attr = ftl->media.attr[i / ftl->geo.page_units];
-
-		census.programmed += i % ftl->geo.page_units == 0 && attr & AFTL_PAGE_PROGRAMMED;
-		if (!aftl_slot_valid(&ftl->media, to_slot(i)))
-			continue;
-		census.valid++;
-		census.approx += aftl_page_class(attr) == AFTL_APPROX;
-	}
+	for (page = first; page < first + ftl->geo.pages; page++)
+		count_page(ftl, page, &census);
 	return census;
 }
 
@@ -380,6 +403,7 @@ int aftl_audit(const struct aftl *ftl, struct aftl_error *error)
 	if (!ret)
 		ret = aftl_super_audit(ftl, error);
 	for (i = 0; !ret && i < aftl_mapped(&ftl->geo); i++) {
+		expect_audit(ftl, i + AHEAD);
 		ret = audit_unit(ftl, i, error);
 		if (!ret && i % SLICE_UNITS == 0)
 			ret = pause_audit(ftl, error);

@@ -8,7 +8,12 @@
 #include "core/keep/snapshot.h"
 #include "core/keep/volume-device.h"
 
-#define READER_FRAMES 32
+/* Read together, and enough for the entries of most blocks. */
+#define READER_FRAMES 256
+/* Pages whose units' entries in the map are on their way to the processor. */
+#define AHEAD 16
+
+#define READER_WORDS (READER_FRAMES * AFTL_FRAME_SECTORS / 64)
 
 /**
  * struct reader - a look at the volume from front to back
@@ -17,7 +22,7 @@
  * @bytes: READER_FRAMES frames
  * @first: the first of them
  * @frames: how many of them are there
- * @sound: the last sector whose checksum was right
+ * @sound: bit by sector of these: its checksum was right
  */
 struct reader {
 	const struct aftl_volume *volume;
@@ -25,7 +30,7 @@ struct reader {
 	u8 *bytes;
 	u64 first;
 	u32 frames;
-	u64 sound;
+	u64 sound[READER_WORDS];
 };
 
 static int reader_open(struct reader *reader, const struct aftl_volume *volume, bool sealed)
@@ -69,6 +74,7 @@ static int reader_load(struct reader *reader, u64 number, struct aftl_error *err
 				 (unsigned long long)number);
 	reader->first = number;
 	reader->frames = frames;
+	memset(reader->sound, 0, sizeof(reader->sound));
 	return 0;
 }
 
@@ -82,6 +88,17 @@ static const u8 *reader_frame(struct reader *reader, u64 number, int *ret,
 	return *ret ? NULL : reader->bytes + (number - reader->first) * AFTL_FRAME_BYTES;
 }
 
+/* Checksums are looked at once, however often entries are. */
+static bool reader_sound(struct reader *reader, const u8 *bytes, u64 sector)
+{
+	u32 index = (u32)(sector - reader->first * AFTL_FRAME_SECTORS);
+	u64 *word = &reader->sound[index / 64];
+
+	if (!(*word >> index % 64 & 1) && aftl_sector_sound(bytes, reader->volume->nonce, sector))
+		*word |= 1ULL << index % 64;
+	return *word >> index % 64 & 1;
+}
+
 /* The same of a sector with a checksum. */
 static const u8 *reader_sector(struct reader *reader, u64 sector, int *ret,
 			       struct aftl_error *error)
@@ -91,13 +108,12 @@ static const u8 *reader_sector(struct reader *reader, u64 sector, int *ret,
 	if (!bytes)
 		return NULL;
 	bytes += sector % AFTL_FRAME_SECTORS * AFTL_SECTOR_BYTES;
-	if (sector != reader->sound && !aftl_sector_sound(bytes, reader->volume->nonce, sector)) {
+	if (!reader_sound(reader, bytes, sector)) {
 		*ret = aftl_fail(error, -EUCLEAN,
 				 "the volume is damaged: sector %llu has a wrong checksum",
 				 (unsigned long long)sector);
 		return NULL;
 	}
-	reader->sound = sector;
 	return bytes;
 }
 
@@ -273,7 +289,7 @@ static void drop_discarded(struct scan *scan, u32 unit, u64 discard)
 {
 	u32 *found = aftl_map_at(scan->ftl, unit);
 
-	if (*found && found_seq(scan, *found) <= discard)
+	if (discard && *found && found_seq(scan, *found) <= discard)
 		lose_found(scan, found);
 	scan->last_seq = max(scan->last_seq, discard);
 }
@@ -289,17 +305,26 @@ static int refuse_entry(const struct scan *scan, u64 sector, int ret, struct aft
 			 ret == -EUCLEAN ? "has a wrong checksum" : "cannot be read");
 }
 
+static void drop_all_discarded(struct scan *scan, u32 first, const u8 *bytes)
+{
+	u32 end = min(first + AFTL_DISCARDS_PER_SECTOR, scan->volume->geo.units);
+	u32 unit;
+
+	for (unit = first; unit < end; unit++, bytes += 8)
+		drop_discarded(scan, unit, aftl_get(bytes, 8));
+}
+
 static int scan_discards(struct scan *scan, struct aftl_error *error)
 {
 	int ret = 0;
 	u32 unit;
 
-	for (unit = 0; !ret && unit < scan->volume->geo.units; unit++) {
+	for (unit = 0; !ret && unit < scan->volume->geo.units; unit += AFTL_DISCARDS_PER_SECTOR) {
 		struct aftl_place at = aftl_discard_place(&scan->volume->super.layout, unit);
-		const u8 *bytes = reader_entry(&scan->spares, at, &ret, error);
+		const u8 *bytes = reader_sector(&scan->spares, at.sector, &ret, error);
 
 		if (bytes)
-			drop_discarded(scan, unit, aftl_get(bytes, 8));
+			drop_all_discarded(scan, unit, bytes);
 		else
 			ret = refuse_entry(scan, at.sector, ret, error);
 	}
@@ -340,6 +365,38 @@ static int get_erases(struct scan *scan, u32 block, struct aftl_erase_entry *ent
 	return aftl_is_damage(ret) ? 0 : ret;
 }
 
+/* Where its units may be entered soon. */
+static void expect_units(const struct scan *scan, const struct aftl_spare *spare)
+{
+	u32 i;
+
+	for (i = 0; i < scan->volume->geo.page_units; i++) {
+		u32 unit = from_unit(aftl_word_unit(spare->word[i]));
+
+		if (spare->mapped >> i & 1 && unit < scan->volume->geo.units)
+			prefetch(aftl_map_at(scan->ftl, unit));
+	}
+}
+
+/* The entries of a block are read twice, if they fit. */
+static int gather_block(struct scan *scan, u32 block, struct aftl_error *error)
+{
+	const struct aftl_volume *volume = scan->volume;
+	u32 page = block * volume->geo.pages;
+	u64 first = aftl_spare_place(&volume->super.layout, &volume->geo, page).sector /
+		    AFTL_FRAME_SECTORS;
+	u64 last = aftl_spare_place(&volume->super.layout, &volume->geo,
+				    page + volume->geo.pages - 1).sector / AFTL_FRAME_SECTORS;
+	struct reader *reader = &scan->spares;
+	int ret;
+
+	if (first >= reader->first && last < reader->first + reader->frames)
+		return 0;
+	ret = reader_load(reader, first, error);
+	/* What cannot be read is told of where it is needed. */
+	return aftl_is_damage(ret) ? 0 : ret;
+}
+
 /*
  * An erase may be known from the pages programmed after it only, or because the sector with
  * its entry is damaged. The block is then as often erased as the newest of its pages says. If
@@ -364,7 +421,10 @@ static int count_erases(struct scan *scan, struct aftl_block *block, struct aftl
 		aftl_block_lun(scan->ftl, block)->work.phase = AFTL_PHASE_DEAD;
 	for (page = first; !ret && page < first + scan->volume->geo.pages; page++) {
 		ret = get_spare(scan, page, &spare, error);
-		if (ret || !spare.seq || spare.erases <= block->erases)
+		if (ret || !spare.seq)
+			continue;
+		expect_units(scan, &spare);
+		if (spare.erases <= block->erases)
 			continue;
 		block->erases = spare.erases;
 		block->wear = spare.wear;
@@ -480,9 +540,11 @@ static int scan_block(struct scan *scan, struct aftl_block *block, struct aftl_e
 	bool own = scan->same;
 	bool whole = true;
 	struct aftl_spare spare;
-	int ret = count_erases(scan, block, error);
+	int ret = gather_block(scan, aftl_block_index(&scan->ftl->media, block), error);
 	u32 page;
 
+	if (!ret)
+		ret = count_erases(scan, block, error);
 	for (page = first; !ret && page < first + scan->volume->geo.pages; page++) {
 		if (scan->zones && (page - first) % scan->volume->geo.program_pages == 0)
 			ret = scan_program(scan, block, page, &whole, error);
@@ -725,24 +787,51 @@ static void take_back_programs(struct aftl *ftl, struct aftl_block *block)
 		}
 }
 
-static void map_unit(struct scan *scan, u32 unit)
+static void map_slot(struct aftl *ftl, struct aftl_block *block, aftl_slot_t slot)
 {
-	struct aftl *ftl = scan->ftl;
-	u32 *found = aftl_map_at(ftl, unit);
-	aftl_slot_t slot = to_slot(*found - 1);
-	struct aftl_block *block;
+	aftl_unit_t unit = aftl_unit_at(&ftl->media, slot);
+	u32 *found;
 
-	if (!*found)
+	if (from_unit(unit) >= ftl->geo.units)
 		return;
-	if (kept_of(scan, *found)) {
-		*found = 0;
+	found = aftl_map_at(ftl, from_unit(unit));
+	if (*found != from_slot(slot) + 1)
 		return;
-	}
 	*found = 0;
-	block = aftl_slot_block(&ftl->media, slot);
-	aftl_map_set(ftl, aftl_block_lun(ftl, block), block, to_unit(unit), slot,
+	aftl_map_set(ftl, aftl_block_lun(ftl, block), block, unit, slot,
 		     aftl_level_at(&ftl->media, slot));
 	ftl->lost_units += aftl_slot_lost(&ftl->media, slot);
+}
+
+static void map_block(struct aftl *ftl, struct aftl_block *block)
+{
+	u32 first = aftl_device_page(&ftl->media, block, 0);
+	u32 units = ftl->geo.page_units;
+	u32 page;
+	u32 i;
+
+	for (page = first; page < first + ftl->geo.pages; page++) {
+		if (page + AHEAD < first + ftl->geo.pages)
+			aftl_expect_copies(ftl, page + AHEAD);
+		for (i = 0; ftl->media.attr[page] && i < units; i++)
+			map_slot(ftl, block, to_slot(page * units + i));
+	}
+}
+
+/* What is kept is not on flash. */
+static void map_units(struct scan *scan)
+{
+	struct aftl *ftl = scan->ftl;
+	u32 i;
+
+	for (i = 0; i < scan->volume->geo.kept_units; i++) {
+		const struct aftl_kept *kept = &scan->volume->kept[i];
+
+		if (kept->state == AFTL_KEPT_USED)
+			*aftl_map_at(ftl, from_unit(kept->entry.what.unit)) = 0;
+	}
+	for (i = 0; i < ftl->geo.blocks; i++)
+		map_block(ftl, &ftl->media.blocks[i]);
 }
 
 /* What is not the newest is not missed. */
@@ -983,8 +1072,7 @@ static int scan_tables(struct scan *scan, struct aftl_error *error)
 		ret = scan->zones ? scan_zones(scan, error) : scan_units(scan, error);
 	if (ret)
 		return ret;
-	for (i = 0; i < ftl->geo.units; i++)
-		map_unit(scan, i);
+	map_units(scan);
 	forget_lost(ftl);
 	for (i = 0; i < ftl->geo.luns; i++)
 		bury(ftl, &ftl->luns[i]);
