@@ -257,7 +257,7 @@ static int create_parts(struct aftl_disk *disk, const struct aftl_options *optio
 	return 0;
 }
 
-static int open_parts(struct aftl_disk *disk, const struct aftl_options *options,
+static int open_parts(struct aftl_disk *disk, const struct aftl_options *options, u32 shard,
 		      struct block_device *bdev, struct aftl_error *error)
 {
 	struct aftl_superblock *super = kzalloc(sizeof(*super), GFP_KERNEL);
@@ -268,6 +268,7 @@ static int open_parts(struct aftl_disk *disk, const struct aftl_options *options
 	strscpy(super->policy, options->policy->name, sizeof(super->policy));
 	strscpy(super->profile, aftl_profile_name(options->profile), sizeof(super->profile));
 	super->config = options->config;
+	super->shard = shard;
 	ret = aftl_dev_open(&disk->store, disk, bdev, super, error);
 	kfree(super);
 	if (!ret)
@@ -295,10 +296,12 @@ static struct aftl_disk *new_disk(const struct aftl_options *options)
 
 int aftl_disk_check(const struct aftl_options *options, struct aftl_error *error)
 {
+	struct aftl_config own;
 	struct aftl *ftl;
-	int ret = aftl_create(&ftl, &options->config, options->policy, &aftl_host_memory, NULL,
-			      error);
+	int ret;
 
+	aftl_shard_config(&own, &options->config, 0);
+	ret = aftl_create(&ftl, &own, options->policy, &aftl_host_memory, NULL, error);
 	if (!ret)
 		aftl_destroy(ftl);
 	return ret;
@@ -320,7 +323,7 @@ int aftl_disk_create(struct aftl_disk **out, const struct aftl_options *options,
 	return ret;
 }
 
-int aftl_disk_open(struct aftl_disk **out, const struct aftl_options *options,
+int aftl_disk_open(struct aftl_disk **out, const struct aftl_options *options, u32 shard,
 		   struct block_device *bdev, struct aftl_error *error)
 {
 	struct aftl_disk *disk = new_disk(options);
@@ -328,7 +331,8 @@ int aftl_disk_open(struct aftl_disk **out, const struct aftl_options *options,
 
 	if (!disk)
 		return aftl_fail(error, -ENOMEM, "not enough memory for a device");
-	ret = open_parts(disk, options, bdev, error);
+	disk->shard = shard;
+	ret = open_parts(disk, options, shard, bdev, error);
 	if (ret)
 		aftl_disk_destroy(disk);
 	else
@@ -336,9 +340,10 @@ int aftl_disk_open(struct aftl_disk **out, const struct aftl_options *options,
 	return ret;
 }
 
-int aftl_disk_begin(struct aftl_disk *disk, struct aftl_error *error)
+int aftl_disk_begin(struct aftl_disk *disk, const struct aftl_config *config,
+		    struct aftl_error *error)
 {
-	return disk->durable ? aftl_dev_begin(disk->durable, error) : 0;
+	return disk->durable ? aftl_dev_begin(disk->durable, config, error) : 0;
 }
 
 void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table)

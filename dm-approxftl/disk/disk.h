@@ -65,19 +65,27 @@ int __must_check aftl_disk_create(struct aftl_disk **out, const struct aftl_opti
 				  const struct aftl_config *config, struct aftl_error *error);
 
 /**
- * aftl_disk_open() - the SSD that is on @bdev, or a new one if there are zeroes
+ * aftl_disk_open() - the SSD that is on @bdev
+ * @out: takes it
+ * @options: what is asked for, of the whole device
+ * @shard: which part of it
+ * @bdev: where its volumes are
+ * @error: takes the sentence on failure
  *
  * Return: 0, or an error code with a sentence.
  */
 int __must_check aftl_disk_open(struct aftl_disk **out, const struct aftl_options *options,
-				struct block_device *bdev, struct aftl_error *error);
+				u32 shard, struct block_device *bdev,
+				struct aftl_error *error);
 
 /**
  * aftl_disk_begin() - the disk is about to be started
+ * @config: parameters of the whole device
  *
  * Return: 0, or an error code with a sentence if its store cannot be written.
  */
-int __must_check aftl_disk_begin(struct aftl_disk *disk, struct aftl_error *error);
+int __must_check aftl_disk_begin(struct aftl_disk *disk, const struct aftl_config *config,
+				 struct aftl_error *error);
 
 /**
  * aftl_disk_destroy() - the end of a disk; a durable one is saved, so that it is found quickly

@@ -2,6 +2,7 @@
 #include <linux/slab.h>
 
 #include "disk/disks.h"
+#include "store/dev.h"
 
 static struct aftl_device *new_device(const struct aftl_options *options, struct aftl_error *error)
 {
@@ -62,6 +63,35 @@ int aftl_device_create(struct aftl_device **out, const struct aftl_options *opti
 	return ret;
 }
 
+static int open_disk(struct aftl_device *device, u32 index, const struct aftl_options *options,
+		     struct block_device *bdev, struct aftl_error *error)
+{
+	struct aftl_disk **disks = device->disks;
+	struct aftl_error cause;
+	int ret = aftl_disk_open(&disks[index], options, index, bdev, &cause);
+
+	if (!ret && !aftl_dev_belongs(disks[index]->durable, disks[0]->durable, index))
+		ret = aftl_fail(&cause, -EUCLEAN, "its volume is of another device");
+	if (!ret)
+		return 0;
+	if (device->shards.count == 1)
+		*error = cause;
+	else
+		aftl_fail(error, ret, "shard %u: %.220s", index, cause.text);
+	return ret;
+}
+
+static int open_disks(struct aftl_device *device, const struct aftl_options *options,
+		      struct block_device *bdev, struct aftl_error *error)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < device->shards.count; i++)
+		ret = open_disk(device, i, options, bdev, error);
+	return ret;
+}
+
 int aftl_device_open(struct aftl_device **out, const struct aftl_options *options,
 		     struct block_device *bdev, struct aftl_error *error)
 {
@@ -70,7 +100,7 @@ int aftl_device_open(struct aftl_device **out, const struct aftl_options *option
 
 	if (IS_ERR(device))
 		return PTR_ERR(device);
-	ret = aftl_disk_open(&device->disks[0], options, bdev, error);
+	ret = open_disks(device, options, bdev, error);
 	if (ret)
 		aftl_device_destroy(device);
 	else
@@ -78,13 +108,14 @@ int aftl_device_open(struct aftl_device **out, const struct aftl_options *option
 	return ret;
 }
 
-int aftl_device_begin(struct aftl_device *device, struct aftl_error *error)
+int aftl_device_begin(struct aftl_device *device, const struct aftl_config *config,
+		      struct aftl_error *error)
 {
 	int ret = 0;
 	u32 i;
 
 	for (i = 0; !ret && i < device->shards.count; i++)
-		ret = aftl_disk_begin(device->disks[i], error);
+		ret = aftl_disk_begin(device->disks[i], config, error);
 	return ret;
 }
 

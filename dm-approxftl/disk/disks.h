@@ -60,13 +60,14 @@ int __must_check aftl_device_create(struct aftl_device **out, const struct aftl_
 				    struct aftl_error *error);
 
 /**
- * aftl_device_open() - as aftl_disk_open(), of a device with one shard
+ * aftl_device_open() - as aftl_disk_open(), of all shards or of none
  */
 int __must_check aftl_device_open(struct aftl_device **out, const struct aftl_options *options,
 				  struct block_device *bdev, struct aftl_error *error);
 
 /* As aftl_disk_begin() */
-int __must_check aftl_device_begin(struct aftl_device *device, struct aftl_error *error);
+int __must_check aftl_device_begin(struct aftl_device *device, const struct aftl_config *config,
+				   struct aftl_error *error);
 
 /**
  * aftl_device_destroy() - as aftl_disk_destroy(), of all that has been made; NULL is fine

@@ -227,17 +227,24 @@ static inline struct aftl_dev *aftl_store_to_dev(struct aftl_store *store)
  * @out: takes the store; the device that it holds is in @disk->ftl then
  * @disk: whose it will be
  * @bdev: block device
- * @super: policy, profile and parameters of the table line
+ * @super: policy, profile and parameters of the table line, and the shard; its layout is set
  * @error: takes the sentence on failure
  *
  * Changes nothing. Return: 0, or an error code with a sentence.
  */
 int __must_check aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk,
-			       struct block_device *bdev, const struct aftl_superblock *super,
+			       struct block_device *bdev, struct aftl_superblock *super,
 			       struct aftl_error *error);
 
-/* Before the first request, and again after aftl_dev_rest(). May sleep. */
-int __must_check aftl_dev_begin(struct aftl_dev *dev, struct aftl_error *error);
+/* Is it shard @index of the device whose first one is on @first? */
+bool aftl_dev_belongs(const struct aftl_dev *dev, const struct aftl_dev *first, u32 index);
+
+/*
+ * Before the first request, and again after aftl_dev_rest(), with the parameters of the whole
+ * device. May sleep.
+ */
+int __must_check aftl_dev_begin(struct aftl_dev *dev, const struct aftl_config *config,
+				struct aftl_error *error);
 
 /**
  * aftl_dev_rest() - carry out what has been asked for, and commit it

@@ -37,6 +37,8 @@ static int open_volume(struct aftl_dev *dev, const struct aftl_superblock *wante
 	if (ret)
 		return ret;
 	ret = aftl_volume_open(&dev->volume, &dev->device.medium, &cause);
+	if (!ret && aftl_volume_super(dev->volume)->shard != wanted->shard)
+		ret = aftl_fail(&cause, -EUCLEAN, "the volume is that of another shard");
 	if (ret == -ENODATA || ret == -EMEDIUMTYPE)
 		return aftl_fail(error, ret, "%.120s; to make a volume: approxftl format /dev/%pg",
 				 cause.text, bdev);
@@ -150,17 +152,31 @@ static void dev_destroy(struct aftl_store *store)
 	kvfree(dev);
 }
 
-int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_device *bdev,
-		  const struct aftl_superblock *super, struct aftl_error *error)
+/* Where the volume of that shard is. */
+static int find_start(struct aftl_superblock *super, u64 *start, struct aftl_error *error)
 {
-	struct aftl_dev *dev = kvzalloc(sizeof(*dev), GFP_KERNEL);
-	int ret;
+	struct aftl_geometry geo;
+	int ret = aftl_superblock_lay_out(super, &geo, error);
 
+	*start = ret ? 0 : super->shard * aftl_layout_stride(&super->layout);
+	return ret;
+}
+
+int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_device *bdev,
+		  struct aftl_superblock *super, struct aftl_error *error)
+{
+	struct aftl_dev *dev;
+	u64 start;
+	int ret = find_start(super, &start, error);
+
+	if (ret)
+		return ret;
+	dev = kvzalloc(sizeof(*dev), GFP_KERNEL);
 	if (!dev)
 		return aftl_fail(error, -ENOMEM, "not enough memory for a store");
 	dev->store.type = &aftl_store_dev;
 	dev->disk = disk;
-	ret = aftl_bdev_init(&dev->device, bdev);
+	ret = aftl_bdev_init(&dev->device, bdev, start);
 	if (ret) {
 		kvfree(dev);
 		return aftl_fail(error, ret, "not enough memory for a store");
@@ -180,7 +196,14 @@ static void note_clock(struct aftl_dev *dev)
 	aftl_volume_tick(dev->volume, aftl_now(ftl), aftl_age_ns(ftl), aftl_policy_memory(ftl));
 }
 
-int aftl_dev_begin(struct aftl_dev *dev, struct aftl_error *error)
+bool aftl_dev_belongs(const struct aftl_dev *dev, const struct aftl_dev *first, u32 index)
+{
+	return aftl_superblock_belongs(aftl_volume_super(dev->volume),
+				       aftl_volume_super(first->volume), index);
+}
+
+int aftl_dev_begin(struct aftl_dev *dev, const struct aftl_config *config,
+		   struct aftl_error *error)
 {
 	const struct aftl *ftl = dev->disk->ftl;
 	int ret;
@@ -188,7 +211,7 @@ int aftl_dev_begin(struct aftl_dev *dev, struct aftl_error *error)
 	if (dev->begun)
 		return 0;
 	note_clock(dev);
-	ret = aftl_volume_begin(dev->volume, aftl_policy_type(ftl), aftl_config(ftl));
+	ret = aftl_volume_begin(dev->volume, aftl_policy_type(ftl), config);
 	/* What is in use fails its requests, rather than keeping them waiting for ever. */
 	if (ret && !dev->used)
 		return aftl_fail(error, ret, "the volume cannot be written");

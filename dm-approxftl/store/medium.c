@@ -93,6 +93,11 @@ static void bio_over(struct bio *bio)
 	write_over(device);
 }
 
+static sector_t sector_of(const struct aftl_bdev *device, u64 offset)
+{
+	return (device->start + offset) >> SECTOR_SHIFT;
+}
+
 static struct bio *new_bio(struct aftl_bdev *device, blk_opf_t opf, u32 count)
 {
 	return bio_alloc_bioset(device->bdev, count, opf, GFP_NOIO, &device->bios);
@@ -104,7 +109,7 @@ static void start(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio 
 	to_ours(bio)->io = io;
 	if (op_is_write(bio_op(bio)))
 		count_write(device);
-	bio->bi_iter.bi_sector = offset >> SECTOR_SHIFT;
+	bio->bi_iter.bi_sector = sector_of(device, offset);
 	bio->bi_end_io = bio_over;
 	submit_bio_noacct(bio);
 }
@@ -168,7 +173,7 @@ static int transfer_page(struct aftl_bdev *device, blk_opf_t op, struct page *pa
 {
 	struct bio *bio = new_bio(device, op | REQ_SYNC, 1);
 
-	bio->bi_iter.bi_sector = offset >> SECTOR_SHIFT;
+	bio->bi_iter.bi_sector = sector_of(device, offset);
 	__bio_add_page(bio, page, bytes, 0);
 	return wait_and_put(bio);
 }
@@ -187,7 +192,7 @@ static int read_frames(struct aftl_bdev *device, u64 offset, void *bytes, u32 fr
 {
 	struct bio *bio = new_bio(device, REQ_OP_READ | REQ_SYNC | REQ_META, frames);
 
-	bio->bi_iter.bi_sector = offset >> SECTOR_SHIFT;
+	bio->bi_iter.bi_sector = sector_of(device, offset);
 	for (; frames; frames--, bytes += AFTL_FRAME_BYTES)
 		__bio_add_page(bio, page_at(bytes), AFTL_FRAME_BYTES, offset_in_page(bytes));
 	return wait_and_put(bio);
@@ -302,7 +307,7 @@ static void free_parts(struct aftl_bdev *device)
 	bioset_exit(&device->bios);
 }
 
-int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev)
+int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev, u64 start)
 {
 	int ret = bioset_init(&device->bios, BIOS, offsetof(struct bdev_bio, bio),
 			      BIOSET_NEED_BVECS);
@@ -318,9 +323,10 @@ int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev)
 	spin_lock_init(&device->lock);
 	init_waitqueue_head(&device->idle);
 	device->bdev = bdev;
+	device->start = start;
 	device->medium = (struct aftl_medium){
 		.host = device,
-		.bytes = bdev_nr_bytes(bdev),
+		.bytes = bdev_nr_bytes(bdev) - min_t(u64, start, bdev_nr_bytes(bdev)),
 		.read = medium_read,
 		.write = medium_write,
 		.flush = medium_flush,

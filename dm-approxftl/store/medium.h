@@ -28,6 +28,7 @@ struct aftl_behalf {
  * struct aftl_bdev - a block device
  * @medium: what the volume sees
  * @bdev: the device
+ * @start: where on it the medium begins; offsets are from there on
  * @bios: for all I/O
  * @frames: for what medium.write() has taken, which nobody else can hold
  * @lock: of @writes and @error
@@ -40,6 +41,7 @@ struct aftl_behalf {
 struct aftl_bdev {
 	struct aftl_medium medium;
 	struct block_device *bdev;
+	u64 start;
 	struct bio_set bios;
 	mempool_t frames;
 	spinlock_t lock; /* writes, error */
@@ -60,7 +62,8 @@ struct aftl_bdev_io {
 	struct aftl_bdev *device;
 };
 
-int __must_check aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev);
+/* @bdev from byte @start on, which is a frame's first. */
+int __must_check aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev, u64 start);
 
 /* From now on nothing is durable any more; the first time says so in the log. */
 void aftl_bdev_fail(struct aftl_bdev *device, int error);
@@ -87,7 +90,7 @@ void aftl_bdev_exit(struct aftl_bdev *device);
  *	of an error there may call aftl_bdev_fail()
  * @pages: the bytes; the array may go when this returns
  * @count: of @pages, at most BIO_MAX_VECS
- * @offset: on the device
+ * @offset: on the medium
  * @bytes: of a page
  * @behalf: for whom
  *

@@ -429,7 +429,7 @@ static int target_preresume(struct dm_target *ti)
 	if (!ret)
 		ret = offer_streams(target, &error);
 	if (!ret)
-		ret = aftl_device_begin(target->device, &error);
+		ret = aftl_device_begin(target->device, &target->options.config, &error);
 	mutex_unlock(&target->gate);
 	memalloc_noio_restore(flags);
 	if (ret)

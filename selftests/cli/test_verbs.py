@@ -138,8 +138,6 @@ USAGE = [
     (["create", "x", "blocks=16"], "policy approxftl keeps"),
     (["create", "x", "unit=0"], "a mapping unit of 8192 bytes cannot be a sector of the kernel"),
     (["create", "x", "channels=4", "shards=3"], "4 channels cannot be shared out among 3"),
-    (["create", "x", "--store", "/dev/x", "shards=2", "--dry-run"],
-     "a volume on a block device has one FTL; set shards 1, or keep data in ram"),
 ]
 
 

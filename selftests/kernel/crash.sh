@@ -416,5 +416,12 @@ three='channels 1 chips 1 bits 3 one_shot on blocks 80 word_lines 2 op 45' # fit
 	states=$(((states + 1) / 2))
 	kernel_has loop
 	in_turn 'zones below f2fs' zones_survive f2fs write_files
+	conventional=0
+	must_change=gc_blocks
+	ram_kib=524288
+	logged=131072
+	states=$states_of_files
+	in_turn 'blocks, in two shards' blocks_survive 500 3 channels 2 chips 1 blocks 64 word_lines 2 \
+		op 35 shards 2 timing off
 }
 finished

@@ -6,6 +6,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/python.sh
+. selftests/kernel/medium.sh
 
 # shellcheck disable=SC2154 # of lib.sh
 fast="channels 4 $small shards 4"
@@ -278,6 +279,83 @@ nobody_waits()
 	esac
 }
 
+# On a block device each has a volume, one after the other.
+# shellcheck disable=SC2120 # words, from some
+create_kept()
+{
+	# shellcheck disable=SC2086 # words
+	create aftl-kept /dev/ram0 $fast "$@"
+}
+
+sum_of()
+{
+	dd if=/dev/mapper/aftl-kept bs=1M count=16 iflag=direct 2>"$scratch/said" | md5sum
+}
+
+audit_of()
+{
+	dmsetup suspend aftl-kept && dmsetup message aftl-kept 0 audit
+	dmsetup resume aftl-kept
+}
+
+lives_on_a_block_device()
+{
+	ram_disks 1 524288 && create_kept && model aftl-kept 300 &&
+		dd if=/dev/urandom of=/dev/mapper/aftl-kept bs=1M count=16 oflag=direct conv=fsync \
+			2>"$scratch/said" &&
+		! each_shard aftl-kept host_write_units | grep -qw 0 && [ "$(audit_of)" = clean ] &&
+		sum=$(sum_of) && dmsetup remove aftl-kept &&
+		"$approxftl" check /dev/ram0 >"$scratch/said" &&
+		grep -q 'is sound; it was closed in order' "$scratch/said" && create_kept &&
+		[ "$(sum_of)" = "$sum" ] && [ "$(audit_of)" = clean ]
+}
+
+# A policy and parameters of the whole device, which all shards are told
+goes_on_with_others()
+{
+	# shellcheck disable=SC2086 # words
+	line /dev/ram0 "$(capacity $fast)" $fast policy baseline buffer 1MiB program 1ms |
+		dmsetup reload aftl-kept && dmsetup resume aftl-kept && [ "$(sum_of)" = "$sum" ] &&
+		dmsetup remove aftl-kept || return
+	for shard in 0 3; do
+		"$approxftl" dump /dev/ram0 --shard "$shard" >"$scratch/said" &&
+			grep -q 'policy baseline' "$scratch/said" && grep -q 'shards=4' "$scratch/said" &&
+			grep -q 'buffer=1.0 MiB\|buffer=1MiB' "$scratch/said" || return
+	done
+	create_kept && [ "$(sum_of)" = "$sum" ] &&
+		! line /dev/ram0 20480 channels 4 "$small" shards 2 | dmsetup reload aftl-kept \
+			2>"$scratch/said"
+}
+
+# Length of the volume of a shard and what is left behind it, in MiB
+stride_mib()
+{
+	"$approxftl" dump /dev/ram0 --json |
+		sed -n 's/^    "bytes": \([0-9]*\),$/\1/p' | awk '{ print int(($1 + 1048575) / 1048576) }'
+}
+
+# fails_with SENTENCE
+fails_with()
+{
+	! create_kept 2>"$scratch/said" && dmesg | tail -n 3 | grep -qF "$1"
+}
+
+# Whose they are is written on them.
+shards_are_told_apart()
+{
+	dmsetup remove aftl-kept && stride=$(stride_mib) && [ "$stride" -gt 0 ] &&
+		dd if=/dev/ram0 of="$scratch/second" bs=1M skip="$stride" count=1 2>"$scratch/said" &&
+		dd if="$scratch/second" of=/dev/ram0 bs=1M seek=$((2 * stride)) conv=notrunc,fsync \
+			2>"$scratch/said" &&
+		fails_with 'shard 2: the volume is that of another shard' &&
+		blkdiscard -f -z -o $((2 * stride))MiB -l 1MiB /dev/ram0 &&
+		blockdev --flushbufs /dev/ram0 && fails_with 'shard 2: there is no volume' || return
+	wipe /dev/ram0 && create_kept && dmsetup remove aftl-kept &&
+		dd if="$scratch/second" of=/dev/ram0 bs=1M seek="$stride" conv=notrunc,fsync \
+			2>"$scratch/said" && blockdev --flushbufs /dev/ram0 &&
+		fails_with 'shard 1: its volume is of another device' && rm "$scratch/second"
+}
+
 # refused SENTENCE STORE WORD...
 refused()
 {
@@ -290,8 +368,7 @@ refused()
 
 refuses()
 {
-	refused 'shards: a volume on a block device has one FTL' /dev/null 'shards 2' &&
-		refused 'shards: 2 channels cannot be shared out among 4' ram 'shards 4' &&
+	refused 'shards: 2 channels cannot be shared out among 4' ram 'shards 4' &&
 		refused 'shards: a zone is written in one order' ram 'shards 2 zoned 4MiB' &&
 		! dmsetup message aftl-fast 0 policy shards 2 2>"$scratch/said" &&
 		dmesg | grep -qF 'the device was made with shards 4, which cannot become 2' &&
@@ -320,4 +397,9 @@ in_turn 'suspend and reload with I/O' under_load
 in_turn 'writers of two shards do not wait for each other' at_once nobody_waits
 in_turn 'dies of one shard' loses_its_part
 in_turn 'refusals' refuses
+if next_turn 'on a block device'; then
+	ktap_test_run 'on a block device' lives_on_a_block_device
+	ktap_test_run 'on a block device, with another policy and buffer' goes_on_with_others
+	ktap_test_run 'volumes of shards are told apart' shards_are_told_apart
+fi
 finished

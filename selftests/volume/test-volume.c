@@ -25,6 +25,8 @@ static const char *const small_safe[] = {
 	SMALL, "op", "60", "buffer", "256KiB", "buffer_safe", "on", "buffer_hold", "1s", NULL
 };
 
+static const char *const small_shards[] = { SMALL, "op", "60", "shards", "2", NULL };
+
 static const char *const small_units[] = { SMALL, "op", "60", "unit", "512", "page", "2KiB", NULL };
 
 static void open_device(struct durable_device *durable, const char *policy,
@@ -398,6 +400,60 @@ static void a_medium_of_the_wrong_size(void)
 	durable_close(&durable);
 }
 
+/* The parameters that are stored are those of the whole; what is there is a shard of it. */
+static void a_shard_lives_as_a_device(void)
+{
+	struct durable_device durable;
+	struct aftl_config own;
+	u32 shard;
+
+	for (shard = 0; shard < 2; shard++) {
+		open_device(&durable, "approxftl", small_shards);
+		aftl_superblock_to_shard(&durable.super, shard);
+		must(&durable, durable_format(&durable), "format");
+		must(&durable, durable_start(&durable, "approxftl", false), "start");
+		aftl_shard_config(&own, &durable.super.config, shard);
+		CHECK(!memcmp(aftl_config(durable.device.ftl), &own, sizeof(own)));
+		work(&durable, shard, 2000);
+		durable_stop(&durable);
+		must(&durable, durable_start(&durable, "baseline", true), "start after a crash");
+		CHECK(!memcmp(&aftl_volume_super(durable.volume)->config, &durable.super.config,
+			      sizeof(own)));
+		CHECK_EQ(aftl_volume_super(durable.volume)->shard, shard);
+		work(&durable, 7, 500);
+		must(&durable, durable_shut(&durable), "close");
+		must(&durable, durable_start(&durable, "baseline", false), "start when closed");
+		CHECK(durable.recovery.closed);
+		durable_stop(&durable);
+		CHECK_EQ(load_changed(&durable, "shards", "1"), -EINVAL);
+		CHECK_CONTAINS(durable.device.error.text, "made with shards 2");
+		durable_close(&durable);
+	}
+}
+
+static void shards_know_each_other(void)
+{
+	struct aftl_superblock first = { .uuid = "0123456789abcdef", .config.shards = 3 };
+	struct aftl_superblock own = first;
+	struct aftl_superblock other = first;
+
+	CHECK(aftl_superblock_belongs(&first, &first, 0));
+	CHECK(!aftl_superblock_belongs(&first, &first, 1));
+	aftl_superblock_to_shard(&own, 2);
+	CHECK(aftl_superblock_nonce(&own) != aftl_superblock_nonce(&first));
+	CHECK(aftl_superblock_belongs(&own, &first, 2));
+	CHECK(!aftl_superblock_belongs(&own, &first, 1));
+	CHECK(!aftl_superblock_belongs(&first, &own, 2));
+	other.uuid[0]++;
+	CHECK(!aftl_superblock_belongs(&own, &other, 2));
+	other = first;
+	other.uuid[AFTL_UUID_BYTES - 1]++;
+	CHECK(!aftl_superblock_belongs(&own, &other, 2));
+	other = first;
+	other.config.shards = 4;
+	CHECK(!aftl_superblock_belongs(&own, &other, 2));
+}
+
 static void seal_super(u8 *bytes)
 {
 	aftl_put(bytes + 4092, ~aftl_crc32c(AFTL_CRC_START, bytes, 4092), 4);
@@ -419,6 +475,12 @@ static void superblocks_that_are_none(void)
 	seal_super(bytes);
 	CHECK_EQ(open_again(&durable), -EINVAL);
 	CHECK_CONTAINS(durable.device.error.text, "does not know");
+	bytes[130] ^= 1;
+	bytes[4088] = 1;
+	seal_super(bytes);
+	memcpy(bytes + AFTL_FRAME_BYTES, bytes, AFTL_FRAME_BYTES);
+	CHECK_EQ(open_again(&durable), -EUCLEAN);
+	CHECK_CONTAINS(durable.device.error.text, "shard that the device does not have");
 	bytes[1] ^= 1;
 	CHECK_EQ(open_again(&durable), -EMEDIUMTYPE);
 	memset(bytes, 0, AFTL_FRAME_BYTES);
@@ -1235,6 +1297,8 @@ int main(void)
 	tap_run("what cannot be is not formatted", what_cannot_be_is_not_formatted);
 	tap_run("too many units in a page", no_volume_of_such_a_shape);
 	tap_run("a medium of the wrong size", a_medium_of_the_wrong_size);
+	tap_run("a shard lives as a device", a_shard_lives_as_a_device);
+	tap_run("shards know each other", shards_know_each_other);
 	tap_run("superblocks that are none", superblocks_that_are_none);
 	tap_run("the copy of the superblock helps", the_copy_helps);
 	tap_run("each sector may be damaged", each_sector_may_be_damaged);

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import lzma
+import os
 import re
 import struct
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 from selftests.lib.json_schema import document_of
-from selftests.lib.programs import TOP
+from selftests.lib.programs import PROGRAM, TOP, run_program
 from selftests.sim.support import run
 
 UUID = "8e41f2c6-0b3a-4d5e-9f70-123456789abc"
@@ -196,6 +197,93 @@ def test_damaged_tables(image: Path, table: str) -> None:
     found = answer("check", image, code=4)
     assert not found["sound"]
     assert f"sector {offset // SECTOR} has a wrong checksum" in found["listed_findings"]
+
+
+SHARDS = ("channels=2", "shards=2")
+
+
+def second_of(path: Path) -> int:
+    """Return where the second of two shards begins."""
+    length: int = answer("dump", path)["superblock"]["bytes"]
+    return -(-length // 2**20) * 2**20
+
+
+@pytest.fixture
+def shards(tmp_path: Path) -> Path:
+    path = tmp_path / "shards"
+    make(path, *SHARDS)
+    return path
+
+
+def test_a_volume_for_each_shard(shards: Path) -> None:
+    length = answer("dump", shards)["superblock"]["bytes"]
+    assert shards.stat().st_size == second_of(shards) + length
+    found = answer("check", shards)
+    assert found["sound"] and found["superblock"]["uuid"] == UUID
+    own = answer("dump", shards, "--shard", "1")["superblock"]
+    assert (own["shard"], own["uuid"][8:]) == (1, UUID[8:]) and own["uuid"] != UUID
+    assert own["parameters"] == found["superblock"]["parameters"]
+    assert own["parameters"]["shards"] == 2
+    assert "--shard 2: the last one is 1" in run("dump", shards, "--shard", "2").err
+
+
+def test_shards_share_what_room_there_is(tmp_path: Path) -> None:
+    path = tmp_path / "v"
+    path.touch()
+    os.truncate(path, 256 * 2**20 + 5)
+    done = run("format", path, "--uuid", UUID, *SHARDS, "word_lines=2")
+    assert (done.code, done.err) == (0, "")
+    found = answer("check", path)["superblock"]
+    used = second_of(path) + found["bytes"]
+    blocks = found["parameters"]["blocks"]
+    assert 0 <= 256 * 2**20 - used < 2 * used / blocks
+
+
+def test_damage_of_a_shard(shards: Path) -> None:
+    begin = second_of(shards)
+    offset = first_frames(shards)["spare_table"] * FRAME + SECTOR + 17
+    change(shards, begin + offset)
+    change(shards, first_frames(shards)["erase_table"] * FRAME + 9)
+    found = answer("check", shards, code=4)
+    assert f"shard 1: sector {offset // SECTOR} has a wrong checksum" in found["listed_findings"]
+    assert any(one.startswith("shard 0: ") for one in found["listed_findings"])
+    found = answer("check", shards, "--repair", "--give-up")
+    assert found["repaired"] and answer("check", shards)["sound"]
+
+
+def test_the_repair_of_one_shard_is_not_that_of_all(shards: Path) -> None:
+    change(shards, first_frames(shards)["spare_table"] * FRAME + SECTOR + 17)
+    change(shards, second_of(shards) + FRAME + 300)
+    assert not answer("check", shards, "--repair", code=4)["repaired"]
+
+
+@pytest.mark.parametrize(("what", "sentence"), [
+    ("nothing", "shard 1: there is no volume"),
+    ("first", "shard 1: it is of another device"),
+    ("other", "shard 1: it is of another device"),
+])
+def test_a_shard_that_does_not_belong(tmp_path: Path, shards: Path, what: str,
+                                      sentence: str) -> None:
+    begin = second_of(shards)
+    other = tmp_path / "other"
+    done = run("format", other, *SMALL, *SHARDS)
+    assert done.code == 0
+    data = shards.read_bytes()
+    put = {"nothing": bytes(begin), "first": data[:begin], "other": other.read_bytes()[begin:]}
+    shards.write_bytes(data[:begin] + put[what])
+    done = run("check", shards)
+    assert done.code == 4 and sentence in done.err
+    shards.write_bytes(data[begin:])
+    done = run("check", shards)
+    assert done.code == 4 and "this is shard 1 of a device" in done.err
+
+
+def test_nothing_is_left_of_the_shards_before(shards: Path) -> None:
+    """With the name of the one before, and a file that ends where the second shard begins."""
+    limited = run_program("prlimit", f"--fsize={second_of(shards)}", PROGRAM, "format", shards,
+                          "--uuid", UUID, *SMALL, *SHARDS, "--force")
+    assert limited.code != 0
+    assert ": there is no volume" in run("check", shards).err
 
 
 def test_damaged_state(image: Path) -> None:

@@ -105,9 +105,6 @@ static int make_plan(const struct device_options *options, struct plan *plan,
 		ret = target_line_fit(&plan->line, plan->sectors, error);
 	if (!ret)
 		ret = target_line_size(&plan->line, &plan->size, error);
-	/* Before anything is asked of the block device */
-	if (!ret && plan->line.store[0] == '/')
-		ret = aftl_shards_check_volume(plan->size.shards.count, error);
 	return ret ? ret : check_size(options, plan, error);
 }
 

@@ -60,6 +60,7 @@ static const struct command_option options_table[] = {
 	SWITCH(0, 'Y', "state", state, "the states of the last two commits"),
 	SWITCH(0, 'C', "blocks", blocks, "erases and pages of every block"),
 	SWITCH(0, 'G', "pages", pages, "the spare entry of every programmed page"),
+	TEXT(0, 'H', "shard", shard, "N", "of several FTLs, which one (default 0)"),
 	TEXT(0, 'D', "block", block, "N", "the spare entries of a block"),
 	TEXT(0, 'Q', "unit", unit, "N", "every place that has held a unit, and its last discard"),
 	SWITCH('p', 'p', "precise", precise, "precise, not approximate"),

@@ -44,6 +44,7 @@
  * @root: where the machine to look at is
  * @kernel: release to look at
  * @uuid: of a volume
+ * @shard: whose volume is printed
  * @block: to be printed
  * @unit: to be printed
  * @level: quality level of what is tagged; 0: none is named
@@ -87,6 +88,7 @@ struct device_options {
 	const char *root;
 	const char *kernel;
 	const char *uuid;
+	const char *shard;
 	const char *block;
 	const char *unit;
 	u64 level;

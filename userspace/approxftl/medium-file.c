@@ -13,6 +13,7 @@
 /* Bytes of one turn: the rest after a signal, or after less than was asked for. */
 static int transfer(struct medium_file *file, u64 offset, void *bytes, u32 size, bool write)
 {
+	offset += file->base;
 	while (size) {
 		ssize_t part = write ? pwrite(file->fd, bytes, size, (off_t)offset) :
 				       pread(file->fd, bytes, size, (off_t)offset);
@@ -151,6 +152,14 @@ int medium_file_extend(struct medium_file *file, u64 bytes, struct aftl_error *e
 	file->medium.bytes = bytes;
 	file->size = bytes;
 	return 0;
+}
+
+void medium_file_part(struct medium_file *part, const struct medium_file *whole, u64 base)
+{
+	*part = *whole;
+	part->medium.host = part;
+	part->medium.bytes -= min(base, part->medium.bytes);
+	part->base = base;
 }
 
 void medium_file_close(struct medium_file *file)

@@ -15,6 +15,7 @@
  * @progress: of @moved bytes, if the user of it has begun one
  * @moved: bytes read and written
  * @size: of the medium, which may end with a part of a frame
+ * @base: where on the medium the volume begins
  * @sector: bytes that a block device reads and writes at least; of a file, 1
  * @write_failure: of the last write or flush: 0 or a negative error number
  * @fd: of the file
@@ -27,6 +28,7 @@ struct medium_file {
 	struct progress progress;
 	u64 moved;
 	u64 size;
+	u64 base;
 	u32 sector;
 	int write_failure;
 	int fd;
@@ -55,6 +57,12 @@ int __must_check medium_file_make(struct medium_file *file, const char *path,
 /* Give an empty file a size. */
 int __must_check medium_file_extend(struct medium_file *file, u64 bytes,
 				    struct aftl_error *error);
+
+/*
+ * What is on @whole from @base on, as a medium of its own. @whole is what is closed, and not before
+ * @part has been used.
+ */
+void medium_file_part(struct medium_file *part, const struct medium_file *whole, u64 base);
 
 void medium_file_close(struct medium_file *file);
 

@@ -22,41 +22,65 @@
 #define TURN_FRAMES 64
 
 /**
- * struct checkup - one check
+ * struct checkup - one check, of one volume after the other where there are shards
  * @options: the command line
- * @file: the medium
- * @volume: on it
+ * @whole: the medium
+ * @file: where on it the volume is that is looked at
+ * @volume: that one
+ * @super: of the first
+ * @total: what loading found in all of them
+ * @open: volumes that were not closed
  * @findings: sentences on what is wrong
  * @found: how many there were
+ * @before: how many of them in the volumes before
  * @recovery: what loading found, @loaded only
  * @loaded: the device could be put together
+ * @unloaded: volumes of which it could not
  * @mended: what was damaged has been written again
  * @repaired: a sentence on that, or on why not
- * @lost: runs of units whose data are lost, @loaded only: the first and how many
+ * @lost: runs of units whose data are lost, @loaded only: the first, how many, and the shard
  * @lost_runs: how many of them
  * @slots: by unit, where the tables say that it is
  * @erases: by block, as the tables say
  */
 struct checkup {
 	const struct device_options *options;
+	struct medium_file whole;
 	struct medium_file file;
 	struct aftl_volume *volume;
+	struct aftl_superblock super;
+	struct aftl_recovery total;
+	u32 open;
 	char *findings[FINDINGS_LISTED];
 	u32 found;
+	u32 before;
 	struct aftl_recovery recovery;
 	bool loaded;
+	u32 unloaded;
 	bool mended;
 	struct aftl_error repaired;
-	u32 lost[RUNS_LISTED][2];
+	u32 lost[RUNS_LISTED][3];
 	u32 lost_runs;
 	aftl_slot_t *slots;
 	u32 *erases;
 };
 
+static bool has_shards(const struct checkup *checkup)
+{
+	return checkup->super.config.shards > 1;
+}
+
 static void find(struct checkup *checkup, const char *sentence)
 {
+	char text[200];
+	u32 shard = aftl_volume_super(checkup->volume)->shard;
+
+	if (has_shards(checkup))
+		scnprintf(text, sizeof(text), "shard %u: %s", shard, sentence);
+	else
+		scnprintf(text, sizeof(text), "%s", sentence);
 	if (checkup->found < FINDINGS_LISTED)
-		checkup->findings[checkup->found] = memory_text(sentence);
+		checkup->findings[checkup->found] = memory_text(text);
 	checkup->found++;
 }
 
@@ -103,7 +127,7 @@ static int check_supers(struct checkup *checkup)
 
 	if (!ret)
 		ret = check_super(checkup, 1, &super[1], bytes[1]);
-	if (ret || checkup->found)
+	if (ret || checkup->found > checkup->before)
 		return ret;
 	/* The copy is written after it: power may fail between. */
 	if (super[0].generation != super[1].generation + 1 &&
@@ -201,6 +225,7 @@ static void list_lost(struct checkup *checkup, const struct aftl *ftl)
 		u32 *run = checkup->lost[checkup->lost_runs];
 
 		run[0] = unit;
+		run[2] = aftl_volume_super(checkup->volume)->shard;
 		run[1] = aftl_seek_lost(ftl, unit, units, false) - unit;
 		unit = aftl_seek_lost(ftl, unit + run[1], units, true);
 	}
@@ -293,8 +318,12 @@ static int mend(struct checkup *checkup, const struct aftl *ftl,
 	if (ret)
 		return aftl_fail(error, ret, "the volume could not be written: %s",
 				 strerror(-ret));
-	aftl_fail(&checkup->repaired, 0, "repaired: %u sectors of tables%s%s", recovery->tables,
-		  recovery->super ? ", superblock" : "", recovery->state ? ", state" : "");
+	checkup->total.tables += recovery->tables;
+	checkup->total.super |= recovery->super;
+	checkup->total.state |= recovery->state;
+	aftl_fail(&checkup->repaired, 0, "repaired: %u sectors of tables%s%s",
+		  checkup->total.tables, checkup->total.super ? ", superblock" : "",
+		  checkup->total.state ? ", state" : "");
 	return 0;
 }
 
@@ -316,7 +345,8 @@ static int repair(struct checkup *checkup)
 		ret = mend(checkup, ftl, &recovery, &error);
 	if (ret)
 		aftl_fail(&checkup->repaired, 0, "not repaired: %.180s", error.text);
-	checkup->mended = !ret;
+	/* All that was found, or it is not mended. */
+	checkup->mended = !ret && (checkup->mended || !checkup->before);
 	if (ftl)
 		aftl_destroy(ftl);
 	return ret == -EINTR ? ret : 0;
@@ -332,7 +362,96 @@ static int check_volume(struct checkup *checkup)
 		ret = check_recovery(checkup);
 	if (!ret)
 		ret = check_snapshot(checkup);
-	return !ret && checkup->options->repair && checkup->found ? repair(checkup) : ret;
+	if (!ret && checkup->options->repair && checkup->found > checkup->before)
+		ret = repair(checkup);
+	return ret;
+}
+
+static void forget_device(struct checkup *checkup)
+{
+	free(checkup->slots);
+	free(checkup->erases);
+	checkup->slots = NULL;
+	checkup->erases = NULL;
+}
+
+static void add_up(struct checkup *checkup)
+{
+	const struct aftl_recovery *recovery = &checkup->recovery;
+	struct aftl_recovery *total = &checkup->total;
+
+	checkup->open += !checkup->volume || !aftl_volume_state(checkup->volume)->closed;
+	checkup->unloaded += !checkup->loaded;
+	total->programmed_pages += recovery->programmed_pages;
+	total->mapped_units += recovery->mapped_units;
+	total->bad_blocks += recovery->bad_blocks;
+	total->displaced_units += recovery->displaced_units;
+	total->lost_units += recovery->lost_units;
+}
+
+static int open_shard(struct checkup *checkup, u32 index, struct aftl_error *error)
+{
+	u64 stride = aftl_layout_stride(&checkup->super.layout);
+	struct aftl_error cause = { "" };
+	int ret;
+
+	aftl_volume_release(checkup->volume);
+	checkup->volume = NULL;
+	medium_file_part(&checkup->file, &checkup->whole, index * stride);
+	ret = aftl_volume_open(&checkup->volume, &checkup->file.medium, &cause);
+	if (!ret && !aftl_superblock_belongs(aftl_volume_super(checkup->volume), &checkup->super,
+					     index))
+		ret = aftl_fail(&cause, -EUCLEAN, "it is of another device");
+	if (!ret)
+		return 0;
+	/* What is not there is damage here. */
+	if (ret == -ENODATA || ret == -EMEDIUMTYPE || ret == -ENOSPC)
+		ret = -EUCLEAN;
+	return aftl_fail(error, ret, "shard %u: %.200s", index, cause.text);
+}
+
+/* Of a device that lacks one, nothing is looked at. */
+static int find_shards(struct checkup *checkup, struct aftl_error *error)
+{
+	u32 i;
+	int ret = 0;
+
+	checkup->super = *aftl_volume_super(checkup->volume);
+	if (checkup->super.shard)
+		return aftl_fail(error, -EUCLEAN,
+				 "this is shard %u of a device, of which the first is not here",
+				 checkup->super.shard);
+	for (i = 1; !ret && i < checkup->super.config.shards; i++)
+		ret = open_shard(checkup, i, error);
+	return ret;
+}
+
+static int check_shard(struct checkup *checkup, u32 index)
+{
+	struct aftl_error error = { "" };
+	int ret = has_shards(checkup) ? open_shard(checkup, index, &error) : 0;
+
+	checkup->before = checkup->found;
+	checkup->loaded = false;
+	memset(&checkup->recovery, 0, sizeof(checkup->recovery));
+	progress_begin(&checkup->file.progress, PROGRESS_ON_TERMINAL, "bytes", 0);
+	if (!ret)
+		ret = check_volume(checkup);
+	progress_end(&checkup->file.progress);
+	if (!ret)
+		add_up(checkup);
+	forget_device(checkup);
+	return ret;
+}
+
+static int check_shards(struct checkup *checkup)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < checkup->super.config.shards; i++)
+		ret = check_shard(checkup, i);
+	return ret;
 }
 
 /* Saying so */
@@ -346,11 +465,13 @@ static void put_lost_json(struct json_writer *json, const struct checkup *checku
 {
 	u32 i;
 
-	json_u64(json, "displaced_units", checkup->recovery.displaced_units);
-	json_u64(json, "lost_units", checkup->recovery.lost_units);
+	json_u64(json, "displaced_units", checkup->total.displaced_units);
+	json_u64(json, "lost_units", checkup->total.lost_units);
 	json_array(json, "lost");
 	for (i = 0; i < checkup->lost_runs; i++) {
 		json_object(json, NULL);
+		if (has_shards(checkup))
+			json_u64(json, "shard", checkup->lost[i][2]);
 		json_u64(json, "unit", checkup->lost[i][0]);
 		json_u64(json, "units", checkup->lost[i][1]);
 		json_end_object(json);
@@ -360,14 +481,13 @@ static void put_lost_json(struct json_writer *json, const struct checkup *checku
 
 static void print_json(const struct checkup *checkup)
 {
-	const struct aftl_volume_state *state = aftl_volume_state(checkup->volume);
 	struct json_writer json;
 	u32 i;
 
 	device_answer_begin(checkup->options, &json);
 	json_string(&json, "path", checkup->file.path);
 	json_bool(&json, "sound", !checkup->found);
-	json_bool(&json, "closed", state->closed);
+	json_bool(&json, "closed", !checkup->open);
 	json_u64(&json, "findings", checkup->found);
 	if (checkup->options->repair)
 		json_bool(&json, "repaired", checkup->mended);
@@ -375,14 +495,14 @@ static void print_json(const struct checkup *checkup)
 	for (i = 0; i < listed(checkup); i++)
 		json_string(&json, NULL, checkup->findings[i]);
 	json_end_array(&json);
-	if (checkup->loaded) {
-		json_u64(&json, "programmed_pages", checkup->recovery.programmed_pages);
-		json_u64(&json, "mapped_units", checkup->recovery.mapped_units);
-		json_u64(&json, "bad_blocks", checkup->recovery.bad_blocks);
+	if (!checkup->unloaded) {
+		json_u64(&json, "programmed_pages", checkup->total.programmed_pages);
+		json_u64(&json, "mapped_units", checkup->total.mapped_units);
+		json_u64(&json, "bad_blocks", checkup->total.bad_blocks);
 		put_lost_json(&json, checkup);
 	}
 	json_object(&json, "superblock");
-	volume_json_super(&json, aftl_volume_super(checkup->volume));
+	volume_json_super(&json, &checkup->super);
 	json_end_object(&json);
 	json_envelope_end(&json);
 }
@@ -397,27 +517,33 @@ static void print_findings(const struct checkup *checkup)
 		printf("and %u more\n", checkup->found - listed(checkup));
 }
 
+static void print_run(const struct checkup *checkup, const u32 run[3])
+{
+	if (has_shards(checkup))
+		printf("shard %u: ", run[2]);
+	printf("lost: %u units from unit %u on\n", run[1], run[0]);
+}
+
 static void print_lost(const struct checkup *checkup)
 {
 	u32 i;
 
 	for (i = 0; i < checkup->lost_runs; i++)
-		printf("lost: %u units from unit %u on\n", checkup->lost[i][1],
-		       checkup->lost[i][0]);
-	if (checkup->recovery.displaced_units)
+		print_run(checkup, checkup->lost[i]);
+	if (checkup->total.displaced_units)
 		printf("%u units are elsewhere: where they belong could not be written\n",
-		       checkup->recovery.displaced_units);
-	if (checkup->recovery.lost_units)
+		       checkup->total.displaced_units);
+	if (checkup->total.lost_units)
 		printf("%u units are lost: reads of them fail until they are written\n",
-		       checkup->recovery.lost_units);
+		       checkup->total.lost_units);
 }
 
 static void print_text(const struct checkup *checkup)
 {
-	const struct aftl_recovery *found = &checkup->recovery;
+	const struct aftl_recovery *found = &checkup->total;
 
 	print_findings(checkup);
-	if (checkup->loaded)
+	if (!checkup->unloaded)
 		printf("%u units in %llu programmed pages, %u bad blocks\n", found->mapped_units,
 		       (unsigned long long)found->programmed_pages, found->bad_blocks);
 	print_lost(checkup);
@@ -426,8 +552,7 @@ static void print_text(const struct checkup *checkup)
 	printf("%s %s %s; it was %s\n", checkup->file.path,
 	       checkup->mended ? "was" : "is",
 	       checkup->found ? "damaged" : "sound",
-	       aftl_volume_state(checkup->volume)->closed ?
-	       "closed in order" : "not closed, which is no damage");
+	       checkup->open ? "not closed, which is no damage" : "closed in order");
 }
 
 static void end_checkup(struct checkup *checkup)
@@ -436,10 +561,8 @@ static void end_checkup(struct checkup *checkup)
 
 	for (i = 0; i < listed(checkup); i++)
 		free(checkup->findings[i]);
-	free(checkup->slots);
-	free(checkup->erases);
 	aftl_volume_release(checkup->volume);
-	medium_file_close(&checkup->file);
+	medium_file_close(&checkup->whole);
 }
 
 static enum exit_code check_open(struct checkup *checkup)
@@ -447,9 +570,7 @@ static enum exit_code check_open(struct checkup *checkup)
 	struct aftl_error error = { "" };
 	int ret;
 
-	progress_begin(&checkup->file.progress, PROGRESS_ON_TERMINAL, "bytes", 0);
-	ret = check_volume(checkup);
-	progress_end(&checkup->file.progress);
+	ret = check_shards(checkup);
 	if (ret) {
 		aftl_fail(&error, ret, "%.100s: the check was not completed: %s",
 			  checkup->file.path, strerror(-ret));
@@ -468,12 +589,15 @@ static enum exit_code run_check(const struct device_options *options)
 	const char *path = options->words[0];
 	struct aftl_error error = { "" };
 	enum exit_code code;
-	int ret = medium_file_open(&checkup.file, path, options->repair, &error);
+	int ret = medium_file_open(&checkup.whole, path, options->repair, &error);
 
 	interruption_catch();
 	if (ret)
 		return volume_failed(options, path, ret, &error);
+	medium_file_part(&checkup.file, &checkup.whole, 0);
 	ret = aftl_volume_open(&checkup.volume, &checkup.file.medium, &error);
+	if (!ret)
+		ret = find_shards(&checkup, &error);
 	/* A medium that has shrunk is damage here. */
 	if (ret == -ENOSPC)
 		ret = -EUCLEAN;

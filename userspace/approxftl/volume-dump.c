@@ -12,7 +12,8 @@
 /**
  * struct dump - one dump
  * @options: the command line
- * @file: the medium
+ * @whole: the medium
+ * @file: where on it the volume is
  * @super: its superblock, or the copy
  * @geo: shape of the device
  * @json: the document, with --json
@@ -23,6 +24,7 @@
  */
 struct dump {
 	const struct device_options *options;
+	struct medium_file whole;
 	struct medium_file file;
 	struct aftl_superblock super;
 	struct aftl_geometry geo;
@@ -480,10 +482,30 @@ static int find_super(struct dump *dump, struct aftl_error *error)
 			code = aftl_superblock_decode(&dump->super, dump->bytes,
 						      copy ? &second : error);
 		if (!code)
-			return aftl_geometry_init(&dump->geo, &dump->super.config, error);
+			return aftl_superblock_lay_out(&dump->super, &dump->geo, error);
 		ret = copy ? ret : code;
 	}
 	return ret;
+}
+
+static int find_shard(struct dump *dump, struct aftl_error *error)
+{
+	struct aftl_error cause = { "" };
+	u32 shard = 0;
+	u64 stride;
+	int ret;
+
+	medium_file_part(&dump->file, &dump->whole, 0);
+	ret = find_super(dump, error);
+	if (!ret && dump->options->shard)
+		ret = take_number("shard", dump->options->shard, (u32)dump->super.config.shards,
+				  &shard, error);
+	if (ret || !shard)
+		return ret;
+	stride = aftl_layout_stride(&dump->super.layout);
+	medium_file_part(&dump->file, &dump->whole, shard * stride);
+	ret = find_super(dump, &cause);
+	return ret ? aftl_fail(error, ret, "shard %u: %.200s", shard, cause.text) : 0;
 }
 
 static int print_dump(struct dump *dump, struct aftl_error *error)
@@ -491,7 +513,7 @@ static int print_dump(struct dump *dump, struct aftl_error *error)
 	const struct device_options *options = dump->options;
 	u32 block = 0;
 	u32 unit = 0;
-	int ret = find_super(dump, error);
+	int ret = find_shard(dump, error);
 
 	if (!ret)
 		ret = take_numbers(dump, &block, &unit, error);
@@ -519,11 +541,11 @@ static enum exit_code run_dump(const struct device_options *options)
 
 	dump.options = options;
 	dump.frame = U64_MAX;
-	ret = medium_file_open(&dump.file, path, false, &error);
+	ret = medium_file_open(&dump.whole, path, false, &error);
 	interruption_catch();
 	if (!ret)
 		ret = print_dump(&dump, &error);
-	medium_file_close(&dump.file);
+	medium_file_close(&dump.whole);
 	if (ret == -ERANGE) {
 		complain_of(options->verb, "%s", error.text);
 		return EXIT_USAGE;
@@ -536,7 +558,7 @@ static const struct device_verb verb_dump = {
 	.words = "DEVICE|FILE",
 	.least_words = 1,
 	.most_words = 1,
-	.options = "BYCDQG",
+	.options = "BYCHDQG",
 	.about =
 		"Prints what is in a volume, as it stands there: nothing is recovered, and what is\n"
 		"damaged is called damaged. Units in brackets were not mapped when their page was\n"

@@ -19,8 +19,8 @@
 /**
  * struct making - a volume to be made
  * @options: the command line
- * @super: what it gets
- * @geo: its shape
+ * @super: what it gets; of several shards, the first
+ * @geo: its shape, which is that of a shard
  * @fixed_blocks: the number of blocks was asked for
  * @file: where
  */
@@ -87,14 +87,15 @@ static int understand(struct making *making, struct aftl_error *error)
 
 static int lay_out(struct making *making, struct aftl_error *error)
 {
-	int ret = aftl_geometry_init(&making->geo, &making->super.config, error);
-
-	return ret ? ret : aftl_layout_init(&making->super.layout, &making->geo, error);
+	return aftl_superblock_lay_out(&making->super, &making->geo, error);
 }
 
 static u64 volume_bytes(const struct making *making)
 {
-	return making->super.layout.frames * AFTL_FRAME_BYTES;
+	const struct aftl_layout *layout = &making->super.layout;
+
+	return (making->super.config.shards - 1) * aftl_layout_stride(layout) +
+	       layout->frames * AFTL_FRAME_BYTES;
 }
 
 static bool fits(struct making *making, u64 blocks, u64 bytes)
@@ -115,7 +116,8 @@ static int fit_blocks(struct making *making, struct aftl_error *error)
 
 	if (ret)
 		return ret;
-	blocks = bytes / ((u64)making->geo.slots / standard * making->geo.unit_bytes + 1);
+	blocks = bytes / ((u64)making->geo.slots / standard * making->geo.unit_bytes *
+			  making->super.config.shards + 1);
 	blocks = min(blocks, aftl_param_at(aftl_param_find("blocks"))->largest);
 	while (blocks && !fits(making, blocks, bytes))
 		blocks--;
@@ -175,6 +177,51 @@ static int say_why(const struct medium_file *file, int failure, struct aftl_erro
 	return aftl_fail(error, failure, "%.160s: %s", said.text, strerror(-failure));
 }
 
+/* No shard of what was there before is taken for one of what is made. */
+static int wipe_shards(struct making *making, struct aftl_error *error)
+{
+	static const u8 zeroes[2 * AFTL_FRAME_BYTES];
+	struct medium_file *file = &making->file;
+	u64 stride = aftl_layout_stride(&making->super.layout);
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < making->super.config.shards; i++)
+		ret = file->medium.write(file, i * stride, zeroes, sizeof(zeroes));
+	if (!ret)
+		ret = file->medium.flush(file);
+	return ret ? aftl_fail(error, ret, "the volumes of shards cannot be written") : 0;
+}
+
+static int format_shard(struct making *making, u32 index, struct aftl_error *error)
+{
+	struct medium_file *file = &making->file;
+	struct aftl_superblock super = making->super;
+	struct medium_file part;
+	int ret;
+
+	medium_file_part(&part, file, index * aftl_layout_stride(&super.layout));
+	aftl_superblock_to_shard(&super, index);
+	ret = aftl_volume_format(&part.medium, &super, error);
+	file->progress = part.progress;
+	file->moved = part.moved;
+	file->write_failure = part.write_failure;
+	if (!index)
+		making->super = super;
+	return ret;
+}
+
+static int format_shards(struct making *making, struct aftl_error *error)
+{
+	u32 shards = (u32)making->super.config.shards;
+	int ret = shards > 1 ? wipe_shards(making, error) : 0;
+	u32 i;
+
+	for (i = 0; !ret && i < shards; i++)
+		ret = format_shard(making, i, error);
+	return ret;
+}
+
 static int write_volume(struct making *making, struct aftl_error *error)
 {
 	struct medium_file *file = &making->file;
@@ -187,8 +234,9 @@ static int write_volume(struct making *making, struct aftl_error *error)
 		return ret;
 	file->moved = 0;
 	progress_begin(&file->progress, PROGRESS_ON_TERMINAL, "bytes",
-		       (layout->snapshot - layout->erases) * AFTL_FRAME_BYTES);
-	ret = aftl_volume_format(&file->medium, &making->super, error);
+		       making->super.config.shards * (layout->snapshot - layout->erases) *
+		       AFTL_FRAME_BYTES);
+	ret = format_shards(making, error);
 	progress_end(&file->progress);
 	return ret ? say_why(file, ret, error) : 0;
 }
@@ -211,10 +259,12 @@ static int check_device(struct making *making, struct aftl_error *error)
 		.alloc = core_memory_alloc,
 		.free = core_memory_free,
 	};
+	struct aftl_config own;
 	struct aftl *ftl;
-	int ret = aftl_create(&ftl, &making->super.config, aftl_policy_find(making->super.policy),
-			      &ops, NULL, error);
+	int ret;
 
+	aftl_shard_config(&own, &making->super.config, 0);
+	ret = aftl_create(&ftl, &own, aftl_policy_find(making->super.policy), &ops, NULL, error);
 	if (ret)
 		return ret;
 	aftl_destroy(ftl);

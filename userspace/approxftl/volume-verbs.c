@@ -40,6 +40,8 @@ void volume_json_super(struct json_writer *json, const struct aftl_superblock *s
 
 	uuid_print(super->uuid, uuid);
 	json_string(json, "uuid", uuid);
+	if (super->config.shards > 1)
+		json_u64(json, "shard", super->shard);
 	json_u64(json, "generation", super->generation);
 	json_string(json, "profile", super->profile);
 	json_string(json, "policy", super->policy);

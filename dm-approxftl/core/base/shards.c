@@ -46,14 +46,6 @@ static int check(const struct aftl_config *config, struct aftl_error *error)
 	return 0;
 }
 
-int aftl_shards_check_volume(u64 count, struct aftl_error *error)
-{
-	if (count == 1)
-		return 0;
-	return aftl_fail(error, -EINVAL,
-			 "shards: a volume on a block device has one FTL; set shards 1, or keep data in ram");
-}
-
 u32 aftl_shard_run_shift(const struct aftl_geometry *geo)
 {
 	u32 least = max(aftl_program_units(geo), (u32)AFTL_SHARD_RUN / geo->unit_bytes);

@@ -40,9 +40,6 @@ struct aftl_shards {
 int __must_check aftl_shards_init(struct aftl_shards *shards, const struct aftl_config *config,
 				  struct aftl_error *error);
 
-/* May a device of @count shards be on a block device? Return: 0, or -EINVAL with a sentence. */
-int __must_check aftl_shards_check_volume(u64 count, struct aftl_error *error);
-
 /* Units of such a shard that follow each other where there are several, as a power of two. */
 u32 aftl_shard_run_shift(const struct aftl_geometry *geo);
 

@@ -46,6 +46,7 @@ enum aftl_kept_state {
  * @medium: where it is
  * @super: its superblock
  * @geo: shape of its device
+ * @own: parameters of its device, which is one shard of what @super speaks of
  * @state: as of the last commit; times and memory as of the next
  * @nonce: in every sector
  * @ret: first error; the volume takes no notes after it
@@ -72,6 +73,7 @@ struct aftl_volume {
 	const struct aftl_medium *medium;
 	struct aftl_superblock super;
 	struct aftl_geometry geo;
+	struct aftl_config own;
 	struct aftl_volume_state state;
 	u32 nonce;
 	int ret;

@@ -15,6 +15,7 @@
 #define ZONE_BYTES 16
 #define KEPT_BYTES 16
 #define PARAMS_AT 120
+#define SHARD_AT (AFTL_FRAME_BYTES - 8)
 #define CRC_AT (AFTL_FRAME_BYTES - 4)
 #define KEY_SIZE 64
 #define DATA_ALIGNMENT 256
@@ -72,6 +73,12 @@ int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo
 	layout->frames = layout->data + DIV_ROUND_UP((u64)geo->slots * geo->unit_bytes,
 						     (u64)AFTL_FRAME_BYTES);
 	return 0;
+}
+
+u64 aftl_layout_stride(const struct aftl_layout *layout)
+{
+	return DIV_ROUND_UP(layout->frames, (u64)DATA_ALIGNMENT) * DATA_ALIGNMENT *
+	       AFTL_FRAME_BYTES;
 }
 
 static struct aftl_place place_of(u64 first_frame, u32 index, u32 per_sector, u32 bytes)
@@ -155,6 +162,34 @@ u32 aftl_superblock_nonce(const struct aftl_superblock *super)
 	return (u32)aftl_get(super->uuid, 4);
 }
 
+int aftl_superblock_lay_out(struct aftl_superblock *super, struct aftl_geometry *geo,
+			    struct aftl_error *error)
+{
+	struct aftl_shards shards;
+	int ret = aftl_shards_init(&shards, &super->config, error);
+
+	if (ret)
+		return ret;
+	*geo = shards.geo;
+	return aftl_layout_init(&super->layout, geo, error);
+}
+
+/* With another nonce, no sector of one shard is sound in another. */
+void aftl_superblock_to_shard(struct aftl_superblock *super, u32 index)
+{
+	super->shard = index;
+	aftl_put(super->uuid, aftl_superblock_nonce(super) + index, 4);
+}
+
+bool aftl_superblock_belongs(const struct aftl_superblock *own,
+			     const struct aftl_superblock *first, u32 index)
+{
+	return own->shard == index && !first->shard &&
+	       own->config.shards == first->config.shards &&
+	       aftl_superblock_nonce(own) == aftl_superblock_nonce(first) + index &&
+	       !memcmp(own->uuid + 4, first->uuid + 4, AFTL_UUID_BYTES - 4);
+}
+
 static void encode_params(const struct aftl_config *config, u8 *bytes)
 {
 	unsigned int i;
@@ -191,6 +226,7 @@ void aftl_superblock_encode(const struct aftl_superblock *super, u8 *bytes)
 	aftl_put(bytes + 104, layout->snapshot, 8);
 	aftl_put(bytes + 112, layout->data, 8);
 	encode_params(&super->config, bytes + PARAMS_AT);
+	aftl_put(bytes + SHARD_AT, super->shard, 4);
 	aftl_put(bytes + CRC_AT, ~aftl_crc32c(AFTL_CRC_START, bytes, CRC_AT), 4);
 }
 
@@ -232,7 +268,7 @@ static int decode_params(struct aftl_config *config, const u8 *bytes, struct aft
 
 	aftl_config_standard(config);
 	for (i = 0; i < count; i++) {
-		int used = decode_param(config, at, bytes + CRC_AT, error);
+		int used = decode_param(config, at, bytes + SHARD_AT, error);
 
 		if (used < 0)
 			return used;
@@ -264,12 +300,11 @@ static int check_layout(struct aftl_superblock *super, const u8 *bytes, struct a
 {
 	const struct aftl_layout *layout = &super->layout;
 	struct aftl_geometry geo;
-	int ret = aftl_geometry_init(&geo, &super->config, error);
 
-	if (!ret)
-		ret = aftl_layout_init(&super->layout, &geo, error);
-	if (ret)
+	if (aftl_superblock_lay_out(super, &geo, error))
 		return -EUCLEAN;
+	if (super->shard >= super->config.shards)
+		return refuse_superblock(error, "it is of a shard that the device does not have");
 	if (aftl_get(bytes + 40, 8) != layout->frames * AFTL_FRAME_BYTES ||
 	    aftl_get(bytes + 80, 8) != layout->erases ||
 	    aftl_get(bytes + 88, 8) != layout->spares ||
@@ -291,6 +326,7 @@ int aftl_superblock_decode(struct aftl_superblock *super, const u8 *bytes,
 	memcpy(super->uuid, bytes + 16, AFTL_UUID_BYTES);
 	super->displaced = aftl_get(bytes + 8, 2) == AFTL_VOLUME_MAJOR_DISPLACED;
 	super->generation = aftl_get(bytes + 32, 8);
+	super->shard = (u32)aftl_get(bytes + SHARD_AT, 4);
 	memcpy(super->policy, bytes + 48, AFTL_VOLUME_NAME);
 	memcpy(super->profile, bytes + 64, AFTL_VOLUME_NAME);
 	ret = decode_params(&super->config, bytes, error);

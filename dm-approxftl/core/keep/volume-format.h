@@ -49,7 +49,13 @@
  *	   112     8  first frame of the data
  *	   120     4  number of parameters
  *	   124     .  for each: u8 length of the key, the key, u64 value in stored units
+ *	  4088     4  number of the shard, of a device that has several
  *	  4092     4  CRC-32C of bytes 0 .. 4091
+ *
+ * A device with shards has a volume for each of them, one after the other, each from a
+ * multiple of 1 MiB on. The parameters are those of the whole device, in all of them. Their
+ * UUIDs differ in the first four bytes alone, which as a number are larger by the number of the
+ * shard than those of the first.
  *
  * State, in the first sector of its frame:
  *
@@ -133,6 +139,7 @@
 #ifndef AFTL_VOLUME_FORMAT_H
 #define AFTL_VOLUME_FORMAT_H
 
+#include "core/base/shards.h"
 #include "core/ftl/ftl.h"
 
 #define AFTL_VOLUME_MAJOR 1
@@ -190,9 +197,10 @@ struct aftl_layout {
  * @generation: how often it was written
  * @policy: that it was last used with
  * @profile: that it was made from
- * @config: with these parameters
+ * @config: with these parameters, of the device with all its shards
  * @layout: where its areas are
  * @displaced: there is a table of displaced slots
+ * @shard: of several, which it is of
  */
 struct aftl_superblock {
 	u8 uuid[AFTL_UUID_BYTES];
@@ -202,6 +210,7 @@ struct aftl_superblock {
 	struct aftl_config config;
 	struct aftl_layout layout;
 	bool displaced;
+	u32 shard;
 };
 
 /**
@@ -332,6 +341,9 @@ struct aftl_place {
 int __must_check aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo,
 				  struct aftl_error *error);
 
+/* Bytes from one volume to the next of a device with shards. */
+u64 aftl_layout_stride(const struct aftl_layout *layout);
+
 struct aftl_place aftl_erase_place(const struct aftl_layout *layout, u32 block);
 struct aftl_place aftl_spare_place(const struct aftl_layout *layout,
 				   const struct aftl_geometry *geo, u32 page);
@@ -353,6 +365,24 @@ void aftl_sector_seal(u8 *sector, u32 nonce, u64 number);
 bool aftl_sector_sound(const u8 *sector, u32 nonce, u64 number);
 
 u32 aftl_superblock_nonce(const struct aftl_superblock *super);
+
+/**
+ * aftl_superblock_lay_out() - set the layout of a volume, and tell the shape of what is on it
+ * @super: with its parameters
+ * @geo: takes the shape, which is that of one shard
+ * @error: takes the sentence on failure
+ *
+ * Return: 0, or -EINVAL for parameters of no such device.
+ */
+int __must_check aftl_superblock_lay_out(struct aftl_superblock *super,
+					 struct aftl_geometry *geo, struct aftl_error *error);
+
+/* Of the volume of shard 0, @super becomes that of shard @index of the same device. */
+void aftl_superblock_to_shard(struct aftl_superblock *super, u32 index);
+
+/* Is @own that of shard @index of the device whose first one has @first? */
+bool aftl_superblock_belongs(const struct aftl_superblock *own,
+			     const struct aftl_superblock *first, u32 index);
 
 /**
  * aftl_superblock_encode() - superblock to AFTL_FRAME_BYTES

@@ -1335,11 +1335,12 @@ int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *
 		ret = aftl_snapshot_goes_on(config, error);
 	if (ret)
 		return ret;
+	aftl_shard_config(&volume->own, config, volume->super.shard);
 	if (volume->state.closed && !scan)
-		recovery->closed = !load_snapshot(volume, type, config, ops, host, out,
+		recovery->closed = !load_snapshot(volume, type, &volume->own, ops, host, out,
 						  &recovery->snapshot);
 	if (!recovery->closed)
-		ret = load_tables(volume, type, config, ops, host, out, error);
+		ret = load_tables(volume, type, &volume->own, ops, host, out, error);
 	if (ret)
 		return ret;
 	count_found(*out, recovery);

@@ -157,7 +157,7 @@ static int load_volume(struct aftl_volume *volume, struct aftl_error *error)
 	if (!ret)
 		ret = check_size(volume->medium, &volume->super.layout, error);
 	if (!ret)
-		ret = aftl_geometry_init(&volume->geo, &volume->super.config, error);
+		ret = aftl_superblock_lay_out(&volume->super, &volume->geo, error);
 	if (!ret && !aftl_kept_take(volume))
 		ret = aftl_fail(error, -ENOMEM, "not enough memory to open a volume");
 	if (ret)
@@ -938,13 +938,15 @@ static int make_device(struct aftl **out, const struct aftl_medium *medium,
 		       struct aftl_error *error)
 {
 	const struct aftl_policy_type *type = aftl_policy_find(super->policy);
+	struct aftl_config own;
 
 	if (!type) {
 		aftl_fail(error, -EINVAL, "there is no policy \"%s\"", super->policy);
 		return -EINVAL;
 	}
+	aftl_shard_config(&own, &super->config, super->shard);
 	*ops = (struct aftl_host_ops){ .alloc = medium->alloc, .free = medium->free };
-	return aftl_create(out, &super->config, type, ops, medium->host, error);
+	return aftl_create(out, &own, type, ops, medium->host, error);
 }
 
 static int format_medium(const struct aftl_medium *medium, struct aftl_superblock *super,

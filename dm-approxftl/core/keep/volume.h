@@ -164,7 +164,7 @@ struct aftl_recovery {
  * aftl_volume_load() - the device on the volume; changes nothing
  * @volume: just opened
  * @type: policy that it gets
- * @config: parameters that it gets; those that its shape depends on as in the superblock
+ * @config: parameters of the whole device; those that its shape depends on as in the superblock
  * @ops: the host's
  * @host: first argument of @ops
  * @scan: use the tables even if there is a snapshot
@@ -204,7 +204,7 @@ int __must_check aftl_volume_mend(struct aftl_volume *volume);
  * aftl_volume_begin() - the device is about to be used: from now on it is not closed
  * @volume: loaded, and told by aftl_volume_tick() how the device is
  * @type: policy that it is used with
- * @config: parameters that it is used with
+ * @config: parameters that the whole device is used with
  */
 int __must_check aftl_volume_begin(struct aftl_volume *volume,
 				   const struct aftl_policy_type *type,

@@ -898,8 +898,7 @@ int durable_open(struct durable_device *durable, const struct aftl_config *confi
 	name_policy(&durable->super, policy);
 	memcpy(durable->super.profile, "demo", 5);
 	memcpy(durable->super.uuid, "0123456789abcdef", AFTL_UUID_BYTES);
-	if (aftl_geometry_init(&geo, config, &error) ||
-	    aftl_layout_init(&durable->super.layout, &geo, &error))
+	if (aftl_superblock_lay_out(&durable->super, &geo, &error))
 		return -EINVAL;
 	test_device_init(&durable->device, "demo");
 	listen(durable);
