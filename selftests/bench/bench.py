@@ -237,22 +237,22 @@ def make_cases(scale: float) -> dict[str, Case]:
 def make_bars(cases: dict[str, Case]) -> list[Bar]:
     """Compare with the bars of the project."""
     bars = [
-        Bar(name, case.per_second / 1e6, 1.0, "M requests/CPU-s")
+        Bar(name, case.per_second / 1e6, 2.2, "M requests/CPU-s")
         for name, case in cases.items() if name.startswith("512 GiB") and "writes" in name
     ]
     bars += [
-        Bar(name, case.per_second / 1e6, 0.6, "M host writes/CPU-s")
+        Bar(name, case.per_second / 1e6, 1.5, "M host writes/CPU-s")
         for name, case in cases.items() if "steady" in name
     ]
     empty = cases["512 GiB, empty"]
     bars.append(Bar("512 GiB start-up, empty", empty.create_s, 0.1, "CPU-s", least=False))
     filled = cases["512 GiB, 5 % writes, baseline"]
     bars.append(Bar("512 GiB fill, baseline", filled.create_s, 0.5, "CPU-s", least=False))
-    bars.append(Bar("512 GiB memory", empty.bytes_per_page, 16, "bytes/page", least=False))
-    for fill in ("same range", "empty", "full"):
+    bars.append(Bar("512 GiB memory", empty.bytes_per_page, 12, "bytes/page", least=False))
+    for fill, limit in (("same range", 1.3), ("empty", 1.3), ("full", 1.5)):
         pair = [cases[f"{size}, {fill}, 37 % writes"] for size in ("1 TiB", "16 GiB")]
         ratio = pair[0].us_per_request / pair[1].us_per_request
-        bars.append(Bar(f"1 TiB against 16 GiB, {fill}", ratio, 1.3, "x cost", least=False))
+        bars.append(Bar(f"1 TiB against 16 GiB, {fill}", ratio, limit, "x cost", least=False))
     bars += [Bar(f"{size}, {name} against baseline", cost, SCHEME_LIMIT, "x cost", least=False)
              for size in SHAPES for name, cost in policy_costs(cases, size).items()]
     mapped = cases[MAPPED].us_per_request / cases["16 GiB, 37 % writes, baseline"].us_per_request
