@@ -38,9 +38,13 @@ bool aftl_disk_step(struct aftl_disk *disk)
 	return next_ns != U64_MAX && !congested(disk) && aftl_step(disk->ftl, next_ns);
 }
 
-/* Device time passes as fast as the FTL can work. */
+/* Device time passes as fast as the FTL can work. In memory there always is room for more. */
 static void work_off(struct aftl_disk *disk)
 {
+	if (!disk->durable) {
+		aftl_work_off(disk->ftl);
+		return;
+	}
 	while (can_work(disk) && aftl_disk_step(disk))
 		;
 	disk->stalled = can_work(disk);

@@ -560,6 +560,24 @@ static void a_flush_waits_for_nothing_later(void)
 	close_device();
 }
 
+/* What nobody waits for, a page that is not full, stays where it is. */
+static void what_is_pending_is_worked_off(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", "buffer_hold", "1s", NULL };
+
+	open_device("demo", "baseline", pairs);
+	begin(AFTL_OP_WRITE, 0, 1);
+	aftl_work_off(device.ftl);
+	CHECK_EQ(aftl_now(device.ftl), 0);
+	begin(AFTL_OP_FLUSH, 0, 0);
+	CHECK_EQ(aftl_pending(device.ftl), 1);
+	aftl_work_off(device.ftl);
+	CHECK_EQ(aftl_pending(device.ftl), 0);
+	CHECK_EQ(aftl_now(device.ftl), WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_programs, 1);
+	close_device();
+}
+
 /* The host needs its memory: what waits for a full page goes as it is. */
 static void a_hurry_waits_for_no_full_page(void)
 {
@@ -992,6 +1010,7 @@ int main(void)
 	tap_run("the buffer acknowledges at once", the_buffer_acknowledges_at_once);
 	tap_run("a flush waits for the programs", a_flush_waits_for_the_programs);
 	tap_run("a flush waits for nothing later", a_flush_waits_for_nothing_later);
+	tap_run("what is pending is worked off", what_is_pending_is_worked_off);
 	tap_run("a hurry waits for no full page", a_hurry_waits_for_no_full_page);
 	tap_run("a safe buffer is never flushed", a_safe_buffer_is_never_flushed);
 	tap_run("FUA waits for its program", fua_waits_for_its_program);

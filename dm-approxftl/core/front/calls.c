@@ -113,6 +113,12 @@ bool aftl_busy(const struct aftl *ftl)
 	return ftl->requests || (ftl->hurry && aftl_writes_under_way(ftl));
 }
 
+void aftl_work_off(struct aftl *ftl)
+{
+	while (aftl_busy(ftl) && aftl_events_when(&ftl->events) <= AFTL_TIME_MAX)
+		step(ftl, AFTL_TIME_MAX);
+}
+
 int aftl_collect(struct aftl *ftl, u32 index)
 {
 	struct aftl_lun *lun;

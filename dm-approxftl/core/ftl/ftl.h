@@ -336,6 +336,9 @@ void aftl_hurry(struct aftl *ftl, bool hurry);
 /* Is there a reason to let device time pass: requests, or buffered writes in a hurry? */
 bool aftl_busy(const struct aftl *ftl);
 
+/* Let device time pass until there is none, or nothing happens by itself any more. */
+void aftl_work_off(struct aftl *ftl);
+
 /* Tags that accept() may use are below this. */
 u32 aftl_tags(const struct aftl *ftl);
 
