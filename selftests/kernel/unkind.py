@@ -51,7 +51,7 @@ SHAPES = {
     "tlc": "channels 1 chips 1 bits 3 one_shot on blocks 80 word_lines 2 op 45",
     "shared": "channels 4 chips 1 blocks 64 word_lines 2 op 40",
 }
-SHARDS = (1, 2, 4)  # of the last one, which are in memory
+SHARDS = (1, 2, 4)  # of the last one; in memory it changes
 MEDIA = ("ram", "linear", "slow", "failing", "bad", "ours", "nvme")
 EVENTS = ("pause", "noflush", "reload", "policy", "message", "medium", "reopen", "kill", "cut")
 
@@ -116,8 +116,7 @@ class Scenario:
         """Draw what nobody has said."""
         drawn = {
             "shape": (shape := self.shape or draw.choice(sorted(SHAPES))),
-            "media": "ram" if shape == "shared" else
-                     draw.choice([m for m in MEDIA if m != "nvme" or has_drive()]),
+            "media": draw.choice([m for m in MEDIA if m != "nvme" or has_drive()]),
             "shards": draw.choice(SHARDS) if shape == "shared" else 0,
             "policy": draw.choice(policies(shape)),
             "timing": draw.choice(("real", "off", "scale:3")),
@@ -462,7 +461,7 @@ class Device:
         buffer = self.draw.choice(("0", "128KiB", "4MiB"))
         if self.scenario.shape != "safe":
             self.scenario.buffer = buffer
-        if self.scenario.shards:
+        if self.scenario.shards and not self.lasts:
             self.scenario.shards = self.draw.choice(SHARDS)
         self.load_table(noflush=self.draw.random() < 0.3)
 

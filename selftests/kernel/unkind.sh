@@ -70,10 +70,12 @@ chosen()
 	in_turn 'no memory for pages, units of 512 bytes' storm pages 512
 	in_turn 'sectors that cannot be read' press 7 media=bad shape=small timing=off \
 		events=medium,message,pause
-	in_turn 'two shards, four and one' press 13 shape=shared shards=2 timing=real depth=64 \
+	in_turn 'two shards, four and one' press 13 media=ram shape=shared shards=2 timing=real depth=64 \
 		most=256KiB events=reload,noflush,message buffer=256KiB pace=0.1
-	in_turn 'four shards, killed, other policies' press 14 shape=shared shards=4 timing=off \
+	in_turn 'four shards, killed, other policies' press 14 media=ram shape=shared shards=4 timing=off \
 		unit=4KiB depth=128 most=1MiB events=policy,kill,pause,message pace=0.1
+	in_turn 'two shards, the power fails' press 15 media=linear shape=shared shards=2 unit=4KiB \
+		timing=real buffer=256KiB depth=64 most=256KiB events=cut,reload,message pace=0.1
 	in_turn 'a write buffer that survives, the power fails' press 8 media=linear unit=4KiB \
 		shape=safe timing=off buffer=256KiB depth=64 most=64KiB \
 		events=cut,reload,message pace=0.1
