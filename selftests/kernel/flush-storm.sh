@@ -123,7 +123,7 @@ every_round()
 {
 	for round in $(seq "$rounds"); do
 		for name in $names; do
-			one $name || { echo "# round $round, $name"; sed 's/^/# /' "$scratch/said"; return 1; }
+			one "$name" || { echo "# round $round, $name"; sed 's/^/# /' "$scratch/said"; return 1; }
 		done
 	done
 }
