@@ -195,7 +195,8 @@ static void be_born(struct life *life)
 			if (config.passes > 1)
 				life->policy = chance(life, 50) ? "tlc" : "baseline";
 		} while (!small_enough(&config));
-		if (durable_open(&life->durable, &config, life->policy))
+		if (durable_open_as(&life->durable, &config, life->policy,
+				    aftl_mix2(config.seed, 3) % 3 == 0))
 			continue;
 		if (!durable_format(&life->durable))
 			return;

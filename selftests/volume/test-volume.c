@@ -29,19 +29,25 @@ static const char *const small_shards[] = { SMALL, "op", "60", "shards", "2", NU
 
 static const char *const small_units[] = { SMALL, "op", "60", "unit", "512", "page", "2KiB", NULL };
 
-static void open_device(struct durable_device *durable, const char *policy,
-			const char *const *pairs)
+static void open_device_as(struct durable_device *durable, const char *policy,
+			   const char *const *pairs, bool stretches)
 {
 	struct test_device device;
 	int ret;
 
 	test_device_init(&device, "demo");
 	test_device_set_all(&device, pairs);
-	if (durable_open(durable, &device.config, policy))
+	if (durable_open_as(durable, &device.config, policy, stretches))
 		tap_bail_out("no such device");
 	ret = durable_format(durable);
 	if (ret)
 		tap_bail_out("format for %s: %d: %s", policy, ret, durable->device.error.text);
+}
+
+static void open_device(struct durable_device *durable, const char *policy,
+			const char *const *pairs)
+{
+	open_device_as(durable, policy, pairs, false);
 }
 
 static void must(struct durable_device *durable, int ret, const char *what)
@@ -466,10 +472,10 @@ static void superblocks_that_are_none(void)
 
 	open_device(&durable, "baseline", small);
 	bytes = durable.disk.bytes;
-	bytes[8] = 3;
+	bytes[8] = 5;
 	seal_super(bytes);
 	CHECK_EQ(open_again(&durable), -EINVAL);
-	CHECK_CONTAINS(durable.device.error.text, "format 3");
+	CHECK_CONTAINS(durable.device.error.text, "format 5");
 	bytes[8] = 1;
 	bytes[130] ^= 1;
 	seal_super(bytes);
@@ -516,9 +522,22 @@ static enum area area_of(const struct durable_device *durable, u64 sector)
 
 	if (frame < AFTL_FRAME_STATE)
 		return AREA_SUPER;
-	if (frame < AFTL_FRAME_ERASES)
+	if (frame < AFTL_FRAME_TABLES)
 		return AREA_STATE;
 	return frame < durable->super.layout.snapshot ? AREA_TABLES : AREA_SNAPSHOT;
+}
+
+static bool is_begun(const struct durable_device *durable, u64 sector)
+{
+	const struct aftl_layout *layout = &durable->super.layout;
+	u64 frame = sector / AFTL_FRAME_SECTORS;
+	struct aftl_place place;
+
+	if (!layout->stretches || frame < layout->erases)
+		return true;
+	place = aftl_stretch_place(layout, aftl_stretch_of(layout, frame), 1);
+	return durable->disk.bytes[place.sector * AFTL_SECTOR_BYTES + place.offset] >>
+		       aftl_stretch_of(layout, frame) % 8 & 1;
 }
 
 static bool holds_something(const struct durable_device *durable, u64 sector)
@@ -529,7 +548,7 @@ static bool holds_something(const struct durable_device *durable, u64 sector)
 		return sector % AFTL_FRAME_SECTORS == 0;
 	if (area_of(durable, sector) == AREA_SNAPSHOT)
 		return (sector + 1) * AFTL_SECTOR_BYTES <= snapshot + durable->snapshot_bytes;
-	return true;
+	return area_of(durable, sector) == AREA_SUPER || is_begun(durable, sector);
 }
 
 /* Sectors with something that only a snapshot knows of, if they are damaged */
@@ -619,6 +638,151 @@ static void each_sector_may_be_damaged(void)
 	open_closed(&durable, "approxftl", small);
 	damage_each_sector(&durable, tried);
 	CHECK_RANGE(tried[AREA_SNAPSHOT], 5, U32_MAX);
+}
+
+/* A few writes to a volume of some stretches, most of which stay as they are. */
+static void open_stretched(struct durable_device *durable)
+{
+	static const char *const many[] = {
+		"channels", "2", "chips", "1", "blocks", "48", "layers", "32", "word_lines", "4",
+		"op", "60", NULL
+	};
+
+	open_device_as(durable, "approxftl", many, true);
+	must(durable, durable_start(durable, "approxftl", false), "start");
+	CHECK_EQ(test_do(&durable->device, AFTL_OP_WRITE, 5, 9, 0, NULL), 0);
+	CHECK_EQ(test_do(&durable->device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(durable_settle(durable), 0);
+	CHECK_EQ(aftl_volume_commit(durable->volume), 0);
+}
+
+static u32 count_begun(const struct durable_device *durable)
+{
+	u64 frame = durable->super.layout.erases;
+	u32 begun = 0;
+
+	for (; frame < durable->super.layout.snapshot; frame += AFTL_STRETCH_FRAMES)
+		begun += is_begun(durable, frame * AFTL_FRAME_SECTORS);
+	return begun;
+}
+
+static void each_sector_of_stretches_may_be_damaged(void)
+{
+	struct durable_device durable;
+	u32 tried[AREAS] = { 0 };
+
+	open_stretched(&durable);
+	must(&durable, durable_shut(&durable), "close");
+	CHECK_RANGE(count_begun(&durable), 1, 6);
+	damage_each_sector(&durable, tried);
+}
+
+/* Nobody looks at what has not been begun, and all is there that has been. */
+static void only_what_is_begun_is_looked_at(void)
+{
+	struct durable_device durable;
+	const struct aftl_layout *layout = &durable.super.layout;
+	u64 sector;
+
+	open_stretched(&durable);
+	durable_stop(&durable);
+	for (sector = layout->erases * AFTL_FRAME_SECTORS;
+	     sector < layout->snapshot * AFTL_FRAME_SECTORS; sector++)
+		if (!is_begun(&durable, sector))
+			memset(durable.disk.bytes + sector * AFTL_SECTOR_BYTES, 0x77,
+			       AFTL_SECTOR_BYTES);
+	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	CHECK_EQ(durable.recovery.mapped_units, 9);
+	work(&durable, 7, 1500);
+	must(&durable, durable_shut(&durable), "close");
+	must(&durable, durable_load(&durable, "approxftl", true), "load");
+	CHECK_EQ(durable.recovery.tables, 0);
+	durable_check(&durable);
+	durable_close(&durable);
+}
+
+static void write_and_flush(struct durable_device *durable, u32 first, u32 units)
+{
+	struct test_device *device = &durable->device;
+
+	CHECK_EQ(test_do(device, AFTL_OP_WRITE, first, units, 0, NULL), 0);
+	aftl_hurry(device->ftl, true);
+	while (aftl_busy(device->ftl) && test_step(device))
+		;
+	aftl_hurry(device->ftl, false);
+	CHECK_EQ(test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	durable_settle(durable);
+}
+
+/*
+ * The power fails in the @change of the medium in which a stretch is begun: by the first write, or,
+ * in a zone that has been written, by a reset of it before it is written again.
+ */
+static bool fail_as_it_begins(bool zones, u32 change, u64 seed)
+{
+	struct aftl_random random = { seed };
+	struct durable_device durable;
+	u32 units = zones ? 16 : 9;
+	bool failed;
+
+	open_device_as(&durable, "approxftl", zones ? small_zones : small, true);
+	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	if (zones)
+		write_and_flush(&durable, 0, units);
+	durable.disk.power_off_at = durable.disk.changes + change;
+	if (zones)
+		test_do(&durable.device, AFTL_OP_ZONE_RESET, 0, 0, 0, NULL);
+	write_and_flush(&durable, 0, units / 2);
+	failed = durable.disk.off;
+	durable_crash(&durable, seed & 1 ? DISK_CRASH_WRITES : DISK_CRASH_SECTORS, &random);
+	must(&durable, durable_start(&durable, "approxftl", false), "start after a crash");
+	durable_check(&durable);
+	durable_close(&durable);
+	return failed;
+}
+
+static void stretches_begin_in_a_crash(void)
+{
+	u32 zones;
+	u32 change;
+	u32 seed;
+
+	for (zones = 0; zones < 2; zones++)
+		for (seed = 0; seed < 24; seed++)
+			for (change = 1; !tap_failures() && fail_as_it_begins(zones, change, seed);
+			     change++)
+				;
+}
+
+static u8 *table_of_stretches(struct durable_device *durable, u32 copy)
+{
+	struct aftl_place place = aftl_stretch_place(&durable->super.layout, 0, copy);
+
+	return durable->disk.bytes + place.sector * AFTL_SECTOR_BYTES;
+}
+
+/* Either copy will do; who writes the volume writes what is damaged again. */
+static void the_table_of_stretches_has_a_copy(void)
+{
+	struct durable_device durable;
+	u32 copy;
+
+	open_stretched(&durable);
+	durable_stop(&durable);
+	for (copy = 0; copy < AFTL_STRETCH_COPIES; copy++) {
+		memset(table_of_stretches(&durable, copy), 0, AFTL_SECTOR_BYTES);
+		must(&durable, durable_start(&durable, "approxftl", false), "start");
+		CHECK_EQ(durable.recovery.tables, 1);
+		CHECK_EQ(durable.recovery.mapped_units, 9);
+		durable_stop(&durable);
+		CHECK(!memcmp(table_of_stretches(&durable, 0), table_of_stretches(&durable, 1),
+			      AFTL_PAYLOAD_BYTES));
+	}
+	memset(table_of_stretches(&durable, 0), 0, AFTL_SECTOR_BYTES);
+	memset(table_of_stretches(&durable, 1), 0, AFTL_SECTOR_BYTES);
+	CHECK_EQ(durable_load(&durable, "approxftl", false), -EUCLEAN);
+	CHECK_CONTAINS(durable.device.error.text, "what has been written of the tables");
+	durable_close(&durable);
 }
 
 /* Three zones that were written, one more that was reset, and one that is finished. */
@@ -1303,6 +1467,10 @@ int main(void)
 	tap_run("the copy of the superblock helps", the_copy_helps);
 	tap_run("each sector may be damaged", each_sector_may_be_damaged);
 	tap_run("each sector of zones may be damaged", each_sector_of_zones_may_be_damaged);
+	tap_run("each sector of stretches may be damaged", each_sector_of_stretches_may_be_damaged);
+	tap_run("of tables, only what is begun is looked at", only_what_is_begun_is_looked_at);
+	tap_run("the power fails as a stretch is begun", stretches_begin_in_a_crash);
+	tap_run("the table of stretches has a copy", the_table_of_stretches_has_a_copy);
 	tap_run("tables of zones are rebuilt", tables_of_zones_are_rebuilt);
 	tap_run("zones with bad blocks are formatted", zones_with_bad_blocks);
 	tap_run("a buffer that survives stays", a_safe_buffer_stays);

@@ -150,7 +150,8 @@ static void be_born(struct life *life)
 		life->policy = draw_policy(life);
 		draw_config(life, &config);
 		if (!small_enough(&config) || !shrink_buffer(life->policy, &config) ||
-		    durable_open(&life->durable, &config, life->policy))
+		    durable_open_as(&life->durable, &config, life->policy,
+				    aftl_mix2(config.seed, 3) % 3 == 0))
 			continue;
 		if (!durable_format(&life->durable))
 			return;

@@ -473,3 +473,25 @@ def test_what_is_known_is_repaired(tmp_path: Path, end: str, area: str) -> None:
     assert (found["sound"], found["lost_units"]) == (True, 0)
     if known:
         assert (found["mapped_units"], content_of(path)) == (210, CONTENT_OF_0_2_0)
+
+
+def test_large_tables_are_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "large"
+    done = run("format", path, "blocks=600", "layers=128", "page=4096", "errors=off")
+    assert done.code == 0, done.err
+    assert path.stat().st_size > 19 << 30
+    assert path.stat().st_blocks * SECTOR < 1 << 20
+    assert "is sound" in run("check", path).out
+    for block in answer("dump", path, "--blocks")["blocks"]:
+        assert block["sound"]
+        assert block["programmed_pages"] == 0
+    # The table of stretches, and its copy
+    for frame in (4, (4 + first_frames(path)["erase_table"]) // 2):
+        with path.open("r+b") as file:
+            file.seek(frame * FRAME + 7)
+            file.write(b"x")
+        said = run("check", path, "--repair")
+        assert said.code == 0
+        assert f"sector {frame * 8} has a wrong checksum" in said.out
+        assert "repaired: 1 sectors of tables" in said.out
+        assert "is sound" in run("check", path).out

@@ -138,6 +138,13 @@ static int check_supers(struct checkup *checkup)
 
 /* Sectors of the tables */
 
+/* The table that tells of stretches is in front of them. */
+static bool was_written(const struct checkup *checkup, u64 frame)
+{
+	return frame < aftl_volume_super(checkup->volume)->layout.erases ||
+	       aftl_volume_begun(checkup->volume, frame);
+}
+
 static void check_frames(struct checkup *checkup, const u8 *bytes, u64 first, u32 frames)
 {
 	u32 nonce = aftl_superblock_nonce(aftl_volume_super(checkup->volume));
@@ -145,7 +152,8 @@ static void check_frames(struct checkup *checkup, const u8 *bytes, u64 first, u3
 	u64 end = sector + (u64)frames * AFTL_FRAME_SECTORS;
 
 	for (; sector < end; sector++, bytes += AFTL_SECTOR_BYTES)
-		if (!aftl_sector_sound(bytes, nonce, sector))
+		if (was_written(checkup, sector / AFTL_FRAME_SECTORS) &&
+		    !aftl_sector_sound(bytes, nonce, sector))
 			find_that(checkup, "sector %llu has a wrong checksum",
 				  (unsigned long long)sector);
 }
@@ -171,12 +179,16 @@ static int check_turn(struct checkup *checkup, u64 first, u32 frames)
 static int check_tables(struct checkup *checkup)
 {
 	const struct aftl_layout *layout = &aftl_volume_super(checkup->volume)->layout;
-	u64 frame = layout->erases;
+	u64 frame = AFTL_FRAME_TABLES;
 	int ret = 0;
 
 	while (!ret && frame < layout->snapshot) {
 		u32 frames = (u32)min(layout->snapshot - frame, (u64)TURN_FRAMES);
 
+		if (!was_written(checkup, frame)) {
+			frame++;
+			continue;
+		}
 		ret = check_turn(checkup, frame, frames);
 		frame += frames;
 	}

@@ -20,6 +20,8 @@
  * @frame: number of the frame in @bytes, U64_MAX none
  * @bytes: of one frame
  * @sound: by sector of @bytes
+ * @stretch: that was asked for last, and one more
+ * @begun: it has been begun
  * @ret: first error of the medium
  */
 struct dump {
@@ -32,6 +34,8 @@ struct dump {
 	u64 frame;
 	u8 bytes[AFTL_FRAME_BYTES];
 	bool sound[AFTL_FRAME_SECTORS];
+	u64 stretch;
+	bool begun;
 	int ret;
 };
 
@@ -48,8 +52,7 @@ static void take_frame(struct dump *dump, u64 number)
 						   nonce, number * AFTL_FRAME_SECTORS + i);
 }
 
-/* The entry at @place; NULL if its sector is damaged or cannot be read. */
-static const u8 *entry_at(struct dump *dump, struct aftl_place place)
+static const u8 *written_at(struct dump *dump, struct aftl_place place)
 {
 	u64 frame = place.sector / AFTL_FRAME_SECTORS;
 	u32 sector = place.sector % AFTL_FRAME_SECTORS;
@@ -59,6 +62,34 @@ static const u8 *entry_at(struct dump *dump, struct aftl_place place)
 	if (dump->ret || !dump->sound[sector])
 		return NULL;
 	return dump->bytes + (size_t)sector * AFTL_SECTOR_BYTES + place.offset;
+}
+
+/* Has anything been written to that frame of the tables? What either copy says counts. */
+static bool is_begun(struct dump *dump, u64 frame)
+{
+	const struct aftl_layout *layout = &dump->super.layout;
+	u64 stretch;
+	u32 copy;
+
+	if (!layout->stretches || frame < layout->erases)
+		return true;
+	stretch = aftl_stretch_of(layout, frame);
+	for (copy = 0; dump->stretch != stretch + 1 && copy < AFTL_STRETCH_COPIES; copy++) {
+		const u8 *byte = written_at(dump, aftl_stretch_place(layout, stretch, copy));
+
+		dump->begun = (copy && dump->begun) || (byte && *byte >> stretch % 8 & 1);
+	}
+	dump->stretch = stretch + 1;
+	return dump->begun;
+}
+
+/* The entry at @place; NULL if its sector is damaged or cannot be read. */
+static const u8 *entry_at(struct dump *dump, struct aftl_place place)
+{
+	static const u8 nothing[AFTL_SECTOR_BYTES] = { 0 };
+
+	return is_begun(dump, place.sector / AFTL_FRAME_SECTORS) ? written_at(dump, place) :
+								    nothing + place.offset;
 }
 
 /* Return: 0, or -EUCLEAN for what is damaged. */

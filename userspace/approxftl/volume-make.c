@@ -14,6 +14,9 @@
 #include "verbs.h"
 #include "volume-verbs.h"
 
+/* Of larger tables, frames are written when they are used. */
+#define FRAMES_WRITTEN (256ULL * 1024 * 1024 / AFTL_FRAME_BYTES)
+
 /* What shall be made */
 
 /**
@@ -87,6 +90,14 @@ static int understand(struct making *making, struct aftl_error *error)
 
 static int lay_out(struct making *making, struct aftl_error *error)
 {
+	const struct aftl_layout *layout = &making->super.layout;
+	int ret;
+
+	making->super.stretches = false;
+	ret = aftl_superblock_lay_out(&making->super, &making->geo, error);
+	if (ret || layout->snapshot - layout->erases <= FRAMES_WRITTEN)
+		return ret;
+	making->super.stretches = true;
 	return aftl_superblock_lay_out(&making->super, &making->geo, error);
 }
 
@@ -234,6 +245,7 @@ static int write_volume(struct making *making, struct aftl_error *error)
 		return ret;
 	file->moved = 0;
 	progress_begin(&file->progress, PROGRESS_ON_TERMINAL, "bytes",
+		       making->super.stretches ? 0 :
 		       making->super.config.shards * (layout->snapshot - layout->erases) *
 		       AFTL_FRAME_BYTES);
 	ret = format_shards(making, error);

@@ -62,6 +62,11 @@ enum aftl_kept_state {
  * @displaced: by place behind their table
  * @displaced_slots: how many places are taken
  * @displaced_dirty: the table has changed since the last commit
+ * @begun: of a volume with a table of stretches, as it is in that, which are begun
+ * @settled: which were so at the last commit
+ * @begun_dirty: the table has changed since
+ * @mend_begun: damaged sectors of the table, of which the other copy is sound
+ * @stretch: for the frames of one
  * @dirty: frames with changes
  * @hand: frame that is looked at next when one is needed
  * @hash: first frame of each chain
@@ -89,6 +94,11 @@ struct aftl_volume {
 	u64 *dropped;
 	u32 displaced_slots;
 	struct aftl_displaced displaced[AFTL_DISPLACED_MAX];
+	u8 *begun;
+	u8 *settled;
+	bool begun_dirty;
+	u32 mend_begun;
+	u8 *stretch;
 	u32 dirty;
 	u32 hand;
 	u32 hash[AFTL_VOLUME_FRAMES];
@@ -158,6 +168,30 @@ int __must_check aftl_displaced_load(struct aftl_volume *volume, const struct af
 
 /* Durable on return, the superblock apart. */
 int __must_check aftl_displaced_write(struct aftl_volume *volume);
+
+/* stretches.c: parts of large tables that nothing has been written to yet */
+
+/* Memory for them; they are those of a new volume. */
+bool __must_check aftl_stretches_take(struct aftl_volume *volume);
+void aftl_stretches_give(struct aftl_volume *volume);
+int __must_check aftl_stretches_load(struct aftl_volume *volume, struct aftl_error *error);
+
+/* To the medium, if @all is not set where they have changed; of which a flush comes later. */
+int __must_check aftl_stretches_write(struct aftl_volume *volume, bool all);
+
+/* A commit has made durable which are begun. */
+void aftl_stretches_committed(struct aftl_volume *volume);
+
+/*
+ * The bytes of @frame, if it is in a stretch that was not begun at the last commit: they need not
+ * be read. Where it is not begun at all, it is.
+ *
+ * Return: 1, 0 where the frame is to be read, or what the medium returned.
+ */
+int __must_check aftl_stretches_new(struct aftl_volume *volume, u64 frame, u8 *bytes);
+
+/* Sectors of frames from @number on, with what is in there sealed. */
+void aftl_seal_frames(const struct aftl_volume *volume, u64 number, u32 frames, u8 *bytes);
 
 /* Number of the first unsound sector of @count frames from @first on; U64_MAX if none. */
 u64 aftl_volume_unsound(const struct aftl_volume *volume, const u8 *bytes, u64 first, u32 count);

@@ -4,7 +4,7 @@
 #include "core/keep/snapshot.h"
 #include "core/keep/volume-format.h"
 
-#define PAYLOAD_BYTES 504
+#define PAYLOAD_BYTES AFTL_PAYLOAD_BYTES
 /* aftl_crc32c() of a payload of zeroes. */
 #define CRC_OF_ZEROES 0x67974299U
 #define SPARE_FIXED_BYTES 40
@@ -59,7 +59,8 @@ int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo
 				 "a write buffer of %u units that survives is too large beside %u slots; lower buffer",
 				 geo->kept_units, geo->slots);
 	layout->spares_per_sector = PAYLOAD_BYTES / aftl_spare_bytes(geo);
-	layout->erases = AFTL_FRAME_ERASES;
+	layout->stretches = 0;
+	layout->erases = AFTL_FRAME_TABLES;
 	layout->spares = layout->erases + frames_of(geo->blocks, AFTL_ERASES_PER_SECTOR);
 	layout->discards = layout->spares + frames_of((u64)geo->blocks * geo->pages,
 						      layout->spares_per_sector);
@@ -79,6 +80,35 @@ u64 aftl_layout_stride(const struct aftl_layout *layout)
 {
 	return DIV_ROUND_UP(layout->frames, (u64)DATA_ALIGNMENT) * DATA_ALIGNMENT *
 	       AFTL_FRAME_BYTES;
+}
+
+void aftl_layout_stretch(struct aftl_layout *layout)
+{
+	u64 stretches = DIV_ROUND_UP(layout->snapshot - layout->erases, (u64)AFTL_STRETCH_FRAMES);
+	u64 data = layout->data;
+	u64 more;
+
+	layout->stretches = (u32)frames_of(stretches, PAYLOAD_BYTES * 8);
+	more = (u64)layout->stretches * AFTL_STRETCH_COPIES;
+	layout->erases += more;
+	layout->spares += more;
+	layout->discards += more;
+	layout->kept_table += more;
+	layout->snapshot += more;
+	layout->data = DIV_ROUND_UP(data + more, (u64)DATA_ALIGNMENT) * DATA_ALIGNMENT;
+	layout->kept += layout->data - data;
+	layout->frames += layout->data - data;
+}
+
+struct aftl_place aftl_stretch_place(const struct aftl_layout *layout, u64 stretch, u32 copy)
+{
+	u64 byte = stretch / 8;
+	u64 first = AFTL_FRAME_TABLES + (u64)copy * layout->stretches;
+
+	return (struct aftl_place){
+		.sector = first * AFTL_FRAME_SECTORS + div64_u64(byte, PAYLOAD_BYTES),
+		.offset = (u32)(byte - div64_u64(byte, PAYLOAD_BYTES) * PAYLOAD_BYTES),
+	};
 }
 
 static struct aftl_place place_of(u64 first_frame, u32 index, u32 per_sector, u32 bytes)
@@ -171,7 +201,10 @@ int aftl_superblock_lay_out(struct aftl_superblock *super, struct aftl_geometry 
 	if (ret)
 		return ret;
 	*geo = shards.geo;
-	return aftl_layout_init(&super->layout, geo, error);
+	ret = aftl_layout_init(&super->layout, geo, error);
+	if (!ret && super->stretches)
+		aftl_layout_stretch(&super->layout);
+	return ret;
 }
 
 /* With another nonce, no sector of one shard is sound in another. */
@@ -212,7 +245,8 @@ void aftl_superblock_encode(const struct aftl_superblock *super, u8 *bytes)
 
 	memset(bytes, 0, AFTL_FRAME_BYTES);
 	memcpy(bytes, super_magic, sizeof(super_magic));
-	aftl_put(bytes + 8, super->displaced ? AFTL_VOLUME_MAJOR_DISPLACED : AFTL_VOLUME_MAJOR, 2);
+	aftl_put(bytes + 8, (super->displaced ? AFTL_VOLUME_MAJOR_DISPLACED : AFTL_VOLUME_MAJOR) +
+			    (super->stretches ? AFTL_VOLUME_MAJOR_STRETCHES : 0), 2);
 	aftl_put(bytes + 10, AFTL_VOLUME_MINOR, 2);
 	aftl_put(bytes + 12, AFTL_FRAME_BYTES, 4);
 	memcpy(bytes + 16, super->uuid, AFTL_UUID_BYTES);
@@ -287,9 +321,10 @@ static int check_superblock(const u8 *bytes, struct aftl_error *error)
 		return aftl_fail(error, -EMEDIUMTYPE, "this is not a volume of approxftl");
 	if (aftl_get(bytes + CRC_AT, 4) != (u32)~aftl_crc32c(AFTL_CRC_START, bytes, CRC_AT))
 		return refuse_superblock(error, "its checksum is wrong");
-	if (major != AFTL_VOLUME_MAJOR && major != AFTL_VOLUME_MAJOR_DISPLACED)
-		return aftl_fail(error, -EINVAL, "the volume has format %u, this version reads %u",
-				 major, AFTL_VOLUME_MAJOR);
+	if (major < AFTL_VOLUME_MAJOR || major > AFTL_VOLUME_MAJOR_MAX)
+		return aftl_fail(error, -EINVAL,
+				 "the volume has format %u, this version reads up to %u", major,
+				 AFTL_VOLUME_MAJOR_MAX);
 	if (aftl_get(bytes + 12, 4) != AFTL_FRAME_BYTES)
 		return refuse_superblock(error, "frames of that size do not exist");
 	return 0;
@@ -319,12 +354,15 @@ int aftl_superblock_decode(struct aftl_superblock *super, const u8 *bytes,
 			   struct aftl_error *error)
 {
 	int ret = check_superblock(bytes, error);
+	u32 major;
 
 	if (ret)
 		return ret;
 	memset(super, 0, sizeof(*super));
 	memcpy(super->uuid, bytes + 16, AFTL_UUID_BYTES);
-	super->displaced = aftl_get(bytes + 8, 2) == AFTL_VOLUME_MAJOR_DISPLACED;
+	major = (u32)aftl_get(bytes + 8, 2);
+	super->stretches = major > AFTL_VOLUME_MAJOR_STRETCHES;
+	super->displaced = major % AFTL_VOLUME_MAJOR_STRETCHES == 0;
 	super->generation = aftl_get(bytes + 32, 8);
 	super->shard = (u32)aftl_get(bytes + SHARD_AT, 4);
 	memcpy(super->policy, bytes + 48, AFTL_VOLUME_NAME);

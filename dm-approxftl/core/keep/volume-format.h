@@ -12,13 +12,14 @@
  *	   504     4  nonce of the volume: the first bytes of its UUID
  *	   508     4  CRC-32C of bytes 0 .. 507, then of the sector's number as 8 bytes
  *
- * Formatting writes all of them. The areas, in frames:
+ * Formatting writes all of them, but where there is a table of stretches. The areas, in frames:
  *
  *	     0  superblock
  *	     1  its copy
  *	     2  state after commits of even number
  *	     3  state after commits of odd number
- *	     4  erase table, 31 blocks a sector
+ *	     4  where tables are large, the table of their stretches, 4032 a sector, and its copy
+ *	     .  erase table, 31 blocks a sector
  *	     .  spare table, as many pages a sector as fit
  *	     .  discard table, 63 units a sector; of a device with zones, which has no discards,
  *	        the zone table, 31 zones a sector
@@ -34,7 +35,8 @@
  *	offset  size  content
  *	     0     8  magic 89 41 46 56 0d 0a 1a 0a
  *	     8     2  format version, major: 1, or 2 while there is a table of displaced
- *	              slots; readers refuse any other
+ *	              slots; 3 and 4 the same with a table of stretches; readers refuse any
+ *	              other
  *	    10     2  format version, minor: 0; readers accept any
  *	    12     4  bytes of a frame: 4096
  *	    16    16  UUID
@@ -131,6 +133,10 @@
  * The bytes of the entry of number n are in the n-th place behind these two, of as many
  * frames as a unit takes. What is not closed alone has such slots.
  *
+ * Table of stretches: a bit for each 4 frames from the erase table to the snapshot, the lowest of a
+ * byte first: they have been begun. Sectors of others are as good as written, with zeroes, and hold
+ * anything. What either copy says counts.
+ *
  * Where a unit is: in the mapped slot with its largest sequence number, or in the place
  * where it is kept, if that has a larger one, and if it is larger than that of its last
  * discard. Of a device with zones: in the mapped slot, if its sequence number is larger than
@@ -144,6 +150,9 @@
 
 #define AFTL_VOLUME_MAJOR 1
 #define AFTL_VOLUME_MAJOR_DISPLACED 2
+/* More of these where there is a table of stretches */
+#define AFTL_VOLUME_MAJOR_STRETCHES 2
+#define AFTL_VOLUME_MAJOR_MAX (AFTL_VOLUME_MAJOR_DISPLACED + AFTL_VOLUME_MAJOR_STRETCHES)
 #define AFTL_VOLUME_MINOR 0
 #define AFTL_FRAME_BYTES 4096
 #define AFTL_SECTOR_BYTES 512
@@ -153,11 +162,17 @@
 
 #define AFTL_FRAME_SUPER 0
 #define AFTL_FRAME_STATE 2
-#define AFTL_FRAME_ERASES 4
+/* First of the table of stretches, or without one, of the erase table */
+#define AFTL_FRAME_TABLES 4
 
 #define AFTL_ERASES_PER_SECTOR 31
 #define AFTL_DISCARDS_PER_SECTOR 63
 #define AFTL_ZONES_PER_SECTOR 31
+
+/* Frames of the tables that are begun together, and what tells that they were */
+#define AFTL_STRETCH_FRAMES 4
+#define AFTL_STRETCH_COPIES 2
+#define AFTL_PAYLOAD_BYTES 504
 
 /* Slots whose bytes can be elsewhere: a frame of entries. */
 #define AFTL_DISPLACED_PER_SECTOR 31
@@ -170,6 +185,7 @@
 /**
  * struct aftl_layout - where things are, in frames
  * @spares_per_sector: entries of the spare table in a sector
+ * @stretches: frames of one copy of the table of stretches; 0: all sectors have been written
  * @erases: first frame of the erase table
  * @spares: of the spare table
  * @discards: of the discard table
@@ -181,6 +197,7 @@
  */
 struct aftl_layout {
 	u32 spares_per_sector;
+	u32 stretches;
 	u64 erases;
 	u64 spares;
 	u64 discards;
@@ -201,6 +218,7 @@ struct aftl_layout {
  * @layout: where its areas are
  * @displaced: there is a table of displaced slots
  * @shard: of several, which it is of
+ * @stretches: there is a table of stretches; of a volume to be made, there shall be
  */
 struct aftl_superblock {
 	u8 uuid[AFTL_UUID_BYTES];
@@ -211,6 +229,7 @@ struct aftl_superblock {
 	struct aftl_layout layout;
 	bool displaced;
 	u32 shard;
+	bool stretches;
 };
 
 /**
@@ -343,6 +362,21 @@ int __must_check aftl_layout_init(struct aftl_layout *layout, const struct aftl_
 
 /* Bytes from one volume to the next of a device with shards. */
 u64 aftl_layout_stride(const struct aftl_layout *layout);
+
+/**
+ * aftl_layout_stretch() - the same with a table of stretches, so that little has to be written
+ * @layout: without one
+ */
+void aftl_layout_stretch(struct aftl_layout *layout);
+
+/* The number of the stretch that a frame of the tables belongs to. */
+static inline u64 aftl_stretch_of(const struct aftl_layout *layout, u64 frame)
+{
+	return (frame - layout->erases) / AFTL_STRETCH_FRAMES;
+}
+
+/* Where a stretch has its bit: in that byte, by its number modulo 8. */
+struct aftl_place aftl_stretch_place(const struct aftl_layout *layout, u64 stretch, u32 copy);
 
 struct aftl_place aftl_erase_place(const struct aftl_layout *layout, u32 block);
 struct aftl_place aftl_spare_place(const struct aftl_layout *layout,

@@ -99,12 +99,17 @@ static bool reader_sound(struct reader *reader, const u8 *bytes, u64 sector)
 	return *word >> index % 64 & 1;
 }
 
-/* The same of a sector with a checksum. */
+/* The same of a sector with a checksum, if it has been written. */
 static const u8 *reader_sector(struct reader *reader, u64 sector, int *ret,
 			       struct aftl_error *error)
 {
-	const u8 *bytes = reader_frame(reader, sector / AFTL_FRAME_SECTORS, ret, error);
+	static const u8 nothing[AFTL_SECTOR_BYTES] = { 0 };
+	const u8 *bytes;
 
+	*ret = 0;
+	if (!aftl_volume_begun(reader->volume, sector / AFTL_FRAME_SECTORS))
+		return nothing;
+	bytes = reader_frame(reader, sector / AFTL_FRAME_SECTORS, ret, error);
 	if (!bytes)
 		return NULL;
 	bytes += sector % AFTL_FRAME_SECTORS * AFTL_SECTOR_BYTES;
@@ -390,7 +395,8 @@ static int gather_block(struct scan *scan, u32 block, struct aftl_error *error)
 	struct reader *reader = &scan->spares;
 	int ret;
 
-	if (first >= reader->first && last < reader->first + reader->frames)
+	if ((first >= reader->first && last < reader->first + reader->frames) ||
+	    !aftl_volume_begun(volume, first))
 		return 0;
 	ret = reader_load(reader, first, error);
 	/* What cannot be read is told of where it is needed. */
@@ -1351,6 +1357,7 @@ int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *
 			     recovery->closed || volume->give_up ?
 				     volume->super.layout.snapshot : volume->super.layout.spares,
 			     recovery, error);
+	recovery->tables += volume->mend_begun;
 	if (!ret && !recovery->closed && note_zones(volume, *out))
 		ret = aftl_fail(error, volume->ret,
 				"the volume is damaged: the entries of zones cannot be read");

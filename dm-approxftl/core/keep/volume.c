@@ -158,12 +158,13 @@ static int load_volume(struct aftl_volume *volume, struct aftl_error *error)
 		ret = check_size(volume->medium, &volume->super.layout, error);
 	if (!ret)
 		ret = aftl_superblock_lay_out(&volume->super, &volume->geo, error);
-	if (!ret && !aftl_kept_take(volume))
+	if (!ret && (!aftl_kept_take(volume) || !aftl_stretches_take(volume)))
 		ret = aftl_fail(error, -ENOMEM, "not enough memory to open a volume");
 	if (ret)
 		return ret;
 	volume->nonce = aftl_superblock_nonce(&volume->super);
-	return find_state(volume, error);
+	ret = find_state(volume, error);
+	return ret ? ret : aftl_stretches_load(volume, error);
 }
 
 static struct aftl_volume *take_volume(const struct aftl_medium *medium)
@@ -192,6 +193,7 @@ void aftl_volume_release(struct aftl_volume *volume)
 	if (!volume)
 		return;
 	medium = volume->medium;
+	aftl_stretches_give(volume);
 	aftl_kept_give(volume);
 	if (volume->bytes)
 		medium->free(medium->host, volume->bytes,
@@ -300,14 +302,24 @@ static void keep_frame(struct aftl_volume *volume, u64 number, u32 index)
 	*chain = index;
 }
 
+static int read_sound(const struct aftl_volume *volume, u64 number, u8 *bytes)
+{
+	int ret = read_frame(volume, number, bytes);
+
+	if (!ret && aftl_volume_unsound(volume, bytes, number, 1) != U64_MAX)
+		ret = -EUCLEAN;
+	return ret;
+}
+
 static int fetch_frame(struct aftl_volume *volume, u64 number, u32 *index)
 {
 	int ret = take_frame(volume, index);
+	u8 *bytes = frame_bytes(volume, *index);
 
 	if (!ret)
-		ret = read_frame(volume, number, frame_bytes(volume, *index));
-	if (!ret && aftl_volume_unsound(volume, frame_bytes(volume, *index), number, 1) != U64_MAX)
-		ret = -EUCLEAN;
+		ret = aftl_stretches_new(volume, number, bytes);
+	if (ret >= 0)
+		ret = ret ? 0 : read_sound(volume, number, bytes);
 	if (!ret)
 		keep_frame(volume, number, *index);
 	return ret;
@@ -462,6 +474,8 @@ static int commit_changes(struct aftl_volume *volume)
 
 	if (!ret && volume->displaced_dirty)
 		ret = commit_displaced(volume);
+	if (!ret && volume->begun_dirty)
+		ret = aftl_stretches_write(volume, false);
 	if (!ret && volume->zones_dirty)
 		ret = write_zones(volume);
 	if (!ret)
@@ -484,6 +498,7 @@ int aftl_volume_commit(struct aftl_volume *volume)
 		volume->frames[i].dirty = 0;
 	volume->dirty = 0;
 	volume->uncommitted = false;
+	aftl_stretches_committed(volume);
 	aftl_kept_committed(volume);
 	return 0;
 }
@@ -667,15 +682,18 @@ int aftl_volume_mend(struct aftl_volume *volume)
 
 	if (!ret && volume->mend_supers)
 		ret = write_supers(volume);
+	if (!ret && volume->mend_begun)
+		ret = aftl_stretches_write(volume, true);
 	if (!ret && volume->mend_state)
 		ret = write_state(volume);
-	if (!ret && volume->mend_state)
+	if (!ret && (volume->mend_state || volume->mend_begun))
 		ret = flush_medium(volume);
 	volume->ret = ret;
 	if (ret)
 		return ret;
 	volume->mend_supers = false;
 	volume->mend_state = false;
+	volume->mend_begun = 0;
 	return 0;
 }
 
@@ -704,6 +722,8 @@ int aftl_volume_begin(struct aftl_volume *volume, const struct aftl_policy_type 
 		super->config = *config;
 		ret = write_supers(volume);
 	}
+	if (!ret && volume->mend_begun)
+		ret = aftl_stretches_write(volume, true);
 	take_over(&volume->state, type->name);
 	if (!ret)
 		ret = write_state(volume);
@@ -839,15 +859,6 @@ static int wipe_supers(struct aftl_volume *volume)
 	return ret ? ret : flush_medium(volume);
 }
 
-static void seal_frame(const struct aftl_volume *volume, u64 number, u8 *bytes)
-{
-	u64 sector = number * AFTL_FRAME_SECTORS;
-	u32 i;
-
-	for (i = 0; i < AFTL_FRAME_SECTORS; i++)
-		aftl_sector_seal(bytes + (size_t)i * AFTL_SECTOR_BYTES, volume->nonce, sector + i);
-}
-
 /* By many frames at a time: a volume of 4 TiB has ten million of them. */
 static int clear_tables(struct aftl_volume *volume)
 {
@@ -856,13 +867,13 @@ static int clear_tables(struct aftl_volume *volume)
 	u64 number = volume->super.layout.erases;
 	int ret = 0;
 
+	if (volume->begun)
+		return aftl_stretches_write(volume, true);
 	memset(volume->bytes, 0, (size_t)AFTL_VOLUME_FRAMES * AFTL_FRAME_BYTES);
 	while (!ret && number < end) {
 		u32 frames = (u32)min_t(u64, end - number, AFTL_VOLUME_FRAMES);
-		u32 i;
 
-		for (i = 0; i < frames; i++)
-			seal_frame(volume, number + i, frame_bytes(volume, i));
+		aftl_seal_frames(volume, number, frames, volume->bytes);
 		ret = medium->write(medium->host, number * AFTL_FRAME_BYTES, volume->bytes,
 				    frames * AFTL_FRAME_BYTES);
 		number += frames;
@@ -910,7 +921,7 @@ static int format_volume(struct aftl_volume *volume, const struct aftl_superbloc
 {
 	volume->super = *super;
 	volume->geo = ftl->geo;
-	if (!aftl_kept_take(volume))
+	if (!aftl_kept_take(volume) || !aftl_stretches_take(volume))
 		return -ENOMEM;
 	volume->nonce = aftl_superblock_nonce(super);
 	volume->super.generation = 0;
@@ -926,6 +937,8 @@ static int check_format(const struct aftl_medium *medium, struct aftl_superblock
 
 	if (ret)
 		return ret;
+	if (super->stretches)
+		aftl_layout_stretch(&super->layout);
 	if (super->config.fill)
 		return aftl_fail(error, -EINVAL,
 				 "fill: a volume holds real data and cannot start filled; write it once instead");

@@ -8,7 +8,7 @@
  * frames in memory. A commit makes them last:
  *
  *	1. flush: all data written so far is durable; where some could not be written, write
- *	   where they are instead, and flush again
+ *	   where they are instead, and flush again; write which stretches have been begun
  *	2. where zones have been reset or finished, write the frames that say so, and flush
  *	3. write the other changed frames
  *	4. flush: the changes are durable, too
@@ -102,6 +102,9 @@ void aftl_volume_release(struct aftl_volume *volume);
 const struct aftl_superblock *aftl_volume_super(const struct aftl_volume *volume);
 const struct aftl_volume_state *aftl_volume_state(const struct aftl_volume *volume);
 const struct aftl_geometry *aftl_volume_geometry(const struct aftl_volume *volume);
+
+/* Has anything been written to that frame of the tables? Else all in there is zero. */
+bool aftl_volume_begun(const struct aftl_volume *volume, u64 frame);
 
 /* Offset on the medium of the data in @slot. */
 u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_slot_t slot);

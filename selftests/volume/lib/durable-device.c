@@ -891,10 +891,18 @@ static void name_policy(struct aftl_superblock *super, const char *policy)
 int durable_open(struct durable_device *durable, const struct aftl_config *config,
 		 const char *policy)
 {
+	return durable_open_as(durable, config, policy, false);
+}
+
+int durable_open_as(struct durable_device *durable, const struct aftl_config *config,
+		    const char *policy, bool stretches)
+{
 	struct aftl_error error = { "" };
 	struct aftl_geometry geo;
 
-	*durable = (struct durable_device){ .super = { .config = *config } };
+	*durable = (struct durable_device){
+		.super = { .config = *config, .stretches = stretches },
+	};
 	name_policy(&durable->super, policy);
 	memcpy(durable->super.profile, "demo", 5);
 	memcpy(durable->super.uuid, "0123456789abcdef", AFTL_UUID_BYTES);

@@ -122,6 +122,10 @@ struct durable_device {
 int durable_open(struct durable_device *durable, const struct aftl_config *config,
 		 const char *policy);
 
+/* The same, with @stretches on a volume whose tables are not written before they are used. */
+int durable_open_as(struct durable_device *durable, const struct aftl_config *config,
+		    const char *policy, bool stretches);
+
 void durable_close(struct durable_device *durable);
 
 /**
