@@ -262,7 +262,7 @@ static int create_parts(struct aftl_disk *disk, const struct aftl_options *optio
 }
 
 static int open_parts(struct aftl_disk *disk, const struct aftl_options *options, u32 shard,
-		      struct block_device *bdev, struct aftl_error *error)
+		      struct block_device *bdev, u64 start, struct aftl_error *error)
 {
 	struct aftl_superblock *super = kzalloc(sizeof(*super), GFP_KERNEL);
 	int ret;
@@ -273,7 +273,7 @@ static int open_parts(struct aftl_disk *disk, const struct aftl_options *options
 	strscpy(super->profile, aftl_profile_name(options->profile), sizeof(super->profile));
 	super->config = options->config;
 	super->shard = shard;
-	ret = aftl_dev_open(&disk->store, disk, bdev, super, error);
+	ret = aftl_dev_open(&disk->store, disk, bdev, start, super, error);
 	kfree(super);
 	if (!ret)
 		disk->unit_shift = ilog2(aftl_geometry(disk->ftl)->unit_bytes >> SECTOR_SHIFT);
@@ -328,7 +328,7 @@ int aftl_disk_create(struct aftl_disk **out, const struct aftl_options *options,
 }
 
 int aftl_disk_open(struct aftl_disk **out, const struct aftl_options *options, u32 shard,
-		   struct block_device *bdev, struct aftl_error *error)
+		   struct block_device *bdev, u64 start, struct aftl_error *error)
 {
 	struct aftl_disk *disk = new_disk(options);
 	int ret;
@@ -336,7 +336,7 @@ int aftl_disk_open(struct aftl_disk **out, const struct aftl_options *options, u
 	if (!disk)
 		return aftl_fail(error, -ENOMEM, "not enough memory for a device");
 	disk->shard = shard;
-	ret = open_parts(disk, options, shard, bdev, error);
+	ret = open_parts(disk, options, shard, bdev, start, error);
 	if (ret)
 		aftl_disk_destroy(disk);
 	else

@@ -68,7 +68,8 @@ static int open_disk(struct aftl_device *device, u32 index, const struct aftl_op
 {
 	struct aftl_disk **disks = device->disks;
 	struct aftl_error cause;
-	int ret = aftl_disk_open(&disks[index], options, index, bdev, &cause);
+	u64 start = index ? index * aftl_dev_stride(disks[0]->durable) : 0;
+	int ret = aftl_disk_open(&disks[index], options, index, bdev, start, &cause);
 
 	if (!ret && !aftl_dev_belongs(disks[index]->durable, disks[0]->durable, index))
 		ret = aftl_fail(&cause, -EUCLEAN, "its volume is of another device");

@@ -152,26 +152,12 @@ static void dev_destroy(struct aftl_store *store)
 	kvfree(dev);
 }
 
-/* Where the volume of that shard is. */
-static int find_start(struct aftl_superblock *super, u64 *start, struct aftl_error *error)
-{
-	struct aftl_geometry geo;
-	int ret = aftl_superblock_lay_out(super, &geo, error);
-
-	*start = ret ? 0 : super->shard * aftl_layout_stride(&super->layout);
-	return ret;
-}
-
 int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_device *bdev,
-		  struct aftl_superblock *super, struct aftl_error *error)
+		  u64 start, const struct aftl_superblock *super, struct aftl_error *error)
 {
-	struct aftl_dev *dev;
-	u64 start;
-	int ret = find_start(super, &start, error);
+	struct aftl_dev *dev = kvzalloc(sizeof(*dev), GFP_KERNEL);
+	int ret;
 
-	if (ret)
-		return ret;
-	dev = kvzalloc(sizeof(*dev), GFP_KERNEL);
 	if (!dev)
 		return aftl_fail(error, -ENOMEM, "not enough memory for a store");
 	dev->store.type = &aftl_store_dev;
@@ -194,6 +180,11 @@ static void note_clock(struct aftl_dev *dev)
 	const struct aftl *ftl = dev->disk->ftl;
 
 	aftl_volume_tick(dev->volume, aftl_now(ftl), aftl_age_ns(ftl), aftl_policy_memory(ftl));
+}
+
+u64 aftl_dev_stride(const struct aftl_dev *first)
+{
+	return aftl_layout_stride(&aftl_volume_super(first->volume)->layout);
 }
 
 bool aftl_dev_belongs(const struct aftl_dev *dev, const struct aftl_dev *first, u32 index)

@@ -600,13 +600,17 @@ on_a_file()
 
 # A copy that is taken in use is what a crash leaves: all that a flush has covered. Of such tables,
 # of 270 MiB, next to nothing is ever written.
+# on_a_sparse_file SIZE BLOCKS [KEY VALUE]...
 on_a_sparse_file()
 {
-	large='blocks 600 layers 128 word_lines 16 page 4096 timing off'
+	large="blocks $2 layers 128 word_lines 16 page 4096 timing off"
+	size=$1
+	shift 2
+	large="$large $*"
 	modprobe loop 2>"$scratch/said"
 	head -c 4194304 /dev/urandom >"$scratch/few"
 	# shellcheck disable=SC2086 # words
-	truncate -s 24G "$scratch/file" && loop=$(losetup --find --show "$scratch/file") &&
+	truncate -s "$size" "$scratch/file" && loop=$(losetup --find --show "$scratch/file") &&
 		create aftl-new "$loop" $large &&
 		dd if="$scratch/few" of=/dev/mapper/aftl-new bs=1M oflag=direct conv=fsync \
 			2>"$scratch/said" &&
@@ -745,11 +749,12 @@ in_turn 'sectors larger than the mapping unit are refused' refuses_large_sectors
 in_turn 'fill, and another buffer_safe, are refused' refuses_options
 
 in_turn 'on a file' on_a_file
-in_turn 'on a sparse file of 24 GiB, after a crash' on_a_sparse_file
 in_turn 'on dm-linear' on_linear
 in_turn 'on dm-crypt' on_crypt
 in_turn 'on RAID-1' on_raid
 in_turn 'below dm-crypt' below_crypt
+in_turn 'on a sparse file of 24 GiB, after a crash' on_a_sparse_file 24G 600
+in_turn 'two shards on one of 40 GiB, after a crash' on_a_sparse_file 40G 1200 channels 2 shards 2
 if [ -z "${MODULE:-}" ]; then
 	ktap_test_skip 'unloaded, it leaves nothing behind' 'MODULE does not say where the module is'
 else
