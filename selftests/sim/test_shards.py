@@ -61,6 +61,7 @@ def mix2(a: int, b: int) -> int:
 # ---------------------------------------------------------------- threads
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shards", ["2", "4"])
 def test_no_thread_is_seen(shards: str) -> None:
     """Every policy: alone, with two threads, with more than there are shards."""
