@@ -216,6 +216,8 @@ int aftl_dev_begin(struct aftl_dev *dev, const struct aftl_config *config,
 
 int aftl_dev_rest(struct aftl_dev *dev)
 {
+	int ret;
+
 	if (!dev->begun)
 		return 0;
 	aftl_dev_keep(dev);
@@ -223,7 +225,10 @@ int aftl_dev_rest(struct aftl_dev *dev)
 	aftl_dev_hold(dev, true);
 	dev->begun = false;
 	note_clock(dev);
-	return aftl_volume_commit(dev->volume);
+	ret = aftl_volume_commit(dev->volume);
+	if (ret)
+		aftl_bdev_fail(&dev->device, ret);
+	return ret ? ret : aftl_dev_error(dev);
 }
 
 bool aftl_dev_wake(struct aftl_dev *dev)

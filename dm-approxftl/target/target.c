@@ -15,6 +15,7 @@
 #include "compat.h"
 #include "core/keep/volume.h"
 #include "log.h"
+#include "store/dev.h"
 #include "tags/tags.h"
 #include "target/options.h"
 #include "target/target.h"
@@ -366,12 +367,14 @@ static int settle_with_others(struct aftl_target *target, struct aftl_error *err
 	return ret;
 }
 
-static bool buffer_lost(const struct aftl_device *device)
+/* What was complete may be gone, from the write buffer or on its way to a medium that failed. */
+static bool has_lost_writes(const struct aftl_device *device)
 {
 	bool lost = false;
 
 	aftl_each_disk(disk, device)
-		lost |= aftl_buffer_lost((*disk)->ftl);
+		lost |= aftl_buffer_lost((*disk)->ftl) ||
+			((*disk)->durable && aftl_dev_error((*disk)->durable));
 	return lost;
 }
 
@@ -382,7 +385,7 @@ static int claim_device(struct aftl_target *target, struct aftl_error *error)
 	lockdep_assert_held(&target->gate);
 	if (ret)
 		return ret;
-	target->lost |= target->source && buffer_lost(target->source);
+	target->lost |= target->source && has_lost_writes(target->source);
 	if (target->source && same_device(&target->options, target->source)) {
 		swap(target->device, target->source);
 		aftl_each_disk(disk, target->device)
@@ -414,6 +417,19 @@ static int offer_streams(const struct aftl_target *target, struct aftl_error *er
 	return ret ? aftl_fail(error, ret, "write streams cannot be offered: error %d", -ret) : 0;
 }
 
+/* What could not be begun is opened again by the next attempt: then it may be written. */
+static int begin_device(struct aftl_target *target, struct aftl_error *error)
+{
+	int ret = aftl_device_begin(target->device, &target->options.config, error);
+
+	lockdep_assert_held(&target->gate);
+	if (!ret)
+		return 0;
+	aftl_device_destroy(target->device);
+	target->device = NULL;
+	return ret;
+}
+
 static int target_preresume(struct dm_target *ti)
 {
 	struct aftl_target *target = ti->private;
@@ -429,7 +445,7 @@ static int target_preresume(struct dm_target *ti)
 	if (!ret)
 		ret = offer_streams(target, &error);
 	if (!ret)
-		ret = aftl_device_begin(target->device, &target->options.config, &error);
+		ret = begin_device(target, &error);
 	mutex_unlock(&target->gate);
 	memalloc_noio_restore(flags);
 	if (ret)

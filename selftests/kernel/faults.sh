@@ -552,6 +552,43 @@ has_pattern()
 	open_again && cmp -n 1048576 "$scratch/data" /dev/mapper/aftl-fault && removed
 }
 
+flushes()
+{
+	dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=4k count=1 oflag=direct conv=fsync \
+		2>"$scratch/said"
+}
+
+# What was complete is gone, though nobody has flushed meanwhile: the next who does is told.
+reload_tells_what_is_lost()
+{
+	new_device timing off && flushes && fails error_writes &&
+		dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k oflag=direct \
+			2>"$scratch/said" || return
+	# shellcheck disable=SC2086 # words
+	line /dev/mapper/aftl-medium "$(capacity $volume)" $volume timing off program 1ms |
+		dmsetup load aftl-fault && dmsetup suspend aftl-fault
+	works && dmsetup resume aftl-fault && ! flushes && ! flushes && removed && open_again &&
+		flushes && is_clean && removed
+}
+
+# A table that was loaded when nothing could be written
+begins_when_it_is_mended()
+{
+	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
+		oflag=direct conv=fsync 2>"$scratch/said" && removed && fails error_writes || return
+	# shellcheck disable=SC2086 # words
+	dmsetup create aftl-fault --notable &&
+		line /dev/mapper/aftl-medium "$(capacity $volume)" $volume timing off |
+		dmsetup load aftl-fault && clear_log
+	! dmsetup resume aftl-fault 2>"$scratch/said" &&
+		! dmsetup resume aftl-fault 2>"$scratch/said" &&
+		grep_log -q 'the volume cannot be written' && works && dmsetup resume aftl-fault &&
+		cmp -n 1048576 "$scratch/data" /dev/mapper/aftl-fault &&
+		dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k seek=16 oflag=direct \
+			conv=fsync 2>"$scratch/said" && is_clean && removed &&
+		"$approxftl" check /dev/mapper/aftl-medium >"$scratch/said"
+}
+
 unreadable_tables()
 {
 	interrupted && for area in 88 96; do
@@ -785,6 +822,8 @@ in_turn 'a die of many blocks dies' shaped \
 	'channels 1 chips 2 blocks 16384 word_lines 1 layers 4 page 4KiB op 60 policy baseline' \
 	large_die_dies
 in_turn 'no memory for a large device' no_memory
+in_turn 'a volume that could not be begun is, when it is mended' begins_when_it_is_mended
+in_turn 'who flushes after a reload is told what is lost' reload_tells_what_is_lost
 dmsetup remove aftl-medium
 if [ -e /proc/self/fail-nth ]; then
 	# Full: what it lacks memory for is its failure, not ours.
