@@ -334,6 +334,8 @@ static void inherit(struct aftl_target *target)
 	swap(target->source, old->source);
 	if (!target->source)
 		swap(target->source, old->device);
+	/* Also of one that never came to use what it had inherited. */
+	target->lost |= old->lost;
 	mutex_unlock(&old->gate);
 }
 

@@ -562,7 +562,7 @@ flushes()
 reload_tells_what_is_lost()
 {
 	new_device timing off && flushes && fails error_writes &&
-		dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k oflag=direct \
+		dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=4k count=1 oflag=direct \
 			2>"$scratch/said" || return
 	# shellcheck disable=SC2086 # words
 	line /dev/mapper/aftl-medium "$(capacity $volume)" $volume timing off program 1ms |

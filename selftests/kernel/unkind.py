@@ -472,13 +472,13 @@ class Device:
 
     def load_table(self, *, noflush: bool = False) -> None:
         """Have another table. A volume that has failed is opened as after a loss of power."""
-        if self.loss():
+        if self.loses:
             self.load.stop()
         run("dmsetup", "reload", NAME, text=self.line())
         if noflush:
             run("dmsetup", "suspend", "--noflush", "--nolockfs", NAME)
         run("dmsetup", "resume", NAME)
-        if self.loss():
+        if self.loses:
             self.load.start(*self.loss())
 
     def tell(self) -> None:
@@ -507,9 +507,15 @@ class Device:
         """Remove it when its load has died."""
         self.reopen(signal.SIGKILL)
 
+    @property
+    def loses(self) -> bool:
+        """May what could not be written be lost, unless it was flushed?"""
+        return self.scenario.may_fail and self.lasts
+
     def loss(self) -> list[str]:
-        """Return how the load is told: what could not be written is lost, unless it was flushed."""
-        return ["--power-failed"] if self.scenario.may_fail and self.lasts else []
+        """Return how the load is told. A device that has failed shows what is in memory."""
+        failed = "fail" in run("dmsetup", "status", NAME).split()
+        return ["--power-failed"] if self.loses and not failed else []
 
     def cut(self) -> None:
         """Fail the power: then everything is there that was flushed."""

@@ -284,6 +284,25 @@ static void what_is_found_stays(void)
 	CHECK(!may_hold(0, 0) && may_hold(0, first) && !may_hold(0, second));
 }
 
+/* After its failure there may be what was durable, or anything since then. */
+static void what_is_seen_stays_until_power_fails(void)
+{
+	static const struct block_found zeroes = { .kind = BLOCK_ZEROES };
+	struct ledger_change change;
+	u32 first, second;
+
+	again();
+	first = written(0, 1, true);
+	second = written(0, 1, false);
+	change = begun(0, 1, LEDGER_ZEROES);
+	ledger_done(ledger, &change, false);
+	ledger_settle(ledger, 0, &zeroes, false);
+	CHECK(may_hold(0, 0) && !may_hold(0, first) && !may_hold(0, second));
+	ledger_power_failed(ledger);
+	CHECK(may_hold(0, 0) && may_hold(0, first) && may_hold(0, second));
+	free(change.floors);
+}
+
 /* The kernel writes zeroes as data where it likes, and they are as approximate as others. */
 static void bits_may_flip(void)
 {
@@ -322,6 +341,7 @@ int main(void)
 	tap_run("zeroes are a generation", zeroes_are_a_generation);
 	tap_run("anything but another unit", anything_but_another_unit);
 	tap_run("what is found stays", what_is_found_stays);
+	tap_run("what is seen stays until power fails", what_is_seen_stays_until_power_fails);
 	tap_run("bits may flip", bits_may_flip);
 	ledger_close(ledger);
 	unlink(path);

@@ -375,10 +375,12 @@ void ledger_settle(struct ledger *ledger, u64 unit, const struct block_found *fo
 	if (now->any >= now->low || ledger->header->frozen)
 		return;
 	now->low = generation;
-	now->high = written ? generation : 0;
-	now->zero = written && now->zero > generation ? 0 : now->zero;
-	if (durable)
+	/* Else what was there before may be there again. */
+	if (durable) {
+		now->high = written ? generation : 0;
+		now->zero = written && now->zero > generation ? 0 : now->zero;
 		now->durable = generation;
+	}
 	put_units(ledger, unit, 1);
 }
 

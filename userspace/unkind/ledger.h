@@ -130,7 +130,10 @@ u32 ledger_newest(const struct ledger *ledger, u64 unit);
 bool ledger_allows(const struct ledger *ledger, u64 unit, u32 floor,
 		   const struct block_found *found);
 
-/* @found has been seen in @unit and stays there; it is durable if the power had failed. */
+/*
+ * @found has been seen in @unit and stays there as long as there is power; it is durable if that
+ * had failed.
+ */
 void ledger_settle(struct ledger *ledger, u64 unit, const struct block_found *found,
 		   bool durable);
 
