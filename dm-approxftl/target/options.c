@@ -11,7 +11,6 @@
 #include <linux/ctype.h>
 #include <linux/ioprio.h>
 
-#include "core/base/shards.h"
 #include "log.h"
 #include "target/options.h"
 

@@ -38,10 +38,10 @@ static void set_error(struct dm_target *ti, const struct aftl_error *error)
 	ti->error = sentences[index].text;
 }
 
-/* Has it a disk that holds the device's data? */
+/* Has it a disk that holds the device's data, or to tell that some of them are lost? */
 static bool has_data(const struct aftl_target *target)
 {
-	return target->source || (target->resumed && target->device);
+	return target->source || target->lost || (target->resumed && target->device);
 }
 
 /*
@@ -422,9 +422,10 @@ static int offer_streams(const struct aftl_target *target, struct aftl_error *er
 /* What could not be begun is opened again by the next attempt: then it may be written. */
 static int begin_device(struct aftl_target *target, struct aftl_error *error)
 {
-	int ret = aftl_device_begin(target->device, &target->options.config, error);
+	int ret;
 
 	lockdep_assert_held(&target->gate);
+	ret = aftl_device_begin(target->device, &target->options.config, error);
 	if (!ret)
 		return 0;
 	aftl_device_destroy(target->device);

@@ -103,8 +103,7 @@ static void shape(struct aftl_superblock *super, struct aftl_geometry *geo, cons
 	memcpy(super->uuid, "one to be found!", AFTL_UUID_BYTES);
 	scnprintf(super->policy, sizeof(super->policy), "baseline");
 	scnprintf(super->profile, sizeof(super->profile), "demo");
-	if (aftl_geometry_init(geo, &super->config, &error) ||
-	    aftl_layout_init(&super->layout, geo, &error))
+	if (aftl_superblock_lay_out(super, geo, &error))
 		give_up(error.text);
 }
 

@@ -72,7 +72,7 @@ static bool has_shards(const struct checkup *checkup)
 
 static void find(struct checkup *checkup, const char *sentence)
 {
-	char text[200];
+	char text[256];
 	u32 shard = aftl_volume_super(checkup->volume)->shard;
 
 	if (has_shards(checkup))
