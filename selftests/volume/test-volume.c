@@ -512,6 +512,36 @@ static void the_copy_helps(void)
 	durable_close(&durable);
 }
 
+/* The power fails when the superblock is written, before change @change is over. */
+static void change_halfway(struct durable_device *durable, u64 change, u32 program,
+			   struct aftl_random *random)
+{
+	must(durable, durable_load(durable, durable->super.policy, false), "load");
+	durable->disk.power_off_at = durable->disk.changes + change;
+	durable->device.config.program = program;
+	CHECK(aftl_volume_begin(durable->volume, aftl_policy_find(durable->super.policy),
+				&durable->device.config));
+	durable_crash(durable, DISK_CRASH_SECTORS, random);
+}
+
+/* Both superblocks are never in the works, though it may be interrupted twice. */
+static void one_superblock_is_whole(void)
+{
+	struct durable_device durable;
+	struct aftl_random random = { 1 };
+	u64 second;
+	u64 first;
+
+	for (first = 1; first <= 4; first++)
+		for (second = 1; second <= 4; second++) {
+			open_device(&durable, "baseline", small);
+			change_halfway(&durable, first, 1000000, &random);
+			change_halfway(&durable, second, 2000000, &random);
+			CHECK_EQ(open_again(&durable), 0);
+			durable_close(&durable);
+		}
+}
+
 /* Damage */
 
 enum area { AREA_SUPER, AREA_STATE, AREA_TABLES, AREA_SNAPSHOT, AREAS };
@@ -1465,6 +1495,7 @@ int main(void)
 	tap_run("shards know each other", shards_know_each_other);
 	tap_run("superblocks that are none", superblocks_that_are_none);
 	tap_run("the copy of the superblock helps", the_copy_helps);
+	tap_run("one of the two superblocks is always whole", one_superblock_is_whole);
 	tap_run("each sector may be damaged", each_sector_may_be_damaged);
 	tap_run("each sector of zones may be damaged", each_sector_of_zones_may_be_damaged);
 	tap_run("each sector of stretches may be damaged", each_sector_of_stretches_may_be_damaged);

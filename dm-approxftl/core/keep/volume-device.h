@@ -52,6 +52,7 @@ enum aftl_kept_state {
  * @ret: first error; the volume takes no notes after it
  * @uncommitted: changes that the reuse of space must wait for
  * @mend_supers: a superblock is to be written again, the other one has what it should say
+ * @copy_first: it is the copy: while that is written the other one must be whole
  * @mend_state: the same of a state, which the next one will overwrite
  * @give_up: damaged entries of pages and discards count as empty
  * @zones_dirty: the zone table has changed since the last commit
@@ -84,6 +85,7 @@ struct aftl_volume {
 	int ret;
 	bool uncommitted;
 	bool mend_supers;
+	bool copy_first;
 	bool mend_state;
 	bool give_up;
 	bool displaced_dirty;

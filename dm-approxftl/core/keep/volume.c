@@ -68,6 +68,7 @@ static int find_super(struct aftl_volume *volume, struct aftl_error *error)
 		return ret;
 	other = load_super(volume, 1, copy, &second);
 	volume->mend_supers = ret || other || volume->super.generation != copy->generation;
+	volume->copy_first = other || (!ret && volume->super.generation > copy->generation);
 	if (other || (!ret && volume->super.generation >= copy->generation))
 		return ret;
 	volume->super = *copy;
@@ -387,13 +388,14 @@ static int write_super(struct aftl_volume *volume, u32 copy)
 	return ret ? ret : flush_medium(volume);
 }
 
+/* What is interrupted may leave nothing of the one that is written: the other one is whole then. */
 static int write_supers(struct aftl_volume *volume)
 {
 	int ret;
 
 	volume->super.generation++;
-	ret = write_super(volume, 0);
-	return ret ? ret : write_super(volume, 1);
+	ret = write_super(volume, volume->copy_first);
+	return ret ? ret : write_super(volume, !volume->copy_first);
 }
 
 /* Commits */
