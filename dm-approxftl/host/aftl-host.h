@@ -19,4 +19,18 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
+#ifdef CONFIG_X86_64
+#include <asm/cpufeature.h>
+#endif
+
+/* Has the processor SSE 4.2, and in it an instruction for CRC-32C? */
+static inline bool aftl_has_crc32c(void)
+{
+#ifdef CONFIG_X86_64
+	return boot_cpu_has(X86_FEATURE_XMM4_2);
+#else
+	return false;
+#endif
+}
+
 #endif

@@ -73,9 +73,24 @@ static inline unsigned int fls64(u64 x)
 	return x ? 64 - (unsigned int)__builtin_clzll(x) : 0;
 }
 
+static inline unsigned int hweight64(u64 x)
+{
+	return (unsigned int)__builtin_popcountll(x);
+}
+
 static inline unsigned int __ffs(unsigned long x)
 {
 	return (unsigned int)__builtin_ctzl(x);
+}
+
+/* Has the processor SSE 4.2, and in it an instruction for CRC-32C? */
+static inline bool aftl_has_crc32c(void)
+{
+#ifdef __x86_64__
+	return __builtin_cpu_supports("sse4.2");
+#else
+	return false;
+#endif
 }
 
 /* As the kernel's: returns what was written, never more than size - 1. */

@@ -45,4 +45,7 @@ static inline u64 aftl_get(const u8 *bytes, unsigned int size)
  */
 u32 aftl_crc32c(u32 crc, const void *bytes, size_t size);
 
+/* The same on processors that have no instruction for it. */
+u32 aftl_crc32c_by_table(u32 crc, const void *bytes, size_t size);
+
 #endif
