@@ -81,6 +81,7 @@ sees_userspace/approxftl := $(own) userspace/sim userspace/libapproxftl trace-to
 sees_selftests/core := dm-approxftl userspace/host selftests/core/lib
 sees_selftests/cli := $(own) selftests/core/lib
 sees_selftests/sim := $(own) userspace/sim trace-tools/reader selftests/core/lib
+sees_selftests/bench := $(own)
 sees_selftests/volume := $(own) selftests/core/lib
 sees_selftests/fuzz := $(own) selftests/core/lib trace-tools/reader userspace/apps \
 	userspace/libapproxftl
@@ -167,6 +168,8 @@ LEFT_OUT :=
 # to PROGRAMS, EXAMPLES (built and run, never installed) and tested_AREA, and has sees_PART.
 include $(wildcard userspace/*/build.mk trace-tools/*/build.mk)
 
+EXAMPLES += $(plain_dir)/recovery-cost
+
 include packaging/install.mk
 
 all: $(PROGRAMS) $(EXAMPLES) ## build the programs and the library, in $(O)
@@ -175,6 +178,10 @@ all: $(PROGRAMS) $(EXAMPLES) ## build the programs and the library, in $(O)
 $(PROGRAM): $(call objects,plain,$(CORE) $(LIB) $(SIM) $(CLI))
 	$(call say,LINK,$@)
 	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lblkid -ldevmapper
+
+$(plain_dir)/recovery-cost: $(call objects,plain,selftests/bench/recovery-cost.c $(CORE) $(LIB))
+	$(call say,LINK,$@)
+	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 define test_program
 $(O)/$(1): $(call objects,test,$(1).c $(call test_support,$(1)))
@@ -309,7 +316,7 @@ bench: $(PROGRAM) ## what a simulated request costs, beside the bars and BESIDE=
 bench-kernel: ## what a request costs in the kernel, beside dm-linear and null_blk (minutes)
 	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_kernel.py
 
-bench-recovery: ## what it takes to find a volume again after a crash
+bench-recovery: $(plain_dir)/recovery-cost ## what it takes to find a volume again after a crash
 	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_recovery.py
 
 bench-replay: $(PROGRAMS) ## how well a replay keeps to its schedule, beside fio (minutes)

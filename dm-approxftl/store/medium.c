@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/blkdev.h>
+#include <linux/completion.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -188,13 +189,20 @@ int aftl_bdev_read_page(struct aftl_bdev *device, struct page *page, u64 offset,
 	return transfer_page(device, REQ_OP_READ, page, offset, bytes);
 }
 
-static int read_frames(struct aftl_bdev *device, u64 offset, void *bytes, u32 frames)
+static struct bio *frames_bio(struct aftl_bdev *device, void *bytes, u32 frames)
 {
 	struct bio *bio = new_bio(device, REQ_OP_READ | REQ_SYNC | REQ_META, frames);
 
-	bio->bi_iter.bi_sector = sector_of(device, offset);
 	for (; frames; frames--, bytes += AFTL_FRAME_BYTES)
 		__bio_add_page(bio, page_at(bytes), AFTL_FRAME_BYTES, offset_in_page(bytes));
+	return bio;
+}
+
+static int read_frames(struct aftl_bdev *device, u64 offset, void *bytes, u32 frames)
+{
+	struct bio *bio = frames_bio(device, bytes, frames);
+
+	bio->bi_iter.bi_sector = sector_of(device, offset);
 	return wait_and_put(bio);
 }
 
@@ -210,6 +218,45 @@ static int medium_read(void *host, u64 offset, void *bytes, u32 size)
 		bytes += part;
 		size -= part;
 	}
+	return ret;
+}
+
+/* A read that is under way. */
+struct read_ahead {
+	struct aftl_bdev_io io;
+	struct completion over;
+	int error;
+};
+
+static void read_over(struct aftl_bdev_io *io, int error)
+{
+	struct read_ahead *ahead = container_of(io, struct read_ahead, io);
+
+	ahead->error = error;
+	complete(&ahead->over);
+}
+
+static void *medium_begin_read(void *host, u64 offset, void *bytes, u32 size)
+{
+	struct read_ahead *ahead = kmalloc(sizeof(*ahead), GFP_KERNEL | __GFP_NORETRY |
+					   __GFP_NOWARN);
+
+	if (!ahead)
+		return NULL;
+	ahead->io.done = read_over;
+	init_completion(&ahead->over);
+	start(host, &ahead->io, frames_bio(host, bytes, size / AFTL_FRAME_BYTES), offset);
+	return ahead;
+}
+
+static int medium_end_read(void *host, void *begun)
+{
+	struct read_ahead *ahead = begun;
+	int ret;
+
+	wait_for_completion_io(&ahead->over);
+	ret = ahead->error;
+	kfree(ahead);
 	return ret;
 }
 
@@ -328,6 +375,8 @@ int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev, u64 star
 		.host = device,
 		.bytes = bdev_nr_bytes(bdev) - min_t(u64, start, bdev_nr_bytes(bdev)),
 		.read = medium_read,
+		.begin_read = medium_begin_read,
+		.end_read = medium_end_read,
 		.write = medium_write,
 		.flush = medium_flush,
 		.alloc = medium_alloc,

@@ -1,56 +1,154 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What it takes to find a volume again after a crash: one in memory that has been written all over,
- * unit by unit in an order that a seed draws.
+ * unit by unit in an order that a seed draws. What is read comes from a thread that takes as long
+ * as a device of 2 GB/s.
  *
  *	recovery-cost BLOCKS
  *
  * of 16 MiB, on each of four LUNs. Prints the bytes of its flash, the nanoseconds of the processor
- * that recovery takes, without the copies that stand for reading, and the bytes that it reads.
+ * and of the clock that recovery takes, and the bytes that it reads.
  */
-#include <stdio.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "core-memory.h"
 #include "core/base/random.h"
 #include "core/keep/volume.h"
 
+/* Picoseconds of the device for a byte. */
+#define READ_PS 500
+
+/**
+ * struct job - a read
+ * @next: the one after it
+ * @from: where the bytes are
+ * @to: where they are to be
+ * @size: how many
+ * @asked_ns: when
+ * @over: they are there
+ */
+struct job {
+	struct job *next;
+	const u8 *from;
+	void *to;
+	u32 size;
+	u64 asked_ns;
+	bool over;
+};
+
 /**
  * struct memory_medium - the tables; there are no data
  * @bytes: of the volume, from its beginning on
  * @size: how many
  * @read: how many were read
- * @read_ns: processor time of that
+ * @lock: of what follows
+ * @asked: there is a job
+ * @answered: one is over
+ * @jobs: the first of them
  */
 struct memory_medium {
 	u8 *bytes;
 	u64 size;
 	u64 read;
-	u64 read_ns;
+	pthread_mutex_t lock;
+	pthread_cond_t asked;
+	pthread_cond_t answered;
+	struct job *jobs;
 };
 
-static struct memory_medium disk;
+static struct memory_medium disk = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.asked = PTHREAD_COND_INITIALIZER,
+	.answered = PTHREAD_COND_INITIALIZER,
+};
 
-static u64 processor_ns(void)
+static u64 clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	clock_gettime(clock, &now);
 	return (u64)now.tv_sec * 1000000000 + (u64)now.tv_nsec;
+}
+
+static void give_up(const char *why)
+{
+	fprintf(stderr, "recovery-cost: %s\n", why);
+	exit(1);
+}
+
+static void sleep_until(u64 ns)
+{
+	struct timespec until = { .tv_sec = (time_t)(ns / 1000000000),
+				  .tv_nsec = (long)(ns % 1000000000) };
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+/* One job after the other, each as long as it takes. */
+static void *serve(void *unused)
+{
+	u64 due = 0;
+
+	prctl(PR_SET_TIMERSLACK, 1);
+	for (;;) {
+		struct job *job;
+
+		pthread_mutex_lock(&disk.lock);
+		while (!disk.jobs)
+			pthread_cond_wait(&disk.asked, &disk.lock);
+		job = disk.jobs;
+		disk.jobs = job->next;
+		pthread_mutex_unlock(&disk.lock);
+		memcpy(job->to, job->from, job->size);
+		due = max(due, job->asked_ns) + (u64)job->size * READ_PS / 1000;
+		sleep_until(due);
+		pthread_mutex_lock(&disk.lock);
+		job->over = true;
+		pthread_cond_signal(&disk.answered);
+		pthread_mutex_unlock(&disk.lock);
+	}
+	return unused;
+}
+
+static void *medium_begin_read(void *host, u64 offset, void *bytes, u32 size)
+{
+	struct job *job = calloc(1, sizeof(*job));
+	struct job **last = &disk.jobs;
+
+	(void)host;
+	if (!job || offset + size > disk.size)
+		give_up("a read that cannot be");
+	*job = (struct job){ .from = disk.bytes + offset, .to = bytes, .size = size,
+			     .asked_ns = clock_ns(CLOCK_MONOTONIC) };
+	disk.read += size;
+	pthread_mutex_lock(&disk.lock);
+	while (*last)
+		last = &(*last)->next;
+	*last = job;
+	pthread_cond_signal(&disk.asked);
+	pthread_mutex_unlock(&disk.lock);
+	return job;
+}
+
+static int medium_end_read(void *host, void *begun)
+{
+	struct job *job = begun;
+
+	(void)host;
+	pthread_mutex_lock(&disk.lock);
+	while (!job->over)
+		pthread_cond_wait(&disk.answered, &disk.lock);
+	pthread_mutex_unlock(&disk.lock);
+	free(job);
+	return 0;
 }
 
 static int medium_read(void *host, u64 offset, void *bytes, u32 size)
 {
-	u64 begin = processor_ns();
-
-	(void)host;
-	if (offset + size > disk.size)
-		return -EIO;
-	memcpy(bytes, disk.bytes + offset, size);
-	disk.read += size;
-	disk.read_ns += processor_ns() - begin;
-	return 0;
+	return medium_end_read(host, medium_begin_read(host, offset, bytes, size));
 }
 
 static int medium_write(void *host, u64 offset, const void *bytes, u32 size)
@@ -73,17 +171,13 @@ static const struct aftl_host_ops ops = { .alloc = core_memory_alloc, .free = co
 static const struct aftl_medium medium = {
 	.bytes = 1ULL << 50,
 	.read = medium_read,
+	.begin_read = medium_begin_read,
+	.end_read = medium_end_read,
 	.write = medium_write,
 	.flush = medium_flush,
 	.alloc = core_memory_alloc,
 	.free = core_memory_free,
 };
-
-static void give_up(const char *why)
-{
-	fprintf(stderr, "recovery-cost: %s\n", why);
-	exit(1);
-}
 
 static void shape(struct aftl_superblock *super, struct aftl_geometry *geo, const char *blocks)
 {
@@ -142,26 +236,28 @@ static int fill(struct aftl_volume *volume, const struct aftl_geometry *geo)
 	return ret ? ret : aftl_volume_commit(volume);
 }
 
-static u64 recover(const struct aftl_superblock *super)
+static void recover(const struct aftl_superblock *super)
 {
+	u64 elapsed_ns = clock_ns(CLOCK_MONOTONIC);
+	u64 cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct aftl_error error = { "" };
 	struct aftl_recovery recovery;
 	struct aftl_volume *volume;
 	struct aftl *ftl = NULL;
-	u64 begin = processor_ns();
 
 	disk.read = 0;
-	disk.read_ns = 0;
 	if (aftl_volume_open(&volume, &medium, &error) ||
 	    aftl_volume_load(volume, aftl_policy_find(super->policy), &super->config, &ops, NULL,
 			     false, &ftl, &recovery, &error))
 		give_up(error.text);
-	begin = processor_ns() - begin - disk.read_ns;
+	elapsed_ns = clock_ns(CLOCK_MONOTONIC) - elapsed_ns;
+	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 	if (recovery.closed || recovery.mapped_units < aftl_volume_geometry(volume)->units - 3)
 		give_up("not all was found");
 	aftl_destroy(ftl);
 	aftl_volume_release(volume);
-	return begin;
+	printf("%llu %llu %llu\n", (unsigned long long)cpu_ns, (unsigned long long)elapsed_ns,
+	       (unsigned long long)disk.read);
 }
 
 int main(int argc, char **argv)
@@ -170,13 +266,14 @@ int main(int argc, char **argv)
 	struct aftl_error error = { "" };
 	struct aftl_volume *volume;
 	struct aftl_geometry geo;
+	pthread_t device;
 
 	if (argc != 2)
 		give_up("usage: recovery-cost BLOCKS");
 	shape(&super, &geo, argv[1]);
 	disk.size = super.layout.data * AFTL_FRAME_BYTES;
 	disk.bytes = calloc(1, disk.size);
-	if (!disk.bytes)
+	if (!disk.bytes || pthread_create(&device, NULL, serve, NULL))
 		give_up("not enough memory");
 	if (aftl_volume_format(&medium, &super, &error) ||
 	    aftl_volume_open(&volume, &medium, &error))
@@ -185,8 +282,7 @@ int main(int argc, char **argv)
 		give_up("it cannot be filled");
 	aftl_volume_release(volume);
 	printf("%llu ", (unsigned long long)geo.slots * geo.unit_bytes);
-	printf("%llu ", (unsigned long long)recover(&super));
-	printf("%llu\n", (unsigned long long)disk.read);
+	recover(&super);
 	free(disk.bytes);
 	return 0;
 }

@@ -624,6 +624,25 @@ on_a_sparse_file()
 	losetup -d "$loop" && rm "$scratch/copy" "$scratch/few" && return "$status"
 }
 
+# Tables of 6 MiB and a snapshot on a drive that takes 100 ms for each read
+reads_ahead()
+{
+	wipe /dev/ram1 && create aftl-new /dev/ram1 channels 2 chips 1 planes 1 blocks 800 layers 8 \
+		word_lines 8 unit 512 page 512 op 60 timing off || return
+	head -c 1m /dev/urandom >"$scratch/few"
+	dd if="$scratch/few" of=/dev/mapper/aftl-new bs=64k oflag=direct 2>"$scratch/said" &&
+		slow=$(dmsetup table aftl-new | sed 's, 1:1 , /dev/mapper/aftl-part ,') &&
+		dmsetup remove aftl-new && dmsetup create aftl-part \
+			--table '0 524288 delay /dev/ram1 0 100 /dev/ram1 0 0' &&
+		dmsetup create aftl-new --table "$slow" || return
+	read -r reads _ _ all _ _ _ _ _ busy _ \
+		<"/sys/block/$(basename "$(readlink -f /dev/mapper/aftl-part)")/stat"
+	echo "# $reads reads took $all ms, in $busy"
+	[ "$reads" -gt 15 ] && [ "$((2 * all))" -gt "$((3 * busy))" ] &&
+		cmp -n 1048576 "$scratch/few" /dev/mapper/aftl-new &&
+		dmsetup remove aftl-new && dmsetup remove aftl-part && checked /dev/ram1
+}
+
 on_linear()
 {
 	wipe /dev/ram1 && dmsetup create aftl-part --table '0 327680 linear /dev/ram1 8192' &&
@@ -749,6 +768,7 @@ in_turn 'sectors larger than the mapping unit are refused' refuses_large_sectors
 in_turn 'fill, and another buffer_safe, are refused' refuses_options
 
 in_turn 'on a file' on_a_file
+in_turn 'several reads of its tables are under way' reads_ahead
 in_turn 'on dm-linear' on_linear
 in_turn 'on dm-crypt' on_crypt
 in_turn 'on RAID-1' on_raid

@@ -7,6 +7,7 @@
 
 #include "core/base/encoding.h"
 #include "core/ftl/device.h"
+#include "core/keep/look.h"
 #include "core/keep/snapshot.h"
 #include "lib/durable-device.h"
 #include "stream.h"
@@ -1320,9 +1321,11 @@ static int format_and_load(struct durable_device *durable)
 	return ret;
 }
 
+/* Each reader of tables does with less, of which nothing is begun before it is needed. */
 static void each_allocation_may_fail(void)
 {
 	struct durable_device durable;
+	u32 well = 0;
 	u32 all;
 	u32 i;
 
@@ -1333,12 +1336,163 @@ static void each_allocation_may_fail(void)
 	for (i = 1; i <= all; i++) {
 		durable.disk.allocations = 0;
 		durable.disk.no_memory_at = i;
+		durable.disk.no_memory_again = 0;
+		well += !format_and_load(&durable);
+		durable.disk.allocations = 0;
+		durable.disk.no_memory_again = 1;
 		CHECK_EQ(format_and_load(&durable), -ENOMEM);
 		CHECK_CONTAINS(durable.device.error.text, "memory");
 		CHECK_EQ(durable.disk.held, 0);
 	}
+	CHECK_EQ(well, 3);
 	CHECK_RANGE(all, 12, 1000);
 	durable.disk.no_memory_at = 0;
+	durable_close(&durable);
+}
+
+/* Reading ahead */
+
+/* A device whose tables are more parts than are read ahead. */
+static const char *const many_pages[] = {
+	"channels", "2", "chips", "1", "blocks", "400", "layers", "8", "word_lines", "8",
+	"planes", "1", "unit", "512", "page", "512", "op", "60", NULL
+};
+
+static void open_used(struct durable_device *durable, bool closed)
+{
+	open_device(durable, "baseline", many_pages);
+	must(durable, durable_start(durable, "baseline", false), "start");
+	work(durable, 3, 3000);
+	if (closed)
+		must(durable, durable_shut(durable), "close");
+	else
+		durable_stop(durable);
+	durable->disk.most_reading = 0;
+	durable->disk.calls = 0;
+	durable->disk.begun = 0;
+}
+
+/* What is found, or the error and its sentence in @durable. */
+static int find_again(struct durable_device *durable, u64 *digest)
+{
+	int ret = durable_load(durable, "baseline", false);
+
+	if (digest)
+		*digest = ret ? 0 : aftl_digest(durable->device.ftl);
+	CHECK_EQ(durable->disk.reading, 0);
+	durable_stop(durable);
+	return ret;
+}
+
+static void several_reads_are_under_way(bool closed)
+{
+	struct durable_device durable;
+	u64 expected;
+	u64 digest;
+	u32 all;
+	u32 i;
+
+	open_used(&durable, closed);
+	CHECK_EQ(find_again(&durable, &expected), 0);
+	CHECK_EQ(durable.disk.most_reading, AFTL_LOOK_PARTS / 2 + 1);
+	all = durable.disk.begun;
+	CHECK_RANGE(all, AFTL_LOOK_PARTS / 2 + 2, 20);
+	for (i = 1; i <= all; i += 3) {
+		durable.disk.begun = 0;
+		durable.disk.not_begun_at = i;
+		CHECK_EQ(find_again(&durable, &digest), 0);
+		CHECK_EQ(digest, expected);
+	}
+	durable_close(&durable);
+}
+
+static void reads_ahead_of_tables(void)
+{
+	several_reads_are_under_way(false);
+}
+
+static void reads_ahead_of_a_snapshot(void)
+{
+	several_reads_are_under_way(true);
+}
+
+/* A read that fails is tried again, frame by frame. */
+static void reads_ahead_may_fail(void)
+{
+	struct durable_device durable;
+	u32 well = 0;
+	u64 expected;
+	u64 digest;
+	u64 calls;
+	u64 i;
+
+	open_used(&durable, false);
+	CHECK_EQ(find_again(&durable, &expected), 0);
+	calls = durable.disk.calls;
+	for (i = 1; i <= calls; i += 2) {
+		durable.disk.calls = 0;
+		durable.disk.fail_at = i;
+		if (find_again(&durable, &digest))
+			CHECK_CONTAINS(durable.device.error.text, "cannot be read");
+		else
+			well += digest == expected;
+	}
+	CHECK_RANGE(well, calls / 2 - 4, calls / 2);
+	durable_close(&durable);
+}
+
+/* The frame that cannot be read is named, wherever it is. */
+static void what_cannot_be_read_ahead_is_named(void)
+{
+	struct durable_device durable;
+	u64 digest;
+	u64 first;
+	u64 frame;
+
+	open_used(&durable, false);
+	first = durable.super.layout.spares;
+	for (frame = first; frame < durable.super.layout.discards; frame += 111) {
+		char name[40];
+
+		snprintf(name, sizeof(name), "sector %llu,",
+			 (unsigned long long)frame * AFTL_FRAME_SECTORS);
+		durable.disk.unreadable[frame * AFTL_FRAME_SECTORS + 5] = true;
+		CHECK_EQ(find_again(&durable, &digest), -ENODATA);
+		CHECK_CONTAINS(durable.device.error.text, name);
+		CHECK_CONTAINS(durable.device.error.text, "cannot be read");
+		durable.disk.unreadable[frame * AFTL_FRAME_SECTORS + 5] = false;
+	}
+	durable_close(&durable);
+}
+
+static u32 pauses_left;
+
+static int pause_or_end(void *host)
+{
+	(void)host;
+	return pauses_left-- ? 0 : -EINTR;
+}
+
+/* Whoever waits for a volume may give up, whatever is under way. */
+static void a_load_is_interrupted(void)
+{
+	struct durable_device durable;
+	u32 pauses;
+	u32 i;
+
+	open_used(&durable, false);
+	durable.device.ops.pause = pause_or_end;
+	pauses_left = U32_MAX;
+	CHECK_EQ(find_again(&durable, NULL), 0);
+	pauses = U32_MAX - pauses_left;
+	/* Of each block while the tables are read, and in the audit. */
+	CHECK_RANGE(pauses, 2 * 800 - 10, 2 * 900);
+	for (i = 0; i < pauses; i += i / 2 + 1) {
+		pauses_left = i;
+		CHECK_EQ(find_again(&durable, NULL), -EINTR);
+		CHECK_CONTAINS(durable.device.error.text, "interrupted while the");
+	}
+	durable.device.ops.pause = NULL;
 	durable_close(&durable);
 }
 
@@ -1512,6 +1666,11 @@ int main(void)
 		what_has_no_place_stays_in_a_safe_buffer);
 	tap_run("zeroed tables are damaged", zeroed_tables_are_damaged);
 	tap_run("the state before is good enough", the_state_before_is_good_enough);
+	tap_run("tables are read ahead", reads_ahead_of_tables);
+	tap_run("a snapshot is read ahead", reads_ahead_of_a_snapshot);
+	tap_run("reads ahead may fail", reads_ahead_may_fail);
+	tap_run("what cannot be read ahead is named", what_cannot_be_read_ahead_is_named);
+	tap_run("a load is interrupted", a_load_is_interrupted);
 	tap_run("each call of the medium may fail", each_call_may_fail);
 	tap_run("a medium that failed takes no notes", a_medium_that_failed_takes_no_notes);
 	tap_run("each allocation may fail", each_allocation_may_fail);

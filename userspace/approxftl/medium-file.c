@@ -38,6 +38,16 @@ static int medium_read(void *host, u64 offset, void *bytes, u32 size)
 	return transfer(host, offset, bytes, size, false);
 }
 
+/* The page cache has it then. */
+static void *medium_begin_read(void *host, u64 offset, void *bytes, u32 size)
+{
+	const struct medium_file *file = host;
+
+	(void)bytes;
+	posix_fadvise(file->fd, (off_t)(file->base + offset), size, POSIX_FADV_WILLNEED);
+	return NULL;
+}
+
 static int medium_write(void *host, u64 offset, const void *bytes, u32 size)
 {
 	struct medium_file *file = host;
@@ -116,6 +126,7 @@ static int open_medium(struct medium_file *file, const char *path, int flags,
 		.medium = {
 			.host = file,
 			.read = medium_read,
+			.begin_read = medium_begin_read,
 			.write = medium_write,
 			.flush = medium_flush,
 			.alloc = core_memory_alloc,

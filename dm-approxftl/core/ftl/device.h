@@ -802,8 +802,11 @@ static inline void aftl_tell_retired(struct aftl *ftl, u32 first, u32 blocks)
 
 /* snapshot.c */
 
-/* Media and map have been put back: check them, then let the device live. */
-int __must_check aftl_restored(struct aftl *ftl, struct aftl_error *error);
+/* Media and map have been put back, and an audit has found them right: let the device live. */
+void aftl_restored(struct aftl *ftl);
+
+/* inspect.c: aftl_audit() without a look at each slot. */
+int __must_check aftl_audit_books(const struct aftl *ftl, struct aftl_error *error);
 
 /* build.c: the configuration is new */
 void aftl_derive(struct aftl *ftl);

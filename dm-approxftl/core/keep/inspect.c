@@ -5,11 +5,11 @@
 #include "core/ftl/device.h"
 #include "core/base/random.h"
 
-/* Mapping units that are looked at between two pauses. */
+/* Mapping units, or slots, that are looked at between two pauses. */
 #define SLICE_UNITS 1024
 
-/* Units whose slots are on their way to the processor. */
-#define AHEAD 64
+/* Slots whose units' places in the map are on their way to the processor. */
+#define AHEAD 32
 
 u32 aftl_pending(const struct aftl *ftl)
 {
@@ -227,35 +227,10 @@ static bool mixes(const struct aftl *ftl, aftl_slot_t slot, u32 unit)
 	return ftl->geo.sheets && of_map != sheet;
 }
 
-/* What the audit will want of the slot of @unit. */
-static void expect_audit(const struct aftl *ftl, u32 unit)
+static int audit_unit(const struct aftl *ftl, u32 i, aftl_slot_t slot, struct aftl_error *error)
 {
-	const struct aftl_media *media = &ftl->media;
-	aftl_slot_t slot;
-
-	if (unit >= aftl_mapped(&ftl->geo) || !aftl_map_get(ftl, to_unit(unit), &slot) ||
-	    from_slot(slot) >= ftl->geo.slots)
-		return;
-	prefetch(&media->attr[aftl_slot_device_page(media, slot)]);
-	prefetch(&media->valid[from_slot(slot) / 64]);
-	prefetch(aftl_unit_word(media, slot));
-}
-
-static int audit_unit(const struct aftl *ftl, u32 i, struct aftl_error *error)
-{
-	aftl_slot_t slot;
 	u16 attr;
 
-	if (!aftl_map_get(ftl, to_unit(i), &slot))
-		return 0;
-	if (from_slot(slot) >= ftl->geo.slots)
-		return aftl_fail(error, -EUCLEAN, "unit %u maps past the media", i);
-	if (!aftl_slot_valid(&ftl->media, slot))
-		return aftl_fail(error, -EUCLEAN, "unit %u maps to invalid slot %u", i,
-				 from_slot(slot));
-	if (from_unit(aftl_unit_at(&ftl->media, slot)) != i)
-		return aftl_fail(error, -EUCLEAN, "slot %u of unit %u says it holds unit %u",
-				 from_slot(slot), i, from_unit(aftl_unit_at(&ftl->media, slot)));
 	if (ftl->geo.zones &&
 	    i % ftl->geo.zone_units >= aftl_zone_at(ftl, to_unit(i))->written)
 		return aftl_fail(error, -EUCLEAN, "unit %u is beyond its zone's write pointer", i);
@@ -269,6 +244,62 @@ static int audit_unit(const struct aftl *ftl, u32 i, struct aftl_error *error)
 	if (aftl_level_at(&ftl->media, slot) != aftl_map_level(ftl, to_unit(i)))
 		return aftl_fail(error, -EUCLEAN, "unit %u and its slot differ in level", i);
 	return 0;
+}
+
+/*
+ * Slot by slot, for units are all over the flash: if each valid slot is that of its unit, and as
+ * many are valid as units are mapped, each unit that is mapped is in a valid slot.
+ */
+static int audit_slot(const struct aftl *ftl, aftl_slot_t slot, struct aftl_error *error)
+{
+	u32 unit = from_unit(aftl_unit_at(&ftl->media, slot));
+	aftl_slot_t mapped;
+
+	if (unit >= aftl_mapped(&ftl->geo) || !aftl_map_get(ftl, to_unit(unit), &mapped) ||
+	    mapped != slot)
+		return aftl_fail(error, -EUCLEAN, "slot %u is valid, and unit %u is not in there",
+				 from_slot(slot), unit);
+	return audit_unit(ftl, unit, slot, error);
+}
+
+static bool is_valid(const struct aftl *ftl, u32 slot)
+{
+	return slot < ftl->geo.slots && aftl_slot_valid(&ftl->media, to_slot(slot));
+}
+
+/* What the audit will want of the unit in @slot. */
+static void expect_slot(const struct aftl *ftl, u32 slot)
+{
+	u32 unit = is_valid(ftl, slot) ?
+			   from_unit(aftl_unit_at(&ftl->media, to_slot(slot))) : U32_MAX;
+
+	if (unit < aftl_mapped(&ftl->geo))
+		prefetch(aftl_map_at(ftl, unit));
+}
+
+static int audit_slots(const struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < ftl->geo.slots; i++) {
+		expect_slot(ftl, i + AHEAD);
+		if (is_valid(ftl, i))
+			ret = audit_slot(ftl, to_slot(i), error);
+		if (!ret && i % SLICE_UNITS == 0)
+			ret = pause_audit(ftl, error);
+	}
+	return ret;
+}
+
+static u32 count_lost(const struct aftl_media *media, u32 slots)
+{
+	u32 lost = 0;
+	u32 i;
+
+	for (i = 0; i < DIV_ROUND_UP(slots, 64); i++)
+		lost += hweight64(media->lost[i] & media->valid[i]);
+	return lost;
 }
 
 struct block_census {
@@ -371,13 +402,12 @@ static int audit_total(const struct aftl *ftl, struct aftl_error *error)
 {
 	u64 mapped = 0;
 	u64 valid = 0;
-	u32 lost = 0;
+	u32 lost = count_lost(&ftl->media, ftl->geo.slots);
 	u32 i;
 	int ret;
 
 	for (i = 0; i < aftl_mapped(&ftl->geo); i++) {
 		mapped += *aftl_map_at(ftl, i) != 0;
-		lost += aftl_is_lost(ftl, to_unit(i));
 		ret = i % SLICE_UNITS ? 0 : pause_audit(ftl, error);
 		if (ret)
 			return ret;
@@ -393,7 +423,7 @@ static int audit_total(const struct aftl *ftl, struct aftl_error *error)
 	return 0;
 }
 
-int aftl_audit(const struct aftl *ftl, struct aftl_error *error)
+int aftl_audit_books(const struct aftl *ftl, struct aftl_error *error)
 {
 	int ret = audit_total(ftl, error);
 	u32 i;
@@ -402,13 +432,14 @@ int aftl_audit(const struct aftl *ftl, struct aftl_error *error)
 		ret = aftl_sheet_audit(ftl, error);
 	if (!ret)
 		ret = aftl_super_audit(ftl, error);
-	for (i = 0; !ret && i < aftl_mapped(&ftl->geo); i++) {
-		expect_audit(ftl, i + AHEAD);
-		ret = audit_unit(ftl, i, error);
-		if (!ret && i % SLICE_UNITS == 0)
-			ret = pause_audit(ftl, error);
-	}
 	for (i = 0; !ret && i < ftl->geo.luns; i++)
 		ret = audit_lun(ftl, &ftl->luns[i], error);
 	return ret;
+}
+
+int aftl_audit(const struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = aftl_audit_books(ftl, error);
+
+	return ret ? ret : audit_slots(ftl, error);
 }

@@ -772,18 +772,13 @@ static int check_crc(struct stream *stream, struct aftl_error *error)
 	return stream->ret;
 }
 
-int aftl_restored(struct aftl *ftl, struct aftl_error *error)
+void aftl_restored(struct aftl *ftl)
 {
-	int ret = aftl_audit(ftl, error);
-
-	if (ret)
-		return ret;
 	aftl_cache_recount(ftl);
 	aftl_handle_restored(ftl);
 	aftl_supply_restored(ftl);
 	aftl_reset_stats(ftl);
 	aftl_unpark(ftl);
-	return 0;
 }
 
 static int load_device(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
@@ -804,7 +799,11 @@ static int load_device(struct stream *stream, struct aftl *ftl, struct aftl_erro
 		aftl_supply_resettle(ftl);
 	if (!ret && !aftl_zone_restored(ftl))
 		ret = refuse_damaged(error, "more zones are open or active than may be");
-	return ret ? ret : aftl_restored(ftl, error);
+	if (!ret)
+		ret = aftl_audit(ftl, error);
+	if (!ret)
+		aftl_restored(ftl);
+	return ret;
 }
 
 int aftl_snapshot_goes_on(const struct aftl_config *config, struct aftl_error *error)

@@ -531,17 +531,31 @@ static bool possible_spare(const struct aftl_spare *spare, const struct aftl_geo
 	return true;
 }
 
-int aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo, const u8 *bytes)
+void aftl_spare_glance(struct aftl_spare *spare, const struct aftl_geometry *geo, const u8 *bytes)
 {
 	const u8 *at = bytes + SPARE_FIXED_BYTES;
 	u32 i;
 
 	spare->seq = aftl_get(bytes, 8);
 	if (!spare->seq)
-		return 0;
-	spare->opened_ns = aftl_get(bytes + 8, 8);
+		return;
 	spare->erases = (u32)aftl_get(bytes + 16, 4);
 	spare->wear = (u32)aftl_get(bytes + 20, 4);
+	spare->flip = bytes[35] & SPARE_FLIP;
+	spare->mapped = (u16)aftl_get(bytes + 36, 2);
+	for (i = 0; i < geo->page_units; i++, at += SPARE_UNIT_BYTES)
+		spare->word[i] = to_unit((u32)aftl_get(at, 4));
+}
+
+int aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo, const u8 *bytes)
+{
+	const u8 *at = bytes + SPARE_FIXED_BYTES;
+	u32 i;
+
+	aftl_spare_glance(spare, geo, bytes);
+	if (!spare->seq)
+		return 0;
+	spare->opened_ns = aftl_get(bytes + 8, 8);
 	spare->first_hour = (u32)aftl_get(bytes + 24, 4);
 	spare->hours = (u16)aftl_get(bytes + 28, 2);
 	spare->note = (u16)aftl_get(bytes + 30, 2);
@@ -549,13 +563,10 @@ int aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo,
 	spare->order = bytes[33];
 	spare->kind = bytes[34] & AFTL_HANDLE_KIND;
 	spare->handle = bytes[34] >> AFTL_HANDLE_SHIFT;
-	spare->flip = bytes[35] & SPARE_FLIP;
 	spare->bits = bytes[35] >> SPARE_BITS_SHIFT & SPARE_BITS;
 	spare->parity = bytes[35] & SPARE_PARITY;
-	spare->mapped = (u16)aftl_get(bytes + 36, 2);
 	spare->lost = (u16)aftl_get(bytes + 38, 2);
 	for (i = 0; i < geo->page_units; i++, at += SPARE_UNIT_BYTES) {
-		spare->word[i] = to_unit((u32)aftl_get(at, 4));
 		spare->origin[i].lineage = (u16)aftl_get(at + 4, 2);
 		spare->origin[i].baked = (u16)aftl_get(at + 6, 2);
 	}

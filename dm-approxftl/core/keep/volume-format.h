@@ -466,4 +466,7 @@ void aftl_spare_encode(const struct aftl_spare *spare, const struct aftl_geometr
 int __must_check aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo,
 				   const u8 *bytes);
 
+/* Of a page that was programmed, how often its block was erased, @wear, @flip, units and mapped. */
+void aftl_spare_glance(struct aftl_spare *spare, const struct aftl_geometry *geo, const u8 *bytes);
+
 #endif

@@ -5,127 +5,22 @@
  */
 #include "core/ftl/device.h"
 #include "core/base/encoding.h"
+#include "core/keep/look.h"
 #include "core/keep/snapshot.h"
-#include "core/keep/volume-device.h"
 
-/* Read together, and enough for the entries of most blocks. */
-#define READER_FRAMES 256
 /* Pages whose units' entries in the map are on their way to the processor. */
 #define AHEAD 16
 
-#define READER_WORDS (READER_FRAMES * AFTL_FRAME_SECTORS / 64)
-
-/**
- * struct reader - a look at the volume from front to back
- * @volume: which
- * @sealed: its sectors have checksums
- * @bytes: READER_FRAMES frames
- * @first: the first of them
- * @frames: how many of them are there
- * @sound: bit by sector of these: its checksum was right
- */
-struct reader {
-	const struct aftl_volume *volume;
-	bool sealed;
-	u8 *bytes;
-	u64 first;
-	u32 frames;
-	u64 sound[READER_WORDS];
-};
-
-static int reader_open(struct reader *reader, const struct aftl_volume *volume, bool sealed)
+/* Tables that lie before frame @end. */
+static int open_tables(struct aftl_look *look, const struct aftl_volume *volume, u64 end)
 {
-	const struct aftl_medium *medium = volume->medium;
-
-	*reader = (struct reader){
-		.volume = volume,
-		.sealed = sealed,
-		.bytes = medium->alloc(medium->host, (size_t)READER_FRAMES * AFTL_FRAME_BYTES),
-	};
-	return reader->bytes ? 0 : -ENOMEM;
+	return aftl_look_open(look, volume, volume->super.layout.erases, end);
 }
 
-static void reader_close(struct reader *reader)
-{
-	const struct aftl_medium *medium = reader->volume->medium;
-
-	if (reader->bytes)
-		medium->free(medium->host, reader->bytes, (size_t)READER_FRAMES * AFTL_FRAME_BYTES);
-}
-
-/* As much as there is room for, or, if that cannot be read, one frame. */
-static int reader_load(struct reader *reader, u64 number, struct aftl_error *error)
-{
-	const struct aftl_medium *medium = reader->volume->medium;
-	const struct aftl_layout *layout = &reader->volume->super.layout;
-	u64 end = reader->sealed ? layout->snapshot : layout->data;
-	u32 frames = (u32)min_t(u64, end - number, READER_FRAMES);
-	int ret = medium->read(medium->host, number * AFTL_FRAME_BYTES, reader->bytes,
-			       frames * AFTL_FRAME_BYTES);
-
-	reader->frames = 0;
-	if (ret && frames > 1) {
-		frames = 1;
-		ret = medium->read(medium->host, number * AFTL_FRAME_BYTES, reader->bytes,
-				   AFTL_FRAME_BYTES);
-	}
-	if (ret)
-		return aftl_fail(error, ret, "frame %llu of the volume cannot be read",
-				 (unsigned long long)number);
-	reader->first = number;
-	reader->frames = frames;
-	memset(reader->sound, 0, sizeof(reader->sound));
-	return 0;
-}
-
-/* The bytes of a frame of metadata; NULL and an error code in @ret if there are none. */
-static const u8 *reader_frame(struct reader *reader, u64 number, int *ret,
+static const u8 *reader_entry(struct aftl_look *reader, struct aftl_place place, int *ret,
 			      struct aftl_error *error)
 {
-	*ret = 0;
-	if (number < reader->first || number >= reader->first + reader->frames)
-		*ret = reader_load(reader, number, error);
-	return *ret ? NULL : reader->bytes + (number - reader->first) * AFTL_FRAME_BYTES;
-}
-
-/* Checksums are looked at once, however often entries are. */
-static bool reader_sound(struct reader *reader, const u8 *bytes, u64 sector)
-{
-	u32 index = (u32)(sector - reader->first * AFTL_FRAME_SECTORS);
-	u64 *word = &reader->sound[index / 64];
-
-	if (!(*word >> index % 64 & 1) && aftl_sector_sound(bytes, reader->volume->nonce, sector))
-		*word |= 1ULL << index % 64;
-	return *word >> index % 64 & 1;
-}
-
-/* The same of a sector with a checksum, if it has been written. */
-static const u8 *reader_sector(struct reader *reader, u64 sector, int *ret,
-			       struct aftl_error *error)
-{
-	static const u8 nothing[AFTL_SECTOR_BYTES] = { 0 };
-	const u8 *bytes;
-
-	*ret = 0;
-	if (!aftl_volume_begun(reader->volume, sector / AFTL_FRAME_SECTORS))
-		return nothing;
-	bytes = reader_frame(reader, sector / AFTL_FRAME_SECTORS, ret, error);
-	if (!bytes)
-		return NULL;
-	bytes += sector % AFTL_FRAME_SECTORS * AFTL_SECTOR_BYTES;
-	if (!reader_sound(reader, bytes, sector)) {
-		*ret = aftl_fail(error, -EUCLEAN,
-				 "the volume is damaged: sector %llu has a wrong checksum",
-				 (unsigned long long)sector);
-		return NULL;
-	}
-	return bytes;
-}
-
-static const u8 *reader_entry(struct reader *reader, struct aftl_place place, int *ret,
-			      struct aftl_error *error)
-{
-	const u8 *bytes = reader_sector(reader, place.sector, ret, error);
+	const u8 *bytes = aftl_look_sector(reader, place.sector, ret, error);
 
 	return bytes ? bytes + place.offset : NULL;
 }
@@ -133,7 +28,7 @@ static const u8 *reader_entry(struct reader *reader, struct aftl_place place, in
 /* From the snapshot */
 
 struct snapshot_reader {
-	struct reader reader;
+	struct aftl_look reader;
 	struct aftl_error error;
 	u64 at;
 	u64 end;
@@ -151,8 +46,9 @@ static int get_snapshot(void *host, void *data, size_t size)
 	while (size) {
 		u32 offset = from->at % AFTL_FRAME_BYTES;
 		size_t part = min(size, (size_t)(AFTL_FRAME_BYTES - offset));
-		const u8 *frame = reader_frame(&from->reader, first + from->at / AFTL_FRAME_BYTES,
-					       &ret, &from->error);
+		const u8 *frame = aftl_look_frame(&from->reader,
+						  first + from->at / AFTL_FRAME_BYTES, &ret,
+						  &from->error);
 
 		if (!frame)
 			return ret;
@@ -170,12 +66,15 @@ static int load_snapshot(struct aftl_volume *volume, const struct aftl_policy_ty
 {
 	struct snapshot_reader from = { .end = volume->state.snapshot_bytes };
 	struct aftl_source_stream source = { .read = get_snapshot, .host = &from };
-	int ret = reader_open(&from.reader, volume, false);
+	u64 first = volume->super.layout.snapshot;
+	u64 end = first + DIV_ROUND_UP(from.end, AFTL_FRAME_BYTES);
+	int ret = aftl_look_open(&from.reader, volume, first,
+				   min(end, volume->super.layout.data));
 
 	if (ret)
 		return aftl_fail(error, ret, "not enough memory to read the snapshot");
 	ret = aftl_load_as(out, &source, type, config, ops, host, error);
-	reader_close(&from.reader);
+	aftl_look_close(&from.reader);
 	return ret;
 }
 
@@ -197,8 +96,8 @@ struct scan {
 	struct aftl_volume *volume;
 	struct aftl *ftl;
 	bool same;
-	struct reader spares;
-	struct reader erases;
+	struct aftl_look spares;
+	struct aftl_look erases;
 	struct aftl_zone_entry *zones;
 	struct aftl_chunks seq;
 	u64 last_seq;
@@ -224,8 +123,8 @@ static void scan_close(struct scan *scan)
 {
 	const struct aftl_medium *medium = scan->volume->medium;
 
-	reader_close(&scan->spares);
-	reader_close(&scan->erases);
+	aftl_look_close(&scan->spares);
+	aftl_look_close(&scan->erases);
 	if (scan->zones)
 		medium->free(medium->host, scan->zones, zone_bytes(scan));
 	aftl_chunks_give(&scan->seq, count_pages(scan), sizeof(u64), medium->free, medium->host);
@@ -246,8 +145,8 @@ static int scan_open(struct scan *scan, struct aftl_volume *volume, struct aftl 
 		.last_seq = volume->state.seq,
 		.last_ns = volume->state.now_ns,
 	};
-	first = reader_open(&scan->spares, volume, true);
-	second = reader_open(&scan->erases, volume, true);
+	first = open_tables(&scan->spares, volume, volume->super.layout.snapshot);
+	second = open_tables(&scan->erases, volume, volume->super.layout.spares);
 	took = aftl_chunks_take(&scan->seq, count_pages(scan), sizeof(u64), medium->alloc,
 				medium->host);
 	if (zone_bytes(scan))
@@ -326,7 +225,7 @@ static int scan_discards(struct scan *scan, struct aftl_error *error)
 
 	for (unit = 0; !ret && unit < scan->volume->geo.units; unit += AFTL_DISCARDS_PER_SECTOR) {
 		struct aftl_place at = aftl_discard_place(&scan->volume->super.layout, unit);
-		const u8 *bytes = reader_sector(&scan->spares, at.sector, &ret, error);
+		const u8 *bytes = aftl_look_sector(&scan->spares, at.sector, &ret, error);
 
 		if (bytes)
 			drop_all_discarded(scan, unit, bytes);
@@ -336,18 +235,28 @@ static int scan_discards(struct scan *scan, struct aftl_error *error)
 	return ret;
 }
 
-static int get_spare(struct scan *scan, u32 page, struct aftl_spare *spare,
-		     struct aftl_error *error)
+/* NULL, and perhaps an error code in @ret, if there is none. */
+static const u8 *spare_bytes(struct scan *scan, u32 page, int *ret, struct aftl_error *error)
 {
 	const struct aftl_volume *volume = scan->volume;
 	struct aftl_place at = aftl_spare_place(&volume->super.layout, &volume->geo, page);
+	const u8 *bytes = reader_entry(&scan->spares, at, ret, error);
+
+	if (!bytes)
+		*ret = refuse_entry(scan, at.sector, *ret, error);
+	return bytes;
+}
+
+static int get_spare(struct scan *scan, u32 page, struct aftl_spare *spare,
+		     struct aftl_error *error)
+{
 	int ret;
-	const u8 *bytes = reader_entry(&scan->spares, at, &ret, error);
+	const u8 *bytes = spare_bytes(scan, page, &ret, error);
 
 	spare->seq = 0;
 	if (!bytes)
-		return refuse_entry(scan, at.sector, ret, error);
-	if (aftl_spare_decode(spare, &volume->geo, bytes))
+		return ret;
+	if (aftl_spare_decode(spare, &scan->volume->geo, bytes))
 		return aftl_fail(error, -EUCLEAN,
 				 "the volume is damaged: the spare entry of page %u is impossible",
 				 page);
@@ -370,37 +279,25 @@ static int get_erases(struct scan *scan, u32 block, struct aftl_erase_entry *ent
 	return aftl_is_damage(ret) ? 0 : ret;
 }
 
-/* Where its units may be entered soon. */
-static void expect_units(const struct scan *scan, const struct aftl_spare *spare)
+/* The same without a look at what it says, whose units may be entered soon. */
+static int expect_spare(struct scan *scan, u32 page, struct aftl_spare *spare,
+			struct aftl_error *error)
 {
+	const struct aftl_geometry *geo = &scan->volume->geo;
+	int ret;
+	const u8 *bytes = spare_bytes(scan, page, &ret, error);
 	u32 i;
 
-	for (i = 0; i < scan->volume->geo.page_units; i++) {
+	spare->seq = 0;
+	if (bytes)
+		aftl_spare_glance(spare, geo, bytes);
+	for (i = 0; spare->seq && i < geo->page_units; i++) {
 		u32 unit = from_unit(aftl_word_unit(spare->word[i]));
 
-		if (spare->mapped >> i & 1 && unit < scan->volume->geo.units)
+		if (spare->mapped >> i & 1 && unit < geo->units)
 			prefetch(aftl_map_at(scan->ftl, unit));
 	}
-}
-
-/* The entries of a block are read twice, if they fit. */
-static int gather_block(struct scan *scan, u32 block, struct aftl_error *error)
-{
-	const struct aftl_volume *volume = scan->volume;
-	u32 page = block * volume->geo.pages;
-	u64 first = aftl_spare_place(&volume->super.layout, &volume->geo, page).sector /
-		    AFTL_FRAME_SECTORS;
-	u64 last = aftl_spare_place(&volume->super.layout, &volume->geo,
-				    page + volume->geo.pages - 1).sector / AFTL_FRAME_SECTORS;
-	struct reader *reader = &scan->spares;
-	int ret;
-
-	if ((first >= reader->first && last < reader->first + reader->frames) ||
-	    !aftl_volume_begun(volume, first))
-		return 0;
-	ret = reader_load(reader, first, error);
-	/* What cannot be read is told of where it is needed. */
-	return aftl_is_damage(ret) ? 0 : ret;
+	return ret;
 }
 
 /*
@@ -426,11 +323,8 @@ static int count_erases(struct scan *scan, struct aftl_block *block, struct aftl
 	if (entry.dead)
 		aftl_block_lun(scan->ftl, block)->work.phase = AFTL_PHASE_DEAD;
 	for (page = first; !ret && page < first + scan->volume->geo.pages; page++) {
-		ret = get_spare(scan, page, &spare, error);
-		if (ret || !spare.seq)
-			continue;
-		expect_units(scan, &spare);
-		if (spare.erases <= block->erases)
+		ret = expect_spare(scan, page, &spare, error);
+		if (ret || !spare.seq || spare.erases <= block->erases)
 			continue;
 		block->erases = spare.erases;
 		block->wear = spare.wear;
@@ -546,11 +440,9 @@ static int scan_block(struct scan *scan, struct aftl_block *block, struct aftl_e
 	bool own = scan->same;
 	bool whole = true;
 	struct aftl_spare spare;
-	int ret = gather_block(scan, aftl_block_index(&scan->ftl->media, block), error);
+	int ret = count_erases(scan, block, error);
 	u32 page;
 
-	if (!ret)
-		ret = count_erases(scan, block, error);
 	for (page = first; !ret && page < first + scan->volume->geo.pages; page++) {
 		if (scan->zones && (page - first) % scan->volume->geo.program_pages == 0)
 			ret = scan_program(scan, block, page, &whole, error);
@@ -1065,15 +957,34 @@ static void restore_time(struct scan *scan)
 		ftl->media.blocks[i].first_hour = min(ftl->media.blocks[i].first_hour, hours);
 }
 
-static int scan_tables(struct scan *scan, struct aftl_error *error)
+static int pause_load(const struct aftl *ftl, struct aftl_error *error)
+{
+	return aftl_pause(ftl) ? aftl_fail(error, -EINTR,
+					   "interrupted while the tables were read") : 0;
+}
+
+static int scan_blocks(struct scan *scan, struct aftl_error *error)
 {
 	struct aftl *ftl = scan->ftl;
 	int ret = 0;
 	u32 i;
 
-	aftl_supply_clear(ftl);
-	for (i = 0; !ret && i < ftl->geo.blocks; i++)
+	for (i = 0; !ret && i < ftl->geo.blocks; i++) {
 		ret = scan_block(scan, &ftl->media.blocks[i], error);
+		if (!ret)
+			ret = pause_load(ftl, error);
+	}
+	return ret;
+}
+
+static int scan_tables(struct scan *scan, struct aftl_error *error)
+{
+	struct aftl *ftl = scan->ftl;
+	int ret;
+	u32 i;
+
+	aftl_supply_clear(ftl);
+	ret = scan_blocks(scan, error);
 	if (!ret)
 		ret = scan->zones ? scan_zones(scan, error) : scan_units(scan, error);
 	if (ret)
@@ -1134,8 +1045,11 @@ static int load_tables(struct aftl_volume *volume, const struct aftl_policy_type
 		ret = aftl_displaced_load(volume, ftl, error);
 	if (!ret && type->recall && !strcmp(type->name, volume->state.policy))
 		type->recall(ftl->policy, volume->state.memory);
+	/* By how it was put together, each valid slot is that of its unit. */
 	if (!ret)
-		ret = aftl_restored(ftl, error);
+		ret = aftl_audit_books(ftl, error);
+	if (!ret)
+		aftl_restored(ftl);
 	if (ret) {
 		*out = NULL;
 		aftl_destroy(ftl);
@@ -1271,21 +1185,21 @@ static int rebuild_tables(struct aftl_volume *volume, const struct aftl *ftl, u6
 {
 	u64 sector = volume->super.layout.erases * AFTL_FRAME_SECTORS;
 	struct aftl_error damage;
-	struct reader reader;
-	int ret = reader_open(&reader, volume, true);
+	struct aftl_look reader;
+	int ret = open_tables(&reader, volume, end);
 
 	if (ret)
 		return aftl_fail(error, ret, "not enough memory to look at the tables");
 	for (; !ret && sector < end * AFTL_FRAME_SECTORS; sector++) {
-		if (!reader_sector(&reader, sector, &ret, &damage)) {
+		if (!aftl_look_sector(&reader, sector, &ret, &damage)) {
 			*error = damage;
 			if (aftl_is_damage(ret))
 				ret = rebuild_sector(volume, ftl, sector, recovery, error);
 		}
-		if (!ret && sector % AFTL_FRAME_SECTORS == 0 && aftl_pause(ftl))
-			ret = aftl_fail(error, -EINTR, "interrupted while the tables were read");
+		if (!ret && sector % AFTL_FRAME_SECTORS == 0)
+			ret = pause_load(ftl, error);
 	}
-	reader_close(&reader);
+	aftl_look_close(&reader);
 	return ret;
 }
 

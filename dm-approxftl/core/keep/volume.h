@@ -51,6 +51,14 @@ struct aftl_medium {
 
 	int (*read)(void *host, u64 offset, void *bytes, u32 size);
 
+	/*
+	 * The same in two steps, so that several are under way, or NULL. begin_read() says what
+	 * end_read() gets, which is called once; @bytes are the medium's until then. NULL if it
+	 * is to be read when it is needed. Called while volumes are opened only.
+	 */
+	void *(*begin_read)(void *host, u64 offset, void *bytes, u32 size);
+	int (*end_read)(void *host, void *begun);
+
 	/* May return before it is written; @bytes are then the caller's again. */
 	int (*write)(void *host, u64 offset, const void *bytes, u32 size);
 

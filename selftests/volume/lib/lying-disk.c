@@ -102,6 +102,31 @@ static int medium_read(void *host, u64 offset, void *bytes, u32 size)
 	return lying_disk_read(host, offset, bytes, size);
 }
 
+static void *medium_begin_read(void *host, u64 offset, void *bytes, u32 size)
+{
+	struct lying_disk *disk = host;
+	struct lying_read *read;
+
+	if (++disk->begun == disk->not_begun_at)
+		return NULL;
+	read = checked(malloc(sizeof(*read)));
+	*read = (struct lying_read){ offset, bytes, size };
+	memset(bytes, 0x5a, size);
+	disk->reading++;
+	disk->most_reading = max(disk->most_reading, disk->reading);
+	return read;
+}
+
+static int medium_end_read(void *host, void *begun)
+{
+	struct lying_read read = *(struct lying_read *)begun;
+	struct lying_disk *disk = host;
+
+	free(begun);
+	disk->reading--;
+	return medium_read(host, read.offset, read.bytes, read.size);
+}
+
 static int medium_write(void *host, u64 offset, const void *bytes, u32 size)
 {
 	check_range(host, offset, size, AFTL_FRAME_BYTES);
@@ -180,7 +205,9 @@ static void *medium_alloc(void *host, size_t bytes)
 	struct lying_disk *disk = host;
 	struct header *header;
 
-	if (++disk->allocations == disk->no_memory_at)
+	disk->allocations++;
+	if (disk->no_memory_at && disk->allocations >= disk->no_memory_at &&
+	    disk->allocations - disk->no_memory_at <= disk->no_memory_again)
 		return NULL;
 	header = bytes >= LARGE_BYTES ? map_pages(with_header(bytes)) :
 					checked(calloc(1, sizeof(*header) + bytes));
@@ -215,6 +242,8 @@ void lying_disk_open(struct lying_disk *disk, u64 bytes)
 			.host = disk,
 			.bytes = rounded,
 			.read = medium_read,
+			.begin_read = medium_begin_read,
+			.end_read = medium_end_read,
 			.write = medium_write,
 			.flush = medium_flush,
 			.alloc = medium_alloc,
@@ -231,6 +260,7 @@ void lying_disk_close(struct lying_disk *disk)
 {
 	CHECK_EQ(disk->held, 0);
 	CHECK_EQ(disk->held_bytes, 0);
+	CHECK_EQ(disk->reading, 0);
 	while (disk->writes)
 		free(pop(disk));
 	free(disk->bytes);

@@ -25,6 +25,13 @@ struct lying_write {
 	u8 bytes[];
 };
 
+/* A read that has been begun; its bytes are there when it is ended. */
+struct lying_read {
+	u64 offset;
+	void *bytes;
+	u32 size;
+};
+
 /**
  * enum disk_crash - what a crash leaves of the writes that no flush has covered
  * @DISK_CRASH_SECTORS: any of their sectors
@@ -56,6 +63,11 @@ enum disk_crash {
  * @fail_at: number, from 1, of the call that fails; 0 none
  * @allocations: calls of alloc so far
  * @no_memory_at: number, from 1, of the allocation that fails; 0 none
+ * @no_memory_again: how many after that fail, too
+ * @begun: reads that were to be begun so far
+ * @not_begun_at: number, from 1, of the one that is not; 0 none
+ * @reading: reads under way
+ * @most_reading: at a time
  * @held: allocations that were not given back
  * @held_bytes: their size
  * @flushes: that worked
@@ -77,6 +89,11 @@ struct lying_disk {
 	u64 fail_at;
 	u32 allocations;
 	u32 no_memory_at;
+	u32 no_memory_again;
+	u32 begun;
+	u32 not_begun_at;
+	u32 reading;
+	u32 most_reading;
 	u32 held;
 	u64 held_bytes;
 	u64 flushes;
