@@ -635,8 +635,8 @@ reads_ahead()
 		dmsetup remove aftl-new && dmsetup create aftl-part \
 			--table '0 524288 delay /dev/ram1 0 100 /dev/ram1 0 0' &&
 		dmsetup create aftl-new --table "$slow" || return
-	read -r reads _ _ all _ _ _ _ _ busy _ \
-		<"/sys/block/$(basename "$(readlink -f /dev/mapper/aftl-part)")/stat"
+	part=$(dmsetup info --columns --noheadings --separator : -o major,minor aftl-part) &&
+		read -r reads _ _ all _ _ _ _ _ busy _ <"/sys/dev/block/$part/stat" || return
 	echo "# $reads reads took $all ms, in $busy"
 	[ "$reads" -gt 15 ] && [ "$((2 * all))" -gt "$((3 * busy))" ] &&
 		cmp -n 1048576 "$scratch/few" /dev/mapper/aftl-new &&

@@ -302,8 +302,8 @@ def test_damaged_copy(image: Path) -> None:
 
 
 @pytest.mark.parametrize(("frame", "more", "sound"),
-                         [(0, 1, True), (0, 2, False), (1, 1, False), (0, 0, False)])
-def test_the_copy_is_written_after_it(image: Path, frame: int, more: int, sound: bool) -> None:
+                         [(0, 1, True), (0, 2, False), (1, 1, True), (1, 2, False), (0, 0, False)])
+def test_one_superblock_after_the_other(image: Path, frame: int, more: int, sound: bool) -> None:
     """Where power fails between the two, nothing is damaged; no other order leads there."""
     data = bytearray(image.read_bytes())
     super_block = data[frame * FRAME:(frame + 1) * FRAME]

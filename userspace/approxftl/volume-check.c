@@ -129,8 +129,9 @@ static int check_supers(struct checkup *checkup)
 		ret = check_super(checkup, 1, &super[1], bytes[1]);
 	if (ret || checkup->found > checkup->before)
 		return ret;
-	/* The copy is written after it: power may fail between. */
+	/* One is written after the other: power may fail between. */
 	if (super[0].generation != super[1].generation + 1 &&
+	    super[1].generation != super[0].generation + 1 &&
 	    memcmp(bytes[0], bytes[1], AFTL_FRAME_BYTES) != 0)
 		find(checkup, "the superblock and its copy differ");
 	return 0;
