@@ -239,16 +239,19 @@ static void tell_event(struct work_struct *work)
 }
 
 static int create_parts(struct aftl_disk *disk, const struct aftl_options *options,
-			const struct aftl_config *config, struct aftl_error *error)
+			struct aftl_error *error)
 {
 	const struct aftl_geometry *geo;
-	int ret = aftl_create(&disk->ftl, config, options->policy, &aftl_host_memory, disk, error);
+	struct aftl_config own;
+	int ret;
 
+	aftl_shard_config(&own, &options->config, disk->shard);
+	ret = aftl_create(&disk->ftl, &own, options->policy, &aftl_host_memory, disk, error);
 	if (ret)
 		return ret;
 	geo = aftl_geometry(disk->ftl);
 	disk->unit_shift = ilog2(geo->unit_bytes >> SECTOR_SHIFT);
-	disk->store = options->store->create(geo);
+	disk->store = options->store->create(geo, disk->node);
 	if (!disk->store)
 		return aftl_fail(error, -ENOMEM, "not enough memory for the table of %u units",
 				 geo->units);
@@ -261,7 +264,7 @@ static int create_parts(struct aftl_disk *disk, const struct aftl_options *optio
 	return 0;
 }
 
-static int open_parts(struct aftl_disk *disk, const struct aftl_options *options, u32 shard,
+static int open_parts(struct aftl_disk *disk, const struct aftl_options *options,
 		      struct block_device *bdev, u64 start, struct aftl_error *error)
 {
 	struct aftl_superblock *super = kzalloc(sizeof(*super), GFP_KERNEL);
@@ -272,7 +275,7 @@ static int open_parts(struct aftl_disk *disk, const struct aftl_options *options
 	strscpy(super->policy, options->policy->name, sizeof(super->policy));
 	strscpy(super->profile, aftl_profile_name(options->profile), sizeof(super->profile));
 	super->config = options->config;
-	super->shard = shard;
+	super->shard = disk->shard;
 	ret = aftl_dev_open(&disk->store, disk, bdev, start, super, error);
 	kfree(super);
 	if (!ret)
@@ -280,12 +283,29 @@ static int open_parts(struct aftl_disk *disk, const struct aftl_options *options
 	return ret;
 }
 
-static struct aftl_disk *new_disk(const struct aftl_options *options)
+/* Shards go round the nodes that have memory; what is alone is where it is made. */
+static int node_of(const struct aftl_options *options, u32 shard)
 {
-	struct aftl_disk *disk = kvzalloc(sizeof(*disk), GFP_KERNEL);
+	u32 turn = shard % num_node_state(N_MEMORY);
+	int node;
+
+	if (options->config.shards == 1)
+		return NUMA_NO_NODE;
+	for_each_node_state(node, N_MEMORY)
+		if (!turn--)
+			return node;
+	return NUMA_NO_NODE;
+}
+
+static struct aftl_disk *new_disk(const struct aftl_options *options, u32 shard)
+{
+	int node = node_of(options, shard);
+	struct aftl_disk *disk = kvzalloc_node(sizeof(*disk), GFP_KERNEL, node);
 
 	if (!disk)
 		return NULL;
+	disk->shard = shard;
+	disk->node = node;
 	spin_lock_init(&disk->lock);
 	spin_lock_init(&disk->late_lock);
 	disk->ops = &ops;
@@ -311,15 +331,15 @@ int aftl_disk_check(const struct aftl_options *options, struct aftl_error *error
 	return ret;
 }
 
-int aftl_disk_create(struct aftl_disk **out, const struct aftl_options *options,
-		     const struct aftl_config *config, struct aftl_error *error)
+int aftl_disk_create(struct aftl_disk **out, const struct aftl_options *options, u32 shard,
+		     struct aftl_error *error)
 {
-	struct aftl_disk *disk = new_disk(options);
+	struct aftl_disk *disk = new_disk(options, shard);
 	int ret;
 
 	if (!disk)
 		return aftl_fail(error, -ENOMEM, "not enough memory for a device");
-	ret = create_parts(disk, options, config, error);
+	ret = create_parts(disk, options, error);
 	if (ret)
 		aftl_disk_destroy(disk);
 	else
@@ -330,13 +350,12 @@ int aftl_disk_create(struct aftl_disk **out, const struct aftl_options *options,
 int aftl_disk_open(struct aftl_disk **out, const struct aftl_options *options, u32 shard,
 		   struct block_device *bdev, u64 start, struct aftl_error *error)
 {
-	struct aftl_disk *disk = new_disk(options);
+	struct aftl_disk *disk = new_disk(options, shard);
 	int ret;
 
 	if (!disk)
 		return aftl_fail(error, -ENOMEM, "not enough memory for a device");
-	disk->shard = shard;
-	ret = open_parts(disk, options, shard, bdev, start, error);
+	ret = open_parts(disk, options, bdev, start, error);
 	if (ret)
 		aftl_disk_destroy(disk);
 	else

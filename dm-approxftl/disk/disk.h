@@ -55,14 +55,14 @@ int __must_check aftl_disk_check(const struct aftl_options *options, struct aftl
 /**
  * aftl_disk_create() - an SSD as new, or filled as configured; its time stands still
  * @out: takes it
- * @options: what is asked for; of what the FTL knows its policy
- * @config: and this, with one shard
+ * @options: what is asked for, of the whole device
+ * @shard: which part of it
  * @error: takes the sentence on failure
  *
  * Return: 0, or -EINVAL or -ENOMEM with a sentence.
  */
 int __must_check aftl_disk_create(struct aftl_disk **out, const struct aftl_options *options,
-				  const struct aftl_config *config, struct aftl_error *error);
+				  u32 shard, struct aftl_error *error);
 
 /**
  * aftl_disk_open() - the SSD that is on @bdev

@@ -23,19 +23,6 @@ static struct aftl_device *new_device(const struct aftl_options *options, struct
 	return device;
 }
 
-static int create_disk(struct aftl_device *device, u32 index, const struct aftl_options *options,
-		       struct aftl_error *error)
-{
-	struct aftl_config own;
-	int ret;
-
-	aftl_shard_config(&own, &options->config, index);
-	ret = aftl_disk_create(&device->disks[index], options, &own, error);
-	if (!ret)
-		device->disks[index]->shard = index;
-	return ret;
-}
-
 static int create_disks(struct aftl_device *device, const struct aftl_options *options,
 			struct aftl_error *error)
 {
@@ -43,7 +30,7 @@ static int create_disks(struct aftl_device *device, const struct aftl_options *o
 	u32 i;
 
 	for (i = 0; !ret && i < device->shards.count; i++)
-		ret = create_disk(device, i, options, error);
+		ret = aftl_disk_create(&device->disks[i], options, i, error);
 	return ret;
 }
 

@@ -57,6 +57,7 @@ struct aftl_disk_ops {
  * @table: whom @event is for
  * @dev: number of the block device that it is under
  * @shard: which one of its device it is
+ * @node: that its memory is of, NUMA_NO_NODE for any
  * @submitted: requests so far
  * @lock_waits: times that a request or a message has found @lock taken
  * @lock_wait_ns: host time that these have waited for it
@@ -86,6 +87,7 @@ struct aftl_disk {
 	struct dm_table *table;
 	dev_t dev;
 	u32 shard;
+	int node;
 	u64 submitted;
 	u64 lock_waits;
 	u64 lock_wait_ns;

@@ -13,9 +13,12 @@
 /* Large arrays come in pieces: the last of them must not starve others before it fails. */
 static void *host_alloc(void *host, size_t bytes)
 {
+	const struct aftl_disk *disk = host;
+
 	if ((long)(bytes >> PAGE_SHIFT) >= si_mem_available())
 		return NULL;
-	return kvzalloc(bytes, GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+	return kvzalloc_node(bytes, GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN,
+			     disk ? disk->node : NUMA_NO_NODE);
 }
 
 static void host_free(void *host, void *memory, size_t bytes)

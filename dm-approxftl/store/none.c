@@ -7,7 +7,7 @@
 
 #include "store/store.h"
 
-static struct aftl_store *none_create(const struct aftl_geometry *geo)
+static struct aftl_store *none_create(const struct aftl_geometry *geo, int node)
 {
 	struct aftl_store *store = kzalloc(sizeof(*store), GFP_KERNEL);
 

@@ -1085,6 +1085,7 @@ int aftl_dev_queue_init(struct aftl_dev *dev)
 {
 	const struct aftl_geometry *geo = aftl_volume_geometry(dev->volume);
 	int ret = init_pages(dev, geo->unit_bytes);
+	int node = dev->disk->node;
 	u32 size;
 
 	spin_lock_init(&dev->lock);
@@ -1097,12 +1098,13 @@ int aftl_dev_queue_init(struct aftl_dev *dev)
 	size = roundup_pow_of_two(max_t(u32, 2 * dev->reserve, LEAST_OPS));
 	dev->mask = size - 1;
 	dev->pending_bits = ilog2(size);
-	dev->ops = kvcalloc(size, sizeof(*dev->ops), GFP_KERNEL);
-	dev->pending = kvcalloc(size, sizeof(*dev->pending), GFP_KERNEL);
+	dev->ops = kvzalloc_node(array_size(size, sizeof(*dev->ops)), GFP_KERNEL, node);
+	dev->pending = kvzalloc_node(array_size(size, sizeof(*dev->pending)), GFP_KERNEL, node);
 	INIT_WORK(&dev->salvage_work, salvage_work);
 	dev->workers = alloc_workqueue("aftl_queue", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
 	dev->salvagers = alloc_workqueue("aftl_salvage", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
-	dev->lost = kvcalloc(BITS_TO_LONGS(geo->slots), sizeof(*dev->lost), GFP_KERNEL);
+	dev->lost = kvzalloc_node(BITS_TO_LONGS(geo->slots) * sizeof(*dev->lost), GFP_KERNEL,
+				  node);
 	if (!dev->ops || !dev->pending || !dev->workers || !dev->salvagers || !dev->lost)
 		return -ENOMEM;
 	return ret;

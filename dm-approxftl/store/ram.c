@@ -24,6 +24,7 @@
  * @units: entries of @pages
  * @used: pages in the table
  * @unit_bytes: size of a unit
+ * @node: that the table and the pages are of, whoever writes
  * @spare: a page that was replaced, for the next write; taken and left by anybody
  */
 struct ram_store {
@@ -32,6 +33,7 @@ struct ram_store {
 	u32 units;
 	u32 used;
 	u32 unit_bytes;
+	int node;
 	struct page *spare;
 };
 
@@ -47,9 +49,11 @@ static struct page **page_at(const struct ram_store *ram, u32 unit)
 
 static void *table_alloc(void *host, size_t bytes)
 {
+	const struct ram_store *ram = host;
+
 	if ((long)(bytes >> PAGE_SHIFT) >= si_mem_available())
 		return NULL;
-	return kvmalloc(bytes, TABLE_GFP);
+	return kvmalloc_node(bytes, TABLE_GFP, ram->node);
 }
 
 static void table_free(void *host, void *memory, size_t bytes)
@@ -63,16 +67,17 @@ static void free_table(struct ram_store *ram)
 	kfree(ram);
 }
 
-static struct aftl_store *ram_create(const struct aftl_geometry *geo)
+static struct aftl_store *ram_create(const struct aftl_geometry *geo, int node)
 {
-	struct ram_store *ram = kzalloc(sizeof(*ram), GFP_KERNEL);
+	struct ram_store *ram = kzalloc_node(sizeof(*ram), GFP_KERNEL, node);
 
 	if (!ram)
 		return NULL;
 	ram->store.type = &aftl_store_ram;
 	ram->units = geo->units;
 	ram->unit_bytes = geo->unit_bytes;
-	if (aftl_chunks_take(&ram->pages, ram->units, sizeof(struct page *), table_alloc, NULL))
+	ram->node = node;
+	if (aftl_chunks_take(&ram->pages, ram->units, sizeof(struct page *), table_alloc, ram))
 		return &ram->store;
 	free_table(ram);
 	return NULL;
@@ -83,7 +88,7 @@ static struct page *take_page(struct ram_store *ram)
 {
 	struct page *page = xchg(&ram->spare, NULL);
 
-	return page ? page : alloc_page(CONTENT_GFP);
+	return page ? page : alloc_pages_node(ram->node, CONTENT_GFP, 0);
 }
 
 /* It is in no table any more: nobody begins to read it, and who does goes on in it. */

@@ -33,10 +33,11 @@ struct aftl_store_type {
 	const char *about;
 
 	/*
-	 * An empty store for a device of that shape, units no larger than a page; NULL
-	 * without memory. May sleep. NULL for a store that needs more, see durable.h.
+	 * An empty store for a device of that shape, units no larger than a page, with memory
+	 * of @node or NUMA_NO_NODE; NULL without memory. May sleep. NULL for a store that needs
+	 * more, see durable.h.
 	 */
-	struct aftl_store *(*create)(const struct aftl_geometry *geo);
+	struct aftl_store *(*create)(const struct aftl_geometry *geo, int node);
 
 	/* May sleep. */
 	void (*destroy)(struct aftl_store *store);
