@@ -54,6 +54,7 @@ enum aftl_dev_kind {
  * @kind: enum aftl_dev_kind
  * @done: carried out
  * @loaded: COPY: @page has the bytes, or they are lost
+ * @late: KEEP: there has been no place for it yet
  * @again: WRITE, COPY: over a page that has been programmed since its erase
  * @run: WRITE, COPY: operations that @bdev carries out, this one and those behind it
  * @to: WRITE, COPY: slot
@@ -78,6 +79,7 @@ struct aftl_dev_op {
 	u8 kind;
 	bool done;
 	bool loaded;
+	bool late;
 	bool again;
 	u32 run;
 	aftl_slot_t to;
@@ -92,7 +94,7 @@ struct aftl_dev_op {
 	union {
 		struct aftl_spare spare;
 		struct aftl_erase_entry entry;
-		struct aftl_buffered kept;
+		struct aftl_kept_entry kept;
 	};
 };
 
@@ -144,6 +146,7 @@ struct aftl_dev_fetch {
  * @head: next operation to be filled
  * @next: next to be carried out
  * @tail: oldest that is not done
+ * @late: the worker's: of those that it looks at, the first that waits for a place, or their end
  * @flushes: what waits for a commit, oldest first
  * @held: the worker must not begin anything
  * @pending: operations by the slot that they fill
@@ -189,6 +192,7 @@ struct aftl_dev {
 	u32 head;
 	u32 next;
 	u32 tail;
+	u32 late;
 	struct list_head flushes;
 	bool held;
 	struct hlist_head *pending;

@@ -19,8 +19,9 @@
 #include "store/dev.h"
 #include "store/io.h"
 
-/* Operations that the worker looks at together; it has pages for so many copies. */
-#define BATCH 64
+/* Operations that the worker looks at together, and copies among them, as it has pages for. */
+#define BATCH 512
+#define BATCH_COPIES 64
 
 /* Pages for writes, at least; 1 MiB of usual units. */
 #define LEAST_PAGES 256
@@ -330,7 +331,7 @@ static void keep(struct aftl_dev *dev, u32 tag)
 	op = new_range(dev, AFTL_DEV_KEEP, tag, 1);
 	if (!op)
 		return;
-	op->kept = what;
+	op->kept = (struct aftl_kept_entry){ .what = what };
 	__set_bit(tag, dev->kept);
 	op->page = dev->tags[tag];
 	aftl_dev_hold_page(op->page);
@@ -583,6 +584,20 @@ struct batch {
 	u32 end;
 };
 
+static u32 batch_end(const struct aftl_dev *dev)
+{
+	u32 end = dev->next + min_t(u32, dev->head - dev->next, BATCH);
+	u32 copies = 0;
+	u32 number;
+
+	for (number = dev->next; number != end; number++) {
+		copies += op_at(dev, number)->kind == AFTL_DEV_COPY;
+		if (copies > BATCH_COPIES)
+			break;
+	}
+	return number;
+}
+
 /* Returns whether there is something to do; if no operation, a flush. */
 static bool take_batch(struct aftl_dev *dev, struct batch *batch)
 {
@@ -591,7 +606,7 @@ static bool take_batch(struct aftl_dev *dev, struct batch *batch)
 	spin_lock_irq(&dev->lock);
 	busy = !dev->held && (dev->head != dev->next || !list_empty(&dev->flushes));
 	batch->first = dev->next;
-	batch->end = dev->next + (busy ? min_t(u32, dev->head - dev->next, BATCH) : 0);
+	batch->end = busy ? batch_end(dev) : dev->next;
 	dev->next = batch->end;
 	spin_unlock_irq(&dev->lock);
 	return busy;
@@ -900,11 +915,54 @@ static void keep_bytes(struct aftl_dev *dev, struct aftl_dev_op *op)
 	int ret = aftl_volume_keep(dev->volume, op->first, &op->kept, &offset);
 
 	op->bdev.done = keep_done;
-	if (ret)
-		keep_done(&op->bdev, ret);
-	else
+	op->late = ret == -EAGAIN;
+	if (!ret)
 		aftl_bdev_write(&dev->device, &op->bdev, &op->page, 1, offset,
 				aftl_volume_geometry(dev->volume)->unit_bytes, &op->behalf);
+	else if (!op->late)
+		keep_done(&op->bdev, ret);
+}
+
+/*
+ * A place comes free with a commit: one is enough for all that have found none, and what is on
+ * flash by then needs none.
+ */
+static void keep_or_wait(struct aftl_dev *dev, struct aftl_dev_op *op)
+{
+	keep_bytes(dev, op);
+	if (op->late && (s32)(op->number - dev->late) < 0)
+		dev->late = op->number;
+}
+
+static void keep_late(struct aftl_dev *dev, u32 end)
+{
+	int ret = dev->late == end ? 0 : aftl_volume_commit(dev->volume);
+
+	for (; dev->late != end; dev->late++) {
+		struct aftl_dev_op *op = op_at(dev, dev->late);
+
+		if (!op->late)
+			continue;
+		if (!ret)
+			keep_bytes(dev, op);
+		if (ret || op->late)
+			keep_done(&op->bdev, ret ? ret : -ENOSPC);
+	}
+}
+
+static void let_go(struct aftl_dev *dev, const struct aftl_dev_op *op)
+{
+	u32 number;
+
+	for (number = dev->late; (s32)(number - op->number) < 0; number++) {
+		struct aftl_dev_op *other = op_at(dev, number);
+
+		if (!other->late || other->first != op->first)
+			continue;
+		other->late = false;
+		op_done(other);
+	}
+	aftl_volume_let_go(dev->volume, op->first);
 }
 
 /* The volume remembers its first error, and every later commit returns it. */
@@ -918,7 +976,7 @@ static int note(struct aftl_dev *dev, struct aftl_dev_op *op)
 	case AFTL_DEV_ZONE:
 		return aftl_volume_zone(dev->volume, op->first, op->count);
 	case AFTL_DEV_LET_GO:
-		aftl_volume_let_go(dev->volume, op->first);
+		let_go(dev, op);
 		return 0;
 	case AFTL_DEV_ERASE:
 		return erase_block(dev, op);
@@ -938,7 +996,7 @@ static u32 carry_out(struct aftl_dev *dev, u32 number, u32 end)
 	if (fills(op))
 		return write_run(dev, number, end);
 	if (op->kind == AFTL_DEV_KEEP) {
-		keep_bytes(dev, op);
+		keep_or_wait(dev, op);
 		return 1;
 	}
 	error = note(dev, op);
@@ -954,9 +1012,11 @@ static void carry_out_all(struct aftl_dev *dev, const struct batch *batch)
 	struct blk_plug plug;
 	u32 number = batch->first;
 
+	dev->late = batch->end;
 	blk_start_plug(&plug);
 	while (number != batch->end)
 		number += carry_out(dev, number, batch->end);
+	keep_late(dev, batch->end);
 	blk_finish_plug(&plug);
 }
 
@@ -1078,7 +1138,7 @@ static int init_pages(struct aftl_dev *dev, u32 unit_bytes)
 	int ret = mempool_init_page_pool(&dev->pages, max_t(u32, most, LEAST_PAGES), 0);
 
 	mutex_init(&dev->gather_lock);
-	return ret ? ret : mempool_init_page_pool(&dev->copies, BATCH, 0);
+	return ret ? ret : mempool_init_page_pool(&dev->copies, BATCH_COPIES, 0);
 }
 
 int aftl_dev_queue_init(struct aftl_dev *dev)

@@ -83,15 +83,16 @@ static void on_complete(void *host, struct aftl_request *request)
 
 static void on_accept(void *host, struct aftl_request *request, aftl_unit_t unit, u32 tag)
 {
-	struct aftl_buffered what;
+	struct aftl_kept_entry kept = { .seq = 0 };
 	u64 offset;
 
 	(void)host;
 	(void)request;
 	if (!aftl_geometry(ftl)->kept_units)
 		return;
-	demand(aftl_unprogrammed(ftl, tag, &what) && what.unit == unit);
-	demand(!aftl_volume_keep(volume, tag, &what, &offset));
+	demand(aftl_unprogrammed(ftl, tag, &kept.what) && kept.what.unit == unit);
+	while (aftl_volume_keep(volume, tag, &kept, &offset))
+		demand(!aftl_volume_commit(volume));
 }
 
 static void on_release(void *host, u32 tag)

@@ -49,6 +49,17 @@ void aftl_kept_give(struct aftl_volume *volume)
 	aftl_kept_forget_drops(volume);
 }
 
+bool aftl_kept_unit(const struct aftl_volume *volume, aftl_unit_t unit)
+{
+	u32 i;
+
+	for (i = 0; i < count_places(volume); i++)
+		if (volume->kept[i].state == AFTL_KEPT_USED &&
+		    volume->kept[i].entry.what.unit == unit)
+			return true;
+	return false;
+}
+
 bool aftl_kept_any(const struct aftl_volume *volume)
 {
 	u32 i;

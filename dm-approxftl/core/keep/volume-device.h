@@ -134,6 +134,9 @@ u8 *aftl_volume_change(struct aftl_volume *volume, struct aftl_place place);
 bool __must_check aftl_kept_take(struct aftl_volume *volume);
 void aftl_kept_give(struct aftl_volume *volume);
 
+/* Is a version of @unit kept that has not been let go? */
+bool aftl_kept_unit(const struct aftl_volume *volume, aftl_unit_t unit);
+
 bool aftl_kept_any(const struct aftl_volume *volume);
 
 /* A commit has made durable that what is over is. */

@@ -491,9 +491,8 @@ int aftl_volume_commit(struct aftl_volume *volume)
 {
 	u32 i;
 
-	if (volume->ret || !volume->dirty)
-		return volume->ret;
-	volume->ret = commit_changes(volume);
+	if (!volume->ret && volume->dirty)
+		volume->ret = commit_changes(volume);
 	if (volume->ret)
 		return volume->ret;
 	for (i = 0; i < AFTL_VOLUME_FRAMES; i++)
@@ -572,35 +571,41 @@ int aftl_volume_zone(struct aftl_volume *volume, u32 zone, enum aftl_zone_state 
 	return 0;
 }
 
-static int take_place(struct aftl_volume *volume, u32 *index)
+/*
+ * An older version of @unit that is kept is let go once this one is, which must not be before it
+ * has a place.
+ */
+static int take_place(struct aftl_volume *volume, aftl_unit_t unit, u32 *index)
 {
 	int ret;
 
 	*index = aftl_kept_free(volume);
 	if (*index < volume->geo.kept_units)
 		return 0;
+	if (!aftl_kept_unit(volume, unit))
+		return -EAGAIN;
 	ret = aftl_volume_commit(volume);
-	if (ret)
-		return ret;
-	aftl_kept_committed(volume);
 	*index = aftl_kept_free(volume);
-	return *index < volume->geo.kept_units ? 0 : -ENOSPC;
+	if (!ret && *index == volume->geo.kept_units)
+		ret = -ENOSPC;
+	return ret;
 }
 
-int aftl_volume_keep(struct aftl_volume *volume, u32 tag, const struct aftl_buffered *what,
+int aftl_volume_keep(struct aftl_volume *volume, u32 tag, struct aftl_kept_entry *entry,
 		     u64 *offset)
 {
 	u32 index = volume->kept_at[tag] - 1;
-	int ret = volume->kept_at[tag] ? 0 : take_place(volume, &index);
+	int ret = volume->kept_at[tag] ? 0 : take_place(volume, entry->what.unit, &index);
 	u8 *bytes;
 
+	if (!entry->seq)
+		entry->seq = ++volume->state.seq;
 	if (ret)
 		return ret;
 	bytes = aftl_volume_change(volume, aftl_kept_place(&volume->super.layout, index));
 	if (!bytes)
 		return volume->ret;
-	volume->kept[index].entry.seq = ++volume->state.seq;
-	volume->kept[index].entry.what = *what;
+	volume->kept[index].entry = *entry;
 	volume->kept[index].state = AFTL_KEPT_USED;
 	aftl_kept_encode(volume, index, bytes);
 	volume->kept_at[tag] = index + 1;

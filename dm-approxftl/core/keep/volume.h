@@ -238,15 +238,18 @@ int __must_check aftl_volume_retire(struct aftl_volume *volume, u32 block,
 /**
  * aftl_volume_keep() - a unit is durable before it is on flash
  * @tag: of its write, which is in the controller
- * @what: see aftl_unprogrammed()
+ * @entry: its unit, see aftl_unprogrammed(), and its number, which it takes if that is 0
  * @offset: takes where on the medium its bytes are to be before the next commit
  *
  * Where the write buffer survives power loss, of each write as soon as it is in the controller,
  * and again when unstored() speaks of it. What is written to a zone waits until a page is full; a
  * flush, or a write that is to be durable at once, must not: then once for each tag.
+ *
+ * Return: 0; -EAGAIN if no place is free before the next commit: then the same once more, with
+ * the number that @entry has taken, unless @tag has been let go; or an error.
  */
 int __must_check aftl_volume_keep(struct aftl_volume *volume, u32 tag,
-				  const struct aftl_buffered *what, u64 *offset);
+				  struct aftl_kept_entry *entry, u64 *offset);
 
 /*
  * @tag was released: after what made its unit durable on flash, or unwanted, has been noted. Not

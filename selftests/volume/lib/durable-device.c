@@ -47,7 +47,7 @@ enum durable_kind {
  * @to: slot of a program or copy
  * @number: page of a note; block of an erase or a retirement; a zone; a tag
  * @state: of a zone
- * @kept: what is kept
+ * @kept: what is kept; its number, once it has waited for a place
  * @spare: of a note
  * @entry: of an erase or a retirement
  * @now_ns: device time when it was queued
@@ -66,7 +66,7 @@ struct durable_op {
 	aftl_slot_t to;
 	u32 number;
 	enum aftl_zone_state state;
-	struct aftl_buffered kept;
+	struct aftl_kept_entry kept;
 	struct aftl_spare spare;
 	struct aftl_erase_entry entry;
 	u64 now_ns;
@@ -75,6 +75,8 @@ struct durable_op {
 	u32 promised;
 	u32 *stamps;
 };
+
+#define NO_TAG U32_MAX
 
 static void *checked(void *memory)
 {
@@ -147,15 +149,26 @@ static struct durable_op *queue(struct durable_device *durable, enum durable_kin
 	return op;
 }
 
-static void drop_op(struct durable_device *durable)
+static struct durable_op *take_op(struct durable_device *durable)
 {
 	struct durable_op *op = durable->ops;
 
 	durable->ops = op->next;
 	if (!durable->ops)
 		durable->last = NULL;
+	op->next = NULL;
+	return op;
+}
+
+static void free_op(struct durable_op *op)
+{
 	free(op->stamps);
 	free(op);
+}
+
+static void drop_op(struct durable_device *durable)
+{
+	free_op(take_op(durable));
 }
 
 static u64 place(const struct durable_device *durable, aftl_slot_t slot)
@@ -287,27 +300,13 @@ static void keep_promise(struct durable_device *durable, const struct durable_op
 	}
 }
 
-static int do_promise(struct durable_device *durable, const struct durable_op *op)
-{
-	int ret = aftl_volume_commit(durable->volume);
-	u32 i;
-
-	if (ret)
-		return ret;
-	keep_promise(durable, op);
-	for (i = 0; i < aftl_geometry(durable->device.ftl)->zones; i++)
-		if (durable->finished[i] == DURABLE_FINISHED)
-			durable->finished[i] = DURABLE_STAYS_FINISHED;
-	return 0;
-}
-
 static int do_zone(struct durable_device *durable, const struct durable_op *op)
 {
 	durable->finished[op->number] = op->state == AFTL_ZONE_FULL ? DURABLE_FINISHED : 0;
 	return aftl_volume_zone(durable->volume, op->number, op->state);
 }
 
-static int do_keep(struct durable_device *durable, const struct durable_op *op)
+static int do_keep(struct durable_device *durable, struct durable_op *op)
 {
 	u64 offset;
 	int ret = aftl_volume_keep(durable->volume, op->number, &op->kept, &offset);
@@ -316,6 +315,60 @@ static int do_keep(struct durable_device *durable, const struct durable_op *op)
 		return ret;
 	fill_bytes(durable, op->unit, op->stamp);
 	return lying_disk_write(&durable->disk, offset, durable->bytes, unit_bytes(durable));
+}
+
+/* What finds no place waits until a commit is needed anyway. */
+static void wait_for_place(struct durable_device *durable, struct durable_op *op)
+{
+	struct durable_op **link = &durable->keeps;
+
+	while (*link)
+		link = &(*link)->next;
+	*link = op;
+}
+
+/* Those of @tag, or, if there is none, all */
+static void forget_keeps(struct durable_device *durable, u32 tag)
+{
+	struct durable_op **link = &durable->keeps;
+
+	while (*link) {
+		struct durable_op *op = *link;
+
+		if (tag != NO_TAG && op->number != tag) {
+			link = &op->next;
+			continue;
+		}
+		*link = op->next;
+		free_op(op);
+	}
+}
+
+static int keep_late(struct durable_device *durable)
+{
+	int ret = durable->keeps ? aftl_volume_commit(durable->volume) : 0;
+	struct durable_op *op;
+
+	for (op = durable->keeps; !ret && op; op = op->next)
+		ret = do_keep(durable, op);
+	forget_keeps(durable, NO_TAG);
+	return ret;
+}
+
+static int do_promise(struct durable_device *durable, const struct durable_op *op)
+{
+	int ret = keep_late(durable);
+	u32 i;
+
+	if (!ret)
+		ret = aftl_volume_commit(durable->volume);
+	if (ret)
+		return ret;
+	keep_promise(durable, op);
+	for (i = 0; i < aftl_geometry(durable->device.ftl)->zones; i++)
+		if (durable->finished[i] == DURABLE_FINISHED)
+			durable->finished[i] = DURABLE_STAYS_FINISHED;
+	return 0;
 }
 
 static int do_note(struct durable_device *durable, const struct durable_op *op)
@@ -351,7 +404,7 @@ static int do_erase(struct durable_device *durable, const struct durable_op *op)
 	return ret;
 }
 
-static int do_op(struct durable_device *durable, const struct durable_op *op)
+static int do_op(struct durable_device *durable, struct durable_op *op)
 {
 	struct aftl_volume *volume = durable->volume;
 
@@ -370,6 +423,7 @@ static int do_op(struct durable_device *durable, const struct durable_op *op)
 	case OP_KEEP:
 		return do_keep(durable, op);
 	case OP_LET_GO:
+		forget_keeps(durable, op->number);
 		aftl_volume_let_go(volume, op->number);
 		return 0;
 	case OP_ERASE:
@@ -387,8 +441,15 @@ int durable_work(struct durable_device *durable, u32 ops)
 {
 	while (!durable->ret && durable->ops && ops--) {
 		durable->ret = do_op(durable, durable->ops);
-		drop_op(durable);
+		if (durable->ret == -EAGAIN) {
+			wait_for_place(durable, take_op(durable));
+			durable->ret = 0;
+		} else {
+			drop_op(durable);
+		}
 	}
+	if (!durable->ret && !durable->ops)
+		durable->ret = keep_late(durable);
 	return durable->ret;
 }
 
@@ -414,7 +475,7 @@ static void queue_keep(struct durable_device *durable, u32 number)
 	op->number = number;
 	op->unit = tag->unit;
 	op->stamp = tag->stamp;
-	op->kept = what;
+	op->kept = (struct aftl_kept_entry){ .what = what };
 }
 
 static void on_accept(struct test_listener *self, struct test_request *request, aftl_unit_t unit,
@@ -1055,6 +1116,7 @@ void durable_stop(struct durable_device *durable)
 
 	while (durable->ops)
 		drop_op(durable);
+	forget_keeps(durable, NO_TAG);
 	forget_flushes(durable);
 	aftl_volume_release(durable->volume);
 	durable->volume = NULL;

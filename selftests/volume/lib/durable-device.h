@@ -71,6 +71,7 @@ struct durable_late {
  * @flushes: under way
  * @ops: queue
  * @last: of the queue
+ * @keeps: what is to be kept and has found no place yet
  * @stamps: last stamp given out
  * @levels: quality level of the write with a stamp, as long as it can matter
  * @bytes: one unit
@@ -99,6 +100,7 @@ struct durable_device {
 	struct durable_flush *flushes;
 	struct durable_op *ops;
 	struct durable_op *last;
+	struct durable_op *keeps;
 	u32 stamps;
 	u8 levels[DURABLE_LEVELS];
 	u8 *bytes;
