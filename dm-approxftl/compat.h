@@ -6,6 +6,7 @@
 #define AFTL_COMPAT_H
 
 #include <linux/blkdev.h>
+#include <linux/device-mapper.h>
 #include <linux/fs.h>
 
 #include <linux/fileattr.h> /* in 6.1 it needs the former */
@@ -130,6 +131,14 @@ static inline void aftl_limit_open_zones(struct gendisk *disk, u64 open, u64 act
 #if defined(CONFIG_BLK_DEV_ZONED) && !defined(BLK_FEAT_ZONED)
 	disk_set_max_open_zones(disk, (unsigned int)open);
 	disk_set_max_active_zones(disk, (unsigned int)active);
+#endif
+}
+
+/* Who resets all zones at once sends one bio since 6.11, or, as before, one for each. */
+static inline void aftl_reset_each_zone(struct dm_target *ti)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+	ti->zone_reset_all_supported = false;
 #endif
 }
 

@@ -135,6 +135,9 @@ static struct aftl_disk *place(const struct aftl_target *target, struct bio *bio
 		return device->disks[0];
 	if (request->op == AFTL_OP_FLUSH || discards(request))
 		return place_part(device, bio, unit, request);
+	/* No bio reaches all: device-mapper resets each zone. */
+	if (unlikely(request->op == AFTL_OP_ZONE_RESET_ALL))
+		return NULL;
 	return place_run(device, unit, request);
 }
 

@@ -487,9 +487,15 @@ static int target_iterate_devices(struct dm_target *ti, iterate_devices_callout_
 {
 	struct aftl_target *target = ti->private;
 	sector_t sectors;
+	int ret;
 
-	if (target->zones)
-		return fn(ti, &target->zones_below, 0, ti->len, data);
+	if (target->zones) {
+		ret = fn(ti, &target->zones_below, 0, ti->len, data);
+		/* No bio reaches all shards; device-mapper has just assumed the contrary. */
+		if (target->shards.count > 1)
+			aftl_reset_each_zone(ti);
+		return ret;
+	}
 	if (!target->below)
 		return 0;
 	sectors = round_down(bdev_nr_sectors(target->below->bdev), unit_sectors(target));

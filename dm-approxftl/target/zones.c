@@ -40,6 +40,7 @@ static int describe(struct aftl_target *target, u32 index, struct blk_zone *zone
 {
 	const struct aftl_geometry *geo = &target->shards.geo;
 	u32 unit_sectors = geo->unit_bytes >> SECTOR_SHIFT;
+	u32 shards = target->shards.count;
 	struct aftl_disk *disk;
 	u32 written = 0;
 
@@ -51,10 +52,10 @@ static int describe(struct aftl_target *target, u32 index, struct blk_zone *zone
 		.cond = BLK_ZONE_COND_EMPTY,
 	};
 	mutex_lock(&target->gate);
-	disk = target->device ? target->device->disks[0] : NULL;
+	disk = target->device ? target->device->disks[index % shards] : NULL;
 	if (disk) {
 		spin_lock_bh(&disk->lock);
-		zone->cond = condition(aftl_zone_state(disk->ftl, index, &written));
+		zone->cond = condition(aftl_zone_state(disk->ftl, index / shards, &written));
 		spin_unlock_bh(&disk->lock);
 	}
 	mutex_unlock(&target->gate);
@@ -95,6 +96,7 @@ void aftl_zones_limit(const struct aftl_target *target, struct queue_limits *lim
 {
 	const struct aftl_config *config = &target->options.config;
 
+	/* Of each shard: all that are open may be of one. */
 	limits->chunk_sectors = (u32)zone_sectors(target);
 	limits->zone_write_granularity = target->shards.geo.unit_bytes;
 	aftl_limit_zones(limits, config->max_open_zones, config->max_active_zones,

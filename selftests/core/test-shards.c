@@ -157,14 +157,29 @@ static void parts_make_the_whole(void)
 	CHECK_EQ(memcmp(&own[0], &own[1], sizeof(own[0])), 0);
 }
 
-static void refuses(u64 channels, u64 shards, u64 blocks, u64 zoned, const char *sentence)
+/* Each is in one shard as a whole, and there are no units between them. */
+static void runs_are_zones(void)
+{
+	struct aftl_config config = config_of(4, 4);
+	struct aftl_shards shards;
+	struct aftl_error error;
+
+	config.zoned = 1 << 20;
+	config.zone_capacity = 768 << 10;
+	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
+	CHECK_EQ(1U << shards.run_shift, shards.geo.zone_units);
+	CHECK_EQ(shards.units, (u64)shards.geo.zones * shards.geo.zone_units * 4);
+	walk(&shards);
+	CHECK_EQ(aftl_shard_of(&shards, 6 * shards.geo.zone_units), 2);
+	CHECK_EQ(aftl_shard_unit(&shards, 6 * shards.geo.zone_units), shards.geo.zone_units);
+}
+
+static void refuses(u64 channels, u64 shards, const char *sentence)
 {
 	struct aftl_config config = config_of(channels, shards);
 	struct aftl_shards unused;
 	struct aftl_error error;
 
-	config.blocks = blocks;
-	config.zoned = zoned;
 	CHECK_EQ(aftl_shards_init(&unused, &config, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, sentence);
 }
@@ -175,9 +190,8 @@ static void what_cannot_be_divided_is_refused(void)
 	struct aftl_geometry geo;
 	struct aftl_error error;
 
-	refuses(4, 3, 128, 0, "shards: 4 channels cannot be shared out among 3;");
-	refuses(2, 4, 128, 0, "shards: 2 channels cannot be shared out among 4;");
-	refuses(4, 2, 128, 1 << 20, "shards: a zone is written in one order,");
+	refuses(4, 3, "shards: 4 channels cannot be shared out among 3;");
+	refuses(2, 4, "shards: 2 channels cannot be shared out among 4;");
 	CHECK_EQ(aftl_geometry_init(&geo, &config, &error), -EINVAL);
 	CHECK_TEXT(error.text, "shards: this takes a device with one FTL; set shards 1");
 }
@@ -211,6 +225,7 @@ int main(void)
 	tap_run("pieces end where a run does", pieces_end_where_a_run_does);
 	tap_run("a range of the device is a range in each", ranges_are_ranges_in_each);
 	tap_run("runs are as long as programs", runs_are_as_long_as_programs);
+	tap_run("runs are zones", runs_are_zones);
 	tap_run("parts make the whole", parts_make_the_whole);
 	tap_run("counts add up", counts_add_up);
 	tap_run("what cannot be divided is refused", what_cannot_be_divided_is_refused);

@@ -369,7 +369,6 @@ refused()
 refuses()
 {
 	refused 'shards: 2 channels cannot be shared out among 4' ram 'shards 4' &&
-		refused 'shards: a zone is written in one order' ram 'shards 2 zoned 4MiB' &&
 		! dmsetup message aftl-fast 0 policy shards 2 2>"$scratch/said" &&
 		dmesg | grep -qF 'the device was made with shards 4, which cannot become 2' &&
 		! dmsetup message aftl-fast 0 stats 4 2>"$scratch/said" &&

@@ -45,15 +45,20 @@ put()
 		conv=notrunc 2>"$scratch/said"
 }
 
+# in_two KEY VALUE...: the same, in two shards
+in_two()
+{
+	echo "$*" | sed 's/buffer 4MiB/channels 2 shards 2 buffer 8MiB/'
+}
+
 # The same with pages of four units, so that the last ones wait for others
 waiting='policy baseline blocks 24 page 16KiB unit 4KiB zoned 4MiB buffer 4MiB buffer_safe on errors off'
 
 # What is synced is there when the volume was closed, and after a restart, its zones closed.
+# survives_a_restart KEY VALUE...
 survives_a_restart()
 {
-	# shellcheck disable=SC2086 # words
-	ram_disks 1 524288 &&
-		create aftl-zones /dev/ram0 $waiting timing off || return
+	ram_disks 1 524288 && create aftl-zones /dev/ram0 "$@" timing off || return
 	head -c 72k /dev/urandom >"$scratch/data"
 	dd if="$scratch/data" of="$zoned" bs=4k oflag=direct conv=notrunc,fsync 2>"$scratch/said" &&
 		is 0 'oi 0x000090' && on finish 2 && put 4 12288 && on reset 3 && sync "$zoned" && restart && is 0 'cl 0x000090' &&
@@ -98,6 +103,29 @@ data()
 	dd if="$zoned" bs=64k count=32 iflag=direct 2>/dev/null | cmp - "$scratch/data" || return
 	blkzone reset "$zoned" || return
 	dd if="$zoned" bs=64k count=32 iflag=direct 2>/dev/null | cmp -n 2097152 - /dev/zero
+}
+
+# of_shard SHARD COUNTER
+of_shard()
+{
+	dmsetup message aftl-zones 0 stats "$1" | sed -n "s/^$2 //p"
+}
+
+# A zone is in one shard, the next one in the next, and all have the places that the device says.
+go_round()
+{
+	blkzone report "$zoned" | awk '{ printf "0x%09x\n", (NR - 1) * 8192 }' >"$scratch/starts" &&
+		blkzone report "$zoned" | sed 's/.*start: \(0x[0-9a-f]*\),.*/\1/' |
+		cmp - "$scratch/starts" || return
+	head -c 6M /dev/urandom >"$scratch/data"
+	dd if="$scratch/data" of="$zoned" bs=64k oflag=direct conv=notrunc 2>"$scratch/said" &&
+		put 64 12288 && is 0 'fu 0x002000' && is 1 'oi 0x001000' && is 2 'em 0x000000' &&
+		is 3 'oi 0x000080' && [ "$(of_shard 0 host_write_units)" -eq 1024 ] &&
+		[ "$(of_shard 1 host_write_units)" -eq 528 ] &&
+		cmp -n 6291456 "$scratch/data" "$zoned" && on reset 0 && is 0 'em 0x000000' &&
+		is 1 'oi 0x001000' && dd if="$zoned" bs=1M skip=4 count=2 iflag=direct 2>"$scratch/said" |
+		cmp -i 0:4194304 - "$scratch/data" && cmp -n 4194304 "$zoned" /dev/zero &&
+		blkzone reset "$zoned" && ! blkzone report "$zoned" | grep -v '(em)'
 }
 
 limits()
@@ -176,9 +204,20 @@ ktap_test_run 'data are where they were written' data
 ktap_test_run 'limits hold' limits
 ktap_test_run 'a reload keeps zones and parameters' keeps_its_parameters
 dmsetup remove aftl-zones
-ktap_test_run 'a volume keeps zones' survives_a_restart
 # shellcheck disable=SC2086
-create aftl-zones ram $zones && create aftl-meta ram $small || exit 1
+ktap_test_run 'a volume keeps zones' survives_a_restart $waiting
+# shellcheck disable=SC2046
+in_turn 'those of two shards keep them' survives_a_restart $(in_two "$waiting")
+# shellcheck disable=SC2046
+create aftl-zones ram $(in_two "$zones") || exit 1
+in_turn 'zones go round two shards' go_round
+# What file systems make of them is seen on one FTL, and by every second kernel on two.
+if [ $((turn % 2)) -ne 0 ]; then
+	# shellcheck disable=SC2086
+	dmsetup remove aftl-zones && create aftl-zones ram $zones || exit 1
+fi
+# shellcheck disable=SC2086
+create aftl-meta ram $small || exit 1
 case $(uname -r) in
 6.1.*) echo "# zonefs of this kernel refuses its own writes, on null_blk, too" ;;
 *) ktap_test_run 'zonefs' uses_zonefs ;;

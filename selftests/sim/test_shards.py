@@ -282,6 +282,35 @@ def test_it_is_as_fast_as_one_device() -> None:
     assert 0.95 < four / one < 1.05
 
 
+# ---------------------------------------------------------------- zones
+
+#: Of so many blocks there are as many zones, however they are divided.
+ZONED = (*SHAPE, "--blocks", "96", "--op", "50%", "--zoned", "4MiB", "--buffer", "16MiB",
+         "--buffer_safe", "on", "--workload", "zones", "--open-zones", "6", "--size", "64KiB",
+         "--write-share", "60%", "--footprint", "30%", "--requests", "2500", "--verify")
+
+
+@pytest.mark.parametrize("how", [OPEN, ("--depth", "16")])
+def test_a_zone_is_in_one_shard(how: tuple[str, ...]) -> None:
+    """They end as those of one FTL do, each of which takes what is written in its order."""
+    one, two, four, threads = (
+        only_run(sim(*ZONED, *how, "--shards", shards, "--jobs", jobs))
+        for shards, jobs in (("1", "1"), ("2", "1"), ("4", "1"), ("4", "2")))
+    assert one["zones"]["full"] > 5
+    assert one["counters"]["zone_resets"] > 2
+    assert four == threads
+    for many in (two, four):
+        assert many["zones"] == one["zones"]
+        assert many["counters"]["host_failed_requests"] == 0
+        assert many["counters"]["zone_resets"] == one["counters"]["zone_resets"]
+
+
+def test_resets_are_not_recorded(tmp_path: Path) -> None:
+    done = run("sim", *ZONED, "--shards", "2", "--record", tmp_path / "x.aft")
+    assert (done.code, done.out) == (1, "")
+    assert "records have no resets of zones" in done.err
+
+
 # ---------------------------------------------------------------- what it is not
 
 

@@ -2,16 +2,19 @@
 #include "recording.h"
 #include "version.h"
 
-int recording_open(struct recording *recording, const struct sim_stream *stream, u32 unit_bytes,
-		   u64 units, struct aftl_error *error)
+int recording_open(struct recording *recording, const struct sim_stream *stream,
+		   const struct aftl_geometry *geo, u64 units, struct aftl_error *error)
 {
 	struct aftl_record_header header;
 
-	recording->unit_sectors = unit_bytes / AFTL_RECORD_SECTOR_BYTES;
+	if (geo->zones)
+		return aftl_fail(error, -EINVAL,
+				 "--record: records have no resets of zones; set zoned 0");
+	recording->unit_sectors = geo->unit_bytes / AFTL_RECORD_SECTOR_BYTES;
 	aftl_record_header_init(&header);
 	if (stream->levels)
 		aftl_record_name_levels(&header, AFTL_LEVELS);
-	header.device_bytes = units * unit_bytes;
+	header.device_bytes = units * geo->unit_bytes;
 	scnprintf(header.source_format, sizeof(header.source_format), "approxftl sim");
 	scnprintf(header.tool_version, sizeof(header.tool_version), "approxftl %s",
 		  approxftl_version());

@@ -26,14 +26,15 @@ struct recording {
  * recording_open() - begin the records of @stream for a device
  * @recording: whose file was begun
  * @stream: says whether quality levels come
- * @unit_bytes: of the device
- * @units: of the device
+ * @geo: of the device
+ * @units: of all its shards
  * @error: the sentence
  *
  * Return: 0 or a negative error number
  */
 int __must_check recording_open(struct recording *recording, const struct sim_stream *stream,
-				u32 unit_bytes, u64 units, struct aftl_error *error);
+				const struct aftl_geometry *geo, u64 units,
+				struct aftl_error *error);
 
 /* @request has come at @at_ns, since the begin of the stream. Nothing happens without --record. */
 int recording_put(struct recording *recording, const struct sim_request *request, u64 at_ns,

@@ -233,11 +233,7 @@ static int open_record(struct run *run, struct aftl_error *error)
 
 	if (!run->options->record)
 		return 0;
-	if (geo->zones)
-		return aftl_fail(error, -EINVAL,
-				 "--record: records have no resets of zones; set zoned 0");
-	return recording_open(&run->record, run->drive.stream, geo->unit_bytes, geo->units,
-			      error);
+	return recording_open(&run->record, run->drive.stream, geo, geo->units, error);
 }
 
 static enum exit_code open_stream(struct run *run, struct aftl_error *error)
@@ -312,7 +308,7 @@ void sim_survey_queues(const struct sim_queue *queues, u32 tenants, struct sim_r
 			result->queue_count = i + 1;
 }
 
-static void survey_zones(const struct aftl *ftl, struct sim_result *result)
+void sim_survey_zones(const struct aftl *ftl, struct sim_result *result)
 {
 	u32 written;
 	u32 i;
@@ -344,7 +340,7 @@ static void survey(const struct run *run, struct sim_result *result)
 	result->memory_bytes = aftl_memory_bytes(ftl);
 	result->digest = aftl_digest(ftl);
 	result->read_only = aftl_read_only(ftl);
-	survey_zones(ftl, result);
+	sim_survey_zones(ftl, result);
 	result->interrupted = interrupted();
 	sim_survey_blocks(ftl, result);
 	survey_luns(run, result);

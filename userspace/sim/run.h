@@ -183,6 +183,9 @@ void sim_survey_queues(const struct sim_queue *queues, u32 tenants, struct sim_r
 /* Adds the wear of the blocks of @ftl to @result. */
 void sim_survey_blocks(const struct aftl *ftl, struct sim_result *result);
 
+/* Adds the states of the zones of @ftl to @result. */
+void sim_survey_zones(const struct aftl *ftl, struct sim_result *result);
+
 /* Now and then: the line of @progress. Returns whether somebody wants no more, by Ctrl-C. */
 bool sim_look_around(struct progress *progress, u64 submitted);
 

@@ -21,6 +21,11 @@ static bool is_discard(const struct sim_request *request)
 	return request->op == AFTL_OP_DISCARD || request->op == AFTL_OP_WRITE_ZEROES;
 }
 
+static bool of_zone(const struct sim_request *request)
+{
+	return request->op >= AFTL_OPS;
+}
+
 /* How many parts there will be. */
 static u32 count_parts(const struct aftl_shards *layout, const struct sim_request *request)
 {
@@ -29,6 +34,8 @@ static u32 count_parts(const struct aftl_shards *layout, const struct sim_reques
 
 	if (request->op == AFTL_OP_FLUSH)
 		return layout->count;
+	if (of_zone(request))
+		return 1;
 	return is_discard(request) ? min(last - first + 1, (u64)layout->count) : last - first + 1;
 }
 
@@ -108,6 +115,9 @@ void shard_cut(struct shard_list *lists, const struct aftl_shards *layout,
 		like.whole = make_whole(request, number, epoch, parts);
 	if (request->op == AFTL_OP_FLUSH)
 		flush_all(lists, layout, &like);
+	else if (of_zone(request))
+		add_part(&lists[aftl_shard_of(layout, request->unit)], &like, 0,
+			 aftl_shard_unit(layout, request->unit), request->units);
 	else if (is_discard(request))
 		share_out(lists, layout, &like);
 	else

@@ -385,7 +385,7 @@ static enum exit_code open_stream(struct run *run, struct aftl_error *error)
 		run->seats[i].shard.tenants = &run->tenants;
 	sim_arrivals_init(&run->arrivals, options, config, &run->geo);
 	if (options->record &&
-	    recording_open(&run->recording, run->stream, run->geo.unit_bytes, units, error))
+	    recording_open(&run->recording, run->stream, &run->geo, units, error))
 		return EXIT_FAILED;
 	return EXIT_DONE;
 }

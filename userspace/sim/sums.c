@@ -8,6 +8,7 @@ bool sim_sum_geometry(struct aftl_geometry *sum, const struct aftl_geometry *one
 	sum->luns *= count;
 	sum->channels *= count;
 	sum->blocks *= count;
+	sum->zones *= count;
 	return (u64)one->blocks * count <= U32_MAX;
 }
 
@@ -25,4 +26,5 @@ void sim_sum_device(struct sim_result *result, const struct aftl *ftl, u32 index
 	result->memory_bytes += aftl_memory_bytes(ftl);
 	result->read_only |= aftl_read_only(ftl);
 	sim_survey_blocks(ftl, result);
+	sim_survey_zones(ftl, result);
 }

@@ -40,9 +40,6 @@ static int check(const struct aftl_config *config, struct aftl_error *error)
 		return aftl_fail(error, -EINVAL,
 				 "shards: %u channels cannot be shared out among %u; it takes a number that divides them",
 				 channels, (u32)config->shards);
-	if (config->shards > 1 && config->zoned)
-		return aftl_fail(error, -EINVAL,
-				 "shards: a zone is written in one order, which several FTLs do not have; set zoned 0 or shards 1");
 	return 0;
 }
 
@@ -50,6 +47,9 @@ u32 aftl_shard_run_shift(const struct aftl_geometry *geo)
 {
 	u32 least = max(aftl_program_units(geo), (u32)AFTL_SHARD_RUN / geo->unit_bytes);
 
+	/* A zone is written in one order, by one FTL. */
+	if (geo->zones)
+		least = geo->zone_units;
 	return (u32)fls64(least - 1);
 }
 

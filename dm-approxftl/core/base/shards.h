@@ -18,7 +18,7 @@
 /**
  * struct aftl_shards - how a device is divided
  * @count: of shards, 1 for a device that is not divided
- * @run_shift: units that follow each other in one shard, as a power of two
+ * @run_shift: units that follow each other in one shard, as a power of two; of zones, one
  * @units: that the host sees, of all shards
  * @geo: shape of each shard
  */
