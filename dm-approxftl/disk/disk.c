@@ -8,6 +8,7 @@
  * one on an idle processor, and handed to ksoftirqd when the emulated device is faster
  * than the machine. An idle disk arms no timer.
  */
+#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "compat.h"
@@ -318,6 +319,19 @@ static struct aftl_disk *new_disk(const struct aftl_options *options, u32 shard)
 	return disk;
 }
 
+/* That of one shard is in use already. Better now than when all but the last have been read. */
+static int check_memory(const struct aftl_options *options, const struct aftl *ftl,
+			struct aftl_error *error)
+{
+	u64 bytes = aftl_memory_bytes(ftl);
+
+	if ((bytes * (options->config.shards - 1)) >> PAGE_SHIFT < (u64)si_mem_available())
+		return 0;
+	return aftl_fail(error, -ENOMEM,
+			 "not enough memory: the tables of %llu shards take %llu MiB each",
+			 options->config.shards, bytes >> 20);
+}
+
 int aftl_disk_check(const struct aftl_options *options, struct aftl_error *error)
 {
 	struct aftl_config own;
@@ -326,8 +340,10 @@ int aftl_disk_check(const struct aftl_options *options, struct aftl_error *error
 
 	aftl_shard_config(&own, &options->config, 0);
 	ret = aftl_create(&ftl, &own, options->policy, &aftl_host_memory, NULL, error);
-	if (!ret)
-		aftl_destroy(ftl);
+	if (ret)
+		return ret;
+	ret = check_memory(options, ftl, error);
+	aftl_destroy(ftl);
 	return ret;
 }
 

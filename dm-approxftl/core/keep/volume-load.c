@@ -218,6 +218,12 @@ static void drop_all_discarded(struct scan *scan, u32 first, const u8 *bytes)
 		drop_discarded(scan, unit, aftl_get(bytes, 8));
 }
 
+static int pause_load(const struct aftl *ftl, struct aftl_error *error)
+{
+	return aftl_pause(ftl) ? aftl_fail(error, -EINTR,
+					   "interrupted while the tables were read") : 0;
+}
+
 static int scan_discards(struct scan *scan, struct aftl_error *error)
 {
 	int ret = 0;
@@ -231,6 +237,8 @@ static int scan_discards(struct scan *scan, struct aftl_error *error)
 			drop_all_discarded(scan, unit, bytes);
 		else
 			ret = refuse_entry(scan, at.sector, ret, error);
+		if (!ret && at.sector % AFTL_FRAME_SECTORS == 0)
+			ret = pause_load(scan->ftl, error);
 	}
 	return ret;
 }
@@ -955,12 +963,6 @@ static void restore_time(struct scan *scan)
 	hours = (u32)min_t(u64, aftl_hours(ftl), U32_MAX);
 	for (i = 0; i < ftl->geo.blocks; i++)
 		ftl->media.blocks[i].first_hour = min(ftl->media.blocks[i].first_hour, hours);
-}
-
-static int pause_load(const struct aftl *ftl, struct aftl_error *error)
-{
-	return aftl_pause(ftl) ? aftl_fail(error, -EINTR,
-					   "interrupted while the tables were read") : 0;
 }
 
 static int scan_blocks(struct scan *scan, struct aftl_error *error)
