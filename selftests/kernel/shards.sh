@@ -301,6 +301,8 @@ audit_of()
 lives_on_a_block_device()
 {
 	ram_disks 1 524288 && create_kept && model aftl-kept 300 &&
+		at_once verify aftl-kept --ioengine=libaio --iodepth=16 --bsrange=4k-256k \
+			--numjobs=2 --offset_increment=8m --size=8m &&
 		dd if=/dev/urandom of=/dev/mapper/aftl-kept bs=1M count=16 oflag=direct conv=fsync \
 			2>"$scratch/said" &&
 		! each_shard aftl-kept host_write_units | grep -qw 0 && [ "$(audit_of)" = clean ] &&
