@@ -588,6 +588,36 @@ static void the_last_blocks_are_not_the_end(void)
 	full_lives(short_blocks, 20);
 }
 
+/* Without room for all units nobody waits for more: what gains is collected, and then it rests. */
+static void what_has_become_read_only_rests(void)
+{
+	static const char *const full[] = {
+		"channels", "4", "chips", "1", "blocks", "29", "layers", "3", "word_lines", "2",
+		"page", "2KiB", "unit", "512", "op", "46.4", "allocate", "static", "stripe", "cwpd",
+		"superblock", "4", "rain", "on", "buffer", "512KiB", "buffer_safe", "on",
+		"gc", "13.2", "gc_idle_valid", "83", "wear_gap", "8", NULL
+	};
+	u32 read_only = 0;
+	u32 seed;
+	u32 steps;
+
+	for (seed = 0; seed < 12 && !tap_failures(); seed++) {
+		open_device("separated", full);
+		test_stream_init(&stream, seed);
+		test_stream_fill(&stream, &device);
+		send(seed * 37 % 1000);
+		kill_die(seed % 4);
+		send(200 + seed * 91 % 2500);
+		aftl_hurry(device.ftl, true);
+		for (steps = 0; aftl_busy(device.ftl) && steps < 200000; steps++)
+			test_step(&device);
+		CHECK_RANGE(steps, 0, 199999);
+		read_only += aftl_read_only(device.ftl);
+		close_device();
+	}
+	CHECK_RANGE(read_only, 3, 12);
+}
+
 static struct test_device twin;
 
 static void play(struct test_device *on, u64 seed)
@@ -810,6 +840,7 @@ int main(void)
 	tap_run("blocks are made free for what a dead die has left", blocks_are_made_free_for_it);
 	tap_run("nobody takes open blocks", nobody_takes_open_blocks);
 	tap_run("the last blocks are not the end", the_last_blocks_are_not_the_end);
+	tap_run("what has become read-only rests", what_has_become_read_only_rests);
 	with_every_policy("superblocks are saved", it_is_saved, plain);
 	with_every_policy("superblocks with parity are saved", it_is_saved, parity);
 	tap_run("most policies were tried", most_policies_were_tried);

@@ -96,8 +96,9 @@ static void draw_superblocks(struct aftl_config *config)
 	config->passes = 1;
 	config->read_cache = 0;
 	config->victim = AFTL_VICTIM_greedy;
-	/* What has a bad block beside it has no parity. */
+	/* What has a bad block beside it has no parity, and what ECC cannot read is of no help. */
 	config->bad = 0;
+	config->errors = false;
 	config->endurance = 0;
 }
 

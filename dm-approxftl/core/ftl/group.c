@@ -108,6 +108,15 @@ static bool gains(struct aftl *ftl, const struct aftl_lun *lun, u32 number)
 	return block->state == AFTL_BLOCK_CLOSED && block->valid <= ftl->gc_most_valid;
 }
 
+/*
+ * What is read-only will not be written to any more: who gains nothing would have one superblock
+ * collected after the other, for ever.
+ */
+static bool is_wanted(struct aftl *ftl, const struct aftl_lun *lun, u32 number, enum reach reach)
+{
+	return (reach == REACH_FILLED && !ftl->read_only) || gains(ftl, lun, number);
+}
+
 static u32 cheapest(struct aftl *ftl, const struct aftl_lun *lun, enum reach reach, u32 *cost)
 {
 	u32 group = aftl_group_of(ftl, lun);
@@ -118,7 +127,7 @@ static u32 cheapest(struct aftl *ftl, const struct aftl_lun *lun, enum reach rea
 	for (number = 0; number < ftl->geo.blocks_per_lun; number++) {
 		u32 other = cost_of(ftl, group, number, reach);
 
-		if (other < *cost && (reach == REACH_FILLED || gains(ftl, lun, number))) {
+		if (other < *cost && is_wanted(ftl, lun, number, reach)) {
 			*cost = other;
 			best = number;
 		}
