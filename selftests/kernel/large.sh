@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A volume of 3.4 TiB on a sparse file, in a guest with the 9 GiB of memory that its tables take:
+# made, written at both ends and in the middle, as a crash leaves it, found again, checked.
+# AFTL_LARGE is the number of blocks of a die (8192). One of 16 TiB, which takes 41 GiB, is refused.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+. selftests/kernel/medium.sh
+
+# Each channel has a die, with blocks of 128 MiB.
+shape='chips 1 dies 1 planes 1 layers 128 word_lines 16 bits 4 page 16KiB unit 4KiB errors off timing off'
+large="channels 4 shards 4 blocks ${AFTL_LARGE:-8192} $shape"
+huge="channels 8 shards 8 blocks 19400 $shape"
+
+now()
+{
+	cut -d . -f 1 /proc/uptime
+}
+
+available()
+{
+	awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo
+}
+
+# timed WHAT COMMAND...: how long it takes, and what memory is left then
+timed()
+{
+	timed=$1
+	begun=$(now)
+	shift
+	"$@"
+	timed_status=$?
+	echo "# $timed: $(($(now) - begun)) s, $(available) MiB left"
+	return "$timed_status"
+}
+
+attach()
+{
+	loop=$(losetup --find --show "$1")
+}
+
+make_it()
+{
+	modprobe loop 2>"$scratch/said"
+	head -c 4194304 /dev/urandom >"$scratch/few"
+	# shellcheck disable=SC2086 # words
+	truncate -s 8T "$scratch/file" && attach "$scratch/file" &&
+		timed format formatted "$loop" $large
+}
+
+# shellcheck disable=SC2086 # words
+load_it()
+{
+	[ -n "${units:-}" ] || units=$(echo "$large" | xargs -n 2 | grep -v timing |
+		sed 's/^/--set /; s/ \([^ ]*\)$/=\1/' | xargs "$approxftl" sim --requests 0 --json |
+		sed -n 's/^ *"units": \([0-9]*\),/\1/p' | head -n 1)
+	dmsetup create aftl-large --table "$(line "$loop" $((units * 8)) $large)"
+}
+
+places()
+{
+	echo 0 $((units / 2048)) $((units / 1024 - 1))
+}
+
+write_it()
+{
+	for place in $(places); do
+		dd if="$scratch/few" of=/dev/mapper/aftl-large bs=4M seek="$place" oflag=direct \
+			conv=fsync 2>"$scratch/said" || return
+	done
+}
+
+has_it()
+{
+	for place in $(places); do
+		dd if=/dev/mapper/aftl-large bs=4M skip="$place" count=1 iflag=direct \
+			2>"$scratch/said" | cmp - "$scratch/few" || return
+	done
+}
+
+# A copy that is taken in use is what a crash leaves.
+crash_it()
+{
+	cp --sparse=always "$scratch/file" "$scratch/copy" && dmsetup remove aftl-large &&
+		losetup -d "$loop" && rm "$scratch/file" && attach "$scratch/copy"
+}
+
+check_it()
+{
+	dmsetup remove aftl-large && "$approxftl" check "$loop" >"$scratch/said" 2>&1 &&
+		grep -q sound "$scratch/said"
+}
+
+refuses_what_there_is_no_memory_for()
+{
+	modprobe loop 2>"$scratch/said"
+	truncate -s 22T "$scratch/huge" && attach "$scratch/huge" || return
+	# shellcheck disable=SC2086 # words
+	timed 'format of 16 TiB' formatted "$loop" $huge &&
+		! timed 'refusal of 16 TiB' dmsetup create aftl-huge \
+			--table "$(line "$loop" 34359738368 $huge)" 2>"$scratch/said" &&
+		dmesg | tail -n 3 | grep -q 'not enough memory'
+	refused=$?
+	losetup -d "$loop" && rm "$scratch/huge" && return "$refused"
+}
+
+ktap_test_run 'what there is no memory for is refused' refuses_what_there_is_no_memory_for
+ktap_test_run 'it is made' make_it
+ktap_test_run 'it is loaded' timed load load_it
+ktap_test_run 'it is written' timed writes write_it
+ktap_test_run 'it crashes' timed crash crash_it
+ktap_test_run 'it is found again' timed recovery load_it
+ktap_test_run 'it has what was written' has_it
+ktap_test_run 'the offline check finds it sound' timed check check_it
+losetup -d "$loop"
+finished
