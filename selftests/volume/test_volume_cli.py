@@ -251,6 +251,14 @@ def test_damage_of_a_shard(shards: Path) -> None:
     assert found["repaired"] and answer("check", shards)["sound"]
 
 
+def test_a_long_finding_is_whole(shards: Path) -> None:
+    """What it ends with is what helps."""
+    change(shards, second_of(shards) + first_frames(shards)["spare_table"] * FRAME + SECTOR + 17)
+    findings = answer("check", shards, code=4)["listed_findings"]
+    assert findings[1].startswith("shard 1: the volume is damaged")
+    assert findings[1].endswith("see approxftl check --repair")
+
+
 def test_the_repair_of_one_shard_is_not_that_of_all(shards: Path) -> None:
     change(shards, first_frames(shards)["spare_table"] * FRAME + SECTOR + 17)
     change(shards, second_of(shards) + FRAME + 300)
@@ -282,7 +290,7 @@ def test_nothing_is_left_of_the_shards_before(shards: Path) -> None:
     """With the name of the one before, and a file that ends where the second shard begins."""
     limited = run_program("prlimit", f"--fsize={second_of(shards)}", PROGRAM, "format", shards,
                           "--uuid", UUID, *SMALL, *SHARDS, "--force")
-    assert limited.code != 0
+    assert limited.code != 0 and "File too large" in limited.err
     assert ": there is no volume" in run("check", shards).err
 
 

@@ -27,9 +27,9 @@ static int transfer(struct medium_file *file, u64 offset, void *bytes, u32 size,
 		offset += (u64)part;
 		bytes = (u8 *)bytes + part;
 		size -= (u32)part;
-		file->moved += (u64)part;
+		file->whole->moved += (u64)part;
 	}
-	progress_step(&file->progress, file->moved);
+	progress_step(&file->whole->progress, file->whole->moved);
 	return 0;
 }
 
@@ -52,16 +52,16 @@ static int medium_write(void *host, u64 offset, const void *bytes, u32 size)
 {
 	struct medium_file *file = host;
 
-	file->write_failure = transfer(file, offset, (void *)(uintptr_t)bytes, size, true);
-	return file->write_failure;
+	file->whole->write_failure = transfer(file, offset, (void *)(uintptr_t)bytes, size, true);
+	return file->whole->write_failure;
 }
 
 static int medium_flush(void *host)
 {
 	struct medium_file *file = host;
 
-	file->write_failure = fdatasync(file->fd) ? -errno : 0;
-	return file->write_failure;
+	file->whole->write_failure = fdatasync(file->fd) ? -errno : 0;
+	return file->whole->write_failure;
 }
 
 static int refuse(struct aftl_error *error, const char *path, int code)
@@ -132,6 +132,7 @@ static int open_medium(struct medium_file *file, const char *path, int flags,
 			.alloc = core_memory_alloc,
 			.free = core_memory_free,
 		},
+		.whole = file,
 		.path = path,
 		.sector = 1,
 		.fd = -1,

@@ -11,6 +11,7 @@
 /**
  * struct medium_file - an open medium
  * @medium: how the core sees it
+ * @whole: what it is a part of, which has @progress, @moved and @write_failure; else itself
  * @path: as it was given, for sentences
  * @progress: of @moved bytes, if the user of it has begun one
  * @moved: bytes read and written
@@ -24,6 +25,7 @@
  */
 struct medium_file {
 	struct aftl_medium medium;
+	struct medium_file *whole;
 	const char *path;
 	struct progress progress;
 	u64 moved;

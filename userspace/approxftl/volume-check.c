@@ -22,47 +22,55 @@
 #define TURN_FRAMES 64
 
 /**
+ * struct patient - the volume that is looked at
+ * @file: where on the medium it is
+ * @volume: it
+ * @before: findings in the volumes before
+ * @recovery: what loading found, @loaded only
+ * @loaded: the device could be put together
+ * @slots: by unit, where the tables say that it is
+ * @erases: by block, as the tables say
+ */
+struct patient {
+	struct medium_file file;
+	struct aftl_volume *volume;
+	u32 before;
+	struct aftl_recovery recovery;
+	bool loaded;
+	aftl_slot_t *slots;
+	u32 *erases;
+};
+
+/**
  * struct checkup - one check, of one volume after the other where there are shards
  * @options: the command line
  * @whole: the medium
- * @file: where on it the volume is that is looked at
- * @volume: that one
+ * @now: the volume that is looked at
  * @super: of the first
  * @total: what loading found in all of them
  * @open: volumes that were not closed
+ * @unloaded: volumes of which the device could not be put together
  * @findings: sentences on what is wrong
  * @found: how many there were
- * @before: how many of them in the volumes before
- * @recovery: what loading found, @loaded only
- * @loaded: the device could be put together
- * @unloaded: volumes of which it could not
  * @mended: what was damaged has been written again
  * @repaired: a sentence on that, or on why not
- * @lost: runs of units whose data are lost, @loaded only: the first, how many, and the shard
+ * @lost: runs of units whose data are lost: the first, how many, and the shard
  * @lost_runs: how many of them
- * @slots: by unit, where the tables say that it is
- * @erases: by block, as the tables say
  */
 struct checkup {
 	const struct device_options *options;
 	struct medium_file whole;
-	struct medium_file file;
-	struct aftl_volume *volume;
+	struct patient now;
 	struct aftl_superblock super;
 	struct aftl_recovery total;
 	u32 open;
+	u32 unloaded;
 	char *findings[FINDINGS_LISTED];
 	u32 found;
-	u32 before;
-	struct aftl_recovery recovery;
-	bool loaded;
-	u32 unloaded;
 	bool mended;
 	struct aftl_error repaired;
 	u32 lost[RUNS_LISTED][3];
 	u32 lost_runs;
-	aftl_slot_t *slots;
-	u32 *erases;
 };
 
 static bool has_shards(const struct checkup *checkup)
@@ -73,7 +81,7 @@ static bool has_shards(const struct checkup *checkup)
 static void find(struct checkup *checkup, const char *sentence)
 {
 	char text[256];
-	u32 shard = aftl_volume_super(checkup->volume)->shard;
+	u32 shard = aftl_volume_super(checkup->now.volume)->shard;
 
 	if (has_shards(checkup))
 		scnprintf(text, sizeof(text), "shard %u: %s", shard, sentence);
@@ -106,7 +114,7 @@ static void cannot_read(struct checkup *checkup, u64 frame, int ret)
 static int check_super(struct checkup *checkup, u32 copy, struct aftl_superblock *super,
 		       u8 bytes[AFTL_FRAME_BYTES])
 {
-	const struct aftl_medium *medium = &checkup->file.medium;
+	const struct aftl_medium *medium = &checkup->now.file.medium;
 	struct aftl_error error = { "" };
 	int ret = medium->read(medium->host, (u64)copy * AFTL_FRAME_BYTES, bytes,
 			       AFTL_FRAME_BYTES);
@@ -127,7 +135,7 @@ static int check_supers(struct checkup *checkup)
 
 	if (!ret)
 		ret = check_super(checkup, 1, &super[1], bytes[1]);
-	if (ret || checkup->found > checkup->before)
+	if (ret || checkup->found > checkup->now.before)
 		return ret;
 	/* One is written after the other: power may fail between. */
 	if (super[0].generation != super[1].generation + 1 &&
@@ -142,13 +150,13 @@ static int check_supers(struct checkup *checkup)
 /* The table that tells of stretches is in front of them. */
 static bool was_written(const struct checkup *checkup, u64 frame)
 {
-	return frame < aftl_volume_super(checkup->volume)->layout.erases ||
-	       aftl_volume_begun(checkup->volume, frame);
+	return frame < aftl_volume_super(checkup->now.volume)->layout.erases ||
+	       aftl_volume_begun(checkup->now.volume, frame);
 }
 
 static void check_frames(struct checkup *checkup, const u8 *bytes, u64 first, u32 frames)
 {
-	u32 nonce = aftl_superblock_nonce(aftl_volume_super(checkup->volume));
+	u32 nonce = aftl_superblock_nonce(aftl_volume_super(checkup->now.volume));
 	u64 sector = first * AFTL_FRAME_SECTORS;
 	u64 end = sector + (u64)frames * AFTL_FRAME_SECTORS;
 
@@ -162,7 +170,7 @@ static void check_frames(struct checkup *checkup, const u8 *bytes, u64 first, u3
 /* Frames that cannot be read together are read one by one. */
 static int check_turn(struct checkup *checkup, u64 first, u32 frames)
 {
-	const struct aftl_medium *medium = &checkup->file.medium;
+	const struct aftl_medium *medium = &checkup->now.file.medium;
 	static u8 bytes[TURN_FRAMES * AFTL_FRAME_BYTES];
 	int ret = medium->read(medium->host, first * AFTL_FRAME_BYTES, bytes,
 			       frames * AFTL_FRAME_BYTES);
@@ -179,7 +187,7 @@ static int check_turn(struct checkup *checkup, u64 first, u32 frames)
 
 static int check_tables(struct checkup *checkup)
 {
-	const struct aftl_layout *layout = &aftl_volume_super(checkup->volume)->layout;
+	const struct aftl_layout *layout = &aftl_volume_super(checkup->now.volume)->layout;
 	u64 frame = AFTL_FRAME_TABLES;
 	int ret = 0;
 
@@ -206,12 +214,12 @@ static const struct aftl_host_ops ops = {
 static int load(struct checkup *checkup, bool scan, struct aftl **ftl,
 		struct aftl_recovery *recovery, struct aftl_error *error)
 {
-	const struct aftl_superblock *super = aftl_volume_super(checkup->volume);
+	const struct aftl_superblock *super = aftl_volume_super(checkup->now.volume);
 	const struct aftl_policy_type *type = aftl_policy_find(super->policy);
 
 	if (!type)
 		return aftl_fail(error, -EINVAL, "there is no policy \"%s\"", super->policy);
-	return aftl_volume_load(checkup->volume, type, &super->config, &ops, NULL, scan, ftl,
+	return aftl_volume_load(checkup->now.volume, type, &super->config, &ops, NULL, scan, ftl,
 				recovery, error);
 }
 
@@ -221,12 +229,12 @@ static void remember_device(struct checkup *checkup, const struct aftl *ftl)
 	u32 class;
 	u32 i;
 
-	checkup->slots = memory_zeroed(geo->units, sizeof(*checkup->slots));
-	checkup->erases = memory_zeroed(geo->blocks, sizeof(*checkup->erases));
+	checkup->now.slots = memory_zeroed(geo->units, sizeof(*checkup->now.slots));
+	checkup->now.erases = memory_zeroed(geo->blocks, sizeof(*checkup->now.erases));
 	for (i = 0; i < geo->units; i++)
-		checkup->slots[i] = aftl_lookup(ftl, to_unit(i), &class);
+		checkup->now.slots[i] = aftl_lookup(ftl, to_unit(i), &class);
 	for (i = 0; i < geo->blocks; i++)
-		checkup->erases[i] = aftl_media(ftl)->blocks[i].erases;
+		checkup->now.erases[i] = aftl_media(ftl)->blocks[i].erases;
 }
 
 static void list_lost(struct checkup *checkup, const struct aftl *ftl)
@@ -238,7 +246,7 @@ static void list_lost(struct checkup *checkup, const struct aftl *ftl)
 		u32 *run = checkup->lost[checkup->lost_runs];
 
 		run[0] = unit;
-		run[2] = aftl_volume_super(checkup->volume)->shard;
+		run[2] = aftl_volume_super(checkup->now.volume)->shard;
 		run[1] = aftl_seek_lost(ftl, unit, units, false) - unit;
 		unit = aftl_seek_lost(ftl, unit + run[1], units, true);
 	}
@@ -248,15 +256,15 @@ static int check_recovery(struct checkup *checkup)
 {
 	struct aftl_error error = { "" };
 	struct aftl *ftl = NULL;
-	int ret = load(checkup, true, &ftl, &checkup->recovery, &error);
+	int ret = load(checkup, true, &ftl, &checkup->now.recovery, &error);
 
 	if (ret) {
 		find(checkup, error.text);
 		return ret == -ENOMEM || ret == -EINTR ? ret : 0;
 	}
-	if (checkup->recovery.state)
+	if (checkup->now.recovery.state)
 		find(checkup, "one of the states is damaged, or cannot be read");
-	checkup->loaded = true;
+	checkup->now.loaded = true;
 	remember_device(checkup, ftl);
 	list_lost(checkup, ftl);
 	aftl_destroy(ftl);
@@ -273,10 +281,10 @@ static void compare_units(struct checkup *checkup, const struct aftl *ftl)
 	for (i = 0; i < aftl_geometry(ftl)->units; i++) {
 		aftl_slot_t slot = aftl_lookup(ftl, to_unit(i), &class);
 
-		if (slot != checkup->slots[i])
+		if (slot != checkup->now.slots[i])
 			find_that(checkup,
 				  "unit %u: slot %u by the snapshot, slot %u by the tables", i,
-				  from_slot(slot), from_slot(checkup->slots[i]));
+				  from_slot(slot), from_slot(checkup->now.slots[i]));
 	}
 }
 
@@ -287,10 +295,10 @@ static void compare_blocks(struct checkup *checkup, const struct aftl *ftl)
 	for (i = 0; i < aftl_geometry(ftl)->blocks; i++) {
 		u32 erases = aftl_media(ftl)->blocks[i].erases;
 
-		if (erases != checkup->erases[i])
+		if (erases != checkup->now.erases[i])
 			find_that(checkup,
 				  "block %u: %u erases by the snapshot, %u by the tables", i,
-				  erases, checkup->erases[i]);
+				  erases, checkup->now.erases[i]);
 	}
 }
 
@@ -301,8 +309,8 @@ static int check_snapshot(struct checkup *checkup)
 	struct aftl *ftl = NULL;
 	int ret;
 
-	if (!checkup->loaded || checkup->options->scan ||
-	    !aftl_volume_state(checkup->volume)->closed)
+	if (!checkup->now.loaded || checkup->options->scan ||
+	    !aftl_volume_state(checkup->now.volume)->closed)
 		return 0;
 	ret = load(checkup, false, &ftl, &recovery, &error);
 	if (ret)
@@ -325,9 +333,9 @@ static int mend(struct checkup *checkup, const struct aftl *ftl,
 {
 	int ret;
 
-	aftl_volume_tick(checkup->volume, aftl_now(ftl), aftl_age_ns(ftl),
+	aftl_volume_tick(checkup->now.volume, aftl_now(ftl), aftl_age_ns(ftl),
 			 aftl_policy_memory(ftl));
-	ret = aftl_volume_mend(checkup->volume);
+	ret = aftl_volume_mend(checkup->now.volume);
 	if (ret)
 		return aftl_fail(error, ret, "the volume could not be written: %s",
 				 strerror(-ret));
@@ -347,11 +355,11 @@ static int repair(struct checkup *checkup)
 	struct aftl *ftl = NULL;
 	int ret;
 
-	aftl_volume_release(checkup->volume);
-	checkup->volume = NULL;
-	ret = aftl_volume_open(&checkup->volume, &checkup->file.medium, &error);
+	aftl_volume_release(checkup->now.volume);
+	checkup->now.volume = NULL;
+	ret = aftl_volume_open(&checkup->now.volume, &checkup->now.file.medium, &error);
 	if (!ret && checkup->options->give_up)
-		aftl_volume_give_up(checkup->volume);
+		aftl_volume_give_up(checkup->now.volume);
 	if (!ret)
 		ret = load(checkup, checkup->options->scan, &ftl, &recovery, &error);
 	if (!ret)
@@ -359,7 +367,7 @@ static int repair(struct checkup *checkup)
 	if (ret)
 		aftl_fail(&checkup->repaired, 0, "not repaired: %.180s", error.text);
 	/* All that was found, or it is not mended. */
-	checkup->mended = !ret && (checkup->mended || !checkup->before);
+	checkup->mended = !ret && (checkup->mended || !checkup->now.before);
 	if (ftl)
 		aftl_destroy(ftl);
 	return ret == -EINTR ? ret : 0;
@@ -375,26 +383,26 @@ static int check_volume(struct checkup *checkup)
 		ret = check_recovery(checkup);
 	if (!ret)
 		ret = check_snapshot(checkup);
-	if (!ret && checkup->options->repair && checkup->found > checkup->before)
+	if (!ret && checkup->options->repair && checkup->found > checkup->now.before)
 		ret = repair(checkup);
 	return ret;
 }
 
 static void forget_device(struct checkup *checkup)
 {
-	free(checkup->slots);
-	free(checkup->erases);
-	checkup->slots = NULL;
-	checkup->erases = NULL;
+	free(checkup->now.slots);
+	free(checkup->now.erases);
+	checkup->now.slots = NULL;
+	checkup->now.erases = NULL;
 }
 
 static void add_up(struct checkup *checkup)
 {
-	const struct aftl_recovery *recovery = &checkup->recovery;
+	const struct aftl_recovery *recovery = &checkup->now.recovery;
 	struct aftl_recovery *total = &checkup->total;
 
-	checkup->open += !checkup->volume || !aftl_volume_state(checkup->volume)->closed;
-	checkup->unloaded += !checkup->loaded;
+	checkup->open += !checkup->now.volume || !aftl_volume_state(checkup->now.volume)->closed;
+	checkup->unloaded += !checkup->now.loaded;
 	total->programmed_pages += recovery->programmed_pages;
 	total->mapped_units += recovery->mapped_units;
 	total->bad_blocks += recovery->bad_blocks;
@@ -408,12 +416,12 @@ static int open_shard(struct checkup *checkup, u32 index, struct aftl_error *err
 	struct aftl_error cause = { "" };
 	int ret;
 
-	aftl_volume_release(checkup->volume);
-	checkup->volume = NULL;
-	medium_file_part(&checkup->file, &checkup->whole, index * stride);
-	ret = aftl_volume_open(&checkup->volume, &checkup->file.medium, &cause);
-	if (!ret && !aftl_superblock_belongs(aftl_volume_super(checkup->volume), &checkup->super,
-					     index))
+	aftl_volume_release(checkup->now.volume);
+	checkup->now.volume = NULL;
+	medium_file_part(&checkup->now.file, &checkup->whole, index * stride);
+	ret = aftl_volume_open(&checkup->now.volume, &checkup->now.file.medium, &cause);
+	if (!ret && !aftl_superblock_belongs(aftl_volume_super(checkup->now.volume),
+					     &checkup->super, index))
 		ret = aftl_fail(&cause, -EUCLEAN, "it is of another device");
 	if (!ret)
 		return 0;
@@ -429,7 +437,7 @@ static int find_shards(struct checkup *checkup, struct aftl_error *error)
 	u32 i;
 	int ret = 0;
 
-	checkup->super = *aftl_volume_super(checkup->volume);
+	checkup->super = *aftl_volume_super(checkup->now.volume);
 	if (checkup->super.shard)
 		return aftl_fail(error, -EUCLEAN,
 				 "this is shard %u of a device, of which the first is not here",
@@ -444,13 +452,13 @@ static int check_shard(struct checkup *checkup, u32 index)
 	struct aftl_error error = { "" };
 	int ret = has_shards(checkup) ? open_shard(checkup, index, &error) : 0;
 
-	checkup->before = checkup->found;
-	checkup->loaded = false;
-	memset(&checkup->recovery, 0, sizeof(checkup->recovery));
-	progress_begin(&checkup->file.progress, PROGRESS_ON_TERMINAL, "bytes", 0);
+	checkup->now.before = checkup->found;
+	checkup->now.loaded = false;
+	memset(&checkup->now.recovery, 0, sizeof(checkup->now.recovery));
+	progress_begin(&checkup->whole.progress, PROGRESS_ON_TERMINAL, "bytes", 0);
 	if (!ret)
 		ret = check_volume(checkup);
-	progress_end(&checkup->file.progress);
+	progress_end(&checkup->whole.progress);
 	if (!ret)
 		add_up(checkup);
 	forget_device(checkup);
@@ -498,7 +506,7 @@ static void print_json(const struct checkup *checkup)
 	u32 i;
 
 	device_answer_begin(checkup->options, &json);
-	json_string(&json, "path", checkup->file.path);
+	json_string(&json, "path", checkup->whole.path);
 	json_bool(&json, "sound", !checkup->found);
 	json_bool(&json, "closed", !checkup->open);
 	json_u64(&json, "findings", checkup->found);
@@ -562,7 +570,7 @@ static void print_text(const struct checkup *checkup)
 	print_lost(checkup);
 	if (checkup->repaired.text[0])
 		printf("%s\n", checkup->repaired.text);
-	printf("%s %s %s; it was %s\n", checkup->file.path,
+	printf("%s %s %s; it was %s\n", checkup->whole.path,
 	       checkup->mended ? "was" : "is",
 	       checkup->found ? "damaged" : "sound",
 	       checkup->open ? "not closed, which is no damage" : "closed in order");
@@ -574,7 +582,7 @@ static void end_checkup(struct checkup *checkup)
 
 	for (i = 0; i < listed(checkup); i++)
 		free(checkup->findings[i]);
-	aftl_volume_release(checkup->volume);
+	aftl_volume_release(checkup->now.volume);
 	medium_file_close(&checkup->whole);
 }
 
@@ -586,8 +594,8 @@ static enum exit_code check_open(struct checkup *checkup)
 	ret = check_shards(checkup);
 	if (ret) {
 		aftl_fail(&error, ret, "%.100s: the check was not completed: %s",
-			  checkup->file.path, strerror(-ret));
-		return volume_failed(checkup->options, checkup->file.path, ret, &error);
+			  checkup->whole.path, strerror(-ret));
+		return volume_failed(checkup->options, checkup->whole.path, ret, &error);
 	}
 	if (checkup->options->json)
 		print_json(checkup);
@@ -607,8 +615,8 @@ static enum exit_code run_check(const struct device_options *options)
 	interruption_catch();
 	if (ret)
 		return volume_failed(options, path, ret, &error);
-	medium_file_part(&checkup.file, &checkup.whole, 0);
-	ret = aftl_volume_open(&checkup.volume, &checkup.file.medium, &error);
+	medium_file_part(&checkup.now.file, &checkup.whole, 0);
+	ret = aftl_volume_open(&checkup.now.volume, &checkup.now.file.medium, &error);
 	if (!ret)
 		ret = find_shards(&checkup, &error);
 	/* A medium that has shrunk is damage here. */

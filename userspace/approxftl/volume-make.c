@@ -214,9 +214,6 @@ static int format_shard(struct making *making, u32 index, struct aftl_error *err
 	medium_file_part(&part, file, index * aftl_layout_stride(&super.layout));
 	aftl_superblock_to_shard(&super, index);
 	ret = aftl_volume_format(&part.medium, &super, error);
-	file->progress = part.progress;
-	file->moved = part.moved;
-	file->write_failure = part.write_failure;
 	if (!index)
 		making->super = super;
 	return ret;
