@@ -266,7 +266,8 @@ static int create_parts(struct aftl_disk *disk, const struct aftl_options *optio
 }
 
 static int open_parts(struct aftl_disk *disk, const struct aftl_options *options,
-		      struct block_device *bdev, u64 start, struct aftl_error *error)
+		      struct block_device *bdev, const struct aftl_disk *first,
+		      struct aftl_error *error)
 {
 	struct aftl_superblock *super = kzalloc(sizeof(*super), GFP_KERNEL);
 	int ret;
@@ -277,7 +278,8 @@ static int open_parts(struct aftl_disk *disk, const struct aftl_options *options
 	strscpy(super->profile, aftl_profile_name(options->profile), sizeof(super->profile));
 	super->config = options->config;
 	super->shard = disk->shard;
-	ret = aftl_dev_open(&disk->store, disk, bdev, start, super, error);
+	ret = aftl_dev_open(&disk->store, disk, bdev, first ? first->durable : NULL, super,
+			    error);
 	kfree(super);
 	if (!ret)
 		disk->unit_shift = ilog2(aftl_geometry(disk->ftl)->unit_bytes >> SECTOR_SHIFT);
@@ -364,14 +366,15 @@ int aftl_disk_create(struct aftl_disk **out, const struct aftl_options *options,
 }
 
 int aftl_disk_open(struct aftl_disk **out, const struct aftl_options *options, u32 shard,
-		   struct block_device *bdev, u64 start, struct aftl_error *error)
+		   struct block_device *bdev, const struct aftl_disk *first,
+		   struct aftl_error *error)
 {
 	struct aftl_disk *disk = new_disk(options, shard);
 	int ret;
 
 	if (!disk)
 		return aftl_fail(error, -ENOMEM, "not enough memory for a device");
-	ret = open_parts(disk, options, bdev, start, error);
+	ret = open_parts(disk, options, bdev, first, error);
 	if (ret)
 		aftl_disk_destroy(disk);
 	else

@@ -70,14 +70,14 @@ int __must_check aftl_disk_create(struct aftl_disk **out, const struct aftl_opti
  * @options: what is asked for, of the whole device
  * @shard: which part of it
  * @bdev: where its volumes are
- * @start: byte on it where that of @shard begins
+ * @first: the disk of the first part, NULL for that one; it says where the others are
  * @error: takes the sentence on failure
  *
  * Return: 0, or an error code with a sentence.
  */
 int __must_check aftl_disk_open(struct aftl_disk **out, const struct aftl_options *options,
-				u32 shard, struct block_device *bdev, u64 start,
-				struct aftl_error *error);
+				u32 shard, struct block_device *bdev,
+				const struct aftl_disk *first, struct aftl_error *error);
 
 /**
  * aftl_disk_begin() - the disk is about to be started

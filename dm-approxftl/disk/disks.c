@@ -2,7 +2,6 @@
 #include <linux/slab.h>
 
 #include "disk/disks.h"
-#include "store/dev.h"
 
 static struct aftl_device *new_device(const struct aftl_options *options, struct aftl_error *error)
 {
@@ -55,11 +54,9 @@ static int open_disk(struct aftl_device *device, u32 index, const struct aftl_op
 {
 	struct aftl_disk **disks = device->disks;
 	struct aftl_error cause;
-	u64 start = index ? index * aftl_dev_stride(disks[0]->durable) : 0;
-	int ret = aftl_disk_open(&disks[index], options, index, bdev, start, &cause);
+	int ret = aftl_disk_open(&disks[index], options, index, bdev, index ? disks[0] : NULL,
+				 &cause);
 
-	if (!ret && !aftl_dev_belongs(disks[index]->durable, disks[0]->durable, index))
-		ret = aftl_fail(&cause, -EUCLEAN, "its volume is of another device");
 	if (!ret)
 		return 0;
 	if (device->shards.count == 1)

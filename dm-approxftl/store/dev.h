@@ -231,21 +231,15 @@ static inline struct aftl_dev *aftl_store_to_dev(struct aftl_store *store)
  * @out: takes the store; the device that it holds is in @disk->ftl then
  * @disk: whose it will be
  * @bdev: block device
- * @start: byte on it where the volume begins
+ * @first: the first shard of the device, NULL for that one; it says where the others are
  * @super: policy, profile and parameters of the table line, and the shard
  * @error: takes the sentence on failure
  *
  * Changes nothing. Return: 0, or an error code with a sentence.
  */
 int __must_check aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk,
-			       struct block_device *bdev, u64 start,
+			       struct block_device *bdev, const struct aftl_dev *first,
 			       const struct aftl_superblock *super, struct aftl_error *error);
-
-/* Bytes from one shard of the device that is on @first to the next. */
-u64 aftl_dev_stride(const struct aftl_dev *first);
-
-/* Is it shard @index of the device whose first one is on @first? */
-bool aftl_dev_belongs(const struct aftl_dev *dev, const struct aftl_dev *first, u32 index);
 
 /*
  * Before the first request, and again after aftl_dev_rest(), with the parameters of the whole

@@ -27,8 +27,8 @@ static int check_sectors(struct block_device *bdev, const struct aftl_config *co
 }
 
 /* Volumes are made by a program that can look at what is there. */
-static int open_volume(struct aftl_dev *dev, const struct aftl_superblock *wanted,
-		       struct aftl_error *error)
+static int open_volume(struct aftl_dev *dev, const struct aftl_dev *first,
+		       const struct aftl_superblock *wanted, struct aftl_error *error)
 {
 	struct block_device *bdev = dev->device.bdev;
 	struct aftl_error cause;
@@ -37,8 +37,9 @@ static int open_volume(struct aftl_dev *dev, const struct aftl_superblock *wante
 	if (ret)
 		return ret;
 	ret = aftl_volume_open(&dev->volume, &dev->device.medium, &cause);
-	if (!ret && aftl_volume_super(dev->volume)->shard != wanted->shard)
-		ret = aftl_fail(&cause, -EUCLEAN, "the volume is that of another shard");
+	if (!ret && !aftl_superblock_belongs(aftl_volume_super(dev->volume),
+					     aftl_volume_super(first->volume), wanted->shard))
+		ret = aftl_fail(&cause, -EUCLEAN, "the volume is another shard's or device's");
 	if (ret == -ENODATA || ret == -EMEDIUMTYPE)
 		return aftl_fail(error, ret, "%.120s; to make a volume: approxftl format /dev/%pg",
 				 cause.text, bdev);
@@ -125,10 +126,10 @@ static int load_device(struct aftl_dev *dev, const struct aftl_superblock *wante
 	return take_tags(dev);
 }
 
-static int open_parts(struct aftl_dev *dev, const struct aftl_superblock *wanted,
-		      struct aftl_error *error)
+static int open_parts(struct aftl_dev *dev, const struct aftl_dev *first,
+		      const struct aftl_superblock *wanted, struct aftl_error *error)
 {
-	int ret = open_volume(dev, wanted, error);
+	int ret = open_volume(dev, first, wanted, error);
 
 	if (ret)
 		return ret;
@@ -152,8 +153,15 @@ static void dev_destroy(struct aftl_store *store)
 	kvfree(dev);
 }
 
+/* Byte on the block device where the volume of shard @index begins. */
+static u64 start_of(const struct aftl_dev *first, u32 index)
+{
+	return first ? index * aftl_layout_stride(&aftl_volume_super(first->volume)->layout) : 0;
+}
+
 int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_device *bdev,
-		  u64 start, const struct aftl_superblock *super, struct aftl_error *error)
+		  const struct aftl_dev *first, const struct aftl_superblock *super,
+		  struct aftl_error *error)
 {
 	struct aftl_dev *dev = kvzalloc(sizeof(*dev), GFP_KERNEL);
 	int ret;
@@ -162,7 +170,7 @@ int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_
 		return aftl_fail(error, -ENOMEM, "not enough memory for a store");
 	dev->store.type = &aftl_store_dev;
 	dev->disk = disk;
-	ret = aftl_bdev_init(&dev->device, bdev, start);
+	ret = aftl_bdev_init(&dev->device, bdev, start_of(first, super->shard));
 	if (ret) {
 		kvfree(dev);
 		return aftl_fail(error, ret, "not enough memory for a store");
@@ -170,7 +178,7 @@ int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_
 	/* The FTL may move data as soon as it is there. */
 	*out = &dev->store;
 	disk->durable = dev;
-	return open_parts(dev, super, error);
+	return open_parts(dev, first ? : dev, super, error);
 }
 
 /* Beginning and closing */
@@ -180,17 +188,6 @@ static void note_clock(struct aftl_dev *dev)
 	const struct aftl *ftl = dev->disk->ftl;
 
 	aftl_volume_tick(dev->volume, aftl_now(ftl), aftl_age_ns(ftl), aftl_policy_memory(ftl));
-}
-
-u64 aftl_dev_stride(const struct aftl_dev *first)
-{
-	return aftl_layout_stride(&aftl_volume_super(first->volume)->layout);
-}
-
-bool aftl_dev_belongs(const struct aftl_dev *dev, const struct aftl_dev *first, u32 index)
-{
-	return aftl_superblock_belongs(aftl_volume_super(dev->volume),
-				       aftl_volume_super(first->volume), index);
 }
 
 int aftl_dev_begin(struct aftl_dev *dev, const struct aftl_config *config,

@@ -294,6 +294,12 @@ def test_nothing_is_left_of_the_shards_before(shards: Path) -> None:
     assert ": there is no volume" in run("check", shards).err
 
 
+def test_why_a_later_shard_cannot_be_written(shards: Path) -> None:
+    limited = run_program("prlimit", f"--fsize={second_of(shards) + 4 * FRAME}", PROGRAM, "format",
+                          shards, "--uuid", UUID, *SMALL, *SHARDS, "--force")
+    assert limited.code != 0 and "File too large" in limited.err
+
+
 def test_damaged_state(image: Path) -> None:
     change(image, 2 * FRAME + 20)
     done = run("check", image)
