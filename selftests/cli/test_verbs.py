@@ -228,6 +228,14 @@ def test_shards_have_room_for_what_was_asked(shards: int) -> None:
     assert (f" shards {shards}" in document["table"]) == (shards > 1)
 
 
+@pytest.mark.parametrize("shards", [1, 2, 4])
+def test_zones_have_room_for_what_was_asked(shards: int) -> None:
+    document = json_of("create", "ssd", "--dry-run", "--size", "300MiB", "channels=4", "chips=1",
+                       "zoned=4MiB", "buffer=32MiB", "buffer_safe=on", f"shards={shards}")
+    assert document["size_bytes"] == 300 << 20
+    assert 300 << 20 <= document["room_bytes"] < 330 << 20
+
+
 def test_json_of_dry_run() -> None:
     document = json_of("create", "ssd", "--dry-run", "--policy", "vth_b", "--store", "none")
     assert document["table"] == " ".join(planned("--policy", "vth_b", "--store", "none"))

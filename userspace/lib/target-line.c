@@ -206,7 +206,7 @@ int target_line_size(const struct target_line *line, struct target_size *size,
 	return build_once(line, &size->memory_bytes, error);
 }
 
-/* Shape of a shard with one block in each plane, without over-provisioning. */
+/* Shape of a shard with one block in each plane, without over-provisioning, and without zones. */
 static int smallest_shape(const struct target_line *line, struct aftl_geometry *geo,
 			  struct aftl_error *error)
 {
@@ -216,6 +216,7 @@ static int smallest_shape(const struct target_line *line, struct aftl_geometry *
 	aftl_shard_config(&own, &line->config, 0);
 	own.blocks = 1;
 	own.op = 0;
+	own.zoned = 0;
 	return ret ? ret : aftl_geometry_init(geo, &own, error);
 }
 
@@ -229,7 +230,7 @@ static u64 units_of_each(const struct target_line *line, const struct aftl_geome
 	return DIV_ROUND_UP(units, run * line->config.shards) * run;
 }
 
-static int try_blocks(struct target_line *line, u64 blocks, struct aftl_error *error)
+static int try_blocks(struct target_line *line, u64 blocks, u64 sectors, struct aftl_error *error)
 {
 	struct target_size size;
 	char text[AFTL_VALUE_SIZE];
@@ -237,7 +238,12 @@ static int try_blocks(struct target_line *line, u64 blocks, struct aftl_error *e
 
 	scnprintf(text, sizeof(text), "%llu", (unsigned long long)blocks);
 	ret = aftl_param_set(&line->config, "blocks", text, error);
-	return ret ? ret : target_line_size(line, &size, error);
+	if (!ret)
+		ret = target_line_size(line, &size, error);
+	if (!ret && size.sectors < sectors)
+		ret = aftl_fail(error, -ENOSPC, "blocks: %s are too few for %llu sectors", text,
+				(unsigned long long)sectors);
+	return ret;
 }
 
 /* Blocks in each plane that are enough for @sectors. */
@@ -266,11 +272,11 @@ int target_line_fit(struct target_line *line, u64 sectors, struct aftl_error *er
 
 	if (ret)
 		return ret;
-	ret = try_blocks(line, blocks, error);
-	/* A small device has too few blocks for the policy's own work: it gets more. */
+	ret = try_blocks(line, blocks, sectors, error);
+	/* Too few for the policy's own work, or for what zones leave: it gets more. */
 	for (tries = 0; ret && tries < FIT_TRIES; tries++) {
 		blocks += blocks / 16 + 1;
-		if (!try_blocks(line, blocks, &unused))
+		if (!try_blocks(line, blocks, sectors, &unused))
 			return 0;
 	}
 	return ret;
