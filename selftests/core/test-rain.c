@@ -618,6 +618,24 @@ static void what_has_become_read_only_rests(void)
 	CHECK_RANGE(read_only, 3, 12);
 }
 
+/* A word line of parity is programmed at once, though those of data are filled by and by. */
+static void parity_waits_for_word_lines(void)
+{
+	static const char *const switched[] = {
+		"channels", "4", "chips", "1", "blocks", "40", "layers", "1", "word_lines", "4",
+		"bits", "3", "one_shot", "on", "page", "4KiB", "op", "89", "superblock", "4",
+		"rain", "on", NULL
+	};
+	u32 i;
+
+	open_device("ips", switched);
+	for (i = 0; i < 300 && !tap_failures(); i++) {
+		send(1);
+		test_audit(&device);
+	}
+	close_device();
+}
+
 static struct test_device twin;
 
 static void play(struct test_device *on, u64 seed)
@@ -840,6 +858,7 @@ int main(void)
 	tap_run("blocks are made free for what a dead die has left", blocks_are_made_free_for_it);
 	tap_run("nobody takes open blocks", nobody_takes_open_blocks);
 	tap_run("the last blocks are not the end", the_last_blocks_are_not_the_end);
+	tap_run("parity waits for word lines", parity_waits_for_word_lines);
 	tap_run("what has become read-only rests", what_has_become_read_only_rests);
 	with_every_policy("superblocks are saved", it_is_saved, plain);
 	with_every_policy("superblocks with parity are saved", it_is_saved, parity);

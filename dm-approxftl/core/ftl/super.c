@@ -233,6 +233,16 @@ static bool complete(const struct aftl *ftl, u32 group, u32 number, u32 page)
 	return true;
 }
 
+/* The same of all pages that parity is programmed in at once. */
+static bool all_complete(const struct aftl *ftl, u32 group, u32 number, u32 page)
+{
+	u32 end = page + ftl->geo.program_pages;
+
+	while (page < end && complete(ftl, group, number, page))
+		page++;
+	return page == end;
+}
+
 /* In the order of the data where that is one that can be foretold. */
 static void open_parity(struct aftl *ftl, struct aftl_block *parity,
 			const struct aftl_block *first)
@@ -260,7 +270,7 @@ static bool is_due(struct aftl *ftl, u32 group, u32 number, struct aftl_block *p
 	if (parity->state != AFTL_BLOCK_OPEN)
 		return false;
 	page = aftl_order_next(&ftl->media, parity);
-	return page < ftl->geo.pages && complete(ftl, group, number, page) &&
+	return page < ftl->geo.pages && all_complete(ftl, group, number, page) &&
 	       (any_programmed(ftl, group, number, page) ||
 		others_follow(ftl, group, number, parity));
 }
