@@ -103,7 +103,7 @@ static bool programmed_again(const struct aftl *ftl, aftl_slot_t slot)
 {
 	const struct aftl_media *media = aftl_media(ftl);
 
-	return aftl_page_again(media->attr[aftl_slot_device_page(media, slot)]);
+	return aftl_page_again(aftl_slot_attr(media, slot));
 }
 
 static void durable_complete(void *host, struct aftl_request *request)

@@ -586,7 +586,7 @@ static struct page_info look_at_page(struct aftl_disk *disk, u32 block, u32 page
 	u32 i;
 
 	spin_lock_bh(&disk->lock);
-	info.attr = media->attr[index];
+	info.attr = *aftl_attr_at(media, index);
 	for (i = 0; i < media->geo->page_units; i++)
 		info.valid += aftl_slot_valid(media, to_slot(index * media->geo->page_units + i));
 	spin_unlock_bh(&disk->lock);

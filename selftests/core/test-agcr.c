@@ -41,7 +41,7 @@ static u32 mode_of(u32 unit)
 
 	if (slot == AFTL_NO_SLOT)
 		return AFTL_MODES;
-	return aftl_page_mode(media->attr[aftl_slot_device_page(media, slot)]);
+	return aftl_page_mode(aftl_slot_attr(media, slot));
 }
 
 static u64 access_ns(bool write, u32 unit)

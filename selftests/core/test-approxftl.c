@@ -44,7 +44,7 @@ static void note_program(struct test_listener *listener, u32 tag, aftl_unit_t un
 	(void)unit;
 	probe.block = aftl_slot_block(media, slot);
 	probe.page = page % media->geo->pages;
-	probe.mode = aftl_page_mode(media->attr[page]);
+	probe.mode = aftl_page_mode(*aftl_attr_at(media, page));
 	probe.order = probe.block->order;
 	probe.kind = kind_of(probe.block);
 }
@@ -294,7 +294,7 @@ static bool page_class(const struct aftl_block *block, u32 page, u32 *class)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 
-	*class = aftl_page_class(media->attr[aftl_device_page(media, block, page)]);
+	*class = aftl_page_class(aftl_attr(media, block, page));
 	return aftl_page_programmed(media, block, page);
 }
 
@@ -556,8 +556,8 @@ static void copied(struct test_listener *listener, aftl_unit_t unit, aftl_slot_t
 {
 	struct copies *copies = container_of(listener, struct copies, listener);
 	const struct aftl_media *media = aftl_media(device.ftl);
-	u32 before = aftl_page_class(media->attr[aftl_slot_device_page(media, from)]);
-	u32 after = aftl_page_class(media->attr[aftl_slot_device_page(media, to)]);
+	u32 before = aftl_page_class(aftl_slot_attr(media, from));
+	u32 after = aftl_page_class(aftl_slot_attr(media, to));
 
 	bool *precise = &copies->precise[aftl_block_index(media, aftl_slot_block(media, from))];
 
@@ -626,7 +626,7 @@ struct wear {
 static void note_class(struct wear *wear, aftl_slot_t slot)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	u16 attr = media->attr[aftl_slot_device_page(media, slot)];
+	u16 attr = aftl_slot_attr(media, slot);
 	u32 block = aftl_block_index(media, aftl_slot_block(media, slot));
 
 	wear->precise[block] |= aftl_page_class(attr) != AFTL_APPROX;

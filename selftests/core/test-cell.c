@@ -52,22 +52,19 @@ static void build_lab(void)
 	lab.media = (struct aftl_media){
 		.geo = geo,
 		.blocks = zeroed(geo->blocks, sizeof(struct aftl_block)),
-		.attr = zeroed((size_t)geo->blocks * geo->pages, sizeof(u16)),
-		.hours.chunk[0] = zeroed((size_t)geo->blocks * geo->pages, sizeof(u16)),
-		.unit.chunk[0] = zeroed(geo->slots, sizeof(aftl_unit_t)),
-		.origin.chunk[0] = zeroed(geo->slots, sizeof(struct aftl_origin)),
+		.origins = true,
 		.valid = zeroed(geo->slots / 64 + 1, sizeof(u64)),
 	};
+	aftl_imprint_init(&lab.media);
+	lab.media.imprints.chunk[0] =
+		zeroed((size_t)geo->blocks * geo->pages, lab.media.imprint.bytes);
 	aftl_cell_init(&lab.cell, &lab.media, &lab.config);
 }
 
 static void end_lab(void)
 {
 	free(lab.media.blocks);
-	free(lab.media.attr);
-	free(lab.media.hours.chunk[0]);
-	free(lab.media.unit.chunk[0]);
-	free(lab.media.origin.chunk[0]);
+	free(lab.media.imprints.chunk[0]);
 	free(lab.media.valid);
 }
 
@@ -76,7 +73,7 @@ static void program_all(u32 class, u32 mode)
 	u32 page;
 
 	for (page = 0; page < lab.geo.blocks * lab.geo.pages; page++)
-		lab.media.attr[page] = aftl_page_attr(class, mode, 0);
+		*aftl_attr_at(&lab.media, page) = aftl_page_attr(class, mode, 0);
 }
 
 static void draws_have_their_mean(void)
@@ -411,27 +408,27 @@ static void only_later_neighbours_disturb(void)
 	begin_lab(1, 4096);
 	build_lab();
 	block = &lab.media.blocks[0];
-	lab.media.attr[12] = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
+	*aftl_attr_at(&lab.media, 12) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 12), 0);
 	for (page = 0; page < lab.geo.pages; page++) {
 		bool disturbs = page == 13 || page == 20;
 
 		if (page == 12)
 			continue;
-		lab.media.attr[page] = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
+		*aftl_attr_at(&lab.media, page) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 		CHECK_MSG(!aftl_page_disturb_mv(&lab.media, block, 12) == !disturbs,
 			  "page %u: disturb of page 12", page);
-		lab.media.attr[page] = 0;
+		*aftl_attr_at(&lab.media, page) = 0;
 	}
 	/* The same block in two passes: 12 has colour (1 + 4) % 2, its neighbours the other. */
 	block->order = AFTL_ORDER_TWO_PASS;
 	for (block->flip = 0;; block->flip = 1) {
 		for (i = 0; i < ARRAY_SIZE(neighbours); i++) {
-			lab.media.attr[neighbours[i]] =
+			*aftl_attr_at(&lab.media, neighbours[i]) =
 				aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 			CHECK_MSG(!aftl_page_disturb_mv(&lab.media, block, 12) == !block->flip,
 				  "flip %u: page %u", block->flip, neighbours[i]);
-			lab.media.attr[neighbours[i]] = 0;
+			*aftl_attr_at(&lab.media, neighbours[i]) = 0;
 		}
 		if (block->flip)
 			break;
@@ -471,7 +468,7 @@ static void errors_never_fall_with_disturb(void)
 	block = &lab.media.blocks[0];
 	block->erases = 2000;
 	for (page = 0; page < lab.geo.pages; page++) {
-		lab.media.attr[page] = aftl_page_attr(AFTL_APPROX, AFTL_MODE_REDUCED, 0);
+		*aftl_attr_at(&lab.media, page) = aftl_page_attr(AFTL_APPROX, AFTL_MODE_REDUCED, 0);
 		for (slot = 0; slot < (page + 1) * lab.geo.page_units; slot++) {
 			u32 raw = aftl_cell_read(&lab.cell, to_slot(slot), 500).raw;
 
@@ -530,21 +527,25 @@ static void approximate_data_skips_ecc(void)
 static void baked_errors_stay(void)
 {
 	struct aftl_errors errors;
+	u16 *baked;
 
 	begin_lab(1, 4096);
 	build_lab();
+	lab.media.blocks->extra = zeroed(lab.media.imprint.extra, sizeof(u16));
+	baked = aftl_baked_at(&lab.media, lab.media.blocks, to_slot(9));
 	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
 	errors = aftl_cell_read(&lab.cell, to_slot(9), 0);
-	aftl_origin_at(&lab.media, to_slot(9))->baked = 40;
+	*baked = 40;
 	CHECK_EQ(aftl_cell_read(&lab.cell, to_slot(9), 0).flips, errors.raw + 40);
 	CHECK_EQ(aftl_cell_read(&lab.cell, to_slot(9), 0).raw, errors.raw);
 	program_all(AFTL_PRECISE, AFTL_MODE_NORMAL);
 	CHECK_EQ(aftl_cell_read(&lab.cell, to_slot(9), 0).flips, 40);
-	aftl_origin_at(&lab.media, to_slot(9))->baked = 32768 + 100;
+	*baked = 32768 + 100;
 	CHECK_EQ(aftl_cell_read(&lab.cell, to_slot(9), 0).flips, 32768);
 	CHECK(!aftl_cell_read(&lab.cell, to_slot(9), 0).lost);
-	aftl_origin_at(&lab.media, to_slot(9))->baked = AFTL_BAKED_LOST;
+	*baked = AFTL_BAKED_LOST;
 	CHECK(aftl_cell_read(&lab.cell, to_slot(9), 0).lost);
+	free(lab.media.blocks->extra);
 	end_lab();
 }
 

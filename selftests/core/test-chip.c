@@ -73,7 +73,7 @@ static bool sometimes_gentle(struct aftl_policy *policy, const struct aftl_block
 static void note_content(aftl_slot_t slot)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	u16 attr = media->attr[aftl_slot_device_page(media, slot)];
+	u16 attr = aftl_slot_attr(media, slot);
 	u32 block = aftl_block_index(media, aftl_slot_block(media, slot));
 
 	if (aftl_page_mode(attr) != AFTL_MODE_REDUCED && aftl_page_mode(attr) != AFTL_MODE_ROUGH)
@@ -305,7 +305,7 @@ static struct aftl_block *half_full(u32 page, u32 between)
 
 	*block = (struct aftl_block){ .state = AFTL_BLOCK_OPEN, .between = 1, .frontier = page };
 	for (i = 0; i < media->geo->pages; i++)
-		media->attr[aftl_device_page(media, block, i)] =
+		*aftl_attr_at(media, aftl_device_page(media, block, i)) =
 			i < page ? aftl_page_attr(AFTL_PRECISE, i == between ? AFTL_MODE_BETWEEN :
 						  AFTL_MODE_NORMAL, 0) : 0;
 	return block;

@@ -34,7 +34,7 @@ static void check_program(aftl_slot_t slot)
 	u32 in_line = page % 3;
 	u32 line = page / 3 % 4;
 	u32 layer = page / 12;
-	u32 mode = aftl_page_mode(media->attr[aftl_device_page(media, block, page)]);
+	u32 mode = aftl_page_mode(aftl_attr(media, block, page));
 
 	if (in_line)
 		return;
@@ -312,7 +312,7 @@ static bool is_bad(const struct aftl_block *block, u32 page)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 
-	return aftl_page_overshot(media->attr[aftl_device_page(media, block, page)]);
+	return aftl_page_overshot(aftl_attr(media, block, page));
 }
 
 /* Pages of bad word lines that hold data, and such word lines. */
@@ -401,7 +401,7 @@ static void a_bad_follower_refreshes_the_parameters(void)
 		const struct aftl_block *block = &media->blocks[i];
 
 		for (page = 3; page < media->geo->pages; page += 3) {
-			u16 attr = media->attr[aftl_device_page(media, block, page)];
+			u16 attr = aftl_attr(media, block, page);
 			bool normal = attr && aftl_page_mode(attr) == AFTL_MODE_NORMAL;
 
 			if (!attr || page % 12 == 0)

@@ -39,7 +39,7 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	(void)host;
 	if (event->op != AFTL_ARRAY_PROGRAM)
 		return;
-	attr = media->attr[aftl_device_page(media, block, event->page)];
+	attr = aftl_attr(media, block, event->page);
 	CHECK(attr);
 	programs[block->bits][aftl_page_class(attr)][event->cause == AFTL_CAUSE_HOST]++;
 	CHECK_EQ(block->kind == KIND_SPARSE, block->bits != 0);

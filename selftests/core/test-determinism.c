@@ -378,17 +378,15 @@ static void a_digest_tells_what_differs(void)
 	};
 	struct test_device device;
 	struct aftl_block *block;
-	u16 *attr;
 	u32 *map;
 	u64 usual;
 	u32 i;
 
 	fill(&device, &aftl_policy_baseline, pairs, NULL);
 	block = &device.ftl->media.blocks[0];
-	attr = &device.ftl->media.attr[aftl_device_page(&device.ftl->media, block, 0)];
 	CHECK(device.ftl->geo.pages % 4 && block->programmed == device.ftl->geo.pages);
 	for (i = 0; i < device.ftl->geo.pages; i++)
-		tells(&device, &attr[i]);
+		tells(&device, aftl_attr_at(&device.ftl->media, i));
 	tells(&device, aftl_map_at(device.ftl, 0));
 	tells(&device, aftl_map_at(device.ftl, device.ftl->geo.units - 1));
 	tells(&device, &block->erases);

@@ -46,7 +46,7 @@ static void check_blocks(void)
 		const struct aftl_block *block = &media->blocks[i];
 
 		for (page = 0; page < media->geo->pages; page++) {
-			u16 attr = media->attr[aftl_device_page(media, block, page)];
+			u16 attr = aftl_attr(media, block, page);
 
 			if (attr)
 				check_page(block, attr);

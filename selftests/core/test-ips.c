@@ -37,7 +37,7 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	if (event->op != AFTL_ARRAY_PROGRAM)
 		return;
 	last_ns = event->array_ns;
-	attr = media->attr[aftl_device_page(media, block, event->page)];
+	attr = aftl_attr(media, block, event->page);
 	programs[event->mode][event->cause == AFTL_CAUSE_HOST]++;
 	approximate_cached += block->kind == KIND_SWITCHED &&
 			      aftl_page_class(attr) == AFTL_APPROX;
@@ -92,7 +92,7 @@ static u32 page_of(u32 unit)
 
 static u32 mode_of(u32 unit)
 {
-	return aftl_page_mode(device.ftl->media.attr[from_slot(slot_of(unit))]);
+	return aftl_page_mode(*aftl_attr_at(&device.ftl->media, from_slot(slot_of(unit))));
 }
 
 static void write_units(u32 unit, u32 units, u32 class)

@@ -22,7 +22,7 @@ static u16 attr_of(u32 block, u32 page)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 
-	return media->attr[block * media->geo->pages + page];
+	return *aftl_attr_at(media, block * media->geo->pages + page);
 }
 
 static bool lends(u32 block, u32 page)
@@ -224,12 +224,12 @@ static void what_no_chip_takes(void)
 	CHECK(taken(index, HALF, AFTL_APPROX));
 	CHECK(!taken(index, HALF, AFTL_PRECISE));
 	CHECK(!taken(index, HALF + 1, AFTL_APPROX));
-	kept = media->attr[index * STEPS];
-	media->attr[index * STEPS] = aftl_page_attr(AFTL_APPROX, AFTL_MODE_NORMAL, 0);
+	kept = *aftl_attr_at(media, index * STEPS);
+	*aftl_attr_at(media, index * STEPS) = aftl_page_attr(AFTL_APPROX, AFTL_MODE_NORMAL, 0);
 	CHECK(!taken(index, HALF, AFTL_APPROX));
-	media->attr[index * STEPS] = 0;
+	*aftl_attr_at(media, index * STEPS) = 0;
 	CHECK(!taken(index, HALF, AFTL_APPROX));
-	media->attr[index * STEPS] = kept;
+	*aftl_attr_at(media, index * STEPS) = kept;
 	block->order = AFTL_ORDER_LEADER_FIRST;
 	CHECK(!taken(index, HALF, AFTL_APPROX));
 	block->order = AFTL_ORDER_SEQUENTIAL;

@@ -97,7 +97,7 @@ static void check_pages(u32 pages[AFTL_LEVELS], bool pure)
 	u32 slot;
 
 	for (slot = 0; slot < media->geo->slots; slot++) {
-		u16 attr = media->attr[slot / media->geo->page_units];
+		u16 attr = aftl_slot_attr(media, to_slot(slot));
 		u32 level;
 
 		if (!aftl_slot_valid(media, to_slot(slot)))

@@ -13,9 +13,7 @@
 static struct {
 	struct aftl_geometry geo;
 	struct aftl_block block;
-	u16 attr[PAGES_MAX];
-	u16 hours[PAGES_MAX];
-	aftl_unit_t unit[PAGES_MAX];
+	u32 imprints[PAGES_MAX][2];
 	u64 valid[1];
 	struct aftl_media media;
 } one;
@@ -37,11 +35,10 @@ static void new_block(enum aftl_order order, u32 layers, u32 word_lines, u32 lin
 	one.media = (struct aftl_media){
 		.geo = &one.geo,
 		.blocks = &one.block,
-		.attr = one.attr,
-		.hours = { .chunk = { one.hours } },
-		.unit = { .chunk = { one.unit } },
+		.imprints = { .chunk = { one.imprints } },
 		.valid = one.valid,
 	};
+	aftl_imprint_init(&one.media);
 	one.block.state = AFTL_BLOCK_OPEN;
 	one.block.order = order;
 }
@@ -61,7 +58,7 @@ static void program(u32 page, u32 pages, u16 attr)
 	u32 i;
 
 	for (i = page; i < page + pages; i++)
-		one.attr[i] = attr;
+		*aftl_attr_at(&one.media, i) = attr;
 	if (!one.block.programmed)
 		one.block.begun_flip = one.block.flip;
 	one.block.programmed += pages;
@@ -146,11 +143,11 @@ static u64 histories;
 static void explore(void)
 {
 	struct aftl_block block = one.block;
-	u16 attr[PAGES_MAX];
+	u32 imprints[PAGES_MAX][2];
 	u32 page;
 	u32 legal = 0;
 
-	memcpy(attr, one.attr, sizeof(attr));
+	memcpy(imprints, one.imprints, sizeof(imprints));
 	for (page = 0; page < one.geo.pages; page += one.geo.program_pages) {
 		bool yes = rule(page);
 
@@ -164,7 +161,7 @@ static void explore(void)
 		program(page, one.geo.program_pages, aftl_page_attr(0, 0, 0));
 		explore();
 		one.block = block;
-		memcpy(one.attr, attr, sizeof(attr));
+		memcpy(one.imprints, imprints, sizeof(imprints));
 	}
 	histories += !legal;
 	if (one.block.order != AFTL_ORDER_SUPER_LAYER)
@@ -289,7 +286,7 @@ static void reprogram_needs_dead_mlc_data(void)
 	set_valid(0);
 	CHECK_MSG(!allowed(0, 1), "valid data may be reprogrammed");
 	CHECK(allowed(1, 1));
-	one.attr[1] = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
+	*aftl_attr_at(&one.media, 1) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 	CHECK_MSG(!allowed(1, 1), "a page with all its bits may be reprogrammed");
 }
 
@@ -297,9 +294,9 @@ static void reprograms_are_limited(void)
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
-	one.attr[0] = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 1);
+	*aftl_attr_at(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 1);
 	CHECK(allowed(0, 1));
-	one.attr[0] = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
+	*aftl_attr_at(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
 	CHECK_MSG(!allowed(0, 1), "a third reprogram is allowed");
 }
 
@@ -308,7 +305,7 @@ static void reprograms_of_a_word_line_are_limited(void)
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
-	one.attr[0] = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
+	*aftl_attr_at(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
 	CHECK_MSG(!allowed(1, 1), "the word line of page 1 was reprogrammed twice already");
 }
 

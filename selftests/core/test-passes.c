@@ -152,15 +152,18 @@ static void a_block_takes_its_steps(void)
 		.program_pages = 4, .page_units = 1, .block_slots = 48, .planes_wide = 1,
 		.passes = 2,
 	};
-	u16 attr[48] = { 0 };
+	u32 imprints[48][2] = { 0 };
 	struct aftl_block block = { .state = AFTL_BLOCK_OPEN, .order = AFTL_ORDER_FOGGY_FINE };
-	struct aftl_media media = { .geo = &geo, .blocks = &block, .attr = attr };
+	struct aftl_media media = {
+		.geo = &geo, .blocks = &block, .imprints.chunk[0] = imprints,
+	};
 	struct aftl_config config = { .passes = 2, .program = FINE_NS, .program_foggy = COARSE_NS };
 	struct aftl_chip chip;
 	u32 i;
 	u32 page;
 	u32 mode;
 
+	aftl_imprint_init(&media);
 	aftl_chip_init(&chip, &media, &config);
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		u32 wanted = steps[i][1] ? AFTL_MODE_NORMAL : AFTL_MODE_FOGGY;
@@ -183,7 +186,7 @@ static void a_block_takes_its_steps(void)
 			}
 		}
 		for (page = first; page < first + 4; page++)
-			attr[page] = aftl_page_attr(AFTL_PRECISE, wanted, 0);
+			*aftl_attr_at(&media, page) = aftl_page_attr(AFTL_PRECISE, wanted, 0);
 		if (steps[i][1])
 			continue;
 		block.programmed += 4;
@@ -225,7 +228,7 @@ static void nothing_can_be_read_between_passes(void)
 	do_op(AFTL_OP_WRITE, 0, LINE);
 	test_wait(&device, 100000000);
 	media = aftl_media(device.ftl);
-	CHECK_EQ(aftl_page_mode(media->attr[0]), AFTL_MODE_FOGGY);
+	CHECK_EQ(aftl_page_mode(*aftl_attr_at(media, 0)), AFTL_MODE_FOGGY);
 	CHECK(aftl_cell_read(aftl_cell(device.ftl), to_slot(0), 0).lost);
 	do_op(AFTL_OP_FLUSH, 0, 0);
 	CHECK(!aftl_cell_read(aftl_cell(device.ftl), to_slot(0), 0).lost);
@@ -442,7 +445,7 @@ static void take_over_fill(void)
 
 		accounts[i].coarse = media->blocks[i].programmed / step;
 		for (page = first; page < first + media->blocks[i].programmed; page += step)
-			accounts[i].fine += !aftl_page_foggy(media->attr[page]);
+			accounts[i].fine += !aftl_page_foggy(*aftl_attr_at(media, page));
 		CHECK(media->blocks[i].bits || accounts[i].coarse <= accounts[i].fine + 1);
 	}
 	for (i = 0; i < media->geo->luns; i++)

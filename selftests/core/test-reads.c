@@ -51,7 +51,7 @@ static u64 or_read(u64 ns)
 static u64 least_ns(const struct aftl_block *block, u32 page)
 {
 	const struct aftl_cell *cell = &device.ftl->cell;
-	u16 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
+	u16 attr = aftl_attr(cell->media, block, page);
 	u64 rber;
 
 	if (aftl_page_mode(attr) == AFTL_MODE_MLC)
@@ -271,7 +271,8 @@ static void write_as(u32 unit, u32 mode, u32 class)
 
 	test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL);
 	if (CHECK(aftl_map_get(device.ftl, to_unit(unit), &slot)))
-		media->attr[aftl_slot_device_page(media, slot)] = aftl_page_attr(class, mode, 0);
+		*aftl_attr_at(media, aftl_slot_device_page(media, slot)) =
+			aftl_page_attr(class, mode, 0);
 }
 
 static u64 read_ns(u32 unit)
@@ -410,7 +411,8 @@ static u32 baked_units(u32 at_least)
 
 	for (unit = 0; unit < ftl->geo.units; unit++)
 		count += aftl_map_get(ftl, to_unit(unit), &slot) &&
-			 aftl_origin_at(&ftl->media, slot)->baked >= at_least;
+			 aftl_origin(&ftl->media, aftl_slot_block(&ftl->media, slot),
+				     slot).baked >= at_least;
 	return count;
 }
 

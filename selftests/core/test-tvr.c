@@ -46,7 +46,7 @@ static aftl_slot_t slot_of(u32 unit)
 static bool is_short(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	u16 attr = media->attr[aftl_slot_device_page(media, slot_of(unit))];
+	u16 attr = aftl_slot_attr(media, slot_of(unit));
 
 	return aftl_page_mode(attr) == AFTL_MODE_REDUCED;
 }
@@ -60,7 +60,7 @@ static void check_blocks(void)
 
 	for (block = 0; block < media->geo->blocks; block++)
 		for (page = 0; page < media->geo->pages; page++) {
-			u16 attr = media->attr[block * media->geo->pages + page];
+			u16 attr = *aftl_attr_at(media, block * media->geo->pages + page);
 			u32 mode = media->blocks[block].kind ? AFTL_MODE_REDUCED :
 							       AFTL_MODE_NORMAL;
 
@@ -175,10 +175,11 @@ static void new_data_is_written_with_margins(void)
 static u64 age_hours(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	u32 page = aftl_slot_device_page(media, slot_of(unit));
+	const struct aftl_block *block = aftl_slot_block(media, slot_of(unit));
+	u32 page = aftl_slot_device_page(media, slot_of(unit)) % media->geo->pages;
 
-	return aftl_hours(device.ftl) - aftl_slot_block(media, slot_of(unit))->first_hour -
-	       *aftl_hours_at(media, page);
+	return aftl_hours(device.ftl) - block->first_hour -
+	       aftl_page_hours_since(media, block, page);
 }
 
 static void check_ages(u32 budget_hours)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -289,17 +290,19 @@ def test_fewer_where_memory_is_short(tmp_path: Path) -> None:
     several = ("sim", "--policy", "baseline,vth_b", "--seed", "1..3", "--requests", "2000")
     expected = run(*several)
     bytes_each = max(one["memory_bytes"] for one in sim(*several[1:])["runs"])
-    assert 2 << 20 < bytes_each < 7 << 20 >> 1
     info = tmp_path / "meminfo"
     script = f'mount --bind {info} /proc/meminfo && exec "$@"'
     for kib, told in ((2 << 10, "1 of 6"), (7 << 10, "3 of 6"), (100 << 20, "")):
         info.write_text(f"MemTotal: 99999999 kB\nMemAvailable: {kib} kB\n")
         done = run_program(*probe[:-1], "sh", "-c", script, "sh", BINARY, *several, "--jobs", "6")
         assert (done.code, done.out) == (0, expected.out)
-        assert [line for line in done.err.splitlines() if " runs at a time" in line] == (
-            [f"approxftl sim: note: {told} runs at a time: each takes up to "
-             f"{bytes_each / 2**20:.4g} MiB of memory"]
-            if told else [])
+        notes = [line for line in done.err.splitlines() if " runs at a time" in line]
+        assert len(notes) == bool(told)
+        for note in notes:
+            most = re.fullmatch(f"approxftl sim: note: {told} runs at a time: each takes up to "
+                                r"(\S+) MiB of memory", note)
+            # With what most blocks never need.
+            assert most and bytes_each < float(most[1]) * 2**20 < 1.5 * bytes_each
 
 
 def test_no_more_processes_than_allowed() -> None:

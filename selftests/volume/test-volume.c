@@ -147,7 +147,7 @@ static u64 block_books(const struct aftl *ftl, u32 index)
 	u32 page;
 
 	for (page = first; block->programmed && page < first + media->geo->pages; page++)
-		digest = aftl_mix2(digest, media->attr[page]);
+		digest = aftl_mix2(digest, *aftl_attr_at(media, page));
 	return block->programmed ? aftl_mix2(digest, block->opened_ns) : digest;
 }
 

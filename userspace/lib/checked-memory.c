@@ -6,7 +6,7 @@
 #include "checked-memory.h"
 #include "exit-codes.h"
 
-static void *check(void *memory)
+void *memory_checked(void *memory)
 {
 	if (memory)
 		return memory;
@@ -16,15 +16,15 @@ static void *check(void *memory)
 
 void *memory_zeroed(size_t count, size_t size)
 {
-	return check(calloc(count ? count : 1, size));
+	return memory_checked(calloc(count ? count : 1, size));
 }
 
 char *memory_text(const char *text)
 {
-	return check(strdup(text));
+	return memory_checked(strdup(text));
 }
 
 void *memory_grown(void *memory, size_t count, size_t size)
 {
-	return check(reallocarray(memory, count, size));
+	return memory_checked(reallocarray(memory, count, size));
 }

@@ -9,6 +9,9 @@
 
 #include <stddef.h>
 
+/* @memory, which is not NULL. */
+void *memory_checked(void *memory);
+
 /* To be freed with free(). */
 void *memory_zeroed(size_t count, size_t size);
 char *memory_text(const char *text);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 
+#include "checked-memory.h"
 #include "core-memory.h"
 
 #ifdef __linux__
@@ -10,7 +11,7 @@
 #include <unistd.h>
 
 /*
- * A request touches an entry somewhere in each of seven large arrays, and would miss in the TLB
+ * A request touches an entry somewhere in each of four large arrays, and would miss in the TLB
  * for each of them: these arrays are huge pages if the system has any.
  */
 #define HUGE_PAGE (2UL << 20)
@@ -88,6 +89,12 @@ void *core_memory_alloc(void *host, size_t bytes)
 {
 	(void)host;
 	return is_large(bytes) ? map_large(bytes) : calloc(1, bytes);
+}
+
+void *core_memory_alloc_later(void *host, size_t bytes)
+{
+	(void)host;
+	return is_large(bytes) ? memory_checked(map_large(bytes)) : memory_zeroed(1, bytes);
 }
 
 void core_memory_free(void *host, void *memory, size_t bytes)

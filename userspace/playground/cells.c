@@ -81,7 +81,7 @@ static bool has_data(const struct look *look)
 /* Errors that came along with a copy; a cell has been programmed to the wrong state for these. */
 static u32 baked(const struct look *look)
 {
-	u32 errors = has_data(look) ? aftl_origin_at(look->media, look->slot)->baked : 0;
+	u32 errors = has_data(look) ? aftl_origin(look->media, look->block, look->slot).baked : 0;
 
 	return errors == AFTL_BAKED_LOST ? 0 : errors;
 }
@@ -92,7 +92,7 @@ static void look_at_data(struct look *look)
 
 	look->errors = aftl_cell_read(cell, look->slot, aftl_hours(play.drive.ftl));
 	look->key = aftl_flip_key(cell, aftl_unit_at(look->media, look->slot),
-				  aftl_origin_at(look->media, look->slot)->lineage);
+				  *aftl_lineage_at(look->media, look->slot));
 }
 
 static void look_at(struct look *look, u32 page, u32 slot)
@@ -102,7 +102,7 @@ static void look_at(struct look *look, u32 page, u32 slot)
 	look->page = min(page, geo->pages - 1);
 	look->slot = to_slot(from_slot(aftl_page_slot(look->media, look->block, look->page)) +
 			     min(slot, geo->page_units - 1));
-	look->attr = look->media->attr[aftl_device_page(look->media, look->block, look->page)];
+	look->attr = aftl_attr(look->media, look->block, look->page);
 	look->now = (struct condition){
 		.curve = curve_of(aftl_cell(play.drive.ftl), look->attr),
 		.cycles = look->block->erases,

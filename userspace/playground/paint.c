@@ -108,7 +108,7 @@ static const painter painters[PLAY_VIEWS] = {
 /* The wear is of the block, whatever is in the page. */
 static u8 colour(u32 view, struct subject *of)
 {
-	of->attr = of->media->attr[aftl_device_page(of->media, of->block, of->page)];
+	of->attr = aftl_attr(of->media, of->block, of->page);
 	if (of->block->state == AFTL_BLOCK_BAD)
 		return BAD;
 	return view == PLAY_VIEW_WEAR || of->attr & AFTL_PAGE_PROGRAMMED ? painters[view](of) : 0;

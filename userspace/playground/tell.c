@@ -259,7 +259,7 @@ int play_block(u32 index)
 	tell_block(&json, block);
 	json_list(&json, "pages");
 	for (page = 0; page < media->geo->pages; page++) {
-		u16 attr = media->attr[aftl_device_page(media, block, page)];
+		u16 attr = aftl_attr(media, block, page);
 
 		json_u64(&json, NULL, !attr ? 0 : 1 + aftl_page_mode(attr) * 64 +
 			 aftl_page_class(attr) * 32 + min(valid_in(media, block, page), 31U));
@@ -290,7 +290,7 @@ static void tell_errors(struct json_writer *json, const struct aftl_media *media
 	json_u64(json, "flips", errors.flips);
 	json_u64(json, "levels", errors.levels);
 	json_bool(json, "lost", errors.lost);
-	tell_flips(json, aftl_unit_at(media, slot), aftl_origin_at(media, slot)->lineage,
+	tell_flips(json, aftl_unit_at(media, slot), *aftl_lineage_at(media, slot),
 		   errors.flips);
 }
 
@@ -308,7 +308,7 @@ static void tell_slot(struct json_writer *json, const struct aftl_media *media, 
 static void tell_page(struct json_writer *json, const struct aftl_media *media,
 		      const struct aftl_block *block, u32 page)
 {
-	u16 attr = media->attr[aftl_device_page(media, block, page)];
+	u16 attr = aftl_attr(media, block, page);
 	u64 hour = aftl_hours(play.drive.ftl);
 	u32 i;
 

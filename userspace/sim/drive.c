@@ -219,11 +219,11 @@ int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,
 	return 0;
 }
 
-static void expect(const void *whom, u64 unit, bool near)
+static void expect(const void *whom, const struct sim_request *request, bool near)
 {
 	const struct sim_drive *drive = whom;
 
-	look_ahead_expect(drive->ftl, (u32)unit, near);
+	look_ahead_expect(drive->ftl, (u32)request->unit, request, near);
 }
 
 void sim_drive_begin(struct sim_drive *drive)

@@ -53,7 +53,10 @@ static void no_completion(void *host, struct aftl_request *request)
 	(void)request;
 }
 
-/* Of the largest device that one of the policies makes: made, asked, and thrown away. */
+/*
+ * Of the largest device that one of the policies makes: made, asked, and thrown away. Most blocks
+ * never need all of it.
+ */
 static u64 memory_of_run(const struct sim_options *options)
 {
 	const struct aftl_host_ops ops = {

@@ -23,7 +23,7 @@ static void draw(struct look_ahead *ahead)
 		return;
 	ahead->left--;
 	ahead->count++;
-	ahead->expect(ahead->whom, request->unit, false);
+	ahead->expect(ahead->whom, request, false);
 }
 
 int look_ahead_next(struct look_ahead *ahead, struct sim_request *request,
@@ -39,6 +39,6 @@ int look_ahead_next(struct look_ahead *ahead, struct sim_request *request,
 	ahead->first++;
 	ahead->count--;
 	if (ahead->count > LOOK_AHEAD_REQUESTS / 2)
-		ahead->expect(ahead->whom, drawn(ahead, LOOK_AHEAD_REQUESTS / 2)->unit, true);
+		ahead->expect(ahead->whom, drawn(ahead, LOOK_AHEAD_REQUESTS / 2), true);
 	return 1;
 }

@@ -14,7 +14,7 @@
 /**
  * struct look_ahead - what has been drawn and not been handed out
  * @stream: where requests come from
- * @expect: a request for @unit will come soon; @near: sooner than when that was said before
+ * @expect: @request will come soon; @near: sooner than when that was said before
  * @whom: first argument of @expect
  * @left: requests that may still be drawn
  * @ring: drawn requests
@@ -25,7 +25,7 @@
  */
 struct look_ahead {
 	struct sim_stream *stream;
-	void (*expect)(const void *whom, u64 unit, bool near);
+	void (*expect)(const void *whom, const struct sim_request *request, bool near);
 	const void *whom;
 	u64 left;
 	struct sim_request ring[LOOK_AHEAD_REQUESTS];
@@ -43,11 +43,12 @@ struct look_ahead {
  */
 void look_ahead_init(struct look_ahead *ahead, struct sim_stream *stream, u64 limit);
 
-/* What @expect does for one device. */
-static inline void look_ahead_expect(const struct aftl *ftl, u32 unit, bool near)
+/* What @expect does for one device, whose @unit the request begins with. */
+static inline void look_ahead_expect(const struct aftl *ftl, u32 unit,
+				     const struct sim_request *request, bool near)
 {
 	if (near)
-		aftl_expect_slot(ftl, unit);
+		aftl_expect_slot(ftl, unit, request->op == AFTL_OP_READ);
 	else
 		aftl_expect_unit(ftl, unit);
 }

@@ -85,10 +85,10 @@ static void copy_pages(const struct aftl *ftl, u32 index, struct sim_page_map *m
 	map->valid = memory_zeroed(pages, sizeof(*map->valid));
 	map->age_hours = memory_zeroed(pages, sizeof(*map->age_hours));
 	for (i = 0; i < pages; i++) {
-		map->attr[i] = media->attr[first + i];
+		map->attr[i] = *aftl_attr_at(media, first + i);
 		map->valid[i] = valid_units(media, block, i);
 		map->age_hours[i] = (u32)aftl_hours(ftl) - block->first_hour -
-				    *aftl_hours_at(media, first + i);
+				    aftl_page_hours_since(media, block, i);
 	}
 }
 

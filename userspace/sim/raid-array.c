@@ -57,6 +57,7 @@ static void host_complete(void *host, struct aftl_request *request)
 
 static const struct aftl_host_ops host_ops = {
 	.alloc = core_memory_alloc,
+	.alloc_later = core_memory_alloc_later,
 	.free = core_memory_free,
 	.complete = host_complete,
 };

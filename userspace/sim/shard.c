@@ -201,6 +201,7 @@ static void host_complete(void *host, struct aftl_request *request)
 
 static const struct aftl_host_ops host_ops = {
 	.alloc = core_memory_alloc,
+	.alloc_later = core_memory_alloc_later,
 	.free = core_memory_free,
 	.complete = host_complete,
 };
@@ -310,7 +311,8 @@ static void expect(const struct shard *shard, const struct shard_work *list, u32
 	if (left > FAR)
 		aftl_expect_unit(shard->ftl, (u32)list[FAR].request.unit);
 	if (left > FAR / 2)
-		aftl_expect_slot(shard->ftl, (u32)list[FAR / 2].request.unit);
+		aftl_expect_slot(shard->ftl, (u32)list[FAR / 2].request.unit,
+				 list[FAR / 2].request.op == AFTL_OP_READ);
 }
 
 int shard_do(struct shard *shard, const struct shard_work *list, u32 count,

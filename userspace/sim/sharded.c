@@ -274,12 +274,13 @@ static void submit_next(struct run *run)
 	}
 }
 
-static void expect(const void *whom, u64 unit, bool near)
+static void expect(const void *whom, const struct sim_request *request, bool near)
 {
 	const struct run *run = whom;
-	u32 index = aftl_shard_of(&run->layout, unit);
+	u32 index = aftl_shard_of(&run->layout, request->unit);
 
-	look_ahead_expect(run->seats[index].shard.ftl, aftl_shard_unit(&run->layout, unit), near);
+	look_ahead_expect(run->seats[index].shard.ftl,
+			  aftl_shard_unit(&run->layout, request->unit), request, near);
 }
 
 static void drive_closed(struct run *run)

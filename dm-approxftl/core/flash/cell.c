@@ -191,7 +191,7 @@ static u32 switched_turn(const struct aftl_media *media, const struct aftl_block
 {
 	const struct aftl_geometry *geo = media->geo;
 	u32 window = step / (AFTL_SUPER_LAYERS * geo->word_lines);
-	u16 attr = media->attr[aftl_device_page(media, block, step * geo->program_pages)];
+	u16 attr = aftl_attr(media, block, step * geo->program_pages);
 
 	return (2 * window + (aftl_page_mode(attr) == AFTL_MODE_SWITCHED)) * aftl_steps(geo) + step;
 }
@@ -216,7 +216,7 @@ static u32 shift_from(const struct aftl_media *media, const struct aftl_block *b
 		      u32 neighbour, u32 direction)
 {
 	const struct aftl_geometry *geo = media->geo;
-	u16 attr = media->attr[aftl_device_page(media, block, neighbour * geo->program_pages)];
+	u16 attr = aftl_attr(media, block, neighbour * geo->program_pages);
 
 	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
 	    program_turn(media, block, neighbour) < program_turn(media, block, victim))
@@ -303,7 +303,7 @@ static u32 curve_of(const struct aftl_cell *cell, u16 attr)
 static u64 voltage_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
 		       u64 hour)
 {
-	u16 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
+	u16 attr = aftl_attr(cell->media, block, page);
 	u64 hours = aftl_page_hours(cell->media, block, page, hour);
 	u32 disturb_mv = aftl_page_disturb_mv(cell->media, block, page);
 	u64 rber = curve_q40(curve_of(cell, attr), disturb_mv, block->erases, hours);
@@ -334,7 +334,7 @@ static enum aftl_rate rate_of(u16 attr)
 u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
 		       u64 hour)
 {
-	u16 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
+	u16 attr = aftl_attr(cell->media, block, page);
 	u64 rber;
 
 	if (cell->model != AFTL_CELL_CONSTANT)
@@ -384,7 +384,7 @@ static bool borrows(const struct aftl_media *media, const struct aftl_block *blo
 	u32 lender = page + aftl_lending_pages(media->geo);
 
 	return lender < media->geo->pages &&
-	       aftl_page_mode(media->attr[aftl_device_page(media, block, lender)]) ==
+	       aftl_page_mode(aftl_attr(media, block, lender)) ==
 		       AFTL_MODE_LENDING;
 }
 
@@ -403,15 +403,15 @@ struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_slot_t slot
 {
 	const struct aftl_media *media = cell->media;
 	const struct aftl_block *block = aftl_slot_block(media, slot);
-	const struct aftl_origin *origin = aftl_origin_at(media, slot);
+	struct aftl_origin origin = aftl_origin(media, block, slot);
 	u32 page = aftl_slot_device_page(media, slot);
-	u16 attr = media->attr[page];
+	u16 attr = aftl_slot_attr(media, slot);
 	struct aftl_errors errors = { 0 };
 
 	errors.raw = raw_errors(cell, block, slot, attr, hour);
 	if (unlikely(aftl_page_overshot(attr)))
 		errors.raw += cell->correctable * OVERSHOT_HALVES / 2;
-	errors.flips = origin->baked;
+	errors.flips = origin.baked;
 	if (aftl_page_class(attr) == AFTL_APPROX) {
 		errors.flips += errors.raw;
 	} else if (unlikely(errors.raw > cell->correctable)) {
@@ -420,7 +420,7 @@ struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_slot_t slot
 	}
 	errors.flips = min(errors.flips, media->geo->unit_bits);
 	/* Before the fine pass states overlap by more than any ECC corrects. */
-	errors.lost |= origin->baked == AFTL_BAKED_LOST || aftl_page_foggy(attr);
+	errors.lost |= origin.baked == AFTL_BAKED_LOST || aftl_page_foggy(attr);
 	return errors;
 }
 

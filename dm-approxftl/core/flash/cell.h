@@ -119,7 +119,7 @@ static inline bool aftl_cell_harmless(const struct aftl_cell *cell, u16 attr)
 static inline u32 aftl_cell_levels(const struct aftl_cell *cell, const struct aftl_block *block,
 				   u32 page, u64 hour)
 {
-	u16 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
+	u16 attr = aftl_attr(cell->media, block, page);
 
 	return likely(cell->clean && !aftl_page_overshot(attr) && !aftl_page_short_lived(attr)) ?
 		       0 : aftl_page_levels(cell, block, page, hour);

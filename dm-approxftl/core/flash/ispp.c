@@ -76,7 +76,7 @@ static bool again_allowed(const struct aftl_chip *chip, const struct aftl_progra
 
 static bool is_between(const struct aftl_chip *chip, const struct aftl_block *block, u32 page)
 {
-	u16 attr = chip->media->attr[aftl_device_page(chip->media, block, page)];
+	u16 attr = aftl_attr(chip->media, block, page);
 
 	return attr && aftl_page_mode(attr) == AFTL_MODE_BETWEEN;
 }
@@ -131,7 +131,7 @@ static bool may_lend(const struct aftl_chip *chip, const struct aftl_program *pr
 	if (program->class != AFTL_APPROX || borrower == media->geo->pages ||
 	    program->block->order != AFTL_ORDER_SEQUENTIAL)
 		return false;
-	attr = media->attr[aftl_device_page(media, program->block, borrower)];
+	attr = aftl_attr(media, program->block, borrower);
 	return attr && aftl_page_class(attr) == AFTL_PRECISE;
 }
 

@@ -36,7 +36,7 @@ u32 aftl_word_line_reprograms(const struct aftl_media *media, const struct aftl_
 	u32 i;
 
 	for (i = first; i < first + media->geo->word_line_pages; i++)
-		count += aftl_page_again(media->attr[aftl_device_page(media, block, i)]);
+		count += aftl_page_again(aftl_attr(media, block, i));
 	return count;
 }
 
@@ -44,7 +44,7 @@ u32 aftl_word_line_reprograms(const struct aftl_media *media, const struct aftl_
 static bool reprogram_allowed(const struct aftl_media *media, const struct aftl_block *block,
 			      u32 page, u32 pages)
 {
-	u16 attr = media->attr[aftl_device_page(media, block, page)];
+	u16 attr = aftl_attr(media, block, page);
 
 	return pages == 1 && aftl_page_mode(attr) == AFTL_MODE_MLC &&
 	       aftl_word_line_reprograms(media, block, page) < AFTL_REPROGRAMS_MAX &&
@@ -89,7 +89,7 @@ u32 aftl_fine_due(const struct aftl_media *media, const struct aftl_block *block
 	u32 page = block->programmed - min(block->programmed, AFTL_FOGGY_WORD_LINES * step);
 
 	for (; page + waiting * step < block->programmed; page += step)
-		if (aftl_page_foggy(media->attr[aftl_device_page(media, block, page)]))
+		if (aftl_page_foggy(aftl_attr(media, block, page)))
 			return page;
 	return media->geo->pages;
 }
@@ -123,12 +123,14 @@ u32 aftl_switch_next(const struct aftl_geometry *geo, u32 programmed, u32 *pages
 void aftl_switch_line(const struct aftl_media *media, const struct aftl_block *block, u32 page)
 {
 	u32 line = page - page % media->geo->word_line_pages;
-	u16 *attr = &media->attr[aftl_device_page(media, block, line)];
 	u32 i;
 
-	for (i = 0; i < media->geo->planes_wide; i++)
-		attr[i] = aftl_page_attr(aftl_page_class(attr[i]), AFTL_MODE_SWITCHED, 0) |
-			  (attr[i] & AFTL_PAGE_OVERSHOT);
+	for (i = 0; i < media->geo->planes_wide; i++) {
+		u16 *attr = aftl_attr_at(media, aftl_device_page(media, block, line + i));
+
+		*attr = aftl_page_attr(aftl_page_class(*attr), AFTL_MODE_SWITCHED, 0) |
+			(*attr & AFTL_PAGE_OVERSHOT);
+	}
 }
 
 static bool switched_allows(const struct aftl_media *media, const struct aftl_block *block,
@@ -287,10 +289,34 @@ u32 aftl_page_level(const struct aftl_media *media, const struct aftl_block *blo
 	return level;
 }
 
+void aftl_imprint_init(struct aftl_media *media)
+{
+	u32 units = media->geo->page_units;
+	u32 lineages = media->origins ? units : 0;
+	/* What follows begins with the word of a unit, which has two numbers. */
+	u32 numbers = 2 * units + 1 + lineages;
+	bool room = numbers % 2;
+
+	media->imprint = (struct aftl_imprint){
+		.bytes = (numbers + room) * sizeof(u16),
+		.attr = 2 * units,
+		.lineage = 2 * units + 1,
+		.hours = room ? numbers : 0,
+		.extra_hours = room ? 0 : media->geo->pages,
+		.extra = (room ? 0 : media->geo->pages) +
+			 lineages * media->geo->pages,
+	};
+}
+
 void aftl_block_wipe(struct aftl_media *media, struct aftl_block *block)
 {
-	memset(&media->attr[aftl_device_page(media, block, 0)], 0,
-	       media->geo->pages * sizeof(*media->attr));
+	u32 page;
+
+	for (page = 0; page < media->geo->pages; page++) {
+		*aftl_attr_at(media, aftl_device_page(media, block, page)) = 0;
+		if (media->imprint.hours)
+			*aftl_hours_at(media, block, page) = 0;
+	}
 	block->programmed = 0;
 	block->frontier = 0;
 	block->reads = 0;

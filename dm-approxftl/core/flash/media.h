@@ -23,6 +23,9 @@
  * @first_hour: device age in hours at the first program since the erase
  * @opened_ns: time of the first program since the erase, or of what the policy takes
  *	for it, see aftl_policy_restamp()
+ * @extra: what few blocks have: for each page the hours from the block's first program to its
+ *	own, if they are not beside its attributes, then for each slot the errors that its content
+ *	had when it was copied there, see struct aftl_origin. NULL: all of it is 0
  * @state: enum aftl_block_state
  * @order: enum aftl_order that the block was opened with
  * @kind: what its policy uses it for; names in the policy's type
@@ -53,6 +56,7 @@ struct aftl_block {
 	u32 reads;
 	u32 first_hour;
 	u64 opened_ns;
+	u16 *extra;
 	u8 state;
 	u8 order;
 	u8 kind;
@@ -173,36 +177,78 @@ struct aftl_origin {
 #define AFTL_BAKED_LOST 0xffff
 
 /**
+ * struct aftl_imprint - where what is in what a program leaves of a page, in numbers of 16 bits
+ * @bytes: all of it
+ * @attr: see aftl_page_attr(). Before it are words of its units, see aftl_unit_word()
+ * @lineage: of each of its units, if errors are modelled
+ * @hours: if there is room for them; 0: they are in the block's extra
+ * @extra_hours: numbers for them there
+ * @extra: numbers of a block's extra; 0: blocks have none
+ */
+struct aftl_imprint {
+	u32 bytes;
+	u32 attr;
+	u32 lineage;
+	u32 hours;
+	u32 extra_hours;
+	u32 extra;
+};
+
+/**
  * struct aftl_media - state of the whole flash array
  * @geo: shape
  * @blocks: by block number
- * @attr: by page, see aftl_page_attr()
- * @hours: by page, hours between its block's first program and its own
- * @unit: by slot, the unit written there, see aftl_unit_word(); meaningful while programmed
- * @origin: by slot; none when errors are not modelled
+ * @imprints: by page, what its program has left there, see struct aftl_imprint
+ * @imprint: where what is in one of those
+ * @origins: errors are modelled: origins mean something
  * @valid: by slot, one bit
  * @lost: by slot, one bit: valid, but the host has lost its bytes
  */
 struct aftl_media {
 	const struct aftl_geometry *geo;
 	struct aftl_block *blocks;
-	u16 *attr;
-	struct aftl_chunks hours;
-	struct aftl_chunks unit;
-	struct aftl_chunks origin;
+	struct aftl_chunks imprints;
+	struct aftl_imprint imprint;
+	bool origins;
 	u64 *valid;
 	u64 *lost;
 };
 
-static inline u16 *aftl_hours_at(const struct aftl_media *media, u32 page)
+static inline void *aftl_imprint_at(const struct aftl_media *media, u32 page)
 {
-	return aftl_entry(&media->hours, u16, page);
+	return aftl_entry_at(&media->imprints, page, media->imprint.bytes);
+}
+
+/* Attributes of @page of the device. */
+static inline u16 *aftl_attr_at(const struct aftl_media *media, u32 page)
+{
+	return (u16 *)aftl_imprint_at(media, page) + media->imprint.attr;
+}
+
+/* Most pages have one unit, and division takes its time. */
+static inline u32 aftl_slot_device_page(const struct aftl_media *media, aftl_slot_t slot)
+{
+	u32 units = media->geo->page_units;
+
+	return units == 1 ? from_slot(slot) : from_slot(slot) / units;
+}
+
+/* Lineage of the content of @slot; there are some if errors are modelled. */
+static inline u16 *aftl_lineage_at(const struct aftl_media *media, aftl_slot_t slot)
+{
+	u32 page = aftl_slot_device_page(media, slot);
+
+	return (u16 *)aftl_imprint_at(media, page) + media->imprint.lineage +
+	       (from_slot(slot) - page * media->geo->page_units);
 }
 
 /* What is kept of a slot's unit: its number, and above it by how much its level is beyond 1. */
 static inline aftl_unit_t *aftl_unit_word(const struct aftl_media *media, aftl_slot_t slot)
 {
-	return aftl_entry(&media->unit, aftl_unit_t, from_slot(slot));
+	u32 page = aftl_slot_device_page(media, slot);
+
+	return (aftl_unit_t *)aftl_imprint_at(media, page) +
+	       (from_slot(slot) - page * media->geo->page_units);
 }
 
 static inline aftl_unit_t aftl_word_unit(aftl_unit_t word)
@@ -236,21 +282,21 @@ static inline aftl_unit_t aftl_unit_at(const struct aftl_media *media, aftl_slot
 	return aftl_word_unit(*aftl_unit_word(media, slot));
 }
 
+/* Attributes of the page of @slot. */
+static inline u16 aftl_slot_attr(const struct aftl_media *media, aftl_slot_t slot)
+{
+	return *aftl_attr_at(media, aftl_slot_device_page(media, slot));
+}
+
 /* The level of the unit in @slot, which is programmed. */
 static inline u32 aftl_level_at(const struct aftl_media *media, aftl_slot_t slot)
 {
-	return aftl_word_level(*aftl_unit_word(media, slot),
-			       media->attr[from_slot(slot) / media->geo->page_units]);
+	return aftl_word_level(*aftl_unit_word(media, slot), aftl_slot_attr(media, slot));
 }
 
 static inline bool aftl_has_origins(const struct aftl_media *media)
 {
-	return aftl_chunks_there(&media->origin);
-}
-
-static inline struct aftl_origin *aftl_origin_at(const struct aftl_media *media, aftl_slot_t slot)
-{
-	return aftl_entry(&media->origin, struct aftl_origin, from_slot(slot));
+	return media->origins;
 }
 
 static inline u32 aftl_block_index(const struct aftl_media *media, const struct aftl_block *block)
@@ -271,14 +317,59 @@ static inline aftl_slot_t aftl_page_slot(const struct aftl_media *media,
 	return to_slot(aftl_device_page(media, block, page) * media->geo->page_units);
 }
 
+/* Attributes of @page of @block. */
+static inline u16 aftl_attr(const struct aftl_media *media, const struct aftl_block *block,
+			    u32 page)
+{
+	return *aftl_attr_at(media, aftl_device_page(media, block, page));
+}
+
+/* Where hours of @page of @block are; NULL: they are 0. */
+static inline u16 *aftl_hours_at(const struct aftl_media *media, const struct aftl_block *block,
+				 u32 page)
+{
+	if (media->imprint.hours)
+		return (u16 *)aftl_imprint_at(media, aftl_device_page(media, block, page)) +
+		       media->imprint.hours;
+	return unlikely(block->extra) ? block->extra + page : NULL;
+}
+
+/* Hours between the first program of @block and that of its @page. */
+static inline u16 aftl_page_hours_since(const struct aftl_media *media,
+					const struct aftl_block *block, u32 page)
+{
+	const u16 *at = aftl_hours_at(media, block, page);
+
+	return unlikely(at) ? *at : 0;
+}
+
+/* Where the errors of @slot of @block are that came with a copy; NULL: there are none. */
+static inline u16 *aftl_baked_at(const struct aftl_media *media, const struct aftl_block *block,
+				 aftl_slot_t slot)
+{
+	return likely(!block->extra) ? NULL :
+		block->extra + media->imprint.extra_hours +
+		from_slot(slot) % media->geo->block_slots;
+}
+
+/* None where errors are not modelled. */
+static inline struct aftl_origin aftl_origin(const struct aftl_media *media,
+					     const struct aftl_block *block, aftl_slot_t slot)
+{
+	struct aftl_origin origin = { 0 };
+	const u16 *at;
+
+	if (!aftl_has_origins(media))
+		return origin;
+	at = aftl_baked_at(media, block, slot);
+	origin.lineage = *aftl_lineage_at(media, slot);
+	origin.baked = unlikely(at) ? *at : 0;
+	return origin;
+}
+
 static inline struct aftl_block *aftl_slot_block(const struct aftl_media *media, aftl_slot_t slot)
 {
 	return &media->blocks[from_slot(slot) / media->geo->block_slots];
-}
-
-static inline u32 aftl_slot_device_page(const struct aftl_media *media, aftl_slot_t slot)
-{
-	return from_slot(slot) / media->geo->page_units;
 }
 
 static inline bool aftl_slot_valid(const struct aftl_media *media, aftl_slot_t slot)
@@ -329,8 +420,7 @@ static inline void aftl_slot_clear_valid(struct aftl_media *media, aftl_slot_t s
 static inline u64 aftl_page_hours(const struct aftl_media *media, const struct aftl_block *block,
 				  u32 page, u64 hour)
 {
-	u64 written = (u64)block->first_hour +
-		      *aftl_hours_at(media, aftl_device_page(media, block, page));
+	u64 written = (u64)block->first_hour + aftl_page_hours_since(media, block, page);
 
 	return hour > written ? hour - written : 0;
 }
@@ -338,7 +428,7 @@ static inline u64 aftl_page_hours(const struct aftl_media *media, const struct a
 static inline bool aftl_page_programmed(const struct aftl_media *media,
 					const struct aftl_block *block, u32 page)
 {
-	return media->attr[aftl_device_page(media, block, page)] & AFTL_PAGE_PROGRAMMED;
+	return aftl_attr(media, block, page) & AFTL_PAGE_PROGRAMMED;
 }
 
 /* Can a block of @order have been opened for @bits in a cell? */
@@ -565,7 +655,13 @@ u32 aftl_word_line_reprograms(const struct aftl_media *media, const struct aftl_
 			      u32 page);
 
 /**
- * aftl_block_wipe() - the state changes of an erase
+ * aftl_imprint_init() - lay out what a program leaves of a page
+ * @media: flash array, with its shape and whether errors are modelled
+ */
+void aftl_imprint_init(struct aftl_media *media);
+
+/**
+ * aftl_block_wipe() - the state changes of an erase, but for the block's extra
  * @media: flash array
  * @block: block in question
  */

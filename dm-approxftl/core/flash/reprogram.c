@@ -11,8 +11,8 @@ u32 aftl_distribution_id(u32 lsb, u32 msb)
 struct aftl_word_line aftl_word_line_status(const struct aftl_media *media,
 					    const struct aftl_block *block, u32 page)
 {
-	u32 lsb = aftl_page_again(media->attr[aftl_device_page(media, block, page)]);
-	u32 msb = aftl_page_again(media->attr[aftl_device_page(media, block, page + 1)]);
+	u32 lsb = aftl_page_again(aftl_attr(media, block, page));
+	u32 msb = aftl_page_again(aftl_attr(media, block, page + 1));
 
 	return (struct aftl_word_line){
 		.reprograms = (u8)(lsb + msb),

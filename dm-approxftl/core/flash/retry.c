@@ -37,7 +37,7 @@ static u32 old_share_q16(u32 erases, u64 hours)
 /* One bit leaves so much margin that no reference is ever off. */
 static bool one_bit(const struct aftl_cell *cell, const struct aftl_block *block, u32 page)
 {
-	u16 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
+	u16 attr = aftl_attr(cell->media, block, page);
 
 	return aftl_mode_bits(aftl_page_mode(attr)) == 1;
 }

@@ -61,7 +61,7 @@ u64 aftl_page_ns(const struct aftl_sense *sense, const struct aftl_block *block,
 		 u64 hour)
 {
 	const struct aftl_media *media = sense->cell->media;
-	u16 attr = media->attr[aftl_device_page(media, block, page)];
+	u16 attr = aftl_attr(media, block, page);
 	u32 level = ONE_LEVEL;
 
 	if (aftl_mode_bits(aftl_page_mode(attr)))

@@ -56,7 +56,7 @@ static inline u64 aftl_once_ns(const struct aftl_sense *sense, const struct aftl
 
 	if (unlikely(sense->by_page))
 		return aftl_page_ns(sense, block, page, hour);
-	return sense->mode_ns[aftl_page_mode(media->attr[aftl_device_page(media, block, page)])];
+	return sense->mode_ns[aftl_page_mode(aftl_attr(media, block, page))];
 }
 
 /**

@@ -22,12 +22,11 @@ static enum swing page_swing(u16 attr)
 /* Of the page that was programmed furthest. */
 static enum swing block_swing(const struct aftl_chip *chip, const struct aftl_block *block)
 {
-	const u16 *attr = &chip->media->attr[aftl_device_page(chip->media, block, 0)];
-	const u16 *end = attr + chip->media->geo->pages;
 	enum swing most = SWING_NONE;
+	u32 page;
 
-	for (; attr < end && most < SWING_FULL; attr++)
-		most = max(most, page_swing(*attr));
+	for (page = 0; page < chip->media->geo->pages && most < SWING_FULL; page++)
+		most = max(most, page_swing(aftl_attr(chip->media, block, page)));
 	return most;
 }
 

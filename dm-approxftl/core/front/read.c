@@ -109,7 +109,7 @@ u32 aftl_read_run(struct aftl *ftl, aftl_unit_t unit, u32 limit)
 static void note_read(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit,
 		      aftl_slot_t slot, u32 units)
 {
-	u16 attr = ftl->media.attr[unit_page(ftl, slot)];
+	u16 attr = aftl_slot_attr(&ftl->media, slot);
 	u32 i;
 
 	request->met |= aftl_page_class(attr) == AFTL_PRECISE ? AFTL_MET_ECC : AFTL_MET_ARRAY;
@@ -167,7 +167,7 @@ static noinline bool try_recent(struct aftl *ftl, struct aftl_request *request, 
 	request->met |= AFTL_MET_RECENT;
 	if (ftl->type->host_read)
 		ftl->type->host_read(ftl->policy, unit,
-				     aftl_page_mode(ftl->media.attr[unit_page(ftl, recent->slot)]));
+				     aftl_page_mode(aftl_slot_attr(&ftl->media, recent->slot)));
 	deliver_recent(ftl, request, recent);
 	return true;
 }
@@ -355,7 +355,7 @@ static u32 sense_unit(struct aftl *ftl, struct aftl_request *request, aftl_unit_
 	if (aftl_has_origins(&ftl->media)) {
 		errors = aftl_cell_read(&ftl->cell, slot, hour);
 		read.flips = errors.flips;
-		read.lineage = aftl_origin_at(&ftl->media, slot)->lineage;
+		read.lineage = *aftl_lineage_at(&ftl->media, slot);
 	}
 	if (unlikely(ftl->reads_watched))
 		watch_read(ftl, request, &read, &errors);
@@ -375,7 +375,7 @@ static u64 sense_page(struct aftl *ftl, struct aftl_command *command, aftl_slot_
 {
 	struct aftl_block *block = aftl_slot_block(&ftl->media, slot);
 	u32 page = unit_page(ftl, slot);
-	u16 attr = ftl->media.attr[page];
+	u16 attr = *aftl_attr_at(&ftl->media, page);
 	u64 hour = aftl_hour(ftl);
 	u64 ns = aftl_sense(ftl, block, page % ftl->geo.pages, hour);
 	u32 levels = 0;

@@ -51,7 +51,7 @@ static void tell(struct aftl *ftl, const struct aftl_lun *lun, struct aftl_array
 	u32 page = event->block * ftl->geo.pages + event->page;
 
 	event->lun = lun->index;
-	event->mode = aftl_page_mode(ftl->media.attr[page]);
+	event->mode = aftl_page_mode(*aftl_attr_at(&ftl->media, page));
 	event->cause = cause_of(lun);
 	ftl->ops->array(ftl->host, event);
 }

@@ -30,14 +30,12 @@ static int take_arrays(struct aftl *ftl)
 	const struct aftl_geometry *geo = &ftl->geo;
 	struct aftl_media *media = &ftl->media;
 
-	if (!take_chunks(ftl, &media->hours, geo->blocks * geo->pages, sizeof(u16)) ||
-	    !take_chunks(ftl, &media->unit, geo->slots, sizeof(aftl_unit_t)) ||
+	media->origins = ftl->config.errors;
+	aftl_imprint_init(media);
+	if (!take_chunks(ftl, &media->imprints, geo->blocks * geo->pages, media->imprint.bytes) ||
 	    !take_chunks(ftl, &ftl->map, aftl_mapped(geo), sizeof(u32)))
 		return -ENOMEM;
-	if (ftl->config.errors &&
-	    !take_chunks(ftl, &media->origin, geo->slots, sizeof(struct aftl_origin)))
-		return -ENOMEM;
-	return 0;
+	return aftl_extras_take(ftl);
 }
 
 static void give_arrays(struct aftl *ftl)
@@ -45,9 +43,9 @@ static void give_arrays(struct aftl *ftl)
 	const struct aftl_geometry *geo = &ftl->geo;
 	struct aftl_media *media = &ftl->media;
 
-	give_chunks(ftl, &media->hours, geo->blocks * geo->pages, sizeof(u16));
-	give_chunks(ftl, &media->unit, geo->slots, sizeof(aftl_unit_t));
-	give_chunks(ftl, &media->origin, geo->slots, sizeof(struct aftl_origin));
+	if (media->blocks)
+		aftl_extras_give(ftl);
+	give_chunks(ftl, &media->imprints, geo->blocks * geo->pages, media->imprint.bytes);
 	give_chunks(ftl, &ftl->map, aftl_mapped(geo), sizeof(u32));
 }
 
@@ -55,14 +53,12 @@ static int take_media(struct aftl *ftl)
 {
 	const struct aftl_geometry *geo = &ftl->geo;
 	struct aftl_media *media = &ftl->media;
-	size_t pages = (size_t)geo->blocks * geo->pages;
 	size_t bitmap = DIV_ROUND_UP(geo->slots, 64) + 1;
 
 	media->blocks = aftl_memory_take(ftl, geo->blocks, sizeof(*media->blocks));
-	media->attr = aftl_memory_take(ftl, pages, sizeof(*media->attr));
 	media->valid = aftl_memory_take(ftl, bitmap, sizeof(*media->valid));
 	media->lost = aftl_memory_take(ftl, bitmap, sizeof(*media->lost));
-	if (!media->blocks || !media->attr || !media->valid || !media->lost)
+	if (!media->blocks || !media->valid || !media->lost)
 		return -ENOMEM;
 	return take_arrays(ftl);
 }
@@ -378,7 +374,6 @@ void aftl_destroy(struct aftl *ftl)
 	aftl_memory_give(ftl, ftl->media.valid);
 	aftl_memory_give(ftl, ftl->media.lost);
 	give_arrays(ftl);
-	aftl_memory_give(ftl, ftl->media.attr);
 	aftl_memory_give(ftl, ftl->media.blocks);
 	ftl->ops->free(ftl->host, ftl, sizeof(*ftl));
 }

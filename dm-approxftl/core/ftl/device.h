@@ -694,6 +694,42 @@ static inline struct aftl_lun *aftl_block_lun(struct aftl *ftl, const struct aft
 	return &ftl->luns[aftl_block_index(&ftl->media, block) / ftl->geo.blocks_per_lun];
 }
 
+/* extra.c */
+int __must_check aftl_extras_take(struct aftl *ftl);
+/* Of those that have been taken. */
+void aftl_extras_give(struct aftl *ftl);
+/* Before @block keeps other hours or errors than none. */
+void aftl_extra_need(struct aftl *ftl, struct aftl_block *block);
+/* What an erase changes. */
+void aftl_wipe(struct aftl *ftl, struct aftl_block *block);
+
+static inline void aftl_origin_store(struct aftl *ftl, struct aftl_block *block, aftl_slot_t slot,
+				     struct aftl_origin origin)
+{
+	u16 *baked;
+
+	if (!aftl_has_origins(&ftl->media))
+		return;
+	if (unlikely(origin.baked))
+		aftl_extra_need(ftl, block);
+	*aftl_lineage_at(&ftl->media, slot) = origin.lineage;
+	baked = aftl_baked_at(&ftl->media, block, slot);
+	if (unlikely(baked))
+		*baked = origin.baked;
+}
+
+static inline void aftl_page_set_hours(struct aftl *ftl, struct aftl_block *block, u32 page,
+				       u16 hours)
+{
+	u16 *at;
+
+	if (unlikely(hours) && !ftl->media.imprint.hours)
+		aftl_extra_need(ftl, block);
+	at = aftl_hours_at(&ftl->media, block, page);
+	if (unlikely(at))
+		*at = hours;
+}
+
 /* Nothing in it works any more; what it holds is lost. */
 static inline bool aftl_lun_dead(const struct aftl_lun *lun)
 {
@@ -867,6 +903,8 @@ void aftl_map_lose(struct aftl *ftl, aftl_slot_t slot);
 /* memory.c: zeroed, and counted in memory_bytes; NULL if there is none */
 
 void *aftl_memory_take(struct aftl *ftl, size_t count, size_t size);
+/* While it runs; never NULL. Of hosts that offer it only. */
+void *aftl_memory_take_later(struct aftl *ftl, size_t count, size_t size);
 void aftl_memory_give(struct aftl *ftl, void *memory);
 
 /* contract.c: what the core does for policies */

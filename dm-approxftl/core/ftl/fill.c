@@ -462,7 +462,7 @@ static void draw(struct aftl *ftl, struct filler *filler, u32 units, struct draw
 		aftl_expect_unit(ftl, drawn[i].unit);
 	}
 	for (i = 0; i < count; i++)
-		aftl_expect_slot(ftl, drawn[i].unit);
+		aftl_expect_slot(ftl, drawn[i].unit, false);
 }
 
 static int overwrite(struct aftl *ftl, struct filler *filler, u32 units)

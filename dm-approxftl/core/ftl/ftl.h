@@ -5,7 +5,7 @@
  * A host creates a device, submits requests with the time of their arrival, and
  * advances device time; the core calls back when a request is complete and when
  * data has to move. The core has no clock, takes no lock, and allocates only in
- * aftl_create(). Calls for one device must not overlap.
+ * aftl_create(), unless a host offers more. Calls for one device must not overlap.
  *
  * State after N requests depends on configuration, policy and the stamped
  * requests alone, never on when the host got around to advance time.
@@ -169,6 +169,11 @@ enum aftl_zone_state {
 struct aftl_host_ops {
 	/* Zeroed memory, or NULL. Called in aftl_create() only. */
 	void *(*alloc)(void *host, size_t bytes);
+	/*
+	 * The same in any call, and never NULL: a host that has no more ends. Without it a device
+	 * has from the beginning what most never need.
+	 */
+	void *(*alloc_later)(void *host, size_t bytes);
 	void (*free)(void *host, void *memory, size_t bytes);
 
 	/*
@@ -281,10 +286,10 @@ int __must_check aftl_submit(struct aftl *ftl, struct aftl_request *request);
  *
  * Changes nothing but the time that the request will take: its map entry is fetched
  * into the processor's cache. aftl_expect_slot(), a little later, fetches what the map
- * entry leads to.
+ * entry leads to: for a read what there is, for others what changes when it is old.
  */
 void aftl_expect_unit(const struct aftl *ftl, u32 unit);
-void aftl_expect_slot(const struct aftl *ftl, u32 unit);
+void aftl_expect_slot(const struct aftl *ftl, u32 unit, bool read);
 
 /* Device time of the next event, U64_MAX if nothing will happen by itself. */
 u64 aftl_next_event(const struct aftl *ftl);

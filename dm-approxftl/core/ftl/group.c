@@ -445,7 +445,7 @@ static void catch_up(struct aftl *ftl, struct aftl_block *block, u32 erases)
 	if (block->state == AFTL_BLOCK_BAD || block->valid)
 		aftl_block_lose(ftl, block);
 	else
-		aftl_block_wipe(&ftl->media, block);
+		aftl_wipe(ftl, block);
 	block->parity = 0;
 	if (block->state == AFTL_BLOCK_BAD)
 		return;

@@ -363,7 +363,7 @@ static bool wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *
 {
 	struct aftl_job *job = &lun->job;
 	u32 page = aftl_job_page(ftl, lun);
-	u16 attr = ftl->media.attr[aftl_device_page(&ftl->media, job->from, page)];
+	u16 attr = aftl_attr(&ftl->media, job->from, page);
 	struct aftl_move move = {
 		.from = job->from,
 		.page = page,
@@ -544,7 +544,7 @@ bool aftl_job_needs_stripe(struct aftl *ftl, struct aftl_lun *lun)
 	u32 slot;
 
 	if (!aftl_has_origins(&ftl->media) ||
-	    aftl_cell_harmless(&ftl->cell, ftl->media.attr[page]))
+	    aftl_cell_harmless(&ftl->cell, *aftl_attr_at(&ftl->media, page)))
 		return false;
 	for (slot = first; slot < first + ftl->geo.page_units; slot++) {
 		struct aftl_errors errors;
@@ -573,7 +573,7 @@ static void filter_gathered(struct aftl *ftl, struct aftl_job *job)
 /* Garbage collection that makes data precise counts as promotion. */
 static bool is_promoted(const struct aftl *ftl, const struct aftl_job *job, aftl_slot_t slot)
 {
-	u16 attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
+	u16 attr = aftl_slot_attr(&ftl->media, slot);
 
 	return job->cause == AFTL_CAUSE_GC && aftl_page_class(attr) != job->class;
 }

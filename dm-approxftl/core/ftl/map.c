@@ -80,19 +80,18 @@ void aftl_expect_unit(const struct aftl *ftl, u32 unit)
 		ftl->type->expect(ftl->policy, to_unit(unit));
 }
 
-void aftl_expect_slot(const struct aftl *ftl, u32 unit)
+void aftl_expect_slot(const struct aftl *ftl, u32 unit, bool read)
 {
 	const struct aftl_media *media = &ftl->media;
 	aftl_slot_t slot;
 
 	if (unit >= ftl->geo.units || !aftl_map_get(ftl, to_unit(unit), &slot))
 		return;
-	prefetch(&media->attr[aftl_slot_device_page(media, slot)]);
-	prefetch(aftl_hours_at(media, aftl_slot_device_page(media, slot)));
-	prefetch(&media->valid[from_slot(slot) / 64]);
+	if (read)
+		prefetch(aftl_imprint_at(media, aftl_slot_device_page(media, slot)));
+	else
+		prefetch(&media->valid[from_slot(slot) / 64]);
 	prefetch(aftl_slot_block(media, slot));
-	if (aftl_has_origins(media))
-		prefetch(aftl_origin_at(media, slot));
 }
 
 void aftl_expect_copies(const struct aftl *ftl, u32 page)

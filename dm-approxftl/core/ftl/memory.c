@@ -4,21 +4,33 @@
  */
 #include "core/ftl/device.h"
 
+/* What follows begins a line of the processor's cache, if this does. */
 struct allocation {
 	u64 bytes;
-	u64 reserved;
+	u64 reserved[7];
 };
 
-void *aftl_memory_take(struct aftl *ftl, size_t count, size_t size)
+static void *take(struct aftl *ftl, size_t count, size_t size,
+		  void *(*alloc)(void *host, size_t bytes))
 {
 	u64 bytes = (u64)count * size + sizeof(struct allocation);
-	struct allocation *memory = ftl->ops->alloc(ftl->host, bytes);
+	struct allocation *memory = alloc(ftl->host, bytes);
 
 	if (!memory)
 		return NULL;
 	memory->bytes = bytes;
 	ftl->memory_bytes += bytes;
 	return memory + 1;
+}
+
+void *aftl_memory_take(struct aftl *ftl, size_t count, size_t size)
+{
+	return take(ftl, count, size, ftl->ops->alloc);
+}
+
+void *aftl_memory_take_later(struct aftl *ftl, size_t count, size_t size)
+{
+	return take(ftl, count, size, ftl->ops->alloc_later);
 }
 
 void aftl_memory_give(struct aftl *ftl, void *memory)

@@ -24,7 +24,7 @@ static bool may_carry_page(const struct aftl *ftl, const struct aftl_lun *lun,
 
 	if (!in_lun(ftl, lun, carry->from) || carry->from->handle || carry->page >= ftl->geo.pages)
 		return false;
-	attr = ftl->media.attr[aftl_device_page(&ftl->media, carry->from, carry->page)];
+	attr = aftl_attr(&ftl->media, carry->from, carry->page);
 	return attr & AFTL_PAGE_PROGRAMMED &&
 	       (need->class == AFTL_PRECISE || aftl_page_class(attr) == AFTL_APPROX);
 }
@@ -233,13 +233,13 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl
 /* What the copy inherits: errors that it has now stay, unless ECC corrects them. */
 static struct aftl_origin inherited(struct aftl *ftl, aftl_slot_t slot)
 {
-	u16 attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
+	u16 attr = aftl_slot_attr(&ftl->media, slot);
 	struct aftl_origin origin = { 0 };
 	struct aftl_errors errors;
 
 	if (!aftl_has_origins(&ftl->media))
 		return origin;
-	origin = *aftl_origin_at(&ftl->media, slot);
+	origin = aftl_origin(&ftl->media, aftl_slot_block(&ftl->media, slot), slot);
 	if (aftl_cell_harmless(&ftl->cell, attr) && !aftl_has_rain(ftl))
 		return origin;
 	errors = aftl_cell_read(&ftl->cell, slot, aftl_hour(ftl));
@@ -306,7 +306,7 @@ static void mark_pages(struct aftl *ftl, const struct aftl_lun *lun, const struc
 {
 	struct aftl_block *block = placement->block;
 	u32 first = aftl_device_page(&ftl->media, block, placement->page);
-	u16 attr = ftl->media.attr[first];
+	u16 attr = *aftl_attr_at(&ftl->media, first);
 	bool fine = unlikely(attr) && aftl_page_foggy(attr);
 	u32 again = unlikely(attr) && !fine ? aftl_page_again(attr) + 1 : 0;
 	u32 hours = hours_since_first(ftl, block);
@@ -317,9 +317,9 @@ static void mark_pages(struct aftl *ftl, const struct aftl_lun *lun, const struc
 		attr |= AFTL_PAGE_OVERSHOT;
 		ftl->stats.counters.overshot_programs++;
 	}
-	for (page = first; page < first + placement->pages; page++) {
-		ftl->media.attr[page] = attr;
-		*aftl_hours_at(&ftl->media, page) = hours;
+	for (page = 0; page < placement->pages; page++) {
+		*aftl_attr_at(&ftl->media, first + page) = attr;
+		aftl_page_set_hours(ftl, block, placement->page + page, hours);
 	}
 	if (need->class == AFTL_PRECISE)
 		block->approx_only = 0;
@@ -384,8 +384,7 @@ static void store_unit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl
 	u32 level = level_of(ftl, need->class, payload, i);
 
 	*aftl_unit_word(&ftl->media, slot) = aftl_word(unit, level);
-	if (aftl_has_origins(&ftl->media))
-		*aftl_origin_at(&ftl->media, slot) = payload->origin[i];
+	aftl_origin_store(ftl, block, slot, payload->origin[i]);
 	if (!lost)
 		store_bytes(ftl, payload, i, slot);
 	if (payload->from[i] != AFTL_NO_SLOT && likely(need->cause != AFTL_CAUSE_REBUILD))
@@ -523,26 +522,17 @@ void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
 	aftl_program_commit(ftl, lun, &need, placement, &nothing);
 }
 
-static void set_hours(const struct aftl_media *media, u32 first, u32 end, u16 hours)
-{
-	u32 page;
-
-	/* Most are 0 already: memory that nobody writes is nowhere. */
-	for (page = first; page < end; page++)
-		if (*aftl_hours_at(media, page) != hours)
-			*aftl_hours_at(media, page) = hours;
-}
-
 /* The next @steps of @block, from page @first of the device on. */
 static void go_on_pages(struct aftl *ftl, struct aftl_block *block, u32 first, u32 steps, u16 value)
 {
 	u32 pages = steps * ftl->geo.program_pages;
-	u16 *attr = ftl->media.attr + first;
+	u32 hours = hours_since_first(ftl, block);
 	u32 i;
 
-	for (i = 0; i < pages; i++)
-		attr[i] = value;
-	set_hours(&ftl->media, first, first + pages, hours_since_first(ftl, block));
+	for (i = 0; i < pages; i++) {
+		*aftl_attr_at(&ftl->media, first + i) = value;
+		aftl_page_set_hours(ftl, block, block->frontier + i, hours);
+	}
 	if (aftl_page_class(value) == AFTL_PRECISE)
 		block->approx_only = 0;
 	block->programmed += pages;
@@ -567,8 +557,7 @@ void aftl_program_go_on(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bloc
 	go_on_pages(ftl, block, page, 1, aftl_page_attr(class, AFTL_MODE_NORMAL, 0));
 	for (i = 0; i < payload->count; i++) {
 		*aftl_unit_word(&ftl->media, to_slot(first + i)) = payload->unit[i];
-		if (aftl_has_origins(&ftl->media))
-			*aftl_origin_at(&ftl->media, to_slot(first + i)) = payload->origin[i];
+		aftl_origin_store(ftl, block, to_slot(first + i), payload->origin[i]);
 		aftl_map_set(ftl, lun, block, payload->unit[i], to_slot(first + i), class);
 	}
 	announce_pages(ftl, first, first + payload->count);
@@ -590,7 +579,6 @@ struct newcomers {
 static void store_new(struct aftl_media media, struct aftl_chunks map, struct newcomers new,
 		      u32 slot, u32 end)
 {
-	bool origins = aftl_has_origins(&media);
 	u32 i;
 
 	for (; slot < end; aftl_course_skip(&new.course, new.skip)) {
@@ -599,10 +587,9 @@ static void store_new(struct aftl_media media, struct aftl_chunks map, struct ne
 
 			*aftl_unit_word(&media, to_slot(slot)) = to_unit(unit);
 			*aftl_entry(&map, u32, unit) = slot + 1;
-			if (origins)
-				*aftl_origin_at(&media, to_slot(slot)) = (struct aftl_origin){
-					.lineage = (u16)aftl_mix(new.course.seq + i),
-				};
+			if (media.origins)
+				*aftl_lineage_at(&media, to_slot(slot)) =
+					(u16)aftl_mix(new.course.seq + i);
 		}
 	}
 }
@@ -662,7 +649,7 @@ void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 	if (unlikely(block->listed))
 		aftl_supply_unlist(ftl, lun, block);
 	block->wear = (u32)min((u64)block->wear + lun->erased.wear, (u64)U32_MAX);
-	aftl_block_wipe(&ftl->media, block);
+	aftl_wipe(ftl, block);
 	if (ftl->ops->erase)
 		ftl->ops->erase(ftl->host, aftl_page_slot(&ftl->media, block, 0),
 				ftl->geo.block_slots);

@@ -61,7 +61,7 @@ static u32 number_of(const struct aftl *ftl, aftl_unit_t unit)
 
 static u16 attr_at(const struct aftl *ftl, aftl_slot_t slot)
 {
-	return ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
+	return aftl_slot_attr(&ftl->media, slot);
 }
 
 /* Is it still what would be read? */

@@ -35,14 +35,14 @@ static u32 retention_hours(const struct aftl *ftl, u16 attr)
 bool aftl_refresh_due(const struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
 	u32 index = aftl_device_page(&ftl->media, block, page);
-	u16 attr = ftl->media.attr[index];
+	u16 attr = *aftl_attr_at(&ftl->media, index);
 	u32 limit;
 
 	if (!(attr & AFTL_PAGE_PROGRAMMED))
 		return false;
 	limit = retention_hours(ftl, attr);
 	return limit && aftl_hours(ftl) >=
-	       (u64)block->first_hour + *aftl_hours_at(&ftl->media, index) + limit;
+	       (u64)block->first_hour + aftl_page_hours_since(&ftl->media, block, page) + limit;
 }
 
 /* Pages of a block are programmed in time order except at its seams: look at all. */

@@ -428,7 +428,7 @@ struct aftl_block *aftl_parity_beside(struct aftl *ftl, const struct aftl_block 
 /* Would ECC read what is in @slot? What it corrects is the errors of the page, not older ones. */
 static bool decodes(const struct aftl *ftl, aftl_slot_t slot)
 {
-	u16 attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
+	u16 attr = aftl_slot_attr(&ftl->media, slot);
 	struct aftl_errors errors;
 
 	if (!aftl_has_origins(&ftl->media) || aftl_cell_harmless(&ftl->cell, attr))
@@ -457,7 +457,7 @@ static bool adds(const struct aftl *ftl, const struct aftl_block *block, u32 at,
 
 static bool is_approx(const struct aftl *ftl, aftl_slot_t slot)
 {
-	return aftl_page_class(ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)]) ==
+	return aftl_page_class(aftl_slot_attr(&ftl->media, slot)) ==
 	       AFTL_APPROX;
 }
 
@@ -496,8 +496,9 @@ bool aftl_stripe_has(const struct aftl *ftl, aftl_slot_t slot)
  */
 bool aftl_stripe_mends(const struct aftl *ftl, aftl_slot_t slot, struct aftl_errors *errors)
 {
-	u32 baked = aftl_has_origins(&ftl->media) ? aftl_origin_at(&ftl->media, slot)->baked : 0;
-	bool dead = aftl_slot_block(&ftl->media, slot)->state == AFTL_BLOCK_BAD;
+	const struct aftl_block *block = aftl_slot_block(&ftl->media, slot);
+	u32 baked = aftl_origin(&ftl->media, block, slot).baked;
+	bool dead = block->state == AFTL_BLOCK_BAD;
 
 	if (!(errors->lost || dead) || (!dead && baked == AFTL_BAKED_LOST) ||
 	    !aftl_stripe_has(ftl, slot))

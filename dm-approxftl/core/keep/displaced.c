@@ -145,7 +145,7 @@ static bool still_counts(const struct aftl *ftl, const struct aftl_displaced *di
 	return from_slot(displaced->slot) < ftl->geo.slots &&
 	       aftl_slot_valid(media, displaced->slot) &&
 	       aftl_slot_block(media, displaced->slot)->erases == displaced->erases &&
-	       ((media->attr[aftl_slot_device_page(media, displaced->slot)] ^ displaced->attr) &
+	       ((aftl_slot_attr(media, displaced->slot) ^ displaced->attr) &
 		same) == 0;
 }
 

@@ -158,13 +158,17 @@ void aftl_lun_info(const struct aftl *ftl, u32 index, struct aftl_lun_info *info
 static u64 attr_digest(const struct aftl_media *media, u32 page, u32 pages, u64 digest)
 {
 	u32 end = page + pages;
+	u64 four = 0;
 
-	for (; page + 4 <= end; page += 4)
-		digest = aftl_mix(digest ^ ((u64)media->attr[page + 3] << 48 |
-					    (u64)media->attr[page + 2] << 32 |
-					    (u64)media->attr[page + 1] << 16 | media->attr[page]));
+	for (; page + 4 <= end; page += 4) {
+		u32 i;
+
+		for (i = 0; i < 4; i++)
+			four = four >> 16 | (u64)*aftl_attr_at(media, page + i) << 48;
+		digest = aftl_mix(digest ^ four);
+	}
 	for (; page < end; page++)
-		digest = aftl_mix(digest ^ media->attr[page]);
+		digest = aftl_mix(digest ^ *aftl_attr_at(media, page));
 	return digest;
 }
 
@@ -237,7 +241,7 @@ static int audit_unit(const struct aftl *ftl, u32 i, aftl_slot_t slot, struct af
 	if (mixes(ftl, slot, i))
 		return aftl_fail(error, -EUCLEAN, "unit %u and a sheet of the map share a block",
 				 i);
-	attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
+	attr = aftl_slot_attr(&ftl->media, slot);
 	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
 	    aftl_page_class(attr) != (aftl_map_level(ftl, to_unit(i)) != AFTL_PRECISE))
 		return aftl_fail(error, -EUCLEAN, "unit %u and its page differ in class", i);
@@ -310,7 +314,7 @@ struct block_census {
 
 static void count_page(const struct aftl *ftl, u32 page, struct block_census *census)
 {
-	u16 attr = ftl->media.attr[page];
+	u16 attr = *aftl_attr_at(&ftl->media, page);
 	u32 valid = 0;
 	u32 i;
 

@@ -132,15 +132,18 @@ static void save_header(struct stream *stream, const struct aftl *ftl)
 	}
 }
 
-static void save_slot(struct stream *stream, const struct aftl_media *media, u32 slot)
+static void save_slot(struct stream *stream, const struct aftl_media *media,
+		      const struct aftl_block *block, u32 slot)
 {
+	struct aftl_origin origin = aftl_origin(media, block, to_slot(slot));
+
 	put(stream, (aftl_slot_valid(media, to_slot(slot)) ? FLAG_VALID : 0) |
 		    (aftl_slot_lost(media, to_slot(slot)) ? FLAG_LOST : 0), 1);
 	put(stream, from_unit(*aftl_unit_word(media, to_slot(slot))), 4);
 	if (!aftl_has_origins(media))
 		return;
-	put(stream, aftl_origin_at(media, to_slot(slot))->lineage, 2);
-	put(stream, aftl_origin_at(media, to_slot(slot))->baked, 2);
+	put(stream, origin.lineage, 2);
+	put(stream, origin.baked, 2);
 }
 
 /* Has it what is not in the low byte of attributes? */
@@ -150,7 +153,7 @@ static bool is_wide(const struct aftl_media *media, const struct aftl_block *blo
 	u32 page;
 
 	for (page = first; block->programmed && page < first + media->geo->pages; page++)
-		if (media->attr[page] >> 8)
+		if (*aftl_attr_at(media, page) >> 8)
 			return true;
 	return block->bits;
 }
@@ -163,10 +166,10 @@ static void save_pages(struct stream *stream, const struct aftl_media *media,
 	u32 i;
 
 	for (page = first; page < first + media->geo->pages; page++) {
-		put(stream, media->attr[page], wide ? 2 : 1);
-		put(stream, *aftl_hours_at(media, page), 2);
+		put(stream, *aftl_attr_at(media, page), wide ? 2 : 1);
+		put(stream, aftl_page_hours_since(media, block, page - first), 2);
 		for (i = 0; i < media->geo->page_units; i++)
-			save_slot(stream, media, page * media->geo->page_units + i);
+			save_slot(stream, media, block, page * media->geo->page_units + i);
 	}
 }
 
@@ -441,12 +444,14 @@ static int load_slot(struct stream *stream, struct aftl *ftl, struct aftl_block 
 	u8 flags = (u8)get(stream, 1);
 	aftl_unit_t word = to_unit((u32)get(stream, 4));
 	u32 unit = from_unit(aftl_word_unit(word));
-	u16 attr = ftl->media.attr[slot / ftl->geo.page_units];
+	u16 attr = aftl_slot_attr(&ftl->media, to_slot(slot));
 
 	*aftl_unit_word(&ftl->media, to_slot(slot)) = word;
 	if (aftl_has_origins(&ftl->media)) {
-		aftl_origin_at(&ftl->media, to_slot(slot))->lineage = (u16)get(stream, 2);
-		aftl_origin_at(&ftl->media, to_slot(slot))->baked = (u16)get(stream, 2);
+		struct aftl_origin origin = { .lineage = (u16)get(stream, 2) };
+
+		origin.baked = (u16)get(stream, 2);
+		aftl_origin_store(ftl, block, to_slot(slot), origin);
 	}
 	if (!aftl_word_possible(word, attr))
 		return refuse_damaged(error, "a unit has an impossible level");
@@ -476,8 +481,8 @@ static int load_pages(struct stream *stream, struct aftl *ftl, struct aftl_block
 		if (!aftl_attr_possible(attr))
 			return refuse_damaged(error, "a page has impossible attributes");
 		programmed += attr != 0;
-		ftl->media.attr[page] = attr;
-		*aftl_hours_at(&ftl->media, page) = (u16)get(stream, 2);
+		*aftl_attr_at(&ftl->media, page) = attr;
+		aftl_page_set_hours(ftl, block, page - first, (u16)get(stream, 2));
 		for (i = 0; i < ftl->geo.page_units; i++)
 			if (load_slot(stream, ftl, block, page * ftl->geo.page_units + i, error))
 				return -EUCLEAN;

@@ -381,8 +381,8 @@ static void restore_page(struct aftl *ftl, struct aftl_block *block, u32 page,
 	u32 slot = page * ftl->geo.page_units;
 	u32 i;
 
-	ftl->media.attr[page] = spare->attr;
-	*aftl_hours_at(&ftl->media, page) = spare->hours;
+	*aftl_attr_at(&ftl->media, page) = spare->attr;
+	aftl_page_set_hours(ftl, block, page % ftl->geo.pages, spare->hours);
 	if (!block->programmed++)
 		block->approx_only = 1;
 	block->approx_only &= aftl_page_class(spare->attr) == AFTL_APPROX;
@@ -391,8 +391,7 @@ static void restore_page(struct aftl *ftl, struct aftl_block *block, u32 page,
 		if (spare->lost >> i & 1)
 			aftl_slot_set_lost(&ftl->media, to_slot(slot + i));
 		*aftl_unit_word(&ftl->media, to_slot(slot + i)) = spare->word[i];
-		if (aftl_has_origins(&ftl->media))
-			*aftl_origin_at(&ftl->media, to_slot(slot + i)) = spare->origin[i];
+		aftl_origin_store(ftl, block, to_slot(slot + i), spare->origin[i]);
 	}
 }
 
@@ -639,7 +638,7 @@ static int drop_beyond(struct scan *scan)
 	for (i = 0; !ret && i < geo->slots; i++) {
 		u32 unit = from_unit(aftl_unit_at(&ftl->media, to_slot(i)));
 
-		if (ftl->media.attr[i / geo->page_units] && unit < geo->units &&
+		if (aftl_slot_attr(&ftl->media, to_slot(i)) && unit < geo->units &&
 		    *seq_of(scan, i / geo->page_units) > reset_of(scan, unit) &&
 		    is_beyond(scan, unit))
 			ret = aftl_volume_drop(scan->volume, to_slot(i));
@@ -685,8 +684,8 @@ static void take_back_programs(struct aftl *ftl, struct aftl_block *block)
 	     !aftl_step_valid(ftl, aftl_device_page(&ftl->media, block, page));
 	     page -= ftl->geo.program_pages)
 		for (i = 0; i < ftl->geo.program_pages; i++) {
-			u16 *attr = &ftl->media.attr[aftl_device_page(&ftl->media, block,
-								     page + i)];
+			u16 *attr = aftl_attr_at(&ftl->media,
+						 aftl_device_page(&ftl->media, block, page + i));
 
 			block->programmed -= *attr != 0;
 			*attr = 0;
@@ -719,7 +718,7 @@ static void map_block(struct aftl *ftl, struct aftl_block *block)
 	for (page = first; page < first + ftl->geo.pages; page++) {
 		if (page + AHEAD < first + ftl->geo.pages)
 			aftl_expect_copies(ftl, page + AHEAD);
-		for (i = 0; ftl->media.attr[page] && i < units; i++)
+		for (i = 0; *aftl_attr_at(&ftl->media, page) && i < units; i++)
 			map_slot(ftl, block, to_slot(page * units + i));
 	}
 }
@@ -756,10 +755,10 @@ static void assume_page(struct aftl *ftl, struct aftl_block *block, u32 page, u3
 	u32 slot = index * ftl->geo.page_units;
 	u32 i;
 
-	if (ftl->media.attr[index])
+	if (*aftl_attr_at(&ftl->media, index))
 		return;
-	ftl->media.attr[index] = aftl_page_attr(AFTL_PRECISE, mode, 0);
-	*aftl_hours_at(&ftl->media, index) = 0;
+	*aftl_attr_at(&ftl->media, index) = aftl_page_attr(AFTL_PRECISE, mode, 0);
+	aftl_page_set_hours(ftl, block, page, 0);
 	for (i = 0; i < ftl->geo.page_units; i++)
 		*aftl_unit_word(&ftl->media, to_slot(slot + i)) = AFTL_NO_UNIT;
 	block->programmed++;
@@ -1087,7 +1086,7 @@ static void fill_spares(const struct aftl_volume *volume, const struct aftl *ftl
 	for (; page < end; page++) {
 		struct aftl_spare spare;
 
-		if (!ftl->media.attr[page])
+		if (!*aftl_attr_at(&ftl->media, page))
 			continue;
 		aftl_spare_take(&spare, ftl, to_slot((u32)page * volume->geo.page_units));
 		spare.seq = volume->state.seq;
@@ -1110,7 +1109,7 @@ static int fill_zone(struct aftl_volume *volume, const struct aftl *ftl, u32 zon
 
 	aftl_zone_entry_encode(&entry, bytes);
 	for (i = 0; !ret && i < geo->slots; i++)
-		if (ftl->media.attr[i / geo->page_units] &&
+		if (aftl_slot_attr(&ftl->media, to_slot(i)) &&
 		    from_unit(aftl_unit_at(&ftl->media, to_slot(i))) / geo->zone_units == zone &&
 		    !aftl_slot_valid(&ftl->media, to_slot(i)))
 			ret = aftl_volume_drop(volume, to_slot(i));

@@ -1031,9 +1031,9 @@ void aftl_spare_take(struct aftl_spare *spare, const struct aftl *ftl, aftl_slot
 		.erases = block->erases,
 		.wear = block->wear,
 		.first_hour = block->first_hour,
-		.hours = *aftl_hours_at(media, page),
+		.hours = aftl_page_hours_since(media, block, page % ftl->geo.pages),
 		.note = block->note,
-		.attr = media->attr[page],
+		.attr = *aftl_attr_at(media, page),
 		.order = block->order,
 		.kind = block->kind,
 		.handle = block->handle,
@@ -1047,8 +1047,7 @@ void aftl_spare_take(struct aftl_spare *spare, const struct aftl *ftl, aftl_slot
 		spare->mapped |= counts(ftl, slot) << i;
 		spare->lost |= aftl_slot_lost(media, slot) << i;
 		spare->word[i] = *aftl_unit_word(media, slot);
-		if (aftl_has_origins(media))
-			spare->origin[i] = *aftl_origin_at(media, slot);
+		spare->origin[i] = aftl_origin(media, block, slot);
 	}
 }
 

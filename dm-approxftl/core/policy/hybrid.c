@@ -286,7 +286,7 @@ static u32 find_leader(const struct aftl_media *media, const struct aftl_block *
 	u32 leader = aftl_word_line_page(geo, aftl_layer(geo, page), 0);
 
 	for (; leader < page; leader += geo->program_pages) {
-		u16 attr = media->attr[aftl_device_page(media, block, leader)];
+		u16 attr = aftl_attr(media, block, leader);
 
 		if (attr && aftl_page_mode(attr) == mode)
 			return leader;

@@ -95,7 +95,7 @@ u32 aftl_policy_mode(const struct aftl_policy *policy, aftl_unit_t unit)
 
 	if (!policy->core->services->find(policy->ftl, unit, &slot))
 		return AFTL_MODES;
-	return aftl_page_mode(media->attr[aftl_slot_device_page(media, slot)]);
+	return aftl_page_mode(aftl_slot_attr(media, slot));
 }
 
 struct aftl_outcome aftl_policy_monitor(const struct aftl_policy *policy,

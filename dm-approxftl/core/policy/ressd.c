@@ -589,7 +589,7 @@ static bool is_well_formed(struct aftl_policy *policy, const struct aftl_block *
 	if (block->frontier != (last ? last - 1 : 0) * layer_pages)
 		return false;
 	for (page = 0; page < media->geo->pages; page++) {
-		u16 attr = media->attr[aftl_device_page(media, block, page)];
+		u16 attr = aftl_attr(media, block, page);
 		bool used = page / AFTL_REPROGRAM_BITS < begun &&
 			    page % AFTL_REPROGRAM_BITS < AFTL_MLC_PAGES;
 

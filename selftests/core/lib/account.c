@@ -240,7 +240,8 @@ static u32 margins_kept(const struct aftl_config *config)
 static u64 later_rate(const struct account *account, const struct aftl_placement *place, u16 attr)
 {
 	struct aftl *ftl = account->ftl;
-	u16 *at = &ftl->media.attr[aftl_device_page(&ftl->media, place->block, place->page)];
+	u16 *at = aftl_attr_at(&ftl->media,
+			       aftl_device_page(&ftl->media, place->block, place->page));
 	u32 erases = place->block->erases;
 	u16 kept = *at;
 	u64 rate;
@@ -528,7 +529,8 @@ static void check_program(struct account *account, const struct aftl_array_event
 {
 	const struct aftl_placement *place = &account->ftl->luns[event->lun].work.placement;
 	const struct account_page *page = page_at(account, event->block, event->page);
-	u16 attr = account->ftl->media.attr[event->block * account->ftl->geo.pages + event->page];
+	const struct aftl_media *media = &account->ftl->media;
+	u16 attr = aftl_attr(media, &media->blocks[event->block], event->page);
 	struct command command = { place, aftl_page_class(attr), page->turn != 0 };
 	struct account_block *mine = block_at(account, event->block);
 	u64 least = at_least(least_program_ns(account, &command));
@@ -642,7 +644,7 @@ static u16 as_usual(u16 attr)
 static u64 rate_as(const struct account *account, u32 block, u32 page, u16 attr)
 {
 	struct aftl *ftl = account->ftl;
-	u16 *at = &ftl->media.attr[block * ftl->geo.pages + page];
+	u16 *at = aftl_attr_at(&ftl->media, block * ftl->geo.pages + page);
 	u16 kept = *at;
 	u64 rate;
 
@@ -656,7 +658,7 @@ static u32 errors_as(const struct account *account, u32 block, u32 page, u16 att
 {
 	struct aftl *ftl = account->ftl;
 	aftl_slot_t slot = aftl_page_slot(&ftl->media, &ftl->media.blocks[block], page);
-	u16 *at = &ftl->media.attr[block * ftl->geo.pages + page];
+	u16 *at = aftl_attr_at(&ftl->media, block * ftl->geo.pages + page);
 	u16 kept = *at;
 	u32 errors;
 
@@ -756,7 +758,7 @@ static void check_read(struct account *account, const struct aftl_array_event *e
 {
 	const struct aftl_config *config = config_of(account);
 	const struct aftl_geometry *geo = &account->ftl->geo;
-	u16 attr = account->ftl->media.attr[event->block * geo->pages + event->page];
+	u16 attr = *aftl_attr_at(&account->ftl->media, event->block * geo->pages + event->page);
 	struct aftl_block *block = &account->ftl->media.blocks[event->block];
 	u32 reads = block->reads;
 	u64 least;

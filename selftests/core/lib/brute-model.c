@@ -94,7 +94,7 @@ static void on_programmed(struct test_listener *listener, aftl_slot_t first)
 	u32 end = slot + media->geo->page_units;
 
 	/* With a pass yet to come it is none yet. */
-	model->pages_programmed += !aftl_page_foggy(media->attr[slot / media->geo->page_units]);
+	model->pages_programmed += !aftl_page_foggy(aftl_slot_attr(media, to_slot(slot)));
 	for (; slot < end; slot++) {
 		if (!model->slot_told[slot])
 			program_sheet(model, slot);

@@ -506,7 +506,7 @@ static void commit_before_again(struct durable_device *durable, aftl_slot_t slot
 {
 	const struct aftl_media *media = aftl_media(durable->device.ftl);
 
-	if (aftl_page_again(media->attr[aftl_slot_device_page(media, slot)]))
+	if (aftl_page_again(aftl_slot_attr(media, slot)))
 		queue(durable, OP_AGAIN)->to = slot;
 }
 

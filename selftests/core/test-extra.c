@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A host that gives memory while the device runs: less of it, and the same device.
+ */
+#include "core/ftl/device.h"
+#include "bytes.h"
+#include "stream.h"
+#include "tap.h"
+
+#define SHAPE "channels", "2", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4", \
+	"op", "60", "page", "16KiB", "rber_approx", "0.002"
+
+static const char *const shape[] = { SHAPE, "unit", "16KiB", NULL };
+/* Hours have room beside attributes. */
+static const char *const with_room[] = { SHAPE, "unit", "4KiB", NULL };
+static const char *const without_errors[] = { SHAPE, "unit", "16KiB", "errors", "off", NULL };
+
+static struct test_device frugal;
+static struct test_device usual;
+
+static void open_shape(const char *policy, const char *const *pairs)
+{
+	test_device_init(&frugal, "demo");
+	frugal.ops.alloc_later = frugal.ops.alloc;
+	test_device_open(&frugal, policy, pairs);
+	test_device_init(&usual, "demo");
+	test_device_open(&usual, policy, pairs);
+}
+
+static void open_both(const char *policy)
+{
+	open_shape(policy, shape);
+}
+
+static void close_both(void)
+{
+	test_device_close(&frugal);
+	test_device_close(&usual);
+}
+
+static u64 extra_bytes(const struct test_device *device)
+{
+	return device->ftl->media.imprint.extra * sizeof(u16);
+}
+
+static u32 count_extras(const struct test_device *device)
+{
+	u32 count = 0;
+	u32 i;
+
+	for (i = 0; i < device->ftl->geo.blocks; i++)
+		count += !!device->ftl->media.blocks[i].extra;
+	return count;
+}
+
+static void play(struct test_device *device, u32 requests)
+{
+	struct test_stream stream;
+
+	test_stream_init(&stream, 7);
+	while (requests--)
+		test_stream_step(&stream, device);
+	test_drain(device);
+}
+
+static void write_one(struct test_device *device, u32 unit, u32 class)
+{
+	CHECK_EQ(test_do(device, AFTL_OP_WRITE, unit, 1, class, NULL), 0);
+}
+
+/* No two things are in one place, and words of units are where words can be. */
+static void nothing_overlaps(void)
+{
+	struct aftl_geometry geo = { .pages = 64 };
+	struct aftl_media media = { .geo = &geo };
+	u32 i;
+
+	for (i = 2; i < 2 * 16; i++) {
+		const struct aftl_imprint *at = &media.imprint;
+		u32 end;
+
+		geo.page_units = i / 2;
+		media.origins = i % 2;
+		aftl_imprint_init(&media);
+		end = at->lineage + (media.origins ? geo.page_units : 0);
+		CHECK_EQ(at->attr, 2 * geo.page_units);
+		CHECK_EQ(at->lineage, at->attr + 1);
+		CHECK(at->hours ? at->hours == end && !at->extra_hours : at->extra_hours == 64);
+		CHECK_EQ(at->bytes, 2 * (end + !!at->hours));
+		CHECK_EQ(at->bytes % sizeof(aftl_unit_t), 0);
+		CHECK_EQ(at->extra, at->extra_hours + (media.origins ? 64 * geo.page_units : 0));
+	}
+}
+
+/* A block is programmed within an hour, and what is precise has no errors that stay. */
+static void few_blocks_have_any(void)
+{
+	u64 least;
+	u32 i;
+
+	open_both("baseline");
+	least = frugal.held_bytes;
+	CHECK_EQ(count_extras(&frugal), 0);
+	CHECK_EQ(count_extras(&usual), usual.ftl->geo.blocks);
+	CHECK(usual.held_bytes - least >= usual.ftl->geo.blocks * extra_bytes(&usual));
+	for (i = 0; i < 4 * frugal.ftl->geo.units; i++)
+		write_one(&frugal, i % frugal.ftl->geo.units, AFTL_PRECISE);
+	CHECK(aftl_stats(frugal.ftl)->counters.array_erases > 40);
+	CHECK_EQ(count_extras(&frugal), 0);
+	CHECK_EQ(frugal.held_bytes, least);
+	close_both();
+}
+
+static void save(struct test_device *device, struct test_bytes *bytes)
+{
+	struct aftl_sink sink = test_bytes_sink(bytes);
+
+	CHECK_EQ(aftl_save(device->ftl, &sink, &device->error), 0);
+}
+
+static bool same(const struct test_bytes *a, const struct test_bytes *b)
+{
+	return a->size == b->size && !memcmp(a->data, b->data, a->size);
+}
+
+static void check_same(void)
+{
+	struct test_bytes bytes[2] = { 0 };
+
+	CHECK_EQ(aftl_digest(frugal.ftl), aftl_digest(usual.ftl));
+	save(&frugal, &bytes[0]);
+	save(&usual, &bytes[1]);
+	CHECK_MSG(same(&bytes[0], &bytes[1]), "the two are saved as different devices");
+	test_bytes_free(&bytes[0]);
+	test_bytes_free(&bytes[1]);
+}
+
+/* Hours pass in the middle of blocks. Return: extras, counted after each round. */
+static u32 grow_old(const char *policy, const char *const *pairs)
+{
+	u32 extras = 0;
+	u32 round;
+
+	open_shape(policy, pairs);
+	for (round = 0; round < 40; round++) {
+		play(&frugal, 40);
+		play(&usual, 40);
+		extras += count_extras(&frugal);
+		aftl_age(frugal.ftl, 5 * AFTL_HOUR_NS);
+		aftl_age(usual.ftl, 5 * AFTL_HOUR_NS);
+	}
+	return extras;
+}
+
+/* Hours go with an erase, wherever they are. */
+static void check_erased(const struct test_device *device)
+{
+	const struct aftl_media *media = &device->ftl->media;
+	u32 wrong = 0;
+	u32 i;
+
+	for (i = 0; i < media->geo->blocks * media->geo->pages; i++) {
+		const struct aftl_block *block = &media->blocks[i / media->geo->pages];
+		u32 page = i % media->geo->pages;
+
+		wrong += !aftl_page_programmed(media, block, page) &&
+			 aftl_page_hours_since(media, block, page);
+	}
+	CHECK_EQ(wrong, 0);
+}
+
+static void the_device_is_the_same(void)
+{
+	static const char *const policies[] = { "baseline", "approxftl", "tvr", "ressd" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(policies); i++) {
+		CHECK_MSG(grow_old(policies[i], shape), "%s: nothing was extra", policies[i]);
+		check_same();
+		CHECK_EQ(aftl_memory_bytes(frugal.ftl), frugal.held_bytes);
+		close_both();
+		grow_old(policies[i], with_room);
+		play(&frugal, 3000);
+		play(&usual, 3000);
+		CHECK(aftl_stats(frugal.ftl)->counters.array_erases);
+		check_same();
+		check_erased(&frugal);
+		close_both();
+	}
+}
+
+/* Nothing needs any. */
+static void without_errors_there_is_room(void)
+{
+	CHECK_EQ(grow_old("approxftl", without_errors), 0);
+	CHECK_EQ(count_extras(&usual), 0);
+	check_same();
+	close_both();
+}
+
+/* Approximate data are moved with their errors, within the hour. */
+static void errors_that_stay_are_extra(void)
+{
+	u32 i;
+
+	open_both("approxftl");
+	for (i = 0; i < 4 * frugal.ftl->geo.units; i++) {
+		u32 unit = (u32)(aftl_mix(i) % frugal.ftl->geo.units);
+
+		write_one(&frugal, unit, AFTL_APPROX);
+		write_one(&usual, unit, AFTL_APPROX);
+	}
+	CHECK(aftl_stats(usual.ftl)->counters.baked_bits);
+	CHECK(count_extras(&frugal));
+	CHECK_EQ(aftl_hours(frugal.ftl), 0);
+	check_same();
+	close_both();
+}
+
+/* The extra of a block goes with what needed it. */
+static void erasing_gives_it_back(void)
+{
+	struct aftl_block *block;
+	u32 erases;
+	u32 i;
+
+	open_both("baseline");
+	write_one(&frugal, 0, AFTL_PRECISE);
+	aftl_age(frugal.ftl, 2 * AFTL_HOUR_NS);
+	for (i = 1; !count_extras(&frugal) && i < frugal.ftl->geo.units; i++)
+		write_one(&frugal, i, AFTL_PRECISE);
+	if (!CHECK(count_extras(&frugal)))
+		return;
+	for (block = frugal.ftl->media.blocks; !block->extra; block++)
+		;
+	erases = block->erases;
+	for (i = 0; block->erases == erases && i < 60 * frugal.ftl->geo.units; i++)
+		write_one(&frugal, (u32)(aftl_mix(i) % frugal.ftl->geo.units), AFTL_PRECISE);
+	CHECK(block->erases > erases);
+	CHECK(!block->extra);
+	close_both();
+}
+
+int main(void)
+{
+	tap_run("nothing of an imprint overlaps", nothing_overlaps);
+	tap_run("few blocks have extra memory", few_blocks_have_any);
+	tap_run("with memory that comes later the device is the same", the_device_is_the_same);
+	tap_run("without errors no block has extra memory", without_errors_there_is_room);
+	tap_run("errors that stay are extra memory", errors_that_stay_are_extra);
+	tap_run("an erased block gives it back", erasing_gives_it_back);
+	return tap_finish();
+}
