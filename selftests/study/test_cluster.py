@@ -186,7 +186,7 @@ profile = ["demo", "qlc"]
 
 def test_a_point_that_needs_more_memory(tmp_path: Path) -> None:
     """It fails with the simulator's sentence; the others are done."""
-    done = study("run", write(tmp_path, STARVED), "--memory", "60MiB", status=1)
+    done = study("run", write(tmp_path, STARVED), "--memory", "52MiB", status=1)
     assert re.search("profile=qlc: .*memory", done.stderr)
     assert len(results(tmp_path)) == 1
     study("run", tmp_path / "study.toml", "--memory", "4GiB", "--retry")
@@ -197,7 +197,7 @@ def test_a_point_that_needs_more_memory(tmp_path: Path) -> None:
 def test_memory_of_workers(tmp_path: Path, start: Start) -> None:
     """Starved there, too; and no more at a time than fit into what workers say they have."""
     address, _ = start(workers=("--nthreads", "2", "--resources", "memory=100e6"))
-    done = study("run", write(tmp_path, STARVED), "--scheduler", address, "--memory", "60MiB",
+    done = study("run", write(tmp_path, STARVED), "--scheduler", address, "--memory", "52MiB",
                  status=1)
     assert re.search("profile=qlc: .*memory", done.stderr)
     driver = subprocess.Popen([STUDY, "run", write(tmp_path, LONG), "--scheduler", address,

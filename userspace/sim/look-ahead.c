@@ -6,14 +6,14 @@ void look_ahead_init(struct look_ahead *ahead, struct sim_stream *stream, u64 li
 	*ahead = (struct look_ahead){ .stream = stream, .left = limit, .end = 1 };
 }
 
-static struct sim_request *drawn(struct look_ahead *ahead, u32 position)
+static u32 place_of(const struct look_ahead *ahead, u32 position)
 {
-	return &ahead->ring[(ahead->first + position) % LOOK_AHEAD_REQUESTS];
+	return (ahead->first + position) % LOOK_AHEAD_REQUESTS;
 }
 
 static void draw(struct look_ahead *ahead)
 {
-	struct sim_request *request = drawn(ahead, ahead->count);
+	struct sim_request *request = &ahead->ring[place_of(ahead, ahead->count)];
 
 	if (!ahead->left)
 		ahead->end = 0;
@@ -23,22 +23,48 @@ static void draw(struct look_ahead *ahead)
 		return;
 	ahead->left--;
 	ahead->count++;
-	ahead->expect(ahead->whom, request, false);
+}
+
+/*
+ * One after the other with nothing in between: to find out where memory is takes longer than
+ * anything else about it, and the processor does so for several in the time of one.
+ */
+static void expect_from(const struct look_ahead *ahead, u32 position, bool near)
+{
+	for (; position < ahead->count; position++)
+		ahead->expect(ahead->whom, &ahead->ring[place_of(ahead, position)], near);
+}
+
+static void draw_half(struct look_ahead *ahead)
+{
+	u32 first = ahead->count;
+
+	while (ahead->end > 0 && ahead->count < first + LOOK_AHEAD_REQUESTS / 2)
+		draw(ahead);
+	expect_from(ahead, first, false);
+}
+
+static void draw_more(struct look_ahead *ahead)
+{
+	if (!ahead->count)
+		draw_half(ahead);
+	expect_from(ahead, 0, true);
+	ahead->near = ahead->count;
+	draw_half(ahead);
 }
 
 int look_ahead_next(struct look_ahead *ahead, struct sim_request *request,
 		    struct aftl_error *error)
 {
-	while (ahead->end > 0 && ahead->count < LOOK_AHEAD_REQUESTS)
-		draw(ahead);
+	if (!ahead->near)
+		draw_more(ahead);
 	if (!ahead->count) {
 		*error = ahead->error;
 		return ahead->end;
 	}
-	*request = *drawn(ahead, 0);
+	*request = ahead->ring[place_of(ahead, 0)];
 	ahead->first++;
 	ahead->count--;
-	if (ahead->count > LOOK_AHEAD_REQUESTS / 2)
-		ahead->expect(ahead->whom, drawn(ahead, LOOK_AHEAD_REQUESTS / 2), true);
+	ahead->near--;
 	return 1;
 }

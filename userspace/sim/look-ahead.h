@@ -9,7 +9,7 @@
 #include "core/ftl/ftl.h"
 #include "request-stream.h"
 
-#define LOOK_AHEAD_REQUESTS 16
+#define LOOK_AHEAD_REQUESTS 32
 
 /**
  * struct look_ahead - what has been drawn and not been handed out
@@ -20,6 +20,7 @@
  * @ring: drawn requests
  * @first: oldest of them
  * @count: how many
+ * @near: so many of them have been expected as near
  * @end: 0 at the end of the stream, an error number, 1 before that
  * @error: the sentence, if @end is an error number
  */
@@ -31,6 +32,7 @@ struct look_ahead {
 	struct sim_request ring[LOOK_AHEAD_REQUESTS];
 	u32 first;
 	u32 count;
+	u32 near;
 	int end;
 	struct aftl_error error;
 };

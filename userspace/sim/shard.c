@@ -8,7 +8,7 @@
 #include "core/base/shards.h"
 
 /* Work that is so far ahead has its map entry fetched, and half as far what that leads to. */
-#define FAR 16
+#define FAR 16U
 
 #define EPOCHS 2
 
@@ -306,23 +306,28 @@ static int do_one(struct shard *shard, const struct shard_work *work, struct aft
 	return 0;
 }
 
+/* Many one after the other, see look-ahead.c. */
 static void expect(const struct shard *shard, const struct shard_work *list, u32 left)
 {
-	if (left > FAR)
-		aftl_expect_unit(shard->ftl, (u32)list[FAR].request.unit);
-	if (left > FAR / 2)
-		aftl_expect_slot(shard->ftl, (u32)list[FAR / 2].request.unit,
-				 list[FAR / 2].request.op == AFTL_OP_READ);
+	u32 i;
+
+	for (i = 0; i < min(left, FAR); i++)
+		aftl_expect_slot(shard->ftl, (u32)list[i].request.unit,
+				 list[i].request.op == AFTL_OP_READ);
+	for (; i < min(left, 2 * FAR); i++)
+		aftl_expect_unit(shard->ftl, (u32)list[i].request.unit);
 }
 
 int shard_do(struct shard *shard, const struct shard_work *list, u32 count,
 	     struct aftl_error *error)
 {
 	int ret = 0;
+	u32 i;
 
-	for (; count && !ret; list++, count--) {
-		expect(shard, list, count);
-		ret = do_one(shard, list, error);
+	for (i = 0; i < count && !ret; i++) {
+		if (i % FAR == 0)
+			expect(shard, list + i, count - i);
+		ret = do_one(shard, list + i, error);
 	}
 	return ret;
 }

@@ -13,22 +13,27 @@ static void set(u64 *bits, u64 bit)
 	bits[bit / 64] |= 1ULL << bit % 64;
 }
 
+static size_t look_bytes(u32 parts)
+{
+	return parts * (PART_BYTES + sizeof(struct aftl_look_part));
+}
+
+/* What is known of the parts comes behind their bytes: a kernel's stack is small. */
+static bool take_parts(struct aftl_look *look, u32 parts)
+{
+	const struct aftl_medium *medium = look->volume->medium;
+
+	look->parts = parts;
+	look->bytes = medium->alloc(medium->host, look_bytes(parts));
+	if (look->bytes)
+		look->part = (struct aftl_look_part *)(look->bytes + parts * PART_BYTES);
+	return look->bytes;
+}
+
 int aftl_look_open(struct aftl_look *look, const struct aftl_volume *volume, u64 first, u64 end)
 {
-	const struct aftl_medium *medium = volume->medium;
-
-	*look = (struct aftl_look){
-		.volume = volume,
-		.first = first,
-		.end = end,
-		.parts = AFTL_LOOK_PARTS,
-	};
-	look->bytes = medium->alloc(medium->host, AFTL_LOOK_PARTS * PART_BYTES);
-	if (look->bytes)
-		return 0;
-	look->parts = 1;
-	look->bytes = medium->alloc(medium->host, PART_BYTES);
-	return look->bytes ? 0 : -ENOMEM;
+	*look = (struct aftl_look){ .volume = volume, .first = first, .end = end };
+	return take_parts(look, AFTL_LOOK_PARTS) || take_parts(look, 1) ? 0 : -ENOMEM;
 }
 
 static struct aftl_look_part *part_of(struct aftl_look *look, u64 number)
@@ -57,14 +62,16 @@ static int wait_for(const struct aftl_look *look, struct aftl_look_part *part)
 
 void aftl_look_close(struct aftl_look *look)
 {
-	const struct aftl_medium *medium = look->volume->medium;
+	const struct aftl_medium *medium;
 	u32 i;
 
+	if (!look->bytes)
+		return;
 	for (i = 0; i < look->parts; i++)
 		if (look->part[i].begun)
 			wait_for(look, &look->part[i]);
-	if (look->bytes)
-		medium->free(medium->host, look->bytes, look->parts * PART_BYTES);
+	medium = look->volume->medium;
+	medium->free(medium->host, look->bytes, look_bytes(look->parts));
 }
 
 /* Into the place of another part, which is not wanted any more. */

@@ -37,7 +37,7 @@ struct aftl_look_part {
  * @first: frame that it begins with
  * @end: frame behind the last one
  * @parts: in memory at a time: AFTL_LOOK_PARTS, or one where there is no memory for more
- * @bytes: their frames
+ * @bytes: their frames; NULL if it is not open
  * @part: they, by the rest of their number
  */
 struct aftl_look {
@@ -46,7 +46,7 @@ struct aftl_look {
 	u64 end;
 	u32 parts;
 	u8 *bytes;
-	struct aftl_look_part part[AFTL_LOOK_PARTS];
+	struct aftl_look_part *part;
 };
 
 /* Memory for it; frames from @first to @end are read. Return: 0 or -ENOMEM. */
