@@ -645,8 +645,9 @@ reads_ahead()
 
 on_linear()
 {
-	wipe /dev/ram1 && dmsetup create aftl-part --table '0 327680 linear /dev/ram1 8192' &&
-		lasts_on /dev/mapper/aftl-part && dmsetup remove aftl-part
+	dmsetup create aftl-part --table '0 327680 linear /dev/ram1 8192' &&
+		wipe /dev/mapper/aftl-part && lasts_on /dev/mapper/aftl-part &&
+		dmsetup remove aftl-part
 }
 
 crypt_table()
