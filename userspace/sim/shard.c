@@ -7,7 +7,7 @@
 #include "shard.h"
 #include "core/base/shards.h"
 
-/* Work that is so far ahead has its map entry fetched, and half as far what that leads to. */
+/* Of so much work at a time what map entries lead to is fetched, and of as much behind it these. */
 #define FAR 16U
 
 #define EPOCHS 2
