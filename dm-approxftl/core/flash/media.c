@@ -302,10 +302,8 @@ void aftl_imprint_init(struct aftl_media *media)
 		.attr = 2 * units,
 		.lineage = 2 * units + 1,
 		.hours = room ? numbers : 0,
-		.extra_hours = room ? 0 : media->geo->pages,
-		.extra = (room ? 0 : media->geo->pages) +
-			 lineages * media->geo->pages,
 	};
+	media->imprint.extra = aftl_extra_hours(media) + lineages * media->geo->pages;
 }
 
 void aftl_block_wipe(struct aftl_media *media, struct aftl_block *block)

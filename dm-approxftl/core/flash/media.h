@@ -38,6 +38,7 @@
  * @failing: to be retired as soon as nothing valid is left in it
  * @listed: stands in the free list or in a list of victims
  * @parity: the core's, for the parity of its superblock
+ * @extra_used: something in @extra may be other than 0
  * @handle: placement handle whose reclaim unit it is; 0: the default one
  * @note: bits that belong to the policy; erasing clears them
  *
@@ -68,6 +69,7 @@ struct aftl_block {
 	u8 failing : 1;
 	u8 listed : 1;
 	u8 parity : 1;
+	u8 extra_used : 1;
 	u8 handle;
 	u16 note;
 };
@@ -182,7 +184,6 @@ struct aftl_origin {
  * @attr: see aftl_page_attr(). Before it are words of its units, see aftl_unit_word()
  * @lineage: of each of its units, if errors are modelled
  * @hours: if there is room for them; 0: they are in the block's extra
- * @extra_hours: numbers for them there
  * @extra: numbers of a block's extra; 0: blocks have none
  */
 struct aftl_imprint {
@@ -190,7 +191,6 @@ struct aftl_imprint {
 	u32 attr;
 	u32 lineage;
 	u32 hours;
-	u32 extra_hours;
 	u32 extra;
 };
 
@@ -324,6 +324,12 @@ static inline u16 aftl_attr(const struct aftl_media *media, const struct aftl_bl
 	return *aftl_attr_at(media, aftl_device_page(media, block, page));
 }
 
+/* Hours that are in a block's extra, before the errors: none, or those of all pages. */
+static inline u32 aftl_extra_hours(const struct aftl_media *media)
+{
+	return media->imprint.hours ? 0 : media->geo->pages;
+}
+
 /* Where hours of @page of @block are; NULL: they are 0. */
 static inline u16 *aftl_hours_at(const struct aftl_media *media, const struct aftl_block *block,
 				 u32 page)
@@ -331,7 +337,7 @@ static inline u16 *aftl_hours_at(const struct aftl_media *media, const struct af
 	if (media->imprint.hours)
 		return (u16 *)aftl_imprint_at(media, aftl_device_page(media, block, page)) +
 		       media->imprint.hours;
-	return unlikely(block->extra) ? block->extra + page : NULL;
+	return unlikely(block->extra_used) ? block->extra + page : NULL;
 }
 
 /* Hours between the first program of @block and that of its @page. */
@@ -347,8 +353,8 @@ static inline u16 aftl_page_hours_since(const struct aftl_media *media,
 static inline u16 *aftl_baked_at(const struct aftl_media *media, const struct aftl_block *block,
 				 aftl_slot_t slot)
 {
-	return likely(!block->extra) ? NULL :
-		block->extra + media->imprint.extra_hours +
+	return likely(!block->extra_used) ? NULL :
+		block->extra + aftl_extra_hours(media) +
 		from_slot(slot) % media->geo->block_slots;
 }
 

@@ -63,10 +63,12 @@ void aftl_extra_need(struct aftl *ftl, struct aftl_block *block)
 {
 	if (unlikely(!block->extra))
 		block->extra = aftl_memory_take_later(ftl, 1, extra_bytes(ftl));
+	block->extra_used = !!block->extra;
 }
 
 static void drop(struct aftl *ftl, struct aftl_block *block)
 {
+	block->extra_used = 0;
 	if (!ftl->ops->alloc_later) {
 		memset(block->extra, 0, extra_bytes(ftl));
 		return;
@@ -78,6 +80,6 @@ static void drop(struct aftl *ftl, struct aftl_block *block)
 void aftl_wipe(struct aftl *ftl, struct aftl_block *block)
 {
 	aftl_block_wipe(&ftl->media, block);
-	if (unlikely(block->extra))
+	if (unlikely(block->extra_used))
 		drop(ftl, block);
 }
