@@ -934,11 +934,17 @@ static void keep_or_wait(struct aftl_dev *dev, struct aftl_dev_op *op)
 		dev->late = op->number;
 }
 
-static void keep_late(struct aftl_dev *dev, u32 end)
+static bool is_late(const struct aftl_dev *dev, u32 until)
 {
-	int ret = dev->late == end ? 0 : aftl_volume_commit(dev->volume);
+	return (s32)(dev->late - until) < 0;
+}
 
-	for (; dev->late != end; dev->late++) {
+/* All before @until, of a batch that ends with @end. */
+static void keep_late(struct aftl_dev *dev, u32 until, u32 end)
+{
+	int ret = is_late(dev, until) ? aftl_volume_commit(dev->volume) : 0;
+
+	for (; is_late(dev, until); dev->late++) {
 		struct aftl_dev_op *op = op_at(dev, dev->late);
 
 		if (!op->late)
@@ -948,6 +954,7 @@ static void keep_late(struct aftl_dev *dev, u32 end)
 		if (ret || op->late)
 			keep_done(&op->bdev, ret ? ret : -ENOSPC);
 	}
+	dev->late = end;
 }
 
 static void let_go(struct aftl_dev *dev, const struct aftl_dev_op *op)
@@ -963,6 +970,12 @@ static void let_go(struct aftl_dev *dev, const struct aftl_dev_op *op)
 		op_done(other);
 	}
 	aftl_volume_let_go(dev->volume, op->first);
+}
+
+/* Does it end what may be all that a crash leaves of units that wait for a place? */
+static bool ends_data(const struct aftl_dev_op *op)
+{
+	return op->kind == AFTL_DEV_ERASE || op->kind == AFTL_DEV_RETIRE;
 }
 
 /* The volume remembers its first error, and every later commit returns it. */
@@ -999,6 +1012,8 @@ static u32 carry_out(struct aftl_dev *dev, u32 number, u32 end)
 		keep_or_wait(dev, op);
 		return 1;
 	}
+	if (ends_data(op))
+		keep_late(dev, number, end);
 	error = note(dev, op);
 	if (error)
 		aftl_bdev_fail(&dev->device, error);
@@ -1016,7 +1031,7 @@ static void carry_out_all(struct aftl_dev *dev, const struct batch *batch)
 	blk_start_plug(&plug);
 	while (number != batch->end)
 		number += carry_out(dev, number, batch->end);
-	keep_late(dev, batch->end);
+	keep_late(dev, batch->end, batch->end);
 	blk_finish_plug(&plug);
 }
 

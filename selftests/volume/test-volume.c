@@ -961,6 +961,50 @@ static void a_safe_buffer_survives(void)
 	durable_close(&durable);
 }
 
+static int keep_at(struct durable_device *durable, u32 tag, u32 unit)
+{
+	struct aftl_kept_entry entry = { .what.unit = to_unit(unit) };
+	u64 offset;
+
+	return aftl_volume_keep(durable->volume, tag, &entry, &offset);
+}
+
+static void end_data(struct durable_device *durable, int ret)
+{
+	struct aftl_erase_entry entry = { .erases = 1 };
+
+	CHECK_EQ(aftl_volume_erase(durable->volume, 0, &entry), ret);
+	CHECK_EQ(aftl_volume_retire(durable->volume, 1, &entry), ret);
+}
+
+/* A block may have the last of what is to be kept, and waits for a place: it is not erased. */
+static void what_is_kept_late_is_kept_before(void)
+{
+	struct durable_device durable;
+	u32 tags;
+	u32 i;
+
+	open_device(&durable, "baseline", small_safe);
+	must(&durable, durable_start(&durable, "baseline", false), "start");
+	tags = aftl_tags(durable.device.ftl);
+	for (i = 0; i < tags; i++)
+		CHECK_EQ(keep_at(&durable, i, i), 0);
+	end_data(&durable, 0);
+	for (i = 0; i < 2; i++) {
+		aftl_volume_let_go(durable.volume, i);
+		CHECK_EQ(keep_at(&durable, i, tags + i), -EAGAIN);
+		end_data(&durable, -EAGAIN);
+		if (i) {
+			aftl_volume_let_go(durable.volume, i);
+		} else {
+			CHECK_EQ(aftl_volume_commit(durable.volume), 0);
+			CHECK_EQ(keep_at(&durable, i, tags + i), 0);
+		}
+		end_data(&durable, 0);
+	}
+	durable_close(&durable);
+}
+
 /* In the buffer, whatever the tables say of the program that did not end. */
 static void a_safe_buffer_outlives_a_die(void)
 {
@@ -1660,6 +1704,7 @@ int main(void)
 	tap_run("zones with bad blocks are formatted", zones_with_bad_blocks);
 	tap_run("a buffer that survives stays", a_safe_buffer_stays);
 	tap_run("a buffer that survives is there again", a_safe_buffer_survives);
+	tap_run("what is kept late is kept before", what_is_kept_late_is_kept_before);
 	tap_run("a buffer that survives outlives a die", a_safe_buffer_outlives_a_die);
 	tap_run("room between two passes", room_between_two_passes);
 	tap_run("what has no place stays in a buffer that survives",

@@ -113,7 +113,9 @@ void aftl_volume_let_go(struct aftl_volume *volume, u32 tag)
 	u32 index = volume->kept_at[tag];
 
 	volume->kept_at[tag] = 0;
-	if (index)
+	if (index == AFTL_KEPT_LATE)
+		volume->kept_late--;
+	else if (index)
 		volume->kept[index - 1].state = AFTL_KEPT_OVER;
 }
 

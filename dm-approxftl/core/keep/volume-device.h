@@ -57,7 +57,8 @@ enum aftl_kept_state {
  * @give_up: damaged entries of pages and discards count as empty
  * @zones_dirty: the zone table has changed since the last commit
  * @kept: what is kept, by place
- * @kept_at: by tag, its place, and one more; 0: it is not kept
+ * @kept_at: by tag, its place, and one more; 0: it is not kept; AFTL_KEPT_LATE: it is to be
+ * @kept_late: how many tags have AFTL_KEPT_LATE there
  * @kept_hand: place that is looked at next when one is needed
  * @dropped: bit by slot: that a unit was mapped there must be forgotten; NULL if none
  * @displaced: by place behind their table
@@ -92,6 +93,7 @@ struct aftl_volume {
 	bool zones_dirty;
 	struct aftl_kept *kept;
 	u32 *kept_at;
+	u32 kept_late;
 	u32 kept_hand;
 	u64 *dropped;
 	u32 displaced_slots;
@@ -133,6 +135,9 @@ u8 *aftl_volume_change(struct aftl_volume *volume, struct aftl_place place);
 
 bool __must_check aftl_kept_take(struct aftl_volume *volume);
 void aftl_kept_give(struct aftl_volume *volume);
+
+/* In kept_at: there was no place. */
+#define AFTL_KEPT_LATE U32_MAX
 
 /* Is a version of @unit kept that has not been let go? */
 bool aftl_kept_unit(const struct aftl_volume *volume, aftl_unit_t unit);

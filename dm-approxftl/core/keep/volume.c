@@ -591,11 +591,26 @@ static int take_place(struct aftl_volume *volume, aftl_unit_t unit, u32 *index)
 	return ret;
 }
 
+/* The place of what @tag is of; without one it is late. */
+static int find_place(struct aftl_volume *volume, u32 tag, aftl_unit_t unit, u32 *index)
+{
+	u32 at = volume->kept_at[tag];
+	int ret;
+
+	*index = at - 1;
+	if (at && at != AFTL_KEPT_LATE)
+		return 0;
+	ret = take_place(volume, unit, index);
+	volume->kept_late += (ret == -EAGAIN) - (at == AFTL_KEPT_LATE);
+	volume->kept_at[tag] = ret == -EAGAIN ? AFTL_KEPT_LATE : ret ? 0 : *index + 1;
+	return ret;
+}
+
 int aftl_volume_keep(struct aftl_volume *volume, u32 tag, struct aftl_kept_entry *entry,
 		     u64 *offset)
 {
-	u32 index = volume->kept_at[tag] - 1;
-	int ret = volume->kept_at[tag] ? 0 : take_place(volume, entry->what.unit, &index);
+	u32 index;
+	int ret = find_place(volume, tag, entry->what.unit, &index);
 	u8 *bytes;
 
 	if (!entry->seq)
@@ -608,13 +623,12 @@ int aftl_volume_keep(struct aftl_volume *volume, u32 tag, struct aftl_kept_entry
 	volume->kept[index].entry = *entry;
 	volume->kept[index].state = AFTL_KEPT_USED;
 	aftl_kept_encode(volume, index, bytes);
-	volume->kept_at[tag] = index + 1;
 	volume->uncommitted |= !volume->geo.zones;
 	*offset = aftl_kept_offset(volume, index);
 	return 0;
 }
 
-int aftl_volume_retire(struct aftl_volume *volume, u32 block, const struct aftl_erase_entry *entry)
+static int note_block(struct aftl_volume *volume, u32 block, const struct aftl_erase_entry *entry)
 {
 	u8 *bytes = aftl_volume_change(volume, aftl_erase_place(&volume->super.layout, block));
 
@@ -626,11 +640,29 @@ int aftl_volume_retire(struct aftl_volume *volume, u32 block, const struct aftl_
 	return 0;
 }
 
+/*
+ * Of what was moved while a newer version was to be kept no entry says that it is mapped: where it
+ * was before may be all that is found of the unit until that has a place.
+ */
+static int may_end_data(const struct aftl_volume *volume)
+{
+	return !volume->ret && volume->kept_late ? -EAGAIN : volume->ret;
+}
+
+int aftl_volume_retire(struct aftl_volume *volume, u32 block, const struct aftl_erase_entry *entry)
+{
+	int ret = may_end_data(volume);
+
+	return ret ? ret : note_block(volume, block, entry);
+}
+
 int aftl_volume_erase(struct aftl_volume *volume, u32 block, const struct aftl_erase_entry *entry)
 {
-	int ret = aftl_volume_commit_programs(volume);
+	int ret = may_end_data(volume);
 
-	return ret ? ret : aftl_volume_retire(volume, block, entry);
+	if (!ret)
+		ret = aftl_volume_commit_programs(volume);
+	return ret ? ret : note_block(volume, block, entry);
 }
 
 static void name_policy(char policy[AFTL_VOLUME_NAME + 1], const char *name)
@@ -898,7 +930,7 @@ static int note_blocks(struct aftl_volume *volume, const struct aftl *ftl)
 	for (i = 0; !ret && i < volume->geo.blocks; i++) {
 		aftl_erase_entry_take(&entry, ftl, i);
 		if (entry.erases || entry.wear || entry.bad)
-			ret = aftl_volume_retire(volume, i, &entry);
+			ret = note_block(volume, i, &entry);
 	}
 	return ret;
 }

@@ -246,7 +246,8 @@ int __must_check aftl_volume_retire(struct aftl_volume *volume, u32 block,
  * flush, or a write that is to be durable at once, must not: then once for each tag.
  *
  * Return: 0; -EAGAIN if no place is free before the next commit: then the same once more, with
- * the number that @entry has taken, unless @tag has been let go; or an error.
+ * the number that @entry has taken, unless @tag has been let go, before any block is erased or
+ * retired, which is refused until then; or an error.
  */
 int __must_check aftl_volume_keep(struct aftl_volume *volume, u32 tag,
 				  struct aftl_kept_entry *entry, u64 *offset);

@@ -395,8 +395,10 @@ static int vacate(struct durable_device *durable, aftl_slot_t first, u32 slots)
 static int do_erase(struct durable_device *durable, const struct durable_op *op)
 {
 	u32 slots = aftl_geometry(durable->device.ftl)->block_slots;
-	int ret = vacate(durable, to_slot(op->number * slots), slots);
+	int ret = keep_late(durable);
 
+	if (!ret)
+		ret = vacate(durable, to_slot(op->number * slots), slots);
 	if (!ret && op->kind == OP_ERASE)
 		ret = aftl_volume_erase(durable->volume, op->number, &op->entry);
 	else if (!ret)
