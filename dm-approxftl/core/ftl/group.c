@@ -109,12 +109,14 @@ static bool gains(struct aftl *ftl, const struct aftl_lun *lun, u32 number)
 }
 
 /*
- * What is read-only will not be written to any more: who gains nothing would have one superblock
- * collected after the other, for ever.
+ * Who waits for blocks, and gains none, would have one superblock collected after the other, for
+ * ever; so would what is read-only, which will not be written to any more.
  */
 static bool is_wanted(struct aftl *ftl, const struct aftl_lun *lun, u32 number, enum reach reach)
 {
-	return (reach == REACH_FILLED && !ftl->read_only) || gains(ftl, lun, number);
+	bool any = reach == REACH_FILLED && !ftl->read_only && !aftl_urgent(ftl, lun);
+
+	return any || gains(ftl, lun, number);
 }
 
 static u32 cheapest(struct aftl *ftl, const struct aftl_lun *lun, enum reach reach, u32 *cost)
