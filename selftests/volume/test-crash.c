@@ -480,7 +480,7 @@ static u64 wanted_lives(int argc, char **argv)
 /* Of these something was lost once, or stuck. */
 static void lives_of_before(void)
 {
-	static const u64 seeds[] = { 1606, 5811, 16112 };
+	static const u64 seeds[] = { 1606, 5811, 15375, 16112 };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(seeds); i++)

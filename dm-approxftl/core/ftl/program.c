@@ -160,7 +160,16 @@ static bool may_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_
 	return placement->block && !placement->block->handle && takes(ftl, lun, need, placement);
 }
 
-/* Having no place for a move while there are free blocks is wrong, too. */
+/* Sheets of the map wait for it, as the host does, and are in no block with units. */
+static bool makes_room(const struct aftl_need *need)
+{
+	return need->cause != AFTL_CAUSE_HOST && need->cause != AFTL_CAUSE_MAP;
+}
+
+/*
+ * Having no place for a move while there are free blocks is wrong, too. Where there are none it may
+ * have one in a block that is still open from when there were too few for the policy.
+ */
 static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
 			   struct aftl_placement *placement)
 {
@@ -170,6 +179,8 @@ static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun, const struct 
 	ret = ftl->type->place(ftl->policy, lun, need, placement);
 	if (unlikely(ret) && need->cause == AFTL_CAUSE_HOST && ftl->type->no_room)
 		ftl->type->no_room(ftl->policy, lun);
+	if (unlikely(ret) && !lun->free_blocks && lun->refuge && makes_room(need))
+		return place_in_refuge(ftl, lun, need, placement);
 	if ((ret || likely(may_place(ftl, lun, need, placement))) &&
 	    (!ret || need->cause == AFTL_CAUSE_HOST || !lun->free_blocks))
 		return ret;
@@ -198,12 +209,6 @@ static u64 carry_ns(struct aftl *ftl, const struct aftl_placement *placement)
 		ns += aftl_sense_valid(ftl, placement->carry[i].from, placement->carry[i].page,
 				       aftl_hour(ftl));
 	return ns;
-}
-
-/* Sheets of the map wait for it, as the host does, and are in no block with units. */
-static bool makes_room(const struct aftl_need *need)
-{
-	return need->cause != AFTL_CAUSE_HOST && need->cause != AFTL_CAUSE_MAP;
 }
 
 int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
