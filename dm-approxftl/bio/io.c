@@ -157,7 +157,7 @@ static void submit(struct aftl_disk *disk, struct aftl_io *io)
 	int ret = aftl_disk_enter(disk, false);
 
 	io->request.arrival_ns = aftl_now(disk->ftl);
-	if (!ret)
+	if (!ret && !(disk->scale == AFTL_TIMING_OFF && aftl_read_alone(disk->ftl, &io->request)))
 		ret = aftl_submit(disk->ftl, &io->request);
 	if (!ret)
 		submitted(disk, io);
@@ -183,6 +183,7 @@ static bool prepare_durable(struct aftl_disk *disk, struct aftl_io *io)
 
 static blk_status_t prepare(struct aftl_disk *disk, struct aftl_io *io, struct bio *bio)
 {
+	io->bio = bio;
 	INIT_LIST_HEAD(&io->bytes);
 	io->contents = NULL;
 	io->fetches = NULL;

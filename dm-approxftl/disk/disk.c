@@ -56,6 +56,10 @@ static bool advance(struct aftl_disk *disk)
 {
 	u64 now_ns = aftl_disk_now(disk);
 
+	if (!disk->durable) {
+		aftl_advance(disk->ftl, now_ns);
+		return true;
+	}
 	do
 		disk->stalled = congested(disk);
 	while (!disk->stalled && aftl_step(disk->ftl, now_ns));

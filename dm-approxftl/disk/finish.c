@@ -8,7 +8,7 @@
 
 static blk_status_t to_block_status(struct aftl_request *request)
 {
-	if (aftl_request_io(request)->failed)
+	if (unlikely(aftl_request_io(request)->failed))
 		return aftl_request_io(request)->failed;
 	switch (request->status) {
 	case 0:
@@ -52,9 +52,9 @@ void aftl_disk_end(struct aftl_disk *disk, struct aftl_io *io, blk_status_t stat
 }
 
 /* Where it has been written; device-mapper wants to know how far in its zone that is. */
-static void tell_place(const struct aftl_disk *disk, const struct aftl_request *request)
+static void tell_place(const struct aftl_disk *disk, struct aftl_request *request)
 {
-	struct bio *bio = aftl_io_bio(aftl_request_io((struct aftl_request *)request));
+	struct bio *bio = aftl_io_bio(aftl_request_io(request));
 
 	if (request->flags & AFTL_REQUEST_APPEND)
 		bio->bi_iter.bi_sector = (sector_t)request->unit << disk->unit_shift;

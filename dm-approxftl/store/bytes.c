@@ -19,6 +19,17 @@ void aftl_copy_from_bio(char *to, struct bio *bio, struct bvec_iter at)
 	}
 }
 
+static void copy_pieces(struct bio *bio, struct bvec_iter at, const char *from)
+{
+	struct bvec_iter iter;
+	struct bio_vec segment;
+
+	__bio_for_each_segment(segment, bio, iter, at) {
+		memcpy_to_bvec(&segment, from);
+		from += segment.bv_len;
+	}
+}
+
 static void zero_unit(struct bio *bio, struct bvec_iter at)
 {
 	struct bvec_iter iter;
@@ -30,21 +41,18 @@ static void zero_unit(struct bio *bio, struct bvec_iter at)
 
 void aftl_copy_to_bio(struct bio *bio, struct bvec_iter at, const char *from)
 {
-	struct bvec_iter iter;
-	struct bio_vec segment;
+	struct bio_vec whole = bio_iter_iovec(bio, at);
 
-	if (!from) {
+	if (unlikely(!from))
 		zero_unit(bio, at);
-		return;
-	}
-	__bio_for_each_segment(segment, bio, iter, at) {
-		memcpy_to_bvec(&segment, from);
-		from += segment.bv_len;
-	}
+	else if (likely(whole.bv_len == at.bi_size))
+		memcpy_to_bvec(&whole, from);
+	else
+		copy_pieces(bio, at, from);
 }
 
-struct bvec_iter aftl_io_position(const struct aftl_disk *disk, struct aftl_io *io,
-				  aftl_unit_t unit)
+static inline struct bvec_iter position(const struct aftl_disk *disk, const struct aftl_io *io,
+					aftl_unit_t unit)
 {
 	u32 unit_bytes = aftl_unit_sectors(disk) << SECTOR_SHIFT;
 	struct bio *bio = aftl_io_bio(io);
@@ -54,6 +62,12 @@ struct bvec_iter aftl_io_position(const struct aftl_disk *disk, struct aftl_io *
 		bio_advance_iter(bio, &at, (from_unit(unit) - io->request.unit) * unit_bytes);
 	at.bi_size = unit_bytes;
 	return at;
+}
+
+struct bvec_iter aftl_io_position(const struct aftl_disk *disk, const struct aftl_io *io,
+				  aftl_unit_t unit)
+{
+	return position(disk, io, unit);
 }
 
 static void flip_bit(struct bio *bio, struct bvec_iter at, u32 position)
@@ -110,7 +124,7 @@ static void copy_content(const struct aftl_disk *disk, struct aftl_io *io,
 			 const struct aftl_content *content)
 {
 	const struct aftl_read *read = &content->read;
-	struct bvec_iter at = aftl_io_position(disk, io, read->unit);
+	struct bvec_iter at = position(disk, io, read->unit);
 
 	if (unlikely(read->source == AFTL_SOURCE_ZERO))
 		aftl_copy_to_bio(aftl_io_bio(io), at, NULL);
@@ -120,20 +134,32 @@ static void copy_content(const struct aftl_disk *disk, struct aftl_io *io,
 		aftl_io_flip(disk, io, read, content->flip_key);
 }
 
-/* What there is no room for is copied at once. */
-void aftl_io_hold(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read)
+static void hold(const struct aftl_disk *disk, const struct aftl_read *read,
+		 struct aftl_content *content)
 {
-	bool room = likely(io->content_count < io->content_room);
-	struct aftl_content here;
-	struct aftl_content *content = room ? &io->contents[io->content_count++] : &here;
-
 	content->read = *read;
 	if (likely(read->source != AFTL_SOURCE_ZERO))
 		content->page = disk->store->type->hold(disk->store, read->unit);
 	if (unlikely(read->flips))
 		content->flip_key = aftl_io_flip_key(disk, read);
-	if (unlikely(!room))
-		copy_content(disk, io, content);
+}
+
+/* What there is no room for. */
+static noinline void copy_now(const struct aftl_disk *disk, struct aftl_io *io,
+			      const struct aftl_read *read)
+{
+	struct aftl_content content;
+
+	hold(disk, read, &content);
+	copy_content(disk, io, &content);
+}
+
+void aftl_io_hold(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read)
+{
+	if (likely(io->content_count < io->content_room))
+		hold(disk, read, &io->contents[io->content_count++]);
+	else
+		copy_now(disk, io, read);
 }
 
 void aftl_io_copy(const struct aftl_disk *disk, struct aftl_io *io)

@@ -46,6 +46,7 @@ struct aftl_content {
 /**
  * struct aftl_io - one bio under way
  * @request: what the FTL sees of it
+ * @bio: which; NULL for a request of our own
  * @bytes: payload, and what it replaced; see store.h
  * @contents: what a read of a store in memory has got, to be copied at its end; else NULL
  * @content: one of them; that is all where there is no memory, or no need, for more
@@ -61,6 +62,7 @@ struct aftl_content {
  */
 struct aftl_io {
 	struct aftl_request request;
+	struct bio *bio;
 	struct list_head bytes;
 	struct aftl_content *contents;
 	struct aftl_content content;
@@ -80,9 +82,9 @@ static inline struct aftl_io *aftl_request_io(struct aftl_request *request)
 	return container_of(request, struct aftl_io, request);
 }
 
-static inline struct bio *aftl_io_bio(struct aftl_io *io)
+static inline struct bio *aftl_io_bio(const struct aftl_io *io)
 {
-	return dm_bio_from_per_bio_data(io, sizeof(*io));
+	return io->bio;
 }
 
 /* Copy the data of @bio at @at, a unit's worth, to @to; or back, zeroes from NULL. */
@@ -90,7 +92,7 @@ void aftl_copy_from_bio(char *to, struct bio *bio, struct bvec_iter at);
 void aftl_copy_to_bio(struct bio *bio, struct bvec_iter at, const char *from);
 
 /* Where the data of @unit are in the bio of @io. */
-struct bvec_iter aftl_io_position(const struct aftl_disk *disk, struct aftl_io *io,
+struct bvec_iter aftl_io_position(const struct aftl_disk *disk, const struct aftl_io *io,
 				  aftl_unit_t unit);
 
 /* Room for what a read of a store in memory gets. May sleep, but not start I/O. */

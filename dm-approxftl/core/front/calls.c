@@ -164,9 +164,39 @@ int aftl_submit(struct aftl *ftl, struct aftl_request *request)
 	/* A request from inside complete() arrives at this very moment. */
 	if (!ftl->running)
 		aftl_advance(ftl, request->arrival_ns);
-	request->arrival_ns = ftl->now_ns;
 	aftl_request_start(ftl, request);
 	if (!ftl->running)
 		aftl_settle(ftl);
 	return 0;
+}
+
+/* Does nothing else happen at this moment, and nothing that a read may meet on its way? */
+static bool alone(const struct aftl *ftl, const struct aftl_request *request)
+{
+	if (ftl->geo.zones | ftl->geo.sheets | ftl->ahead_units | ftl->foggy_blocks |
+	    ftl->reads_watched | ftl->paced)
+		return false;
+	return !ftl->running && request->arrival_ns <= ftl->now_ns &&
+	       aftl_events_when(&ftl->events) > ftl->now_ns && ftl->now_ns < AFTL_TIME_MAX / 2;
+}
+
+bool aftl_read_alone(struct aftl *ftl, struct aftl_request *request)
+{
+	struct aftl_lun *lun;
+	u64 service_ns;
+
+	if (request->op != AFTL_OP_READ || !sensible(ftl, request) || !alone(ftl, request))
+		return false;
+	lun = aftl_read_start_alone(ftl, request);
+	if (!lun)
+		return false;
+	if (lun->work.phase == AFTL_PHASE_SENSE)
+		return true;
+	ftl->running = true;
+	service_ns = lun->work.service_ns;
+	aftl_lun_read_alone(ftl, lun);
+	aftl_request_alone_done(ftl, request, service_ns);
+	aftl_settle(ftl);
+	ftl->running = false;
+	return true;
 }

@@ -36,10 +36,15 @@ static u64 cross_link(struct aftl *ftl, const struct aftl_request *request)
 	return ftl->link_ns[inward];
 }
 
+static u32 line_of(const struct aftl_request *request)
+{
+	return request->met & AFTL_MET_ECC ? AFTL_LINE_DECODED : AFTL_LINE_PLAIN;
+}
+
 /* A line's delay is constant, so its requests complete in the order they join. */
 static void join_line(struct aftl *ftl, struct aftl_request *request)
 {
-	u32 index = request->met & AFTL_MET_ECC ? AFTL_LINE_DECODED : AFTL_LINE_PLAIN;
+	u32 index = line_of(request);
 	u64 crossed_ns = ftl->now_ns;
 	struct aftl_line *line;
 
@@ -106,6 +111,13 @@ static void count_request(struct aftl *ftl, const struct aftl_request *request)
 	}
 }
 
+static void hand_back(struct aftl *ftl, struct aftl_request *request)
+{
+	ftl->requests--;
+	count_request(ftl, request);
+	ftl->ops->complete(ftl->host, request);
+}
+
 /*
  * aftl_requests_complete() - hand back the head of @line, whose time has come
  */
@@ -114,9 +126,28 @@ void aftl_requests_complete(struct aftl *ftl, u32 line)
 	struct aftl_request *request = aftl_request_take(&ftl->lines[line].head);
 
 	update_line_event(ftl, line);
-	ftl->requests--;
-	count_request(ftl, request);
-	ftl->ops->complete(ftl->host, request);
+	hand_back(ftl, request);
+}
+
+/*
+ * aftl_request_alone_done() - a read is done, and nothing else has happened meanwhile
+ *
+ * It joins its line, and has its turn at once if that is what happens next.
+ */
+void aftl_request_alone_done(struct aftl *ftl, struct aftl_request *request, u64 service_ns)
+{
+	u64 complete_ns = ftl->now_ns + ftl->lines[line_of(request)].delay_ns;
+
+	request->parts = 0;
+	request->service_ns = service_ns;
+	if (aftl_events_when(&ftl->events) <= complete_ns) {
+		join_line(ftl, request);
+		return;
+	}
+	request->complete_ns = complete_ns;
+	request->next = NULL;
+	ftl->now_ns = complete_ns;
+	hand_back(ftl, request);
 }
 
 /*

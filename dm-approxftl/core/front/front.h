@@ -9,6 +9,18 @@
 
 #include "core/ftl/command.h"
 
+/* What the core knows of a request that has just arrived. */
+static inline void aftl_request_arrive(struct aftl *ftl, struct aftl_request *request)
+{
+	request->arrival_ns = ftl->now_ns;
+	request->status = 0;
+	request->service_ns = 0;
+	request->admitted = 0;
+	request->stream = 0;
+	request->met = 0;
+	ftl->requests++;
+}
+
 /* complete.c: parts, lines, epochs */
 
 static inline void aftl_request_append(struct aftl_request **head, struct aftl_request **tail,
@@ -39,6 +51,7 @@ static inline struct aftl_request *aftl_request_take(struct aftl_request **head)
 
 void aftl_request_part_done(struct aftl *ftl, struct aftl_request *request, u64 service_ns);
 void aftl_requests_complete(struct aftl *ftl, u32 line);
+void aftl_request_alone_done(struct aftl *ftl, struct aftl_request *request, u64 service_ns);
 void aftl_flush_wait(struct aftl *ftl, struct aftl_request *request);
 void aftl_epoch_leave(struct aftl *ftl, u32 epoch);
 
@@ -57,6 +70,7 @@ void aftl_write_unstore(struct aftl *ftl, u32 commands);
 void aftl_write_rebind(struct aftl *ftl, struct aftl_lun *lun, u32 commands);
 bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request);
 bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun);
+struct aftl_lun *aftl_read_start_alone(struct aftl *ftl, struct aftl_request *request);
 u32 aftl_read_run(struct aftl *ftl, aftl_unit_t unit, u32 limit);
 bool aftl_read_start_ahead(struct aftl *ftl, struct aftl_lun *lun);
 bool aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns);
@@ -91,6 +105,7 @@ void aftl_requests_push(struct aftl *ftl);
 /* schedule.c: what is next */
 
 void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_lun_read_alone(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_schedule(struct aftl *ftl);
 
 /*

@@ -172,11 +172,10 @@ static noinline bool try_recent(struct aftl *ftl, struct aftl_request *request, 
 	return true;
 }
 
-static void queue_read(struct aftl *ftl, struct aftl_request *request, u32 index,
-		       aftl_unit_t unit, aftl_slot_t slot, u32 units)
+static void describe_read(struct aftl *ftl, struct aftl_request *request, u32 index,
+			  aftl_unit_t unit, aftl_slot_t slot, u32 units)
 {
 	struct aftl_command *command = &ftl->commands[index];
-	struct aftl_lun *lun = aftl_block_lun(ftl, aftl_slot_block(&ftl->media, slot));
 
 	command->seq = ftl->seq++;
 	command->queued_ns = ftl->now_ns;
@@ -184,6 +183,14 @@ static void queue_read(struct aftl *ftl, struct aftl_request *request, u32 index
 	command->unit = unit;
 	command->units = units;
 	note_read(ftl, request, unit, slot, units);
+}
+
+static void queue_read(struct aftl *ftl, struct aftl_request *request, u32 index,
+		       aftl_unit_t unit, aftl_slot_t slot, u32 units)
+{
+	struct aftl_lun *lun = aftl_block_lun(ftl, aftl_slot_block(&ftl->media, slot));
+
+	describe_read(ftl, request, index, unit, slot, units);
 	aftl_queue_add(ftl, &lun->reads, index);
 	aftl_wake_for_read(ftl, lun);
 }
@@ -566,6 +573,62 @@ bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_array_sense(ftl, lun, AFTL_WORK_READ, unit_page(ftl, slot), ns,
 			 units - command->units);
 	return true;
+}
+
+/* Is a read the first that the array of @lun would do? */
+static bool is_at_rest(const struct aftl_lun *lun)
+{
+	return lun->work.phase == AFTL_PHASE_IDLE && lun->parked.kind == AFTL_WORK_NONE &&
+	       !lun->write_lanes && !lun->in_row && !lun->asked && !lun->awake;
+}
+
+/* Where all of @request is, if that is a page of an array that rests. */
+static struct aftl_lun *find_alone(struct aftl *ftl, const struct aftl_request *request,
+				   aftl_slot_t *slot)
+{
+	aftl_unit_t unit = to_unit(request->unit);
+	struct aftl_lun *lun;
+
+	if (ftl->free_reads == AFTL_NIL || is_live(ftl, aftl_pending_find(ftl, unit)) ||
+	    !aftl_map_get(ftl, unit, slot))
+		return NULL;
+	lun = aftl_block_lun(ftl, aftl_slot_block(&ftl->media, *slot));
+	if (!is_at_rest(lun) || aftl_lun_dead(lun) ||
+	    run_length(ftl, unit, *slot, request->units) != request->units)
+		return NULL;
+	return lun;
+}
+
+/*
+ * aftl_read_start_alone() - sense what @request wants, and let time pass until it is here
+ * @request: a read
+ *
+ * A command that waits for nothing need not be taken, queued and found again: all else is as it
+ * would be at the end of the transfer. If anything happens before that it is queued after all,
+ * and its array senses.
+ *
+ * Return: the LUN, whose array has what is wanted, or senses; NULL: nothing has begun.
+ */
+struct aftl_lun *aftl_read_start_alone(struct aftl *ftl, struct aftl_request *request)
+{
+	u32 index = ftl->free_reads;
+	u32 units = request->units;
+	struct aftl_lun *lun;
+	aftl_slot_t slot;
+	u64 ns;
+
+	lun = find_alone(ftl, request, &slot);
+	if (!lun)
+		return NULL;
+	aftl_request_arrive(ftl, request);
+	request->admitted = units;
+	request->parts = units;
+	describe_read(ftl, request, index, to_unit(request->unit), slot, units);
+	ns = sense_page(ftl, &ftl->commands[index], slot);
+	lun->work.commands = index;
+	if (!aftl_array_bring(ftl, lun, unit_page(ftl, slot), ns, units))
+		aftl_queue_add(ftl, &lun->reads, aftl_command_get(ftl, false));
+	return lun;
 }
 
 /* Nobody has read it, written it, moved it to another LUN, or discarded it meanwhile. */

@@ -201,12 +201,7 @@ static noinline void submit_write(struct aftl *ftl, struct aftl_request *request
  */
 void aftl_request_start(struct aftl *ftl, struct aftl_request *request)
 {
-	request->status = 0;
-	request->service_ns = 0;
-	request->admitted = 0;
-	request->stream = 0;
-	request->met = 0;
-	ftl->requests++;
+	aftl_request_arrive(ftl, request);
 	switch (request->op) {
 	case AFTL_OP_READ:
 		if (unlikely(ftl->geo.zones | ftl->ahead_units))

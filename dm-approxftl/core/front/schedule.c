@@ -272,7 +272,8 @@ static bool start_something(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_n
 	if (unlikely(lun->asked) && !ftl->parking &&
 	    aftl_stripe_start(ftl, lun, AFTL_REPAIR_JOB))
 		return true;
-	if ((!ftl->parking || aftl_job_redo_due(ftl, lun)) && start_job(ftl, lun, false))
+	if (aftl_job_due(ftl, lun) && (!ftl->parking || aftl_job_redo_due(ftl, lun)) &&
+	    start_job(ftl, lun, false))
 		return true;
 	return in_row && start_read(ftl, lun);
 }
@@ -437,6 +438,22 @@ static void woke(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (ftl->now_ns >= lun->idle_since_ns + ftl->config.idle)
 		aftl_job_offer(ftl, lun);
+}
+
+/*
+ * aftl_lun_read_alone() - a read has ended before anything else has happened
+ */
+void aftl_lun_read_alone(struct aftl *ftl, struct aftl_lun *lun)
+{
+	lun->busy_ns += lun->work.service_ns;
+	lun->chores = false;
+	lun->work.phase = AFTL_PHASE_IDLE;
+	if (likely(!aftl_job_due(ftl, lun))) {
+		rest(ftl, lun, AFTL_NEVER);
+		return;
+	}
+	look_at(ftl, lun);
+	aftl_settle(ftl);
 }
 
 /*

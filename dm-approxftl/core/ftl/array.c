@@ -16,10 +16,15 @@ static void set_end(struct aftl *ftl, struct aftl_lun *lun, u64 when)
 	set_event(ftl, lun, when);
 }
 
+static u64 transfer_ns(const struct aftl *ftl, u32 units)
+{
+	return ftl->config.command + units * ftl->unit_transfer_ns;
+}
+
 /* The bus serves in the order in which transfers become ready. */
 static u64 transfer(struct aftl *ftl, struct aftl_lun *lun, u32 units, u64 *spent_ns)
 {
-	u64 ns = ftl->config.command + units * ftl->unit_transfer_ns;
+	u64 ns = transfer_ns(ftl, units);
 
 	*lun->bus_ns = max(*lun->bus_ns, ftl->now_ns) + ns;
 	*spent_ns += ns;
@@ -91,8 +96,8 @@ static void tell_work(struct aftl *ftl, const struct aftl_lun *lun, enum aftl_ar
 	tell(ftl, lun, &event);
 }
 
-void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
-		      u64 sense_ns, u32 units)
+static void begin_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
+			u64 sense_ns, u32 units)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 
@@ -104,8 +109,37 @@ void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 devi
 	counters->array_reads++;
 	counters->array_read_ns += sense_ns;
 	counters->read_energy_pj += div64_u64(sense_ns * ftl->config.energy, 1000);
-	set_event(ftl, lun, ftl->now_ns + sense_ns);
 	tell_read(ftl, lun, device_page, sense_ns);
+}
+
+void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
+		      u64 sense_ns, u32 units)
+{
+	begin_sense(ftl, lun, kind, device_page, sense_ns, units);
+	set_event(ftl, lun, ftl->now_ns + sense_ns);
+}
+
+/*
+ * aftl_array_bring() - sense a page for a read of the host, and go on to when it is in the
+ *			controller, if that is what happens next
+ *
+ * Return: whether it is.
+ */
+bool aftl_array_bring(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 sense_ns,
+		      u32 units)
+{
+	u64 sensed_ns = ftl->now_ns + sense_ns;
+	u64 end_ns = max(*lun->bus_ns, sensed_ns) + transfer_ns(ftl, units);
+
+	begin_sense(ftl, lun, AFTL_WORK_READ, device_page, sense_ns, units);
+	if (aftl_events_when(&ftl->events) <= end_ns) {
+		set_event(ftl, lun, sensed_ns);
+		return false;
+	}
+	ftl->now_ns = sensed_ns;
+	lun->work.phase = AFTL_PHASE_RETURN;
+	ftl->now_ns = transfer(ftl, lun, units, &lun->work.service_ns);
+	return true;
 }
 
 static void begin_program(struct aftl *ftl, struct aftl_lun *lun,

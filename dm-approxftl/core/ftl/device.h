@@ -1018,6 +1018,17 @@ static inline bool aftl_short(const struct aftl *ftl, const struct aftl_lun *lun
 	return lun->free_blocks < ftl->gc_blocks + aftl_cache_due(ftl, lun);
 }
 
+/*
+ * May there be background work that does not wait for idle time? Where this says no
+ * aftl_job_next() finds none.
+ */
+static inline bool aftl_job_due(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->job.kind | lun->failing_blocks | lun->redo_blocks | lun->cached |
+		       lun->collect | lun->refresh_due | ftl->geo.super_luns | ftl->geo.zones ||
+	       lun->disturbed || ftl->config.wear_gap || aftl_short(ftl, lun);
+}
+
 /* The last free blocks are for moves that make others free. */
 static inline bool aftl_may_redo(const struct aftl *ftl, const struct aftl_lun *lun)
 {
@@ -1425,6 +1436,8 @@ bool aftl_job_rush(struct aftl *ftl, struct aftl_lun *lun);
 
 void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
 		      u64 sense_ns, u32 units);
+bool aftl_array_bring(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 sense_ns,
+		      u32 units);
 void aftl_array_sense_job(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units);
 void aftl_array_sense_stripe(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 			     u32 page);

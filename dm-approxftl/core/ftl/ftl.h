@@ -280,6 +280,19 @@ int __must_check aftl_fill(struct aftl *ftl);
 int __must_check aftl_submit(struct aftl *ftl, struct aftl_request *request);
 
 /**
+ * aftl_read_alone() - aftl_submit() a read beside which nothing happens
+ * @ftl: device
+ * @request: as for aftl_submit()
+ *
+ * The host lets time pass until the read is complete, come what may:
+ * if nothing else happens until then, that is done in one go, and complete() has been called.
+ * All is left as aftl_submit() and aftl_step() would have left it.
+ *
+ * Return: false if there is something else, or it is no such read: nothing has been done.
+ */
+bool __must_check aftl_read_alone(struct aftl *ftl, struct aftl_request *request);
+
+/**
  * aftl_expect_unit() - a request for @unit will come soon
  * @ftl: device
  * @unit: logical unit

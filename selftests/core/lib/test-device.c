@@ -400,7 +400,10 @@ static int submit(struct test_device *device, struct aftl_request *request)
 	device->resubmits |= inside;
 	if (!inside)
 		test_begin(device);
-	ret = aftl_submit(device->ftl, request);
+	if (device->alone && aftl_read_alone(device->ftl, request))
+		ret = 0;
+	else
+		ret = aftl_submit(device->ftl, request);
 	if (!inside)
 		test_end(device);
 	return ret;

@@ -70,6 +70,7 @@ struct test_listener {
  * @hint: of the writes that are submitted from now on
  * @queue: of the host, of all requests
  * @level: of the approximate ones; AFTL_LEVELS: each in turn, and none
+ * @alone: reads are tried with aftl_read_alone() first
  * @listeners: see test_device_listen()
  * @allocations: calls of alloc so far
  * @fail_at: the number, from 1, of the allocation that fails; 0 none
@@ -96,6 +97,7 @@ struct test_device {
 	struct aftl_hint hint;
 	u8 queue;
 	u8 level;
+	bool alone;
 	struct test_listener *listeners;
 	u32 allocations;
 	u32 fail_at;
