@@ -71,6 +71,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
                         for device in AT_ONCE}, int(run[1]))
 
     monkeypatch.setattr(program, "guest_says", says)
+    monkeypatch.setattr(program, "LIMITS", dict.fromkeys(program.LIMITS, 2.0))
     return program
 
 
@@ -141,7 +142,7 @@ def test_bars_of_writers(bench: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 def test_it_only_tells_of_a_missed_bar_otherwise(bench: Any, monkeypatch: pytest.MonkeyPatch,
                                                  tmp_path: Path) -> None:
-    monkeypatch.setattr(bench, "LIMIT", 1.9)
+    monkeypatch.setattr(bench, "LIMITS", dict.fromkeys(bench.LIMITS, 1.9))
     status, document = results(bench, monkeypatch, tmp_path / "result.json", "--rounds", "0",
                                "--storms", "0")
     assert status == 0

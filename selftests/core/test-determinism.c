@@ -257,30 +257,28 @@ static const char *const in_parts[] = {
 };
 
 static const char *const folding[] = {
-	SHAPE, "bits", "3", "one_shot", "on", "buffer", "128KiB", "slc_static", "4", "idle", "100us",
-	NULL
+	SHAPE, "bits", "3", "one_shot", "on", "buffer", "128KiB", "slc_static", "4",
+	"idle", "100us", NULL
 };
 
-static void for_each_policy(const char *const *pairs, u32 gap_ns,
-			    void (*body)(const char *policy, const char *const *pairs))
+static void every_policy(const char *const *pairs, u32 gap_ns)
 {
 	unsigned int i;
 
 	generate(gap_ns, 900, gap_ns);
 	for (i = 0; aftl_policy_at(i); i++)
-		body(aftl_policy_at(i)->name, pairs);
-}
-
-static void every_policy(const char *const *pairs, u32 gap_ns)
-{
-	for_each_policy(pairs, gap_ns, compare);
+		compare(aftl_policy_at(i)->name, pairs);
 }
 
 static void what_is_read_alone(void)
 {
-	for_each_policy(plain, 1000000, compare_alone);
-	for_each_policy(behind, 1000001, compare_alone);
-	generate(7, 900, 1000000);
+	unsigned int i;
+
+	generate(1000000, 900, 1000000);
+	for (i = 0; aftl_policy_at(i); i++) {
+		compare_alone(aftl_policy_at(i)->name, plain);
+		compare_alone(aftl_policy_at(i)->name, behind);
+	}
 	compare_alone("baseline", in_parts);
 	compare_alone("baseline", folding);
 }

@@ -10,7 +10,7 @@ start does not count; device, system call and fio's own work do. The devices com
 the context of the submitter, so this is all that they use. The kernel keeps it in nanoseconds.
 
 Each is the least of some runs: now and then the kernel does milliseconds of work of its own, and
-puts them down to whoever runs. Of reads, which are far from any bar, there is one.
+puts them down to whoever runs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENGINES = {1: "psync", 32: "libaio"}
 OPERATIONS = ("randwrite", "randread")
 SPAN = "64m"  # of a device
 LOW, HIGH = 1, 3  # times REQUESTS
-RUNS = {"randwrite": 2, "randread": 1}
+RUNS = 2
 
 
 def processor_ns(command: list[str]) -> int:
@@ -48,7 +48,7 @@ def request_ns(fio: str, device: str, operation: str, depth: int, requests: int)
     options = [f"--rw={operation}", "--bs=4k", f"--ioengine={ENGINES[depth]}",
                f"--iodepth={depth}", "--io_size=1t"]
     spent = [min(processor_ns(job(fio, device, *options, f"--number_ios={times * requests}"))
-                 for _ in range(RUNS[operation]))
+                 for _ in range(RUNS))
              for times in (LOW, HIGH)]
     return (spent[1] - spent[0]) / ((HIGH - LOW) * requests)
 

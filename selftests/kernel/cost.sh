@@ -10,7 +10,7 @@ only_in_the_lab
 
 requests=${REQUESTS:-1000}
 # Times the cost of dm-linear over the kernel's RAM disk, in percent
-limit=200
+limit=150
 # Times the cost of a write where nothing is tagged, in percent
 tagged_limit=105
 
@@ -85,7 +85,7 @@ sed 's/^/# cost /' "$scratch/costs"
 for policy in baseline approxftl; do
 	for operation in randwrite randread; do
 		for depth in 1 32; do
-			ktap_test_run "$policy, $operation, depth $depth: at most twice dm-linear" \
+			ktap_test_run "$policy, $operation, depth $depth: at most one and a half times dm-linear" \
 				within_limit $policy $operation $depth
 		done
 	done
