@@ -59,10 +59,22 @@ static void no_piece_is_too_large(void)
 	left = INT_MAX;
 	largest = 0;
 	CHECK(aftl_chunks_take(&chunks, AFTL_MAX_SLOTS, sizeof(u64), take, &left));
-	CHECK(largest <= 1U << 30);
+	CHECK(largest <= INT_MAX);
 	CHECK_EQ(held, (u64)AFTL_MAX_SLOTS * sizeof(u64));
 	aftl_chunks_give(&chunks, AFTL_MAX_SLOTS, sizeof(u64), give, &left);
 	CHECK_EQ(held, 0);
+}
+
+/* What is known of a page of 16 units is a hundred bytes. */
+static void nor_of_pages(void)
+{
+	struct aftl_chunks chunks = { 0 };
+
+	left = INT_MAX;
+	largest = 0;
+	CHECK(aftl_chunks_take(&chunks, AFTL_MAX_SLOTS / 16, 16 * 6 + 4, take, &left));
+	CHECK(largest <= INT_MAX);
+	aftl_chunks_give(&chunks, AFTL_MAX_SLOTS / 16, 16 * 6 + 4, give, &left);
 }
 
 static void entries_are_apart(void)
@@ -101,6 +113,7 @@ int main(void)
 {
 	tap_run("arrays of each length are given and taken back", each_length);
 	tap_run("no piece is too large for a kernel", no_piece_is_too_large);
+	tap_run("nor any of what is known of pages", nor_of_pages);
 	tap_run("entries are apart", entries_are_apart);
 	tap_run("each piece may be missing", each_piece_may_be_missing);
 	return tap_finish();
