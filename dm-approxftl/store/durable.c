@@ -156,7 +156,7 @@ static void dev_destroy(struct aftl_store *store)
 /* Byte on the block device where the volume of shard @index begins. */
 static u64 start_of(const struct aftl_dev *first, u32 index)
 {
-	return first ? index * aftl_layout_stride(&aftl_volume_super(first->volume)->layout) : 0;
+	return first ? aftl_shard_offset(&aftl_volume_super(first->volume)->layout, index) : 0;
 }
 
 int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_device *bdev,

@@ -412,13 +412,13 @@ static void add_up(struct checkup *checkup)
 
 static int open_shard(struct checkup *checkup, u32 index, struct aftl_error *error)
 {
-	u64 stride = aftl_layout_stride(&checkup->super.layout);
 	struct aftl_error cause = { "" };
 	int ret;
 
 	aftl_volume_release(checkup->now.volume);
 	checkup->now.volume = NULL;
-	medium_file_part(&checkup->now.file, &checkup->whole, index * stride);
+	medium_file_part(&checkup->now.file, &checkup->whole,
+			 aftl_shard_offset(&checkup->super.layout, index));
 	ret = aftl_volume_open(&checkup->now.volume, &checkup->now.file.medium, &cause);
 	if (!ret && !aftl_superblock_belongs(aftl_volume_super(checkup->now.volume),
 					     &checkup->super, index))

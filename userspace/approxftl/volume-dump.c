@@ -523,7 +523,6 @@ static int find_shard(struct dump *dump, struct aftl_error *error)
 {
 	struct aftl_error cause = { "" };
 	u32 shard = 0;
-	u64 stride;
 	int ret;
 
 	medium_file_part(&dump->file, &dump->whole, 0);
@@ -533,8 +532,8 @@ static int find_shard(struct dump *dump, struct aftl_error *error)
 				  &shard, error);
 	if (ret || !shard)
 		return ret;
-	stride = aftl_layout_stride(&dump->super.layout);
-	medium_file_part(&dump->file, &dump->whole, shard * stride);
+	medium_file_part(&dump->file, &dump->whole,
+			 aftl_shard_offset(&dump->super.layout, shard));
 	ret = find_super(dump, &cause);
 	return ret ? aftl_fail(error, ret, "shard %u: %.200s", shard, cause.text) : 0;
 }

@@ -105,7 +105,7 @@ static u64 volume_bytes(const struct making *making)
 {
 	const struct aftl_layout *layout = &making->super.layout;
 
-	return (making->super.config.shards - 1) * aftl_layout_stride(layout) +
+	return aftl_shard_offset(layout, (u32)making->super.config.shards - 1) +
 	       layout->frames * AFTL_FRAME_BYTES;
 }
 
@@ -193,12 +193,12 @@ static int wipe_shards(struct making *making, struct aftl_error *error)
 {
 	static const u8 zeroes[2 * AFTL_FRAME_BYTES];
 	struct medium_file *file = &making->file;
-	u64 stride = aftl_layout_stride(&making->super.layout);
 	int ret = 0;
 	u32 i;
 
 	for (i = 0; !ret && i < making->super.config.shards; i++)
-		ret = file->medium.write(file, i * stride, zeroes, sizeof(zeroes));
+		ret = file->medium.write(file, aftl_shard_offset(&making->super.layout, i), zeroes,
+					 sizeof(zeroes));
 	if (!ret)
 		ret = file->medium.flush(file);
 	return ret ? aftl_fail(error, ret, "the volumes of shards cannot be written") : 0;
@@ -211,7 +211,7 @@ static int format_shard(struct making *making, u32 index, struct aftl_error *err
 	struct medium_file part;
 	int ret;
 
-	medium_file_part(&part, file, index * aftl_layout_stride(&super.layout));
+	medium_file_part(&part, file, aftl_shard_offset(&super.layout, index));
 	aftl_superblock_to_shard(&super, index);
 	ret = aftl_volume_format(&part.medium, &super, error);
 	if (!index)

@@ -76,9 +76,9 @@ int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo
 	return 0;
 }
 
-u64 aftl_layout_stride(const struct aftl_layout *layout)
+u64 aftl_shard_offset(const struct aftl_layout *layout, u32 shard)
 {
-	return DIV_ROUND_UP(layout->frames, (u64)DATA_ALIGNMENT) * DATA_ALIGNMENT *
+	return shard * DIV_ROUND_UP(layout->frames, (u64)DATA_ALIGNMENT) * DATA_ALIGNMENT *
 	       AFTL_FRAME_BYTES;
 }
 

@@ -360,8 +360,8 @@ struct aftl_place {
 int __must_check aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo,
 				  struct aftl_error *error);
 
-/* Bytes from one volume to the next of a device with shards. */
-u64 aftl_layout_stride(const struct aftl_layout *layout);
+/* Byte where the volume of @shard begins: one follows the other. */
+u64 aftl_shard_offset(const struct aftl_layout *layout, u32 shard);
 
 /**
  * aftl_layout_stretch() - the same with a table of stretches, so that little has to be written
