@@ -4,6 +4,7 @@
 #include "checked-memory.h"
 #include "core-memory.h"
 #include "drive.h"
+#include "look-ahead.h"
 #include "shard.h"
 #include "core/base/shards.h"
 
@@ -311,11 +312,9 @@ static void expect(const struct shard *shard, const struct shard_work *list, u32
 {
 	u32 i;
 
-	for (i = 0; i < min(left, FAR); i++)
-		aftl_expect_slot(shard->ftl, (u32)list[i].request.unit,
-				 list[i].request.op == AFTL_OP_READ);
-	for (; i < min(left, 2 * FAR); i++)
-		aftl_expect_unit(shard->ftl, (u32)list[i].request.unit);
+	for (i = 0; i < min(left, 2 * FAR); i++)
+		look_ahead_expect(shard->ftl, (u32)list[i].request.unit, &list[i].request,
+				  i < FAR);
 }
 
 int shard_do(struct shard *shard, const struct shard_work *list, u32 count,
