@@ -195,6 +195,22 @@ def test_a_kernel_that_is_fetched_by_half_is_none(machine: Machine) -> None:
     assert len(list((machine.tools / "approxftl/kernels").iterdir())) == 1
 
 
+def test_what_may_be_newer_and_cannot_be_had_is_done_without(machine: Machine) -> None:
+    there = machine.tools / "approxftl/kernels/6.1.0-9-amd64"
+    there.mkdir(parents=True)
+    (there / "own-series").write_text("6.1\n")
+    done = machine.run(TOP / "userspace/lab/get-kernel", "--update", "6.1")
+    assert (done.code, done.out) == (0, f"{there}\n")
+    assert done.err.splitlines()[-1] == (
+        "get-kernel: Linux 6.1.0-10-amd64 cannot be fetched: are the lists of packages old? "
+        "apt-get update; going on with 6.1.0-9-amd64")
+    # Without a mirror, of another release.
+    done = machine.run(TOP / "userspace/lab/get-kernel", "--update", "6.1", HEADERS=DEBIAN_13[0])
+    assert (done.code, done.out) == (0, f"{there}\n")
+    assert done.err.splitlines()[-1] == (
+        "get-kernel: the package lists of bookworm cannot be fetched; going on with 6.1.0-9-amd64")
+
+
 def test_a_kernel_is_unpacked_beside_folders_that_its_packages_have(machine: Machine,
                                                                     tmp_path: Path) -> None:
     release = DEBIAN_13[3].removeprefix("linux-headers-")
