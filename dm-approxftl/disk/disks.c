@@ -49,6 +49,17 @@ int aftl_device_create(struct aftl_device **out, const struct aftl_options *opti
 	return ret;
 }
 
+/* Where there are several, the sentence says which one has failed. */
+static int blame_disk(const struct aftl_device *device, u32 index, int ret,
+		      const struct aftl_error *cause, struct aftl_error *error)
+{
+	if (ret && device->shards.count == 1)
+		*error = *cause;
+	else if (ret)
+		aftl_fail(error, ret, "shard %u: %.220s", index, cause->text);
+	return ret;
+}
+
 static int open_disk(struct aftl_device *device, u32 index, const struct aftl_options *options,
 		     struct block_device *bdev, struct aftl_error *error)
 {
@@ -57,13 +68,7 @@ static int open_disk(struct aftl_device *device, u32 index, const struct aftl_op
 	int ret = aftl_disk_open(&disks[index], options, index, bdev, index ? disks[0] : NULL,
 				 &cause);
 
-	if (!ret)
-		return 0;
-	if (device->shards.count == 1)
-		*error = cause;
-	else
-		aftl_fail(error, ret, "shard %u: %.220s", index, cause.text);
-	return ret;
+	return blame_disk(device, index, ret, &cause, error);
 }
 
 static int open_disks(struct aftl_device *device, const struct aftl_options *options,
@@ -96,11 +101,14 @@ int aftl_device_open(struct aftl_device **out, const struct aftl_options *option
 int aftl_device_begin(struct aftl_device *device, const struct aftl_config *config,
 		      struct aftl_error *error)
 {
+	struct aftl_error cause;
 	int ret = 0;
 	u32 i;
 
-	for (i = 0; !ret && i < device->shards.count; i++)
-		ret = aftl_disk_begin(device->disks[i], config, error);
+	for (i = 0; !ret && i < device->shards.count; i++) {
+		ret = aftl_disk_begin(device->disks[i], config, &cause);
+		ret = blame_disk(device, i, ret, &cause, error);
+	}
 	return ret;
 }
 

@@ -358,6 +358,33 @@ shards_are_told_apart()
 		fails_with "shard 1: the volume is another shard's or device's" && rm "$scratch/second"
 }
 
+# part_is TARGET [WORD]...: aftl-part, from the third of the volumes on
+part_is()
+{
+	of=$1
+	shift
+	dmsetup load aftl-part --table "0 $third linear /dev/ram0 0
+$third $((all - third)) $of /dev/ram0 $third $*" && dmsetup resume aftl-part
+}
+
+# Two have begun when the third cannot: all are opened again once it can.
+begins_with_all()
+{
+	# shellcheck disable=SC2086 # words
+	dd if=/dev/urandom of=/dev/mapper/aftl-kept bs=1M count=16 oflag=direct conv=fsync \
+		2>"$scratch/said" && sum=$(sum_of) && dmsetup remove aftl-kept &&
+		third=$((2 * $(stride_mib) * 2048)) && all=$(blockdev --getsz /dev/ram0) &&
+		dmsetup create aftl-part --notable && part_is flakey 0 3600 1 error_writes &&
+		dmsetup create aftl-kept --notable &&
+		line /dev/mapper/aftl-part "$(capacity $fast)" $fast | dmsetup load aftl-kept &&
+		clear_log || return
+	! dmsetup resume aftl-kept 2>"$scratch/said" &&
+		dmesg | grep -qF 'shard 2: the volume cannot be written' &&
+		part_is linear && dmsetup resume aftl-kept &&
+		[ "$(sum_of)" = "$sum" ] && [ "$(audit_of)" = clean ] && dmsetup remove aftl-kept &&
+		dmsetup remove aftl-part && "$approxftl" check /dev/ram0 >"$scratch/said" && create_kept
+}
+
 # refused SENTENCE STORE WORD...
 refused()
 {
@@ -401,6 +428,10 @@ in_turn 'refusals' refuses
 if next_turn 'on a block device'; then
 	ktap_test_run 'on a block device' lives_on_a_block_device
 	ktap_test_run 'on a block device, with another policy and buffer' goes_on_with_others
+	if kernel_has dm_flakey; then
+		ktap_test_run 'one that cannot begin on a block device keeps the others from it' \
+			begins_with_all
+	fi
 	ktap_test_run 'volumes of shards are told apart' shards_are_told_apart
 fi
 finished
