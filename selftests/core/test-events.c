@@ -7,16 +7,20 @@
 #include "tap.h"
 
 #define SOURCES_MAX 200
+#define FEW_MAX 9
 
-static u64 when[256];
-static u32 winner[512];
+static u64 when[SOURCES_MAX + 1];
+static u32 winner[768];
 static u64 expected[SOURCES_MAX];
 
-static void begin(struct aftl_events *events, u32 sources)
+static void begin(struct aftl_events *events, u32 sources, u32 few)
 {
 	u32 i;
 
-	*events = (struct aftl_events){ when, winner, aftl_events_leaves(sources) };
+	*events = (struct aftl_events){ .when = when, .winner = winner };
+	aftl_events_shape(events, sources - few, few);
+	CHECK_EQ(aftl_events_times(events), sources + 1);
+	CHECK(aftl_events_nodes(events) <= ARRAY_SIZE(winner));
 	memset(when, 0x5a, sizeof(when));
 	memset(winner, 0x5a, sizeof(winner));
 	aftl_events_init(events);
@@ -35,29 +39,42 @@ static u32 search(u32 sources)
 	return first;
 }
 
-static void leaves_are_enough(void)
+static u32 levels(u32 node)
 {
-	u32 sources;
+	return fls64(node) - 1;
+}
 
-	for (sources = 1; sources < 5000; sources++) {
-		u32 leaves = aftl_events_leaves(sources);
+static void each_source_has_a_leaf(void)
+{
+	u32 many;
+	u32 few;
 
-		CHECK(leaves >= sources && leaves >= 2);
-		CHECK_MSG(!(leaves & (leaves - 1)), "%u is no power of two", leaves);
-		CHECK(sources == 1 || leaves < 2 * sources);
-	}
+	for (many = 1; many < 3000; many += 1 + many / 50)
+		for (few = 1; few <= FEW_MAX; few++) {
+			struct aftl_events events;
+			u32 last = many + few - 1;
+
+			aftl_events_shape(&events, many, few);
+			CHECK(aftl_events_leaf(&events, last) < aftl_events_nodes(&events));
+			CHECK(aftl_events_leaf(&events, many - 1) < aftl_events_nodes(&events));
+			CHECK_EQ(levels(aftl_events_leaf(&events, last)), 1 + fls64(few - 1));
+			CHECK_EQ(levels(aftl_events_leaf(&events, 0)), 1 + fls64(many - 1));
+			CHECK_EQ(levels(aftl_events_leaf(&events, many - 1)), 1 + fls64(many - 1));
+		}
 }
 
 static void a_quiet_set_never_acts(void)
 {
 	struct aftl_events events;
 	u32 sources;
+	u32 few;
 
-	for (sources = 1; sources <= SOURCES_MAX; sources++) {
-		begin(&events, sources);
-		CHECK_EQ(aftl_events_when(&events), AFTL_NEVER);
-		CHECK_EQ(aftl_events_first(&events), 0);
-	}
+	for (sources = 2; sources <= SOURCES_MAX; sources++)
+		for (few = 1; few < sources && few <= FEW_MAX; few++) {
+			begin(&events, sources, few);
+			CHECK_EQ(aftl_events_when(&events), AFTL_NEVER);
+			CHECK_EQ(aftl_events_first(&events), 0);
+		}
 }
 
 static void the_first_is_the_earliest_and_lowest(void)
@@ -67,8 +84,8 @@ static void the_first_is_the_earliest_and_lowest(void)
 	u32 sources;
 	int round;
 
-	for (sources = 1; sources <= SOURCES_MAX; sources += 1 + sources / 5) {
-		begin(&events, sources);
+	for (sources = 2; sources <= SOURCES_MAX; sources += 1 + sources / 5) {
+		begin(&events, sources, 1 + sources % min_t(u32, sources - 1, FEW_MAX));
 		for (round = 0; round < 3000; round++) {
 			u32 source = aftl_random_below(&random, sources);
 			u64 time = aftl_random_below(&random, 8) ?
@@ -84,7 +101,7 @@ static void the_first_is_the_earliest_and_lowest(void)
 
 int main(void)
 {
-	tap_run("there is a leaf for each source", leaves_are_enough);
+	tap_run("each source has a leaf, as near as it can be", each_source_has_a_leaf);
 	tap_run("a quiet set never acts", a_quiet_set_never_acts);
 	tap_run("the earliest source is first, the lowest among equals",
 		the_first_is_the_earliest_and_lowest);

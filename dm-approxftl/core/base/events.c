@@ -1,14 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/base/events.h"
 
+static u32 leaves(u32 sources)
+{
+	return sources > 1 ? 1U << fls64(sources - 1) : 1;
+}
+
+void aftl_events_shape(struct aftl_events *events, u32 many, u32 few)
+{
+	events->many = many;
+	events->few = few;
+	events->many_leaf = 2 * leaves(many);
+	events->few_leaf = 3 * leaves(few);
+}
+
+/* Leaves without a source have the time after the last one. */
 void aftl_events_init(struct aftl_events *events)
 {
+	u32 sources = events->many + events->few;
 	u32 node;
+	u32 i;
 
-	for (node = 0; node < events->leaves; node++) {
-		events->when[node] = AFTL_NEVER;
-		events->winner[events->leaves + node] = node;
-	}
-	for (node = events->leaves - 1; node; node--)
-		events->winner[node] = events->winner[(size_t)2 * node];
+	for (i = 0; i <= sources; i++)
+		events->when[i] = AFTL_NEVER;
+	for (i = 0; i < aftl_events_nodes(events); i++)
+		events->winner[i] = sources;
+	for (i = 0; i < sources; i++)
+		for (node = aftl_events_leaf(events, i); node && events->winner[node] == sources;
+		     node /= 2)
+			events->winner[node] = i;
 }

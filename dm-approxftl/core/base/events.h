@@ -3,8 +3,9 @@
  * When each source of events will act next, and which is first.
  *
  * A tournament over a fixed set of sources: setting a time costs the logarithm of
- * their number, finding the first nothing. Equal times go to the lower source,
- * on every host.
+ * their number, finding the first nothing. The last few sources have a tree of their own
+ * below the root, so that what they do does not cost more where the others are many. Equal
+ * times go to the lower source, on every host.
  */
 #ifndef AFTL_EVENTS_H
 #define AFTL_EVENTS_H
@@ -15,30 +16,55 @@
 
 /**
  * struct aftl_events - the tournament
- * @when: by source, AFTL_NEVER if it will not act by itself
- * @winner: by tree node, the source with the smallest time below it; node 1 is
- *	the root, the sources are the leaves from @leaves on
- * @leaves: number of leaves, a power of two
+ * @when: by source, AFTL_NEVER if it will not act by itself; and once more for leaves without one
+ * @winner: by tree node, the source with the smallest time below it; node 1 is the root
+ * @many: sources below node 2, from 0 on
+ * @few: those below node 3, which come after them
+ * @many_leaf: node of the first of the many
+ * @few_leaf: node of the first of the few
  */
 struct aftl_events {
 	u64 *when;
 	u32 *winner;
-	u32 leaves;
+	u32 many;
+	u32 few;
+	u32 many_leaf;
+	u32 few_leaf;
 };
 
-/* Leaves that @sources sources need. */
-static inline u32 aftl_events_leaves(u32 sources)
+/**
+ * aftl_events_shape() - how many sources there will be
+ * @events: tournament
+ * @many: at least one
+ * @few: at least one
+ */
+void aftl_events_shape(struct aftl_events *events, u32 many, u32 few);
+
+/* Entries of @when. */
+static inline u32 aftl_events_times(const struct aftl_events *events)
 {
-	return sources > 1 ? 1U << fls64(sources - 1) : 2;
+	return events->many + events->few + 1;
+}
+
+/* Entries of @winner: of n leaves the first is node 2 n below node 2, and 3 n below node 3. */
+static inline u32 aftl_events_nodes(const struct aftl_events *events)
+{
+	return max(events->many_leaf / 2 * 3, events->few_leaf / 3 * 4);
 }
 
 /**
  * aftl_events_init() - every source quiet
- * @events: tournament
+ * @events: tournament that has its shape
  *
- * @when and @winner have room for the leaves and for twice the leaves.
+ * @when and @winner have room.
  */
 void aftl_events_init(struct aftl_events *events);
+
+static inline u32 aftl_events_leaf(const struct aftl_events *events, u32 source)
+{
+	return source < events->many ? events->many_leaf + source :
+				       events->few_leaf + source - events->many;
+}
 
 /**
  * aftl_events_set() - @source acts next at @when
@@ -48,7 +74,7 @@ void aftl_events_init(struct aftl_events *events);
  */
 static inline void aftl_events_set(struct aftl_events *events, u32 source, u64 when)
 {
-	u32 node = events->leaves + source;
+	u32 node = aftl_events_leaf(events, source);
 
 	if (events->when[source] == when)
 		return;

@@ -69,9 +69,9 @@ static int take_events(struct aftl *ftl)
 
 	ftl->event_lines = ftl->geo.luns;
 	ftl->event_clock = ftl->event_lines + (ftl->recent.count ? AFTL_LINES : AFTL_LINE_RECENT);
-	events->leaves = aftl_events_leaves(ftl->event_clock + 1);
-	events->when = aftl_memory_take(ftl, events->leaves, sizeof(*events->when));
-	events->winner = aftl_memory_take(ftl, 2 * (size_t)events->leaves, sizeof(*events->winner));
+	aftl_events_shape(events, ftl->geo.luns, ftl->event_clock + 1 - ftl->geo.luns);
+	events->when = aftl_memory_take(ftl, aftl_events_times(events), sizeof(*events->when));
+	events->winner = aftl_memory_take(ftl, aftl_events_nodes(events), sizeof(*events->winner));
 	if (!events->when || !events->winner)
 		return -ENOMEM;
 	aftl_events_init(events);

@@ -267,28 +267,44 @@ enum aftl_step {
 /**
  * struct aftl_lun - one independent unit of the array
  * @index: below geo.luns; also its event source
+ * @write_lanes: bit by lane: its queue is not empty
  * @bus_ns: when its channel will be free
  * @work: what its array does now
+ * @reads: host reads
+ * @redo_blocks: how many entries
+ * @free_blocks: erased blocks
+ * @valid: slots with current data
+ * @bound: units on their way to this LUN, those included that are between passes
+ * @room: most slots with current data that leave garbage collection room to work
+ * @cached: blocks of that kind, open or closed
+ * @in_row: programs since a read had its turn
+ * @chores: idle time has been used up: the policy had nothing to do
+ * @awake: the scheduler has to look at it
+ * @stuck: a move found no place; until a block comes free only blocks without valid
+ *	data are worth a thought
+ * @cramped: too few free blocks for the policy, which did not leave them so; until
+ *	there are enough moves go to @refuge
+ * @refresh_due: it has some, and waits to be taken
+ * @cache_dead: in one that is closed there may be nothing valid
+ * @next_awake: who woke after it
+ * @asked: bit by member of its group: its repair wants a page of this one
+ * @busy_ns: time at work
  * @parked: a suspended operation, kind NONE if there is none
  * @parked_ns: array time that it still needs
- * @reads: host reads
- * @ahead: reads ahead of the host, when nobody waits for another
  * @writes: host writes by lane
- * @write_lanes: bit by lane: its queue is not empty
- * @leaving: sheets of the map
+ * @outcome: of its last program, which may be under way
  * @job: background work
  * @repair: page of its own that comes from other LUNs
- * @asked: bit by member of its group: its repair wants a page of this one
+ * @ahead: reads ahead of the host, when nobody waits for another
+ * @leaving: sheets of the map
+ * @idle_since_ns: when it ran out of work
  * @reading_for: member that it reads a page for, or AFTL_NIL
  * @parity_head: number of the superblock whose parity it writes next
  * @parity_tail: the last of these
  * @parity_due: how many
- * @outcome: of its last program, which may be under way
  * @erased: what the erase that is under way costs
  * @redo: programs that the policy wants once more, oldest block first
- * @redo_blocks: how many entries
  * @good_blocks: blocks that are not bad
- * @free_blocks: erased blocks
  * @free_head: oldest erased block
  * @free_tail: youngest erased block
  * @victims: closed blocks by valid slots, heads of lists
@@ -296,56 +312,54 @@ enum aftl_step {
  * @refuge: block of the core for what a policy placed illegally
  * @cache: block of the core for host writes with one bit in a cell
  * @filled: by class, block of the last program of a fill if the next one may go on there unasked
- * @cached: blocks of that kind, open or closed
- * @cache_dead: in one that is closed there may be nothing valid
+ * @placed: open block of each placement handle but the default one; NULL without handles
  * @foggy: blocks with word lines between their passes, so many as the device allows
  * @held_writes: word lines between their passes with host writes
  * @held_moves: the same with what its job moves
- * @placed: open block of each placement handle but the default one; NULL without handles
- * @valid: slots with current data
- * @bound: units on their way to this LUN, those included that are between passes
- * @room: most slots with current data that leave garbage collection room to work
- * @stuck: a move found no place; until a block comes free only blocks without valid
- *	data are worth a thought
- * @cramped: too few free blocks for the policy, which did not leave them so; until
- *	there are enough moves go to @refuge
  * @collect: victims that it may still take though it has enough free blocks
  * @failing_blocks: blocks that wait to be retired
  * @refresh_block: next block that is searched for old data, blocks_per_lun: none
- * @refresh_due: it has some, and waits to be taken
  * @disturbed: closed block that was read too often; NULL: none, or nobody has read it since
  * @wear_due: erases since the last look at the wear gap
- * @awake: the scheduler has to look at it
- * @next_awake: who woke after it
- * @idle_since_ns: when it ran out of work
- * @in_row: programs since a read had its turn
- * @chores: idle time has been used up: the policy had nothing to do
- * @busy_ns: time at work
  */
 struct aftl_lun {
 	u32 index;
+	u32 write_lanes;
 	u64 *bus_ns;
 	struct aftl_work work;
+	struct aftl_queue reads;
+	u32 redo_blocks;
+	u32 free_blocks;
+	u32 valid;
+	u32 bound;
+	u32 room;
+	u32 cached;
+	u32 in_row;
+	bool chores;
+	bool awake;
+	bool stuck;
+	bool cramped;
+	bool refresh_due;
+	bool cache_dead;
+	struct aftl_lun *next_awake;
+	u64 asked;
+	u64 busy_ns;
 	struct aftl_work parked;
 	u64 parked_ns;
-	struct aftl_queue reads;
-	struct aftl_queue ahead;
 	struct aftl_queue writes[AFTL_LANES];
-	u32 write_lanes;
-	struct aftl_leaving leaving;
+	struct aftl_outcome outcome;
 	struct aftl_job job;
 	struct aftl_repair repair;
-	u64 asked;
+	struct aftl_queue ahead;
+	struct aftl_leaving leaving;
+	u64 idle_since_ns;
 	u32 reading_for;
 	u32 parity_head;
 	u32 parity_tail;
 	u32 parity_due;
-	struct aftl_outcome outcome;
 	struct aftl_erased erased;
 	struct aftl_redo redo[AFTL_REDO_BLOCKS];
-	u32 redo_blocks;
 	u32 good_blocks;
-	u32 free_blocks;
 	u32 free_head;
 	u32 free_tail;
 	u32 *victims;
@@ -353,29 +367,15 @@ struct aftl_lun {
 	struct aftl_block *refuge;
 	struct aftl_block *cache;
 	struct aftl_block *filled[AFTL_CLASSES];
-	u32 cached;
-	bool cache_dead;
 	struct aftl_block **placed;
 	struct aftl_foggy *foggy;
 	u32 held_writes;
 	u32 held_moves;
-	u32 valid;
-	u32 bound;
-	u32 room;
-	bool stuck;
-	bool cramped;
 	u32 collect;
 	u32 failing_blocks;
 	u32 refresh_block;
-	bool refresh_due;
 	struct aftl_block *disturbed;
 	u32 wear_due;
-	bool awake;
-	struct aftl_lun *next_awake;
-	u64 idle_since_ns;
-	bool chores;
-	u32 in_row;
-	u64 busy_ns;
 };
 
 static_assert(!offsetof(struct aftl_lun, index), "for aftl_lun_index()");
