@@ -106,6 +106,15 @@ int sim_drive_step(struct sim_drive *drive, u64 last_ns, struct aftl_error *erro
 	return 0;
 }
 
+/* Nothing can be submitted before something is complete, but by the writer beside the stream. */
+static int serve(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
+{
+	if (unlikely(drive->beside.interval_ns) || sim_is_stuck(aftl_next_event(drive->ftl), last_ns))
+		return sim_drive_step(drive, last_ns, error);
+	aftl_serve(drive->ftl, last_ns + SIM_STUCK_NS);
+	return 0;
+}
+
 int sim_drive_all(struct sim_drive *drive, struct aftl_error *error)
 {
 	u64 last_ns = 0;
@@ -123,7 +132,7 @@ int sim_drive_all(struct sim_drive *drive, struct aftl_error *error)
 		if (drive->submitted - pending != seen || !drive->ended)
 			last_ns = aftl_now(drive->ftl);
 		seen = drive->submitted - pending;
-		ret = sim_drive_step(drive, last_ns, error);
+		ret = serve(drive, last_ns, error);
 		if (ret)
 			return ret;
 	}

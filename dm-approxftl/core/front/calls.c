@@ -55,6 +55,18 @@ void aftl_advance(struct aftl *ftl, u64 now_ns)
 		;
 }
 
+void aftl_serve(struct aftl *ftl, u64 limit_ns)
+{
+	u32 requests = ftl->requests;
+	u64 when_ns = aftl_events_when(&ftl->events);
+
+	limit_ns = min(limit_ns, AFTL_TIME_MAX);
+	while (when_ns <= limit_ns && (ftl->requests == requests || when_ns <= ftl->now_ns)) {
+		step(ftl, when_ns);
+		when_ns = aftl_events_when(&ftl->events);
+	}
+}
+
 void aftl_age(struct aftl *ftl, u64 ns)
 {
 	u64 day = div64_u64(ftl->age_ns + ftl->now_ns, AFTL_DAY_NS);

@@ -338,6 +338,16 @@ bool aftl_step(struct aftl *ftl, u64 now_ns);
  */
 void aftl_advance(struct aftl *ftl, u64 now_ns);
 
+/**
+ * aftl_serve() - process events until a request is complete, and all others of that time
+ * @ftl: device
+ * @limit_ns: device time beyond which no event is processed
+ *
+ * The same as aftl_advance() to one event's time after the other, for a host that has something
+ * to do when a request is complete, and not before.
+ */
+void aftl_serve(struct aftl *ftl, u64 limit_ns);
+
 /* Device time. */
 u64 aftl_now(const struct aftl *ftl);
 
