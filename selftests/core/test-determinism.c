@@ -64,16 +64,35 @@ static void generate(u64 seed, u32 units, u32 gap_ns)
 	}
 }
 
+/* Of what is complete since somebody said U64_MAX. */
+static u64 first_complete_ns;
+
 static void note_completion(struct test_listener *listener, struct test_request *request)
 {
 	struct witness *witness = container_of(listener, struct witness, listener);
 
+	first_complete_ns = min(first_complete_ns, request->request.complete_ns);
 	witness->hash = aftl_mix2(witness->hash, request->version);
 	witness->hash = aftl_mix2(witness->hash, request->request.complete_ns);
 	witness->hash = aftl_mix2(witness->hash, request->request.service_ns);
 }
 
-enum habit { ONLY_SUBMIT, EVERY_EVENT, SMALL_STEPS, LATE, RANDOM_STEPS, HABITS };
+enum habit { ONLY_SUBMIT, EVERY_EVENT, COMPLETIONS, SMALL_STEPS, LATE, RANDOM_STEPS, HABITS };
+
+/* It stops where a request is complete, and nothing of that time is left. */
+static void serve(struct aftl *ftl, u64 until)
+{
+	while (aftl_next_event(ftl) <= until) {
+		u32 pending = aftl_pending(ftl);
+
+		first_complete_ns = U64_MAX;
+		aftl_serve(ftl, until);
+		CHECK(aftl_pending(ftl) == pending || first_complete_ns == aftl_now(ftl));
+		CHECK(aftl_now(ftl) <= until);
+		CHECK(aftl_next_event(ftl) > aftl_now(ftl));
+		CHECK(aftl_next_event(ftl) > until || aftl_pending(ftl) < pending);
+	}
+}
 
 static const char *const habit_names[HABITS] = {
 	"only submit", "every event", "small steps", "late", "random steps"
@@ -88,6 +107,9 @@ static void pass_time(struct test_device *device, enum habit habit, u64 until,
 	case EVERY_EVENT:
 		while (aftl_next_event(device->ftl) <= until)
 			aftl_advance(device->ftl, aftl_next_event(device->ftl));
+		break;
+	case COMPLETIONS:
+		serve(device->ftl, until);
 		break;
 	case SMALL_STEPS:
 		for (; now < until; now += 7777)
