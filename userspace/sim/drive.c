@@ -109,7 +109,9 @@ int sim_drive_step(struct sim_drive *drive, u64 last_ns, struct aftl_error *erro
 /* Nothing can be submitted before something is complete, but by the writer beside the stream. */
 static int serve(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
 {
-	if (unlikely(drive->beside.interval_ns) || sim_is_stuck(aftl_next_event(drive->ftl), last_ns))
+	u64 next_ns = aftl_next_event(drive->ftl);
+
+	if (unlikely(drive->beside.interval_ns) || sim_is_stuck(next_ns, last_ns))
 		return sim_drive_step(drive, last_ns, error);
 	aftl_serve(drive->ftl, last_ns + SIM_STUCK_NS);
 	return 0;
