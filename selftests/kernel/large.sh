@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A volume of 3.4 TiB on a sparse file, in a guest with the 9 GiB of memory that its tables take:
-# made, written at both ends and in the middle, as a crash leaves it, found again, checked.
-# AFTL_LARGE is the number of blocks of a die (8192). One of 16 TiB, which takes 41 GiB, is refused.
+# A volume of 3.5 TiB on a sparse file, in a guest with the 9 GiB of memory that its tables take:
+# made, written at both ends and in the middle, as a crash leaves it, found again, checked. The
+# tables of each shard are larger than a kernel gives in one piece.
+# One of 16 TiB, which takes 43 GiB, is refused. AFTL_LARGE='channels 8 shards 8 blocks 19400' makes
+# that instead, for which a guest has to have them, and an hour.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -11,7 +13,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 # Each channel has a die, with blocks of 128 MiB.
 shape='chips 1 dies 1 planes 1 layers 128 word_lines 16 bits 4 page 16KiB unit 4KiB errors off timing off'
-large="channels 4 shards 4 blocks ${AFTL_LARGE:-8192} $shape"
+large="${AFTL_LARGE:-channels 2 shards 2 blocks 16800} $shape"
 huge="channels 8 shards 8 blocks 19400 $shape"
 
 now()
@@ -46,7 +48,7 @@ make_it()
 	modprobe loop 2>"$scratch/said"
 	head -c 4194304 /dev/urandom >"$scratch/few"
 	# shellcheck disable=SC2086 # words
-	truncate -s 8T "$scratch/file" && attach "$scratch/file" &&
+	truncate -s 22T "$scratch/file" && attach "$scratch/file" &&
 		timed format formatted "$loop" $large
 }
 
@@ -101,12 +103,13 @@ refuses_what_there_is_no_memory_for()
 	timed 'format of 16 TiB' formatted "$loop" $huge &&
 		! timed 'refusal of 16 TiB' dmsetup create aftl-huge \
 			--table "$(line "$loop" 34359738368 $huge)" 2>"$scratch/said" &&
-		dmesg | tail -n 3 | grep -q 'not enough memory'
+		dmesg | tail -n 3 | grep -q 'the tables of 8 shards take'
 	refused=$?
 	losetup -d "$loop" && rm "$scratch/huge" && return "$refused"
 }
 
-ktap_test_run 'what there is no memory for is refused' refuses_what_there_is_no_memory_for
+[ -n "${AFTL_LARGE:-}" ] ||
+	ktap_test_run 'what there is no memory for is refused' refuses_what_there_is_no_memory_for
 ktap_test_run 'it is made' make_it
 ktap_test_run 'it is loaded' timed load load_it
 ktap_test_run 'it is written' timed writes write_it
