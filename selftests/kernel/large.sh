@@ -4,8 +4,8 @@
 # A volume of 3.5 TiB on a sparse file, in a guest with the 9 GiB of memory that its tables take:
 # made, written at both ends and in the middle, as a crash leaves it, found again, checked. The
 # tables of each shard are larger than a kernel gives in one piece.
-# One of 16 TiB, which takes 43 GiB, is refused. AFTL_LARGE='channels 8 shards 8 blocks 19400' makes
-# that instead, for which a guest has to have them, and an hour.
+# One of 16 TiB, which takes 43 GiB, is refused; AFTL_LARGE='channels 8 shards 8 blocks 19400', as in
+# kernel-huge, makes that instead.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh

@@ -359,6 +359,7 @@ def test_what_qemu_is_told(stage: Stage) -> None:
     assert words[words.index("-smp") + 1] == "1"
     assert words[words.index("-m") + 1] == "1024"
     assert words[words.index("-icount") + 1] == "shift=0,sleep=off"
+    assert words[words.index("-machine") + 1] == "q35"
     assert not (stage.place / "1GiB").exists()
     for options, threads in ((["--real-time"], "single"), (["--parallel"], "multi")):
         stage.run(*options, "--cpus", "3", AFTL_KVM="no")
@@ -366,6 +367,17 @@ def test_what_qemu_is_told(stage: Stage) -> None:
         assert "-icount" not in words
         assert f"tcg,thread={threads}" in words
         assert words[words.index("-smp") + 1] == "3"
+
+
+def test_memory_may_be_a_file(stage: Stage) -> None:
+    done = stage.run("--memory", "48GiB", "--memory-on-disk")
+    assert done.code == 0, done.err
+    words = stage.words()
+    assert words[words.index("-m") + 1] == "49152"
+    assert words[words.index("-machine") + 1] == "q35,memory-backend=memory"
+    memory = words[words.index("-object") + 1]
+    assert memory.startswith("memory-backend-file,id=memory,size=49152M,share=on,mem-path=")
+    assert Path(memory.split("mem-path=")[1]).is_relative_to(stage.temporary)
 
 
 def test_processors_of_counted_time_take_turns(stage: Stage) -> None:
