@@ -532,6 +532,7 @@ static void baked_errors_stay(void)
 	begin_lab(1, 4096);
 	build_lab();
 	lab.media.blocks->extra = zeroed(lab.media.imprint.extra, sizeof(u16));
+	lab.media.blocks->extra_used = 1;
 	baked = aftl_baked_at(&lab.media, lab.media.blocks, to_slot(9));
 	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
 	errors = aftl_cell_read(&lab.cell, to_slot(9), 0);
