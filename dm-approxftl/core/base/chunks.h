@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Arrays with an entry for each unit, page or slot. Up to 2^30 of them are more bytes than a
- * host gives in one piece, which in the kernel is less than 2 GiB: an array is chunks of 2^24
- * entries, and the last one may be shorter. The largest are those of pages with 16 units.
+ * host gives in one piece, which in the kernel is less than 2 GiB: an array is chunks of 2^22
+ * entries, and the last one may be shorter. The largest are those of pages with 64 units.
  */
 #ifndef AFTL_CHUNKS_H
 #define AFTL_CHUNKS_H
 
 #include "core/base/types.h"
 
-#define AFTL_CHUNK_BITS 24
+#define AFTL_CHUNK_BITS 22
 #define AFTL_CHUNKS (1U << (AFTL_SLOT_BITS - AFTL_CHUNK_BITS))
 
 /* Zeroed memory or NULL. */
