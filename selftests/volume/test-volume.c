@@ -1529,8 +1529,8 @@ static void a_load_is_interrupted(void)
 	pauses_left = U32_MAX;
 	CHECK_EQ(find_again(&durable, NULL), 0);
 	pauses = U32_MAX - pauses_left;
-	/* Of each block while the tables are read, and in the audit. */
-	CHECK_RANGE(pauses, 2 * 800 - 10, 2 * 900);
+	/* Of each block while the tables are read, while its units are mapped, and in the audit. */
+	CHECK_RANGE(pauses, 3 * 800 - 10, 3 * 900);
 	for (i = 0; i < pauses; i += i / 2 + 1) {
 		pauses_left = i;
 		CHECK_EQ(find_again(&durable, NULL), -EINTR);

@@ -724,9 +724,10 @@ static void map_block(struct aftl *ftl, struct aftl_block *block)
 }
 
 /* What is kept is not on flash. */
-static void map_units(struct scan *scan)
+static int map_units(struct scan *scan, struct aftl_error *error)
 {
 	struct aftl *ftl = scan->ftl;
+	int ret = 0;
 	u32 i;
 
 	for (i = 0; i < scan->volume->geo.kept_units; i++) {
@@ -735,8 +736,11 @@ static void map_units(struct scan *scan)
 		if (kept->state == AFTL_KEPT_USED)
 			*aftl_map_at(ftl, from_unit(kept->entry.what.unit)) = 0;
 	}
-	for (i = 0; i < ftl->geo.blocks; i++)
+	for (i = 0; !ret && i < ftl->geo.blocks; i++) {
 		map_block(ftl, &ftl->media.blocks[i]);
+		ret = pause_load(ftl, error);
+	}
+	return ret;
 }
 
 /* What is not the newest is not missed. */
@@ -988,9 +992,10 @@ static int scan_tables(struct scan *scan, struct aftl_error *error)
 	ret = scan_blocks(scan, error);
 	if (!ret)
 		ret = scan->zones ? scan_zones(scan, error) : scan_units(scan, error);
+	if (!ret)
+		ret = map_units(scan, error);
 	if (ret)
 		return ret;
-	map_units(scan);
 	forget_lost(ftl);
 	for (i = 0; i < ftl->geo.luns; i++)
 		bury(ftl, &ftl->luns[i]);
