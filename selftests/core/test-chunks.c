@@ -5,15 +5,19 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "core/base/chunks.h"
+#include "core/flash/media.h"
 #include "tap.h"
 
-#define CHUNK BIT(AFTL_CHUNK_BITS)
+/* Entries of a chunk of bytes, and of the others that are asked for here. */
+#define CHUNK (1U << 30)
+#define CHUNK_OF(type) (CHUNK / (u32)sizeof(type))
 
 /* Counts down to the allocation that fails. */
 static int left;
 static u64 held;
 static u64 largest;
+/* Nothing will be written to what is taken: a byte does. */
+static bool untouched;
 
 static void *take(void *host, size_t bytes)
 {
@@ -22,7 +26,7 @@ static void *take(void *host, size_t bytes)
 		return NULL;
 	held += bytes;
 	largest = max_t(u64, largest, bytes);
-	return calloc(1, bytes);
+	return calloc(1, untouched ? 1 : bytes);
 }
 
 static void give(void *host, void *memory, size_t bytes)
@@ -32,7 +36,8 @@ static void give(void *host, void *memory, size_t bytes)
 	free(memory);
 }
 
-static const u32 ends[] = { 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, AFTL_MAX_SLOTS };
+static const u32 ends[] = { 1, CHUNK_OF(u32) - 1, CHUNK_OF(u32), CHUNK_OF(u32) + 1,
+			    3 * CHUNK_OF(u32), AFTL_MAX_SLOTS };
 
 static void each_length(void)
 {
@@ -52,46 +57,81 @@ static void each_length(void)
 	}
 }
 
+/* An array of @entries of @size bytes is all there, in pieces that a kernel gives. */
+static void whole(u32 entries, u32 size)
+{
+	struct aftl_chunks chunks = { 0 };
+
+	left = AFTL_CHUNKS;
+	largest = 0;
+	untouched = true;
+	CHECK(aftl_chunks_take(&chunks, entries, size, take, &left));
+	CHECK(largest < INT_MAX);
+	CHECK_EQ(held, (u64)entries * size);
+	aftl_chunks_give(&chunks, entries, size, give, &left);
+	CHECK_EQ(held, 0);
+	untouched = false;
+}
+
 static void no_piece_is_too_large(void)
 {
-	struct aftl_chunks chunks = { 0 };
+	u32 size;
 
-	left = INT_MAX;
-	largest = 0;
-	CHECK(aftl_chunks_take(&chunks, AFTL_MAX_SLOTS, sizeof(u64), take, &left));
-	CHECK(largest <= INT_MAX);
-	CHECK_EQ(held, (u64)AFTL_MAX_SLOTS * sizeof(u64));
-	aftl_chunks_give(&chunks, AFTL_MAX_SLOTS, sizeof(u64), give, &left);
-	CHECK_EQ(held, 0);
+	for (size = 1; size <= sizeof(u64); size++)
+		whole(AFTL_MAX_SLOTS, size);
 }
 
-/* What is known of a page of 16 units is a hundred bytes. */
+/* What is known of a page of 64 units is four hundred bytes. */
 static void nor_of_pages(void)
 {
-	struct aftl_chunks chunks = { 0 };
+	struct aftl_geometry geo = { .page_units = 1 };
+	struct aftl_media media = { .geo = &geo };
 
-	left = INT_MAX;
-	largest = 0;
-	CHECK(aftl_chunks_take(&chunks, AFTL_MAX_SLOTS / 16, 16 * 6 + 4, take, &left));
-	CHECK(largest <= INT_MAX);
-	aftl_chunks_give(&chunks, AFTL_MAX_SLOTS / 16, 16 * 6 + 4, give, &left);
+	for (; geo.page_units <= AFTL_PROGRAM_UNITS_MAX; geo.page_units++) {
+		media.origins = !media.origins;
+		aftl_imprint_init(&media);
+		whole(AFTL_MAX_SLOTS / geo.page_units, media.imprint.bytes);
+		media.origins = !media.origins;
+		aftl_imprint_init(&media);
+		whole(AFTL_MAX_SLOTS / geo.page_units, media.imprint.bytes);
+	}
 }
 
-static void entries_are_apart(void)
+/* Also where their bytes are no power of two. */
+static void odd_entries_are_apart(void)
 {
-	static const u32 at[] = { 0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK - 1, 2 * CHUNK,
-				  3 * CHUNK, 7 * CHUNK + 5, AFTL_MAX_SLOTS - 1 };
+	enum { SIZE = 20, CHUNK_OF_ODD = 1 << 26 };
+	static const u32 at[] = { 0, 1, CHUNK_OF_ODD - 1, CHUNK_OF_ODD, 2 * CHUNK_OF_ODD + 1 };
 	struct aftl_chunks chunks = { 0 };
 	u32 i;
 
 	left = INT_MAX;
-	CHECK(aftl_chunks_take(&chunks, AFTL_MAX_SLOTS, sizeof(u16), take, &left));
+	CHECK(aftl_chunks_take(&chunks, 2 * CHUNK_OF_ODD + 2, SIZE, take, &left));
 	for (i = 0; i < ARRAY_SIZE(at); i++)
-		*aftl_entry(&chunks, u16, at[i]) += i + 1;
+		memset(aftl_entry_at(&chunks, at[i], SIZE), 'a' + (int)i, SIZE);
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		CHECK_EQ(*(u8 *)aftl_entry_at(&chunks, at[i], SIZE), 'a' + i);
+		CHECK_EQ(((u8 *)aftl_entry_at(&chunks, at[i], SIZE))[SIZE - 1], 'a' + i);
+	}
+	aftl_chunks_give(&chunks, 2 * CHUNK_OF_ODD + 2, SIZE, give, &left);
+}
+
+static void entries_are_apart(void)
+{
+	enum { END = CHUNK_OF(u64) };
+	static const u32 at[] = { 0, 1, END - 1, END, END + 1, 2 * END - 1, 2 * END, 3 * END,
+				  7 * END + 5, AFTL_MAX_SLOTS - 1 };
+	struct aftl_chunks chunks = { 0 };
+	u32 i;
+
+	left = INT_MAX;
+	CHECK(aftl_chunks_take(&chunks, AFTL_MAX_SLOTS, sizeof(u64), take, &left));
 	for (i = 0; i < ARRAY_SIZE(at); i++)
-		CHECK_EQ(*aftl_entry(&chunks, u16, at[i]), i + 1);
-	CHECK(aftl_entry(&chunks, u16, 1) == aftl_entry(&chunks, u16, 0) + 1);
-	aftl_chunks_give(&chunks, AFTL_MAX_SLOTS, sizeof(u16), give, &left);
+		*aftl_entry(&chunks, u64, at[i]) += i + 1;
+	for (i = 0; i < ARRAY_SIZE(at); i++)
+		CHECK_EQ(*aftl_entry(&chunks, u64, at[i]), i + 1);
+	CHECK(aftl_entry(&chunks, u64, 1) == aftl_entry(&chunks, u64, 0) + 1);
+	aftl_chunks_give(&chunks, AFTL_MAX_SLOTS, sizeof(u64), give, &left);
 }
 
 static void each_piece_may_be_missing(void)
@@ -102,9 +142,9 @@ static void each_piece_may_be_missing(void)
 		struct aftl_chunks chunks = { 0 };
 
 		left = fails;
-		CHECK(!aftl_chunks_take(&chunks, 2 * CHUNK + 1, sizeof(u8), take, &left));
+		CHECK(!aftl_chunks_take(&chunks, CHUNK + 1, sizeof(u16), take, &left));
 		left = INT_MAX;
-		aftl_chunks_give(&chunks, 2 * CHUNK + 1, sizeof(u8), give, &left);
+		aftl_chunks_give(&chunks, CHUNK + 1, sizeof(u16), give, &left);
 		CHECK_EQ(held, 0);
 	}
 }
@@ -115,6 +155,7 @@ int main(void)
 	tap_run("no piece is too large for a kernel", no_piece_is_too_large);
 	tap_run("nor any of what is known of pages", nor_of_pages);
 	tap_run("entries are apart", entries_are_apart);
+	tap_run("odd entries are apart", odd_entries_are_apart);
 	tap_run("each piece may be missing", each_piece_may_be_missing);
 	return tap_finish();
 }

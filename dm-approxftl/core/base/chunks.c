@@ -3,14 +3,16 @@
 
 static size_t chunk_bytes(u32 entries, u32 size, u32 index)
 {
-	u32 first = index << AFTL_CHUNK_BITS;
+	u32 bits = aftl_chunk_bits(size);
 
-	return (size_t)min(entries - first, 1U << AFTL_CHUNK_BITS) * size;
+	return (size_t)min(entries - (index << bits), 1U << bits) * size;
 }
 
-static u32 count_chunks(u32 entries)
+static u32 count_chunks(u32 entries, u32 size)
 {
-	return (entries >> AFTL_CHUNK_BITS) + !!(entries & ((1U << AFTL_CHUNK_BITS) - 1));
+	u32 bits = aftl_chunk_bits(size);
+
+	return (entries >> bits) + !!(entries & ((1U << bits) - 1));
 }
 
 bool aftl_chunks_take(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_alloc_t alloc,
@@ -18,7 +20,7 @@ bool aftl_chunks_take(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_al
 {
 	u32 i;
 
-	for (i = 0; i < count_chunks(entries); i++) {
+	for (i = 0; i < count_chunks(entries, size); i++) {
 		chunks->chunk[i] = alloc(host, chunk_bytes(entries, size, i));
 		if (!chunks->chunk[i])
 			return false;
@@ -31,7 +33,7 @@ void aftl_chunks_give(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_fr
 {
 	u32 i;
 
-	for (i = 0; i < count_chunks(entries); i++)
+	for (i = 0; i < count_chunks(entries, size); i++)
 		if (chunks->chunk[i])
 			free(host, chunks->chunk[i], chunk_bytes(entries, size, i));
 	*chunks = (struct aftl_chunks){ 0 };

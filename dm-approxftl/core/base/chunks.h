@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Arrays with an entry for each unit, page or slot. Up to 2^30 of them are more bytes than a
- * host gives in one piece, which in the kernel is less than 2 GiB: an array is chunks of 2^22
- * entries, and the last one may be shorter. The largest are those of pages with 64 units.
+ * host gives in one piece, which in the kernel is less than 2 GiB: an array of up to 8 GiB is
+ * chunks of a power of two of entries and at least 1 GiB, but for the last one.
  */
 #ifndef AFTL_CHUNKS_H
 #define AFTL_CHUNKS_H
 
 #include "core/base/types.h"
 
-#define AFTL_CHUNK_BITS 22
-#define AFTL_CHUNKS (1U << (AFTL_SLOT_BITS - AFTL_CHUNK_BITS))
+/* Few: arrays are handed about by value, on a kernel's stack too. */
+#define AFTL_CHUNKS 8
 
 /* Zeroed memory or NULL. */
 typedef void *(*aftl_alloc_t)(void *host, size_t bytes);
@@ -24,10 +24,17 @@ struct aftl_chunks {
 	void *chunk[AFTL_CHUNKS];
 };
 
+/* log2 of a chunk's entries of @size bytes; a constant where @size is one */
+static inline u32 aftl_chunk_bits(u32 size)
+{
+	return (u32)__builtin_clz(size) - 1;
+}
+
 static inline void *aftl_entry_at(const struct aftl_chunks *chunks, u32 index, u32 size)
 {
-	return (u8 *)chunks->chunk[index >> AFTL_CHUNK_BITS] +
-	       (size_t)(index & ((1U << AFTL_CHUNK_BITS) - 1)) * size;
+	u32 bits = aftl_chunk_bits(size);
+
+	return (u8 *)chunks->chunk[index >> bits] + (size_t)(index & ((1U << bits) - 1)) * size;
 }
 
 /* Address of an entry, which must be there. */

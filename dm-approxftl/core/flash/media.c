@@ -289,9 +289,6 @@ u32 aftl_page_level(const struct aftl_media *media, const struct aftl_block *blo
 	return level;
 }
 
-static_assert((u64)(3 * AFTL_PROGRAM_UNITS_MAX + 2) * sizeof(u16) << AFTL_CHUNK_BITS < 1ULL << 31,
-	      "no kernel gives a chunk of the largest imprints");
-
 void aftl_imprint_init(struct aftl_media *media)
 {
 	u32 units = media->geo->page_units;
