@@ -53,7 +53,7 @@ static inline void *aftl_entry_at(const struct aftl_chunks *chunks, u32 index, u
 bool __must_check aftl_chunks_take(struct aftl_chunks *chunks, u32 entries, u32 size,
 				   aftl_alloc_t alloc, void *host);
 
-/* Give it back, whole or not. */
+/* Give it back, whole or not, or not taken at all: then @size may be 0. */
 void aftl_chunks_give(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_free_t free,
 		      void *host);
 
