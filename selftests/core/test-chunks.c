@@ -8,9 +8,10 @@
 #include "core/flash/media.h"
 #include "tap.h"
 
-/* Entries of a chunk of bytes, and of the others that are asked for here. */
-#define CHUNK (1U << 30)
-#define CHUNK_OF(type) (CHUNK / (u32)sizeof(type))
+/* Entries of a chunk of u8, u32 and u64. */
+#define CHUNK ((u32)BIT(30))
+#define CHUNK_32 (CHUNK / 4)
+#define CHUNK_64 (CHUNK / 8)
 
 /* Counts down to the allocation that fails. */
 static int left;
@@ -36,8 +37,8 @@ static void give(void *host, void *memory, size_t bytes)
 	free(memory);
 }
 
-static const u32 ends[] = { 1, CHUNK_OF(u32) - 1, CHUNK_OF(u32), CHUNK_OF(u32) + 1,
-			    3 * CHUNK_OF(u32), AFTL_MAX_SLOTS };
+static const u32 ends[] = { 1, CHUNK_32 - 1, CHUNK_32, CHUNK_32 + 1, 3 * CHUNK_32,
+			    AFTL_MAX_SLOTS };
 
 static void each_length(void)
 {
@@ -97,28 +98,33 @@ static void nor_of_pages(void)
 	}
 }
 
-/* Also where their bytes are no power of two. */
-static void odd_entries_are_apart(void)
+/* Also those, whose bytes are no power of two. */
+static void pages_are_apart(void)
 {
-	enum { SIZE = 20, CHUNK_OF_ODD = 1 << 26 };
-	static const u32 at[] = { 0, 1, CHUNK_OF_ODD - 1, CHUNK_OF_ODD, 2 * CHUNK_OF_ODD + 1 };
-	struct aftl_chunks chunks = { 0 };
+	enum { NEAR = 1 << 26 };
+	static const u32 at[] = { 0, 1, NEAR - 1, NEAR, NEAR + 1, 2 * NEAR - 1, 2 * NEAR };
+	struct aftl_geometry geo = { .page_units = 3 };
+	struct aftl_media media = { .geo = &geo };
+	u32 size;
 	u32 i;
 
+	aftl_imprint_init(&media);
+	CHECK_EQ(media.imprint.near, NEAR);
 	left = INT_MAX;
-	CHECK(aftl_chunks_take(&chunks, 2 * CHUNK_OF_ODD + 2, SIZE, take, &left));
+	size = media.imprint.bytes;
+	CHECK(aftl_chunks_take(&media.imprints, 2 * NEAR + 1, size, take, &left));
 	for (i = 0; i < ARRAY_SIZE(at); i++)
-		memset(aftl_entry_at(&chunks, at[i], SIZE), 'a' + (int)i, SIZE);
+		memset(aftl_imprint_at(&media, at[i]), 'a' + (int)i, size);
 	for (i = 0; i < ARRAY_SIZE(at); i++) {
-		CHECK_EQ(*(u8 *)aftl_entry_at(&chunks, at[i], SIZE), 'a' + i);
-		CHECK_EQ(((u8 *)aftl_entry_at(&chunks, at[i], SIZE))[SIZE - 1], 'a' + i);
+		CHECK_EQ(*(char *)aftl_imprint_at(&media, at[i]), 'a' + i);
+		CHECK_EQ(((char *)aftl_imprint_at(&media, at[i]))[size - 1], 'a' + i);
 	}
-	aftl_chunks_give(&chunks, 2 * CHUNK_OF_ODD + 2, SIZE, give, &left);
+	aftl_chunks_give(&media.imprints, 2 * NEAR + 1, size, give, &left);
 }
 
 static void entries_are_apart(void)
 {
-	enum { END = CHUNK_OF(u64) };
+	enum { END = CHUNK_64 };
 	static const u32 at[] = { 0, 1, END - 1, END, END + 1, 2 * END - 1, 2 * END, 3 * END,
 				  7 * END + 5, AFTL_MAX_SLOTS - 1 };
 	struct aftl_chunks chunks = { 0 };
@@ -155,7 +161,7 @@ int main(void)
 	tap_run("no piece is too large for a kernel", no_piece_is_too_large);
 	tap_run("nor any of what is known of pages", nor_of_pages);
 	tap_run("entries are apart", entries_are_apart);
-	tap_run("odd entries are apart", odd_entries_are_apart);
+	tap_run("what is known of pages is apart", pages_are_apart);
 	tap_run("each piece may be missing", each_piece_may_be_missing);
 	return tap_finish();
 }

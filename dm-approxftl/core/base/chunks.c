@@ -33,10 +33,7 @@ void aftl_chunks_give(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_fr
 {
 	u32 i;
 
-	if (!aftl_chunks_there(chunks))
-		return;
-	for (i = 0; i < count_chunks(entries, size); i++)
-		if (chunks->chunk[i])
-			free(host, chunks->chunk[i], chunk_bytes(entries, size, i));
+	for (i = 0; i < AFTL_CHUNKS && chunks->chunk[i]; i++)
+		free(host, chunks->chunk[i], chunk_bytes(entries, size, i));
 	*chunks = (struct aftl_chunks){ 0 };
 }

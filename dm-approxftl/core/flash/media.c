@@ -289,6 +289,11 @@ u32 aftl_page_level(const struct aftl_media *media, const struct aftl_block *blo
 	return level;
 }
 
+void *aftl_imprint_far(const struct aftl_media *media, u32 page)
+{
+	return aftl_entry_at(&media->imprints, page, media->imprint.bytes);
+}
+
 void aftl_imprint_init(struct aftl_media *media)
 {
 	u32 units = media->geo->page_units;
@@ -303,6 +308,7 @@ void aftl_imprint_init(struct aftl_media *media)
 		.lineage = 2 * units + 1,
 		.hours = room ? numbers : 0,
 	};
+	media->imprint.near = 1U << aftl_chunk_bits(media->imprint.bytes);
 	media->imprint.extra = aftl_extra_hours(media) + lineages * media->geo->pages;
 }
 

@@ -181,6 +181,7 @@ struct aftl_origin {
 /**
  * struct aftl_imprint - where what is in what a program leaves of a page, in numbers of 16 bits
  * @bytes: all of it
+ * @near: so many pages have theirs in the first chunk
  * @attr: see aftl_page_attr(). Before it are words of its units, see aftl_unit_word()
  * @lineage: of each of its units, if errors are modelled
  * @hours: if there is room for them; 0: they are in the block's extra
@@ -188,6 +189,7 @@ struct aftl_origin {
  */
 struct aftl_imprint {
 	u32 bytes;
+	u32 near;
 	u32 attr;
 	u32 lineage;
 	u32 hours;
@@ -214,9 +216,14 @@ struct aftl_media {
 	u64 *lost;
 };
 
+/* Of a page that is not among the @near. */
+void *aftl_imprint_far(const struct aftl_media *media, u32 page);
+
 static inline void *aftl_imprint_at(const struct aftl_media *media, u32 page)
 {
-	return aftl_entry_at(&media->imprints, page, media->imprint.bytes);
+	if (page < media->imprint.near)
+		return (u8 *)media->imprints.chunk[0] + (size_t)page * media->imprint.bytes;
+	return aftl_imprint_far(media, page);
 }
 
 /* Attributes of @page of the device. */
