@@ -975,7 +975,7 @@ static void let_go(struct aftl_dev *dev, const struct aftl_dev_op *op)
 /* Does it end what may be all that a crash leaves of units that wait for a place? */
 static bool ends_data(const struct aftl_dev_op *op)
 {
-	return op->kind == AFTL_DEV_ERASE || op->kind == AFTL_DEV_RETIRE;
+	return op->kind == AFTL_DEV_ERASE || op->kind == AFTL_DEV_RETIRE || op->again;
 }
 
 /* The volume remembers its first error, and every later commit returns it. */
@@ -1006,14 +1006,14 @@ static u32 carry_out(struct aftl_dev *dev, u32 number, u32 end)
 	struct aftl_dev_op *op = op_at(dev, number);
 	int error;
 
+	if (ends_data(op))
+		keep_late(dev, number, end);
 	if (fills(op))
 		return write_run(dev, number, end);
 	if (op->kind == AFTL_DEV_KEEP) {
 		keep_or_wait(dev, op);
 		return 1;
 	}
-	if (ends_data(op))
-		keep_late(dev, number, end);
 	error = note(dev, op);
 	if (error)
 		aftl_bdev_fail(&dev->device, error);

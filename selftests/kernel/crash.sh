@@ -368,6 +368,7 @@ needs_module dm_log_writes
 tight='channels 1 chips 1 blocks 64 word_lines 2 op 35'
 larger='channels 1 chips 2 blocks 64 word_lines 2 op 35'
 three='channels 1 chips 1 bits 3 one_shot on blocks 80 word_lines 2 op 45' # fits all policies
+small='channels 1 chips 1 bits 3 one_shot on blocks 30 word_lines 2 op 45' # collected soon
 # shellcheck disable=SC2086 # words
 {
 	in_turn 'blocks, without a write buffer' \
@@ -408,7 +409,7 @@ three='channels 1 chips 1 bits 3 one_shot on blocks 80 word_lines 2 op 45' # fit
 		channels 1 chips 2 blocks 256 word_lines 2 op 35 page 4KiB unit 1KiB map_cache 32KiB timing off
 	must_change=gc_blocks
 	in_turn 'blocks, never flushed, in a write buffer that survives' \
-		blocks_survive 500 '3 safe' $tight timing off buffer 256KiB buffer_safe on
+		blocks_survive 500 '3 safe' $small timing off buffer 256KiB buffer_safe on policy ressd
 	must_change=zone_opens
 	ram_kib=1048576
 	logged=2097152

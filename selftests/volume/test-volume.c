@@ -975,6 +975,8 @@ static void end_data(struct durable_device *durable, int ret)
 
 	CHECK_EQ(aftl_volume_erase(durable->volume, 0, &entry), ret);
 	CHECK_EQ(aftl_volume_retire(durable->volume, 1, &entry), ret);
+	/* Nor is a page programmed once more without an erase. */
+	CHECK_EQ(aftl_volume_commit_programs(durable->volume), ret);
 }
 
 /* A block may have the last of what is to be kept, and waits for a place: it is not erased. */

@@ -504,9 +504,20 @@ int aftl_volume_commit(struct aftl_volume *volume)
 	return 0;
 }
 
+/*
+ * Of what was moved while a newer version was to be kept no entry says that it is mapped: where it
+ * was before may be all that is found of the unit until that has a place.
+ */
+static int may_end_data(const struct aftl_volume *volume)
+{
+	return !volume->ret && volume->kept_late ? -EAGAIN : volume->ret;
+}
+
 int aftl_volume_commit_programs(struct aftl_volume *volume)
 {
-	return volume->uncommitted ? aftl_volume_commit(volume) : volume->ret;
+	int ret = may_end_data(volume);
+
+	return !ret && volume->uncommitted ? aftl_volume_commit(volume) : ret;
 }
 
 void aftl_volume_tick(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u64 memory)
@@ -640,15 +651,6 @@ static int note_block(struct aftl_volume *volume, u32 block, const struct aftl_e
 	return 0;
 }
 
-/*
- * Of what was moved while a newer version was to be kept no entry says that it is mapped: where it
- * was before may be all that is found of the unit until that has a place.
- */
-static int may_end_data(const struct aftl_volume *volume)
-{
-	return !volume->ret && volume->kept_late ? -EAGAIN : volume->ret;
-}
-
 int aftl_volume_retire(struct aftl_volume *volume, u32 block, const struct aftl_erase_entry *entry)
 {
 	int ret = may_end_data(volume);
@@ -658,10 +660,8 @@ int aftl_volume_retire(struct aftl_volume *volume, u32 block, const struct aftl_
 
 int aftl_volume_erase(struct aftl_volume *volume, u32 block, const struct aftl_erase_entry *entry)
 {
-	int ret = may_end_data(volume);
+	int ret = aftl_volume_commit_programs(volume);
 
-	if (!ret)
-		ret = aftl_volume_commit_programs(volume);
 	return ret ? ret : note_block(volume, block, entry);
 }
 

@@ -247,7 +247,7 @@ int __must_check aftl_volume_retire(struct aftl_volume *volume, u32 block,
  *
  * Return: 0; -EAGAIN if no place is free before the next commit: then the same once more, with
  * the number that @entry has taken, unless @tag has been let go, before any block is erased or
- * retired, which is refused until then; or an error.
+ * retired and before a page is programmed once more, which is refused until then; or an error.
  */
 int __must_check aftl_volume_keep(struct aftl_volume *volume, u32 tag,
 				  struct aftl_kept_entry *entry, u64 *offset);
@@ -277,7 +277,10 @@ void aftl_volume_tick(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u64 me
 
 int __must_check aftl_volume_commit(struct aftl_volume *volume);
 
-/* The same, unless no program and no discard has been noted since the last commit. */
+/*
+ * The same, unless no program and no discard has been noted since the last commit. Before space is
+ * used again: -EAGAIN while what is to be kept waits for a place.
+ */
 int __must_check aftl_volume_commit_programs(struct aftl_volume *volume);
 
 /**

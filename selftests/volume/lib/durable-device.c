@@ -385,8 +385,10 @@ static int do_note(struct durable_device *durable, const struct durable_op *op)
 /* What was displaced has been moved, and is not needed once that is durable. */
 static int vacate(struct durable_device *durable, aftl_slot_t first, u32 slots)
 {
-	int ret = aftl_volume_commit_programs(durable->volume);
+	int ret = keep_late(durable);
 
+	if (!ret)
+		ret = aftl_volume_commit_programs(durable->volume);
 	if (!ret)
 		aftl_volume_vacate(durable->volume, first, slots);
 	return ret;
@@ -395,10 +397,8 @@ static int vacate(struct durable_device *durable, aftl_slot_t first, u32 slots)
 static int do_erase(struct durable_device *durable, const struct durable_op *op)
 {
 	u32 slots = aftl_geometry(durable->device.ftl)->block_slots;
-	int ret = keep_late(durable);
+	int ret = vacate(durable, to_slot(op->number * slots), slots);
 
-	if (!ret)
-		ret = vacate(durable, to_slot(op->number * slots), slots);
 	if (!ret && op->kind == OP_ERASE)
 		ret = aftl_volume_erase(durable->volume, op->number, &op->entry);
 	else if (!ret)
