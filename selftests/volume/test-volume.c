@@ -1487,6 +1487,54 @@ static void reads_ahead_may_fail(void)
 	durable_close(&durable);
 }
 
+/* Of a load; what it leaves is used, and found again after a crash. */
+static int fail_for_a_while(struct durable_device *durable, u64 first, u64 calls, bool *reached)
+{
+	struct aftl_random random = { first };
+	int ret;
+
+	durable->disk.calls = 0;
+	durable->disk.fail_at = first;
+	durable->disk.fail_again = calls - 1;
+	ret = durable_load(durable, "baseline", false);
+	*reached = durable->disk.calls >= first;
+	durable->disk.fail_at = 0;
+	durable->disk.fail_again = 0;
+	if (ret) {
+		CHECK_CONTAINS(durable->device.error.text, "read");
+		CHECK_EQ(durable->disk.held, 0);
+		return ret;
+	}
+	durable_check(durable);
+	must(durable, aftl_volume_begin(durable->volume, aftl_policy_find("baseline"),
+					&durable->device.config), "begin");
+	durable_crash(durable, DISK_CRASH_ALL, &random);
+	return 0;
+}
+
+/* As where a path to the medium is down. What has been read and what is rebuilt fit each other. */
+static void reads_may_fail_for_a_while(void)
+{
+	struct durable_device durable;
+	bool reached = true;
+	u32 well = 0;
+	u64 first;
+	u64 calls;
+
+	open_device(&durable, "baseline", small);
+	must(&durable, durable_start(&durable, "baseline", false), "start");
+	work(&durable, 3, 300);
+	must(&durable, durable_shut(&durable), "close");
+	for (first = 1; reached && !tap_failures(); first++)
+		for (calls = 1; calls <= 14 && !tap_failures(); calls++) {
+			well += !fail_for_a_while(&durable, first, calls, &reached);
+			must(&durable, durable_start(&durable, "baseline", false), "start again");
+			must(&durable, durable_shut(&durable), "close again");
+		}
+	tap_note("%u of %llu loads went well", well, (unsigned long long)(first - 1) * 14);
+	durable_close(&durable);
+}
+
 /* The frame that cannot be read is named, wherever it is. */
 static void what_cannot_be_read_ahead_is_named(void)
 {
@@ -1716,6 +1764,7 @@ int main(void)
 	tap_run("tables are read ahead", reads_ahead_of_tables);
 	tap_run("a snapshot is read ahead", reads_ahead_of_a_snapshot);
 	tap_run("reads ahead may fail", reads_ahead_may_fail);
+	tap_run("reads may fail for a while", reads_may_fail_for_a_while);
 	tap_run("what cannot be read ahead is named", what_cannot_be_read_ahead_is_named);
 	tap_run("a load is interrupted", a_load_is_interrupted);
 	tap_run("each call of the medium may fail", each_call_may_fail);

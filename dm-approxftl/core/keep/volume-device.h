@@ -120,13 +120,14 @@ static inline bool aftl_is_damage(int ret)
 /**
  * aftl_volume_rebuild() - the bytes of a damaged sector of the tables, zeroed, to be filled
  * @sector: in the whole volume
+ * @readable: others of its frame are sound; if not, all of them are to be rebuilt
  * @bytes: takes them
  *
  * They are written by the next commit. Return: 0, -EUCLEAN with a sentence if there are too many
  * such sectors, or what the medium returned.
  */
-int __must_check aftl_volume_rebuild(struct aftl_volume *volume, u64 sector, u8 **bytes,
-				     struct aftl_error *error);
+int __must_check aftl_volume_rebuild(struct aftl_volume *volume, u64 sector, bool readable,
+				     u8 **bytes, struct aftl_error *error);
 
 /* The bytes of the entry at @place, which are about to change; NULL if they cannot be had. */
 u8 *aftl_volume_change(struct aftl_volume *volume, struct aftl_place place);

@@ -1158,14 +1158,15 @@ static void fill_discards(const struct aftl_volume *volume, const struct aftl *f
 }
 
 static int rebuild_sector(struct aftl_volume *volume, const struct aftl *ftl, u64 sector,
-			  struct aftl_recovery *recovery, struct aftl_error *error)
+			  bool readable, struct aftl_recovery *recovery,
+			  struct aftl_error *error)
 {
 	const struct aftl_layout *layout = &volume->super.layout;
 	u64 spares = layout->spares * AFTL_FRAME_SECTORS;
 	u64 discards = layout->discards * AFTL_FRAME_SECTORS;
 	u64 kept = layout->kept_table * AFTL_FRAME_SECTORS;
 	u8 *bytes;
-	int ret = aftl_volume_rebuild(volume, sector, &bytes, error);
+	int ret = aftl_volume_rebuild(volume, sector, readable, &bytes, error);
 
 	if (ret)
 		return ret;
@@ -1182,6 +1183,21 @@ static int rebuild_sector(struct aftl_volume *volume, const struct aftl *ftl, u6
 		ret = fill_zones(volume, ftl, sector - discards, bytes);
 	else
 		fill_discards(volume, ftl, sector - discards, bytes);
+	return ret ? aftl_fail(error, ret, "not enough memory to rebuild the tables") : 0;
+}
+
+/*
+ * What could not be read once is not asked for again: if it could be read by now, nobody would know
+ * which sectors of its frame are still to be rebuilt.
+ */
+static int rebuild_from(struct aftl_volume *volume, const struct aftl *ftl, u64 *sector,
+			bool readable, struct aftl_recovery *recovery, struct aftl_error *error)
+{
+	u32 more = readable ? 0 : AFTL_FRAME_SECTORS - 1;
+	int ret = rebuild_sector(volume, ftl, *sector, readable, recovery, error);
+
+	for (; !ret && more; more--)
+		ret = rebuild_sector(volume, ftl, ++*sector, readable, recovery, error);
 	return ret;
 }
 
@@ -1200,7 +1216,8 @@ static int rebuild_tables(struct aftl_volume *volume, const struct aftl *ftl, u6
 		if (!aftl_look_sector(&reader, sector, &ret, &damage)) {
 			*error = damage;
 			if (aftl_is_damage(ret))
-				ret = rebuild_sector(volume, ftl, sector, recovery, error);
+				ret = rebuild_from(volume, ftl, &sector, ret == -EUCLEAN,
+						   recovery, error);
 		}
 		if (!ret && sector % AFTL_FRAME_SECTORS == 0)
 			ret = pause_load(ftl, error);

@@ -327,7 +327,7 @@ static int fetch_frame(struct aftl_volume *volume, u64 number, u32 *index)
 }
 
 /* A frame of which a part is damaged, or all of it; none of it is written by a commit here. */
-static int fetch_damaged(struct aftl_volume *volume, u64 number, u32 *index,
+static int fetch_damaged(struct aftl_volume *volume, u64 number, bool readable, u32 *index,
 			 struct aftl_error *error)
 {
 	int ret;
@@ -337,19 +337,21 @@ static int fetch_damaged(struct aftl_volume *volume, u64 number, u32 *index,
 				 "the volume is damaged: more than %u frames of its tables",
 				 AFTL_VOLUME_FRAMES);
 	ret = take_frame(volume, index);
-	if (!ret && read_frame(volume, number, frame_bytes(volume, *index)))
-		memset(frame_bytes(volume, *index), 0, AFTL_FRAME_BYTES);
-	if (!ret)
-		keep_frame(volume, number, *index);
-	return ret;
+	if (!ret && readable)
+		ret = read_frame(volume, number, frame_bytes(volume, *index));
+	if (ret)
+		return aftl_fail(error, ret, "frame %llu of the volume cannot be read",
+				 (unsigned long long)number);
+	keep_frame(volume, number, *index);
+	return 0;
 }
 
-int aftl_volume_rebuild(struct aftl_volume *volume, u64 sector, u8 **bytes,
+int aftl_volume_rebuild(struct aftl_volume *volume, u64 sector, bool readable, u8 **bytes,
 			struct aftl_error *error)
 {
 	u64 number = sector / AFTL_FRAME_SECTORS;
 	u32 index = find_frame(volume, number);
-	int ret = index == NONE ? fetch_damaged(volume, number, &index, error) : 0;
+	int ret = index == NONE ? fetch_damaged(volume, number, readable, &index, error) : 0;
 
 	if (ret)
 		return ret;

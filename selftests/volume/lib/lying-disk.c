@@ -19,7 +19,9 @@ static int any_call(struct lying_disk *disk)
 {
 	if (disk->off)
 		return -ENODEV;
-	return ++disk->calls == disk->fail_at ? -EIO : 0;
+	disk->calls++;
+	return disk->fail_at && disk->calls >= disk->fail_at &&
+	       disk->calls - disk->fail_at <= disk->fail_again ? -EIO : 0;
 }
 
 /* Power goes off during this change: what it leaves is decided by the crash. */

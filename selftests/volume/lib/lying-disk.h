@@ -61,6 +61,7 @@ enum disk_crash {
  * @off: power is off: nothing works until lying_disk_crash()
  * @calls: calls of any kind so far
  * @fail_at: number, from 1, of the call that fails; 0 none
+ * @fail_again: how many after that fail, too
  * @allocations: calls of alloc so far
  * @no_memory_at: number, from 1, of the allocation that fails; 0 none
  * @no_memory_again: how many after that fail, too
@@ -87,6 +88,7 @@ struct lying_disk {
 	bool off;
 	u64 calls;
 	u64 fail_at;
+	u64 fail_again;
 	u32 allocations;
 	u32 no_memory_at;
 	u32 no_memory_again;
