@@ -152,12 +152,22 @@ static void submitted(struct aftl_disk *disk, struct aftl_io *io)
 					  &io->bytes);
 }
 
+/*
+ * What is complete at once is ended by who leaves the disk, so that it can still be looked at. Not
+ * so a read from a block device: whoever brings its bytes may end it before that.
+ */
+static bool read_at_once(struct aftl_disk *disk, struct aftl_io *io)
+{
+	return disk->scale == AFTL_TIMING_OFF && !disk->durable &&
+	       aftl_read_alone(disk->ftl, &io->request);
+}
+
 static void submit(struct aftl_disk *disk, struct aftl_io *io)
 {
 	int ret = aftl_disk_enter(disk, false);
 
 	io->request.arrival_ns = aftl_now(disk->ftl);
-	if (!ret && !(disk->scale == AFTL_TIMING_OFF && aftl_read_alone(disk->ftl, &io->request)))
+	if (!ret && !read_at_once(disk, io))
 		ret = aftl_submit(disk->ftl, &io->request);
 	if (!ret)
 		submitted(disk, io);

@@ -199,7 +199,7 @@ static void collect_some(struct work_struct *work)
 
 void aftl_disk_collect(struct aftl_disk *disk)
 {
-	if (disk->scale == AFTL_TIMING_OFF)
+	if (disk->scale == AFTL_TIMING_OFF && READ_ONCE(disk->running))
 		schedule_work(&disk->collect);
 }
 

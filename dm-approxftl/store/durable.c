@@ -81,11 +81,12 @@ static int take_tags(struct aftl_dev *dev)
 /* The bytes of what is in the write buffer again. */
 static int fetch_kept(struct aftl_dev *dev, const struct aftl_buffered *what, u64 offset)
 {
-	struct page *page = aftl_dev_new_page(dev, &dev->pages, GFP_KERNEL);
 	u32 tag = aftl_rebuffer(dev->disk->ftl, what);
+	struct page *page;
 
 	if (tag >= dev->tag_count)
 		return -EUCLEAN;
+	page = aftl_dev_new_page(dev, &dev->pages, GFP_KERNEL);
 	dev->tags[tag] = page;
 	__set_bit(tag, dev->kept);
 	aftl_volume_resume(dev->volume, what->unit, tag);

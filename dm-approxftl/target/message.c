@@ -44,7 +44,7 @@
 #define BLOCK_LINE 120
 
 /* Longest line of the message lost, and units that are looked at together. */
-#define LOST_LINE 24
+#define LOST_LINE 32
 #define LOST_SLICE 4096
 
 /**
@@ -183,13 +183,25 @@ static unsigned int emit_lateness(const struct aftl_histogram *late, char *resul
 }
 
 /* A number below @count, of a @what. */
+static int parse_number(struct message *message, const char *text, const char *what, u64 count,
+			u64 *number)
+{
+	if (kstrtou64(text, 10, number) || *number >= count)
+		return aftl_fail(message->error, -EINVAL,
+				 "\"%.40s\" is not a %s; there are 0 to %llu", text, what,
+				 count - 1);
+	return 0;
+}
+
 static int parse_index(struct message *message, const char *text, const char *what, u32 count,
 		       u32 *index)
 {
-	if (kstrtou32(text, 10, index) || *index >= count)
-		return aftl_fail(message->error, -EINVAL,
-				 "\"%.40s\" is not a %s; there are 0 to %u", text, what, count - 1);
-	return 0;
+	u64 number;
+	int ret = parse_number(message, text, what, count, &number);
+
+	if (!ret)
+		*index = (u32)number;
+	return ret;
 }
 
 /* The first and the end of the shards that a message is about: the one that it names, or all. */
@@ -515,9 +527,9 @@ static u32 seek_lost(struct aftl_spot spot, u32 from, bool lost)
 	return unit - spot.unit;
 }
 
-static u32 lost_units(const struct aftl_device *device)
+static u64 lost_units(const struct aftl_device *device)
 {
-	u32 lost = 0;
+	u64 lost = 0;
 
 	aftl_each_disk(disk, device) {
 		spin_lock_bh(&(*disk)->lock);
@@ -530,29 +542,29 @@ static u32 lost_units(const struct aftl_device *device)
 /* A run of lost units ends with what is looked at under the lock, too. */
 static int run_lost(struct message *message)
 {
-	u32 units = message->device->shards.units;
+	u64 units = message->device->shards.units;
 	unsigned int maxlen = message->maxlen;
 	char *result = message->result;
 	unsigned int sz = 0;
-	u32 unit;
+	u64 unit;
 
-	if (parse_index(message, message->words[0], "unit", units, &unit))
+	if (parse_number(message, message->words[0], "unit", units, &unit))
 		return -EINVAL;
 	while (lost_units(message->device) && unit < units && sz + 2 * LOST_LINE < maxlen) {
 		struct aftl_spot spot = aftl_device_spot(message->device, unit,
-							    min_t(u32, units - unit, LOST_SLICE));
+							    min_t(u64, units - unit, LOST_SLICE));
 		u32 first = seek_lost(spot, 0, true);
 		u32 end = seek_lost(spot, first, false);
 
 		if (end > first)
-			DMEMIT("%u %u\n", unit + first, end - first);
+			DMEMIT("%llu %u\n", unit + first, end - first);
 		unit += end;
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		cond_resched();
 	}
 	if (lost_units(message->device) && unit < units)
-		DMEMIT("next %u\n", unit);
+		DMEMIT("next %llu\n", unit);
 	return 1;
 }
 

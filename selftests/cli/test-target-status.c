@@ -253,6 +253,23 @@ static void blocks_wrong(void)
 	CHECK_EQ(survey.blocks, 0);
 }
 
+/* Of a device of more than 4 TiB, and of one of more than 16 TiB. */
+static void lost(void)
+{
+	struct lost_runs runs;
+
+	lost_answer_read(&runs, "7 1\n1073741825 3\n5368709121 4096\nnext 5368713217\n");
+	CHECK_EQ(runs.count, 3);
+	CHECK_EQ(runs.first[0], 7);
+	CHECK_EQ(runs.units[0], 1);
+	CHECK_EQ(runs.first[1], 1073741825);
+	CHECK_EQ(runs.units[1], 3);
+	CHECK_EQ(runs.first[2], 5368709121);
+	CHECK_EQ(runs.units[2], 4096);
+	lost_answer_read(&runs, "");
+	CHECK_EQ(runs.count, 0);
+}
+
 static void sentence(const char *record, const char *wanted)
 {
 	struct aftl_error found = { "" };
@@ -290,6 +307,7 @@ int main(void)
 	tap_run("stats that are wrong", stats_wrong);
 	tap_run("answers about blocks", blocks);
 	tap_run("answers about blocks that are wrong", blocks_wrong);
+	tap_run("answers about lost units, of large devices", lost);
 	tap_run("sentences in the kernel's log", sentences);
 	return tap_finish();
 }

@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+. selftests/kernel/trace.sh
 
 # shellcheck disable=SC2086 # words
 create aftl-talk ram $small tag_all approximate || exit 1
@@ -109,6 +110,19 @@ collects()
 	collect aftl-talk 1 && one=$(counter aftl-talk gc_blocks) && collect aftl-talk &&
 		all=$(counter aftl-talk gc_blocks) && collect aftl-talk || return
 	[ "$one" -gt 0 ] && [ "$all" -ge $((2 * one)) ] && [ "$(counter aftl-talk gc_blocks)" -eq "$all" ]
+}
+
+# Nobody else may call the FTL of a device at rest.
+waits_for_the_end_of_rest()
+{
+	# shellcheck disable=SC2154 # of trace.sh
+	queued=$tracing/events/workqueue/workqueue_queue_work/enable
+	echo 1 >"$queued" && forget_events && dmsetup suspend aftl-talk &&
+		dmsetup message aftl-talk 0 gc || return
+	! grep -q function=collect_some "$tracing/trace"
+	waited=$?
+	dmsetup resume aftl-talk && grep -q function=collect_some "$tracing/trace" &&
+		echo 0 >"$queued" && return "$waited"
 }
 
 # It takes device time: with time as it is, too.
@@ -228,6 +242,7 @@ ktap_test_run 'age' ages
 ktap_test_run 'block' says '^state (free|open|closed|bad)$' block 0
 ktap_test_run 'verbs in capitals' says '^erases [0-9]+$' BLOCK 1
 ktap_test_run 'gc' collects
+ktap_test_run 'gc of a device at rest' waits_for_the_end_of_rest
 ktap_test_run 'gc in real time' collects_in_real_time
 ktap_test_run 'policy' changes_parameter
 ktap_test_run 'fault block' block_is_retired

@@ -380,6 +380,16 @@ def test_memory_may_be_a_file(stage: Stage) -> None:
     assert Path(memory.split("mem-path=")[1]).resolve().is_relative_to(stage.temporary)
 
 
+def test_a_disk_with_no_room_for_memory_is_named(stage: Stage) -> None:
+    done = stage.run("--memory-on-disk", do="ulimit -c 0; kill -s BUS $$")
+    assert done.code == 125
+    assert re.search(
+        rf"^approxftl lab: {stage.temporary} has \d+ bytes left: what the guest touches of its "
+        r"256 MiB does not fit \(--memory-on-disk\); TMPDIR=FOLDER names another place$",
+        done.err, re.M)
+    assert "QEMU ended with 135" in stage.run(do="ulimit -c 0; kill -s BUS $$").err
+
+
 def test_processors_of_counted_time_take_turns(stage: Stage) -> None:
     stage.run("--cpus", "4")
     words = stage.words()

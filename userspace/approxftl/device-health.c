@@ -11,9 +11,6 @@
 #include "text-table.h"
 #include "verbs.h"
 
-/* Runs of lost units that are listed. */
-#define RUNS_LISTED 20
-
 /* Asked for at a time; the target answers as many as it has room for. */
 #define BLOCKS_AT_ONCE 10000
 
@@ -46,33 +43,15 @@ static int survey_blocks(const struct dm_device *device, struct health *health,
 	return ret;
 }
 
-/**
- * struct lost_runs - units that are lost to the block device below
- * @first: of each run
- * @units: of each run
- * @count: of runs
- */
-struct lost_runs {
-	u32 first[RUNS_LISTED];
-	u32 units[RUNS_LISTED];
-	unsigned int count;
-};
-
 static int list_lost(const struct dm_device *device, struct lost_runs *runs,
 		     struct aftl_error *error)
 {
-	const char *line;
 	char *answer;
 	int ret = dm_device_message(device, "lost 0", &answer, error);
 
 	if (ret)
 		return ret;
-	for (line = answer; runs->count < RUNS_LISTED &&
-	     sscanf(line, "%9u %9u", &runs->first[runs->count], &runs->units[runs->count]) == 2;
-	     line += line[0] == '\n') {
-		runs->count++;
-		line += strcspn(line, "\n");
-	}
+	lost_answer_read(runs, answer);
 	free(answer);
 	return 0;
 }
@@ -152,9 +131,9 @@ static void print_lost(const struct lost_runs *runs)
 	unsigned int i;
 
 	for (i = 0; i < runs->count; i++)
-		printf("  lost: %u units from unit %u on\n", runs->units[i], runs->first[i]);
-	if (runs->count == RUNS_LISTED)
-		printf("  perhaps more: dmsetup message NAME 0 lost %u\n",
+		printf("  lost: %llu units from unit %llu on\n", runs->units[i], runs->first[i]);
+	if (runs->count == LOST_RUNS_LISTED)
+		printf("  perhaps more: dmsetup message NAME 0 lost %llu\n",
 		       runs->first[runs->count - 1] + runs->units[runs->count - 1]);
 }
 

@@ -52,3 +52,15 @@ int block_answer_add(struct block_survey *survey, const char *text, u32 *next,
 	}
 	return 0;
 }
+
+void lost_answer_read(struct lost_runs *runs, const char *text)
+{
+	u32 *count = &runs->count;
+
+	for (*count = 0; *count < LOST_RUNS_LISTED &&
+	     sscanf(text, "%19llu %19llu", &runs->first[*count], &runs->units[*count]) == 2;
+	     text += text[0] == '\n') {
+		++*count;
+		text += strcspn(text, "\n");
+	}
+}

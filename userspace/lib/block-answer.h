@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The target's answer to the message "blocks FIRST COUNT".
+ * The target's answers to the messages "blocks FIRST COUNT" and "lost UNIT".
  */
 #ifndef AFTL_BLOCK_ANSWER_H
 #define AFTL_BLOCK_ANSWER_H
@@ -38,5 +38,25 @@ static inline u64 block_survey_good(const struct block_survey *survey)
 {
 	return survey->blocks - survey->bad;
 }
+
+/* Runs of lost units that are listed. */
+#define LOST_RUNS_LISTED 20
+
+/**
+ * struct lost_runs - units that are lost to the block device below
+ * @first: of each run
+ * @units: of each run
+ * @count: of runs
+ */
+struct lost_runs {
+	unsigned long long first[LOST_RUNS_LISTED];
+	unsigned long long units[LOST_RUNS_LISTED];
+	unsigned int count;
+};
+
+/**
+ * lost_answer_read() - the first runs of an answer, as many as are listed
+ */
+void lost_answer_read(struct lost_runs *runs, const char *text);
 
 #endif

@@ -130,20 +130,25 @@ static bool start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u64 *r
 	return false;
 }
 
-/* As many as a program takes, where they have a place; else what makes one. */
-static bool write_sheets(struct aftl *ftl, struct aftl_lun *lun)
+/* As many as a program takes, where they have a place. Its large frame is not below a job's. */
+static noinline bool put_sheets(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_need need = aftl_sheet_need(ftl, lun);
 	struct aftl_placement placement;
 	struct aftl_payload payload;
 
-	if (!aftl_program_place(ftl, lun, &need, &placement)) {
-		aftl_sheet_payload(ftl, lun, &placement, &payload);
-		aftl_program_commit(ftl, lun, &need, &placement, &payload);
-		aftl_array_program(ftl, lun, AFTL_WORK_SHEETS, &placement);
-		return true;
-	}
-	if (start_job(ftl, lun, true))
+	if (aftl_program_place(ftl, lun, &need, &placement))
+		return false;
+	aftl_sheet_payload(ftl, lun, &placement, &payload);
+	aftl_program_commit(ftl, lun, &need, &placement, &payload);
+	aftl_array_program(ftl, lun, AFTL_WORK_SHEETS, &placement);
+	return true;
+}
+
+/* Or what makes a place for them. */
+static bool write_sheets(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (put_sheets(ftl, lun) || start_job(ftl, lun, true))
 		return true;
 	ftl->read_only = true;
 	ftl->retry = true;
