@@ -191,19 +191,6 @@ comes_back()
 		[ "$(audited aftl-data)" = clean ]
 }
 
-# Whoever brings the bytes of a read may end it while it is told of, and another may have its place.
-tells_each_read()
-{
-	dd if=/dev/zero of=/dev/mapper/aftl-data bs=1M count=4 oflag=direct 2>"$scratch/said" &&
-		record_events aftl_submit && forget_events &&
-		fio --name=told --filename=/dev/mapper/aftl-data --thread --numjobs=2 --direct=1 \
-			--ioengine=psync --rw=randread --bs=4k --size=2m --offset_increment=2m \
-			--output="$scratch/fio" || return
-	echo 0 >"$tracing/events/approxftl/aftl_submit/enable"
-	events aftl_submit | sed -n 's/.* op=0 unit=\([0-9]*\) units=1 .*/\1/p' | sort -n |
-		awk '$1 != NR - 1 { wrong = 1 } END { exit wrong || NR != 1024 }'
-}
-
 # A device that was suspended must work when nobody asks, too.
 collects_after_a_pause()
 {
@@ -748,7 +735,6 @@ ktap_test_run 'a model: random writes, discards, zeroes and reads' \
 	agrees_with_model aftl-data "$(share 800)"
 ktap_test_run 'removed and created again, it is what it was' comes_back
 in_turn 'a write is put down to its cgroup below, too, with its priority' whose_writes
-in_turn 'each read is told of while it is there' at_once tells_each_read
 in_turn 'suspended and resumed, it collects' collects_after_a_pause
 ktap_test_run 'suspended while its queue is full' suspends_with_a_full_queue
 ktap_test_run 'the table names the block device by number and can be loaded' table_round_trips

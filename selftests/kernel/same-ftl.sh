@@ -49,6 +49,23 @@ use_queues()
 	done
 }
 
+put_zone()
+{
+	dd if="$scratch/data" of=/dev/mapper/aftl-same bs=32k seek=$(($1 * 128)) oflag=direct \
+		conv=notrunc,fsync 2>"$scratch/said$1"
+}
+
+# Two at once, each in its order; none is reset, of which records know nothing.
+use_zones()
+{
+	head -c 3m /dev/urandom >"$scratch/data"
+	put_zone 0 &
+	first=$!
+	put_zone 1 && wait "$first" || return
+	dd if=/dev/mapper/aftl-same bs=64k skip=64 iflag=direct count=48 2>"$scratch/said" |
+		cmp - "$scratch/data"
+}
+
 # words KEY VALUE...: as the simulator wants them
 words()
 {
@@ -171,6 +188,8 @@ in_turn 'word lines switched by the host, by collection and in idle time' replay
 	'timing real' "$@" bits 3 one_shot on fill sequential ips_idle 100%
 in_turn 'two queues, by I/O priority; one ends differently' two_queues "$@"
 in_turn 'another policy ends differently' differs
+in_turn 'zones' replayed use_zones baseline 'timing real' blocks 96 zoned 4MiB buffer 4MiB \
+	buffer_safe on errors off
 in_turn 'two shards, ext4, real time, write buffer' shards_replayed use_ext4 approxftl \
 	'timing real' "$@" shards 2 buffer 512KiB
 in_turn 'four shards, collection' shards_replayed 'use_raw 96m' vth_b 'timing off' channels 4 "$@" \
