@@ -1421,13 +1421,71 @@ static void open_used(struct durable_device *durable, bool closed)
 /* What is found, or the error and its sentence in @durable. */
 static int find_again(struct durable_device *durable, u64 *digest)
 {
-	int ret = durable_load(durable, "baseline", false);
+	int ret = durable_load(durable, durable->super.policy, false);
 
 	if (digest)
 		*digest = ret ? 0 : aftl_digest(durable->device.ftl);
 	CHECK_EQ(durable->disk.reading, 0);
 	durable_stop(durable);
 	return ret;
+}
+
+static void open_left(struct durable_device *durable, const char *const *pairs, bool closed)
+{
+	open_device(durable, "approxftl", pairs);
+	must(durable, durable_start(durable, "approxftl", false), "start");
+	if (pairs == small_zones)
+		work_in_zones(durable);
+	else
+		work(durable, 7, 1500);
+	if (closed)
+		must(durable, durable_shut(durable), "close");
+	else
+		durable_stop(durable);
+}
+
+/* After loads that lacked memory a volume is as it was. Readers of tables do with less. */
+static void load_without_memory(const char *const *pairs, bool closed)
+{
+	struct durable_device durable;
+	u64 expected;
+	u64 digest;
+	u32 well = 0;
+	u32 all;
+	u32 i;
+
+	open_left(&durable, pairs, closed);
+	durable.disk.allocations = 0;
+	CHECK_EQ(find_again(&durable, &expected), 0);
+	all = durable.disk.allocations;
+	for (i = 1; i <= all + 1; i++) {
+		int ret;
+
+		durable.disk.allocations = 0;
+		durable.disk.no_memory_at = i;
+		ret = find_again(&durable, &digest);
+		CHECK_EQ(digest, ret ? 0 : expected);
+		CHECK_EQ(durable.disk.held, 0);
+		well += !ret;
+		if (!ret)
+			continue;
+		CHECK_EQ(ret, -ENOMEM);
+		CHECK_CONTAINS(durable.device.error.text, "memory");
+	}
+	CHECK_RANGE(well, 1, 4);
+	CHECK_RANGE(all, 5, 1000);
+	durable_close(&durable);
+}
+
+static void no_load_has_memory(void)
+{
+	static const char *const *const shapes[] = { small, small_safe, small_zones };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
+		load_without_memory(shapes[i], true);
+		load_without_memory(shapes[i], false);
+	}
 }
 
 static void several_reads_are_under_way(bool closed)
@@ -1770,6 +1828,7 @@ int main(void)
 	tap_run("each call of the medium may fail", each_call_may_fail);
 	tap_run("a medium that failed takes no notes", a_medium_that_failed_takes_no_notes);
 	tap_run("each allocation may fail", each_allocation_may_fail);
+	tap_run("no load has all of its memory", no_load_has_memory);
 	tap_run("notes commit by themselves", notes_commit_by_themselves);
 	tap_run("entries come back", entries_come_back);
 	tap_run("a sector belongs somewhere", a_sector_belongs_somewhere);
