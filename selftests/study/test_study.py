@@ -73,7 +73,9 @@ def results(folder: Path) -> dict[str, int]:
 
 
 def simulations(requests: int = 1000000) -> list[int]:
-    done = subprocess.run(["pgrep", "-f", f"approxftl sim .*--requests={requests}( |$)"],
+    """Return those of points: the first looks at options have no parent to die with."""
+    done = subprocess.run(["pgrep", "-f",
+                           f"approxftl sim .*--requests={requests} (.* )?--die-with-parent"],
                           capture_output=True, text=True, check=False)
     return [int(word) for word in done.stdout.split()]
 
@@ -324,6 +326,24 @@ def test_an_interrupted_simulation_is_tried_again(tmp_path: Path) -> None:
     out, _ = driver.communicate(timeout=120)
     assert driver.returncode == 0
     assert len(json.loads(out)["rows"]) == 4
+
+
+@pytest.mark.parametrize("times", [2, 3])
+@pytest.mark.parametrize("end", ["kill -TERM $$", "exit 130"])
+def test_a_killed_look_at_options_is_tried_again(tmp_path: Path, end: str, times: int) -> None:
+    """Nothing is wrong with options of which the simulator could not speak."""
+    double = tmp_path / "approxftl"
+    double.write_text(f"""#!/bin/sh
+case $* in *--dry-run*)
+    echo >>'{tmp_path}/tried'
+    [ $(wc -l <'{tmp_path}/tried') -gt {times} ] || {end} ;;
+esac
+exec '{BUILD}/approxftl' "$@"
+""")
+    double.chmod(0o755)
+    done = study("run", write(tmp_path, SMALL), status=times == 3, APPROXFTL=str(double))
+    assert ("killed 3 times as it looked at the options" in done.stderr) == (times == 3)
+    assert len(results(tmp_path)) == (0 if times == 3 else 4)
 
 
 def test_a_trace_that_changes_meanwhile(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.command import FAILED, INTERRUPTED, NOT_FOUND, Refusal
-from approxftl_tools.study_engine import ATTEMPTS, OWN, Outcome, outcome_of
-from approxftl_tools.study_plan import Point
+from approxftl_tools.study_engine import OWN, Outcome, outcome_of
+from approxftl_tools.study_plan import ATTEMPTS, Point
 
 #: Of what a worker may say that it has (dask worker --resources "memory=16e9"), what is shared out.
 MEMORY = "memory"

@@ -14,11 +14,8 @@ from pathlib import Path
 from typing import Protocol
 
 from approxftl_tools.children import Children
-from approxftl_tools.command import INTERRUPTED
-from approxftl_tools.study_plan import Point, digest_of
+from approxftl_tools.study_plan import ATTEMPTS, Point, digest_of, was_killed
 
-#: How often a point is begun that is killed each time.
-ATTEMPTS = 3
 #: What a study adds to the arguments of a point.
 OWN = ("--json=-", "--quiet", "--die-with-parent")
 
@@ -46,11 +43,6 @@ def complaint(status: int, said: str) -> str:
     """Return why a simulation has no result."""
     last = said.strip().splitlines()[-1:] or [f"exit status {status}, without a word"]
     return last[0].removeprefix("approxftl sim: ")
-
-
-def was_killed(status: int) -> bool:
-    """Tell whether somebody else has ended it; a simulator that can ends in order."""
-    return status < 0 or status == INTERRUPTED
 
 
 def outcome_of(point: Point, status: int, out: str, err: str, attempts: int) -> Outcome:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools import command
-from approxftl_tools.command import NOT_FOUND, USAGE, Refusal
+from approxftl_tools.command import FAILED, INTERRUPTED, NOT_FOUND, USAGE, Refusal
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.refusal import reading
 from approxftl_tools.study_streams import Setting, Streams, picked
@@ -47,6 +47,8 @@ WARMUP = ("warn", "refuse", "ignore")
 DEFAULT = ("write_response_mean_ns", "write_response_p99_ns", "read_response_mean_ns",
            "write_amplification", "total_energy_pj", "array_erases")
 MOST_POINTS = 100_000
+#: How often a simulator is begun that is killed each time.
+ATTEMPTS = 3
 #: Numbers of a study, the least and the most of each.
 COUNTS = {"seeds": (1, MOST_POINTS), "seed": (0, 2**63), "most": (2, MOST_POINTS)}
 #: How a share is written.
@@ -366,15 +368,30 @@ def combinations(document: dict[str, Any], varying: dict[str, list[Value]]
             yield varied
 
 
-def check_point(path: Path, program: Path, point: Point) -> None:
-    """Let the simulator look at the options of a point."""
+def was_killed(status: int) -> bool:
+    """Tell whether somebody else has ended it; a simulator that can ends in order."""
+    return status < 0 or status == INTERRUPTED
+
+
+def dry_run(program: Path, point: Point) -> subprocess.CompletedProcess[str]:
+    """Let the simulator say what it thinks of a point."""
     try:
-        done = subprocess.run([program, "sim", *point.arguments, "--quiet", "--dry-run",
+        return subprocess.run([program, "sim", *point.arguments, "--quiet", "--dry-run",
                                "--json=-"],
                               stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
                               errors="surrogateescape", check=False)
     except OSError as error:
         raise Refusal(f"{program}: cannot run: {error.strerror}") from error
+
+
+def check_point(path: Path, program: Path, point: Point) -> None:
+    """Let the simulator look at the options of a point."""
+    attempts = 1
+    while was_killed((done := dry_run(program, point)).returncode):
+        if attempts == ATTEMPTS:
+            raise Refusal(f"{path}: the simulator was killed {attempts} times as it looked at "
+                          "the options", FAILED)
+        attempts += 1
     if done.returncode:
         sentence = done.stderr.strip().removeprefix("approxftl sim: ")
         raise Refusal(f"{path}: {sentence or 'the simulator refuses its options'}", USAGE)
