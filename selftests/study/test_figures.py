@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from selftests.lib.processes import until
 from selftests.lib.programs import BUILD, TOP, Done, run_program
 
 from approxftl_tools import study_pack, study_plan, study_plot, study_table
@@ -445,10 +446,7 @@ def test_a_job_that_is_told_to_end_is_queued_again(tmp_path: Path) -> None:
                                 "SLURM_ARRAY_JOB_ID": "7", "SLURM_ARRAY_TASK_ID": "0"}
     job = subprocess.Popen(["sh", queue], env=environment, stdout=subprocess.DEVNULL)
     results = path.with_suffix(".results")
-    end = time.monotonic() + 30
-    while not list(results.glob("*/.approxftl-*")):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    until(lambda: list(results.glob("*/.approxftl-*")))
     job.terminate()
     assert job.wait(30) == 0
     assert (tmp_path / "told").read_text() == "requeue 7_0\n"

@@ -9,13 +9,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import redirect_stderr, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from selftests.lib.json_schema import document_of
+from selftests.lib.processes import until
 
 from approxftl_tools import study as verb
 from approxftl_tools import study_plan
@@ -72,28 +72,35 @@ def results(folder: Path) -> dict[str, int]:
             for place, _, names in os.walk(folder) if "result.json" in names}
 
 
+#: In the environment of what this process starts, so that others' simulations are not taken for it.
+MARK = f"AFTL_TEST_OF_STUDIES={os.getpid()}"
+os.environ[MARK.partition("=")[0]] = MARK.partition("=")[2]
+
+
 def simulations(requests: int = 1000000) -> list[int]:
     """Return those of points: the first looks at options have no parent to die with."""
     done = subprocess.run(["pgrep", "-f",
                            f"approxftl sim .*--requests={requests} (.* )?--die-with-parent"],
                           capture_output=True, text=True, check=False)
-    return [int(word) for word in done.stdout.split()]
+    found = []
+    for word in done.stdout.split():
+        with suppress(OSError):
+            if MARK.encode() in Path(f"/proc/{word}/environ").read_bytes().split(b"\0"):
+                found.append(int(word))
+    return found
 
 
-def killed_one() -> bool:
-    """Kill a simulation, if any is there for long enough."""
+def ended_one(number: signal.Signals) -> bool:
+    """End a simulation, if any is there for long enough."""
     for pid in simulations():
         with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+            os.kill(pid, number)
             return True
     return False
 
 
 def until_there_are(folder: Path, count: int) -> None:
-    end = time.monotonic() + 60
-    while len(results(folder)) < count:
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    until(lambda: len(results(folder)) >= count)
 
 
 def test_every_combination_once(tmp_path: Path) -> None:
@@ -183,7 +190,7 @@ def test_a_killed_simulation_is_tried_again(tmp_path: Path) -> None:
     file = write(tmp_path, LONG)
     driver = subprocess.Popen([STUDY, "run", file, "--jobs", "2"], stdout=subprocess.DEVNULL)
     until_there_are(tmp_path, 1)
-    assert killed_one()
+    until(lambda: ended_one(signal.SIGKILL))
     assert driver.wait(120) == 0
     assert len(results(tmp_path)) == 8
 
@@ -317,12 +324,7 @@ def test_an_interrupted_simulation_is_tried_again(tmp_path: Path) -> None:
     """One that ends in order when it is told to is no result either."""
     driver = subprocess.Popen([STUDY, "run", write(tmp_path, LONG.replace("0.2, 0.3, 0.4", "0.2")),
                                "--jobs", "1", "--json"], stdout=subprocess.PIPE, text=True)
-    end = time.monotonic() + 60
-    while not (found := simulations()):
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    with suppress(ProcessLookupError):
-        os.kill(found[0], signal.SIGTERM)
+    until(lambda: ended_one(signal.SIGTERM))
     out, _ = driver.communicate(timeout=120)
     assert driver.returncode == 0
     assert len(json.loads(out)["rows"]) == 4
@@ -349,12 +351,23 @@ exec '{BUILD}/approxftl' "$@"
 def test_a_trace_that_changes_meanwhile(tmp_path: Path) -> None:
     """Its result would have the address of another content."""
     record = [str(BUILD / "approxftl"), "sim", "--quiet", f"--record={tmp_path / 'a.aft'}"]
-    subprocess.run([*record, "--requests=300000"], check=True)
+    subprocess.run([*record, "--requests=3000"], check=True)
     file = write(tmp_path, '[base]\ntrace = "a.aft"\n[vary]\npolicy = ["baseline", "vth_b"]\n')
+    double = tmp_path / "approxftl"
+    double.write_text(f"""#!/bin/sh
+case $* in
+*--dry-run*) ;;
+*--policy=vth_b*) until [ -e '{tmp_path}/changed' ]; do sleep 0.05; done ;;
+esac
+exec '{BUILD}/approxftl' "$@"
+""")
+    double.chmod(0o755)
     driver = subprocess.Popen([STUDY, "run", file, "--jobs", "1"], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True)
+                              stderr=subprocess.PIPE, text=True,
+                              env=os.environ | {"APPROXFTL": str(double)})
     until_there_are(tmp_path, 1)
     subprocess.run([*record, "--requests=3000", "--seed=9"], check=True)
+    (tmp_path / "changed").touch()
     _, said = driver.communicate(timeout=120)
     assert driver.returncode == 1
     assert "policy=vth_b" in said and "a.aft has changed since the study began" in said
@@ -368,7 +381,4 @@ def test_a_killed_study_leaves_no_process(tmp_path: Path) -> None:
     until_there_are(tmp_path, 1)
     driver.kill()
     driver.wait()
-    end = time.monotonic() + 10
-    while simulations() and time.monotonic() < end:
-        time.sleep(0.02)
-    assert not simulations()
+    until(lambda: not simulations())

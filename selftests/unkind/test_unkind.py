@@ -15,8 +15,10 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+from selftests.lib.processes import catches, has_taken, until
 from selftests.lib.programs import BUILD, Done, run_program
 
 UNKIND = BUILD / "approxftl-unkind"
@@ -61,6 +63,23 @@ class Disk:
 
     def allowed(self) -> Iterator[tuple[int, ...]]:
         return ENTRY.iter_unpack(self.state.read_bytes()[HEADER:])
+
+    def durable(self) -> list[int]:
+        return [entry[1] for entry in self.allowed()]
+
+    def written(self) -> int:
+        """Return how often units were written, or were about to be."""
+        return sum(entry[2] for entry in self.allowed()) if self.state.exists() else 0
+
+    def power_fails(self, child: subprocess.Popen[Any]) -> None:
+        """Tell it once it hears of that and has done something; what it was to note is noted."""
+        before = self.durable()
+        until(lambda: catches(child.pid, signal.SIGUSR1) and self.durable() != before)
+        child.send_signal(signal.SIGUSR1)
+        until(lambda: has_taken(child.pid, signal.SIGUSR1))
+        noted: list[int] = []
+        while noted != (noted := self.durable()):
+            time.sleep(0.2)
 
 
 @pytest.fixture
@@ -188,17 +207,15 @@ def test_what_a_power_failure_may_leave(disk: Disk) -> None:
 
 def test_nothing_is_durable_once_it_is_frozen(disk: Disk) -> None:
     assert disk.fresh("--requests", "100", "--depth", "4").code == 0
-    before = [entry[1] for entry in disk.allowed()]
+    before = disk.durable()
     child = subprocess.Popen([UNKIND, "--state", disk.state, "--resume", "--time", "60s",
                               disk.image], stdout=subprocess.PIPE)
-    time.sleep(0.5)
-    child.send_signal(signal.SIGUSR1)
-    time.sleep(0.2)
-    frozen = [entry[1] for entry in disk.allowed()]
+    disk.power_fails(child)
+    frozen = disk.durable()
     time.sleep(0.5)
     child.terminate()
     assert child.wait(60) == 130
-    assert [entry[1] for entry in disk.allowed()] == frozen != before
+    assert disk.durable() == frozen != before
     assert disk.verify("--power-failed").code == 0
 
 
@@ -207,9 +224,7 @@ def test_nothing_is_judged_once_the_power_has_failed(disk: Disk) -> None:
     assert disk.fresh("--requests", "100").code == 0
     child = subprocess.Popen([UNKIND, "--state", disk.state, "--resume", "--time", "60s",
                               disk.image])
-    time.sleep(0.5)
-    child.send_signal(signal.SIGUSR1)
-    time.sleep(0.2)
+    disk.power_fails(child)
     for length in UNITS * UNIT, 0:
         with disk.image.open("r+b") as file:
             file.write(bytes(length))
@@ -298,7 +313,8 @@ def test_it_is_killed(disk: Disk, option: list[str]) -> None:
     for again in ["--overwrite"], ["--resume"], ["--resume"]:
         child = subprocess.Popen([UNKIND, "--state", disk.state, *again, "--time", "60s", *option,
                                   disk.image])
-        time.sleep(0.7)
+        until(disk.written)
+        time.sleep(0.6)
         child.kill()
         child.wait()
     assert disk.verify("--power-failed").code == 0
