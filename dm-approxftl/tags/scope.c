@@ -53,13 +53,32 @@ static const struct rhashtable_params table_params = {
 static struct rhltable table;
 static atomic_t count __read_mostly;
 
-/* Scopes by a hash of their memory: most writers are told here that nothing is said of them. */
+/*
+ * Scopes by two hashes of their memory: most writers are told here that nothing is said of them. One
+ * alone had one in 256 look in the table for as long as they ran.
+ */
 #define HASH_BITS 8
-static atomic_t counts[1 << HASH_BITS];
+static atomic_t counts[2][1 << HASH_BITS];
 
-static atomic_t *count_of(const struct mm_struct *mm)
+static atomic_t *count_of(const struct mm_struct *mm, u32 which)
 {
-	return &counts[hash_ptr(mm, HASH_BITS)];
+	u32 hash = hash_ptr(mm, 2 * HASH_BITS) >> which * HASH_BITS;
+
+	return &counts[which][hash & (ARRAY_SIZE(counts[which]) - 1)];
+}
+
+static void count_scope(const struct mm_struct *mm, int scopes)
+{
+	atomic_add(scopes, count_of(mm, 0));
+	atomic_add(scopes, count_of(mm, 1));
+	atomic_add(scopes, &count);
+	atomic_add(scopes, &aftl_tags_in_use);
+}
+
+/* Whether a scope may have this memory */
+static bool may_be_said_of(const struct mm_struct *mm)
+{
+	return mm && atomic_read(count_of(mm, 0)) && atomic_read(count_of(mm, 1));
 }
 
 int aftl_scope_table_init(void)
@@ -125,17 +144,13 @@ static int add_scope(struct aftl_scopes *scopes, struct pid *pid, u32 say)
 	}
 	list_add(&scope->list, &scopes->list);
 	scopes->count++;
-	atomic_inc(count_of(scope->writer.mm));
-	atomic_inc(&count);
-	atomic_inc(&aftl_tags_in_use);
+	count_scope(scope->writer.mm, 1);
 	return 0;
 }
 
 static void remove_scope(struct aftl_scopes *scopes, struct scope *scope)
 {
-	atomic_dec(&aftl_tags_in_use);
-	atomic_dec(&count);
-	atomic_dec(count_of(scope->writer.mm));
+	count_scope(scope->writer.mm, -1);
 	rhltable_remove(&table, &scope->node, table_params);
 	list_del(&scope->list);
 	scopes->count--;
@@ -198,7 +213,7 @@ struct aftl_verdict aftl_scope_verdict(void)
 	u32 thread;
 	u32 process;
 
-	if (current->flags & PF_KTHREAD || !current->mm || !atomic_read(count_of(current->mm)))
+	if (current->flags & PF_KTHREAD || !may_be_said_of(current->mm))
 		return aftl_verdict(AFTL_BY_THREAD, AFTL_SAY_NONE);
 	thread = said_of(task_pid(current));
 	process = said_of(NULL);

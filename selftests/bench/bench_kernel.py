@@ -31,7 +31,7 @@ OURS = ("baseline", "approxftl")
 YARDSTICK = "linear"
 LIMITS = {("randwrite", 1): 1.4, ("randwrite", 32): 1.3,
           ("randread", 1): 1.1, ("randread", 32): 1.1}  # times the yardstick
-ELSEWHERE, UNTAGGED = "elsewhere", "baseline"  # the same device, with tags of others and without
+ELSEWHERE, UNTAGGED = "elsewhere", "untagged"  # the same device, with tags of others and without
 TAG_LIMIT = 1.05  # times the cost without
 OTHERS = ("brd", "null_blk", YARDSTICK)
 TITLES = {"linear": "dm-linear/brd"}

@@ -35,16 +35,29 @@ set_up_ours()
 	create aftl-elsewhere ram timing off blocks 2048 policy baseline
 }
 
+# Those without a limit are measured for the benchmark alone.
 measure()
 {
 	cp "$(command -v fio)" "$scratch" &&
-		python3 selftests/kernel/cost.py "$scratch/fio" "$requests" brd=/dev/ram0 \
-			linear=/dev/mapper/aftl-linear "null_blk=$null_device" \
-			baseline=/dev/mapper/aftl-baseline \
+		python3 selftests/kernel/cost.py "$scratch/fio" "$requests" \
+			${REQUESTS:+brd=/dev/ram0 "null_blk=$null_device"} \
+			linear=/dev/mapper/aftl-linear baseline=/dev/mapper/aftl-baseline \
 			approxftl=/dev/mapper/aftl-approxftl >"$scratch/costs"
 }
 
-# The same writes while a file that is not on the device and another process are approximate
+# measure_writes NAME: to one device, under this name. The middle one of three counts: their limit
+# is so close that what the kernel does of its own in one of them would decide.
+measure_writes()
+{
+	for _ in 1 2 3; do
+		python3 selftests/kernel/cost.py "$scratch/fio" "$requests" \
+			"$1=/dev/mapper/aftl-elsewhere:randwrite" || return
+	done >"$scratch/three"
+	sed 's/^/# of three: /' "$scratch/three"
+	sort -k 3,3 -k 4n "$scratch/three" | awk 'NR % 3 == 2' >>"$scratch/costs"
+}
+
+# The same while a file that is not on the device and another process are approximate
 measure_elsewhere()
 {
 	python3 selftests/kernel/tags.py elsewhere "$scratch/tagged" &
@@ -52,11 +65,9 @@ measure_elsewhere()
 	until [ -s "$scratch/tagged" ]; do
 		sleep 0.1
 	done
-	python3 selftests/kernel/cost.py "$scratch/fio" "$requests" \
-		elsewhere=/dev/mapper/aftl-elsewhere:randwrite >"$scratch/costs-elsewhere"
+	measure_writes elsewhere
 	measured=$?
 	kill "$elsewhere"
-	cat "$scratch/costs-elsewhere" >>"$scratch/costs"
 	return "$measured"
 }
 
@@ -74,12 +85,13 @@ within_limit()
 tag_elsewhere_is_cheap()
 {
 	[ $(($(cost elsewhere randwrite "$1") * 100)) -le \
-		$(($(cost baseline randwrite "$1") * tagged_limit)) ]
+		$(($(cost untagged randwrite "$1") * tagged_limit)) ]
 }
 
 ktap_test_run 'other devices in memory are there' set_up_others
 ktap_test_run 'ours are there' set_up_ours
 ktap_test_run 'all of them are measured' measure
+ktap_test_run 'writes while nothing is tagged' measure_writes untagged
 ktap_test_run 'and with tags elsewhere' measure_elsewhere
 sed 's/^/# cost /' "$scratch/costs"
 for policy in baseline approxftl; do
