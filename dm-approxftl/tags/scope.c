@@ -54,8 +54,8 @@ static struct rhltable table;
 static atomic_t count __read_mostly;
 
 /*
- * Scopes by two hashes of their memory: most writers are told here that nothing is said of them. One
- * alone had one in 256 look in the table for as long as they ran.
+ * Scopes by two hashes of their memory: most writers are told here that nothing is said of them.
+ * One alone had one in 256 look in the table for as long as they ran.
  */
 #define HASH_BITS 8
 static atomic_t counts[2][1 << HASH_BITS];
