@@ -1252,7 +1252,7 @@ static void drop_kept(struct aftl_volume *volume, u32 index)
 }
 
 /* What recovery has decided, and tables do not tell. */
-static int note_zones(struct aftl_volume *volume, const struct aftl *ftl)
+static int note_decided(struct aftl_volume *volume, const struct aftl *ftl)
 {
 	u32 i;
 
@@ -1295,9 +1295,9 @@ int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *
 				     volume->super.layout.snapshot : volume->super.layout.spares,
 			     recovery, error);
 	recovery->tables += volume->mend_begun;
-	if (!ret && !recovery->closed && note_zones(volume, *out))
+	if (!ret && !recovery->closed && note_decided(volume, *out))
 		ret = aftl_fail(error, volume->ret,
-				"the volume is damaged: the entries of zones cannot be read");
+				"the volume is damaged: what entries of zones or of what is kept say cannot be changed");
 	if (ret) {
 		aftl_destroy(*out);
 		*out = NULL;
