@@ -973,9 +973,12 @@ static void let_go(struct aftl_dev *dev, const struct aftl_dev_op *op)
 }
 
 /* Does it end what may be all that a crash leaves of units that wait for a place? */
-static bool ends_data(const struct aftl_dev_op *op)
+static bool ends_data(const struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
-	return op->kind == AFTL_DEV_ERASE || op->kind == AFTL_DEV_RETIRE || op->again;
+	bool bad = op->kind == AFTL_DEV_RETIRE;
+
+	return (bad || op->kind == AFTL_DEV_ERASE || op->again) &&
+	       aftl_volume_must_keep(dev->volume, bad);
 }
 
 /* The volume remembers its first error, and every later commit returns it. */
@@ -1006,7 +1009,7 @@ static u32 carry_out(struct aftl_dev *dev, u32 number, u32 end)
 	struct aftl_dev_op *op = op_at(dev, number);
 	int error;
 
-	if (ends_data(op))
+	if (ends_data(dev, op))
 		keep_late(dev, number, end);
 	if (fills(op))
 		return write_run(dev, number, end);

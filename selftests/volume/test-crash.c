@@ -5,8 +5,8 @@
  * or FUA write covered is lost, no unit ever has the bytes of another or torn ones, and
  * the device goes on.
  *
- * test-crash [SEED [LIVES]]: AFTL_CRASH_LIVES=N in the environment does the same. Each
- * life prints its seed when it fails; "test-crash SEED 1" repeats it.
+ * test-crash [SEED [LIVES [KIND]]]: AFTL_CRASH_LIVES=N in the environment does the same. Each
+ * life prints its seed when it fails; "test-crash SEED 1 KIND" repeats it.
  */
 #include <stdlib.h>
 
@@ -49,12 +49,20 @@ struct tally {
 static struct tally tally;
 
 /**
+ * enum kind - what lives are about
+ * @ANY: everything
+ * @AGAIN: pages are programmed again, beside a small buffer that survives
+ * @MORTAL: beside such a buffer dies die, with what only they have
+ */
+enum kind { ANY, AGAIN, MORTAL, KINDS };
+
+/**
  * struct life - one device and its chances
  * @durable: the device
  * @random: the only source of chance
  * @policy: present policy
  * @steps: requests of a session at most
- * @again: it programs pages again, beside a small buffer that survives
+ * @kind: what it is about
  * @may_wear: blocks may go bad: it may run out of them
  * @dead: how many dies are dead, of a device that outlives it
  */
@@ -63,7 +71,7 @@ struct life {
 	struct aftl_random random;
 	const char *policy;
 	u32 steps;
-	bool again;
+	enum kind kind;
 	bool may_wear;
 	u32 dead;
 };
@@ -147,6 +155,19 @@ static void draw_small_buffer(struct life *life, struct aftl_config *config)
 	config->errors = false;
 }
 
+/* Nothing else has what they had; erases are fast: one may end while a program does not. */
+static void draw_dies(struct life *life, struct aftl_config *config)
+{
+	config->superblock = 0;
+	config->rain = false;
+	config->channels = 2 + below(life, 3);
+	config->planes = 1;
+	config->passes = 1;
+	config->blocks = 10 + below(life, 10);
+	config->op = 6000;
+	config->erase = 1000;
+}
+
 static void draw_config(struct life *life, struct aftl_config *config)
 {
 	static const u32 units[] = { 512, 1024, 4096, 4096 };
@@ -168,10 +189,13 @@ static void draw_config(struct life *life, struct aftl_config *config)
 	draw_superblocks(config);
 	draw_map(config);
 	draw_passes(config);
-	if (life->again)
+	if (life->kind != ANY)
 		draw_small_buffer(life, config);
+	if (life->kind == MORTAL)
+		draw_dies(life, config);
 	life->may_wear = config->bad || config->endurance ||
-			 (config->rain && config->superblock > 2 && config->seed & 1);
+			 (config->rain && config->superblock > 2 && config->seed & 1) ||
+			 life->kind == MORTAL;
 }
 
 static bool small_enough(const struct aftl_config *config)
@@ -188,7 +212,7 @@ static const char *draw_policy(struct life *life)
 {
 	u32 count = 0;
 
-	if (life->again || chance(life, 12))
+	if (life->kind == AGAIN || chance(life, life->kind == MORTAL ? 50 : 12))
 		return "ressd";
 	while (aftl_policy_at(count))
 		count++;
@@ -302,6 +326,22 @@ static void fail_a_die(struct life *life)
 	CHECK_EQ(aftl_fail_lun(device->ftl, below(life, aftl_geometry(device->ftl)->luns)), 0);
 }
 
+/* Likely while something waits for its place; and the power fails soon. */
+static void fail_any_die(struct life *life)
+{
+	const struct aftl *ftl = life->durable.device.ftl;
+	u32 luns = aftl_geometry(ftl)->luns;
+
+	if (life->kind != MORTAL || life->dead + 1 >= luns ||
+	    below(life, life->durable.keeps ? 30 : 300))
+		return;
+	life->dead++;
+	tally.dead++;
+	CHECK_EQ(durable_fail_die(&life->durable, below(life, luns)), 0);
+	if (chance(life, 50))
+		arm(life, 60);
+}
+
 static void draw_stream(struct life *life, struct test_stream *stream)
 {
 	test_stream_init(stream, aftl_random_next(&life->random));
@@ -318,14 +358,19 @@ static bool live_session(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
 	u32 steps = 1 + below(life, life->steps);
-	u32 lag = chance(life, 20) ? 0 : 1 + below(life, 30);
+	u32 lag = chance(life, 20) ? 0 : 1 + below(life, life->kind == MORTAL ? 150 : 30);
 	struct test_stream stream;
 
 	draw_stream(life, &stream);
+	/* Reads that were under way when their die died fail, whatever was written since. */
+	if (life->kind == MORTAL)
+		stream.read = 0;
+	durable->batched = life->kind == MORTAL;
 	fail_a_block(life);
 	fail_a_die(life);
 	while (steps-- && !tap_failures()) {
 		test_stream_step(&stream, &durable->device);
+		fail_any_die(life);
 		if (durable_work(durable, below(life, lag + 1)))
 			return false;
 	}
@@ -433,9 +478,9 @@ static void live(struct life *life)
 		crash_in_format(life);
 }
 
-static bool run_life(u64 seed, bool again)
+static bool run_life(u64 seed, enum kind kind)
 {
-	struct life life = { .random = { aftl_mix(seed) }, .again = again };
+	struct life life = { .random = { aftl_mix(seed) }, .kind = kind };
 
 	be_born(&life);
 	life.steps = 10 + below(&life, 400);
@@ -490,6 +535,18 @@ static u64 wanted_lives(int argc, char **argv)
 	return lives ? strtoull(lives, NULL, 10) : LIVES;
 }
 
+static enum kind wanted_kind(int argc, char **argv)
+{
+	static const char *const names[KINDS] = { "any", "again", "mortal" };
+	u32 kind = 0;
+
+	while (argc > 3 && kind < KINDS && strcmp(argv[3], names[kind]) != 0)
+		kind++;
+	if (kind == KINDS)
+		tap_bail_out("there is no kind of life \"%s\"", argv[3]);
+	return kind;
+}
+
 /* Of these something was lost once, or stuck. */
 static void lives_of_before(void)
 {
@@ -497,25 +554,28 @@ static void lives_of_before(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(seeds); i++)
-		run_life(seeds[i], false);
-	run_life(101743, true);
+		run_life(seeds[i], ANY);
+	run_life(101743, AGAIN);
+	run_life(70, MORTAL);
+	run_life(116, MORTAL);
 }
 
 int main(int argc, char **argv)
 {
 	u64 seed = argc > 1 ? strtoull(argv[1], NULL, 10) : FIRST_SEED;
 	u64 lives = wanted_lives(argc, argv);
+	enum kind kind = wanted_kind(argc, argv);
 	u64 i;
 
 	tap_begin("%llu lives from seed %llu on", (unsigned long long)lives,
 		  (unsigned long long)seed);
-	for (i = 0; i < lives && run_life(seed + i, false); i++)
+	for (i = 0; i < lives && run_life(seed + i, kind); i++)
 		;
 	report();
 	tap_end();
 	if (argc == 1)
 		tap_run("lives of before", lives_of_before);
-	if (lives >= LIVES)
+	if (lives >= LIVES && kind == ANY)
 		tap_run("enough of everything", enough_of_everything);
 	return tap_finish();
 }

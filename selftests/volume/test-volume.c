@@ -969,41 +969,188 @@ static int keep_at(struct durable_device *durable, u32 tag, u32 unit)
 	return aftl_volume_keep(durable->volume, tag, &entry, &offset);
 }
 
-static void end_data(struct durable_device *durable, int ret)
+static void end_data(struct durable_device *durable, int reused, int retired)
 {
 	struct aftl_erase_entry entry = { .erases = 1 };
 
-	CHECK_EQ(aftl_volume_erase(durable->volume, 0, &entry), ret);
-	CHECK_EQ(aftl_volume_retire(durable->volume, 1, &entry), ret);
+	CHECK_EQ(aftl_volume_erase(durable->volume, 0, &entry), reused);
+	CHECK_EQ(aftl_volume_retire(durable->volume, 1, &entry), retired);
 	/* Nor is a page programmed once more without an erase. */
-	CHECK_EQ(aftl_volume_commit_programs(durable->volume), ret);
+	CHECK_EQ(aftl_volume_commit_programs(durable->volume), reused);
+}
+
+static void note_hidden(struct durable_device *durable, u16 hidden)
+{
+	struct aftl_spare spare = { .hidden = hidden };
+
+	CHECK_EQ(aftl_volume_program(durable->volume, 0, &spare), 0);
+}
+
+/* All of them, and one comes free with the next commit. */
+static void take_places(struct durable_device *durable)
+{
+	u32 tags = aftl_tags(durable->device.ftl);
+	u32 i;
+
+	for (i = 0; i < tags; i++)
+		CHECK_EQ(keep_at(durable, i, tags + i), 0);
+	aftl_volume_let_go(durable->volume, 0);
 }
 
 /* A block may have the last of what is to be kept, and waits for a place: it is not erased. */
 static void what_is_kept_late_is_kept_before(void)
 {
 	struct durable_device durable;
-	u32 tags;
 	u32 i;
 
 	open_device(&durable, "baseline", small_safe);
 	must(&durable, durable_start(&durable, "baseline", false), "start");
-	tags = aftl_tags(durable.device.ftl);
-	for (i = 0; i < tags; i++)
-		CHECK_EQ(keep_at(&durable, i, i), 0);
-	end_data(&durable, 0);
+	take_places(&durable);
 	for (i = 0; i < 2; i++) {
-		aftl_volume_let_go(durable.volume, i);
-		CHECK_EQ(keep_at(&durable, i, tags + i), -EAGAIN);
-		end_data(&durable, -EAGAIN);
-		if (i) {
+		note_hidden(&durable, 1);
+		CHECK_EQ(keep_at(&durable, i, i), -EAGAIN);
+		note_hidden(&durable, 0);
+		end_data(&durable, 0, -EAGAIN);
+		note_hidden(&durable, 2);
+		note_hidden(&durable, 0);
+		end_data(&durable, -EAGAIN, -EAGAIN);
+		if (i)
 			aftl_volume_let_go(durable.volume, i);
-		} else {
-			CHECK_EQ(aftl_volume_commit(durable.volume), 0);
-			CHECK_EQ(keep_at(&durable, i, tags + i), 0);
-		}
-		end_data(&durable, 0);
+		else
+			CHECK_EQ(keep_at(&durable, i, i), 0);
+		end_data(&durable, 0, 0);
+		aftl_volume_let_go(durable.volume, 1);
 	}
+	durable_close(&durable);
+}
+
+static void hurry(struct durable_device *durable)
+{
+	struct test_device *device = &durable->device;
+	u32 steps = 10000;
+
+	aftl_hurry(device->ftl, true);
+	while (steps-- && aftl_busy(device->ftl) && test_step(device))
+		;
+	CHECK(!aftl_busy(device->ftl));
+	aftl_hurry(device->ftl, false);
+	CHECK_EQ(durable_settle(durable), 0);
+}
+
+/* Unit 0 is on flash; a newer version waits for a place. Returns its page. */
+static u32 write_late(struct durable_device *durable, struct aftl_spare *spare)
+{
+	const struct aftl *ftl = durable->device.ftl;
+	aftl_slot_t slot;
+	u32 class;
+
+	CHECK_EQ(test_do(&durable->device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL), 0);
+	hurry(durable);
+	CHECK_EQ(aftl_volume_commit(durable->volume), 0);
+	slot = aftl_lookup(ftl, to_unit(0), &class);
+	aftl_spare_take(spare, ftl, slot);
+	CHECK_EQ(from_slot(slot) % aftl_geometry(ftl)->block_slots, 0);
+	take_places(durable);
+	CHECK_EQ(keep_at(durable, 0, 0), -EAGAIN);
+	return from_slot(slot) / aftl_geometry(ftl)->page_units;
+}
+
+/* Its bytes are those of the older one. */
+static void keep_unit(struct durable_device *durable, u32 page)
+{
+	u32 bytes = aftl_geometry(durable->device.ftl)->unit_bytes;
+	u32 page_units = aftl_geometry(durable->device.ftl)->page_units;
+	struct aftl_kept_entry entry = { .what.unit = to_unit(0) };
+	u64 from = aftl_volume_data_offset(durable->volume, to_slot(page * page_units));
+	u64 offset;
+
+	CHECK_EQ(aftl_volume_commit(durable->volume), 0);
+	CHECK_EQ(aftl_volume_keep(durable->volume, 0, &entry, &offset), 0);
+	CHECK_EQ(lying_disk_read(&durable->disk, from, durable->bytes, bytes), 0);
+	CHECK_EQ(lying_disk_write(&durable->disk, offset, durable->bytes, bytes), 0);
+	CHECK_EQ(aftl_volume_commit(durable->volume), 0);
+}
+
+/*
+ * It is programmed in another die, what was there before is erased, and before the program is over
+ * that die is dead. No entry ever hides a version.
+ */
+static void what_dies_late_is_kept_before(void)
+{
+	struct aftl_erase_entry entry = { .erases = 1 };
+	struct aftl_random random = { 1 };
+	struct durable_device durable;
+	struct aftl_spare spare;
+	u32 page;
+	u32 pages;
+	int ret;
+
+	open_device(&durable, "baseline", small_safe);
+	must(&durable, durable_start(&durable, "baseline", false), "start");
+	pages = aftl_geometry(durable.device.ftl)->pages;
+	page = write_late(&durable, &spare);
+	CHECK_EQ(aftl_volume_program(durable.volume, 20 * pages, &spare), 0);
+	CHECK_EQ(aftl_volume_erase(durable.volume, page / pages, &entry), 0);
+	/* That made a place, which others take. */
+	aftl_volume_let_go(durable.volume, 1);
+	CHECK_EQ(keep_at(&durable, 1, 9), 0);
+	CHECK_EQ(keep_at(&durable, 0, 0), -EAGAIN);
+	entry = (struct aftl_erase_entry){ .bad = true, .dead = true };
+	ret = aftl_volume_retire(durable.volume, 20, &entry);
+	if (ret)
+		keep_unit(&durable, page);
+	CHECK_EQ(ret ? aftl_volume_retire(durable.volume, 20, &entry) : 0, 0);
+	/* Of the others nothing is written. */
+	CHECK_EQ(aftl_volume_unmap(durable.volume, to_unit(1), durable.unit_count - 1), 0);
+	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
+	durable_crash(&durable, DISK_CRASH_NOTHING, &random);
+	must(&durable, durable_start(&durable, "baseline", false), "start");
+	CHECK(durable.recovery.bad_blocks);
+	CHECK(durable.buffered[0]);
+	durable_close(&durable);
+}
+
+/* A newer version is in the buffer, which the older one does not replace. */
+static void a_die_takes_what_was_overwritten(void)
+{
+	struct aftl_random random = { 1 };
+	struct durable_device durable;
+	struct test_device *device = &durable.device;
+	u32 i;
+
+	open_device(&durable, "approxftl", small_safe);
+	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	for (i = 0; i < 4; i++)
+		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_counters(device)->array_programs, 2);
+	for (i = 0; i < 4; i++)
+		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(aftl_fail_lun(device->ftl, 0), 0);
+	must(&durable, durable_work(&durable, U32_MAX), "work");
+	durable_crash(&durable, DISK_CRASH_NOTHING, &random);
+	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	for (i = 0; i < 4; i++)
+		CHECK(durable.buffered[i]);
+	durable_close(&durable);
+}
+
+/* What waits for a place is kept anew before it has one. */
+static void what_is_kept_anew_counts(void)
+{
+	struct aftl_kept_entry late = { .what.unit = to_unit(0) };
+	struct aftl_kept_entry anew = late;
+	struct durable_device durable;
+	u64 offset;
+
+	open_device(&durable, "baseline", small_safe);
+	must(&durable, durable_start(&durable, "baseline", false), "start");
+	take_places(&durable);
+	CHECK_EQ(aftl_volume_keep(durable.volume, 0, &late, &offset), -EAGAIN);
+	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
+	CHECK_EQ(aftl_volume_keep(durable.volume, 0, &anew, &offset), 0);
+	CHECK_RANGE(anew.seq, late.seq + 1, U32_MAX);
+	CHECK_EQ(aftl_volume_keep(durable.volume, 0, &late, &offset), 0);
+	CHECK_EQ(late.seq, anew.seq);
 	durable_close(&durable);
 }
 
@@ -1028,19 +1175,6 @@ static void a_safe_buffer_outlives_a_die(void)
 	CHECK(durable.recovery.bad_blocks);
 	CHECK_EQ(durable.recovery.mapped_units, 2);
 	durable_close(&durable);
-}
-
-static void hurry(struct durable_device *durable)
-{
-	struct test_device *device = &durable->device;
-	u32 steps = 10000;
-
-	aftl_hurry(device->ftl, true);
-	while (steps-- && aftl_busy(device->ftl) && test_step(device))
-		;
-	CHECK(!aftl_busy(device->ftl));
-	aftl_hurry(device->ftl, false);
-	CHECK_EQ(durable_settle(durable), 0);
 }
 
 #define TWICE 48
@@ -1813,6 +1947,9 @@ int main(void)
 	tap_run("a buffer that survives stays", a_safe_buffer_stays);
 	tap_run("a buffer that survives is there again", a_safe_buffer_survives);
 	tap_run("what is kept late is kept before", what_is_kept_late_is_kept_before);
+	tap_run("what dies late is kept before", what_dies_late_is_kept_before);
+	tap_run("a die takes what was overwritten", a_die_takes_what_was_overwritten);
+	tap_run("what is kept anew counts", what_is_kept_anew_counts);
 	tap_run("a buffer that survives outlives a die", a_safe_buffer_outlives_a_die);
 	tap_run("room between two passes", room_between_two_passes);
 	tap_run("what has no place stays in a buffer that survives",

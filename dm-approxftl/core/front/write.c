@@ -481,16 +481,22 @@ static void rebind(struct aftl *ftl, u32 index)
 		fail_command(ftl, index);
 }
 
+static bool is_newest(const struct aftl *ftl, u32 index)
+{
+	return aftl_pending_find(ftl, ftl->commands[index].unit) == index;
+}
+
 /*
  * aftl_write_unstore() - what tables say of the programs of @commands does not count
  *
- * A host that keeps what is in the buffer does so anew, before it hears of dead blocks.
+ * A host that keeps what is in the buffer does so anew, before it hears of dead blocks. Not what
+ * was overwritten meanwhile: that would be found in place of what is kept of the newer version.
  */
 void aftl_write_unstore(struct aftl *ftl, u32 commands)
 {
 	for (; commands != AFTL_NIL; commands = ftl->commands[commands].next) {
 		ftl->commands[commands].flags &= ~(AFTL_COMMAND_PROGRAMMING | AFTL_COMMAND_STORED);
-		if (ftl->ops->unstored)
+		if (ftl->ops->unstored && is_newest(ftl, commands))
 			ftl->ops->unstored(ftl->host, commands);
 	}
 }

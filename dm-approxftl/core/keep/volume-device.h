@@ -59,6 +59,7 @@ enum aftl_kept_state {
  * @kept: what is kept, by place
  * @kept_at: by tag, its place, and one more; 0: it is not kept; AFTL_KEPT_LATE: it is to be
  * @kept_late: how many tags have AFTL_KEPT_LATE there
+ * @hides: since there were any, an entry has hidden something
  * @kept_hand: place that is looked at next when one is needed
  * @dropped: bit by slot: that a unit was mapped there must be forgotten; NULL if none
  * @displaced: by place behind their table
@@ -94,6 +95,7 @@ struct aftl_volume {
 	struct aftl_kept *kept;
 	u32 *kept_at;
 	u32 kept_late;
+	bool hides;
 	u32 kept_hand;
 	u64 *dropped;
 	u32 displaced_slots;

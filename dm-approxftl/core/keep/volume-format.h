@@ -321,6 +321,7 @@ struct aftl_displaced {
  * @flip: checkerboard colour that comes first
  * @parity: its block has the parity of its superblock
  * @mapped: bit by slot
+ * @hidden: bit by slot, not encoded: mapped but for a newer version in a buffer that survives
  * @lost: bit by slot
  * @word: by slot, its unit and level, see aftl_unit_word()
  * @origin: by slot
@@ -341,6 +342,7 @@ struct aftl_spare {
 	bool flip;
 	bool parity;
 	u16 mapped;
+	u16 hidden;
 	u16 lost;
 	aftl_unit_t word[AFTL_SPARE_UNITS];
 	struct aftl_origin origin[AFTL_SPARE_UNITS];

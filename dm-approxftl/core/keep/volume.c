@@ -507,17 +507,23 @@ int aftl_volume_commit(struct aftl_volume *volume)
 }
 
 /*
- * Of what was moved while a newer version was to be kept no entry says that it is mapped: where it
- * was before may be all that is found of the unit until that has a place.
+ * Of what waits for a place a crash leaves the version that is mapped, which nobody erases, unless
+ * the entry of where it was moved to hides it: then where it was before may be all that is left. A
+ * LUN that dies takes what is mapped with it, and what was there before may have been erased.
  */
-static int may_end_data(const struct aftl_volume *volume)
+bool aftl_volume_must_keep(const struct aftl_volume *volume, bool bad)
 {
-	return !volume->ret && volume->kept_late ? -EAGAIN : volume->ret;
+	return volume->kept_late && (volume->hides || bad);
+}
+
+static int may_end_data(const struct aftl_volume *volume, bool bad)
+{
+	return !volume->ret && aftl_volume_must_keep(volume, bad) ? -EAGAIN : volume->ret;
 }
 
 int aftl_volume_commit_programs(struct aftl_volume *volume)
 {
-	int ret = may_end_data(volume);
+	int ret = may_end_data(volume, false);
 
 	return !ret && volume->uncommitted ? aftl_volume_commit(volume) : ret;
 }
@@ -539,6 +545,7 @@ int aftl_volume_program(struct aftl_volume *volume, u32 page, const struct aftl_
 
 	if (!bytes)
 		return volume->ret;
+	volume->hides = volume->kept_late && (volume->hides || spare->hidden);
 	entry.seq = ++volume->state.seq;
 	aftl_spare_encode(&entry, &volume->geo, bytes);
 	volume->uncommitted = true;
@@ -633,6 +640,9 @@ int aftl_volume_keep(struct aftl_volume *volume, u32 tag, struct aftl_kept_entry
 	bytes = aftl_volume_change(volume, aftl_kept_place(&volume->super.layout, index));
 	if (!bytes)
 		return volume->ret;
+	/* What has waited may have been kept anew meanwhile. */
+	if (volume->kept[index].state == AFTL_KEPT_USED)
+		entry->seq = max(entry->seq, volume->kept[index].entry.seq);
 	volume->kept[index].entry = *entry;
 	volume->kept[index].state = AFTL_KEPT_USED;
 	aftl_kept_encode(volume, index, bytes);
@@ -655,7 +665,7 @@ static int note_block(struct aftl_volume *volume, u32 block, const struct aftl_e
 
 int aftl_volume_retire(struct aftl_volume *volume, u32 block, const struct aftl_erase_entry *entry)
 {
-	int ret = may_end_data(volume);
+	int ret = may_end_data(volume, true);
 
 	return ret ? ret : note_block(volume, block, entry);
 }
@@ -1047,10 +1057,9 @@ static bool is_overtaken(const struct aftl *ftl, aftl_slot_t slot)
 						AFTL_COMMAND_STORED));
 }
 
-static bool counts(const struct aftl *ftl, aftl_slot_t slot)
+static bool is_hidden(const struct aftl *ftl, aftl_slot_t slot)
 {
-	return aftl_slot_valid(&ftl->media, slot) &&
-	       !(ftl->geo.kept_units && is_overtaken(ftl, slot));
+	return ftl->geo.kept_units && aftl_slot_valid(&ftl->media, slot) && is_overtaken(ftl, slot);
 }
 
 void aftl_spare_take(struct aftl_spare *spare, const struct aftl *ftl, aftl_slot_t first)
@@ -1078,11 +1087,13 @@ void aftl_spare_take(struct aftl_spare *spare, const struct aftl *ftl, aftl_slot
 	for (i = 0; i < ftl->geo.page_units; i++) {
 		aftl_slot_t slot = to_slot(from_slot(first) + i);
 
-		spare->mapped |= counts(ftl, slot) << i;
+		spare->hidden |= is_hidden(ftl, slot) << i;
+		spare->mapped |= aftl_slot_valid(media, slot) << i;
 		spare->lost |= aftl_slot_lost(media, slot) << i;
 		spare->word[i] = *aftl_unit_word(media, slot);
 		spare->origin[i] = aftl_origin(media, block, slot);
 	}
+	spare->mapped &= ~spare->hidden;
 }
 
 void aftl_erase_entry_take(struct aftl_erase_entry *entry, const struct aftl *ftl, u32 index)

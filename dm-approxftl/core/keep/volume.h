@@ -246,11 +246,17 @@ int __must_check aftl_volume_retire(struct aftl_volume *volume, u32 block,
  * flush, or a write that is to be durable at once, must not: then once for each tag.
  *
  * Return: 0; -EAGAIN if no place is free before the next commit: then the same once more, with
- * the number that @entry has taken, unless @tag has been let go, before any block is erased or
- * retired and before a page is programmed once more, which is refused until then; or an error.
+ * the number that @entry has taken, unless @tag has been let go, not later than
+ * aftl_volume_must_keep() says; or an error.
  */
 int __must_check aftl_volume_keep(struct aftl_volume *volume, u32 tag,
 				  struct aftl_kept_entry *entry, u64 *offset);
+
+/*
+ * Must what waits for a place have it before a block is erased or a page programmed once more; or,
+ * @bad, before a block is retired? Until it has, that is refused.
+ */
+bool aftl_volume_must_keep(const struct aftl_volume *volume, bool bad);
 
 /*
  * @tag was released: after what made its unit durable on flash, or unwanted, has been noted. Not
@@ -279,7 +285,7 @@ int __must_check aftl_volume_commit(struct aftl_volume *volume);
 
 /*
  * The same, unless no program and no discard has been noted since the last commit. Before space is
- * used again: -EAGAIN while what is to be kept waits for a place.
+ * used again: -EAGAIN while what waits for a place must have it.
  */
 int __must_check aftl_volume_commit_programs(struct aftl_volume *volume);
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "durable-device.h"
+#include "core/ftl/device.h"
 #include "core/keep/snapshot.h"
 #include "tap.h"
 
@@ -296,7 +297,8 @@ static void keep_promise(struct durable_device *durable, const struct durable_op
 	for (i = 0; i < op->promised; i++) {
 		struct durable_unit *unit = &durable->units[op->unit + i];
 
-		unit->covered = max(unit->covered, op->stamps[i]);
+		if (op->stamps[i] > unit->hurt)
+			unit->covered = max(unit->covered, op->stamps[i]);
 	}
 }
 
@@ -317,11 +319,9 @@ static int do_keep(struct durable_device *durable, struct durable_op *op)
 	return lying_disk_write(&durable->disk, offset, durable->bytes, unit_bytes(durable));
 }
 
-/* What finds no place waits until a commit is needed anyway. */
-static void wait_for_place(struct durable_device *durable, struct durable_op *op)
+/* What finds no place waits until a commit is needed anyway; so may a promise. */
+static void wait_in(struct durable_op **link, struct durable_op *op)
 {
-	struct durable_op **link = &durable->keeps;
-
 	while (*link)
 		link = &(*link)->next;
 	*link = op;
@@ -383,9 +383,9 @@ static int do_note(struct durable_device *durable, const struct durable_op *op)
 }
 
 /* What was displaced has been moved, and is not needed once that is durable. */
-static int vacate(struct durable_device *durable, aftl_slot_t first, u32 slots)
+static int vacate(struct durable_device *durable, aftl_slot_t first, u32 slots, bool bad)
 {
-	int ret = keep_late(durable);
+	int ret = aftl_volume_must_keep(durable->volume, bad) ? keep_late(durable) : 0;
 
 	if (!ret)
 		ret = aftl_volume_commit_programs(durable->volume);
@@ -397,7 +397,7 @@ static int vacate(struct durable_device *durable, aftl_slot_t first, u32 slots)
 static int do_erase(struct durable_device *durable, const struct durable_op *op)
 {
 	u32 slots = aftl_geometry(durable->device.ftl)->block_slots;
-	int ret = vacate(durable, to_slot(op->number * slots), slots);
+	int ret = vacate(durable, to_slot(op->number * slots), slots, op->kind == OP_RETIRE);
 
 	if (!ret && op->kind == OP_ERASE)
 		ret = aftl_volume_erase(durable->volume, op->number, &op->entry);
@@ -432,24 +432,53 @@ static int do_op(struct durable_device *durable, struct durable_op *op)
 	case OP_RETIRE:
 		return do_erase(durable, op);
 	case OP_AGAIN:
-		return vacate(durable, op->to, 1);
+		return vacate(durable, op->to, 1, false);
 	case OP_PROMISE:
 		return do_promise(durable, op);
 	}
 	return -EINVAL;
 }
 
+static int work_off(struct durable_device *durable)
+{
+	bool waits = durable->batched && durable->ops->kind == OP_PROMISE;
+	int ret = waits ? 0 : do_op(durable, durable->ops);
+
+	if (waits)
+		wait_in(&durable->promises, take_op(durable));
+	else if (ret == -EAGAIN)
+		wait_in(&durable->keeps, take_op(durable));
+	else
+		drop_op(durable);
+	return ret == -EAGAIN ? 0 : ret;
+}
+
+static void drop_promise(struct durable_device *durable)
+{
+	struct durable_op *op = durable->promises;
+
+	durable->promises = op->next;
+	free_op(op);
+}
+
+/* One commit is enough for all. */
+static int do_promises(struct durable_device *durable)
+{
+	int ret = 0;
+
+	while (!ret && durable->promises) {
+		ret = do_promise(durable, durable->promises);
+		drop_promise(durable);
+	}
+	return ret;
+}
+
 int durable_work(struct durable_device *durable, u32 ops)
 {
-	while (!durable->ret && durable->ops && ops--) {
-		durable->ret = do_op(durable, durable->ops);
-		if (durable->ret == -EAGAIN) {
-			wait_for_place(durable, take_op(durable));
-			durable->ret = 0;
-		} else {
-			drop_op(durable);
-		}
-	}
+	while (!durable->ret && durable->ops && ops--)
+		durable->ret = work_off(durable);
+	if (!durable->ret)
+		durable->ret = do_promises(durable);
 	if (!durable->ret && !durable->ops)
 		durable->ret = keep_late(durable);
 	return durable->ret;
@@ -843,6 +872,12 @@ static void on_read(struct test_listener *self, struct test_request *request,
 		check_stamp(durable, unit, stamp, covered);
 }
 
+/* Its bytes are on the medium all the same. */
+static bool is_gone(const struct durable_device *durable, aftl_slot_t slot)
+{
+	return !durable->device.config.rain && aftl_slot_gone(durable->device.ftl, slot);
+}
+
 static void check_unit(struct durable_device *durable, u32 unit)
 {
 	struct durable_unit *mine = &durable->units[unit];
@@ -858,7 +893,7 @@ static void check_unit(struct durable_device *durable, u32 unit)
 		check_zeroes(durable, unit, mine->covered);
 		mine->zeroed = give_stamp(durable, unit);
 		mine->covered = mine->zeroed;
-	} else if (aftl_is_lost(durable->device.ftl, to_unit(unit))) {
+	} else if (aftl_is_lost(durable->device.ftl, to_unit(unit)) || is_gone(durable, slot)) {
 		check_lost(durable, unit);
 	} else if (read_stamp(durable, unit, slot, &stamp)) {
 		check_stamp(durable, unit, stamp, mine->covered);
@@ -920,6 +955,52 @@ bool durable_hurt(struct durable_device *durable, u32 unit, u32 sector)
 	durable->units[unit].hurt = stamp;
 	durable->disk.unreadable[place(durable, slot) / DISK_SECTOR + sector] = true;
 	return true;
+}
+
+/* The newest stamp of @unit that is not in the buffer. */
+static u32 newest_beyond(const struct durable_device *durable, u32 unit)
+{
+	const struct aftl *ftl = durable->device.ftl;
+	u32 newest = durable->units[unit].newest;
+	struct aftl_buffered what;
+	u32 i;
+
+	for (i = 0; i < aftl_tags(ftl); i++)
+		if (durable->tags[i].held && durable->tags[i].unit == unit &&
+		    aftl_unprogrammed(ftl, i, &what))
+			newest = min(newest, durable->tags[i].stamp - 1);
+	return newest;
+}
+
+static void lose_with_die(struct durable_device *durable, u32 unit)
+{
+	struct durable_unit *mine = &durable->units[unit];
+
+	mine->hurt = newest_beyond(durable, unit);
+	if (mine->covered <= mine->hurt)
+		mine->covered = 0;
+}
+
+int durable_fail_die(struct durable_device *durable, u32 lun)
+{
+	const struct aftl_geometry *geo = aftl_geometry(durable->device.ftl);
+	bool *there = checked(calloc(durable->unit_count, sizeof(*there)));
+	u32 class;
+	u32 i;
+	int ret;
+
+	for (i = 0; i < durable->unit_count; i++) {
+		aftl_slot_t slot = aftl_lookup(durable->device.ftl, to_unit(i), &class);
+
+		there[i] = slot != AFTL_NO_SLOT &&
+			   from_slot(slot) / geo->block_slots / geo->blocks_per_lun == lun;
+	}
+	ret = aftl_fail_lun(durable->device.ftl, lun);
+	for (i = 0; i < durable->unit_count; i++)
+		if (there[i])
+			lose_with_die(durable, i);
+	free(there);
+	return ret;
 }
 
 /* Life */
@@ -1119,6 +1200,8 @@ void durable_stop(struct durable_device *durable)
 	while (durable->ops)
 		drop_op(durable);
 	forget_keeps(durable, NO_TAG);
+	while (durable->promises)
+		drop_promise(durable);
 	forget_flushes(durable);
 	aftl_volume_release(durable->volume);
 	durable->volume = NULL;

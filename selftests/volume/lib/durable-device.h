@@ -28,7 +28,7 @@ struct durable_tag;
  * @completed: newest stamp of a request that is complete
  * @newest: newest stamp there is
  * @zeroed: stamp of its last discard
- * @hurt: newest stamp of it that was in a sector that became unreadable
+ * @hurt: newest stamp of it that was in a sector that became unreadable, or in a die that died
  */
 struct durable_unit {
 	u32 covered;
@@ -72,6 +72,8 @@ struct durable_late {
  * @ops: queue
  * @last: of the queue
  * @keeps: what is to be kept and has found no place yet
+ * @promises: what is to be promised after the next commit, if @batched
+ * @batched: promises wait until all that durable_work() is to do has been done, as in a kernel
  * @stamps: last stamp given out
  * @levels: quality level of the write with a stamp, as long as it can matter
  * @bytes: one unit
@@ -101,6 +103,8 @@ struct durable_device {
 	struct durable_op *ops;
 	struct durable_op *last;
 	struct durable_op *keeps;
+	struct durable_op *promises;
+	bool batched;
 	u32 stamps;
 	u8 levels[DURABLE_LEVELS];
 	u8 *bytes;
@@ -161,6 +165,13 @@ void durable_stop(struct durable_device *durable);
  * Return: 0, or the first error of the volume or the medium.
  */
 int durable_work(struct durable_device *durable, u32 ops);
+
+/**
+ * durable_fail_die() - the die of a device without parity dies: see aftl_fail_lun()
+ *
+ * What it alone has had is promised no more. What is in the buffer is.
+ */
+int durable_fail_die(struct durable_device *durable, u32 lun);
 
 /* Units that recovery has found in a write buffer that survives. */
 u32 durable_buffered(const struct durable_device *durable);
