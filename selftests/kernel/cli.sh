@@ -149,28 +149,35 @@ interrupted()
 {
 	"$program" stat aftl-cli --interval 100ms --json >"$scratch/out" 2>"$scratch/err" &
 	child=$!
-	sleep 2
+	# Signal 2 has a handler.
+	until grep -q '^SigCgt:.*[2367abef]$' "/proc/$child/status"; do
+		sleep 0.1
+	done
+	sleep 1
 	kill -INT "$child"
 	wait "$child"
 	[ $? -eq 130 ] && check_json 'd["interrupted"] and d["devices"][0]["samples"]'
 }
 
-# Writes go on while it looks.
+# while_written COMMAND...: writes go on until it has looked
+while_written()
+{
+	touch "$scratch/looks"
+	while [ -e "$scratch/looks" ]; do
+		write_some || exit 1
+		sleep 0.2
+	done &
+	writer=$!
+	"$@"
+	saw=$?
+	rm "$scratch/looks"
+	wait "$writer" && return "$saw"
+}
+
 sees_writes()
 {
-	(
-		for round in 1 2 3 4 5 6 7 8; do
-			write_some || exit 1
-			sleep 0.2
-		done
-		: "$round"
-	) &
-	writer=$!
-	json 'sum(s["counters"]["host_write_units"] for s in d["devices"][0]["samples"]) > 0 and sum(s["block_layer"]["write_bytes"] for s in d["devices"][0]["samples"]) > 0' \
+	while_written json 'sum(s["counters"]["host_write_units"] for s in d["devices"][0]["samples"]) > 0 and sum(s["block_layer"]["write_bytes"] for s in d["devices"][0]["samples"]) > 0' \
 		stat aftl-cli --interval 0.5 --count 4
-	saw=$?
-	wait "$writer"
-	return "$saw"
 }
 
 units_written()
@@ -218,13 +225,8 @@ on_terminal()
 # Four dies, and requests under way while it looks.
 top_sees_writes()
 {
-	( for _ in 1 2 3 4 5 6 7 8 9; do write_some || exit 1; sleep 0.2; done ) &
-	writer=$!
-	ends 0 top aftl-cli --interval 0.5 --count 4 && says '^writes +[1-9][0-9.]*/s' &&
+	while_written ends 0 top aftl-cli --interval 0.5 --count 4 && says '^writes +[1-9][0-9.]*/s' &&
 		says '^written +[1-9][0-9.]* programmed for each unit: host 1' && says ' 3 \|'
-	saw=$?
-	wait "$writer"
-	return "$saw"
 }
 
 # It shows that one is gone, and another one there.

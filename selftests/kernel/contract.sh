@@ -69,9 +69,13 @@ filling_is_killed()
 	dmsetup create aftl-big --table "$(line none 8388608 blocks 1024 word_lines 64 op 30 \
 		timing off fill random fill_overwrite 1000)" 2>"$scratch/said" &
 	filler=$!
-	sleep 3
+	# It has filled for a second of a processor.
+	for _ in $(seq 600); do
+		[ "$(cut -d ' ' -f 15 "/proc/$filler/stat")" -lt 100 ] || break
+		sleep 0.1
+	done
 	kill -0 "$filler" && kill -KILL "$filler" || return
-	for _ in $(seq 30); do
+	for _ in $(seq 300); do
 		sleep 0.1
 		[ -e "/proc/$filler/exe" ] || break
 	done

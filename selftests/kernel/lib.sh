@@ -177,7 +177,7 @@ collect()
 	collect_name=$1
 	shift
 	dmsetup message "$collect_name" 0 gc "$@" || return
-	for _ in $(seq 600); do
+	for _ in $(seq 3000); do
 		[ "$(status_word "$collect_name" 19)" -ne 0 ] || return 0
 		sleep 0.1
 	done

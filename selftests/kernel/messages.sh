@@ -205,7 +205,7 @@ die_is_rebuilt()
 	kept_die &
 	dmsetup message aftl-kept 0 fault die 2 && wait $! &&
 		[ "$(status_word aftl-kept 18)" -eq 1 ] || return 1
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do
 		[ "$(counter aftl-kept programmed_rebuild_units)" -lt 400 ] || break
 		sleep 0.1
 	done

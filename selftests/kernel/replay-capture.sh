@@ -240,10 +240,10 @@ long_log_begun()
 		grep -q '^[1-9][0-9]* of 4000 requests'
 }
 
-# Ten seconds of writes; after some of them there is no replay any more.
+# Forty seconds of writes; after some of them there is no replay any more.
 killed_leaves_a_log()
 {
-	told "$program" sim --quiet --requests 4000 --arrival open --rate 400 --write-share 1 \
+	told "$program" sim --quiet --requests 4000 --arrival open --rate 100 --write-share 1 \
 		--blocks 64 --word_lines 8 --op 30% --record "$scratch/long.aft" || return
 	"$program" replay --quiet --overwrite --record "$scratch/long.log" "$scratch/long.aft" \
 		/dev/mapper/aftl-copy >"$scratch/said" 2>&1 &

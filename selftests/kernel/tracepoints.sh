@@ -88,6 +88,11 @@ switched_under_load()
 	fio --name=load --filename=/dev/mapper/aftl-trace --ioengine=libaio --direct=1 --rw=randrw \
 		--bs=4k --iodepth=16 --time_based --runtime=600 --output="$scratch/fio" &
 	load=$!
+	begun=$(counter aftl-trace host_read_requests)
+	for _ in $(seq 600); do
+		[ "$(counter aftl-trace host_read_requests)" -eq "$begun" ] || break
+		sleep 0.1
+	done
 	for _ in 1 2 3 4 5; do
 		switch_events 1 && sleep 1 && switch_events 0
 		submitted=$(events aftl_submit | wc -l)

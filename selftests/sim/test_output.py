@@ -326,13 +326,16 @@ def test_second_interrupt_ends_the_program() -> None:
         [BINARY, "sim", "--profile", "tcad18", "--fill", "random", "--fill-overwrite", "10000"],
         stdout=subprocess.PIPE,
     )
-    until(lambda: catches(process.pid, signal.SIGINT) and worked(process.pid) > 0.1)
-    process.send_signal(signal.SIGINT)
-    until(lambda: has_taken(process.pid, signal.SIGINT))
-    time.sleep(0.2)
-    assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == -signal.SIGINT
+    try:
+        until(lambda: catches(process.pid, signal.SIGINT) and worked(process.pid) > 0.1)
+        process.send_signal(signal.SIGINT)
+        until(lambda: has_taken(process.pid, signal.SIGINT))
+        time.sleep(0.2)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == -signal.SIGINT
+    finally:
+        process.kill()
     assert process.stdout
     process.stdout.close()
 
