@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,9 +36,18 @@ TRACED = ("AG-2", "AG-3", "AG-4", "AG-5", "AG-6", "AX-T", "CU-9", "TV-5")
 TRACED_ARRAYS = ("RE-6", "RE-7", "RE-8", "RE-10", "RE-11")
 
 
+def briefly(id_: str) -> AbstractContextManager[None]:
+    """Have no more requests than a claim needs, where that is known: its twins miss by them, too.
+
+    `make claims` has all.
+    """
+    return runs.falsely(("--requests=100000",) if id_.startswith("HY") else ())
+
+
 @pytest.mark.parametrize("id_", claims.IDS)
 def test_claim(id_: str) -> None:
-    rows = claims.rows_of(id_)
+    with briefly(id_):
+        rows = claims.rows_of(id_)
     assert rows
     assert all(row.id == id_ and row.band for row in rows)
     assert [row for row in rows if row.verdict == "fail"] == []
@@ -55,7 +65,8 @@ def turn() -> int:
 
 @pytest.mark.parametrize("twin", twins.sample(4, turn()), ids=lambda twin: twin.how)
 def test_false_twin_misses(twin: twins.Twin) -> None:
-    assert twin.held() == []
+    with briefly(twin.id):
+        assert twin.held() == []
 
 
 def test_a_twin_that_holds_is_found(capsys: pytest.CaptureFixture[str],
