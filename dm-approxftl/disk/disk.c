@@ -243,8 +243,8 @@ static void tell_event(struct work_struct *work)
 	dm_table_event(disk->table);
 }
 
-static int create_parts(struct aftl_disk *disk, const struct aftl_options *options,
-			struct aftl_error *error)
+int aftl_disk_create(struct aftl_disk *disk, const struct aftl_options *options,
+		     struct aftl_error *error)
 {
 	const struct aftl_geometry *geo;
 	struct aftl_config own;
@@ -260,7 +260,13 @@ static int create_parts(struct aftl_disk *disk, const struct aftl_options *optio
 	if (!disk->store)
 		return aftl_fail(error, -ENOMEM, "not enough memory for the table of %u units",
 				 geo->units);
-	ret = aftl_fill(disk->ftl);
+	return 0;
+}
+
+int aftl_disk_fill(struct aftl_disk *disk, struct aftl_error *error)
+{
+	int ret = aftl_fill(disk->ftl);
+
 	if (ret == -EINTR)
 		return aftl_fail(error, ret, "interrupted while the device was filled");
 	if (ret)
@@ -269,9 +275,9 @@ static int create_parts(struct aftl_disk *disk, const struct aftl_options *optio
 	return 0;
 }
 
-static int open_parts(struct aftl_disk *disk, const struct aftl_options *options,
-		      struct block_device *bdev, const struct aftl_disk *first,
-		      struct aftl_error *error)
+int aftl_disk_open(struct aftl_disk *disk, const struct aftl_options *options,
+		   struct block_device *bdev, const struct aftl_disk *first,
+		   struct aftl_error *error)
 {
 	struct aftl_superblock *super = kzalloc(sizeof(*super), GFP_KERNEL);
 	int ret;
@@ -304,7 +310,7 @@ static int node_of(const struct aftl_options *options, u32 shard)
 	return NUMA_NO_NODE;
 }
 
-static struct aftl_disk *new_disk(const struct aftl_options *options, u32 shard)
+struct aftl_disk *aftl_disk_new(const struct aftl_options *options, u32 shard)
 {
 	int node = node_of(options, shard);
 	struct aftl_disk *disk = kvzalloc_node(sizeof(*disk), GFP_KERNEL, node);
@@ -338,6 +344,12 @@ static int check_memory(const struct aftl_options *options, const struct aftl *f
 			 options->config.shards, bytes >> 20);
 }
 
+int aftl_disk_check_others(const struct aftl_disk *disk, const struct aftl_options *options,
+			   struct aftl_error *error)
+{
+	return check_memory(options, disk->ftl, error);
+}
+
 int aftl_disk_check(const struct aftl_options *options, struct aftl_error *error)
 {
 	struct aftl_config own;
@@ -350,39 +362,6 @@ int aftl_disk_check(const struct aftl_options *options, struct aftl_error *error
 		return ret;
 	ret = check_memory(options, ftl, error);
 	aftl_destroy(ftl);
-	return ret;
-}
-
-int aftl_disk_create(struct aftl_disk **out, const struct aftl_options *options, u32 shard,
-		     struct aftl_error *error)
-{
-	struct aftl_disk *disk = new_disk(options, shard);
-	int ret;
-
-	if (!disk)
-		return aftl_fail(error, -ENOMEM, "not enough memory for a device");
-	ret = create_parts(disk, options, error);
-	if (ret)
-		aftl_disk_destroy(disk);
-	else
-		*out = disk;
-	return ret;
-}
-
-int aftl_disk_open(struct aftl_disk **out, const struct aftl_options *options, u32 shard,
-		   struct block_device *bdev, const struct aftl_disk *first,
-		   struct aftl_error *error)
-{
-	struct aftl_disk *disk = new_disk(options, shard);
-	int ret;
-
-	if (!disk)
-		return aftl_fail(error, -ENOMEM, "not enough memory for a device");
-	ret = open_parts(disk, options, bdev, first, error);
-	if (ret)
-		aftl_disk_destroy(disk);
-	else
-		*out = disk;
 	return ret;
 }
 
@@ -457,7 +436,7 @@ static void park(struct aftl_disk *disk)
 
 /*
  * Put everything where it survives, as a flush does. What it would take to find the FTL
- * quickly is written at the end, by close_store(): until then it is in memory.
+ * quickly is written at the end, by aftl_disk_close(): until then it is in memory.
  */
 static void commit_store(struct aftl_disk *disk)
 {
@@ -485,12 +464,11 @@ void aftl_disk_empty_buffer(struct aftl_disk *disk)
 	hurry_stopped(disk, false);
 }
 
-/* The end: what is under way ends, and all of the FTL is saved. */
-static void close_store(struct aftl_disk *disk)
+void aftl_disk_close(struct aftl_disk *disk)
 {
 	struct aftl_error error;
 
-	if (!disk->ftl || !aftl_dev_wake(disk->durable))
+	if (!disk->durable || !disk->ftl || !aftl_dev_wake(disk->durable))
 		return;
 	/* Beside what is in the write buffer there is no snapshot. */
 	if (disk->durable->safe)
@@ -513,10 +491,7 @@ void aftl_disk_destroy(struct aftl_disk *disk)
 {
 	if (!disk)
 		return;
-	aftl_disk_stop(disk);
-	if (disk->durable)
-		close_store(disk);
-	cancel_work_sync(&disk->wear);
+	stop_clock(disk);
 	aftl_destroy(disk->ftl);
 	if (disk->store)
 		disk->store->type->destroy(disk->store);

@@ -53,31 +53,57 @@ struct aftl_options {
 int __must_check aftl_disk_check(const struct aftl_options *options, struct aftl_error *error);
 
 /**
- * aftl_disk_create() - an SSD as new, or filled as configured; its time stands still
- * @out: takes it
+ * aftl_disk_new() - a disk that is nothing yet
  * @options: what is asked for, of the whole device
  * @shard: which part of it
+ *
+ * Return: it, or NULL without memory.
+ */
+struct aftl_disk *aftl_disk_new(const struct aftl_options *options, u32 shard);
+
+/**
+ * aftl_disk_create() - make it an SSD as new; its time stands still
+ * @disk: new one; of one that fails nothing but its end can be asked
+ * @options: as for aftl_disk_new()
  * @error: takes the sentence on failure
  *
  * Return: 0, or -EINVAL or -ENOMEM with a sentence.
  */
-int __must_check aftl_disk_create(struct aftl_disk **out, const struct aftl_options *options,
-				  u32 shard, struct aftl_error *error);
+int __must_check aftl_disk_create(struct aftl_disk *disk, const struct aftl_options *options,
+				  struct aftl_error *error);
 
 /**
- * aftl_disk_open() - the SSD that is on @bdev
- * @out: takes it
- * @options: what is asked for, of the whole device
- * @shard: which part of it
- * @bdev: where its volumes are
+ * aftl_disk_fill() - fill a new one as it is configured
+ *
+ * Context: process; a fatal signal ends it. Return: 0, or -EINVAL or -EINTR with a sentence.
+ */
+int __must_check aftl_disk_fill(struct aftl_disk *disk, struct aftl_error *error);
+
+/**
+ * aftl_disk_open() - make it the SSD that is on @bdev
+ * @disk: as of aftl_disk_create()
+ * @options: as for aftl_disk_new()
+ * @bdev: where the volumes of the device are
  * @first: the disk of the first part, NULL for that one; it says where the others are
  * @error: takes the sentence on failure
  *
  * Return: 0, or an error code with a sentence.
  */
-int __must_check aftl_disk_open(struct aftl_disk **out, const struct aftl_options *options,
-				u32 shard, struct block_device *bdev,
-				const struct aftl_disk *first, struct aftl_error *error);
+int __must_check aftl_disk_open(struct aftl_disk *disk, const struct aftl_options *options,
+				struct block_device *bdev, const struct aftl_disk *first,
+				struct aftl_error *error);
+
+/**
+ * aftl_disk_check_others() - is there memory for the other shards of a device?
+ * @disk: one that has been made
+ * @options: of the whole device
+ * @error: takes the sentence if not
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int __must_check aftl_disk_check_others(const struct aftl_disk *disk,
+					const struct aftl_options *options,
+					struct aftl_error *error);
 
 /**
  * aftl_disk_begin() - the disk is about to be started
@@ -89,12 +115,14 @@ int __must_check aftl_disk_begin(struct aftl_disk *disk, const struct aftl_confi
 				 struct aftl_error *error);
 
 /**
- * aftl_disk_destroy() - the end of a disk; a durable one is saved, so that it is found quickly
- * @disk: no I/O may be under way; NULL is fine
+ * aftl_disk_close() - save a durable disk that is stopped, so that it is found quickly
  *
  * Context: process. A fatal signal cuts the saving short: the volume is then as after a
  * crash, with all that was committed.
  */
+void aftl_disk_close(struct aftl_disk *disk);
+
+/* The end of a disk that is stopped, and of all of its memory; NULL is fine. Context: process. */
 void aftl_disk_destroy(struct aftl_disk *disk);
 
 /**

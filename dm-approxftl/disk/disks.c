@@ -1,20 +1,127 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "disk/disks.h"
 
-static struct aftl_device *new_device(const struct aftl_options *options, struct aftl_error *error)
+/**
+ * struct aftl_shard_task - what takes long of a disk, and is done beside that of the others
+ * @work: carries it out
+ * @act: what it is
+ * @disk: of which
+ * @first: the disk of the first shard, NULL for that one
+ * @options: what is asked for, of the whole device
+ * @bdev: where its volumes are, NULL for disks in memory
+ * @maker: who waits for it
+ * @noio: memory for it must not be had by writing, as for who waits
+ * @ret: how it ended
+ * @error: the sentence, if it failed
+ */
+struct aftl_shard_task {
+	struct work_struct work;
+	void (*act)(struct aftl_shard_task *task);
+	struct aftl_disk *disk;
+	const struct aftl_disk *first;
+	const struct aftl_options *options;
+	struct block_device *bdev;
+	struct task_struct *maker;
+	bool noio;
+	int ret;
+	struct aftl_error error;
+};
+
+static void work_on(struct work_struct *work)
+{
+	struct aftl_shard_task *task = container_of(work, struct aftl_shard_task, work);
+	unsigned int flags = task->noio ? memalloc_noio_save() : 0;
+
+	task->disk->maker = task->maker;
+	task->act(task);
+	task->disk->maker = NULL;
+	if (task->noio)
+		memalloc_noio_restore(flags);
+}
+
+/*
+ * Of the disks from @first on, at once: who works on one waits for the block device, too. A kill of
+ * who waits for all of them ends it.
+ */
+static void act_on_disks(struct aftl_device *device, u32 first,
+			 void (*act)(struct aftl_shard_task *task))
+{
+	u32 i;
+
+	for (i = first; i < device->shards.count; i++) {
+		struct aftl_shard_task *task = &device->tasks[i];
+
+		task->act = act;
+		task->maker = current;
+		task->noio = current->flags & PF_MEMALLOC_NOIO;
+		if (device->workers)
+			queue_work(device->workers, &task->work);
+		else
+			act(task);
+	}
+	if (device->workers)
+		flush_workqueue(device->workers);
+}
+
+static void free_device(struct aftl_device *device)
+{
+	u32 i;
+
+	for (i = device->shards.count; device->tasks && i; i--)
+		aftl_disk_destroy(device->disks[i - 1]);
+	if (device->workers)
+		destroy_workqueue(device->workers);
+	kvfree(device->tasks);
+	kfree(device);
+}
+
+/* Disks that are nothing yet, and who makes them */
+static int add_disks(struct aftl_device *device, const struct aftl_options *options,
+		     struct block_device *bdev)
+{
+	u32 count = device->shards.count;
+	u32 i;
+
+	device->tasks = kvcalloc(count, sizeof(*device->tasks), GFP_KERNEL);
+	if (count > 1)
+		device->workers = alloc_workqueue("aftl_shards", WQ_UNBOUND | WQ_MEM_RECLAIM,
+						  count);
+	if (!device->tasks || (count > 1 && !device->workers))
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		struct aftl_shard_task *task = &device->tasks[i];
+
+		device->disks[i] = aftl_disk_new(options, i);
+		if (!device->disks[i])
+			return -ENOMEM;
+		INIT_WORK(&task->work, work_on);
+		task->disk = device->disks[i];
+		task->first = i ? device->disks[0] : NULL;
+		task->options = options;
+		task->bdev = bdev;
+	}
+	return 0;
+}
+
+static struct aftl_device *new_device(const struct aftl_options *options,
+				      struct block_device *bdev, struct aftl_error *error)
 {
 	struct aftl_device *device = kzalloc(struct_size(device, disks, options->config.shards),
 					     GFP_KERNEL);
-	int ret = -ENOMEM;
+	int ret;
 
+	aftl_fail(error, -ENOMEM, "not enough memory for a device");
 	if (!device)
-		aftl_fail(error, ret, "not enough memory for a device");
-	else
-		ret = aftl_shards_init(&device->shards, &options->config, error);
+		return ERR_PTR(-ENOMEM);
+	ret = aftl_shards_init(&device->shards, &options->config, error);
+	if (!ret)
+		ret = add_disks(device, options, bdev);
 	if (ret) {
-		kfree(device);
+		free_device(device);
 		return ERR_PTR(ret);
 	}
 	device->unit_shift = ilog2(device->shards.geo.unit_bytes >> SECTOR_SHIFT);
@@ -22,75 +129,86 @@ static struct aftl_device *new_device(const struct aftl_options *options, struct
 	return device;
 }
 
-static int create_disks(struct aftl_device *device, const struct aftl_options *options,
-			struct aftl_error *error)
-{
-	int ret = 0;
-	u32 i;
-
-	for (i = 0; !ret && i < device->shards.count; i++)
-		ret = aftl_disk_create(&device->disks[i], options, i, error);
-	return ret;
-}
-
-int aftl_device_create(struct aftl_device **out, const struct aftl_options *options,
-		       struct aftl_error *error)
-{
-	struct aftl_device *device = new_device(options, error);
-	int ret;
-
-	if (IS_ERR(device))
-		return PTR_ERR(device);
-	ret = create_disks(device, options, error);
-	if (ret)
-		aftl_device_destroy(device);
-	else
-		*out = device;
-	return ret;
-}
-
-/* Where there are several, the sentence says which one has failed. */
+/* Where there are several on a block device, the sentence says which one has failed. */
 static int blame_disk(const struct aftl_device *device, u32 index, int ret,
 		      const struct aftl_error *cause, struct aftl_error *error)
 {
-	if (ret && device->shards.count == 1)
+	if (ret && (device->shards.count == 1 || !device->tasks[index].bdev))
 		*error = *cause;
 	else if (ret)
 		aftl_fail(error, ret, "shard %u: %.220s", index, cause->text);
 	return ret;
 }
 
-static int open_disk(struct aftl_device *device, u32 index, const struct aftl_options *options,
-		     struct block_device *bdev, struct aftl_error *error)
+static void create_disk(struct aftl_shard_task *task)
 {
-	struct aftl_disk **disks = device->disks;
-	struct aftl_error cause;
-	int ret = aftl_disk_open(&disks[index], options, index, bdev, index ? disks[0] : NULL,
-				 &cause);
-
-	return blame_disk(device, index, ret, &cause, error);
+	task->ret = aftl_disk_create(task->disk, task->options, &task->error);
 }
 
-static int open_disks(struct aftl_device *device, const struct aftl_options *options,
-		      struct block_device *bdev, struct aftl_error *error)
+static void fill_disk(struct aftl_shard_task *task)
+{
+	task->ret = aftl_disk_fill(task->disk, &task->error);
+}
+
+static void open_disk(struct aftl_shard_task *task)
+{
+	task->ret = aftl_disk_open(task->disk, task->options, task->bdev, task->first,
+				   &task->error);
+}
+
+/* The first of them that has failed */
+static int result(const struct aftl_device *device, struct aftl_error *error)
+{
+	const struct aftl_shard_task *task = device->tasks;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < device->shards.count; i++, task++)
+		ret = blame_disk(device, i, task->ret, &task->error, error);
+	return ret;
+}
+
+/* Each sees what memory those before it have left. */
+static int create_disks(struct aftl_device *device, struct aftl_error *error)
 {
 	int ret = 0;
 	u32 i;
 
-	for (i = 0; !ret && i < device->shards.count; i++)
-		ret = open_disk(device, i, options, bdev, error);
-	return ret;
+	for (i = 0; !ret && i < device->shards.count; i++) {
+		create_disk(&device->tasks[i]);
+		ret = result(device, error);
+	}
+	if (ret)
+		return ret;
+	act_on_disks(device, 0, fill_disk);
+	return result(device, error);
 }
 
-int aftl_device_open(struct aftl_device **out, const struct aftl_options *options,
-		     struct block_device *bdev, struct aftl_error *error)
+/* The first one says where the others are, and whether there is memory for them. */
+static int open_disks(struct aftl_device *device, struct aftl_error *error)
 {
-	struct aftl_device *device = new_device(options, error);
+	const struct aftl_shard_task *first = device->tasks;
+	int ret;
+
+	open_disk(device->tasks);
+	ret = result(device, error);
+	if (!ret)
+		ret = aftl_disk_check_others(first->disk, first->options, error);
+	if (ret)
+		return ret;
+	act_on_disks(device, 1, open_disk);
+	return result(device, error);
+}
+
+int aftl_device_create(struct aftl_device **out, const struct aftl_options *options,
+		       struct block_device *bdev, struct aftl_error *error)
+{
+	struct aftl_device *device = new_device(options, bdev, error);
 	int ret;
 
 	if (IS_ERR(device))
 		return PTR_ERR(device);
-	ret = open_disks(device, options, bdev, error);
+	ret = bdev ? open_disks(device, error) : create_disks(device, error);
 	if (ret)
 		aftl_device_destroy(device);
 	else
@@ -133,14 +251,17 @@ static void drop_tags(struct aftl_device *device)
 	aftl_ranges_destroy(&device->tags);
 }
 
+static void close_disk(struct aftl_shard_task *task)
+{
+	aftl_disk_close(task->disk);
+}
+
 void aftl_device_destroy(struct aftl_device *device)
 {
-	u32 i;
-
 	if (!device)
 		return;
 	drop_tags(device);
-	for (i = device->shards.count; i; i--)
-		aftl_disk_destroy(device->disks[i - 1]);
-	kfree(device);
+	aftl_device_stop(device);
+	act_on_disks(device, 0, close_disk);
+	free_device(device);
 }

@@ -16,12 +16,16 @@
  * @unit_shift: sectors in a mapping unit, as a power of two
  * @tags: ranges that are approximate while nobody has claimed the device; changed under
  *	the target's gate
+ * @workers: of what takes long, where there are several disks
+ * @tasks: that, of each
  * @disks: one for each shard
  */
 struct aftl_device {
 	struct aftl_shards shards;
 	u32 unit_shift;
 	struct aftl_ranges tags;
+	struct workqueue_struct *workers;
+	struct aftl_shard_task *tasks;
 	struct aftl_disk *disks[];
 };
 
@@ -54,23 +58,27 @@ static inline struct aftl_spot aftl_device_spot(const struct aftl_device *device
 }
 
 /**
- * aftl_device_create() - as aftl_disk_create(), of all shards or of none
+ * aftl_device_create() - all disks of a device: those that are on @bdev, else new ones
+ * @out: takes it
+ * @options: what is asked for; not looked at later
+ * @bdev: where its volumes are; NULL for disks in memory
+ * @error: takes the sentence on failure
+ *
+ * Shards are filled or recovered at once. Context: process; a fatal signal
+ * ends it. Return: 0, or an error code with a sentence.
  */
 int __must_check aftl_device_create(struct aftl_device **out, const struct aftl_options *options,
-				    struct aftl_error *error);
-
-/**
- * aftl_device_open() - as aftl_disk_open(), of all shards or of none
- */
-int __must_check aftl_device_open(struct aftl_device **out, const struct aftl_options *options,
-				  struct block_device *bdev, struct aftl_error *error);
+				    struct block_device *bdev, struct aftl_error *error);
 
 /* As aftl_disk_begin() */
 int __must_check aftl_device_begin(struct aftl_device *device, const struct aftl_config *config,
 				   struct aftl_error *error);
 
 /**
- * aftl_device_destroy() - as aftl_disk_destroy(), of all that has been made; NULL is fine
+ * aftl_device_destroy() - the end of a device, of all that has been made; NULL is fine
+ *
+ * As aftl_disk_stop(), aftl_disk_close() and aftl_disk_destroy() of each disk; they are closed at
+ * once.
  */
 void aftl_device_destroy(struct aftl_device *device);
 

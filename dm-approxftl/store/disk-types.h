@@ -58,6 +58,7 @@ struct aftl_disk_ops {
  * @dev: number of the block device that it is under
  * @shard: which one of its device it is
  * @node: that its memory is of, NUMA_NO_NODE for any
+ * @maker: who waits for it to be made or closed, which a signal ends; NULL for whoever does it
  * @submitted: requests so far
  * @lock_waits: times that a request or a message has found @lock taken
  * @lock_wait_ns: host time that these have waited for it
@@ -88,6 +89,7 @@ struct aftl_disk {
 	dev_t dev;
 	u32 shard;
 	int node;
+	struct task_struct *maker;
 	u64 submitted;
 	u64 lock_waits;
 	u64 lock_wait_ns;

@@ -29,8 +29,10 @@ static void host_free(void *host, void *memory, size_t bytes)
 /* Whoever makes, fills, saves, loads or checks a device holds no spinlock meanwhile. */
 static int host_pause(void *host)
 {
+	const struct aftl_disk *disk = host;
+
 	cond_resched();
-	return fatal_signal_pending(current) ? -EINTR : 0;
+	return fatal_signal_pending(disk && disk->maker ? disk->maker : current) ? -EINTR : 0;
 }
 
 static void add_done(struct aftl_disk *disk, struct aftl_request *request)

@@ -212,7 +212,7 @@ static int build(struct aftl_target *target, unsigned int argc, char **argv,
 	if (!ret && target->below)
 		ret = aftl_disk_check(&target->options, error);
 	else if (!ret)
-		ret = aftl_device_create(&target->device, &target->options, error);
+		ret = aftl_device_create(&target->device, &target->options, NULL, error);
 	return ret ? ret : check_others(target, error);
 }
 
@@ -351,7 +351,8 @@ static int open_volume(struct aftl_target *target, struct aftl_error *error)
 	if (target->device)
 		return 0;
 	drop_source(target);
-	return aftl_device_open(&target->device, &target->options, target->below->bdev, error);
+	return aftl_device_create(&target->device, &target->options, target->below->bdev,
+				  error);
 }
 
 /*

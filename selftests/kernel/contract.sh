@@ -63,11 +63,12 @@ collection_waits_for_resume()
 		[ "$(counter aftl-fast gc_blocks)" -gt $((before + 4)) ] && dmsetup remove aftl-fast
 }
 
-# A constructor that would take minutes; what dmsetup had made before has no table.
+# filling_is_killed SHARDS: a constructor that would take minutes; what dmsetup had made before has
+# no table.
 filling_is_killed()
 {
 	dmsetup create aftl-big --table "$(line none 8388608 blocks 1024 word_lines 64 op 30 \
-		timing off fill random fill_overwrite 1000)" 2>"$scratch/said" &
+		timing off fill random fill_overwrite 1000 shards "$1")" 2>"$scratch/said" &
 	filler=$!
 	# It has filled for a second of a processor.
 	for _ in $(seq 600); do
@@ -256,7 +257,8 @@ ram_disks 2 262144 || exit 1
 ktap_test_run 'gc: the message begins it, a pause does not wait for it' collection_is_only_begun
 ktap_test_run 'gc: it ends by itself where time is not waited for' collection_ends
 ktap_test_run 'gc: a device at rest begins when it is resumed' collection_waits_for_resume
-ktap_test_run 'filling ends within seconds of SIGKILL' filling_is_killed
+ktap_test_run 'filling ends within seconds of SIGKILL' filling_is_killed 1
+in_turn 'filling of shards does, too' filling_is_killed 2
 ktap_test_run 'a pause commits, removal saves' pauses_write_little
 ktap_test_run 'what a pause committed survives the machine' a_pause_is_durable
 ktap_test_run 'removed and created at once, it was closed' create_after_remove

@@ -385,6 +385,28 @@ begins_with_all()
 		dmsetup remove aftl-part && "$approxftl" check /dev/ram0 >"$scratch/said" && create_kept
 }
 
+# Reads of the block device, and how long it was busy with them, in ms
+reads_below()
+{
+	awk '{ print $1, $10 }' \
+		"/sys/block/dm-$(dmsetup info -c --noheadings -o minor aftl-part)/stat"
+}
+
+# Each read takes 60 ms. One shard after the other, they took as long as all of them together.
+opens_at_once()
+{
+	dmsetup remove aftl-kept && all=$(blockdev --getsz /dev/ram0) &&
+		dmsetup create aftl-part --table "0 $all delay /dev/ram0 0 60 /dev/ram0 0 0" || return
+	# shellcheck disable=SC2086 # words
+	before=$(reads_below) && create aftl-kept /dev/mapper/aftl-part $fast &&
+		after=$(reads_below) && [ "$(sum_of)" = "$sum" ] && dmsetup remove aftl-kept &&
+		dmsetup remove aftl-part && create_kept || return
+	# shellcheck disable=SC2086 # words
+	set -- $before $after
+	echo "# $(($3 - $1)) reads of 60 ms, in $(($4 - $2)) ms"
+	[ $((($4 - $2) * 4)) -lt $((($3 - $1) * 60 * 3)) ]
+}
+
 # refused SENTENCE STORE WORD...
 refused()
 {
@@ -431,6 +453,12 @@ if next_turn 'on a block device'; then
 	if kernel_has dm_flakey; then
 		ktap_test_run 'one that cannot begin on a block device keeps the others from it' \
 			begins_with_all
+	fi
+	if kernel_has dm_delay; then
+		ktap_test_run 'on a block device, whose volumes are opened at once' opens_at_once
+	else
+		ktap_test_skip 'on a block device, whose volumes are opened at once' \
+			'the kernel does not have dm_delay'
 	fi
 	ktap_test_run 'volumes of shards are told apart' shards_are_told_apart
 fi
