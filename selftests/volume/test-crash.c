@@ -44,6 +44,7 @@ struct tally {
 	u32 safe_crashed;
 	u32 safe_beside;
 	u32 safe_units;
+	u32 uncorrectable;
 };
 
 static struct tally tally;
@@ -53,8 +54,9 @@ static struct tally tally;
  * @ANY: everything
  * @AGAIN: pages are programmed again, beside a small buffer that survives
  * @MORTAL: beside such a buffer dies die, with what only they have
+ * @WORN: cells have more errors than ECC corrects, now and then
  */
-enum kind { ANY, AGAIN, MORTAL, KINDS };
+enum kind { ANY, AGAIN, MORTAL, WORN, KINDS };
 
 /**
  * struct life - one device and its chances
@@ -168,6 +170,15 @@ static void draw_dies(struct life *life, struct aftl_config *config)
 	config->erase = 1000;
 }
 
+/* Those of the coarsest sensing, with an ECC that is no match for them. */
+static void draw_errors(struct life *life, struct aftl_config *config)
+{
+	config->errors = !config->rain;
+	config->rber = 1000000000;
+	config->ecc_bits = 10 + below(life, 20);
+	config->ecc_levels = below(life, 3);
+}
+
 static void draw_config(struct life *life, struct aftl_config *config)
 {
 	static const u32 units[] = { 512, 1024, 4096, 4096 };
@@ -189,10 +200,12 @@ static void draw_config(struct life *life, struct aftl_config *config)
 	draw_superblocks(config);
 	draw_map(config);
 	draw_passes(config);
-	if (life->kind != ANY)
+	if (life->kind == AGAIN || life->kind == MORTAL)
 		draw_small_buffer(life, config);
 	if (life->kind == MORTAL)
 		draw_dies(life, config);
+	if (life->kind == WORN)
+		draw_errors(life, config);
 	life->may_wear = config->bad || config->endurance ||
 			 (config->rain && config->superblock > 2 && config->seed & 1) ||
 			 life->kind == MORTAL;
@@ -302,6 +315,7 @@ static void note_work(const struct durable_device *durable)
 	tally.rebuilt += counters->programmed_rebuild_units > 0;
 	tally.map_written += counters->programmed_map_units > 0;
 	tally.map_moved += counters->map_moved_units > 0;
+	tally.uncorrectable += durable->uncorrectable > 0;
 }
 
 static void fail_a_block(struct life *life)
@@ -385,7 +399,8 @@ static void check_health(struct life *life)
 	if (life->may_wear || !device->ftl)
 		return;
 	CHECK_MSG(!aftl_read_only(device->ftl), "the device is read-only");
-	CHECK_MSG(!device->failed, "%llu requests failed", (unsigned long long)device->failed);
+	CHECK_MSG(device->failed <= life->durable.uncorrectable, "%llu requests failed",
+		  (unsigned long long)device->failed);
 	CHECK_EQ(test_counters(device)->policy_bugs, 0);
 }
 
@@ -503,6 +518,7 @@ static void report(void)
 	tap_note("%u crashes of a buffer that survives them, %u units found in it",
 		 tally.safe_crashed, tally.safe_units);
 	tap_note("%u of them beside a map on flash or a second pass", tally.safe_beside);
+	tap_note("%u sessions after reads beyond what ECC corrects", tally.uncorrectable);
 	tap_note("%u dead dies, %u sessions with rebuilding", tally.dead, tally.rebuilt);
 }
 
@@ -537,7 +553,7 @@ static u64 wanted_lives(int argc, char **argv)
 
 static enum kind wanted_kind(int argc, char **argv)
 {
-	static const char *const names[KINDS] = { "any", "again", "mortal" };
+	static const char *const names[KINDS] = { "any", "again", "mortal", "worn" };
 	u32 kind = 0;
 
 	while (argc > 3 && kind < KINDS && strcmp(argv[3], names[kind]) != 0)
@@ -558,6 +574,9 @@ static void lives_of_before(void)
 	run_life(101743, AGAIN);
 	run_life(70, MORTAL);
 	run_life(116, MORTAL);
+	for (i = 1; i <= 12; i++)
+		run_life(i, WORN);
+	CHECK_RANGE(tally.uncorrectable, 10, U32_MAX);
 }
 
 int main(int argc, char **argv)

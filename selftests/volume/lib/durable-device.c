@@ -852,6 +852,16 @@ static void check_buffer(const struct durable_device *durable, u32 unit, u32 tag
 	check_stamp(durable, unit, durable->tags[tag].stamp, covered);
 }
 
+/* The cells have more errors than ECC corrects, or had as that was moved: nothing else is lost. */
+static bool is_beyond_ecc(const struct durable_device *durable, const struct aftl_read *read)
+{
+	const struct aftl *ftl = durable->device.ftl;
+
+	return read->source == AFTL_SOURCE_FLASH && read->slot != AFTL_NO_SLOT &&
+	       aftl_has_origins(&ftl->media) && !aftl_slot_lost(&ftl->media, read->slot) &&
+	       aftl_cell_read(&ftl->cell, read->slot, aftl_hours(ftl)).lost;
+}
+
 static void on_read(struct test_listener *self, struct test_request *request,
 		    const struct aftl_read *read)
 {
@@ -860,7 +870,9 @@ static void on_read(struct test_listener *self, struct test_request *request,
 	u32 covered = request->floor[unit - request->request.unit];
 	u32 stamp;
 
-	if (read->lost)
+	if (read->lost && is_beyond_ecc(durable, read))
+		durable->uncorrectable++;
+	else if (read->lost)
 		check_lost(durable, unit);
 	else if (read->source == AFTL_SOURCE_ZERO && !aftl_geometry(durable->device.ftl)->zones)
 		check_zeroes(durable, unit, covered);

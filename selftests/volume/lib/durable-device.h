@@ -82,6 +82,7 @@ struct durable_late {
  * @displaced: units that could not be written where they belong
  * @late: the next one
  * @lost_units: that the last durable_check() has met
+ * @uncorrectable: units that the host was told are beyond what ECC corrects
  * @formatting: a format was begun and not completed
  * @ret: what the volume has answered first that was no success
  * @digest: of the device when it was shut
@@ -113,6 +114,7 @@ struct durable_device {
 	u32 displaced;
 	struct durable_late late;
 	u32 lost_units;
+	u64 uncorrectable;
 	bool formatting;
 	int ret;
 	u64 digest;
