@@ -63,6 +63,16 @@ collection_waits_for_resume()
 		[ "$(counter aftl-fast gc_blocks)" -gt $((before + 4)) ] && dmsetup remove aftl-fast
 }
 
+# has_filled SHARDS: for a second of a processor; of several shards workers have begun to
+has_filled()
+{
+	if [ "$1" -gt 1 ]; then
+		grep -qs '+aftl_shards' /proc/[0-9]*/comm
+	else
+		[ "$(cut -d ' ' -f 15 "/proc/$filler/stat")" -ge 100 ]
+	fi
+}
+
 # filling_is_killed SHARDS: a constructor that would take minutes; what dmsetup had made before has
 # no table.
 filling_is_killed()
@@ -70,9 +80,8 @@ filling_is_killed()
 	dmsetup create aftl-big --table "$(line none 8388608 blocks 1024 word_lines 64 op 30 \
 		timing off fill random fill_overwrite 1000 shards "$1")" 2>"$scratch/said" &
 	filler=$!
-	# It has filled for a second of a processor.
 	for _ in $(seq 600); do
-		[ "$(cut -d ' ' -f 15 "/proc/$filler/stat")" -lt 100 ] || break
+		! has_filled "$1" || break
 		sleep 0.1
 	done
 	kill -0 "$filler" && kill -KILL "$filler" || return
