@@ -410,6 +410,8 @@ small='channels 1 chips 1 bits 3 one_shot on blocks 30 word_lines 2 op 45' # col
 	must_change=gc_blocks
 	in_turn 'blocks, never flushed, in a write buffer that survives' \
 		blocks_survive 500 '3 safe' $small timing off buffer 256KiB buffer_safe on policy ressd
+	in_turn 'blocks, never flushed, in a write buffer that survives, of baseline' \
+		blocks_survive 500 '3 safe' $tight timing off buffer 256KiB buffer_safe on policy baseline
 	must_change=zone_opens
 	ram_kib=1048576
 	logged=2097152
