@@ -9,6 +9,7 @@
  * struct aftl_shard_task - what takes long of a disk, and is done beside that of the others
  * @work: carries it out
  * @act: what it is
+ * @device: whose
  * @disk: of which
  * @first: the disk of the first shard, NULL for that one
  * @options: what is asked for, of the whole device
@@ -21,6 +22,7 @@
 struct aftl_shard_task {
 	struct work_struct work;
 	void (*act)(struct aftl_shard_task *task);
+	struct aftl_device *device;
 	struct aftl_disk *disk;
 	const struct aftl_disk *first;
 	const struct aftl_options *options;
@@ -41,6 +43,15 @@ static void work_on(struct work_struct *work)
 	task->disk->maker = NULL;
 	if (task->noio)
 		memalloc_noio_restore(flags);
+	if (atomic_dec_and_test(&task->device->at_work))
+		complete(&task->device->done);
+}
+
+/* Linux takes who sleeps for minutes without a break to be stuck. */
+static void wait_for_workers(struct aftl_device *device)
+{
+	while (!wait_for_completion_timeout(&device->done, HZ / 2))
+		;
 }
 
 /*
@@ -52,6 +63,8 @@ static void act_on_disks(struct aftl_device *device, u32 first,
 {
 	u32 i;
 
+	reinit_completion(&device->done);
+	atomic_set(&device->at_work, device->shards.count - first);
 	for (i = first; i < device->shards.count; i++) {
 		struct aftl_shard_task *task = &device->tasks[i];
 
@@ -64,7 +77,7 @@ static void act_on_disks(struct aftl_device *device, u32 first,
 			act(task);
 	}
 	if (device->workers)
-		flush_workqueue(device->workers);
+		wait_for_workers(device);
 }
 
 static void free_device(struct aftl_device *device)
@@ -86,6 +99,7 @@ static int add_disks(struct aftl_device *device, const struct aftl_options *opti
 	u32 count = device->shards.count;
 	u32 i;
 
+	init_completion(&device->done);
 	device->tasks = kvcalloc(count, sizeof(*device->tasks), GFP_KERNEL);
 	if (count > 1)
 		device->workers = alloc_workqueue("aftl_shards", WQ_UNBOUND | WQ_MEM_RECLAIM,
@@ -99,6 +113,7 @@ static int add_disks(struct aftl_device *device, const struct aftl_options *opti
 		if (!device->disks[i])
 			return -ENOMEM;
 		INIT_WORK(&task->work, work_on);
+		task->device = device;
 		task->disk = device->disks[i];
 		task->first = i ? device->disks[0] : NULL;
 		task->options = options;

@@ -17,7 +17,9 @@
  * @tags: ranges that are approximate while nobody has claimed the device; changed under
  *	the target's gate
  * @workers: of what takes long, where there are several disks
- * @tasks: that, of each
+ * @at_work: how many of them have not ended
+ * @done: none
+ * @tasks: what they do, of each disk
  * @disks: one for each shard
  */
 struct aftl_device {
@@ -25,6 +27,8 @@ struct aftl_device {
 	u32 unit_shift;
 	struct aftl_ranges tags;
 	struct workqueue_struct *workers;
+	atomic_t at_work;
+	struct completion done;
 	struct aftl_shard_task *tasks;
 	struct aftl_disk *disks[];
 };
