@@ -1110,6 +1110,18 @@ static void what_dies_late_is_kept_before(void)
 	durable_close(&durable);
 }
 
+/* Of four units, which are under way */
+static void start_with_programs(struct durable_device *durable)
+{
+	u32 i;
+
+	open_device(durable, "approxftl", small_safe);
+	must(durable, durable_start(durable, "approxftl", false), "start");
+	for (i = 0; i < 4; i++)
+		CHECK_EQ(test_do(&durable->device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_counters(&durable->device)->array_programs, 2);
+}
+
 /* A newer version is in the buffer, which the older one does not replace. */
 static void a_die_takes_what_was_overwritten(void)
 {
@@ -1118,11 +1130,7 @@ static void a_die_takes_what_was_overwritten(void)
 	struct test_device *device = &durable.device;
 	u32 i;
 
-	open_device(&durable, "approxftl", small_safe);
-	must(&durable, durable_start(&durable, "approxftl", false), "start");
-	for (i = 0; i < 4; i++)
-		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
-	CHECK_EQ(test_counters(device)->array_programs, 2);
+	start_with_programs(&durable);
 	for (i = 0; i < 4; i++)
 		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(aftl_fail_lun(device->ftl, 0), 0);
@@ -1160,13 +1168,8 @@ static void a_safe_buffer_outlives_a_die(void)
 	struct aftl_random random = { 1 };
 	struct durable_device durable;
 	struct test_device *device = &durable.device;
-	u32 i;
 
-	open_device(&durable, "approxftl", small_safe);
-	must(&durable, durable_start(&durable, "approxftl", false), "start");
-	for (i = 0; i < 4; i++)
-		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
-	CHECK_EQ(test_counters(device)->array_programs, 2);
+	start_with_programs(&durable);
 	CHECK_EQ(aftl_fail_lun(device->ftl, 0), 0);
 	CHECK_EQ(test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	must(&durable, durable_work(&durable, U32_MAX), "work");
