@@ -204,7 +204,7 @@ $(foreach t,$(FUZZ_PROGRAMS),$(eval $(call fuzz_program,$(t))))
 
 RUN = CC="$(CC)" selftests/run --build $(O) \
 	--fuzz-seconds $(FUZZ_SECONDS) $(if $(V),-v)
-FAST_AREAS := $(filter-out look playground fio-profiles kernel kernel-build fuzz claims determinism bench mutants,$(AREAS))
+FAST_AREAS := $(filter-out look playground fio-profiles kernel kernel-build fuzz claims determinism bench,$(AREAS))
 # These read the sources and run no program of ours.
 UNBUILT_AREAS := style runner kernel-build fio-profiles
 
@@ -325,7 +325,7 @@ bench-replay: $(PROGRAMS) ## how well a replay keeps to its schedule, beside fio
 bench-shards: $(PROGRAM) ## one simulated run on two processors, and what a shard costs in one
 	@AFTL_BUILD=$(O) APPROXFTL=$(PROGRAM) $(PYTHON) selftests/bench/bench_shards.py
 
-mutants: deps ## break the code on purpose and see the tests notice; NAMES='volume kernel/...' (long)
+mutants: deps ## break the code on purpose and see the tests notice; NAMES='volume kernel/... docs/systems/agcr.md' (long)
 	@selftests/mutants/run $(NAMES)
 
 # A checkout's own folder of before there was a mark is known by what is in it.

@@ -1,29 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The simulator that claims run, and worlds in which something of it is not so.
 
-A build with mutants lies in AFTL_BUILD/cache/claims, by program and patches.
+A build with mutants lies in AFTL_BUILD/cache/claims, by program and changes.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.util
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
+
+from selftests.mutants import table
 
 from approxftl_tools.study_plan import digest_of
 
 TOP = Path(__file__).resolve().parents[2]
-MUTANTS = TOP / "selftests/mutants"
 
 Json = dict[str, Any]
 
@@ -56,22 +54,11 @@ def cached(name: str) -> Path:
     return place
 
 
-def mutants_module() -> Any:
-    """Return selftests/mutants/run."""
-    loader = SourceFileLoader("mutants_run", str(MUTANTS / "run"))
-    spec = importlib.util.spec_from_loader(loader.name, loader)
-    assert spec
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[loader.name] = module
-    loader.exec_module(module)
-    return module
-
-
 @functools.cache
 def tree() -> Path:
     """Return a copy of the sources, for as long as this runs."""
     folder = tempfile.TemporaryDirectory(prefix="claims-tree-")
-    mutants_module().copy_tree(Path(folder.name))
+    table.copy_tree(Path(folder.name))
     tree.__dict__["folder"] = folder
     return Path(folder.name)
 
@@ -83,18 +70,16 @@ def make(mutants: tuple[str, ...]) -> None:
     """
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("MAKEFLAGS", "MFLAGS")}
-    done: list[str] = []
-    try:
-        for name in mutants:
-            patch = str(MUTANTS / f"{name}.patch")
-            subprocess.run(["patch", "-p1", "-s", "-F0", "-i", patch], cwd=tree(), check=True)
-            done.append(patch)
+    with table.applied(edits_of(mutants), tree()):
         subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "OPT=-O1", "WERROR=",
                         "build/approxftl"],
                        cwd=tree(), env=environment, stdout=subprocess.DEVNULL, check=True)
-    finally:
-        for patch in reversed(done):
-            subprocess.run(["patch", "-p1", "-s", "-R", "-i", patch], cwd=tree(), check=True)
+
+
+def edits_of(mutants: tuple[str, ...]) -> list[table.Edit]:
+    """Return what some mutants of selftests/mutants change."""
+    edits = {mutant.name: mutant.edits for mutant in table.all_mutants()}
+    return [edit for name in mutants for edit in edits[name]]
 
 
 @functools.cache
@@ -102,8 +87,8 @@ def program(mutants: tuple[str, ...]) -> Path:
     """Return the program, or one with mutants in it."""
     if not mutants:
         return binary()
-    patches = [(MUTANTS / f"{name}.patch").read_bytes() for name in mutants]
-    built = cached(hashlib.sha256(b"\0".join((digest_of(binary()).encode(), *patches))).hexdigest())
+    changed = repr((digest_of(binary()), edits_of(mutants)))
+    built = cached(hashlib.sha256(changed.encode()).hexdigest())
     if not built.exists():
         make(mutants)
         shutil.copy2(tree() / "build/approxftl", built.with_suffix(".new"))

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Mutants as text: AREA.toml beside this file has one table for each.
+
+    [name-of-the-mutant]
+    breaks = "the sentence that is no longer true"
+    caught_by = "AREA/TEST [ARGUMENT...]", or "kernel TEST...", or "kernel TEST: POINT"
+    section = "docs/design.md: Zones"    # optional: the section of a document that says it
+    file = "dm-approxftl/core/ftl/zone.c"
+    function = "reset_zone"              # or macro, or initialised object; none: the whole file
+    old = "close_blocks(ftl, zone);"
+    new = ""
+
+A mutant that changes several places has [[name.replace]] tables, each with `old` and `new`; what
+they do not say of `file` and `function` is taken from the mutant. White space does not count when
+`old` is looked for. It has to be in the function once.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+TOP = HERE.parents[1]
+KEYS = {"breaks", "caught_by", "section", "file", "function", "old", "new", "replace"}
+EDIT_KEYS = {"file", "function", "old", "new"}
+CAUGHT_BY = re.compile(r"[a-z-]+/[\w-]+( .+)?|kernel(-[a-z]+)? [\w-]+( [\w-]+)*(: .+)?")
+
+
+class MutantError(Exception):
+    """A mutant that cannot be used, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A text of a function, and what takes its place."""
+
+    file: str
+    function: str
+    old: str
+    new: str
+
+    @property
+    def place(self) -> str:
+        """Return where OLD is looked for."""
+        return f"{self.function} of {self.file}" if self.function else self.file
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A change of the sources and the test that must fail with it."""
+
+    name: str
+    breaks: str
+    caught_by: str
+    section: str
+    edits: tuple[Edit, ...]
+
+
+def spans_in_python(text: str, name: str) -> list[tuple[int, int]]:
+    """Return where a function, a class or a method (CLASS.METHOD) is defined."""
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    found: list[tuple[int, int]] = []
+
+    def look(node: ast.AST, prefix: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                if name in (child.name, prefix + child.name):
+                    found.append((starts[child.lineno - 1], starts[child.end_lineno or 0]))
+                look(child, f"{prefix}{child.name}.")
+            else:
+                look(child, prefix)
+
+    look(ast.parse(text), "")
+    return found
+
+
+@functools.lru_cache(maxsize=64)
+def definitions(text: str) -> list[tuple[str, int, int]]:
+    """Return the name, the begin and the end of each definition at the left margin of C or shell.
+
+    It begins with a name in the first column and ends with the first line that begins with a
+    closing brace; a macro ends with the first line that does not continue.
+    """
+    found: list[tuple[str, int, int]] = []
+    lines = text.splitlines(keepends=True)
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line))
+    i = 0
+    while i < len(lines):
+        begin, head = i, lines[i]
+        i += 1
+        macro = re.match(r"# *define (\w+)", head)
+        if macro:
+            while lines[i - 1].endswith("\\\n") and i < len(lines):
+                i += 1
+            found.append((macro[1], starts[begin], starts[i]))
+            continue
+        if not re.match(r"[A-Za-z_]", head):
+            continue
+        while not re.search(r"[{;]", head) and i < len(lines) and re.match(r"[\s{]", lines[i]):
+            head += lines[i]
+            i += 1
+        named = re.match(r"[^({=;]*?\b(\w+)(?:\[[^\]]*\])*\s*[({=]", head)
+        if not named or ";" in head.partition("{")[0] or "{" not in head:
+            continue
+        if not re.search(r"}[;\s]*$", lines[i - 1]):
+            while i < len(lines) and not lines[i].startswith("}"):
+                i += 1
+            i += 1
+        found.append((named[1], starts[begin], starts[min(i, len(lines))]))
+    return found
+
+
+def spans(file: str, text: str, function: str) -> list[tuple[int, int]]:
+    """Return where FUNCTION is defined; all of TEXT for none."""
+    if not function:
+        return [(0, len(text))]
+    if file.endswith(".py") or text.startswith("#!/usr/bin/env python"):
+        return spans_in_python(text, function)
+    return [(begin, end) for name, begin, end in definitions(text) if name == function]
+
+
+def is_word(char: str) -> bool:
+    """Return whether CHAR may be part of a name."""
+    return char.isalnum() or char == "_"
+
+
+def matches(text: str, begin: int, end: int, old: str) -> list[tuple[int, int]]:
+    """Return where OLD is between BEGIN and END; white space does not count, parts of names do."""
+    places = [i for i in range(begin, end) if not text[i].isspace()]
+    packed = "".join(text[i] for i in places)
+    wanted = "".join(old.split())
+    found = []
+    at = packed.find(wanted)
+    while at >= 0:
+        first, last = places[at], places[at + len(wanted) - 1] + 1
+        cuts = is_word(wanted[0]) and first > 0 and is_word(text[first - 1])
+        cuts |= is_word(wanted[-1]) and last < len(text) and is_word(text[last])
+        if not cuts:
+            found.append((first, last))
+        at = packed.find(wanted, at + 1)
+    return found
+
+
+def replace(text: str, edit: Edit) -> str:
+    """Return TEXT with the edit. New lines get the indentation of the first one replaced."""
+    where = spans(edit.file, text, edit.function)
+    if not where:
+        raise MutantError(f"{edit.file} has no function, macro or object {edit.function}")
+    found = [match for begin, end in where for match in matches(text, begin, end, edit.old)]
+    if len(found) != 1:
+        raise MutantError(f"`old` is {len(found)} times in {edit.place}, it has to be there once")
+    first, last = found[0]
+    margin = text[text.rfind("\n", 0, first) + 1:first]
+    indent = margin if margin.isspace() else ""
+    new = "\n".join(indent + line if i and line else line
+                    for i, line in enumerate(edit.new.strip("\n").split("\n")))
+    return text[:first] + new + text[last:]
+
+
+def mutated(edits: Iterable[Edit], top: Path) -> dict[str, str]:
+    """Return the texts of the files of TOP that the edits change."""
+    texts: dict[str, str] = {}
+    for edit in edits:
+        if edit.file not in texts and not (top / edit.file).is_file():
+            raise MutantError(f"there is no file {edit.file}")
+        text = texts.get(edit.file) or read(top / edit.file)
+        texts[edit.file] = replace(text, edit)
+        if texts[edit.file] == text:
+            raise MutantError(f"`new` is what {edit.place} has")
+    return texts
+
+
+@contextmanager
+def applied(edits: Iterable[Edit], tree: Path) -> Iterator[None]:
+    """Have the edits in TREE."""
+    texts = mutated(edits, tree)
+    before = {file: (tree / file).read_text() for file in texts}
+    try:
+        for file, text in texts.items():
+            (tree / file).write_text(text)
+        yield
+    finally:
+        for file, text in before.items():
+            (tree / file).write_text(text)
+
+
+def copy_tree(to: Path) -> None:
+    """Copy the sources: the files that git tracks or would add, or all but what was built."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others",
+                             "--exclude-standard"], cwd=TOP, capture_output=True, check=False)
+    if listed.returncode:
+        shutil.copytree(TOP, to, dirs_exist_ok=True, ignore=shutil.ignore_patterns("build"))
+        return
+    for name in listed.stdout.decode().split("\0"):
+        if name and (TOP / name).exists():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(TOP / name, to / name)
+
+
+@functools.lru_cache(maxsize=256)
+def read(path: Path) -> str:
+    """Return the text of a file, which mutants do not change where this is used."""
+    return path.read_text()
+
+
+def has_section(document: Path, title: str) -> bool:
+    """Return whether a document has a heading TITLE."""
+    heading = re.compile(rf"^#+ {re.escape(title)}$", re.M)
+    return document.is_file() and heading.search(read(document)) is not None
+
+
+def edit_of(words: dict[str, Any], inherited: dict[str, Any]) -> Edit:
+    """Understand `file`, `function`, `old` and `new`."""
+    if unknown := set(words) - EDIT_KEYS:
+        raise MutantError(f"a replacement has no key {min(unknown)}")
+    all_ = {"function": "", **inherited, **words}
+    for key in ("file", "old", "new"):
+        if key not in all_:
+            raise MutantError(f"it has no `{key}`")
+    if not all_["old"].strip():
+        raise MutantError("`old` is empty")
+    return Edit(all_["file"], all_["function"], all_["old"], all_["new"])
+
+
+def mutant_of(name: str, words: dict[str, Any]) -> Mutant:
+    """Understand the table of one mutant."""
+    if not isinstance(words, dict):
+        raise MutantError("it is no table")
+    if unknown := set(words) - KEYS:
+        raise MutantError(f"a mutant has no key {min(unknown)}; it has {', '.join(sorted(KEYS))}")
+    for key in ("breaks", "caught_by"):
+        if not words.get(key):
+            raise MutantError(f"it has no `{key}`")
+    if not CAUGHT_BY.fullmatch(words["caught_by"]):
+        raise MutantError(f"caught_by is neither AREA/TEST nor kernel TEST: {words['caught_by']}")
+    base = {key: text for key, text in words.items() if key in ("file", "function")}
+    own = {key: text for key, text in words.items() if key in ("old", "new")}
+    if own and isinstance(words.get("replace"), list):
+        raise MutantError("it has `replace` and also `old` or `new`")
+    more = words.get("replace", [own])
+    if not isinstance(more, list):
+        raise MutantError("`replace` is no list of tables: write [[NAME.replace]]")
+    edits = [edit_of(each, base) for each in more]
+    return Mutant(name, words["breaks"], words["caught_by"], words.get("section", ""), tuple(edits))
+
+
+def load(area: Path) -> tuple[list[Mutant], list[str]]:
+    """Return the mutants of AREA.toml, and a sentence for each that is wrong in itself."""
+    mutants, problems = [], []
+    for key, words in tomllib.loads(area.read_text()).items():
+        try:
+            mutants.append(mutant_of(f"{area.stem}/{key}", words))
+        except MutantError as wrong:
+            problems.append(f"{area.stem}/{key}: {wrong}")
+    return mutants, problems
+
+
+def tests_of(mutant: Mutant) -> list[str]:
+    """Return the files of which one has to exist for each test that is to catch a mutant."""
+    first, *more = mutant.caught_by.partition(": ")[0].split()
+    if "/" in first:
+        return [f"selftests/{first}.c selftests/{first}.py"]
+    return [f"selftests/kernel/{test}.sh" for test in more]
+
+
+def check(mutant: Mutant, top: Path) -> str:
+    """Return why a mutant does not fit the sources of TOP, in a sentence; nothing if it does."""
+    document, _, title = mutant.section.partition(": ")
+    if mutant.section and not has_section(top / document, title):
+        return f'{mutant.name}: {document} has no section "{title}"'
+    for test in tests_of(mutant):
+        if not any((top / file).is_file() for file in test.split()):
+            return f"{mutant.name}: caught_by names a test that is not there: {test.split()[0]}"
+    try:
+        mutated(mutant.edits, top)
+    except MutantError as wrong:
+        return f"{mutant.name}: {wrong}"
+    return ""
+
+
+def all_mutants() -> list[Mutant]:
+    """Return every mutant, in the order of the tables."""
+    found: list[Mutant] = []
+    for area in sorted(HERE.glob("*.toml")):
+        mutants, problems = load(area)
+        if problems:
+            raise SystemExit("\n".join(problems))
+        found += mutants
+    return found

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Each mutant of the tables fits the sources, and a few of them are caught."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from selftests.mutants import table
+
+BASE = 'breaks = "a rule"\ncaught_by = "core/test-chip"\n'
+SOURCE = '''#define TWICE(x) \\
+	((x) + (x))
+
+static const int sizes[] = {
+	1, 2,
+};
+
+static int
+first(int a,
+	int b)
+{
+	if (a &&
+		b)
+		return TWICE(a);
+	return sizes[0];
+}
+
+int second(int a)
+{
+	return TWICE(a);
+}
+'''
+
+
+@pytest.mark.parametrize("area", sorted(table.HERE.glob("*.toml")), ids=lambda area: area.stem)
+def test_each_mutant_matches(area: Path) -> None:
+    mutants, problems = table.load(area)
+    assert mutants or problems
+    problems += [problem for mutant in mutants if (problem := table.check(mutant, table.TOP))]
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.slow
+def test_a_sample_is_caught() -> None:
+    turn = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=table.TOP,
+                          capture_output=True, text=True, check=False).stdout.strip() or "0"
+    command = [str(table.HERE / "run"), "--sample", "2", "--turn", turn]
+    tried = subprocess.run(command, env={**os.environ}, capture_output=True, text=True, check=False)
+    assert tried.returncode == 0, tried.stdout + tried.stderr
+
+
+def change(function: str, old: str, new: str) -> str:
+    return table.replace(SOURCE, table.Edit("a.c", function, old, new))
+
+
+def test_white_space_does_not_count_and_new_lines_are_indented() -> None:
+    changed = change("first", "if (a && b)\n\treturn TWICE(a);", "if (a)\n\treturn 0;")
+    assert "\tif (a)\n\t\treturn 0;\n\treturn sizes[0];" in changed
+    assert "1, 3" in change("sizes", "1,2", "1, 3")
+    assert "(x) - (x)" in change("TWICE", "((x) + (x))", "((x) - (x))")
+
+
+@pytest.mark.parametrize(("function", "old", "problem"), [
+    ("third", "a", "a.c has no function, macro or object third"),
+    ("", "return TWICE(a);", "`old` is 2 times in a.c, it has to be there once"),
+    ("second", "return sizes", "`old` is 0 times in second of a.c, it has to be there once"),
+    ("second", "econd", "`old` is 0 times in second of a.c, it has to be there once"),
+])
+def test_what_does_not_match_once_is_refused(function: str, old: str, problem: str) -> None:
+    with pytest.raises(table.MutantError) as caught:
+        change(function, old, "0")
+    assert str(caught.value) == problem
+
+
+@pytest.mark.parametrize(("text", "problem"), [
+    ("olds = 'a'", "a mutant has no key olds; it has "),
+    ("new = ''\nold = 'a'", "it has no `file`"),
+    ("file = 'a.c'\nnew = ''\nold = ''", "`old` is empty"),
+    ("caught_by = 'map'", "caught_by is neither AREA/TEST nor kernel TEST: map"),
+    ("breaks = ''", "it has no `breaks`"),
+    ("file = 'a'\nold = 'a'\nnew = ''\n[a.replace]", "`replace` is no list of tables"),
+    ("file = 'a'\nold = 'a'\nnew = ''\n[[a.replace]]", "it has `replace` and also `old` or `new`"),
+    ("[[a.replace]]\nat = 1", "a replacement has no key at"),
+])
+def test_a_wrong_entry_is_refused(tmp_path: Path, text: str, problem: str) -> None:
+    area = tmp_path / "area.toml"
+    keys = {line.partition(" ")[0] for line in text.splitlines()}
+    base = "".join(line + "\n" for line in BASE.splitlines() if line.partition(" ")[0] not in keys)
+    area.write_text(f"[a]\n{base}{text}\n")
+    mutants, problems = table.load(area)
+    assert not mutants
+    assert problems[0].startswith(f"area/a: {problem}")
+
+
+@pytest.mark.parametrize(("text", "problem"), [
+    ("file = 'no.c'", "there is no file no.c"),
+    ("caught_by = 'core/test-none'", "caught_by names a test that is not there: selftests/core"),
+    ("caught_by = 'kernel none: point'", "caught_by names a test that is not there: selftests/ker"),
+    ("section = 'README.md: None'", 'README.md has no section "None"'),
+    ("new = 'def load('", "`new` is what selftests/mutants/table.py has"),
+])
+def test_an_entry_that_does_not_fit_the_tree_is_refused(
+        tmp_path: Path, text: str, problem: str) -> None:
+    base = BASE + "file = 'selftests/mutants/table.py'\nold = 'def load('\nnew = ''\n"
+    key = text.partition(" ")[0]
+    base = "".join(line + "\n" for line in base.splitlines() if line.partition(" ")[0] != key)
+    area = tmp_path / "area.toml"
+    area.write_text(f"[a]\n{base}{text}\n")
+    (mutant,), problems = table.load(area)
+    assert not problems
+    assert table.check(mutant, table.TOP).startswith(f"area/a: {problem}")
