@@ -75,13 +75,13 @@ def calibrated(tmp_path_factory: pytest.TempPathFactory) -> Json:
         lines.append(f"TARGET=/dev/mapper/hidden SIZE=100% {fio}/{name}.json {name}.fio")
     (place / "script").write_text("\n".join(lines) + "\n")
     done = run_program(PROGRAM, "lab", "--script", "script", "--results", "results",
-                       directory=place, timeout=1000)
+                       directory=place)
     assert done.code == 0, done.out + done.err
     for name in JOBS:
         document = json.loads((place / f"results/{name}.json").read_text())
         (place / f"{name}.json").write_text(json.dumps(faster(document)))
     done = run_program(BUILD / "approxftl-calibrate", *(f"{name}.json" for name in JOBS),
-                       "--json=found.json", directory=place, timeout=400)
+                       "--json=found.json", directory=place)
     assert done.code == 0, done.err
     return document_of(SCHEMA, (place / "found.json").read_text())
 

@@ -31,7 +31,7 @@ def physics(false: str = "") -> dict[str, Claim]:
     done = subprocess.run(
         [sys.executable, "-c", MODELS, false, "claims", "--json"],
         env=os.environ | {"PYTHONPATH": str(PHYSICS)},
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, check=False,
     )
     if not done.stdout:
         raise RuntimeError(done.stderr)

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from selftests.lib.processes import until
 from selftests.lib.programs import BUILD, Done, beside_module, run_program
 from selftests.lib.verbs import Words, call, every, help_of
 from selftests.traces import support as traces
@@ -215,7 +216,7 @@ def limits() -> None:
 
 
 def attempt(line: Sequence[str], place: Path, before: Callable[[], None] | None = None) -> Done:
-    done = subprocess.run(line, cwd=place, input=CSV, capture_output=True, timeout=60, check=False,
+    done = subprocess.run(line, cwd=place, input=CSV, capture_output=True, check=False,
                           preexec_fn=before)
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -299,7 +300,7 @@ class TestOutput:
         # A link of our own: a program that replaces it does not harm the machine's /dev/stdout.
         (place / "stdout").symlink_to("/proc/self/fd/1")
         done = subprocess.run(command_of(words, what, "stdout"), cwd=place, input=CSV,
-                              capture_output=True, timeout=60, check=False)
+                              capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
         assert done.stdout not in unwritten(what)
         assert (place / "stdout").is_symlink()
@@ -307,7 +308,7 @@ class TestOutput:
             sink.write(b"before\n")
             sink.flush()
             subprocess.run(command_of(words, what, "stdout"), cwd=place, input=CSV,
-                           stdout=sink, stderr=subprocess.DEVNULL, timeout=60, check=True)
+                           stdout=sink, stderr=subprocess.DEVNULL, check=True)
         written = (place / "redirected").read_bytes()
         assert written.startswith(b"before\n")
         assert written[len(b"before\n"):] not in unwritten(what)
@@ -407,8 +408,8 @@ def test_results_in_folders_that_are_read(place: Path) -> None:
                                   "synth --like PRN_0 --profile-out -", "approxftl-parquet -"])
 def test_dash_is_standard_output(line: str, place: Path) -> None:
     before = contents(place)
-    done = subprocess.run(call(tuple(line.split())), cwd=place, input=CSV, capture_output=True,
-                          timeout=60, check=True)
+    done = subprocess.run(call(tuple(line.split())), cwd=place, input=CSV,
+                          capture_output=True, check=True)
     begin = {"report": b"<!", "synth": b"\x89AFT" if " -O " in line else b"{"}
     assert done.stdout.startswith(begin.get(line.split()[0], b"PAR1"))
     assert contents(place) == before
@@ -490,9 +491,7 @@ def test_what_was_killed_does_not_bar_the_next(place: Path) -> None:
     alone = ["unshare", "--map-root-user", "--pid", "--fork", "--kill-child"]
     line = call(("sim", "--quiet", "--json=out.json", "--requests"))
     process = subprocess.Popen([*alone, *line, "1000000000"], cwd=place)
-    end = time.monotonic() + 30
-    while not has(".approxftl-*")(place) and time.monotonic() < end:
-        time.sleep(0.02)
+    until(lambda: has(".approxftl-*")(place), process)
     process.kill()
     process.wait()
     left = rest(place)
@@ -634,11 +633,11 @@ def test_a_mistake_about_a_file_has_one_code(line: str, name: str, place: Path) 
 def test_help_to_a_full_disk(words: Words) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run([*call(words), "--help"], stdout=full, stderr=subprocess.PIPE,
-                              text=True, timeout=60, check=False)
+                              text=True, check=False)
     sentence(Done(done.returncode, "", done.stderr))
     assert done.returncode == 1
     closed = subprocess.run(["sh", "-c", '"$@" --help >&-', "sh", *call(words)],
-                            stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+                            stderr=subprocess.PIPE, text=True, check=False)
     sentence(Done(closed.returncode, "", closed.stderr))
     assert closed.returncode == 1
 
@@ -673,7 +672,7 @@ def test_plain_locale(words: Words, place: Path) -> None:
             for word in command_of(words, "", "")]
     environment = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = subprocess.run(line, cwd=moved, input=CSV, env=os.environ | environment,
-                          capture_output=True, timeout=60, check=False)
+                          capture_output=True, check=False)
     assert done.returncode == 0 or words == ("doctor",), done.stderr
     assert b"Traceback" not in done.stderr
 
@@ -691,20 +690,6 @@ def ours(mark: str) -> list[int]:
             if f"{MARK}={mark}".encode() in (path / "environ").read_bytes() and \
                     b"\nState:\tZ" not in (path / "status").read_bytes():
                 found.append(int(path.name))
-    return found
-
-
-def describe(processes: Sequence[int]) -> dict[int, list[str]]:
-    """Return what they are, and where in the kernel each of their threads waits."""
-    found = {}
-    for process in processes:
-        with suppress(OSError):
-            path = Path(f"/proc/{process}")
-            found[process] = [
-                path.joinpath("cmdline").read_text().replace("\0", " "),
-                *(f"{thread.name}: {(thread / 'wchan').read_text()} "
-                  f"{(thread / 'syscall').read_text().strip()}"
-                  for thread in path.joinpath("task").iterdir())]
     return found
 
 
@@ -766,13 +751,11 @@ def test_signals(words: Words, number: signal.Signals, place: Path) -> None:
         ["env", "--default-signal=INT,HUP,TERM", *call(tuple(long.line.split()))], cwd=place,
         env=os.environ | {MARK: mark}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        end = time.monotonic() + 30
-        while not (len(ours(mark)) > 2 if words == ("study", "run") else long.begun(place)):
-            assert time.monotonic() < end and process.poll() is None, process.communicate()
-            time.sleep(0.02)
+        until(lambda: len(ours(mark)) > 2 if words == ("study", "run") else long.begun(place),
+              process)
         time.sleep(0.2)
         process.send_signal(number)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate()
     finally:
         process.kill()
         if endless:
@@ -780,13 +763,7 @@ def test_signals(words: Words, number: signal.Signals, place: Path) -> None:
             endless.wait()
     assert process.returncode == 130, err
     assert "Traceback" not in err
-    end = time.monotonic() + 5
-    while ours(mark) and time.monotonic() < end:
-        time.sleep(0.02)
-    left = ours(mark)
-    for pid in left:
-        os.kill(pid, signal.SIGKILL)
-    assert not left
+    until(lambda: not ours(mark))
     assert not rest(place)
     assert long.kept(place)
 
@@ -796,12 +773,10 @@ def test_what_was_interrupted_says_so(place: Path) -> None:
     line = ("sim --requests 1000000000 --quiet --json=i.json --timeline t.json --record i.aft "
             "--warmup 10")
     process = subprocess.Popen(call(tuple(line.split())), cwd=place)
-    end = time.monotonic() + 30
-    while len(rest(place)) < 3 and time.monotonic() < end:
-        time.sleep(0.02)
+    until(lambda: len(rest(place)) >= 3, process)
     time.sleep(0.5)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(30) == 130
+    assert process.wait() == 130
     assert json.loads((place / "t.json").read_text())["interrupted"] is True
     told = attempt(call(("trace", "convert", "i.aft", "copy.aft")), place).err
     assert "; of a run that was interrupted" in told
@@ -843,8 +818,7 @@ import atexit, pathlib, sys, time
 
 def pause():
     pathlib.Path("paused").touch()
-    end = time.monotonic() + 20
-    while not pathlib.Path("go").exists() and time.monotonic() < end:
+    while not pathlib.Path("go").exists():
         time.sleep(0.02)
 
 class Finder:
@@ -871,14 +845,11 @@ def test_python_is_interrupted_without_a_traceback(words: Words, where: str, pla
     process = subprocess.Popen(
         ["env", "--default-signal=INT", str(program), *arguments], cwd=place, text=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    end = time.monotonic() + 30
-    while not (place / "paused").exists():
-        assert time.monotonic() < end and process.poll() is None
-        time.sleep(0.02)
+    until((place / "paused").exists, process)
     process.send_signal(signal.SIGINT)
     # Before the package is found it waits.
     (place / "go").touch()
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate()
     assert "Traceback" not in err
     assert process.returncode == -signal.SIGINT
 
@@ -893,19 +864,14 @@ def test_a_second_signal_leaves_no_file(pause: float, place: Path) -> None:
         process = subprocess.Popen(
             [*call(("trace", "convert")), "--from", "spc", "endless", "out.parquet"], cwd=place,
             env=os.environ | {MARK: mark}, stderr=subprocess.DEVNULL)
-        end = time.monotonic() + 30
-        while not has(".approxftl-*.part")(place) and time.monotonic() < end:
-            time.sleep(0.02)
+        until(lambda: has(".approxftl-*.part")(place), process)
         time.sleep(pause)
         for _ in range(2):
             process.send_signal(signal.SIGTERM)
             time.sleep(0.02)
         assert process.wait() in (130, -signal.SIGTERM)
         os.killpg(source.pid, signal.SIGKILL)
-    end = time.monotonic() + 60
-    while ours(mark) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not ours(mark), describe(ours(mark))
+    until(lambda: not ours(mark))
     assert not rest(place)
 
 

@@ -302,7 +302,6 @@ class Machine:
             env={**os.environ, "PATH": "/tools", "HOME": "/user"},
             capture_output=True,
             text=True,
-            timeout=60,
             check=False,
         )
 

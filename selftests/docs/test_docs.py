@@ -171,7 +171,6 @@ def execute(command: Command, directory: Path) -> subprocess.CompletedProcess[st
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=240,
         check=False,
     )
 

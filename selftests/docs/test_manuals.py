@@ -30,7 +30,7 @@ def test_examples(page: Path, tmp_path: Path) -> None:
     for example in examples(page):
         if example.root:
             continue
-        done = run_program("sh", "-c", example.shell(), directory=tmp_path, timeout=240,
+        done = run_program("sh", "-c", example.shell(), directory=tmp_path,
                            environment={"PATH": path})
         assert done.code == 0, f"{example.text}\n{done.err}"
         # Some say what they read, or that they are short; neither is a complaint.

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from selftests.lib.processes import until
 from selftests.lib.programs import BUILD, TOP, Done, run_program
 
 LAB = BUILD / "approxftl-lab"
@@ -203,7 +204,7 @@ def test_what_needs_a_home_says_so() -> None:
 def test_a_list_that_cannot_be_printed_has_one_reason() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([LAB, "--list"], stdout=full, stderr=subprocess.PIPE, text=True,
-                              timeout=60, check=False)
+                              check=False)
     assert done.returncode == 1
     assert done.stderr.endswith(": No space left on device\n")
     assert done.stderr.count("\n") == 1
@@ -306,11 +307,9 @@ def test_qemu_that_fails(stage: Stage) -> None:
 
 
 def test_time_is_up(stage: Stage) -> None:
-    began = time.monotonic()
-    done = stage.run("--timeout", "1", do="exec sleep 60")
+    done = stage.run("--timeout", "1", do="exec sleep infinity")
     assert done.code == 124
     assert "time is up after 1 s" in done.err
-    assert time.monotonic() - began < 30
 
 
 def lives(process: int) -> bool:
@@ -329,21 +328,14 @@ def test_no_process_is_left_by_a_signal(number: signal.Signals, status: int, sta
         ["env", "--default-signal=INT,HUP", *stage.command("--results", results)],
         start_new_session=True,
         env={**os.environ, **stage.environment,
-             "DO": 'echo a >"$share/results/a"; echo $$ >"$PLACE/pid"; exec sleep 60'})
+             "DO": 'echo a >"$share/results/a"; echo $$ >"$PLACE/pid"; exec sleep infinity'})
     pid = stage.place / "pid"
-    for _ in range(600):
-        if pid.exists() and pid.read_text():
-            break
-        time.sleep(0.05)
+    until(lambda: pid.exists() and pid.read_text(), child)
     qemu = int(pid.read_text())
     assert lives(qemu)
     child.send_signal(number)
-    assert child.wait(20) == status
-    for _ in range(200):
-        if not lives(qemu):
-            break
-        time.sleep(0.05)
-    assert not lives(qemu)
+    assert child.wait() == status
+    until(lambda: not lives(qemu))
     if number != signal.SIGKILL:
         assert [*stage.temporary.iterdir()] == []
         assert (results / "a").read_text() == "a\n"
@@ -498,7 +490,7 @@ def test_a_machine_that_counts(tmp_path: Path) -> None:
     (tmp_path / "script").write_text(COUNTED)
     (tmp_path / "drive").write_bytes(b"here." + bytes((2 << 20) - 5))
     done = run_program(BUILD / "approxftl", "lab", "--script", "script", "--disk", "drive",
-                       "--disk", "3MiB", "--results", "results", directory=tmp_path, timeout=300)
+                       "--disk", "3MiB", "--results", "results", directory=tmp_path)
     # QEMU says so of what its NVMe drive still had to do when the machine was switched off.
     cancelled = "qemu-system-x86_64: aio failed: Operation canceled\n"
     assert (done.code, done.err.replace(cancelled, "")) == (42, "")
@@ -518,11 +510,11 @@ def test_a_machine_in_real_time_with_udev(tmp_path: Path) -> None:
     """A program that waits for udev goes on, and by-name links are udev's."""
     done = run_program(
         LAB, "--real-time", "--cpus", "3", "--memory", "1GiB", "--udev", "--kernel", "6.1",
-        "--append", "init_on_alloc=0 a=b", "--append=c", "--timeout", "240", "--cmd",
+        "--append", "init_on_alloc=0 a=b", "--append=c", "--cmd",
         "nproc; uname -r; approxftl create ssd --size 64MiB >/dev/null;"
         " udevadm settle --timeout 60 && udevadm wait --timeout 60 /dev/mapper/ssd && echo waited;"
         " readlink /dev/mapper/ssd; udevadm info -q property /dev/dm-0 | grep ^DM_NAME;"
-        " approxftl remove ssd; cat /proc/cmdline; kill -9 $$", directory=tmp_path, timeout=300)
+        " approxftl remove ssd; cat /proc/cmdline; kill -9 $$", directory=tmp_path)
     assert done.code == 128 + 9, done.err
     said = done.out.splitlines()
     assert said[0] == "3"

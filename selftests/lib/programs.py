@@ -26,10 +26,10 @@ class Done:
 
 
 def run_program(*command: str | Path, stdin: bytes = b"", directory: Path | None = None,
-                environment: Mapping[str, str] | None = None, timeout: float = 120) -> Done:
+                environment: Mapping[str, str] | None = None) -> Done:
     """Run a program to its end; what is in `environment` is added to that of the tests."""
     done = subprocess.run(command, input=stdin, cwd=directory, capture_output=True,
-                          env={**os.environ, **(environment or {})}, timeout=timeout, check=False)
+                          env={**os.environ, **(environment or {})}, check=False)
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

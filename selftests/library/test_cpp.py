@@ -51,7 +51,7 @@ def compile_snippet(compiler: str, snippet: str) -> subprocess.CompletedProcess[
     return subprocess.run(
         [compiler, "-std=c++17", "-Wall", "-Werror", "-Wno-uninitialized", "-fsyntax-only",
          f"-I{HEADERS}", "-xc++", "-"],
-        input=program, capture_output=True, text=True, timeout=120, check=False)
+        input=program, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -75,7 +75,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(
         ["g++", "-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{HEADERS}",
          str(TOP / "selftests/library/cpp-program.cpp"), "-o", str(made), f"-L{DOUBLE}",
-         "-lapproxftl"], check=True, timeout=120)
+         "-lapproxftl"], check=True)
     return made
 
 

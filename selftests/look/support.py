@@ -26,8 +26,7 @@ POLICIES = ("baseline", "delta_b", "vth_b", "approxftl")
 def run(*arguments: str | Path, directory: Path | None = None,
         environment: dict[str, str] | None = None) -> Done:
     """Run approxftl."""
-    return run_program(PROGRAM, *arguments, directory=directory, environment=environment,
-                       timeout=240)
+    return run_program(PROGRAM, *arguments, directory=directory, environment=environment)
 
 
 def succeed(*arguments: str | Path, directory: Path | None = None) -> str:
@@ -133,7 +132,7 @@ def browse(page: Path, profile: Path, *options: str) -> Done:
         ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
          f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND", *options,
          page.as_uri()],
-        capture_output=True, text=True, timeout=120, check=False)
+        capture_output=True, text=True, check=False)
     return Done(done.returncode, done.stdout, done.stderr)
 
 

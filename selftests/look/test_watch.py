@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +16,7 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from selftests.lib.processes import until
 from selftests.lib.programs import BUILD, Done, run_program
 from selftests.look.support import device
 
@@ -57,7 +57,7 @@ def stand_in(place: Path, lines: str, before: str = "", after: str = "exit 0") -
 
 def watch(*words: str | Path, place: Path, environment: dict[str, str]) -> Done:
     """Run the command."""
-    return run_program(VERB, *words, directory=place, environment=environment, timeout=60)
+    return run_program(VERB, *words, directory=place, environment=environment)
 
 
 @given(cuts=st.lists(st.integers(0, 4000), max_size=12), count=st.integers(0, 4))
@@ -101,15 +101,12 @@ def test_the_page_is_there_before_the_end(tmp_path: Path) -> None:
     with subprocess.Popen([VERB, "ssd", "-i", "2"], cwd=tmp_path, env=environment,
                           stderr=subprocess.PIPE, text=True) as process:
         page = tmp_path / "watch.html"
-        until = time.monotonic() + 30
-        while not (page.exists() and "1 intervals" in page.read_text()):
-            assert time.monotonic() < until and process.poll() is None
-            time.sleep(0.05)
+        until(lambda: page.exists() and "1 intervals" in page.read_text(), process)
         live = page.read_text()
         assert '<meta http-equiv="refresh" content="2">' in live
         assert "Under way" in live
         process.send_signal(signal.SIGTERM)
-        _, complaint = process.communicate(timeout=30)
+        _, complaint = process.communicate()
         assert (process.returncode, complaint) == (130, "approxftl watch: interrupted\n")
     assert "As it was when watching ended. 1 intervals" in page.read_text()
     child = int((tmp_path / "pid").read_text())

@@ -6,13 +6,13 @@ from __future__ import annotations
 import json
 import struct
 import subprocess
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from selftests.lib.json_schema import checker
+from selftests.lib.processes import until
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.lib.programs import Done, run_program
 from selftests.sim.support import Record, crc32c
@@ -108,11 +108,7 @@ def start(*arguments: str | Path) -> subprocess.Popen[str]:
 
 def wait_for_entries(log: Path, count: int) -> None:
     """Wait until so many requests have been written down."""
-    for _ in range(3000):
-        if log.exists() and log.stat().st_size >= HEADER_BYTES + count * ENTRY.size:
-            return
-        time.sleep(0.01)
-    raise AssertionError(f"{log} does not get {count} entries")
+    until(lambda: log.exists() and log.stat().st_size >= HEADER_BYTES + count * ENTRY.size)
 
 
 def unit(t_ms: float, number: int, op: int, klass: int = 0, units: int = 1) -> Record:

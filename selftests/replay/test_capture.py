@@ -21,7 +21,6 @@ def record(*arguments: str, **environment: str) -> Done:
         capture_output=True,
         text=True,
         env={**os.environ, **environment},
-        timeout=60,
         check=False,
     )
     return Done(done.returncode, done.stdout, done.stderr)

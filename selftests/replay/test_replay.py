@@ -242,7 +242,7 @@ def test_what_comes_back_wrong_is_told_apart(
         spoil(content, before)
         with disk.open("r+b") as file:
             file.write(content)
-    _, err = running.communicate(timeout=60)
+    _, err = running.communicate()
     assert running.returncode == code, err
     entries = read_log(log).entries
     kinds = ("precise_flips", "approx_flips", "lost", "misplaced", "stale")
@@ -262,7 +262,7 @@ def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
     running = start(slow_stream(tmp_path), tmp_path / "disk", "--size", "1MiB", "--record", log)
     wait_for_entries(log, 50)
     running.kill()
-    running.communicate(timeout=60)
+    running.communicate()
     entries = read_log(log)
     assert entries.count == 0
     assert 50 <= len(entries.entries) < 4000
@@ -283,7 +283,7 @@ def test_an_interrupted_replay_reports_what_ran(tmp_path: Path, number: signal.S
     running = start(slow_stream(tmp_path), tmp_path / "disk", "--size", "1MiB", "--record", log)
     wait_for_entries(log, 20)
     running.send_signal(number)
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate()
     assert (running.returncode, err) == (130, "")
     found = re.match(r"(\d+) of 4000 requests", out)
     assert found
@@ -429,7 +429,7 @@ def test_a_failed_request_fails_the_replay(tmp_path: Path) -> None:
     wait_for_entries(log, 1)
     with disk.open("r+b") as file:
         file.truncate(UNIT)
-    out, _ = running.communicate(timeout=60)
+    out, _ = running.communicate()
     assert running.returncode == 1
     assert "failed: 1, the first with: Input/output error" in out
     assert [e.error for e in read_log(log).by_sequence] == [0, 5]

@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import types
 import xml.etree.ElementTree as ET
 from concurrent.futures import ThreadPoolExecutor
@@ -19,8 +18,10 @@ from itertools import accumulate
 from pathlib import Path
 
 import pytest
+from selftests.lib.processes import until
 
 RUN = Path(__file__).resolve().parent.parent / "run"
+WORK = "python3 -c 'import time\nwhile time.process_time() < 0.5: pass'"
 
 
 @dataclass
@@ -35,7 +36,7 @@ class Tree:
 
     def run(self, *arguments: str) -> tuple[int, str]:
         done = subprocess.run(
-            self.command(*arguments), capture_output=True, text=True, timeout=60, check=False
+            self.command(*arguments), capture_output=True, text=True, check=False
         )
         return done.returncode, done.stdout + done.stderr
 
@@ -82,7 +83,7 @@ def test_counts_what_passed_and_what_was_skipped(tree: Tree) -> None:
         ("echo 1..1; echo ok 1 - one; exit 4", "exit status 4"),
         ("echo 1..1; echo ok 1 - one; kill -SEGV $$", "SIGSEGV"),
         ("echo 1..1; echo ok 1 - one; echo 'Bail out! no memory'", "bail out: no memory"),
-        ("echo 1..1; echo ok 1 - one; sleep 60 >/dev/null 2>&1 &", "left processes running"),
+        ("echo 1..1; echo ok 1 - one; sleep infinity >/dev/null 2>&1 &", "left processes running"),
     ],
 )
 def test_fails_on_a_bad_tap_program(tree: Tree, script: str, complaint: str) -> None:
@@ -117,21 +118,38 @@ def test_counts_what_passed_before_what_failed(tree: Tree) -> None:
 
 
 @pytest.mark.slow
-def test_names_a_test_that_takes_too_long(tree: Tree) -> None:
-    tree.tap("core", "echo 1..2; echo ok 1 - one; sleep 60; echo ok 2 - two")
-    status, output = tree.run("--timeout", "1")
+def test_names_a_test_that_hangs_and_its_processes(tree: Tree) -> None:
+    tree.tap("core", "echo 1..2; echo ok 1 - one; sleep infinity; echo ok 2 - two")
+    status, output = tree.run("--quiet", "1")
     assert status == 1
     assert "core/thing" in output
-    assert "not done after 1 s" in output
+    assert "did nothing for 1 s; waiting: " in output and "sleep infinity" in output
     assert last(output) == "1 passed, 1 failed, 0 skipped"
 
 
-def test_takes_the_time_limit_from_the_area(tree: Tree) -> None:
-    tree.tap("core", "echo 1..1; sleep 60; echo ok 1 - one")
-    tree.add("core/settings", "timeout=1\nat-once=1\n")
+def test_takes_the_limits_from_the_area(tree: Tree) -> None:
+    tree.tap("core", "echo 1..1; sleep infinity; echo ok 1 - one")
+    tree.tap("busy", "echo 1..1; while :; do :; done")
+    tree.add("core/settings", "quiet=1\nat-once=1\n")
+    tree.add("busy/settings", "quiet=1\ncpu=2\n")
     status, output = tree.run()
     assert status == 1
-    assert "not done after 1 s" in output
+    assert "did nothing for 1 s" in output
+    assert "it used more than 2 s of processors" in output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("body", "status"), [
+    # It is slow, but prints or works.
+    ("for i in 1 2 3; do sleep 2; echo '# here'; done", 0),
+    (f"for i in 1 2 3; do sleep 2; {WORK}; done", 0),
+    ("while :; do :; done", 1),
+    # It polls for a file that never comes.
+    ("while ! [ -e /nonexistent ]; do sleep 0.2; done", 1),
+])
+def test_progress_is_output_or_work(tree: Tree, body: str, status: int) -> None:
+    tree.tap("core", f"echo 1..1; {body}; echo ok 1 - one")
+    assert tree.run("--quiet", "4")[0] == status
 
 
 def test_runs_an_area_that_is_to_be_asked_for_when_it_is(tree: Tree) -> None:
@@ -226,7 +244,7 @@ def test_what_waits_leaves_room_for_others(tree: Tree, load: str, most: int) -> 
     """Of two that wait and two that do not; what is more than there is room for runs alone."""
     log = tree.top / "log"
     script = f"echo begin >>{log}; sleep 0.5; echo end >>{log}; echo 1..1; echo ok 1 - one"
-    tree.add("waiting/settings", f"load={load}\ntimeout=400\n")
+    tree.add("waiting/settings", f"load={load}\ncpu=4000\n")
     for area in "waiting", "busy":
         for name in "ab":
             tree.add(f"{area}/{name}.tap.sh", f"#!/bin/sh\n{script}\n")
@@ -240,7 +258,7 @@ def test_no_processor_rests_beside_one_that_waits(tree: Tree, load: str, most: i
     """Of one that waits and four that do not: there is room for half of the second of these."""
     log = tree.top / "log"
     script = f"echo begin >>{log}; sleep 0.5; echo end >>{log}; echo 1..1; echo ok 1 - one"
-    tree.add("waiting/settings", f"load={load}\ntimeout=400\n")
+    tree.add("waiting/settings", f"load={load}\ncpu=4000\n")
     tree.tap("waiting", script)
     for name in "abcd":
         tree.add(f"busy/{name}.tap.sh", f"#!/bin/sh\n{script}\n")
@@ -258,9 +276,9 @@ def test_python_keeps_what_it_has_compiled(tree: Tree, monkeypatch: pytest.Monke
 
 
 def test_what_may_take_longest_begins(tree: Tree) -> None:
-    for area, timeout in (("brief", 10), ("long", 30), ("middle", 20)):
+    for area, cpu in (("brief", 10), ("long", 30), ("middle", 20)):
         tree.tap(area, "echo 1..1; echo ok 1 - one")
-        tree.add(f"{area}/settings", f"timeout={timeout}\n")
+        tree.add(f"{area}/settings", f"cpu={cpu}\n")
     _, output = tree.run("-j1")
     assert re.findall("^ok +([a-z]+)/thing: 1 passed", output, re.M) == ["long", "middle", "brief"]
 
@@ -351,17 +369,14 @@ def test_writes_junit(tree: Tree) -> None:
 def test_an_interrupt_kills_the_children_and_prints_what_there_is(tree: Tree) -> None:
     pid_file = tree.top / "pid"
     tree.add("core/a.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - quick\n")
-    tree.add("core/b.tap.sh", f"#!/bin/sh\nsleep 60 &\necho $! >{pid_file}.new\n"
+    tree.add("core/b.tap.sh", f"#!/bin/sh\nsleep infinity &\necho $! >{pid_file}.new\n"
              f"mv {pid_file}.new {pid_file}\nwait\n")  # fmt: skip
     # A shell in the background has it ignored, and children would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     runner = subprocess.Popen(tree.command("-j1"), stdout=subprocess.PIPE, text=True)
-    for _ in range(200):
-        if pid_file.exists():
-            break
-        time.sleep(0.1)
+    until(pid_file.exists, runner)
     runner.send_signal(signal.SIGINT)
-    output, _ = runner.communicate(timeout=30)
+    output, _ = runner.communicate()
     assert runner.returncode == 130
     assert last(output) == "1 passed, 0 failed, 0 skipped"
     assert not alive(int(pid_file.read_text()))
@@ -388,7 +403,7 @@ def runner() -> types.ModuleType:
 def test_who_stops_a_child_and_who_waits_for_it_both_see_its_end(tree: Tree) -> None:
     module = runner()
     log = tree.top / "log"
-    test = types.SimpleNamespace(command=["sleep", "60"])
+    test = types.SimpleNamespace(command=["sleep", "infinity"])
     for _ in range(100):
         with log.open("w") as out, ThreadPoolExecutor(3) as pool:
             process = module.Process(test, out, out, dict(os.environ))
@@ -410,9 +425,9 @@ def test_who_stops_a_child_and_who_waits_for_it_both_see_its_end(tree: Tree) -> 
 def test_tells_when_the_inner_loop_has_grown(tree: Tree, style: int, pace: float,
                                              grown: str) -> None:
     run = runner()
-    done = [run.Test("style", "a", "tap", [], 1, tree.top, cpu=style - 1),
-            run.Test("style", "b", "tap", [], 1, tree.top, cpu=1),
-            run.Test("core", "c", "tap", [], 1, tree.top, cpu=20 * pace)]
+    done = [run.Test("style", "a", "tap", [], 1, 1, tree.top, cpu=style - 1),
+            run.Test("style", "b", "tap", [], 1, 1, tree.top, cpu=1),
+            run.Test("core", "c", "tap", [], 1, 1, tree.top, cpu=20 * pace)]
     lessons = [run.LESSON_S * pace * factor for factor in (0.5, 1.0, 1.5)]
     said = run.fast_complaints({"style": 10, "core": 20}, done, lessons)
     assert [case.detail for case in said] == ([grown] if grown else [])
@@ -428,8 +443,7 @@ def test_an_inner_loop_that_has_grown_fails(tree: Tree) -> None:
 
 
 def test_processor_time_is_that_of_all_children(tree: Tree) -> None:
-    work = "python3 -c 'import time\nwhile time.process_time() < 0.5: pass'"
-    tree.tap("core", f"(({work}); true); echo 1..1; echo ok 1 - one; sleep 1")
+    tree.tap("core", f"(({WORK}); true); echo 1..1; echo ok 1 - one; sleep 1")
     _, output = tree.run()
     figures = re.search(r"^ +([0-9.]+) s +([0-9.]+) s cpu  core$", output, re.M)
     assert figures

@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 import tarfile
-import time
 from collections.abc import Sequence
 from html import unescape
 from pathlib import Path
@@ -388,7 +387,8 @@ def spent(command: Sequence[str | Path], environment: dict[str, str], times: int
 def test_many_points_resume_after_a_kill(tmp_path: Path) -> None:
     """None is run again, and each costs little of a processor beside its simulation.
 
-    5 ms where somebody asks for many; of few, and beside others' work, it is not as sure.
+    Five times what starting a program costs, where somebody asks for many; of few it is not as
+    sure.
     """
     program = stand_in(tmp_path)
     path = write(tmp_path, f"study = 1\nseeds = {POINTS}\n[vary]\npolicy = ['baseline']\n")
@@ -396,10 +396,7 @@ def test_many_points_resume_after_a_kill(tmp_path: Path) -> None:
     environment = {"APPROXFTL": str(program), "PYTHONPATH": str(TOP / "trace-tools")}
     driver = subprocess.Popen(command, env=os.environ | environment, stdout=subprocess.DEVNULL)
     results = path.with_suffix(".results")
-    end = time.monotonic() + 300
-    while len(list(results.glob("*/result.json"))) < POINTS // 6:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    until(lambda: len(list(results.glob("*/result.json"))) >= POINTS // 6, driver)
     driver.kill()
     driver.wait()
     known = {one: one.stat().st_mtime_ns for one in results.glob("*/result.json")}
@@ -414,10 +411,11 @@ def test_many_points_resume_after_a_kill(tmp_path: Path) -> None:
     # What a study costs without any point to run, and what the stand-in takes, is not the points'.
     done = spent(command, environment)
     read = (done - spent([*command[:3], "run", "--help"], environment)) / POINTS
-    each = (run_rest - done) / calls - spent([program], environment, 100) / 100 + read
+    start = spent([program], environment, 100) / 100
+    each = (run_rest - done) / calls - start + read
     print(f"# {calls} of {POINTS} points took {1000 * each:.2f} ms each, to be read "
-          f"{1000 * read:.2f}")
-    assert read < each < (0.005 if POINTS >= 10000 else 0.01)
+          f"{1000 * read:.2f}, to start the stand-in {1000 * start:.2f}")
+    assert read < each < (5 if POINTS >= 10000 else 10) * start
 
 
 def test_a_job_array_makes_results(tmp_path: Path) -> None:
@@ -448,7 +446,7 @@ def test_a_job_that_is_told_to_end_is_queued_again(tmp_path: Path) -> None:
     results = path.with_suffix(".results")
     until(lambda: list(results.glob("*/.approxftl-*")))
     job.terminate()
-    assert job.wait(30) == 0
+    assert job.wait() == 0
     assert (tmp_path / "told").read_text() == "requeue 7_0\n"
     assert not list(results.glob("*/result.json"))
 

@@ -134,7 +134,7 @@ def test_goes_on_where_it_was(tmp_path: Path, number: signal.Signals) -> None:
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     until_there_are(tmp_path, 7)
     process.send_signal(number)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate()
     if number == signal.SIGINT:
         assert process.returncode == 130
         assert "of 10 trials are done; the same command goes on" in said

@@ -26,8 +26,7 @@ EXACT = {"write_share": 0.01, "update_share": 0.01, "read_written_share": 0.02,
 
 
 def synth(*arguments: str | Path, status: int = 0) -> Any:
-    done = subprocess.run([SYNTH, *arguments], capture_output=True, text=True, check=False,
-                          timeout=120)
+    done = subprocess.run([SYNTH, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stderr
     return done
 

@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -329,17 +328,15 @@ def test_interruption_leaves_nothing(tmp_path: Path) -> None:
     with pipe.open("wb", buffering=0) as source:
         for _ in range(20):
             source.write(line)
-        deadline = time.monotonic() + 30
-        while not list(tmp_path.glob(".approxftl-*")) and time.monotonic() < deadline:
+        while not list(tmp_path.glob(".approxftl-*")):
             source.write(line)
-        assert list(tmp_path.glob(".approxftl-*"))
         child.send_signal(signal.SIGINT)
         try:
             while child.poll() is None:
                 source.write(line)
         except BrokenPipeError:
             pass
-    assert child.wait(timeout=30) == 130
+    assert child.wait() == 130
     assert [p.name for p in tmp_path.iterdir()] == ["pipe"]
 
 
