@@ -73,13 +73,7 @@ loads_again()
 # Its last workers end a little after udev has said that it does, and may hold the node until then.
 leaves()
 {
-	for _ in $(seq 600); do
-		grep -lE '^(systemd-udevd|\(udev-worker\))$' /proc/[0-9]*/comm >"$scratch/said" 2>&1
-		grep -q '/comm$' "$scratch/said" || return 0
-		sleep 0.1
-	done
-	sed 's/^/# still there: /' "$scratch/said"
-	return 1
+	until_true nothing grep -qsE '^(systemd-udevd|\(udev-worker\))$' /proc/[0-9]*/comm
 }
 
 stops()

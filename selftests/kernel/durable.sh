@@ -298,11 +298,10 @@ under_load()
 	verify aftl-data $deep --size=8m --loops=6 &
 	loader=$!
 	dmsetup message aftl-data 0 reset
-	for tenth in $(seq 300); do
-		[ "$(status_word aftl-data 7)" -eq 0 ] || break
+	until [ "$(status_word aftl-data 7)" -ne 0 ]; do
+		kill -0 "$loader" || { echo '# no load'; return 1; }
 		sleep 0.1
 	done
-	[ "$tenth" -lt 300 ] || { echo '# no load'; wait; return 1; }
 	for round; do
 		"$round" || { echo "# $round"; wait; return 1; }
 	done
@@ -558,7 +557,7 @@ is_interrupted()
 {
 	zeroed /dev/ram1 && dmsetup create aftl-part --table '0 524288 delay /dev/ram1 0 50' || return
 	python - "$approxftl" >"$scratch/said" 2>&1 <<'END'
-import os, pty, signal, sys, time
+import os, pty, signal, sys
 
 program, told = sys.argv[1], b""
 child, terminal = pty.fork()
@@ -567,10 +566,9 @@ if not child:
 while b"bytes looked at:" not in told:
     told += os.read(terminal, 4096)
 os.kill(child, signal.SIGINT)
-begin = time.monotonic()
 status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-print(status, time.monotonic() - begin, told)
-assert status == 130 and time.monotonic() - begin < 20
+print(status, told)
+assert status == 130
 END
 	interrupted=$?
 	sed 's/^/# /' "$scratch/said"

@@ -11,7 +11,6 @@ cd "$(dirname "$0")/../.." || exit 1
 
 volume='channels 1 chips 2 blocks 64 word_lines 2 op 35'
 size=1310720 # sectors of the medium
-patience=600 # seconds; what takes longer hangs, in a kernel that looks for mistakes, too
 loader=      # the load that goes on
 
 # becomes TABLE: what is below the store from now on
@@ -82,10 +81,9 @@ open_again()
 	create aftl-fault /dev/mapper/aftl-medium $volume timing off
 }
 
-# In time, or it hangs.
 removed()
 {
-	timeout "$patience" dmsetup remove aftl-fault
+	dmsetup remove aftl-fault
 }
 
 # The medium has what it had before the device was removed.
@@ -104,7 +102,7 @@ is_clean()
 
 blocks()
 {
-	python_limit=$patience python selftests/kernel/blocks.py "$@" >"$scratch/blocks" 2>&1
+	python selftests/kernel/blocks.py "$@" >"$scratch/blocks" 2>&1
 }
 
 # comes_back [MARK]: the device, opened again, has what was covered
@@ -129,19 +127,17 @@ last_mark()
 # until_mark NUMBER: load goes on until then
 until_mark()
 {
-	for round in $(seq 1 $((patience * 10))); do
-		[ "$(last_mark 2>"$scratch/said")" -ge "$1" ] 2>"$scratch/said" && return
+	until [ "$(last_mark 2>"$scratch/said")" -ge "$1" ] 2>"$scratch/said"; do
+		kill -0 "$loader" || return
 		sleep 0.1
 	done
-	echo "# no mark $1 after $round rounds"
-	return 1
 }
 
 # The load has filled the device, and something was durable after that.
 begin_load()
 {
 	rm -f "$scratch/journal"
-	timeout "$patience" python3 selftests/kernel/blocks.py load /dev/mapper/aftl-fault \
+	python3 selftests/kernel/blocks.py load /dev/mapper/aftl-fault \
 		"$scratch/journal" 1000000 7 >"$scratch/blocks" 2>&1 &
 	loader=$!
 	until_mark 6
@@ -174,7 +170,7 @@ notices()
 	[ "$told" -eq 1 ] || { echo "# the log says it $told times"; return 1; }
 	grep -q 'Input/output error' "$scratch/blocks" ||
 		{ sed 's/^/# /' "$scratch/blocks"; return 1; }
-	timeout "$patience" dmsetup wait aftl-fault "$1"
+	dmsetup wait aftl-fault "$1"
 	[ "$(events)" -gt "$1" ] || { echo '# no event'; return 1; }
 	nothing dd if=/dev/zero of=/dev/mapper/aftl-fault bs=4k count=1 oflag=direct \
 		2>"$scratch/said" && grep -q 'Input/output error' "$scratch/said" &&
@@ -340,13 +336,11 @@ $bad 8 flakey /dev/ram0 $bad 0 3600 1 error_writes
 until_bad()
 {
 	for block; do
-		for round in $(seq 1 $((patience * 10))); do
-			dmsetup message aftl-fault 0 block "$block" >"$scratch/said" || return
-			! grep -qx 'state bad' "$scratch/said" || continue 2
+		until dmsetup message aftl-fault 0 block "$block" >"$scratch/said" &&
+			grep -qx 'state bad' "$scratch/said"; do
+			kill -0 "$loader" || { sed "s/^/# block $block: /" "$scratch/said"; return 1; }
 			sleep 0.1
 		done
-		sed "s/^/# block $block after $round rounds: /" "$scratch/said"
-		return 1
 	done
 }
 
@@ -373,7 +367,7 @@ runs_out_of_places()
 {
 	new_device timing off && clear_log && begin_load && before=$(events) && no_place || return
 	load_ends
-	timeout "$patience" dmsetup wait aftl-fault "$before"
+	dmsetup wait aftl-fault "$before"
 	ran_out=$(status_word aftl-fault 1)
 	echo "# $ran_out"
 	case $ran_out in
@@ -415,7 +409,7 @@ END
 suspends()
 {
 	new_device timing real buffer 256KiB && begin_load && "$@" || return
-	timeout "$patience" dmsetup suspend aftl-fault && timeout "$patience" dmsetup resume aftl-fault || return
+	dmsetup suspend aftl-fault && dmsetup resume aftl-fault || return
 	load_ends
 	grep -q 'Input/output error' "$scratch/blocks" && removed && has_kept
 }
@@ -447,7 +441,7 @@ blocks_run_out()
 	done
 	echo "# $block blocks"
 	load_ends
-	timeout "$patience" dmsetup wait aftl-fault "$before"
+	dmsetup wait aftl-fault "$before"
 	grep -q 'No space left on device' "$scratch/blocks" &&
 		[ "$(status_word aftl-fault 1)" = ro ] && removed && comes_back &&
 		[ "$(status_word aftl-fault 1)" = ro ] && removed
@@ -498,14 +492,11 @@ is_rebuilt()
 {
 	# shellcheck disable=SC2086 # words
 	create aftl-fault /dev/mapper/aftl-medium $volume || return
-	for _ in $(seq $((patience * 10))); do
-		[ "$(orphans 1)" -gt 0 ] || break
+	until [ "$(orphans 1)" -eq 0 ]; do
 		sleep 0.1
 	done
 	rebuilt=$((rebuilt + $(counter aftl-fault programmed_rebuild_units)))
-	[ "$(orphans 1)" -eq 0 ] && [ "$rebuilt" -gt 0 ] && removed && return
-	echo "# $(orphans 1) units are left, $rebuilt are rebuilt"
-	return 1
+	[ "$rebuilt" -gt 0 ] && removed
 }
 
 # With parity nothing of it is lost, and what was still to be rebuilt when the power failed is then.
@@ -643,7 +634,7 @@ available()
 }
 
 # More is written than the queue has room for while nothing is done: device time stands still, and
-# completions are late.
+# completions are late. The queue takes less memory, in KiB, than the device has sectors.
 is_slow()
 {
 	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
@@ -661,7 +652,7 @@ is_slow()
 	late=$(status_word aftl-fault 15)
 	echo "# $(((before - least) / 1024)) MiB of memory, $((late / 1000000)) ms late"
 	# shellcheck disable=SC2086 # words
-	wait "$fio" && [ $((before - least)) -lt 262144 ] && [ "$late" -gt 100000000 ] &&
+	wait "$fio" && [ $((before - least)) -lt "$(blockdev --getsz /dev/mapper/aftl-fault)" ] && [ "$late" -gt 100000000 ] &&
 		works && removed && create aftl-fault /dev/mapper/aftl-medium $small &&
 		verify aftl-fault --ioengine=libaio --iodepth=32 --bs=256k --size=28m --rw=write \
 			--verify_only && removed
@@ -709,7 +700,7 @@ collects_slowly()
 		verify aftl-fault --ioengine=libaio --iodepth=16 --bs=4k --size=100% &&
 		becomes "0 $size delay /dev/ram0 0 $1 /dev/ram0 0 $2" || return
 	clear_log
-	collect aftl-fault && timeout "$patience" dmsetup suspend aftl-fault &&
+	collect aftl-fault && dmsetup suspend aftl-fault &&
 		[ "$(dmsetup message aftl-fault 0 audit)" = clean ] &&
 		dmsetup resume aftl-fault && works || return
 	echo "# $(counter aftl-fault gc_valid_units) units moved"
@@ -727,10 +718,10 @@ is_administered()
 		for words in 'age 40d' 'gc' "policy gc_idle_valid $((round * 10))" \
 			"fault block $((round * 7))" 'age 1h'; do
 			# shellcheck disable=SC2086 # words
-			timeout "$patience" dmsetup message aftl-fault 0 $words >"$scratch/said" ||
+			dmsetup message aftl-fault 0 $words >"$scratch/said" ||
 				{ echo "# $words"; return 1; }
 		done
-		timeout "$patience" dmsetup suspend aftl-fault &&
+		dmsetup suspend aftl-fault &&
 			[ "$(dmsetup message aftl-fault 0 audit)" = clean ] &&
 			dmsetup resume aftl-fault || return
 	done
@@ -757,8 +748,8 @@ no_memory()
 page 64KiB policy baseline errors off" 2>"$scratch/said" &&
 		grep_log -q 'not enough memory' || return
 	echo "# $(((before - $(available)) / 1024)) MiB less"
-	# It wanted gigabytes; caches of the kernel come and go.
-	[ $((before - $(available))) -lt 262144 ] &&
+	# It wanted more than there was; caches of the kernel come and go.
+	[ $((before - $(available))) -lt $((before / 4)) ] &&
 		[ "$(grep -c dm_approxftl /proc/vmallocinfo)" -eq "$held" ]
 }
 

@@ -171,18 +171,26 @@ status_word()
 	dmsetup status "$1" | cut -d ' ' -f $(($2 + 3))
 }
 
+# until_true COMMAND...: waits without a deadline, for a guest on a busy machine is slow. The runner
+# ends a guest that hangs.
+until_true()
+{
+	until "$@"; do
+		sleep 0.1
+	done
+}
+
+collects_nothing()
+{
+	[ "$(status_word "$1" 19)" -eq 0 ]
+}
+
 # collect NAME [LUN]: collect garbage, and wait for the end
 collect()
 {
 	collect_name=$1
 	shift
-	dmsetup message "$collect_name" 0 gc "$@" || return
-	for _ in $(seq 3000); do
-		[ "$(status_word "$collect_name" 19)" -ne 0 ] || return 0
-		sleep 0.1
-	done
-	echo "# collection of $collect_name does not end"
-	return 1
+	dmsetup message "$collect_name" 0 gc "$@" && until_true collects_nothing "$collect_name"
 }
 
 # verify NAME [OPTION]...: fio writes, then reads and compares

@@ -205,11 +205,10 @@ die_is_rebuilt()
 	kept_die &
 	dmsetup message aftl-kept 0 fault die 2 && wait $! &&
 		[ "$(status_word aftl-kept 18)" -eq 1 ] || return 1
-	for _ in $(seq 600); do
-		[ "$(counter aftl-kept programmed_rebuild_units)" -lt 400 ] || break
+	until [ "$(counter aftl-kept programmed_rebuild_units)" -ge 400 ]; do
 		sleep 0.1
 	done
-	[ "$(counter aftl-kept programmed_rebuild_units)" -ge 400 ] && kept_die &&
+	kept_die &&
 		dmsetup table aftl-kept >"$scratch/kept" &&
 		dmsetup load aftl-kept "$scratch/kept" && dmsetup suspend aftl-kept &&
 		[ "$(dmsetup message aftl-kept 0 audit)" = clean ] && dmsetup resume aftl-kept &&

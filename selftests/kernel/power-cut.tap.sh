@@ -19,7 +19,7 @@ in_guest()
 {
 	kernel=$1
 	shift
-	userspace/lab/approxftl-lab --real-time --kernel "$kernel" --timeout 240 --disk "$work/disk" \
+	userspace/lab/approxftl-lab --real-time --kernel "$kernel" --disk "$work/disk" \
 		--results "$work/$kernel" --cmd "sh selftests/kernel/power-cut-guest.sh $*" \
 		>"$work/said" 2>"$work/complaints" &
 	guest=$!

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Programs in a Python that has started and has imported what they need, each in its own process.
 
-Words of standard input ask for them, each ended by a zero byte: PID, LIMIT in seconds (0: none),
-how many words the command has, and the command: PROGRAM, -c TEXT or -, and arguments. Files 3, 4
+Words of standard input ask for them, each ended by a zero byte: PID, how many words
+the command has, and the command: PROGRAM, -c TEXT or -, and arguments. Files 3, 4
 and 5 of process PID are its 0, 1 and 2. A line of standard output tells how it ended, as a shell
 does.
 """
@@ -58,7 +58,6 @@ def wanted() -> tuple[list[str], dict[str, CodeType]]:
     compiled: dict[str, CodeType] = {}
     asked = words()
     for client in asked:
-        limit = int(next(asked))
         command = [next(asked) for _ in range(int(next(asked)))]
         program = command[0]
         if not program.startswith("-") and program not in compiled and Path(program).is_file():
@@ -66,7 +65,6 @@ def wanted() -> tuple[list[str], dict[str, CodeType]]:
         child = os.fork()
         if not child:
             become(int(client))
-            signal.alarm(limit)
             return command, compiled
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         os.write(1, b"%d\n" % (code if code >= 0 else 128 - code))

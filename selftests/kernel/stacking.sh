@@ -67,7 +67,7 @@ on_one_of_ours()
 		--iodepth=16 --bs=16k --size=4m && table=$(dmsetup table aftl-above) &&
 		dmsetup remove aftl-above && dmsetup suspend aftl-below || return
 	dmsetup create aftl-above --table "$table" &
-	until_it_waits $! && timeout 20 dmsetup resume aftl-below && wait $! &&
+	until_it_waits $! && dmsetup resume aftl-below && wait $! &&
 		dmsetup remove aftl-above && dmsetup remove aftl-below
 }
 

@@ -14,14 +14,12 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
-import select
 import signal
 import struct
 import sys
 import termios
 import time
 
-PATIENCE_S = 30.0
 HOME = b"\033[H"
 
 
@@ -38,8 +36,6 @@ class Seen:
 
     def more(self) -> bool:
         """Read on; False at the end."""
-        if not select.select([self.terminal], [], [], PATIENCE_S)[0]:
-            raise SystemExit(f"nothing for {PATIENCE_S} s after {self.text!r}")
         try:
             read = os.read(self.terminal, 65536)
         except OSError:

@@ -31,7 +31,7 @@ from pathlib import Path
 BUILD = Path(os.environ.get("AFTL_BUILD") or "build")
 APPROXFTL = os.environ.get("APPROXFTL") or str(BUILD / "approxftl")
 UNKIND = str(BUILD / "approxftl-unkind")
-PATIENCE = float(os.environ.get("AFTL_UNKIND_PATIENCE") or 150)
+PATIENCE = float(os.environ.get("AFTL_UNKIND_PATIENCE") or 600)
 NAME = "aftl-unkind"
 MEDIUM = "aftl-medium"
 BELOW = "aftl-below"
