@@ -249,6 +249,14 @@ check-fast: ## the inner loop: no install, no fuzzing, no kernel, no slow test
 check-%: ## one area:
 	+@$(call build_and_run,$*,$*)
 
+# A machine on which nobody may install anything is tested without load, which selftests/flaky says.
+flaky: ## run TEST=AREA[/NAME] N=20 times on a busy machine and report how often it fails
+	@[ -n '$(TEST)' ] || { echo 'make flaky: TEST=AREA or TEST=AREA/NAME is wanted' >&2; exit 2; }
+	@selftests/install-packages --load || :
+	+@$(if $(strip $(call area_programs,$(firstword $(subst /, ,$(TEST))))),$(MAKE) -ks $(jobs) WERROR=1 \
+		$(call area_programs,$(firstword $(subst /, ,$(TEST)))))
+	@selftests/flaky --build $(O) --runs $(or $(N),20) $(TEST)
+
 # ---------------------------------------------------------------- the rest
 
 # Python with the packages that `make deps` has installed.
@@ -354,7 +362,7 @@ help: ## print this
 	@echo '  FUZZ_SECONDS=6          time of each fuzz harness'
 
 .PHONY: all bench bench-kernel bench-recovery bench-replay bench-shards blktests check check-fast claims clean \
-	demo demo-deps demo-programs deps dmtest every-test help lab mutants raid selftests selftests-debug shelf tables xfstests \
+	demo demo-deps demo-programs deps dmtest every-test flaky help lab mutants raid selftests selftests-debug shelf tables xfstests \
 	FORCE
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
