@@ -19,9 +19,16 @@ def tag(*words: str | Path, log: Path | None = None) -> Done:
     return run(DOUBLE / "approxftl", "tag", *words, log=log)
 
 
-def answer(*words: str | Path, log: Path | None = None) -> Any:
-    done = tag(*words, "--json", log=log)
-    assert (done.code, done.err) == (0, "")
+def direct_writes(file: Path) -> str:
+    """Return the warning of "tag add" about writes that a tag does not reach."""
+    return (f"approxftl tag add: {file}: buffered writes are approximate from now on; O_DIRECT"
+            " writes stay precise, see approxftl-tag(8)\n")
+
+
+def answer(verb: str, *words: str | Path, log: Path | None = None) -> Any:
+    done = tag(verb, *words, "--json", log=log)
+    assert done.code == 0
+    assert "O_DIRECT" in done.err if verb == "add" and "--precise" not in words else not done.err
     return document_of("userspace/approxftl/verbs-output.schema.json", done.out)
 
 
@@ -35,7 +42,8 @@ def file(tmp_path: Path) -> Path:
 def test_add_all(file: Path) -> None:
     assert answer("add", file)["ranges"] == [
         {"offset_bytes": 0, "length_bytes": None, "class": "approximate", "level": 1}]
-    assert tag("add", file) == Done(0, "", "")
+    assert tag("add", file) == Done(0, "", direct_writes(file))
+    assert tag("add", "--precise", file) == Done(0, "", "")
 
 
 def test_add_ranges(file: Path) -> None:

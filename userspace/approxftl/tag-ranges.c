@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "checked-memory.h"
@@ -207,6 +208,19 @@ static int answer(struct approxftl *library, const struct device_options *option
 	return min(count, 0);
 }
 
+/* The kernel finds a file's tag by the page cache, which an O_DIRECT write bypasses. */
+static void warn_of_direct_writes(const struct change *change)
+{
+	struct stat status;
+
+	if (change->kind == APPROXFTL_NONE || change->kind == APPROXFTL_PRECISE ||
+	    fstat(change->fd, &status) || !S_ISREG(status.st_mode))
+		return;
+	complain_of(change->options->verb,
+		    "%s: buffered writes are approximate from now on; O_DIRECT writes stay precise, see approxftl-tag(8)",
+		    change->options->words[0]);
+}
+
 static enum exit_code make_change(const struct change *change)
 {
 	const struct device_options *options = change->options;
@@ -218,6 +232,8 @@ static enum exit_code make_change(const struct change *change)
 		return EXIT_FAILED;
 	if (!ret)
 		ret = answer(change->library, options, change->fd);
+	if (!ret)
+		warn_of_direct_writes(change);
 	return ret ? tag_failed(options, options->words[0], ret) : EXIT_DONE;
 }
 
