@@ -9,6 +9,9 @@ The commands of a document run one after the other in a directory that looks lik
 tree, so that they leave nothing behind. A document that says "<!-- runs in a copy of the tree -->"
 gets files of its own to change and to build.
 
+A ```sh block below "<!-- runs in the lab -->" is run as it is printed in a virtual machine, each in
+a shell of its own, in one directory that looks like the top of the tree.
+
 When numbers have changed for a reason, run this file as a program: it writes the new ones into the
 documents. A line that is gone, or has other words, has to be mended by hand.
 """
@@ -17,6 +20,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import json
 import os
 import re
 import shutil
@@ -46,6 +50,8 @@ COPIED = (
     "trace-tools",
     "userspace",
 )
+LAB = "<!-- runs in the lab -->\n"
+IN_LAB = re.compile(re.escape(LAB) + r"```sh\n(.*?)^```$", re.M | re.S)
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 SPAN = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)|src(?:set)?=\"([^\"]+)\"")
@@ -217,6 +223,38 @@ def test_commands_print_what_is_shown(path: Path, tmp_path: Path) -> None:
     prepare(path, tmp_path)
     for command in typed:
         run(command, tmp_path)
+
+
+def lab_script(sections: list[str]) -> str:
+    """Return what runs sections in the lab, in a directory that looks like the top of the tree."""
+    lines = ['set -e; mkdir /run/fresh; cd /run/fresh; ln -s "$AFTL_TOP"/* .',
+             'rm -f build; ln -s "$AFTL_BUILD" build']
+    for section in sections:
+        lines += ["cat >section <<'END OF SECTION'", section.strip(), "END OF SECTION",
+                  "sh section </dev/null"]
+    return "\n".join([*lines, 'cp four.json replay.json album.html "$RESULTS"', ""])
+
+
+@pytest.mark.slow
+def test_sections_run_in_the_lab_as_they_are_printed(tmp_path: Path) -> None:
+    sections = IN_LAB.findall((TOP / "README.md").read_text())
+    assert len(sections) == 2
+    script = tmp_path / "script"
+    script.write_text(lab_script(sections))
+    done = subprocess.run([BUILD / "approxftl-lab", "--results", tmp_path, "--script", script],
+                          capture_output=True, text=True, check=False)
+    told = done.stdout + done.stderr
+    assert done.returncode == 0, told
+    assert re.search(r"^[1-9]\d* bits have flipped, the library says", told, re.M), told
+    assert "O_DIRECT writes stay precise" in told, told
+    runs = json.loads((tmp_path / "four.json").read_text())["runs"]
+    assert len(runs) == 4
+    assert runs[0]["counters"]["host_write_approx_units"] > 0
+    assert len({run["energy"]["program_pj"] for run in runs}) == 4
+    assert len({run["timing"]["write_response"]["mean_ns"] for run in runs}) == 4
+    replayed = json.loads((tmp_path / "replay.json").read_text())["latency"]
+    assert any(row["op"] == "write" and row["class"] == "approximate" for row in replayed)
+    assert "<svg" in (tmp_path / "album.html").read_text()
 
 
 def test_documents_have_commands() -> None:
