@@ -172,7 +172,8 @@ EXAMPLES += $(plain_dir)/recovery-cost
 
 include packaging/install.mk
 
-all: $(PROGRAMS) $(EXAMPLES) ## build the programs and the library, in $(O)
+# Manual pages need python3-docutils.
+all: $(PROGRAMS) $(EXAMPLES) $(if $(shell command -v rst2man),$(PAGES)) ## build programs, library and manuals, in $(O)
 	@[ -z '$(strip $(LEFT_OUT))' ] || echo 'left out, for lack of packages: $(strip $(LEFT_OUT))'
 
 $(PROGRAM): $(call objects,plain,$(CORE) $(LIB) $(SIM) $(CLI))
@@ -267,7 +268,7 @@ PHYSICS = $(PYTHON) -m aftl_physics
 demo-deps:
 	@selftests/install-packages --demo
 
-demo-programs: $(PROGRAM) $(addprefix $(plain_dir)/approxftl-,app demo lab report)
+demo-programs: $(PROGRAM) $(addprefix $(plain_dir)/approxftl-,app compare demo lab report)
 	@:
 
 demo: ## a file system and two policies on an emulated SSD, in a virtual machine

@@ -8,12 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from selftests.lib.programs import BUILD, TOP, Done, beside_module, run_program
+from selftests.lib.programs import BUILD, Done, beside_module, run_program
 
 VERBS = ("calibrate", "compare", "drives", "embeddings", "figures", "model", "parquet", "report",
          "study", "synth", "weights")
 NAMES = {"embeddings": "app embeddings", "model": "tag model", "weights": "app weights"}
-SIDE_BY_SIDE = TOP / "userspace/demo/side-by-side.py"
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +78,3 @@ def test_help_does_not_wait_for_numpy(verb: str) -> None:
                        environment={"PYTHONPROFILEIMPORTTIME": "1"})
     assert done.code == 0 and " approxftl_tools" in done.err
     assert "numpy" not in done.err
-
-
-def test_the_tables_of_the_demonstration(homework: Path, tmp_path: Path) -> None:
-    for setting in ({"PYTHONPATH": str(homework)}, {"PYTHONHOME": "/nowhere"}):
-        done = run_program(SIDE_BY_SIDE, tmp_path, directory=homework, environment=setting)
-        assert "baseline.fio.json" in done.err, done

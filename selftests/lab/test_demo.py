@@ -18,11 +18,11 @@ NAMES = [f"{policy}{rest}" for policy in ("baseline", "approxftl")
 STAND_INS = {
     "bin/approxftl": 'while [ $# -gt 0 ]; do [ "$1" != --output ] || echo page >"$2"; shift; done',
     "bin/approxftl-app": ":",
+    "bin/approxftl-compare": ":",
     "bin/approxftl-report": ":",
     "bin/fio": ":",
     "bin/mkfs.ext4": ":",
     "lib/approxftl/demo/in-guest.sh": ":",
-    "lib/approxftl/demo/side-by-side.py": ":",
     "bin/approxftl-lab": f"""
 echo "$RUN" >>"${{0%/*}}/booted"
 while [ "$1" != --results ]; do shift; done
@@ -138,14 +138,4 @@ def test_what_the_figures_are_shown_with_is_tried_first(demo: Installed) -> None
     demo.stand_in("bin/approxftl-report", "echo 'approxftl report: no numpy' >&2; exit 1")
     done = demo.run()
     assert (done.code, done.err, demo.booted()) == (1, "approxftl report: no numpy\n", False)
-    demo.stand_in("bin/approxftl-report", ":")
-    demo.stand_in("lib/approxftl/demo/side-by-side.py", "exit 1")
-    done = demo.run()
-    assert (done.code, demo.booted()) == (1, False)
-    assert "apt install python3" in done.err
     assert not demo.results.exists()
-
-
-def test_the_tables_have_help() -> None:
-    done = run_program(TOP / "userspace/demo/side-by-side.py", "--help")
-    assert (done.code, done.err) == (0, "")

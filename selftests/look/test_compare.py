@@ -14,6 +14,7 @@ from selftests.lib.json_schema import document_of
 from selftests.look.support import (
     POLICIES,
     Json,
+    device,
     everything,
     replayed,
     run,
@@ -246,3 +247,43 @@ def test_a_timeline_opens_at_the_largest_collection(tmp_path: Path) -> None:
     drawn = re.findall(r'"(\w+), (gc|host), block 0, page (\d+)"', unquote(unescape(html)))
     assert drawn[0] == ("read", "gc", "3000")
     assert ("erase", "gc", "3499") in drawn
+
+
+def fio(mean: float) -> Json:
+    """Return what fio writes of two jobs; one is too short for a 99th percentile."""
+    def times(count: int) -> Json:
+        return {"total_ios": count, "clat_ns": {"N": count, "mean": mean,
+                                                "percentile": {"99.000000": 4 * mean}}}
+    return {"fio version": "fio-3.33", "jobs": [
+        {"jobname": "write", "write": times(1000), "read": times(0)},
+        {"jobname": "look", "write": times(0), "read": times(999)}]}
+
+
+def test_fio_devices_and_programs_stand_side_by_side(tmp_path: Path) -> None:
+    files = []
+    for i, name in enumerate(("baseline", "vth_b"), 1):
+        app = {"app": "img", "phase": "compute", "compute_ns": 1000 * i,
+               "inputs": {"flipped_bits": i - 1}, "quality": {"psnr_db": None if i == 1 else 30.5},
+               "check": {"of": "pixels", "passed": True}}
+        for kind, document in (
+                ("fio", fio(2e6 / i)), ("app", app),
+                ("stat", device(name=name, policy=name, write_amplification=float(i)))):
+            files.append(tmp_path / f"{name}.{kind}.json")
+            files[-1].write_text(json.dumps(document))
+    told = re.sub(" +", " ", succeed("compare", *files))
+    assert told.splitlines()[:4] == [
+        "Latencies by fio baseline vth_b", "write latency, mean 2 ms 1 ms 0.500x",
+        "write latency, p99 8 ms 4 ms 0.500x", "look, read latency, mean 2 ms 1 ms 0.500x"]
+    assert "\nwrite amplification 1 2 2.000x\n" in told
+    assert "\nflipped bits in the data 0 1\n" in told
+    assert "\nPSNR, dB infinite 30.5\n" in told
+    assert "\ncheck passed yes yes\n" in told
+    assert "late" not in told.replace("latency", "")
+    page = tmp_path / "r.html"
+    succeed("report", *files, "-O", page)
+    html = page.read_text()
+    assert "vth_b beside baseline: 0.500 of its write latency, mean; " in html
+    assert html.index('<figure id="ratios-1"') < html.index('id="tables"')
+    table = document_of("trace-tools/approxftl_tools/tools-output.schema.json",
+                        succeed("compare", "--json", *files))["tables"][0]
+    assert table["rows"][0] == {"name": "write latency, mean", "values": [2e6, 1e6]}

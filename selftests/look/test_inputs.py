@@ -56,7 +56,8 @@ WRONG = [
      b'"cat": "", "args": {}}]}', "one without block, page: "),
     (b'{"devices": []}', "a list of devices, with none in it"),
     (b'{"devices": [{}]}', "a device without a name; found nothing"),
-    (b'{"fio version": "fio-3.33"}', "output of fio, which knows nothing of the flash"),
+    (b'{"fio version": "fio-3.33"}', "JSON of fio without jobs; fio --output-format=json"),
+    (b'{"fio version": "fio-3.33", "jobs": [{}]}', "a job of fio without a name; found nothing"),
     (b'{"approxftl_json_format": [2, 0], "runs": []}', "JSON of format [2, 0]; format 1 is"),
     (b"\x89AFT\r\n\x1a\n", "a record file of 8 bytes has no whole header; it is cut off"),
 ]

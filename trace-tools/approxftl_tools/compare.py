@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools import aft, command, row_list
-from approxftl_tools.figure import Cell, number
+from approxftl_tools import measured as outside
+from approxftl_tools.figure import Cell
 from approxftl_tools.figure_runs import several_policies
 from approxftl_tools.inputs import WHAT_FILES_ARE, Device, Inputs, Run, read
-from approxftl_tools.measures import HEADLINE, MEASURES, Measure, factor, human, measured, scaled
+from approxftl_tools.measured import flat, in_words, spoken
+from approxftl_tools.measures import HEADLINE, MEASURES, Measure, factor, human, measured
 from approxftl_tools.row_list import Column
 
 Json = dict[str, Any]
@@ -86,14 +88,8 @@ def device_facts(device: Device) -> list[tuple[str, Cell]]:
 
 def fact_row(key: str, value: Cell) -> list[str]:
     """Return a line of a table: the name, and the value in a unit that a person reads."""
-    name, unit = key, ""
-    for one in ("ns", "bytes"):
-        if key.endswith((f"_{one}", f".{one}")):
-            # "read bytes" says what; "span ns" says no more than its value does.
-            name, unit = key if one == "bytes" else key.removesuffix("_ns"), one
-    plain = number(value, 6)
-    said = scaled(unit, value) if isinstance(value, int | float) else None
-    return [name.replace("p99_9", "p99.9").replace("_", " "), said or plain]
+    name, unit = spoken(key)
+    return [name, in_words(unit, value)]
 
 
 def device_rows(device: Device) -> list[list[str]]:
@@ -156,19 +152,6 @@ def log_rows(log: aft.ReplayLog) -> list[list[str]]:
     return [["", log.label], *(fact_row(key, value) for key, value in log_facts(log))]
 
 
-def flat(node: Any, name: str = "") -> list[tuple[str, Cell]]:
-    """Return the plain values of a document, by their path in it."""
-    if isinstance(node, dict):
-        return [pair for key, value in node.items()
-                for pair in flat(value, f"{name}.{key}" if name else str(key))]
-    if isinstance(node, list):
-        return [pair for item in node if isinstance(item, dict) and "op" in item
-                for pair in flat({key: value for key, value in item.items()
-                                  if key not in ("op", "class")},
-                                 f"{item['op']} {item.get('class', '')}".strip())]
-    return [(name, int(node) if isinstance(node, bool) else node)]
-
-
 def replay_facts(replay: Run) -> list[tuple[str, Cell]]:
     """Return what the report of a replay says."""
     return [(key, value) for key, value in flat(replay.data) if not key.startswith("tool.")]
@@ -192,7 +175,7 @@ def replay_headline(replay: Run) -> list[list[str]]:
     known = dict(replay_facts(replay))
     rows = [fact_row(key, known[key]) for key in REPLAY_HEADLINE if key in known]
     return [["", replay.label],
-            *([name.replace("fidelity.", "").replace("data.", "").replace(".", ", "), said]
+            *([name.removeprefix("fidelity, ").removeprefix("data, "), said]
               for name, said in rows)]
 
 
@@ -207,24 +190,6 @@ def replay_latencies(replay: Run) -> list[list[str]]:
     return [["", *(key.removesuffix("_ns") for key in LATENCIES)],
             *([f"{row['op']} {row.get('class', '')}".strip(),
                *(fact_row(key, row.get(key))[1] for key in LATENCIES)] for row in rows)]
-
-
-PROGRAM_PARTS = ("write_ns", "compute_ns", "inputs", "reported", "quality", "check")
-
-
-def program_value(column: dict[str, Cell], key: str) -> str:
-    """Return a value; only a ratio of no noise is null in such a report."""
-    infinite = key in column and column[key] is None
-    return "infinite" if infinite else number(column.get(key), 6)
-
-
-def program_rows(programs: Sequence[Run]) -> list[list[str]]:
-    """Return the lines of a table of one program's runs."""
-    columns = [dict(flat({part: program.data[part] for part in PROGRAM_PARTS
-                          if part in program.data})) for program in programs]
-    keys = dict.fromkeys(key for column in columns for key in column)
-    return [["", *(program.label for program in programs)],
-            *([key, *(program_value(column, key) for column in columns)] for key in keys)]
 
 
 # ---------------------------------------------------------------- text
@@ -250,7 +215,9 @@ def text(inputs: Inputs, every: bool) -> str:
         parts.append(head + text_table(rows_of(runs, every)))
     if inputs.failures:
         parts.append("".join(f"{line}\n" for line in failure_lines(inputs)))
-    parts += [text_table(device_rows(device)) for device in inputs.devices]
+    parts += [text_table(table.rows()) for table in outside.tables(inputs)]
+    parts += [text_table(device_rows(device)) for device in inputs.devices
+              if every or not outside.compared(inputs, device)]
     parts += [text_table(replay_rows(replay)) for replay in inputs.replays]
     parts += [text_table(record_rows(file)) for file in inputs.records]
     parts += [text_table(log_rows(log)) for log in inputs.logs]
@@ -292,6 +259,9 @@ def document(inputs: Inputs, argv: Sequence[str]) -> Json:
         "runs": [run_json(run, runs[0]) for runs in blocks_of_runs(inputs) for run in runs],
         "failed": [{"file": str(failure.path), "policy": failure.policy, "why": failure.why}
                    for failure in inputs.failures],
+        "tables": [{"title": table.title, "columns": list(table.labels),
+                    "rows": [{"name": line.title, "values": list(line.values)}
+                             for line in table.lines]} for table in outside.tables(inputs)],
         "devices": [facts_json(d.label, d.path, [*device_facts(d), *device_measures(d).items()])
                     for d in inputs.devices],
         "replays": [facts_json(r.label, r.path, replay_facts(r)) for r in inputs.replays],
@@ -364,7 +334,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             command.CLAIMS.writes(args.json, "--json")
         inputs = read(args.files)
         if not (inputs.runs or inputs.devices or inputs.replays or inputs.logs
-                or inputs.records):
+                or inputs.records or inputs.programs or inputs.fio):
             raise command.Refusal(f"found {inputs.summary()}, which has no numbers to compare; "
                                   "approxftl report draws it")
         with command.understanding(args.files):

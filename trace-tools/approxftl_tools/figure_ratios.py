@@ -15,7 +15,9 @@ from approxftl_tools.figure_runs import (
     sources,
 )
 from approxftl_tools.inputs import Inputs, Run
-from approxftl_tools.measures import BY_KEY
+from approxftl_tools.measured import Table, tables
+from approxftl_tools.measures import BY_KEY, factor
+from approxftl_tools.statistics import Estimate
 
 #: Of which less is better; tails beside means.
 COMPARED = ("read_response_mean_ns", "read_response_p99_ns", "write_response_mean_ns",
@@ -32,23 +34,46 @@ def dots_of(runs: Sequence[Run], names: Sequence[str]) -> Dots:
                 f"times that of {names[0]}", mark=1.0)
 
 
+def measured_dots(table: Table) -> Dots:
+    """Return what was measured relative to the first column."""
+    lines = [line for line in table.lines if line.values[0] and any(line.values[1:])]
+    return Dots([line.title for line in lines],
+                [(label, [None if not (found := factor(line.values[at], line.values[0]))
+                          else Estimate(found, None, 1) for line in lines])
+                 for at, label in enumerate(table.labels) if at],
+                f"times that of {table.labels[0]}", mark=1.0)
+
+
+def measured_ratios(inputs: Inputs) -> list[Figure]:
+    """Ratios of what fio and devices have measured, a figure for each table."""
+    found = [(table, measured_dots(table)) for table in tables(inputs) if len(table.labels) > 1]
+    return [Figure("ratios", f"{table.title}: ratios to {table.labels[0]}",
+                   f"How many times that of {table.labels[0]} a measure is. One run each gives no "
+                   "interval. Left of the line is less.", dots,
+                   table.sources)
+            for table, dots in found if dots.categories]
+
+
 def ratios(inputs: Inputs) -> list[Figure]:
     """Ratios with intervals; where inputs are workloads, of each of them."""
+    if not inputs.runs and (measured := measured_ratios(inputs)):
+        return measured
     runs = runs_of(inputs)
     several = several_policies(inputs)
     groups = [inputs.group(name) for name in inputs.groups()] if several else [runs]
     dots = [(group[0].group, dots_of(group, [run.policy if several else run.label
-                                             for run in group]))
-            for group in groups if any(run.seeds for run in group)]
+                                             for run in group])) for group in groups]
     found = [one for one in dots if one[1].categories]
     if not found:
-        raise Lacking("several policies with several seeds each, approxftl sim --policy "
-                      "baseline,approxftl --seed 1..8 --json=FILE, have them")
+        raise Lacking("several policies, approxftl sim --policy baseline,approxftl --json=FILE, "
+                      "have them; with --seed 1..8 they have intervals")
     base = runs[0].policy if several else runs[0].label
     more = f" These are {PANELS} of {len(found)} inputs." if len(found) > PANELS else ""
+    seeds = max(len(run.seeds) for run in runs)
+    sure = (f"the mean of {seeds} seeds, each beside the same seed of the other, and its interval "
+            "of 95 %. Left of the line is better; an interval that reaches across it may be chance"
+            if seeds else "one seed, which gives no interval. Left of the line is better")
     return [Figure(
         "ratios", f"Ratios to {base}{', by input' if several else ''}",
-        f"How many times that of {base} a measure is: the mean of "
-        f"{max(len(run.seeds) for run in runs)} seeds, each beside the same seed of the other, and "
-        "its interval of 95 %. Left of the line is better; what reaches across it may be chance."
-        + more, Panels(found[:PANELS]) if several else found[0][1], sources(runs))]
+        f"How many times that of {base} a measure is: {sure}.{more}",
+        Panels(found[:PANELS]) if several else found[0][1], sources(runs))]

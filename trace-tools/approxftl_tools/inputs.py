@@ -24,9 +24,9 @@ Json = dict[str, Any]
 #: What is taken from a directory.
 PATTERNS = ("*.json", "*.aft", "*.txt", "*.log")
 KNOWN = ("results of approxftl sim --json, timelines of approxftl sim --timeline, reports of "
-         "approxftl replay and approxftl app, output of approxftl stat -j, health -j and "
-         "status -j, answers to the messages stats, luns, blocks and block, record files (.aft), "
-         "logs of replays")
+         "approxftl replay and approxftl app, JSON of fio, output of approxftl stat -j, "
+         "health -j and status -j, answers to the messages stats, luns, blocks and block, record "
+         "files (.aft), logs of replays")
 #: In the help of the commands that take them.
 WHAT_FILES_ARE = wrapped("FILE may be a directory. What a file is follows from what is in it: "
                          f"{KNOWN}.")
@@ -108,6 +108,7 @@ class Inputs:
     replays: list[Run] = field(default_factory=list)
     logs: list[aft.ReplayLog] = field(default_factory=list)
     programs: list[Run] = field(default_factory=list)
+    fio: list[Run] = field(default_factory=list)
 
     def groups(self) -> list[str]:
         """Return the names of inputs that have several policies or stand for workloads."""
@@ -124,7 +125,7 @@ class Inputs:
                   (len(self.timelines), "timeline"), (len(self.messages), "answer"),
                   (len(self.records), "record file"), (len(self.replays), "replay"),
                   (len(self.logs), "log"),
-                  (len(self.programs), "program")]
+                  (len(self.programs), "program"), (len(self.fio), "fio result")]
         words = [f"{n} {plural(what) if n > 1 else what}" for n, what in counts if n]
         return ", ".join(words) or "nothing"
 
@@ -242,6 +243,18 @@ def take_program(inputs: Inputs, path: Path, document: Json) -> None:
     inputs.programs.append(Run(label, str(document["app"]), document, document, path))
 
 
+def take_fio(inputs: Inputs, path: Path, document: Json) -> None:
+    """Add what fio has measured."""
+    jobs = document.get("jobs")
+    if not isinstance(jobs, list) or not jobs:
+        raise Refusal(f"{path}: JSON of fio without jobs; fio --output-format=json writes them")
+    for job in jobs:
+        if lacks(job, ("jobname",)):
+            raise Refusal(f"{path}: a job of fio without a name; found {contents(job)}")
+    label = path.name.removesuffix(".json").removesuffix(".fio")
+    inputs.fio.append(Run(label, path.stem, document, document, path))
+
+
 def is_list(document: Json, key: str) -> bool:
     """Tell whether there is a list."""
     return isinstance(document.get(key), list)
@@ -267,8 +280,7 @@ def take_document(inputs: Inputs, path: Path, document: Any) -> None:
     elif "app" in document:
         take_program(inputs, path, document)
     elif "fio version" in document:
-        raise Refusal(f"{path}: output of fio, which knows nothing of the flash; "
-                      "approxftl stat -j has what the device counted")
+        take_fio(inputs, path, document)
     else:
         raise Refusal(f"{path}: JSON with {shown(document)}; looked for {KNOWN}")
 
@@ -380,4 +392,5 @@ def read(paths: Sequence[Path]) -> Inputs:
             take_file(inputs, path)
     name_groups(inputs.runs)
     name_runs(inputs.runs)
+    name_runs(inputs.fio)
     return inputs

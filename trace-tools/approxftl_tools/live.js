@@ -254,7 +254,7 @@
 		});
 		label.append("Only what has ", filter);
 		form.append(label);
-		figures[0].before(form);
+		(document.querySelector(".many") ?? figures[0]).before(form);
 	};
 
 	if (figures.length) {

@@ -39,10 +39,19 @@ from approxftl_tools.figure import (
 from approxftl_tools.output import write_file
 from approxftl_tools.page import HERE
 from approxftl_tools.refusal import Refusal
-from approxftl_tools.svg import LINE, PLOT_HEIGHT, columns_of, dots_scale, means_scales
+from approxftl_tools.svg import (
+    LINE,
+    PLOT_HEIGHT,
+    columns_of,
+    dots_scale,
+    means_scales,
+    tick_places,
+)
 
 Json = dict[str, Any]
 
+#: Letters that fit below a figure.
+LETTERS = 70
 #: What the bundle is made of, which says so nowhere itself.
 NOTICE = ("Vega, Vega-Lite and Vega-Embed: Copyright University of Washington Interactive Data Lab "
           "and contributors, BSD-3-Clause; D3: Copyright Mike Bostock, ISC")
@@ -129,6 +138,14 @@ def axis(field: str, title: str, log: bool = False, **more: Any) -> Json:
             "scale": {"type": "log", "nice": False} if log else {"type": "linear", **more}}
 
 
+def names_axis(names: Sequence[str]) -> Json:
+    """Return how names stand below an axis: in lines if these fit side by side, else slanted."""
+    longest = max((len(line) for name in names for line in name.split(", ")), default=0)
+    if longest * len(names) > LETTERS:
+        return {"labelAngle": -30, "labelOverlap": True}
+    return {"labelAngle": 0, "labelExpr": "split(datum.label, ', ')"}
+
+
 def line_at(channel: str, mark: float | None) -> list[Json]:
     """Return a layer for a line across, if there is to be one."""
     return [] if mark is None else [
@@ -150,7 +167,7 @@ def bars(plot: Bars) -> Json:
         "xOffset": {"field": "series", "type": "nominal", "sort": names}}
     encoding = {
         "x": {"field": "c0", "type": "nominal", "sort": None, "title": None,
-              "axis": {"labelAngle": -30, "labelOverlap": True}},
+              "axis": names_axis(plot.categories)},
         "y": {**axis("value", plot.unit), "stack": "zero" if plot.stacked else None},
         "order": {"field": "rank"}, **apart, **filled_by(plot, "series"),
         "tooltip": tooltip(("c0", ""), ("series", "of"), ("value", plot.unit))}
@@ -224,16 +241,19 @@ def seen(plot: Means) -> str:
 
 def standing(plot: Means) -> tuple[Json, Json]:
     """Return the channels of where a mark of a study is, and of how high."""
-    x_scale, y_scale = means_scales([one for _, one in panels_of(plot) if isinstance(one, Means)])
+    plots = [one for _, one in panels_of(plot) if isinstance(one, Means)]
+    x_scale, y_scale = means_scales(plots)
     y = axis("c3", plot.y_label, plot.log_y)
     y["scale"] |= {"domain": [y_scale[0], y_scale[-1]], "nice": False}
     if plot.numeric:
         x = axis("at", plot.x_label, plot.log_x)
         x["scale"] |= {"domain": [x_scale[0], x_scale[-1]], "nice": False}
+        if few := tick_places(plots):
+            x["axis"] |= {"values": few, "labelExpr": "format(datum.value, '~g')"}
         return {"x": x}, y
     names = [str(x) for x in plot.xs]
     x = {"field": "c2", "type": "nominal", "sort": names, "title": plot.x_label,
-         "scale": {"domain": names}, "axis": {"labelAngle": -30, "labelOverlap": True}}
+         "scale": {"domain": names}, "axis": names_axis(names)}
     apart = {} if plot.kind == "stack" or len(plot.series) < 2 else {
         "xOffset": {"field": "c1", "type": "nominal", "sort": list(plot.series),
                     "scale": {"domain": list(plot.series)}}}

@@ -13,14 +13,14 @@ from shlex import join
 from statistics import geometric_mean
 from typing import Any
 
-from approxftl_tools import command, compare, live
+from approxftl_tools import command, compare, live, measured
 from approxftl_tools.figure import Figure, number
 from approxftl_tools.figure_kinds import KINDS, Kind, draw
 from approxftl_tools.figure_runs import Lacking, many_inputs, of_policy, policies
 from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, Run, marked, read
 from approxftl_tools.measures import factor
 from approxftl_tools.page import DIGITS, page, shown
-from approxftl_tools.report_words import interval_rows, simulated, verdicts
+from approxftl_tools.report_words import answer, interval_rows, simulated, verdicts
 from approxftl_tools.seeds import over_seeds
 from approxftl_tools.study_report import parts_of
 
@@ -74,15 +74,17 @@ def tables(inputs: Inputs) -> Json:
         caption = (f"{runs[0].group}; beside a value how many times that of {runs[0].label} it is"
                    f"{beside}")
         blocks.append((rows(runs, every=False), rows(runs, every=True), caption))
-    programs = [(app, compare.program_rows([one for one in inputs.programs if one.group == app]))
-                for app in dict.fromkeys(program.group for program in inputs.programs)]
+    alone = [one for one in inputs.devices if not measured.compared(inputs, one)]
     return {"over": over, "blocks": blocks, "failures": compare.failure_lines(inputs),
             "replays": [(compare.replay_headline(one), compare.replay_latencies(one),
                          compare.replay_rows(one)) for one in inputs.replays],
-            "others": [*(("Device", compare.device_rows(one)) for one in inputs.devices),
+            "measured": [([["", *table.labels], *table.rows()[1:]], table.title)
+                         for table in measured.tables(inputs)],
+            "facts": [("Device", compare.device_rows(one)) for one in inputs.devices
+                      if one not in alone],
+            "others": [*(("Device", compare.device_rows(one)) for one in alone),
                        *(("Record file", compare.record_rows(one)) for one in inputs.records),
-                       *(("Log of a replay", compare.log_rows(one)) for one in inputs.logs)],
-            "programs": programs}
+                       *(("Log of a replay", compare.log_rows(one)) for one in inputs.logs)]}
 
 
 def origin(path: Path, document: Json, what: str) -> list[str]:
@@ -106,6 +108,9 @@ def provenance(inputs: Inputs) -> list[list[str]]:
             timeline.path, timeline.document, marked("timeline", timeline.document))
     for replay in inputs.replays:
         rows[str(replay.path)] = origin(replay.path, replay.document, "replay")
+    for output in inputs.fio:
+        rows[str(output.path)] = [str(output.path), "fio", str(output.data["fio version"]), "", "",
+                                  ""]
     for program in inputs.programs:
         rows[str(program.path)] = origin(program.path, program.document, "program")
     for message in inputs.messages:
@@ -153,14 +158,16 @@ def html(given: Inputs, studies: Sequence[Path], heading: str, argv: Sequence[st
     code = live.bundle() if found else None
     # A kind's figures have different names already; kinds may share one.
     taken: set[str] = set()
-    figures = []
+    figures: list[Json] = []
     for figure in (one for _, some in found for one in some):
         unique = figure
         while unique.name in taken:
             unique = replace(unique, name=unique.name + "-more")
         taken.add(unique.name)
-        figures.append(shown(unique, live.script(unique) if code else ""))
+        figures.append({**shown(unique, live.script(unique) if code else ""),
+                        "first": not figures and unique.name.startswith("ratios")})
     return page("report.html", heading, bundle=live.ending(code) if code else None,
+                answer=answer(inputs),
                 simulated=simulated(inputs) if inputs.runs else "",
                 verdicts=verdicts(inputs) if inputs.runs else [],
                 summary=summary(given, studies), figures=figures, provenance=provenance(inputs),

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a report says before it shows anything: what was simulated, and which policy is better."""
+"""The first words of a report: which policy is better, and what was simulated."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import PurePath
+from statistics import geometric_mean
 from typing import Any
 
 from approxftl_tools.compare import shown_measures, values_of
-from approxftl_tools.figure_runs import group_of
+from approxftl_tools.figure_runs import group_of, ratio_of, several_policies, value_of
 from approxftl_tools.inputs import Inputs, Run
-from approxftl_tools.measures import scaled
+from approxftl_tools.measured import Table, tables
+from approxftl_tools.measures import BY_KEY, human, scaled
 from approxftl_tools.seeds import groups_of
+from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_report import sentences
 from approxftl_tools.study_table import cell, ends
 
@@ -72,6 +75,86 @@ def verdicts(inputs: Inputs) -> list[str]:
         if found:
             return found
     return []
+
+
+def said_ratio(one: Estimate) -> str:
+    """Return a ratio and how sure it is."""
+    if one.low is None or one.high is None or one.equal:
+        return f"{one.mean:.3f}"
+    return f"{one.mean:.3f} ({one.low:.3f} to {one.high:.3f}, 95 %)"
+
+
+def judged(runs: Sequence[Run]) -> tuple[str, str] | None:
+    """Return the mean that runs are judged by, and its tail: of writes, or else of reads."""
+    return next((keys for keys in JUDGED if value_of(runs[0], keys[0])), None)
+
+
+def best_of(runs: Sequence[Run], keys: tuple[str, str]) -> str:
+    """Return which run has the best mean of several, and what its tail is."""
+    base, what = runs[0].label, BY_KEY[keys[0]].title.partition(",")[0]
+    found = [(one, run) for run in runs[1:] if (one := ratio_of(run, runs[0], keys[0]))]
+    if not found:
+        return ""
+    ratio, run = min(found, key=lambda pair: pair[0].mean)
+    tail = ratio_of(run, runs[0], keys[1])
+    beyond = f"; its 99th percentile is {said_ratio(tail)} of {base}'s" if tail else ""
+    sure = "" if run.seeds else " One seed gives no interval."
+    if ratio.mean < 1:
+        return (f"{run.label} has the shortest mean {what}: {said_ratio(ratio)} of {base}'s"
+                f"{beyond}.{sure}")
+    return (f"No policy has a shorter mean {what} than {base}; the next is {run.label} with "
+            f"{said_ratio(ratio)} of it{beyond}.{sure}")
+
+
+def best_over(groups: Sequence[Sequence[Run]], keys: tuple[str, str]) -> str:
+    """Return which policy has the best mean over several inputs."""
+    ratios: dict[str, list[float]] = {}
+    for runs in groups:
+        for run in runs[1:]:
+            if one := ratio_of(run, runs[0], keys[0]):
+                ratios.setdefault(run.policy, []).append(one.mean)
+    means = {policy: geometric_mean(found) for policy, found in ratios.items() if all(found)}
+    if not means:
+        return ""
+    best = min(means, key=lambda policy: means[policy])
+    found = ratios[best]
+    return (f"{best} has the shortest mean {BY_KEY[keys[0]].title.partition(',')[0]} over "
+            f"{len(found)} inputs: {means[best]:.3f} of {groups[0][0].policy}'s (geometric mean; "
+            f"{min(found):.3f} to {max(found):.3f}).")
+
+
+def answer_of_runs(inputs: Inputs) -> str:
+    """Return what simulated runs say in one sentence."""
+    several = several_policies(inputs)
+    groups = [inputs.group(name) for name in inputs.groups()] if several else [inputs.runs]
+    keys = judged(groups[0])
+    if not keys:
+        return ""
+    if len(groups) > 1:
+        return best_over(groups, keys)
+    if len(groups[0]) > 1:
+        return best_of(groups[0], keys)
+    run = groups[0][0]
+    mean, tail = (human(BY_KEY[key], value_of(run, key)) for key in keys)
+    return (f"{run.label}: {BY_KEY[keys[0]].title.partition(',')[0]} of {mean} on average, "
+            f"{tail} at the 99th percentile.")
+
+
+def answer_of_tables(tables: Sequence[Table]) -> str:
+    """Return what measurements say in one sentence: of the first two columns, the first lines."""
+    for table in tables:
+        said = [f"{line.values[1] / line.values[0]:.3f} of its {line.title}"
+                for line in table.lines
+                if len(line.values) > 1 and line.values[0] and line.values[1]]
+        if said:
+            return (f"{table.labels[1]} beside {table.labels[0]}: {'; '.join(said[:3])}. "
+                    "One run each gives no interval.")
+    return ""
+
+
+def answer(inputs: Inputs) -> str:
+    """Return the sentence that a report begins with."""
+    return answer_of_runs(inputs) if inputs.runs else answer_of_tables(tables(inputs))
 
 
 def interval_rows(runs: Sequence[Run], every: bool) -> list[list[str]]:

@@ -26,7 +26,7 @@ from approxftl_tools.study_plan import (
     plain,
     spelled,
 )
-from approxftl_tools.study_table import Group, title, yardstick_of
+from approxftl_tools.study_table import Group, axis_title, title, yardstick_of
 
 KEYS = ("name", "title", "x", "y", "series", "facets", "relative_to", "error", "kind", "scale",
         "x_scale", "x_label", "y_label", "points", "points_label", "text", "show", "change",
@@ -381,14 +381,22 @@ def on_devices(spec: Spec, reports: Sequence[dict[str, Any]]) -> Iterator[Mark]:
 # ---------------------------------------------------------------- charts
 
 
-def words_of(spec: Spec, unit: str) -> tuple[str, str, str]:
+def axes_title(spec: Spec, plan: Plan) -> str:
+    """Return the name of the horizontal axis, and its unit where all values have it."""
+    values = [str(value) for point in plan.points for key, value in point.varied
+              if key == spec.x[0]]
+    percent = spec.kind in ("", "lines") and values and all(one.endswith("%") for one in values)
+    return ", ".join(map(axis_title, spec.x)) + (", %" if percent else "")
+
+
+def words_of(plan: Plan, spec: Spec, unit: str) -> tuple[str, str, str]:
     """Return the title and the names of the axes."""
     measures = ", ".join(map(title, spec.y))
     yardstick_is = f"{spec.relative_to} = 1" if spec.relative_to else ""
     said = ", ".join(filter(None, (measures, yardstick_is)))
     # Several measures are named where they stand.
     y_label = ", ".join(filter(None, ("" if len(spec.y) > 1 else measures, yardstick_is or unit)))
-    x_label = "response time, us" if spec.kind == "cdf" else " ".join(spec.x)
+    x_label = "response time, us" if spec.kind == "cdf" else axes_title(spec, plan)
     table = spec.table
     return (str(table.get("title", said)), str(table.get("x_label", x_label)),
             str(table.get("y_label", y_label)))
@@ -427,7 +435,7 @@ def chart_of(plan: Plan, spec: Spec, groups: Sequence[Group],
     marks, unit = marks_of(plan, spec, groups)
     if not marks:
         raise Refusal(f"{plan.path}: [[figure]] {spec.name}: nothing is done that it shows")
-    heading, x_label, y_label = words_of(spec, unit)
+    heading, x_label, y_label = words_of(plan, spec, unit)
     xs = tuple(dict.fromkeys(mark.x for mark in marks))
     numeric = all(as_number(x) is not None for x in xs)
     kind = spec.kind or ("lines" if numeric and len(xs) > 1 else "dots")

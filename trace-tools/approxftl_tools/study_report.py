@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import fmean
 
 from approxftl_tools import live, study_table
 from approxftl_tools.colours import COLOURS, SHADES, coloured
@@ -13,7 +14,7 @@ from approxftl_tools.page import Json, page, shown
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_figure import Spec, chart_of
 from approxftl_tools.study_plan import DEFAULT, Plan
-from approxftl_tools.study_table import Group, groups_in, title, yardstick_of
+from approxftl_tools.study_table import Group, axis_title, groups_in, title, yardstick_of
 
 
 def ratios(groups: Sequence[Group], relative_to: str, measure: str
@@ -62,6 +63,18 @@ def sentences(groups: Sequence[Group], relative_to: str, measure: str) -> list[s
     return [verdict(name, found, relative_to, measure) for name, found in by_policy.items()]
 
 
+def answer(groups: Sequence[Group], relative_to: str, keys: Sequence[str]) -> str:
+    """Return the sentence that a page begins with: the best policy by the first measure."""
+    for measure in keys:
+        by_policy: dict[str, list[Estimate]] = {}
+        for policy, one in ratios(groups, relative_to, measure):
+            by_policy.setdefault(policy, []).append(one)
+        if by_policy:
+            best = min(by_policy, key=lambda name: fmean(one.mean for one in by_policy[name]))
+            return verdict(best, by_policy[best], relative_to, measure)
+    return ""
+
+
 def policies_of(groups: Sequence[Group]) -> list[str]:
     """Return the policies of a study, in its order."""
     return list(dict.fromkeys(str(group.varied["policy"]) for group in groups))
@@ -78,20 +91,30 @@ def charts(figures: Sequence[Figure], policies: Sequence[str]) -> tuple[list[Jso
 
 
 def means(groups: Sequence[Group], relative_to: str, keys: Sequence[str]) -> Json:
-    """Return what is to be said of means, and their table."""
+    """Return what is to be said of means, and a table for each measure."""
     rows = study_table.table(groups, relative_to, keys)
-    columns = [key for key in rows[0] if not key.endswith(("_low", "_high"))] if rows else []
+    axes = [key for key in groups[0].varied if rows] if groups else []
+    tables = []
+    for key in keys:
+        columns = [*axes, *(name for name in (key, f"{key}_ratio") if rows and name in rows[0])]
+        there = [row for row in rows if row[key] is not None]
+        if there and any(row[key] for row in there):
+            tables.append({"caption": title(key), "head": [*map(axis_title, axes), "mean",
+                                                           "ratio"][:len(columns)],
+                           "rows": [[study_table.cell(row, name) for name in columns]
+                                    for row in there]})
     return {"said": [one for key in keys for one in sentences(groups, relative_to, key)],
-            "head": [title(key) for key in columns],
-            "rows": [[study_table.cell(row, key) for key in columns] for row in rows]}
+            "tables": tables}
 
 
 def page_of(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group], keys: Sequence[str]) -> str:
     """Return the page."""
+    first = [key for spec in specs for key in spec.y if key in keys]
     figures, bundle = charts([chart_of(plan, spec, groups) for spec in specs], policies_of(groups))
     return page("study.html", plan.name, text=plan.text, points=len(plan.points), bundle=bundle,
                 runs=sum(len(group.runs) for group in groups), count=len(groups),
                 first=" ".join(plan.points[0].arguments), figures=figures,
+                answer=answer(groups, plan.rules.relative_to, [*first, *keys]),
                 **means(groups, plan.rules.relative_to, keys))
 
 

@@ -180,6 +180,18 @@ def cell(row: Mapping[str, Any], key: str) -> str:
     return said if low is None or not value else f"{said} \u00b1{100 * (value - low) / value:.2g} %"
 
 
+#: Options of the simulator in the words of a figure's axis.
+AXES = {"op": "spare space", "approx_share": "approximate share", "write_share": "share of writes",
+        "utilisation": "die utilisation", "size": "request size", "depth": "queue depth",
+        "gc": "collection threshold", "buffer": "write buffer", "victim": "victim selection",
+        "age": "retention age", "cycles": "erase cycles before"}
+
+
+def axis_title(key: str) -> str:
+    """Return the name of an axis that is varied."""
+    return AXES.get(key.replace("-", "_")) or title(key.replace("-", "_"))
+
+
 def title(key: str) -> str:
     """Return the head of a column."""
     if key.endswith("_ratio"):

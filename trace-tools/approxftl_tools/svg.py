@@ -42,6 +42,10 @@ LEFT, RIGHT = 76, 12
 LETTER = 6.4
 LINE = 18
 PLOT_HEIGHT = 240
+#: More places on an axis than that have no room for a tick each.
+TICKS = 12
+#: Room beyond the first and the last of them, of the distance between these.
+MARGIN = 0.05
 #: What is added to a colour for its shades, where it is filled and where it is a line.
 PALER, DASHED = ("", " pale", " faint"), ("", " dashed", " dotted")
 #: The classes of lines in the colours of a palette.
@@ -418,9 +422,10 @@ def one_curve(index: int, name: str, points: Sequence[tuple[float, float]], plot
         for i, (x, y) in enumerate(points))
 
 
-def horizontal(scale: Sequence[float], place: Area, plot: Curves) -> Iterator[str]:
-    """Return the names of the horizontal axis."""
-    for value in scale:
+def horizontal(scale: Sequence[float], place: Area, plot: Curves,
+               shown: Sequence[float] = ()) -> Iterator[str]:
+    """Return the names of the horizontal axis: of all of the scale, or of what is shown of it."""
+    for value in shown or scale:
         ((x, _),) = points_of([value], [1], plot, place, scale, [1, 10])
         yield element("line", x1=x, x2=x, y1=place.top, y2=place.bottom, class_="level")
         yield words(axis_number(value, plot.x_label), x, place.bottom + 16,
@@ -473,11 +478,32 @@ def round_scale(values: Sequence[float], log: bool) -> list[float]:
     return logarithms(min(positive), max(positive))
 
 
+def tick_places(plots: Sequence[Means]) -> list[float]:
+    """Return the quantities that lines have means at; none if ticks there would overlap."""
+    xs = sorted({x for plot in plots if plot.kind == "lines" for mark in plot.marks
+                 if (x := plot.place(mark)) is not None})
+    if not xs or len(xs) > TICKS or (plots[0].log_x and xs[0] <= 0):
+        return []
+    at = [math.log(x) for x in xs] if plots[0].log_x else xs
+    near = min((b - a for a, b in pairwise(at)), default=0.0)
+    return [] if len(xs) > 1 and near * TICKS < at[-1] - at[0] else xs
+
+
+def beyond(xs: Sequence[float], log: bool) -> list[float]:
+    """Return places with some room at both ends, so that no mark is cut off."""
+    if log:
+        room = (xs[-1] / xs[0]) ** MARGIN if xs[-1] > xs[0] else 2.0
+        return [xs[0] / room, *xs, xs[-1] * room]
+    room = MARGIN * (xs[-1] - xs[0]) or abs(xs[0]) or 1.0
+    return [xs[0] - room, *xs, xs[-1] + room]
+
+
 def means_scales(plots: Sequence[Means]) -> tuple[list[float], list[float]]:
     """Return the scales of both axes."""
     xs = [x for plot in plots if plot.numeric for mark in plot.marks
           if (x := plot.place(mark)) is not None]
-    return (round_scale(xs, plots[0].log_x),
+    few = tick_places(plots)
+    return (beyond(few, plots[0].log_x) if few else round_scale(xs, plots[0].log_x),
             round_scale([value for plot in plots for value in reached(plot)], plots[0].log_y))
 
 
@@ -489,6 +515,8 @@ class Ground:
         """Divide the area."""
         self.plot, self.area, self.x_scale, self.y_scale = plot, area, x_scale, y_scale
         self.frame = Curves(plot.x_label, plot.y_label, [], plot.log_x, plot.log_y)
+        few = tick_places([plot])
+        self.ticks = x_scale[1:-1] if few and set(few) <= set(x_scale[1:-1]) else ()
         self.slot = (area.right - area.left) / max(1, len(plot.xs))
         self.width = 0.8 * self.slot / (1 if plot.kind == "stack" else max(1, len(plot.series)))
 
@@ -512,7 +540,7 @@ class Ground:
     def below(self) -> tuple[list[str], float]:
         """Return the names of the horizontal axis, and how much room they take."""
         if self.plot.numeric:
-            return list(horizontal(self.x_scale, self.area, self.frame)), 42
+            return list(horizontal(self.x_scale, self.area, self.frame, self.ticks)), 42
         names, room = category_names([str(x) for x in self.plot.xs], self.area)
         label = words(self.plot.x_label, (self.area.left + self.area.right) / 2,
                       self.area.bottom + room + 8, class_="label")

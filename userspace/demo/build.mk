@@ -6,5 +6,4 @@ PROGRAMS += $(plain_dir)/approxftl-demo
 
 $(eval $(call script,userspace/demo/approxftl-demo))
 
-INSTALLED += 644:userspace/demo/in-guest.sh:$(PREFIX)/lib/approxftl/demo/in-guest.sh \
-	755:userspace/demo/side-by-side.py:$(PREFIX)/lib/approxftl/demo/side-by-side.py
+INSTALLED += 644:userspace/demo/in-guest.sh:$(PREFIX)/lib/approxftl/demo/in-guest.sh

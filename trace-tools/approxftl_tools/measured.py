@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Measurements from outside the simulator, side by side: fio, devices, annotated programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from approxftl_tools.figure import Cell, number
+from approxftl_tools.inputs import Device, Inputs, Run
+from approxftl_tools.measures import BY_KEY, factor, human, look, measured, ratio, scaled
+
+Json = dict[str, Any]
+
+#: A 99th percentile needs ten requests beyond it.
+LEAST_FOR_P99 = 1000
+#: Measures of a device that are shown first.
+OF_DEVICE = ("write_amplification", "total_energy_pj", "array_erases", "read_flipped_bits",
+             "read_lost_units")
+#: Words for the keys of annotated programs' reports.
+OF_PROGRAM = {
+    "write_ns": "time to write", "compute_ns": "time to read and compute",
+    "inputs.total_bytes": "data", "inputs.approximate_bytes": "approximate data",
+    "inputs.flipped_bits": "flipped bits in the data",
+    "inputs.damaged_precise_bits": "flipped bits in headers and indices",
+    "quality.psnr_db": "PSNR, dB", "quality.ssim": "SSIM", "check.passed": "check passed",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A quantity with its value in each column, and in words."""
+
+    title: str
+    values: Sequence[float | None]
+    said: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Quantities of several files, the first of which is the yardstick."""
+
+    title: str
+    labels: Sequence[str]
+    lines: Sequence[Line]
+    sources: Sequence[str]
+
+    def rows(self) -> list[list[str]]:
+        """Return it as text, its head first; beside a value how many times the first it is."""
+        return [[self.title, *self.labels],
+                *([line.title, line.said[0], *(
+                    said if (times := factor(value, line.values[0])) is None
+                    else f"{said} {times:.3f}x"
+                    for said, value in zip(line.said[1:], line.values[1:], strict=True))]
+                  for line in self.lines)]
+
+
+def plain(value: Any) -> float | None:
+    """Return a number; None for all else."""
+    return value if isinstance(value, int | float) else None
+
+
+def in_words(unit: str, value: Cell) -> str:
+    """Return a value in a unit that a person reads."""
+    found = plain(value)
+    return (scaled(unit, found) if found is not None else None) or number(value, 6)
+
+
+# ---------------------------------------------------------------- fio
+
+
+def latencies(output: Json) -> dict[str, float]:
+    """Return mean and 99th percentile of the completion latencies of a fio output."""
+    found = {}
+    for job in output["jobs"]:
+        for op in ("read", "write", "trim"):
+            times = look(job, op, "clat_ns") or {}
+            name = op if job["jobname"] == op else f"{job['jobname']}, {op}"
+            if times.get("N"):
+                found[f"{name} latency, mean"] = float(times["mean"])
+            p99 = look(times, "percentile", "99.000000")
+            if p99 is not None and times.get("N", 0) >= LEAST_FOR_P99:
+                found[f"{name} latency, p99"] = float(p99)
+    return found
+
+
+def of_fio(outputs: Sequence[Run]) -> Table:
+    """Return the latencies of several outputs of fio."""
+    columns = [latencies(one.data) for one in outputs]
+    titles = dict.fromkeys(title for column in columns for title in column)
+    return Table("Latencies by fio", [one.label for one in outputs],
+                 [Line(title, values, [in_words("ns", value) for value in values])
+                  for title in titles if (values := [one.get(title) for one in columns])],
+                 [str(one.path) for one in outputs])
+
+
+# ---------------------------------------------------------------- devices
+
+
+def suffix_of(device: Device) -> str:
+    """Return the name of a device without that of its policy."""
+    return device.label.removeprefix(str(device.data.get("policy", "")))
+
+
+def device_groups(devices: Sequence[Device]) -> list[list[Device]]:
+    """Return devices that are compared: their names differ by their policies alone."""
+    groups: dict[str, list[Device]] = {}
+    for device in devices:
+        if "counters" in device.data:
+            groups.setdefault(suffix_of(device), []).append(device)
+    return list(groups.values())
+
+
+def compared(inputs: Inputs, device: Device) -> bool:
+    """Tell whether a device stands beside others."""
+    return any(len(group) > 1 and device in group for group in device_groups(inputs.devices))
+
+
+def of_devices(devices: Sequence[Device]) -> Table:
+    """Return what devices have counted."""
+    found = [measured(device.data) for device in devices]
+    times = [ratio(look(device.data, "counters", "array_program_ns"),
+                   look(device.data, "counters", "array_programs")) for device in devices]
+    lines = [Line("program time, mean", times, [in_words("ns", value) for value in times])]
+    for key in OF_DEVICE:
+        values = [one[key] for one in found]
+        lines.append(Line(BY_KEY[key].title, values,
+                          [human(BY_KEY[key], value) for value in values]))
+    suffix = suffix_of(devices[0]).strip("-_ ")
+    return Table(f"Device counters, {suffix}" if suffix else "Device counters",
+                 [one.label for one in devices],
+                 [line for line in lines if any(value is not None for value in line.values)],
+                 [str(one.path) for one in devices])
+
+
+# ---------------------------------------------------------------- annotated programs
+
+#: Measures that each program has of its own; of all else, only keys that have words are shown.
+QUALITY = "quality."
+
+
+def flat(node: Any, name: str = "") -> list[tuple[str, Cell]]:
+    """Return the plain values of a document, by their path in it."""
+    if isinstance(node, dict):
+        return [pair for key, value in node.items()
+                for pair in flat(value, f"{name}.{key}" if name else str(key))]
+    if isinstance(node, list):
+        return [pair for item in node if isinstance(item, dict) and "op" in item
+                for pair in flat({key: value for key, value in item.items()
+                                  if key not in ("op", "class")},
+                                 f"{item['op']} {item.get('class', '')}".strip())]
+    return [(name, int(node) if isinstance(node, bool) else node)]
+
+
+def spoken(key: str) -> tuple[str, str]:
+    """Return the words for a key, and its unit."""
+    name, unit = key, ""
+    for one in ("ns", "bytes"):
+        if key.endswith((f"_{one}", f".{one}")):
+            # "read bytes" says what; "span ns" says no more than its value does.
+            name, unit = key if one == "bytes" else key.removesuffix("_ns"), one
+    name = name.removeprefix(QUALITY).replace(".", ", ")
+    return OF_PROGRAM.get(key) or name.replace("p99_9", "p99.9").replace("_", " "), unit
+
+
+def value_of(column: dict[str, Cell], key: str) -> str:
+    """Return a value in words; only a ratio of no noise is null in such a report."""
+    if key in column and column[key] is None:
+        return "infinite"
+    if key == "check.passed":
+        return "yes" if column.get(key) else "no"
+    return in_words(spoken(key)[1], column.get(key))
+
+
+def name_of(program: Run) -> str:
+    """Return the name of a report; of the two phases of a program it is the same."""
+    return program.label.removesuffix("-written")
+
+
+def of_programs(programs: Sequence[Run]) -> Table:
+    """Return what runs of one program report; the phases of a run share a column."""
+    columns: dict[str, dict[str, Cell]] = {}
+    for program in programs:
+        columns.setdefault(name_of(program), {}).update(
+            (key, value) for key, value in flat(program.data)
+            if key in OF_PROGRAM or (key.startswith(QUALITY) and "expected" not in key))
+    there = {key for column in columns.values() for key in column}
+    keys = [*(key for key in OF_PROGRAM if key in there),
+            *dict.fromkeys(key for column in columns.values() for key in column
+                           if key not in OF_PROGRAM)]
+    return Table(f"Program {programs[0].group}", list(columns),
+                 [Line(spoken(key)[0], [None if key == "check.passed" else plain(column.get(key))
+                                        for column in columns.values()],
+                       [value_of(column, key) for column in columns.values()]) for key in keys],
+                 [str(one.path) for one in programs])
+
+
+# ---------------------------------------------------------------- all
+
+
+def tables(inputs: Inputs) -> list[Table]:
+    """Return everything that was measured, in the order of its weight."""
+    return [*([of_fio(inputs.fio)] if inputs.fio else []),
+            *(of_devices(group) for group in device_groups(inputs.devices) if len(group) > 1),
+            *(of_programs([one for one in inputs.programs if one.group == app])
+              for app in dict.fromkeys(program.group for program in inputs.programs))]
