@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <bzlib.h>
+#include <lzma.h>
 #include <stdlib.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -13,23 +15,36 @@
 /* 15 bits of window, and a gzip header. */
 #define GZIP_WINDOW (15 + 16)
 
+/* A dictionary of "xz -9" takes 65 MiB; a file that asks for more than this is refused. */
+#define XZ_MEMORY (256ULL << 20)
+
+enum compression { GZIP, ZSTD, XZ, BZIP2 };
+
 /**
  * struct trace_codec - an expansion under way
- * @gzip: its state, unless @zstd is used
- * @zstd: its state, or NULL
+ * @kind: which of the states is used
+ * @gzip: state of zlib
+ * @zstd: state of libzstd
+ * @xz: state of liblzma
+ * @bzip2: state of libbz2
  * @begin: first byte of @packed that was not used yet
  * @end: behind the last one
  * @at_start: between two members of the file
  * @ended: there is nothing more to put into @packed
+ * @failed: the library had no memory
  * @packed: compressed bytes
  */
 struct trace_codec {
+	enum compression kind;
 	z_stream gzip;
 	ZSTD_DStream *zstd;
+	lzma_stream xz;
+	bz_stream bzip2;
 	size_t begin;
 	size_t end;
 	bool at_start;
 	bool ended;
+	bool failed;
 	u8 packed[PACKED_ROOM];
 };
 
@@ -38,44 +53,89 @@ static bool begins(const u8 *bytes, size_t size, const char *magic, size_t lengt
 	return size >= length && !memcmp(bytes, magic, length);
 }
 
-static struct trace_codec *create(bool zstd, const u8 *bytes, size_t size)
+/* Begin the expansion of a stream, which fails only without memory. */
+static void begin_stream(struct trace_codec *codec)
+{
+	static const lzma_stream nothing = LZMA_STREAM_INIT;
+	bool failed = true;
+
+	switch (codec->kind) {
+	case GZIP:
+		failed = inflateInit2(&codec->gzip, GZIP_WINDOW) != Z_OK;
+		break;
+	case ZSTD:
+		codec->zstd = ZSTD_createDStream();
+		failed = !codec->zstd;
+		break;
+	case XZ:
+		codec->xz = nothing;
+		failed = lzma_stream_decoder(&codec->xz, XZ_MEMORY, 0) != LZMA_OK;
+		break;
+	case BZIP2:
+		failed = BZ2_bzDecompressInit(&codec->bzip2, 0, 0) != BZ_OK;
+		break;
+	}
+	codec->failed = failed;
+}
+
+static struct trace_codec *create(enum compression kind, const u8 *bytes, size_t size)
 {
 	struct trace_codec *codec = memory_zeroed(1, sizeof(*codec));
 
+	codec->kind = kind;
 	codec->at_start = true;
 	codec->end = size;
 	memcpy(codec->packed, bytes, size);
-	if (zstd)
-		codec->zstd = ZSTD_createDStream();
-	else
-		inflateInit2(&codec->gzip, GZIP_WINDOW);
+	begin_stream(codec);
 	return codec;
 }
 
 int trace_codec_find(struct trace_codec **out, const u8 *bytes, size_t size,
 		     struct aftl_error *error)
 {
+	static const struct {
+		const char *magic;
+		size_t length;
+		enum compression kind;
+	} known[] = {
+		{ "\x1f\x8b\x08", 3, GZIP },
+		{ "\x28\xb5\x2f\xfd", 4, ZSTD },
+		{ "\xfd\x37zXZ", 6, XZ },
+		{ "BZh", 3, BZIP2 },
+	};
+	size_t i;
+
 	*out = NULL;
-	if (begins(bytes, size, "\x1f\x8b\x08", 3))
-		*out = create(false, bytes, size);
-	else if (begins(bytes, size, "\x28\xb5\x2f\xfd", 4))
-		*out = create(true, bytes, size);
-	else if (begins(bytes, size, "\xfd\x37zXZ", 5))
-		return aftl_fail(error, -EOPNOTSUPP, "compressed with xz; expand it first: xz -dc");
-	else if (begins(bytes, size, "BZh", 3))
-		return aftl_fail(error, -EOPNOTSUPP,
-				 "compressed with bzip2; expand it first: bzip2 -dc");
+	for (i = 0; !*out && i < ARRAY_SIZE(known); i++)
+		if (begins(bytes, size, known[i].magic, known[i].length))
+			*out = create(known[i].kind, bytes, size);
+	(void)error;
 	return 0;
+}
+
+static void end_stream(struct trace_codec *codec)
+{
+	switch (codec->kind) {
+	case GZIP:
+		inflateEnd(&codec->gzip);
+		break;
+	case ZSTD:
+		ZSTD_freeDStream(codec->zstd);
+		break;
+	case XZ:
+		lzma_end(&codec->xz);
+		break;
+	case BZIP2:
+		BZ2_bzDecompressEnd(&codec->bzip2);
+		break;
+	}
 }
 
 void trace_codec_free(struct trace_codec *codec)
 {
 	if (!codec)
 		return;
-	if (codec->zstd)
-		ZSTD_freeDStream(codec->zstd);
-	else
-		inflateEnd(&codec->gzip);
+	end_stream(codec);
 	free(codec);
 }
 
@@ -139,6 +199,74 @@ static ssize_t expand_gzip(struct trace_codec *codec, u8 *out, size_t room,
 	return (ssize_t)(room - gzip->avail_out);
 }
 
+/* A member of the file has ended; another one may follow. */
+static void restart(struct trace_codec *codec)
+{
+	end_stream(codec);
+	begin_stream(codec);
+	codec->at_start = true;
+}
+
+static ssize_t expand_xz(struct trace_codec *codec, u8 *out, size_t room, struct aftl_error *error)
+{
+	lzma_stream *xz = &codec->xz;
+	lzma_ret ret;
+
+	xz->next_in = codec->packed + codec->begin;
+	xz->avail_in = codec->end - codec->begin;
+	xz->next_out = out;
+	xz->avail_out = room;
+	ret = lzma_code(xz, LZMA_RUN);
+	codec->begin = codec->end - xz->avail_in;
+	room -= xz->avail_out;
+	codec->at_start = false;
+	if (ret == LZMA_STREAM_END)
+		restart(codec);
+	else if (ret == LZMA_MEMLIMIT_ERROR)
+		return aftl_fail(error, -EINVAL,
+				 "the xz data take more than %llu MiB of memory; expand them first: xz -dc",
+				 XZ_MEMORY >> 20);
+	else if (ret != LZMA_OK && ret != LZMA_BUF_ERROR)
+		return aftl_fail(error, -EINVAL, "the xz data are damaged");
+	return (ssize_t)room;
+}
+
+static ssize_t expand_bzip2(struct trace_codec *codec, u8 *out, size_t room,
+			    struct aftl_error *error)
+{
+	bz_stream *bzip2 = &codec->bzip2;
+	int ret;
+
+	bzip2->next_in = (char *)codec->packed + codec->begin;
+	bzip2->avail_in = (unsigned int)(codec->end - codec->begin);
+	bzip2->next_out = (char *)out;
+	bzip2->avail_out = (unsigned int)room;
+	ret = BZ2_bzDecompress(bzip2);
+	codec->begin = codec->end - bzip2->avail_in;
+	room -= bzip2->avail_out;
+	codec->at_start = false;
+	if (ret == BZ_STREAM_END)
+		restart(codec);
+	else if (ret != BZ_OK)
+		return aftl_fail(error, -EINVAL, "the bzip2 data are damaged");
+	return (ssize_t)room;
+}
+
+static ssize_t expand(struct trace_codec *codec, u8 *out, size_t room, struct aftl_error *error)
+{
+	switch (codec->kind) {
+	case GZIP:
+		return expand_gzip(codec, out, room, error);
+	case ZSTD:
+		return expand_zstd(codec, out, room, error);
+	case XZ:
+		return expand_xz(codec, out, room, error);
+	case BZIP2:
+		return expand_bzip2(codec, out, room, error);
+	}
+	return -EINVAL;
+}
+
 ssize_t trace_codec_expand(struct trace_codec *codec, u8 *out, size_t room,
 			   struct aftl_error *error)
 {
@@ -146,8 +274,9 @@ ssize_t trace_codec_expand(struct trace_codec *codec, u8 *out, size_t room,
 
 	if (codec->begin == codec->end && codec->at_start)
 		return 0;
-	got = codec->zstd ? expand_zstd(codec, out, room, error) :
-			    expand_gzip(codec, out, room, error);
+	if (codec->failed)
+		return aftl_fail(error, -ENOMEM, "there is no memory to expand the data in");
+	got = expand(codec, out, room, error);
 	if (!got && codec->ended && !codec->at_start)
 		return aftl_fail(error, -EINVAL, "the compressed data end too early");
 	return got;

@@ -18,7 +18,8 @@ struct trace_codec;
  * @out: who expands it, already fed with @bytes; NULL if it is not compressed
  * @bytes: the file's first
  *
- * Return: 0, or -EOPNOTSUPP with a sentence for a compression that is not supported.
+ * Return: 0, or a negative error number with a sentence, such as -EOPNOTSUPP for a compression
+ * that is not supported here.
  */
 int __must_check trace_codec_find(struct trace_codec **out, const u8 *bytes, size_t size,
 				  struct aftl_error *error);

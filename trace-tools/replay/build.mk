@@ -4,7 +4,7 @@
 
 sees_trace-tools/replay := $(own) trace-tools/reader userspace/approxftl
 sees_selftests/replay := dm-approxftl userspace/host trace-tools/replay selftests/core/lib
-PROGRAMS += $(call needing,liburing.h=liburing-dev zlib.h=zlib1g-dev zstd.h=libzstd-dev,\
+PROGRAMS += $(call needing,liburing.h=liburing-dev $(trace_reader_headers),\
 	$(plain_dir)/approxftl-replay)
 
 replay_parts := $(filter-out %/replay.c,$(wildcard trace-tools/replay/*.c)) \

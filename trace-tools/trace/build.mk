@@ -3,7 +3,7 @@
 # approxftl-trace. Other parts may add sources and libraries of subcommands of theirs.
 
 sees_trace-tools/trace := $(own) trace-tools/reader trace-tools/capture
-PROGRAMS += $(call needing,zlib.h=zlib1g-dev zstd.h=libzstd-dev,$(plain_dir)/approxftl-trace)
+PROGRAMS += $(call needing,$(trace_reader_headers),$(plain_dir)/approxftl-trace)
 
 trace_sources += $(wildcard trace-tools/trace/*.c) $(trace_reader_sources) $(CORE) $(HOST) $(LIB)
 
