@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import re
 import shutil
 import signal
@@ -98,6 +99,19 @@ def test_refusals(options: list[str], text: str, stage: Stage) -> None:
     assert text in done.err
     assert done.err.startswith("approxftl lab: ")
     assert done.err.endswith("approxftl lab --help\n")
+
+
+def test_a_terminal_shows_how_long_the_guest_has_been_starting(stage: Stage) -> None:
+    leader, follower = pty.openpty()
+    do = 'sleep 0.5; : >"$share/started"; echo 0 >"$share/status"'
+    done = subprocess.run(stage.command(), cwd=stage.place, stdout=subprocess.PIPE, stderr=follower,
+                          env={**os.environ, **stage.environment, "DO": do}, check=False)
+    os.close(follower)
+    shown = os.read(leader, 1 << 16).decode()
+    os.close(leader)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert f"approxftl lab: Linux {RELEASE} is starting, 0 s" in shown
+    assert shown.endswith("\r\x1b[K")
 
 
 def test_help_and_the_page_have_the_same_options() -> None:
