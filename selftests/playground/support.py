@@ -120,7 +120,7 @@ class Browser:
     def open(self, page: Path, address: str = "") -> None:
         """Go to a state of the page and wait until it is there."""
         self.call("Page.navigate", url="about:blank")
-        self.call("Page.navigate", url=page.as_uri() + address)
+        self.call("Page.navigate", url=page.as_uri() + (address or "#at=2000"))
         self.run("""new Promise((done) => {
             const look = () => document.body && (document.body.dataset.ready ||
                 !(document.getElementById("trouble") || {hidden: true}).hidden) ? done() :

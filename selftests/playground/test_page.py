@@ -999,3 +999,43 @@ def test_nothing_is_fetched(browser: Browser) -> None:
     """The page is the only thing that was asked for, whatever was done."""
     open_page(browser, "#at=10")
     assert browser.run("performance.getEntriesByType('resource').length") == 0
+
+
+def test_without_an_address_it_opens_on_devices_that_collect(browser: Browser) -> None:
+    browser.call("Page.navigate", url="about:blank")
+    browser.call("Page.navigate", url=PAGE.as_uri())
+    state, playing, erases, points = browser.run("""new Promise((done) => {
+        const look = () => {
+            if (document.body && document.body.dataset.ready && app.runs.b &&
+                app.runs.b.at > 12000)
+                done([addressOf(app.state), app.playing,
+                    SIDES.map((side) => app.runs[side].state.counters.array_erases),
+                    CHARTS.map((chart) => app.samples.b.points(chart).length)]);
+            else
+                setTimeout(look, 20);
+        };
+        look();
+    })""")
+    assert "fill=random" in state and playing
+    assert min(erases) > 0 and min(points) > 10
+
+
+def test_play_is_on_the_first_screen_of_a_phone(browser: Browser) -> None:
+    browser.size(400, 800)
+    try:
+        browser.open(PAGE)
+        top, bottom, wide = browser.run("""(() => {
+            const box = document.getElementById("play").getBoundingClientRect();
+            return [box.top, box.bottom, document.documentElement.scrollWidth];
+        })()""")
+    finally:
+        browser.size(1280, 900)
+    assert 0 <= top < bottom <= 400
+    assert wide <= 400
+
+
+def test_sliders_have_units(browser: Browser) -> None:
+    browser.open(PAGE, "#w=70&op=20&pe=300&months=3")
+    assert browser.run("[...document.querySelectorAll('#controls .value')].map((one) =>"
+                       " one.textContent)") == ["70 %", "50 %", "0", "20 %", "300 cycles",
+                                                "3 months"]

@@ -184,9 +184,9 @@ function replaceAddress() {
 		return;
 	}
 	const address = addressOf(app.state);
-	if (location.hash !== app.told || address === (app.told || "#"))
+	if (location.hash !== app.told || address === app.told)
 		return;
-	history.replaceState(null, "", address === "#" ? location.pathname : address);
+	history.replaceState(null, "", address);
 	app.told = location.hash;
 	app.toldAt = performance.now();
 }
@@ -267,7 +267,7 @@ function drawCharts() {
 	for (const chart of CHARTS) {
 		const lines = sides().map((side) => ({colour: lineColour(side), dashed: side === "b",
 			points: app.samples[side].points(chart)}));
-		drawChart($(`chart-${chart.name}`), lines, app.runs.a.at);
+		drawChart($(`chart-${chart.name}`), lines, app.runs.a.at, chart.unit);
 		$(`value-${chart.name}`).textContent = sides().map((side) =>
 			`${app.runs[side].device.about.policy} ${plain(total(chart, app.runs[side].state))}`).join(", ") +
 			` ${chart.unit}`;
@@ -560,7 +560,8 @@ function showControls() {
 			input.value = input.name === "op" && !app.state.op ? "15" : app.state[input.name];
 			const output = input.parentNode.querySelector(".value");
 			if (output)
-				output.textContent = input.name === "op" && !app.state.op ? "as the profile" : input.value;
+				output.textContent = input.name === "op" && !app.state.op ? "as the profile" :
+					`${input.value}${output.dataset.unit || ""}`;
 		}
 	$("view").value = app.state.view;
 	$("sync").value = app.state.sync;
@@ -1025,6 +1026,16 @@ function arrive() {
 		tellTrouble(new Error("this address is of a dropped trace: drop it again; until then requests are made up"));
 }
 
+// Without an address the page shows its device at work, unless a person wants no motion.
+function open() {
+	const first = !location.hash;
+	if (first)
+		history.replaceState(null, "", addressOf(OPENING));
+	arrive();
+	if (first && !matchMedia("(prefers-reduced-motion: reduce)").matches)
+		setPlaying(true);
+}
+
 async function begin() {
 	app.turn = 0;
 	app.module = await WebAssembly.compile(await unpacked(
@@ -1034,7 +1045,7 @@ async function begin() {
 	prepareChanges();
 	preparePictures();
 	prepareKeys();
-	arrive();
+	open();
 	document.body.dataset.ready = "yes";
 }
 

@@ -84,20 +84,53 @@ function plain(value) {
 	return !Number.isFinite(value) ? "–" : value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }
 
+// A round number of which the largest value is one to two and a half times.
+function roundBelow(value) {
+	const power = 10 ** Math.floor(Math.log10(value));
+	return [5, 2, 1].find((one) => one * power <= value) * power;
+}
+
+// The scale of values: a line at zero and at a round value, with their numbers and the unit.
+function drawAxes(context, canvas, scale, {top, right, unit, y, x}) {
+	const style = getComputedStyle(document.documentElement);
+	const mark = roundBelow(top / 1.1);
+	context.font = `${11 * scale}px system-ui, sans-serif`;
+	context.fillStyle = style.getPropertyValue("--soft").trim();
+	context.strokeStyle = style.getPropertyValue("--line").trim();
+	context.lineWidth = scale;
+	for (const value of [0, mark]) {
+		context.beginPath();
+		context.moveTo(x(0), y(value));
+		context.lineTo(canvas.width, y(value));
+		context.stroke();
+	}
+	context.textAlign = "left";
+	context.textBaseline = y(mark) > 14 * scale ? "bottom" : "top";
+	context.fillText(`${plain(mark)} ${unit}`, x(0) + 2 * scale, y(mark) + 2 * scale);
+	context.textBaseline = "top";
+	context.fillText("0", x(0) + 2 * scale, y(0) + 2 * scale);
+	context.textAlign = "right";
+	context.fillText(`request ${Math.round(right)}`, canvas.width - 2 * scale, y(0) + 2 * scale);
+}
+
 // lines: [{colour, points}]
-function drawChart(canvas, lines, cursor) {
+function drawChart(canvas, lines, cursor, unit) {
 	const scale = fitted(canvas);
 	const context = canvas.getContext("2d");
 	const all = lines.flatMap((line) => line.points);
 	const right = Math.max(1, cursor, ...all.map(([at]) => at));
 	const top = 1.1 * Math.max(1e-9, ...all.map(([, value]) => value));
+	if (!all.length)
+		return;
+	const floor = canvas.height - 16 * scale;
 	const x = (at) => at / right * canvas.width;
-	const y = (value) => canvas.height - value / top * canvas.height;
+	const y = (value) => floor - value / top * floor;
+	drawAxes(context, canvas, scale, {top, right, unit, x, y});
 	context.strokeStyle = "#7f7f7f";
 	context.lineWidth = scale;
 	context.beginPath();
 	context.moveTo(x(cursor), 0);
-	context.lineTo(x(cursor), canvas.height);
+	context.lineTo(x(cursor), floor);
 	context.stroke();
 	for (const line of lines) {
 		context.strokeStyle = line.colour;

@@ -10,6 +10,9 @@ const STANDARD = {
 	whole: "", rot: "approxftl:3000:12", tour: "1", see: "a:0:0:0:0", zoom: "",
 };
 
+// A page without an address opens on devices that are full and collect garbage.
+const OPENING = {...STANDARD, w: "70", fill: "random", op: "20", load: "30", at: "24000"};
+
 // The larger devices in a smaller edition, with as many dies: what a browser can draw.
 const PROFILES = {
 	demo: {about: "4 dies, 8 layers, small and quick", args: []},
@@ -82,7 +85,8 @@ function addressOf(state) {
 	for (const key of Object.keys(STANDARD))
 		if (state[key] !== STANDARD[key])
 			said.set(key, state[key]);
-	return `#${said}`;
+	// Never empty, for without an address the page opens on something else.
+	return `#${said.size ? said : `at=${STANDARD.at}`}`;
 }
 
 // "5000:a:policy:vth_b;9000:*:age:720", for the device of one side
