@@ -238,6 +238,9 @@ check: ## install what is needed, then run every test
 	+@$(MAKE) $(jobs) deps meanwhile
 	+@$(MAKE) every-test
 
+check-all: export AFTL_ALL := 1
+check-all: check ## the same with what takes long, all on every kernel: nightly (hours)
+
 meanwhile:
 	+@$(MAKE) -ks WERROR=1 $(PROGRAMS) $(EXAMPLES) $(addprefix $(O)/,$(TEST_PROGRAMS)) || :
 
@@ -362,7 +365,7 @@ help: ## print this
 	@echo '  WERROR=1       warnings are errors, as in the checks'
 	@echo '  FUZZ_SECONDS=6          time of each fuzz harness'
 
-.PHONY: all bench bench-kernel bench-recovery bench-replay bench-shards blktests check check-fast claims clean \
+.PHONY: all bench bench-kernel bench-recovery bench-replay bench-shards blktests check check-all check-fast claims clean \
 	demo demo-deps demo-programs deps dmtest every-test flaky help lab mutants raid selftests selftests-debug shelf tables xfstests \
 	FORCE
 

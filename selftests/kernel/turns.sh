@@ -1,13 +1,17 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What does not depend on the kernel is shared between the machines with different kernels:
-# AFTL_TURN is 1/3 in the first of three, 2/3 and 3/3 in the others. Where it is empty, all is
-# done. To be sourced.
+# Points that do not depend on the kernel are shared out among the machines with different kernels:
+# AFTL_TURN is 1/3 in the first of three, 2/3 and 3/3 in the others. Of these points each commit has
+# a part: AFTL_PHASE is 1/2 for one commit and 2/2 for the next. Where both are empty, all is done.
+# To be sourced.
 
 turn=${AFTL_TURN:-1/1}
 in_all=${turn#*/}
 turn=${turn%/*}
+phase=${AFTL_PHASE:-1/1}
+phases=${phase#*/}
+phase=${phase%/*}
 
 # its_turn NUMBER: of a thing that is to be done, counted from 1 on
 its_turn()
@@ -20,8 +24,13 @@ turns=0
 next_turn()
 {
 	turns=$((turns + 1))
-	its_turn "$turns" && return
-	echo "# $1: left to another kernel"
+	if [ $(((turns - 1) / in_all % phases)) -ne $((phase - 1)) ]; then
+		echo "# $1: left to another commit"
+	elif its_turn "$turns"; then
+		return
+	else
+		echo "# $1: left to another kernel"
+	fi
 	return 1
 }
 

@@ -15,7 +15,7 @@ from selftests.lib.programs import TOP
 HISTOGRAM = "dm-approxftl/core/base/histogram"
 
 
-@pytest.mark.parametrize("target", ["check", "check-fast", "check-core"])
+@pytest.mark.parametrize("target", ["check", "check-all", "check-fast", "check-core"])
 def test_a_dry_run_names_the_tests_and_runs_none(tmp_path: Path, target: str) -> None:
     build = tmp_path / "build"
     said = subprocess.run(["make", "-n", target, f"O={build}"], cwd=TOP, capture_output=True,

@@ -325,6 +325,22 @@ def test_bounds_a_fuzz_harness_and_believes_its_exit_status(tree: Tree) -> None:
 
 
 @pytest.mark.slow
+def test_what_is_long_is_left_to_all_and_said(tree: Tree) -> None:
+    tree.tap("core", "echo 1..1; echo \"ok 1 - all $AFTL_ALL\"")
+    tree.add("core/long.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
+    tree.add("core/settings", "long=long\n")
+    tree.add("py/test_it.py", "import pytest\ndef test_a(): pass\n"
+             "@pytest.mark.long\ndef test_b(): pass\n")
+    status, output = tree.run()
+    assert (status, last(output)) == (0, "2 passed, 0 failed, 2 skipped")
+    assert "skipped: all: left to make check-all" in output
+    assert "skipped: 1 cases: left to make check-all" in output
+    status, output = tree.run("--all", "-v")
+    assert (status, last(output)) == (0, "4 passed, 0 failed, 0 skipped")
+    assert "passed: all 1" in output
+
+
+@pytest.mark.slow
 def test_counts_each_pytest_case(tree: Tree) -> None:
     tree.add(
         "py/test_it.py",

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -41,3 +43,49 @@ def test_what_all_have_left_is_named(tmp_path: Path, left: tuple[str, ...], by_a
 
 def test_nothing_is_said_before_all_were_here(tmp_path: Path) -> None:
     assert judged(tmp_path, 3, "x", "x") == "1..0\n"
+
+
+def turns(turn: str, phase: str, points: str) -> list[str]:
+    """Return what each point comes to."""
+    script = f"cd '{TOP}'; . selftests/kernel/turns.sh; for p in {points}; do " \
+        'next_turn "$p" && echo "$p"; done'
+    return run_program("/bin/sh", "-c", script, environment={
+        "AFTL_TURN": turn, "AFTL_PHASE": phase}).out.splitlines()
+
+
+def test_a_point_has_one_kernel_in_one_commit_of_two() -> None:
+    points = " ".join("abcdefghijklm")
+    done = {(turn, phase): [line for line in turns(turn, phase, points) if line[0] != "#"]
+            for turn in ("1/3", "2/3", "3/3") for phase in ("1/2", "2/2")}
+    assert sorted(chain(*done.values())) == points.split()
+    assert done["2/3", "1/2"] == ["b", "h"] and done["3/3", "2/2"] == ["f", "l"]
+    assert turns("", "", points) == points.split()
+    said = turns("1/2", "1/2", "a b c d")
+    assert said == ["a", "# b: left to another kernel", "# c: left to another commit",
+                    "# d: left to another commit"]
+
+
+def test_every_point_has_a_kernel_and_a_commit(tmp_path: Path) -> None:
+    """Of tests that have each kind of point."""
+    folder = tmp_path / "selftests/kernel"
+    folder.mkdir(parents=True)
+    text = (TOP / "selftests/kernel/run-in-kernel").read_text()
+    (folder / "run-in-kernel").write_text(text)
+    # Nothing is switched off here.
+    (folder / "turns.sh").write_text(
+        (TOP / "selftests/kernel/turns.sh").read_text() + "processors() { :; }\n")
+    kinds = dict(re.findall(r"^(contract|alone|programs)='([^']*)'", text, re.M))
+    tests = {kind: names.split() for kind, names in kinds.items()}
+    for name in chain(*tests.values()):
+        (folder / f"{name}.sh").write_text(
+            '. selftests/kernel/turns.sh; echo "ok 1 - each"; for p in a b c d e f; do\n'
+            'next_turn "$p" && echo "ok 2 - $p"; done; true\n')
+    seen = [line.partition(" - ")[2] for turn in (1, 2, 3) for phase in (1, 2)
+            for line in run_program(
+                "sh", folder / "run-in-kernel", environment={
+                    "AFTL_TURN": f"{turn}/3", "AFTL_PHASE": f"{phase}/2", "LAB_PROGRAMS": "/bin"},
+            ).out.splitlines() if line.startswith("ok ")]
+    for kind, times in ("contract", 6), ("alone", 2), ("programs", 1):
+        for name in tests[kind]:
+            assert seen.count(f"{name}: each") == times
+            assert [seen.count(f"{name}: {point}") for point in "abcdef"] == [1] * 6, name
