@@ -19,7 +19,6 @@ from selftests.replay.support import (
     ENTRY,
     HEADER_BYTES,
     MIB,
-    MS,
     SCHEMA,
     UNIT,
     UNIT_SECTORS,
@@ -93,7 +92,7 @@ def test_nothing_is_early_and_the_span_is_kept(tmp_path: Path) -> None:
     replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
     entries = read_log(log).by_sequence
     assert all(e.due_ns <= e.submit_ns <= e.complete_ns for e in entries)
-    assert 0 <= entries[-1].submit_ns - records[-1].t_ns < 1000 * MS
+    assert [e.due_ns for e in entries] == [r.t_ns for r in records]
 
 
 @pytest.mark.parametrize(("speed", "factor"), [("2", 0.5), ("0.5", 2), ("1000", 0.001)])
@@ -125,7 +124,7 @@ def test_closed_loop_keeps_no_schedule(tmp_path: Path, engine: str, how: tuple[s
         trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--engine", engine, *how
     )
     assert done["fidelity"]["mode"] == "closed_loop"
-    assert done["elapsed_ns"] < 100_000 * MS
+    assert done["elapsed_ns"] < records[-1].t_ns
     assert 1 <= most_under_way(read_log(log).entries) <= 4
 
 
@@ -228,8 +227,9 @@ def test_what_comes_back_wrong_is_told_apart(
     tmp_path: Path, spoil: Spoil | None, wrong: dict[str, int], code: int
 ) -> None:
     writes = [unit(0, 0, WRITE), unit(0, 1, WRITE, APPROX), unit(0, 2, WRITE)]
-    again = [unit(1500, 0, WRITE)]
-    reads = [unit(3000, number, READ) for number in range(4)]
+    # What is done between them must not take four seconds.
+    again = [unit(4000, 0, WRITE)]
+    reads = [unit(8000, number, READ) for number in range(4)]
     trace = write_trace(tmp_path / "t.aft", writes + again + reads)
     disk, log = tmp_path / "disk", tmp_path / "log"
     running = start(trace, disk, "--size", "64KiB", "--verify", "--buffered", "--record", log)
@@ -254,7 +254,8 @@ def test_what_comes_back_wrong_is_told_apart(
 
 
 def slow_stream(tmp_path: Path) -> Path:
-    return write_trace(tmp_path / "t.aft", [unit(i * 5, i % 50, WRITE, i % 2) for i in range(4000)])
+    records = [unit(i * 20, i % 50, WRITE, i % 2) for i in range(4000)]
+    return write_trace(tmp_path / "t.aft", records)
 
 
 def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
@@ -422,7 +423,7 @@ def test_refusals(
 @pytest.mark.slow
 def test_a_failed_request_fails_the_replay(tmp_path: Path) -> None:
     # A file that becomes shorter in the middle: reads end early.
-    records = [unit(0, 0, WRITE), unit(1500, 8, READ)]
+    records = [unit(0, 0, WRITE), unit(5000, 8, READ)]
     trace = write_trace(tmp_path / "t.aft", records)
     disk, log = tmp_path / "disk", tmp_path / "log"
     running = start(trace, disk, "--size", "64KiB", "--record", log)
