@@ -141,7 +141,7 @@ def test_takes_the_limits_from_the_area(tree: Tree) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("body", "status"), [
     # It is slow, but prints or works.
-    ("for i in 1 2 3; do sleep 2; echo '# here'; done", 0),
+    ("for i in 1 2 3 4 5; do sleep 2; echo '# here'; done", 0),
     (f"for i in 1 2 3; do sleep 2; {WORK}; done", 0),
     ("while :; do :; done", 1),
     # It polls for a file that never comes.
