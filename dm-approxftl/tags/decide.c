@@ -251,6 +251,13 @@ u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio)
 {
 	struct aftl_verdict verdict;
 
+	/*
+	 * All data of zones are precise, so there is nothing to decide, and no reason to split the
+	 * bio: dm_accept_partial_bio() is a BUG() for zone appends and, since 6.12, for writes to
+	 * zones.
+	 */
+	if (target->shards.geo.zones)
+		return AFTL_PRECISE;
 	if (target->options.class == AFTL_APPROX) {
 		verdict = aftl_verdict(AFTL_BY_TABLE, AFTL_APPROX);
 		count(&verdict, bio_sectors(bio) >> target->device->unit_shift);

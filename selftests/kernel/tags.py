@@ -715,6 +715,23 @@ def device_ranges(device: str) -> None:
     control.device_tag(fd, 0, UNIT)
 
 
+def write_to_zones(path: str) -> None:
+    """Write from a memfd of which one unit of two is tagged, to a device or a new file."""
+    control = Control()
+    memfd = os.memfd_create("striped")
+    os.truncate(memfd, 16 * UNIT)
+    memory = mmap.mmap(memfd, 16 * UNIT)
+    memory[:] = b"".join(bytes([number + 1]) * UNIT for number in range(16))
+    for number in range(0, 16, 2):
+        control.tag(memfd, number * UNIT, UNIT)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
+    must(os.pwritev(fd, [memory], 0) == len(memory), "a short write")
+    os.fsync(fd)
+    back = mmap.mmap(-1, 16 * UNIT)
+    os.preadv(fd, [back], 0)
+    must(back[:] == memory[:], "other data are read back")
+
+
 def device_refusals(linear: str) -> None:
     """A device above ours, and no device, are refused with the reason."""
     control = Control()

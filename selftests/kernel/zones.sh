@@ -188,12 +188,49 @@ uses_f2fs()
 		[ "$(counter aftl-zones zone_opens)" -gt 0 ]
 }
 
+# btrfs writes data by zone append; until 6.14 direct writes come from the memory of the program, of
+# files with checksums, too.
+appends_tagged_in_part()
+{
+	mount -t btrfs "$zoned" "$place" || return
+	appended=$(counter aftl-zones zone_append_requests)
+	written_whole python3 selftests/kernel/tags.py write-to-zones "$place/striped" &&
+		[ "$(counter aftl-zones zone_append_requests)" -gt "$appended" ] && umount "$place"
+}
+
 uses_btrfs()
 {
 	mounted=$zoned
 	checks mkfs.btrfs -f -O zoned -d single -m single "$zoned" || return
-	works btrfs 4 && checks btrfs check "$zoned" &&
+	appends_tagged_in_part && works btrfs 4 && checks btrfs check "$zoned" &&
 		[ "$(counter aftl-zones zone_append_requests)" -gt 0 ]
+}
+
+splits()
+{
+	python3 - <<'PYTHON'
+import sys
+sys.path.insert(0, "selftests/kernel")
+import approx_control
+print(approx_control.Control().stats()["splits"])
+PYTHON
+}
+
+# written_whole COMMAND...: writes to zones, of which no bio is split between two quality levels
+written_whole()
+{
+	before=$(splits) && checks "$@" && [ "$(splits)" -eq "$before" ]
+}
+
+# A write of 8 KiB to a range of the device whose first half is tagged, and from memory of which
+# every other unit is.
+tagged_in_part()
+{
+	"$approxftl" tag add "$zoned" 0+4096 >"$scratch/said" && blkzone reset "$zoned" &&
+		written_whole dd if=/dev/zero of="$zoned" bs=8k count=1 oflag=direct conv=notrunc &&
+		is 0 'oi 0x000010' && blkzone reset "$zoned" && "$approxftl" tag del "$zoned" &&
+		written_whole python3 selftests/kernel/tags.py write-to-zones "$zoned" &&
+		[ "$(counter aftl-zones host_write_approx_units)" -eq 0 ] && blkzone reset "$zoned"
 }
 
 # shellcheck disable=SC2086 # words
@@ -202,6 +239,7 @@ ktap_test_run 'the kernel knows its zones' is_zoned
 ktap_test_run 'states follow each other' states
 ktap_test_run 'data are where they were written' data
 ktap_test_run 'limits hold' limits
+ktap_test_run 'a write that is tagged in part is not split' tagged_in_part
 ktap_test_run 'a reload keeps zones and parameters' keeps_its_parameters
 dmsetup remove aftl-zones
 # shellcheck disable=SC2086
