@@ -69,7 +69,19 @@ static sector_t target_sector(const struct aftl_target *target, const struct bio
 	return dm_target_offset(target->ti, bio->bi_iter.bi_sector);
 }
 
-/* Returns false if the limits do not allow such a bio; a write of two levels is split. */
+/*
+ * REQ_NOUNMAP asks for zeroes that are allocated. They are written as data: the block layer falls
+ * back to writing pages of zeroes when a request to zero is not supported.
+ */
+static bool needs_written_zeroes(const struct bio *bio)
+{
+	return bio_op(bio) == REQ_OP_WRITE_ZEROES && bio->bi_opf & REQ_NOUNMAP;
+}
+
+/*
+ * Returns false if the limits do not allow such a bio. A write whose logical pages differ in
+ * quality level is split.
+ */
 static bool describe(const struct aftl_target *target, struct bio *bio,
 		     struct aftl_request *request)
 {
@@ -216,6 +228,11 @@ int aftl_io_map(struct dm_target *ti, struct bio *bio)
 	struct aftl_disk *disk;
 	blk_status_t status;
 
+	if (unlikely(needs_written_zeroes(bio))) {
+		bio->bi_status = BLK_STS_NOTSUPP;
+		bio_endio(bio);
+		return DM_MAPIO_SUBMITTED;
+	}
 	if (!describe(target, bio, &io->request))
 		return DM_MAPIO_KILL;
 	disk = place(target, bio, &io->request);

@@ -45,9 +45,20 @@ all_is_discarded()
 		cut -d / -f 1)" -eq 0 ]
 }
 
-zeroed_out()
+# Zeroes that need not be allocated: they are unmapped.
+zeroed_and_freed()
 {
-	fill && blkdiscard -z -l 8388608 "$device" && [ "$(held)" -eq 0 ] && zeroes
+	fill && fallocate --punch-hole --length 8388608 "$device" && [ "$(held)" -eq 0 ] && zeroes
+}
+
+# REQ_NOUNMAP: they are written as data.
+zeroed_and_allocated()
+{
+	fill && programmed=$(counter aftl-disk host_write_units) &&
+		discarded=$(counter aftl-disk host_discard_requests) &&
+		blkdiscard -z -l 8388608 "$device" && [ "$(held)" -eq 8388608 ] && zeroes &&
+		[ "$(counter aftl-disk host_write_units)" -eq $((programmed + 2048)) ] &&
+		[ "$(counter aftl-disk host_discard_requests)" -eq "$discarded" ]
 }
 
 # counts COUNTER COMMAND...: the command makes the counter grow
@@ -88,7 +99,8 @@ ktap_test_silent 'limits of the queue' limits
 ktap_test_run 'a write takes memory' writes_take_memory
 ktap_test_run 'a discard frees what it covers, no more' part_is_discarded
 ktap_test_run 'a discard of everything frees everything' all_is_discarded
-ktap_test_run 'write zeroes zeroes and frees' zeroed_out
+ktap_test_run 'write zeroes zeroes and frees' zeroed_and_freed
+ktap_test_run 'write zeroes that must not unmap allocates' zeroed_and_allocated
 ktap_test_run 'fsync is a flush' counts host_flush_requests \
 	dd if=/dev/zero of="$device" bs=4k count=1 conv=fsync
 ktap_test_run 'a discard is counted' counts host_discard_requests blkdiscard "$device"

@@ -92,7 +92,7 @@ requests()
 		load --rw=randread --bssplit=4k/60:64k/30:1m/10 --iodepth=64 --size=256m --io_size=32m
 	ktap_test_run "$1: flushes" briefly 100 load --rw=randwrite --bs=4k --fsync=4 --io_size=1m
 	ktap_test_run "$1: a discard" briefly 10 blkdiscard --length 1GiB /dev/mapper/aftl-hold
-	ktap_test_run "$1: zeroes" briefly 10 blkdiscard --zeroout --length 64MiB /dev/mapper/aftl-hold
+	ktap_test_run "$1: zeroes" briefly 10 fallocate --punch-hole --length 64MiB /dev/mapper/aftl-hold
 	ktap_test_run "$1: overwrites, with collection" briefly 500 \
 		load --rw=randwrite --bs=64k --iodepth=32 --io_size=32m
 }

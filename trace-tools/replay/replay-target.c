@@ -231,7 +231,14 @@ int target_discard(const struct replay_target *target, u64 offset, u64 bytes)
 	return change_range(target, BLKDISCARD, FALLOC_FL_PUNCH_HOLE, offset, bytes);
 }
 
+/*
+ * In a simulation zeroes are unmapped. BLKZEROOUT asks a device to keep the range allocated, so
+ * that it is for devices that cannot unmap.
+ */
 int target_zero(const struct replay_target *target, u64 offset, u64 bytes)
 {
+	if (target->device && !fallocate(target->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+					 (off_t)offset, (off_t)bytes))
+		return 0;
 	return change_range(target, BLKZEROOUT, FALLOC_FL_ZERO_RANGE, offset, bytes);
 }
