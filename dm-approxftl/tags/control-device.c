@@ -5,6 +5,7 @@
 #include <linux/blkdev.h>
 #include <linux/fs.h>
 #include <linux/pagemap.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -324,7 +325,7 @@ static int answer_some(struct survey *survey)
 			 look->count * sizeof(*look->units)))
 		return -EFAULT;
 	survey->stored->count += look->count;
-	return fatal_signal_pending(current) ? -EINTR : 0;
+	return 0;
 }
 
 /* Finds the device; sets where to begin and where to end. */
@@ -346,6 +347,10 @@ static int begin(struct survey *survey, const struct file *file)
 	return 0;
 }
 
+/*
+ * A sparse file may have 2^62 bytes, so that any signal ends the call. The caller goes on from the
+ * cursor, which is written back with an error, too.
+ */
 static int answer(struct survey *survey, const struct file *file)
 {
 	struct approxftl_stored *stored = survey->stored;
@@ -354,7 +359,11 @@ static int answer(struct survey *survey, const struct file *file)
 	while (!ret && stored->count < stored->room && stored->cursor < survey->end) {
 		ret = answer_some(survey);
 		cond_resched();
+		if (signal_pending(current))
+			break;
 	}
+	if (!ret && !stored->count && stored->cursor < survey->end && signal_pending(current))
+		ret = -EINTR;
 	if (!ret && stored->cursor >= survey->end)
 		stored->cursor = APPROXFTL_TO_END;
 	return ret;

@@ -282,6 +282,26 @@ def edges(folder: str) -> None:
     control.untag(fd)
 
 
+def interrupted(folder: str) -> None:
+    """Any signal ends a look at a file that has almost nothing but holes; it can go on."""
+    control, answer = Control(), bytearray(approx.UNIT_FORMAT.size)
+    size = 2**43
+    fd = os.open(f"{folder}/sparse", os.O_RDWR | os.O_CREAT, 0o600)
+    os.truncate(fd, size)
+    signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+    cursor = 0
+    for turn in range(2):
+        question = bytearray(approx.STORED_FORMAT.pack(
+            approx.STORED_FORMAT.size, fd, cursor, TO_END, approx.address_of(answer), 1, 0, 0, 0))
+        expect(errno.EINTR, 0, approx.ioctl, control.fd, approx.STORED, question)
+        before, cursor = cursor, approx.STORED_FORMAT.unpack(question)[2]
+        must(before < cursor < size, f"turn {turn}: from {before} to {cursor}")
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    os.close(fd)
+    Path(f"{folder}/sparse").unlink()
+
+
 def model(folder: str, steps: str) -> None:
     """Ranges that overlap, beside a model with a class for each byte."""
     control = Control()

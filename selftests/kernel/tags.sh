@@ -322,6 +322,7 @@ alone()
 ktap_test_silent 'the ABI' driver abi
 a_folder || exit 1
 ktap_test_silent 'ranges at their ends' driver edges "$place"
+ktap_test_silent 'a signal ends a look at a sparse file' driver interrupted "$place"
 ktap_test_silent 'ranges that overlap' driver model "$place" "$(share 2000)"
 ktap_test_run 'ranges up to the limit, and beyond' driver many "$place" 20000
 ktap_test_silent 'what is refused, and to whom' driver refusals "$place" /dev/mapper/aftl-tags

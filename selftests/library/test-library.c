@@ -223,6 +223,10 @@ static void units(void)
 	CHECK_EQ(approxftl_stored(handle, fd, &from, APPROXFTL_TO_END, units, 16), 10);
 	CHECK_EQ(from, APPROXFTL_TO_END);
 	CHECK_EQ(approxftl_stored(handle, fd, &from, APPROXFTL_TO_END, units, 16), 0);
+	from = 2 * FAKE_UNIT;
+	fake_control.refuse = EINTR;
+	CHECK_EQ(approxftl_stored(handle, fd, &from, APPROXFTL_TO_END, units, 16), -EINTR);
+	CHECK_EQ(from, 2 * FAKE_UNIT);
 	end();
 }
 

@@ -313,7 +313,10 @@ APPROXFTL_PUBLIC int approxftl_level_errors(struct approxftl *a, int fd, off_t o
  * @out: takes the units, holes left out
  * @room: how many fit
  *
- * Return: how many there are in @out, or a negative error number.
+ * A signal that the program handles ends the call early; @from says where to go on then, too.
+ *
+ * Return: how many there are in @out, or a negative error number: -EINTR if a signal came before
+ * any was found.
  */
 APPROXFTL_PUBLIC int approxftl_stored(struct approxftl *a, int fd, off_t *from, off_t length,
 				      struct approxftl_unit *out, size_t room);

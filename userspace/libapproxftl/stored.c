@@ -115,10 +115,10 @@ int approxftl_stored(struct approxftl *a, int fd, off_t *from, off_t length,
 		count += ret;
 	}
 	end(&survey);
-	if (ret < 0)
+	if (ret < 0 && ret != -EINTR)
 		return ret;
 	*from = survey.cursor == UINT64_MAX ? APPROXFTL_TO_END : (off_t)survey.cursor;
-	return count;
+	return ret < 0 && !count ? ret : (int)count;
 }
 
 static void add_unit(struct approxftl_errors *sum, const struct approxftl_unit *unit)

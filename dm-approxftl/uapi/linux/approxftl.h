@@ -247,7 +247,9 @@ struct approxftl_unit {
  * @unit_bytes: out: size of a unit
  * @reason: out: enum approxftl_reason
  *
- * Looks at flash: what waits in a cache or a write buffer is not there yet.
+ * Looks at flash: what waits in a cache or a write buffer is not there yet. A signal ends the call
+ * before @room is used up: with what has been found, or with EINTR if nothing has; @cursor says
+ * where to go on in both cases.
  */
 struct approxftl_stored {
 	__u32 size;
