@@ -20,6 +20,7 @@
 
 static const char *const plain[] = { ROOMY, NULL };
 static const char *const parity[] = { ROOMY, "rain", "on", NULL };
+static const char *const least_busy[] = { ROOMY, "rain", "on", "allocate", "least_busy", NULL };
 static const char *const buffered[] = { ROOMY, "rain", "on", "buffer", "256KiB", NULL };
 static const char *const suspending[] = { ROOMY, "rain", "on", "suspend", "both", NULL };
 
@@ -200,7 +201,10 @@ static void check_parity(void)
 				check_stripe(first, number, page);
 }
 
-/* May what is in @slot be read: with its die, or from the rest of its stripe? */
+/*
+ * May what is in @slot be read: with its die, or from the rest of its stripe? A stripe that has
+ * been erased since looks complete: the unit is lost, which check_nothing_more_is_lost() judges.
+ */
 static bool can_be_had(aftl_slot_t slot)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
@@ -213,6 +217,8 @@ static bool can_be_had(aftl_slot_t slot)
 
 	if (!is_dead(lun))
 		return true;
+	if (aftl_slot_lost(aftl_media(device.ftl), slot))
+		return false;
 	for (i = first; i < first + group_luns(); i++) {
 		const struct aftl_block *other = block_at(i, block % geo->blocks_per_lun);
 
@@ -388,6 +394,22 @@ static void blocks_are_made_free_for_it(void)
 	}
 }
 
+static bool is_lost[65536];
+
+/* A unit that could be read when the dies had failed is readable for ever. */
+static void check_nothing_more_is_lost(bool first)
+{
+	u32 unit;
+
+	CHECK(test_units(&device) <= ARRAY_SIZE(is_lost));
+	for (unit = 0; unit < test_units(&device); unit++) {
+		bool lost = test_do(&device, AFTL_OP_READ, unit, 1, 0, NULL) == -EIO;
+
+		CHECK_MSG(first || !lost || is_lost[unit], "unit %u is lost too late", unit);
+		is_lost[unit] = lost;
+	}
+}
+
 /* What was rebuilt before outlives it; the rest of both is lost where both had programmed. */
 static void a_second_one_dies(const char *policy, const char *const *pairs)
 {
@@ -397,10 +419,12 @@ static void a_second_one_dies(const char *policy, const char *const *pairs)
 	kill_die(1);
 	kill_die(3);
 	CHECK_MSG(check_reads() > 20, "nothing is lost");
+	check_nothing_more_is_lost(true);
 	send(500);
 	wait_for_rebuild(1);
 	wait_for_rebuild(3);
 	check_reads();
+	check_nothing_more_is_lost(false);
 	CHECK_EQ(test_counters(&device)->moved_lost_units, 0);
 	close_device();
 }
@@ -853,6 +877,8 @@ int main(void)
 	with_every_policy("a die dies, with a buffer", a_die_dies, buffered);
 	with_every_policy("a die dies, word lines at once", a_die_dies, whole);
 	with_every_policy("a second die dies", a_second_one_dies, parity);
+	with_every_policy("a second die dies, writes to the least busy die", a_second_one_dies,
+			  least_busy);
 	with_every_policy("one die is written", one_die_is_written, fixed);
 	with_every_policy("one die is written, with parity", one_die_is_written, fixed_parity);
 	tap_run("blocks are made free for what a dead die has left", blocks_are_made_free_for_it);

@@ -462,7 +462,9 @@ static bool is_approx(const struct aftl *ftl, aftl_slot_t slot)
 }
 
 /*
- * aftl_stripe_has() - can what is in @slot be had from the rest of its stripe?
+ * aftl_stripe_has() - can the rest of its stripe give the content of @slot?
+ *
+ * Units that are lost already stay lost: once the rest of the stripe is erased, it looks complete.
  */
 bool aftl_stripe_has(const struct aftl *ftl, aftl_slot_t slot)
 {
@@ -472,7 +474,7 @@ bool aftl_stripe_has(const struct aftl *ftl, aftl_slot_t slot)
 	u32 member;
 	u32 i;
 
-	if (!ftl->config.rain)
+	if (!ftl->config.rain || aftl_lost_in(ftl, slot))
 		return false;
 	group = aftl_block_index(&ftl->media, own) / ftl->geo.blocks_per_lun / ftl->geo.super_luns;
 	if (own->parity || !parity_of(ftl, group, aftl_super_number(ftl, own), &member))
