@@ -122,6 +122,10 @@ PARAM(depth, COUNT, 16, 1 << 20, 2048, "page commands the controller can hold, p
 
 /* Space and wear */
 PARAM(gc, PERCENT, 0, 9000, 1000, "free blocks below which garbage is collected")
+PARAM(gc_mode, CHOICE, 0, 1, AFTL_GC_BLOCK,
+	"paced: each host write waits for its share of collection; block: for whole blocks")
+PARAM(gc_pace, COUNT, 0, 1 << 20, 1,
+	"free blocks of a die above the policy's reserve below which collection is paced")
 PARAM(gc_idle_valid, PERCENT, 0, 10000, 9000,
 	"most valid data a victim may hold while there is no pressure")
 PARAM(map_cache, BYTES, 0, 1ULL << 36, 0,

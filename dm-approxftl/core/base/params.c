@@ -8,6 +8,7 @@ const char *const aftl_switch_words[] = { "off", "on", NULL };
 static const char *const plane_mode_words[] = { "shared", "independent", "wide", NULL };
 static const char *const order_words[] = { "read_first", "fcfs", NULL };
 static const char *const suspend_words[] = { "off", "program", "erase", "both", NULL };
+static const char *const gc_mode_words[] = { "block", "paced", NULL };
 static const char *const placement_isolation_words[] = { "initial", "persistent", NULL };
 static const char *const fill_words[] = { "none", "sequential", "random", NULL };
 static const char *const cell_model_words[] = { "constant", "voltage", NULL };
@@ -73,7 +74,7 @@ static const u8 live[] = {
 	AT(suspend_limit), AT(idle), AT(buffer_hold), AT(gc), AT(gc_idle_valid), AT(victim),
 	AT(wear_gap), AT(wear_low), AT(endurance), AT(refresh), AT(read_limit), AT(rber),
 	AT(rber_approx), AT(misprograms), AT(ecc_bits), AT(ecc_levels), AT(program_foggy),
-	AT(queue_weights), AT(suspend_for_write),
+	AT(queue_weights), AT(suspend_for_write), AT(gc_mode), AT(gc_pace),
 };
 
 /* A suffix and how many stored units it stands for; the first is the largest. */

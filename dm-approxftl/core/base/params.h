@@ -41,6 +41,12 @@ enum aftl_victim {
 	AFTL_VICTIMS,
 };
 
+/* How garbage collection shares a die with host writes. */
+enum aftl_gc_mode {
+	AFTL_GC_BLOCK,
+	AFTL_GC_PACED,
+};
+
 enum aftl_suspend {
 	AFTL_SUSPEND_OFF,
 	AFTL_SUSPEND_PROGRAM,

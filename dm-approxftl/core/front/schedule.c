@@ -102,6 +102,18 @@ static bool start_job(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 	}
 }
 
+static noinline bool start_paced(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (!aftl_gc_pace_due(ftl, lun))
+		return false;
+	if (lun->job.kind == AFTL_JOB_NONE && !aftl_job_collect(ftl, lun))
+		return false;
+	if (!start_job(ftl, lun, true))
+		return false;
+	ftl->stats.counters.gc_paced_steps++;
+	return true;
+}
+
 static bool start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u64 *retry_ns)
 {
 	if (unlikely(ftl->foggy_blocks) && start_pass(ftl, lun, lane, retry_ns))
@@ -114,6 +126,8 @@ static bool start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u64 *r
 		ftl->stats.counters.gc_urgent_steps++;
 		return true;
 	}
+	if (unlikely(ftl->config.gc_mode == AFTL_GC_PACED) && start_paced(ftl, lun))
+		return true;
 	if (!aftl_write_start(ftl, lun, lane)) {
 		/* What it holds now may be what others wait for. */
 		if (unlikely(ftl->held_units) && ftl->wait_head[1])

@@ -392,6 +392,7 @@ int aftl_write_start(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 	aftl_program_carry(ftl, &placement, &payload);
 	lun->work.commands = take_payload(ftl, lun, lane, &placement, &payload);
 	aftl_program_commit(ftl, lun, &need, &placement, &payload);
+	aftl_gc_pace_earn(lun, payload.count - payload.carried);
 	aftl_array_program(ftl, lun, AFTL_WORK_PROGRAM, &placement);
 	return 0;
 }

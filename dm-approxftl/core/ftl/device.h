@@ -321,6 +321,8 @@ enum aftl_step {
  * @refresh_block: next block that is searched for old data, blocks_per_lun: none
  * @disturbed: closed block that was read too often; NULL: none, or nobody has read it since
  * @wear_due: erases since the last look at the wear gap
+ * @gc_rate: of the victim, units to relocate for each unit of the host, in 1/256
+ * @gc_credit: units that paced collection may relocate, in 1/256; negative: it is ahead
  */
 struct aftl_lun {
 	u32 index;
@@ -376,6 +378,8 @@ struct aftl_lun {
 	u32 refresh_block;
 	struct aftl_block *disturbed;
 	u32 wear_due;
+	u32 gc_rate;
+	s64 gc_credit;
 };
 
 static_assert(!offsetof(struct aftl_lun, index), "for aftl_lun_index()");
@@ -1409,6 +1413,7 @@ u64 aftl_sense_valid(struct aftl *ftl, struct aftl_block *block, u32 page, u64 h
 /* job.c: background work */
 
 enum aftl_step aftl_job_next(struct aftl *ftl, struct aftl_lun *lun, bool urgent);
+bool aftl_job_collect(struct aftl *ftl, struct aftl_lun *lun);
 u32 aftl_job_page(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_job_gather(struct aftl *ftl, struct aftl_lun *lun);
 bool aftl_job_needs_stripe(struct aftl *ftl, struct aftl_lun *lun);
@@ -1419,6 +1424,13 @@ void aftl_job_programmed(struct aftl *ftl, struct aftl_lun *lun,
 			 const struct aftl_placement *placement);
 bool aftl_job_wanted(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_job_offer(struct aftl *ftl, struct aftl_lun *lun);
+
+/* gc-pace.c: the share of collection that each host write waits for */
+
+bool aftl_gc_pace_due(const struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_gc_pace_begin(const struct aftl *ftl, struct aftl_lun *lun);
+void aftl_gc_pace_earn(struct aftl_lun *lun, u32 units);
+void aftl_gc_pace_spend(struct aftl_lun *lun, u32 units);
 
 /* refresh.c: the day, and the search for data that is too old */
 

@@ -32,6 +32,7 @@ static void begin_empty(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
 {
 	begin(ftl, lun, AFTL_JOB_EMPTY, cause, block);
 	lun->job.erase = block->state == AFTL_BLOCK_CLOSED;
+	aftl_gc_pace_begin(ftl, lun);
 	if (block->listed && likely(!ftl->geo.super_luns))
 		aftl_supply_unlist(ftl, lun, block);
 }
@@ -189,21 +190,11 @@ static bool pick_superblock(struct aftl *ftl, struct aftl_lun *lun, u32 limit)
 	return pick_share(ftl, lun);
 }
 
-static bool pick_victim(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+/* Collect a block, or a superblock, that has at most @limit valid slots in each. */
+static bool collect(struct aftl *ftl, struct aftl_lun *lun, u32 limit)
 {
 	struct aftl_block *victim;
-	u32 limit = urgent ? ftl->gc_most_valid : ftl->gc_idle_valid;
 
-	if (unlikely(ftl->geo.zones))
-		return pick_reset(ftl, lun);
-	if (fold(ftl, lun, aftl_cache_press(ftl, lun, urgent))) {
-		lun->collect -= lun->collect != 0;
-		return true;
-	}
-	if (!urgent && !aftl_short(ftl, lun) && !lun->collect && !lacks_block(ftl, lun))
-		return false;
-	if (lun->stuck)
-		limit = 0;
 	if (unlikely(ftl->geo.super_luns))
 		return pick_superblock(ftl, lun, limit);
 	victim = aftl_supply_victim(ftl, lun, limit);
@@ -217,6 +208,21 @@ static bool pick_victim(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 	ftl->stats.counters.gc_valid_units += victim->valid;
 	ftl->stats.counters.gc_empty_blocks += !victim->valid;
 	return true;
+}
+
+static bool pick_victim(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+{
+	u32 limit = urgent ? ftl->gc_most_valid : ftl->gc_idle_valid;
+
+	if (unlikely(ftl->geo.zones))
+		return pick_reset(ftl, lun);
+	if (fold(ftl, lun, aftl_cache_press(ftl, lun, urgent))) {
+		lun->collect -= lun->collect != 0;
+		return true;
+	}
+	if (!urgent && !aftl_short(ftl, lun) && !lun->collect && !lacks_block(ftl, lun))
+		return false;
+	return collect(ftl, lun, lun->stuck ? 0 : limit);
 }
 
 /* The closed block with the fewest erases, if others are too far ahead of it. */
@@ -251,6 +257,21 @@ static bool pick_wear(struct aftl *ftl, struct aftl_lun *lun)
 		return false;
 	ftl->stats.counters.wear_blocks++;
 	return true;
+}
+
+/*
+ * aftl_job_collect() - begin paced collection in @lun, which has no job
+ *
+ * Blocks that fail, and cold data where wear is uneven, have their turn as in emergencies.
+ *
+ * Return: whether there is a block to empty.
+ */
+bool aftl_job_collect(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (collects(ftl, lun))
+		return pick_share(ftl, lun);
+	return pick_failing(ftl, lun) || pick_wear(ftl, lun) ||
+	       collect(ftl, lun, ftl->gc_most_valid);
 }
 
 static bool pick_refresh(struct aftl *ftl, struct aftl_lun *lun)
@@ -526,10 +547,12 @@ void aftl_job_gather(struct aftl *ftl, struct aftl_lun *lun)
 	struct aftl_job *job = &lun->job;
 	u32 first = from_slot(aftl_page_slot(&ftl->media, job->from, 0));
 	u32 end = min((aftl_job_page(ftl, lun) + 1) * ftl->geo.page_units, job->end);
+	u32 before = job->count;
 
 	for (; job->cursor < end; job->cursor++)
 		if (aftl_slot_valid(&ftl->media, to_slot(first + job->cursor)))
 			job->slots[job->count++] = to_slot(first + job->cursor);
+	aftl_gc_pace_spend(lun, job->count - before);
 	if (unlikely(job->kind == AFTL_JOB_REBUILD))
 		drop_lost(ftl, job);
 }

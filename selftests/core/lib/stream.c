@@ -170,6 +170,15 @@ static void random_suspension(struct aftl_config *config)
 	config->suspend_for_write = aftl_random_below(&random, 2);
 }
 
+/* Every second device paces its garbage collection; the seed says which. */
+static void random_gc_pace(struct aftl_config *config)
+{
+	struct aftl_random random = { config->seed ^ 6 };
+
+	config->gc_mode = aftl_random_below(&random, 2);
+	config->gc_pace = aftl_random_below(&random, 4);
+}
+
 /* The queue, and collection */
 static void random_work(struct aftl_config *config, struct aftl_random *random)
 {
@@ -273,6 +282,7 @@ void test_random_options(struct test_device *device, struct aftl_random *random)
 	random_recent(config);
 	random_queues(config);
 	random_suspension(config);
+	random_gc_pace(config);
 	random_times(config, random);
 }
 

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Paced garbage collection: a host write waits for its share, not for a whole block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from selftests.sim.support import only_run, sim
+
+#: Random writes of one page to a full device, 32 in the queue, dies that are never idle.
+FULL = ("--op", "28", "--fill", "random", "--write-share", "1", "--size", "8KiB", "--requests",
+        "100000", "--warmup", "60000", "--allocate", "least_busy")
+
+
+def steady(*options: str) -> dict[str, Any]:
+    return only_run(sim(*FULL, *options))
+
+
+def tail(run: dict[str, Any]) -> float:
+    """Return the p99.9 of the response of writes, as a multiple of their mean."""
+    write = run["timing"]["write_response"]
+    return float(write["p99_9_ns"] / write["mean_ns"])
+
+
+def amplification(run: dict[str, Any]) -> float:
+    return float(run["write_amplification"]["total"])
+
+
+def test_the_write_tail_is_short_at_the_same_write_amplification() -> None:
+    block = steady("--gc_mode", "block")
+    paced = steady("--gc_mode", "paced")
+    assert tail(block) > 4
+    assert tail(paced) < 2.5
+    assert amplification(paced) == pytest.approx(amplification(block), rel=0.02)
+
+
+def test_the_write_tail_does_not_grow_with_the_block() -> None:
+    block = [steady("--gc_mode", "block", "--layers", layers) for layers in ("8", "16")]
+    paced = [steady("--gc_mode", "paced", "--layers", layers) for layers in ("8", "16")]
+    assert tail(block[1]) > 1.5 * tail(block[0])
+    assert tail(paced[1]) < 1.2 * tail(paced[0])
+
+
+def test_emergencies_are_rare_where_collection_is_paced() -> None:
+    counters = steady("--gc_mode", "paced")["counters"]
+    assert counters["gc_paced_steps"] > 20 * counters["gc_urgent_steps"]
+    assert steady("--gc_mode", "block")["counters"]["gc_paced_steps"] == 0
