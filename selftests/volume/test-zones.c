@@ -12,6 +12,7 @@
 #include "core/ftl/device.h"
 #include "core/keep/volume-device.h"
 #include "lib/durable-device.h"
+#include "lib/zone-stream.h"
 #include "stream.h"
 #include "tap.h"
 
@@ -41,16 +42,14 @@ static struct {
  * @durable: the device
  * @random: the only source of chance
  * @policy: its policy, which has no say
- * @few: zones that most requests are for
- * @flushes: of a hundred requests
+ * @requests: what it is sent
  * @tight: nothing but a crash may cost room, which then none does
  */
 struct life {
 	struct durable_device durable;
 	struct aftl_random random;
 	const char *policy;
-	u32 few;
-	u32 flushes;
+	struct zone_stream requests;
 	bool tight;
 };
 
@@ -159,59 +158,6 @@ static void be_born(struct life *life)
 	}
 }
 
-/* Requests */
-
-static void submit(struct life *life, enum aftl_op op, u32 unit, u32 units, u32 flags)
-{
-	struct test_device *device = &life->durable.device;
-
-	CHECK_EQ(test_submit(device, op, unit, units, 0, flags,
-			     aftl_now(device->ftl) + below(life, 300000)), 0);
-}
-
-static void write_zone(struct life *life, u32 zone)
-{
-	const struct aftl_geometry *geo = aftl_geometry(life->durable.device.ftl);
-	u32 flags = chance(life, life->flushes / 2) ? AFTL_REQUEST_FUA : 0;
-	u32 units = 1 + below(life, min(geo->zone_capacity, 16U));
-	u32 written;
-
-	aftl_zone_state(life->durable.device.ftl, zone, &written);
-	if (written < geo->zone_capacity)
-		units = min(units, geo->zone_capacity - written);
-	if (chance(life, 30) || written + units > geo->zone_units)
-		submit(life, AFTL_OP_WRITE, zone * geo->zone_units, units,
-		       flags | AFTL_REQUEST_APPEND);
-	else
-		submit(life, AFTL_OP_WRITE, zone * geo->zone_units + written, units, flags);
-}
-
-static void manage(struct life *life, u32 zone)
-{
-	static const u8 ops[] = {
-		AFTL_OP_ZONE_OPEN, AFTL_OP_ZONE_CLOSE, AFTL_OP_ZONE_FINISH, AFTL_OP_ZONE_RESET,
-		AFTL_OP_ZONE_RESET, AFTL_OP_ZONE_RESET, AFTL_OP_ZONE_RESET, AFTL_OP_ZONE_RESET,
-	};
-
-	submit(life, ops[below(life, ARRAY_SIZE(ops))],
-	       zone * aftl_geometry(life->durable.device.ftl)->zone_units, 0, 0);
-}
-
-static void do_something(struct life *life)
-{
-	u32 zones = aftl_geometry(life->durable.device.ftl)->zones;
-	u32 zone = below(life, chance(life, 70) ? min(life->few, zones) : zones);
-
-	if (chance(life, 25))
-		submit(life, AFTL_OP_READ, below(life, test_units(&life->durable.device)), 1, 0);
-	else if (chance(life, life->flushes))
-		submit(life, AFTL_OP_FLUSH, 0, 0, 0);
-	else if (chance(life, 12))
-		manage(life, zone);
-	else
-		write_zone(life, zone);
-}
-
 /* Sessions */
 
 static void arm(struct life *life, u32 changes)
@@ -235,7 +181,7 @@ static bool work(struct life *life)
 	u32 depth = below(life, 20);
 
 	while (steps-- && !tap_failures()) {
-		do_something(life);
+		zone_stream_submit(&life->requests, &durable->device);
 		test_drain_to(&durable->device, depth);
 		if (durable_work(durable, below(life, lag + 1)))
 			return false;
@@ -352,8 +298,9 @@ static bool run_life(u64 seed)
 
 	life.tight = chance(&life, 50);
 	be_born(&life);
-	life.few = 1 + below(&life, 6);
-	life.flushes = below(&life, 25);
+	life.requests.random = &life.random;
+	life.requests.few = 1 + below(&life, 6);
+	life.requests.flushes = below(&life, 25);
 	for (i = 0; i < CRASHES_OF_LIFE && !tap_failures(); i++)
 		session(&life);
 	if (tap_failures())

@@ -817,19 +817,24 @@ static void check_level(const struct durable_device *durable, u32 unit, u32 stam
 		  unit, stamp, level, written);
 }
 
-/* No promise is broken by what the medium has lost of it. */
-static void check_lost(struct durable_device *durable, u32 unit)
+/*
+ * The medium may lose a unit only if it was hurt after stamp @covered. A read that fetches a lost
+ * unit may have begun before a later write was covered.
+ */
+static void check_lost(struct durable_device *durable, u32 unit, u32 covered)
 {
-	const struct durable_unit *mine = &durable->units[unit];
+	struct durable_unit *mine = &durable->units[unit];
 
-	CHECK_MSG(mine->hurt && mine->covered <= mine->hurt,
-		  "unit %u is lost: stamp %u was covered, stamp %u was hurt", unit, mine->covered,
+	CHECK_MSG(mine->hurt && covered <= mine->hurt,
+		  "unit %u is lost: stamp %u was covered, stamp %u was hurt", unit, covered,
 		  mine->hurt);
+	mine->lost = true;
 	durable->lost_units++;
 }
 
 /* Nothing is read in advance: what is still to be copied is where it comes from. */
-static bool read_stamp(struct durable_device *durable, u32 unit, aftl_slot_t slot, u32 *stamp)
+static bool read_stamp(struct durable_device *durable, u32 unit, aftl_slot_t slot, u32 covered,
+		       u32 *stamp)
 {
 	const struct durable_op *op = find_pending(durable, slot);
 	int ret;
@@ -842,7 +847,7 @@ static bool read_stamp(struct durable_device *durable, u32 unit, aftl_slot_t slo
 		return false;
 	ret = read_unit(durable, slot);
 	if (ret == -ENODATA)
-		check_lost(durable, unit);
+		check_lost(durable, unit, covered);
 	return !ret && recognise_bytes(durable, unit, stamp);
 }
 
@@ -873,14 +878,14 @@ static void on_read(struct test_listener *self, struct test_request *request,
 	if (read->lost && is_beyond_ecc(durable, read))
 		durable->uncorrectable++;
 	else if (read->lost)
-		check_lost(durable, unit);
+		check_lost(durable, unit, covered);
 	else if (read->source == AFTL_SOURCE_ZERO && !aftl_geometry(durable->device.ftl)->zones)
 		check_zeroes(durable, unit, covered);
 	else if (read->source == AFTL_SOURCE_ZERO)
 		return; /* Of a zone that has been reset, and written, since the read began. */
 	else if (read->source == AFTL_SOURCE_BUFFER)
 		check_buffer(durable, unit, read->tag, covered);
-	else if (read_stamp(durable, unit, read->slot, &stamp))
+	else if (read_stamp(durable, unit, read->slot, covered, &stamp))
 		check_stamp(durable, unit, stamp, covered);
 }
 
@@ -897,6 +902,7 @@ static void check_unit(struct durable_device *durable, u32 unit)
 	u32 stamp;
 	u32 class;
 
+	mine->lost = false;
 	slot = aftl_lookup(durable->device.ftl, to_unit(unit), &class);
 	if (durable->buffered[unit]) {
 		check_stamp(durable, unit, durable->buffered[unit], mine->covered);
@@ -906,8 +912,8 @@ static void check_unit(struct durable_device *durable, u32 unit)
 		mine->zeroed = give_stamp(durable, unit);
 		mine->covered = mine->zeroed;
 	} else if (aftl_is_lost(durable->device.ftl, to_unit(unit)) || is_gone(durable, slot)) {
-		check_lost(durable, unit);
-	} else if (read_stamp(durable, unit, slot, &stamp)) {
+		check_lost(durable, unit, mine->covered);
+	} else if (read_stamp(durable, unit, slot, mine->covered, &stamp)) {
 		check_stamp(durable, unit, stamp, mine->covered);
 		check_level(durable, unit, stamp);
 		mine->covered = stamp;
@@ -917,7 +923,7 @@ static void check_unit(struct durable_device *durable, u32 unit)
 
 /*
  * Up to the write pointer there is one unit after the other, of one life of the zone, which was
- * written in this order; what is finished stays so.
+ * written in this order; what is finished stays so. A unit that is lost has no known stamp.
  */
 static void check_zone(struct durable_device *durable, u32 zone)
 {
@@ -933,6 +939,8 @@ static void check_zone(struct durable_device *durable, u32 zone)
 	CHECK_MSG(state >= AFTL_ZONE_FULL || durable->finished[zone] != DURABLE_STAYS_FINISHED,
 		  "zone %u was finished and is in state %u", zone, state);
 	for (i = unit; i < unit + written && !tap_failures(); i++) {
+		if (durable->units[i].lost)
+			continue;
 		CHECK_MSG(durable->units[i].covered != durable->units[i].zeroed,
 			  "unit %u is below the write pointer, %u, and not written", i, written);
 		CHECK_MSG(durable->units[i].covered > last,
@@ -962,7 +970,7 @@ bool durable_hurt(struct durable_device *durable, u32 unit, u32 sector)
 
 	slot = aftl_lookup(durable->device.ftl, to_unit(unit), &class);
 	if (slot == AFTL_NO_SLOT || aftl_is_lost(durable->device.ftl, to_unit(unit)) ||
-	    find_pending(durable, slot) || !read_stamp(durable, unit, slot, &stamp))
+	    find_pending(durable, slot) || !read_stamp(durable, unit, slot, 0, &stamp))
 		return false;
 	durable->units[unit].hurt = stamp;
 	durable->disk.unreadable[place(durable, slot) / DISK_SECTOR + sector] = true;

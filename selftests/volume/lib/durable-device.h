@@ -29,6 +29,7 @@ struct durable_tag;
  * @newest: newest stamp there is
  * @zeroed: stamp of its last discard
  * @hurt: newest stamp of it that was in a sector that became unreadable, or in a die that died
+ * @lost: it could not be read when it was read last
  */
 struct durable_unit {
 	u32 covered;
@@ -36,6 +37,7 @@ struct durable_unit {
 	u32 newest;
 	u32 zeroed;
 	u32 hurt;
+	bool lost;
 };
 
 /**

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Random requests to a zoned device.
+ */
+#ifndef ZONE_STREAM_H
+#define ZONE_STREAM_H
+
+#include "core/base/random.h"
+#include "test-device.h"
+
+/**
+ * struct zone_stream - what to send
+ * @random: the only source of chance
+ * @few: zones that most requests are for
+ * @flushes: of a hundred requests
+ * @approx: approximate writes in percent
+ */
+struct zone_stream {
+	struct aftl_random *random;
+	u32 few;
+	u32 flushes;
+	u32 approx;
+};
+
+/* Submit one request: a read, a flush, a write, an append or a zone management request. */
+void zone_stream_submit(const struct zone_stream *stream, struct test_device *device);
+
+#endif

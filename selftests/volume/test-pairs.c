@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Every pair of the features in selftests/lib/features.txt, and each feature alone, on a durable
+ * device: either the device refuses the pair, as the table says, with one sentence, or a random
+ * life on it loses nothing.
+ *
+ * A life is two sessions, the second one with another policy. Without a power failure it tells how
+ * many writes and flushes reach its medium. Then the same life begins again and again, and each
+ * time the power fails at another one of these. The device is recovered, audited, compared with
+ * what was promised, used with the same policy or with another one, fails once more, and is closed.
+ *
+ * test-pairs                                        a sample of power failures in each pair
+ * test-pairs all                                    all of them
+ * test-pairs FIRST SECOND [SEED [CHANGE [CRASH]]]   one pair: all, or one, as a failure prints it
+ *
+ * AFTL_CRASH_STATES=N in the environment means N power failures in each pair, 0 all of them;
+ * AFTL_PAIRS_SEED=N draws other lives.
+ */
+#include <stdlib.h>
+
+#include "lib/durable-device.h"
+#include "lib/features.h"
+#include "lib/zone-stream.h"
+#include "stream.h"
+#include "tap.h"
+
+#define FIRST_SEED 20261127
+#define SAMPLES 14
+#define POLICIES_MAX 32
+#define UNWRITABLE 3
+#define DRAWS_MAX 20
+
+/**
+ * struct life - one device and its chances
+ * @durable: the device
+ * @random: the only source of chance
+ * @pair: its features
+ * @policy: that it begins with
+ * @other: that the second session has
+ * @filled: every logical page has been written, or was to be
+ * @unwritable: sectors that become unwritable yet
+ * @zones: its requests, if it is zoned
+ * @stream: its requests otherwise
+ */
+struct life {
+	struct durable_device durable;
+	struct aftl_random random;
+	const struct feature_pair *pair;
+	const char *policy;
+	const char *other;
+	bool filled;
+	u32 unwritable;
+	struct zone_stream zones;
+	struct test_stream stream;
+};
+
+static struct features features;
+
+static struct {
+	u32 accepted;
+	u32 refused;
+	u32 kernel_only;
+	u64 crashes;
+	u64 changed_policy;
+	u64 collected;
+	u64 hurt;
+	u64 displaced;
+} tally;
+
+static u32 below(struct life *life, u32 n)
+{
+	return (u32)aftl_random_below(&life->random, n);
+}
+
+static bool chance(struct life *life, u32 percent)
+{
+	return below(life, 100) < percent;
+}
+
+/* Devices */
+
+/* Can there be such a device, and its volume? */
+static int try_device(const struct aftl_config *config, const char *policy,
+		      struct aftl_error *error)
+{
+	struct aftl_superblock super = { .config = *config };
+	struct test_device device;
+	struct aftl_geometry geo;
+	int ret = aftl_superblock_lay_out(&super, &geo, error);
+
+	if (ret)
+		return ret;
+	test_device_init(&device, "demo");
+	aftl_shard_config(&device.config, config, 0);
+	ret = test_device_create(&device, policy);
+	*error = device.error;
+	test_device_close(&device);
+	return ret;
+}
+
+/* A policy that this device can have: the one of the table, or any other. */
+static const char *draw_policy(struct life *life, const struct aftl_config *config)
+{
+	struct aftl_error error;
+	u32 count = 0;
+	u32 i;
+
+	if (chance(life, 40))
+		return life->pair->policy;
+	while (aftl_policy_at(count))
+		count++;
+	for (i = 0; i < DRAWS_MAX; i++) {
+		const char *policy = aftl_policy_at(below(life, count))->name;
+
+		if (!try_device(config, policy, &error))
+			return policy;
+	}
+	return life->pair->policy;
+}
+
+/* Parameters that are no feature, if the device still accepts them. */
+static void draw_others(struct life *life, struct aftl_config *config)
+{
+	struct aftl_config drawn = *config;
+	struct aftl_error error;
+
+	drawn.wear_gap = below(life, 3) * 4;
+	drawn.read_limit = below(life, 3) * 3;
+	drawn.suspend = below(life, 4);
+	drawn.suspend_for_write = below(life, 2);
+	drawn.order = below(life, 2);
+	drawn.allocate = below(life, AFTL_ALLOCATES);
+	drawn.victim = chance(life, 50) ? AFTL_VICTIM_greedy : below(life, AFTL_VICTIMS);
+	drawn.gc_idle_valid = below(life, 10001);
+	drawn.buffer_hold = below(life, 3) * 700000;
+	if (!try_device(&drawn, life->pair->policy, &error))
+		*config = drawn;
+	config->seed = aftl_random_next(&life->random);
+}
+
+static void be_born(struct life *life)
+{
+	struct aftl_config config = life->pair->config;
+	struct durable_device *durable = &life->durable;
+
+	draw_others(life, &config);
+	life->policy = draw_policy(life, &config);
+	life->other = draw_policy(life, &config);
+	if (durable_open_as(durable, &config, life->policy, chance(life, 50)))
+		tap_bail_out("no such device");
+	aftl_superblock_to_shard(&durable->super, below(life, (u32)config.shards));
+	life->unwritable = UNWRITABLE;
+	life->zones = (struct zone_stream){
+		.random = &life->random, .few = 1 + below(life, 6), .flushes = below(life, 25),
+		.approx = 50,
+	};
+	test_stream_init(&life->stream, aftl_random_next(&life->random));
+	life->stream.flush = below(life, 80);
+	life->stream.fua = below(life, 80);
+	life->stream.discard = below(life, 20);
+}
+
+/* Sessions */
+
+/* The backing device loses a sector, or cannot write one any more. */
+static void fail_sectors(struct life *life)
+{
+	struct durable_device *durable = &life->durable;
+	u64 first = durable->super.layout.data * AFTL_FRAME_SECTORS;
+	u64 end = durable->super.layout.frames * AFTL_FRAME_SECTORS;
+
+	if (!life->pair->failing)
+		return;
+	if (chance(life, 10))
+		tally.hurt += durable_hurt(durable, below(life, durable->unit_count), 0);
+	if (life->unwritable && chance(life, 1)) {
+		durable->disk.unwritable[first + below(life, (u32)(end - first))] = true;
+		life->unwritable--;
+	}
+}
+
+static void send_request(struct life *life)
+{
+	struct test_device *device = &life->durable.device;
+
+	if (!aftl_geometry(device->ftl)->zones) {
+		test_stream_step(&life->stream, device);
+		return;
+	}
+	if (device->config.queue_weights)
+		device->queue = (u8)below(life, aftl_weights(device->config.queue_weights) + 1);
+	zone_stream_submit(&life->zones, device);
+	test_drain_to(device, below(life, 20));
+}
+
+static void check_health(const struct life *life)
+{
+	const struct test_device *device = &life->durable.device;
+
+	CHECK_EQ(test_counters(device)->policy_bugs, 0);
+	CHECK_MSG(!aftl_read_only(device->ftl), "the device is read-only");
+	/* Requests that a zone's state does not allow fail. */
+	if (!life->pair->failing && !aftl_geometry(device->ftl)->zones)
+		CHECK_MSG(device->failed <= life->durable.uncorrectable, "%llu requests failed",
+			  (unsigned long long)device->failed);
+}
+
+static int work(struct life *life, u32 steps)
+{
+	struct durable_device *durable = &life->durable;
+	u32 lag = chance(life, 20) ? 0 : 1 + below(life, 30);
+	int ret = 0;
+
+	while (!ret && steps-- && !tap_failures()) {
+		fail_sectors(life);
+		send_request(life);
+		ret = durable_work(durable, below(life, lag + 1));
+	}
+	check_health(life);
+	tally.collected += test_counters(&durable->device)->gc_blocks > 0;
+	return ret;
+}
+
+/* Open the volume, with policy @wanted if its state allows that. */
+static int start(struct life *life, const char *wanted)
+{
+	const char *policy = life->policy;
+	int ret = durable_start(&life->durable, wanted, chance(life, 10));
+
+	if (ret == -EINVAL && strcmp(wanted, policy) != 0)
+		return durable_start(&life->durable, policy, chance(life, 10));
+	if (ret)
+		return ret;
+	tally.changed_policy += strcmp(wanted, policy) != 0;
+	life->policy = wanted;
+	return 0;
+}
+
+/* Write every logical page once. A zoned device is left empty. */
+static int fill(struct life *life)
+{
+	struct durable_device *durable = &life->durable;
+
+	if (aftl_geometry(durable->device.ftl)->zones)
+		return 0;
+	test_stream_fill(&life->stream, &durable->device);
+	return durable_settle(durable);
+}
+
+static int session(struct life *life, const char *policy, u32 steps)
+{
+	int ret = start(life, policy);
+
+	if (!ret && !life->filled)
+		ret = fill(life);
+	life->filled = true;
+	if (!ret)
+		ret = work(life, steps);
+	return ret ? ret : durable_shut(&life->durable);
+}
+
+static bool succeeds(struct life *life, int ret, const char *what)
+{
+	return CHECK_MSG(!ret, "%s: %d: %s", what, ret, life->durable.device.error.text);
+}
+
+/* After a power failure: recover, go on, fail once more, close, and open again. */
+static void recover(struct life *life, enum disk_crash crash)
+{
+	const char *policy = chance(life, 50) ? life->policy : life->other;
+
+	durable_crash(&life->durable, crash, &life->random);
+	tally.crashes++;
+	if (!succeeds(life, start(life, policy), "start after a power failure") ||
+	    !succeeds(life, work(life, 1 + below(life, 60)), "work after a power failure"))
+		return;
+	durable_crash(&life->durable, below(life, DISK_CRASHES), &life->random);
+	if (succeeds(life, session(life, life->other, below(life, 30)), "a session after two"))
+		succeeds(life, start(life, life->policy), "start after all");
+}
+
+/*
+ * live() - one life
+ * @change: write or flush at which the power fails, from 1; 0: it does not
+ *
+ * Return: how many changes of the medium there were before that.
+ */
+static u64 live(const struct feature_pair *pair, u64 seed, u64 change, enum disk_crash crash)
+{
+	struct life *life = calloc(1, sizeof(*life));
+	u64 formatted;
+	u64 changes;
+	int ret;
+
+	if (!life)
+		tap_bail_out("out of memory");
+	life->random = (struct aftl_random){ aftl_mix(seed) };
+	life->pair = pair;
+	be_born(life);
+	succeeds(life, durable_format(&life->durable), "format");
+	formatted = life->durable.disk.changes;
+	life->durable.disk.power_off_at = change ? formatted + change : 0;
+	ret = session(life, life->policy, 1000);
+	if (!ret)
+		ret = session(life, life->other, 500);
+	changes = life->durable.disk.changes - formatted;
+	if (CHECK_MSG(!ret || life->durable.disk.off, "work: %d: %s", ret,
+		      life->durable.device.error.text))
+		recover(life, crash);
+	tally.displaced += life->durable.displaced;
+	if (tap_failures()) {
+		test_note_config(&life->durable.device, life->policy, seed);
+		tap_note("again: test-pairs %s %s %llu %llu %u", features.all[pair->first].name,
+			 features.all[pair->second].name, (unsigned long long)seed,
+			 (unsigned long long)change, crash);
+	}
+	durable_close(&life->durable);
+	free(life);
+	return changes;
+}
+
+/* Fail at @samples of the changes, or at all if there are not more. */
+static void live_often(const struct feature_pair *pair, u64 seed, u64 samples)
+{
+	struct aftl_random random = { aftl_mix2(seed, pair->first * FEATURES_MAX + pair->second) };
+	u64 life = aftl_random_next(&random) >> 32;
+	u64 changes = live(pair, life, 0, DISK_CRASH_ALL);
+	u64 i;
+
+	for (i = 1; i <= min(samples, changes) && !tap_failures(); i++) {
+		u64 change = samples < changes ? 1 + aftl_random_below(&random, changes) : i;
+
+		live(pair, life, change, aftl_random_below(&random, DISK_CRASHES));
+	}
+}
+
+/* Pairs */
+
+static void check_refused(const struct feature_pair *pair)
+{
+	struct aftl_error error = { "" };
+
+	CHECK_MSG(try_device(&pair->config, pair->policy, &error),
+		  "%s with %s is accepted; the table says that it is refused",
+		  features.all[pair->first].name, features.all[pair->second].name);
+	CHECK_MSG(strchr(error.text, ':') || strstr(error.text, "policy"),
+		  "\"%s\" does not begin with what is wrong", error.text);
+	CHECK_MSG(strchr(error.text, ';') || strstr(error.text, " not go together with "),
+		  "\"%s\" has no remedy", error.text);
+	tap_note("%s with %s: %s", features.all[pair->first].name,
+		 features.all[pair->second].name, error.text);
+	tally.refused++;
+}
+
+static void try_pair(u32 first, u32 second, u64 seed, u64 samples)
+{
+	struct aftl_error error = { "" };
+	struct feature_pair pair;
+
+	features_pair(&features, first, second, &pair);
+	tally.kernel_only += pair.nested;
+	if (pair.nested)
+		return;
+	tap_begin("%s with %s", features.all[first].name,
+		  first == second ? "nothing else" : features.all[second].name);
+	if (features.all[first].refused[second])
+		check_refused(&pair);
+	else if (CHECK_MSG(!try_device(&pair.config, pair.policy, &error), "%s", error.text))
+		live_often(&pair, seed, samples);
+	tally.accepted += !features.all[first].refused[second];
+	tap_end();
+}
+
+static void try_all(u64 seed, u64 samples)
+{
+	u32 i;
+	u32 j;
+
+	for (i = 0; i < features.count; i++)
+		for (j = i; j < features.count; j++)
+			try_pair(i, j, seed, samples);
+	tap_note("%u pairs and single features accepted, %u refused, %u left to the kernel",
+		 tally.accepted, tally.refused, tally.kernel_only);
+	tap_note("%llu power failures; %llu policy changes, %llu sessions with collection",
+		 (unsigned long long)tally.crashes, (unsigned long long)tally.changed_policy,
+		 (unsigned long long)tally.collected);
+	tap_note("%llu unreadable units, %llu displaced ones", (unsigned long long)tally.hurt,
+		 (unsigned long long)tally.displaced);
+}
+
+static void enough_of_everything(void)
+{
+	CHECK_RANGE(tally.crashes, tally.accepted, U64_MAX);
+	CHECK_RANGE(tally.changed_policy, tally.accepted, U64_MAX);
+	CHECK_RANGE(tally.collected, tally.accepted, U64_MAX);
+	CHECK_RANGE(tally.hurt, 1, U64_MAX);
+	CHECK_RANGE(tally.displaced, 1, U64_MAX);
+}
+
+static u64 number_or(const char *word, u64 otherwise)
+{
+	return word ? strtoull(word, NULL, 10) : otherwise;
+}
+
+static void try_named(int argc, char **argv, u64 seed)
+{
+	u32 first = features_find(&features, argv[1]);
+	u32 second = features_find(&features, argv[2]);
+	struct feature_pair pair;
+
+	if (argc < 5) {
+		try_pair(min(first, second), max(first, second),
+			 argc > 3 ? number_or(argv[3], 0) : seed, U64_MAX);
+		return;
+	}
+	features_pair(&features, min(first, second), max(first, second), &pair);
+	tap_begin("%s with %s", argv[1], argv[2]);
+	live(&pair, number_or(argv[3], 0), number_or(argv[4], 0),
+	     number_or(argc > 5 ? argv[5] : NULL, DISK_CRASH_ALL) % DISK_CRASHES);
+	tap_end();
+}
+
+int main(int argc, char **argv)
+{
+	u64 seed = number_or(getenv("AFTL_PAIRS_SEED"), FIRST_SEED);
+	u64 samples = number_or(getenv("AFTL_CRASH_STATES"), SAMPLES);
+
+	if (argc == 2 && !strcmp(argv[1], "all"))
+		samples = 0;
+	features_read(&features);
+	if (argc > 2) {
+		try_named(argc, argv, seed);
+		return tap_finish();
+	}
+	try_all(seed, samples ? samples : U64_MAX);
+	tap_run("enough of everything", enough_of_everything);
+	return tap_finish();
+}
