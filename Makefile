@@ -256,6 +256,7 @@ check-%: ## one area:
 # A machine on which nobody may install anything is tested without load, which selftests/flaky says.
 flaky: ## run TEST=AREA[/NAME] N=20 times on a busy machine and report how often it fails
 	@[ -n '$(TEST)' ] || { echo 'make flaky: TEST=AREA or TEST=AREA/NAME is wanted' >&2; exit 2; }
+	@selftests/run --list $(TEST) >/dev/null
 	@selftests/install-packages --load || :
 	+@$(if $(strip $(call area_programs,$(firstword $(subst /, ,$(TEST))))),$(MAKE) -ks $(jobs) WERROR=1 \
 		$(call area_programs,$(firstword $(subst /, ,$(TEST)))))

@@ -248,6 +248,7 @@ def cpu_seconds(work: Callable[[], object]) -> float:
     return time.process_time() - begin
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["safetensors", "gguf", "onnx"])
 def test_a_million_tensors_are_refused_at_once(form: str) -> None:

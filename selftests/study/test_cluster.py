@@ -135,6 +135,7 @@ def test_the_same_bytes_as_here(traced: Path, tmp_path: Path, start: Start) -> N
     assert not list((tmp_path / "worker").glob("**/approxftl-*"))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_cluster_that_loses_a_worker(tmp_path: Path, start: Start) -> None:
     address, workers = start()
@@ -187,6 +188,7 @@ def test_a_point_that_needs_more_memory(tmp_path: Path) -> None:
     assert len(results(tmp_path)) == 2
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_memory_of_workers(tmp_path: Path, start: Start) -> None:
     """Starved there, too; and no more at a time than fit into what workers say they have."""
@@ -220,6 +222,7 @@ def certificates(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_tls(tmp_path: Path, start: Start) -> None:
     """Whoever has no certificate, or somebody else's, gets no answer."""

@@ -383,6 +383,7 @@ def spent(command: Sequence[str | Path], environment: dict[str, str], times: int
         begun.children_user + begun.children_system)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_many_points_resume_after_a_kill(tmp_path: Path) -> None:
     """None is run again, and each costs little of a processor beside its simulation.
