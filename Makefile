@@ -341,6 +341,9 @@ bench-shards: $(PROGRAM) ## one simulated run on two processors, and what a shar
 mutants: deps ## break the code on purpose and see the tests notice; NAMES='volume kernel/... docs/systems/agcr.md' (long)
 	@selftests/mutants/run $(NAMES)
 
+mutants-random: deps ## N=20 operator mutants of the C files that differ from SINCE=COMMIT; SEED=1 draws others
+	@selftests/mutants/run --random $(or $(N),20) --seed $(or $(SEED),1) --since '$(SINCE)'
+
 # A checkout's own folder of before there was a mark is known by what is in it.
 is_ours = $(wildcard $(mark) $(if $(filter $(CURDIR)/build,$(abspath $(O))),\
 	$(O)/flags $(O)/*/flags $(O)/lab $(O)/tests))

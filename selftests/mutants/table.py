@@ -185,9 +185,8 @@ def mutated(edits: Iterable[Edit], top: Path) -> dict[str, str]:
 
 
 @contextmanager
-def applied(edits: Iterable[Edit], tree: Path) -> Iterator[None]:
-    """Have the edits in TREE."""
-    texts = mutated(edits, tree)
+def applied(texts: dict[str, str], tree: Path) -> Iterator[None]:
+    """Have other texts in files of TREE."""
     before = {file: (tree / file).read_text() for file in texts}
     try:
         for file, text in texts.items():

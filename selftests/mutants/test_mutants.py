@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from selftests.mutants import table
+from selftests.mutants import operators, table
 
 BASE = 'breaks = "a rule"\ncaught_by = "core/test-chip"\n'
 SOURCE = '''#define TWICE(x) \\
@@ -112,3 +112,13 @@ def test_an_entry_that_does_not_fit_the_tree_is_refused(
     (mutant,), problems = table.load(area)
     assert not problems
     assert table.check(mutant, table.TOP).startswith(f"area/a: {problem}")
+
+
+def test_operators_change_code_alone() -> None:
+    text = "/* a < b */\n#define A (1 < 2)\nint f(int a)\n{\n\tif (a < 3)\n\t\treturn B_X;\n" \
+           "\ta += g(\"<\");\n\treturn B_Y;\n}\n"
+    made = {change.named("f.c", text) for change in operators.changes(text)}
+    assert made == {
+        "f.c:5: < becomes <=", "f.c:5: 3 becomes 4", "f.c:5: (a < 3) becomes (!(a < 3))",
+        "f.c:6: B_X becomes B_Y", "f.c:7: += becomes -=", 'f.c:7: a += g("<"); becomes ;',
+        "f.c:8: B_Y becomes B_X"}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Operator mutants: small changes of C that are drawn at random, without a rule in mind.
+
+A statement is deleted, a condition negated; an operator, a constant, or a constant's name is
+replaced by another one. Comments, strings and preprocessor lines stay as they are.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from selftests.mutants.table import Mutant
+
+OTHER = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+": "-", "-": "+",
+         "*": "/", "/": "*", "&&": "||", "||": "&&", "&": "|", "|": "&", "<<": ">>", ">>": "<<",
+         "+=": "-=", "-=": "+=", "|=": "&=", "true": "false", "false": "true"}
+HIDDEN = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
+                    r"|^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.S | re.M)
+OPERATOR = re.compile(r"(?<= )(?:[<>=!+|-]=|&&|\|\||<<|>>|[-<>+*/&|])(?= )|\b(?:true|false)\b")
+NUMBER = re.compile(r"(?<![\w.\[])\d+(?![\w.])")
+NAME = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b(?!\()")
+STATEMENT = re.compile(r"(?<=\t)\*?\w+(?:\(|->|\.|\[|\+\+|--| [-+|&]?= )[^;{}]*;(?=\n)")
+CONDITION = re.compile(r"(?<=\tif )\(.*\)(?=\n| \{\n)")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A replacement between two offsets of a file."""
+
+    begin: int
+    end: int
+    new: str
+
+    def applied_to(self, text: str) -> str:
+        """Return TEXT with the change."""
+        return text[:self.begin] + self.new + text[self.end:]
+
+    def named(self, file: str, text: str) -> str:
+        """Return the place and the change, in one line."""
+        old = " ".join(text[self.begin:self.end].split())
+        return f"{file}:{text.count(chr(10), 0, self.begin) + 1}: {old} becomes {self.new}"
+
+
+def family(name: str) -> str:
+    """Return what the names of an enumeration have in common."""
+    return name.rpartition("_")[0]
+
+
+def changes(text: str) -> Iterator[Change]:
+    """Return every change that the operators make of a C file."""
+    code = HIDDEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    for found in OPERATOR.finditer(code):
+        if not (found[0] == "*" and code[found.end() + 1:found.end() + 2] in ("(", "*", "")):
+            yield Change(*found.span(), OTHER[found[0]])
+    for found in NUMBER.finditer(code):
+        yield Change(*found.span(), str(int(found[0], 0) + 1) if found[0] != "1" else "0")
+    names = sorted(set(NAME.findall(code)))
+    for found in NAME.finditer(code):
+        others = [name for name in names
+                  if name != found[0] and family(name) == family(found[0])]
+        if others:
+            yield Change(*found.span(), others[0])
+    for found in STATEMENT.finditer(code):
+        yield Change(*found.span(), ";")
+    for found in CONDITION.finditer(code):
+        yield Change(*found.span(), f"(!{found[0]})")
+
+
+def draw(texts: dict[str, str], seed: int) -> Iterator[tuple[str, Change]]:
+    """Return changes of these files without end, the files in equal shares."""
+    generator = random.Random(seed)
+    known = {file: found for file, text in texts.items() if (found := list(changes(text)))}
+    while known:
+        file = generator.choice(sorted(known))
+        yield file, generator.choice(known[file])
+
+
+def tests_of_file(file: str, mutants: list[Mutant]) -> list[str]:
+    """Return the tests without a virtual machine that catch mutants of FILE, frequent ones first.
+
+    Their arguments are left out: a change that is drawn is not what they were chosen for.
+    """
+    found = Counter(test for mutant in mutants for edit in mutant.edits if edit.file == file
+                    if "/" in (test := mutant.caught_by.split()[0]))
+    return [test for test, _ in found.most_common()]
