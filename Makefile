@@ -348,6 +348,9 @@ mutants-random: deps ## N=20 operator mutants of the C files that differ from SI
 is_ours = $(wildcard $(mark) $(if $(filter $(CURDIR)/build,$(abspath $(O))),\
 	$(O)/flags $(O)/*/flags $(O)/lab $(O)/tests))
 
+lines: ## count the lines of the tree, beside those of the last tag
+	@selftests/lines
+
 clean: ## remove everything that was built
 	@[ -n '$(is_ours)' ] || [ ! -e '$(O)' ] || { echo 'make clean: $(O) had other files in it before' \
 		'make did: nothing is removed; what may go is for you to say' >&2; exit 1; }
