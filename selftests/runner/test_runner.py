@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -14,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
-from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -94,27 +92,11 @@ def test_fails_on_a_bad_tap_program(tree: Tree, script: str, complaint: str) -> 
     assert " 1 failed," in last(output)
 
 
-def test_says_what_the_parts_of_a_test_took(tree: Tree) -> None:
-    tree.tap("core", "echo '# load took 3 s'; echo '# same-ftl took 20 s'; echo 1..1; echo ok 1")
-    _, output = tree.run()
-    assert "thing: same-ftl 20, load 3\n" in output
-
-
 def test_shows_what_a_failing_test_printed(tree: Tree) -> None:
     tree.tap("core", "echo 1..1; echo the tape; echo the story >&2; echo not ok 1 - broken")
     _, output = tree.run()
     assert "| the tape" in output
     assert "| the story" in output
-
-
-def test_counts_what_passed_before_what_failed(tree: Tree) -> None:
-    tree.tap("core", "echo 1..9; for i in 1 2 3 4; do echo ok $i - good $i; done; echo a word; "
-             "echo not ok 5 - bad; for i in 6 7; do echo ok $i - good $i; done; "
-             "echo 'ok 8 - no # SKIP nothing'; echo ok 9 - good 9")
-    _, output = tree.run()
-    shown = [line[7:] for line in output.splitlines() if line.startswith("     | ")]
-    assert shown == ["1..9", "(3 passed)", "ok 4 - good 4", "a word", "not ok 5 - bad",
-                     "(1 passed)", "ok 7 - good 7", "ok 8 - no # SKIP nothing", "ok 9 - good 9"]
 
 
 @pytest.mark.slow
@@ -220,67 +202,6 @@ def test_fails_when_an_area_has_no_tests(tree: Tree) -> None:
     status, output = tree.run()
     assert status == 1
     assert "empty: the area ran no test" in output
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("at_once", [1, 2])
-def test_an_area_says_how_many_of_its_tests_run_at_once(tree: Tree, at_once: int) -> None:
-    log = tree.top / "log"
-    script = f"sleep 0.5; echo end >>{log}; echo 1..1; echo ok 1 - one"
-    tree.tap("shared", f"echo shared >>{log}; {script}")
-    tree.add("core/settings", f"at-once={at_once}\n")
-    for name in "abc":
-        tree.add(f"core/{name}.tap.sh", f"#!/bin/sh\necho begin >>{log}; {script}\n")
-    assert tree.run("-j8")[0] == 0
-    lines = log.read_text().split()
-    assert "shared" in lines[:at_once + 1]
-    lines.remove("shared")
-    running = list(accumulate({"begin": 1, "end": -1}[line] for line in lines))
-    assert max(running) == at_once
-
-
-@pytest.mark.parametrize(("load", "most"), [("0.5", 3), ("1", 2), ("5", 2)])
-def test_what_waits_leaves_room_for_others(tree: Tree, load: str, most: int) -> None:
-    """Of two that wait and two that do not; what is more than there is room for runs alone."""
-    log = tree.top / "log"
-    script = f"echo begin >>{log}; sleep 0.5; echo end >>{log}; echo 1..1; echo ok 1 - one"
-    tree.add("waiting/settings", f"load={load}\ncpu=4000\n")
-    for area in "waiting", "busy":
-        for name in "ab":
-            tree.add(f"{area}/{name}.tap.sh", f"#!/bin/sh\n{script}\n")
-    assert tree.run("-j2")[0] == 0
-    running = list(accumulate({"begin": 1, "end": -1}[line] for line in log.read_text().split()))
-    assert max(running) == most
-
-
-@pytest.mark.parametrize(("load", "most"), [("0.5", 3), ("0.6", 2)])
-def test_no_processor_rests_beside_one_that_waits(tree: Tree, load: str, most: int) -> None:
-    """Of one that waits and four that do not: there is room for half of the second of these."""
-    log = tree.top / "log"
-    script = f"echo begin >>{log}; sleep 0.5; echo end >>{log}; echo 1..1; echo ok 1 - one"
-    tree.add("waiting/settings", f"load={load}\ncpu=4000\n")
-    tree.tap("waiting", script)
-    for name in "abcd":
-        tree.add(f"busy/{name}.tap.sh", f"#!/bin/sh\n{script}\n")
-    assert tree.run("-j2")[0] == 0
-    running = list(accumulate({"begin": 1, "end": -1}[line] for line in log.read_text().split()))
-    assert max(running) == most
-
-
-def test_python_keeps_what_it_has_compiled(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
-    (tree.top / "module.py").write_text("")
-    tree.tap("core", f"PYTHONPATH={tree.top} python3 -c 'import module' && echo 1..1 && echo ok 1")
-    assert tree.run()[0] == 0
-    assert list((tree.top / "build/cache/python").rglob("module.*.pyc"))
-
-
-def test_what_may_take_longest_begins(tree: Tree) -> None:
-    for area, cpu in (("brief", 10), ("long", 30), ("middle", 20)):
-        tree.tap(area, "echo 1..1; echo ok 1 - one")
-        tree.add(f"{area}/settings", f"cpu={cpu}\n")
-    _, output = tree.run("-j1")
-    assert re.findall("^ok +([a-z]+)/thing: 1 passed", output, re.M) == ["long", "middle", "brief"]
 
 
 def test_refuses_an_area_that_is_not_there(tree: Tree) -> None:
@@ -430,25 +351,6 @@ def test_who_stops_a_child_and_who_waits_for_it_both_see_its_end(tree: Tree) -> 
         assert process.cpu > 0
 
 
-@pytest.mark.parametrize(("style", "pace", "grown"), [
-    (10, 1.0, ""),
-    (29, 1.0, ""),
-    (29, 0.5, ""),  # Python alone may be faster
-    (60, 1.0, "the inner loop has grown: style 60.0 s instead of 10.0"),
-    (60, 2.0, ""),  # a machine that takes twice as long for anything
-    (120, 2.0, "the inner loop has grown: style 60.0 s instead of 10.0"),
-])
-def test_tells_when_the_inner_loop_has_grown(tree: Tree, style: int, pace: float,
-                                             grown: str) -> None:
-    run = runner()
-    done = [run.Test("style", "a", "tap", [], 1, 1, tree.top, cpu=style - 1),
-            run.Test("style", "b", "tap", [], 1, 1, tree.top, cpu=1),
-            run.Test("core", "c", "tap", [], 1, 1, tree.top, cpu=20 * pace)]
-    lessons = [run.LESSON_S * pace * factor for factor in (0.5, 1.0, 1.5)]
-    said = run.fast_complaints({"style": 10, "core": 20}, done, lessons)
-    assert [case.detail for case in said] == ([grown] if grown else [])
-
-
 def test_an_inner_loop_that_has_grown_fails(tree: Tree) -> None:
     tree.tap("core", "echo 1..1; echo ok 1 - one")
     tree.add("core/settings", "fast=-100")
@@ -456,11 +358,3 @@ def test_an_inner_loop_that_has_grown_fails(tree: Tree) -> None:
         code, output = tree.run(*arguments)
         assert code == status, output
         assert ("the inner loop has grown: core" in output) == bool(status)
-
-
-def test_processor_time_is_that_of_all_children(tree: Tree) -> None:
-    tree.tap("core", f"(({WORK}); true); echo 1..1; echo ok 1 - one; sleep 1")
-    _, output = tree.run()
-    figures = re.search(r"^ +([0-9.]+) s +([0-9.]+) s cpu  core$", output, re.M)
-    assert figures
-    assert 0.5 <= float(figures[2]) < float(figures[1])
