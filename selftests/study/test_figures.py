@@ -32,7 +32,7 @@ relative_to = "baseline"
 requests = 1500
 blocks = 64
 fill = "random"
-write-share = 1
+write-share = "100%"
 [vary]
 policy = ["baseline", "vth_b"]
 [vary.stream]
@@ -68,7 +68,7 @@ def rows(*arguments: str | Path) -> list[dict[str, Any]]:
 def direct(seed: int, *options: str) -> float:
     """Return the mean response of writes of one run, without a study."""
     done = subprocess.run(
-        [PROGRAM, "sim", "--requests=1500", "--blocks=64", "--fill=random", "--write-share=1",
+        [PROGRAM, "sim", "--requests=1500", "--blocks=64", "--fill=random", "--write-share=100%",
          f"--seed={seed}", *options, "--json=-", "--quiet"],
         capture_output=True, text=True, check=True)
     return float(json.loads(done.stdout)["runs"][0]["timing"]["write_response"]["mean_ns"])
@@ -140,7 +140,7 @@ def test_drifting_runs_are_counted_and_can_be_refused(tmp_path: Path) -> None:
 [base]
 requests = 5000
 fill = "random"
-write-share = 1
+write-share = "100%"
 rate = 20000
 [vary]
 policy = ["baseline"]
@@ -452,10 +452,22 @@ def test_a_job_that_is_told_to_end_is_queued_again(tmp_path: Path) -> None:
     assert not list(results.glob("*/result.json"))
 
 
-def test_a_yardstick_that_is_not_there_is_said(done: Path, tmp_path: Path) -> None:
+def test_a_yardstick_that_is_not_there_is_refused_first(tmp_path: Path) -> None:
     path = write(tmp_path, SMALL.replace('= "baseline"\n[base]', '= "baselin"\n[base]'))
-    said = study("table", path, "--out", done.with_suffix(".results"))
-    assert 'relative_to: no run of policy "baselin"' in said.err
+    said = study("run", path, "--out", tmp_path / "results", code=2)
+    assert 'relative_to: no run has "baselin"; did you mean baseline?' in said.err
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_yardstick_of_any_axis(tmp_path: Path) -> None:
+    """Streams are compared with one of them, policy by policy."""
+    path = write(tmp_path, SMALL.replace('= "baseline"\n[base]', '= "few"\n[base]').replace(
+        "seeds = 4", "seeds = 2"))
+    rows = json.loads(study("run", path, "--json", "--measures",
+                            "write_response_mean_ns").out)["rows"]
+    found = {(row["policy"], row["stream"]): row["write_response_mean_ns_ratio"] for row in rows}
+    assert found["baseline", "few"] is found["vth_b", "few"] is None
+    assert found["vth_b", "runs of 64"] < found["baseline", "runs of 64"] == pytest.approx(1, abs=.1)
 
 
 def test_no_output_destroys_an_input(done: Path, tmp_path: Path) -> None:
@@ -471,7 +483,7 @@ def test_groups_know_their_yardstick(done: Path) -> None:
     plan = study_plan.read(done, PROGRAM)
     groups = study_table.groups_of(plan, Store(done.with_suffix(".results")))
     for group in groups:
-        base = study_table.yardstick_of(group, groups, "policy", "baseline")
+        base = study_table.yardstick_of(group, groups, study_plan.Yardstick("baseline"))
         assert base is not None
         assert base.varied == group.varied | {"policy": "baseline"}
 

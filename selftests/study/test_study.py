@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -382,3 +383,21 @@ def test_a_killed_study_leaves_no_process(tmp_path: Path) -> None:
     driver.kill()
     driver.wait()
     until(lambda: not simulations())
+
+
+def test_measures_are_listed_by_what_they_are_about(tmp_path: Path) -> None:
+    told = study("table", write(tmp_path, SMALL), "--measures", "help").stdout
+    assert "\nqueues of the host, N from 0 to 7\n  queue_N_requests_per_s\n" in told
+    assert "  write_amplification (waf)\n" in told
+    assert len(told.splitlines()) < 75
+
+
+def test_results_of_another_build_are_said(tmp_path: Path) -> None:
+    """Here of other options: the address of a point has both."""
+    text = f'{SMALL}[[figure]]\nx = "approx-share"\ny = "write_response_mean_ns"\n'
+    file = write(tmp_path, text)
+    study("run", file, "--measures", "waf")
+    write(tmp_path, text.replace("requests = ", "requests = 1"))
+    for what, status in (("table", 0), ("figure", 1)):
+        said = study(what, file, status=status).stderr
+        assert re.search(r"[1-9]\d* results in .* are of another build or of other options", said)

@@ -15,6 +15,7 @@ from approxftl_tools.measured import Table, tables
 from approxftl_tools.measures import BY_KEY, human, scaled
 from approxftl_tools.seeds import groups_of
 from approxftl_tools.statistics import Estimate
+from approxftl_tools.study_plan import Yardstick
 from approxftl_tools.study_report import sentences
 from approxftl_tools.study_table import cell, ends
 
@@ -69,7 +70,7 @@ def simulated(inputs: Inputs) -> str:
 def verdicts(inputs: Inputs) -> list[str]:
     """Return how each policy does beside the first, with intervals."""
     groups = groups_of(inputs)
-    yardstick = str(groups[0].varied["policy"])
+    yardstick = Yardstick(str(groups[0].varied["policy"]))
     for keys in JUDGED:
         found = [one for key in keys for one in sentences(groups, yardstick, key)]
         if found:

@@ -141,7 +141,7 @@ def options() -> command.Parser:
     for name in ("run", "optimise"):
         run_options(add[name])
     for name in ("run", "table", "report"):
-        add[name].add_argument("--measures", metavar="A,B,...", help="columns of the table")
+        add[name].add_argument("--measures", metavar="A,B,...", help="columns of the table; \"help\" lists them")
     for name in ("run", "table"):
         add[name].add_argument("--csv", action="store_true", help="print the table as CSV")
     for name in ("run", "table", "optimise"):
@@ -213,10 +213,10 @@ def complain(plan: Plan, store: Store) -> int:
 
 def wanted_seeds(plan: Plan, groups: Sequence[Group]) -> int:
     """Return how many seeds would make the intervals of the first measure narrow enough."""
-    measure, yardstick = plan.rules.measures[0], plan.rules.relative_to
+    measure, rules = plan.rules.measures[0], plan.rules
     wanted = 0
     for group in groups:
-        base = study_table.yardstick_of(group, groups, "policy", yardstick)
+        base = study_table.yardstick_of(group, groups, rules.yardstick)
         found = group.ratio(base, measure) if base else group.estimate(measure)
         if found:
             wanted = max(wanted, runs_needed(found, plan.rules.until))
@@ -273,9 +273,6 @@ def judge(plan: Plan, groups: Sequence[Group]) -> int:
     if drifting:
         sys.stderr.write(f"approxftl study: {drifting} of {runs} runs were still drifting: longer "
                          "ones, or a longer warmup, have other means\n")
-    yardstick = plan.rules.relative_to
-    if yardstick and groups and all(group.varied["policy"] != yardstick for group in groups):
-        sys.stderr.write(f'approxftl study: relative_to: no run of policy "{yardstick}"\n')
     if plan.rules.until and wanted_seeds(plan, groups) > plan.rules.most:
         sys.stderr.write(f"approxftl study: {plan.rules.most} seeds are not enough for "
                          f"intervals of {100 * plan.rules.until:g} %\n")
@@ -286,7 +283,7 @@ def print_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, 
                 keys: Sequence[str]) -> int:
     """Print what is done."""
     groups = study_table.groups_of(plan, store)
-    rows = study_table.table(groups, plan.rules.relative_to, keys)
+    rows = study_table.table(groups, plan.rules.yardstick, keys)
     choice = row_list.choose(arguments, study_table.columns_of(plan, keys))
     if choice.chosen:
         choice.answer(arguments, "study", argv, rows)
@@ -320,12 +317,27 @@ def status(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store
     return complain(plan, store)
 
 
+def of_others(plan: Plan, store: Store) -> str:
+    """Return how many results here are not this plan's, as after a rebuild; empty for none."""
+    own = {store.place(point) for point in plan.points}
+    others = sum(path.parent not in own for path in store.root.glob("*/result.json"))
+    return (f"; {others} results in {store.root} are of another build or of other options: "
+            "study run runs the points again") if others else ""
+
+
+def some_done(plan: Plan, store: Store) -> None:
+    """Refuse to draw what has no result."""
+    if all(store.state(point) != DONE for point in plan.points):
+        raise command.Refusal(f"{plan.path}: no point is done{of_others(plan, store)}")
+
+
 def tell_absent(plan: Plan, store: Store, where: str) -> None:
     """Say what is not shown."""
     states = Counter(store.state(point) for point in plan.points)
+    others = "" if states[DONE] else of_others(plan, store)
     if states[DONE] < len(plan.points):
         sys.stderr.write(f"approxftl study: {states[DONE]} of {len(plan.points)} points are in the "
-                         f"{where}; {states[FAILED]} failed, {states[MISSING]} missing\n")
+                         f"{where}; {states[FAILED]} failed, {states[MISSING]} missing{others}\n")
 
 
 def show_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
@@ -355,6 +367,7 @@ def figure(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store
     if not specs:
         raise command.Refusal(f"{plan.path}: it has no [[figure]]", command.USAGE)
     plan, _ = settled(plan, store)
+    some_done(plan, store)
     groups = study_table.groups_of(plan, store)
     folder = arguments.figures or plan.path.parent
     folder.mkdir(parents=True, exist_ok=True)

@@ -19,6 +19,7 @@ from approxftl_tools.statistics import Estimate, estimate
 from approxftl_tools.study_plan import (
     Plan,
     Value,
+    Yardstick,
     check_known,
     check_texts,
     is_plain,
@@ -58,6 +59,11 @@ class Spec:
     relative_to: str
     #: The axis that the yardstick is on.
     across: str
+
+    @property
+    def yardstick(self) -> Yardstick:
+        """Return what means are related to."""
+        return Yardstick(self.relative_to, self.across)
 
     def choice(self, key: str) -> str:
         """Return one of a few words."""
@@ -182,7 +188,8 @@ def yardstick(plan: Plan, table: dict[str, Any], series: str) -> str:
     """Return what means are related to: of policies the study's yardstick, if nothing is said."""
     if table.get("kind") == "cdf" or table.get("shares") or "networks" in table:
         return ""
-    return str(table.get("relative_to", plan.rules.relative_to if series == "policy" else ""))
+    usual = plan.rules.yardstick
+    return str(table.get("relative_to", usual.value if series == usual.axis else ""))
 
 
 def check_marks(plan: Plan, spec: Spec, marks: Sequence[Mark]) -> None:
@@ -234,7 +241,7 @@ def shown(spec: Spec, groups: Sequence[Group]) -> list[Group]:
 def means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
     """Return the means of a figure; a yardstick is a line, not a mean."""
     for group in shown(spec, groups):
-        base = yardstick_of(group, groups, spec.across, spec.relative_to)
+        base = yardstick_of(group, groups, spec.yardstick)
         for measure in spec.y:
             if not spec.relative_to:
                 one = group.estimate(measure)
@@ -249,7 +256,7 @@ def parts(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
     """Return the parts of bars: of the whole bar, of the whole yardstick, or as they are."""
     for group in shown(spec, groups):
         base = group if spec.table.get("shares") else yardstick_of(
-            group, groups, spec.across, spec.relative_to)
+            group, groups, spec.yardstick)
         wholes = base.sums(spec.y) if base else dict.fromkeys(group.runs, 1.0)
         scale = 100 if spec.table.get("shares") else 1
         for measure in spec.y:

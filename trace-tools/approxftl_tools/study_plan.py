@@ -17,7 +17,7 @@ import shlex
 import subprocess
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -77,6 +77,14 @@ class Point:
 
 
 @dataclass(frozen=True)
+class Yardstick:
+    """The value of an axis that its other values are compared with; empty: none."""
+
+    value: str
+    axis: str = "policy"
+
+
+@dataclass(frozen=True)
 class Rules:
     """How often points are run, and what is said of them."""
 
@@ -87,8 +95,7 @@ class Rules:
     #: Of each point, whatever its interval.
     most: int
     measures: tuple[str, ...]
-    #: The policy that others are compared with; empty: none.
-    relative_to: str
+    yardstick: Yardstick
     #: What becomes of runs that were still drifting.
     warmup: str
 
@@ -306,7 +313,7 @@ def rules_of(path: Path, document: dict[str, Any]) -> Rules:
     measures = words(path, document, "measures", DEFAULT)
     check_known(path, "measure", measures, list(VALUES))
     check_texts(path, document, TEXTS)
-    yardstick = document.get("relative_to", "")
+    yardstick = Yardstick(document.get("relative_to", ""))
     warmup = document.get("warmup", WARMUP[0])
     check_known(path, "rule of warmup", [warmup], WARMUP)
     for key, needed in (("most", "until"), ("seed", "seeds")):
@@ -449,6 +456,29 @@ def size_of(path: Path, varying: dict[str, list[Value]]) -> None:
         raise Refusal(f"{path}: {size} points; {MOST_POINTS} are the most", USAGE)
 
 
+def values_of(points: Iterable[Point]) -> dict[str, dict[str, None]]:
+    """Return the values of each axis, the policies first; seeds are none."""
+    found: dict[str, dict[str, None]] = {"policy": {}}
+    for point in points:
+        given = dict(word.removeprefix("--").split("=", 1) for word in point.arguments
+                     if "=" in word)
+        found["policy"] |= dict.fromkeys(given.get("policy", "baseline").split(","))
+        for axis, value in point.varied:
+            if axis not in ("policy", "seed"):
+                found.setdefault(axis, {})[str(value)] = None
+    return found
+
+
+def yardstick_among(path: Path, points: Iterable[Point], value: str) -> Yardstick:
+    """Return the yardstick with the axis that it is a value of; refuse one that no run has."""
+    found = values_of(points)
+    axes_of_it = [axis for axis, values in found.items() if value in values]
+    if axes_of_it or not value or "all" in found["policy"]:
+        return Yardstick(value, [*axes_of_it, "policy"][0])
+    known = [one for values in found.values() for one in values]
+    raise Refusal(f'{path}: relative_to: no run has "{value}"{meant(value, known)}', USAGE)
+
+
 def plain(text: object) -> str:
     """Return a text of several lines as one."""
     return " ".join(str(text).split())
@@ -483,6 +513,7 @@ def read(path: Path, program: Path, seeds: int = 0, files: dict[str, Path] | Non
               for varied in combinations(document, varying)]
     if not points:
         raise Refusal(f"{path}: every point is excluded", USAGE)
+    rules = replace(rules, yardstick=yardstick_among(path, points, rules.yardstick.value))
     if not seeds and not sure:
         check_values(path, program, points)
     return Plan(path, document.get("name", path.stem), plain(document.get("text", "")),

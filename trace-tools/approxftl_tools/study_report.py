@@ -13,18 +13,18 @@ from approxftl_tools.figure import Figure, Hue
 from approxftl_tools.page import Json, page, shown
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_figure import Spec, chart_of
-from approxftl_tools.study_plan import DEFAULT, Plan
+from approxftl_tools.study_plan import DEFAULT, Plan, Yardstick
 from approxftl_tools.study_table import Group, axis_title, groups_in, title, yardstick_of
 
 
-def ratios(groups: Sequence[Group], relative_to: str, measure: str
+def ratios(groups: Sequence[Group], yardstick: Yardstick, measure: str
            ) -> Iterator[tuple[str, Estimate]]:
-    """Return the policies that are compared, and their ratios."""
+    """Return the policies, or values of another axis, that are compared, and their ratios."""
     for group in groups:
-        base = yardstick_of(group, groups, "policy", relative_to)
+        base = yardstick_of(group, groups, yardstick)
         found = group.ratio(base, measure) if base and base is not group else None
         if found:
-            yield str(group.varied["policy"]), found
+            yield str(group.varied[yardstick.axis]), found
 
 
 def of_chance(found: Sequence[Estimate]) -> str:
@@ -55,23 +55,23 @@ def verdict(name: str, found: Sequence[Estimate], yardstick: str, measure: str) 
     return f"{title(measure)}: {name} has {span} of {yardstick}'s; {of_chance(found)}."
 
 
-def sentences(groups: Sequence[Group], relative_to: str, measure: str) -> list[str]:
-    """Return what the study says, policy by policy."""
+def sentences(groups: Sequence[Group], yardstick: Yardstick, measure: str) -> list[str]:
+    """Return a sentence for each value that is compared with the yardstick."""
     by_policy: dict[str, list[Estimate]] = {}
-    for policy, one in ratios(groups, relative_to, measure):
+    for policy, one in ratios(groups, yardstick, measure):
         by_policy.setdefault(policy, []).append(one)
-    return [verdict(name, found, relative_to, measure) for name, found in by_policy.items()]
+    return [verdict(name, found, yardstick.value, measure) for name, found in by_policy.items()]
 
 
-def answer(groups: Sequence[Group], relative_to: str, keys: Sequence[str]) -> str:
+def answer(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> str:
     """Return the sentence that a page begins with: the best policy by the first measure."""
     for measure in keys:
         by_policy: dict[str, list[Estimate]] = {}
-        for policy, one in ratios(groups, relative_to, measure):
+        for policy, one in ratios(groups, yardstick, measure):
             by_policy.setdefault(policy, []).append(one)
         if by_policy:
             best = min(by_policy, key=lambda name: fmean(one.mean for one in by_policy[name]))
-            return verdict(best, by_policy[best], relative_to, measure)
+            return verdict(best, by_policy[best], yardstick.value, measure)
     return ""
 
 
@@ -90,9 +90,9 @@ def charts(figures: Sequence[Figure], policies: Sequence[str]) -> tuple[list[Jso
             live.ending(code) if code else None)
 
 
-def means(groups: Sequence[Group], relative_to: str, keys: Sequence[str]) -> Json:
+def means(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> Json:
     """Return what is to be said of means, and a table for each measure."""
-    rows = study_table.table(groups, relative_to, keys)
+    rows = study_table.table(groups, yardstick, keys)
     axes = [key for key in groups[0].varied if rows] if groups else []
     tables = []
     for key in keys:
@@ -103,7 +103,7 @@ def means(groups: Sequence[Group], relative_to: str, keys: Sequence[str]) -> Jso
                                                            "ratio"][:len(columns)],
                            "rows": [[study_table.cell(row, name) for name in columns]
                                     for row in there]})
-    return {"said": [one for key in keys for one in sentences(groups, relative_to, key)],
+    return {"said": [one for key in keys for one in sentences(groups, yardstick, key)],
             "tables": tables}
 
 
@@ -114,8 +114,8 @@ def page_of(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group], keys: Se
     return page("study.html", plan.name, text=plan.text, points=len(plan.points), bundle=bundle,
                 runs=sum(len(group.runs) for group in groups), count=len(groups),
                 first=" ".join(plan.points[0].arguments), figures=figures,
-                answer=answer(groups, plan.rules.relative_to, [*first, *keys]),
-                **means(groups, plan.rules.relative_to, keys))
+                answer=answer(groups, plan.rules.yardstick, [*first, *keys]),
+                **means(groups, plan.rules.yardstick, keys))
 
 
 def parts_of(root: Path) -> list[Json]:
@@ -124,5 +124,5 @@ def parts_of(root: Path) -> list[Json]:
     for rest, groups in groups_in(root).items():
         policies = [str(group.varied["policy"]) for group in groups]
         yardstick = "baseline" if "baseline" in policies else policies[0]
-        parts.append({"rest": rest, **means(groups, yardstick, DEFAULT)})
+        parts.append({"rest": rest, **means(groups, Yardstick(yardstick), DEFAULT)})
     return parts

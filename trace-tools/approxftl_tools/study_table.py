@@ -8,6 +8,7 @@ import io
 import json
 import re
 import shlex
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,10 +19,12 @@ from approxftl_tools.measures import BY_KEY, human
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.row_list import Column, aligned
 from approxftl_tools.statistics import Estimate, estimate, paired_ratio
-from approxftl_tools.study_plan import Plan, Value, meant
+from approxftl_tools.study_plan import Plan, Value, Yardstick, meant
 from approxftl_tools.study_store import DONE, Store, read_result
 
 #: Measures whose runs are spread unevenly.
+#: Other names of measures.
+ALIASES = {"waf": "write_amplification"}
 TAIL = re.compile(r"_(p\d+(_\d+)?|max)_ns$")
 
 Row = dict[str, Any]
@@ -118,18 +121,42 @@ def groups_in(root: Path) -> dict[str, list[Group]]:
             for rest, groups in found.items() if groups}
 
 
-def yardstick_of(group: Group, groups: Sequence[Group], axis: str, value: str) -> Group | None:
-    """Return the group that differs in this axis alone, where it has this value."""
-    wanted = {key: str(one) for key, one in group.varied.items()} | {axis: value}
+def yardstick_of(group: Group, groups: Sequence[Group], yardstick: Yardstick) -> Group | None:
+    """Return the group that differs in the yardstick's axis alone, where it has its value."""
+    wanted = {key: str(one) for key, one in group.varied.items()} | {
+        yardstick.axis: yardstick.value}
     for one in groups:
         if {key: str(value) for key, value in one.varied.items()} == wanted:
             return one
     return None
 
 
+def explained() -> str:
+    """Return the measures by what they are about; those of a queue once."""
+    groups: dict[str, list[str]] = {}
+    for key in VALUES:
+        of_queue = re.match(r"queue_(\d)_", key)
+        if of_queue and of_queue[1] != "0":
+            continue
+        group = "queues of the host, N from 0 to 7" if of_queue else \
+            BY_KEY[key].group if key in BY_KEY else "of papers"
+        groups.setdefault(group, []).append(key.replace("queue_0_", "queue_N_"))
+    return "".join(f"{group}\n{''.join(f'  {key}{also(key)}{chr(10)}' for key in keys)}"
+                   for group, keys in groups.items())
+
+
+def also(key: str) -> str:
+    """Return the other names of a measure."""
+    names = [name for name, meant_key in ALIASES.items() if meant_key == key]
+    return f" ({', '.join(names)})" if names else ""
+
+
 def chosen(text: str | None, plan: Plan) -> tuple[str, ...]:
-    """Return the keys of measures from a list with commas."""
-    keys = tuple(text.split(",")) if text else plan.rules.measures
+    """Return the keys of measures from a list with commas; "help" lists them and ends."""
+    if text == "help":
+        sys.stdout.write(explained())
+        sys.exit(0)
+    keys = tuple(ALIASES.get(key, key) for key in text.split(",")) if text else plan.rules.measures
     for key in keys:
         if key not in VALUES:
             raise Refusal(f'no measure "{key}"{meant(key, VALUES)}', USAGE)
@@ -142,15 +169,15 @@ def ends(name: str, found: Estimate | None) -> Row:
             f"{name}_high": found.high if found else None}
 
 
-def table(groups: Sequence[Group], relative_to: str, keys: Sequence[str]) -> list[Row]:
+def table(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> list[Row]:
     """Return a row for each group."""
     rows = []
     for group in groups:
         row: Row = {**group.varied, "runs": len(group.runs), "drifting_runs": group.drifting()}
-        base = yardstick_of(group, groups, "policy", relative_to)
+        base = yardstick_of(group, groups, yardstick)
         for key in keys:
             row |= ends(key, group.estimate(key))
-            if relative_to:
+            if yardstick.value:
                 row |= ends(f"{key}_ratio", group.ratio(base, key)
                             if base and base is not group else None)
         rows.append(row)
@@ -224,6 +251,6 @@ def columns_of(plan: Plan, keys: Sequence[str]) -> tuple[Column, ...]:
               Column("drifting_runs", "drifting runs", "whose means are not worth much")]
     for key in keys:
         found += measure_columns(key, title(key))
-        if plan.rules.relative_to:
+        if plan.rules.yardstick.value:
             found += measure_columns(f"{key}_ratio", f"{title(key)}, ratio")
     return tuple(found)
