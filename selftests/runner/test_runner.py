@@ -113,7 +113,7 @@ def test_takes_the_limits_from_the_area(tree: Tree) -> None:
     tree.tap("core", "echo 1..1; sleep infinity; echo ok 1 - one")
     tree.tap("busy", "echo 1..1; while :; do :; done")
     tree.add("core/settings", "quiet=1\nat-once=1\n")
-    tree.add("busy/settings", "quiet=1\ncpu=2\n")
+    tree.add("busy/settings", "cpu=2\n")
     status, output = tree.run()
     assert status == 1
     assert "did nothing for 1 s" in output

@@ -148,6 +148,7 @@ def program(*words: str | Path) -> subprocess.CompletedProcess[str]:
                           check=False)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_device_of_our_own(tmp_path: Path) -> None:
     """Every parameter of it, from what fio would have measured with an error of 1 %."""
