@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import Json, run, sim
+from selftests.sim.support import Json, only_run, run, sim
 
 HOT = ("--hot-share", "80%", "--hot-range", "20%")
 SIGN = "--{}: {} is more than the whole; write {} or {}\n"
@@ -32,7 +32,8 @@ USAGE = [
     (["--depth"], "--depth needs a value"),
     (["--read", "45"], 'read: "45" is not a duration such as 700us'),
     (["--read", "45 us"], 'read: "45 us" is not a duration'),
-    (["--page", "3kB"], 'page: "3kB" is not a size such as 4096'),
+    (["--page", "3kiBB"], 'page: "3kiBB" is not a size such as 4096'),
+    (["--page", "3kB"], "page: 3072 bytes is not a power of two"),
     (["--page", "3KiB"], "page: 3072 bytes is not a power of two"),
     (["--fill", "maybe"], 'fill: "maybe" is not one of none, sequential or random'),
     (["--program-reduced", "x"], 'program_reduced: "x" is not a duration'),
@@ -79,7 +80,7 @@ USAGE = [
     (["--workload", "heavy"], '--workload: "heavy" is not one of uniform, zipf, sequential'),
     (["--size", "0"], "--size: 0 is out of range; it must be 1 to 1GiB"),
     (["--size", "4KiB:0"], '--size: the weight in "4KiB:0" must be 1 to 1000000'),
-    (["--size", "4K"], '--size: "4K" is not a size such as 4096 or 16KiB'),
+    (["--size", "4Q"], '--size: "4Q" is not a size such as 4096 or 16KiB'),
     (["--size", ""], '--size: "" is not a size'),
     (["--size", "1GiB"], "a request of 1073741824 bytes is larger than the"),
     (["--workload", "zipf", "--zipf-skew", "9"], "--zipf-skew: 9 is out of range; it must be 0.01"),
@@ -106,7 +107,7 @@ USAGE = [
     (["--hot-size", "4KiB:0"], '--hot-size: the weight in "4KiB:0" must be 1 to 1000000'),
     (["--hot-size", "0"], "--hot-size: 0 is out of range; it must be 1 to 1GiB"),
     (["--hot-size", ""], '--hot-size: "" is not a size'),
-    (["--hot-size", "4K"], '--hot-size: "4K" is not a size such as 4096 or 16KiB'),
+    (["--hot-size", "4ki"], '--hot-size: "4ki" is not a size such as 4096 or 16KiB'),
     (["--hot-size", ",".join(["4KiB"] * 17)], "--hot-size: at most 16 sizes"),
     ([*HOT, "--hot-size", "1GiB"], "lower --hot-size or raise --footprint"),
     ([*HOT, "--hot-size", "4KiB", "--size", "1GiB"], "lower --size or raise --footprint"),
@@ -150,10 +151,13 @@ USAGE = [
     (["--from", "spc"], "--from needs --trace"),
     (["--strict"], "--strict needs --trace"),
     (["--json", "--record", "-"], "--json and --record both want standard output"),
-    (["--requests", "1.5k"], '"1.5" is not a whole number'),
+    (["--requests", "1.5"], '"1.5" is not a whole number'),
+    (["--requests", "1.2345k"], '"1.2345k" is not a whole number'),
     (["--requests", "M"], '"M" is not a whole number'),
-    (["--requests", "1m"], '"1m" is not a whole number'),
-    (["--requests", "20000000000G"], "more than fits into 64 bits"),
+    (["--requests", "1e"], '"1e" is not a whole number'),
+    (["--requests", "1e20"], '"1e20" is not a whole number'),
+    (["--requests", "1kb"], '"1kb" is not a whole number'),
+    (["--requests", "20000000000G"], "20000000000G is out of range"),
     (["--raid", "5k"], "5k is out of range; it must be 5 to 5"),
     (["--burst-on", "5M"], "--burst-on"),
     (["--histogram"], "--histogram needs --json"),
@@ -313,6 +317,24 @@ def test_every_share_is_read_in_both_notations() -> None:
 def test_percentages_of_parameters_are_bare() -> None:
     done = run("sim", "--op", "7", "--requests", "10", "--json")
     assert json.loads(done.out)["parameters"]["op_percent"] == 7
+
+
+SUFFIXES = [
+    ("--size", [{"bytes": 4096, "weight": 1}], "sizes",
+     ("4096", "4k", "4K", "4kb", "4KB", "4kib", "4KiB", "0.00390625m", "4096b")),
+    ("--size", [{"bytes": 1 << 20, "weight": 1}], "sizes",
+     ("1m", "1M", "1MB", "1mib", "1024k", "0.0009765625G")),
+    ("--requests", 100000, "", ("100000", "100k", "100K", "0.1M", "1e5", "1E5", "0.0001G")),
+]
+
+
+@pytest.mark.parametrize(("option", "wanted", "key", "texts"), SUFFIXES)
+def test_suffixes_are_those_of_fio(option: str, wanted: object, key: str,
+                                   texts: tuple[str, ...]) -> None:
+    for text in texts:
+        given = () if option == "--requests" else ("--requests=10",)
+        result = sim(option, text, *given)
+        assert (result["stream"][key] if key else only_run(result)["requests"]) == wanted, text
 
 
 def test_option_and_parameter_hot_size_are_two_things() -> None:

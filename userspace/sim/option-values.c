@@ -41,38 +41,14 @@ static int check_range(const struct option_row *row, const char *text, bool perc
 			   smallest, largest);
 }
 
-/* A count such as 250k, 1M or 2G without its letter; returns what that stands for. */
-static u64 take_scale(const struct option_row *row, const char *text,
-		      char digits[AFTL_VALUE_SIZE])
-{
-	static const char letters[] = "kMG";
-	size_t length = strlen(text);
-	const char *letter = length > 1 ? strchr(letters, text[length - 1]) : NULL;
-	u64 scale = 1000;
-
-	scnprintf(digits, AFTL_VALUE_SIZE, "%s", text);
-	if (row->kind != KIND_COUNT || !letter || length >= AFTL_VALUE_SIZE)
-		return 1;
-	digits[length - 1] = '\0';
-	for (; letter > letters; letter--)
-		scale *= 1000;
-	return scale;
-}
-
 static int set_number(u64 *value, const struct option_row *row,
 		      const char *text, struct aftl_error *error)
 {
 	const char *const *words = row->kind == KIND_CHOICE ? option_words(row) : NULL;
-	char digits[AFTL_VALUE_SIZE];
-	u64 scale = take_scale(row, text, digits);
 	struct aftl_error cause;
 
-	if (aftl_parse_value((enum aftl_param_type)row->kind, words, scale > 1 ? digits : text,
-			     value, &cause))
+	if (aftl_parse_value((enum aftl_param_type)row->kind, words, text, value, &cause))
 		return complain_number(row, text, cause.text, error);
-	if (*value > U64_MAX / scale)
-		return complain_number(row, text, "more than fits into 64 bits", error);
-	*value *= scale;
 	return row->kind == KIND_CHOICE ? 0 : check_range(row, text, false, *value, error);
 }
 

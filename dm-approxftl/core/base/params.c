@@ -122,8 +122,8 @@ int aftl_core_param_find(const char *key)
 const char *aftl_type_example(enum aftl_param_type type)
 {
 	static const char *const examples[] = {
-		[AFTL_PARAM_COUNT] = "a whole number",
-		[AFTL_PARAM_BYTES] = "a size such as 4096, 16KiB or 128MiB",
+		[AFTL_PARAM_COUNT] = "a whole number such as 4096, 250k or 1e5",
+		[AFTL_PARAM_BYTES] = "a size such as 4096, 4k, 16KiB or 1G",
 		[AFTL_PARAM_TIME] = "a duration such as 700us, 3.5ms or 7d",
 		[AFTL_PARAM_PERCENT] = "a percentage such as 7 or 12.5",
 		[AFTL_PARAM_RATE] = "a rate such as 0, 7.2e-4 or 1e-8",
@@ -223,6 +223,64 @@ static int parse_suffixed(const char *text, const struct suffix *suffix, u64 bar
 	return -EINVAL;
 }
 
+static char lower_case(char c)
+{
+	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+/*
+ * Scale of a suffix of sizes as fio has them by default, with kb_base=1024, in upper or lower case:
+ * 4k, 4KB and 4KiB are the same size. Returns 0 for any other text.
+ */
+static u64 byte_scale(const char *text)
+{
+	static const char letters[] = "bkmgt";
+	const char *letter = strchr(letters, lower_case(text[0]));
+	const char *rest = text + 1;
+
+	if (!letter || !*letter)
+		return 0;
+	if (letter > letters && lower_case(rest[0]) == 'i' && lower_case(rest[1]) == 'b')
+		rest++;
+	if (letter > letters && lower_case(rest[0]) == 'b')
+		rest++;
+	return *rest ? 0 : 1ULL << 10 * (letter - letters);
+}
+
+static u64 power_of_ten(u64 exponent)
+{
+	u64 scale = 1;
+
+	while (exponent--)
+		scale *= 10;
+	return scale;
+}
+
+/* Scale of a suffix of counts: 1k is 1000, 1e5 is 100000. Returns 0 for any other text. */
+static u64 count_scale(const char *text)
+{
+	static const char letters[] = "kmgt";
+	const char *letter = strchr(letters, lower_case(text[0]));
+
+	if (lower_case(text[0]) == 'e' && is_digit(text[1]) && !text[2])
+		return power_of_ten(text[1] - '0');
+	if (lower_case(text[0]) == 'e' && text[1] == '1' && is_digit(text[2]) && !text[3])
+		return power_of_ten(10 + text[2] - '0');
+	return letter && *letter && !text[1] ? power_of_ten(3 * (letter - letters + 1)) : 0;
+}
+
+/* A number with one of the suffixes that @scale_of knows. */
+static int parse_scaled(const char *text, u64 (*scale_of)(const char *text), u64 *value)
+{
+	struct decimal number;
+	int ret = parse_decimal(&text, &number);
+	u64 scale = *text && !ret ? scale_of(text) : 1;
+
+	if (!scale)
+		return -EINVAL;
+	return ret ? ret : scale_decimal(number, scale, value);
+}
+
 /* What stands behind the "e-" of a rate: how many decimals more. */
 static int parse_exponent(const char *text, unsigned int *decimals)
 {
@@ -319,10 +377,10 @@ int aftl_parse_value(enum aftl_param_type type, const char *const *words, const 
 
 	switch (type) {
 	case AFTL_PARAM_COUNT:
-		ret = parse_plain(text, 1, value);
+		ret = parse_scaled(text, count_scale, value);
 		break;
 	case AFTL_PARAM_BYTES:
-		ret = parse_suffixed(text, byte_suffixes, 1, value);
+		ret = parse_scaled(text, byte_scale, value);
 		break;
 	case AFTL_PARAM_TIME:
 		ret = parse_suffixed(text, time_suffixes, 0, value);
