@@ -175,7 +175,7 @@ class RunError(Exception):
 def run(program: Path, arguments: Sequence[str]) -> Sample:
     """Run the simulator; wait4() has the rusage of this child alone."""
     with tempfile.TemporaryFile() as out:
-        command = [str(program), "sim", *arguments, "--json", "--quiet", "--cpu"]
+        command = [str(program), "sim", "--fill=none", *arguments, "--json", "--quiet", "--cpu"]
         child = os.posix_spawn(program, command, os.environ,
                                file_actions=[(os.POSIX_SPAWN_DUP2, out.fileno(), 1)])
         _, status, usage = os.wait4(child, 0)

@@ -103,7 +103,7 @@ class Figures:
 def make_requests(path: Path, requests: int) -> list[tuple[int, int, int, int]]:
     """Write a record; return time, sector, sectors and operation of each."""
     subprocess.run(
-        [PROGRAM, "sim", "--quiet", "--requests", str(requests), "--arrival", "open",
+        [PROGRAM, "sim", "--quiet", "--fill=none", "--requests", str(requests), "--arrival", "open",
          "--rate", str(RATE), "--footprint", "20%", "--record", path],
         check=True, stdout=subprocess.DEVNULL)
     data = path.read_bytes()[RECORD_HEADER:]

@@ -55,7 +55,8 @@ def faster(document: Json) -> Json:
 def table_line() -> str:
     """Return the device's table. It is so large that strides come to many places."""
     options = [word.removeprefix("--") for word in HIDDEN.options(1 << 30)]
-    done = run_program(PROGRAM, "sim", *(f"--{word}" for word in options), "--requests", "0",
+    done = run_program(PROGRAM, "sim", *(f"--{word}" for word in options), "--fill=none",
+                       "--requests", "0",
                        "--quiet", "--json")
     sectors = json.loads(done.out)["geometry"]["capacity_bytes"] // 512
     words = ["policy", "baseline", "timing", f"scale:{SLOWER}",

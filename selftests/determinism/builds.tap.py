@@ -84,7 +84,8 @@ RUNS = (
     ),
     Run(
         "independent planes, drift, discards, flushes, bad blocks",
-        "--profile tos22 --blocks 64 --bad 2e-2 --policy baseline,approxftl --workload drift "
+        "--profile tos22 --blocks 64 --fill none --bad 2e-2 --policy baseline,approxftl "
+        "--workload drift "
         "--discard-share 10% --flush-every 50 --size 4KiB:50,64KiB:10,256KiB:1 "
         "--approx-share 20% --buffer 8MiB --requests 6000 --op 40%",
         lambda c: c["host_discard_units"] > 0 and c["host_flush_requests"] > 0,
@@ -127,7 +128,8 @@ RUNS = (
     ),
     Run(
         "replay",
-        "--trace stream.aft --repeat 2 --time-scale 1.5 --policy baseline,approxftl --seed 7",
+        "--fill none --trace stream.aft --repeat 2 --time-scale 1.5 --policy baseline,approxftl "
+        "--seed 7",
         lambda c: c["host_write_approx_units"] > 0,
     ),
     Run(

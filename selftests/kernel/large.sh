@@ -56,7 +56,7 @@ make_it()
 load_it()
 {
 	[ -n "${units:-}" ] || units=$(echo "$large" | xargs -n 2 | grep -v timing |
-		sed 's/^/--set /; s/ \([^ ]*\)$/=\1/' | xargs "$approxftl" sim --requests 0 --json |
+		sed 's/^/--set /; s/ \([^ ]*\)$/=\1/' | xargs "$approxftl" sim --fill none --requests 0 --json |
 		sed -n 's/^ *"units": \([0-9]*\),/\1/p' | head -n 1)
 	dmsetup create aftl-large --table "$(line "$loop" $((units * 8)) $large)"
 }

@@ -115,7 +115,7 @@ same_units()
 
 simulated_units()
 {
-	"$approxftl" sim --quiet --json --trace "$scratch/levels.aft" --policy levels |
+	"$approxftl" sim --quiet --fill none --json --trace "$scratch/levels.aft" --policy levels |
 		sed -n 's/^ *"host_write_level_[123]_units": \([0-9]*\),$/\1/p'
 }
 

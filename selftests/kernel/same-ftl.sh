@@ -104,7 +104,7 @@ used()
 		dmsetup remove aftl-same && events aftl_submit >"$scratch/trace"
 }
 
-# simulated SHARD OPTION...
+# The module's devices begin empty, unless fill says otherwise: simulated SHARD OPTION...
 simulated()
 {
 	stats=$scratch/stats$1
@@ -113,7 +113,7 @@ simulated()
 	trace=$scratch/trace$1
 	shift
 	python selftests/kernel/replay.py --trace "$trace" --stats "$stats" --digest "$digest" \
-		--record "$scratch/stream.aft" -- "$program" sim "$@"
+		--record "$scratch/stream.aft" -- "$program" sim --fill none "$@"
 }
 
 # replayed "USE" POLICY "TARGET KEYS" KEY VALUE...
@@ -145,7 +145,7 @@ differs()
 	# shellcheck disable=SC2046 # words
 	! python selftests/kernel/replay.py --trace "$trace" --stats "$stats" \
 		--digest "$digest" --record "$scratch/stream.aft" -- "$program" sim \
-		--profile demo --policy baseline $(words "$@") >"$scratch/answer" &&
+		--fill none --profile demo --policy baseline $(words "$@") >"$scratch/answer" &&
 		grep -q '^# digest: ' "$scratch/answer"
 }
 

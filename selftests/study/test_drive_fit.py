@@ -331,7 +331,8 @@ def test_a_fit_repeats_and_its_profile_is_taken(tmp_path: Path) -> None:
     assert path.read_bytes() == other.read_bytes()
     # Another value, so that it is seen to be taken.
     path.write_text("# of ours\n\nread=120us\n")
-    done = subprocess.run([BUILD / "approxftl", "sim", "--profile=kioxia-xg6", "--requests=0",
+    done = subprocess.run([BUILD / "approxftl", "sim", "--profile=kioxia-xg6", "--fill=none",
+                           "--requests=0",
                            "--json=-", f"--set=@{path}"], capture_output=True, check=True)
     assert json.loads(done.stdout)["parameters"]["read_ns"] == 120000
     out = tmp_path / "points.json"

@@ -140,7 +140,7 @@ def write_log(path: Path, requests: list[Request], rate: int) -> None:
 
 def write_records(path: Path, requests: list[Request], rate: int) -> None:
     """Write requests for the simulator: it makes the header, the records are appended."""
-    simulate("--requests", "0", "--record", str(path))
+    simulate("--fill", "none", "--requests", "0", "--record", str(path))
     with path.open("ab") as out:
         for number, (offset, length) in enumerate(requests):
             out.write(RECORD.pack(number * 1_000_000_000 // rate, offset // 512, length // 512,
@@ -150,9 +150,9 @@ def write_records(path: Path, requests: list[Request], rate: int) -> None:
 def simulated(results: Path, members: int, policy: str, warmup: int) -> Json:
     """Run the simulator's array."""
     options = [word for key, value in MEMBER.items() for word in (f"--{key}", value)]
-    return simulate("--profile", PROFILE, *options, "--policy", policy, "--raid", "5",
-                    "--members", str(members), "--chunk", str(CHUNK // UNIT), "--stripes",
-                    str(STRIPES), "--stripe-hold", HOLD, "--trace",
+    return simulate("--fill", "none", "--profile", PROFILE, *options, "--policy", policy,
+                    "--raid", "5", "--members", str(members), "--chunk", str(CHUNK // UNIT),
+                    "--stripes", str(STRIPES), "--stripe-hold", HOLD, "--trace",
                     str(results / "requests.aft"), "--arrival", "trace", "--warmup", str(warmup))
 
 

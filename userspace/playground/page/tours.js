@@ -11,9 +11,10 @@ const FULL = "--channels 1 --chips 1 --blocks 64";
 const QLC = "--profile qlc --blocks 64 --op 25% --write-share 1 --size 16KiB";
 const WORN = "--bits 2 --blocks 32 --op 60% --cell_model voltage --fill sequential --write-share 0";
 
-// What "approxftl sim" says of so many requests, and what it said before those.
+// What "approxftl sim" says of so many requests, and what it said before those. The device begins
+// empty unless the text has --fill.
 function measure(module, text, requests, warmup = 0) {
-	const device = new Device(module, text.split(/\s+/).filter(Boolean));
+	const device = new Device(module, ["--fill", "none", ...text.split(/\s+/).filter(Boolean)]);
 	device.call("play_to", warmup, FOREVER);
 	const before = device.state();
 	device.call("play_to", warmup + requests, FOREVER);
