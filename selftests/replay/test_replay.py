@@ -398,6 +398,7 @@ def test_damaged_streams_touch_nothing(tmp_path: Path, content: bytes, said: str
          "/none/log: cannot create"),
         (["t.aft", "new", "--size", "1MiB", "--json=/none/x"], 1, "/none/x: cannot create"),
         (["t.aft", "new", "--simulate"], 2, "takes no target"),
+        (["t.aft", "--simulate", "--record", "log"], 2, "--record logs requests to a target"),
         (["--summarise", "none.log"], 3, "none.log: cannot open"),
         (["--summarise", "t.aft"], 1, "not the log of a replay"),
     ],

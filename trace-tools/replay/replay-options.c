@@ -119,6 +119,9 @@ static int check_words(const struct replay_options *options, struct aftl_error *
 	if (options->target && options->simulate)
 		return aftl_fail(error, -EINVAL,
 				 "--simulate has a device of its own, and takes no target");
+	if (options->record && options->simulate)
+		return aftl_fail(error, -EINVAL,
+				 "--record logs requests to a target; the simulator writes those that it gets with -- --record FILE");
 	if (options->sim_arguments && !options->simulate)
 		return aftl_fail(error, -EINVAL, "what follows \"--\" is for --simulate");
 	return 0;
