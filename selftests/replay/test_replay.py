@@ -507,6 +507,15 @@ def counters(document: dict[str, object]) -> dict[str, int]:
     return found
 
 
+def test_lateness_of_the_machine_is_a_sentence(tmp_path: Path) -> None:
+    """No machine issues requests within a nanosecond, and each one does within an hour."""
+    trace = write_trace(tmp_path / "t.aft", mixed(100))
+    for late, said in (("1ns", True), ("1h", False)):
+        done = replay(trace, tmp_path / late, "--size", str(MIB), "--late", late)
+        assert done.code == 0, done.err
+        assert ("this machine was too slow for the schedule: " in done.out) == said, done.out
+
+
 def test_simulate_runs_the_same_requests(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", mixed(400))
     direct = sim("--trace", trace, "--arrival", "trace")

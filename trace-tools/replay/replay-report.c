@@ -7,6 +7,9 @@
 #include "replay-report.h"
 #include "text-table.h"
 
+/* Percent of late requests from which on the report says that the machine was too slow. */
+#define LATE_MATTERS 1
+
 static const char *const op_names[AFTL_OPS] = { "read", "write", "flush", "discard",
 						 "write_zeroes" };
 
@@ -287,6 +290,9 @@ static void print_rates(const struct replay_report *report, FILE *out)
 	human_fixed(share, scaled_ratio(report->late, report->done, 1000000), 4, "%");
 	fprintf(out, "rate: %llu requests/s, offered %llu/s; more than %s late: %s\n", achieved,
 		(unsigned long long)rate(report->done, report->last_due_ns), late, share);
+	if (scaled_ratio(report->late, report->done, 100) >= LATE_MATTERS)
+		fprintf(out, "this machine was too slow for the schedule: %s of the requests were issued more than %s late, and their latencies are not the target's alone\n",
+			share, late);
 }
 
 static void print_data(const struct replay_report *report, FILE *out)
