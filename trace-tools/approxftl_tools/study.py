@@ -141,7 +141,8 @@ def options() -> command.Parser:
     for name in ("run", "optimise"):
         run_options(add[name])
     for name in ("run", "table", "report"):
-        add[name].add_argument("--measures", metavar="A,B,...", help="columns of the table; \"help\" lists them")
+        add[name].add_argument("--measures", metavar="A,B,...",
+                               help='columns of the table; "help" lists them')
     for name in ("run", "table"):
         add[name].add_argument("--csv", action="store_true", help="print the table as CSV")
     for name in ("run", "table", "optimise"):

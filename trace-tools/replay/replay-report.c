@@ -9,6 +9,8 @@
 
 /* Percent of late requests from which on the report says that the machine was too slow. */
 #define LATE_MATTERS 1
+#define TOO_SLOW "this machine was too slow for the schedule: %s of the requests were issued " \
+		 "more than %s late, and their latencies are not the target's alone\n"
 
 static const char *const op_names[AFTL_OPS] = { "read", "write", "flush", "discard",
 						 "write_zeroes" };
@@ -291,8 +293,7 @@ static void print_rates(const struct replay_report *report, FILE *out)
 	fprintf(out, "rate: %llu requests/s, offered %llu/s; more than %s late: %s\n", achieved,
 		(unsigned long long)rate(report->done, report->last_due_ns), late, share);
 	if (scaled_ratio(report->late, report->done, 100) >= LATE_MATTERS)
-		fprintf(out, "this machine was too slow for the schedule: %s of the requests were issued more than %s late, and their latencies are not the target's alone\n",
-			share, late);
+		fprintf(out, TOO_SLOW, share, late);
 }
 
 static void print_data(const struct replay_report *report, FILE *out)
