@@ -82,9 +82,10 @@ DEVICE_VERBS: set[Words] = {
     ("approxftl-model",)}
 #: Options whose file is read, and directories in which files are made under their own names.
 INPUTS = {"--trace", "--load", "--summarise", "--fit", "--profile", "--rules", "--traces",
-          "--mounted", "--reference", "--root", "--tables", "--profiles", "--against", "--tls"}
-FOLDERS = {("study", "--out"), ("study", "--figures"), ("drives", "--out"), ("drives", "--save"),
-           ("figures", "--output"), ("trace", "--output")}
+          "--mounted", "--reference", "--root", "--tables", "--profiles", "--against", "--tls",
+          "--results"}
+FOLDERS = {("study figure", "--output"), ("drives", "--save"), ("figures", "--output"),
+           ("trace", "--output")}
 #: What these print with success has to be read, and may be short of everything else.
 SILENT = {("approxftl-parquet",), ("approxrun",), ("sim",)}
 #: How those are run that answer as JSON in another case only, or are run again.
@@ -102,7 +103,8 @@ def options_with_files(words: Words) -> list[str]:
 def outputs() -> list[tuple[Words, str]]:
     """Return everything that names a file that is written: options, and "@OUT"."""
     found = [(words, option) for words in every() if words not in DEVICE_VERBS
-             for option in options_with_files(words) if (words[0], option) not in FOLDERS
+             for option in options_with_files(words)
+             if not {(words[0], option), (" ".join(words), option)} & FOLDERS
              # Whose exit status is the machine's.
              and words != ("doctor",)]
     return found + [(words, "@OUT") for words, text in COMMANDS.items() if "@OUT" in text]

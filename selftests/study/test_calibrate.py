@@ -156,7 +156,7 @@ def test_a_device_of_our_own(tmp_path: Path) -> None:
     bench = Bench(BUILD / "approxftl", 2, Store(tmp_path / "store"))
     paths = measure(hide(DRIVES["one-shot"]), (WRITES, READS, REWRITES), tmp_path, bench, 0.01)
     out, profile = tmp_path / "found.json", tmp_path / "found.profile"
-    calibrate(*paths, f"--json={out}", "--out", profile)
+    calibrate(*paths, f"--json={out}", "--output", profile)
     found = document_of(SCHEMA, out.read_text())
     known = {one["name"]: one for one in found["parameters"]}
     for name in ("dies", "stripe", "one_shot"):
@@ -215,14 +215,14 @@ def test_single_reads_tell_their_time(tmp_path: Path) -> None:
     assert [line.split()[0] for line in said.splitlines() if "not determined" in line] >= ["dies"]
     assert "lone  read mean, us" in said
     profile = tmp_path / "own.profile"
-    calibrate(written(tmp_path, lone()), "--out", profile)
+    calibrate(written(tmp_path, lone()), "--output", profile)
     text = profile.read_text()
     assert "\n# Not determined:\n" in text and "\nprogram=" in text.partition("# Not")[2]
     for words in (("sim", "--requests", "10"), ("create", "ssd", "--policy", "baseline",
                                                "--dry-run")):
         done = program(*words, "--set", f"@{profile}")
         assert done.returncode == 0, done.stderr
-    assert calibrate(written(tmp_path, lone()), "--out", "-").stdout == text
+    assert calibrate(written(tmp_path, lone()), "--output", "-").stdout == text
 
 
 def test_what_fio_warned_of_is_passed_over(tmp_path: Path) -> None:

@@ -127,8 +127,8 @@ def test_a_worker_tries_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_the_same_bytes_as_here(traced: Path, tmp_path: Path, start: Start) -> None:
     """Though workers have neither the folder's name nor the file's."""
     address, _ = start()
-    study("run", traced, "--scheduler", address, "--out", tmp_path / "there")
-    study("run", traced, "--out", tmp_path / "here")
+    study("run", traced, "--scheduler", address, "--results", tmp_path / "there")
+    study("run", traced, "--results", tmp_path / "here")
     here = contents(tmp_path / "here")
     assert len(here) == 2
     assert contents(tmp_path / "there") == here
@@ -148,7 +148,7 @@ def test_cluster_that_loses_a_worker(tmp_path: Path, start: Start) -> None:
 
 
 def contents_here(file: Path, root: Path) -> dict[str, bytes]:
-    study("run", file, "--out", root)
+    study("run", file, "--results", root)
     return contents(root)
 
 
@@ -231,9 +231,9 @@ def test_tls(tmp_path: Path, start: Start) -> None:
                                str(ours / "cert.pem"), "--tls-key", str(ours / "key.pem")))
     file = write(tmp_path, SMALL)
     rows = answer("run", file, "--scheduler", address, "--tls", ours)["rows"]
-    assert rows == answer("run", file, "--out", tmp_path / "here")["rows"]
+    assert rows == answer("run", file, "--results", tmp_path / "here")["rows"]
     for options in (("--tls", others), ()):
-        done = study("run", file, "--out", tmp_path / "none", "--scheduler", address, *options,
+        done = study("run", file, "--results", tmp_path / "none", "--scheduler", address, *options,
                      status=1)
         assert "no Dask scheduler answers there" in done.stderr.splitlines()[-1]
 

@@ -180,7 +180,7 @@ def test_the_half_not_seen_may_be_anything(tmp_path: Path) -> None:
         tables = spoilt(tmp_path / str(number), "kioxia-xg6-fio.csv", result)
         out = tmp_path / f"{number}.json"
         drives("--refit", "kioxia-xg6", "--tables", tables, "--save", tables, f"--json={out}",
-               "--out", tmp_path / "kept", status=status)
+               "--results", tmp_path / "kept", status=status)
         profiles.append((tables / "kioxia-xg6.profile").read_text())
         if not status:
             (found,) = document_of(SCHEMA, out.read_text())["fits"]

@@ -77,10 +77,10 @@ def test_sample_is_within_its_bands(tmp_path: Path) -> None:
 
 def test_what_is_kept_is_not_run_again(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    said = [drives("kioxia-xg6", "--only", "sequential-read", "--at-least", "100", "--out",
+    said = [drives("kioxia-xg6", "--only", "sequential-read", "--at-least", "100", "--results",
                    kept).stdout]
     before = {path: path.stat().st_mtime_ns for path in kept.glob("*/result.json")}
-    said.append(drives("kioxia-xg6", "--only", "sequential-read", "--out", kept).stdout)
+    said.append(drives("kioxia-xg6", "--only", "sequential-read", "--results", kept).stdout)
     assert before and said[0] == said[1]
     assert {path: path.stat().st_mtime_ns for path in kept.glob("*/result.json")} == before
 
@@ -88,15 +88,15 @@ def test_what_is_kept_is_not_run_again(tmp_path: Path) -> None:
 def test_the_runs_are_a_study(tmp_path: Path) -> None:
     """The file beside the results has all loads of a drive; who runs it leaves nothing to do."""
     out = tmp_path / "points.json"
-    drives("kioxia-xg6", "--only", "sequential-read", "--out", tmp_path)
+    drives("kioxia-xg6", "--only", "sequential-read", "--results", tmp_path)
     before = set(tmp_path.glob("*/result.json"))
-    done = subprocess.run([BUILD / "approxftl-study", "run", tmp_path / "kioxia-xg6.toml", "--out",
-                           tmp_path, "--jobs=1", "--json"], capture_output=True, text=True,
-                          check=True)
+    done = subprocess.run([BUILD / "approxftl-study", "run", tmp_path / "kioxia-xg6.toml",
+                           "--results", tmp_path, "--jobs=1", "--json"],
+                          capture_output=True, text=True, check=True)
     assert {row["row"] for row in json.loads(done.stdout)["rows"]} == {"fio 0", "fio 3", "fio 6"}
     made = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/result.json")}
     assert len(made) == len(before) + 2
-    drives("kioxia-xg6", f"--json={out}", "--out", tmp_path)
+    drives("kioxia-xg6", f"--json={out}", "--results", tmp_path)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/result.json")} == made
     assert len(json.loads(out.read_text())["points"]) == 9
 

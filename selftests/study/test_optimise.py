@@ -122,8 +122,8 @@ def test_trials_run_together(tmp_path: Path) -> None:
 
 def test_as_many_processes_as_there_are(tmp_path: Path) -> None:
     file = write(tmp_path, SEARCH)
-    assert (outcome(file, "--jobs", "1", "--out", tmp_path / "one")
-            == outcome(file, "--jobs", "4", "--out", tmp_path / "four"))
+    assert (outcome(file, "--jobs", "1", "--results", tmp_path / "one")
+            == outcome(file, "--jobs", "4", "--results", tmp_path / "four"))
 
 
 @pytest.mark.slow
@@ -140,7 +140,7 @@ def test_goes_on_where_it_was(tmp_path: Path, number: signal.Signals) -> None:
         assert "of 10 trials are done; the same command goes on" in said
     before = results(tmp_path)
     assert 7 <= len(before) < 20
-    assert outcome(file) == outcome(file, "--out", tmp_path / "at-once")
+    assert outcome(file) == outcome(file, "--results", tmp_path / "at-once")
     after = results(tmp_path / "study.results")
     assert len(after) == len(results(tmp_path / "at-once"))
     assert {place: after[place] for place in before} == before

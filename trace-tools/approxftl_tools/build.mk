@@ -32,7 +32,7 @@ figures: $(PROGRAM) $(python_programs) ## the papers' figures from scratch, as S
 		$(if $(wildcard $(O)/shelf/*.json),--mounted '$(O)/shelf')
 
 drives: $(PROGRAM) $(python_programs) ## real drives beside their emulation (minutes): TABLES=DIR, NAMES='wd-zn540 ...', OUT=page.html
-	@$(plain_dir)/approxftl-drives $(NAMES) $(if $(TABLES),--tables '$(TABLES)') --out '$(O)/drives' \
+	@$(plain_dir)/approxftl-drives $(NAMES) $(if $(TABLES),--tables '$(TABLES)') --results '$(O)/drives' \
 		--html '$(or $(OUT),$(O)/drives.html)'
 
 .PHONY: drives figures

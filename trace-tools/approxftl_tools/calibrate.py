@@ -66,9 +66,10 @@ def options() -> command.Parser:
     parser.add_argument("--against", action="append", type=Path, metavar="FILE", default=[],
                         help="output of fio that is only compared with what was found; may be "
                         "repeated")
-    parser.add_argument("--out", type=command.named, metavar="FILE",
+    parser.add_argument("-O", "--output", type=command.named, metavar="FILE", dest="out",
                         help="write the profile, which approxftl sim and create take; - for "
                         "standard output")
+    parser.renamed("--out", "--output")
     command.add_json(parser)
     parser.add_argument("--jobs", metavar="N", type=jobs, default=os.cpu_count() or 1,
                         help="simulations at a time (default: as many as processors)")

@@ -70,6 +70,10 @@ class Parser(argparse.ArgumentParser):
             else:
                 yield word
 
+    def renamed(self, old: str, new: str) -> None:
+        """Understand the name that an option had in the last release, too; no help lists it."""
+        self._option_string_actions[old] = self._option_string_actions[new]
+
     def wants_json(self) -> bool:
         """Tell whether these words want the options of this command, not of a verb of it."""
         for word in self.words:

@@ -114,9 +114,10 @@ def options() -> command.Parser:
                         help="devices with N times the blocks, to see that size does not matter")
     parser.add_argument("--jobs", metavar="N", type=jobs, default=os.cpu_count() or 1,
                         help="processes at a time (default: as many as processors)")
-    parser.add_argument("--out", metavar="DIR", type=Path,
+    parser.add_argument("--results", metavar="DIR", type=Path, dest="out",
                         help="keep studies and results there, and run nothing that is done "
                              "(default: nowhere)")
+    parser.renamed("--out", "--results")
     parser.add_argument("--at-least", metavar="PERCENT", type=part, default=0.0,
                         help="fail if fewer points are within their bands (default 0)")
     parser.add_argument("--progress", action="store_true", help="even if stderr is no terminal")

@@ -128,8 +128,9 @@ def options() -> command.Parser:
         one.add_argument("file", type=Path, help="what study pack has written" if archive else
                          "the study, a TOML file")
         if not archive:
-            one.add_argument("--out", metavar="DIR", type=Path,
+            one.add_argument("--results", metavar="DIR", type=Path, dest="out",
                              help="where results lie (default: beside the file, NAME.results)")
+            one.renamed("--out", "--results")
             one.add_argument("--full", action="store_true",
                              help='of values such as "1000|10000" the second')
             one.add_argument("--traces", metavar="DIR", type=Path,
@@ -168,8 +169,9 @@ def run_options(run: command.Parser) -> None:
 def figure_options(add: Mapping[str, command.Parser]) -> None:
     """Add the options of what writes files."""
     figure = add["figure"]
-    figure.add_argument("--figures", metavar="DIR", type=Path,
+    figure.add_argument("-O", "--output", metavar="DIR", type=Path, dest="figures",
                         help="where figures go (default: beside the file)")
+    figure.renamed("--figures", "--output")
     figure.add_argument("--format", default="svg", metavar="A,...",
                         help="of svg (default), pdf and png")
     figure.add_argument("--width", default="", choices=tuple(study_plot.WIDTHS),

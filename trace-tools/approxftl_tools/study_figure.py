@@ -159,7 +159,7 @@ def specs_of(plan: Plan) -> list[Spec]:
     result: list[Spec] = []
     for number, table in enumerate(plan.figures, 1):
         check_figure(plan, table, axes)
-        spec = spec_of(plan, table, str(table.get("name", f"figure-{number}")), axes)
+        spec = spec_of(plan, table, str(table.get("name", f"{plan.name}-{number}")), axes)
         if any(one.name == spec.name for one in result) or "/" in spec.name or \
                 spec.name.startswith("."):
             raise Refusal(f'{plan.path}: [[figure]] "{spec.name}" is no name of its own for a '
