@@ -100,6 +100,9 @@ static bool describe(const struct aftl_target *target, struct bio *bio,
 		request->hint.life = aftl_bio_life(bio);
 		request->hint.stream = aftl_bio_stream(bio);
 	}
+	/* Each shard has a bio of its own of them. */
+	if (request->op == AFTL_OP_WRITE_ZEROES && !dm_bio_get_target_bio_nr(bio))
+		aftl_note_zeroes(target, bio);
 	request->queue = host_queue(target->device->disks[0], bio);
 	request->flags = bio->bi_opf & REQ_FUA ? AFTL_REQUEST_FUA : 0;
 	if (bio_op(bio) == REQ_OP_ZONE_APPEND)

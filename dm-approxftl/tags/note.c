@@ -3,6 +3,7 @@
  * Notes in a block trace; their format is in docs/tags.md.
  *
  *   approxftl write <sector> <sectors> <class> <by> [<level>]
+ *   approxftl zeroes <sector> <sectors>
  *   approxftl region <pid> <whose> <class> [<label>]
  *   approxftl label <pid> <label>
  */
@@ -39,6 +40,15 @@ void aftl_note_write(const struct aftl_target *target, const struct bio *bio,
 				  (u64)bio->bi_iter.bi_sector, bio_sectors(bio),
 				  aftl_level_names[min(verdict->level, 1U)], by_names[verdict->by],
 				  levels[verdict->level]);
+}
+
+void aftl_note_zeroes(const struct aftl_target *target, const struct bio *bio)
+{
+	struct request_queue *queue = queue_of(target);
+
+	if (blk_trace_note_message_enabled(queue))
+		blk_add_trace_msg(queue, "approxftl zeroes %llu %u",
+				  (u64)bio->bi_iter.bi_sector, bio_sectors(bio));
 }
 
 static int put_note(struct aftl_target *target, void *text)

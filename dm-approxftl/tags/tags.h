@@ -280,6 +280,9 @@ void aftl_decide_stats(struct approxftl_stats *stats);
 void aftl_note_write(const struct aftl_target *target, const struct bio *bio,
 		     const struct aftl_verdict *verdict);
 
+/* Note in the block trace that @bio writes zeroes; one of version 7 calls it a write. */
+void aftl_note_zeroes(const struct aftl_target *target, const struct bio *bio);
+
 /*
  * Note a region or a label of the caller in the traces of all devices. Of callers without
  * CAP_SYS_ADMIN only so many a second are: more regions are not noted, more labels -EAGAIN.

@@ -259,6 +259,20 @@ def test_tags_reach_their_writes(tmp_path: Path) -> None:
     assert trace_json("pair", tmp_path / "t")["losses"]["untagged_notes"] == 1
 
 
+def test_zeroes_are_told_from_writes(tmp_path: Path) -> None:
+    """Version 7 calls both a write; later ones need no note."""
+    for version, flags in ((7, 0), (8, IS_WRITE_ZEROES)):
+        events = [
+            act(10, QUEUE, WRITE, 0, 1 << 20, flags=flags),
+            note(11, NOTE_MESSAGE, b"approxftl zeroes 0 2048", group=True),
+            act(12, QUEUE, WRITE, 4096, 4096), act(30, COMPLETE, WRITE, 0, 1 << 20, flags=flags),
+            act(40, COMPLETE, WRITE, 4096, 4096)]
+        file = write(tmp_path / "t", pack(events, version=version))
+        assert [(r.op, r.size, r.latency_ns) for r in rows(file)] == [
+            ("write_zeroes", 1 << 20, 20), ("write", 4096, 28)]
+        assert trace_json("pair", file)["losses"]["untagged_notes"] == 0
+
+
 def test_write_of_two_classes_becomes_two(tmp_path: Path) -> None:
     events = [
         act(10, QUEUE, WRITE, 0, 32768), tag(11, 0, 8192, "precise", "tag"),

@@ -44,7 +44,22 @@ static bool parse_write(struct text_cursor text, struct trace_event *event)
 		return false;
 	event->by = by_of(text_word(&text));
 	event->class = with_level(event->class, &text);
+	event->op = AFTL_OP_WRITE;
 	event->sector = sector;
+	event->bytes = (u32)sectors * TRACE_SECTOR;
+	event->act = TRACE_ACT_TAG;
+	return sectors;
+}
+
+/* A range that was written without data. */
+static bool parse_zeroes(struct text_cursor text, struct trace_event *event)
+{
+	u64 sectors;
+
+	if (!text_u64(&text, &event->sector) || !text_gap(&text) ||
+	    !text_below(&text, U32_MAX / TRACE_SECTOR, &sectors))
+		return false;
+	event->op = AFTL_OP_WRITE_ZEROES;
 	event->bytes = (u32)sectors * TRACE_SECTOR;
 	event->act = TRACE_ACT_TAG;
 	return sectors;
@@ -63,6 +78,10 @@ bool trace_note(struct trace_file *file, struct text_cursor text, struct trace_e
 	if (text_equals(kind, "write")) {
 		text.at = kind.end;
 		return text_gap(&text) && parse_write(text, event);
+	}
+	if (text_equals(kind, "zeroes")) {
+		text.at = kind.end;
+		return text_gap(&text) && parse_zeroes(text, event);
 	}
 	if (!text_equals(kind, "region") && !text_equals(kind, "label"))
 		return false;

@@ -23,6 +23,7 @@ struct class_mark {
  * @pieces: how many there are of it
  * @cpu: where it began
  * @done: its end is known, or not waited for
+ * @zeroes: a note says that it is a write of zeroes, which the trace calls a write
  */
 struct pending {
 	struct trace_request request;
@@ -33,6 +34,7 @@ struct pending {
 	u32 pieces;
 	u16 cpu;
 	bool done;
+	bool zeroes;
 };
 
 /**
@@ -309,6 +311,7 @@ static inline void set_up(struct pending *pending, const struct trace_event *eve
 	pending->pieces = 1;
 	pending->cpu = event->cpu;
 	pending->done = false;
+	pending->zeroes = false;
 }
 
 static void begin_request(struct trace_pairing *pairing, const struct trace_event *event,
@@ -517,7 +520,14 @@ static void tag(struct trace_pairing *pairing, const struct trace_event *event, 
 
 	pending = find_recent(pairing, stream, AFTL_OP_WRITE, begin, end, event->cpu, &number);
 	if (!pending) {
-		pairing->counts.untagged++;
+		/* Later kernels call it so themselves. */
+		pairing->counts.untagged += event->op != AFTL_OP_WRITE_ZEROES ||
+					    !find_recent(pairing, stream, event->op, begin, end,
+							 event->cpu, &number);
+		return;
+	}
+	if (event->op == AFTL_OP_WRITE_ZEROES) {
+		pending->zeroes = true;
 		return;
 	}
 	if (pending->request.bytes == event->bytes) {
@@ -628,6 +638,8 @@ static bool take_oldest(struct trace_pairing *pairing, struct trace_request *req
 		return trace_pairing_take(pairing, request);
 	}
 	*request = oldest->request;
+	if (unlikely(oldest->zeroes))
+		request->op = AFTL_OP_WRITE_ZEROES;
 	pairing->first++;
 	return true;
 }
