@@ -301,9 +301,10 @@ def run(verb: str, body: Callable[[], int]) -> int:
 
 
 def program() -> Path:
-    """Return the simulator, wherever the working directory may be."""
+    """Return the simulator, wherever the working directory may be; its name if it is nowhere."""
     name = os.environ.get("APPROXFTL", "approxftl")
-    return Path(shutil.which(name) or name).absolute()
+    found = shutil.which(name)
+    return Path(found).absolute() if found else Path(name)
 
 
 @cache

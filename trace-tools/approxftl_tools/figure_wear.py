@@ -86,4 +86,8 @@ def wear_map(inputs: Inputs) -> list[Figure]:
     if not found:
         raise Lacking("approxftl sim --json=FILE --block-table records it; a device answers "
                       'approxftl message NAME "blocks FIRST COUNT"')
-    return found
+    # A map of one colour says no more than its legend.
+    uneven = [one for one in found if len({row[-1] for row in one.plot.rows()}) > 1]
+    if not uneven:
+        raise Lacking("all blocks are equally worn")
+    return uneven
