@@ -308,6 +308,17 @@ def test_provenance(dom: str) -> None:
     assert re.search(r"result\.json</th><td>simulator</td><td>[0-9.]+", section)
 
 
+def test_nothing_is_cut_off_on_a_phone(browser: Browser, page: Path) -> None:
+    browser.size(400, 800)
+    browser.show(page)
+    wide, cut = browser.run("""[document.documentElement.scrollWidth,
+        [...document.querySelectorAll(".wide")].filter((one) =>
+            !one.closest("details:not([open])") && one.scrollWidth > one.clientWidth)
+            .map((one) => one.textContent.slice(0, 80))]""")
+    assert wide <= 400
+    assert cut == []
+
+
 # ---------------------------------------------------------------- figures that answer
 
 @pytest.fixture
