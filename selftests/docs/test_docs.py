@@ -423,8 +423,8 @@ def test_every_area_and_every_test_of_the_kernel_is_told() -> None:
     areas = {path.name for path in (TOP / "selftests").iterdir() if path.is_dir()} - helpers
     assert areas <= told
     script = (TOP / "selftests/kernel/run-in-kernel").read_text()
-    words = re.findall(r"set -- (load(?:[^\n]*\\\n)*[^\n]*)|for test in (.*); do", script)
-    tests = {word for row in words for text in row for word in text.replace("\\", "").split()}
+    lists = re.findall(r"^(?:contract|alone|programs)='([^']*)'", script, re.M)
+    tests = {word for words in lists for word in words.split()}
     assert {"load", "faults", "messages"} <= tests
     assert tests <= told
 
