@@ -39,7 +39,7 @@ _approxftl_values()
 	-o | --show | -S | --sort) _approxftl_names "$3 -o help" ;;
 	*)
 		case $1 in
-		list | status | stat | top | watch | health | message | remove) _approxftl_devices ;;
+		list | status | stat | top | health | message | remove) _approxftl_devices ;;
 		help) _approxftl_verbs help ;;
 		esac
 		;;

@@ -2,7 +2,7 @@
 #
 # Verbs in Python: a program each that finds the package and starts a module of it.
 
-python_verbs := calibrate compare drives embeddings figures model parquet report study synth watch weights
+python_verbs := calibrate compare drives embeddings figures model parquet report study synth weights
 python_programs := $(addprefix $(plain_dir)/approxftl-,$(python_verbs))
 python_files := $(shell cd trace-tools && find approxftl_tools -name '*.py' -o -name '*.css' \
 	-o -name '*.js' -o -name '*.html' -o -name '*.toml' -o -name '*.csv')

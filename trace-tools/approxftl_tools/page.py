@@ -56,14 +56,10 @@ def shown(figure: Figure, spec: str = "") -> Json:
             "rows": rows[:ROWS], "count": len(rows), "csv": figure.csv(DIGITS), "spec": spec}
 
 
-def page(template: str, heading: str, refresh_s: int = 0, bundle: Json | None = None,
-         **data: Any) -> str:
-    """Return a whole document; one that is not final is loaded again after so many seconds.
-
-    `bundle`: what makes figures of specifications.
-    """
+def page(template: str, heading: str, bundle: Json | None = None, **data: Any) -> str:
+    """Return a whole document. The bundle draws figures of specifications in the browser."""
     text: str = templates().get_template(template).render(
-        heading=heading, refresh_s=refresh_s, bundle=bundle,
+        heading=heading, bundle=bundle,
         style=(HERE / "page.css").read_text("utf-8"), script=(HERE / "page.js").read_text("utf-8"),
         **data)
     return text + "\n"

@@ -28,7 +28,6 @@ static const struct verb verbs[] = {
 	{ "status", "print the status of one of them", status_main },
 	{ "stat", "print its counters, or rates at intervals", stat_main },
 	{ "top", "show what devices do, as it happens", top_main },
-	{ "watch", "draw what a device does into a page, as it happens", other_program_main },
 	{ "health", "print its wear, its errors and a verdict", health_main },
 	{ "message", "tell it something", message_main },
 	{ "remove", "remove it", remove_main },
