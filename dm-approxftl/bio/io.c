@@ -198,6 +198,8 @@ static bool prepare_durable(struct aftl_disk *disk, struct aftl_io *io)
 
 	if (request->op != AFTL_OP_READ && aftl_dev_error(disk->durable))
 		return false;
+	if (unlikely(request->op >= AFTL_OPS))
+		aftl_dev_prepare_zones(disk->durable, io);
 	if (request->op == AFTL_OP_READ)
 		aftl_dev_prepare_reads(disk->durable, io);
 	else
@@ -212,6 +214,7 @@ static blk_status_t prepare(struct aftl_disk *disk, struct aftl_io *io, struct b
 	INIT_LIST_HEAD(&io->bytes);
 	io->contents = NULL;
 	io->fetches = NULL;
+	io->zone_claims = 0;
 	io->commits = false;
 	io->failed = BLK_STS_OK;
 	if (disk->durable && !prepare_durable(disk, io))

@@ -331,17 +331,22 @@ struct aftl_disk *aftl_disk_new(const struct aftl_options *options, u32 shard)
 	return disk;
 }
 
-/* That of one shard is in use already. Better now than when all but the last have been read. */
+/*
+ * The FTL of one shard is there already, its store may not be. Better now than when all but the last
+ * have been read, or when the old table is gone.
+ */
 static int check_memory(const struct aftl_options *options, const struct aftl *ftl,
 			struct aftl_error *error)
 {
+	u64 store = options->store->need(aftl_geometry(ftl));
 	u64 bytes = aftl_memory_bytes(ftl);
+	u64 shards = options->config.shards;
 
-	if ((bytes * (options->config.shards - 1)) >> PAGE_SHIFT < (u64)si_mem_available())
+	if ((bytes * (shards - 1) + store * shards) >> PAGE_SHIFT < (u64)si_mem_available())
 		return 0;
 	return aftl_fail(error, -ENOMEM,
 			 "not enough memory: the tables of %llu shards take %llu MiB each",
-			 options->config.shards, bytes >> 20);
+			 shards, (bytes + store) >> 20);
 }
 
 int aftl_disk_check_others(const struct aftl_disk *disk, const struct aftl_options *options,

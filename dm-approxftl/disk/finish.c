@@ -47,6 +47,8 @@ void aftl_disk_end(struct aftl_disk *disk, struct aftl_io *io, blk_status_t stat
 		aftl_io_copy(disk, io);
 	if (io->fetches)
 		aftl_dev_forget_reads(disk->durable, io);
+	if (unlikely(io->zone_claims))
+		aftl_dev_forget_zones(disk->durable, io);
 	bio->bi_status = status;
 	bio_endio(bio);
 }

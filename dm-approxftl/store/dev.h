@@ -12,9 +12,9 @@
  * volume ends all flushes that it has reached.
  *
  * The queue is finite, and its operations come from under a spinlock: they cannot wait
- * for room. Before each single call of the FTL there is room for aftl_burst() operations,
- * which is more than it makes: aftl_disk_enter() and aftl_disk_step() see to that, nobody
- * else calls the FTL, and device time stands still meanwhile.
+ * for room. Before each single call of the FTL there is room for aftl_burst() operations and
+ * for those that units claimed, see ring.c, which is more than it makes: aftl_disk_enter() and
+ * aftl_disk_step() see to that, nobody else calls the FTL, and device time stands still meanwhile.
  */
 #ifndef AFTL_STORE_DEV_H
 #define AFTL_STORE_DEV_H
@@ -38,8 +38,8 @@ enum aftl_dev_kind {
 	AFTL_DEV_PROGRAM,
 	AFTL_DEV_UNMAP,
 	AFTL_DEV_ZONE,
-	AFTL_DEV_KEEP,
-	AFTL_DEV_LET_GO,
+	AFTL_DEV_PERSIST,
+	AFTL_DEV_RELEASE,
 	AFTL_DEV_ERASE,
 	AFTL_DEV_RETIRE,
 };
@@ -48,54 +48,83 @@ enum aftl_dev_kind {
  * struct aftl_dev_op - an operation of the queue
  * @bdev: transfer that carries it out
  * @dev: store
- * @node: WRITE, COPY: in the table of pending slots
- * @failed: WRITE, COPY: in the list of what could not be written
  * @number: position in the queue
  * @kind: enum aftl_dev_kind
  * @done: carried out
  * @loaded: COPY: @page has the bytes, or they are lost
- * @late: KEEP: there has been no place for it yet
+ * @waiting: PERSIST: waits for a slot of the persisted write buffer
  * @again: WRITE, COPY: over a page that has been programmed since its erase
- * @run: WRITE, COPY: operations that @bdev carries out, this one and those behind it
  * @to: WRITE, COPY: slot
+ * @page: WRITE, COPY, PERSIST: the bytes
+ * @behalf: WRITE: who has brought them; COPY: nobody
+ * @first: PROGRAM: page; UNMAP: unit; ERASE, RETIRE: block; ZONE: zone; PERSIST, RELEASE: tag
+ * @count: UNMAP: units; RETIRE: blocks; ZONE: enum aftl_zone_state
+ * @node: WRITE, COPY: in the table of pending slots
+ * @failed: WRITE, COPY: in the list of what could not be written
+ * @run: WRITE, COPY: operations that @bdev carries out, this one and those behind it
  * @from: COPY: slot
  * @offset: COPY: where the bytes are read from
  * @leader: COPY: whose read brings the bytes; NULL if no read is needed
  * @error: COPY: of that read; then WRITE, COPY: of the write
- * @page: WRITE, COPY, KEEP: the bytes
- * @behalf: WRITE: who has brought them; COPY: nobody
- * @first: PROGRAM: page; UNMAP: unit; ERASE, RETIRE: block; ZONE: zone; KEEP, LET_GO: tag
- * @count: UNMAP: units; RETIRE: blocks; ZONE: enum aftl_zone_state
  * @spare: PROGRAM
  * @entry: ERASE
- * @kept: KEEP: what
+ * @kept: PERSIST: what
  */
 struct aftl_dev_op {
 	struct aftl_bdev_io bdev;
 	struct aftl_dev *dev;
-	struct hlist_node node;
-	struct llist_node failed;
 	u32 number;
 	u8 kind;
 	bool done;
 	bool loaded;
-	bool late;
+	bool waiting;
 	bool again;
-	u32 run;
 	aftl_slot_t to;
-	aftl_slot_t from;
-	u64 offset;
-	struct aftl_dev_op *leader;
-	int error;
 	struct page *page;
 	struct aftl_behalf behalf;
 	u32 first;
 	u32 count;
 	union {
+		struct {
+			struct hlist_node node;
+			struct llist_node failed;
+			u32 run;
+			aftl_slot_t from;
+			u64 offset;
+			struct aftl_dev_op *leader;
+			int error;
+		};
 		struct aftl_spare spare;
 		struct aftl_erase_entry entry;
 		struct aftl_kept_entry kept;
 	};
+};
+
+/* Operations of a chunk of the ring; together they fill four small pages. */
+#define AFTL_DEV_CHUNK_SHIFT 6
+#define AFTL_DEV_CHUNK BIT(AFTL_DEV_CHUNK_SHIFT)
+
+static_assert(sizeof(struct aftl_dev_op) << AFTL_DEV_CHUNK_SHIFT <= SZ_16K);
+
+/* A buffered unit is persisted and released. */
+#define AFTL_DEV_UNIT_OPS 2
+
+/**
+ * struct aftl_dev_tag - a write in the controller
+ * @page: its bytes, NULL for none
+ * @behalf: who has brought them
+ * @claims: operations that it may still add to the queue
+ * @persisted: the volume has an entry of it, or the queue will make one
+ * @released: operations from this one on come after the release of its entry
+ * @node: then in @releases of the store; else empty
+ */
+struct aftl_dev_tag {
+	struct page *page;
+	struct aftl_behalf behalf;
+	u8 claims;
+	bool persisted;
+	u32 released;
+	struct list_head node;
 };
 
 /**
@@ -133,20 +162,24 @@ struct aftl_dev_fetch {
  * @gather_lock: who waits for some of @pages gets them all before the next one does
  * @copies: for the bytes of copies
  * @volume: on it; the worker's, or its caller's while the worker is held
- * @tags: pages of the writes in the controller, by tag
- * @behalves: who has brought them
+ * @tags: writes in the controller, by tag
  * @tag_count: how many
- * @safe: the volume keeps what is in the write buffer before a write is complete
- * @kept: of such a device, and of one with zones, bit by tag: the volume keeps its bytes
- * @ops: the queue, a ring
- * @mask: its size less one
- * @reserve: most operations that one call of the FTL makes: aftl_burst()
+ * @persists: the volume has persisted write-buffer entries
+ * @safe: each unit is persisted before its write is complete, not only by a flush
+ * @op_chunks: chunks of the queue, by number of their operations
+ * @op_mask: size of that table less one
+ * @op_fixed: operations that are always allocated
+ * @op_count: operations that are allocated
+ * @op_end: first operation from @head on that is not allocated
+ * @claimed: operations that units may add beside @reserve
+ * @reserve: most operations that one call of the FTL makes for flash: aftl_burst()
+ * @releases: tags whose entries are to be released, oldest first
  * @lock: of the queue, the flushes, the pending slots, the readers, and how often pages
  *	are used
  * @head: next operation to be filled
  * @next: next to be carried out
  * @tail: oldest that is not done
- * @late: the worker's: of those that it looks at, the first that waits for a place, or their end
+ * @waiting: the worker's: the first operation of its batch that waits for a slot, or the end
  * @flushes: what waits for a commit, oldest first
  * @held: the worker must not begin anything
  * @pending: operations by the slot that they fill
@@ -180,19 +213,23 @@ struct aftl_dev {
 	struct mutex gather_lock; /* pages, by those who wait */
 	mempool_t copies;
 	struct aftl_volume *volume;
-	struct page **tags;
-	struct aftl_behalf *behalves;
+	struct aftl_dev_tag *tags;
 	u32 tag_count;
+	bool persists;
 	bool safe;
-	unsigned long *kept;
-	struct aftl_dev_op *ops;
-	u32 mask;
 	u32 reserve;
-	spinlock_t lock; /* the following eight, readers, pages */
+	spinlock_t lock; /* the following fourteen, readers, pages */
+	struct aftl_dev_op **op_chunks;
+	u32 op_mask;
+	u32 op_fixed;
+	u32 op_count;
+	u32 op_end;
+	u32 claimed;
+	struct list_head releases;
 	u32 head;
 	u32 next;
 	u32 tail;
-	u32 late;
+	u32 waiting;
 	struct list_head flushes;
 	bool held;
 	struct hlist_head *pending;
@@ -324,6 +361,13 @@ bool aftl_dev_congested(const struct aftl_dev *dev);
  */
 int aftl_dev_wait_for_room(struct aftl_dev *dev, bool killable);
 
+/*
+ * Under @lock, after room has been made: tell those who wait if the queue was @congested before and
+ * is not now. The second one gives @ops claims back, which makes room.
+ */
+void aftl_dev_tell_room(struct aftl_dev *dev, bool congested);
+void aftl_dev_give_back(struct aftl_dev *dev, u32 ops);
+
 /* Wait until the queue is empty and no flush waits. Context: process, no lock held. */
 void aftl_dev_drain(struct aftl_dev *dev);
 
@@ -332,6 +376,10 @@ void aftl_dev_drain(struct aftl_dev *dev);
  * held; on return it has not begun anything that is not over, but for writes.
  */
 void aftl_dev_hold(struct aftl_dev *dev, bool held);
+
+/* Memory of the queue and its pages now, and of that of a new store of such a device. */
+u64 aftl_dev_queue_bytes(const struct aftl_dev *dev);
+u64 aftl_dev_queue_need(const struct aftl_geometry *geo);
 
 int __must_check aftl_dev_queue_init(struct aftl_dev *dev);
 void aftl_dev_queue_exit(struct aftl_dev *dev);
@@ -365,6 +413,35 @@ struct page *aftl_dev_new_page(struct aftl_dev *dev, mempool_t *pool, gfp_t gfp)
 void aftl_dev_hold_page(struct page *page);
 void aftl_dev_drop_page(struct aftl_dev *dev, struct page *page);
 
+/* ring.c: memory of the queue */
+
+static inline struct aftl_dev_op *aftl_dev_op_at(const struct aftl_dev *dev, u32 number)
+{
+	return &dev->op_chunks[number >> AFTL_DEV_CHUNK_SHIFT & dev->op_mask]
+			      [number & (AFTL_DEV_CHUNK - 1)];
+}
+
+int __must_check aftl_dev_ring_init(struct aftl_dev *dev);
+void aftl_dev_ring_exit(struct aftl_dev *dev);
+
+/* The oldest operation that is not done is @tail now. Under @lock. */
+void aftl_dev_ring_move(struct aftl_dev *dev, u32 tail);
+
+/* Free memory that no claim needs. Context: the worker. */
+void aftl_dev_ring_trim(struct aftl_dev *dev);
+
+/**
+ * aftl_dev_ring_claim() - room for @ops operations beside those of aftl_burst()
+ *
+ * Context: process, no lock held; may sleep. Return: false if there is no memory; others may give
+ * room back.
+ */
+bool __must_check aftl_dev_ring_claim(struct aftl_dev *dev, u32 ops);
+
+/* Memory of the ring now, and of that of a new store. */
+u64 aftl_dev_ring_bytes(const struct aftl_dev *dev);
+u64 aftl_dev_ring_need(const struct aftl_geometry *geo);
+
 /* readers.c: what is being read */
 
 void aftl_dev_readers_init(struct aftl_dev *dev);
@@ -375,6 +452,13 @@ void aftl_dev_drop_reader(struct aftl_dev *dev, const struct aftl_dev_fetch *fet
 
 /* Wait for the reads that are under way now. */
 void aftl_dev_wait_for_readers(struct aftl_dev *dev);
+
+/* durable.c: requests about zones */
+
+/* Room for what @io may add to the queue; may sleep. */
+void aftl_dev_prepare_zones(struct aftl_dev *dev, struct aftl_io *io);
+
+void aftl_dev_forget_zones(struct aftl_dev *dev, struct aftl_io *io);
 
 /* fetch.c: reads */
 
@@ -388,6 +472,9 @@ void aftl_dev_read(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_r
 bool aftl_dev_reads_done(struct aftl_io *io);
 
 void aftl_dev_forget_reads(struct aftl_dev *dev, struct aftl_io *io);
+
+/* Memory of reads for which there is none elsewhere. */
+u64 aftl_dev_fetch_need(const struct aftl_geometry *geo);
 
 int __must_check aftl_dev_fetch_init(struct aftl_dev *dev);
 void aftl_dev_fetch_exit(struct aftl_dev *dev);

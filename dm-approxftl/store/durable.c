@@ -67,15 +67,17 @@ static void tell_recovery(const struct aftl_dev *dev, const struct aftl_recovery
 static int take_tags(struct aftl_dev *dev)
 {
 	const struct aftl_geometry *geo = aftl_geometry(dev->disk->ftl);
+	u32 i;
 
 	dev->tag_count = aftl_tags(dev->disk->ftl);
 	dev->tags = kvcalloc(dev->tag_count, sizeof(*dev->tags), GFP_KERNEL);
-	dev->behalves = kvcalloc(dev->tag_count, sizeof(*dev->behalves), GFP_KERNEL);
-	if (geo->kept_units)
-		dev->kept = kvcalloc(BITS_TO_LONGS(dev->tag_count), sizeof(*dev->kept),
-				     GFP_KERNEL);
-	dev->safe = geo->kept_units && !geo->zones;
-	return dev->tags && dev->behalves && !dev->kept == !geo->kept_units ? 0 : -ENOMEM;
+	if (!dev->tags)
+		return -ENOMEM;
+	for (i = 0; i < dev->tag_count; i++)
+		INIT_LIST_HEAD(&dev->tags[i].node);
+	dev->persists = geo->kept_units;
+	dev->safe = dev->persists && !geo->zones;
+	return 0;
 }
 
 /* The bytes of what is in the write buffer again. */
@@ -87,8 +89,8 @@ static int fetch_kept(struct aftl_dev *dev, const struct aftl_buffered *what, u6
 	if (tag >= dev->tag_count)
 		return -EUCLEAN;
 	page = aftl_dev_new_page(dev, &dev->pages, GFP_KERNEL);
-	dev->tags[tag] = page;
-	__set_bit(tag, dev->kept);
+	dev->tags[tag].page = page;
+	dev->tags[tag].persisted = true;
 	aftl_volume_resume(dev->volume, what->unit, tag);
 	return aftl_bdev_read_page(&dev->device, page, offset,
 				   aftl_volume_geometry(dev->volume)->unit_bytes);
@@ -249,51 +251,95 @@ int aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error)
 
 /* Bytes on their way in */
 
-static void drop_pages(struct aftl_dev *dev, struct list_head *bytes)
+/* Waits, if it must be, for room that others give back. */
+static bool claim(struct aftl_dev *dev, u32 ops, bool wait)
 {
+	while (!aftl_dev_ring_claim(dev, ops)) {
+		if (!wait)
+			return false;
+		schedule_timeout_uninterruptible(1);
+	}
+	return true;
+}
+
+void aftl_dev_prepare_zones(struct aftl_dev *dev, struct aftl_io *io)
+{
+	io->zone_claims = AFTL_ZONE_BURST;
+	claim(dev, io->zone_claims, true);
+}
+
+void aftl_dev_forget_zones(struct aftl_dev *dev, struct aftl_io *io)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	aftl_dev_give_back(dev, io->zone_claims);
+	spin_unlock_irqrestore(&dev->lock, flags);
+}
+
+/* Units that do not enter the write buffer: pages in @bytes, and @missing that have none. */
+static void drop_units(struct aftl_dev *dev, struct list_head *bytes, unsigned int missing)
+{
+	unsigned int units = missing;
 	struct page *page;
 	struct page *next;
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	list_for_each_entry_safe(page, next, bytes, lru)
+	list_for_each_entry_safe(page, next, bytes, lru) {
 		aftl_dev_drop_page(dev, page);
+		units++;
+	}
+	aftl_dev_give_back(dev, dev->persists ? units * AFTL_DEV_UNIT_OPS : 0);
 	spin_unlock_irqrestore(&dev->lock, flags);
 	INIT_LIST_HEAD(bytes);
 }
 
 static void dev_release(struct aftl_store *store, struct list_head *bytes)
 {
-	drop_pages(aftl_store_to_dev(store), bytes);
+	drop_units(aftl_store_to_dev(store), bytes, 0);
 }
 
-/* Returns false if there is no memory and @gfp forbids to wait for it. */
-static bool get_pages(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
-		      struct list_head *bytes)
+/* Returns how many pages are missing: there is no memory, and @gfp forbids to wait for it. */
+static unsigned int get_pages(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
+			      struct list_head *bytes)
 {
 	for (; count; count--) {
 		struct page *page = aftl_dev_new_page(dev, &dev->pages, gfp);
 
-		if (!page) {
-			drop_pages(dev, bytes);
-			return false;
-		}
+		if (!page)
+			break;
 		list_add_tail(&page->lru, bytes);
 	}
-	return true;
+	return count;
+}
+
+/* As get_pages(), with room in the queue for the units. Returns whether all is there. */
+static bool get_units(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
+		      struct list_head *bytes)
+{
+	unsigned int missing;
+
+	if (dev->persists && !claim(dev, count * AFTL_DEV_UNIT_OPS, gfpflags_allow_blocking(gfp)))
+		return false;
+	missing = get_pages(dev, count, gfp, bytes);
+	if (!missing)
+		return true;
+	drop_units(dev, bytes, missing);
+	return false;
 }
 
 /*
  * Two who each have half of the pool's last pages would wait for each other. The others are
  * written, or in the write buffer, which would keep them for as long as nobody fills it up.
  */
-static void get_all_pages(struct aftl_dev *dev, unsigned int count, struct list_head *bytes)
+static void get_all_units(struct aftl_dev *dev, unsigned int count, struct list_head *bytes)
 {
-	if (get_pages(dev, count, GFP_NOWAIT | __GFP_NOWARN, bytes))
+	if (get_units(dev, count, GFP_NOWAIT | __GFP_NOWARN, bytes))
 		return;
 	mutex_lock(&dev->gather_lock);
 	dev->disk->ops->hurry(dev->disk, true);
-	get_pages(dev, count, GFP_NOIO, bytes);
+	get_units(dev, count, GFP_NOIO, bytes);
 	dev->disk->ops->hurry(dev->disk, false);
 	mutex_unlock(&dev->gather_lock);
 }
@@ -305,7 +351,7 @@ static int dev_gather(struct aftl_store *store, struct bio *bio, struct list_hea
 	struct bvec_iter rest = bio->bi_iter;
 	struct page *page;
 
-	get_all_pages(dev, bio->bi_iter.bi_size / unit_bytes, bytes);
+	get_all_units(dev, bio->bi_iter.bi_size / unit_bytes, bytes);
 	list_for_each_entry(page, bytes, lru) {
 		struct bvec_iter at = rest;
 
@@ -319,10 +365,12 @@ static int dev_gather(struct aftl_store *store, struct bio *bio, struct list_hea
 static void dev_accept(struct aftl_store *store, aftl_unit_t unit, u32 tag,
 		       struct list_head *bytes)
 {
+	struct aftl_dev *dev = aftl_store_to_dev(store);
 	struct page *page = list_first_entry(bytes, struct page, lru);
 
 	list_del(&page->lru);
-	aftl_store_to_dev(store)->tags[tag] = page;
+	dev->tags[tag].page = page;
+	dev->tags[tag].claims = dev->persists ? AFTL_DEV_UNIT_OPS : 0;
 }
 
 /* What is discarded is forgotten when the FTL says so. */
@@ -338,8 +386,28 @@ static u64 dev_held(struct aftl_store *store)
 	u32 i;
 
 	for (i = 0; i < dev->tag_count; i++)
-		held += READ_ONCE(dev->tags[i]) ? PAGE_SIZE : 0;
+		held += READ_ONCE(dev->tags[i].page) ? PAGE_SIZE : 0;
 	return held;
+}
+
+static u64 tag_bytes(u32 tags)
+{
+	return (u64)tags * sizeof(struct aftl_dev_tag);
+}
+
+/* With the volume's tables of entries, and as many tags as there are; its frames are few. */
+static u64 dev_need(const struct aftl_geometry *geo)
+{
+	return sizeof(struct aftl_dev) + aftl_bdev_need() + aftl_dev_queue_need(geo) +
+	       aftl_dev_fetch_need(geo) + tag_bytes(geo->kept_units) + aftl_volume_need(geo);
+}
+
+static u64 dev_overhead(struct aftl_store *store)
+{
+	const struct aftl_dev *dev = aftl_store_to_dev(store);
+
+	return sizeof(*dev) + aftl_bdev_bytes(&dev->device) + aftl_dev_queue_bytes(dev) +
+	       aftl_dev_fetch_need(aftl_volume_geometry(dev->volume)) + tag_bytes(dev->tag_count);
 }
 
 const struct aftl_store_type aftl_store_dev = {
@@ -351,4 +419,6 @@ const struct aftl_store_type aftl_store_dev = {
 	.forget = dev_forget,
 	.release = dev_release,
 	.held = dev_held,
+	.overhead = dev_overhead,
+	.need = dev_need,
 };

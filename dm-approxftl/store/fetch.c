@@ -17,11 +17,14 @@
 /* Bios whose reads can always be served, sooner or later. */
 #define SETS 16
 
-static u32 set_size(const struct aftl_dev *dev)
+static u32 set_size(const struct aftl_geometry *geo)
 {
-	u32 sectors = aftl_volume_geometry(dev->volume)->unit_bytes >> SECTOR_SHIFT;
+	return AFTL_IO_SECTORS / (geo->unit_bytes >> SECTOR_SHIFT) * sizeof(struct aftl_dev_fetch);
+}
 
-	return AFTL_IO_SECTORS / sectors * sizeof(struct aftl_dev_fetch);
+u64 aftl_dev_fetch_need(const struct aftl_geometry *geo)
+{
+	return SETS * (u64)set_size(geo);
 }
 
 void aftl_dev_prepare_reads(struct aftl_dev *dev, struct aftl_io *io)
@@ -62,7 +65,7 @@ static void read_page(struct aftl_dev *dev, struct aftl_io *io, const struct aft
 
 static void read_buffer(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read)
 {
-	aftl_io_fill(dev->disk, io, read, page_address(dev->tags[read->tag]));
+	aftl_io_fill(dev->disk, io, read, page_address(dev->tags[read->tag].page));
 }
 
 static void new_fetch(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read,
@@ -244,7 +247,8 @@ int aftl_dev_fetch_init(struct aftl_dev *dev)
 	dev->fetchers = alloc_workqueue("aftl_fetch", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
 	if (!dev->fetchers)
 		return -ENOMEM;
-	return mempool_init_kmalloc_pool(&dev->fetch_sets, SETS, set_size(dev));
+	return mempool_init_kmalloc_pool(&dev->fetch_sets, SETS,
+					 set_size(aftl_volume_geometry(dev->volume)));
 }
 
 void aftl_dev_fetch_exit(struct aftl_dev *dev)

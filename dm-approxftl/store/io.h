@@ -56,6 +56,7 @@ struct aftl_content {
  * @fetch_count: how many
  * @fetches_pooled: from the pool of the store
  * @fetching: those that are not over, and one for the FTL
+ * @zone_claims: of a request about zones to a durable store, room in its queue; else 0
  * @commits: ends when what came before it is durable
  * @flush: then, where it waits for that
  * @failed: why the durable store could not do it, or BLK_STS_OK
@@ -72,6 +73,7 @@ struct aftl_io {
 	u32 fetch_count;
 	bool fetches_pooled;
 	atomic_t fetching;
+	u32 zone_claims;
 	bool commits;
 	blk_status_t failed;
 	struct aftl_flush flush;

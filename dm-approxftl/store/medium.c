@@ -338,12 +338,33 @@ bool aftl_bdev_unreadable(struct aftl_bdev *device, int error)
 
 static void *medium_alloc(void *host, size_t bytes)
 {
-	return kvzalloc(PAGE_ALIGN(bytes), GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+	struct aftl_bdev *device = host;
+	void *memory = kvzalloc(PAGE_ALIGN(bytes),
+				GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+
+	if (memory)
+		atomic64_add(PAGE_ALIGN(bytes), &device->volume_bytes);
+	return memory;
 }
 
 static void medium_free(void *host, void *memory, size_t bytes)
 {
+	struct aftl_bdev *device = host;
+
+	atomic64_sub(PAGE_ALIGN(bytes), &device->volume_bytes);
 	kvfree(memory);
+}
+
+/* The pages of @frames and @probe; each of the bios has room for the vectors of the largest one. */
+u64 aftl_bdev_need(void)
+{
+	return (FRAMES + 1) * PAGE_SIZE +
+	       BIOS * (sizeof(struct bdev_bio) + BIO_MAX_VECS * sizeof(struct bio_vec));
+}
+
+u64 aftl_bdev_bytes(const struct aftl_bdev *device)
+{
+	return aftl_bdev_need() + (u64)atomic64_read(&device->volume_bytes);
 }
 
 static void free_parts(struct aftl_bdev *device)

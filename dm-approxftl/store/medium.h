@@ -31,6 +31,7 @@ struct aftl_behalf {
  * @start: where on it the medium begins; offsets are from there on
  * @bios: for all I/O
  * @frames: for what medium.write() has taken, which nobody else can hold
+ * @volume_bytes: memory that medium.alloc() has given
  * @lock: of @writes and @error
  * @writes: under way
  * @idle: none is under way
@@ -44,6 +45,7 @@ struct aftl_bdev {
 	u64 start;
 	struct bio_set bios;
 	mempool_t frames;
+	atomic64_t volume_bytes;
 	spinlock_t lock; /* writes, error */
 	unsigned int writes;
 	wait_queue_head_t idle;
@@ -79,6 +81,10 @@ void aftl_bdev_fail(struct aftl_bdev *device, int error);
  * Context: process; waits for the device.
  */
 bool aftl_bdev_unreadable(struct aftl_bdev *device, int error);
+
+/* Memory of a block device, and of a new one without a volume. */
+u64 aftl_bdev_bytes(const struct aftl_bdev *device);
+u64 aftl_bdev_need(void);
 
 /* Waits for what is under way. */
 void aftl_bdev_exit(struct aftl_bdev *device);

@@ -77,6 +77,16 @@ static u64 none_held(struct aftl_store *store)
 	return 0;
 }
 
+static u64 none_overhead(struct aftl_store *store)
+{
+	return sizeof(*store);
+}
+
+static u64 none_need(const struct aftl_geometry *geo)
+{
+	return sizeof(struct aftl_store);
+}
+
 const struct aftl_store_type aftl_store_none = {
 	.name = "none",
 	.about = "keeps no data: what was written reads as the number of its unit",
@@ -90,4 +100,6 @@ const struct aftl_store_type aftl_store_none = {
 	.release = none_release,
 	.holds = none_holds,
 	.held = none_held,
+	.overhead = none_overhead,
+	.need = none_need,
 };

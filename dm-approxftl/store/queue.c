@@ -26,8 +26,8 @@
 /* Pages for writes, at least; 1 MiB of usual units. */
 #define LEAST_PAGES 256
 
-/* Room for what comes while the block device is busy, in operations. */
-#define LEAST_OPS 4096
+/* Heads of the table of pending slots, at least. */
+#define LEAST_PENDING 4096
 
 /* Pages */
 
@@ -93,11 +93,6 @@ static bool same_behalf(const struct aftl_behalf *a, const struct aftl_behalf *b
 
 /* Operations */
 
-static struct aftl_dev_op *op_at(const struct aftl_dev *dev, u32 number)
-{
-	return &dev->ops[number & dev->mask];
-}
-
 static struct hlist_head *pending_of(const struct aftl_dev *dev, aftl_slot_t slot)
 {
 	return &dev->pending[hash_32(from_slot(slot), dev->pending_bits)];
@@ -152,24 +147,20 @@ static u32 used(const struct aftl_dev *dev)
 	return READ_ONCE(dev->head) - READ_ONCE(dev->tail);
 }
 
-bool aftl_dev_congested(const struct aftl_dev *dev)
-{
-	return used(dev) > dev->mask + 1 - dev->reserve;
-}
-
 /*
  * NULL if there is no room, after all: somebody has called the FTL without asking. What it
  * has to say is lost, and so are all later flushes, rather than what is in the queue.
  */
 static struct aftl_dev_op *new_op(struct aftl_dev *dev, enum aftl_dev_kind kind)
 {
-	struct aftl_dev_op *op = op_at(dev, dev->head);
+	struct aftl_dev_op *op;
 
 	lockdep_assert_held(&dev->lock);
-	if (WARN_ON_ONCE(used(dev) > dev->mask)) {
+	if (WARN_ON_ONCE(dev->head == dev->op_end)) {
 		aftl_bdev_fail(&dev->device, -EOVERFLOW);
 		return NULL;
 	}
+	op = aftl_dev_op_at(dev, dev->head);
 	memset(op, 0, offsetof(struct aftl_dev_op, spare));
 	op->dev = dev;
 	op->kind = kind;
@@ -195,6 +186,8 @@ static struct aftl_dev_op *new_filling(struct aftl_dev *dev, enum aftl_dev_kind 
 	}
 	op->to = to;
 	op->again = again;
+	op->leader = NULL;
+	op->error = 0;
 	hlist_add_head(&op->node, pending_of(dev, to));
 	return op;
 }
@@ -215,7 +208,7 @@ static struct aftl_dev_op *new_range(struct aftl_dev *dev, enum aftl_dev_kind ki
 void aftl_dev_brought(struct aftl_dev *dev, u32 tag, struct bio *bio)
 {
 	lockdep_assert_held(&dev->disk->lock);
-	dev->behalves[tag] = hold_behalf(bio_blkcg_css(bio), bio->bi_ioprio);
+	dev->tags[tag].behalf = hold_behalf(bio_blkcg_css(bio), bio->bi_ioprio);
 }
 
 void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool again)
@@ -226,8 +219,9 @@ void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool agai
 	spin_lock_irqsave(&dev->lock, flags);
 	op = new_filling(dev, AFTL_DEV_WRITE, slot, again);
 	if (op) {
-		op->page = dev->tags[tag];
-		op->behalf = hold_behalf(dev->behalves[tag].css, dev->behalves[tag].ioprio);
+		op->page = dev->tags[tag].page;
+		op->behalf = hold_behalf(dev->tags[tag].behalf.css,
+					 dev->tags[tag].behalf.ioprio);
 		op->loaded = true;
 		aftl_dev_hold_page(op->page);
 		publish(dev);
@@ -235,20 +229,43 @@ void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool agai
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-void aftl_dev_release(struct aftl_dev *dev, u32 tag)
+/* An unflushable unit keeps its entry: it is there when the device is opened again. */
+static bool keeps_entry(const struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_buffered what;
+
+	return !dev->tags[tag].persisted || aftl_unprogrammed(dev->disk->ftl, tag, &what);
+}
+
+/* The release of an earlier unit of the same tag may still wait: this one has an operation then. */
+static void release_entry(struct aftl_dev *dev, u32 tag)
+{
+	struct aftl_dev_tag *at = &dev->tags[tag];
+
+	if (!list_empty(&at->node)) {
+		if (new_range(dev, AFTL_DEV_RELEASE, tag, 1))
+			publish(dev);
+		return;
+	}
+	at->released = dev->head;
+	list_add_tail(&at->node, &dev->releases);
+	queue_work(dev->workers, &dev->work);
+}
+
+void aftl_dev_release(struct aftl_dev *dev, u32 tag)
+{
+	struct aftl_dev_tag *at = &dev->tags[tag];
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	aftl_dev_drop_page(dev, dev->tags[tag]);
-	dev->tags[tag] = NULL;
-	drop_behalf(&dev->behalves[tag]);
-	/* What could not be programmed is there when the device is opened again. */
-	if (dev->kept && __test_and_clear_bit(tag, dev->kept) &&
-	    !aftl_unprogrammed(dev->disk->ftl, tag, &what) &&
-	    new_range(dev, AFTL_DEV_LET_GO, tag, 1))
-		publish(dev);
+	aftl_dev_drop_page(dev, at->page);
+	at->page = NULL;
+	drop_behalf(&at->behalf);
+	if (!keeps_entry(dev, tag))
+		release_entry(dev, tag);
+	at->persisted = false;
+	aftl_dev_give_back(dev, at->claims);
+	at->claims = 0;
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
@@ -321,21 +338,28 @@ void aftl_dev_zone(struct aftl_dev *dev, u32 zone, enum aftl_zone_state state)
 	queue_range(dev, AFTL_DEV_ZONE, zone, state);
 }
 
-static void keep(struct aftl_dev *dev, u32 tag)
+/* Queue the persisting of what @tag has in the write buffer, unless it is on flash. */
+static void persist_tag(struct aftl_dev *dev, u32 tag)
 {
+	struct aftl_dev_tag *at = &dev->tags[tag];
 	struct aftl_buffered what;
 	struct aftl_dev_op *op;
+	u32 claims;
 
 	if (!aftl_unprogrammed(dev->disk->ftl, tag, &what))
 		return;
-	op = new_range(dev, AFTL_DEV_KEEP, tag, 1);
+	op = new_range(dev, AFTL_DEV_PERSIST, tag, 1);
 	if (!op)
 		return;
 	op->kept = (struct aftl_kept_entry){ .what = what };
-	__set_bit(tag, dev->kept);
-	op->page = dev->tags[tag];
+	op->page = at->page;
 	aftl_dev_hold_page(op->page);
 	publish(dev);
+	at->persisted = true;
+	/* The release takes an operation only beside that of an earlier unit. */
+	claims = list_empty(&at->node) ? 0 : min_t(u32, at->claims, 1);
+	aftl_dev_give_back(dev, at->claims - claims);
+	at->claims = claims;
 }
 
 void aftl_dev_keep_now(struct aftl_dev *dev, u32 tag)
@@ -345,26 +369,28 @@ void aftl_dev_keep_now(struct aftl_dev *dev, u32 tag)
 	if (!dev->safe)
 		return;
 	spin_lock_irqsave(&dev->lock, flags);
-	keep(dev, tag);
+	persist_tag(dev, tag);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-/* What waits for a full page of its zone must not make a flush wait. */
-static void keep_waiting(struct aftl_dev *dev)
+/* A flush does not wait for units that fill less than a page of their zone: it persists them. */
+static void persist_partial_pages(struct aftl_dev *dev)
 {
 	u32 tag;
 
 	lockdep_assert_held(&dev->lock);
-	for (tag = 0; dev->kept && !dev->safe && tag < dev->tag_count; tag++)
-		if (dev->tags[tag] && !test_bit(tag, dev->kept))
-			keep(dev, tag);
+	if (!dev->persists || dev->safe)
+		return;
+	for (tag = 0; tag < dev->tag_count; tag++)
+		if (dev->tags[tag].page && !dev->tags[tag].persisted)
+			persist_tag(dev, tag);
 }
 
 void aftl_dev_keep(struct aftl_dev *dev)
 {
 	spin_lock_bh(&dev->disk->lock);
 	spin_lock_irq(&dev->lock);
-	keep_waiting(dev);
+	persist_partial_pages(dev);
 	spin_unlock_irq(&dev->lock);
 	spin_unlock_bh(&dev->disk->lock);
 }
@@ -379,7 +405,7 @@ void aftl_dev_commit(struct aftl_dev *dev, struct aftl_io *io)
 	flush->age_ns = aftl_age_ns(ftl);
 	flush->memory = aftl_policy_memory(ftl);
 	spin_lock_irqsave(&dev->lock, flags);
-	keep_waiting(dev);
+	persist_partial_pages(dev);
 	flush->end = dev->head;
 	list_add_tail(&flush->node, &dev->flushes);
 	queue_work(dev->workers, &dev->work);
@@ -391,17 +417,12 @@ void aftl_dev_commit(struct aftl_dev *dev, struct aftl_io *io)
 /* Nothing is left: who drains the queue goes on. */
 static bool is_empty(const struct aftl_dev *dev)
 {
-	return !used(dev) && list_empty(&dev->flushes);
+	return !used(dev) && list_empty(&dev->flushes) && list_empty(&dev->releases);
 }
 
-/* Operations end in any order; room comes back in the queue's. */
-static void free_room(struct aftl_dev *dev)
+void aftl_dev_tell_room(struct aftl_dev *dev, bool congested)
 {
-	bool congested = aftl_dev_congested(dev);
-
 	lockdep_assert_held(&dev->lock);
-	while (dev->tail != dev->next && op_at(dev, dev->tail)->done)
-		WRITE_ONCE(dev->tail, dev->tail + 1);
 	congested = congested && !aftl_dev_congested(dev);
 	/* Device time may stand still, and no request come that would let it go on. */
 	if (congested)
@@ -410,13 +431,36 @@ static void free_room(struct aftl_dev *dev)
 		wake_up_all(&dev->room);
 }
 
+void aftl_dev_give_back(struct aftl_dev *dev, u32 ops)
+{
+	bool congested = aftl_dev_congested(dev);
+
+	lockdep_assert_held(&dev->lock);
+	if (!ops)
+		return;
+	WRITE_ONCE(dev->claimed, dev->claimed - ops);
+	aftl_dev_tell_room(dev, congested);
+}
+
+/* Operations end in any order; room comes back in the queue's. */
+static void free_room(struct aftl_dev *dev)
+{
+	bool congested = aftl_dev_congested(dev);
+	u32 tail = dev->tail;
+
+	while (tail != dev->next && aftl_dev_op_at(dev, tail)->done)
+		tail++;
+	aftl_dev_ring_move(dev, tail);
+	aftl_dev_tell_room(dev, congested);
+}
+
 static void op_done(struct aftl_dev_op *op)
 {
 	struct aftl_dev *dev = op->dev;
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	if (op->page && op->kind != AFTL_DEV_KEEP)
+	if (op->page && op->kind != AFTL_DEV_PERSIST)
 		hlist_del(&op->node);
 	if (op->page)
 		aftl_dev_drop_page(dev, op->page);
@@ -449,9 +493,9 @@ static void run_done(struct aftl_dev *dev, u32 first, u32 run, bool failed)
 
 	for (number = first; number != first + run; number++)
 		if (failed)
-			op_failed(op_at(dev, number));
+			op_failed(aftl_dev_op_at(dev, number));
 		else
-			op_done(op_at(dev, number));
+			op_done(aftl_dev_op_at(dev, number));
 }
 
 /*
@@ -469,7 +513,7 @@ static const struct aftl_spare *find_spare(struct aftl_dev *dev, const struct af
 
 	lockdep_assert_held(&dev->lock);
 	for (number = op->number + 1; number != dev->head; number++) {
-		other = op_at(dev, number);
+		other = aftl_dev_op_at(dev, number);
 		if (other->kind == AFTL_DEV_PROGRAM && other->first == page)
 			return &other->spare;
 	}
@@ -533,7 +577,7 @@ static void salvage_run(struct aftl_dev *dev, struct aftl_dev_op *first)
 	u32 i;
 
 	for (i = 0; !ret && i < first->run; i++)
-		ret = salvage(dev, op_at(dev, first->number + i));
+		ret = salvage(dev, aftl_dev_op_at(dev, first->number + i));
 	if (ret)
 		aftl_bdev_fail(&dev->device, ret);
 	run_done(dev, first->number, first->run, ret);
@@ -578,7 +622,11 @@ static void write_done(struct aftl_bdev_io *io, int error)
 		run_done(op->dev, op->number, op->run, false);
 }
 
-/* Numbers of the operations that are carried out together. */
+/**
+ * struct batch - operations that are carried out together
+ * @first: number of the first one
+ * @end: number behind the last one
+ */
 struct batch {
 	u32 first;
 	u32 end;
@@ -591,7 +639,7 @@ static u32 batch_end(const struct aftl_dev *dev)
 	u32 number;
 
 	for (number = dev->next; number != end; number++) {
-		copies += op_at(dev, number)->kind == AFTL_DEV_COPY;
+		copies += aftl_dev_op_at(dev, number)->kind == AFTL_DEV_COPY;
 		if (copies > BATCH_COPIES)
 			break;
 	}
@@ -604,7 +652,8 @@ static bool take_batch(struct aftl_dev *dev, struct batch *batch)
 	bool busy;
 
 	spin_lock_irq(&dev->lock);
-	busy = !dev->held && (dev->head != dev->next || !list_empty(&dev->flushes));
+	busy = !dev->held && (dev->head != dev->next || !list_empty(&dev->flushes) ||
+			      !list_empty(&dev->releases));
 	batch->first = dev->next;
 	batch->end = busy ? batch_end(dev) : dev->next;
 	dev->next = batch->end;
@@ -697,7 +746,7 @@ static void start_loads(struct aftl_dev *dev, const struct batch *batch, bool ag
 
 	blk_start_plug(&plug);
 	for (number = batch->first; number != batch->end; number++) {
-		struct aftl_dev_op *op = op_at(dev, number);
+		struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
 
 		if (op->kind == AFTL_DEV_COPY && (again ? op->error : choose_page(dev, op)))
 			add_load(dev, &load, op, again);
@@ -718,8 +767,10 @@ static bool do_loads(struct aftl_dev *dev, const struct batch *batch, bool again
 	load_over(dev);
 	wait_for_completion(&dev->loaded);
 	for (number = batch->first; number != batch->end; number++) {
-		struct aftl_dev_op *op = op_at(dev, number);
+		struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
 
+		if (op->kind != AFTL_DEV_COPY)
+			continue;
 		if (op->leader)
 			op->error = op->leader->error;
 		failed |= op->error;
@@ -733,9 +784,9 @@ static void give_up_loads(struct aftl_dev *dev, const struct batch *batch)
 	u32 number;
 
 	for (number = batch->first; number != batch->end && !aftl_dev_error(dev); number++) {
-		struct aftl_dev_op *op = op_at(dev, number);
+		struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
 
-		if (!op->error)
+		if (op->kind != AFTL_DEV_COPY || !op->error)
 			continue;
 		if (!aftl_bdev_unreadable(&dev->device, op->error)) {
 			aftl_bdev_fail(&dev->device, op->error);
@@ -758,7 +809,7 @@ static void load_copies(struct aftl_dev *dev, const struct batch *batch)
 		return;
 	spin_lock_irq(&dev->lock);
 	for (number = batch->first; number != batch->end; number++)
-		op_at(dev, number)->loaded = true;
+		aftl_dev_op_at(dev, number)->loaded = true;
 	spin_unlock_irq(&dev->lock);
 }
 
@@ -794,11 +845,11 @@ static bool fills(const struct aftl_dev_op *op)
 /* How many operations from @number on, before @end, fill slots that are neighbours. */
 static u32 run_length(const struct aftl_dev *dev, u32 number, u32 end)
 {
-	const struct aftl_dev_op *first = op_at(dev, number);
+	const struct aftl_dev_op *first = aftl_dev_op_at(dev, number);
 	u32 run;
 
 	for (run = 1; number + run != end && run < ARRAY_SIZE(dev->run_pages); run++) {
-		const struct aftl_dev_op *op = op_at(dev, number + run);
+		const struct aftl_dev_op *op = aftl_dev_op_at(dev, number + run);
 
 		if (!fills(op) || op->again != first->again ||
 		    page_lost(op->page) != page_lost(first->page) ||
@@ -814,7 +865,7 @@ static void start_write(struct aftl_dev *dev, struct aftl_dev_op *op)
 	u32 i;
 
 	for (i = 0; i < op->run; i++) {
-		dev->run_pages[i] = op_at(dev, op->number + i)->page;
+		dev->run_pages[i] = aftl_dev_op_at(dev, op->number + i)->page;
 		clear_bit(from_slot(op->to) + i, dev->lost);
 	}
 	op->bdev.done = write_done;
@@ -843,7 +894,7 @@ static u32 lose_run(struct aftl_dev *dev, u32 number, u32 run)
 	DMERR_LIMIT("%pg: %u units could not be read when they were moved: they are lost",
 		    dev->device.bdev, run);
 	for (i = 0; i < run; i++)
-		lose_unit(dev, op_at(dev, number + i));
+		lose_unit(dev, aftl_dev_op_at(dev, number + i));
 	run_done(dev, number, run, true);
 	return run;
 }
@@ -851,7 +902,7 @@ static u32 lose_run(struct aftl_dev *dev, u32 number, u32 run)
 /* A program goes out as one. Between two programs there are other operations. */
 static u32 write_run(struct aftl_dev *dev, u32 number, u32 end)
 {
-	struct aftl_dev_op *op = op_at(dev, number);
+	struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
 	u32 run = run_length(dev, number, end);
 
 	if (page_lost(op->page))
@@ -899,7 +950,29 @@ static int program(struct aftl_dev *dev, struct aftl_dev_op *op)
 	return aftl_volume_program(dev->volume, op->first, &op->spare);
 }
 
-static void keep_done(struct aftl_bdev_io *io, int error)
+/*
+ * Entries of a persisted write buffer (PLP)
+ *
+ * The volume has as many slots for entries as the write buffer has units. An entry is a unit's
+ * bytes and its sequence number; after a crash the device is opened with all entries that the last
+ * commit covered, unless flash has a newer version of the unit.
+ *
+ * - A unit is *persisted* when it enters the buffer, AFTL_DEV_PERSIST; of a device with zones when
+ *   a flush comes before its page is full. Its entry takes a free slot. The entry is durable from
+ *   the next commit on.
+ * - An entry is *released* after the program of its unit has been noted, or after the unit is
+ *   overwritten or discarded. Its slot is free again after the next commit: until then a crash
+ *   still finds the flash without the unit.
+ * - Where no slot is free the unit is *waiting for a slot*. One commit, persist_waiting(), frees
+ *   slots for all that wait. It comes at the end of the batch, for some of the units are released
+ *   before that and need no slot. It comes earlier before an operation that destroys the version
+ *   that a crash would find of a waiting unit: see aftl_volume_must_persist(). A unit of which an
+ *   older version has an entry never waits: see take_slot().
+ * - A unit that no block can store is *unflushable*: it is never released, so that the next open
+ *   finds it.
+ */
+
+static void persist_done(struct aftl_bdev_io *io, int error)
 {
 	struct aftl_dev_op *op = container_of(io, struct aftl_dev_op, bdev);
 
@@ -908,81 +981,126 @@ static void keep_done(struct aftl_bdev_io *io, int error)
 	op_done(op);
 }
 
-/* Its bytes are over before the next commit is. */
-static void keep_bytes(struct aftl_dev *dev, struct aftl_dev_op *op)
+/* Begin to write an entry's bytes; they are on the device before the next commit record is. */
+static void persist_entry(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	u64 offset;
-	int ret = aftl_volume_keep(dev->volume, op->first, &op->kept, &offset);
+	int ret = aftl_volume_persist_unit(dev->volume, op->first, &op->kept, &offset);
 
-	op->bdev.done = keep_done;
-	op->late = ret == -EAGAIN;
+	op->bdev.done = persist_done;
+	op->waiting = ret == -EAGAIN;
 	if (!ret)
 		aftl_bdev_write(&dev->device, &op->bdev, &op->page, 1, offset,
 				aftl_volume_geometry(dev->volume)->unit_bytes, &op->behalf);
-	else if (!op->late)
-		keep_done(&op->bdev, ret);
+	else if (!op->waiting)
+		persist_done(&op->bdev, ret);
 }
 
-/*
- * A place comes free with a commit: one is enough for all that have found none, and what is on
- * flash by then needs none.
- */
-static void keep_or_wait(struct aftl_dev *dev, struct aftl_dev_op *op)
+static void persist_or_wait(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
-	keep_bytes(dev, op);
-	if (op->late && (s32)(op->number - dev->late) < 0)
-		dev->late = op->number;
+	persist_entry(dev, op);
+	if (op->waiting && (s32)(op->number - dev->waiting) < 0)
+		dev->waiting = op->number;
 }
 
-static bool is_late(const struct aftl_dev *dev, u32 until)
+static bool any_waits(const struct aftl_dev *dev, u32 until)
 {
-	return (s32)(dev->late - until) < 0;
+	return (s32)(dev->waiting - until) < 0;
 }
 
-/* All before @until, of a batch that ends with @end. */
-static void keep_late(struct aftl_dev *dev, u32 until, u32 end)
+/* The first operation from @from on, before @until, that waits for a slot; @end if none does. */
+static u32 next_waiting(const struct aftl_dev *dev, u32 from, u32 until, u32 end)
 {
-	int ret = is_late(dev, until) ? aftl_volume_commit(dev->volume) : 0;
+	for (; from != until; from++)
+		if (aftl_dev_op_at(dev, from)->waiting)
+			return from;
+	return end;
+}
 
-	for (; is_late(dev, until); dev->late++) {
-		struct aftl_dev_op *op = op_at(dev, dev->late);
+/* Commit, and give slots to all that wait before @until in a batch that ends with @end. */
+static void persist_waiting(struct aftl_dev *dev, u32 until, u32 end)
+{
+	int ret = any_waits(dev, until) ? aftl_volume_commit(dev->volume) : 0;
 
-		if (!op->late)
-			continue;
+	while (any_waits(dev, until)) {
+		struct aftl_dev_op *op = aftl_dev_op_at(dev, dev->waiting);
+
+		/* An operation may be another one as soon as it is done. */
+		dev->waiting = next_waiting(dev, dev->waiting + 1, until, end);
 		if (!ret)
-			keep_bytes(dev, op);
-		if (ret || op->late)
-			keep_done(&op->bdev, ret ? ret : -ENOSPC);
-	}
-	dev->late = end;
-}
-
-static void let_go(struct aftl_dev *dev, const struct aftl_dev_op *op)
-{
-	u32 number;
-
-	for (number = dev->late; (s32)(number - op->number) < 0; number++) {
-		struct aftl_dev_op *other = op_at(dev, number);
-
-		if (!other->late || other->first != op->first)
+			persist_entry(dev, op);
+		if (!ret && !op->waiting)
 			continue;
-		other->late = false;
-		op_done(other);
+		op->waiting = false;
+		persist_done(&op->bdev, ret ? ret : -ENOSPC);
 	}
-	aftl_volume_let_go(dev->volume, op->first);
 }
 
-/* Does it end what may be all that a crash leaves of units that wait for a place? */
-static bool ends_data(const struct aftl_dev *dev, const struct aftl_dev_op *op)
+/* Operations before @number that persist @tag end: it needs no slot any more. */
+static void stop_waiting(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
+{
+	u32 oldest = dev->waiting;
+	u32 i = number;
+
+	if (!any_waits(dev, number))
+		return;
+	/* From the youngest on: the oldest one that waits keeps the others in the queue. */
+	dev->waiting = end;
+	while (i-- != oldest) {
+		struct aftl_dev_op *op = aftl_dev_op_at(dev, i);
+
+		if (op->waiting && op->first != tag)
+			dev->waiting = i;
+		if (!op->waiting || op->first != tag)
+			continue;
+		op->waiting = false;
+		op_done(op);
+	}
+}
+
+static void release_tag(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
+{
+	stop_waiting(dev, tag, number, end);
+	aftl_volume_release_unit(dev->volume, tag);
+}
+
+/* The oldest tag that was released before @number was queued; tag_count if there is none. */
+static u32 take_release(struct aftl_dev *dev, u32 number)
+{
+	struct aftl_dev_tag *at;
+	u32 tag = dev->tag_count;
+
+	spin_lock_irq(&dev->lock);
+	at = list_first_entry_or_null(&dev->releases, struct aftl_dev_tag, node);
+	if (at && (s32)(at->released - number) <= 0) {
+		list_del_init(&at->node);
+		tag = (u32)(at - dev->tags);
+	}
+	spin_unlock_irq(&dev->lock);
+	return tag;
+}
+
+static void carry_out_releases(struct aftl_dev *dev, u32 number, u32 end)
+{
+	u32 tag;
+
+	if (!dev->persists)
+		return;
+	while ((tag = take_release(dev, number)) < dev->tag_count)
+		release_tag(dev, tag, number, end);
+}
+
+/* May @op destroy the only version that a crash would find of a unit that waits for a slot? */
+static bool may_destroy_last_version(const struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	bool bad = op->kind == AFTL_DEV_RETIRE;
 
 	return (bad || op->kind == AFTL_DEV_ERASE || op->again) &&
-	       aftl_volume_must_keep(dev->volume, bad);
+	       aftl_volume_must_persist(dev->volume, bad);
 }
 
 /* The volume remembers its first error, and every later commit returns it. */
-static int note(struct aftl_dev *dev, struct aftl_dev_op *op)
+static int note(struct aftl_dev *dev, struct aftl_dev_op *op, u32 end)
 {
 	switch (op->kind) {
 	case AFTL_DEV_PROGRAM:
@@ -991,8 +1109,8 @@ static int note(struct aftl_dev *dev, struct aftl_dev_op *op)
 		return aftl_volume_unmap(dev->volume, to_unit(op->first), op->count);
 	case AFTL_DEV_ZONE:
 		return aftl_volume_zone(dev->volume, op->first, op->count);
-	case AFTL_DEV_LET_GO:
-		let_go(dev, op);
+	case AFTL_DEV_RELEASE:
+		release_tag(dev, op->first, op->number, end);
 		return 0;
 	case AFTL_DEV_ERASE:
 		return erase_block(dev, op);
@@ -1006,18 +1124,19 @@ static int note(struct aftl_dev *dev, struct aftl_dev_op *op)
 /* Returns how many operations that were. */
 static u32 carry_out(struct aftl_dev *dev, u32 number, u32 end)
 {
-	struct aftl_dev_op *op = op_at(dev, number);
+	struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
 	int error;
 
-	if (ends_data(dev, op))
-		keep_late(dev, number, end);
+	carry_out_releases(dev, number, end);
+	if (may_destroy_last_version(dev, op))
+		persist_waiting(dev, number, end);
 	if (fills(op))
 		return write_run(dev, number, end);
-	if (op->kind == AFTL_DEV_KEEP) {
-		keep_or_wait(dev, op);
+	if (op->kind == AFTL_DEV_PERSIST) {
+		persist_or_wait(dev, op);
 		return 1;
 	}
-	error = note(dev, op);
+	error = note(dev, op, end);
 	if (error)
 		aftl_bdev_fail(&dev->device, error);
 	op_done(op);
@@ -1030,11 +1149,12 @@ static void carry_out_all(struct aftl_dev *dev, const struct batch *batch)
 	struct blk_plug plug;
 	u32 number = batch->first;
 
-	dev->late = batch->end;
+	dev->waiting = batch->end;
 	blk_start_plug(&plug);
 	while (number != batch->end)
 		number += carry_out(dev, number, batch->end);
-	keep_late(dev, batch->end, batch->end);
+	carry_out_releases(dev, batch->end, batch->end);
+	persist_waiting(dev, batch->end, batch->end);
 	blk_finish_plug(&plug);
 }
 
@@ -1091,9 +1211,6 @@ static void commit_reached(struct aftl_dev *dev)
 	if (error)
 		aftl_bdev_fail(&dev->device, error);
 	end_flushes(dev, &reached, error ? error : aftl_dev_error(dev));
-	spin_lock_irq(&dev->lock);
-	free_room(dev);
-	spin_unlock_irq(&dev->lock);
 }
 
 static void work_on(struct work_struct *work)
@@ -1105,6 +1222,11 @@ static void work_on(struct work_struct *work)
 		load_copies(dev, &batch);
 		carry_out_all(dev, &batch);
 		commit_reached(dev);
+		/* Whoever drains the queue waits for flushes and releases, too. */
+		spin_lock_irq(&dev->lock);
+		free_room(dev);
+		spin_unlock_irq(&dev->lock);
+		aftl_dev_ring_trim(dev);
 		dev->disk->ops->go_on(dev->disk);
 		cond_resched();
 	}
@@ -1150,42 +1272,69 @@ void aftl_dev_hold(struct aftl_dev *dev, bool held)
 /* Life */
 
 /* The largest bio has all that it needs, however small units are. */
-static int init_pages(struct aftl_dev *dev, u32 unit_bytes)
+static u32 least_pages(const struct aftl_geometry *geo)
 {
-	u32 most = (AFTL_IO_SECTORS << SECTOR_SHIFT) / unit_bytes;
-	int ret = mempool_init_page_pool(&dev->pages, max_t(u32, most, LEAST_PAGES), 0);
+	return max_t(u32, (AFTL_IO_SECTORS << SECTOR_SHIFT) / geo->unit_bytes, LEAST_PAGES);
+}
+
+static int init_pages(struct aftl_dev *dev, const struct aftl_geometry *geo)
+{
+	int ret = mempool_init_page_pool(&dev->pages, least_pages(geo), 0);
 
 	mutex_init(&dev->gather_lock);
 	return ret ? ret : mempool_init_page_pool(&dev->copies, BATCH_COPIES, 0);
 }
 
+/* As many operations as there are for flash: those that persist a unit fill no slot. */
+static u32 pending_bits(const struct aftl_geometry *geo)
+{
+	return ilog2(max_t(u32, aftl_burst(geo), LEAST_PENDING));
+}
+
+static size_t lost_bytes(const struct aftl_geometry *geo)
+{
+	return BITS_TO_LONGS(geo->slots) * sizeof(long);
+}
+
+/* Beside the ring. */
+static u64 other_bytes(const struct aftl_geometry *geo)
+{
+	return (sizeof(struct hlist_head) << pending_bits(geo)) + lost_bytes(geo) +
+	       (u64)(least_pages(geo) + BATCH_COPIES) * PAGE_SIZE;
+}
+
+u64 aftl_dev_queue_need(const struct aftl_geometry *geo)
+{
+	return aftl_dev_ring_need(geo) + other_bytes(geo);
+}
+
+u64 aftl_dev_queue_bytes(const struct aftl_dev *dev)
+{
+	return aftl_dev_ring_bytes(dev) + other_bytes(aftl_volume_geometry(dev->volume));
+}
+
 int aftl_dev_queue_init(struct aftl_dev *dev)
 {
 	const struct aftl_geometry *geo = aftl_volume_geometry(dev->volume);
-	int ret = init_pages(dev, geo->unit_bytes);
+	int ret = init_pages(dev, geo);
 	int node = dev->disk->node;
-	u32 size;
 
 	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->flushes);
+	INIT_LIST_HEAD(&dev->releases);
 	init_waitqueue_head(&dev->room);
 	init_completion(&dev->loaded);
 	INIT_WORK(&dev->work, work_on);
 	dev->held = true;
-	dev->reserve = aftl_burst(geo);
-	size = roundup_pow_of_two(max_t(u32, 2 * dev->reserve, LEAST_OPS));
-	dev->mask = size - 1;
-	dev->pending_bits = ilog2(size);
-	dev->ops = kvzalloc_node(array_size(size, sizeof(*dev->ops)), GFP_KERNEL, node);
-	dev->pending = kvzalloc_node(array_size(size, sizeof(*dev->pending)), GFP_KERNEL, node);
+	dev->pending_bits = pending_bits(geo);
+	dev->pending = kvzalloc_node(sizeof(*dev->pending) << dev->pending_bits, GFP_KERNEL, node);
 	INIT_WORK(&dev->salvage_work, salvage_work);
 	dev->workers = alloc_workqueue("aftl_queue", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
 	dev->salvagers = alloc_workqueue("aftl_salvage", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
-	dev->lost = kvzalloc_node(BITS_TO_LONGS(geo->slots) * sizeof(*dev->lost), GFP_KERNEL,
-				  node);
-	if (!dev->ops || !dev->pending || !dev->workers || !dev->salvagers || !dev->lost)
+	dev->lost = kvzalloc_node(lost_bytes(geo), GFP_KERNEL, node);
+	if (!dev->pending || !dev->workers || !dev->salvagers || !dev->lost)
 		return -ENOMEM;
-	return ret;
+	return ret ? ret : aftl_dev_ring_init(dev);
 }
 
 /* Of an operation that nobody will carry out. */
@@ -1205,18 +1354,16 @@ void aftl_dev_queue_exit(struct aftl_dev *dev)
 	if (dev->salvagers)
 		destroy_workqueue(dev->salvagers);
 	for (; dev->tail != dev->head; dev->tail++)
-		forget_op(dev, op_at(dev, dev->tail));
-	for (i = 0; dev->tags && i < dev->tag_count; i++)
-		if (dev->tags[i])
-			aftl_dev_drop_page(dev, dev->tags[i]);
-	for (i = 0; dev->behalves && i < dev->tag_count; i++)
-		drop_behalf(&dev->behalves[i]);
+		forget_op(dev, aftl_dev_op_at(dev, dev->tail));
+	for (i = 0; dev->tags && i < dev->tag_count; i++) {
+		if (dev->tags[i].page)
+			aftl_dev_drop_page(dev, dev->tags[i].page);
+		drop_behalf(&dev->tags[i].behalf);
+	}
 	mempool_exit(&dev->copies);
 	mempool_exit(&dev->pages);
+	aftl_dev_ring_exit(dev);
 	kvfree(dev->tags);
-	kvfree(dev->behalves);
-	kvfree(dev->kept);
 	kvfree(dev->lost);
 	kvfree(dev->pending);
-	kvfree(dev->ops);
 }

@@ -202,6 +202,16 @@ static u64 ram_held(struct aftl_store *store)
 	return (u64)READ_ONCE(to_ram(store)->used) << PAGE_SHIFT;
 }
 
+static u64 ram_need(const struct aftl_geometry *geo)
+{
+	return sizeof(struct ram_store) + (u64)geo->units * sizeof(struct page *);
+}
+
+static u64 ram_overhead(struct aftl_store *store)
+{
+	return sizeof(struct ram_store) + (u64)to_ram(store)->units * sizeof(struct page *);
+}
+
 const struct aftl_store_type aftl_store_ram = {
 	.name = "ram",
 	.about = "keeps data in memory until the device is removed",
@@ -215,4 +225,6 @@ const struct aftl_store_type aftl_store_ram = {
 	.release = ram_release,
 	.holds = ram_holds,
 	.held = ram_held,
+	.overhead = ram_overhead,
+	.need = ram_need,
 };

@@ -81,6 +81,12 @@ struct aftl_store_type {
 
 	/* Memory held for content, about: no lock is held while all of it is looked at. */
 	u64 (*held)(struct aftl_store *store);
+
+	/* Memory of everything else. */
+	u64 (*overhead)(struct aftl_store *store);
+
+	/* What overhead() says of a new store of a device of that shape. */
+	u64 (*need)(const struct aftl_geometry *geo);
 };
 
 /**

@@ -80,7 +80,8 @@ static void look_at_disk(struct aftl_disk *disk, struct status *status,
 	spin_lock_bh(&disk->late_lock);
 	aftl_histogram_merge(late, &disk->late);
 	spin_unlock_bh(&disk->late_lock);
-	status->ftl_bytes += aftl_memory_bytes(disk->ftl);
+	status->ftl_bytes += aftl_memory_bytes(disk->ftl) +
+			     disk->store->type->overhead(disk->store);
 	status->data_bytes += disk->store->type->held(disk->store);
 }
 

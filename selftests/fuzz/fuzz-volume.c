@@ -91,7 +91,7 @@ static void on_accept(void *host, struct aftl_request *request, aftl_unit_t unit
 	if (!aftl_geometry(ftl)->kept_units)
 		return;
 	demand(aftl_unprogrammed(ftl, tag, &kept.what) && kept.what.unit == unit);
-	while (aftl_volume_keep(volume, tag, &kept, &offset))
+	while (aftl_volume_persist_unit(volume, tag, &kept, &offset))
 		demand(!aftl_volume_commit(volume));
 }
 
@@ -99,7 +99,7 @@ static void on_release(void *host, u32 tag)
 {
 	(void)host;
 	if (aftl_geometry(ftl)->kept_units)
-		aftl_volume_let_go(volume, tag);
+		aftl_volume_release_unit(volume, tag);
 }
 
 static void on_programmed(void *host, aftl_slot_t first)

@@ -966,7 +966,7 @@ static int keep_at(struct durable_device *durable, u32 tag, u32 unit)
 	struct aftl_kept_entry entry = { .what.unit = to_unit(unit) };
 	u64 offset;
 
-	return aftl_volume_keep(durable->volume, tag, &entry, &offset);
+	return aftl_volume_persist_unit(durable->volume, tag, &entry, &offset);
 }
 
 static void end_data(struct durable_device *durable, int reused, int retired)
@@ -994,7 +994,7 @@ static void take_places(struct durable_device *durable)
 
 	for (i = 0; i < tags; i++)
 		CHECK_EQ(keep_at(durable, i, tags + i), 0);
-	aftl_volume_let_go(durable->volume, 0);
+	aftl_volume_release_unit(durable->volume, 0);
 }
 
 /* A block may have the last of what is to be kept, and waits for a place: it is not erased. */
@@ -1015,11 +1015,11 @@ static void what_is_kept_late_is_kept_before(void)
 		note_hidden(&durable, 0);
 		end_data(&durable, -EAGAIN, -EAGAIN);
 		if (i)
-			aftl_volume_let_go(durable.volume, i);
+			aftl_volume_release_unit(durable.volume, i);
 		else
 			CHECK_EQ(keep_at(&durable, i, i), 0);
 		end_data(&durable, 0, 0);
-		aftl_volume_let_go(durable.volume, 1);
+		aftl_volume_release_unit(durable.volume, 1);
 	}
 	durable_close(&durable);
 }
@@ -1065,7 +1065,7 @@ static void keep_unit(struct durable_device *durable, u32 page)
 	u64 offset;
 
 	CHECK_EQ(aftl_volume_commit(durable->volume), 0);
-	CHECK_EQ(aftl_volume_keep(durable->volume, 0, &entry, &offset), 0);
+	CHECK_EQ(aftl_volume_persist_unit(durable->volume, 0, &entry, &offset), 0);
 	CHECK_EQ(lying_disk_read(&durable->disk, from, durable->bytes, bytes), 0);
 	CHECK_EQ(lying_disk_write(&durable->disk, offset, durable->bytes, bytes), 0);
 	CHECK_EQ(aftl_volume_commit(durable->volume), 0);
@@ -1092,7 +1092,7 @@ static void what_dies_late_is_kept_before(void)
 	CHECK_EQ(aftl_volume_program(durable.volume, 20 * pages, &spare), 0);
 	CHECK_EQ(aftl_volume_erase(durable.volume, page / pages, &entry), 0);
 	/* That made a place, which others take. */
-	aftl_volume_let_go(durable.volume, 1);
+	aftl_volume_release_unit(durable.volume, 1);
 	CHECK_EQ(keep_at(&durable, 1, 9), 0);
 	CHECK_EQ(keep_at(&durable, 0, 0), -EAGAIN);
 	entry = (struct aftl_erase_entry){ .bad = true, .dead = true };
@@ -1153,11 +1153,11 @@ static void what_is_kept_anew_counts(void)
 	open_device(&durable, "baseline", small_safe);
 	must(&durable, durable_start(&durable, "baseline", false), "start");
 	take_places(&durable);
-	CHECK_EQ(aftl_volume_keep(durable.volume, 0, &late, &offset), -EAGAIN);
+	CHECK_EQ(aftl_volume_persist_unit(durable.volume, 0, &late, &offset), -EAGAIN);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
-	CHECK_EQ(aftl_volume_keep(durable.volume, 0, &anew, &offset), 0);
+	CHECK_EQ(aftl_volume_persist_unit(durable.volume, 0, &anew, &offset), 0);
 	CHECK_RANGE(anew.seq, late.seq + 1, U32_MAX);
-	CHECK_EQ(aftl_volume_keep(durable.volume, 0, &late, &offset), 0);
+	CHECK_EQ(aftl_volume_persist_unit(durable.volume, 0, &late, &offset), 0);
 	CHECK_EQ(late.seq, anew.seq);
 	durable_close(&durable);
 }

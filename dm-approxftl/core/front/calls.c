@@ -16,15 +16,14 @@ static void handle(struct aftl *ftl, u32 source)
 }
 
 /*
- * Each LUN can begin one program, and has an array that is busy then. Besides one LUN can
- * end an erase and lose the block, or be lost itself; or something is discarded, or all zones are.
- * What is in the buffer of a device with zones may be kept, released, and replaced by as much.
- * Blocks of a superblock end their erases together.
+ * Each LUN can begin one program, and has an array that is busy then. Besides one LUN can end an
+ * erase and lose the block; or be lost itself, with the program that it has begun; or something is
+ * discarded, or all zones are. Blocks of a superblock end their erases together.
  */
 u32 aftl_burst(const struct aftl_geometry *geo)
 {
 	return geo->luns * (aftl_program_units(geo) + geo->program_pages) + 2 + 2 * geo->zones +
-	       4 * geo->kept_units + 2 * geo->super_luns;
+	       2 * geo->super_luns;
 }
 
 static inline bool step(struct aftl *ftl, u64 now_ns)

@@ -314,12 +314,15 @@ u64 aftl_next_event(const struct aftl *ftl);
  * aftl_burst() - most that a host is told at once
  * @geo: of the device
  *
- * Calls of program(), copy(), programmed(), unmap(), erase() and retire(), taken together,
- * from one call of aftl_step(), aftl_submit(), aftl_age(), aftl_set_param(),
+ * Calls of program(), copy(), programmed(), unstored(), unmap(), zone(), erase() and retire(),
+ * taken together, from one call of aftl_step(), aftl_submit(), aftl_age(), aftl_set_param(),
  * aftl_fail_block(), aftl_fail_lun(), aftl_collect(), aftl_hurry(), aftl_park_step() or
  * aftl_unpark(), if complete() submits nothing. aftl_advance() is as many calls of
- * aftl_step() as there are events.
+ * aftl_step() as there are events. Each request about zones that is under way may add
+ * AFTL_ZONE_BURST: all that wait may be carried out in one call.
  */
+#define AFTL_ZONE_BURST 4
+
 u32 aftl_burst(const struct aftl_geometry *geo);
 
 /**

@@ -108,13 +108,13 @@ void aftl_kept_encode(const struct aftl_volume *volume, u32 index, u8 *bytes)
 			       &volume->kept[index].entry : &none, bytes);
 }
 
-void aftl_volume_let_go(struct aftl_volume *volume, u32 tag)
+void aftl_volume_release_unit(struct aftl_volume *volume, u32 tag)
 {
 	u32 index = volume->kept_at[tag];
 
 	volume->kept_at[tag] = 0;
-	if (index == AFTL_KEPT_LATE)
-		volume->kept_late--;
+	if (index == AFTL_KEPT_WAITING)
+		volume->kept_waiting--;
 	else if (index)
 		volume->kept[index - 1].state = AFTL_KEPT_OVER;
 }

@@ -56,11 +56,11 @@ enum aftl_kept_state {
  * @mend_state: the same of a state, which the next one will overwrite
  * @give_up: damaged entries of pages and discards count as empty
  * @zones_dirty: the zone table has changed since the last commit
- * @kept: what is kept, by place
- * @kept_at: by tag, its place, and one more; 0: it is not kept; AFTL_KEPT_LATE: it is to be
- * @kept_late: how many tags have AFTL_KEPT_LATE there
+ * @kept: entries of the persisted write buffer, by slot
+ * @kept_at: by tag, the slot of its entry plus one; 0: none; AFTL_KEPT_WAITING: it waits for one
+ * @kept_waiting: tags that wait for a slot
  * @hides: since there were any, an entry has hidden something
- * @kept_hand: place that is looked at next when one is needed
+ * @kept_hand: slot that is looked at next when one is needed
  * @dropped: bit by slot: that a unit was mapped there must be forgotten; NULL if none
  * @displaced: by place behind their table
  * @displaced_slots: how many places are taken
@@ -94,7 +94,7 @@ struct aftl_volume {
 	bool zones_dirty;
 	struct aftl_kept *kept;
 	u32 *kept_at;
-	u32 kept_late;
+	u32 kept_waiting;
 	bool hides;
 	u32 kept_hand;
 	u64 *dropped;
@@ -140,7 +140,7 @@ bool __must_check aftl_kept_take(struct aftl_volume *volume);
 void aftl_kept_give(struct aftl_volume *volume);
 
 /* In kept_at: there was no place. */
-#define AFTL_KEPT_LATE U32_MAX
+#define AFTL_KEPT_WAITING U32_MAX
 
 /* Is a version of @unit kept that has not been let go? */
 bool aftl_kept_unit(const struct aftl_volume *volume, aftl_unit_t unit);

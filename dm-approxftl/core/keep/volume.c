@@ -187,6 +187,14 @@ static struct aftl_volume *take_volume(const struct aftl_medium *medium)
 	return NULL;
 }
 
+u64 aftl_volume_need(const struct aftl_geometry *geo)
+{
+	u64 entries = (u64)geo->kept_units * (sizeof(struct aftl_kept) + sizeof(u32));
+
+	return sizeof(struct aftl_volume) + (u64)(AFTL_VOLUME_FRAMES + 1) * AFTL_FRAME_BYTES +
+	       entries + (u64)geo->blocks * geo->pages * sizeof(u64);
+}
+
 void aftl_volume_release(struct aftl_volume *volume)
 {
 	const struct aftl_medium *medium;
@@ -507,18 +515,23 @@ int aftl_volume_commit(struct aftl_volume *volume)
 }
 
 /*
- * Of what waits for a place a crash leaves the version that is mapped, which nobody erases, unless
- * the entry of where it was moved to hides it: then where it was before may be all that is left. A
- * LUN that dies takes what is mapped with it, and what was there before may have been erased.
+ * A buffered unit that waits for a slot is not on the medium. Until it has an entry, a crash goes
+ * back to the version of the unit on flash. There are two ways to lose that version, too:
+ *
+ * - A page that was programmed since has the version marked as hidden, for a newer one was in the
+ *   buffer then. A crash does not map a hidden version, but the one before it, wherever that is:
+ *   no block may be erased or programmed once more.
+ * - The blocks of a LUN that dies (@bad) are retired. The version was in one of them, and the one
+ *   before it may have been erased long ago: no block may be retired.
  */
-bool aftl_volume_must_keep(const struct aftl_volume *volume, bool bad)
+bool aftl_volume_must_persist(const struct aftl_volume *volume, bool bad)
 {
-	return volume->kept_late && (volume->hides || bad);
+	return volume->kept_waiting && (volume->hides || bad);
 }
 
 static int may_end_data(const struct aftl_volume *volume, bool bad)
 {
-	return !volume->ret && aftl_volume_must_keep(volume, bad) ? -EAGAIN : volume->ret;
+	return !volume->ret && aftl_volume_must_persist(volume, bad) ? -EAGAIN : volume->ret;
 }
 
 int aftl_volume_commit_programs(struct aftl_volume *volume)
@@ -545,7 +558,7 @@ int aftl_volume_program(struct aftl_volume *volume, u32 page, const struct aftl_
 
 	if (!bytes)
 		return volume->ret;
-	volume->hides = volume->kept_late && (volume->hides || spare->hidden);
+	volume->hides = volume->kept_waiting && (volume->hides || spare->hidden);
 	entry.seq = ++volume->state.seq;
 	aftl_spare_encode(&entry, &volume->geo, bytes);
 	volume->uncommitted = true;
@@ -592,10 +605,11 @@ int aftl_volume_zone(struct aftl_volume *volume, u32 zone, enum aftl_zone_state 
 }
 
 /*
- * An older version of @unit that is kept is let go once this one is, which must not be before it
- * has a place.
+ * Return -EAGAIN if no slot is free: @unit waits for one. A unit of which an older version has an
+ * entry cannot wait. The older entry is released soon, and was durable; without a newer one a crash
+ * would go back to what is on flash. So there is a commit at once, which frees slots.
  */
-static int take_place(struct aftl_volume *volume, aftl_unit_t unit, u32 *index)
+static int take_slot(struct aftl_volume *volume, aftl_unit_t unit, u32 *index)
 {
 	int ret;
 
@@ -611,26 +625,26 @@ static int take_place(struct aftl_volume *volume, aftl_unit_t unit, u32 *index)
 	return ret;
 }
 
-/* The place of what @tag is of; without one it is late. */
-static int find_place(struct aftl_volume *volume, u32 tag, aftl_unit_t unit, u32 *index)
+/* Find the slot of @tag, or take one for it. */
+static int find_slot(struct aftl_volume *volume, u32 tag, aftl_unit_t unit, u32 *index)
 {
 	u32 at = volume->kept_at[tag];
 	int ret;
 
 	*index = at - 1;
-	if (at && at != AFTL_KEPT_LATE)
+	if (at && at != AFTL_KEPT_WAITING)
 		return 0;
-	ret = take_place(volume, unit, index);
-	volume->kept_late += (ret == -EAGAIN) - (at == AFTL_KEPT_LATE);
-	volume->kept_at[tag] = ret == -EAGAIN ? AFTL_KEPT_LATE : ret ? 0 : *index + 1;
+	ret = take_slot(volume, unit, index);
+	volume->kept_waiting += (ret == -EAGAIN) - (at == AFTL_KEPT_WAITING);
+	volume->kept_at[tag] = ret == -EAGAIN ? AFTL_KEPT_WAITING : ret ? 0 : *index + 1;
 	return ret;
 }
 
-int aftl_volume_keep(struct aftl_volume *volume, u32 tag, struct aftl_kept_entry *entry,
-		     u64 *offset)
+int aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag, struct aftl_kept_entry *entry,
+			     u64 *offset)
 {
 	u32 index;
-	int ret = find_place(volume, tag, entry->what.unit, &index);
+	int ret = find_slot(volume, tag, entry->what.unit, &index);
 	u8 *bytes;
 
 	if (!entry->seq)
@@ -640,7 +654,7 @@ int aftl_volume_keep(struct aftl_volume *volume, u32 tag, struct aftl_kept_entry
 	bytes = aftl_volume_change(volume, aftl_kept_place(&volume->super.layout, index));
 	if (!bytes)
 		return volume->ret;
-	/* What has waited may have been kept anew meanwhile. */
+	/* A unit that has waited may have been persisted again meanwhile, with a newer number. */
 	if (volume->kept[index].state == AFTL_KEPT_USED)
 		entry->seq = max(entry->seq, volume->kept[index].entry.seq);
 	volume->kept[index].entry = *entry;

@@ -107,6 +107,9 @@ int __must_check aftl_volume_open(struct aftl_volume **out, const struct aftl_me
 /* NULL is fine. Notes that are not committed are forgotten. */
 void aftl_volume_release(struct aftl_volume *volume);
 
+/* Memory of a volume of such a device, at most: while it is opened and loaded. */
+u64 aftl_volume_need(const struct aftl_geometry *geo);
+
 const struct aftl_superblock *aftl_volume_super(const struct aftl_volume *volume);
 const struct aftl_volume_state *aftl_volume_state(const struct aftl_volume *volume);
 const struct aftl_geometry *aftl_volume_geometry(const struct aftl_volume *volume);
@@ -236,33 +239,32 @@ int __must_check aftl_volume_retire(struct aftl_volume *volume, u32 block,
 				    const struct aftl_erase_entry *entry);
 
 /**
- * aftl_volume_keep() - a unit is durable before it is on flash
- * @tag: of its write, which is in the controller
- * @entry: its unit, see aftl_unprogrammed(), and its number, which it takes if that is 0
- * @offset: takes where on the medium its bytes are to be before the next commit
+ * aftl_volume_persist_unit() - give a buffered unit an entry in the persisted write buffer (PLP)
+ * @tag: of its write in the controller
+ * @entry: the unit, see aftl_unprogrammed(), and its sequence number, which is taken if it is 0
+ * @offset: takes where on the medium the bytes of the unit must be before the next commit
  *
- * Where the write buffer survives power loss, of each write as soon as it is in the controller,
- * and again when unstored() speaks of it. What is written to a zone waits until a page is full; a
- * flush, or a write that is to be durable at once, must not: then once for each tag.
+ * Called for each write that enters the buffer, and again when unstored() is called for it. On a
+ * device with zones, called for units that a flush must not wait for, once for each tag.
  *
- * Return: 0; -EAGAIN if no place is free before the next commit: then the same once more, with
- * the number that @entry has taken, unless @tag has been let go, not later than
- * aftl_volume_must_keep() says; or an error.
+ * Return: 0; -EAGAIN if no slot is free before the next commit: the unit waits for a slot, and the
+ * caller calls again with the same @entry after a commit, unless @tag is released before, and not
+ * later than aftl_volume_must_persist() says; or an error.
  */
-int __must_check aftl_volume_keep(struct aftl_volume *volume, u32 tag,
-				  struct aftl_kept_entry *entry, u64 *offset);
+int __must_check aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag,
+					  struct aftl_kept_entry *entry, u64 *offset);
 
 /*
- * Must what waits for a place have it before a block is erased or a page programmed once more; or,
- * @bad, before a block is retired? Until it has, that is refused.
+ * Returns true if units that wait for a slot must have it before a block is erased or a page
+ * programmed once more; or, @bad, before a block is retired. Until they have, that is refused.
  */
-bool aftl_volume_must_keep(const struct aftl_volume *volume, bool bad);
+bool aftl_volume_must_persist(const struct aftl_volume *volume, bool bad);
 
 /*
- * @tag was released: after what made its unit durable on flash, or unwanted, has been noted. Not
- * of what could not be programmed, which is there after the next load.
+ * Release the entry of @tag: its unit was programmed, overwritten or discarded, and that has been
+ * noted. An unflushable unit keeps its entry for the next load.
  */
-void aftl_volume_let_go(struct aftl_volume *volume, u32 tag);
+void aftl_volume_release_unit(struct aftl_volume *volume, u32 tag);
 
 /**
  * aftl_volume_next_kept() - the lowest unit that was kept when the power failed

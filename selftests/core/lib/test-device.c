@@ -59,6 +59,7 @@ static void on_complete(void *host, struct aftl_request *request)
 	CHECK_MSG(!request->next, "request %u still leads to another", mine->version);
 	mine->done = true;
 	device->pending--;
+	device->zone_requests_over += request->op >= AFTL_OPS;
 	device->completed++;
 	device->failed += request->status != 0;
 	device->inside = true;
@@ -96,6 +97,7 @@ static void on_unstored(void *host, u32 tag)
 	struct test_device *device = host;
 	struct test_listener *each;
 
+	device->burst++;
 	for (each = device->listeners; each; each = each->next)
 		if (each->unstored)
 			each->unstored(each, tag);
@@ -361,12 +363,15 @@ static struct test_request *fill_request(struct test_device *device, enum aftl_o
 void test_begin(struct test_device *device)
 {
 	device->burst = 0;
+	device->zone_requests -= device->zone_requests_over;
+	device->zone_requests_over = 0;
 	device->resubmits = false;
 }
 
 void test_end(struct test_device *device)
 {
-	u32 most = aftl_burst(aftl_geometry(device->ftl));
+	u32 most = aftl_burst(aftl_geometry(device->ftl)) +
+		   device->zone_requests * AFTL_ZONE_BURST;
 
 	if (device->resubmits)
 		return;
@@ -416,6 +421,7 @@ static int hand_over(struct test_device *device, struct test_request *mine, bool
 
 	mine->keep = keep;
 	device->pending++;
+	device->zone_requests += mine->request.op >= AFTL_OPS;
 	device->submitted++;
 	/* What happens before the arrival is not of the request. */
 	if (!device->inside)
@@ -427,6 +433,7 @@ static int hand_over(struct test_device *device, struct test_request *mine, bool
 		return 0;
 	CHECK_MSG(!mine->done, "a refused request was completed");
 	device->pending--;
+	device->zone_requests -= mine->request.op >= AFTL_OPS;
 	device->submitted--;
 	test_put(device, mine);
 	return -EINVAL;

@@ -84,6 +84,8 @@ struct test_listener {
  * @made: all requests
  * @pending: requests under way
  * @inside: a listener is told of a completion right now
+ * @zone_requests: requests about zones that were under way at or since test_begin()
+ * @zone_requests_over: those of them that came back since
  * @burst: what the core has told its host since test_begin()
  * @largest_burst: most of that so far
  * @resubmits: complete() has submitted something since then
@@ -111,6 +113,8 @@ struct test_device {
 	struct test_request *made;
 	u32 pending;
 	bool inside;
+	u32 zone_requests;
+	u32 zone_requests_over;
 	u32 burst;
 	u32 largest_burst;
 	bool resubmits;

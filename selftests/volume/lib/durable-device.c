@@ -311,7 +311,7 @@ static int do_zone(struct durable_device *durable, const struct durable_op *op)
 static int do_keep(struct durable_device *durable, struct durable_op *op)
 {
 	u64 offset;
-	int ret = aftl_volume_keep(durable->volume, op->number, &op->kept, &offset);
+	int ret = aftl_volume_persist_unit(durable->volume, op->number, &op->kept, &offset);
 
 	if (ret)
 		return ret;
@@ -385,7 +385,7 @@ static int do_note(struct durable_device *durable, const struct durable_op *op)
 /* What was displaced has been moved, and is not needed once that is durable. */
 static int vacate(struct durable_device *durable, aftl_slot_t first, u32 slots, bool bad)
 {
-	int ret = aftl_volume_must_keep(durable->volume, bad) ? keep_late(durable) : 0;
+	int ret = aftl_volume_must_persist(durable->volume, bad) ? keep_late(durable) : 0;
 
 	if (!ret)
 		ret = aftl_volume_commit_programs(durable->volume);
@@ -426,7 +426,7 @@ static int do_op(struct durable_device *durable, struct durable_op *op)
 		return do_keep(durable, op);
 	case OP_LET_GO:
 		forget_keeps(durable, op->number);
-		aftl_volume_let_go(volume, op->number);
+		aftl_volume_release_unit(volume, op->number);
 		return 0;
 	case OP_ERASE:
 	case OP_RETIRE:

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory of the queue of the durable store.
+ *
+ * Operations are numbered; a table of chunks leads from a number to the operation. The FTL adds
+ * operations under a spinlock, where an allocation may fail, so memory is there before:
+ *
+ * - A fixed part, aftl_dev_ring_init(), covers what one call of the FTL does to flash, and what
+ *   is under way while the block device is busy.
+ * - On a device with persisted write-buffer entries (PLP), a buffered unit adds up to two more in
+ *   calls that do nothing else to flash: its entry is persisted, and released. The submitter
+ *   claims room for them, aftl_dev_ring_claim(), before it locks the FTL. So the ring grows with
+ *   the writes under way, not with the size of the buffer. A request about a zone claims room
+ *   likewise, because all that wait may be carried out in one call.
+ *
+ * A chunk whose operations are all done goes to the end of the ring. The worker frees chunks that
+ * no claim needs any more, aftl_dev_ring_trim().
+ */
+#include <linux/slab.h>
+
+#include "store/disk-types.h"
+#include "store/dev.h"
+
+/* Room for what comes while the block device is busy, in operations. */
+#define LEAST_OPS 4096
+
+/* Units that can be claimed even where there is no memory. */
+#define LEAST_UNITS 256
+
+/* Units beyond the size of the buffer that can be claimed; further submitters wait. */
+#define MOST_UNITS BIT(17)
+
+/* Chunks that are not freed, for the next claims. */
+#define SPARE_CHUNKS 32
+
+#define CHUNK_BYTES (sizeof(struct aftl_dev_op) << AFTL_DEV_CHUNK_SHIFT)
+
+static u64 chunks_of(u64 ops)
+{
+	return DIV_ROUND_UP_ULL(ops, AFTL_DEV_CHUNK);
+}
+
+/* A reset of all zones is rare: there is no room for a second one beside it. */
+static u64 fixed_ops(const struct aftl_geometry *geo)
+{
+	u64 programs = (u64)geo->luns * (aftl_program_units(geo) + geo->program_pages);
+
+	return aftl_burst(geo) + max_t(u64, programs, LEAST_OPS);
+}
+
+/* What a new store has. */
+static u64 first_chunks(const struct aftl_geometry *geo)
+{
+	u64 units = geo->kept_units ? LEAST_UNITS : 0;
+
+	return chunks_of(fixed_ops(geo) + units * AFTL_DEV_UNIT_OPS);
+}
+
+static u64 table_entries(const struct aftl_geometry *geo)
+{
+	u64 units = geo->kept_units ? (u64)geo->kept_units + MOST_UNITS : 0;
+
+	return roundup_pow_of_two(first_chunks(geo) + chunks_of(units * AFTL_DEV_UNIT_OPS) +
+				  SPARE_CHUNKS);
+}
+
+/* Operations that the next call of the FTL may add. */
+static u32 room_for_call(const struct aftl_dev *dev)
+{
+	return dev->reserve + READ_ONCE(dev->claimed);
+}
+
+bool aftl_dev_congested(const struct aftl_dev *dev)
+{
+	return READ_ONCE(dev->op_end) - READ_ONCE(dev->head) < room_for_call(dev);
+}
+
+static struct aftl_dev_op **chunk_at(const struct aftl_dev *dev, u32 number)
+{
+	return &dev->op_chunks[number >> AFTL_DEV_CHUNK_SHIFT & dev->op_mask];
+}
+
+/* Operations that are allocated beyond the fixed part, all claims, and one of @ops more. */
+static s64 surplus(const struct aftl_dev *dev, u32 ops)
+{
+	return (s64)dev->op_count - dev->op_fixed - dev->claimed - ops;
+}
+
+static void append_chunk(struct aftl_dev *dev, struct aftl_dev_op *chunk)
+{
+	*chunk_at(dev, dev->op_end) = chunk;
+	WRITE_ONCE(dev->op_end, dev->op_end + AFTL_DEV_CHUNK);
+}
+
+static bool add_chunk(struct aftl_dev *dev, struct aftl_dev_op *chunk)
+{
+	lockdep_assert_held(&dev->lock);
+	if (dev->op_count >> AFTL_DEV_CHUNK_SHIFT > dev->op_mask)
+		return false;
+	dev->op_count += AFTL_DEV_CHUNK;
+	append_chunk(dev, chunk);
+	return true;
+}
+
+void aftl_dev_ring_move(struct aftl_dev *dev, u32 tail)
+{
+	u32 number = dev->tail;
+
+	lockdep_assert_held(&dev->lock);
+	WRITE_ONCE(dev->tail, tail);
+	for (; (number ^ tail) >> AFTL_DEV_CHUNK_SHIFT; number += AFTL_DEV_CHUNK)
+		append_chunk(dev, *chunk_at(dev, number));
+}
+
+/* Allocates chunks, unlocked, until @ops more operations have room. */
+static bool grow(struct aftl_dev *dev, u32 ops)
+{
+	bool room = true;
+
+	lockdep_assert_held(&dev->lock);
+	while (room && surplus(dev, ops) < 0) {
+		struct aftl_dev_op *chunk;
+
+		spin_unlock_irq(&dev->lock);
+		chunk = kmalloc_node(CHUNK_BYTES, GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN,
+				     dev->disk->node);
+		spin_lock_irq(&dev->lock);
+		room = chunk && add_chunk(dev, chunk);
+		if (!room)
+			kfree(chunk);
+	}
+	return room;
+}
+
+bool aftl_dev_ring_claim(struct aftl_dev *dev, u32 ops)
+{
+	bool congested;
+	bool room;
+
+	spin_lock_irq(&dev->lock);
+	congested = aftl_dev_congested(dev);
+	room = grow(dev, ops);
+	if (room)
+		WRITE_ONCE(dev->claimed, dev->claimed + ops);
+	aftl_dev_tell_room(dev, congested);
+	spin_unlock_irq(&dev->lock);
+	return room;
+}
+
+static bool is_surplus(const struct aftl_dev *dev)
+{
+	u32 unused = dev->op_end - dev->head;
+
+	return surplus(dev, 0) > SPARE_CHUNKS * AFTL_DEV_CHUNK &&
+	       unused >= room_for_call(dev) + AFTL_DEV_CHUNK;
+}
+
+void aftl_dev_ring_trim(struct aftl_dev *dev)
+{
+	spin_lock_irq(&dev->lock);
+	while (is_surplus(dev)) {
+		struct aftl_dev_op *chunk = *chunk_at(dev, dev->op_end - AFTL_DEV_CHUNK);
+
+		WRITE_ONCE(dev->op_end, dev->op_end - AFTL_DEV_CHUNK);
+		dev->op_count -= AFTL_DEV_CHUNK;
+		spin_unlock_irq(&dev->lock);
+		kfree(chunk);
+		spin_lock_irq(&dev->lock);
+	}
+	spin_unlock_irq(&dev->lock);
+}
+
+int aftl_dev_ring_init(struct aftl_dev *dev)
+{
+	const struct aftl_geometry *geo = aftl_volume_geometry(dev->volume);
+	u64 entries = table_entries(geo);
+	bool added = true;
+	u64 i;
+
+	dev->reserve = aftl_burst(geo);
+	dev->op_fixed = (u32)fixed_ops(geo);
+	dev->op_mask = (u32)(entries - 1);
+	dev->op_chunks = kvzalloc_node(entries * sizeof(*dev->op_chunks), GFP_KERNEL,
+				       dev->disk->node);
+	if (!dev->op_chunks)
+		return -ENOMEM;
+	for (i = 0; added && i < first_chunks(geo); i++) {
+		struct aftl_dev_op *chunk = kmalloc_node(CHUNK_BYTES, GFP_KERNEL, dev->disk->node);
+
+		spin_lock_irq(&dev->lock);
+		added = chunk && add_chunk(dev, chunk);
+		spin_unlock_irq(&dev->lock);
+	}
+	return added ? 0 : -ENOMEM;
+}
+
+void aftl_dev_ring_exit(struct aftl_dev *dev)
+{
+	for (; dev->op_count; dev->op_count -= AFTL_DEV_CHUNK) {
+		dev->op_end -= AFTL_DEV_CHUNK;
+		kfree(*chunk_at(dev, dev->op_end));
+	}
+	kvfree(dev->op_chunks);
+}
+
+u64 aftl_dev_ring_need(const struct aftl_geometry *geo)
+{
+	return table_entries(geo) * sizeof(struct aftl_dev_op *) +
+	       first_chunks(geo) * CHUNK_BYTES;
+}
+
+u64 aftl_dev_ring_bytes(const struct aftl_dev *dev)
+{
+	return ((u64)dev->op_mask + 1) * sizeof(*dev->op_chunks) +
+	       (u64)(READ_ONCE(dev->op_count) >> AFTL_DEV_CHUNK_SHIFT) * CHUNK_BYTES;
+}
