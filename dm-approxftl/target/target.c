@@ -23,6 +23,9 @@
 /* Largest discard of a shard in units, about: it is handled in one go. */
 #define DISCARD_UNITS 256
 
+/* Optimal request of a device with many LUNs: device-mapper reads ahead twice as much. */
+#define OPTIMAL_BYTES SZ_4M
+
 /*
  * Sentences outlive the constructor that failed, for device-mapper prints them after
  * it. The oldest is overwritten.
@@ -503,18 +506,50 @@ static int target_iterate_devices(struct dm_target *ti, iterate_devices_callout_
 	return fn(ti, target->below, 0, sectors, data);
 }
 
+/* One program on each LUN, or on as many as OPTIMAL_BYTES are enough for. */
+static u32 optimal_bytes(const struct aftl_geometry *geo, u32 shards)
+{
+	u64 program = (u64)geo->page_bytes * geo->program_pages;
+	u64 luns = (u64)geo->luns * shards;
+
+	return (u32)(program * clamp_t(u64, div64_u64(OPTIMAL_BYTES, program), 1, luns));
+}
+
+/*
+ * Reads go down in the host's own segments: where these may be is for the device below to say. The
+ * rules are those of blk_stack_limits().
+ */
+static void limit_segments(struct queue_limits *limits, const struct queue_limits *below)
+{
+	limits->dma_alignment = max(limits->dma_alignment, below->dma_alignment);
+	limits->virt_boundary_mask = min_not_zero(limits->virt_boundary_mask,
+						  below->virt_boundary_mask);
+	limits->seg_boundary_mask = min_not_zero(limits->seg_boundary_mask,
+						 below->seg_boundary_mask);
+	limits->max_segments = min_not_zero(limits->max_segments, below->max_segments);
+	limits->max_segment_size = min_not_zero(limits->max_segment_size,
+						below->max_segment_size);
+}
+
+/*
+ * The emulated device has limits of its own, whatever the device below can do: sectors are mapping
+ * units, nothing rotates, bios are cut to AFTL_IO_SECTORS, and nothing that device-mapper stacks
+ * from below (sizes, features, zones, atomic writes, write streams) is passed on. docs/device.md
+ * lists the limits.
+ */
 static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 {
 	struct aftl_target *target = ti->private;
 	const struct aftl_geometry *geo = &target->shards.geo;
 	u32 count = target->shards.count;
 
-	/* What the device below can do is not what the emulated one can. */
 	blk_set_stacking_limits(limits);
+	if (target->below)
+		limit_segments(limits, &bdev_get_queue(target->below->bdev)->limits);
 	limits->logical_block_size = geo->unit_bytes;
 	limits->physical_block_size = geo->unit_bytes;
 	limits->io_min = geo->page_bytes;
-	limits->io_opt = geo->page_bytes * geo->program_pages * geo->luns * count;
+	limits->io_opt = optimal_bytes(geo, count);
 	limits->discard_granularity = geo->unit_bytes;
 	limits->max_discard_sectors = DISCARD_UNITS * unit_sectors(target) * count;
 	limits->max_hw_discard_sectors = limits->max_discard_sectors;

@@ -68,8 +68,145 @@ forgets_operations()
 	[ "$(sort -u "$scratch/bytes" | wc -l)" -eq 1 ] && dmsetup remove aftl-one
 }
 
-ram_disks 3 262144 || exit 1
+# Limits of the queue
+
+number_of()
+{
+	dmsetup info --columns --noheadings --separator : -o major,minor "$1"
+}
+
+# of_queue NAME: each attribute and its value
+of_queue()
+{
+	for attribute in "/sys/dev/block/$(number_of "$1")"/queue/*; do
+		[ ! -f "$attribute" ] ||
+			echo "$(basename "$attribute") $(cat "$attribute" 2>/dev/null)"
+	done
+}
+
+# What is the emulated device's own, and why; the others are as those of dm-linear beside it.
+# - sectors are mapping units, pages are written whole, a program of all LUNs is the best request:
+#   logical_block_size physical_block_size minimum_io_size optimal_io_size hw_sector_size
+#   zone_write_granularity read_ahead_kb
+# - bios are cut by the target, so that the size of requests below does not matter: max_sectors_kb
+#   max_hw_sectors_kb
+# - discards and zeroes are handled by the FTL: discard_granularity discard_max_bytes
+#   discard_max_hw_bytes write_zeroes_max_bytes write_zeroes_unmap_max_bytes
+#   write_zeroes_unmap_max_hw_bytes discard_zeroes_data max_discard_segments
+# - flash does not rotate, and the write buffer is a cache, whatever is below: rotational
+#   write_cache fua
+# - a write is copied before it is complete, and no page changes after that: stable_writes
+# - the policy has write streams: max_write_streams write_stream_granularity
+# - reads may wait in the FTL: io_poll nowait
+own_limits='logical_block_size physical_block_size minimum_io_size optimal_io_size hw_sector_size
+zone_write_granularity read_ahead_kb max_sectors_kb max_hw_sectors_kb discard_granularity
+discard_max_bytes discard_max_hw_bytes write_zeroes_max_bytes write_zeroes_unmap_max_bytes
+write_zeroes_unmap_max_hw_bytes discard_zeroes_data max_discard_segments rotational write_cache fua
+stable_writes max_write_streams write_stream_granularity io_poll nowait'
+
+# Segments have the limits of the device below, whose alignment is not the usual one.
+has_limits_below()
+{
+	dmsetup create aftl-line --table "0 524288 linear $1 0" || return
+	of_queue aftl-line | sort >"$scratch/line"
+	dmsetup remove aftl-line
+	# shellcheck disable=SC2086 # words
+	create aftl-one "$1" $small || return
+	of_queue aftl-one | sort >"$scratch/ours"
+	# shellcheck disable=SC2086 # words
+	printf '%s \n' $own_limits >"$scratch/own"
+	diff "$scratch/line" "$scratch/ours" | grep '^[<>]' >"$scratch/different"
+	! grep -v -F -f "$scratch/own" "$scratch/different" | sed 's/^/# /' | grep . &&
+		grep -q '^dma_alignment\|^max_segments' "$scratch/ours" && dmsetup remove aftl-one
+}
+
+# crypt_below SECTORS BYTES: encrypts sectors of so many bytes each on /dev/ram1
+crypt_below()
+{
+	key=$(printf '%064d' 7)
+	# The kernel may wait in vain for a cipher's self-test where the machine is busy.
+	for _ in 1 2 3; do
+		dmsetup create aftl-crypt --table \
+			"0 $1 crypt aes-xts-plain64 $key$key 0 /dev/ram1 0 1 sector_size:$2" \
+			2>"$scratch/said" && break
+	done
+	[ -e /dev/mapper/aftl-crypt ] &&
+		dd if=/dev/zero of=/dev/mapper/aftl-crypt bs=1M count=2 oflag=direct 2>"$scratch/said"
+}
+
+limits_of_null_blk()
+{
+	modprobe null_blk nr_devices=1 gb=1 memory_backed=1 max_sectors=64 virt_boundary=1 \
+		2>"$scratch/said" || modprobe null_blk nr_devices=1 gb=1 memory_backed=1 || return
+	has_limits_below /dev/nullb0
+	status=$?
+	rmmod null_blk && return "$status"
+}
+
+limits_of_crypt()
+{
+	crypt_below 524288 4096 && has_limits_below /dev/mapper/aftl-crypt &&
+		dmsetup remove aftl-crypt && wipe /dev/ram1
+}
+
+# What dm-crypt refuses must be refused as not aligned, not as an error of the medium; the memory of
+# the reader is aligned to so many bytes.
+reads_into_odd_memory()
+{
+	python - <<'END'
+import ctypes, errno, mmap, os
+
+disk = os.open("/dev/mapper/aftl-one", os.O_RDWR | os.O_DIRECT)
+memory = mmap.mmap(-1, 3 * 4096)
+at = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+memory[:4096] = os.urandom(4096)
+os.pwritev(disk, [memoryview(memory)[:4096]], 0)
+os.fsync(disk)
+pread = ctypes.CDLL(None, use_errno=True).pread
+pread.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_long)
+got = pread(disk, at + 4096 + 512, 4096, 0)
+error = errno.errorcode.get(ctypes.get_errno()) if got < 0 else "no error"
+print(f"# {got} bytes, {error}")
+assert got == 4096 and memory[4608:8704] == memory[:4096] or got < 0 and error == "EINVAL"
+END
+}
+
+aligned_as_below()
+{
+	crypt_below 524288 4096 || return
+	# shellcheck disable=SC2086 # words
+	create aftl-one /dev/mapper/aftl-crypt $small && reads_into_odd_memory &&
+		[ "$(status_word aftl-one 20)" -eq 0 ] &&
+		[ "$(counter aftl-one read_lost_units)" -eq 0 ] && dmsetup remove aftl-one &&
+		dmsetup remove aftl-crypt && wipe /dev/ram1
+}
+
+# has_requests KEY VALUE...: of such a device the best one is whole programs, and read-ahead sane
+has_requests()
+{
+	create aftl-one none timing off "$@" || return
+	queue=/sys/dev/block/$(number_of aftl-one)/queue
+	best=$(cat "$queue/optimal_io_size") ahead=$(cat "$queue/read_ahead_kb")
+	page=$(cat "$queue/minimum_io_size")
+	dmsetup remove aftl-one
+	echo "# $*: best requests of $best bytes, $ahead KiB are read ahead"
+	[ "$best" -gt 0 ] && [ $((best % page)) -eq 0 ] && [ "$best" -le 4194304 ] &&
+		[ "$ahead" -le 8192 ]
+}
+
+bounds_requests()
+{
+	has_requests channels 4 blocks 64 word_lines 4 op 30 &&
+		has_requests policy baseline channels 64 chips 64 blocks 24 word_lines 1 layers 4 \
+			page 16KiB unit 4KiB op 40
+}
+
+ram_disks 3 262144 && needs_module dm_crypt || exit 1
 ktap_test_run 'a write buffer of 2 GiB that survives takes memory for what is in it' \
 	on_sparse_file 4G opens_with_large_buffers
 ktap_test_run 'operations of the past take no memory' at_once forgets_operations
+ktap_test_run 'limits of segments are those of dm-crypt below' limits_of_crypt
+ktap_test_run 'limits of segments are those of a drive below' limits_of_null_blk
+ktap_test_run 'a read into memory that dm-crypt cannot take is no medium error' aligned_as_below
+ktap_test_run 'requests and read-ahead are bounded however many LUNs there are' bounds_requests
 finished
