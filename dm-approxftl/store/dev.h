@@ -198,6 +198,9 @@ struct aftl_dev_fetch {
  * @fetch_work: starts and ends reads
  * @to_fetch: reads to be started
  * @fetched: reads to be ended
+ * @probers: runs @probe_work
+ * @probe_work: ends reads that have failed, when it is known whether the device answers
+ * @unread: those reads
  * @epoch: counter of readers that new reads take
  * @readers: reads under way
  * @no_readers: one of the counters is zero
@@ -248,6 +251,9 @@ struct aftl_dev {
 	struct work_struct fetch_work;
 	struct llist_head to_fetch;
 	struct llist_head fetched;
+	struct workqueue_struct *probers;
+	struct work_struct probe_work;
+	struct llist_head unread;
 	u32 epoch;
 	u32 readers[2];
 	wait_queue_head_t no_readers;

@@ -191,9 +191,9 @@ static void fetch_alone(struct aftl_dev *dev, struct aftl_dev_fetch *first)
 	}
 }
 
-static void note_failure(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch)
+static void note_failure(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch, bool answers)
 {
-	bool unreadable = aftl_bdev_unreadable(&dev->device, fetch->error);
+	bool unreadable = answers && aftl_bdev_blames_place(fetch->error);
 
 	WRITE_ONCE(fetch->io->failed, unreadable ? BLK_STS_MEDIUM : BLK_STS_IOERR);
 	if (!unreadable)
@@ -205,25 +205,49 @@ static void note_failure(struct aftl_dev *dev, const struct aftl_dev_fetch *fetc
 }
 
 /* The bio and its array may be gone after the last of them. */
-static void end_fetches(struct aftl_dev *dev, struct aftl_dev_fetch *first)
+static void finish_fetches(struct aftl_dev *dev, struct aftl_dev_fetch *first)
 {
 	u32 run = first->run;
 	struct aftl_io *io = first->io;
 	struct aftl_dev_fetch *fetch;
 
+	for (fetch = first; fetch < first + run; fetch++)
+		aftl_io_flip(dev->disk, io, &fetch->read, fetch->flip_key);
+	while (run--)
+		if (aftl_dev_reads_done(io))
+			dev->disk->ops->finish(dev->disk, &io->request);
+}
+
+/* A device that does not answer delays those alone whose reads have failed. */
+static void probe_work(struct work_struct *work)
+{
+	struct aftl_dev *dev = container_of(work, struct aftl_dev, probe_work);
+	struct llist_node *failed = llist_reverse_order(llist_del_all(&dev->unread));
+	bool answers = aftl_bdev_answers(&dev->device);
+	struct aftl_dev_fetch *fetch;
+	struct aftl_dev_fetch *next;
+
+	llist_for_each_entry_safe(fetch, next, failed, node) {
+		note_failure(dev, fetch, answers);
+		finish_fetches(dev, fetch);
+	}
+}
+
+static void end_fetches(struct aftl_dev *dev, struct aftl_dev_fetch *first)
+{
+	u32 run = first->run;
+	u32 i;
+
 	if (first->error && run > 1) {
 		fetch_alone(dev, first);
 		return;
 	}
-	if (first->error)
-		note_failure(dev, first);
-	for (fetch = first; fetch < first + run; fetch++) {
-		aftl_io_flip(dev->disk, io, &fetch->read, fetch->flip_key);
-		aftl_dev_drop_reader(dev, fetch);
-	}
-	while (run--)
-		if (aftl_dev_reads_done(io))
-			dev->disk->ops->finish(dev->disk, &io->request);
+	for (i = 0; i < run; i++)
+		aftl_dev_drop_reader(dev, &first[i]);
+	if (!first->error)
+		finish_fetches(dev, first);
+	else if (llist_add(&first->node, &dev->unread))
+		queue_work(dev->probers, &dev->probe_work);
 }
 
 static void fetch_work(struct work_struct *work)
@@ -243,9 +267,12 @@ int aftl_dev_fetch_init(struct aftl_dev *dev)
 	INIT_WORK(&dev->fetch_work, fetch_work);
 	init_llist_head(&dev->to_fetch);
 	init_llist_head(&dev->fetched);
+	INIT_WORK(&dev->probe_work, probe_work);
+	init_llist_head(&dev->unread);
 	aftl_dev_readers_init(dev);
 	dev->fetchers = alloc_workqueue("aftl_fetch", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
-	if (!dev->fetchers)
+	dev->probers = alloc_workqueue("aftl_probe", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
+	if (!dev->fetchers || !dev->probers)
 		return -ENOMEM;
 	return mempool_init_kmalloc_pool(&dev->fetch_sets, SETS,
 					 set_size(aftl_volume_geometry(dev->volume)));
@@ -255,5 +282,7 @@ void aftl_dev_fetch_exit(struct aftl_dev *dev)
 {
 	if (dev->fetchers)
 		destroy_workqueue(dev->fetchers);
+	if (dev->probers)
+		destroy_workqueue(dev->probers);
 	mempool_exit(&dev->fetch_sets);
 }

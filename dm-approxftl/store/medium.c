@@ -310,27 +310,27 @@ static int medium_flush(void *host)
 	return wait_and_put(new_bio(device, REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC, 0));
 }
 
-static bool can_read(struct aftl_bdev *device)
+bool aftl_bdev_answers(struct aftl_bdev *device)
 {
 	void *bytes = page_address(device->probe);
-	bool can;
+	bool answers;
 
 	mutex_lock(&device->probe_lock);
-	can = !read_frames(device, AFTL_FRAME_SUPER * AFTL_FRAME_BYTES, bytes, 1) ||
+	answers = !read_frames(device, AFTL_FRAME_SUPER * AFTL_FRAME_BYTES, bytes, 1) ||
 	      !read_frames(device, (AFTL_FRAME_SUPER + 1) * AFTL_FRAME_BYTES, bytes, 1);
 	mutex_unlock(&device->probe_lock);
-	return can;
+	return answers;
 }
 
 /* BLK_STS_MEDIUM, _IOERR, _PROTECTION and _TARGET, as error numbers. */
-bool aftl_bdev_unreadable(struct aftl_bdev *device, int error)
+bool aftl_bdev_blames_place(int error)
 {
 	switch (error) {
 	case -ENODATA:
 	case -EIO:
 	case -EILSEQ:
 	case -EREMOTEIO:
-		return can_read(device);
+		return true;
 	default:
 		return false;
 	}

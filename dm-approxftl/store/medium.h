@@ -37,7 +37,7 @@ struct aftl_behalf {
  * @idle: none is under way
  * @error: of the first write that failed for good; flushes fail from then on
  * @probe_lock: of @probe
- * @probe: a frame for aftl_bdev_reads()
+ * @probe: a frame for aftl_bdev_answers()
  */
 struct aftl_bdev {
 	struct aftl_medium medium;
@@ -70,17 +70,14 @@ int __must_check aftl_bdev_init(struct aftl_bdev *device, struct block_device *b
 /* From now on nothing is durable any more; the first time says so in the log. */
 void aftl_bdev_fail(struct aftl_bdev *device, int error);
 
-/**
- * aftl_bdev_unreadable() - has a read failed because of the place that was read?
- * @device: where
- * @error: of the read
- *
- * That is believed where a superblock can be read at the same time: what is true of a whole
- * device, perhaps for a moment, is nothing that a unit should be given up for.
- *
- * Context: process; waits for the device.
+/*
+ * Does @error say that the place that was read is bad? That is believed where the device answers at
+ * the same time: no unit is given up for a fault of the whole device, which may be over soon.
  */
-bool aftl_bdev_unreadable(struct aftl_bdev *device, int error);
+bool aftl_bdev_blames_place(int error);
+
+/* Returns whether a volume header can be read. Context: process; waits for the device. */
+bool aftl_bdev_answers(struct aftl_bdev *device);
 
 /* Memory of a block device, and of a new one without a volume. */
 u64 aftl_bdev_bytes(const struct aftl_bdev *device);

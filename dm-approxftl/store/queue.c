@@ -788,7 +788,7 @@ static void give_up_loads(struct aftl_dev *dev, const struct batch *batch)
 
 		if (op->kind != AFTL_DEV_COPY || !op->error)
 			continue;
-		if (!aftl_bdev_unreadable(&dev->device, op->error)) {
+		if (!aftl_bdev_blames_place(op->error) || !aftl_bdev_answers(&dev->device)) {
 			aftl_bdev_fail(&dev->device, op->error);
 			return;
 		}

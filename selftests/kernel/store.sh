@@ -201,6 +201,63 @@ bounds_requests()
 			page 16KiB unit 4KiB op 40
 }
 
+# A device that does not answer
+
+# The volume header is on a device of its own, which is suspended; a read that fails asks for it.
+delays_only_what_fails()
+{
+	dmsetup create aftl-head --table '0 2048 linear /dev/ram1 0' &&
+		dmsetup create aftl-part --table "0 2048 linear /dev/mapper/aftl-head 0
+2048 520192 linear /dev/ram1 2048" || return
+	# shellcheck disable=SC2086 # words
+	wipe /dev/ram1 && create aftl-one /dev/mapper/aftl-part $small &&
+		dd if=/dev/urandom of=/dev/mapper/aftl-one bs=64k count=32 oflag=direct \
+			2>"$scratch/said" && dmsetup suspend aftl-one && dmsetup resume aftl-one || return
+	bad=$(sector_of_unit 0) && dmsetup suspend aftl-part &&
+		dmsetup reload aftl-part --table "0 2048 linear /dev/mapper/aftl-head 0
+2048 $((bad - 2048)) linear /dev/ram1 2048
+$bad 8 error
+$((bad + 8)) $((522240 - bad - 8)) linear /dev/ram1 $((bad + 8))" &&
+		dmsetup resume aftl-part && dmsetup suspend aftl-head || return
+	dd if=/dev/mapper/aftl-one of="$scratch/bad" bs=4k count=1 iflag=direct \
+		2>"$scratch/said-bad" &
+	reader=$!
+	waits_for_header &&
+		dd if=/dev/mapper/aftl-one of="$scratch/good" bs=4k count=64 skip=256 \
+			iflag=direct 2>"$scratch/said" && kill -0 "$reader"
+	status=$?
+	dmsetup resume aftl-head
+	! wait "$reader" && [ "$status" -eq 0 ] &&
+		[ "$(counter aftl-one read_lost_units)" -eq 1 ] && dmsetup remove aftl-one &&
+		dmsetup remove aftl-part && dmsetup remove aftl-head && wipe /dev/ram1
+}
+
+# sector_of_unit UNIT: where its bytes are on the device below, found by what they are
+sector_of_unit()
+{
+	dd if=/dev/mapper/aftl-one of="$scratch/unit" bs=4k count=1 skip="$1" iflag=direct \
+		2>"$scratch/said" && python - "$scratch/unit" <<'END'
+import sys
+
+unit = open(sys.argv[1], "rb").read()
+with open("/dev/ram1", "rb") as disk:
+    print(next(sector for sector in iter(lambda: disk.tell() // 512, -1)
+               if disk.read(4096) == unit))
+END
+}
+
+# Until the read has failed, and what asks for the header is under way, again and again.
+waits_for_header()
+{
+	seen=0
+	while [ "$seen" -lt 10 ] && kill -0 "$reader"; do
+		read -r under_way _ <"/sys/dev/block/$(number_of aftl-part)/inflight" || return
+		seen=$(((seen + 1) * (under_way > 0)))
+		sleep 0.1
+	done
+	kill -0 "$reader"
+}
+
 ram_disks 3 262144 && needs_module dm_crypt || exit 1
 ktap_test_run 'a write buffer of 2 GiB that survives takes memory for what is in it' \
 	on_sparse_file 4G opens_with_large_buffers
@@ -209,4 +266,5 @@ ktap_test_run 'limits of segments are those of dm-crypt below' limits_of_crypt
 ktap_test_run 'limits of segments are those of a drive below' limits_of_null_blk
 ktap_test_run 'a read into memory that dm-crypt cannot take is no medium error' aligned_as_below
 ktap_test_run 'requests and read-ahead are bounded however many LUNs there are' bounds_requests
+ktap_test_run 'a device that does not answer delays the reads that failed' delays_only_what_fails
 finished
