@@ -138,7 +138,8 @@ struct aftl_dev_tag {
  * @read: what the FTL wants of it
  * @flip_key: which bits of it have errors; of the time of @read
  * @offset: where the bytes are
- * @epoch: counts in that counter of readers
+ * @block: that is read
+ * @epoch: counts in that counter of its readers
  */
 struct aftl_dev_fetch {
 	struct aftl_bdev_io bdev;
@@ -150,6 +151,17 @@ struct aftl_dev_fetch {
 	struct aftl_read read;
 	u64 flip_key;
 	u64 offset;
+	u32 block;
+	u32 epoch;
+};
+
+/**
+ * struct aftl_dev_readers - reads of a block that are under way
+ * @count: how many, in two counters
+ * @epoch: the counter that new reads take
+ */
+struct aftl_dev_readers {
+	u32 count[2];
 	u32 epoch;
 };
 
@@ -201,9 +213,8 @@ struct aftl_dev_fetch {
  * @probers: runs @probe_work
  * @probe_work: ends reads that have failed, when it is known whether the device answers
  * @unread: those reads
- * @epoch: counter of readers that new reads take
- * @readers: reads under way
- * @no_readers: one of the counters is zero
+ * @readers: reads under way, by block
+ * @no_readers: a counter of a block is zero
  * @fetch_sets: arrays of reads for the largest bio, where there is no memory
  * @begun: the volume is in use
  * @used: it was before
@@ -254,8 +265,7 @@ struct aftl_dev {
 	struct workqueue_struct *probers;
 	struct work_struct probe_work;
 	struct llist_head unread;
-	u32 epoch;
-	u32 readers[2];
+	struct aftl_dev_readers *readers;
 	wait_queue_head_t no_readers;
 	mempool_t fetch_sets;
 	bool begun;
@@ -450,14 +460,18 @@ u64 aftl_dev_ring_need(const struct aftl_geometry *geo);
 
 /* readers.c: what is being read */
 
-void aftl_dev_readers_init(struct aftl_dev *dev);
+int __must_check aftl_dev_readers_init(struct aftl_dev *dev);
+void aftl_dev_readers_exit(struct aftl_dev *dev);
 
-/* @fetch reads from the device from now on, or no more. Context of the first: under @lock. */
-void aftl_dev_add_reader(struct aftl_dev *dev, struct aftl_dev_fetch *fetch);
+/* Memory for it. */
+u64 aftl_dev_readers_need(const struct aftl_geometry *geo);
+
+/* @fetch reads @slot from the device from now on, or no more. Context of the first: under @lock. */
+void aftl_dev_add_reader(struct aftl_dev *dev, struct aftl_dev_fetch *fetch, aftl_slot_t slot);
 void aftl_dev_drop_reader(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch);
 
-/* Wait for the reads that are under way now. */
-void aftl_dev_wait_for_readers(struct aftl_dev *dev);
+/* Wait for the reads of @block that are under way now. */
+void aftl_dev_wait_for_readers(struct aftl_dev *dev, u32 block);
 
 /* durable.c: requests about zones */
 

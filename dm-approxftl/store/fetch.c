@@ -24,7 +24,7 @@ static u32 set_size(const struct aftl_geometry *geo)
 
 u64 aftl_dev_fetch_need(const struct aftl_geometry *geo)
 {
-	return SETS * (u64)set_size(geo);
+	return SETS * (u64)set_size(geo) + aftl_dev_readers_need(geo);
 }
 
 void aftl_dev_prepare_reads(struct aftl_dev *dev, struct aftl_io *io)
@@ -81,7 +81,7 @@ static void new_fetch(struct aftl_dev *dev, struct aftl_io *io, const struct aft
 		.flip_key = aftl_io_flip_key(dev->disk, read),
 		.offset = aftl_dev_offset(dev, slot),
 	};
-	aftl_dev_add_reader(dev, fetch);
+	aftl_dev_add_reader(dev, fetch, slot);
 	atomic_inc(&io->fetching);
 	llist_add(&fetch->node, &dev->to_fetch);
 	queue_work(dev->fetchers, &dev->fetch_work);
@@ -264,12 +264,16 @@ static void fetch_work(struct work_struct *work)
 
 int aftl_dev_fetch_init(struct aftl_dev *dev)
 {
+	int ret;
+
 	INIT_WORK(&dev->fetch_work, fetch_work);
 	init_llist_head(&dev->to_fetch);
 	init_llist_head(&dev->fetched);
 	INIT_WORK(&dev->probe_work, probe_work);
 	init_llist_head(&dev->unread);
-	aftl_dev_readers_init(dev);
+	ret = aftl_dev_readers_init(dev);
+	if (ret)
+		return ret;
 	dev->fetchers = alloc_workqueue("aftl_fetch", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
 	dev->probers = alloc_workqueue("aftl_probe", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
 	if (!dev->fetchers || !dev->probers)
@@ -285,4 +289,5 @@ void aftl_dev_fetch_exit(struct aftl_dev *dev)
 	if (dev->probers)
 		destroy_workqueue(dev->probers);
 	mempool_exit(&dev->fetch_sets);
+	aftl_dev_readers_exit(dev);
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <linux/blk-cgroup.h>
 #include <linux/blkdev.h>
+#include <linux/cgroup.h>
 #include <linux/completion.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include <linux/workqueue.h>
 
 #include "log.h"
 #include "store/medium.h"
@@ -104,7 +107,7 @@ static struct bio *new_bio(struct aftl_bdev *device, blk_opf_t opf, u32 count)
 	return bio_alloc_bioset(device->bdev, count, opf, GFP_NOIO, &device->bios);
 }
 
-static void start(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio, u64 offset)
+static void prepare(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio, u64 offset)
 {
 	io->device = device;
 	to_ours(bio)->io = io;
@@ -112,8 +115,144 @@ static void start(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio 
 		count_write(device);
 	bio->bi_iter.bi_sector = sector_of(device, offset);
 	bio->bi_end_io = bio_over;
+}
+
+static void start(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio, u64 offset)
+{
+	prepare(device, io, bio, offset);
 	submit_bio_noacct(bio);
 }
+
+/* Cgroups */
+
+/**
+ * struct lane - reads of one cgroup that are about to be submitted
+ * @work: submits them
+ * @node: in the list of the device
+ * @device: where
+ * @css: of the cgroup; each bio holds it
+ * @bios: the reads, oldest first
+ */
+struct lane {
+	struct work_struct work;
+	struct list_head node;
+	struct aftl_bdev *device;
+	struct cgroup_subsys_state *css;
+	struct bio_list bios;
+};
+
+static struct lane *find_lane(struct aftl_bdev *device, struct cgroup_subsys_state *css)
+{
+	struct lane *lane;
+
+	lockdep_assert_held(&device->lanes_lock);
+	list_for_each_entry(lane, &device->lanes, node)
+		if (lane->css == css)
+			return lane;
+	return NULL;
+}
+
+static struct bio *next_in_lane(struct lane *lane)
+{
+	struct aftl_bdev *device = lane->device;
+	struct bio *bio;
+
+	spin_lock(&device->lanes_lock);
+	bio = bio_list_pop(&lane->bios);
+	if (!bio)
+		list_del(&lane->node);
+	spin_unlock(&device->lanes_lock);
+	return bio;
+}
+
+static void lane_work(struct work_struct *work)
+{
+	struct lane *lane = container_of(work, struct lane, work);
+	struct blk_plug plug;
+	struct bio *bio;
+
+	blk_start_plug(&plug);
+	while ((bio = next_in_lane(lane)))
+		submit_bio_noacct(bio);
+	blk_finish_plug(&plug);
+	kfree(lane);
+}
+
+/* Takes @lane where the cgroup has none yet, else frees it. Returns false if there is no lane. */
+static bool join_lane(struct aftl_bdev *device, struct lane *lane, struct bio *bio)
+{
+	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
+	struct lane *found;
+
+	spin_lock(&device->lanes_lock);
+	found = find_lane(device, css);
+	if (!found && lane) {
+		INIT_WORK(&lane->work, lane_work);
+		lane->device = device;
+		lane->css = css;
+		bio_list_init(&lane->bios);
+		list_add(&lane->node, &device->lanes);
+		queue_work(device->submitters, &lane->work);
+		swap(found, lane);
+	}
+	if (found)
+		bio_list_add(&found->bios, bio);
+	spin_unlock(&device->lanes_lock);
+	kfree(lane);
+	return found;
+}
+
+/* Without memory this worker submits it. */
+static void submit_for_cgroup(struct aftl_bdev *device, struct bio *bio)
+{
+	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
+
+	if (!css || css == blkcg_root_css ||
+	    !join_lane(device, kmalloc(sizeof(struct lane), GFP_NOIO | __GFP_NORETRY |
+				       __GFP_NOWARN), bio))
+		submit_bio_noacct(bio);
+}
+
+#ifdef CONFIG_BLK_CGROUP
+struct aftl_behalf aftl_bdev_behalf(struct bio *bio)
+{
+	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
+	struct aftl_behalf behalf = { .ioprio = bio->bi_ioprio };
+
+	/* Numbers are of version 2; of version 1 Linux puts no buffered writes down to cgroups. */
+	if (css && css != blkcg_root_css && cgroup_subsys_on_dfl(io_cgrp_subsys))
+		behalf.cgroup = cgroup_id(css->cgroup);
+	return behalf;
+}
+
+/*
+ * The write is put down to the cgroup, but must not wait for what the cgroup may do: the host has
+ * been told that the write is complete, and flushes and other writes wait for it. REQ_META says so
+ * to the kernel, which charges the cgroup for the write afterwards; see bio_issue_as_root_blkg().
+ */
+static void put_down(struct bio *bio, const struct aftl_behalf *behalf)
+{
+	struct cgroup *cgroup = behalf->cgroup ? cgroup_get_from_id(behalf->cgroup) : NULL;
+	struct cgroup_subsys_state *css;
+
+	if (IS_ERR_OR_NULL(cgroup))
+		return;
+	css = cgroup_get_e_css(cgroup, &io_cgrp_subsys);
+	bio_associate_blkg_from_css(bio, css);
+	bio->bi_opf |= REQ_META;
+	css_put(css);
+	cgroup_put(cgroup);
+}
+#else
+struct aftl_behalf aftl_bdev_behalf(struct bio *bio)
+{
+	return (struct aftl_behalf){ .ioprio = bio->bi_ioprio };
+}
+
+static void put_down(struct bio *bio, const struct aftl_behalf *behalf)
+{
+}
+#endif
 
 static void fill_bio(struct bio *bio, struct page **pages, u32 count, u32 bytes)
 {
@@ -128,8 +267,7 @@ void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct p
 {
 	struct bio *bio = new_bio(device, REQ_OP_WRITE, count);
 
-	if (behalf->css)
-		bio_associate_blkg_from_css(bio, behalf->css);
+	put_down(bio, behalf);
 	bio->bi_ioprio = behalf->ioprio;
 	fill_bio(bio, pages, count, bytes);
 	start(device, io, bio, offset);
@@ -151,7 +289,8 @@ void aftl_bdev_read_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struc
 
 	clone->bi_opf = REQ_OP_READ;
 	clone->bi_iter = at;
-	start(device, io, clone, offset);
+	prepare(device, io, clone, offset);
+	submit_for_cgroup(device, clone);
 }
 
 /* The waiting calls */
@@ -369,6 +508,8 @@ u64 aftl_bdev_bytes(const struct aftl_bdev *device)
 
 static void free_parts(struct aftl_bdev *device)
 {
+	if (device->submitters)
+		destroy_workqueue(device->submitters);
 	if (device->probe)
 		__free_page(device->probe);
 	mempool_exit(&device->frames);
@@ -383,11 +524,14 @@ int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev, u64 star
 	if (!ret)
 		ret = mempool_init_page_pool(&device->frames, FRAMES, 0);
 	device->probe = ret ? NULL : alloc_page(GFP_KERNEL);
-	if (!device->probe) {
+	device->submitters = alloc_workqueue("aftl_submit", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!device->probe || !device->submitters) {
 		free_parts(device);
 		return ret ? ret : -ENOMEM;
 	}
 	mutex_init(&device->probe_lock);
+	spin_lock_init(&device->lanes_lock);
+	INIT_LIST_HEAD(&device->lanes);
 	spin_lock_init(&device->lock);
 	init_waitqueue_head(&device->idle);
 	device->bdev = bdev;

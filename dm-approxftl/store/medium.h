@@ -16,11 +16,12 @@
 
 /**
  * struct aftl_behalf - for whom a block device is written
- * @css: whose cgroup it is put down to, with a reference; NULL for nobody's
+ * @cgroup: number of the submitter's cgroup, to which the write is put down if the cgroup is still
+ *	there then; 0 for the root. Buffered data may wait for long, so no reference is held.
  * @ioprio: with which priority; 0 for none
  */
 struct aftl_behalf {
-	struct cgroup_subsys_state *css;
+	u64 cgroup;
 	u16 ioprio;
 };
 
@@ -38,6 +39,9 @@ struct aftl_behalf {
  * @error: of the first write that failed for good; flushes fail from then on
  * @probe_lock: of @probe
  * @probe: a frame for aftl_bdev_answers()
+ * @lanes_lock: of @lanes
+ * @lanes: reads of cgroups that are about to be submitted
+ * @submitters: submits them
  */
 struct aftl_bdev {
 	struct aftl_medium medium;
@@ -52,6 +56,9 @@ struct aftl_bdev {
 	int error;
 	struct mutex probe_lock; /* probe */
 	struct page *probe;
+	spinlock_t lanes_lock; /* lanes */
+	struct list_head lanes;
+	struct workqueue_struct *submitters;
 };
 
 /**
@@ -69,6 +76,9 @@ int __must_check aftl_bdev_init(struct aftl_bdev *device, struct block_device *b
 
 /* From now on nothing is durable any more; the first time says so in the log. */
 void aftl_bdev_fail(struct aftl_bdev *device, int error);
+
+/* Who submits @bio, for a later aftl_bdev_write(). */
+struct aftl_behalf aftl_bdev_behalf(struct bio *bio);
 
 /*
  * Does @error say that the place that was read is bad? That is believed where the device answers at
@@ -120,7 +130,11 @@ int __must_check aftl_bdev_read_page(struct aftl_bdev *device, struct page *page
 void aftl_bdev_read(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page **pages,
 		    u32 count, u64 offset, u32 bytes);
 
-/* Begin to read into the pages of @bio at @at, as much as @at says. */
+/*
+ * Begin to read into the pages of @bio at @at, as much as @at says. It is put down to the cgroup of
+ * @bio. A cgroup may be throttled below, where the kernel has the submitter sleep: so each cgroup
+ * but the root has a worker of its own for its reads.
+ */
 void aftl_bdev_read_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio,
 			struct bvec_iter at, u64 offset);
 

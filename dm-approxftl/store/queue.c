@@ -7,9 +7,7 @@
  * the next commit is, for a commit flushes the device. Then come the flushes that have
  * been reached, all of them with one commit.
  */
-#include <linux/blk-cgroup.h>
 #include <linux/blkdev.h>
-#include <linux/cgroup.h>
 #include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -72,23 +70,9 @@ static void lose_page(struct page *page)
 
 /* For whom writes are */
 
-static struct aftl_behalf hold_behalf(struct cgroup_subsys_state *css, u16 ioprio)
-{
-	if (css)
-		css_get(css);
-	return (struct aftl_behalf){ .css = css, .ioprio = ioprio };
-}
-
-static void drop_behalf(struct aftl_behalf *behalf)
-{
-	if (behalf->css)
-		css_put(behalf->css);
-	*behalf = (struct aftl_behalf){ };
-}
-
 static bool same_behalf(const struct aftl_behalf *a, const struct aftl_behalf *b)
 {
-	return a->css == b->css && a->ioprio == b->ioprio;
+	return a->cgroup == b->cgroup && a->ioprio == b->ioprio;
 }
 
 /* Operations */
@@ -208,7 +192,7 @@ static struct aftl_dev_op *new_range(struct aftl_dev *dev, enum aftl_dev_kind ki
 void aftl_dev_brought(struct aftl_dev *dev, u32 tag, struct bio *bio)
 {
 	lockdep_assert_held(&dev->disk->lock);
-	dev->tags[tag].behalf = hold_behalf(bio_blkcg_css(bio), bio->bi_ioprio);
+	dev->tags[tag].behalf = aftl_bdev_behalf(bio);
 }
 
 void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool again)
@@ -220,8 +204,7 @@ void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool agai
 	op = new_filling(dev, AFTL_DEV_WRITE, slot, again);
 	if (op) {
 		op->page = dev->tags[tag].page;
-		op->behalf = hold_behalf(dev->tags[tag].behalf.css,
-					 dev->tags[tag].behalf.ioprio);
+		op->behalf = dev->tags[tag].behalf;
 		op->loaded = true;
 		aftl_dev_hold_page(op->page);
 		publish(dev);
@@ -260,7 +243,6 @@ void aftl_dev_release(struct aftl_dev *dev, u32 tag)
 	spin_lock_irqsave(&dev->lock, flags);
 	aftl_dev_drop_page(dev, at->page);
 	at->page = NULL;
-	drop_behalf(&at->behalf);
 	if (!keeps_entry(dev, tag))
 		release_entry(dev, tag);
 	at->persisted = false;
@@ -464,7 +446,6 @@ static void op_done(struct aftl_dev_op *op)
 		hlist_del(&op->node);
 	if (op->page)
 		aftl_dev_drop_page(dev, op->page);
-	drop_behalf(&op->behalf);
 	op->done = true;
 	free_room(dev);
 	spin_unlock_irqrestore(&dev->lock, flags);
@@ -819,9 +800,13 @@ static void load_copies(struct aftl_dev *dev, const struct batch *batch)
  */
 static int make_way(struct aftl_dev *dev, aftl_slot_t first, u32 slots)
 {
+	u32 block_slots = aftl_volume_geometry(dev->volume)->block_slots;
+	u32 block = from_slot(first) / block_slots;
+	u32 end = from_slot(first) + slots;
 	int ret;
 
-	aftl_dev_wait_for_readers(dev);
+	for (; block * block_slots < end; block++)
+		aftl_dev_wait_for_readers(dev, block);
 	ret = aftl_volume_commit_programs(dev->volume);
 	spin_lock_irq(&dev->lock);
 	if (!ret)
@@ -1337,14 +1322,6 @@ int aftl_dev_queue_init(struct aftl_dev *dev)
 	return ret ? ret : aftl_dev_ring_init(dev);
 }
 
-/* Of an operation that nobody will carry out. */
-static void forget_op(struct aftl_dev *dev, struct aftl_dev_op *op)
-{
-	if (op->page)
-		aftl_dev_drop_page(dev, op->page);
-	drop_behalf(&op->behalf);
-}
-
 void aftl_dev_queue_exit(struct aftl_dev *dev)
 {
 	u32 i;
@@ -1353,13 +1330,13 @@ void aftl_dev_queue_exit(struct aftl_dev *dev)
 		destroy_workqueue(dev->workers);
 	if (dev->salvagers)
 		destroy_workqueue(dev->salvagers);
-	for (; dev->tail != dev->head; dev->tail++)
-		forget_op(dev, aftl_dev_op_at(dev, dev->tail));
-	for (i = 0; dev->tags && i < dev->tag_count; i++) {
+	/* Operations that nobody carries out any more. */
+	for (i = dev->tail; i != dev->head; i++)
+		if (aftl_dev_op_at(dev, i)->page)
+			aftl_dev_drop_page(dev, aftl_dev_op_at(dev, i)->page);
+	for (i = 0; dev->tags && i < dev->tag_count; i++)
 		if (dev->tags[i].page)
 			aftl_dev_drop_page(dev, dev->tags[i].page);
-		drop_behalf(&dev->tags[i].behalf);
-	}
 	mempool_exit(&dev->copies);
 	mempool_exit(&dev->pages);
 	aftl_dev_ring_exit(dev);

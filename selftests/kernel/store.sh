@@ -258,6 +258,126 @@ waits_for_header()
 	kill -0 "$reader"
 }
 
+# Cgroups
+
+# with_cgroup COMMAND...: in $cgroup, of version 2, for I/O
+with_cgroup()
+{
+	cgroup=$scratch/cgroup/aftl
+	mkdir "$scratch/cgroup" && mount -t cgroup2 cgroup2 "$scratch/cgroup" &&
+		echo +io >"$scratch/cgroup/cgroup.subtree_control" && mkdir "$cgroup" || return
+	"$@"
+	status=$?
+	[ ! -d "$cgroup" ] || rmdir "$cgroup"
+	umount "$scratch/cgroup" && rmdir "$scratch/cgroup" && return "$status"
+}
+
+# in_cgroup COMMAND...: in the background, as $member
+in_cgroup()
+{
+	# shellcheck disable=SC2016 # of the inner shell
+	sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$cgroup" "$@" 2>"$scratch/said-member" &
+	member=$!
+}
+
+member_waits()
+{
+	kill -0 "$member" && return
+	echo '# what is throttled has ended before what is not'
+	return 1
+}
+
+# root_works: writes, reads and flushes of the root, which the cgroup must not delay
+root_works()
+{
+	dd if=/dev/urandom of=/dev/mapper/aftl-one bs=64k count=64 seek=128 oflag=direct \
+		conv=fsync,notrunc 2>"$scratch/said" &&
+		dd if=/dev/mapper/aftl-one of="$scratch/read" bs=4k count=64 skip=2048 \
+			iflag=direct 2>"$scratch/said"
+}
+
+# Memory that is charged to a cgroup holds it as well, but not its part for I/O.
+none_is_dying()
+{
+	grep -q '^nr_dying_subsys_io 0$' "$scratch/cgroup/cgroup.stat"
+}
+
+# Blocks are erased for these writes, but not those of the part that root_works() has written.
+root_overwrites()
+{
+	for _ in 1 2 3; do
+		dd if=/dev/zero of=/dev/mapper/aftl-one bs=64k count=384 seek=256 \
+			oflag=direct conv=fsync,notrunc 2>"$scratch/said" || return
+	done
+	[ "$(counter aftl-one array_erases)" -gt 0 ]
+}
+
+has_written()
+{
+	[ -s "$scratch/written" ] || ! kill -0 "$member"
+}
+
+# io.max: the cgroup writes 256 KiB, and then reads what is on flash: minutes, at that rate.
+beside_a_limit()
+{
+	# shellcheck disable=SC2086 # words
+	wipe /dev/ram1 && create aftl-one /dev/ram1 $small buffer 1MiB && root_works || return
+	echo "$(cat /sys/block/ram1/dev) wbps=1024 rbps=1024" >"$cgroup/io.max" || return
+	# shellcheck disable=SC2016 # of the inner shell
+	in_cgroup sh -c 'dd if=/dev/zero of=/dev/mapper/aftl-one bs=64k count=4 oflag=direct &&
+		echo written >"$0" && dd if=/dev/mapper/aftl-one of=/dev/null bs=64k count=4 skip=128 iflag=direct' \
+		"$scratch/written"
+	until_true has_written || return
+	root_works && root_overwrites && member_waits
+	status=$?
+	echo "$(cat /sys/block/ram1/dev) wbps=max rbps=max" >"$cgroup/io.max"
+	wait "$member" && [ "$status" -eq 0 ] && dmsetup remove aftl-one
+}
+
+# iocost has the submitter sleep: here for 16 s for each 64 KiB. The root is not throttled. In the end
+# time runs a hundred times as fast.
+beside_a_cost_model()
+{
+	[ -e "$scratch/cgroup/io.cost.qos" ] || return
+	dev=$(cat "/sys/block/$(basename "$loop")/dev")
+	# shellcheck disable=SC2086 # words
+	wipe "$loop" && create aftl-one "$loop" $small buffer 1MiB && root_works &&
+		echo "$dev enable=1 ctrl=user rpct=0 wpct=0 min=100.00 max=100.00" \
+			>"$scratch/cgroup/io.cost.qos" &&
+		echo "$dev ctrl=user model=linear rbps=4096 rseqiops=1 rrandiops=1 wbps=4096 wseqiops=1 wrandiops=1" \
+			>"$scratch/cgroup/io.cost.model" || return
+	in_cgroup dd if=/dev/mapper/aftl-one of=/dev/null bs=64k count=16 skip=128 iflag=direct
+	root_works && root_works && member_waits
+	status=$?
+	echo "$dev enable=1 ctrl=user min=10000.00 max=10000.00" >"$scratch/cgroup/io.cost.qos"
+	kill "$member"
+	wait "$member"
+	echo "$dev enable=0" >"$scratch/cgroup/io.cost.qos"
+	[ "$status" -eq 0 ] && dmsetup remove aftl-one
+}
+
+# tells_what_dies: since 6.12 a cgroup tells which parts of removed ones are still there
+tells_what_dies()
+{
+	grep -q '^nr_dying_subsys_io ' "$scratch/cgroup/cgroup.stat"
+}
+
+# A unit waits in the write buffer until the page of its zone is full; its cgroup is removed.
+lets_a_cgroup_go()
+{
+	create aftl-one /dev/ram2 policy baseline blocks 24 page 16KiB unit 4KiB zoned 4MiB \
+		buffer 4MiB buffer_safe on errors off || return
+	in_cgroup dd if=/dev/zero of=/dev/mapper/aftl-one bs=4k count=1 oflag=direct
+	wait "$member" && rmdir "$cgroup" || return
+	until_true none_is_dying && dmsetup remove aftl-one && wipe /dev/ram2
+}
+
+# meta_exempt: since 6.12 io.max lets writes pass for which others wait, and charges them later
+meta_exempt()
+{
+	[ "$(printf '6.12\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.12 ]
+}
+
 ram_disks 3 262144 && needs_module dm_crypt || exit 1
 ktap_test_run 'a write buffer of 2 GiB that survives takes memory for what is in it' \
 	on_sparse_file 4G opens_with_large_buffers
@@ -267,4 +387,18 @@ ktap_test_run 'limits of segments are those of a drive below' limits_of_null_blk
 ktap_test_run 'a read into memory that dm-crypt cannot take is no medium error' aligned_as_below
 ktap_test_run 'requests and read-ahead are bounded however many LUNs there are' bounds_requests
 ktap_test_run 'a device that does not answer delays the reads that failed' delays_only_what_fails
+if meta_exempt; then
+	ktap_test_run 'a cgroup with io.max below delays only itself' with_cgroup beside_a_limit
+else
+	ktap_test_skip 'a cgroup with io.max below delays only itself' \
+		'before Linux 6.12 io.max holds back writes for which others wait'
+fi
+ktap_test_run 'a cgroup throttled by iocost below delays only itself' \
+	with_cgroup on_sparse_file 1G beside_a_cost_model
+if with_cgroup tells_what_dies; then
+	ktap_test_run 'buffered data do not hold a removed cgroup' with_cgroup lets_a_cgroup_go
+else
+	ktap_test_skip 'buffered data do not hold a removed cgroup' \
+		'before Linux 6.12 nothing tells what of a cgroup is still there'
+fi
 finished
