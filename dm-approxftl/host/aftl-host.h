@@ -23,6 +23,10 @@
 #include <asm/cpufeature.h>
 #endif
 
+#ifndef CONFIG_64BIT
+#error dm-approxftl needs a kernel of 64 bits: tags of files are indexed by bytes, in unsigned long
+#endif
+
 /* Has the processor SSE 4.2, and in it an instruction for CRC-32C? */
 static inline bool aftl_has_crc32c(void)
 {

@@ -13,9 +13,6 @@
 
 atomic_t aftl_tags_in_use __read_mostly;
 
-/* The tree is indexed by bytes. */
-static_assert(sizeof(unsigned long) == sizeof(u64));
-
 void aftl_ranges_init(struct aftl_ranges *ranges)
 {
 	mt_init(&ranges->tree);
