@@ -361,14 +361,6 @@ void aftl_dev_keep(struct aftl_dev *dev);
 void aftl_dev_commit(struct aftl_dev *dev, struct aftl_io *io);
 
 /**
- * aftl_dev_congested() - is there too little room for another call of the FTL?
- *
- * Context: any. Under the disk's lock a "no" holds until that call: nobody else fills the
- * queue.
- */
-bool aftl_dev_congested(const struct aftl_dev *dev);
-
-/**
  * aftl_dev_wait_for_room() - wait until the queue is not congested
  * @killable: the caller can live without
  *
@@ -376,13 +368,6 @@ bool aftl_dev_congested(const struct aftl_dev *dev);
  * Return: 0; -EINTR; or -EBUSY if there will be none, because the worker is held.
  */
 int aftl_dev_wait_for_room(struct aftl_dev *dev, bool killable);
-
-/*
- * Under @lock, after room has been made: tell those who wait if the queue was @congested before and
- * is not now. The second one gives @ops claims back, which makes room.
- */
-void aftl_dev_tell_room(struct aftl_dev *dev, bool congested);
-void aftl_dev_give_back(struct aftl_dev *dev, u32 ops);
 
 /* Wait until the queue is empty and no flush waits. Context: process, no lock held. */
 void aftl_dev_drain(struct aftl_dev *dev);
@@ -436,6 +421,24 @@ static inline struct aftl_dev_op *aftl_dev_op_at(const struct aftl_dev *dev, u32
 	return &dev->op_chunks[number >> AFTL_DEV_CHUNK_SHIFT & dev->op_mask]
 			      [number & (AFTL_DEV_CHUNK - 1)];
 }
+
+/**
+ * aftl_dev_congested() - is there too little room for another call of the FTL?
+ *
+ * Context: any. Under the disk's lock a "no" holds until that call: nobody else fills the
+ * queue.
+ */
+bool aftl_dev_congested(const struct aftl_dev *dev);
+
+/*
+ * Under @lock, after room has been made: tell those who wait if the queue was @congested before and
+ * is not now. The second one gives @ops claims back, which makes room.
+ */
+void aftl_dev_tell_room(struct aftl_dev *dev, bool congested);
+void aftl_dev_give_back(struct aftl_dev *dev, u32 ops);
+
+/* Returns whether no operation, no flush and no release is left. Under @lock. */
+bool aftl_dev_is_empty(const struct aftl_dev *dev);
 
 int __must_check aftl_dev_ring_init(struct aftl_dev *dev);
 void aftl_dev_ring_exit(struct aftl_dev *dev);

@@ -126,11 +126,6 @@ u64 aftl_dev_offset(const struct aftl_dev *dev, aftl_slot_t slot)
 
 /* Filling the queue */
 
-static u32 used(const struct aftl_dev *dev)
-{
-	return READ_ONCE(dev->head) - READ_ONCE(dev->tail);
-}
-
 /*
  * NULL if there is no room, after all: somebody has called the FTL without asking. What it
  * has to say is lost, and so are all later flushes, rather than what is in the queue.
@@ -395,34 +390,6 @@ void aftl_dev_commit(struct aftl_dev *dev, struct aftl_io *io)
 }
 
 /* Emptying it */
-
-/* Nothing is left: who drains the queue goes on. */
-static bool is_empty(const struct aftl_dev *dev)
-{
-	return !used(dev) && list_empty(&dev->flushes) && list_empty(&dev->releases);
-}
-
-void aftl_dev_tell_room(struct aftl_dev *dev, bool congested)
-{
-	lockdep_assert_held(&dev->lock);
-	congested = congested && !aftl_dev_congested(dev);
-	/* Device time may stand still, and no request come that would let it go on. */
-	if (congested)
-		queue_work(dev->workers, &dev->work);
-	if (congested || is_empty(dev))
-		wake_up_all(&dev->room);
-}
-
-void aftl_dev_give_back(struct aftl_dev *dev, u32 ops)
-{
-	bool congested = aftl_dev_congested(dev);
-
-	lockdep_assert_held(&dev->lock);
-	if (!ops)
-		return;
-	WRITE_ONCE(dev->claimed, dev->claimed - ops);
-	aftl_dev_tell_room(dev, congested);
-}
 
 /* Operations end in any order; room comes back in the queue's. */
 static void free_room(struct aftl_dev *dev)
@@ -1238,7 +1205,7 @@ void aftl_dev_drain(struct aftl_dev *dev)
 {
 	/* Under the lock: who has made the last room may still be about to queue work. */
 	spin_lock_irq(&dev->lock);
-	wait_event_lock_irq(dev->room, is_empty(dev), dev->lock);
+	wait_event_lock_irq(dev->room, aftl_dev_is_empty(dev), dev->lock);
 	spin_unlock_irq(&dev->lock);
 	flush_work(&dev->work);
 }

@@ -75,6 +75,33 @@ bool aftl_dev_congested(const struct aftl_dev *dev)
 	return READ_ONCE(dev->op_end) - READ_ONCE(dev->head) < room_for_call(dev);
 }
 
+bool aftl_dev_is_empty(const struct aftl_dev *dev)
+{
+	return dev->head == dev->tail && list_empty(&dev->flushes) && list_empty(&dev->releases);
+}
+
+void aftl_dev_tell_room(struct aftl_dev *dev, bool congested)
+{
+	lockdep_assert_held(&dev->lock);
+	congested = congested && !aftl_dev_congested(dev);
+	/* Device time may stand still, and no request come that would let it go on. */
+	if (congested)
+		queue_work(dev->workers, &dev->work);
+	if (congested || aftl_dev_is_empty(dev))
+		wake_up_all(&dev->room);
+}
+
+void aftl_dev_give_back(struct aftl_dev *dev, u32 ops)
+{
+	bool congested = aftl_dev_congested(dev);
+
+	lockdep_assert_held(&dev->lock);
+	if (!ops)
+		return;
+	WRITE_ONCE(dev->claimed, dev->claimed - ops);
+	aftl_dev_tell_room(dev, congested);
+}
+
 static struct aftl_dev_op **chunk_at(const struct aftl_dev *dev, u32 number)
 {
 	return &dev->op_chunks[number >> AFTL_DEV_CHUNK_SHIFT & dev->op_mask];
