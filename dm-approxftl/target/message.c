@@ -365,27 +365,54 @@ static int run_gc(struct message *message)
 	return ret;
 }
 
-/* A shard has its part of some values, which the core does not let change. */
-static int set_param(struct message *message, u32 index, const struct aftl_config *config)
+/*
+ * A shard has its part of some values, which the core does not let change. A configuration, which
+ * is large, leaves the stack again.
+ */
+static noinline_for_stack void print_own_value(const struct message *message,
+					       const struct aftl_config *config, u32 index,
+					       char *value)
 {
-	struct aftl_disk *disk = message->device->disks[index];
 	int key = aftl_param_find(message->words[0]);
-	char value[AFTL_VALUE_SIZE];
 	struct aftl_config own;
-	int ret;
 
 	aftl_shard_config(&own, config, index);
 	aftl_param_print(aftl_param_at(key), aftl_param_get(&own, key), value);
+}
+
+/* Find out whether a shard accepts a change and has room for what that causes. */
+static int check_shard_param(struct message *message, u32 index, const struct aftl_config *config)
+{
+	struct aftl_disk *disk = message->device->disks[index];
+	char value[AFTL_VALUE_SIZE];
+	int ret;
+
+	print_own_value(message, config, index, value);
 	ret = begin_change(message, disk);
 	if (!ret)
-		ret = aftl_set_param(disk->ftl, message->words[0], value, message->error);
+		ret = aftl_check_param(disk->ftl, message->words[0], value, message->error);
 	aftl_disk_leave(disk);
 	return ret;
 }
 
+/* No signal ends it half way. A store at rest has had room, and nothing else uses it. */
+static void set_shard_param(struct message *message, u32 index, const struct aftl_config *config)
+{
+	struct aftl_disk *disk = message->device->disks[index];
+	char value[AFTL_VALUE_SIZE];
+	int ret;
+
+	print_own_value(message, config, index, value);
+	ret = aftl_disk_enter(disk, false);
+	if (!ret)
+		ret = aftl_set_param(disk->ftl, message->words[0], value, message->error);
+	aftl_disk_leave(disk);
+	WARN_ON_ONCE(ret);
+}
+
 /*
- * A reload of the line that is shown finds the same device. What one shard refuses all do, the
- * first one first.
+ * All shards change, or none: none does before each of them could. A reload of the line that is
+ * shown then finds the same device.
  */
 static int run_policy(struct message *message)
 {
@@ -397,10 +424,13 @@ static int run_policy(struct message *message)
 	if (!ret)
 		ret = aftl_config_check(&options->config, &config, message->error);
 	for (i = 0; !ret && i < message->device->shards.count; i++)
-		ret = set_param(message, i, &config);
-	if (!ret)
-		options->config = config;
-	return ret;
+		ret = check_shard_param(message, i, &config);
+	if (ret)
+		return ret;
+	for (i = 0; i < message->device->shards.count; i++)
+		set_shard_param(message, i, &config);
+	options->config = config;
+	return 0;
 }
 
 static int fail_block(struct message *message, const char *text)

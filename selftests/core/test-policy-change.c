@@ -328,6 +328,9 @@ static void live_parameters_change(void)
 		int ret;
 
 		aftl_param_print(aftl_param_at(i), wanted, text);
+		ret = aftl_check_param(device.ftl, aftl_param_at(i)->key, text, &device.error);
+		CHECK_EQ(ret, live ? 0 : -EINVAL);
+		CHECK_EQ(aftl_param_get(aftl_config(device.ftl), i), was);
 		ret = aftl_set_param(device.ftl, aftl_param_at(i)->key, text, &device.error);
 		CHECK_MSG(ret == (live ? 0 : -EINVAL), "%s: %d", aftl_param_at(i)->key, ret);
 		CHECK_EQ(aftl_param_get(aftl_config(device.ftl), i), live ? wanted : was);

@@ -94,13 +94,29 @@ static int check_live(const struct aftl *ftl, const struct aftl_config *config,
 			 aftl_param_at(index)->key, value);
 }
 
+static int change_config(const struct aftl *ftl, struct aftl_config *config, const char *key,
+			 const char *text, struct aftl_error *error)
+{
+	int ret;
+
+	*config = ftl->config;
+	ret = aftl_param_set(config, key, text, error);
+	return ret ? ret : check_live(ftl, config, aftl_param_find(key), error);
+}
+
+int aftl_check_param(const struct aftl *ftl, const char *key, const char *text,
+		     struct aftl_error *error)
+{
+	struct aftl_config config;
+
+	return change_config(ftl, &config, key, text, error);
+}
+
 int aftl_set_param(struct aftl *ftl, const char *key, const char *text, struct aftl_error *error)
 {
-	struct aftl_config config = ftl->config;
-	int ret = aftl_param_set(&config, key, text, error);
+	struct aftl_config config;
+	int ret = change_config(ftl, &config, key, text, error);
 
-	if (!ret)
-		ret = check_live(ftl, &config, aftl_param_find(key), error);
 	if (ret)
 		return ret;
 	ftl->config = config;

@@ -409,6 +409,10 @@ u64 aftl_hours(const struct aftl *ftl);
 int __must_check aftl_set_param(struct aftl *ftl, const char *key, const char *text,
 				struct aftl_error *error);
 
+/* Would aftl_set_param() be refused? With the same arguments, and nothing changes. */
+int __must_check aftl_check_param(const struct aftl *ftl, const char *key, const char *text,
+				  struct aftl_error *error);
+
 /**
  * aftl_fail_block() - @block has gone bad: move its data, then retire it
  * @ftl: device
