@@ -21,7 +21,7 @@ OTHER = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+"
 HIDDEN = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
                     r"|^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.S | re.M)
 OPERATOR = re.compile(r"(?<= )(?:[<>=!+|-]=|&&|\|\||<<|>>|[-<>+*/&|])(?= )|\b(?:true|false)\b")
-NUMBER = re.compile(r"(?<![\w.\[])\d+(?![\w.])")
+NUMBER = re.compile(r"(?<![\w.\[])(?:0|[1-9]\d*)(?![\w.])")
 NAME = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b(?!\()")
 STATEMENT = re.compile(r"(?<=\t)\*?\w+(?:\(|->|\.|\[|\+\+|--| [-+|&]?= )[^;{}]*;(?=\n)")
 CONDITION = re.compile(r"(?<=\tif )\(.*\)(?=\n| \{\n)")
@@ -57,7 +57,7 @@ def changes(text: str) -> Iterator[Change]:
         if not (found[0] == "*" and code[found.end() + 1:found.end() + 2] in ("(", "*", "")):
             yield Change(*found.span(), OTHER[found[0]])
     for found in NUMBER.finditer(code):
-        yield Change(*found.span(), str(int(found[0], 0) + 1) if found[0] != "1" else "0")
+        yield Change(*found.span(), str(int(found[0]) + 1) if found[0] != "1" else "0")
     names = sorted(set(NAME.findall(code)))
     for found in NAME.finditer(code):
         others = [name for name in names

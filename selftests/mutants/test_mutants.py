@@ -116,9 +116,9 @@ def test_an_entry_that_does_not_fit_the_tree_is_refused(
 
 def test_operators_change_code_alone() -> None:
     text = "/* a < b */\n#define A (1 < 2)\nint f(int a)\n{\n\tif (a < 3)\n\t\treturn B_X;\n" \
-           "\ta += g(\"<\");\n\treturn B_Y;\n}\n"
+           "\ta += g(\"<\", 0666);\n\treturn B_Y;\n}\n"
     made = {change.named("f.c", text) for change in operators.changes(text)}
     assert made == {
         "f.c:5: < becomes <=", "f.c:5: 3 becomes 4", "f.c:5: (a < 3) becomes (!(a < 3))",
-        "f.c:6: B_X becomes B_Y", "f.c:7: += becomes -=", 'f.c:7: a += g("<"); becomes ;',
+        "f.c:6: B_X becomes B_Y", "f.c:7: += becomes -=", 'f.c:7: a += g("<", 0666); becomes ;',
         "f.c:8: B_Y becomes B_X"}
