@@ -11,6 +11,21 @@
 #include "disk/disks.h"
 
 /**
+ * enum aftl_ownership - has a table the data of its mapped device?
+ * @AFTL_OWNS_NOTHING: another table has, or no table was resumed yet
+ * @AFTL_OWNS_NEW: no table had; this one is being resumed for the first time
+ * @AFTL_OWNS_DATA: in @device, or still in @source
+ *
+ * At most one table of a mapped device is not AFTL_OWNS_NOTHING. A resume takes the data over from
+ * the owner before anything can fail, for device-mapper destroys the table before in any case.
+ */
+enum aftl_ownership {
+	AFTL_OWNS_NOTHING,
+	AFTL_OWNS_NEW,
+	AFTL_OWNS_DATA,
+};
+
+/**
  * struct aftl_target - a table line in use
  * @list: in the list of all targets
  * @ti: device-mapper's side
@@ -19,7 +34,11 @@
  * @shards: how the device that it asks for is divided, and its shape
  * @device: what it stands for; NULL once another table has taken it over, and for a
  *	durable store before the first resume
- * @source: what an earlier table had, while it has not been taken over
+ * @source: data of an earlier table that @device has not taken over yet; NULL: none
+ * @source_options: the line of that table, which describes @source
+ * @source_sectors: its length
+ * @source_unit_sectors: its mapping unit
+ * @ownership: changed under the lock of the list and the gate
  * @zones: of a device with zones, a disk that reports them
  * @zones_below: the same, as if it were below
  * @lost: an earlier table had writes that it could not store, and may not have said so yet
@@ -36,6 +55,10 @@ struct aftl_target {
 	struct aftl_shards shards;
 	struct aftl_device *device;
 	struct aftl_device *source;
+	struct aftl_options source_options;
+	sector_t source_sectors;
+	u32 source_unit_sectors;
+	enum aftl_ownership ownership;
 	struct gendisk *zones;
 	struct dm_dev zones_below;
 	bool lost;

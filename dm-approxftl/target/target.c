@@ -3,7 +3,7 @@
  * The device-mapper target "approxftl": an SSD of 3D NAND that is emulated in real time.
  *
  * A table line makes a disk of its own at once, in memory only. When a table is
- * reloaded, the new target takes the old one's content in preresume: with the same
+ * reloaded, the new target becomes the owner of the data in preresume: with the same
  * parameters the disk as it is, otherwise what reload.c makes of it. A disk with a durable
  * store is opened in preresume, for another table may be using its block device until
  * then; reloading closes and opens it.
@@ -41,10 +41,21 @@ static void set_error(struct dm_target *ti, const struct aftl_error *error)
 	ti->error = sentences[index].text;
 }
 
-/* Has it a disk that holds the device's data, or to tell that some of them are lost? */
+/* Return true if @target owns data or has an unreported write error. */
 static bool has_data(const struct aftl_target *target)
 {
-	return target->source || target->lost || (target->resumed && target->device);
+	return target->ownership != AFTL_OWNS_NOTHING || target->lost;
+}
+
+/* The table line that describes the data of @target, and its length. */
+static const struct aftl_options *data_options(const struct aftl_target *target)
+{
+	return target->source ? &target->source_options : &target->options;
+}
+
+static sector_t data_sectors(const struct aftl_target *target)
+{
+	return target->source ? target->source_sectors : target->ti->len;
 }
 
 /*
@@ -100,38 +111,50 @@ static int check_sharing(const struct aftl_target *target, struct aftl_error *er
 	return 0;
 }
 
-/* What cannot be taken over later is refused now, while the old table still works. */
+/* Can @target take over the data of @owner, which may be itself: what it has in its source? */
+static int check_take_over(const struct aftl_target *target, const struct aftl_target *owner,
+			   struct aftl_error *error)
+{
+	const struct aftl_options *old = data_options(owner);
+	u32 old_unit = owner->source ? owner->source_unit_sectors : unit_sectors(owner);
+	sector_t sectors = data_sectors(owner);
+
+	if (old->store != target->options.store)
+		return aftl_fail(error, -EINVAL,
+				 "the device keeps its data in store %s; a reload cannot change that",
+				 old->store->name);
+	if (strcmp(old->device, target->options.device))
+		return aftl_fail(error, -EINVAL,
+				 "the device keeps its data on %s; a reload cannot move them",
+				 old->device);
+	if (target->below &&
+	    aftl_volume_config_check(&old->config, &target->options.config, error))
+		return -EINVAL;
+	if ((old->config.zoned || target->shards.geo.zones) &&
+	    (old->policy != target->options.policy ||
+	     memcmp(&old->config, &target->options.config, sizeof(old->config))))
+		return aftl_fail(error, -EINVAL,
+				 "the device has zones, or is to have some; a reload cannot change its parameters");
+	if (old_unit != unit_sectors(target))
+		return aftl_fail(error, -EINVAL,
+				 "the device has mapping units of %u sectors; a reload cannot change that",
+				 old_unit);
+	if (target->ti->len < sectors)
+		return aftl_fail(error, -EINVAL,
+				 "the device has %llu sectors; a reload cannot shrink it to %llu",
+				 (u64)sectors, (u64)target->ti->len);
+	return 0;
+}
+
+/*
+ * What cannot be taken over later is refused when the table is loaded, while the old one still
+ * works. Until the resume another table may become the owner, so it is checked once more then.
+ */
 static int check_predecessor(const struct aftl_target *target, struct aftl_error *error)
 {
 	const struct aftl_target *old = find_predecessor(target);
 
-	if (!old)
-		return 0;
-	if (old->options.store != target->options.store)
-		return aftl_fail(error, -EINVAL,
-				 "the device keeps its data in store %s; a reload cannot change that",
-				 old->options.store->name);
-	if (strcmp(old->options.device, target->options.device))
-		return aftl_fail(error, -EINVAL,
-				 "the device keeps its data on %s; a reload cannot move them",
-				 old->options.device);
-	if (target->below &&
-	    aftl_volume_config_check(&old->options.config, &target->options.config, error))
-		return -EINVAL;
-	if ((old->shards.geo.zones || target->shards.geo.zones) &&
-	    (old->options.policy != target->options.policy ||
-	     memcmp(&old->options.config, &target->options.config, sizeof(old->options.config))))
-		return aftl_fail(error, -EINVAL,
-				 "the device has zones, or is to have some; a reload cannot change its parameters");
-	if (unit_sectors(old) != unit_sectors(target))
-		return aftl_fail(error, -EINVAL,
-				 "the device has mapping units of %u sectors; a reload cannot change that",
-				 unit_sectors(old));
-	if (target->ti->len < old->ti->len)
-		return aftl_fail(error, -EINVAL,
-				 "the device has %llu sectors; a reload cannot shrink it to %llu",
-				 (u64)old->ti->len, (u64)target->ti->len);
-	return 0;
+	return old ? check_take_over(target, old, error) : 0;
 }
 
 /* Of a durable store even reads are written down: where, and how often. */
@@ -322,24 +345,45 @@ static bool same_device(const struct aftl_options *options, const struct aftl_de
 }
 
 /*
- * Take the disk with the data over from whoever has it. Whether or not that succeeds in
- * the end, device-mapper destroys the old table: from now on the data are ours to keep,
- * for a second attempt or for a further table.
+ * Make @target the owner of the data. Whether or not its resume succeeds in the end, device-mapper
+ * destroys the table before: from now on @target keeps the data, for a second attempt or for a
+ * further table.
  */
-static void inherit(struct aftl_target *target)
+static void take_ownership(struct aftl_target *target)
 {
 	struct aftl_target *old = find_predecessor(target);
 
-	if (target->source || target->resumed || !old)
+	lockdep_assert_held(&target->gate);
+	if (target->ownership != AFTL_OWNS_NOTHING || target->resumed)
+		return;
+	target->ownership = AFTL_OWNS_NEW;
+	if (!old)
 		return;
 	/* Of two gates ours is the first; whoever holds two has the lock of the list, too. */
 	mutex_lock_nested(&old->gate, SINGLE_DEPTH_NESTING);
-	swap(target->source, old->source);
-	if (!target->source)
-		swap(target->source, old->device);
-	/* Also of one that never came to use what it had inherited. */
+	if (old->source || old->device) {
+		target->source_options = *data_options(old);
+		target->source_sectors = data_sectors(old);
+		target->source_unit_sectors = old->source ? old->source_unit_sectors :
+							    unit_sectors(old);
+		swap(target->source, old->source);
+		if (!target->source)
+			swap(target->source, old->device);
+		target->ownership = AFTL_OWNS_DATA;
+	}
+	old->ownership = AFTL_OWNS_NOTHING;
+	/* Also of one that never came to use what it had taken over. */
 	target->lost |= old->lost;
 	mutex_unlock(&old->gate);
+}
+
+/* The resume is over. One that failed and found no data owns none. */
+static void settle_ownership(struct aftl_target *target, int ret)
+{
+	mutex_lock(&aftl_targets_lock);
+	if (target->ownership == AFTL_OWNS_NEW)
+		target->ownership = ret ? AFTL_OWNS_NOTHING : AFTL_OWNS_DATA;
+	mutex_unlock(&aftl_targets_lock);
 }
 
 static void drop_source(struct aftl_target *target)
@@ -367,8 +411,10 @@ static int settle_with_others(struct aftl_target *target, struct aftl_error *err
 	int ret;
 
 	mutex_lock(&aftl_targets_lock);
-	inherit(target);
+	take_ownership(target);
 	ret = check_sharing(target, error);
+	if (!ret && target->source)
+		ret = check_take_over(target, target, error);
 	mutex_unlock(&aftl_targets_lock);
 	return ret;
 }
@@ -432,8 +478,11 @@ static int begin_device(struct aftl_target *target, struct aftl_error *error)
 	ret = aftl_device_begin(target->device, &target->options.config, error);
 	if (!ret)
 		return 0;
-	aftl_device_destroy(target->device);
-	target->device = NULL;
+	/* Data in memory are nowhere else. */
+	if (target->below) {
+		aftl_device_destroy(target->device);
+		target->device = NULL;
+	}
 	return ret;
 }
 
@@ -453,6 +502,7 @@ static int target_preresume(struct dm_target *ti)
 		ret = offer_streams(target, &error);
 	if (!ret)
 		ret = begin_device(target, &error);
+	settle_ownership(target, ret);
 	mutex_unlock(&target->gate);
 	memalloc_noio_restore(flags);
 	if (ret)

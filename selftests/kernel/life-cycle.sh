@@ -225,6 +225,46 @@ other_table()
 	dmsetup reload aftl-cycle && dmsetup resume aftl-cycle
 }
 
+# until_waiting: the table that is being resumed has left its place, and waits for the one before
+until_waiting()
+{
+	while dmsetup info aftl-cycle | grep -q INACTIVE; do
+		sleep 0.1
+	done
+}
+
+# loaded_meanwhile SENTENCE STORE SECTORS: such a table is loaded while the first one with data is
+# being resumed: device-mapper waits for I/O of the table before, which is none of ours. It is
+# refused when it is resumed, and a table like the first one finds the data.
+loaded_meanwhile()
+{
+	# shellcheck disable=SC2086 # words
+	sectors=$(capacity $small) && create aftl-below none $small &&
+		dmsetup create aftl-cycle --table "0 $sectors linear /dev/mapper/aftl-below 0" &&
+		dmsetup suspend --nolockfs aftl-below || return
+	in_word d | dd of=/dev/mapper/aftl-cycle bs=256k iflag=fullblock oflag=direct 2>"$scratch/said" &
+	until [ "$(cut -c 9-17 "/sys/block/$(dmsetup info -c --noheadings -o blkdevname \
+		aftl-cycle)/inflight" | tr -d ' ')" -gt 0 ]; do
+		sleep 0.1
+	done
+	# shellcheck disable=SC2086 # words
+	line ram "$sectors" $small >"$scratch/first" && dmsetup reload aftl-cycle <"$scratch/first"
+	dmsetup resume aftl-cycle &
+	resumed=$!
+	until_waiting
+	# shellcheck disable=SC2086 # words
+	line "$2" "$3" $small | dmsetup reload aftl-cycle
+	loaded=$?
+	dmsetup resume aftl-below && wait "$resumed" && [ "$loaded" -eq 0 ] || return
+	wait
+	dd if=/dev/urandom of="$scratch/data" bs=1M count=8 2>"$scratch/said"
+	dd if="$scratch/data" of=/dev/mapper/aftl-cycle bs=1M oflag=direct 2>"$scratch/said"
+	! dmsetup resume aftl-cycle 2>"$scratch/said" && dmesg | grep -qF "$1" &&
+		other_table <"$scratch/first" && cmp -n 8388608 "$scratch/data" /dev/mapper/aftl-cycle
+	kept=$?
+	dmsetup remove aftl-cycle && dmsetup remove aftl-below && return "$kept"
+}
+
 # shellcheck disable=SC2086 # words
 create aftl-cycle ram $small || exit 1
 ktap_test_run 'a table is reloaded: state and counters stay' keeps_state
@@ -251,6 +291,10 @@ create aftl-cycle ram $small bits 2 || exit 1
 in_turn 'a cache comes and goes with I/O' under_load with_a_cache pause without_a_cache \
 	with_a_cache same_table without_a_cache
 dmsetup remove aftl-cycle
+in_turn 'a volume loaded during the first resume does not free the data in memory' loaded_meanwhile \
+	'the device keeps its data in store ram' /dev/mapper/aftl-below 8192
+in_turn 'a shorter table loaded during the first resume does not cut the data' loaded_meanwhile \
+	'a reload cannot shrink it to 8192' ram 8192
 ktap_test_run 'what does not fit the new table is kept for the next' keeps_data_that_do_not_fit
 in_turn 'what has no block left is not dropped by a reload' keeps_what_has_no_block
 finished
