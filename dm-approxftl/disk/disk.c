@@ -332,8 +332,8 @@ struct aftl_disk *aftl_disk_new(const struct aftl_options *options, u32 shard)
 }
 
 /*
- * The FTL of one shard is there already, its store may not be. A lack of memory is reported now, not
- * when all shards but the last have been read or the old table is gone.
+ * The FTL of one shard is there already, its store may not be. A lack of memory is reported now,
+ * not when all shards but the last have been read or the old table is gone.
  */
 static int check_memory(const struct aftl_options *options, const struct aftl *ftl,
 			struct aftl_error *error)

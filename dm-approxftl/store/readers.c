@@ -2,10 +2,10 @@
 /*
  * Reads from the block device that are under way.
  *
- * A slot may be erased in the model, and soon be written over, while it is still being read: before
- * that the queue waits for all reads of the block. It waits for no other reads, because a cgroup
- * may be throttled below. Each block has two counters of reads, so that new reads, of a page that is
- * programmed once more, do not make the queue wait for ever.
+ * A slot may be erased in the model, and soon be written over, while it is still being read:
+ * before that the queue waits for all reads of the block. It waits for no other reads, because a
+ * cgroup may be throttled below. Each block has two counters of reads, so that new reads, of a
+ * page that is programmed once more, do not make the queue wait for ever.
  */
 #include <linux/mm.h>
 
