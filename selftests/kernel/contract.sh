@@ -184,10 +184,12 @@ read_only_in_memory()
 }
 
 # Without io_poll: 6.1 lets poll whoever has nothing below, and polling finds what a timer ended.
+# Without segments: a volume passes those of the block device below on, see store.sh.
 limits_of()
 {
 	(cd "/sys/block/$(dmsetup info -c --noheadings -o blkdevname "$1")/queue" &&
-		grep -s . ./*_* ./rotational ./fua ./zoned | grep -v 'write_zeroes\|scheduler\|throttl\|io_poll')
+		grep -s . ./*_* ./rotational ./fua ./zoned |
+			grep -v 'write_zeroes\|scheduler\|throttl\|io_poll\|segment\|dma_align')
 }
 
 # On what has larger sectors and an odd end, they are the emulated device's all the same.

@@ -334,8 +334,8 @@ beside_a_limit()
 	wait "$member" && [ "$status" -eq 0 ] && dmsetup remove aftl-one
 }
 
-# iocost has the submitter sleep: here for 16 s for each 64 KiB. The root is not throttled. In the end
-# time runs a hundred times as fast.
+# iocost has the submitter sleep: here for 16 s for each of 64 reads of 64 KiB. The root is not
+# throttled. In the end time runs a hundred times as fast.
 beside_a_cost_model()
 {
 	[ -e "$scratch/cgroup/io.cost.qos" ] || return
@@ -346,7 +346,7 @@ beside_a_cost_model()
 			>"$scratch/cgroup/io.cost.qos" &&
 		echo "$dev ctrl=user model=linear rbps=4096 rseqiops=1 rrandiops=1 wbps=4096 wseqiops=1 wrandiops=1" \
 			>"$scratch/cgroup/io.cost.model" || return
-	in_cgroup dd if=/dev/mapper/aftl-one of=/dev/null bs=64k count=16 skip=128 iflag=direct
+	in_cgroup dd if=/dev/mapper/aftl-one of=/dev/null bs=64k count=64 skip=128 iflag=direct
 	root_works && root_works && member_waits
 	status=$?
 	echo "$dev enable=1 ctrl=user min=10000.00 max=10000.00" >"$scratch/cgroup/io.cost.qos"

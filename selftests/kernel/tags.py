@@ -959,7 +959,7 @@ def traced(path: str, device: str, *files: str) -> None:
     channels = {write.channel for write in noted}
     must(channels == {"file", "buffer"}, f"by {channels}")
     others = [event.text for event in events if event.name == "note"
-              and not event.text.startswith("approxftl write ")]
+              and not event.text.startswith(("approxftl write ", "approxftl zeroes "))]
     told_others = [" ".join(text.split(" ")[:2] + text.split(" ")[3:]) for text in others
                    if not text.endswith(" ready")]
     must(sorted(told_others) == ["approxftl label my label",

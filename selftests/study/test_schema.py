@@ -55,7 +55,7 @@ WHOLE: dict[str, Any] = {
 }
 #: What a study says of its other parts, which a schema cannot.
 OF_OTHERS = re.compile(
-    r"unknown (axis|key of \[\[exclude\]\]|value of \w+ in \[\[exclude\]\])|is in \[|"
+    r"no run has|unknown (axis|key of \[\[exclude\]\]|value of \w+ in \[\[exclude\]\])|is in \[|"
     r"says nothing without|seeds begin with|seeds are given and derived|takes no point out|"
     r"every point is excluded|are the most|no name of its own|are different axes|"
     r"each \[\[figure\]\] has x|an x unless|minimise or maximise|from is below to|log is true|"
