@@ -67,7 +67,7 @@ forgets_operations()
 	done >"$scratch/bytes"
 	echo "# ftl_bytes $(tr '\n' ' ' <"$scratch/bytes")"
 	grown=$(($(sort -n "$scratch/bytes" | tail -n 1) - $(sort -n "$scratch/bytes" | head -n 1)))
-	dmsetup remove aftl-one && [ "$grown" -lt $((16777216 / 4096 * 64)) ]
+	dmsetup remove aftl-one && [ "$grown" -lt $((4096 * 64)) ]
 }
 
 # Limits of the queue
