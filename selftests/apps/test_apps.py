@@ -336,7 +336,7 @@ def test_pages_show_it(tmp_path: Path) -> None:
                           capture_output=True, check=False, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     expected = json.loads(files[1].read_text())["quality"]["psnr_db"]
-    found = re.search(r"quality\.psnr_db</th><td>infinite</td><td>([\d.]+)", page.read_text())
+    found = re.search(r"PSNR, dB</th><td>infinite</td><td>([\d.]+)", page.read_text())
     assert found
     assert float(found[1]) == pytest.approx(expected, abs=0.01)
 
