@@ -77,7 +77,7 @@ int __must_check aftl_bdev_init(struct aftl_bdev *device, struct block_device *b
 /* From now on nothing is durable any more; the first time says so in the log. */
 void aftl_bdev_fail(struct aftl_bdev *device, int error);
 
-/* Who submits @bio, for a later aftl_bdev_write(). */
+/* Note the blkcg and I/O priority of @bio, for a later aftl_bdev_write(). */
 struct aftl_behalf aftl_bdev_behalf(struct bio *bio);
 
 /*

@@ -1248,7 +1248,7 @@ static size_t lost_bytes(const struct aftl_geometry *geo)
 	return BITS_TO_LONGS(geo->slots) * sizeof(long);
 }
 
-/* Beside the ring. */
+/* Memory of a queue besides its ring of operations. */
 static u64 other_bytes(const struct aftl_geometry *geo)
 {
 	return (sizeof(struct hlist_head) << pending_bits(geo)) + lost_bytes(geo) +

@@ -48,7 +48,7 @@ static u64 fixed_ops(const struct aftl_geometry *geo)
 	return aftl_burst(geo) + max_t(u64, programs, LEAST_OPS);
 }
 
-/* What a new store has. */
+/* Chunks of operations that a new store allocates. */
 static u64 first_chunks(const struct aftl_geometry *geo)
 {
 	u64 units = geo->kept_units ? LEAST_UNITS : 0;

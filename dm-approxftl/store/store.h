@@ -85,7 +85,7 @@ struct aftl_store_type {
 	/* Memory of everything else. */
 	u64 (*overhead)(struct aftl_store *store);
 
-	/* What overhead() says of a new store of a device of that shape. */
+	/* The bytes that overhead() will return for a new store of a device of this geometry. */
 	u64 (*need)(const struct aftl_geometry *geo);
 };
 

@@ -147,7 +147,7 @@ static int check_take_over(const struct aftl_target *target, const struct aftl_t
 }
 
 /*
- * What cannot be taken over later is refused when the table is loaded, while the old one still
+ * A table that cannot take the data over is refused when it is loaded, while the old one still
  * works. Until the resume another table may become the owner, so it is checked once more then.
  */
 static int check_predecessor(const struct aftl_target *target, struct aftl_error *error)

@@ -86,7 +86,8 @@ of_queue()
 	done
 }
 
-# What is the emulated device's own, and why; the others are as those of dm-linear beside it.
+# Queue attributes that the emulated device sets itself, with the reason; all others must equal
+# those of dm-linear beside it.
 # - sectors are mapping units, pages are written whole, a program of all LUNs is the best request:
 #   logical_block_size physical_block_size minimum_io_size optimal_io_size hw_sector_size
 #   zone_write_granularity read_ahead_kb
@@ -151,8 +152,8 @@ limits_of_crypt()
 		dmsetup remove aftl-crypt && wipe /dev/ram1
 }
 
-# What dm-crypt refuses must be refused as not aligned, not as an error of the medium; the memory of
-# the reader is aligned to so many bytes.
+# A read that dm-crypt refuses must end with EINVAL, not with a medium error. The memory of the
+# reader is aligned to so many bytes.
 reads_into_odd_memory()
 {
 	python - <<'END'
