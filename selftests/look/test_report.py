@@ -1039,7 +1039,7 @@ def test_a_hundred_workloads_fit(page: Path, result: Json, tmp_path: Path,
     assert (columns["input"], columns["policy"]) == ("load-000", POLICIES[3])
     assert float(columns["array_erases"]) == int(runs[3]["counters"]["array_erases"] * (
         1.33 if runs[3]["counters"]["array_erases"] > 1000 else 1))
-    row = re.search(r'<th scope="row">erases|<th scope="row">energy</th>(.*?)</tr>', html)
+    row = re.search(r'<th scope="row">energy</th>(.*?)</tr>', html[html.index('id="tables"'):])
     assert row and row[1].count("<td>") == len(POLICIES) - 1
 
     # All that a processor does until the page answers, whoever else wants it.
