@@ -4,7 +4,6 @@
     [name-of-the-mutant]
     breaks = "the sentence that is no longer true"
     caught_by = "AREA/TEST [ARGUMENT...]", or "kernel TEST...", or "kernel TEST: POINT"
-    section = "docs/design.md: Zones"    # optional: the section of a document that says it
     file = "dm-approxftl/core/ftl/zone.c"
     function = "reset_zone"              # or macro, or initialised object; none: the whole file
     old = "close_blocks(ftl, zone);"
@@ -31,7 +30,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parents[1]
-KEYS = {"breaks", "caught_by", "section", "file", "function", "old", "new", "replace"}
+KEYS = {"breaks", "caught_by", "file", "function", "old", "new", "replace"}
 EDIT_KEYS = {"file", "function", "old", "new"}
 CAUGHT_BY = re.compile(r"[a-z-]+/[\w-]+( .+)?|kernel(-[a-z]+)? [\w-]+( [\w-]+)*(: .+)?")
 
@@ -62,7 +61,6 @@ class Mutant:
     name: str
     breaks: str
     caught_by: str
-    section: str
     edits: tuple[Edit, ...]
 
 
@@ -216,12 +214,6 @@ def read(path: Path) -> str:
     return path.read_text()
 
 
-def has_section(document: Path, title: str) -> bool:
-    """Return whether a document has a heading TITLE."""
-    heading = re.compile(rf"^#+ {re.escape(title)}$", re.M)
-    return document.is_file() and heading.search(read(document)) is not None
-
-
 def edit_of(words: dict[str, Any], inherited: dict[str, Any]) -> Edit:
     """Understand `file`, `function`, `old` and `new`."""
     if unknown := set(words) - EDIT_KEYS:
@@ -254,7 +246,7 @@ def mutant_of(name: str, words: dict[str, Any]) -> Mutant:
     if not isinstance(more, list):
         raise MutantError("`replace` is no list of tables: write [[NAME.replace]]")
     edits = [edit_of(each, base) for each in more]
-    return Mutant(name, words["breaks"], words["caught_by"], words.get("section", ""), tuple(edits))
+    return Mutant(name, words["breaks"], words["caught_by"], tuple(edits))
 
 
 def load(area: Path) -> tuple[list[Mutant], list[str]]:
@@ -278,9 +270,6 @@ def tests_of(mutant: Mutant) -> list[str]:
 
 def check(mutant: Mutant, top: Path) -> str:
     """Return why a mutant does not fit the sources of TOP, in a sentence; nothing if it does."""
-    document, _, title = mutant.section.partition(": ")
-    if mutant.section and not has_section(top / document, title):
-        return f'{mutant.name}: {document} has no section "{title}"'
     for test in tests_of(mutant):
         if not any((top / file).is_file() for file in test.split()):
             return f"{mutant.name}: caught_by names a test that is not there: {test.split()[0]}"

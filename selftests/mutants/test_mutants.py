@@ -99,7 +99,6 @@ def test_a_wrong_entry_is_refused(tmp_path: Path, text: str, problem: str) -> No
     ("file = 'no.c'", "there is no file no.c"),
     ("caught_by = 'core/test-none'", "caught_by names a test that is not there: selftests/core"),
     ("caught_by = 'kernel none: point'", "caught_by names a test that is not there: selftests/ker"),
-    ("section = 'README.md: None'", 'README.md has no section "None"'),
     ("new = 'def load('", "`new` is what selftests/mutants/table.py has"),
 ])
 def test_an_entry_that_does_not_fit_the_tree_is_refused(
