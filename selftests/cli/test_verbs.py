@@ -184,6 +184,13 @@ def test_standard_line() -> None:
     assert " ".join(planned()) == line
 
 
+def test_the_starting_state_of_a_device_in_memory_is_said() -> None:
+    """A volume starts with the data that it holds."""
+    for words, state in (((), "empty"), (("fill=random",), "random")):
+        assert json_of("create", "ssd", "-n", *words)["starting_state"] == state
+    assert "starting_state" not in json_of("create", "ssd", "-n", "--store", "/dev/null")
+
+
 @pytest.mark.parametrize("profile", names("profiles"))
 def test_every_profile_comes_back(profile: str) -> None:
     table = planned("--profile", profile, "--policy", "baseline")

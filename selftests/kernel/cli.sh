@@ -84,7 +84,7 @@ same_line()
 node_at_once()
 {
 	ends 0 create aftl-cli blocks=64 word_lines=8 op=30 timing=off && [ -b /dev/mapper/aftl-cli ] &&
-		says '^/dev/mapper/aftl-cli: 89.60 MiB, profile demo, policy approxftl, store ram$'
+		says '^/dev/mapper/aftl-cli: 89.60 MiB, profile demo, policy approxftl, store ram, starts empty$'
 }
 
 without_udev()

@@ -277,7 +277,7 @@ def test_verified_is_said() -> None:
 
 
 def test_progress_only_when_wanted() -> None:
-    assert run("sim", *SMALL).err == ""
+    assert run("sim", *SMALL, "--fill", "sequential").err == ""
     assert "baseline: " in run("sim", "--requests", "20000", "--progress").err
 
 

@@ -8,6 +8,7 @@
 #include "device-verbs.h"
 #include "human-units.h"
 #include "interruption.h"
+#include "starting-state.h"
 #include "uuid.h"
 #include "verbs.h"
 #include "volume-verbs.h"
@@ -44,6 +45,12 @@ static int set_keys(const struct device_options *options, bool profiles, bool *b
 		ret = target_line_set(line, options->keys[i], options->values[i], error);
 	}
 	return ret;
+}
+
+/* A volume starts with the data that it holds; the table line says what is in memory. */
+static bool on_volume(const struct target_line *line)
+{
+	return line->store[0] == '/';
 }
 
 static int parse_size(const struct device_options *options, u64 *sectors, struct aftl_error *error)
@@ -112,7 +119,7 @@ static int check_store(const struct target_line *line, struct aftl_error *error)
 {
 	struct stat found;
 
-	if (line->store[0] != '/')
+	if (!on_volume(line))
 		return 0;
 	if (stat(line->store, &found))
 		return aftl_fail(error, -ENOENT, "store %.80s: %s", line->store, strerror(errno));
@@ -156,6 +163,8 @@ static void print_json(const struct device_options *options, const struct plan *
 	json_string(&json, "policy", plan->line.policy->name);
 	json_string(&json, "timing", timing);
 	json_bool(&json, "made_volume", plan->made);
+	if (!on_volume(&plan->line))
+		json_string(&json, "starting_state", starting_state_word(&plan->line.config));
 	json_envelope_end(&json);
 }
 
@@ -172,17 +181,20 @@ static void print_volume(const struct plan *plan)
 static void print_plan(const struct device_options *options, const struct plan *plan,
 		       const char *arguments)
 {
-	char size[HUMAN_SIZE];
+	char size[HUMAN_SIZE], starting[STARTING_STATE_SIZE];
 
 	human_bytes(size, plan->sectors * TARGET_SECTOR);
+	starting_state_print(&plan->line.config, starting);
 	if (options->json) {
 		print_json(options, plan, arguments);
 	} else if (options->dry_run) {
 		print_command(plan, arguments);
 	} else {
 		print_volume(plan);
-		printf("/dev/mapper/%s: %s, profile %s, policy %s, store %s\n", plan->name, size,
-		       plan->line.profile, plan->line.policy->name, plan->line.store);
+		printf("/dev/mapper/%s: %s, profile %s, policy %s, store %s%s%s\n", plan->name, size,
+		       plan->line.profile, plan->line.policy->name, plan->line.store,
+		       on_volume(&plan->line) ? "" : ", ",
+		       on_volume(&plan->line) ? "" : starting);
 	}
 }
 
@@ -191,7 +203,7 @@ static int make_volume(struct plan *plan, struct aftl_error *error)
 	struct target_line *line = &plan->line;
 	struct aftl_superblock *super = &plan->super;
 
-	if (line->store[0] != '/')
+	if (!on_volume(line))
 		return 0;
 	super->config = line->config;
 	scnprintf(super->profile, sizeof(super->profile), "%s", line->profile);

@@ -5,6 +5,7 @@
 #include "json-envelope.h"
 #include "json-parameters.h"
 #include "report.h"
+#include "starting-state.h"
 
 static void put_geometry(struct json_writer *json, const struct sim_result *result)
 {
@@ -582,6 +583,8 @@ void sim_report_json(const struct sim_report *report, FILE *out)
 	else
 		json_null(&json, "profile");
 	json_u64(&json, "seed", first->config.seed);
+	json_string(&json, "starting_state",
+		    first->profile ? starting_state_word(&first->config) : "saved");
 	json_parameters(&json, &first->config);
 	put_geometry(&json, first);
 	put_stream(&json, report->options, first);

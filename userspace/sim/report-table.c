@@ -4,6 +4,7 @@
  * beside all policies but the first, the ratio to the first.
  */
 #include "report.h"
+#include "starting-state.h"
 #include "text-table.h"
 
 enum unit {
@@ -613,11 +614,14 @@ static void print_device(const struct sim_result *result, FILE *out)
 {
 	char capacity[HUMAN_SIZE];
 	char physical[HUMAN_SIZE];
+	char starting[STARTING_STATE_SIZE] = "starts as it was saved";
 
 	human_bytes(capacity, result->units * result->geo.unit_bytes);
 	human_bytes(physical, result->slots * result->geo.unit_bytes);
-	fprintf(out, "device: %s, %s of %s, %u dies on %u channels, ",
-		result->profile ? result->profile : "from a file", capacity, physical,
+	if (result->profile)
+		starting_state_print(&result->config, starting);
+	fprintf(out, "device: %s, %s, %s of %s, %u dies on %u channels, ",
+		result->profile ? result->profile : "from a file", starting, capacity, physical,
 		result->geo.luns, result->geo.channels);
 	if (result->config.shards > 1)
 		fprintf(out, "%llu shards, ", (unsigned long long)result->config.shards);

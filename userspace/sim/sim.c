@@ -15,10 +15,14 @@
 #include "raid.h"
 #include "report.h"
 #include "sharded.h"
+#include "shares.h"
 #include "sim.h"
 #include "trace-import.h"
 
 #define RUN_NAME 64
+
+/* Reads of unwritten data that are worth a warning, in 1/1000 of all. */
+#define UNWRITTEN_MATTERS 10
 
 /* The seed is told where there are several. */
 static void name_run(const struct sim_options *options, const char *policy, u64 seed,
@@ -71,6 +75,88 @@ static void warn_of_warmup(const struct sim_options *options, const struct sim_r
 			    name, (unsigned long long)all);
 }
 
+/* What to do about reads of unwritten data, if the starting state of the device can be chosen. */
+static const char *unwritten_remedy(const struct sim_result *result)
+{
+	const struct aftl_config *config = &result->config;
+
+	if (!result->profile || config->zoned)
+		return "";
+	if (config->fill == AFTL_FILL_NONE)
+		return "; --fill random writes all data first";
+	return config->fill_valid < SHARE_WHOLE ? "; --fill_valid 100% writes all data first" : "";
+}
+
+static bool reads_unwritten(const struct sim_result *result)
+{
+	const struct aftl_counters *counters = &result->stats.counters;
+
+	return scaled_ratio(counters->unmapped_read_units, counters->host_read_units, 1000) >=
+	       UNWRITTEN_MATTERS;
+}
+
+static bool takes_no_time(const struct sim_result *result)
+{
+	return !result->elapsed_ns && result->requests;
+}
+
+/*
+ * The first of the runs that @matches, by its name, and how many more there are: all runs have the
+ * same requests and the same starting state, so that one sentence is enough. NULL if there is none.
+ */
+static const struct sim_result *first_match(const struct sim_report *all,
+					    bool (*matches)(const struct sim_result *result),
+					    char name[RUN_NAME])
+{
+	const struct sim_result *first = NULL;
+	unsigned int i, more = 0;
+	size_t used;
+
+	for (i = 0; i < all->count; i++) {
+		if (!matches(&all->results[i]))
+			continue;
+		if (first)
+			more++;
+		else
+			first = &all->results[i];
+	}
+	if (!first)
+		return NULL;
+	name_run(all->options, first->policy->name, first->config.seed, name);
+	used = strlen(name);
+	if (more)
+		scnprintf(name + used, RUN_NAME - used, " and %u more", more);
+	return first;
+}
+
+/* A read of data that nobody has written takes no flash time, which looks like a fast device. */
+static void warn_of_unwritten(const struct sim_report *all)
+{
+	char name[RUN_NAME];
+	const struct sim_result *result = first_match(all, reads_unwritten, name);
+	const struct aftl_counters *counters;
+	u64 share;
+
+	if (!result)
+		return;
+	counters = &result->stats.counters;
+	share = scaled_ratio(counters->unmapped_read_units, counters->host_read_units, 1000);
+	complain_of("sim",
+		    "warning: %s: %llu.%llu %% of reads hit unwritten data and took no flash time%s",
+		    name, (unsigned long long)share / 10, (unsigned long long)share % 10,
+		    unwritten_remedy(result));
+}
+
+static void warn_of_no_time(const struct sim_report *all)
+{
+	char name[RUN_NAME];
+
+	if (first_match(all, takes_no_time, name))
+		complain_of("sim",
+			    "warning: %s: the simulated time is 0: no request waited for flash, link or controller; set --link and --controller, or send more --requests",
+			    name);
+}
+
 static void warn(const struct sim_report *all)
 {
 	unsigned int i;
@@ -78,6 +164,8 @@ static void warn(const struct sim_report *all)
 	warn_of_misfits(&all->results[0].notes);
 	for (i = 0; i < all->count; i++)
 		warn_of_warmup(all->options, &all->results[i]);
+	warn_of_unwritten(all);
+	warn_of_no_time(all);
 }
 
 /**

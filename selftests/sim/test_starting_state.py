@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The state in which a device starts is said, and warned of where it misleads."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from selftests.sim.support import Record, run, write_trace
+
+UNWRITTEN = "% of reads hit unwritten data and took no flash time"
+SMALL = ("--blocks=32", "--op=40%", "--requests=2000")
+
+
+@pytest.mark.parametrize(("given", "words", "state"), [
+    ((), "demo, starts empty, ", "empty"),
+    (("--fill=sequential", "--fill_valid=50%"), "demo, starts filled in sequence, 50 % valid, ",
+     "sequential"),
+    (("--fill=random", "--fill_overwrite=100%"),
+     "demo, starts filled at random, 100 % valid, then 100 % overwritten, ", "random"),
+    (("--fill=sequential", "--fill_valid=12.5%"), "demo, starts filled in sequence, 12.5 % valid, ",
+     "sequential"),
+    (("--fill=random", "--fill_valid=0%"), "demo, starts empty, ", "empty"),
+])
+def test_the_first_line_and_json_say_it(given: tuple[str, ...], words: str, state: str) -> None:
+    assert run("sim", *SMALL, *given).out.splitlines()[0].startswith(f"device: {words}")
+    assert json.loads(run("sim", *SMALL, *given, "--json").out)["starting_state"] == state
+
+
+def test_a_saved_device_says_so(tmp_path: Path) -> None:
+    assert run("sim", *SMALL, "-q", f"--dump={tmp_path}/d").code == 0
+    done = run("sim", f"--load={tmp_path}/d", "--requests=100", "--json")
+    assert json.loads(done.out)["starting_state"] == "saved"
+
+
+def test_reads_of_unwritten_data_are_said(tmp_path: Path) -> None:
+    assert UNWRITTEN not in run("sim", *SMALL, "--fill=random").err
+    assert (f"baseline: 100.0 {UNWRITTEN}; --fill random writes all data first\n"
+            in run("sim", *SMALL, "--write-share=0%").err)
+    half = run("sim", *SMALL, "--fill=sequential", "--fill_valid=50%", "--write-share=0%").err
+    share = re.search(rf"baseline: ([0-9.]+) {UNWRITTEN}; --fill_valid 100% writes", half)
+    assert share and 45 < float(share[1]) < 55
+    both = run("sim", *SMALL, "--write-share=0%", "--policy=baseline,delta_b", "--seed=1,2").err
+    assert both.count(UNWRITTEN) == 1 and f"baseline, seed 1 and 3 more: 100.0 {UNWRITTEN}" in both
+    # Discarded data are no question of the starting state.
+    discarded = run("sim", *SMALL, "--fill=random", "--write-share=0%", "--discard-share=50%").err
+    assert f"{UNWRITTEN}\n" in discarded
+    # Data that the trace itself writes first are no reason for a warning.
+    trace = write_trace(tmp_path / "t.aft", [Record(n, 8 * (n % 50), 8, int(n < 50))
+                                             for n in range(100)])
+    assert UNWRITTEN not in run("sim", f"--trace={trace}").err
+
+
+def test_no_simulated_time_is_said() -> None:
+    words = "baseline: the simulated time is 0: no request waited for flash"
+    assert words in run("sim", "--write-share=100%", "--buffer=64MiB", "--requests=1000").err
+    assert words not in run("sim", "--requests=1000").err
+    assert words not in run("sim", "--requests=0").err
