@@ -549,10 +549,15 @@ def test_simulate_passes_the_exit_status_on(tmp_path: Path) -> None:
     assert "unknown policy" in done.err
 
 
-def test_fold_in_the_simulator_wants_a_size(tmp_path: Path) -> None:
+def test_fold_in_the_simulator(tmp_path: Path) -> None:
+    """Where the size ends, or else where the device does; without it such a trace is refused."""
     trace = write_trace(tmp_path / "t.aft", [unit(0, 1 << 20, WRITE)])
-    assert "--size SIZE" in replay("--simulate", trace, "--fold").err
-    assert replay("--simulate", trace, "--fold", "--size", str(MIB)).code == 0
+    refused = replay("--simulate", trace)
+    assert (refused.code, "--fold takes addresses modulo" in refused.err) == (1, True), refused.err
+    for size, wrapped in (((), 1), (("--size", str(MIB)), 0)):
+        done = replay("--simulate", trace, "--fold", *size, "--json")
+        assert done.code == 0, done.err
+        assert json.loads(done.out)["stream"]["wrapped_requests"] == wrapped
 
 
 PAGE = TOP / "trace-tools/replay/approxftl-replay.1.rst"

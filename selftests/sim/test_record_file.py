@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -274,6 +275,30 @@ def test_all_operations(tmp_path: Path) -> None:
     assert counters["host_flush_requests"] == 1
 
 
+def test_a_trace_of_a_larger_device_is_refused(tmp_path: Path) -> None:
+    """Before anything is simulated; the number of blocks that is named is enough."""
+    sectors = sim("--requests", "0", "--blocks", "50")["geometry"]["capacity_bytes"] // 512
+    fits = [Record(n, 8 * n, 8, WRITE) for n in range(9)]
+    path = write_trace(tmp_path / "x.aft", [*fits, Record(9, 3 * sectors, 8, WRITE)])
+    small = ("--blocks", "50", "--trace")
+    done = run("sim", *small, path, "--json")
+    assert (done.code, done.out) == (1, "")
+    said = re.search(r"it reaches to byte (\d+), the device has (\d+); --blocks (\d+) makes",
+                     done.err)
+    assert said, done.err
+    assert [int(number) for number in said.groups()[:2]] == [512 * (3 * sectors + 8), 512 * sectors]
+
+    def wrapped(*arguments: str | Path) -> int:
+        return int(sim(*arguments)["stream"]["wrapped_requests"])
+
+    assert wrapped("--blocks", said[3], "--trace", path) == 0
+    assert wrapped(*small, path, "--fold") == 1
+    # Requests that are not played cannot be too large; a pipe is refused on the way.
+    assert wrapped(*small, path, "--requests", "9") == 0
+    done = run("sim", *small, "-", stdin=path.read_bytes())
+    assert done.code == 1 and said[0] in done.err
+
+
 def test_misfits_are_counted(tmp_path: Path) -> None:
     capacity = sim("--requests", "0")["geometry"]["capacity_bytes"] // 512
     header = Header(classes=("precise", "approximate", "sloppy"))
@@ -286,13 +311,13 @@ def test_misfits_are_counted(tmp_path: Path) -> None:
         Record(5, 0, 8, WRITE, klass=2),
         Record(6, 0, 8, READ, klass=2),
     ]
-    done = run("sim", "--trace", write_trace(tmp_path / "x.aft", records, header))
+    done = run("sim", "--trace", write_trace(tmp_path / "x.aft", records, header), "--fold")
     assert done.code == 0
     assert "note: 2 requests were widened to whole mapping units" in done.err
     assert "warning: 2 requests were beyond the capacity and were taken modulo it" in done.err
     assert "warning: 1 requests were larger than the device and were cut" in done.err
     assert "note: 1 writes of an unknown tag class were taken as precise" in done.err
-    stream = sim("--trace", tmp_path / "x.aft")["stream"]
+    stream = sim("--trace", tmp_path / "x.aft", "--fold")["stream"]
     assert stream["widened_requests"] == 2
     assert stream["wrapped_requests"] == 2
     assert stream["clipped_requests"] == 1

@@ -58,7 +58,7 @@ def test_what_stands_on_standard_error_is_the_same(tmp_path: Path) -> None:
     trace = tmp_path / "x.csv"
     trace.write_text("t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class\n"
                      "1,write,700000000,100,0,0,0,precise\n")
-    several = ("sim", "--policy", "baseline,vth_b", "--seed", "1..2", "--trace", trace)
+    several = ("sim", "--policy", "baseline,vth_b", "--seed", "1..2", "--trace", trace, "--fold")
     done = run(*several, "--jobs", "2")
     assert [line.split()[-1] for line in done.err.splitlines()] == ["it", "units"]
     assert done == run(*several, "--jobs", "1")

@@ -102,7 +102,7 @@ def test_the_simulator_reads_it(tmp_path: Path) -> None:
     file = tmp_path / "a.aft"
     synth("--like", "PRXY_0", "--requests", "5000", "--approx-share", "1", "-O", file)
     done = subprocess.run([BUILD / "approxftl", "sim", f"--trace={file}", "--profile=tcad18",
-                           "--arrival=closed", "--json=-", "--quiet", "--blocks=64",
+                           "--fold", "--arrival=closed", "--json=-", "--quiet", "--blocks=64",
                            "--policy=vth_b"],
                           capture_output=True, text=True, check=True)
     run = json.loads(done.stdout)["runs"][0]

@@ -456,16 +456,13 @@ static enum exit_code to_simulator(struct replay *replay, struct aftl_error *err
 
 	if (!ret && options->fold && options->size_bytes)
 		ret = fold_stream(replay, options->size_bytes, error);
-	else if (!ret && options->fold)
-		ret = aftl_fail(error, -EINVAL,
-				"--fold needs to know where the device ends: --size SIZE");
 	if (ret) {
 		complain_of("replay", "%s", error->text);
 		return exit_code_of_input(ret);
 	}
 	changed = !stream_is_record_file(replay->stream) ||
-		  options->speed != REPLAY_SPEED_ONE || options->fold || options->align_bytes ||
-		  options->requests;
+		  options->speed != REPLAY_SPEED_ONE || options->align_bytes ||
+		  options->requests || (options->fold && options->size_bytes);
 	return simulate(options, replay->stream, changed);
 }
 

@@ -11,7 +11,7 @@
 #include "version.h"
 
 /* Arguments that are put before the user's own. */
-#define OWN_ARGUMENTS 12
+#define OWN_ARGUMENTS 13
 
 struct command {
 	char program[PATH_MAX];
@@ -94,6 +94,9 @@ static void make_command(struct command *command, const struct replay_options *o
 			  (unsigned long long)options->closed_loop);
 		add(command, command->depth);
 	}
+	/* Without a size the simulator folds at the end of its own device. */
+	if (options->fold)
+		add(command, "--fold");
 	if (options->seed_given) {
 		scnprintf(command->seed, sizeof(command->seed), "--seed=%llu",
 			  (unsigned long long)options->seed);

@@ -15,6 +15,7 @@ static const struct relation needs[] = {
 	{ "from", "trace" },	      { "time-unit", "trace" },	   { "offset-unit", "trace" },
 	{ "columns", "trace" },	      { "device", "trace" },	   { "from-issue", "trace" },
 	{ "strict", "trace" },
+	{ "fold", "trace" },
 	{ "repeat", "trace" },	      { "time-scale", "trace" },   { "approx-run", "approx-share" },
 	{ "level-2-share", "approx-share" }, { "level-3-share", "approx-share" },
 	{ "hot-share", "hot-range" }, { "hot-range", "hot-share" }, { "histogram", "json" },

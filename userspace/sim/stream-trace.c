@@ -15,6 +15,8 @@
  * @reader: of the file
  * @unit_shift: sectors in a unit, as a power of two
  * @units: of the device
+ * @blocks: in each of its planes
+ * @fold: requests beyond @units are taken modulo it
  * @scale: of times, in 10^-12
  * @left: how often to play it after this time
  * @first_ns: time stamp of the file's first record
@@ -33,6 +35,8 @@ struct trace {
 	struct record_reader *reader;
 	u32 unit_shift;
 	u64 units;
+	u64 blocks;
+	bool fold;
 	u64 scale;
 	u64 left;
 	u64 first_ns;
@@ -88,18 +92,39 @@ static void fit_units(struct trace *trace, struct sim_request *request, u64 firs
 	request->units = units;
 }
 
+/* The unit behind the last one of @record. */
+static u64 end_of(const struct trace *trace, const struct aftl_record *record)
+{
+	u64 mask = (1ULL << trace->unit_shift) - 1;
+
+	if (record->op == AFTL_OP_FLUSH)
+		return 0;
+	return (record->off_sect + record->nsect + mask) >> trace->unit_shift;
+}
+
 static void fit_request(struct trace *trace, struct sim_request *request,
 			const struct aftl_record *record)
 {
 	u64 mask = (1ULL << trace->unit_shift) - 1;
-	u64 end = record->off_sect + record->nsect;
 	u64 first = record->off_sect >> trace->unit_shift;
 
 	if (record->op == AFTL_OP_FLUSH)
 		return;
-	if ((record->off_sect | end) & mask)
+	if ((record->off_sect | (record->off_sect + record->nsect)) & mask)
 		trace->stream.notes.widened++;
-	fit_units(trace, request, first, ((end + mask) >> trace->unit_shift) - first);
+	fit_units(trace, request, first, end_of(trace, record) - first);
+}
+
+/* A trace of a larger device: folded, it is a denser load than the recorded one. */
+static int complain_beyond(const struct trace *trace, u64 end, struct aftl_error *error)
+{
+	u64 bytes = AFTL_RECORD_SECTOR_BYTES << trace->unit_shift;
+
+	return aftl_fail(error, -EINVAL,
+			 "--trace: it reaches to byte %llu, the device has %llu; --blocks %llu makes it that large, --fold takes addresses modulo its capacity",
+			 (unsigned long long)(end * bytes),
+			 (unsigned long long)(trace->units * bytes),
+			 (unsigned long long)(end * trace->blocks / trace->units + 1));
 }
 
 static void fit_class(struct trace *trace, struct sim_request *request,
@@ -164,6 +189,8 @@ static int next_request(struct sim_stream *stream, struct sim_request *request,
 
 	if (ret <= 0)
 		return ret;
+	if (!trace->fold && end_of(trace, &record) > trace->units)
+		return complain_beyond(trace, end_of(trace, &record), error);
 	*request = (struct sim_request){
 		.op = record.op,
 		.flags = record.fua ? AFTL_REQUEST_FUA : 0,
@@ -195,6 +222,26 @@ static void learn_classes(struct trace *trace)
 	}
 }
 
+/*
+ * Refuses a trace that is too large before anything is simulated. What cannot be read twice is
+ * refused at the request that is beyond the device.
+ */
+static int check_end(struct trace *trace, u64 requests, struct aftl_error *error)
+{
+	struct aftl_record record;
+	u64 end = 0;
+
+	if (trace->fold || record_rewind(trace->reader))
+		return 0;
+	while (requests-- && record_next(trace->reader, &record, error) > 0)
+		end = max(end, end_of(trace, &record));
+	if (end > trace->units)
+		return complain_beyond(trace, end, error);
+	if (record_rewind(trace->reader))
+		return aftl_fail(error, -EIO, "--trace: the record file cannot be rewound");
+	return 0;
+}
+
 int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 		   const struct aftl_config *config, const struct aftl_geometry *geo,
 		   u64 units, struct aftl_error *error)
@@ -218,7 +265,13 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 	trace->queues = aftl_weights(config->queue_weights) ? : 1;
 	if (trace->queues == 1 && sim_option_given(options, "queue-by"))
 		trace->queues = AFTL_QUEUES_MAX;
+	trace->blocks = config->blocks;
+	trace->fold = options->fold;
 	learn_classes(trace);
-	*out = &trace->stream;
-	return 0;
+	ret = check_end(trace, sim_options_limit(options), error);
+	if (ret)
+		close_trace(&trace->stream);
+	else
+		*out = &trace->stream;
+	return ret;
 }

@@ -100,7 +100,7 @@ function actionsOf(text, side) {
 
 function streamArgs(state) {
 	if (state.trace)
-		return ["--trace", state.trace];
+		return ["--trace", state.trace, "--fold"];
 	const skew = Number(state.skew);
 	return ["--write-share", `${state.w}%`, "--approx-share", `${state.x}%`, "--size", state.size,
 		...skew ? ["--workload", "zipf", "--zipf-skew", state.skew] : [],
