@@ -259,6 +259,12 @@ void aftl_device_stop(struct aftl_device *device)
 		aftl_disk_stop(device->disks[i - 1]);
 }
 
+void aftl_device_empty_buffers(struct aftl_device *device)
+{
+	aftl_each_disk(disk, device)
+		aftl_disk_empty_buffer(*disk);
+}
+
 static void drop_tags(struct aftl_device *device)
 {
 	if (device->tags.count)

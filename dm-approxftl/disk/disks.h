@@ -86,6 +86,9 @@ int __must_check aftl_device_begin(struct aftl_device *device, const struct aftl
  */
 void aftl_device_destroy(struct aftl_device *device);
 
+/* As aftl_disk_empty_buffer() */
+void aftl_device_empty_buffers(struct aftl_device *device);
+
 /* As aftl_disk_start() and aftl_disk_stop() */
 void aftl_device_start(struct aftl_device *device, struct dm_table *table);
 void aftl_device_stop(struct aftl_device *device);

@@ -290,6 +290,37 @@ static u32 in_both(const struct aftl_device *to, const struct aftl_device *from,
 	return aftl_shard_units(&from->shards, unit, units);
 }
 
+static bool unit_fails(const struct aftl_device *from, u64 unit)
+{
+	struct aftl_spot place = aftl_device_spot(from, unit, 1);
+
+	return aftl_unit_fails(place.disk->ftl, to_unit(place.unit));
+}
+
+/* Returns false for a unit that has not been programmed. */
+static bool transfer_loss(struct aftl_device *to, u64 unit)
+{
+	struct aftl_spot place = aftl_device_spot(to, unit, 1);
+	struct aftl *ftl = place.disk->ftl;
+	u32 class;
+
+	return aftl_lose(ftl, aftl_lookup(ftl, to_unit(place.unit), &class));
+}
+
+/* Units that cannot be read from @from are lost in @to, which has nothing in its buffers. */
+static int transfer_losses(struct aftl_device *to, const struct aftl_device *from, u64 end)
+{
+	u64 unit;
+
+	for (unit = 0; unit < end; unit++) {
+		if (unit_fails(from, unit) && !transfer_loss(to, unit))
+			return -EIO;
+		if (!(unit % TRANSFER_UNITS))
+			cond_resched();
+	}
+	return 0;
+}
+
 /* Either all of the data are moved or none. */
 static int transfer(struct aftl_device *to, struct aftl_device *from)
 {
@@ -303,6 +334,10 @@ static int transfer(struct aftl_device *to, struct aftl_device *from)
 		ret = transfer_run(to, from, &run);
 		unit += run.units;
 		cond_resched();
+	}
+	if (!ret) {
+		aftl_device_empty_buffers(to);
+		ret = transfer_losses(to, from, end);
 	}
 	if (ret)
 		return_bytes(to, from, 0, unit, NULL);

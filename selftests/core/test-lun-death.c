@@ -69,6 +69,7 @@ static void check_lost(u32 lun)
 		bool gone = in_lun(unit, lun);
 		struct aftl_errors errors = { 0 };
 
+		CHECK_EQ(aftl_unit_fails(device.ftl, to_unit(unit)), gone);
 		CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, 0, NULL), gone ? -EIO : 0);
 		CHECK(!gone || (aftl_unit_errors(device.ftl, to_unit(unit), &errors) &&
 				errors.lost));

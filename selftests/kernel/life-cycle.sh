@@ -265,6 +265,35 @@ loaded_meanwhile()
 	dmsetup remove aftl-cycle && dmsetup remove aftl-below && return "$kept"
 }
 
+# read_failures: units of the first 16 MiB that cannot be read; what can be read is in $scratch/read
+read_failures()
+{
+	dmsetup message aftl-cycle 0 reset
+	dd if=/dev/mapper/aftl-cycle of="$scratch/read" bs=4k count=4096 iflag=direct conv=noerror,sync \
+		2>"$scratch/said"
+	counter aftl-cycle read_lost_units
+}
+
+# Each table has more flash than the one before, or other shards.
+lost_stays_lost()
+{
+	dies='channels 2 chips 2 word_lines 8 op 40 timing off'
+	# shellcheck disable=SC2086 # words
+	create aftl-cycle ram blocks 48 $dies "$@" || return
+	sectors=$(blockdev --getsz /dev/mapper/aftl-cycle)
+	dd if=/dev/urandom of=/dev/mapper/aftl-cycle bs=1M count=16 oflag=direct 2>"$scratch/said"
+	dmsetup message aftl-cycle 0 fault die 1 && failures=$(read_failures) &&
+		[ "$failures" -gt 100 ] && cp "$scratch/read" "$scratch/data" || return
+	for shape_after in 'blocks 64' 'blocks 96 shards 2'; do
+		# shellcheck disable=SC2086 # words
+		line ram "$sectors" $dies "$@" $shape_after | other_table &&
+			[ "$(read_failures)" -eq "$failures" ] && cmp "$scratch/data" "$scratch/read" &&
+			[ "$(status_word aftl-cycle 20)" -eq "$failures" ] || return
+	done
+	dd if=/dev/zero of=/dev/mapper/aftl-cycle bs=1M count=16 oflag=direct 2>"$scratch/said"
+	[ "$(read_failures)" -eq 0 ] && dmsetup remove aftl-cycle
+}
+
 # shellcheck disable=SC2086 # words
 create aftl-cycle ram $small || exit 1
 ktap_test_run 'a table is reloaded: state and counters stay' keeps_state
@@ -291,6 +320,8 @@ create aftl-cycle ram $small bits 2 || exit 1
 in_turn 'a cache comes and goes with I/O' under_load with_a_cache pause without_a_cache \
 	with_a_cache same_table without_a_cache
 dmsetup remove aftl-cycle
+in_turn 'data that are lost stay lost in another shape' lost_stays_lost
+in_turn 'lost in another shape, with a write buffer' lost_stays_lost buffer 256KiB
 in_turn 'a volume loaded during the first resume does not free the data in memory' loaded_meanwhile \
 	'the device keeps its data in store ram' /dev/mapper/aftl-below 8192
 in_turn 'a shorter table loaded during the first resume does not cut the data' loaded_meanwhile \

@@ -506,6 +506,15 @@ u32 aftl_unit_level(const struct aftl *ftl, aftl_unit_t unit);
 bool aftl_unit_errors(const struct aftl *ftl, aftl_unit_t unit, struct aftl_errors *errors);
 
 /**
+ * aftl_unit_fails() - would a read of @unit fail now?
+ * @ftl: device
+ * @unit: logical unit
+ *
+ * Because its bytes were lost, its LUN has died, or ECC does not correct its errors.
+ */
+bool aftl_unit_fails(const struct aftl *ftl, aftl_unit_t unit);
+
+/**
  * aftl_zone_state() - the state of a zone
  * @ftl: device
  * @zone: below aftl_geometry()->zones

@@ -2,7 +2,7 @@
 /*
  * Looking at a device without changing it.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/command.h"
 #include "core/base/random.h"
 
 /* Mapping units, or slots, that are looked at between two pauses. */
@@ -105,6 +105,26 @@ bool aftl_unit_errors(const struct aftl *ftl, aftl_unit_t unit, struct aftl_erro
 		errors->lost = false;
 	}
 	return true;
+}
+
+static bool is_buffered(const struct aftl *ftl, aftl_unit_t unit)
+{
+	u32 newest = aftl_pending_find(ftl, unit);
+
+	return newest != AFTL_NIL && !(ftl->commands[newest].flags &
+				       (AFTL_COMMAND_DROPPED | AFTL_COMMAND_SUPERSEDED));
+}
+
+bool aftl_unit_fails(const struct aftl *ftl, aftl_unit_t unit)
+{
+	struct aftl_errors errors;
+	aftl_slot_t slot;
+
+	if (is_buffered(ftl, unit) || !aftl_map_get(ftl, unit, &slot))
+		return false;
+	if (aftl_unit_errors(ftl, unit, &errors))
+		return errors.lost;
+	return aftl_slot_gone(ftl, slot) && !(aftl_has_rain(ftl) && aftl_stripe_has(ftl, slot));
 }
 
 const struct aftl_stats *aftl_stats(const struct aftl *ftl)
