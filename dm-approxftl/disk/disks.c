@@ -265,6 +265,63 @@ void aftl_device_empty_buffers(struct aftl_device *device)
 		aftl_disk_empty_buffer(*disk);
 }
 
+/**
+ * struct aftl_counts - what a device has counted since the last reset
+ * @policy: of the device
+ * @disks: how many it has
+ * @disk: counts of each
+ */
+struct aftl_counts {
+	const struct aftl_policy_type *policy;
+	u32 disks;
+	struct disk_counts {
+		struct aftl_stats stats;
+		struct aftl_histogram late;
+		u64 now_ns;
+		u64 lock_waits;
+		u64 lock_wait_ns;
+	} disk[];
+};
+
+struct aftl_counts *aftl_device_counts(const struct aftl_device *device)
+{
+	u32 disks = device->shards.count;
+	struct aftl_counts *counts = kvzalloc(struct_size(counts, disk, disks), GFP_KERNEL);
+	u32 i;
+
+	if (!counts)
+		return NULL;
+	counts->policy = aftl_policy_type(device->disks[0]->ftl);
+	counts->disks = disks;
+	for (i = 0; i < disks; i++) {
+		const struct aftl_disk *disk = device->disks[i];
+
+		counts->disk[i].stats = *aftl_stats(disk->ftl);
+		counts->disk[i].late = disk->late;
+		counts->disk[i].now_ns = aftl_now(disk->ftl);
+		counts->disk[i].lock_waits = disk->lock_waits;
+		counts->disk[i].lock_wait_ns = disk->lock_wait_ns;
+	}
+	return counts;
+}
+
+/* Disks that are fewer than before count for several. */
+void aftl_device_carry_counts(struct aftl_device *device, const struct aftl_counts *counts)
+{
+	u32 i;
+
+	for (i = 0; i < counts->disks; i++) {
+		const struct disk_counts *before = &counts->disk[i];
+		struct aftl_disk *disk = device->disks[i % device->shards.count];
+
+		aftl_carry_stats(disk->ftl, &before->stats, before->now_ns,
+				 counts->policy == aftl_policy_type(disk->ftl));
+		aftl_histogram_merge(&disk->late, &before->late);
+		disk->lock_waits += before->lock_waits;
+		disk->lock_wait_ns += before->lock_wait_ns;
+	}
+}
+
 static void drop_tags(struct aftl_device *device)
 {
 	if (device->tags.count)

@@ -89,6 +89,18 @@ void aftl_device_destroy(struct aftl_device *device);
 /* As aftl_disk_empty_buffer() */
 void aftl_device_empty_buffers(struct aftl_device *device);
 
+struct aftl_counts;
+
+/**
+ * aftl_device_counts() - what the disks of a device that is stopped have counted
+ *
+ * Return: that, to be freed by kvfree(); NULL without memory.
+ */
+struct aftl_counts *aftl_device_counts(const struct aftl_device *device);
+
+/* Let a device that has taken over the data of another one count on from there. */
+void aftl_device_carry_counts(struct aftl_device *device, const struct aftl_counts *counts);
+
 /* As aftl_disk_start() and aftl_disk_stop() */
 void aftl_device_start(struct aftl_device *device, struct dm_table *table);
 void aftl_device_stop(struct aftl_device *device);

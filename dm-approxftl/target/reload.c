@@ -115,7 +115,6 @@ static int save_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_
 	struct aftl_sink sink = { .write = pieces_write, .host = pieces };
 	int ret;
 
-	aftl_disk_empty_buffer(disk);
 	ret = aftl_disk_carry_out(disk, &flush);
 	if (ret)
 		return aftl_fail(error, ret, "buffered writes could not be programmed");

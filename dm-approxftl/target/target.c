@@ -430,6 +430,29 @@ static bool has_lost_writes(const struct aftl_device *device)
 	return lost;
 }
 
+/* Counters go on; a volume that is closed has none. */
+static int change_device(struct aftl_target *target, struct aftl_error *error)
+{
+	struct aftl_counts *counts = NULL;
+	int ret = 0;
+
+	if (target->source) {
+		if (!target->below)
+			aftl_device_empty_buffers(target->source);
+		counts = aftl_device_counts(target->source);
+		if (!counts)
+			return aftl_fail(error, -ENOMEM, "not enough memory for the counters");
+	}
+	if (target->below)
+		ret = open_volume(target, error);
+	else if (counts)
+		ret = aftl_device_take_over(target->device, target->source, error);
+	if (!ret && counts)
+		aftl_device_carry_counts(target->device, counts);
+	kvfree(counts);
+	return ret;
+}
+
 static int claim_device(struct aftl_target *target, struct aftl_error *error)
 {
 	int ret = settle_with_others(target, error);
@@ -442,10 +465,8 @@ static int claim_device(struct aftl_target *target, struct aftl_error *error)
 		swap(target->device, target->source);
 		aftl_each_disk(disk, target->device)
 			(*disk)->scale = target->options.scale;
-	} else if (target->below) {
-		ret = open_volume(target, error);
-	} else if (target->source) {
-		ret = aftl_device_take_over(target->device, target->source, error);
+	} else {
+		ret = change_device(target, error);
 	}
 	if (ret)
 		return ret;

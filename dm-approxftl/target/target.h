@@ -52,7 +52,8 @@
 /**
  * aftl_device_take_over() - make all that is on @from be on @to, whatever their shards
  *
- * Both are stopped, their stores are of one kind in memory, and their units of one size.
+ * Both are stopped, their stores are of one kind in memory, and their units of one size. The
+ * buffers of @from are empty.
  *
  * Return: 0, and @from is of no more use; or an error code with a sentence.
  */

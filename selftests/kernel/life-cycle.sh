@@ -294,6 +294,48 @@ lost_stays_lost()
 	[ "$(read_failures)" -eq 0 ] && dmsetup remove aftl-cycle
 }
 
+# counted_on: no counter is lower than in $scratch/before
+counted_on()
+{
+	dmsetup message aftl-cycle 0 stats >"$scratch/after" || return
+	awk '/^(stream|device_ns|since_ns|late_p)/ { next }
+		NR == FNR { before[$1] = $2; next }
+		$1 in before { compared++ }
+		$1 in before && $2 < before[$1] { print "# " $1 ": " before[$1] " and then " $2; lost++ }
+		END { exit lost || compared < 50 }' "$scratch/before" "$scratch/after" || return
+	cp "$scratch/after" "$scratch/before"
+}
+
+# goes_on_counting STORE TABLE...: each changes the policy, a parameter or the shape
+goes_on_counting()
+{
+	store=$1
+	shift
+	# shellcheck disable=SC2086 # words
+	create aftl-cycle "$store" $small || return
+	sectors=$(blockdev --getsz /dev/mapper/aftl-cycle)
+	in_word e | dd of=/dev/mapper/aftl-cycle bs=256k iflag=fullblock oflag=direct 2>"$scratch/said"
+	dd if=/dev/mapper/aftl-cycle bs=64k iflag=direct count=4 of="$scratch/read" 2>"$scratch/said"
+	dmsetup message aftl-cycle 0 fault block 3 && collect aftl-cycle &&
+		dmsetup message aftl-cycle 0 stats >"$scratch/before" || return
+	grep -q '^retired_blocks [1-9]' "$scratch/before" && grep -q '^host_write_units [1-9]' "$scratch/before" &&
+		grep -q '^host_read_units [1-9]' "$scratch/before" || return
+	for changed; do
+		# shellcheck disable=SC2086 # words
+		line "$store" "$sectors" timing off $changed | other_table && counted_on || return
+	done
+	in_word f | dd of=/dev/mapper/aftl-cycle bs=256k iflag=fullblock oflag=direct 2>"$scratch/said"
+	[ "$(counter aftl-cycle host_write_units)" -ge 128 ] && dmsetup remove aftl-cycle
+}
+
+volume_goes_on_counting()
+{
+	create aftl-below ram blocks 160 word_lines 8 op 30 timing off &&
+		goes_on_counting /dev/mapper/aftl-below "$shape policy baseline" \
+			"$shape policy baseline gc 8%" &&
+		dmsetup remove aftl-below
+}
+
 # shellcheck disable=SC2086 # words
 create aftl-cycle ram $small || exit 1
 ktap_test_run 'a table is reloaded: state and counters stay' keeps_state
@@ -322,6 +364,10 @@ in_turn 'a cache comes and goes with I/O' under_load with_a_cache pause without_
 dmsetup remove aftl-cycle
 in_turn 'data that are lost stay lost in another shape' lost_stays_lost
 in_turn 'lost in another shape, with a write buffer' lost_stays_lost buffer 256KiB
+in_turn 'a reload counts on, in memory' goes_on_counting ram "$shape policy baseline" \
+	"$shape policy baseline gc 8%" 'blocks 80 word_lines 8 op 30 policy baseline shards 1' \
+	'blocks 96 word_lines 8 op 30 policy approxftl'
+in_turn 'a reload counts on, on a volume' volume_goes_on_counting
 in_turn 'a volume loaded during the first resume does not free the data in memory' loaded_meanwhile \
 	'the device keeps its data in store ram' /dev/mapper/aftl-below 8192
 in_turn 'a shorter table loaded during the first resume does not cut the data' loaded_meanwhile \

@@ -493,6 +493,26 @@ void aftl_reset_stats(struct aftl *ftl)
 		ftl->luns[i].busy_ns = 0;
 }
 
+void aftl_carry_stats(struct aftl *ftl, const struct aftl_stats *before, u64 now_ns,
+		      bool same_policy)
+{
+	struct aftl_stats *stats = &ftl->stats;
+	u64 span_ns = max(now_ns - before->since_ns, ftl->now_ns - stats->since_ns);
+
+	aftl_stats_add(stats, before);
+	aftl_histogram_merge(&stats->read_response, &before->read_response);
+	aftl_histogram_merge(&stats->write_response, &before->write_response);
+	aftl_histogram_merge(&stats->flush_response, &before->flush_response);
+	aftl_histogram_merge(&stats->read_service, &before->read_service);
+	aftl_histogram_merge(&stats->write_service, &before->write_service);
+	if (!same_policy) {
+		memset(stats->kind_blocks, 0, sizeof(stats->kind_blocks));
+		memset(stats->kind_pages, 0, sizeof(stats->kind_pages));
+		memset(stats->stream_units, 0, sizeof(stats->stream_units));
+	}
+	stats->since_ns = ftl->now_ns - min(span_ns, ftl->now_ns);
+}
+
 /* What is there before the first request is not between its passes. */
 static void finish_passes(struct aftl *ftl)
 {

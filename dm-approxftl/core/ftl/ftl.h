@@ -523,6 +523,18 @@ bool aftl_unit_fails(const struct aftl *ftl, aftl_unit_t unit);
 enum aftl_zone_state aftl_zone_state(const struct aftl *ftl, u32 zone, u32 *written);
 
 void aftl_reset_stats(struct aftl *ftl);
+
+/**
+ * aftl_carry_stats() - add the statistics of a device whose data @ftl has taken over
+ * @ftl: device
+ * @before: statistics of the device before
+ * @now_ns: time of that device
+ * @same_policy: it had the policy of @ftl; streams and kinds of blocks of others mean nothing here
+ *
+ * The last reset was as long ago as for the device before, or when the time of @ftl began.
+ */
+void aftl_carry_stats(struct aftl *ftl, const struct aftl_stats *before, u64 now_ns,
+		      bool same_policy);
 const struct aftl_stats *aftl_stats(const struct aftl *ftl);
 const struct aftl_geometry *aftl_geometry(const struct aftl *ftl);
 const struct aftl_media *aftl_media(const struct aftl *ftl);
