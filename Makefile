@@ -314,8 +314,8 @@ lab: ## approxftl lab of the tree, where time counts instructions: CMD='...', SC
 		--timeout 3600 --script '$(SCRIPT)',--shell))
 
 tables: ## recompute the tables of physics from the papers' models
-	$(call say,GEN,dm-approxftl/core/flash/physics-tables)
-	$(Q)$(PHYSICS) generate --out dm-approxftl/core/flash
+	$(call say,GEN,dm-approxftl/core/nand/physics-tables)
+	$(Q)$(PHYSICS) generate --out dm-approxftl/core/nand
 	$(Q)$(PHYSICS) states >userspace/playground/cell-states.h
 
 claims: $(PROGRAMS) ## the papers' figures beside ours; TRACES=DIR: on real traces; TWINS=1: in false worlds

@@ -122,8 +122,8 @@ static struct aftl_disk *place_part(const struct aftl_device *device, const stru
 	u32 index = dm_bio_get_target_bio_nr(bio);
 	u64 end = unit + request->units;
 
-	request->unit = aftl_shard_before(&device->shards, index, unit);
-	request->units = aftl_shard_before(&device->shards, index, end) - request->unit;
+	request->unit = aftl_shard_lpns_before(&device->shards, index, unit);
+	request->units = aftl_shard_lpns_before(&device->shards, index, end) - request->unit;
 	return device->disks[index];
 }
 
@@ -163,7 +163,7 @@ static void submitted(struct aftl_disk *disk, struct aftl_io *io)
 	trace_aftl_submit(disk, request);
 	disk->submitted++;
 	if (discards(request))
-		disk->store->type->forget(disk->store, to_unit(request->unit), request->units,
+		disk->store->type->forget(disk->store, to_lpn(request->unit), request->units,
 					  &io->bytes);
 }
 
@@ -174,7 +174,7 @@ static void submitted(struct aftl_disk *disk, struct aftl_io *io)
 static bool read_at_once(struct aftl_disk *disk, struct aftl_io *io)
 {
 	return disk->scale == AFTL_TIMING_OFF && !disk->durable &&
-	       aftl_read_alone(disk->ftl, &io->request);
+	       aftl_try_idle_read(disk->ftl, &io->request);
 }
 
 static void submit(struct aftl_disk *disk, struct aftl_io *io)

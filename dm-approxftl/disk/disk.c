@@ -14,7 +14,7 @@
 #include "compat.h"
 #include "disk/disk.h"
 #include "log.h"
-#include "core/keep/snapshot.h"
+#include "core/persist/snapshot.h"
 #include "store/dev.h"
 
 /* Events that are handled before others get at the disk's lock: some 50 us. */
@@ -43,7 +43,7 @@ bool aftl_disk_step(struct aftl_disk *disk)
 static void work_off(struct aftl_disk *disk)
 {
 	if (!disk->durable) {
-		aftl_work_off(disk->ftl);
+		aftl_drain(disk->ftl);
 		return;
 	}
 	while (can_work(disk) && aftl_disk_step(disk))
@@ -174,7 +174,7 @@ static void go_on(struct aftl_disk *disk)
 
 static bool can_collect(const struct aftl_disk *disk)
 {
-	return disk->running && aftl_collecting(disk->ftl) &&
+	return disk->running && aftl_luns_in_gc(disk->ftl) &&
 	       aftl_next_event(disk->ftl) != U64_MAX;
 }
 
@@ -225,7 +225,7 @@ static void wear(struct aftl_disk *disk)
 static void set_hurry(struct aftl_disk *disk, bool hurry)
 {
 	if (!aftl_disk_enter(disk, false))
-		aftl_hurry(disk->ftl, hurry);
+		aftl_set_draining(disk->ftl, hurry);
 	aftl_disk_leave(disk);
 }
 
@@ -279,7 +279,7 @@ int aftl_disk_open(struct aftl_disk *disk, const struct aftl_options *options,
 		   struct block_device *bdev, const struct aftl_disk *first,
 		   struct aftl_error *error)
 {
-	struct aftl_superblock *super = kzalloc(sizeof(*super), GFP_KERNEL);
+	struct aftl_volume_header *super = kzalloc(sizeof(*super), GFP_KERNEL);
 	int ret;
 
 	if (!super)
@@ -434,7 +434,7 @@ static void park(struct aftl_disk *disk)
 
 	while (more) {
 		if (!aftl_disk_enter(disk, false))
-			more = aftl_park_step(disk->ftl);
+			more = aftl_quiesce_step(disk->ftl);
 		spin_unlock_bh(&disk->lock);
 	}
 }
@@ -458,7 +458,7 @@ static void commit_store(struct aftl_disk *disk)
 static void hurry_stopped(struct aftl_disk *disk, bool hurry)
 {
 	if (!aftl_disk_enter(disk, false))
-		aftl_hurry(disk->ftl, hurry);
+		aftl_set_draining(disk->ftl, hurry);
 	spin_unlock_bh(&disk->lock);
 }
 

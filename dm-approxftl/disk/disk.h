@@ -139,7 +139,7 @@ void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table);
 void aftl_disk_stop(struct aftl_disk *disk);
 
 /**
- * aftl_disk_collect() - aftl_collect() has been called: let that happen
+ * aftl_disk_collect() - aftl_start_gc() has been called: let that happen
  * @disk: disk; one that is stopped begins when it is started
  *
  * With "timing off" a worker lets device time pass until nothing is collected. Context: any;

@@ -55,9 +55,9 @@ static inline struct aftl_spot aftl_device_spot(const struct aftl_device *device
 						u32 units)
 {
 	return (struct aftl_spot){
-		.disk = device->disks[aftl_shard_of(&device->shards, unit)],
-		.unit = aftl_shard_unit(&device->shards, unit),
-		.units = aftl_shard_units(&device->shards, unit, units),
+		.disk = device->disks[aftl_lpn_shard(&device->shards, unit)],
+		.unit = aftl_shard_lpn(&device->shards, unit),
+		.units = aftl_shard_run_units(&device->shards, unit, units),
 	};
 }
 

@@ -52,22 +52,22 @@ void aftl_copy_to_bio(struct bio *bio, struct bvec_iter at, const char *from)
 }
 
 static inline struct bvec_iter position(const struct aftl_disk *disk, const struct aftl_io *io,
-					aftl_unit_t unit)
+					aftl_lpn_t lpn)
 {
 	u32 unit_bytes = aftl_unit_sectors(disk) << SECTOR_SHIFT;
 	struct bio *bio = aftl_io_bio(io);
 	struct bvec_iter at = bio->bi_iter;
 
-	if (unlikely(from_unit(unit) != io->request.unit))
-		bio_advance_iter(bio, &at, (from_unit(unit) - io->request.unit) * unit_bytes);
+	if (unlikely(from_lpn(lpn) != io->request.unit))
+		bio_advance_iter(bio, &at, (from_lpn(lpn) - io->request.unit) * unit_bytes);
 	at.bi_size = unit_bytes;
 	return at;
 }
 
 struct bvec_iter aftl_io_position(const struct aftl_disk *disk, const struct aftl_io *io,
-				  aftl_unit_t unit)
+				  aftl_lpn_t lpn)
 {
-	return position(disk, io, unit);
+	return position(disk, io, lpn);
 }
 
 static void flip_bit(struct bio *bio, struct bvec_iter at, u32 position)
@@ -85,24 +85,24 @@ static void flip_bit(struct bio *bio, struct bvec_iter at, u32 position)
 u64 aftl_io_flip_key(const struct aftl_disk *disk, const struct aftl_read *read)
 {
 	lockdep_assert_held(&disk->lock);
-	return aftl_flip_key(aftl_cell(disk->ftl), read->unit, read->lineage);
+	return aftl_flip_key(aftl_cell(disk->ftl), read->lpn, read->generation);
 }
 
 void aftl_io_flip(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read,
 		  u64 key)
 {
 	const struct aftl_geometry *geo = aftl_geometry(disk->ftl);
-	struct bvec_iter at = aftl_io_position(disk, io, read->unit);
+	struct bvec_iter at = aftl_io_position(disk, io, read->lpn);
 	u32 i;
 
 	for (i = 0; i < read->flips; i++)
-		flip_bit(aftl_io_bio(io), at, aftl_flip_at(geo, key, i));
+		flip_bit(aftl_io_bio(io), at, aftl_flip_key_position(geo, key, i));
 }
 
 void aftl_io_fill(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read,
 		  const char *from)
 {
-	aftl_copy_to_bio(aftl_io_bio(io), aftl_io_position(disk, io, read->unit), from);
+	aftl_copy_to_bio(aftl_io_bio(io), aftl_io_position(disk, io, read->lpn), from);
 	aftl_io_flip(disk, io, read, aftl_io_flip_key(disk, read));
 }
 
@@ -124,7 +124,7 @@ static void copy_content(const struct aftl_disk *disk, struct aftl_io *io,
 			 const struct aftl_content *content)
 {
 	const struct aftl_read *read = &content->read;
-	struct bvec_iter at = position(disk, io, read->unit);
+	struct bvec_iter at = position(disk, io, read->lpn);
 
 	if (unlikely(read->source == AFTL_SOURCE_ZERO))
 		aftl_copy_to_bio(aftl_io_bio(io), at, NULL);
@@ -139,7 +139,7 @@ static void hold(const struct aftl_disk *disk, const struct aftl_read *read,
 {
 	content->read = *read;
 	if (likely(read->source != AFTL_SOURCE_ZERO))
-		content->page = disk->store->type->hold(disk->store, read->unit);
+		content->page = disk->store->type->hold(disk->store, read->lpn);
 	if (unlikely(read->flips))
 		content->flip_key = aftl_io_flip_key(disk, read);
 }

@@ -4,7 +4,7 @@
  *
  * The FTL says under its lock what happens to slots. That becomes a queue of operations,
  * which a worker carries out in their order: data is written and copied, and what
- * core/keep/volume.h wants to know is noted. Until the data of a slot has been written, reads
+ * core/persist/volume.h wants to know is noted. Until the data of a slot has been written, reads
  * find it in memory through a table of pending slots.
  *
  * Flushes are no operations: each waits in a list, with the number of the first operation
@@ -12,7 +12,7 @@
  * volume ends all flushes that it has reached.
  *
  * The queue is finite, and its operations come from under a spinlock: they cannot wait
- * for room. Before each single call of the FTL there is room for aftl_burst() operations and
+ * for room. Before each single call of the FTL there is room for aftl_max_host_calls() operations and
  * for those that units claimed, see ring.c, which is more than it makes: aftl_disk_enter() and
  * aftl_disk_step() see to that, nobody else calls the FTL, and device time stands still meanwhile.
  */
@@ -79,7 +79,7 @@ struct aftl_dev_op {
 	bool loaded;
 	bool waiting;
 	bool again;
-	aftl_slot_t to;
+	aftl_ppn_t to;
 	struct page *page;
 	struct aftl_behalf behalf;
 	u32 first;
@@ -89,14 +89,14 @@ struct aftl_dev_op {
 			struct hlist_node node;
 			struct llist_node failed;
 			u32 run;
-			aftl_slot_t from;
+			aftl_ppn_t from;
 			u64 offset;
 			struct aftl_dev_op *leader;
 			int error;
 		};
 		struct aftl_spare spare;
 		struct aftl_erase_entry entry;
-		struct aftl_kept_entry kept;
+		struct aftl_plp_entry kept;
 	};
 };
 
@@ -184,7 +184,7 @@ struct aftl_dev_readers {
  * @op_count: operations that are allocated
  * @op_end: first operation from @head on that is not allocated
  * @claimed: operations that units may add beside @reserve
- * @reserve: most operations that one call of the FTL makes for flash: aftl_burst()
+ * @reserve: most operations that one call of the FTL makes for flash: aftl_max_host_calls()
  * @releases: tags whose entries are to be released, oldest first
  * @lock: of the queue, the flushes, the pending slots, the readers, and how often pages
  *	are used
@@ -292,7 +292,7 @@ static inline struct aftl_dev *aftl_store_to_dev(struct aftl_store *store)
  */
 int __must_check aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk,
 			       struct block_device *bdev, const struct aftl_dev *first,
-			       const struct aftl_superblock *super, struct aftl_error *error);
+			       const struct aftl_volume_header *super, struct aftl_error *error);
 
 /*
  * Before the first request, and again after aftl_dev_rest(), with the parameters of the whole
@@ -338,11 +338,11 @@ static inline int aftl_dev_error(const struct aftl_dev *dev)
 
 /* The bytes of @tag have come with @bio. */
 void aftl_dev_brought(struct aftl_dev *dev, u32 tag, struct bio *bio);
-void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool again);
+void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool again);
 void aftl_dev_release(struct aftl_dev *dev, u32 tag);
-void aftl_dev_copy(struct aftl_dev *dev, aftl_slot_t from, aftl_slot_t to, bool again);
-void aftl_dev_programmed(struct aftl_dev *dev, aftl_slot_t first);
-void aftl_dev_unmap(struct aftl_dev *dev, aftl_unit_t first, u32 units);
+void aftl_dev_copy(struct aftl_dev *dev, aftl_ppn_t from, aftl_ppn_t to, bool again);
+void aftl_dev_programmed(struct aftl_dev *dev, aftl_ppn_t first);
+void aftl_dev_unmap(struct aftl_dev *dev, aftl_lpn_t first, u32 units);
 void aftl_dev_zone(struct aftl_dev *dev, u32 zone, enum aftl_zone_state state);
 void aftl_dev_erase(struct aftl_dev *dev, u32 block);
 void aftl_dev_retire(struct aftl_dev *dev, u32 first, u32 blocks);
@@ -392,14 +392,14 @@ void aftl_dev_queue_exit(struct aftl_dev *dev);
  */
 u32 aftl_dev_next_worn(struct aftl_dev *dev, u32 block);
 
-/* Where the newest bytes of @slot are: in a page that is then held, or in *@slot. */
-struct page *aftl_dev_find(struct aftl_dev *dev, aftl_slot_t *slot);
+/* Where the newest bytes of @ppn are: in a page that is then held, or in *@ppn. */
+struct page *aftl_dev_find(struct aftl_dev *dev, aftl_ppn_t *ppn);
 
-/* Where the bytes of @slot are on the block device; under @lock: they may be put elsewhere. */
-u64 aftl_dev_offset(const struct aftl_dev *dev, aftl_slot_t slot);
+/* Where the bytes of @ppn are on the block device; under @lock: they may be put elsewhere. */
+u64 aftl_dev_offset(const struct aftl_dev *dev, aftl_ppn_t ppn);
 
-/* Are they not, or in @slot something else than the FTL believes? @page is what was found. */
-bool aftl_dev_lost(const struct aftl_dev *dev, const struct page *page, aftl_slot_t slot);
+/* Are they not, or in @ppn something else than the FTL believes? @page is what was found. */
+bool aftl_dev_lost(const struct aftl_dev *dev, const struct page *page, aftl_ppn_t ppn);
 
 /*
  * Pages are counted, because copies share them, and each goes back to its pool: those who
@@ -450,7 +450,7 @@ void aftl_dev_ring_move(struct aftl_dev *dev, u32 tail);
 void aftl_dev_ring_trim(struct aftl_dev *dev);
 
 /**
- * aftl_dev_ring_claim() - room for @ops operations beside those of aftl_burst()
+ * aftl_dev_ring_claim() - room for @ops operations beside those of aftl_max_host_calls()
  *
  * Context: process, no lock held; may sleep. Return: false if there is no memory; others may give
  * room back.
@@ -469,8 +469,8 @@ void aftl_dev_readers_exit(struct aftl_dev *dev);
 /* Memory for it. */
 u64 aftl_dev_readers_need(const struct aftl_geometry *geo);
 
-/* @fetch reads @slot from the device from now on, or no more. Context of the first: under @lock. */
-void aftl_dev_add_reader(struct aftl_dev *dev, struct aftl_dev_fetch *fetch, aftl_slot_t slot);
+/* @fetch reads @ppn from the device from now on, or no more. Context of the first: under @lock. */
+void aftl_dev_add_reader(struct aftl_dev *dev, struct aftl_dev_fetch *fetch, aftl_ppn_t ppn);
 void aftl_dev_drop_reader(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch);
 
 /* Wait for the reads of @block that are under way now. */

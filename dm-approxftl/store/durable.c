@@ -28,7 +28,7 @@ static int check_sectors(struct block_device *bdev, const struct aftl_config *co
 
 /* Volumes are made by a program that can look at what is there. */
 static int open_volume(struct aftl_dev *dev, const struct aftl_dev *first,
-		       const struct aftl_superblock *wanted, struct aftl_error *error)
+		       const struct aftl_volume_header *wanted, struct aftl_error *error)
 {
 	struct block_device *bdev = dev->device.bdev;
 	struct aftl_error cause;
@@ -37,8 +37,8 @@ static int open_volume(struct aftl_dev *dev, const struct aftl_dev *first,
 	if (ret)
 		return ret;
 	ret = aftl_volume_open(&dev->volume, &dev->device.medium, &cause);
-	if (!ret && !aftl_superblock_belongs(aftl_volume_super(dev->volume),
-					     aftl_volume_super(first->volume), wanted->shard))
+	if (!ret && !aftl_volume_header_matches(aftl_volume_get_header(dev->volume),
+					     aftl_volume_get_header(first->volume), wanted->shard))
 		ret = aftl_fail(&cause, -EUCLEAN, "the volume is another shard's or device's");
 	if (ret == -ENODATA || ret == -EMEDIUMTYPE)
 		return aftl_fail(error, ret, "%.120s; to make a volume: approxftl format /dev/%pg",
@@ -53,7 +53,7 @@ static void tell_recovery(const struct aftl_dev *dev, const struct aftl_recovery
 	if (recovery->tables)
 		DMWARN("%pg: %u damaged sectors of its tables are rebuilt", dev->device.bdev,
 		       recovery->tables);
-	if (recovery->state || recovery->super)
+	if (recovery->state || recovery->header)
 		DMWARN("%pg: a %s is damaged, the other one is used", dev->device.bdev,
 		       recovery->state ? "state" : "superblock");
 	if (recovery->closed)
@@ -69,21 +69,21 @@ static int take_tags(struct aftl_dev *dev)
 	const struct aftl_geometry *geo = aftl_geometry(dev->disk->ftl);
 	u32 i;
 
-	dev->tag_count = aftl_tags(dev->disk->ftl);
+	dev->tag_count = aftl_tag_count(dev->disk->ftl);
 	dev->tags = kvcalloc(dev->tag_count, sizeof(*dev->tags), GFP_KERNEL);
 	if (!dev->tags)
 		return -ENOMEM;
 	for (i = 0; i < dev->tag_count; i++)
 		INIT_LIST_HEAD(&dev->tags[i].node);
-	dev->persists = geo->kept_units;
+	dev->persists = geo->plp_entries;
 	dev->safe = dev->persists && !geo->zones;
 	return 0;
 }
 
 /* The bytes of what is in the write buffer again. */
-static int fetch_kept(struct aftl_dev *dev, const struct aftl_buffered *what, u64 offset)
+static int fetch_kept(struct aftl_dev *dev, const struct aftl_has_write_buffer *what, u64 offset)
 {
-	u32 tag = aftl_rebuffer(dev->disk->ftl, what);
+	u32 tag = aftl_buffer_restore(dev->disk->ftl, what);
 	struct page *page;
 
 	if (tag >= dev->tag_count)
@@ -91,7 +91,7 @@ static int fetch_kept(struct aftl_dev *dev, const struct aftl_buffered *what, u6
 	page = aftl_dev_new_page(dev, &dev->pages, GFP_KERNEL);
 	dev->tags[tag].page = page;
 	dev->tags[tag].persisted = true;
-	aftl_volume_resume(dev->volume, what->unit, tag);
+	aftl_volume_attach_persisted(dev->volume, what->lpn, tag);
 	return aftl_bdev_read_page(&dev->device, page, offset,
 				   aftl_volume_geometry(dev->volume)->unit_bytes);
 }
@@ -99,19 +99,19 @@ static int fetch_kept(struct aftl_dev *dev, const struct aftl_buffered *what, u6
 /* What was in it when the power failed. Nobody calls the FTL yet. */
 static int fill_buffer(struct aftl_dev *dev, struct aftl_error *error)
 {
-	struct aftl_buffered what;
+	struct aftl_has_write_buffer what;
 	u64 offset;
 	u32 from = 0;
 	int ret = 0;
 
-	while (!ret && aftl_volume_next_kept(dev->volume, from, &what, &offset)) {
+	while (!ret && aftl_volume_next_persisted(dev->volume, from, &what, &offset)) {
 		ret = fetch_kept(dev, &what, offset);
-		from = from_unit(what.unit) + 1;
+		from = from_lpn(what.lpn) + 1;
 	}
 	return ret ? aftl_fail(error, ret, "what was in the write buffer cannot be read") : 0;
 }
 
-static int load_device(struct aftl_dev *dev, const struct aftl_superblock *wanted,
+static int load_device(struct aftl_dev *dev, const struct aftl_volume_header *wanted,
 		       struct aftl_error *error)
 {
 	struct aftl_recovery *recovery = kzalloc(sizeof(*recovery), GFP_KERNEL);
@@ -130,7 +130,7 @@ static int load_device(struct aftl_dev *dev, const struct aftl_superblock *wante
 }
 
 static int open_parts(struct aftl_dev *dev, const struct aftl_dev *first,
-		      const struct aftl_superblock *wanted, struct aftl_error *error)
+		      const struct aftl_volume_header *wanted, struct aftl_error *error)
 {
 	int ret = open_volume(dev, first, wanted, error);
 
@@ -159,11 +159,11 @@ static void dev_destroy(struct aftl_store *store)
 /* Byte on the block device where the volume of shard @index begins. */
 static u64 start_of(const struct aftl_dev *first, u32 index)
 {
-	return first ? aftl_shard_offset(&aftl_volume_super(first->volume)->layout, index) : 0;
+	return first ? aftl_shard_offset(&aftl_volume_get_header(first->volume)->layout, index) : 0;
 }
 
 int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_device *bdev,
-		  const struct aftl_dev *first, const struct aftl_superblock *super,
+		  const struct aftl_dev *first, const struct aftl_volume_header *super,
 		  struct aftl_error *error)
 {
 	struct aftl_dev *dev = kvzalloc(sizeof(*dev), GFP_KERNEL);
@@ -190,7 +190,7 @@ static void note_clock(struct aftl_dev *dev)
 {
 	const struct aftl *ftl = dev->disk->ftl;
 
-	aftl_volume_tick(dev->volume, aftl_now(ftl), aftl_age_ns(ftl), aftl_policy_memory(ftl));
+	aftl_volume_set_time(dev->volume, aftl_now(ftl), aftl_age_ns(ftl), aftl_policy_memory(ftl));
 }
 
 int aftl_dev_begin(struct aftl_dev *dev, const struct aftl_config *config,
@@ -202,7 +202,7 @@ int aftl_dev_begin(struct aftl_dev *dev, const struct aftl_config *config,
 	if (dev->begun)
 		return 0;
 	note_clock(dev);
-	ret = aftl_volume_begin(dev->volume, aftl_policy_type(ftl), config);
+	ret = aftl_volume_mark_in_use(dev->volume, aftl_policy_type(ftl), config);
 	/* What is in use fails its requests, rather than keeping them waiting for ever. */
 	if (ret && !dev->used)
 		return aftl_fail(error, ret, "the volume cannot be written");
@@ -264,7 +264,7 @@ static bool claim(struct aftl_dev *dev, u32 ops, bool wait)
 
 void aftl_dev_prepare_zones(struct aftl_dev *dev, struct aftl_io *io)
 {
-	io->zone_claims = AFTL_ZONE_BURST;
+	io->zone_claims = AFTL_ZONE_HOST_CALLS;
 	claim(dev, io->zone_claims, true);
 }
 
@@ -362,7 +362,7 @@ static int dev_gather(struct aftl_store *store, struct bio *bio, struct list_hea
 	return 0;
 }
 
-static void dev_accept(struct aftl_store *store, aftl_unit_t unit, u32 tag,
+static void dev_accept(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
 		       struct list_head *bytes)
 {
 	struct aftl_dev *dev = aftl_store_to_dev(store);
@@ -374,7 +374,7 @@ static void dev_accept(struct aftl_store *store, aftl_unit_t unit, u32 tag,
 }
 
 /* What is discarded is forgotten when the FTL says so. */
-static void dev_forget(struct aftl_store *store, aftl_unit_t unit, u32 units,
+static void dev_forget(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
 		       struct list_head *bytes)
 {
 }
@@ -399,7 +399,7 @@ static u64 tag_bytes(u32 tags)
 static u64 dev_need(const struct aftl_geometry *geo)
 {
 	return sizeof(struct aftl_dev) + aftl_bdev_need() + aftl_dev_queue_need(geo) +
-	       aftl_dev_fetch_need(geo) + tag_bytes(geo->kept_units) + aftl_volume_need(geo);
+	       aftl_dev_fetch_need(geo) + tag_bytes(geo->plp_entries) + aftl_volume_memory_bytes(geo);
 }
 
 static u64 dev_overhead(struct aftl_store *store)

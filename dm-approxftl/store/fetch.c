@@ -69,7 +69,7 @@ static void read_buffer(struct aftl_dev *dev, struct aftl_io *io, const struct a
 }
 
 static void new_fetch(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read,
-		      aftl_slot_t slot)
+		      aftl_ppn_t ppn)
 {
 	struct aftl_dev_fetch *fetch = &io->fetches[io->fetch_count++];
 
@@ -79,9 +79,9 @@ static void new_fetch(struct aftl_dev *dev, struct aftl_io *io, const struct aft
 		.io = io,
 		.read = *read,
 		.flip_key = aftl_io_flip_key(dev->disk, read),
-		.offset = aftl_dev_offset(dev, slot),
+		.offset = aftl_dev_offset(dev, ppn),
 	};
-	aftl_dev_add_reader(dev, fetch, slot);
+	aftl_dev_add_reader(dev, fetch, ppn);
 	atomic_inc(&io->fetching);
 	llist_add(&fetch->node, &dev->to_fetch);
 	queue_work(dev->fetchers, &dev->fetch_work);
@@ -89,19 +89,19 @@ static void new_fetch(struct aftl_dev *dev, struct aftl_io *io, const struct aft
 
 static void read_flash(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read)
 {
-	aftl_slot_t slot = read->slot;
+	aftl_ppn_t ppn = read->ppn;
 	struct page *page;
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	page = aftl_dev_find(dev, &slot);
-	if (aftl_dev_lost(dev, page, slot)) {
+	page = aftl_dev_find(dev, &ppn);
+	if (aftl_dev_lost(dev, page, ppn)) {
 		WRITE_ONCE(io->failed, aftl_dev_error(dev) ? BLK_STS_IOERR : BLK_STS_MEDIUM);
 		if (page)
 			aftl_dev_drop_page(dev, page);
 		page = NULL;
 	} else if (!page) {
-		new_fetch(dev, io, read, slot);
+		new_fetch(dev, io, read, ppn);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 	if (page)
@@ -128,7 +128,7 @@ static void fetch_done(struct aftl_bdev_io *bdev, int error)
 
 static void start_fetch(struct aftl_dev *dev, struct aftl_dev_fetch *fetch)
 {
-	struct bvec_iter at = aftl_io_position(dev->disk, fetch->io, fetch->read.unit);
+	struct bvec_iter at = aftl_io_position(dev->disk, fetch->io, fetch->read.lpn);
 
 	at.bi_size *= fetch->run;
 	fetch->bdev.done = fetch_done;
@@ -142,7 +142,7 @@ static bool continues(const struct aftl_dev_fetch *fetch, const struct aftl_dev_
 	u32 unit_bytes = aftl_volume_geometry(fetch->dev->volume)->unit_bytes;
 
 	return next == fetch + 1 && next->io == fetch->io &&
-	       from_unit(next->read.unit) == from_unit(fetch->read.unit) + 1 &&
+	       from_lpn(next->read.lpn) == from_lpn(fetch->read.lpn) + 1 &&
 	       next->offset == fetch->offset + unit_bytes;
 }
 
@@ -198,7 +198,7 @@ static void note_failure(struct aftl_dev *dev, const struct aftl_dev_fetch *fetc
 	WRITE_ONCE(fetch->io->failed, unreadable ? BLK_STS_MEDIUM : BLK_STS_IOERR);
 	if (!unreadable)
 		return;
-	DMERR_LIMIT("%pg: unit %u cannot be read", dev->device.bdev, from_unit(fetch->read.unit));
+	DMERR_LIMIT("%pg: unit %u cannot be read", dev->device.bdev, from_lpn(fetch->read.lpn));
 	spin_lock_bh(&dev->disk->lock);
 	aftl_count_unreadable(dev->disk->ftl);
 	spin_unlock_bh(&dev->disk->lock);

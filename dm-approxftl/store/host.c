@@ -53,11 +53,11 @@ static void host_complete(void *host, struct aftl_request *request)
 	add_done(disk, request);
 }
 
-static void host_accept(void *host, struct aftl_request *request, aftl_unit_t unit, u32 tag)
+static void host_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
 {
 	struct aftl_disk *disk = host;
 
-	disk->store->type->accept(disk->store, unit, tag, &aftl_request_io(request)->bytes);
+	disk->store->type->accept(disk->store, lpn, tag, &aftl_request_io(request)->bytes);
 }
 
 static void host_read(void *host, struct aftl_request *request, const struct aftl_read *read)
@@ -67,7 +67,7 @@ static void host_read(void *host, struct aftl_request *request, const struct aft
 }
 
 /* What zones held that have been reset; a discard's bytes go with its bio. */
-static void host_unmap(void *host, aftl_unit_t first, u32 units)
+static void host_unmap(void *host, aftl_lpn_t first, u32 units)
 {
 	struct aftl_disk *disk = host;
 	LIST_HEAD(bytes);
@@ -101,11 +101,11 @@ static struct aftl_dev *host_dev(void *host)
 	return ((struct aftl_disk *)host)->durable;
 }
 
-static bool programmed_again(const struct aftl *ftl, aftl_slot_t slot)
+static bool programmed_again(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(ftl);
 
-	return aftl_page_again(aftl_slot_attr(media, slot));
+	return aftl_page_reprograms(aftl_ppn_attr(media, ppn));
 }
 
 static void durable_complete(void *host, struct aftl_request *request)
@@ -128,19 +128,19 @@ static void durable_read(void *host, struct aftl_request *request, const struct 
 	if (read->lost)
 		return;
 	if (read->source == AFTL_SOURCE_ZERO)
-		aftl_copy_to_bio(aftl_io_bio(io), aftl_io_position(disk, io, read->unit), NULL);
+		aftl_copy_to_bio(aftl_io_bio(io), aftl_io_position(disk, io, read->lpn), NULL);
 	else
 		aftl_dev_read(disk->durable, io, read);
 }
 
-static void durable_program(void *host, u32 tag, aftl_unit_t unit, aftl_slot_t slot)
+static void durable_program(void *host, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
 	struct aftl_disk *disk = host;
 
-	aftl_dev_program(disk->durable, tag, slot, programmed_again(disk->ftl, slot));
+	aftl_dev_program(disk->durable, tag, ppn, programmed_again(disk->ftl, ppn));
 }
 
-static void durable_copy(void *host, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t to)
+static void durable_copy(void *host, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
 {
 	struct aftl_disk *disk = host;
 
@@ -152,12 +152,12 @@ static void durable_release(void *host, u32 tag)
 	aftl_dev_release(host_dev(host), tag);
 }
 
-static void durable_programmed(void *host, aftl_slot_t first)
+static void durable_programmed(void *host, aftl_ppn_t first)
 {
 	aftl_dev_programmed(host_dev(host), first);
 }
 
-static void durable_unmap(void *host, aftl_unit_t first, u32 units)
+static void durable_unmap(void *host, aftl_lpn_t first, u32 units)
 {
 	aftl_dev_unmap(host_dev(host), first, units);
 }
@@ -167,9 +167,9 @@ static void durable_zone(void *host, u32 zone, enum aftl_zone_state state)
 	aftl_dev_zone(host_dev(host), zone, state);
 }
 
-static void durable_erase(void *host, aftl_slot_t first, u32 slots)
+static void durable_erase(void *host, aftl_ppn_t first, u32 slots)
 {
-	aftl_dev_erase(host_dev(host), from_slot(first) / slots);
+	aftl_dev_erase(host_dev(host), from_ppn(first) / slots);
 }
 
 static void durable_retire(void *host, u32 first, u32 blocks)
@@ -177,9 +177,9 @@ static void durable_retire(void *host, u32 first, u32 blocks)
 	aftl_dev_retire(host_dev(host), first, blocks);
 }
 
-static void durable_accept(void *host, struct aftl_request *request, aftl_unit_t unit, u32 tag)
+static void durable_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
 {
-	host_accept(host, request, unit, tag);
+	host_accept(host, request, lpn, tag);
 	aftl_dev_brought(host_dev(host), tag, aftl_io_bio(aftl_request_io(request)));
 	aftl_dev_keep_now(host_dev(host), tag);
 }

@@ -93,9 +93,9 @@ static inline struct bio *aftl_io_bio(const struct aftl_io *io)
 void aftl_copy_from_bio(char *to, struct bio *bio, struct bvec_iter at);
 void aftl_copy_to_bio(struct bio *bio, struct bvec_iter at, const char *from);
 
-/* Where the data of @unit are in the bio of @io. */
+/* Where the data of @lpn are in the bio of @io. */
 struct bvec_iter aftl_io_position(const struct aftl_disk *disk, const struct aftl_io *io,
-				  aftl_unit_t unit);
+				  aftl_lpn_t lpn);
 
 /* Room for what a read of a store in memory gets. May sleep, but not start I/O. */
 void aftl_io_prepare_contents(struct aftl_io *io);

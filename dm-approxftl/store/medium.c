@@ -455,8 +455,8 @@ bool aftl_bdev_answers(struct aftl_bdev *device)
 	bool answers;
 
 	mutex_lock(&device->probe_lock);
-	answers = !read_frames(device, AFTL_FRAME_SUPER * AFTL_FRAME_BYTES, bytes, 1) ||
-	      !read_frames(device, (AFTL_FRAME_SUPER + 1) * AFTL_FRAME_BYTES, bytes, 1);
+	answers = !read_frames(device, AFTL_FRAME_HEADER * AFTL_FRAME_BYTES, bytes, 1) ||
+	      !read_frames(device, (AFTL_FRAME_HEADER + 1) * AFTL_FRAME_BYTES, bytes, 1);
 	mutex_unlock(&device->probe_lock);
 	return answers;
 }
@@ -536,7 +536,7 @@ int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev, u64 star
 	init_waitqueue_head(&device->idle);
 	device->bdev = bdev;
 	device->start = start;
-	device->medium = (struct aftl_medium){
+	device->medium = (struct aftl_backing){
 		.host = device,
 		.bytes = bdev_nr_bytes(bdev) - min_t(u64, start, bdev_nr_bytes(bdev)),
 		.read = medium_read,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A block device as the medium of a volume: pages to and from it without waiting, and
- * the waiting calls of core/keep/volume.h on top.
+ * the waiting calls of core/persist/volume.h on top.
  */
 #ifndef AFTL_MEDIUM_H
 #define AFTL_MEDIUM_H
@@ -12,7 +12,7 @@
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
-#include "core/keep/volume.h"
+#include "core/persist/volume.h"
 
 /**
  * struct aftl_behalf - for whom a block device is written
@@ -44,7 +44,7 @@ struct aftl_behalf {
  * @submitters: submits them
  */
 struct aftl_bdev {
-	struct aftl_medium medium;
+	struct aftl_backing medium;
 	struct block_device *bdev;
 	u64 start;
 	struct bio_set bios;

@@ -26,12 +26,12 @@ static int none_gather(struct aftl_store *store, struct bio *bio, struct list_he
 	return 0;
 }
 
-static void none_accept(struct aftl_store *store, aftl_unit_t unit, u32 tag,
+static void none_accept(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
 			struct list_head *bytes)
 {
 }
 
-static void none_forget(struct aftl_store *store, aftl_unit_t unit, u32 units,
+static void none_forget(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
 			struct list_head *bytes)
 {
 }
@@ -47,7 +47,7 @@ static void fill_segment(struct bio_vec *segment, __le64 word)
 	kunmap_local(to);
 }
 
-static struct page *none_hold(struct aftl_store *store, aftl_unit_t unit)
+static struct page *none_hold(struct aftl_store *store, aftl_lpn_t lpn)
 {
 	return NULL;
 }
@@ -67,7 +67,7 @@ static void none_release(struct aftl_store *store, struct list_head *bytes)
 {
 }
 
-static bool none_holds(struct aftl_store *store, aftl_unit_t unit)
+static bool none_holds(struct aftl_store *store, aftl_lpn_t lpn)
 {
 	return false;
 }

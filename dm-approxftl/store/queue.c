@@ -77,19 +77,19 @@ static bool same_behalf(const struct aftl_behalf *a, const struct aftl_behalf *b
 
 /* Operations */
 
-static struct hlist_head *pending_of(const struct aftl_dev *dev, aftl_slot_t slot)
+static struct hlist_head *pending_of(const struct aftl_dev *dev, aftl_ppn_t ppn)
 {
-	return &dev->pending[hash_32(from_slot(slot), dev->pending_bits)];
+	return &dev->pending[hash_32(from_ppn(ppn), dev->pending_bits)];
 }
 
-/* The last operation before @before that fills @slot. */
-static struct aftl_dev_op *find_filling(const struct aftl_dev *dev, aftl_slot_t slot, u32 before)
+/* The last operation before @before that fills @ppn. */
+static struct aftl_dev_op *find_filling(const struct aftl_dev *dev, aftl_ppn_t ppn, u32 before)
 {
 	struct aftl_dev_op *op;
 
 	lockdep_assert_held(&dev->lock);
-	hlist_for_each_entry(op, pending_of(dev, slot), node)
-		if (op->to == slot && (s32)(op->number - before) < 0)
+	hlist_for_each_entry(op, pending_of(dev, ppn), node)
+		if (op->to == ppn && (s32)(op->number - before) < 0)
 			return op;
 	return NULL;
 }
@@ -98,30 +98,30 @@ static struct aftl_dev_op *find_filling(const struct aftl_dev *dev, aftl_slot_t 
  * Follows copies whose bytes have not been read yet to their origin, which stays as it
  * is until they have been. With @loading, a copy counts whose read is under way.
  */
-static struct page *find_page(struct aftl_dev *dev, aftl_slot_t *slot, u32 before, bool loading)
+static struct page *find_page(struct aftl_dev *dev, aftl_ppn_t *ppn, u32 before, bool loading)
 {
 	struct aftl_dev_op *op;
 
-	while ((op = find_filling(dev, *slot, before))) {
+	while ((op = find_filling(dev, *ppn, before))) {
 		if (op->page && (op->loaded || loading)) {
 			aftl_dev_hold_page(op->page);
 			return op->page;
 		}
-		*slot = op->from;
+		*ppn = op->from;
 		before = op->number;
 	}
 	return NULL;
 }
 
-struct page *aftl_dev_find(struct aftl_dev *dev, aftl_slot_t *slot)
+struct page *aftl_dev_find(struct aftl_dev *dev, aftl_ppn_t *ppn)
 {
-	return find_page(dev, slot, dev->head, false);
+	return find_page(dev, ppn, dev->head, false);
 }
 
-u64 aftl_dev_offset(const struct aftl_dev *dev, aftl_slot_t slot)
+u64 aftl_dev_offset(const struct aftl_dev *dev, aftl_ppn_t ppn)
 {
 	lockdep_assert_held(&dev->lock);
-	return aftl_volume_data_offset(dev->volume, slot);
+	return aftl_volume_data_offset(dev->volume, ppn);
 }
 
 /* Filling the queue */
@@ -155,12 +155,12 @@ static void publish(struct aftl_dev *dev)
 
 /* An operation that fills @to, to be published. */
 static struct aftl_dev_op *new_filling(struct aftl_dev *dev, enum aftl_dev_kind kind,
-				       aftl_slot_t to, bool again)
+				       aftl_ppn_t to, bool again)
 {
 	struct aftl_dev_op *op = new_op(dev, kind);
 
 	if (!op) {
-		set_bit(from_slot(to), dev->lost);
+		set_bit(from_ppn(to), dev->lost);
 		return NULL;
 	}
 	op->to = to;
@@ -190,13 +190,13 @@ void aftl_dev_brought(struct aftl_dev *dev, u32 tag, struct bio *bio)
 	dev->tags[tag].behalf = aftl_bdev_behalf(bio);
 }
 
-void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool again)
+void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool again)
 {
 	struct aftl_dev_op *op;
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	op = new_filling(dev, AFTL_DEV_WRITE, slot, again);
+	op = new_filling(dev, AFTL_DEV_WRITE, ppn, again);
 	if (op) {
 		op->page = dev->tags[tag].page;
 		op->behalf = dev->tags[tag].behalf;
@@ -210,9 +210,9 @@ void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool agai
 /* An unflushable unit keeps its entry: it is there when the device is opened again. */
 static bool keeps_entry(const struct aftl_dev *dev, u32 tag)
 {
-	struct aftl_buffered what;
+	struct aftl_has_write_buffer what;
 
-	return !dev->tags[tag].persisted || aftl_unprogrammed(dev->disk->ftl, tag, &what);
+	return !dev->tags[tag].persisted || aftl_buffer_entry(dev->disk->ftl, tag, &what);
 }
 
 /* The release of an earlier unit of the same tag may still wait: this one has an operation then. */
@@ -246,7 +246,7 @@ void aftl_dev_release(struct aftl_dev *dev, u32 tag)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-void aftl_dev_copy(struct aftl_dev *dev, aftl_slot_t from, aftl_slot_t to, bool again)
+void aftl_dev_copy(struct aftl_dev *dev, aftl_ppn_t from, aftl_ppn_t to, bool again)
 {
 	struct aftl_dev_op *op;
 	unsigned long flags;
@@ -260,7 +260,7 @@ void aftl_dev_copy(struct aftl_dev *dev, aftl_slot_t from, aftl_slot_t to, bool 
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-void aftl_dev_programmed(struct aftl_dev *dev, aftl_slot_t first)
+void aftl_dev_programmed(struct aftl_dev *dev, aftl_ppn_t first)
 {
 	const struct aftl *ftl = dev->disk->ftl;
 	struct aftl_dev_op *op;
@@ -269,8 +269,8 @@ void aftl_dev_programmed(struct aftl_dev *dev, aftl_slot_t first)
 	spin_lock_irqsave(&dev->lock, flags);
 	op = new_op(dev, AFTL_DEV_PROGRAM);
 	if (op) {
-		op->first = aftl_slot_device_page(aftl_media(ftl), first);
-		aftl_spare_take(&op->spare, ftl, first);
+		op->first = aftl_ppn_page(aftl_media(ftl), first);
+		aftl_spare_from_page(&op->spare, ftl, first);
 		publish(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
@@ -286,9 +286,9 @@ static void queue_range(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-void aftl_dev_unmap(struct aftl_dev *dev, aftl_unit_t first, u32 units)
+void aftl_dev_unmap(struct aftl_dev *dev, aftl_lpn_t first, u32 units)
 {
-	queue_range(dev, AFTL_DEV_UNMAP, from_unit(first), units);
+	queue_range(dev, AFTL_DEV_UNMAP, from_lpn(first), units);
 }
 
 void aftl_dev_erase(struct aftl_dev *dev, u32 block)
@@ -299,7 +299,7 @@ void aftl_dev_erase(struct aftl_dev *dev, u32 block)
 	spin_lock_irqsave(&dev->lock, flags);
 	op = new_range(dev, AFTL_DEV_ERASE, block, 1);
 	if (op) {
-		aftl_erase_entry_take(&op->entry, dev->disk->ftl, block);
+		aftl_erase_entry_from_block(&op->entry, dev->disk->ftl, block);
 		publish(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
@@ -319,16 +319,16 @@ void aftl_dev_zone(struct aftl_dev *dev, u32 zone, enum aftl_zone_state state)
 static void persist_tag(struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_dev_tag *at = &dev->tags[tag];
-	struct aftl_buffered what;
+	struct aftl_has_write_buffer what;
 	struct aftl_dev_op *op;
 	u32 claims;
 
-	if (!aftl_unprogrammed(dev->disk->ftl, tag, &what))
+	if (!aftl_buffer_entry(dev->disk->ftl, tag, &what))
 		return;
 	op = new_range(dev, AFTL_DEV_PERSIST, tag, 1);
 	if (!op)
 		return;
-	op->kept = (struct aftl_kept_entry){ .what = what };
+	op->kept = (struct aftl_plp_entry){ .what = what };
 	op->page = at->page;
 	aftl_dev_hold_page(op->page);
 	publish(dev);
@@ -422,16 +422,16 @@ static void op_failed(struct aftl_dev_op *op)
 {
 	struct aftl_dev *dev = op->dev;
 
-	set_bit(from_slot(op->to), dev->lost);
+	set_bit(from_ppn(op->to), dev->lost);
 	/* User space hears of it though no request may follow. */
 	queue_work(dev->workers, &dev->work);
 	op_done(op);
 }
 
-bool aftl_dev_lost(const struct aftl_dev *dev, const struct page *page, aftl_slot_t slot)
+bool aftl_dev_lost(const struct aftl_dev *dev, const struct page *page, aftl_ppn_t ppn)
 {
 	lockdep_assert_held(&dev->lock);
-	return page ? page_lost(page) : test_bit(from_slot(slot), dev->lost);
+	return page ? page_lost(page) : test_bit(from_ppn(ppn), dev->lost);
 }
 
 /* An operation may be another one as soon as it is done. */
@@ -455,7 +455,7 @@ static void run_done(struct aftl_dev *dev, u32 first, u32 run, bool failed)
 /* What is said of the page of @op: it has been queued by the call that has queued @op. */
 static const struct aftl_spare *find_spare(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
-	u32 page = from_slot(op->to) / aftl_volume_geometry(dev->volume)->page_units;
+	u32 page = from_ppn(op->to) / aftl_volume_geometry(dev->volume)->page_units;
 	const struct aftl_dev_op *other = op;
 	u32 number;
 
@@ -478,7 +478,7 @@ static u64 displace(struct aftl_dev *dev, const struct aftl_dev_op *op)
 	spin_lock_bh(&dev->disk->lock);
 	spin_lock_irq(&dev->lock);
 	spare = find_spare(dev, op);
-	if (spare && aftl_volume_displace(dev->volume, op->to, spare))
+	if (spare && aftl_volume_remap(dev->volume, op->to, spare))
 		offset = aftl_dev_offset(dev, op->to);
 	spin_unlock_irq(&dev->lock);
 	spin_unlock_bh(&dev->disk->lock);
@@ -514,7 +514,7 @@ static int salvage(struct aftl_dev *dev, const struct aftl_dev_op *op)
 		return error;
 	DMWARN_LIMIT("%pg: error %d: data are elsewhere, and block %u is retired",
 		     dev->device.bdev, error,
-		     from_slot(op->to) / aftl_volume_geometry(dev->volume)->block_slots);
+		     from_ppn(op->to) / aftl_volume_geometry(dev->volume)->block_ppns);
 	dev->disk->ops->wear(dev->disk);
 	return 0;
 }
@@ -554,7 +554,7 @@ static void put_off(struct aftl_dev *dev, struct aftl_dev_op *op)
 u32 aftl_dev_next_worn(struct aftl_dev *dev, u32 block)
 {
 	spin_lock_irq(&dev->lock);
-	block = aftl_volume_displaced(dev->volume, block);
+	block = aftl_volume_next_remapped(dev->volume, block);
 	spin_unlock_irq(&dev->lock);
 	return block;
 }
@@ -627,7 +627,7 @@ static void load_done(struct aftl_bdev_io *io, int error)
 static bool choose_page(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	struct page *page = aftl_dev_new_page(dev, &dev->copies, GFP_NOIO);
-	aftl_slot_t origin = op->from;
+	aftl_ppn_t origin = op->from;
 	struct page *found;
 	bool lost;
 
@@ -765,28 +765,28 @@ static void load_copies(struct aftl_dev *dev, const struct batch *batch)
  * What is written over may be the newest durable version of something, and may be elsewhere. Of
  * the last write there that fails the commit hears, too.
  */
-static int make_way(struct aftl_dev *dev, aftl_slot_t first, u32 slots)
+static int make_way(struct aftl_dev *dev, aftl_ppn_t first, u32 slots)
 {
-	u32 block_slots = aftl_volume_geometry(dev->volume)->block_slots;
-	u32 block = from_slot(first) / block_slots;
-	u32 end = from_slot(first) + slots;
+	u32 block_ppns = aftl_volume_geometry(dev->volume)->block_ppns;
+	u32 block = from_ppn(first) / block_ppns;
+	u32 end = from_ppn(first) + slots;
 	int ret;
 
-	for (; block * block_slots < end; block++)
+	for (; block * block_ppns < end; block++)
 		aftl_dev_wait_for_readers(dev, block);
 	ret = aftl_volume_commit_programs(dev->volume);
 	spin_lock_irq(&dev->lock);
 	if (!ret)
-		aftl_volume_vacate(dev->volume, first, slots);
+		aftl_volume_release_remapped(dev->volume, first, slots);
 	spin_unlock_irq(&dev->lock);
 	return ret;
 }
 
 static int make_way_of_blocks(struct aftl_dev *dev, u32 first, u32 blocks)
 {
-	u32 slots = aftl_volume_geometry(dev->volume)->block_slots;
+	u32 slots = aftl_volume_geometry(dev->volume)->block_ppns;
 
-	return make_way(dev, to_slot(first * slots), blocks * slots);
+	return make_way(dev, to_ppn(first * slots), blocks * slots);
 }
 
 static bool fills(const struct aftl_dev_op *op)
@@ -806,7 +806,7 @@ static u32 run_length(const struct aftl_dev *dev, u32 number, u32 end)
 		if (!fills(op) || op->again != first->again ||
 		    page_lost(op->page) != page_lost(first->page) ||
 		    !same_behalf(&op->behalf, &first->behalf) ||
-		    from_slot(op->to) != from_slot(first->to) + run)
+		    from_ppn(op->to) != from_ppn(first->to) + run)
 			break;
 	}
 	return run;
@@ -818,7 +818,7 @@ static void start_write(struct aftl_dev *dev, struct aftl_dev_op *op)
 
 	for (i = 0; i < op->run; i++) {
 		dev->run_pages[i] = aftl_dev_op_at(dev, op->number + i)->page;
-		clear_bit(from_slot(op->to) + i, dev->lost);
+		clear_bit(from_ppn(op->to) + i, dev->lost);
 	}
 	op->bdev.done = write_done;
 	aftl_bdev_write(&dev->device, &op->bdev, dev->run_pages, op->run, place_of(dev, op),
@@ -835,7 +835,7 @@ static void lose_unit(struct aftl_dev *dev, const struct aftl_dev_op *op)
 	newest = find_filling(dev, op->to, dev->head) == op;
 	spin_unlock_irq(&dev->lock);
 	if (newest)
-		aftl_lose(dev->disk->ftl, op->to);
+		aftl_mark_unit_lost(dev->disk->ftl, op->to);
 	spin_unlock_bh(&dev->disk->lock);
 }
 
@@ -872,7 +872,7 @@ static int erase_block(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	int ret = make_way_of_blocks(dev, op->first, 1);
 
-	return ret ? ret : aftl_volume_erase(dev->volume, op->first, &op->entry);
+	return ret ? ret : aftl_volume_record_erase(dev->volume, op->first, &op->entry);
 }
 
 /* Nothing changes such a block any more, so that later is soon enough. */
@@ -884,9 +884,9 @@ static int retire(struct aftl_dev *dev, const struct aftl_dev_op *op)
 
 	for (i = 0; !ret && i < op->count; i++) {
 		spin_lock_bh(&dev->disk->lock);
-		aftl_erase_entry_take(&entry, dev->disk->ftl, op->first + i);
+		aftl_erase_entry_from_block(&entry, dev->disk->ftl, op->first + i);
 		spin_unlock_bh(&dev->disk->lock);
-		ret = aftl_volume_retire(dev->volume, op->first + i, &entry);
+		ret = aftl_volume_record_retire(dev->volume, op->first + i, &entry);
 	}
 	return ret;
 }
@@ -899,7 +899,7 @@ static int program(struct aftl_dev *dev, struct aftl_dev_op *op)
 
 	for (i = 0; i < units; i++)
 		op->spare.lost |= test_bit(op->first * units + i, dev->lost) << i;
-	return aftl_volume_program(dev->volume, op->first, &op->spare);
+	return aftl_volume_record_program(dev->volume, op->first, &op->spare);
 }
 
 /*
@@ -1058,9 +1058,9 @@ static int note(struct aftl_dev *dev, struct aftl_dev_op *op, u32 end)
 	case AFTL_DEV_PROGRAM:
 		return program(dev, op);
 	case AFTL_DEV_UNMAP:
-		return aftl_volume_unmap(dev->volume, to_unit(op->first), op->count);
+		return aftl_volume_record_discard(dev->volume, to_lpn(op->first), op->count);
 	case AFTL_DEV_ZONE:
-		return aftl_volume_zone(dev->volume, op->first, op->count);
+		return aftl_volume_record_zone(dev->volume, op->first, op->count);
 	case AFTL_DEV_RELEASE:
 		release_tag(dev, op->first, op->number, end);
 		return 0;
@@ -1158,7 +1158,7 @@ static void commit_reached(struct aftl_dev *dev)
 	if (list_empty(&reached))
 		return;
 	last = list_last_entry(&reached, struct aftl_flush, node);
-	aftl_volume_tick(dev->volume, last->now_ns, last->age_ns, last->memory);
+	aftl_volume_set_time(dev->volume, last->now_ns, last->age_ns, last->memory);
 	error = aftl_volume_commit(dev->volume);
 	if (error)
 		aftl_bdev_fail(&dev->device, error);
@@ -1240,12 +1240,12 @@ static int init_pages(struct aftl_dev *dev, const struct aftl_geometry *geo)
 /* As many operations as there are for flash: those that persist a unit fill no slot. */
 static u32 pending_bits(const struct aftl_geometry *geo)
 {
-	return ilog2(max_t(u32, aftl_burst(geo), LEAST_PENDING));
+	return ilog2(max_t(u32, aftl_max_host_calls(geo), LEAST_PENDING));
 }
 
 static size_t lost_bytes(const struct aftl_geometry *geo)
 {
-	return BITS_TO_LONGS(geo->slots) * sizeof(long);
+	return BITS_TO_LONGS(geo->ppns) * sizeof(long);
 }
 
 /* Memory of a queue besides its ring of operations. */

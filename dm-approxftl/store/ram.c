@@ -44,7 +44,7 @@ static struct ram_store *to_ram(struct aftl_store *store)
 
 static struct page **page_at(const struct ram_store *ram, u32 unit)
 {
-	return aftl_entry(&ram->pages, struct page *, unit);
+	return aftl_chunk_entry(&ram->pages, struct page *, unit);
 }
 
 static void *table_alloc(void *host, size_t bytes)
@@ -63,7 +63,7 @@ static void table_free(void *host, void *memory, size_t bytes)
 
 static void free_table(struct ram_store *ram)
 {
-	aftl_chunks_give(&ram->pages, ram->units, sizeof(struct page *), table_free, NULL);
+	aftl_chunks_free(&ram->pages, ram->units, sizeof(struct page *), table_free, NULL);
 	kfree(ram);
 }
 
@@ -77,7 +77,7 @@ static struct aftl_store *ram_create(const struct aftl_geometry *geo, int node)
 	ram->units = geo->units;
 	ram->unit_bytes = geo->unit_bytes;
 	ram->node = node;
-	if (aftl_chunks_take(&ram->pages, ram->units, sizeof(struct page *), table_alloc, ram))
+	if (aftl_chunks_alloc(&ram->pages, ram->units, sizeof(struct page *), table_alloc, ram))
 		return &ram->store;
 	free_table(ram);
 	return NULL;
@@ -142,11 +142,11 @@ static int ram_gather(struct aftl_store *store, struct bio *bio, struct list_hea
 	return 0;
 }
 
-static void ram_accept(struct aftl_store *store, aftl_unit_t unit, u32 tag,
+static void ram_accept(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
 		       struct list_head *bytes)
 {
 	struct ram_store *ram = to_ram(store);
-	struct page **place = page_at(ram, from_unit(unit));
+	struct page **place = page_at(ram, from_lpn(lpn));
 	struct page *page = list_first_entry_or_null(bytes, struct page, lru);
 
 	if (!page)
@@ -159,13 +159,13 @@ static void ram_accept(struct aftl_store *store, aftl_unit_t unit, u32 tag,
 	*place = page;
 }
 
-static void ram_forget(struct aftl_store *store, aftl_unit_t unit, u32 units,
+static void ram_forget(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
 		       struct list_head *bytes)
 {
 	struct ram_store *ram = to_ram(store);
 	u32 i;
 
-	for (i = from_unit(unit); i < from_unit(unit) + units; i++) {
+	for (i = from_lpn(lpn); i < from_lpn(lpn) + units; i++) {
 		struct page **place = page_at(ram, i);
 
 		if (!*place)
@@ -176,9 +176,9 @@ static void ram_forget(struct aftl_store *store, aftl_unit_t unit, u32 units,
 	}
 }
 
-static struct page *ram_hold(struct aftl_store *store, aftl_unit_t unit)
+static struct page *ram_hold(struct aftl_store *store, aftl_lpn_t lpn)
 {
-	struct page *page = *page_at(to_ram(store), from_unit(unit));
+	struct page *page = *page_at(to_ram(store), from_lpn(lpn));
 
 	if (likely(page))
 		get_page(page);
@@ -192,9 +192,9 @@ static void ram_copy(struct page *held, struct bio *bio, struct bvec_iter at)
 		put_page(held);
 }
 
-static bool ram_holds(struct aftl_store *store, aftl_unit_t unit)
+static bool ram_holds(struct aftl_store *store, aftl_lpn_t lpn)
 {
-	return *page_at(to_ram(store), from_unit(unit));
+	return *page_at(to_ram(store), from_lpn(lpn));
 }
 
 static u64 ram_held(struct aftl_store *store)

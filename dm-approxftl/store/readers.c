@@ -33,10 +33,10 @@ void aftl_dev_readers_exit(struct aftl_dev *dev)
 	kvfree(dev->readers);
 }
 
-void aftl_dev_add_reader(struct aftl_dev *dev, struct aftl_dev_fetch *fetch, aftl_slot_t slot)
+void aftl_dev_add_reader(struct aftl_dev *dev, struct aftl_dev_fetch *fetch, aftl_ppn_t ppn)
 {
 	lockdep_assert_held(&dev->lock);
-	fetch->block = from_slot(slot) / aftl_volume_geometry(dev->volume)->block_slots;
+	fetch->block = from_ppn(ppn) / aftl_volume_geometry(dev->volume)->block_ppns;
 	fetch->epoch = dev->readers[fetch->block].epoch;
 	dev->readers[fetch->block].count[fetch->epoch]++;
 }

@@ -45,20 +45,20 @@ static u64 fixed_ops(const struct aftl_geometry *geo)
 {
 	u64 programs = (u64)geo->luns * (aftl_program_units(geo) + geo->program_pages);
 
-	return aftl_burst(geo) + max_t(u64, programs, LEAST_OPS);
+	return aftl_max_host_calls(geo) + max_t(u64, programs, LEAST_OPS);
 }
 
 /* Chunks of operations that a new store allocates. */
 static u64 first_chunks(const struct aftl_geometry *geo)
 {
-	u64 units = geo->kept_units ? LEAST_UNITS : 0;
+	u64 units = geo->plp_entries ? LEAST_UNITS : 0;
 
 	return chunks_of(fixed_ops(geo) + units * AFTL_DEV_UNIT_OPS);
 }
 
 static u64 table_entries(const struct aftl_geometry *geo)
 {
-	u64 units = geo->kept_units ? (u64)geo->kept_units + MOST_UNITS : 0;
+	u64 units = geo->plp_entries ? (u64)geo->plp_entries + MOST_UNITS : 0;
 
 	return roundup_pow_of_two(first_chunks(geo) + chunks_of(units * AFTL_DEV_UNIT_OPS) +
 				  SPARE_CHUNKS);
@@ -204,7 +204,7 @@ int aftl_dev_ring_init(struct aftl_dev *dev)
 	bool added = true;
 	u64 i;
 
-	dev->reserve = aftl_burst(geo);
+	dev->reserve = aftl_max_host_calls(geo);
 	dev->op_fixed = (u32)fixed_ops(geo);
 	dev->op_mask = (u32)(entries - 1);
 	dev->op_chunks = kvzalloc_node(entries * sizeof(*dev->op_chunks), GFP_KERNEL,

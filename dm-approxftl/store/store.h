@@ -49,23 +49,23 @@ struct aftl_store_type {
 	int (*gather)(struct aftl_store *store, struct bio *bio, struct list_head *bytes);
 
 	/*
-	 * Make the head of @bytes the content of @unit, which the controller knows by
+	 * Make the head of @bytes the content of @lpn, which the controller knows by
 	 * @tag, and append what it replaces. With an empty @bytes the content stays.
 	 * Under the FTL's lock.
 	 */
-	void (*accept)(struct aftl_store *store, aftl_unit_t unit, u32 tag,
+	void (*accept)(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
 		       struct list_head *bytes);
 
-	/* Move the content of @units units from @unit on to @bytes. Under the FTL's lock. */
-	void (*forget)(struct aftl_store *store, aftl_unit_t unit, u32 units,
+	/* Move the content of @units units from @lpn on to @bytes. Under the FTL's lock. */
+	void (*forget)(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
 		       struct list_head *bytes);
 
 	/*
-	 * The content of @unit, to be let go by copy(): whoever replaces it meanwhile does not
+	 * The content of @lpn, to be let go by copy(): whoever replaces it meanwhile does not
 	 * change it. NULL if nobody has written it. Under the FTL's lock. NULL, as copy(), for
 	 * a store that has to wait for its bytes.
 	 */
-	struct page *(*hold)(struct aftl_store *store, aftl_unit_t unit);
+	struct page *(*hold)(struct aftl_store *store, aftl_lpn_t lpn);
 
 	/* Copy what @held has of a unit to @bio at @at, and let it go. As release(). */
 	void (*copy)(struct page *held, struct bio *bio, struct bvec_iter at);
@@ -74,10 +74,10 @@ struct aftl_store_type {
 	void (*release)(struct aftl_store *store, struct list_head *bytes);
 
 	/*
-	 * Does the store have bytes of @unit? Under the FTL's lock, or without I/O. NULL
+	 * Does the store have bytes of @lpn? Under the FTL's lock, or without I/O. NULL
 	 * for a store whose content stays where it is when a table is reloaded.
 	 */
-	bool (*holds)(struct aftl_store *store, aftl_unit_t unit);
+	bool (*holds)(struct aftl_store *store, aftl_lpn_t lpn);
 
 	/* Memory held for content, about: no lock is held while all of it is looked at. */
 	u64 (*held)(struct aftl_store *store);

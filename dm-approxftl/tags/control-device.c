@@ -208,11 +208,11 @@ static void look_at_unit(const struct aftl *ftl, u32 index, struct approxftl_uni
 	struct aftl_errors errors;
 	u32 class;
 
-	if (aftl_lookup(ftl, to_unit(index), &class) == AFTL_NO_SLOT)
+	if (aftl_lookup(ftl, to_lpn(index), &class) == AFTL_NO_PPN)
 		return;
 	unit->class = class == AFTL_APPROX ? APPROXFTL_APPROXIMATE : APPROXFTL_PRECISE;
-	unit->flags = levels[aftl_unit_level(ftl, to_unit(index))];
-	if (!aftl_unit_errors(ftl, to_unit(index), &errors)) {
+	unit->flags = levels[aftl_lpn_level(ftl, to_lpn(index))];
+	if (!aftl_lpn_errors(ftl, to_lpn(index), &errors)) {
 		unit->flags |= APPROXFTL_UNIT_NO_MODEL;
 		return;
 	}

@@ -13,7 +13,7 @@
 #include <linux/ratelimit.h>
 #include <linux/user_namespace.h>
 
-#include "core/keep/record.h"
+#include "core/persist/record.h"
 #include "tags/tags.h"
 
 static const char *const by_names[AFTL_VERDICTS] = {

@@ -11,7 +11,7 @@
 #include <linux/xattr.h>
 
 #include "compat.h"
-#include "core/keep/record.h"
+#include "core/persist/record.h"
 #include "tags/tags.h"
 
 /**

@@ -35,7 +35,7 @@
  */
 #include <linux/slab.h>
 
-#include "core/keep/snapshot.h"
+#include "core/persist/snapshot.h"
 #include "log.h"
 #include "target/options.h"
 #include "target/target.h"
@@ -346,7 +346,7 @@ static int start_gc(struct message *message, u32 number)
 	int ret = begin_change(message, lun.disk);
 
 	if (!ret)
-		ret = aftl_collect(lun.disk->ftl, lun.index);
+		ret = aftl_start_gc(lun.disk->ftl, lun.index);
 	aftl_disk_leave(lun.disk);
 	return ret;
 }
@@ -552,7 +552,7 @@ static u32 seek_lost(struct aftl_spot spot, u32 from, bool lost)
 	u32 unit;
 
 	spin_lock_bh(&spot.disk->lock);
-	unit = aftl_seek_lost(spot.disk->ftl, spot.unit + from, end, lost);
+	unit = aftl_find_lost(spot.disk->ftl, spot.unit + from, end, lost);
 	spin_unlock_bh(&spot.disk->lock);
 	return unit - spot.unit;
 }
@@ -628,9 +628,9 @@ static struct page_info look_at_page(struct aftl_disk *disk, u32 block, u32 page
 	u32 i;
 
 	spin_lock_bh(&disk->lock);
-	info.attr = *aftl_attr_at(media, index);
+	info.attr = *aftl_page_attr_at(media, index);
 	for (i = 0; i < media->geo->page_units; i++)
-		info.valid += aftl_slot_valid(media, to_slot(index * media->geo->page_units + i));
+		info.valid += aftl_ppn_valid(media, to_ppn(index * media->geo->page_units + i));
 	spin_unlock_bh(&disk->lock);
 	return info;
 }

@@ -10,7 +10,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "core/keep/snapshot.h"
+#include "core/persist/snapshot.h"
 #include "target/target.h"
 
 /* Units of a write by which data are moved. */
@@ -112,7 +112,7 @@ static void pieces_free(struct pieces *pieces)
 static int save_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_error *error)
 {
 	struct aftl_io flush = { .request = { .op = AFTL_OP_FLUSH } };
-	struct aftl_sink sink = { .write = pieces_write, .host = pieces };
+	struct aftl_snapshot_sink sink = { .write = pieces_write, .host = pieces };
 	int ret;
 
 	ret = aftl_disk_carry_out(disk, &flush);
@@ -123,7 +123,7 @@ static int save_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_
 
 static int load_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_error *error)
 {
-	struct aftl_source_stream source = { .read = pieces_read, .host = pieces };
+	struct aftl_snapshot_source source = { .read = pieces_read, .host = pieces };
 	struct aftl *fresh = disk->ftl;
 	int ret;
 
@@ -167,7 +167,7 @@ static bool same_flash(const struct aftl_device *to, const struct aftl_device *f
 		       struct aftl_error *error)
 {
 	return to->shards.count == from->shards.count &&
-	       to->shards.run_shift == from->shards.run_shift &&
+	       to->shards.chunk_shift == from->shards.chunk_shift &&
 	       !aftl_config_check(aftl_config(from->disks[0]->ftl), aftl_config(to->disks[0]->ftl),
 				  error);
 }
@@ -192,17 +192,17 @@ struct run {
 
 static bool holds(const struct aftl_disk *disk, u32 unit)
 {
-	return disk->store->type->holds(disk->store, to_unit(unit));
+	return disk->store->type->holds(disk->store, to_lpn(unit));
 }
 
 static void forget(const struct aftl_disk *disk, u32 unit, u32 units, struct list_head *bytes)
 {
-	disk->store->type->forget(disk->store, to_unit(unit), units, bytes);
+	disk->store->type->forget(disk->store, to_lpn(unit), units, bytes);
 }
 
 static void accept(const struct aftl_disk *disk, u32 unit, struct list_head *bytes)
 {
-	disk->store->type->accept(disk->store, to_unit(unit), 0, bytes);
+	disk->store->type->accept(disk->store, to_lpn(unit), 0, bytes);
 }
 
 static struct run look_at(const struct aftl_device *from, u64 unit)
@@ -212,9 +212,9 @@ static struct run look_at(const struct aftl_device *from, u64 unit)
 	struct aftl *ftl = place.disk->ftl;
 
 	run.held = holds(place.disk, place.unit);
-	if (aftl_lookup(ftl, to_unit(place.unit), &run.class) == AFTL_NO_SLOT && run.held)
+	if (aftl_lookup(ftl, to_lpn(place.unit), &run.class) == AFTL_NO_PPN && run.held)
 		run.class = AFTL_PRECISE;
-	run.level = aftl_unit_level(ftl, to_unit(place.unit));
+	run.level = aftl_lpn_level(ftl, to_lpn(place.unit));
 	return run;
 }
 
@@ -285,15 +285,15 @@ static u32 in_both(const struct aftl_device *to, const struct aftl_device *from,
 {
 	u32 units = min_t(u64, end - unit, TRANSFER_UNITS);
 
-	units = aftl_shard_units(&to->shards, unit, units);
-	return aftl_shard_units(&from->shards, unit, units);
+	units = aftl_shard_run_units(&to->shards, unit, units);
+	return aftl_shard_run_units(&from->shards, unit, units);
 }
 
 static bool unit_fails(const struct aftl_device *from, u64 unit)
 {
 	struct aftl_spot place = aftl_device_spot(from, unit, 1);
 
-	return aftl_unit_fails(place.disk->ftl, to_unit(place.unit));
+	return aftl_unit_fails(place.disk->ftl, to_lpn(place.unit));
 }
 
 /* Returns false for a unit that has not been programmed. */
@@ -303,7 +303,7 @@ static bool transfer_loss(struct aftl_device *to, u64 unit)
 	struct aftl *ftl = place.disk->ftl;
 	u32 class;
 
-	return aftl_lose(ftl, aftl_lookup(ftl, to_unit(place.unit), &class));
+	return aftl_mark_unit_lost(ftl, aftl_lookup(ftl, to_lpn(place.unit), &class));
 }
 
 /* Units that cannot be read from @from are lost in @to, which has nothing in its buffers. */

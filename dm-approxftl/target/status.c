@@ -59,7 +59,7 @@ static void look_at_ftl(struct aftl_disk *disk, struct status *status)
 	status->policy = aftl_policy_type(disk->ftl)->name;
 	status->blocks += aftl_geometry(disk->ftl)->blocks;
 	sum_up_luns(disk->ftl, status);
-	status->pending_requests += aftl_pending(disk->ftl);
+	status->pending_requests += aftl_pending_requests(disk->ftl);
 	status->host_read_units += counters->host_read_units;
 	status->host_write_units += counters->host_write_units;
 	status->programmed_units += programmed_units(counters);
@@ -68,7 +68,7 @@ static void look_at_ftl(struct aftl_disk *disk, struct status *status)
 	status->read_flipped_bits += counters->read_flipped_bits;
 	status->device_ns = max(status->device_ns, aftl_disk_now(disk));
 	status->lost_units += aftl_lost_units(disk->ftl);
-	status->collecting_luns += aftl_collecting(disk->ftl);
+	status->collecting_luns += aftl_luns_in_gc(disk->ftl);
 }
 
 static void look_at_disk(struct aftl_disk *disk, struct status *status,

@@ -13,7 +13,7 @@
 
 #include "bio/bio.h"
 #include "compat.h"
-#include "core/keep/volume.h"
+#include "core/persist/volume.h"
 #include "log.h"
 #include "store/dev.h"
 #include "tags/tags.h"
@@ -245,7 +245,7 @@ static int build(struct aftl_target *target, unsigned int argc, char **argv,
 /* A request is in one run of a shard; what may be longer goes to each, which has a part of it. */
 static int limit_io(struct dm_target *ti, const struct aftl_shards *shards)
 {
-	u32 run = shards->geo.unit_bytes >> SECTOR_SHIFT << shards->run_shift;
+	u32 run = shards->geo.unit_bytes >> SECTOR_SHIFT << shards->chunk_shift;
 
 	if (shards->count == 1)
 		return dm_set_target_max_io_len(ti, AFTL_IO_SECTORS);
@@ -473,7 +473,7 @@ static int claim_device(struct aftl_target *target, struct aftl_error *error)
 	drop_source(target);
 	if (target->lost)
 		aftl_each_disk(disk, target->device)
-			aftl_lose_buffer((*disk)->ftl);
+			aftl_mark_buffer_lost((*disk)->ftl);
 	return 0;
 }
 
@@ -481,7 +481,7 @@ static int claim_device(struct aftl_target *target, struct aftl_error *error)
 static int offer_streams(const struct aftl_target *target, struct aftl_error *error)
 {
 	const struct aftl_geometry *geo = &target->shards.geo;
-	u64 bytes = (u64)geo->block_slots * geo->unit_bytes * geo->luns * target->shards.count;
+	u64 bytes = (u64)geo->block_ppns * geo->unit_bytes * geo->luns * target->shards.count;
 	struct mapped_device *md = dm_table_get_md(target->ti->table);
 	u32 ids = target->options.policy->host_streams +
 		  (u32)target->options.config.placement_handles;

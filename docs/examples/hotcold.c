@@ -3,7 +3,7 @@
  * Hot and cold: data that is rewritten soon is kept in blocks of its own. A write is hot if
  * the version that it replaces is younger than is usual for overwritten data.
  */
-#include "core/policy/by-class.h"
+#include "core/policy/open-blocks.h"
 #include "core/policy/policies.h"
 
 #define PARAMS(PARAM)							\
@@ -22,10 +22,10 @@ struct hotcold {
 	u64 usual_age;
 };
 
-static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
+static u32 stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	u64 *usual = &container_of(policy, struct hotcold, policy)->usual_age;
-	const struct aftl_block *old = aftl_policy_old_block(policy, write->unit);
+	const struct aftl_block *old = aftl_policy_lpn_block(policy, write->lpn);
 	const struct own *own = policy->params[0];
 	u64 age = old ? aftl_policy_now(policy) - old->opened_ns : *usual;
 	u32 answer = age < *usual ? HOT : COLD;
@@ -34,10 +34,10 @@ static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
 	return answer;
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
-	return aftl_by_class_place(policy, lun, need, need->stream == HOT ? HOT : COLD, placement);
+	return aftl_open_blocks_place(policy, lun, need, need->stream == HOT ? HOT : COLD, placement);
 }
 
 const struct aftl_policy_type aftl_policy_hotcold = {
@@ -50,7 +50,7 @@ const struct aftl_policy_type aftl_policy_hotcold = {
 	.ignores_tags = true,
 	.size = sizeof(struct hotcold),
 	.params = { &group },
-	AFTL_BY_CLASS_METHODS,
+	AFTL_OPEN_BLOCKS_METHODS,
 	.stream = stream,
 	.place = place,
 };

@@ -16,7 +16,7 @@
 
 #include "core-memory.h"
 #include "core/base/random.h"
-#include "core/keep/volume.h"
+#include "core/persist/volume.h"
 
 /* Picoseconds of the device for a byte. */
 #define READ_PS 500
@@ -168,7 +168,7 @@ static int medium_flush(void *host)
 
 static const struct aftl_host_ops ops = { .alloc = core_memory_alloc, .free = core_memory_free };
 
-static const struct aftl_medium medium = {
+static const struct aftl_backing medium = {
 	.bytes = 1ULL << 50,
 	.read = medium_read,
 	.begin_read = medium_begin_read,
@@ -179,7 +179,7 @@ static const struct aftl_medium medium = {
 	.free = core_memory_free,
 };
 
-static void shape(struct aftl_superblock *super, struct aftl_geometry *geo, const char *blocks)
+static void shape(struct aftl_volume_header *super, struct aftl_geometry *geo, const char *blocks)
 {
 	const char *const pairs[] = {
 		"channels", "1", "chips", "4", "planes", "1", "bits", "1", "layers", "64",
@@ -197,7 +197,7 @@ static void shape(struct aftl_superblock *super, struct aftl_geometry *geo, cons
 	memcpy(super->uuid, "one to be found!", AFTL_UUID_BYTES);
 	scnprintf(super->policy, sizeof(super->policy), "baseline");
 	scnprintf(super->profile, sizeof(super->profile), "demo");
-	if (aftl_superblock_lay_out(super, geo, &error))
+	if (aftl_volume_header_lay_out(super, geo, &error))
 		give_up(error.text);
 }
 
@@ -207,7 +207,7 @@ static u32 *any_order(u32 units)
 	u32 i;
 
 	for (i = 0; order && i < units; i++) {
-		u32 other = (u32)(aftl_mix(i) % (i + 1));
+		u32 other = (u32)(aftl_hash64(i) % (i + 1));
 
 		order[i] = order[other];
 		order[other] = i;
@@ -229,14 +229,14 @@ static int fill(struct aftl_volume *volume, const struct aftl_geometry *geo)
 		};
 
 		for (i = 0; i < geo->page_units; i++)
-			spare.word[i] = to_unit(order[page * geo->page_units + i]);
-		ret = aftl_volume_program(volume, page, &spare);
+			spare.word[i] = to_lpn(order[page * geo->page_units + i]);
+		ret = aftl_volume_record_program(volume, page, &spare);
 	}
 	free(order);
 	return ret ? ret : aftl_volume_commit(volume);
 }
 
-static void recover(const struct aftl_superblock *super)
+static void recover(const struct aftl_volume_header *super)
 {
 	u64 elapsed_ns = clock_ns(CLOCK_MONOTONIC);
 	u64 cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -262,7 +262,7 @@ static void recover(const struct aftl_superblock *super)
 
 int main(int argc, char **argv)
 {
-	struct aftl_superblock super = { .generation = 0 };
+	struct aftl_volume_header super = { .generation = 0 };
 	struct aftl_error error = { "" };
 	struct aftl_volume *volume;
 	struct aftl_geometry geo;
@@ -281,7 +281,7 @@ int main(int argc, char **argv)
 	if (fill(volume, &geo))
 		give_up("it cannot be filled");
 	aftl_volume_release(volume);
-	printf("%llu ", (unsigned long long)geo.slots * geo.unit_bytes);
+	printf("%llu ", (unsigned long long)geo.ppns * geo.unit_bytes);
 	recover(&super);
 	free(disk.bytes);
 	return 0;

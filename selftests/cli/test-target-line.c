@@ -3,7 +3,7 @@
  * Table lines: printed and read back, sized by the core, refused in a sentence.
  */
 #include "core/policy/policy.h"
-#include "core/policy/settings.h"
+#include "core/policy/param-registry.h"
 #include "tap.h"
 #include "target-line.h"
 

@@ -37,11 +37,11 @@ static u32 mode_of(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 class;
-	aftl_slot_t slot = aftl_lookup(device.ftl, to_unit(unit), &class);
+	aftl_ppn_t ppn = aftl_lookup(device.ftl, to_lpn(unit), &class);
 
-	if (slot == AFTL_NO_SLOT)
+	if (ppn == AFTL_NO_PPN)
 		return AFTL_MODES;
-	return aftl_page_mode(aftl_slot_attr(media, slot));
+	return aftl_page_mode(aftl_ppn_attr(media, ppn));
 }
 
 static u64 access_ns(bool write, u32 unit)
@@ -222,9 +222,9 @@ static void nonsense_becomes_possible(void)
 
 	open_device("agcr", pairs);
 	play(1, "W");
-	for (index = 0; aftl_instance_save(device.ftl->policy, index, &word); index++)
-		aftl_instance_restore(device.ftl->policy, index, ~word);
-	aftl_instance_restored(device.ftl->policy);
+	for (index = 0; aftl_policy_instance_save(device.ftl->policy, index, &word); index++)
+		aftl_policy_instance_restore(device.ftl->policy, index, ~word);
+	aftl_policy_instance_restored(device.ftl->policy);
 	test_wait(&device, IDLE_NS);
 	play(1, "WRRW");
 	test_wait(&device, IDLE_NS);

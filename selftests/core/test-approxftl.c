@@ -33,18 +33,18 @@ static const char *kind_of(const struct aftl_block *block)
 	return aftl_policy_type(device.ftl)->kinds[block->kind];
 }
 
-static void note_program(struct test_listener *listener, u32 tag, aftl_unit_t unit,
-			 aftl_slot_t slot)
+static void note_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
+			 aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	u32 page = aftl_slot_device_page(media, slot);
+	u32 page = aftl_ppn_page(media, ppn);
 
 	(void)listener;
 	(void)tag;
-	(void)unit;
-	probe.block = aftl_slot_block(media, slot);
+	(void)lpn;
+	probe.block = aftl_ppn_block(media, ppn);
 	probe.page = page % media->geo->pages;
-	probe.mode = aftl_page_mode(*aftl_attr_at(media, page));
+	probe.mode = aftl_page_mode(*aftl_page_attr_at(media, page));
 	probe.order = probe.block->order;
 	probe.kind = kind_of(probe.block);
 }
@@ -230,7 +230,7 @@ static void hand_place(bool approximate, u32 *block, u32 *page)
 
 static void run_by_hand(u64 seed, u32 layers, u32 positions, u32 share, u32 run)
 {
-	struct aftl_random random = { aftl_mix(seed) };
+	struct aftl_random random = { aftl_hash64(seed) };
 	u32 block_of[4096];
 	u32 writes = layers * positions * 60;
 	bool approximate = false;
@@ -294,7 +294,7 @@ static bool page_class(const struct aftl_block *block, u32 page, u32 *class)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 
-	*class = aftl_page_class(aftl_attr(media, block, page));
+	*class = aftl_page_class(aftl_block_page_attr(media, block, page));
 	return aftl_page_programmed(media, block, page);
 }
 
@@ -381,10 +381,10 @@ struct flips {
 	u32 kept;
 };
 
-static void first_program(struct flips *flips, aftl_slot_t slot)
+static void first_program(struct flips *flips, aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	const struct aftl_block *block = aftl_slot_block(media, slot);
+	const struct aftl_block *block = aftl_ppn_block(media, ppn);
 	u32 index = aftl_block_index(media, block);
 	bool board = strcmp(kind_of(block), "precise");
 
@@ -396,18 +396,18 @@ static void first_program(struct flips *flips, aftl_slot_t slot)
 	CHECK_MSG(block->flip == flips->flip[index], "block %u has flip %u", index, block->flip);
 }
 
-static void flip_program(struct test_listener *listener, u32 tag, aftl_unit_t unit,
-			 aftl_slot_t slot)
+static void flip_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
+			 aftl_ppn_t ppn)
 {
 	(void)tag;
-	(void)unit;
-	first_program(container_of(listener, struct flips, listener), slot);
+	(void)lpn;
+	first_program(container_of(listener, struct flips, listener), ppn);
 }
 
-static void flip_copy(struct test_listener *listener, aftl_unit_t unit, aftl_slot_t from,
-		      aftl_slot_t to)
+static void flip_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
+		      aftl_ppn_t to)
 {
-	(void)unit;
+	(void)lpn;
 	(void)from;
 	first_program(container_of(listener, struct flips, listener), to);
 }
@@ -543,41 +543,41 @@ struct copies {
 	u64 promoted;
 };
 
-static void copied_written(struct test_listener *listener, u32 tag, aftl_unit_t unit,
-			   aftl_slot_t slot)
+static void copied_written(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
+			   aftl_ppn_t ppn)
 {
 	(void)tag;
-	(void)slot;
-	container_of(listener, struct copies, listener)->count[from_unit(unit)] = 0;
+	(void)ppn;
+	container_of(listener, struct copies, listener)->count[from_lpn(lpn)] = 0;
 }
 
-static void copied(struct test_listener *listener, aftl_unit_t unit, aftl_slot_t from,
-		   aftl_slot_t to)
+static void copied(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
+		   aftl_ppn_t to)
 {
 	struct copies *copies = container_of(listener, struct copies, listener);
 	const struct aftl_media *media = aftl_media(device.ftl);
-	u32 before = aftl_page_class(aftl_slot_attr(media, from));
-	u32 after = aftl_page_class(aftl_slot_attr(media, to));
+	u32 before = aftl_page_class(aftl_ppn_attr(media, from));
+	u32 after = aftl_page_class(aftl_ppn_attr(media, to));
 
-	bool *precise = &copies->precise[aftl_block_index(media, aftl_slot_block(media, from))];
+	bool *precise = &copies->precise[aftl_block_index(media, aftl_ppn_block(media, from))];
 
 	CHECK_MSG(before == AFTL_APPROX || after == AFTL_PRECISE, "a copy lost its precision");
 	CHECK_MSG(after == AFTL_PRECISE || !*precise, "approximate data follows precise data");
-	CHECK(!(aftl_slot_block(media, to)->note & NOTE_HOT));
+	CHECK(!(aftl_ppn_block(media, to)->note & NOTE_HOT));
 	*precise |= after == AFTL_PRECISE;
 	if (before != AFTL_APPROX)
 		return;
 	copies->promoted += after == AFTL_PRECISE;
 	if (after == AFTL_APPROX) {
-		copies->count[from_unit(unit)]++;
-		if (copies->count[from_unit(unit)] > copies->most)
-			copies->most = copies->count[from_unit(unit)];
+		copies->count[from_lpn(lpn)]++;
+		if (copies->count[from_lpn(lpn)] > copies->most)
+			copies->most = copies->count[from_lpn(lpn)];
 	}
 }
 
-static void copied_erased(struct test_listener *listener, aftl_slot_t first, u32 slots)
+static void copied_erased(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
-	container_of(listener, struct copies, listener)->precise[from_slot(first) / slots] = false;
+	container_of(listener, struct copies, listener)->precise[from_ppn(first) / slots] = false;
 }
 
 static void promotion_has_its_limit(void)
@@ -623,35 +623,35 @@ struct wear {
 	bool precise[TEST_BLOCKS_MAX];
 };
 
-static void note_class(struct wear *wear, aftl_slot_t slot)
+static void note_class(struct wear *wear, aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	u16 attr = aftl_slot_attr(media, slot);
-	u32 block = aftl_block_index(media, aftl_slot_block(media, slot));
+	u16 attr = aftl_ppn_attr(media, ppn);
+	u32 block = aftl_block_index(media, aftl_ppn_block(media, ppn));
 
 	wear->precise[block] |= aftl_page_class(attr) != AFTL_APPROX;
 }
 
-static void wear_program(struct test_listener *listener, u32 tag, aftl_unit_t unit,
-			 aftl_slot_t slot)
+static void wear_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
+			 aftl_ppn_t ppn)
 {
 	(void)tag;
-	(void)unit;
-	note_class(container_of(listener, struct wear, listener), slot);
+	(void)lpn;
+	note_class(container_of(listener, struct wear, listener), ppn);
 }
 
-static void wear_copy(struct test_listener *listener, aftl_unit_t unit, aftl_slot_t from,
-		      aftl_slot_t to)
+static void wear_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
+		      aftl_ppn_t to)
 {
-	(void)unit;
+	(void)lpn;
 	(void)from;
 	note_class(container_of(listener, struct wear, listener), to);
 }
 
-static void count_erase(struct test_listener *listener, aftl_slot_t first, u32 slots)
+static void count_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
 	struct wear *wear = container_of(listener, struct wear, listener);
-	bool *precise = &wear->precise[from_slot(first) / slots];
+	bool *precise = &wear->precise[from_ppn(first) / slots];
 
 	wear->erases++;
 	wear->low += !*precise;
@@ -728,7 +728,7 @@ static u32 count_class(u32 wanted)
 	for (unit = 0; unit < test_units(&device); unit++) {
 		u32 class;
 
-		if (from_slot(aftl_lookup(device.ftl, to_unit(unit), &class)) != U32_MAX)
+		if (from_ppn(aftl_lookup(device.ftl, to_lpn(unit), &class)) != U32_MAX)
 			count += class == wanted;
 	}
 	return count;
@@ -754,8 +754,8 @@ static bool is_victim(u32 unit)
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 class;
 
-	return aftl_supply_victim(device.ftl, device.ftl->luns, 4) ==
-	       aftl_slot_block(media, aftl_lookup(device.ftl, to_unit(unit), &class));
+	return aftl_gc_select_victim(device.ftl, device.ftl->luns, 4) ==
+	       aftl_ppn_block(media, aftl_lookup(device.ftl, to_lpn(unit), &class));
 }
 
 /* Of two checkerboards with two valid pages each, the one whose are approximate. */

@@ -15,7 +15,7 @@
 /**
  * struct array - a LUN as the events tell of it
  * @free_ns: end of what it does
- * @parked_ns: array time of what has been suspended
+ * @suspended_ns: array time of what has been suspended
  * @parked: something has
  * @block: of what the array is, or was, at
  * @parked_block: of what has been suspended, an erase or a program
@@ -25,7 +25,7 @@
  */
 struct array {
 	u64 free_ns;
-	u64 parked_ns;
+	u64 suspended_ns;
 	bool parked;
 	u32 block;
 	u32 parked_block;
@@ -50,7 +50,7 @@ static void suspended(struct array *array, const struct aftl_array_event *event)
 	array->parked_block = event->block;
 	array->parked_erase = array->erase;
 	CHECK_EQ(array->block, event->block);
-	array->parked_ns = event->array_ns;
+	array->suspended_ns = event->array_ns;
 	array->free_ns = event->begin_ns;
 }
 
@@ -74,7 +74,7 @@ static void begun(struct array *array, const struct aftl_array_event *event)
 		  event->lun);
 	if (event->op == AFTL_ARRAY_RESUME) {
 		CHECK(array->parked);
-		CHECK_EQ(event->array_ns, array->parked_ns);
+		CHECK_EQ(event->array_ns, array->suspended_ns);
 		array->parked = false;
 	}
 	array->free_ns = event->begin_ns + event->array_ns;
@@ -141,7 +141,7 @@ static void drive(struct aftl_random *random)
 
 static void run_seed(void)
 {
-	struct aftl_random random = { aftl_mix(seed) };
+	struct aftl_random random = { aftl_hash64(seed) };
 	u32 policies = 0;
 	const char *policy;
 

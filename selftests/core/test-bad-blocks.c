@@ -225,7 +225,7 @@ static void a_safe_buffer_keeps_what_has_no_place(void)
 		SMALL, "op", "60", "buffer", "64KiB", "buffer_safe", "on", NULL
 	};
 	struct test_bytes bytes = { 0 };
-	struct aftl_sink sink = test_bytes_sink(&bytes);
+	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
 	u64 reads;
 	u32 i;
 
@@ -242,7 +242,7 @@ static void a_safe_buffer_keeps_what_has_no_place(void)
 	reads = test_counters(&device)->buffer_read_units;
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 8, 1, 0, NULL), 0);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, reads + 1);
-	aftl_hurry(device.ftl, true);
+	aftl_set_draining(device.ftl, true);
 	CHECK(!aftl_busy(device.ftl));
 	read_everything();
 	test_audit(&device);

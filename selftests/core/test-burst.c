@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * No call tells its host more at once than aftl_burst() says: a host may reserve so much
+ * No call tells its host more at once than aftl_max_host_calls() says: a host may reserve so much
  * room before each, and needs no more. test-device.c counts for every other test, too.
  */
-#include "core/keep/snapshot.h"
+#include "core/persist/snapshot.h"
 #include "stream.h"
 #include "tap.h"
 
@@ -23,13 +23,13 @@ static void interfere(struct aftl_random *random)
 		aftl_age(device.ftl, (1 + aftl_random_below(random, 400)) * 24 * AFTL_HOUR_NS);
 		break;
 	case 1:
-		CHECK_EQ(aftl_collect(device.ftl, aftl_random_below(random, geo->luns)), 0);
+		CHECK_EQ(aftl_start_gc(device.ftl, aftl_random_below(random, geo->luns)), 0);
 		break;
 	case 2:
 		CHECK_EQ(aftl_fail_block(device.ftl, aftl_random_below(random, geo->blocks)), 0);
 		break;
 	default:
-		aftl_hurry(device.ftl, aftl_random_below(random, 2));
+		aftl_set_draining(device.ftl, aftl_random_below(random, 2));
 	}
 	test_end(&device);
 }
@@ -51,17 +51,17 @@ static void pause(void)
 	test_drain(&device);
 	while (more) {
 		test_begin(&device);
-		more = aftl_park_step(device.ftl);
+		more = aftl_quiesce_step(device.ftl);
 		test_end(&device);
 	}
 	test_begin(&device);
-	aftl_unpark(device.ftl);
+	aftl_unquiesce(device.ftl);
 	test_end(&device);
 }
 
 static void drive(u64 seed)
 {
-	struct aftl_random random = { aftl_mix(seed) };
+	struct aftl_random random = { aftl_hash64(seed) };
 	struct test_stream stream;
 	u32 i;
 
@@ -91,7 +91,7 @@ static void with_policy(const char *profile, const struct aftl_policy_type *type
 	if (!test_device_create(&device, type->name)) {
 		drive(seed);
 		largest_share = max(largest_share, device.largest_burst * 100 /
-						   aftl_burst(aftl_geometry(device.ftl)));
+						   aftl_max_host_calls(aftl_geometry(device.ftl)));
 	}
 	test_device_close(&device);
 }

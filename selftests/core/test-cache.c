@@ -9,7 +9,7 @@
 #include "brute-model.h"
 #include "bytes.h"
 #include "core/ftl/device.h"
-#include "core/keep/snapshot.h"
+#include "core/persist/snapshot.h"
 #include "core/policy/policies.h"
 #include "shadow-store.h"
 #include "stream.h"
@@ -184,7 +184,7 @@ static void check_reason(u32 lun, const struct census *census, const struct aftl
 	if (idle != idle_folds) {
 		seen.folds_idle++;
 		CHECK(census->free > reserve() + owed(census));
-	} else if (!mine->valid || device.ftl->luns[lun].collect) {
+	} else if (!mine->valid || device.ftl->luns[lun].forced_gc) {
 		seen.folds_empty++;
 	} else {
 		seen.folds_pressed++;
@@ -263,8 +263,8 @@ static const struct aftl_block *block_of(u32 unit)
 {
 	u32 class;
 
-	return aftl_slot_block(&device.ftl->media,
-			       aftl_lookup(device.ftl, to_unit(unit), &class));
+	return aftl_ppn_block(&device.ftl->media,
+			       aftl_lookup(device.ftl, to_lpn(unit), &class));
 }
 
 /* Units that one block of the cache holds here. */
@@ -283,7 +283,7 @@ static void kept_blocks_are_kept(void)
 
 		write_random(1, i);
 		census = count(0);
-		CHECK_EQ(device.ftl->luns[0].cached, census.cached);
+		CHECK_EQ(device.ftl->luns[0].slc_blocks, census.cached);
 		fewest = min(fewest, census.free + census.cached);
 	}
 	CHECK_EQ(count_all(), 4);
@@ -424,7 +424,7 @@ static u32 class_of(u32 unit)
 {
 	u32 class = AFTL_CLASSES;
 
-	aftl_lookup(device.ftl, to_unit(unit), &class);
+	aftl_lookup(device.ftl, to_lpn(unit), &class);
 	return class;
 }
 
@@ -455,9 +455,9 @@ static void it_folds_when_asked(void)
 	open_with("baseline", "25%", "0", "none");
 	write_units(0, 5 * EACH);
 	CHECK_EQ(count_all(), 5);
-	CHECK_EQ(aftl_collect(device.ftl, 0), 0);
+	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
 	/* As many as there are blocks, the first of them now. */
-	CHECK_EQ(device.ftl->luns[0].collect, 40 - 1);
+	CHECK_EQ(device.ftl->luns[0].forced_gc, 40 - 1);
 	test_wait(&device, 100 * device.config.idle);
 	CHECK_EQ(test_counters(&device)->fold_idle_blocks, 0);
 	CHECK_EQ(test_counters(&device)->fold_blocks, 5);
@@ -481,11 +481,11 @@ static void what_breaks(void)
 	CHECK_EQ(device.ftl->media.blocks[open].state, AFTL_BLOCK_BAD);
 	CHECK_EQ(device.ftl->media.blocks[closed].state, AFTL_BLOCK_BAD);
 	CHECK_EQ(count_all(), 0);
-	CHECK_EQ(device.ftl->luns[0].cached, 0);
+	CHECK_EQ(device.ftl->luns[0].slc_blocks, 0);
 	write_units(100, 4);
 	CHECK_EQ(block_of(100)->bits, 1);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
-	CHECK_EQ(device.ftl->luns[0].cached, 0);
+	CHECK_EQ(device.ftl->luns[0].slc_blocks, 0);
 	test_audit(&device);
 	test_device_close(&device);
 }
@@ -497,20 +497,20 @@ static void it_is_the_core_s(void)
 
 	open_with("baseline", "10%", "0", "none");
 	write_units(0, 4);
-	open = device.ftl->luns[0].cache;
-	aftl_policy_close(device.ftl->policy, open);
+	open = device.ftl->luns[0].slc_open;
+	aftl_policy_close_block(device.ftl->policy, open);
 	CHECK_EQ(open->state, AFTL_BLOCK_OPEN);
 	write_units(4, EACH - 4);
 	CHECK(block_of(EACH - 1) == open);
-	CHECK(!device.ftl->luns[0].cache);
+	CHECK(!device.ftl->luns[0].slc_open);
 	test_device_close(&device);
 }
 
 static void reload(const char *policy, const char *kept_share, const char *lent_share)
 {
 	struct test_bytes bytes = { 0 };
-	struct aftl_sink sink = test_bytes_sink(&bytes);
-	struct aftl_source_stream source;
+	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
+	struct aftl_snapshot_source source;
 	struct aftl *next;
 
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
@@ -635,7 +635,7 @@ static void check_rest(void)
 	for (i = 0; i < device.ftl->geo.luns; i++) {
 		struct census census = count(i);
 
-		CHECK_EQ(device.ftl->luns[i].cached, census.cached);
+		CHECK_EQ(device.ftl->luns[i].slc_blocks, census.cached);
 		CHECK_MSG(!census.closed || census.free <= reserve() + owed(&census),
 			  "%u blocks are left, %u free", census.closed, census.free);
 	}
@@ -675,7 +675,7 @@ static void drive(struct aftl_random *random)
 /* Return: whether there is such a device. */
 static bool run_seed(u64 seed)
 {
-	struct aftl_random random = { aftl_mix(seed ^ 0xcac4e) };
+	struct aftl_random random = { aftl_hash64(seed ^ 0xcac4e) };
 	const char *policy = any_policy(&random);
 	bool made;
 

@@ -4,8 +4,8 @@
  */
 #include <stdlib.h>
 
-#include "core/flash/cell.h"
-#include "core/policy/settings.h"
+#include "core/nand/cell.h"
+#include "core/policy/param-registry.h"
 #include "core/base/random.h"
 #include "tap.h"
 
@@ -52,19 +52,19 @@ static void build_lab(void)
 	lab.media = (struct aftl_media){
 		.geo = geo,
 		.blocks = zeroed(geo->blocks, sizeof(struct aftl_block)),
-		.origins = true,
-		.valid = zeroed(geo->slots / 64 + 1, sizeof(u64)),
+		.models_errors = true,
+		.valid = zeroed(geo->ppns / 64 + 1, sizeof(u64)),
 	};
-	aftl_imprint_init(&lab.media);
-	lab.media.imprints.chunk[0] =
-		zeroed((size_t)geo->blocks * geo->pages, lab.media.imprint.bytes);
+	aftl_oob_layout_init(&lab.media);
+	lab.media.oob.chunk[0] =
+		zeroed((size_t)geo->blocks * geo->pages, lab.media.oob_layout.bytes);
 	aftl_cell_init(&lab.cell, &lab.media, &lab.config);
 }
 
 static void end_lab(void)
 {
 	free(lab.media.blocks);
-	free(lab.media.imprints.chunk[0]);
+	free(lab.media.oob.chunk[0]);
 	free(lab.media.valid);
 }
 
@@ -73,7 +73,7 @@ static void program_all(u32 class, u32 mode)
 	u32 page;
 
 	for (page = 0; page < lab.geo.blocks * lab.geo.pages; page++)
-		*aftl_attr_at(&lab.media, page) = aftl_page_attr(class, mode, 0);
+		*aftl_page_attr_at(&lab.media, page) = aftl_page_attr(class, mode, 0);
 }
 
 static void draws_have_their_mean(void)
@@ -161,7 +161,7 @@ static void check_permutation(u32 unit, u16 lineage)
 	u32 i;
 
 	for (i = 0; i < bits; i++) {
-		u32 at = aftl_flip_position(&lab.cell, to_unit(unit), lineage, i);
+		u32 at = aftl_flip_position(&lab.cell, to_lpn(unit), lineage, i);
 
 		if (!CHECK_MSG(at < bits && !hit[at], "bit %u of %u is hit twice or outside", at,
 			       bits))
@@ -197,10 +197,10 @@ static void flips_are_spread(void)
 	begin_lab(2, 4096);
 	build_lab();
 	for (i = 0; i < 64000; i++) {
-		u32 at = aftl_flip_position(&lab.cell, to_unit(i % 100), i / 100, i % 23);
+		u32 at = aftl_flip_position(&lab.cell, to_lpn(i % 100), i / 100, i % 23);
 
 		sixteenth[at / 2048]++;
-		same += at == aftl_flip_position(&lab.cell, to_unit(i % 100), i / 100 + 1, i % 23);
+		same += at == aftl_flip_position(&lab.cell, to_lpn(i % 100), i / 100 + 1, i % 23);
 	}
 	for (i = 0; i < 16; i++)
 		CHECK_RANGE(sixteenth[i], 3600, 4400);
@@ -215,11 +215,11 @@ static void seeds_matter(void)
 
 	begin_lab(2, 4096);
 	build_lab();
-	first = aftl_flip_position(&lab.cell, to_unit(1), 2, 3);
+	first = aftl_flip_position(&lab.cell, to_lpn(1), 2, 3);
 	end_lab();
 	lab.config.seed = 2;
 	build_lab();
-	other = aftl_flip_position(&lab.cell, to_unit(1), 2, 3);
+	other = aftl_flip_position(&lab.cell, to_lpn(1), 2, 3);
 	end_lab();
 	CHECK(first != other);
 }
@@ -230,15 +230,15 @@ static u64 sum_of_raw(u32 class)
 	u32 slot;
 
 	program_all(class, class == AFTL_APPROX ? AFTL_MODE_REDUCED : AFTL_MODE_NORMAL);
-	for (slot = 0; slot < lab.geo.slots; slot++)
-		sum += aftl_cell_read(&lab.cell, to_slot(slot), 0).raw;
+	for (slot = 0; slot < lab.geo.ppns; slot++)
+		sum += aftl_cell_read(&lab.cell, to_ppn(slot), 0).raw;
 	return sum;
 }
 
 /* Raw errors of all slots against rate x bits, the rate in 10^-12. */
 static void check_rate(u32 class, u64 rate)
 {
-	double wanted = (double)lab.geo.slots * lab.geo.unit_bits * rate / 1e12;
+	double wanted = (double)lab.geo.ppns * lab.geo.unit_bits * rate / 1e12;
 	double noise = 4 * __builtin_sqrt(wanted);
 	double got = sum_of_raw(class);
 
@@ -316,9 +316,9 @@ static void two_reads_agree(void)
 		lab.config.cell_model = model;
 		build_lab();
 		program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
-		for (slot = 0; slot < lab.geo.slots; slot++)
-			CHECK(same_errors(aftl_cell_read(&lab.cell, to_slot(slot), 77),
-					  aftl_cell_read(&lab.cell, to_slot(slot), 77)));
+		for (slot = 0; slot < lab.geo.ppns; slot++)
+			CHECK(same_errors(aftl_cell_read(&lab.cell, to_ppn(slot), 77),
+					  aftl_cell_read(&lab.cell, to_ppn(slot), 77)));
 		end_lab();
 	}
 }
@@ -332,15 +332,15 @@ static void programs_are_drawn_anew(void)
 	begin_lab(20, 4096);
 	build_lab();
 	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
-	for (slot = 0; slot < lab.geo.slots; slot++) {
-		struct aftl_block *block = aftl_slot_block(&lab.media, to_slot(slot));
-		u32 before = aftl_cell_read(&lab.cell, to_slot(slot), 0).raw;
+	for (slot = 0; slot < lab.geo.ppns; slot++) {
+		struct aftl_block *block = aftl_ppn_block(&lab.media, to_ppn(slot));
+		u32 before = aftl_cell_read(&lab.cell, to_ppn(slot), 0).raw;
 
 		block->erases++;
-		same += before == aftl_cell_read(&lab.cell, to_slot(slot), 0).raw;
+		same += before == aftl_cell_read(&lab.cell, to_ppn(slot), 0).raw;
 		block->erases--;
 	}
-	CHECK_RANGE(same, 1, lab.geo.slots / 4);
+	CHECK_RANGE(same, 1, lab.geo.ppns / 4);
 	end_lab();
 }
 
@@ -354,12 +354,12 @@ static void errors_never_fall_with_age(void)
 	build_lab();
 	for (mode = 0; mode < AFTL_MODES; mode++) {
 		program_all(mode == AFTL_MODE_REDUCED, mode);
-		for (slot = 0; slot < lab.geo.slots; slot += 5) {
+		for (slot = 0; slot < lab.geo.ppns; slot += 5) {
 			u64 hour = 0;
 			u32 last = 0;
 
 			for (; hour < 400000; hour += 1 + hour / 3) {
-				u32 raw = aftl_cell_read(&lab.cell, to_slot(slot), hour).raw;
+				u32 raw = aftl_cell_read(&lab.cell, to_ppn(slot), hour).raw;
 
 				CHECK_MSG(raw >= last, "mode %u, hour %llu: %u after %u", mode,
 					  (unsigned long long)hour, raw, last);
@@ -408,27 +408,27 @@ static void only_later_neighbours_disturb(void)
 	begin_lab(1, 4096);
 	build_lab();
 	block = &lab.media.blocks[0];
-	*aftl_attr_at(&lab.media, 12) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
+	*aftl_page_attr_at(&lab.media, 12) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 12), 0);
 	for (page = 0; page < lab.geo.pages; page++) {
 		bool disturbs = page == 13 || page == 20;
 
 		if (page == 12)
 			continue;
-		*aftl_attr_at(&lab.media, page) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
+		*aftl_page_attr_at(&lab.media, page) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 		CHECK_MSG(!aftl_page_disturb_mv(&lab.media, block, 12) == !disturbs,
 			  "page %u: disturb of page 12", page);
-		*aftl_attr_at(&lab.media, page) = 0;
+		*aftl_page_attr_at(&lab.media, page) = 0;
 	}
 	/* The same block in two passes: 12 has colour (1 + 4) % 2, its neighbours the other. */
 	block->order = AFTL_ORDER_TWO_PASS;
 	for (block->flip = 0;; block->flip = 1) {
 		for (i = 0; i < ARRAY_SIZE(neighbours); i++) {
-			*aftl_attr_at(&lab.media, neighbours[i]) =
+			*aftl_page_attr_at(&lab.media, neighbours[i]) =
 				aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 			CHECK_MSG(!aftl_page_disturb_mv(&lab.media, block, 12) == !block->flip,
 				  "flip %u: page %u", block->flip, neighbours[i]);
-			*aftl_attr_at(&lab.media, neighbours[i]) = 0;
+			*aftl_page_attr_at(&lab.media, neighbours[i]) = 0;
 		}
 		if (block->flip)
 			break;
@@ -468,9 +468,9 @@ static void errors_never_fall_with_disturb(void)
 	block = &lab.media.blocks[0];
 	block->erases = 2000;
 	for (page = 0; page < lab.geo.pages; page++) {
-		*aftl_attr_at(&lab.media, page) = aftl_page_attr(AFTL_APPROX, AFTL_MODE_REDUCED, 0);
+		*aftl_page_attr_at(&lab.media, page) = aftl_page_attr(AFTL_APPROX, AFTL_MODE_REDUCED, 0);
 		for (slot = 0; slot < (page + 1) * lab.geo.page_units; slot++) {
-			u32 raw = aftl_cell_read(&lab.cell, to_slot(slot), 500).raw;
+			u32 raw = aftl_cell_read(&lab.cell, to_ppn(slot), 500).raw;
 
 			CHECK_MSG(raw >= last[slot], "slot %u: %u after %u", slot, raw, last[slot]);
 			last[slot] = raw;
@@ -491,8 +491,8 @@ static void ecc_has_levels_and_an_end(void)
 	lab.config.ecc_levels = 3;
 	build_lab();
 	program_all(AFTL_PRECISE, AFTL_MODE_NORMAL);
-	for (slot = 0; slot < lab.geo.slots; slot++) {
-		struct aftl_errors errors = aftl_cell_read(&lab.cell, to_slot(slot), 0);
+	for (slot = 0; slot < lab.geo.ppns; slot++) {
+		struct aftl_errors errors = aftl_cell_read(&lab.cell, to_ppn(slot), 0);
 		u32 wanted = errors.raw <= 80 ? 0 : (errors.raw - 80 + 19) / 20;
 
 		CHECK_EQ(errors.levels, wanted);
@@ -513,8 +513,8 @@ static void approximate_data_skips_ecc(void)
 	lab.config.ecc_bits = 10;
 	build_lab();
 	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
-	for (slot = 0; slot < lab.geo.slots; slot++) {
-		struct aftl_errors errors = aftl_cell_read(&lab.cell, to_slot(slot), 0);
+	for (slot = 0; slot < lab.geo.ppns; slot++) {
+		struct aftl_errors errors = aftl_cell_read(&lab.cell, to_ppn(slot), 0);
 
 		CHECK_EQ(errors.flips, errors.raw);
 		CHECK_EQ(errors.levels, 0);
@@ -531,21 +531,21 @@ static void baked_errors_stay(void)
 
 	begin_lab(1, 4096);
 	build_lab();
-	lab.media.blocks->extra = zeroed(lab.media.imprint.extra, sizeof(u16));
+	lab.media.blocks->extra = zeroed(lab.media.oob_layout.extra, sizeof(u16));
 	lab.media.blocks->extra_used = 1;
-	baked = aftl_baked_at(&lab.media, lab.media.blocks, to_slot(9));
+	baked = aftl_inherited_errors_at(&lab.media, lab.media.blocks, to_ppn(9));
 	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
-	errors = aftl_cell_read(&lab.cell, to_slot(9), 0);
+	errors = aftl_cell_read(&lab.cell, to_ppn(9), 0);
 	*baked = 40;
-	CHECK_EQ(aftl_cell_read(&lab.cell, to_slot(9), 0).flips, errors.raw + 40);
-	CHECK_EQ(aftl_cell_read(&lab.cell, to_slot(9), 0).raw, errors.raw);
+	CHECK_EQ(aftl_cell_read(&lab.cell, to_ppn(9), 0).flips, errors.raw + 40);
+	CHECK_EQ(aftl_cell_read(&lab.cell, to_ppn(9), 0).raw, errors.raw);
 	program_all(AFTL_PRECISE, AFTL_MODE_NORMAL);
-	CHECK_EQ(aftl_cell_read(&lab.cell, to_slot(9), 0).flips, 40);
+	CHECK_EQ(aftl_cell_read(&lab.cell, to_ppn(9), 0).flips, 40);
 	*baked = 32768 + 100;
-	CHECK_EQ(aftl_cell_read(&lab.cell, to_slot(9), 0).flips, 32768);
-	CHECK(!aftl_cell_read(&lab.cell, to_slot(9), 0).lost);
-	*baked = AFTL_BAKED_LOST;
-	CHECK(aftl_cell_read(&lab.cell, to_slot(9), 0).lost);
+	CHECK_EQ(aftl_cell_read(&lab.cell, to_ppn(9), 0).flips, 32768);
+	CHECK(!aftl_cell_read(&lab.cell, to_ppn(9), 0).lost);
+	*baked = AFTL_INHERITED_LOST;
+	CHECK(aftl_cell_read(&lab.cell, to_ppn(9), 0).lost);
 	free(lab.media.blocks->extra);
 	end_lab();
 }

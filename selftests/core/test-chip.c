@@ -23,7 +23,7 @@ static void adversary_init(const char *policy)
 {
 	adversary = (struct adversary){
 		.type = *aftl_policy_find(policy),
-		.random = { aftl_mix(policy[0]) },
+		.random = { aftl_hash64(policy[0]) },
 	};
 }
 
@@ -70,11 +70,11 @@ static bool sometimes_gentle(struct aftl_policy *policy, const struct aftl_block
 	return gentle;
 }
 
-static void note_content(aftl_slot_t slot)
+static void note_content(aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	u16 attr = aftl_slot_attr(media, slot);
-	u32 block = aftl_block_index(media, aftl_slot_block(media, slot));
+	u16 attr = aftl_ppn_attr(media, ppn);
+	u32 block = aftl_block_index(media, aftl_ppn_block(media, ppn));
 
 	if (aftl_page_mode(attr) != AFTL_MODE_REDUCED && aftl_page_mode(attr) != AFTL_MODE_ROUGH)
 		wear.full[block] = true;
@@ -82,20 +82,20 @@ static void note_content(aftl_slot_t slot)
 		wear.without_margins[block] = true;
 }
 
-static void wear_program(struct test_listener *listener, u32 tag, aftl_unit_t unit,
-			 aftl_slot_t slot)
+static void wear_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
+			 aftl_ppn_t ppn)
 {
 	(void)listener;
 	(void)tag;
-	(void)unit;
-	note_content(slot);
+	(void)lpn;
+	note_content(ppn);
 }
 
-static void wear_copy(struct test_listener *listener, aftl_unit_t unit, aftl_slot_t from,
-		      aftl_slot_t to)
+static void wear_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
+		      aftl_ppn_t to)
 {
 	(void)listener;
-	(void)unit;
+	(void)lpn;
 	(void)from;
 	note_content(to);
 }
@@ -106,9 +106,9 @@ static u64 full_erase(u32 block)
 	return !wear.full[block] && wear.without_margins[block] ? 10000 * 65536ULL / 70134 : 10000;
 }
 
-static void wear_erase(struct test_listener *listener, aftl_slot_t first, u32 slots)
+static void wear_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
-	u32 block = from_slot(first) / slots;
+	u32 block = from_ppn(first) / slots;
 	bool gentle = wear.gentle[block];
 	bool enough = !wear.full[block] && !wear.without_margins[block];
 
@@ -156,7 +156,7 @@ static void press(u32 requests, const char *const *pairs)
 static void a_gentle_erase_of_everything_gains_nothing(void)
 {
 	adversary_init("baseline");
-	adversary.type.gentle = always_gentle;
+	adversary.type.shallow_erase = always_gentle;
 	press(20000, pressed);
 	CHECK_EQ(wear.residues, wear.erases);
 	CHECK_EQ(wear.sum, wear.erases * 16200);
@@ -170,12 +170,12 @@ static void wear_follows_from_voltage_and_content(void)
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		adversary_init(names[i]);
-		adversary.type.gentle = sometimes_gentle;
+		adversary.type.shallow_erase = sometimes_gentle;
 		press(20000, pressed);
 		CHECK(wear.residues > 20 && (wear.low > 20 || i > 1));
 	}
 	adversary_init("tvr");
-	adversary.type.gentle = sometimes_gentle;
+	adversary.type.shallow_erase = sometimes_gentle;
 	press(20000, short_lived);
 	CHECK(wear.residues > 20 && wear.sum % 100);
 }
@@ -183,11 +183,11 @@ static void wear_follows_from_voltage_and_content(void)
 /* Programs: a place by the policy, the rest of the command by the adversary. */
 
 static int (*place_honestly)(struct aftl_policy *policy, struct aftl_lun *lun,
-			     const struct aftl_need *need, struct aftl_placement *placement);
+			     const struct aftl_program_request *need, struct aftl_placement *placement);
 
 static void adversary_place(const char *policy,
 			    int (*place)(struct aftl_policy *policy, struct aftl_lun *lun,
-					 const struct aftl_need *need,
+					 const struct aftl_program_request *need,
 					 struct aftl_placement *placement))
 {
 	adversary_init(policy);
@@ -196,7 +196,7 @@ static void adversary_place(const char *policy,
 }
 
 static int place_after(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_need *need, struct aftl_placement *placement)
+		       const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
 
@@ -205,7 +205,7 @@ static int place_after(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 static int place_between(struct aftl_policy *policy, struct aftl_lun *lun,
-			 const struct aftl_need *need, struct aftl_placement *placement)
+			 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
 
@@ -215,12 +215,12 @@ static int place_between(struct aftl_policy *policy, struct aftl_lun *lun,
 
 static u32 colour_of(const struct aftl_policy *policy, const struct aftl_placement *placement)
 {
-	return aftl_colour(aftl_policy_geometry(policy), placement->page, placement->block->flip);
+	return aftl_checkerboard_colour(aftl_policy_geometry(policy), placement->page, placement->block->flip);
 }
 
 /* Only where they may be, but with precise neighbours to follow. */
 static int place_half_between(struct aftl_policy *policy, struct aftl_lun *lun,
-			      const struct aftl_need *need, struct aftl_placement *placement)
+			      const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
 
@@ -231,7 +231,7 @@ static int place_half_between(struct aftl_policy *policy, struct aftl_lun *lun,
 
 /* A checkerboard whose squares are all of the other colour. */
 static int place_in_wrong_colour(struct aftl_policy *policy, struct aftl_lun *lun,
-				 const struct aftl_need *need, struct aftl_placement *placement)
+				 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
 
@@ -245,7 +245,7 @@ static int place_in_wrong_colour(struct aftl_policy *policy, struct aftl_lun *lu
 }
 
 static int place_mlc(struct aftl_policy *policy, struct aftl_lun *lun,
-		     const struct aftl_need *need, struct aftl_placement *placement)
+		     const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
 
@@ -272,7 +272,7 @@ static u64 mean_program_ns(const char *profile, const char *const *pairs, u32 cl
 
 static void is_refused(const char *policy, const char *profile,
 		       int (*place)(struct aftl_policy *policy, struct aftl_lun *lun,
-				    const struct aftl_need *need,
+				    const struct aftl_program_request *need,
 				    struct aftl_placement *placement))
 {
 	adversary_place(policy, place);
@@ -305,7 +305,7 @@ static struct aftl_block *half_full(u32 page, u32 between)
 
 	*block = (struct aftl_block){ .state = AFTL_BLOCK_OPEN, .between = 1, .frontier = page };
 	for (i = 0; i < media->geo->pages; i++)
-		*aftl_attr_at(media, aftl_device_page(media, block, i)) =
+		*aftl_page_attr_at(media, aftl_block_device_page(media, block, i)) =
 			i < page ? aftl_page_attr(AFTL_PRECISE, i == between ? AFTL_MODE_BETWEEN :
 						  AFTL_MODE_NORMAL, 0) : 0;
 	return block;
@@ -321,7 +321,7 @@ static void pages_couple_in_two_directions(void)
 	open_adversary("demo", pressed);
 	layer = aftl_geometry(device.ftl)->word_lines;
 	for (page = 0; page < 2 * layer; page++) {
-		struct aftl_program program = {
+		struct aftl_program_command program = {
 			.page = 2 * layer + 3, .pages = 1, .mode = AFTL_MODE_NORMAL,
 		};
 		bool couples = page == layer + 3;
@@ -332,7 +332,7 @@ static void pages_couple_in_two_directions(void)
 		program.mode = AFTL_MODE_REDUCED;
 		program.class = AFTL_APPROX;
 		CHECK(aftl_chip_allows(&device.ftl->chip, &program));
-		program = (struct aftl_program){
+		program = (struct aftl_program_command){
 			.block = half_full(page + 1, page), .page = page + 1, .pages = 1,
 		};
 		CHECK_EQ(aftl_chip_allows(&device.ftl->chip, &program), (page + 1) % layer == 0);
@@ -343,7 +343,7 @@ static void pages_couple_in_two_directions(void)
 /* A refuge that was a checkerboard before: its pages are disturbed rather than data lost. */
 static void the_refuge_takes_what_has_no_other_place(void)
 {
-	struct aftl_need need = { .units = 1, .cause = AFTL_CAUSE_GC };
+	struct aftl_program_request need = { .units = 1, .cause = AFTL_CAUSE_GC };
 	struct aftl_placement placement;
 	struct aftl_lun *lun;
 	u32 page;
@@ -351,9 +351,9 @@ static void the_refuge_takes_what_has_no_other_place(void)
 	adversary_init("approxftl");
 	open_adversary("demo", pressed);
 	lun = &device.ftl->luns[0];
-	lun->cramped = true;
+	lun->below_reserve = true;
 	for (page = 1; page < 8; page++) {
-		lun->refuge = half_full(page, page - 1);
+		lun->fallback = half_full(page, page - 1);
 		CHECK_EQ(aftl_program_place(device.ftl, lun, &need, &placement), 0);
 		CHECK_EQ(placement.page, page);
 	}
@@ -385,7 +385,7 @@ static void two_bits_are_no_three(void)
 static struct aftl_ispp steps;
 
 static int place_with_steps(struct aftl_policy *policy, struct aftl_lun *lun,
-			    const struct aftl_need *need, struct aftl_placement *placement)
+			    const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
 
@@ -476,7 +476,7 @@ static void questions_change_no_answer(void)
 		u32 index = aftl_random_below(&adversary.random, device.ftl->geo.blocks);
 		u32 page = aftl_random_below(&adversary.random, device.ftl->geo.pages);
 		struct aftl_block *block = &device.ftl->media.blocks[index];
-		struct aftl_outcome told = aftl_chip_monitor(&device.ftl->chip, block, page);
+		struct aftl_program_result told = aftl_chip_monitor(&device.ftl->chip, block, page);
 
 		aftl_chip_init(&fresh, &device.ftl->media, &device.ftl->config);
 		CHECK_EQ(told.errors, aftl_chip_monitor(&fresh, block, page).errors);
@@ -533,7 +533,7 @@ static bool gentle_at_random(struct aftl_policy *policy, const struct aftl_block
 	return gentle;
 }
 
-static u32 any_lun(struct aftl_policy *policy, const struct aftl_binding *binding)
+static u32 any_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
 {
 	u32 lun = draw(4) ? draw(aftl_policy_luns(policy)) : draw(1000);
 
@@ -542,22 +542,22 @@ static u32 any_lun(struct aftl_policy *policy, const struct aftl_binding *bindin
 	return lun;
 }
 
-static struct aftl_block *any_victim(struct aftl_policy *policy, const struct aftl_closed *closed)
+static struct aftl_block *any_victim(struct aftl_policy *policy, const struct aftl_victim_candidates *closed)
 {
 	struct aftl_block *block = draw(4) ? any_block() : NULL;
 
 	(void)policy;
-	wild += block && !aftl_closed_has(closed, block);
+	wild += block && !aftl_victim_candidates_has(closed, block);
 	return block;
 }
 
-static void any_chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_chore *chore)
+static void any_chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_idle_task *chore)
 {
 	(void)policy;
 	(void)lun;
-	*chore = (struct aftl_chore){
+	*chore = (struct aftl_idle_task){
 		.kind = draw(6),
-		.unit = to_unit(draw(2 * test_units(&device))),
+		.lpn = to_lpn(draw(2 * test_units(&device))),
 		.block = draw(8) ? any_block() : NULL,
 		.page = draw(100),
 		.pages = draw(100),
@@ -577,11 +577,11 @@ static void close_any(struct aftl_policy *policy, struct aftl_lun *lun)
 
 	(void)lun;
 	for (i = 0; i < 8; i++)
-		aftl_policy_close(policy, any_block());
+		aftl_policy_close_block(policy, any_block());
 }
 
 static bool at_random(struct aftl_policy *policy, struct aftl_lun *lun,
-		      const struct aftl_placement *placement, const struct aftl_outcome *outcome)
+		      const struct aftl_placement *placement, const struct aftl_program_result *outcome)
 {
 	(void)policy;
 	(void)lun;
@@ -591,7 +591,7 @@ static bool at_random(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 /* Classes that do not exist; precise data as approximate. */
-static bool copy_randomly(struct aftl_policy *policy, const struct aftl_move *move, u32 *class,
+static bool copy_randomly(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class,
 			  u32 *stream)
 {
 	(void)policy;
@@ -601,10 +601,10 @@ static bool copy_randomly(struct aftl_policy *policy, const struct aftl_move *mo
 	return draw(3);
 }
 
-static void ask_chip(struct aftl_policy *policy, const struct aftl_program *program,
+static void ask_chip(struct aftl_policy *policy, const struct aftl_program_command *program,
 		     struct aftl_placement *placement, u64 *least_ns)
 {
-	struct aftl_outcome outcome;
+	struct aftl_program_result outcome;
 
 	if (!aftl_chip_allows(policy->core->chip, program))
 		return;
@@ -618,11 +618,11 @@ static void ask_chip(struct aftl_policy *policy, const struct aftl_program *prog
 
 /* The mode that is fastest, with the best that registers can be set to. */
 static int place_greedily(struct aftl_policy *policy, struct aftl_lun *lun,
-			  const struct aftl_need *need, struct aftl_placement *placement)
+			  const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	static const struct aftl_ispp best[] = { { 0 }, { 234, 234, 4 }, { 58, 59, 0 } };
 	int ret = place_honestly(policy, lun, need, placement);
-	struct aftl_program program = {
+	struct aftl_program_command program = {
 		.block = placement->block,
 		.page = placement->page,
 		.pages = placement->pages,
@@ -640,7 +640,7 @@ static int place_greedily(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 static int place_randomly(struct aftl_policy *policy, struct aftl_lun *lun,
-			  const struct aftl_need *need, struct aftl_placement *placement)
+			  const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
 	/* A refused last step of a block would have let go of it. */
@@ -662,14 +662,14 @@ static int place_randomly(struct aftl_policy *policy, struct aftl_lun *lun,
 static void make_random(const char *policy)
 {
 	adversary_place(policy, place_randomly);
-	adversary.type.copy = copy_randomly;
+	adversary.type.relocate = copy_randomly;
 	adversary.type.copy_passes = AFTL_CLASSES;
-	adversary.type.gentle = gentle_at_random;
+	adversary.type.shallow_erase = gentle_at_random;
 	adversary.type.lun = any_lun;
-	adversary.type.victim = any_victim;
-	adversary.type.chore = any_chore;
+	adversary.type.select_victim = any_victim;
+	adversary.type.idle_task = any_chore;
 	adversary.type.accept_free = any_free;
-	adversary.type.no_room = close_any;
+	adversary.type.out_of_blocks = close_any;
 	if (!adversary.type.programmed)
 		adversary.type.programmed = at_random;
 }
@@ -677,7 +677,7 @@ static void make_random(const char *policy)
 static void make_greedy(const char *policy)
 {
 	adversary_place(policy, place_greedily);
-	adversary.type.gentle = gentle_always;
+	adversary.type.shallow_erase = gentle_always;
 	adversary.type.programmed = NULL;
 }
 
@@ -687,7 +687,7 @@ static void watch_array(void *host, const struct aftl_array_event *event)
 	account_event(&account, event);
 }
 
-static void watch_erase(struct test_listener *listener, aftl_slot_t first, u32 slots)
+static void watch_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
 	(void)listener;
 	(void)slots;
@@ -893,24 +893,24 @@ static struct cheat_lun *cheat_lun(const struct aftl_policy *policy, const struc
 
 /* Orders that no block of this device can have, or kinds that nobody has. */
 static struct aftl_block *open_wildly(struct aftl_policy *policy, struct aftl_lun *lun,
-				      const struct aftl_need *need)
+				      const struct aftl_program_request *need)
 {
 	static const u32 kinds[] = { AFTL_KINDS_MAX, 200, 255, 256, 257, U32_MAX };
 	static const u32 orders[] = { AFTL_ORDER_FOGGY_FINE, AFTL_ORDERS, 255, 256, U32_MAX };
 	u32 kind = kinds[draw(ARRAY_SIZE(kinds))];
 
 	if (need->cause == AFTL_CAUSE_HOST && aftl_policy_config(policy)->bits > 1 && !draw(3))
-		return aftl_policy_open_less(policy, lun, need, 1, kind);
+		return aftl_policy_open_sparse_block(policy, lun, need, 1, kind);
 	/* Where word lines have two passes all blocks have one order, whatever is asked for. */
 	if (draw(2) || aftl_policy_geometry(policy)->passes > 1)
-		return aftl_policy_open(policy, lun, need, AFTL_ORDER_SEQUENTIAL, kind);
-	return aftl_policy_open(policy, lun, need, orders[draw(ARRAY_SIZE(orders))], 0);
+		return aftl_policy_open_block(policy, lun, need, AFTL_ORDER_SEQUENTIAL, kind);
+	return aftl_policy_open_block(policy, lun, need, orders[draw(ARRAY_SIZE(orders))], 0);
 }
 
 static void check_open(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_need *need)
+		       const struct aftl_program_request *need)
 {
-	bool refused = need->cause != AFTL_CAUSE_HOST || aftl_policy_spare(policy, lun);
+	bool refused = need->cause != AFTL_CAUSE_HOST || aftl_policy_has_spare_blocks(policy, lun);
 	u64 bugs = test_counters(&device)->policy_bugs;
 	u32 free = lun->free_blocks;
 
@@ -930,14 +930,14 @@ static u32 order_of_cheat(const struct aftl_policy *policy)
 }
 
 static struct aftl_block *open_cheat(struct aftl_policy *policy, struct aftl_lun *lun,
-				     const struct aftl_need *need)
+				     const struct aftl_program_request *need)
 {
 	u32 order = order_of_cheat(policy);
 	struct aftl_block *block = NULL;
 
 	if (cheat->bits)
-		block = aftl_policy_open_less(policy, lun, need, cheat->bits, 0);
-	return block ? block : aftl_policy_open(policy, lun, need, order, 0);
+		block = aftl_policy_open_sparse_block(policy, lun, need, cheat->bits, 0);
+	return block ? block : aftl_policy_open_block(policy, lun, need, order, 0);
 }
 
 /* A block that has room left and has not been erased since it was opened here. */
@@ -951,14 +951,14 @@ static bool is_open(const struct aftl_policy *policy, const struct cheat_lun *mi
 }
 
 static struct aftl_block *block_of(struct aftl_policy *policy, struct aftl_lun *lun,
-				   const struct aftl_need *need)
+				   const struct aftl_program_request *need)
 {
 	struct cheat_lun *mine = cheat_lun(policy, lun);
 
 	if (is_open(policy, mine) && (!mine->open->bits || need->cause == AFTL_CAUSE_HOST))
 		return mine->open;
 	if (mine->open && mine->open->erases == mine->erases)
-		aftl_policy_close(policy, mine->open);
+		aftl_policy_close_block(policy, mine->open);
 	mine->open = open_cheat(policy, lun, need);
 	mine->erases = mine->open ? mine->open->erases : 0;
 	return mine->open;
@@ -992,8 +992,8 @@ static bool place_switched(const struct aftl_policy *policy, struct aftl_placeme
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	bool first;
 
-	placement->page = aftl_switch_next(geo, placement->block->programmed, &placement->pages);
-	first = aftl_switch_first(geo, placement->page);
+	placement->page = aftl_switch_next_page(geo, placement->block->programmed, &placement->pages);
+	first = aftl_is_switch_first_pass(geo, placement->page);
 	placement->mode = first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED;
 	if (!draw(8))
 		placement->page += geo->word_line_pages * (1 + draw(3));
@@ -1003,14 +1003,14 @@ static bool place_switched(const struct aftl_policy *policy, struct aftl_placeme
 static void place_as_wanted(struct aftl_placement *placement)
 {
 	wanted++;
-	placement->mode = placement->block->bits ? aftl_usual_mode(placement->block) : cheat->mode;
+	placement->mode = placement->block->bits ? aftl_block_program_mode(placement->block) : cheat->mode;
 	placement->ispp = cheat->ispp;
 	if (cheat->mode == AFTL_MODE_MLC && !placement->block->bits)
 		placement->pages = min(placement->pages, 2);
 }
 
 static int place_cheat(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_need *need, struct aftl_placement *placement)
+		       const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	struct aftl_block *block;
@@ -1026,7 +1026,7 @@ static int place_cheat(struct aftl_policy *policy, struct aftl_lun *lun,
 	placement->block = block;
 	placement->page = aftl_order_next(aftl_policy_media(policy), block);
 	placement->pages = aftl_block_step(geo, block);
-	placement->mode = aftl_usual_mode(block);
+	placement->mode = aftl_block_program_mode(block);
 	if (block->order == AFTL_ORDER_SWITCHED && !place_switched(policy, placement)) {
 		wanted++;
 		return 0;
@@ -1052,12 +1052,12 @@ static void with_any_lun(void)
 
 static void with_any_victim(void)
 {
-	adversary.type.victim = any_victim;
+	adversary.type.select_victim = any_victim;
 }
 
 static void with_any_chore(void)
 {
-	adversary.type.chore = any_chore;
+	adversary.type.idle_task = any_chore;
 }
 
 static void with_any_free(void)
@@ -1067,7 +1067,7 @@ static void with_any_free(void)
 
 static void with_closings(void)
 {
-	adversary.type.no_room = close_any;
+	adversary.type.out_of_blocks = close_any;
 }
 
 static const struct cheat cheats[] = {
@@ -1148,7 +1148,7 @@ static void make_cheat(const char *policy)
 	adversary.type.lun_size = sizeof(struct cheat_lun);
 	adversary.type.adopt = NULL;
 	adversary.type.closed = NULL;
-	adversary.type.gentle = gentle_always;
+	adversary.type.shallow_erase = gentle_always;
 	if (cheat->methods)
 		cheat->methods();
 }

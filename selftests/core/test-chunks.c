@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "core/flash/media.h"
+#include "core/nand/media.h"
 #include "tap.h"
 
 /* Entries of a chunk of u8, u32 and u64. */
@@ -38,7 +38,7 @@ static void give(void *host, void *memory, size_t bytes)
 }
 
 static const u32 ends[] = { 1, CHUNK_32 - 1, CHUNK_32, CHUNK_32 + 1, 3 * CHUNK_32,
-			    AFTL_MAX_SLOTS };
+			    AFTL_PPNS_MAX };
 
 static void each_length(void)
 {
@@ -48,13 +48,13 @@ static void each_length(void)
 		struct aftl_chunks chunks = { 0 };
 
 		left = INT_MAX;
-		CHECK(!aftl_chunks_there(&chunks));
-		CHECK(aftl_chunks_take(&chunks, ends[i], sizeof(u32), take, &left));
-		CHECK(aftl_chunks_there(&chunks));
+		CHECK(!aftl_chunks_allocated(&chunks));
+		CHECK(aftl_chunks_alloc(&chunks, ends[i], sizeof(u32), take, &left));
+		CHECK(aftl_chunks_allocated(&chunks));
 		CHECK_EQ(held, (u64)ends[i] * sizeof(u32));
-		aftl_chunks_give(&chunks, ends[i], sizeof(u32), give, &left);
+		aftl_chunks_free(&chunks, ends[i], sizeof(u32), give, &left);
 		CHECK_EQ(held, 0);
-		CHECK(!aftl_chunks_there(&chunks));
+		CHECK(!aftl_chunks_allocated(&chunks));
 	}
 }
 
@@ -66,10 +66,10 @@ static void whole(u32 entries, u32 size)
 	left = AFTL_CHUNKS;
 	largest = 0;
 	untouched = true;
-	CHECK(aftl_chunks_take(&chunks, entries, size, take, &left));
+	CHECK(aftl_chunks_alloc(&chunks, entries, size, take, &left));
 	CHECK(largest < INT_MAX);
 	CHECK_EQ(held, (u64)entries * size);
-	aftl_chunks_give(&chunks, entries, size, give, &left);
+	aftl_chunks_free(&chunks, entries, size, give, &left);
 	CHECK_EQ(held, 0);
 	untouched = false;
 }
@@ -79,7 +79,7 @@ static void no_piece_is_too_large(void)
 	u32 size;
 
 	for (size = 1; size <= sizeof(u64); size++)
-		whole(AFTL_MAX_SLOTS, size);
+		whole(AFTL_PPNS_MAX, size);
 }
 
 /* What is known of a page of 64 units is four hundred bytes. */
@@ -89,12 +89,12 @@ static void nor_of_pages(void)
 	struct aftl_media media = { .geo = &geo };
 
 	for (; geo.page_units <= AFTL_PROGRAM_UNITS_MAX; geo.page_units++) {
-		media.origins = !media.origins;
-		aftl_imprint_init(&media);
-		whole(AFTL_MAX_SLOTS / geo.page_units, media.imprint.bytes);
-		media.origins = !media.origins;
-		aftl_imprint_init(&media);
-		whole(AFTL_MAX_SLOTS / geo.page_units, media.imprint.bytes);
+		media.models_errors = !media.models_errors;
+		aftl_oob_layout_init(&media);
+		whole(AFTL_PPNS_MAX / geo.page_units, media.oob_layout.bytes);
+		media.models_errors = !media.models_errors;
+		aftl_oob_layout_init(&media);
+		whole(AFTL_PPNS_MAX / geo.page_units, media.oob_layout.bytes);
 	}
 }
 
@@ -108,36 +108,36 @@ static void pages_are_apart(void)
 	u32 size;
 	u32 i;
 
-	aftl_imprint_init(&media);
-	CHECK_EQ(media.imprint.near, NEAR);
+	aftl_oob_layout_init(&media);
+	CHECK_EQ(media.oob_layout.near, NEAR);
 	left = INT_MAX;
-	size = media.imprint.bytes;
-	CHECK(aftl_chunks_take(&media.imprints, 2 * NEAR + 1, size, take, &left));
+	size = media.oob_layout.bytes;
+	CHECK(aftl_chunks_alloc(&media.oob, 2 * NEAR + 1, size, take, &left));
 	for (i = 0; i < ARRAY_SIZE(at); i++)
-		memset(aftl_imprint_at(&media, at[i]), 'a' + (int)i, size);
+		memset(aftl_oob_at(&media, at[i]), 'a' + (int)i, size);
 	for (i = 0; i < ARRAY_SIZE(at); i++) {
-		CHECK_EQ(*(char *)aftl_imprint_at(&media, at[i]), 'a' + i);
-		CHECK_EQ(((char *)aftl_imprint_at(&media, at[i]))[size - 1], 'a' + i);
+		CHECK_EQ(*(char *)aftl_oob_at(&media, at[i]), 'a' + i);
+		CHECK_EQ(((char *)aftl_oob_at(&media, at[i]))[size - 1], 'a' + i);
 	}
-	aftl_chunks_give(&media.imprints, 2 * NEAR + 1, size, give, &left);
+	aftl_chunks_free(&media.oob, 2 * NEAR + 1, size, give, &left);
 }
 
 static void entries_are_apart(void)
 {
 	enum { END = CHUNK_64 };
 	static const u32 at[] = { 0, 1, END - 1, END, END + 1, 2 * END - 1, 2 * END, 3 * END,
-				  7 * END + 5, AFTL_MAX_SLOTS - 1 };
+				  7 * END + 5, AFTL_PPNS_MAX - 1 };
 	struct aftl_chunks chunks = { 0 };
 	u32 i;
 
 	left = INT_MAX;
-	CHECK(aftl_chunks_take(&chunks, AFTL_MAX_SLOTS, sizeof(u64), take, &left));
+	CHECK(aftl_chunks_alloc(&chunks, AFTL_PPNS_MAX, sizeof(u64), take, &left));
 	for (i = 0; i < ARRAY_SIZE(at); i++)
-		*aftl_entry(&chunks, u64, at[i]) += i + 1;
+		*aftl_chunk_entry(&chunks, u64, at[i]) += i + 1;
 	for (i = 0; i < ARRAY_SIZE(at); i++)
-		CHECK_EQ(*aftl_entry(&chunks, u64, at[i]), i + 1);
-	CHECK(aftl_entry(&chunks, u64, 1) == aftl_entry(&chunks, u64, 0) + 1);
-	aftl_chunks_give(&chunks, AFTL_MAX_SLOTS, sizeof(u64), give, &left);
+		CHECK_EQ(*aftl_chunk_entry(&chunks, u64, at[i]), i + 1);
+	CHECK(aftl_chunk_entry(&chunks, u64, 1) == aftl_chunk_entry(&chunks, u64, 0) + 1);
+	aftl_chunks_free(&chunks, AFTL_PPNS_MAX, sizeof(u64), give, &left);
 }
 
 static void each_piece_may_be_missing(void)
@@ -148,9 +148,9 @@ static void each_piece_may_be_missing(void)
 		struct aftl_chunks chunks = { 0 };
 
 		left = fails;
-		CHECK(!aftl_chunks_take(&chunks, CHUNK + 1, sizeof(u16), take, &left));
+		CHECK(!aftl_chunks_alloc(&chunks, CHUNK + 1, sizeof(u16), take, &left));
 		left = INT_MAX;
-		aftl_chunks_give(&chunks, CHUNK + 1, sizeof(u16), give, &left);
+		aftl_chunks_free(&chunks, CHUNK + 1, sizeof(u16), give, &left);
 		CHECK_EQ(held, 0);
 	}
 }

@@ -4,8 +4,8 @@
  * come out bad, reads of old data.
  */
 #include "core/ftl/device.h"
-#include "core/flash/physics-tables.h"
-#include "core/policy/by-layer.h"
+#include "core/nand/physics-tables.h"
+#include "core/policy/layer-params.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"
@@ -25,16 +25,16 @@ struct watch {
 static struct test_device device;
 static struct watch watch;
 
-static void check_program(aftl_slot_t slot)
+static void check_program(aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	const struct aftl_block *block = aftl_slot_block(media, slot);
+	const struct aftl_block *block = aftl_ppn_block(media, ppn);
 	u32 pages = media->geo->pages;
-	u32 page = aftl_slot_device_page(media, slot) % pages;
+	u32 page = aftl_ppn_page(media, ppn) % pages;
 	u32 in_line = page % 3;
 	u32 line = page / 3 % 4;
 	u32 layer = page / 12;
-	u32 mode = aftl_page_mode(aftl_attr(media, block, page));
+	u32 mode = aftl_page_mode(aftl_block_page_attr(media, block, page));
 
 	if (in_line)
 		return;
@@ -46,20 +46,20 @@ static void check_program(aftl_slot_t slot)
 	watch.last_layer = layer;
 }
 
-static void on_program(struct test_listener *listener, u32 tag, aftl_unit_t unit,
-		       aftl_slot_t slot)
+static void on_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
+		       aftl_ppn_t ppn)
 {
 	(void)listener;
 	(void)tag;
-	(void)unit;
-	check_program(slot);
+	(void)lpn;
+	check_program(ppn);
 }
 
-static void on_copy(struct test_listener *listener, aftl_unit_t unit, aftl_slot_t from,
-		    aftl_slot_t to)
+static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
+		    aftl_ppn_t to)
 {
 	(void)listener;
-	(void)unit;
+	(void)lpn;
 	(void)from;
 	check_program(to);
 }
@@ -162,7 +162,7 @@ static void collection_asks_the_buffer_too(void)
 	static const char *const pairs[] = {
 		SHAPE, "channels", "1", "op", "50", "buffer", "1MiB", "burst", "50", NULL
 	};
-	struct aftl_need need = { .units = 3, .cause = AFTL_CAUSE_GC };
+	struct aftl_program_request need = { .units = 3, .cause = AFTL_CAUSE_GC };
 	struct aftl_placement placement = { 0 };
 	u32 use;
 
@@ -235,20 +235,20 @@ static void saturated_writes_gain(void)
 /* In tenths: by how much the errors of the best leader fall short of the largest allowed ones. */
 static struct aftl_ispp margin_of(u32 tenths, u32 early)
 {
-	struct aftl_outcome outcome = {
+	struct aftl_program_result outcome = {
 		.errors = AFTL_CUBE_EP1_MAX_Q12 * 10 / tenths,
 		.early = early,
 	};
 
-	return aftl_follower_ispp(aftl_shown(&outcome));
+	return aftl_follower_ispp(aftl_leader_result(&outcome));
 }
 
 /* A leader's page of a new block, programmed as follower with these steps. */
 static u64 follower_ns(const char *program, struct aftl_ispp ispp)
 {
 	const char *const pairs[] = { SHAPE, "op", "50", "program", program, NULL };
-	struct aftl_program command = { .pages = 3, .mode = AFTL_MODE_FOLLOWER, .ispp = ispp };
-	struct aftl_outcome outcome;
+	struct aftl_program_command command = { .pages = 3, .mode = AFTL_MODE_FOLLOWER, .ispp = ispp };
+	struct aftl_program_result outcome;
 
 	open_device("cubeftl", pairs);
 	command.block = aftl_media(device.ftl)->blocks;
@@ -312,7 +312,7 @@ static bool is_bad(const struct aftl_block *block, u32 page)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 
-	return aftl_page_overshot(aftl_attr(media, block, page));
+	return aftl_page_overprogrammed(aftl_block_page_attr(media, block, page));
 }
 
 /* Pages of bad word lines that hold data, and such word lines. */
@@ -341,7 +341,7 @@ static u32 pending_repeats(void)
 	u32 i;
 
 	for (i = 0; i < device.ftl->geo.luns; i++)
-		pending += device.ftl->luns[i].redo_blocks;
+		pending += device.ftl->luns[i].repeat_blocks;
 	return pending;
 }
 
@@ -401,7 +401,7 @@ static void a_bad_follower_refreshes_the_parameters(void)
 		const struct aftl_block *block = &media->blocks[i];
 
 		for (page = 3; page < media->geo->pages; page += 3) {
-			u16 attr = aftl_attr(media, block, page);
+			u16 attr = aftl_block_page_attr(media, block, page);
 			bool normal = attr && aftl_page_mode(attr) == AFTL_MODE_NORMAL;
 
 			if (!attr || page % 12 == 0)

@@ -39,7 +39,7 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	(void)host;
 	if (event->op != AFTL_ARRAY_PROGRAM)
 		return;
-	attr = aftl_attr(media, block, event->page);
+	attr = aftl_block_page_attr(media, block, event->page);
 	CHECK(attr);
 	programs[block->bits][aftl_page_class(attr)][event->cause == AFTL_CAUSE_HOST]++;
 	CHECK_EQ(block->kind == KIND_SPARSE, block->bits != 0);
@@ -78,8 +78,8 @@ static const struct aftl_block *block_of(u32 unit)
 {
 	u32 class;
 
-	return aftl_slot_block(aftl_media(device.ftl),
-			       aftl_lookup(device.ftl, to_unit(unit), &class));
+	return aftl_ppn_block(aftl_media(device.ftl),
+			       aftl_lookup(device.ftl, to_lpn(unit), &class));
 }
 
 static void write_unit(u32 unit, u32 class)
@@ -91,7 +91,7 @@ static void write_unit(u32 unit, u32 class)
 static void forget_units(u32 units)
 {
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, units, AFTL_PRECISE, NULL), 0);
-	CHECK_EQ(aftl_collect(device.ftl, 0), 0);
+	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
 	CHECK(test_drain(&device));
 	test_wait(&device, AFTL_HOUR_NS);
 	CHECK_EQ(sparse_blocks(0), 0);

@@ -7,7 +7,7 @@
 
 #include "bytes.h"
 #include "core/ftl/device.h"
-#include "core/keep/snapshot.h"
+#include "core/persist/snapshot.h"
 #include "core/policy/policies.h"
 #include "stream.h"
 #include "tap.h"
@@ -40,7 +40,7 @@ static struct stamped requests[REQUESTS];
 
 static void generate(u64 seed, u32 units, u32 gap_ns)
 {
-	struct aftl_random random = { aftl_mix(seed) };
+	struct aftl_random random = { aftl_hash64(seed) };
 	u64 at_ns = 0;
 	u32 i;
 
@@ -72,9 +72,9 @@ static void note_completion(struct test_listener *listener, struct test_request 
 	struct witness *witness = container_of(listener, struct witness, listener);
 
 	first_complete_ns = min(first_complete_ns, request->request.complete_ns);
-	witness->hash = aftl_mix2(witness->hash, request->version);
-	witness->hash = aftl_mix2(witness->hash, request->request.complete_ns);
-	witness->hash = aftl_mix2(witness->hash, request->request.service_ns);
+	witness->hash = aftl_hash64_pair(witness->hash, request->version);
+	witness->hash = aftl_hash64_pair(witness->hash, request->request.complete_ns);
+	witness->hash = aftl_hash64_pair(witness->hash, request->request.service_ns);
 }
 
 enum habit { ONLY_SUBMIT, EVERY_EVENT, COMPLETIONS, SMALL_STEPS, LATE, RANDOM_STEPS, HABITS };
@@ -83,14 +83,14 @@ enum habit { ONLY_SUBMIT, EVERY_EVENT, COMPLETIONS, SMALL_STEPS, LATE, RANDOM_ST
 static void serve(struct aftl *ftl, u64 until)
 {
 	while (aftl_next_event(ftl) <= until) {
-		u32 pending = aftl_pending(ftl);
+		u32 pending = aftl_pending_requests(ftl);
 
 		first_complete_ns = U64_MAX;
-		aftl_serve(ftl, until);
-		CHECK(aftl_pending(ftl) == pending || first_complete_ns == aftl_now(ftl));
+		aftl_run_to_completion(ftl, until);
+		CHECK(aftl_pending_requests(ftl) == pending || first_complete_ns == aftl_now(ftl));
 		CHECK(aftl_now(ftl) <= until);
 		CHECK(aftl_next_event(ftl) > aftl_now(ftl));
-		CHECK(aftl_next_event(ftl) > until || aftl_pending(ftl) < pending);
+		CHECK(aftl_next_event(ftl) > until || aftl_pending_requests(ftl) < pending);
 	}
 }
 
@@ -231,10 +231,10 @@ static void run_at_once(const char *policy, const char *const *pairs, bool alone
 		submit_at_once(&device, mine, requests[i - again].unit);
 		if (!read && !aftl_random_below(&random, 4))
 			continue;
-		aftl_work_off(device.ftl);
-		witness.hash = aftl_mix2(witness.hash, aftl_next_event(device.ftl));
+		aftl_drain(device.ftl);
+		witness.hash = aftl_hash64_pair(witness.hash, aftl_next_event(device.ftl));
 	}
-	aftl_work_off(device.ftl);
+	aftl_drain(device.ftl);
 	conclude(&device, &witness, outcome);
 }
 
@@ -352,13 +352,13 @@ static int count_pause(__maybe_unused void *host)
 
 static u32 pages;
 
-static void count_page(__maybe_unused void *host, __maybe_unused aftl_slot_t first)
+static void count_page(__maybe_unused void *host, __maybe_unused aftl_ppn_t first)
 {
 	pages++;
 }
 
 static void fill(struct test_device *device, const struct aftl_policy_type *type,
-		 const char *const *pairs, void (*programmed)(void *host, aftl_slot_t first))
+		 const char *const *pairs, void (*programmed)(void *host, aftl_ppn_t first))
 {
 	test_device_init(device, "demo");
 	test_device_set_all(device, pairs);
@@ -378,7 +378,7 @@ static void fill(struct test_device *device, const struct aftl_policy_type *type
 static u32 fill_and_save(const struct aftl_policy_type *type, const char *const *pairs,
 			 struct test_bytes *bytes)
 {
-	struct aftl_sink sink = test_bytes_sink(bytes);
+	struct aftl_snapshot_sink sink = test_bytes_sink(bytes);
 	struct test_device device;
 	u32 filled;
 
@@ -508,14 +508,14 @@ static void a_digest_tells_what_differs(void)
 	block = &device.ftl->media.blocks[0];
 	CHECK(device.ftl->geo.pages % 4 && block->programmed == device.ftl->geo.pages);
 	for (i = 0; i < device.ftl->geo.pages; i++)
-		tells(&device, aftl_attr_at(&device.ftl->media, i));
-	tells(&device, aftl_map_at(device.ftl, 0));
-	tells(&device, aftl_map_at(device.ftl, device.ftl->geo.units - 1));
+		tells(&device, aftl_page_attr_at(&device.ftl->media, i));
+	tells(&device, aftl_l2p_entry(device.ftl, 0));
+	tells(&device, aftl_l2p_entry(device.ftl, device.ftl->geo.units - 1));
 	tells(&device, &block->erases);
 	tells(&device, &block->wear);
 	tells(&device, &block->kind);
 	usual = aftl_digest(device.ftl);
-	map = aftl_map_at(device.ftl, 0);
+	map = aftl_l2p_entry(device.ftl, 0);
 	i = map[1];
 	map[1] = map[2];
 	map[2] = i;

@@ -40,7 +40,7 @@ static void close_both(void)
 
 static u64 extra_bytes(const struct test_device *device)
 {
-	return device->ftl->media.imprint.extra * sizeof(u16);
+	return device->ftl->media.oob_layout.extra * sizeof(u16);
 }
 
 static u32 count_extras(const struct test_device *device)
@@ -87,20 +87,20 @@ static void nothing_overlaps(void)
 	u32 i;
 
 	for (i = 2; i < 2 * 16; i++) {
-		const struct aftl_imprint *at = &media.imprint;
+		const struct aftl_oob_layout *at = &media.oob_layout;
 		u32 end;
 
 		geo.page_units = i / 2;
-		media.origins = i % 2;
-		aftl_imprint_init(&media);
-		end = at->lineage + (media.origins ? geo.page_units : 0);
+		media.models_errors = i % 2;
+		aftl_oob_layout_init(&media);
+		end = at->generation + (media.models_errors ? geo.page_units : 0);
 		CHECK_EQ(at->attr, 2 * geo.page_units);
-		CHECK_EQ(at->lineage, at->attr + 1);
+		CHECK_EQ(at->generation, at->attr + 1);
 		CHECK(!at->hours || at->hours == end);
 		CHECK_EQ(at->bytes, 2 * (end + !!at->hours));
-		CHECK_EQ(at->bytes % sizeof(aftl_unit_t), 0);
+		CHECK_EQ(at->bytes % sizeof(aftl_lpn_t), 0);
 		CHECK_EQ(at->extra, (at->hours ? 0 : 64) +
-				    (media.origins ? 64 * geo.page_units : 0));
+				    (media.models_errors ? 64 * geo.page_units : 0));
 	}
 }
 
@@ -125,7 +125,7 @@ static void few_blocks_have_any(void)
 
 static void save(struct test_device *device, struct test_bytes *bytes)
 {
-	struct aftl_sink sink = test_bytes_sink(bytes);
+	struct aftl_snapshot_sink sink = test_bytes_sink(bytes);
 
 	CHECK_EQ(aftl_save(device->ftl, &sink, &device->error), 0);
 }
@@ -218,7 +218,7 @@ static void errors_that_stay_are_extra(void)
 
 	open_both("approxftl");
 	for (i = 0; i < 4 * frugal.ftl->geo.units; i++) {
-		u32 unit = (u32)(aftl_mix(i) % frugal.ftl->geo.units);
+		u32 unit = (u32)(aftl_hash64(i) % frugal.ftl->geo.units);
 
 		write_one(&frugal, unit, AFTL_APPROX);
 		write_one(&usual, unit, AFTL_APPROX);
@@ -248,7 +248,7 @@ static void erasing_gives_it_back(void)
 		;
 	erases = block->erases;
 	for (i = 0; block->erases == erases && i < 60 * frugal.ftl->geo.units; i++)
-		write_one(&frugal, (u32)(aftl_mix(i) % frugal.ftl->geo.units), AFTL_PRECISE);
+		write_one(&frugal, (u32)(aftl_hash64(i) % frugal.ftl->geo.units), AFTL_PRECISE);
 	CHECK(block->erases > erases);
 	CHECK(!block->extra);
 	close_both();

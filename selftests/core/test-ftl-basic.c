@@ -176,7 +176,7 @@ static void nonsense_is_refused(void)
 	try_refused(AFTL_OPS, 0, 1, 0);
 	try_refused(255, 0, 1, 0);
 	try_refused(AFTL_OP_WRITE, 0, 1, AFTL_CLASSES);
-	CHECK_EQ(aftl_pending(device.ftl), 0);
+	CHECK_EQ(aftl_pending_requests(device.ftl), 0);
 	CHECK_EQ(read_ns(0, units), 0);
 	close_device();
 }
@@ -567,12 +567,12 @@ static void what_is_pending_is_worked_off(void)
 
 	open_device("demo", "baseline", pairs);
 	begin(AFTL_OP_WRITE, 0, 1);
-	aftl_work_off(device.ftl);
+	aftl_drain(device.ftl);
 	CHECK_EQ(aftl_now(device.ftl), 0);
 	begin(AFTL_OP_FLUSH, 0, 0);
-	CHECK_EQ(aftl_pending(device.ftl), 1);
-	aftl_work_off(device.ftl);
-	CHECK_EQ(aftl_pending(device.ftl), 0);
+	CHECK_EQ(aftl_pending_requests(device.ftl), 1);
+	aftl_drain(device.ftl);
+	CHECK_EQ(aftl_pending_requests(device.ftl), 0);
 	CHECK_EQ(aftl_now(device.ftl), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 	close_device();
@@ -587,7 +587,7 @@ static void a_hurry_waits_for_no_full_page(void)
 	CHECK_EQ(write_ns(3, 1), 0);
 	test_wait(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
-	aftl_hurry(device.ftl, true);
+	aftl_set_draining(device.ftl, true);
 	CHECK(aftl_busy(device.ftl));
 	test_wait(&device, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
@@ -595,7 +595,7 @@ static void a_hurry_waits_for_no_full_page(void)
 	CHECK_EQ(write_ns(3, 1), 0);
 	test_wait(&device, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
-	aftl_hurry(device.ftl, false);
+	aftl_set_draining(device.ftl, false);
 	CHECK_EQ(write_ns(3, 1), 0);
 	test_wait(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
@@ -665,7 +665,7 @@ static void a_full_buffer_holds_writes_up(void)
 	struct test_request *late;
 
 	open_device("demo", "baseline", pairs);
-	CHECK_EQ(aftl_tags(device.ftl), 4);
+	CHECK_EQ(aftl_tag_count(device.ftl), 4);
 	CHECK_EQ(write_ns(0, 4), 0);
 	late = begin(AFTL_OP_WRITE, 10, 1);
 	CHECK_EQ(end(late), WRITE_NS);
@@ -685,9 +685,9 @@ static void discards_unmap(void)
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
 		write_ns(10, 4);
 		CHECK_EQ(latency_of(ops[i], 11, 2, 0), 0);
-		CHECK_EQ(from_slot(aftl_lookup(device.ftl, to_unit(11), &class)), U32_MAX);
-		CHECK(from_slot(aftl_lookup(device.ftl, to_unit(10), &class)) != U32_MAX);
-		CHECK(from_slot(aftl_lookup(device.ftl, to_unit(13), &class)) != U32_MAX);
+		CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(11), &class)), U32_MAX);
+		CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(10), &class)) != U32_MAX);
+		CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(13), &class)) != U32_MAX);
 		CHECK_EQ(read_ns(11, 2), 0);
 		CHECK_EQ(latency_of(ops[i], 0, test_units(&device), 0), 0);
 	}
@@ -717,12 +717,12 @@ static void discards_overtake_writes(void)
 			CHECK_EQ(read_ns(5, 1), 0);
 			end(write);
 			test_wait(&device, 10000000);
-			CHECK_EQ(from_slot(aftl_lookup(device.ftl, to_unit(5), &class)), U32_MAX);
-			CHECK(from_slot(aftl_lookup(device.ftl, to_unit(6), &class)) != U32_MAX);
+			CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(5), &class)), U32_MAX);
+			CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(6), &class)) != U32_MAX);
 			test_wait(&device, 10000000);
 			write_ns(5, 1);
 			test_wait(&device, 10000000);
-			CHECK(from_slot(aftl_lookup(device.ftl, to_unit(5), &class)) != U32_MAX);
+			CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(5), &class)) != U32_MAX);
 			close_device();
 		}
 }

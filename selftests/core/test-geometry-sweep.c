@@ -150,7 +150,7 @@ static void least_over_provisioning(void)
 
 static void try_seed(u64 seed)
 {
-	struct aftl_random random = { aftl_mix(seed) };
+	struct aftl_random random = { aftl_hash64(seed) };
 	struct test_device shape;
 
 	test_device_init(&shape, "demo");

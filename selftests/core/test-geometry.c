@@ -2,8 +2,8 @@
 /*
  * Shapes of devices: what follows from a configuration, and the checkerboard.
  */
-#include "core/flash/media.h"
-#include "core/policy/settings.h"
+#include "core/nand/media.h"
+#include "core/policy/param-registry.h"
 #include "core/base/random.h"
 #include "tap.h"
 
@@ -29,7 +29,7 @@ static void demo_has_the_sizes_of_the_table(void)
 	CHECK_EQ(geo.blocks, 512);
 	CHECK_EQ(geo.pages, 128);
 	CHECK_EQ(geo.page_units, 2);
-	CHECK_EQ(geo.slots, 131072);
+	CHECK_EQ(geo.ppns, 131072);
 	CHECK_EQ(geo.units, 111411); /* 85 % of the slots, rounded down */
 	CHECK_EQ(geo.unit_bits, 32768);
 	CHECK_EQ(geo.program_pages, 1);
@@ -140,7 +140,7 @@ static void largest_device_fits_the_map(void)
 	config.word_lines = 64;
 	config.blocks = 4095;
 	CHECK_EQ(aftl_geometry_init(&geo, &config, &error), 0);
-	CHECK_EQ(geo.slots, 64U * 4095 * 4096);
+	CHECK_EQ(geo.ppns, 64U * 4095 * 4096);
 	config.blocks = 4096;
 	check_refused(&config, "mapping units");
 }
@@ -179,13 +179,13 @@ static void sizes_multiply(void)
 
 		CHECK_EQ(geo.luns * geo.blocks_per_lun, geo.blocks);
 		CHECK_EQ(geo.layers * geo.word_lines * geo.word_line_pages, geo.pages);
-		CHECK_EQ(geo.pages * geo.page_units, geo.block_slots);
-		CHECK_EQ(geo.blocks * geo.block_slots, geo.slots);
+		CHECK_EQ(geo.pages * geo.page_units, geo.block_ppns);
+		CHECK_EQ(geo.blocks * geo.block_ppns, geo.ppns);
 		CHECK_EQ(geo.page_units * geo.unit_bytes, geo.page_bytes);
 		CHECK_EQ(geo.unit_bytes * 8, geo.unit_bits);
 		CHECK_EQ(geo.pages % geo.program_pages, 0);
 		CHECK_EQ(geo.word_line_pages % geo.program_pages, 0);
-		CHECK(geo.units && geo.units <= geo.slots);
+		CHECK(geo.units && geo.units <= geo.ppns);
 		CHECK(aftl_program_units(&geo) <= AFTL_PROGRAM_UNITS_MAX);
 	}
 }
@@ -195,13 +195,13 @@ static void check_page(const struct aftl_media *media, const struct aftl_block *
 {
 	const struct aftl_geometry *geo = media->geo;
 	u32 device_page = (block - media->blocks) * geo->pages + page;
-	aftl_slot_t slot = aftl_page_slot(media, block, page);
+	aftl_ppn_t ppn = aftl_page_ppn(media, block, page);
 
 	CHECK_EQ(aftl_layer(geo, page), layer);
 	CHECK_EQ(aftl_word_line(geo, page), layer * geo->word_lines + line);
-	CHECK_EQ(from_slot(slot), device_page * geo->page_units);
-	CHECK_EQ(aftl_slot_device_page(media, slot), device_page);
-	CHECK(aftl_slot_block(media, slot) == block);
+	CHECK_EQ(from_ppn(ppn), device_page * geo->page_units);
+	CHECK_EQ(aftl_ppn_page(media, ppn), device_page);
+	CHECK(aftl_ppn_block(media, ppn) == block);
 }
 
 /* Layer, word line and bit count up as the digits of a page's number. */
@@ -249,13 +249,13 @@ static void check_colour(const struct aftl_geometry *geo, u32 layer, u32 column,
 {
 	u32 positions = geo->word_lines * geo->word_line_pages / geo->program_pages;
 	u32 page = (layer * positions + column) * geo->program_pages;
-	bool colour = aftl_colour(geo, page, flip);
+	bool colour = aftl_checkerboard_colour(geo, page, flip);
 
 	CHECK_EQ(colour, (layer + column + flip) % 2);
 	if (column + 1 < positions)
-		CHECK(aftl_colour(geo, page + geo->program_pages, flip) != colour);
+		CHECK(aftl_checkerboard_colour(geo, page + geo->program_pages, flip) != colour);
 	if (layer + 1 < geo->layers)
-		CHECK(aftl_colour(geo, page + positions * geo->program_pages, flip) != colour);
+		CHECK(aftl_checkerboard_colour(geo, page + positions * geo->program_pages, flip) != colour);
 }
 
 static void check_checkerboard(const struct aftl_geometry *geo, bool flip)

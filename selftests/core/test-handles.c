@@ -9,7 +9,7 @@
 #include "brute-model.h"
 #include "bytes.h"
 #include "core/ftl/device.h"
-#include "core/keep/snapshot.h"
+#include "core/persist/snapshot.h"
 #include "core/policy/policies.h"
 #include "shadow-store.h"
 #include "stream.h"
@@ -42,9 +42,9 @@ static struct witness *of(struct test_listener *listener)
 	return (struct witness *)listener;
 }
 
-static u32 block_index(aftl_slot_t slot)
+static u32 block_index(aftl_ppn_t ppn)
 {
-	return from_slot(slot) / device.ftl->geo.block_slots;
+	return from_ppn(ppn) / device.ftl->geo.block_ppns;
 }
 
 /* The rule: an id, or a life time where there is none, if there is a handle for it. */
@@ -62,17 +62,17 @@ static void on_submit(struct test_listener *self, struct test_request *request)
 			request->request.units;
 }
 
-static void on_accept(struct test_listener *self, struct test_request *request, aftl_unit_t unit,
+static void on_accept(struct test_listener *self, struct test_request *request, aftl_lpn_t lpn,
 		      u32 tag)
 {
-	(void)unit;
+	(void)lpn;
 	of(self)->tag[tag] = (u8)handle_of(request->request.hint);
 }
 
 /* All that is in a block is of one handle. */
-static void expect(struct witness *witness, aftl_slot_t slot, u32 handle)
+static void expect(struct witness *witness, aftl_ppn_t ppn, u32 handle)
 {
-	u32 block = block_index(slot);
+	u32 block = block_index(ppn);
 
 	if (!witness->pages[block])
 		witness->block[block] = (u8)handle;
@@ -80,23 +80,23 @@ static void expect(struct witness *witness, aftl_slot_t slot, u32 handle)
 	CHECK_EQ(device.ftl->media.blocks[block].handle, handle);
 }
 
-static void on_program(struct test_listener *self, u32 tag, aftl_unit_t unit, aftl_slot_t slot)
+static void on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
-	(void)unit;
-	expect(of(self), slot, of(self)->tag[tag]);
+	(void)lpn;
+	expect(of(self), ppn, of(self)->tag[tag]);
 }
 
-static void on_copy(struct test_listener *self, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t to)
+static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
 {
 	u32 handle = of(self)->block[block_index(from)];
 	bool apart = device.config.placement_isolation == AFTL_ISOLATION_PERSISTENT;
 
-	(void)unit;
+	(void)lpn;
 	of(self)->moves[handle]++;
 	expect(of(self), to, apart ? handle : 0);
 }
 
-static void on_programmed(struct test_listener *self, aftl_slot_t first)
+static void on_programmed(struct test_listener *self, aftl_ppn_t first)
 {
 	u32 block = block_index(first);
 	/* Cells of fewer bits have one pass for all. */
@@ -107,7 +107,7 @@ static void on_programmed(struct test_listener *self, aftl_slot_t first)
 	of(self)->sum[of(self)->block[block]].media_units += device.ftl->geo.page_units * passes;
 }
 
-static void on_erase(struct test_listener *self, aftl_slot_t first, u32 slots)
+static void on_erase(struct test_listener *self, aftl_ppn_t first, u32 slots)
 {
 	struct witness *witness = of(self);
 	u32 block = block_index(first);
@@ -197,7 +197,7 @@ static const struct aftl_block *block_of(u32 unit)
 {
 	u32 class;
 
-	return aftl_slot_block(&device.ftl->media, aftl_lookup(device.ftl, to_unit(unit), &class));
+	return aftl_ppn_block(&device.ftl->media, aftl_lookup(device.ftl, to_lpn(unit), &class));
 }
 
 static const struct aftl_handle_stats *stats_of(u32 handle)
@@ -216,8 +216,8 @@ static void ids_have_blocks_of_their_own(void)
 		CHECK_EQ(block_of(i)->handle, i < 4 ? i : 0);
 	CHECK_EQ(test_counters(&device)->unknown_placement_requests, 4);
 	CHECK_EQ(stats_of(0)->host_units, 5);
-	write_as(0, 2, AFTL_LIFE_MEDIUM, 0);
-	write_as(2, 2, AFTL_LIFE_SHORT, 1);
+	write_as(0, 2, AFTL_LIFETIME_MEDIUM, 0);
+	write_as(2, 2, AFTL_LIFETIME_SHORT, 1);
 	for (i = 0; i < 4; i++)
 		CHECK_EQ(block_of(i)->handle, i < 2 ? 3 : 1);
 	test_audit(&device);
@@ -232,7 +232,7 @@ static void without_handles_nothing_is_counted(void)
 	CHECK_EQ(block_of(0)->handle, 0);
 	CHECK_EQ(test_counters(&device)->unknown_placement_requests, 0);
 	CHECK_EQ(stats_of(0)->host_units + stats_of(0)->media_units, 0);
-	CHECK(!device.ftl->luns->placed);
+	CHECK(!device.ftl->luns->handle_blocks);
 	test_device_close(&device);
 }
 
@@ -294,7 +294,7 @@ static void dead_dies_are_left(void)
 	for (i = 1; i < 5; i++) {
 		write_as(i * 40, 40, 0, (u8)i);
 		CHECK_EQ(block_of(i * 40)->handle, i);
-		CHECK(!device.ftl->luns[1].placed[i - 1]);
+		CHECK(!device.ftl->luns[1].handle_blocks[i - 1]);
 	}
 	test_audit(&device);
 	test_device_close(&device);
@@ -347,8 +347,8 @@ static void they_are_the_core_s(void)
 
 	open_with("baseline", "2", "initial", "0");
 	write_as(0, 1, 0, 2);
-	open = device.ftl->luns[0].placed[1];
-	aftl_policy_close(device.ftl->policy, open);
+	open = device.ftl->luns[0].handle_blocks[1];
+	aftl_policy_close_block(device.ftl->policy, open);
 	CHECK_EQ(open->state, AFTL_BLOCK_OPEN);
 	write_as(1, 1, 0, 2);
 	CHECK(block_of(1) == open);
@@ -382,7 +382,7 @@ static void what_stays_apart_moves_in_one_pass(void)
 
 static void reload(struct test_bytes *bytes, u64 handles)
 {
-	struct aftl_source_stream source = test_bytes_source(bytes);
+	struct aftl_snapshot_source source = test_bytes_source(bytes);
 
 	aftl_destroy(device.ftl);
 	device.config.placement_handles = handles;
@@ -394,7 +394,7 @@ static void reload(struct test_bytes *bytes, u64 handles)
 static void they_survive_a_snapshot(void)
 {
 	struct test_bytes bytes = { .limit = SIZE_MAX };
-	struct aftl_sink sink = test_bytes_sink(&bytes);
+	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
 	u32 i;
 
 	open_with("baseline", "5", "persistent", "0");
@@ -425,8 +425,8 @@ static void they_survive_a_snapshot(void)
 static void go_on_with(const char *policy, u64 seed)
 {
 	struct test_bytes bytes = { 0 };
-	struct aftl_sink sink = test_bytes_sink(&bytes);
-	struct aftl_source_stream source = test_bytes_source(&bytes);
+	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
+	struct aftl_snapshot_source source = test_bytes_source(&bytes);
 	struct test_stream stream;
 	u32 i;
 
@@ -437,7 +437,7 @@ static void go_on_with(const char *policy, u64 seed)
 		tap_bail_out("%s", device.error.text);
 	test_bytes_free(&bytes);
 	for (i = 0; i < device.ftl->geo.luns; i++)
-		CHECK(!device.ftl->luns[i].refuge || !device.ftl->luns[i].refuge->handle);
+		CHECK(!device.ftl->luns[i].fallback || !device.ftl->luns[i].fallback->handle);
 	test_stream_init(&stream, seed);
 	for (i = 0; i < 400; i++)
 		test_stream_step(&stream, &device);
@@ -483,14 +483,14 @@ static void the_core_s_own_block_is_of_no_handle(void)
 	open_with("baseline", "1", "persistent", "0");
 	write_as(0, 1, 0, 1);
 	lun = device.ftl->luns;
-	open = lun->placed[0];
-	aftl_supply_close_early(device.ftl, lun, open);
-	CHECK(!lun->placed[0]);
+	open = lun->handle_blocks[0];
+	aftl_block_close_partial(device.ftl, lun, open);
+	CHECK(!lun->handle_blocks[0]);
 	free_blocks = lun->free_blocks;
 	lun->free_blocks = 0;
-	aftl_supply_resettle(device.ftl);
+	aftl_block_manager_check_reserve(device.ftl);
 	lun->free_blocks = free_blocks;
-	CHECK(lun->refuge == open);
+	CHECK(lun->fallback == open);
 	CHECK_EQ(open->handle, 0);
 	test_device_close(&device);
 }
@@ -546,7 +546,7 @@ static void drive(struct aftl_random *random, u64 moves[2])
 	shadow_open(&store, &device, false);
 	watch(&witness);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
-		device.hint.life = (u8)aftl_random_below(random, AFTL_LIVES);
+		device.hint.life = (u8)aftl_random_below(random, AFTL_LIFETIMES);
 		test_stream_step(&stream, &device);
 		if (i % 16 == 0)
 			brute_compare(&model);
@@ -570,7 +570,7 @@ static void drive(struct aftl_random *random, u64 moves[2])
 /* Return: whether there is such a device. */
 static bool run_seed(u64 seed, u64 moves[2])
 {
-	struct aftl_random random = { aftl_mix(seed ^ 0xfd9) };
+	struct aftl_random random = { aftl_hash64(seed ^ 0xfd9) };
 	const char *policy = any_policy(&random);
 	bool made;
 

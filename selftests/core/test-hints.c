@@ -3,7 +3,7 @@
  * What a host says of its data reaches the policy, and what the policy tells apart stays apart.
  */
 #include "core/ftl/device.h"
-#include "core/keep/snapshot.h"
+#include "core/persist/snapshot.h"
 #include "core/policy/policies.h"
 #include "tap.h"
 #include "test-device.h"
@@ -16,20 +16,20 @@ static const char *const plain[] = {
 };
 
 static struct test_device device;
-static u32 said[AFTL_LIVES][256];
+static u32 said[AFTL_LIFETIMES][256];
 static u32 placed;
 static u32 strange;
 
 /* The test's own policy: every life time that it is told of goes its own way. */
 
-static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
+static u32 stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	(void)policy;
 	said[write->hint.life][write->hint.stream]++;
 	return write->hint.life % LIVES_TOLD;
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
 	if (need->cause != AFTL_CAUSE_HOST) {
@@ -62,7 +62,7 @@ static void open_device(const char *const *more)
 /* Life time of the data of @unit, in requests of a few units, none next to its like. */
 static u8 life_of(u32 unit)
 {
-	return (u8)(aftl_mix(unit / 3) % AFTL_LIVES);
+	return (u8)(aftl_hash64(unit / 3) % AFTL_LIFETIMES);
 }
 
 static void write_hinted(u32 unit, u32 units)
@@ -83,8 +83,8 @@ static void check_pages(u32 units)
 	u32 i;
 
 	for (i = 1; i < units; i++) {
-		u32 slot = from_slot(aftl_lookup(device.ftl, to_unit(i), &class));
-		u32 before = from_slot(aftl_lookup(device.ftl, to_unit(i - 1), &class));
+		u32 slot = from_ppn(aftl_lookup(device.ftl, to_lpn(i), &class));
+		u32 before = from_ppn(aftl_lookup(device.ftl, to_lpn(i - 1), &class));
 
 		if (slot / page_units != before / page_units)
 			continue;
@@ -108,8 +108,8 @@ static void hear(const char *const *more)
 		write_hinted(i, 3);
 	test_drain(&device);
 	test_wait(&device, 1000000000);
-	for (life = 0; life < AFTL_LIVES; life++) {
-		CHECK_RANGE(said[life][life + 100], writes / AFTL_LIVES / 2, writes);
+	for (life = 0; life < AFTL_LIFETIMES; life++) {
+		CHECK_RANGE(said[life][life + 100], writes / AFTL_LIFETIMES / 2, writes);
 		told += said[life][life + 100];
 	}
 	CHECK_EQ(told, writes);
@@ -157,7 +157,7 @@ static void lives_that_are_none_are_refused(void)
 	static const char *const none[] = { NULL };
 
 	open_device(none);
-	device.hint.life = AFTL_LIVES;
+	device.hint.life = AFTL_LIFETIMES;
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0, 0), -EINVAL);
 	test_device_close(&device);
 }
@@ -183,7 +183,7 @@ static void mix(const char *policy, bool hinted)
 		bool hot = aftl_random_below(&random, 10);
 		u32 place = (u32)aftl_random_below(&random, hot ? places / 10 : places);
 
-		device.hint.life = !hinted ? 0 : hot ? AFTL_LIFE_SHORT : AFTL_LIFE_EXTREME;
+		device.hint.life = !hinted ? 0 : hot ? AFTL_LIFETIME_SHORT : AFTL_LIFETIME_EXTREME;
 		if (i == places)
 			aftl_reset_stats(device.ftl);
 		test_submit(&device, AFTL_OP_WRITE, place * PLACE_UNITS, PLACE_UNITS,
@@ -230,14 +230,14 @@ static void streams_do_not_mix(void)
 	mix("streams", true);
 	stats = aftl_stats(device.ftl);
 	for (i = 0; i < AFTL_STREAMS; i++) {
-		bool used = i == AFTL_LIFE_SHORT || i == AFTL_LIFE_EXTREME;
+		bool used = i == AFTL_LIFETIME_SHORT || i == AFTL_LIFETIME_EXTREME;
 
 		CHECK_EQ(stats->stream_units[0][i] != 0, used);
 		CHECK(i < AFTL_KINDS_MAX || !stats->stream_units[1][i]);
 	}
-	CHECK_RANGE(stats->stream_units[1][AFTL_LIFE_EXTREME], 1000, U64_MAX);
-	CHECK_RANGE(stats->kind_blocks[AFTL_LIFE_SHORT], 100, U64_MAX);
-	CHECK_RANGE(stats->kind_blocks[AFTL_LIFE_EXTREME], 20, U64_MAX);
+	CHECK_RANGE(stats->stream_units[1][AFTL_LIFETIME_EXTREME], 1000, U64_MAX);
+	CHECK_RANGE(stats->kind_blocks[AFTL_LIFETIME_SHORT], 100, U64_MAX);
+	CHECK_RANGE(stats->kind_blocks[AFTL_LIFETIME_EXTREME], 20, U64_MAX);
 	test_device_close(&device);
 }
 
@@ -248,9 +248,9 @@ static void ids_have_streams(void)
 		struct aftl_hint hint;
 		u32 stream;
 	} told[] = {
-		{ { 0, 0 }, 0 },	       { { AFTL_LIFE_SHORT, 0 }, 2 },
-		{ { AFTL_LIFE_SHORT, 6 }, 6 }, { { 0, 7 }, 7 },
-		{ { 0, 8 }, 1 },	       { { AFTL_LIFE_LONG, 255 }, 3 },
+		{ { 0, 0 }, 0 },	       { { AFTL_LIFETIME_SHORT, 0 }, 2 },
+		{ { AFTL_LIFETIME_SHORT, 6 }, 6 }, { { 0, 7 }, 7 },
+		{ { 0, 8 }, 1 },	       { { AFTL_LIFETIME_LONG, 255 }, 3 },
 	};
 	unsigned int i;
 
@@ -294,21 +294,21 @@ static int swallow(void *host, const void *data, size_t bytes)
 /* Snapshots have the LUNs of the first four streams: of the others nobody goes on there. */
 static void saved_devices_go_on_as_loaded_ones(void)
 {
-	const struct aftl_sink sink = { .write = swallow };
-	const struct aftl_bind *bind;
+	const struct aftl_snapshot_sink sink = { .write = swallow };
+	const struct aftl_lane_lun *bind;
 	u8 id;
 
 	test_device_open(&device, "streams", plain);
-	bind = device.ftl->bind;
+	bind = device.ftl->lane_luns;
 	for (id = 3; id < 5; id++) {
 		device.hint = (struct aftl_hint){ .stream = id };
 		test_do(&device, AFTL_OP_WRITE, id, 1, AFTL_PRECISE, NULL);
 	}
-	CHECK_EQ(bind[aftl_lane(AFTL_PRECISE, 3)].left, 11);
-	CHECK_EQ(bind[aftl_lane(AFTL_PRECISE, 4)].left, 11);
+	CHECK_EQ(bind[aftl_write_stream(AFTL_PRECISE, 3)].left, 11);
+	CHECK_EQ(bind[aftl_write_stream(AFTL_PRECISE, 4)].left, 11);
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
-	CHECK_EQ(bind[aftl_lane(AFTL_PRECISE, 3)].left, 11);
-	CHECK_EQ(bind[aftl_lane(AFTL_PRECISE, 4)].left, 0);
+	CHECK_EQ(bind[aftl_write_stream(AFTL_PRECISE, 3)].left, 11);
+	CHECK_EQ(bind[aftl_write_stream(AFTL_PRECISE, 4)].left, 0);
 	test_device_close(&device);
 }
 
@@ -316,7 +316,7 @@ static void saved_devices_go_on_as_loaded_ones(void)
 
 static u32 answer;
 
-static u32 any_answer(struct aftl_policy *policy, const struct aftl_write *write)
+static u32 any_answer(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	(void)policy;
 	(void)write;
@@ -324,7 +324,7 @@ static u32 any_answer(struct aftl_policy *policy, const struct aftl_write *write
 }
 
 static int place_anywhere(struct aftl_policy *policy, struct aftl_lun *lun,
-			  const struct aftl_need *need, struct aftl_placement *placement)
+			  const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	CHECK_EQ(need->stream, answer < AFTL_STREAMS ? answer : 0);
 	return aftl_policy_baseline.place(policy, lun, need, placement);

@@ -2,7 +2,7 @@
 /*
  * hybrid: which part gets which data, and that no part undoes what another relies on.
  */
-#include "core/flash/physics-tables.h"
+#include "core/nand/physics-tables.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"
@@ -46,7 +46,7 @@ static void check_blocks(void)
 		const struct aftl_block *block = &media->blocks[i];
 
 		for (page = 0; page < media->geo->pages; page++) {
-			u16 attr = aftl_attr(media, block, page);
+			u16 attr = aftl_block_page_attr(media, block, page);
 
 			if (attr)
 				check_page(block, attr);

@@ -37,7 +37,7 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	if (event->op != AFTL_ARRAY_PROGRAM)
 		return;
 	last_ns = event->array_ns;
-	attr = aftl_attr(media, block, event->page);
+	attr = aftl_block_page_attr(media, block, event->page);
 	programs[event->mode][event->cause == AFTL_CAUSE_HOST]++;
 	approximate_cached += block->kind == KIND_SWITCHED &&
 			      aftl_page_class(attr) == AFTL_APPROX;
@@ -73,26 +73,26 @@ static void run(u64 seed, u32 steps)
 	CHECK(test_drain(&device));
 }
 
-static aftl_slot_t slot_of(u32 unit)
+static aftl_ppn_t slot_of(u32 unit)
 {
 	u32 class;
 
-	return aftl_lookup(device.ftl, to_unit(unit), &class);
+	return aftl_lookup(device.ftl, to_lpn(unit), &class);
 }
 
 static struct aftl_block *block_of(u32 unit)
 {
-	return aftl_slot_block(&device.ftl->media, slot_of(unit));
+	return aftl_ppn_block(&device.ftl->media, slot_of(unit));
 }
 
 static u32 page_of(u32 unit)
 {
-	return from_slot(slot_of(unit)) % PAGES;
+	return from_ppn(slot_of(unit)) % PAGES;
 }
 
 static u32 mode_of(u32 unit)
 {
-	return aftl_page_mode(*aftl_attr_at(&device.ftl->media, from_slot(slot_of(unit))));
+	return aftl_page_mode(*aftl_page_attr_at(&device.ftl->media, from_ppn(slot_of(unit))));
 }
 
 static void write_units(u32 unit, u32 units, u32 class)
@@ -112,7 +112,7 @@ static const char *const one_block[] = { "ips_blocks", "1", "ips_idle", "0", NUL
 /* One bit into each word line of two layers, then the rest; then the next two. */
 static void word_lines_are_switched_where_they_are(void)
 {
-	aftl_slot_t slots[LINES];
+	aftl_ppn_t slots[LINES];
 	u32 i;
 
 	open_device(one_block);

@@ -22,7 +22,7 @@ static u16 attr_of(u32 block, u32 page)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 
-	return *aftl_attr_at(media, block * media->geo->pages + page);
+	return *aftl_page_attr_at(media, block * media->geo->pages + page);
 }
 
 static bool lends(u32 block, u32 page)
@@ -62,21 +62,21 @@ static void close_device(void)
 	test_device_close(&device);
 }
 
-static aftl_slot_t slot_of(u32 unit)
+static aftl_ppn_t slot_of(u32 unit)
 {
 	u32 class;
 
-	return aftl_lookup(device.ftl, to_unit(unit), &class);
+	return aftl_lookup(device.ftl, to_lpn(unit), &class);
 }
 
 static struct aftl_block *block_of(u32 unit)
 {
-	return aftl_slot_block(aftl_media(device.ftl), slot_of(unit));
+	return aftl_ppn_block(aftl_media(device.ftl), slot_of(unit));
 }
 
 static u32 page_of(u32 unit)
 {
-	return aftl_slot_device_page(aftl_media(device.ftl), slot_of(unit)) % STEPS;
+	return aftl_ppn_page(aftl_media(device.ftl), slot_of(unit)) % STEPS;
 }
 
 static void write_unit(u32 unit, u32 class)
@@ -197,7 +197,7 @@ static void loans_save_levels(void)
 
 static bool taken(u32 block, u32 page, u32 class)
 {
-	struct aftl_program program = {
+	struct aftl_program_command program = {
 		.block = &aftl_media(device.ftl)->blocks[block], .page = page, .pages = 1,
 		.mode = AFTL_MODE_LENDING, .class = class,
 	};
@@ -224,12 +224,12 @@ static void what_no_chip_takes(void)
 	CHECK(taken(index, HALF, AFTL_APPROX));
 	CHECK(!taken(index, HALF, AFTL_PRECISE));
 	CHECK(!taken(index, HALF + 1, AFTL_APPROX));
-	kept = *aftl_attr_at(media, index * STEPS);
-	*aftl_attr_at(media, index * STEPS) = aftl_page_attr(AFTL_APPROX, AFTL_MODE_NORMAL, 0);
+	kept = *aftl_page_attr_at(media, index * STEPS);
+	*aftl_page_attr_at(media, index * STEPS) = aftl_page_attr(AFTL_APPROX, AFTL_MODE_NORMAL, 0);
 	CHECK(!taken(index, HALF, AFTL_APPROX));
-	*aftl_attr_at(media, index * STEPS) = 0;
+	*aftl_page_attr_at(media, index * STEPS) = 0;
 	CHECK(!taken(index, HALF, AFTL_APPROX));
-	*aftl_attr_at(media, index * STEPS) = kept;
+	*aftl_page_attr_at(media, index * STEPS) = kept;
 	block->order = AFTL_ORDER_LEADER_FIRST;
 	CHECK(!taken(index, HALF, AFTL_APPROX));
 	block->order = AFTL_ORDER_SEQUENTIAL;
@@ -265,7 +265,7 @@ static void both_classes_of_one_victim(void)
 	write_units(HALF, STEPS - HALF, AFTL_APPROX);
 	was = block_of(0);
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, STEPS - 2, 2, AFTL_PRECISE, NULL), 0);
-	CHECK_EQ(aftl_collect(device.ftl, 0), 0);
+	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
 	CHECK(test_drain(&device));
 	test_wait(&device, AFTL_HOUR_NS);
 	CHECK(block_of(0) != was);

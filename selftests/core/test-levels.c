@@ -96,14 +96,14 @@ static void check_pages(u32 pages[AFTL_LEVELS], bool pure)
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 slot;
 
-	for (slot = 0; slot < media->geo->slots; slot++) {
-		u16 attr = aftl_slot_attr(media, to_slot(slot));
+	for (slot = 0; slot < media->geo->ppns; slot++) {
+		u16 attr = aftl_ppn_attr(media, to_ppn(slot));
 		u32 level;
 
-		if (!aftl_slot_valid(media, to_slot(slot)))
+		if (!aftl_ppn_valid(media, to_ppn(slot)))
 			continue;
-		level = aftl_unit_level(device.ftl, aftl_unit_at(media, to_slot(slot)));
-		CHECK_EQ(aftl_level_at(media, to_slot(slot)), level);
+		level = aftl_lpn_level(device.ftl, aftl_ppn_lpn(media, to_ppn(slot)));
+		CHECK_EQ(aftl_ppn_level(media, to_ppn(slot)), level);
 		CHECK_MSG(care_of(attr) <= level, "level %u is in mode %u", level,
 			  aftl_page_mode(attr));
 		CHECK(!pure || care_of(attr) == level);
@@ -143,8 +143,8 @@ static void mixed_pages_go_with_the_most_careful(void)
 {
 	u32 pages[AFTL_LEVELS] = { 0 };
 	struct test_bytes bytes = { 0 };
-	struct aftl_sink sink = test_bytes_sink(&bytes);
-	struct aftl_source_stream source;
+	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
+	struct aftl_snapshot_source source;
 	u64 digest;
 	u32 round;
 
@@ -236,7 +236,7 @@ static void try_taken(u8 class, u8 level)
 {
 	device.level = level;
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 1, class, NULL), 0);
-	CHECK_EQ(aftl_unit_level(device.ftl, to_unit(0)), aftl_level_of(class, level));
+	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(0)), aftl_quality_level(class, level));
 }
 
 static void a_level_is_of_approximate_data(void)
@@ -249,9 +249,9 @@ static void a_level_is_of_approximate_data(void)
 	try_taken(AFTL_APPROX, 3);
 	try_refused(AFTL_APPROX, 4);
 	try_refused(AFTL_APPROX, 255);
-	CHECK_EQ(aftl_unit_level(device.ftl, to_unit(0)), 3);
-	CHECK_EQ(aftl_unit_level(device.ftl, to_unit(1)), 0);
-	CHECK_EQ(aftl_unit_level(device.ftl, to_unit(U32_MAX)), 0);
+	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(0)), 3);
+	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(1)), 0);
+	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(U32_MAX)), 0);
 	test_device_close(&device);
 }
 
@@ -266,7 +266,7 @@ static void what_becomes_precise_has_none(void)
 	aftl_age(device.ftl, 200 * AFTL_DAY_NS);
 	test_wait(&device, 200000000000ULL);
 	for (unit = 0; unit < 200; unit++)
-		CHECK_EQ(aftl_unit_level(device.ftl, to_unit(unit)), 0);
+		CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(unit)), 0);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
 	test_audit(&device);
 	test_device_close(&device);

@@ -51,10 +51,10 @@ static bool in_lun(u32 unit, u32 lun)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
 	u32 class;
-	aftl_slot_t slot = aftl_lookup(device.ftl, to_unit(unit), &class);
+	aftl_ppn_t ppn = aftl_lookup(device.ftl, to_lpn(unit), &class);
 
-	return slot != AFTL_NO_SLOT &&
-	       from_slot(slot) / geo->block_slots / geo->blocks_per_lun == lun;
+	return ppn != AFTL_NO_PPN &&
+	       from_ppn(ppn) / geo->block_ppns / geo->blocks_per_lun == lun;
 }
 
 /* Exactly what the map has there cannot be read; it can after another write. */
@@ -69,9 +69,9 @@ static void check_lost(u32 lun)
 		bool gone = in_lun(unit, lun);
 		struct aftl_errors errors = { 0 };
 
-		CHECK_EQ(aftl_unit_fails(device.ftl, to_unit(unit)), gone);
+		CHECK_EQ(aftl_unit_fails(device.ftl, to_lpn(unit)), gone);
 		CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, 0, NULL), gone ? -EIO : 0);
-		CHECK(!gone || (aftl_unit_errors(device.ftl, to_unit(unit), &errors) &&
+		CHECK(!gone || (aftl_lpn_errors(device.ftl, to_lpn(unit), &errors) &&
 				errors.lost));
 		lost += gone;
 		if (!gone || lost % 2)
@@ -204,8 +204,8 @@ static void too_few_are_left(void)
 static void a_dead_lun_is_saved(void)
 {
 	struct test_bytes bytes = { 0 };
-	struct aftl_sink sink = test_bytes_sink(&bytes);
-	struct aftl_source_stream source;
+	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
+	struct aftl_snapshot_source source;
 	struct aftl *again = NULL;
 
 	open_device("vth_b", roomy);
@@ -244,22 +244,22 @@ static void garbage_is_collected_on_request(const char *policy, const char *cons
 	test_wait(&device, 1000000000);
 	for (i = 0; i < 4; i++)
 		before[i] = free_blocks(i);
-	CHECK_EQ(aftl_collect(device.ftl, 1), 0);
-	CHECK(aftl_collecting(device.ftl));
+	CHECK_EQ(aftl_start_gc(device.ftl, 1), 0);
+	CHECK(aftl_luns_in_gc(device.ftl));
 	/* Without a request it goes on by itself where it was interrupted. */
-	aftl_park(device.ftl);
-	aftl_unpark(device.ftl);
-	CHECK(aftl_collecting(device.ftl));
-	for (i = 0; i < 1000000 && aftl_collecting(device.ftl); i++)
+	aftl_quiesce(device.ftl);
+	aftl_unquiesce(device.ftl);
+	CHECK(aftl_luns_in_gc(device.ftl));
+	for (i = 0; i < 1000000 && aftl_luns_in_gc(device.ftl); i++)
 		if (!test_step(&device))
 			break;
-	CHECK(!aftl_collecting(device.ftl));
+	CHECK(!aftl_luns_in_gc(device.ftl));
 	CHECK_MSG(free_blocks(1) > before[1], "%u free blocks become %u", before[1],
 		  free_blocks(1));
 	CHECK_EQ(free_blocks(2), before[2]);
-	CHECK_EQ(aftl_collect(device.ftl, 1), 0);
-	CHECK(!aftl_collecting(device.ftl));
-	CHECK_EQ(aftl_collect(device.ftl, 4), -EINVAL);
+	CHECK_EQ(aftl_start_gc(device.ftl, 1), 0);
+	CHECK(!aftl_luns_in_gc(device.ftl));
+	CHECK_EQ(aftl_start_gc(device.ftl, 4), -EINVAL);
 	close_device();
 }
 

@@ -177,13 +177,13 @@ static void a_full_lun_is_passed_over(void)
 
 	open_device("rotate", "cwdp");
 	turn = device.ftl->rotation;
-	full = &device.ftl->luns[aftl_stripe_lun(&device.ftl->geo, turn)];
-	full->bound = full->room;
-	CHECK_EQ(aftl_bind(device.ftl, to_unit(0), AFTL_PRECISE, 0, 1)->index,
-		 aftl_stripe_lun(&device.ftl->geo, turn + 1));
-	full->bound = 0;
+	full = &device.ftl->luns[aftl_allocation_order_lun(&device.ftl->geo, turn)];
+	full->in_flight = full->max_valid;
+	CHECK_EQ(aftl_allocate_lun(device.ftl, to_lpn(0), AFTL_PRECISE, 0, 1)->index,
+		 aftl_allocation_order_lun(&device.ftl->geo, turn + 1));
+	full->in_flight = 0;
 	device.ftl->rotation = turn;
-	CHECK_EQ(aftl_bind(device.ftl, to_unit(0), AFTL_PRECISE, 0, 1)->index, full->index);
+	CHECK_EQ(aftl_allocate_lun(device.ftl, to_lpn(0), AFTL_PRECISE, 0, 1)->index, full->index);
 	test_device_close(&device);
 }
 

@@ -3,7 +3,7 @@
  * Which programs are legal: all histories of small blocks, against rules that are
  * written here a second time, from the description of each order.
  */
-#include "core/flash/media.h"
+#include "core/nand/media.h"
 #include "tap.h"
 
 #define PAGES_MAX 64
@@ -29,16 +29,16 @@ static void new_block(enum aftl_order order, u32 layers, u32 word_lines, u32 lin
 		.pages = layers * word_lines * line_pages,
 		.program_pages = program_pages,
 		.page_units = 1,
-		.block_slots = layers * word_lines * line_pages,
+		.block_ppns = layers * word_lines * line_pages,
 		.planes_wide = 1,
 	};
 	one.media = (struct aftl_media){
 		.geo = &one.geo,
 		.blocks = &one.block,
-		.imprints = { .chunk = { one.imprints } },
+		.oob = { .chunk = { one.imprints } },
 		.valid = one.valid,
 	};
-	aftl_imprint_init(&one.media);
+	aftl_oob_layout_init(&one.media);
 	one.block.state = AFTL_BLOCK_OPEN;
 	one.block.order = order;
 }
@@ -58,7 +58,7 @@ static void program(u32 page, u32 pages, u16 attr)
 	u32 i;
 
 	for (i = page; i < page + pages; i++)
-		*aftl_attr_at(&one.media, i) = attr;
+		*aftl_page_attr_at(&one.media, i) = attr;
 	if (!one.block.programmed)
 		one.block.begun_flip = one.block.flip;
 	one.block.programmed += pages;
@@ -274,7 +274,7 @@ static void a_step_does_not_overlap(void)
 
 static void set_valid(u32 page)
 {
-	aftl_slot_set_valid(&one.media, to_slot(page));
+	aftl_ppn_set_valid(&one.media, to_ppn(page));
 }
 
 static void reprogram_needs_dead_mlc_data(void)
@@ -286,7 +286,7 @@ static void reprogram_needs_dead_mlc_data(void)
 	set_valid(0);
 	CHECK_MSG(!allowed(0, 1), "valid data may be reprogrammed");
 	CHECK(allowed(1, 1));
-	*aftl_attr_at(&one.media, 1) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
+	*aftl_page_attr_at(&one.media, 1) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 	CHECK_MSG(!allowed(1, 1), "a page with all its bits may be reprogrammed");
 }
 
@@ -294,9 +294,9 @@ static void reprograms_are_limited(void)
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
-	*aftl_attr_at(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 1);
+	*aftl_page_attr_at(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 1);
 	CHECK(allowed(0, 1));
-	*aftl_attr_at(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
+	*aftl_page_attr_at(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
 	CHECK_MSG(!allowed(0, 1), "a third reprogram is allowed");
 }
 
@@ -305,7 +305,7 @@ static void reprograms_of_a_word_line_are_limited(void)
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
-	*aftl_attr_at(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
+	*aftl_page_attr_at(&one.media, 0) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
 	CHECK_MSG(!allowed(1, 1), "the word line of page 1 was reprogrammed twice already");
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "bytes.h"
-#include "core/keep/snapshot.h"
+#include "core/persist/snapshot.h"
 #include "tap.h"
 #include "test-device.h"
 
@@ -50,7 +50,7 @@ static const struct aftl_block *block_of(u32 unit)
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 class;
 
-	return aftl_slot_block(media, aftl_lookup(device.ftl, to_unit(unit), &class));
+	return aftl_ppn_block(media, aftl_lookup(device.ftl, to_lpn(unit), &class));
 }
 
 static void write_units(u32 first, u32 units)
@@ -125,8 +125,8 @@ static void its_reads_are_its_own(void)
 static void it_goes_on_nowhere_else(void)
 {
 	struct test_bytes bytes = { 0 };
-	struct aftl_sink sink = test_bytes_sink(&bytes);
-	struct aftl_source_stream source;
+	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
+	struct aftl_snapshot_source source;
 
 	open_shape("off", "3");
 	write_units(0, 5);
@@ -160,7 +160,7 @@ static void modes_are_where_they_were(void)
 		CHECK_EQ(aftl_mode_bits(mode), bits[mode]);
 		CHECK_EQ(aftl_page_mode(attr), mode);
 		CHECK_EQ(aftl_page_class(attr), AFTL_APPROX);
-		CHECK_EQ(aftl_page_again(attr), 2);
+		CHECK_EQ(aftl_page_reprograms(attr), 2);
 		CHECK(aftl_attr_possible(attr));
 	}
 	CHECK(!aftl_attr_possible(aftl_page_attr(AFTL_PRECISE, AFTL_MODES, 0)));
@@ -182,7 +182,7 @@ static u64 errors_of(const char *share, const char *cycles)
 	for (i = 0; i < 128; i++) {
 		struct aftl_errors errors = { 0 };
 
-		aftl_unit_errors(device.ftl, to_unit(i), &errors);
+		aftl_lpn_errors(device.ftl, to_lpn(i), &errors);
 		raw += errors.raw;
 	}
 	test_device_close(&device);

@@ -3,7 +3,7 @@
  * Keys, values, and what is said about wrong ones.
  */
 #include "core/policy/policy.h"
-#include "core/policy/victims.h"
+#include "core/policy/victim-rules.h"
 #include "tap.h"
 #include "test-device.h"
 
@@ -130,7 +130,7 @@ static void table_is_sound(void)
 static void own_values_are_where_they_belong(const struct aftl_param_group *group)
 {
 	struct aftl_config config = demo_config();
-	const u64 *values = aftl_params_of(&config, group);
+	const u64 *values = aftl_param_group_values(&config, group);
 	u32 i;
 
 	if (!group || !CHECK_MSG(values, "raise AFTL_OWN_PARAMS"))
@@ -433,7 +433,7 @@ static void profiles_have_the_papers_capacity(void)
 	for (i = 0; i < ARRAY_SIZE(wanted); i++) {
 		CHECK_EQ(aftl_profile_load(&config, wanted[i].name, &error), 0);
 		CHECK_EQ(aftl_geometry_init(&geo, &config, &error), 0);
-		CHECK_EQ((u64)geo.slots * geo.unit_bytes >> 20, wanted[i].mib);
+		CHECK_EQ((u64)geo.ppns * geo.unit_bytes >> 20, wanted[i].mib);
 	}
 }
 

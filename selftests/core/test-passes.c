@@ -5,7 +5,7 @@
  */
 #include "brute-model.h"
 #include "bytes.h"
-#include "core/front/front.h"
+#include "core/hif/hif.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"
@@ -121,11 +121,11 @@ static void do_op(enum aftl_op op, u32 unit, u32 units)
 	CHECK_EQ(test_do(&device, op, unit, units, AFTL_PRECISE, NULL), 0);
 }
 
-static aftl_slot_t slot_of(u32 unit)
+static aftl_ppn_t slot_of(u32 unit)
 {
 	u32 class;
 
-	return aftl_lookup(device.ftl, to_unit(unit), &class);
+	return aftl_lookup(device.ftl, to_lpn(unit), &class);
 }
 
 static bool on_flash(u32 first, u32 units)
@@ -134,7 +134,7 @@ static bool on_flash(u32 first, u32 units)
 	u32 i;
 
 	for (i = first; i < first + units; i++)
-		found += slot_of(i) != AFTL_NO_SLOT;
+		found += slot_of(i) != AFTL_NO_PPN;
 	CHECK(!found || found == units);
 	return found;
 }
@@ -149,13 +149,13 @@ static void a_block_takes_its_steps(void)
 	};
 	struct aftl_geometry geo = {
 		.layers = 4, .word_lines = 3, .word_line_pages = 4, .pages = 48,
-		.program_pages = 4, .page_units = 1, .block_slots = 48, .planes_wide = 1,
+		.program_pages = 4, .page_units = 1, .block_ppns = 48, .planes_wide = 1,
 		.passes = 2,
 	};
 	u32 imprints[48][2] = { 0 };
 	struct aftl_block block = { .state = AFTL_BLOCK_OPEN, .order = AFTL_ORDER_FOGGY_FINE };
 	struct aftl_media media = {
-		.geo = &geo, .blocks = &block, .imprints.chunk[0] = imprints,
+		.geo = &geo, .blocks = &block, .oob.chunk[0] = imprints,
 	};
 	struct aftl_config config = { .passes = 2, .program = FINE_NS, .program_foggy = COARSE_NS };
 	struct aftl_chip chip;
@@ -163,7 +163,7 @@ static void a_block_takes_its_steps(void)
 	u32 page;
 	u32 mode;
 
-	aftl_imprint_init(&media);
+	aftl_oob_layout_init(&media);
 	aftl_chip_init(&chip, &media, &config);
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		u32 wanted = steps[i][1] ? AFTL_MODE_NORMAL : AFTL_MODE_FOGGY;
@@ -171,7 +171,7 @@ static void a_block_takes_its_steps(void)
 
 		for (page = 0; page < 48; page++) {
 			for (mode = 0; mode < AFTL_MODES; mode++) {
-				struct aftl_program program = {
+				struct aftl_program_command program = {
 					.block = &block, .page = page, .pages = 4, .mode = mode,
 				};
 
@@ -186,13 +186,13 @@ static void a_block_takes_its_steps(void)
 			}
 		}
 		for (page = first; page < first + 4; page++)
-			*aftl_attr_at(&media, page) = aftl_page_attr(AFTL_PRECISE, wanted, 0);
+			*aftl_page_attr_at(&media, page) = aftl_page_attr(AFTL_PRECISE, wanted, 0);
 		if (steps[i][1])
 			continue;
 		block.programmed += 4;
 		aftl_order_advance(&media, &block, first);
 	}
-	CHECK_EQ(aftl_fine_due(&media, &block), 48);
+	CHECK_EQ(aftl_fine_pass_page(&media, &block), 48);
 	CHECK_EQ(aftl_order_next(&media, &block), 48);
 }
 
@@ -228,10 +228,10 @@ static void nothing_can_be_read_between_passes(void)
 	do_op(AFTL_OP_WRITE, 0, LINE);
 	test_wait(&device, 100000000);
 	media = aftl_media(device.ftl);
-	CHECK_EQ(aftl_page_mode(*aftl_attr_at(media, 0)), AFTL_MODE_FOGGY);
-	CHECK(aftl_cell_read(aftl_cell(device.ftl), to_slot(0), 0).lost);
+	CHECK_EQ(aftl_page_mode(*aftl_page_attr_at(media, 0)), AFTL_MODE_FOGGY);
+	CHECK(aftl_cell_read(aftl_cell(device.ftl), to_ppn(0), 0).lost);
 	do_op(AFTL_OP_FLUSH, 0, 0);
-	CHECK(!aftl_cell_read(aftl_cell(device.ftl), to_slot(0), 0).lost);
+	CHECK(!aftl_cell_read(aftl_cell(device.ftl), to_ppn(0), 0).lost);
 	close_device();
 }
 
@@ -272,7 +272,7 @@ static void a_flush_waits_for_fine_passes(void)
 	/* The next writes go on behind what had nothing in it. */
 	do_op(AFTL_OP_WRITE, 2 * LINE, LINE);
 	do_op(AFTL_OP_FLUSH, 0, 0);
-	CHECK_EQ(from_slot(slot_of(2 * LINE)), 3 * LINE);
+	CHECK_EQ(from_ppn(slot_of(2 * LINE)), 3 * LINE);
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 0);
 	close_device();
@@ -326,7 +326,7 @@ static void a_hurry_ends_waiting(void)
 	open_device("baseline", slow);
 	do_op(AFTL_OP_WRITE, 0, LINE);
 	test_wait(&device, 100000000);
-	aftl_hurry(device.ftl, true);
+	aftl_set_draining(device.ftl, true);
 	CHECK(aftl_busy(device.ftl));
 	test_wait(&device, 100000000);
 	CHECK(!aftl_busy(device.ftl));
@@ -337,19 +337,19 @@ static void a_hurry_ends_waiting(void)
 /* Power may be cut now: what flash had is what it still has. */
 static void the_old_version_stays(void)
 {
-	aftl_slot_t slot;
+	aftl_ppn_t ppn;
 
 	open_device("baseline", slow);
 	do_op(AFTL_OP_WRITE, 0, LINE);
 	do_op(AFTL_OP_FLUSH, 0, 0);
-	slot = slot_of(0);
+	ppn = slot_of(0);
 	do_op(AFTL_OP_WRITE, 0, LINE);
 	test_wait(&device, 100000000);
 	CHECK_EQ(coarse_passes, 3);
-	CHECK_EQ(from_slot(slot_of(0)), from_slot(slot));
+	CHECK_EQ(from_ppn(slot_of(0)), from_ppn(ppn));
 	do_op(AFTL_OP_READ, 0, LINE);
 	do_op(AFTL_OP_FLUSH, 0, 0);
-	CHECK(from_slot(slot_of(0)) != from_slot(slot));
+	CHECK(from_ppn(slot_of(0)) != from_ppn(ppn));
 	do_op(AFTL_OP_READ, 0, LINE);
 	close_device();
 }
@@ -365,10 +365,10 @@ static void writes_and_discards_come_between(void)
 	test_wait(&device, 100000000);
 	do_op(AFTL_OP_READ, 0, LINE);
 	do_op(AFTL_OP_FLUSH, 0, 0);
-	CHECK_EQ(from_slot(slot_of(0)), 0);
-	CHECK(slot_of(1) == AFTL_NO_SLOT);
-	CHECK_EQ(from_slot(slot_of(2)), LINE);
-	CHECK_EQ(from_slot(slot_of(3)), 3);
+	CHECK_EQ(from_ppn(slot_of(0)), 0);
+	CHECK(slot_of(1) == AFTL_NO_PPN);
+	CHECK_EQ(from_ppn(slot_of(2)), LINE);
+	CHECK_EQ(from_ppn(slot_of(3)), 3);
 	do_op(AFTL_OP_READ, 0, LINE);
 	close_device();
 }
@@ -384,16 +384,16 @@ static void moves_come_between(void)
 	for (i = 0; i < 6 * WORD_LINES; i++)
 		do_op(AFTL_OP_WRITE, 100 + i % 11 * LINE, LINE);
 	do_op(AFTL_OP_FLUSH, 0, 0);
-	CHECK_EQ(aftl_collect(device.ftl, 0), 0);
-	for (i = 0; i < 400 && !device.ftl->luns->held_moves; i++)
+	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
+	for (i = 0; i < 400 && !device.ftl->luns->fine_pending_moves; i++)
 		test_step(&device);
-	CHECK(device.ftl->luns->held_moves);
+	CHECK(device.ftl->luns->fine_pending_moves);
 	do_op(AFTL_OP_DISCARD, 3, 5);
 	do_op(AFTL_OP_WRITE, 9, 3);
 	test_wait(&device, 3000000000ULL);
-	CHECK(slot_of(3) == AFTL_NO_SLOT);
+	CHECK(slot_of(3) == AFTL_NO_PPN);
 	do_op(AFTL_OP_READ, 0, 10 * LINE);
-	CHECK_EQ(device.ftl->luns->held_moves, 0);
+	CHECK_EQ(device.ftl->luns->fine_pending_moves, 0);
 	close_device();
 }
 
@@ -445,11 +445,11 @@ static void take_over_fill(void)
 
 		accounts[i].coarse = media->blocks[i].programmed / step;
 		for (page = first; page < first + media->blocks[i].programmed; page += step)
-			accounts[i].fine += !aftl_page_foggy(*aftl_attr_at(media, page));
+			accounts[i].fine += !aftl_page_foggy(*aftl_page_attr_at(media, page));
 		CHECK(media->blocks[i].bits || accounts[i].coarse <= accounts[i].fine + 1);
 	}
 	for (i = 0; i < media->geo->luns; i++)
-		CHECK_EQ(device.ftl->luns[i].held_writes + device.ftl->luns[i].held_moves, 0);
+		CHECK_EQ(device.ftl->luns[i].fine_pending_writes + device.ftl->luns[i].fine_pending_moves, 0);
 }
 
 static void a_fill_leaves_nothing_waiting(void)
@@ -543,7 +543,7 @@ static void what_breaks_loses_no_write(void)
 		left = aftl_geometry(device.ftl)->blocks;
 		while (left-- && aftl_media(device.ftl)->blocks[block].state != AFTL_BLOCK_OPEN)
 			block = (block + 1) % aftl_geometry(device.ftl)->blocks;
-		held += device.ftl->luns[block / 40].held_writes;
+		held += device.ftl->luns[block / 40].fine_pending_writes;
 		CHECK_EQ(aftl_fail_block(device.ftl, block), 0);
 	}
 	CHECK_MSG(held > 5, "only %u word lines were held", held);
@@ -565,7 +565,7 @@ static void what_has_no_place_fails(void)
 	stream.flush = 0;
 	stream.read = 0;
 	while (!aftl_read_only(device.ftl) && requests++ < 20000 && !tap_failures()) {
-		device.ftl->luns[0].stuck = true;
+		device.ftl->luns[0].out_of_blocks = true;
 		test_stream_step(&stream, &device);
 	}
 	CHECK(aftl_read_only(device.ftl));
@@ -592,14 +592,14 @@ static void a_dead_die_hands_over(void)
 	do_op(AFTL_OP_FLUSH, 0, 0);
 	CHECK(on_flash(0, 4 * LINE));
 	do_op(AFTL_OP_READ, 0, 4 * LINE);
-	CHECK_EQ(device.ftl->luns[0].bound, 0);
-	CHECK_EQ(device.ftl->held_units, 0);
+	CHECK_EQ(device.ftl->luns[0].in_flight, 0);
+	CHECK_EQ(device.ftl->fine_pending_units, 0);
 	close_device();
 }
 
 static void reload(struct test_bytes *bytes)
 {
-	struct aftl_source_stream source = test_bytes_source(bytes);
+	struct aftl_snapshot_source source = test_bytes_source(bytes);
 
 	test_device_close(&device);
 	test_device_init(&device, "demo");
@@ -612,7 +612,7 @@ static void reload(struct test_bytes *bytes)
 static void a_block_goes_on_after_a_snapshot(void)
 {
 	struct test_bytes bytes = { 0 };
-	struct aftl_sink sink = test_bytes_sink(&bytes);
+	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
 	u64 digest[2];
 	u32 i;
 
@@ -635,7 +635,7 @@ static void a_block_goes_on_after_a_snapshot(void)
 		accounts[0] = (struct account){ 2, 1 };
 	}
 	CHECK_EQ(digest[0], digest[1]);
-	CHECK_EQ(from_slot(slot_of(7)), 2 * LINE);
+	CHECK_EQ(from_ppn(slot_of(7)), 2 * LINE);
 	test_audit(&device);
 	test_device_close(&device);
 	test_bytes_free(&bytes);
@@ -645,8 +645,8 @@ static void a_block_goes_on_after_a_snapshot(void)
 static void no_block_has_one_pass(void)
 {
 	struct test_bytes bytes = { 0 };
-	struct aftl_sink sink = test_bytes_sink(&bytes);
-	struct aftl_source_stream source;
+	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
+	struct aftl_snapshot_source source;
 
 	test_device_init(&device, "demo");
 	test_device_open(&device, "baseline", slow);
@@ -699,7 +699,7 @@ static void what_cannot_be_is_refused(void)
 static u32 whim;
 
 static int place_wrongly(struct aftl_policy *policy, struct aftl_lun *lun,
-			 const struct aftl_need *need, struct aftl_placement *placement)
+			 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret = aftl_policy_find("baseline")->place(policy, lun, need, placement);
 
@@ -725,7 +725,7 @@ static int place_wrongly(struct aftl_policy *policy, struct aftl_lun *lun,
 		placement->page -= min(placement->page, placement->pages);
 		break;
 	default:
-		placement->block = aftl_policy_open(policy, lun, need, AFTL_ORDER_TWO_PASS, 0);
+		placement->block = aftl_policy_open_block(policy, lun, need, AFTL_ORDER_TWO_PASS, 0);
 		if (!placement->block)
 			return -ENOSPC;
 		placement->page = 0;

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "core/flash/retry.h"
+#include "core/nand/read-retry.h"
 
 #include "brute-model.h"
 #include "bytes.h"
@@ -46,7 +46,7 @@ static u32 index_of(const struct aftl_policy_type *type)
 /* A safe buffer does not heed a flush: its writes go when they have waited long enough. */
 static void save(struct test_bytes *bytes)
 {
-	struct aftl_sink sink = test_bytes_sink(bytes);
+	struct aftl_snapshot_sink sink = test_bytes_sink(bytes);
 	u32 tries = 0;
 	int ret;
 
@@ -85,11 +85,11 @@ static void check_same(const struct aftl *before, const struct aftl *after)
 		u32 class_was = 0;
 		u32 class_is = 0;
 
-		CHECK_EQ(from_slot(aftl_lookup(before, to_unit(i), &class_was)),
-			 from_slot(aftl_lookup(after, to_unit(i), &class_is)));
+		CHECK_EQ(from_ppn(aftl_lookup(before, to_lpn(i), &class_was)),
+			 from_ppn(aftl_lookup(after, to_lpn(i), &class_is)));
 		CHECK_EQ(class_was, class_is);
-		CHECK_EQ(aftl_unit_errors(before, to_unit(i), &was),
-			 aftl_unit_errors(after, to_unit(i), &is));
+		CHECK_EQ(aftl_lpn_errors(before, to_lpn(i), &was),
+			 aftl_lpn_errors(after, to_lpn(i), &is));
 		CHECK(was.flips == is.flips && was.raw == is.raw && was.lost == is.lost);
 	}
 }
@@ -139,7 +139,7 @@ static void change(struct aftl_random *random, const struct aftl_policy_type *ty
 	const struct aftl_policy_type *from = aftl_policy_type(device.ftl);
 	struct aftl_config config = *aftl_config(device.ftl);
 	struct test_bytes bytes = { 0 };
-	struct aftl_source_stream source;
+	struct aftl_snapshot_source source;
 	struct aftl *next = NULL;
 	int ret;
 
@@ -185,7 +185,7 @@ static void drive(struct aftl_random *random, const struct aftl_policy_type *nex
 		test_stream_fill(&stream, &device);
 	for (changes = 0; changes < CHANGES && !tap_failures(); changes++) {
 		for (i = 0; i < REQUESTS && !tap_failures(); i++) {
-			device.hint.life = aftl_random_below(random, AFTL_LIVES);
+			device.hint.life = aftl_random_below(random, AFTL_LIFETIMES);
 			device.hint.stream = aftl_random_below(random, 9);
 			test_stream_step(&stream, &device);
 		}
@@ -220,7 +220,7 @@ static void run_pair(struct aftl_random *random, const struct aftl_policy_type *
 
 static void run_seed(void)
 {
-	struct aftl_random random = { aftl_mix(seed) };
+	struct aftl_random random = { aftl_hash64(seed) };
 	const struct aftl_policy_type *from = any_policy(&random);
 
 	run_pair(&random, from, any_policy(&random));
@@ -229,7 +229,7 @@ static void run_seed(void)
 /* Few devices suit the pickiest policies: what chance has left out is tried on purpose. */
 static void see_pair(u32 from, u32 to)
 {
-	struct aftl_random random = { aftl_mix(from * POLICIES_MAX + to) };
+	struct aftl_random random = { aftl_hash64(from * POLICIES_MAX + to) };
 	u32 tries;
 
 	for (tries = 0; !seen[from][to] && !tap_failures() && tries < TRIES; tries++)
@@ -260,7 +260,7 @@ static void all_seeds(void)
 /* One parameter of a saved device, changed. */
 static int load_changed(struct test_bytes *bytes, unsigned int index)
 {
-	struct aftl_source_stream source = test_bytes_source(bytes);
+	struct aftl_snapshot_source source = test_bytes_source(bytes);
 	struct aftl_config config = *aftl_config(device.ftl);
 	u64 *value = aftl_param_value(&config, index);
 	struct aftl *next = NULL;

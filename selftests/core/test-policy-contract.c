@@ -36,7 +36,7 @@ struct wild {
 	struct aftl_policy policy;
 	struct aftl_random random;
 	struct aftl_block *open[64];
-	struct aftl_carry carry[CARRY];
+	struct aftl_piggyback piggyback[CARRY];
 	struct aftl_block *less[64];
 };
 
@@ -123,23 +123,23 @@ static void carry_something(struct wild *wild, struct aftl_placement *placement)
 	struct aftl_block *from = any_block(wild);
 	u32 i;
 
-	placement->carry = wild->carry;
-	placement->carried = draw(wild, CARRY);
+	placement->piggyback = wild->piggyback;
+	placement->piggybacked = draw(wild, CARRY);
 	if (draw(wild, 30) == 0)
-		placement->carried = U32_MAX;
+		placement->piggybacked = U32_MAX;
 	for (i = 0; i < CARRY; i++) {
-		wild->carry[i].from = draw(wild, 4) ? from : any_block(wild);
-		wild->carry[i].page = draw(wild, 40) ? draw(wild, pages) : U32_MAX;
+		wild->piggyback[i].from = draw(wild, 4) ? from : any_block(wild);
+		wild->piggyback[i].page = draw(wild, 40) ? draw(wild, pages) : U32_MAX;
 	}
 	if (draw(wild, 4) == 0)
-		wild->carry[1] = wild->carry[0];
+		wild->piggyback[1] = wild->piggyback[0];
 }
 
 /*
  * A block with one bit in a cell. Moves do not make room there, and no other mode fills it;
  * the last step is left alone, for a refused one would have let go of the block.
  */
-static bool place_in_less(struct wild *wild, struct aftl_lun *lun, const struct aftl_need *need,
+static bool place_in_less(struct wild *wild, struct aftl_lun *lun, const struct aftl_program_request *need,
 			  struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(&wild->policy);
@@ -147,8 +147,8 @@ static bool place_in_less(struct wild *wild, struct aftl_lun *lun, const struct 
 	bool wrong = need->cause != AFTL_CAUSE_HOST;
 
 	if (!*less)
-		*less = aftl_policy_open_less(&wild->policy, lun, need, 1, 0);
-	if (!*less || (wrong && aftl_last_step(geo, *less)))
+		*less = aftl_policy_open_sparse_block(&wild->policy, lun, need, 1, 0);
+	if (!*less || (wrong && aftl_is_last_program_step(geo, *less)))
 		return false;
 	CHECK_EQ(aftl_place_sequential(&wild->policy, lun, need, less, 0, placement), 0);
 	if (*less && !draw(wild, 4)) {
@@ -175,7 +175,7 @@ static struct aftl_block *strange_block(struct wild *wild, const struct aftl_lun
 
 /* Where the next sheets belong, or along with some that have a place; all else is right. */
 static int place_among_strangers(struct wild *wild, struct aftl_lun *lun,
-				 const struct aftl_need *need, struct aftl_placement *placement)
+				 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	struct aftl_block **open = &wild->open[aftl_lun_index(lun)];
 	struct aftl_block *block = strange_block(wild, lun);
@@ -188,18 +188,18 @@ static int place_among_strangers(struct wild *wild, struct aftl_lun *lun,
 	ret = aftl_place_sequential(&wild->policy, lun, need, open, 0, placement);
 	if (ret || !*open || !host)
 		return ret;
-	wild->carry[0] = (struct aftl_carry){ .from = block, .page = draw(wild, block->frontier) };
-	placement->carry = wild->carry;
-	placement->carried = 1;
+	wild->piggyback[0] = (struct aftl_piggyback){ .from = block, .page = draw(wild, block->frontier) };
+	placement->piggyback = wild->piggyback;
+	placement->piggybacked = 1;
 	return 0;
 }
 
 static bool is_among_strangers(const struct aftl_placement *placement)
 {
-	return placement->carried || placement->block->handle;
+	return placement->piggybacked || placement->block->handle;
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
 	struct wild *wild = to_wild(policy);
@@ -232,7 +232,7 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 static void no_room(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	struct aftl_block *const blocks[] = {
-		to_wild(policy)->open[aftl_lun_index(lun)], lun->refuge, lun->cache,
+		to_wild(policy)->open[aftl_lun_index(lun)], lun->fallback, lun->slc_open,
 		any_block(to_wild(policy)),
 	};
 	struct aftl_block *block = blocks[draw(to_wild(policy), ARRAY_SIZE(blocks))];
@@ -241,11 +241,11 @@ static void no_room(struct aftl_policy *policy, struct aftl_lun *lun)
 		return;
 	closings += block->state == AFTL_BLOCK_OPEN;
 	closed(policy, block);
-	aftl_policy_close(policy, block);
+	aftl_policy_close_block(policy, block);
 }
 
 /* Refuses pages, invents streams and classes. */
-static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
+static bool copy(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *stream)
 {
 	struct wild *wild = to_wild(policy);
 
@@ -261,21 +261,21 @@ static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *
 	return draw(wild, 2);
 }
 
-static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_chore *chore)
+static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_idle_task *chore)
 {
 	struct wild *wild = to_wild(policy);
 
 	(void)lun;
 	if (!(wildness & WILD_CHORE))
 		return;
-	chore->kind = draw(wild, AFTL_CHORE_MOVE + 2);
+	chore->kind = draw(wild, AFTL_IDLE_TASK_RELOCATE + 2);
 	chore->page = draw(wild, 9) ? draw(wild, 20) : U32_MAX - draw(wild, 5);
 	chore->pages = draw(wild, 9) ? draw(wild, 20) : U32_MAX - draw(wild, 5);
-	chore->unit = to_unit(draw(wild, 2) ? draw(wild, 1000) : U32_MAX);
+	chore->lpn = to_lpn(draw(wild, 2) ? draw(wild, 1000) : U32_MAX);
 	chore->block = any_block(wild);
 }
 
-static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
+static u32 stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	u32 answer = wildness & WILD_ANSWERS ? draw(to_wild(policy), 100) : 0;
 
@@ -292,20 +292,20 @@ static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 	return wildness & WILD_ANSWERS ? U32_MAX : draw(to_wild(policy), 100);
 }
 
-static struct aftl_block *victim(struct aftl_policy *policy, const struct aftl_closed *closed)
+static struct aftl_block *victim(struct aftl_policy *policy, const struct aftl_victim_candidates *closed)
 {
 	(void)closed;
 	return wildness & WILD_VICTIM && draw(to_wild(policy), 2) ? any_block(to_wild(policy)) :
 								    NULL;
 }
 
-static u32 lun(struct aftl_policy *policy, const struct aftl_binding *binding)
+static u32 lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
 {
 	struct wild *wild = to_wild(policy);
 
 	if (wildness & WILD_LUN)
 		return draw(wild, 3) ? draw(wild, 2 * aftl_policy_geometry(policy)->luns) : U32_MAX;
-	return aftl_binding_lun(binding, binding->turn);
+	return aftl_lun_request_at(binding, binding->turn);
 }
 
 static bool accept_free(struct aftl_policy *policy, const struct aftl_block *block)
@@ -316,7 +316,7 @@ static bool accept_free(struct aftl_policy *policy, const struct aftl_block *blo
 }
 
 static bool programmed(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_placement *placement, const struct aftl_outcome *outcome)
+		       const struct aftl_placement *placement, const struct aftl_program_result *outcome)
 {
 	(void)lun;
 	(void)placement;
@@ -337,14 +337,14 @@ static const struct aftl_policy_type wild_type = {
 	.closed = closed,
 	.stream = stream,
 	.place = place,
-	.no_room = no_room,
+	.out_of_blocks = no_room,
 	.programmed = programmed,
 	.lun = lun,
-	.victim = victim,
+	.select_victim = victim,
 	.victim_rank = victim_rank,
-	.copy = copy,
+	.relocate = copy,
 	.accept_free = accept_free,
-	.chore = chore,
+	.idle_task = chore,
 };
 
 #define SHAPE "channels", "2", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4", \
@@ -454,10 +454,10 @@ static void wrong_answers_are_tamed(void)
 
 static u32 open_all(struct aftl_lun *lun, u32 cause)
 {
-	struct aftl_need need = { .cause = cause };
+	struct aftl_program_request need = { .cause = cause };
 
-	device.ftl->placing = cause;
-	while (aftl_policy_open(device.ftl->policy, lun, &need, AFTL_ORDER_SEQUENTIAL, 0))
+	device.ftl->placing_cause = cause;
+	while (aftl_policy_open_block(device.ftl->policy, lun, &need, AFTL_ORDER_SEQUENTIAL, 0))
 		;
 	return lun->free_blocks;
 }
@@ -473,13 +473,13 @@ static void the_reserve_is_for_moves(void)
 /* Nor for a write of the host that a policy calls a move. */
 static void nobody_else_takes_the_reserve(void)
 {
-	struct aftl_need need = { .cause = AFTL_CAUSE_GC };
+	struct aftl_program_request need = { .cause = AFTL_CAUSE_GC };
 	struct aftl_lun *lun;
 
 	open_wild(0, plain);
 	lun = &device.ftl->luns[0];
 	CHECK_EQ(open_all(lun, AFTL_CAUSE_HOST), wild_type.reserve);
-	CHECK(!aftl_policy_open(device.ftl->policy, lun, &need, AFTL_ORDER_SEQUENTIAL, 0));
+	CHECK(!aftl_policy_open_block(device.ftl->policy, lun, &need, AFTL_ORDER_SEQUENTIAL, 0));
 	CHECK_EQ(lun->free_blocks, wild_type.reserve);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 1);
 	test_device_close(&device);
@@ -557,8 +557,8 @@ static void everything_at_once(void)
 static const struct aftl_policy_type part_type = {
 	.name = "part",
 	.arrays = {
-		{ .count = 3, .width = 1, .each = AFTL_EACH_LUN },
-		{ .count = 1, .width = 8, .each = AFTL_EACH_LAYER },
+		{ .count = 3, .width = 1, .each = AFTL_PER_LUN },
+		{ .count = 1, .width = 8, .each = AFTL_PER_LAYER },
 	},
 };
 
@@ -578,8 +578,8 @@ static struct aftl_policy_type stateful_type(void)
 	struct aftl_policy_type type = wild_type;
 
 	type.create = create_whole;
-	type.arrays[0] = (struct aftl_array){ .count = 3, .width = 2, .each = AFTL_EACH_UNIT };
-	type.arrays[1] = (struct aftl_array){ .count = 5, .width = 4, .each = AFTL_EACH_LUN_LAYER };
+	type.arrays[0] = (struct aftl_policy_array){ .count = 3, .width = 2, .each = AFTL_PER_LPN };
+	type.arrays[1] = (struct aftl_policy_array){ .count = 5, .width = 4, .each = AFTL_PER_LUN_LAYER };
 	return type;
 }
 
@@ -592,7 +592,7 @@ static int create_with(const struct aftl_policy_type *type)
 }
 
 /* What an array must have, by hand. */
-static u64 bytes_of(const struct aftl_array *array)
+static u64 bytes_of(const struct aftl_policy_array *array)
 {
 	const struct aftl_geometry *geo = &device.ftl->geo;
 	const u64 shares[] = { geo->luns, geo->luns * geo->layers, geo->blocks,
@@ -644,7 +644,7 @@ static void state_is_kept(void)
 	policy = device.ftl->policy;
 	words = calloc(1 << 20, sizeof(*words));
 	fill_state(5);
-	while (count < 1 << 20 && aftl_instance_save(policy, count, &words[count]))
+	while (count < 1 << 20 && aftl_policy_instance_save(policy, count, &words[count]))
 		count++;
 	CHECK_EQ(count, DIV_ROUND_UP(bytes_of(&type.arrays[0]), 8) +
 		 DIV_ROUND_UP(bytes_of(&type.arrays[1]), 8) +
@@ -652,7 +652,7 @@ static void state_is_kept(void)
 		 bytes_of(&part_type.arrays[1]) / 8);
 	fill_state(6);
 	for (i = 0; i < count + 3; i++)
-		aftl_instance_restore(policy, i, i < count ? words[i] : U64_MAX);
+		aftl_policy_instance_restore(policy, i, i < count ? words[i] : U64_MAX);
 	check_state(5);
 	free(words);
 	test_device_close(&device);
@@ -668,26 +668,26 @@ static void unwanted_state_is_not_there(void)
 	CHECK_EQ(create_with(&type), 0);
 	memory = aftl_memory_bytes(device.ftl);
 	test_device_close(&device);
-	type.arrays[0] = (struct aftl_array){ .count = 9, .width = 8, .each = AFTL_EACH_UNIT };
+	type.arrays[0] = (struct aftl_policy_array){ .count = 9, .width = 8, .each = AFTL_PER_LPN };
 	CHECK_EQ(create_with(&type), 0);
 	CHECK_RANGE(aftl_memory_bytes(device.ftl), memory + bytes_of(&type.arrays[0]),
 		    memory + bytes_of(&type.arrays[0]) + 64);
 	test_device_close(&device);
 	type.arrays[0].wanted = never;
 	CHECK_EQ(create_with(&type), 0);
-	CHECK(!device.ftl->policy->arrays[0] && !aftl_instance_save(device.ftl->policy, 0, &word));
+	CHECK(!device.ftl->policy->arrays[0] && !aftl_policy_instance_save(device.ftl->policy, 0, &word));
 	CHECK_EQ(aftl_memory_bytes(device.ftl), memory);
 	test_device_close(&device);
 }
 
 static void impossible_state_is_refused(void)
 {
-	static const struct aftl_array arrays[] = {
-		{ .count = 1, .width = 3, .each = AFTL_EACH_UNIT },
-		{ .count = 1, .width = 0, .each = AFTL_EACH_UNIT },
-		{ .count = 1, .width = 16, .each = AFTL_EACH_UNIT },
-		{ .count = 1, .width = 255, .each = AFTL_EACH_UNIT },
-		{ .count = 1, .width = 4, .each = AFTL_EACHES },
+	static const struct aftl_policy_array arrays[] = {
+		{ .count = 1, .width = 3, .each = AFTL_PER_LPN },
+		{ .count = 1, .width = 0, .each = AFTL_PER_LPN },
+		{ .count = 1, .width = 16, .each = AFTL_PER_LPN },
+		{ .count = 1, .width = 255, .each = AFTL_PER_LPN },
+		{ .count = 1, .width = 4, .each = AFTL_ARRAY_SCOPES },
 		{ .count = 1, .width = 4, .each = 255 },
 	};
 	struct aftl_policy_type type = wild_type;
@@ -711,7 +711,7 @@ static void every_policy_is_complete(void)
 		CHECK(type->about && type->about[0]);
 		CHECK(type->place);
 		CHECK(type->kinds[0] && type->open_blocks && type->reserve);
-		CHECK(type->copy_passes || !type->copy);
+		CHECK(type->copy_passes || !type->relocate);
 		CHECK(type->streams[0] || !type->stream);
 	}
 	CHECK(i >= 7);

@@ -69,7 +69,7 @@ static void drive(struct test_device *device, struct aftl_random *random)
 
 static void run_seed(void)
 {
-	struct aftl_random random = { aftl_mix(seed) };
+	struct aftl_random random = { aftl_hash64(seed) };
 	const char *policy = any_policy(&random);
 	struct test_device device;
 

@@ -57,7 +57,7 @@ static const struct aftl_block *block_at(u32 lun, u32 number)
 
 static u32 group_luns(void)
 {
-	return aftl_geometry(device.ftl)->super_luns;
+	return aftl_geometry(device.ftl)->superblock_luns;
 }
 
 static bool is_dead(u32 lun)
@@ -78,9 +78,9 @@ static u32 live_in(u32 group)
 	return live;
 }
 
-static void note_erase(struct test_listener *listener, aftl_slot_t first, u32 slots)
+static void note_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
-	u32 block = from_slot(first) / slots;
+	u32 block = from_ppn(first) / slots;
 	u32 each = aftl_geometry(device.ftl)->blocks_per_lun;
 
 	u32 group = block / each / group_luns();
@@ -202,14 +202,14 @@ static void check_parity(void)
 }
 
 /*
- * May what is in @slot be read: with its die, or from the rest of its stripe? A stripe that has
+ * May what is in @ppn be read: with its die, or from the rest of its stripe? A stripe that has
  * been erased since looks complete: the unit is lost, which check_nothing_more_is_lost() judges.
  */
-static bool can_be_had(aftl_slot_t slot)
+static bool can_be_had(aftl_ppn_t ppn)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
-	u32 block = from_slot(slot) / geo->block_slots;
-	u32 page = from_slot(slot) % geo->block_slots / geo->page_units;
+	u32 block = from_ppn(ppn) / geo->block_ppns;
+	u32 page = from_ppn(ppn) % geo->block_ppns / geo->page_units;
 	u32 lun = block / geo->blocks_per_lun;
 	u32 first = lun - lun % group_luns();
 	bool has_parity = false;
@@ -217,7 +217,7 @@ static bool can_be_had(aftl_slot_t slot)
 
 	if (!is_dead(lun))
 		return true;
-	if (aftl_slot_lost(aftl_media(device.ftl), slot))
+	if (aftl_ppn_lost(aftl_media(device.ftl), ppn))
 		return false;
 	for (i = first; i < first + group_luns(); i++) {
 		const struct aftl_block *other = block_at(i, block % geo->blocks_per_lun);
@@ -241,10 +241,10 @@ static u32 check_reads(void)
 	for (unit = 0; unit < test_units(&device) && !tap_failures(); unit++) {
 		struct aftl_errors errors;
 		u32 class;
-		aftl_slot_t slot = aftl_lookup(device.ftl, to_unit(unit), &class);
-		bool gone = slot != AFTL_NO_SLOT && !can_be_had(slot);
+		aftl_ppn_t ppn = aftl_lookup(device.ftl, to_lpn(unit), &class);
+		bool gone = ppn != AFTL_NO_PPN && !can_be_had(ppn);
 
-		if (slot != AFTL_NO_SLOT && aftl_unit_errors(device.ftl, to_unit(unit), &errors))
+		if (ppn != AFTL_NO_PPN && aftl_lpn_errors(device.ftl, to_lpn(unit), &errors))
 			CHECK_EQ(errors.lost, gone);
 		CHECK_MSG(test_do(&device, AFTL_OP_READ, unit, 1, 0, NULL) == (gone ? -EIO : 0),
 			  "unit %u is %slost", unit, gone ? "" : "not ");
@@ -268,7 +268,7 @@ static bool is_full(u32 lun)
 	const struct aftl_lun *end = other + group_luns();
 
 	for (; other < end; other++)
-		if (aftl_lun_has_room(other, aftl_geometry(device.ftl)->block_slots))
+		if (aftl_lun_has_room(other, aftl_geometry(device.ftl)->block_ppns))
 			return false;
 	return true;
 }
@@ -562,7 +562,7 @@ static void one_die_is_written(const char *policy, const char *const *pairs)
 	open_device(policy, pairs);
 	geo = aftl_geometry(device.ftl);
 	units = aftl_program_units(geo);
-	for (i = 0; i < 64 * geo->block_slots / units && !tap_failures(); i++)
+	for (i = 0; i < 64 * geo->block_ppns / units && !tap_failures(); i++)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i % 8 * units * geo->luns, units,
 				 i & 1, NULL), 0);
 	CHECK(test_counters(&device)->super_short_blocks > 0);
@@ -632,7 +632,7 @@ static void what_has_become_read_only_rests(void)
 		send(seed * 37 % 1000);
 		kill_die(seed % 4);
 		send(200 + seed * 91 % 2500);
-		aftl_hurry(device.ftl, true);
+		aftl_set_draining(device.ftl, true);
 		for (steps = 0; aftl_busy(device.ftl) && steps < 200000; steps++)
 			test_step(&device);
 		CHECK_RANGE(steps, 0, 199999);
@@ -678,8 +678,8 @@ static void play(struct test_device *on, u64 seed)
 static void it_is_saved(const char *policy, const char *const *pairs)
 {
 	struct test_bytes bytes = { 0 };
-	struct aftl_sink sink = test_bytes_sink(&bytes);
-	struct aftl_source_stream source;
+	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
+	struct aftl_snapshot_source source;
 	unsigned int i;
 
 	test_device_init(&device, "demo");
@@ -756,7 +756,7 @@ static void its_blocks(void)
 
 	open_device("baseline", parity);
 	geo = aftl_geometry(device.ftl);
-	each = geo->block_slots * geo->luns * 3 / 4;
+	each = geo->block_ppns * geo->luns * 3 / 4;
 	for (i = 0; i < 4 * each; i++)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i % test_units(&device), 1, 0, NULL), 0);
 	for (i = 0; i < geo->blocks; i++) {
@@ -802,13 +802,13 @@ static void its_victim(void)
 	send(600);
 	test_drain(&device);
 	test_wait(&device, SECOND_NS);
-	aftl_park(device.ftl);
+	aftl_quiesce(device.ftl);
 	for (i = 0; i < 48; i++)
 		if (is_full_superblock(i))
 			least = min(least, valid_beside(i));
-	aftl_unpark(device.ftl);
-	CHECK_EQ(aftl_collect(device.ftl, 1), 0);
-	victim = device.ftl->groups[0].victim;
+	aftl_unquiesce(device.ftl);
+	CHECK_EQ(aftl_start_gc(device.ftl, 1), 0);
+	victim = device.ftl->die_groups[0].victim;
 	CHECK(victim != AFTL_NIL && is_full_superblock(victim));
 	if (victim != AFTL_NIL)
 		CHECK_EQ(valid_beside(victim), least);

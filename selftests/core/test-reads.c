@@ -4,7 +4,7 @@
  * whatever the policy would like.
  */
 #include "core/ftl/device.h"
-#include "core/keep/snapshot.h"
+#include "core/persist/snapshot.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"
@@ -51,7 +51,7 @@ static u64 or_read(u64 ns)
 static u64 least_ns(const struct aftl_block *block, u32 page)
 {
 	const struct aftl_cell *cell = &device.ftl->cell;
-	u16 attr = aftl_attr(cell->media, block, page);
+	u16 attr = aftl_block_page_attr(cell->media, block, page);
 	u64 rber;
 
 	if (aftl_page_mode(attr) == AFTL_MODE_MLC)
@@ -67,7 +67,7 @@ static u64 least_ns(const struct aftl_block *block, u32 page)
 
 static u32 best_shift(const struct aftl_block *block, u32 page)
 {
-	return aftl_best_shift(&device.ftl->cell, block, page, aftl_hours(device.ftl));
+	return aftl_best_read_shift(&device.ftl->cell, block, page, aftl_hours(device.ftl));
 }
 
 /* Beside retries there may be levels that ECC asks for. */
@@ -136,7 +136,7 @@ static u32 shift_at(u32 block, u32 page, u64 hours)
 {
 	const struct aftl_block *mine = &device.ftl->media.blocks[block];
 
-	return aftl_best_shift(&device.ftl->cell, mine, page, mine->first_hour + hours);
+	return aftl_best_read_shift(&device.ftl->cell, mine, page, mine->first_hour + hours);
 }
 
 static bool is_off(u32 block, u32 layer, u64 hours)
@@ -250,8 +250,8 @@ static void each_step_is_a_retry(void)
 		u32 best = best_shift(block, page);
 
 		for (start = 0; start <= AFTL_SHIFT_MAX; start++) {
-			struct aftl_sensing sensing =
-				aftl_sense_page(&device.ftl->sense, block, page, start,
+			struct aftl_read_result sensing =
+				aftl_read_page(&device.ftl->sense, block, page, start,
 						aftl_hours(device.ftl));
 
 			CHECK_EQ(sensing.shift, best);
@@ -267,11 +267,11 @@ static void each_step_is_a_retry(void)
 static void write_as(u32 unit, u32 mode, u32 class)
 {
 	const struct aftl_media *media = &device.ftl->media;
-	aftl_slot_t slot;
+	aftl_ppn_t ppn;
 
 	test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL);
-	if (CHECK(aftl_map_get(device.ftl, to_unit(unit), &slot)))
-		*aftl_attr_at(media, aftl_slot_device_page(media, slot)) =
+	if (CHECK(aftl_l2p_lookup(device.ftl, to_lpn(unit), &ppn)))
+		*aftl_page_attr_at(media, aftl_ppn_page(media, ppn)) =
 			aftl_page_attr(class, mode, 0);
 }
 
@@ -306,16 +306,16 @@ static void levels_follow_errors(void)
 
 	for (i = 0; i < ARRAY_SIZE(levels); i++) {
 		const struct levels_case *mine = &levels[i];
-		aftl_slot_t slot;
+		aftl_ppn_t ppn;
 
 		open_device("baseline", pairs);
 		for (k = 0; k < 32; k++)
 			write_as(k, mine->mode, mine->class);
 		CHECK_EQ(read_ns(5), mine->new_ns);
 		aftl_age(device.ftl, MONTH_HOURS * AFTL_HOUR_NS);
-		if (aftl_map_get(device.ftl, to_unit(5), &slot)) {
-			u32 page = aftl_slot_device_page(&device.ftl->media, slot);
-			u32 shift = best_shift(aftl_slot_block(&device.ftl->media, slot),
+		if (aftl_l2p_lookup(device.ftl, to_lpn(5), &ppn)) {
+			u32 page = aftl_ppn_page(&device.ftl->media, ppn);
+			u32 shift = best_shift(aftl_ppn_block(&device.ftl->media, ppn),
 					       page % device.ftl->geo.pages);
 
 			CHECK_EQ(read_ns(5), mine->old_ns * (1 + shift));
@@ -359,15 +359,15 @@ static void further_levels_cost(void)
 	for (unit = 0; unit < 90; unit++) {
 		struct aftl_errors errors;
 		struct aftl_block *block;
-		aftl_slot_t slot;
+		aftl_ppn_t ppn;
 		u32 page;
 
 		test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL);
-		if (!CHECK(aftl_map_get(device.ftl, to_unit(unit), &slot)))
+		if (!CHECK(aftl_l2p_lookup(device.ftl, to_lpn(unit), &ppn)))
 			break;
-		errors = aftl_cell_read(&device.ftl->cell, slot, 0);
-		block = aftl_slot_block(&device.ftl->media, slot);
-		page = aftl_slot_device_page(&device.ftl->media, slot) % device.ftl->geo.pages;
+		errors = aftl_cell_read(&device.ftl->cell, ppn, 0);
+		block = aftl_ppn_block(&device.ftl->media, ppn);
+		page = aftl_ppn_page(&device.ftl->media, ppn) % device.ftl->geo.pages;
 		seen_levels |= 1 << errors.levels;
 		CHECK_EQ(read_ns(unit), 60000 + 7000 * errors.levels);
 		CHECK_EQ(aftl_sense_valid(device.ftl, block, page, 0),
@@ -405,14 +405,14 @@ static void moves_are_retried(void)
 static u32 baked_units(u32 at_least)
 {
 	const struct aftl *ftl = device.ftl;
-	aftl_slot_t slot;
+	aftl_ppn_t ppn;
 	u32 count = 0;
 	u32 unit;
 
 	for (unit = 0; unit < ftl->geo.units; unit++)
-		count += aftl_map_get(ftl, to_unit(unit), &slot) &&
-			 aftl_origin(&ftl->media, aftl_slot_block(&ftl->media, slot),
-				     slot).baked >= at_least;
+		count += aftl_l2p_lookup(ftl, to_lpn(unit), &ppn) &&
+			 aftl_origin(&ftl->media, aftl_ppn_block(&ftl->media, ppn),
+				     ppn).inherited >= at_least;
 	return count;
 }
 
@@ -458,22 +458,22 @@ static void moves_of_too_many_errors_lose(void)
 
 	CHECK(counters->moved_lost_units > 1000);
 	CHECK_EQ(counters->baked_bits, 0);
-	CHECK(baked_units(AFTL_BAKED_LOST) > 100);
+	CHECK(baked_units(AFTL_INHERITED_LOST) > 100);
 	close_device();
 }
 
 static const struct aftl_policy_type *baseline;
-static struct aftl_carry companion;
+static struct aftl_piggyback companion;
 
 /* Takes an old page along with whatever the host writes. */
 static int place_in_company(struct aftl_policy *policy, struct aftl_lun *lun,
-			    const struct aftl_need *need, struct aftl_placement *placement)
+			    const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret = baseline->place(policy, lun, need, placement);
 
 	companion.from = &policy->ftl->media.blocks[3];
-	placement->carry = &companion;
-	placement->carried = need->cause == AFTL_CAUSE_HOST;
+	placement->piggyback = &companion;
+	placement->piggybacked = need->cause == AFTL_CAUSE_HOST;
 	return ret;
 }
 
@@ -580,11 +580,11 @@ static void hammer(const char *limit, bool moves)
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units > 30, moves);
 	CHECK_EQ(test_counters(&device)->programmed_promotion_units, 0);
 	for (unit = 0; unit < test_units(&device); unit++) {
-		aftl_slot_t slot;
+		aftl_ppn_t ppn;
 		u32 class;
 
-		slot = aftl_lookup(device.ftl, to_unit(unit), &class);
-		CHECK(slot != AFTL_NO_SLOT && class == unit % 2);
+		ppn = aftl_lookup(device.ftl, to_lpn(unit), &class);
+		CHECK(ppn != AFTL_NO_PPN && class == unit % 2);
 	}
 	shadow_lookup_all(&store);
 	shadow_close(&store);
@@ -610,10 +610,10 @@ static void a_parked_device_forgets(void)
 	block = &device.ftl->media.blocks[0];
 	for (i = 0; i < 32; i++)
 		CHECK_EQ(test_submit(&device, AFTL_OP_READ, 3, 1, 0, 0, 0), 0);
-	aftl_park(device.ftl);
+	aftl_quiesce(device.ftl);
 	CHECK_EQ(block->reads, 32);
 	CHECK(!device.ftl->luns[0].disturbed);
-	aftl_unpark(device.ftl);
+	aftl_unquiesce(device.ftl);
 	test_do(&device, AFTL_OP_READ, 4, 1, 0, NULL);
 	test_wait(&device, 1000000000ULL);
 	CHECK_EQ(test_counters(&device)->disturbed_blocks, 1);
@@ -701,7 +701,7 @@ static void attack(const struct adversary *adversary, const char *profile, bool 
 	u32 i;
 
 	type.reference = adversary->start;
-	type.found = check_found;
+	type.reference_found = check_found;
 	create_with(&type, profile, old, model);
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, model + 7);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "bytes.h"
-#include "core/front/front.h"
-#include "core/keep/snapshot.h"
+#include "core/hif/hif.h"
+#include "core/persist/snapshot.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"
@@ -170,10 +170,10 @@ static void a_hit_has_the_same_bits(void)
 	read_one(8);
 	CHECK_EQ(hits(), 1);
 	CHECK_EQ(seen_flips, flips);
-	CHECK(aftl_unit_errors(device.ftl, to_unit(8), &errors) && errors.flips == flips);
+	CHECK(aftl_lpn_errors(device.ftl, to_lpn(8), &errors) && errors.flips == flips);
 	CHECK_EQ(test_counters(&device)->read_flipped_bits, 2 * flips);
 	CHECK_EQ(test_counters(&device)->read_approx_units, 2);
-	aftl_recent_forget(device.ftl);
+	aftl_read_cache_clear(device.ftl);
 	read_one(8);
 	CHECK_MSG(flips && seen_flips > flips, "%u bits have flipped, then %u", flips, seen_flips);
 	test_device_unlisten(&device, &listener);
@@ -187,7 +187,7 @@ static u32 lost_among(u32 units)
 	u32 i;
 
 	for (i = 0; i < units; i++)
-		lost += aftl_unit_errors(device.ftl, to_unit(i), &errors) && errors.lost;
+		lost += aftl_lpn_errors(device.ftl, to_lpn(i), &errors) && errors.lost;
 	return lost;
 }
 
@@ -204,7 +204,7 @@ static void a_hit_is_not_lost_with_the_cells(void)
 	aftl_age(device.ftl, 10 * YEAR_NS);
 	CHECK_EQ(lost_among(16), 0);
 	CHECK_EQ(read_units(0, 16), 9000);
-	aftl_recent_forget(device.ftl);
+	aftl_read_cache_clear(device.ftl);
 	CHECK(lost_among(16) > 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 16, AFTL_PRECISE, NULL), -EIO);
 	close_device();
@@ -215,7 +215,7 @@ static void what_has_changed_is_read_again(void)
 {
 	static const char *const pairs[] = { CACHE, NULL };
 	const struct aftl_lun *lun;
-	aftl_slot_t slot;
+	aftl_ppn_t ppn;
 
 	open_device("baseline", pairs);
 	read_one(8);
@@ -226,11 +226,11 @@ static void what_has_changed_is_read_again(void)
 	CHECK_EQ(read_one(8), 9000);
 	CHECK_EQ(test_counters(&device)->unmapped_read_units, 1);
 	read_one(20);
-	CHECK(aftl_map_get(device.ftl, to_unit(20), &slot) && aftl_lose(device.ftl, slot));
+	CHECK(aftl_l2p_lookup(device.ftl, to_lpn(20), &ppn) && aftl_mark_unit_lost(device.ftl, ppn));
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 20, 1, AFTL_PRECISE, NULL), -EIO);
 	read_one(9);
-	CHECK(aftl_map_get(device.ftl, to_unit(9), &slot));
-	lun = aftl_block_lun(device.ftl, aftl_slot_block(&device.ftl->media, slot));
+	CHECK(aftl_l2p_lookup(device.ftl, to_lpn(9), &ppn));
+	lun = aftl_block_lun(device.ftl, aftl_ppn_block(&device.ftl->media, ppn));
 	CHECK_EQ(aftl_fail_lun(device.ftl, lun->index), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 9, 1, AFTL_PRECISE, NULL), -EIO);
 	CHECK_EQ(hits(), 1);
@@ -241,7 +241,7 @@ static u32 slot_of(u32 unit)
 {
 	u32 class;
 
-	return from_slot(aftl_lookup(device.ftl, to_unit(unit), &class));
+	return from_ppn(aftl_lookup(device.ftl, to_lpn(unit), &class));
 }
 
 /* The same unit in the same place, which was programmed without an erase since. */
@@ -278,7 +278,7 @@ static void it_is_forgotten_with_the_device(void)
 {
 	static const char *const pairs[] = { CACHE, "read_ahead", "256KiB", NULL };
 	struct test_bytes bytes = { 0 };
-	struct aftl_sink sink = test_bytes_sink(&bytes);
+	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
 
 	open_device("baseline", pairs);
 	read_one(8);
@@ -337,13 +337,13 @@ static void readers_are_told_apart(void)
 	u32 readers;
 	u32 i;
 
-	for (readers = AFTL_READERS; readers <= AFTL_READERS + 1; readers++) {
+	for (readers = AFTL_READ_STREAMS; readers <= AFTL_READ_STREAMS + 1; readers++) {
 		open_device("baseline", pairs);
 		for (i = 0; i < 16 * readers; i++) {
 			read_one(i % readers * 512 + i / readers);
 			rest();
 		}
-		CHECK_EQ(hits(), readers == AFTL_READERS ? 14 * readers : 0);
+		CHECK_EQ(hits(), readers == AFTL_READ_STREAMS ? 14 * readers : 0);
 		close_device();
 	}
 }
@@ -427,7 +427,7 @@ struct plain_unit {
 	u32 slot;
 	u32 version;
 	u32 flips;
-	u16 lineage;
+	u16 generation;
 };
 
 /**
@@ -446,20 +446,20 @@ static struct {
 	u64 hits;
 } plain;
 
-static void on_program(struct test_listener *self, u32 tag, aftl_unit_t unit, aftl_slot_t slot)
+static void on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
 	(void)self;
 	(void)tag;
-	(void)unit;
-	plain.versions[from_slot(slot)]++;
+	(void)lpn;
+	plain.versions[from_ppn(ppn)]++;
 }
 
-static void on_copy(struct test_listener *self, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t to)
+static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
 {
 	(void)self;
-	(void)unit;
+	(void)lpn;
 	(void)from;
-	plain.versions[from_slot(to)]++;
+	plain.versions[from_ppn(to)]++;
 }
 
 static void drop_plain(u32 at)
@@ -487,7 +487,7 @@ static void plain_hit(const struct plain_unit *known, const struct plain_unit *n
 {
 	plain.request = NULL;
 	plain.hits++;
-	CHECK_MSG(known->flips == now->flips && known->lineage == now->lineage,
+	CHECK_MSG(known->flips == now->flips && known->generation == now->generation,
 		  "unit %u was read with %u errors, and comes back with %u", now->unit,
 		  known->flips, now->flips);
 }
@@ -501,9 +501,9 @@ static bool is_same(const struct plain_unit *known, const struct plain_unit *now
 static void on_plain_read(struct test_listener *self, struct test_request *request,
 			  const struct aftl_read *read)
 {
-	u32 at = find_plain(from_unit(read->unit));
-	struct plain_unit now = { from_unit(read->unit), from_slot(read->slot), 0, read->flips,
-				  read->lineage };
+	u32 at = find_plain(from_lpn(read->lpn));
+	struct plain_unit now = { from_lpn(read->lpn), from_ppn(read->ppn), 0, read->flips,
+				  read->generation };
 
 	(void)self;
 	if (read->source != AFTL_SOURCE_FLASH || read->lost)
@@ -518,7 +518,7 @@ static void on_plain_read(struct test_listener *self, struct test_request *reque
 	}
 	if (at < plain.count)
 		drop_plain(at);
-	else if (plain.count == device.ftl->recent.count)
+	else if (plain.count == device.ftl->read_cache.count)
 		drop_plain(0);
 	plain.units[plain.count++] = now;
 }
@@ -566,7 +566,7 @@ static const char *any_policy(struct aftl_random *random)
 /* Returns how often it was hit. */
 static u64 run_plain(u64 seed)
 {
-	struct aftl_random random = { aftl_mix(seed ^ 0xcac4e) };
+	struct aftl_random random = { aftl_hash64(seed ^ 0xcac4e) };
 	const char *policy = any_policy(&random);
 
 	memset(&plain, 0, sizeof(plain));
@@ -576,7 +576,7 @@ static u64 run_plain(u64 seed)
 	test_device_init(&device, "demo");
 	choose(&random);
 	if (!test_device_create(&device, policy)) {
-		plain.versions = calloc(device.ftl->geo.slots, sizeof(u32));
+		plain.versions = calloc(device.ftl->geo.ppns, sizeof(u32));
 		if (!plain.versions)
 			tap_bail_out("out of memory");
 		test_device_listen(&device, &plain.listener);
@@ -610,12 +610,12 @@ static u64 seen_hits;
 static void check_ahead(void)
 {
 	const struct aftl_counters *counters = test_counters(&device);
-	const struct aftl_recent *recent = &device.ftl->recent;
+	const struct aftl_read_cache *recent = &device.ftl->read_cache;
 	u32 unread = 0;
 	u32 i;
 
 	for (i = 0; i < recent->used; i++)
-		unread += recent->all[i].flags & AFTL_RECENT_AHEAD ? 1 : 0;
+		unread += recent->all[i].flags & AFTL_READ_CACHE_PREFETCHED ? 1 : 0;
 	CHECK(unread + counters->read_ahead_vain_units <= counters->read_ahead_units);
 	CHECK(counters->read_ahead_units <=
 	      unread + counters->read_ahead_vain_units + counters->read_cache_units +
@@ -669,7 +669,7 @@ static void drive(struct aftl_random *random)
 
 static void run_seed(u64 seed)
 {
-	struct aftl_random random = { aftl_mix(seed ^ 0xa4ead) };
+	struct aftl_random random = { aftl_hash64(seed ^ 0xa4ead) };
 	const char *policy = any_policy(&random);
 
 	test_device_init(&device, "demo");

@@ -8,9 +8,9 @@
 #include "brute-model.h"
 #include "bytes.h"
 #include "cell-codes.h"
-#include "core/flash/reprogram.h"
+#include "core/nand/reprogram.h"
 #include "core/ftl/device.h"
-#include "core/policy/by-zone.h"
+#include "core/policy/hotness.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"
@@ -220,12 +220,12 @@ static void check_again(u32 block, u32 layer)
 			  block, layer, highest);
 }
 
-static void on_programmed(struct test_listener *listener, aftl_slot_t first)
+static void on_programmed(struct test_listener *listener, aftl_ppn_t first)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	const struct aftl_block *block = aftl_slot_block(media, first);
+	const struct aftl_block *block = aftl_ppn_block(media, first);
 	u32 index = aftl_block_index(media, block);
-	u32 line = aftl_slot_device_page(media, first) % geo()->pages / LINE;
+	u32 line = aftl_ppn_page(media, first) % geo()->pages / LINE;
 	u32 *programs = line_programs(index, line);
 
 	(void)listener;
@@ -244,17 +244,17 @@ static void on_programmed(struct test_listener *listener, aftl_slot_t first)
 }
 
 /* What leaves an open block is reclaimed: a super layer holds no more than so much. */
-static void on_copy(struct test_listener *listener, aftl_unit_t unit, aftl_slot_t from,
-		    aftl_slot_t to)
+static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
+		    aftl_ppn_t to)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	const struct aftl_block *block = aftl_slot_block(media, from);
+	const struct aftl_block *block = aftl_ppn_block(media, from);
 	u32 *moved = &watcher.moved[aftl_block_index(media, block)];
 	u32 layers = watcher.virtual_layers ? 1 : 2;
 
 	(void)listener;
-	(void)unit;
-	CHECK_RANGE(aftl_slot_block(media, to)->kind, AFTL_KIND_COLLECTED, AFTL_KIND_DISPLACED);
+	(void)lpn;
+	CHECK_RANGE(aftl_ppn_block(media, to)->kind, AFTL_KIND_COLLECTED, AFTL_KIND_DISPLACED);
 	if (block->order != AFTL_ORDER_SUPER_LAYER || block->state != AFTL_BLOCK_OPEN)
 		return;
 	watcher.moves++;
@@ -263,10 +263,10 @@ static void on_copy(struct test_listener *listener, aftl_unit_t unit, aftl_slot_
 		  "%u units are moved out of a super layer", *moved);
 }
 
-static void on_erase(struct test_listener *listener, aftl_slot_t first, u32 slots)
+static void on_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
 	u32 index = aftl_block_index(aftl_media(device.ftl),
-				     aftl_slot_block(aftl_media(device.ftl), first));
+				     aftl_ppn_block(aftl_media(device.ftl), first));
 
 	(void)listener;
 	(void)slots;
@@ -392,7 +392,7 @@ static u64 status_hash(const struct aftl *ftl)
 			struct aftl_word_line status = aftl_word_line_status(media, at, page);
 
 			CHECK_EQ(status.reprograms, aftl_word_line_reprograms(media, at, page));
-			hash = aftl_mix2(hash, (u64)status.reprograms << 16 | status.id << 8 |
+			hash = aftl_hash64_pair(hash, (u64)status.reprograms << 16 | status.id << 8 |
 						       status.valid);
 		}
 	}
@@ -415,8 +415,8 @@ static u32 count_notes(const struct aftl *ftl, u32 bits)
 static void word_lines_survive_a_restart(void)
 {
 	struct test_bytes bytes = { 0 };
-	struct aftl_source_stream source;
-	struct aftl_sink sink;
+	struct aftl_snapshot_source source;
+	struct aftl_snapshot_sink sink;
 	struct aftl *again = NULL;
 
 	open_ressd(plain);
@@ -447,10 +447,10 @@ static const struct aftl_block *home(u32 unit, u32 *page)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 class;
-	aftl_slot_t slot = aftl_lookup(device.ftl, to_unit(unit), &class);
+	aftl_ppn_t ppn = aftl_lookup(device.ftl, to_lpn(unit), &class);
 
-	*page = aftl_slot_device_page(media, slot) % geo()->pages;
-	return aftl_slot_block(media, slot);
+	*page = aftl_ppn_page(media, ppn) % geo()->pages;
+	return aftl_ppn_block(media, ppn);
 }
 
 /* Hotness of the place of @unit: 0 is a normal block, else the level. */
@@ -489,7 +489,7 @@ static void updates_find_their_zone_in_tlc(void)
 	test_device_init(&device, "demo");
 	test_device_open(&device, "tlc", plain);
 	write_unit(0, NULL);
-	CHECK_EQ(home(0, &page)->kind, AFTL_ZONE_COLD);
+	CHECK_EQ(home(0, &page)->kind, AFTL_HOTNESS_COLD);
 	test_wait(&device, 30000000);
 	write_unit(0, NULL);
 	CHECK_EQ(home(0, &page)->kind, 2);
@@ -646,7 +646,7 @@ static void the_cheapest_candidate_is_reclaimed(void)
 static void give_up(const struct aftl_block *block, u32 left)
 {
 	CHECK(block->note & NOTE_CANDIDATE);
-	device.ftl->type->no_room(device.ftl->policy, device.ftl->luns);
+	device.ftl->type->out_of_blocks(device.ftl->policy, device.ftl->luns);
 	CHECK_EQ(count_notes(device.ftl, NOTE_CANDIDATE), left);
 	CHECK_EQ(block->state, AFTL_BLOCK_CLOSED);
 }
@@ -712,11 +712,11 @@ static void idle_time_reclaims(void)
 
 static u32 offered(struct aftl_lun *lun, u32 free_blocks)
 {
-	struct aftl_chore chore = { .kind = AFTL_CHORE_NONE };
+	struct aftl_idle_task chore = { .kind = AFTL_IDLE_TASK_NONE };
 	u32 free = lun->free_blocks;
 
 	lun->free_blocks = free_blocks;
-	device.ftl->type->chore(device.ftl->policy, lun, &chore);
+	device.ftl->type->idle_task(device.ftl->policy, lun, &chore);
 	lun->free_blocks = free;
 	return chore.kind;
 }
@@ -739,9 +739,9 @@ static void idle_time_opens_a_block(void)
 	open_ressd(patient);
 	lun = device.ftl->luns;
 	fill_level(&unit);
-	aftl_supply_close_early(device.ftl, lun, open_displaced());
-	CHECK_EQ(offered(lun, device.ftl->type->reserve), AFTL_CHORE_NONE);
-	CHECK_EQ(offered(lun, device.ftl->type->reserve + 1), AFTL_CHORE_MOVE);
+	aftl_block_close_partial(device.ftl, lun, open_displaced());
+	CHECK_EQ(offered(lun, device.ftl->type->reserve), AFTL_IDLE_TASK_NONE);
+	CHECK_EQ(offered(lun, device.ftl->type->reserve + 1), AFTL_IDLE_TASK_RELOCATE);
 	watcher.moves = 0;
 	test_wait(&device, 1000000000);
 	CHECK_RANGE(watcher.moves, 1, 8);
@@ -869,7 +869,7 @@ static void random_devices(void)
 	u64 seed;
 
 	for (seed = 1; seed <= 300 && !tap_failures(); seed++) {
-		struct aftl_random random = { aftl_mix(seed) };
+		struct aftl_random random = { aftl_hash64(seed) };
 
 		test_device_init(&device, "demo");
 		test_random_geometry(&device, &random);

@@ -7,7 +7,7 @@
 #include "core/base/random.h"
 #include "core/base/shards.h"
 #include "core/base/stats.h"
-#include "core/policy/settings.h"
+#include "core/policy/param-registry.h"
 #include "tap.h"
 
 static struct aftl_config config_of(u64 channels, u64 shards)
@@ -36,10 +36,10 @@ static void one_is_the_device_itself(void)
 	CHECK_EQ(memcmp(&shards.geo, &geo, sizeof(geo)), 0);
 	aftl_shard_config(&own, &config, 0);
 	CHECK_EQ(memcmp(&own, &config, sizeof(own)), 0);
-	CHECK_EQ(aftl_shard_of(&shards, 12345), 0);
-	CHECK_EQ(aftl_shard_unit(&shards, 12345), 12345);
-	CHECK_EQ(aftl_shard_units(&shards, 12345, 6789), 6789);
-	CHECK_EQ(aftl_shard_host_unit(&shards, 0, 12345), 12345);
+	CHECK_EQ(aftl_lpn_shard(&shards, 12345), 0);
+	CHECK_EQ(aftl_shard_lpn(&shards, 12345), 12345);
+	CHECK_EQ(aftl_shard_run_units(&shards, 12345, 6789), 6789);
+	CHECK_EQ(aftl_shard_host_lpn(&shards, 0, 12345), 12345);
 }
 
 /* Each place of each shard once, runs in turn, and back again. */
@@ -49,15 +49,15 @@ static void walk(const struct aftl_shards *shards)
 	u64 unit;
 
 	for (unit = 0; unit < shards->units; unit++) {
-		u32 index = aftl_shard_of(shards, unit);
+		u32 index = aftl_lpn_shard(shards, unit);
 
-		if (index >= shards->count || aftl_shard_unit(shards, unit) != next[index]++ ||
-		    aftl_shard_host_unit(shards, index, next[index] - 1) != unit)
+		if (index >= shards->count || aftl_shard_lpn(shards, unit) != next[index]++ ||
+		    aftl_shard_host_lpn(shards, index, next[index] - 1) != unit)
 			break;
 	}
 	CHECK_EQ(unit, shards->units);
 	CHECK_EQ(next[0], shards->units / shards->count);
-	CHECK_RANGE(next[0], shards->geo.units - (1U << shards->run_shift) + 1,
+	CHECK_RANGE(next[0], shards->geo.units - (1U << shards->chunk_shift) + 1,
 		    shards->geo.units);
 }
 
@@ -74,7 +74,7 @@ static void each_unit_has_one_place(void)
 		CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
 		CHECK_EQ(shards.count, counts[i]);
 		CHECK_EQ(shards.geo.channels, 12 / counts[i]);
-		CHECK_EQ(1U << shards.run_shift, AFTL_SHARD_RUN / shards.geo.unit_bytes);
+		CHECK_EQ(1U << shards.chunk_shift, AFTL_SHARD_CHUNK_BYTES / shards.geo.unit_bytes);
 		walk(&shards);
 	}
 }
@@ -87,11 +87,11 @@ static void pieces_end_where_a_run_does(void)
 	u32 run;
 
 	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
-	run = 1U << shards.run_shift;
-	CHECK_EQ(aftl_shard_units(&shards, 0, run), run);
-	CHECK_EQ(aftl_shard_units(&shards, 0, run + 1), run);
-	CHECK_EQ(aftl_shard_units(&shards, 5, 3), 3);
-	CHECK_EQ(aftl_shard_units(&shards, 3 * run - 1, 100), 1);
+	run = 1U << shards.chunk_shift;
+	CHECK_EQ(aftl_shard_run_units(&shards, 0, run), run);
+	CHECK_EQ(aftl_shard_run_units(&shards, 0, run + 1), run);
+	CHECK_EQ(aftl_shard_run_units(&shards, 5, 3), 3);
+	CHECK_EQ(aftl_shard_run_units(&shards, 3 * run - 1, 100), 1);
 }
 
 /* As counted one by one. */
@@ -108,8 +108,8 @@ static void ranges_are_ranges_in_each(void)
 	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
 	for (unit = 0; unit <= shards.units; unit++) {
 		for (i = 0; i < 3; i++)
-			wrong += aftl_shard_before(&shards, i, unit) != before[i];
-		before[aftl_shard_of(&shards, unit)]++;
+			wrong += aftl_shard_lpns_before(&shards, i, unit) != before[i];
+		before[aftl_lpn_shard(&shards, unit)]++;
 	}
 	CHECK_EQ(wrong, 0);
 }
@@ -128,7 +128,7 @@ static void runs_are_as_long_as_programs(void)
 	config.page = 16 * 1024;
 	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
 	CHECK_EQ(aftl_program_units(&shards.geo), 48);
-	CHECK_EQ(1U << shards.run_shift, 64);
+	CHECK_EQ(1U << shards.chunk_shift, 64);
 	walk(&shards);
 }
 
@@ -167,11 +167,11 @@ static void runs_are_zones(void)
 	config.zoned = 1 << 20;
 	config.zone_capacity = 768 << 10;
 	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
-	CHECK_EQ(1U << shards.run_shift, shards.geo.zone_units);
+	CHECK_EQ(1U << shards.chunk_shift, shards.geo.zone_units);
 	CHECK_EQ(shards.units, (u64)shards.geo.zones * shards.geo.zone_units * 4);
 	walk(&shards);
-	CHECK_EQ(aftl_shard_of(&shards, 6 * shards.geo.zone_units), 2);
-	CHECK_EQ(aftl_shard_unit(&shards, 6 * shards.geo.zone_units), shards.geo.zone_units);
+	CHECK_EQ(aftl_lpn_shard(&shards, 6 * shards.geo.zone_units), 2);
+	CHECK_EQ(aftl_shard_lpn(&shards, 6 * shards.geo.zone_units), shards.geo.zone_units);
 }
 
 static void refuses(u64 channels, u64 shards, const char *sentence)

@@ -9,7 +9,7 @@
 #include "brute-model.h"
 #include "bytes.h"
 #include "core/ftl/device.h"
-#include "core/keep/snapshot.h"
+#include "core/persist/snapshot.h"
 #include "core/policy/policies.h"
 #include "shadow-store.h"
 #include "stream.h"
@@ -41,24 +41,24 @@ static void open_with(const char *policy, const char *cache, const char *fill)
 	test_device_open(&device, policy, shape);
 }
 
-static const struct aftl_sheet *sheet_at(u32 number)
+static const struct aftl_trans_page *sheet_at(u32 number)
 {
-	return &device.ftl->sheets.all[number];
+	return &device.ftl->cmt.all[number];
 }
 
 static bool is_cached(u32 number)
 {
-	return sheet_at(number)->flags & AFTL_SHEET_CACHED;
+	return sheet_at(number)->flags & AFTL_TP_CACHED;
 }
 
 /* Block that a sheet is in; NULL: it has not been written. */
 static struct aftl_block *block_of(u32 number)
 {
-	aftl_slot_t slot;
+	aftl_ppn_t ppn;
 
-	if (!aftl_map_get(device.ftl, to_unit(test_units(&device) + number), &slot))
+	if (!aftl_l2p_lookup(device.ftl, to_lpn(test_units(&device) + number), &ppn))
 		return NULL;
-	return aftl_slot_block(&device.ftl->media, slot);
+	return aftl_ppn_block(&device.ftl->media, ppn);
 }
 
 static u64 read_unit(u32 unit)
@@ -89,8 +89,8 @@ static void rest(void)
 static void a_miss_is_another_read(void)
 {
 	open_with("baseline", "4KiB", "sequential");
-	CHECK_EQ(device.ftl->geo.sheets, 39);
-	CHECK_EQ(device.ftl->sheets.kept, 6);
+	CHECK_EQ(device.ftl->geo.trans_pages, 39);
+	CHECK_EQ(device.ftl->cmt.capacity, 6);
 	/* What was used last is there, and has been written. */
 	CHECK_EQ(read_unit(38 * EACH), SENSE_NS + TRANSFER_NS);
 	CHECK_EQ(read_unit(0), 2 * (SENSE_NS + TRANSFER_NS));
@@ -228,7 +228,7 @@ static void a_change_is_joined_when_it_leaves(void)
 	CHECK_EQ(test_counters(&device)->map_changes, 2);
 	CHECK_EQ(test_counters(&device)->map_change_misses, 1);
 	CHECK_EQ(test_counters(&device)->map_loads, 0);
-	CHECK_EQ(sheet_at(0)->flags, AFTL_SHEET_CACHED | AFTL_SHEET_DIRTY | AFTL_SHEET_PARTIAL);
+	CHECK_EQ(sheet_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY | AFTL_TP_PARTIAL);
 	for (i = 1; i <= 6; i++)
 		read_unit(i * EACH);
 	rest();
@@ -253,7 +253,7 @@ static void part_of_a_sheet_is_no_sheet(void)
 	write_unit(0);
 	CHECK_EQ(read_unit(5), 2 * (SENSE_NS + TRANSFER_NS));
 	CHECK_EQ(read_unit(6), SENSE_NS + TRANSFER_NS);
-	CHECK_EQ(sheet_at(0)->flags, AFTL_SHEET_CACHED | AFTL_SHEET_DIRTY);
+	CHECK_EQ(sheet_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY);
 	test_device_close(&device);
 }
 
@@ -267,19 +267,19 @@ static void what_is_used_stays(void)
 	test_device_open(&device, "baseline", shape);
 	/* Two in a program: the first waits for another one. */
 	write_unit(0);
-	for (i = 1; i <= device.ftl->sheets.kept; i++)
+	for (i = 1; i <= device.ftl->cmt.capacity; i++)
 		read_unit(2 * i * EACH);
 	rest();
-	CHECK_EQ(sheet_at(0)->flags & AFTL_SHEET_LEAVING, AFTL_SHEET_LEAVING);
+	CHECK_EQ(sheet_at(0)->flags & AFTL_TP_EVICTING, AFTL_TP_EVICTING);
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 0);
 	read_unit(0);
-	CHECK_EQ(sheet_at(0)->flags & AFTL_SHEET_USED, AFTL_SHEET_USED);
+	CHECK_EQ(sheet_at(0)->flags & AFTL_TP_REUSED, AFTL_TP_REUSED);
 	write_unit(2 * EACH);
-	for (i = 3; i <= device.ftl->sheets.kept + 3; i++)
+	for (i = 3; i <= device.ftl->cmt.capacity + 3; i++)
 		read_unit(2 * i * EACH);
 	rest();
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 2);
-	CHECK_EQ(sheet_at(0)->flags, AFTL_SHEET_CACHED);
+	CHECK_EQ(sheet_at(0)->flags, AFTL_TP_CACHED);
 	CHECK(!is_cached(2));
 	test_audit(&device);
 	test_device_close(&device);
@@ -306,12 +306,12 @@ static void discards_change_it(void)
 /* Writes wait for sheets to be written: not more are in memory than it has room for. */
 static void writes_wait_for_room(void)
 {
-	const struct aftl_sheets *sheets;
+	const struct aftl_cmt *sheets;
 	u32 most = 0;
 	u32 i;
 
 	open_with("baseline", "4KiB", "sequential");
-	sheets = &device.ftl->sheets;
+	sheets = &device.ftl->cmt;
 	for (i = 0; i < 300; i++) {
 		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, i * 131 % 4900, 1, AFTL_PRECISE, 0,
 				     aftl_now(device.ftl)), 0);
@@ -349,7 +349,7 @@ static void it_is_off(void)
 	open_with("baseline", "0", "sequential");
 	write_unit(0);
 	read_unit(0);
-	CHECK_EQ(device.ftl->geo.sheets, 0);
+	CHECK_EQ(device.ftl->geo.trans_pages, 0);
 	CHECK_EQ(test_counters(&device)->map_lookups, 0);
 	CHECK_EQ(test_counters(&device)->map_changes, 0);
 	test_device_close(&device);
@@ -385,11 +385,11 @@ static void a_fill_writes_the_map(void)
 	open_with("baseline", "4KiB", "random");
 	for (i = 0; i < 39; i++) {
 		CHECK(block_of(i));
-		dirty += (sheet_at(i)->flags & AFTL_SHEET_DIRTY) != 0;
+		dirty += (sheet_at(i)->flags & AFTL_TP_DIRTY) != 0;
 	}
 	CHECK_EQ(dirty, 0);
-	CHECK_EQ(device.ftl->sheets.cached, 6);
-	CHECK_EQ(device.ftl->sheets.leaving, 0);
+	CHECK_EQ(device.ftl->cmt.cached, 6);
+	CHECK_EQ(device.ftl->cmt.evicting, 0);
 	rest();
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
 	test_device_close(&device);
@@ -412,7 +412,7 @@ static void a_die_takes_no_map_along(void)
 	/* Its entries say what is lost; it is put together again, and written elsewhere. */
 	test_do(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE, NULL);
 	CHECK_EQ(test_counters(&device)->map_loads, 0);
-	CHECK_EQ(sheet_at(0)->flags, AFTL_SHEET_CACHED | AFTL_SHEET_DIRTY);
+	CHECK_EQ(sheet_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY);
 	for (i = 1; i < 20; i++)
 		test_do(&device, AFTL_OP_READ, i * EACH, 1, AFTL_PRECISE, NULL);
 	rest();
@@ -440,11 +440,11 @@ static void what_waits_at_a_dead_die_goes_on(void)
 	latest_of(requests, 12);
 	rest();
 	test_audit(&device);
-	CHECK_EQ(device.ftl->luns[0].leaving.count, 0);
+	CHECK_EQ(device.ftl->luns[0].evictions.count, 0);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	rest();
 	test_audit(&device);
-	CHECK_EQ(device.ftl->sheets.leaving, 0);
+	CHECK_EQ(device.ftl->cmt.evicting, 0);
 	test_device_close(&device);
 }
 
@@ -457,17 +457,17 @@ static void what_leaves_a_dead_die(void)
 	test_device_init(&device, "demo");
 	test_device_open(&device, "baseline", shape);
 	write_unit(0);
-	for (i = 1; i <= device.ftl->sheets.kept; i++)
+	for (i = 1; i <= device.ftl->cmt.capacity; i++)
 		read_unit(2 * i * EACH);
 	rest();
-	CHECK_EQ(device.ftl->luns[0].leaving.count, 1);
+	CHECK_EQ(device.ftl->luns[0].evictions.count, 1);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
-	CHECK_EQ(device.ftl->luns[0].leaving.count, 0);
-	CHECK_EQ(device.ftl->luns[1].leaving.count, 1);
-	CHECK_EQ(sheet_at(0)->flags, AFTL_SHEET_CACHED | AFTL_SHEET_DIRTY | AFTL_SHEET_LEAVING);
+	CHECK_EQ(device.ftl->luns[0].evictions.count, 0);
+	CHECK_EQ(device.ftl->luns[1].evictions.count, 1);
+	CHECK_EQ(sheet_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY | AFTL_TP_EVICTING);
 	test_audit(&device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
-	CHECK_EQ(device.ftl->sheets.leaving, 0);
+	CHECK_EQ(device.ftl->cmt.evicting, 0);
 	test_audit(&device);
 	test_device_close(&device);
 }
@@ -497,9 +497,9 @@ static void leave_no_room(struct aftl *ftl, struct aftl_lun *lun)
 
 	for (i = 0; i < ftl->geo.blocks; i++)
 		if (ftl->media.blocks[i].state == AFTL_BLOCK_OPEN)
-			aftl_supply_close_early(ftl, lun, &ftl->media.blocks[i]);
-	while ((block = aftl_supply_take(ftl, lun, 0)))
-		aftl_supply_open(ftl, block, AFTL_ORDER_SEQUENTIAL, 0);
+			aftl_block_close_partial(ftl, lun, &ftl->media.blocks[i]);
+	while ((block = aftl_free_block_take(ftl, lun, 0)))
+		aftl_block_open(ftl, block, AFTL_ORDER_SEQUENTIAL, 0);
 }
 
 /*
@@ -516,7 +516,7 @@ static void sheets_find_an_empty_block(void)
 
 	test_device_init(&device, "demo");
 	test_device_open(&device, "baseline", shape);
-	slots = device.ftl->geo.block_slots;
+	slots = device.ftl->geo.block_ppns;
 	leave_no_room(device.ftl, &device.ftl->luns[0]);
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, slots / 8, 4 * slots, AFTL_PRECISE, NULL), 0);
 	rest();
@@ -530,7 +530,7 @@ static void sheets_find_an_empty_block(void)
 
 static int reload(const char *policy, struct test_bytes *bytes)
 {
-	struct aftl_source_stream source = test_bytes_source(bytes);
+	struct aftl_snapshot_source source = test_bytes_source(bytes);
 	struct aftl *next;
 	int ret = aftl_load_as(&next, &source, aftl_policy_find(policy), NULL, &device.ops, &device,
 			       &device.error);
@@ -545,7 +545,7 @@ static int reload(const char *policy, struct test_bytes *bytes)
 
 static void save(struct test_bytes *bytes)
 {
-	struct aftl_sink sink = test_bytes_sink(bytes);
+	struct aftl_snapshot_sink sink = test_bytes_sink(bytes);
 
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
 }
@@ -565,7 +565,7 @@ static u64 go_on(void)
 /* What is in memory, the oldest first. Return: how much. */
 static u32 remember(u32 *found)
 {
-	u32 number = device.ftl->sheets.oldest;
+	u32 number = device.ftl->cmt.oldest;
 	u32 count = 0;
 
 	for (; number != AFTL_NIL; number = sheet_at(number)->younger)
@@ -642,10 +642,10 @@ static void there_is_room_for_it(void)
 		device.config.op = op;
 		if (!test_device_create(&device, "baseline")) {
 			made++;
-			CHECK(device.ftl->luns[0].room + device.ftl->luns[1].room >=
-			      test_units(&device) + device.ftl->geo.sheets +
+			CHECK(device.ftl->luns[0].max_valid + device.ftl->luns[1].max_valid >=
+			      test_units(&device) + device.ftl->geo.trans_pages +
 				      2 * device.ftl->program_units);
-			CHECK_EQ(aftl_kept_blocks(device.ftl),
+			CHECK_EQ(aftl_reserved_blocks(device.ftl),
 				 device.ftl->type->open_blocks + device.ftl->type->reserve + 2);
 		}
 		test_device_close(&device);
@@ -709,8 +709,8 @@ static void touch(u32 number)
 {
 	u32 i = 0;
 
-	if (plain.flags[number] & AFTL_SHEET_LEAVING) {
-		plain.flags[number] |= AFTL_SHEET_USED;
+	if (plain.flags[number] & AFTL_TP_EVICTING) {
+		plain.flags[number] |= AFTL_TP_REUSED;
 		return;
 	}
 	while (plain.stay.at[i] != number)
@@ -728,7 +728,7 @@ static u32 where(u32 number)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
 
-	return written(number) ? plain.lun[number] : aftl_stripe_lun(geo, number % geo->luns);
+	return written(number) ? plain.lun[number] : aftl_allocation_order_lun(geo, number % geo->luns);
 }
 
 static void make_room(void)
@@ -740,8 +740,8 @@ static void make_room(void)
 		u32 number = plain.stay.at[0];
 
 		take_at(&plain.stay, 0);
-		if (plain.flags[number] & AFTL_SHEET_DIRTY) {
-			plain.flags[number] |= AFTL_SHEET_LEAVING;
+		if (plain.flags[number] & AFTL_TP_DIRTY) {
+			plain.flags[number] |= AFTL_TP_EVICTING;
 			append(&plain.leave[where(number)], number);
 		} else {
 			plain.flags[number] = 0;
@@ -751,7 +751,7 @@ static void make_room(void)
 
 static void come(u32 number, u8 flags)
 {
-	plain.flags[number] = AFTL_SHEET_CACHED | flags;
+	plain.flags[number] = AFTL_TP_CACHED | flags;
 	append(&plain.stay, number);
 	make_room();
 }
@@ -762,22 +762,22 @@ static void change(u32 unit)
 
 	plain.changes++;
 	if (plain.flags[number]) {
-		plain.flags[number] |= AFTL_SHEET_DIRTY;
+		plain.flags[number] |= AFTL_TP_DIRTY;
 		touch(number);
 		return;
 	}
 	plain.change_misses++;
-	come(number, AFTL_SHEET_DIRTY | (written(number) ? AFTL_SHEET_PARTIAL : 0));
+	come(number, AFTL_TP_DIRTY | (written(number) ? AFTL_TP_PARTIAL : 0));
 }
 
 static void look_up(u32 number)
 {
-	bool whole = plain.flags[number] && !(plain.flags[number] & AFTL_SHEET_PARTIAL);
+	bool whole = plain.flags[number] && !(plain.flags[number] & AFTL_TP_PARTIAL);
 
 	if (!whole && !written(number))
 		return;
 	plain.misses += !whole;
-	plain.flags[number] &= ~AFTL_SHEET_PARTIAL;
+	plain.flags[number] &= ~AFTL_TP_PARTIAL;
 	if (plain.flags[number])
 		touch(number);
 	else
@@ -793,9 +793,9 @@ static void look_up_all(const struct aftl_request *request)
 
 	for (i = request->unit; i < request->unit + request->units; i++) {
 		u32 class;
-		aftl_slot_t slot = aftl_lookup(device.ftl, to_unit(i), &class);
-		u32 page = from_slot(slot) == U32_MAX ? U32_MAX :
-							from_slot(slot) / geo->page_units;
+		aftl_ppn_t ppn = aftl_lookup(device.ftl, to_lpn(i), &class);
+		u32 page = from_ppn(ppn) == U32_MAX ? U32_MAX :
+							from_ppn(ppn) / geo->page_units;
 
 		if (i == request->unit || i % EACH == 0)
 			look_up(i / EACH);
@@ -820,21 +820,21 @@ static void on_submitted(struct test_listener *self, struct test_request *reques
 	}
 }
 
-static void on_program(struct test_listener *self, u32 tag, aftl_unit_t unit, aftl_slot_t slot)
+static void on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
 	(void)self;
 	(void)tag;
-	(void)slot;
-	plain.mapped[from_unit(unit)] = true;
-	change(from_unit(unit));
+	(void)ppn;
+	plain.mapped[from_lpn(lpn)] = true;
+	change(from_lpn(lpn));
 }
 
-static void on_copy(struct test_listener *self, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t to)
+static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
 {
 	(void)self;
 	(void)from;
 	(void)to;
-	change(from_unit(unit));
+	change(from_lpn(lpn));
 }
 
 /* It is the first that waits there. */
@@ -848,10 +848,10 @@ static void write_sheet(u32 number, u32 lun)
 	CHECK_EQ(lun, where(number));
 	take_at(leave, 0);
 	plain.written++;
-	plain.merges += (plain.flags[number] & AFTL_SHEET_PARTIAL) != 0;
+	plain.merges += (plain.flags[number] & AFTL_TP_PARTIAL) != 0;
 	plain.lun[number] = lun;
-	if (plain.flags[number] & AFTL_SHEET_USED) {
-		plain.flags[number] = AFTL_SHEET_CACHED;
+	if (plain.flags[number] & AFTL_TP_REUSED) {
+		plain.flags[number] = AFTL_TP_CACHED;
 		append(&plain.stay, number);
 		make_room();
 	} else {
@@ -859,19 +859,19 @@ static void write_sheet(u32 number, u32 lun)
 	}
 }
 
-static void on_programmed(struct test_listener *self, aftl_slot_t first)
+static void on_programmed(struct test_listener *self, aftl_ppn_t first)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 slot;
 
 	(void)self;
-	for (slot = from_slot(first); slot < from_slot(first) + media->geo->page_units; slot++) {
-		u32 number = from_unit(aftl_unit_at(media, to_slot(slot))) - media->geo->units;
+	for (slot = from_ppn(first); slot < from_ppn(first) + media->geo->page_units; slot++) {
+		u32 number = from_lpn(aftl_ppn_lpn(media, to_ppn(slot))) - media->geo->units;
 
-		if (number >= media->geo->sheets)
+		if (number >= media->geo->trans_pages)
 			continue;
 		if (plain.written < test_counters(&device)->programmed_map_units)
-			write_sheet(number, slot / media->geo->block_slots /
+			write_sheet(number, slot / media->geo->block_ppns /
 					    media->geo->blocks_per_lun);
 		else
 			plain.moved++;
@@ -880,7 +880,7 @@ static void on_programmed(struct test_listener *self, aftl_slot_t first)
 
 static void compare_order(void)
 {
-	u32 number = device.ftl->sheets.oldest;
+	u32 number = device.ftl->cmt.oldest;
 	u32 i;
 
 	for (i = 0; i < plain.stay.count && number != AFTL_NIL; i++) {
@@ -895,7 +895,7 @@ static void compare_plain(void)
 {
 	u32 i;
 
-	for (i = 0; i < device.ftl->geo.sheets; i++)
+	for (i = 0; i < device.ftl->geo.trans_pages; i++)
 		CHECK_MSG(sheet_at(i)->flags == plain.flags[i], "sheet %u is %x, not %x", i,
 			  sheet_at(i)->flags, plain.flags[i]);
 	compare_order();
@@ -915,9 +915,9 @@ static void begin_leaving(void)
 	u32 i;
 
 	for (lun = 0; lun < device.ftl->geo.luns; lun++) {
-		u32 number = device.ftl->luns[lun].leaving.head;
+		u32 number = device.ftl->luns[lun].evictions.head;
 
-		for (i = 0; i < device.ftl->luns[lun].leaving.count; i++) {
+		for (i = 0; i < device.ftl->luns[lun].evictions.count; i++) {
 			append(&plain.leave[lun], number);
 			number = sheet_at(number)->younger;
 		}
@@ -930,17 +930,17 @@ static void begin_plain(void)
 	u32 number;
 	u32 class;
 
-	for (number = 0; number < device.ftl->geo.sheets; number++) {
+	for (number = 0; number < device.ftl->geo.trans_pages; number++) {
 		plain.flags[number] = sheet_at(number)->flags;
 		plain.lun[number] = block_of(number) ?
 			aftl_block_lun(device.ftl, block_of(number))->index : U32_MAX;
 	}
-	for (number = device.ftl->sheets.oldest; number != AFTL_NIL;
+	for (number = device.ftl->cmt.oldest; number != AFTL_NIL;
 	     number = sheet_at(number)->younger)
 		append(&plain.stay, number);
 	begin_leaving();
 	for (number = 0; number < test_units(&device); number++)
-		plain.mapped[number] = from_slot(aftl_lookup(device.ftl, to_unit(number),
+		plain.mapped[number] = from_ppn(aftl_lookup(device.ftl, to_lpn(number),
 							     &class)) != U32_MAX;
 }
 
@@ -1037,7 +1037,7 @@ static u64 seen_used;
 /* A simple device, whose requests come one after the other. */
 static bool run_plain(u64 seed)
 {
-	struct aftl_random random = { aftl_mix(seed ^ 0x5ee7) };
+	struct aftl_random random = { aftl_hash64(seed ^ 0x5ee7) };
 	bool made;
 
 	test_device_init(&device, "demo");
@@ -1096,20 +1096,20 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	if (event->op != AFTL_ARRAY_PROGRAM || event->cause != AFTL_CAUSE_MAP || event->page)
 		return;
 	seen_opened++;
-	CHECK_MSG(lun->free_blocks + 1 > aftl_reserve(device.ftl), "%u blocks are left",
+	CHECK_MSG(lun->free_blocks + 1 > aftl_gc_reserve(device.ftl), "%u blocks are left",
 		  lun->free_blocks);
 }
 
 /* One program of each LUN at most begins before it is seen that too much leaves. */
-static void on_host_program(struct test_listener *self, u32 tag, aftl_unit_t unit,
-			    aftl_slot_t slot)
+static void on_host_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn,
+			    aftl_ppn_t ppn)
 {
 	(void)self;
 	(void)tag;
-	(void)unit;
-	(void)slot;
-	CHECK_MSG(device.ftl->sheets.leaving <= device.ftl->sheets.limit +
-		  device.ftl->program_units, "%u sheets leave", device.ftl->sheets.leaving);
+	(void)lpn;
+	(void)ppn;
+	CHECK_MSG(device.ftl->cmt.evicting <= device.ftl->cmt.max_evicting +
+		  device.ftl->program_units, "%u sheets leave", device.ftl->cmt.evicting);
 }
 
 static void drive(struct aftl_random *random)
@@ -1131,7 +1131,7 @@ static void drive(struct aftl_random *random)
 	test_device_listen(&device, &watch);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		test_stream_step(&stream, &device);
-		seen_used += device.ftl->sheets.leaving > device.ftl->sheets.limit;
+		seen_used += device.ftl->cmt.evicting > device.ftl->cmt.max_evicting;
 		if (i % 16 == 0) {
 			brute_compare(&model);
 			test_audit(&device);
@@ -1145,8 +1145,8 @@ static void drive(struct aftl_random *random)
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 	CHECK(!aftl_read_only(device.ftl));
-	CHECK(device.ftl->sheets.leaving <= device.ftl->sheets.limit);
-	CHECK(device.ftl->sheets.cached - device.ftl->sheets.leaving <= device.ftl->sheets.kept);
+	CHECK(device.ftl->cmt.evicting <= device.ftl->cmt.max_evicting);
+	CHECK(device.ftl->cmt.cached - device.ftl->cmt.evicting <= device.ftl->cmt.capacity);
 	test_device_unlisten(&device, &watch);
 	shadow_close(&store);
 	brute_close(&model);
@@ -1154,7 +1154,7 @@ static void drive(struct aftl_random *random)
 
 static bool run_seed(u64 seed)
 {
-	struct aftl_random random = { aftl_mix(seed ^ 0x5ee75) };
+	struct aftl_random random = { aftl_hash64(seed ^ 0x5ee75) };
 	const char *policy = any_policy(&random);
 	bool made;
 

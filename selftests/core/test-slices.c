@@ -52,14 +52,14 @@ static int on_pause(__maybe_unused void *host)
 	return ++watch.pauses == watch.end_at ? -EINTR : 0;
 }
 
-static void on_copy(__maybe_unused struct test_listener *self, __maybe_unused aftl_unit_t unit,
-		    __maybe_unused aftl_slot_t from, __maybe_unused aftl_slot_t to)
+static void on_copy(__maybe_unused struct test_listener *self, __maybe_unused aftl_lpn_t lpn,
+		    __maybe_unused aftl_ppn_t from, __maybe_unused aftl_ppn_t to)
 {
 	watch.since++;
 }
 
 static void on_programmed(__maybe_unused struct test_listener *self,
-			  __maybe_unused aftl_slot_t first)
+			  __maybe_unused aftl_ppn_t first)
 {
 	watch.since++;
 }
@@ -106,7 +106,7 @@ static int audit(void)
 
 static int save(void)
 {
-	struct aftl_sink sink = test_bytes_sink(&bytes);
+	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
 
 	test_bytes_free(&bytes);
 	return aftl_save(device->ftl, &sink, &device->error);
@@ -114,7 +114,7 @@ static int save(void)
 
 static int load(void)
 {
-	struct aftl_source_stream source = test_bytes_source(&bytes);
+	struct aftl_snapshot_source source = test_bytes_source(&bytes);
 	struct aftl *ftl = NULL;
 	int ret = aftl_load(&ftl, &source, &device->ops, device, &device->error);
 
@@ -233,7 +233,7 @@ static void go_on_alike(struct aftl *twin)
 
 static void save_search(u64 at_ns)
 {
-	struct aftl_source_stream source;
+	struct aftl_snapshot_source source;
 	struct aftl *twin = NULL;
 
 	begin(old);

@@ -63,7 +63,7 @@ static void open_used(const char *policy, const char *const *pairs)
 
 static int save(struct test_bytes *bytes)
 {
-	struct aftl_sink sink = test_bytes_sink(bytes);
+	struct aftl_snapshot_sink sink = test_bytes_sink(bytes);
 
 	device.error.text[0] = '\0';
 	return aftl_save(device.ftl, &sink, &device.error);
@@ -71,7 +71,7 @@ static int save(struct test_bytes *bytes)
 
 static int load(struct test_bytes *bytes)
 {
-	struct aftl_source_stream source = test_bytes_source(bytes);
+	struct aftl_snapshot_source source = test_bytes_source(bytes);
 
 	test_device_init(&twin, "demo");
 	twin.ret = aftl_load(&twin.ftl, &source, &twin.ops, &twin, &twin.error);
@@ -92,10 +92,10 @@ static void check_same(void)
 		struct aftl_errors b = { 0 };
 		u32 class;
 
-		CHECK_EQ(from_slot(aftl_lookup(device.ftl, to_unit(unit), &class)),
-			 from_slot(aftl_lookup(twin.ftl, to_unit(unit), &class)));
-		CHECK_EQ(aftl_unit_errors(device.ftl, to_unit(unit), &a),
-			 aftl_unit_errors(twin.ftl, to_unit(unit), &b));
+		CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(unit), &class)),
+			 from_ppn(aftl_lookup(twin.ftl, to_lpn(unit), &class)));
+		CHECK_EQ(aftl_lpn_errors(device.ftl, to_lpn(unit), &a),
+			 aftl_lpn_errors(twin.ftl, to_lpn(unit), &b));
 		CHECK(a.flips == b.flips && a.raw == b.raw && a.lost == b.lost);
 	}
 	test_audit(&device);
@@ -318,7 +318,7 @@ static void forged_bytes_do_no_harm(void)
 static void loading_without_memory(void)
 {
 	struct test_bytes bytes = { 0 };
-	struct aftl_source_stream source;
+	struct aftl_snapshot_source source;
 	u32 fail_at = 0;
 
 	open_used("approxftl", tiny);

@@ -19,7 +19,7 @@ static struct test_device device;
 static u64 begun_ns;
 static u64 erased_ns;
 
-static void on_erase(struct test_listener *self, aftl_slot_t first, u32 slots)
+static void on_erase(struct test_listener *self, aftl_ppn_t first, u32 slots)
 {
 	(void)self;
 	(void)first;
@@ -43,7 +43,7 @@ static void begin_erase(const char *const *pairs)
 	test_device_init(&device, "demo");
 	test_device_open(&device, "baseline", pairs);
 	test_device_listen(&device, &listener);
-	CHECK_EQ(aftl_geometry(device.ftl)->block_slots, BLOCK_UNITS);
+	CHECK_EQ(aftl_geometry(device.ftl)->block_ppns, BLOCK_UNITS);
 	luns = aftl_geometry(device.ftl)->luns;
 	for (unit = 0; unit < luns * (BLOCK_UNITS + 64); unit += 2)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 2, 0, NULL), 0);
@@ -53,7 +53,7 @@ static void begin_erase(const char *const *pairs)
 	aftl_reset_stats(device.ftl);
 	begun_ns = aftl_now(device.ftl);
 	erased_ns = 0;
-	CHECK_EQ(aftl_collect(device.ftl, 0), 0);
+	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
 	CHECK(erasing());
 }
 
@@ -271,7 +271,7 @@ static void a_die_dies_meanwhile(void)
 	test_wait(&device, 500000);
 	write = begin(AFTL_OP_WRITE, unit, 4);
 	test_wait(&device, 100000);
-	CHECK_EQ(device.ftl->luns[0].parked.kind, AFTL_WORK_ERASE);
+	CHECK_EQ(device.ftl->luns[0].suspended.kind, AFTL_WORK_ERASE);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	end(write);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 4, 0, NULL), 0);

@@ -138,12 +138,12 @@ static void write_submitted(struct test_listener *self, struct test_request *req
 }
 
 static void write_accepted(struct test_listener *self, struct test_request *request,
-			   aftl_unit_t unit, u32 tag)
+			   aftl_lpn_t lpn, u32 tag)
 {
 	struct model *model = &container_of(self, struct write_watch, listener)->model;
 	u32 version;
 
-	(void)unit;
+	(void)lpn;
 	(void)tag;
 	if (!CHECK_MSG(model->firsts, "request %u goes on, but none waits", request->version))
 		return;
@@ -263,7 +263,7 @@ static void writes_of_seed(u64 seed)
 	struct write_watch watch = {
 		.listener = { .submitted = write_submitted, .accept = write_accepted },
 	};
-	struct aftl_random random = { aftl_mix(seed) };
+	struct aftl_random random = { aftl_hash64(seed) };
 
 	test_device_init(&device, "demo");
 	if (seed % 2)
@@ -294,7 +294,7 @@ static void reads_of_seed(u64 seed)
 			.complete = read_complete,
 		},
 	};
-	struct aftl_random random = { aftl_mix(seed) };
+	struct aftl_random random = { aftl_hash64(seed) };
 
 	test_device_init(&device, "demo");
 	test_device_open(&device, "baseline", pairs);

@@ -36,17 +36,17 @@ static u64 write_ns(u32 unit)
 	return ns - BUS_NS;
 }
 
-static aftl_slot_t slot_of(u32 unit)
+static aftl_ppn_t slot_of(u32 unit)
 {
 	u32 class;
 
-	return aftl_lookup(device.ftl, to_unit(unit), &class);
+	return aftl_lookup(device.ftl, to_lpn(unit), &class);
 }
 
 static bool is_short(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	u16 attr = aftl_slot_attr(media, slot_of(unit));
+	u16 attr = aftl_ppn_attr(media, slot_of(unit));
 
 	return aftl_page_mode(attr) == AFTL_MODE_REDUCED;
 }
@@ -60,7 +60,7 @@ static void check_blocks(void)
 
 	for (block = 0; block < media->geo->blocks; block++)
 		for (page = 0; page < media->geo->pages; page++) {
-			u16 attr = *aftl_attr_at(media, block * media->geo->pages + page);
+			u16 attr = *aftl_page_attr_at(media, block * media->geo->pages + page);
 			u32 mode = media->blocks[block].kind ? AFTL_MODE_REDUCED :
 							       AFTL_MODE_NORMAL;
 
@@ -150,7 +150,7 @@ static void hosts_tell_short_lived_data(void)
 		write_ns(2);
 		CHECK(!is_short(2));
 	}
-	aftl_lookup(device.ftl, to_unit(1), &class);
+	aftl_lookup(device.ftl, to_lpn(1), &class);
 	CHECK_EQ(class, AFTL_PRECISE);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 1, 1, 0, NULL), 0);
 	CHECK_EQ(test_counters(&device)->read_flipped_bits, 0);
@@ -175,8 +175,8 @@ static void new_data_is_written_with_margins(void)
 static u64 age_hours(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	const struct aftl_block *block = aftl_slot_block(media, slot_of(unit));
-	u32 page = aftl_slot_device_page(media, slot_of(unit)) % media->geo->pages;
+	const struct aftl_block *block = aftl_ppn_block(media, slot_of(unit));
+	u32 page = aftl_ppn_page(media, slot_of(unit)) % media->geo->pages;
 
 	return aftl_hours(device.ftl) - block->first_hour -
 	       aftl_page_hours_since(media, block, page);
@@ -187,7 +187,7 @@ static void check_ages(u32 budget_hours)
 	u32 unit;
 
 	for (unit = 0; unit < test_units(&device); unit++)
-		if (slot_of(unit) != AFTL_NO_SLOT && is_short(unit))
+		if (slot_of(unit) != AFTL_NO_PPN && is_short(unit))
 			CHECK_MSG(age_hours(unit) <= budget_hours,
 				  "unit %u is %llu hours old without margins", unit,
 				  (unsigned long long)age_hours(unit));
@@ -317,9 +317,9 @@ static void new_blocks_have_the_configured_times(void)
 static u64 rber_of(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	u32 page = aftl_slot_device_page(media, slot_of(unit)) % media->geo->pages;
+	u32 page = aftl_ppn_page(media, slot_of(unit)) % media->geo->pages;
 
-	return aftl_cell_rber_q40(aftl_cell(device.ftl), aftl_slot_block(media, slot_of(unit)),
+	return aftl_cell_rber_q40(aftl_cell(device.ftl), aftl_ppn_block(media, slot_of(unit)),
 				  page, aftl_hours(device.ftl));
 }
 

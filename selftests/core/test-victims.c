@@ -5,7 +5,7 @@
  * does by itself: when it collects, which block it takes next, how it levels wear.
  */
 #include "core/ftl/device.h"
-#include "core/policy/victims.h"
+#include "core/policy/victim-rules.h"
 #include "core/base/random.h"
 #include "tap.h"
 #include "test-device.h"
@@ -23,19 +23,19 @@ static struct test_device device;
 static u32 asked;
 static u32 differed;
 
-static bool may_be(const struct aftl_closed *closed, const struct aftl_block *block)
+static bool may_be(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
 {
 	return block->state == AFTL_BLOCK_CLOSED && block->listed &&
 	       block->valid <= closed->most_valid;
 }
 
-static const struct aftl_block *first_of(const struct aftl_closed *closed)
+static const struct aftl_block *first_of(const struct aftl_victim_candidates *closed)
 {
 	return &device.ftl->media.blocks[closed->lun->index * device.ftl->geo.blocks_per_lun];
 }
 
 /* How many of the LUN's blocks that may be collected are older than @block. */
-static u32 older(const struct aftl_closed *closed, const struct aftl_block *block)
+static u32 older(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
 {
 	const struct aftl_block *first = first_of(closed);
 	u32 count = 0;
@@ -47,7 +47,7 @@ static u32 older(const struct aftl_closed *closed, const struct aftl_block *bloc
 }
 
 /* Fewest valid slots among those that fewer than @window are older than. */
-static u32 fewest(const struct aftl_closed *closed, u32 window)
+static u32 fewest(const struct aftl_victim_candidates *closed, u32 window)
 {
 	const struct aftl_block *first = first_of(closed);
 	u32 least = U32_MAX;
@@ -59,29 +59,29 @@ static u32 fewest(const struct aftl_closed *closed, u32 window)
 	return least;
 }
 
-static double gain(const struct aftl_closed *closed, const struct aftl_block *block)
+static double gain(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
 {
-	double used = (double)block->valid / device.ftl->geo.block_slots;
+	double used = (double)block->valid / device.ftl->geo.block_ppns;
 	double age = (double)(device.ftl->now_ns - block->opened_ns);
 
 	(void)closed;
 	return block->valid ? age * (1 - used) / (2 * used) : 1e300;
 }
 
-static void check_fifo(const struct aftl_closed *closed, const struct aftl_block *block)
+static void check_fifo(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
 {
 	CHECK_EQ(older(closed, block), 0);
 	differed += block->valid != fewest(closed, U32_MAX);
 }
 
-static void check_windowed(const struct aftl_closed *closed, const struct aftl_block *block)
+static void check_windowed(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
 {
 	CHECK(older(closed, block) < 5);
 	CHECK_EQ(block->valid, fewest(closed, 5));
 	differed += older(closed, block) != 0;
 }
 
-static void check_cost_benefit(const struct aftl_closed *closed, const struct aftl_block *block)
+static void check_cost_benefit(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
 {
 	const struct aftl_block *first = first_of(closed);
 	double most = gain(closed, block);
@@ -94,13 +94,13 @@ static void check_cost_benefit(const struct aftl_closed *closed, const struct af
 	differed += older(closed, block) && block->valid != fewest(closed, U32_MAX);
 }
 
-static void check_d_choices(const struct aftl_closed *closed, const struct aftl_block *block)
+static void check_d_choices(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
 {
 	u32 least = U32_MAX;
 	u32 i;
 
 	for (i = 0; i < 6; i++) {
-		const struct aftl_block *drawn = aftl_closed_draw(closed, i);
+		const struct aftl_block *drawn = aftl_victim_candidates_draw(closed, i);
 
 		if (drawn)
 			least = min(least, drawn->valid);
@@ -112,7 +112,7 @@ static void check_d_choices(const struct aftl_closed *closed, const struct aftl_
 static const struct {
 	const char *name;
 	const struct aftl_victim_rule *rule;
-	void (*check)(const struct aftl_closed *closed, const struct aftl_block *block);
+	void (*check)(const struct aftl_victim_candidates *closed, const struct aftl_block *block);
 } rules[] = {
 	{ "fifo", &aftl_victim_fifo, check_fifo },
 	{ "windowed", &aftl_victim_windowed, check_windowed },
@@ -123,13 +123,13 @@ static const struct {
 static void ask(u32 which, u32 lun, u32 most_valid)
 {
 	struct aftl *ftl = device.ftl;
-	struct aftl_closed closed = {
+	struct aftl_victim_candidates closed = {
 		.policy = ftl->policy,
 		.lun = &ftl->luns[lun],
 		.most_valid = most_valid,
-		.params = aftl_params_of(&ftl->config, rules[which].rule->params),
+		.params = aftl_param_group_values(&ftl->config, rules[which].rule->params),
 	};
-	const struct aftl_block *block = rules[which].rule->victim(ftl->policy, &closed);
+	const struct aftl_block *block = rules[which].rule->select_victim(ftl->policy, &closed);
 
 	if (!block)
 		return;
@@ -140,7 +140,7 @@ static void ask(u32 which, u32 lun, u32 most_valid)
 
 static void one_rule(u32 which)
 {
-	struct aftl_random random = { aftl_mix(which) };
+	struct aftl_random random = { aftl_hash64(which) };
 	u32 round;
 	u32 i;
 
@@ -159,7 +159,7 @@ static void one_rule(u32 which)
 				AFTL_PRECISE, NULL);
 		for (i = 0; i < device.ftl->geo.luns; i++)
 			ask(which, i, (u32)aftl_random_below(&random,
-							     device.ftl->geo.block_slots + 1));
+							     device.ftl->geo.block_ppns + 1));
 	}
 	CHECK_RANGE(asked, ROUNDS / 2, U32_MAX);
 	CHECK_RANGE(differed, ROUNDS / 10, U32_MAX);
@@ -235,13 +235,13 @@ static void chance_draws_anew(void)
 {
 	struct aftl_random random = { 5 };
 	const struct aftl_block *before[100];
-	struct aftl_closed closed;
+	struct aftl_victim_candidates closed;
 	u32 same = 0;
 	u64 erases;
 	u32 i;
 
 	device_with("victim", "d_choices", "gc", "60");
-	closed = (struct aftl_closed){
+	closed = (struct aftl_victim_candidates){
 		.policy = device.ftl->policy,
 		.lun = device.ftl->luns,
 		.most_valid = U32_MAX,
@@ -249,12 +249,12 @@ static void chance_draws_anew(void)
 	write_some(&random, 1, 1);
 	erases = test_counters(&device)->array_erases;
 	for (i = 0; i < ARRAY_SIZE(before); i++)
-		before[i] = aftl_closed_draw(&closed, i);
+		before[i] = aftl_victim_candidates_draw(&closed, i);
 	for (i = 0; i < 1000 && test_counters(&device)->array_erases == erases; i++)
 		test_step(&device);
 	CHECK_EQ(test_counters(&device)->array_erases, erases + 1);
 	for (i = 0; i < ARRAY_SIZE(before); i++)
-		same += before[i] && before[i] == aftl_closed_draw(&closed, i);
+		same += before[i] && before[i] == aftl_victim_candidates_draw(&closed, i);
 	CHECK_RANGE(same, 0, 20);
 	test_device_close(&device);
 }
@@ -268,20 +268,20 @@ static struct {
 	u32 taken;
 } line;
 
-static void erased(struct test_listener *listener, aftl_slot_t first, u32 slots)
+static void erased(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
 	(void)listener;
-	line.block[(line.first + line.count++) % ARRAY_SIZE(line.block)] = from_slot(first) / slots;
+	line.block[(line.first + line.count++) % ARRAY_SIZE(line.block)] = from_ppn(first) / slots;
 }
 
-static void programmed(struct test_listener *listener, aftl_slot_t first)
+static void programmed(struct test_listener *listener, aftl_ppn_t first)
 {
-	u32 slots = device.ftl->geo.block_slots;
+	u32 slots = device.ftl->geo.block_ppns;
 
 	(void)listener;
-	if (from_slot(first) % slots)
+	if (from_ppn(first) % slots)
 		return;
-	CHECK_EQ(from_slot(first) / slots, line.block[line.first]);
+	CHECK_EQ(from_ppn(first) / slots, line.block[line.first]);
 	line.first = (line.first + 1) % ARRAY_SIZE(line.block);
 	line.count--;
 	line.taken++;
@@ -326,11 +326,11 @@ static void so_many_blocks_are_kept_free(void)
 static u32 least_valid_after(const char *gc_idle_valid)
 {
 	struct aftl_random random = { 4 };
-	struct aftl_closed closed;
+	struct aftl_victim_candidates closed;
 	u32 least;
 
 	device_with("gc", "60", "gc_idle_valid", gc_idle_valid);
-	closed = (struct aftl_closed){
+	closed = (struct aftl_victim_candidates){
 		.policy = device.ftl->policy,
 		.lun = device.ftl->luns,
 		.most_valid = U32_MAX,
@@ -339,7 +339,7 @@ static u32 least_valid_after(const char *gc_idle_valid)
 	test_wait(&device, 100000000000ULL);
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 1, U64_MAX);
 	CHECK_RANGE(device.ftl->luns[0].free_blocks, 0, 23);
-	least = fewest(&closed, U32_MAX) * 100 / device.ftl->geo.block_slots;
+	least = fewest(&closed, U32_MAX) * 100 / device.ftl->geo.block_ppns;
 	test_device_close(&device);
 	return least;
 }
@@ -357,13 +357,13 @@ static u32 first_cause(bool cramped)
 	struct aftl_lun *lun = device.ftl->luns;
 	u32 cause;
 
-	lun->cramped = cramped;
+	lun->below_reserve = cramped;
 	lun->wear_due = 64;
-	CHECK_EQ(aftl_job_redo_due(device.ftl, lun), !cramped && lun->redo_blocks);
-	CHECK_EQ(aftl_job_next(device.ftl, lun, true), AFTL_STEP_READ);
-	cause = lun->job.cause;
-	aftl_job_drop(device.ftl, lun);
-	lun->cramped = false;
+	CHECK_EQ(aftl_reloc_repeat_due(device.ftl, lun), !cramped && lun->repeat_blocks);
+	CHECK_EQ(aftl_reloc_next_step(device.ftl, lun, true), AFTL_STEP_READ);
+	cause = lun->reloc.cause;
+	aftl_reloc_cancel(device.ftl, lun);
+	lun->below_reserve = false;
 	return cause;
 }
 
@@ -392,8 +392,8 @@ static void room_comes_first(void)
 	CHECK_EQ(first_cause(false), AFTL_CAUSE_WEAR);
 	CHECK_EQ(first_cause(true), AFTL_CAUSE_GC);
 	block = fullest();
-	lun->redo[0] = (struct aftl_redo){ block, block->erases, 0, 1 };
-	lun->redo_blocks = 1;
+	lun->repeats[0] = (struct aftl_repeat){ block, block->erases, 0, 1 };
+	lun->repeat_blocks = 1;
 	CHECK_EQ(first_cause(true), AFTL_CAUSE_GC);
 	CHECK_EQ(first_cause(false), AFTL_CAUSE_REWRITE);
 	block->failing = 1;
@@ -413,10 +413,10 @@ static void who_lacks_room_takes_the_emptiest(void)
 	device_with("victim", "fifo", "gc", "60");
 	lun = device.ftl->luns;
 	write_some(&random, 8, 200);
-	least = aftl_supply_fewest(device.ftl, lun)->valid;
-	CHECK(aftl_supply_victim(device.ftl, lun, U32_MAX)->valid > least);
-	lun->cramped = true;
-	CHECK_EQ(aftl_supply_victim(device.ftl, lun, U32_MAX)->valid, least);
+	least = aftl_victim_fewest_valid(device.ftl, lun)->valid;
+	CHECK(aftl_gc_select_victim(device.ftl, lun, U32_MAX)->valid > least);
+	lun->below_reserve = true;
+	CHECK_EQ(aftl_gc_select_victim(device.ftl, lun, U32_MAX)->valid, least);
 	test_device_close(&device);
 }
 
@@ -433,10 +433,10 @@ static u32 most_erases(void)
 /* Returns whether wear is being levelled now: out of a block that no other is behind. */
 static bool levels_wear(void)
 {
-	const struct aftl_job *job = &device.ftl->luns[0].job;
+	const struct aftl_reloc *job = &device.ftl->luns[0].reloc;
 	u32 i;
 
-	if (job->kind != AFTL_JOB_EMPTY || job->cause != AFTL_CAUSE_WEAR)
+	if (job->kind != AFTL_RELOC_EMPTY || job->cause != AFTL_CAUSE_WEAR)
 		return false;
 	CHECK(most_erases() > job->from->erases + 4);
 	for (i = 0; i < device.ftl->geo.blocks; i++)

@@ -8,7 +8,7 @@
 
 #include "bytes.h"
 #include "core/ftl/device.h"
-#include "core/keep/snapshot.h"
+#include "core/persist/snapshot.h"
 #include "core/policy/policies.h"
 #include "shadow-store.h"
 #include "stream.h"
@@ -60,10 +60,10 @@ static void expect(u32 zone, enum aftl_zone_state state, u32 written)
 /* Everything that is buffered goes to flash, full pages or not. */
 static void write_out(void)
 {
-	aftl_hurry(device.ftl, true);
+	aftl_set_draining(device.ftl, true);
 	while (aftl_busy(device.ftl) && test_step(&device))
 		;
-	aftl_hurry(device.ftl, false);
+	aftl_set_draining(device.ftl, false);
 }
 
 static void states_follow_each_other(void)
@@ -284,7 +284,7 @@ static void queues_keep_their_order(void)
 			test_submit(&device, AFTL_OP_WRITE, zone * ZONE + step % 17 * 4,
 				    step == 17 ? zone + 1 : 4, 0, 0, 0);
 	}
-	CHECK_RANGE(device.ftl->turns[1].count, 30, U32_MAX);
+	CHECK_RANGE(device.ftl->host_queues[1].count, 30, U32_MAX);
 	test_drain(&device);
 	CHECK_EQ(device.failed, 0);
 	for (i = 0; i < 4; i++)
@@ -309,7 +309,7 @@ static void dead_blocks_cost_zones(void)
 			CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
 			at++;
 		}
-	at = 12 - 3 - aftl_kept_blocks(device.ftl);
+	at = 12 - 3 - aftl_reserved_blocks(device.ftl);
 	for (i = 1; i < ZONES; i++)
 		expect(i, i < at ? AFTL_ZONE_EMPTY : AFTL_ZONE_OFFLINE, 0);
 	expect(0, AFTL_ZONE_FULL, ZONE);
@@ -370,7 +370,7 @@ static void small_zones_have_few_luns(void)
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 32, 0, NULL), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 32, 32, 0, NULL), 0);
 	test_wait(&device, 1000000000);
-	CHECK_EQ(aftl_fail_lun(device.ftl, aftl_stripe_lun(&device.ftl->geo, 0)), 0);
+	CHECK_EQ(aftl_fail_lun(device.ftl, aftl_allocation_order_lun(&device.ftl->geo, 0)), 0);
 	expect(0, AFTL_ZONE_READ_ONLY, 32);
 	expect(1, AFTL_ZONE_FULL, 32);
 	expect(2, AFTL_ZONE_OFFLINE, 0);
@@ -390,7 +390,7 @@ static void they_survive_a_snapshot(void)
 	CHECK_EQ(write_at(2, 0, 5), 0);
 	CHECK_EQ(manage(AFTL_OP_ZONE_OPEN, 3), 0);
 	write_out();
-	block = device.ftl->luns->placed[device.ftl->zones.all[1].slot - 1];
+	block = device.ftl->luns->handle_blocks[device.ftl->zones.all[1].slot - 1];
 	CHECK_EQ(test_device_reload(&device), 0);
 	expect(0, AFTL_ZONE_FULL, ZONE);
 	expect(1, AFTL_ZONE_CLOSED, 24);
@@ -408,14 +408,14 @@ static void they_survive_a_snapshot(void)
 
 static void save(struct test_bytes *bytes)
 {
-	struct aftl_sink sink = test_bytes_sink(bytes);
+	struct aftl_snapshot_sink sink = test_bytes_sink(bytes);
 
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
 }
 
 static int load(struct test_bytes *bytes)
 {
-	struct aftl_source_stream source = test_bytes_source(bytes);
+	struct aftl_snapshot_source source = test_bytes_source(bytes);
 	int ret;
 
 	aftl_destroy(device.ftl);
@@ -647,15 +647,15 @@ static void on_complete(struct test_listener *self, struct test_request *request
 /* Number of the zone that the valid data of a block are of; U32_MAX: it has none. */
 static u32 zone_of_block(const struct aftl_block *block)
 {
-	u32 first = from_slot(aftl_page_slot(&device.ftl->media, block, 0));
+	u32 first = from_ppn(aftl_page_ppn(&device.ftl->media, block, 0));
 	u32 zone = U32_MAX;
 	u32 i;
 
-	for (i = first; i < first + device.ftl->geo.block_slots; i++) {
-		u32 of = from_unit(aftl_unit_at(&device.ftl->media, to_slot(i))) /
+	for (i = first; i < first + device.ftl->geo.block_ppns; i++) {
+		u32 of = from_lpn(aftl_ppn_lpn(&device.ftl->media, to_ppn(i))) /
 			 device.ftl->geo.zone_units;
 
-		if (!aftl_slot_valid(&device.ftl->media, to_slot(i)))
+		if (!aftl_ppn_valid(&device.ftl->media, to_ppn(i)))
 			continue;
 		CHECK_MSG(zone == U32_MAX || zone == of, "a block has data of zones %u and %u",
 			  zone, of);
@@ -887,7 +887,7 @@ static bool create(const char *policy)
 /* Return: whether there is such a device. */
 static bool run_seed(u64 seed, u64 sum[3])
 {
-	struct aftl_random random = { aftl_mix(seed ^ 0x25) };
+	struct aftl_random random = { aftl_hash64(seed ^ 0x25) };
 	const char *policy = any_policy(&random);
 	bool made;
 

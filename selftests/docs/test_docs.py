@@ -394,8 +394,8 @@ def test_versions_of_interfaces() -> None:
     assert told == [
         ".".join(target),
         numbers_in("dm-approxftl/uapi/linux/approxftl.h", r"#define APPROXFTL_VERSION (\d+)"),
-        numbers_in(f"{core}/keep/volume-format.h", r"format version, m\w+: (\d+)"),
-        numbers_in(f"{core}/keep/record.h", r"#define AFTL_RECORD_VERSION_M\w+ (\d+)"),
+        numbers_in(f"{core}/persist/volume-format.h", r"format version, m\w+: (\d+)"),
+        numbers_in(f"{core}/persist/record.h", r"#define AFTL_RECORD_VERSION_M\w+ (\d+)"),
         numbers_in("userspace/lib/json-envelope.h", r"#define JSON_FORMAT_M\w+ (\d+)"),
     ]
     history = (TOP / "docs/device.md").read_text().split("## Version history")[1]
@@ -448,7 +448,7 @@ def test_policy_page_names_every_method() -> None:
 
 
 def test_design_page_names_every_array() -> None:
-    header = (TOP / "dm-approxftl/core/flash/media.h").read_text()
+    header = (TOP / "dm-approxftl/core/nand/media.h").read_text()
     body = header.split("struct aftl_media {")[1].split("\n};")[0]
     arrays = set(re.findall(r"\*(\w+);", body)) - {"geo"}
     assert arrays <= set(spans(TOP / "docs/design.md"))

@@ -38,7 +38,7 @@ static struct {
 	struct content *tags;
 	struct content *slots;
 	struct account account;
-	struct aftl_carry carry[2];
+	struct aftl_piggyback carry[2];
 } run;
 
 static u32 next(void)
@@ -89,30 +89,30 @@ static void bend(struct aftl_placement *placement)
 		run.carry[0].from = any_block();
 		run.carry[0].page = next16();
 		run.carry[1] = run.carry[next() % 2];
-		placement->carry = run.carry;
-		placement->carried = next() % (ARRAY_SIZE(run.carry) + 1);
+		placement->piggyback = run.carry;
+		placement->piggybacked = next() % (ARRAY_SIZE(run.carry) + 1);
 	}
 	placement->monitor = what >> 7;
 }
 
 /* A kind or an order that there is not. */
 static void open_wildly(struct aftl_policy *policy, struct aftl_lun *lun,
-			const struct aftl_need *need)
+			const struct aftl_program_request *need)
 {
 	u64 bugs = run.ftl->stats.counters.policy_bugs;
 	u32 free = lun->free_blocks;
 	u32 wild = next16() << (next() % 17);
 
 	if (next() & 1 || run.ftl->geo.passes > 1)
-		demand(!aftl_policy_open(policy, lun, need, AFTL_ORDER_SEQUENTIAL,
+		demand(!aftl_policy_open_block(policy, lun, need, AFTL_ORDER_SEQUENTIAL,
 					 AFTL_KINDS_MAX + wild));
 	else
-		demand(!aftl_policy_open(policy, lun, need, AFTL_ORDERS + wild, 0));
+		demand(!aftl_policy_open_block(policy, lun, need, AFTL_ORDERS + wild, 0));
 	demand(lun->free_blocks == free);
 	demand(run.ftl->stats.counters.policy_bugs > bugs || need->cause == AFTL_CAUSE_HOST);
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
 	int ret;
@@ -128,7 +128,7 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 }
 
 static bool programmed(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_placement *placement, const struct aftl_outcome *outcome)
+		       const struct aftl_placement *placement, const struct aftl_program_result *outcome)
 {
 	bool again = run.honest->programmed &&
 		     run.honest->programmed(policy, lun, placement, outcome);
@@ -136,7 +136,7 @@ static bool programmed(struct aftl_policy *policy, struct aftl_lun *lun,
 	return lies() ? next() & 1 : again;
 }
 
-static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
+static u32 stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	u32 honest = run.honest->stream ? run.honest->stream(policy, write) : 0;
 
@@ -169,23 +169,23 @@ static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 	return next();
 }
 
-static u32 lun(struct aftl_policy *policy, const struct aftl_binding *binding)
+static u32 lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
 {
 	if (lies())
 		return next();
 	return run.honest->lun ? run.honest->lun(policy, binding) :
-				 aftl_binding_lun(binding, binding->turn);
+				 aftl_lun_request_at(binding, binding->turn);
 }
 
-static void chore(struct aftl_policy *policy, struct aftl_lun *mine, struct aftl_chore *answer)
+static void chore(struct aftl_policy *policy, struct aftl_lun *mine, struct aftl_idle_task *answer)
 {
-	if (run.honest->chore)
-		run.honest->chore(policy, mine, answer);
+	if (run.honest->idle_task)
+		run.honest->idle_task(policy, mine, answer);
 	if (!lies())
 		return;
-	*answer = (struct aftl_chore){
+	*answer = (struct aftl_idle_task){
 		.kind = next() % 6,
-		.unit = to_unit(next16()),
+		.lpn = to_lpn(next16()),
 		.block = next() & 7 ? any_block() : NULL,
 		.page = next(),
 		.pages = next(),
@@ -201,22 +201,22 @@ static bool accept_free(struct aftl_policy *policy, const struct aftl_block *blo
 
 static void no_room(struct aftl_policy *policy, struct aftl_lun *mine)
 {
-	if (run.honest->no_room)
-		run.honest->no_room(policy, mine);
+	if (run.honest->out_of_blocks)
+		run.honest->out_of_blocks(policy, mine);
 	if (lies())
-		aftl_policy_close(policy, any_block());
+		aftl_policy_close_block(policy, any_block());
 }
 
-static struct aftl_block *victim(struct aftl_policy *policy, const struct aftl_closed *closed)
+static struct aftl_block *victim(struct aftl_policy *policy, const struct aftl_victim_candidates *closed)
 {
 	(void)policy;
 	(void)closed;
 	return lies() ? any_block() : NULL;
 }
 
-static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *warm)
+static bool copy(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *warm)
 {
-	bool wanted = run.honest->copy ? run.honest->copy(policy, move, class, warm) :
+	bool wanted = run.honest->relocate ? run.honest->relocate(policy, move, class, warm) :
 					 move->class == move->pass;
 
 	if (lies())
@@ -240,18 +240,18 @@ static void make_adversary(void)
 	run.type.place = place;
 	run.type.programmed = programmed;
 	run.type.stream = stream;
-	run.type.gentle = gentle;
+	run.type.shallow_erase = gentle;
 	run.type.reference = reference;
 	run.type.victim_rank = victim_rank;
-	run.type.victim = victim;
-	run.type.copy = copy;
-	if (!run.honest->copy)
+	run.type.select_victim = victim;
+	run.type.relocate = copy;
+	if (!run.honest->relocate)
 		run.type.copy_passes = AFTL_CLASSES;
 	run.type.retention_hours = retention_hours;
 	run.type.lun = lun;
-	run.type.chore = chore;
+	run.type.idle_task = chore;
 	run.type.accept_free = accept_free;
-	run.type.no_room = no_room;
+	run.type.out_of_blocks = no_room;
 }
 
 /* What the host sees */
@@ -275,20 +275,20 @@ static u32 *stamp_of(const struct aftl_request *request, u32 unit)
 	return &run.stamps[request - run.requests][unit - request->unit];
 }
 
-static void accept_write(void *host, struct aftl_request *request, aftl_unit_t unit, u32 tag)
+static void accept_write(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
 {
-	u32 *stamp = stamp_of(request, from_unit(unit));
+	u32 *stamp = stamp_of(request, from_lpn(lpn));
 
 	(void)host;
 	*stamp = ++run.newest;
-	run.tags[tag] = (struct content){ from_unit(unit), *stamp, request->class, false };
+	run.tags[tag] = (struct content){ from_lpn(lpn), *stamp, request->class, false };
 }
 
-static void program(void *host, u32 tag, aftl_unit_t unit, aftl_slot_t slot)
+static void program(void *host, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
 	(void)host;
-	demand(run.tags[tag].unit == from_unit(unit));
-	run.slots[from_slot(slot)] = run.tags[tag];
+	demand(run.tags[tag].unit == from_lpn(lpn));
+	run.slots[from_ppn(ppn)] = run.tags[tag];
 	run.tags[tag].programmed = true;
 }
 
@@ -301,17 +301,17 @@ static void release(void *host, u32 tag)
 		run.given_up[content->unit] = max(run.given_up[content->unit], content->stamp);
 }
 
-static void copy_slot(void *host, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t to)
+static void copy_slot(void *host, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
 {
 	(void)host;
-	demand(run.slots[from_slot(from)].unit == from_unit(unit));
-	run.slots[from_slot(to)] = run.slots[from_slot(from)];
+	demand(run.slots[from_ppn(from)].unit == from_lpn(lpn));
+	run.slots[from_ppn(to)] = run.slots[from_ppn(from)];
 }
 
-static void erase(void *host, aftl_slot_t first, u32 slots)
+static void erase(void *host, aftl_ppn_t first, u32 slots)
 {
 	(void)host;
-	memset(&run.slots[from_slot(first)], 0xff, slots * sizeof(*run.slots));
+	memset(&run.slots[from_ppn(first)], 0xff, slots * sizeof(*run.slots));
 	account_erased(&run.account, first);
 }
 
@@ -332,7 +332,7 @@ static void watch(void *host, const struct aftl_array_event *event)
 
 static void read_one(void *host, struct aftl_request *request, const struct aftl_read *read)
 {
-	u32 unit = from_unit(read->unit);
+	u32 unit = from_lpn(read->lpn);
 	u32 least = *stamp_of(request, unit);
 	struct content content;
 
@@ -344,7 +344,7 @@ static void read_one(void *host, struct aftl_request *request, const struct aftl
 		return;
 	}
 	content = read->source == AFTL_SOURCE_BUFFER ? run.tags[read->tag] :
-						       run.slots[from_slot(read->slot)];
+						       run.slots[from_ppn(read->ppn)];
 	demand(content.unit == unit && max(content.stamp, run.given_up[unit]) >= least);
 	demand(content.class == AFTL_APPROX || !read->flips);
 }
@@ -448,7 +448,7 @@ static bool create(void)
 	run.honest = aftl_policy_at(next() % policies);
 	make_adversary();
 	shape(&config);
-	return !aftl_geometry_init(&geo, &config, &error) && geo.slots <= UNITS_MAX &&
+	return !aftl_geometry_init(&geo, &config, &error) && geo.ppns <= UNITS_MAX &&
 	       !aftl_create(&run.ftl, &config, &run.type, &ops, NULL, &error);
 }
 
@@ -508,8 +508,8 @@ static void attack(void)
 
 	run.done = calloc(run.ftl->geo.units, sizeof(*run.done));
 	run.given_up = calloc(run.ftl->geo.units, sizeof(*run.given_up));
-	run.tags = calloc(aftl_tags(run.ftl), sizeof(*run.tags));
-	run.slots = calloc(run.ftl->geo.slots, sizeof(*run.slots));
+	run.tags = calloc(aftl_tag_count(run.ftl), sizeof(*run.tags));
+	run.slots = calloc(run.ftl->geo.ppns, sizeof(*run.slots));
 	demand(account_open(&run.account, run.ftl));
 	while (run.left && run.ftl->geo.units > UNITS_EACH)
 		act();

@@ -4,7 +4,7 @@
  * read back.
  */
 #include "core/base/geometry.h"
-#include "core/policy/settings.h"
+#include "core/policy/param-registry.h"
 #include "lib/fuzz.h"
 
 static void check_value(const struct aftl_config *config, const char *key)
@@ -54,9 +54,9 @@ static void check_shape(const struct aftl_config *config)
 		check_sentence(&error);
 		return;
 	}
-	demand(geo.units && geo.units <= geo.slots);
-	demand((u64)geo.blocks * geo.pages * geo.page_units == geo.slots);
-	demand((u64)geo.slots * geo.unit_bytes ==
+	demand(geo.units && geo.units <= geo.ppns);
+	demand((u64)geo.blocks * geo.pages * geo.page_units == geo.ppns);
+	demand((u64)geo.ppns * geo.unit_bytes ==
 	       (u64)geo.blocks * geo.pages * geo.page_bytes);
 }
 

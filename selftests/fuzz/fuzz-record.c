@@ -5,7 +5,7 @@
  * A checksum that a fuzzer cannot guess is put right in a second attempt.
  */
 #include "lib/fuzz.h"
-#include "core/keep/record.h"
+#include "core/persist/record.h"
 
 static u32 crc32c(const u8 *bytes, size_t size)
 {

@@ -63,8 +63,8 @@ static void complete(void *host, struct aftl_request *request)
 static void read_one(void *host, struct aftl_request *request, const struct aftl_read *read)
 {
 	(void)host;
-	demand(from_unit(read->unit) - request->unit < request->units);
-	demand(read->source != AFTL_SOURCE_BUFFER || read->tag < aftl_tags(run.ftl));
+	demand(from_lpn(read->lpn) - request->unit < request->units);
+	demand(read->source != AFTL_SOURCE_BUFFER || read->tag < aftl_tag_count(run.ftl));
 	demand(read->lost || read->flips <= aftl_geometry(run.ftl)->unit_bits);
 }
 
@@ -136,7 +136,7 @@ static struct aftl *create(struct input *input)
 		abort();
 	shape(&config, input);
 	tune(&config, input);
-	if (aftl_geometry_init(&geo, &config, &error) || geo.slots > UNITS_MAX)
+	if (aftl_geometry_init(&geo, &config, &error) || geo.ppns > UNITS_MAX)
 		return NULL;
 	if (aftl_create(&ftl, &config, aftl_policy_at(next(input) % policies), &ops, NULL,
 			&error)) {
@@ -218,7 +218,7 @@ int fuzz_input(const u8 *data, size_t size)
 		while (input.left)
 			act(&input);
 	wait_for(0);
-	demand(!aftl_pending(run.ftl));
+	demand(!aftl_pending_requests(run.ftl));
 	if (aftl_audit(run.ftl, &error)) {
 		fprintf(stderr, "audit: %s\n", error.text);
 		abort();

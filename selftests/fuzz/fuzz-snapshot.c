@@ -5,7 +5,7 @@
  * The checksum at the end is put right first, for no fuzzer can guess it.
  */
 #include "lib/fuzz.h"
-#include "core/keep/snapshot.h"
+#include "core/persist/snapshot.h"
 
 #define MEMORY_MAX (64 << 20)
 
@@ -96,7 +96,7 @@ int fuzz_input(const u8 *data, size_t size)
 	struct aftl *ftl = NULL;
 	u8 *copy = malloc(size + 1);
 	struct bytes bytes = { copy, size };
-	struct aftl_source_stream source = { read_bytes, &bytes };
+	struct aftl_snapshot_source source = { read_bytes, &bytes };
 
 	if (!copy)
 		abort();

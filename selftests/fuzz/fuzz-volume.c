@@ -8,7 +8,7 @@
  */
 #include "core/base/encoding.h"
 #include "lib/fuzz.h"
-#include "core/keep/volume.h"
+#include "core/persist/volume.h"
 
 #define VOLUME_BYTES (2 << 20)
 #define MEMORY_MAX (64 << 20)
@@ -61,7 +61,7 @@ static int flush(void *host)
 	return 0;
 }
 
-static const struct aftl_medium medium = {
+static const struct aftl_backing medium = {
 	.bytes = VOLUME_BYTES,
 	.read = read_bytes,
 	.write = write_bytes,
@@ -81,16 +81,16 @@ static void on_complete(void *host, struct aftl_request *request)
 	demand(!request->status);
 }
 
-static void on_accept(void *host, struct aftl_request *request, aftl_unit_t unit, u32 tag)
+static void on_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
 {
-	struct aftl_kept_entry kept = { .seq = 0 };
+	struct aftl_plp_entry kept = { .seq = 0 };
 	u64 offset;
 
 	(void)host;
 	(void)request;
-	if (!aftl_geometry(ftl)->kept_units)
+	if (!aftl_geometry(ftl)->plp_entries)
 		return;
-	demand(aftl_unprogrammed(ftl, tag, &kept.what) && kept.what.unit == unit);
+	demand(aftl_buffer_entry(ftl, tag, &kept.what) && kept.what.lpn == lpn);
 	while (aftl_volume_persist_unit(volume, tag, &kept, &offset))
 		demand(!aftl_volume_commit(volume));
 }
@@ -98,33 +98,33 @@ static void on_accept(void *host, struct aftl_request *request, aftl_unit_t unit
 static void on_release(void *host, u32 tag)
 {
 	(void)host;
-	if (aftl_geometry(ftl)->kept_units)
+	if (aftl_geometry(ftl)->plp_entries)
 		aftl_volume_release_unit(volume, tag);
 }
 
-static void on_programmed(void *host, aftl_slot_t first)
+static void on_programmed(void *host, aftl_ppn_t first)
 {
 	struct aftl_spare spare;
 
 	(void)host;
-	aftl_spare_take(&spare, ftl, first);
-	demand(!aftl_volume_program(volume, aftl_slot_device_page(aftl_media(ftl), first),
+	aftl_spare_from_page(&spare, ftl, first);
+	demand(!aftl_volume_record_program(volume, aftl_ppn_page(aftl_media(ftl), first),
 				    &spare));
 }
 
-static void on_unmap(void *host, aftl_unit_t first, u32 units)
+static void on_unmap(void *host, aftl_lpn_t first, u32 units)
 {
 	(void)host;
-	demand(!aftl_volume_unmap(volume, first, units));
+	demand(!aftl_volume_record_discard(volume, first, units));
 }
 
-static void on_erase(void *host, aftl_slot_t first, u32 slots)
+static void on_erase(void *host, aftl_ppn_t first, u32 slots)
 {
 	struct aftl_erase_entry entry;
 
 	(void)host;
-	aftl_erase_entry_take(&entry, ftl, from_slot(first) / slots);
-	demand(!aftl_volume_erase(volume, from_slot(first) / slots, &entry));
+	aftl_erase_entry_from_block(&entry, ftl, from_ppn(first) / slots);
+	demand(!aftl_volume_record_erase(volume, from_ppn(first) / slots, &entry));
 }
 
 static const struct aftl_host_ops working_ops = {
@@ -152,7 +152,7 @@ static void set_pairs(struct aftl_config *config, const char *const *pairs)
 		demand(!aftl_param_set(config, pairs[0], pairs[1], &error));
 }
 
-static void configure(struct aftl_superblock *super, u32 kind)
+static void configure(struct aftl_volume_header *super, u32 kind)
 {
 	static const char *const shape[] = {
 		"channels", "1", "chips", "2", "blocks", "12", "layers", "2", "word_lines", "2",
@@ -188,13 +188,13 @@ static void submit(u32 i, u32 stride)
 	};
 
 	demand(!aftl_submit(ftl, &request));
-	while (aftl_pending(ftl))
+	while (aftl_pending_requests(ftl))
 		aftl_advance(ftl, aftl_next_event(ftl));
 }
 
 static int load(const struct aftl_host_ops *ops, bool scan, struct aftl_error *error)
 {
-	const struct aftl_superblock *super = aftl_volume_super(volume);
+	const struct aftl_volume_header *super = aftl_volume_get_header(volume);
 	const struct aftl_policy_type *type = aftl_policy_find(super->policy);
 	struct aftl_recovery recovery;
 
@@ -206,7 +206,7 @@ static int load(const struct aftl_host_ops *ops, bool scan, struct aftl_error *e
 
 static void make_volume(u32 kind)
 {
-	static struct aftl_superblock super;
+	static struct aftl_volume_header super;
 	struct aftl_error error = { "" };
 	u32 i;
 
@@ -216,7 +216,7 @@ static void make_volume(u32 kind)
 	demand(super.layout.data * AFTL_FRAME_BYTES < VOLUME_BYTES);
 	demand(!aftl_volume_open(&volume, &medium, &error));
 	demand(!load(&working_ops, false, &error));
-	demand(!aftl_volume_begin(volume, aftl_policy_type(ftl), aftl_config(ftl)));
+	demand(!aftl_volume_mark_in_use(volume, aftl_policy_type(ftl), aftl_config(ftl)));
 	for (i = 0; i < 120; i++)
 		submit(i, kind ? 37 : 5);
 	demand(kind != 1 || aftl_stats(ftl)->counters.programmed_map_units);
@@ -238,9 +238,9 @@ static void seal_super(u8 *frame)
 	aftl_put(frame + 4092, ~aftl_crc32c(AFTL_CRC_START, frame, 4092), 4);
 }
 
-static void seal_all(const struct aftl_superblock *super)
+static void seal_all(const struct aftl_volume_header *super)
 {
-	u32 nonce = aftl_superblock_nonce(super);
+	u32 nonce = aftl_volume_header_nonce(super);
 	u64 sector = AFTL_FRAME_STATE * AFTL_FRAME_SECTORS;
 	u64 end = super->layout.snapshot * AFTL_FRAME_SECTORS;
 
@@ -277,12 +277,12 @@ static void demand_same_state(void)
 static void demand_same_super(void)
 {
 	static u8 frame[AFTL_FRAME_BYTES];
-	static struct aftl_superblock super;
+	static struct aftl_volume_header super;
 	struct aftl_error error;
 
-	aftl_superblock_encode(aftl_volume_super(volume), frame);
-	demand(!aftl_superblock_decode(&super, frame, &error));
-	demand(!memcmp(&super, aftl_volume_super(volume), sizeof(super)));
+	aftl_volume_header_encode(aftl_volume_get_header(volume), frame);
+	demand(!aftl_volume_header_decode(&super, frame, &error));
+	demand(!memcmp(&super, aftl_volume_get_header(volume), sizeof(super)));
 }
 
 static void demand_same_spares(void)
@@ -294,7 +294,7 @@ static void demand_same_spares(void)
 	u32 page;
 
 	for (page = 0; page < geo->blocks * geo->pages; page++) {
-		struct aftl_place at = aftl_spare_place(&aftl_volume_super(volume)->layout, geo,
+		struct aftl_place at = aftl_spare_place(&aftl_volume_get_header(volume)->layout, geo,
 							page);
 		const u8 *entry = bytes + at.sector * AFTL_SECTOR_BYTES + at.offset;
 
@@ -311,7 +311,7 @@ static void demand_same_spares(void)
 static void try_load(bool scan)
 {
 	struct aftl_error error = { "" };
-	struct aftl_buffered what;
+	struct aftl_has_write_buffer what;
 	u32 from = 0;
 	u64 offset;
 
@@ -320,8 +320,8 @@ static void try_load(bool scan)
 		demand(strlen(error.text) > 5 && !ftl);
 		return;
 	}
-	for (; aftl_volume_next_kept(volume, from, &what, &offset); from = from_unit(what.unit) + 1)
-		demand(aftl_rebuffer(ftl, &what) < aftl_tags(ftl));
+	for (; aftl_volume_next_persisted(volume, from, &what, &offset); from = from_lpn(what.lpn) + 1)
+		demand(aftl_buffer_restore(ftl, &what) < aftl_tag_count(ftl));
 	demand(!aftl_audit(ftl, &error));
 	aftl_destroy(ftl);
 }
@@ -343,14 +343,14 @@ static void try_open(bool scan)
 
 int fuzz_input(const u8 *data, size_t size)
 {
-	static struct aftl_superblock super;
+	static struct aftl_volume_header super;
 	struct aftl_error error;
 	u32 kind = size ? (data[0] >> 2) % KINDS : 0;
 
 	if (!used_of[kind])
 		make_volume(kind);
 	memcpy(bytes, sound[kind], used_of[kind]);
-	demand(!aftl_superblock_decode(&super, bytes, &error));
+	demand(!aftl_volume_header_decode(&super, bytes, &error));
 	change(data + 1, size ? size - 1 : 0, used_of[kind]);
 	if (size && data[0] & 2)
 		seal_all(&super);

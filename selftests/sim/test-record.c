@@ -3,7 +3,7 @@
  * Records and headers: to bytes and back, and what the encoder refuses.
  */
 #include "core/base/random.h"
-#include "core/keep/record.h"
+#include "core/persist/record.h"
 #include "tap.h"
 
 static struct aftl_record_header header;
@@ -26,7 +26,7 @@ static struct aftl_record random_record(struct aftl_random *random)
 		record.nsect = 0;
 	if (record.op == AFTL_OP_WRITE) {
 		record.fua = aftl_random_below(random, 2);
-		record.life = aftl_random_below(random, AFTL_LIVES);
+		record.life = aftl_random_below(random, AFTL_LIFETIMES);
 	}
 	return record;
 }
@@ -67,7 +67,7 @@ static void record_is_little_endian(void)
 		.off_sect = 0x0017161514131211,
 		.nsect = 0x24232221,
 		.op = AFTL_OP_WRITE,
-		.life = AFTL_LIFE_MEDIUM,
+		.life = AFTL_LIFETIME_MEDIUM,
 		.class = 1,
 		.stream = 0x3231,
 		.lat_100ns = 0x44434241,

@@ -267,8 +267,8 @@ static void writes_meet_in_the_cache(void)
 /* Of two units of a row one has an id, one a life time; of the parity nothing is said. */
 static void hints_reach_the_members(void)
 {
-	const struct aftl_hint hints[] = { { .stream = 7 }, { .life = AFTL_LIFE_SHORT } };
-	static const u32 stream_of[] = { 7, AFTL_LIFE_SHORT, 0 };
+	const struct aftl_hint hints[] = { { .stream = 7 }, { .life = AFTL_LIFETIME_SHORT } };
+	static const u32 stream_of[] = { 7, AFTL_LIFETIME_SHORT, 0 };
 	u32 cell;
 	u32 i;
 

@@ -46,7 +46,7 @@ static void streams(void)
 /* Of a run's last unit and all of the next two, the second of which is the next shard's again. */
 static void cuts(void)
 {
-	const struct aftl_shards layout = { .count = 64, .run_shift = 4, .units = UNITS };
+	const struct aftl_shards layout = { .count = 64, .chunk_shift = 4, .units = UNITS };
 	const struct sim_request request = {
 		.unit = UNITS / 2 + 62 * 16 + 15,
 		.units = 33,

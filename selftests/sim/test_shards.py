@@ -49,7 +49,7 @@ def without_tool(result: Json) -> Json:
 
 
 def mix(x: int) -> int:
-    """Return aftl_mix()."""
+    """Return aftl_hash64()."""
     x = (x + 0x9E3779B97F4A7C15) % 2**64
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
     x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64

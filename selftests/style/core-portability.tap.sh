@@ -34,7 +34,7 @@ foreign_includes()
 # Each room includes itself and those before it.
 includes_of_later_rooms()
 {
-	later='base flash policy ftl front keep'
+	later='base nand policy ftl hif persist'
 	while [ -n "$later" ]; do
 		room=${later%% *}
 		case $later in

@@ -60,7 +60,7 @@ def digest(path: Path) -> str:
 
 
 def mix(x: int) -> int:
-    """Do what aftl_mix() does."""
+    """Do what aftl_hash64() does."""
     x = (x + 0x9E3779B97F4A7C15) & MASK
     x = ((x ^ x >> 30) * 0xBF58476D1CE4E5B9) & MASK
     x = ((x ^ x >> 27) * 0x94D049BB133111EB) & MASK

@@ -117,7 +117,7 @@ static void draw_superblocks(struct aftl_config *config)
 /* Every seventh of the others has its map on flash, and memory for little of it or for all. */
 static void draw_map(struct aftl_config *config)
 {
-	struct aftl_random random = { aftl_mix(config->seed) };
+	struct aftl_random random = { aftl_hash64(config->seed) };
 	u64 program;
 
 	if (config->superblock || config->passes > 1 || aftl_random_below(&random, 7))
@@ -217,7 +217,7 @@ static bool small_enough(const struct aftl_config *config)
 	struct aftl_geometry geo;
 
 	return !aftl_geometry_init(&geo, config, &error) &&
-	       (u64)geo.slots * geo.unit_bytes <= MEDIA_MAX;
+	       (u64)geo.ppns * geo.unit_bytes <= MEDIA_MAX;
 }
 
 /* The policy that programs pages again needs a share of its own, and its word lines. */
@@ -247,7 +247,7 @@ static void be_born(struct life *life)
 				life->policy = chance(life, 50) ? "tlc" : "baseline";
 		} while (!small_enough(&config));
 		if (durable_open_as(&life->durable, &config, life->policy,
-				    aftl_mix2(config.seed, 3) % 3 == 0))
+				    aftl_hash64_pair(config.seed, 3) % 3 == 0))
 			continue;
 		if (!durable_format(&life->durable))
 			return;
@@ -495,7 +495,7 @@ static void live(struct life *life)
 
 static bool run_life(u64 seed, enum kind kind)
 {
-	struct life life = { .random = { aftl_mix(seed) }, .kind = kind };
+	struct life life = { .random = { aftl_hash64(seed) }, .kind = kind };
 
 	be_born(&life);
 	life.steps = 10 + below(&life, 400);

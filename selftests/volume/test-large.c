@@ -14,7 +14,7 @@
 #include "checked-memory.h"
 #include "core-memory.h"
 #include "tap.h"
-#include "core/keep/volume.h"
+#include "core/persist/volume.h"
 
 #define FRAMES_KEPT 4096
 #define PLACES (4 * FRAMES_KEPT)
@@ -33,8 +33,8 @@
  * @most_held: at any time
  */
 struct sparse_medium {
-	struct aftl_medium medium;
-	struct aftl_superblock super;
+	struct aftl_backing medium;
+	struct aftl_volume_header super;
 	u64 number[FRAMES_KEPT];
 	u8 *bytes;
 	u32 place[PLACES];
@@ -69,12 +69,12 @@ static bool in_tables(u64 number)
 
 static void as_formatted(u64 number, u8 *bytes)
 {
-	u32 nonce = aftl_superblock_nonce(&disk.super);
+	u32 nonce = aftl_volume_header_nonce(&disk.super);
 	u32 i;
 
 	memset(bytes, 0, AFTL_FRAME_BYTES);
 	/* A sparse device has zeroes there, and who looks at them finds no checksum. */
-	for (i = 0; in_tables(number) && !disk.super.stretches && i < AFTL_FRAME_SECTORS; i++)
+	for (i = 0; in_tables(number) && !disk.super.lazy_tables && i < AFTL_FRAME_SECTORS; i++)
 		aftl_sector_seal(bytes + (size_t)i * AFTL_SECTOR_BYTES, nonce,
 				 number * AFTL_FRAME_SECTORS + i);
 }
@@ -168,7 +168,7 @@ static void plan(const char *blocks, const char *unit)
 	memset(&disk, 0, sizeof(disk));
 	disk.bytes = memory_zeroed(FRAMES_KEPT, AFTL_FRAME_BYTES);
 	disk.kept = 1;
-	disk.medium = (struct aftl_medium){
+	disk.medium = (struct aftl_backing){
 		.bytes = 1ULL << 50,
 		.read = medium_read,
 		.write = medium_write,
@@ -230,8 +230,8 @@ static void program(struct aftl_volume *volume, u32 page, u32 unit)
 	u32 i;
 
 	for (i = 0; i < geo->page_units; i++)
-		spare.word[i] = to_unit(unit + i);
-	CHECK_EQ(aftl_volume_program(volume, page, &spare), 0);
+		spare.word[i] = to_lpn(unit + i);
+	CHECK_EQ(aftl_volume_record_program(volume, page, &spare), 0);
 }
 
 /*
@@ -261,7 +261,7 @@ static void write_spots(struct aftl_volume *volume)
 		program(volume, spot_page(geo, spot) + geo->pages, spot_unit(geo, spot));
 	for (spot = 0; spot < SPOTS; spot++) {
 		program(volume, spot_page(geo, spot), spot_unit(geo, spot));
-		CHECK_EQ(aftl_volume_unmap(volume, to_unit(spot_unit(geo, spot) + 1), 1), 0);
+		CHECK_EQ(aftl_volume_record_discard(volume, to_lpn(spot_unit(geo, spot) + 1), 1), 0);
 	}
 	CHECK_EQ(aftl_volume_commit(volume), 0);
 }
@@ -274,11 +274,11 @@ static void check_spots(const struct aftl *ftl)
 
 	for (spot = 0; spot < SPOTS; spot++) {
 		u32 slot = spot_page(geo, spot) * geo->page_units;
-		aftl_unit_t unit = to_unit(spot_unit(geo, spot));
+		aftl_lpn_t lpn = to_lpn(spot_unit(geo, spot));
 
-		CHECK_EQ(from_slot(aftl_lookup(ftl, unit, &class)), slot);
-		unit = to_unit(spot_unit(geo, spot) + 1);
-		CHECK_EQ(from_slot(aftl_lookup(ftl, unit, &class)), from_slot(AFTL_NO_SLOT));
+		CHECK_EQ(from_ppn(aftl_lookup(ftl, lpn, &class)), slot);
+		lpn = to_lpn(spot_unit(geo, spot) + 1);
+		CHECK_EQ(from_ppn(aftl_lookup(ftl, lpn, &class)), from_ppn(AFTL_NO_PPN));
 	}
 }
 
@@ -330,7 +330,7 @@ static void crash_and_find(void)
 	CHECK_EQ(aftl_volume_format(&disk.medium, &disk.super, &error), 0);
 	CHECK_TEXT(error.text, "");
 	format_held = disk.most_held;
-	CHECK(!disk.super.stretches || disk.written < 256);
+	CHECK(!disk.super.lazy_tables || disk.written < 256);
 	volume = open_volume();
 	write_spots(volume);
 	aftl_volume_release(volume);
@@ -360,7 +360,7 @@ static void four_tebibytes(void)
 static void sixteen_tebibytes(void)
 {
 	plan("4096", "64KiB");
-	disk.super.stretches = true;
+	disk.super.lazy_tables = true;
 	crash_and_find();
 	CHECK(disk.written < 2 * SPOTS * 64);
 }
@@ -368,7 +368,7 @@ static void sixteen_tebibytes(void)
 static void four_that_are_begun(void)
 {
 	plan("1024", "64KiB");
-	disk.super.stretches = true;
+	disk.super.lazy_tables = true;
 	crash_and_find();
 	CHECK(disk.written < 2 * SPOTS * 64);
 }

@@ -27,9 +27,9 @@ static const struct aftl_counters *counters(void)
 	return test_counters(&durable.device);
 }
 
-static const struct aftl_sheets *sheets(void)
+static const struct aftl_cmt *sheets(void)
 {
-	return &durable.device.ftl->sheets;
+	return &durable.device.ftl->cmt;
 }
 
 /* Every unit has been written. */
@@ -38,8 +38,8 @@ static void begin(const char *policy)
 	u32 i;
 
 	small_volume_open(&durable, policy, shape);
-	CHECK_EQ(aftl_geometry(durable.device.ftl)->sheets, SHEETS);
-	CHECK_EQ(sheets()->kept, KEPT);
+	CHECK_EQ(aftl_geometry(durable.device.ftl)->trans_pages, SHEETS);
+	CHECK_EQ(sheets()->capacity, KEPT);
 	for (i = 0; i < durable.unit_count; i++)
 		CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, i, 1, 0, NULL), 0);
 	small_volume_work(&durable, 1, 300);
@@ -56,12 +56,12 @@ static u64 write_one(void)
 static u32 count_on_flash(void)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable.device.ftl);
-	aftl_slot_t slot;
+	aftl_ppn_t ppn;
 	u32 count = 0;
 	u32 i;
 
-	for (i = 0; i < geo->sheets; i++)
-		count += aftl_map_get(durable.device.ftl, to_unit(geo->units + i), &slot);
+	for (i = 0; i < geo->trans_pages; i++)
+		count += aftl_l2p_lookup(durable.device.ftl, to_lpn(geo->units + i), &ppn);
 	return count;
 }
 
@@ -71,7 +71,7 @@ static u32 count_written(void)
 	u32 i;
 
 	for (i = 0; i < durable.unit_count; i++)
-		count += aftl_map_get(durable.device.ftl, to_unit(i), &(aftl_slot_t){ 0 });
+		count += aftl_l2p_lookup(durable.device.ftl, to_lpn(i), &(aftl_ppn_t){ 0 });
 	return count;
 }
 
@@ -82,11 +82,11 @@ static void look_at_recovered(const char *policy)
 	CHECK_EQ(durable.recovery.mapped_units, count_written());
 	CHECK_RANGE(count_on_flash(), LEAVE / 2, LEAVE);
 	CHECK_EQ(sheets()->cached + count_on_flash(), SHEETS);
-	CHECK_EQ(sheets()->cached - sheets()->leaving, KEPT);
+	CHECK_EQ(sheets()->cached - sheets()->evicting, KEPT);
 	CHECK(write_one() >= (SHEETS - KEPT - LEAVE) / LEAVE * PROGRAM_NS);
 	CHECK_RANGE(counters()->programmed_map_units, SHEETS - KEPT - LEAVE, SHEETS);
-	CHECK(sheets()->cached - sheets()->leaving <= KEPT);
-	CHECK(sheets()->leaving <= LEAVE);
+	CHECK(sheets()->cached - sheets()->evicting <= KEPT);
+	CHECK(sheets()->evicting <= LEAVE);
 	durable_stop(&durable);
 }
 
@@ -151,7 +151,7 @@ static void a_die_is_dead(const char *policy)
 	small_volume_crash(&durable, policy);
 	test_wait(&durable.device, 1000000000);
 	CHECK_EQ(durable_settle(&durable), 0);
-	CHECK(sheets()->leaving < LEAVE / 2);
+	CHECK(sheets()->evicting < LEAVE / 2);
 	durable_close(&durable);
 }
 

@@ -83,10 +83,10 @@ static bool chance(struct life *life, u32 percent)
 static int try_device(const struct aftl_config *config, const char *policy,
 		      struct aftl_error *error)
 {
-	struct aftl_superblock super = { .config = *config };
+	struct aftl_volume_header super = { .config = *config };
 	struct test_device device;
 	struct aftl_geometry geo;
-	int ret = aftl_superblock_lay_out(&super, &geo, error);
+	int ret = aftl_volume_header_lay_out(&super, &geo, error);
 
 	if (ret)
 		return ret;
@@ -148,7 +148,7 @@ static void be_born(struct life *life)
 	life->other = draw_policy(life, &config);
 	if (durable_open_as(durable, &config, life->policy, chance(life, 50)))
 		tap_bail_out("no such device");
-	aftl_superblock_to_shard(&durable->super, below(life, (u32)config.shards));
+	aftl_volume_header_to_shard(&durable->super, below(life, (u32)config.shards));
 	life->unwritable = UNWRITABLE;
 	life->zones = (struct zone_stream){
 		.random = &life->random, .few = 1 + below(life, 6), .flushes = below(life, 25),
@@ -294,7 +294,7 @@ static u64 live(const struct feature_pair *pair, u64 seed, u64 change, enum disk
 
 	if (!life)
 		tap_bail_out("out of memory");
-	life->random = (struct aftl_random){ aftl_mix(seed) };
+	life->random = (struct aftl_random){ aftl_hash64(seed) };
 	life->pair = pair;
 	be_born(life);
 	succeeds(life, durable_format(&life->durable), "format");
@@ -322,7 +322,7 @@ static u64 live(const struct feature_pair *pair, u64 seed, u64 change, enum disk
 /* Fail at @samples of the changes, or at all if there are not more. */
 static void live_often(const struct feature_pair *pair, u64 seed, u64 samples)
 {
-	struct aftl_random random = { aftl_mix2(seed, pair->first * FEATURES_MAX + pair->second) };
+	struct aftl_random random = { aftl_hash64_pair(seed, pair->first * FEATURES_MAX + pair->second) };
 	u64 life = aftl_random_next(&random) >> 32;
 	u64 changes = live(pair, life, 0, DISK_CRASH_ALL);
 	u64 i;

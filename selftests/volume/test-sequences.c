@@ -383,8 +383,8 @@ static void collect(struct history *history)
 	u32 i;
 
 	for (i = 0; i < aftl_geometry(ftl)->luns; i++)
-		CHECK_EQ(aftl_collect(ftl, i), 0);
-	while (aftl_collecting(ftl) && test_step(&history->live.device))
+		CHECK_EQ(aftl_start_gc(ftl, i), 0);
+	while (aftl_luns_in_gc(ftl) && test_step(&history->live.device))
 		;
 	tally.collected += test_counters(&history->live.device)->gc_blocks > 0;
 }
@@ -508,7 +508,7 @@ static void restore(struct history *history, const char *policy, const char *oth
 	live->disk.flushes = 0;
 	history->policy = policy;
 	history->other = other;
-	history->random = (struct aftl_random){ aftl_mix(tally.histories) };
+	history->random = (struct aftl_random){ aftl_hash64(tally.histories) };
 }
 
 static void live_through(struct history *history)
@@ -665,7 +665,7 @@ static void name_history(struct history *history, u32 number, u32 length)
 
 static bool is_asked(const struct history *history, u32 number, u32 length)
 {
-	return history->all || aftl_mix2(number, history->mode) % sample_of[length] == 0;
+	return history->all || aftl_hash64_pair(number, history->mode) % sample_of[length] == 0;
 }
 
 static void all_of_length(struct history *history, u32 length)
@@ -695,7 +695,7 @@ static void draw_history(struct history *history, struct aftl_random *random)
 
 static void longer_histories(struct history *history)
 {
-	struct aftl_random random = { aftl_mix2(history->mode, LONGER_DRAWN) };
+	struct aftl_random random = { aftl_hash64_pair(history->mode, LONGER_DRAWN) };
 	u32 drawn = history->all ? 100 * LONGER_DRAWN : LONGER_DRAWN;
 	u32 i;
 

@@ -192,12 +192,12 @@ static void said_before_an_erase(void)
 	begin("baseline");
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	commit = aftl_volume_state(durable.volume)->commit;
-	aftl_erase_entry_take(&entry, durable.device.ftl, 0);
-	CHECK_EQ(aftl_volume_erase(durable.volume, 0, &entry), 0);
+	aftl_erase_entry_from_block(&entry, durable.device.ftl, 0);
+	CHECK_EQ(aftl_volume_record_erase(durable.volume, 0, &entry), 0);
 	CHECK_EQ(aftl_volume_state(durable.volume)->commit, commit);
 	entry.bad = true;
-	CHECK_EQ(aftl_volume_retire(durable.volume, 1, &entry), 0);
-	CHECK_EQ(aftl_volume_erase(durable.volume, 0, &entry), 0);
+	CHECK_EQ(aftl_volume_record_retire(durable.volume, 1, &entry), 0);
+	CHECK_EQ(aftl_volume_record_erase(durable.volume, 0, &entry), 0);
 	CHECK_EQ(aftl_volume_state(durable.volume)->commit, commit + 1);
 	durable_close(&durable);
 }
@@ -231,12 +231,12 @@ static void the_dead_one_was_first(void)
 	kill_die(1);
 	for (i = 0; i < each; i++) {
 		struct aftl_block *dead = &ftl->media.blocks[each + i];
-		struct aftl_block *keeper = aftl_parity_beside(ftl, dead);
+		struct aftl_block *keeper = aftl_parity_block_of(ftl, dead);
 
 		if (!keeper || keeper == dead || keeper->erases != dead->erases)
 			continue;
 		dead->parity = 1;
-		aftl_group_found(ftl);
+		aftl_superblock_sync_erases(ftl);
 		CHECK(!dead->parity && keeper->parity);
 		tried++;
 	}

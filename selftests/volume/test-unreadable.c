@@ -54,7 +54,7 @@ static void move_block(struct durable_device *durable, u32 block)
 	for (i = block; i < geo->blocks; i += geo->blocks_per_lun)
 		CHECK_EQ(aftl_fail_block(durable->device.ftl, i), 0);
 	for (i = 0; i < geo->luns; i++)
-		CHECK_EQ(aftl_collect(durable->device.ftl, i), 0);
+		CHECK_EQ(aftl_start_gc(durable->device.ftl, i), 0);
 	aftl_advance(durable->device.ftl, aftl_now(durable->device.ftl) + 1000000000);
 	durable_settle(durable);
 }
@@ -79,11 +79,11 @@ static void write_everything(struct durable_device *durable)
 static u32 block_of_lost(const struct durable_device *durable)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable->device.ftl);
-	u32 unit = aftl_seek_lost(durable->device.ftl, 0, geo->units - 1, true);
+	u32 unit = aftl_find_lost(durable->device.ftl, 0, geo->units - 1, true);
 	u32 class;
-	aftl_slot_t slot = aftl_lookup(durable->device.ftl, to_unit(unit), &class);
+	aftl_ppn_t ppn = aftl_lookup(durable->device.ftl, to_lpn(unit), &class);
 
-	return from_slot(slot) / geo->block_slots % geo->blocks_per_lun;
+	return from_ppn(ppn) / geo->block_ppns % geo->blocks_per_lun;
 }
 
 /* Lost units, and those that a load could still find to be lost, become fewer only. */
@@ -151,7 +151,7 @@ static void open_and_crash(struct durable_device *durable, u64 sector, struct af
 		work(durable, sector, 20);
 	crash_and_check(durable, random);
 	CHECK_EQ(aftl_lost_units(durable->device.ftl), 0);
-	CHECK_EQ(durable->recovery.super, sector < AFTL_FRAME_STATE * AFTL_FRAME_SECTORS);
+	CHECK_EQ(durable->recovery.header, sector < AFTL_FRAME_STATE * AFTL_FRAME_SECTORS);
 	durable->disk.unreadable[sector] = false;
 }
 

@@ -33,9 +33,9 @@ static void wear_sectors(struct durable_device *durable, u32 count, struct aftl_
 static void none_in_retired(const struct durable_device *durable)
 {
 	const struct aftl_media *media = aftl_media(durable->device.ftl);
-	u32 block = aftl_volume_displaced(durable->volume, 0);
+	u32 block = aftl_volume_next_remapped(durable->volume, 0);
 
-	for (; block != U32_MAX; block = aftl_volume_displaced(durable->volume, block + 1))
+	for (; block != U32_MAX; block = aftl_volume_next_remapped(durable->volume, block + 1))
 		CHECK(media->blocks[block].state != AFTL_BLOCK_BAD);
 }
 
@@ -54,7 +54,7 @@ static void check_all(struct durable_device *durable)
 static void crash(struct durable_device *durable, struct aftl_random *random)
 {
 	u64 tables = durable->super.layout.snapshot * AFTL_FRAME_SECTORS;
-	u32 sectors = AFTL_DISPLACED_COPIES * AFTL_FRAME_SECTORS;
+	u32 sectors = AFTL_REMAP_COPIES * AFTL_FRAME_SECTORS;
 
 	durable_crash(durable, (enum disk_crash)aftl_random_below(random, DISK_CRASHES), random);
 	memset(durable->disk.unreadable + tables, false, sectors);

@@ -7,8 +7,8 @@
 
 #include "core/base/encoding.h"
 #include "core/ftl/device.h"
-#include "core/keep/look.h"
-#include "core/keep/snapshot.h"
+#include "core/persist/volume-reader.h"
+#include "core/persist/snapshot.h"
 #include "lib/durable-device.h"
 #include "stream.h"
 #include "tap.h"
@@ -98,13 +98,13 @@ static u64 close_and_go_on(struct durable_device *durable)
 	u64 digest;
 
 	CHECK_EQ(test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	aftl_park(device->ftl);
+	aftl_quiesce(device->ftl);
 	CHECK_EQ(durable_work(durable, U32_MAX), 0);
 	CHECK_EQ(aftl_volume_close(durable->volume, device->ftl, &device->error), 0);
 	durable->digest = aftl_digest(device->ftl);
 	/* The medium stays as it was closed. */
 	durable->ret = -ESHUTDOWN;
-	aftl_unpark(device->ftl);
+	aftl_unquiesce(device->ftl);
 	digest = future_of(durable);
 	durable_stop(durable);
 	return digest;
@@ -139,16 +139,16 @@ static u64 block_books(const struct aftl *ftl, u32 index)
 {
 	const struct aftl_media *media = aftl_media(ftl);
 	const struct aftl_block *block = &media->blocks[index];
-	u32 first = aftl_device_page(media, block, 0);
-	u64 digest = aftl_mix2((u64)block->erases << 32 | block->wear,
+	u32 first = aftl_block_device_page(media, block, 0);
+	u64 digest = aftl_hash64_pair((u64)block->erases << 32 | block->wear,
 			       (u64)block->handle << 40 | (u64)block->programmed << 8 |
 			       block->bits << 2 |
 			       (block->state == AFTL_BLOCK_BAD));
 	u32 page;
 
 	for (page = first; block->programmed && page < first + media->geo->pages; page++)
-		digest = aftl_mix2(digest, *aftl_attr_at(media, page));
-	return block->programmed ? aftl_mix2(digest, block->opened_ns) : digest;
+		digest = aftl_hash64_pair(digest, *aftl_page_attr_at(media, page));
+	return block->programmed ? aftl_hash64_pair(digest, block->opened_ns) : digest;
 }
 
 static struct books books_of(const struct aftl *ftl)
@@ -159,13 +159,13 @@ static struct books books_of(const struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; i < geo->units; i++) {
-		aftl_slot_t slot = aftl_lookup(ftl, to_unit(i), &class);
+		aftl_ppn_t ppn = aftl_lookup(ftl, to_lpn(i), &class);
 
-		books.mapped += slot != AFTL_NO_SLOT;
-		books.map = aftl_mix2(books.map, (u64)from_slot(slot) << 2 | class);
+		books.mapped += ppn != AFTL_NO_PPN;
+		books.map = aftl_hash64_pair(books.map, (u64)from_ppn(ppn) << 2 | class);
 	}
 	for (i = 0; i < geo->blocks; i++)
-		books.media = aftl_mix2(books.media, block_books(ftl, i));
+		books.media = aftl_hash64_pair(books.media, block_books(ftl, i));
 	return books;
 }
 
@@ -255,7 +255,7 @@ static void other_policies_take_over(void)
 		const char *policy = aftl_policy_at(i)->name;
 
 		must(&durable, durable_start(&durable, policy, i % 2), policy);
-		CHECK_TEXT(aftl_volume_super(durable.volume)->policy, policy);
+		CHECK_TEXT(aftl_volume_get_header(durable.volume)->policy, policy);
 		CHECK_TEXT(aftl_volume_state(durable.volume)->policy, policy);
 		work(&durable, i, 200);
 		must(&durable, durable_shut(&durable), "close");
@@ -304,8 +304,8 @@ static int load_changed(struct durable_device *durable, const char *key, const c
 	ret = aftl_volume_load(durable->volume, type, &device->config, &device->ops, device, false,
 			       &device->ftl, &durable->recovery, &device->error);
 	if (!ret) {
-		aftl_volume_tick(durable->volume, 0, 0, 0);
-		CHECK_EQ(aftl_volume_begin(durable->volume, type, &device->config), 0);
+		aftl_volume_set_time(durable->volume, 0, 0, 0);
+		CHECK_EQ(aftl_volume_mark_in_use(durable->volume, type, &device->config), 0);
 	}
 	durable_stop(durable);
 	return ret;
@@ -325,8 +325,8 @@ static void parameters_change_or_not(void)
 	CHECK_EQ(load_changed(&durable, "program", "1ms"), 0);
 	must(&durable, aftl_volume_open(&volume, &durable.disk.medium, &durable.device.error),
 	     "open");
-	CHECK_EQ(aftl_volume_super(volume)->config.program, 1000000);
-	CHECK_EQ(aftl_volume_super(volume)->generation, 3);
+	CHECK_EQ(aftl_volume_get_header(volume)->config.program, 1000000);
+	CHECK_EQ(aftl_volume_get_header(volume)->generation, 3);
 	aftl_volume_release(volume);
 	durable_close(&durable);
 }
@@ -374,9 +374,9 @@ static void no_volume_of_such_a_shape(void)
 	CHECK_EQ(aftl_layout_init(&layout, &geo, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "32 units");
 	geo.page_units = 1;
-	geo.kept_units = U32_MAX - geo.slots;
+	geo.plp_entries = U32_MAX - geo.ppns;
 	CHECK_EQ(aftl_layout_init(&layout, &geo, &error), 0);
-	geo.kept_units++;
+	geo.plp_entries++;
 	CHECK_EQ(aftl_layout_init(&layout, &geo, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "lower buffer");
 }
@@ -416,7 +416,7 @@ static void a_shard_lives_as_a_device(void)
 
 	for (shard = 0; shard < 2; shard++) {
 		open_device(&durable, "approxftl", small_shards);
-		aftl_superblock_to_shard(&durable.super, shard);
+		aftl_volume_header_to_shard(&durable.super, shard);
 		must(&durable, durable_format(&durable), "format");
 		must(&durable, durable_start(&durable, "approxftl", false), "start");
 		aftl_shard_config(&own, &durable.super.config, shard);
@@ -424,9 +424,9 @@ static void a_shard_lives_as_a_device(void)
 		work(&durable, shard, 2000);
 		durable_stop(&durable);
 		must(&durable, durable_start(&durable, "baseline", true), "start after a crash");
-		CHECK(!memcmp(&aftl_volume_super(durable.volume)->config, &durable.super.config,
+		CHECK(!memcmp(&aftl_volume_get_header(durable.volume)->config, &durable.super.config,
 			      sizeof(own)));
-		CHECK_EQ(aftl_volume_super(durable.volume)->shard, shard);
+		CHECK_EQ(aftl_volume_get_header(durable.volume)->shard, shard);
 		work(&durable, 7, 500);
 		must(&durable, durable_shut(&durable), "close");
 		must(&durable, durable_start(&durable, "baseline", false), "start when closed");
@@ -440,25 +440,25 @@ static void a_shard_lives_as_a_device(void)
 
 static void shards_know_each_other(void)
 {
-	struct aftl_superblock first = { .uuid = "0123456789abcdef", .config.shards = 3 };
-	struct aftl_superblock own = first;
-	struct aftl_superblock other = first;
+	struct aftl_volume_header first = { .uuid = "0123456789abcdef", .config.shards = 3 };
+	struct aftl_volume_header own = first;
+	struct aftl_volume_header other = first;
 
-	CHECK(aftl_superblock_belongs(&first, &first, 0));
-	CHECK(!aftl_superblock_belongs(&first, &first, 1));
-	aftl_superblock_to_shard(&own, 2);
-	CHECK(aftl_superblock_nonce(&own) != aftl_superblock_nonce(&first));
-	CHECK(aftl_superblock_belongs(&own, &first, 2));
-	CHECK(!aftl_superblock_belongs(&own, &first, 1));
-	CHECK(!aftl_superblock_belongs(&first, &own, 2));
+	CHECK(aftl_volume_header_matches(&first, &first, 0));
+	CHECK(!aftl_volume_header_matches(&first, &first, 1));
+	aftl_volume_header_to_shard(&own, 2);
+	CHECK(aftl_volume_header_nonce(&own) != aftl_volume_header_nonce(&first));
+	CHECK(aftl_volume_header_matches(&own, &first, 2));
+	CHECK(!aftl_volume_header_matches(&own, &first, 1));
+	CHECK(!aftl_volume_header_matches(&first, &own, 2));
 	other.uuid[0]++;
-	CHECK(!aftl_superblock_belongs(&own, &other, 2));
+	CHECK(!aftl_volume_header_matches(&own, &other, 2));
 	other = first;
 	other.uuid[AFTL_UUID_BYTES - 1]++;
-	CHECK(!aftl_superblock_belongs(&own, &other, 2));
+	CHECK(!aftl_volume_header_matches(&own, &other, 2));
 	other = first;
 	other.config.shards = 4;
-	CHECK(!aftl_superblock_belongs(&own, &other, 2));
+	CHECK(!aftl_volume_header_matches(&own, &other, 2));
 }
 
 static void seal_super(u8 *bytes)
@@ -505,7 +505,7 @@ static void the_copy_helps(void)
 	CHECK_EQ(load_changed(&durable, "program", "1ms"), 0);
 	memset(durable.disk.bytes + 600, 0xff, 512);
 	CHECK_EQ(aftl_volume_open(&volume, &durable.disk.medium, &durable.device.error), 0);
-	CHECK_EQ(aftl_volume_super(volume)->generation, 2);
+	CHECK_EQ(aftl_volume_get_header(volume)->generation, 2);
 	aftl_volume_release(volume);
 	memset(durable.disk.bytes + AFTL_FRAME_BYTES + 600, 0xff, 512);
 	CHECK_EQ(open_again(&durable), -EUCLEAN);
@@ -520,7 +520,7 @@ static void change_halfway(struct durable_device *durable, u64 change, u32 progr
 	must(durable, durable_load(durable, durable->super.policy, false), "load");
 	durable->disk.power_off_at = durable->disk.changes + change;
 	durable->device.config.program = program;
-	CHECK(aftl_volume_begin(durable->volume, aftl_policy_find(durable->super.policy),
+	CHECK(aftl_volume_mark_in_use(durable->volume, aftl_policy_find(durable->super.policy),
 				&durable->device.config));
 	durable_crash(durable, DISK_CRASH_SECTORS, random);
 }
@@ -564,11 +564,11 @@ static bool is_begun(const struct durable_device *durable, u64 sector)
 	u64 frame = sector / AFTL_FRAME_SECTORS;
 	struct aftl_place place;
 
-	if (!layout->stretches || frame < layout->erases)
+	if (!layout->extent_table_frames || frame < layout->erases)
 		return true;
-	place = aftl_stretch_place(layout, aftl_stretch_of(layout, frame), 1);
+	place = aftl_extent_place(layout, aftl_extent_of(layout, frame), 1);
 	return durable->disk.bytes[place.sector * AFTL_SECTOR_BYTES + place.offset] >>
-		       aftl_stretch_of(layout, frame) % 8 & 1;
+		       aftl_extent_of(layout, frame) % 8 & 1;
 }
 
 static bool holds_something(const struct durable_device *durable, u64 sector)
@@ -594,7 +594,7 @@ static bool needs_snapshot(const struct durable_device *durable, u64 sector)
 	return (sector >= layout->spares * AFTL_FRAME_SECTORS &&
 		sector <= aftl_spare_place(layout, &geo, geo.blocks * geo.pages - 1).sector) ||
 	       (sector >= layout->discards * AFTL_FRAME_SECTORS &&
-		sector <= (geo.kept_units ? aftl_kept_place(layout, geo.kept_units - 1) :
+		sector <= (geo.plp_entries ? aftl_plp_entry_place(layout, geo.plp_entries - 1) :
 					    aftl_discard_place(layout, geo.units - 1)).sector);
 }
 
@@ -603,7 +603,7 @@ static void check_mended(struct durable_device *durable, enum area area, bool sc
 	const struct aftl_recovery *recovery = &durable->recovery;
 
 	CHECK_EQ(recovery->closed, area < AREA_STATE || (area == AREA_TABLES && !scan));
-	CHECK_EQ(recovery->super, area == AREA_SUPER);
+	CHECK_EQ(recovery->header, area == AREA_SUPER);
 	CHECK_EQ(recovery->state, area == AREA_STATE);
 	CHECK_EQ(recovery->tables, damaged);
 	if (area == AREA_SNAPSHOT)
@@ -692,7 +692,7 @@ static u32 count_begun(const struct durable_device *durable)
 	u64 frame = durable->super.layout.erases;
 	u32 begun = 0;
 
-	for (; frame < durable->super.layout.snapshot; frame += AFTL_STRETCH_FRAMES)
+	for (; frame < durable->super.layout.snapshot; frame += AFTL_EXTENT_FRAMES)
 		begun += is_begun(durable, frame * AFTL_FRAME_SECTORS);
 	return begun;
 }
@@ -737,10 +737,10 @@ static void write_and_flush(struct durable_device *durable, u32 first, u32 units
 	struct test_device *device = &durable->device;
 
 	CHECK_EQ(test_do(device, AFTL_OP_WRITE, first, units, 0, NULL), 0);
-	aftl_hurry(device->ftl, true);
+	aftl_set_draining(device->ftl, true);
 	while (aftl_busy(device->ftl) && test_step(device))
 		;
-	aftl_hurry(device->ftl, false);
+	aftl_set_draining(device->ftl, false);
 	CHECK_EQ(test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	durable_settle(durable);
 }
@@ -787,7 +787,7 @@ static void stretches_begin_in_a_crash(void)
 
 static u8 *table_of_stretches(struct durable_device *durable, u32 copy)
 {
-	struct aftl_place place = aftl_stretch_place(&durable->super.layout, 0, copy);
+	struct aftl_place place = aftl_extent_place(&durable->super.layout, 0, copy);
 
 	return durable->disk.bytes + place.sector * AFTL_SECTOR_BYTES;
 }
@@ -800,7 +800,7 @@ static void the_table_of_stretches_has_a_copy(void)
 
 	open_stretched(&durable);
 	durable_stop(&durable);
-	for (copy = 0; copy < AFTL_STRETCH_COPIES; copy++) {
+	for (copy = 0; copy < AFTL_EXTENT_COPIES; copy++) {
 		memset(table_of_stretches(&durable, copy), 0, AFTL_SECTOR_BYTES);
 		must(&durable, durable_start(&durable, "approxftl", false), "start");
 		CHECK_EQ(durable.recovery.tables, 1);
@@ -828,10 +828,10 @@ static void work_in_zones(struct durable_device *durable)
 				 NULL), 0);
 	CHECK_EQ(test_do(device, AFTL_OP_ZONE_RESET, zone_units, 0, 0, NULL), 0);
 	CHECK_EQ(test_do(device, AFTL_OP_ZONE_FINISH, 3 * zone_units, 0, 0, NULL), 0);
-	aftl_hurry(device->ftl, true);
+	aftl_set_draining(device->ftl, true);
 	while (aftl_busy(device->ftl) && test_step(device))
 		;
-	aftl_hurry(device->ftl, false);
+	aftl_set_draining(device->ftl, false);
 	durable_settle(durable);
 }
 
@@ -917,7 +917,7 @@ static void write_buffer(struct durable_device *durable)
 	device->level = 3;
 	CHECK_EQ(test_do(device, AFTL_OP_WRITE, 7, 1, AFTL_APPROX, NULL), 0);
 	device->level = 2;
-	device->hint = (struct aftl_hint){ .life = AFTL_LIFE_SHORT, .stream = 5 };
+	device->hint = (struct aftl_hint){ .life = AFTL_LIFETIME_SHORT, .stream = 5 };
 	CHECK_EQ(test_do(device, AFTL_OP_WRITE, 7, 1, AFTL_APPROX, NULL), 0);
 	CHECK_EQ(test_do(device, AFTL_OP_WRITE, 9, 1, AFTL_APPROX, NULL), 0);
 	CHECK_EQ(test_do(device, AFTL_OP_DISCARD, 9, 1, AFTL_PRECISE, NULL), 0);
@@ -928,15 +928,15 @@ static void write_buffer(struct durable_device *durable)
 static void check_buffered(struct durable_device *durable, u32 unit, u32 level)
 {
 	const struct aftl *ftl = durable->device.ftl;
-	struct aftl_buffered what = { 0 };
+	struct aftl_has_write_buffer what = { 0 };
 	u32 i;
 
 	CHECK(durable->buffered[unit]);
-	for (i = 0; i < aftl_tags(ftl) && from_unit(what.unit) != unit; i++)
-		CHECK(aftl_unprogrammed(ftl, i, &what));
-	CHECK_EQ(from_unit(what.unit), unit);
+	for (i = 0; i < aftl_tag_count(ftl) && from_lpn(what.lpn) != unit; i++)
+		CHECK(aftl_buffer_entry(ftl, i, &what));
+	CHECK_EQ(from_lpn(what.lpn), unit);
 	CHECK_EQ(what.level, level);
-	CHECK_EQ(what.hint.life, level ? AFTL_LIFE_SHORT : AFTL_LIFE_UNKNOWN);
+	CHECK_EQ(what.hint.life, level ? AFTL_LIFETIME_SHORT : AFTL_LIFETIME_UNKNOWN);
 	CHECK_EQ(what.hint.stream, level ? 5 : 0);
 }
 
@@ -957,13 +957,13 @@ static void a_safe_buffer_survives(void)
 	must(&durable, durable_start(&durable, "approxftl", false), "start");
 	CHECK(durable.recovery.closed);
 	CHECK_EQ(durable.recovery.mapped_units, 2);
-	CHECK_EQ(aftl_unit_level(durable.device.ftl, to_unit(7)), 2);
+	CHECK_EQ(aftl_lpn_level(durable.device.ftl, to_lpn(7)), 2);
 	durable_close(&durable);
 }
 
 static int keep_at(struct durable_device *durable, u32 tag, u32 unit)
 {
-	struct aftl_kept_entry entry = { .what.unit = to_unit(unit) };
+	struct aftl_plp_entry entry = { .what.lpn = to_lpn(unit) };
 	u64 offset;
 
 	return aftl_volume_persist_unit(durable->volume, tag, &entry, &offset);
@@ -973,8 +973,8 @@ static void end_data(struct durable_device *durable, int reused, int retired)
 {
 	struct aftl_erase_entry entry = { .erases = 1 };
 
-	CHECK_EQ(aftl_volume_erase(durable->volume, 0, &entry), reused);
-	CHECK_EQ(aftl_volume_retire(durable->volume, 1, &entry), retired);
+	CHECK_EQ(aftl_volume_record_erase(durable->volume, 0, &entry), reused);
+	CHECK_EQ(aftl_volume_record_retire(durable->volume, 1, &entry), retired);
 	/* Nor is a page programmed once more without an erase. */
 	CHECK_EQ(aftl_volume_commit_programs(durable->volume), reused);
 }
@@ -983,13 +983,13 @@ static void note_hidden(struct durable_device *durable, u16 hidden)
 {
 	struct aftl_spare spare = { .hidden = hidden };
 
-	CHECK_EQ(aftl_volume_program(durable->volume, 0, &spare), 0);
+	CHECK_EQ(aftl_volume_record_program(durable->volume, 0, &spare), 0);
 }
 
 /* All of them, and one comes free with the next commit. */
 static void take_places(struct durable_device *durable)
 {
-	u32 tags = aftl_tags(durable->device.ftl);
+	u32 tags = aftl_tag_count(durable->device.ftl);
 	u32 i;
 
 	for (i = 0; i < tags; i++)
@@ -1029,11 +1029,11 @@ static void hurry(struct durable_device *durable)
 	struct test_device *device = &durable->device;
 	u32 steps = 10000;
 
-	aftl_hurry(device->ftl, true);
+	aftl_set_draining(device->ftl, true);
 	while (steps-- && aftl_busy(device->ftl) && test_step(device))
 		;
 	CHECK(!aftl_busy(device->ftl));
-	aftl_hurry(device->ftl, false);
+	aftl_set_draining(device->ftl, false);
 	CHECK_EQ(durable_settle(durable), 0);
 }
 
@@ -1041,18 +1041,18 @@ static void hurry(struct durable_device *durable)
 static u32 write_late(struct durable_device *durable, struct aftl_spare *spare)
 {
 	const struct aftl *ftl = durable->device.ftl;
-	aftl_slot_t slot;
+	aftl_ppn_t ppn;
 	u32 class;
 
 	CHECK_EQ(test_do(&durable->device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL), 0);
 	hurry(durable);
 	CHECK_EQ(aftl_volume_commit(durable->volume), 0);
-	slot = aftl_lookup(ftl, to_unit(0), &class);
-	aftl_spare_take(spare, ftl, slot);
-	CHECK_EQ(from_slot(slot) % aftl_geometry(ftl)->block_slots, 0);
+	ppn = aftl_lookup(ftl, to_lpn(0), &class);
+	aftl_spare_from_page(spare, ftl, ppn);
+	CHECK_EQ(from_ppn(ppn) % aftl_geometry(ftl)->block_ppns, 0);
 	take_places(durable);
 	CHECK_EQ(keep_at(durable, 0, 0), -EAGAIN);
-	return from_slot(slot) / aftl_geometry(ftl)->page_units;
+	return from_ppn(ppn) / aftl_geometry(ftl)->page_units;
 }
 
 /* Its bytes are those of the older one. */
@@ -1060,8 +1060,8 @@ static void keep_unit(struct durable_device *durable, u32 page)
 {
 	u32 bytes = aftl_geometry(durable->device.ftl)->unit_bytes;
 	u32 page_units = aftl_geometry(durable->device.ftl)->page_units;
-	struct aftl_kept_entry entry = { .what.unit = to_unit(0) };
-	u64 from = aftl_volume_data_offset(durable->volume, to_slot(page * page_units));
+	struct aftl_plp_entry entry = { .what.lpn = to_lpn(0) };
+	u64 from = aftl_volume_data_offset(durable->volume, to_ppn(page * page_units));
 	u64 offset;
 
 	CHECK_EQ(aftl_volume_commit(durable->volume), 0);
@@ -1089,19 +1089,19 @@ static void what_dies_late_is_kept_before(void)
 	must(&durable, durable_start(&durable, "baseline", false), "start");
 	pages = aftl_geometry(durable.device.ftl)->pages;
 	page = write_late(&durable, &spare);
-	CHECK_EQ(aftl_volume_program(durable.volume, 20 * pages, &spare), 0);
-	CHECK_EQ(aftl_volume_erase(durable.volume, page / pages, &entry), 0);
+	CHECK_EQ(aftl_volume_record_program(durable.volume, 20 * pages, &spare), 0);
+	CHECK_EQ(aftl_volume_record_erase(durable.volume, page / pages, &entry), 0);
 	/* That made a place, which others take. */
 	aftl_volume_release_unit(durable.volume, 1);
 	CHECK_EQ(keep_at(&durable, 1, 9), 0);
 	CHECK_EQ(keep_at(&durable, 0, 0), -EAGAIN);
 	entry = (struct aftl_erase_entry){ .bad = true, .dead = true };
-	ret = aftl_volume_retire(durable.volume, 20, &entry);
+	ret = aftl_volume_record_retire(durable.volume, 20, &entry);
 	if (ret)
 		keep_unit(&durable, page);
-	CHECK_EQ(ret ? aftl_volume_retire(durable.volume, 20, &entry) : 0, 0);
+	CHECK_EQ(ret ? aftl_volume_record_retire(durable.volume, 20, &entry) : 0, 0);
 	/* Of the others nothing is written. */
-	CHECK_EQ(aftl_volume_unmap(durable.volume, to_unit(1), durable.unit_count - 1), 0);
+	CHECK_EQ(aftl_volume_record_discard(durable.volume, to_lpn(1), durable.unit_count - 1), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	durable_crash(&durable, DISK_CRASH_NOTHING, &random);
 	must(&durable, durable_start(&durable, "baseline", false), "start");
@@ -1145,8 +1145,8 @@ static void a_die_takes_what_was_overwritten(void)
 /* What waits for a place is kept anew before it has one. */
 static void what_is_kept_anew_counts(void)
 {
-	struct aftl_kept_entry late = { .what.unit = to_unit(0) };
-	struct aftl_kept_entry anew = late;
+	struct aftl_plp_entry late = { .what.lpn = to_lpn(0) };
+	struct aftl_plp_entry anew = late;
 	struct durable_device durable;
 	u64 offset;
 
@@ -1283,7 +1283,7 @@ static bool is_between_passes(const struct aftl *ftl)
 
 	for (i = 0; i < ftl->geo.blocks; i++)
 		if (ftl->media.blocks[i].state == AFTL_BLOCK_OPEN &&
-		    aftl_fine_due(&ftl->media, &ftl->media.blocks[i]) < pages)
+		    aftl_fine_pass_page(&ftl->media, &ftl->media.blocks[i]) < pages)
 			return true;
 	return false;
 }
@@ -1312,12 +1312,12 @@ static void crash_between_passes(struct durable_device *durable)
 static void note_a_part(struct aftl *ftl)
 {
 	struct aftl_block *block = ftl->media.blocks;
-	aftl_slot_t slot;
+	aftl_ppn_t ppn;
 
 	while (block->state != AFTL_BLOCK_CLOSED || block->frontier == ftl->geo.pages)
 		block++;
-	slot = aftl_page_slot(&ftl->media, block, aftl_fine_due(&ftl->media, block));
-	aftl_map_set(ftl, ftl->luns, block, to_unit(700), slot, AFTL_PRECISE);
+	ppn = aftl_page_ppn(&ftl->media, block, aftl_fine_pass_page(&ftl->media, block));
+	aftl_l2p_update(ftl, ftl->luns, block, to_lpn(700), ppn, AFTL_PRECISE);
 }
 
 /* Others have all that is free. */
@@ -1325,13 +1325,13 @@ static void take_what_is_free(struct aftl *ftl)
 {
 	struct aftl_block *block;
 
-	while ((block = aftl_supply_take(ftl, ftl->luns, 0)))
-		aftl_supply_open(ftl, block, AFTL_ORDER_FOGGY_FINE, 0);
+	while ((block = aftl_free_block_take(ftl, ftl->luns, 0)))
+		aftl_block_open(ftl, block, AFTL_ORDER_FOGGY_FINE, 0);
 }
 
 static void move_somewhere(struct durable_device *durable)
 {
-	CHECK_EQ(aftl_collect(durable->device.ftl, 0), 0);
+	CHECK_EQ(aftl_start_gc(durable->device.ftl, 0), 0);
 	test_wait(&durable->device, 1000000000);
 	CHECK(test_counters(&durable->device)->programmed_gc_units);
 	CHECK(test_counters(&durable->device)->array_erases);
@@ -1360,12 +1360,12 @@ static void room_between_two_passes(void)
 	for (noted = 2; noted--;) {
 		must(&durable, durable_start(&durable, "baseline", false), "start");
 		ftl = durable.device.ftl;
-		CHECK(!ftl->luns->refuge);
+		CHECK(!ftl->luns->fallback);
 		if (noted)
 			note_a_part(ftl);
 		take_what_is_free(ftl);
-		aftl_supply_resettle(ftl);
-		CHECK_EQ(!ftl->luns->refuge, noted);
+		aftl_block_manager_check_reserve(ftl);
+		CHECK_EQ(!ftl->luns->fallback, noted);
 		if (!noted)
 			move_somewhere(&durable);
 		durable_stop(&durable);
@@ -1481,14 +1481,14 @@ static void a_medium_that_failed_takes_no_notes(void)
 
 	open_device(&durable, "baseline", small);
 	must(&durable, durable_start(&durable, "baseline", false), "start");
-	CHECK_EQ(aftl_volume_program(durable.volume, 0, &spare), 0);
+	CHECK_EQ(aftl_volume_record_program(durable.volume, 0, &spare), 0);
 	durable.disk.fail_at = durable.disk.calls + 1;
 	CHECK_EQ(aftl_volume_commit(durable.volume), -EIO);
 	CHECK_EQ(aftl_volume_commit(durable.volume), -EIO);
-	CHECK_EQ(aftl_volume_program(durable.volume, 1, &spare), -EIO);
-	CHECK_EQ(aftl_volume_unmap(durable.volume, to_unit(0), 1), -EIO);
-	CHECK_EQ(aftl_volume_erase(durable.volume, 0, &entry), -EIO);
-	CHECK_EQ(aftl_volume_retire(durable.volume, 0, &entry), -EIO);
+	CHECK_EQ(aftl_volume_record_program(durable.volume, 1, &spare), -EIO);
+	CHECK_EQ(aftl_volume_record_discard(durable.volume, to_lpn(0), 1), -EIO);
+	CHECK_EQ(aftl_volume_record_erase(durable.volume, 0, &entry), -EIO);
+	CHECK_EQ(aftl_volume_record_retire(durable.volume, 0, &entry), -EIO);
 	durable_close(&durable);
 }
 
@@ -1635,9 +1635,9 @@ static void several_reads_are_under_way(bool closed)
 
 	open_used(&durable, closed);
 	CHECK_EQ(find_again(&durable, &expected), 0);
-	CHECK_EQ(durable.disk.most_reading, AFTL_LOOK_PARTS / 2 + 1);
+	CHECK_EQ(durable.disk.most_reading, AFTL_READER_CHUNKS / 2 + 1);
 	all = durable.disk.begun;
-	CHECK_RANGE(all, AFTL_LOOK_PARTS / 2 + 2, 20);
+	CHECK_RANGE(all, AFTL_READER_CHUNKS / 2 + 2, 20);
 	for (i = 1; i <= all; i += 3) {
 		durable.disk.begun = 0;
 		durable.disk.not_begun_at = i;
@@ -1701,7 +1701,7 @@ static int fail_for_a_while(struct durable_device *durable, u64 first, u64 calls
 		return ret;
 	}
 	durable_check(durable);
-	must(durable, aftl_volume_begin(durable->volume, aftl_policy_find("baseline"),
+	must(durable, aftl_volume_mark_in_use(durable->volume, aftl_policy_find("baseline"),
 					&durable->device.config), "begin");
 	durable_crash(durable, DISK_CRASH_ALL, &random);
 	return 0;
@@ -1802,7 +1802,7 @@ static void notes_commit_by_themselves(void)
 		aftl_volume_geometry(durable.volume)->pages;
 	flushes = durable.disk.flushes;
 	for (page = 0; page < pages; page += 64, count++)
-		CHECK_EQ(aftl_volume_program(durable.volume, page, &spare), 0);
+		CHECK_EQ(aftl_volume_record_program(durable.volume, page, &spare), 0);
 	CHECK_RANGE(durable.disk.flushes, flushes + 2, flushes + 10);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	durable_crash(&durable, DISK_CRASH_NOTHING, &random);
@@ -1838,10 +1838,10 @@ static void draw_spare(struct aftl_spare *spare, const struct aftl_geometry *geo
 	if (aftl_page_foggy(spare->attr))
 		spare->mapped = 0;
 	for (i = 0; i < geo->page_units; i++) {
-		spare->word[i] = aftl_word(to_unit((u32)aftl_random_below(random, geo->units)),
+		spare->word[i] = aftl_lpn_word(to_lpn((u32)aftl_random_below(random, geo->units)),
 					   aftl_page_class(spare->attr) ? 1 + i % 3 : 0);
-		spare->origin[i].lineage = (u16)aftl_random_next(random);
-		spare->origin[i].baked = (u16)aftl_random_next(random);
+		spare->origin[i].generation = (u16)aftl_random_next(random);
+		spare->origin[i].inherited = (u16)aftl_random_next(random);
 	}
 }
 
@@ -1890,15 +1890,15 @@ static void entries_come_back(void)
 	refuse_spare(&in, &geo);
 	in.order = AFTL_ORDER_FOGGY_FINE;
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_FOGGY, 0);
-	in.word[0] = to_unit(0);
+	in.word[0] = to_lpn(0);
 	in.mapped = 1;
 	refuse_spare(&in, &geo);
 	/* Precise data of a level, a level that there is not. */
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
-	in.word[0] = aftl_word(to_unit(0), 2);
+	in.word[0] = aftl_lpn_word(to_lpn(0), 2);
 	refuse_spare(&in, &geo);
 	in.attr = aftl_page_attr(AFTL_APPROX, AFTL_MODE_NORMAL, 0);
-	in.word[0] = aftl_word(to_unit(0), AFTL_LEVELS);
+	in.word[0] = aftl_lpn_word(to_lpn(0), AFTL_LEVELS);
 	refuse_spare(&in, &geo);
 	in.order = AFTL_ORDERS;
 	refuse_spare(&in, &geo);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "core/ftl/device.h"
-#include "core/keep/volume-device.h"
+#include "core/persist/volume-private.h"
 #include "lib/durable-device.h"
 #include "lib/zone-stream.h"
 #include "stream.h"
@@ -110,7 +110,7 @@ static bool small_enough(const struct aftl_config *config)
 	struct aftl_geometry geo;
 
 	return !aftl_geometry_init(&geo, config, &error) &&
-	       (u64)geo.slots * geo.unit_bytes <= MEDIA_MAX;
+	       (u64)geo.ppns * geo.unit_bytes <= MEDIA_MAX;
 }
 
 /* The least buffer that will do. */
@@ -150,7 +150,7 @@ static void be_born(struct life *life)
 		draw_config(life, &config);
 		if (!small_enough(&config) || !shrink_buffer(life->policy, &config) ||
 		    durable_open_as(&life->durable, &config, life->policy,
-				    aftl_mix2(config.seed, 3) % 3 == 0))
+				    aftl_hash64_pair(config.seed, 3) % 3 == 0))
 			continue;
 		if (!durable_format(&life->durable))
 			return;
@@ -203,10 +203,10 @@ static void note_work(const struct test_device *device)
 /* Nothing is in the buffer any more: a snapshot can be saved. */
 static void write_out(struct test_device *device)
 {
-	aftl_hurry(device->ftl, true);
+	aftl_set_draining(device->ftl, true);
 	while (aftl_busy(device->ftl) && test_step(device))
 		;
-	aftl_hurry(device->ftl, false);
+	aftl_set_draining(device->ftl, false);
 }
 
 static void end_work(struct life *life, bool on)
@@ -233,7 +233,7 @@ static void note_start(const struct durable_device *durable)
 
 	for (i = 0; i < durable->unit_count; i++)
 		tally.kept += durable->buffered[i] != 0;
-	tally.cut += !!durable->volume->dropped;
+	tally.cut += !!durable->volume->invalidated;
 	for (i = 0; i < aftl_geometry(durable->device.ftl)->zones; i++)
 		tally.full += aftl_zone_state(durable->device.ftl, i, &written) == AFTL_ZONE_FULL;
 }
@@ -248,14 +248,14 @@ static void check_room(const struct durable_device *durable)
 	u32 *blocks = calloc((size_t)ftl->geo.zones * ftl->geo.luns, sizeof(*blocks));
 	u32 i;
 
-	for (i = 0; i < ftl->geo.slots; i++) {
-		u32 zone = from_unit(aftl_unit_at(&ftl->media, to_slot(i))) / ftl->geo.zone_units;
-		u32 block = i / ftl->geo.block_slots;
-		bool first = !(i % ftl->geo.block_slots);
+	for (i = 0; i < ftl->geo.ppns; i++) {
+		u32 zone = from_lpn(aftl_ppn_lpn(&ftl->media, to_ppn(i))) / ftl->geo.zone_units;
+		u32 block = i / ftl->geo.block_ppns;
+		bool first = !(i % ftl->geo.block_ppns);
 		static bool counted;
 
 		counted &= !first;
-		if (counted || !aftl_slot_valid(&ftl->media, to_slot(i)))
+		if (counted || !aftl_ppn_valid(&ftl->media, to_ppn(i)))
 			continue;
 		counted = true;
 		CHECK_MSG(++blocks[zone * ftl->geo.luns + block / ftl->geo.blocks_per_lun] <=
@@ -293,7 +293,7 @@ static void session(struct life *life)
 
 static bool run_life(u64 seed)
 {
-	struct life life = { .random = { aftl_mix(seed) } };
+	struct life life = { .random = { aftl_hash64(seed) } };
 	u32 i;
 
 	life.tight = chance(&life, 50);

@@ -11,7 +11,7 @@ from typing import Any
 from selftests.lib.programs import TOP
 from selftests.sim.support import run
 
-HEADER = TOP / "dm-approxftl/core/keep/volume-format.h"
+HEADER = TOP / "dm-approxftl/core/persist/volume-format.h"
 DOCUMENT = TOP / "docs/volume-format.md"
 FRAME = 4096
 

@@ -5,7 +5,7 @@
 #ifndef AFTL_TRACE_REQUEST_H
 #define AFTL_TRACE_REQUEST_H
 
-#include "core/keep/record.h"
+#include "core/persist/record.h"
 
 /* Who said that a write may lose bits. The order is that of the names in trace_by_names. */
 enum trace_by {
@@ -49,7 +49,7 @@ enum trace_class {
  * @op: enum aftl_op
  * @class: index into the reader's class names
  * @by: enum trace_by, of a write
- * @life: enum aftl_life, of a write
+ * @life: enum aftl_lifetime, of a write
  * @fua: complete only when it is on flash
  * @preflush: what was written before is on flash before it begins
  */

@@ -20,13 +20,13 @@ static void make_head(u64 head[HEAD_WORDS], const struct payload *what)
 
 static u64 body_key(u64 seed, const struct payload *what)
 {
-	return aftl_mix2(aftl_mix2(seed, what->unit), what->sequence);
+	return aftl_hash64_pair(aftl_hash64_pair(seed, what->unit), what->sequence);
 }
 
 /* Word @i of a unit. */
 static u64 word_at(u32 i, const u64 head[HEAD_WORDS], u64 key)
 {
-	return htole64(i < BODY ? head[i % HEAD_WORDS] : aftl_mix(key + i));
+	return htole64(i < BODY ? head[i % HEAD_WORDS] : aftl_hash64(key + i));
 }
 
 void payload_fill(void *data, u32 bytes, u64 seed, const struct payload *what)

@@ -58,7 +58,7 @@
 #include <stdio.h>
 
 #include "data-tags.h"
-#include "core/keep/record.h"
+#include "core/persist/record.h"
 
 #define REPLAY_LOG_HEADER_BYTES 4096
 #define REPLAY_LOG_ENTRY_BYTES 72

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 
 #include "data-tags.h"
-#include "core/keep/record.h"
+#include "core/persist/record.h"
 
 /**
  * struct ticket - a request on its way

@@ -180,13 +180,13 @@ static bool name_fits(const char *wanted, const char *name)
 static bool fits(const struct class_rules *rules, const struct class_rule *rule,
 		 const struct trace_request *request, const char *name)
 {
-	u64 draw = aftl_mix2(rules->seed, request->offset / CLASS_RULE_SHARE_BYTES);
+	u64 draw = aftl_hash64_pair(rules->seed, request->offset / CLASS_RULE_SHARE_BYTES);
 
 	return (!rule->process || name_fits(rule->process, name)) &&
 	       request->offset >= rule->begin && request->offset + request->bytes <= rule->end &&
 	       request->bytes >= rule->least && request->bytes <= rule->most &&
 	       (rule->stream < 0 || rule->stream == request->stream) &&
-	       aftl_below(draw, RATIO_ONE) < rule->share;
+	       aftl_scale_draw(draw, RATIO_ONE) < rule->share;
 }
 
 void class_rules_apply(const struct class_rules *rules, struct trace_request *request,

@@ -37,7 +37,7 @@ int trace_change_init(struct trace_change *change, const struct trace_options *o
 static bool in_sample(const struct trace_change *change, const struct trace_request *request)
 {
 	return !change->sample || !request->bytes ||
-	       aftl_mix2(change->sample_seed, request->offset / TRACE_SAMPLE_BYTES) <
+	       aftl_hash64_pair(change->sample_seed, request->offset / TRACE_SAMPLE_BYTES) <
 	       change->sample;
 }
 

@@ -27,7 +27,7 @@ struct plan {
 	struct target_line line;
 	struct target_size size;
 	u64 sectors;
-	struct aftl_superblock super;
+	struct aftl_volume_header super;
 	bool made;
 };
 
@@ -155,7 +155,7 @@ static void print_json(const struct device_options *options, const struct plan *
 	json_u64(&json, "size_bytes", plan->sectors * TARGET_SECTOR);
 	json_u64(&json, "room_bytes", plan->size.sectors * TARGET_SECTOR);
 	json_u64(&json, "physical_bytes",
-		 (u64)shards->geo.slots * shards->count * shards->geo.unit_bytes);
+		 (u64)shards->geo.ppns * shards->count * shards->geo.unit_bytes);
 	json_u64(&json, "unit_bytes", shards->geo.unit_bytes);
 	json_u64(&json, "ftl_bytes", plan->size.memory_bytes);
 	json_string(&json, "store", plan->line.store);
@@ -201,7 +201,7 @@ static void print_plan(const struct device_options *options, const struct plan *
 static int make_volume(struct plan *plan, struct aftl_error *error)
 {
 	struct target_line *line = &plan->line;
-	struct aftl_superblock *super = &plan->super;
+	struct aftl_volume_header *super = &plan->super;
 
 	if (!on_volume(line))
 		return 0;

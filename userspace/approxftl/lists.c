@@ -4,7 +4,7 @@
  */
 #include "complain.h"
 #include "core/policy/policy.h"
-#include "core/policy/settings.h"
+#include "core/policy/param-registry.h"
 #include "device-verbs.h"
 #include "option-rows.h"
 #include "text-table.h"

@@ -22,7 +22,7 @@ static int refuse_volume(const struct medium_file *file, struct aftl_volume *vol
 	char what[64 + UUID_TEXT_SIZE] = "is a volume already, ";
 	size_t used = strlen(what);
 
-	uuid_print(aftl_volume_super(volume)->uuid, what + used);
+	uuid_print(aftl_volume_get_header(volume)->uuid, what + used);
 	aftl_volume_release(volume);
 	return refuse(file, what, error);
 }
@@ -124,7 +124,7 @@ u64 medium_place(u64 bytes, u32 index)
 {
 	u64 places = (bytes - 2ULL * MEDIUM_END_BYTES) / MEDIUM_PLACE_BYTES;
 
-	return MEDIUM_END_BYTES + aftl_mix2(bytes, index) % places * MEDIUM_PLACE_BYTES;
+	return MEDIUM_END_BYTES + aftl_hash64_pair(bytes, index) % places * MEDIUM_PLACE_BYTES;
 }
 
 static bool all_zero(const u8 *bytes, u32 size)

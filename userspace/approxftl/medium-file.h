@@ -6,7 +6,7 @@
 #define AFTL_MEDIUM_FILE_H
 
 #include "progress.h"
-#include "core/keep/volume.h"
+#include "core/persist/volume.h"
 
 /**
  * struct medium_file - an open medium
@@ -24,7 +24,7 @@
  * @made: it was not there before
  */
 struct medium_file {
-	struct aftl_medium medium;
+	struct aftl_backing medium;
 	struct medium_file *whole;
 	const char *path;
 	struct progress progress;

@@ -5,7 +5,7 @@
 #ifndef AFTL_UUID_H
 #define AFTL_UUID_H
 
-#include "core/keep/volume-format.h"
+#include "core/persist/volume-format.h"
 
 #define UUID_TEXT_SIZE 37
 

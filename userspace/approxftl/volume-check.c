@@ -37,7 +37,7 @@ struct patient {
 	u32 before;
 	struct aftl_recovery recovery;
 	bool loaded;
-	aftl_slot_t *slots;
+	aftl_ppn_t *slots;
 	u32 *erases;
 };
 
@@ -61,7 +61,7 @@ struct checkup {
 	const struct device_options *options;
 	struct medium_file whole;
 	struct patient now;
-	struct aftl_superblock super;
+	struct aftl_volume_header super;
 	struct aftl_recovery total;
 	u32 open;
 	u32 unloaded;
@@ -81,7 +81,7 @@ static bool has_shards(const struct checkup *checkup)
 static void find(struct checkup *checkup, const char *sentence)
 {
 	char text[256];
-	u32 shard = aftl_volume_super(checkup->now.volume)->shard;
+	u32 shard = aftl_volume_get_header(checkup->now.volume)->shard;
 
 	if (has_shards(checkup))
 		scnprintf(text, sizeof(text), "shard %u: %s", shard, sentence);
@@ -111,17 +111,17 @@ static void cannot_read(struct checkup *checkup, u64 frame, int ret)
 
 /* Superblock and its copy */
 
-static int check_super(struct checkup *checkup, u32 copy, struct aftl_superblock *super,
+static int check_super(struct checkup *checkup, u32 copy, struct aftl_volume_header *super,
 		       u8 bytes[AFTL_FRAME_BYTES])
 {
-	const struct aftl_medium *medium = &checkup->now.file.medium;
+	const struct aftl_backing *medium = &checkup->now.file.medium;
 	struct aftl_error error = { "" };
 	int ret = medium->read(medium->host, (u64)copy * AFTL_FRAME_BYTES, bytes,
 			       AFTL_FRAME_BYTES);
 
 	if (ret)
 		cannot_read(checkup, copy, ret);
-	else if (aftl_superblock_decode(super, bytes, &error))
+	else if (aftl_volume_header_decode(super, bytes, &error))
 		find_that(checkup, "%s: %.100s", copy ? "copy of the superblock" : "superblock",
 			  error.text);
 	return ret == -EINTR ? ret : 0;
@@ -129,7 +129,7 @@ static int check_super(struct checkup *checkup, u32 copy, struct aftl_superblock
 
 static int check_supers(struct checkup *checkup)
 {
-	struct aftl_superblock super[2] = { { .generation = 0 } };
+	struct aftl_volume_header super[2] = { { .generation = 0 } };
 	u8 bytes[2][AFTL_FRAME_BYTES];
 	int ret = check_super(checkup, 0, &super[0], bytes[0]);
 
@@ -150,13 +150,13 @@ static int check_supers(struct checkup *checkup)
 /* The table that tells of stretches is in front of them. */
 static bool was_written(const struct checkup *checkup, u64 frame)
 {
-	return frame < aftl_volume_super(checkup->now.volume)->layout.erases ||
-	       aftl_volume_begun(checkup->now.volume, frame);
+	return frame < aftl_volume_get_header(checkup->now.volume)->layout.erases ||
+	       aftl_volume_frame_initialised(checkup->now.volume, frame);
 }
 
 static void check_frames(struct checkup *checkup, const u8 *bytes, u64 first, u32 frames)
 {
-	u32 nonce = aftl_superblock_nonce(aftl_volume_super(checkup->now.volume));
+	u32 nonce = aftl_volume_header_nonce(aftl_volume_get_header(checkup->now.volume));
 	u64 sector = first * AFTL_FRAME_SECTORS;
 	u64 end = sector + (u64)frames * AFTL_FRAME_SECTORS;
 
@@ -170,7 +170,7 @@ static void check_frames(struct checkup *checkup, const u8 *bytes, u64 first, u3
 /* Frames that cannot be read together are read one by one. */
 static int check_turn(struct checkup *checkup, u64 first, u32 frames)
 {
-	const struct aftl_medium *medium = &checkup->now.file.medium;
+	const struct aftl_backing *medium = &checkup->now.file.medium;
 	static u8 bytes[TURN_FRAMES * AFTL_FRAME_BYTES];
 	int ret = medium->read(medium->host, first * AFTL_FRAME_BYTES, bytes,
 			       frames * AFTL_FRAME_BYTES);
@@ -187,7 +187,7 @@ static int check_turn(struct checkup *checkup, u64 first, u32 frames)
 
 static int check_tables(struct checkup *checkup)
 {
-	const struct aftl_layout *layout = &aftl_volume_super(checkup->now.volume)->layout;
+	const struct aftl_layout *layout = &aftl_volume_get_header(checkup->now.volume)->layout;
 	u64 frame = AFTL_FRAME_TABLES;
 	int ret = 0;
 
@@ -214,7 +214,7 @@ static const struct aftl_host_ops ops = {
 static int load(struct checkup *checkup, bool scan, struct aftl **ftl,
 		struct aftl_recovery *recovery, struct aftl_error *error)
 {
-	const struct aftl_superblock *super = aftl_volume_super(checkup->now.volume);
+	const struct aftl_volume_header *super = aftl_volume_get_header(checkup->now.volume);
 	const struct aftl_policy_type *type = aftl_policy_find(super->policy);
 
 	if (!type)
@@ -232,7 +232,7 @@ static void remember_device(struct checkup *checkup, const struct aftl *ftl)
 	checkup->now.slots = memory_zeroed(geo->units, sizeof(*checkup->now.slots));
 	checkup->now.erases = memory_zeroed(geo->blocks, sizeof(*checkup->now.erases));
 	for (i = 0; i < geo->units; i++)
-		checkup->now.slots[i] = aftl_lookup(ftl, to_unit(i), &class);
+		checkup->now.slots[i] = aftl_lookup(ftl, to_lpn(i), &class);
 	for (i = 0; i < geo->blocks; i++)
 		checkup->now.erases[i] = aftl_media(ftl)->blocks[i].erases;
 }
@@ -240,15 +240,15 @@ static void remember_device(struct checkup *checkup, const struct aftl *ftl)
 static void list_lost(struct checkup *checkup, const struct aftl *ftl)
 {
 	u32 units = aftl_geometry(ftl)->units;
-	u32 unit = aftl_seek_lost(ftl, 0, units, true);
+	u32 unit = aftl_find_lost(ftl, 0, units, true);
 
 	for (; unit < units && checkup->lost_runs < RUNS_LISTED; checkup->lost_runs++) {
 		u32 *run = checkup->lost[checkup->lost_runs];
 
 		run[0] = unit;
-		run[2] = aftl_volume_super(checkup->now.volume)->shard;
-		run[1] = aftl_seek_lost(ftl, unit, units, false) - unit;
-		unit = aftl_seek_lost(ftl, unit + run[1], units, true);
+		run[2] = aftl_volume_get_header(checkup->now.volume)->shard;
+		run[1] = aftl_find_lost(ftl, unit, units, false) - unit;
+		unit = aftl_find_lost(ftl, unit + run[1], units, true);
 	}
 }
 
@@ -279,12 +279,12 @@ static void compare_units(struct checkup *checkup, const struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; i < aftl_geometry(ftl)->units; i++) {
-		aftl_slot_t slot = aftl_lookup(ftl, to_unit(i), &class);
+		aftl_ppn_t ppn = aftl_lookup(ftl, to_lpn(i), &class);
 
-		if (slot != checkup->now.slots[i])
+		if (ppn != checkup->now.slots[i])
 			find_that(checkup,
 				  "unit %u: slot %u by the snapshot, slot %u by the tables", i,
-				  from_slot(slot), from_slot(checkup->now.slots[i]));
+				  from_ppn(ppn), from_ppn(checkup->now.slots[i]));
 	}
 }
 
@@ -333,17 +333,17 @@ static int mend(struct checkup *checkup, const struct aftl *ftl,
 {
 	int ret;
 
-	aftl_volume_tick(checkup->now.volume, aftl_now(ftl), aftl_age_ns(ftl),
+	aftl_volume_set_time(checkup->now.volume, aftl_now(ftl), aftl_age_ns(ftl),
 			 aftl_policy_memory(ftl));
-	ret = aftl_volume_mend(checkup->now.volume);
+	ret = aftl_volume_repair(checkup->now.volume);
 	if (ret)
 		return aftl_fail(error, ret, "the volume could not be written: %s",
 				 strerror(-ret));
 	checkup->total.tables += recovery->tables;
-	checkup->total.super |= recovery->super;
+	checkup->total.header |= recovery->header;
 	checkup->total.state |= recovery->state;
 	aftl_fail(&checkup->repaired, 0, "repaired: %u sectors of tables%s%s",
-		  checkup->total.tables, checkup->total.super ? ", superblock" : "",
+		  checkup->total.tables, checkup->total.header ? ", superblock" : "",
 		  checkup->total.state ? ", state" : "");
 	return 0;
 }
@@ -359,7 +359,7 @@ static int repair(struct checkup *checkup)
 	checkup->now.volume = NULL;
 	ret = aftl_volume_open(&checkup->now.volume, &checkup->now.file.medium, &error);
 	if (!ret && checkup->options->give_up)
-		aftl_volume_give_up(checkup->now.volume);
+		aftl_volume_ignore_damage(checkup->now.volume);
 	if (!ret)
 		ret = load(checkup, checkup->options->scan, &ftl, &recovery, &error);
 	if (!ret)
@@ -420,7 +420,7 @@ static int open_shard(struct checkup *checkup, u32 index, struct aftl_error *err
 	medium_file_part(&checkup->now.file, &checkup->whole,
 			 aftl_shard_offset(&checkup->super.layout, index));
 	ret = aftl_volume_open(&checkup->now.volume, &checkup->now.file.medium, &cause);
-	if (!ret && !aftl_superblock_belongs(aftl_volume_super(checkup->now.volume),
+	if (!ret && !aftl_volume_header_matches(aftl_volume_get_header(checkup->now.volume),
 					     &checkup->super, index))
 		ret = aftl_fail(&cause, -EUCLEAN, "it is of another device");
 	if (!ret)
@@ -437,7 +437,7 @@ static int find_shards(struct checkup *checkup, struct aftl_error *error)
 	u32 i;
 	int ret = 0;
 
-	checkup->super = *aftl_volume_super(checkup->now.volume);
+	checkup->super = *aftl_volume_get_header(checkup->now.volume);
 	if (checkup->super.shard)
 		return aftl_fail(error, -EUCLEAN,
 				 "this is shard %u of a device, of which the first is not here",

@@ -28,7 +28,7 @@ struct dump {
 	const struct device_options *options;
 	struct medium_file whole;
 	struct medium_file file;
-	struct aftl_superblock super;
+	struct aftl_volume_header super;
 	struct aftl_geometry geo;
 	struct json_writer json;
 	u64 frame;
@@ -41,7 +41,7 @@ struct dump {
 
 static void take_frame(struct dump *dump, u64 number)
 {
-	u32 nonce = aftl_superblock_nonce(&dump->super);
+	u32 nonce = aftl_volume_header_nonce(&dump->super);
 	u32 i;
 
 	dump->ret = dump->file.medium.read(&dump->file, number * AFTL_FRAME_BYTES, dump->bytes,
@@ -71,11 +71,11 @@ static bool is_begun(struct dump *dump, u64 frame)
 	u64 stretch;
 	u32 copy;
 
-	if (!layout->stretches || frame < layout->erases)
+	if (!layout->extent_table_frames || frame < layout->erases)
 		return true;
-	stretch = aftl_stretch_of(layout, frame);
-	for (copy = 0; dump->stretch != stretch + 1 && copy < AFTL_STRETCH_COPIES; copy++) {
-		const u8 *byte = written_at(dump, aftl_stretch_place(layout, stretch, copy));
+	stretch = aftl_extent_of(layout, frame);
+	for (copy = 0; dump->stretch != stretch + 1 && copy < AFTL_EXTENT_COPIES; copy++) {
+		const u8 *byte = written_at(dump, aftl_extent_place(layout, stretch, copy));
 
 		dump->begun = (copy && dump->begun) || (byte && *byte >> stretch % 8 & 1);
 	}
@@ -264,8 +264,8 @@ static const char *class_word(u16 attr)
 
 static u32 slot_level(const struct aftl_spare *spare, u32 i)
 {
-	return from_unit(spare->word[i]) == from_unit(AFTL_NO_UNIT) ?
-		       AFTL_PRECISE : aftl_word_level(spare->word[i], spare->attr);
+	return from_lpn(spare->word[i]) == from_lpn(AFTL_NO_LPN) ?
+		       AFTL_PRECISE : aftl_lpn_word_level(spare->word[i], spare->attr);
 }
 
 /* What is behind the last unit is the map. */
@@ -274,10 +274,10 @@ static bool is_sheet(const struct dump *dump, u32 unit)
 	return unit >= dump->geo.units;
 }
 
-static void json_unit(struct dump *dump, aftl_unit_t word)
+static void json_unit(struct dump *dump, aftl_lpn_t word)
 {
-	u32 unit = from_unit(aftl_word_unit(word));
-	bool empty = from_unit(word) == from_unit(AFTL_NO_UNIT);
+	u32 unit = from_lpn(aftl_lpn_word_lpn(word));
+	bool empty = from_lpn(word) == from_lpn(AFTL_NO_LPN);
 
 	if (empty || is_sheet(dump, unit))
 		json_null(&dump->json, "unit");
@@ -299,7 +299,7 @@ static void json_slots(struct dump *dump, u32 page, const struct aftl_spare *spa
 		json_u64(&dump->json, "level", slot_level(spare, i));
 		json_bool(&dump->json, "mapped", spare->mapped >> i & 1);
 		json_bool(&dump->json, "lost", spare->lost >> i & 1);
-		json_u64(&dump->json, "baked_errors", spare->origin[i].baked);
+		json_u64(&dump->json, "baked_errors", spare->origin[i].inherited);
 		json_end_object(&dump->json);
 	}
 	json_end_array(&dump->json);
@@ -315,7 +315,7 @@ static void json_page(struct dump *dump, u32 page, const struct aftl_spare *spar
 	json_u64(json, "erases", spare->erases);
 	json_string(json, "class", class_word(spare->attr));
 	json_u64(json, "mode", aftl_page_mode(spare->attr));
-	json_u64(json, "reprograms", aftl_page_again(spare->attr));
+	json_u64(json, "reprograms", aftl_page_reprograms(spare->attr));
 	json_u64(json, "opened_ns", spare->opened_ns);
 	json_u64(json, "hour", (u64)spare->first_hour + spare->hours);
 	json_u64(json, "order", spare->order);
@@ -332,9 +332,9 @@ static void print_page(const struct dump *dump, u32 page, const struct aftl_spar
 	       page % dump->geo.pages, (unsigned long long)spare->seq, spare->erases,
 	       class_word(spare->attr), aftl_page_mode(spare->attr));
 	for (i = 0; i < dump->geo.page_units; i++) {
-		u32 unit = from_unit(aftl_word_unit(spare->word[i]));
+		u32 unit = from_lpn(aftl_lpn_word_lpn(spare->word[i]));
 
-		if (unit == from_unit(AFTL_NO_UNIT))
+		if (unit == from_lpn(AFTL_NO_LPN))
 			printf(" -");
 		else if (is_sheet(dump, unit))
 			printf(" sheet-%u", unit - dump->geo.units);
@@ -377,7 +377,7 @@ static bool holds_unit(const struct dump *dump, const struct aftl_spare *spare, 
 	u32 i;
 
 	for (i = 0; i < dump->geo.page_units; i++)
-		if (from_unit(aftl_word_unit(spare->word[i])) == unit)
+		if (from_lpn(aftl_lpn_word_lpn(spare->word[i])) == unit)
 			return true;
 	return false;
 }
@@ -510,10 +510,10 @@ static int find_super(struct dump *dump, struct aftl_error *error)
 			code = aftl_fail(copy ? &second : error, code, "cannot be read: %s",
 					 strerror(-code));
 		else
-			code = aftl_superblock_decode(&dump->super, dump->bytes,
+			code = aftl_volume_header_decode(&dump->super, dump->bytes,
 						      copy ? &second : error);
 		if (!code)
-			return aftl_superblock_lay_out(&dump->super, &dump->geo, error);
+			return aftl_volume_header_lay_out(&dump->super, &dump->geo, error);
 		ret = copy ? ret : code;
 	}
 	return ret;

@@ -29,7 +29,7 @@
  */
 struct making {
 	const struct device_options *options;
-	struct aftl_superblock super;
+	struct aftl_volume_header super;
 	struct aftl_geometry geo;
 	bool fixed_blocks;
 	struct medium_file file;
@@ -93,12 +93,12 @@ static int lay_out(struct making *making, struct aftl_error *error)
 	const struct aftl_layout *layout = &making->super.layout;
 	int ret;
 
-	making->super.stretches = false;
-	ret = aftl_superblock_lay_out(&making->super, &making->geo, error);
+	making->super.lazy_tables = false;
+	ret = aftl_volume_header_lay_out(&making->super, &making->geo, error);
 	if (ret || layout->snapshot - layout->erases <= FRAMES_WRITTEN)
 		return ret;
-	making->super.stretches = true;
-	return aftl_superblock_lay_out(&making->super, &making->geo, error);
+	making->super.lazy_tables = true;
+	return aftl_volume_header_lay_out(&making->super, &making->geo, error);
 }
 
 static u64 volume_bytes(const struct making *making)
@@ -127,7 +127,7 @@ static int fit_blocks(struct making *making, struct aftl_error *error)
 
 	if (ret)
 		return ret;
-	blocks = bytes / ((u64)making->geo.slots / standard * making->geo.unit_bytes *
+	blocks = bytes / ((u64)making->geo.ppns / standard * making->geo.unit_bytes *
 			  making->super.config.shards + 1);
 	blocks = min(blocks, aftl_param_at(aftl_param_find("blocks"))->largest);
 	while (blocks && !fits(making, blocks, bytes))
@@ -207,12 +207,12 @@ static int wipe_shards(struct making *making, struct aftl_error *error)
 static int format_shard(struct making *making, u32 index, struct aftl_error *error)
 {
 	struct medium_file *file = &making->file;
-	struct aftl_superblock super = making->super;
+	struct aftl_volume_header super = making->super;
 	struct medium_file part;
 	int ret;
 
 	medium_file_part(&part, file, aftl_shard_offset(&super.layout, index));
-	aftl_superblock_to_shard(&super, index);
+	aftl_volume_header_to_shard(&super, index);
 	ret = aftl_volume_format(&part.medium, &super, error);
 	if (!index)
 		making->super = super;
@@ -242,7 +242,7 @@ static int write_volume(struct making *making, struct aftl_error *error)
 		return ret;
 	file->moved = 0;
 	progress_begin(&file->progress, PROGRESS_ON_TERMINAL, "bytes",
-		       making->super.stretches ? 0 :
+		       making->super.lazy_tables ? 0 :
 		       making->super.config.shards * (layout->snapshot - layout->erases) *
 		       AFTL_FRAME_BYTES);
 	ret = format_shards(making, error);
@@ -310,7 +310,7 @@ static bool holds_volume(const struct medium_file *file)
 	return ret != -ENODATA && ret != -EMEDIUMTYPE;
 }
 
-int volume_ensure(const char *path, struct aftl_superblock *super, bool *made,
+int volume_ensure(const char *path, struct aftl_volume_header *super, bool *made,
 		  struct aftl_error *error)
 {
 	struct making making = { .super = *super };

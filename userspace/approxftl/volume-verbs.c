@@ -33,7 +33,7 @@ enum exit_code volume_failed(const struct device_options *options, const char *p
 
 /* Superblock */
 
-void volume_json_super(struct json_writer *json, const struct aftl_superblock *super)
+void volume_json_super(struct json_writer *json, const struct aftl_volume_header *super)
 {
 	const struct aftl_layout *layout = &super->layout;
 	char uuid[UUID_TEXT_SIZE];
@@ -57,7 +57,7 @@ void volume_json_super(struct json_writer *json, const struct aftl_superblock *s
 }
 
 /* What the profile does not say by itself. */
-static void print_changes(const struct aftl_superblock *super)
+static void print_changes(const struct aftl_volume_header *super)
 {
 	struct aftl_config profile;
 	struct aftl_error error;
@@ -75,7 +75,7 @@ static void print_changes(const struct aftl_superblock *super)
 	}
 }
 
-void volume_print_super(const struct aftl_superblock *super)
+void volume_print_super(const struct aftl_volume_header *super)
 {
 	char uuid[UUID_TEXT_SIZE];
 

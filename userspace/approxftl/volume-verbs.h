@@ -13,8 +13,8 @@ enum exit_code volume_failed(const struct device_options *options, const char *p
 			     const struct aftl_error *error);
 
 /* Names of the superblock: into an open JSON object, or as lines for a person. */
-void volume_json_super(struct json_writer *json, const struct aftl_superblock *super);
-void volume_print_super(const struct aftl_superblock *super);
+void volume_json_super(struct json_writer *json, const struct aftl_volume_header *super);
+void volume_print_super(const struct aftl_volume_header *super);
 
 /**
  * volume_ensure() - the volume on a block device, made there if the device is empty
@@ -27,7 +27,7 @@ void volume_print_super(const struct aftl_superblock *super);
  * stays as it is. Return: 0; -EEXIST with what else the device holds; -EBUSY, -EROFS, -ENOSPC,
  * -EINTR, or what else went wrong.
  */
-int __must_check volume_ensure(const char *path, struct aftl_superblock *super, bool *made,
+int __must_check volume_ensure(const char *path, struct aftl_volume_header *super, bool *made,
 			       struct aftl_error *error);
 
 #endif

@@ -150,7 +150,7 @@ enum app_purpose {
 
 static inline u64 app_draw(const struct app_setup *setup, enum app_purpose purpose, u64 index)
 {
-	return aftl_mix2(aftl_mix2(setup->seed, purpose), index);
+	return aftl_hash64_pair(aftl_hash64_pair(setup->seed, purpose), index);
 }
 
 /* What rounding may add up to. */

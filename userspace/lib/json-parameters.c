@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "core/policy/settings.h"
+#include "core/policy/param-registry.h"
 #include "json-parameters.h"
 
 /* Counts of something that is no piece. */

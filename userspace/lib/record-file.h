@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "core/keep/record.h"
+#include "core/persist/record.h"
 
 struct record_reader;
 struct record_writer;

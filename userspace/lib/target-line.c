@@ -225,7 +225,7 @@ static u64 units_of_each(const struct target_line *line, const struct aftl_geome
 			 u64 sectors)
 {
 	u64 units = DIV_ROUND_UP(sectors, geo->unit_bytes / TARGET_SECTOR);
-	u64 run = line->config.shards > 1 ? 1ULL << aftl_shard_run_shift(geo) : 1;
+	u64 run = line->config.shards > 1 ? 1ULL << aftl_shard_chunk_shift(geo) : 1;
 
 	return DIV_ROUND_UP(units, run * line->config.shards) * run;
 }
@@ -259,7 +259,7 @@ static int enough_blocks(const struct target_line *line, u64 sectors, u64 *block
 	units = units_of_each(line, &geo, sectors);
 	units = (u64)(((__uint128_t)units * 10000 + 9999 - line->config.op) /
 		      (10000 - line->config.op));
-	*blocks = max(DIV_ROUND_UP(units, (u64)geo.slots), (u64)1);
+	*blocks = max(DIV_ROUND_UP(units, (u64)geo.ppns), (u64)1);
 	return 0;
 }
 

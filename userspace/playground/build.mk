@@ -29,7 +29,7 @@ $(wasm_dir)/obj/%.o: OPT = -O2
 $(wasm_dir)/obj/%.o: BASE_FLAGS += -g0
 
 # Nothing is kept on a medium here.
-wasm_core := $(filter-out %/displaced.c %/volume.c %/volume-format.c %/volume-load.c,$(CORE))
+wasm_core := $(filter-out %/remap.c %/volume.c %/volume-format.c %/volume-load.c,$(CORE))
 # What has an edition of its own in wasi/, or needs what WASI has not.
 wasm_lib := $(filter-out %/file-claims.c %/interruption.c %/nameless-file.c %/output-file.c \
 	%/sibling-program.c %/standard-streams.c,$(LIB)) userspace/playground/wasi/files.c

@@ -6,7 +6,7 @@
 #ifndef AFTL_CELL_STATES_H
 #define AFTL_CELL_STATES_H
 
-#include "core/flash/physics-tables.h"
+#include "core/nand/physics-tables.h"
 
 #define CELL_STATES_MOST 4
 

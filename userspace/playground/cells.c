@@ -18,7 +18,7 @@
  * @media: flash array
  * @block: of the page
  * @page: of the block
- * @slot: place on the media
+ * @ppn: place on the media
  * @attr: of the page
  * @now: what decides where its voltages are
  * @errors: of a read of it
@@ -28,7 +28,7 @@ struct look {
 	const struct aftl_media *media;
 	const struct aftl_block *block;
 	u32 page;
-	aftl_slot_t slot;
+	aftl_ppn_t ppn;
 	u16 attr;
 	struct condition now;
 	struct aftl_errors errors;
@@ -57,7 +57,7 @@ static u32 curve_of(const struct aftl_cell *cell, u16 attr)
 	u32 mode = aftl_page_mode(attr);
 	u32 normal = cell->curve[AFTL_MODE_NORMAL];
 
-	if (aftl_page_again(attr) || aftl_page_short_lived(attr) || aftl_page_foggy(attr) ||
+	if (aftl_page_reprograms(attr) || aftl_page_short_lived(attr) || aftl_page_foggy(attr) ||
 	    mode == AFTL_MODE_ROUGH)
 		return AFTL_RBER_CURVES;
 	if (mode == AFTL_MODE_COARSE || mode == AFTL_MODE_FINE || mode == AFTL_MODE_REDUCED)
@@ -74,25 +74,25 @@ static bool is_programmed(const struct look *look)
 
 static bool has_data(const struct look *look)
 {
-	return is_programmed(look) && aftl_has_origins(look->media) &&
-	       from_unit(aftl_unit_at(look->media, look->slot)) < look->media->geo->units;
+	return is_programmed(look) && aftl_models_errors(look->media) &&
+	       from_lpn(aftl_ppn_lpn(look->media, look->ppn)) < look->media->geo->units;
 }
 
 /* Errors that came along with a copy; a cell has been programmed to the wrong state for these. */
 static u32 baked(const struct look *look)
 {
-	u32 errors = has_data(look) ? aftl_origin(look->media, look->block, look->slot).baked : 0;
+	u32 errors = has_data(look) ? aftl_origin(look->media, look->block, look->ppn).inherited : 0;
 
-	return errors == AFTL_BAKED_LOST ? 0 : errors;
+	return errors == AFTL_INHERITED_LOST ? 0 : errors;
 }
 
 static void look_at_data(struct look *look)
 {
 	const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
 
-	look->errors = aftl_cell_read(cell, look->slot, aftl_hours(play.drive.ftl));
-	look->key = aftl_flip_key(cell, aftl_unit_at(look->media, look->slot),
-				  *aftl_lineage_at(look->media, look->slot));
+	look->errors = aftl_cell_read(cell, look->ppn, aftl_hours(play.drive.ftl));
+	look->key = aftl_flip_key(cell, aftl_ppn_lpn(look->media, look->ppn),
+				  *aftl_oob_generation(look->media, look->ppn));
 }
 
 static void look_at(struct look *look, u32 page, u32 slot)
@@ -100,14 +100,14 @@ static void look_at(struct look *look, u32 page, u32 slot)
 	const struct aftl_geometry *geo = look->media->geo;
 
 	look->page = min(page, geo->pages - 1);
-	look->slot = to_slot(from_slot(aftl_page_slot(look->media, look->block, look->page)) +
+	look->ppn = to_ppn(from_ppn(aftl_page_ppn(look->media, look->block, look->page)) +
 			     min(slot, geo->page_units - 1));
-	look->attr = aftl_attr(look->media, look->block, look->page);
+	look->attr = aftl_block_page_attr(look->media, look->block, look->page);
 	look->now = (struct condition){
 		.curve = curve_of(aftl_cell(play.drive.ftl), look->attr),
 		.cycles = look->block->erases,
 	};
-	look->key = from_slot(look->slot);
+	look->key = from_ppn(look->ppn);
 	if (!is_programmed(look))
 		return;
 	look->now.disturb_mv = aftl_page_disturb_mv(look->media, look->block, look->page);
@@ -158,7 +158,7 @@ static u32 draw_right(const double (*sums)[VOLTAGE_BINS + 1], const struct look 
 	u32 from = state ? seen->crossings[state - 1].reference : 0;
 	u32 to = is_programmed(look) ? reference_above(state) : VOLTAGE_BINS;
 
-	return word_of(state, draw_bin(sums[state], from, to, aftl_mix(draw)));
+	return word_of(state, draw_bin(sums[state], from, to, aftl_hash64(draw)));
 }
 
 /* On the wrong side of a reference, each as often as the model has it there. */
@@ -175,9 +175,9 @@ static u32 draw_wrong(const double (*sums)[VOLTAGE_BINS + 1], u64 draw)
 	}
 	if (left < at->low_high)
 		return word_of(state, draw_bin(sums[state], at->reference, VOLTAGE_BINS,
-					       aftl_mix(draw))) | CROSSED;
+					       aftl_hash64(draw))) | CROSSED;
 	return word_of(state + 1, draw_bin(sums[state + 1], 0, at->reference,
-					   aftl_mix(draw))) | CROSSED;
+					   aftl_hash64(draw))) | CROSSED;
 }
 
 static void mark_crossed(const struct look *look)
@@ -188,7 +188,7 @@ static void mark_crossed(const struct look *look)
 	u32 i;
 
 	for (i = first; i < end; i++)
-		cells[aftl_flip_at(geo, look->key, i)] = CROSSED;
+		cells[aftl_flip_key_position(geo, look->key, i)] = CROSSED;
 }
 
 static void draw_cells(const struct look *look)
@@ -200,7 +200,7 @@ static void draw_cells(const struct look *look)
 		for (i = 0; i < VOLTAGE_BINS; i++)
 			sums[state][i + 1] = sums[state][i] + seen->mass[state][i];
 	for (i = 0; i < look->media->geo->unit_bits; i++) {
-		u64 draw = aftl_mix(look->key ^ (u64)i << 32);
+		u64 draw = aftl_hash64(look->key ^ (u64)i << 32);
 
 		if (cells[i])
 			cells[i] = draw_wrong(sums, draw);

@@ -23,7 +23,7 @@ static bool in_content(u32 unit)
 void play_flip(void *host, struct aftl_request *request, const struct aftl_read *read)
 {
 	const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
-	u32 unit = from_unit(read->unit);
+	u32 unit = from_lpn(read->lpn);
 	u8 *bytes;
 	u32 i;
 
@@ -35,7 +35,7 @@ void play_flip(void *host, struct aftl_request *request, const struct aftl_read 
 	if (read->lost)
 		memset(bytes, 0, play.drive.geo->unit_bytes);
 	for (i = 0; i < read->flips; i++) {
-		u32 bit = aftl_flip_position(cell, read->unit, read->lineage, i);
+		u32 bit = aftl_flip_position(cell, read->lpn, read->generation, i);
 
 		bytes[bit / 8] ^= 1 << bit % 8;
 	}

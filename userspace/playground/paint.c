@@ -36,12 +36,12 @@ struct subject {
 
 static u32 valid_units(const struct subject *of)
 {
-	u32 first = from_slot(aftl_page_slot(of->media, of->block, of->page));
+	u32 first = from_ppn(aftl_page_ppn(of->media, of->block, of->page));
 	u32 valid = 0;
 	u32 i;
 
 	for (i = 0; i < of->media->geo->page_units; i++)
-		valid += aftl_slot_valid(of->media, to_slot(first + i));
+		valid += aftl_ppn_valid(of->media, to_ppn(first + i));
 	return valid;
 }
 
@@ -108,7 +108,7 @@ static const painter painters[PLAY_VIEWS] = {
 /* The wear is of the block, whatever is in the page. */
 static u8 colour(u32 view, struct subject *of)
 {
-	of->attr = aftl_attr(of->media, of->block, of->page);
+	of->attr = aftl_block_page_attr(of->media, of->block, of->page);
 	if (of->block->state == AFTL_BLOCK_BAD)
 		return BAD;
 	return view == PLAY_VIEW_WEAR || of->attr & AFTL_PAGE_PROGRAMMED ? painters[view](of) : 0;

@@ -138,7 +138,7 @@ int play_state(void)
 	json_u64(&json, "since_ns", stats->since_ns);
 	json_u64(&json, "hours", aftl_hours(ftl));
 	json_u64(&json, "requests", play.drive.submitted);
-	json_u64(&json, "under_way", aftl_pending(ftl));
+	json_u64(&json, "under_way", aftl_pending_requests(ftl));
 	json_bool(&json, "over", sim_drive_over(&play.drive));
 	json_bool(&json, "read_only", aftl_read_only(ftl));
 	json_u64(&json, "events", play.event_count);
@@ -238,12 +238,12 @@ static void tell_block(struct json_writer *json, const struct aftl_block *block)
 
 static u32 valid_in(const struct aftl_media *media, const struct aftl_block *block, u32 page)
 {
-	u32 first = from_slot(aftl_page_slot(media, block, page));
+	u32 first = from_ppn(aftl_page_ppn(media, block, page));
 	u32 valid = 0;
 	u32 i;
 
 	for (i = 0; i < media->geo->page_units; i++)
-		valid += aftl_slot_valid(media, to_slot(first + i));
+		valid += aftl_ppn_valid(media, to_ppn(first + i));
 	return valid;
 }
 
@@ -259,7 +259,7 @@ int play_block(u32 index)
 	tell_block(&json, block);
 	json_list(&json, "pages");
 	for (page = 0; page < media->geo->pages; page++) {
-		u16 attr = aftl_attr(media, block, page);
+		u16 attr = aftl_block_page_attr(media, block, page);
 
 		json_u64(&json, NULL, !attr ? 0 : 1 + aftl_page_mode(attr) * 64 +
 			 aftl_page_class(attr) * 32 + min(valid_in(media, block, page), 31U));
@@ -268,39 +268,39 @@ int play_block(u32 index)
 	return play_end(&json);
 }
 
-static void tell_flips(struct json_writer *json, aftl_unit_t unit, u16 lineage, u32 flips)
+static void tell_flips(struct json_writer *json, aftl_lpn_t lpn, u16 lineage, u32 flips)
 {
 	u32 i;
 
 	json_list(json, "flipped");
 	for (i = 0; i < min(flips, (u32)TOLD_FLIPS); i++)
 		json_u64(json, NULL,
-			 aftl_flip_position(aftl_cell(play.drive.ftl), unit, lineage, i));
+			 aftl_flip_position(aftl_cell(play.drive.ftl), lpn, lineage, i));
 	json_end_array(json);
 }
 
-static void tell_errors(struct json_writer *json, const struct aftl_media *media, aftl_slot_t slot)
+static void tell_errors(struct json_writer *json, const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	struct aftl_errors errors;
 
-	if (!aftl_has_origins(media))
+	if (!aftl_models_errors(media))
 		return;
-	errors = aftl_cell_read(aftl_cell(play.drive.ftl), slot, aftl_hours(play.drive.ftl));
+	errors = aftl_cell_read(aftl_cell(play.drive.ftl), ppn, aftl_hours(play.drive.ftl));
 	json_u64(json, "raw_errors", errors.raw);
 	json_u64(json, "flips", errors.flips);
 	json_u64(json, "levels", errors.levels);
 	json_bool(json, "lost", errors.lost);
-	tell_flips(json, aftl_unit_at(media, slot), *aftl_lineage_at(media, slot),
+	tell_flips(json, aftl_ppn_lpn(media, ppn), *aftl_oob_generation(media, ppn),
 		   errors.flips);
 }
 
-static void tell_slot(struct json_writer *json, const struct aftl_media *media, aftl_slot_t slot)
+static void tell_slot(struct json_writer *json, const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	json_record(json, NULL);
-	json_bool(json, "valid", aftl_slot_valid(media, slot));
-	if (from_unit(aftl_unit_at(media, slot)) < media->geo->units) {
-		json_u64(json, "unit", from_unit(aftl_unit_at(media, slot)));
-		tell_errors(json, media, slot);
+	json_bool(json, "valid", aftl_ppn_valid(media, ppn));
+	if (from_lpn(aftl_ppn_lpn(media, ppn)) < media->geo->units) {
+		json_u64(json, "unit", from_lpn(aftl_ppn_lpn(media, ppn)));
+		tell_errors(json, media, ppn);
 	}
 	json_end_object(json);
 }
@@ -308,7 +308,7 @@ static void tell_slot(struct json_writer *json, const struct aftl_media *media, 
 static void tell_page(struct json_writer *json, const struct aftl_media *media,
 		      const struct aftl_block *block, u32 page)
 {
-	u16 attr = aftl_attr(media, block, page);
+	u16 attr = aftl_block_page_attr(media, block, page);
 	u64 hour = aftl_hours(play.drive.ftl);
 	u32 i;
 
@@ -321,7 +321,7 @@ static void tell_page(struct json_writer *json, const struct aftl_media *media,
 	json_array(json, "slots");
 	for (i = 0; i < media->geo->page_units; i++)
 		tell_slot(json, media,
-			  to_slot(from_slot(aftl_page_slot(media, block, page)) + i));
+			  to_ppn(from_ppn(aftl_page_ppn(media, block, page)) + i));
 	json_end_array(json);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "changes.h"
-#include "core/policy/settings.h"
+#include "core/policy/param-registry.h"
 
 static int check_param(const struct sim_change *change, struct aftl_error *error)
 {

@@ -3,7 +3,7 @@
 
 #include "device-file.h"
 #include "file-claims.h"
-#include "core/keep/snapshot.h"
+#include "core/persist/snapshot.h"
 
 static int write_bytes(void *host, const void *data, size_t bytes)
 {
@@ -30,7 +30,7 @@ int device_file_save(struct aftl *ftl, const struct output_file *to, struct aftl
 {
 	bool standard = !strcmp(to->temporary, "-");
 	FILE *file = standard ? stdout : fopen(to->temporary, "wb");
-	struct aftl_sink sink = { .write = write_bytes, .host = file };
+	struct aftl_snapshot_sink sink = { .write = write_bytes, .host = file };
 	struct aftl_error cause;
 	int ret;
 
@@ -47,7 +47,7 @@ int device_file_save(struct aftl *ftl, const struct output_file *to, struct aftl
 int device_file_load(struct aftl **out, const char *path, const struct aftl_host_ops *ops,
 		     void *host, struct aftl_error *error)
 {
-	struct aftl_source_stream source = { .read = read_bytes };
+	struct aftl_snapshot_source source = { .read = read_bytes };
 	struct aftl_error cause;
 	FILE *file;
 	int ret = claim_input(path, error);

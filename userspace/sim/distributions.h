@@ -24,7 +24,7 @@ static inline u64 draw_below(struct aftl_random *random, u64 n)
 /* A sequence for @purpose, so that one kind of draw does not shift the others. */
 static inline struct aftl_random draw_sequence(u64 seed, u32 purpose)
 {
-	return (struct aftl_random){ .state = aftl_mix2(seed ^ 0x73696d, purpose) };
+	return (struct aftl_random){ .state = aftl_hash64_pair(seed ^ 0x73696d, purpose) };
 }
 
 #define EXPONENTIAL_TERMS 20

@@ -78,7 +78,7 @@ static int submit_next(struct sim_drive *drive, struct aftl_error *error)
 int sim_drive_submit(struct sim_drive *drive, struct aftl_error *error)
 {
 	while (!drive->ended &&
-	       aftl_pending(drive->ftl) - !!drive->beside.request < drive->depth) {
+	       aftl_pending_requests(drive->ftl) - !!drive->beside.request < drive->depth) {
 		int ret = submit_next(drive, error);
 
 		if (ret < 0)
@@ -101,7 +101,7 @@ int sim_drive_step(struct sim_drive *drive, u64 last_ns, struct aftl_error *erro
 	if (unlikely(drive->beside.interval_ns) && !drive->ended)
 		next_ns = min(next_ns, beside_due(&drive->beside));
 	if (sim_is_stuck(next_ns, last_ns))
-		return sim_blame_stop(aftl_pending(drive->ftl), error);
+		return sim_blame_stop(aftl_pending_requests(drive->ftl), error);
 	aftl_advance(drive->ftl, next_ns);
 	return 0;
 }
@@ -113,7 +113,7 @@ static int serve(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
 
 	if (unlikely(drive->beside.interval_ns) || sim_is_stuck(next_ns, last_ns))
 		return sim_drive_step(drive, last_ns, error);
-	aftl_serve(drive->ftl, last_ns + SIM_STUCK_NS);
+	aftl_run_to_completion(drive->ftl, last_ns + SIM_STUCK_NS);
 	return 0;
 }
 
@@ -127,7 +127,7 @@ int sim_drive_all(struct sim_drive *drive, struct aftl_error *error)
 		u32 pending;
 
 		ret = sim_drive_submit(drive, error);
-		pending = aftl_pending(drive->ftl);
+		pending = aftl_pending_requests(drive->ftl);
 		if (ret || !pending)
 			return ret;
 		/* Something has happened since the last look: submissions or completions. */
@@ -192,7 +192,7 @@ int sim_drive_save(struct sim_drive *drive,
 
 	/* In a zone what fills no page would wait for ever. */
 	if (drive->geo->zones)
-		aftl_hurry(drive->ftl, true);
+		aftl_set_draining(drive->ftl, true);
 	if (!ret)
 		ret = save(drive->ftl, to, error);
 	while (ret == -EBUSY && aftl_now(drive->ftl) - begin_ns < SIM_STUCK_NS) {
@@ -200,7 +200,7 @@ int sim_drive_save(struct sim_drive *drive,
 		if (!ret)
 			ret = save(drive->ftl, to, error);
 	}
-	aftl_hurry(drive->ftl, false);
+	aftl_set_draining(drive->ftl, false);
 	return ret;
 }
 

@@ -50,9 +50,9 @@ static inline void look_ahead_expect(const struct aftl *ftl, u32 unit,
 				     const struct sim_request *request, bool near)
 {
 	if (near)
-		aftl_expect_slot(ftl, unit, request->op == AFTL_OP_READ);
+		aftl_prefetch_ppn_state(ftl, unit, request->op == AFTL_OP_READ);
 	else
-		aftl_expect_unit(ftl, unit);
+		aftl_prefetch_l2p_entry(ftl, unit);
 }
 
 /**

@@ -54,12 +54,12 @@ static u32 choose_blocks(const struct aftl *ftl, u32 chosen[AFTL_KINDS_MAX])
 
 static u8 valid_units(const struct aftl_media *media, const struct aftl_block *block, u32 page)
 {
-	u32 first = from_slot(aftl_page_slot(media, block, page));
+	u32 first = from_ppn(aftl_page_ppn(media, block, page));
 	u8 valid = 0;
 	u32 i;
 
 	for (i = 0; i < media->geo->page_units; i++)
-		valid += aftl_slot_valid(media, to_slot(first + i));
+		valid += aftl_ppn_valid(media, to_ppn(first + i));
 	return valid;
 }
 
@@ -75,7 +75,7 @@ static void copy_pages(const struct aftl *ftl, u32 index, struct sim_page_map *m
 {
 	const struct aftl_media *media = aftl_media(ftl);
 	const struct aftl_block *block = &media->blocks[index];
-	u32 first = aftl_device_page(media, block, 0);
+	u32 first = aftl_block_device_page(media, block, 0);
 	u32 pages = media->geo->pages;
 	u32 i;
 
@@ -85,7 +85,7 @@ static void copy_pages(const struct aftl *ftl, u32 index, struct sim_page_map *m
 	map->valid = memory_zeroed(pages, sizeof(*map->valid));
 	map->age_hours = memory_zeroed(pages, sizeof(*map->age_hours));
 	for (i = 0; i < pages; i++) {
-		map->attr[i] = *aftl_attr_at(media, first + i);
+		map->attr[i] = *aftl_page_attr_at(media, first + i);
 		map->valid[i] = valid_units(media, block, i);
 		map->age_hours[i] = (u32)aftl_hours(ftl) - block->first_hour -
 				    aftl_page_hours_since(media, block, i);

@@ -97,7 +97,7 @@ static int describe_array(struct run *run, struct aftl_error *error)
 	const struct aftl_geometry *member = aftl_geometry(run->array.members[0]);
 	u32 members = run->array.layout.members;
 
-	if (!run->array.units || (u64)member->slots * members > U32_MAX ||
+	if (!run->array.units || (u64)member->ppns * members > U32_MAX ||
 	    !sim_sum_geometry(&run->geo, member, members))
 		return aftl_fail(error, -EINVAL,
 				 "an array of %u members of %u units with chunks of %u is too small or too large",
@@ -138,7 +138,7 @@ static void survey_member(const struct run *run, u32 index, struct sim_result *r
 
 	result->raid.member_units[index] = aftl_stats(ftl)->counters.host_write_units;
 	result->raid.member_erases[index] = aftl_stats(ftl)->counters.array_erases;
-	result->digest = aftl_mix2(result->digest, aftl_digest(ftl));
+	result->digest = aftl_hash64_pair(result->digest, aftl_digest(ftl));
 	sim_sum_device(result, ftl, index);
 }
 

@@ -32,7 +32,7 @@ int recording_put(struct recording *recording, const struct sim_request *request
 		.op = request->op,
 		.fua = request->flags & AFTL_REQUEST_FUA,
 		.life = request->hint.life,
-		.class = aftl_level_of(request->class, request->level),
+		.class = aftl_quality_level(request->class, request->level),
 		.stream = (u16)(request->queue << 8 | request->hint.stream),
 	};
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "checked-memory.h"
-#include "core/keep/snapshot.h"
+#include "core/persist/snapshot.h"
 #include "reload.h"
 
 /**
@@ -46,7 +46,7 @@ static int take_bytes(void *host, void *data, size_t bytes)
 static int save(struct aftl *ftl, void *to, struct aftl_error *error)
 {
 	struct saved *saved = to;
-	const struct aftl_sink sink = { .write = put_bytes, .host = saved };
+	const struct aftl_snapshot_sink sink = { .write = put_bytes, .host = saved };
 
 	saved->used = 0;
 	return aftl_save(ftl, &sink, error);
@@ -64,7 +64,7 @@ int sim_drive_change(struct sim_drive *drive, const struct sim_change *change,
 {
 	struct aftl_config config = *aftl_config(drive->ftl);
 	struct saved saved = { .bytes = NULL };
-	const struct aftl_source_stream source = { .read = take_bytes, .host = &saved };
+	const struct aftl_snapshot_source source = { .read = take_bytes, .host = &saved };
 	struct aftl *ftl;
 	int ret = change->policy ? 0 : aftl_param_set(&config, change->key, change->value, error);
 

@@ -328,7 +328,7 @@ static void survey(const struct run *run, struct sim_result *result)
 	result->config = *aftl_config(ftl);
 	result->geo = *run->drive.geo;
 	result->units = result->geo.units;
-	result->slots = result->geo.slots;
+	result->slots = result->geo.ppns;
 	result->stats = *aftl_stats(ftl);
 	memcpy(result->class_response, run->class_response, sizeof(result->class_response));
 	result->settling = run->settling;

@@ -29,8 +29,8 @@ static bool of_zone(const struct sim_request *request)
 /* How many parts there will be. */
 static u32 count_parts(const struct aftl_shards *layout, const struct sim_request *request)
 {
-	u64 first = (u64)request->unit >> layout->run_shift;
-	u64 last = ((u64)request->unit + request->units - 1) >> layout->run_shift;
+	u64 first = (u64)request->unit >> layout->chunk_shift;
+	u64 last = ((u64)request->unit + request->units - 1) >> layout->chunk_shift;
 
 	if (request->op == AFTL_OP_FLUSH)
 		return layout->count;
@@ -81,8 +81,8 @@ static void share_out(struct shard_list *lists, const struct aftl_shards *layout
 	u32 i;
 
 	for (i = 0; i < layout->count; i++) {
-		u32 first = aftl_shard_before(layout, i, begin);
-		u32 units = aftl_shard_before(layout, i, end) - first;
+		u32 first = aftl_shard_lpns_before(layout, i, begin);
+		u32 units = aftl_shard_lpns_before(layout, i, end) - first;
 
 		if (units)
 			add_part(&lists[i], like, part++, first, units);
@@ -97,10 +97,10 @@ static void cut_up(struct shard_list *lists, const struct aftl_shards *layout,
 	u32 part = 0;
 
 	while (unit < end) {
-		u32 units = aftl_shard_units(layout, unit, (u32)(end - unit));
+		u32 units = aftl_shard_run_units(layout, unit, (u32)(end - unit));
 
-		add_part(&lists[aftl_shard_of(layout, unit)], like, part++,
-			 aftl_shard_unit(layout, unit), units);
+		add_part(&lists[aftl_lpn_shard(layout, unit)], like, part++,
+			 aftl_shard_lpn(layout, unit), units);
 		unit += units;
 	}
 }
@@ -116,8 +116,8 @@ void shard_cut(struct shard_list *lists, const struct aftl_shards *layout,
 	if (request->op == AFTL_OP_FLUSH)
 		flush_all(lists, layout, &like);
 	else if (of_zone(request))
-		add_part(&lists[aftl_shard_of(layout, request->unit)], &like, 0,
-			 aftl_shard_unit(layout, request->unit), request->units);
+		add_part(&lists[aftl_lpn_shard(layout, request->unit)], &like, 0,
+			 aftl_shard_lpn(layout, request->unit), request->units);
 	else if (is_discard(request))
 		share_out(lists, layout, &like);
 	else

@@ -336,13 +336,13 @@ int shard_drain(struct shard *shard, struct aftl_error *error)
 	u64 last_ns = aftl_now(shard->ftl);
 	u32 pending;
 
-	while ((pending = aftl_pending(shard->ftl))) {
+	while ((pending = aftl_pending_requests(shard->ftl))) {
 		u64 next_ns = aftl_next_event(shard->ftl);
 
 		if (sim_is_stuck(next_ns, last_ns))
 			return sim_blame_stop(pending, error);
 		aftl_advance(shard->ftl, next_ns);
-		if (aftl_pending(shard->ftl) != pending)
+		if (aftl_pending_requests(shard->ftl) != pending)
 			last_ns = aftl_now(shard->ftl);
 	}
 	return 0;

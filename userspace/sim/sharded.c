@@ -277,10 +277,10 @@ static void submit_next(struct run *run)
 static void expect(const void *whom, const struct sim_request *request, bool near)
 {
 	const struct run *run = whom;
-	u32 index = aftl_shard_of(&run->layout, request->unit);
+	u32 index = aftl_lpn_shard(&run->layout, request->unit);
 
 	look_ahead_expect(run->seats[index].shard.ftl,
-			  aftl_shard_unit(&run->layout, request->unit), request, near);
+			  aftl_shard_lpn(&run->layout, request->unit), request, near);
 }
 
 static void drive_closed(struct run *run)
@@ -489,7 +489,7 @@ static void survey_shards(const struct run *run, struct sim_result *result)
 		const struct shard_sums *sums = &seat->shard.sums[seat->shard.epoch];
 
 		sim_sum_device(result, seat->shard.ftl, i);
-		result->digest = aftl_mix2(result->digest, seat->digest);
+		result->digest = aftl_hash64_pair(result->digest, seat->digest);
 		survey_sums(sums, result);
 		add_queues(queues, sums->queues);
 		if (run->options->block_table)

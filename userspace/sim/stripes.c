@@ -72,7 +72,7 @@ static void list_remove(struct stripe_cache *cache, struct stripe_list *list,
 
 static u32 *hash_head(struct stripe_cache *cache, u32 row)
 {
-	return &cache->heads[aftl_mix(row) % cache->count];
+	return &cache->heads[aftl_hash64(row) % cache->count];
 }
 
 static void hash_remove(struct stripe_cache *cache, const struct stripe *stripe)

@@ -22,7 +22,7 @@ void sim_sum_device(struct sim_result *result, const struct aftl *ftl, u32 index
 	aftl_stats_add(&result->stats, aftl_stats(ftl));
 	for (i = 0; i < luns; i++)
 		aftl_lun_info(ftl, i, &result->luns[index * luns + i]);
-	result->slots += aftl_geometry(ftl)->slots;
+	result->slots += aftl_geometry(ftl)->ppns;
 	result->memory_bytes += aftl_memory_bytes(ftl);
 	result->read_only |= aftl_read_only(ftl);
 	sim_survey_blocks(ftl, result);

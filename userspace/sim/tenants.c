@@ -93,7 +93,7 @@ int sim_tenants_open(struct sim_tenants *tenants, const struct sim_options *opti
 		struct sim_options own = own_options(options, tenants->count);
 
 		tenant->depth = (u32)options->tenant_choices[tenants->count].depth;
-		own_config.seed = aftl_mix2(config->seed ^ PURPOSE_TENANT, tenants->count);
+		own_config.seed = aftl_hash64_pair(config->seed ^ PURPOSE_TENANT, tenants->count);
 		ret = sim_generator_open(&tenant->stream, &own, &own_config, geo, units,
 					 error);
 	}

@@ -11,7 +11,7 @@
 
 #include "checked-memory.h"
 #include "complain.h"
-#include "core/keep/record.h"
+#include "core/persist/record.h"
 #include "interruption.h"
 #include "nameless-file.h"
 #include "sibling-program.h"

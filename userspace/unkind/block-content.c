@@ -12,7 +12,7 @@
 
 static u64 key_of(const struct block_name *name)
 {
-	return aftl_mix2(aftl_mix2(name->device, name->unit),
+	return aftl_hash64_pair(aftl_hash64_pair(name->device, name->unit),
 			 (u64)name->seed << 32 | name->generation);
 }
 

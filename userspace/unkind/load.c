@@ -19,7 +19,7 @@ static const u8 moods[][LOAD_OPS] = {
 
 void load_init(struct load *load, const struct load_shape *shape, u64 seed)
 {
-	*load = (struct load){ .shape = *shape, .random = { .state = aftl_mix(seed) } };
+	*load = (struct load){ .shape = *shape, .random = { .state = aftl_hash64(seed) } };
 }
 
 /* @n is at most the number of units, which fits. */

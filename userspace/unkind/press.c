@@ -475,7 +475,7 @@ static void get_ready(struct press *press, struct unkind_run *run)
 
 	*press = (struct press){ .run = run };
 	/* Another sequence for each time that a run goes on. */
-	load_init(&press->load, &shape, aftl_mix2(header->seed, header->generation));
+	load_init(&press->load, &shape, aftl_hash64_pair(header->seed, header->generation));
 	if (run->options.zeroed || run->options.resume)
 		press->filled = U64_MAX;
 	press->until_ns = machine_clock() + run->options.time_ns;

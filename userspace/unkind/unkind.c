@@ -34,7 +34,7 @@ static u64 draw_name(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	return aftl_mix2((u64)now.tv_sec, (u64)now.tv_nsec);
+	return aftl_hash64_pair((u64)now.tv_sec, (u64)now.tv_nsec);
 }
 
 static int begin(struct unkind_run *run, struct aftl_error *error)

@@ -15,7 +15,7 @@ static u32 count_chunks(u32 entries, u32 size)
 	return (entries >> bits) + !!(entries & ((1U << bits) - 1));
 }
 
-bool aftl_chunks_take(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_alloc_t alloc,
+bool aftl_chunks_alloc(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_alloc_t alloc,
 		      void *host)
 {
 	u32 i;
@@ -28,7 +28,7 @@ bool aftl_chunks_take(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_al
 	return true;
 }
 
-void aftl_chunks_give(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_free_t free,
+void aftl_chunks_free(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_free_t free,
 		      void *host)
 {
 	u32 i;

@@ -30,7 +30,7 @@ static inline u32 aftl_chunk_bits(u32 size)
 	return (u32)__builtin_clz(size) - 1;
 }
 
-static inline void *aftl_entry_at(const struct aftl_chunks *chunks, u32 index, u32 size)
+static inline void *aftl_chunk_entry_at(const struct aftl_chunks *chunks, u32 index, u32 size)
 {
 	u32 bits = aftl_chunk_bits(size);
 
@@ -38,26 +38,26 @@ static inline void *aftl_entry_at(const struct aftl_chunks *chunks, u32 index, u
 }
 
 /* Address of an entry, which must be there. */
-#define aftl_entry(chunks, type, index) ((type *)aftl_entry_at(chunks, index, sizeof(type)))
+#define aftl_chunk_entry(chunks, type, index) ((type *)aftl_chunk_entry_at(chunks, index, sizeof(type)))
 
 /**
- * aftl_chunks_take() - an array of zeroes
+ * aftl_chunks_alloc() - an array of zeroes
  * @chunks: all zero
  * @entries: how many
  * @size: of one, in bytes
  * @alloc: gives memory; may sleep if the caller may
  * @host: its first argument
  *
- * Return: false if there was no memory; aftl_chunks_give() takes back what was given.
+ * Return: false if there was no memory; aftl_chunks_free() takes back what was given.
  */
-bool __must_check aftl_chunks_take(struct aftl_chunks *chunks, u32 entries, u32 size,
+bool __must_check aftl_chunks_alloc(struct aftl_chunks *chunks, u32 entries, u32 size,
 				   aftl_alloc_t alloc, void *host);
 
 /* Give it back, whole or not, or not taken at all: then @size may be 0. */
-void aftl_chunks_give(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_free_t free,
+void aftl_chunks_free(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_free_t free,
 		      void *host);
 
-static inline bool aftl_chunks_there(const struct aftl_chunks *chunks)
+static inline bool aftl_chunks_allocated(const struct aftl_chunks *chunks)
 {
 	return chunks->chunk[0];
 }

@@ -105,7 +105,7 @@ static const u32 remainders[16][16] = {
 };
 
 /* Of four bytes, the first in the lowest bits, that @after halves follow. */
-static inline u32 of_four(u32 bytes, u32 after)
+static inline u32 crc32c_four_bytes(u32 bytes, u32 after)
 {
 	const u32 (*at)[16] = &remainders[after];
 
@@ -119,7 +119,7 @@ u32 aftl_crc32c_by_table(u32 crc, const void *bytes, size_t size)
 	const u8 *byte = bytes;
 
 	for (; size >= 8; size -= 8, byte += 8)
-		crc = of_four(crc ^ aftl_get_four(byte), 8) ^ of_four(aftl_get_four(byte + 4), 0);
+		crc = crc32c_four_bytes(crc ^ aftl_get_u32(byte), 8) ^ crc32c_four_bytes(aftl_get_u32(byte + 4), 0);
 	for (; size; size--, byte++) {
 		crc = crc >> 4 ^ remainders[0][(crc ^ *byte) & 15];
 		crc = crc >> 4 ^ remainders[0][(crc ^ *byte >> 4) & 15];
@@ -129,7 +129,7 @@ u32 aftl_crc32c_by_table(u32 crc, const void *bytes, size_t size)
 
 #ifdef __x86_64__
 /* The instruction takes general registers only, which are the kernel's own, too. */
-static u32 by_instruction(u32 crc, const u8 *byte, size_t size)
+static u32 crc32c_by_instruction(u32 crc, const u8 *byte, size_t size)
 {
 	u64 sum = crc;
 
@@ -140,11 +140,11 @@ static u32 by_instruction(u32 crc, const u8 *byte, size_t size)
 	return (u32)sum;
 }
 #else
-#define by_instruction aftl_crc32c_by_table
+#define crc32c_by_instruction aftl_crc32c_by_table
 #endif
 
 u32 aftl_crc32c(u32 crc, const void *bytes, size_t size)
 {
-	return aftl_has_crc32c() ? by_instruction(crc, bytes, size) :
+	return aftl_has_crc32c() ? crc32c_by_instruction(crc, bytes, size) :
 				   aftl_crc32c_by_table(crc, bytes, size);
 }

@@ -17,7 +17,7 @@ static inline void aftl_put(u8 *bytes, u64 value, unsigned int size)
 }
 
 /* Compilers make one load of it. */
-static inline u32 aftl_get_four(const u8 *bytes)
+static inline u32 aftl_get_u32(const u8 *bytes)
 {
 	return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (u32)bytes[3] << 24;
 }
@@ -27,9 +27,9 @@ static inline u64 aftl_get(const u8 *bytes, unsigned int size)
 	u64 value = 0;
 
 	if (size == 8)
-		return (u64)aftl_get_four(bytes + 4) << 32 | aftl_get_four(bytes);
+		return (u64)aftl_get_u32(bytes + 4) << 32 | aftl_get_u32(bytes);
 	if (size == 4)
-		return aftl_get_four(bytes);
+		return aftl_get_u32(bytes);
 	while (size--)
 		value = value << 8 | bytes[size];
 	return value;

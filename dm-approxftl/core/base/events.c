@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/base/events.h"
 
-static u32 leaves(u32 sources)
+static u32 count_tree_leaves(u32 sources)
 {
 	return sources > 1 ? 1U << fls64(sources - 1) : 1;
 }
@@ -10,8 +10,8 @@ void aftl_events_shape(struct aftl_events *events, u32 many, u32 few)
 {
 	events->many = many;
 	events->few = few;
-	events->many_leaf = 2 * leaves(many);
-	events->few_leaf = 3 * leaves(few);
+	events->many_leaf = 2 * count_tree_leaves(many);
+	events->few_leaf = 3 * count_tree_leaves(few);
 }
 
 /* Leaves without a source have the time after the last one. */

@@ -6,7 +6,7 @@ static bool is_power_of_two(u64 n)
 	return n && !(n & (n - 1));
 }
 
-static int check_units(const struct aftl_config *config, struct aftl_error *error)
+static int check_mapping_unit(const struct aftl_config *config, struct aftl_error *error)
 {
 	u64 unit = config->unit ? config->unit : config->page;
 
@@ -25,7 +25,7 @@ static int check_units(const struct aftl_config *config, struct aftl_error *erro
 }
 
 /* Between its passes a word line's data has to be somewhere else. */
-int aftl_passes_check(const struct aftl_config *config, struct aftl_error *error)
+int aftl_check_program_passes(const struct aftl_config *config, struct aftl_error *error)
 {
 	if (config->passes == 1)
 		return 0;
@@ -42,7 +42,7 @@ int aftl_passes_check(const struct aftl_config *config, struct aftl_error *error
 }
 
 /* Who drives several has the configuration of each: see shards.h. */
-static int check_shards(const struct aftl_config *config, struct aftl_error *error)
+static int check_single_shard(const struct aftl_config *config, struct aftl_error *error)
 {
 	if (config->shards == 1)
 		return 0;
@@ -58,7 +58,7 @@ static void shape_luns(struct aftl_geometry *geo, const struct aftl_config *conf
 	geo->blocks_per_lun = config->blocks;
 	geo->planes_wide = 1;
 	geo->passes = config->passes;
-	geo->super_luns = config->superblock;
+	geo->superblock_luns = config->superblock;
 	if (config->plane_mode == AFTL_PLANES_INDEPENDENT)
 		geo->luns *= config->planes;
 	else if (config->plane_mode == AFTL_PLANES_WIDE)
@@ -68,7 +68,7 @@ static void shape_luns(struct aftl_geometry *geo, const struct aftl_config *conf
 }
 
 /* LUN n is on bus n % channels; then chips count, then dies, then planes. */
-static void shape_stripe(struct aftl_geometry *geo, const struct aftl_config *config)
+static void shape_allocation_order(struct aftl_geometry *geo, const struct aftl_config *config)
 {
 	const char *word = aftl_core_params[AFTL_PARAM_AT(stripe)].words[config->stripe];
 	const struct {
@@ -87,8 +87,8 @@ static void shape_stripe(struct aftl_geometry *geo, const struct aftl_config *co
 	for (i = 0; i < ARRAY_SIZE(levels); i++) {
 		for (place = 0; word[place] != levels[i].letter;)
 			place++;
-		geo->stripe[place].count = levels[i].count;
-		geo->stripe[place].stride = stride;
+		geo->allocation_order[place].count = levels[i].count;
+		geo->allocation_order[place].stride = stride;
 		stride *= levels[i].count;
 	}
 }
@@ -103,7 +103,7 @@ static void shape_block(struct aftl_geometry *geo, const struct aftl_config *con
 	geo->page_bytes = config->page;
 	geo->unit_bytes = config->unit ? config->unit : config->page;
 	geo->page_units = geo->page_bytes / geo->unit_bytes;
-	geo->block_slots = geo->pages * geo->page_units;
+	geo->block_ppns = geo->pages * geo->page_units;
 	geo->unit_bits = geo->unit_bytes * 8;
 }
 
@@ -112,14 +112,14 @@ static int shape_device(struct aftl_geometry *geo, const struct aftl_config *con
 {
 	u64 blocks = (u64)geo->luns * geo->blocks_per_lun;
 	/* The first test keeps the product of the second inside 64 bits. */
-	u64 slots = blocks > AFTL_MAX_SLOTS ? blocks : blocks * geo->block_slots;
+	u64 slots = blocks > AFTL_PPNS_MAX ? blocks : blocks * geo->block_ppns;
 
-	if (slots > AFTL_MAX_SLOTS)
+	if (slots > AFTL_PPNS_MAX)
 		return aftl_fail(error, -EINVAL,
 				 "the geometry has %llu mapping units, at most %u can be mapped; use a larger unit or fewer blocks",
-				 (unsigned long long)slots, AFTL_MAX_SLOTS);
+				 (unsigned long long)slots, AFTL_PPNS_MAX);
 	geo->blocks = geo->luns * geo->blocks_per_lun;
-	geo->slots = slots;
+	geo->ppns = slots;
 	geo->units = div64_u64(slots * (10000 - config->op), 10000);
 	/* What holds parity is no capacity, and no over-provisioning either. */
 	if (config->rain && config->superblock)
@@ -148,7 +148,7 @@ static int check_zones(const struct aftl_geometry *geo, const struct aftl_config
 /* Over as many LUNs as it has blocks, if these are an even share of all. */
 static u32 zone_luns(const struct aftl_geometry *geo, u64 capacity)
 {
-	u64 blocks = div64_u64(capacity + geo->block_slots - 1, geo->block_slots);
+	u64 blocks = div64_u64(capacity + geo->block_ppns - 1, geo->block_ppns);
 	u32 luns = (u32)min_t(u64, geo->luns, blocks);
 
 	while (geo->luns % luns)
@@ -161,7 +161,7 @@ static u64 zone_blocks(const struct aftl_geometry *geo, u64 capacity)
 	u64 programs = div64_u64(capacity + aftl_program_units(geo) - 1, aftl_program_units(geo));
 	u64 each = div64_u64(programs + geo->zone_luns - 1, geo->zone_luns);
 
-	return div64_u64(each * aftl_program_units(geo) + geo->block_slots - 1, geo->block_slots);
+	return div64_u64(each * aftl_program_units(geo) + geo->block_ppns - 1, geo->block_ppns);
 }
 
 /* Zones have whole blocks; over-provisioning is what they leave. */
@@ -182,11 +182,11 @@ static int shape_zones(struct aftl_geometry *geo, const struct aftl_config *conf
 	blocks = zone_blocks(geo, capacity);
 	zones = div64_u64(usable, blocks) * (geo->luns / geo->zone_luns);
 	units = zones * div64_u64(config->zoned, geo->unit_bytes);
-	if (!zones || units > AFTL_MAX_SLOTS)
+	if (!zones || units > AFTL_PPNS_MAX)
 		return aftl_fail(error, -EINVAL,
 				 "zoned: the device would have %llu zones and %llu mapping units, at least one zone and at most %u units are possible; change zoned or blocks",
 				 (unsigned long long)zones, (unsigned long long)units,
-				 AFTL_MAX_SLOTS);
+				 AFTL_PPNS_MAX);
 	geo->zones = (u32)zones;
 	geo->zone_units = (u32)div64_u64(config->zoned, geo->unit_bytes);
 	geo->zone_capacity = (u32)capacity;
@@ -201,32 +201,32 @@ static void shape_buffer(struct aftl_geometry *geo, const struct aftl_config *co
 	u64 units = max_t(u64, config->buffer / geo->unit_bytes, aftl_program_units(geo));
 
 	if (geo->zones || (config->buffer && config->buffer_safe))
-		geo->kept_units = (u32)units;
+		geo->plp_entries = (u32)units;
 }
 
 /* As many entries as fit into a unit, and a power of two. */
-static void shape_sheets(struct aftl_geometry *geo, const struct aftl_config *config)
+static void shape_translation_pages(struct aftl_geometry *geo, const struct aftl_config *config)
 {
 	if (!config->map_cache)
 		return;
-	geo->sheet_shift = fls64(geo->unit_bytes / AFTL_ENTRY_BYTES / 2);
-	geo->sheets = ((geo->units - 1) >> geo->sheet_shift) + 1;
+	geo->trans_page_shift = fls64(geo->unit_bytes / AFTL_L2P_ENTRY_BYTES / 2);
+	geo->trans_pages = ((geo->units - 1) >> geo->trans_page_shift) + 1;
 }
 
 int aftl_geometry_init(struct aftl_geometry *geo, const struct aftl_config *config,
 		       struct aftl_error *error)
 {
-	int ret = check_units(config, error);
+	int ret = check_mapping_unit(config, error);
 
 	if (!ret)
-		ret = check_shards(config, error);
+		ret = check_single_shard(config, error);
 	if (!ret)
-		ret = aftl_passes_check(config, error);
+		ret = aftl_check_program_passes(config, error);
 	if (ret)
 		return ret;
 	*geo = (struct aftl_geometry){ 0 };
 	shape_luns(geo, config);
-	shape_stripe(geo, config);
+	shape_allocation_order(geo, config);
 	shape_block(geo, config);
 	if (aftl_program_units(geo) > AFTL_PROGRAM_UNITS_MAX)
 		return aftl_fail(error, -EINVAL,
@@ -238,6 +238,6 @@ int aftl_geometry_init(struct aftl_geometry *geo, const struct aftl_config *conf
 	if (ret)
 		return ret;
 	shape_buffer(geo, config);
-	shape_sheets(geo, config);
+	shape_translation_pages(geo, config);
 	return 0;
 }

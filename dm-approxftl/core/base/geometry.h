@@ -26,23 +26,23 @@
  * @page_bytes: flash page
  * @unit_bytes: mapping unit
  * @page_units: mapping units in a page
- * @block_slots: mapping units in a block
- * @slots: mapping units of the whole media
+ * @block_ppns: mapping units in a block
+ * @ppns: mapping units of the whole media
  * @units: mapping units that the host sees
  * @unit_bits: bits in a mapping unit
- * @stripe: how LUNs follow each other: of each of channels, chips, dies and planes how many
+ * @allocation_order: how LUNs follow each other: of each of channels, chips, dies and planes how many
  *	there are and how far they are apart, the fastest first
  * @planes_wide: pages that one position of a wide block holds
  * @passes: programs of a word line that is used to the full
- * @sheets: pieces of the map, each of which has a slot; 0: the map has none, it is in memory
- * @sheet_shift: units whose entries are in one of them, as a power of two
- * @super_luns: LUNs whose blocks of one number are a superblock; 0: there are none
+ * @trans_pages: pieces of the map, each of which has a slot; 0: the map has none, it is in memory
+ * @trans_page_shift: units whose entries are in one of them, as a power of two
+ * @superblock_luns: LUNs whose blocks of one number are a superblock; 0: there are none
  * @zones: zones of the device; 0: it has none
  * @zone_units: mapping units from one zone to the next
  * @zone_capacity: of these, how many can be written
  * @zone_luns: LUNs that a zone is striped over
  * @zone_blocks: blocks that a zone has in each of them
- * @kept_units: of a write buffer that survives power loss, units that a volume has a place for
+ * @plp_entries: of a write buffer that survives power loss, units that a volume has a place for
  */
 struct aftl_geometry {
 	u32 channels;
@@ -57,29 +57,29 @@ struct aftl_geometry {
 	u32 page_bytes;
 	u32 unit_bytes;
 	u32 page_units;
-	u32 block_slots;
-	u32 slots;
+	u32 block_ppns;
+	u32 ppns;
 	u32 units;
 	u32 unit_bits;
 	u32 planes_wide;
 	u32 passes;
-	u32 sheets;
-	u32 sheet_shift;
-	u32 super_luns;
+	u32 trans_pages;
+	u32 trans_page_shift;
+	u32 superblock_luns;
 	u32 zones;
 	u32 zone_units;
 	u32 zone_capacity;
 	u32 zone_luns;
 	u32 zone_blocks;
-	u32 kept_units;
+	u32 plp_entries;
 	struct {
 		u32 count;
 		u32 stride;
-	} stripe[4];
+	} allocation_order[4];
 };
 
 /* Bytes of an entry of the map on flash. */
-#define AFTL_ENTRY_BYTES 4
+#define AFTL_L2P_ENTRY_BYTES 4
 
 /* Most bits in a cell. */
 #define AFTL_BITS_MAX 4
@@ -97,16 +97,16 @@ int __must_check aftl_geometry_init(struct aftl_geometry *geo, const struct aftl
 				    struct aftl_error *error);
 
 /**
- * aftl_passes_check() - can word lines be programmed as often as @config says?
+ * aftl_check_program_passes() - can word lines be programmed as often as @config says?
  * @config: configuration
  * @error: takes the sentence if they cannot
  */
-int __must_check aftl_passes_check(const struct aftl_config *config, struct aftl_error *error);
+int __must_check aftl_check_program_passes(const struct aftl_config *config, struct aftl_error *error);
 
 /* Units and sheets: all that has a slot. */
-static inline u32 aftl_mapped(const struct aftl_geometry *geo)
+static inline u32 aftl_mapped_lpns(const struct aftl_geometry *geo)
 {
-	return geo->units + geo->sheets;
+	return geo->units + geo->trans_pages;
 }
 
 static inline u32 aftl_program_units(const struct aftl_geometry *geo)
@@ -115,15 +115,15 @@ static inline u32 aftl_program_units(const struct aftl_geometry *geo)
 }
 
 /* The LUN at a position of the order "stripe", which begins anew after the last. */
-static inline u32 aftl_stripe_lun(const struct aftl_geometry *geo, u32 position)
+static inline u32 aftl_allocation_order_lun(const struct aftl_geometry *geo, u32 position)
 {
 	u32 lun = 0;
 	u32 i = 0;
 
-	while (position && i < ARRAY_SIZE(geo->stripe)) {
-		u32 next = position / geo->stripe[i].count;
+	while (position && i < ARRAY_SIZE(geo->allocation_order)) {
+		u32 next = position / geo->allocation_order[i].count;
 
-		lun += (position - next * geo->stripe[i].count) * geo->stripe[i].stride;
+		lun += (position - next * geo->allocation_order[i].count) * geo->allocation_order[i].stride;
 		position = next;
 		i++;
 	}
@@ -148,7 +148,7 @@ static inline u32 aftl_word_line_page(const struct aftl_geometry *geo, u32 layer
 }
 
 /* Program steps of a block: a page, or a word line in one-shot programming. */
-static inline u32 aftl_steps(const struct aftl_geometry *geo)
+static inline u32 aftl_block_program_steps(const struct aftl_geometry *geo)
 {
 	return geo->pages / geo->program_pages;
 }
@@ -158,7 +158,7 @@ static inline u32 aftl_steps(const struct aftl_geometry *geo)
  * Counting both, not pages, is what keeps vertical neighbours apart when a layer
  * has an even number of positions.
  */
-static inline bool aftl_colour(const struct aftl_geometry *geo, u32 page, bool flip)
+static inline bool aftl_checkerboard_colour(const struct aftl_geometry *geo, u32 page, bool flip)
 {
 	u32 positions = geo->word_lines * geo->word_line_pages / geo->program_pages;
 	u32 turn = page / geo->program_pages;

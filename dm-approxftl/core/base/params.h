@@ -85,7 +85,7 @@ enum aftl_param_type {
 
 /**
  * struct aftl_config - one value per line of param-table.h, in stored units
- * @own: those of policies and rules: see core/policy/settings.h
+ * @own: those of policies and rules: see core/policy/param-registry.h
  */
 struct aftl_config {
 #define PARAM(name, type, smallest, largest, standard, help) u64 name;

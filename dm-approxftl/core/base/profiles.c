@@ -351,7 +351,7 @@ static int complain_profile(const char *name, struct aftl_error *error)
 	return aftl_fail(error, -EINVAL, "unknown profile \"%.40s\"; there are %s", name, list);
 }
 
-static void take(struct aftl_config *config, const struct setting *setting)
+static void apply_settings(struct aftl_config *config, const struct setting *setting)
 {
 	for (; setting->key; setting++)
 		*aftl_param_value(config, aftl_core_param_find(setting->key)) = setting->value;
@@ -367,7 +367,7 @@ int aftl_profile_apply(struct aftl_config *config, const char *name, struct aftl
 	for (i = 0; i < AFTL_CORE_PARAMS; i++)
 		*aftl_param_value(config, i) = aftl_core_params[i].standard;
 	if (profile->common)
-		take(config, profile->common);
-	take(config, profile->settings);
+		apply_settings(config, profile->common);
+	apply_settings(config, profile->settings);
 	return 0;
 }

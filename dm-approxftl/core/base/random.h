@@ -9,7 +9,7 @@
 #include "aftl-host.h"
 
 /* A bijection of 64-bit words in which every input bit moves half of the output bits. */
-static inline u64 aftl_mix(u64 x)
+static inline u64 aftl_hash64(u64 x)
 {
 	x += 0x9e3779b97f4a7c15ULL;
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -17,13 +17,13 @@ static inline u64 aftl_mix(u64 x)
 	return x ^ (x >> 31);
 }
 
-static inline u64 aftl_mix2(u64 a, u64 b)
+static inline u64 aftl_hash64_pair(u64 a, u64 b)
 {
-	return aftl_mix(aftl_mix(a) ^ b);
+	return aftl_hash64(aftl_hash64(a) ^ b);
 }
 
 /* Uniform in [0, n) for n up to 2^32; the bias is below n / 2^64. */
-static inline u64 aftl_below(u64 draw, u32 n)
+static inline u64 aftl_scale_draw(u64 draw, u32 n)
 {
 	return mul_u64_u32_shr(draw, n, 32) >> 32;
 }
@@ -37,7 +37,7 @@ struct aftl_random {
 
 static inline u64 aftl_random_next(struct aftl_random *random)
 {
-	return aftl_mix(random->state++);
+	return aftl_hash64(random->state++);
 }
 
 /* As after so many draws. */
@@ -48,7 +48,7 @@ static inline void aftl_random_skip(struct aftl_random *random, u32 draws)
 
 static inline u64 aftl_random_below(struct aftl_random *random, u32 n)
 {
-	return aftl_below(aftl_random_next(random), n);
+	return aftl_scale_draw(aftl_random_next(random), n);
 }
 
 #endif

@@ -10,7 +10,7 @@ static const u8 divided[] = {
 };
 
 /* A part of something is not nothing, which would mean another device. */
-static void divide(struct aftl_config *own, u8 index, u64 count)
+static void divide_param(struct aftl_config *own, u8 index, u64 count)
 {
 	u64 *value = aftl_param_value(own, index);
 
@@ -27,12 +27,12 @@ void aftl_shard_config(struct aftl_config *own, const struct aftl_config *config
 	if (config->shards == 1)
 		return;
 	own->shards = 1;
-	own->seed = aftl_mix2(config->seed, index);
+	own->seed = aftl_hash64_pair(config->seed, index);
 	for (i = 0; i < ARRAY_SIZE(divided); i++)
-		divide(own, divided[i], config->shards);
+		divide_param(own, divided[i], config->shards);
 }
 
-static int check(const struct aftl_config *config, struct aftl_error *error)
+static int check_shard_count(const struct aftl_config *config, struct aftl_error *error)
 {
 	u32 channels = (u32)config->channels;
 
@@ -43,9 +43,9 @@ static int check(const struct aftl_config *config, struct aftl_error *error)
 	return 0;
 }
 
-u32 aftl_shard_run_shift(const struct aftl_geometry *geo)
+u32 aftl_shard_chunk_shift(const struct aftl_geometry *geo)
 {
-	u32 least = max(aftl_program_units(geo), (u32)AFTL_SHARD_RUN / geo->unit_bytes);
+	u32 least = max(aftl_program_units(geo), (u32)AFTL_SHARD_CHUNK_BYTES / geo->unit_bytes);
 
 	/* A zone is written in one order, by one FTL. */
 	if (geo->zones)
@@ -61,13 +61,13 @@ static int divide_units(struct aftl_shards *shards, struct aftl_error *error)
 	shards->units = geo->units;
 	if (shards->count == 1)
 		return 0;
-	shards->run_shift = aftl_shard_run_shift(geo);
-	shards->units = (u64)(geo->units >> shards->run_shift << shards->run_shift) *
+	shards->chunk_shift = aftl_shard_chunk_shift(geo);
+	shards->units = (u64)(geo->units >> shards->chunk_shift << shards->chunk_shift) *
 			shards->count;
 	if (!shards->units)
 		return aftl_fail(error, -EINVAL,
 				 "shards: each would have %u units, less than a run of %u; lower shards or raise blocks",
-				 geo->units, 1U << shards->run_shift);
+				 geo->units, 1U << shards->chunk_shift);
 	return 0;
 }
 
@@ -75,7 +75,7 @@ int aftl_shards_init(struct aftl_shards *shards, const struct aftl_config *confi
 		     struct aftl_error *error)
 {
 	struct aftl_config own;
-	int ret = check(config, error);
+	int ret = check_shard_count(config, error);
 
 	if (ret)
 		return ret;

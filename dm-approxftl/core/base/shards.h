@@ -13,18 +13,18 @@
 #include "core/base/geometry.h"
 
 /* Shortest run in bytes: what is smaller is one shard's, if it is aligned. */
-#define AFTL_SHARD_RUN (64 * 1024)
+#define AFTL_SHARD_CHUNK_BYTES (64 * 1024)
 
 /**
  * struct aftl_shards - how a device is divided
  * @count: of shards, 1 for a device that is not divided
- * @run_shift: units that follow each other in one shard, as a power of two; of zones, one
+ * @chunk_shift: units that follow each other in one shard, as a power of two; of zones, one
  * @units: that the host sees, of all shards
  * @geo: shape of each shard
  */
 struct aftl_shards {
 	u32 count;
-	u32 run_shift;
+	u32 chunk_shift;
 	u64 units;
 	struct aftl_geometry geo;
 };
@@ -41,7 +41,7 @@ int __must_check aftl_shards_init(struct aftl_shards *shards, const struct aftl_
 				  struct aftl_error *error);
 
 /* Units of such a shard that follow each other where there are several, as a power of two. */
-u32 aftl_shard_run_shift(const struct aftl_geometry *geo);
+u32 aftl_shard_chunk_shift(const struct aftl_geometry *geo);
 
 /**
  * aftl_shard_config() - the configuration of one shard, which is that of a device with one
@@ -52,52 +52,52 @@ u32 aftl_shard_run_shift(const struct aftl_geometry *geo);
 void aftl_shard_config(struct aftl_config *own, const struct aftl_config *config, u32 index);
 
 /* The shard that has @unit of the device. */
-static inline u32 aftl_shard_of(const struct aftl_shards *shards, u64 unit)
+static inline u32 aftl_lpn_shard(const struct aftl_shards *shards, u64 unit)
 {
-	u64 number = unit >> shards->run_shift;
+	u64 number = unit >> shards->chunk_shift;
 
 	return (u32)(number - div64_u64(number, shards->count) * shards->count);
 }
 
 /* Its number there. */
-static inline u32 aftl_shard_unit(const struct aftl_shards *shards, u64 unit)
+static inline u32 aftl_shard_lpn(const struct aftl_shards *shards, u64 unit)
 {
-	u32 within = (u32)unit & ((1U << shards->run_shift) - 1);
+	u32 within = (u32)unit & ((1U << shards->chunk_shift) - 1);
 
 	if (shards->count == 1)
 		return (u32)unit;
-	return (u32)div64_u64(unit >> shards->run_shift, shards->count) << shards->run_shift |
+	return (u32)div64_u64(unit >> shards->chunk_shift, shards->count) << shards->chunk_shift |
 	       within;
 }
 
 /* Units from @unit on, at most @units, that are in the same run. */
-static inline u32 aftl_shard_units(const struct aftl_shards *shards, u64 unit, u32 units)
+static inline u32 aftl_shard_run_units(const struct aftl_shards *shards, u64 unit, u32 units)
 {
-	u32 length = 1U << shards->run_shift;
+	u32 length = 1U << shards->chunk_shift;
 
 	return shards->count == 1 ? units : min(units, length - ((u32)unit & (length - 1)));
 }
 
 /* Units before @unit of the device that are in shard @index: a range of the device is one there. */
-static inline u32 aftl_shard_before(const struct aftl_shards *shards, u32 index, u64 unit)
+static inline u32 aftl_shard_lpns_before(const struct aftl_shards *shards, u32 index, u64 unit)
 {
-	u32 owner = aftl_shard_of(shards, unit);
-	u32 within = (u32)unit & ((1U << shards->run_shift) - 1);
-	u32 before = aftl_shard_unit(shards, unit);
+	u32 owner = aftl_lpn_shard(shards, unit);
+	u32 within = (u32)unit & ((1U << shards->chunk_shift) - 1);
+	u32 before = aftl_shard_lpn(shards, unit);
 
 	if (index == owner)
 		return before;
-	return before - within + (index < owner ? 1U << shards->run_shift : 0);
+	return before - within + (index < owner ? 1U << shards->chunk_shift : 0);
 }
 
 /* The unit of the device that is @unit of shard @index. */
-static inline u64 aftl_shard_host_unit(const struct aftl_shards *shards, u32 index, u32 unit)
+static inline u64 aftl_shard_host_lpn(const struct aftl_shards *shards, u32 index, u32 unit)
 {
-	u32 within = unit & ((1U << shards->run_shift) - 1);
+	u32 within = unit & ((1U << shards->chunk_shift) - 1);
 
 	if (shards->count == 1)
 		return unit;
-	return ((u64)(unit >> shards->run_shift) * shards->count + index) << shards->run_shift |
+	return ((u64)(unit >> shards->chunk_shift) * shards->count + index) << shards->chunk_shift |
 	       within;
 }
 

@@ -15,7 +15,7 @@ struct aftl_counters {
 };
 
 /* Is @to the @n-th counter after @from? Then those between are counted by a number. */
-#define AFTL_COUNTERS_APART(from, to, n)						\
+#define AFTL_COUNTER_DISTANCE_IS(from, to, n)						\
 	(offsetof(struct aftl_counters, to) - offsetof(struct aftl_counters, from) ==	\
 	 (n) * sizeof(u64))
 

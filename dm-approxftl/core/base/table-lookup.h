@@ -8,19 +8,19 @@
 #include "aftl-host.h"
 
 /**
- * struct aftl_point - position of a value on an axis
+ * struct aftl_axis_point - position of a value on an axis
  * @index: of the point before it
  * @fraction: in 1/65536 of the gap to the next point
  */
-struct aftl_point {
+struct aftl_axis_point {
 	u32 index;
 	u32 fraction;
 };
 
 /* Values past the end count as the end. */
-static inline struct aftl_point aftl_find_point(const u32 *axis, u32 points, u64 value)
+static inline struct aftl_axis_point aftl_axis_position(const u32 *axis, u32 points, u64 value)
 {
-	struct aftl_point point = { points - 2, 65536 };
+	struct aftl_axis_point point = { points - 2, 65536 };
 	u32 i;
 
 	if (value >= axis[points - 1])
@@ -33,7 +33,7 @@ static inline struct aftl_point aftl_find_point(const u32 *axis, u32 points, u64
 }
 
 /* Between two neighbouring entries, of which the second is not smaller. */
-static inline u64 aftl_between(u64 low, u64 high, u32 fraction)
+static inline u64 aftl_interpolate(u64 low, u64 high, u32 fraction)
 {
 	return low + (((high - low) * fraction) >> 16);
 }

@@ -15,36 +15,36 @@
 #define AFTL_DAY_NS (24 * AFTL_HOUR_NS)
 
 /* Mapping unit of the host's address space: 4 KiB up to a whole flash page. */
-typedef u32 __bitwise aftl_unit_t;
+typedef u32 __bitwise aftl_lpn_t;
 /* Place of one unit on the media: (block * pages + page) * units per page + n. */
-typedef u32 __bitwise aftl_slot_t;
+typedef u32 __bitwise aftl_ppn_t;
 
-#define AFTL_NO_UNIT ((__force aftl_unit_t)U32_MAX)
-#define AFTL_NO_SLOT ((__force aftl_slot_t)U32_MAX)
+#define AFTL_NO_LPN ((__force aftl_lpn_t)U32_MAX)
+#define AFTL_NO_PPN ((__force aftl_ppn_t)U32_MAX)
 
 /* The map keeps a slot in 30 bits beside two bits of level, a slot its unit in as many. */
-#define AFTL_SLOT_BITS 30
-#define AFTL_SLOT_MASK ((1U << AFTL_SLOT_BITS) - 1)
-#define AFTL_MAX_SLOTS AFTL_SLOT_MASK
+#define AFTL_PPN_BITS 30
+#define AFTL_PPN_MASK ((1U << AFTL_PPN_BITS) - 1)
+#define AFTL_PPNS_MAX AFTL_PPN_MASK
 
-static inline aftl_unit_t to_unit(u32 n)
+static inline aftl_lpn_t to_lpn(u32 n)
 {
-	return (__force aftl_unit_t)n;
+	return (__force aftl_lpn_t)n;
 }
 
-static inline u32 from_unit(aftl_unit_t unit)
+static inline u32 from_lpn(aftl_lpn_t lpn)
 {
-	return (__force u32)unit;
+	return (__force u32)lpn;
 }
 
-static inline aftl_slot_t to_slot(u32 n)
+static inline aftl_ppn_t to_ppn(u32 n)
 {
-	return (__force aftl_slot_t)n;
+	return (__force aftl_ppn_t)n;
 }
 
-static inline u32 from_slot(aftl_slot_t slot)
+static inline u32 from_ppn(aftl_ppn_t ppn)
 {
-	return (__force u32)slot;
+	return (__force u32)ppn;
 }
 
 /**
@@ -65,25 +65,25 @@ enum aftl_class {
  */
 #define AFTL_LEVELS 4
 
-static inline u32 aftl_level_of(u32 class, u32 level)
+static inline u32 aftl_quality_level(u32 class, u32 level)
 {
 	return class && level ? level : class;
 }
 
 /* How long the host expects data to live: the numbers of the kernel's enum rw_hint. */
-enum aftl_life {
-	AFTL_LIFE_UNKNOWN,
-	AFTL_LIFE_ANY,
-	AFTL_LIFE_SHORT,
-	AFTL_LIFE_MEDIUM,
-	AFTL_LIFE_LONG,
-	AFTL_LIFE_EXTREME,
-	AFTL_LIVES,
+enum aftl_lifetime {
+	AFTL_LIFETIME_UNKNOWN,
+	AFTL_LIFETIME_ANY,
+	AFTL_LIFETIME_SHORT,
+	AFTL_LIFETIME_MEDIUM,
+	AFTL_LIFETIME_LONG,
+	AFTL_LIFETIME_EXTREME,
+	AFTL_LIFETIMES,
 };
 
 /**
  * struct aftl_hint - what a host says of the data that it writes; zero: nothing
- * @life: enum aftl_life
+ * @life: enum aftl_lifetime
  * @stream: placement id: data of one number go together; 0: none
  */
 struct aftl_hint {
@@ -92,13 +92,13 @@ struct aftl_hint {
 };
 
 /**
- * struct aftl_buffered - a unit in the write buffer
- * @unit: which
+ * struct aftl_has_write_buffer - a unit in the write buffer
+ * @lpn: which
  * @level: of its data; 0: precise
  * @hint: as the host said
  */
-struct aftl_buffered {
-	aftl_unit_t unit;
+struct aftl_has_write_buffer {
+	aftl_lpn_t lpn;
 	u8 level;
 	struct aftl_hint hint;
 };
@@ -113,12 +113,12 @@ struct aftl_buffered {
 #define AFTL_QUEUES_MAX 8
 /* What is stored of a block has its handle above its kind. */
 #define AFTL_HANDLE_SHIFT 4
-#define AFTL_HANDLE_KIND (BIT(AFTL_HANDLE_SHIFT) - 1)
+#define AFTL_HANDLE_KIND_MASK (BIT(AFTL_HANDLE_SHIFT) - 1)
 
 /* Data of one class and stream wait together, and share pages with no others. */
-#define AFTL_LANES (AFTL_CLASSES * AFTL_STREAMS)
+#define AFTL_WRITE_STREAMS (AFTL_CLASSES * AFTL_STREAMS)
 
-static inline u32 aftl_lane(u32 class, u32 stream)
+static inline u32 aftl_write_stream(u32 class, u32 stream)
 {
 	return class * AFTL_STREAMS + stream;
 }

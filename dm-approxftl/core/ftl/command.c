@@ -9,7 +9,7 @@ void aftl_commands_init(struct aftl *ftl)
 	ftl->free_reads = AFTL_NIL;
 	ftl->free_writes = AFTL_NIL;
 	for (i = ftl->command_count; i--;)
-		aftl_command_put(ftl, i, i < ftl->write_commands);
+		aftl_command_free(ftl, i, i < ftl->write_commands);
 	for (i = 0; i <= ftl->pending_mask; i++)
 		ftl->pending[i] = AFTL_NIL;
 }

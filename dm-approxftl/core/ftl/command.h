@@ -21,7 +21,7 @@ static inline u32 *aftl_free_count(struct aftl *ftl, bool write)
 	return write ? &ftl->free_write_count : &ftl->free_read_count;
 }
 
-static inline void aftl_command_put(struct aftl *ftl, u32 command, bool write)
+static inline void aftl_command_free(struct aftl *ftl, u32 command, bool write)
 {
 	ftl->commands[command].next = *aftl_free_list(ftl, write);
 	*aftl_free_list(ftl, write) = command;
@@ -30,7 +30,7 @@ static inline void aftl_command_put(struct aftl *ftl, u32 command, bool write)
 		ftl->retry = true;
 }
 
-static inline u32 aftl_command_get(struct aftl *ftl, bool write)
+static inline u32 aftl_command_alloc(struct aftl *ftl, bool write)
 {
 	u32 command = *aftl_free_list(ftl, write);
 
@@ -91,34 +91,34 @@ static inline void aftl_queue_remove(struct aftl *ftl, struct aftl_queue *queue,
 	queue->count--;
 }
 
-static inline u32 *aftl_pending_chain(const struct aftl *ftl, aftl_unit_t unit)
+static inline u32 *aftl_pending_chain(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	return &ftl->pending[aftl_mix(from_unit(unit)) & ftl->pending_mask];
+	return &ftl->pending[aftl_hash64(from_lpn(lpn)) & ftl->pending_mask];
 }
 
-static inline u32 aftl_pending_from(const struct aftl *ftl, u32 command, aftl_unit_t unit)
+static inline u32 aftl_pending_from(const struct aftl *ftl, u32 command, aftl_lpn_t lpn)
 {
-	while (command != AFTL_NIL && ftl->commands[command].unit != unit)
+	while (command != AFTL_NIL && ftl->commands[command].lpn != lpn)
 		command = ftl->commands[command].hash_next;
 	return command;
 }
 
 /* The newest write of a unit is the first of its chain. */
-static inline u32 aftl_pending_find(const struct aftl *ftl, aftl_unit_t unit)
+static inline u32 aftl_pending_find(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	return aftl_pending_from(ftl, *aftl_pending_chain(ftl, unit), unit);
+	return aftl_pending_from(ftl, *aftl_pending_chain(ftl, lpn), lpn);
 }
 
 static inline u32 aftl_pending_older(const struct aftl *ftl, u32 command)
 {
 	const struct aftl_command *newer = &ftl->commands[command];
 
-	return aftl_pending_from(ftl, newer->hash_next, newer->unit);
+	return aftl_pending_from(ftl, newer->hash_next, newer->lpn);
 }
 
 static inline void aftl_pending_add(struct aftl *ftl, u32 command)
 {
-	u32 *chain = aftl_pending_chain(ftl, ftl->commands[command].unit);
+	u32 *chain = aftl_pending_chain(ftl, ftl->commands[command].lpn);
 
 	ftl->commands[command].hash_next = *chain;
 	*chain = command;
@@ -126,7 +126,7 @@ static inline void aftl_pending_add(struct aftl *ftl, u32 command)
 
 static inline void aftl_pending_remove(struct aftl *ftl, u32 command)
 {
-	u32 *link = aftl_pending_chain(ftl, ftl->commands[command].unit);
+	u32 *link = aftl_pending_chain(ftl, ftl->commands[command].lpn);
 
 	while (*link != command)
 		link = &ftl->commands[*link].hash_next;

@@ -6,9 +6,9 @@
 #define AFTL_DEVICE_H
 
 #include "core/base/events.h"
-#include "core/flash/sense.h"
+#include "core/nand/read-timing.h"
 #include "core/ftl/ftl.h"
-#include "core/policy/luns.h"
+#include "core/policy/lun-rules.h"
 
 /* No command, no block: end of an index-linked list. */
 #define AFTL_NIL U32_MAX
@@ -27,7 +27,7 @@
  * @seq: order of arrival at the controller
  * @queued_ns: time of that arrival
  * @request: whom to tell; NULL once a buffered write has been acknowledged
- * @unit: first unit
+ * @lpn: first unit
  * @units: reads: how many consecutive units of one page
  * @next: in a queue, a program group or the free list
  * @hash_next: writes: next in the chain of pending units
@@ -42,7 +42,7 @@ struct aftl_command {
 	u64 seq;
 	u64 queued_ns;
 	struct aftl_request *request;
-	aftl_unit_t unit;
+	aftl_lpn_t lpn;
 	u32 units;
 	u32 next;
 	u32 hash_next;
@@ -69,24 +69,24 @@ enum aftl_work_kind {
 	AFTL_WORK_NONE,
 	AFTL_WORK_READ,
 	AFTL_WORK_PROGRAM,
-	AFTL_WORK_JOB_READ,
-	AFTL_WORK_JOB_PROGRAM,
-	AFTL_WORK_JOB_COPY,
+	AFTL_WORK_RELOC_READ,
+	AFTL_WORK_RELOC_PROGRAM,
+	AFTL_WORK_RELOC_COPY,
 	AFTL_WORK_ERASE,
 	/* Of sheets of the map: read for who waits, read to be written, written. */
-	AFTL_WORK_LOAD,
-	AFTL_WORK_MERGE,
-	AFTL_WORK_SHEETS,
+	AFTL_WORK_TP_LOAD,
+	AFTL_WORK_TP_MERGE,
+	AFTL_WORK_TP_PROGRAM,
 	/* Of stripes: a page read for another LUN, parity written. */
-	AFTL_WORK_STRIPE,
-	AFTL_WORK_PARITY,
+	AFTL_WORK_STRIPE_READ,
+	AFTL_WORK_PARITY_PROGRAM,
 };
 
 /* What the array of a LUN is going through; the event is the end of the phase. */
 enum aftl_phase {
 	AFTL_PHASE_IDLE,
 	AFTL_PHASE_SENSE,
-	AFTL_PHASE_RETURN,
+	AFTL_PHASE_DATA_OUT,
 	AFTL_PHASE_PROGRAM,
 	AFTL_PHASE_ERASE,
 	AFTL_PHASE_DEAD,
@@ -121,25 +121,25 @@ struct aftl_work {
 };
 
 /* Gathered slots: less than a program's worth plus one page. */
-#define AFTL_JOB_SLOTS (2 * AFTL_PROGRAM_UNITS_MAX)
+#define AFTL_RELOC_PPNS_MAX (2 * AFTL_PROGRAM_UNITS_MAX)
 
-enum aftl_job_kind {
-	AFTL_JOB_NONE,
-	AFTL_JOB_EMPTY,
-	AFTL_JOB_REFRESH,
-	AFTL_JOB_REDO,
-	AFTL_JOB_REWRITE,
-	AFTL_JOB_REBUILD,
+enum aftl_reloc_kind {
+	AFTL_RELOC_NONE,
+	AFTL_RELOC_EMPTY,
+	AFTL_RELOC_REFRESH,
+	AFTL_RELOC_REPEAT,
+	AFTL_RELOC_REWRITE,
+	AFTL_RELOC_REBUILD,
 };
 
 /**
- * struct aftl_redo - programs of a block that the policy wants once more elsewhere
+ * struct aftl_repeat - programs of a block that the policy wants once more elsewhere
  * @block: NULL if there are none
  * @erases: of the block; after an erase there is nothing to do
  * @begin: slots of the block from the first such program ...
  * @end: ... to the end of the last
  */
-struct aftl_redo {
+struct aftl_repeat {
 	struct aftl_block *block;
 	u32 erases;
 	u32 begin;
@@ -147,11 +147,11 @@ struct aftl_redo {
 };
 
 /* Blocks of a LUN that may wait for that; they have their turn before any write. */
-#define AFTL_REDO_BLOCKS 8
+#define AFTL_REPEAT_BLOCKS 8
 
 /**
- * struct aftl_job - background work of a LUN: moving data, then perhaps an erase
- * @kind: enum aftl_job_kind
+ * struct aftl_reloc - background work of a LUN: moving data, then perhaps an erase
+ * @kind: enum aftl_reloc_kind
  * @cause: enum aftl_cause that its programs count for
  * @pass: for the policy's copy()
  * @erase: erase the block when nothing valid is left
@@ -165,7 +165,7 @@ struct aftl_redo {
  * @count: slots gathered
  * @slots: read and not yet programmed elsewhere
  */
-struct aftl_job {
+struct aftl_reloc {
 	u8 kind;
 	u8 cause;
 	u8 pass;
@@ -178,17 +178,17 @@ struct aftl_job {
 	u32 class;
 	u32 stream;
 	u32 count;
-	aftl_slot_t slots[AFTL_JOB_SLOTS];
+	aftl_ppn_t slots[AFTL_RELOC_PPNS_MAX];
 };
 
 /**
- * struct aftl_leaving - sheets of the map that wait at a LUN to be written
+ * struct aftl_eviction_queue - sheets of the map that wait at a LUN to be written
  * @head: number of the first
  * @tail: of the last
  * @count: how many
  * @merging: number of the one that is being read
  */
-struct aftl_leaving {
+struct aftl_eviction_queue {
 	u32 head;
 	u32 tail;
 	u32 count;
@@ -196,15 +196,15 @@ struct aftl_leaving {
 };
 
 /* For whom the rest of a stripe is read. */
-enum aftl_repair_kind {
-	AFTL_REPAIR_NONE,
-	AFTL_REPAIR_READ,
-	AFTL_REPAIR_JOB,
+enum aftl_reconstruct_kind {
+	AFTL_RECONSTRUCT_NONE,
+	AFTL_RECONSTRUCT_READ,
+	AFTL_RECONSTRUCT_RELOC,
 };
 
 /**
- * struct aftl_repair - a page of a LUN that is put together from the rest of its stripe
- * @kind: enum aftl_repair_kind; one at a time
+ * struct aftl_reconstruct - a page of a LUN that is put together from the rest of its stripe
+ * @kind: enum aftl_reconstruct_kind; one at a time
  * @wanted: the read that the array is at will need it
  * @block: number of the superblock
  * @page: in each of its blocks
@@ -213,7 +213,7 @@ enum aftl_repair_kind {
  * @units: of a read: units that it returns
  * @service_ns: of a read: time so far
  */
-struct aftl_repair {
+struct aftl_reconstruct {
 	u8 kind;
 	bool wanted;
 	u32 block;
@@ -225,32 +225,32 @@ struct aftl_repair {
 };
 
 /**
- * struct aftl_super - what is kept of a superblock besides its blocks
+ * struct aftl_superblock_state - what is kept of a superblock besides its blocks
  * @next: the next that has parity to be written in the same LUN
- * @due: it is in that list
- * @given_up: of its blocks in dead LUNs what can be rebuilt has been
+ * @parity_queued: it is in that list
+ * @rebuild_done: of its blocks in dead LUNs what can be rebuilt has been
  */
-struct aftl_super {
+struct aftl_superblock_state {
 	u32 next;
-	bool due;
-	bool given_up;
+	bool parity_queued;
+	bool rebuild_done;
 };
 
 /**
- * struct aftl_group - LUNs whose blocks of one number are a superblock
+ * struct aftl_die_group - LUNs whose blocks of one number are a superblock
  * @victim: number of the superblock that is collected; AFTL_NIL: none
  * @cause: enum aftl_cause of that
- * @pressed: somebody waits for it
+ * @urgent: somebody waits for it
  * @erased: bit by member: its array has been at it
- * @again: nothing is worth collecting before the device has seen so many commands
+ * @retry_seq: nothing is worth collecting before the device has seen so many commands
  * @collected: superblocks that have been erased
  */
-struct aftl_group {
+struct aftl_die_group {
 	u32 victim;
 	u8 cause;
-	bool pressed;
+	bool urgent;
 	u64 erased;
-	u64 again;
+	u64 retry_seq;
 	u32 collected;
 };
 
@@ -267,56 +267,56 @@ enum aftl_step {
 /**
  * struct aftl_lun - one independent unit of the array
  * @index: below geo.luns; also its event source
- * @write_lanes: bit by lane: its queue is not empty
+ * @pending_write_lanes: bit by lane: its queue is not empty
  * @bus_ns: when its channel will be free
  * @work: what its array does now
  * @reads: host reads
- * @redo_blocks: how many entries
+ * @repeat_blocks: how many entries
  * @free_blocks: erased blocks
  * @valid: slots with current data
- * @bound: units on their way to this LUN, those included that are between passes
- * @room: most slots with current data that leave garbage collection room to work
- * @cached: blocks of that kind, open or closed
- * @in_row: programs since a read had its turn
- * @chores: idle time has been used up: the policy had nothing to do
- * @awake: the scheduler has to look at it
- * @stuck: a move found no place; until a block comes free only blocks without valid
+ * @in_flight: units on their way to this LUN, those included that are between passes
+ * @max_valid: most slots with current data that leave garbage collection room to work
+ * @slc_blocks: blocks of that kind, open or closed
+ * @programs_since_read: programs since a read had its turn
+ * @idle_exhausted: idle time has been used up: the policy had nothing to do
+ * @runnable: the scheduler has to look at it
+ * @out_of_blocks: a move found no place; until a block comes free only blocks without valid
  *	data are worth a thought
- * @cramped: too few free blocks for the policy, which did not leave them so; until
+ * @below_reserve: too few free blocks for the policy, which did not leave them so; until
  *	there are enough moves go to @refuge
  * @refresh_due: it has some, and waits to be taken
- * @cache_dead: in one that is closed there may be nothing valid
- * @next_awake: who woke after it
- * @asked: bit by member of its group: its repair wants a page of this one
+ * @slc_block_empty: in one that is closed there may be nothing valid
+ * @next_runnable: who woke after it
+ * @stripe_requests: bit by member of its group: its repair wants a page of this one
  * @busy_ns: time at work
- * @parked: a suspended operation, kind NONE if there is none
- * @parked_ns: array time that it still needs
+ * @suspended: a suspended operation, kind NONE if there is none
+ * @suspended_ns: array time that it still needs
  * @writes: host writes by lane
  * @outcome: of its last program, which may be under way
- * @job: background work
- * @repair: page of its own that comes from other LUNs
- * @ahead: reads ahead of the host, when nobody waits for another
- * @leaving: sheets of the map
+ * @reloc: background work
+ * @reconstruct: page of its own that comes from other LUNs
+ * @prefetches: reads ahead of the host, when nobody waits for another
+ * @evictions: sheets of the map
  * @idle_since_ns: when it ran out of work
- * @reading_for: member that it reads a page for, or AFTL_NIL
+ * @reconstructing_for: member that it reads a page for, or AFTL_NIL
  * @parity_head: number of the superblock whose parity it writes next
  * @parity_tail: the last of these
  * @parity_due: how many
  * @erased: what the erase that is under way costs
- * @redo: programs that the policy wants once more, oldest block first
+ * @repeats: programs that the policy wants once more, oldest block first
  * @good_blocks: blocks that are not bad
  * @free_head: oldest erased block
  * @free_tail: youngest erased block
  * @victims: closed blocks by valid slots, heads of lists
- * @fewest: no closed block has fewer valid slots
- * @refuge: block of the core for what a policy placed illegally
- * @cache: block of the core for host writes with one bit in a cell
- * @filled: by class, block of the last program of a fill if the next one may go on there unasked
- * @placed: open block of each placement handle but the default one; NULL without handles
+ * @min_valid: no closed block has fewer valid slots
+ * @fallback: block of the core for what a policy placed illegally
+ * @slc_open: block of the core for host writes with one bit in a cell
+ * @fill_blocks: by class, block of the last program of a fill if the next one may go on there unasked
+ * @handle_blocks: open block of each placement handle but the default one; NULL without handles
  * @foggy: blocks with word lines between their passes, so many as the device allows
- * @held_writes: word lines between their passes with host writes
- * @held_moves: the same with what its job moves
- * @collect: victims that it may still take though it has enough free blocks
+ * @fine_pending_writes: word lines between their passes with host writes
+ * @fine_pending_moves: the same with what its job moves
+ * @forced_gc: victims that it may still take though it has enough free blocks
  * @failing_blocks: blocks that wait to be retired
  * @refresh_block: next block that is searched for old data, blocks_per_lun: none
  * @disturbed: closed block that was read too often; NULL: none, or nobody has read it since
@@ -326,54 +326,54 @@ enum aftl_step {
  */
 struct aftl_lun {
 	u32 index;
-	u32 write_lanes;
+	u32 pending_write_lanes;
 	u64 *bus_ns;
 	struct aftl_work work;
 	struct aftl_queue reads;
-	u32 redo_blocks;
+	u32 repeat_blocks;
 	u32 free_blocks;
 	u32 valid;
-	u32 bound;
-	u32 room;
-	u32 cached;
-	u32 in_row;
-	bool chores;
-	bool awake;
-	bool stuck;
-	bool cramped;
+	u32 in_flight;
+	u32 max_valid;
+	u32 slc_blocks;
+	u32 programs_since_read;
+	bool idle_exhausted;
+	bool runnable;
+	bool out_of_blocks;
+	bool below_reserve;
 	bool refresh_due;
-	bool cache_dead;
-	struct aftl_lun *next_awake;
-	u64 asked;
+	bool slc_block_empty;
+	struct aftl_lun *next_runnable;
+	u64 stripe_requests;
 	u64 busy_ns;
-	struct aftl_work parked;
-	u64 parked_ns;
-	struct aftl_queue writes[AFTL_LANES];
-	struct aftl_outcome outcome;
-	struct aftl_job job;
-	struct aftl_repair repair;
-	struct aftl_queue ahead;
-	struct aftl_leaving leaving;
+	struct aftl_work suspended;
+	u64 suspended_ns;
+	struct aftl_queue writes[AFTL_WRITE_STREAMS];
+	struct aftl_program_result outcome;
+	struct aftl_reloc reloc;
+	struct aftl_reconstruct reconstruct;
+	struct aftl_queue prefetches;
+	struct aftl_eviction_queue evictions;
 	u64 idle_since_ns;
-	u32 reading_for;
+	u32 reconstructing_for;
 	u32 parity_head;
 	u32 parity_tail;
 	u32 parity_due;
-	struct aftl_erased erased;
-	struct aftl_redo redo[AFTL_REDO_BLOCKS];
+	struct aftl_erase_result erased;
+	struct aftl_repeat repeats[AFTL_REPEAT_BLOCKS];
 	u32 good_blocks;
 	u32 free_head;
 	u32 free_tail;
 	u32 *victims;
-	u32 fewest;
-	struct aftl_block *refuge;
-	struct aftl_block *cache;
-	struct aftl_block *filled[AFTL_CLASSES];
-	struct aftl_block **placed;
-	struct aftl_foggy *foggy;
-	u32 held_writes;
-	u32 held_moves;
-	u32 collect;
+	u32 min_valid;
+	struct aftl_block *fallback;
+	struct aftl_block *slc_open;
+	struct aftl_block *fill_blocks[AFTL_CLASSES];
+	struct aftl_block **handle_blocks;
+	struct aftl_foggy_block *foggy;
+	u32 fine_pending_writes;
+	u32 fine_pending_moves;
+	u32 forced_gc;
 	u32 failing_blocks;
 	u32 refresh_block;
 	struct aftl_block *disturbed;
@@ -387,7 +387,7 @@ static_assert(!offsetof(struct aftl_lun, index), "for aftl_lun_index()");
 /*
  * Requests that complete a constant time after their last part.
  */
-struct aftl_line {
+struct aftl_completion_queue {
 	struct aftl_request *head;
 	struct aftl_request *tail;
 	u64 delay_ns;
@@ -397,7 +397,7 @@ struct aftl_line {
  * Where the link takes time all but reads have a line, as they have a way, of their own. The
  * last one is there with a cache of reads only: each source of events costs others time.
  */
-enum { AFTL_LINE_PLAIN, AFTL_LINE_DECODED, AFTL_LINE_INWARD, AFTL_LINE_RECENT, AFTL_LINES };
+enum { AFTL_COMPLETION_READ, AFTL_COMPLETION_ECC_READ, AFTL_COMPLETION_WRITE, AFTL_COMPLETION_CACHE_HIT, AFTL_COMPLETION_QUEUES };
 
 #define AFTL_EPOCHS 64
 
@@ -434,27 +434,27 @@ struct aftl_zones {
 };
 
 /* It is in memory, or changes of it are; it is in the list of its like unless it leaves. */
-#define AFTL_SHEET_CACHED 0x01
+#define AFTL_TP_CACHED 0x01
 /* It has changed since it was written. */
-#define AFTL_SHEET_DIRTY 0x02
+#define AFTL_TP_DIRTY 0x02
 /* Only changes are in memory, all else is in its slot. */
-#define AFTL_SHEET_PARTIAL 0x04
+#define AFTL_TP_PARTIAL 0x04
 /* Somebody waits for it, and a read of it is under way. */
-#define AFTL_SHEET_LOADING 0x08
+#define AFTL_TP_LOADING 0x08
 /* It waits at its LUN to be written, and then to be forgotten ... */
-#define AFTL_SHEET_LEAVING 0x10
+#define AFTL_TP_EVICTING 0x10
 /* ... unless it was used meanwhile. */
-#define AFTL_SHEET_USED 0x20
+#define AFTL_TP_REUSED 0x20
 
 /**
- * struct aftl_sheet - a piece of the map: the entries of units that follow each other
+ * struct aftl_trans_page - a piece of the map: the entries of units that follow each other
  * @waiting: reads that wait for it, the oldest first
  * @last_waiting: the youngest
  * @older: of those that are cached, the one that was used before it
  * @younger: the one that was used after it; or who leaves after it
  * @flags: AFTL_SHEET_*
  */
-struct aftl_sheet {
+struct aftl_trans_page {
 	struct aftl_request *waiting;
 	struct aftl_request *last_waiting;
 	u32 older;
@@ -463,49 +463,49 @@ struct aftl_sheet {
 };
 
 /**
- * struct aftl_sheets - the sheets of a device; without any all 0
+ * struct aftl_cmt - the sheets of a device; without any all 0
  * @all: by number
- * @kept: so many are in memory and stay there
- * @limit: of those that leave, so many may wait before host writes do
+ * @capacity: so many are in memory and stay there
+ * @max_evicting: of those that leave, so many may wait before host writes do
  * @cached: in memory, with those that leave
- * @leaving: these
+ * @evicting: these
  * @oldest: of those that stay the one that was not used for the longest
  * @youngest: the one that was used last
  */
-struct aftl_sheets {
-	struct aftl_sheet *all;
-	u32 kept;
-	u32 limit;
+struct aftl_cmt {
+	struct aftl_trans_page *all;
+	u32 capacity;
+	u32 max_evicting;
 	u32 cached;
-	u32 leaving;
+	u32 evicting;
 	u32 oldest;
 	u32 youngest;
 };
 
 /* It has arrived in the controller. */
-#define AFTL_RECENT_READY 0x01
+#define AFTL_READ_CACHE_READY 0x01
 /* It was read ahead, and nobody has asked for it yet. */
-#define AFTL_RECENT_AHEAD 0x02
+#define AFTL_READ_CACHE_PREFETCHED 0x02
 
 /**
- * struct aftl_recent_unit - a unit that has been read, with the bits that came of it
- * @unit: which
- * @slot: from where
+ * struct aftl_read_cache_entry - a unit that has been read, with the bits that came of it
+ * @lpn: which
+ * @ppn: from where
  * @erases: of the block, then
  * @flips: errors in the bytes
- * @lineage: of the bytes
+ * @generation: of the bytes
  * @again: programs of the page after its first, then
  * @flags: AFTL_RECENT_*
  * @older: who was used before it
  * @younger: who was used after it
  * @next: in its chain
  */
-struct aftl_recent_unit {
-	aftl_unit_t unit;
-	aftl_slot_t slot;
+struct aftl_read_cache_entry {
+	aftl_lpn_t lpn;
+	aftl_ppn_t ppn;
 	u32 erases;
 	u32 flips;
-	u16 lineage;
+	u16 generation;
 	u8 again;
 	u8 flags;
 	u32 older;
@@ -514,7 +514,7 @@ struct aftl_recent_unit {
 };
 
 /**
- * struct aftl_recent - what reads have brought into the controller; without it all 0
+ * struct aftl_read_cache - what reads have brought into the controller; without it all 0
  * @all: units, the first @used of them
  * @chains: of those, by unit
  * @mask: of a chain
@@ -522,8 +522,8 @@ struct aftl_recent_unit {
  * @oldest: the one that was not used for the longest
  * @youngest: the one that was used last
  */
-struct aftl_recent {
-	struct aftl_recent_unit *all;
+struct aftl_read_cache {
+	struct aftl_read_cache_entry *all;
 	u32 *chains;
 	u32 mask;
 	u32 count;
@@ -533,29 +533,29 @@ struct aftl_recent {
 };
 
 /* So many readers that go on in order are told apart. */
-#define AFTL_READERS 16
+#define AFTL_READ_STREAMS 16
 
 /**
- * struct aftl_reader - reads of the host that follow each other
+ * struct aftl_read_stream - reads of the host that follow each other
  * @next: unit that the next one would begin with
  * @ahead: up to where has been read, or will be
  * @turn: when the last one came; 0: there was none
  */
-struct aftl_reader {
+struct aftl_read_stream {
 	u32 next;
 	u32 ahead;
 	u64 turn;
 };
 
 /**
- * struct aftl_turns - requests that wait behind the next one, by queue of the host
+ * struct aftl_host_queues - requests that wait behind the next one, by queue of the host
  * @head: the oldest of each queue
  * @tail: the youngest
  * @count: all of them
  * @queue: whose turn it is
  * @left: so many more of it until it is another's
  */
-struct aftl_turns {
+struct aftl_host_queues {
 	struct aftl_request *head[AFTL_QUEUES_MAX];
 	struct aftl_request *tail[AFTL_QUEUES_MAX];
 	u32 count;
@@ -564,11 +564,11 @@ struct aftl_turns {
 };
 
 /**
- * struct aftl_bind - which LUN the next write of a lane goes to
+ * struct aftl_lane_lun - which LUN the next write of a lane goes to
  * @lun: index
  * @left: units that still go there
  */
-struct aftl_bind {
+struct aftl_lane_lun {
 	u32 lun;
 	u32 left;
 };
@@ -582,11 +582,11 @@ struct aftl {
 	struct aftl_media media;
 	struct aftl_cell cell;
 	struct aftl_chip chip;
-	struct aftl_sense sense;
+	struct aftl_read_timing sense;
 	struct aftl_stats stats;
 	const struct aftl_policy_type *type;
 	struct aftl_policy *policy;
-	struct aftl_core core;
+	struct aftl_policy_core core;
 	const struct aftl_host_ops *ops;
 	void *host;
 	u64 memory_bytes;
@@ -597,23 +597,23 @@ struct aftl {
 	u64 hour_ns; /* when it began, in both together */
 	bool running;
 	bool filling;
-	bool parking;
+	bool suspending;
 	bool read_only;
 	bool buffer_lost;
-	bool copies_alone;
+	bool ignore_policy_copy;
 	bool retry;
-	bool hurry;
+	bool draining;
 	u32 lost_units;
-	u32 placing; /* enum aftl_cause of what is being placed */
+	u32 placing_cause; /* enum aftl_cause of what is being placed */
 	struct aftl_events events;
-	u32 event_lines;
+	u32 event_completions;
 	u32 event_clock;
 
 	/* LUNs that the scheduler has to look at, in the order in which they woke. */
-	struct aftl_lun *awake;
-	struct aftl_lun *last_awake;
+	struct aftl_lun *runnable;
+	struct aftl_lun *last_runnable;
 
-	struct aftl_chunks map;
+	struct aftl_chunks l2p;
 	struct aftl_lun *luns;
 	u32 *victims;
 	u64 *bus_ns;
@@ -621,26 +621,26 @@ struct aftl {
 	/* Derived from the configuration once, because every operation needs them. */
 	u32 program_units;
 	u32 foggy_blocks;
-	u32 held_units;
+	u32 fine_pending_units;
 	u64 unit_transfer_ns;
 	u64 unit_link_ns;
-	u64 most_reads;
+	u64 max_block_reads;
 	u32 copy_passes;
 	u32 streams;
-	u32 cache_kept;
-	u32 cache_most;
+	u32 slc_static_blocks;
+	u32 slc_max_blocks;
 	u32 handles;
-	struct aftl_sheets sheets;
+	struct aftl_cmt cmt;
 	struct aftl_zones zones;
-	struct aftl_recent recent;
-	struct aftl_reader readers[AFTL_READERS];
-	u64 reader_turn;
-	u32 ahead_units;
-	bool reads_watched;
-	struct aftl_super *supers;
-	struct aftl_group *groups;
+	struct aftl_read_cache read_cache;
+	struct aftl_read_stream read_streams[AFTL_READ_STREAMS];
+	u64 read_stream_turn;
+	u32 prefetch_units;
+	bool reads_are_tracked;
+	struct aftl_superblock_state *superblocks;
+	struct aftl_die_group *die_groups;
 	u32 gc_blocks;
-	u32 gc_most_valid;
+	u32 gc_max_valid;
 	u32 gc_idle_valid;
 
 	struct aftl_command *commands;
@@ -649,29 +649,29 @@ struct aftl {
 	u32 free_writes;
 	u32 free_read_count;
 	u32 free_write_count;
-	u32 stranded;
+	u32 unflushable;
 	u32 write_commands;
 	u32 *pending;
 	u32 pending_mask;
 
-	u64 day_ns;
+	u64 next_day_ns;
 	u32 refresh_lun;
 
 	/* Position in the order "stripe" of the LUN whose turn is next. */
 	u32 rotation;
 	struct aftl_lun_rule lun_rule;
 	const void *lun_params;
-	u32 bind_units;
-	struct aftl_bind bind[AFTL_LANES];
+	u32 allocation_units;
+	struct aftl_lane_lun lane_luns[AFTL_WRITE_STREAMS];
 	struct aftl_request *wait_head[2];
 	struct aftl_request *wait_tail[2];
-	struct aftl_turns turns[2];
+	struct aftl_host_queues host_queues[2];
 	u32 queues;
-	struct aftl_line lines[AFTL_LINES];
+	struct aftl_completion_queue completions[AFTL_COMPLETION_QUEUES];
 	/* When the controller, and then the link, can take another request: out, in. */
 	u64 command_ns[2];
 	u64 link_ns[2];
-	bool paced;
+	bool link_paced;
 	u64 seq;
 	u32 requests;
 
@@ -683,13 +683,13 @@ struct aftl {
 };
 
 /* time.c */
-void aftl_find_hour(struct aftl *ftl);
+void aftl_update_hour(struct aftl *ftl);
 
 /* The same as aftl_hours(), which divides. */
 static inline u64 aftl_hour(struct aftl *ftl)
 {
 	if (unlikely(ftl->age_ns + ftl->now_ns - ftl->hour_ns >= AFTL_HOUR_NS))
-		aftl_find_hour(ftl);
+		aftl_update_hour(ftl);
 	return ftl->hour;
 }
 
@@ -698,37 +698,37 @@ static inline struct aftl_lun *aftl_block_lun(struct aftl *ftl, const struct aft
 	return &ftl->luns[aftl_block_index(&ftl->media, block) / ftl->geo.blocks_per_lun];
 }
 
-/* extra.c */
-int __must_check aftl_extras_take(struct aftl *ftl);
+/* oob-extra.c */
+int __must_check aftl_oob_extra_alloc(struct aftl *ftl);
 /* Of those that have been taken. */
-void aftl_extras_give(struct aftl *ftl);
+void aftl_oob_extra_free(struct aftl *ftl);
 /* Before @block keeps other hours or errors than none. */
-void aftl_extra_need(struct aftl *ftl, struct aftl_block *block);
+void aftl_oob_extra_need(struct aftl *ftl, struct aftl_block *block);
 /* What an erase changes. */
-void aftl_wipe(struct aftl *ftl, struct aftl_block *block);
+void aftl_reset_erased_block(struct aftl *ftl, struct aftl_block *block);
 
-static inline void aftl_origin_store(struct aftl *ftl, struct aftl_block *block, aftl_slot_t slot,
+static inline void aftl_oob_store_origin(struct aftl *ftl, struct aftl_block *block, aftl_ppn_t ppn,
 				     struct aftl_origin origin)
 {
 	u16 *baked;
 
-	if (!aftl_has_origins(&ftl->media))
+	if (!aftl_models_errors(&ftl->media))
 		return;
-	if (unlikely(origin.baked))
-		aftl_extra_need(ftl, block);
-	*aftl_lineage_at(&ftl->media, slot) = origin.lineage;
-	baked = aftl_baked_at(&ftl->media, block, slot);
+	if (unlikely(origin.inherited))
+		aftl_oob_extra_need(ftl, block);
+	*aftl_oob_generation(&ftl->media, ppn) = origin.generation;
+	baked = aftl_inherited_errors_at(&ftl->media, block, ppn);
 	if (unlikely(baked))
-		*baked = origin.baked;
+		*baked = origin.inherited;
 }
 
-static inline void aftl_page_set_hours(struct aftl *ftl, struct aftl_block *block, u32 page,
+static inline void aftl_oob_set_hours(struct aftl *ftl, struct aftl_block *block, u32 page,
 				       u16 hours)
 {
 	u16 *at;
 
-	if (unlikely(hours) && !ftl->media.imprint.hours)
-		aftl_extra_need(ftl, block);
+	if (unlikely(hours) && !ftl->media.oob_layout.hours)
+		aftl_oob_extra_need(ftl, block);
 	at = aftl_hours_at(&ftl->media, block, page);
 	if (unlikely(at))
 		*at = hours;
@@ -740,10 +740,10 @@ static inline bool aftl_lun_dead(const struct aftl_lun *lun)
 	return lun->work.phase == AFTL_PHASE_DEAD;
 }
 
-/* What is in @slot is lost with its LUN. */
-static inline bool aftl_slot_gone(const struct aftl *ftl, aftl_slot_t slot)
+/* What is in @ppn is lost with its LUN. */
+static inline bool aftl_ppn_in_dead_lun(const struct aftl *ftl, aftl_ppn_t ppn)
 {
-	u32 block = aftl_block_index(&ftl->media, aftl_slot_block(&ftl->media, slot));
+	u32 block = aftl_block_index(&ftl->media, aftl_ppn_block(&ftl->media, ppn));
 
 	return aftl_lun_dead(&ftl->luns[block / ftl->geo.blocks_per_lun]);
 }
@@ -751,11 +751,11 @@ static inline bool aftl_slot_gone(const struct aftl *ftl, aftl_slot_t slot)
 /* For so many units more, those included that are on their way. */
 static inline bool aftl_lun_has_room(const struct aftl_lun *lun, u32 units)
 {
-	return lun->valid + lun->bound + units <= lun->room;
+	return lun->valid + lun->in_flight + units <= lun->max_valid;
 }
 
 /* What a policy answers, if it has a name. */
-static inline u32 aftl_named_stream(struct aftl *ftl, u32 stream)
+static inline u32 aftl_checked_stream(struct aftl *ftl, u32 stream)
 {
 	if (likely(stream < ftl->streams))
 		return stream;
@@ -763,7 +763,7 @@ static inline u32 aftl_named_stream(struct aftl *ftl, u32 stream)
 	return 0;
 }
 
-static inline bool aftl_buffered(const struct aftl *ftl)
+static inline bool aftl_has_write_buffer(const struct aftl *ftl)
 {
 	return ftl->config.buffer != 0;
 }
@@ -774,9 +774,9 @@ static inline u32 aftl_stored_class(const struct aftl *ftl, u32 class)
 }
 
 /* Writes in the controller that may still be programmed. */
-static inline u32 aftl_writes_under_way(const struct aftl *ftl)
+static inline u32 aftl_writes_in_flight(const struct aftl *ftl)
 {
-	return ftl->write_commands - ftl->free_write_count - ftl->stranded;
+	return ftl->write_commands - ftl->free_write_count - ftl->unflushable;
 }
 
 /* Utilisation of the write buffer in 1/10000. */
@@ -784,30 +784,30 @@ static inline u32 aftl_buffer_use(const struct aftl *ftl)
 {
 	u64 used = ftl->write_commands - ftl->free_write_count;
 
-	return aftl_buffered(ftl) ? (u32)(used * 10000 / ftl->write_commands) : 0;
+	return aftl_has_write_buffer(ftl) ? (u32)(used * 10000 / ftl->write_commands) : 0;
 }
 
-static inline void aftl_be_awake(struct aftl *ftl, struct aftl_lun *lun)
+static inline void aftl_mark_runnable(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (lun->awake)
+	if (lun->runnable)
 		return;
-	lun->awake = true;
-	lun->next_awake = NULL;
-	if (ftl->awake)
-		ftl->last_awake->next_awake = lun;
+	lun->runnable = true;
+	lun->next_runnable = NULL;
+	if (ftl->runnable)
+		ftl->last_runnable->next_runnable = lun;
 	else
-		ftl->awake = lun;
-	ftl->last_awake = lun;
+		ftl->runnable = lun;
+	ftl->last_runnable = lun;
 }
 
 /*
  * Something came for @lun, or its array is free: the scheduler looks at it before
  * the call of the host returns. A busy array wakes it at its end.
  */
-static inline void aftl_wake(struct aftl *ftl, struct aftl_lun *lun)
+static inline void aftl_wake_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_IDLE)
-		aftl_be_awake(ftl, lun);
+		aftl_mark_runnable(ftl, lun);
 }
 
 /* The same for a write, which may interrupt an erase. */
@@ -815,14 +815,14 @@ static inline void aftl_wake_for_write(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_IDLE ||
 	    (unlikely(ftl->config.suspend_for_write) && lun->work.phase == AFTL_PHASE_ERASE))
-		aftl_be_awake(ftl, lun);
+		aftl_mark_runnable(ftl, lun);
 }
 
 /* The same for a read, which may interrupt what the array does. */
 static inline void aftl_wake_for_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_IDLE || ftl->config.suspend || aftl_lun_dead(lun))
-		aftl_be_awake(ftl, lun);
+		aftl_mark_runnable(ftl, lun);
 }
 
 static inline void aftl_wake_all(struct aftl *ftl)
@@ -830,11 +830,11 @@ static inline void aftl_wake_all(struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++)
-		aftl_wake(ftl, &ftl->luns[i]);
+		aftl_wake_lun(ftl, &ftl->luns[i]);
 }
 
 /* Tell a host that must know. */
-static inline void aftl_tell_retired(struct aftl *ftl, u32 first, u32 blocks)
+static inline void aftl_notify_retired(struct aftl *ftl, u32 first, u32 blocks)
 {
 	if (ftl->ops->retire)
 		ftl->ops->retire(ftl->host, first, blocks);
@@ -843,298 +843,298 @@ static inline void aftl_tell_retired(struct aftl *ftl, u32 first, u32 blocks)
 /* snapshot.c */
 
 /* Media and map have been put back, and an audit has found them right: let the device live. */
-void aftl_restored(struct aftl *ftl);
+void aftl_start_restored(struct aftl *ftl);
 
 /* inspect.c: aftl_audit() without a look at each slot. */
-int __must_check aftl_audit_books(const struct aftl *ftl, struct aftl_error *error);
+int __must_check aftl_audit_counts(const struct aftl *ftl, struct aftl_error *error);
 
-/* build.c: the configuration is new */
-void aftl_derive(struct aftl *ftl);
+/* device.c: the configuration is new */
+void aftl_apply_config(struct aftl *ftl);
 
 /*
  * Between two slices of a long call: let the host's others have the processor.
  * Return: 0, or the host's wish to end it.
  */
-static inline int aftl_pause(const struct aftl *ftl)
+static inline int aftl_host_pause(const struct aftl *ftl)
 {
 	return ftl->ops->pause ? ftl->ops->pause(ftl->host) : 0;
 }
 
-/* map.c: which slot holds a unit */
+/* l2p.c: which slot holds a unit */
 
-/* Has the host lost the bytes of the unit in @slot? */
-static inline bool aftl_lost_in(const struct aftl *ftl, aftl_slot_t slot)
+/* Has the host lost the bytes of the unit in @ppn? */
+static inline bool aftl_ppn_is_lost(const struct aftl *ftl, aftl_ppn_t ppn)
 {
-	return unlikely(ftl->lost_units) && aftl_slot_lost(&ftl->media, slot);
+	return unlikely(ftl->lost_units) && aftl_ppn_lost(&ftl->media, ppn);
 }
 
-static inline u32 *aftl_map_at(const struct aftl *ftl, u32 unit)
+static inline u32 *aftl_l2p_entry(const struct aftl *ftl, u32 unit)
 {
-	return aftl_entry(&ftl->map, u32, unit);
+	return aftl_chunk_entry(&ftl->l2p, u32, unit);
 }
 
-static inline bool aftl_map_get(const struct aftl *ftl, aftl_unit_t unit, aftl_slot_t *slot)
+static inline bool aftl_l2p_lookup(const struct aftl *ftl, aftl_lpn_t lpn, aftl_ppn_t *ppn)
 {
-	u32 entry = *aftl_map_at(ftl, from_unit(unit)) & AFTL_SLOT_MASK;
+	u32 entry = *aftl_l2p_entry(ftl, from_lpn(lpn)) & AFTL_PPN_MASK;
 
-	*slot = to_slot(entry - 1);
+	*ppn = to_ppn(entry - 1);
 	return entry;
 }
 
-static inline u32 aftl_map_level(const struct aftl *ftl, aftl_unit_t unit)
+static inline u32 aftl_l2p_level(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	return *aftl_map_at(ftl, from_unit(unit)) >> AFTL_SLOT_BITS;
+	return *aftl_l2p_entry(ftl, from_lpn(lpn)) >> AFTL_PPN_BITS;
 }
 
 /* The content of @page of the device will be copied soon, and its places in the map change. */
-void aftl_expect_copies(const struct aftl *ftl, u32 page);
+void aftl_prefetch_relocation(const struct aftl *ftl, u32 page);
 
-/* @unit is now in @slot of @block; its former slot becomes invalid. */
-void aftl_map_set(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-		  aftl_unit_t unit, aftl_slot_t slot, u32 level);
+/* @lpn is now in @ppn of @block; its former slot becomes invalid. */
+void aftl_l2p_update(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+		  aftl_lpn_t lpn, aftl_ppn_t ppn, u32 level);
 
 /* The same for a move inside @lun, where the former place is known. */
-void aftl_map_move(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *from,
-		   aftl_slot_t former, struct aftl_block *block, aftl_unit_t unit,
-		   aftl_slot_t slot, u32 level);
+void aftl_l2p_relocate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *from,
+		   aftl_ppn_t former, struct aftl_block *block, aftl_lpn_t lpn,
+		   aftl_ppn_t ppn, u32 level);
 
-/* Returns whether @unit was mapped. */
-bool aftl_map_clear(struct aftl *ftl, aftl_unit_t unit);
+/* Returns whether @lpn was mapped. */
+bool aftl_l2p_unmap(struct aftl *ftl, aftl_lpn_t lpn);
 
-/* The bytes of @slot, which is valid, are lost: reads fail until the unit is written again. */
-void aftl_map_lose(struct aftl *ftl, aftl_slot_t slot);
+/* The bytes of @ppn, which is valid, are lost: reads fail until the unit is written again. */
+void aftl_l2p_mark_lost(struct aftl *ftl, aftl_ppn_t ppn);
 
 /* memory.c: zeroed, and counted in memory_bytes; NULL if there is none */
 
-void *aftl_memory_take(struct aftl *ftl, size_t count, size_t size);
+void *aftl_memory_alloc(struct aftl *ftl, size_t count, size_t size);
 /* While it runs; never NULL. Of hosts that offer it only. */
-void *aftl_memory_take_later(struct aftl *ftl, size_t count, size_t size);
-void aftl_memory_give(struct aftl *ftl, void *memory);
+void *aftl_memory_alloc_runtime(struct aftl *ftl, size_t count, size_t size);
+void aftl_memory_free(struct aftl *ftl, void *memory);
 
-/* contract.c: what the core does for policies */
+/* policy-services.c: what the core does for policies */
 
-void aftl_contract_init(struct aftl *ftl);
+void aftl_policy_services_init(struct aftl *ftl);
 
 /* Commands that wait at @lun. */
 u32 aftl_lun_queued(const struct aftl_lun *lun);
 
-/* instance.c: the policy of the device and its state */
+/* policy-instance.c: the policy of the device and its state */
 
 /* Are the arrays of @type possible? */
-int __must_check aftl_instance_check(const struct aftl_policy_type *type,
+int __must_check aftl_policy_instance_check(const struct aftl_policy_type *type,
 				     struct aftl_error *error);
 
 /* The device's policy with its parts, or NULL without memory. */
-struct aftl_policy *aftl_instance_create(struct aftl *ftl);
+struct aftl_policy *aftl_policy_instance_create(struct aftl *ftl);
 
 /* See aftl_policy_part(). */
-struct aftl_policy *aftl_instance_part(struct aftl_policy *whole,
+struct aftl_policy *aftl_policy_instance_add(struct aftl_policy *whole,
 				       const struct aftl_policy_type *type);
-void aftl_instance_destroy(struct aftl_policy *policy);
+void aftl_policy_instance_destroy(struct aftl_policy *policy);
 
 /* Word @index of its state, and of that of its parts; false past the last. */
-bool aftl_instance_save(const struct aftl_policy *policy, u64 index, u64 *word);
+bool aftl_policy_instance_save(const struct aftl_policy *policy, u64 index, u64 *word);
 
 /* The same back, any word; words past the last are left out. */
-void aftl_instance_restore(struct aftl_policy *policy, u64 index, u64 word);
+void aftl_policy_instance_restore(struct aftl_policy *policy, u64 index, u64 word);
 
 /* All words are there. */
-void aftl_instance_restored(struct aftl_policy *policy);
+void aftl_policy_instance_restored(struct aftl_policy *policy);
 
-/* supply.c: free blocks, closed blocks by valid count, bad blocks */
+/* block-manager.c: free blocks, closed blocks by valid count, bad blocks */
 
-void aftl_supply_init(struct aftl *ftl);
+void aftl_block_manager_init(struct aftl *ftl);
 
 /* Before and after blocks are loaded: no lists; the limits that follow from them. */
-void aftl_supply_clear(struct aftl *ftl);
-void aftl_supply_restored(struct aftl *ftl);
+void aftl_block_manager_clear(struct aftl *ftl);
+void aftl_block_manager_restored(struct aftl *ftl);
 
 /*
  * The policy finds other free and open blocks than it would have left: where they are
  * too few, the core makes room by itself.
  */
-void aftl_supply_resettle(struct aftl *ftl);
-struct aftl_block *aftl_supply_take(struct aftl *ftl, struct aftl_lun *lun, u32 kind);
-void aftl_supply_designate(struct aftl *ftl, u32 group, u32 number);
-void aftl_supply_find_keeper(struct aftl *ftl, u32 group, u32 number);
-void aftl_supply_give(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
-void aftl_supply_open(struct aftl *ftl, struct aftl_block *block, enum aftl_order order, u32 kind);
-void aftl_supply_close(struct aftl *ftl, struct aftl_block *block);
-void aftl_supply_list(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
-void aftl_supply_unlist(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_block_manager_check_reserve(struct aftl *ftl);
+struct aftl_block *aftl_free_block_take(struct aftl *ftl, struct aftl_lun *lun, u32 kind);
+void aftl_assign_parity(struct aftl *ftl, u32 group, u32 number);
+void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number);
+void aftl_free_block_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_block_open(struct aftl *ftl, struct aftl_block *block, enum aftl_order order, u32 kind);
+void aftl_block_close(struct aftl *ftl, struct aftl_block *block);
+void aftl_victim_list_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_victim_list_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 
 /* The listed block with the fewest valid slots, or NULL. */
-struct aftl_block *aftl_supply_fewest(struct aftl *ftl, struct aftl_lun *lun);
+struct aftl_block *aftl_victim_fewest_valid(struct aftl *ftl, struct aftl_lun *lun);
 
 /* A closed block to collect that has at most so many valid slots, or NULL. */
-struct aftl_block *aftl_supply_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid);
+struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid);
 
 /* Of each LUN, out of the host's reach: what its policy and the cache work with. */
-static inline u32 aftl_kept_blocks(const struct aftl *ftl)
+static inline u32 aftl_reserved_blocks(const struct aftl *ftl)
 {
 	if (unlikely(ftl->geo.zones))
 		return ftl->type->reserve + 2;
 	return ftl->type->open_blocks + ftl->handles + ftl->type->reserve + 1 +
-	       (ftl->geo.super_luns ? 2 : 0) +
-	       max(ftl->cache_kept, (u32)(ftl->cache_most != 0));
+	       (ftl->geo.superblock_luns ? 2 : 0) +
+	       max(ftl->slc_static_blocks, (u32)(ftl->slc_max_blocks != 0));
 }
 
 /* A block of the core's own is full, or is taken from it. */
-static inline void aftl_forget_own(struct aftl_lun *lun, const struct aftl_block *block)
+static inline void aftl_forget_core_block(struct aftl_lun *lun, const struct aftl_block *block)
 {
-	if (unlikely(block->handle) && lun->placed && lun->placed[block->handle - 1] == block)
-		lun->placed[block->handle - 1] = NULL;
-	if (block == lun->refuge)
-		lun->refuge = NULL;
-	if (block == lun->cache)
-		lun->cache = NULL;
+	if (unlikely(block->handle) && lun->handle_blocks && lun->handle_blocks[block->handle - 1] == block)
+		lun->handle_blocks[block->handle - 1] = NULL;
+	if (block == lun->fallback)
+		lun->fallback = NULL;
+	if (block == lun->slc_open)
+		lun->slc_open = NULL;
 }
 
-bool aftl_step_valid(const struct aftl *ftl, u32 first);
-void aftl_supply_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
-void aftl_supply_remove_free(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
-void aftl_supply_close_early(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+bool aftl_program_has_valid(const struct aftl *ftl, u32 first);
+void aftl_block_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_free_block_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_block_close_partial(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 
 /* One valid slot fewer in @block. */
-void aftl_supply_shrink(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_block_invalidate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 
 /* Free blocks that host writes must leave to moves. */
-static inline u32 aftl_reserve(const struct aftl *ftl)
+static inline u32 aftl_gc_reserve(const struct aftl *ftl)
 {
 	return ftl->type->reserve;
 }
 
 /* Free blocks that are the cache's, and nobody else's. */
-static inline u32 aftl_cache_due(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline u32 aftl_slc_missing_blocks(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return ftl->cache_kept > lun->cached ? ftl->cache_kept - lun->cached : 0;
+	return ftl->slc_static_blocks > lun->slc_blocks ? ftl->slc_static_blocks - lun->slc_blocks : 0;
 }
 
 /* Host writes would have to wait for garbage collection before their next block. */
-static inline bool aftl_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_gc_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->free_blocks <= aftl_reserve(ftl) + aftl_cache_due(ftl, lun);
+	return lun->free_blocks <= aftl_gc_reserve(ftl) + aftl_slc_missing_blocks(ftl, lun);
 }
 
 /* Below what the parameter "gc" says? */
-static inline bool aftl_short(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_below_gc_watermark(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->free_blocks < ftl->gc_blocks + aftl_cache_due(ftl, lun);
+	return lun->free_blocks < ftl->gc_blocks + aftl_slc_missing_blocks(ftl, lun);
 }
 
 /*
  * May there be background work that does not wait for idle time? Where this says no
- * aftl_job_next() finds none.
+ * aftl_reloc_next_step() finds none.
  */
-static inline bool aftl_job_due(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_reloc_due(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->job.kind | lun->failing_blocks | lun->redo_blocks | lun->cached |
-		       lun->collect | lun->refresh_due | ftl->geo.super_luns | ftl->geo.zones ||
-	       lun->disturbed || ftl->config.wear_gap || aftl_short(ftl, lun);
+	return lun->reloc.kind | lun->failing_blocks | lun->repeat_blocks | lun->slc_blocks |
+		       lun->forced_gc | lun->refresh_due | ftl->geo.superblock_luns | ftl->geo.zones ||
+	       lun->disturbed || ftl->config.wear_gap || aftl_below_gc_watermark(ftl, lun);
 }
 
 /* The last free blocks are for moves that make others free. */
-static inline bool aftl_may_redo(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_repeat_allowed(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->redo_blocks && !lun->stuck && !lun->cramped && !aftl_urgent(ftl, lun);
+	return lun->repeat_blocks && !lun->out_of_blocks && !lun->below_reserve && !aftl_gc_urgent(ftl, lun);
 }
 
 /* Before anything else is written: are there programs to repeat? */
-static inline bool aftl_job_redo_due(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_reloc_repeat_due(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->job.kind == AFTL_JOB_REDO || aftl_may_redo(ftl, lun);
+	return lun->reloc.kind == AFTL_RELOC_REPEAT || aftl_repeat_allowed(ftl, lun);
 }
 
-/* cache.c: host writes with one bit in a cell */
+/* slc-cache.c: host writes with one bit in a cell */
 
 /* Without a cache such a block is like others, or its policy's. */
-static inline bool aftl_cache_has(const struct aftl *ftl, const struct aftl_block *block)
+static inline bool aftl_is_slc_block(const struct aftl *ftl, const struct aftl_block *block)
 {
-	return unlikely(block->bits == 1) && ftl->cache_most;
+	return unlikely(block->bits == 1) && ftl->slc_max_blocks;
 }
 
-void aftl_cache_derive(struct aftl *ftl);
-int __must_check aftl_cache_check(const struct aftl *ftl, struct aftl_error *error);
-bool aftl_cache_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+void aftl_slc_cache_configure(struct aftl *ftl);
+int __must_check aftl_slc_cache_check(const struct aftl *ftl, struct aftl_error *error);
+bool aftl_slc_cache_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
 		      struct aftl_placement *placement);
-struct aftl_block *aftl_cache_fold(struct aftl *ftl, const struct aftl_lun *lun);
-struct aftl_block *aftl_cache_press(struct aftl *ftl, struct aftl_lun *lun, bool urgent);
-bool aftl_cache_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
-void aftl_cache_recount(struct aftl *ftl);
+struct aftl_block *aftl_slc_cache_select_fold(struct aftl *ftl, const struct aftl_lun *lun);
+struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct aftl_lun *lun, bool urgent);
+bool aftl_slc_cache_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_slc_cache_recount(struct aftl *ftl);
 
-/* handle.c: placement handles, each with reclaim units of its own */
+/* placement-handle.c: placement handles, each with reclaim units of its own */
 
 /* Handle of data that go as @stream; 0: the default one, for streams of the policy. */
-static inline u32 aftl_handle_of(const struct aftl *ftl, u32 stream)
+static inline u32 aftl_stream_handle(const struct aftl *ftl, u32 stream)
 {
 	return unlikely(stream >= ftl->streams) ? stream - ftl->streams + 1 : 0;
 }
 
 /* As what stream do valid data of @block go where they stay apart? 0: as the policy says. */
-static inline u32 aftl_handle_keeps(const struct aftl *ftl, const struct aftl_block *block)
+static inline u32 aftl_isolated_stream(const struct aftl *ftl, const struct aftl_block *block)
 {
-	if (likely(!block->handle) || !(ftl->config.placement_isolation || ftl->geo.sheets))
+	if (likely(!block->handle) || !(ftl->config.placement_isolation || ftl->geo.trans_pages))
 		return 0;
 	return ftl->streams + block->handle - 1;
 }
 
 int __must_check aftl_handle_check(const struct aftl *ftl, struct aftl_error *error);
-bool aftl_handle_take(struct aftl *ftl);
-bool aftl_handle_write(struct aftl *ftl, struct aftl_request *request);
-int aftl_handle_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+bool aftl_handle_alloc(struct aftl *ftl);
+bool aftl_handle_assign_stream(struct aftl *ftl, struct aftl_request *request);
+int aftl_handle_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
 		      struct aftl_placement *placement);
 void aftl_handle_closed(struct aftl *ftl, const struct aftl_block *block);
 bool aftl_handle_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_handle_restored(struct aftl *ftl);
 
-/* sheet.c: the map on flash, of which some is in memory */
+/* translation-page.c: the map on flash, of which some is in memory */
 
 struct aftl_payload;
 
-static inline struct aftl_sheet *aftl_sheet_of(const struct aftl *ftl, aftl_unit_t unit)
+static inline struct aftl_trans_page *aftl_trans_page_of(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	return &ftl->sheets.all[from_unit(unit) >> ftl->geo.sheet_shift];
+	return &ftl->cmt.all[from_lpn(lpn) >> ftl->geo.trans_page_shift];
 }
 
-/* Units from @unit on whose entries are in the same sheet. */
-static inline u32 aftl_sheet_rest(const struct aftl *ftl, aftl_unit_t unit)
+/* Units from @lpn on whose entries are in the same sheet. */
+static inline u32 aftl_trans_page_remaining(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	return BIT(ftl->geo.sheet_shift) - (from_unit(unit) & (BIT(ftl->geo.sheet_shift) - 1));
+	return BIT(ftl->geo.trans_page_shift) - (from_lpn(lpn) & (BIT(ftl->geo.trans_page_shift) - 1));
 }
 
 /* Too many sheets have to be written: writes of the host wait. */
-static inline bool aftl_sheets_full(const struct aftl *ftl)
+static inline bool aftl_cmt_evictions_full(const struct aftl *ftl)
 {
-	return unlikely(ftl->sheets.leaving) && ftl->sheets.leaving > ftl->sheets.limit &&
+	return unlikely(ftl->cmt.evicting) && ftl->cmt.evicting > ftl->cmt.max_evicting &&
 	       !ftl->read_only;
 }
 
-void aftl_sheet_derive(struct aftl *ftl);
-int __must_check aftl_sheet_check(const struct aftl *ftl, struct aftl_error *error);
-bool aftl_sheet_take(struct aftl *ftl);
-bool aftl_sheet_ready(struct aftl *ftl, aftl_unit_t unit);
-aftl_unit_t aftl_sheet_load(struct aftl *ftl, aftl_unit_t unit);
-struct aftl_sheet *aftl_sheet_loaded(struct aftl *ftl, aftl_unit_t unit);
-void aftl_sheet_change(struct aftl *ftl, aftl_unit_t unit);
-enum aftl_step aftl_sheet_next(struct aftl *ftl, struct aftl_lun *lun, aftl_slot_t *slot);
-void aftl_sheet_merged(struct aftl *ftl, struct aftl_lun *lun);
-struct aftl_need aftl_sheet_need(const struct aftl *ftl, const struct aftl_lun *lun);
-void aftl_sheet_payload(struct aftl *ftl, struct aftl_lun *lun,
+void aftl_cmt_configure(struct aftl *ftl);
+int __must_check aftl_cmt_check(const struct aftl *ftl, struct aftl_error *error);
+bool aftl_cmt_alloc(struct aftl *ftl);
+bool aftl_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn);
+aftl_lpn_t aftl_cmt_begin_load(struct aftl *ftl, aftl_lpn_t lpn);
+struct aftl_trans_page *aftl_cmt_end_load(struct aftl *ftl, aftl_lpn_t lpn);
+void aftl_cmt_mark_dirty(struct aftl *ftl, aftl_lpn_t lpn);
+enum aftl_step aftl_cmt_next_step(struct aftl *ftl, struct aftl_lun *lun, aftl_ppn_t *ppn);
+void aftl_cmt_merged(struct aftl *ftl, struct aftl_lun *lun);
+struct aftl_program_request aftl_cmt_need(const struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_cmt_fill_payload(struct aftl *ftl, struct aftl_lun *lun,
 			const struct aftl_placement *placement, struct aftl_payload *payload);
-void aftl_sheet_write_all(struct aftl *ftl);
-void aftl_sheet_lun_died(struct aftl *ftl, struct aftl_lun *lun);
-bool aftl_sheet_restore(struct aftl *ftl, u32 number, u8 flags);
-void aftl_sheet_found(struct aftl *ftl);
-int aftl_sheet_audit(const struct aftl *ftl, struct aftl_error *error);
+void aftl_cmt_flush(struct aftl *ftl);
+void aftl_cmt_lun_died(struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_cmt_restore(struct aftl *ftl, u32 number, u8 flags);
+void aftl_cmt_rebuild(struct aftl *ftl);
+int aftl_cmt_audit(const struct aftl *ftl, struct aftl_error *error);
 
-/* recent.c: what reads have brought into the controller */
+/* read-cache.c: what reads have brought into the controller */
 
-int __must_check aftl_recent_check(const struct aftl *ftl, struct aftl_error *error);
-bool aftl_recent_take(struct aftl *ftl);
-struct aftl_recent_unit *aftl_recent_find(const struct aftl *ftl, aftl_unit_t unit);
-void aftl_recent_use(struct aftl *ftl, struct aftl_recent_unit *recent);
-struct aftl_recent_unit *aftl_recent_add(struct aftl *ftl, aftl_unit_t unit, aftl_slot_t slot);
-void aftl_recent_forget(struct aftl *ftl);
+int __must_check aftl_read_cache_check(const struct aftl *ftl, struct aftl_error *error);
+bool aftl_read_cache_alloc(struct aftl *ftl);
+struct aftl_read_cache_entry *aftl_read_cache_find(const struct aftl *ftl, aftl_lpn_t lpn);
+void aftl_read_cache_touch(struct aftl *ftl, struct aftl_read_cache_entry *recent);
+struct aftl_read_cache_entry *aftl_read_cache_add(struct aftl *ftl, aftl_lpn_t lpn, aftl_ppn_t ppn);
+void aftl_read_cache_clear(struct aftl *ftl);
 
 /* zone.c: zones, each with blocks of its own */
 
@@ -1143,69 +1143,69 @@ static inline bool aftl_zone_active(const struct aftl_zone *zone)
 	return zone->state >= AFTL_ZONE_IMPLICIT && zone->state <= AFTL_ZONE_CLOSED;
 }
 
-static inline struct aftl_zone *aftl_zone_at(const struct aftl *ftl, aftl_unit_t unit)
+static inline struct aftl_zone *aftl_zone_at(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	return &ftl->zones.all[from_unit(unit) / ftl->geo.zone_units];
+	return &ftl->zones.all[from_lpn(lpn) / ftl->geo.zone_units];
 }
 
 /* Will there be nothing more of it? Then what fills no page goes as it is. */
-static inline bool aftl_zone_over(const struct aftl_zone *zone)
+static inline bool aftl_zone_no_more_writes(const struct aftl_zone *zone)
 {
 	return !aftl_zone_active(zone) && !zone->coming;
 }
 
 int __must_check aftl_zone_check(const struct aftl *ftl, struct aftl_error *error);
-bool aftl_zone_take(struct aftl *ftl);
+bool aftl_zone_alloc(struct aftl *ftl);
 int aftl_zone_activate(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state);
-int aftl_zone_write(struct aftl *ftl, struct aftl_request *request);
-void aftl_zone_leave(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state);
-void aftl_zone_empty(struct aftl *ftl, struct aftl_zone *zone);
-struct aftl_lun *aftl_zone_lun(struct aftl *ftl, aftl_unit_t unit);
-bool aftl_zone_join(struct aftl *ftl, struct aftl_request *request);
+int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request);
+void aftl_zone_end_writes(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state);
+void aftl_zone_clear(struct aftl *ftl, struct aftl_zone *zone);
+struct aftl_lun *aftl_zone_write_lun(struct aftl *ftl, aftl_lpn_t lpn);
+bool aftl_zone_assign_slot(struct aftl *ftl, struct aftl_request *request);
 void aftl_zone_admitted(struct aftl *ftl, struct aftl_zone *zone, u32 units);
 void aftl_zone_unit_done(struct aftl *ftl, u32 stream);
-void aftl_zone_refuge(struct aftl *ftl, struct aftl_lun *lun, aftl_unit_t unit);
-void aftl_zone_retired(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_zone_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn);
+void aftl_zone_block_retired(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
 bool aftl_zone_restored(struct aftl *ftl);
-void aftl_zone_found(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_state noted);
-bool aftl_zone_excess(struct aftl *ftl);
-void aftl_zone_hold(struct aftl *ftl, aftl_unit_t unit);
-void aftl_zone_reopen(struct aftl *ftl);
+void aftl_zone_rebuild(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_state noted);
+bool aftl_zone_finish_excess(struct aftl *ftl);
+void aftl_zone_reserve_slot(struct aftl *ftl, aftl_lpn_t lpn);
+void aftl_zone_reopen_blocks(struct aftl *ftl);
 
-/* super.c: superblocks, and the parity of their stripes */
+/* superblock.c: superblocks, and the parity of their stripes */
 
-static inline u32 aftl_group_of(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline u32 aftl_die_group_of(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->index / ftl->geo.super_luns;
+	return lun->index / ftl->geo.superblock_luns;
 }
 
 /* Place of @lun among those of its group. */
-static inline u32 aftl_member_of(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline u32 aftl_die_group_member(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->index % ftl->geo.super_luns;
+	return lun->index % ftl->geo.superblock_luns;
 }
 
-static inline struct aftl_lun *aftl_member(struct aftl *ftl, u32 group, u32 member)
+static inline struct aftl_lun *aftl_die_group_lun(struct aftl *ftl, u32 group, u32 member)
 {
-	return &ftl->luns[group * ftl->geo.super_luns + member];
+	return &ftl->luns[group * ftl->geo.superblock_luns + member];
 }
 
 /* Block of superblock @number in @member of @group. */
-static inline struct aftl_block *aftl_super_block(const struct aftl *ftl, u32 group, u32 number,
+static inline struct aftl_block *aftl_superblock_block(const struct aftl *ftl, u32 group, u32 number,
 						  u32 member)
 {
-	u32 lun = group * ftl->geo.super_luns + member;
+	u32 lun = group * ftl->geo.superblock_luns + member;
 
 	return &ftl->media.blocks[lun * ftl->geo.blocks_per_lun + number];
 }
 
-static inline struct aftl_super *aftl_super_at(const struct aftl *ftl, u32 group, u32 number)
+static inline struct aftl_superblock_state *aftl_superblock_at(const struct aftl *ftl, u32 group, u32 number)
 {
-	return &ftl->supers[group * ftl->geo.blocks_per_lun + number];
+	return &ftl->superblocks[group * ftl->geo.blocks_per_lun + number];
 }
 
-static inline u32 aftl_super_number(const struct aftl *ftl, const struct aftl_block *block)
+static inline u32 aftl_superblock_number(const struct aftl *ftl, const struct aftl_block *block)
 {
 	return aftl_block_index(&ftl->media, block) % ftl->geo.blocks_per_lun;
 }
@@ -1216,63 +1216,63 @@ static inline bool aftl_has_rain(const struct aftl *ftl)
 	return unlikely(ftl->config.rain);
 }
 
-int __must_check aftl_super_check(const struct aftl *ftl, const struct aftl_config *config,
+int __must_check aftl_superblock_check(const struct aftl *ftl, const struct aftl_config *config,
 				  struct aftl_error *error);
-bool aftl_super_take(struct aftl *ftl);
-struct aftl_block *aftl_super_choose(struct aftl *ftl, const struct aftl_lun *lun, u32 kind);
-u32 aftl_super_keeper(const struct aftl *ftl, u32 group, u32 number);
-bool aftl_super_fresh(const struct aftl *ftl, u32 group, u32 number);
-void aftl_parity_look(struct aftl *ftl, const struct aftl_block *block);
-bool aftl_parity_next(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement);
-void aftl_parity_written(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_parity_forget(struct aftl *ftl, u32 group, u32 number);
-void aftl_super_rest(struct aftl *ftl);
-void aftl_super_wake(struct aftl *ftl);
-struct aftl_block *aftl_parity_beside(struct aftl *ftl, const struct aftl_block *block);
-bool aftl_stripe_has(const struct aftl *ftl, aftl_slot_t slot);
-bool aftl_stripe_mends(const struct aftl *ftl, aftl_slot_t slot, struct aftl_errors *errors);
-void aftl_repair_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page);
-bool aftl_repair_got(struct aftl *ftl, struct aftl_lun *lun, u32 member);
-void aftl_repair_drop(struct aftl *ftl, struct aftl_lun *lun);
-int aftl_super_audit(const struct aftl *ftl, struct aftl_error *error);
+bool aftl_superblock_alloc(struct aftl *ftl);
+struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct aftl_lun *lun, u32 kind);
+u32 aftl_superblock_parity_member(const struct aftl *ftl, u32 group, u32 number);
+bool aftl_superblock_unused(const struct aftl *ftl, u32 group, u32 number);
+void aftl_parity_queue_due(struct aftl *ftl, const struct aftl_block *block);
+bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement);
+void aftl_parity_programmed(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_superblock_erased(struct aftl *ftl, u32 group, u32 number);
+void aftl_superblock_suspend(struct aftl *ftl);
+void aftl_superblock_resume(struct aftl *ftl);
+struct aftl_block *aftl_parity_block_of(struct aftl *ftl, const struct aftl_block *block);
+bool aftl_stripe_can_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn);
+bool aftl_stripe_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl_errors *errors);
+void aftl_reconstruct_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page);
+bool aftl_reconstruct_page_done(struct aftl *ftl, struct aftl_lun *lun, u32 member);
+void aftl_reconstruct_cancel(struct aftl *ftl, struct aftl_lun *lun);
+int aftl_superblock_audit(const struct aftl *ftl, struct aftl_error *error);
 
-/* group.c: superblocks are collected, and erased */
+/* superblock-gc.c: superblocks are collected, and erased */
 
-void aftl_group_rebuilt(struct aftl *ftl, const struct aftl_block *block);
-void aftl_group_found(struct aftl *ftl);
-void aftl_group_settled(struct aftl *ftl);
-void aftl_block_lose(struct aftl *ftl, const struct aftl_block *block);
-bool aftl_group_collect(struct aftl *ftl, struct aftl_lun *lun, u32 cause, u32 limit);
-bool aftl_group_empty(struct aftl *ftl, const struct aftl_block *block, u32 cause);
-bool aftl_group_emptied(struct aftl *ftl, u32 group);
-struct aftl_block *aftl_group_member(struct aftl *ftl, const struct aftl_lun *lun);
-struct aftl_block *aftl_group_orphan(struct aftl *ftl, const struct aftl_lun *lun, bool idle);
-void aftl_group_erased(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_group_finish(struct aftl *ftl, u32 group);
-void aftl_group_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_superblock_rebuilt(struct aftl *ftl, const struct aftl_block *block);
+void aftl_superblock_sync_erases(struct aftl *ftl);
+void aftl_superblock_assign_parity(struct aftl *ftl);
+void aftl_block_mark_lost(struct aftl *ftl, const struct aftl_block *block);
+bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause, u32 limit);
+bool aftl_superblock_gc_start_block(struct aftl *ftl, const struct aftl_block *block, u32 cause);
+bool aftl_superblock_gc_emptied(struct aftl *ftl, u32 group);
+struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl_lun *lun);
+struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun, bool idle);
+void aftl_superblock_gc_erased(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_superblock_gc_finish(struct aftl *ftl, u32 group);
+void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
 
 /* Its share in that comes before what its host writes. */
-static inline bool aftl_group_pressed(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_superblock_gc_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return unlikely(ftl->geo.super_luns) && ftl->groups[aftl_group_of(ftl, lun)].pressed;
+	return unlikely(ftl->geo.superblock_luns) && ftl->die_groups[aftl_die_group_of(ftl, lun)].urgent;
 }
 
 /* Its next free block comes when others have done their share. */
-static inline bool aftl_group_waits(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_superblock_gc_delays(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return unlikely(ftl->geo.super_luns) &&
-	       (ftl->groups[aftl_group_of(ftl, lun)].victim != AFTL_NIL || lun->repair.kind);
+	return unlikely(ftl->geo.superblock_luns) &&
+	       (ftl->die_groups[aftl_die_group_of(ftl, lun)].victim != AFTL_NIL || lun->reconstruct.kind);
 }
 
-/* bind.c: which LUN a write goes to */
+/* lun-allocation.c: which LUN a write goes to */
 
 /* Position of the LUN that the host's first write goes to, after a fill as without. */
-static inline u32 aftl_first_turn(const struct aftl_geometry *geo)
+static inline u32 aftl_first_allocation_turn(const struct aftl_geometry *geo)
 {
 	return 1 % geo->luns;
 }
 
-struct aftl_lun *aftl_bind(struct aftl *ftl, aftl_unit_t unit, u32 class, u32 stream, u32 units);
+struct aftl_lun *aftl_allocate_lun(struct aftl *ftl, aftl_lpn_t lpn, u32 class, u32 stream, u32 units);
 
 /* program.c: the transaction of one program */
 
@@ -1280,86 +1280,86 @@ struct aftl_lun *aftl_bind(struct aftl *ftl, aftl_unit_t unit, u32 class, u32 st
  * struct aftl_payload - units that are about to be programmed together
  * @count: units
  * @promoted: of them, moves that make approximate data precise
- * @carried: of them, moves beside host data; they come first
+ * @piggybacked: of them, moves beside host data; they come first
  * @dropped: of them, moves that were overwritten between two passes: as good as padding
- * @from: former place of a move; AFTL_NO_SLOT for a host write
+ * @from: former place of a move; AFTL_NO_PPN for a host write
  * @tag: of a host write; AFTL_NIL for a move
  * @stale: a newer version exists: programmed, but not mapped
  */
 struct aftl_payload {
 	u32 count;
 	u32 promoted;
-	u32 carried;
+	u32 piggybacked;
 	u32 dropped;
-	aftl_unit_t unit[AFTL_PROGRAM_UNITS_MAX];
-	aftl_slot_t from[AFTL_PROGRAM_UNITS_MAX];
+	aftl_lpn_t lpn[AFTL_PROGRAM_UNITS_MAX];
+	aftl_ppn_t from[AFTL_PROGRAM_UNITS_MAX];
 	struct aftl_origin origin[AFTL_PROGRAM_UNITS_MAX];
 	u32 tag[AFTL_PROGRAM_UNITS_MAX];
 	bool stale[AFTL_PROGRAM_UNITS_MAX];
 };
 
 /**
- * struct aftl_held - what a word line between its passes is to hold
+ * struct aftl_fine_pending - what a word line between its passes is to hold
  * @need: whom it was programmed for; all 0 if there is nothing
  * @commands: host writes, which stay in the controller
  * @payload: as it was when the coarse pass began
  */
-struct aftl_held {
-	struct aftl_need need;
+struct aftl_fine_pending {
+	struct aftl_program_request need;
 	u32 commands;
 	struct aftl_payload payload;
 };
 
 /**
- * struct aftl_foggy - a block with word lines between their passes
+ * struct aftl_foggy_block - a block with word lines between their passes
  * @block: NULL: none
  * @held: for each of them, by the number of the word line
  */
-struct aftl_foggy {
+struct aftl_foggy_block {
 	struct aftl_block *block;
-	struct aftl_held held[AFTL_FOGGY_WORD_LINES];
+	struct aftl_fine_pending held[AFTL_FOGGY_WORD_LINES];
 };
 
-/* held.c: what is between its passes */
+/* fine-pending.c: what is between its passes */
 
-bool aftl_held_room(const struct aftl *ftl, const struct aftl_lun *lun,
+bool aftl_fine_pending_room(const struct aftl *ftl, const struct aftl_lun *lun,
 		    const struct aftl_block *block);
-struct aftl_held *aftl_held_at(const struct aftl *ftl, struct aftl_foggy *foggy, u32 page);
-void aftl_held_begin(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+struct aftl_fine_pending *aftl_fine_pending_at(const struct aftl *ftl, struct aftl_foggy_block *foggy, u32 page);
+void aftl_fine_pending_begin(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
 		     const struct aftl_placement *placement, const struct aftl_payload *payload);
-void aftl_held_end(struct aftl *ftl, struct aftl_lun *lun, struct aftl_held *held);
-bool aftl_held_close(struct aftl *ftl, struct aftl_block *block);
-void aftl_held_drop_moves(struct aftl *ftl, struct aftl_lun *lun);
-u32 aftl_held_give_up(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_fine_pending_end(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fine_pending *held);
+bool aftl_fine_pending_close(struct aftl *ftl, struct aftl_block *block);
+void aftl_fine_pending_drop_moves(struct aftl *ftl, struct aftl_lun *lun);
+u32 aftl_fine_pending_give_up(struct aftl *ftl, struct aftl_lun *lun);
 
-/* passes.c: the second pass, and coarse ones with nothing in them */
+/* fine-pass.c: the second pass, and coarse ones with nothing in them */
 
-struct aftl_held *aftl_pass_due(struct aftl *ftl, struct aftl_lun *lun,
+struct aftl_fine_pending *aftl_fine_pass_due(struct aftl *ftl, struct aftl_lun *lun,
 				struct aftl_placement *placement);
-void aftl_pass_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_held *held,
+void aftl_fine_pass_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fine_pending *held,
 		      const struct aftl_placement *placement);
-bool aftl_pass_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves,
+bool aftl_foggy_pass_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves,
 		   struct aftl_placement *placement);
-void aftl_pass_rush(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_fine_pass_run_untimed(struct aftl *ftl, struct aftl_lun *lun);
 
 int __must_check aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
-				    const struct aftl_need *need,
+				    const struct aftl_program_request *need,
 				    struct aftl_placement *placement);
 /* A first pass may have no @payload: nothing is in it. */
-void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
 			 const struct aftl_placement *placement,
 			 const struct aftl_payload *payload);
-void aftl_program_go_on(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 			u32 class, const struct aftl_payload *payload);
 
 /**
- * struct aftl_course - units in the order in which a fill writes them first
+ * struct aftl_fill_order - units in the order in which a fill writes them first
  * @at: the next one
  * @step: from one to the next; it shares no factor with @units
  * @units: all of them: beyond the last one is the first
  * @seq: number of the next write
  */
-struct aftl_course {
+struct aftl_fill_order {
 	u32 at;
 	u32 step;
 	u32 units;
@@ -1367,27 +1367,27 @@ struct aftl_course {
 };
 
 /* The one so many after the next. */
-static inline u32 aftl_course_unit(const struct aftl_course *course, u32 ahead)
+static inline u32 aftl_fill_order_unit(const struct aftl_fill_order *course, u32 ahead)
 {
 	u64 at = course->at + (u64)ahead * course->step;
 
 	return likely(at < course->units) ? at : at % course->units;
 }
 
-static inline void aftl_course_skip(struct aftl_course *course, u32 units)
+static inline void aftl_fill_order_skip(struct aftl_fill_order *course, u32 units)
 {
-	course->at = aftl_course_unit(course, units);
+	course->at = aftl_fill_order_unit(course, units);
 	course->seq += units;
 }
 
-void aftl_program_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-			 struct aftl_course course, u32 rounds);
+void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+			 struct aftl_fill_order course, u32 rounds);
 
-/* Add the content of @slot, which is valid. */
-void aftl_program_move(struct aftl *ftl, struct aftl_payload *payload, aftl_slot_t slot);
+/* Add the content of @ppn, which is valid. */
+void aftl_payload_add_move(struct aftl *ftl, struct aftl_payload *payload, aftl_ppn_t ppn);
 
 /* Begin the payload of a host write with what the policy takes along. */
-void aftl_program_carry(struct aftl *ftl, const struct aftl_placement *placement,
+void aftl_payload_add_carried(struct aftl *ftl, const struct aftl_placement *placement,
 			struct aftl_payload *payload);
 
 /* Parity has no units: its slots are programmed and nobody's. */
@@ -1407,23 +1407,23 @@ static inline u32 aftl_placement_units(const struct aftl *ftl,
 
 /* sensing.c: a read of a page, for whatever purpose */
 
-u64 aftl_sense(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour);
+u64 aftl_read_timing(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour);
 u64 aftl_sense_valid(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour);
 
-/* job.c: background work */
+/* relocation.c: background work */
 
-enum aftl_step aftl_job_next(struct aftl *ftl, struct aftl_lun *lun, bool urgent);
-bool aftl_job_collect(struct aftl *ftl, struct aftl_lun *lun);
-u32 aftl_job_page(const struct aftl *ftl, const struct aftl_lun *lun);
-void aftl_job_gather(struct aftl *ftl, struct aftl_lun *lun);
-bool aftl_job_needs_stripe(struct aftl *ftl, struct aftl_lun *lun);
-int aftl_job_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement);
-void aftl_job_drop(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_job_erased(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_job_programmed(struct aftl *ftl, struct aftl_lun *lun,
+enum aftl_step aftl_reloc_next_step(struct aftl *ftl, struct aftl_lun *lun, bool urgent);
+bool aftl_reloc_start_gc(struct aftl *ftl, struct aftl_lun *lun);
+u32 aftl_reloc_page(const struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_reloc_gather(struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_reloc_needs_stripe(struct aftl *ftl, struct aftl_lun *lun);
+int aftl_reloc_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement);
+void aftl_reloc_cancel(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_reloc_erased(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_reloc_programmed(struct aftl *ftl, struct aftl_lun *lun,
 			 const struct aftl_placement *placement);
-bool aftl_job_wanted(const struct aftl *ftl, const struct aftl_lun *lun);
-void aftl_job_offer(struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_reloc_idle_wanted(const struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_reloc_start_idle(struct aftl *ftl, struct aftl_lun *lun);
 
 /* gc-pace.c: the share of collection that each host write waits for */
 
@@ -1434,34 +1434,34 @@ void aftl_gc_pace_spend(struct aftl_lun *lun, u32 units);
 
 /* refresh.c: the day, and the search for data that is too old */
 
-void aftl_refresh_clock(struct aftl *ftl);
-void aftl_refresh_day(struct aftl *ftl);
-void aftl_refresh_event(struct aftl *ftl);
-void aftl_refresh_park(struct aftl *ftl);
-bool aftl_refresh_due(const struct aftl *ftl, const struct aftl_block *block, u32 page);
-struct aftl_block *aftl_refresh_take(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_refresh_set_clock(struct aftl *ftl);
+void aftl_refresh_restart_scan(struct aftl *ftl);
+void aftl_refresh_scan_event(struct aftl *ftl);
+void aftl_refresh_suspend(struct aftl *ftl);
+bool aftl_refresh_page_due(const struct aftl *ftl, const struct aftl_block *block, u32 page);
+struct aftl_block *aftl_refresh_take_block(struct aftl *ftl, struct aftl_lun *lun);
 
 /* Do the whole of the next piece of background work now, without time. */
-bool aftl_job_rush(struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_reloc_run_untimed(struct aftl *ftl, struct aftl_lun *lun);
 
 /* array.c: the array of a LUN */
 
 void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
 		      u64 sense_ns, u32 units);
-bool aftl_array_bring(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 sense_ns,
+bool aftl_array_read_through(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 sense_ns,
 		      u32 units);
-void aftl_array_sense_job(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units);
-void aftl_array_sense_stripe(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units);
+void aftl_array_sense_stripe_page(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 			     u32 page);
-void aftl_array_sense_sheet(struct aftl *ftl, struct aftl_lun *lun, u32 kind, aftl_slot_t slot);
-void aftl_array_return(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_array_sense_trans_page(struct aftl *ftl, struct aftl_lun *lun, u32 kind, aftl_ppn_t ppn);
+void aftl_array_data_out(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
 			const struct aftl_placement *placement);
 void aftl_array_copy(struct aftl *ftl, struct aftl_lun *lun,
 		     const struct aftl_placement *placement);
 void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_array_park(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_array_interrupt(struct aftl *ftl, struct aftl_lun *lun, bool write);
+void aftl_array_suspend(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_array_suspend_for(struct aftl *ftl, struct aftl_lun *lun, bool write);
 void aftl_array_resume(struct aftl *ftl, struct aftl_lun *lun);
 
 #endif

@@ -13,10 +13,10 @@
 #ifndef AFTL_FTL_H
 #define AFTL_FTL_H
 
-#include "core/flash/cell.h"
-#include "core/flash/chip.h"
+#include "core/nand/cell.h"
+#include "core/nand/chip.h"
 #include "core/policy/policy.h"
-#include "core/policy/settings.h"
+#include "core/policy/param-registry.h"
 #include "core/base/stats.h"
 
 enum aftl_op {
@@ -76,7 +76,7 @@ struct aftl_request {
 	struct aftl_request *next;
 	u32 admitted;
 	u8 stream;
-	u8 met;
+	u8 path;
 	u8 epoch;
 	u8 placed;
 };
@@ -90,21 +90,21 @@ enum aftl_source {
 
 /**
  * struct aftl_read - what a host needs to return one unit
- * @unit: logical unit
- * @source: zeroes, a buffered write (@tag) or flash (@slot)
+ * @lpn: logical unit
+ * @source: zeroes, a buffered write (@tag) or flash (@ppn)
  * @tag: as in aftl_host_ops.accept
- * @slot: media slot; AFTL_NO_SLOT if it is lost with its LUN
+ * @ppn: media slot; AFTL_NO_PPN if it is lost with its LUN
  * @flips: bits to invert, at aftl_flip_position(cell, unit, lineage, 0 .. flips - 1)
- * @lineage: for aftl_flip_position()
+ * @generation: for aftl_flip_position()
  * @lost: the request will fail; there is nothing to return
  */
 struct aftl_read {
-	aftl_unit_t unit;
+	aftl_lpn_t lpn;
 	enum aftl_source source;
 	u32 tag;
-	aftl_slot_t slot;
+	aftl_ppn_t ppn;
 	u32 flips;
-	u16 lineage;
+	u16 generation;
 	bool lost;
 };
 
@@ -186,14 +186,14 @@ struct aftl_host_ops {
 	/* @request is the host's again. May submit another one. */
 	void (*complete)(void *host, struct aftl_request *request);
 
-	/* A write is in the controller: keep the bytes of @unit under @tag. */
-	void (*accept)(void *host, struct aftl_request *request, aftl_unit_t unit, u32 tag);
+	/* A write is in the controller: keep the bytes of @lpn under @tag. */
+	void (*accept)(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag);
 
 	/*
-	 * The bytes under @tag are being programmed into @slot. Once more and elsewhere
+	 * The bytes under @tag are being programmed into @ppn. Once more and elsewhere
 	 * if that LUN dies before the end.
 	 */
-	void (*program)(void *host, u32 tag, aftl_unit_t unit, aftl_slot_t slot);
+	void (*program)(void *host, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn);
 
 	/* That does not hold: the LUN dies. Before retire(). */
 	void (*unstored)(void *host, u32 tag);
@@ -202,20 +202,20 @@ struct aftl_host_ops {
 	void (*release)(void *host, u32 tag);
 
 	/* The bytes of @from are being programmed into @to as well. */
-	void (*copy)(void *host, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t to);
+	void (*copy)(void *host, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to);
 
 	/*
 	 * The page that begins with @first has been programmed with what these calls
 	 * brought. All that media and map say of it holds: a slot that is not valid
 	 * has no unit, or one that was overwritten before it got here.
 	 */
-	void (*programmed)(void *host, aftl_slot_t first);
+	void (*programmed)(void *host, aftl_ppn_t first);
 
 	/*
 	 * These units are stored nowhere any more, if they were: they have been discarded, or
 	 * their zone has been reset.
 	 */
-	void (*unmap)(void *host, aftl_unit_t first, u32 units);
+	void (*unmap)(void *host, aftl_lpn_t first, u32 units);
 
 	/*
 	 * What the units of a zone do not tell: it has been reset (EMPTY), finished (FULL), or
@@ -224,7 +224,7 @@ struct aftl_host_ops {
 	void (*zone)(void *host, u32 zone, enum aftl_zone_state state);
 
 	/* The bytes of these slots are gone; the block is as it leaves the erase. */
-	void (*erase)(void *host, aftl_slot_t first, u32 slots);
+	void (*erase)(void *host, aftl_ppn_t first, u32 slots);
 
 	/* These blocks will never be used again; some may have been bad before. */
 	void (*retire)(void *host, u32 first, u32 blocks);
@@ -280,7 +280,7 @@ int __must_check aftl_fill(struct aftl *ftl);
 int __must_check aftl_submit(struct aftl *ftl, struct aftl_request *request);
 
 /**
- * aftl_read_alone() - aftl_submit() a read beside which nothing happens
+ * aftl_try_idle_read() - aftl_submit() a read beside which nothing happens
  * @ftl: device
  * @request: as for aftl_submit()
  *
@@ -290,19 +290,19 @@ int __must_check aftl_submit(struct aftl *ftl, struct aftl_request *request);
  *
  * Return: false if there is something else, or it is no such read: nothing has been done.
  */
-bool __must_check aftl_read_alone(struct aftl *ftl, struct aftl_request *request);
+bool __must_check aftl_try_idle_read(struct aftl *ftl, struct aftl_request *request);
 
 /**
- * aftl_expect_unit() - a request for @unit will come soon
+ * aftl_prefetch_l2p_entry() - a request for @unit will come soon
  * @ftl: device
  * @unit: logical unit
  *
  * Changes nothing but the time that the request will take: its map entry is fetched
- * into the processor's cache. aftl_expect_slot(), a little later, fetches what the map
+ * into the processor's cache. aftl_prefetch_ppn_state(), a little later, fetches what the map
  * entry leads to: for a read what there is, for others what changes when it is old.
  */
-void aftl_expect_unit(const struct aftl *ftl, u32 unit);
-void aftl_expect_slot(const struct aftl *ftl, u32 unit, bool read);
+void aftl_prefetch_l2p_entry(const struct aftl *ftl, u32 unit);
+void aftl_prefetch_ppn_state(const struct aftl *ftl, u32 unit, bool read);
 
 /* Device time of the next event, U64_MAX if nothing will happen by itself. */
 u64 aftl_next_event(const struct aftl *ftl);
@@ -311,19 +311,19 @@ u64 aftl_next_event(const struct aftl *ftl);
 #define AFTL_TIME_MAX (U64_MAX / 2)
 
 /**
- * aftl_burst() - most that a host is told at once
+ * aftl_max_host_calls() - most that a host is told at once
  * @geo: of the device
  *
  * Calls of program(), copy(), programmed(), unstored(), unmap(), zone(), erase() and retire(),
  * taken together, from one call of aftl_step(), aftl_submit(), aftl_age(), aftl_set_param(),
- * aftl_fail_block(), aftl_fail_lun(), aftl_collect(), aftl_hurry(), aftl_park_step() or
- * aftl_unpark(), if complete() submits nothing. aftl_advance() is as many calls of
+ * aftl_fail_block(), aftl_fail_lun(), aftl_start_gc(), aftl_set_draining(), aftl_quiesce_step() or
+ * aftl_unquiesce(), if complete() submits nothing. aftl_advance() is as many calls of
  * aftl_step() as there are events. Each request about zones that is under way may add
- * AFTL_ZONE_BURST: all that wait may be carried out in one call.
+ * AFTL_ZONE_HOST_CALLS: all that wait may be carried out in one call.
  */
-#define AFTL_ZONE_BURST 4
+#define AFTL_ZONE_HOST_CALLS 4
 
-u32 aftl_burst(const struct aftl_geometry *geo);
+u32 aftl_max_host_calls(const struct aftl_geometry *geo);
 
 /**
  * aftl_step() - process the next event if it is due at @now_ns, else reach @now_ns
@@ -342,48 +342,48 @@ bool aftl_step(struct aftl *ftl, u64 now_ns);
 void aftl_advance(struct aftl *ftl, u64 now_ns);
 
 /**
- * aftl_serve() - process events until a request is complete, and all others of that time
+ * aftl_run_to_completion() - process events until a request is complete, and all others of that time
  * @ftl: device
  * @limit_ns: device time beyond which no event is processed
  *
  * The same as aftl_advance() to one event's time after the other, for a host that has something
  * to do when a request is complete, and not before.
  */
-void aftl_serve(struct aftl *ftl, u64 limit_ns);
+void aftl_run_to_completion(struct aftl *ftl, u64 limit_ns);
 
 /* Device time. */
 u64 aftl_now(const struct aftl *ftl);
 
 /* Requests submitted and not complete. */
-u32 aftl_pending(const struct aftl *ftl);
+u32 aftl_pending_requests(const struct aftl *ftl);
 
 /**
- * aftl_hurry() - the host needs the memory of buffered writes, or does not any more
+ * aftl_set_draining() - the host needs the memory of buffered writes, or does not any more
  * @ftl: device
  * @hurry: from now on no write waits in the buffer for a full page
  */
-void aftl_hurry(struct aftl *ftl, bool hurry);
+void aftl_set_draining(struct aftl *ftl, bool hurry);
 
 /* Is there a reason to let device time pass: requests, or buffered writes in a hurry? */
 bool aftl_busy(const struct aftl *ftl);
 
 /* Let device time pass until there is none, or nothing happens by itself any more. */
-void aftl_work_off(struct aftl *ftl);
+void aftl_drain(struct aftl *ftl);
 
 /* Tags that accept() may use are below this. */
-u32 aftl_tags(const struct aftl *ftl);
+u32 aftl_tag_count(const struct aftl *ftl);
 
 /* Is what is under @tag wanted, and nowhere else? @what takes it. */
-bool aftl_unprogrammed(const struct aftl *ftl, u32 tag, struct aftl_buffered *what);
+bool aftl_buffer_entry(const struct aftl *ftl, u32 tag, struct aftl_has_write_buffer *what);
 
 /**
- * aftl_rebuffer() - a write is in the controller again that was there before a crash
+ * aftl_buffer_restore() - a write is in the controller again that was there before a crash
  * @ftl: device that was just loaded
  * @what: of zones, below the write pointer of its zone, and nowhere; by unit, in ascending order
  *
  * Return: its tag, or U32_MAX if there is no room for it.
  */
-u32 __must_check aftl_rebuffer(struct aftl *ftl, const struct aftl_buffered *what);
+u32 __must_check aftl_buffer_restore(struct aftl *ftl, const struct aftl_has_write_buffer *what);
 
 /**
  * aftl_age() - let @ns pass for the cells without anything happening
@@ -431,16 +431,16 @@ int __must_check aftl_fail_block(struct aftl *ftl, u32 block);
 int __must_check aftl_fail_lun(struct aftl *ftl, u32 lun);
 
 /**
- * aftl_lose() - the host could not bring the bytes that copy() spoke of to @slot
+ * aftl_mark_unit_lost() - the host could not bring the bytes that copy() spoke of to @ppn
  * @ftl: device
- * @slot: where nothing has been programmed since that call
+ * @ppn: where nothing has been programmed since that call
  *
  * Its unit is lost: reads fail with -EIO until it is written or discarded. Moves take that
  * along, and copy() is not called for it any more. Calls nothing of the host's.
  *
  * Return: whether there was a unit to be lost.
  */
-bool aftl_lose(struct aftl *ftl, aftl_slot_t slot);
+bool aftl_mark_unit_lost(struct aftl *ftl, aftl_ppn_t ppn);
 
 /* A unit that read() spoke of could not be fetched: it counts as one that could not be read. */
 void aftl_count_unreadable(struct aftl *ftl);
@@ -448,23 +448,23 @@ void aftl_count_unreadable(struct aftl *ftl);
 /* Units that are lost in that way, now. */
 u32 aftl_lost_units(const struct aftl *ftl);
 
-/* Is @unit one of them? */
-bool aftl_is_lost(const struct aftl *ftl, aftl_unit_t unit);
+/* Is @lpn one of them? */
+bool aftl_is_lost(const struct aftl *ftl, aftl_lpn_t lpn);
 
 /* The first unit from @unit on, below @end, that is lost, or that is not; @end if there is none. */
-u32 aftl_seek_lost(const struct aftl *ftl, u32 unit, u32 end, bool lost);
+u32 aftl_find_lost(const struct aftl *ftl, u32 unit, u32 end, bool lost);
 
 /**
- * aftl_collect() - collect garbage of @lun until nothing is worth it
+ * aftl_start_gc() - collect garbage of @lun until nothing is worth it
  * @ftl: device
  * @lun: number of the LUN
  *
  * As an idle LUN would, however many free blocks there are. It takes device time.
  */
-int __must_check aftl_collect(struct aftl *ftl, u32 lun);
+int __must_check aftl_start_gc(struct aftl *ftl, u32 lun);
 
-/* LUNs in which aftl_collect() has work left. */
-u32 aftl_collecting(const struct aftl *ftl);
+/* LUNs in which aftl_start_gc() has work left. */
+u32 aftl_luns_in_gc(const struct aftl *ftl);
 
 /**
  * aftl_read_only() - the device has run out of good blocks and refuses writes
@@ -480,39 +480,39 @@ bool aftl_read_only(const struct aftl *ftl);
 bool aftl_buffer_lost(const struct aftl *ftl);
 
 /* It has, in what was this device before: whoever wrote that has not been told yet. */
-void aftl_lose_buffer(struct aftl *ftl);
+void aftl_mark_buffer_lost(struct aftl *ftl);
 
 /**
- * aftl_lookup() - where @unit is stored and as what
+ * aftl_lookup() - where @lpn is stored and as what
  * @ftl: device
- * @unit: logical unit
+ * @lpn: logical unit
  * @class: enum aftl_class, set if mapped
  *
- * Return: its slot, or AFTL_NO_SLOT.
+ * Return: its slot, or AFTL_NO_PPN.
  */
-aftl_slot_t aftl_lookup(const struct aftl *ftl, aftl_unit_t unit, u32 *class);
+aftl_ppn_t aftl_lookup(const struct aftl *ftl, aftl_lpn_t lpn, u32 *class);
 
-/* The level of @unit as it is stored; 0, too, if it is not mapped. */
-u32 aftl_unit_level(const struct aftl *ftl, aftl_unit_t unit);
+/* The level of @lpn as it is stored; 0, too, if it is not mapped. */
+u32 aftl_lpn_level(const struct aftl *ftl, aftl_lpn_t lpn);
 
 /**
- * aftl_unit_errors() - errors that a read of @unit would return now
+ * aftl_lpn_errors() - errors that a read of @lpn would return now
  * @ftl: device
- * @unit: logical unit
+ * @lpn: logical unit
  * @errors: takes the answer
  *
- * Return: false if @unit is not on flash, or errors are not modelled and it is not lost.
+ * Return: false if @lpn is not on flash, or errors are not modelled and it is not lost.
  */
-bool aftl_unit_errors(const struct aftl *ftl, aftl_unit_t unit, struct aftl_errors *errors);
+bool aftl_lpn_errors(const struct aftl *ftl, aftl_lpn_t lpn, struct aftl_errors *errors);
 
 /**
- * aftl_unit_fails() - would a read of @unit fail now?
+ * aftl_unit_fails() - would a read of @lpn fail now?
  * @ftl: device
- * @unit: logical unit
+ * @lpn: logical unit
  *
  * Because its bytes were lost, its LUN has died, or ECC does not correct its errors.
  */
-bool aftl_unit_fails(const struct aftl *ftl, aftl_unit_t unit);
+bool aftl_unit_fails(const struct aftl *ftl, aftl_lpn_t lpn);
 
 /**
  * aftl_zone_state() - the state of a zone

@@ -15,9 +15,9 @@
 
 #define RATE_SHIFT 8
 
-static bool is_paced(const struct aftl_job *job)
+static bool is_paced_reloc(const struct aftl_reloc *job)
 {
-	return job->kind == AFTL_JOB_EMPTY &&
+	return job->kind == AFTL_RELOC_EMPTY &&
 	       (job->cause == AFTL_CAUSE_GC || job->cause == AFTL_CAUSE_WEAR ||
 		job->cause == AFTL_CAUSE_RETIRE);
 }
@@ -29,11 +29,11 @@ static bool is_paced(const struct aftl_job *job)
  */
 bool aftl_gc_pace_due(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	if (ftl->geo.zones || lun->stuck || lun->cramped)
+	if (ftl->geo.zones || lun->out_of_blocks || lun->below_reserve)
 		return false;
-	if (lun->job.kind != AFTL_JOB_NONE)
-		return is_paced(&lun->job) && lun->gc_credit > 0;
-	return lun->free_blocks <= aftl_reserve(ftl) + aftl_cache_due(ftl, lun) +
+	if (lun->reloc.kind != AFTL_RELOC_NONE)
+		return is_paced_reloc(&lun->reloc) && lun->gc_credit > 0;
+	return lun->free_blocks <= aftl_gc_reserve(ftl) + aftl_slc_missing_blocks(ftl, lun) +
 					   ftl->config.gc_pace;
 }
 
@@ -45,10 +45,10 @@ bool aftl_gc_pace_due(const struct aftl *ftl, const struct aftl_lun *lun)
  */
 void aftl_gc_pace_begin(const struct aftl *ftl, struct aftl_lun *lun)
 {
-	u32 valid = lun->job.from->valid;
-	u32 free = max(ftl->geo.block_slots - min(ftl->geo.block_slots, valid), 1U);
+	u32 valid = lun->reloc.from->valid;
+	u32 free = max(ftl->geo.block_ppns - min(ftl->geo.block_ppns, valid), 1U);
 
-	lun->gc_rate = lun->job.cause == AFTL_CAUSE_GC ? (valid << RATE_SHIFT) / free :
+	lun->gc_rate = lun->reloc.cause == AFTL_CAUSE_GC ? (valid << RATE_SHIFT) / free :
 							 1U << RATE_SHIFT;
 	lun->gc_credit = 1;
 }

@@ -10,7 +10,7 @@ struct allocation {
 	u64 reserved[7];
 };
 
-static void *take(struct aftl *ftl, size_t count, size_t size,
+static void *memory_alloc_with(struct aftl *ftl, size_t count, size_t size,
 		  void *(*alloc)(void *host, size_t bytes))
 {
 	u64 bytes = (u64)count * size + sizeof(struct allocation);
@@ -23,17 +23,17 @@ static void *take(struct aftl *ftl, size_t count, size_t size,
 	return memory + 1;
 }
 
-void *aftl_memory_take(struct aftl *ftl, size_t count, size_t size)
+void *aftl_memory_alloc(struct aftl *ftl, size_t count, size_t size)
 {
-	return take(ftl, count, size, ftl->ops->alloc);
+	return memory_alloc_with(ftl, count, size, ftl->ops->alloc);
 }
 
-void *aftl_memory_take_later(struct aftl *ftl, size_t count, size_t size)
+void *aftl_memory_alloc_runtime(struct aftl *ftl, size_t count, size_t size)
 {
-	return take(ftl, count, size, ftl->ops->alloc_later);
+	return memory_alloc_with(ftl, count, size, ftl->ops->alloc_later);
 }
 
-void aftl_memory_give(struct aftl *ftl, void *memory)
+void aftl_memory_free(struct aftl *ftl, void *memory)
 {
 	struct allocation *allocation;
 

@@ -17,7 +17,7 @@
 #define EMPTY_PAGES 16
 
 /* Hours after which a page of this kind is moved; 0 never. */
-static u32 retention_hours(const struct aftl *ftl, u16 attr)
+static u32 page_retention_hours(const struct aftl *ftl, u16 attr)
 {
 	u32 class = aftl_page_class(attr);
 
@@ -27,88 +27,88 @@ static u32 retention_hours(const struct aftl *ftl, u16 attr)
 }
 
 /**
- * aftl_refresh_due() - has a page been there for too long?
+ * aftl_refresh_page_due() - has a page been there for too long?
  * @ftl: device
  * @block: block
  * @page: in there
  */
-bool aftl_refresh_due(const struct aftl *ftl, const struct aftl_block *block, u32 page)
+bool aftl_refresh_page_due(const struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
-	u32 index = aftl_device_page(&ftl->media, block, page);
-	u16 attr = *aftl_attr_at(&ftl->media, index);
+	u32 index = aftl_block_device_page(&ftl->media, block, page);
+	u16 attr = *aftl_page_attr_at(&ftl->media, index);
 	u32 limit;
 
 	if (!(attr & AFTL_PAGE_PROGRAMMED))
 		return false;
-	limit = retention_hours(ftl, attr);
+	limit = page_retention_hours(ftl, attr);
 	return limit && aftl_hours(ftl) >=
 	       (u64)block->first_hour + aftl_page_hours_since(&ftl->media, block, page) + limit;
 }
 
 /* Pages of a block are programmed in time order except at its seams: look at all. */
-static bool block_is_due(const struct aftl *ftl, const struct aftl_block *block)
+static bool block_needs_refresh(const struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 page;
 
 	if (!block->valid || aftl_hours(ftl) == block->first_hour)
 		return false;
 	for (page = 0; page < ftl->geo.pages; page++)
-		if (aftl_refresh_due(ftl, block, page) &&
+		if (aftl_refresh_page_due(ftl, block, page) &&
 		    aftl_page_valid(&ftl->media, block, page))
 			return true;
 	return false;
 }
 
-static struct aftl_block *next_block(struct aftl *ftl, const struct aftl_lun *lun)
+static struct aftl_block *refresh_next_block(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return &ftl->media.blocks[lun->index * ftl->geo.blocks_per_lun + lun->refresh_block];
 }
 
-static bool searched(const struct aftl *ftl, const struct aftl_lun *lun)
+static bool refresh_scan_pending(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->refresh_block < ftl->geo.blocks_per_lun && !lun->refresh_due &&
 	       !aftl_lun_dead(lun);
 }
 
 /* The LUN whose turn it is; NULL if all are through, or have something to take. */
-static struct aftl_lun *next_lun(struct aftl *ftl)
+static struct aftl_lun *refresh_next_lun(struct aftl *ftl)
 {
 	u32 tries;
 
 	for (tries = 0; tries < ftl->geo.luns; tries++) {
 		struct aftl_lun *lun = &ftl->luns[(ftl->refresh_lun + tries) % ftl->geo.luns];
 
-		if (searched(ftl, lun))
+		if (refresh_scan_pending(ftl, lun))
 			return lun;
 	}
 	return NULL;
 }
 
-static void set_clock(struct aftl *ftl)
+static void refresh_set_timer(struct aftl *ftl)
 {
-	u64 slice_ns = next_lun(ftl) ? ftl->now_ns + SLICE_NS : AFTL_NEVER;
+	u64 slice_ns = refresh_next_lun(ftl) ? ftl->now_ns + SLICE_NS : AFTL_NEVER;
 
-	aftl_events_set(&ftl->events, ftl->event_clock, min(slice_ns, ftl->day_ns));
+	aftl_events_set(&ftl->events, ftl->event_clock, min(slice_ns, ftl->next_day_ns));
 }
 
 /**
- * aftl_refresh_clock() - age, or what data may be, has changed: when is the next day?
+ * aftl_refresh_set_clock() - age, or what data may be, has changed: when is the next day?
  * @ftl: device
  */
-void aftl_refresh_clock(struct aftl *ftl)
+void aftl_refresh_set_clock(struct aftl *ftl)
 {
 	u64 into_day = (ftl->age_ns + ftl->now_ns) % AFTL_DAY_NS;
 	bool counts = ftl->config.refresh || ftl->type->retention_hours;
 
-	ftl->day_ns = counts ? ftl->now_ns + AFTL_DAY_NS - into_day : AFTL_NEVER;
-	set_clock(ftl);
+	ftl->next_day_ns = counts ? ftl->now_ns + AFTL_DAY_NS - into_day : AFTL_NEVER;
+	refresh_set_timer(ftl);
 }
 
 /**
- * aftl_refresh_day() - another day has passed: search all blocks, from the next slice on
- * @ftl: device; aftl_refresh_clock() is to follow
+ * aftl_refresh_restart_scan() - another day has passed: search all blocks, from the next slice on
+ * @ftl: device; aftl_refresh_set_clock() is to follow
  */
-void aftl_refresh_day(struct aftl *ftl)
+void aftl_refresh_restart_scan(struct aftl *ftl)
 {
 	u32 i;
 
@@ -118,16 +118,16 @@ void aftl_refresh_day(struct aftl *ftl)
 	}
 }
 
-static void search_slice(struct aftl *ftl, struct aftl_lun *lun)
+static void refresh_scan_slice(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 pages = 0;
 
 	while (pages < SLICE_PAGES && lun->refresh_block < ftl->geo.blocks_per_lun) {
-		const struct aftl_block *block = next_block(ftl, lun);
+		const struct aftl_block *block = refresh_next_block(ftl, lun);
 
-		if (block_is_due(ftl, block)) {
+		if (block_needs_refresh(ftl, block)) {
 			lun->refresh_due = true;
-			aftl_wake(ftl, lun);
+			aftl_wake_lun(ftl, lun);
 			return;
 		}
 		lun->refresh_block++;
@@ -136,54 +136,54 @@ static void search_slice(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /**
- * aftl_refresh_event() - the clock has struck
+ * aftl_refresh_scan_event() - the clock has struck
  * @ftl: device
  */
-void aftl_refresh_event(struct aftl *ftl)
+void aftl_refresh_scan_event(struct aftl *ftl)
 {
-	struct aftl_lun *lun = next_lun(ftl);
+	struct aftl_lun *lun = refresh_next_lun(ftl);
 
 	if (lun) {
 		ftl->refresh_lun = (lun->index + 1) % ftl->geo.luns;
-		search_slice(ftl, lun);
+		refresh_scan_slice(ftl, lun);
 	}
-	if (ftl->now_ns < ftl->day_ns) {
-		set_clock(ftl);
+	if (ftl->now_ns < ftl->next_day_ns) {
+		refresh_set_timer(ftl);
 		return;
 	}
-	aftl_refresh_day(ftl);
-	aftl_refresh_clock(ftl);
+	aftl_refresh_restart_scan(ftl);
+	aftl_refresh_set_clock(ftl);
 }
 
 /**
- * aftl_refresh_take() - the block with old data that was found in @lun
+ * aftl_refresh_take_block() - the block with old data that was found in @lun
  * @ftl: device
  * @lun: whose array is free
  *
  * Return: the block, or NULL if none was found, or it was emptied meanwhile.
  */
-struct aftl_block *aftl_refresh_take(struct aftl *ftl, struct aftl_lun *lun)
+struct aftl_block *aftl_refresh_take_block(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u64 slice_ns = ftl->now_ns + SLICE_NS;
 	struct aftl_block *block;
 
 	if (!lun->refresh_due)
 		return NULL;
-	block = next_block(ftl, lun);
+	block = refresh_next_block(ftl, lun);
 	lun->refresh_due = false;
 	lun->refresh_block++;
-	if (searched(ftl, lun) && ftl->events.when[ftl->event_clock] > slice_ns)
+	if (refresh_scan_pending(ftl, lun) && ftl->events.when[ftl->event_clock] > slice_ns)
 		aftl_events_set(&ftl->events, ftl->event_clock, slice_ns);
-	return block_is_due(ftl, block) ? block : NULL;
+	return block_needs_refresh(ftl, block) ? block : NULL;
 }
 
 /**
- * aftl_refresh_park() - what was found and not taken is to be found anew
+ * aftl_refresh_suspend() - what was found and not taken is to be found anew
  * @ftl: device
  *
  * So a device goes on as the one that is loaded from its snapshot.
  */
-void aftl_refresh_park(struct aftl *ftl)
+void aftl_refresh_suspend(struct aftl *ftl)
 {
 	u32 i;
 

@@ -5,7 +5,7 @@
 #include "core/ftl/device.h"
 
 /* A start that no command can name is none. */
-static u32 first_shift(struct aftl *ftl, const struct aftl_block *block, u32 page)
+static u32 policy_first_shift(struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
 	u32 start = ftl->type->reference ? ftl->type->reference(ftl->policy, block, page) : 0;
 
@@ -19,30 +19,30 @@ static u32 first_shift(struct aftl *ftl, const struct aftl_block *block, u32 pag
 static void count_sensings(struct aftl *ftl, struct aftl_block *block, u32 sensings)
 {
 	block->reads += min(sensings, U32_MAX - block->reads);
-	if (unlikely(block->reads >= ftl->most_reads) && block->state == AFTL_BLOCK_CLOSED)
+	if (unlikely(block->reads >= ftl->max_block_reads) && block->state == AFTL_BLOCK_CLOSED)
 		aftl_block_lun(ftl, block)->disturbed = block;
 }
 
-static inline u64 sense(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
+static inline u64 sense_and_count(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {
-	struct aftl_sensing sensing = aftl_sense_page(&ftl->sense, block, page,
-						      first_shift(ftl, block, page), hour);
+	struct aftl_read_result sensing = aftl_read_page(&ftl->sense, block, page,
+						      policy_first_shift(ftl, block, page), hour);
 
 	ftl->stats.counters.read_retries += sensing.retries;
 	count_sensings(ftl, block, 1 + sensing.retries);
-	if (ftl->type->found)
-		ftl->type->found(ftl->policy, block, page, sensing.shift);
+	if (ftl->type->reference_found)
+		ftl->type->reference_found(ftl->policy, block, page, sensing.shift);
 	return sensing.ns;
 }
 
 /*
- * aftl_sense() - sense @page of @block at device age @hour
+ * aftl_read_timing() - sense @page of @block at device age @hour
  *
  * Return: the array time, but for levels beyond the reach of ECC.
  */
-u64 aftl_sense(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
+u64 aftl_read_timing(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {
-	return sense(ftl, block, page, hour);
+	return sense_and_count(ftl, block, page, hour);
 }
 
 /*
@@ -50,7 +50,7 @@ u64 aftl_sense(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
  */
 u64 aftl_sense_valid(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {
-	u32 levels = aftl_cell_levels(&ftl->cell, block, page, hour);
+	u32 levels = aftl_cell_extra_levels(&ftl->cell, block, page, hour);
 
-	return sense(ftl, block, page, hour) + levels * ftl->sense.further_ns;
+	return sense_and_count(ftl, block, page, hour) + levels * ftl->sense.further_ns;
 }

@@ -11,7 +11,7 @@
  * In a page of several units the first unit decides for all of them.
  */
 #include "core/policy/policies.h"
-#include "core/policy/by-class.h"
+#include "core/policy/open-blocks.h"
 
 enum rewrite { REWRITE_OFF, REWRITE_LOW, REWRITE_ANY };
 
@@ -61,24 +61,24 @@ struct queue {
 /* Arrays: what is known of units, see above; queues of LUNs, if something is written again. */
 enum { UNITS, QUEUED };
 
-static const struct own *own(const struct aftl_policy *policy)
+static const struct own *agcr_params(const struct aftl_policy *policy)
 {
 	return policy->params[0];
 }
 
-static u8 *entry_of(const struct aftl_policy *policy, aftl_unit_t unit)
+static u8 *agcr_history_entry(const struct aftl_policy *policy, aftl_lpn_t lpn)
 {
-	return (u8 *)policy->arrays[UNITS] + from_unit(unit);
+	return (u8 *)policy->arrays[UNITS] + from_lpn(lpn);
 }
 
-static struct queue *queue_of(const struct aftl_policy *policy, u32 lun)
+static struct queue *agcr_lun_queue(const struct aftl_policy *policy, u32 lun)
 {
 	return (struct queue *)policy->arrays[QUEUED] + lun;
 }
 
-static bool rewrites(const struct aftl_policy *policy)
+static bool agcr_rewrites(const struct aftl_policy *policy)
 {
-	return own(policy)->rewrite != REWRITE_OFF;
+	return agcr_params(policy)->rewrite != REWRITE_OFF;
 }
 
 static u32 known_accesses(u8 entry)
@@ -96,7 +96,7 @@ static bool all_alike(u8 entry, bool write)
 
 static u8 push_access(const struct aftl_policy *policy, u8 entry, bool write)
 {
-	u32 window = (u32)own(policy)->history;
+	u32 window = (u32)agcr_params(policy)->history;
 	u32 known = min(known_accesses(entry) + 1, window);
 	u8 history = (u8)((entry << 1 | write) & (BIT(window) - 1));
 
@@ -111,9 +111,9 @@ static void note_write(const struct aftl_policy *policy, u8 *entry)
 }
 
 /* Every unit has its own history and tag; a request has no stream. */
-static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
+static u32 agcr_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
-	u8 *entry = entry_of(policy, write->unit);
+	u8 *entry = agcr_history_entry(policy, write->lpn);
 	u32 i;
 
 	if (aftl_policy_filling(policy))
@@ -123,83 +123,83 @@ static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
 	return 0;
 }
 
-static void expect(const struct aftl_policy *policy, aftl_unit_t unit)
+static void agcr_prefetch_state(const struct aftl_policy *policy, aftl_lpn_t lpn)
 {
-	prefetch(entry_of(policy, unit));
+	prefetch(agcr_history_entry(policy, lpn));
 }
 
-static u32 unit_lun(const struct aftl_policy *policy, aftl_unit_t unit)
+static u32 agcr_lpn_lun(const struct aftl_policy *policy, aftl_lpn_t lpn)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
-	const struct aftl_block *block = aftl_policy_old_block(policy, unit);
+	const struct aftl_block *block = aftl_policy_lpn_block(policy, lpn);
 
 	return aftl_block_index(media, block) / media->geo->blocks_per_lun;
 }
 
 static bool wants_rewrite(const struct aftl_policy *policy, u32 mode)
 {
-	if (own(policy)->rewrite == REWRITE_LOW)
+	if (agcr_params(policy)->rewrite == REWRITE_LOW)
 		return mode == AFTL_MODE_COARSE;
 	return mode != AFTL_MODE_FINE && mode != AFTL_MODES;
 }
 
 /* A full queue forgets: the next read asks again. */
-static void enqueue(struct aftl_policy *policy, aftl_unit_t unit, u8 *entry)
+static void agcr_enqueue(struct aftl_policy *policy, aftl_lpn_t lpn, u8 *entry)
 {
-	struct queue *queue = queue_of(policy, unit_lun(policy, unit));
+	struct queue *queue = agcr_lun_queue(policy, agcr_lpn_lun(policy, lpn));
 
 	if (queue->count == QUEUE_SIZE)
 		return;
-	queue->unit[(queue->first + queue->count++) % QUEUE_SIZE] = from_unit(unit);
+	queue->unit[(queue->first + queue->count++) % QUEUE_SIZE] = from_lpn(lpn);
 	*entry |= ENTRY_QUEUED;
 }
 
-static void host_read(struct aftl_policy *policy, aftl_unit_t unit, u32 mode)
+static void agcr_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, u32 mode)
 {
-	u8 *entry = entry_of(policy, unit);
+	u8 *entry = agcr_history_entry(policy, lpn);
 
 	if (policy->arrays[QUEUED] && !(*entry & ENTRY_QUEUED) && all_alike(*entry, false) &&
 	    wants_rewrite(policy, mode))
-		enqueue(policy, unit, entry);
+		agcr_enqueue(policy, lpn, entry);
 	*entry = push_access(policy, *entry, false);
 }
 
-static aftl_unit_t dequeue(struct aftl_policy *policy, struct queue *queue)
+static aftl_lpn_t agcr_dequeue(struct aftl_policy *policy, struct queue *queue)
 {
-	aftl_unit_t unit = to_unit(queue->unit[queue->first]);
+	aftl_lpn_t lpn = to_lpn(queue->unit[queue->first]);
 
 	queue->first = (queue->first + 1) % QUEUE_SIZE;
 	queue->count--;
-	*entry_of(policy, unit) &= ~ENTRY_QUEUED;
-	return unit;
+	*agcr_history_entry(policy, lpn) &= ~ENTRY_QUEUED;
+	return lpn;
 }
 
 /* Since it was queued it may have been written, moved or discarded. */
-static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_chore *chore)
+static void agcr_idle_task(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_idle_task *chore)
 {
 	u32 index = aftl_lun_index(lun);
 
-	while (policy->arrays[QUEUED] && queue_of(policy, index)->count) {
-		aftl_unit_t unit = dequeue(policy, queue_of(policy, index));
+	while (policy->arrays[QUEUED] && agcr_lun_queue(policy, index)->count) {
+		aftl_lpn_t lpn = agcr_dequeue(policy, agcr_lun_queue(policy, index));
 
-		if (!all_alike(*entry_of(policy, unit), false) ||
-		    !wants_rewrite(policy, aftl_policy_mode(policy, unit)) ||
-		    unit_lun(policy, unit) != index)
+		if (!all_alike(*agcr_history_entry(policy, lpn), false) ||
+		    !wants_rewrite(policy, aftl_policy_lpn_mode(policy, lpn)) ||
+		    agcr_lpn_lun(policy, lpn) != index)
 			continue;
-		chore->kind = AFTL_CHORE_REWRITE;
-		chore->unit = unit;
+		chore->kind = AFTL_IDLE_TASK_REWRITE;
+		chore->lpn = lpn;
 		return;
 	}
 }
 
-static u32 cost_of(u32 mode)
+static u32 agcr_mode_cost(u32 mode)
 {
 	if (mode == AFTL_MODE_COARSE)
 		return LOW;
 	return mode == AFTL_MODE_FINE ? HIGH : MEDIUM;
 }
 
-static u32 mode_of(u32 cost)
+static u32 agcr_cost_mode(u32 cost)
 {
 	static const u8 modes[COSTS] = {
 		[MEDIUM] = AFTL_MODE_NORMAL,
@@ -211,52 +211,52 @@ static u32 mode_of(u32 cost)
 }
 
 /* Copies keep their cost. */
-static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
+static bool agcr_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *stream)
 {
 	(void)policy;
 	(void)class;
-	*stream = move->cause == AFTL_CAUSE_REWRITE ? HIGH : cost_of(move->mode);
+	*stream = move->cause == AFTL_CAUSE_REWRITE ? HIGH : agcr_mode_cost(move->mode);
 	return move->cause == AFTL_CAUSE_REWRITE || move->pass == *stream;
 }
 
-static u32 mode(struct aftl_policy *policy, const struct aftl_need *need)
+static u32 agcr_mode(struct aftl_policy *policy, const struct aftl_program_request *need)
 {
 	if (need->cause == AFTL_CAUSE_HOST)
-		return mode_of(*entry_of(policy, need->unit) & ENTRY_LOW ? LOW : MEDIUM);
-	return mode_of(need->stream);
+		return agcr_cost_mode(*agcr_history_entry(policy, need->lpn) & ENTRY_LOW ? LOW : MEDIUM);
+	return agcr_cost_mode(need->stream);
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int agcr_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
-	int ret = aftl_by_class_place(policy, lun, need, AFTL_PRECISE, placement);
+	int ret = aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
 
-	placement->mode = mode(policy, need);
+	placement->mode = agcr_mode(policy, need);
 	return ret;
 }
 
-static int place_li(struct aftl_policy *policy, struct aftl_lun *lun,
-		    const struct aftl_need *need, struct aftl_placement *placement)
+static int li_place(struct aftl_policy *policy, struct aftl_lun *lun,
+		    const struct aftl_program_request *need, struct aftl_placement *placement)
 {
-	int ret = aftl_by_class_place(policy, lun, need, AFTL_PRECISE, placement);
+	int ret = aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
 	u32 cost = need->stream;
 
 	if (need->cause == AFTL_CAUSE_HOST && !aftl_policy_filling(policy))
 		cost = aftl_policy_queued(policy, lun) > need->units ? LOW : HIGH;
-	placement->mode = mode_of(cost);
+	placement->mode = agcr_cost_mode(cost);
 	return ret;
 }
 
 /* A snapshot may hold anything. Whether a unit is queued the queues tell. */
 
-static void restored_entry(const struct aftl_policy *policy, u8 *entry)
+static void sanitize_history_entry(const struct aftl_policy *policy, u8 *entry)
 {
 	*entry &= ENTRY_KNOWN | ENTRY_HISTORY | ENTRY_LOW;
-	if (known_accesses(*entry) > own(policy)->history)
+	if (known_accesses(*entry) > agcr_params(policy)->history)
 		*entry &= ENTRY_LOW;
 }
 
-static void restored_queue(const struct aftl_policy *policy, struct queue *queue)
+static void sanitize_rewrite_queue(const struct aftl_policy *policy, struct queue *queue)
 {
 	u32 i;
 
@@ -266,18 +266,18 @@ static void restored_queue(const struct aftl_policy *policy, struct queue *queue
 		u32 *unit = &queue->unit[(queue->first + i) % QUEUE_SIZE];
 
 		*unit = min(*unit, aftl_policy_geometry(policy)->units - 1);
-		*entry_of(policy, to_unit(*unit)) |= ENTRY_QUEUED;
+		*agcr_history_entry(policy, to_lpn(*unit)) |= ENTRY_QUEUED;
 	}
 }
 
-static void restored(struct aftl_policy *policy)
+static void agcr_sanitize_arrays(struct aftl_policy *policy)
 {
 	u32 i;
 
 	for (i = 0; i < aftl_policy_geometry(policy)->units; i++)
-		restored_entry(policy, entry_of(policy, to_unit(i)));
+		sanitize_history_entry(policy, agcr_history_entry(policy, to_lpn(i)));
 	for (i = 0; policy->arrays[QUEUED] && i < aftl_policy_geometry(policy)->luns; i++)
-		restored_queue(policy, queue_of(policy, i));
+		sanitize_rewrite_queue(policy, agcr_lun_queue(policy, i));
 }
 
 const struct aftl_policy_type aftl_policy_agcr = {
@@ -290,20 +290,20 @@ const struct aftl_policy_type aftl_policy_agcr = {
 	.copy_passes = COSTS,
 	.ignores_tags = true,
 	.arrays = {
-		[UNITS] = { .count = 1, .width = sizeof(u8), .each = AFTL_EACH_UNIT },
+		[UNITS] = { .count = 1, .width = sizeof(u8), .each = AFTL_PER_LPN },
 		[QUEUED] = { .count = sizeof(struct queue) / sizeof(u32), .width = sizeof(u32),
-			     .each = AFTL_EACH_LUN, .wanted = rewrites },
+			     .each = AFTL_PER_LUN, .wanted = agcr_rewrites },
 	},
 	.params = { &group },
-	AFTL_BY_CLASS_METHODS,
-	.restored = restored,
-	.stream = stream,
-	.expect = expect,
-	.host_read = host_read,
-	.place = place,
-	.mode = mode,
-	.copy = copy,
-	.chore = chore,
+	AFTL_OPEN_BLOCKS_METHODS,
+	.sanitize_arrays = agcr_sanitize_arrays,
+	.stream = agcr_stream,
+	.prefetch_state = agcr_prefetch_state,
+	.host_read = agcr_host_read,
+	.place = agcr_place,
+	.mode = agcr_mode,
+	.relocate = agcr_relocate,
+	.idle_task = agcr_idle_task,
 };
 
 const struct aftl_policy_type aftl_policy_li = {
@@ -315,7 +315,7 @@ const struct aftl_policy_type aftl_policy_li = {
 	.reserve = 1,
 	.copy_passes = COSTS,
 	.ignores_tags = true,
-	AFTL_BY_CLASS_METHODS,
-	.place = place_li,
-	.copy = copy,
+	AFTL_OPEN_BLOCKS_METHODS,
+	.place = li_place,
+	.relocate = agcr_relocate,
 };

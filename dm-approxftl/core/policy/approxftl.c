@@ -51,20 +51,20 @@ static struct approxftl *to_approxftl(struct aftl_policy *policy)
 	return container_of(policy, struct approxftl, policy);
 }
 
-static const struct own *own(const struct aftl_policy *policy)
+static const struct own *approxftl_params(const struct aftl_policy *policy)
 {
 	return policy->params[0];
 }
 
-static struct pool *pool_of(struct aftl_policy *policy, u32 lun, u32 pool)
+static struct pool *approxftl_pool(struct aftl_policy *policy, u32 lun, u32 pool)
 {
 	return (struct pool *)policy->luns + (size_t)POOLS * lun + pool;
 }
 
-static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+static bool approxftl_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
 {
 	struct pool *pool =
-		pool_of(policy, aftl_lun_index(lun), block->note & NOTE_HOT ? HOT : COLD);
+		approxftl_pool(policy, aftl_lun_index(lun), block->note & NOTE_HOT ? HOT : COLD);
 
 	if (block->kind >= KINDS || pool->open[block->kind])
 		return false;
@@ -72,14 +72,14 @@ static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_
 	return true;
 }
 
-static u64 remember(const struct aftl_policy *policy)
+static u64 approxftl_save_word(const struct aftl_policy *policy)
 {
 	const struct approxftl *state = container_of(policy, struct approxftl, policy);
 
 	return (u64)state->wear_limit << 32 | state->opened;
 }
 
-static void recall(struct aftl_policy *policy, u64 memory)
+static void approxftl_restore_word(struct aftl_policy *policy, u64 memory)
 {
 	struct approxftl *state = to_approxftl(policy);
 
@@ -87,11 +87,11 @@ static void recall(struct aftl_policy *policy, u64 memory)
 	state->opened = (u32)memory;
 }
 
-static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
+static u32 approxftl_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	u64 bytes = (u64)write->units * aftl_policy_geometry(policy)->unit_bytes;
 
-	return bytes <= own(policy)->hot_size ? HOT : COLD;
+	return bytes <= approxftl_params(policy)->hot_size ? HOT : COLD;
 }
 
 /* Twice the smallest wear there is; a device that was never erased counts as worn once. */
@@ -107,7 +107,7 @@ static u32 find_wear_limit(const struct aftl_policy *policy)
 	return 2 * max(least, 10000U);
 }
 
-static bool accept_free(struct aftl_policy *policy, const struct aftl_block *block)
+static bool approxftl_accept_free(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	return block->wear < to_approxftl(policy)->wear_limit;
 }
@@ -115,18 +115,18 @@ static bool accept_free(struct aftl_policy *policy, const struct aftl_block *blo
 /* Blocks are opened as often as they are erased. */
 static void watch_wear(struct approxftl *state)
 {
-	if (state->opened++ % own(&state->policy)->wear_period == 0)
+	if (state->opened++ % approxftl_params(&state->policy)->wear_period == 0)
 		state->wear_limit = find_wear_limit(&state->policy);
 }
 
-static struct aftl_block *open_block(struct approxftl *state, struct aftl_lun *lun,
-				     const struct aftl_need *need, enum kind kind)
+static struct aftl_block *approxftl_open_block(struct approxftl *state, struct aftl_lun *lun,
+				     const struct aftl_program_request *need, enum kind kind)
 {
 	enum aftl_order order = kind == PHASE1 ? AFTL_ORDER_TWO_PASS : AFTL_ORDER_SEQUENTIAL;
 	struct aftl_block *block;
 
 	watch_wear(state);
-	block = aftl_policy_open(&state->policy, lun, need, order, kind);
+	block = aftl_policy_open_block(&state->policy, lun, need, order, kind);
 	if (!block)
 		return NULL;
 	block->note = need->stream == HOT ? NOTE_HOT : 0;
@@ -136,19 +136,19 @@ static struct aftl_block *open_block(struct approxftl *state, struct aftl_lun *l
 	return block;
 }
 
-static struct aftl_block *get_block(struct approxftl *state, struct aftl_lun *lun,
-				    const struct aftl_need *need, struct pool *pool,
+static struct aftl_block *approxftl_get_block(struct approxftl *state, struct aftl_lun *lun,
+				    const struct aftl_program_request *need, struct pool *pool,
 				    enum kind kind)
 {
 	if (!pool->open[kind])
-		pool->open[kind] = open_block(state, lun, need, kind);
+		pool->open[kind] = approxftl_open_block(state, lun, need, kind);
 	return pool->open[kind];
 }
 
 static bool checkerboard_wants(const struct aftl_geometry *geo, const struct aftl_block *block,
 			       u32 class)
 {
-	bool approximate = !aftl_colour(geo, block->frontier, block->flip);
+	bool approximate = !aftl_checkerboard_colour(geo, block->frontier, block->flip);
 
 	return approximate == (class == AFTL_APPROX);
 }
@@ -157,7 +157,7 @@ static bool checkerboard_wants(const struct aftl_geometry *geo, const struct aft
  * Algorithm 1 of the paper, with the case it leaves out: approximate data while
  * there is a phase-2 block but no all-approximate one goes to phase 1.
  */
-static enum kind choose(const struct aftl_geometry *geo, const struct pool *pool, u32 class)
+static enum kind approxftl_choose_kind(const struct aftl_geometry *geo, const struct pool *pool, u32 class)
 {
 	const struct aftl_block *checkerboard = pool->open[CHECKERBOARD];
 
@@ -168,7 +168,7 @@ static enum kind choose(const struct aftl_geometry *geo, const struct pool *pool
 	return pool->open[PHASE2] && pool->open[ALL_APPROX] ? ALL_APPROX : PHASE1;
 }
 
-static enum aftl_mode mode_of(enum kind kind, u32 class)
+static enum aftl_mode approxftl_mode(enum kind kind, u32 class)
 {
 	if (class == AFTL_APPROX)
 		return AFTL_MODE_REDUCED;
@@ -184,7 +184,7 @@ static void convert_phase1(struct approxftl *state, struct pool *pool)
 
 	pool->open[role] = pool->open[PHASE1];
 	pool->open[PHASE1] = NULL;
-	aftl_policy_turn(&state->policy, pool->open[role], role);
+	aftl_policy_set_block_kind(&state->policy, pool->open[role], role);
 }
 
 /* With the step that is being placed. */
@@ -194,15 +194,15 @@ static bool first_pass_done(const struct aftl_geometry *geo, const struct aftl_b
 }
 
 /* The last step of a block: it is out of our hands. */
-static void let_go(struct approxftl *state, struct pool *pool, enum kind kind)
+static void approxftl_drop_full_block(struct approxftl *state, struct pool *pool, enum kind kind)
 {
 	/* A used phase-2 block is a used checkerboard block. */
 	if (kind == PHASE2)
-		aftl_policy_turn(&state->policy, pool->open[kind], CHECKERBOARD);
+		aftl_policy_set_block_kind(&state->policy, pool->open[kind], CHECKERBOARD);
 	pool->open[kind] = NULL;
 }
 
-static void forget(struct pool *pool, const struct aftl_block *block)
+static void approxftl_forget_block(struct pool *pool, const struct aftl_block *block)
 {
 	u32 kind;
 
@@ -211,17 +211,17 @@ static void forget(struct pool *pool, const struct aftl_block *block)
 			pool->open[kind] = NULL;
 }
 
-static void closed(struct aftl_policy *policy, const struct aftl_block *block)
+static void approxftl_closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	u32 lun;
 	u32 pool;
 
 	for (lun = 0; lun < aftl_policy_luns(policy); lun++)
 		for (pool = 0; pool < POOLS; pool++)
-			forget(pool_of(policy, lun, pool), block);
+			approxftl_forget_block(approxftl_pool(policy, lun, pool), block);
 }
 
-static void count_approximate_write(struct aftl_block *block, const struct aftl_need *need)
+static void count_approximate_write(struct aftl_block *block, const struct aftl_program_request *need)
 {
 	u32 copies = need->from ? (need->from->note & NOTE_COPIES) + 1 : 1;
 
@@ -230,19 +230,19 @@ static void count_approximate_write(struct aftl_block *block, const struct aftl_
 	block->note = (block->note & ~NOTE_COPIES) | copies;
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int approxftl_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	struct approxftl *state = to_approxftl(policy);
 	struct pool *pool =
-		pool_of(policy, aftl_lun_index(lun), need->stream == HOT ? HOT : COLD);
+		approxftl_pool(policy, aftl_lun_index(lun), need->stream == HOT ? HOT : COLD);
 	struct aftl_block *block;
 	enum kind kind;
 
-	get_block(state, lun, need, pool, CHECKERBOARD);
-	kind = choose(geo, pool, need->class);
-	block = get_block(state, lun, need, pool, kind);
+	approxftl_get_block(state, lun, need, pool, CHECKERBOARD);
+	kind = approxftl_choose_kind(geo, pool, need->class);
+	block = approxftl_get_block(state, lun, need, pool, kind);
 	if (!block)
 		return -ENOSPC;
 	placement->block = block;
@@ -250,21 +250,21 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 	placement->page = block->order == AFTL_ORDER_TWO_PASS ?
 				  aftl_two_pass_next(aftl_policy_media(policy), block) :
 				  block->frontier;
-	placement->mode = mode_of(kind, need->class);
+	placement->mode = approxftl_mode(kind, need->class);
 	if (need->class == AFTL_APPROX)
 		count_approximate_write(block, need);
-	if (aftl_last_step(geo, block))
-		let_go(state, pool, kind);
+	if (aftl_is_last_program_step(geo, block))
+		approxftl_drop_full_block(state, pool, kind);
 	else if (kind == PHASE1 && first_pass_done(geo, block))
 		convert_phase1(state, pool);
 	return 0;
 }
 
 /* Fewest precise pages; used precise blocks last while nothing absorbs their data fast. */
-static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
+static u32 approxftl_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 		       const struct aftl_block *block)
 {
-	const struct pool *pool = pool_of(policy, aftl_lun_index(lun), COLD);
+	const struct pool *pool = approxftl_pool(policy, aftl_lun_index(lun), COLD);
 	u32 demoted = block->kind == PRECISE && !pool->open[PHASE2];
 
 	return demoted << 31 | (block->valid - block->valid_approx);
@@ -274,17 +274,17 @@ static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
  * Approximate pages first, so that precise ones can follow into phase 2. What has
  * been approximate often enough becomes precise. Survivors of a collection are cold.
  */
-static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
+static bool approxftl_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *stream)
 {
 	u32 copies = move->from->note & NOTE_COPIES;
 
-	if (*class == AFTL_APPROX && copies >= own(policy)->promote)
+	if (*class == AFTL_APPROX && copies >= approxftl_params(policy)->promote)
 		*class = AFTL_PRECISE;
 	*stream = COLD;
 	return move->pass == (*class == AFTL_APPROX ? 0 : 1);
 }
 
-static bool gentle(struct aftl_policy *policy, const struct aftl_block *block)
+static bool approxftl_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	(void)policy;
 	return block->kind == ALL_APPROX && block->approx_only;
@@ -302,14 +302,14 @@ const struct aftl_policy_type aftl_policy_approxftl = {
 	.size = sizeof(struct approxftl),
 	.lun_size = POOLS * sizeof(struct pool),
 	.params = { &group },
-	.adopt = adopt,
-	.remember = remember,
-	.recall = recall,
-	.closed = closed,
-	.stream = stream,
-	.place = place,
-	.victim_rank = victim_rank,
-	.copy = copy,
-	.gentle = gentle,
-	.accept_free = accept_free,
+	.adopt = approxftl_adopt,
+	.save_word = approxftl_save_word,
+	.restore_word = approxftl_restore_word,
+	.closed = approxftl_closed,
+	.stream = approxftl_stream,
+	.place = approxftl_place,
+	.victim_rank = approxftl_victim_rank,
+	.relocate = approxftl_relocate,
+	.shallow_erase = approxftl_shallow_erase,
+	.accept_free = approxftl_accept_free,
 };

@@ -7,12 +7,12 @@
  * Traditional is what AGCR is compared with: every write at medium cost.
  */
 #include "core/policy/policies.h"
-#include "core/policy/by-class.h"
+#include "core/policy/open-blocks.h"
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int baseline_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
-	return aftl_by_class_place(policy, lun, need, AFTL_PRECISE, placement);
+	return aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
 }
 
 const struct aftl_policy_type aftl_policy_baseline = {
@@ -24,8 +24,8 @@ const struct aftl_policy_type aftl_policy_baseline = {
 	.two_passes = true,
 	.steady = true,
 	.ignores_tags = true,
-	AFTL_BY_CLASS_METHODS,
-	.place = place,
+	AFTL_OPEN_BLOCKS_METHODS,
+	.place = baseline_place,
 };
 
 const struct aftl_policy_type aftl_policy_pageftl = {
@@ -36,8 +36,8 @@ const struct aftl_policy_type aftl_policy_pageftl = {
 	.reserve = 1,
 	.steady = true,
 	.ignores_tags = true,
-	AFTL_BY_CLASS_METHODS,
-	.place = place,
+	AFTL_OPEN_BLOCKS_METHODS,
+	.place = baseline_place,
 };
 
 const struct aftl_policy_type aftl_policy_traditional = {
@@ -48,6 +48,6 @@ const struct aftl_policy_type aftl_policy_traditional = {
 	.reserve = 1,
 	.steady = true,
 	.ignores_tags = true,
-	AFTL_BY_CLASS_METHODS,
-	.place = place,
+	AFTL_OPEN_BLOCKS_METHODS,
+	.place = baseline_place,
 };

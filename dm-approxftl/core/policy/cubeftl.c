@@ -10,7 +10,7 @@
  * cubeftl_minus does without the choice: layer by layer, leader then followers.
  */
 #include "core/policy/policies.h"
-#include "core/policy/by-layer.h"
+#include "core/policy/layer-params.h"
 
 #define ACTIVE 2
 
@@ -45,26 +45,26 @@ struct active {
 	u32 follower;
 };
 
-static struct active *active_of(struct aftl_policy *policy, u32 lun)
+static struct active *cubeftl_active_blocks(struct aftl_policy *policy, u32 lun)
 {
 	return (struct active *)policy->luns + (size_t)ACTIVE * lun;
 }
 
 /* Of an active block, by layer. */
-static u16 *shown_by(struct aftl_policy *policy, u32 lun, u32 index)
+static u16 *cubeftl_leader_results(struct aftl_policy *policy, u32 lun, u32 index)
 {
 	u32 layers = aftl_policy_geometry(policy)->layers;
 
 	return (u16 *)policy->arrays[LEADERS] + (size_t)(lun * ACTIVE + index) * layers;
 }
 
-static void forget_all(struct aftl_policy *policy, u32 lun, u32 index)
+static void cubeftl_forget_leaders(struct aftl_policy *policy, u32 lun, u32 index)
 {
-	memset(shown_by(policy, lun, index), 0,
+	memset(cubeftl_leader_results(policy, lun, index), 0,
 	       aftl_policy_geometry(policy)->layers * sizeof(u16));
 }
 
-static bool is_written(const struct aftl_media *media, const struct aftl_block *block, u32 layer,
+static bool is_word_line_written(const struct aftl_media *media, const struct aftl_block *block, u32 layer,
 		       u32 word_line)
 {
 	return aftl_page_programmed(media, block,
@@ -72,14 +72,14 @@ static bool is_written(const struct aftl_media *media, const struct aftl_block *
 }
 
 /* Leaders and followers are taken in ascending order: the cursors can be found again. */
-static void find_cursors(const struct aftl_media *media, struct active *active)
+static void cubeftl_find_cursors(const struct aftl_media *media, struct active *active)
 {
 	const struct aftl_geometry *geo = media->geo;
 
-	while (active->leader < geo->layers && is_written(media, active->block, active->leader, 0))
+	while (active->leader < geo->layers && is_word_line_written(media, active->block, active->leader, 0))
 		active->leader++;
 	while (geo->word_lines > 1 && active->follower_layer < active->leader &&
-	       is_written(media, active->block, active->follower_layer, active->follower)) {
+	       is_word_line_written(media, active->block, active->follower_layer, active->follower)) {
 		if (++active->follower == geo->word_lines) {
 			active->follower = 1;
 			active->follower_layer++;
@@ -87,29 +87,29 @@ static void find_cursors(const struct aftl_media *media, struct active *active)
 	}
 }
 
-static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+static bool cubeftl_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
 {
-	struct active *active = active_of(policy, aftl_lun_index(lun));
+	struct active *active = cubeftl_active_blocks(policy, aftl_lun_index(lun));
 
 	if (block->order != AFTL_ORDER_LEADER_FIRST || block->note >= ACTIVE ||
 	    active[block->note].block)
 		return false;
 	active[block->note] = (struct active){ .block = block, .follower = 1 };
-	find_cursors(aftl_policy_media(policy), &active[block->note]);
+	cubeftl_find_cursors(aftl_policy_media(policy), &active[block->note]);
 	return true;
 }
 
-static void closed(struct aftl_policy *policy, const struct aftl_block *block)
+static void cubeftl_closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	u32 lun;
 	u32 i;
 
 	for (lun = 0; lun < aftl_policy_luns(policy); lun++) {
 		for (i = 0; i < ACTIVE; i++) {
-			if (active_of(policy, lun)[i].block != block)
+			if (cubeftl_active_blocks(policy, lun)[i].block != block)
 				continue;
-			active_of(policy, lun)[i].block = NULL;
-			forget_all(policy, lun, i);
+			cubeftl_active_blocks(policy, lun)[i].block = NULL;
+			cubeftl_forget_leaders(policy, lun, i);
 		}
 	}
 }
@@ -124,7 +124,7 @@ static bool has_follower(const struct aftl_geometry *geo, const struct active *a
 	return active->block && geo->word_lines > 1 && active->follower_layer < active->leader;
 }
 
-static bool has(const struct aftl_geometry *geo, const struct active *active, bool leader)
+static bool cubeftl_has_word_line(const struct aftl_geometry *geo, const struct active *active, bool leader)
 {
 	return leader ? has_leader(geo, active) : has_follower(geo, active);
 }
@@ -154,7 +154,7 @@ static void take_follower(struct aftl_policy *policy, struct active *active, con
 	}
 }
 
-static void take(struct aftl_policy *policy, struct active *active, const u16 *shown, bool leader,
+static void cubeftl_take_word_line(struct aftl_policy *policy, struct active *active, const u16 *shown, bool leader,
 		 struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
@@ -165,44 +165,44 @@ static void take(struct aftl_policy *policy, struct active *active, const u16 *s
 		take_leader(policy, active, placement);
 	else
 		take_follower(policy, active, shown, placement);
-	if (aftl_last_step(geo, active->block))
+	if (aftl_is_last_program_step(geo, active->block))
 		active->block = NULL;
 }
 
 /* The note tells adopt() which of the active blocks it was. */
-static void open_missing(struct aftl_policy *policy, struct aftl_lun *lun,
-			 const struct aftl_need *need, u32 index)
+static void cubeftl_open_missing(struct aftl_policy *policy, struct aftl_lun *lun,
+			 const struct aftl_program_request *need, u32 index)
 {
-	struct active *active = active_of(policy, aftl_lun_index(lun)) + index;
+	struct active *active = cubeftl_active_blocks(policy, aftl_lun_index(lun)) + index;
 
 	if (active->block)
 		return;
 	*active = (struct active){
-		.block = aftl_policy_open(policy, lun, need, AFTL_ORDER_LEADER_FIRST, 0),
+		.block = aftl_policy_open_block(policy, lun, need, AFTL_ORDER_LEADER_FIRST, 0),
 		.follower = 1,
 	};
 	if (!active->block)
 		return;
 	active->block->note = index;
-	forget_all(policy, aftl_lun_index(lun), index);
+	cubeftl_forget_leaders(policy, aftl_lun_index(lun), index);
 }
 
 static bool take_from_any(struct aftl_policy *policy, u32 lun, u32 count, bool leader,
 			  struct aftl_placement *placement)
 {
-	struct active *active = active_of(policy, lun);
+	struct active *active = cubeftl_active_blocks(policy, lun);
 	u32 i;
 
 	for (i = 0; i < count; i++) {
-		if (has(aftl_policy_geometry(policy), &active[i], leader)) {
-			take(policy, &active[i], shown_by(policy, lun, i), leader, placement);
+		if (cubeftl_has_word_line(aftl_policy_geometry(policy), &active[i], leader)) {
+			cubeftl_take_word_line(policy, &active[i], cubeftl_leader_results(policy, lun, i), leader, placement);
 			return true;
 		}
 	}
 	return false;
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int cubeftl_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
 	const struct own *own = policy->params[0];
@@ -210,7 +210,7 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 	u32 i;
 
 	for (i = 0; i < ACTIVE; i++)
-		open_missing(policy, lun, need, i);
+		cubeftl_open_missing(policy, lun, need, i);
 	if (take_from_any(policy, aftl_lun_index(lun), ACTIVE, leader, placement) ||
 	    take_from_any(policy, aftl_lun_index(lun), ACTIVE, !leader, placement))
 		return 0;
@@ -218,10 +218,10 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 }
 
 /* Followers as soon as there are any: leader, its followers, the next leader. */
-static int place_minus(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_need *need, struct aftl_placement *placement)
+static int cubeftl_minus_place(struct aftl_policy *policy, struct aftl_lun *lun,
+		       const struct aftl_program_request *need, struct aftl_placement *placement)
 {
-	open_missing(policy, lun, need, 0);
+	cubeftl_open_missing(policy, lun, need, 0);
 	if (take_from_any(policy, aftl_lun_index(lun), 1, false, placement) ||
 	    take_from_any(policy, aftl_lun_index(lun), 1, true, placement))
 		return 0;
@@ -237,8 +237,8 @@ static bool is_last_of_layer(const struct aftl_geometry *geo, u32 page)
  * What was monitored is kept if a follower will ask. After a bad follower the next one of the
  * layer shows how it is now. The note tells which of the active blocks it was.
  */
-static bool programmed(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_placement *placement, const struct aftl_outcome *outcome)
+static bool cubeftl_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
+		       const struct aftl_placement *placement, const struct aftl_program_result *outcome)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	const struct aftl_block *block = placement->block;
@@ -247,25 +247,25 @@ static bool programmed(struct aftl_policy *policy, struct aftl_lun *lun,
 
 	if (block->order != AFTL_ORDER_LEADER_FIRST || block->note >= ACTIVE)
 		return false;
-	shown = shown_by(policy, aftl_lun_index(lun), block->note) +
+	shown = cubeftl_leader_results(policy, aftl_lun_index(lun), block->note) +
 		aftl_layer(geo, placement->page);
 	if (placement->mode == AFTL_MODE_FOLLOWER)
-		bad = aftl_came_out_bad(*shown, outcome);
+		bad = aftl_is_misprogrammed(*shown, outcome);
 	else
-		*shown = aftl_shown(outcome);
+		*shown = aftl_leader_result(outcome);
 	if (bad || is_last_of_layer(geo, placement->page))
 		*shown = 0;
 	return bad;
 }
 
-static u32 reference(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
+static u32 cubeftl_reference(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
 {
-	return *aftl_reference_of(policy, policy->arrays[REFERENCES], block, page);
+	return *aftl_reference_entry(policy, policy->arrays[REFERENCES], block, page);
 }
 
-static void found(struct aftl_policy *policy, const struct aftl_block *block, u32 page, u32 shift)
+static void cubeftl_reference_found(struct aftl_policy *policy, const struct aftl_block *block, u32 page, u32 shift)
 {
-	*aftl_reference_of(policy, policy->arrays[REFERENCES], block, page) = (u16)shift;
+	*aftl_reference_entry(policy, policy->arrays[REFERENCES], block, page) = (u16)shift;
 }
 
 /* The two differ in the order in which they take word lines. */
@@ -277,15 +277,15 @@ static void found(struct aftl_policy *policy, const struct aftl_block *block, u3
 		[LEADERS] = {					\
 			.count = ACTIVE,			\
 			.width = sizeof(u16),			\
-			.each = AFTL_EACH_LUN_LAYER,		\
+			.each = AFTL_PER_LUN_LAYER,		\
 		},						\
-		[REFERENCES] = { AFTL_REFERENCES },		\
+		[REFERENCES] = { AFTL_REFERENCE_TABLE },		\
 	},							\
-	.adopt = adopt,						\
-	.closed = closed,					\
-	.programmed = programmed,				\
-	.reference = reference,					\
-	.found = found
+	.adopt = cubeftl_adopt,						\
+	.closed = cubeftl_closed,					\
+	.programmed = cubeftl_programmed,				\
+	.reference = cubeftl_reference,					\
+	.reference_found = cubeftl_reference_found
 
 const struct aftl_policy_type aftl_policy_cubeftl = {
 	.name = "cubeftl",
@@ -295,7 +295,7 @@ const struct aftl_policy_type aftl_policy_cubeftl = {
 	.reserve = ACTIVE + 1,
 	.params = { &group },
 	LEADER_METHODS,
-	.place = place,
+	.place = cubeftl_place,
 };
 
 const struct aftl_policy_type aftl_policy_cubeftl_minus = {
@@ -305,5 +305,5 @@ const struct aftl_policy_type aftl_policy_cubeftl_minus = {
 	.open_blocks = 1,
 	.reserve = 1,
 	LEADER_METHODS,
-	.place = place_minus,
+	.place = cubeftl_minus_place,
 };

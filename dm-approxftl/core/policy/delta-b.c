@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Delta_b: Baseline, but tagged data is programmed with a coarser voltage step. */
 #include "core/policy/policies.h"
-#include "core/policy/by-class.h"
+#include "core/policy/open-blocks.h"
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int delta_b_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
-	int ret = aftl_by_class_place(policy, lun, need, AFTL_PRECISE, placement);
+	int ret = aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
 
 	if (need->class == AFTL_APPROX)
 		placement->mode = AFTL_MODE_COARSE;
@@ -19,6 +19,6 @@ const struct aftl_policy_type aftl_policy_delta_b = {
 	.kinds = { "mixed" },
 	.open_blocks = 1,
 	.reserve = 1,
-	AFTL_BY_CLASS_METHODS,
-	.place = place,
+	AFTL_OPEN_BLOCKS_METHODS,
+	.place = delta_b_place,
 };

@@ -10,7 +10,7 @@
  * Dense blocks have data of one class, unless ApproxFTL places what goes there.
  */
 #include "core/policy/policies.h"
-#include "core/policy/over-approx.h"
+#include "core/policy/delegate.h"
 
 #define density_approx_words aftl_switch_words
 
@@ -30,40 +30,40 @@ static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
  * Its array has the dense steps of precise data of the host that are left before a LUN may open
  * a sparse block again.
  */
-enum { SPARSE = AFTL_OVER_OWN };
+enum { SPARSE = AFTL_DELEGATE_OWN };
 
-static const struct own *own(const struct aftl_policy *policy)
+static const struct own *density_params(const struct aftl_policy *policy)
 {
 	return policy->params[0];
 }
 
-static bool create(struct aftl_policy *policy)
+static bool density_create(struct aftl_policy *policy)
 {
-	return aftl_over_create(policy, own(policy)->density_approx);
+	return aftl_delegate_create(policy, density_params(policy)->density_approx);
 }
 
-static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+static bool density_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
 {
-	return (block->kind == SPARSE) == !!block->bits && aftl_over_adopt(policy, lun, block);
+	return (block->kind == SPARSE) == !!block->bits && aftl_delegate_adopt(policy, lun, block);
 }
 
-static u32 *steps_to_go(struct aftl_policy *policy, const struct aftl_lun *lun)
+static u32 *density_dense_steps_left(struct aftl_policy *policy, const struct aftl_lun *lun)
 {
 	return (u32 *)policy->arrays[0] + aftl_lun_index(lun);
 }
 
-static void restored(struct aftl_policy *policy)
+static void density_sanitize_arrays(struct aftl_policy *policy)
 {
 	u32 *steps = policy->arrays[0];
 	u32 lun;
 
 	for (lun = 0; lun < aftl_policy_luns(policy); lun++)
-		steps[lun] = min(steps[lun], aftl_steps(aftl_policy_geometry(policy)));
+		steps[lun] = min(steps[lun], aftl_block_program_steps(aftl_policy_geometry(policy)));
 }
 
 /* Placement */
 
-static u32 sparse_blocks(const struct aftl_policy *policy, const struct aftl_lun *lun)
+static u32 count_sparse_blocks(const struct aftl_policy *policy, const struct aftl_lun *lun)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
 	u32 first = aftl_lun_index(lun) * media->geo->blocks_per_lun;
@@ -75,68 +75,68 @@ static u32 sparse_blocks(const struct aftl_policy *policy, const struct aftl_lun
 	return count;
 }
 
-static bool may_be_sparser(const struct aftl_policy *policy, const struct aftl_lun *lun)
+static bool may_open_sparse_block(const struct aftl_policy *policy, const struct aftl_lun *lun)
 {
 	u64 blocks = aftl_policy_geometry(policy)->blocks_per_lun;
 
-	return (sparse_blocks(policy, lun) + 1) * 10000ULL <= blocks * own(policy)->density_share;
+	return (count_sparse_blocks(policy, lun) + 1) * 10000ULL <= blocks * density_params(policy)->density_share;
 }
 
 static u32 sparse_bits(const struct aftl_policy *policy)
 {
-	return own(policy)->density_bits ? (u32)own(policy)->density_bits :
+	return density_params(policy)->density_bits ? (u32)density_params(policy)->density_bits :
 					   (u32)aftl_policy_config(policy)->bits - 1;
 }
 
-static struct aftl_block *sparse_block(struct aftl_policy *policy, struct aftl_lun *lun,
-				       const struct aftl_need *need)
+static struct aftl_block *density_open_sparse_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				       const struct aftl_program_request *need)
 {
-	struct aftl_by_class *mine = (struct aftl_by_class *)policy->luns + aftl_lun_index(lun);
-	u32 *steps = steps_to_go(policy, lun);
+	struct aftl_open_blocks *mine = (struct aftl_open_blocks *)policy->luns + aftl_lun_index(lun);
+	u32 *steps = density_dense_steps_left(policy, lun);
 
 	if (mine->open[SPARSE] || *steps)
 		return mine->open[SPARSE];
-	if (may_be_sparser(policy, lun))
-		mine->open[SPARSE] = aftl_policy_open_less(policy, lun, need, sparse_bits(policy),
+	if (may_open_sparse_block(policy, lun))
+		mine->open[SPARSE] = aftl_policy_open_sparse_block(policy, lun, need, sparse_bits(policy),
 							   SPARSE);
 	if (!mine->open[SPARSE])
-		*steps = aftl_steps(aftl_policy_geometry(policy));
+		*steps = aftl_block_program_steps(aftl_policy_geometry(policy));
 	return mine->open[SPARSE];
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int density_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
 	bool fresh = need->cause == AFTL_CAUSE_HOST && need->class == AFTL_PRECISE &&
 		     !aftl_policy_filling(policy);
 	int ret;
 
-	if (fresh && sparse_block(policy, lun, need))
-		return aftl_by_class_place(policy, lun, need, SPARSE, placement);
-	ret = aftl_over_place(policy, lun, need, placement);
+	if (fresh && density_open_sparse_block(policy, lun, need))
+		return aftl_open_blocks_place(policy, lun, need, SPARSE, placement);
+	ret = aftl_delegate_place(policy, lun, need, placement);
 	if (!ret && fresh)
-		--*steps_to_go(policy, lun);
+		--*density_dense_steps_left(policy, lun);
 	return ret;
 }
 
 const struct aftl_policy_type aftl_policy_density = {
 	.name = "density",
 	.about = "hot precise data in cells of fewer bits, approximate and cold data in dense ones",
-	.kinds = { AFTL_OVER_KINDS, "sparse" },
-	.open_blocks = AFTL_OVER_BLOCKS + 1,
-	.reserve = AFTL_OVER_BLOCKS,
+	.kinds = { AFTL_DELEGATE_KINDS, "sparse" },
+	.open_blocks = AFTL_DELEGATE_BLOCKS + 1,
+	.reserve = AFTL_DELEGATE_BLOCKS,
 	.copy_passes = 2,
 	.least_steps = 2,
 	.no_parity = true,
 	.two_passes = true,
-	.size = sizeof(struct aftl_over_approx),
-	.lun_size = sizeof(struct aftl_by_class),
-	.arrays = { { .count = 1, .width = sizeof(u32), .each = AFTL_EACH_LUN } },
+	.size = sizeof(struct aftl_delegating),
+	.lun_size = sizeof(struct aftl_open_blocks),
+	.arrays = { { .count = 1, .width = sizeof(u32), .each = AFTL_PER_LUN } },
 	.params = { &group },
-	.create = create,
-	.adopt = adopt,
-	.restored = restored,
-	.closed = aftl_over_closed,
-	.place = place,
-	AFTL_OVER_METHODS,
+	.create = density_create,
+	.adopt = density_adopt,
+	.sanitize_arrays = density_sanitize_arrays,
+	.closed = aftl_delegate_closed,
+	.place = density_place,
+	AFTL_DELEGATE_METHODS,
 };

@@ -14,10 +14,10 @@
  * by a parameter; usually those are on that keep flash least busy together. What remains
  * without any is page mapping in sequential order.
  */
-#include "core/flash/physics-tables.h"
+#include "core/nand/physics-tables.h"
 #include "core/policy/policies.h"
-#include "core/policy/by-layer.h"
-#include "core/policy/by-zone.h"
+#include "core/policy/layer-params.h"
+#include "core/policy/hotness.h"
 
 #define hybrid_approx_words aftl_switch_words
 #define hybrid_cube_words aftl_switch_words
@@ -120,7 +120,7 @@ static bool create_part(struct aftl_policy *policy, bool wanted,
 	return !wanted || *part;
 }
 
-static bool create(struct aftl_policy *policy)
+static bool hybrid_create(struct aftl_policy *policy)
 {
 	struct hybrid *state = to_hybrid(policy);
 	const struct own *own = policy->params[0];
@@ -131,30 +131,30 @@ static bool create(struct aftl_policy *policy)
 	       create_part(policy, own->hybrid_tvr, &aftl_policy_tvr, &state->tvr);
 }
 
-static u64 remember(const struct aftl_policy *policy)
+static u64 hybrid_save_word(const struct aftl_policy *policy)
 {
 	const struct hybrid *state = const_hybrid(policy);
 
-	return state->approx ? aftl_policy_approxftl.remember(state->approx) : 0;
+	return state->approx ? aftl_policy_approxftl.save_word(state->approx) : 0;
 }
 
-static void recall(struct aftl_policy *policy, u64 memory)
+static void hybrid_restore_word(struct aftl_policy *policy, u64 memory)
 {
 	if (to_hybrid(policy)->approx)
-		aftl_policy_approxftl.recall(to_hybrid(policy)->approx, memory);
+		aftl_policy_approxftl.restore_word(to_hybrid(policy)->approx, memory);
 }
 
 /* Whose is it? */
 
-static u32 stream_of_precise(struct hybrid *state, const struct aftl_write *write)
+static u32 stream_of_precise(struct hybrid *state, const struct aftl_host_write *write)
 {
-	struct aftl_need need = { .unit = write->unit, .cause = AFTL_CAUSE_HOST };
+	struct aftl_program_request need = { .lpn = write->lpn, .cause = AFTL_CAUSE_HOST };
 
 	if (state->agcr)
 		aftl_policy_agcr.stream(state->agcr, write);
 	if (aftl_policy_filling(&state->policy))
 		return STREAM_NONE;
-	if (state->ressd && aftl_policy_ressd.stream(state->ressd, write) != AFTL_ZONE_COLD)
+	if (state->ressd && aftl_policy_ressd.stream(state->ressd, write) != AFTL_HOTNESS_COLD)
 		return STREAM_UPDATED;
 	if (state->tvr && aftl_policy_tvr.stream(state->tvr, write))
 		return STREAM_SHORT;
@@ -163,31 +163,31 @@ static u32 stream_of_precise(struct hybrid *state, const struct aftl_write *writ
 }
 
 /* Precise and approximate data of one pool make checkerboards: all of it is of one stream. */
-static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
+static u32 hybrid_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	return write->class == AFTL_APPROX ? STREAM_NONE :
 					     stream_of_precise(to_hybrid(policy), write);
 }
 
-static void expect(const struct aftl_policy *policy, aftl_unit_t unit)
+static void hybrid_prefetch_state(const struct aftl_policy *policy, aftl_lpn_t lpn)
 {
 	if (const_hybrid(policy)->agcr)
-		aftl_policy_agcr.expect(const_hybrid(policy)->agcr, unit);
+		aftl_policy_agcr.prefetch_state(const_hybrid(policy)->agcr, lpn);
 }
 
 /* Approximate pages, those without margins and those programmed again have cheap reads. */
-static void host_read(struct aftl_policy *policy, aftl_unit_t unit, u32 mode)
+static void hybrid_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, u32 mode)
 {
 	struct hybrid *state = to_hybrid(policy);
 
 	if (state->agcr && mode != AFTL_MODE_REDUCED && mode != AFTL_MODE_MLC)
-		aftl_policy_agcr.host_read(state->agcr, unit, mode);
+		aftl_policy_agcr.host_read(state->agcr, lpn, mode);
 }
 
 /* Placement */
 
 static int place_plain(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_need *need, struct aftl_placement *placement)
+		       const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	struct own_blocks *own = own_blocks(policy, aftl_lun_index(lun));
 
@@ -195,9 +195,9 @@ static int place_plain(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 static int place_standard(struct hybrid *state, struct aftl_lun *lun,
-			  const struct aftl_need *need, struct aftl_placement *placement)
+			  const struct aftl_program_request *need, struct aftl_placement *placement)
 {
-	struct aftl_need cold = *need;
+	struct aftl_program_request cold = *need;
 	int ret;
 
 	cold.stream = STREAM_NONE;
@@ -215,7 +215,7 @@ static int place_standard(struct hybrid *state, struct aftl_lun *lun,
 }
 
 static int place_short(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_need *need, struct aftl_placement *placement)
+		       const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	struct own_blocks *own = own_blocks(policy, aftl_lun_index(lun));
 	int ret = aftl_place_sequential(policy, lun, need, &own->brief, KIND_SHORT, placement);
@@ -232,39 +232,39 @@ static void mark_ressd(struct hybrid *state, struct aftl_block *block)
 	if (block->note & NOTE_RESSD)
 		return;
 	block->note = NOTE_RESSD | block->kind;
-	aftl_policy_turn(&state->policy, block, KIND_DISPLACED);
+	aftl_policy_set_block_kind(&state->policy, block, KIND_DISPLACED);
 }
 
-static void no_room(struct aftl_policy *policy, struct aftl_lun *lun)
+static void hybrid_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	if (to_hybrid(policy)->ressd)
-		aftl_policy_ressd.no_room(to_hybrid(policy)->ressd, lun);
+		aftl_policy_ressd.out_of_blocks(to_hybrid(policy)->ressd, lun);
 }
 
 /* Several requests may share a program: the zone is that of the first unit, now. */
 static int place_updated(struct hybrid *state, struct aftl_lun *lun,
-			 const struct aftl_need *need, struct aftl_placement *placement)
+			 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
-	struct aftl_write write = { .unit = need->unit, .units = need->units };
-	struct aftl_need hot = *need;
+	struct aftl_host_write write = { .lpn = need->lpn, .units = need->units };
+	struct aftl_program_request hot = *need;
 	int ret;
 
 	hot.stream = aftl_policy_ressd.stream(state->ressd, &write);
 	ret = aftl_policy_ressd.place(state->ressd, lun, &hot, placement);
 	if (ret)
-		no_room(&state->policy, lun);
+		hybrid_out_of_blocks(&state->policy, lun);
 	else if (placement->block->order == AFTL_ORDER_SEQUENTIAL)
 		mark_ressd(state, placement->block);
 	return ret;
 }
 
-static bool is_reclaimed(const struct aftl_need *need)
+static bool is_reclaimed(const struct aftl_program_request *need)
 {
 	return need->cause == AFTL_CAUSE_REWRITE && need->from->order == AFTL_ORDER_SUPER_LAYER;
 }
 
 static int place_by_part(struct hybrid *state, struct aftl_lun *lun,
-			 const struct aftl_need *need, struct aftl_placement *placement)
+			 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	bool host = need->cause == AFTL_CAUSE_HOST;
 
@@ -286,7 +286,7 @@ static u32 find_leader(const struct aftl_media *media, const struct aftl_block *
 	u32 leader = aftl_word_line_page(geo, aftl_layer(geo, page), 0);
 
 	for (; leader < page; leader += geo->program_pages) {
-		u16 attr = aftl_attr(media, block, leader);
+		u16 attr = aftl_block_page_attr(media, block, leader);
 
 		if (attr && aftl_page_mode(attr) == mode)
 			return leader;
@@ -303,21 +303,21 @@ static bool may_follow(const struct hybrid *state, const struct aftl_placement *
 }
 
 /* What the leader of a word line, programmed in @mode, has shown; 0 if it has none. */
-static u16 leader_shows(const struct aftl_policy *policy, const struct aftl_block *block, u32 page,
+static u16 hybrid_leader_result(const struct aftl_policy *policy, const struct aftl_block *block, u32 page,
 			u32 mode)
 {
 	u32 leader = find_leader(aftl_policy_media(policy), block, page, mode);
-	struct aftl_outcome outcome;
+	struct aftl_program_result outcome;
 
 	if (leader == page)
 		return 0;
-	outcome = aftl_policy_monitor(policy, block, leader);
-	return aftl_shown(&outcome);
+	outcome = aftl_policy_monitor_page(policy, block, leader);
+	return aftl_leader_result(&outcome);
 }
 
-static void follow(struct aftl_policy *policy, struct aftl_placement *placement)
+static void hybrid_follow_leader(struct aftl_policy *policy, struct aftl_placement *placement)
 {
-	u16 shown = leader_shows(policy, placement->block, placement->page, placement->mode);
+	u16 shown = hybrid_leader_result(policy, placement->block, placement->page, placement->mode);
 	struct aftl_ispp ispp;
 
 	if (!shown)
@@ -331,38 +331,38 @@ static void follow(struct aftl_policy *policy, struct aftl_placement *placement)
 	placement->mode = AFTL_MODE_FOLLOWER;
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int hybrid_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
 	struct hybrid *state = to_hybrid(policy);
 	int ret = place_by_part(state, lun, need, placement);
 
 	if (!ret && may_follow(state, placement))
-		follow(policy, placement);
+		hybrid_follow_leader(policy, placement);
 	return ret;
 }
 
-static bool programmed(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_placement *placement, const struct aftl_outcome *outcome)
+static bool hybrid_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
+		       const struct aftl_placement *placement, const struct aftl_program_result *outcome)
 {
 	(void)policy;
 	(void)lun;
-	return aftl_came_out_bad(placement->note, outcome);
+	return aftl_is_misprogrammed(placement->note, outcome);
 }
 
-static u32 reference(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
+static u32 hybrid_reference(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
 {
 	u16 *references = policy->arrays[0];
 
-	return references ? *aftl_reference_of(policy, references, block, page) : 0;
+	return references ? *aftl_reference_entry(policy, references, block, page) : 0;
 }
 
-static void found(struct aftl_policy *policy, const struct aftl_block *block, u32 page, u32 shift)
+static void hybrid_reference_found(struct aftl_policy *policy, const struct aftl_block *block, u32 page, u32 shift)
 {
 	u16 *references = policy->arrays[0];
 
 	if (references)
-		*aftl_reference_of(policy, references, block, page) = (u16)shift;
+		*aftl_reference_entry(policy, references, block, page) = (u16)shift;
 }
 
 /* Moves */
@@ -374,12 +374,12 @@ static bool programs_are_units(const struct aftl_policy *policy)
 }
 
 /* What a re-write is for: AGCR wants it, or it came out bad. */
-static bool wants_high_cost(const struct hybrid *state, const struct aftl_move *move)
+static bool wants_high_cost(const struct hybrid *state, const struct aftl_relocation *move)
 {
 	return programs_are_units(&state->policy) && !move->bad;
 }
 
-static u32 stream_of_moved(const struct hybrid *state, const struct aftl_move *move)
+static u32 stream_of_moved(const struct hybrid *state, const struct aftl_relocation *move)
 {
 	if (!state->agcr)
 		return STREAM_NONE;
@@ -390,7 +390,7 @@ static u32 stream_of_moved(const struct hybrid *state, const struct aftl_move *m
 	return move->mode == AFTL_MODE_FINE ? STREAM_HIGH : STREAM_NONE;
 }
 
-static u32 pass_of(u32 class, u32 stream)
+static u32 relocation_pass(u32 class, u32 stream)
 {
 	if (class == AFTL_APPROX)
 		return PASS_APPROX;
@@ -400,26 +400,26 @@ static u32 pass_of(u32 class, u32 stream)
 }
 
 /* Copies keep their cost; what idle dies write again is of high cost. */
-static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
+static bool hybrid_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *stream)
 {
 	struct hybrid *state = to_hybrid(policy);
 
 	if (state->ressd && move->cause == AFTL_CAUSE_REWRITE &&
 	    move->from->order == AFTL_ORDER_SUPER_LAYER)
-		return aftl_policy_ressd.copy(state->ressd, move, class, stream);
+		return aftl_policy_ressd.relocate(state->ressd, move, class, stream);
 	if (state->approx)
-		aftl_policy_approxftl.copy(state->approx, move, class, stream);
+		aftl_policy_approxftl.relocate(state->approx, move, class, stream);
 	*stream = *class == AFTL_APPROX ? STREAM_NONE : stream_of_moved(state, move);
-	return move->pass == pass_of(*class, *stream);
+	return move->pass == relocation_pass(*class, *stream);
 }
 
-static void invalidated(struct aftl_policy *policy, struct aftl_block *block, u32 page)
+static void hybrid_invalidated(struct aftl_policy *policy, struct aftl_block *block, u32 page)
 {
 	if (to_hybrid(policy)->ressd)
 		aftl_policy_ressd.invalidated(to_hybrid(policy)->ressd, block, page);
 }
 
-static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
+static u32 hybrid_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 		       const struct aftl_block *block)
 {
 	struct aftl_policy *approx = to_hybrid(policy)->approx;
@@ -427,21 +427,21 @@ static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 	return approx ? aftl_policy_approxftl.victim_rank(approx, lun, block) : 0;
 }
 
-static bool accept_free(struct aftl_policy *policy, const struct aftl_block *block)
+static bool hybrid_accept_free(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct aftl_policy *approx = to_hybrid(policy)->approx;
 
 	return !approx || aftl_policy_approxftl.accept_free(approx, block);
 }
 
-static bool gentle(struct aftl_policy *policy, const struct aftl_block *block)
+static bool hybrid_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct aftl_policy *approx = to_hybrid(policy)->approx;
 
-	return approx && aftl_policy_approxftl.gentle(approx, block);
+	return approx && aftl_policy_approxftl.shallow_erase(approx, block);
 }
 
-static u32 retention_hours(struct aftl_policy *policy, u32 class, u32 mode)
+static u32 hybrid_retention_hours(struct aftl_policy *policy, u32 class, u32 mode)
 {
 	struct aftl_policy *tvr = to_hybrid(policy)->tvr;
 
@@ -450,14 +450,14 @@ static u32 retention_hours(struct aftl_policy *policy, u32 class, u32 mode)
 	return tvr ? aftl_policy_tvr.retention_hours(tvr, class, mode) : 0;
 }
 
-static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_chore *chore)
+static void hybrid_idle_task(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_idle_task *chore)
 {
 	struct hybrid *state = to_hybrid(policy);
 
 	if (state->ressd)
-		aftl_policy_ressd.chore(state->ressd, lun, chore);
-	if (state->agcr && chore->kind == AFTL_CHORE_NONE && programs_are_units(policy))
-		aftl_policy_agcr.chore(state->agcr, lun, chore);
+		aftl_policy_ressd.idle_task(state->ressd, lun, chore);
+	if (state->agcr && chore->kind == AFTL_IDLE_TASK_NONE && programs_are_units(policy))
+		aftl_policy_agcr.idle_task(state->agcr, lun, chore);
 }
 
 /* Restart */
@@ -478,13 +478,13 @@ static bool adopt_ressd(struct hybrid *state, struct aftl_lun *lun, struct aftl_
 		return false;
 	if (block->order == AFTL_ORDER_SUPER_LAYER)
 		return aftl_policy_ressd.adopt(state->ressd, lun, block);
-	aftl_policy_turn(&state->policy, block, block->note & NOTE_RESSD_KIND);
+	aftl_policy_set_block_kind(&state->policy, block, block->note & NOTE_RESSD_KIND);
 	adopted = aftl_policy_ressd.adopt(state->ressd, lun, block);
-	aftl_policy_turn(&state->policy, block, KIND_DISPLACED);
+	aftl_policy_set_block_kind(&state->policy, block, KIND_DISPLACED);
 	return adopted;
 }
 
-static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+static bool hybrid_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
 {
 	struct own_blocks *own = own_blocks(policy, aftl_lun_index(lun));
 	struct hybrid *state = to_hybrid(policy);
@@ -498,7 +498,7 @@ static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_
 	return block->kind == KIND_PRECISE && adopt_own(&own->plain, block);
 }
 
-static void closed(struct aftl_policy *policy, const struct aftl_block *block)
+static void hybrid_closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct hybrid *state = to_hybrid(policy);
 	u32 lun;
@@ -524,7 +524,7 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 		   "reprogrammable", "short_lived" },
 	.streams = { "usual", "updated", "short_lived", "low_cost", "high_cost" },
 	/* One pool of ApproxFTL's, ReSSD's levels and what they displace, one without margins. */
-	.open_blocks = 5 + (AFTL_ZONES - 1) + 1 + 1,
+	.open_blocks = 5 + (AFTL_HOTNESS_CLASSES - 1) + 1 + 1,
 	/* For what is collected, and what idle time displaces. */
 	.no_parity = true,
 	.reserve = 5 + 1,
@@ -532,26 +532,26 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.least_steps = 2,
 	.size = sizeof(struct hybrid),
 	.lun_size = sizeof(struct own_blocks),
-	.arrays = { { AFTL_REFERENCES, .wanted = has_followers } },
+	.arrays = { { AFTL_REFERENCE_TABLE, .wanted = has_followers } },
 	.params = { &group },
-	.create = create,
-	.adopt = adopt,
-	.remember = remember,
-	.recall = recall,
-	.closed = closed,
-	.stream = stream,
-	.expect = expect,
-	.host_read = host_read,
-	.place = place,
-	.no_room = no_room,
-	.programmed = programmed,
-	.invalidated = invalidated,
-	.reference = reference,
-	.found = found,
-	.victim_rank = victim_rank,
-	.copy = copy,
-	.gentle = gentle,
-	.accept_free = accept_free,
-	.retention_hours = retention_hours,
-	.chore = chore,
+	.create = hybrid_create,
+	.adopt = hybrid_adopt,
+	.save_word = hybrid_save_word,
+	.restore_word = hybrid_restore_word,
+	.closed = hybrid_closed,
+	.stream = hybrid_stream,
+	.prefetch_state = hybrid_prefetch_state,
+	.host_read = hybrid_host_read,
+	.place = hybrid_place,
+	.out_of_blocks = hybrid_out_of_blocks,
+	.programmed = hybrid_programmed,
+	.invalidated = hybrid_invalidated,
+	.reference = hybrid_reference,
+	.reference_found = hybrid_reference_found,
+	.victim_rank = hybrid_victim_rank,
+	.relocate = hybrid_relocate,
+	.shallow_erase = hybrid_shallow_erase,
+	.accept_free = hybrid_accept_free,
+	.retention_hours = hybrid_retention_hours,
+	.idle_task = hybrid_idle_task,
 };

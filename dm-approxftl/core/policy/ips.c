@@ -16,7 +16,7 @@
  * that a device has by itself.
  */
 #include "core/policy/policies.h"
-#include "core/policy/over-approx.h"
+#include "core/policy/delegate.h"
 
 #define BLOCKS_MAX 4
 
@@ -40,97 +40,97 @@ static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
  * @cache: those with one, NULL where there is none
  */
 struct lun_state {
-	struct aftl_by_class others;
+	struct aftl_open_blocks others;
 	struct aftl_block *cache[BLOCKS_MAX];
 };
 
-static const struct own *own(const struct aftl_policy *policy)
+static const struct own *ips_params(const struct aftl_policy *policy)
 {
 	return policy->params[0];
 }
 
-static struct aftl_block **cache_of(struct aftl_policy *policy, u32 lun)
+static struct aftl_block **ips_cache_blocks(struct aftl_policy *policy, u32 lun)
 {
 	return ((struct lun_state *)policy->luns + lun)->cache;
 }
 
-static bool create(struct aftl_policy *policy)
+static bool ips_create(struct aftl_policy *policy)
 {
-	return aftl_over_create(policy, own(policy)->ips_approx);
+	return aftl_delegate_create(policy, ips_params(policy)->ips_approx);
 }
 
 /* Not beside the cache that the device has by itself. */
-static u32 most_blocks(const struct aftl_policy *policy)
+static u32 ips_cache_limit(const struct aftl_policy *policy)
 {
 	const struct aftl_config *config = aftl_policy_config(policy);
 
 	if (config->slc_static || config->slc_dynamic ||
 	    !aftl_switch_possible(aftl_policy_geometry(policy)))
 		return 0;
-	return (u32)own(policy)->ips_blocks;
+	return (u32)ips_params(policy)->ips_blocks;
 }
 
 /* Room for another block, or NULL. */
-static struct aftl_block **find_room(struct aftl_policy *policy, const struct aftl_lun *lun)
+static struct aftl_block **ips_find_free_entry(struct aftl_policy *policy, const struct aftl_lun *lun)
 {
-	struct aftl_block **cache = cache_of(policy, aftl_lun_index(lun));
+	struct aftl_block **cache = ips_cache_blocks(policy, aftl_lun_index(lun));
 	u32 i;
 
-	for (i = 0; i < most_blocks(policy); i++)
+	for (i = 0; i < ips_cache_limit(policy); i++)
 		if (!cache[i])
 			return &cache[i];
 	return NULL;
 }
 
-static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+static bool ips_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
 {
 	bool switched = block->order == AFTL_ORDER_SWITCHED;
-	bool mine = block->kind == AFTL_OVER_OWN;
-	struct aftl_block **room = find_room(policy, lun);
+	bool mine = block->kind == AFTL_DELEGATE_OWN;
+	struct aftl_block **room = ips_find_free_entry(policy, lun);
 
 	if (switched != mine)
 		return false;
 	if (!switched)
-		return aftl_over_adopt(policy, lun, block);
+		return aftl_delegate_adopt(policy, lun, block);
 	if (room)
 		*room = block;
 	return room;
 }
 
-static void closed(struct aftl_policy *policy, const struct aftl_block *block)
+static void ips_closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	u32 lun;
 	u32 i;
 
 	for (lun = 0; lun < aftl_policy_luns(policy); lun++)
 		for (i = 0; i < BLOCKS_MAX; i++)
-			if (cache_of(policy, lun)[i] == block)
-				cache_of(policy, lun)[i] = NULL;
-	aftl_over_closed(policy, block);
+			if (ips_cache_blocks(policy, lun)[i] == block)
+				ips_cache_blocks(policy, lun)[i] = NULL;
+	aftl_delegate_closed(policy, block);
 }
 
 /* Placement */
 
-static u32 next_page(const struct aftl_policy *policy, const struct aftl_block *block, u32 *pages)
+static u32 ips_next_page(const struct aftl_policy *policy, const struct aftl_block *block, u32 *pages)
 {
-	return aftl_switch_next(aftl_policy_geometry(policy), block->programmed, pages);
+	return aftl_switch_next_page(aftl_policy_geometry(policy), block->programmed, pages);
 }
 
 static bool is_switched_next(const struct aftl_policy *policy, const struct aftl_block *block)
 {
 	u32 pages;
 
-	return !aftl_switch_first(aftl_policy_geometry(policy), next_page(policy, block, &pages));
+	return !aftl_is_switch_first_pass(aftl_policy_geometry(policy), ips_next_page(policy, block, &pages));
 }
 
 /*
  * A block whose next program switches a word line, or one whose next does not: by address, for
  * a saved device does not know where in @cache they were.
  */
-static struct aftl_block **find(struct aftl_policy *policy, const struct aftl_lun *lun,
+static struct aftl_block **ips_find_block(struct aftl_policy *policy, const struct aftl_lun *lun,
 				bool switches)
 {
-	struct aftl_block **cache = cache_of(policy, aftl_lun_index(lun));
+	struct aftl_block **cache = ips_cache_blocks(policy, aftl_lun_index(lun));
 	struct aftl_block **best = NULL;
 	u32 i;
 
@@ -141,41 +141,41 @@ static struct aftl_block **find(struct aftl_policy *policy, const struct aftl_lu
 	return best;
 }
 
-static struct aftl_block **open_one(struct aftl_policy *policy, struct aftl_lun *lun,
-				    const struct aftl_need *need)
+static struct aftl_block **ips_open_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				    const struct aftl_program_request *need)
 {
-	struct aftl_block **room = find_room(policy, lun);
+	struct aftl_block **room = ips_find_free_entry(policy, lun);
 
 	if (!room)
 		return NULL;
-	*room = aftl_policy_open(policy, lun, need, AFTL_ORDER_SWITCHED, AFTL_OVER_OWN);
+	*room = aftl_policy_open_block(policy, lun, need, AFTL_ORDER_SWITCHED, AFTL_DELEGATE_OWN);
 	return *room ? room : NULL;
 }
 
-static struct aftl_block **choose(struct aftl_policy *policy, struct aftl_lun *lun,
-				  const struct aftl_need *need)
+static struct aftl_block **ips_choose_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				  const struct aftl_program_request *need)
 {
 	struct aftl_block **block = NULL;
 
-	if (need->class == AFTL_APPROX && aftl_over_approx(policy))
+	if (need->class == AFTL_APPROX && aftl_delegate_approxftl(policy))
 		return NULL;
 	if (need->cause == AFTL_CAUSE_HOST && !aftl_policy_filling(policy)) {
-		block = find(policy, lun, false);
+		block = ips_find_block(policy, lun, false);
 		if (!block)
-			block = open_one(policy, lun, need);
+			block = ips_open_block(policy, lun, need);
 	}
-	return block ? block : find(policy, lun, true);
+	return block ? block : ips_find_block(policy, lun, true);
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int ips_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
-	struct aftl_block **block = choose(policy, lun, need);
+	struct aftl_block **block = ips_choose_block(policy, lun, need);
 
 	if (!block)
-		return aftl_over_place(policy, lun, need, placement);
+		return aftl_delegate_place(policy, lun, need, placement);
 	placement->block = *block;
-	placement->page = next_page(policy, *block, &placement->pages);
+	placement->page = ips_next_page(policy, *block, &placement->pages);
 	placement->mode = is_switched_next(policy, *block) ? AFTL_MODE_SWITCHED : AFTL_MODE_SLC;
 	/* Once full it is no longer ours. */
 	if ((*block)->programmed + placement->pages == aftl_policy_geometry(policy)->pages)
@@ -186,7 +186,7 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 /* Idle time */
 
 /* Pages for which there is room beside what the cache holds, before the next layers are begun. */
-static u32 room_beside(struct aftl_policy *policy, const struct aftl_lun *lun)
+static u32 ips_pages_to_switch(struct aftl_policy *policy, const struct aftl_lun *lun)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	u32 window = AFTL_SUPER_LAYERS * geo->word_lines * geo->word_line_pages;
@@ -194,7 +194,7 @@ static u32 room_beside(struct aftl_policy *policy, const struct aftl_lun *lun)
 	u32 i;
 
 	for (i = 0; i < BLOCKS_MAX; i++) {
-		const struct aftl_block *block = cache_of(policy, aftl_lun_index(lun))[i];
+		const struct aftl_block *block = ips_cache_blocks(policy, aftl_lun_index(lun))[i];
 		u32 first;
 
 		if (!block || !is_switched_next(policy, block))
@@ -206,10 +206,10 @@ static u32 room_beside(struct aftl_policy *policy, const struct aftl_lun *lun)
 }
 
 /* The block with the least data, if that is little. */
-static struct aftl_block *find_scant(const struct aftl_policy *policy, const struct aftl_lun *lun)
+static struct aftl_block *ips_find_sparse_victim(const struct aftl_policy *policy, const struct aftl_lun *lun)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
-	u64 most = (u64)media->geo->block_slots * own(policy)->ips_idle / 10000;
+	u64 most = (u64)media->geo->block_ppns * ips_params(policy)->ips_idle / 10000;
 	struct aftl_block *block = &media->blocks[(size_t)aftl_lun_index(lun) *
 						  media->geo->blocks_per_lun];
 	struct aftl_block *end = block + media->geo->blocks_per_lun;
@@ -222,36 +222,36 @@ static struct aftl_block *find_scant(const struct aftl_policy *policy, const str
 	return best;
 }
 
-static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_chore *chore)
+static void ips_idle_task(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_idle_task *chore)
 {
-	u32 room = room_beside(policy, lun);
+	u32 room = ips_pages_to_switch(policy, lun);
 	u32 page = 0;
 
-	chore->block = room ? find_scant(policy, lun) : NULL;
+	chore->block = room ? ips_find_sparse_victim(policy, lun) : NULL;
 	if (!chore->block)
 		return;
 	for (; room && page < aftl_policy_geometry(policy)->pages; page++)
 		room -= aftl_page_valid(aftl_policy_media(policy), chore->block, page);
-	chore->kind = AFTL_CHORE_MOVE;
+	chore->kind = AFTL_IDLE_TASK_RELOCATE;
 	chore->pages = page;
 }
 
 const struct aftl_policy_type aftl_policy_ips = {
 	.name = "ips",
 	.about = "word lines that hold one bit in a cell first, and get the rest beside it",
-	.kinds = { AFTL_OVER_KINDS, "switched" },
-	.open_blocks = AFTL_OVER_BLOCKS + BLOCKS_MAX,
-	.reserve = AFTL_OVER_BLOCKS,
+	.kinds = { AFTL_DELEGATE_KINDS, "switched" },
+	.open_blocks = AFTL_DELEGATE_BLOCKS + BLOCKS_MAX,
+	.reserve = AFTL_DELEGATE_BLOCKS,
 	.copy_passes = 2,
 	.least_steps = 2,
 	.two_passes = true,
-	.size = sizeof(struct aftl_over_approx),
+	.size = sizeof(struct aftl_delegating),
 	.lun_size = sizeof(struct lun_state),
 	.params = { &group },
-	.create = create,
-	.adopt = adopt,
-	.closed = closed,
-	.place = place,
-	.chore = chore,
-	AFTL_OVER_METHODS,
+	.create = ips_create,
+	.adopt = ips_adopt,
+	.closed = ips_closed,
+	.place = ips_place,
+	.idle_task = ips_idle_task,
+	AFTL_DELEGATE_METHODS,
 };

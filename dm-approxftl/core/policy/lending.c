@@ -11,13 +11,13 @@
  * Moves do the same, precise data first, so that it finds lenders.
  */
 #include "core/policy/policies.h"
-#include "core/policy/by-class.h"
+#include "core/policy/open-blocks.h"
 
 enum kind { BORROWERS, LENDERS, NEXT, PRECISE, APPROX, KINDS };
 
-static struct aftl_by_class *blocks_of(struct aftl_policy *policy, const struct aftl_lun *lun)
+static struct aftl_open_blocks *lending_open_blocks(struct aftl_policy *policy, const struct aftl_lun *lun)
 {
-	return (struct aftl_by_class *)policy->luns + aftl_lun_index(lun);
+	return (struct aftl_open_blocks *)policy->luns + aftl_lun_index(lun);
 }
 
 static bool in_second_half(const struct aftl_policy *policy, u32 page)
@@ -25,18 +25,18 @@ static bool in_second_half(const struct aftl_policy *policy, u32 page)
 	return page >= aftl_lending_pages(aftl_policy_geometry(policy));
 }
 
-static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+static bool lending_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
 {
 	bool lends = block->kind == LENDERS || block->kind == NEXT;
 	bool second = in_second_half(policy, block->frontier);
 
 	if (block->bits || (block->kind == BORROWERS && second) || (lends && !second))
 		return false;
-	return aftl_by_class_adopt(policy, lun, block);
+	return aftl_open_blocks_adopt(policy, lun, block);
 }
 
 /* With the step that is being placed: a block that is half full gets its second role. */
-static void turn_at_half(struct aftl_policy *policy, struct aftl_by_class *mine)
+static void change_role_at_half(struct aftl_policy *policy, struct aftl_open_blocks *mine)
 {
 	struct aftl_block *block = mine->open[BORROWERS];
 	enum kind role = !mine->open[LENDERS] ? LENDERS : !mine->open[NEXT] ? NEXT : PRECISE;
@@ -46,32 +46,32 @@ static void turn_at_half(struct aftl_policy *policy, struct aftl_by_class *mine)
 		return;
 	mine->open[BORROWERS] = NULL;
 	mine->open[role] = block;
-	aftl_policy_turn(policy, block, role);
+	aftl_policy_set_block_kind(policy, block, role);
 }
 
-static enum kind choose(const struct aftl_by_class *mine, u32 class)
+static enum kind lending_choose_kind(const struct aftl_open_blocks *mine, u32 class)
 {
 	if (class == AFTL_APPROX)
 		return mine->open[LENDERS] ? LENDERS : mine->open[NEXT] ? NEXT : APPROX;
 	return mine->open[PRECISE] ? PRECISE : BORROWERS;
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int lending_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
-	struct aftl_by_class *mine = blocks_of(policy, lun);
-	enum kind kind = choose(mine, need->class);
+	struct aftl_open_blocks *mine = lending_open_blocks(policy, lun);
+	enum kind kind = lending_choose_kind(mine, need->class);
 
-	if (aftl_by_class_place(policy, lun, need, kind, placement))
+	if (aftl_open_blocks_place(policy, lun, need, kind, placement))
 		return -ENOSPC;
 	if (kind == LENDERS || kind == NEXT)
 		placement->mode = AFTL_MODE_LENDING;
 	else if (kind == BORROWERS)
-		turn_at_half(policy, mine);
+		change_role_at_half(policy, mine);
 	return 0;
 }
 
-static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
+static bool lending_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *stream)
 {
 	(void)policy;
 	(void)class;
@@ -87,9 +87,9 @@ const struct aftl_policy_type aftl_policy_lending = {
 	.reserve = 2,
 	.copy_passes = 2,
 	.least_steps = 2,
-	.lun_size = sizeof(struct aftl_by_class),
-	.adopt = adopt,
-	.closed = aftl_by_class_closed,
-	.place = place,
-	.copy = copy,
+	.lun_size = sizeof(struct aftl_open_blocks),
+	.adopt = lending_adopt,
+	.closed = aftl_open_blocks_closed,
+	.place = lending_place,
+	.relocate = lending_relocate,
 };

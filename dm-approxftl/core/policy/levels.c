@@ -7,37 +7,37 @@
  * filled with several goes with the most careful of them.
  */
 #include "core/policy/policies.h"
-#include "core/policy/by-class.h"
+#include "core/policy/open-blocks.h"
 
 #define NAMES "precise", "level_1", "level_2", "level_3"
 
-static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
+static u32 levels_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	(void)policy;
 	return write->level;
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int levels_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
 	static const u8 modes[AFTL_LEVELS] = {
 		AFTL_MODE_NORMAL, AFTL_MODE_NORMAL, AFTL_MODE_REDUCED, AFTL_MODE_ROUGH,
 	};
-	u32 level = aftl_level_of(need->class, need->stream);
-	int ret = aftl_by_class_place(policy, lun, need, level, placement);
+	u32 level = aftl_quality_level(need->class, need->stream);
+	int ret = aftl_open_blocks_place(policy, lun, need, level, placement);
 
 	placement->mode = modes[level];
 	return ret;
 }
 
-static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
+static bool levels_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *stream)
 {
 	(void)class;
 	*stream = aftl_page_level(aftl_policy_media(policy), move->from, move->page);
 	return move->pass == *stream;
 }
 
-static bool gentle(struct aftl_policy *policy, const struct aftl_block *block)
+static bool levels_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	(void)policy;
 	return block->kind > AFTL_APPROX && block->approx_only;
@@ -51,9 +51,9 @@ const struct aftl_policy_type aftl_policy_levels = {
 	.open_blocks = AFTL_LEVELS,
 	.reserve = AFTL_LEVELS,
 	.copy_passes = AFTL_LEVELS,
-	AFTL_BY_CLASS_METHODS,
-	.stream = stream,
-	.place = place,
-	.copy = copy,
-	.gentle = gentle,
+	AFTL_OPEN_BLOCKS_METHODS,
+	.stream = levels_stream,
+	.place = levels_place,
+	.relocate = levels_relocate,
+	.shallow_erase = levels_shallow_erase,
 };

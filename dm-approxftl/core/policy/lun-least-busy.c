@@ -2,9 +2,9 @@
 /*
  * The LUN with the least work before it; among equals the one whose turn is next.
  */
-#include "core/policy/luns.h"
+#include "core/policy/lun-rules.h"
 
-static u32 choose(struct aftl_policy *policy, const struct aftl_binding *binding)
+static u32 least_busy_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
 {
 	u32 luns = aftl_policy_geometry(policy)->luns;
 	u32 least = U32_MAX;
@@ -12,10 +12,10 @@ static u32 choose(struct aftl_policy *policy, const struct aftl_binding *binding
 	u32 i;
 
 	for (i = 0; i < luns && least; i++) {
-		u32 lun = aftl_binding_lun(binding, binding->turn + i);
-		u32 work = aftl_binding_work(binding, lun);
+		u32 lun = aftl_lun_request_at(binding, binding->turn + i);
+		u32 work = aftl_lun_request_backlog(binding, lun);
 
-		if (aftl_binding_room(binding, lun) && work < least) {
+		if (aftl_lun_request_fits(binding, lun) && work < least) {
 			least = work;
 			best = lun;
 		}
@@ -23,4 +23,4 @@ static u32 choose(struct aftl_policy *policy, const struct aftl_binding *binding
 	return best;
 }
 
-const struct aftl_lun_rule aftl_lun_least_busy = { .lun = choose };
+const struct aftl_lun_rule aftl_lun_least_busy = { .lun = least_busy_lun };

@@ -8,7 +8,7 @@ static const struct {
 	const struct aftl_policy_type *type;
 } list[] = {
 #define POLICY(name) { &aftl_policy_##name },
-#include "core/policy/list.h"
+#include "core/policy/policy-list.h"
 #undef POLICY
 };
 

@@ -8,7 +8,7 @@
 #include "core/policy/policy.h"
 
 #define POLICY(name) extern const struct aftl_policy_type aftl_policy_##name;
-#include "core/policy/list.h"
+#include "core/policy/policy-list.h"
 #undef POLICY
 
 #endif

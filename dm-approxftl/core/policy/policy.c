@@ -5,14 +5,14 @@
 #include "core/policy/policy.h"
 #include "core/base/random.h"
 
-struct aftl_block *aftl_policy_open(struct aftl_policy *policy, struct aftl_lun *lun,
-				    const struct aftl_need *need, enum aftl_order order, u32 kind)
+struct aftl_block *aftl_policy_open_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				    const struct aftl_program_request *need, enum aftl_order order, u32 kind)
 {
 	return policy->core->services->open(policy->ftl, lun, need->cause, order, kind);
 }
 
-struct aftl_block *aftl_policy_open_less(struct aftl_policy *policy, struct aftl_lun *lun,
-					 const struct aftl_need *need, u32 bits, u32 kind)
+struct aftl_block *aftl_policy_open_sparse_block(struct aftl_policy *policy, struct aftl_lun *lun,
+					 const struct aftl_program_request *need, u32 bits, u32 kind)
 {
 	const struct aftl_config *config = aftl_policy_config(policy);
 	struct aftl_block *block;
@@ -20,7 +20,7 @@ struct aftl_block *aftl_policy_open_less(struct aftl_policy *policy, struct aftl
 	if (!bits || bits >= config->bits || need->cause != AFTL_CAUSE_HOST ||
 	    (bits == 1 && (config->slc_static || config->slc_dynamic)))
 		return NULL;
-	block = aftl_policy_open(policy, lun, need, AFTL_ORDER_SEQUENTIAL, kind);
+	block = aftl_policy_open_block(policy, lun, need, AFTL_ORDER_SEQUENTIAL, kind);
 	if (!block)
 		return NULL;
 	block->order = AFTL_ORDER_SEQUENTIAL;
@@ -29,7 +29,7 @@ struct aftl_block *aftl_policy_open_less(struct aftl_policy *policy, struct aftl
 }
 
 /* What is being collected or retired is in no list. */
-bool aftl_closed_has(const struct aftl_closed *closed, const struct aftl_block *block)
+bool aftl_victim_candidates_has(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
 {
 	const struct aftl_media *media = aftl_policy_media(closed->policy);
 	u32 lun = aftl_block_index(media, block) / media->geo->blocks_per_lun;
@@ -38,7 +38,7 @@ bool aftl_closed_has(const struct aftl_closed *closed, const struct aftl_block *
 	       block->listed && block->valid <= closed->most_valid;
 }
 
-struct aftl_block *aftl_closed_next(const struct aftl_closed *closed,
+struct aftl_block *aftl_victim_candidates_next(const struct aftl_victim_candidates *closed,
 				    const struct aftl_block *block)
 {
 	const struct aftl_media *media = aftl_policy_media(closed->policy);
@@ -46,82 +46,82 @@ struct aftl_block *aftl_closed_next(const struct aftl_closed *closed,
 	u32 i = block ? aftl_block_index(media, block) + 1 : first;
 
 	for (; i < first + media->geo->blocks_per_lun; i++)
-		if (aftl_closed_has(closed, &media->blocks[i]))
+		if (aftl_victim_candidates_has(closed, &media->blocks[i]))
 			return &media->blocks[i];
 	return NULL;
 }
 
-struct aftl_block *aftl_closed_draw(const struct aftl_closed *closed, u32 number)
+struct aftl_block *aftl_victim_candidates_draw(const struct aftl_victim_candidates *closed, u32 number)
 {
-	const struct aftl_core *core = closed->policy->core;
+	const struct aftl_policy_core *core = closed->policy->core;
 	u32 lun = aftl_lun_index(closed->lun);
-	u64 past = core->services->past(closed->policy->ftl, closed->lun);
-	u64 draw = aftl_mix2(aftl_mix2(core->config->seed ^ 0x71c71, past),
+	u64 past = core->services->command_seq(closed->policy->ftl, closed->lun);
+	u64 draw = aftl_hash64_pair(aftl_hash64_pair(core->config->seed ^ 0x71c71, past),
 			     (u64)lun << 32 | number);
 	u32 blocks = core->geo->blocks_per_lun;
 	struct aftl_block *block = &core->media->blocks[lun * blocks +
-							(u32)aftl_below(draw, blocks)];
+							(u32)aftl_scale_draw(draw, blocks)];
 
-	return aftl_closed_has(closed, block) ? block : NULL;
+	return aftl_victim_candidates_has(closed, block) ? block : NULL;
 }
 
-u64 aftl_closed_age(const struct aftl_closed *closed, const struct aftl_block *block)
+u64 aftl_victim_age_ns(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
 {
 	u64 now_ns = aftl_policy_now(closed->policy);
 
 	return now_ns - min(block->opened_ns, now_ns);
 }
 
-void aftl_policy_turn(struct aftl_policy *policy, struct aftl_block *block, u32 kind)
+void aftl_policy_set_block_kind(struct aftl_policy *policy, struct aftl_block *block, u32 kind)
 {
 	(void)policy;
 	if (block->state == AFTL_BLOCK_OPEN && kind < AFTL_KINDS_MAX)
 		block->kind = kind;
 }
 
-const struct aftl_block *aftl_policy_old_block(const struct aftl_policy *policy, aftl_unit_t unit)
+const struct aftl_block *aftl_policy_lpn_block(const struct aftl_policy *policy, aftl_lpn_t lpn)
 {
-	aftl_slot_t slot;
+	aftl_ppn_t ppn;
 
-	if (!policy->core->services->find(policy->ftl, unit, &slot))
+	if (!policy->core->services->find(policy->ftl, lpn, &ppn))
 		return NULL;
-	return aftl_slot_block(aftl_policy_media(policy), slot);
+	return aftl_ppn_block(aftl_policy_media(policy), ppn);
 }
 
-u32 aftl_policy_mode(const struct aftl_policy *policy, aftl_unit_t unit)
+u32 aftl_policy_lpn_mode(const struct aftl_policy *policy, aftl_lpn_t lpn)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
-	aftl_slot_t slot;
+	aftl_ppn_t ppn;
 
-	if (!policy->core->services->find(policy->ftl, unit, &slot))
+	if (!policy->core->services->find(policy->ftl, lpn, &ppn))
 		return AFTL_MODES;
-	return aftl_page_mode(aftl_slot_attr(media, slot));
+	return aftl_page_mode(aftl_ppn_attr(media, ppn));
 }
 
-struct aftl_outcome aftl_policy_monitor(const struct aftl_policy *policy,
+struct aftl_program_result aftl_policy_monitor_page(const struct aftl_policy *policy,
 					const struct aftl_block *block, u32 page)
 {
 	if (!aftl_page_programmed(aftl_policy_media(policy), block, page))
-		return (struct aftl_outcome){ .errors = AFTL_CUBE_EP1_MAX_Q12 };
+		return (struct aftl_program_result){ .errors = AFTL_CUBE_EP1_MAX_Q12 };
 	return aftl_chip_monitor(policy->core->chip, block, page);
 }
 
 int aftl_place_sequential(struct aftl_policy *policy, struct aftl_lun *lun,
-			  const struct aftl_need *need, struct aftl_block **open, u32 kind,
+			  const struct aftl_program_request *need, struct aftl_block **open, u32 kind,
 			  struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 
 	if (!*open)
-		*open = aftl_policy_open(policy, lun, need, AFTL_ORDER_SEQUENTIAL, kind);
+		*open = aftl_policy_open_block(policy, lun, need, AFTL_ORDER_SEQUENTIAL, kind);
 	if (!*open)
 		return -ENOSPC;
 	placement->block = *open;
 	placement->page = (*open)->frontier;
 	placement->pages = aftl_block_step(geo, *open);
-	placement->mode = aftl_usual_mode(*open);
+	placement->mode = aftl_block_program_mode(*open);
 	/* Once full it is no longer ours: it may be collected and erased. */
-	if (aftl_last_step(geo, *open))
+	if (aftl_is_last_program_step(geo, *open))
 		*open = NULL;
 	return 0;
 }

@@ -21,7 +21,7 @@
  *   victim_rank() breaks ties; @note holds the copy count.
  * - AGCR: stream() and host_read() keep the access history of each unit and queue
  *   re-writes; place() answers COARSE, NORMAL or FINE; the read time follows from the
- *   errors that the step leaves; chore() hands out AFTL_CHORE_REWRITE in idle time, and
+ *   errors that the step leaves; chore() hands out AFTL_IDLE_TASK_REWRITE in idle time, and
  *   place() sees AFTL_CAUSE_REWRITE; copy() makes the cost of a page its stream, so that
  *   pages of one cost are moved together and stay what they are.
  * - cubeFTL: order LEADER_FIRST; place() reads need->buffer_use and answers a
@@ -32,19 +32,19 @@
  * - TVR: stream() from update intervals; place() answers REDUCED for short-lived
  *   data; retention_hours() gives the budget, after which the core moves the page
  *   and place() sees AFTL_CAUSE_REFRESH.
- * - ReSSD: stream() is the zone of the old version's age (aftl_policy_old_block());
+ * - ReSSD: stream() is the zone of the old version's age (aftl_policy_lpn_block());
  *   order SUPER_LAYER, mode MLC; place() may answer a dead page of the open layers
  *   with placement->pages = 1, which the core programs again; invalidated() returns
- *   candidates; placement->carry frees a super layer beside host writes, chore() does
- *   it with AFTL_CHORE_MOVE; closing a block early is aftl_policy_close().
+ *   candidates; placement->piggyback frees a super layer beside host writes, chore() does
+ *   it with AFTL_IDLE_TASK_RELOCATE; closing a block early is aftl_policy_close_block().
  * - IPS: order SWITCHED; place() answers SLC with the pages of one bit, or SWITCHED with
- *   the rest of a word line, as aftl_switch_next() says; chore() hands out
- *   AFTL_CHORE_MOVE for what may come beside.
+ *   the rest of a word line, as aftl_switch_next_page() says; chore() hands out
+ *   AFTL_IDLE_TASK_RELOCATE for what may come beside.
  */
 #ifndef AFTL_POLICY_H
 #define AFTL_POLICY_H
 
-#include "core/flash/chip.h"
+#include "core/nand/chip.h"
 #include "core/base/params.h"
 
 struct aftl;
@@ -52,15 +52,15 @@ struct aftl_lun;
 struct aftl_policy;
 
 /**
- * struct aftl_write - a host write as it arrives
- * @unit: first unit of the request
+ * struct aftl_host_write - a host write as it arrives
+ * @lpn: first unit of the request
  * @units: size of the request
  * @class: enum aftl_class
  * @level: of its data: 0 if they are precise
  * @hint: what the host says of the data
  */
-struct aftl_write {
-	aftl_unit_t unit;
+struct aftl_host_write {
+	aftl_lpn_t lpn;
 	u32 units;
 	u32 class;
 	u32 level;
@@ -68,8 +68,8 @@ struct aftl_write {
 };
 
 /**
- * struct aftl_need - a program that is about to be dispatched
- * @unit: its first unit
+ * struct aftl_program_request - a program that is about to be dispatched
+ * @lpn: its first unit
  * @units: how many are ready, at most one program's worth
  * @class: enum aftl_class, the same for all of them
  * @stream: what stream() or copy() answered, the same for all of them
@@ -79,8 +79,8 @@ struct aftl_write {
  * @hint: what the host said of the first unit; of the others where stream() tells hints
  *	apart. Flash does not keep it: of moves nothing is said
  */
-struct aftl_need {
-	aftl_unit_t unit;
+struct aftl_program_request {
+	aftl_lpn_t lpn;
 	u32 units;
 	u32 class;
 	u32 stream;
@@ -91,11 +91,11 @@ struct aftl_need {
 };
 
 /**
- * struct aftl_carry - a page whose valid data come along
+ * struct aftl_piggyback - a page whose valid data come along
  * @from: its block, of the same LUN; none that the core has for handles, zones or the map
  * @page: its page in @from
  */
-struct aftl_carry {
+struct aftl_piggyback {
 	struct aftl_block *from;
 	u32 page;
 };
@@ -110,9 +110,9 @@ struct aftl_carry {
  * @ispp: how its steps differ from the default ones
  * @monitor: programmed() is to be told errors and verifies, even with default steps
  * @note: whatever the policy wants to know in programmed()
- * @carry: of a host write: pages that come along; they are programmed first, the host's data
+ * @piggyback: of a host write: pages that come along; they are programmed first, the host's data
  *	after them. A list of the policy's own, which is read before its next method is called
- * @carried: how many, fewer than @pages; what is not valid in them is left out
+ * @piggybacked: how many, fewer than @pages; what is not valid in them is left out
  */
 struct aftl_placement {
 	struct aftl_block *block;
@@ -122,12 +122,12 @@ struct aftl_placement {
 	struct aftl_ispp ispp;
 	bool monitor;
 	u16 note;
-	const struct aftl_carry *carry;
-	u32 carried;
+	const struct aftl_piggyback *piggyback;
+	u32 piggybacked;
 };
 
 /**
- * struct aftl_move - valid data that the core is about to copy
+ * struct aftl_relocation - valid data that the core is about to copy
  * @from: its block
  * @page: its page in @from
  * @class: as it is stored
@@ -136,7 +136,7 @@ struct aftl_placement {
  * @bad: its program came out bad: it spent margins that the word line did not have
  * @pass: 0 .. copy_passes - 1
  */
-struct aftl_move {
+struct aftl_relocation {
 	const struct aftl_block *from;
 	u32 page;
 	u32 class;
@@ -147,13 +147,13 @@ struct aftl_move {
 };
 
 /**
- * struct aftl_closed - the closed blocks of a LUN that may be collected now
+ * struct aftl_victim_candidates - the closed blocks of a LUN that may be collected now
  * @policy: for what the core does for policies
  * @lun: the LUN
  * @most_valid: blocks with more valid slots are left out: too little would come free
  * @params: values of a rule's own parameters
  */
-struct aftl_closed {
+struct aftl_victim_candidates {
 	struct aftl_policy *policy;
 	struct aftl_lun *lun;
 	u32 most_valid;
@@ -161,18 +161,18 @@ struct aftl_closed {
 };
 
 /**
- * struct aftl_binding - units of a stream that are about to be bound to a LUN
+ * struct aftl_lun_request - units of a stream that are about to be bound to a LUN
  * @policy: for what the core does for policies
- * @unit: the first of them
+ * @lpn: the first of them
  * @class: enum aftl_class
  * @stream: of the policy's, as stream() said
  * @units: a LUN has room if it has room for so many
- * @turn: position of the LUN whose turn it is, see aftl_binding_lun()
+ * @turn: position of the LUN whose turn it is, see aftl_lun_request_at()
  * @params: values of a rule's own parameters
  */
-struct aftl_binding {
+struct aftl_lun_request {
 	struct aftl_policy *policy;
-	aftl_unit_t unit;
+	aftl_lpn_t lpn;
 	u32 class;
 	u32 stream;
 	u32 units;
@@ -180,25 +180,25 @@ struct aftl_binding {
 	const void *params;
 };
 
-enum aftl_chore_kind {
-	AFTL_CHORE_NONE,
-	AFTL_CHORE_REWRITE,
-	AFTL_CHORE_EMPTY,
-	AFTL_CHORE_MOVE,
+enum aftl_idle_task_kind {
+	AFTL_IDLE_TASK_NONE,
+	AFTL_IDLE_TASK_REWRITE,
+	AFTL_IDLE_TASK_EMPTY,
+	AFTL_IDLE_TASK_RELOCATE,
 };
 
 /**
- * struct aftl_chore - work for an idle LUN
- * @kind: nothing, write @unit once more, move everything valid out of @block, or move
+ * struct aftl_idle_task - work for an idle LUN
+ * @kind: nothing, write @lpn once more, move everything valid out of @block, or move
  *	what is valid in some of its pages
- * @unit: for REWRITE
+ * @lpn: for REWRITE
  * @block: for EMPTY and MOVE; after EMPTY it is erased if it is closed
  * @page: for MOVE: first page
  * @pages: for MOVE: how many
  */
-struct aftl_chore {
-	enum aftl_chore_kind kind;
-	aftl_unit_t unit;
+struct aftl_idle_task {
+	enum aftl_idle_task_kind kind;
+	aftl_lpn_t lpn;
 	struct aftl_block *block;
 	u32 page;
 	u32 pages;
@@ -207,26 +207,26 @@ struct aftl_chore {
 #define AFTL_KINDS_MAX 8
 
 /* What there is an equal share of an array for. */
-enum aftl_each {
-	AFTL_EACH_LUN,
-	AFTL_EACH_LUN_LAYER,
-	AFTL_EACH_BLOCK,
-	AFTL_EACH_LAYER,
-	AFTL_EACH_UNIT,
-	AFTL_EACHES,
+enum aftl_array_scope {
+	AFTL_PER_LUN,
+	AFTL_PER_LUN_LAYER,
+	AFTL_PER_BLOCK,
+	AFTL_PER_LAYER,
+	AFTL_PER_LPN,
+	AFTL_ARRAY_SCOPES,
 };
 
 #define AFTL_ARRAYS_MAX 2
 
 /**
- * struct aftl_array - state of a policy that the core allocates, counts, saves, restores
+ * struct aftl_policy_array - state of a policy that the core allocates, counts, saves, restores
  *	and frees
  * @count: numbers for each; 0: there is no such array
  * @width: bytes of a number: 1, 2, 4 or 8
- * @each: enum aftl_each
+ * @each: enum aftl_array_scope
  * @wanted: optional: is there one with these parameters?
  */
-struct aftl_array {
+struct aftl_policy_array {
 	u16 count;
 	u8 width;
 	u8 each;
@@ -281,7 +281,7 @@ struct aftl_policy_type {
 	bool lun_fixed;
 	size_t size;
 	size_t lun_size;
-	struct aftl_array arrays[AFTL_ARRAYS_MAX];
+	struct aftl_policy_array arrays[AFTL_ARRAYS_MAX];
 	const struct aftl_param_group *params[AFTL_GROUPS_MAX];
 
 	/*
@@ -302,14 +302,14 @@ struct aftl_policy_type {
 	 * Optional, both or none. One word of state that neither blocks nor pages
 	 * remember, for a restart.
 	 */
-	u64 (*remember)(const struct aftl_policy *policy);
-	void (*recall)(struct aftl_policy *policy, u64 memory);
+	u64 (*save_word)(const struct aftl_policy *policy);
+	void (*restore_word)(struct aftl_policy *policy, u64 memory);
 
 	/*
 	 * Optional. The arrays come from a snapshot and may hold anything: make it
 	 * something that is possible.
 	 */
-	void (*restored)(struct aftl_policy *policy);
+	void (*sanitize_arrays)(struct aftl_policy *policy);
 
 	/*
 	 * Optional if the policy keeps no pointers to open blocks. The core has
@@ -322,39 +322,39 @@ struct aftl_policy_type {
 	 * names. Data of different streams share no program: what hints are to keep apart has to
 	 * differ here.
 	 */
-	u32 (*stream)(struct aftl_policy *policy, const struct aftl_write *write);
+	u32 (*stream)(struct aftl_policy *policy, const struct aftl_host_write *write);
 
 	/*
-	 * Optional. A request for @unit will come soon: prefetch() what is kept of it,
+	 * Optional. A request for @lpn will come soon: prefetch() what is kept of it,
 	 * and change nothing.
 	 */
-	void (*expect)(const struct aftl_policy *policy, aftl_unit_t unit);
+	void (*prefetch_state)(const struct aftl_policy *policy, aftl_lpn_t lpn);
 
 	/*
-	 * Optional. The host reads @unit, whose page was programmed in @mode; AFTL_MODES
+	 * Optional. The host reads @lpn, whose page was programmed in @mode; AFTL_MODES
 	 * if the controller has not written it yet.
 	 */
-	void (*host_read)(struct aftl_policy *policy, aftl_unit_t unit, u32 mode);
+	void (*host_read)(struct aftl_policy *policy, aftl_lpn_t lpn, u32 mode);
 
 	/*
 	 * Chooses the place of a program that will certainly be carried out: the
 	 * policy moves its cursors now. Returns 0, or -ENOSPC when it needs a free
-	 * block and aftl_policy_open() gave none.
+	 * block and aftl_policy_open_block() gave none.
 	 */
 	int (*place)(struct aftl_policy *policy, struct aftl_lun *lun,
-		     const struct aftl_need *need, struct aftl_placement *placement);
+		     const struct aftl_program_request *need, struct aftl_placement *placement);
 
 	/*
 	 * Optional. place() has answered -ENOSPC to a host write: close with
-	 * aftl_policy_close() what can be done without, if collecting it would help.
+	 * aftl_policy_close_block() what can be done without, if collecting it would help.
 	 */
-	void (*no_room)(struct aftl_policy *policy, struct aftl_lun *lun);
+	void (*out_of_blocks)(struct aftl_policy *policy, struct aftl_lun *lun);
 
 	/*
 	 * Optional, for a whole of which this policy is a part: the mode that it finds right
 	 * for @need, where another part names the place.
 	 */
-	u32 (*mode)(struct aftl_policy *policy, const struct aftl_need *need);
+	u32 (*mode)(struct aftl_policy *policy, const struct aftl_program_request *need);
 
 	/*
 	 * Optional. The program is over, with @outcome. Returns true if its content has to
@@ -362,7 +362,7 @@ struct aftl_policy_type {
 	 */
 	bool (*programmed)(struct aftl_policy *policy, struct aftl_lun *lun,
 			   const struct aftl_placement *placement,
-			   const struct aftl_outcome *outcome);
+			   const struct aftl_program_result *outcome);
 
 	/* Optional. A slot of @page in @block has just become invalid. */
 	void (*invalidated)(struct aftl_policy *policy, struct aftl_block *block, u32 page);
@@ -372,7 +372,7 @@ struct aftl_policy_type {
 	 * to which writes of a stream go until a program is full. One without room is passed
 	 * over for the next in turn that has some.
 	 */
-	u32 (*lun)(struct aftl_policy *policy, const struct aftl_binding *binding);
+	u32 (*lun)(struct aftl_policy *policy, const struct aftl_lun_request *binding);
 
 	/*
 	 * Optional, default 0. Steps from the default read references to those that a read of
@@ -381,14 +381,14 @@ struct aftl_policy_type {
 	u32 (*reference)(struct aftl_policy *policy, const struct aftl_block *block, u32 page);
 
 	/* Optional. The same for those that were right, after each read. */
-	void (*found)(struct aftl_policy *policy, const struct aftl_block *block, u32 page,
+	void (*reference_found)(struct aftl_policy *policy, const struct aftl_block *block, u32 page,
 		      u32 shift);
 
 	/*
 	 * Optional, default: the rule that the parameter "victim" names. One of @closed, or
 	 * NULL for the one with the fewest valid slots.
 	 */
-	struct aftl_block *(*victim)(struct aftl_policy *policy, const struct aftl_closed *closed);
+	struct aftl_block *(*select_victim)(struct aftl_policy *policy, const struct aftl_victim_candidates *closed);
 
 	/*
 	 * Optional, default: all equal. Among the closed blocks with the fewest
@@ -404,7 +404,7 @@ struct aftl_policy_type {
 	 * and one stream, and nothing is left when a block is to be erased: a policy that has
 	 * done otherwise is not asked again.
 	 */
-	bool (*copy)(struct aftl_policy *policy, const struct aftl_move *move, u32 *class,
+	bool (*relocate)(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class,
 		     u32 *stream);
 
 	/*
@@ -412,7 +412,7 @@ struct aftl_policy_type {
 	 * for what was programmed to a lower top voltage; of anything else it leaves residue,
 	 * and a full erase has to follow.
 	 */
-	bool (*gentle)(struct aftl_policy *policy, const struct aftl_block *block);
+	bool (*shallow_erase)(struct aftl_policy *policy, const struct aftl_block *block);
 
 	/*
 	 * Optional, default: the first free block. Offered the free blocks of a LUN
@@ -427,44 +427,44 @@ struct aftl_policy_type {
 	u32 (*retention_hours)(struct aftl_policy *policy, u32 class, u32 mode);
 
 	/* Optional. The LUN has been idle for the configured time. */
-	void (*chore)(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_chore *chore);
+	void (*idle_task)(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_idle_task *chore);
 };
 
 struct aftl_policy;
 
 /**
- * struct aftl_services - what the core does, by the functions below; as any method they are
+ * struct aftl_policy_services - what the core does, by the functions below; as any method they are
  *			  called one at a time and never sleep
  * @part: see aftl_policy_part()
- * @spare: see aftl_policy_spare()
+ * @spare: see aftl_policy_has_spare_blocks()
  * @open: a free block of the LUN for what is being placed, whose cause is said, opened in an
  *	  order and as a kind, or NULL
- * @close: see aftl_policy_close()
+ * @close: see aftl_policy_close_block()
  * @find: where the current version of a unit is; false if nowhere
- * @hours: see aftl_policy_hours()
+ * @hours: see aftl_policy_age_hours()
  * @queued: see aftl_policy_queued()
- * @room: see aftl_binding_room()
- * @works: see aftl_binding_works()
- * @work: see aftl_binding_work()
- * @past: a number that each command and each erase of a block changes
+ * @room: see aftl_lun_request_fits()
+ * @works: see aftl_lun_request_alive()
+ * @work: see aftl_lun_request_backlog()
+ * @command_seq: a number that each command and each erase of a block changes
  */
-struct aftl_services {
+struct aftl_policy_services {
 	struct aftl_policy *(*part)(struct aftl_policy *whole, const struct aftl_policy_type *type);
 	bool (*spare)(const struct aftl *ftl, const struct aftl_lun *lun);
 	struct aftl_block *(*open)(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
 				   enum aftl_order order, u32 kind);
 	void (*close)(struct aftl *ftl, struct aftl_block *block);
-	bool (*find)(const struct aftl *ftl, aftl_unit_t unit, aftl_slot_t *slot);
+	bool (*find)(const struct aftl *ftl, aftl_lpn_t lpn, aftl_ppn_t *ppn);
 	u64 (*hours)(const struct aftl *ftl);
 	u32 (*queued)(const struct aftl_lun *lun);
 	bool (*room)(const struct aftl *ftl, u32 lun, u32 units);
 	bool (*works)(const struct aftl *ftl, u32 lun);
 	u32 (*work)(const struct aftl *ftl, u32 lun);
-	u64 (*past)(const struct aftl *ftl, const struct aftl_lun *lun);
+	u64 (*command_seq)(const struct aftl *ftl, const struct aftl_lun *lun);
 };
 
 /**
- * struct aftl_core - a device as its policy sees it
+ * struct aftl_policy_core - a device as its policy sees it
  * @config: its parameters
  * @geo: its shape
  * @media: its blocks and pages
@@ -473,14 +473,14 @@ struct aftl_services {
  * @filling: see aftl_policy_filling()
  * @services: what it does
  */
-struct aftl_core {
+struct aftl_policy_core {
 	const struct aftl_config *config;
 	const struct aftl_geometry *geo;
 	const struct aftl_media *media;
 	struct aftl_chip *chip;
 	const u64 *now_ns;
 	const bool *filling;
-	const struct aftl_services *services;
+	const struct aftl_policy_services *services;
 };
 
 /**
@@ -496,7 +496,7 @@ struct aftl_core {
 struct aftl_policy {
 	const struct aftl_policy_type *type;
 	struct aftl *ftl;
-	const struct aftl_core *core;
+	const struct aftl_policy_core *core;
 	struct aftl_policy *next;
 	void *luns;
 	void *arrays[AFTL_ARRAYS_MAX];
@@ -547,13 +547,13 @@ static inline u32 aftl_lun_index(const struct aftl_lun *lun)
 }
 
 /* Has @lun more free blocks than are kept for moves? */
-static inline bool aftl_policy_spare(const struct aftl_policy *policy, const struct aftl_lun *lun)
+static inline bool aftl_policy_has_spare_blocks(const struct aftl_policy *policy, const struct aftl_lun *lun)
 {
 	return policy->core->services->spare(policy->ftl, lun);
 }
 
 /**
- * aftl_policy_open() - take a free block of @lun for programs in @order
+ * aftl_policy_open_block() - take a free block of @lun for programs in @order
  * @policy: the policy itself
  * @lun: LUN that needs a block
  * @need: what is being placed; the last free blocks are kept for moves
@@ -562,11 +562,11 @@ static inline bool aftl_policy_spare(const struct aftl_policy *policy, const str
  *
  * Return: the block with @kind set, or NULL.
  */
-struct aftl_block *aftl_policy_open(struct aftl_policy *policy, struct aftl_lun *lun,
-				    const struct aftl_need *need, enum aftl_order order, u32 kind);
+struct aftl_block *aftl_policy_open_block(struct aftl_policy *policy, struct aftl_lun *lun,
+				    const struct aftl_program_request *need, enum aftl_order order, u32 kind);
 
 /**
- * aftl_policy_open_less() - the same, to use fewer bits of each cell than there are
+ * aftl_policy_open_sparse_block() - the same, to use fewer bits of each cell than there are
  * @policy: the policy itself
  * @lun: LUN that needs a block
  * @need: for whom: only for host writes, for moves have to make room
@@ -578,21 +578,21 @@ struct aftl_block *aftl_policy_open(struct aftl_policy *policy, struct aftl_lun 
  * Return: the block, or NULL, too, if a cell of this device does not have more bits, or if one
  * bit is what the device's own cache uses.
  */
-struct aftl_block *aftl_policy_open_less(struct aftl_policy *policy, struct aftl_lun *lun,
-					 const struct aftl_need *need, u32 bits, u32 kind);
+struct aftl_block *aftl_policy_open_sparse_block(struct aftl_policy *policy, struct aftl_lun *lun,
+					 const struct aftl_program_request *need, u32 bits, u32 kind);
 
 /**
- * aftl_binding_lun() - LUN at a position of the order that the parameter "stripe" names
+ * aftl_lun_request_at() - LUN at a position of the order that the parameter "stripe" names
  * @binding: as lun() has it
  * @position: any number; after the last LUN comes the first
  */
-static inline u32 aftl_binding_lun(const struct aftl_binding *binding, u32 position)
+static inline u32 aftl_lun_request_at(const struct aftl_lun_request *binding, u32 position)
 {
-	return aftl_stripe_lun(binding->policy->core->geo, position);
+	return aftl_allocation_order_lun(binding->policy->core->geo, position);
 }
 
 /* Has @lun room for these units? None has that is dead. */
-static inline bool aftl_binding_room(const struct aftl_binding *binding, u32 lun)
+static inline bool aftl_lun_request_fits(const struct aftl_lun_request *binding, u32 lun)
 {
 	const struct aftl_policy *policy = binding->policy;
 
@@ -600,86 +600,86 @@ static inline bool aftl_binding_room(const struct aftl_binding *binding, u32 lun
 }
 
 /* Is @lun alive? */
-static inline bool aftl_binding_works(const struct aftl_binding *binding, u32 lun)
+static inline bool aftl_lun_request_alive(const struct aftl_lun_request *binding, u32 lun)
 {
 	return binding->policy->core->services->works(binding->policy->ftl, lun);
 }
 
 /* Reads and programs of the host that wait for @lun, and what its array is at. */
-static inline u32 aftl_binding_work(const struct aftl_binding *binding, u32 lun)
+static inline u32 aftl_lun_request_backlog(const struct aftl_lun_request *binding, u32 lun)
 {
 	return binding->policy->core->services->work(binding->policy->ftl, lun);
 }
 
 /* May @block be collected? */
-bool aftl_closed_has(const struct aftl_closed *closed, const struct aftl_block *block);
+bool aftl_victim_candidates_has(const struct aftl_victim_candidates *closed, const struct aftl_block *block);
 
 /**
- * aftl_closed_next() - go through the blocks that may be collected, by address
+ * aftl_victim_candidates_next() - go through the blocks that may be collected, by address
  * @closed: as victim() has it
  * @block: the one before; NULL begins
  *
  * Return: the next, NULL after the last.
  */
-struct aftl_block *aftl_closed_next(const struct aftl_closed *closed,
+struct aftl_block *aftl_victim_candidates_next(const struct aftl_victim_candidates *closed,
 				    const struct aftl_block *block);
 
 /**
- * aftl_closed_draw() - a block of the LUN that chance names
+ * aftl_victim_candidates_draw() - a block of the LUN that chance names
  * @closed: as victim() has it
  * @number: of the draw; the same one is the same block until a command comes or a block
  *	     is erased
  *
  * Return: the block, or NULL if it may not be collected.
  */
-struct aftl_block *aftl_closed_draw(const struct aftl_closed *closed, u32 number);
+struct aftl_block *aftl_victim_candidates_draw(const struct aftl_victim_candidates *closed, u32 number);
 
 /* Nanoseconds since @block was opened. */
-u64 aftl_closed_age(const struct aftl_closed *closed, const struct aftl_block *block);
+u64 aftl_victim_age_ns(const struct aftl_victim_candidates *closed, const struct aftl_block *block);
 
 /**
- * aftl_policy_close() - no more programs for this block, though it is not full
+ * aftl_policy_close_block() - no more programs for this block, though it is not full
  * @policy: the policy itself
  * @block: block in question
  */
-static inline void aftl_policy_close(struct aftl_policy *policy, struct aftl_block *block)
+static inline void aftl_policy_close_block(struct aftl_policy *policy, struct aftl_block *block)
 {
 	policy->core->services->close(policy->ftl, block);
 }
 
 /**
- * aftl_policy_restamp() - the data of @block count from now on as written now
+ * aftl_policy_restamp_block() - the data of @block count from now on as written now
  * @policy: the policy itself
  * @block: block in question
  */
-static inline void aftl_policy_restamp(struct aftl_policy *policy, struct aftl_block *block)
+static inline void aftl_policy_restamp_block(struct aftl_policy *policy, struct aftl_block *block)
 {
 	block->opened_ns = *policy->core->now_ns;
 }
 
 /**
- * aftl_policy_turn() - change the kind of an open block
+ * aftl_policy_set_block_kind() - change the kind of an open block
  * @policy: the policy itself
  * @block: block in question
  * @kind: index into the policy's kinds
  */
-void aftl_policy_turn(struct aftl_policy *policy, struct aftl_block *block, u32 kind);
+void aftl_policy_set_block_kind(struct aftl_policy *policy, struct aftl_block *block, u32 kind);
 
 /**
- * aftl_policy_old_block() - block that holds the current version of @unit, or NULL
+ * aftl_policy_lpn_block() - block that holds the current version of @lpn, or NULL
  * @policy: the policy itself
- * @unit: logical unit
+ * @lpn: logical unit
  */
-const struct aftl_block *aftl_policy_old_block(const struct aftl_policy *policy, aftl_unit_t unit);
+const struct aftl_block *aftl_policy_lpn_block(const struct aftl_policy *policy, aftl_lpn_t lpn);
 
 /**
- * aftl_policy_mode() - enum aftl_mode of the current version of @unit
+ * aftl_policy_lpn_mode() - enum aftl_mode of the current version of @lpn
  * @policy: the policy itself
- * @unit: logical unit
+ * @lpn: logical unit
  *
  * Return: AFTL_MODES if it is nowhere on flash.
  */
-u32 aftl_policy_mode(const struct aftl_policy *policy, aftl_unit_t unit);
+u32 aftl_policy_lpn_mode(const struct aftl_policy *policy, aftl_lpn_t lpn);
 
 /* Device time in nanoseconds. */
 static inline u64 aftl_policy_now(const struct aftl_policy *policy)
@@ -688,7 +688,7 @@ static inline u64 aftl_policy_now(const struct aftl_policy *policy)
 }
 
 /* Age of the device in hours: what first_hour of a block counts in. */
-static inline u64 aftl_policy_hours(const struct aftl_policy *policy)
+static inline u64 aftl_policy_age_hours(const struct aftl_policy *policy)
 {
 	return policy->core->services->hours(policy->ftl);
 }
@@ -712,24 +712,24 @@ static inline u32 aftl_policy_queued(const struct aftl_policy *policy, const str
 }
 
 /**
- * aftl_policy_monitor() - what a program of @page with default steps shows
+ * aftl_policy_monitor_page() - what a program of @page with default steps shows
  * @policy: the policy itself
  * @block: block in question
  * @page: page of the block, programmed
  *
  * As programmed() was told if it was monitored; a controller reads it back.
  */
-struct aftl_outcome aftl_policy_monitor(const struct aftl_policy *policy,
+struct aftl_program_result aftl_policy_monitor_page(const struct aftl_policy *policy,
 					const struct aftl_block *block, u32 page);
 
 /**
- * aftl_last_step() - will @block be full after one more program step?
+ * aftl_is_last_program_step() - will @block be full after one more program step?
  * @geo: shape of the device
  * @block: block in question
  *
  * A full block leaves the policy's hands: it may be collected and erased.
  */
-static inline bool aftl_last_step(const struct aftl_geometry *geo, const struct aftl_block *block)
+static inline bool aftl_is_last_program_step(const struct aftl_geometry *geo, const struct aftl_block *block)
 {
 	return block->programmed + aftl_block_step(geo, block) == aftl_block_pages(geo, block);
 }
@@ -752,7 +752,7 @@ static inline bool aftl_block_full(const struct aftl_geometry *geo, const struct
  * What nearly every policy needs for at least one of its open blocks.
  */
 int aftl_place_sequential(struct aftl_policy *policy, struct aftl_lun *lun,
-			  const struct aftl_need *need, struct aftl_block **open, u32 kind,
+			  const struct aftl_program_request *need, struct aftl_block **open, u32 kind,
 			  struct aftl_placement *placement);
 
 /* Registry: policies.c */

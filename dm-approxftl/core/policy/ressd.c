@@ -15,11 +15,11 @@
  * On devices without word lines of three bits programmed at once this is policy tlc.
  */
 #include "core/policy/policies.h"
-#include "core/policy/by-class.h"
-#include "core/policy/by-zone.h"
-#include "core/flash/reprogram.h"
+#include "core/policy/open-blocks.h"
+#include "core/policy/hotness.h"
+#include "core/nand/reprogram.h"
 
-#define LEVELS (AFTL_ZONES - 1)
+#define LEVELS (AFTL_HOTNESS_CLASSES - 1)
 #define CANDIDATES_MAX 64
 
 #define virtual_layers_words aftl_switch_words
@@ -35,11 +35,11 @@ AFTL_PARAM_TABLE(own, PARAMS);
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
 
 /* One place in a program of a word line is left to the host. */
-#define CARRY_MAX (AFTL_REPROGRAM_BITS - 1)
+#define PIGGYBACK_MAX (AFTL_REPROGRAM_BITS - 1)
 /* All candidates of a LUN together are at most this part of its blocks. */
 #define CANDIDATE_BLOCKS_PART 16
 
-enum { KIND_REPROGRAMMABLE = AFTL_ZONE_KINDS };
+enum { KIND_REPROGRAMMABLE = AFTL_HOTNESS_KINDS };
 
 static_assert(KIND_REPROGRAMMABLE < AFTL_KINDS_MAX, "a kind for statistics");
 
@@ -71,7 +71,7 @@ struct level {
 };
 
 struct lun_state {
-	struct aftl_by_class normal;
+	struct aftl_open_blocks normal;
 	struct level levels[LEVELS];
 };
 
@@ -80,13 +80,13 @@ struct lun_state {
  * @policy: what the core sees
  * @limit: candidates of a level
  * @reprograms: the geometry has word lines that can be programmed again
- * @carry: first pages that were last found in the way
+ * @piggyback: first pages that were last found in the way
  */
 struct ressd {
 	struct aftl_policy policy;
 	u32 limit;
 	bool reprograms;
-	struct aftl_carry carry[CARRY_MAX];
+	struct aftl_piggyback piggyback[PIGGYBACK_MAX];
 };
 
 /**
@@ -108,27 +108,27 @@ static struct ressd *to_ressd(struct aftl_policy *policy)
 	return container_of(policy, struct ressd, policy);
 }
 
-static const struct own *own(const struct aftl_policy *policy)
+static const struct own *ressd_params(const struct aftl_policy *policy)
 {
 	return policy->params[1];
 }
 
-static struct lun_state *lun_at(struct aftl_policy *policy, u32 index)
+static struct lun_state *ressd_lun_at(struct aftl_policy *policy, u32 index)
 {
 	return (struct lun_state *)policy->luns + index;
 }
 
-static struct lun_state *state_of(struct aftl_policy *policy, const struct aftl_lun *lun)
+static struct lun_state *ressd_lun_state(struct aftl_policy *policy, const struct aftl_lun *lun)
 {
-	return lun_at(policy, aftl_lun_index(lun));
+	return ressd_lun_at(policy, aftl_lun_index(lun));
 }
 
-static struct level *level_of(struct aftl_policy *policy, const struct aftl_block *block)
+static struct level *ressd_block_level(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	u32 index = aftl_block_index(aftl_policy_media(policy), block);
 	u32 lun = index / aftl_policy_geometry(policy)->blocks_per_lun;
 
-	return &lun_at(policy, lun)->levels[(block->note & NOTE_LEVEL) >> NOTE_LEVEL_SHIFT];
+	return &ressd_lun_at(policy, lun)->levels[(block->note & NOTE_LEVEL) >> NOTE_LEVEL_SHIFT];
 }
 
 static bool is_reprogrammable(const struct aftl_block *block)
@@ -136,12 +136,12 @@ static bool is_reprogrammable(const struct aftl_block *block)
 	return block->order == AFTL_ORDER_SUPER_LAYER;
 }
 
-static bool create(struct aftl_policy *policy)
+static bool ressd_create(struct aftl_policy *policy)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	u32 most = max(geo->blocks_per_lun / CANDIDATE_BLOCKS_PART / LEVELS, 1U);
 
-	to_ressd(policy)->limit = min((u32)own(policy)->candidates, most);
+	to_ressd(policy)->limit = min((u32)ressd_params(policy)->candidates, most);
 	to_ressd(policy)->reprograms = geo->program_pages == AFTL_REPROGRAM_BITS &&
 				       geo->word_line_pages == AFTL_REPROGRAM_BITS;
 	return true;
@@ -149,7 +149,7 @@ static bool create(struct aftl_policy *policy)
 
 /* Super layers */
 
-static struct span span_of(const struct aftl_geometry *geo, const struct aftl_block *block)
+static struct span super_layer_span(const struct aftl_geometry *geo, const struct aftl_block *block)
 {
 	u32 begun = block->programmed / AFTL_MLC_PAGES;
 	u32 last = begun ? (begun - 1) / geo->word_lines : 0;
@@ -170,7 +170,7 @@ static struct span span_of(const struct aftl_geometry *geo, const struct aftl_bl
 	};
 }
 
-static struct aftl_word_line status_of(struct aftl_policy *policy, const struct aftl_block *block,
+static struct aftl_word_line word_line_status(struct aftl_policy *policy, const struct aftl_block *block,
 				       u32 line)
 {
 	return aftl_word_line_status(aftl_policy_media(policy), block, line * AFTL_REPROGRAM_BITS);
@@ -180,7 +180,7 @@ static bool all_spent(struct aftl_policy *policy, const struct aftl_block *block
 		      u32 end)
 {
 	for (; line < end; line++)
-		if (status_of(policy, block, line).reprograms < AFTL_REPROGRAMS_MAX)
+		if (word_line_status(policy, block, line).reprograms < AFTL_REPROGRAMS_MAX)
 			return false;
 	return true;
 }
@@ -192,7 +192,7 @@ static u32 find_reusable(struct aftl_policy *policy, const struct aftl_block *bl
 	u32 line;
 
 	for (line = span->first; line < span->begun; line++) {
-		*status = status_of(policy, block, line);
+		*status = word_line_status(policy, block, line);
 		if (aftl_word_line_reusable(status))
 			return line;
 	}
@@ -206,9 +206,9 @@ static u32 find_reusable(struct aftl_policy *policy, const struct aftl_block *bl
 static struct span span_to_empty(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
-	struct span span = span_of(geo, block);
+	struct span span = super_layer_span(geo, block);
 
-	if (own(policy)->virtual_layers == AFTL_OFF)
+	if (ressd_params(policy)->virtual_layers == AFTL_OFF)
 		return span;
 	while (span.first + geo->word_lines < span.begun &&
 	       all_spent(policy, block, span.first, span.first + geo->word_lines))
@@ -218,22 +218,22 @@ static struct span span_to_empty(struct aftl_policy *policy, const struct aftl_b
 }
 
 /* Counts the valid pages in the way of more programs in @span and lists the first of them. */
-static u32 pages_in_the_way(struct aftl_policy *policy, struct aftl_block *block,
+static u32 count_blocking_pages(struct aftl_policy *policy, struct aftl_block *block,
 			    const struct span *span)
 {
-	struct aftl_carry *carry = to_ressd(policy)->carry;
+	struct aftl_piggyback *carry = to_ressd(policy)->piggyback;
 	u32 count = 0;
 	u32 line;
 	u32 bit;
 
 	for (line = span->first; line < span->begun; line++) {
-		struct aftl_word_line status = status_of(policy, block, line);
+		struct aftl_word_line status = word_line_status(policy, block, line);
 
 		for (bit = 0; bit < AFTL_MLC_PAGES; bit++) {
 			if (status.reprograms == AFTL_REPROGRAMS_MAX || !(status.valid >> bit & 1))
 				continue;
-			if (count < CARRY_MAX)
-				carry[count] = (struct aftl_carry){
+			if (count < PIGGYBACK_MAX)
+				carry[count] = (struct aftl_piggyback){
 					block, line * AFTL_REPROGRAM_BITS + bit };
 			count++;
 		}
@@ -241,11 +241,11 @@ static u32 pages_in_the_way(struct aftl_policy *policy, struct aftl_block *block
 	return count;
 }
 
-static u32 pages_to_move(struct aftl_policy *policy, struct aftl_block *block)
+static u32 count_pages_to_move(struct aftl_policy *policy, struct aftl_block *block)
 {
 	struct span span = span_to_empty(policy, block);
 
-	return pages_in_the_way(policy, block, &span);
+	return count_blocking_pages(policy, block, &span);
 }
 
 /* Candidates */
@@ -284,7 +284,7 @@ static void make_active(struct level *level, struct aftl_block *block, u32 role)
 }
 
 /* A page of a candidate has lost its data: perhaps it can be replaced. */
-static void invalidated(struct aftl_policy *policy, struct aftl_block *block, u32 page)
+static void ressd_invalidated(struct aftl_policy *policy, struct aftl_block *block, u32 page)
 {
 	struct aftl_word_line status;
 	struct span span;
@@ -293,13 +293,13 @@ static void invalidated(struct aftl_policy *policy, struct aftl_block *block, u3
 	if (block->state != AFTL_BLOCK_OPEN || !is_reprogrammable(block) ||
 	    !(block->note & NOTE_CANDIDATE))
 		return;
-	span = span_of(aftl_policy_geometry(policy), block);
+	span = super_layer_span(aftl_policy_geometry(policy), block);
 	line = page / AFTL_REPROGRAM_BITS;
 	if (line < span.first)
 		return;
-	status = status_of(policy, block, line);
+	status = word_line_status(policy, block, line);
 	if (aftl_word_line_reusable(&status))
-		level_of(policy, block)->ready |= 1ULL << (block->note & NOTE_INDEX);
+		ressd_block_level(policy, block)->ready |= 1ULL << (block->note & NOTE_INDEX);
 }
 
 /* The candidate whose super layer holds the least. There is at least one. */
@@ -315,8 +315,8 @@ static u32 cheapest_candidate(struct aftl_policy *policy, const struct level *le
 
 		if (!level->candidates[i])
 			continue;
-		span = span_of(aftl_policy_geometry(policy), level->candidates[i]);
-		count = pages_in_the_way(policy, level->candidates[i], &span);
+		span = super_layer_span(aftl_policy_geometry(policy), level->candidates[i]);
+		count = count_blocking_pages(policy, level->candidates[i], &span);
 		if (count < least) {
 			least = count;
 			best = i;
@@ -329,7 +329,7 @@ static void reclaim_candidate(struct aftl_policy *policy, struct level *level)
 {
 	make_active(level, remove_candidate(level, cheapest_candidate(policy, level)),
 		    NOTE_RECLAIM);
-	if (own(policy)->virtual_layers == AFTL_ON)
+	if (ressd_params(policy)->virtual_layers == AFTL_ON)
 		level->active->note |= NOTE_VIRTUAL;
 }
 
@@ -337,9 +337,9 @@ static void reclaim_candidate(struct aftl_policy *policy, struct level *level)
  * Nothing else is left to collect: the candidate with the least data becomes a normal
  * closed block.
  */
-static void no_room(struct aftl_policy *policy, struct aftl_lun *lun)
+static void ressd_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lun)
 {
-	struct level *levels = state_of(policy, lun)->levels;
+	struct level *levels = ressd_lun_state(policy, lun)->levels;
 	u32 least = U32_MAX;
 	u32 best = 0;
 	u32 i;
@@ -354,7 +354,7 @@ static void no_room(struct aftl_policy *policy, struct aftl_lun *lun)
 		best = i;
 	}
 	if (least < U32_MAX)
-		aftl_policy_close(policy, remove_candidate(&levels[best / CANDIDATES_MAX],
+		aftl_policy_close_block(policy, remove_candidate(&levels[best / CANDIDATES_MAX],
 							   best % CANDIDATES_MAX));
 }
 
@@ -379,25 +379,25 @@ static void reprogram_line(struct aftl_block *block, u32 line,
 }
 
 /* Whether the super layer is used up far enough to begin another layer, if there is one. */
-static bool may_advance(struct aftl_policy *policy, const struct aftl_block *block,
+static bool may_begin_next_layer(struct aftl_policy *policy, const struct aftl_block *block,
 			const struct span *span)
 {
-	return span->begun < aftl_steps(aftl_policy_geometry(policy)) &&
+	return span->begun < aftl_block_program_steps(aftl_policy_geometry(policy)) &&
 	       all_spent(policy, block, span->first, span->lower_end);
 }
 
-static void advance(struct aftl_policy *policy, struct aftl_block *block, const struct span *span)
+static void begin_next_layer(struct aftl_policy *policy, struct aftl_block *block, const struct span *span)
 {
 	if (all_spent(policy, block, span->first, span->end))
 		block->note &= ~NOTE_VIRTUAL;
-	aftl_policy_restamp(policy, block);
+	aftl_policy_restamp_block(policy, block);
 }
 
 /* Find a place in @block; false if it has none now. */
-static bool place_in(struct aftl_policy *policy, struct aftl_block *block,
+static bool place_in_block(struct aftl_policy *policy, struct aftl_block *block,
 		     struct aftl_placement *placement)
 {
-	struct span span = span_of(aftl_policy_geometry(policy), block);
+	struct span span = super_layer_span(aftl_policy_geometry(policy), block);
 	struct aftl_word_line status;
 	u32 line;
 
@@ -410,31 +410,31 @@ static bool place_in(struct aftl_policy *policy, struct aftl_block *block,
 		reprogram_line(block, line, &status, placement);
 		return true;
 	}
-	if (!may_advance(policy, block, &span))
+	if (!may_begin_next_layer(policy, block, &span))
 		return false;
-	advance(policy, block, &span);
+	begin_next_layer(policy, block, &span);
 	place_pages(block, span.begun, 0, AFTL_MLC_PAGES, placement);
 	return true;
 }
 
 /* The active block has no place: it waits for updates, or is used up. */
-static void step_back(struct aftl_policy *policy, struct level *level)
+static void demote_active_block(struct aftl_policy *policy, struct level *level)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	struct aftl_block *block = level->active;
-	struct span span = span_of(geo, block);
+	struct span span = super_layer_span(geo, block);
 
 	level->active = NULL;
-	if (span.begun == aftl_steps(geo) && all_spent(policy, block, span.first, span.end))
-		aftl_policy_close(policy, block);
+	if (span.begun == aftl_block_program_steps(geo) && all_spent(policy, block, span.first, span.end))
+		aftl_policy_close_block(policy, block);
 	else
 		add_candidate(level, block);
 }
 
 static bool open_active(struct aftl_policy *policy, struct aftl_lun *lun,
-			const struct aftl_need *need, struct level *level)
+			const struct aftl_program_request *need, struct level *level)
 {
-	struct aftl_block *block = aftl_policy_open(policy, lun, need, AFTL_ORDER_SUPER_LAYER,
+	struct aftl_block *block = aftl_policy_open_block(policy, lun, need, AFTL_ORDER_SUPER_LAYER,
 						    KIND_REPROGRAMMABLE);
 
 	if (!block)
@@ -445,8 +445,8 @@ static bool open_active(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 /* A candidate that updates have freed, a new block, or a candidate that is reclaimed. */
-static bool activate(struct aftl_policy *policy, struct aftl_lun *lun,
-		     const struct aftl_need *need, struct level *level)
+static bool activate_block(struct aftl_policy *policy, struct aftl_lun *lun,
+		     const struct aftl_program_request *need, struct level *level)
 {
 	if (level->ready) {
 		u32 index = (fls64(level->ready & -level->ready) - 1) % 64;
@@ -466,61 +466,61 @@ static bool activate(struct aftl_policy *policy, struct aftl_lun *lun,
  * One-shot programs of a normal block with what is valid in a word line and host data
  * beside it. Returns whether there was something to move.
  */
-static bool place_beside(struct aftl_policy *policy, struct aftl_lun *lun,
-			 const struct aftl_need *need, struct aftl_block *from,
+static bool place_with_piggyback(struct aftl_policy *policy, struct aftl_lun *lun,
+			 const struct aftl_program_request *need, struct aftl_block *from,
 			 struct aftl_placement *placement, int *ret)
 {
-	u32 count = pages_to_move(policy, from);
+	u32 count = count_pages_to_move(policy, from);
 
 	if (!count) {
 		set_role(from, 0);
 		return false;
 	}
-	*ret = aftl_by_class_place(policy, lun, need, AFTL_KIND_DISPLACED, placement);
-	placement->carry = to_ressd(policy)->carry;
-	placement->carried = min_t(u32, count, CARRY_MAX);
+	*ret = aftl_open_blocks_place(policy, lun, need, AFTL_KIND_DISPLACED, placement);
+	placement->piggyback = to_ressd(policy)->piggyback;
+	placement->piggybacked = min_t(u32, count, PIGGYBACK_MAX);
 	return true;
 }
 
 static int place_hot(struct aftl_policy *policy, struct aftl_lun *lun,
-		     const struct aftl_need *need, struct aftl_placement *placement)
+		     const struct aftl_program_request *need, struct aftl_placement *placement)
 {
-	struct level *level = &state_of(policy, lun)->levels[need->stream - 1];
+	struct level *level = &ressd_lun_state(policy, lun)->levels[need->stream - 1];
 	int ret;
 
 	for (;;) {
-		if (!level->active && !activate(policy, lun, need, level))
-			return aftl_by_class_place(policy, lun, need, AFTL_ZONE_COLD, placement);
+		if (!level->active && !activate_block(policy, lun, need, level))
+			return aftl_open_blocks_place(policy, lun, need, AFTL_HOTNESS_COLD, placement);
 		if (level->active->note & NOTE_RECLAIM &&
-		    place_beside(policy, lun, need, level->active, placement, &ret))
+		    place_with_piggyback(policy, lun, need, level->active, placement, &ret))
 			return ret;
-		if (place_in(policy, level->active, placement))
+		if (place_in_block(policy, level->active, placement))
 			return 0;
-		step_back(policy, level);
+		demote_active_block(policy, level);
 	}
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int ressd_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
 	u32 kind = need->cause == AFTL_CAUSE_REWRITE ? AFTL_KIND_DISPLACED : AFTL_KIND_COLLECTED;
 
 	if (need->cause != AFTL_CAUSE_HOST)
-		return aftl_by_class_place(policy, lun, need, kind, placement);
+		return aftl_open_blocks_place(policy, lun, need, kind, placement);
 	if (need->stream && to_ressd(policy)->reprograms)
 		return place_hot(policy, lun, need, placement);
-	return aftl_by_class_place(policy, lun, need, need->stream, placement);
+	return aftl_open_blocks_place(policy, lun, need, need->stream, placement);
 }
 
 /* Moves: everything becomes precise and cold; a reclaimed word line must be unspent. */
-static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
+static bool ressd_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *stream)
 {
 	u32 line = move->page / AFTL_REPROGRAM_BITS;
 
 	*class = AFTL_PRECISE;
-	*stream = AFTL_ZONE_COLD;
+	*stream = AFTL_HOTNESS_COLD;
 	return move->cause != AFTL_CAUSE_REWRITE || !is_reprogrammable(move->from) ||
-	       status_of(policy, move->from, line).reprograms < AFTL_REPROGRAMS_MAX;
+	       word_line_status(policy, move->from, line).reprograms < AFTL_REPROGRAMS_MAX;
 }
 
 /* Idle time */
@@ -530,10 +530,10 @@ static bool fits_displaced(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	const struct aftl_block *open =
-		state_of(policy, lun)->normal.open[AFTL_KIND_DISPLACED];
+		ressd_lun_state(policy, lun)->normal.open[AFTL_KIND_DISPLACED];
 	u32 pages = AFTL_SUPER_LAYERS * geo->word_lines * AFTL_MLC_PAGES;
 
-	return aftl_policy_spare(policy, lun) ||
+	return aftl_policy_has_spare_blocks(policy, lun) ||
 	       (open && open->frontier + pages + geo->program_pages < geo->pages);
 }
 
@@ -544,22 +544,22 @@ static bool wants_reclaim(struct aftl_policy *policy, struct level *level)
 }
 
 static bool offer_move(struct aftl_policy *policy, struct aftl_block *block,
-		       struct aftl_chore *chore)
+		       struct aftl_idle_task *chore)
 {
 	struct span span = span_to_empty(policy, block);
 
-	if (!pages_to_move(policy, block))
+	if (!count_pages_to_move(policy, block))
 		return false;
-	chore->kind = AFTL_CHORE_MOVE;
+	chore->kind = AFTL_IDLE_TASK_RELOCATE;
 	chore->block = block;
 	chore->page = span.first * AFTL_REPROGRAM_BITS;
 	chore->pages = (span.begun - span.first) * AFTL_REPROGRAM_BITS;
 	return true;
 }
 
-static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_chore *chore)
+static void ressd_idle_task(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_idle_task *chore)
 {
-	struct lun_state *state = state_of(policy, lun);
+	struct lun_state *state = ressd_lun_state(policy, lun);
 	u32 i;
 
 	if (!fits_displaced(policy, lun))
@@ -589,7 +589,7 @@ static bool is_well_formed(struct aftl_policy *policy, const struct aftl_block *
 	if (block->frontier != (last ? last - 1 : 0) * layer_pages)
 		return false;
 	for (page = 0; page < media->geo->pages; page++) {
-		u16 attr = aftl_attr(media, block, page);
+		u16 attr = aftl_block_page_attr(media, block, page);
 		bool used = page / AFTL_REPROGRAM_BITS < begun &&
 			    page % AFTL_REPROGRAM_BITS < AFTL_MLC_PAGES;
 
@@ -602,7 +602,7 @@ static bool is_well_formed(struct aftl_policy *policy, const struct aftl_block *
 static bool adopt_candidate(struct aftl_policy *policy, struct level *level,
 			    struct aftl_block *block)
 {
-	struct span span = span_of(aftl_policy_geometry(policy), block);
+	struct span span = super_layer_span(aftl_policy_geometry(policy), block);
 	u32 index = block->note & NOTE_INDEX;
 	struct aftl_word_line status;
 
@@ -623,7 +623,7 @@ static bool adopt_reprogrammable(struct aftl_policy *policy, struct aftl_block *
 	    (block->note & NOTE_LEVEL) >> NOTE_LEVEL_SHIFT >= LEVELS ||
 	    !is_well_formed(policy, block))
 		return false;
-	level = level_of(policy, block);
+	level = ressd_block_level(policy, block);
 	if (block->note & NOTE_CANDIDATE)
 		return adopt_candidate(policy, level, block);
 	if (level->active)
@@ -632,25 +632,25 @@ static bool adopt_reprogrammable(struct aftl_policy *policy, struct aftl_block *
 	return true;
 }
 
-static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+static bool ressd_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
 {
 	if (is_reprogrammable(block))
 		return adopt_reprogrammable(policy, block);
 	/* Hot data has no normal blocks of its own here. */
-	if (to_ressd(policy)->reprograms && block->kind && block->kind < AFTL_ZONES)
+	if (to_ressd(policy)->reprograms && block->kind && block->kind < AFTL_HOTNESS_CLASSES)
 		return false;
 	return block->order == AFTL_ORDER_SEQUENTIAL && block->kind < KIND_REPROGRAMMABLE &&
-	       aftl_by_class_adopt(policy, lun, block);
+	       aftl_open_blocks_adopt(policy, lun, block);
 }
 
-static void closed(struct aftl_policy *policy, const struct aftl_block *block)
+static void ressd_closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct level *level;
 
-	aftl_by_class_closed(policy, block);
+	aftl_open_blocks_closed(policy, block);
 	if (!is_reprogrammable(block))
 		return;
-	level = level_of(policy, block);
+	level = ressd_block_level(policy, block);
 	if (level->active == block)
 		level->active = NULL;
 	else if (level->candidates[block->note & NOTE_INDEX] == block)
@@ -660,8 +660,8 @@ static void closed(struct aftl_policy *policy, const struct aftl_block *block)
 const struct aftl_policy_type aftl_policy_ressd = {
 	.name = "ressd",
 	.about = "updated data in word lines that are programmed again, by super layers",
-	.streams = { AFTL_ZONE_NAMES },
-	.kinds = { AFTL_ZONE_NAMES, "collected", "displaced",
+	.streams = { AFTL_HOTNESS_NAMES },
+	.kinds = { AFTL_HOTNESS_NAMES, "collected", "displaced",
 		   "reprogrammable" },
 	/* Cold, collected and displaced data, and a block for each level. */
 	.open_blocks = 3 + LEVELS,
@@ -672,14 +672,14 @@ const struct aftl_policy_type aftl_policy_ressd = {
 	.ignores_tags = true,
 	.size = sizeof(struct ressd),
 	.lun_size = sizeof(struct lun_state),
-	.params = { &aftl_zone_params, &group },
-	.create = create,
-	.adopt = adopt,
-	.closed = closed,
-	.stream = aftl_zone_of,
-	.place = place,
-	.no_room = no_room,
-	.invalidated = invalidated,
-	.copy = copy,
-	.chore = chore,
+	.params = { &aftl_hotness_params, &group },
+	.create = ressd_create,
+	.adopt = ressd_adopt,
+	.closed = ressd_closed,
+	.stream = aftl_hotness_class,
+	.place = ressd_place,
+	.out_of_blocks = ressd_out_of_blocks,
+	.invalidated = ressd_invalidated,
+	.relocate = ressd_relocate,
+	.idle_task = ressd_idle_task,
 };

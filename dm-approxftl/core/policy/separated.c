@@ -4,16 +4,16 @@
  * so it is colder than what the host writes now, and is not to be moved again with that.
  */
 #include "core/policy/policies.h"
-#include "core/policy/by-class.h"
+#include "core/policy/open-blocks.h"
 
 enum { FRESH, MOVED };
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int separated_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
 	u32 kind = need->cause == AFTL_CAUSE_HOST ? FRESH : MOVED;
 
-	return aftl_by_class_place(policy, lun, need, kind, placement);
+	return aftl_open_blocks_place(policy, lun, need, kind, placement);
 }
 
 const struct aftl_policy_type aftl_policy_separated = {
@@ -25,6 +25,6 @@ const struct aftl_policy_type aftl_policy_separated = {
 	.two_passes = true,
 	.steady = true,
 	.ignores_tags = true,
-	AFTL_BY_CLASS_METHODS,
-	.place = place,
+	AFTL_OPEN_BLOCKS_METHODS,
+	.place = separated_place,
 };

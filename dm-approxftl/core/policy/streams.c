@@ -5,14 +5,14 @@
  * time, as the kernel has it for block devices.
  */
 #include "core/policy/policies.h"
-#include "core/policy/by-class.h"
+#include "core/policy/open-blocks.h"
 
 #define IDS 7
 
 #define NAMES "unhinted", "id_1", "id_2", "id_3", "id_4", "id_5", "id_6", "id_7"
 
 /* Ids that are too large share streams. */
-static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
+static u32 streams_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	u32 id = write->hint.stream ? write->hint.stream : write->hint.life;
 
@@ -20,14 +20,14 @@ static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
 	return id ? (id - 1) % IDS + 1 : 0;
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int streams_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
-	return aftl_by_class_place(policy, lun, need, need->stream, placement);
+	return aftl_open_blocks_place(policy, lun, need, need->stream, placement);
 }
 
 /* A block has data of one stream. */
-static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
+static bool streams_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *stream)
 {
 	(void)policy;
 	(void)class;
@@ -45,8 +45,8 @@ const struct aftl_policy_type aftl_policy_streams = {
 	.reserve = 1,
 	.copy_passes = 1,
 	.ignores_tags = true,
-	AFTL_BY_CLASS_METHODS,
-	.stream = stream,
-	.place = place,
-	.copy = copy,
+	AFTL_OPEN_BLOCKS_METHODS,
+	.stream = streams_stream,
+	.place = streams_place,
+	.relocate = streams_relocate,
 };

@@ -4,28 +4,28 @@
  * collected data apart.
  */
 #include "core/policy/policies.h"
-#include "core/policy/by-class.h"
-#include "core/policy/by-zone.h"
+#include "core/policy/open-blocks.h"
+#include "core/policy/hotness.h"
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int tlc_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
 	u32 kind = need->cause == AFTL_CAUSE_HOST ? need->stream : AFTL_KIND_COLLECTED;
 
-	return aftl_by_class_place(policy, lun, need, kind, placement);
+	return aftl_open_blocks_place(policy, lun, need, kind, placement);
 }
 
 const struct aftl_policy_type aftl_policy_tlc = {
 	.name = "tlc",
 	.about = "page mapping, updates apart by the age of what they replace",
-	.kinds = { AFTL_ZONE_NAMES, "collected" },
-	.streams = { AFTL_ZONE_NAMES },
-	.open_blocks = AFTL_ZONES + 1,
+	.kinds = { AFTL_HOTNESS_NAMES, "collected" },
+	.streams = { AFTL_HOTNESS_NAMES },
+	.open_blocks = AFTL_HOTNESS_CLASSES + 1,
 	.reserve = 1,
 	.two_passes = true,
 	.ignores_tags = true,
-	.params = { &aftl_zone_params },
-	AFTL_BY_CLASS_METHODS,
-	.stream = aftl_zone_of,
-	.place = place,
+	.params = { &aftl_hotness_params },
+	AFTL_OPEN_BLOCKS_METHODS,
+	.stream = aftl_hotness_class,
+	.place = tlc_place,
 };

@@ -11,7 +11,7 @@
  * come near the end of the retention budget are written once more, with margins.
  */
 #include "core/policy/policies.h"
-#include "core/policy/by-class.h"
+#include "core/policy/open-blocks.h"
 
 enum tvr_mode { TVR_BLOCK, TVR_DEVICE, TVR_TAGGED };
 
@@ -30,48 +30,48 @@ static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, true);
 /* Kinds of blocks; as stream, that of the data. */
 enum kind { WHOLE, SHORT, KINDS };
 
-static const struct own *own(const struct aftl_policy *policy)
+static const struct own *tvr_params(const struct aftl_policy *policy)
 {
 	return policy->params[0];
 }
 
 /* The core looks for old data once a day: look a day ahead. */
-static u32 hours(const struct aftl_policy *policy)
+static u32 tvr_budget_hours(const struct aftl_policy *policy)
 {
-	return (u32)div64_u64(own(policy)->tvr_retention, AFTL_HOUR_NS) - 24;
+	return (u32)div64_u64(tvr_params(policy)->tvr_retention, AFTL_HOUR_NS) - 24;
 }
 
 static bool whole_device(const struct aftl_policy *policy)
 {
-	return own(policy)->tvr_mode == TVR_DEVICE;
+	return tvr_params(policy)->tvr_mode == TVR_DEVICE;
 }
 
-static bool was_short_lived(const struct aftl_policy *policy, aftl_unit_t unit)
+static bool was_short_lived(const struct aftl_policy *policy, aftl_lpn_t lpn)
 {
-	const struct aftl_block *old = aftl_policy_old_block(policy, unit);
+	const struct aftl_block *old = aftl_policy_lpn_block(policy, lpn);
 
-	return old && aftl_policy_hours(policy) < (u64)old->first_hour + hours(policy);
+	return old && aftl_policy_age_hours(policy) < (u64)old->first_hour + tvr_budget_hours(policy);
 }
 
-static bool is_short_lived(const struct aftl_policy *policy, const struct aftl_write *write)
+static bool is_short_lived(const struct aftl_policy *policy, const struct aftl_host_write *write)
 {
-	if (own(policy)->tvr_mode == TVR_TAGGED)
+	if (tvr_params(policy)->tvr_mode == TVR_TAGGED)
 		return write->class == AFTL_APPROX;
-	return whole_device(policy) || was_short_lived(policy, write->unit);
+	return whole_device(policy) || was_short_lived(policy, write->lpn);
 }
 
 /* What is there at the start is of unknown age. */
-static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
+static u32 tvr_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	return !aftl_policy_filling(policy) && is_short_lived(policy, write) ? SHORT : WHOLE;
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int tvr_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
 	u32 kind = need->stream == SHORT ? SHORT : WHOLE;
 
-	if (aftl_by_class_place(policy, lun, need, kind, placement))
+	if (aftl_open_blocks_place(policy, lun, need, kind, placement))
 		return -ENOSPC;
 	if (kind == WHOLE)
 		return 0;
@@ -79,7 +79,7 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 	return 0;
 }
 
-static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
+static bool tvr_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *stream)
 {
 	bool keeps = whole_device(policy) && move->mode == AFTL_MODE_REDUCED &&
 		     move->cause != AFTL_CAUSE_REFRESH;
@@ -89,10 +89,10 @@ static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *
 	return move->pass == *stream;
 }
 
-static u32 retention_hours(struct aftl_policy *policy, u32 class, u32 mode)
+static u32 tvr_retention_hours(struct aftl_policy *policy, u32 class, u32 mode)
 {
 	(void)class;
-	return mode == AFTL_MODE_REDUCED ? hours(policy) : 0;
+	return mode == AFTL_MODE_REDUCED ? tvr_budget_hours(policy) : 0;
 }
 
 const struct aftl_policy_type aftl_policy_tvr = {
@@ -105,9 +105,9 @@ const struct aftl_policy_type aftl_policy_tvr = {
 	.copy_passes = KINDS,
 	.ignores_tags = true,
 	.params = { &group },
-	AFTL_BY_CLASS_METHODS,
-	.stream = stream,
-	.place = place,
-	.copy = copy,
-	.retention_hours = retention_hours,
+	AFTL_OPEN_BLOCKS_METHODS,
+	.stream = tvr_stream,
+	.place = tvr_place,
+	.relocate = tvr_relocate,
+	.retention_hours = tvr_retention_hours,
 };

@@ -4,15 +4,15 @@
  * condition, and learns nothing.
  */
 #include "core/policy/policies.h"
-#include "core/policy/by-class.h"
-#include "core/policy/by-layer.h"
+#include "core/policy/open-blocks.h"
+#include "core/policy/layer-params.h"
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int vertftl_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
-	int ret = aftl_by_class_place(policy, lun, need, AFTL_PRECISE, placement);
+	int ret = aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
 
-	placement->ispp.final_mv = aftl_careful_mv(policy, placement->page);
+	placement->ispp.final_mv = aftl_vertftl_final_mv(policy, placement->page);
 	return ret;
 }
 
@@ -23,6 +23,6 @@ const struct aftl_policy_type aftl_policy_vertftl = {
 	.open_blocks = 1,
 	.reserve = 1,
 	.ignores_tags = true,
-	AFTL_BY_CLASS_METHODS,
-	.place = place,
+	AFTL_OPEN_BLOCKS_METHODS,
+	.place = vertftl_place,
 };

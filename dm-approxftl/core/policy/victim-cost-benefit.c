@@ -6,29 +6,29 @@
  * A. Kawaguchi, S. Nishioka, H. Motoda, "A Flash-Memory Based File System", USENIX 1995.
  * The age here is that of the block since it was opened.
  */
-#include "core/policy/victims.h"
+#include "core/policy/victim-rules.h"
 
-static u64 gain(const struct aftl_closed *closed, const struct aftl_block *block)
+static u64 cost_benefit_gain(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
 {
-	u32 slots = aftl_policy_geometry(closed->policy)->block_slots;
-	u64 age = min_t(u64, aftl_closed_age(closed, block) >> 16, U32_MAX) + 1;
+	u32 slots = aftl_policy_geometry(closed->policy)->block_ppns;
+	u64 age = min_t(u64, aftl_victim_age_ns(closed, block) >> 16, U32_MAX) + 1;
 
 	return div64_u64(age * (slots - block->valid), 2ULL * max(block->valid, 1U));
 }
 
-static struct aftl_block *choose(struct aftl_policy *policy __maybe_unused,
-				 const struct aftl_closed *closed)
+static struct aftl_block *cost_benefit_victim(struct aftl_policy *policy __maybe_unused,
+				 const struct aftl_victim_candidates *closed)
 {
 	struct aftl_block *block = NULL;
 	struct aftl_block *best = NULL;
 
-	while ((block = aftl_closed_next(closed, block))) {
+	while ((block = aftl_victim_candidates_next(closed, block))) {
 		if (!block->valid)
 			return block;
-		if (!best || gain(closed, block) > gain(closed, best))
+		if (!best || cost_benefit_gain(closed, block) > cost_benefit_gain(closed, best))
 			best = block;
 	}
 	return best;
 }
 
-const struct aftl_victim_rule aftl_victim_cost_benefit = { .victim = choose };
+const struct aftl_victim_rule aftl_victim_cost_benefit = { .select_victim = cost_benefit_victim };

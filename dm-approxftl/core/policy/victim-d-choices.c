@@ -6,7 +6,7 @@
  * Flash-Based Solid State Drives", SIGMETRICS 2013. A draw that may not be collected, an
  * open or a full block, counts as a draw.
  */
-#include "core/policy/victims.h"
+#include "core/policy/victim-rules.h"
 
 #define PARAMS(PARAM)								\
 	PARAM(victim_choices, COUNT, 1, 1024, 8,				\
@@ -16,15 +16,15 @@ AFTL_PARAM_TABLE(own, PARAMS);
 
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, true);
 
-static struct aftl_block *choose(struct aftl_policy *policy __maybe_unused,
-				 const struct aftl_closed *closed)
+static struct aftl_block *d_choices_victim(struct aftl_policy *policy __maybe_unused,
+				 const struct aftl_victim_candidates *closed)
 {
 	const struct own *own = closed->params;
 	struct aftl_block *best = NULL;
 	u64 i;
 
 	for (i = 0; i < own->victim_choices; i++) {
-		struct aftl_block *block = aftl_closed_draw(closed, (u32)i);
+		struct aftl_block *block = aftl_victim_candidates_draw(closed, (u32)i);
 
 		if (block && (!best || block->valid < best->valid))
 			best = block;
@@ -32,4 +32,4 @@ static struct aftl_block *choose(struct aftl_policy *policy __maybe_unused,
 	return best;
 }
 
-const struct aftl_victim_rule aftl_victim_d_choices = { .victim = choose, .params = &group };
+const struct aftl_victim_rule aftl_victim_d_choices = { .select_victim = d_choices_victim, .params = &group };

@@ -2,18 +2,18 @@
 /*
  * First in, first out: the oldest block, whatever is in it, as a log that wraps around.
  */
-#include "core/policy/victims.h"
+#include "core/policy/victim-rules.h"
 
-static struct aftl_block *choose(struct aftl_policy *policy __maybe_unused,
-				 const struct aftl_closed *closed)
+static struct aftl_block *fifo_victim(struct aftl_policy *policy __maybe_unused,
+				 const struct aftl_victim_candidates *closed)
 {
 	struct aftl_block *block = NULL;
 	struct aftl_block *oldest = NULL;
 
-	while ((block = aftl_closed_next(closed, block)))
+	while ((block = aftl_victim_candidates_next(closed, block)))
 		if (!oldest || block->opened_ns < oldest->opened_ns)
 			oldest = block;
 	return oldest;
 }
 
-const struct aftl_victim_rule aftl_victim_fifo = { .victim = choose };
+const struct aftl_victim_rule aftl_victim_fifo = { .select_victim = fifo_victim };

@@ -5,7 +5,7 @@
  * X.-Y. Hu, E. Eleftheriou, R. Haas, I. Iliadis, R. Pletka, "Write Amplification Analysis
  * in Flash-Based Solid State Drives", SYSTOR 2009.
  */
-#include "core/policy/victims.h"
+#include "core/policy/victim-rules.h"
 
 #define WINDOW_MAX 64
 
@@ -23,7 +23,7 @@ struct window {
 	struct aftl_block *oldest[WINDOW_MAX];
 };
 
-static void offer(struct window *window, struct aftl_block *block)
+static void window_offer_block(struct window *window, struct aftl_block *block)
 {
 	u32 i = window->count;
 
@@ -36,8 +36,8 @@ static void offer(struct window *window, struct aftl_block *block)
 	window->oldest[i] = block;
 }
 
-static struct aftl_block *choose(struct aftl_policy *policy __maybe_unused,
-				 const struct aftl_closed *closed)
+static struct aftl_block *windowed_victim(struct aftl_policy *policy __maybe_unused,
+				 const struct aftl_victim_candidates *closed)
 {
 	const struct own *own = closed->params;
 	struct window window = { .most = (u32)own->victim_window };
@@ -45,12 +45,12 @@ static struct aftl_block *choose(struct aftl_policy *policy __maybe_unused,
 	struct aftl_block *best = NULL;
 	u32 i;
 
-	while ((block = aftl_closed_next(closed, block)))
-		offer(&window, block);
+	while ((block = aftl_victim_candidates_next(closed, block)))
+		window_offer_block(&window, block);
 	for (i = 0; i < window.count; i++)
 		if (!best || window.oldest[i]->valid < best->valid)
 			best = window.oldest[i];
 	return best;
 }
 
-const struct aftl_victim_rule aftl_victim_windowed = { .victim = choose, .params = &group };
+const struct aftl_victim_rule aftl_victim_windowed = { .select_victim = windowed_victim, .params = &group };

@@ -4,19 +4,19 @@
  * its own, which are erased with a lower voltage.
  */
 #include "core/policy/policies.h"
-#include "core/policy/by-class.h"
+#include "core/policy/open-blocks.h"
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+static int vth_b_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
 		 struct aftl_placement *placement)
 {
-	int ret = aftl_by_class_place(policy, lun, need, need->class, placement);
+	int ret = aftl_open_blocks_place(policy, lun, need, need->class, placement);
 
 	if (need->class == AFTL_APPROX)
 		placement->mode = AFTL_MODE_REDUCED;
 	return ret;
 }
 
-static bool gentle(struct aftl_policy *policy, const struct aftl_block *block)
+static bool vth_b_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	(void)policy;
 	return block->kind == AFTL_APPROX && block->approx_only;
@@ -28,7 +28,7 @@ const struct aftl_policy_type aftl_policy_vth_b = {
 	.kinds = { "precise", "approximate" },
 	.open_blocks = 2,
 	.reserve = 2,
-	AFTL_BY_CLASS_METHODS,
-	.place = place,
-	.gentle = gentle,
+	AFTL_OPEN_BLOCKS_METHODS,
+	.place = vth_b_place,
+	.shallow_erase = vth_b_shallow_erase,
 };

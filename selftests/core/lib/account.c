@@ -4,7 +4,7 @@
 
 #include "account.h"
 #include "core/base/table-lookup.h"
-#include "core/flash/layers.h"
+#include "core/nand/layer-variation.h"
 
 /* The profile demo's standard program, to which its other modes are in proportion. */
 #define DEMO_NS 700000
@@ -240,8 +240,8 @@ static u32 margins_kept(const struct aftl_config *config)
 static u64 later_rate(const struct account *account, const struct aftl_placement *place, u16 attr)
 {
 	struct aftl *ftl = account->ftl;
-	u16 *at = aftl_attr_at(&ftl->media,
-			       aftl_device_page(&ftl->media, place->block, place->page));
+	u16 *at = aftl_page_attr_at(&ftl->media,
+			       aftl_block_device_page(&ftl->media, place->block, place->page));
 	u32 erases = place->block->erases;
 	u16 kept = *at;
 	u64 rate;
@@ -285,13 +285,13 @@ static u64 by_place(const struct account *account, u64 ns, u32 mode, u32 page)
 
 static u64 by_wear(const struct account *account, u64 ns, u32 erases)
 {
-	struct aftl_point at;
+	struct aftl_axis_point at;
 	u64 before;
 	u64 after;
 
 	if (!config_of(account)->wear_times)
 		return ns;
-	at = aftl_find_point(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
+	at = aftl_axis_position(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
 	before = aftl_tvr_program_wear_q16[at.index];
 	after = aftl_tvr_program_wear_q16[at.index + 1];
 	return ns * (before * (65536 - at.fraction) + after * at.fraction) >> 32;
@@ -349,7 +349,7 @@ static bool must_overshoot(const struct account *account, const struct aftl_plac
 {
 	bool guarded = place->mode == AFTL_MODE_NORMAL || place->mode == AFTL_MODE_FOLLOWER;
 	u32 mv = given_up_mv(&place->ispp);
-	struct aftl_outcome shown;
+	struct aftl_program_result shown;
 
 	if (default_steps(&place->ispp))
 		return false;
@@ -395,7 +395,7 @@ static void check_steps(struct account *account, const struct aftl_placement *pl
 	    fewer_bits(place->mode))
 		complain(account, "mode %u takes steps of %u mV, %u fewer verifies", place->mode,
 			 given_up_mv(&place->ispp), place->ispp.skip);
-	if (must_overshoot(account, place) && !aftl_page_overshot(attr))
+	if (must_overshoot(account, place) && !aftl_page_overprogrammed(attr))
 		complain(account, "steps of %u mV, %u fewer verifies, in mode %u do not overshoot",
 			 given_up_mv(&place->ispp), place->ispp.skip, place->mode);
 }
@@ -530,7 +530,7 @@ static void check_program(struct account *account, const struct aftl_array_event
 	const struct aftl_placement *place = &account->ftl->luns[event->lun].work.placement;
 	const struct account_page *page = page_at(account, event->block, event->page);
 	const struct aftl_media *media = &account->ftl->media;
-	u16 attr = aftl_attr(media, &media->blocks[event->block], event->page);
+	u16 attr = aftl_block_page_attr(media, &media->blocks[event->block], event->page);
 	struct command command = { place, aftl_page_class(attr), page->turn != 0 };
 	struct account_block *mine = block_at(account, event->block);
 	u64 least = at_least(least_program_ns(account, &command));
@@ -561,7 +561,7 @@ static void check_program(struct account *account, const struct aftl_array_event
 static u64 worn_erase_ns(const struct account *account, u32 erases)
 {
 	u64 ns = config_of(account)->erase;
-	struct aftl_point at = aftl_find_point(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
+	struct aftl_axis_point at = aftl_axis_position(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
 	u64 before = aftl_tvr_erase_ns[0][at.index] + aftl_tvr_erase_ns[1][at.index];
 	u64 after = aftl_tvr_erase_ns[0][at.index + 1] + aftl_tvr_erase_ns[1][at.index + 1];
 	u64 new = aftl_tvr_erase_ns[0][0] + aftl_tvr_erase_ns[1][0];
@@ -602,9 +602,9 @@ void account_gentle(struct account *account, const struct aftl_block *block, boo
 	block_at(account, aftl_block_index(&account->ftl->media, block))->gentle = gentle;
 }
 
-void account_erased(struct account *account, aftl_slot_t first)
+void account_erased(struct account *account, aftl_ppn_t first)
 {
-	u32 number = from_slot(first) / account->ftl->geo.block_slots;
+	u32 number = from_ppn(first) / account->ftl->geo.block_ppns;
 	const struct aftl_block *block = &account->ftl->media.blocks[number];
 	struct account_block *mine = block_at(account, number);
 
@@ -638,13 +638,13 @@ static bool is_relaxed(u16 attr)
 static u16 as_usual(u16 attr)
 {
 	return aftl_page_attr(aftl_page_class(attr), AFTL_MODE_NORMAL, 0) |
-	       (attr & AFTL_PAGE_OVERSHOT);
+	       (attr & AFTL_PAGE_OVERPROGRAMMED);
 }
 
 static u64 rate_as(const struct account *account, u32 block, u32 page, u16 attr)
 {
 	struct aftl *ftl = account->ftl;
-	u16 *at = aftl_attr_at(&ftl->media, block * ftl->geo.pages + page);
+	u16 *at = aftl_page_attr_at(&ftl->media, block * ftl->geo.pages + page);
 	u16 kept = *at;
 	u64 rate;
 
@@ -657,13 +657,13 @@ static u64 rate_as(const struct account *account, u32 block, u32 page, u16 attr)
 static u32 errors_as(const struct account *account, u32 block, u32 page, u16 attr)
 {
 	struct aftl *ftl = account->ftl;
-	aftl_slot_t slot = aftl_page_slot(&ftl->media, &ftl->media.blocks[block], page);
-	u16 *at = aftl_attr_at(&ftl->media, block * ftl->geo.pages + page);
+	aftl_ppn_t ppn = aftl_page_ppn(&ftl->media, &ftl->media.blocks[block], page);
+	u16 *at = aftl_page_attr_at(&ftl->media, block * ftl->geo.pages + page);
 	u16 kept = *at;
 	u32 errors;
 
 	*at = attr;
-	errors = aftl_cell_read(&ftl->cell, slot, aftl_hours(ftl)).raw;
+	errors = aftl_cell_read(&ftl->cell, ppn, aftl_hours(ftl)).raw;
 	*at = kept;
 	return errors;
 }
@@ -678,7 +678,7 @@ static void check_errors(struct account *account, u32 block, u32 page, u16 attr)
 		complain(account, "mode %u, class %u: %llu errors in 2^40, not %llu",
 			 aftl_page_mode(attr), aftl_page_class(attr), (unsigned long long)relaxed,
 			 (unsigned long long)usual);
-	if (!aftl_page_again(attr) && aftl_has_origins(&account->ftl->media) &&
+	if (!aftl_page_reprograms(attr) && aftl_models_errors(&account->ftl->media) &&
 	    errors_as(account, block, page, attr) < errors_as(account, block, page, as_usual(attr)))
 		complain(account, "mode %u, class %u has fewer errors than the usual one",
 			 aftl_page_mode(attr), aftl_page_class(attr));
@@ -758,7 +758,7 @@ static void check_read(struct account *account, const struct aftl_array_event *e
 {
 	const struct aftl_config *config = config_of(account);
 	const struct aftl_geometry *geo = &account->ftl->geo;
-	u16 attr = *aftl_attr_at(&account->ftl->media, event->block * geo->pages + event->page);
+	u16 attr = *aftl_page_attr_at(&account->ftl->media, event->block * geo->pages + event->page);
 	struct aftl_block *block = &account->ftl->media.blocks[event->block];
 	u32 reads = block->reads;
 	u64 least;

@@ -66,7 +66,7 @@ void account_event(struct account *account, const struct aftl_array_event *event
 void account_gentle(struct account *account, const struct aftl_block *block, bool gentle);
 
 /* For the erase() of a host: the erase of the block of slot @first is over. */
-void account_erased(struct account *account, aftl_slot_t first);
+void account_erased(struct account *account, aftl_ppn_t first);
 
 /* Nothing is under way: are the device's sums what they must be at least? */
 void account_sums(struct account *account);

@@ -27,56 +27,56 @@ static void on_submitted(struct test_listener *listener, struct test_request *re
 }
 
 static void on_accept(struct test_listener *listener, struct test_request *request,
-		      aftl_unit_t unit, u32 tag)
+		      aftl_lpn_t lpn, u32 tag)
 {
 	struct brute_model *model = model_of(listener);
 
 	model->tags[tag] = (struct brute_tag){
-		.unit = from_unit(unit),
+		.unit = from_lpn(lpn),
 		.order = ++model->orders,
 		.class = request->request.class,
 		.level = request->request.level,
 	};
-	model->units[from_unit(unit)].order = model->orders;
+	model->units[from_lpn(lpn)].order = model->orders;
 }
 
-static void on_program(struct test_listener *listener, u32 tag, aftl_unit_t unit,
-		       aftl_slot_t slot)
+static void on_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
+		       aftl_ppn_t ppn)
 {
 	struct brute_model *model = model_of(listener);
 	const struct brute_tag *mine = &model->tags[tag];
-	struct brute_unit *known = &model->units[from_unit(unit)];
+	struct brute_unit *known = &model->units[from_lpn(lpn)];
 
 	model->slots_used++;
-	model->slot_unit[from_slot(slot)] = from_unit(unit);
-	model->slot_told[from_slot(slot)] = true;
+	model->slot_unit[from_ppn(ppn)] = from_lpn(lpn);
+	model->slot_told[from_ppn(ppn)] = true;
 	if (mine->order < known->slot_order)
 		return;
-	known->slot = from_slot(slot);
+	known->slot = from_ppn(ppn);
 	known->slot_order = mine->order;
 	known->class = mine->class;
 	known->level = mine->level;
 }
 
-static void on_copy(struct test_listener *listener, aftl_unit_t unit, aftl_slot_t from,
-		    aftl_slot_t to)
+static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
+		    aftl_ppn_t to)
 {
 	struct brute_model *model = model_of(listener);
-	struct brute_unit *known = &model->units[from_unit(unit)];
+	struct brute_unit *known = &model->units[from_lpn(lpn)];
 
 	model->slots_used++;
-	model->slot_unit[from_slot(to)] = from_unit(unit);
-	model->slot_told[from_slot(to)] = true;
-	if (known->slot == from_slot(from))
-		known->slot = from_slot(to);
+	model->slot_unit[from_ppn(to)] = from_lpn(lpn);
+	model->slot_told[from_ppn(to)] = true;
+	if (known->slot == from_ppn(from))
+		known->slot = from_ppn(to);
 }
 
 /* Of sheets of the map no bytes are told: the one that was programmed last is the valid one. */
 static void program_sheet(struct brute_model *model, u32 slot)
 {
 	const struct aftl_media *media = aftl_media(model->device->ftl);
-	u32 unit = from_unit(aftl_unit_at(media, to_slot(slot)));
-	bool sheet = unit >= media->geo->units && unit - media->geo->units < media->geo->sheets;
+	u32 unit = from_lpn(aftl_ppn_lpn(media, to_ppn(slot)));
+	bool sheet = unit >= media->geo->units && unit - media->geo->units < media->geo->trans_pages;
 
 	model->slot_unit[slot] = sheet ? unit : U32_MAX;
 	if (!sheet)
@@ -86,15 +86,15 @@ static void program_sheet(struct brute_model *model, u32 slot)
 }
 
 /* What nobody has told about is padding, whatever was there before. */
-static void on_programmed(struct test_listener *listener, aftl_slot_t first)
+static void on_programmed(struct test_listener *listener, aftl_ppn_t first)
 {
 	struct brute_model *model = model_of(listener);
 	const struct aftl_media *media = aftl_media(model->device->ftl);
-	u32 slot = from_slot(first);
+	u32 slot = from_ppn(first);
 	u32 end = slot + media->geo->page_units;
 
 	/* With a pass yet to come it is none yet. */
-	model->pages_programmed += !aftl_page_foggy(aftl_slot_attr(media, to_slot(slot)));
+	model->pages_programmed += !aftl_page_foggy(aftl_ppn_attr(media, to_ppn(slot)));
 	for (; slot < end; slot++) {
 		if (!model->slot_told[slot])
 			program_sheet(model, slot);
@@ -102,32 +102,32 @@ static void on_programmed(struct test_listener *listener, aftl_slot_t first)
 	}
 }
 
-static void on_erase(struct test_listener *listener, aftl_slot_t first, u32 slots)
+static void on_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
 	struct brute_model *model = model_of(listener);
 
-	memset(&model->slot_unit[from_slot(first)], 0xff, slots * sizeof(u32));
+	memset(&model->slot_unit[from_ppn(first)], 0xff, slots * sizeof(u32));
 }
 
 static void compare_unit(struct brute_model *model, u32 index)
 {
 	struct brute_unit *unit = &model->units[index];
-	aftl_slot_t slot;
+	aftl_ppn_t ppn;
 	u32 class = AFTL_PRECISE;
 
-	slot = aftl_lookup(model->device->ftl, to_unit(index), &class);
-	CHECK_MSG(from_slot(slot) == unit->slot, "unit %u is in slot %x, not %x", index,
-		  from_slot(slot), unit->slot);
+	ppn = aftl_lookup(model->device->ftl, to_lpn(index), &class);
+	CHECK_MSG(from_ppn(ppn) == unit->slot, "unit %u is in slot %x, not %x", index,
+		  from_ppn(ppn), unit->slot);
 	if (unit->slot == U32_MAX)
 		return;
 	CHECK_MSG(class == unit->class || unit->class == AFTL_APPROX,
 		  "unit %u became approximate", index);
-	CHECK_MSG(aftl_unit_level(model->device->ftl, to_unit(index)) ==
+	CHECK_MSG(aftl_lpn_level(model->device->ftl, to_lpn(index)) ==
 			  (class == AFTL_APPROX ? max_t(u32, unit->level, 1) : 0),
 		  "unit %u has another level than %u", index, unit->level);
 	unit->class = class;
-	model->block_valid[unit->slot / aftl_geometry(model->device->ftl)->block_slots]++;
-	model->block_approx[unit->slot / aftl_geometry(model->device->ftl)->block_slots] +=
+	model->block_valid[unit->slot / aftl_geometry(model->device->ftl)->block_ppns]++;
+	model->block_approx[unit->slot / aftl_geometry(model->device->ftl)->block_ppns] +=
 		class == AFTL_APPROX;
 }
 
@@ -136,7 +136,7 @@ static void compare_sheet(struct brute_model *model, u32 index)
 	u32 slot = model->units[index].slot;
 
 	if (slot != U32_MAX)
-		model->block_valid[slot / aftl_geometry(model->device->ftl)->block_slots]++;
+		model->block_valid[slot / aftl_geometry(model->device->ftl)->block_ppns]++;
 }
 
 static void compare_slot(struct brute_model *model, u32 slot)
@@ -145,10 +145,10 @@ static void compare_slot(struct brute_model *model, u32 slot)
 	u32 unit = model->slot_unit[slot];
 	bool valid = unit != U32_MAX && model->units[unit].slot == slot;
 
-	CHECK_MSG(aftl_slot_valid(media, to_slot(slot)) == valid, "slot %u is %svalid", slot,
+	CHECK_MSG(aftl_ppn_valid(media, to_ppn(slot)) == valid, "slot %u is %svalid", slot,
 		  valid ? "in" : "");
 	if (unit != U32_MAX)
-		CHECK_EQ(from_unit(aftl_unit_at(media, to_slot(slot))), unit);
+		CHECK_EQ(from_lpn(aftl_ppn_lpn(media, to_ppn(slot))), unit);
 }
 
 static void compare_block(struct brute_model *model, u32 index)
@@ -179,9 +179,9 @@ void brute_compare(struct brute_model *model)
 	memset(model->block_approx, 0, geo->blocks * sizeof(u32));
 	for (i = 0; i < geo->units; i++)
 		compare_unit(model, i);
-	for (i = geo->units; i < geo->units + geo->sheets; i++)
+	for (i = geo->units; i < geo->units + geo->trans_pages; i++)
 		compare_sheet(model, i);
-	for (i = 0; i < geo->slots; i++)
+	for (i = 0; i < geo->ppns; i++)
 		compare_slot(model, i);
 	for (i = 0; i < geo->blocks; i++)
 		compare_block(model, i);
@@ -220,15 +220,15 @@ void brute_open(struct brute_model *model, struct test_device *device)
 			.erase = on_erase,
 		},
 		.device = device,
-		.units = zeroed(geo->units + geo->sheets, sizeof(*model->units)),
-		.tags = zeroed(aftl_tags(device->ftl), sizeof(*model->tags)),
-		.slot_unit = zeroed(geo->slots, sizeof(u32)),
-		.slot_told = zeroed(geo->slots, sizeof(bool)),
+		.units = zeroed(geo->units + geo->trans_pages, sizeof(*model->units)),
+		.tags = zeroed(aftl_tag_count(device->ftl), sizeof(*model->tags)),
+		.slot_unit = zeroed(geo->ppns, sizeof(u32)),
+		.slot_told = zeroed(geo->ppns, sizeof(bool)),
 		.block_valid = zeroed(geo->blocks, sizeof(u32)),
 		.block_approx = zeroed(geo->blocks, sizeof(u32)),
 	};
-	memset(model->slot_unit, 0xff, geo->slots * sizeof(u32));
-	for (i = 0; i < geo->units + geo->sheets; i++)
+	memset(model->slot_unit, 0xff, geo->ppns * sizeof(u32));
+	for (i = 0; i < geo->units + geo->trans_pages; i++)
 		model->units[i].slot = U32_MAX;
 	device->level = AFTL_LEVELS;
 	test_device_listen(device, &model->listener);

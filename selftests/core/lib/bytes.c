@@ -34,15 +34,15 @@ static int read_bytes(void *host, void *data, size_t size)
 	return 0;
 }
 
-struct aftl_sink test_bytes_sink(struct test_bytes *bytes)
+struct aftl_snapshot_sink test_bytes_sink(struct test_bytes *bytes)
 {
-	return (struct aftl_sink){ write_bytes, bytes };
+	return (struct aftl_snapshot_sink){ write_bytes, bytes };
 }
 
-struct aftl_source_stream test_bytes_source(struct test_bytes *bytes)
+struct aftl_snapshot_source test_bytes_source(struct test_bytes *bytes)
 {
 	bytes->at = 0;
-	return (struct aftl_source_stream){ read_bytes, bytes };
+	return (struct aftl_snapshot_source){ read_bytes, bytes };
 }
 
 void test_bytes_free(struct test_bytes *bytes)

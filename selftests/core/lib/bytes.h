@@ -5,7 +5,7 @@
 #ifndef BYTES_H
 #define BYTES_H
 
-#include "core/keep/snapshot.h"
+#include "core/persist/snapshot.h"
 
 /**
  * struct test_bytes - bytes written so far
@@ -20,10 +20,10 @@ struct test_bytes {
 	size_t limit;
 };
 
-struct aftl_sink test_bytes_sink(struct test_bytes *bytes);
+struct aftl_snapshot_sink test_bytes_sink(struct test_bytes *bytes);
 
 /* Reads from the start; -EIO past the end. */
-struct aftl_source_stream test_bytes_source(struct test_bytes *bytes);
+struct aftl_snapshot_source test_bytes_source(struct test_bytes *bytes);
 
 void test_bytes_free(struct test_bytes *bytes);
 

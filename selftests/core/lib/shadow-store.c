@@ -42,7 +42,7 @@ struct shadow_unit {
 	u32 given_up;
 	u32 best;
 	u32 shown;
-	u16 lineage;
+	u16 generation;
 	u32 flips;
 };
 
@@ -61,7 +61,7 @@ static struct shadow_store *store_of(struct test_listener *listener)
 
 static u64 pattern(u32 unit, u32 stamp, u32 word)
 {
-	return aftl_mix2((u64)stamp << 32 | unit, word);
+	return aftl_hash64_pair((u64)stamp << 32 | unit, word);
 }
 
 static u64 *tag_words(struct shadow_store *store, u32 tag)
@@ -71,7 +71,7 @@ static u64 *tag_words(struct shadow_store *store, u32 tag)
 
 static u64 *slot_words(struct shadow_store *store, u32 slot)
 {
-	return tag_words(store, aftl_tags(store->device->ftl) + slot);
+	return tag_words(store, aftl_tag_count(store->device->ftl) + slot);
 }
 
 static void fill_pattern(u64 *words, u32 count, u32 unit, u32 stamp)
@@ -83,19 +83,19 @@ static void fill_pattern(u64 *words, u32 count, u32 unit, u32 stamp)
 }
 
 static void on_accept(struct test_listener *listener, struct test_request *request,
-		      aftl_unit_t unit, u32 tag)
+		      aftl_lpn_t lpn, u32 tag)
 {
 	struct shadow_store *store = store_of(listener);
 	struct shadow_tag *mine = &store->tags[tag];
-	u32 index = from_unit(unit) - request->request.unit;
+	u32 index = from_lpn(lpn) - request->request.unit;
 
-	if (!CHECK_MSG(tag < aftl_tags(store->device->ftl), "tag %u is too large", tag))
+	if (!CHECK_MSG(tag < aftl_tag_count(store->device->ftl), "tag %u is too large", tag))
 		return;
 	CHECK_MSG(!mine->live, "tag %u is accepted twice", tag);
-	CHECK_MSG(index < request->request.units, "unit %u is not in the request", from_unit(unit));
+	CHECK_MSG(index < request->request.units, "unit %u is not in the request", from_lpn(lpn));
 	*mine = (struct shadow_tag){
 		.live = true,
-		.unit = from_unit(unit),
+		.unit = from_lpn(lpn),
 		.stamp = ++store->stamps,
 		.class = request->request.class,
 	};
@@ -117,7 +117,7 @@ static bool may_program(struct shadow_store *store, u32 slot)
 
 	if (!store->slots[slot].programmed)
 		return true;
-	return aftl_slot_block(media, to_slot(slot))->order == AFTL_ORDER_SUPER_LAYER &&
+	return aftl_ppn_block(media, to_ppn(slot))->order == AFTL_ORDER_SUPER_LAYER &&
 	       is_dead(store, slot);
 }
 
@@ -158,11 +158,11 @@ static bool has_died(struct shadow_store *store, u32 slot)
 {
 	const struct aftl_media *media = aftl_media(store->device->ftl);
 
-	return aftl_slot_block(media, to_slot(slot))->state == AFTL_BLOCK_BAD;
+	return aftl_ppn_block(media, to_ppn(slot))->state == AFTL_BLOCK_BAD;
 }
 
-static void on_program(struct test_listener *listener, u32 tag, aftl_unit_t unit,
-		       aftl_slot_t slot)
+static void on_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
+		       aftl_ppn_t ppn)
 {
 	struct shadow_store *store = store_of(listener);
 	struct shadow_tag *mine = &store->tags[tag];
@@ -170,10 +170,10 @@ static void on_program(struct test_listener *listener, u32 tag, aftl_unit_t unit
 	CHECK_MSG(mine->live, "tag %u is programmed after its release", tag);
 	CHECK_MSG(!mine->programmed || has_died(store, mine->slot), "tag %u is programmed twice",
 		  tag);
-	CHECK_EQ(from_unit(unit), mine->unit);
+	CHECK_EQ(from_lpn(lpn), mine->unit);
 	mine->programmed = true;
-	mine->slot = from_slot(slot);
-	put_slot(store, from_slot(slot), mine->unit, mine->stamp, mine->class,
+	mine->slot = from_ppn(ppn);
+	put_slot(store, from_ppn(ppn), mine->unit, mine->stamp, mine->class,
 		 tag_words(store, tag));
 }
 
@@ -183,7 +183,7 @@ static bool has_successor(struct shadow_store *store, const struct shadow_tag *t
 
 	if (store->units[tag->unit].zero > tag->stamp)
 		return true;
-	for (i = 0; i < aftl_tags(store->device->ftl); i++)
+	for (i = 0; i < aftl_tag_count(store->device->ftl); i++)
 		if (store->tags[i].live && store->tags[i].unit == tag->unit &&
 		    store->tags[i].stamp > tag->stamp)
 			return true;
@@ -215,16 +215,16 @@ static void on_release(struct test_listener *listener, u32 tag)
 	*tag_words(store, tag) = POISON;
 }
 
-static void on_copy(struct test_listener *listener, aftl_unit_t unit, aftl_slot_t from,
-		    aftl_slot_t to)
+static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
+		    aftl_ppn_t to)
 {
 	struct shadow_store *store = store_of(listener);
-	const struct shadow_slot *source = &store->slots[from_slot(from)];
+	const struct shadow_slot *source = &store->slots[from_ppn(from)];
 
-	CHECK_MSG(source->programmed, "slot %u is copied after its erase", from_slot(from));
-	CHECK_EQ(source->unit, from_unit(unit));
-	put_slot(store, from_slot(to), source->unit, source->stamp, source->class,
-		 slot_words(store, from_slot(from)));
+	CHECK_MSG(source->programmed, "slot %u is copied after its erase", from_ppn(from));
+	CHECK_EQ(source->unit, from_lpn(lpn));
+	put_slot(store, from_ppn(to), source->unit, source->stamp, source->class,
+		 slot_words(store, from_ppn(from)));
 }
 
 static void erase_slot(struct shadow_store *store, u32 slot)
@@ -241,15 +241,15 @@ static void erase_slot(struct shadow_store *store, u32 slot)
 	*slot_words(store, slot) = POISON;
 }
 
-static void on_erase(struct test_listener *listener, aftl_slot_t first, u32 slots)
+static void on_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
 	struct shadow_store *store = store_of(listener);
 	u32 i;
 
-	CHECK_EQ(slots, aftl_geometry(store->device->ftl)->block_slots);
-	CHECK_EQ(from_slot(first) % slots, 0);
+	CHECK_EQ(slots, aftl_geometry(store->device->ftl)->block_ppns);
+	CHECK_EQ(from_ppn(first) % slots, 0);
 	for (i = 0; i < slots; i++)
-		erase_slot(store, from_slot(first) + i);
+		erase_slot(store, from_ppn(first) + i);
 }
 
 /* A read that was under way when its unit's newest write was given up sees what was before. */
@@ -271,13 +271,13 @@ static u32 flip_bits(struct shadow_store *store, const struct aftl_read *read)
 	u32 i;
 
 	for (i = 0; i < read->flips; i++) {
-		u32 at = aftl_flip_position(cell, read->unit, read->lineage, i);
+		u32 at = aftl_flip_position(cell, read->lpn, read->generation, i);
 
 		store->scratch[at / 64] ^= 1ULL << at % 64;
 	}
 	for (i = 0; i < store->words; i++)
 		differing += __builtin_popcountll(store->scratch[i] ^ slot_words(store,
-							from_slot(read->slot))[i]);
+							from_ppn(read->ppn))[i]);
 	return differing;
 }
 
@@ -288,13 +288,13 @@ static void check_history(struct shadow_store *store, const struct shadow_slot *
 	struct shadow_unit *unit = &store->units[slot->unit];
 
 	if (unit->shown == slot->stamp) {
-		CHECK_MSG(unit->lineage == read->lineage, "unit %u: a copy changed the lineage",
+		CHECK_MSG(unit->generation == read->generation, "unit %u: a copy changed the lineage",
 			  slot->unit);
 		CHECK_MSG(unit->flips <= read->flips, "unit %u: errors fell from %u to %u",
 			  slot->unit, unit->flips, read->flips);
 	}
 	unit->shown = slot->stamp;
-	unit->lineage = read->lineage;
+	unit->generation = read->generation;
 	unit->flips = read->flips;
 }
 
@@ -326,16 +326,16 @@ static void check_words(struct shadow_store *store, const u64 *words, u32 unit, 
 static void read_flash(struct shadow_store *store, const struct test_request *request,
 		       const struct aftl_read *read)
 {
-	const struct shadow_slot *slot = &store->slots[from_slot(read->slot)];
+	const struct shadow_slot *slot = &store->slots[from_ppn(read->ppn)];
 
 	if (!CHECK_MSG(slot->programmed, "unit %u is read from an erased slot",
-		       from_unit(read->unit)))
+		       from_lpn(read->lpn)))
 		return;
-	CHECK_EQ(slot->unit, from_unit(read->unit));
+	CHECK_EQ(slot->unit, from_lpn(read->lpn));
 	CHECK_MSG(store->units[slot->unit].zero <= slot->stamp, "unit %u: discarded data is read",
 		  slot->unit);
 	check_stamp(store, request, slot->unit, slot->stamp);
-	memcpy(store->scratch, slot_words(store, from_slot(read->slot)),
+	memcpy(store->scratch, slot_words(store, from_ppn(read->ppn)),
 	       store->words * sizeof(u64));
 	check_words(store, store->scratch, slot->unit, slot->stamp);
 	check_flips(store, slot, read);
@@ -346,9 +346,9 @@ static void read_buffer(struct shadow_store *store, const struct test_request *r
 {
 	const struct shadow_tag *tag = &store->tags[read->tag];
 
-	if (!CHECK_MSG(tag->live, "unit %u is read from a free tag", from_unit(read->unit)))
+	if (!CHECK_MSG(tag->live, "unit %u is read from a free tag", from_lpn(read->lpn)))
 		return;
-	CHECK_EQ(tag->unit, from_unit(read->unit));
+	CHECK_EQ(tag->unit, from_lpn(read->lpn));
 	CHECK_EQ(read->flips, 0);
 	check_stamp(store, request, tag->unit, tag->stamp);
 	check_words(store, tag_words(store, read->tag), tag->unit, tag->stamp);
@@ -360,7 +360,7 @@ static void on_read(struct test_listener *listener, struct test_request *request
 	struct shadow_store *store = store_of(listener);
 
 	store->reads++;
-	if (read->lost && read->slot == AFTL_NO_SLOT)
+	if (read->lost && read->ppn == AFTL_NO_PPN)
 		return;
 	switch (read->source) {
 	case AFTL_SOURCE_FLASH:
@@ -370,8 +370,8 @@ static void on_read(struct test_listener *listener, struct test_request *request
 		read_buffer(store, request, read);
 		break;
 	case AFTL_SOURCE_ZERO:
-		check_stamp(store, request, from_unit(read->unit),
-			    store->units[from_unit(read->unit)].zero);
+		check_stamp(store, request, from_lpn(read->lpn),
+			    store->units[from_lpn(read->lpn)].zero);
 		break;
 	}
 }
@@ -393,7 +393,7 @@ static void submitted_flush(struct shadow_store *store, const struct test_reques
 
 	if (aftl_config(store->device->ftl)->buffer_safe)
 		return;
-	for (i = 0; i < aftl_tags(store->device->ftl); i++) {
+	for (i = 0; i < aftl_tag_count(store->device->ftl); i++) {
 		const struct shadow_tag *tag = &store->tags[i];
 
 		if (tag->live && store->units[tag->unit].completed >= tag->stamp)
@@ -501,7 +501,7 @@ static void submitted_discard(struct shadow_store *store, struct test_request *r
 }
 
 /* Of zones; what is discarded is known when it is submitted. */
-static void on_unmap(struct test_listener *listener, aftl_unit_t first, u32 units)
+static void on_unmap(struct test_listener *listener, aftl_lpn_t first, u32 units)
 {
 	struct shadow_store *store = store_of(listener);
 	u32 i;
@@ -509,7 +509,7 @@ static void on_unmap(struct test_listener *listener, aftl_unit_t first, u32 unit
 	if (!aftl_geometry(store->device->ftl)->zones)
 		return;
 	store->stamps++;
-	for (i = from_unit(first); i < from_unit(first) + units; i++)
+	for (i = from_lpn(first); i < from_lpn(first) + units; i++)
 		store->units[i].zero = store->stamps;
 }
 
@@ -554,7 +554,7 @@ static void *zeroed(size_t count, size_t size)
 void shadow_open(struct shadow_store *store, struct test_device *device, bool whole)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device->ftl);
-	u32 tags = aftl_tags(device->ftl);
+	u32 tags = aftl_tag_count(device->ftl);
 	u32 i;
 
 	*store = (struct shadow_store){
@@ -572,11 +572,11 @@ void shadow_open(struct shadow_store *store, struct test_device *device, bool wh
 		.device = device,
 		.words = whole ? geo->unit_bytes / 8 : 1,
 		.tags = zeroed(tags, sizeof(*store->tags)),
-		.slots = zeroed(geo->slots, sizeof(*store->slots)),
+		.slots = zeroed(geo->ppns, sizeof(*store->slots)),
 		.units = zeroed(geo->units, sizeof(*store->units)),
 		.scratch = zeroed(geo->unit_bytes, 1),
 	};
-	store->content = zeroed((size_t)(tags + geo->slots) * store->words, sizeof(u64));
+	store->content = zeroed((size_t)(tags + geo->ppns) * store->words, sizeof(u64));
 	for (i = 0; i < geo->units; i++)
 		store->units[i].best = U32_MAX;
 	test_device_listen(device, &store->listener);
@@ -598,11 +598,11 @@ void shadow_close(struct shadow_store *store)
 	free(store->scratch);
 }
 
-static bool expected_slot(const struct shadow_store *store, u32 unit, aftl_slot_t *slot)
+static bool expected_slot(const struct shadow_store *store, u32 unit, aftl_ppn_t *ppn)
 {
 	u32 best = store->units[unit].best;
 
-	*slot = to_slot(best);
+	*ppn = to_ppn(best);
 	return best != U32_MAX && store->slots[best].stamp > store->units[unit].zero;
 }
 
@@ -611,14 +611,14 @@ void shadow_lookup_all(struct shadow_store *store)
 	u32 unit;
 
 	for (unit = 0; unit < test_units(store->device); unit++) {
-		aftl_slot_t wanted;
-		aftl_slot_t found;
+		aftl_ppn_t wanted;
+		aftl_ppn_t found;
 		u32 class;
 
-		found = aftl_lookup(store->device->ftl, to_unit(unit), &class);
+		found = aftl_lookup(store->device->ftl, to_lpn(unit), &class);
 		if (!expected_slot(store, unit, &wanted))
-			CHECK_EQ(from_slot(found), from_slot(AFTL_NO_SLOT));
+			CHECK_EQ(from_ppn(found), from_ppn(AFTL_NO_PPN));
 		else
-			CHECK_EQ(from_slot(found), from_slot(wanted));
+			CHECK_EQ(from_ppn(found), from_ppn(wanted));
 	}
 }

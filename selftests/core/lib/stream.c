@@ -5,7 +5,7 @@
 void test_stream_init(struct test_stream *stream, u64 seed)
 {
 	*stream = (struct test_stream){
-		.random = { aftl_mix(seed) },
+		.random = { aftl_hash64(seed) },
 		.read = 40,
 		.discard = 4,
 		.flush = 10,

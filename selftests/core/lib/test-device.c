@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "bytes.h"
-#include "core/keep/snapshot.h"
+#include "core/persist/snapshot.h"
 #include "tap.h"
 #include "test-device.h"
 
@@ -71,17 +71,17 @@ static void on_complete(void *host, struct aftl_request *request)
 		test_put(device, mine);
 }
 
-static void on_accept(void *host, struct aftl_request *request, aftl_unit_t unit, u32 tag)
+static void on_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
 {
 	struct test_device *device = host;
 	struct test_listener *each;
 
 	for (each = device->listeners; each; each = each->next)
 		if (each->accept)
-			each->accept(each, request ? ours(request) : NULL, unit, tag);
+			each->accept(each, request ? ours(request) : NULL, lpn, tag);
 }
 
-static void on_program(void *host, u32 tag, aftl_unit_t unit, aftl_slot_t slot)
+static void on_program(void *host, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
 	struct test_device *device = host;
 	struct test_listener *each;
@@ -89,7 +89,7 @@ static void on_program(void *host, u32 tag, aftl_unit_t unit, aftl_slot_t slot)
 	device->burst++;
 	for (each = device->listeners; each; each = each->next)
 		if (each->program)
-			each->program(each, tag, unit, slot);
+			each->program(each, tag, lpn, ppn);
 }
 
 static void on_unstored(void *host, u32 tag)
@@ -113,7 +113,7 @@ static void on_release(void *host, u32 tag)
 			each->release(each, tag);
 }
 
-static void on_copy(void *host, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t to)
+static void on_copy(void *host, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
 {
 	struct test_device *device = host;
 	struct test_listener *each;
@@ -121,10 +121,10 @@ static void on_copy(void *host, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t 
 	device->burst++;
 	for (each = device->listeners; each; each = each->next)
 		if (each->copy)
-			each->copy(each, unit, from, to);
+			each->copy(each, lpn, from, to);
 }
 
-static void on_programmed(void *host, aftl_slot_t first)
+static void on_programmed(void *host, aftl_ppn_t first)
 {
 	struct test_device *device = host;
 	struct test_listener *each;
@@ -135,7 +135,7 @@ static void on_programmed(void *host, aftl_slot_t first)
 			each->programmed(each, first);
 }
 
-static void on_unmap(void *host, aftl_unit_t first, u32 units)
+static void on_unmap(void *host, aftl_lpn_t first, u32 units)
 {
 	struct test_device *device = host;
 	struct test_listener *each;
@@ -157,7 +157,7 @@ static void on_zone(void *host, u32 zone, enum aftl_zone_state state)
 			each->zone(each, zone, state);
 }
 
-static void on_erase(void *host, aftl_slot_t first, u32 slots)
+static void on_erase(void *host, aftl_ppn_t first, u32 slots)
 {
 	struct test_device *device = host;
 	struct test_listener *each;
@@ -295,8 +295,8 @@ void test_device_close(struct test_device *device)
 int test_device_reload(struct test_device *device)
 {
 	struct test_bytes bytes = { 0 };
-	struct aftl_sink sink = test_bytes_sink(&bytes);
-	struct aftl_source_stream source;
+	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
+	struct aftl_snapshot_source source;
 	int ret;
 
 	CHECK_EQ(aftl_save(device->ftl, &sink, &device->error), 0);
@@ -370,8 +370,8 @@ void test_begin(struct test_device *device)
 
 void test_end(struct test_device *device)
 {
-	u32 most = aftl_burst(aftl_geometry(device->ftl)) +
-		   device->zone_requests * AFTL_ZONE_BURST;
+	u32 most = aftl_max_host_calls(aftl_geometry(device->ftl)) +
+		   device->zone_requests * AFTL_ZONE_HOST_CALLS;
 
 	if (device->resubmits)
 		return;
@@ -405,7 +405,7 @@ static int submit(struct test_device *device, struct aftl_request *request)
 	device->resubmits |= inside;
 	if (!inside)
 		test_begin(device);
-	if (device->alone && aftl_read_alone(device->ftl, request))
+	if (device->alone && aftl_try_idle_read(device->ftl, request))
 		ret = 0;
 	else
 		ret = aftl_submit(device->ftl, request);
@@ -522,7 +522,7 @@ bool test_drain(struct test_device *device)
 {
 	bool drained = test_drain_to(device, 0);
 
-	CHECK_EQ(aftl_pending(device->ftl), device->pending);
+	CHECK_EQ(aftl_pending_requests(device->ftl), device->pending);
 	return drained;
 }
 

@@ -44,17 +44,17 @@ struct test_device;
 struct test_listener {
 	void (*submitted)(struct test_listener *self, struct test_request *request);
 	void (*complete)(struct test_listener *self, struct test_request *request);
-	void (*accept)(struct test_listener *self, struct test_request *request, aftl_unit_t unit,
+	void (*accept)(struct test_listener *self, struct test_request *request, aftl_lpn_t lpn,
 		       u32 tag);
-	void (*program)(struct test_listener *self, u32 tag, aftl_unit_t unit, aftl_slot_t slot);
+	void (*program)(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn);
 	void (*unstored)(struct test_listener *self, u32 tag);
 	void (*release)(struct test_listener *self, u32 tag);
-	void (*copy)(struct test_listener *self, aftl_unit_t unit, aftl_slot_t from,
-		     aftl_slot_t to);
-	void (*programmed)(struct test_listener *self, aftl_slot_t first);
-	void (*unmap)(struct test_listener *self, aftl_unit_t first, u32 units);
+	void (*copy)(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from,
+		     aftl_ppn_t to);
+	void (*programmed)(struct test_listener *self, aftl_ppn_t first);
+	void (*unmap)(struct test_listener *self, aftl_lpn_t first, u32 units);
 	void (*zone)(struct test_listener *self, u32 zone, enum aftl_zone_state state);
-	void (*erase)(struct test_listener *self, aftl_slot_t first, u32 slots);
+	void (*erase)(struct test_listener *self, aftl_ppn_t first, u32 slots);
 	void (*retire)(struct test_listener *self, u32 first, u32 blocks);
 	void (*read)(struct test_listener *self, struct test_request *request,
 		     const struct aftl_read *read);
@@ -70,7 +70,7 @@ struct test_listener {
  * @hint: of the writes that are submitted from now on
  * @queue: of the host, of all requests
  * @level: of the approximate ones; AFTL_LEVELS: each in turn, and none
- * @alone: reads are tried with aftl_read_alone() first
+ * @alone: reads are tried with aftl_try_idle_read() first
  * @listeners: see test_device_listen()
  * @allocations: calls of alloc so far
  * @fail_at: the number, from 1, of the allocation that fails; 0 none
@@ -206,7 +206,7 @@ int test_do_flagged(struct test_device *device, enum aftl_op op, u32 unit, u32 u
 		    u32 flags, u64 *latency_ns);
 
 /*
- * Around one call of the core that aftl_burst() is about: no more than that is told. The
+ * Around one call of the core that aftl_max_host_calls() is about: no more than that is told. The
  * functions here have it around each of theirs.
  */
 void test_begin(struct test_device *device);

@@ -3,7 +3,7 @@
 
 #include "durable-device.h"
 #include "core/ftl/device.h"
-#include "core/keep/snapshot.h"
+#include "core/persist/snapshot.h"
 #include "tap.h"
 
 /* Accepted by the controller. */
@@ -19,7 +19,7 @@ static bool is_safe(const struct durable_device *durable)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable->device.ftl);
 
-	return geo->kept_units && !geo->zones;
+	return geo->plp_entries && !geo->zones;
 }
 
 /* What the core and the host ask for, in order. */
@@ -63,11 +63,11 @@ struct durable_op {
 	u32 unit;
 	u32 units;
 	u32 stamp;
-	aftl_slot_t from;
-	aftl_slot_t to;
+	aftl_ppn_t from;
+	aftl_ppn_t to;
 	u32 number;
 	enum aftl_zone_state state;
-	struct aftl_kept_entry kept;
+	struct aftl_plp_entry kept;
 	struct aftl_spare spare;
 	struct aftl_erase_entry entry;
 	u64 now_ns;
@@ -172,21 +172,21 @@ static void drop_op(struct durable_device *durable)
 	free_op(take_op(durable));
 }
 
-static u64 place(const struct durable_device *durable, aftl_slot_t slot)
+static u64 place(const struct durable_device *durable, aftl_ppn_t ppn)
 {
-	return aftl_volume_data_offset(durable->volume, slot);
+	return aftl_volume_data_offset(durable->volume, ppn);
 }
 
-/* The program that brings the bytes of @slot there is in the queue. */
-static const struct aftl_spare *find_spare(const struct durable_device *durable, aftl_slot_t slot)
+/* The program that brings the bytes of @ppn there is in the queue. */
+static const struct aftl_spare *find_spare(const struct durable_device *durable, aftl_ppn_t ppn)
 {
-	u32 page = from_slot(slot) / aftl_geometry(durable->device.ftl)->page_units;
+	u32 page = from_ppn(ppn) / aftl_geometry(durable->device.ftl)->page_units;
 	const struct durable_op *op;
 
 	for (op = durable->ops; op; op = op->next)
 		if (op->kind == OP_NOTE && op->number == page)
 			return &op->spare;
-	tap_bail_out("slot %u: written, and nothing says so", from_slot(slot));
+	tap_bail_out("slot %u: written, and nothing says so", from_ppn(ppn));
 	return NULL;
 }
 
@@ -195,13 +195,13 @@ static int displace(struct durable_device *durable)
 {
 	const struct durable_late *late = &durable->late;
 	struct aftl *ftl = durable->device.ftl;
-	aftl_slot_t slot = late->slot;
+	aftl_ppn_t ppn = late->ppn;
 
-	if (!aftl_volume_displace(durable->volume, slot, &late->spare))
+	if (!aftl_volume_remap(durable->volume, ppn, &late->spare))
 		return -ENOSPC;
 	durable->displaced++;
-	CHECK_EQ(aftl_fail_block(ftl, from_slot(slot) / aftl_geometry(ftl)->block_slots), 0);
-	return lying_disk_write(&durable->disk, place(durable, slot), late->bytes,
+	CHECK_EQ(aftl_fail_block(ftl, from_ppn(ppn) / aftl_geometry(ftl)->block_ppns), 0);
+	return lying_disk_write(&durable->disk, place(durable, ppn), late->bytes,
 				unit_bytes(durable));
 }
 
@@ -216,25 +216,25 @@ static void end_late(void *watcher)
 }
 
 /* That a write has failed is known at once, or before the next flush and the next failure only. */
-static int fail_write(struct durable_device *durable, aftl_slot_t slot)
+static int fail_write(struct durable_device *durable, aftl_ppn_t ppn)
 {
 	end_late(durable);
 	durable->late.pending = true;
-	durable->late.slot = slot;
-	durable->late.spare = *find_spare(durable, slot);
+	durable->late.ppn = ppn;
+	durable->late.spare = *find_spare(durable, ppn);
 	memcpy(durable->late.bytes, durable->bytes, unit_bytes(durable));
 	if (durable->displaced & 1)
 		end_late(durable);
 	return durable->ret;
 }
 
-static int write_unit(struct durable_device *durable, aftl_slot_t slot)
+static int write_unit(struct durable_device *durable, aftl_ppn_t ppn)
 {
-	int ret = lying_disk_write(&durable->disk, place(durable, slot), durable->bytes,
+	int ret = lying_disk_write(&durable->disk, place(durable, ppn), durable->bytes,
 				   unit_bytes(durable));
 
-	durable->lost[from_slot(slot)] = false;
-	return ret == -EREMOTEIO ? fail_write(durable, slot) : ret;
+	durable->lost[from_ppn(ppn)] = false;
+	return ret == -EREMOTEIO ? fail_write(durable, ppn) : ret;
 }
 
 static int do_program(struct durable_device *durable, const struct durable_op *op)
@@ -243,15 +243,15 @@ static int do_program(struct durable_device *durable, const struct durable_op *o
 	return write_unit(durable, op->to);
 }
 
-/* The last operation in the queue that changes @slot. */
+/* The last operation in the queue that changes @ppn. */
 static const struct durable_op *find_pending(const struct durable_device *durable,
-					     aftl_slot_t slot)
+					     aftl_ppn_t ppn)
 {
 	const struct durable_op *found = NULL;
 	const struct durable_op *op;
 
 	for (op = durable->ops; op; op = op->next)
-		if ((op->kind == OP_PROGRAM || op->kind == OP_COPY) && op->to == slot)
+		if ((op->kind == OP_PROGRAM || op->kind == OP_COPY) && op->to == ppn)
 			found = op;
 	return found;
 }
@@ -259,22 +259,22 @@ static const struct durable_op *find_pending(const struct durable_device *durabl
 /* The core is told, unless it has put something else there since. */
 static void lose(struct durable_device *durable, const struct durable_op *op)
 {
-	durable->lost[from_slot(op->to)] = true;
+	durable->lost[from_ppn(op->to)] = true;
 	if (find_pending(durable, op->to) == op)
-		aftl_lose(durable->device.ftl, op->to);
+		aftl_mark_unit_lost(durable->device.ftl, op->to);
 }
 
-static int read_unit(struct durable_device *durable, aftl_slot_t slot)
+static int read_unit(struct durable_device *durable, aftl_ppn_t ppn)
 {
 	u32 bytes = unit_bytes(durable);
 
-	if (durable->lost[from_slot(slot)])
+	if (durable->lost[from_ppn(ppn)])
 		return -ENODATA;
-	if (durable->late.pending && durable->late.slot == slot) {
+	if (durable->late.pending && durable->late.ppn == ppn) {
 		memcpy(durable->bytes, durable->late.bytes, bytes);
 		return 0;
 	}
-	return lying_disk_read(&durable->disk, place(durable, slot), durable->bytes, bytes);
+	return lying_disk_read(&durable->disk, place(durable, ppn), durable->bytes, bytes);
 }
 
 static int do_copy(struct durable_device *durable, const struct durable_op *op)
@@ -305,7 +305,7 @@ static void keep_promise(struct durable_device *durable, const struct durable_op
 static int do_zone(struct durable_device *durable, const struct durable_op *op)
 {
 	durable->finished[op->number] = op->state == AFTL_ZONE_FULL ? DURABLE_FINISHED : 0;
-	return aftl_volume_zone(durable->volume, op->number, op->state);
+	return aftl_volume_record_zone(durable->volume, op->number, op->state);
 }
 
 static int do_keep(struct durable_device *durable, struct durable_op *op)
@@ -379,30 +379,30 @@ static int do_note(struct durable_device *durable, const struct durable_op *op)
 
 	for (i = 0; i < units; i++)
 		spare.lost |= durable->lost[op->number * units + i] << i;
-	return aftl_volume_program(durable->volume, op->number, &spare);
+	return aftl_volume_record_program(durable->volume, op->number, &spare);
 }
 
 /* What was displaced has been moved, and is not needed once that is durable. */
-static int vacate(struct durable_device *durable, aftl_slot_t first, u32 slots, bool bad)
+static int vacate(struct durable_device *durable, aftl_ppn_t first, u32 slots, bool bad)
 {
 	int ret = aftl_volume_must_persist(durable->volume, bad) ? keep_late(durable) : 0;
 
 	if (!ret)
 		ret = aftl_volume_commit_programs(durable->volume);
 	if (!ret)
-		aftl_volume_vacate(durable->volume, first, slots);
+		aftl_volume_release_remapped(durable->volume, first, slots);
 	return ret;
 }
 
 static int do_erase(struct durable_device *durable, const struct durable_op *op)
 {
-	u32 slots = aftl_geometry(durable->device.ftl)->block_slots;
-	int ret = vacate(durable, to_slot(op->number * slots), slots, op->kind == OP_RETIRE);
+	u32 slots = aftl_geometry(durable->device.ftl)->block_ppns;
+	int ret = vacate(durable, to_ppn(op->number * slots), slots, op->kind == OP_RETIRE);
 
 	if (!ret && op->kind == OP_ERASE)
-		ret = aftl_volume_erase(durable->volume, op->number, &op->entry);
+		ret = aftl_volume_record_erase(durable->volume, op->number, &op->entry);
 	else if (!ret)
-		ret = aftl_volume_retire(durable->volume, op->number, &op->entry);
+		ret = aftl_volume_record_retire(durable->volume, op->number, &op->entry);
 	return ret;
 }
 
@@ -410,7 +410,7 @@ static int do_op(struct durable_device *durable, struct durable_op *op)
 {
 	struct aftl_volume *volume = durable->volume;
 
-	aftl_volume_tick(volume, op->now_ns, op->age_ns, op->memory);
+	aftl_volume_set_time(volume, op->now_ns, op->age_ns, op->memory);
 	switch (op->kind) {
 	case OP_PROGRAM:
 		return do_program(durable, op);
@@ -419,7 +419,7 @@ static int do_op(struct durable_device *durable, struct durable_op *op)
 	case OP_NOTE:
 		return do_note(durable, op);
 	case OP_UNMAP:
-		return aftl_volume_unmap(volume, to_unit(op->unit), op->units);
+		return aftl_volume_record_discard(volume, to_lpn(op->unit), op->units);
 	case OP_ZONE:
 		return do_zone(durable, op);
 	case OP_KEEP:
@@ -495,25 +495,25 @@ static u32 give_stamp(struct durable_device *durable, u32 unit)
 static void queue_keep(struct durable_device *durable, u32 number)
 {
 	struct durable_tag *tag = &durable->tags[number];
-	struct aftl_buffered what;
+	struct aftl_has_write_buffer what;
 	struct durable_op *op;
 
-	if (!aftl_unprogrammed(durable->device.ftl, number, &what))
+	if (!aftl_buffer_entry(durable->device.ftl, number, &what))
 		return;
-	CHECK_EQ(from_unit(what.unit), tag->unit);
+	CHECK_EQ(from_lpn(what.lpn), tag->unit);
 	tag->kept = true;
 	op = queue(durable, OP_KEEP);
 	op->number = number;
 	op->unit = tag->unit;
 	op->stamp = tag->stamp;
-	op->kept = (struct aftl_kept_entry){ .what = what };
+	op->kept = (struct aftl_plp_entry){ .what = what };
 }
 
-static void on_accept(struct test_listener *self, struct test_request *request, aftl_unit_t unit,
+static void on_accept(struct test_listener *self, struct test_request *request, aftl_lpn_t lpn,
 		      u32 tag)
 {
 	struct durable_device *durable = of_listener(self);
-	u32 index = from_unit(unit);
+	u32 index = from_lpn(lpn);
 
 	durable->tags[tag] = (struct durable_tag){
 		.unit = index, .stamp = give_stamp(durable, index), .held = true,
@@ -533,56 +533,56 @@ static void on_unstored(struct test_listener *self, u32 tag)
 }
 
 /* A page that is programmed once more without an erase: see volume.h. */
-static void commit_before_again(struct durable_device *durable, aftl_slot_t slot)
+static void commit_before_again(struct durable_device *durable, aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(durable->device.ftl);
 
-	if (aftl_page_again(aftl_slot_attr(media, slot)))
-		queue(durable, OP_AGAIN)->to = slot;
+	if (aftl_page_reprograms(aftl_ppn_attr(media, ppn)))
+		queue(durable, OP_AGAIN)->to = ppn;
 }
 
-static void on_program(struct test_listener *self, u32 tag, aftl_unit_t unit, aftl_slot_t slot)
+static void on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
 	struct durable_device *durable = of_listener(self);
 	struct durable_op *op;
 
-	CHECK_EQ(durable->tags[tag].unit, from_unit(unit));
-	commit_before_again(durable, slot);
+	CHECK_EQ(durable->tags[tag].unit, from_lpn(lpn));
+	commit_before_again(durable, ppn);
 	op = queue(durable, OP_PROGRAM);
-	op->unit = from_unit(unit);
+	op->unit = from_lpn(lpn);
 	op->stamp = durable->tags[tag].stamp;
-	op->to = slot;
+	op->to = ppn;
 }
 
-static void on_copy(struct test_listener *self, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t to)
+static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
 {
 	struct durable_device *durable = of_listener(self);
 	struct durable_op *op;
 
 	commit_before_again(durable, to);
 	op = queue(durable, OP_COPY);
-	op->unit = from_unit(unit);
+	op->unit = from_lpn(lpn);
 	op->from = from;
 	op->to = to;
 }
 
-static void on_programmed(struct test_listener *self, aftl_slot_t first)
+static void on_programmed(struct test_listener *self, aftl_ppn_t first)
 {
 	struct durable_device *durable = of_listener(self);
 	const struct aftl *ftl = durable->device.ftl;
 	struct durable_op *op = queue(durable, OP_NOTE);
 
-	op->number = aftl_slot_device_page(aftl_media(ftl), first);
-	aftl_spare_take(&op->spare, ftl, first);
+	op->number = aftl_ppn_page(aftl_media(ftl), first);
+	aftl_spare_from_page(&op->spare, ftl, first);
 }
 
 static void on_release(struct test_listener *self, u32 tag)
 {
 	struct durable_device *durable = of_listener(self);
-	struct aftl_buffered what;
+	struct aftl_has_write_buffer what;
 
 	durable->tags[tag].held = false;
-	if (durable->tags[tag].kept && !aftl_unprogrammed(durable->device.ftl, tag, &what))
+	if (durable->tags[tag].kept && !aftl_buffer_entry(durable->device.ftl, tag, &what))
 		queue(durable, OP_LET_GO)->number = tag;
 }
 
@@ -607,22 +607,22 @@ static void on_zone(struct test_listener *self, u32 zone, enum aftl_zone_state s
 		reset_zone(durable, zone);
 }
 
-static void on_unmap(struct test_listener *self, aftl_unit_t first, u32 units)
+static void on_unmap(struct test_listener *self, aftl_lpn_t first, u32 units)
 {
 	struct durable_op *op = queue(of_listener(self), OP_UNMAP);
 
-	op->unit = from_unit(first);
+	op->unit = from_lpn(first);
 	op->units = units;
 }
 
-static void on_erase(struct test_listener *self, aftl_slot_t first, u32 slots)
+static void on_erase(struct test_listener *self, aftl_ppn_t first, u32 slots)
 {
 	struct durable_device *durable = of_listener(self);
 	const struct aftl *ftl = durable->device.ftl;
 	struct durable_op *op = queue(durable, OP_ERASE);
 
-	op->number = from_slot(first) / slots;
-	aftl_erase_entry_take(&op->entry, ftl, op->number);
+	op->number = from_ppn(first) / slots;
+	aftl_erase_entry_from_block(&op->entry, ftl, op->number);
 }
 
 static void on_retire(struct test_listener *self, u32 first, u32 blocks)
@@ -633,7 +633,7 @@ static void on_retire(struct test_listener *self, u32 first, u32 blocks)
 		struct durable_op *op = queue(durable, OP_RETIRE);
 
 		op->number = first;
-		aftl_erase_entry_take(&op->entry, durable->device.ftl, first);
+		aftl_erase_entry_from_block(&op->entry, durable->device.ftl, first);
 	}
 }
 
@@ -691,7 +691,7 @@ static void queue_kept(struct durable_device *durable)
 	const struct aftl *ftl = durable->device.ftl;
 	u32 i;
 
-	for (i = 0; aftl_geometry(ftl)->zones && i < aftl_tags(ftl); i++)
+	for (i = 0; aftl_geometry(ftl)->zones && i < aftl_tag_count(ftl); i++)
 		if (durable->tags[i].held && !durable->tags[i].kept)
 			queue_keep(durable, i);
 }
@@ -810,7 +810,7 @@ static void check_stamp(const struct durable_device *durable, u32 unit, u32 stam
 /* That of the version that is there; what is precise by now has none. */
 static void check_level(const struct durable_device *durable, u32 unit, u32 stamp)
 {
-	u32 level = aftl_unit_level(durable->device.ftl, to_unit(unit));
+	u32 level = aftl_lpn_level(durable->device.ftl, to_lpn(unit));
 	u32 written = max_t(u32, durable->levels[stamp % DURABLE_LEVELS], AFTL_APPROX);
 
 	CHECK_MSG(!level || level == written, "unit %u: stamp %u is of level %u, written as %u",
@@ -833,10 +833,10 @@ static void check_lost(struct durable_device *durable, u32 unit, u32 covered)
 }
 
 /* Nothing is read in advance: what is still to be copied is where it comes from. */
-static bool read_stamp(struct durable_device *durable, u32 unit, aftl_slot_t slot, u32 covered,
+static bool read_stamp(struct durable_device *durable, u32 unit, aftl_ppn_t ppn, u32 covered,
 		       u32 *stamp)
 {
-	const struct durable_op *op = find_pending(durable, slot);
+	const struct durable_op *op = find_pending(durable, ppn);
 	int ret;
 
 	if (op && op->kind == OP_PROGRAM) {
@@ -845,7 +845,7 @@ static bool read_stamp(struct durable_device *durable, u32 unit, aftl_slot_t slo
 	}
 	if (op || durable->ret)
 		return false;
-	ret = read_unit(durable, slot);
+	ret = read_unit(durable, ppn);
 	if (ret == -ENODATA)
 		check_lost(durable, unit, covered);
 	return !ret && recognise_bytes(durable, unit, stamp);
@@ -862,16 +862,16 @@ static bool is_beyond_ecc(const struct durable_device *durable, const struct aft
 {
 	const struct aftl *ftl = durable->device.ftl;
 
-	return read->source == AFTL_SOURCE_FLASH && read->slot != AFTL_NO_SLOT &&
-	       aftl_has_origins(&ftl->media) && !aftl_slot_lost(&ftl->media, read->slot) &&
-	       aftl_cell_read(&ftl->cell, read->slot, aftl_hours(ftl)).lost;
+	return read->source == AFTL_SOURCE_FLASH && read->ppn != AFTL_NO_PPN &&
+	       aftl_models_errors(&ftl->media) && !aftl_ppn_lost(&ftl->media, read->ppn) &&
+	       aftl_cell_read(&ftl->cell, read->ppn, aftl_hours(ftl)).lost;
 }
 
 static void on_read(struct test_listener *self, struct test_request *request,
 		    const struct aftl_read *read)
 {
 	struct durable_device *durable = of_listener(self);
-	u32 unit = from_unit(read->unit);
+	u32 unit = from_lpn(read->lpn);
 	u32 covered = request->floor[unit - request->request.unit];
 	u32 stamp;
 
@@ -885,35 +885,35 @@ static void on_read(struct test_listener *self, struct test_request *request,
 		return; /* Of a zone that has been reset, and written, since the read began. */
 	else if (read->source == AFTL_SOURCE_BUFFER)
 		check_buffer(durable, unit, read->tag, covered);
-	else if (read_stamp(durable, unit, read->slot, covered, &stamp))
+	else if (read_stamp(durable, unit, read->ppn, covered, &stamp))
 		check_stamp(durable, unit, stamp, covered);
 }
 
 /* Its bytes are on the medium all the same. */
-static bool is_gone(const struct durable_device *durable, aftl_slot_t slot)
+static bool is_gone(const struct durable_device *durable, aftl_ppn_t ppn)
 {
-	return !durable->device.config.rain && aftl_slot_gone(durable->device.ftl, slot);
+	return !durable->device.config.rain && aftl_ppn_in_dead_lun(durable->device.ftl, ppn);
 }
 
 static void check_unit(struct durable_device *durable, u32 unit)
 {
 	struct durable_unit *mine = &durable->units[unit];
-	aftl_slot_t slot;
+	aftl_ppn_t ppn;
 	u32 stamp;
 	u32 class;
 
 	mine->lost = false;
-	slot = aftl_lookup(durable->device.ftl, to_unit(unit), &class);
+	ppn = aftl_lookup(durable->device.ftl, to_lpn(unit), &class);
 	if (durable->buffered[unit]) {
 		check_stamp(durable, unit, durable->buffered[unit], mine->covered);
 		mine->covered = durable->buffered[unit];
-	} else if (slot == AFTL_NO_SLOT) {
+	} else if (ppn == AFTL_NO_PPN) {
 		check_zeroes(durable, unit, mine->covered);
 		mine->zeroed = give_stamp(durable, unit);
 		mine->covered = mine->zeroed;
-	} else if (aftl_is_lost(durable->device.ftl, to_unit(unit)) || is_gone(durable, slot)) {
+	} else if (aftl_is_lost(durable->device.ftl, to_lpn(unit)) || is_gone(durable, ppn)) {
 		check_lost(durable, unit, mine->covered);
-	} else if (read_stamp(durable, unit, slot, mine->covered, &stamp)) {
+	} else if (read_stamp(durable, unit, ppn, mine->covered, &stamp)) {
 		check_stamp(durable, unit, stamp, mine->covered);
 		check_level(durable, unit, stamp);
 		mine->covered = stamp;
@@ -964,16 +964,16 @@ void durable_check(struct durable_device *durable)
 
 bool durable_hurt(struct durable_device *durable, u32 unit, u32 sector)
 {
-	aftl_slot_t slot;
+	aftl_ppn_t ppn;
 	u32 class;
 	u32 stamp;
 
-	slot = aftl_lookup(durable->device.ftl, to_unit(unit), &class);
-	if (slot == AFTL_NO_SLOT || aftl_is_lost(durable->device.ftl, to_unit(unit)) ||
-	    find_pending(durable, slot) || !read_stamp(durable, unit, slot, 0, &stamp))
+	ppn = aftl_lookup(durable->device.ftl, to_lpn(unit), &class);
+	if (ppn == AFTL_NO_PPN || aftl_is_lost(durable->device.ftl, to_lpn(unit)) ||
+	    find_pending(durable, ppn) || !read_stamp(durable, unit, ppn, 0, &stamp))
 		return false;
 	durable->units[unit].hurt = stamp;
-	durable->disk.unreadable[place(durable, slot) / DISK_SECTOR + sector] = true;
+	durable->disk.unreadable[place(durable, ppn) / DISK_SECTOR + sector] = true;
 	return true;
 }
 
@@ -982,12 +982,12 @@ static u32 newest_beyond(const struct durable_device *durable, u32 unit)
 {
 	const struct aftl *ftl = durable->device.ftl;
 	u32 newest = durable->units[unit].newest;
-	struct aftl_buffered what;
+	struct aftl_has_write_buffer what;
 	u32 i;
 
-	for (i = 0; i < aftl_tags(ftl); i++)
+	for (i = 0; i < aftl_tag_count(ftl); i++)
 		if (durable->tags[i].held && durable->tags[i].unit == unit &&
-		    aftl_unprogrammed(ftl, i, &what))
+		    aftl_buffer_entry(ftl, i, &what))
 			newest = min(newest, durable->tags[i].stamp - 1);
 	return newest;
 }
@@ -1010,10 +1010,10 @@ int durable_fail_die(struct durable_device *durable, u32 lun)
 	int ret;
 
 	for (i = 0; i < durable->unit_count; i++) {
-		aftl_slot_t slot = aftl_lookup(durable->device.ftl, to_unit(i), &class);
+		aftl_ppn_t ppn = aftl_lookup(durable->device.ftl, to_lpn(i), &class);
 
-		there[i] = slot != AFTL_NO_SLOT &&
-			   from_slot(slot) / geo->block_slots / geo->blocks_per_lun == lun;
+		there[i] = ppn != AFTL_NO_PPN &&
+			   from_ppn(ppn) / geo->block_ppns / geo->blocks_per_lun == lun;
 	}
 	ret = aftl_fail_lun(durable->device.ftl, lun);
 	for (i = 0; i < durable->unit_count; i++)
@@ -1046,7 +1046,7 @@ static void listen(struct durable_device *durable)
 	test_device_listen(&durable->device, &durable->listener);
 }
 
-static void name_policy(struct aftl_superblock *super, const char *policy)
+static void name_policy(struct aftl_volume_header *super, const char *policy)
 {
 	memset(super->policy, 0, sizeof(super->policy));
 	memcpy(super->policy, policy, strlen(policy));
@@ -1065,18 +1065,18 @@ int durable_open_as(struct durable_device *durable, const struct aftl_config *co
 	struct aftl_geometry geo;
 
 	*durable = (struct durable_device){
-		.super = { .config = *config, .stretches = stretches },
+		.super = { .config = *config, .lazy_tables = stretches },
 	};
 	name_policy(&durable->super, policy);
 	memcpy(durable->super.profile, "demo", 5);
 	memcpy(durable->super.uuid, "0123456789abcdef", AFTL_UUID_BYTES);
-	if (aftl_superblock_lay_out(&durable->super, &geo, &error))
+	if (aftl_volume_header_lay_out(&durable->super, &geo, &error))
 		return -EINVAL;
 	test_device_init(&durable->device, "demo");
 	listen(durable);
 	lying_disk_open(&durable->disk, durable->super.layout.frames * AFTL_FRAME_BYTES);
 	durable->unit_count = geo.units;
-	durable->slots = geo.slots;
+	durable->slots = geo.ppns;
 	durable->units = checked(calloc(geo.units, sizeof(*durable->units)));
 	durable->buffered = checked(calloc(geo.units, sizeof(*durable->buffered)));
 	durable->finished = checked(calloc(geo.units, 1));
@@ -1084,7 +1084,7 @@ int durable_open_as(struct durable_device *durable, const struct aftl_config *co
 	durable->late.bytes = checked(calloc(1, geo.unit_bytes));
 	durable->disk.before_flush = end_late;
 	durable->disk.watcher = durable;
-	durable->lost = checked(calloc(geo.slots, sizeof(*durable->lost)));
+	durable->lost = checked(calloc(geo.ppns, sizeof(*durable->lost)));
 	return 0;
 }
 
@@ -1123,7 +1123,7 @@ int durable_format(struct durable_device *durable)
 /* Is it the volume of the last format that was tried? */
 static bool is_newest(const struct durable_device *durable)
 {
-	return !memcmp(aftl_volume_super(durable->volume)->uuid, durable->super.uuid,
+	return !memcmp(aftl_volume_get_header(durable->volume)->uuid, durable->super.uuid,
 		       AFTL_UUID_BYTES);
 }
 
@@ -1138,18 +1138,18 @@ static int load(struct durable_device *durable, const struct aftl_policy_type *t
 /* What was in the write buffer is there again. */
 static int fetch_kept(struct durable_device *durable)
 {
-	struct aftl_buffered what;
+	struct aftl_has_write_buffer what;
 	u32 from = 0;
 	u64 offset;
 
 	memset(durable->buffered, 0, durable->unit_count * sizeof(*durable->buffered));
-	while (aftl_volume_next_kept(durable->volume, from, &what, &offset)) {
-		u32 tag = aftl_rebuffer(durable->device.ftl, &what);
+	while (aftl_volume_next_persisted(durable->volume, from, &what, &offset)) {
+		u32 tag = aftl_buffer_restore(durable->device.ftl, &what);
 		u32 stamp;
 		int ret;
 
-		from = from_unit(what.unit) + 1;
-		if (!CHECK_MSG(tag < aftl_tags(durable->device.ftl),
+		from = from_lpn(what.lpn) + 1;
+		if (!CHECK_MSG(tag < aftl_tag_count(durable->device.ftl),
 			       "unit %u does not get back into the buffer", from - 1))
 			return -EIO;
 		ret = lying_disk_read(&durable->disk, offset, durable->bytes, unit_bytes(durable));
@@ -1159,7 +1159,7 @@ static int fetch_kept(struct durable_device *durable)
 		durable->tags[tag] = (struct durable_tag){
 			.unit = from - 1, .stamp = stamp, .held = true, .kept = true,
 		};
-		aftl_volume_resume(durable->volume, what.unit, tag);
+		aftl_volume_attach_persisted(durable->volume, what.lpn, tag);
 	}
 	return 0;
 }
@@ -1179,7 +1179,7 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan)
 		durable_stop(durable);
 		return ret;
 	}
-	durable->tags = checked(calloc(aftl_tags(device->ftl), sizeof(*durable->tags)));
+	durable->tags = checked(calloc(aftl_tag_count(device->ftl), sizeof(*durable->tags)));
 	ret = fetch_kept(durable);
 	if (ret)
 		durable_stop(durable);
@@ -1188,9 +1188,9 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan)
 
 static void fail_displaced(struct durable_device *durable)
 {
-	u32 block = aftl_volume_displaced(durable->volume, 0);
+	u32 block = aftl_volume_next_remapped(durable->volume, 0);
 
-	for (; block != U32_MAX; block = aftl_volume_displaced(durable->volume, block + 1))
+	for (; block != U32_MAX; block = aftl_volume_next_remapped(durable->volume, block + 1))
 		CHECK_EQ(aftl_fail_block(durable->device.ftl, block), 0);
 }
 
@@ -1203,9 +1203,9 @@ int durable_start(struct durable_device *durable, const char *policy, bool scan)
 		return ret;
 	test_audit(device);
 	durable_check(durable);
-	aftl_volume_tick(durable->volume, aftl_now(device->ftl), aftl_age_ns(device->ftl),
+	aftl_volume_set_time(durable->volume, aftl_now(device->ftl), aftl_age_ns(device->ftl),
 			 aftl_policy_memory(device->ftl));
-	ret = aftl_volume_begin(durable->volume, aftl_policy_find(policy), &device->config);
+	ret = aftl_volume_mark_in_use(durable->volume, aftl_policy_find(policy), &device->config);
 	if (ret)
 		durable_stop(durable);
 	else
@@ -1261,11 +1261,11 @@ static int shut(struct durable_device *durable)
 	if (ret && !aftl_buffer_lost(device->ftl))
 		return ret;
 	if (is_safe(durable)) {
-		aftl_hurry(device->ftl, true);
+		aftl_set_draining(device->ftl, true);
 		while (aftl_busy(device->ftl) && test_step(device))
 			;
 	}
-	aftl_park(device->ftl);
+	aftl_quiesce(device->ftl);
 	queue_kept(durable);
 	ret = durable_work(durable, U32_MAX);
 	if (!ret)

@@ -43,13 +43,13 @@ struct durable_unit {
 /**
  * struct durable_late - a write that has failed, which nobody knows yet
  * @pending: there is one
- * @slot: where to
+ * @ppn: where to
  * @spare: of its program
  * @bytes: one unit
  */
 struct durable_late {
 	bool pending;
-	aftl_slot_t slot;
+	aftl_ppn_t ppn;
 	struct aftl_spare spare;
 	u8 *bytes;
 };
@@ -95,7 +95,7 @@ struct durable_device {
 	struct test_device device;
 	struct lying_disk disk;
 	struct aftl_volume *volume;
-	struct aftl_superblock super;
+	struct aftl_volume_header super;
 	struct aftl_recovery recovery;
 	struct durable_tag *tags;
 	struct durable_unit *units;

@@ -7,7 +7,7 @@
 #define LYING_DISK_H
 
 #include "core/base/random.h"
-#include "core/keep/volume.h"
+#include "core/persist/volume.h"
 
 #define DISK_SECTOR 512
 
@@ -78,7 +78,7 @@ enum disk_crash {
  * @unwritable: by sector: a write there fails, and leaves something else
  */
 struct lying_disk {
-	struct aftl_medium medium;
+	struct aftl_backing medium;
 	u8 *bytes;
 	u8 *durable;
 	struct lying_write *writes;

@@ -344,7 +344,7 @@ def states_text() -> str:
     parts = [
         f"/* {LICENCE} */\n/*\n * {states_section().title}.\n"
         f" * {GENERATED.replace('generate)', 'states)')}\n */\n"
-        f"#ifndef {STATES_GUARD}\n#define {STATES_GUARD}\n\n#include \"core/flash/{HEADER}\"\n"
+        f"#ifndef {STATES_GUARD}\n#define {STATES_GUARD}\n\n#include \"core/nand/{HEADER}\"\n"
     ]
     for spaced, item in zip(_spaced(states_section()), states_section().items, strict=True):
         if isinstance(item, Table):
@@ -388,7 +388,7 @@ def source_text() -> str:
     parts = [
         f"// {LICENCE}\n"
         "/*\n * Values of the tables that physics-tables.h describes.\n"
-        f" * {GENERATED}\n */\n#include \"core/flash/{HEADER}\"\n"
+        f" * {GENERATED}\n */\n#include \"core/nand/{HEADER}\"\n"
     ]
     for section in sections():
         parts += [f"\n{text}" for item in section.items if (text := item.source())]

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The supply of blocks of a LUN: free ones in the order of their erases, closed
+ * ones in lists of equal valid counts, bad ones nowhere.
+ */
+#include "core/ftl/device.h"
+#include "core/base/random.h"
+#include "core/policy/victim-rules.h"
+
+static struct aftl_block *block_by_index(struct aftl *ftl, u32 index)
+{
+	return &ftl->media.blocks[index];
+}
+
+static void block_list_insert(struct aftl *ftl, struct aftl_block *block, u32 prev, u32 next)
+{
+	u32 index = aftl_block_index(&ftl->media, block);
+
+	block->prev = prev;
+	block->next = next;
+	block->listed = 1;
+	if (prev != AFTL_NIL)
+		block_by_index(ftl, prev)->next = index;
+	if (next != AFTL_NIL)
+		block_by_index(ftl, next)->prev = index;
+}
+
+static void block_list_remove(struct aftl *ftl, struct aftl_block *block, u32 *head, u32 *tail)
+{
+	if (block->prev != AFTL_NIL)
+		block_by_index(ftl, block->prev)->next = block->next;
+	else
+		*head = block->next;
+	if (block->next != AFTL_NIL)
+		block_by_index(ftl, block->next)->prev = block->prev;
+	else if (tail)
+		*tail = block->prev;
+	block->listed = 0;
+}
+
+void aftl_free_block_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	block->state = AFTL_BLOCK_FREE;
+	lun->out_of_blocks = false;
+	lun->below_reserve &= lun->free_blocks < aftl_gc_reserve(ftl);
+	block_list_insert(ftl, block, lun->free_tail, AFTL_NIL);
+	lun->free_tail = aftl_block_index(&ftl->media, block);
+	if (lun->free_head == AFTL_NIL)
+		lun->free_head = lun->free_tail;
+	lun->free_blocks++;
+}
+
+static struct aftl_block *select_free_block(struct aftl *ftl, struct aftl_lun *lun, u32 kind)
+{
+	u32 index;
+
+	if (unlikely(ftl->geo.superblock_luns))
+		return aftl_superblock_select_free(ftl, lun, kind);
+	if (ftl->type->accept_free)
+		for (index = lun->free_head; index != AFTL_NIL; index = block_by_index(ftl, index)->next)
+			if (ftl->type->accept_free(ftl->policy, block_by_index(ftl, index)))
+				return block_by_index(ftl, index);
+	return lun->free_head == AFTL_NIL ? NULL : block_by_index(ftl, lun->free_head);
+}
+
+void aftl_free_block_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	block_list_remove(ftl, block, &lun->free_head, &lun->free_tail);
+	lun->free_blocks--;
+}
+
+struct aftl_block *aftl_free_block_take(struct aftl *ftl, struct aftl_lun *lun, u32 kind)
+{
+	struct aftl_block *block = select_free_block(ftl, lun, kind);
+
+	if (block)
+		aftl_free_block_remove(ftl, lun, block);
+	return block;
+}
+
+void aftl_block_open(struct aftl *ftl, struct aftl_block *block, enum aftl_order order, u32 kind)
+{
+	block->state = AFTL_BLOCK_OPEN;
+	block->order = order;
+	block->kind = kind;
+	block->approx_only = 1;
+	block->opened_ns = ftl->now_ns;
+	block->first_hour = min_t(u64, aftl_hours(ftl), U32_MAX);
+}
+
+/* No rule collects what is in the cache. */
+void aftl_victim_list_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	u32 *head = &lun->victims[block->valid];
+
+	if (aftl_is_slc_block(ftl, block)) {
+		lun->slc_block_empty |= !block->valid;
+		return;
+	}
+	block_list_insert(ftl, block, AFTL_NIL, *head);
+	*head = aftl_block_index(&ftl->media, block);
+	lun->min_valid = min(lun->min_valid, block->valid);
+}
+
+void aftl_victim_list_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	block_list_remove(ftl, block, &lun->victims[block->valid], NULL);
+}
+
+void aftl_block_close(struct aftl *ftl, struct aftl_block *block)
+{
+	if (unlikely(block->order == AFTL_ORDER_FOGGY_FINE) && aftl_fine_pending_close(ftl, block))
+		return;
+	block->state = AFTL_BLOCK_CLOSED;
+	if (unlikely(ftl->handles))
+		aftl_handle_closed(ftl, block);
+	if (likely(!aftl_is_slc_block(ftl, block) && !block->handle)) {
+		ftl->stats.kind_blocks[block->kind]++;
+		ftl->stats.kind_pages[block->kind] += block->programmed;
+	}
+	aftl_victim_list_add(ftl, aftl_block_lun(ftl, block), block);
+	if (unlikely(ftl->geo.superblock_luns))
+		aftl_parity_queue_due(ftl, block);
+}
+
+void aftl_block_close_partial(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	aftl_forget_core_block(lun, block);
+	if (ftl->type->closed)
+		ftl->type->closed(ftl->policy, block);
+	aftl_block_close(ftl, block);
+}
+
+void aftl_block_invalidate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	if (block->state != AFTL_BLOCK_CLOSED || !block->listed) {
+		block->valid--;
+		lun->slc_block_empty |= block->bits && !block->valid;
+		return;
+	}
+	aftl_victim_list_remove(ftl, lun, block);
+	block->valid--;
+	aftl_victim_list_add(ftl, lun, block);
+}
+
+static struct aftl_block *best_ranked_victim(struct aftl *ftl, struct aftl_lun *lun, u32 head)
+{
+	struct aftl_block *best = block_by_index(ftl, head);
+	u32 best_rank = U32_MAX;
+	u32 index;
+
+	if (!best->valid || !ftl->type->victim_rank)
+		return best;
+	for (index = head; index != AFTL_NIL; index = block_by_index(ftl, index)->next) {
+		u32 rank = ftl->type->victim_rank(ftl->policy, lun, block_by_index(ftl, index));
+
+		if (rank < best_rank) {
+			best_rank = rank;
+			best = block_by_index(ftl, index);
+		}
+	}
+	return best;
+}
+
+struct aftl_block *aftl_victim_fewest_valid(struct aftl *ftl, struct aftl_lun *lun)
+{
+	while (lun->min_valid <= ftl->geo.block_ppns && lun->victims[lun->min_valid] == AFTL_NIL)
+		lun->min_valid++;
+	if (lun->min_valid > ftl->geo.block_ppns)
+		return NULL;
+	return best_ranked_victim(ftl, lun, lun->victims[lun->min_valid]);
+}
+
+/* Take what the policy or the rule says instead, if it says something. */
+static void select_victim_by_rule(struct aftl *ftl, struct aftl_victim_candidates *closed,
+			   struct aftl_block **victim)
+{
+	const struct aftl_victim_rule *rule = aftl_victim_rule(ftl->config.victim);
+	struct aftl_block *block = NULL;
+
+	closed->params = aftl_param_group_values(&ftl->config, rule->params);
+	if (ftl->type->select_victim)
+		block = ftl->type->select_victim(ftl->policy, closed);
+	else if (rule->select_victim)
+		block = rule->select_victim(ftl->policy, closed);
+	if (!block)
+		return;
+	if (aftl_victim_candidates_has(closed, block))
+		*victim = block;
+	else
+		ftl->stats.counters.policy_bugs++;
+}
+
+struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid)
+{
+	struct aftl_victim_candidates closed = {
+		.policy = ftl->policy,
+		.lun = lun,
+		.most_valid = most_valid,
+	};
+	struct aftl_block *victim = aftl_victim_fewest_valid(ftl, lun);
+
+	if (!victim || victim->valid > most_valid)
+		return NULL;
+	if (likely(!lun->below_reserve))
+		select_victim_by_rule(ftl, &closed, &victim);
+	return victim;
+}
+
+/*
+ * Blocks that the policy may keep half full and those that moves need must not be
+ * filled by the host's data. Of the others at least one then has few enough valid
+ * slots to be worth collecting.
+ */
+static void update_max_valid(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 kept = aftl_reserved_blocks(ftl);
+
+	lun->max_valid = lun->good_blocks > kept ?
+			    (lun->good_blocks - kept) * (ftl->gc_max_valid + 1) : 0;
+	/* Its share of the map may be written after the host's data have come. */
+	lun->max_valid -= min(lun->max_valid, DIV_ROUND_UP(ftl->geo.trans_pages, ftl->geo.luns));
+}
+
+static void check_read_only(struct aftl *ftl)
+{
+	u64 room = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		room += ftl->luns[i].max_valid;
+	if (room >= ftl->geo.units || ftl->geo.zones)
+		return;
+	ftl->read_only = true;
+	ftl->retry = true;
+}
+
+void aftl_block_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	block->state = AFTL_BLOCK_BAD;
+	ftl->stats.counters.retired_blocks++;
+	lun->good_blocks -= !block->parity;
+	update_max_valid(ftl, lun);
+	check_read_only(ftl);
+}
+
+/* @block holds data, or does not any more. Nothing is in it. */
+static void set_parity_role(struct aftl *ftl, struct aftl_block *block, bool parity)
+{
+	struct aftl_lun *lun = aftl_block_lun(ftl, block);
+
+	if (block->parity == parity)
+		return;
+	block->parity = parity;
+	if (block->state == AFTL_BLOCK_BAD)
+		return;
+	if (parity)
+		aftl_free_block_remove(ftl, lun, block);
+	else
+		aftl_free_block_add(ftl, lun, block);
+	lun->good_blocks += parity ? -1 : 1;
+	update_max_valid(ftl, lun);
+}
+
+/*
+ * aftl_assign_parity_block() - as aftl_assign_parity(), while a device is put together
+ */
+void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
+{
+	u32 keeper = aftl_superblock_parity_member(ftl, group, number);
+	u32 i;
+
+	for (i = 0; i < ftl->geo.superblock_luns; i++)
+		set_parity_role(ftl, aftl_superblock_block(ftl, group, number, i), i == keeper);
+}
+
+/*
+ * aftl_assign_parity() - nothing is in a superblock: which of its blocks is for parity?
+ */
+void aftl_assign_parity(struct aftl *ftl, u32 group, u32 number)
+{
+	aftl_assign_parity_block(ftl, group, number);
+	check_read_only(ftl);
+}
+
+static bool is_factory_bad(const struct aftl *ftl, u32 index)
+{
+	u64 draw = aftl_hash64_pair(ftl->config.seed ^ 0xbadb10c, index);
+
+	return ftl->config.bad && aftl_scale_draw(draw, 1000000000) * 1000 < ftl->config.bad;
+}
+
+static void clear_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 i;
+
+	lun->victims = ftl->victims + (size_t)lun->index * (ftl->geo.block_ppns + 1);
+	for (i = 0; i <= ftl->geo.block_ppns; i++)
+		lun->victims[i] = AFTL_NIL;
+	lun->min_valid = ftl->geo.block_ppns + 1;
+	lun->free_head = AFTL_NIL;
+	lun->free_tail = AFTL_NIL;
+	lun->free_blocks = 0;
+	lun->good_blocks = 0;
+}
+
+static void init_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 first = lun->index * ftl->geo.blocks_per_lun;
+	u32 i;
+
+	clear_lun_blocks(ftl, lun);
+	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
+		if (is_factory_bad(ftl, i)) {
+			block_by_index(ftl, i)->state = AFTL_BLOCK_BAD;
+			continue;
+		}
+		block_by_index(ftl, i)->erases = (u32)ftl->config.cycles;
+		block_by_index(ftl, i)->wear = (u32)ftl->config.cycles * 10000;
+		aftl_free_block_add(ftl, lun, block_by_index(ftl, i));
+		lun->good_blocks++;
+	}
+	update_max_valid(ftl, lun);
+}
+
+void aftl_block_manager_init(struct aftl *ftl)
+{
+	u32 i;
+	u32 j;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		init_lun_blocks(ftl, &ftl->luns[i]);
+	for (i = 0; ftl->config.rain && i < ftl->geo.luns / ftl->geo.superblock_luns; i++)
+		for (j = 0; j < ftl->geo.blocks_per_lun; j++)
+			aftl_assign_parity(ftl, i, j);
+}
+
+void aftl_block_manager_clear(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		clear_lun_blocks(ftl, &ftl->luns[i]);
+	for (i = 0; i < ftl->geo.blocks; i++) {
+		ftl->media.blocks[i].listed = 0;
+		ftl->media.blocks[i].parity = 0;
+	}
+}
+
+void aftl_block_manager_restored(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++) {
+		update_max_valid(ftl, &ftl->luns[i]);
+		if (!ftl->luns[i].good_blocks)
+			ftl->luns[i].work.phase = AFTL_PHASE_DEAD;
+	}
+	check_read_only(ftl);
+}
+
+/*
+ * aftl_program_has_valid() - is anything valid in the program whose first page, of the device, is @first?
+ */
+bool aftl_program_has_valid(const struct aftl *ftl, u32 first)
+{
+	u32 slot = first * ftl->geo.page_units;
+	u32 end = slot + ftl->program_units;
+
+	for (; slot < end; slot++)
+		if (aftl_ppn_valid(&ftl->media, to_ppn(slot)))
+			return true;
+	return false;
+}
+
+/* What was held for a fine pass that is due is gone, but a part of it was noted in time. */
+static bool fine_pass_half_stored(const struct aftl *ftl, const struct aftl_block *block)
+{
+	u32 due = aftl_fine_pass_page(&ftl->media, block);
+
+	return due < ftl->geo.pages &&
+	       aftl_program_has_valid(ftl, aftl_block_device_page(&ftl->media, block, due));
+}
+
+/* Could a closed block take another program? */
+static bool block_can_continue(const struct aftl *ftl, struct aftl_block *block)
+{
+	bool can;
+
+	block->state = AFTL_BLOCK_OPEN;
+	can = aftl_order_next(&ftl->media, block) < ftl->geo.pages;
+	block->state = AFTL_BLOCK_CLOSED;
+	return can && !(ftl->foggy_blocks && fine_pass_half_stored(ftl, block));
+}
+
+static struct aftl_block *find_emptiest_block(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 first = lun->index * ftl->geo.blocks_per_lun;
+	struct aftl_block *best = NULL;
+	u32 i;
+
+	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
+		struct aftl_block *block = block_by_index(ftl, i);
+
+		if (block->state == AFTL_BLOCK_CLOSED && !block->failing && !block->bits &&
+		    (!best || block->programmed < best->programmed) && block_can_continue(ftl, block))
+			best = block;
+	}
+	return best;
+}
+
+static void check_lun_reserve(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->free_blocks > aftl_gc_reserve(ftl))
+		return;
+	lun->below_reserve = true;
+	if (lun->fallback)
+		return;
+	lun->fallback = find_emptiest_block(ftl, lun);
+	if (!lun->fallback)
+		return;
+	aftl_victim_list_remove(ftl, lun, lun->fallback);
+	lun->fallback->state = AFTL_BLOCK_OPEN;
+	lun->fallback->handle = 0;
+}
+
+void aftl_block_manager_check_reserve(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; !ftl->geo.zones && i < ftl->geo.luns; i++)
+		check_lun_reserve(ftl, &ftl->luns[i]);
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A device: building it and taking it apart.
+ */
+#include "core/ftl/command.h"
+
+/* The host may want its size back there, too. */
+static void *alloc_chunk(void *host, size_t bytes)
+{
+	return aftl_memory_alloc(host, bytes, 1);
+}
+
+static void free_chunk(void *host, void *memory, size_t bytes __maybe_unused)
+{
+	aftl_memory_free(host, memory);
+}
+
+static bool alloc_chunks(struct aftl *ftl, struct aftl_chunks *chunks, u32 entries, u32 size)
+{
+	return aftl_chunks_alloc(chunks, entries, size, alloc_chunk, ftl);
+}
+
+static void free_chunks(struct aftl *ftl, struct aftl_chunks *chunks, u32 entries, u32 size)
+{
+	aftl_chunks_free(chunks, entries, size, free_chunk, ftl);
+}
+
+static int alloc_page_arrays(struct aftl *ftl)
+{
+	const struct aftl_geometry *geo = &ftl->geo;
+	struct aftl_media *media = &ftl->media;
+
+	media->models_errors = ftl->config.errors;
+	aftl_oob_layout_init(media);
+	if (!alloc_chunks(ftl, &media->oob, geo->blocks * geo->pages, media->oob_layout.bytes) ||
+	    !alloc_chunks(ftl, &ftl->l2p, aftl_mapped_lpns(geo), sizeof(u32)))
+		return -ENOMEM;
+	return aftl_oob_extra_alloc(ftl);
+}
+
+static void free_page_arrays(struct aftl *ftl)
+{
+	const struct aftl_geometry *geo = &ftl->geo;
+	struct aftl_media *media = &ftl->media;
+
+	if (media->blocks)
+		aftl_oob_extra_free(ftl);
+	free_chunks(ftl, &media->oob, geo->blocks * geo->pages, media->oob_layout.bytes);
+	free_chunks(ftl, &ftl->l2p, aftl_mapped_lpns(geo), sizeof(u32));
+}
+
+static int alloc_media(struct aftl *ftl)
+{
+	const struct aftl_geometry *geo = &ftl->geo;
+	struct aftl_media *media = &ftl->media;
+	size_t bitmap = DIV_ROUND_UP(geo->ppns, 64) + 1;
+
+	media->blocks = aftl_memory_alloc(ftl, geo->blocks, sizeof(*media->blocks));
+	media->valid = aftl_memory_alloc(ftl, bitmap, sizeof(*media->valid));
+	media->lost = aftl_memory_alloc(ftl, bitmap, sizeof(*media->lost));
+	if (!media->blocks || !media->valid || !media->lost)
+		return -ENOMEM;
+	return alloc_page_arrays(ftl);
+}
+
+static int alloc_events(struct aftl *ftl)
+{
+	struct aftl_events *events = &ftl->events;
+
+	ftl->event_completions = ftl->geo.luns;
+	ftl->event_clock = ftl->event_completions + (ftl->read_cache.count ? AFTL_COMPLETION_QUEUES : AFTL_COMPLETION_CACHE_HIT);
+	aftl_events_shape(events, ftl->geo.luns, ftl->event_clock + 1 - ftl->geo.luns);
+	events->when = aftl_memory_alloc(ftl, aftl_events_times(events), sizeof(*events->when));
+	events->winner = aftl_memory_alloc(ftl, aftl_events_nodes(events), sizeof(*events->winner));
+	if (!events->when || !events->winner)
+		return -ENOMEM;
+	aftl_events_init(events);
+	return 0;
+}
+
+static void size_commands(struct aftl *ftl)
+{
+	u64 writes = aftl_has_write_buffer(ftl) ? ftl->config.buffer / ftl->geo.unit_bytes :
+					  ftl->config.depth;
+
+	ftl->write_commands = max_t(u32, writes, ftl->program_units);
+	ftl->command_count = ftl->write_commands + (u32)ftl->config.depth;
+	ftl->pending_mask = (1U << fls64(2 * ftl->write_commands - 1)) - 1;
+}
+
+static int alloc_commands(struct aftl *ftl)
+{
+	size_commands(ftl);
+	ftl->commands = aftl_memory_alloc(ftl, ftl->command_count, sizeof(*ftl->commands));
+	ftl->pending = aftl_memory_alloc(ftl, (size_t)ftl->pending_mask + 1, sizeof(*ftl->pending));
+	if (!ftl->commands || !ftl->pending)
+		return -ENOMEM;
+	aftl_commands_init(ftl);
+	return 0;
+}
+
+static void init_lun_queues(struct aftl *ftl, u32 index)
+{
+	struct aftl_lun *lun = &ftl->luns[index];
+	u32 lane;
+
+	lun->index = index;
+	lun->bus_ns = &ftl->bus_ns[index % ftl->geo.channels];
+	lun->refresh_block = ftl->geo.blocks_per_lun;
+	lun->reads.head = AFTL_NIL;
+	lun->prefetches.head = AFTL_NIL;
+	for (lane = 0; lane < AFTL_WRITE_STREAMS; lane++)
+		lun->writes[lane].head = AFTL_NIL;
+}
+
+/* The policy's open blocks and the core's own can have word lines between their passes. */
+static int alloc_foggy_blocks(struct aftl *ftl)
+{
+	u32 i;
+
+	if (ftl->geo.passes == 1)
+		return 0;
+	ftl->foggy_blocks = ftl->type->open_blocks + ftl->handles + 1;
+	ftl->luns->foggy = aftl_memory_alloc(ftl, (size_t)ftl->geo.luns * ftl->foggy_blocks,
+					    sizeof(*ftl->luns->foggy));
+	if (!ftl->luns->foggy)
+		return -ENOMEM;
+	for (i = 1; i < ftl->geo.luns; i++)
+		ftl->luns[i].foggy = ftl->luns->foggy + (size_t)i * ftl->foggy_blocks;
+	return 0;
+}
+
+static int alloc_luns(struct aftl *ftl)
+{
+	const struct aftl_geometry *geo = &ftl->geo;
+	u32 i;
+
+	ftl->luns = aftl_memory_alloc(ftl, geo->luns, sizeof(*ftl->luns));
+	ftl->victims = aftl_memory_alloc(ftl, (size_t)geo->luns * (geo->block_ppns + 1),
+					sizeof(*ftl->victims));
+	ftl->bus_ns = aftl_memory_alloc(ftl, geo->channels, sizeof(*ftl->bus_ns));
+	if (!ftl->luns || !ftl->victims || !ftl->bus_ns)
+		return -ENOMEM;
+	for (i = 0; i < geo->luns; i++)
+		init_lun_queues(ftl, i);
+	return aftl_handle_alloc(ftl) && aftl_zone_alloc(ftl) && aftl_cmt_alloc(ftl) &&
+	       aftl_read_cache_alloc(ftl) && aftl_superblock_alloc(ftl) ? alloc_foggy_blocks(ftl) : -ENOMEM;
+}
+
+/* A policy that names none has one. */
+static u32 count_policy_streams(const struct aftl_policy_type *type)
+{
+	u32 streams = 1;
+
+	while (streams < AFTL_STREAMS && type->streams[streams])
+		streams++;
+	return streams;
+}
+
+static u32 count_copy_passes(const struct aftl *ftl)
+{
+	if (ftl->type->relocate)
+		return ftl->type->copy_passes;
+	return ftl->type->ignores_tags ? 1 : AFTL_CLASSES;
+}
+
+/*
+ * Collecting a block must free more than it uses: each pass may leave its last
+ * program nearly empty, and a second pass may want another one after it.
+ */
+static u32 max_victim_valid(const struct aftl *ftl)
+{
+	u32 last = ftl->program_units * ftl->geo.passes - 1;
+	u32 waste = ftl->copy_passes * last + 1;
+
+	return ftl->geo.block_ppns > waste ? ftl->geo.block_ppns - waste : 0;
+}
+
+/* What has open blocks of its own before any policy: active zones, the map, or handles. */
+static u32 count_handles(const struct aftl *ftl)
+{
+	if (ftl->geo.zones)
+		return (u32)ftl->config.max_active_zones;
+	return ftl->geo.trans_pages ? 1 : (u32)ftl->config.placement_handles;
+}
+
+/* Whoever waits, a round begins with other weights. */
+static void reset_queue_weights(struct aftl *ftl)
+{
+	u32 i;
+
+	ftl->queues = aftl_weights(ftl->config.queue_weights);
+	for (i = 0; i < ARRAY_SIZE(ftl->host_queues); i++) {
+		ftl->host_queues[i].queue = 0;
+		ftl->host_queues[i].left = 0;
+	}
+}
+
+/*
+ * aftl_apply_config() - the configuration is new
+ */
+void aftl_apply_config(struct aftl *ftl)
+{
+	const struct aftl_config *config = &ftl->config;
+
+	ftl->program_units = aftl_program_units(&ftl->geo);
+	ftl->lun_rule = aftl_lun_rule(ftl->type, config->allocate);
+	ftl->lun_params = aftl_param_group_values(config, ftl->lun_rule.params);
+	ftl->allocation_units = ftl->lun_rule.fixed ? 1 : ftl->program_units;
+	ftl->unit_transfer_ns = DIV_ROUND_UP(ftl->geo.unit_bytes * 1000ULL, config->bus);
+	ftl->unit_link_ns = config->link ?
+			DIV_ROUND_UP(ftl->geo.unit_bytes * 1000ULL, config->link) : 0;
+	ftl->link_paced = config->link || config->controller_command;
+	ftl->gc_blocks = max((u32)(ftl->geo.blocks_per_lun * config->gc / 10000),
+			     aftl_gc_reserve(ftl) + 1);
+	ftl->gc_idle_valid = (u32)(ftl->geo.block_ppns * config->gc_idle_valid / 10000);
+	ftl->copy_passes = count_copy_passes(ftl);
+	ftl->streams = count_policy_streams(ftl->type);
+	ftl->gc_max_valid = max_victim_valid(ftl);
+	ftl->gc_idle_valid = min(ftl->gc_idle_valid, ftl->gc_max_valid);
+	ftl->handles = count_handles(ftl);
+	reset_queue_weights(ftl);
+	ftl->prefetch_units = (u32)div64_u64(config->read_ahead, ftl->geo.unit_bytes);
+	aftl_slc_cache_configure(ftl);
+	aftl_cmt_configure(ftl);
+	ftl->completions[AFTL_COMPLETION_READ].delay_ns = config->controller;
+	ftl->completions[AFTL_COMPLETION_ECC_READ].delay_ns = config->controller + config->ecc;
+	ftl->completions[AFTL_COMPLETION_WRITE].delay_ns = config->controller;
+	ftl->completions[AFTL_COMPLETION_CACHE_HIT].delay_ns = config->read_hit ? : config->controller;
+	aftl_chip_init(&ftl->chip, &ftl->media, config);
+	ftl->max_block_reads = config->read_limit ? config->read_limit * ftl->geo.pages : U64_MAX;
+	aftl_cell_init(&ftl->cell, &ftl->media, &ftl->config);
+	aftl_read_timing_init(&ftl->sense, &ftl->cell, &ftl->config);
+}
+
+static int check_program_steps(const struct aftl *ftl, struct aftl_error *error)
+{
+	if (aftl_block_program_steps(&ftl->geo) < ftl->type->least_steps)
+		return aftl_fail(error, -EINVAL,
+				 "policy %s needs at least %u program steps in a block, the geometry has %u; raise layers, word_lines or bits",
+				 ftl->type->name, ftl->type->least_steps, aftl_block_program_steps(&ftl->geo));
+	if (ftl->type->word_line_steps && ftl->geo.program_pages != ftl->geo.word_line_pages)
+		return aftl_fail(error, -EINVAL,
+				 "policy %s programs whole word lines; set one_shot on or bits 1",
+				 ftl->type->name);
+	if (ftl->geo.passes > 1 && !ftl->type->two_passes)
+		return aftl_fail(error, -EINVAL,
+				 "policy %s programs each word line in one pass; set passes 1",
+				 ftl->type->name);
+	return 0;
+}
+
+/* The host's data must leave every LUN the blocks that the policy works with. */
+static int check_capacity(struct aftl *ftl, struct aftl_error *error)
+{
+	u64 room = 0;
+	u32 least = U32_MAX;
+	u64 needed;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++) {
+		room += ftl->luns[i].max_valid;
+		least = min(least, ftl->luns[i].max_valid);
+	}
+	if (ftl->lun_rule.fixed)
+		room = (u64)least * ftl->geo.luns;
+	needed = aftl_mapped_lpns(&ftl->geo) + (u64)ftl->program_units * ftl->geo.luns;
+	if (room >= needed)
+		return 0;
+	return aftl_fail(error, -EINVAL,
+			 "policy %s%s keeps %u of the %u blocks of each LUN for its own work, which leaves room for %llu units and not for %llu; raise op or blocks",
+			 ftl->type->name, ftl->geo.trans_pages ? " with a cached map" :
+			 ftl->handles ? " with handles" :
+			 ftl->slc_max_blocks ? " with a cache" : "",
+			 aftl_reserved_blocks(ftl), ftl->geo.blocks_per_lun, (unsigned long long)room,
+			 (unsigned long long)needed);
+}
+
+static int build_device(struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = alloc_media(ftl);
+
+	if (!ret)
+		ret = alloc_luns(ftl);
+	if (!ret)
+		ret = alloc_events(ftl);
+	if (!ret)
+		ret = alloc_commands(ftl);
+	if (ret)
+		return aftl_fail(error, ret, "not enough memory for %u mapping units",
+				 ftl->geo.ppns);
+	ftl->reads_are_tracked = ftl->read_cache.count || ftl->config.rain;
+	ret = aftl_superblock_check(ftl, &ftl->config, error);
+	if (ret)
+		return ret;
+	aftl_block_manager_init(ftl);
+	ret = aftl_policy_instance_check(ftl->type, error);
+	if (!ret)
+		ret = check_program_steps(ftl, error);
+	if (!ret)
+		ret = aftl_slc_cache_check(ftl, error);
+	if (!ret)
+		ret = aftl_cmt_check(ftl, error);
+	if (!ret)
+		ret = aftl_read_cache_check(ftl, error);
+	if (!ret && !ftl->geo.trans_pages)
+		ret = ftl->geo.zones ? aftl_zone_check(ftl, error) : aftl_handle_check(ftl, error);
+	if (!ret && !ftl->geo.zones)
+		ret = check_capacity(ftl, error);
+	if (ret)
+		return ret;
+	aftl_policy_services_init(ftl);
+	ftl->policy = aftl_policy_instance_create(ftl);
+	if (!ftl->policy)
+		return aftl_fail(error, -ENOMEM, "not enough memory for policy %s",
+				 ftl->type->name);
+	aftl_refresh_set_clock(ftl);
+	return 0;
+}
+
+int aftl_create(struct aftl **out, const struct aftl_config *config,
+		const struct aftl_policy_type *type, const struct aftl_host_ops *ops, void *host,
+		struct aftl_error *error)
+{
+	struct aftl_geometry geo;
+	struct aftl *ftl;
+	int ret = aftl_geometry_init(&geo, config, error);
+
+	if (ret)
+		return ret;
+	ftl = ops->alloc(host, sizeof(*ftl));
+	if (!ftl)
+		return aftl_fail(error, -ENOMEM, "not enough memory for a device");
+	ftl->config = *config;
+	ftl->geo = geo;
+	ftl->media.geo = &ftl->geo;
+	ftl->rotation = aftl_first_allocation_turn(&ftl->geo);
+	ftl->type = type;
+	ftl->ops = ops;
+	ftl->host = host;
+	ftl->memory_bytes = sizeof(*ftl);
+	ftl->age_ns = config->age;
+	aftl_apply_config(ftl);
+	ret = build_device(ftl, error);
+	if (ret)
+		aftl_destroy(ftl);
+	else
+		*out = ftl;
+	return ret;
+}
+
+void aftl_destroy(struct aftl *ftl)
+{
+	if (!ftl)
+		return;
+	aftl_policy_instance_destroy(ftl->policy);
+	aftl_memory_free(ftl, ftl->pending);
+	aftl_memory_free(ftl, ftl->commands);
+	aftl_memory_free(ftl, ftl->events.winner);
+	aftl_memory_free(ftl, ftl->events.when);
+	aftl_memory_free(ftl, ftl->bus_ns);
+	aftl_memory_free(ftl, ftl->victims);
+	aftl_memory_free(ftl, ftl->zones.all);
+	aftl_memory_free(ftl, ftl->cmt.all);
+	aftl_memory_free(ftl, ftl->read_cache.chains);
+	aftl_memory_free(ftl, ftl->read_cache.all);
+	aftl_memory_free(ftl, ftl->superblocks);
+	aftl_memory_free(ftl, ftl->die_groups);
+	if (ftl->luns) {
+		aftl_memory_free(ftl, ftl->luns->handle_blocks);
+		aftl_memory_free(ftl, ftl->luns->foggy);
+	}
+	aftl_memory_free(ftl, ftl->luns);
+	aftl_memory_free(ftl, ftl->media.valid);
+	aftl_memory_free(ftl, ftl->media.lost);
+	free_page_arrays(ftl);
+	aftl_memory_free(ftl, ftl->media.blocks);
+	ftl->ops->free(ftl->host, ftl, sizeof(*ftl));
+}

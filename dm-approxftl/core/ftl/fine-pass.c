@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The second of two passes, which is no policy's business: when its turn has come, what it
+ * programs, and what makes it come where nothing else is to be written.
+ */
+#include "core/ftl/device.h"
+
+/* Where the host has written or discarded meanwhile the old content is programmed, for nothing. */
+static void drop_overwritten(const struct aftl *ftl, struct aftl_payload *payload)
+{
+	u32 i;
+
+	for (i = 0; i < payload->count; i++) {
+		if (payload->from[i] == AFTL_NO_PPN ||
+		    aftl_ppn_valid(&ftl->media, payload->from[i]))
+			continue;
+		payload->from[i] = AFTL_NO_PPN;
+		payload->stale[i] = true;
+		payload->dropped++;
+	}
+}
+
+static void fine_pass_outcome(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
+		     const struct aftl_placement *placement)
+{
+	struct aftl_program_command program = {
+		.block = placement->block,
+		.page = placement->page,
+		.pages = placement->pages,
+		.mode = placement->mode,
+		.class = need->class,
+	};
+
+	aftl_chip_program(&ftl->chip, &program, &lun->outcome);
+}
+
+/*
+ * aftl_fine_pass_due() - what is held for the fine pass whose turn it is in @lun; NULL: for none
+ * @placement: takes its place
+ *
+ * It has to be committed before anything else is programmed. The core's own block may be one that
+ * was closed when what it held was lost: it comes with nothing in it.
+ */
+struct aftl_fine_pending *aftl_fine_pass_due(struct aftl *ftl, struct aftl_lun *lun,
+				struct aftl_placement *placement)
+{
+	struct aftl_fine_pending *held;
+	u32 page = ftl->geo.pages;
+	u32 i;
+
+	*placement = (struct aftl_placement){ .block = lun->fallback };
+	if (lun->fallback)
+		aftl_fine_pending_begin(ftl, lun, NULL, placement, NULL);
+	for (i = 0; i < ftl->foggy_blocks && page == ftl->geo.pages; i++)
+		if (lun->foggy[i].block)
+			page = aftl_fine_pass_page(&ftl->media, lun->foggy[i].block);
+	if (page == ftl->geo.pages)
+		return NULL;
+	*placement = (struct aftl_placement){
+		.block = lun->foggy[i - 1].block,
+		.page = page,
+		.pages = ftl->geo.program_pages,
+		.mode = AFTL_MODE_NORMAL,
+	};
+	held = aftl_fine_pending_at(ftl, &lun->foggy[i - 1], page);
+	drop_overwritten(ftl, &held->payload);
+	fine_pass_outcome(ftl, lun, &held->need, placement);
+	return held;
+}
+
+/*
+ * aftl_fine_pass_commit() - it begins
+ */
+void aftl_fine_pass_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fine_pending *held,
+		      const struct aftl_placement *placement)
+{
+	struct aftl_program_request need = held->need;
+
+	aftl_program_commit(ftl, lun, &need, placement, &held->payload);
+	aftl_fine_pending_end(ftl, lun, held);
+}
+
+static bool has_fine_pending(const struct aftl_foggy_block *foggy, bool moves)
+{
+	u32 i;
+
+	for (i = 0; foggy->block && i < AFTL_FOGGY_WORD_LINES; i++) {
+		bool moved = foggy->held[i].need.cause != AFTL_CAUSE_HOST;
+
+		if (foggy->held[i].payload.count && moved == moves)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * aftl_foggy_pass_pad() - a coarse pass with nothing in it, so that a fine one may follow
+ * @moves: it is for what a job moves, not for the host's writes
+ * @placement: takes its place
+ *
+ * Return: whether any of them is held. No fine pass must be due.
+ */
+bool aftl_foggy_pass_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves,
+		   struct aftl_placement *placement)
+{
+	struct aftl_program_request need = { .cause = moves ? lun->reloc.cause : AFTL_CAUSE_HOST };
+	struct aftl_block *block;
+	u32 i = 0;
+
+	while (i < ftl->foggy_blocks && !has_fine_pending(&lun->foggy[i], moves))
+		i++;
+	if (i == ftl->foggy_blocks)
+		return false;
+	block = lun->foggy[i].block;
+	*placement = (struct aftl_placement){
+		.block = block,
+		.page = block->frontier,
+		.pages = ftl->geo.program_pages,
+		.mode = AFTL_MODE_FOGGY,
+	};
+	fine_pass_outcome(ftl, lun, &need, placement);
+	aftl_program_commit(ftl, lun, &need, placement, NULL);
+	/* Its policy does not know that it is full. */
+	if (block->frontier == ftl->geo.pages && block != lun->fallback && ftl->type->closed)
+		ftl->type->closed(ftl->policy, block);
+	return true;
+}
+
+/*
+ * aftl_fine_pass_run_untimed() - all that is due, now, without time
+ */
+void aftl_fine_pass_run_untimed(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_placement placement;
+	struct aftl_fine_pending *held;
+
+	while ((held = aftl_fine_pass_due(ftl, lun, &placement)))
+		aftl_fine_pass_commit(ftl, lun, held, &placement);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Word lines between their two passes. Of what a coarse pass has left nothing can be read: the
+ * data stay where they were, host writes in the write buffer and moves in the block that they
+ * come from, until the fine pass begins.
+ */
+#include "core/ftl/device.h"
+
+/* NULL finds one that has no block. */
+static struct aftl_foggy_block *find_foggy_block(const struct aftl *ftl, const struct aftl_lun *lun,
+			       const struct aftl_block *block)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->foggy_blocks; i++)
+		if (lun->foggy[i].block == block)
+			return &lun->foggy[i];
+	return NULL;
+}
+
+/*
+ * aftl_fine_pending_room() - may @block have a word line between its passes?
+ *
+ * For the core's own block there always is room.
+ */
+bool aftl_fine_pending_room(const struct aftl *ftl, const struct aftl_lun *lun,
+		    const struct aftl_block *block)
+{
+	bool kept = !lun->fallback || !find_foggy_block(ftl, lun, lun->fallback);
+	u32 room = 0;
+	u32 i;
+
+	if (find_foggy_block(ftl, lun, block))
+		return true;
+	for (i = 0; i < ftl->foggy_blocks; i++)
+		room += !lun->foggy[i].block;
+	return room > kept;
+}
+
+struct aftl_fine_pending *aftl_fine_pending_at(const struct aftl *ftl, struct aftl_foggy_block *foggy, u32 page)
+{
+	return &foggy->held[aftl_word_line(&ftl->geo, page) % AFTL_FOGGY_WORD_LINES];
+}
+
+static void count_fine_pending(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_fine_pending *held, int sign)
+{
+	u32 units = held->payload.count;
+
+	if (held->need.cause != AFTL_CAUSE_HOST) {
+		lun->fine_pending_moves += units ? sign : 0;
+		return;
+	}
+	lun->fine_pending_writes += units ? sign : 0;
+	lun->in_flight += sign * units;
+	ftl->fine_pending_units += sign * units;
+}
+
+static void init_foggy_block(struct aftl_foggy_block *foggy, struct aftl_block *block)
+{
+	*foggy = (struct aftl_foggy_block){
+		.block = block,
+		.held = { { .commands = AFTL_NIL }, { .commands = AFTL_NIL } },
+	};
+}
+
+/*
+ * aftl_fine_pending_begin() - the coarse pass at @placement begins; NULL: with nothing in it
+ */
+void aftl_fine_pending_begin(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
+		     const struct aftl_placement *placement, const struct aftl_payload *payload)
+{
+	struct aftl_foggy_block *foggy = find_foggy_block(ftl, lun, placement->block);
+	struct aftl_fine_pending *held;
+
+	if (!foggy) {
+		foggy = find_foggy_block(ftl, lun, NULL);
+		init_foggy_block(foggy, placement->block);
+	}
+	if (!payload)
+		return;
+	held = aftl_fine_pending_at(ftl, foggy, placement->page);
+	held->need = *need;
+	held->payload = *payload;
+	if (payload->tag[0] != AFTL_NIL) {
+		held->commands = lun->work.commands;
+		lun->work.commands = AFTL_NIL;
+	}
+	count_fine_pending(ftl, lun, held, 1);
+}
+
+/*
+ * aftl_fine_pending_end() - nothing is held in @held any more
+ */
+void aftl_fine_pending_end(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fine_pending *held)
+{
+	count_fine_pending(ftl, lun, held, -1);
+	held->need = (struct aftl_program_request){ 0 };
+	held->payload.count = 0;
+	held->payload.dropped = 0;
+	held->commands = AFTL_NIL;
+}
+
+/*
+ * aftl_fine_pending_close() - no more coarse passes in @block
+ *
+ * Return: whether fine ones have to follow before it is closed.
+ */
+bool aftl_fine_pending_close(struct aftl *ftl, struct aftl_block *block)
+{
+	struct aftl_foggy_block *foggy = find_foggy_block(ftl, aftl_block_lun(ftl, block), block);
+
+	if (!foggy)
+		return false;
+	block->frontier = ftl->geo.pages;
+	if (aftl_fine_pass_page(&ftl->media, block) < ftl->geo.pages)
+		return true;
+	foggy->block = NULL;
+	return false;
+}
+
+/*
+ * aftl_fine_pending_drop_moves() - the job is given up: what it has read is still where it was
+ */
+void aftl_fine_pending_drop_moves(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 i;
+
+	for (i = 0; lun->fine_pending_moves; i++) {
+		struct aftl_fine_pending *held = &lun->foggy[i / AFTL_FOGGY_WORD_LINES]
+						  .held[i % AFTL_FOGGY_WORD_LINES];
+
+		if (held->need.cause != AFTL_CAUSE_HOST)
+			aftl_fine_pending_end(ftl, lun, held);
+	}
+}
+
+/*
+ * aftl_fine_pending_give_up() - @lun is dead: host writes that were held, as a list, until there are none
+ */
+u32 aftl_fine_pending_give_up(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 commands = AFTL_NIL;
+	u32 i;
+
+	for (i = 0; commands == AFTL_NIL && i < ftl->foggy_blocks * AFTL_FOGGY_WORD_LINES; i++) {
+		struct aftl_foggy_block *foggy = &lun->foggy[i / AFTL_FOGGY_WORD_LINES];
+		struct aftl_fine_pending *held = &foggy->held[i % AFTL_FOGGY_WORD_LINES];
+
+		commands = foggy->block ? held->commands : AFTL_NIL;
+		if (commands != AFTL_NIL)
+			aftl_fine_pending_end(ftl, lun, held);
+	}
+	if (commands == AFTL_NIL)
+		for (i = 0; i < ftl->foggy_blocks; i++)
+			lun->foggy[i].block = NULL;
+	return commands;
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The array of a LUN and the bus to it: what they begin, and how long it takes. Which
+ * operation is next, and what follows from its end, is decided elsewhere.
+ */
+#include "core/ftl/device.h"
+
+static void lun_set_event(struct aftl *ftl, struct aftl_lun *lun, u64 when)
+{
+	aftl_events_set(&ftl->events, lun->index, when);
+}
+
+static void lun_set_end(struct aftl *ftl, struct aftl_lun *lun, u64 when)
+{
+	lun->work.end_ns = when;
+	lun_set_event(ftl, lun, when);
+}
+
+static u64 bus_transfer_ns(const struct aftl *ftl, u32 units)
+{
+	return ftl->config.command + units * ftl->unit_transfer_ns;
+}
+
+/* The bus serves in the order in which transfers become ready. */
+static u64 bus_transfer(struct aftl *ftl, struct aftl_lun *lun, u32 units, u64 *spent_ns)
+{
+	u64 ns = bus_transfer_ns(ftl, units);
+
+	*lun->bus_ns = max(*lun->bus_ns, ftl->now_ns) + ns;
+	*spent_ns += ns;
+	ftl->stats.counters.bus_ns += ns;
+	return *lun->bus_ns;
+}
+
+static u8 work_cause(const struct aftl_lun *lun)
+{
+	switch (lun->work.kind) {
+	case AFTL_WORK_READ:
+	case AFTL_WORK_PROGRAM:
+		return AFTL_CAUSE_HOST;
+	case AFTL_WORK_TP_LOAD:
+	case AFTL_WORK_TP_MERGE:
+	case AFTL_WORK_TP_PROGRAM:
+		return AFTL_CAUSE_MAP;
+	case AFTL_WORK_STRIPE_READ:
+		return AFTL_CAUSE_REBUILD;
+	case AFTL_WORK_PARITY_PROGRAM:
+		return AFTL_CAUSE_PARITY;
+	default:
+		return lun->reloc.cause;
+	}
+}
+
+static void trace_array_event(struct aftl *ftl, const struct aftl_lun *lun, struct aftl_array_event *event)
+{
+	u32 page = event->block * ftl->geo.pages + event->page;
+
+	event->lun = lun->index;
+	event->mode = aftl_page_mode(*aftl_page_attr_at(&ftl->media, page));
+	event->cause = work_cause(lun);
+	ftl->ops->array(ftl->host, event);
+}
+
+static void trace_array_read(struct aftl *ftl, const struct aftl_lun *lun, u32 device_page, u64 ns)
+{
+	struct aftl_array_event event = {
+		.op = AFTL_ARRAY_READ,
+		.begin_ns = ftl->now_ns,
+		.array_ns = ns,
+		.block = device_page / ftl->geo.pages,
+		.page = device_page % ftl->geo.pages,
+		.pages = 1,
+	};
+
+	if (unlikely(ftl->ops->array))
+		trace_array_event(ftl, lun, &event);
+}
+
+/* A program or an erase. */
+static void trace_array_work(struct aftl *ftl, const struct aftl_lun *lun, enum aftl_array_op op,
+		      u64 begin_ns, u64 ns)
+{
+	const struct aftl_placement *placement = &lun->work.placement;
+	bool erase = lun->work.kind == AFTL_WORK_ERASE;
+	struct aftl_array_event event = {
+		.op = op,
+		.begin_ns = begin_ns,
+		.array_ns = ns,
+		.page = erase ? 0 : placement->page,
+		.pages = erase ? ftl->geo.pages : placement->pages,
+	};
+
+	if (likely(!ftl->ops->array))
+		return;
+	event.block = aftl_block_index(&ftl->media, erase ? lun->reloc.from : placement->block);
+	trace_array_event(ftl, lun, &event);
+}
+
+static void array_begin_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
+			u64 sense_ns, u32 units)
+{
+	struct aftl_counters *counters = &ftl->stats.counters;
+
+	lun->work.kind = kind;
+	lun->work.phase = AFTL_PHASE_SENSE;
+	lun->work.units = units;
+	lun->work.device_page = device_page;
+	lun->work.service_ns = sense_ns;
+	counters->array_reads++;
+	counters->array_read_ns += sense_ns;
+	counters->read_energy_pj += div64_u64(sense_ns * ftl->config.energy, 1000);
+	trace_array_read(ftl, lun, device_page, sense_ns);
+}
+
+void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
+		      u64 sense_ns, u32 units)
+{
+	array_begin_sense(ftl, lun, kind, device_page, sense_ns, units);
+	lun_set_event(ftl, lun, ftl->now_ns + sense_ns);
+}
+
+/*
+ * aftl_array_read_through() - sense a page for a read of the host, and go on to when it is in the
+ *			controller, if that is what happens next
+ *
+ * Return: whether it is.
+ */
+bool aftl_array_read_through(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 sense_ns,
+		      u32 units)
+{
+	u64 sensed_ns = ftl->now_ns + sense_ns;
+	u64 end_ns = max(*lun->bus_ns, sensed_ns) + bus_transfer_ns(ftl, units);
+
+	array_begin_sense(ftl, lun, AFTL_WORK_READ, device_page, sense_ns, units);
+	if (aftl_events_when(&ftl->events) <= end_ns) {
+		lun_set_event(ftl, lun, sensed_ns);
+		return false;
+	}
+	ftl->now_ns = sensed_ns;
+	lun->work.phase = AFTL_PHASE_DATA_OUT;
+	ftl->now_ns = bus_transfer(ftl, lun, units, &lun->work.service_ns);
+	return true;
+}
+
+static void array_begin_program(struct aftl *ftl, struct aftl_lun *lun,
+			  const struct aftl_placement *placement)
+{
+	struct aftl_work *work = &lun->work;
+
+	work->phase = AFTL_PHASE_PROGRAM;
+	work->suspends = 0;
+	work->placement = *placement;
+	work->array_ns = bus_transfer(ftl, lun, aftl_placement_units(ftl, placement),
+				  &work->service_ns);
+	work->service_ns += lun->outcome.ns;
+	lun_set_end(ftl, lun, work->array_ns + lun->outcome.ns);
+	trace_array_work(ftl, lun, AFTL_ARRAY_PROGRAM, work->array_ns, lun->outcome.ns);
+}
+
+void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
+			const struct aftl_placement *placement)
+{
+	lun->work.kind = kind;
+	lun->work.service_ns = 0;
+	array_begin_program(ftl, lun, placement);
+}
+
+/* A copy goes through the controller for its ECC: out and in again. */
+void aftl_array_copy(struct aftl *ftl, struct aftl_lun *lun,
+		     const struct aftl_placement *placement)
+{
+	bus_transfer(ftl, lun, ftl->geo.page_units, &lun->work.service_ns);
+	array_begin_program(ftl, lun, placement);
+}
+
+/* What has been sensed goes to the controller. */
+void aftl_array_data_out(struct aftl *ftl, struct aftl_lun *lun)
+{
+	lun->work.phase = AFTL_PHASE_DATA_OUT;
+	lun_set_event(ftl, lun, bus_transfer(ftl, lun, lun->work.units, &lun->work.service_ns));
+}
+
+void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u64 ns;
+
+	aftl_erase_begin(ftl, lun, lun->reloc.from);
+	ns = lun->erased.ns;
+	lun->work = (struct aftl_work){
+		.kind = AFTL_WORK_ERASE,
+		.phase = AFTL_PHASE_ERASE,
+		.service_ns = ns,
+		.array_ns = ftl->now_ns,
+	};
+	lun_set_end(ftl, lun, ftl->now_ns + ns);
+	trace_array_work(ftl, lun, AFTL_ARRAY_ERASE, ftl->now_ns, ns);
+}
+
+void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units)
+{
+	u32 in_block = aftl_reloc_page(ftl, lun);
+	u32 page = aftl_block_device_page(&ftl->media, lun->reloc.from, in_block);
+
+	u64 ns = aftl_sense_valid(ftl, lun->reloc.from, in_block, aftl_hour(ftl));
+
+	aftl_prefetch_relocation(ftl, page);
+	aftl_array_sense(ftl, lun, kind, page, ftl->config.read_move ? : ns, units);
+}
+
+/* A page is read for what another LUN has of its stripe. */
+void aftl_array_sense_stripe_page(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+			     u32 page)
+{
+	u64 ns = aftl_sense_valid(ftl, block, page, aftl_hour(ftl));
+
+	ftl->stats.counters.stripe_reads++;
+	aftl_array_sense(ftl, lun, AFTL_WORK_STRIPE_READ,
+			 aftl_block_device_page(&ftl->media, block, page), ns, ftl->geo.page_units);
+}
+
+/* A sheet of the map is read, for who waits for it or to be written. */
+void aftl_array_sense_trans_page(struct aftl *ftl, struct aftl_lun *lun, u32 kind, aftl_ppn_t ppn)
+{
+	struct aftl_block *block = aftl_ppn_block(&ftl->media, ppn);
+	u32 page = aftl_ppn_page(&ftl->media, ppn);
+	u64 ns = aftl_sense_valid(ftl, block, page % ftl->geo.pages, aftl_hour(ftl));
+
+	aftl_array_sense(ftl, lun, kind, page, ns, 1);
+}
+
+void aftl_array_resume(struct aftl *ftl, struct aftl_lun *lun)
+{
+	lun->work = lun->suspended;
+	lun->work.array_ns = ftl->now_ns;
+	lun->suspended.kind = AFTL_WORK_NONE;
+	lun_set_end(ftl, lun, ftl->now_ns + lun->suspended_ns);
+	trace_array_work(ftl, lun, AFTL_ARRAY_RESUME, ftl->now_ns, lun->suspended_ns);
+}
+
+/* May a read, or else a write, interrupt what the array does? */
+static bool suspend_allowed(const struct aftl *ftl, u8 phase, bool write)
+{
+	if (phase == AFTL_PHASE_PROGRAM)
+		return !write && ftl->config.suspend & AFTL_SUSPEND_PROGRAM;
+	if (phase != AFTL_PHASE_ERASE)
+		return false;
+	return write ? ftl->config.suspend_for_write : ftl->config.suspend & AFTL_SUSPEND_ERASE;
+}
+
+/* Suspending pays only before the very end, and not for a page in the making. */
+static bool suspend_pays(const struct aftl *ftl, const struct aftl_lun *lun, u64 when)
+{
+	const struct aftl_work *work = &lun->work;
+
+	return lun->suspended.kind == AFTL_WORK_NONE &&
+	       work->suspends < ftl->config.suspend_limit && when >= work->array_ns &&
+	       when + ftl->config.suspend_cost < work->end_ns;
+}
+
+/* The end of the step that the array is in. */
+static u64 next_suspend_point(const struct aftl *ftl, const struct aftl_work *work)
+{
+	u64 step = ftl->config.suspend_step;
+
+	if (!step)
+		return ftl->now_ns;
+	if (ftl->now_ns <= work->array_ns)
+		return work->array_ns;
+	return work->array_ns + div64_u64(ftl->now_ns - work->array_ns + step - 1, step) * step;
+}
+
+/* What it costs is time and energy of the operation. */
+static void count_suspend(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_counters *counters = &ftl->stats.counters;
+	u64 energy = div64_u64(ftl->config.suspend_cost * ftl->config.energy, 1000);
+
+	lun->suspended.service_ns += ftl->config.suspend_cost;
+	counters->array_suspends++;
+	counters->array_suspend_ns += ftl->config.suspend_cost;
+	if (lun->suspended.kind == AFTL_WORK_ERASE)
+		counters->erase_energy_pj += energy;
+	else
+		counters->program_energy_pj += energy;
+}
+
+void aftl_array_suspend(struct aftl *ftl, struct aftl_lun *lun)
+{
+	lun->suspended = lun->work;
+	lun->suspended.suspends++;
+	lun->work.phase = AFTL_PHASE_IDLE;
+	lun->suspended_ns = lun->work.end_ns - ftl->now_ns + ftl->config.suspend_cost;
+	count_suspend(ftl, lun);
+	trace_array_work(ftl, lun, AFTL_ARRAY_SUSPEND, ftl->now_ns, lun->suspended_ns);
+}
+
+/*
+ * aftl_array_suspend_for() - a read, or a write, wants the array, which is busy: suspend what it is
+ * at, or let the LUN have its event when that can be done
+ */
+void aftl_array_suspend_for(struct aftl *ftl, struct aftl_lun *lun, bool write)
+{
+	u64 when = next_suspend_point(ftl, &lun->work);
+
+	if (!suspend_allowed(ftl, lun->work.phase, write) || !suspend_pays(ftl, lun, when))
+		return;
+	if (when == ftl->now_ns)
+		aftl_array_suspend(ftl, lun);
+	else
+		lun_set_event(ftl, lun, when);
+}

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Looking at a device without changing it.
+ */
+#include "core/ftl/command.h"
+#include "core/base/random.h"
+
+/* Mapping units, or slots, that are looked at between two pauses. */
+#define SLICE_UNITS 1024
+
+/* Slots whose units' places in the map are on their way to the processor. */
+#define AHEAD 32
+
+u32 aftl_pending_requests(const struct aftl *ftl)
+{
+	return ftl->requests;
+}
+
+u32 aftl_tag_count(const struct aftl *ftl)
+{
+	return ftl->write_commands;
+}
+
+bool aftl_buffer_entry(const struct aftl *ftl, u32 tag, struct aftl_has_write_buffer *what)
+{
+	const struct aftl_command *command = &ftl->commands[tag];
+
+	*what = (struct aftl_has_write_buffer){ command->lpn, command->level, command->hint };
+	return !(command->flags & (AFTL_COMMAND_PROGRAMMING | AFTL_COMMAND_DROPPED |
+				   AFTL_COMMAND_SUPERSEDED));
+}
+
+u32 aftl_luns_in_gc(const struct aftl *ftl)
+{
+	u32 luns = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		luns += ftl->luns[i].forced_gc != 0;
+	return luns;
+}
+
+bool aftl_read_only(const struct aftl *ftl)
+{
+	return ftl->read_only;
+}
+
+bool aftl_buffer_lost(const struct aftl *ftl)
+{
+	return ftl->buffer_lost;
+}
+
+aftl_ppn_t aftl_lookup(const struct aftl *ftl, aftl_lpn_t lpn, u32 *class)
+{
+	aftl_ppn_t ppn;
+
+	if (from_lpn(lpn) >= ftl->geo.units || !aftl_l2p_lookup(ftl, lpn, &ppn))
+		return AFTL_NO_PPN;
+	*class = aftl_l2p_level(ftl, lpn) != AFTL_PRECISE;
+	return ppn;
+}
+
+u32 aftl_lpn_level(const struct aftl *ftl, aftl_lpn_t lpn)
+{
+	return from_lpn(lpn) < ftl->geo.units ? aftl_l2p_level(ftl, lpn) : AFTL_PRECISE;
+}
+
+u32 aftl_lost_units(const struct aftl *ftl)
+{
+	return ftl->lost_units;
+}
+
+bool aftl_is_lost(const struct aftl *ftl, aftl_lpn_t lpn)
+{
+	aftl_ppn_t ppn;
+
+	return from_lpn(lpn) < ftl->geo.units && aftl_l2p_lookup(ftl, lpn, &ppn) &&
+	       aftl_ppn_lost(&ftl->media, ppn);
+}
+
+u32 aftl_find_lost(const struct aftl *ftl, u32 unit, u32 end, bool lost)
+{
+	while (unit < end && aftl_is_lost(ftl, to_lpn(unit)) != lost)
+		unit++;
+	return unit;
+}
+
+bool aftl_lpn_errors(const struct aftl *ftl, aftl_lpn_t lpn, struct aftl_errors *errors)
+{
+	const struct aftl_read_cache_entry *recent;
+	aftl_ppn_t ppn;
+
+	*errors = (struct aftl_errors){ .lost = aftl_is_lost(ftl, lpn) };
+	if (errors->lost)
+		return true;
+	if (!aftl_models_errors(&ftl->media) || from_lpn(lpn) >= ftl->geo.units ||
+	    !aftl_l2p_lookup(ftl, lpn, &ppn))
+		return false;
+	*errors = aftl_cell_read(&ftl->cell, ppn, aftl_hours(ftl));
+	if (!(aftl_has_rain(ftl) && aftl_stripe_reconstruct(ftl, ppn, errors)))
+		errors->lost |= aftl_ppn_block(&ftl->media, ppn)->state == AFTL_BLOCK_BAD;
+	recent = aftl_read_cache_find(ftl, lpn);
+	if (recent && recent->flags & AFTL_READ_CACHE_READY) {
+		errors->flips = recent->flips;
+		errors->lost = false;
+	}
+	return true;
+}
+
+static bool is_buffered(const struct aftl *ftl, aftl_lpn_t lpn)
+{
+	u32 newest = aftl_pending_find(ftl, lpn);
+
+	return newest != AFTL_NIL && !(ftl->commands[newest].flags &
+				       (AFTL_COMMAND_DROPPED | AFTL_COMMAND_SUPERSEDED));
+}
+
+bool aftl_unit_fails(const struct aftl *ftl, aftl_lpn_t lpn)
+{
+	struct aftl_errors errors;
+	aftl_ppn_t ppn;
+
+	if (is_buffered(ftl, lpn) || !aftl_l2p_lookup(ftl, lpn, &ppn))
+		return false;
+	if (aftl_lpn_errors(ftl, lpn, &errors))
+		return errors.lost;
+	return aftl_ppn_in_dead_lun(ftl, ppn) && !(aftl_has_rain(ftl) && aftl_stripe_can_reconstruct(ftl, ppn));
+}
+
+const struct aftl_stats *aftl_stats(const struct aftl *ftl)
+{
+	return &ftl->stats;
+}
+
+const struct aftl_geometry *aftl_geometry(const struct aftl *ftl)
+{
+	return &ftl->geo;
+}
+
+const struct aftl_media *aftl_media(const struct aftl *ftl)
+{
+	return &ftl->media;
+}
+
+const struct aftl_cell *aftl_cell(const struct aftl *ftl)
+{
+	return &ftl->cell;
+}
+
+const struct aftl_config *aftl_config(const struct aftl *ftl)
+{
+	return &ftl->config;
+}
+
+const struct aftl_policy_type *aftl_policy_type(const struct aftl *ftl)
+{
+	return ftl->type;
+}
+
+u64 aftl_memory_bytes(const struct aftl *ftl)
+{
+	return ftl->memory_bytes;
+}
+
+void aftl_lun_info(const struct aftl *ftl, u32 index, struct aftl_lun_info *info)
+{
+	const struct aftl_lun *lun = &ftl->luns[index];
+
+	info->busy_ns = lun->busy_ns;
+	info->good_blocks = lun->good_blocks;
+	info->free_blocks = lun->free_blocks;
+	info->cached_blocks = lun->slc_blocks;
+	info->valid_units = lun->valid;
+	info->queued = aftl_lun_queued(lun);
+}
+
+/* Four at a time: one by one, each would wait for the one before. */
+static u64 attr_digest(const struct aftl_media *media, u32 page, u32 pages, u64 digest)
+{
+	u32 end = page + pages;
+	u64 four = 0;
+
+	for (; page + 4 <= end; page += 4) {
+		u32 i;
+
+		for (i = 0; i < 4; i++)
+			four = four >> 16 | (u64)*aftl_page_attr_at(media, page + i) << 48;
+		digest = aftl_hash64(digest ^ four);
+	}
+	for (; page < end; page++)
+		digest = aftl_hash64(digest ^ *aftl_page_attr_at(media, page));
+	return digest;
+}
+
+static u64 block_digest(const struct aftl *ftl, const struct aftl_block *block, u64 digest)
+{
+	digest = aftl_hash64_pair(digest, (u64)block->erases << 32 | block->wear);
+	digest = aftl_hash64_pair(digest, (u64)block->state << 32 | (u64)block->handle << 24 |
+			   block->kind << 16 | block->bits << 8 | aftl_block_flip(block));
+	if (!block->programmed)
+		return digest;
+	return attr_digest(&ftl->media, aftl_block_device_page(&ftl->media, block, 0), ftl->geo.pages,
+			   digest);
+}
+
+/*
+ * A sum of what says where it belongs, whatever the order. The host may want the processor for
+ * others; that it wants no answer is no use here.
+ */
+static u64 map_digest(const struct aftl *ftl)
+{
+	u64 digest = 0;
+	u32 i;
+
+	for (i = 0; i < aftl_mapped_lpns(&ftl->geo); i++) {
+		if (*aftl_l2p_entry(ftl, i))
+			digest += aftl_hash64((u64)i << 32 | *aftl_l2p_entry(ftl, i));
+		if (i % SLICE_UNITS == 0)
+			aftl_host_pause(ftl);
+	}
+	return digest;
+}
+
+u64 aftl_digest(const struct aftl *ftl)
+{
+	u64 digest = aftl_hash64_pair(map_digest(ftl), ftl->geo.ppns);
+	u32 i;
+
+	for (i = 0; i < ftl->geo.blocks; i++) {
+		digest = block_digest(ftl, &ftl->media.blocks[i], digest);
+		aftl_host_pause(ftl);
+	}
+	return digest;
+}
+
+/* The audit: one small question per function, the first failure wins. */
+
+static int pause_audit(const struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = aftl_host_pause(ftl);
+
+	return ret ? aftl_fail(error, ret, "interrupted while the device was checked") : 0;
+}
+
+/* Sheets of the map are in blocks of their own. */
+static bool audit_mixed_block(const struct aftl *ftl, aftl_ppn_t ppn, u32 unit)
+{
+	bool of_map = aftl_ppn_block(&ftl->media, ppn)->handle;
+	bool sheet = unit >= ftl->geo.units;
+
+	return ftl->geo.trans_pages && of_map != sheet;
+}
+
+static int audit_lpn(const struct aftl *ftl, u32 i, aftl_ppn_t ppn, struct aftl_error *error)
+{
+	u16 attr;
+
+	if (ftl->geo.zones &&
+	    i % ftl->geo.zone_units >= aftl_zone_at(ftl, to_lpn(i))->written)
+		return aftl_fail(error, -EUCLEAN, "unit %u is beyond its zone's write pointer", i);
+	if (audit_mixed_block(ftl, ppn, i))
+		return aftl_fail(error, -EUCLEAN, "unit %u and a sheet of the map share a block",
+				 i);
+	attr = aftl_ppn_attr(&ftl->media, ppn);
+	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
+	    aftl_page_class(attr) != (aftl_l2p_level(ftl, to_lpn(i)) != AFTL_PRECISE))
+		return aftl_fail(error, -EUCLEAN, "unit %u and its page differ in class", i);
+	if (aftl_ppn_level(&ftl->media, ppn) != aftl_l2p_level(ftl, to_lpn(i)))
+		return aftl_fail(error, -EUCLEAN, "unit %u and its slot differ in level", i);
+	return 0;
+}
+
+/*
+ * Slot by slot, for units are all over the flash: if each valid slot is that of its unit, and as
+ * many are valid as units are mapped, each unit that is mapped is in a valid slot.
+ */
+static int audit_ppn(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl_error *error)
+{
+	u32 unit = from_lpn(aftl_ppn_lpn(&ftl->media, ppn));
+	aftl_ppn_t mapped;
+
+	if (unit >= aftl_mapped_lpns(&ftl->geo) || !aftl_l2p_lookup(ftl, to_lpn(unit), &mapped) ||
+	    mapped != ppn)
+		return aftl_fail(error, -EUCLEAN, "slot %u is valid, and unit %u is not in there",
+				 from_ppn(ppn), unit);
+	return audit_lpn(ftl, unit, ppn, error);
+}
+
+static bool audit_ppn_valid(const struct aftl *ftl, u32 slot)
+{
+	return slot < ftl->geo.ppns && aftl_ppn_valid(&ftl->media, to_ppn(slot));
+}
+
+/* What the audit will want of the unit in @slot. */
+static void audit_prefetch(const struct aftl *ftl, u32 slot)
+{
+	u32 unit = audit_ppn_valid(ftl, slot) ?
+			   from_lpn(aftl_ppn_lpn(&ftl->media, to_ppn(slot))) : U32_MAX;
+
+	if (unit < aftl_mapped_lpns(&ftl->geo))
+		prefetch(aftl_l2p_entry(ftl, unit));
+}
+
+static int audit_ppns(const struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < ftl->geo.ppns; i++) {
+		audit_prefetch(ftl, i + AHEAD);
+		if (audit_ppn_valid(ftl, i))
+			ret = audit_ppn(ftl, to_ppn(i), error);
+		if (!ret && i % SLICE_UNITS == 0)
+			ret = pause_audit(ftl, error);
+	}
+	return ret;
+}
+
+static u32 audit_count_lost(const struct aftl_media *media, u32 slots)
+{
+	u32 lost = 0;
+	u32 i;
+
+	for (i = 0; i < DIV_ROUND_UP(slots, 64); i++)
+		lost += hweight64(media->lost[i] & media->valid[i]);
+	return lost;
+}
+
+struct block_census {
+	u32 valid;
+	u32 approx;
+	u32 programmed;
+};
+
+static void audit_count_page(const struct aftl *ftl, u32 page, struct block_census *census)
+{
+	u16 attr = *aftl_page_attr_at(&ftl->media, page);
+	u32 valid = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.page_units; i++)
+		valid += aftl_ppn_valid(&ftl->media, to_ppn(page * ftl->geo.page_units + i));
+	census->programmed += !!(attr & AFTL_PAGE_PROGRAMMED);
+	census->valid += valid;
+	census->approx += aftl_page_class(attr) == AFTL_APPROX ? valid : 0;
+}
+
+static struct block_census audit_count_block(const struct aftl *ftl, const struct aftl_block *block)
+{
+	struct block_census census = { 0 };
+	u32 first = aftl_block_device_page(&ftl->media, block, 0);
+	u32 page;
+
+	for (page = first; page < first + ftl->geo.pages; page++)
+		audit_count_page(ftl, page, &census);
+	return census;
+}
+
+static int audit_block(const struct aftl *ftl, u32 index, u32 *lun_valid, u32 *lun_free,
+		       struct aftl_error *error)
+{
+	const struct aftl_block *block = &ftl->media.blocks[index];
+	struct block_census census = audit_count_block(ftl, block);
+
+	*lun_valid += census.valid;
+	*lun_free += block->state == AFTL_BLOCK_FREE && !block->parity;
+	if (census.valid != block->valid || census.approx != block->valid_approx)
+		return aftl_fail(error, -EUCLEAN,
+				 "block %u holds %u valid units (%u approximate), its counts say %u (%u)",
+				 index, census.valid, census.approx, block->valid,
+				 block->valid_approx);
+	if (census.programmed != block->programmed)
+		return aftl_fail(error, -EUCLEAN, "block %u has %u programmed pages, not %u",
+				 index, census.programmed, block->programmed);
+	if (block->state == AFTL_BLOCK_FREE && block->programmed)
+		return aftl_fail(error, -EUCLEAN, "free block %u is not erased", index);
+	return 0;
+}
+
+static int audit_victims(const struct aftl *ftl, const struct aftl_lun *lun,
+			 struct aftl_error *error)
+{
+	u32 valid;
+	u32 index;
+
+	for (valid = 0; valid <= ftl->geo.block_ppns; valid++) {
+		u32 head = lun->victims[valid];
+
+		if (head != AFTL_NIL && valid < lun->min_valid)
+			return aftl_fail(error, -EUCLEAN, "LUN %u overlooks victims", lun->index);
+		for (index = head; index != AFTL_NIL; index = ftl->media.blocks[index].next) {
+			const struct aftl_block *block = &ftl->media.blocks[index];
+
+			if (block->state != AFTL_BLOCK_CLOSED || block->valid != valid)
+				return aftl_fail(error, -EUCLEAN,
+						 "block %u stands in the wrong victim list",
+						 index);
+		}
+	}
+	return 0;
+}
+
+static int audit_lun(const struct aftl *ftl, const struct aftl_lun *lun, struct aftl_error *error)
+{
+	u32 first = lun->index * ftl->geo.blocks_per_lun;
+	u32 valid = 0;
+	u32 free = 0;
+	u32 i;
+	int ret;
+
+	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
+		ret = audit_block(ftl, i, &valid, &free, error);
+		if (!ret)
+			ret = pause_audit(ftl, error);
+		if (ret)
+			return ret;
+	}
+	if (valid != lun->valid || free != lun->free_blocks)
+		return aftl_fail(error, -EUCLEAN,
+				 "LUN %u has %u valid units and %u free blocks, it counts %u and %u",
+				 lun->index, valid, free, lun->valid, lun->free_blocks);
+	return audit_victims(ftl, lun, error);
+}
+
+static int audit_total(const struct aftl *ftl, struct aftl_error *error)
+{
+	u64 mapped = 0;
+	u64 valid = 0;
+	u32 lost = audit_count_lost(&ftl->media, ftl->geo.ppns);
+	u32 i;
+	int ret;
+
+	for (i = 0; i < aftl_mapped_lpns(&ftl->geo); i++) {
+		mapped += *aftl_l2p_entry(ftl, i) != 0;
+		ret = i % SLICE_UNITS ? 0 : pause_audit(ftl, error);
+		if (ret)
+			return ret;
+	}
+	for (i = 0; i < ftl->geo.luns; i++)
+		valid += ftl->luns[i].valid;
+	if (mapped != valid)
+		return aftl_fail(error, -EUCLEAN, "%llu units are mapped, %llu slots are valid",
+				 (unsigned long long)mapped, (unsigned long long)valid);
+	if (lost != ftl->lost_units)
+		return aftl_fail(error, -EUCLEAN, "%u units are lost, not %u", lost,
+				 ftl->lost_units);
+	return 0;
+}
+
+int aftl_audit_counts(const struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = audit_total(ftl, error);
+	u32 i;
+
+	if (!ret)
+		ret = aftl_cmt_audit(ftl, error);
+	if (!ret)
+		ret = aftl_superblock_audit(ftl, error);
+	for (i = 0; !ret && i < ftl->geo.luns; i++)
+		ret = audit_lun(ftl, &ftl->luns[i], error);
+	return ret;
+}
+
+int aftl_audit(const struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = aftl_audit_counts(ftl, error);
+
+	return ret ? ret : audit_ppns(ftl, error);
+}

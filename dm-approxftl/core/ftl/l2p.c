@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Logical unit to slot, and what a change of it means for the blocks.
+ */
+#include "core/ftl/device.h"
+
+static void l2p_invalidate_ppn(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+		       aftl_ppn_t ppn, u32 level)
+{
+	if (aftl_ppn_is_lost(ftl, ppn)) {
+		aftl_ppn_clear_lost(&ftl->media, ppn);
+		ftl->lost_units--;
+	}
+	aftl_ppn_clear_valid(&ftl->media, ppn);
+	block->valid_approx -= level != AFTL_PRECISE;
+	lun->valid--;
+	aftl_block_invalidate(ftl, lun, block);
+	if (ftl->type->invalidated)
+		ftl->type->invalidated(ftl->policy, block,
+				       aftl_ppn_page(&ftl->media, ppn) % ftl->geo.pages);
+}
+
+static void l2p_set_entry(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+		      aftl_lpn_t lpn, aftl_ppn_t ppn, u32 level)
+{
+	*aftl_l2p_entry(ftl, from_lpn(lpn)) = level << AFTL_PPN_BITS | (from_ppn(ppn) + 1);
+	aftl_ppn_set_valid(&ftl->media, ppn);
+	block->valid++;
+	block->valid_approx += level != AFTL_PRECISE;
+	lun->valid++;
+}
+
+static bool l2p_invalidate_old(struct aftl *ftl, aftl_lpn_t lpn)
+{
+	struct aftl_block *block;
+	aftl_ppn_t former;
+
+	if (!aftl_l2p_lookup(ftl, lpn, &former))
+		return false;
+	block = aftl_ppn_block(&ftl->media, former);
+	l2p_invalidate_ppn(ftl, aftl_block_lun(ftl, block), block, former, aftl_l2p_level(ftl, lpn));
+	return true;
+}
+
+void aftl_l2p_update(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+		  aftl_lpn_t lpn, aftl_ppn_t ppn, u32 level)
+{
+	l2p_invalidate_old(ftl, lpn);
+	l2p_set_entry(ftl, lun, block, lpn, ppn, level);
+}
+
+void aftl_l2p_relocate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *from,
+		   aftl_ppn_t former, struct aftl_block *block, aftl_lpn_t lpn,
+		   aftl_ppn_t ppn, u32 level)
+{
+	l2p_invalidate_ppn(ftl, lun, from, former, aftl_l2p_level(ftl, lpn));
+	l2p_set_entry(ftl, lun, block, lpn, ppn, level);
+}
+
+bool aftl_l2p_unmap(struct aftl *ftl, aftl_lpn_t lpn)
+{
+	if (!l2p_invalidate_old(ftl, lpn))
+		return false;
+	*aftl_l2p_entry(ftl, from_lpn(lpn)) = 0;
+	return true;
+}
+
+void aftl_l2p_mark_lost(struct aftl *ftl, aftl_ppn_t ppn)
+{
+	ftl->lost_units += !aftl_ppn_lost(&ftl->media, ppn);
+	aftl_ppn_set_lost(&ftl->media, ppn);
+}
+
+void aftl_prefetch_l2p_entry(const struct aftl *ftl, u32 unit)
+{
+	if (unit >= ftl->geo.units)
+		return;
+	prefetch(aftl_l2p_entry(ftl, unit));
+	if (ftl->type->prefetch_state)
+		ftl->type->prefetch_state(ftl->policy, to_lpn(unit));
+}
+
+void aftl_prefetch_ppn_state(const struct aftl *ftl, u32 unit, bool read)
+{
+	const struct aftl_media *media = &ftl->media;
+	aftl_ppn_t ppn;
+
+	if (unit >= ftl->geo.units || !aftl_l2p_lookup(ftl, to_lpn(unit), &ppn))
+		return;
+	if (read)
+		prefetch(aftl_oob_at(media, aftl_ppn_page(media, ppn)));
+	else
+		prefetch(&media->valid[from_ppn(ppn) / 64]);
+	prefetch(aftl_ppn_block(media, ppn));
+}
+
+void aftl_prefetch_relocation(const struct aftl *ftl, u32 page)
+{
+	u32 slot = page * ftl->geo.page_units;
+	u32 end = slot + ftl->geo.page_units;
+
+	for (; slot < end; slot++) {
+		u32 unit = from_lpn(aftl_ppn_lpn(&ftl->media, to_ppn(slot)));
+
+		if (unit < ftl->geo.units)
+			prefetch(aftl_l2p_entry(ftl, unit));
+	}
+}

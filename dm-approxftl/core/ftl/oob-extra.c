@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What few blocks have: hours of their pages, and errors that came with copies. A host that gives
+ * memory while the device runs is asked for it when a block has the first of either, and has it
+ * back when that is erased. For others all of it is there from the beginning.
+ */
+#include "core/ftl/device.h"
+
+/* Of what is taken at once: no host gives much more in one piece. */
+#define PIECE_BYTES (64U << 20)
+
+static size_t oob_extra_bytes(const struct aftl *ftl)
+{
+	return ftl->media.oob_layout.extra * sizeof(u16);
+}
+
+static u32 blocks_per_extra_chunk(const struct aftl *ftl)
+{
+	return max_t(u32, 1, PIECE_BYTES / max_t(u32, 1, oob_extra_bytes(ftl)));
+}
+
+static u32 count_extra_chunks(const struct aftl *ftl)
+{
+	return DIV_ROUND_UP(ftl->geo.blocks, blocks_per_extra_chunk(ftl));
+}
+
+static int alloc_extra_chunk(struct aftl *ftl, u32 first)
+{
+	u32 blocks = min(blocks_per_extra_chunk(ftl), ftl->geo.blocks - first);
+	u16 *piece = aftl_memory_alloc(ftl, blocks, oob_extra_bytes(ftl));
+	u32 i;
+
+	if (!piece)
+		return -ENOMEM;
+	for (i = 0; i < blocks; i++)
+		ftl->media.blocks[first + i].extra =
+			piece + (size_t)i * ftl->media.oob_layout.extra;
+	return 0;
+}
+
+int aftl_oob_extra_alloc(struct aftl *ftl)
+{
+	u32 i;
+
+	if (ftl->ops->alloc_later || !ftl->media.oob_layout.extra)
+		return 0;
+	for (i = 0; i < count_extra_chunks(ftl); i++)
+		if (alloc_extra_chunk(ftl, i * blocks_per_extra_chunk(ftl)))
+			return -ENOMEM;
+	return 0;
+}
+
+void aftl_oob_extra_free(struct aftl *ftl)
+{
+	u32 step = ftl->ops->alloc_later ? 1 : blocks_per_extra_chunk(ftl);
+	u32 i;
+
+	for (i = 0; i < ftl->geo.blocks; i += step)
+		aftl_memory_free(ftl, ftl->media.blocks[i].extra);
+}
+
+void aftl_oob_extra_need(struct aftl *ftl, struct aftl_block *block)
+{
+	if (unlikely(!block->extra))
+		block->extra = aftl_memory_alloc_runtime(ftl, 1, oob_extra_bytes(ftl));
+	block->extra_used = !!block->extra;
+}
+
+static void clear_oob_extra(struct aftl *ftl, struct aftl_block *block)
+{
+	block->extra_used = 0;
+	if (!ftl->ops->alloc_later) {
+		memset(block->extra, 0, oob_extra_bytes(ftl));
+		return;
+	}
+	aftl_memory_free(ftl, block->extra);
+	block->extra = NULL;
+}
+
+void aftl_reset_erased_block(struct aftl *ftl, struct aftl_block *block)
+{
+	aftl_block_wipe(&ftl->media, block);
+	if (unlikely(block->extra_used))
+		clear_oob_extra(ftl, block);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Placement handles, before any policy: what the host writes with a placement id goes to
+ * blocks of that id, its reclaim units. All else belongs to the default handle, and that is
+ * the policy's. Data that are collected mix with all else, or stay with their handle.
+ */
+#include "core/ftl/device.h"
+
+/*
+ * aftl_handle_check() - can this device have the handles that it is to have?
+ */
+int aftl_handle_check(const struct aftl *ftl, struct aftl_error *error)
+{
+	u32 most = AFTL_STREAMS - ftl->streams;
+
+	if (!ftl->handles)
+		return 0;
+	if (ftl->type->host_streams)
+		return aftl_fail(error, -EINVAL,
+				 "placement_handles: policy %s places by the host's ids itself; set placement_handles 0",
+				 ftl->type->name);
+	if (ftl->handles > most)
+		return aftl_fail(error, -EINVAL,
+				 "placement_handles: policy %s leaves room for %u of them, not for %u",
+				 ftl->type->name, most, ftl->handles);
+	return 0;
+}
+
+/*
+ * aftl_handle_alloc() - memory for the open blocks of handles
+ */
+bool aftl_handle_alloc(struct aftl *ftl)
+{
+	struct aftl_block **placed;
+	u32 i;
+
+	if (!ftl->handles)
+		return true;
+	placed = aftl_memory_alloc(ftl, (size_t)ftl->geo.luns * ftl->handles,
+				  sizeof(struct aftl_block *));
+	for (i = 0; placed && i < ftl->geo.luns; i++)
+		ftl->luns[i].handle_blocks = placed + (size_t)i * ftl->handles;
+	return placed;
+}
+
+/*
+ * aftl_handle_assign_stream() - the stream of a write whose placement id has a handle
+ *
+ * A life time stands for a placement id where there is none, as the kernel numbers them.
+ *
+ * Return: false if it is written by the default handle.
+ */
+bool aftl_handle_assign_stream(struct aftl *ftl, struct aftl_request *request)
+{
+	u32 id = request->hint.stream ? request->hint.stream : request->hint.life;
+
+	if (id > ftl->handles) {
+		ftl->stats.counters.unknown_placement_requests++;
+		id = 0;
+	}
+	ftl->stats.handles[id].host_units += request->units;
+	if (!id)
+		return false;
+	request->stream = (u8)(ftl->streams + id - 1);
+	return true;
+}
+
+/*
+ * aftl_handle_place() - the place of data that belong to another handle than the default one
+ *
+ * Return: 0, or -ENOSPC.
+ */
+int aftl_handle_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
+		      struct aftl_placement *placement)
+{
+	u32 handle = aftl_stream_handle(ftl, need->stream);
+
+	*placement = (struct aftl_placement){ 0 };
+	if (aftl_place_sequential(ftl->policy, lun, need, &lun->handle_blocks[handle - 1], 0, placement))
+		return -ENOSPC;
+	placement->block->handle = (u8)handle;
+	return 0;
+}
+
+/*
+ * aftl_handle_closed() - nothing more will be programmed into @block
+ */
+void aftl_handle_closed(struct aftl *ftl, const struct aftl_block *block)
+{
+	struct aftl_handle_stats *stats = &ftl->stats.handles[block->handle];
+
+	stats->changed_blocks++;
+	stats->partial_blocks += !aftl_block_full(&ftl->geo, block);
+}
+
+/*
+ * aftl_handle_adopt() - @block was open when the device was saved: its handle goes on with it
+ *
+ * Return: false if it is to be closed.
+ */
+bool aftl_handle_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	if (block->handle > ftl->handles || lun->handle_blocks[block->handle - 1])
+		return false;
+	lun->handle_blocks[block->handle - 1] = block;
+	return true;
+}
+
+/*
+ * aftl_handle_restored() - blocks have been loaded: those of handles that there are no more
+ *			    belong to the default one
+ */
+void aftl_handle_restored(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.blocks; i++)
+		if (ftl->media.blocks[i].handle > ftl->handles)
+			ftl->media.blocks[i].handle = 0;
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The policy of a device: its memory and state, and those of its parts.
+ */
+#include "core/ftl/device.h"
+
+int aftl_policy_instance_check(const struct aftl_policy_type *type, struct aftl_error *error)
+{
+	const struct aftl_policy_array *array = type->arrays;
+
+	for (; array < type->arrays + AFTL_ARRAYS_MAX; array++)
+		if (array->count && (array->each >= AFTL_ARRAY_SCOPES || array->width > sizeof(u64) ||
+				     !array->width || (array->width & (array->width - 1))))
+			return aftl_fail(error, -EINVAL,
+					 "policy %s has an array of numbers of %u bytes for each %u",
+					 type->name, array->width, array->each);
+	return 0;
+}
+
+/* Numbers that an array has. */
+static u64 policy_array_length(const struct aftl_policy *policy, const struct aftl_policy_array *array)
+{
+	const struct aftl_geometry *geo = &policy->ftl->geo;
+	const u64 shares[AFTL_ARRAY_SCOPES] = {
+		[AFTL_PER_LUN] = geo->luns,
+		[AFTL_PER_LUN_LAYER] = (u64)geo->luns * geo->layers,
+		[AFTL_PER_BLOCK] = geo->blocks,
+		[AFTL_PER_LAYER] = (u64)geo->blocks * geo->layers,
+		[AFTL_PER_LPN] = geo->units,
+	};
+
+	return array->count * shares[array->each];
+}
+
+static bool alloc_policy_array(struct aftl_policy *policy, u32 i)
+{
+	const struct aftl_policy_array *array = &policy->type->arrays[i];
+
+	if (!array->count || (array->wanted && !array->wanted(policy)))
+		return true;
+	policy->arrays[i] = aftl_memory_alloc(policy->ftl, policy_array_length(policy, array), array->width);
+	return policy->arrays[i];
+}
+
+static bool find_policy_params(struct aftl_policy *policy, u32 i)
+{
+	const struct aftl_param_group *group = policy->type->params[i];
+
+	policy->params[i] = aftl_param_group_values(&policy->ftl->config, group);
+	return !group || policy->params[i];
+}
+
+/* What the type asks for, behind the policy itself. */
+static bool alloc_policy_state(struct aftl_policy *policy)
+{
+	const struct aftl_policy_type *type = policy->type;
+	bool done = true;
+	u32 i;
+
+	for (i = 0; i < AFTL_GROUPS_MAX; i++)
+		done &= find_policy_params(policy, i);
+	for (i = 0; done && i < AFTL_ARRAYS_MAX; i++)
+		done = alloc_policy_array(policy, i);
+	if (!done || !type->lun_size)
+		return done;
+	policy->luns = aftl_memory_alloc(policy->ftl, policy->ftl->geo.luns, type->lun_size);
+	return policy->luns;
+}
+
+static void free_policy(struct aftl_policy *policy)
+{
+	u32 i;
+
+	for (i = 0; i < AFTL_ARRAYS_MAX; i++)
+		aftl_memory_free(policy->ftl, policy->arrays[i]);
+	aftl_memory_free(policy->ftl, policy->luns);
+	aftl_memory_free(policy->ftl, policy);
+}
+
+void aftl_policy_instance_destroy(struct aftl_policy *policy)
+{
+	while (policy) {
+		struct aftl_policy *next = policy->next;
+
+		free_policy(policy);
+		policy = next;
+	}
+}
+
+static struct aftl_policy *create_policy(struct aftl *ftl, const struct aftl_policy_type *type)
+{
+	struct aftl_policy *policy =
+		aftl_memory_alloc(ftl, 1, max(type->size, sizeof(struct aftl_policy)));
+
+	if (!policy)
+		return NULL;
+	policy->type = type;
+	policy->ftl = ftl;
+	policy->core = &ftl->core;
+	if (alloc_policy_state(policy) && (!type->create || type->create(policy)))
+		return policy;
+	aftl_policy_instance_destroy(policy);
+	return NULL;
+}
+
+struct aftl_policy *aftl_policy_instance_create(struct aftl *ftl)
+{
+	return create_policy(ftl, ftl->type);
+}
+
+struct aftl_policy *aftl_policy_instance_add(struct aftl_policy *whole,
+				       const struct aftl_policy_type *type)
+{
+	struct aftl_policy *last = whole;
+
+	while (last->next)
+		last = last->next;
+	last->next = create_policy(whole->ftl, type);
+	return last->next;
+}
+
+/* State in words: as many numbers in each as there is room for, the first the lowest. */
+
+/**
+ * struct spot - where a word of state is
+ * @array: in which array
+ * @width: bytes of its numbers
+ * @first: number in it that the word begins with
+ * @count: numbers of the word
+ */
+struct spot {
+	void *array;
+	u32 width;
+	u64 first;
+	u32 count;
+};
+
+static bool find_word_in_array(const struct aftl_policy *policy, u32 i, u64 *index, struct spot *spot)
+{
+	const struct aftl_policy_array *array = &policy->type->arrays[i];
+	u64 numbers = policy->arrays[i] ? policy_array_length(policy, array) : 0;
+	u64 words = (numbers * array->width + sizeof(u64) - 1) / sizeof(u64);
+
+	if (*index >= words) {
+		*index -= words;
+		return false;
+	}
+	spot->array = policy->arrays[i];
+	spot->width = array->width;
+	spot->count = sizeof(u64) / array->width;
+	spot->first = *index * spot->count;
+	spot->count = (u32)min_t(u64, spot->count, numbers - spot->first);
+	return true;
+}
+
+static bool find_state_word(const struct aftl_policy *policy, u64 index, struct spot *spot)
+{
+	u32 i;
+
+	for (; policy; policy = policy->next)
+		for (i = 0; i < AFTL_ARRAYS_MAX; i++)
+			if (find_word_in_array(policy, i, &index, spot))
+				return true;
+	return false;
+}
+
+static u64 read_state_number(const struct spot *spot, u32 i)
+{
+	switch (spot->width) {
+	case 1:
+		return ((const u8 *)spot->array)[spot->first + i];
+	case 2:
+		return ((const u16 *)spot->array)[spot->first + i];
+	case 4:
+		return ((const u32 *)spot->array)[spot->first + i];
+	default:
+		return ((const u64 *)spot->array)[spot->first + i];
+	}
+}
+
+static void write_state_number(const struct spot *spot, u32 i, u64 value)
+{
+	switch (spot->width) {
+	case 1:
+		((u8 *)spot->array)[spot->first + i] = (u8)value;
+		break;
+	case 2:
+		((u16 *)spot->array)[spot->first + i] = (u16)value;
+		break;
+	case 4:
+		((u32 *)spot->array)[spot->first + i] = (u32)value;
+		break;
+	default:
+		((u64 *)spot->array)[spot->first + i] = value;
+	}
+}
+
+bool aftl_policy_instance_save(const struct aftl_policy *policy, u64 index, u64 *word)
+{
+	struct spot spot;
+	u32 i;
+
+	if (!find_state_word(policy, index, &spot))
+		return false;
+	*word = 0;
+	for (i = 0; i < spot.count; i++)
+		*word |= read_state_number(&spot, i) << (8 * spot.width * i);
+	return true;
+}
+
+void aftl_policy_instance_restore(struct aftl_policy *policy, u64 index, u64 word)
+{
+	struct spot spot;
+	u32 i;
+
+	if (!find_state_word(policy, index, &spot))
+		return;
+	for (i = 0; i < spot.count; i++)
+		write_state_number(&spot, i, word >> (8 * spot.width * i));
+}
+
+void aftl_policy_instance_restored(struct aftl_policy *policy)
+{
+	for (; policy; policy = policy->next)
+		if (policy->type->sanitize_arrays)
+			policy->type->sanitize_arrays(policy);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the core does for policies, behind the contract.
+ */
+#include "core/ftl/device.h"
+#include "core/base/random.h"
+
+u32 aftl_lun_queued(const struct aftl_lun *lun)
+{
+	u32 queued = lun->reads.count;
+	u32 lane;
+
+	for (lane = 0; lane < AFTL_WRITE_STREAMS; lane++)
+		queued += lun->writes[lane].count;
+	return queued;
+}
+
+static bool lun_has_free_block(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return !aftl_gc_urgent(ftl, lun);
+}
+
+static struct aftl_block *policy_open_block(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
+				     enum aftl_order order, u32 kind)
+{
+	struct aftl_block *block;
+
+	if ((cause == AFTL_CAUSE_HOST || cause == AFTL_CAUSE_MAP) && !lun_has_free_block(ftl, lun))
+		return NULL;
+	if (ftl->geo.passes > 1)
+		order = AFTL_ORDER_FOGGY_FINE;
+	if (cause != ftl->placing_cause || kind >= AFTL_KINDS_MAX || (u32)order >= AFTL_ORDERS ||
+	    !aftl_passes_possible(&ftl->geo, 0, order)) {
+		ftl->stats.counters.policy_bugs++;
+		return NULL;
+	}
+	block = aftl_free_block_take(ftl, lun, kind);
+	if (block)
+		aftl_block_open(ftl, block, order, kind);
+	return block;
+}
+
+static void policy_close_block(struct aftl *ftl, struct aftl_block *block)
+{
+	const struct aftl_lun *lun = aftl_block_lun(ftl, block);
+
+	if (block->state == AFTL_BLOCK_OPEN && block != lun->fallback && block != lun->slc_open &&
+	    !block->handle)
+		aftl_block_close(ftl, block);
+}
+
+static bool lun_index_has_room(const struct aftl *ftl, u32 lun, u32 units)
+{
+	return aftl_lun_has_room(&ftl->luns[lun], units);
+}
+
+static bool lun_is_alive(const struct aftl *ftl, u32 lun)
+{
+	return !aftl_lun_dead(&ftl->luns[lun]);
+}
+
+static u32 lun_pending_work(const struct aftl *ftl, u32 index)
+{
+	const struct aftl_lun *lun = &ftl->luns[index];
+
+	return lun->reads.count + DIV_ROUND_UP(lun->in_flight, ftl->program_units) +
+	       (lun->work.phase != AFTL_PHASE_IDLE) + (lun->suspended.kind != AFTL_WORK_NONE);
+}
+
+/* Never twice the same: with each erase a block becomes the last, and older. */
+static u64 erase_history(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 last = lun->free_tail;
+
+	return last == AFTL_NIL ? last : (u64)last << 32 | ftl->media.blocks[last].erases;
+}
+
+static u64 history_seed(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return aftl_hash64_pair(ftl->seq, erase_history(ftl, lun));
+}
+
+static const struct aftl_policy_services services = {
+	.part = aftl_policy_instance_add,
+	.spare = lun_has_free_block,
+	.open = policy_open_block,
+	.close = policy_close_block,
+	.find = aftl_l2p_lookup,
+	.hours = aftl_hours,
+	.queued = aftl_lun_queued,
+	.room = lun_index_has_room,
+	.works = lun_is_alive,
+	.work = lun_pending_work,
+	.command_seq = history_seed,
+};
+
+void aftl_policy_services_init(struct aftl *ftl)
+{
+	ftl->core = (struct aftl_policy_core){
+		.config = &ftl->config,
+		.geo = &ftl->geo,
+		.media = &ftl->media,
+		.chip = &ftl->chip,
+		.now_ns = &ftl->now_ns,
+		.filling = &ftl->filling,
+		.services = &services,
+	};
+}

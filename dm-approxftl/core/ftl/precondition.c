@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Preconditioning: the same transactions as in operation, but without time.
+ */
+#include "core/ftl/device.h"
+#include "core/base/random.h"
+
+static bool untimed_reloc_program(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_placement placement;
+
+	int units = aftl_reloc_commit(ftl, lun, &placement);
+
+	if (units > 0)
+		aftl_reloc_programmed(ftl, lun, &placement);
+	if (unlikely(ftl->foggy_blocks))
+		aftl_fine_pass_run_untimed(ftl, lun);
+	return units >= 0;
+}
+
+static void untimed_foggy_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves)
+{
+	struct aftl_placement placement;
+
+	if (aftl_foggy_pass_pad(ftl, lun, moves, &placement))
+		aftl_fine_pass_run_untimed(ftl, lun);
+}
+
+/* Parity that is due, now. */
+static void untimed_parity(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	struct aftl_placement placement;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.superblock_luns; i++) {
+		struct aftl_lun *keeper = aftl_die_group_lun(ftl, aftl_die_group_of(ftl, lun), i);
+
+		while (aftl_parity_next_program(ftl, keeper, &placement)) {
+			aftl_program_parity(ftl, keeper, &placement);
+			aftl_parity_programmed(ftl, keeper);
+		}
+	}
+}
+
+/* Pages between the one that is fetched and the one that is read */
+#define AHEAD 8U
+
+static void untimed_reloc_read(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 page = aftl_reloc_page(ftl, lun);
+
+	if (page + AHEAD < ftl->geo.pages)
+		aftl_prefetch_relocation(ftl, aftl_block_device_page(&ftl->media, lun->reloc.from, page) + AHEAD);
+	aftl_reloc_gather(ftl, lun);
+}
+
+static bool untimed_reloc(struct aftl *ftl, struct aftl_lun *lun)
+{
+	for (;;) {
+		switch (aftl_reloc_next_step(ftl, lun, true)) {
+		case AFTL_STEP_NONE:
+			return false;
+		case AFTL_STEP_COPY:
+			untimed_reloc_read(ftl, lun);
+			if (!untimed_reloc_program(ftl, lun))
+				return false;
+			break;
+		case AFTL_STEP_READ:
+			untimed_reloc_read(ftl, lun);
+			break;
+		case AFTL_STEP_PROGRAM:
+			if (!untimed_reloc_program(ftl, lun))
+				return false;
+			break;
+		case AFTL_STEP_FINISH:
+			untimed_foggy_pad(ftl, lun, true);
+			break;
+		case AFTL_STEP_ERASE:
+			aftl_erase_begin(ftl, lun, lun->reloc.from);
+			aftl_reloc_erased(ftl, lun);
+			return true;
+		}
+	}
+}
+
+/* All of a group do their share, then all erase. */
+static bool untimed_superblock_gc(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 group = aftl_die_group_of(ftl, lun);
+	const u32 *collected = &ftl->die_groups[group].collected;
+	u32 before = *collected;
+	u32 round;
+	u32 i;
+
+	for (round = 0; round < 2; round++)
+		for (i = 0; i < ftl->geo.superblock_luns && *collected == before; i++)
+			untimed_reloc(ftl, aftl_die_group_lun(ftl, group, i));
+	untimed_parity(ftl, lun);
+	return *collected != before;
+}
+
+bool aftl_reloc_run_untimed(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (likely(!ftl->geo.superblock_luns))
+		return untimed_reloc(ftl, lun);
+	return untimed_superblock_gc(ftl, lun);
+}
+
+/**
+ * struct filler - writes that are on their way into one program
+ * @random: draws
+ * @steady: its policy need not be asked for each, and nobody looks on
+ * @round: units of a round of all LUNs, if nobody need be asked for each; else 0
+ * @need: of the program being gathered
+ * @payload: gathered
+ */
+struct filler {
+	struct aftl_random random;
+	bool steady;
+	u32 round;
+	struct aftl_program_request need;
+	struct aftl_payload payload;
+};
+
+static int place_after_gc(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
+			struct aftl_placement *placement)
+{
+	for (;;) {
+		while (aftl_gc_urgent(ftl, lun) && aftl_reloc_run_untimed(ftl, lun))
+			;
+		if (!aftl_program_place(ftl, lun, need, placement))
+			return 0;
+		if (!aftl_reloc_run_untimed(ftl, lun))
+			return -ENOSPC;
+	}
+}
+
+/* What is gathered differs in unit and origin only. */
+static void payload_drop_programmed(struct aftl_payload *payload, u32 gathered)
+{
+	u32 done = payload->count;
+
+	for (payload->count = 0; payload->count < gathered - done; payload->count++) {
+		payload->lpn[payload->count] = payload->lpn[done + payload->count];
+		payload->origin[payload->count] = payload->origin[done + payload->count];
+	}
+}
+
+static struct aftl_block **last_fill_block(const struct filler *filler, struct aftl_lun *lun)
+{
+	return &lun->fill_blocks[filler->need.class];
+}
+
+/*
+ * Most programs of a fill are the step after the one before. The policy need not be asked where
+ * they go, nor is counted what nobody will see: statistics begin after the fill.
+ */
+static bool fill_may_skip_policy(const struct aftl *ftl, const struct filler *filler, struct aftl_lun *lun)
+{
+	const struct aftl_block *block = *last_fill_block(filler, lun);
+
+	return block && block->state == AFTL_BLOCK_OPEN &&
+	       block->frontier + 2 * ftl->geo.program_pages <= ftl->geo.pages &&
+	       filler->payload.count == ftl->program_units && !aftl_gc_urgent(ftl, lun);
+}
+
+static bool is_plain_placement(const struct aftl_placement *placement)
+{
+	return placement->mode == AFTL_MODE_NORMAL && !placement->monitor &&
+	       aftl_block_is_sequential(placement->block) && aftl_ispp_default(&placement->ispp);
+}
+
+static void remember_fill_block(const struct filler *filler, struct aftl_lun *lun,
+		     const struct aftl_placement *placement)
+{
+	if (filler->steady && is_plain_placement(placement))
+		*last_fill_block(filler, lun) = placement->block;
+	else
+		*last_fill_block(filler, lun) = NULL;
+}
+
+static bool fill_is_predictable(const struct aftl *ftl)
+{
+	const struct aftl_policy_type *type = ftl->type;
+
+	return type->steady && ftl->geo.passes == 1 && ftl->chip.plain && !ftl->slc_max_blocks &&
+	       !ftl->geo.trans_pages && !ftl->geo.superblock_luns && !type->stream && !type->programmed &&
+	       !type->invalidated;
+}
+
+static int program_trans_pages(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_program_request need = aftl_cmt_need(ftl, lun);
+	struct aftl_placement placement;
+	struct aftl_payload payload;
+	int ret = place_after_gc(ftl, lun, &need, &placement);
+
+	if (ret)
+		return ret;
+	aftl_cmt_fill_payload(ftl, lun, &placement, &payload);
+	aftl_program_commit(ftl, lun, &need, &placement, &payload);
+	aftl_reloc_programmed(ftl, lun, &placement);
+	return 0;
+}
+
+/* Where at least so many sheets of the map wait at a LUN they are written. */
+static int untimed_cmt_evictions(struct aftl *ftl, u32 least)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		while (!ret && ftl->luns[i].evictions.count >= least)
+			ret = program_trans_pages(ftl, &ftl->luns[i]);
+	return ret;
+}
+
+/* The policy may have room for less than has been gathered. */
+static int fill_program_placed(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
+{
+	struct aftl_placement placement;
+	u32 gathered = filler->payload.count;
+	int ret;
+
+	filler->need.lpn = filler->payload.lpn[0];
+	filler->need.units = gathered;
+	filler->need.cause = AFTL_CAUSE_HOST;
+	ret = place_after_gc(ftl, lun, &filler->need, &placement);
+	if (ret)
+		return ret;
+	filler->payload.count = min(gathered, aftl_placement_units(ftl, &placement));
+	remember_fill_block(filler, lun, &placement);
+	aftl_program_commit(ftl, lun, &filler->need, &placement, &filler->payload);
+	aftl_reloc_programmed(ftl, lun, &placement);
+	if (unlikely(ftl->foggy_blocks))
+		aftl_fine_pass_run_untimed(ftl, lun);
+	if (unlikely(aftl_reloc_repeat_due(ftl, lun)))
+		aftl_reloc_run_untimed(ftl, lun);
+	if (unlikely(ftl->geo.superblock_luns))
+		untimed_parity(ftl, lun);
+	payload_drop_programmed(&filler->payload, gathered);
+	return aftl_cmt_evictions_full(ftl) ? untimed_cmt_evictions(ftl, ftl->program_units) : 0;
+}
+
+static int fill_program_next(struct aftl *ftl, struct filler *filler)
+{
+	struct aftl_lun *lun = aftl_allocate_lun(ftl, filler->payload.lpn[0], filler->need.class,
+					 filler->need.stream, ftl->program_units);
+
+	if (!lun)
+		return -ENOSPC;
+	if (!fill_may_skip_policy(ftl, filler, lun))
+		return fill_program_placed(ftl, filler, lun);
+	aftl_program_fill_step(ftl, lun, *last_fill_block(filler, lun), filler->need.class,
+			   &filler->payload);
+	filler->payload.count = 0;
+	return 0;
+}
+
+static int fill_flush(struct aftl *ftl, struct filler *filler)
+{
+	int ret = 0;
+
+	while (!ret && filler->payload.count)
+		ret = fill_program_next(ftl, filler);
+	return ret ? ret : aftl_host_pause(ftl);
+}
+
+static void fill_gather(struct aftl *ftl, struct filler *filler, aftl_lpn_t lpn)
+{
+	struct aftl_payload *payload = &filler->payload;
+	u32 i = payload->count++;
+
+	payload->lpn[i] = lpn;
+	payload->origin[i] = (struct aftl_origin){ .generation = (u16)aftl_hash64(ftl->seq++) };
+}
+
+/* Host data is told by its tag; there is none here, and no bytes behind it. */
+static void fill_init_payload(struct aftl_payload *payload)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(payload->lpn); i++) {
+		payload->from[i] = AFTL_NO_PPN;
+		payload->tag[i] = AFTL_NIL;
+	}
+}
+
+/* Two writes of one unit must not meet in one program: the map would lose count. */
+static bool already_gathered(const struct filler *filler, aftl_lpn_t lpn)
+{
+	u32 i;
+
+	for (i = 0; i < filler->payload.count; i++)
+		if (filler->payload.lpn[i] == lpn)
+			return true;
+	return false;
+}
+
+static u32 draw_class(struct aftl *ftl, struct filler *filler)
+{
+	bool approx = aftl_random_below(&filler->random, 10000) < ftl->config.fill_approx;
+
+	return aftl_stored_class(ftl, approx ? AFTL_APPROX : AFTL_PRECISE);
+}
+
+static int fill_add_unit(struct aftl *ftl, struct filler *filler, aftl_lpn_t lpn, u32 class)
+{
+	struct aftl_host_write write = { .lpn = lpn, .units = 1, .class = class,
+				    .level = class };
+	u32 stream = ftl->type->stream ?
+			   aftl_checked_stream(ftl, ftl->type->stream(ftl->policy, &write)) : 0;
+	int ret = 0;
+
+	if (filler->need.class != class || filler->need.stream != stream ||
+	    already_gathered(filler, lpn))
+		ret = fill_flush(ftl, filler);
+	if (ret)
+		return ret;
+	filler->need.class = class;
+	filler->need.stream = stream;
+	fill_gather(ftl, filler, lpn);
+	return filler->payload.count == ftl->program_units ? fill_flush(ftl, filler) : 0;
+}
+
+/* Visits every number below @n once: a step that shares no factor with n. */
+static u32 coprime_step(u32 n, struct aftl_random *random)
+{
+	u32 step = (u32)aftl_random_below(random, n) | 1;
+	u32 a;
+	u32 b;
+
+	for (;; step += 2) {
+		for (a = step, b = n; b;) {
+			u32 rest = a % b;
+
+			a = b;
+			b = rest;
+		}
+		if (a == 1)
+			return max(step % n, 1U);
+	}
+}
+
+/* Units between two pauses, so few that their part of the map stays in the processor's cache. */
+#define ROUNDS_UNITS 16384U
+
+static bool luns_take_turns(const struct aftl *ftl)
+{
+	return ftl->lun_rule.in_turn &&
+	       (!ftl->lun_rule.fixed || ftl->config.fill == AFTL_FILL_SEQUENTIAL);
+}
+
+static bool fill_rounds_allowed(const struct aftl *ftl, const struct filler *filler)
+{
+	return filler->steady && ftl->type->ignores_tags && !ftl->ops->programmed &&
+	       luns_take_turns(ftl);
+}
+
+/* Programs of which each is the step after the one before, but for the last of the block. */
+static u32 fill_steps_left(const struct aftl *ftl, const struct filler *filler, struct aftl_lun *lun)
+{
+	const struct aftl_block *block = *last_fill_block(filler, lun);
+	u32 used = lun->valid + lun->in_flight;
+
+	if (!block || block->state != AFTL_BLOCK_OPEN || block->frontier == ftl->geo.pages ||
+	    aftl_gc_urgent(ftl, lun) || used > lun->max_valid)
+		return 0;
+	return min((ftl->geo.pages - block->frontier) / ftl->geo.program_pages - 1,
+		   (lun->max_valid - used) / ftl->program_units);
+}
+
+/* Of so many units. Those of a static rule begin where a program does. */
+static u32 fill_rounds_left(const struct aftl *ftl, const struct filler *filler,
+			const struct aftl_fill_order *course, u32 units)
+{
+	u32 rounds;
+	u32 i;
+
+	if (!filler->round || filler->payload.count ||
+	    (ftl->lun_rule.fixed && course->at % ftl->program_units))
+		return 0;
+	rounds = min(units, max(ROUNDS_UNITS, filler->round)) / filler->round;
+	for (i = 0; rounds && i < ftl->geo.luns; i++)
+		rounds = min(rounds, fill_steps_left(ftl, filler, &ftl->luns[i]));
+	return rounds;
+}
+
+/*
+ * Each LUN has its turn so many times: one after the other they have all of their programs at
+ * once, which leaves the same. Return: units.
+ */
+static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_fill_order course,
+		       u32 rounds)
+{
+	u32 turn = ftl->lun_rule.fixed ? course.at / ftl->program_units : ftl->rotation;
+	u32 units = rounds * filler->round;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++) {
+		struct aftl_lun *lun =
+			&ftl->luns[aftl_allocation_order_lun(&ftl->geo, (turn + i) % ftl->geo.luns)];
+
+		aftl_program_fill_rounds(ftl, lun, *last_fill_block(filler, lun), course, rounds);
+		aftl_fill_order_skip(&course, ftl->program_units);
+	}
+	ftl->seq += units;
+	/* A draw for each class, which the policy does not want to know. */
+	aftl_random_skip(&filler->random, units);
+	return units;
+}
+
+static int fill_advance(struct aftl *ftl, struct filler *filler, struct aftl_fill_order *course,
+		     u32 *units)
+{
+	u32 rounds = fill_rounds_left(ftl, filler, course, *units);
+	u32 done = 1;
+	int ret;
+
+	course->seq = ftl->seq;
+	if (rounds) {
+		done = fill_run_rounds(ftl, filler, *course, rounds);
+		ret = aftl_host_pause(ftl);
+	} else {
+		ret = fill_add_unit(ftl, filler, to_lpn(course->at), draw_class(ftl, filler));
+	}
+	aftl_fill_order_skip(course, done);
+	*units -= done;
+	return ret;
+}
+
+static int fill_every_unit(struct aftl *ftl, struct filler *filler, u32 units)
+{
+	bool shuffled = ftl->config.fill == AFTL_FILL_RANDOM;
+	struct aftl_fill_order course = { .units = units, .step = 1 };
+	int ret = 0;
+
+	if (shuffled) {
+		course.step = coprime_step(units, &filler->random);
+		course.at = (u32)aftl_random_below(&filler->random, units);
+	}
+	while (!ret && units)
+		ret = fill_advance(ftl, filler, &course, &units);
+	return ret;
+}
+
+/* Writes whose places are fetched at once: memory that is not near takes longer than they do. */
+#define DRAWN 32U
+
+struct drawn {
+	u32 unit;
+	u32 class;
+};
+
+static void draw_overwrites(struct aftl *ftl, struct filler *filler, u32 units, struct drawn *drawn, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		drawn[i].unit = (u32)aftl_random_below(&filler->random, units);
+		drawn[i].class = draw_class(ftl, filler);
+		aftl_prefetch_l2p_entry(ftl, drawn[i].unit);
+	}
+	for (i = 0; i < count; i++)
+		aftl_prefetch_ppn_state(ftl, drawn[i].unit, false);
+}
+
+static int fill_overwrite_units(struct aftl *ftl, struct filler *filler, u32 units)
+{
+	u64 writes = div64_u64(units * ftl->config.fill_overwrite, 10000);
+	struct drawn drawn[DRAWN];
+	int ret = 0;
+
+	while (!ret && writes) {
+		u32 count = min_t(u64, writes, DRAWN);
+		u32 i;
+
+		draw_overwrites(ftl, filler, units, drawn, count);
+		for (i = 0; i < count && !ret; i++)
+			ret = fill_add_unit(ftl, filler, to_lpn(drawn[i].unit), drawn[i].class);
+		writes -= count;
+	}
+	return ret;
+}
+
+void aftl_reset_stats(struct aftl *ftl)
+{
+	u32 i;
+
+	memset(&ftl->stats, 0, sizeof(ftl->stats));
+	ftl->stats.since_ns = ftl->now_ns;
+	for (i = 0; i < ftl->geo.luns; i++)
+		ftl->luns[i].busy_ns = 0;
+}
+
+void aftl_carry_stats(struct aftl *ftl, const struct aftl_stats *before, u64 now_ns,
+		      bool same_policy)
+{
+	struct aftl_stats *stats = &ftl->stats;
+	u64 span_ns = max(now_ns - before->since_ns, ftl->now_ns - stats->since_ns);
+
+	aftl_stats_add(stats, before);
+	aftl_histogram_merge(&stats->read_response, &before->read_response);
+	aftl_histogram_merge(&stats->write_response, &before->write_response);
+	aftl_histogram_merge(&stats->flush_response, &before->flush_response);
+	aftl_histogram_merge(&stats->read_service, &before->read_service);
+	aftl_histogram_merge(&stats->write_service, &before->write_service);
+	if (!same_policy) {
+		memset(stats->kind_blocks, 0, sizeof(stats->kind_blocks));
+		memset(stats->kind_pages, 0, sizeof(stats->kind_pages));
+		memset(stats->stream_units, 0, sizeof(stats->stream_units));
+	}
+	stats->since_ns = ftl->now_ns - min(span_ns, ftl->now_ns);
+}
+
+/* What is there before the first request is not between its passes. */
+static void finish_fine_passes(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		while (ftl->luns[i].fine_pending_writes)
+			untimed_foggy_pad(ftl, &ftl->luns[i], false);
+}
+
+/* What the device begins with has its map on flash. */
+static int finish_cmt_evictions(struct aftl *ftl)
+{
+	if (ftl->geo.trans_pages)
+		aftl_cmt_flush(ftl);
+	return untimed_cmt_evictions(ftl, 1);
+}
+
+int aftl_fill(struct aftl *ftl)
+{
+	u32 units = (u32)div64_u64(ftl->geo.units * ftl->config.fill_valid, 10000);
+	struct filler filler = { .random = { aftl_hash64(ftl->config.seed ^ 0xf111) } };
+	u64 age_ns = ftl->age_ns;
+	int ret;
+
+	if (ftl->config.fill == AFTL_FILL_NONE || !units)
+		return 0;
+	filler.steady = fill_is_predictable(ftl);
+	if (fill_rounds_allowed(ftl, &filler))
+		filler.round = ftl->geo.luns * ftl->program_units;
+	fill_init_payload(&filler.payload);
+	/* The data is written when the device is new, and is as old as the device. */
+	ftl->age_ns = 0;
+	ftl->filling = true;
+	ftl->rotation = 0;
+	ret = fill_every_unit(ftl, &filler, units);
+	if (!ret)
+		ret = fill_overwrite_units(ftl, &filler, units);
+	if (!ret)
+		ret = fill_flush(ftl, &filler);
+	if (!ret) {
+		finish_fine_passes(ftl);
+		ret = finish_cmt_evictions(ftl);
+	}
+	ftl->filling = false;
+	ftl->rotation = aftl_first_allocation_turn(&ftl->geo);
+	ftl->age_ns = age_ns;
+	aftl_reset_stats(ftl);
+	return ret;
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What reads have brought into the controller, the host's and those ahead of it: a cache in
+ * which the unit goes that was not used for the longest. A unit is known with the place that
+ * it was read from. Once it is elsewhere, or the place has been erased or programmed again,
+ * it is not found any more, so nobody has to say so. Here is what came of the sensing, which
+ * is what a read gets: no bit more has flipped since.
+ */
+#include "core/base/random.h"
+#include "core/ftl/device.h"
+
+/*
+ * aftl_read_cache_check() - does what is read ahead fit?
+ */
+int aftl_read_cache_check(const struct aftl *ftl, struct aftl_error *error)
+{
+	const struct aftl_config *config = &ftl->config;
+
+	if (config->read_ahead <= config->read_cache / 2)
+		return 0;
+	return aftl_fail(error, -EINVAL,
+			 "read_ahead: %llu bytes are more than half of the read cache; set read_cache at least %llu, or read_ahead 0",
+			 (unsigned long long)config->read_ahead,
+			 2 * (unsigned long long)config->read_ahead);
+}
+
+/*
+ * aftl_read_cache_alloc() - memory for the cache, in which there is nothing
+ */
+bool aftl_read_cache_alloc(struct aftl *ftl)
+{
+	struct aftl_read_cache *recent = &ftl->read_cache;
+
+	recent->count = (u32)min(div64_u64(ftl->config.read_cache, ftl->geo.unit_bytes),
+				 (u64)ftl->geo.units);
+	if (!recent->count)
+		return true;
+	recent->mask = (1U << fls64(recent->count - 1)) - 1;
+	recent->all = aftl_memory_alloc(ftl, recent->count, sizeof(*recent->all));
+	recent->chains = aftl_memory_alloc(ftl, (size_t)recent->mask + 1, sizeof(*recent->chains));
+	if (!recent->all || !recent->chains)
+		return false;
+	aftl_read_cache_clear(ftl);
+	return true;
+}
+
+static u32 *read_cache_chain(const struct aftl *ftl, aftl_lpn_t lpn)
+{
+	return &ftl->read_cache.chains[aftl_hash64(from_lpn(lpn)) & ftl->read_cache.mask];
+}
+
+/* Its number, or AFTL_NIL. */
+static u32 read_cache_index(const struct aftl *ftl, aftl_lpn_t lpn)
+{
+	u32 number = *read_cache_chain(ftl, lpn);
+
+	while (number != AFTL_NIL && ftl->read_cache.all[number].lpn != lpn)
+		number = ftl->read_cache.all[number].next;
+	return number;
+}
+
+static u16 slot_page_attr(const struct aftl *ftl, aftl_ppn_t ppn)
+{
+	return aftl_ppn_attr(&ftl->media, ppn);
+}
+
+/* Is it still what would be read? */
+static bool read_cache_is_current(const struct aftl *ftl, const struct aftl_read_cache_entry *recent)
+{
+	aftl_ppn_t ppn;
+
+	return aftl_l2p_lookup(ftl, recent->lpn, &ppn) && ppn == recent->ppn &&
+	       !aftl_ppn_is_lost(ftl, ppn) && !aftl_ppn_in_dead_lun(ftl, ppn) &&
+	       aftl_ppn_block(&ftl->media, ppn)->erases == recent->erases &&
+	       aftl_page_reprograms(slot_page_attr(ftl, ppn)) == recent->again;
+}
+
+/*
+ * aftl_read_cache_find() - what was read of @lpn, if it is still valid
+ */
+struct aftl_read_cache_entry *aftl_read_cache_find(const struct aftl *ftl, aftl_lpn_t lpn)
+{
+	u32 number = ftl->read_cache.count ? read_cache_index(ftl, lpn) : AFTL_NIL;
+
+	if (number == AFTL_NIL || !read_cache_is_current(ftl, &ftl->read_cache.all[number]))
+		return NULL;
+	return &ftl->read_cache.all[number];
+}
+
+static u32 *read_cache_younger_link(struct aftl_read_cache *recent, u32 number)
+{
+	return number == AFTL_NIL ? &recent->oldest : &recent->all[number].younger;
+}
+
+static u32 *read_cache_older_link(struct aftl_read_cache *recent, u32 number)
+{
+	return number == AFTL_NIL ? &recent->youngest : &recent->all[number].older;
+}
+
+static void read_cache_unlink(struct aftl_read_cache *recent, const struct aftl_read_cache_entry *unit)
+{
+	*read_cache_younger_link(recent, unit->older) = unit->younger;
+	*read_cache_older_link(recent, unit->younger) = unit->older;
+}
+
+static void read_cache_link_youngest(struct aftl_read_cache *recent, struct aftl_read_cache_entry *unit)
+{
+	u32 number = (u32)(unit - recent->all);
+
+	unit->older = recent->youngest;
+	unit->younger = AFTL_NIL;
+	*read_cache_younger_link(recent, recent->youngest) = number;
+	recent->youngest = number;
+}
+
+/*
+ * aftl_read_cache_touch() - it is the one that was used last
+ */
+void aftl_read_cache_touch(struct aftl *ftl, struct aftl_read_cache_entry *unit)
+{
+	read_cache_unlink(&ftl->read_cache, unit);
+	read_cache_link_youngest(&ftl->read_cache, unit);
+}
+
+static void count_unused_prefetch(struct aftl *ftl, const struct aftl_read_cache_entry *unit)
+{
+	ftl->stats.counters.read_ahead_vain_units += (unit->flags & AFTL_READ_CACHE_PREFETCHED) != 0;
+}
+
+static void read_cache_unchain(struct aftl *ftl, const struct aftl_read_cache_entry *unit)
+{
+	u32 number = (u32)(unit - ftl->read_cache.all);
+	u32 *link = read_cache_chain(ftl, unit->lpn);
+
+	while (*link != number)
+		link = &ftl->read_cache.all[*link].next;
+	*link = unit->next;
+}
+
+/* An unused one, or the one that was not used for the longest. */
+static struct aftl_read_cache_entry *read_cache_evict(struct aftl *ftl)
+{
+	struct aftl_read_cache *recent = &ftl->read_cache;
+	struct aftl_read_cache_entry *unit;
+
+	if (recent->used < recent->count)
+		return &recent->all[recent->used++];
+	unit = &recent->all[recent->oldest];
+	read_cache_unlink(recent, unit);
+	read_cache_unchain(ftl, unit);
+	count_unused_prefetch(ftl, unit);
+	return unit;
+}
+
+static struct aftl_read_cache_entry *read_cache_entry_for(struct aftl *ftl, aftl_lpn_t lpn)
+{
+	u32 number = read_cache_index(ftl, lpn);
+	struct aftl_read_cache_entry *mine;
+
+	if (number != AFTL_NIL) {
+		mine = &ftl->read_cache.all[number];
+		count_unused_prefetch(ftl, mine);
+		aftl_read_cache_touch(ftl, mine);
+		return mine;
+	}
+	mine = read_cache_evict(ftl);
+	mine->lpn = lpn;
+	mine->next = *read_cache_chain(ftl, lpn);
+	*read_cache_chain(ftl, lpn) = (u32)(mine - ftl->read_cache.all);
+	read_cache_link_youngest(&ftl->read_cache, mine);
+	return mine;
+}
+
+/*
+ * aftl_read_cache_add() - @lpn is being read from @ppn
+ *
+ * Return: where the caller notes the rest, and that it has arrived.
+ */
+struct aftl_read_cache_entry *aftl_read_cache_add(struct aftl *ftl, aftl_lpn_t lpn, aftl_ppn_t ppn)
+{
+	struct aftl_read_cache_entry *mine = read_cache_entry_for(ftl, lpn);
+
+	mine->ppn = ppn;
+	mine->erases = aftl_ppn_block(&ftl->media, ppn)->erases;
+	mine->again = aftl_page_reprograms(slot_page_attr(ftl, ppn));
+	mine->flags = 0;
+	return mine;
+}
+
+/*
+ * aftl_read_cache_clear() - the controller loses its memory
+ */
+void aftl_read_cache_clear(struct aftl *ftl)
+{
+	struct aftl_read_cache *recent = &ftl->read_cache;
+	u32 i;
+
+	for (i = 0; i < recent->used; i++)
+		count_unused_prefetch(ftl, &recent->all[i]);
+	for (i = 0; recent->count && i <= recent->mask; i++)
+		recent->chains[i] = AFTL_NIL;
+	recent->used = 0;
+	recent->oldest = AFTL_NIL;
+	recent->youngest = AFTL_NIL;
+	for (i = 0; i < AFTL_READ_STREAMS; i++)
+		ftl->read_streams[i].turn = 0;
+}

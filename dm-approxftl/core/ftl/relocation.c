@@ -1,0 +1,818 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Background work of a LUN: garbage collection, wear levelling, refresh, retiring
+ * bad blocks and what a policy wants rewritten. All of them are one thing: walk
+ * over slots, read valid ones, program them elsewhere, perhaps erase the block.
+ *
+ * This file decides what comes next; the scheduler gives it time, precondition.c does without.
+ */
+#include "core/ftl/device.h"
+
+/* Erases of a LUN between two looks at the spread of its erase counts. */
+#define WEAR_PERIOD 64
+
+static void reloc_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 cause,
+		  struct aftl_block *from)
+{
+	lun->reloc.kind = kind;
+	lun->reloc.cause = cause;
+	lun->reloc.pass = 0;
+	lun->reloc.begun = false;
+	lun->reloc.erase = false;
+	lun->reloc.from = from;
+	lun->reloc.begin = 0;
+	lun->reloc.cursor = 0;
+	lun->reloc.end = ftl->geo.block_ppns;
+	lun->reloc.count = 0;
+}
+
+/* Move everything valid out of @block, erase it if it is closed. */
+static void reloc_begin_empty(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
+			struct aftl_block *block)
+{
+	reloc_begin(ftl, lun, AFTL_RELOC_EMPTY, cause, block);
+	lun->reloc.erase = block->state == AFTL_BLOCK_CLOSED;
+	aftl_gc_pace_begin(ftl, lun);
+	if (block->listed && likely(!ftl->geo.superblock_luns))
+		aftl_victim_list_remove(ftl, lun, block);
+}
+
+static struct aftl_die_group *reloc_die_group(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return &ftl->die_groups[aftl_die_group_of(ftl, lun)];
+}
+
+static bool superblock_gc_active(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return unlikely(ftl->geo.superblock_luns) && reloc_die_group(ftl, lun)->victim != AFTL_NIL;
+}
+
+static void reloc_begin_rebuild(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	reloc_begin(ftl, lun, AFTL_RELOC_REBUILD, AFTL_CAUSE_REBUILD, block);
+	lun->reloc.erase = true;
+}
+
+/* What others wait for is over: now all can be erased. */
+static void wake_die_group(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.superblock_luns; i++)
+		aftl_wake_lun(ftl, aftl_die_group_lun(ftl, aftl_die_group_of(ftl, lun), i));
+}
+
+/* The last free blocks are for moves that make others free. */
+static bool lun_has_spare_block(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->free_blocks > aftl_gc_reserve(ftl) + 1;
+}
+
+static bool pick_rebuild(struct aftl *ftl, struct aftl_lun *lun, bool idle)
+{
+	struct aftl_block *block;
+
+	if (lun->out_of_blocks || (idle && !lun_has_spare_block(ftl, lun)))
+		return false;
+	block = aftl_superblock_gc_rebuild_block(ftl, lun, idle);
+	if (block)
+		reloc_begin_rebuild(ftl, lun, block);
+	return block;
+}
+
+/* Its share in the superblock that is collected. */
+static bool pick_superblock_share(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block = aftl_superblock_gc_member(ftl, lun);
+
+	if (block) {
+		reloc_begin_empty(ftl, lun, reloc_die_group(ftl, lun)->cause, block);
+		lun->reloc.erase = true;
+		return true;
+	}
+	return pick_rebuild(ftl, lun, false);
+}
+
+/* Empty a closed block, or the superblock that it is part of. */
+static bool reloc_start_empty(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
+			struct aftl_block *block)
+{
+	if (likely(!ftl->geo.superblock_luns)) {
+		reloc_begin_empty(ftl, lun, cause, block);
+		return true;
+	}
+	return aftl_superblock_gc_start_block(ftl, block, cause) && pick_superblock_share(ftl, lun);
+}
+
+/* Oldest first. */
+static struct aftl_repeat pop_repeat(struct aftl_lun *lun)
+{
+	struct aftl_repeat first = lun->repeats[0];
+
+	lun->repeat_blocks--;
+	memmove(lun->repeats, lun->repeats + 1, lun->repeat_blocks * sizeof(first));
+	return first;
+}
+
+static bool pick_repeat(struct aftl *ftl, struct aftl_lun *lun)
+{
+	while (aftl_repeat_allowed(ftl, lun)) {
+		struct aftl_repeat redo = pop_repeat(lun);
+
+		if (redo.block->erases != redo.erases)
+			continue;
+		reloc_begin(ftl, lun, AFTL_RELOC_REPEAT, AFTL_CAUSE_REWRITE, redo.block);
+		lun->reloc.begin = redo.begin;
+		lun->reloc.cursor = redo.begin;
+		lun->reloc.end = redo.end;
+		return true;
+	}
+	return false;
+}
+
+static struct aftl_block *reloc_lun_block(struct aftl *ftl, const struct aftl_lun *lun, u32 i)
+{
+	return &ftl->media.blocks[lun->index * ftl->geo.blocks_per_lun + i];
+}
+
+static bool pick_failing(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 i;
+
+	if (!lun->failing_blocks)
+		return false;
+	for (i = 0; i < ftl->geo.blocks_per_lun; i++) {
+		struct aftl_block *block = reloc_lun_block(ftl, lun, i);
+
+		if (block->failing && (block->state == AFTL_BLOCK_CLOSED || block->parity) &&
+		    !((lun->out_of_blocks || lun->below_reserve) && block->valid) &&
+		    reloc_start_empty(ftl, lun, AFTL_CAUSE_RETIRE, block))
+			return true;
+	}
+	return false;
+}
+
+static bool reloc_start_fold(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	if (!block)
+		return false;
+	reloc_begin_empty(ftl, lun, AFTL_CAUSE_FOLD, block);
+	ftl->stats.counters.fold_blocks++;
+	return true;
+}
+
+/* Of zones nothing is collected: what was reset is erased, as soon as there is time. */
+static bool pick_reset_block(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block = aftl_victim_fewest_valid(ftl, lun);
+
+	lun->forced_gc = 0;
+	if (!block || block->valid)
+		return false;
+	reloc_begin_empty(ftl, lun, AFTL_CAUSE_GC, block);
+	return true;
+}
+
+/* Does it lack only a block to rebuild what a dead LUN has left? */
+static bool lacks_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return unlikely(ftl->geo.superblock_luns) && !lun_has_spare_block(ftl, lun) && !lun->out_of_blocks &&
+	       !lun->below_reserve && aftl_superblock_gc_rebuild_block(ftl, lun, true);
+}
+
+static bool pick_superblock_victim(struct aftl *ftl, struct aftl_lun *lun, u32 limit)
+{
+	if (!aftl_superblock_gc_start(ftl, lun, AFTL_CAUSE_GC, limit)) {
+		lun->forced_gc = 0;
+		return false;
+	}
+	lun->forced_gc -= lun->forced_gc != 0;
+	return pick_superblock_share(ftl, lun);
+}
+
+/* Collect a block, or a superblock, that has at most @limit valid slots in each. */
+static bool reloc_start_victim(struct aftl *ftl, struct aftl_lun *lun, u32 limit)
+{
+	struct aftl_block *victim;
+
+	if (unlikely(ftl->geo.superblock_luns))
+		return pick_superblock_victim(ftl, lun, limit);
+	victim = aftl_gc_select_victim(ftl, lun, limit);
+	if (!victim) {
+		lun->forced_gc = 0;
+		return false;
+	}
+	lun->forced_gc -= lun->forced_gc != 0;
+	reloc_begin_empty(ftl, lun, AFTL_CAUSE_GC, victim);
+	ftl->stats.counters.gc_blocks++;
+	ftl->stats.counters.gc_valid_units += victim->valid;
+	ftl->stats.counters.gc_empty_blocks += !victim->valid;
+	return true;
+}
+
+static bool pick_gc(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+{
+	u32 limit = urgent ? ftl->gc_max_valid : ftl->gc_idle_valid;
+
+	if (unlikely(ftl->geo.zones))
+		return pick_reset_block(ftl, lun);
+	if (reloc_start_fold(ftl, lun, aftl_slc_cache_select_urgent_fold(ftl, lun, urgent))) {
+		lun->forced_gc -= lun->forced_gc != 0;
+		return true;
+	}
+	if (!urgent && !aftl_below_gc_watermark(ftl, lun) && !lun->forced_gc && !lacks_rebuild_block(ftl, lun))
+		return false;
+	return reloc_start_victim(ftl, lun, lun->out_of_blocks ? 0 : limit);
+}
+
+/* The closed block with the fewest erases, if others are too far ahead of it. */
+static struct aftl_block *find_coldest_block(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *least = NULL;
+	u32 most = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.blocks_per_lun; i++) {
+		struct aftl_block *block = reloc_lun_block(ftl, lun, i);
+
+		if (block->state == AFTL_BLOCK_BAD)
+			continue;
+		most = max(most, block->erases);
+		if (block->state == AFTL_BLOCK_CLOSED && (!least || block->erases < least->erases))
+			least = block;
+	}
+	return least && most - least->erases > ftl->config.wear_gap ? least : NULL;
+}
+
+static bool pick_wear_levelling(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block;
+
+	if (!ftl->config.wear_gap || lun->wear_due < WEAR_PERIOD ||
+	    lun->free_blocks < aftl_gc_reserve(ftl))
+		return false;
+	lun->wear_due = 0;
+	block = find_coldest_block(ftl, lun);
+	if (!block || !reloc_start_empty(ftl, lun, AFTL_CAUSE_WEAR, block))
+		return false;
+	ftl->stats.counters.wear_blocks++;
+	return true;
+}
+
+/*
+ * aftl_reloc_start_gc() - begin paced collection in @lun, which has no job
+ *
+ * Blocks that fail, and cold data where wear is uneven, have their turn as in emergencies.
+ *
+ * Return: whether there is a block to empty.
+ */
+bool aftl_reloc_start_gc(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (superblock_gc_active(ftl, lun))
+		return pick_superblock_share(ftl, lun);
+	return pick_failing(ftl, lun) || pick_wear_levelling(ftl, lun) ||
+	       reloc_start_victim(ftl, lun, ftl->gc_max_valid);
+}
+
+static bool pick_refresh(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block = aftl_refresh_take_block(ftl, lun);
+
+	if (!block)
+		return false;
+	reloc_begin(ftl, lun, AFTL_RELOC_REFRESH, AFTL_CAUSE_REFRESH, block);
+	ftl->stats.counters.refresh_blocks++;
+	return true;
+}
+
+/* Reads have disturbed its data as much as they may. */
+static bool pick_disturbed(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block = lun->disturbed;
+
+	if (likely(!block) || lun->free_blocks < aftl_gc_reserve(ftl))
+		return false;
+	lun->disturbed = NULL;
+	if (block->state != AFTL_BLOCK_CLOSED || block->reads < ftl->max_block_reads)
+		return false;
+	if (!reloc_start_empty(ftl, lun, AFTL_CAUSE_REFRESH, block))
+		return false;
+	ftl->stats.counters.disturbed_blocks++;
+	return true;
+}
+
+static bool pick_lun_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+{
+	if (pick_failing(ftl, lun))
+		return true;
+	if (lun->out_of_blocks || lun->below_reserve)
+		return pick_gc(ftl, lun, urgent);
+	return pick_repeat(ftl, lun) || pick_wear_levelling(ftl, lun) || pick_gc(ftl, lun, urgent) ||
+	       (!urgent && (pick_disturbed(ftl, lun) || pick_refresh(ftl, lun)));
+}
+
+/* The group's superblock first, then what is the LUN's own, and what a dead one has left. */
+static noinline bool pick_group_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+{
+	if (superblock_gc_active(ftl, lun))
+		return pick_superblock_share(ftl, lun) || pick_repeat(ftl, lun);
+	return pick_lun_task(ftl, lun, urgent) ||
+	       (!urgent && !lun->out_of_blocks && !lun->below_reserve &&
+		pick_rebuild(ftl, lun, true));
+}
+
+static bool pick_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+{
+	if (unlikely(ftl->geo.superblock_luns))
+		return pick_group_task(ftl, lun, urgent);
+	return pick_lun_task(ftl, lun, urgent);
+}
+
+/* First valid slot of the job's block at or after its cursor. */
+static bool reloc_seek_valid(const struct aftl *ftl, struct aftl_reloc *job)
+{
+	u32 first = aftl_block_index(&ftl->media, job->from) * ftl->geo.block_ppns;
+	u32 slot = first + job->cursor;
+	u32 end = first + job->end;
+
+	while (slot < end) {
+		u64 word = ftl->media.valid[slot / 64] >> (slot % 64);
+
+		if (word & 1)
+			break;
+		slot = word ? slot + fls64(word & -word) - 1 : (slot / 64 + 1) * 64;
+	}
+	job->cursor = min(slot, end) - first;
+	return slot < end;
+}
+
+u32 aftl_reloc_page(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->reloc.cursor / ftl->geo.page_units;
+}
+
+/*
+ * Room for moves is kept for one stream in each pass, and for no more passes than the policy
+ * has named. One that mixed them, or left something behind, is not asked again: all that is
+ * valid goes as one stream then.
+ */
+static void stop_asking_policy(struct aftl *ftl)
+{
+	ftl->stats.counters.policy_bugs += !ftl->ignore_policy_copy;
+	ftl->ignore_policy_copy = true;
+}
+
+static aftl_ppn_t reloc_cursor_ppn(const struct aftl *ftl, const struct aftl_reloc *job)
+{
+	u32 first = from_ppn(aftl_page_ppn(&ftl->media, job->from, 0));
+
+	return to_ppn(first + job->cursor);
+}
+
+/* Of a job that does not empty its block: does it want this page, and as what? */
+static noinline bool reloc_page_due(struct aftl *ftl, const struct aftl_reloc *job, u32 page, u32 *class)
+{
+	if (job->kind == AFTL_RELOC_REBUILD)
+		return aftl_stripe_can_reconstruct(ftl, reloc_cursor_ppn(ftl, job));
+	if (job->kind != AFTL_RELOC_REFRESH)
+		return true;
+	*class = AFTL_PRECISE;
+	return aftl_refresh_page_due(ftl, job->from, page);
+}
+
+static bool reloc_wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *stream)
+{
+	struct aftl_reloc *job = &lun->reloc;
+	u32 page = aftl_reloc_page(ftl, lun);
+	u16 attr = aftl_block_page_attr(&ftl->media, job->from, page);
+	struct aftl_relocation move = {
+		.from = job->from,
+		.page = page,
+		.class = aftl_page_class(attr),
+		.mode = aftl_page_mode(attr),
+		.cause = job->cause,
+		.bad = aftl_page_overprogrammed(attr),
+		.pass = job->pass,
+	};
+	bool wanted = ftl->type->relocate || move.class == job->pass;
+	u32 kept = aftl_isolated_stream(ftl, job->from);
+
+	*class = move.class;
+	*stream = 0;
+	if (unlikely(job->kind != AFTL_RELOC_EMPTY) && !reloc_page_due(ftl, job, page, class))
+		return false;
+	/* The pass after the last takes what is left behind. */
+	if (job->pass == ftl->copy_passes || ftl->ignore_policy_copy)
+		wanted = true;
+	else if (unlikely(kept))
+		wanted = ftl->copy_passes < AFTL_CLASSES || move.class == job->pass;
+	else if (ftl->type->relocate)
+		wanted = ftl->type->relocate(ftl->policy, &move, class, stream);
+	*stream = unlikely(kept) ? kept : aftl_checked_stream(ftl, *stream);
+	if (move.class == AFTL_PRECISE || *class != AFTL_APPROX ||
+	    (ftl->type->relocate && ftl->type->ignores_tags) ||
+	    (unlikely(kept) && ftl->copy_passes < AFTL_CLASSES) ||
+	    (ftl->ignore_policy_copy && !job->from->approx_only))
+		*class = AFTL_PRECISE;
+	return wanted;
+}
+
+static void reloc_skip_page(struct aftl *ftl, struct aftl_lun *lun)
+{
+	lun->reloc.cursor = (aftl_reloc_page(ftl, lun) + 1) * ftl->geo.page_units;
+}
+
+static bool reloc_seek_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *stream)
+{
+	while (reloc_seek_valid(ftl, &lun->reloc)) {
+		if (reloc_wants_page(ftl, lun, class, stream))
+			return true;
+		reloc_skip_page(ftl, lun);
+	}
+	return false;
+}
+
+static bool reloc_next_pass(struct aftl *ftl, struct aftl_reloc *job)
+{
+	job->cursor = job->begin;
+	job->begun = false;
+	job->pass++;
+	if (job->pass < ftl->copy_passes)
+		return true;
+	if (job->pass > ftl->copy_passes || !job->erase || !job->from->valid)
+		return false;
+	if (ftl->type->relocate && likely(job->kind != AFTL_RELOC_REBUILD))
+		stop_asking_policy(ftl);
+	return true;
+}
+
+/* Is a page of this stream the second stream of a pass? */
+static bool pass_mixes_streams(const struct aftl *ftl, const struct aftl_reloc *job, u32 class, u32 stream)
+{
+	return job->begun && !ftl->ignore_policy_copy && ftl->type->relocate &&
+	       (class != job->class || stream != job->stream);
+}
+
+/*
+ * A page at a time can stay in the LUN's registers; larger programs are gathered, and what is
+ * part of a stripe goes by way of its parity, in the controller.
+ */
+static enum aftl_step reloc_read_step(const struct aftl *ftl)
+{
+	return ftl->program_units == 1 && !ftl->config.rain ? AFTL_STEP_COPY : AFTL_STEP_READ;
+}
+
+/* Nothing is left in its block, or nothing that it can do something about. */
+static enum aftl_step reloc_last_step(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_reloc *job = &lun->reloc;
+
+	if (likely(!ftl->geo.superblock_luns))
+		return job->erase ? AFTL_STEP_ERASE : AFTL_STEP_NONE;
+	if (job->kind == AFTL_RELOC_REBUILD)
+		aftl_superblock_rebuilt(ftl, job->from);
+	if (!job->erase || !superblock_gc_active(ftl, lun) ||
+	    !aftl_superblock_gc_emptied(ftl, aftl_die_group_of(ftl, lun)))
+		return AFTL_STEP_NONE;
+	if (!reloc_die_group(ftl, lun)->erased)
+		wake_die_group(ftl, lun);
+	return aftl_superblock_gc_member(ftl, lun) == job->from ? AFTL_STEP_ERASE : AFTL_STEP_NONE;
+}
+
+static enum aftl_step reloc_continue(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_reloc *job = &lun->reloc;
+	u32 class;
+	u32 stream;
+
+	for (;;) {
+		if (job->count >= ftl->program_units)
+			return AFTL_STEP_PROGRAM;
+		if (reloc_seek_page(ftl, lun, &class, &stream)) {
+			if (likely(!pass_mixes_streams(ftl, job, class, stream)))
+				break;
+			stop_asking_policy(ftl);
+			continue;
+		}
+		if (job->count)
+			return AFTL_STEP_PROGRAM;
+		if (unlikely(lun->fine_pending_moves))
+			return AFTL_STEP_FINISH;
+		if (!reloc_next_pass(ftl, job))
+			return reloc_last_step(ftl, lun);
+	}
+	if (job->count && (class != job->class || stream != job->stream))
+		return AFTL_STEP_PROGRAM;
+	job->class = class;
+	job->stream = stream;
+	job->begun = true;
+	return reloc_read_step(ftl);
+}
+
+/*
+ * aftl_reloc_next_step() - what the array should do for the job of @lun, if anything
+ * @urgent: host writes cannot go on without free blocks
+ */
+enum aftl_step aftl_reloc_next_step(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+{
+	enum aftl_step step;
+
+	for (;;) {
+		if (lun->reloc.kind == AFTL_RELOC_NONE && !pick_task(ftl, lun, urgent))
+			return AFTL_STEP_NONE;
+		step = reloc_continue(ftl, lun);
+		if (step != AFTL_STEP_NONE)
+			return step;
+		lun->reloc.kind = AFTL_RELOC_NONE;
+	}
+}
+
+/* What its stripe does not tell stays where it is. */
+static noinline void reloc_drop_lost(const struct aftl *ftl, struct aftl_reloc *job)
+{
+	u32 kept = 0;
+	u32 i;
+
+	for (i = 0; i < job->count; i++)
+		if (aftl_stripe_can_reconstruct(ftl, job->slots[i]))
+			job->slots[kept++] = job->slots[i];
+	job->count = kept;
+}
+
+/*
+ * aftl_reloc_gather() - the page under the cursor has been read
+ */
+void aftl_reloc_gather(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_reloc *job = &lun->reloc;
+	u32 first = from_ppn(aftl_page_ppn(&ftl->media, job->from, 0));
+	u32 end = min((aftl_reloc_page(ftl, lun) + 1) * ftl->geo.page_units, job->end);
+	u32 before = job->count;
+
+	for (; job->cursor < end; job->cursor++)
+		if (aftl_ppn_valid(&ftl->media, to_ppn(first + job->cursor)))
+			job->slots[job->count++] = to_ppn(first + job->cursor);
+	aftl_gc_pace_spend(lun, job->count - before);
+	if (unlikely(job->kind == AFTL_RELOC_REBUILD))
+		reloc_drop_lost(ftl, job);
+}
+
+/*
+ * aftl_reloc_needs_stripe() - has ECC failed with what was read, and can its stripe help?
+ */
+bool aftl_reloc_needs_stripe(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 page = aftl_block_device_page(&ftl->media, lun->reloc.from, aftl_reloc_page(ftl, lun));
+	u32 first = page * ftl->geo.page_units;
+	u32 slot;
+
+	if (!aftl_models_errors(&ftl->media) ||
+	    aftl_cell_never_fails(&ftl->cell, *aftl_page_attr_at(&ftl->media, page)))
+		return false;
+	for (slot = first; slot < first + ftl->geo.page_units; slot++) {
+		struct aftl_errors errors;
+
+		if (!aftl_ppn_valid(&ftl->media, to_ppn(slot)))
+			continue;
+		errors = aftl_cell_read(&ftl->cell, to_ppn(slot), aftl_hour(ftl));
+		if (errors.lost && aftl_stripe_reconstruct(ftl, to_ppn(slot), &errors))
+			return true;
+	}
+	return false;
+}
+
+/* Drop what the host overwrote after it was read. */
+static void reloc_drop_invalid(struct aftl *ftl, struct aftl_reloc *job)
+{
+	u32 kept = 0;
+	u32 i;
+
+	for (i = 0; i < job->count; i++)
+		if (aftl_ppn_valid(&ftl->media, job->slots[i]))
+			job->slots[kept++] = job->slots[i];
+	job->count = kept;
+}
+
+/* Garbage collection that makes data precise counts as promotion. */
+static bool is_promoted(const struct aftl *ftl, const struct aftl_reloc *job, aftl_ppn_t ppn)
+{
+	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
+
+	return job->cause == AFTL_CAUSE_GC && aftl_page_class(attr) != job->class;
+}
+
+static void reloc_fill_payload(struct aftl *ftl, struct aftl_reloc *job, u32 units,
+			  struct aftl_payload *payload)
+{
+	payload->count = 0;
+	payload->promoted = 0;
+	payload->piggybacked = 0;
+	payload->dropped = 0;
+	while (payload->count < min(units, job->count)) {
+		aftl_ppn_t ppn = job->slots[payload->count];
+
+		payload->promoted += is_promoted(ftl, job, ppn);
+		aftl_payload_add_move(ftl, payload, ppn);
+	}
+	job->count -= payload->count;
+	memmove(job->slots, job->slots + payload->count, job->count * sizeof(*job->slots));
+}
+
+/*
+ * aftl_reloc_commit() - program gathered slots in another place
+ *
+ * No place ends the job; but where rules name blocks with valid data first there may be one
+ * without, which takes no place to be erased.
+ *
+ * Return: the units programmed; 0 if none is valid any more, or the LUN has just become stuck: what
+ * is next is to be asked; -ENOSPC if there is no place, and it was stuck before.
+ */
+int aftl_reloc_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement)
+{
+	struct aftl_reloc *job = &lun->reloc;
+	struct aftl_payload payload;
+	struct aftl_program_request need;
+	int ret;
+
+	reloc_drop_invalid(ftl, job);
+	if (!job->count)
+		return 0;
+	need = (struct aftl_program_request){
+		.lpn = aftl_ppn_lpn(&ftl->media, job->slots[0]),
+		.units = min(job->count, ftl->program_units),
+		.class = job->class,
+		.stream = job->stream,
+		.cause = job->cause,
+		.from = job->from,
+		.buffer_use = aftl_buffer_use(ftl),
+	};
+	if (aftl_program_place(ftl, lun, &need, placement)) {
+		ret = lun->out_of_blocks ? -ENOSPC : 0;
+		lun->out_of_blocks = true;
+		if (superblock_gc_active(ftl, lun)) {
+			reloc_die_group(ftl, lun)->victim = AFTL_NIL;
+			wake_die_group(ftl, lun);
+		}
+		aftl_reloc_cancel(ftl, lun);
+		return ret;
+	}
+	reloc_fill_payload(ftl, job, aftl_placement_units(ftl, placement), &payload);
+	aftl_program_commit(ftl, lun, &need, placement, &payload);
+	return (int)payload.count;
+}
+
+/*
+ * aftl_reloc_cancel() - give the job up; what it has read is still where it was
+ */
+void aftl_reloc_cancel(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_reloc *job = &lun->reloc;
+
+	aftl_fine_pending_drop_moves(ftl, lun);
+	if (unlikely(ftl->geo.superblock_luns) && lun->reconstruct.kind == AFTL_RECONSTRUCT_RELOC)
+		aftl_reconstruct_cancel(ftl, lun);
+	if (job->kind == AFTL_RELOC_EMPTY && job->erase && likely(!ftl->geo.superblock_luns))
+		aftl_victim_list_add(ftl, lun, job->from);
+	job->kind = AFTL_RELOC_NONE;
+	job->count = 0;
+}
+
+void aftl_reloc_erased(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block = lun->reloc.from;
+
+	lun->reloc.kind = AFTL_RELOC_NONE;
+	if (unlikely(ftl->geo.superblock_luns)) {
+		aftl_superblock_gc_erased(ftl, lun);
+		return;
+	}
+	lun->failing_blocks -= block->failing;
+	aftl_erase_commit(ftl, lun, block);
+}
+
+/* Entry of a block, or one past the last. */
+static struct aftl_repeat *find_repeat(struct aftl_lun *lun, const struct aftl_block *block)
+{
+	struct aftl_repeat *redo = lun->repeats;
+
+	while (redo < lun->repeats + lun->repeat_blocks &&
+	       (redo->block != block || redo->erases != block->erases))
+		redo++;
+	return redo;
+}
+
+/*
+ * The content of @placement has to be programmed once more
+ *
+ * What lies between two such programs of a block is moved along. A job that is under way
+ * can add some more before the first is picked; should they ever be in more blocks than
+ * there is room for, the oldest is given up.
+ */
+static void add_repeat(struct aftl *ftl, struct aftl_lun *lun,
+		     const struct aftl_placement *placement)
+{
+	u32 first = placement->page * ftl->geo.page_units;
+	u32 end = first + aftl_placement_units(ftl, placement);
+	struct aftl_repeat *redo = find_repeat(lun, placement->block);
+
+	ftl->stats.counters.repeated_programs++;
+	if (redo < lun->repeats + lun->repeat_blocks) {
+		redo->begin = min(redo->begin, first);
+		redo->end = max(redo->end, end);
+		return;
+	}
+	if (lun->repeat_blocks == AFTL_REPEAT_BLOCKS)
+		pop_repeat(lun);
+	lun->repeats[lun->repeat_blocks++] = (struct aftl_repeat){
+		.block = placement->block,
+		.erases = placement->block->erases,
+		.begin = first,
+		.end = end,
+	};
+}
+
+/*
+ * aftl_reloc_programmed() - a program is over: the policy may want its content once more
+ */
+void aftl_reloc_programmed(struct aftl *ftl, struct aftl_lun *lun,
+			 const struct aftl_placement *placement)
+{
+	if (ftl->type->programmed && placement->mode != AFTL_MODE_FOGGY && !ftl->geo.zones &&
+	    !placement->block->parity &&
+	    ftl->type->programmed(ftl->policy, lun, placement, &lun->outcome))
+		add_repeat(ftl, lun, placement);
+}
+
+/*
+ * aftl_reloc_idle_wanted() - should this idle LUN wake up to be offered to the policy?
+ */
+bool aftl_reloc_idle_wanted(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return (ftl->type->idle_task || lun->slc_blocks) && !ftl->geo.zones && !lun->idle_exhausted &&
+	       lun->reloc.kind == AFTL_RELOC_NONE;
+}
+
+/* The last free blocks are for moves that make others free. */
+static void start_policy_rewrite(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn)
+{
+	struct aftl_block *block;
+	aftl_ppn_t ppn;
+
+	if (aftl_gc_urgent(ftl, lun) || from_lpn(lpn) >= ftl->geo.units ||
+	    !aftl_l2p_lookup(ftl, lpn, &ppn))
+		return;
+	block = aftl_ppn_block(&ftl->media, ppn);
+	if (aftl_block_lun(ftl, block) != lun)
+		return;
+	reloc_begin(ftl, lun, AFTL_RELOC_REWRITE, AFTL_CAUSE_REWRITE, block);
+	lun->reloc.begin = from_ppn(ppn) % ftl->geo.block_ppns;
+	lun->reloc.cursor = lun->reloc.begin;
+	lun->reloc.end = lun->reloc.begin + 1;
+}
+
+static void start_policy_move(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_idle_task *chore)
+{
+	if (chore->page >= ftl->geo.pages || chore->pages > ftl->geo.pages - chore->page)
+		return;
+	reloc_begin(ftl, lun, AFTL_RELOC_REWRITE, AFTL_CAUSE_REWRITE, chore->block);
+	lun->reloc.begin = chore->page * ftl->geo.page_units;
+	lun->reloc.cursor = lun->reloc.begin;
+	lun->reloc.end = lun->reloc.begin + chore->pages * ftl->geo.page_units;
+}
+
+/* Data may be moved out of it. */
+static bool lun_block_has_data(struct aftl *ftl, const struct aftl_lun *lun,
+		     const struct aftl_block *block)
+{
+	return block && aftl_block_lun(ftl, block) == lun &&
+	       (block->state == AFTL_BLOCK_CLOSED || block->state == AFTL_BLOCK_OPEN);
+}
+
+/* The last free blocks are for moves that make others free. */
+static bool start_idle_fold(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (aftl_gc_urgent(ftl, lun) || !reloc_start_fold(ftl, lun, aftl_slc_cache_select_fold(ftl, lun)))
+		return false;
+	ftl->stats.counters.fold_idle_blocks++;
+	return true;
+}
+
+/*
+ * aftl_reloc_start_idle() - the LUN is idle: the cache is folded, or the policy finds something to do
+ */
+void aftl_reloc_start_idle(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_idle_task chore = { .kind = AFTL_IDLE_TASK_NONE };
+
+	if (!aftl_reloc_idle_wanted(ftl, lun) || start_idle_fold(ftl, lun))
+		return;
+	if (ftl->type->idle_task)
+		ftl->type->idle_task(ftl->policy, lun, &chore);
+	if (chore.kind == AFTL_IDLE_TASK_REWRITE)
+		start_policy_rewrite(ftl, lun, chore.lpn);
+	else if (chore.kind == AFTL_IDLE_TASK_EMPTY && lun_block_has_data(ftl, lun, chore.block))
+		reloc_start_empty(ftl, lun, AFTL_CAUSE_GC, chore.block);
+	else if (chore.kind == AFTL_IDLE_TASK_RELOCATE && lun_block_has_data(ftl, lun, chore.block))
+		start_policy_move(ftl, lun, &chore);
+	lun->idle_exhausted = lun->reloc.kind == AFTL_RELOC_NONE;
+}

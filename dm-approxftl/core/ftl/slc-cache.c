@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A cache of blocks that hold one bit in a cell, before any policy: host writes are short while
+ * there is room in it. Some blocks of each LUN are kept for it; others are lent while more are
+ * free than collection wants. What is in it is folded: moved to where the policy says, when a
+ * LUN is idle, or when lent blocks are needed.
+ */
+#include "core/ftl/device.h"
+
+static struct aftl_block *lun_first_block(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	size_t blocks = ftl->geo.blocks_per_lun;
+
+	return &ftl->media.blocks[lun->index * blocks];
+}
+
+static u32 blocks_of_share(const struct aftl *ftl, u64 share)
+{
+	return (u32)div64_u64(ftl->geo.blocks_per_lun * share + 9999, 10000);
+}
+
+void aftl_slc_cache_configure(struct aftl *ftl)
+{
+	ftl->slc_static_blocks = blocks_of_share(ftl, ftl->config.slc_static);
+	ftl->slc_max_blocks = ftl->slc_static_blocks + blocks_of_share(ftl, ftl->config.slc_dynamic);
+}
+
+/*
+ * aftl_slc_cache_check() - can this device have the cache that it is to have?
+ *
+ * To fold a block must make room, as to collect one does.
+ */
+int aftl_slc_cache_check(const struct aftl *ftl, struct aftl_error *error)
+{
+	u32 units = ftl->geo.block_ppns / (u32)ftl->config.bits;
+
+	if (!ftl->slc_max_blocks)
+		return 0;
+	if (ftl->config.bits == 1)
+		return aftl_fail(error, -EINVAL,
+				 "slc_static, slc_dynamic: a cell of this device holds one bit and cannot hold fewer; raise bits, or set both to 0");
+	if (units > ftl->gc_max_valid)
+		return aftl_fail(error, -EINVAL,
+				 "slc_static, slc_dynamic: a block holds %u units with one bit in a cell, and policy %s can move at most %u out of one; raise layers or word_lines",
+				 units, ftl->type->name, ftl->gc_max_valid);
+	return 0;
+}
+
+static bool slc_may_open(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	if (lun->slc_blocks < ftl->slc_static_blocks)
+		return lun->free_blocks >= aftl_gc_reserve(ftl) + aftl_slc_missing_blocks(ftl, lun);
+	return lun->slc_blocks < ftl->slc_max_blocks && lun->free_blocks > ftl->gc_blocks;
+}
+
+static void slc_open_block(struct aftl *ftl, struct aftl_lun *lun)
+{
+	lun->slc_open = aftl_free_block_take(ftl, lun, 0);
+	aftl_block_open(ftl, lun->slc_open, AFTL_ORDER_SEQUENTIAL, 0);
+	lun->slc_open->bits = 1;
+	lun->slc_blocks++;
+}
+
+/* What is there before the first request was folded long ago; what has a place is not cached. */
+static bool slc_accepts(const struct aftl *ftl, const struct aftl_program_request *need)
+{
+	return need->cause == AFTL_CAUSE_HOST && !ftl->filling &&
+	       !(ftl->type->host_streams && need->stream);
+}
+
+/*
+ * aftl_slc_cache_place() - the place of a host write in the cache
+ *
+ * Return: false if it goes where the policy says.
+ */
+bool aftl_slc_cache_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
+		      struct aftl_placement *placement)
+{
+	if (!slc_accepts(ftl, need))
+		return false;
+	if (!lun->slc_open && slc_may_open(ftl, lun))
+		slc_open_block(ftl, lun);
+	if (!lun->slc_open)
+		return false;
+	*placement = (struct aftl_placement){ 0 };
+	return !aftl_place_sequential(ftl->policy, lun, need, &lun->slc_open, 0, placement);
+}
+
+static bool fold_before(const struct aftl_block *block, const struct aftl_block *other)
+{
+	return block->valid < other->valid ||
+	       (block->valid == other->valid && block->opened_ns < other->opened_ns);
+}
+
+/*
+ * aftl_slc_cache_select_fold() - the closed block of the cache that is folded first, or NULL
+ *
+ * The one with the fewest valid slots, among equals the oldest.
+ */
+struct aftl_block *aftl_slc_cache_select_fold(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	struct aftl_block *block = lun_first_block(ftl, lun);
+	struct aftl_block *end = block + ftl->geo.blocks_per_lun;
+	struct aftl_block *best = NULL;
+
+	for (; lun->slc_blocks && block < end; block++)
+		if (aftl_is_slc_block(ftl, block) && block->state == AFTL_BLOCK_CLOSED &&
+		    !block->failing && (!best || fold_before(block, best)))
+			best = block;
+	return best;
+}
+
+/*
+ * aftl_slc_cache_select_urgent_fold() - the same where the LUN is not idle: if lent blocks are needed, if it was
+ *			asked for, or if nothing is valid in it
+ *
+ * Return: NULL, too, if collecting another block costs less.
+ */
+struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+{
+	bool lent = lun->slc_blocks > ftl->slc_static_blocks;
+	bool wanted = urgent ? lent : lun->forced_gc || (lent && aftl_below_gc_watermark(ftl, lun));
+	const struct aftl_block *other;
+	struct aftl_block *block;
+
+	if (likely(!lun->slc_blocks) || !(wanted || lun->slc_block_empty))
+		return NULL;
+	block = aftl_slc_cache_select_fold(ftl, lun);
+	lun->slc_block_empty = block && !block->valid;
+	if (!block || (block->valid && (!wanted || lun->out_of_blocks)))
+		return NULL;
+	other = aftl_victim_fewest_valid(ftl, lun);
+	return other && other->valid < block->valid ? NULL : block;
+}
+
+/*
+ * aftl_slc_cache_adopt() - @block was open when the device was saved: the cache goes on with it
+ *
+ * Return: false if it is to be closed.
+ */
+bool aftl_slc_cache_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	if (!aftl_is_slc_block(ftl, block) || lun->slc_open)
+		return false;
+	lun->slc_open = block;
+	return true;
+}
+
+static void recount_slc_blocks(struct aftl *ftl, struct aftl_lun *lun)
+{
+	const struct aftl_block *block = lun_first_block(ftl, lun);
+	const struct aftl_block *end = block + ftl->geo.blocks_per_lun;
+
+	lun->slc_blocks = 0;
+	lun->slc_block_empty = true;
+	for (; block < end; block++)
+		lun->slc_blocks += aftl_is_slc_block(ftl, block) && block->state != AFTL_BLOCK_BAD;
+}
+
+/*
+ * aftl_slc_cache_recount() - blocks have been loaded
+ */
+void aftl_slc_cache_recount(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		recount_slc_blocks(ftl, &ftl->luns[i]);
+}

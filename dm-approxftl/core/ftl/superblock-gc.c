@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Superblocks are collected as a whole: each LUN moves what is valid in its block, those of dead
+ * LUNs are rebuilt, and when nothing is left all are erased. What was rebuilt from the others, or
+ * could have been, is not erased before.
+ */
+#include "core/ftl/device.h"
+
+static struct aftl_die_group *lun_die_group(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return &ftl->die_groups[aftl_die_group_of(ftl, lun)];
+}
+
+/* Valid units in a dead LUN that the others know of. */
+static u32 pages_to_rebuild(struct aftl *ftl, u32 group, u32 number, u32 member)
+{
+	const struct aftl_block *block = aftl_superblock_block(ftl, group, number, member);
+
+	if (block->state != AFTL_BLOCK_BAD || aftl_superblock_at(ftl, group, number)->rebuild_done)
+		return 0;
+	return ftl->config.rain ? block->valid : 0;
+}
+
+/* Has @lun no block to spare? Then it must gain by what is collected. */
+static bool lun_lacks_spare_block(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->free_blocks <= aftl_gc_reserve(ftl) + 1;
+}
+
+/* Is there a LUN that can rebuild something? */
+static bool group_can_rebuild(struct aftl *ftl, u32 group)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.superblock_luns; i++) {
+		const struct aftl_lun *lun = aftl_die_group_lun(ftl, group, i);
+
+		if (!aftl_lun_dead(lun) && !lun->out_of_blocks)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What may be collected: superblocks that all have filled; for a LUN without free blocks, and by
+ * which it gains, those, too, that others have not; and at last those by which others do not gain.
+ */
+enum reach { REACH_FILLED, REACH_SHORT, REACH_SWAP };
+
+/* Can it take what is in a whole block, and have the same blocks free afterwards? */
+static bool lun_can_swap_block(const struct aftl *ftl, const struct aftl_lun *lun, enum reach reach)
+{
+	return reach == REACH_SWAP && lun->free_blocks >= aftl_gc_reserve(ftl);
+}
+
+static bool member_can_be_emptied(struct aftl *ftl, const struct aftl_lun *lun, const struct aftl_block *block,
+		      enum reach reach)
+{
+	bool small = !lun->out_of_blocks && (block->valid <= ftl->gc_max_valid || !lun_lacks_spare_block(ftl, lun));
+
+	switch (block->state) {
+	case AFTL_BLOCK_CLOSED:
+		return !block->valid || small || (!lun->out_of_blocks && lun_can_swap_block(ftl, lun, reach));
+	case AFTL_BLOCK_OPEN:
+		return reach != REACH_FILLED && small;
+	case AFTL_BLOCK_FREE:
+		return reach != REACH_FILLED && lun->free_blocks > 1;
+	default:
+		return true;
+	}
+}
+
+/* Units that have to be moved for it to be erased; U32_MAX if that cannot be. */
+static u32 superblock_gc_cost(struct aftl *ftl, u32 group, u32 number, enum reach reach)
+{
+	u32 cost = 0;
+	u32 left;
+	u32 i;
+
+	if (aftl_superblock_unused(ftl, group, number))
+		return U32_MAX;
+	for (i = 0; i < ftl->geo.superblock_luns; i++) {
+		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
+
+		if (block->parity)
+			continue;
+		if (!member_can_be_emptied(ftl, aftl_die_group_lun(ftl, group, i), block, reach))
+			return U32_MAX;
+		left = pages_to_rebuild(ftl, group, number, i);
+		if (left && !group_can_rebuild(ftl, group))
+			return U32_MAX;
+		cost += block->state == AFTL_BLOCK_BAD ? left : block->valid;
+	}
+	return cost;
+}
+
+/* Does @lun have more room afterwards? Not by what is as full where it is moved to. */
+static bool lun_gains_by_gc(struct aftl *ftl, const struct aftl_lun *lun, u32 number)
+{
+	const struct aftl_block *block = aftl_superblock_block(ftl, aftl_die_group_of(ftl, lun), number,
+							  aftl_die_group_member(ftl, lun));
+
+	if (block->parity)
+		return false;
+	if (block->state == AFTL_BLOCK_OPEN)
+		return block->valid + ftl->program_units <=
+		       block->programmed * ftl->geo.page_units;
+	return block->state == AFTL_BLOCK_CLOSED && block->valid <= ftl->gc_max_valid;
+}
+
+/*
+ * Who waits for blocks, and gains none, would have one superblock collected after the other, for
+ * ever; so would what is read-only, which will not be written to any more.
+ */
+static bool superblock_gc_wanted(struct aftl *ftl, const struct aftl_lun *lun, u32 number, enum reach reach)
+{
+	bool any = reach == REACH_FILLED && !ftl->read_only && !aftl_gc_urgent(ftl, lun);
+
+	return any || lun_gains_by_gc(ftl, lun, number);
+}
+
+static u32 cheapest_superblock(struct aftl *ftl, const struct aftl_lun *lun, enum reach reach, u32 *cost)
+{
+	u32 group = aftl_die_group_of(ftl, lun);
+	u32 best = AFTL_NIL;
+	u32 number;
+
+	*cost = U32_MAX;
+	for (number = 0; number < ftl->geo.blocks_per_lun; number++) {
+		u32 other = superblock_gc_cost(ftl, group, number, reach);
+
+		if (other < *cost && superblock_gc_wanted(ftl, lun, number, reach)) {
+			*cost = other;
+			best = number;
+		}
+	}
+	return best;
+}
+
+static u32 count_live_members(struct aftl *ftl, u32 group)
+{
+	u32 live = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.superblock_luns; i++)
+		live += !aftl_lun_dead(aftl_die_group_lun(ftl, group, i));
+	return live;
+}
+
+/* What others have not opened, or not filled, is left as it is. */
+static void close_superblock_member(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	if (block->parity || (block->state != AFTL_BLOCK_OPEN && block->state != AFTL_BLOCK_FREE))
+		return;
+	ftl->stats.counters.super_short_blocks++;
+	if (block->state == AFTL_BLOCK_OPEN) {
+		aftl_block_close_partial(ftl, lun, block);
+		return;
+	}
+	aftl_free_block_remove(ftl, lun, block);
+	aftl_block_open(ftl, block, AFTL_ORDER_SEQUENTIAL, 0);
+	aftl_block_close(ftl, block);
+}
+
+static void superblock_gc_begin(struct aftl *ftl, u32 group, u32 number, u32 cause)
+{
+	struct aftl_die_group *state = &ftl->die_groups[group];
+	u32 i;
+
+	state->victim = number;
+	state->cause = (u8)cause;
+	state->urgent = false;
+	state->erased = 0;
+	for (i = 0; i < ftl->geo.superblock_luns; i++) {
+		struct aftl_lun *lun = aftl_die_group_lun(ftl, group, i);
+
+		close_superblock_member(ftl, lun, aftl_superblock_block(ftl, group, number, i));
+		aftl_wake_lun(ftl, lun);
+	}
+}
+
+static void count_superblock_victim(struct aftl *ftl, u32 group, u32 cost)
+{
+	ftl->stats.counters.gc_blocks += count_live_members(ftl, group);
+	ftl->stats.counters.gc_valid_units += cost;
+	ftl->stats.counters.gc_empty_blocks += cost ? 0 : count_live_members(ftl, group);
+}
+
+/* The cheapest that may be collected; AFTL_NIL: none. */
+static u32 superblock_gc_select(struct aftl *ftl, const struct aftl_lun *lun, u64 most, bool urgent, u32 *cost)
+{
+	u32 number = cheapest_superblock(ftl, lun, REACH_FILLED, cost);
+
+	if (urgent && *cost > most)
+		number = cheapest_superblock(ftl, lun, REACH_SHORT, cost);
+	if (*cost <= most)
+		return number;
+	return urgent ? cheapest_superblock(ftl, lun, REACH_SWAP, cost) : AFTL_NIL;
+}
+
+/*
+ * aftl_superblock_gc_start() - begin with the superblock that has the least to be moved
+ * @limit: most valid units in a block, on average
+ *
+ * Return: false if there is none.
+ */
+bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause, u32 limit)
+{
+	struct aftl_die_group *state = lun_die_group(ftl, lun);
+	u32 group = aftl_die_group_of(ftl, lun);
+	bool urgent = aftl_gc_urgent(ftl, lun);
+	u64 most = (u64)limit * count_live_members(ftl, group);
+	u32 number;
+	u32 cost;
+
+	if (!urgent && !lun->forced_gc && ftl->seq < state->retry_seq)
+		return false;
+	number = superblock_gc_select(ftl, lun, most, urgent, &cost);
+	if (number == AFTL_NIL) {
+		state->retry_seq = ftl->seq + ftl->geo.block_ppns / 8;
+		return false;
+	}
+	count_superblock_victim(ftl, group, cost);
+	superblock_gc_begin(ftl, group, number, cause);
+	state->urgent = urgent;
+	return true;
+}
+
+/*
+ * aftl_superblock_gc_start_block() - begin with that of @block, whatever is in it
+ *
+ * Return: false if that has to wait.
+ */
+bool aftl_superblock_gc_start_block(struct aftl *ftl, const struct aftl_block *block, u32 cause)
+{
+	u32 group = aftl_die_group_of(ftl, aftl_block_lun(ftl, block));
+	u32 number = aftl_superblock_number(ftl, block);
+
+	if (superblock_gc_cost(ftl, group, number, REACH_SHORT) == U32_MAX)
+		return false;
+	superblock_gc_begin(ftl, group, number, cause);
+	return true;
+}
+
+/*
+ * aftl_superblock_gc_emptied() - is nothing left in the superblock that is collected?
+ */
+bool aftl_superblock_gc_emptied(struct aftl *ftl, u32 group)
+{
+	u32 number = ftl->die_groups[group].victim;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.superblock_luns; i++) {
+		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
+
+		if (block->state != AFTL_BLOCK_BAD && block->valid)
+			return false;
+		if (pages_to_rebuild(ftl, group, number, i))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * aftl_superblock_gc_member() - the block of @lun in the superblock that is collected
+ *
+ * Return: NULL if nothing is left in it and others have to do their share.
+ */
+struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 group = aftl_die_group_of(ftl, lun);
+	u32 member = aftl_die_group_member(ftl, lun);
+	const struct aftl_die_group *state = &ftl->die_groups[group];
+	struct aftl_block *block;
+
+	if (state->victim == AFTL_NIL || state->erased & 1ULL << member)
+		return NULL;
+	block = aftl_superblock_block(ftl, group, state->victim, member);
+	if (block->state == AFTL_BLOCK_BAD)
+		return NULL;
+	return block->valid || aftl_superblock_gc_emptied(ftl, group) ? block : NULL;
+}
+
+static bool rebuild_in_progress(struct aftl *ftl, u32 group, const struct aftl_block *block)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.superblock_luns; i++) {
+		const struct aftl_reloc *job = &aftl_die_group_lun(ftl, group, i)->reloc;
+
+		if (job->kind == AFTL_RELOC_REBUILD && job->from == block)
+			return true;
+	}
+	return false;
+}
+
+/* A little must be left, or nothing could be written over. */
+static bool lun_has_rebuild_room(const struct aftl *ftl, const struct aftl_lun *lun, u32 units)
+{
+	return aftl_lun_has_room(lun, units + ftl->program_units);
+}
+
+static struct aftl_block *find_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun, u32 number,
+				    bool idle)
+{
+	u32 group = aftl_die_group_of(ftl, lun);
+	u32 i;
+
+	for (i = 0; i < ftl->geo.superblock_luns; i++) {
+		struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
+
+		if (pages_to_rebuild(ftl, group, number, i) && !rebuild_in_progress(ftl, group, block) &&
+		    (!idle || lun_has_rebuild_room(ftl, lun, block->valid)))
+			return block;
+	}
+	return NULL;
+}
+
+/*
+ * aftl_superblock_gc_rebuild_block() - a block of a dead LUN with something for @lun to rebuild, or NULL
+ * @idle: any; else one of the superblock that is collected
+ */
+struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun, bool idle)
+{
+	u32 group = aftl_die_group_of(ftl, lun);
+	struct aftl_block *block = NULL;
+	u32 number;
+
+	if (!ftl->config.rain || count_live_members(ftl, group) == ftl->geo.superblock_luns)
+		return NULL;
+	if (ftl->die_groups[group].victim != AFTL_NIL)
+		block = find_rebuild_block(ftl, lun, ftl->die_groups[group].victim, false);
+	for (number = 0; idle && !block && number < ftl->geo.blocks_per_lun; number++)
+		block = find_rebuild_block(ftl, lun, number, true);
+	return block;
+}
+
+/*
+ * aftl_superblock_rebuilt() - from @block what can be rebuilt has been
+ */
+void aftl_superblock_rebuilt(struct aftl *ftl, const struct aftl_block *block)
+{
+	u32 group = aftl_die_group_of(ftl, aftl_block_lun(ftl, block));
+	u32 number = aftl_superblock_number(ftl, block);
+
+	aftl_superblock_at(ftl, group, number)->rebuild_done = true;
+	if (aftl_superblock_unused(ftl, group, number))
+		aftl_assign_parity(ftl, group, number);
+}
+
+/* All that are alive. */
+static bool superblock_all_erased(struct aftl *ftl, u32 group)
+{
+	const struct aftl_die_group *state = &ftl->die_groups[group];
+	u32 i;
+
+	for (i = 0; i < ftl->geo.superblock_luns; i++)
+		if (aftl_superblock_block(ftl, group, state->victim, i)->state != AFTL_BLOCK_BAD &&
+		    !(state->erased & 1ULL << i))
+			return false;
+	return true;
+}
+
+/*
+ * aftl_block_mark_lost() - what could not be rebuilt stays lost: soon nothing tells any more that the
+ *		       stripe had failed
+ */
+void aftl_block_mark_lost(struct aftl *ftl, const struct aftl_block *block)
+{
+	u32 slot = from_ppn(aftl_page_ppn(&ftl->media, block, 0));
+	u32 end = slot + ftl->geo.block_ppns;
+
+	for (; block->valid && slot < end; slot++)
+		if (aftl_ppn_valid(&ftl->media, to_ppn(slot)))
+			aftl_l2p_mark_lost(ftl, to_ppn(slot));
+}
+
+/*
+ * aftl_superblock_gc_finish() - if the arrays of all have erased their blocks these are free
+ */
+void aftl_superblock_gc_finish(struct aftl *ftl, u32 group)
+{
+	struct aftl_die_group *state = &ftl->die_groups[group];
+	u32 number = state->victim;
+	u32 i;
+
+	if (number == AFTL_NIL || !state->erased || !superblock_all_erased(ftl, group))
+		return;
+	state->victim = AFTL_NIL;
+	state->urgent = false;
+	state->retry_seq = 0;
+	state->collected++;
+	for (i = 0; i < ftl->geo.superblock_luns; i++) {
+		struct aftl_lun *lun = aftl_die_group_lun(ftl, group, i);
+		struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
+
+		aftl_wake_lun(ftl, lun);
+		if (block->state == AFTL_BLOCK_BAD) {
+			aftl_block_mark_lost(ftl, block);
+			continue;
+		}
+		lun->failing_blocks -= block->failing;
+		aftl_erase_commit(ftl, lun, block);
+	}
+	aftl_superblock_erased(ftl, group, number);
+	aftl_assign_parity(ftl, group, number);
+}
+
+/*
+ * aftl_superblock_gc_erased() - the array of @lun has erased its block
+ */
+void aftl_superblock_gc_erased(struct aftl *ftl, struct aftl_lun *lun)
+{
+	lun_die_group(ftl, lun)->erased |= 1ULL << aftl_die_group_member(ftl, lun);
+	aftl_superblock_gc_finish(ftl, aftl_die_group_of(ftl, lun));
+}
+
+/*
+ * aftl_superblock_lun_died() - what is fresh has its parity in another one
+ */
+void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 group = aftl_die_group_of(ftl, lun);
+	u32 number;
+	u32 i;
+
+	for (number = 0; number < ftl->geo.blocks_per_lun; number++)
+		if (aftl_superblock_unused(ftl, group, number))
+			aftl_assign_parity(ftl, group, number);
+	aftl_superblock_gc_finish(ftl, group);
+	for (i = 0; i < ftl->geo.superblock_luns; i++)
+		aftl_wake_lun(ftl, aftl_die_group_lun(ftl, group, i));
+}
+
+/* After a power failure */
+
+/*
+ * Others were erased since, and what was valid here had been moved before. But not out of a dead
+ * LUN: what could not be rebuilt stays lost.
+ */
+static void block_sync_erases(struct aftl *ftl, struct aftl_block *block, u32 erases)
+{
+	u32 behind = erases - block->erases;
+
+	if (!behind)
+		return;
+	if (block->state == AFTL_BLOCK_BAD || block->valid)
+		aftl_block_mark_lost(ftl, block);
+	else
+		aftl_reset_erased_block(ftl, block);
+	block->parity = 0;
+	if (block->state == AFTL_BLOCK_BAD)
+		return;
+	block->erases = erases;
+	block->wear += behind * AFTL_FULL_WEAR;
+}
+
+/* What a dead LUN has of it was written before another one took over. */
+static void drop_dead_parity(struct aftl *ftl, u32 group, u32 number)
+{
+	bool alive = false;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.superblock_luns; i++) {
+		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
+
+		alive |= block->parity && block->state != AFTL_BLOCK_BAD;
+	}
+	for (i = 0; alive && i < ftl->geo.superblock_luns; i++) {
+		struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
+
+		block->parity &= block->state != AFTL_BLOCK_BAD;
+	}
+}
+
+static void sync_superblock_erases(struct aftl *ftl, u32 group, u32 number)
+{
+	u32 erases = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.superblock_luns; i++)
+		erases = max(erases, aftl_superblock_block(ftl, group, number, i)->erases);
+	for (i = 0; i < ftl->geo.superblock_luns; i++)
+		block_sync_erases(ftl, aftl_superblock_block(ftl, group, number, i), erases);
+	drop_dead_parity(ftl, group, number);
+}
+
+/*
+ * aftl_superblock_sync_erases() - pages have been found: superblocks are erased as a whole
+ */
+void aftl_superblock_sync_erases(struct aftl *ftl)
+{
+	u32 number;
+	u32 i;
+
+	for (i = 0; ftl->geo.superblock_luns && i < ftl->geo.luns / ftl->geo.superblock_luns; i++)
+		for (number = 0; number < ftl->geo.blocks_per_lun; number++)
+			sync_superblock_erases(ftl, i, number);
+}
+
+/*
+ * aftl_superblock_assign_parity() - so are blocks: where nothing of its parity was written another one may
+ *			  have it, for the data tell what it has to be
+ */
+void aftl_superblock_assign_parity(struct aftl *ftl)
+{
+	u32 number;
+	u32 i;
+
+	for (i = 0; ftl->config.rain && i < ftl->geo.luns / ftl->geo.superblock_luns; i++)
+		for (number = 0; number < ftl->geo.blocks_per_lun; number++)
+			if (!aftl_parity_block_of(ftl, aftl_superblock_block(ftl, i, number, 0)))
+				aftl_assign_parity_block(ftl, i, number);
+}

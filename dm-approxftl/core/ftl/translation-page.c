@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The map on flash. It is cut into sheets, each as large as a mapping unit: the entries of
+ * units that follow each other. A sheet has a slot and moves as units do, in blocks of the
+ * core's own; where it is, is always in memory. Of the sheets themselves so many are there as
+ * the parameter "map_cache" has room for. A read waits for its sheet. A change needs none: it
+ * is joined with what is on flash when the sheet is written, which is when it leaves.
+ *
+ * What is emulated is time, space and wear. The entries are in memory all the same.
+ */
+#include "core/base/random.h"
+#include "core/ftl/device.h"
+
+/* So many may leave before writes of the host wait: a program's worth for each LUN. */
+static u32 cmt_max_evictions(const struct aftl *ftl)
+{
+	return ftl->geo.luns * ftl->program_units;
+}
+
+static u64 cmt_config_pages(const struct aftl *ftl)
+{
+	return div64_u64(ftl->config.map_cache, ftl->geo.unit_bytes);
+}
+
+void aftl_cmt_configure(struct aftl *ftl)
+{
+	if (!ftl->geo.trans_pages)
+		return;
+	ftl->cmt.max_evicting = cmt_max_evictions(ftl);
+	ftl->cmt.capacity = (u32)max(cmt_config_pages(ftl), (u64)ftl->cmt.max_evicting) - ftl->cmt.max_evicting;
+}
+
+/*
+ * aftl_cmt_check() - can this device have the cached map that it is to have?
+ */
+int aftl_cmt_check(const struct aftl *ftl, struct aftl_error *error)
+{
+	const struct aftl_config *config = &ftl->config;
+	u64 least = 2ULL * cmt_max_evictions(ftl) * ftl->geo.unit_bytes;
+
+	if (!ftl->geo.trans_pages)
+		return 0;
+	if (config->zoned || config->placement_handles || config->passes > 1)
+		return aftl_fail(error, -EINVAL,
+				 "map_cache: a cached map does not go together with zoned, placement_handles or passes; set map_cache 0");
+	if (ftl->streams == AFTL_STREAMS)
+		return aftl_fail(error, -EINVAL,
+				 "map_cache: policy %s leaves no stream for the map; set map_cache 0",
+				 ftl->type->name);
+	if (config->map_cache < least)
+		return aftl_fail(error, -EINVAL,
+				 "map_cache: %llu bytes hold too little of the map for what %u dies write at once; set at least %llu, or 0",
+				 (unsigned long long)config->map_cache, ftl->geo.luns,
+				 (unsigned long long)least);
+	return 0;
+}
+
+/*
+ * aftl_cmt_alloc() - memory for the sheets, none of which is in memory
+ */
+bool aftl_cmt_alloc(struct aftl *ftl)
+{
+	if (!ftl->geo.trans_pages)
+		return true;
+	ftl->cmt.oldest = AFTL_NIL;
+	ftl->cmt.youngest = AFTL_NIL;
+	ftl->cmt.all = aftl_memory_alloc(ftl, ftl->geo.trans_pages, sizeof(*ftl->cmt.all));
+	return ftl->cmt.all;
+}
+
+/* A sheet and its slot */
+
+static u32 trans_page_number(const struct aftl *ftl, const struct aftl_trans_page *sheet)
+{
+	return (u32)(sheet - ftl->cmt.all);
+}
+
+static aftl_lpn_t trans_page_unit(const struct aftl *ftl, u32 number)
+{
+	return to_lpn(ftl->geo.units + number);
+}
+
+/* NULL: it has not been written yet. */
+static struct aftl_lun *trans_page_lun(struct aftl *ftl, const struct aftl_trans_page *sheet)
+{
+	aftl_ppn_t ppn;
+
+	if (!aftl_l2p_lookup(ftl, trans_page_unit(ftl, trans_page_number(ftl, sheet)), &ppn))
+		return NULL;
+	return aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn));
+}
+
+static bool trans_page_readable(struct aftl *ftl, const struct aftl_trans_page *sheet)
+{
+	const struct aftl_lun *lun = trans_page_lun(ftl, sheet);
+
+	return lun && !aftl_lun_dead(lun);
+}
+
+/*
+ * Where it is written: always in the same LUN, which they take in turn, until that dies.
+ *
+ * Return: NULL if none is left.
+ */
+static struct aftl_lun *trans_page_home_lun(struct aftl *ftl, const struct aftl_trans_page *sheet)
+{
+	u32 turn = trans_page_number(ftl, sheet) % ftl->geo.luns;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++) {
+		u32 place = (turn + i) % ftl->geo.luns;
+		struct aftl_lun *lun = &ftl->luns[aftl_allocation_order_lun(&ftl->geo, place)];
+
+		if (!aftl_lun_dead(lun))
+			return lun;
+	}
+	return NULL;
+}
+
+/* What is in memory, in the order of its use */
+
+static void cmt_link_youngest(struct aftl *ftl, struct aftl_trans_page *sheet)
+{
+	struct aftl_cmt *sheets = &ftl->cmt;
+	u32 number = trans_page_number(ftl, sheet);
+
+	sheet->older = sheets->youngest;
+	sheet->younger = AFTL_NIL;
+	if (sheets->youngest != AFTL_NIL)
+		sheets->all[sheets->youngest].younger = number;
+	else
+		sheets->oldest = number;
+	sheets->youngest = number;
+}
+
+static void cmt_unlink(struct aftl *ftl, const struct aftl_trans_page *sheet)
+{
+	struct aftl_cmt *sheets = &ftl->cmt;
+
+	if (sheet->older != AFTL_NIL)
+		sheets->all[sheet->older].younger = sheet->younger;
+	else
+		sheets->oldest = sheet->younger;
+	if (sheet->younger != AFTL_NIL)
+		sheets->all[sheet->younger].older = sheet->older;
+	else
+		sheets->youngest = sheet->older;
+}
+
+static void cmt_touch(struct aftl *ftl, struct aftl_trans_page *sheet)
+{
+	if (unlikely(sheet->flags & AFTL_TP_EVICTING)) {
+		sheet->flags |= AFTL_TP_REUSED;
+		return;
+	}
+	if (trans_page_number(ftl, sheet) == ftl->cmt.youngest)
+		return;
+	cmt_unlink(ftl, sheet);
+	cmt_link_youngest(ftl, sheet);
+}
+
+static void cmt_drop(struct aftl *ftl, struct aftl_trans_page *sheet)
+{
+	sheet->flags &= AFTL_TP_LOADING;
+	ftl->cmt.cached--;
+}
+
+/* It joins those that are to be written. What died with its LUN is known from spare areas. */
+static void cmt_queue_eviction(struct aftl *ftl, struct aftl_trans_page *sheet)
+{
+	struct aftl_lun *lun = trans_page_home_lun(ftl, sheet);
+	u32 number = trans_page_number(ftl, sheet);
+
+	if (!lun) {
+		cmt_drop(ftl, sheet);
+		return;
+	}
+	if (!trans_page_readable(ftl, sheet))
+		sheet->flags &= ~AFTL_TP_PARTIAL;
+	sheet->flags |= AFTL_TP_EVICTING;
+	sheet->younger = AFTL_NIL;
+	if (lun->evictions.count++)
+		ftl->cmt.all[lun->evictions.tail].younger = number;
+	else
+		lun->evictions.head = number;
+	lun->evictions.tail = number;
+	ftl->cmt.evicting++;
+	if (lun->evictions.count >= ftl->program_units)
+		aftl_wake_lun(ftl, lun);
+}
+
+/* Those that were not used for the longest go, what has changed by way of the flash. */
+static void cmt_shrink(struct aftl *ftl)
+{
+	struct aftl_cmt *sheets = &ftl->cmt;
+
+	while (sheets->cached - sheets->evicting > sheets->capacity) {
+		struct aftl_trans_page *sheet = &sheets->all[sheets->oldest];
+
+		cmt_unlink(ftl, sheet);
+		if (sheet->flags & AFTL_TP_DIRTY)
+			cmt_queue_eviction(ftl, sheet);
+		else
+			cmt_drop(ftl, sheet);
+	}
+}
+
+static void cmt_add(struct aftl *ftl, struct aftl_trans_page *sheet, u8 flags)
+{
+	sheet->flags |= AFTL_TP_CACHED | flags;
+	ftl->cmt.cached++;
+	cmt_link_youngest(ftl, sheet);
+	cmt_shrink(ftl);
+}
+
+/* Reads of the host */
+
+/* What died with its LUN is put together from spare areas, and is to be written again. */
+static void cmt_recover(struct aftl *ftl, struct aftl_trans_page *sheet)
+{
+	sheet->flags &= ~AFTL_TP_PARTIAL;
+	if (!(sheet->flags & AFTL_TP_CACHED))
+		cmt_add(ftl, sheet, AFTL_TP_DIRTY);
+}
+
+/*
+ * aftl_cmt_lookup() - is the entry of @lpn in memory?
+ *
+ * If its sheet has never been written there is none, and no need to read it.
+ */
+bool aftl_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn)
+{
+	struct aftl_trans_page *sheet = aftl_trans_page_of(ftl, lpn);
+
+	if (likely((sheet->flags & (AFTL_TP_CACHED | AFTL_TP_PARTIAL)) ==
+		   AFTL_TP_CACHED)) {
+		cmt_touch(ftl, sheet);
+		return true;
+	}
+	if (trans_page_readable(ftl, sheet))
+		return false;
+	if (trans_page_lun(ftl, sheet))
+		cmt_recover(ftl, sheet);
+	return true;
+}
+
+/*
+ * aftl_cmt_begin_load() - a read of the sheet of @lpn begins
+ *
+ * Return: the sheet as a unit, which has a slot.
+ */
+aftl_lpn_t aftl_cmt_begin_load(struct aftl *ftl, aftl_lpn_t lpn)
+{
+	struct aftl_trans_page *sheet = aftl_trans_page_of(ftl, lpn);
+
+	sheet->flags |= AFTL_TP_LOADING;
+	ftl->stats.counters.map_loads++;
+	return trans_page_unit(ftl, trans_page_number(ftl, sheet));
+}
+
+/*
+ * aftl_cmt_end_load() - it is over
+ * @lpn: as aftl_cmt_begin_load() said
+ */
+struct aftl_trans_page *aftl_cmt_end_load(struct aftl *ftl, aftl_lpn_t lpn)
+{
+	struct aftl_trans_page *sheet = &ftl->cmt.all[from_lpn(lpn) - ftl->geo.units];
+
+	sheet->flags &= ~(AFTL_TP_LOADING | AFTL_TP_PARTIAL);
+	if (sheet->flags & AFTL_TP_CACHED)
+		cmt_touch(ftl, sheet);
+	else
+		cmt_add(ftl, sheet, 0);
+	return sheet;
+}
+
+/* Changes */
+
+/*
+ * aftl_cmt_mark_dirty() - the map has another entry for @lpn, or none any more
+ */
+void aftl_cmt_mark_dirty(struct aftl *ftl, aftl_lpn_t lpn)
+{
+	struct aftl_trans_page *sheet;
+
+	if (from_lpn(lpn) >= ftl->geo.units)
+		return;
+	sheet = aftl_trans_page_of(ftl, lpn);
+	ftl->stats.counters.map_changes++;
+	if (likely(sheet->flags & AFTL_TP_CACHED)) {
+		sheet->flags |= AFTL_TP_DIRTY;
+		cmt_touch(ftl, sheet);
+		return;
+	}
+	ftl->stats.counters.map_change_misses++;
+	cmt_add(ftl, sheet, AFTL_TP_DIRTY | (trans_page_readable(ftl, sheet) ? AFTL_TP_PARTIAL : 0));
+}
+
+/*
+ * aftl_cmt_next_step() - what the array of @lun should do for sheets that leave
+ * @ppn: takes the place of one that has to be read before it can be written
+ *
+ * One program is filled with them. Who waits for a read of one of them has its turn before.
+ */
+enum aftl_step aftl_cmt_next_step(struct aftl *ftl, struct aftl_lun *lun, aftl_ppn_t *ppn)
+{
+	u32 number = lun->evictions.head;
+	u32 i;
+
+	if (lun->evictions.count < ftl->program_units)
+		return AFTL_STEP_NONE;
+	for (i = 0; i < ftl->program_units; i++, number = ftl->cmt.all[number].younger) {
+		if (ftl->cmt.all[number].flags & AFTL_TP_LOADING)
+			return AFTL_STEP_NONE;
+		if (!(ftl->cmt.all[number].flags & AFTL_TP_PARTIAL))
+			continue;
+		lun->evictions.merging = number;
+		return aftl_l2p_lookup(ftl, trans_page_unit(ftl, number), ppn) ? AFTL_STEP_READ :
+								       AFTL_STEP_NONE;
+	}
+	return AFTL_STEP_PROGRAM;
+}
+
+/*
+ * aftl_cmt_merged() - what aftl_cmt_next_step() wanted has been read
+ */
+void aftl_cmt_merged(struct aftl *ftl, struct aftl_lun *lun)
+{
+	ftl->cmt.all[lun->evictions.merging].flags &= ~AFTL_TP_PARTIAL;
+	ftl->stats.counters.map_merges++;
+}
+
+/*
+ * aftl_cmt_need() - what is to be placed for those that leave @lun
+ */
+struct aftl_program_request aftl_cmt_need(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return (struct aftl_program_request){
+		.lpn = trans_page_unit(ftl, lun->evictions.head),
+		.units = min(lun->evictions.count, ftl->program_units),
+		.class = AFTL_PRECISE,
+		.stream = ftl->streams,
+		.cause = AFTL_CAUSE_MAP,
+		.buffer_use = aftl_buffer_use(ftl),
+	};
+}
+
+/* The oldest of those that leave is being written: it goes, or stays if it was used. */
+static aftl_lpn_t cmt_pop_eviction(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 number = lun->evictions.head;
+	struct aftl_trans_page *sheet = &ftl->cmt.all[number];
+	bool stays = sheet->flags & AFTL_TP_REUSED;
+
+	lun->evictions.head = sheet->younger;
+	lun->evictions.count--;
+	ftl->cmt.evicting--;
+	if (stays) {
+		sheet->flags = AFTL_TP_CACHED;
+		cmt_link_youngest(ftl, sheet);
+	} else {
+		cmt_drop(ftl, sheet);
+	}
+	return trans_page_unit(ftl, number);
+}
+
+/*
+ * aftl_cmt_fill_payload() - sheets that leave @lun, as many as there is room for, are programmed
+ */
+void aftl_cmt_fill_payload(struct aftl *ftl, struct aftl_lun *lun,
+			const struct aftl_placement *placement, struct aftl_payload *payload)
+{
+	u32 units = min(lun->evictions.count, aftl_placement_units(ftl, placement));
+	bool full = aftl_cmt_evictions_full(ftl);
+	u32 i;
+
+	payload->count = units;
+	payload->promoted = 0;
+	payload->piggybacked = 0;
+	payload->dropped = 0;
+	for (i = 0; i < units; i++) {
+		payload->lpn[i] = cmt_pop_eviction(ftl, lun);
+		payload->from[i] = AFTL_NO_PPN;
+		payload->origin[i] = (struct aftl_origin){ .generation = (u16)aftl_hash64(ftl->seq++) };
+		payload->tag[i] = AFTL_NIL;
+		payload->stale[i] = false;
+	}
+	cmt_shrink(ftl);
+	if (full && !aftl_cmt_evictions_full(ftl))
+		aftl_wake_all(ftl);
+}
+
+/*
+ * aftl_cmt_flush() - all that have changed are to be written, and stay
+ */
+void aftl_cmt_flush(struct aftl *ftl)
+{
+	u32 number = ftl->cmt.oldest;
+
+	while (number != AFTL_NIL) {
+		struct aftl_trans_page *sheet = &ftl->cmt.all[number];
+
+		number = sheet->younger;
+		if (!(sheet->flags & AFTL_TP_DIRTY))
+			continue;
+		cmt_unlink(ftl, sheet);
+		cmt_queue_eviction(ftl, sheet);
+		sheet->flags |= AFTL_TP_REUSED;
+	}
+}
+
+/*
+ * aftl_cmt_lun_died() - what was to be written there goes elsewhere
+ */
+void aftl_cmt_lun_died(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 number = lun->evictions.head;
+	u32 count = lun->evictions.count;
+
+	lun->evictions = (struct aftl_eviction_queue){ .head = AFTL_NIL };
+	ftl->cmt.evicting -= count;
+	while (count--) {
+		struct aftl_trans_page *sheet = &ftl->cmt.all[number];
+
+		number = sheet->younger;
+		cmt_queue_eviction(ftl, sheet);
+	}
+}
+
+/* Loading, looking */
+
+/* Flags that a sheet at rest can have. */
+static bool cmt_flags_valid(struct aftl *ftl, const struct aftl_trans_page *sheet, u8 flags)
+{
+	if (!(flags & AFTL_TP_CACHED) || flags & AFTL_TP_LOADING)
+		return false;
+	if (flags & (AFTL_TP_PARTIAL | AFTL_TP_EVICTING) && !(flags & AFTL_TP_DIRTY))
+		return false;
+	if (flags & AFTL_TP_REUSED && !(flags & AFTL_TP_EVICTING))
+		return false;
+	return !(flags & AFTL_TP_PARTIAL) || trans_page_lun(ftl, sheet);
+}
+
+/*
+ * aftl_cmt_restore() - a sheet that was in memory when the device was saved
+ *
+ * The oldest comes first, and those that leave at last.
+ *
+ * Return: false if that cannot be.
+ */
+bool aftl_cmt_restore(struct aftl *ftl, u32 number, u8 flags)
+{
+	struct aftl_trans_page *sheet;
+
+	if (number >= ftl->geo.trans_pages)
+		return false;
+	sheet = &ftl->cmt.all[number];
+	if (sheet->flags || !cmt_flags_valid(ftl, sheet, flags))
+		return false;
+	sheet->flags = flags;
+	ftl->cmt.cached++;
+	if (flags & AFTL_TP_EVICTING)
+		cmt_queue_eviction(ftl, sheet);
+	else
+		cmt_link_youngest(ftl, sheet);
+	return true;
+}
+
+static bool trans_page_has_entries(const struct aftl *ftl, u32 number)
+{
+	u32 unit = number << ftl->geo.trans_page_shift;
+	u32 end = min(unit + (u32)BIT(ftl->geo.trans_page_shift), ftl->geo.units);
+	aftl_ppn_t ppn;
+
+	for (; unit < end; unit++)
+		if (aftl_l2p_lookup(ftl, to_lpn(unit), &ppn))
+			return true;
+	return false;
+}
+
+/*
+ * aftl_cmt_rebuild() - the map was put together from spare areas, for what is on flash is older
+ *
+ * All of it is in memory, and is to be written.
+ */
+void aftl_cmt_rebuild(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.trans_pages; i++)
+		if (trans_page_has_entries(ftl, i))
+			cmt_add(ftl, &ftl->cmt.all[i], AFTL_TP_DIRTY);
+}
+
+/* What is not in memory, or not all of it, is on flash. */
+static int audit_trans_page(const struct aftl *ftl, u32 number, struct aftl_error *error)
+{
+	u8 flags = ftl->cmt.all[number].flags;
+	aftl_ppn_t ppn;
+
+	if (aftl_l2p_lookup(ftl, trans_page_unit(ftl, number), &ppn))
+		return 0;
+	if (flags & AFTL_TP_PARTIAL ||
+	    (!(flags & AFTL_TP_CACHED) && trans_page_has_entries(ftl, number)))
+		return aftl_fail(error, -EUCLEAN, "sheet %u of the map is nowhere", number);
+	return 0;
+}
+
+static u32 cmt_count_flag(const struct aftl *ftl, u8 flag)
+{
+	u32 count = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.trans_pages; i++)
+		count += (ftl->cmt.all[i].flags & flag) != 0;
+	return count;
+}
+
+/* A list that leads to @count sheets which leave, or which stay; U32_MAX if it is damaged. */
+static u32 cmt_count_list(const struct aftl *ftl, u32 number, u8 leaving, u32 count)
+{
+	const u8 flags = AFTL_TP_CACHED | AFTL_TP_EVICTING;
+	u32 found = 0;
+
+	for (; number != AFTL_NIL; number = ftl->cmt.all[number].younger, found++)
+		if (found == count ||
+		    (ftl->cmt.all[number].flags & flags) != (AFTL_TP_CACHED | leaving))
+			return U32_MAX;
+	return found;
+}
+
+/*
+ * aftl_cmt_audit() - is each sheet somewhere, and in the lists that it says?
+ */
+int aftl_cmt_audit(const struct aftl *ftl, struct aftl_error *error)
+{
+	const struct aftl_cmt *sheets = &ftl->cmt;
+	u32 leaving = 0;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < ftl->geo.trans_pages; i++)
+		ret = audit_trans_page(ftl, i, error);
+	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++)
+		leaving += cmt_count_list(ftl, ftl->luns[i].evictions.count ?
+				      ftl->luns[i].evictions.head : AFTL_NIL, AFTL_TP_EVICTING,
+				      ftl->luns[i].evictions.count);
+	if (ret || !ftl->geo.trans_pages)
+		return ret;
+	if (leaving != sheets->evicting || leaving != cmt_count_flag(ftl, AFTL_TP_EVICTING) ||
+	    cmt_count_flag(ftl, AFTL_TP_CACHED) != sheets->cached ||
+	    cmt_count_list(ftl, sheets->oldest, 0, sheets->cached - leaving) !=
+		    sheets->cached - leaving)
+		return aftl_fail(error, -EUCLEAN,
+				 "the lists of sheets in memory do not have the %u that there are",
+				 sheets->cached);
+	return 0;
+}

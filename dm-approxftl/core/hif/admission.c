@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Requests: arrival and admission.
+ */
+#include "core/hif/hif.h"
+
+/* One of @queue goes next. */
+static void arbitration_take_turn(struct aftl *ftl, struct aftl_host_queues *turns, u32 queue)
+{
+	if (queue != turns->queue || !turns->left) {
+		turns->queue = queue;
+		turns->left = aftl_weight(ftl->config.queue_weights, queue);
+	}
+	turns->left--;
+}
+
+/* The next of those that wait by queue: as many of each in a row as it weighs. */
+static struct aftl_request *arbitration_next(struct aftl *ftl, struct aftl_host_queues *turns)
+{
+	u32 queue = turns->queue;
+
+	if (!turns->left || !turns->head[queue]) {
+		do
+			queue = (queue + 1) % AFTL_QUEUES_MAX;
+		while (!turns->head[queue]);
+	}
+	arbitration_take_turn(ftl, turns, queue);
+	turns->count--;
+	return aftl_request_pop(&turns->head[queue]);
+}
+
+static void arbitration_enqueue(struct aftl *ftl, struct aftl_request *request, bool write)
+{
+	struct aftl_host_queues *turns = &ftl->host_queues[write];
+	u32 queue = request->queue % AFTL_QUEUES_MAX;
+
+	if (ftl->wait_head[write]) {
+		aftl_request_append(&turns->head[queue], &turns->tail[queue], request);
+		turns->count++;
+		return;
+	}
+	turns->left = 0;
+	arbitration_take_turn(ftl, turns, queue);
+	aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
+}
+
+/* With several queues, or those that had several before it changed, one waits for all. */
+static noinline void admission_enqueue(struct aftl *ftl, struct aftl_request *request, bool write)
+{
+	if (unlikely(ftl->queues > 1 || ftl->host_queues[write].count))
+		arbitration_enqueue(ftl, request, write);
+	else
+		aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
+}
+
+/* The first that waits is @request; if there is none another queue has its turn. */
+static void admission_set_first(struct aftl *ftl, struct aftl_request *request, bool write)
+{
+	struct aftl_host_queues *turns = &ftl->host_queues[write];
+
+	ftl->wait_head[write] = request;
+	if (unlikely(turns->count) && !request)
+		aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write],
+				    arbitration_next(ftl, turns));
+}
+
+/* It ends here and now. */
+static void request_end_now(struct aftl *ftl, struct aftl_request *request, int status)
+{
+	request->status = status;
+	request->parts = 1;
+	aftl_request_part_done(ftl, request, 0);
+}
+
+static inline bool admission_admit(struct aftl *ftl, struct aftl_request *request, bool write)
+{
+	if (unlikely(request->op >= AFTL_OPS)) {
+		request_end_now(ftl, request, aftl_zone_manage(ftl, request));
+		return true;
+	}
+	return write ? aftl_write_admit(ftl, request) : aftl_read_admit(ftl, request);
+}
+
+/*
+ * aftl_request_admit_waiting() - commands came free: go on with who waits for them
+ *
+ * As long as a part of it waits a request stays the first.
+ */
+void aftl_request_admit_waiting(struct aftl *ftl, bool write)
+{
+	while (ftl->wait_head[write]) {
+		struct aftl_request *request = ftl->wait_head[write];
+		struct aftl_request *next = request->next;
+
+		if (!admission_admit(ftl, request, write))
+			return;
+		admission_set_first(ftl, next, write);
+		/* After its last part it is in a line, by the same link. */
+		if (request->parts)
+			request->next = NULL;
+	}
+}
+
+/*
+ * aftl_wake_buffered_writes() - writes that wait for a full page go now
+ */
+void aftl_wake_buffered_writes(struct aftl *ftl)
+{
+	u32 i;
+
+	if (!aftl_has_write_buffer(ftl))
+		return;
+	for (i = 0; i < ftl->geo.luns; i++)
+		if (ftl->luns[i].pending_write_lanes || ftl->luns[i].fine_pending_writes)
+			aftl_wake_for_write(ftl, &ftl->luns[i]);
+}
+
+/* What is not inlined saves no registers on the way of reads. */
+static noinline void submit_flush(struct aftl *ftl, struct aftl_request *request)
+{
+	request->parts = 1;
+	request->epoch = ftl->epoch;
+	if (aftl_has_write_buffer(ftl) && ftl->config.buffer_safe) {
+		aftl_request_part_done(ftl, request, 0);
+		return;
+	}
+	aftl_flush_wait(ftl, request);
+	if (ftl->flushes)
+		aftl_wake_buffered_writes(ftl);
+}
+
+/* What is in the buffer alone, and would be found there after a power failure, is told, too. */
+static bool discard_lpn(struct aftl *ftl, aftl_lpn_t lpn)
+{
+	bool told = aftl_write_discard(ftl, lpn) && ftl->geo.plp_entries;
+
+	if (!aftl_l2p_unmap(ftl, lpn))
+		return told;
+	if (unlikely(ftl->geo.trans_pages))
+		aftl_cmt_mark_dirty(ftl, lpn);
+	ftl->stats.counters.host_discard_units++;
+	return true;
+}
+
+/* From the first unit that was stored to the last one, in one call. */
+static noinline void submit_discard(struct aftl *ftl, struct aftl_request *request)
+{
+	u32 first = request->units;
+	u32 end = 0;
+	u32 i;
+
+	for (i = 0; i < request->units; i++) {
+		if (!discard_lpn(ftl, to_lpn(request->unit + i)))
+			continue;
+		first = min(first, i);
+		end = i + 1;
+	}
+	if (end && ftl->ops->unmap)
+		ftl->ops->unmap(ftl->host, to_lpn(request->unit + first), end - first);
+	request->parts = 1;
+	aftl_request_part_done(ftl, request, 0);
+}
+
+static void submit_data(struct aftl *ftl, struct aftl_request *request, bool write)
+{
+	bool queued = ftl->wait_head[write];
+
+	request->parts = request->units;
+	if (!queued && admission_admit(ftl, request, write))
+		return;
+	admission_enqueue(ftl, request, write);
+	/* What the full buffer holds back for a full page must make room. */
+	if (write && !queued)
+		aftl_wake_buffered_writes(ftl);
+}
+
+/* Where there are zones, or what follows is read as well. */
+static noinline void submit_host_read(struct aftl *ftl, struct aftl_request *request)
+{
+	if (ftl->geo.zones && aftl_zone_read_offline(ftl, request)) {
+		request_end_now(ftl, request, -EIO);
+		return;
+	}
+	submit_data(ftl, request, false);
+	if (ftl->prefetch_units)
+		aftl_read_ahead(ftl, request);
+}
+
+static noinline void submit_host_write(struct aftl *ftl, struct aftl_request *request)
+{
+	if (ftl->read_only) {
+		request_end_now(ftl, request, -ENOSPC);
+		return;
+	}
+	aftl_write_choose_stream(ftl, request);
+	submit_data(ftl, request, true);
+}
+
+/*
+ * aftl_request_submit() - it has arrived
+ */
+void aftl_request_submit(struct aftl *ftl, struct aftl_request *request)
+{
+	aftl_request_arrive(ftl, request);
+	switch (request->op) {
+	case AFTL_OP_READ:
+		if (unlikely(ftl->geo.zones | ftl->prefetch_units))
+			submit_host_read(ftl, request);
+		else
+			submit_data(ftl, request, false);
+		break;
+	case AFTL_OP_WRITE:
+		submit_host_write(ftl, request);
+		break;
+	case AFTL_OP_FLUSH:
+		submit_flush(ftl, request);
+		break;
+	case AFTL_OP_DISCARD:
+	case AFTL_OP_WRITE_ZEROES:
+		submit_discard(ftl, request);
+		break;
+	default:
+		submit_data(ftl, request, true);
+	}
+}

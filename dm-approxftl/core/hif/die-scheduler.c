@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The one scheduler. What happens to a LUN wakes it; whoever was called settles the
+ * device before it returns: requests that wait for commands go on, and each LUN that is
+ * awake and whose array is free begins what is next, in the order reads, suspended
+ * operation, reads ahead, urgent moves, writes, other moves.
+ */
+#include "core/hif/hif.h"
+
+static bool sched_start_padding(struct aftl *ftl, struct aftl_lun *lun, bool moves)
+{
+	struct aftl_placement placement;
+
+	if (!aftl_foggy_pass_pad(ftl, lun, moves, &placement))
+		return false;
+	lun->work.commands = AFTL_NIL;
+	aftl_array_program(ftl, lun, moves ? AFTL_WORK_RELOC_PROGRAM : AFTL_WORK_PROGRAM,
+			   &placement);
+	return true;
+}
+
+/* A fine pass whose turn has come, before anything else is written. */
+static bool sched_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_placement placement;
+	struct aftl_fine_pending *held = aftl_fine_pass_due(ftl, lun, &placement);
+	bool moves;
+
+	if (!held)
+		return false;
+	moves = held->need.cause != AFTL_CAUSE_HOST;
+	aftl_write_start_fine_pass(ftl, lun, held);
+	aftl_fine_pass_commit(ftl, lun, held, &placement);
+	aftl_array_program(ftl, lun, moves ? AFTL_WORK_RELOC_PROGRAM : AFTL_WORK_PROGRAM,
+			   &placement);
+	return true;
+}
+
+static bool sched_start_pass(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u64 *retry_ns)
+{
+	if (sched_start_fine_pass(ftl, lun))
+		return true;
+	return aftl_write_needs_padding(ftl, lun, lane, retry_ns) && sched_start_padding(ftl, lun, false);
+}
+
+/* Returns whether a program began; if nothing was left to program the job goes on. */
+static int sched_start_task_program(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_placement placement;
+	int units = aftl_reloc_commit(ftl, lun, &placement);
+
+	if (units > 0)
+		aftl_array_program(ftl, lun, AFTL_WORK_RELOC_PROGRAM, &placement);
+	return units;
+}
+
+/* What a dead LUN had comes from others. */
+static void sched_start_task_read(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 page = aftl_reloc_page(ftl, lun);
+
+	if (likely(lun->reloc.kind != AFTL_RELOC_REBUILD)) {
+		aftl_array_sense_reloc(ftl, lun, AFTL_WORK_RELOC_READ, ftl->geo.page_units);
+		return;
+	}
+	aftl_reconstruct_begin(ftl, lun, AFTL_RECONSTRUCT_RELOC,
+			  aftl_block_device_page(&ftl->media, lun->reloc.from, page));
+	aftl_reconstruct_check_done(ftl, lun);
+}
+
+static bool sched_start_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+{
+	int units;
+
+	if (unlikely(lun->reconstruct.kind))
+		return false;
+	for (;;) {
+		switch (aftl_reloc_next_step(ftl, lun, urgent)) {
+		case AFTL_STEP_NONE:
+			return false;
+		case AFTL_STEP_COPY:
+			aftl_array_sense_reloc(ftl, lun, AFTL_WORK_RELOC_COPY, 0);
+			return true;
+		case AFTL_STEP_READ:
+			sched_start_task_read(ftl, lun);
+			if (likely(lun->reloc.kind != AFTL_RELOC_REBUILD))
+				return true;
+			if (lun->reconstruct.kind)
+				return false;
+			break;
+		case AFTL_STEP_PROGRAM:
+			units = sched_start_task_program(ftl, lun);
+			if (units)
+				return units > 0;
+			break;
+		case AFTL_STEP_FINISH:
+			return sched_start_padding(ftl, lun, true);
+		case AFTL_STEP_ERASE:
+			aftl_array_erase(ftl, lun);
+			return true;
+		}
+	}
+}
+
+static noinline bool sched_start_paced_gc(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (!aftl_gc_pace_due(ftl, lun))
+		return false;
+	if (lun->reloc.kind == AFTL_RELOC_NONE && !aftl_reloc_start_gc(ftl, lun))
+		return false;
+	if (!sched_start_task(ftl, lun, true))
+		return false;
+	ftl->stats.counters.gc_paced_steps++;
+	return true;
+}
+
+static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u64 *retry_ns)
+{
+	if (unlikely(ftl->foggy_blocks) && sched_start_pass(ftl, lun, lane, retry_ns))
+		return true;
+	if (lane == AFTL_WRITE_STREAMS)
+		return false;
+	if (unlikely(aftl_reloc_repeat_due(ftl, lun)) && sched_start_task(ftl, lun, false))
+		return true;
+	if ((aftl_gc_urgent(ftl, lun) || aftl_superblock_gc_urgent(ftl, lun)) && sched_start_task(ftl, lun, true)) {
+		ftl->stats.counters.gc_urgent_steps++;
+		return true;
+	}
+	if (unlikely(ftl->config.gc_mode == AFTL_GC_PACED) && sched_start_paced_gc(ftl, lun))
+		return true;
+	if (!aftl_write_start(ftl, lun, lane)) {
+		/* What it holds now may be what others wait for. */
+		if (unlikely(ftl->fine_pending_units) && ftl->wait_head[1])
+			aftl_wake_buffered_writes(ftl);
+		return true;
+	}
+	if (sched_start_task(ftl, lun, true) || sched_start_padding(ftl, lun, false))
+		return true;
+	if (aftl_superblock_gc_delays(ftl, lun)) {
+		ftl->die_groups[aftl_die_group_of(ftl, lun)].urgent = true;
+		return false;
+	}
+	aftl_write_fail_queued(ftl, lun);
+	return false;
+}
+
+/* As many as a program takes, where they have a place. Its large frame is not below a job's. */
+static noinline bool sched_program_translation_pages(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_program_request need = aftl_cmt_need(ftl, lun);
+	struct aftl_placement placement;
+	struct aftl_payload payload;
+
+	if (aftl_program_place(ftl, lun, &need, &placement))
+		return false;
+	aftl_cmt_fill_payload(ftl, lun, &placement, &payload);
+	aftl_program_commit(ftl, lun, &need, &placement, &payload);
+	aftl_array_program(ftl, lun, AFTL_WORK_TP_PROGRAM, &placement);
+	return true;
+}
+
+/* Or what makes a place for them. */
+static bool sched_write_translation_pages(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (sched_program_translation_pages(ftl, lun) || sched_start_task(ftl, lun, true))
+		return true;
+	ftl->read_only = true;
+	ftl->retry = true;
+	return false;
+}
+
+/* Sheets of the map that leave the memory. */
+static bool sched_start_map_write(struct aftl *ftl, struct aftl_lun *lun)
+{
+	aftl_ppn_t ppn;
+
+	if (ftl->suspending && !aftl_cmt_evictions_full(ftl))
+		return false;
+	switch (aftl_cmt_next_step(ftl, lun, &ppn)) {
+	case AFTL_STEP_READ:
+		aftl_array_sense_trans_page(ftl, lun, AFTL_WORK_TP_MERGE, ppn);
+		return true;
+	case AFTL_STEP_PROGRAM:
+		return sched_write_translation_pages(ftl, lun);
+	default:
+		return false;
+	}
+}
+
+static bool sched_start_parity(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_placement placement;
+
+	if (ftl->suspending || !aftl_parity_next_program(ftl, lun, &placement))
+		return false;
+	aftl_program_parity(ftl, lun, &placement);
+	aftl_parity_programmed(ftl, lun);
+	aftl_array_program(ftl, lun, AFTL_WORK_PARITY_PROGRAM, &placement);
+	return true;
+}
+
+/* First come, first served: is the oldest write older than the oldest read? */
+static bool sched_write_is_oldest(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane)
+{
+	if (ftl->config.order != AFTL_SCHED_FCFS || lane == AFTL_WRITE_STREAMS)
+		return false;
+	return lun->reads.head == AFTL_NIL || ftl->commands[lun->writes[lane].head].seq <
+						      ftl->commands[lun->reads.head].seq;
+}
+
+/* A row of programs ends with a read's turn, whether there is one or not. */
+static bool sched_start_read(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (unlikely(lun->programs_since_read))
+		lun->programs_since_read = 0;
+	return lun->reads.head != AFTL_NIL && aftl_read_start(ftl, lun);
+}
+
+/* Does somebody wait for a write that is queued here? */
+static bool sched_write_awaited(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 lanes = lun->pending_write_lanes;
+
+	if (lanes && (ftl->flushes || ftl->wait_head[1]))
+		return true;
+	for (; lanes; lanes &= lanes - 1)
+		if (lun->writes[__ffs(lanes)].waited)
+			return true;
+	return false;
+}
+
+/*
+ * May a write take the place of @work, an erase? That has as much to go as before then; so not
+ * for ever, and not where it makes room.
+ */
+static noinline bool sched_erase_may_yield(struct aftl *ftl, const struct aftl_lun *lun,
+			    const struct aftl_work *work)
+{
+	if (work->kind != AFTL_WORK_ERASE || work->yields >= ftl->config.suspend_limit ||
+	    ftl->foggy_blocks || ftl->geo.zones)
+		return false;
+	if (aftl_cmt_evictions_full(ftl) || aftl_gc_urgent(ftl, lun) || aftl_superblock_gc_urgent(ftl, lun) ||
+	    aftl_reloc_repeat_due(ftl, lun))
+		return false;
+	return sched_write_awaited(ftl, lun);
+}
+
+static bool sched_start_write_over_erase(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
+{
+	if (likely(!ftl->config.suspend_for_write) || lane == AFTL_WRITE_STREAMS ||
+	    !sched_erase_may_yield(ftl, lun, &lun->suspended))
+		return false;
+	lun->suspended.yields++;
+	return !aftl_write_start(ftl, lun, lane);
+}
+
+static bool sched_start_next(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
+{
+	u32 lane = AFTL_WRITE_STREAMS;
+	bool programs_since_read;
+
+	*retry_ns = AFTL_NEVER;
+	if (unlikely(lun->stripe_requests) && aftl_reconstruct_start_read(ftl, lun, AFTL_RECONSTRUCT_READ))
+		return true;
+	if (lun->pending_write_lanes && !aftl_cmt_evictions_full(ftl))
+		lane = aftl_write_ready(ftl, lun, retry_ns);
+	if (lun->suspended.kind == AFTL_WORK_NONE && sched_write_is_oldest(ftl, lun, lane)) {
+		if (sched_start_write(ftl, lun, lane, retry_ns))
+			return true;
+		/* Where nothing has a place any more, all that was queued has failed. */
+		if (!(lun->pending_write_lanes & BIT(lane)))
+			lane = AFTL_WRITE_STREAMS;
+	}
+	programs_since_read = unlikely(lun->programs_since_read) && lun->programs_since_read < ftl->config.row;
+	if (!programs_since_read && sched_start_read(ftl, lun))
+		return true;
+	if (lun->suspended.kind != AFTL_WORK_NONE) {
+		if (!sched_start_write_over_erase(ftl, lun, lane))
+			aftl_array_resume(ftl, lun);
+		return true;
+	}
+	if (unlikely(lun->prefetches.head != AFTL_NIL) && aftl_read_ahead_start(ftl, lun))
+		return true;
+	if (unlikely(lun->evictions.count) && sched_start_map_write(ftl, lun))
+		return true;
+	if (unlikely(lun->parity_due) && sched_start_parity(ftl, lun))
+		return true;
+	if ((lun->pending_write_lanes || unlikely(ftl->foggy_blocks)) &&
+	    sched_start_write(ftl, lun, lane, retry_ns))
+		return true;
+	if (unlikely(lun->stripe_requests) && !ftl->suspending &&
+	    aftl_reconstruct_start_read(ftl, lun, AFTL_RECONSTRUCT_RELOC))
+		return true;
+	if (aftl_reloc_due(ftl, lun) && (!ftl->suspending || aftl_reloc_repeat_due(ftl, lun)) &&
+	    sched_start_task(ftl, lun, false))
+		return true;
+	return programs_since_read && sched_start_read(ftl, lun);
+}
+
+static void sched_set_idle(struct aftl *ftl, struct aftl_lun *lun, u64 retry_ns)
+{
+	u64 idle_ns = AFTL_NEVER;
+
+	lun->idle_since_ns = ftl->now_ns;
+	if (aftl_reloc_idle_wanted(ftl, lun))
+		idle_ns = ftl->now_ns + ftl->config.idle;
+	aftl_events_set(&ftl->events, lun->index, min(retry_ns, idle_ns));
+}
+
+static void sched_check_busy(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (unlikely(aftl_lun_dead(lun))) {
+		if (lun->reads.head != AFTL_NIL && aftl_has_rain(ftl) && aftl_read_start(ftl, lun))
+			aftl_reconstruct_check_done(ftl, lun);
+		return;
+	}
+	if (lun->reads.head != AFTL_NIL)
+		aftl_array_suspend_for(ftl, lun, false);
+	if (unlikely(ftl->config.suspend_for_write) && lun->work.phase == AFTL_PHASE_ERASE &&
+	    sched_erase_may_yield(ftl, lun, &lun->work))
+		aftl_array_suspend_for(ftl, lun, true);
+}
+
+/* One that is awake although its array is busy has got a command, or is not alone. */
+static void sched_check_lun(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u64 retry_ns;
+
+	if (lun->work.phase != AFTL_PHASE_IDLE)
+		sched_check_busy(ftl, lun);
+	if (lun->work.phase == AFTL_PHASE_IDLE && !sched_start_next(ftl, lun, &retry_ns))
+		sched_set_idle(ftl, lun, retry_ns);
+}
+
+static struct aftl_lun *sched_pop_runnable(struct aftl *ftl)
+{
+	struct aftl_lun *lun = ftl->runnable;
+
+	if (!lun)
+		return NULL;
+	ftl->runnable = lun->next_runnable;
+	lun->runnable = false;
+	return lun;
+}
+
+static void sched_admit_waiting(struct aftl *ftl)
+{
+	ftl->retry = false;
+	aftl_request_admit_waiting(ftl, false);
+	aftl_request_admit_waiting(ftl, true);
+}
+
+/* Ends because a LUN that has been looked at is busy or has nothing to do. */
+void aftl_schedule(struct aftl *ftl)
+{
+	struct aftl_lun *lun;
+
+	do {
+		if (unlikely(ftl->retry))
+			sched_admit_waiting(ftl);
+		lun = sched_pop_runnable(ftl);
+		if (lun)
+			sched_check_lun(ftl, lun);
+	} while (lun || ftl->retry);
+}
+
+/* Returns whether the array goes on with the same operation. */
+static bool sched_sense_done(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_placement placement;
+
+	if (lun->work.kind != AFTL_WORK_RELOC_COPY) {
+		aftl_array_data_out(ftl, lun);
+		return true;
+	}
+	aftl_reloc_gather(ftl, lun);
+	if (aftl_reloc_commit(ftl, lun, &placement) <= 0)
+		return false;
+	aftl_array_copy(ftl, lun, &placement);
+	return true;
+}
+
+static void sched_program_done(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (unlikely(ftl->config.row > 1))
+		lun->programs_since_read++;
+	aftl_reloc_programmed(ftl, lun, &lun->work.placement);
+	if (lun->work.kind == AFTL_WORK_PROGRAM)
+		aftl_write_done(ftl, lun->work.commands, lun->work.service_ns);
+}
+
+/* The page that the job has read is beyond ECC: others of its stripe are read. */
+static bool sched_reconstruct_task_page(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->reconstruct.kind || !aftl_reloc_needs_stripe(ftl, lun))
+		return false;
+	aftl_reconstruct_begin(ftl, lun, AFTL_RECONSTRUCT_RELOC, lun->work.device_page);
+	aftl_reconstruct_check_done(ftl, lun);
+	return true;
+}
+
+static void sched_read_done(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (unlikely(!aftl_read_done(ftl, lun, lun->work.service_ns)))
+		aftl_reconstruct_check_done(ftl, lun);
+}
+
+/* Neither for the host nor for a job. */
+static noinline void sched_other_read_done(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->work.kind == AFTL_WORK_TP_LOAD)
+		aftl_read_map_loaded(ftl, lun);
+	else if (lun->work.kind == AFTL_WORK_TP_MERGE)
+		aftl_cmt_merged(ftl, lun);
+	else
+		aftl_reconstruct_read_done(ftl, lun);
+}
+
+static void sched_transfer_done(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->work.kind == AFTL_WORK_READ)
+		sched_read_done(ftl, lun);
+	else if (unlikely(lun->work.kind > AFTL_WORK_RELOC_READ))
+		sched_other_read_done(ftl, lun);
+	else if (likely(!aftl_has_rain(ftl)) || !sched_reconstruct_task_page(ftl, lun))
+		aftl_reloc_gather(ftl, lun);
+}
+
+static void sched_finish_work(struct aftl *ftl, struct aftl_lun *lun)
+{
+	lun->busy_ns += lun->work.service_ns;
+	lun->idle_exhausted = false;
+	switch (lun->work.phase) {
+	case AFTL_PHASE_DATA_OUT:
+		sched_transfer_done(ftl, lun);
+		break;
+	case AFTL_PHASE_PROGRAM:
+		sched_program_done(ftl, lun);
+		break;
+	case AFTL_PHASE_ERASE:
+		aftl_reloc_erased(ftl, lun);
+		break;
+	}
+}
+
+/* The event before the end of an operation is that of a step, and a read waits for it. */
+static void sched_end_phase(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->work.phase != AFTL_PHASE_DATA_OUT && ftl->now_ns < lun->work.end_ns)
+		aftl_array_suspend(ftl, lun);
+	else
+		sched_finish_work(ftl, lun);
+}
+
+/* An idle LUN woke up: data waited long enough, or it has been idle long enough. */
+static void sched_idle_timeout(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (ftl->now_ns >= lun->idle_since_ns + ftl->config.idle)
+		aftl_reloc_start_idle(ftl, lun);
+}
+
+/*
+ * aftl_lun_fastpath_done() - a read has ended before anything else has happened
+ */
+void aftl_lun_fastpath_done(struct aftl *ftl, struct aftl_lun *lun)
+{
+	lun->busy_ns += lun->work.service_ns;
+	lun->idle_exhausted = false;
+	lun->work.phase = AFTL_PHASE_IDLE;
+	if (likely(!aftl_reloc_due(ftl, lun))) {
+		sched_set_idle(ftl, lun, AFTL_NEVER);
+		return;
+	}
+	sched_check_lun(ftl, lun);
+	aftl_dispatch(ftl);
+}
+
+/*
+ * aftl_lun_event() - the time that @lun had set for itself has come
+ * @ftl: device, to be settled
+ * @lun: LUN
+ */
+void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->work.phase == AFTL_PHASE_IDLE)
+		sched_idle_timeout(ftl, lun);
+	else if (lun->work.phase != AFTL_PHASE_SENSE)
+		sched_end_phase(ftl, lun);
+	else if (sched_sense_done(ftl, lun))
+		return;
+	lun->work.phase = AFTL_PHASE_IDLE;
+	aftl_wake_lun(ftl, lun);
+}

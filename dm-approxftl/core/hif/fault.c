@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What breaks. A block goes bad in time for its data to be moved; a LUN dies at once,
+ * and what only it held is lost.
+ */
+#include "core/hif/hif.h"
+
+int aftl_fail_block(struct aftl *ftl, u32 index)
+{
+	struct aftl_block *block;
+	struct aftl_lun *lun;
+
+	if (index >= ftl->geo.blocks)
+		return -EINVAL;
+	block = &ftl->media.blocks[index];
+	lun = aftl_block_lun(ftl, block);
+	if (block->failing || block->state == AFTL_BLOCK_BAD)
+		return 0;
+	if (block->state == AFTL_BLOCK_FREE && !block->parity) {
+		aftl_free_block_remove(ftl, lun, block);
+		aftl_block_retire(ftl, lun, block);
+		aftl_zone_block_retired(ftl, lun);
+		aftl_notify_retired(ftl, index, 1);
+		return 0;
+	}
+	if (block->state == AFTL_BLOCK_OPEN && !block->parity)
+		aftl_block_close_partial(ftl, lun, block);
+	block->failing = 1;
+	lun->failing_blocks++;
+	aftl_wake_lun(ftl, lun);
+	aftl_dispatch(ftl);
+	return 0;
+}
+
+bool aftl_mark_unit_lost(struct aftl *ftl, aftl_ppn_t ppn)
+{
+	if (from_ppn(ppn) >= ftl->geo.ppns || !aftl_ppn_valid(&ftl->media, ppn) ||
+	    aftl_ppn_lost(&ftl->media, ppn) ||
+	    from_lpn(aftl_ppn_lpn(&ftl->media, ppn)) >= ftl->geo.units)
+		return false;
+	aftl_l2p_mark_lost(ftl, ppn);
+	ftl->stats.counters.moved_lost_units++;
+	return true;
+}
+
+void aftl_count_unreadable(struct aftl *ftl)
+{
+	ftl->stats.counters.read_lost_units++;
+}
+
+void aftl_mark_buffer_lost(struct aftl *ftl)
+{
+	ftl->buffer_lost = true;
+}
+
+/* Out of its list and out of the policy's hands. */
+static void fault_unlist_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	if (unlikely(block->parity))
+		return;
+	if (block->state == AFTL_BLOCK_FREE)
+		aftl_free_block_remove(ftl, lun, block);
+	else if (block->state == AFTL_BLOCK_CLOSED && block->listed)
+		aftl_victim_list_remove(ftl, lun, block);
+	else if (block->state == AFTL_BLOCK_OPEN && ftl->type->closed)
+		ftl->type->closed(ftl->policy, block);
+}
+
+static void fault_retire_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 first = lun->index * ftl->geo.blocks_per_lun;
+	u32 i;
+
+	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
+		struct aftl_block *block = &ftl->media.blocks[i];
+
+		if (block->state == AFTL_BLOCK_BAD)
+			continue;
+		fault_unlist_block(ftl, lun, block);
+		block->failing = 0;
+		aftl_block_retire(ftl, lun, block);
+	}
+	lun->failing_blocks = 0;
+	aftl_notify_retired(ftl, first, ftl->geo.blocks_per_lun);
+}
+
+/* No work, and none to come. */
+static void fault_reset_lun(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 i;
+
+	if (lun->reloc.kind != AFTL_RELOC_NONE)
+		aftl_reloc_cancel(ftl, lun);
+	lun->repeat_blocks = 0;
+	lun->fallback = NULL;
+	lun->slc_open = NULL;
+	lun->slc_blocks = 0;
+	for (i = 0; lun->handle_blocks && i < ftl->handles; i++)
+		lun->handle_blocks[i] = NULL;
+	lun->suspended.kind = AFTL_WORK_NONE;
+	lun->work.phase = AFTL_PHASE_DEAD;
+	lun->parity_due = 0;
+	lun->out_of_blocks = false;
+	lun->below_reserve = false;
+	lun->forced_gc = 0;
+	aftl_events_set(&ftl->events, lun->index, AFTL_NEVER);
+}
+
+/* Host writes whose program is under way, suspended or not. */
+static u32 fault_running_programs(const struct aftl_lun *lun)
+{
+	if (lun->suspended.kind == AFTL_WORK_PROGRAM)
+		return lun->suspended.commands;
+	if (lun->work.kind == AFTL_WORK_PROGRAM && lun->work.phase == AFTL_PHASE_PROGRAM)
+		return lun->work.commands;
+	return AFTL_NIL;
+}
+
+int aftl_fail_lun(struct aftl *ftl, u32 index)
+{
+	struct aftl_lun *lun;
+	u32 writes;
+
+	if (index >= ftl->geo.luns)
+		return -EINVAL;
+	lun = &ftl->luns[index];
+	if (aftl_lun_dead(lun))
+		return 0;
+	writes = fault_running_programs(lun);
+	aftl_write_abort_programs(ftl, writes);
+	aftl_read_abort(ftl, lun);
+	fault_reset_lun(ftl, lun);
+	aftl_zone_lun_died(ftl, lun);
+	aftl_cmt_lun_died(ftl, lun);
+	fault_retire_lun_blocks(ftl, lun);
+	if (unlikely(ftl->geo.superblock_luns)) {
+		aftl_reconstruct_lun_died(ftl, lun);
+		aftl_superblock_lun_died(ftl, lun);
+	}
+	aftl_read_fail_queued(ftl, lun);
+	aftl_reconstruct_check_done(ftl, lun);
+	aftl_write_reassign(ftl, lun, writes);
+	while ((writes = aftl_fine_pending_give_up(ftl, lun)) != AFTL_NIL)
+		aftl_write_reassign(ftl, lun, writes);
+	aftl_dispatch(ftl);
+	return 0;
+}

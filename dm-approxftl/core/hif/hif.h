@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Requests and the scheduler, as the files of this room share them. Each uses those
+ * above it: complete, read and write, stripe, ahead and zones, request and schedule, calls and
+ * fault.
+ */
+#ifndef AFTL_HIF_H
+#define AFTL_HIF_H
+
+#include "core/ftl/command.h"
+
+/* What the core knows of a request that has just arrived. */
+static inline void aftl_request_arrive(struct aftl *ftl, struct aftl_request *request)
+{
+	request->arrival_ns = ftl->now_ns;
+	request->status = 0;
+	request->service_ns = 0;
+	request->admitted = 0;
+	request->stream = 0;
+	request->path = 0;
+	ftl->requests++;
+}
+
+/* completion.c: parts, lines, epochs */
+
+static inline void aftl_request_append(struct aftl_request **head, struct aftl_request **tail,
+				       struct aftl_request *request)
+{
+	request->next = NULL;
+	if (*head)
+		(*tail)->next = request;
+	else
+		*head = request;
+	*tail = request;
+}
+
+/* A request that has left a list leads to nobody: its host may look at it much later. */
+static inline struct aftl_request *aftl_request_pop(struct aftl_request **head)
+{
+	struct aftl_request *request = *head;
+
+	*head = request->next;
+	request->next = NULL;
+	return request;
+}
+
+/* On its way a read meets the array and ECC, the array alone, and data that were read before. */
+#define AFTL_PATH_ECC 0x01
+#define AFTL_PATH_ARRAY 0x02
+#define AFTL_PATH_READ_CACHE 0x04
+
+void aftl_request_part_done(struct aftl *ftl, struct aftl_request *request, u64 service_ns);
+void aftl_completion_line_event(struct aftl *ftl, u32 line);
+void aftl_read_fastpath_complete(struct aftl *ftl, struct aftl_request *request, u64 service_ns);
+void aftl_flush_wait(struct aftl *ftl, struct aftl_request *request);
+void aftl_epoch_write_done(struct aftl *ftl, u32 epoch);
+
+/* host-write.c, host-read.c: host commands on a LUN */
+
+bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request);
+u32 aftl_write_ready(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns);
+bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane, u64 *retry_ns);
+void aftl_write_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fine_pending *held);
+int aftl_write_start(struct aftl *ftl, struct aftl_lun *lun, u32 lane);
+void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns);
+void aftl_write_fail_queued(struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_write_discard(struct aftl *ftl, aftl_lpn_t lpn);
+void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request);
+void aftl_write_abort_programs(struct aftl *ftl, u32 commands);
+void aftl_write_reassign(struct aftl *ftl, struct aftl_lun *lun, u32 commands);
+bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request);
+bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun);
+struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request *request);
+u32 aftl_read_run_length(struct aftl *ftl, aftl_lpn_t lpn, u32 limit);
+bool aftl_read_ahead_start(struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns);
+void aftl_read_reconstructed(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_reconstruct *repair);
+void aftl_read_reconstruct_failed(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_read_map_loaded(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_read_abort(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_read_fail_queued(struct aftl *ftl, struct aftl_lun *lun);
+
+/* read-ahead.c: reads that nobody has asked for yet */
+
+void aftl_read_ahead(struct aftl *ftl, const struct aftl_request *request);
+
+/* reconstruct.c: reads by way of the rest of a stripe */
+
+bool aftl_reconstruct_start_read(struct aftl *ftl, struct aftl_lun *lun, u32 kind);
+void aftl_reconstruct_read_done(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_reconstruct_check_done(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_reconstruct_lun_died(struct aftl *ftl, struct aftl_lun *lun);
+
+/* zone-management.c: what the host says of whole zones */
+
+bool aftl_zone_read_offline(const struct aftl *ftl, const struct aftl_request *request);
+int aftl_zone_manage(struct aftl *ftl, const struct aftl_request *request);
+
+/* admission.c: arrival and admission */
+
+void aftl_request_submit(struct aftl *ftl, struct aftl_request *request);
+void aftl_request_admit_waiting(struct aftl *ftl, bool write);
+void aftl_wake_buffered_writes(struct aftl *ftl);
+
+/* die-scheduler.c: what is next */
+
+void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_lun_fastpath_done(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_schedule(struct aftl *ftl);
+
+/*
+ * Something happened: begin all that can begin now. To be called by each function of hosts
+ * that changes something, once, at its end.
+ */
+static inline void aftl_dispatch(struct aftl *ftl)
+{
+	if (ftl->runnable || unlikely(ftl->retry))
+		aftl_schedule(ftl);
+}
+
+#endif

@@ -1,0 +1,792 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Host reads: from the buffer, from what was read before, from nowhere, or from a page.
+ */
+#include "core/hif/hif.h"
+
+static void read_deliver(struct aftl *ftl, struct aftl_request *request,
+		    const struct aftl_read *read)
+{
+	if (ftl->ops->read)
+		ftl->ops->read(ftl->host, request, read);
+}
+
+static void read_deliver_zero(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn)
+{
+	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_ZERO };
+
+	ftl->stats.counters.unmapped_read_units++;
+	read_deliver(ftl, request, &read);
+}
+
+static void read_deliver_lost(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn)
+{
+	struct aftl_read read = {
+		.lpn = lpn,
+		.source = AFTL_SOURCE_FLASH,
+		.ppn = AFTL_NO_PPN,
+		.lost = true,
+	};
+
+	ftl->stats.counters.read_lost_units++;
+	request->status = -EIO;
+	read_deliver(ftl, request, &read);
+}
+
+/* The rest of its stripe does not tell either. */
+static noinline bool read_not_reconstructable(const struct aftl *ftl, aftl_ppn_t ppn)
+{
+	return !(ftl->config.rain && aftl_stripe_can_reconstruct(ftl, ppn));
+}
+
+static inline bool read_page_lost(struct aftl *ftl, aftl_ppn_t ppn)
+{
+	return unlikely(aftl_ppn_in_dead_lun(ftl, ppn)) && read_not_reconstructable(ftl, ppn);
+}
+
+static u32 read_page_of(const struct aftl *ftl, aftl_ppn_t ppn)
+{
+	return aftl_ppn_page(&ftl->media, ppn);
+}
+
+static bool read_tag_current(const struct aftl *ftl, u32 tag)
+{
+	return tag != AFTL_NIL && !(ftl->commands[tag].flags &
+				    (AFTL_COMMAND_DROPPED | AFTL_COMMAND_SUPERSEDED));
+}
+
+/* The newest write of @lpn that has not been forgotten, if it is still here. */
+static bool read_deliver_buffered(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn)
+{
+	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_BUFFER };
+
+	read.tag = aftl_pending_find(ftl, lpn);
+	if (!read_tag_current(ftl, read.tag))
+		return false;
+	ftl->stats.counters.buffer_read_units++;
+	if (ftl->type->host_read)
+		ftl->type->host_read(ftl->policy, lpn, AFTL_MODES);
+	read_deliver(ftl, request, &read);
+	return true;
+}
+
+/* Is the current version of @lpn in @page, and not on its way to flash? */
+static bool read_in_page(const struct aftl *ftl, aftl_lpn_t lpn, u32 page)
+{
+	aftl_ppn_t ppn;
+
+	return aftl_l2p_lookup(ftl, lpn, &ppn) && read_page_of(ftl, ppn) == page &&
+	       !read_tag_current(ftl, aftl_pending_find(ftl, lpn));
+}
+
+/* How many units from @lpn on, at most @limit, are in the page of @ppn. */
+static inline u32 read_run_length(const struct aftl *ftl, aftl_lpn_t lpn, aftl_ppn_t ppn, u32 limit)
+{
+	u32 page = read_page_of(ftl, ppn);
+	u32 run = 1;
+
+	while (run < limit && run < ftl->geo.page_units &&
+	       read_in_page(ftl, to_lpn(from_lpn(lpn) + run), page))
+		run++;
+	return run;
+}
+
+/*
+ * aftl_read_run_length() - units from @lpn on, at most @limit, that one read of the array brings
+ *
+ * Return: 0 if @lpn is not there.
+ */
+u32 aftl_read_run_length(struct aftl *ftl, aftl_lpn_t lpn, u32 limit)
+{
+	aftl_ppn_t ppn;
+
+	if (read_tag_current(ftl, aftl_pending_find(ftl, lpn)) || !aftl_l2p_lookup(ftl, lpn, &ppn) ||
+	    read_page_lost(ftl, ppn))
+		return 0;
+	return read_run_length(ftl, lpn, ppn, limit);
+}
+
+static void read_notify_policy(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
+		      aftl_ppn_t ppn, u32 units)
+{
+	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
+	u32 i;
+
+	request->path |= aftl_page_class(attr) == AFTL_PRECISE ? AFTL_PATH_ECC : AFTL_PATH_ARRAY;
+	if (!ftl->type->host_read)
+		return;
+	for (i = 0; i < units; i++)
+		ftl->type->host_read(ftl->policy, to_lpn(from_lpn(lpn) + i),
+				     aftl_page_mode(attr));
+}
+
+static_assert(AFTL_COUNTER_DISTANCE_IS(read_precise_flipped_bits, read_level_3_flipped_bits,
+				  AFTL_LEVELS - 1), "flipped bits are counted by level");
+
+static inline void read_count_flips(struct aftl *ftl, const struct aftl_read *read)
+{
+	struct aftl_counters *counters = &ftl->stats.counters;
+
+	counters->read_flipped_bits += read->flips;
+	(&counters->read_precise_flipped_bits)[aftl_l2p_level(ftl, read->lpn)] += read->flips;
+}
+
+/* It is as it came out of the array, and has been through ECC. */
+static void read_deliver_cached(struct aftl *ftl, struct aftl_request *request,
+			   struct aftl_read_cache_entry *recent)
+{
+	struct aftl_read read = {
+		.lpn = recent->lpn,
+		.source = AFTL_SOURCE_FLASH,
+		.ppn = recent->ppn,
+		.flips = recent->flips,
+		.generation = recent->generation,
+	};
+
+	ftl->stats.counters.read_cache_units++;
+	ftl->stats.counters.read_approx_units += aftl_l2p_level(ftl, read.lpn) != AFTL_PRECISE;
+	read_count_flips(ftl, &read);
+	recent->flags &= ~AFTL_READ_CACHE_PREFETCHED;
+	aftl_read_cache_touch(ftl, recent);
+	read_deliver(ftl, request, &read);
+}
+
+static struct aftl_read_cache_entry *read_cache_find_ready(const struct aftl *ftl, aftl_lpn_t lpn)
+{
+	struct aftl_read_cache_entry *recent = aftl_read_cache_find(ftl, lpn);
+
+	return recent && recent->flags & AFTL_READ_CACHE_READY ? recent : NULL;
+}
+
+static noinline bool read_try_cache(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn)
+{
+	struct aftl_read_cache_entry *recent = read_cache_find_ready(ftl, lpn);
+
+	if (!recent)
+		return false;
+	request->path |= AFTL_PATH_READ_CACHE;
+	if (ftl->type->host_read)
+		ftl->type->host_read(ftl->policy, lpn,
+				     aftl_page_mode(aftl_ppn_attr(&ftl->media, recent->ppn)));
+	read_deliver_cached(ftl, request, recent);
+	return true;
+}
+
+static void read_init_command(struct aftl *ftl, struct aftl_request *request, u32 index,
+			  aftl_lpn_t lpn, aftl_ppn_t ppn, u32 units)
+{
+	struct aftl_command *command = &ftl->commands[index];
+
+	command->seq = ftl->seq++;
+	command->queued_ns = ftl->now_ns;
+	command->request = request;
+	command->lpn = lpn;
+	command->units = units;
+	read_notify_policy(ftl, request, lpn, ppn, units);
+}
+
+static void read_queue_command(struct aftl *ftl, struct aftl_request *request, u32 index,
+		       aftl_lpn_t lpn, aftl_ppn_t ppn, u32 units)
+{
+	struct aftl_lun *lun = aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn));
+
+	read_init_command(ftl, request, index, lpn, ppn, units);
+	aftl_queue_add(ftl, &lun->reads, index);
+	aftl_wake_for_read(ftl, lun);
+}
+
+/* Units of a request count as parts; a page read is as many as it returns. */
+static void read_parts_done(struct aftl *ftl, struct aftl_request *request, u32 parts, u64 service_ns)
+{
+	while (parts--)
+		aftl_request_part_done(ftl, request, service_ns);
+}
+
+static void read_queue_map_load(struct aftl *ftl, u32 index, aftl_lpn_t sheet)
+{
+	struct aftl_command *command = &ftl->commands[index];
+	struct aftl_lun *lun;
+	aftl_ppn_t ppn;
+
+	if (!aftl_l2p_lookup(ftl, sheet, &ppn))
+		return;
+	lun = aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn));
+	command->seq = ftl->seq++;
+	command->queued_ns = ftl->now_ns;
+	command->request = NULL;
+	command->lpn = sheet;
+	command->units = 1;
+	aftl_queue_add(ftl, &lun->reads, index);
+	aftl_wake_for_read(ftl, lun);
+}
+
+/*
+ * @request goes on when the sheet of @lpn is in memory. Others do not wait for it.
+ *
+ * Return: false if no command is free to read it.
+ */
+static noinline bool read_wait_for_map(struct aftl *ftl, struct aftl_request *request,
+				    aftl_lpn_t lpn)
+{
+	struct aftl_trans_page *sheet = aftl_trans_page_of(ftl, lpn);
+	u32 index;
+
+	if (!(sheet->flags & AFTL_TP_LOADING)) {
+		index = aftl_command_alloc(ftl, false);
+		if (index == AFTL_NIL)
+			return false;
+		read_queue_map_load(ftl, index, aftl_cmt_begin_load(ftl, lpn));
+	}
+	ftl->stats.counters.map_misses++;
+	aftl_request_append(&sheet->waiting, &sheet->last_waiting, request);
+	return true;
+}
+
+/* Of @units from @lpn on those whose entries have been found at once. */
+static u32 read_count_lookup(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
+{
+	ftl->stats.counters.map_lookups++;
+	return min(units, aftl_trans_page_remaining(ftl, lpn));
+}
+
+/*
+ * aftl_read_admit() - start or queue the pages of @request as far as commands go
+ *
+ * Return: whether the whole request is in, or waits for a sheet of the map.
+ */
+bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
+{
+	while (request->admitted < request->units) {
+		aftl_lpn_t lpn = to_lpn(request->unit + request->admitted);
+		aftl_ppn_t ppn;
+		u32 units;
+		u32 index;
+
+		if (read_deliver_buffered(ftl, request, lpn) ||
+		    (unlikely(ftl->read_cache.count) && read_try_cache(ftl, request, lpn))) {
+			request->admitted++;
+			read_parts_done(ftl, request, 1, 0);
+		} else if (unlikely(ftl->geo.trans_pages) && !aftl_cmt_lookup(ftl, lpn)) {
+			return read_wait_for_map(ftl, request, lpn);
+		} else if (!aftl_l2p_lookup(ftl, lpn, &ppn)) {
+			request->admitted++;
+			read_deliver_zero(ftl, request, lpn);
+			read_parts_done(ftl, request, 1, 0);
+		} else if (read_page_lost(ftl, ppn)) {
+			request->admitted++;
+			read_deliver_lost(ftl, request, lpn);
+			read_parts_done(ftl, request, 1, 0);
+		} else {
+			index = aftl_command_alloc(ftl, false);
+			if (index == AFTL_NIL)
+				return false;
+			units = read_run_length(ftl, lpn, ppn, request->units - request->admitted);
+			if (unlikely(ftl->geo.trans_pages))
+				units = read_count_lookup(ftl, lpn, units);
+			request->admitted += units;
+			read_queue_command(ftl, request, index, lpn, ppn, units);
+		}
+	}
+	return true;
+}
+
+/* What sensing has shown, whoever wants it. */
+static inline void read_count_errors(struct aftl *ftl, const struct aftl_errors *errors, u32 class)
+{
+	struct aftl_counters *counters = &ftl->stats.counters;
+
+	counters->read_raw_error_bits += errors->raw;
+	counters->read_retry_levels += errors->levels;
+	if (class == AFTL_PRECISE && !errors->lost)
+		counters->read_corrected_bits += errors->raw;
+}
+
+static inline void read_deliver_flash(struct aftl *ftl, struct aftl_request *request,
+				 const struct aftl_read *read, u32 class)
+{
+	ftl->stats.counters.read_approx_units += class == AFTL_APPROX;
+	if (read->lost) {
+		ftl->stats.counters.read_lost_units++;
+		request->status = -EIO;
+	} else {
+		read_count_flips(ftl, read);
+	}
+	read_deliver(ftl, request, read);
+}
+
+/* What is lost stays where it is. */
+static void read_cache_insert(struct aftl *ftl, const struct aftl_read *read, bool ahead, bool lost)
+{
+	struct aftl_read_cache_entry *recent;
+
+	ftl->stats.counters.read_ahead_units += ahead;
+	if (lost)
+		return;
+	recent = aftl_read_cache_add(ftl, read->lpn, read->ppn);
+	recent->flips = read->flips;
+	recent->generation = read->generation;
+	recent->flags = ahead ? AFTL_READ_CACHE_PREFETCHED : 0;
+}
+
+/* Where ECC or a die fails the rest of the stripe may not; then others have to read it. */
+static void read_reconstruct(struct aftl *ftl, struct aftl_read *read, struct aftl_errors *errors)
+{
+	if (!aftl_stripe_reconstruct(ftl, read->ppn, errors))
+		return;
+	ftl->stats.counters.read_recovered_units++;
+	read->flips = errors->flips;
+	aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, read->ppn))->reconstruct.wanted = true;
+}
+
+/* What has been sensed goes into the cache, or is mended; never both. */
+static noinline void read_after_sense(struct aftl *ftl, const struct aftl_request *request,
+				struct aftl_read *read, struct aftl_errors *errors)
+{
+	if (ftl->read_cache.count)
+		read_cache_insert(ftl, read, !request, errors->lost || aftl_ppn_is_lost(ftl, read->ppn));
+	else
+		read_reconstruct(ftl, read, errors);
+}
+
+/*
+ * Sense what @ppn has of @lpn; without a request nobody has asked for it yet.
+ *
+ * Return: the further sensing levels that it needs.
+ */
+static u32 read_sense_lpn(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
+		      aftl_ppn_t ppn, u32 class, u64 hour)
+{
+	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_FLASH, .ppn = ppn };
+	struct aftl_errors errors = { 0 };
+
+	if (aftl_models_errors(&ftl->media)) {
+		errors = aftl_cell_read(&ftl->cell, ppn, hour);
+		read.flips = errors.flips;
+		read.generation = *aftl_oob_generation(&ftl->media, ppn);
+	}
+	if (unlikely(ftl->reads_are_tracked))
+		read_after_sense(ftl, request, &read, &errors);
+	errors.lost |= aftl_ppn_is_lost(ftl, ppn);
+	read.lost = errors.lost;
+	read_count_errors(ftl, &errors, class);
+	if (likely(request))
+		read_deliver_flash(ftl, request, &read, class);
+	return min(errors.levels, ftl->cell.levels);
+}
+
+/*
+ * Deliver the units of @command that are in the page of @ppn. The start of the
+ * command moves on; what has left the page meanwhile stays for the next sensing.
+ */
+static u64 read_sense_page(struct aftl *ftl, struct aftl_command *command, aftl_ppn_t ppn)
+{
+	struct aftl_block *block = aftl_ppn_block(&ftl->media, ppn);
+	u32 page = read_page_of(ftl, ppn);
+	u16 attr = *aftl_page_attr_at(&ftl->media, page);
+	u64 hour = aftl_hour(ftl);
+	u64 ns = aftl_read_timing(ftl, block, page % ftl->geo.pages, hour);
+	u32 levels = 0;
+
+	do {
+		u32 needed = read_sense_lpn(ftl, command->request, command->lpn, ppn,
+					aftl_page_class(attr), hour);
+
+		levels = max(levels, needed);
+		command->lpn = to_lpn(from_lpn(command->lpn) + 1);
+		command->units--;
+	} while (command->units && aftl_l2p_lookup(ftl, command->lpn, &ppn) &&
+		 read_page_of(ftl, ppn) == page);
+	return ns + levels * ftl->sense.further_ns;
+}
+
+static void read_drop_head(struct aftl *ftl, struct aftl_lun *lun)
+{
+	aftl_command_free(ftl, aftl_queue_pop(ftl, &lun->reads), false);
+}
+
+/*
+ * aftl_read_map_loaded() - a sheet of the map has arrived in the controller
+ *
+ * Who has waited for it is admitted again, before all others: these would take the command
+ * that is free now, and read sheets for which that one has to go.
+ */
+void aftl_read_map_loaded(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_trans_page *sheet = aftl_cmt_end_load(ftl, ftl->commands[lun->reads.head].lpn);
+
+	read_drop_head(ftl, lun);
+	sheet->last_waiting->next = ftl->wait_head[0];
+	if (!ftl->wait_head[0])
+		ftl->wait_tail[0] = sheet->last_waiting;
+	ftl->wait_head[0] = sheet->waiting;
+	sheet->waiting = NULL;
+	ftl->retry = true;
+}
+
+/* The first unit of the oldest read is not on flash: it is nowhere, or lost. */
+static void read_finish_unmapped(struct aftl *ftl, struct aftl_lun *lun, bool lost)
+{
+	struct aftl_command *command = &ftl->commands[lun->reads.head];
+	struct aftl_request *request = command->request;
+
+	if (unlikely(!request)) {
+		aftl_read_map_loaded(ftl, lun);
+		return;
+	}
+	if (lost)
+		read_deliver_lost(ftl, request, command->lpn);
+	else
+		read_deliver_zero(ftl, request, command->lpn);
+	command->lpn = to_lpn(from_lpn(command->lpn) + 1);
+	if (!--command->units)
+		read_drop_head(ftl, lun);
+	aftl_request_part_done(ftl, request, 0);
+}
+
+/* The data were discarded or moved to another LUN while the read was queued. */
+static bool read_redirect_head(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_command *command = &ftl->commands[lun->reads.head];
+	bool mapped;
+	struct aftl_lun *other;
+	aftl_ppn_t ppn;
+
+	mapped = aftl_l2p_lookup(ftl, command->lpn, &ppn);
+	if (!mapped || read_page_lost(ftl, ppn)) {
+		read_finish_unmapped(ftl, lun, mapped);
+		return true;
+	}
+	other = aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn));
+	if (other == lun)
+		return false;
+	ftl->stats.counters.read_restarts++;
+	aftl_queue_add(ftl, &other->reads, aftl_queue_pop(ftl, &lun->reads));
+	aftl_wake_for_read(ftl, other);
+	return true;
+}
+
+/* What the oldest read wants came while it was queued, with another read or ahead of it. */
+static bool read_serve_from_cache(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_command *command = &ftl->commands[lun->reads.head];
+	struct aftl_request *request = command->request;
+	struct aftl_read_cache_entry *recent = read_cache_find_ready(ftl, command->lpn);
+
+	if (!recent)
+		return false;
+	read_deliver_cached(ftl, request, recent);
+	command->lpn = to_lpn(from_lpn(command->lpn) + 1);
+	if (!--command->units)
+		read_drop_head(ftl, lun);
+	aftl_request_part_done(ftl, request, 0);
+	return true;
+}
+
+/* Of the reads ahead, the one that brings @lpn. */
+static u32 read_find_ahead(const struct aftl *ftl, const struct aftl_lun *lun, aftl_lpn_t lpn)
+{
+	u32 index = lun->prefetches.head;
+
+	while (index != AFTL_NIL &&
+	       from_lpn(lpn) - from_lpn(ftl->commands[index].lpn) >= ftl->commands[index].units)
+		index = ftl->commands[index].next;
+	return index;
+}
+
+/*
+ * The oldest read wants what is going to be read ahead: do that first, for it brings more
+ * of the page, which others are about to want. Who has come too early waits no longer.
+ */
+static noinline void read_promote_ahead(struct aftl *ftl, struct aftl_lun *lun)
+{
+	aftl_lpn_t lpn = ftl->commands[lun->reads.head].lpn;
+	u32 index = read_find_ahead(ftl, lun, lpn);
+	struct aftl_command *command;
+
+	if (index == AFTL_NIL || !ftl->commands[lun->reads.head].request)
+		return;
+	command = &ftl->commands[index];
+	command->units -= from_lpn(lpn) - from_lpn(command->lpn);
+	command->lpn = lpn;
+	aftl_queue_remove(ftl, &lun->prefetches, index);
+	aftl_queue_push(ftl, &lun->reads, index);
+}
+
+/*
+ * Reads whose data are here end before they are sensed.
+ *
+ * Return: whether one waits for others; those behind it have to, too.
+ */
+static noinline bool read_serve_cached_heads(struct aftl *ftl, struct aftl_lun *lun)
+{
+	while (ftl->read_cache.count && lun->reads.head != AFTL_NIL && read_serve_from_cache(ftl, lun))
+		;
+	return lun->reconstruct.kind;
+}
+
+/* @units that @index has been given wait for the rest of the stripe of @device_page. */
+static noinline void read_wait_for_reconstruct(struct aftl *ftl, struct aftl_lun *lun, u32 index, u32 units,
+			     u32 device_page, u64 service_ns)
+{
+	lun->reconstruct.wanted = false;
+	lun->reconstruct.commands = index;
+	lun->reconstruct.units = units;
+	lun->reconstruct.service_ns = service_ns;
+	aftl_reconstruct_begin(ftl, lun, AFTL_RECONSTRUCT_READ, device_page);
+}
+
+/*
+ * aftl_read_start() - sense the page that the oldest read wants
+ *
+ * Return: false if no read needs this array.
+ */
+bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_command *command;
+	aftl_ppn_t ppn;
+	u32 units;
+	u64 ns;
+
+	do {
+		if (unlikely(ftl->reads_are_tracked) && read_serve_cached_heads(ftl, lun))
+			return false;
+	} while (lun->reads.head != AFTL_NIL && read_redirect_head(ftl, lun));
+	if (lun->reads.head == AFTL_NIL)
+		return false;
+	if (unlikely(lun->prefetches.head != AFTL_NIL))
+		read_promote_ahead(ftl, lun);
+	command = &ftl->commands[lun->reads.head];
+	if (!aftl_l2p_lookup(ftl, command->lpn, &ppn))
+		return false;
+	if (unlikely(!command->request) && from_lpn(command->lpn) >= ftl->geo.units) {
+		aftl_array_sense_trans_page(ftl, lun, AFTL_WORK_TP_LOAD, ppn);
+		return true;
+	}
+	units = command->units;
+	ns = read_sense_page(ftl, command, ppn);
+	/* Nothing has been sensed there: its time does not count. */
+	if (unlikely(aftl_lun_dead(lun))) {
+		read_wait_for_reconstruct(ftl, lun, lun->reads.head, units - command->units, read_page_of(ftl, ppn), 0);
+		return true;
+	}
+	lun->work.commands = lun->reads.head;
+	aftl_array_sense(ftl, lun, AFTL_WORK_READ, read_page_of(ftl, ppn), ns,
+			 units - command->units);
+	return true;
+}
+
+/* Is a read the first that the array of @lun would do? */
+static bool read_lun_idle(const struct aftl_lun *lun)
+{
+	return lun->work.phase == AFTL_PHASE_IDLE && lun->suspended.kind == AFTL_WORK_NONE &&
+	       !lun->pending_write_lanes && !lun->programs_since_read && !lun->stripe_requests && !lun->runnable;
+}
+
+/* Where all of @request is, if that is a page of an array that rests. */
+static struct aftl_lun *read_fastpath_find(struct aftl *ftl, const struct aftl_request *request,
+				   aftl_ppn_t *ppn)
+{
+	aftl_lpn_t lpn = to_lpn(request->unit);
+	struct aftl_lun *lun;
+
+	if (ftl->free_reads == AFTL_NIL || read_tag_current(ftl, aftl_pending_find(ftl, lpn)) ||
+	    !aftl_l2p_lookup(ftl, lpn, ppn))
+		return NULL;
+	lun = aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, *ppn));
+	if (!read_lun_idle(lun) || aftl_lun_dead(lun) ||
+	    read_run_length(ftl, lpn, *ppn, request->units) != request->units)
+		return NULL;
+	return lun;
+}
+
+/*
+ * aftl_read_fastpath_start() - sense what @request wants, and let time pass until it is here
+ * @request: a read
+ *
+ * A command that waits for nothing need not be taken, queued and found again: all else is as it
+ * would be at the end of the transfer. If anything happens before that it is queued after all,
+ * and its array senses.
+ *
+ * Return: the LUN, whose array has what is wanted, or senses; NULL: nothing has begun.
+ */
+struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request *request)
+{
+	u32 index = ftl->free_reads;
+	u32 units = request->units;
+	struct aftl_lun *lun;
+	aftl_ppn_t ppn;
+	u64 ns;
+
+	lun = read_fastpath_find(ftl, request, &ppn);
+	if (!lun)
+		return NULL;
+	aftl_request_arrive(ftl, request);
+	request->admitted = units;
+	request->parts = units;
+	read_init_command(ftl, request, index, to_lpn(request->unit), ppn, units);
+	ns = read_sense_page(ftl, &ftl->commands[index], ppn);
+	lun->work.commands = index;
+	if (!aftl_array_read_through(ftl, lun, read_page_of(ftl, ppn), ns, units))
+		aftl_queue_add(ftl, &lun->reads, aftl_command_alloc(ftl, false));
+	return lun;
+}
+
+/* Nobody has read it, written it, moved it to another LUN, or discarded it meanwhile. */
+static bool read_ahead_is_wanted(struct aftl *ftl, const struct aftl_lun *lun,
+		      const struct aftl_command *command)
+{
+	aftl_ppn_t ppn;
+
+	return aftl_l2p_lookup(ftl, command->lpn, &ppn) &&
+	       aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn)) == lun &&
+	       !read_tag_current(ftl, aftl_pending_find(ftl, command->lpn)) &&
+	       !aftl_read_cache_find(ftl, command->lpn);
+}
+
+/*
+ * aftl_read_ahead_start() - sense a page that nobody has asked for yet
+ *
+ * As long as that takes its command is the first among the reads of the host, of which none
+ * waits now.
+ *
+ * Return: false if there is none.
+ */
+bool aftl_read_ahead_start(struct aftl *ftl, struct aftl_lun *lun)
+{
+	while (lun->prefetches.head != AFTL_NIL && lun->reads.head == AFTL_NIL) {
+		u32 index = aftl_queue_pop(ftl, &lun->prefetches);
+
+		if (!ftl->suspending && read_ahead_is_wanted(ftl, lun, &ftl->commands[index])) {
+			aftl_queue_push(ftl, &lun->reads, index);
+			return aftl_read_start(ftl, lun);
+		}
+		aftl_command_free(ftl, index, false);
+	}
+	return false;
+}
+
+/*
+ * Of the units that were read from @lun those that are still wanted are here now.
+ *
+ * Return: whether nobody had asked for them.
+ */
+static bool read_mark_arrived(struct aftl *ftl, struct aftl_lun *lun)
+{
+	const struct aftl_command *command = &ftl->commands[lun->work.commands];
+	struct aftl_read_cache_entry *recent;
+	struct aftl_block *block;
+	u32 i;
+
+	for (i = 1; i <= lun->work.units; i++) {
+		recent = aftl_read_cache_find(ftl, to_lpn(from_lpn(command->lpn) - i));
+		block = recent ? aftl_ppn_block(&ftl->media, recent->ppn) : NULL;
+		if (recent && aftl_block_lun(ftl, block) == lun)
+			recent->flags |= AFTL_READ_CACHE_READY;
+	}
+	if (command->request)
+		return false;
+	read_drop_head(ftl, lun);
+	return true;
+}
+
+/* Does it wait for others, or did nobody ask for it? */
+static noinline bool read_end_special(struct aftl *ftl, struct aftl_lun *lun)
+{
+	const struct aftl_work *work = &lun->work;
+
+	if (ftl->read_cache.count)
+		return read_mark_arrived(ftl, lun);
+	if (!lun->reconstruct.wanted)
+		return false;
+	read_wait_for_reconstruct(ftl, lun, work->commands, work->units, work->device_page, work->service_ns);
+	return true;
+}
+
+/* Of @index, the oldest read, @units have an end, though not that of the array. */
+static noinline void read_end(struct aftl *ftl, struct aftl_lun *lun, u32 index, u32 units,
+			      u64 service_ns)
+{
+	struct aftl_request *request = ftl->commands[index].request;
+
+	if (!ftl->commands[index].units)
+		read_drop_head(ftl, lun);
+	read_parts_done(ftl, request, units, service_ns);
+}
+
+/*
+ * aftl_read_done() - the array has done what it could for a read
+ *
+ * Return: false if nobody has got it: that waits for the rest of its stripe, or was read ahead.
+ */
+bool aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns)
+{
+	const struct aftl_command *command = &ftl->commands[lun->work.commands];
+	struct aftl_request *request = command->request;
+
+	if (unlikely(ftl->reads_are_tracked) && read_end_special(ftl, lun))
+		return false;
+	if (!command->units)
+		read_drop_head(ftl, lun);
+	read_parts_done(ftl, request, lun->work.units, service_ns);
+	return true;
+}
+
+/*
+ * aftl_read_reconstructed() - what a read of the host waited for has come from others
+ */
+void aftl_read_reconstructed(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_reconstruct *repair)
+{
+	read_end(ftl, lun, repair->commands, repair->units, repair->service_ns);
+}
+
+/*
+ * aftl_read_reconstruct_failed() - what @lun waits for, and the host was told it would get, does not come
+ */
+void aftl_read_reconstruct_failed(struct aftl *ftl, struct aftl_lun *lun)
+{
+	const struct aftl_command *command = &ftl->commands[lun->reconstruct.commands];
+	u32 i;
+
+	for (i = 1; i <= lun->reconstruct.units; i++)
+		read_deliver_lost(ftl, command->request, to_lpn(from_lpn(command->lpn) - i));
+}
+
+/*
+ * aftl_read_abort() - the read that the array is at will not end
+ */
+void aftl_read_abort(struct aftl *ftl, struct aftl_lun *lun)
+{
+	const struct aftl_command *command = &ftl->commands[lun->work.commands];
+	u32 i;
+
+	/* A load is still in its queue, and fails with it. */
+	if (lun->work.kind != AFTL_WORK_READ ||
+	    (lun->work.phase != AFTL_PHASE_SENSE && lun->work.phase != AFTL_PHASE_DATA_OUT))
+		return;
+	if (unlikely(aftl_has_rain(ftl))) {
+		read_wait_for_reconstruct(ftl, lun, lun->work.commands, lun->work.units, lun->work.device_page, 0);
+		return;
+	}
+	if (!command->request) {
+		read_drop_head(ftl, lun);
+		return;
+	}
+	for (i = 1; i <= lun->work.units; i++)
+		read_deliver_lost(ftl, command->request, to_lpn(from_lpn(command->lpn) - i));
+	read_end(ftl, lun, lun->work.commands, lun->work.units, 0);
+}
+
+/*
+ * aftl_read_fail_queued() - @lun is dead: end what waits for it
+ */
+void aftl_read_fail_queued(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (aftl_has_rain(ftl)) {
+		aftl_mark_runnable(ftl, lun);
+		return;
+	}
+	while (lun->reads.head != AFTL_NIL)
+		read_finish_unmapped(ftl, lun, true);
+	while (lun->prefetches.head != AFTL_NIL)
+		aftl_command_free(ftl, aftl_queue_pop(ftl, &lun->prefetches), false);
+}

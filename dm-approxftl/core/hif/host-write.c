@@ -1,0 +1,582 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Host writes: which LUN they wait at, when they are programmed, what becomes of
+ * several writes of the same unit.
+ */
+#include "core/hif/hif.h"
+#include "core/base/random.h"
+
+/* NULL if no LUN has room for another unit now. */
+static inline struct aftl_lun *write_choose_lun(struct aftl *ftl, u32 class, u32 stream, aftl_lpn_t lpn)
+{
+	struct aftl_lane_lun *bind = &ftl->lane_luns[aftl_write_stream(class, stream)];
+	struct aftl_lun *lun;
+
+	if (unlikely(ftl->geo.zones))
+		return aftl_zone_write_lun(ftl, lpn);
+	if (bind->left && aftl_lun_has_room(&ftl->luns[bind->lun], 1))
+		return &ftl->luns[bind->lun];
+	lun = aftl_allocate_lun(ftl, lpn, class, stream, 1);
+	if (!lun)
+		return NULL;
+	bind->lun = lun->index;
+	bind->left = ftl->allocation_units;
+	return lun;
+}
+
+/*
+ * The buffered version of this unit has become pointless. A flush that waits for it
+ * has to wait for its successor: the unit would be on flash in neither version.
+ *
+ * Return: the epoch of the successor.
+ */
+static u32 write_coalesce(struct aftl *ftl, aftl_lpn_t lpn)
+{
+	u32 older = aftl_pending_find(ftl, lpn);
+
+	if (older == AFTL_NIL || ftl->commands[older].request ||
+	    ftl->commands[older].flags & (AFTL_COMMAND_PROGRAMMING | AFTL_COMMAND_DROPPED))
+		return ftl->epoch;
+	ftl->commands[older].flags |= AFTL_COMMAND_DROPPED;
+	ftl->stats.counters.buffer_coalesced_units++;
+	return ftl->commands[older].epoch;
+}
+
+static bool write_needs_flash(const struct aftl *ftl, const struct aftl_request *request)
+{
+	if (!aftl_has_write_buffer(ftl))
+		return true;
+	return request->flags & AFTL_REQUEST_FUA && !ftl->config.buffer_safe;
+}
+
+static void write_enqueue(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 index)
+{
+	aftl_queue_add(ftl, &lun->writes[lane], index);
+	lun->pending_write_lanes |= 1U << lane;
+	lun->in_flight++;
+	if (ftl->lane_luns[lane].left)
+		ftl->lane_luns[lane].left--;
+	aftl_wake_for_write(ftl, lun);
+}
+
+/* The write of @lpn is in the controller and waits at @lun. Returns its tag. */
+static u32 write_take_lpn(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
+		     struct aftl_lun *lun, u32 lane)
+{
+	u32 index = aftl_command_alloc(ftl, true);
+	struct aftl_command *command = &ftl->commands[index];
+
+	prefetch(aftl_l2p_entry(ftl, from_lpn(lpn)));
+	command->epoch = write_coalesce(ftl, lpn);
+	command->seq = ftl->seq++;
+	command->queued_ns = ftl->now_ns;
+	command->request = write_needs_flash(ftl, request) ? request : NULL;
+	command->lpn = lpn;
+	command->class = aftl_stored_class(ftl, request->class);
+	command->level = aftl_quality_level(command->class, request->level);
+	command->stream = request->stream;
+	command->flags = 0;
+	command->hint = request->hint;
+	ftl->outstanding[command->epoch]++;
+	aftl_pending_add(ftl, index);
+	if (unlikely(ftl->geo.zones))
+		ftl->zones.pending[aftl_stream_handle(ftl, command->stream)]++;
+	write_enqueue(ftl, lun, lane, index);
+	return index;
+}
+
+static void write_bind_lpn(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
+		      struct aftl_lun *lun, u32 lane)
+{
+	u32 index = write_take_lpn(ftl, request, lpn, lun, lane);
+
+	if (ftl->ops->accept)
+		ftl->ops->accept(ftl->host, request, lpn, index);
+	if (!ftl->commands[index].request)
+		aftl_request_part_done(ftl, request, 0);
+}
+
+/* Nothing is under way that could make room. */
+static bool write_no_progress(const struct aftl *ftl)
+{
+	return !aftl_writes_in_flight(ftl);
+}
+
+static void write_fail_rest(struct aftl *ftl, struct aftl_request *request, int status)
+{
+	u32 left = request->units - request->admitted;
+
+	request->status = status;
+	request->admitted = request->units;
+	while (left--)
+		aftl_request_part_done(ftl, request, 0);
+}
+
+static void write_admit_lpns(struct aftl *ftl, struct aftl_request *request)
+{
+	u32 class = aftl_stored_class(ftl, request->class);
+	u32 lane = aftl_write_stream(class, request->stream);
+
+	while (request->admitted < request->units) {
+		aftl_lpn_t lpn = to_lpn(request->unit + request->admitted);
+		struct aftl_lun *lun = NULL;
+
+		if (ftl->free_write_count && !ftl->read_only)
+			lun = write_choose_lun(ftl, class, request->stream, lpn);
+		if (!lun && (ftl->read_only || write_no_progress(ftl)))
+			write_fail_rest(ftl, request, -ENOSPC);
+		if (!lun)
+			break;
+		request->admitted++;
+		write_bind_lpn(ftl, request, lpn, lun, lane);
+	}
+}
+
+/* Its turn, or more of it. */
+static void write_admit_to_zone(struct aftl *ftl, struct aftl_request *request)
+{
+	struct aftl_zone *zone = aftl_zone_at(ftl, to_lpn(request->unit));
+	u32 before = request->admitted;
+	int ret = 0;
+
+	if (ftl->read_only)
+		ret = -ENOSPC;
+	else if (!request->placed)
+		ret = aftl_zone_start_write(ftl, request);
+	if (ret)
+		write_fail_rest(ftl, request, ret);
+	else if (aftl_zone_assign_slot(ftl, request))
+		write_admit_lpns(ftl, request);
+	if (request->placed)
+		aftl_zone_admitted(ftl, zone, request->admitted - before);
+}
+
+/*
+ * aftl_write_admit() - bind the units of @request as far as commands and room go
+ *
+ * Return: whether the whole request is in.
+ */
+bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request)
+{
+	if (unlikely(ftl->geo.zones))
+		write_admit_to_zone(ftl, request);
+	else
+		write_admit_lpns(ftl, request);
+	return request->admitted == request->units;
+}
+
+static void write_release_command(struct aftl *ftl, u32 index)
+{
+	struct aftl_command *command = &ftl->commands[index];
+
+	if (unlikely(ftl->geo.zones))
+		aftl_zone_unit_done(ftl, command->stream);
+	aftl_pending_remove(ftl, index);
+	if (ftl->ops->release)
+		ftl->ops->release(ftl->host, index);
+	aftl_command_free(ftl, index, true);
+	aftl_epoch_write_done(ftl, command->epoch);
+}
+
+static u32 write_pop(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
+{
+	u32 index = aftl_queue_pop(ftl, &lun->writes[lane]);
+
+	if (lun->writes[lane].head == AFTL_NIL)
+		lun->pending_write_lanes &= ~(1U << lane);
+	lun->in_flight--;
+	return index;
+}
+
+/* Forget dropped writes at the head of a queue. */
+static void write_purge_dropped(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
+{
+	struct aftl_queue *queue = &lun->writes[lane];
+
+	while (queue->head != AFTL_NIL &&
+	       ftl->commands[queue->head].flags & AFTL_COMMAND_DROPPED)
+		write_release_command(ftl, write_pop(ftl, lun, lane));
+}
+
+/* A write buffer waits for a full page unless somebody waits for the data. */
+static bool write_must_program(const struct aftl *ftl, const struct aftl_queue *queue, u64 *due_ns)
+{
+	const struct aftl_command *head = &ftl->commands[queue->head];
+
+	*due_ns = AFTL_NEVER;
+	if (unlikely(ftl->geo.zones))
+		return queue->count >= ftl->program_units || ftl->draining ||
+		       aftl_zone_no_more_writes(aftl_zone_at(ftl, head->lpn));
+	*due_ns = head->queued_ns + ftl->config.buffer_hold;
+	return queue->count >= ftl->program_units || !aftl_has_write_buffer(ftl) || queue->waited ||
+	       ftl->flushes || ftl->wait_head[1] || ftl->draining || ftl->now_ns >= *due_ns;
+}
+
+/*
+ * aftl_write_ready() - lane with the oldest write that may be programmed
+ * @retry_ns: if there is none, when to ask again
+ *
+ * Return: the lane, or AFTL_WRITE_STREAMS.
+ */
+u32 aftl_write_ready(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
+{
+	u32 best = AFTL_WRITE_STREAMS;
+	u32 lanes = lun->pending_write_lanes;
+	u64 due_ns;
+
+	*retry_ns = AFTL_NEVER;
+	for (; lanes; lanes &= lanes - 1) {
+		u32 lane = __ffs(lanes);
+
+		write_purge_dropped(ftl, lun, lane);
+		if (lun->writes[lane].head == AFTL_NIL)
+			continue;
+		if (!write_must_program(ftl, &lun->writes[lane], &due_ns))
+			*retry_ns = min(*retry_ns, due_ns);
+		else if (best == AFTL_WRITE_STREAMS ||
+			 ftl->commands[lun->writes[lane].head].seq <
+				 ftl->commands[lun->writes[best].head].seq)
+			best = lane;
+	}
+	return best;
+}
+
+/* Does a flush wait for writes of this epoch? */
+static bool write_flush_covers(const struct aftl *ftl, u32 epoch)
+{
+	return ftl->flushes && (epoch != ftl->epoch || ftl->last_flush->epoch == epoch);
+}
+
+/* The buffer has no room, or LUNs have none before older versions are overwritten. */
+static bool write_buffer_stalled(const struct aftl *ftl)
+{
+	return ftl->wait_head[1] &&
+	       (ftl->free_write_count || 2 * ftl->fine_pending_units >= ftl->write_commands);
+}
+
+/* Somebody waits for one of these writes, and for no other reason than the pass before. */
+static bool write_any_awaited(const struct aftl *ftl, u32 index, u64 *due_ns)
+{
+	*due_ns = min(*due_ns, ftl->commands[index].queued_ns + ftl->config.buffer_hold);
+	for (; index != AFTL_NIL; index = ftl->commands[index].next)
+		if (ftl->commands[index].request ||
+		    write_flush_covers(ftl, ftl->commands[index].epoch))
+			return true;
+	return false;
+}
+
+static bool write_held_awaited(const struct aftl *ftl, const struct aftl_lun *lun, u64 *due_ns)
+{
+	bool waited = false;
+	u32 i;
+
+	for (i = 0; i < ftl->foggy_blocks * AFTL_FOGGY_WORD_LINES; i++) {
+		const struct aftl_foggy_block *foggy = &lun->foggy[i / AFTL_FOGGY_WORD_LINES];
+		u32 commands = foggy->held[i % AFTL_FOGGY_WORD_LINES].commands;
+
+		if (foggy->block && commands != AFTL_NIL)
+			waited |= write_any_awaited(ftl, commands, due_ns);
+	}
+	return waited;
+}
+
+/*
+ * aftl_write_needs_padding() - must writes get on flash for which nothing else comes in time?
+ * @lane: of the write that would be next, or AFTL_WRITE_STREAMS
+ * @retry_ns: if not, when to ask again
+ *
+ * A coarse pass with nothing in it makes that happen. Where a flush waits it comes after
+ * what that covers, and before anything else.
+ */
+bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane, u64 *retry_ns)
+{
+	u64 due_ns = AFTL_NEVER;
+	bool waited;
+
+	if (!lun->fine_pending_writes)
+		return false;
+	waited = write_held_awaited(ftl, lun, &due_ns);
+	if (lane != AFTL_WRITE_STREAMS)
+		return waited && ftl->commands[lun->writes[lane].head].epoch == ftl->epoch;
+	if (waited || ftl->draining || write_buffer_stalled(ftl) || ftl->now_ns >= due_ns)
+		return true;
+	*retry_ns = min(*retry_ns, due_ns);
+	return false;
+}
+
+/* Older writes of the same unit must not be mapped when they are programmed. */
+static void write_supersede_older(struct aftl *ftl, u32 index)
+{
+	while ((index = aftl_pending_older(ftl, index)) != AFTL_NIL)
+		ftl->commands[index].flags |= AFTL_COMMAND_SUPERSEDED;
+}
+
+static void write_decide_stale(struct aftl *ftl, struct aftl_payload *payload, u32 i)
+{
+	payload->stale[i] = ftl->commands[payload->tag[i]].flags & AFTL_COMMAND_SUPERSEDED;
+	write_supersede_older(ftl, payload->tag[i]);
+}
+
+static void write_add_to_payload(struct aftl *ftl, struct aftl_payload *payload, u32 index)
+{
+	struct aftl_command *command = &ftl->commands[index];
+	u32 i = payload->count++;
+
+	payload->lpn[i] = command->lpn;
+	payload->from[i] = AFTL_NO_PPN;
+	payload->origin[i] = (struct aftl_origin){ .generation = (u16)aftl_hash64(command->seq) };
+	payload->tag[i] = index;
+	command->flags |= AFTL_COMMAND_PROGRAMMING;
+}
+
+/*
+ * Fill the payload up. Returns the commands in it, linked in order. Which versions are mapped
+ * is decided when they get to where they can be read.
+ */
+static u32 write_take_payload(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
+			const struct aftl_placement *placement, struct aftl_payload *payload)
+{
+	u32 units = aftl_placement_units(ftl, placement);
+	struct aftl_queue group = { .head = AFTL_NIL };
+
+	while (payload->count < units && lun->writes[lane].head != AFTL_NIL) {
+		u32 index = write_pop(ftl, lun, lane);
+
+		if (ftl->commands[index].flags & AFTL_COMMAND_DROPPED) {
+			write_release_command(ftl, index);
+			continue;
+		}
+		aftl_queue_add(ftl, &group, index);
+		write_add_to_payload(ftl, payload, index);
+		if (likely(placement->mode != AFTL_MODE_FOGGY))
+			write_decide_stale(ftl, payload, payload->count - 1);
+	}
+	return group.head;
+}
+
+/*
+ * aftl_write_start_fine_pass() - the host's writes of @held begin their fine pass
+ */
+void aftl_write_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fine_pending *held)
+{
+	u32 i;
+
+	lun->work.commands = held->commands;
+	for (i = 0; held->commands != AFTL_NIL && i < held->payload.count; i++)
+		write_decide_stale(ftl, &held->payload, i);
+}
+
+/*
+ * aftl_write_start() - program the head of @lane and what fits beside it
+ *
+ * Return: 0, or -ENOSPC if the policy has no place before garbage is collected.
+ */
+int aftl_write_start(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
+{
+	const struct aftl_command *head = &ftl->commands[lun->writes[lane].head];
+	struct aftl_program_request need = {
+		.lpn = head->lpn,
+		.units = min(lun->writes[lane].count, ftl->program_units),
+		.class = head->class,
+		.stream = head->stream,
+		.cause = AFTL_CAUSE_HOST,
+		.buffer_use = aftl_buffer_use(ftl),
+		.hint = head->hint,
+	};
+	struct aftl_placement placement;
+	struct aftl_payload payload;
+	int ret = aftl_program_place(ftl, lun, &need, &placement);
+
+	if (ret)
+		return ret;
+	aftl_payload_add_carried(ftl, &placement, &payload);
+	lun->work.commands = write_take_payload(ftl, lun, lane, &placement, &payload);
+	aftl_program_commit(ftl, lun, &need, &placement, &payload);
+	aftl_gc_pace_earn(lun, payload.count - payload.piggybacked);
+	aftl_array_program(ftl, lun, AFTL_WORK_PROGRAM, &placement);
+	return 0;
+}
+
+void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns)
+{
+	while (commands != AFTL_NIL) {
+		struct aftl_request *request = ftl->commands[commands].request;
+		u32 next = ftl->commands[commands].next;
+
+		write_release_command(ftl, commands);
+		if (request)
+			aftl_request_part_done(ftl, request, service_ns);
+		commands = next;
+	}
+}
+
+/*
+ * Nothing can store what is in a buffer that survives power loss. There it stays, is read and is
+ * newer than what is on flash, until the device, which is read-only, is loaded again; nobody waits
+ * for it any more.
+ */
+static void write_mark_unflushable(struct aftl *ftl, const struct aftl_command *command)
+{
+	ftl->unflushable++;
+	if (unlikely(ftl->geo.zones))
+		aftl_zone_unit_done(ftl, command->stream);
+	aftl_epoch_write_done(ftl, command->epoch);
+}
+
+static void write_fail_command(struct aftl *ftl, u32 index)
+{
+	struct aftl_request *request = ftl->commands[index].request;
+	bool wanted = !(ftl->commands[index].flags &
+			(AFTL_COMMAND_DROPPED | AFTL_COMMAND_SUPERSEDED));
+
+	if (!request && wanted) {
+		if (ftl->config.buffer_safe) {
+			write_mark_unflushable(ftl, &ftl->commands[index]);
+			return;
+		}
+		ftl->buffer_lost = true;
+	}
+	write_release_command(ftl, index);
+	if (!request)
+		return;
+	request->status = -ENOSPC;
+	aftl_request_part_done(ftl, request, 0);
+}
+
+/*
+ * aftl_write_fail_queued() - no block will ever come free here: tell everybody who waits
+ */
+void aftl_write_fail_queued(struct aftl *ftl, struct aftl_lun *lun)
+{
+	ftl->read_only = true;
+	ftl->retry = true;
+	while (lun->pending_write_lanes)
+		write_fail_command(ftl, write_pop(ftl, lun, __ffs(lun->pending_write_lanes)));
+}
+
+/* What has been accepted must be tried, even where there may be no room. */
+static struct aftl_lun *write_any_live_lun(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		if (!aftl_lun_dead(&ftl->luns[i]))
+			return &ftl->luns[i];
+	return NULL;
+}
+
+static void write_rebind(struct aftl *ftl, u32 index)
+{
+	struct aftl_command *command = &ftl->commands[index];
+	u32 lane = aftl_write_stream(command->class, command->stream);
+	struct aftl_lun *lun = write_choose_lun(ftl, command->class, command->stream, command->lpn);
+
+	if (!lun)
+		lun = write_any_live_lun(ftl);
+	command->flags &= ~AFTL_COMMAND_PROGRAMMING;
+	if (command->flags & AFTL_COMMAND_DROPPED)
+		write_release_command(ftl, index);
+	else if (lun)
+		write_enqueue(ftl, lun, lane, index);
+	else
+		write_fail_command(ftl, index);
+}
+
+static bool write_is_newest(const struct aftl *ftl, u32 index)
+{
+	return aftl_pending_find(ftl, ftl->commands[index].lpn) == index;
+}
+
+/*
+ * aftl_write_abort_programs() - what tables say of the programs of @commands does not count
+ *
+ * A host that keeps what is in the buffer does so anew, before it hears of dead blocks. Not what
+ * was overwritten meanwhile: that would be found in place of what is kept of the newer version.
+ */
+void aftl_write_abort_programs(struct aftl *ftl, u32 commands)
+{
+	for (; commands != AFTL_NIL; commands = ftl->commands[commands].next) {
+		ftl->commands[commands].flags &= ~(AFTL_COMMAND_PROGRAMMING | AFTL_COMMAND_STORED);
+		if (ftl->ops->unstored && write_is_newest(ftl, commands))
+			ftl->ops->unstored(ftl->host, commands);
+	}
+}
+
+/*
+ * aftl_write_reassign() - @lun is dead: others program @commands and what waits for it
+ */
+void aftl_write_reassign(struct aftl *ftl, struct aftl_lun *lun, u32 commands)
+{
+	while (commands != AFTL_NIL) {
+		u32 next = ftl->commands[commands].next;
+
+		write_rebind(ftl, commands);
+		commands = next;
+	}
+	while (lun->pending_write_lanes)
+		write_rebind(ftl, write_pop(ftl, lun, __ffs(lun->pending_write_lanes)));
+}
+
+/*
+ * aftl_write_discard() - a discard of @lpn reached the controller
+ *
+ * Return: whether there was a write of it.
+ */
+bool aftl_write_discard(struct aftl *ftl, aftl_lpn_t lpn)
+{
+	u32 newest = aftl_pending_find(ftl, lpn);
+	u32 index;
+
+	for (index = newest; index != AFTL_NIL;
+	     index = aftl_pending_older(ftl, index)) {
+		struct aftl_command *command = &ftl->commands[index];
+
+		command->flags |= command->request ||
+						  command->flags & AFTL_COMMAND_PROGRAMMING ?
+					  AFTL_COMMAND_SUPERSEDED :
+					  AFTL_COMMAND_DROPPED;
+	}
+	return newest != AFTL_NIL;
+}
+
+/*
+ * aftl_write_choose_stream() - with what else a write is placed
+ */
+void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request)
+{
+	struct aftl_host_write write = {
+		.lpn = to_lpn(request->unit),
+		.units = request->units,
+		.class = request->class,
+		.level = aftl_quality_level(request->class, request->level),
+		.hint = request->hint,
+	};
+
+	/* Of what has a zone or a handle no policy is asked. */
+	if (unlikely(ftl->geo.zones))
+		request->placed = 0;
+	else if (!(unlikely(ftl->config.placement_handles) && aftl_handle_assign_stream(ftl, request)) &&
+		 ftl->type->stream)
+		request->stream = aftl_checked_stream(ftl, ftl->type->stream(ftl->policy, &write));
+}
+
+u32 aftl_buffer_restore(struct aftl *ftl, const struct aftl_has_write_buffer *what)
+{
+	struct aftl_request request = {
+		.unit = from_lpn(what->lpn),
+		.units = 1,
+		.class = what->level ? AFTL_APPROX : AFTL_PRECISE,
+		.level = what->level,
+		.hint = what->hint,
+	};
+	u32 class = aftl_stored_class(ftl, request.class);
+	struct aftl_lun *lun;
+
+	aftl_write_choose_stream(ftl, &request);
+	lun = write_choose_lun(ftl, class, request.stream, what->lpn);
+	if (!lun)
+		lun = write_any_live_lun(ftl);
+	if (!lun || !ftl->free_write_count || (ftl->geo.zones && !aftl_zone_assign_slot(ftl, &request)))
+		return AFTL_NIL;
+	return write_take_lpn(ftl, &request, what->lpn, lun, aftl_write_stream(class, request.stream));
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads ahead of the host. Who reads on from where a read has ended will go on so: what comes
+ * next is brought into the cache of reads, a page at a time, as far as the parameter
+ * "read_ahead" says. It waits until no read of the host wants the array, interrupts nothing,
+ * and leaves half of the commands to others.
+ */
+#include "core/hif/hif.h"
+
+/* Pages or gaps that one request may lead to: a window opens in several. */
+#define STEPS 64
+
+/* The reader who goes on with @request, or room for another one. */
+static struct aftl_read_stream *read_ahead_find_reader(struct aftl *ftl, const struct aftl_request *request)
+{
+	struct aftl_read_stream *oldest = ftl->read_streams;
+	struct aftl_read_stream *reader;
+
+	for (reader = ftl->read_streams; reader < ftl->read_streams + AFTL_READ_STREAMS; reader++) {
+		if (reader->turn && reader->next == request->unit)
+			return reader;
+		if (reader->turn < oldest->turn)
+			oldest = reader;
+	}
+	oldest->turn = 0;
+	return oldest;
+}
+
+/* Nobody can be told without reading a sheet of the map where that is. */
+static bool read_ahead_map_cached(const struct aftl *ftl, aftl_lpn_t lpn)
+{
+	return !ftl->geo.trans_pages ||
+	       (aftl_trans_page_of(ftl, lpn)->flags & (AFTL_TP_CACHED | AFTL_TP_PARTIAL)) ==
+		       AFTL_TP_CACHED;
+}
+
+/* Units from @lpn on that one page has; 0: there is nothing to be read. */
+static u32 read_ahead_page_run(struct aftl *ftl, aftl_lpn_t lpn)
+{
+	u32 limit = ftl->geo.units - from_lpn(lpn);
+
+	if (unlikely(ftl->geo.trans_pages))
+		limit = min(limit, aftl_trans_page_remaining(ftl, lpn));
+	return aftl_read_cache_find(ftl, lpn) ? 0 : aftl_read_run_length(ftl, lpn, limit);
+}
+
+static bool read_ahead_queue(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
+{
+	struct aftl_command *command;
+	struct aftl_lun *lun;
+	aftl_ppn_t ppn;
+	u32 index;
+
+	if (ftl->free_read_count <= ftl->config.depth / 2 || !aftl_l2p_lookup(ftl, lpn, &ppn))
+		return false;
+	index = aftl_command_alloc(ftl, false);
+	command = &ftl->commands[index];
+	command->request = NULL;
+	command->lpn = lpn;
+	command->units = units;
+	lun = aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn));
+	aftl_queue_add(ftl, &lun->prefetches, index);
+	aftl_wake_lun(ftl, lun);
+	return true;
+}
+
+/* Returns whether it may go on. */
+static bool read_ahead_step(struct aftl *ftl, struct aftl_read_stream *reader, u32 end)
+{
+	aftl_lpn_t lpn = to_lpn(reader->ahead);
+	u32 run;
+
+	if (!read_ahead_map_cached(ftl, lpn))
+		return false;
+	run = read_ahead_page_run(ftl, lpn);
+	if (run && (run > end - reader->ahead || !read_ahead_queue(ftl, lpn, run)))
+		return false;
+	reader->ahead += max(run, 1U);
+	return true;
+}
+
+/*
+ * aftl_read_ahead() - @request has been admitted: who goes on reading finds what comes next
+ */
+void aftl_read_ahead(struct aftl *ftl, const struct aftl_request *request)
+{
+	struct aftl_read_stream *reader = read_ahead_find_reader(ftl, request);
+	bool goes_on = reader->turn;
+	u32 steps = STEPS;
+	u32 end;
+
+	reader->turn = ++ftl->read_stream_turn;
+	reader->next = request->unit + request->units;
+	if (!goes_on)
+		reader->ahead = 0;
+	reader->ahead = max(reader->ahead, reader->next);
+	end = reader->next + min(ftl->prefetch_units, ftl->geo.units - reader->next);
+	while (goes_on && steps-- && reader->ahead < end && read_ahead_step(ftl, reader, end))
+		;
+}

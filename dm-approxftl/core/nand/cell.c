@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/nand/cell.h"
+#include "core/base/random.h"
+#include "core/base/table-lookup.h"
+#include "core/nand/read-disturb.h"
+
+/* Further errors of a word line that was overshot, in halves of what ECC corrects (assumed). */
+#define OVERPROGRAMMED_ERRORS_HALVES 3
+
+static u64 interpolate_by_age(const u64 *row, struct aftl_axis_point hours)
+{
+	return aftl_interpolate(row[hours.index], row[hours.index + 1], hours.fraction);
+}
+
+static u64 interpolate_by_wear(const u64 (*rows)[AFTL_RBER_HOUR_POINTS], struct aftl_axis_point wear,
+		      struct aftl_axis_point hours)
+{
+	return aftl_interpolate(interpolate_by_age(rows[wear.index], hours),
+			    interpolate_by_age(rows[wear.index + 1], hours), wear.fraction);
+}
+
+static struct aftl_axis_point wear_point(u32 erases)
+{
+	return aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS, erases);
+}
+
+static struct aftl_axis_point age_point(u64 hours)
+{
+	return aftl_axis_position(aftl_rber_hour_axis, AFTL_RBER_HOUR_POINTS, hours);
+}
+
+static u64 curve_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
+{
+	struct aftl_axis_point disturb = aftl_axis_position(aftl_rber_disturb_axis,
+						    AFTL_RBER_DISTURB_POINTS, disturb_mv);
+	struct aftl_axis_point wear = wear_point(erases);
+	struct aftl_axis_point age = age_point(hours);
+
+	return aftl_interpolate(interpolate_by_wear(aftl_rber_q40[curve][disturb.index], wear, age),
+			    interpolate_by_wear(aftl_rber_q40[curve][disturb.index + 1], wear, age),
+			    disturb.fraction);
+}
+
+/* What a page pays for margins that it has given up; their model knows no neighbours. */
+static u64 short_lived_q40(const struct aftl_cell *cell, u32 erases, u64 hours)
+{
+	struct aftl_axis_point wear = wear_point(erases);
+	struct aftl_axis_point age = age_point(hours);
+
+	return interpolate_by_wear(aftl_tvr_rber_q40[cell->tvr], wear, age) -
+	       interpolate_by_wear(aftl_tvr_rber_q40[AFTL_TVR_MARGIN_POINTS - 1], wear, age);
+}
+
+static u64 quantile_q32(u64 lambda_q32, u32 column)
+{
+	u32 low = 0;
+	u32 high = AFTL_POISSON_ROWS - 1;
+	u64 base;
+	u64 span;
+	u64 from;
+
+	if (lambda_q32 >= (u64)aftl_poisson_lambda_q8[high] << 24)
+		lambda_q32 = ((u64)aftl_poisson_lambda_q8[high] << 24) - 1;
+	while (high - low > 1) {
+		u32 middle = (low + high) / 2;
+
+		if (lambda_q32 >= (u64)aftl_poisson_lambda_q8[middle] << 24)
+			low = middle;
+		else
+			high = middle;
+	}
+	base = (u64)aftl_poisson_lambda_q8[low] << 24;
+	span = aftl_poisson_lambda_q8[high] - aftl_poisson_lambda_q8[low];
+	from = aftl_poisson_count_q8[low][column];
+	return (from << 24) +
+	       div64_u64((aftl_poisson_count_q8[high][column] - from) * (lambda_q32 - base), span);
+}
+
+/* The upper bits of a draw choose the quantile, the lower ones round. */
+static u32 round_quantile(u64 expected_q32, u64 draw)
+{
+	return (u32)((expected_q32 + (draw & U32_MAX)) >> 32);
+}
+
+u32 aftl_poisson_draw(u64 lambda_q32, u64 draw)
+{
+	return round_quantile(quantile_q32(lambda_q32, draw >> 58), draw);
+}
+
+static u64 lambda_q32(u64 rber_q40, u32 bits)
+{
+	return (rber_q40 * bits) >> 8;
+}
+
+static u64 rate_to_q40(u64 rate)
+{
+	return div64_u64(rate << 24, 1000000000000ULL >> 16);
+}
+
+static u8 standard_curve(u64 bits)
+{
+	if (bits == AFTL_BITS_MAX)
+		return AFTL_RBER_QLC;
+	return bits == 3 ? AFTL_RBER_TLC : AFTL_RBER_MLC_PRECISE;
+}
+
+static void init_curves(struct aftl_cell *cell, const struct aftl_config *config)
+{
+	static const u8 curve[AFTL_MODES] = {
+#define MODE(name, word, bits, program, share, read, curve, rate) \
+		[AFTL_MODE_##name] = AFTL_RBER_##curve,
+#include "core/base/mode-list.h"
+#undef MODE
+	};
+	bool levels = aftl_read_time_by_errors(config);
+	u8 standard = levels ? AFTL_RBER_MLC_MEDIUM : standard_curve(config->bits);
+	u32 mode;
+
+	for (mode = 0; mode < AFTL_MODES; mode++)
+		cell->curve[mode] = curve[mode] == AFTL_RBER_STANDARD ? standard : curve[mode];
+	cell->usual = levels ? AFTL_RBER_MLC_MEDIUM : AFTL_RBER_MLC_PRECISE;
+	if (levels)
+		cell->curve[AFTL_MODE_COARSE] = AFTL_RBER_MLC_COARSE;
+}
+
+/* Of the errors of medium steps, on new flash; in 2^-20. */
+static u64 fine_share_q20(void)
+{
+	return div64_u64(aftl_rber_q40[AFTL_RBER_MLC_FINE][0][0][0] << 20,
+			 aftl_rber_q40[AFTL_RBER_MLC_MEDIUM][0][0][0]);
+}
+
+/*
+ * Steps differ as they do where sensing levels change: @rate is that of the medium one, the
+ * other two are to it as the limits of their levels.
+ */
+static void init_rates(struct aftl_cell *cell, const struct aftl_config *config)
+{
+	u64 rate = rate_to_q40(config->rber);
+	u64 *rber = cell->rber_q40;
+
+	rber[AFTL_RATE_PRECISE] = rate;
+	rber[AFTL_RATE_APPROX] = rate_to_q40(config->rber_approx);
+	rber[AFTL_RATE_COARSE] = rate;
+	rber[AFTL_RATE_FINE] = rate;
+	if (!aftl_read_time_by_errors(config))
+		return;
+	rate <<= 20;
+	rate = div64_u64(rate, aftl_sense_limit_q40[1]);
+	rber[AFTL_RATE_COARSE] = (rate * aftl_sense_limit_q40[2]) >> 20;
+	rber[AFTL_RATE_FINE] = (rate * aftl_sense_limit_q40[0]) >> 20;
+}
+
+static void init_quantiles(struct aftl_cell *cell)
+{
+	u32 column;
+	u32 rate;
+
+	cell->clean = cell->model == AFTL_CELL_CONSTANT;
+	for (rate = 0; rate < AFTL_RATES; rate++) {
+		u64 lambda = lambda_q32(cell->rber_q40[rate], cell->media->geo->unit_bits);
+		u64 *row = cell->quantile_q32[rate];
+
+		for (column = 0; column < AFTL_POISSON_COLUMNS; column++)
+			row[column] = quantile_q32(lambda, column);
+		cell->clean &= rate == AFTL_RATE_APPROX ||
+			       row[AFTL_POISSON_COLUMNS - 1] >> 32 < cell->correctable;
+	}
+}
+
+void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
+		    const struct aftl_config *config)
+{
+	*cell = (struct aftl_cell){
+		.media = media,
+		.model = config->cell_model,
+		.seed = aftl_hash64(config->seed),
+		.correctable = (u32)(config->ecc_bits * media->geo->unit_bytes / 1024),
+		.lent = (u32)div64_u64(config->ecc_bits * media->geo->unit_bytes / 1024 *
+				       config->ecc_lent, 10000),
+		.levels = (u32)config->ecc_levels,
+		.tvr = aftl_tvr_sixteenths(config->tvr_margin),
+	};
+	init_curves(cell, config);
+	init_rates(cell, config);
+	init_quantiles(cell);
+}
+
+/* Of a word line that is switched what counts is its last program. */
+static u32 switched_program_turn(const struct aftl_media *media, const struct aftl_block *block, u32 step)
+{
+	const struct aftl_geometry *geo = media->geo;
+	u32 window = step / (AFTL_SUPER_LAYERS * geo->word_lines);
+	u16 attr = aftl_block_page_attr(media, block, step * geo->program_pages);
+
+	return (2 * window + (aftl_page_mode(attr) == AFTL_MODE_SWITCHED)) * aftl_block_program_steps(geo) + step;
+}
+
+/*
+ * Turn of @step in its block's order; later turns disturb earlier ones. Where leaders come
+ * first, neighbours still have their turns by address.
+ */
+static u32 program_turn(const struct aftl_media *media, const struct aftl_block *block, u32 step)
+{
+	const struct aftl_geometry *geo = media->geo;
+
+	if (unlikely(block->order == AFTL_ORDER_SWITCHED))
+		return switched_program_turn(media, block, step);
+	if (block->order == AFTL_ORDER_TWO_PASS &&
+	    aftl_checkerboard_colour(geo, step * geo->program_pages, aftl_block_flip(block)))
+		return step + aftl_block_program_steps(geo);
+	return step;
+}
+
+static u32 shift_by_neighbour(const struct aftl_media *media, const struct aftl_block *block, u32 victim,
+		      u32 neighbour, u32 direction)
+{
+	const struct aftl_geometry *geo = media->geo;
+	u16 attr = aftl_block_page_attr(media, block, neighbour * geo->program_pages);
+
+	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
+	    program_turn(media, block, neighbour) < program_turn(media, block, victim))
+		return 0;
+	return aftl_disturb_mv[direction][aftl_page_low_top_voltage(attr)];
+}
+
+/* With one bit in a cell the next page in use is in the next word line. */
+static u32 word_line_step_distance(const struct aftl_geometry *geo, const struct aftl_block *block)
+{
+	return block->bits == 1 ? geo->word_line_pages / geo->program_pages : 1;
+}
+
+u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+{
+	const struct aftl_geometry *geo = media->geo;
+	u32 positions = aftl_block_program_steps(geo) / geo->layers;
+	u32 step = page / geo->program_pages;
+	u32 column = step % positions;
+	u32 apart = word_line_step_distance(geo, block);
+	u32 mv = 0;
+
+	if (column >= apart)
+		mv += shift_by_neighbour(media, block, step, step - apart, 0);
+	if (column + apart < positions)
+		mv += shift_by_neighbour(media, block, step, step + apart, 0);
+	if (step >= positions)
+		mv += shift_by_neighbour(media, block, step, step - positions, 1);
+	if (step + positions < aftl_block_program_steps(geo))
+		mv += shift_by_neighbour(media, block, step, step + positions, 1);
+	return mv;
+}
+
+/* Layers of any number are stretched over the points of the table; a planar block has none. */
+static u64 scale_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u32 page)
+{
+	u32 point = aftl_layer(geo, page) * AFTL_LAYER_POINTS / geo->layers;
+
+	if (geo->layers == 1)
+		return min(rber_q40, 1ULL << 39);
+	return min((rber_q40 * aftl_layer_factor_q8[point]) >> 8, 1ULL << 39);
+}
+
+/*
+ * Other steps or a lower top voltage than the standard program's cost what they cost in the cells
+ * that were modelled, MLC: as many errors more, or in proportion fewer. Never does a shorter
+ * program have fewer, nor an older page.
+ */
+static u64 other_ispp_rber_q40(const struct aftl_cell *cell, u32 mode, u64 standard, u32 disturb_mv,
+			   u32 erases, u64 hours)
+{
+	u64 rber = curve_q40(cell->curve[mode], disturb_mv, erases, hours);
+	u64 usual;
+	u64 more;
+
+	if (mode == AFTL_MODE_FINE)
+		return min(standard, cell->usual == AFTL_RBER_MLC_MEDIUM ?
+					     rber : (standard * fine_share_q20()) >> 20);
+	usual = curve_q40(cell->usual, disturb_mv, erases, hours);
+	more = rber > usual ? rber - usual : 0;
+	if (unlikely(mode == AFTL_MODE_ROUGH)) {
+		rber = curve_q40(cell->curve[AFTL_MODE_COARSE], disturb_mv, erases, hours);
+		more += rber > usual ? rber - usual : 0;
+	}
+	return standard + more;
+}
+
+/* Reduced voltage is ApproxFTL's in approximate pages, TVR's in precise ones. */
+static bool has_other_ispp(u16 attr)
+{
+	u32 mode = aftl_page_mode(attr);
+
+	return mode == AFTL_MODE_COARSE || mode == AFTL_MODE_FINE || aftl_page_low_top_voltage(attr);
+}
+
+static u32 page_rber_curve(const struct aftl_cell *cell, u16 attr)
+{
+	if (aftl_page_reprograms(attr))
+		return AFTL_RBER_TLC_REPROGRAM;
+	return has_other_ispp(attr) || aftl_page_short_lived(attr) ?
+		       cell->curve[AFTL_MODE_NORMAL] : cell->curve[aftl_page_mode(attr)];
+}
+
+static u64 voltage_model_rber_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+		       u64 hour)
+{
+	u16 attr = aftl_block_page_attr(cell->media, block, page);
+	u64 hours = aftl_page_hours(cell->media, block, page, hour);
+	u32 disturb_mv = aftl_page_disturb_mv(cell->media, block, page);
+	u64 rber = curve_q40(page_rber_curve(cell, attr), disturb_mv, block->erases, hours);
+
+	if (has_other_ispp(attr))
+		rber = other_ispp_rber_q40(cell, aftl_page_mode(attr), rber, disturb_mv,
+				       block->erases, hours);
+	else if (aftl_page_short_lived(attr))
+		rber += short_lived_q40(cell, block->erases, hours);
+	rber += aftl_disturb_q40(block, cell->media->geo->pages);
+	return scale_by_layer(cell->media->geo, rber, page);
+}
+
+static enum aftl_rate page_error_rate(u16 attr)
+{
+	static const u8 rate[AFTL_MODES] = {
+#define MODE(name, word, bits, program, share, read, curve, rate) \
+		[AFTL_MODE_##name] = AFTL_RATE_##rate,
+#include "core/base/mode-list.h"
+#undef MODE
+	};
+
+	if (aftl_page_class(attr) == AFTL_APPROX)
+		return AFTL_RATE_APPROX;
+	return rate[aftl_page_mode(attr)];
+}
+
+u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+		       u64 hour)
+{
+	u16 attr = aftl_block_page_attr(cell->media, block, page);
+	u64 rber;
+
+	if (cell->model != AFTL_CELL_CONSTANT)
+		return voltage_model_rber_q40(cell, block, page, hour);
+	rber = cell->rber_q40[page_error_rate(attr)];
+	/* Margins are for retention, which no constant rate tells of. */
+	if (unlikely(aftl_page_short_lived(attr)))
+		rber += short_lived_q40(cell, block->erases,
+					aftl_page_hours(cell->media, block, page, hour));
+	return rber;
+}
+
+/* One draw for each program of each slot. */
+static u64 program_draw(const struct aftl_cell *cell, const struct aftl_block *block,
+			aftl_ppn_t ppn, u16 attr)
+{
+	u64 programs = (u64)block->erases << 2 | aftl_page_reprograms(attr);
+
+	return aftl_hash64(cell->seed ^ (programs << 32 | from_ppn(ppn)));
+}
+
+static u32 raw_errors(const struct aftl_cell *cell, const struct aftl_block *block,
+		      aftl_ppn_t ppn, u16 attr, u64 hour)
+{
+	const struct aftl_geometry *geo = cell->media->geo;
+	u64 draw = program_draw(cell, block, ppn, attr);
+	u32 page = aftl_ppn_page(cell->media, ppn) % geo->pages;
+	u64 rber;
+
+	if (cell->model == AFTL_CELL_CONSTANT && likely(!aftl_page_short_lived(attr)))
+		return round_quantile(cell->quantile_q32[page_error_rate(attr)][draw >> 58], draw);
+	rber = aftl_cell_rber_q40(cell, block, page, hour);
+	return aftl_poisson_draw(lambda_q32(rber, geo->unit_bits), draw);
+}
+
+/* Each further sensing level extends the reach of the code by a quarter. */
+static u32 extra_levels_beyond(const struct aftl_cell *cell, u32 raw, u32 reach)
+{
+	u32 step = max(cell->correctable / 4, 1U);
+
+	return raw <= reach ? 0 : DIV_ROUND_UP(raw - reach, step);
+}
+
+/* Has an approximate page parity of this precise one? */
+static bool borrows_parity(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+{
+	u32 lender = page + aftl_lending_pages(media->geo);
+
+	return lender < media->geo->pages &&
+	       aftl_page_mode(aftl_block_page_attr(media, block, lender)) ==
+		       AFTL_MODE_LENDING;
+}
+
+/* To fetch lent parity takes as long as a level. */
+static u32 extra_levels_needed(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+			 u32 raw)
+{
+	u32 levels = extra_levels_beyond(cell, raw, cell->correctable);
+
+	if (likely(!borrows_parity(cell->media, block, page)))
+		return levels;
+	return min(levels, 1 + extra_levels_beyond(cell, raw, cell->correctable + cell->lent));
+}
+
+struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_ppn_t ppn, u64 hour)
+{
+	const struct aftl_media *media = cell->media;
+	const struct aftl_block *block = aftl_ppn_block(media, ppn);
+	struct aftl_origin origin = aftl_origin(media, block, ppn);
+	u32 page = aftl_ppn_page(media, ppn);
+	u16 attr = aftl_ppn_attr(media, ppn);
+	struct aftl_errors errors = { 0 };
+
+	errors.raw = raw_errors(cell, block, ppn, attr, hour);
+	if (unlikely(aftl_page_overprogrammed(attr)))
+		errors.raw += cell->correctable * OVERPROGRAMMED_ERRORS_HALVES / 2;
+	errors.flips = origin.inherited;
+	if (aftl_page_class(attr) == AFTL_APPROX) {
+		errors.flips += errors.raw;
+	} else if (unlikely(errors.raw > cell->correctable)) {
+		errors.levels = extra_levels_needed(cell, block, page % media->geo->pages, errors.raw);
+		errors.lost = errors.levels > cell->levels;
+	}
+	errors.flips = min(errors.flips, media->geo->unit_bits);
+	/* Before the fine pass states overlap by more than any ECC corrects. */
+	errors.lost |= origin.inherited == AFTL_INHERITED_LOST || aftl_page_foggy(attr);
+	return errors;
+}
+
+u32 aftl_page_extra_levels(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+		     u64 hour)
+{
+	u32 first = from_ppn(aftl_page_ppn(cell->media, block, page));
+	u32 levels = 0;
+	u32 i;
+
+	if (!aftl_models_errors(cell->media))
+		return 0;
+	for (i = first; i < first + cell->media->geo->page_units; i++)
+		if (aftl_ppn_valid(cell->media, to_ppn(i)))
+			levels = max(levels, aftl_cell_read(cell, to_ppn(i), hour).levels);
+	return min(levels, cell->levels);
+}
+
+/*
+ * A keyed permutation of unit_bits, a power of two: multiplications by odd
+ * numbers, additions and xor-shifts are each invertible on the low bits.
+ */
+u64 aftl_flip_key(const struct aftl_cell *cell, aftl_lpn_t lpn, u16 generation)
+{
+	return aftl_hash64(cell->seed ^ ((u64)generation << 32 | from_lpn(lpn)));
+}
+
+u32 aftl_flip_key_position(const struct aftl_geometry *geo, u64 key, u32 index)
+{
+	u32 mask = geo->unit_bits - 1;
+	u32 half = fls64(mask) / 2;
+	u32 x = index;
+	u32 round;
+
+	for (round = 0; round < 3; round++) {
+		x = (x * ((u32)key | 1) + (u32)(key >> 32)) & mask;
+		x ^= x >> half;
+		key = aftl_hash64(key);
+	}
+	return x;
+}
+
+u32 aftl_flip_position(const struct aftl_cell *cell, aftl_lpn_t lpn, u16 generation, u32 index)
+{
+	return aftl_flip_key_position(cell->media->geo, aftl_flip_key(cell, lpn, generation), index);
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Programs: incremental steps up to the voltage of each state, with verifies between them.
+ */
+#include "core/nand/cell.h"
+#include "core/nand/layer-variation.h"
+#include "core/nand/reprogram.h"
+
+/* So many errors more than allowed are lost in the spread of word lines; in 1/8. */
+#define TOLERATED_EIGHTHS 1
+
+void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
+		    const struct aftl_config *config)
+{
+	static const u32 shares[AFTL_MODES] = {
+#define MODE(name, word, bits, program, share, read, curve, rate) \
+		[AFTL_MODE_##name] = share,
+#include "core/base/mode-list.h"
+#undef MODE
+	};
+	u32 mode;
+	u32 mv;
+
+	*chip = (struct aftl_chip){
+		.media = media,
+		.config = config,
+		.plain = !config->program_fast && !config->wear_times && config->passes == 1,
+		.program_ns = {
+#define MODE(name, word, bits, program, share, read, curve, rate) \
+			[AFTL_MODE_##name] = config->program,
+#include "core/base/mode-list.h"
+#undef MODE
+		},
+	};
+	for (mode = 0; mode < AFTL_MODES; mode++)
+		if (!chip->program_ns[mode])
+			chip->program_ns[mode] = div64_u64(config->program * shares[mode], 700000);
+	if (config->program_reduced || config->program_coarse)
+		chip->program_ns[AFTL_MODE_ROUGH] =
+			div64_u64(chip->program_ns[AFTL_MODE_REDUCED] *
+				  chip->program_ns[AFTL_MODE_COARSE], config->program);
+	for (mv = 0; mv <= AFTL_MARGIN_MAX_MV; mv++)
+		chip->growth[mv] = aftl_margin_growth(mv);
+}
+
+/* Legality */
+
+static u32 ispp_margin_mv(const struct aftl_ispp *ispp)
+{
+	return (u32)ispp->start_mv + ispp->final_mv;
+}
+
+static bool ispp_allowed(const struct aftl_program_command *program)
+{
+	const struct aftl_ispp *ispp = &program->ispp;
+
+	return aftl_ispp_default(ispp) ||
+	       (!aftl_mode_bits(program->mode) && ispp->skip <= AFTL_CUBE_MAX_SKIPPED_LOOPS &&
+		ispp_margin_mv(ispp) <= AFTL_MARGIN_MAX_MV);
+}
+
+/* Two bits in a cell for more are for what may be programmed again. */
+static bool mlc_allowed(const struct aftl_chip *chip, const struct aftl_program_command *program)
+{
+	return program->block->order == AFTL_ORDER_SUPER_LAYER &&
+	       program->pages <= AFTL_MLC_PAGES && chip->config->bits > 2;
+}
+
+/* What is programmed again gets the states that are left, which know no other steps. */
+static bool reprogram_mode_allowed(const struct aftl_chip *chip, const struct aftl_program_command *program)
+{
+	return program->block->order != AFTL_ORDER_SUPER_LAYER ||
+	       !aftl_page_programmed(chip->media, program->block, program->page) ||
+	       (program->mode == AFTL_MODE_MLC && aftl_ispp_default(&program->ispp));
+}
+
+static bool is_between(const struct aftl_chip *chip, const struct aftl_block *block, u32 page)
+{
+	u16 attr = aftl_block_page_attr(chip->media, block, page);
+
+	return attr && aftl_page_mode(attr) == AFTL_MODE_BETWEEN;
+}
+
+/* Pages that couple into @page: beside it in its layer, and at its place in those next to it. */
+static u32 find_neighbours(const struct aftl_geometry *geo, u32 page, u32 found[4])
+{
+	u32 layer = geo->word_lines * geo->word_line_pages;
+	u32 in_layer = page % layer;
+	u32 count = 0;
+
+	if (in_layer >= geo->program_pages)
+		found[count++] = page - geo->program_pages;
+	if (in_layer + geo->program_pages < layer)
+		found[count++] = page + geo->program_pages;
+	if (page >= layer)
+		found[count++] = page - layer;
+	if (page + layer < geo->pages)
+		found[count++] = page + layer;
+	return count;
+}
+
+static bool is_after_neighbours(const struct aftl_chip *chip, const struct aftl_program_command *program)
+{
+	u32 found[4];
+	u32 count = find_neighbours(chip->media->geo, program->page, found);
+
+	while (count--)
+		if (!aftl_page_programmed(chip->media, program->block, found[count]))
+			return false;
+	return true;
+}
+
+static bool spares_neighbours(const struct aftl_chip *chip, const struct aftl_program_command *program)
+{
+	u32 found[4];
+	u32 count = find_neighbours(chip->media->geo, program->page, found);
+
+	while (count--)
+		if (is_between(chip, program->block, found[count]))
+			return false;
+	return true;
+}
+
+/* Parity has to be known: the page that it is of comes first, and keeps its place as long. */
+static bool may_lend_parity(const struct aftl_chip *chip, const struct aftl_program_command *program)
+{
+	const struct aftl_media *media = chip->media;
+	u32 borrower = aftl_lending_borrower(media->geo, program->page);
+	u16 attr;
+
+	if (program->class != AFTL_APPROX || borrower == media->geo->pages ||
+	    program->block->order != AFTL_ORDER_SEQUENTIAL)
+		return false;
+	attr = aftl_block_page_attr(media, program->block, borrower);
+	return attr && aftl_page_class(attr) == AFTL_PRECISE;
+}
+
+/* Precise pages between approximate ones have places of their own, which the flip bit tells. */
+static bool place_allowed(const struct aftl_chip *chip, const struct aftl_program_command *program)
+{
+	const struct aftl_block *block = program->block;
+
+	switch (program->mode) {
+	case AFTL_MODE_MLC:
+		return mlc_allowed(chip, program);
+	case AFTL_MODE_SLC:
+	case AFTL_MODE_TLC:
+	case AFTL_MODE_FOGGY:
+	case AFTL_MODE_SWITCHED:
+		return false;
+	case AFTL_MODE_BETWEEN:
+		return block->order != AFTL_ORDER_SUPER_LAYER &&
+		       aftl_checkerboard_colour(chip->media->geo, program->page, aftl_block_flip(block));
+	case AFTL_MODE_AFTER:
+		return block->order != AFTL_ORDER_SUPER_LAYER && is_after_neighbours(chip, program);
+	case AFTL_MODE_LENDING:
+		return may_lend_parity(chip, program);
+	case AFTL_MODE_ROUGH:
+		return program->class == AFTL_APPROX;
+	}
+	return true;
+}
+
+/* The order has found its turn: which of the two passes is it? */
+static bool pass_allowed(const struct aftl_chip *chip, const struct aftl_program_command *program)
+{
+	bool again = aftl_page_programmed(chip->media, program->block, program->page);
+
+	return program->mode == (again ? AFTL_MODE_NORMAL : AFTL_MODE_FOGGY) &&
+	       aftl_ispp_default(&program->ispp);
+}
+
+/* The same for one bit in a cell and for the rest beside it. */
+static bool switch_allowed(const struct aftl_chip *chip, const struct aftl_program_command *program)
+{
+	bool first = aftl_is_switch_first_pass(chip->media->geo, program->page);
+
+	return program->mode == (first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED) &&
+	       aftl_ispp_default(&program->ispp);
+}
+
+bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program_command *program)
+{
+	if (!aftl_order_allows(chip->media, program->block, program->page, program->pages))
+		return false;
+	if (unlikely(program->block->bits))
+		return program->mode == aftl_block_program_mode(program->block) && ispp_allowed(program);
+	if (unlikely(program->block->order == AFTL_ORDER_FOGGY_FINE))
+		return pass_allowed(chip, program);
+	if (unlikely(program->block->order == AFTL_ORDER_SWITCHED))
+		return switch_allowed(chip, program);
+	if (unlikely(program->block->between) && !aftl_has_low_top_voltage(program->mode, program->class) &&
+	    !spares_neighbours(chip, program))
+		return false;
+	if (!reprogram_mode_allowed(chip, program))
+		return false;
+	if (likely(program->mode == AFTL_MODE_NORMAL && aftl_ispp_default(&program->ispp)))
+		return true;
+	return program->mode < AFTL_MODES && ispp_allowed(program) && place_allowed(chip, program);
+}
+
+/* Time */
+
+static bool is_first_page(const struct aftl_geometry *geo, u32 page)
+{
+	return page % geo->word_line_pages < geo->planes_wide;
+}
+
+/* The first page of a word line programmed page by page is the fast one. */
+static u64 program_mode_ns(const struct aftl_chip *chip, u32 mode, u32 page)
+{
+	const struct aftl_config *config = chip->config;
+	u64 ns = chip->program_ns[mode];
+
+	if (likely(!config->program_fast) || config->one_shot || aftl_mode_bits(mode) ||
+	    !is_first_page(chip->media->geo, page))
+		return ns;
+	return div64_u64(ns * config->program_fast, config->program);
+}
+
+/* Two pages of a word line: the one that TVR's authors program first, and the other. */
+static u32 tvr_steps(const struct aftl_geometry *geo, u32 page, u32 sixteenths)
+{
+	if (geo->word_line_pages == geo->program_pages)
+		return aftl_tvr_steps[0][sixteenths] + aftl_tvr_steps[1][sixteenths];
+	return aftl_tvr_steps[!is_first_page(geo, page)][sixteenths];
+}
+
+/* Without margins states are closer to each other; the configured time is that of all steps. */
+static u64 without_margins_ns(const struct aftl_chip *chip, u64 ns, u32 page)
+{
+	const struct aftl_geometry *geo = chip->media->geo;
+
+	return div64_u64(ns * tvr_steps(geo, page, aftl_tvr_sixteenths(chip->config->tvr_margin)),
+			 tvr_steps(geo, page, AFTL_TVR_MARGIN_POINTS - 1));
+}
+
+/* By loops that are left out, those between whole numbers on a straight line. */
+static u64 shorter_ns(u64 ns, const struct aftl_ispp *ispp)
+{
+	const u32 *loops = aftl_cube_program_ns[ispp->skip];
+	u32 whole = min(ispp_margin_mv(ispp) / AFTL_CUBE_STEP_MV, AFTL_CUBE_MAX_REMOVED_LOOPS - 1U);
+	u32 rest = ispp_margin_mv(ispp) - whole * AFTL_CUBE_STEP_MV;
+	u32 less = (loops[whole] - loops[whole + 1]) * rest / AFTL_CUBE_STEP_MV;
+
+	return div64_u64(ns * (loops[whole] - less), aftl_cube_program_ns[0][0]);
+}
+
+/* The configured time of followers, if there is one, is of those who leave out about as much. */
+static u64 ispp_ns(const struct aftl_chip *chip, u64 ns, const struct aftl_program_command *program)
+{
+	const struct aftl_config *config = chip->config;
+	u64 own = shorter_ns(ns, &program->ispp);
+	u64 follower = div64_u64(ns * config->program_follower, config->program);
+
+	if (program->mode == AFTL_MODE_FOLLOWER && follower && own <= follower + follower / 10)
+		return follower;
+	return own;
+}
+
+/* Where its errors are the standard program's, because none are modelled, so is its time. */
+static bool costs_standard_time(const struct aftl_config *config, const struct aftl_program_command *program)
+{
+	bool any = config->errors == AFTL_ON;
+
+	if (program->class != AFTL_PRECISE)
+		return false;
+	if (program->mode == AFTL_MODE_COARSE)
+		return !any || (config->cell_model == AFTL_CELL_CONSTANT &&
+				!aftl_read_time_by_errors(config));
+	return program->mode == AFTL_MODE_REDUCED && !any;
+}
+
+/* With default steps. */
+static u64 default_ispp_ns(const struct aftl_chip *chip, const struct aftl_program_command *program)
+{
+	const struct aftl_block *block = program->block;
+	bool short_lived = program->mode == AFTL_MODE_REDUCED && program->class == AFTL_PRECISE;
+	bool standard = short_lived || costs_standard_time(chip->config, program);
+	u64 ns = program_mode_ns(chip, standard ? AFTL_MODE_NORMAL : program->mode, program->page);
+
+	if (program->mode == AFTL_MODE_MLC &&
+	    aftl_page_programmed(chip->media, block, program->page))
+		return chip->config->reprogram;
+	if (unlikely(chip->config->wear_times))
+		ns = aftl_worn_program_ns(ns, block->erases);
+	/* The one bit has to be known. */
+	if (unlikely(program->mode == AFTL_MODE_SWITCHED))
+		ns += chip->config->read_slc ? : chip->config->read;
+	if (short_lived && !costs_standard_time(chip->config, program))
+		ns = without_margins_ns(chip, ns, program->page);
+	return ns;
+}
+
+/* What it shows */
+
+/* Only programs with all guards have margins left to give up. */
+static bool exceeds_margins(const struct aftl_program_command *program, u32 grown)
+{
+	bool guarded = program->mode == AFTL_MODE_NORMAL || program->mode == AFTL_MODE_FOLLOWER;
+	u32 allowed = AFTL_CUBE_EP1_MAX_Q12 + AFTL_CUBE_EP1_MAX_Q12 * TOLERATED_EIGHTHS / 8;
+
+	return ispp_margin_mv(&program->ispp) && (!guarded || grown > allowed);
+}
+
+static void monitor_program(struct aftl_chip *chip, const struct aftl_program_command *program,
+		 struct aftl_program_result *outcome)
+{
+	struct aftl_word_line_traits traits = aftl_word_line_get_traits(chip, program->block,
+								  program->page);
+	u32 grown = traits.errors * chip->growth[ispp_margin_mv(&program->ispp)] / AFTL_NO_GROWTH;
+	u32 late = program->ispp.skip > traits.early ? program->ispp.skip - traits.early : 0;
+
+	outcome->early = traits.early;
+	outcome->errors = grown << late;
+	outcome->overprogrammed = late || exceeds_margins(program, grown);
+}
+
+void aftl_chip_program(struct aftl_chip *chip, const struct aftl_program_command *program,
+		       struct aftl_program_result *outcome)
+{
+	bool usual = aftl_ispp_default(&program->ispp);
+	u64 ns = default_ispp_ns(chip, program);
+
+	*outcome = (struct aftl_program_result){ .ns = usual ? ns : ispp_ns(chip, ns, program) };
+	if (!usual || program->monitor)
+		monitor_program(chip, program, outcome);
+	/* What its errors would have told is found, and it is programmed anew. */
+	if (unlikely(outcome->overprogrammed && chip->config->errors == AFTL_OFF))
+		outcome->ns += ns;
+}
+
+struct aftl_program_result aftl_chip_monitor(struct aftl_chip *chip, const struct aftl_block *block,
+				      u32 page)
+{
+	struct aftl_word_line_traits traits = aftl_word_line_get_traits(chip, block, page);
+
+	return (struct aftl_program_result){ .errors = traits.errors, .early = traits.early };
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/base/random.h"
+#include "core/base/table-lookup.h"
+#include "core/nand/layer-variation.h"
+
+/*
+ * Blocks differ by up to so much, layers of one block from the table, word lines of one layer
+ * from each other; in 1/256.
+ */
+#define BLOCK_SPREAD 26
+#define LAYER_SPREAD 8
+#define LINE_SPREAD 2
+
+/* A word line that is not like its layer has so many times its errors. */
+#define ODD_ERRORS 3
+
+/* Draws for different purposes must not be the same. */
+enum draw {
+	DRAW_BLOCK = 0xb10c,
+	DRAW_LAYER = 0x1a7e,
+	DRAW_LINES = 0xbad,
+};
+
+static u64 draw_layer_trait(const struct aftl_chip *chip, u32 purpose, u64 what)
+{
+	return aftl_hash64_pair(chip->config->seed ^ purpose, what);
+}
+
+/* A factor around 1, in 1/256. */
+static u32 spread_q8(u64 draw, u32 width)
+{
+	return 256 - width + (u32)aftl_scale_draw(draw, 2 * width + 1);
+}
+
+static u32 layer_errors(const struct aftl_chip *chip, const struct aftl_block *block, u32 point,
+			u64 layer)
+{
+	struct aftl_axis_point wear = aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS,
+						 block->erases);
+	u64 errors = aftl_interpolate(aftl_cube_ep1_q12[wear.index][point],
+				  aftl_cube_ep1_q12[wear.index + 1][point], wear.fraction);
+
+	errors *= spread_q8(draw_layer_trait(chip, DRAW_BLOCK, aftl_block_index(chip->media, block)),
+			    BLOCK_SPREAD);
+	errors *= spread_q8(draw_layer_trait(chip, DRAW_LAYER, layer), LAYER_SPREAD);
+	return min_t(u64, errors >> 16, 0xffff);
+}
+
+static void compute_layer_traits(const struct aftl_chip *chip, const struct aftl_block *block,
+			  u32 layer, u64 number, struct aftl_layer_traits *seen)
+{
+	u32 point = layer * AFTL_LAYER_POINTS / chip->media->geo->layers;
+
+	*seen = (struct aftl_layer_traits){
+		.number = number + 1,
+		.erases = block->erases,
+		.errors = layer_errors(chip, block, point, number),
+		.early = aftl_cube_early_verifies[point],
+		.lines = draw_layer_trait(chip, DRAW_LINES, (u64)block->erases << 32 ^ number),
+	};
+}
+
+static const struct aftl_layer_traits *get_layer_traits(struct aftl_chip *chip,
+					       const struct aftl_block *block, u32 word_line)
+{
+	const struct aftl_geometry *geo = chip->media->geo;
+	u32 layer = word_line / geo->word_lines;
+	u64 number = (u64)aftl_block_index(chip->media, block) * geo->layers + layer;
+	struct aftl_layer_traits *seen =
+		&chip->seen[(u32)number * 0x9e3779b1U >> (32 - AFTL_LAYER_CACHE_BITS)];
+
+	if (seen->number != number + 1 || seen->erases != block->erases)
+		compute_layer_traits(chip, block, layer, number, seen);
+	return seen;
+}
+
+/* The share of such word lines is the parameter misprograms. */
+static bool is_misprogrammed_line(const struct aftl_chip *chip, u64 line)
+{
+	u64 rate = chip->config->misprograms;
+
+	return unlikely(rate) && aftl_scale_draw(line, 1000000000) * 1000 < rate;
+}
+
+/* The cells of an odd word line are as fast as none of its layer is. */
+struct aftl_word_line_traits aftl_word_line_get_traits(struct aftl_chip *chip,
+						 const struct aftl_block *block, u32 page)
+{
+	u32 word_line = aftl_word_line(chip->media->geo, page);
+	const struct aftl_layer_traits *seen = get_layer_traits(chip, block, word_line);
+	u64 line = aftl_hash64(seen->lines ^ word_line);
+	u32 errors = (seen->errors * spread_q8(line << 32, LINE_SPREAD)) >> 8;
+
+	if (is_misprogrammed_line(chip, line))
+		return (struct aftl_word_line_traits){ .errors = errors * ODD_ERRORS };
+	return (struct aftl_word_line_traits){ .errors = errors, .early = seen->early };
+}
+
+static u32 table_margin_mv(u32 index)
+{
+	return aftl_cube_start_mv[index] + aftl_cube_final_mv[index];
+}
+
+/* The table says how many mV errors may cost that grow by so many tenths; read backwards. */
+u16 aftl_margin_growth(u32 mv)
+{
+	u32 index = 0;
+	u32 tenths_q8;
+
+	if (!mv)
+		return AFTL_NO_GROWTH;
+	while (index < AFTL_CUBE_MARGIN_POINTS - 1 && table_margin_mv(index + 1) <= mv)
+		index++;
+	tenths_q8 = (AFTL_CUBE_MARGIN_FIRST + index) << 8;
+	if (index < AFTL_CUBE_MARGIN_POINTS - 1)
+		tenths_q8 += ((mv - table_margin_mv(index)) << 8) /
+			     (table_margin_mv(index + 1) - table_margin_mv(index));
+	return (u16)tenths_q8;
+}

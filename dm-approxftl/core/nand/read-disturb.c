@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/nand/read-disturb.h"
+#include "core/nand/physics-tables.h"
+#include "core/base/table-lookup.h"
+
+static u64 interpolate_by_reads(const u64 *row, struct aftl_axis_point reads)
+{
+	return aftl_interpolate(row[reads.index], row[reads.index + 1], reads.fraction);
+}
+
+u64 aftl_disturb_q40(const struct aftl_block *block, u32 pages)
+{
+	struct aftl_axis_point reads;
+	struct aftl_axis_point wear;
+
+	if (block->reads < pages)
+		return 0;
+	reads = aftl_axis_position(aftl_read_axis, AFTL_READ_POINTS, block->reads / pages);
+	wear = aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS, block->erases);
+	return aftl_interpolate(interpolate_by_reads(aftl_read_disturb_q40[wear.index], reads),
+			    interpolate_by_reads(aftl_read_disturb_q40[wear.index + 1], reads),
+			    wear.fraction);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/base/random.h"
+#include "core/nand/read-retry.h"
+#include "core/base/table-lookup.h"
+
+static_assert(AFTL_CUBE_RETRIES + AFTL_CUBE_RETRY_SPREAD <= AFTL_SHIFT_MAX,
+	      "a command can name the best references");
+
+/* Draws for different purposes must not be the same. */
+enum draw {
+	DRAW_LAYER = 0x01d,
+	DRAW_PAGE = 0x9a6e,
+};
+
+/* Anew after each erase. */
+static u64 draw_read_shift(const struct aftl_cell *cell, u32 purpose, const struct aftl_block *block,
+		u32 what)
+{
+	return aftl_hash64_pair(cell->seed ^ purpose,
+			 (u64)block->erases << 32 | aftl_block_device_page(cell->media, block, what));
+}
+
+/* Share of the layers that are off by now, x 65536. */
+static u32 shifted_layers_q16(u32 erases, u64 hours)
+{
+	struct aftl_axis_point wear = aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS, erases);
+	struct aftl_axis_point age = aftl_axis_position(aftl_rber_hour_axis, AFTL_RBER_HOUR_POINTS,
+						hours);
+	const u32 *low = aftl_cube_retry_q16[wear.index];
+	const u32 *high = aftl_cube_retry_q16[wear.index + 1];
+
+	return (u32)aftl_interpolate(aftl_interpolate(low[age.index], low[age.index + 1], age.fraction),
+				 aftl_interpolate(high[age.index], high[age.index + 1], age.fraction),
+				 wear.fraction);
+}
+
+/* One bit leaves so much margin that no reference is ever off. */
+static bool holds_one_bit(const struct aftl_cell *cell, const struct aftl_block *block, u32 page)
+{
+	u16 attr = aftl_block_page_attr(cell->media, block, page);
+
+	return aftl_mode_bits(aftl_page_mode(attr)) == 1;
+}
+
+/*
+ * A layer is off or it is not, and once it is it stays so; by how much its pages differ a
+ * little.
+ */
+u32 aftl_aged_read_shift(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+		      u64 hour)
+{
+	u64 hours = aftl_page_hours(cell->media, block, page, hour);
+	u64 rank = draw_read_shift(cell, DRAW_LAYER, block, aftl_layer(cell->media->geo, page));
+
+	if (!hours || holds_one_bit(cell, block, page) ||
+	    rank >> 48 >= shifted_layers_q16(block->erases, hours))
+		return 0;
+	return AFTL_CUBE_RETRIES - AFTL_CUBE_RETRY_SPREAD +
+	       (u32)aftl_scale_draw(draw_read_shift(cell, DRAW_PAGE, block, page),
+			       2 * AFTL_CUBE_RETRY_SPREAD + 1);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/nand/reprogram.h"
+
+u32 aftl_distribution_id(u32 lsb, u32 msb)
+{
+	if (!msb)
+		return lsb ? 2 * lsb - 1 : 0;
+	return lsb ? 2 : msb - 1;
+}
+
+struct aftl_word_line aftl_word_line_status(const struct aftl_media *media,
+					    const struct aftl_block *block, u32 page)
+{
+	u32 lsb = aftl_page_reprograms(aftl_block_page_attr(media, block, page));
+	u32 msb = aftl_page_reprograms(aftl_block_page_attr(media, block, page + 1));
+
+	return (struct aftl_word_line){
+		.reprograms = (u8)(lsb + msb),
+		.id = (u8)aftl_distribution_id(lsb, msb),
+		.valid = (u8)(aftl_page_valid(media, block, page) |
+			      aftl_page_valid(media, block, page + 1) << AFTL_MSB),
+	};
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Stretches of large tables: of a new volume none has been written. Before anything is put into one
+ * all of it is, as formatting does elsewhere; the commit that makes the first entry durable flushes
+ * that, and then says that the stretch is begun. Until it has said so, whatever of the entries has
+ * reached the medium counts for nothing, which is what may become of them anyway.
+ */
+#include "core/persist/volume-private.h"
+
+#define EXTENT_BYTES ((size_t)AFTL_EXTENT_FRAMES * AFTL_FRAME_BYTES)
+
+static size_t extent_table_bytes(const struct aftl_volume *volume)
+{
+	return (size_t)volume->header.layout.extent_table_frames * AFTL_FRAME_SECTORS * AFTL_PAYLOAD_BYTES;
+}
+
+static bool extent_test_bit(const u8 *bits, u64 stretch)
+{
+	return bits[stretch / 8] >> stretch % 8 & 1;
+}
+
+bool aftl_volume_frame_initialised(const struct aftl_volume *volume, u64 frame)
+{
+	return !volume->initialised ||
+	       extent_test_bit(volume->initialised, aftl_extent_of(&volume->header.layout, frame));
+}
+
+bool aftl_extents_alloc(struct aftl_volume *volume)
+{
+	const struct aftl_backing *backing = volume->backing;
+
+	if (!volume->header.lazy_tables)
+		return true;
+	volume->initialised = backing->alloc(backing->host, extent_table_bytes(volume));
+	volume->initialised_committed = backing->alloc(backing->host, extent_table_bytes(volume));
+	volume->extent_buffer = backing->alloc(backing->host, EXTENT_BYTES);
+	return volume->initialised && volume->initialised_committed && volume->extent_buffer;
+}
+
+static void extent_free(const struct aftl_backing *backing, void *memory, size_t bytes)
+{
+	if (memory)
+		backing->free(backing->host, memory, bytes);
+}
+
+void aftl_extents_destroy(struct aftl_volume *volume)
+{
+	extent_free(volume->backing, volume->initialised, extent_table_bytes(volume));
+	extent_free(volume->backing, volume->initialised_committed, extent_table_bytes(volume));
+	extent_free(volume->backing, volume->extent_buffer, EXTENT_BYTES);
+}
+
+void aftl_seal_frames(const struct aftl_volume *volume, u64 number, u32 frames, u8 *bytes)
+{
+	u64 sector = number * AFTL_FRAME_SECTORS;
+	u32 i;
+
+	for (i = 0; i < frames * AFTL_FRAME_SECTORS; i++)
+		aftl_sector_seal(bytes + (size_t)i * AFTL_SECTOR_BYTES, volume->nonce, sector + i);
+}
+
+/* The table */
+
+static u64 extent_table_frame(const struct aftl_volume *volume, u32 copy, u32 index)
+{
+	return AFTL_FRAME_TABLES + (u64)copy * volume->header.layout.extent_table_frames + index;
+}
+
+static u8 *extent_table_payload(u8 *bits, u32 index, u32 sector)
+{
+	return bits + ((size_t)index * AFTL_FRAME_SECTORS + sector) * AFTL_PAYLOAD_BYTES;
+}
+
+static void extent_table_merge_sector(struct aftl_volume *volume, u32 index, u32 sector)
+{
+	const u8 *from = volume->scratch + (size_t)sector * AFTL_SECTOR_BYTES;
+	u8 *to = extent_table_payload(volume->initialised, index, sector);
+	u32 i;
+
+	for (i = 0; i < AFTL_PAYLOAD_BYTES; i++)
+		to[i] |= from[i];
+}
+
+/* Adds what a copy of a frame says. Returns which sectors of it are sound. */
+static u32 extent_table_merge_copy(struct aftl_volume *volume, u32 copy, u32 index, int *ret)
+{
+	const struct aftl_backing *backing = volume->backing;
+	u64 frame = extent_table_frame(volume, copy, index);
+	u32 sound = 0;
+	u32 i;
+
+	*ret = backing->read(backing->host, frame * AFTL_FRAME_BYTES, volume->scratch,
+			    AFTL_FRAME_BYTES);
+	for (i = 0; !*ret && i < AFTL_FRAME_SECTORS; i++) {
+		if (!aftl_sector_sound(volume->scratch + (size_t)i * AFTL_SECTOR_BYTES,
+				       volume->nonce, frame * AFTL_FRAME_SECTORS + i))
+			continue;
+		extent_table_merge_sector(volume, index, i);
+		sound |= 1U << i;
+	}
+	return sound;
+}
+
+static int extent_table_load_frame(struct aftl_volume *volume, u32 index, struct aftl_error *error)
+{
+	u64 frame = extent_table_frame(volume, 0, index);
+	int first;
+	int second;
+	u32 sound = extent_table_merge_copy(volume, 0, index, &first);
+	u32 other = extent_table_merge_copy(volume, 1, index, &second);
+
+	if ((first && !aftl_is_damage(first)) || (second && !aftl_is_damage(second)))
+		return aftl_fail(error, first && !aftl_is_damage(first) ? first : second,
+				 "frame %llu of the volume cannot be read",
+				 (unsigned long long)frame);
+	if ((sound | other) != (1U << AFTL_FRAME_SECTORS) - 1)
+		return aftl_fail(error, -EUCLEAN,
+				 "the volume is damaged: frame %llu, and its copy, which tell what has been written of the tables",
+				 (unsigned long long)frame);
+	for (; sound | other; sound >>= 1, other >>= 1)
+		volume->repair_extents += !(sound & other & 1);
+	return 0;
+}
+
+int aftl_extents_load(struct aftl_volume *volume, struct aftl_error *error)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < volume->header.layout.extent_table_frames; i++)
+		ret = extent_table_load_frame(volume, i, error);
+	aftl_extents_committed(volume);
+	return ret;
+}
+
+static int extent_table_write_copy(struct aftl_volume *volume, u32 copy, u32 index)
+{
+	const struct aftl_backing *backing = volume->backing;
+	u64 frame = extent_table_frame(volume, copy, index);
+	u32 i;
+
+	memset(volume->scratch, 0, AFTL_FRAME_BYTES);
+	for (i = 0; i < AFTL_FRAME_SECTORS; i++)
+		memcpy(volume->scratch + (size_t)i * AFTL_SECTOR_BYTES,
+		       extent_table_payload(volume->initialised, index, i), AFTL_PAYLOAD_BYTES);
+	aftl_seal_frames(volume, frame, 1, volume->scratch);
+	return backing->write(backing->host, frame * AFTL_FRAME_BYTES, volume->scratch,
+			     AFTL_FRAME_BYTES);
+}
+
+static bool extent_table_changed(const struct aftl_volume *volume, u32 index)
+{
+	return memcmp(extent_table_payload(volume->initialised, index, 0), extent_table_payload(volume->initialised_committed, index, 0),
+		      (size_t)AFTL_FRAME_SECTORS * AFTL_PAYLOAD_BYTES) != 0;
+}
+
+int aftl_extents_write(struct aftl_volume *volume, bool all)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < volume->header.layout.extent_table_frames; i++) {
+		if (!all && !extent_table_changed(volume, i))
+			continue;
+		ret = extent_table_write_copy(volume, 0, i);
+		if (!ret)
+			ret = extent_table_write_copy(volume, 1, i);
+	}
+	return ret;
+}
+
+void aftl_extents_committed(struct aftl_volume *volume)
+{
+	if (volume->initialised)
+		memcpy(volume->initialised_committed, volume->initialised, extent_table_bytes(volume));
+	volume->initialised_dirty = false;
+}
+
+/* Use */
+
+static int extent_init(struct aftl_volume *volume, u64 stretch)
+{
+	const struct aftl_layout *layout = &volume->header.layout;
+	const struct aftl_backing *backing = volume->backing;
+	u64 first = layout->erases + stretch * AFTL_EXTENT_FRAMES;
+	u32 frames = (u32)min_t(u64, layout->snapshot - first, AFTL_EXTENT_FRAMES);
+
+	memset(volume->extent_buffer, 0, EXTENT_BYTES);
+	aftl_seal_frames(volume, first, frames, volume->extent_buffer);
+	volume->initialised[stretch / 8] |= (u8)(1U << stretch % 8);
+	volume->initialised_dirty = true;
+	return backing->write(backing->host, first * AFTL_FRAME_BYTES, volume->extent_buffer,
+			     frames * AFTL_FRAME_BYTES);
+}
+
+int aftl_extents_init_frame(struct aftl_volume *volume, u64 frame, u8 *bytes)
+{
+	u64 stretch = volume->initialised ? aftl_extent_of(&volume->header.layout, frame) : 0;
+	int ret = 0;
+
+	if (!volume->initialised || extent_test_bit(volume->initialised_committed, stretch))
+		return 0;
+	if (!extent_test_bit(volume->initialised, stretch))
+		ret = extent_init(volume, stretch);
+	memset(bytes, 0, AFTL_FRAME_BYTES);
+	aftl_seal_frames(volume, frame, 1, bytes);
+	return ret ? ret : 1;
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Data that could not be written where they belong: they are where a volume that is closed has
+ * its snapshot, until the FTL has moved them.
+ */
+#include "core/ftl/device.h"
+#include "core/persist/volume-private.h"
+
+void aftl_remap_init(struct aftl_volume *volume)
+{
+	u32 i;
+
+	for (i = 0; i < AFTL_REMAPS_MAX; i++)
+		volume->remaps[i].ppn = AFTL_NO_PPN;
+	volume->remap_count = 0;
+}
+
+static u32 remap_frames_per_page(const struct aftl_volume *volume)
+{
+	return DIV_ROUND_UP(volume->geo.unit_bytes, (u32)AFTL_FRAME_BYTES);
+}
+
+static u32 remap_capacity(const struct aftl_volume *volume)
+{
+	const struct aftl_layout *layout = &volume->header.layout;
+
+	return min((u32)(layout->plp_data - layout->snapshot - AFTL_REMAP_COPIES) /
+		   remap_frames_per_page(volume), (u32)AFTL_REMAPS_MAX);
+}
+
+/* The place of @ppn, or one that is free for AFTL_NO_PPN; AFTL_REMAPS_MAX if none. */
+static u32 remap_find(const struct aftl_volume *volume, aftl_ppn_t ppn)
+{
+	u32 places = remap_capacity(volume);
+	u32 i;
+
+	for (i = 0; i < places; i++)
+		if (volume->remaps[i].ppn == ppn)
+			return i;
+	return AFTL_REMAPS_MAX;
+}
+
+u64 aftl_remap_offset(const struct aftl_volume *volume, aftl_ppn_t ppn)
+{
+	u32 place = remap_find(volume, ppn);
+
+	return place == AFTL_REMAPS_MAX ? 0 :
+	       (volume->header.layout.snapshot + AFTL_REMAP_COPIES +
+		(u64)place * remap_frames_per_page(volume)) * AFTL_FRAME_BYTES;
+}
+
+bool aftl_volume_remap(struct aftl_volume *volume, aftl_ppn_t ppn,
+			  const struct aftl_spare *spare)
+{
+	u32 place = remap_find(volume, ppn);
+
+	if (place == AFTL_REMAPS_MAX) {
+		place = remap_find(volume, AFTL_NO_PPN);
+		if (place == AFTL_REMAPS_MAX)
+			return false;
+		volume->remap_count++;
+	}
+	volume->remaps[place] = (struct aftl_remap){
+		.ppn = ppn,
+		.erases = spare->erases,
+		.attr = spare->attr,
+	};
+	volume->remaps_dirty = true;
+	return true;
+}
+
+static u32 remap_block(const struct aftl_volume *volume, const struct aftl_remap *displaced)
+{
+	return displaced->ppn == AFTL_NO_PPN ? U32_MAX :
+	       from_ppn(displaced->ppn) / volume->geo.block_ppns;
+}
+
+u32 aftl_volume_next_remapped(const struct aftl_volume *volume, u32 block)
+{
+	u32 first = U32_MAX;
+	u32 i;
+
+	for (i = 0; volume->remap_count && i < AFTL_REMAPS_MAX; i++)
+		if (remap_block(volume, &volume->remaps[i]) >= block)
+			first = min(first, remap_block(volume, &volume->remaps[i]));
+	return first;
+}
+
+static void remap_release(struct aftl_volume *volume, u32 place)
+{
+	volume->remaps[place].ppn = AFTL_NO_PPN;
+	volume->remap_count--;
+}
+
+void aftl_volume_release_remapped(struct aftl_volume *volume, aftl_ppn_t first, u32 slots)
+{
+	u32 i;
+
+	for (i = 0; volume->remap_count && i < AFTL_REMAPS_MAX; i++)
+		if (volume->remaps[i].ppn != AFTL_NO_PPN &&
+		    from_ppn(volume->remaps[i].ppn) - from_ppn(first) < slots)
+			remap_release(volume, i);
+}
+
+static int remap_write_copy(struct aftl_volume *volume, u64 number)
+{
+	const struct aftl_backing *backing = volume->backing;
+	u32 i;
+
+	for (i = 0; i < AFTL_FRAME_SECTORS; i++)
+		aftl_sector_seal(volume->scratch + (size_t)i * AFTL_SECTOR_BYTES, volume->nonce,
+				 number * AFTL_FRAME_SECTORS + i);
+	return backing->write(backing->host, number * AFTL_FRAME_BYTES, volume->scratch,
+			     AFTL_FRAME_BYTES);
+}
+
+int aftl_remap_write(struct aftl_volume *volume)
+{
+	const struct aftl_backing *backing = volume->backing;
+	int ret = 0;
+	u32 i;
+
+	volume->remaps_dirty = false;
+	memset(volume->scratch, 0, AFTL_FRAME_BYTES);
+	for (i = 0; i < AFTL_REMAPS_MAX; i++) {
+		struct aftl_place at = aftl_remap_place(i);
+
+		aftl_remap_encode(&volume->remaps[i], volume->scratch + at.offset +
+				      at.sector * AFTL_SECTOR_BYTES);
+	}
+	for (i = 0; !ret && i < AFTL_REMAP_COPIES; i++)
+		ret = remap_write_copy(volume, volume->header.layout.snapshot + i);
+	return ret ? ret : backing->flush(backing->host);
+}
+
+/*
+ * Is that the program that @displaced speaks of, and not read from anywhere else? Of attributes the
+ * table has the low byte, which counts programs. The mode of a page may have changed where it is.
+ */
+static bool remap_is_current(const struct aftl *ftl, const struct aftl_remap *displaced)
+{
+	const struct aftl_media *media = &ftl->media;
+	u8 same = (u8)~AFTL_PAGE_MODE_MASK;
+
+	return from_ppn(displaced->ppn) < ftl->geo.ppns &&
+	       aftl_ppn_valid(media, displaced->ppn) &&
+	       aftl_ppn_block(media, displaced->ppn)->erases == displaced->erases &&
+	       ((aftl_ppn_attr(media, displaced->ppn) ^ displaced->attr) &
+		same) == 0;
+}
+
+static void remap_decode_table(struct aftl_volume *volume, const struct aftl *ftl)
+{
+	u32 places = remap_capacity(volume);
+	u32 i;
+
+	for (i = 0; i < places; i++) {
+		struct aftl_remap *displaced = &volume->remaps[i];
+		struct aftl_place at = aftl_remap_place(i);
+
+		aftl_remap_decode(displaced, volume->scratch + at.offset +
+				      at.sector * AFTL_SECTOR_BYTES);
+		if (!remap_is_current(ftl, displaced))
+			displaced->ppn = AFTL_NO_PPN;
+		volume->remap_count += displaced->ppn != AFTL_NO_PPN;
+	}
+}
+
+static int remap_read_copy(struct aftl_volume *volume, u64 number)
+{
+	const struct aftl_backing *backing = volume->backing;
+	int ret = backing->read(backing->host, number * AFTL_FRAME_BYTES, volume->scratch,
+			       AFTL_FRAME_BYTES);
+	u32 i;
+
+	for (i = 0; !ret && i < AFTL_FRAME_SECTORS; i++)
+		if (!aftl_sector_sound(volume->scratch + (size_t)i * AFTL_SECTOR_BYTES,
+				       volume->nonce, number * AFTL_FRAME_SECTORS + i))
+			ret = -EUCLEAN;
+	return ret;
+}
+
+int aftl_remap_load(struct aftl_volume *volume, const struct aftl *ftl,
+			struct aftl_error *error)
+{
+	int ret = -EUCLEAN;
+	u32 i;
+
+	aftl_remap_init(volume);
+	if (!volume->header.remapped)
+		return 0;
+	for (i = 0; ret && i < AFTL_REMAP_COPIES; i++)
+		ret = remap_read_copy(volume, volume->header.layout.snapshot + i);
+	if (ret)
+		return aftl_fail(error, ret,
+				 "the volume is damaged: the table of what could not be written where it belongs cannot be read");
+	remap_decode_table(volume, ftl);
+	return 0;
+}

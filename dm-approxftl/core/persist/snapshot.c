@@ -1,0 +1,885 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/hif/hif.h"
+#include "core/base/encoding.h"
+#include "core/persist/snapshot.h"
+
+static const u8 magic[8] = { 'A', 'F', 'T', 'L', 'S', 'N', 'A', 'P' };
+
+#define NAME_SIZE 16
+#define KEY_SIZE 64
+#define BUFFER_SIZE 512
+
+enum { FLAG_FLIP = 1, FLAG_APPROX_ONLY = 2, FLAG_FAILING = 4, FLAG_FALLBACK = 8 };
+enum { FLAG_BETWEEN = 16, FLAG_WIDE = 32, FLAG_PARITY = 64 };
+enum { FLAG_NO_FREE_BLOCK = 1, FLAG_BELOW_RESERVE = 2 };
+/* Others begin anew, here and in the device that is loaded. */
+#define SAVED_STREAMS 4
+#define SAVED_LANES (AFTL_CLASSES * SAVED_STREAMS)
+
+enum { FLAG_VALID = 1, FLAG_LOST = 2 };
+
+/*
+ * One direction of a snapshot; the first failure stops everything after it. @same: the
+ * device goes on with the policy that it was saved with.
+ */
+struct stream {
+	const struct aftl_snapshot_sink *sink;
+	const struct aftl_snapshot_source *source;
+	bool same;
+	u32 crc;
+	int ret;
+	size_t used;
+	u8 buffer[BUFFER_SIZE];
+};
+
+static void stream_flush(struct stream *stream)
+{
+	if (!stream->ret && stream->used)
+		stream->ret = stream->sink->write(stream->sink->host, stream->buffer,
+						  stream->used);
+	stream->crc = aftl_crc32c(stream->crc, stream->buffer, stream->used);
+	stream->used = 0;
+}
+
+static void stream_put(struct stream *stream, u64 value, unsigned int size)
+{
+	if (stream->used + size > BUFFER_SIZE)
+		stream_flush(stream);
+	aftl_put(stream->buffer + stream->used, value, size);
+	stream->used += size;
+}
+
+static void stream_put_text(struct stream *stream, const char *text, size_t size)
+{
+	while (size--)
+		stream_put(stream, *text ? *text++ : 0, 1);
+}
+
+static void stream_get_bytes(struct stream *stream, void *bytes, size_t size)
+{
+	memset(bytes, 0, size);
+	if (stream->ret)
+		return;
+	stream->ret = stream->source->read(stream->source->host, bytes, size);
+	stream->crc = aftl_crc32c(stream->crc, bytes, size);
+}
+
+static u64 stream_get(struct stream *stream, unsigned int size)
+{
+	u8 bytes[8];
+
+	stream_get_bytes(stream, bytes, size);
+	return aftl_get(bytes, size);
+}
+
+/* Saving */
+
+u64 aftl_snapshot_bytes_max(const struct aftl_geometry *geo)
+{
+	u64 header = 256 + (u64)aftl_param_count() * (1 + KEY_SIZE + 8);
+	u64 page = 4 + (u64)geo->page_units * 9;
+
+	return header + geo->blocks * (49 + geo->pages * page) + 32 * (u64)geo->luns +
+	       5 * (u64)geo->zones + 4 + 5 * (u64)geo->trans_pages;
+}
+
+static void save_config(struct stream *stream, const struct aftl *ftl)
+{
+	unsigned int i;
+
+	stream_put(stream, aftl_param_count(), 4);
+	for (i = 0; i < aftl_param_count(); i++) {
+		size_t length = strlen(aftl_param_at(i)->key);
+
+		stream_put(stream, length, 1);
+		stream_put_text(stream, aftl_param_at(i)->key, length);
+		stream_put(stream, aftl_param_get(&ftl->config, i), 8);
+	}
+}
+
+static u32 saved_lane(u32 i)
+{
+	return aftl_write_stream(i / SAVED_STREAMS, i % SAVED_STREAMS);
+}
+
+static void unbind_unsaved_lanes(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < AFTL_WRITE_STREAMS; i++)
+		if (i % AFTL_STREAMS >= SAVED_STREAMS)
+			ftl->lane_luns[i].left = 0;
+}
+
+static void save_header(struct stream *stream, const struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < sizeof(magic); i++)
+		stream_put(stream, magic[i], 1);
+	stream_put(stream, ftl->lost_units ? AFTL_SNAPSHOT_MAJOR_LOST : AFTL_SNAPSHOT_MAJOR, 2);
+	stream_put(stream, AFTL_SNAPSHOT_MINOR, 2);
+	stream_put_text(stream, ftl->type->name, NAME_SIZE);
+	save_config(stream, ftl);
+	stream_put(stream, ftl->now_ns, 8);
+	stream_put(stream, ftl->age_ns, 8);
+	stream_put(stream, ftl->seq, 8);
+	stream_put(stream, ftl->type->save_word ? ftl->type->save_word(ftl->policy) : 0, 8);
+	stream_put(stream, ftl->rotation, 4);
+	for (i = 0; i < SAVED_LANES; i++) {
+		stream_put(stream, ftl->lane_luns[saved_lane(i)].lun, 4);
+		stream_put(stream, ftl->lane_luns[saved_lane(i)].left, 4);
+	}
+}
+
+static void save_slot(struct stream *stream, const struct aftl_media *media,
+		      const struct aftl_block *block, u32 slot)
+{
+	struct aftl_origin origin = aftl_origin(media, block, to_ppn(slot));
+
+	stream_put(stream, (aftl_ppn_valid(media, to_ppn(slot)) ? FLAG_VALID : 0) |
+		    (aftl_ppn_lost(media, to_ppn(slot)) ? FLAG_LOST : 0), 1);
+	stream_put(stream, from_lpn(*aftl_oob_lpn_word(media, to_ppn(slot))), 4);
+	if (!aftl_models_errors(media))
+		return;
+	stream_put(stream, origin.generation, 2);
+	stream_put(stream, origin.inherited, 2);
+}
+
+/* Has it what is not in the low byte of attributes? */
+static bool block_is_wide(const struct aftl_media *media, const struct aftl_block *block)
+{
+	u32 first = aftl_block_device_page(media, block, 0);
+	u32 page;
+
+	for (page = first; block->programmed && page < first + media->geo->pages; page++)
+		if (*aftl_page_attr_at(media, page) >> 8)
+			return true;
+	return block->bits;
+}
+
+static void save_pages(struct stream *stream, const struct aftl_media *media,
+		       const struct aftl_block *block, bool wide)
+{
+	u32 first = aftl_block_device_page(media, block, 0);
+	u32 page;
+	u32 i;
+
+	for (page = first; page < first + media->geo->pages; page++) {
+		stream_put(stream, *aftl_page_attr_at(media, page), wide ? 2 : 1);
+		stream_put(stream, aftl_page_hours_since(media, block, page - first), 2);
+		for (i = 0; i < media->geo->page_units; i++)
+			save_slot(stream, media, block, page * media->geo->page_units + i);
+	}
+}
+
+static u8 block_flags(const struct aftl_lun *lun, const struct aftl_block *block)
+{
+	return (aftl_block_flip(block) ? FLAG_FLIP : 0) |
+	       (block->approx_only ? FLAG_APPROX_ONLY : 0) |
+	       (block->failing ? FLAG_FAILING : 0) | (block == lun->fallback ? FLAG_FALLBACK : 0) |
+	       (block->between ? FLAG_BETWEEN : 0) | (block->parity ? FLAG_PARITY : 0);
+}
+
+static void save_block(struct stream *stream, const struct aftl_media *media,
+		       const struct aftl_lun *lun, const struct aftl_block *block)
+{
+	bool wide = block_is_wide(media, block);
+
+	stream_put(stream, block->state, 1);
+	stream_put(stream, block->order, 1);
+	stream_put(stream, block->kind | block->handle << AFTL_HANDLE_SHIFT, 1);
+	stream_put(stream, block_flags(lun, block) | (wide ? FLAG_WIDE : 0), 1);
+	stream_put(stream, block->note, 2);
+	stream_put(stream, block->programmed, 4);
+	stream_put(stream, block->frontier, 4);
+	stream_put(stream, block->erases, 4);
+	stream_put(stream, block->wear, 4);
+	stream_put(stream, block->reads, 4);
+	stream_put(stream, block->first_hour, 4);
+	stream_put(stream, block->opened_ns, 8);
+	if (wide)
+		stream_put(stream, block->bits, 1);
+	if (block->programmed)
+		save_pages(stream, media, block, wide);
+}
+
+static void save_block_list(struct stream *stream, const struct aftl *ftl, u32 head)
+{
+	for (; head != AFTL_NIL; head = ftl->media.blocks[head].next)
+		stream_put(stream, head, 4);
+}
+
+static void save_lun(struct stream *stream, const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 closed = 0;
+	u32 index;
+	u32 i;
+
+	stream_put(stream, (lun->out_of_blocks ? FLAG_NO_FREE_BLOCK : 0) | (lun->below_reserve ? FLAG_BELOW_RESERVE : 0), 1);
+	stream_put(stream, lun->wear_due, 4);
+	stream_put(stream, lun->refresh_block, 4);
+	stream_put(stream, lun->free_blocks, 4);
+	save_block_list(stream, ftl, lun->free_head);
+	for (i = 0; i <= ftl->geo.block_ppns; i++)
+		for (index = lun->victims[i]; index != AFTL_NIL;
+		     index = ftl->media.blocks[index].next)
+			closed++;
+	stream_put(stream, closed, 4);
+	for (i = 0; i <= ftl->geo.block_ppns; i++)
+		save_block_list(stream, ftl, lun->victims[i]);
+}
+
+/* Each word behind a one, and a zero after the last. */
+static void save_words(struct stream *stream, const struct aftl *ftl)
+{
+	u64 index = 0;
+	u64 word;
+
+	while (aftl_policy_instance_save(ftl->policy, index++, &word)) {
+		stream_put(stream, 1, 1);
+		stream_put(stream, word, 8);
+	}
+	stream_put(stream, 0, 1);
+}
+
+static void save_zones(struct stream *stream, const struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.zones; i++) {
+		stream_put(stream, ftl->zones.all[i].state, 1);
+		stream_put(stream, ftl->zones.all[i].written, 4);
+	}
+}
+
+static void save_translation_page_list(struct stream *stream, const struct aftl *ftl, u32 number,
+				u32 count)
+{
+	for (; count; count--, number = ftl->cmt.all[number].younger) {
+		stream_put(stream, number, 4);
+		stream_put(stream, ftl->cmt.all[number].flags, 1);
+	}
+}
+
+/* Of those in memory the oldest first, then those that leave. */
+static void save_translation_pages(struct stream *stream, const struct aftl *ftl)
+{
+	u32 i;
+
+	if (!ftl->geo.trans_pages)
+		return;
+	stream_put(stream, ftl->cmt.cached, 4);
+	save_translation_page_list(stream, ftl, ftl->cmt.oldest,
+			    ftl->cmt.cached - ftl->cmt.evicting);
+	for (i = 0; i < ftl->geo.luns; i++)
+		save_translation_page_list(stream, ftl, ftl->luns[i].evictions.head,
+				    ftl->luns[i].evictions.count);
+}
+
+static void save_all(struct stream *stream, const struct aftl *ftl)
+{
+	u32 i;
+
+	save_header(stream, ftl);
+	for (i = 0; !stream->ret && i < ftl->geo.blocks; i++) {
+		save_block(stream, &ftl->media, &ftl->luns[i / ftl->geo.blocks_per_lun],
+			   &ftl->media.blocks[i]);
+		if (!stream->ret)
+			stream->ret = aftl_host_pause(ftl);
+	}
+	for (i = 0; i < ftl->geo.luns; i++)
+		save_lun(stream, ftl, &ftl->luns[i]);
+	save_words(stream, ftl);
+	save_zones(stream, ftl);
+	save_translation_pages(stream, ftl);
+	stream_flush(stream);
+	stream_put(stream, ~stream->crc, 4);
+	stream_flush(stream);
+}
+
+static bool all_luns_idle(const struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		if (ftl->luns[i].work.phase != AFTL_PHASE_IDLE && !aftl_lun_dead(&ftl->luns[i]))
+			return false;
+	return true;
+}
+
+bool aftl_quiesce_step(struct aftl *ftl)
+{
+	u32 i;
+
+	ftl->suspending = true;
+	if (!all_luns_idle(ftl)) {
+		aftl_step(ftl, aftl_next_event(ftl));
+		return true;
+	}
+	for (i = 0; i < ftl->geo.luns; i++)
+		if (ftl->luns[i].reloc.kind != AFTL_RELOC_NONE)
+			aftl_reloc_cancel(ftl, &ftl->luns[i]);
+	aftl_superblock_suspend(ftl);
+	aftl_refresh_suspend(ftl);
+	aftl_read_cache_clear(ftl);
+	return false;
+}
+
+void aftl_quiesce(struct aftl *ftl)
+{
+	while (aftl_quiesce_step(ftl))
+		;
+}
+
+void aftl_unquiesce(struct aftl *ftl)
+{
+	u32 i;
+
+	ftl->suspending = false;
+	for (i = 0; i < ftl->geo.luns; i++)
+		ftl->luns[i].idle_exhausted = false;
+	aftl_superblock_resume(ftl);
+	aftl_wake_all(ftl);
+	aftl_refresh_set_clock(ftl);
+	aftl_dispatch(ftl);
+}
+
+int aftl_save(struct aftl *ftl, const struct aftl_snapshot_sink *sink, struct aftl_error *error)
+{
+	struct stream stream = { .sink = sink, .crc = AFTL_CRC_START };
+	bool parked = ftl->suspending;
+
+	if (ftl->requests || aftl_writes_in_flight(ftl))
+		return aftl_fail(error, -EBUSY,
+				 "requests or buffered writes are under way; flush and wait for them first");
+	if (ftl->unflushable)
+		return aftl_fail(error, -ENOSPC,
+				 "no block is left for what the write buffer holds, and what is saved has no place for it");
+	aftl_quiesce(ftl);
+	unbind_unsaved_lanes(ftl);
+	save_all(&stream, ftl);
+	if (!parked)
+		aftl_unquiesce(ftl);
+	if (stream.ret)
+		return aftl_fail(error, stream.ret, stream.ret == -EINTR ?
+				 "interrupted while the device was saved" :
+				 "the snapshot could not be written");
+	return 0;
+}
+
+/* Loading */
+
+static int load_magic(struct stream *stream, struct aftl_error *error)
+{
+	u8 bytes[sizeof(magic)];
+	u32 major;
+
+	stream_get_bytes(stream, bytes, sizeof(bytes));
+	if (stream->ret || memcmp(bytes, magic, sizeof(magic)) != 0)
+		return aftl_fail(error, -EINVAL, "this is not a snapshot of a device");
+	major = (u32)stream_get(stream, 2);
+	stream_get(stream, 2);
+	if (!stream->ret && major != AFTL_SNAPSHOT_MAJOR && major != AFTL_SNAPSHOT_MAJOR_LOST)
+		return aftl_fail(error, -EINVAL,
+				 "the snapshot has format %u, this program reads format %u", major,
+				 AFTL_SNAPSHOT_MAJOR);
+	return 0;
+}
+
+static const struct aftl_policy_type *load_policy(struct stream *stream)
+{
+	char name[NAME_SIZE + 1];
+
+	stream_get_bytes(stream, name, NAME_SIZE);
+	name[NAME_SIZE] = '\0';
+	return aftl_policy_find(name);
+}
+
+static int load_param(struct stream *stream, struct aftl_config *config, struct aftl_error *error)
+{
+	char key[KEY_SIZE + 1];
+	u32 length = (u32)stream_get(stream, 1);
+	int index;
+	u64 value;
+
+	if (length > KEY_SIZE)
+		return aftl_fail(error, -EUCLEAN, "the snapshot is damaged: a key is too long");
+	stream_get_bytes(stream, key, length);
+	key[length] = '\0';
+	value = stream_get(stream, 8);
+	index = aftl_param_find(key);
+	if (index < 0)
+		return aftl_fail(error, -EINVAL,
+				 "the snapshot has a parameter that this program does not know");
+	if (value < aftl_param_at(index)->smallest || value > aftl_param_at(index)->largest)
+		return aftl_fail(error, -EUCLEAN, "the snapshot is damaged: %s is out of range",
+				 aftl_param_at(index)->key);
+	*aftl_param_value(config, index) = value;
+	return 0;
+}
+
+static int load_config(struct stream *stream, struct aftl_config *config, struct aftl_error *error)
+{
+	u32 count = (u32)stream_get(stream, 4);
+	int ret = 0;
+
+	aftl_config_standard(config);
+	if (count > aftl_param_count())
+		return aftl_fail(error, -EINVAL, "the snapshot has %u parameters, %u are known",
+				 count, (u32)aftl_param_count());
+	while (!ret && !stream->ret && count--)
+		ret = load_param(stream, config, error);
+	return ret;
+}
+
+static int snapshot_damaged(struct aftl_error *error, const char *what)
+{
+	return aftl_fail(error, -EUCLEAN, "the snapshot is damaged: %s", what);
+}
+
+static int load_slot(struct stream *stream, struct aftl *ftl, struct aftl_block *block, u32 slot,
+		     struct aftl_error *error)
+{
+	u8 flags = (u8)stream_get(stream, 1);
+	aftl_lpn_t word = to_lpn((u32)stream_get(stream, 4));
+	u32 unit = from_lpn(aftl_lpn_word_lpn(word));
+	u16 attr = aftl_ppn_attr(&ftl->media, to_ppn(slot));
+
+	*aftl_oob_lpn_word(&ftl->media, to_ppn(slot)) = word;
+	if (aftl_models_errors(&ftl->media)) {
+		struct aftl_origin origin = { .generation = (u16)stream_get(stream, 2) };
+
+		origin.inherited = (u16)stream_get(stream, 2);
+		aftl_oob_store_origin(ftl, block, to_ppn(slot), origin);
+	}
+	if (!aftl_lpn_word_possible(word, attr))
+		return snapshot_damaged(error, "a unit has an impossible level");
+	if (!flags)
+		return 0;
+	if (unit >= aftl_mapped_lpns(&ftl->geo) || *aftl_l2p_entry(ftl, unit) ||
+	    !(attr & AFTL_PAGE_PROGRAMMED))
+		return snapshot_damaged(error, "a unit is stored twice or nowhere");
+	aftl_l2p_update(ftl, aftl_block_lun(ftl, block), block, to_lpn(unit), to_ppn(slot),
+		     aftl_ppn_level(&ftl->media, to_ppn(slot)));
+	if (flags & FLAG_LOST)
+		aftl_l2p_mark_lost(ftl, to_ppn(slot));
+	return 0;
+}
+
+static int load_pages(struct stream *stream, struct aftl *ftl, struct aftl_block *block,
+		      bool wide, struct aftl_error *error)
+{
+	u32 first = aftl_block_device_page(&ftl->media, block, 0);
+	u32 programmed = 0;
+	u32 page;
+	u32 i;
+
+	for (page = first; page < first + ftl->geo.pages; page++) {
+		u16 attr = (u16)stream_get(stream, wide ? 2 : 1);
+
+		if (!aftl_attr_possible(attr))
+			return snapshot_damaged(error, "a page has impossible attributes");
+		programmed += attr != 0;
+		*aftl_page_attr_at(&ftl->media, page) = attr;
+		aftl_oob_set_hours(ftl, block, page - first, (u16)stream_get(stream, 2));
+		for (i = 0; i < ftl->geo.page_units; i++)
+			if (load_slot(stream, ftl, block, page * ftl->geo.page_units + i, error))
+				return -EUCLEAN;
+		if (stream->ret)
+			return stream->ret;
+	}
+	if (programmed != block->programmed)
+		return snapshot_damaged(error, "a block's page count is wrong");
+	return 0;
+}
+
+/* Return: whether it is wide. */
+static bool load_block_fields(struct stream *stream, struct aftl_lun *lun,
+			      struct aftl_block *block)
+{
+	u8 flags;
+
+	block->state = (u8)stream_get(stream, 1);
+	block->order = (u8)stream_get(stream, 1);
+	block->kind = (u8)stream_get(stream, 1);
+	block->handle = block->kind >> AFTL_HANDLE_SHIFT;
+	block->kind &= AFTL_HANDLE_KIND_MASK;
+	flags = (u8)stream_get(stream, 1);
+	aftl_block_set_flip(block, flags & FLAG_FLIP);
+	block->approx_only = flags & FLAG_APPROX_ONLY ? 1 : 0;
+	block->failing = flags & FLAG_FAILING ? 1 : 0;
+	block->between = flags & FLAG_BETWEEN ? 1 : 0;
+	block->parity = flags & FLAG_PARITY ? 1 : 0;
+	if (flags & FLAG_FALLBACK)
+		lun->fallback = block;
+	block->note = (u16)stream_get(stream, 2);
+	if (!stream->same) {
+		block->kind = 0;
+		block->note = 0;
+	}
+	block->programmed = (u32)stream_get(stream, 4);
+	block->frontier = (u32)stream_get(stream, 4);
+	block->erases = (u32)stream_get(stream, 4);
+	block->wear = (u32)stream_get(stream, 4);
+	block->reads = (u32)stream_get(stream, 4);
+	block->first_hour = (u32)stream_get(stream, 4);
+	block->opened_ns = stream_get(stream, 8);
+	if (flags & FLAG_WIDE)
+		block->bits = (u8)stream_get(stream, 1);
+	return flags & FLAG_WIDE;
+}
+
+/* Sequential programs never go on beside the pages that are in use. */
+static bool possible_frontier(const struct aftl_geometry *geo, const struct aftl_block *block)
+{
+	return block->frontier <= geo->pages &&
+	       block->frontier % geo->word_line_pages < aftl_word_line_used_pages(geo, block);
+}
+
+static bool possible_order(const struct aftl_geometry *geo, const struct aftl_block *block)
+{
+	bool used = block->state == AFTL_BLOCK_OPEN || block->state == AFTL_BLOCK_CLOSED;
+
+	return block->order < AFTL_ORDERS &&
+	       (!used || aftl_passes_possible(geo, block->bits, block->order));
+}
+
+static bool possible_block(const struct aftl *ftl, const struct aftl_block *block)
+{
+	return block->state <= AFTL_BLOCK_BAD && possible_order(&ftl->geo, block) &&
+	       block->kind < AFTL_KINDS_MAX && (!block->parity || ftl->config.rain) &&
+	       aftl_bits_possible(&ftl->geo, block->bits, block->order) &&
+	       block->programmed <= aftl_block_pages(&ftl->geo, block) &&
+	       possible_frontier(&ftl->geo, block) &&
+	       (block->state != AFTL_BLOCK_FREE || (!block->programmed && !block->handle));
+}
+
+static int load_block(struct stream *stream, struct aftl *ftl, struct aftl_block *block,
+		      struct aftl_error *error)
+{
+	struct aftl_lun *lun = aftl_block_lun(ftl, block);
+	bool wide = load_block_fields(stream, lun, block);
+
+	if (stream->ret)
+		return stream->ret;
+	if (!possible_block(ftl, block))
+		return snapshot_damaged(error, "a block is in an impossible state");
+	lun->good_blocks += block->state != AFTL_BLOCK_BAD && !block->parity;
+	lun->failing_blocks += block->failing;
+	return block->programmed ? load_pages(stream, ftl, block, wide, error) : 0;
+}
+
+static struct aftl_block *load_listed_block(struct stream *stream, struct aftl *ftl,
+				     const struct aftl_lun *lun, enum aftl_block_state state)
+{
+	u32 index = (u32)stream_get(stream, 4);
+	struct aftl_block *block;
+
+	if (stream->ret || index / ftl->geo.blocks_per_lun != lun->index)
+		return NULL;
+	block = &ftl->media.blocks[index];
+	return block->state == state && !block->listed && !block->parity ? block : NULL;
+}
+
+static int load_free(struct stream *stream, struct aftl *ftl, struct aftl_lun *lun,
+		     struct aftl_error *error)
+{
+	u8 flags = (u8)stream_get(stream, 1);
+	u32 count;
+
+	lun->wear_due = (u32)stream_get(stream, 4);
+	lun->refresh_block = (u32)stream_get(stream, 4);
+	count = (u32)stream_get(stream, 4);
+	for (; count && !stream->ret; count--) {
+		struct aftl_block *block = load_listed_block(stream, ftl, lun, AFTL_BLOCK_FREE);
+
+		if (!block)
+			return snapshot_damaged(error, "the list of free blocks is wrong");
+		aftl_free_block_add(ftl, lun, block);
+	}
+	lun->out_of_blocks = flags & FLAG_NO_FREE_BLOCK;
+	lun->below_reserve = flags & FLAG_BELOW_RESERVE;
+	return 0;
+}
+
+/* A list takes new blocks at its head: what was first must come last. */
+static void reverse_victims(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 i;
+
+	for (i = 0; i <= ftl->geo.block_ppns; i++) {
+		u32 index = lun->victims[i];
+
+		lun->victims[i] = AFTL_NIL;
+		while (index != AFTL_NIL) {
+			u32 next = ftl->media.blocks[index].next;
+
+			aftl_victim_list_add(ftl, lun, &ftl->media.blocks[index]);
+			index = next;
+		}
+	}
+}
+
+static int load_closed(struct stream *stream, struct aftl *ftl, struct aftl_lun *lun,
+		       struct aftl_error *error)
+{
+	u32 count = (u32)stream_get(stream, 4);
+
+	for (; count && !stream->ret; count--) {
+		struct aftl_block *block = load_listed_block(stream, ftl, lun, AFTL_BLOCK_CLOSED);
+
+		if (!block)
+			return snapshot_damaged(error, "the list of closed blocks is wrong");
+		aftl_victim_list_add(ftl, lun, block);
+	}
+	reverse_victims(ftl, lun);
+	return 0;
+}
+
+/* A full block would never be closed again, and the refuge is the core's own. */
+static bool block_stays_open(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block, bool same)
+{
+	if (aftl_block_full(&ftl->geo, block))
+		return false;
+	if (block == lun->fallback)
+		return true;
+	if (block->bits == 1)
+		return aftl_slc_cache_adopt(ftl, lun, block);
+	if (block->handle)
+		return aftl_handle_adopt(ftl, lun, block);
+	return same && ftl->type->adopt && ftl->type->adopt(ftl->policy, lun, block);
+}
+
+/* Blocks that the policy does not want back are closed. */
+static int close_unadopted_blocks(struct aftl *ftl, struct aftl_lun *lun, bool same,
+			 struct aftl_error *error)
+{
+	u32 first = lun->index * ftl->geo.blocks_per_lun;
+	u32 i;
+
+	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
+		struct aftl_block *block = &ftl->media.blocks[i];
+
+		if (block->parity)
+			continue;
+		if (block->state == AFTL_BLOCK_OPEN) {
+			if (!block_stays_open(ftl, lun, block, same))
+				aftl_block_close(ftl, block);
+		} else if (block->state == AFTL_BLOCK_CLOSED && block->bits == 1) {
+			if (!block->listed)
+				aftl_victim_list_add(ftl, lun, block);
+		} else if (block->state != AFTL_BLOCK_BAD && !block->listed) {
+			return snapshot_damaged(error, "a block is in no list");
+		}
+	}
+	return 0;
+}
+
+static int load_media(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = 0;
+	u32 i;
+
+	aftl_block_manager_clear(ftl);
+	for (i = 0; !ret && !stream->ret && i < ftl->geo.blocks; i++) {
+		ret = load_block(stream, ftl, &ftl->media.blocks[i], error);
+		if (!ret && !stream->ret)
+			stream->ret = aftl_host_pause(ftl);
+	}
+	for (i = 0; !ret && !stream->ret && i < ftl->geo.luns; i++) {
+		ret = load_free(stream, ftl, &ftl->luns[i], error);
+		if (!ret)
+			ret = load_closed(stream, ftl, &ftl->luns[i], error);
+	}
+	return ret ? ret : stream->ret;
+}
+
+static int load_device_state(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
+{
+	u64 memory;
+	u32 i;
+
+	ftl->now_ns = stream_get(stream, 8);
+	ftl->age_ns = stream_get(stream, 8);
+	ftl->seq = stream_get(stream, 8);
+	memory = stream_get(stream, 8);
+	if (stream->same && ftl->type->restore_word)
+		ftl->type->restore_word(ftl->policy, memory);
+	ftl->rotation = (u32)stream_get(stream, 4);
+	for (i = 0; i < SAVED_LANES; i++) {
+		struct aftl_lane_lun *bind = &ftl->lane_luns[saved_lane(i)];
+
+		bind->lun = (u32)stream_get(stream, 4);
+		bind->left = (u32)stream_get(stream, 4);
+		if (bind->lun >= ftl->geo.luns)
+			return snapshot_damaged(error, "a stream is bound to no LUN");
+	}
+	/* Both are times of years; their sum must not wrap. */
+	if (ftl->now_ns > AFTL_TIME_MAX || ftl->age_ns > AFTL_TIME_MAX / 2)
+		return snapshot_damaged(error, "its times are impossible");
+	return load_media(stream, ftl, error);
+}
+
+static void load_words(struct stream *stream, struct aftl *ftl)
+{
+	u64 index = 0;
+
+	while (stream_get(stream, 1) && !stream->ret) {
+		u64 word = stream_get(stream, 8);
+
+		if (stream->same)
+			aftl_policy_instance_restore(ftl->policy, index++, word);
+	}
+	aftl_policy_instance_restored(ftl->policy);
+}
+
+static bool possible_zone(const struct aftl *ftl, const struct aftl_zone *zone)
+{
+	return zone->state < AFTL_ZONE_STATES && zone->written <= ftl->geo.zone_capacity &&
+	       (zone->state != AFTL_ZONE_EMPTY || !zone->written);
+}
+
+static int load_zones(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.zones; i++) {
+		struct aftl_zone *zone = &ftl->zones.all[i];
+
+		zone->state = (u8)stream_get(stream, 1);
+		zone->written = (u32)stream_get(stream, 4);
+		if (!possible_zone(ftl, zone))
+			return snapshot_damaged(error, "a zone is in an impossible state");
+	}
+	return 0;
+}
+
+static int load_translation_pages(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
+{
+	u32 count = ftl->geo.trans_pages ? (u32)stream_get(stream, 4) : 0;
+
+	for (; count && !stream->ret; count--) {
+		u32 number = (u32)stream_get(stream, 4);
+
+		if (!aftl_cmt_restore(ftl, number, (u8)stream_get(stream, 1)))
+			return snapshot_damaged(error, "a sheet is in an impossible state");
+	}
+	return 0;
+}
+
+static int check_crc(struct stream *stream, struct aftl_error *error)
+{
+	u32 expected = ~stream->crc;
+
+	if (stream_get(stream, 4) != expected && !stream->ret)
+		return snapshot_damaged(error, "its checksum is wrong");
+	return stream->ret;
+}
+
+void aftl_start_restored(struct aftl *ftl)
+{
+	aftl_slc_cache_recount(ftl);
+	aftl_handle_restored(ftl);
+	aftl_block_manager_restored(ftl);
+	aftl_reset_stats(ftl);
+	aftl_unquiesce(ftl);
+}
+
+static int load_device_body(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = load_device_state(stream, ftl, error);
+	u32 i;
+
+	load_words(stream, ftl);
+	if (!ret)
+		ret = load_zones(stream, ftl, error);
+	if (!ret)
+		ret = load_translation_pages(stream, ftl, error);
+	if (!ret)
+		ret = check_crc(stream, error);
+	for (i = 0; !ret && i < ftl->geo.luns; i++)
+		ret = close_unadopted_blocks(ftl, &ftl->luns[i], stream->same, error);
+	if (!ret && !stream->same)
+		aftl_block_manager_check_reserve(ftl);
+	if (!ret && !aftl_zone_restored(ftl))
+		ret = snapshot_damaged(error, "more zones are open or active than may be");
+	if (!ret)
+		ret = aftl_audit(ftl, error);
+	if (!ret)
+		aftl_start_restored(ftl);
+	return ret;
+}
+
+int aftl_snapshot_check_policy_change(const struct aftl_config *config, struct aftl_error *error)
+{
+	if (!config->map_cache && !config->superblock)
+		return 0;
+	return aftl_fail(error, -EINVAL, "%s goes on with the policy that it was saved with",
+			 config->map_cache ? "map_cache: a device with a cached map" :
+			 "superblock: a device with superblocks");
+}
+
+static int load_header(struct stream *stream, struct aftl_config *config,
+		       const struct aftl_policy_type **type, struct aftl_error *error)
+{
+	const struct aftl_policy_type *saved;
+	int ret = load_magic(stream, error);
+
+	if (ret || stream->ret)
+		return ret;
+	saved = load_policy(stream);
+	if (!*type)
+		*type = saved;
+	stream->same = saved == *type;
+	if (!*type && !stream->ret)
+		return aftl_fail(error, -EINVAL,
+				 "the snapshot was made with a policy that this program does not have");
+	ret = load_config(stream, config, error);
+	return ret || stream->ret || stream->same ? ret : aftl_snapshot_check_policy_change(config, error);
+}
+
+/* An empty device, as the header says; a configuration, which is large, leaves the stack again. */
+static noinline int create_device(struct stream *stream, struct aftl **out,
+				  const struct aftl_policy_type *type,
+				  const struct aftl_config *config, const struct aftl_host_ops *ops,
+				  void *host, struct aftl_error *error)
+{
+	struct aftl_config saved;
+	int ret = load_header(stream, &saved, &type, error);
+
+	if (!ret && stream->ret)
+		ret = aftl_fail(error, stream->ret, "the snapshot ends too early");
+	if (!ret && config)
+		ret = aftl_config_check(&saved, config, error);
+	return ret ? ret : aftl_create(out, config ? config : &saved, type, ops, host, error);
+}
+
+int aftl_load_as(struct aftl **out, const struct aftl_snapshot_source *source,
+		 const struct aftl_policy_type *type, const struct aftl_config *config,
+		 const struct aftl_host_ops *ops, void *host, struct aftl_error *error)
+{
+	struct stream stream = { .source = source, .crc = AFTL_CRC_START };
+	struct aftl *ftl;
+	int ret = create_device(&stream, &ftl, type, config, ops, host, error);
+
+	if (ret)
+		return ret;
+	*out = ftl;
+	ret = load_device_body(&stream, ftl, error);
+	if (stream.ret)
+		ret = aftl_fail(error, stream.ret, stream.ret == -EINTR ?
+				"interrupted while the device was loaded" :
+				"the snapshot ends too early");
+	if (ret) {
+		*out = NULL;
+		aftl_destroy(ftl);
+	}
+	return ret;
+}
+
+int aftl_load(struct aftl **out, const struct aftl_snapshot_source *source,
+	      const struct aftl_host_ops *ops, void *host, struct aftl_error *error)
+{
+	return aftl_load_as(out, source, NULL, NULL, ops, host, error);
+}

@@ -1,0 +1,1306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The device on a volume: from its snapshot if it was closed in order, else from what
+ * its tables say of every page.
+ */
+#include "core/ftl/device.h"
+#include "core/base/encoding.h"
+#include "core/persist/volume-reader.h"
+#include "core/persist/snapshot.h"
+
+/* Pages whose units' entries in the map are on their way to the processor. */
+#define AHEAD 16
+
+/* Tables that lie before frame @end. */
+static int reader_open_tables(struct aftl_volume_reader *look, const struct aftl_volume *volume, u64 end)
+{
+	return aftl_volume_reader_open(look, volume, volume->header.layout.erases, end);
+}
+
+static const u8 *reader_entry(struct aftl_volume_reader *reader, struct aftl_place place, int *ret,
+			      struct aftl_error *error)
+{
+	const u8 *bytes = aftl_volume_reader_sector(reader, place.sector, ret, error);
+
+	return bytes ? bytes + place.offset : NULL;
+}
+
+/* From the snapshot */
+
+struct snapshot_reader {
+	struct aftl_volume_reader reader;
+	struct aftl_error error;
+	u64 at;
+	u64 end;
+};
+
+static int read_snapshot_bytes(void *host, void *data, size_t size)
+{
+	struct snapshot_reader *from = host;
+	u64 first = from->reader.volume->header.layout.snapshot;
+	u8 *bytes = data;
+	int ret;
+
+	if (size > from->end - from->at)
+		return -EUCLEAN;
+	while (size) {
+		u32 offset = from->at % AFTL_FRAME_BYTES;
+		size_t part = min(size, (size_t)(AFTL_FRAME_BYTES - offset));
+		const u8 *frame = aftl_volume_reader_frame(&from->reader,
+						  first + from->at / AFTL_FRAME_BYTES, &ret,
+						  &from->error);
+
+		if (!frame)
+			return ret;
+		memcpy(bytes, frame + offset, part);
+		bytes += part;
+		from->at += part;
+		size -= part;
+	}
+	return 0;
+}
+
+static int load_snapshot(struct aftl_volume *volume, const struct aftl_policy_type *type,
+			 const struct aftl_config *config, const struct aftl_host_ops *ops,
+			 void *host, struct aftl **out, struct aftl_error *error)
+{
+	struct snapshot_reader from = { .end = volume->state.snapshot_bytes };
+	struct aftl_snapshot_source source = { .read = read_snapshot_bytes, .host = &from };
+	u64 first = volume->header.layout.snapshot;
+	u64 end = first + DIV_ROUND_UP(from.end, AFTL_FRAME_BYTES);
+	int ret = aftl_volume_reader_open(&from.reader, volume, first,
+				   min(end, volume->header.layout.data));
+
+	if (ret)
+		return aftl_fail(error, ret, "not enough memory to read the snapshot");
+	ret = aftl_load_as(out, &source, type, config, ops, host, error);
+	aftl_volume_reader_close(&from.reader);
+	return ret;
+}
+
+/* From the tables */
+
+/**
+ * struct scan - the search for the newest place of every unit
+ * @volume: where
+ * @ftl: the device that is being put together
+ * @same: its policy is the one that used the volume last
+ * @spares: reads the spare table
+ * @erases: reads the erase table
+ * @zones: of a device with zones, their entries
+ * @seq: by page, the sequence number of its program
+ * @last_seq: the largest of all
+ * @last_ns: device time that has certainly been reached
+ */
+struct scan {
+	struct aftl_volume *volume;
+	struct aftl *ftl;
+	bool same;
+	struct aftl_volume_reader spares;
+	struct aftl_volume_reader erases;
+	struct aftl_zone_entry *zones;
+	struct aftl_chunks seq;
+	u64 last_seq;
+	u64 last_ns;
+};
+
+static u32 scan_page_count(const struct scan *scan)
+{
+	return scan->volume->geo.blocks * scan->volume->geo.pages;
+}
+
+static u64 *scan_page_seq(const struct scan *scan, u32 page)
+{
+	return aftl_chunk_entry(&scan->seq, u64, page);
+}
+
+static size_t scan_zone_bytes(const struct scan *scan)
+{
+	return scan->volume->geo.zones * sizeof(*scan->zones);
+}
+
+static void scan_close(struct scan *scan)
+{
+	const struct aftl_backing *backing = scan->volume->backing;
+
+	aftl_volume_reader_close(&scan->spares);
+	aftl_volume_reader_close(&scan->erases);
+	if (scan->zones)
+		backing->free(backing->host, scan->zones, scan_zone_bytes(scan));
+	aftl_chunks_free(&scan->seq, scan_page_count(scan), sizeof(u64), backing->free, backing->host);
+}
+
+static int scan_open(struct scan *scan, struct aftl_volume *volume, struct aftl *ftl,
+		     struct aftl_error *error)
+{
+	const struct aftl_backing *backing = volume->backing;
+	int first;
+	int second;
+	bool took;
+
+	*scan = (struct scan){
+		.volume = volume,
+		.ftl = ftl,
+		.same = !strcmp(ftl->type->name, volume->state.policy),
+		.last_seq = volume->state.seq,
+		.last_ns = volume->state.now_ns,
+	};
+	first = reader_open_tables(&scan->spares, volume, volume->header.layout.snapshot);
+	second = reader_open_tables(&scan->erases, volume, volume->header.layout.spares);
+	took = aftl_chunks_alloc(&scan->seq, scan_page_count(scan), sizeof(u64), backing->alloc,
+				backing->host);
+	if (scan_zone_bytes(scan))
+		scan->zones = backing->alloc(backing->host, scan_zone_bytes(scan));
+	if (!first && !second && took && !scan->zones == !scan_zone_bytes(scan))
+		return 0;
+	scan_close(scan);
+	return aftl_fail(error, -ENOMEM, "not enough memory to recover the volume");
+}
+
+/*
+ * While the tables are read, an entry of the map is the slot of the unit that has been programmed
+ * last, and one more, or the place where it is kept; nothing else knows of it yet.
+ */
+static u32 encode_plp_found(u32 index)
+{
+	return U32_MAX - index;
+}
+
+/* NULL if it is on flash, or nowhere. */
+static struct aftl_plp_slot *decode_plp_found(const struct scan *scan, u32 found)
+{
+	return found > scan->volume->geo.ppns ? &scan->volume->plp_slots[U32_MAX - found] : NULL;
+}
+
+static u64 found_seq(const struct scan *scan, u32 found)
+{
+	const struct aftl_plp_slot *kept = decode_plp_found(scan, found);
+
+	return kept ? kept->entry.seq : *scan_page_seq(scan, (found - 1) / scan->volume->geo.page_units);
+}
+
+/* It is not the newest, or not wanted. */
+static void drop_found(struct scan *scan, u32 *found)
+{
+	struct aftl_plp_slot *kept = decode_plp_found(scan, *found);
+
+	if (kept)
+		kept->state = AFTL_PLP_SLOT_FREE;
+	*found = 0;
+}
+
+static void apply_discard(struct scan *scan, u32 unit, u64 discard)
+{
+	u32 *found = aftl_l2p_entry(scan->ftl, unit);
+
+	if (discard && *found && found_seq(scan, *found) <= discard)
+		drop_found(scan, found);
+	scan->last_seq = max(scan->last_seq, discard);
+}
+
+/* Nothing but the tables knows what is in there. */
+static int handle_damaged_entry(const struct scan *scan, u64 sector, int ret, struct aftl_error *error)
+{
+	if (!aftl_is_damage(ret) || scan->volume->ignore_damage)
+		return aftl_is_damage(ret) ? 0 : ret;
+	return aftl_fail(error, ret,
+			 "the volume is damaged: sector %llu, of a table that only a volume that was closed can do without, %s; see approxftl check --repair",
+			 (unsigned long long)sector,
+			 ret == -EUCLEAN ? "has a wrong checksum" : "cannot be read");
+}
+
+static void apply_discard_sector(struct scan *scan, u32 first, const u8 *bytes)
+{
+	u32 end = min(first + AFTL_DISCARDS_PER_SECTOR, scan->volume->geo.units);
+	u32 unit;
+
+	for (unit = first; unit < end; unit++, bytes += 8)
+		apply_discard(scan, unit, aftl_get(bytes, 8));
+}
+
+static int pause_load(const struct aftl *ftl, struct aftl_error *error)
+{
+	return aftl_host_pause(ftl) ? aftl_fail(error, -EINTR,
+					   "interrupted while the tables were read") : 0;
+}
+
+static int scan_discards(struct scan *scan, struct aftl_error *error)
+{
+	int ret = 0;
+	u32 unit;
+
+	for (unit = 0; !ret && unit < scan->volume->geo.units; unit += AFTL_DISCARDS_PER_SECTOR) {
+		struct aftl_place at = aftl_discard_place(&scan->volume->header.layout, unit);
+		const u8 *bytes = aftl_volume_reader_sector(&scan->spares, at.sector, &ret, error);
+
+		if (bytes)
+			apply_discard_sector(scan, unit, bytes);
+		else
+			ret = handle_damaged_entry(scan, at.sector, ret, error);
+		if (!ret && at.sector % AFTL_FRAME_SECTORS == 0)
+			ret = pause_load(scan->ftl, error);
+	}
+	return ret;
+}
+
+/* NULL, and perhaps an error code in @ret, if there is none. */
+static const u8 *read_spare_bytes(struct scan *scan, u32 page, int *ret, struct aftl_error *error)
+{
+	const struct aftl_volume *volume = scan->volume;
+	struct aftl_place at = aftl_spare_place(&volume->header.layout, &volume->geo, page);
+	const u8 *bytes = reader_entry(&scan->spares, at, ret, error);
+
+	if (!bytes)
+		*ret = handle_damaged_entry(scan, at.sector, *ret, error);
+	return bytes;
+}
+
+static int read_spare(struct scan *scan, u32 page, struct aftl_spare *spare,
+		     struct aftl_error *error)
+{
+	int ret;
+	const u8 *bytes = read_spare_bytes(scan, page, &ret, error);
+
+	spare->seq = 0;
+	if (!bytes)
+		return ret;
+	if (aftl_spare_decode(spare, &scan->volume->geo, bytes))
+		return aftl_fail(error, -EUCLEAN,
+				 "the volume is damaged: the spare entry of page %u is impossible",
+				 page);
+	return 0;
+}
+
+static int read_erase_entry(struct scan *scan, u32 block, struct aftl_erase_entry *entry,
+		      struct aftl_error *error)
+{
+	struct aftl_error damage;
+	int ret;
+	const u8 *bytes = reader_entry(&scan->erases,
+				       aftl_erase_place(&scan->volume->header.layout, block), &ret,
+				       &damage);
+
+	if (bytes)
+		aftl_erase_entry_decode(entry, bytes);
+	else if (!aftl_is_damage(ret))
+		*error = damage;
+	return aftl_is_damage(ret) ? 0 : ret;
+}
+
+/* The same without a look at what it says, whose units may be entered soon. */
+static int peek_spare(struct scan *scan, u32 page, struct aftl_spare *spare,
+			struct aftl_error *error)
+{
+	const struct aftl_geometry *geo = &scan->volume->geo;
+	int ret;
+	const u8 *bytes = read_spare_bytes(scan, page, &ret, error);
+	u32 i;
+
+	spare->seq = 0;
+	if (bytes)
+		aftl_spare_decode_brief(spare, geo, bytes);
+	for (i = 0; spare->seq && i < geo->page_units; i++) {
+		u32 unit = from_lpn(aftl_lpn_word_lpn(spare->word[i]));
+
+		if (spare->mapped >> i & 1 && unit < geo->units)
+			prefetch(aftl_l2p_entry(scan->ftl, unit));
+	}
+	return ret;
+}
+
+/*
+ * An erase may be known from the pages programmed after it only, or because the sector with
+ * its entry is damaged. The block is then as often erased as the newest of its pages says. If
+ * it has been erased since, its pages come back, but none of their units: those had moved.
+ */
+static int recover_erase_count(struct scan *scan, struct aftl_block *block, struct aftl_error *error)
+{
+	u32 index = aftl_block_index(&scan->ftl->media, block);
+	u32 first = index * scan->volume->geo.pages;
+	struct aftl_erase_entry entry = { 0 };
+	struct aftl_spare spare = { 0 };
+	int ret = read_erase_entry(scan, index, &entry, error);
+	u32 page;
+
+	if (ret)
+		return ret;
+	block->erases = entry.erases;
+	block->wear = entry.wear;
+	aftl_block_set_flip(block, entry.flip);
+	block->state = entry.bad ? AFTL_BLOCK_BAD : AFTL_BLOCK_FREE;
+	if (entry.dead)
+		aftl_block_lun(scan->ftl, block)->work.phase = AFTL_PHASE_DEAD;
+	for (page = first; !ret && page < first + scan->volume->geo.pages; page++) {
+		ret = peek_spare(scan, page, &spare, error);
+		if (ret || !spare.seq || spare.erases <= block->erases)
+			continue;
+		block->erases = spare.erases;
+		block->wear = spare.wear;
+		aftl_block_set_flip(block, spare.flip);
+	}
+	return ret;
+}
+
+static void record_newest(struct scan *scan, u32 page, const struct aftl_spare *spare)
+{
+	u32 slot = page * scan->volume->geo.page_units;
+	u32 i;
+
+	*scan_page_seq(scan, page) = spare->seq;
+	for (i = 0; i < scan->volume->geo.page_units; i++) {
+		u32 unit = from_lpn(aftl_lpn_word_lpn(spare->word[i]));
+		u32 *found;
+
+		/* A sheet of the map may be older than entries of it. */
+		if (!(spare->mapped >> i & 1) || unit >= scan->volume->geo.units)
+			continue;
+		found = aftl_l2p_entry(scan->ftl, unit);
+		if (!*found || found_seq(scan, *found) < spare->seq)
+			*found = slot + i + 1;
+	}
+	scan->last_seq = max(scan->last_seq, spare->seq);
+	scan->last_ns = max(scan->last_ns, spare->opened_ns);
+}
+
+static void restore_block(struct aftl_block *block, const struct aftl_spare *spare)
+{
+	block->opened_ns = spare->opened_ns;
+	block->first_hour = spare->first_hour;
+	block->note = spare->note;
+	block->order = spare->order;
+	block->kind = spare->kind;
+	block->handle = spare->handle;
+	block->bits = spare->bits;
+	block->parity = spare->parity;
+	aftl_block_set_flip(block, spare->flip);
+}
+
+static void restore_page(struct aftl *ftl, struct aftl_block *block, u32 page,
+			 const struct aftl_spare *spare)
+{
+	u32 slot = page * ftl->geo.page_units;
+	u32 i;
+
+	*aftl_page_attr_at(&ftl->media, page) = spare->attr;
+	aftl_oob_set_hours(ftl, block, page % ftl->geo.pages, spare->hours);
+	if (!block->programmed++)
+		block->approx_only = 1;
+	block->approx_only &= aftl_page_class(spare->attr) == AFTL_APPROX;
+	block->between |= aftl_page_mode(spare->attr) == AFTL_MODE_BETWEEN;
+	for (i = 0; i < ftl->geo.page_units; i++) {
+		if (spare->lost >> i & 1)
+			aftl_ppn_set_lost(&ftl->media, to_ppn(slot + i));
+		*aftl_oob_lpn_word(&ftl->media, to_ppn(slot + i)) = spare->word[i];
+		aftl_oob_store_origin(ftl, block, to_ppn(slot + i), spare->origin[i]);
+	}
+}
+
+/* To another policy, kind and note of a block that it has not opened mean nothing. */
+static void clear_policy_fields(struct aftl_block *block)
+{
+	block->note = 0;
+	block->kind = 0;
+}
+
+static bool spare_matches_block(const struct aftl_block *block, const struct aftl_spare *spare)
+{
+	return spare->seq && spare->attr && spare->erases == block->erases;
+}
+
+static int invalidate_page(struct scan *scan, u32 page)
+{
+	u32 slot = page * scan->volume->geo.page_units;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < scan->volume->geo.page_units; i++)
+		ret = aftl_volume_invalidate(scan->volume, to_ppn(slot + i));
+	return ret;
+}
+
+/*
+ * Of a program into a zone of which not every page is known no unit counts: those that a flush
+ * has covered are kept. As if the power had failed before it, so that it can be done again.
+ */
+static int check_zone_program(struct scan *scan, const struct aftl_block *block, u32 first, bool *whole,
+			struct aftl_error *error)
+{
+	u32 pages = scan->volume->geo.program_pages;
+	struct aftl_spare spare;
+	u32 known = 0;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < pages; i++) {
+		ret = read_spare(scan, first + i, &spare, error);
+		known += !ret && spare_matches_block(block, &spare);
+	}
+	*whole = known == pages;
+	for (i = 0; !ret && known && !*whole && i < pages; i++)
+		ret = invalidate_page(scan, first + i);
+	return ret;
+}
+
+static int scan_block(struct scan *scan, struct aftl_block *block, struct aftl_error *error)
+{
+	u32 first = aftl_block_device_page(&scan->ftl->media, block, 0);
+	bool own = scan->same;
+	bool whole = true;
+	struct aftl_spare spare;
+	int ret = recover_erase_count(scan, block, error);
+	u32 page;
+
+	for (page = first; !ret && page < first + scan->volume->geo.pages; page++) {
+		if (scan->zones && (page - first) % scan->volume->geo.program_pages == 0)
+			ret = check_zone_program(scan, block, page, &whole, error);
+		if (!ret)
+			ret = read_spare(scan, page, &spare, error);
+		if (ret || !whole || !spare_matches_block(block, &spare))
+			continue;
+		restore_block(block, &spare);
+		own &= spare.seq > scan->volume->state.policy_seq;
+		restore_page(scan->ftl, block, page, &spare);
+		record_newest(scan, page, &spare);
+	}
+	if (!own)
+		clear_policy_fields(block);
+	return ret;
+}
+
+/* Zones */
+
+static int fail_impossible_entry(const char *what, u32 number, struct aftl_error *error)
+{
+	return aftl_fail(error, -EUCLEAN, "the volume is damaged: the entry of %s %u is impossible",
+			 what, number);
+}
+
+static int scan_zone_entries(struct scan *scan, struct aftl_error *error)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < scan->volume->geo.zones; i++) {
+		struct aftl_place at = aftl_zone_place(&scan->volume->header.layout, i);
+		const u8 *bytes = reader_entry(&scan->spares, at, &ret, error);
+
+		if (!bytes)
+			ret = handle_damaged_entry(scan, at.sector, ret, error);
+		else if (aftl_zone_entry_decode(&scan->zones[i], bytes))
+			ret = fail_impossible_entry("zone", i, error);
+		scan->last_seq = max(scan->last_seq, scan->zones[i].seq);
+	}
+	return ret;
+}
+
+static u64 zone_reset_seq(const struct scan *scan, u32 unit)
+{
+	return scan->zones[unit / scan->volume->geo.zone_units].seq;
+}
+
+/* Of zones, if its unit is nowhere else. */
+static bool plp_entry_is_newest(const struct scan *scan, const struct aftl_plp_slot *kept, u32 found)
+{
+	if (scan->zones)
+		return !found &&
+		       kept->entry.seq > zone_reset_seq(scan, from_lpn(kept->entry.what.lpn));
+	return !found || kept->entry.seq > found_seq(scan, found);
+}
+
+static void place_plp_entry(struct scan *scan, u32 index)
+{
+	struct aftl_plp_slot *kept = &scan->volume->plp_slots[index];
+	u32 *found = aftl_l2p_entry(scan->ftl, from_lpn(kept->entry.what.lpn));
+
+	scan->last_seq = max(scan->last_seq, kept->entry.seq);
+	if (!plp_entry_is_newest(scan, kept, *found))
+		return;
+	drop_found(scan, found);
+	*found = encode_plp_found(index);
+	kept->state = AFTL_PLP_SLOT_USED;
+}
+
+static int scan_plp_entries(struct scan *scan, struct aftl_error *error)
+{
+	const struct aftl_volume *volume = scan->volume;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < volume->geo.plp_entries; i++) {
+		struct aftl_place at = aftl_plp_entry_place(&volume->header.layout, i);
+		const u8 *bytes = reader_entry(&scan->spares, at, &ret, error);
+
+		if (!bytes)
+			ret = handle_damaged_entry(scan, at.sector, ret, error);
+		else if (aftl_plp_entry_decode(&volume->plp_slots[i].entry, &volume->geo, bytes))
+			ret = fail_impossible_entry("what is kept in place", i, error);
+		else if (volume->plp_slots[i].entry.seq)
+			place_plp_entry(scan, i);
+	}
+	return ret;
+}
+
+/* Is it the first that is kept of its zone? */
+static bool plp_first_of_zone(const struct scan *scan, u32 index)
+{
+	const struct aftl_volume *volume = scan->volume;
+	u32 zone = from_lpn(volume->plp_slots[index].entry.what.lpn) / volume->geo.zone_units;
+	u32 i;
+
+	for (i = 0; i < index; i++)
+		if (volume->plp_slots[i].state == AFTL_PLP_SLOT_USED &&
+		    from_lpn(volume->plp_slots[i].entry.what.lpn) / volume->geo.zone_units == zone)
+			return false;
+	return true;
+}
+
+/*
+ * At a commit not more zones have something in the buffer than may be active. More than these are
+ * left by one that was interrupted: nobody has been promised what came last.
+ */
+static bool drop_newest_excess_plp(struct scan *scan)
+{
+	struct aftl_plp_slot *newest = NULL;
+	u32 zones = 0;
+	u32 i;
+
+	for (i = 0; i < scan->volume->geo.plp_entries; i++) {
+		struct aftl_plp_slot *kept = &scan->volume->plp_slots[i];
+
+		if (kept->state != AFTL_PLP_SLOT_USED)
+			continue;
+		zones += plp_first_of_zone(scan, i);
+		if (!newest || newest->entry.seq < kept->entry.seq)
+			newest = kept;
+	}
+	if (zones <= scan->ftl->handles)
+		return false;
+	drop_found(scan, aftl_l2p_entry(scan->ftl, from_lpn(newest->entry.what.lpn)));
+	return true;
+}
+
+/* Units up to the first that is missing; others after it are forgotten. */
+static u32 zone_count_written(struct scan *scan, u32 zone)
+{
+	u32 first = zone * scan->volume->geo.zone_units;
+	u32 written = 0;
+	u32 i;
+
+	while (written < scan->volume->geo.zone_capacity &&
+	       *aftl_l2p_entry(scan->ftl, first + written))
+		written++;
+	for (i = written; i < scan->volume->geo.zone_units; i++)
+		if (!decode_plp_found(scan, *aftl_l2p_entry(scan->ftl, first + i)))
+			*aftl_l2p_entry(scan->ftl, first + i) = 0;
+	return written;
+}
+
+static bool beyond_write_pointer(const struct scan *scan, u32 unit)
+{
+	return unit % scan->volume->geo.zone_units >=
+	       aftl_zone_at(scan->ftl, to_lpn(unit))->written;
+}
+
+static void recover_plp_entry(struct scan *scan, const struct aftl_plp_slot *kept)
+{
+	u32 unit = from_lpn(kept->entry.what.lpn);
+
+	if (kept->state != AFTL_PLP_SLOT_USED)
+		return;
+	if (beyond_write_pointer(scan, unit))
+		drop_found(scan, aftl_l2p_entry(scan->ftl, unit));
+	else
+		aftl_zone_reserve_slot(scan->ftl, kept->entry.what.lpn);
+}
+
+static void recover_zones(struct scan *scan)
+{
+	u32 i;
+
+	while (drop_newest_excess_plp(scan))
+		;
+	for (i = 0; i < scan->volume->geo.zones; i++)
+		aftl_zone_rebuild(scan->ftl, i, zone_count_written(scan, i), scan->zones[i].state);
+	for (i = 0; i < scan->volume->geo.plp_entries; i++)
+		recover_plp_entry(scan, &scan->volume->plp_slots[i]);
+	while (aftl_zone_finish_excess(scan->ftl))
+		;
+}
+
+/* What is beyond a write pointer must not be found again when that has come so far. */
+static int invalidate_beyond(struct scan *scan)
+{
+	const struct aftl_geometry *geo = &scan->volume->geo;
+	struct aftl *ftl = scan->ftl;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < geo->ppns; i++) {
+		u32 unit = from_lpn(aftl_ppn_lpn(&ftl->media, to_ppn(i)));
+
+		if (aftl_ppn_attr(&ftl->media, to_ppn(i)) && unit < geo->units &&
+		    *scan_page_seq(scan, i / geo->page_units) > zone_reset_seq(scan, unit) &&
+		    beyond_write_pointer(scan, unit))
+			ret = aftl_volume_invalidate(scan->volume, to_ppn(i));
+	}
+	return ret;
+}
+
+static int scan_zones(struct scan *scan, struct aftl_error *error)
+{
+	int ret = scan_zone_entries(scan, error);
+	u32 i;
+
+	for (i = 0; !ret && i < scan->volume->geo.units; i++)
+		apply_discard(scan, i, zone_reset_seq(scan, i));
+	if (!ret)
+		ret = scan_plp_entries(scan, error);
+	if (ret)
+		return ret;
+	recover_zones(scan);
+	return invalidate_beyond(scan) ? aftl_fail(error, -ENOMEM,
+					     "not enough memory to recover the volume") : 0;
+}
+
+static int scan_plp_and_discards(struct scan *scan, struct aftl_error *error)
+{
+	int ret = scan_plp_entries(scan, error);
+
+	return ret ? ret : scan_discards(scan, error);
+}
+
+/*
+ * The last programs of a block of which nothing is left: as if they had not been, so that its zone
+ * finds the room that it was promised. A block of which nothing is left at all is erased.
+ */
+static void undo_empty_programs(struct aftl *ftl, struct aftl_block *block)
+{
+	u32 page = ftl->geo.pages;
+	u32 i;
+
+	if (!block->valid || block->state == AFTL_BLOCK_BAD)
+		return;
+	for (page -= ftl->geo.program_pages;
+	     !aftl_program_has_valid(ftl, aftl_block_device_page(&ftl->media, block, page));
+	     page -= ftl->geo.program_pages)
+		for (i = 0; i < ftl->geo.program_pages; i++) {
+			u16 *attr = aftl_page_attr_at(&ftl->media,
+						 aftl_block_device_page(&ftl->media, block, page + i));
+
+			block->programmed -= *attr != 0;
+			*attr = 0;
+		}
+}
+
+static void map_recovered_ppn(struct aftl *ftl, struct aftl_block *block, aftl_ppn_t ppn)
+{
+	aftl_lpn_t lpn = aftl_ppn_lpn(&ftl->media, ppn);
+	u32 *found;
+
+	if (from_lpn(lpn) >= ftl->geo.units)
+		return;
+	found = aftl_l2p_entry(ftl, from_lpn(lpn));
+	if (*found != from_ppn(ppn) + 1)
+		return;
+	*found = 0;
+	aftl_l2p_update(ftl, aftl_block_lun(ftl, block), block, lpn, ppn,
+		     aftl_ppn_level(&ftl->media, ppn));
+	ftl->lost_units += aftl_ppn_lost(&ftl->media, ppn);
+}
+
+static void map_recovered_block(struct aftl *ftl, struct aftl_block *block)
+{
+	u32 first = aftl_block_device_page(&ftl->media, block, 0);
+	u32 units = ftl->geo.page_units;
+	u32 page;
+	u32 i;
+
+	for (page = first; page < first + ftl->geo.pages; page++) {
+		if (page + AHEAD < first + ftl->geo.pages)
+			aftl_prefetch_relocation(ftl, page + AHEAD);
+		for (i = 0; *aftl_page_attr_at(&ftl->media, page) && i < units; i++)
+			map_recovered_ppn(ftl, block, to_ppn(page * units + i));
+	}
+}
+
+/* What is kept is not on flash. */
+static int map_recovered_pages(struct scan *scan, struct aftl_error *error)
+{
+	struct aftl *ftl = scan->ftl;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < scan->volume->geo.plp_entries; i++) {
+		const struct aftl_plp_slot *kept = &scan->volume->plp_slots[i];
+
+		if (kept->state == AFTL_PLP_SLOT_USED)
+			*aftl_l2p_entry(ftl, from_lpn(kept->entry.what.lpn)) = 0;
+	}
+	for (i = 0; !ret && i < ftl->geo.blocks; i++) {
+		map_recovered_block(ftl, &ftl->media.blocks[i]);
+		ret = pause_load(ftl, error);
+	}
+	return ret;
+}
+
+/* What is not the newest is not missed. */
+static void clear_stale_lost(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < DIV_ROUND_UP(ftl->geo.ppns, 64); i++)
+		ftl->media.lost[i] &= ftl->media.valid[i];
+}
+
+/* A page that must have been programmed, though nothing durable tells about it. */
+static void assume_page(struct aftl *ftl, struct aftl_block *block, u32 page, u32 mode)
+{
+	u32 index = aftl_block_device_page(&ftl->media, block, page);
+	u32 slot = index * ftl->geo.page_units;
+	u32 i;
+
+	if (*aftl_page_attr_at(&ftl->media, index))
+		return;
+	*aftl_page_attr_at(&ftl->media, index) = aftl_page_attr(AFTL_PRECISE, mode, 0);
+	aftl_oob_set_hours(ftl, block, page, 0);
+	for (i = 0; i < ftl->geo.page_units; i++)
+		*aftl_oob_lpn_word(&ftl->media, to_ppn(slot + i)) = AFTL_NO_LPN;
+	block->programmed++;
+	block->approx_only = 0;
+}
+
+static void assume_step(struct aftl *ftl, struct aftl_block *block, u32 page)
+{
+	u32 i;
+
+	for (i = 0; i < aftl_block_step(&ftl->geo, block); i++)
+		assume_page(ftl, block, page + i, aftl_block_program_mode(block));
+}
+
+static bool step_known(const struct aftl *ftl, const struct aftl_block *block, u32 page)
+{
+	u32 i;
+
+	for (i = 0; i < aftl_block_step(&ftl->geo, block); i++)
+		if (aftl_page_programmed(&ftl->media, block, page + i))
+			return true;
+	return false;
+}
+
+static u32 count_known_steps(const struct aftl *ftl, const struct aftl_block *block)
+{
+	u32 steps = 0;
+	u32 page;
+
+	for (page = 0; page < ftl->geo.pages; page += ftl->geo.program_pages)
+		steps += step_known(ftl, block, page);
+	return steps;
+}
+
+/* Programs go in order: between those that are known were those that are not. */
+static void replay_in_order(struct aftl *ftl, struct aftl_block *block)
+{
+	u32 left = count_known_steps(ftl, block);
+	struct aftl_block at = *block;
+	u32 page;
+
+	at.programmed = 0;
+	at.frontier = 0;
+	while (left) {
+		page = block->order == AFTL_ORDER_TWO_PASS ?
+			       aftl_two_pass_next(&ftl->media, &at) : at.frontier;
+		if (page >= ftl->geo.pages)
+			break;
+		left -= step_known(ftl, block, page);
+		assume_step(ftl, block, page);
+		at.programmed += aftl_block_step(&ftl->geo, block);
+		aftl_order_advance(&ftl->media, &at, page);
+	}
+	block->frontier = at.frontier;
+}
+
+static void replay_leaders(struct aftl *ftl, struct aftl_block *block)
+{
+	u32 page;
+
+	for (page = 0; page < ftl->geo.pages; page += ftl->geo.program_pages) {
+		if (!step_known(ftl, block, page))
+			continue;
+		assume_step(ftl, block, page);
+		assume_step(ftl, block,
+			    aftl_word_line_page(&ftl->geo, aftl_layer(&ftl->geo, page), 0));
+	}
+}
+
+/* The frontier is the lower of the last two layers that were begun. */
+static void replay_super_layers(struct aftl *ftl, struct aftl_block *block)
+{
+	u32 layer_pages = ftl->geo.word_lines * ftl->geo.word_line_pages;
+	u32 last = ftl->geo.pages - 1;
+
+	while (!aftl_page_programmed(&ftl->media, block, last))
+		last--;
+	last = aftl_layer(&ftl->geo, last);
+	block->frontier = last < AFTL_SUPER_LAYERS ?
+				  0 : (last + 1 - AFTL_SUPER_LAYERS) * layer_pages;
+}
+
+/* A page keeps what it was told by its first program; what has come beside it says the rest. */
+static void replay_switched(struct aftl *ftl, struct aftl_block *block)
+{
+	u32 left = block->programmed;
+	u32 done = 0;
+	u32 pages;
+
+	while (left) {
+		u32 page = aftl_switch_next_page(&ftl->geo, done, &pages);
+		u32 end = page + pages;
+		bool first = aftl_is_switch_first_pass(&ftl->geo, page);
+
+		for (; page < end; page++, done++) {
+			left -= aftl_page_programmed(&ftl->media, block, page);
+			assume_page(ftl, block, page,
+				    first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED);
+		}
+		if (!first)
+			aftl_switch_line(&ftl->media, block, end - 1);
+	}
+	block->frontier = aftl_switch_next_page(&ftl->geo, done, &pages);
+}
+
+/* Where the order of a block continues, if what is known of it is put right. */
+static void replay_block(struct aftl *ftl, struct aftl_block *block)
+{
+	if (block->order == AFTL_ORDER_SUPER_LAYER)
+		replay_super_layers(ftl, block);
+	else if (block->order == AFTL_ORDER_LEADER_FIRST)
+		replay_leaders(ftl, block);
+	else if (block->order == AFTL_ORDER_SWITCHED)
+		replay_switched(ftl, block);
+	else
+		replay_in_order(ftl, block);
+}
+
+/* Where a stripe has its parity nothing will be added to it any more. */
+static void assume_parity_stripes(struct aftl *ftl, struct aftl_block *block)
+{
+	const struct aftl_block *parity = aftl_parity_block_of(ftl, block);
+	u32 page;
+
+	if (!parity || parity == block || parity->state == AFTL_BLOCK_BAD)
+		return;
+	for (page = 0; page < ftl->geo.pages; page++)
+		if (aftl_page_programmed(&ftl->media, parity, page))
+			assume_page(ftl, block, page, aftl_block_program_mode(block));
+}
+
+/* Parity goes on where it was. */
+static void recover_parity_block(const struct aftl *ftl, struct aftl_block *block)
+{
+	block->state = block->programmed < ftl->geo.pages ? AFTL_BLOCK_OPEN : AFTL_BLOCK_CLOSED;
+}
+
+/* Blocks are closed, however far they had come. */
+static void recover_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	bool bad = block->state == AFTL_BLOCK_BAD;
+
+	if (ftl->geo.superblock_luns && !bad)
+		assume_parity_stripes(ftl, block);
+	if (block->programmed)
+		replay_block(ftl, block);
+	else if (bad)
+		return;
+	lun->good_blocks += !block->parity;
+	lun->failing_blocks += bad;
+	block->failing = bad;
+	if (block->parity)
+		recover_parity_block(ftl, block);
+	else if (block->programmed)
+		aftl_block_close(ftl, block);
+	else
+		aftl_free_block_add(ftl, lun, block);
+}
+
+/* What one of its blocks says, for the power may have failed before all did. */
+static void mark_dead_lun_blocks(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 first = lun->index * ftl->geo.blocks_per_lun;
+	u32 i;
+
+	for (i = first; aftl_lun_dead(lun) && i < first + ftl->geo.blocks_per_lun; i++)
+		ftl->media.blocks[i].state = AFTL_BLOCK_BAD;
+}
+
+static bool lun_blocks_all_bad(const struct aftl *ftl, u32 first)
+{
+	u32 i;
+
+	for (i = first; i < first + ftl->geo.blocks_per_lun; i++)
+		if (ftl->media.blocks[i].state != AFTL_BLOCK_BAD)
+			return false;
+	return true;
+}
+
+/* What a dead LUN holds stays there. */
+static void recover_lun(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 first = lun->index * ftl->geo.blocks_per_lun;
+	u32 i;
+
+	if (lun_blocks_all_bad(ftl, first))
+		return;
+	for (i = first; i < first + ftl->geo.blocks_per_lun; i++)
+		recover_block(ftl, lun, &ftl->media.blocks[i]);
+}
+
+static void restore_time(struct scan *scan)
+{
+	struct aftl *ftl = scan->ftl;
+	u32 hours;
+	u32 i;
+
+	ftl->now_ns = scan->last_ns;
+	ftl->age_ns = scan->volume->state.age_ns;
+	ftl->seq = scan->last_seq;
+	hours = (u32)min_t(u64, aftl_hours(ftl), U32_MAX);
+	for (i = 0; i < ftl->geo.blocks; i++)
+		ftl->media.blocks[i].first_hour = min(ftl->media.blocks[i].first_hour, hours);
+}
+
+static int scan_blocks(struct scan *scan, struct aftl_error *error)
+{
+	struct aftl *ftl = scan->ftl;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < ftl->geo.blocks; i++) {
+		ret = scan_block(scan, &ftl->media.blocks[i], error);
+		if (!ret)
+			ret = pause_load(ftl, error);
+	}
+	return ret;
+}
+
+static int scan_tables(struct scan *scan, struct aftl_error *error)
+{
+	struct aftl *ftl = scan->ftl;
+	int ret;
+	u32 i;
+
+	aftl_block_manager_clear(ftl);
+	ret = scan_blocks(scan, error);
+	if (!ret)
+		ret = scan->zones ? scan_zones(scan, error) : scan_plp_and_discards(scan, error);
+	if (!ret)
+		ret = map_recovered_pages(scan, error);
+	if (ret)
+		return ret;
+	clear_stale_lost(ftl);
+	for (i = 0; i < ftl->geo.luns; i++)
+		mark_dead_lun_blocks(ftl, &ftl->luns[i]);
+	aftl_superblock_sync_erases(ftl);
+	for (i = 0; scan->zones && i < ftl->geo.blocks; i++)
+		undo_empty_programs(ftl, &ftl->media.blocks[i]);
+	for (i = 0; i < ftl->geo.luns; i++)
+		recover_lun(ftl, &ftl->luns[i]);
+	aftl_superblock_assign_parity(ftl);
+	aftl_block_manager_check_reserve(ftl);
+	aftl_cmt_rebuild(ftl);
+	if (scan->zones)
+		aftl_zone_reopen_blocks(ftl);
+	restore_time(scan);
+	return 0;
+}
+
+static int check_times(const struct aftl *ftl, struct aftl_error *error)
+{
+	if (ftl->now_ns > AFTL_TIME_MAX || ftl->age_ns > AFTL_TIME_MAX / 2)
+		return aftl_fail(error, -EUCLEAN,
+				 "the volume is damaged: its times are impossible");
+	return 0;
+}
+
+static int recover_from_tables(struct aftl_volume *volume, struct aftl *ftl, struct aftl_error *error)
+{
+	struct scan scan;
+	int ret = scan_open(&scan, volume, ftl, error);
+
+	if (ret)
+		return ret;
+	ret = scan_tables(&scan, error);
+	if (!ret)
+		ret = check_times(ftl, error);
+	volume->state.seq = max(volume->state.seq, scan.last_seq);
+	scan_close(&scan);
+	return ret;
+}
+
+static int load_from_tables(struct aftl_volume *volume, const struct aftl_policy_type *type,
+		       const struct aftl_config *config, const struct aftl_host_ops *ops,
+		       void *host, struct aftl **out, struct aftl_error *error)
+{
+	struct aftl *ftl;
+	int ret = aftl_create(&ftl, config, type, ops, host, error);
+
+	if (ret)
+		return ret;
+	*out = ftl;
+	ret = recover_from_tables(volume, ftl, error);
+	if (!ret)
+		ret = aftl_remap_load(volume, ftl, error);
+	if (!ret && type->restore_word && !strcmp(type->name, volume->state.policy))
+		type->restore_word(ftl->policy, volume->state.memory);
+	/* By how it was put together, each valid slot is that of its unit. */
+	if (!ret)
+		ret = aftl_audit_counts(ftl, error);
+	if (!ret)
+		aftl_start_restored(ftl);
+	if (ret) {
+		*out = NULL;
+		aftl_destroy(ftl);
+	}
+	return ret;
+}
+
+/* What is damaged, from the device that has been put together */
+
+static void rebuild_erase_sector(const struct aftl_volume *volume, const struct aftl *ftl, u64 index,
+			u8 *bytes)
+{
+	u64 block = index * AFTL_ERASES_PER_SECTOR;
+	u64 end = min_t(u64, block + AFTL_ERASES_PER_SECTOR, volume->geo.blocks);
+
+	for (; block < end; block++) {
+		struct aftl_erase_entry entry;
+
+		aftl_erase_entry_from_block(&entry, ftl, (u32)block);
+		aftl_erase_entry_encode(&entry, bytes + aftl_erase_place(&volume->header.layout,
+									 (u32)block).offset);
+	}
+}
+
+/* Newer than all others: what is valid in there is so nowhere else. */
+static void rebuild_spare_sector(const struct aftl_volume *volume, const struct aftl *ftl, u64 index,
+			u8 *bytes)
+{
+	u64 page = index * volume->header.layout.spares_per_sector;
+	u64 end = min_t(u64, page + volume->header.layout.spares_per_sector,
+			(u64)volume->geo.blocks * volume->geo.pages);
+
+	for (; page < end; page++) {
+		struct aftl_spare spare;
+
+		if (!*aftl_page_attr_at(&ftl->media, page))
+			continue;
+		aftl_spare_from_page(&spare, ftl, to_ppn((u32)page * volume->geo.page_units));
+		spare.seq = volume->state.seq;
+		aftl_spare_encode(&spare, &volume->geo,
+				  bytes + aftl_spare_place(&volume->header.layout, &volume->geo,
+							   (u32)page).offset);
+	}
+}
+
+/* Before the zone was written: what else there is of it is dropped. */
+static int rebuild_zone_entry(struct aftl_volume *volume, const struct aftl *ftl, u32 zone, u8 *bytes)
+{
+	const struct aftl_geometry *geo = &volume->geo;
+	const struct aftl_zone *of = &ftl->zones.all[zone];
+	struct aftl_zone_entry entry = {
+		.state = of->state < AFTL_ZONE_FULL ? 0 : of->state,
+	};
+	int ret = 0;
+	u32 i;
+
+	aftl_zone_entry_encode(&entry, bytes);
+	for (i = 0; !ret && i < geo->ppns; i++)
+		if (aftl_ppn_attr(&ftl->media, to_ppn(i)) &&
+		    from_lpn(aftl_ppn_lpn(&ftl->media, to_ppn(i))) / geo->zone_units == zone &&
+		    !aftl_ppn_valid(&ftl->media, to_ppn(i)))
+			ret = aftl_volume_invalidate(volume, to_ppn(i));
+	return ret;
+}
+
+static int rebuild_zone_sector(struct aftl_volume *volume, const struct aftl *ftl, u64 index, u8 *bytes)
+{
+	u64 zone = index * AFTL_ZONES_PER_SECTOR;
+	u64 end = min_t(u64, zone + AFTL_ZONES_PER_SECTOR, volume->geo.zones);
+	int ret = 0;
+
+	for (; !ret && zone < end; zone++)
+		ret = rebuild_zone_entry(volume, ftl, (u32)zone,
+				bytes + aftl_zone_place(&volume->header.layout, (u32)zone).offset);
+	return ret;
+}
+
+static void rebuild_plp_sector(const struct aftl_volume *volume, u64 index, u8 *bytes)
+{
+	u64 place = index * AFTL_ZONES_PER_SECTOR;
+	u64 end = min_t(u64, place + AFTL_ZONES_PER_SECTOR, volume->geo.plp_entries);
+
+	for (; place < end; place++)
+		aftl_plp_slot_encode(volume, (u32)place,
+				 bytes + aftl_plp_entry_place(&volume->header.layout,
+							 (u32)place).offset);
+}
+
+static void rebuild_discard_sector(const struct aftl_volume *volume, const struct aftl *ftl, u64 index,
+			  u8 *bytes)
+{
+	u64 unit = index * AFTL_DISCARDS_PER_SECTOR;
+	u64 end = min_t(u64, unit + AFTL_DISCARDS_PER_SECTOR, volume->geo.units);
+
+	for (; unit < end; unit++)
+		if (!*aftl_l2p_entry(ftl, (u32)unit))
+			aftl_put(bytes + aftl_discard_place(&volume->header.layout,
+							    (u32)unit).offset,
+				 volume->state.seq - 1, 8);
+}
+
+static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *ftl, u64 sector,
+			  bool readable, struct aftl_recovery *recovery,
+			  struct aftl_error *error)
+{
+	const struct aftl_layout *layout = &volume->header.layout;
+	u64 spares = layout->spares * AFTL_FRAME_SECTORS;
+	u64 discards = layout->discards * AFTL_FRAME_SECTORS;
+	u64 kept = layout->plp_table * AFTL_FRAME_SECTORS;
+	u8 *bytes;
+	int ret = aftl_volume_rebuild(volume, sector, readable, &bytes, error);
+
+	if (ret)
+		return ret;
+	/* Changes of the past, discards that are rebuilt, programs that are. */
+	if (!recovery->tables++)
+		volume->state.seq += 2;
+	if (sector < spares)
+		rebuild_erase_sector(volume, ftl, sector - layout->erases * AFTL_FRAME_SECTORS, bytes);
+	else if (sector < discards)
+		rebuild_spare_sector(volume, ftl, sector - spares, bytes);
+	else if (sector >= kept)
+		rebuild_plp_sector(volume, sector - kept, bytes);
+	else if (volume->geo.zones)
+		ret = rebuild_zone_sector(volume, ftl, sector - discards, bytes);
+	else
+		rebuild_discard_sector(volume, ftl, sector - discards, bytes);
+	return ret ? aftl_fail(error, ret, "not enough memory to rebuild the tables") : 0;
+}
+
+/*
+ * What could not be read once is not asked for again: if it could be read by now, nobody would know
+ * which sectors of its frame are still to be rebuilt.
+ */
+static int rebuild_damaged(struct aftl_volume *volume, const struct aftl *ftl, u64 *sector,
+			bool readable, struct aftl_recovery *recovery, struct aftl_error *error)
+{
+	u32 more = readable ? 0 : AFTL_FRAME_SECTORS - 1;
+	int ret = rebuild_table_sector(volume, ftl, *sector, readable, recovery, error);
+
+	for (; !ret && more; more--)
+		ret = rebuild_table_sector(volume, ftl, ++*sector, readable, recovery, error);
+	return ret;
+}
+
+/* Sectors of the tables that lie before frame @end */
+static int rebuild_tables(struct aftl_volume *volume, const struct aftl *ftl, u64 end,
+			  struct aftl_recovery *recovery, struct aftl_error *error)
+{
+	u64 sector = volume->header.layout.erases * AFTL_FRAME_SECTORS;
+	struct aftl_error damage;
+	struct aftl_volume_reader reader;
+	int ret = reader_open_tables(&reader, volume, end);
+
+	if (ret)
+		return aftl_fail(error, ret, "not enough memory to look at the tables");
+	for (; !ret && sector < end * AFTL_FRAME_SECTORS; sector++) {
+		if (!aftl_volume_reader_sector(&reader, sector, &ret, &damage)) {
+			*error = damage;
+			if (aftl_is_damage(ret))
+				ret = rebuild_damaged(volume, ftl, &sector, ret == -EUCLEAN,
+						   recovery, error);
+		}
+		if (!ret && sector % AFTL_FRAME_SECTORS == 0)
+			ret = pause_load(ftl, error);
+	}
+	aftl_volume_reader_close(&reader);
+	return ret;
+}
+
+static void count_recovered(const struct aftl *ftl, struct aftl_recovery *recovery)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.blocks; i++) {
+		recovery->programmed_pages += ftl->media.blocks[i].programmed;
+		recovery->bad_blocks += ftl->media.blocks[i].state == AFTL_BLOCK_BAD;
+	}
+	for (i = 0; i < ftl->geo.luns; i++)
+		recovery->mapped_units += ftl->luns[i].valid;
+	for (i = ftl->geo.units; i < aftl_mapped_lpns(&ftl->geo); i++)
+		recovery->mapped_units -= *aftl_l2p_entry(ftl, i) != 0;
+	recovery->lost_units = ftl->lost_units;
+}
+
+/* What is in the place is not wanted. */
+static void clear_plp_slot(struct aftl_volume *volume, u32 index)
+{
+	u8 *bytes = aftl_volume_change(volume, aftl_plp_entry_place(&volume->header.layout, index));
+
+	volume->plp_slots[index].state = AFTL_PLP_SLOT_FREE;
+	if (bytes)
+		aftl_plp_slot_encode(volume, index, bytes);
+}
+
+/* What recovery has decided, and tables do not tell. */
+static int record_recovery_decisions(struct aftl_volume *volume, const struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < volume->geo.plp_entries; i++)
+		if (volume->plp_slots[i].state == AFTL_PLP_SLOT_FREE && volume->plp_slots[i].entry.seq)
+			clear_plp_slot(volume, i);
+	for (i = 0; !volume->ret && i < volume->geo.zones; i++)
+		if (ftl->zones.all[i].state == AFTL_ZONE_FULL &&
+		    ftl->zones.all[i].written < volume->geo.zone_capacity)
+			volume->ret = aftl_volume_record_zone(volume, i, AFTL_ZONE_FULL);
+	return volume->ret;
+}
+
+int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *type,
+		     const struct aftl_config *config, const struct aftl_host_ops *ops,
+		     void *host, bool scan, struct aftl **out, struct aftl_recovery *recovery,
+		     struct aftl_error *error)
+{
+	int ret = aftl_volume_config_check(&volume->header.config, config, error);
+
+	memset(recovery, 0, sizeof(*recovery));
+	if (!ret && strcmp(type->name, volume->header.policy) != 0)
+		ret = aftl_snapshot_check_policy_change(config, error);
+	if (ret)
+		return ret;
+	aftl_shard_config(&volume->own, config, volume->header.shard);
+	if (volume->state.closed && !scan)
+		recovery->closed = !load_snapshot(volume, type, &volume->own, ops, host, out,
+						  &recovery->snapshot);
+	if (!recovery->closed)
+		ret = load_from_tables(volume, type, &volume->own, ops, host, out, error);
+	if (ret)
+		return ret;
+	count_recovered(*out, recovery);
+	recovery->displaced_units = volume->remap_count;
+	recovery->header = volume->repair_headers;
+	recovery->state = volume->repair_state;
+	ret = rebuild_tables(volume, *out,
+			     recovery->closed || volume->ignore_damage ?
+				     volume->header.layout.snapshot : volume->header.layout.spares,
+			     recovery, error);
+	recovery->tables += volume->repair_extents;
+	if (!ret && !recovery->closed && record_recovery_decisions(volume, *out))
+		ret = aftl_fail(error, volume->ret,
+				"the volume is damaged: what entries of zones or of what is kept say cannot be changed");
+	if (ret) {
+		aftl_destroy(*out);
+		*out = NULL;
+	}
+	return ret;
+}

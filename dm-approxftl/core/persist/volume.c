@@ -1,0 +1,1135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Opening a volume, noting changes, committing them.
+ */
+#include "core/ftl/command.h"
+#include "core/ftl/device.h"
+#include "core/base/encoding.h"
+#include "core/persist/snapshot.h"
+#include "core/persist/volume-private.h"
+
+#define NONE U32_MAX
+
+/* Opening */
+
+u64 aftl_volume_find_bad_sector(const struct aftl_volume *volume, const u8 *bytes, u64 first, u32 count)
+{
+	u64 sector = first * AFTL_FRAME_SECTORS;
+	u64 end = sector + (u64)count * AFTL_FRAME_SECTORS;
+
+	for (; sector < end; sector++, bytes += AFTL_SECTOR_BYTES)
+		if (!aftl_sector_sound(bytes, volume->nonce, sector))
+			return sector;
+	return U64_MAX;
+}
+
+static int volume_read_frame(const struct aftl_volume *volume, u64 number, void *bytes)
+{
+	return volume->backing->read(volume->backing->host, number * AFTL_FRAME_BYTES, bytes,
+				    AFTL_FRAME_BYTES);
+}
+
+static int volume_write_frame(const struct aftl_volume *volume, u64 number, const void *bytes)
+{
+	return volume->backing->write(volume->backing->host, number * AFTL_FRAME_BYTES, bytes,
+				     AFTL_FRAME_BYTES);
+}
+
+static int volume_flush(const struct aftl_volume *volume)
+{
+	return volume->backing->flush(volume->backing->host);
+}
+
+static int load_header_copy(struct aftl_volume *volume, u32 copy, struct aftl_volume_header *header,
+		      struct aftl_error *error)
+{
+	int ret = volume_read_frame(volume, AFTL_FRAME_HEADER + copy, volume->scratch);
+
+	/* That a medium has no data for us does not mean that it holds none. */
+	if (ret)
+		return aftl_fail(error, ret == -ENODATA ? -EIO : ret,
+				 "the superblock cannot be read");
+	return aftl_volume_header_decode(header, volume->scratch, error);
+}
+
+/*
+ * The copy is needed when writing the superblock was interrupted, or when it cannot be
+ * read. What says that it is something else altogether is believed.
+ */
+static int choose_header(struct aftl_volume *volume, struct aftl_error *error)
+{
+	struct aftl_volume_header *copy = (struct aftl_volume_header *)volume->bytes;
+	struct aftl_error second;
+	int ret = load_header_copy(volume, 0, &volume->header, error);
+	int other;
+
+	static_assert(sizeof(*copy) <= AFTL_FRAME_BYTES, "the copy fits a frame");
+	if (ret == -ENODATA || ret == -EMEDIUMTYPE || ret == -EINVAL)
+		return ret;
+	other = load_header_copy(volume, 1, copy, &second);
+	volume->repair_headers = ret || other || volume->header.generation != copy->generation;
+	volume->write_copy_first = other || (!ret && volume->header.generation > copy->generation);
+	if (other || (!ret && volume->header.generation >= copy->generation))
+		return ret;
+	volume->header = *copy;
+	return 0;
+}
+
+static int state_damaged(u64 number, int code, struct aftl_error *error)
+{
+	return aftl_fail(error, code, code == -EUCLEAN ?
+			 "the volume is damaged: the state in frame %llu is wrong" :
+			 "frame %llu of the volume cannot be read",
+			 (unsigned long long)number);
+}
+
+static int load_state_copy(struct aftl_volume *volume, u32 parity, struct aftl_volume_state *state,
+		      struct aftl_error *error)
+{
+	u64 number = AFTL_FRAME_STATE + parity;
+	int ret = volume_read_frame(volume, number, volume->scratch);
+
+	if (!ret && !aftl_sector_sound(volume->scratch, volume->nonce,
+				       number * AFTL_FRAME_SECTORS))
+		ret = -EUCLEAN;
+	if (!ret)
+		ret = aftl_state_decode(state, volume->scratch);
+	if (!ret && (state->commit & 1) != parity)
+		ret = -EUCLEAN;
+	return ret ? state_damaged(number, ret, error) : 0;
+}
+
+/*
+ * Of the two only one is left, which may be the older one. Time may go back by a commit, the
+ * snapshot may not hold any more, and nobody knows whose the kinds of blocks are; all else is in
+ * the tables.
+ */
+static int use_single_state(struct aftl_volume *volume, const struct aftl_volume_state *state)
+{
+	volume->state = *state;
+	volume->state.closed = false;
+	memset(volume->state.policy, 0, sizeof(volume->state.policy));
+	volume->repair_state = true;
+	return 0;
+}
+
+/*
+ * Both should be there, one commit apart: a sector is never torn.
+ */
+static int choose_state(struct aftl_volume *volume, struct aftl_error *error)
+{
+	struct aftl_volume_state odd = { 0 };
+	struct aftl_error second;
+	int ret = load_state_copy(volume, 0, &volume->state, error);
+	int other = load_state_copy(volume, 1, &odd, ret ? &second : error);
+
+	if (aftl_is_damage(ret) && !other)
+		return use_single_state(volume, &odd);
+	if (!ret && aftl_is_damage(other))
+		return use_single_state(volume, &volume->state);
+	if (ret || other)
+		return ret ? ret : other;
+	if (odd.commit + 1 != volume->state.commit && volume->state.commit + 1 != odd.commit)
+		return aftl_fail(error, -EUCLEAN,
+				 "the volume is damaged: its states are of commits %llu and %llu",
+				 (unsigned long long)volume->state.commit,
+				 (unsigned long long)odd.commit);
+	if (odd.commit > volume->state.commit)
+		volume->state = odd;
+	return 0;
+}
+
+static int check_backing_size(const struct aftl_backing *backing, const struct aftl_layout *layout,
+		      struct aftl_error *error)
+{
+	u64 needed = layout->frames * AFTL_FRAME_BYTES;
+
+	if (backing->bytes < needed)
+		return aftl_fail(error, -ENOSPC,
+				 "the volume needs %llu bytes, the device has %llu",
+				 (unsigned long long)needed, (unsigned long long)backing->bytes);
+	return 0;
+}
+
+static int load_volume(struct aftl_volume *volume, struct aftl_error *error)
+{
+	int ret = choose_header(volume, error);
+
+	if (!ret)
+		ret = check_backing_size(volume->backing, &volume->header.layout, error);
+	if (!ret)
+		ret = aftl_volume_header_lay_out(&volume->header, &volume->geo, error);
+	if (!ret && (!aftl_plp_alloc(volume) || !aftl_extents_alloc(volume)))
+		ret = aftl_fail(error, -ENOMEM, "not enough memory to open a volume");
+	if (ret)
+		return ret;
+	volume->nonce = aftl_volume_header_nonce(&volume->header);
+	ret = choose_state(volume, error);
+	return ret ? ret : aftl_extents_load(volume, error);
+}
+
+static struct aftl_volume *alloc_volume(const struct aftl_backing *backing)
+{
+	struct aftl_volume *volume = backing->alloc(backing->host, sizeof(*volume));
+	u32 i;
+
+	if (!volume)
+		return NULL;
+	volume->backing = backing;
+	aftl_remap_init(volume);
+	for (i = 0; i < AFTL_VOLUME_FRAMES; i++)
+		volume->hash[i] = NONE;
+	volume->bytes = backing->alloc(backing->host, (size_t)AFTL_VOLUME_FRAMES * AFTL_FRAME_BYTES);
+	volume->scratch = backing->alloc(backing->host, AFTL_FRAME_BYTES);
+	if (volume->bytes && volume->scratch)
+		return volume;
+	aftl_volume_release(volume);
+	return NULL;
+}
+
+u64 aftl_volume_memory_bytes(const struct aftl_geometry *geo)
+{
+	u64 entries = (u64)geo->plp_entries * (sizeof(struct aftl_plp_slot) + sizeof(u32));
+
+	return sizeof(struct aftl_volume) + (u64)(AFTL_VOLUME_FRAMES + 1) * AFTL_FRAME_BYTES +
+	       entries + (u64)geo->blocks * geo->pages * sizeof(u64);
+}
+
+void aftl_volume_release(struct aftl_volume *volume)
+{
+	const struct aftl_backing *backing;
+
+	if (!volume)
+		return;
+	backing = volume->backing;
+	aftl_extents_destroy(volume);
+	aftl_plp_destroy(volume);
+	if (volume->bytes)
+		backing->free(backing->host, volume->bytes,
+			     (size_t)AFTL_VOLUME_FRAMES * AFTL_FRAME_BYTES);
+	if (volume->scratch)
+		backing->free(backing->host, volume->scratch, AFTL_FRAME_BYTES);
+	backing->free(backing->host, volume, sizeof(*volume));
+}
+
+int aftl_volume_open(struct aftl_volume **out, const struct aftl_backing *backing,
+		     struct aftl_error *error)
+{
+	struct aftl_volume *volume = alloc_volume(backing);
+	int ret;
+
+	if (!volume)
+		return aftl_fail(error, -ENOMEM, "not enough memory to open a volume");
+	ret = load_volume(volume, error);
+	if (ret)
+		aftl_volume_release(volume);
+	else
+		*out = volume;
+	return ret;
+}
+
+const struct aftl_volume_header *aftl_volume_get_header(const struct aftl_volume *volume)
+{
+	return &volume->header;
+}
+
+const struct aftl_volume_state *aftl_volume_state(const struct aftl_volume *volume)
+{
+	return &volume->state;
+}
+
+const struct aftl_geometry *aftl_volume_geometry(const struct aftl_volume *volume)
+{
+	return &volume->geo;
+}
+
+u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn)
+{
+	u64 displaced = volume->remap_count ? aftl_remap_offset(volume, ppn) : 0;
+
+	return displaced ? displaced :
+	       volume->header.layout.data * AFTL_FRAME_BYTES +
+	       (u64)from_ppn(ppn) * volume->geo.unit_bytes;
+}
+
+/* Frames in memory */
+
+static u32 *frame_chain(struct aftl_volume *volume, u64 number)
+{
+	return &volume->hash[number & (AFTL_VOLUME_FRAMES - 1)];
+}
+
+static u8 *cache_frame_bytes(const struct aftl_volume *volume, u32 index)
+{
+	return volume->bytes + (size_t)index * AFTL_FRAME_BYTES;
+}
+
+static u32 cache_find_frame(struct aftl_volume *volume, u64 number)
+{
+	u32 index = *frame_chain(volume, number);
+
+	while (index != NONE && volume->frames[index].number != number)
+		index = volume->frames[index].next;
+	return index;
+}
+
+static void cache_forget_frame(struct aftl_volume *volume, u32 index)
+{
+	u32 *link = frame_chain(volume, volume->frames[index].number);
+
+	while (*link != index)
+		link = &volume->frames[*link].next;
+	*link = volume->frames[index].next;
+	volume->frames[index].used = false;
+}
+
+/* A frame without changes, after a commit if need be. */
+static int cache_take_frame(struct aftl_volume *volume, u32 *index)
+{
+	int ret = volume->dirty == AFTL_VOLUME_FRAMES ? aftl_volume_commit(volume) : 0;
+
+	if (ret)
+		return ret;
+	do {
+		*index = volume->hand;
+		volume->hand = (volume->hand + 1) % AFTL_VOLUME_FRAMES;
+	} while (volume->frames[*index].dirty);
+	if (volume->frames[*index].used)
+		cache_forget_frame(volume, *index);
+	return 0;
+}
+
+static void cache_insert_frame(struct aftl_volume *volume, u64 number, u32 index)
+{
+	u32 *chain = frame_chain(volume, number);
+
+	volume->frames[index] = (struct aftl_frame){
+		.number = number,
+		.next = *chain,
+		.used = true,
+	};
+	*chain = index;
+}
+
+static int read_checked_frame(const struct aftl_volume *volume, u64 number, u8 *bytes)
+{
+	int ret = volume_read_frame(volume, number, bytes);
+
+	if (!ret && aftl_volume_find_bad_sector(volume, bytes, number, 1) != U64_MAX)
+		ret = -EUCLEAN;
+	return ret;
+}
+
+static int cache_fetch_frame(struct aftl_volume *volume, u64 number, u32 *index)
+{
+	int ret = cache_take_frame(volume, index);
+	u8 *bytes = cache_frame_bytes(volume, *index);
+
+	if (!ret)
+		ret = aftl_extents_init_frame(volume, number, bytes);
+	if (ret >= 0)
+		ret = ret ? 0 : read_checked_frame(volume, number, bytes);
+	if (!ret)
+		cache_insert_frame(volume, number, *index);
+	return ret;
+}
+
+/* A frame of which a part is damaged, or all of it; none of it is written by a commit here. */
+static int cache_fetch_damaged(struct aftl_volume *volume, u64 number, bool readable, u32 *index,
+			 struct aftl_error *error)
+{
+	int ret;
+
+	if (volume->dirty == AFTL_VOLUME_FRAMES)
+		return aftl_fail(error, -EUCLEAN,
+				 "the volume is damaged: more than %u frames of its tables",
+				 AFTL_VOLUME_FRAMES);
+	ret = cache_take_frame(volume, index);
+	if (!ret && readable)
+		ret = volume_read_frame(volume, number, cache_frame_bytes(volume, *index));
+	if (ret)
+		return aftl_fail(error, ret, "frame %llu of the volume cannot be read",
+				 (unsigned long long)number);
+	cache_insert_frame(volume, number, *index);
+	return 0;
+}
+
+int aftl_volume_rebuild(struct aftl_volume *volume, u64 sector, bool readable, u8 **bytes,
+			struct aftl_error *error)
+{
+	u64 number = sector / AFTL_FRAME_SECTORS;
+	u32 index = cache_find_frame(volume, number);
+	int ret = index == NONE ? cache_fetch_damaged(volume, number, readable, &index, error) : 0;
+
+	if (ret)
+		return ret;
+	volume->dirty += !volume->frames[index].dirty;
+	volume->frames[index].dirty |= 1U << sector % AFTL_FRAME_SECTORS;
+	*bytes = cache_frame_bytes(volume, index) + sector % AFTL_FRAME_SECTORS * AFTL_SECTOR_BYTES;
+	memset(*bytes, 0, AFTL_SECTOR_BYTES);
+	return 0;
+}
+
+u8 *aftl_volume_change(struct aftl_volume *volume, struct aftl_place place)
+{
+	u64 number = place.sector / AFTL_FRAME_SECTORS;
+	u32 sector = place.sector % AFTL_FRAME_SECTORS;
+	u32 index = cache_find_frame(volume, number);
+
+	if (volume->ret)
+		return NULL;
+	if (index == NONE)
+		volume->ret = cache_fetch_frame(volume, number, &index);
+	if (volume->ret)
+		return NULL;
+	volume->dirty += !volume->frames[index].dirty;
+	volume->frames[index].dirty |= 1U << sector;
+	return cache_frame_bytes(volume, index) + (size_t)sector * AFTL_SECTOR_BYTES + place.offset;
+}
+
+/* Superblock */
+
+static int write_header_copy(struct aftl_volume *volume, u32 copy)
+{
+	int ret;
+
+	aftl_volume_header_encode(&volume->header, volume->scratch);
+	ret = volume_write_frame(volume, AFTL_FRAME_HEADER + copy, volume->scratch);
+	return ret ? ret : volume_flush(volume);
+}
+
+/* What is interrupted may leave nothing of the one that is written: the other one is whole then. */
+static int write_headers(struct aftl_volume *volume)
+{
+	int ret;
+
+	volume->header.generation++;
+	ret = write_header_copy(volume, volume->write_copy_first);
+	return ret ? ret : write_header_copy(volume, !volume->write_copy_first);
+}
+
+/* Commits */
+
+static int write_dirty(struct aftl_volume *volume, u32 index)
+{
+	struct aftl_frame *frame = &volume->frames[index];
+	u8 *bytes = cache_frame_bytes(volume, index);
+	u32 i;
+
+	for (i = 0; i < AFTL_FRAME_SECTORS; i++)
+		if (frame->dirty >> i & 1)
+			aftl_sector_seal(bytes + (size_t)i * AFTL_SECTOR_BYTES, volume->nonce,
+					 frame->number * AFTL_FRAME_SECTORS + i);
+	return volume_write_frame(volume, frame->number, bytes);
+}
+
+static int write_all_dirty(struct aftl_volume *volume)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < AFTL_VOLUME_FRAMES; i++)
+		if (volume->frames[i].dirty)
+			ret = write_dirty(volume, i);
+	return ret;
+}
+
+/*
+ * What was written to a zone after a reset must not be found beside what was there before: resets
+ * come first.
+ */
+static int write_dirty_zones(struct aftl_volume *volume)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < AFTL_VOLUME_FRAMES; i++) {
+		struct aftl_frame *frame = &volume->frames[i];
+
+		if (!frame->dirty || frame->number < volume->header.layout.discards ||
+		    frame->number >= volume->header.layout.plp_table)
+			continue;
+		ret = write_dirty(volume, i);
+		frame->dirty = 0;
+		volume->dirty--;
+	}
+	volume->zones_dirty = false;
+	return ret ? ret : volume_flush(volume);
+}
+
+static int write_state(struct aftl_volume *volume)
+{
+	u64 number;
+
+	volume->state.commit++;
+	number = AFTL_FRAME_STATE + (volume->state.commit & 1);
+	memset(volume->scratch, 0, AFTL_FRAME_BYTES);
+	aftl_state_encode(&volume->state, volume->scratch);
+	aftl_sector_seal(volume->scratch, volume->nonce, number * AFTL_FRAME_SECTORS);
+	return volume_write_frame(volume, number, volume->scratch);
+}
+
+/* What a table says is where it says before a superblock makes others look there. */
+static int commit_remaps(struct aftl_volume *volume)
+{
+	int ret = aftl_remap_write(volume);
+
+	if (ret || volume->header.remapped)
+		return ret;
+	volume->header.remapped = true;
+	return write_headers(volume);
+}
+
+static int commit_changes(struct aftl_volume *volume)
+{
+	int ret = volume_flush(volume);
+
+	if (!ret && volume->remaps_dirty)
+		ret = commit_remaps(volume);
+	if (!ret && volume->initialised_dirty)
+		ret = aftl_extents_write(volume, false);
+	if (!ret && volume->zones_dirty)
+		ret = write_dirty_zones(volume);
+	if (!ret)
+		ret = write_all_dirty(volume);
+	if (!ret)
+		ret = write_state(volume);
+	return ret ? ret : volume_flush(volume);
+}
+
+int aftl_volume_commit(struct aftl_volume *volume)
+{
+	u32 i;
+
+	if (!volume->ret && volume->dirty)
+		volume->ret = commit_changes(volume);
+	if (volume->ret)
+		return volume->ret;
+	for (i = 0; i < AFTL_VOLUME_FRAMES; i++)
+		volume->frames[i].dirty = 0;
+	volume->dirty = 0;
+	volume->uncommitted = false;
+	aftl_extents_committed(volume);
+	aftl_plp_committed(volume);
+	return 0;
+}
+
+/*
+ * A buffered unit that waits for a slot is not on the medium. Until it has an entry, a crash goes
+ * back to the version of the unit on flash. There are two ways to lose that version, too:
+ *
+ * - A page that was programmed since has the version marked as hidden, for a newer one was in the
+ *   buffer then. A crash does not map a hidden version, but the one before it, wherever that is:
+ *   no block may be erased or programmed once more.
+ * - The blocks of a LUN that dies (@bad) are retired. The version was in one of them, and the one
+ *   before it may have been erased long ago: no block may be retired.
+ */
+bool aftl_volume_must_persist(const struct aftl_volume *volume, bool bad)
+{
+	return volume->plp_waiting && (volume->plp_hides || bad);
+}
+
+static int check_plp_waiting(const struct aftl_volume *volume, bool bad)
+{
+	return !volume->ret && aftl_volume_must_persist(volume, bad) ? -EAGAIN : volume->ret;
+}
+
+int aftl_volume_commit_programs(struct aftl_volume *volume)
+{
+	int ret = check_plp_waiting(volume, false);
+
+	return !ret && volume->uncommitted ? aftl_volume_commit(volume) : ret;
+}
+
+void aftl_volume_set_time(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u64 memory)
+{
+	volume->state.now_ns = now_ns;
+	volume->state.age_ns = age_ns;
+	volume->state.memory = memory;
+}
+
+/* Notes */
+
+int aftl_volume_record_program(struct aftl_volume *volume, u32 page, const struct aftl_spare *spare)
+{
+	struct aftl_spare entry = *spare;
+	u8 *bytes = aftl_volume_change(volume, aftl_spare_place(&volume->header.layout, &volume->geo,
+							  page));
+
+	if (!bytes)
+		return volume->ret;
+	volume->plp_hides = volume->plp_waiting && (volume->plp_hides || spare->hidden);
+	entry.seq = ++volume->state.seq;
+	aftl_spare_encode(&entry, &volume->geo, bytes);
+	volume->uncommitted = true;
+	return 0;
+}
+
+int aftl_volume_record_discard(struct aftl_volume *volume, aftl_lpn_t first, u32 units)
+{
+	u32 unit = from_lpn(first);
+	u64 seq = ++volume->state.seq;
+
+	/* Zones have no discards; aftl_volume_record_zone() says what was reset. */
+	if (volume->geo.zones)
+		return volume->ret;
+
+	for (; units; units--, unit++) {
+		u8 *bytes = aftl_volume_change(volume, aftl_discard_place(&volume->header.layout,
+									 unit));
+
+		if (!bytes)
+			return volume->ret;
+		aftl_put(bytes, seq, 8);
+		volume->uncommitted = true;
+	}
+	return 0;
+}
+
+int aftl_volume_record_zone(struct aftl_volume *volume, u32 zone, enum aftl_zone_state state)
+{
+	u8 *bytes = aftl_volume_change(volume, aftl_zone_place(&volume->header.layout, zone));
+	struct aftl_zone_entry entry;
+
+	if (!bytes)
+		return volume->ret;
+	if (aftl_zone_entry_decode(&entry, bytes))
+		entry.seq = 0;
+	entry.state = (u8)state;
+	if (state == AFTL_ZONE_EMPTY)
+		entry.seq = ++volume->state.seq;
+	aftl_zone_entry_encode(&entry, bytes);
+	volume->zones_dirty = true;
+	volume->uncommitted = true;
+	return 0;
+}
+
+/*
+ * Return -EAGAIN if no slot is free: @lpn waits for one. A unit of which an older version has an
+ * entry cannot wait. The older entry is released soon, and was durable; without a newer one a crash
+ * would go back to what is on flash. So there is a commit at once, which frees slots.
+ */
+static int plp_take_slot(struct aftl_volume *volume, aftl_lpn_t lpn, u32 *index)
+{
+	int ret;
+
+	*index = aftl_plp_find_free_slot(volume);
+	if (*index < volume->geo.plp_entries)
+		return 0;
+	if (!aftl_plp_has_lpn(volume, lpn))
+		return -EAGAIN;
+	ret = aftl_volume_commit(volume);
+	*index = aftl_plp_find_free_slot(volume);
+	if (!ret && *index == volume->geo.plp_entries)
+		ret = -ENOSPC;
+	return ret;
+}
+
+/* Find the slot of @tag, or take one for it. */
+static int plp_find_slot(struct aftl_volume *volume, u32 tag, aftl_lpn_t lpn, u32 *index)
+{
+	u32 at = volume->plp_slot_of[tag];
+	int ret;
+
+	*index = at - 1;
+	if (at && at != AFTL_PLP_WAITING)
+		return 0;
+	ret = plp_take_slot(volume, lpn, index);
+	volume->plp_waiting += (ret == -EAGAIN) - (at == AFTL_PLP_WAITING);
+	volume->plp_slot_of[tag] = ret == -EAGAIN ? AFTL_PLP_WAITING : ret ? 0 : *index + 1;
+	return ret;
+}
+
+int aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag, struct aftl_plp_entry *entry,
+			     u64 *offset)
+{
+	u32 index;
+	int ret = plp_find_slot(volume, tag, entry->what.lpn, &index);
+	u8 *bytes;
+
+	if (!entry->seq)
+		entry->seq = ++volume->state.seq;
+	if (ret)
+		return ret;
+	bytes = aftl_volume_change(volume, aftl_plp_entry_place(&volume->header.layout, index));
+	if (!bytes)
+		return volume->ret;
+	/* A unit that has waited may have been persisted again meanwhile, with a newer number. */
+	if (volume->plp_slots[index].state == AFTL_PLP_SLOT_USED)
+		entry->seq = max(entry->seq, volume->plp_slots[index].entry.seq);
+	volume->plp_slots[index].entry = *entry;
+	volume->plp_slots[index].state = AFTL_PLP_SLOT_USED;
+	aftl_plp_slot_encode(volume, index, bytes);
+	volume->uncommitted |= !volume->geo.zones;
+	*offset = aftl_plp_slot_offset(volume, index);
+	return 0;
+}
+
+static int record_block(struct aftl_volume *volume, u32 block, const struct aftl_erase_entry *entry)
+{
+	u8 *bytes = aftl_volume_change(volume, aftl_erase_place(&volume->header.layout, block));
+
+	if (!bytes)
+		return volume->ret;
+	aftl_erase_entry_encode(entry, bytes);
+	/* A superblock is erased, and a dead block of it is not: what was in there is lost. */
+	volume->uncommitted |= volume->geo.superblock_luns && entry->bad;
+	return 0;
+}
+
+int aftl_volume_record_retire(struct aftl_volume *volume, u32 block, const struct aftl_erase_entry *entry)
+{
+	int ret = check_plp_waiting(volume, true);
+
+	return ret ? ret : record_block(volume, block, entry);
+}
+
+int aftl_volume_record_erase(struct aftl_volume *volume, u32 block, const struct aftl_erase_entry *entry)
+{
+	int ret = aftl_volume_commit_programs(volume);
+
+	return ret ? ret : record_block(volume, block, entry);
+}
+
+static void set_policy_name(char policy[AFTL_VOLUME_NAME + 1], const char *name)
+{
+	memset(policy, 0, AFTL_VOLUME_NAME + 1);
+	scnprintf(policy, AFTL_VOLUME_NAME + 1, "%s", name);
+}
+
+void aftl_volume_ignore_damage(struct aftl_volume *volume)
+{
+	volume->ignore_damage = true;
+}
+
+/* Of a page without data there is nothing to be said. */
+static int invalidate_in_page(struct aftl_volume *volume, u32 page, u16 dropped)
+{
+	struct aftl_place at = aftl_spare_place(&volume->header.layout, &volume->geo, page);
+	u8 *bytes = aftl_volume_change(volume, at);
+	struct aftl_spare spare;
+
+	if (!bytes)
+		return volume->ret;
+	if (aftl_spare_decode(&spare, &volume->geo, bytes) || !spare.seq)
+		return 0;
+	spare.mapped &= ~dropped;
+	if (spare.mapped)
+		aftl_spare_encode(&spare, &volume->geo, bytes);
+	else
+		memset(bytes, 0, aftl_spare_bytes(&volume->geo));
+	volume->uncommitted = true;
+	return 0;
+}
+
+static int write_invalidated(struct aftl_volume *volume)
+{
+	u32 pages = volume->geo.blocks * volume->geo.pages;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; volume->invalidated && !ret && i < pages; i++) {
+		u16 dropped = aftl_volume_invalidated(volume, i);
+
+		if (dropped)
+			ret = invalidate_in_page(volume, i, dropped);
+	}
+	aftl_volume_free_invalidated(volume);
+	return ret;
+}
+
+int aftl_volume_repair(struct aftl_volume *volume)
+{
+	int ret = write_invalidated(volume);
+
+	if (!ret)
+		ret = aftl_volume_commit(volume);
+
+	if (!ret && volume->repair_headers)
+		ret = write_headers(volume);
+	if (!ret && volume->repair_extents)
+		ret = aftl_extents_write(volume, true);
+	if (!ret && volume->repair_state)
+		ret = write_state(volume);
+	if (!ret && (volume->repair_state || volume->repair_extents))
+		ret = volume_flush(volume);
+	volume->ret = ret;
+	if (ret)
+		return ret;
+	volume->repair_headers = false;
+	volume->repair_state = false;
+	volume->repair_extents = 0;
+	return 0;
+}
+
+/* What is noted from now on is noted for this policy. */
+static void state_take_over(struct aftl_volume_state *state, const char *name)
+{
+	state->closed = false;
+	if (!strcmp(state->policy, name))
+		return;
+	set_policy_name(state->policy, name);
+	state->policy_seq = state->seq;
+}
+
+int aftl_volume_mark_in_use(struct aftl_volume *volume, const struct aftl_policy_type *type,
+		      const struct aftl_config *config)
+{
+	struct aftl_volume_header *header = &volume->header;
+	/* What has been rebuilt is there before a state says that the volume is in use. */
+	int ret = write_invalidated(volume);
+
+	if (!ret)
+		ret = aftl_volume_commit(volume);
+	if (!ret && (strcmp(header->policy, type->name) != 0 ||
+		     memcmp(&header->config, config, sizeof(*config)) != 0)) {
+		set_policy_name(header->policy, type->name);
+		header->config = *config;
+		ret = write_headers(volume);
+	}
+	if (!ret && volume->repair_extents)
+		ret = aftl_extents_write(volume, true);
+	state_take_over(&volume->state, type->name);
+	if (!ret)
+		ret = write_state(volume);
+	if (!ret)
+		ret = volume_flush(volume);
+	volume->ret = ret;
+	return ret;
+}
+
+/* Closing */
+
+/* Bytes on their way into the snapshot's frames. */
+struct snapshot_writer {
+	struct aftl_volume *volume;
+	u64 bytes;
+};
+
+static u64 snapshot_frame(const struct aftl_volume *volume, u64 bytes)
+{
+	return volume->header.layout.snapshot + bytes / AFTL_FRAME_BYTES;
+}
+
+static int write_snapshot_bytes(void *host, const void *data, size_t size)
+{
+	struct snapshot_writer *writer = host;
+	struct aftl_volume *volume = writer->volume;
+	const u8 *bytes = data;
+	int ret = 0;
+
+	while (!ret && size) {
+		u32 offset = writer->bytes % AFTL_FRAME_BYTES;
+		size_t part = min(size, (size_t)(AFTL_FRAME_BYTES - offset));
+
+		memcpy(volume->scratch + offset, bytes, part);
+		if (offset + part == AFTL_FRAME_BYTES)
+			ret = volume_write_frame(volume, snapshot_frame(volume, writer->bytes),
+					  volume->scratch);
+		writer->bytes += part;
+		bytes += part;
+		size -= part;
+	}
+	return ret;
+}
+
+static int end_snapshot(struct snapshot_writer *writer)
+{
+	u32 used = writer->bytes % AFTL_FRAME_BYTES;
+
+	if (!used)
+		return 0;
+	memset(writer->volume->scratch + used, 0, AFTL_FRAME_BYTES - used);
+	return volume_write_frame(writer->volume, snapshot_frame(writer->volume, writer->bytes),
+			   writer->volume->scratch);
+}
+
+/* It comes to where the table of displaced slots is. */
+static int discard_remap_table(struct aftl_volume *volume, struct aftl_error *error)
+{
+	int ret;
+
+	if (!volume->header.remapped)
+		return 0;
+	volume->header.remapped = false;
+	ret = write_headers(volume);
+	return ret ? aftl_fail(error, ret, "the volume could not be written") : 0;
+}
+
+static int save_snapshot(struct aftl_volume *volume, struct aftl *ftl, struct aftl_error *error)
+{
+	struct snapshot_writer writer = { .volume = volume };
+	struct aftl_snapshot_sink sink = { .write = write_snapshot_bytes, .host = &writer };
+	int ret = discard_remap_table(volume, error);
+
+	if (!ret)
+		ret = aftl_save(ftl, &sink, error);
+	if (!ret)
+		ret = end_snapshot(&writer);
+	if (!ret)
+		ret = volume_flush(volume);
+	volume->state.snapshot_bytes = writer.bytes;
+	return ret;
+}
+
+int aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = aftl_volume_commit(volume);
+
+	if (ret)
+		return aftl_fail(error, ret, "the volume could not be written");
+	/* There is no place for a snapshot, or for the write buffer in it. The tables have all. */
+	if (volume->remap_count || aftl_plp_in_use(volume))
+		return 0;
+	ret = save_snapshot(volume, ftl, error);
+	if (ret)
+		return ret;
+	volume->state.closed = true;
+	ret = write_state(volume);
+	if (!ret)
+		ret = volume_flush(volume);
+	volume->ret = ret;
+	return ret ? aftl_fail(error, ret, "the volume could not be written") : 0;
+}
+
+/* Formatting */
+
+/* Of the write buffer, what a volume has a place for. */
+static u64 plp_buffer_bytes(const struct aftl_config *config)
+{
+	return config->buffer_safe || config->zoned ? config->buffer : 0;
+}
+
+int aftl_volume_config_check(const struct aftl_config *made, const struct aftl_config *wanted,
+			     struct aftl_error *error)
+{
+	int ret = aftl_config_check(made, wanted, error);
+
+	if (ret || plp_buffer_bytes(made) == plp_buffer_bytes(wanted))
+		return ret;
+	return aftl_fail(error, -EINVAL,
+			 "buffer, buffer_safe: a volume has a place for a write buffer that survives a power failure, of %llu bytes; that is as it was formatted",
+			 (unsigned long long)plp_buffer_bytes(made));
+}
+
+/* Whatever it was before, it is nothing any more. */
+static int wipe_headers(struct aftl_volume *volume)
+{
+	u32 copy;
+	int ret = 0;
+
+	memset(volume->scratch, 0, AFTL_FRAME_BYTES);
+	for (copy = 0; !ret && copy < 2; copy++)
+		ret = volume_write_frame(volume, AFTL_FRAME_HEADER + copy, volume->scratch);
+	return ret ? ret : volume_flush(volume);
+}
+
+/* By many frames at a time: a volume of 4 TiB has ten million of them. */
+static int clear_tables(struct aftl_volume *volume)
+{
+	const struct aftl_backing *backing = volume->backing;
+	u64 end = volume->header.layout.snapshot;
+	u64 number = volume->header.layout.erases;
+	int ret = 0;
+
+	if (volume->initialised)
+		return aftl_extents_write(volume, true);
+	memset(volume->bytes, 0, (size_t)AFTL_VOLUME_FRAMES * AFTL_FRAME_BYTES);
+	while (!ret && number < end) {
+		u32 frames = (u32)min_t(u64, end - number, AFTL_VOLUME_FRAMES);
+
+		aftl_seal_frames(volume, number, frames, volume->bytes);
+		ret = backing->write(backing->host, number * AFTL_FRAME_BYTES, volume->bytes,
+				    frames * AFTL_FRAME_BYTES);
+		number += frames;
+	}
+	return ret;
+}
+
+/* Wear and bad blocks as they come from the factory. */
+static int record_factory_blocks(struct aftl_volume *volume, const struct aftl *ftl)
+{
+	struct aftl_erase_entry entry;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < volume->geo.blocks; i++) {
+		aftl_erase_entry_from_block(&entry, ftl, i);
+		if (entry.erases || entry.wear || entry.bad)
+			ret = record_block(volume, i, &entry);
+	}
+	return ret;
+}
+
+/* Nothing is a volume before its superblock. */
+static int write_new_volume(struct aftl_volume *volume, const struct aftl *ftl)
+{
+	int ret = wipe_headers(volume);
+
+	if (!ret)
+		ret = clear_tables(volume);
+	if (!ret)
+		ret = record_factory_blocks(volume, ftl);
+	if (!ret)
+		ret = aftl_volume_commit(volume);
+	if (!ret)
+		ret = write_state(volume);
+	if (!ret)
+		ret = write_state(volume);
+	if (!ret)
+		ret = volume_flush(volume);
+	return ret ? ret : write_headers(volume);
+}
+
+static int format_volume(struct aftl_volume *volume, const struct aftl_volume_header *header,
+			 const struct aftl *ftl)
+{
+	volume->header = *header;
+	volume->geo = ftl->geo;
+	if (!aftl_plp_alloc(volume) || !aftl_extents_alloc(volume))
+		return -ENOMEM;
+	volume->nonce = aftl_volume_header_nonce(header);
+	volume->header.generation = 0;
+	memcpy(volume->state.policy, header->policy, sizeof(header->policy));
+	aftl_volume_set_time(volume, aftl_now(ftl), aftl_age_ns(ftl), aftl_policy_memory(ftl));
+	return write_new_volume(volume, ftl);
+}
+
+static int check_format(const struct aftl_backing *backing, struct aftl_volume_header *header,
+			const struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = aftl_layout_init(&header->layout, &ftl->geo, error);
+
+	if (ret)
+		return ret;
+	if (header->lazy_tables)
+		aftl_layout_add_extents(&header->layout);
+	if (header->config.fill)
+		return aftl_fail(error, -EINVAL,
+				 "fill: a volume holds real data and cannot start filled; write it once instead");
+	return check_backing_size(backing, &header->layout, error);
+}
+
+/* A device without a past, to ask it for its shape and its blocks. */
+static int create_factory_device(struct aftl **out, const struct aftl_backing *backing,
+		       const struct aftl_volume_header *header, struct aftl_host_ops *ops,
+		       struct aftl_error *error)
+{
+	const struct aftl_policy_type *type = aftl_policy_find(header->policy);
+	struct aftl_config own;
+
+	if (!type) {
+		aftl_fail(error, -EINVAL, "there is no policy \"%s\"", header->policy);
+		return -EINVAL;
+	}
+	aftl_shard_config(&own, &header->config, header->shard);
+	*ops = (struct aftl_host_ops){ .alloc = backing->alloc, .free = backing->free };
+	return aftl_create(out, &own, type, ops, backing->host, error);
+}
+
+static int format_medium(const struct aftl_backing *backing, struct aftl_volume_header *header,
+			 const struct aftl *ftl, struct aftl_error *error)
+{
+	struct aftl_volume *volume = alloc_volume(backing);
+	int ret;
+
+	if (!volume)
+		return aftl_fail(error, -ENOMEM, "not enough memory to make a volume");
+	ret = format_volume(volume, header, ftl);
+	if (ret)
+		ret = aftl_fail(error, ret, "the volume could not be written");
+	header->generation = volume->header.generation;
+	aftl_volume_release(volume);
+	return ret;
+}
+
+int aftl_volume_format(const struct aftl_backing *backing, struct aftl_volume_header *header,
+		       struct aftl_error *error)
+{
+	struct aftl_host_ops ops;
+	struct aftl *ftl;
+	int ret = create_factory_device(&ftl, backing, header, &ops, error);
+
+	if (ret)
+		return ret;
+	ret = check_format(backing, header, ftl, error);
+	if (!ret)
+		ret = format_medium(backing, header, ftl, error);
+	aftl_destroy(ftl);
+	return ret;
+}
+
+/* What the core's calls leave to be noted. */
+
+/* A newer version is kept, which is not to be found beside this one. */
+static bool newer_version_buffered(const struct aftl *ftl, aftl_ppn_t ppn)
+{
+	u32 newest = aftl_pending_find(ftl, aftl_ppn_lpn(&ftl->media, ppn));
+
+	return newest != AFTL_NIL &&
+	       !(ftl->commands[newest].flags & (AFTL_COMMAND_DROPPED | AFTL_COMMAND_SUPERSEDED |
+						AFTL_COMMAND_STORED));
+}
+
+static bool spare_hides_ppn(const struct aftl *ftl, aftl_ppn_t ppn)
+{
+	return ftl->geo.plp_entries && aftl_ppn_valid(&ftl->media, ppn) && newer_version_buffered(ftl, ppn);
+}
+
+void aftl_spare_from_page(struct aftl_spare *spare, const struct aftl *ftl, aftl_ppn_t first)
+{
+	const struct aftl_media *media = &ftl->media;
+	const struct aftl_block *block = aftl_ppn_block(media, first);
+	u32 page = aftl_ppn_page(media, first);
+	u32 i;
+
+	*spare = (struct aftl_spare){
+		.opened_ns = block->opened_ns,
+		.erases = block->erases,
+		.wear = block->wear,
+		.first_hour = block->first_hour,
+		.hours = aftl_page_hours_since(media, block, page % ftl->geo.pages),
+		.note = block->note,
+		.attr = *aftl_page_attr_at(media, page),
+		.order = block->order,
+		.kind = block->kind,
+		.handle = block->handle,
+		.bits = block->bits,
+		.flip = aftl_block_flip(block),
+		.parity = block->parity,
+	};
+	for (i = 0; i < ftl->geo.page_units; i++) {
+		aftl_ppn_t ppn = to_ppn(from_ppn(first) + i);
+
+		spare->hidden |= spare_hides_ppn(ftl, ppn) << i;
+		spare->mapped |= aftl_ppn_valid(media, ppn) << i;
+		spare->lost |= aftl_ppn_lost(media, ppn) << i;
+		spare->word[i] = *aftl_oob_lpn_word(media, ppn);
+		spare->origin[i] = aftl_origin(media, block, ppn);
+	}
+	spare->mapped &= ~spare->hidden;
+}
+
+void aftl_erase_entry_from_block(struct aftl_erase_entry *entry, const struct aftl *ftl, u32 index)
+{
+	const struct aftl_block *block = &ftl->media.blocks[index];
+	const struct aftl_lun *lun = &ftl->luns[index / ftl->geo.blocks_per_lun];
+
+	*entry = (struct aftl_erase_entry){
+		.erases = block->erases,
+		.wear = block->wear,
+		.bad = block->state == AFTL_BLOCK_BAD,
+		.flip = aftl_block_flip(block),
+		.dead = aftl_lun_dead(lun),
+	};
+}
+
+u64 aftl_policy_memory(const struct aftl *ftl)
+{
+	return ftl->type->save_word ? ftl->type->save_word(ftl->policy) : 0;
+}
+
+u64 aftl_age_ns(const struct aftl *ftl)
+{
+	return ftl->age_ns;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/policy/delegate.h"
+#include "core/policy/policies.h"
+
+bool aftl_delegate_create(struct aftl_policy *policy, bool wanted)
+{
+	struct aftl_delegating *state = container_of(policy, struct aftl_delegating, policy);
+
+	if (!wanted || aftl_policy_geometry(policy)->passes > 1)
+		return true;
+	state->approx = aftl_policy_part(policy, &aftl_policy_approxftl);
+	return state->approx;
+}
+
+/* Without ApproxFTL what it has left half full, in its orders, is closed. */
+bool aftl_delegate_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+{
+	if (block->kind == AFTL_DELEGATE_OWN)
+		return aftl_open_blocks_adopt(policy, lun, block);
+	if (aftl_delegate_approxftl(policy))
+		return aftl_policy_approxftl.adopt(aftl_delegate_approxftl(policy), lun, block);
+	return (block->kind == AFTL_DELEGATE_PRECISE || block->kind == AFTL_DELEGATE_APPROX) &&
+	       block->order != AFTL_ORDER_TWO_PASS && aftl_open_blocks_adopt(policy, lun, block);
+}
+
+void aftl_delegate_closed(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	aftl_open_blocks_closed(policy, block);
+	if (aftl_delegate_approxftl(policy))
+		aftl_policy_approxftl.closed(aftl_delegate_approxftl(policy), block);
+}
+
+int aftl_delegate_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
+		    struct aftl_placement *placement)
+{
+	u32 kind = need->class == AFTL_APPROX ? AFTL_DELEGATE_APPROX : AFTL_DELEGATE_PRECISE;
+
+	if (aftl_delegate_approxftl(policy))
+		return aftl_policy_approxftl.place(aftl_delegate_approxftl(policy), lun, need, placement);
+	return aftl_open_blocks_place(policy, lun, need, kind, placement);
+}
+
+u64 aftl_delegate_save_word(const struct aftl_policy *policy)
+{
+	const struct aftl_delegating *state =
+		container_of(policy, struct aftl_delegating, policy);
+
+	return state->approx ? aftl_policy_approxftl.save_word(state->approx) : 0;
+}
+
+void aftl_delegate_restore_word(struct aftl_policy *policy, u64 memory)
+{
+	if (aftl_delegate_approxftl(policy))
+		aftl_policy_approxftl.restore_word(aftl_delegate_approxftl(policy), memory);
+}
+
+bool aftl_delegate_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class,
+		    u32 *stream)
+{
+	if (aftl_delegate_approxftl(policy))
+		return aftl_policy_approxftl.relocate(aftl_delegate_approxftl(policy), move, class, stream);
+	return move->pass == (*class == AFTL_APPROX ? 0 : 1);
+}
+
+u32 aftl_delegate_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
+			  const struct aftl_block *block)
+{
+	struct aftl_policy *approx = aftl_delegate_approxftl(policy);
+
+	return approx ? aftl_policy_approxftl.victim_rank(approx, lun, block) : 0;
+}
+
+bool aftl_delegate_accept_free(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	struct aftl_policy *approx = aftl_delegate_approxftl(policy);
+
+	return !approx || aftl_policy_approxftl.accept_free(approx, block);
+}
+
+bool aftl_delegate_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	struct aftl_policy *approx = aftl_delegate_approxftl(policy);
+
+	return approx && aftl_policy_approxftl.shallow_erase(approx, block);
+}

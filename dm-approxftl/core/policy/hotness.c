@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/policy/hotness.h"
+
+#define MINUTES (AFTL_HOUR_NS / 60)
+
+#define PARAMS(PARAM)								\
+	PARAM(zone1, TIME, 0, 365 * AFTL_DAY_NS, 30 * MINUTES,			\
+	      "updates of data not older than this are the hottest (ressd, tlc)") \
+	PARAM(zone2, TIME, 0, 365 * AFTL_DAY_NS, 60 * MINUTES,			\
+	      "the same for the second zone (ressd, tlc)")			\
+	PARAM(zone3, TIME, 0, 365 * AFTL_DAY_NS, 120 * MINUTES,			\
+	      "the same for the third zone; updates of older data are cold (ressd, tlc)")
+
+AFTL_PARAM_TABLE(zones, PARAMS);
+
+const struct aftl_param_group aftl_hotness_params = AFTL_PARAM_GROUP(zones, true);
+
+u32 aftl_hotness_class(struct aftl_policy *policy, const struct aftl_host_write *write)
+{
+	const struct aftl_block *old = aftl_policy_lpn_block(policy, write->lpn);
+	const struct zones *zones = policy->params[0];
+	u64 now_ns = aftl_policy_now(policy);
+	u64 age_ns;
+
+	if (!old || aftl_policy_filling(policy) || old->opened_ns > now_ns)
+		return AFTL_HOTNESS_COLD;
+	age_ns = now_ns - old->opened_ns;
+	if (age_ns > zones->zone3)
+		return AFTL_HOTNESS_COLD;
+	return age_ns <= zones->zone1 ? 1 : age_ns <= zones->zone2 ? 2 : 3;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/nand/physics-tables.h"
+#include "core/policy/layer-params.h"
+
+/* So many times the errors of the word line before are many more. */
+#define BAD_FACTOR 2
+
+static u32 reference_block_number(const struct aftl_policy *policy, const struct aftl_block *block)
+{
+	return aftl_block_index(aftl_policy_media(policy), block);
+}
+
+/* Errors in sixteenths, 12 bits; above them the verifies. */
+#define SHOWN_STEP 16U
+#define SHOWN_ERRORS 0x0fffU
+#define SHOWN_EARLY_SHIFT 12
+
+u16 aftl_leader_result(const struct aftl_program_result *outcome)
+{
+	u32 errors = min(DIV_ROUND_UP(outcome->errors, SHOWN_STEP), SHOWN_ERRORS);
+
+	return (u16)(outcome->early << SHOWN_EARLY_SHIFT | errors);
+}
+
+static u32 leader_errors(u16 shown)
+{
+	return (shown & SHOWN_ERRORS) * SHOWN_STEP;
+}
+
+/* Between tenths of the spare margin on a straight line; nothing below the first. */
+static u16 spare_margin_mv(const u16 *table, u32 tenths_q8)
+{
+	u32 index = tenths_q8 >> 8;
+
+	if (index < AFTL_CUBE_MARGIN_FIRST)
+		return 0;
+	index -= AFTL_CUBE_MARGIN_FIRST;
+	if (index >= AFTL_CUBE_MARGIN_POINTS - 1)
+		return table[AFTL_CUBE_MARGIN_POINTS - 1];
+	return table[index] + (((table[index + 1] - table[index]) * (tenths_q8 & 0xff)) >> 8);
+}
+
+struct aftl_ispp aftl_follower_ispp(u16 shown)
+{
+	u32 tenths_q8 = AFTL_CUBE_EP1_MAX_Q12 * 2560 / max(leader_errors(shown), 1U);
+
+	return (struct aftl_ispp){
+		.start_mv = spare_margin_mv(aftl_cube_start_mv, tenths_q8),
+		.final_mv = spare_margin_mv(aftl_cube_final_mv, tenths_q8),
+		.skip = shown >> SHOWN_EARLY_SHIFT,
+	};
+}
+
+u16 aftl_vertftl_final_mv(const struct aftl_policy *policy, u32 page)
+{
+	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
+
+	return aftl_cube_vert_mv[aftl_layer(geo, page) * AFTL_LAYER_POINTS / geo->layers];
+}
+
+/* Margins are worth less than twice the errors. What is unknown cannot be compared with. */
+bool aftl_is_misprogrammed(u16 shown, const struct aftl_program_result *outcome)
+{
+	return shown && outcome->errors > BAD_FACTOR * leader_errors(shown);
+}
+
+u16 *aftl_reference_entry(const struct aftl_policy *policy, u16 *references,
+		       const struct aftl_block *block, u32 page)
+{
+	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
+
+	return &references[(size_t)reference_block_number(policy, block) * geo->layers +
+			   aftl_layer(geo, page)];
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/policy/open-blocks.h"
+
+static struct aftl_open_blocks *lun_open_blocks(struct aftl_policy *policy, u32 lun)
+{
+	return (void *)((u8 *)policy->luns + policy->type->lun_size * lun);
+}
+
+bool aftl_open_blocks_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
+			 struct aftl_block *block)
+{
+	struct aftl_block **open;
+
+	if (!policy->type->kinds[block->kind])
+		return false;
+	open = &lun_open_blocks(policy, aftl_lun_index(lun))->open[block->kind];
+	if (*open)
+		return false;
+	*open = block;
+	return true;
+}
+
+void aftl_open_blocks_closed(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	u32 kind;
+	u32 i;
+
+	for (i = 0; i < aftl_policy_luns(policy); i++)
+		for (kind = 0; kind < AFTL_KINDS_MAX; kind++)
+			if (lun_open_blocks(policy, i)->open[kind] == block)
+				lun_open_blocks(policy, i)->open[kind] = NULL;
+}
+
+int aftl_open_blocks_place(struct aftl_policy *policy, struct aftl_lun *lun,
+			const struct aftl_program_request *need, u32 kind, struct aftl_placement *placement)
+{
+	struct aftl_block **open = &lun_open_blocks(policy, aftl_lun_index(lun))->open[kind];
+
+	return aftl_place_sequential(policy, lun, need, open, kind, placement);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/policy/lun-rules.h"
+#include "core/policy/policies.h"
+#include "core/policy/param-registry.h"
+#include "core/policy/victim-rules.h"
+
+/* Where policies and rules name what they add. */
+static const struct {
+	const struct aftl_param_group *const *group;
+} groups[] = {
+#define POLICY(name) { &aftl_policy_##name.params[0] },
+#include "core/policy/policy-list.h"
+#undef POLICY
+#define POLICY(name) { &aftl_policy_##name.params[1] },
+#include "core/policy/policy-list.h"
+#undef POLICY
+#define VICTIM(name) { &aftl_victim_##name.params },
+#include "core/base/victim-list.h"
+#undef VICTIM
+#define LUN_RULE(name) { &aftl_lun_##name.params },
+#include "core/base/lun-list.h"
+#undef LUN_RULE
+};
+
+static_assert(AFTL_GROUPS_MAX == 2, "a line for each");
+
+/*
+ * NULL if nothing is added there, which is so in most places, or the same as by the one before:
+ * who shares a group stands beside each other in the list.
+ */
+static const struct aftl_param_group *param_group_at(u32 i)
+{
+	const struct aftl_param_group *group = *groups[i].group;
+
+	return i && *groups[i - 1].group == group ? NULL : group;
+}
+
+/* The group that has number @own of what is added, and which it is there. */
+static const struct aftl_param_group *find_group(u32 own, u32 *within)
+{
+	const struct aftl_param_group *group;
+	u32 i;
+
+	*within = own;
+	for (i = 0; i < ARRAY_SIZE(groups) && own < AFTL_OWN_PARAMS; i++) {
+		group = param_group_at(i);
+		if (group && *within < group->count)
+			return group;
+		*within -= group ? group->count : 0;
+	}
+	return NULL;
+}
+
+const struct aftl_param *aftl_param_at(unsigned int index)
+{
+	const struct aftl_param_group *group;
+	u32 within;
+
+	if (index < AFTL_CORE_PARAMS)
+		return &aftl_core_params[index];
+	group = find_group(index - AFTL_CORE_PARAMS, &within);
+	return group ? &group->params[within] : NULL;
+}
+
+unsigned int aftl_param_count(void)
+{
+	unsigned int count = AFTL_CORE_PARAMS;
+
+	while (aftl_param_at(count))
+		count++;
+	return count;
+}
+
+/* Return: which of a group's it is, or their number. */
+static u32 find_in_group(const struct aftl_param_group *group, const char *key)
+{
+	u32 i;
+
+	for (i = 0; i < group->count; i++)
+		if (!strcmp(group->params[i].key, key))
+			break;
+	return i;
+}
+
+int aftl_param_find(const char *key)
+{
+	int core = aftl_core_param_find(key);
+	u32 before = AFTL_CORE_PARAMS;
+	u32 i;
+
+	for (i = 0; core < 0 && i < ARRAY_SIZE(groups); i++) {
+		const struct aftl_param_group *group = param_group_at(i);
+		u32 within = group ? find_in_group(group, key) : 0;
+
+		if (group && within < group->count)
+			return before + within;
+		before += within;
+	}
+	return core;
+}
+
+int aftl_param_set(struct aftl_config *config, const char *key, const char *text,
+		   struct aftl_error *error)
+{
+	int index = aftl_param_find(key);
+	u64 value = 0;
+	int ret;
+
+	if (index < 0)
+		return aftl_fail(error, -EINVAL,
+				 "unknown parameter \"%.40s\"; \"approxftl params\" lists them",
+				 key);
+	ret = aftl_param_parse(aftl_param_at(index), text, &value, error);
+	if (!ret)
+		*aftl_param_value(config, index) = value;
+	return ret;
+}
+
+enum aftl_change aftl_param_change(unsigned int index)
+{
+	u32 within;
+
+	if (index < AFTL_CORE_PARAMS)
+		return aftl_core_param_change(index);
+	return find_group(index - AFTL_CORE_PARAMS, &within)->live ? AFTL_CHANGE_LIVE :
+								     AFTL_CHANGE_RELOAD;
+}
+
+const void *aftl_param_group_values(const struct aftl_config *config,
+			   const struct aftl_param_group *group)
+{
+	u32 at = 0;
+	u32 i;
+
+	for (i = 0; group && i < ARRAY_SIZE(groups); i++) {
+		const struct aftl_param_group *other = param_group_at(i);
+
+		if (other == group)
+			return at + group->count <= AFTL_OWN_PARAMS ? &config->own[at] : NULL;
+		at += other ? other->count : 0;
+	}
+	return NULL;
+}
+
+void aftl_config_standard(struct aftl_config *config)
+{
+	const struct aftl_param *param;
+	unsigned int i;
+
+	memset(config, 0, sizeof(*config));
+	for (i = 0; (param = aftl_param_at(i)); i++)
+		*aftl_param_value(config, i) = param->standard;
+}
+
+int aftl_profile_load(struct aftl_config *config, const char *name, struct aftl_error *error)
+{
+	aftl_config_standard(config);
+	return aftl_profile_apply(config, name, error);
+}
