@@ -447,11 +447,11 @@ def test_policy_page_names_every_method() -> None:
     assert not [m for m in sorted(methods) if not re.search(rf"\b{m}\(\)", page)]
 
 
-def test_design_page_names_every_array() -> None:
+def test_architecture_names_every_array() -> None:
     header = (TOP / "dm-approxftl/core/nand/media.h").read_text()
     body = header.split("struct aftl_media {")[1].split("\n};")[0]
     arrays = set(re.findall(r"\*(\w+);", body)) - {"geo"}
-    assert arrays <= set(spans(TOP / "docs/design.md"))
+    assert arrays <= set(spans(TOP / "docs/architecture.md"))
 
 
 def test_reference_is_current(tmp_path: Path) -> None:

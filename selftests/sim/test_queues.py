@@ -135,5 +135,5 @@ def test_the_study_of_a_noisy_neighbour() -> None:
     assert p99["4,256", "0"] > 5 * p99["4,16", "0"]
     assert p99["4,256", "1:1"] == pytest.approx(p99["4,16", "1:1"], rel=0.05)
     mean = {key: both[0]["read_response"]["mean_ns"] for key, both in ran.items()}
-    assert mean["4,256", "0"] == pytest.approx(3.9e6, rel=0.05)  # docs/design.md
+    assert mean["4,256", "0"] == pytest.approx(3.9e6, rel=0.05)  # docs/controller.md
     assert mean["4,256", "1:1"] == pytest.approx(0.28e6, rel=0.05)
