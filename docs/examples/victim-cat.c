@@ -14,7 +14,8 @@
  * Age times what comes free, over what has to be moved and over the erases so far. In a unit of
  * 65 us the age of years fits 32 bits, and no product 64.
  */
-static u64 merit(const struct aftl_victim_candidates *closed, const struct aftl_block *block, u32 slots)
+static u64 merit(const struct aftl_victim_candidates *closed, const struct aftl_block *block,
+		 u32 slots)
 {
 	u64 age = min_t(u64, aftl_victim_age_ns(closed, block) >> 16, U32_MAX) + 1;
 

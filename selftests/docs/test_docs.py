@@ -237,7 +237,7 @@ def lab_script(sections: list[str]) -> str:
 
 @pytest.mark.slow
 def test_sections_run_in_the_lab_as_they_are_printed(tmp_path: Path) -> None:
-    sections = IN_LAB.findall((TOP / "README.md").read_text())
+    sections = IN_LAB.findall((TOP / "docs/getting-started.md").read_text())
     assert len(sections) == 2
     script = tmp_path / "script"
     script.write_text(lab_script(sections))
@@ -409,7 +409,7 @@ def spans_of_tables(path: Path) -> set[str]:
 
 
 def test_every_folder_is_in_the_layout() -> None:
-    layout = blocks(TOP / "README.md", "text")[0]
+    layout = blocks(TOP / "docs/README.md", "text")[0]
     told = set(re.findall(r"(?:^|, )([\w/-]+)/(?=,|  )", layout, re.M))
     folders = [*TOP.glob("[a-z]*/"), *TOP.glob("userspace/[a-z]*/")]
     there = {named(path) for path in folders} - {"build", "userspace"}
