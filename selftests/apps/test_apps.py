@@ -17,11 +17,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from selftests.lib.json_schema import document_of
-from selftests.lib.programs import BUILD, TOP, Done
+from selftests.lib.programs import BUILD, Done
 
 PROGRAM = BUILD / "approxftl-app"
 SCHEMA = "userspace/apps/app-output.schema.json"
-MANUAL = TOP / "userspace/apps/approxftl-app.1.rst"
 HEADER = 4096
 
 SMALL: dict[str, list[str]] = {
@@ -443,16 +442,3 @@ def test_pipes_are_no_files(tmp_path: Path) -> None:
     assert done.code == 1
     assert "samples: is no regular file; remove it" in done.err
     assert (tmp_path / "samples").is_fifo()
-
-
-def test_help_and_manual_agree() -> None:
-    done = run("--help")
-    assert (done.code, done.err) == (0, "")
-    assert run("-h").out == done.out
-    manual = MANUAL.read_text()
-    options = set(re.findall(r"--[a-z]+", done.out))
-    assert options
-    assert options == set(re.findall(r"--[a-z]+", manual)) - {"--profile"}
-    for app in SMALL:
-        assert re.search(rf"^  {app}  ?", done.out, re.M)
-        assert re.search(rf"^{app}$", manual, re.M)

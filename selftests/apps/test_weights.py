@@ -182,10 +182,3 @@ def test_without_the_digits(tmp_path: Path) -> None:
     assert done.code == 1
     assert done.err == ("approxftl app weights: the digits are in the Python package scikit-learn: "
                         "pip install scikit-learn, or apt-get install python3-sklearn\n")
-
-
-def test_help() -> None:
-    done = run("--help")
-    assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("Usage: approxftl app weights ")
-    assert "weights" in run_program(BUILD / "approxftl", "app", "--help").out

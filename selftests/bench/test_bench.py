@@ -46,13 +46,6 @@ def test_tiny_run_is_well_formed(tmp_path: Path) -> None:
         assert bar["what"] in done.stdout
 
 
-def test_one_case_alone(tmp_path: Path) -> None:
-    result = tmp_path / "bench.json"
-    done = bench("--rounds", "1", "--scale", "0.001", "--only", "vth_b", "--json", result)
-    assert done.returncode == 0, done.stderr
-    assert {case["policy"] for case in json.loads(result.read_text())["cases"]} == {"vth_b"}
-
-
 def test_another_program_in_turns(tmp_path: Path) -> None:
     other, result = tmp_path / "other", tmp_path / "bench.json"
     other.write_text(f"""#!/bin/sh
@@ -75,9 +68,3 @@ exec {BINARY} "$@" --blocks 300
         assert bar["limit"] == 1.05
         assert f"{case['name']}, against the other" in done.stdout
     assert f"{len(told['bars'])} of {len(ours)} cases are unknown to {other}" in done.stdout
-
-
-def test_unknown_case(tmp_path: Path) -> None:
-    done = bench("--only", "nothing like it", "--json", tmp_path / "bench.json")
-    assert done.returncode == 1
-    assert "no case" in done.stderr

@@ -257,11 +257,6 @@ def test_sections_run_in_the_lab_as_they_are_printed(tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "album.html").read_text()
 
 
-def test_documents_have_commands() -> None:
-    with_commands = {path.name for path in DOCUMENTS if document_commands(path)}
-    assert {"README.md", "tutorial.md", "policy-in-an-hour.md"} <= with_commands
-
-
 @pytest.mark.parametrize(
     ("shown", "printed", "lost"),
     [
@@ -494,19 +489,6 @@ def updated(shown: list[str], printed: str) -> list[str]:
         lines = lines[0 if at is None else at + 1 :]
         result.append(new or wanted)
     return result
-
-
-@pytest.mark.parametrize(
-    ("shown", "printed", "new"),
-    [
-        ("mean  1.5 us  0.9x", "mean     1.6 us 0.95x", "mean  1.6 us  0.95x"),
-        ("gc 1", "host 7\ngc 2", "gc 2"),
-        ("gc 1 ... 3", "gc 4 and 5 and 6", "gc 4 ... 6"),
-        ("gc 1", "host 7", "gc 1"),
-    ],
-)
-def test_numbers_can_be_renewed(shown: str, printed: str, new: str) -> None:
-    assert updated([shown], printed) == [new]
 
 
 def renew(path: Path, directory: Path) -> None:

@@ -114,15 +114,6 @@ def test_a_terminal_shows_how_long_the_guest_has_been_starting(stage: Stage) -> 
     assert shown.endswith("\r\x1b[K")
 
 
-def test_help_and_the_page_have_the_same_options() -> None:
-    said = run_program(BUILD / "approxftl", "lab", "--help")
-    assert said.code == 0
-    page = (TOP / "userspace/lab/approxftl-lab.1.rst").read_text()
-    listed = re.findall(r"^  (?:-\w, |    )(--[a-z-]+)", said.out, re.M)
-    assert listed == re.findall(r"^(?:-\w[^,\n]*, )?(--[a-z][a-z-]+)", page, re.M)
-    assert len(listed) > 10
-
-
 def test_what_is_not_installed_is_named(stage: Stage) -> None:
     for folder in ("/usr/bin", "/usr/sbin"):
         for program in Path(folder).iterdir():

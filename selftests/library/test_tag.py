@@ -12,8 +12,6 @@ from selftests.lib.json_schema import document_of
 from selftests.lib.programs import BUILD, Done
 from selftests.library.support import DOUBLE, calls, run
 
-VERBS = ("add", "del", "list", "query", "scan", "watch")
-
 
 def tag(*words: str | Path, log: Path | None = None) -> Done:
     return run(DOUBLE / "approxftl", "tag", *words, log=log)
@@ -148,14 +146,6 @@ def test_usage(file: Path) -> None:
         verb = "" if words[0] == "lst" else f" {words[0]}"
         assert done.err.startswith(f"approxftl tag{verb}: {sentence}")
     assert tag().code == 2
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_help(verb: str) -> None:
-    done = tag(verb, "--help")
-    assert (done.code, done.err) == (0, "")
-    assert done.out.startswith(f"Usage: approxftl tag {verb} ")
-    assert verb in tag("--help").out
 
 
 def test_without_device(file: Path) -> None:

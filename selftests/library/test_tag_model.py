@@ -225,9 +225,3 @@ def test_rewrite(model: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     answer(model, "--rewrite", log=log)
     assert tagged(log) and model.read_bytes() == before
-
-
-def test_help() -> None:
-    done = run(BUILD / "approxftl", "tag", "model", "--help")
-    assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("Usage: approxftl tag model ")

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from pathlib import Path
 
@@ -57,10 +56,3 @@ def test_without_blktrace_nothing_is_made(tmp_path: Path, monkeypatch: pytest.Mo
     assert done.code == 3
     assert "install the package blktrace" in done.err
     assert list(tmp_path.iterdir()) == []
-
-
-def test_every_option_is_explained() -> None:
-    names = re.findall(r"^  (?:-\w,|   ) --([a-z-]+)", record("--help").out, re.M)
-    assert len(names) == 6
-    listed = re.findall(r"^(?:-\w, )?--([a-z][a-z-]*)", PAGE.read_text(), re.M)
-    assert sorted(listed) == sorted(names)

@@ -68,61 +68,10 @@ class Machine:
             "PATH": str(self.tools), "CALLS": str(self.calls), "XDG_CACHE_HOME": str(self.tools),
             **environment})
 
-    def installed(self) -> list[str]:
-        """Return what was asked for by the one call that installs."""
-        calls = self.calls.read_text().splitlines()
-        found = [call.split() for call in calls if " install " in call]
-        assert len(found) == 1
-        assert any(call.endswith(" update") for call in calls[:calls.index(" ".join(found[0]))])
-        return found[0][found[0].index("--no-install-recommends") + 1:]
-
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
-
-
-def test_all_packages_and_no_kernel(machine: Machine) -> None:
-    """Headers depend on their kernel, which the machine would boot next."""
-    done = machine.install("--packages")
-    assert (done.code, done.err) == (0, "")
-    packages = machine.installed()
-    assert {"gcc", "chromium", "fio"} <= set(packages)
-    assert len(set(packages)) == len(packages)
-    assert not [name for name in packages if name.startswith("linux-")]
-    assert done.out.splitlines() == [
-        "install-packages: fetching package lists",
-        f"install-packages: installing {' '.join(packages)} ",
-        "  3 packages, 12.3 MB"]
-
-
-@pytest.mark.parametrize(("first", "waits"), [("init", True), ("somebody", False)])
-def test_files_are_waited_for_where_a_machine_was_booted(machine: Machine, tmp_path: Path,
-                                                         first: str, waits: bool) -> None:
-    alone = ("unshare", "--map-root-user", "--pid", "--fork", "--mount-proc")
-    if run_program(*alone, "true").code:
-        pytest.skip("no name spaces here")
-    (tmp_path / first).symlink_to(shutil.which("bash") or "bash")
-    machine.run(Path(shutil.which("unshare") or "unshare"), *alone[1:], tmp_path / first, "-c",
-                f"{INSTALL} --packages; true")
-    call = next(one for one in machine.calls.read_text().splitlines() if " install " in one)
-    assert ("--force-unsafe-io" in call) == (not waits)
-
-
-@pytest.mark.parametrize("purpose", ["", "--demo"])
-def test_what_is_built_with_comes_first(machine: Machine, purpose: str) -> None:
-    assert machine.install(*purpose.split(), "--building").code == 0
-    packages = machine.installed()
-    assert {"gcc", "libblkid-dev", "libdevmapper-dev", "kmod"} <= set(packages)
-    assert ({"liburing-dev", "python3-venv"} <= set(packages)) == (not purpose)
-    assert not {"chromium", "clang", "qemu-system-x86", "fio", "python3-numpy"} & set(packages)
-
-
-def test_a_demonstration_without_its_packages_has_none(machine: Machine) -> None:
-    done = machine.install("--demo", INSTALL_STATUS="100")
-    assert done.code != 0
-    assert "everything is there" not in done.out
-    assert not [call for call in machine.calls.read_text().splitlines() if "linux-source" in call]
 
 
 def unpack_own(machine: Machine, tmp_path: Path, release: str, headers: str) -> Done:
@@ -228,23 +177,6 @@ def test_a_kernel_is_unpacked_beside_folders_that_its_packages_have(machine: Mac
     assert {"build", "dev", "proc", "tmp", "lib"} <= {path.name for path in kernel.iterdir()}
 
 
-def test_says_how_far_it_is_while_it_is(machine: Machine) -> None:
-    tool = machine.tools / "apt-get"
-    tool.write_text(tool.read_text().replace("END\n    exit", """END
-    sleep 11
-    echo Setting up two
-    exit"""))
-    done = machine.install("--packages")
-    assert done.out.splitlines()[-1] == "  1 fetched, 0 unpacked, 2 set up"
-
-
-def test_the_demonstration_needs_little(machine: Machine) -> None:
-    machine.install("--demo", "--packages")
-    packages = machine.installed()
-    assert {"gcc", "fio", "qemu-system-x86", "python3-numpy"} <= set(packages)
-    assert not {"chromium", "clang", "g++"} & set(packages)
-
-
 def venv_of(machine: Machine) -> Path:
     """Return where its Python environment is to be."""
     return Path(machine.install("--venv").out.strip())
@@ -263,35 +195,5 @@ def test_does_without_kernels_and_checkpatch(machine: Machine) -> None:
     assert any("linux-source-6.12" in call for call in downloads)
 
 
-def test_fails_without_a_python_environment(machine: Machine) -> None:
-    venv = venv_of(machine)
-    venv.parent.mkdir(parents=True)
-    (venv.parent / f"{venv.name}.new").symlink_to("/dev/null/nowhere")
-    (machine.tools / "rm").unlink()
-    done = machine.install()
-    assert done.code != 0
-    assert "everything is there" not in done.out
-
-
-@pytest.mark.parametrize("part", ["", "everything"])
-def test_fetches_no_other_part(machine: Machine, part: str) -> None:
-    assert machine.install("--fetch", part).code == 2
-    assert not machine.calls.exists()
-
-
 def test_fails_when_the_distributions_tool_does(machine: Machine) -> None:
     assert machine.install("--packages", INSTALL_STATUS="100").code == 1
-
-
-def test_what_cannot_be_installed_is_listed(machine: Machine) -> None:
-    for how in ("--packages", "--demo", "--debug-kernel", "--building", ""):
-        done = machine.install(*how.split(), USER_ID="1000")
-        assert (done.code, done.out) == (1, "")
-        assert "you are not root, and there is no sudo. These packages are missing:" in done.err
-        assert "libdevmapper-dev" in done.err
-        # All at once, whatever is wanted first.
-        how = "--packages" if how in ("", "--building") else how
-        assert ("chromium" in done.err) == (how != "--demo")
-        assert done.err.splitlines()[-1] == (
-            f"install-packages: root installs them with: {INSTALL} {how}")
-    assert not machine.calls.exists()

@@ -15,16 +15,6 @@ from selftests.lib.programs import TOP
 HISTOGRAM = "dm-approxftl/core/base/histogram"
 
 
-@pytest.mark.parametrize("target", ["check", "check-all", "check-fast", "check-core"])
-def test_a_dry_run_names_the_tests_and_runs_none(tmp_path: Path, target: str) -> None:
-    build = tmp_path / "build"
-    said = subprocess.run(["make", "-n", target, f"O={build}"], cwd=TOP, capture_output=True,
-                          text=True, check=True).stdout
-    assert f"selftests/run --build {build}" in said
-    assert "passed" not in said
-    assert [path for path in build.rglob("*") if path.name != "flags" and path.is_file()] == []
-
-
 def test_a_check_builds_the_examples_that_guests_run(tmp_path: Path) -> None:
     """They are in no package, and the first clean checkout that ran a guest early had none."""
     said = subprocess.run(["make", "-n", "check-kernel", f"O={tmp_path}"], cwd=TOP,
@@ -69,17 +59,6 @@ def test_a_header_is_missed_by_no_name_of_the_folder(tmp_path: Path, one: str, o
         done = make(f"O={build}", *words, f"{build}/obj/{HISTOGRAM}.o", where=own)
         made.append(done.stdout.count(f"CC      {build}/obj/{HISTOGRAM}.o"))
     assert made == [1, 0, 1]
-
-
-def test_what_was_installed_is_looked_for_again(tmp_path: Path) -> None:
-    """On a bare machine the page was left out for want of packages that had just come."""
-    own = bare(tmp_path / "tree", "echo installed $1")
-    done = make("check", "MAKE=echo make", "jobs=", where=own)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "installed --building\nmake deps meanwhile\nmake every-test\n"
-    (tmp_path / "approxftl-demo").symlink_to("/bin/true")
-    done = make("demo", "MAKE=echo make", "jobs=", f"plain_dir={tmp_path}", where=own)
-    assert done.stdout == "installed --demo\nmake demo-deps demo-programs\n", done
 
 
 @pytest.mark.parametrize(("installs", "status"), [
@@ -131,13 +110,6 @@ def test_clean_keeps_a_folder_of_somebody(tmp_path: Path, built: bool) -> None:
     assert (tmp_path / "thesis.tex").read_text() == "mine"
 
 
-def test_clean_and_build_in_one_go(tmp_path: Path) -> None:
-    build = tmp_path / "build"
-    for _ in range(2):
-        assert make("clean", f"{build}/dkms.conf", f"O={build}").returncode == 0
-        assert (build / "dkms.conf").exists()
-
-
 @pytest.mark.parametrize("known", ["flags", "san-address-undefined/flags", "tests/a.log"])
 def test_the_usual_folder_of_a_checkout_is_known_by_what_is_in_it(
         tmp_path: Path, known: str) -> None:
@@ -151,12 +123,6 @@ def test_the_usual_folder_of_a_checkout_is_known_by_what_is_in_it(
     (build / "thesis.tex").write_text("mine")
     assert make("clean", where=place).returncode == 2
     shutil.rmtree(build)
-
-
-def test_help_and_clean_make_no_folder(tmp_path: Path) -> None:
-    for words in ([], ["help"], ["clean"], ["-n", "all"]):
-        assert make(*words, f"O={tmp_path}/build").returncode == 0
-        assert not (tmp_path / "build").exists()
 
 
 # ---------------------------------------------------------------- what a part sees

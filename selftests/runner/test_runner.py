@@ -7,12 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import types
-import xml.etree.ElementTree as ET
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -59,14 +54,6 @@ def last(output: str) -> str:
     return output.splitlines()[-1]
 
 
-def test_counts_what_passed_and_what_was_skipped(tree: Tree) -> None:
-    tree.tap("core", "echo 1..2; echo ok 1 - one; echo 'ok 2 - two # SKIP no disk'")
-    status, output = tree.run()
-    assert status == 0
-    assert last(output) == "1 passed, 0 failed, 1 skipped"
-    assert "two: no disk" in output
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "complaint"),
@@ -90,13 +77,6 @@ def test_fails_on_a_bad_tap_program(tree: Tree, script: str, complaint: str) -> 
     assert status == 1, output
     assert complaint in output
     assert " 1 failed," in last(output)
-
-
-def test_shows_what_a_failing_test_printed(tree: Tree) -> None:
-    tree.tap("core", "echo 1..1; echo the tape; echo the story >&2; echo not ok 1 - broken")
-    _, output = tree.run()
-    assert "| the tape" in output
-    assert "| the story" in output
 
 
 @pytest.mark.slow
@@ -134,14 +114,6 @@ def test_progress_is_output_or_work(tree: Tree, body: str, status: int) -> None:
     assert tree.run("--quiet", "4")[0] == status
 
 
-def test_runs_an_area_that_is_to_be_asked_for_when_it_is(tree: Tree) -> None:
-    tree.tap("core", "echo 1..1; echo ok 1 - one")
-    tree.add("hours/long.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
-    tree.add("hours/settings", "asked=yes\n")
-    assert last(tree.run()[1]) == "1 passed, 0 failed, 0 skipped"
-    assert last(tree.run("core", "hours")[1]) == "2 passed, 0 failed, 0 skipped"
-
-
 def test_refuses_a_setting_that_it_does_not_know(tree: Tree) -> None:
     tree.tap("core", "echo 1..1; echo ok 1 - one")
     for setting in ("asked=maybe", "at-ecno=1"):
@@ -149,41 +121,6 @@ def test_refuses_a_setting_that_it_does_not_know(tree: Tree) -> None:
         status, output = tree.run()
         assert status == 1
         assert f"unknown setting '{setting}'" in output
-
-
-def test_fast_leaves_out_what_is_slow_and_says_so(tree: Tree) -> None:
-    tree.tap("core", "echo 1..1; echo ok 1 - one")
-    tree.add("core/long.tap.sh", "#!/bin/sh\necho 1..2; echo ok 1 - one; echo ok 2 - two\n")
-    tree.add("core/settings", "slow=long\n")
-    status, output = tree.run("--fast")
-    assert (status, last(output)) == (0, "1 passed, 0 failed, 1 skipped")
-    assert "too slow for the inner loop" in output
-    assert last(tree.run()[1]) == "3 passed, 0 failed, 0 skipped"
-    tree.add("core/settings", "slow=long lnog\n")
-    assert "slow: no test 'lnog'" in tree.run()[1]
-
-
-def test_points_by_name_are_for_who_runs_a_script(
-    tree: Tree, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tap = RUN.parent / "lib" / "tap.sh"
-    lines = (f". {tap}", "ktap_test_run quick true", "ktap_test_run 'not so quick' true",
-             "ktap_test_run slow true", "ktap_finished")
-    script = tree.add("core/thing.tap.sh", "#!/bin/sh\n" + "\n".join(lines) + "\n")
-    monkeypatch.setenv("KTAP_POINTS", "so quick")
-    said = subprocess.run(["sh", str(script)], capture_output=True, text=True, check=True).stdout
-    assert said == "ok 1 - not so quick\n1..1\n"
-    text = script.read_text()
-    script.write_text(text.replace("ktap_finished", "ktap_test_silent end true\nktap_finished"))
-    monkeypatch.setenv("KTAP_POINTS", "end")
-    said = subprocess.run(["sh", str(script)], capture_output=True, text=True, check=True).stdout
-    assert said == "ok 1 - end\n1..1\n"
-    script.write_text(text)
-    monkeypatch.setenv("KTAP_POINTS", "so quiet")
-    run = subprocess.run(["sh", str(script)], capture_output=True, text=True)
-    assert run.returncode == 1
-    assert run.stdout == "not ok 1 - no point has 'so quiet' in its name\n1..1\n"
-    assert last(tree.run()[1]) == "3 passed, 0 failed, 0 skipped"
 
 
 @pytest.mark.parametrize("script", ["echo '1..0 # SKIP no disk'", "echo '1..0 # SKIP x'; exit 4"])
@@ -226,13 +163,6 @@ def test_counts_a_failed_build_even_when_an_older_program_passes(tree: Tree) -> 
     assert last(output) == "1 passed, 1 failed, 0 skipped"
 
 
-def test_runs_what_was_built(tree: Tree) -> None:
-    tree.add("core/test-map.c", "")
-    program = tree.add("../build/selftests/core/test-map", "#!/bin/sh\necho 1..1; echo ok 1 - m\n")
-    assert program.exists()
-    assert tree.run()[0] == 0
-
-
 def test_bounds_a_fuzz_harness_and_believes_its_exit_status(tree: Tree) -> None:
     tree.add("fuzz/fuzz-parser.c", "")
     tree.add("fuzz/corpus/parser/seed", "x")
@@ -243,22 +173,6 @@ def test_bounds_a_fuzz_harness_and_believes_its_exit_status(tree: Tree) -> None:
     assert "selftests/fuzz/corpus/parser" in output
     harness.write_text("#!/bin/sh\n")
     assert tree.run()[0] == 0
-
-
-@pytest.mark.slow
-def test_what_is_long_is_left_to_all_and_said(tree: Tree) -> None:
-    tree.tap("core", "echo 1..1; echo \"ok 1 - all $AFTL_ALL\"")
-    tree.add("core/long.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
-    tree.add("core/settings", "long=long\n")
-    tree.add("py/test_it.py", "import pytest\ndef test_a(): pass\n"
-             "@pytest.mark.long\ndef test_b(): pass\n")
-    status, output = tree.run()
-    assert (status, last(output)) == (0, "2 passed, 0 failed, 2 skipped")
-    assert "skipped: all: left to make check-all" in output
-    assert "skipped: 1 cases: left to make check-all" in output
-    status, output = tree.run("--all", "-v")
-    assert (status, last(output)) == (0, "4 passed, 0 failed, 0 skipped")
-    assert "passed: all 1" in output
 
 
 @pytest.mark.slow
@@ -288,21 +202,6 @@ def test_fails_when_pytest_cannot_collect(tree: Tree, text: str) -> None:
     assert "failed: pytest: exit status" in output
 
 
-def test_one_test_can_be_chosen(tree: Tree) -> None:
-    tree.tap("core", "echo 1..1; echo not ok 1 - broken")
-    tree.add("core/fine.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
-    status, output = tree.run("core/fine")
-    assert status == 0, output
-    assert tree.run("--list")[1].split() == ["core/fine", "core/thing"]
-
-
-def test_writes_junit(tree: Tree) -> None:
-    tree.tap("core", "echo 1..1; echo not ok 1 - broken")
-    tree.run()
-    report = ET.parse(tree.top / "build" / "tests" / "junit.xml")
-    assert [e.get("name") for e in report.iter("testcase") if e.find("failure") is not None]
-
-
 def test_an_interrupt_kills_the_children_and_prints_what_there_is(tree: Tree) -> None:
     pid_file = tree.top / "pid"
     tree.add("core/a.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - quick\n")
@@ -325,36 +224,3 @@ def alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-
-
-def runner() -> types.ModuleType:
-    loader = SourceFileLoader("aftl_selftests_run", str(RUN))
-    spec = spec_from_file_location(loader.name, RUN, loader=loader)
-    assert spec
-    module = module_from_spec(spec)
-    sys.modules[loader.name] = module
-    loader.exec_module(module)
-    return module
-
-
-def test_who_stops_a_child_and_who_waits_for_it_both_see_its_end(tree: Tree) -> None:
-    module = runner()
-    log = tree.top / "log"
-    test = types.SimpleNamespace(command=["sleep", "infinity"])
-    for _ in range(100):
-        with log.open("w") as out, ThreadPoolExecutor(3) as pool:
-            process = module.Process(test, out, out, dict(os.environ))
-            waiting = [pool.submit(process.wait) for _ in range(3)]
-            process.kill()
-            assert [over.result() for over in waiting] == [True] * 3
-        assert process.child.returncode == -signal.SIGTERM
-        assert process.cpu > 0
-
-
-def test_an_inner_loop_that_has_grown_fails(tree: Tree) -> None:
-    tree.tap("core", "echo 1..1; echo ok 1 - one")
-    tree.add("core/settings", "fast=-100")
-    for arguments, status in ((["--fast"], 1), ([], 0), (["--fast", "core/thing"], 0)):
-        code, output = tree.run(*arguments)
-        assert code == status, output
-        assert ("the inner loop has grown: core" in output) == bool(status)

@@ -63,14 +63,6 @@ def test_schema_of_a_trace_and_of_a_loaded_device(tmp_path: Path) -> None:
     assert loaded["profile"] is None
 
 
-def test_schema_is_not_blind() -> None:
-    result = sim(*SMALL)
-    result["runs"][0]["extra"] = 1
-    result["seed"] = "1"
-    del result["runs"][0]["digest"]
-    assert len(SCHEMA.errors(result)) == 3
-
-
 @pytest.mark.parametrize("command", COMMANDS[:1] + COMMANDS[2:], ids=" ".join)
 def test_same_arguments_same_bytes(command: tuple[str, ...]) -> None:
     first = run("sim", *SMALL, *command, "--json", "--histogram")

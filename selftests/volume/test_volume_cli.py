@@ -350,15 +350,6 @@ def test_dump(image: Path) -> None:
     assert "commit 2" in run("dump", image, "--state").out
 
 
-def test_help_names_the_options() -> None:
-    page = (TOP / "userspace/approxftl/approxftl-volume.8.rst").read_text()
-    for verb in ("format", "check", "dump"):
-        text = run(verb, "--help").out
-        for option in re.findall(r"--([a-z-]+)", text):
-            if option not in ("help", "json"):
-                assert f"--{option}" in page, (verb, option)
-
-
 CONTENT_OF_0_2_0 = "6466245761adb9601686159326c731d2fd7f030e9704ee97bcb70b39a7f45381"
 
 
