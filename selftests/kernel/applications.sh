@@ -108,6 +108,15 @@ side_by_side()
 		judge side-by-side "$scratch/baseline" "$scratch/approxftl"
 }
 
+# network: its weights are written and read back by plane; as many digits are told right as predicted
+network()
+{
+	set -- "$approxftl" app weights "$place" --require
+	on_ext4 timing off && told "$@" --phase write --type int8 --planes 8 --hidden 64 && again &&
+		told "$@" --phase read --draws 20 --json="$scratch/network.json" &&
+		judge network "$scratch/network.json" 7.2e-4 && gone
+}
+
 # alone NAME COMMAND...: which makes and removes its device, or should have
 alone()
 {
@@ -122,4 +131,5 @@ alone 'an image has the errors that the device reports, and the quality they pre
 alone 'the same when it has aged' aged
 alone 'each program finds the flipped bits that the device reports' each_program
 alone 'one program under two policies' side_by_side
+alone 'a network loses the bits that the device reports, and tells as many digits' network
 finished

@@ -6,7 +6,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
-. selftests/kernel/medium.sh
 
 half='blocks 64 word_lines 4 op 30'
 small="$half timing off"

@@ -10,7 +10,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
-. selftests/kernel/medium.sh
 
 states=${AFTL_CRASH_STATES:-$(share 24)}
 # shellcheck disable=SC2154 # of turns.sh

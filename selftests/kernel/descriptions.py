@@ -7,7 +7,6 @@ descriptions.py     prints the ioctls of uapi/linux/approxftl.h with the part th
                     messages
 
 What this does not understand of these sources is an error: fuzz.py tells the module all of it.
-selftests/fuzz/test_descriptions.py compares it with the compiler and the module's own tables.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/python.sh
-. selftests/kernel/medium.sh
 . selftests/kernel/trace.sh
 
 # Half of lib.sh's

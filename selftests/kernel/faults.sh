@@ -7,7 +7,6 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/python.sh
-. selftests/kernel/medium.sh
 
 volume='channels 1 chips 2 blocks 64 word_lines 2 op 35'
 size=1310720 # sectors of the medium

@@ -13,7 +13,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
-. selftests/kernel/medium.sh
 
 rounds=${ROUNDS:-3}
 sectors=131072 # that are written to

@@ -9,7 +9,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
-. selftests/kernel/medium.sh
 
 # Each channel has a die, with blocks of 128 MiB.
 shape='chips 1 dies 1 planes 1 layers 128 word_lines 16 bits 4 page 16KiB unit 4KiB errors off timing off'

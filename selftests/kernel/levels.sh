@@ -22,11 +22,6 @@ levels()
 	python selftests/kernel/levels.py "$@" "$place/data"
 }
 
-told()
-{
-	"$@" >"$scratch/said" 2>&1 || { sed 's/^/# /' "$scratch/said"; return 1; }
-}
-
 again()
 {
 	umount "$place" && mount /dev/mapper/aftl-levels "$place"

@@ -17,11 +17,6 @@ judge()
 	python selftests/kernel/models.py "$@"
 }
 
-told()
-{
-	"$@" >"$scratch/said" 2>&1 || { sed 's/^/# /' "$scratch/said"; return 1; }
-}
-
 # The answer of a verb, as JSON, is in $scratch/$1.
 answer()
 {

@@ -12,7 +12,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
-. selftests/kernel/medium.sh
 unset DM_DISABLE_UDEV
 
 suite=$1

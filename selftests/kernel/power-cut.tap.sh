@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # A machine dies while a durable device is written, and the next one, with another kernel, finds
-# everything that a flush covered. Then that one dies. Nothing of what has reached the disk is
+# everything that a flush covered. Nothing of what has reached the disk is
 # forgotten here; that is what kernel/crash.sh is about. The disk is an NVMe drive of QEMU.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -32,7 +32,7 @@ in_guest()
 # Has the guest died under load, when enough had been flushed?
 died()
 {
-	[ "$status" -eq 98 ] && [ "$(grep -c '^mark' "$work/$1/journal")" -ge 20 ]
+	[ "$status" -eq 98 ] && [ "$(grep -c '^mark' "$work/6.1/journal")" -ge 20 ]
 }
 
 found_all()
@@ -47,12 +47,9 @@ for kernel in 6.1 6.12; do
 	ktap_finished
 done
 in_guest 6.1 write
-ktap_test_run 'a machine with 6.1 dies while it writes' died 6.1
-in_guest 6.12 check "$work/6.1/journal" write
+ktap_test_run 'a machine with 6.1 dies while it writes' died
+in_guest 6.12 check "$work/6.1/journal" verify
 ktap_test_run 'one with 6.12 finds what was flushed' found_all
-ktap_test_run 'it dies while it writes' died 6.12
-in_guest 6.1 check "$work/6.12/journal" verify
-ktap_test_run 'one with 6.1 finds what was flushed' found_all
 ktap_test_run 'fio verifies what it writes there' grep -q '^verified' "$work/said"
 ktap_test_run 'it is content' [ "$status" -eq 0 ]
 ktap_finished

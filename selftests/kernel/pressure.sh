@@ -8,7 +8,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
-. selftests/kernel/medium.sh
 
 place=$scratch/mounted
 inner=$scratch/inner

@@ -16,15 +16,6 @@ mkdir "$scratch/mnt"
 capture=$scratch/copy.aftrec
 record=$scratch/copy.aft
 
-# told COMMAND...: its output only if it fails
-told()
-{
-	"$@" >"$scratch/said" 2>&1 && return
-	echo "# $*: exit status $?"
-	sed 's/^/# /' "$scratch/said"
-	return 1
-}
-
 # ends CODE "TEXT" COMMAND...: exit status, and what it says, a basic regular expression
 ends()
 {

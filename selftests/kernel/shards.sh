@@ -6,7 +6,6 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/python.sh
-. selftests/kernel/medium.sh
 
 # shellcheck disable=SC2154 # of lib.sh
 fast="channels 4 $small shards 4"

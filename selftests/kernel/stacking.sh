@@ -5,7 +5,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
-. selftests/kernel/medium.sh
 processors 2
 
 deep='--ioengine=libaio --iodepth=16 --bs=16k --size=16m'

@@ -7,7 +7,6 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/python.sh
-. selftests/kernel/medium.sh
 
 shape='blocks 64 word_lines 4 op 30'
 small="$shape timing off"
@@ -382,24 +381,25 @@ meta_exempt()
 }
 
 ram_disks 3 262144 && needs_module dm_crypt || exit 1
-ktap_test_run 'a write buffer of 2 GiB that survives takes memory for what is in it' \
+# Limits of queues and I/O of cgroups are the kernel's; memory and sizes are the target's own.
+in_turn 'a write buffer of 2 GiB that survives takes memory for what is in it' \
 	on_sparse_file 4G opens_with_large_buffers
-ktap_test_run 'operations of the past take no memory' at_once forgets_operations
+in_turn 'operations of the past take no memory' at_once forgets_operations
 ktap_test_run 'limits of segments are those of dm-crypt below' limits_of_crypt
 ktap_test_run 'limits of segments are those of a drive below' limits_of_null_blk
-ktap_test_run 'a read into memory that dm-crypt cannot take is no medium error' aligned_as_below
-ktap_test_run 'requests and read-ahead are bounded however many LUNs there are' bounds_requests
-ktap_test_run 'a device that does not answer delays the reads that failed' delays_only_what_fails
+in_turn 'a read into memory that dm-crypt cannot take is no medium error' aligned_as_below
+in_turn 'requests and read-ahead are bounded however many LUNs there are' bounds_requests
+in_turn 'a device that does not answer delays the reads that failed' delays_only_what_fails
+in_turn 'a cgroup throttled by iocost below delays only itself' \
+	with_cgroup on_sparse_file 1G beside_a_cost_model
 if meta_exempt; then
-	ktap_test_run 'a cgroup with io.max below delays only itself' with_cgroup beside_a_limit
+	on_newest 'a cgroup with io.max below delays only itself' with_cgroup beside_a_limit
 else
 	ktap_test_skip 'a cgroup with io.max below delays only itself' \
 		'before Linux 6.12 io.max holds back writes for which others wait'
 fi
-ktap_test_run 'a cgroup throttled by iocost below delays only itself' \
-	with_cgroup on_sparse_file 1G beside_a_cost_model
 if with_cgroup tells_what_dies; then
-	ktap_test_run 'buffered data do not hold a removed cgroup' with_cgroup lets_a_cgroup_go
+	on_newest 'buffered data do not hold a removed cgroup' with_cgroup lets_a_cgroup_go
 else
 	ktap_test_skip 'buffered data do not hold a removed cgroup' \
 		'before Linux 6.12 nothing tells what of a cgroup is still there'

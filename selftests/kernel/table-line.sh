@@ -54,17 +54,11 @@ round_trip "ram 6 $plain" ram 6 timing real policy approxftl profile demo
 round_trip "ram 6 $plain" ram 2 op 15
 round_trip "ram 8 $plain op 20.5" ram 2 op 20.50
 round_trip 'ram 6 profile demo policy baseline timing off' ram 4 timing off policy baseline
-round_trip 'none 6 profile demo policy approxftl timing real' none 2 timing scale:1
 round_trip 'none 6 profile demo policy delta_b timing scale:20' none 4 timing scale:20 policy delta_b
-round_trip 'none 6 profile demo policy vth_b timing off' none 4 policy vth_b timing off
 round_trip 'ram 8 profile demo policy approxftl timing real tag_all approximate' \
 	ram 2 tag_all approximate
 round_trip 'none 8 profile micro19 policy cubeftl timing off blocks 64' \
 	none 8 profile micro19 policy cubeftl timing off blocks 64
-round_trip 'none 8 profile micro19 policy pageftl timing real blocks 64' \
-	none 6 profile micro19 blocks 64 policy pageftl
-round_trip 'none 8 profile ics14 policy baseline timing real blocks 64' \
-	none 6 policy baseline profile ics14 blocks 64
 round_trip "ram 18 $plain channels 4 blocks 200 read 50us errors off rber 2.5e-8 seed 7" \
 	ram 16 seed 7 errors off rber 2.50e-8 read 50000ns blocks 200 channels 4 timing real op 15.0
 # shellcheck disable=SC2086 # a long line, once around
@@ -74,19 +68,6 @@ round_trip "none 32 $plain plane_mode independent page 4KiB unit 2KiB suspend bo
 
 # What is usual is not printed.
 round_trip "none 6 $plain" none 6 victim greedy allocate rotate stripe cwdp
-for rule in cost_benefit d_choices fifo windowed
-do
-	round_trip "none 8 $plain victim $rule" none 2 victim "$rule"
-done
-for rule in static least_busy
-do
-	round_trip "none 8 $plain allocate $rule" none 2 allocate "$rule"
-done
-for rule in cwpd cdwp cdpw cpwd cpdw wcdp wcpd wdcp wdpc wpcd wpdc \
-	dcwp dcpw dwcp dwpc dpcw dpwc pcwd pcdw pwcd pwdc pdcw pdwc
-do
-	round_trip "none 8 $plain stripe $rule" none 2 stripe "$rule"
-done
 
 refusal 'a store (none, ram or a block device) and the number of words that follow are missing' ''
 refusal 'a store (none, ram or a block device) and the number of words that follow are missing' ram
@@ -96,21 +77,11 @@ refusal '2 words are announced, but 1 follow' 'ram 2 op'
 refusal '0 words are announced, but 2 follow' 'ram 0 op 7'
 refusal 'option op has no value' 'ram 1 op'
 refusal 'option op is given twice' 'ram 4 op 7 op 7'
-refusal 'option timing is given twice' 'ram 4 timing off timing off'
 refusal 'unknown option "colour"; there are profile, policy, timing, tag_all, ioprio_hint and what "approxftl params" lists' \
 	'ram 2 colour red'
 profiles=$(approxftl profiles | awk '{ printf "%s%s", between, $1; between = ", " }')
 refusal "unknown profile \"x\"; there are $profiles" 'ram 2 profile x'
 refusal 'timing: "fast" is not one of real, off or scale:N with N from 1 to 1000000' 'ram 2 timing fast'
-refusal 'timing: "scale:0" is not one of real, off or scale:N with N from 1 to 1000000' \
-	'ram 2 timing scale:0'
-refusal 'tag_all: "maybe" is not one of precise or approximate' 'ram 2 tag_all maybe'
-refusal 'op: "much" is not a percentage such as 7 or 12.5' 'ram 2 op much'
-refusal 'victim: "lru" is not one of greedy, cost_benefit, d_choices, fifo or windowed' \
-	'ram 2 victim lru'
-refusal 'allocate: "random" is not one of rotate, static or least_busy' 'ram 2 allocate random'
-refusal 'stripe: "cwd" is not one of cwdp, cwpd, cdwp, cdpw, cpwd, cpdw, wcdp, wcpd, wdcp, wdpc, wpcd, wpdc, dcwp, dcpw, dwcp, dwpc, dpcw, dpwc, pcwd, pcdw, pwcd, pwdc, pdcw or pdwc' \
-	'ram 2 stripe cwd'
 refusal 'channels: 65 is out of range; it must be 1 to 64' 'ram 2 channels 65'
 refusal 'a mapping unit of 8192 bytes cannot be a sector of the kernel; say unit 4KiB' \
 	'ram 2 unit 0'

@@ -6,7 +6,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
-. selftests/kernel/medium.sh
 . selftests/kernel/python.sh
 
 place=$scratch/mounted
@@ -319,32 +318,37 @@ alone()
 	fi
 }
 
+# alone_in_turn NAME COMMAND...: what is the module's own code, and no page cache's
+alone_in_turn()
+{
+	! next_turn "$1" || alone "$@"
+}
+
 ktap_test_silent 'the ABI' driver abi
 a_folder || exit 1
 ktap_test_silent 'ranges at their ends' driver edges "$place"
 ktap_test_silent 'a signal ends a look at a sparse file' driver interrupted "$place"
-ktap_test_silent 'ranges that overlap' driver model "$place" "$(share 2000)"
-ktap_test_run 'ranges up to the limit, and beyond' driver many "$place" 20000
-ktap_test_silent 'what is refused, and to whom' driver refusals "$place" /dev/mapper/aftl-tags
+in_turn_silent 'ranges that overlap' driver model "$place" "$(share 2000)"
+in_turn 'ranges up to the limit, and beyond' driver many "$place" 20000
+in_turn_silent 'what is refused, and to whom' driver refusals "$place" /dev/mapper/aftl-tags
 ktap_test_silent 'a failed write leaves no tag' driver failed-writes "$place"
-ktap_test_silent 'labels of everybody leave room in a trace' driver floods
-ktap_test_silent 'limits for each user' driver limits "$place"
+in_turn_silent 'labels of everybody leave room in a trace' driver floods
+in_turn_silent 'limits for each user' driver limits "$place"
 ktap_test_silent 'swap files are refused' refuses_swap
 ktap_test_silent 'encrypted files are refused' refuses_encrypted
 ktap_test_run 'everything at once' at_once driver churn "$place" 4
 ktap_test_run 'a tag is the file, whatever its name' driver life "$place"
 ktap_test_silent 'unmount' dismantle aftl-tags
 ktap_test_silent 'no tag survives that' driver none-tagged
-alone 'btrfs with checksums is refused, without is not' refuses_checksums
-alone 'raw devices, scopes, precedence' raw_device
-alone 'a device that waits for another of ours is asked' asks_of_one_that_waits
+alone_in_turn 'btrfs with checksums is refused, without is not' refuses_checksums
+alone_in_turn 'raw devices, scopes, precedence' raw_device
+alone_in_turn 'a device that waits for another of ours is asked' asks_of_one_that_waits
 alone 'hints in I/O priorities' hints
-alone 'who may ask where blocks are' asks
+alone_in_turn 'who may ask where blocks are' asks
 alone 'files of watched file systems' is_watched
 alone 'a block trace has what is stored' at_once pairs_with_blktrace
-alone 'files below an overlay' is_overlaid
-! next_turn 'after a power failure, when copied, when made precise' ||
-	alone 'after a power failure, when copied, when made precise' is_durable
+alone_in_turn 'files below an overlay' is_overlaid
+alone_in_turn 'after a power failure, when copied, when made precise' is_durable
 matrix
 # shellcheck disable=SC2086 # words
 create aftl-tags ram $small && mkfs.ext4 -q -F -m 0 /dev/mapper/aftl-tags >"$scratch/said" 2>&1 &&

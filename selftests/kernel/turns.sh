@@ -3,7 +3,7 @@
 #
 # Points that do not depend on the kernel are shared out among the machines with different kernels:
 # AFTL_TURN is 1/3 in the first of three, 2/3 and 3/3 in the others. Of these points each commit has
-# a part: AFTL_PHASE is 1/2 for one commit and 2/2 for the next. Where both are empty, all is done.
+# a part: AFTL_PHASE is 1/3 for one commit, 2/3 for the next. Where both are empty, all is done.
 # To be sourced.
 
 turn=${AFTL_TURN:-1/1}
@@ -38,6 +38,22 @@ next_turn()
 in_turn()
 {
 	! next_turn "$1" || ktap_test_run "$@"
+}
+
+# in_turn_silent NAME COMMAND...: the same, that prints nothing
+in_turn_silent()
+{
+	! next_turn "$1" || ktap_test_silent "$@"
+}
+
+# on_newest NAME COMMAND...: a point that old kernels lack something for
+on_newest()
+{
+	if [ "$turn" -eq "$in_all" ]; then
+		ktap_test_run "$@"
+	else
+		echo "# $1: left to the newest kernel"
+	fi
 }
 
 # those_in_turn: the lines of standard input whose turn it is

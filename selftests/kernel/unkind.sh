@@ -7,7 +7,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
-. selftests/kernel/medium.sh
 processors 2
 needs_program "${AFTL_BUILD:-build}/approxftl" "${AFTL_BUILD:-build}/approxftl-unkind"
 needs_module dm_delay

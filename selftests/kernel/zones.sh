@@ -6,7 +6,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
-. selftests/kernel/medium.sh
 
 zoned=/dev/mapper/aftl-zones
 place=$scratch/mounted
@@ -239,7 +238,7 @@ ktap_test_run 'the kernel knows its zones' is_zoned
 ktap_test_run 'states follow each other' states
 ktap_test_run 'data are where they were written' data
 ktap_test_run 'limits hold' limits
-ktap_test_run 'a write that is tagged in part is not split' tagged_in_part
+in_turn 'a write that is tagged in part is not split' tagged_in_part
 ktap_test_run 'a reload keeps zones and parameters' keeps_its_parameters
 dmsetup remove aftl-zones
 # shellcheck disable=SC2086
@@ -258,9 +257,9 @@ fi
 create aftl-meta ram $small || exit 1
 case $(uname -r) in
 6.1.*) echo "# zonefs of this kernel refuses its own writes, on null_blk, too" ;;
-*) ktap_test_run 'zonefs' uses_zonefs ;;
+*) on_newest 'zonefs' uses_zonefs ;;
 esac
-ktap_test_run 'f2fs' uses_f2fs
+in_turn 'f2fs' uses_f2fs
 blkzone reset "$zoned"
-ktap_test_run 'btrfs' uses_btrfs
+in_turn 'btrfs' uses_btrfs
 finished

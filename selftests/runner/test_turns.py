@@ -53,12 +53,12 @@ def turns(turn: str, phase: str, points: str) -> list[str]:
         "AFTL_TURN": turn, "AFTL_PHASE": phase}).out.splitlines()
 
 
-def test_a_point_has_one_kernel_in_one_commit_of_two() -> None:
+def test_a_point_has_one_kernel_in_one_commit_of_three() -> None:
     points = " ".join("abcdefghijklm")
     done = {(turn, phase): [line for line in turns(turn, phase, points) if line[0] != "#"]
-            for turn in ("1/3", "2/3", "3/3") for phase in ("1/2", "2/2")}
+            for turn in ("1/3", "2/3", "3/3") for phase in ("1/3", "2/3", "3/3")}
     assert sorted(chain(*done.values())) == points.split()
-    assert done["2/3", "1/2"] == ["b", "h"] and done["3/3", "2/2"] == ["f", "l"]
+    assert done["2/3", "1/3"] == ["b", "k"] and done["3/3", "2/3"] == ["f"]
     assert turns("", "", points) == points.split()
     said = turns("1/2", "1/2", "a b c d")
     assert said == ["a", "# b: left to another kernel", "# c: left to another commit",
@@ -78,14 +78,14 @@ def test_every_point_has_a_kernel_and_a_commit(tmp_path: Path) -> None:
     tests = {kind: names.split() for kind, names in kinds.items()}
     for name in chain(*tests.values()):
         (folder / f"{name}.sh").write_text(
-            '. selftests/kernel/turns.sh; echo "ok 1 - each"; for p in a b c d e f; do\n'
+            '. selftests/kernel/turns.sh; echo "ok 1 - each"; for p in a b c d e f g h i; do\n'
             'next_turn "$p" && echo "ok 2 - $p"; done; true\n')
-    seen = [line.partition(" - ")[2] for turn in (1, 2, 3) for phase in (1, 2)
+    seen = [line.partition(" - ")[2] for turn in (1, 2, 3) for phase in (1, 2, 3)
             for line in run_program(
                 "sh", folder / "run-in-kernel", environment={
-                    "AFTL_TURN": f"{turn}/3", "AFTL_PHASE": f"{phase}/2", "LAB_PROGRAMS": "/bin"},
+                    "AFTL_TURN": f"{turn}/3", "AFTL_PHASE": f"{phase}/3", "LAB_PROGRAMS": "/bin"},
             ).out.splitlines() if line.startswith("ok ")]
-    for kind, times in ("contract", 6), ("alone", 2), ("programs", 1):
+    for kind, times in ("contract", 9), ("alone", 3), ("programs", 1):
         for name in tests[kind]:
             assert seen.count(f"{name}: each") == times
-            assert [seen.count(f"{name}: {point}") for point in "abcdef"] == [1] * 6, name
+            assert [seen.count(f"{name}: {point}") for point in "abcdefghi"] == [1] * 9, name

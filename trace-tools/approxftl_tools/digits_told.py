@@ -3,7 +3,7 @@
 
 The simulator counts flipped bits; so many of the planes' bits flip, at random, in networks that are
 trained from several seeds. That a device's own flipped bits do the same is tested by
-selftests/kernel/weights.sh.
+selftests/kernel/applications.sh.
 """
 
 from __future__ import annotations
