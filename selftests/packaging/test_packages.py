@@ -73,6 +73,7 @@ case $input in *liburing.h*) exit 1 ;; esac
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_builds_from_a_folder_of_any_letters_that_is_read_only(tmp_path: Path) -> None:
     tree = sources(tmp_path / "Übungen")
     out = tmp_path / "größer"
@@ -184,15 +185,9 @@ def test_a_program_is_built_with_the_library(installed: Path, tmp_path: Path) ->
 
 
 def test_the_binary_interface_of_the_library() -> None:
-    """A change is compatible, or makes a new version of the names; then renew the record.
-
-    abidw --exported-interfaces-only --no-comp-dir-path --no-corpus-path \\
-        --out-file selftests/packaging/data/libapproxftl.abi build/libapproxftl.so.1
-    """
-    # What the header does not show may change.
-    header = "userspace/libapproxftl/approxftl.h"
-    done("abidiff", "--hf1", header, "--hf2", header,
-         "selftests/packaging/data/libapproxftl.abi", BUILD / "libapproxftl.so.1")
+    """A change is compatible, or makes a new version of the names."""
+    done("gcc", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Iuserspace/libapproxftl",
+         "selftests/packaging/binary-interface.c")
     exported = done("nm", "-D", "--defined-only", "--with-symbol-versions",
                     BUILD / "libapproxftl.so.1")
     mapped = (TOP / "userspace/libapproxftl/libapproxftl.map").read_text()
