@@ -10,7 +10,7 @@ CFLAGS ?=
 LDFLAGS ?=
 LDLIBS ?= -lm
 SAN ?=
-FUZZ_SECONDS ?= 6
+FUZZ_SECONDS ?= 3
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DEFAULT_GOAL := help
@@ -239,6 +239,7 @@ check: ## install what is needed, then run every test
 	+@$(MAKE) every-test
 
 check-all: export AFTL_ALL := 1
+check-all: export FUZZ_SECONDS := 30
 check-all: check ## the same with what takes long, all on every kernel: nightly (hours)
 
 meanwhile:
@@ -370,7 +371,7 @@ help: ## print this
 	@echo '  CC= OPT=-O2    compiler and optimisation; CFLAGS= adds to the flags (-g for a debugger)'
 	@echo '  SAN=address,undefined   sanitizers, in a build directory of their own'
 	@echo '  WERROR=1       warnings are errors, as in the checks'
-	@echo '  FUZZ_SECONDS=6          time of each fuzz harness'
+	@echo '  FUZZ_SECONDS=3          time of each fuzz harness'
 
 .PHONY: all bench bench-kernel bench-recovery bench-replay bench-shards blktests check check-all check-fast claims clean \
 	demo demo-deps demo-programs deps dmtest every-test flaky help lab mutants raid selftests selftests-debug shelf tables xfstests \

@@ -20,7 +20,7 @@ from selftests.claims import (
     studies,
     twins,
 )
-from selftests.claims.rows import claim, known_miss
+from selftests.claims.rows import known_miss
 
 from approxftl_tools import aft, study_plan
 from approxftl_tools.synthesis import Stream, generate
@@ -63,7 +63,7 @@ def turn() -> int:
     return int(done.stdout) if done.returncode == 0 else 0
 
 
-@pytest.mark.parametrize("twin", twins.sample(4, turn()), ids=lambda twin: twin.how)
+@pytest.mark.parametrize("twin", twins.sample(2, turn()), ids=lambda twin: twin.how)
 def test_false_twin_misses(twin: twins.Twin) -> None:
     with briefly(twin.id):
         assert twin.held() == []
@@ -90,14 +90,6 @@ def test_streams_of_another_world_are_other_files() -> None:
     assert other.keys() == usual.keys() and not set(other.values()) & set(usual.values())
     assert all(len(aft.read(path).operations()) == 100 for path in other.values())
     assert studies.volumes() == usual
-
-
-def test_a_world_within_another_is_false_in_both_ways() -> None:
-    with runs.falsely(("--a",), ("x",)):
-        with runs.falsely(("--b",), ("x", "w")):
-            assert world() == [("--a", "--b"), ("w", "x")]
-        assert world() == [("--a",), ("x",)]
-    assert world() == [(), ()]
 
 
 @pytest.fixture
@@ -163,17 +155,6 @@ def test_a_false_figure_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_explained_must_stay_so() -> None:
     rows = [known_miss("RE-6", "x", "1", "2", "why", stays) for stays in (True, False)]
     assert [row.verdict for row in rows] == ["explained", "fail"]
-
-
-def test_sections_have_all_claims_in_order(capsys: pytest.CaptureFixture[str]) -> None:
-    assert claims.IDS[:2] == ["AX-1", "AX-2"] and len(claims.IDS) == len(claims.CLAIMS)
-    assert claims.IDS.index("CU-10") == claims.IDS.index("CU-9") + 1
-    assert claims.IDS[claims.IDS.index("AX-9"):][:3] == ["AX-9", "AX-A", "AX-T"]
-    rows = [claim(id_, "what", "1", "1", "exact", True) for id_ in claims.IDS]
-    claims.put_table(rows)
-    said = capsys.readouterr().out.splitlines()
-    assert [line for line in said if line in claims.SYSTEMS.values()] == [*claims.SYSTEMS.values()]
-    assert [line.split()[0] for line in said if line.endswith("pass")] == claims.IDS
 
 
 def as_msr(stream: Stream) -> str:

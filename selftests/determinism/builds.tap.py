@@ -42,7 +42,6 @@ class Build:
 
 BUILDS = (
     Build("as it is", "gcc", (), BUILD),
-    Build("gcc -O0", "gcc", ("OPT=-O0",), BUILD / "determinism/gcc"),
     Build("clang -O0", "clang", ("OPT=-O0",), BUILD / "determinism/clang"),
     Build("clang -O2", "clang", ("OPT=-O2",), BUILD / "determinism/clang-o2"),
     Build("gcc -O2 with sanitizers", "gcc", ("OPT=-O2", "SAN=address,undefined"), BUILD,

@@ -117,32 +117,6 @@ reports()
 	grep -F "$3" "$1/log" | grep -q "for-$2"
 }
 
-# What a new kernel does: a type, a member and a function go, a function takes something else.
-names_what_changed()
-{
-	mkdir "$2"
-	cat >"$2/mistake.c" <<'MISTAKE'
-#include <linux/fs.h>
-#include <linux/module.h>
-int use(struct inode *inode);
-int use(struct inode *inode)
-{
-	struct gone_type gone = { };
-
-	gone_function(inode);
-	ihold(&gone, inode);
-	return inode->gone_member;
-}
-MODULE_DESCRIPTION("what some kernel had");
-MODULE_LICENSE("GPL");
-MISTAKE
-	echo 'obj-m := mistake.o' >"$2/Kbuild"
-	build "$1" "$2"
-	for name in "struct gone_type" "'gone_function'" "'ihold'" "'gone_member'"; do
-		changes "$2" | grep -qxF "$name" || echo "does not name $name"
-	done
-}
-
 # sparse_runs DIRECTORY: kbuild tries it, and leaves it out where it does not know the headers
 sparse_runs()
 {
@@ -179,6 +153,5 @@ for series; do
 	ktap_test_run "gcc's W=1 is alive on $release" \
 		reports "$place/mistakes" gcc 'set but not used'
 	ktap_test_run "modpost is alive on $release" reports "$place/mistakes" modpost 'undefined!'
-	ktap_test_silent "what $release has changed is named" names_what_changed "$kernel" "$place/changes"
 done
 ktap_finished

@@ -47,7 +47,7 @@ SOME = [
 ]
 FORMS = sorted(WRITERS)
 #: Seconds of a processor that each format is fuzzed for.
-FUZZ_SECONDS = float(os.environ.get("AFTL_FUZZ_SECONDS", "2"))
+FUZZ_SECONDS = float(os.environ.get("AFTL_FUZZ_SECONDS", "0.7"))
 FEW = settings(max_examples=60, deadline=None, database=None)
 
 
