@@ -241,17 +241,8 @@ def rest(place: Path) -> set[str]:
 
 
 def test_every_verb_is_known() -> None:
-    found = set(every())
-    assert len(found) > 35
-    assert found == set(COMMANDS) | DEVICE_VERBS
-
-
-def test_outputs_are_found() -> None:
-    found = outputs()
-    for one in ((("sim",), "--json"), (("sim",), "--dump"), (("report",), "--output"),
-                (("synth",), "--profile-out"), (("replay",), "--record"), (("app",), "--json"),
-                (("trace", "pair"), "--requests"), (("trace", "convert"), "@OUT")):
-        assert one in found
+    assert set(every()) == set(COMMANDS) | DEVICE_VERBS
+    assert len(outputs()) > 20 and len(commands_that_read()) > 30
 
 
 # ---------------------------------------------------------------- where output goes
@@ -366,8 +357,12 @@ def contents(place: Path) -> dict[str, bytes]:
             if path.is_file()}
 
 
-@pytest.mark.parametrize("line", OVER_INPUTS)
-@pytest.mark.parametrize("way", ["by name", "by another name", "by a link", "by a hard link"])
+WAYS = ("by name", "by another name", "by a link", "by a hard link")
+
+
+@pytest.mark.parametrize(("line", "way"), [
+    *((line, WAYS[at % len(WAYS)]) for at, line in enumerate(OVER_INPUTS)),
+    *((OVER_INPUTS[at], way) for at in (0, 1, 10, 14) for way in WAYS if WAYS[at % 4] != way)])
 def test_inputs_are_not_written(line: str, way: str, place: Path) -> None:
     source = "a.json" if "a.json" in line else "a.aft"
     name = {"by name": source, "by another name": f"../place/{source}"}.get(way, "other")
@@ -382,8 +377,8 @@ def test_inputs_are_not_written(line: str, way: str, place: Path) -> None:
     assert contents(place) == before
 
 
-@pytest.mark.parametrize("there", [True, False], ids=["there", "new"])
-@pytest.mark.parametrize("line", TWINS)
+@pytest.mark.parametrize(("line", "there"), [
+    (line, bool(at % 2)) for at, line in enumerate(TWINS)] + [(TWINS[0], True)])
 def test_two_outputs_are_two_files(line: str, there: bool, place: Path) -> None:
     if there or "replay a.aft twin" in line:
         (place / "twin").write_bytes(bytes(1 << 20))
@@ -599,15 +594,6 @@ def commands_that_read() -> list[tuple[str, str]]:
             if re.fullmatch(READ, name) and name != line.split()[0]]
 
 
-def test_inputs_are_found() -> None:
-    found = commands_that_read()
-    assert len(found) > 30
-    for one in (("check a.volume", "a.volume"), ("approxrun --rules rules --check", "rules"),
-                ("study verify study.study.tar.gz", "study.study.tar.gz"),
-                ("calibrate fio.output", "fio.output")):
-        assert one in found
-
-
 def refused(line: str, code: int, place: Path) -> None:
     done = attempt(call(tuple(line.split())), place)
     sentence(done)
@@ -735,8 +721,13 @@ LONG: dict[Words, Long] = {
 }
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-@pytest.mark.parametrize("words", list(LONG), ids=name_of)
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+@pytest.mark.parametrize(("words", "number"), [
+    *((words, SIGNALS[at % len(SIGNALS)]) for at, words in enumerate(LONG)),
+    (("sim",), signal.SIGINT), (("sim",), signal.SIGHUP), (("study", "run"), signal.SIGHUP),
+    (("replay",), signal.SIGTERM)], ids=name_of)
 def test_signals(words: Words, number: signal.Signals, place: Path) -> None:
     long = LONG[words]
     mark = f"{os.getpid()}-{'-'.join(words)}-{number}"
@@ -835,9 +826,11 @@ if "-m" in sys.orig_argv:
 '''
 
 
-@pytest.mark.parametrize("where", ["approxftl_tools", "difflib", "approxftl_tools.command", "exit"])
-@pytest.mark.parametrize("words", [("report",), ("compare",), ("study", "status"), ("synth",)],
-                         ids=name_of)
+@pytest.mark.parametrize(("words", "where"), [
+    *((("report",), where)
+      for where in ("approxftl_tools", "difflib", "approxftl_tools.command", "exit")),
+    (("compare",), "approxftl_tools"), (("study", "status"), "approxftl_tools.command"),
+    (("synth",), "exit")], ids=name_of)
 def test_python_is_interrupted_without_a_traceback(words: Words, where: str, place: Path) -> None:
     """Early and late, when a command does not catch it."""
     (place / "own").mkdir()
@@ -856,7 +849,7 @@ def test_python_is_interrupted_without_a_traceback(words: Words, where: str, pla
     assert process.returncode == -signal.SIGINT
 
 
-@pytest.mark.parametrize("pause", [0, 0.2, 1, 2])
+@pytest.mark.parametrize("pause", [0, 0.2, 1])
 def test_a_second_signal_leaves_no_file(pause: float, place: Path) -> None:
     """What a program that was left alone still writes has no name."""
     os.mkfifo(place / "endless")

@@ -257,29 +257,6 @@ def test_sections_run_in_the_lab_as_they_are_printed(tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "album.html").read_text()
 
 
-@pytest.mark.parametrize(
-    ("shown", "printed", "lost"),
-    [
-        ("a  b", "x\na b\ny", None),
-        ("a ... d", "a b c d", None),
-        ("a...", "abc", None),
-        ("a", "ab", "a"),
-        ("a\nb", "b\na", "b"),
-        ("a\na", "a", "a"),
-    ],
-)
-def test_comparison_of_output(shown: str, printed: str, lost: str | None) -> None:
-    assert missing(shown.splitlines(), printed) == lost
-
-
-@pytest.mark.parametrize(("shown", "cut"), [
-    ("a\nb\nc\nd", None), ("a\n...", None), ("...\nd", None), ("a\n...\nc\n...", None),
-    ("a\nc\n...", "b"), ("a\nb", "c"), ("b\n...", "a"),
-])
-def test_what_is_cut_is_marked(shown: str, cut: str | None) -> None:
-    assert cut_silently(shown.splitlines(), "a\nb\n\nc\nd") == cut
-
-
 @pytest.mark.parametrize("path", DOCUMENTS, ids=named)
 def test_no_mean_without_its_tail(path: Path) -> None:
     assert [line for command in document_commands(path)

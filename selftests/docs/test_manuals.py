@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
-from selftests.lib.manual_examples import Example, examples
+from selftests.lib.manual_examples import examples
 from selftests.lib.programs import BUILD, TOP, run_program
 
 PAGES = sorted(page for folder in ("userspace", "trace-tools")
@@ -47,15 +47,3 @@ def test_examples_for_root_are_run_in_the_machine(page: Path) -> None:
 @pytest.mark.parametrize("page", [page for page in PAGES if ".1." in page.name], ids=named)
 def test_pages_of_programs_have_examples(page: Path) -> None:
     assert page in WITH_EXAMPLES
-
-
-def test_what_an_example_is(tmp_path: Path) -> None:
-    page = tmp_path / "x.1.rst"
-    page.write_text("EXAMPLES\n========\n\nA file, *a.toml*::\n\n    [x]\n    y = 1\n\nThen::\n\n"
-                    "    $ one \\\n        more\n    # two\n\nSEE ALSO\n========\n\nNo::\n\n"
-                    "    z\n")
-    assert examples(page) == [Example("[x]\ny = 1\n", file="a.toml"), Example("one more"),
-                              Example("two", root=True)]
-    page.write_text("EXAMPLES\n========\n\nBare::\n\n    approxftl sim\n")
-    with pytest.raises(ValueError, match="neither a command"):
-        examples(page)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,23 @@ TYPES: dict[str, type | tuple[type, ...]] = {
 }
 
 
+#: What a value must be, by keyword; those of objects and arrays are never asked about others.
+RULES: dict[str, Callable[[Any, Any], object]] = {
+    "type": lambda value, names: any(
+        isinstance(value, TYPES[name]) and isinstance(value, bool) <= (name == "boolean")
+        for name in ([names] if isinstance(names, str) else names)),
+    "enum": lambda value, words: value in words,
+    "const": lambda value, right: value == right,
+    "pattern": lambda value, pattern: re.search(pattern, value),
+    "minimum": lambda value, least: value >= least,
+    "maximum": lambda value, most: value <= most,
+    "minItems": lambda value, least: len(value) >= least,
+    "maxItems": lambda value, most: len(value) <= most,
+    "minProperties": lambda value, least: len(value) >= least,
+    "required": lambda value, keys: set(keys) <= set(value),
+}
+
+
 class Checker:
     """Collects what is wrong with a document."""
 
@@ -34,96 +52,46 @@ class Checker:
 
     def errors(self, document: Any) -> list[str]:
         """Return one line for each finding; none if the document is valid."""
-        return list(self._check(self.schema, document, "$"))
+        return self._check(self.schema, document, "$")
 
     def _check(self, schema: dict[str, Any], value: Any, where: str) -> list[str]:
         if "$ref" in schema:
-            return self._check(self._resolve(schema["$ref"]), value, where)
+            node: Any = self.schema
+            for step in schema["$ref"].removeprefix("#/").split("/"):
+                node = node[step]
+            return self._check(node, value, where)
         found: list[str] = []
-        for keyword, argument in schema.items():
-            method = getattr(self, "_" + keyword.replace("$", "").lower(), None)
-            if keyword in ("$schema", "$defs", "title"):
-                continue
-            if method is None:
-                raise NotImplementedError(keyword)
-            found += method(schema, argument, value, where)
-            if found and keyword == "type":
-                break
+        for keyword, rule in schema.items():
+            if keyword in RULES:
+                if not RULES[keyword](value, rule):
+                    found.append(f"{where}: {str(value)[:80]} breaks {keyword} {rule}")
+                    if keyword == "type":
+                        break
+            elif keyword not in ("$schema", "$defs", "title"):
+                found += self._parts(schema, keyword, value, where)
         return found
 
-    def _resolve(self, reference: str) -> dict[str, Any]:
-        node: Any = self.schema
-        for step in reference.removeprefix("#/").split("/"):
-            node = node[step]
-        result: dict[str, Any] = node
-        return result
-
-    def _type(self, _schema: dict[str, Any], names: Any, value: Any, where: str) -> list[str]:
-        for name in [names] if isinstance(names, str) else names:
-            if isinstance(value, TYPES[name]) and (isinstance(value, bool) <= (name == "boolean")):
-                return []
-        return [f"{where}: {value!r} is not of type {names}"]
-
-    def _properties(
-        self, _schema: dict[str, Any], properties: Any, value: Any, where: str
-    ) -> list[str]:
-        found: list[str] = []
-        for key, schema in properties.items():
-            if key in value:
-                found += self._check(schema, value[key], f"{where}.{key}")
-        return found
-
-    def _additionalproperties(
-        self, schema: dict[str, Any], rule: Any, value: Any, where: str
-    ) -> list[str]:
-        others = [key for key in value if key not in schema.get("properties", {})]
-        if rule is False:
-            return [f"{where}: unexpected {key}" for key in others]
-        return [line for key in others for line in self._check(rule, value[key], f"{where}.{key}")]
-
-    def _required(self, _schema: dict[str, Any], keys: Any, value: Any, where: str) -> list[str]:
-        return [f"{where}: {key} is missing" for key in keys if key not in value]
-
-    def _propertynames(
-        self, _schema: dict[str, Any], rule: Any, value: Any, where: str
-    ) -> list[str]:
-        return [line for key in value for line in self._check(rule, key, f"{where} key")]
-
-    def _items(self, _schema: dict[str, Any], rule: Any, value: Any, where: str) -> list[str]:
-        return [line for i, v in enumerate(value) for line in self._check(rule, v, f"{where}[{i}]")]
-
-    def _oneof(self, _schema: dict[str, Any], rules: Any, value: Any, where: str) -> list[str]:
-        each = [self._check(rule, value, where) for rule in rules]
-        fitting = each.count([])
-        if fitting > 1:
-            return [f"{where}: fits {fitting} of {rules}"]
-        return min(each, key=len) if not fitting else []
-
-    def _enum(self, _schema: dict[str, Any], words: Any, value: Any, where: str) -> list[str]:
-        return [] if value in words else [f"{where}: {value!r} is not one of {words}"]
-
-    def _const(self, _schema: dict[str, Any], right: Any, value: Any, where: str) -> list[str]:
-        return [] if value == right else [f"{where}: {value!r} is not {right!r}"]
-
-    def _pattern(self, _schema: dict[str, Any], pattern: Any, value: Any, where: str) -> list[str]:
-        return [] if re.search(pattern, value) else [f"{where}: {value!r} is not like {pattern}"]
-
-    def _minimum(self, _schema: dict[str, Any], least: Any, value: Any, where: str) -> list[str]:
-        return [] if value >= least else [f"{where}: {value} is less than {least}"]
-
-    def _maximum(self, _schema: dict[str, Any], most: Any, value: Any, where: str) -> list[str]:
-        return [] if value <= most else [f"{where}: {value!r} is above {most}"]
-
-    def _minitems(self, _schema: dict[str, Any], least: Any, value: Any, where: str) -> list[str]:
-        return [] if len(value) >= least else [f"{where}: fewer than {least} items"]
-
-    def _maxitems(self, _schema: dict[str, Any], most: Any, value: Any, where: str) -> list[str]:
-        return [] if len(value) <= most else [f"{where}: more than {most} items"]
-
-    def _minproperties(
-        self, _schema: dict[str, Any], least: Any, value: Any, where: str
-    ) -> list[str]:
-        return [] if len(value) >= least else [f"{where}: fewer than {least} keys"]
+    def _parts(self, schema: dict[str, Any], keyword: str, value: Any, where: str) -> list[str]:
+        rule = schema[keyword]
+        if keyword == "oneOf":
+            each = [self._check(one, value, where) for one in rule]
+            fitting = each.count([])
+            return [f"{where}: fits {fitting} of {rule}"] if fitting > 1 else min(each, key=len)
+        if keyword == "properties":
+            parts = [(rule[key], value[key], key) for key in rule if key in value]
+        elif keyword == "additionalProperties":
+            others = [key for key in value if key not in schema.get("properties", {})]
+            if rule is False:
+                return [f"{where}: unexpected {key}" for key in others]
+            parts = [(rule, value[key], key) for key in others]
+        elif keyword == "propertyNames":
+            parts = [(rule, key, key) for key in value]
+        elif keyword == "items":
+            parts = [(rule, one, str(at)) for at, one in enumerate(value)]
+        else:
+            raise NotImplementedError(keyword)
+        return [line for one, part, name in parts
+                for line in self._check(one, part, f"{where}.{name}")]
 
 
 @cache

@@ -58,11 +58,6 @@ def rows(path: Path) -> list[list[str]]:
         return list(csv.reader(file))
 
 
-def test_list() -> None:
-    lines = succeed("figures", "--list").splitlines()
-    assert [line.split()[0] for line in lines] == [kind.name for kind in KINDS]
-
-
 def test_each_kind_is_drawn(drawn: Path, tmp_path: Path) -> None:
     names = {path.stem for path in drawn.glob("*.svg")}
     assert {path.stem for path in drawn.glob("*.csv")} == names

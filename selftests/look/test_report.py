@@ -162,28 +162,6 @@ def test_tooltips(page: Path, tmp_path: Path) -> None:
     assert nothing == ""
 
 
-def test_dark_mode(page: Path, tmp_path: Path) -> None:
-    probe = with_script(page, "document.title = getComputedStyle(document.body).backgroundColor;")
-    colours = []
-    for scheme in ("0", "1"):
-        done = browse(probe, tmp_path, f"--blink-settings=preferredColorScheme={scheme}",
-                      "--dump-dom")
-        found = re.search(r"<title>rgb\((\d+), ", done.out)
-        assert found, done.err
-        colours.append(int(found[1]))
-    assert colours[0] < 40
-    assert colours[1] == 255
-
-
-def test_print(page: Path, tmp_path: Path) -> None:
-    paper = tmp_path / "report.pdf"
-    done = browse(page, tmp_path / "profile", f"--print-to-pdf={paper}", "--no-pdf-header-footer")
-    assert done.code == 0, done.err
-    data = paper.read_bytes()
-    assert data.startswith(b"%PDF-")
-    assert len(re.findall(rb"/Type\s*/Page\b", data)) > 5
-
-
 # ---------------------------------------------------------------- numbers
 
 
@@ -407,23 +385,6 @@ def test_download_is_the_figure_as_it_is(shown: Browser) -> None:
     assert {bar.get("fill") for bar in bars} == {"#e69f00", "#009e73", "#cc79a7"}
 
 
-@pytest.mark.parametrize("width", [400, 2000])
-def test_figures_fit(shown: Browser, width: int) -> None:
-    shown.size(width, 900)
-    told = probe(shown, """
-        const wide = [];
-        for (const id of ["response", "cdf-write", "energy", "wear-map-1", "timeline-1"]) {
-            const figure = await seen(id);
-            wide.push(figure.querySelector(".live svg").getBoundingClientRect().width /
-                figure.getBoundingClientRect().width);
-        }
-        return [wide, document.documentElement.scrollWidth, innerWidth];
-    """)
-    wide, scrolled, inner = told
-    assert all(0.6 < one <= 1 for one in wide), wide
-    assert scrolled <= inner
-
-
 def test_dark_figures_are_light_on_dark(shown: Browser) -> None:
     ink = {"light": "rgb(28, 31, 35)", "dark": "rgb(230, 232, 234)"}
     for scheme in ("light", "dark", "light"):
@@ -464,31 +425,6 @@ def test_keys_are_enough_to_hide_a_policy_and_to_filter(shown: Browser) -> None:
         press(shown, "Tab", 9)
     shown.call("Input.insertText", text="p99")
     assert probe(shown, state)[0] == 8
-
-
-def test_fingers_hide_a_policy_on_a_narrow_screen(shown: Browser) -> None:
-    shown.size(400, 800)
-    shown.call("Emulation.setTouchEmulationEnabled", enabled=True)
-    try:
-        count, x, y, scrolled, inner = probe(shown, """
-            const figure = await seen("response"), control = box("vth_b");
-            const before = marks(figure, "rect").length;
-            control.scrollIntoView({block: "center"});
-            await drawn();
-            const at = control.closest("label").getBoundingClientRect();
-            return [before, at.left + at.width / 2, at.top + at.height / 2,
-                document.documentElement.scrollWidth, innerWidth];
-        """)
-        assert count == 16 and 0 < x < 400 and scrolled <= inner
-        shown.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
-        shown.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
-        assert probe(shown, """
-            const figure = await seen("response");
-            await until(() => marks(figure, "rect").length === 12);
-            return marks(figure, "rect").length;
-        """) == 12
-    finally:
-        shown.call("Emulation.setTouchEmulationEnabled", enabled=False)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -874,26 +810,6 @@ def test_distributions_are_pooled(runs: list[dict[int, int]]) -> None:
                      for bins in runs])["bins"]
     assert shown == [[top, sum(bins.get(top, 0) for bins in runs)]
                      for top in sorted({top for bins in runs for top in bins})]
-
-
-@pytest.mark.slow
-def test_five_hundred_runs(tmp_path: Path) -> None:
-    """The page is small, and there at once."""
-    policies = (*POLICIES, "tvr", "cubeftl", "li", "hybrid")
-    simulate(tmp_path / "many.json", "--requests", "400", "--approx-share", "50%", "--histogram",
-             "--policy", ",".join(policies), "--seed", "1..63")
-    told = succeed("report", "many.json", directory=tmp_path)
-    assert told == "report.html: 504 runs\n"
-    page = tmp_path / "report.html"
-    assert page.stat().st_size <= 1_500_000
-    probe = with_script(page, """addEventListener("load", () => {
-        const [navigation] = performance.getEntriesByType("navigation");
-        document.title = `interactive after ${navigation.domInteractive} ms`;
-    });""")
-    done = browse(probe, tmp_path / "profile", "--dump-dom")
-    found = re.search(r"<title>interactive after ([0-9.]+) ms</title>", done.out)
-    assert found, done.err
-    assert 0 < float(found[1]) <= 2000
 
 
 # ---------------------------------------------------------------- less

@@ -15,7 +15,6 @@ from selftests.playground.support import (
     PAGE,
     PROGRAM,
     Browser,
-    command_digests,
     drop,
     native,
     needs_page,
@@ -236,12 +235,6 @@ def test_less_motion(browser: Browser) -> None:
 
 
 # ---------------------------------------------------------------- commands
-
-def test_two_times_are_two_commands(browser: Browser) -> None:
-    open_page(browser, "#sync=time&at=900")
-    assert len(value(browser, "command").splitlines()) == 2
-    assert command_digests(browser) == value(browser, "digest").split()
-
 
 def test_copying_where_it_is_not_allowed(browser: Browser) -> None:
     """The command is chosen then; with the fixture: no complaint."""

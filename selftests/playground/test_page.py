@@ -337,23 +337,6 @@ def test_dragging_a_slider(browser: Browser) -> None:
     assert browser.run("document.getElementById('trouble').hidden")
 
 
-def test_wrong_actions_are_said(browser: Browser) -> None:
-    for action in ("5:a:policy:nix", "5:*:age:4294967295", "5:a:nothing:1"):
-        browser.open(PAGE, f"#at=100&do={action}")
-        assert browser.run("document.getElementById('trouble').hidden") is False, action
-
-
-def test_wrong_options_are_said(browser: Browser) -> None:
-    browser.open(PAGE, "#more=--blocks+2")
-    assert "blocks" in value(browser, "trouble")
-    assert browser.run("document.getElementById('trouble').hidden") is False
-    for wrong in ("--json x", "--warmup 5", "--policy nix", "'><img src=x onerror=alert(1)>"):
-        browser.run(f"setState({{more: {json.dumps(wrong)}}})")
-        assert browser.run("document.getElementById('trouble').hidden") is False, wrong
-    browser.run("setState({more: ''})")
-    assert browser.run("document.getElementById('trouble').hidden") is True
-
-
 # ---------------------------------------------------------------- looking
 
 def test_views_and_pages(browser: Browser) -> None:
@@ -511,31 +494,6 @@ def test_dies_and_blocks_stay_zoomed(browser: Browser) -> None:
     assert browser.run("document.getElementById('trouble').hidden")
 
 
-def test_fingers_choose_and_press(browser: Browser) -> None:
-    open_page(browser, "#b=&at=500")
-    browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
-    try:
-        x, y = browser.run("""(() => {
-            const picture = app.pictures.a;
-            picture.canvas.scrollIntoView({block: "center"});
-            const box = picture.canvas.getBoundingClientRect();
-            const scale = picture.scale() * box.width / picture.canvas.width;
-            const place = picture.placeOf(77);
-            return [box.left + (place.x + 3.5) * scale, box.top + (place.y + 1.5) * scale];
-        })()""")
-        tap(browser, x, y)
-        assert browser.run("app.chosen.block") == 77
-        tap(browser, *browser.run("""(() => {
-            const button = document.getElementById("next");
-            button.scrollIntoView({block: "center"});
-            const box = button.getBoundingClientRect();
-            return [box.left + box.width / 2, box.top + box.height / 2];
-        })()"""))
-        assert browser.run("app.runs.a.at") == 501
-    finally:
-        browser.call("Emulation.setTouchEmulationEnabled", enabled=False)
-
-
 def touch(browser: Browser, *moments: list[tuple[float, float]]) -> None:
     """Fingers that go from moment to moment, and up."""
     for kind, fingers in zip(["Start"] + ["Move"] * len(moments), moments, strict=False):
@@ -581,20 +539,6 @@ def test_two_fingers_zoom_and_one_moves(browser: Browser) -> None:
     finally:
         browser.call("Emulation.setTouchEmulationEnabled", enabled=False)
         browser.size(1280, 900)
-
-
-def test_a_wheel_with_the_control_key_zooms(browser: Browser) -> None:
-    open_page(browser, "#b=&at=500")
-    x, y = browser.run("""(() => { const box = app.pictures.a.canvas.getBoundingClientRect();
-        return [box.left + 90, box.top + 90]; })()""")
-    found = f"app.pictures.a.find({x}, {y})"
-    before = browser.run(found)
-    for turn in (-100, -100, 100, 100, 100):
-        browser.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=turn,
-                     modifiers=2)
-        browser.run("new Promise((done) => requestAnimationFrame(done))")
-        assert browser.run(found)["block"] == before["block"]
-    assert browser.run("app.pictures.a.zoom") is None
 
 
 def test_a_mouse_that_moves_the_picture_chooses_nothing(browser: Browser) -> None:
@@ -984,21 +928,6 @@ def test_report(browser: Browser, tmp_path: Path) -> None:
     assert command_digests(browser) == value(browser, "digest").split()
     digests = [run["digest"] for run in json.loads(path.read_text())["runs"]]
     assert value(browser, "digest").split() == digests
-
-
-def test_wrong_files(browser: Browser) -> None:
-    open_page(browser)
-    for content in (b"", b"nothing of the kind", b"{\"approxftl_json_format\": 1}",
-                    b"{approxftl_json_format", bytes(100), b"\x1f\x8b\x08nonsense"):
-        told = drop(browser, "x", content)
-        assert told, content
-        assert browser.run("document.getElementById('trouble').hidden") is False, content
-
-
-def test_nothing_is_fetched(browser: Browser) -> None:
-    """The page is the only thing that was asked for, whatever was done."""
-    open_page(browser, "#at=10")
-    assert browser.run("performance.getEntriesByType('resource').length") == 0
 
 
 def test_without_an_address_it_opens_on_devices_that_collect(browser: Browser) -> None:

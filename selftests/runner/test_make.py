@@ -76,18 +76,6 @@ def test_only_what_is_not_installed_ends_a_check(tmp_path: Path, installs: str, 
     assert ("runs --build-failed" in done.stdout) == (not status)
 
 
-def test_what_is_built_stays_built_whatever_is_asked_for_next(tmp_path: Path) -> None:
-    """Flags of some objects became those of the variant, and all were compiled once more."""
-    objects = [f"{tmp_path}/obj/{name}.o" for name in (
-        "userspace/lib/version", "dm-approxftl/core/policy/victim-fifo", "userspace/sim/shares")]
-    for wanted in (objects[:1], objects[1:2], objects[:1], objects[::-1]):
-        done = make(f"O={tmp_path}", "V=1", *wanted)
-        assert done.returncode == 0, done.stderr
-    assert {word for word in done.stdout.split() if word in objects} == {objects[2]}
-    assert "-flto" in done.stdout
-    assert "-flto" not in (tmp_path / "flags").read_text()
-
-
 def test_clean_removes_what_make_has_made(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for name in ("empty", "deep/new"):

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -68,24 +67,6 @@ def test_a_dynamic_cache_has_two_cliffs() -> None:
     assert rate(short) < PAST * 0.7
     assert short["counters"]["fold_blocks"] > 0 == short["counters"]["fold_idle_blocks"]
     assert short["counters"]["cached_host_units"] == 0
-
-
-def test_the_study_of_the_cliff() -> None:
-    """Three times as fast, then as without a cache, then by a third slower."""
-    study = tomllib.loads((TOP / "docs/examples/slc-cliff.toml").read_text())
-    base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]
-
-    def rates(cache: dict[str, str]) -> list[float]:
-        words = [word for key, value in cache.items() for word in (f"--{key}", value)]
-        return [rate(only_run(sim(*base, *words, "--warmup", str(at))))
-                for at in study["vary"]["warmup"]]
-
-    without, lent = map(rates, study["vary"]["cache"].values())
-    assert max(without[1:]) == pytest.approx(min(without[1:]), rel=0.01)
-    relative = [one / other for one, other in zip(lent, without, strict=True)]
-    assert relative[:7] == pytest.approx([2.94] * 7, rel=0.01)
-    assert relative[8] == pytest.approx(1, rel=0.01)
-    assert relative[-1] == pytest.approx(0.645, rel=0.02)
 
 
 def test_an_idle_while_brings_it_back(tmp_path: Path) -> None:

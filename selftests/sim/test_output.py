@@ -299,20 +299,6 @@ def test_interrupted_run_prints_what_there_is() -> None:
     assert 0 < only_run(result)["requests"] < 1000000000
 
 
-def test_interrupted_table() -> None:
-    code, out, _ = interrupt()
-    assert code == 130
-    assert ", interrupted" in out
-
-
-@pytest.mark.slow
-def test_interrupted_recording_is_complete(tmp_path: Path) -> None:
-    path = tmp_path / "x.aft"
-    code, out, _ = interrupt("--json", "--record", str(path))
-    assert code == 130
-    assert len(read_trace(path)) == only_run(json.loads(out))["requests"]
-
-
 def test_second_interrupt_ends_the_program() -> None:
     process = subprocess.Popen(
         [BINARY, "sim", "--profile", "tcad18", "--fill", "random", "--fill-overwrite", "10000"],

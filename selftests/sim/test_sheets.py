@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -73,18 +72,3 @@ def test_a_saved_device_goes_on(tmp_path: Path) -> None:
     result = only_run(sim("--load", saved, "--requests", "5000", "--verify"))
     assert result["counters"]["host_failed_requests"] == 0
     assert result["counters"]["map_misses"] > 1000
-
-
-def test_the_study_of_the_tutorial() -> None:
-    """Its last words: 2 ms in place of 0.8, and twice as much written."""
-    study = tomllib.loads((TOP / "docs/examples/map-cache.toml").read_text())
-    base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]
-    sizes = study["vary"]["map_cache"]
-    runs = [only_run(sim(*base, "--map_cache", size)) for size in sizes]
-    p99 = [result["timing"]["read_response"]["p99_ns"] for result in runs]
-    factor = [result["write_amplification"]["total"] for result in runs]
-    assert sizes[-1] == "0"
-    assert factor == sorted(factor, reverse=True)
-    assert p99[0] == pytest.approx(2e6, rel=0.15)
-    assert p99[-1] == pytest.approx(0.8e6, rel=0.15)
-    assert factor[0] / factor[-1] == pytest.approx(2, rel=0.1)

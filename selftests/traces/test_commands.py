@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 from pathlib import Path
 
@@ -299,34 +297,6 @@ def test_fix_refuses_what_it_does_not_know(tmp_path: Path) -> None:
 
 
 # ---- how it ends
-
-def test_interruption_leaves_nothing(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    out = tmp_path / "out.aft"
-    child = subprocess.Popen([BINARY, "convert", "--from", "spc", pipe, out],
-                             stderr=subprocess.PIPE, text=True)
-    line = b"0,0,512,w,1.0\n" * 8192
-    with pipe.open("wb", buffering=0) as source:
-        for _ in range(20):
-            source.write(line)
-        while not list(tmp_path.glob(".approxftl-*")):
-            source.write(line)
-        child.send_signal(signal.SIGINT)
-        try:
-            while child.poll() is None:
-                source.write(line)
-        except BrokenPipeError:
-            pass
-    assert child.wait() == 130
-    assert [p.name for p in tmp_path.iterdir()] == ["pipe"]
-
-
-def test_full_disk_is_told(tmp_path: Path) -> None:
-    done = run("convert", "--to", "csv", spc(tmp_path / "t", 20_000), "/dev/full")
-    assert done.code == 1
-    assert "cannot write" in done.err
-
 
 def test_standard_output(tmp_path: Path) -> None:
     source = spc(tmp_path / "t", 100)

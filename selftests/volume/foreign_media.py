@@ -154,48 +154,6 @@ def gpt_pieces() -> list[tuple[int, bytes]]:
             (last * 512, backup)]  # fmt: skip
 
 
-def zfs_text(text: str) -> bytes:
-    """Return a string as XDR has it."""
-    return struct.pack(">I", len(text)) + text.encode() + bytes(-len(text) % 4)
-
-
-def zfs_pair(name: str, kind: int, value: bytes) -> bytes:
-    """Return a pair of a list of ZFS, with the size that it has here and one that it might have."""
-    body = zfs_text(name) + struct.pack(">II", kind, 1) + value
-    return struct.pack(">II", 8 + len(body), 64) + body
-
-
-def zfs_number(name: str, value: int) -> bytes:
-    """Return one whose value is a number."""
-    return zfs_pair(name, 8, struct.pack(">Q", value))
-
-
-def zfs_pairs() -> bytes:
-    """Return what a label says of its pool: newer libblkids want it."""
-    begin = struct.pack(">II", 0, 1)
-    tree = begin + zfs_pair("type", 9, zfs_text("disk")) + zfs_number("ashift", 12) + bytes(8)
-    return (b"\1\1\0\0" + begin + zfs_number("version", 5000)
-            + zfs_pair("name", 9, zfs_text("pictures")) + zfs_number("state", 0)
-            + zfs_number("txg", 7) + zfs_number("pool_guid", 1234) + zfs_number("guid", 99)
-            + zfs_pair("vdev_tree", 19, tree) + bytes(8))
-
-
-def zfs() -> list[tuple[int, bytes]]:
-    """Return pairs and uberblocks of all four labels."""
-    block = struct.pack("<QQQ", 0x00BAB10C, 5000, 7)
-    pieces = [(16 * 1024, zfs_pairs()), *((128 * 1024 + i * 1024, block) for i in range(128))]
-    labels = (0, 256 << 10, SIZE - (512 << 10), SIZE - (256 << 10))
-    return [(label + at, piece) for label in labels for at, piece in pieces]
-
-
-def bcache(version: int, magic: str) -> bytes:
-    """Return a superblock for byte 4096, its checksum wrong."""
-    block = struct.pack("<QQQ16s16s", 0, 8, version, bytes.fromhex(magic), NAME.bytes)
-    return block.ljust(512, b"\0")
-
-
-ISO = struct.pack("<B5sBB32s32s", 1, b"CD001", 1, 0, b"LINUX".ljust(32), b"DISC".ljust(32))
-
 # By name: what libblkid calls it, and how it is made.
 MEDIA: dict[str, tuple[str, Callable[[Path], None]]] = {
     "btrfs": ("btrfs", program(LARGE, "mkfs.btrfs", "-q", "-L", "pictures")),
@@ -203,24 +161,13 @@ MEDIA: dict[str, tuple[str, Callable[[Path], None]]] = {
     "xfs": ("xfs", program(LARGE, "mkfs.xfs", "-q", "-L", "pictures")),
     "f2fs": ("f2fs", program(SIZE, "mkfs.f2fs", "-q", "-l", "pictures")),
     "swap": ("swap", program(SIZE, "mkswap", "-q", "-L", "pictures")),
-    "luks1": ("crypto_LUKS", program(
-        SIZE, "cryptsetup", "luksFormat", "-q", "--type", "luks1", "--key-file", "-",
-        "--pbkdf-force-iterations", "1000")),
     "luks2": ("crypto_LUKS", program(
         SIZE, "cryptsetup", "luksFormat", "-q", "--type", "luks2", "--key-file", "-",
         "--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000")),
     "md 1.0": ("linux_raid_member", md(SIZE - 8192, SIZE - 8192)),
-    "md 1.1": ("linux_raid_member", md(0, 0)),
     "md 1.2": ("linux_raid_member", md(4096, 4096)),
     "LVM": ("LVM2_member", by_hand((512, lvm()))),
-    "ZFS": ("zfs_member", by_hand(*zfs())),
-    "ZFS, its last label alone": ("zfs_member", by_hand(*zfs()[-129:])),
-    "bcache": ("bcache", by_hand((4096, bcache(1, "c68573f64e1a45ca8265f57f48ba6d81")))),
-    # Newer than some libblkid
-    "bcachefs": ("", by_hand((4096, bcache(13, "c68573f666ce90a9d96a60cf803df7ef")))),
     "GPT": ("gpt", by_hand(*gpt_pieces())),
     "GPT, its backup alone": ("gpt", by_hand(*gpt_pieces()[-2:])),
     "MBR": ("dos", by_hand((0, mbr(0x83)))),
-    "iso9660": ("iso9660", by_hand((32768, ISO.ljust(2048, b"\0")),
-                                   (34816, b"\xffCD001\x01".ljust(2048, b"\0")))),
 }  # fmt: skip
