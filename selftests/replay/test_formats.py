@@ -24,20 +24,6 @@ def as_msr(path: Path) -> Path:
     return path
 
 
-def as_iolog(path: Path) -> Path:
-    lines = (f"{t // 1000} /dev/x {'write' if write else 'read'} {unit * UNIT} {UNIT}"
-             for t, unit, write in REQUESTS)
-    path.write_text("\n".join(["fio version 3 iolog", "0 /dev/x add", "0 /dev/x open", *lines])
-                    + "\n")
-    return path
-
-
-def as_packed(path: Path) -> Path:
-    plain = as_msr(path.with_suffix(".csv"))
-    path.write_bytes(gzip.compress(plain.read_bytes()))
-    return path
-
-
 def as_capture(path: Path) -> Path:
     """Each request begins on one processor and ends on another."""
     path.mkdir()
@@ -51,8 +37,7 @@ def as_capture(path: Path) -> Path:
     return path
 
 
-FORMATS = [(as_msr, "MSR Cambridge CSV"), (as_iolog, "fio's log of requests"),
-           (as_packed, "MSR Cambridge CSV"), (as_capture, "blktrace's binary trace")]
+FORMATS = [(as_msr, "MSR Cambridge CSV"), (as_capture, "blktrace's binary trace")]
 WANTED = [(t, unit * UNIT_SECTORS, UNIT_SECTORS, WRITE if write else READ)
           for t, unit, write in REQUESTS]
 
@@ -86,11 +71,6 @@ def test_simulated_as_if_converted(tmp_path: Path, make: Callable[[Path], Path],
     assert json.loads(own.read_text())["runs"] == wanted["runs"]
 
 
-def test_quiet_says_nothing_of_the_format(tmp_path: Path) -> None:
-    done = replay(as_msr(tmp_path / "t.csv"), tmp_path / "disk", "--size", "1MiB", "-q")
-    assert (done.code, done.err) == (0, "")
-
-
 def test_tags_of_a_capture_are_classes(tmp_path: Path) -> None:
     events = [traces.act(1000, traces.QUEUE, traces.WRITE, 0, UNIT),
               traces.tag(1001, 0, UNIT, "approximate"),
@@ -117,25 +97,6 @@ def test_what_is_lost_is_told_once(tmp_path: Path) -> None:
     done = replay(trace, tmp_path / "disk", "--size", "64KiB", "--fold")
     assert done.code == 0
     assert done.err.count("line 301") == done.err.count("1 lines were dropped") == 1
-
-
-def test_strict_refuses_what_is_not_understood(tmp_path: Path) -> None:
-    trace = as_msr(tmp_path / "t.csv")
-    trace.write_text(trace.read_text() + "torn li")
-    done = replay(trace, tmp_path / "disk", "--size", "1MiB", "--strict")
-    assert (done.code, "line 301" in done.err) == (1, True)
-    assert not (tmp_path / "disk").exists()
-
-
-def test_units_must_be_told_where_they_are_open(tmp_path: Path) -> None:
-    trace = tmp_path / "t.txt"
-    trace.write_text("0.5 0 8 8 0\n1.25 0 16 8 1\n")
-    refused = replay(trace, tmp_path / "disk", "--size", "1MiB")
-    assert (refused.code, "--time-unit" in refused.err) == (1, True)
-    log = tmp_path / "log"
-    done = replay(trace, tmp_path / "disk", "--size", "1MiB", "--time-unit", "ms", "--record", log)
-    assert done.code == 0, done.err
-    assert [e.due_ns for e in read_log(log).by_sequence] == [0, 750_000]
 
 
 def test_columns(tmp_path: Path) -> None:

@@ -334,7 +334,7 @@ def results(trace: Path, *options: str) -> Json:
     return result
 
 
-@pytest.mark.parametrize("name", ["msr", "mqsim", "csv", "iolog", "blktrace"])
+@pytest.mark.parametrize("name", ["msr", "blktrace"])
 def test_formats(name: str, record: Path, tmp_path: Path,
                  monkeypatch: pytest.MonkeyPatch) -> None:
     foreign = convert(record, tmp_path / "foreign", "--to", name)
@@ -352,13 +352,6 @@ def test_a_capture_by_its_name_or_folder(record: Path, tmp_path: Path) -> None:
     expected = results(tmp_path / "cap.blktrace.0")
     assert results(tmp_path / "cap") == expected
     assert results(tmp_path) == expected
-
-
-def test_compressed(record: Path, tmp_path: Path) -> None:
-    packed = tmp_path / "x.aft.gz"
-    packed.write_bytes(subprocess.run(["gzip", "-c", record], capture_output=True,
-                                      check=True).stdout)
-    assert results(packed) == results(record)
 
 
 def test_how_to_read_is_handed_on(tmp_path: Path) -> None:
@@ -394,15 +387,6 @@ def test_losses_are_said(record: Path, tmp_path: Path) -> None:
     assert done.code == 1
     assert done.out == ""
     assert not (tmp_path / "x.json").exists()
-
-
-def test_wrong_names() -> None:
-    done = run("sim", "--trace", "/", "--from", "msx")
-    assert done.code == 2
-    assert 'there is no format "msx"' in done.err
-    done = run("sim", "--trace", "/dev/null", "--from", "csv")
-    assert (done.code, done.out) == (1, "")
-    assert done.err.endswith("the file is empty\n")
 
 
 def test_without_the_reader(record: Path, tmp_path: Path) -> None:
