@@ -346,48 +346,6 @@ refuses_a_file_system()
 		umount "$scratch/m" && e2fsck -fn /dev/ram1 >"$scratch/said" 2>&1
 }
 
-# The checksum fits, so that only the version is wrong.
-newer_version()
-{
-	python - <<'END'
-TABLE = []
-for index in range(256):
-    for _ in range(8):
-        index = index >> 1 ^ (0x82F63B78 if index & 1 else 0)
-    TABLE.append(index)
-
-
-def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = crc >> 8 ^ TABLE[(crc ^ byte) & 0xFF]
-    return crc ^ 0xFFFFFFFF
-
-
-with open("/dev/ram1", "r+b") as volume:
-    frame = bytearray(volume.read(4096))
-    assert int.from_bytes(frame[4092:], "little") == crc32c(frame[:4092])
-    frame[8:10] = (5).to_bytes(2, "little")
-    frame[4092:] = crc32c(frame[:4092]).to_bytes(4, "little")
-    volume.seek(0)
-    volume.write(frame)
-END
-}
-
-refuses_a_newer_version()
-{
-	# shellcheck disable=SC2086 # words
-	new_volume && newer_version && blockdev --flushbufs /dev/ram1 &&
-		refuses 'the volume has format 5, this version reads up to 4' /dev/ram1 $small
-}
-
-one_superblock_is_enough()
-{
-	# shellcheck disable=SC2086 # words
-	new_volume && edit '\377' 300 && create aftl-new /dev/ram1 $small &&
-		verify aftl-new --ioengine=psync --bs=4k --size=1m && dmsetup remove aftl-new
-}
-
 refuses_damage()
 {
 	# shellcheck disable=SC2086 # words
@@ -395,14 +353,6 @@ refuses_damage()
 		refuses 'the superblock is damaged: its checksum is wrong' /dev/ram1 $small &&
 		new_volume && edit '\377' 8200 && edit '\377' 12296 &&
 		refuses 'the volume is damaged: the state in frame 2 is wrong' /dev/ram1 $small
-}
-
-refuses_another_shape()
-{
-	new_volume && refuses 'the device was made with blocks 64, which cannot become 80' \
-		/dev/ram1 blocks 80 word_lines 4 op 30 timing off &&
-		refuses 'the device was made with word_lines 4, which cannot become 16' \
-			/dev/ram1 blocks 64 word_lines 16 op 30 timing off
 }
 
 # The kernel makes no volume, and says who does.
@@ -451,20 +401,6 @@ refuses_large_sectors()
 	rmmod null_blk && return "$status"
 }
 
-# What is in the write buffer has a place, or has none; who asks for the other goes on as before.
-refuses_options()
-{
-	# shellcheck disable=SC2086 # words
-	wipe /dev/ram1 && refuses 'fill: a block device holds real data' \
-		/dev/ram1 $small fill sequential && cmp -n 1048576 /dev/ram1 /dev/zero &&
-		create aftl-safe /dev/ram1 $small buffer 1MiB buffer_safe on && clear_log || return
-	# shellcheck disable=SC2086 # words
-	! line /dev/ram1 "$(blockdev --getsz /dev/mapper/aftl-safe)" $small buffer 2MiB buffer_safe on |
-		dmsetup reload aftl-safe 2>"$scratch/said" &&
-		dmesg | grep -qF 'that is as it was formatted' && verify aftl-safe $deep --size=4m &&
-		dmsetup remove aftl-safe
-}
-
 # What others need: "approxftl create" makes a volume of what is empty, and of nothing else
 
 # As new, to the last byte
@@ -507,13 +443,6 @@ makes_a_volume()
 		verify aftl-new $deep --size=4m --verify_only && dmsetup remove aftl-new
 }
 
-# The first byte that is not zero of btrfs is behind the first 64 KiB.
-keeps_btrfs()
-{
-	zeroed /dev/ram1 && mkfs.btrfs -q -f -L photos /dev/ram1 >"$scratch/said" 2>&1 &&
-		keeps 'holds btrfs (filesystem), label "photos"'
-}
-
 # keeps_md METADATA: a member of an array, stopped or not
 keeps_md()
 {
@@ -521,13 +450,6 @@ keeps_md()
 		--assume-clean --run /dev/ram1 missing >"$scratch/said" 2>&1 &&
 		says 1 '/dev/ram1 is in use' /dev/ram1 && mdadm --stop /dev/md7 2>"$scratch/said" &&
 		keeps 'holds linux_raid_member (raid)'
-}
-
-keeps_all_md()
-{
-	for metadata in 1.0 1.1 1.2; do
-		keeps_md "$metadata" || { echo "# $metadata"; return 1; }
-	done
 }
 
 keeps_what_is_held()
@@ -757,19 +679,14 @@ wipe /dev/ram0
 in_turn 'a file system is refused, mounted or not' refuses_a_file_system
 in_turn 'zeroes are refused by the kernel' refuses_zeroes
 in_turn 'create makes a volume of an empty device, once' makes_a_volume
-in_turn 'btrfs is kept' keeps_btrfs
-in_turn 'members of RAIDs are kept' keeps_all_md
+in_turn 'a member of a RAID is kept' keeps_md 1.2
 in_turn 'what is held or read-only is kept' keeps_what_is_held
 in_turn 'what cannot be read is kept' keeps_what_is_unreadable
 in_turn 'Ctrl-C ends a look' is_interrupted
-in_turn 'a newer version is refused' refuses_a_newer_version
-in_turn 'one superblock of two is enough' one_superblock_is_enough
 in_turn 'a damaged volume is refused' refuses_damage
-in_turn 'another shape is refused' refuses_another_shape
 in_turn 'what is too small, or has become so, is refused' refuses_what_is_too_small
 in_turn 'a block device in use is refused' refuses_a_second_user
 in_turn 'sectors larger than the mapping unit are refused' refuses_large_sectors
-in_turn 'fill, and another buffer_safe, are refused' refuses_options
 
 in_turn 'on a file' on_a_file
 in_turn 'several reads of its tables are under way' reads_ahead
