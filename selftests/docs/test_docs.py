@@ -370,8 +370,18 @@ def test_versions_of_interfaces() -> None:
         numbers_in(f"{core}/persist/record.h", r"#define AFTL_RECORD_VERSION_M\w+ (\d+)"),
         numbers_in("userspace/lib/json-envelope.h", r"#define JSON_FORMAT_M\w+ (\d+)"),
     ]
-    history = (TOP / "docs/device.md").read_text().split("## Version history")[1]
-    assert re.findall(r"^\| (\d\S*) \|", history, re.M)[-1] == ".".join(target)
+    history = (TOP / "docs/dm-approxftl.rst").read_text().split("Version history\n")[1]
+    assert re.findall(r"^(\d\S*)$", history, re.M)[-1] == ".".join(target)
+
+
+def test_page_of_the_target_has_every_word_of_the_status_line() -> None:
+    page = (TOP / "docs/dm-approxftl.rst").read_text()
+    page = page[page.index("Status\n===="):page.index("Messages\n====")]
+    table = (TOP / "dm-approxftl/target/status-table.h").read_text()
+    words = [name.replace(", ", "/") for name in re.findall(r"^STATUS_\w+\((\w+(?:, \w+)?),",
+                                                            table, re.M)]
+    assert len(words) == 20
+    assert re.findall(r"``([\w/]+)``", "\n".join(re.findall(r"^``.*", page, re.M))) == words
 
 
 def spans_of_tables(path: Path) -> set[str]:
