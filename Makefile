@@ -308,6 +308,14 @@ xfstests blktests dmtest: deps $(PROGRAM)
 		--results $(O)/$@ --cmd "FSTYP=$(FSTYP) AFTL_ON='$(ON)' selftests/kernel/others.sh $@ $(others)"
 
 # By the environment, so that a command may hold any character.
+MANUALS := $(wildcard userspace/*/*.[1-8].rst trace-tools/*/*.[1-8].rst)
+site: ## the documents and manual pages as a site with a search, in $(O)/site
+	@sphinx-build --version >/dev/null 2>&1 || { \
+		echo 'make site: apt-get install python3-sphinx python3-myst-parser' >&2; exit 1; }
+	@rm -rf $(O)/site $(O)/site-source && mkdir -p $(O)/site-source/man
+	@cp -r docs/. $(O)/site-source && cp $(MANUALS) $(O)/site-source/man
+	@sphinx-build -q -W --keep-going $(O)/site-source $(O)/site && echo $(O)/site/index.html
+
 lab: export LAB_COMMAND := $(value CMD)
 lab: ## approxftl lab of the tree, where time counts instructions: CMD='...', SCRIPT=FILE or a shell
 	@AFTL_BUILD=$(abspath $(O)) userspace/lab/approxftl-lab $(if $(value CMD),\
@@ -374,7 +382,7 @@ help: ## print this
 	@echo '  FUZZ_SECONDS=3          time of each fuzz harness'
 
 .PHONY: all bench bench-kernel bench-recovery bench-replay bench-shards blktests check check-all check-fast claims clean \
-	demo demo-deps demo-programs deps dmtest every-test flaky help lab mutants raid selftests selftests-debug shelf tables xfstests \
+	demo demo-deps demo-programs deps dmtest every-test flaky help lab mutants raid selftests selftests-debug shelf site tables xfstests \
 	FORCE
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
