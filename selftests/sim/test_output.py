@@ -366,3 +366,20 @@ def test_a_drift_is_warned_of() -> None:
     done = run("sim", "--fill", "random", "--requests", "20000", "--json=/dev/null",
                "--workload", "sequential", "--rate", "5000", "--write-share", "1")
     assert "baseline: still drifting: at least 20000 requests of warm-up\n" in done.err
+
+
+def test_quantiles_want_samples() -> None:
+    """Ten requests beyond each; the digits are those of the bins."""
+    def rows(requests: int, *more: str) -> dict[str, list[str]]:
+        out = run("sim", "--size=8KiB", "--write-share=100%", f"--requests={requests}", *more).out
+        return {line.split()[0]: line.split()[1:] for line in out.splitlines()
+                if line.startswith("  p") and line.split()[0] in ("p50", "p99", "p99.9")}
+
+    for name, least in (("p50", 20), ("p99", 1000), ("p99.9", 10000)):
+        assert [rows(count)[name] == ["-"] for count in (least - 1, least)] == [True, False]
+    for row in rows(10000, "--policy=baseline,approxftl").values():
+        first, _, second, _, ratio = row
+        assert len(first.replace(".", "")) == len(second.replace(".", "")) == 3
+        assert re.fullmatch(r"\d\.\d\dx", ratio)
+    few = rows(100, "--policy=baseline,approxftl")
+    assert few["p99"] == ["-", "-"] and len(few["p50"]) == 5

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,9 @@ from approxftl_tools.measures import HEADLINE, MEASURES, Measure, factor, human,
 from approxftl_tools.row_list import Column
 
 Json = dict[str, Any]
+
+
+QUANTILE = re.compile(r"_p\d+(_\d+)?_ns$")
 
 
 def blocks_of_runs(inputs: Inputs) -> list[list[Run]]:
@@ -46,7 +50,9 @@ def cell(measure: Measure, value: float | None, base: float | None, first: bool)
     """Return a value and how it compares."""
     relative = None if first else factor(value, base)
     said = human(measure, value)
-    return said if relative is None else f"{said} {relative:.3f}x"
+    # Bins of histograms are up to 3 % wide.
+    decimals = 2 if QUANTILE.search(measure.key) else 3
+    return said if relative is None else f"{said} {relative:.{decimals}f}x"
 
 
 def rows_of(runs: Sequence[Run], every: bool) -> list[list[str]]:

@@ -4,6 +4,7 @@
 #include "checked-memory.h"
 #include "human-units.h"
 #include "machine-clock.h"
+#include "quantiles.h"
 #include "replay-report.h"
 #include "text-table.h"
 
@@ -216,7 +217,7 @@ static void time_cells(struct text_table *table, const struct aftl_histogram *hi
 	human_time(text, mean(histogram));
 	text_table_cell(table, "%s", text);
 	for (i = 0; i < ARRAY_SIZE(quantiles); i++) {
-		human_time(text, aftl_histogram_quantile(histogram, quantiles[i].share));
+		quantile_print(text, quantile_of(histogram, quantiles[i].share));
 		text_table_cell(table, "%s", text);
 	}
 	human_time(text, histogram->largest);

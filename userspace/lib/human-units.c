@@ -3,10 +3,12 @@
 
 #include "human-units.h"
 
-void human_scaled(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name)
+static void print_digits(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name,
+			 unsigned int digits)
 {
 	u64 whole = value / unit;
-	unsigned int decimals = whole >= 1000 ? 0 : whole >= 100 ? 1 : whole >= 10 ? 2 : 3;
+	unsigned int before = whole >= 1000 ? 4 : whole >= 100 ? 3 : whole >= 10 ? 2 : 1;
+	unsigned int decimals = digits > before ? digits - before : 0;
 	u64 scale = decimals == 3 ? 1000 : decimals == 2 ? 100 : decimals == 1 ? 10 : 1;
 	u64 rounded = scaled_ratio(value, unit, scale * 2);
 
@@ -20,14 +22,29 @@ void human_scaled(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name)
 		scnprintf(text, HUMAN_SIZE, "%llu %s", (unsigned long long)rounded, name);
 }
 
-void human_time(char text[HUMAN_SIZE], u64 ns)
+void human_scaled(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name)
+{
+	print_digits(text, value, unit, name, 4);
+}
+
+static void print_time(char text[HUMAN_SIZE], u64 ns, unsigned int digits)
 {
 	if (ns < 1000000)
-		human_scaled(text, ns, 1000, "us");
+		print_digits(text, ns, 1000, "us", digits);
 	else if (ns < 1000000000)
-		human_scaled(text, ns, 1000000, "ms");
+		print_digits(text, ns, 1000000, "ms", digits);
 	else
-		human_scaled(text, ns, 1000000000, "s ");
+		print_digits(text, ns, 1000000000, "s ", digits);
+}
+
+void human_time(char text[HUMAN_SIZE], u64 ns)
+{
+	print_time(text, ns, 4);
+}
+
+void human_binned_time(char text[HUMAN_SIZE], u64 ns)
+{
+	print_time(text, ns, 3);
 }
 
 void human_span(char text[HUMAN_SIZE], u64 ns)

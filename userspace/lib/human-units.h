@@ -14,6 +14,9 @@ void human_scaled(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name);
 
 void human_time(char text[HUMAN_SIZE], u64 ns);
 
+/* The same with three digits, for the value of a histogram's bin. */
+void human_binned_time(char text[HUMAN_SIZE], u64 ns);
+
 /* The same for a sentence: no blank where the unit is one letter. */
 void human_span(char text[HUMAN_SIZE], u64 ns);
 

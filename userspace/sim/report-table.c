@@ -3,6 +3,7 @@
  * The result as a table: a line for each quantity, a column for each policy and,
  * beside all policies but the first, the ratio to the first.
  */
+#include "quantiles.h"
 #include "report.h"
 #include "starting-state.h"
 #include "text-table.h"
@@ -10,6 +11,7 @@
 enum unit {
 	UNIT_NUMBER,
 	UNIT_TIME,
+	UNIT_QUANTILE,
 	UNIT_FIXED4,
 	UNIT_PERCENT,
 	UNIT_ENERGY,
@@ -48,6 +50,9 @@ static void print_value(char text[HUMAN_SIZE], enum unit unit, u64 value)
 	switch (unit) {
 	case UNIT_TIME:
 		human_time(text, value);
+		break;
+	case UNIT_QUANTILE:
+		quantile_print(text, value);
 		break;
 	case UNIT_FIXED4:
 		human_fixed(text, value, 4, "");
@@ -105,8 +110,8 @@ static u64 mean_time(const struct sim_result *result, u32 timing)
 
 static u64 quantile(const struct sim_result *result, u32 timing_and_share)
 {
-	return aftl_histogram_quantile(sim_timing_of(result, timing_and_share >> 16),
-				       timing_and_share & 0xffff);
+	return quantile_of(sim_timing_of(result, timing_and_share >> 16),
+			   timing_and_share & 0xffff);
 }
 
 static u64 largest_time(const struct sim_result *result, u32 timing)
@@ -258,9 +263,9 @@ static const struct line read_lines[] = {
 	{ "read response, mean", mean_time, UNIT_TIME, READ_RESPONSE },
 	{ "  waiting, mean", waiting, UNIT_TIME, READ_RESPONSE },
 	{ "  service, mean", mean_time, UNIT_TIME, READ_SERVICE },
-	{ "  p50", quantile, UNIT_TIME, AT_SHARE(READ_RESPONSE, 5000) },
-	{ "  p99", quantile, UNIT_TIME, AT_SHARE(READ_RESPONSE, 9900) },
-	{ "  p99.9", quantile, UNIT_TIME, AT_SHARE(READ_RESPONSE, 9990) },
+	{ "  p50", quantile, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 5000) },
+	{ "  p99", quantile, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 9900) },
+	{ "  p99.9", quantile, UNIT_QUANTILE, AT_SHARE(READ_RESPONSE, 9990) },
 	{ "  max", largest_time, UNIT_TIME, READ_RESPONSE },
 };
 
@@ -268,15 +273,15 @@ static const struct line write_lines[] = {
 	{ "write response, mean", mean_time, UNIT_TIME, WRITE_RESPONSE },
 	{ "  waiting, mean", waiting, UNIT_TIME, WRITE_RESPONSE },
 	{ "  service, mean", mean_time, UNIT_TIME, WRITE_SERVICE },
-	{ "  p50", quantile, UNIT_TIME, AT_SHARE(WRITE_RESPONSE, 5000) },
-	{ "  p99", quantile, UNIT_TIME, AT_SHARE(WRITE_RESPONSE, 9900) },
-	{ "  p99.9", quantile, UNIT_TIME, AT_SHARE(WRITE_RESPONSE, 9990) },
+	{ "  p50", quantile, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 5000) },
+	{ "  p99", quantile, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 9900) },
+	{ "  p99.9", quantile, UNIT_QUANTILE, AT_SHARE(WRITE_RESPONSE, 9990) },
 	{ "  max", largest_time, UNIT_TIME, WRITE_RESPONSE },
 };
 
 static const struct line flush_lines[] = {
 	{ "flush response, mean", mean_time, UNIT_TIME, FLUSH_RESPONSE },
-	{ "  p99", quantile, UNIT_TIME, AT_SHARE(FLUSH_RESPONSE, 9900) },
+	{ "  p99", quantile, UNIT_QUANTILE, AT_SHARE(FLUSH_RESPONSE, 9900) },
 };
 
 static const struct line flash_lines[] = {
@@ -346,28 +351,35 @@ static u64 queue_time(const struct sim_result *result, u32 what)
 								  &queue->read_response;
 
 	if (what & 0xffff)
-		return aftl_histogram_quantile(histogram, what & 0xffff);
+		return quantile_of(histogram, what & 0xffff);
 	return scaled_ratio(histogram->sum, histogram->count, 1);
 }
 
 static const struct line queue_lines[] = {
 	{ "  read response, mean", queue_time, UNIT_TIME, 0 },
-	{ "  read response, p99", queue_time, UNIT_TIME, 9900 },
+	{ "  read response, p99", queue_time, UNIT_QUANTILE, 9900 },
 	{ "  write response, mean", queue_time, UNIT_TIME, 1 << 16 },
-	{ "  write response, p99", queue_time, UNIT_TIME, 1 << 16 | 9900 },
+	{ "  write response, p99", queue_time, UNIT_QUANTILE, 1 << 16 | 9900 },
 };
 
 /* Lines */
 
-static void put_ratio(struct text_table *table, u64 value, u64 first)
+static void put_ratio(struct text_table *table, enum unit unit, u64 value, u64 first)
 {
+	/* The bins of quantiles carry two digits of a ratio. */
+	bool binned = unit == UNIT_QUANTILE;
 	char text[HUMAN_SIZE];
 
+	if (binned && (value == QUANTILE_UNKNOWN || first == QUANTILE_UNKNOWN)) {
+		text_table_cell(table, "%s", "");
+		return;
+	}
 	if (!first) {
 		text_table_cell(table, "%s", value ? "-" : "");
 		return;
 	}
-	human_fixed(text, (scaled_ratio(value, first, 2000) + 1) / 2, 3, "x");
+	human_fixed(text, (scaled_ratio(value, first, binned ? 200 : 2000) + 1) / 2,
+		    binned ? 2 : 3, "x");
 	text_table_cell(table, "%s", text);
 }
 
@@ -385,7 +397,7 @@ static void put_line(struct text_table *table, const struct sim_report *report,
 		print_value(text, line->unit, value);
 		text_table_cell(table, "%s", text);
 		if (i)
-			put_ratio(table, value,
+			put_ratio(table, line->unit, value,
 				  line->value(&report->results[0], line->argument));
 	}
 }
