@@ -156,10 +156,11 @@ def test_timeline_changes_nothing(tmp_path: Path) -> None:
     assert with_it["runs"] == without["runs"]
 
 
-def test_timeline_that_cannot_be_written(tmp_path: Path) -> None:
+def test_timelines_and_snapshots_that_cannot_be_written(tmp_path: Path) -> None:
     done = run("sim", "--requests", "1", "--timeline", tmp_path)
     assert (done.code, done.out) == (1, "")
     assert done.err == f"approxftl sim: {tmp_path}: cannot create: Is a directory\n"
-    full = run("sim", "--requests", "1000", "--timeline", "/dev/full", "-q")
-    assert (full.code, full.err) == (
-        1, "approxftl sim: /dev/full: cannot write: No space left on device\n")
+    for option in ("--timeline", "--dump"):
+        full = run("sim", "--requests", "1000", "--fill", "random", option, "/dev/full", "-q")
+        assert full.code == 1 and full.err.endswith(
+            "approxftl sim: /dev/full: cannot write: No space left on device\n")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <stdio.h>
 
 #include "device-file.h"
@@ -7,7 +8,8 @@
 
 static int write_bytes(void *host, const void *data, size_t bytes)
 {
-	return fwrite(data, 1, bytes, host) == bytes ? 0 : -EIO;
+	errno = 0;
+	return fwrite(data, 1, bytes, host) == bytes ? 0 : -(errno ? errno : EIO);
 }
 
 static int read_bytes(void *host, void *data, size_t bytes)
@@ -38,7 +40,8 @@ int device_file_save(struct aftl *ftl, const struct output_file *to, struct aftl
 		return blame_system(to->path, "create", -errno, error);
 	ret = aftl_save(ftl, &sink, &cause);
 	if (ret)
-		ret = blame_core(to->path, ret, &cause, error);
+		ret = ferror(file) ? blame_system(to->path, "write", ret, error) :
+				     blame_core(to->path, ret, &cause, error);
 	if ((standard ? fflush(file) : fclose(file)) && !ret)
 		ret = blame_system(to->path, "write", -errno, error);
 	return ret;
