@@ -76,7 +76,7 @@ COMMANDS: dict[Words, str] = {
 }
 #: These need a device of the kernel, or boot one: help is what is tried.
 DEVICE_VERBS: set[Words] = {
-    ("lab",), ("demo",), ("unkind",), ("trace", "record"),
+    ("lab",), ("demo",), ("torture",), ("trace", "record"),
     *((verb,) for verb in ("list", "status", "stat", "top", "health", "message", "remove")),
     *(("tag", verb) for verb in ("add", "del", "list", "model", "query", "scan", "watch")),
     ("approxftl-model",)}

@@ -36,7 +36,7 @@ BARE = {("help",), ("version",)}
 HELP = checker("userspace/lib/help-output.schema.json")
 #: One word for two things that no reader takes for each other; anything else is one thing.
 OF_TWO_KINDS = {
-    # of a volume to be printed; of unkind the file with what blocks may hold
+    # of a volume to be printed; of torture the file with what blocks may hold
     "--state",
     # replay folds by the size of its target, a trace by one that is named
     "--fold",

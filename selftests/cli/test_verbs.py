@@ -57,6 +57,13 @@ def test_help(verb: str) -> None:
     assert run("help", verb).out == done.out
 
 
+def test_the_former_name_of_torture_works_and_says_so() -> None:
+    done = run("unkind", "--help")
+    assert done.code == 0
+    assert done.out == run("torture", "--help").out
+    assert done.err == "approxftl: the verb unkind is now called torture; the old name will be removed\n"
+
+
 # Usage
 
 

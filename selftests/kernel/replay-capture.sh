@@ -323,7 +323,7 @@ examples_of_replays()
 {
 	told "$program" create ssd --profile demo --policy approxftl &&
 		examples_of trace-tools/replay/approxftl-replay.1.rst &&
-		examples_of userspace/unkind/approxftl-unkind.1.rst &&
+		examples_of userspace/torture/approxftl-torture.1.rst &&
 		told "$program" remove ssd
 }
 
@@ -353,7 +353,7 @@ ktap_test_run 'examples of approxftl-device(8)' examples_of_devices
 ktap_test_run 'examples of approxftl-tag(8)' examples_of_tags
 ktap_test_run 'examples of approxftl-trace-record(1)' examples_of_captures
 ktap_test_run 'the device of these examples goes' no_ssd
-ktap_test_run 'examples of approxftl-replay(1) and approxftl-unkind(1)' examples_of_replays
+ktap_test_run 'examples of approxftl-replay(1) and approxftl-torture(1)' examples_of_replays
 ktap_test_run 'examples of approxftl-app(1)' examples_of_applications
 ktap_test_run 'and its device goes' no_ssd
 rmmod null_blk brd

@@ -6,7 +6,7 @@ storm.py threads [THREADS]    each overwrites and flushes a unit of its own; a b
 storm.py swap                 memory that is scarce, swapped to a device with a large write buffer
 storm.py pages UNIT           writes where no page can be had: all there were are in that buffer
 
-Silent when all is as it must be; exit status 1 with a sentence, 2 for what hangs, as unkind.py.
+Silent when all is as it must be; exit status 1 with a sentence, 2 for what hangs, as torture.py.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from unkind import APPROXFTL, NAME, PATIENCE, RAM, HangError, WrongError, capacity, run, show_stacks
+from torture import APPROXFTL, NAME, PATIENCE, RAM, HangError, WrongError, capacity, run, show_stacks
 
 DEVICE = f"/dev/mapper/{NAME}"
 THREADS = 9000

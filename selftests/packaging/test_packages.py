@@ -66,10 +66,10 @@ case $input in *liburing.h*) exit 1 ;; esac
 """)
     compiler.chmod(0o755)
     plan = done("make", "-n", "all", f"CC={compiler}", f"O={tmp_path}")
-    assert "left out, for lack of packages: approxftl-unkind: liburing-dev; " in plan
+    assert "left out, for lack of packages: approxftl-torture: liburing-dev; " in plan
     assert "approxftl-replay: liburing-dev;" in plan
     assert f"{tmp_path}/approxftl-trace" in plan
-    assert not re.search(rf"-o {tmp_path}/approxftl-(replay|unkind)", plan)
+    assert not re.search(rf"-o {tmp_path}/approxftl-(replay|torture)", plan)
 
 
 @pytest.mark.slow

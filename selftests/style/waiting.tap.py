@@ -21,8 +21,8 @@ DEADLINE = re.compile("|".join([
 EXCEPTIONS = {
     "selftests/front-door/on-release": "it interrupts make at some moment",
     "selftests/kernel/library.sh": "it interrupts a verb at some moment",
-    "selftests/kernel/storm.py": "AFTL_UNKIND_PATIENCE: in runs of hours it prints the stacks",
-    "selftests/kernel/unkind.py": "AFTL_UNKIND_PATIENCE: in runs of hours it prints the stacks",
+    "selftests/kernel/storm.py": "AFTL_TORTURE_PATIENCE: in runs of hours it prints the stacks",
+    "selftests/kernel/torture.py": "AFTL_TORTURE_PATIENCE: in runs of hours it prints the stacks",
     "selftests/lab/test_lab.py": "the option --timeout of approxftl lab is tested",
     "selftests/run": "the deadline of libFuzzer for one input",
     "selftests/style/waiting.tap.py": "the patterns",

@@ -18,39 +18,44 @@ struct verb {
 	enum exit_code (*main)(int argc, char **argv);
 };
 
+/* Without a name: the heading of a group. */
 static const struct verb verbs[] = {
+	{ .about = "Simulate" },
 	{ "sim", "run a stream of requests on an emulated SSD", sim_main },
 	{ "params", "list the parameters of a device", params_main },
 	{ "profiles", "list the devices to start from", profiles_main },
 	{ "policies", "list the flash translation policies", policies_main },
-	{ "create", "make an emulated SSD in the running kernel", create_main },
-	{ "list", "list the emulated SSDs of the running kernel", list_main },
-	{ "status", "print the status of one of them", status_main },
-	{ "stat", "print its counters, or rates at intervals", stat_main },
-	{ "top", "show what devices do, as it happens", top_main },
-	{ "health", "print its wear, its errors and a verdict", health_main },
-	{ "message", "tell it something", message_main },
-	{ "remove", "remove it", remove_main },
-	{ "format", "make a volume, on which a device lasts", format_main },
-	{ "check", "find out whether a volume is sound", check_main },
-	{ "dump", "print what is in a volume", dump_main },
-	{ "tag", "say which data may lose bits, and look at them", tag_main },
-	{ "trace", "capture, convert and pair block traces", other_program_main },
 	{ "synth", "make a synthetic stream of requests", other_program_main },
+	{ "study", "simulate every combination of parameters, and draw figures",
+	  other_program_main },
+	{ .about = "Run a device in the kernel" },
+	{ "create", "create an emulated SSD", create_main },
+	{ "list", "list the emulated SSDs", list_main },
+	{ "status", "print the status of a device", status_main },
+	{ "stat", "print counters of a device, or rates at intervals", stat_main },
+	{ "top", "show continuously what devices do", top_main },
+	{ "health", "print wear and errors of a device, and a verdict", health_main },
+	{ "message", "send a message to a device", message_main },
+	{ "remove", "remove a device", remove_main },
+	{ "format", "make a volume for a durable device", format_main },
+	{ "check", "check the consistency of a volume", check_main },
+	{ "dump", "print the contents of a volume", dump_main },
+	{ "torture", "write random requests to a disk, and verify each block", other_program_main },
+	{ .about = "Tag approximate data" },
+	{ "tag", "declare which data may lose bits, and query them", tag_main },
 	{ "app", "run an application that tags its data", other_program_main },
+	{ .about = "Trace and replay" },
+	{ "trace", "capture, convert and pair block traces", other_program_main },
 	{ "replay", "replay a stream of requests on a device", other_program_main },
-	{ "unkind", "try a disk by requests that nobody chose, and judge each block",
-	  other_program_main },
-	{ "study", "simulate what varies, as often as it takes, and draw figures of it",
-	  other_program_main },
-	{ "drives", "hold the emulation of real drives against measurements of them",
-	  other_program_main },
-	{ "calibrate", "find the parameters of a drive in what fio has measured of it",
-	  other_program_main },
+	{ .about = "Analyse" },
 	{ "compare", "print results side by side", other_program_main },
 	{ "report", "make a report of results, one HTML file", other_program_main },
 	{ "figures", "draw figures of results", other_program_main },
-	{ "demo", "emulated SSDs at work in a virtual machine, two policies side by side",
+	{ "drives", "compare the emulation of real drives with measurements of them",
+	  other_program_main },
+	{ "calibrate", "fit the parameters of a drive to measurements by fio", other_program_main },
+	{ .about = "Start and help" },
+	{ "demo", "run emulated SSDs in a virtual machine, two policies side by side",
 	  other_program_main },
 	{ "lab", "run a command in a virtual machine with emulated SSDs", other_program_main },
 	{ "doctor", "find out what is missing on this machine", doctor_main },
@@ -63,7 +68,7 @@ static const struct verb *find_verb(const char *name)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
-		if (!strcmp(verbs[i].name, name))
+		if (verbs[i].name && !strcmp(verbs[i].name, name))
 			return &verbs[i];
 	return NULL;
 }
@@ -74,10 +79,13 @@ static void print_help(FILE *out)
 
 	fputs("approxftl - an emulated 3D-NAND SSD with approximate storage\n"
 	      "\n"
-	      "Usage: approxftl VERB [OPTION ...]\n"
-	      "\n", out);
-	for (i = 0; i < ARRAY_SIZE(verbs); i++)
-		fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].about);
+	      "Usage: approxftl VERB [OPTION ...]\n", out);
+	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
+		if (verbs[i].name)
+			fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].about);
+		else
+			fprintf(out, "\n%s:\n", verbs[i].about);
+	}
 	fputs("\n"
 	      "\"approxftl VERB --help\" explains a verb.\n", out);
 }
@@ -86,10 +94,11 @@ static enum exit_code complain_verb(const char *wrong)
 {
 	const char *names[ARRAY_SIZE(verbs) + 1] = { NULL };
 	const char *meant;
-	unsigned int i;
+	unsigned int i, n = 0;
 
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
-		names[i] = verbs[i].name;
+		if (verbs[i].name)
+			names[n++] = verbs[i].name;
 	meant = closest_word(wrong, names);
 	if (meant)
 		complain("unknown verb \"%s\"; did you mean %s?", wrong, meant);
@@ -153,6 +162,10 @@ int main(int argc, char **argv)
 	if (argc < 2) {
 		print_help(stderr);
 		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "unkind")) {
+		complain("the verb unkind is now called torture; the old name will be removed");
+		argv[1] = "torture";
 	}
 	verb = find_verb(without_dashes(argv[1]));
 	if (!verb)

@@ -146,7 +146,7 @@ static int read_header(int fd, const char *path, struct ledger_header *header,
 
 	if (pread(fd, header, sizeof(*header), 0) != sizeof(*header) || fstat(fd, &found) ||
 	    header->magic != MAGIC || (u64)found.st_size != file_bytes(header))
-		return aftl_fail(error, -EINVAL, "%.120s holds no state of approxftl unkind",
+		return aftl_fail(error, -EINVAL, "%.120s holds no state of approxftl torture",
 				 path);
 	return 0;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The command line of "approxftl unkind".
+ * The command line of "approxftl torture".
  */
-#ifndef AFTL_UNKIND_OPTIONS_H
-#define AFTL_UNKIND_OPTIONS_H
+#ifndef AFTL_TORTURE_OPTIONS_H
+#define AFTL_TORTURE_OPTIONS_H
 
 #include "core/base/params.h"
 
 /**
- * struct unkind_options - as typed
+ * struct torture_options - as typed
  * @device: the device or file
  * @state: the file of the ledger
  * @seed: of the run
@@ -31,7 +31,7 @@
  * @force: even if somebody uses it
  * @help: is asked for
  */
-struct unkind_options {
+struct torture_options {
 	const char *device;
 	const char *state;
 	u64 seed;
@@ -55,8 +55,8 @@ struct unkind_options {
 	bool help;
 };
 
-int __must_check unkind_options_parse(struct unkind_options *options, int argc, char **argv,
+int __must_check torture_options_parse(struct torture_options *options, int argc, char **argv,
 				      struct aftl_error *error);
-void unkind_options_help(void);
+void torture_options_help(void);
 
 #endif

@@ -9,11 +9,11 @@
 #include "checked-memory.h"
 #include "complain.h"
 #include "interruption.h"
-#include "unkind-run.h"
+#include "torture-run.h"
 
 #define CHUNK_BYTES (256 << 10)
 
-static void tell_wrong(struct unkind_run *run, u64 unit, u32 floor,
+static void tell_wrong(struct torture_run *run, u64 unit, u32 floor,
 		       const struct block_found *found, u32 request)
 {
 	char text[800];
@@ -21,7 +21,7 @@ static void tell_wrong(struct unkind_run *run, u64 unit, u32 floor,
 	if (++run->wrong > NAMED_WRONG)
 		return;
 	ledger_explain(run->ledger, unit, floor, found, text, sizeof(text));
-	complain_of("unkind", "%s: %s; %s %u, seed %u", run->options.device, text,
+	complain_of("torture", "%s: %s; %s %u, seed %u", run->options.device, text,
 		    request ? "request" : "check after request",
 		    request ? request : ledger_header(run->ledger)->generation,
 		    ledger_header(run->ledger)->seed);
@@ -32,14 +32,14 @@ static void tell_wrong(struct unkind_run *run, u64 unit, u32 floor,
  * page cache. There a read beside a write may find half of it, its name too. A check, when nothing
  * is under way, finds whole blocks.
  */
-static bool is_half_written(const struct unkind_run *run, u64 unit, u32 floor,
+static bool is_half_written(const struct torture_run *run, u64 unit, u32 floor,
 			    const struct block_found *found)
 {
 	return !run->target.device && ledger_newest(run->ledger, unit) > floor &&
 		(found->kind == BLOCK_TORN || found->kind == BLOCK_FOREIGN);
 }
 
-void judge(struct unkind_run *run, u64 first, u32 count, const void *data, const u32 *floors,
+void judge(struct torture_run *run, u64 first, u32 count, const void *data, const u32 *floors,
 	   u32 request)
 {
 	u32 i;
@@ -55,7 +55,7 @@ void judge(struct unkind_run *run, u64 first, u32 count, const void *data, const
 	}
 }
 
-static void check_unit(struct unkind_run *run, u64 unit, const void *data)
+static void check_unit(struct torture_run *run, u64 unit, const void *data)
 {
 	struct block_found found = block_read(data, run->unit_bytes, (u32)run->options.flips);
 	u32 floor = ledger_floor(run->ledger, unit);
@@ -66,7 +66,7 @@ static void check_unit(struct unkind_run *run, u64 unit, const void *data)
 		ledger_settle(run->ledger, unit, &found, run->options.power_failed);
 }
 
-static int read_units(const struct unkind_run *run, u64 first, u32 count, void *data)
+static int read_units(const struct torture_run *run, u64 first, u32 count, void *data)
 {
 	size_t bytes = (size_t)count * run->unit_bytes;
 	ssize_t got = pread(run->target.fd, data, bytes, (off_t)(first * run->unit_bytes));
@@ -77,7 +77,7 @@ static int read_units(const struct unkind_run *run, u64 first, u32 count, void *
 }
 
 /* What cannot be read is narrowed down to units. */
-static int check_some(struct unkind_run *run, u64 first, u32 count, u8 *data,
+static int check_some(struct torture_run *run, u64 first, u32 count, u8 *data,
 		      struct aftl_error *error)
 {
 	int ret = read_units(run, first, count, data);
@@ -100,7 +100,7 @@ static int check_some(struct unkind_run *run, u64 first, u32 count, u8 *data,
 	return 0;
 }
 
-int check_all(struct unkind_run *run, struct aftl_error *error)
+int check_all(struct torture_run *run, struct aftl_error *error)
 {
 	u64 units = ledger_header(run->ledger)->units;
 	u32 most = CHUNK_BYTES / run->unit_bytes;

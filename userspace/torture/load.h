@@ -2,8 +2,8 @@
 /*
  * What is asked of the device: drawn from a seed, whatever the device answers.
  */
-#ifndef AFTL_UNKIND_LOAD_H
-#define AFTL_UNKIND_LOAD_H
+#ifndef AFTL_TORTURE_LOAD_H
+#define AFTL_TORTURE_LOAD_H
 
 #include "aftl-host.h"
 #include "core/base/random.h"

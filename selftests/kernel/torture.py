@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """One device under a load, on a medium and among events that a seed draws.
 
-unkind.py SEED [KEY=VALUE]...
+torture.py SEED [KEY=VALUE]...
 
 Prints what was drawn, as the command that does it again; a KEY of Scenario replaces a draw. Silent
 otherwise, unless something is wrong: then a sentence, and exit status 1, or 2 for what hangs, after
@@ -10,7 +10,7 @@ the kernel's stacks; then nothing can be cleaned up. What holds:
 
 - no block is another one's, or older than what was completed (after a failure of power: flushed)
 - no request fails, unless the medium does
-- nothing takes longer than AFTL_UNKIND_PATIENCE seconds
+- nothing takes longer than AFTL_TORTURE_PATIENCE seconds
 - the device's books are right, and those of its volume
 """
 
@@ -30,9 +30,9 @@ from pathlib import Path
 
 BUILD = Path(os.environ.get("AFTL_BUILD") or "build")
 APPROXFTL = os.environ.get("APPROXFTL") or str(BUILD / "approxftl")
-UNKIND = str(BUILD / "approxftl-unkind")
-PATIENCE = float(os.environ.get("AFTL_UNKIND_PATIENCE") or 600)
-NAME = "aftl-unkind"
+TORTURE = str(BUILD / "approxftl-torture")
+PATIENCE = float(os.environ.get("AFTL_TORTURE_PATIENCE") or 600)
+NAME = "aftl-torture"
 MEDIUM = "aftl-medium"
 BELOW = "aftl-below"
 RAM = "/dev/ram0"
@@ -155,7 +155,7 @@ class Scenario:
         words = (f"{f.name}={getattr(self, f.name)}" for f in fields(self)
                  if f.name != "seed" and getattr(self, f.name))
         quoted = (f"'{word}'" if " " in word else word for word in words)
-        return f"selftests/kernel/unkind.py {self.seed} {' '.join(quoted)}"
+        return f"selftests/kernel/torture.py {self.seed} {' '.join(quoted)}"
 
 
 def policies(shape: str) -> list[str]:
@@ -289,7 +289,7 @@ class Load:
         """Begin, or go on with what is there."""
         tolerant = ["--errors"] if self.scenario.may_fail else []
         flips = ["--flips", FLIPS] if self.scenario.tag_all == "approximate" else []
-        self.arguments = [UNKIND, "--state", str(self.folder / "state"), "--seed",
+        self.arguments = [TORTURE, "--state", str(self.folder / "state"), "--seed",
                           str(self.scenario.seed), "--time", "10h", "--depth",
                           str(self.scenario.depth), "--most", self.scenario.most, "--discard",
                           "zeroes", "--patience", f"{PATIENCE:g}s", *tolerant, *flips,
@@ -543,7 +543,7 @@ class Device:
             "reopen": self.reopen, "kill": self.kill, "cut": self.cut,
         }
         name = self.draw.choice(self.scenario.events.split(","))
-        if os.environ.get("AFTL_UNKIND_TALK"):
+        if os.environ.get("AFTL_TORTURE_TALK"):
             print(f"# {time.monotonic():.2f} {name}", flush=True)
         try:
             doing[name]()
@@ -633,7 +633,7 @@ def press(scenario: Scenario) -> None:
     draw = random.Random(scenario.seed)
     scenario.draw(draw)
     print(f"# {scenario.command()}", flush=True)
-    with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="unkind-") as folder:
+    with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="torture-") as folder:
         device = Device(scenario, draw, Path(folder))
         try:
             device.live(draw)

@@ -14,7 +14,7 @@
 #include "complain.h"
 #include "interruption.h"
 #include "machine-clock.h"
-#include "unkind-run.h"
+#include "torture-run.h"
 
 /* Of Linux 6.12 and later; before, fallocate() could do it. */
 #define CMD_DISCARD _IO(0x12, 0)
@@ -68,7 +68,7 @@ struct slot {
  * @failed: something has that must not
  */
 struct press {
-	struct unkind_run *run;
+	struct torture_run *run;
 	struct io_uring ring;
 	struct load load;
 	struct slot *slots;
@@ -92,7 +92,7 @@ static bool changes(enum load_op op)
 	return op != LOAD_READ && op != LOAD_FLUSH;
 }
 
-static enum ledger_kind kind_of(const struct unkind_run *run, enum load_op op)
+static enum ledger_kind kind_of(const struct torture_run *run, enum load_op op)
 {
 	if (op == LOAD_WRITE || op == LOAD_FORCED)
 		return LEDGER_WRITE;
@@ -106,7 +106,7 @@ static u64 units_of(const struct press *press)
 	return ledger_header(press->run->ledger)->units;
 }
 
-static u32 most_units(const struct unkind_run *run)
+static u32 most_units(const struct torture_run *run)
 {
 	return (u32)max(run->options.most_bytes / run->unit_bytes, (u64)1);
 }
@@ -288,7 +288,7 @@ static bool submit_next(struct press *press)
 
 static bool is_over(const struct press *press)
 {
-	const struct unkind_options *options = &press->run->options;
+	const struct torture_options *options = &press->run->options;
 
 	return interrupted() || press->failed || press->run->wrong ||
 		machine_clock() >= press->until_ns ||
@@ -307,7 +307,7 @@ static void describe(const struct press *press, const struct slot *slot, char *t
 static void try_another_way(struct press *press, const struct slot *slot)
 {
 	if (slot->way == press->way && ++press->way == DISCARD_NONE) {
-		complain_of("unkind", "%s cannot discard", press->run->options.device);
+		complain_of("torture", "%s cannot discard", press->run->options.device);
 		press->load.shape.discards = false;
 	}
 }
@@ -340,14 +340,14 @@ static void has_failed(struct press *press, const struct slot *slot, int error)
 	}
 	describe(press, slot, text, sizeof(text));
 	if (!press->failed)
-		complain_of("unkind", "%s: %s: %s", press->run->options.device, text,
+		complain_of("torture", "%s: %s: %s", press->run->options.device, text,
 			    strerror(error));
 	press->failed = true;
 }
 
 static void has_succeeded(struct press *press, const struct slot *slot)
 {
-	struct unkind_run *run = press->run;
+	struct torture_run *run = press->run;
 
 	run->counts[slot->request.op]++;
 	if (changes(slot->request.op))
@@ -397,7 +397,7 @@ static bool hangs(const struct press *press)
 		if (!slot->busy || now - slot->begin_ns < press->run->options.patience_ns)
 			continue;
 		describe(press, slot, text, sizeof(text));
-		complain_of("unkind", "%s: no answer for %llu s to %s; %u requests are under way",
+		complain_of("torture", "%s: no answer for %llu s to %s; %u requests are under way",
 			    press->run->options.device,
 			    (unsigned long long)((now - slot->begin_ns) / NS_PER_S), text,
 			    press->under_way);
@@ -414,7 +414,7 @@ static void submit_and_wait(struct press *press)
 	int ret = io_uring_submit(&press->ring);
 
 	if (ret < 0 && ret != -EAGAIN && ret != -EBUSY && ret != -EINTR) {
-		complain_of("unkind", "io_uring takes no request: %s", strerror(-ret));
+		complain_of("torture", "io_uring takes no request: %s", strerror(-ret));
 		exit(EXIT_FAILED);
 	}
 	if (press->under_way)
@@ -444,7 +444,7 @@ static void make_slots(struct press *press)
 		slot->change.floors = memory_zeroed(max(shape->most, shape->most_cleared),
 						    sizeof(u32));
 		if (posix_memalign((void **)&slot->memory, PAGE, bytes)) {
-			complain_of("unkind", "no memory for so many requests; lower --depth");
+			complain_of("torture", "no memory for so many requests; lower --depth");
 			exit(EXIT_FAILED);
 		}
 	}
@@ -461,7 +461,7 @@ static void free_slots(struct press *press)
 	free(press->slots);
 }
 
-static void get_ready(struct press *press, struct unkind_run *run)
+static void get_ready(struct press *press, struct torture_run *run)
 {
 	const struct ledger_header *header = ledger_header(run->ledger);
 	u32 most = (u32)min(header->units, most_units(run));
@@ -482,7 +482,7 @@ static void get_ready(struct press *press, struct unkind_run *run)
 	make_slots(press);
 }
 
-enum exit_code press(struct unkind_run *run)
+enum exit_code press(struct torture_run *run)
 {
 	struct press press;
 	bool good;
@@ -491,7 +491,7 @@ enum exit_code press(struct unkind_run *run)
 	get_ready(&press, run);
 	ret = io_uring_queue_init(press.load.shape.depth, &press.ring, 0);
 	if (ret) {
-		complain_of("unkind", "this kernel or container has no io_uring: %s",
+		complain_of("torture", "this kernel or container has no io_uring: %s",
 			    strerror(-ret));
 		free_slots(&press);
 		return EXIT_FAILED;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * approxftl-unkind: a load that nobody chose, on a disk that may not like it.
+ * approxftl-torture: a random load on a disk, each block of which is verified.
  */
 #include <signal.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 
 #include "complain.h"
 #include "interruption.h"
-#include "unkind-run.h"
+#include "torture-run.h"
 #include "standard-streams.h"
 
 /* For the handler. */
@@ -37,9 +37,9 @@ static u64 draw_name(void)
 	return aftl_hash64_pair((u64)now.tv_sec, (u64)now.tv_nsec);
 }
 
-static int begin(struct unkind_run *run, struct aftl_error *error)
+static int begin(struct torture_run *run, struct aftl_error *error)
 {
-	struct unkind_options *options = &run->options;
+	struct torture_options *options = &run->options;
 	struct ledger_header header = { .device = draw_name() };
 	u64 size = options->size_bytes ? options->size_bytes : run->target.size;
 	int ret;
@@ -59,7 +59,7 @@ static int begin(struct unkind_run *run, struct aftl_error *error)
 	return ret;
 }
 
-static int go_on(struct unkind_run *run, struct aftl_error *error)
+static int go_on(struct torture_run *run, struct aftl_error *error)
 {
 	const struct ledger_header *header;
 	int ret = ledger_open(&run->ledger, run->options.state, run->options.sync, error);
@@ -77,9 +77,9 @@ static int go_on(struct unkind_run *run, struct aftl_error *error)
 	return 0;
 }
 
-static int open_all(struct unkind_run *run, struct aftl_error *error)
+static int open_all(struct torture_run *run, struct aftl_error *error)
 {
-	const struct unkind_options *options = &run->options;
+	const struct torture_options *options = &run->options;
 	bool again = options->resume || options->verify;
 	struct target_wish wish = { .path = options->device, .writes = !options->verify,
 				    .overwrite = options->overwrite || again,
@@ -93,7 +93,7 @@ static int open_all(struct unkind_run *run, struct aftl_error *error)
 	return ret;
 }
 
-static void tell(const struct unkind_run *run)
+static void tell(const struct torture_run *run)
 {
 	u32 op;
 
@@ -104,20 +104,20 @@ static void tell(const struct unkind_run *run)
 	       (unsigned long long)run->unreadable, (unsigned long long)run->wrong);
 }
 
-static enum exit_code check(struct unkind_run *run)
+static enum exit_code check(struct torture_run *run)
 {
 	struct aftl_error error;
 
 	if (!check_all(run, &error))
 		return EXIT_DONE;
-	complain_of("unkind", "%s", error.text);
+	complain_of("torture", "%s", error.text);
 	return EXIT_FAILED;
 }
 
 /* Before, while, after. */
-static enum exit_code work(struct unkind_run *run)
+static enum exit_code work(struct torture_run *run)
 {
-	const struct unkind_options *options = &run->options;
+	const struct torture_options *options = &run->options;
 	enum exit_code code = EXIT_DONE;
 
 	catch_signals(run->ledger);
@@ -137,24 +137,24 @@ static enum exit_code work(struct unkind_run *run)
 
 int main(int argc, char **argv)
 {
-	static struct unkind_run run = { .target.fd = -1 };
+	static struct torture_run run = { .target.fd = -1 };
 	enum exit_code code = EXIT_FAILED;
 	struct aftl_error error;
 
 	standard_streams_begin();
-	if (unkind_options_parse(&run.options, argc, argv, &error)) {
-		complain_of("unkind", "%s", error.text);
+	if (torture_options_parse(&run.options, argc, argv, &error)) {
+		complain_of("torture", "%s", error.text);
 		return EXIT_USAGE;
 	}
 	if (run.options.help) {
-		unkind_options_help();
-		return standard_streams_end("approxftl unkind", EXIT_DONE);
+		torture_options_help();
+		return standard_streams_end("approxftl torture", EXIT_DONE);
 	}
 	if (open_all(&run, &error))
-		complain_of("unkind", "%s", error.text);
+		complain_of("torture", "%s", error.text);
 	else
 		code = work(&run);
 	ledger_close(run.ledger);
 	target_close(&run.target);
-	return standard_streams_end("approxftl unkind", code);
+	return standard_streams_end("approxftl torture", code);
 }

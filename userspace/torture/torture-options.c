@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "command-line.h"
-#include "unkind-options.h"
+#include "torture-options.h"
 
-#define FIELD(name) offsetof(struct unkind_options, name)
+#define FIELD(name) offsetof(struct torture_options, name)
 #define TITLE(text) { .help = text }
 #define SWITCH(letter, name, field, help) \
 	{ name, letter, COMMAND_SWITCH, FIELD(field), NULL, help, 0, 0, 0 }
@@ -52,27 +52,27 @@ static const struct command_option options_table[] = {
 
 static int add_word(void *fields, const char *word, struct aftl_error *error)
 {
-	struct unkind_options *options = fields;
+	struct torture_options *options = fields;
 
 	if (options->device)
-		return command_word_too_many("unkind", word, error);
+		return command_word_too_many("torture", word, error);
 	options->device = word;
 	return 0;
 }
 
 static const struct command_line command = {
-	.name = "unkind",
+	.name = "torture",
 	.options = options_table,
 	.count = ARRAY_SIZE(options_table),
 	.column = 24,
 	.word = add_word,
 };
 
-static int check(const struct unkind_options *options, struct aftl_error *error)
+static int check(const struct torture_options *options, struct aftl_error *error)
 {
 	if (!options->device)
 		return aftl_fail(error, -EINVAL,
-				 "DEVICE missing; \"approxftl unkind --help\" explains it");
+				 "DEVICE missing; \"approxftl torture --help\" explains it");
 	if (!options->state)
 		return aftl_fail(error, -EINVAL, "--state FILE missing");
 	if (options->power_failed && !options->resume && !options->verify)
@@ -87,12 +87,12 @@ static int check(const struct unkind_options *options, struct aftl_error *error)
 	return 0;
 }
 
-int unkind_options_parse(struct unkind_options *options, int argc, char **argv,
+int torture_options_parse(struct torture_options *options, int argc, char **argv,
 			 struct aftl_error *error)
 {
 	int ret;
 
-	*options = (struct unkind_options){
+	*options = (struct torture_options){
 		.time_ns = 60 * SECOND_NS,
 		.depth = 128,
 		.most_bytes = 256 << 10,
@@ -103,9 +103,9 @@ int unkind_options_parse(struct unkind_options *options, int argc, char **argv,
 	return ret || options->help ? ret : check(options, error);
 }
 
-void unkind_options_help(void)
+void torture_options_help(void)
 {
-	puts("Usage: approxftl unkind --state FILE [OPTION ...] DEVICE\n"
+	puts("Usage: approxftl torture --state FILE [OPTION ...] DEVICE\n"
 	     "\n"
 	     "Reads, writes, overwrites, discards and flushes blocks that say what they are, many at\n"
 	     "once, and looks at whatever comes back: no block may be another one's, or older than\n"

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Loads, media and events that nobody chose. unkind.py draws them from a seed, approxftl unkind
-# judges each block. What fails prints the command that does it again. With AFTL_UNKIND_SECONDS=N
+# Random loads, stores and events: torture.py draws them from a seed, approxftl torture
+# judges each block. What fails prints the command that does it again. With AFTL_TORTURE_SECONDS=N
 # there are storms, and others are drawn for so long.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 processors 2
-needs_program "${AFTL_BUILD:-build}/approxftl" "${AFTL_BUILD:-build}/approxftl-unkind"
+needs_program "${AFTL_BUILD:-build}/approxftl" "${AFTL_BUILD:-build}/approxftl-torture"
 needs_module dm_delay
 needs_module dm_flakey
 ! kernel_has nvme || sleep 1
@@ -28,7 +28,7 @@ ended()
 # press SEED [KEY=VALUE]...
 press()
 {
-	python3 selftests/kernel/unkind.py "$@"
+	python3 selftests/kernel/torture.py "$@"
 	pressed=$?
 	clear_log
 	ended "$pressed"
@@ -108,7 +108,7 @@ storm()
 # Storms, then seeds
 long()
 {
-	ktap_test_run 'a load with 64 MiB' in_cgroup python3 selftests/kernel/unkind.py 11 \
+	ktap_test_run 'a load with 64 MiB' in_cgroup python3 selftests/kernel/torture.py 11 \
 		media=slow shape=wide depth=128 most=256KiB events=pause
 	ktap_test_run 'threads that overwrite and flush, a block and a die that fail' storm threads
 	ktap_test_run 'memory that is swapped to it' storm swap
@@ -116,10 +116,10 @@ long()
 		events=noflush,reload,cut
 	ktap_test_run 'approximate' press 10 media=linear shape=small tag_all=approximate \
 		events=message,reload,reopen policy=approxftl
-	drawn_for "$AFTL_UNKIND_SECONDS" "${AFTL_UNKIND_SEED:-$(date +%s)}"
+	drawn_for "$AFTL_TORTURE_SECONDS" "${AFTL_TORTURE_SEED:-$(date +%s)}"
 }
 
-if [ -n "${AFTL_UNKIND_SECONDS:-}" ]; then
+if [ -n "${AFTL_TORTURE_SECONDS:-}" ]; then
 	long
 else
 	chosen

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl unkind finds every kind of wrong block, and none on a good disk. The disk is a file."""
+"""approxftl torture finds every kind of wrong block, and none on a good disk. The disk is a file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ import pytest
 from selftests.lib.processes import catches, has_taken, until
 from selftests.lib.programs import BUILD, Done, run_program
 
-UNKIND = BUILD / "approxftl-unkind"
+TORTURE = BUILD / "approxftl-torture"
 UNIT = 512
 UNITS = 8192
 ENTRY = struct.Struct("<5I")  # low, durable, high, zero, any
@@ -38,7 +38,7 @@ class Disk:
     state: Path
 
     def run(self, *options: str) -> Done:
-        return run_program(UNKIND, "--state", self.state, *options, self.image)
+        return run_program(TORTURE, "--state", self.state, *options, self.image)
 
     def fresh(self, *options: str) -> Done:
         return self.run("--overwrite", "--seed", "7", "--most", "32KiB", *options)
@@ -208,7 +208,7 @@ def test_what_a_power_failure_may_leave(disk: Disk) -> None:
 def test_nothing_is_durable_once_it_is_frozen(disk: Disk) -> None:
     assert disk.fresh("--requests", "100", "--depth", "4").code == 0
     before = disk.durable()
-    child = subprocess.Popen([UNKIND, "--state", disk.state, "--resume", "--time", "3600s",
+    child = subprocess.Popen([TORTURE, "--state", disk.state, "--resume", "--time", "3600s",
                               disk.image], stdout=subprocess.PIPE)
     disk.power_fails(child)
     frozen = disk.durable()
@@ -222,7 +222,7 @@ def test_nothing_is_durable_once_it_is_frozen(disk: Disk) -> None:
 def test_nothing_is_judged_once_the_power_has_failed(disk: Disk) -> None:
     """What is there is older than what was completed, and some is not there at all."""
     assert disk.fresh("--requests", "100").code == 0
-    child = subprocess.Popen([UNKIND, "--state", disk.state, "--resume", "--time", "3600s",
+    child = subprocess.Popen([TORTURE, "--state", disk.state, "--resume", "--time", "3600s",
                               disk.image])
     disk.power_fails(child)
     for length in UNITS * UNIT, 0:
@@ -268,7 +268,7 @@ def test_pieces_of_several_are_told_by_whoever_reads_them(disk: Disk) -> None:
         os.close(os.open(disk.image, os.O_RDWR | os.O_DIRECT))
     except OSError:
         pytest.skip("the file system here has no direct I/O")
-    with subprocess.Popen([UNKIND, "--state", disk.state, "--resume", "--time", "3600s",
+    with subprocess.Popen([TORTURE, "--state", disk.state, "--resume", "--time", "3600s",
                            disk.image], stderr=subprocess.PIPE, text=True) as child:
         spoil_under(child, disk.image)
         told = child.communicate()[1]
@@ -311,7 +311,7 @@ def test_another_disk_is_refused(disk: Disk) -> None:
 @pytest.mark.parametrize("option", [[], ["--sync"]])
 def test_it_is_killed(disk: Disk, option: list[str]) -> None:
     for again in ["--overwrite"], ["--resume"], ["--resume"]:
-        child = subprocess.Popen([UNKIND, "--state", disk.state, *again, "--time", "3600s", *option,
+        child = subprocess.Popen([TORTURE, "--state", disk.state, *again, "--time", "3600s", *option,
                                   disk.image])
         until(disk.written)
         time.sleep(0.6)
@@ -333,7 +333,7 @@ def test_content_is_safe(disk: Disk) -> None:
 def test_words_that_are_refused(disk: Disk, words: list[str]) -> None:
     done = disk.fresh(*words)
     assert done.code == 2
-    assert done.err.startswith("approxftl unkind: ")
+    assert done.err.startswith("approxftl torture: ")
 
 
 def test_sizes_that_do_not_fit(disk: Disk) -> None:
