@@ -53,6 +53,8 @@ CORE := $(wildcard dm-approxftl/core/*/*.c)
 LIB := $(wildcard userspace/lib/*.c)
 SIM := $(wildcard userspace/sim/*.c)
 CLI := $(wildcard userspace/approxftl/*.c)
+# The state machine of the kernel's tables needs no kernel.
+tested_target := dm-approxftl/disk/ownership.c
 TEST_PROGRAMS := $(patsubst %.c,%,$(wildcard selftests/*/test-*.c))
 FUZZ_PROGRAMS := $(patsubst %.c,%,$(wildcard selftests/*/fuzz-*.c))
 ASKED_AREAS := $(patsubst selftests/%/settings,%,$(shell grep -lx asked=yes selftests/*/settings))
@@ -75,6 +77,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 # sees_PART. Nothing else is found.
 own := dm-approxftl userspace/host userspace/lib
 sees_dm-approxftl/core := dm-approxftl userspace/host
+sees_dm-approxftl/disk := dm-approxftl userspace/host
 sees_userspace/lib := dm-approxftl userspace/host
 sees_userspace/sim := $(own) trace-tools/reader
 sees_userspace/approxftl := $(own) userspace/sim userspace/libapproxftl trace-tools/reader
@@ -83,6 +86,7 @@ sees_selftests/cli := $(own) selftests/core/lib
 sees_selftests/sim := $(own) userspace/sim trace-tools/reader selftests/core/lib
 sees_selftests/bench := $(own)
 sees_selftests/volume := $(own) selftests/core/lib
+sees_selftests/target := $(own) selftests/core/lib
 sees_selftests/fuzz := $(own) selftests/core/lib trace-tools/reader userspace/apps \
 	userspace/libapproxftl
 

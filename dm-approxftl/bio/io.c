@@ -92,7 +92,7 @@ static bool describe(const struct aftl_target *target, struct bio *bio,
 	if (request->op == AFTL_OP_FLUSH)
 		return true;
 	if ((target_sector(target, bio) | bio_sectors(bio)) &
-	    ((1U << target->device->unit_shift) - 1))
+	    ((1U << target->table.device->unit_shift) - 1))
 		return false;
 	if (request->op == AFTL_OP_WRITE && bio_sectors(bio)) {
 		request->level = aftl_tag_bio(target, bio);
@@ -103,7 +103,7 @@ static bool describe(const struct aftl_target *target, struct bio *bio,
 	/* Each shard has a bio of its own of them. */
 	if (request->op == AFTL_OP_WRITE_ZEROES && !dm_bio_get_target_bio_nr(bio))
 		aftl_note_zeroes(target, bio);
-	request->queue = host_queue(target->device->disks[0], bio);
+	request->queue = host_queue(target->table.device->disks[0], bio);
 	request->flags = bio->bi_opf & REQ_FUA ? AFTL_REQUEST_FUA : 0;
 	if (bio_op(bio) == REQ_OP_ZONE_APPEND)
 		request->flags |= AFTL_REQUEST_APPEND;
@@ -141,7 +141,7 @@ static struct aftl_disk *place_run(const struct aftl_device *device, u64 unit,
 static struct aftl_disk *place(const struct aftl_target *target, struct bio *bio,
 			       struct aftl_request *request)
 {
-	const struct aftl_device *device = target->device;
+	const struct aftl_device *device = target->table.device;
 	u64 unit = target_sector(target, bio) >> device->unit_shift;
 
 	request->unit = unit;

@@ -4,16 +4,73 @@
  */
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 
 #include "disk/targets.h"
 
 LIST_HEAD(aftl_targets);
-DEFINE_MUTEX(aftl_targets_lock); /* of the list */
+static LIST_HEAD(all_mapped);
+DEFINE_MUTEX(aftl_targets_lock); /* of both lists, and of ownership */
+DECLARE_WAIT_QUEUE_HEAD(aftl_data_settled);
 
-/* Is it the one of its device's tables that takes requests? */
-static bool in_use(const struct aftl_target *target)
+static struct aftl_mapped *find_mapped(const struct mapped_device *md)
 {
-	return READ_ONCE(target->resumed) && READ_ONCE(target->device);
+	struct aftl_mapped *mapped;
+
+	list_for_each_entry(mapped, &all_mapped, list)
+		if (mapped->md == md)
+			return mapped;
+	return NULL;
+}
+
+int aftl_target_add(struct aftl_target *target)
+{
+	struct mapped_device *md = dm_table_get_md(target->ti->table);
+	struct aftl_mapped *first = kzalloc(sizeof(*first), GFP_KERNEL);
+
+	if (!first)
+		return -ENOMEM;
+	mutex_lock(&aftl_targets_lock);
+	target->mapped = find_mapped(md);
+	if (!target->mapped) {
+		first->md = md;
+		list_add(&first->list, &all_mapped);
+		swap(target->mapped, first);
+	}
+	aftl_table_load(&target->table, &target->mapped->own);
+	list_add(&target->list, &aftl_targets);
+	mutex_unlock(&aftl_targets_lock);
+	kfree(first);
+	return 0;
+}
+
+struct aftl_device *aftl_target_remove(struct aftl_target *target)
+{
+	struct aftl_mapped *mapped = target->mapped;
+	struct aftl_device *data;
+
+	mutex_lock(&aftl_targets_lock);
+	list_del(&target->list);
+	if (mapped->own.owner == &target->table)
+		aftl_target_line(target, &mapped->line);
+	mutex_lock(&target->gate);
+	data = aftl_table_unload(&target->table);
+	mutex_unlock(&target->gate);
+	if (!mapped->own.tables) {
+		list_del(&mapped->list);
+		kfree(mapped);
+	}
+	mutex_unlock(&aftl_targets_lock);
+	wake_up_all(&aftl_data_settled);
+	return data;
+}
+
+void aftl_target_line(const struct aftl_target *target, struct aftl_line *line)
+{
+	line->options = target->options;
+	line->unit_bytes = target->shards.geo.unit_bytes;
+	line->zones = target->shards.geo.zones;
+	line->sectors = target->ti->len;
 }
 
 void aftl_target_each(aftl_target_fn fn, void *data)
@@ -23,7 +80,7 @@ void aftl_target_each(aftl_target_fn fn, void *data)
 	if (mutex_lock_killable(&aftl_targets_lock))
 		return;
 	list_for_each_entry(target, &aftl_targets, list)
-		if (in_use(target))
+		if (target->table.device)
 			fn(target, data);
 	mutex_unlock(&aftl_targets_lock);
 }
@@ -36,11 +93,11 @@ static dev_t number_of(const struct aftl_target *target)
 /* Returns -EAGAIN while it is being suspended or resumed. */
 static int visit(struct aftl_target *target, aftl_target_fn fn, void *data)
 {
-	int ret = -ENODEV;
+	int ret = target->table.state == AFTL_TABLE_RESUMING ? -EAGAIN : -ENODEV;
 
 	if (!mutex_trylock(&target->gate))
 		return -EAGAIN;
-	if (in_use(target))
+	if (target->table.device)
 		ret = fn(target, data);
 	mutex_unlock(&target->gate);
 	return ret;

@@ -7,70 +7,94 @@
 
 #include <linux/device-mapper.h>
 #include <linux/mutex.h>
+#include <linux/wait.h>
 
 #include "disk/disks.h"
+#include "disk/ownership.h"
 
 /**
- * enum aftl_ownership - has a table the data of its mapped device?
- * @AFTL_OWNS_NOTHING: another table has, or no table was resumed yet
- * @AFTL_OWNS_NEW: no table had; this one is being resumed for the first time
- * @AFTL_OWNS_DATA: in @device, or still in @source
- *
- * At most one table of a mapped device is not AFTL_OWNS_NOTHING. A resume takes the data over from
- * the owner before anything can fail, for device-mapper destroys the table before in any case.
+ * struct aftl_line - what a reload has to keep of the table before
+ * @options: the line as it was last, with what message policy has changed
+ * @unit_bytes: size of a mapping unit
+ * @zones: zones of a shard; 0 if it has none
+ * @sectors: length of the table
  */
-enum aftl_ownership {
-	AFTL_OWNS_NOTHING,
-	AFTL_OWNS_NEW,
-	AFTL_OWNS_DATA,
+struct aftl_line {
+	struct aftl_options options;
+	u32 unit_bytes;
+	u32 zones;
+	u64 sectors;
 };
 
 /**
- * struct aftl_target - a table line in use
+ * struct aftl_mapped - a mapped device with tables of ours
+ * @list: in the list of all mapped devices
+ * @md: device-mapper's side
+ * @own: its data, and which table has them
+ * @line: of the last owner, where the data have none
+ */
+struct aftl_mapped {
+	struct list_head list;
+	struct mapped_device *md;
+	struct aftl_ownership own;
+	struct aftl_line line;
+};
+
+/**
+ * struct aftl_target - a table of ours
  * @list: in the list of all targets
  * @ti: device-mapper's side
+ * @mapped: the mapped device
+ * @table: its state, and the device while it has the data
  * @below: the block device of a durable store; NULL for others
  * @options: the line
  * @shards: how the device that it asks for is divided, and its shape
- * @device: what it stands for; NULL once another table has taken it over, and for a
- *	durable store before the first resume
- * @source: data of an earlier table that @device has not taken over yet; NULL: none
- * @source_options: the line of that table, which describes @source
- * @source_sectors: its length
- * @source_unit_sectors: its mapping unit
- * @ownership: changed under the lock of the list and the gate
  * @zones: of a device with zones, a disk that reports them
  * @zones_below: the same, as if it were below
- * @lost: an earlier table had writes that it could not store, and may not have said so yet
- * @resumed: has had I/O, or could have had
- * @suspended: no I/O is under way and none can come
  * @late: where the status line adds up its disks', so that it needs no memory
- * @gate: keeps slow inspection and resume apart
+ * @gate: keeps the device that @table has from being taken away while it is looked at
  */
 struct aftl_target {
 	struct list_head list;
 	struct dm_target *ti;
+	struct aftl_mapped *mapped;
+	struct aftl_table table;
 	struct dm_dev *below;
 	struct aftl_options options;
 	struct aftl_shards shards;
-	struct aftl_device *device;
-	struct aftl_device *source;
-	struct aftl_options source_options;
-	sector_t source_sectors;
-	u32 source_unit_sectors;
-	enum aftl_ownership ownership;
 	struct gendisk *zones;
 	struct dm_dev zones_below;
-	bool lost;
-	bool resumed;
-	bool suspended;
 	struct aftl_histogram late;
-	struct mutex gate; /* device, source, lost, resumed, suspended, late */
+	struct mutex gate; /* table, options.config, late */
 };
 
-/* All targets, under the lock, so that a reloaded table finds its predecessor. */
+/*
+ * The lock of all targets is for the lists and for all changes of ownership, which are short: no
+ * I/O, no wait. A gate is taken under it, never the other way round. A change of a table's state
+ * needs both, the start and the end of I/O its gate alone; so either lets one read it.
+ */
 extern struct list_head aftl_targets;
 extern struct mutex aftl_targets_lock;
+
+/* Woken when the data of a mapped device are not reserved any more. */
+extern struct wait_queue_head aftl_data_settled;
+
+/**
+ * aftl_target_add() - a table is about to be made, of a mapped device that may have others
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int __must_check aftl_target_add(struct aftl_target *target);
+
+/**
+ * aftl_target_remove() - it is gone
+ *
+ * Return: data in memory of which it was the last table, to be destroyed.
+ */
+struct aftl_device *aftl_target_remove(struct aftl_target *target);
+
+/* What a reload of @target would have to keep. Under the lock of all targets. */
+void aftl_target_line(const struct aftl_target *target, struct aftl_line *line);
 
 typedef int (*aftl_target_fn)(struct aftl_target *target, void *data);
 

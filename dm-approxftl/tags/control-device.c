@@ -68,7 +68,7 @@ static int tag_device(struct aftl_target *target, void *data)
 		return -EOVERFLOW;
 	if (wish->last != AFTL_LAST_BYTE && wish->last >= bytes)
 		return -EOVERFLOW;
-	ret = tag_ranges(&target->device->tags, wish);
+	ret = tag_ranges(&target->table.device->tags, wish);
 	if (ret == -ENOSPC)
 		wish->reason = APPROXFTL_REASON_RANGES;
 	return ret;
@@ -139,7 +139,7 @@ static int list_device(struct aftl_target *target, void *data)
 {
 	struct listing *listing = data;
 
-	listing->count = aftl_ranges_list(&target->device->tags, &listing->cursor,
+	listing->count = aftl_ranges_list(&target->table.device->tags, &listing->cursor,
 					  listing->extents, listing->room);
 	return 0;
 }
@@ -247,7 +247,7 @@ static int look_at_units(struct aftl_target *target, void *data)
 	look->unit_bytes = target->shards.geo.unit_bytes;
 	look->bytes = (u64)target->ti->len << SECTOR_SHIFT;
 	for (i = 0; i < look->count; i++)
-		look_at(target->device, look, &look->units[i]);
+		look_at(target->table.device, look, &look->units[i]);
 	return 0;
 }
 

@@ -167,7 +167,7 @@ static bool is_raw(const struct aftl_target *target)
 {
 	const struct block_device *device = disk_of(target)->part0;
 
-	return READ_ONCE(target->device->tags.count) && !READ_ONCE(device->bd_holder) &&
+	return READ_ONCE(target->table.device->tags.count) && !READ_ONCE(device->bd_holder) &&
 	       !aftl_backs_loop(aftl_device_mapping(device));
 }
 
@@ -177,7 +177,8 @@ static struct aftl_verdict judge_place(const struct question *question, struct b
 	u64 first = dm_target_offset(target->ti, at.bi_sector) << SECTOR_SHIFT;
 
 	return aftl_verdict(AFTL_BY_DEVICE,
-			    aftl_ranges_say(&target->device->tags, first, first + at.bi_size - 1));
+			    aftl_ranges_say(&target->table.device->tags, first,
+					    first + at.bi_size - 1));
 }
 
 static struct aftl_verdict judge_unit(struct question *question, struct bvec_iter at)
@@ -260,7 +261,7 @@ u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio)
 		return AFTL_PRECISE;
 	if (target->options.class == AFTL_APPROX) {
 		verdict = aftl_verdict(AFTL_BY_TABLE, AFTL_APPROX);
-		count(&verdict, bio_sectors(bio) >> target->device->unit_shift);
+		count(&verdict, bio_sectors(bio) >> target->table.device->unit_shift);
 	} else if (atomic_read(&aftl_tags_in_use) || target->options.ioprio_hint) {
 		verdict = judge(target, bio);
 	} else {

@@ -758,13 +758,30 @@ static int complain_count(const struct verb *verb, unsigned int count, struct af
 			 verb->name, verb->least, verb->most, count);
 }
 
+/* Why the table has no device to which the message could go. */
+static const char *explain_no_device(enum aftl_table_state state)
+{
+	switch (state) {
+	case AFTL_TABLE_RESUMING:
+		return "the device is being resumed; wait for that";
+	case AFTL_TABLE_FAILED:
+		return "the device could not be resumed; the log of the kernel says why";
+	case AFTL_TABLE_SUPERSEDED:
+		return "another table has taken the device over";
+	default:
+		return "the device has not been resumed yet";
+	}
+}
+
 static int check_message(const struct verb *verb, const struct message *message)
 {
+	const struct aftl_table *table = &message->target->table;
+
 	if (message->count < verb->least || message->count > verb->most)
 		return complain_count(verb, message->count, message->error);
 	if (!message->device)
-		return aftl_fail(message->error, -ENXIO, "another table has taken the device over");
-	if (verb->suspended && !message->target->suspended)
+		return aftl_fail(message->error, -ENXIO, "%s", explain_no_device(table->state));
+	if (verb->suspended && table->state == AFTL_TABLE_LIVE)
 		return aftl_fail(message->error, -EBUSY,
 				 "message %s needs the device at rest; suspend it first",
 				 verb->name);
@@ -781,7 +798,7 @@ static int carry_out(const struct verb *verb, struct message *message)
 	int ret;
 
 	mutex_lock(gate);
-	message->device = message->target->device;
+	message->device = message->target->table.device;
 	ret = check_message(verb, message);
 	if (!ret)
 		ret = verb->run(message);

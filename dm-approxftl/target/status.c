@@ -90,8 +90,8 @@ static void look_at_device(struct aftl_target *target, struct status *status)
 	struct aftl_histogram *late = &target->late;
 
 	memset(late, 0, sizeof(*late));
-	status->units = target->device->shards.units;
-	aftl_each_disk(disk, target->device)
+	status->units = target->table.device->shards.units;
+	aftl_each_disk(disk, target->table.device)
 		look_at_disk(*disk, status, late);
 	status->late_p50_ns = aftl_histogram_quantile(late, 5000);
 	status->late_p99_ns = aftl_histogram_quantile(late, 9900);
@@ -113,6 +113,19 @@ static void emit_info(struct aftl_target *target, char *result, unsigned int max
 #undef STATUS_PAIR
 }
 
+/* In place of the words of a table that has not the data */
+static const char *table_state_name(enum aftl_table_state state)
+{
+	switch (state) {
+	case AFTL_TABLE_LOADED:
+		return "inactive";
+	case AFTL_TABLE_RESUMING:
+		return "resuming";
+	default:
+		return "Fail";
+	}
+}
+
 void aftl_status(struct dm_target *ti, status_type_t type, unsigned int status_flags,
 		 char *result, unsigned int maxlen)
 {
@@ -123,10 +136,10 @@ void aftl_status(struct dm_target *ti, status_type_t type, unsigned int status_f
 	switch (type) {
 	case STATUSTYPE_INFO:
 		mutex_lock(&target->gate);
-		if (target->device)
+		if (target->table.device)
 			emit_info(target, result, maxlen);
 		else
-			DMEMIT("%s", target->resumed ? "Fail" : "inactive");
+			DMEMIT("%s", table_state_name(target->table.state));
 		mutex_unlock(&target->gate);
 		break;
 	case STATUSTYPE_TABLE:

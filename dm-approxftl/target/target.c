@@ -2,11 +2,19 @@
 /*
  * The device-mapper target "approxftl": an SSD of 3D NAND that is emulated in real time.
  *
- * A table line makes a disk of its own at once, in memory only. When a table is
- * reloaded, the new target becomes the owner of the data in preresume: with the same
- * parameters the disk as it is, otherwise what reload.c makes of it. A disk with a durable
- * store is opened in preresume, for another table may be using its block device until
- * then; reloading closes and opens it.
+ * disk/ownership.h is the state machine of a mapped device and its tables. This file does what
+ * its transitions call for:
+ *
+ *   load      The constructor refuses a line that cannot take the data over. In memory, where
+ *             there is nothing to be taken over as it is, it makes the table's spare device.
+ *   resume    Preresume reserves the data, checks again, and takes them over: as they are, if
+ *             the parameters are the same; else what reload.c makes of them, in the spare. A
+ *             volume is closed, and opened with the new parameters.
+ *   suspend   Postsuspend commits.
+ *   removal   The destructor closes the volume of an owner, and frees data in memory with the
+ *             last table of the mapped device.
+ *
+ * The gate is not held while data are reserved, so that status and table answer meanwhile.
  */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -39,39 +47,6 @@ static void set_error(struct dm_target *ti, const struct aftl_error *error)
 
 	sentences[index] = *error;
 	ti->error = sentences[index].text;
-}
-
-/* Return true if @target owns data or has an unreported write error. */
-static bool has_data(const struct aftl_target *target)
-{
-	return target->ownership != AFTL_OWNS_NOTHING || target->lost;
-}
-
-/* The table line that describes the data of @target, and its length. */
-static const struct aftl_options *data_options(const struct aftl_target *target)
-{
-	return target->source ? &target->source_options : &target->options;
-}
-
-static sector_t data_sectors(const struct aftl_target *target)
-{
-	return target->source ? target->source_sectors : target->ti->len;
-}
-
-/*
- * The target of the same device that has its data; NULL if there is none. Those of other devices
- * may be given theirs meanwhile, under their gates, so they are not asked for any.
- */
-static struct aftl_target *find_predecessor(const struct aftl_target *target)
-{
-	struct mapped_device *md = dm_table_get_md(target->ti->table);
-	struct aftl_target *other;
-
-	lockdep_assert_held(&aftl_targets_lock);
-	list_for_each_entry(other, &aftl_targets, list)
-		if (other != target && dm_table_get_md(other->ti->table) == md && has_data(other))
-			return other;
-	return NULL;
 }
 
 static u32 unit_sectors(const struct aftl_target *target)
@@ -111,50 +86,69 @@ static int check_sharing(const struct aftl_target *target, struct aftl_error *er
 	return 0;
 }
 
-/* Can @target take over the data of @owner, which may be itself: what it has in its source? */
-static int check_take_over(const struct aftl_target *target, const struct aftl_target *owner,
-			   struct aftl_error *error)
+/* Returns NULL if the mapped device has no data that the table would have to take over. */
+static const struct aftl_line *predecessor_line(const struct aftl_target *target)
 {
-	const struct aftl_options *old = data_options(owner);
-	u32 old_unit = owner->source ? owner->source_unit_sectors : unit_sectors(owner);
-	sector_t sectors = data_sectors(owner);
+	struct aftl_line *line = &target->mapped->line;
+	struct aftl_table *owner;
 
-	if (old->store != target->options.store)
+	lockdep_assert_held(&aftl_targets_lock);
+	if (!aftl_table_predecessor(&target->table, &owner))
+		return NULL;
+	if (owner)
+		aftl_target_line(container_of(owner, struct aftl_target, table), line);
+	return line;
+}
+
+/* Refuse a table that could not take over the data that the mapped device has. */
+static int check_predecessor(const struct aftl_target *target, struct aftl_error *error)
+{
+	const struct aftl_line *old = predecessor_line(target);
+
+	if (!old)
+		return 0;
+	if (old->options.store != target->options.store)
 		return aftl_fail(error, -EINVAL,
 				 "the device keeps its data in store %s; a reload cannot change that",
-				 old->store->name);
-	if (strcmp(old->device, target->options.device))
+				 old->options.store->name);
+	if (strcmp(old->options.device, target->options.device))
 		return aftl_fail(error, -EINVAL,
 				 "the device keeps its data on %s; a reload cannot move them",
-				 old->device);
+				 old->options.device);
 	if (target->below &&
-	    aftl_volume_config_check(&old->config, &target->options.config, error))
+	    aftl_volume_config_check(&old->options.config, &target->options.config, error))
 		return -EINVAL;
-	if ((old->config.zoned || target->shards.geo.zones) &&
-	    (old->policy != target->options.policy ||
-	     memcmp(&old->config, &target->options.config, sizeof(old->config))))
+	if ((old->zones || target->shards.geo.zones) &&
+	    (old->options.policy != target->options.policy ||
+	     memcmp(&old->options.config, &target->options.config, sizeof(old->options.config))))
 		return aftl_fail(error, -EINVAL,
 				 "the device has zones, or is to have some; a reload cannot change its parameters");
-	if (old_unit != unit_sectors(target))
+	if (old->unit_bytes != target->shards.geo.unit_bytes)
 		return aftl_fail(error, -EINVAL,
 				 "the device has mapping units of %u sectors; a reload cannot change that",
-				 old_unit);
-	if (target->ti->len < sectors)
+				 old->unit_bytes >> SECTOR_SHIFT);
+	if (target->ti->len < old->sectors)
 		return aftl_fail(error, -EINVAL,
 				 "the device has %llu sectors; a reload cannot shrink it to %llu",
-				 (u64)sectors, (u64)target->ti->len);
+				 old->sectors, (u64)target->ti->len);
 	return 0;
 }
 
-/*
- * A table that cannot take the data over is refused when it is loaded, while the old one still
- * works. Until the resume another table may become the owner, so it is checked once more then.
- */
-static int check_predecessor(const struct aftl_target *target, struct aftl_error *error)
+/* Returns whether @device is what @options ask for, in all that its FTLs know of. */
+static bool same_device(const struct aftl_options *options, const struct aftl_device *device)
 {
-	const struct aftl_target *old = find_predecessor(target);
+	bool same = options->config.shards == device->shards.count;
+	struct aftl_config own;
+	u32 i;
 
-	return old ? check_take_over(target, old, error) : 0;
+	for (i = 0; same && i < device->shards.count; i++) {
+		const struct aftl *ftl = device->disks[i]->ftl;
+
+		aftl_shard_config(&own, &options->config, i);
+		same = options->policy == aftl_policy_type(ftl) &&
+		       !memcmp(&own, aftl_config(ftl), sizeof(own));
+	}
+	return same;
 }
 
 /* Of a durable store even reads are written down: where, and how often. */
@@ -197,6 +191,7 @@ static int open_below(struct aftl_target *target, const char *path, struct aftl_
 	if (ret)
 		return aftl_fail(error, ret, "block device %.60s cannot be opened; is it there?",
 				 path);
+	target->table.durable = true;
 	strscpy(target->options.device, target->below->name, sizeof(target->options.device));
 	return check_below(target, error);
 }
@@ -220,12 +215,21 @@ static int understand(struct aftl_target *target, unsigned int argc, char **argv
 
 static int check_others(const struct aftl_target *target, struct aftl_error *error)
 {
+	int ret = check_sharing(target, error);
+
+	return ret ? ret : check_predecessor(target, error);
+}
+
+/* Refuse the table, or find out whether it takes over a device in memory as it is. */
+static int check_load(const struct aftl_target *target, bool *as_it_is, struct aftl_error *error)
+{
+	const struct aftl_ownership *own = &target->mapped->own;
 	int ret;
 
 	mutex_lock(&aftl_targets_lock);
-	ret = check_sharing(target, error);
-	if (!ret)
-		ret = check_predecessor(target, error);
+	ret = check_others(target, error);
+	*as_it_is = !ret && own->state != AFTL_DATA_RESERVED && own->device &&
+		    same_device(&target->options, own->device);
 	mutex_unlock(&aftl_targets_lock);
 	return ret;
 }
@@ -233,13 +237,16 @@ static int check_others(const struct aftl_target *target, struct aftl_error *err
 static int build(struct aftl_target *target, unsigned int argc, char **argv,
 		 struct aftl_error *error)
 {
+	bool as_it_is;
 	int ret = understand(target, argc, argv, error);
 
-	if (!ret && target->below)
-		ret = aftl_disk_check(&target->options, error);
-	else if (!ret)
-		ret = aftl_device_create(&target->device, &target->options, NULL, error);
-	return ret ? ret : check_others(target, error);
+	if (!ret)
+		ret = check_load(target, &as_it_is, error);
+	if (ret || as_it_is)
+		return ret;
+	if (target->below)
+		return aftl_disk_check(&target->options, error);
+	return aftl_device_create(&target->table.spare, &target->options, NULL, error);
 }
 
 /* A request is in one run of a shard; what may be longer goes to each, which has a part of it. */
@@ -264,17 +271,46 @@ static void set_up(struct dm_target *ti, const struct aftl_shards *shards)
 	ti->per_io_data_size = sizeof(struct aftl_io);
 }
 
-static void drop_disks(struct aftl_target *target)
+/* What was complete may be gone, from the write buffer or on its way to a medium that failed. */
+static bool has_lost_writes(const struct aftl_device *device)
 {
-	aftl_device_destroy(target->source);
-	aftl_device_destroy(target->device);
-	target->source = NULL;
-	target->device = NULL;
+	bool lost = false;
+
+	aftl_each_disk(disk, device)
+		lost |= aftl_buffer_lost((*disk)->ftl) ||
+			((*disk)->durable && aftl_dev_error((*disk)->durable));
+	return lost;
+}
+
+static void drop_spare(struct aftl_target *target)
+{
+	aftl_device_destroy(target->table.spare);
+	target->table.spare = NULL;
+}
+
+/* Closing a volume writes to it: until that has been done nobody else may open it. */
+static void close_volume(struct aftl_target *target)
+{
+	struct aftl_ownership *own = &target->mapped->own;
+	struct aftl_device *volume;
+
+	mutex_lock(&aftl_targets_lock);
+	mutex_lock(&target->gate);
+	if (target->table.device)
+		own->lost_writes |= has_lost_writes(target->table.device);
+	volume = aftl_table_close(&target->table);
+	mutex_unlock(&target->gate);
+	mutex_unlock(&aftl_targets_lock);
+	aftl_device_destroy(volume);
 }
 
 static void destroy(struct aftl_target *target)
 {
-	drop_disks(target);
+	if (target->mapped) {
+		close_volume(target);
+		drop_spare(target);
+		aftl_device_destroy(aftl_target_remove(target));
+	}
 	if (target->below)
 		dm_put_device(target->ti, target->below);
 	aftl_zones_destroy(target);
@@ -292,7 +328,9 @@ static int target_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 		goto fail;
 	target->ti = ti;
 	mutex_init(&target->gate);
-	ret = build(target, argc, argv, &error);
+	ret = aftl_target_add(target);
+	if (!ret)
+		ret = build(target, argc, argv, &error);
 	if (!ret)
 		ret = limit_io(ti, &target->shards);
 	if (ret)
@@ -301,9 +339,6 @@ static int target_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	/* A bio's cgroup is that of what is written below for it. */
 	ti->needs_bio_set_dev = !!target->below;
 	ti->private = target;
-	mutex_lock(&aftl_targets_lock);
-	list_add(&target->list, &aftl_targets);
-	mutex_unlock(&aftl_targets_lock);
 	return 0;
 
 fail_target:
@@ -315,165 +350,154 @@ fail:
 
 static void target_dtr(struct dm_target *ti)
 {
-	struct aftl_target *target = ti->private;
+	destroy(ti->private);
+}
 
-	/* Closing a volume writes to it: until then nobody else may open it. */
-	mutex_lock(&target->gate);
-	drop_disks(target);
-	mutex_unlock(&target->gate);
+/* Resume */
+
+/* Lock all targets while no other table opens or closes the data. */
+static int lock_settled(const struct aftl_target *target, struct aftl_error *error)
+{
+	const struct aftl_ownership *own = &target->mapped->own;
+	int ret = 0;
+
 	mutex_lock(&aftl_targets_lock);
-	list_del(&target->list);
-	mutex_unlock(&aftl_targets_lock);
-	destroy(target);
-}
-
-/* The same device in all that the FTL knows of. */
-static bool same_device(const struct aftl_options *options, const struct aftl_device *device)
-{
-	bool same = options->config.shards == device->shards.count;
-	struct aftl_config own;
-	u32 i;
-
-	for (i = 0; same && i < device->shards.count; i++) {
-		const struct aftl *ftl = device->disks[i]->ftl;
-
-		aftl_shard_config(&own, &options->config, i);
-		same = options->policy == aftl_policy_type(ftl) &&
-		       !memcmp(&own, aftl_config(ftl), sizeof(own));
+	while (!ret && own->state == AFTL_DATA_RESERVED) {
+		mutex_unlock(&aftl_targets_lock);
+		ret = wait_event_killable(aftl_data_settled,
+					  READ_ONCE(own->state) != AFTL_DATA_RESERVED);
+		mutex_lock(&aftl_targets_lock);
 	}
-	return same;
-}
-
-/*
- * Make @target the owner of the data. Whether or not its resume succeeds in the end, device-mapper
- * destroys the table before: from now on @target keeps the data, for a second attempt or for a
- * further table.
- */
-static void take_ownership(struct aftl_target *target)
-{
-	struct aftl_target *old = find_predecessor(target);
-
-	lockdep_assert_held(&target->gate);
-	if (target->ownership != AFTL_OWNS_NOTHING || target->resumed)
-		return;
-	target->ownership = AFTL_OWNS_NEW;
-	if (!old)
-		return;
-	/* Of two gates ours is the first; whoever holds two has the lock of the list, too. */
-	mutex_lock_nested(&old->gate, SINGLE_DEPTH_NESTING);
-	if (old->source || old->device) {
-		target->source_options = *data_options(old);
-		target->source_sectors = data_sectors(old);
-		target->source_unit_sectors = old->source ? old->source_unit_sectors :
-							    unit_sectors(old);
-		swap(target->source, old->source);
-		if (!target->source)
-			swap(target->source, old->device);
-		target->ownership = AFTL_OWNS_DATA;
-	}
-	old->ownership = AFTL_OWNS_NOTHING;
-	/* Also of one that never came to use what it had taken over. */
-	target->lost |= old->lost;
-	mutex_unlock(&old->gate);
-}
-
-/* The resume is over. One that failed and found no data owns none. */
-static void settle_ownership(struct aftl_target *target, int ret)
-{
-	mutex_lock(&aftl_targets_lock);
-	if (target->ownership == AFTL_OWNS_NEW)
-		target->ownership = ret ? AFTL_OWNS_NOTHING : AFTL_OWNS_DATA;
-	mutex_unlock(&aftl_targets_lock);
-}
-
-static void drop_source(struct aftl_target *target)
-{
-	aftl_device_destroy(target->source);
-	target->source = NULL;
-}
-
-/* The volume is on the medium: what the old table had of it is closed first. */
-static int open_volume(struct aftl_target *target, struct aftl_error *error)
-{
-	if (target->device)
+	if (!ret)
 		return 0;
-	drop_source(target);
-	return aftl_device_create(&target->device, &target->options, target->below->bdev,
-				  error);
+	mutex_unlock(&aftl_targets_lock);
+	return aftl_fail(error, -EINTR,
+			 "interrupted while another table opened or closed the device");
 }
 
-/*
- * What concerns other targets. The rest may wait for I/O of the device below; if that is one
- * of ours, its table needs the lock, too, to be resumed.
- */
-static int settle_with_others(struct aftl_target *target, struct aftl_error *error)
+/* No I/O reaches the owner before: device-mapper has put this table in its place. */
+static int begin_table(struct aftl_target *target)
 {
+	struct aftl_table *owner = target->mapped->own.owner;
+	struct aftl_target *old = owner ? container_of(owner, struct aftl_target, table) : NULL;
 	int ret;
 
-	mutex_lock(&aftl_targets_lock);
-	take_ownership(target);
-	ret = check_sharing(target, error);
-	if (!ret && target->source)
-		ret = check_take_over(target, target, error);
+	if (old)
+		aftl_target_line(old, &target->mapped->line);
+	mutex_lock(&target->gate);
+	if (old && old != target)
+		mutex_lock_nested(&old->gate, SINGLE_DEPTH_NESTING);
+	ret = aftl_table_begin(&target->table);
+	if (old && old != target)
+		mutex_unlock(&old->gate);
+	mutex_unlock(&target->gate);
+	return ret;
+}
+
+/* Returns enum aftl_resume, or an error code if the table must not have the data. */
+static int begin_resume(struct aftl_target *target, struct aftl_error *error)
+{
+	int ret = lock_settled(target, error);
+
+	if (ret)
+		return ret;
+	ret = check_others(target, error);
+	if (ret)
+		aftl_table_refuse(&target->table);
+	else
+		ret = begin_table(target);
 	mutex_unlock(&aftl_targets_lock);
 	return ret;
 }
 
-/* What was complete may be gone, from the write buffer or on its way to a medium that failed. */
-static bool has_lost_writes(const struct aftl_device *device)
+static void end_resume(struct aftl_target *target, int ret)
 {
-	bool lost = false;
+	mutex_lock(&aftl_targets_lock);
+	mutex_lock(&target->gate);
+	if (ret)
+		aftl_table_fail(&target->table);
+	else
+		aftl_table_finish(&target->table);
+	mutex_unlock(&target->gate);
+	mutex_unlock(&aftl_targets_lock);
+	wake_up_all(&aftl_data_settled);
+	if (!ret)
+		drop_spare(target);
+}
 
-	aftl_each_disk(disk, device)
-		lost |= aftl_buffer_lost((*disk)->ftl) ||
-			((*disk)->durable && aftl_dev_error((*disk)->durable));
-	return lost;
+static int make_spare(struct aftl_target *target, struct aftl_error *error)
+{
+	if (target->table.spare)
+		return 0;
+	return aftl_device_create(&target->table.spare, &target->options, NULL, error);
+}
+
+/* The data are on the medium: a volume that is open is closed first. */
+static int reopen_volume(struct aftl_target *target, struct aftl_error *error)
+{
+	aftl_device_destroy(aftl_data_close(&target->table));
+	return aftl_device_create(&target->mapped->own.device, &target->options,
+				  target->below->bdev, error);
+}
+
+static int use_new(struct aftl_target *target, struct aftl_error *error)
+{
+	int ret;
+
+	if (target->below)
+		return reopen_volume(target, error);
+	ret = make_spare(target, error);
+	if (!ret)
+		aftl_data_use_spare(&target->table);
+	return ret;
+}
+
+/* Move data in memory to the spare, or leave them where they are. */
+static int move_data(struct aftl_target *target, struct aftl_error *error)
+{
+	int ret = make_spare(target, error);
+
+	if (!ret)
+		ret = aftl_device_take_over(target->table.spare, target->mapped->own.device, error);
+	if (ret)
+		drop_spare(target);
+	else
+		aftl_device_destroy(aftl_data_replace(&target->table));
+	return ret;
 }
 
 /* Counters go on; a volume that is closed has none. */
 static int change_device(struct aftl_target *target, struct aftl_error *error)
 {
+	struct aftl_ownership *own = &target->mapped->own;
 	struct aftl_counts *counts = NULL;
-	int ret = 0;
+	int ret;
 
-	if (target->source) {
-		if (!target->below)
-			aftl_device_empty_buffers(target->source);
-		counts = aftl_device_counts(target->source);
+	if (own->device && !target->below)
+		aftl_device_empty_buffers(own->device);
+	if (own->device) {
+		counts = aftl_device_counts(own->device);
 		if (!counts)
 			return aftl_fail(error, -ENOMEM, "not enough memory for the counters");
 	}
 	if (target->below)
-		ret = open_volume(target, error);
-	else if (counts)
-		ret = aftl_device_take_over(target->device, target->source, error);
+		ret = reopen_volume(target, error);
+	else
+		ret = move_data(target, error);
 	if (!ret && counts)
-		aftl_device_carry_counts(target->device, counts);
+		aftl_device_carry_counts(own->device, counts);
 	kvfree(counts);
 	return ret;
 }
 
-static int claim_device(struct aftl_target *target, struct aftl_error *error)
+static int take_over_data(struct aftl_target *target, struct aftl_error *error)
 {
-	int ret = settle_with_others(target, error);
+	struct aftl_ownership *own = &target->mapped->own;
 
-	lockdep_assert_held(&target->gate);
-	if (ret)
-		return ret;
-	target->lost |= target->source && has_lost_writes(target->source);
-	if (target->source && same_device(&target->options, target->source)) {
-		swap(target->device, target->source);
-		aftl_each_disk(disk, target->device)
-			(*disk)->scale = target->options.scale;
-	} else {
-		ret = change_device(target, error);
-	}
-	if (ret)
-		return ret;
-	drop_source(target);
-	if (target->lost)
-		aftl_each_disk(disk, target->device)
-			aftl_mark_buffer_lost((*disk)->ftl);
+	if (!own->device || !same_device(&target->options, own->device))
+		return change_device(target, error);
+	aftl_each_disk(disk, own->device)
+		(*disk)->scale = target->options.scale;
 	return 0;
 }
 
@@ -490,20 +514,36 @@ static int offer_streams(const struct aftl_target *target, struct aftl_error *er
 	return ret ? aftl_fail(error, ret, "write streams cannot be offered: error %d", -ret) : 0;
 }
 
-/* What could not be begun is opened again by the next attempt: then it may be written. */
 static int begin_device(struct aftl_target *target, struct aftl_error *error)
 {
+	struct aftl_ownership *own = &target->mapped->own;
+
+	if (own->lost_writes)
+		aftl_each_disk(disk, own->device)
+			aftl_mark_buffer_lost((*disk)->ftl);
+	return aftl_device_begin(own->device, &target->options.config, error);
+}
+
+/*
+ * Data in memory are lost by no failure, for moving them is the last step that can fail. A volume
+ * is closed by any, and the next attempt opens it: then it may be written.
+ */
+static int resume_data(struct aftl_target *target, enum aftl_resume how, struct aftl_error *error)
+{
+	struct aftl_ownership *own = &target->mapped->own;
 	int ret;
 
-	lockdep_assert_held(&target->gate);
-	ret = aftl_device_begin(target->device, &target->options.config, error);
+	if (own->device)
+		own->lost_writes |= has_lost_writes(own->device);
+	ret = offer_streams(target, error);
+	if (!ret && how == AFTL_RESUME_NEW)
+		ret = use_new(target, error);
+	else if (!ret && how == AFTL_RESUME_TAKE_OVER)
+		ret = take_over_data(target, error);
 	if (!ret)
-		return 0;
-	/* Data in memory are nowhere else. */
-	if (target->below) {
-		aftl_device_destroy(target->device);
-		target->device = NULL;
-	}
+		ret = begin_device(target, error);
+	if (ret && target->below)
+		aftl_device_destroy(aftl_data_close(&target->table));
 	return ret;
 }
 
@@ -512,19 +552,15 @@ static int target_preresume(struct dm_target *ti)
 	struct aftl_target *target = ti->private;
 	unsigned int flags = memalloc_noio_save(); /* to write to us would wait for us */
 	struct aftl_error error;
-	int ret;
+	int ret = begin_resume(target, &error);
 
-	aftl_limit_open_zones(dm_disk(dm_table_get_md(ti->table)),
-			      target->options.config.max_open_zones * !!target->zones,
-			      target->options.config.max_active_zones * !!target->zones);
-	mutex_lock(&target->gate);
-	ret = claim_device(target, &error);
-	if (!ret)
-		ret = offer_streams(target, &error);
-	if (!ret)
-		ret = begin_device(target, &error);
-	settle_ownership(target, ret);
-	mutex_unlock(&target->gate);
+	if (ret >= 0) {
+		aftl_limit_open_zones(dm_disk(dm_table_get_md(ti->table)),
+				      target->options.config.max_open_zones * !!target->zones,
+				      target->options.config.max_active_zones * !!target->zones);
+		ret = resume_data(target, ret, &error);
+		end_resume(target, ret);
+	}
 	memalloc_noio_restore(flags);
 	if (ret)
 		DMERR("%s: %s", dm_table_device_name(ti->table), error.text);
@@ -536,9 +572,8 @@ static void target_resume(struct dm_target *ti)
 	struct aftl_target *target = ti->private;
 
 	mutex_lock(&target->gate);
-	target->suspended = false;
-	WRITE_ONCE(target->resumed, true); /* read by in_use() without the gate */
-	aftl_device_start(target->device, ti->table);
+	aftl_table_start(&target->table);
+	aftl_device_start(target->table.device, ti->table);
 	mutex_unlock(&target->gate);
 }
 
@@ -547,9 +582,9 @@ static void target_postsuspend(struct dm_target *ti)
 	struct aftl_target *target = ti->private;
 
 	mutex_lock(&target->gate);
-	if (target->device)
-		aftl_device_stop(target->device);
-	target->suspended = true;
+	if (target->table.device)
+		aftl_device_stop(target->table.device);
+	aftl_table_stop(&target->table);
 	mutex_unlock(&target->gate);
 }
 

@@ -19,7 +19,9 @@
  * - The end of I/O of the device below, a hard or soft interrupt: the store's lock and that of its
  *   block device. What may sleep or needs the disk's lock is queued to a worker.
  * - Methods of device-mapper but .map, and messages: process context, with GFP_NOIO in preresume.
- *   The target's gate, and the disk's lock.
+ *   Load, resume and removal: the list of targets. All: the target's gate, and the disk's lock.
+ *   Preresume holds neither while it opens a volume or moves data: these are reserved for it then
+ *   (disk/ownership.h).
  * - ioctls of /dev/approxftl: process context. The list of targets and, tried only, a gate; the
  *   disk's lock; the mutexes and marks of tags.
  * - fsnotify's callbacks, at the end of an inode or super block: process context, memory reclaim
@@ -27,9 +29,10 @@
  *
  * Order, the outermost first. A lock may be left out; none is taken inside one that follows it.
  *
- * 1. aftl_target.gate of the target that is resumed, suspended or removed, or has got a message
- * 2. aftl_targets_lock, of the list of targets. aftl_target_visit() holds it and only tries a gate.
- * 3. aftl_target.gate of another target of the same device, in inherit() alone
+ * 1. aftl_targets_lock, of the list of targets and of who owns the data. Not held during I/O.
+ * 2. aftl_target.gate of the target that is resumed, suspended or removed, or has got a message.
+ *    aftl_target_visit() only tries it, for postsuspend holds it during I/O.
+ * 3. aftl_target.gate of the owner before, in begin_table() alone
  * 4. aftl_dev.gather_lock, by submitters that wait for the last pages of the store;
  *    aftl_bdev.probe_lock, by readers of the volume header. Neither with the other.
  * 5. "change" of tags/table.c and of tags/watch.c, aftl_scopes.lock: each by itself

@@ -32,9 +32,9 @@ static u8 condition(enum aftl_zone_state state)
 }
 
 /*
- * Of a target that has handed its disk on: nothing. A volume is not looked at before its table is
- * in use; device-mapper counts its zones before that and wants their types alone, and since 6.19
- * each in a state that a zone to be written in order may have.
+ * A table that another one has superseded reports nothing. Before a table is resumed device-mapper
+ * counts its zones: it wants their types alone, and since 6.19 each in a state that a zone to be
+ * written in order may have.
  */
 static int describe(struct aftl_target *target, u32 index, struct blk_zone *zone)
 {
@@ -42,6 +42,7 @@ static int describe(struct aftl_target *target, u32 index, struct blk_zone *zone
 	u32 unit_sectors = geo->unit_bytes >> SECTOR_SHIFT;
 	u32 shards = target->shards.count;
 	struct aftl_disk *disk;
+	bool superseded;
 	u32 written = 0;
 
 	*zone = (struct blk_zone){
@@ -52,7 +53,8 @@ static int describe(struct aftl_target *target, u32 index, struct blk_zone *zone
 		.cond = BLK_ZONE_COND_EMPTY,
 	};
 	mutex_lock(&target->gate);
-	disk = target->device ? target->device->disks[index % shards] : NULL;
+	disk = target->table.device ? target->table.device->disks[index % shards] : NULL;
+	superseded = target->table.state == AFTL_TABLE_SUPERSEDED;
 	if (disk) {
 		spin_lock_bh(&disk->lock);
 		zone->cond = condition(aftl_zone_state(disk->ftl, index / shards, &written));
@@ -62,7 +64,7 @@ static int describe(struct aftl_target *target, u32 index, struct blk_zone *zone
 	zone->wp = zone->start + (u64)written * unit_sectors;
 	if (zone->cond == BLK_ZONE_COND_FULL)
 		zone->wp = zone->start + zone->len;
-	return disk || target->below ? 0 : -EIO;
+	return superseded ? -EIO : 0;
 }
 
 static int report(struct gendisk *disk, sector_t sector, unsigned int zones,

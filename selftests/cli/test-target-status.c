@@ -76,7 +76,8 @@ static void refused(const char *text, const char *part)
 
 static void wrong_words(void)
 {
-	refused("Fail", "another table has taken the device over");
+	refused("Fail", "the device could not be resumed, or another table has taken it over");
+	refused("resuming", "the device is being resumed");
 	refused("inactive", "the device has not been resumed yet");
 	refused("", "word mode ");
 	refused("rw", "word policy ");

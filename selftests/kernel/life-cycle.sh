@@ -137,7 +137,7 @@ refuses()
 inactive_status()
 {
 	dmsetup table aftl-cycle | dmsetup reload aftl-cycle &&
-		dmsetup status --inactive aftl-cycle | grep -q ' approxftl rw ' &&
+		[ "$(dmsetup status --inactive aftl-cycle | cut -d ' ' -f 4)" = inactive ] &&
 		dmsetup clear aftl-cycle
 }
 
@@ -336,6 +336,38 @@ volume_goes_on_counting()
 		dmsetup remove aftl-below
 }
 
+# answers COMMAND...: it ends while a volume is being opened; one that sleeps all the time does not
+answers()
+{
+	"$@" >"$scratch/answer" &
+	asked=$!
+	sleeping=0
+	while [ -e "/proc/$asked/exe" ] && [ "$sleeping" -lt 50 ]; do
+		sleep 0.1
+		grep -qs ' D ' "/proc/$asked/stat" && sleeping=$((sleeping + 1)) || sleeping=0
+	done
+	[ "$sleeping" -lt 50 ] && wait "$asked"
+}
+
+# The block device below answers no read meanwhile.
+tells_while_it_opens()
+{
+	# shellcheck disable=SC2086 # words
+	sectors=$(capacity $small) && create aftl-below ram blocks 160 word_lines 8 op 30 timing off &&
+		formatted /dev/mapper/aftl-below $small && dmsetup create aftl-cycle --notable &&
+		line /dev/mapper/aftl-below "$sectors" $small | dmsetup reload aftl-cycle &&
+		dmsetup suspend --nolockfs aftl-below || return
+	dmsetup resume aftl-cycle &
+	opener=$!
+	until_waiting
+	answers dmsetup status aftl-cycle && grep -q ' approxftl resuming' "$scratch/answer" &&
+		answers dmsetup table aftl-cycle && grep -q ' approxftl 25[0-9]:' "$scratch/answer" &&
+		! dmsetup message aftl-cycle 0 stats 2>"$scratch/said"
+	told=$?
+	dmsetup resume aftl-below && wait "$opener" && dmsetup status aftl-cycle | grep -q ' approxftl rw ' &&
+		dmsetup remove aftl-cycle && dmsetup remove aftl-below && return "$told"
+}
+
 # shellcheck disable=SC2086 # words
 create aftl-cycle ram $small || exit 1
 ktap_test_run 'a table is reloaded: state and counters stay' keeps_state
@@ -368,6 +400,7 @@ in_turn 'a reload counts on, in memory' goes_on_counting ram "$shape policy base
 	"$shape policy baseline gc 8%" 'blocks 80 word_lines 8 op 30 policy baseline shards 1' \
 	'blocks 96 word_lines 8 op 30 policy approxftl'
 in_turn 'a reload counts on, on a volume' volume_goes_on_counting
+ktap_test_run 'status and table answer while a volume is opened' tells_while_it_opens
 in_turn 'a volume loaded during the first resume does not free the data in memory' loaded_meanwhile \
 	'the device keeps its data in store ram' /dev/mapper/aftl-below 8192
 in_turn 'a shorter table loaded during the first resume does not cut the data' loaded_meanwhile \

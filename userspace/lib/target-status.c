@@ -85,7 +85,10 @@ int target_status_parse(struct target_status *status, const char *text, struct a
 
 	memset(status, 0, sizeof(*status));
 	if (!strncmp(text, "Fail", 4))
-		return aftl_fail(error, -EINVAL, "another table has taken the device over");
+		return aftl_fail(error, -EINVAL,
+				 "the device could not be resumed, or another table has taken it over");
+	if (!strncmp(text, "resuming", 8))
+		return aftl_fail(error, -EINVAL, "the device is being resumed");
 	if (!strncmp(text, "inactive", 8))
 		return aftl_fail(error, -EINVAL, "the device has not been resumed yet");
 #define STATUS_TEXT(name, help) read_text(&reader, #name, status->name);

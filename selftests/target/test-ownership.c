@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The owner of a mapped device's data, through every order of what three tables can do.
+ *
+ * A search visits each state that loads, resumes, failures, suspends and removals can reach. The
+ * model does what dm-approxftl/target/target.c does between two calls, with devices that are
+ * entries of a list. In each state the data exist once, one table at most can reach them, and each
+ * device is somebody's.
+ */
+#include <stdlib.h>
+
+#include "disk/ownership.h"
+#include "tap.h"
+
+#define TABLES 3
+#define DEVICES (2 * TABLES + 2)
+
+/* What a table line asks for. */
+enum kind {
+	KIND_RAM,
+	KIND_RAM_OTHER,	/* another shape, with room for the data of KIND_RAM */
+	KIND_RAM_SMALL,	/* with less room than both */
+	KIND_VOLUME,
+	KIND_VOLUME_OTHER, /* on another backing device */
+	KINDS,
+};
+
+/* What device-mapper does with a table at the moment. */
+enum phase {
+	PHASE_NONE,
+	PHASE_LOADING,
+	PHASE_IDLE,
+	PHASE_RESUMING,
+	PHASE_RESUMED,
+	PHASE_FAILING,
+	PHASE_CLOSING,
+};
+
+/**
+ * struct model - all that decides what happens next; compared byte by byte
+ * @own: of the mapped device
+ * @tables: its tables
+ * @phase: of each
+ * @resume: what the resume that has begun is to do
+ * @kind: of a device, plus one; 0 where there is none
+ * @data: it holds the data
+ * @born: kind of the data, plus one; 0 while no table has been resumed
+ */
+struct model {
+	struct aftl_ownership own;
+	struct aftl_table tables[TABLES];
+	u8 phase[TABLES];
+	u8 resume[TABLES];
+	u8 kind[DEVICES];
+	u8 data[DEVICES];
+	u8 born;
+};
+
+static struct model model;
+static enum kind kinds[TABLES];
+static u32 resumes[3];
+static u32 refusals;
+
+static bool on_volume(enum kind kind)
+{
+	return kind >= KIND_VOLUME;
+}
+
+/* Devices are told apart by numbers, from one on. */
+static struct aftl_device *to_device(u32 index)
+{
+	return (struct aftl_device *)(uintptr_t)(index + 1);
+}
+
+static u32 to_index(const struct aftl_device *device)
+{
+	return (u32)(uintptr_t)device - 1;
+}
+
+static struct aftl_device *make_device(enum kind kind)
+{
+	u32 i = 0;
+
+	while (i < DEVICES && model.kind[i])
+		i++;
+	if (i == DEVICES)
+		tap_bail_out("more than %u devices at once", DEVICES);
+	model.kind[i] = kind + 1;
+	return to_device(i);
+}
+
+static void destroy_device(const struct aftl_device *device)
+{
+	if (!device)
+		return;
+	CHECK(model.kind[to_index(device)]);
+	CHECK(on_volume(model.kind[to_index(device)] - 1) || !model.data[to_index(device)] ||
+	      !model.own.tables);
+	model.kind[to_index(device)] = 0;
+	model.data[to_index(device)] = 0;
+}
+
+/* Does a table of @kind take these data over? */
+static bool fits(enum kind data, enum kind kind)
+{
+	if (on_volume(data) || on_volume(kind))
+		return data == kind;
+	return kind != KIND_RAM_SMALL || data == KIND_RAM_SMALL;
+}
+
+static bool fits_data(u32 i)
+{
+	struct aftl_table *predecessor;
+
+	if (!aftl_table_predecessor(&model.tables[i], &predecessor))
+		return true;
+	CHECK(model.born);
+	return fits(model.born - 1, kinds[i]);
+}
+
+/* Steps of one table; each returns whether there was one. */
+
+static bool load(u32 i, u32 choice)
+{
+	if (model.phase[i] != PHASE_NONE || choice)
+		return false;
+	if (!model.own.tables) {
+		memset(&model.own, 0, sizeof(model.own));
+		model.born = 0;
+	}
+	model.tables[i].durable = on_volume(kinds[i]);
+	aftl_table_load(&model.tables[i], &model.own);
+	model.phase[i] = PHASE_LOADING;
+	return true;
+}
+
+/* A backing device that another mapped device has is refused even to the owner. */
+static bool refuse(u32 i, u32 choice)
+{
+	if (model.phase[i] != PHASE_IDLE || choice)
+		return false;
+	aftl_table_refuse(&model.tables[i]);
+	return true;
+}
+
+/* The first choice makes a spare, which a table may do without that finds the same device. */
+static bool loaded(u32 i, u32 choice)
+{
+	if (model.phase[i] != PHASE_LOADING || (choice && !model.own.device))
+		return false;
+	model.phase[i] = PHASE_IDLE;
+	if (!fits_data(i))
+		model.phase[i] = PHASE_CLOSING;
+	else if (!on_volume(kinds[i]) && !choice)
+		model.tables[i].spare = make_device(kinds[i]);
+	return true;
+}
+
+static bool resume(u32 i, u32 choice)
+{
+	int ret;
+
+	if (model.phase[i] != PHASE_IDLE || choice)
+		return false;
+	if (model.own.state == AFTL_DATA_RESERVED) {
+		CHECK_EQ(aftl_table_begin(&model.tables[i]), -EAGAIN);
+		return false;
+	}
+	if (!fits_data(i)) {
+		aftl_table_refuse(&model.tables[i]);
+		refusals++;
+		return true;
+	}
+	ret = aftl_table_begin(&model.tables[i]);
+	CHECK(ret >= 0);
+	CHECK((ret == AFTL_RESUME_NEW) == !model.born);
+	model.resume[i] = (u8)ret;
+	model.phase[i] = PHASE_RESUMING;
+	resumes[ret]++;
+	return true;
+}
+
+static void make_spare(u32 i)
+{
+	if (!model.tables[i].spare)
+		model.tables[i].spare = make_device(kinds[i]);
+}
+
+static void resume_in_memory(u32 i, bool fails)
+{
+	struct aftl_table *table = &model.tables[i];
+
+	if (model.resume[i] == AFTL_RESUME_NEW) {
+		make_spare(i);
+		aftl_data_use_spare(table);
+	} else if (model.resume[i] == AFTL_RESUME_TAKE_OVER &&
+		   model.kind[to_index(model.own.device)] != kinds[i] + 1) {
+		make_spare(i);
+		if (fails) {
+			destroy_device(table->spare);
+			table->spare = NULL;
+			return;
+		}
+		model.data[to_index(table->spare)] = model.data[to_index(model.own.device)];
+		model.data[to_index(model.own.device)] = 0;
+		destroy_device(aftl_data_replace(table));
+	}
+}
+
+static void resume_volume(u32 i, bool fails)
+{
+	if (model.resume[i] == AFTL_RESUME_TAKE_OVER)
+		destroy_device(aftl_data_close(&model.tables[i]));
+	if (!fails && !model.own.device)
+		model.own.device = make_device(kinds[i]);
+	if (fails)
+		destroy_device(aftl_data_close(&model.tables[i]));
+}
+
+/* What takes long; the second choice is that it fails, the third that something after it does. */
+static bool work(u32 i, u32 choice)
+{
+	if (model.phase[i] != PHASE_RESUMING)
+		return false;
+	if (on_volume(kinds[i]))
+		resume_volume(i, choice);
+	else
+		resume_in_memory(i, choice == 1);
+	model.resume[i] = 0;
+	model.phase[i] = choice ? PHASE_FAILING : PHASE_RESUMED;
+	return true;
+}
+
+static bool end_resume(u32 i, u32 choice)
+{
+	struct aftl_table *table = &model.tables[i];
+
+	if (choice || (model.phase[i] != PHASE_RESUMED && model.phase[i] != PHASE_FAILING))
+		return false;
+	if (model.phase[i] == PHASE_FAILING) {
+		aftl_table_fail(table);
+	} else {
+		aftl_table_finish(table);
+		destroy_device(table->spare);
+		table->spare = NULL;
+		model.born = kinds[i] + 1;
+		model.data[to_index(table->device)] = 1;
+	}
+	model.phase[i] = PHASE_IDLE;
+	return true;
+}
+
+/* A mapped device is suspended whether or not its table has the data. */
+static bool start_or_stop(u32 i, u32 choice)
+{
+	struct aftl_table *table = &model.tables[i];
+
+	if (choice > 1 || model.phase[i] != PHASE_IDLE)
+		return false;
+	if (choice)
+		aftl_table_stop(table);
+	else if (table->state == AFTL_TABLE_SUSPENDED)
+		aftl_table_start(table);
+	return true;
+}
+
+static bool close_table(u32 i, u32 choice)
+{
+	struct aftl_table *table = &model.tables[i];
+
+	if (choice || model.phase[i] != PHASE_IDLE)
+		return false;
+	destroy_device(table->spare);
+	table->spare = NULL;
+	destroy_device(aftl_table_close(table));
+	model.phase[i] = PHASE_CLOSING;
+	return true;
+}
+
+static bool unload(u32 i, u32 choice)
+{
+	if (choice || model.phase[i] != PHASE_CLOSING)
+		return false;
+	destroy_device(aftl_table_unload(&model.tables[i]));
+	memset(&model.tables[i], 0, sizeof(model.tables[i]));
+	model.phase[i] = PHASE_NONE;
+	return true;
+}
+
+typedef bool (*step_fn)(u32 i, u32 choice);
+
+static const step_fn steps[] = {
+	load, loaded, refuse, resume, work, end_resume, start_or_stop, close_table, unload,
+};
+
+/* What holds in each state */
+
+static u32 references(const struct aftl_device *device)
+{
+	u32 count = model.own.device == device;
+	u32 i;
+
+	for (i = 0; i < TABLES; i++)
+		count += model.tables[i].spare == device;
+	return count;
+}
+
+static void check_devices(void)
+{
+	u32 volumes = 0;
+	u32 data = 0;
+	u32 i;
+
+	for (i = 0; i < DEVICES; i++) {
+		CHECK_EQ(references(to_device(i)), model.kind[i] != 0);
+		volumes += model.kind[i] && on_volume(model.kind[i] - 1);
+		data += model.data[i];
+	}
+	CHECK(volumes <= 1);
+	/* A volume that is closed has them on its backing device. */
+	if (model.own.tables && model.born && !on_volume(model.born - 1))
+		CHECK(data == 1 && model.own.device && model.data[to_index(model.own.device)]);
+	if (volumes)
+		CHECK(model.own.state != AFTL_DATA_UNOWNED && model.own.state != AFTL_DATA_NONE);
+}
+
+static void check_owner(void)
+{
+	u32 see = 0;
+	u32 i;
+
+	for (i = 0; i < TABLES; i++) {
+		const struct aftl_table *table = &model.tables[i];
+
+		CHECK((table->state == AFTL_TABLE_SUSPENDED || table->state == AFTL_TABLE_LIVE) ==
+		      !!table->device || model.phase[i] == PHASE_CLOSING);
+		if (!table->device)
+			continue;
+		see++;
+		CHECK(model.own.state == AFTL_DATA_OWNED && model.own.owner == table);
+		CHECK(table->device == model.own.device && fits(model.born - 1, kinds[i]));
+	}
+	CHECK(model.own.state != AFTL_DATA_NONE || !model.own.exists);
+	CHECK_EQ(see, model.own.state == AFTL_DATA_OWNED && model.own.tables);
+}
+
+/* The search */
+
+#define SLOTS 1048576U
+
+static struct model *states;
+static u32 state_count;
+static u32 *slots;
+
+static u32 slot_of(void)
+{
+	const u8 *bytes = (const u8 *)&model;
+	u64 hash = 14695981039346656037ULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(model); i++)
+		hash = (hash ^ bytes[i]) * 1099511628211ULL;
+	return (u32)(hash >> 32) % SLOTS;
+}
+
+static void renumber(struct model *from, struct aftl_device **device, u32 index)
+{
+	if (!*device)
+		return;
+	model.kind[index] = from->kind[to_index(*device)];
+	model.data[index] = from->data[to_index(*device)];
+	*device = to_device(index);
+}
+
+/* States that differ in the numbers of devices alone are the same. */
+static void renumber_devices(void)
+{
+	struct model from = model;
+	u32 i;
+
+	memset(model.kind, 0, sizeof(model.kind));
+	memset(model.data, 0, sizeof(model.data));
+	renumber(&from, &model.own.device, 0);
+	for (i = 0; i < TABLES; i++) {
+		if (model.tables[i].device)
+			model.tables[i].device = model.own.device;
+		renumber(&from, &model.tables[i].spare, 1 + i);
+	}
+}
+
+/* Remembers the state; one that is known leads nowhere new. */
+static void reach(void)
+{
+	u32 slot;
+
+	check_devices();
+	check_owner();
+	renumber_devices();
+	slot = slot_of();
+	for (; slots[slot]; slot = (slot + 1) % SLOTS)
+		if (!memcmp(&states[slots[slot] - 1], &model, sizeof(model)))
+			return;
+	if (state_count == SLOTS / 2)
+		tap_bail_out("more than %u states", SLOTS / 2);
+	states[state_count++] = model;
+	slots[slot] = state_count;
+}
+
+static void step_on(const struct model *from)
+{
+	u32 i, j, choice;
+
+	for (i = 0; i < TABLES; i++)
+		for (j = 0; j < ARRAY_SIZE(steps); j++)
+			for (choice = 0; choice < 3; choice++) {
+				model = *from;
+				if (steps[j](i, choice))
+					reach();
+			}
+}
+
+static void explain(u32 at)
+{
+	tap_note("kinds %u %u %u, from state %u: own %u of %d, phases %u %u %u", kinds[0], kinds[1],
+		 kinds[2], at, states[at].own.state,
+		 states[at].own.owner ? (int)(states[at].own.owner - model.tables) : -1,
+		 states[at].phase[0], states[at].phase[1], states[at].phase[2]);
+}
+
+static u32 search(void)
+{
+	u32 at;
+
+	memset(slots, 0, SLOTS * sizeof(*slots));
+	memset(&model, 0, sizeof(model));
+	state_count = 0;
+	reach();
+	for (at = 0; at < state_count && !tap_failures(); at++) {
+		step_on(&states[at]);
+		if (tap_failures())
+			explain(at);
+	}
+	return state_count;
+}
+
+static void every_order_of_three_tables(void)
+{
+	u32 all = 0;
+	u32 i, j, k;
+
+	for (i = 0; i < KINDS; i++)
+		for (j = i; j < KINDS; j++)
+			for (k = j; k < KINDS && !tap_failures(); k++) {
+				kinds[0] = i;
+				kinds[1] = j;
+				kinds[2] = k;
+				all += search();
+			}
+	tap_note("%u states; resumes: %u new, %u again, %u take over, %u refused", all, resumes[0],
+		 resumes[1], resumes[2], refusals);
+	CHECK(resumes[AFTL_RESUME_NEW] && resumes[AFTL_RESUME_AGAIN] &&
+	      resumes[AFTL_RESUME_TAKE_OVER] && refusals);
+}
+
+int main(void)
+{
+	states = calloc(SLOTS / 2, sizeof(*states));
+	slots = calloc(SLOTS, sizeof(*slots));
+	if (!states || !slots)
+		tap_bail_out("not enough memory for the states");
+	tap_run("three tables, in every order: one owner, no data lost, none left behind",
+		every_order_of_three_tables);
+	free(slots);
+	free(states);
+	return tap_finish();
+}
