@@ -121,19 +121,21 @@ static int save_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_
 	return aftl_save(disk->ftl, &sink, error);
 }
 
+/* The new FTL goes before the one that is loaded is made: the memory is for one of them. */
 static int load_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_error *error)
 {
 	struct aftl_snapshot_source source = { .read = pieces_read, .host = pieces };
-	struct aftl *fresh = disk->ftl;
+	const struct aftl_policy_type *policy = aftl_policy_type(disk->ftl);
+	struct aftl_config *config = kmemdup(aftl_config(disk->ftl), sizeof(*config), GFP_KERNEL);
 	int ret;
 
+	if (!config)
+		return aftl_fail(error, -ENOMEM, "not enough memory for the parameters");
+	aftl_destroy(disk->ftl);
+	disk->ftl = NULL;
 	pieces->at = list_first_entry(&pieces->list, struct piece, list);
-	ret = aftl_load_as(&disk->ftl, &source, aftl_policy_type(fresh), aftl_config(fresh),
-			   &aftl_host_memory, disk, error);
-	if (ret)
-		disk->ftl = fresh;
-	else
-		aftl_destroy(fresh);
+	ret = aftl_load_as(&disk->ftl, &source, policy, config, &aftl_host_memory, disk, error);
+	kfree(config);
 	return ret;
 }
 

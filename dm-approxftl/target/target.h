@@ -58,7 +58,8 @@
  * Both are stopped, their stores are of one kind in memory, and their units of one size. The
  * buffers of @from are empty.
  *
- * Return: 0, and @from is of no more use; or an error code with a sentence.
+ * Return: 0, and @from is of no more use; or an error code with a sentence: then it is as it was,
+ * and @to is of no use.
  */
 int __must_check aftl_device_take_over(struct aftl_device *to, struct aftl_device *from,
 				       struct aftl_error *error);
