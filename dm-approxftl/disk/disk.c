@@ -317,6 +317,10 @@ struct aftl_disk *aftl_disk_new(const struct aftl_options *options, u32 shard)
 
 	if (!disk)
 		return NULL;
+	if (options->store == &aftl_store_dev && aftl_dev_workers_create(&disk->workers)) {
+		kvfree(disk);
+		return NULL;
+	}
 	disk->shard = shard;
 	disk->node = node;
 	spin_lock_init(&disk->lock);
@@ -500,5 +504,6 @@ void aftl_disk_destroy(struct aftl_disk *disk)
 	aftl_destroy(disk->ftl);
 	if (disk->store)
 		disk->store->type->destroy(disk->store);
+	aftl_dev_workers_destroy(&disk->workers);
 	kvfree(disk);
 }

@@ -93,8 +93,7 @@ static void free_device(struct aftl_device *device)
 }
 
 /* Disks that are nothing yet, and who makes them */
-static int add_disks(struct aftl_device *device, const struct aftl_options *options,
-		     struct block_device *bdev)
+static int add_disks(struct aftl_device *device, const struct aftl_options *options)
 {
 	u32 count = device->shards.count;
 	u32 i;
@@ -117,13 +116,12 @@ static int add_disks(struct aftl_device *device, const struct aftl_options *opti
 		task->disk = device->disks[i];
 		task->first = i ? device->disks[0] : NULL;
 		task->options = options;
-		task->bdev = bdev;
 	}
 	return 0;
 }
 
-static struct aftl_device *new_device(const struct aftl_options *options,
-				      struct block_device *bdev, struct aftl_error *error)
+int aftl_device_new(struct aftl_device **out, const struct aftl_options *options,
+		    struct aftl_error *error)
 {
 	struct aftl_device *device = kzalloc(struct_size(device, disks, options->config.shards),
 					     GFP_KERNEL);
@@ -131,17 +129,18 @@ static struct aftl_device *new_device(const struct aftl_options *options,
 
 	aftl_fail(error, -ENOMEM, "not enough memory for a device");
 	if (!device)
-		return ERR_PTR(-ENOMEM);
+		return -ENOMEM;
 	ret = aftl_shards_init(&device->shards, &options->config, error);
 	if (!ret)
-		ret = add_disks(device, options, bdev);
+		ret = add_disks(device, options);
 	if (ret) {
 		free_device(device);
-		return ERR_PTR(ret);
+		return ret;
 	}
 	device->unit_shift = ilog2(device->shards.geo.unit_bytes >> SECTOR_SHIFT);
 	aftl_ranges_init(&device->tags);
-	return device;
+	*out = device;
+	return 0;
 }
 
 /* Where there are several on a block device, the sentence says which one has failed. */
@@ -200,11 +199,15 @@ static int create_disks(struct aftl_device *device, struct aftl_error *error)
 }
 
 /* The first one says where the others are, and whether there is memory for them. */
-static int open_disks(struct aftl_device *device, struct aftl_error *error)
+int aftl_device_open(struct aftl_device *device, struct block_device *bdev,
+		     struct aftl_error *error)
 {
 	const struct aftl_shard_task *first = device->tasks;
 	int ret;
+	u32 i;
 
+	for (i = 0; i < device->shards.count; i++)
+		device->tasks[i].bdev = bdev;
 	open_disk(device->tasks);
 	ret = result(device, error);
 	if (!ret)
@@ -216,14 +219,14 @@ static int open_disks(struct aftl_device *device, struct aftl_error *error)
 }
 
 int aftl_device_create(struct aftl_device **out, const struct aftl_options *options,
-		       struct block_device *bdev, struct aftl_error *error)
+		       struct aftl_error *error)
 {
-	struct aftl_device *device = new_device(options, bdev, error);
-	int ret;
+	struct aftl_device *device;
+	int ret = aftl_device_new(&device, options, error);
 
-	if (IS_ERR(device))
-		return PTR_ERR(device);
-	ret = bdev ? open_disks(device, error) : create_disks(device, error);
+	if (ret)
+		return ret;
+	ret = create_disks(device, error);
 	if (ret)
 		aftl_device_destroy(device);
 	else

@@ -62,17 +62,37 @@ static inline struct aftl_spot aftl_device_spot(const struct aftl_device *device
 }
 
 /**
- * aftl_device_create() - all disks of a device: those that are on @bdev, else new ones
+ * aftl_device_new() - a device whose disks are nothing yet
  * @out: takes it
- * @options: what is asked for; not looked at later
- * @bdev: where its volumes are; NULL for disks in memory
+ * @options: what is asked for; must outlive aftl_device_open()
  * @error: takes the sentence on failure
  *
- * Shards are filled or recovered at once. Context: process; a fatal signal
- * ends it. Return: 0, or an error code with a sentence.
+ * All that can be made before a volume is opened: disks, workqueues. Return: 0, or an error code
+ * with a sentence.
+ */
+int __must_check aftl_device_new(struct aftl_device **out, const struct aftl_options *options,
+				 struct aftl_error *error);
+
+/**
+ * aftl_device_open() - make the disks of a new device those whose volumes are on @bdev
+ *
+ * Shards are recovered at once. Context: process; a fatal signal ends it. Return: 0, or an error
+ * code with a sentence: then the device can only be destroyed.
+ */
+int __must_check aftl_device_open(struct aftl_device *device, struct block_device *bdev,
+				  struct aftl_error *error);
+
+/**
+ * aftl_device_create() - a device in memory
+ * @out: takes it
+ * @options: what is asked for; not looked at later
+ * @error: takes the sentence on failure
+ *
+ * Shards are filled at once. Context: process; a fatal signal ends it. Return: 0, or an error code
+ * with a sentence.
  */
 int __must_check aftl_device_create(struct aftl_device **out, const struct aftl_options *options,
-				    struct block_device *bdev, struct aftl_error *error);
+				    struct aftl_error *error);
 
 /* As aftl_disk_begin() */
 int __must_check aftl_device_begin(struct aftl_device *device, const struct aftl_config *config,

@@ -91,7 +91,8 @@ struct aftl_ownership {
  * @state: of the table
  * @ownership: of its mapped device
  * @durable: its data are on a backing device, and stay there
- * @spare: an empty device that it has made, and frees; NULL if it has none
+ * @spare: an empty device that it has made, and frees, of a volume one that is not open; NULL if it
+ *	has none
  * @device: the data, while it is SUSPENDED or LIVE; else NULL
  */
 struct aftl_table {
@@ -156,7 +157,7 @@ struct aftl_device *aftl_table_close(struct aftl_table *table);
  */
 struct aftl_device *aftl_table_unload(struct aftl_table *table);
 
-/* Use the spare as it is: there are no data yet. */
+/* Use the spare: there are no data yet, or it is the volume that has them. */
 void aftl_data_use_spare(struct aftl_table *table);
 
 /**

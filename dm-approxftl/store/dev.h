@@ -26,6 +26,7 @@
 #include "store/medium.h"
 #include "store/store.h"
 
+struct aftl_dev_workers;
 struct aftl_disk;
 struct aftl_io;
 
@@ -201,16 +202,12 @@ struct aftl_dev_readers {
  * @run_pages: what the worker puts into one transfer
  * @loads: reads of what is to be copied, under way, and one
  * @loaded: they are over
- * @workers: runs @work
  * @work: carries out operations
- * @salvagers: runs @salvage_work, for which @work may have to wait
  * @salvage_work: writes elsewhere what could not be written where it belongs
  * @failed: that
- * @fetchers: runs @fetch_work, for which @work may have to wait
  * @fetch_work: starts and ends reads
  * @to_fetch: reads to be started
  * @fetched: reads to be ended
- * @probers: runs @probe_work
  * @probe_work: ends reads that have failed, when it is known whether the device answers
  * @unread: those reads
  * @readers: reads under way, by block
@@ -253,16 +250,12 @@ struct aftl_dev {
 	struct page *run_pages[AFTL_PROGRAM_UNITS_MAX];
 	atomic_t loads;
 	struct completion loaded;
-	struct workqueue_struct *workers;
 	struct work_struct work;
-	struct workqueue_struct *salvagers;
 	struct work_struct salvage_work;
 	struct llist_head failed;
-	struct workqueue_struct *fetchers;
 	struct work_struct fetch_work;
 	struct llist_head to_fetch;
 	struct llist_head fetched;
-	struct workqueue_struct *probers;
 	struct work_struct probe_work;
 	struct llist_head unread;
 	struct aftl_dev_readers *readers;
@@ -278,6 +271,10 @@ static inline struct aftl_dev *aftl_store_to_dev(struct aftl_store *store)
 }
 
 /* durable.c: life of the store */
+
+/* The workqueues of a disk, made before its store is opened. Return: 0 or -ENOMEM. */
+int __must_check aftl_dev_workers_create(struct aftl_dev_workers *workers);
+void aftl_dev_workers_destroy(struct aftl_dev_workers *workers);
 
 /**
  * aftl_dev_open() - the volume on @bdev

@@ -34,11 +34,31 @@ struct aftl_disk_ops {
 };
 
 /**
+ * struct aftl_dev_workers - workqueues of a durable store
+ * @queue: carries out the queue of operations
+ * @salvage: writes elsewhere what could not be written; @queue may have to wait for it
+ * @fetch: begins and ends reads of the block device; @queue may have to wait for it
+ * @probe: waits for a read of the volume header
+ * @submit: submits the reads of cgroups
+ *
+ * A table makes them when it is loaded: a workqueue has a thread for when memory is short, and no
+ * thread can be made for certain while the device that memory is written to is suspended.
+ */
+struct aftl_dev_workers {
+	struct workqueue_struct *queue;
+	struct workqueue_struct *salvage;
+	struct workqueue_struct *fetch;
+	struct workqueue_struct *probe;
+	struct workqueue_struct *submit;
+};
+
+/**
  * struct aftl_disk - an emulated SSD
  * @ftl: the FTL, under @lock
  * @ops: what a durable store asks of it
  * @store: the bytes, under @lock but for gather(), copy() and release()
  * @durable: the same, if it is the durable store; else NULL
+ * @workers: of a durable store, whether it is open or not
  * @lock: of @ftl, @store, @done and the clock; taken by submitters and by the timer
  * @done: requests that are complete and not yet handed back, oldest first
  * @done_tail: the last of them
@@ -70,6 +90,7 @@ struct aftl_disk {
 	const struct aftl_disk_ops *ops;
 	struct aftl_store *store;
 	struct aftl_dev *durable;
+	struct aftl_dev_workers workers;
 	spinlock_t lock; /* FTL, store, done and clock */
 	struct aftl_request *done;
 	struct aftl_request *done_tail;

@@ -162,6 +162,32 @@ static u64 start_of(const struct aftl_dev *first, u32 index)
 	return first ? aftl_shard_offset(&aftl_volume_get_header(first->volume)->layout, index) : 0;
 }
 
+int aftl_dev_workers_create(struct aftl_dev_workers *workers)
+{
+	workers->queue = alloc_workqueue("aftl_queue", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
+	workers->salvage = alloc_workqueue("aftl_salvage", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
+	workers->fetch = alloc_workqueue("aftl_fetch", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
+	workers->probe = alloc_workqueue("aftl_probe", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
+	workers->submit = alloc_workqueue("aftl_submit", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (workers->queue && workers->salvage && workers->fetch && workers->probe &&
+	    workers->submit)
+		return 0;
+	aftl_dev_workers_destroy(workers);
+	return -ENOMEM;
+}
+
+void aftl_dev_workers_destroy(struct aftl_dev_workers *workers)
+{
+	struct workqueue_struct *const all[] = {
+		workers->submit, workers->probe, workers->fetch, workers->salvage, workers->queue,
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i])
+			destroy_workqueue(all[i]);
+}
+
 int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_device *bdev,
 		  const struct aftl_dev *first, const struct aftl_volume_header *super,
 		  struct aftl_error *error)
@@ -173,7 +199,8 @@ int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_
 		return aftl_fail(error, -ENOMEM, "not enough memory for a store");
 	dev->store.type = &aftl_store_dev;
 	dev->disk = disk;
-	ret = aftl_bdev_init(&dev->device, bdev, start_of(first, super->shard));
+	ret = aftl_bdev_init(&dev->device, bdev, start_of(first, super->shard),
+			     disk->workers.submit);
 	if (ret) {
 		kvfree(dev);
 		return aftl_fail(error, ret, "not enough memory for a store");

@@ -84,7 +84,7 @@ static void new_fetch(struct aftl_dev *dev, struct aftl_io *io, const struct aft
 	aftl_dev_add_reader(dev, fetch, ppn);
 	atomic_inc(&io->fetching);
 	llist_add(&fetch->node, &dev->to_fetch);
-	queue_work(dev->fetchers, &dev->fetch_work);
+	queue_work(dev->disk->workers.fetch, &dev->fetch_work);
 }
 
 static void read_flash(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read)
@@ -123,7 +123,7 @@ static void fetch_done(struct aftl_bdev_io *bdev, int error)
 
 	fetch->error = error;
 	if (llist_add(&fetch->node, &dev->fetched))
-		queue_work(dev->fetchers, &dev->fetch_work);
+		queue_work(dev->disk->workers.fetch, &dev->fetch_work);
 }
 
 static void start_fetch(struct aftl_dev *dev, struct aftl_dev_fetch *fetch)
@@ -247,7 +247,7 @@ static void end_fetches(struct aftl_dev *dev, struct aftl_dev_fetch *first)
 	if (!first->error)
 		finish_fetches(dev, first);
 	else if (llist_add(&first->node, &dev->unread))
-		queue_work(dev->probers, &dev->probe_work);
+		queue_work(dev->disk->workers.probe, &dev->probe_work);
 }
 
 static void fetch_work(struct work_struct *work)
@@ -274,20 +274,14 @@ int aftl_dev_fetch_init(struct aftl_dev *dev)
 	ret = aftl_dev_readers_init(dev);
 	if (ret)
 		return ret;
-	dev->fetchers = alloc_workqueue("aftl_fetch", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
-	dev->probers = alloc_workqueue("aftl_probe", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
-	if (!dev->fetchers || !dev->probers)
-		return -ENOMEM;
 	return mempool_init_kmalloc_pool(&dev->fetch_sets, SETS,
 					 set_size(aftl_volume_geometry(dev->volume)));
 }
 
 void aftl_dev_fetch_exit(struct aftl_dev *dev)
 {
-	if (dev->fetchers)
-		destroy_workqueue(dev->fetchers);
-	if (dev->probers)
-		destroy_workqueue(dev->probers);
+	drain_workqueue(dev->disk->workers.fetch);
+	drain_workqueue(dev->disk->workers.probe);
 	mempool_exit(&dev->fetch_sets);
 	aftl_dev_readers_exit(dev);
 }

@@ -508,15 +508,15 @@ u64 aftl_bdev_bytes(const struct aftl_bdev *device)
 
 static void free_parts(struct aftl_bdev *device)
 {
-	if (device->submitters)
-		destroy_workqueue(device->submitters);
+	drain_workqueue(device->submitters);
 	if (device->probe)
 		__free_page(device->probe);
 	mempool_exit(&device->frames);
 	bioset_exit(&device->bios);
 }
 
-int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev, u64 start)
+int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev, u64 start,
+		   struct workqueue_struct *submitters)
 {
 	int ret = bioset_init(&device->bios, BIOS, offsetof(struct bdev_bio, bio),
 			      BIOSET_NEED_BVECS);
@@ -524,8 +524,8 @@ int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev, u64 star
 	if (!ret)
 		ret = mempool_init_page_pool(&device->frames, FRAMES, 0);
 	device->probe = ret ? NULL : alloc_page(GFP_KERNEL);
-	device->submitters = alloc_workqueue("aftl_submit", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!device->probe || !device->submitters) {
+	device->submitters = submitters;
+	if (!device->probe) {
 		free_parts(device);
 		return ret ? ret : -ENOMEM;
 	}

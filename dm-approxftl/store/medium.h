@@ -71,8 +71,9 @@ struct aftl_bdev_io {
 	struct aftl_bdev *device;
 };
 
-/* @bdev from byte @start on, which is a frame's first. */
-int __must_check aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev, u64 start);
+/* @bdev from byte @start on, which is a frame's first. @submitters stays the caller's. */
+int __must_check aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev, u64 start,
+				struct workqueue_struct *submitters);
 
 /* From now on nothing is durable any more; the first time says so in the log. */
 void aftl_bdev_fail(struct aftl_bdev *device, int error);

@@ -150,7 +150,7 @@ static struct aftl_dev_op *new_op(struct aftl_dev *dev, enum aftl_dev_kind kind)
 static void publish(struct aftl_dev *dev)
 {
 	WRITE_ONCE(dev->head, dev->head + 1);
-	queue_work(dev->workers, &dev->work);
+	queue_work(dev->disk->workers.queue, &dev->work);
 }
 
 /* An operation that fills @to, to be published. */
@@ -227,7 +227,7 @@ static void release_entry(struct aftl_dev *dev, u32 tag)
 	}
 	at->released = dev->head;
 	list_add_tail(&at->node, &dev->releases);
-	queue_work(dev->workers, &dev->work);
+	queue_work(dev->disk->workers.queue, &dev->work);
 }
 
 void aftl_dev_release(struct aftl_dev *dev, u32 tag)
@@ -385,7 +385,7 @@ void aftl_dev_commit(struct aftl_dev *dev, struct aftl_io *io)
 	persist_partial_pages(dev);
 	flush->end = dev->head;
 	list_add_tail(&flush->node, &dev->flushes);
-	queue_work(dev->workers, &dev->work);
+	queue_work(dev->disk->workers.queue, &dev->work);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
@@ -424,7 +424,7 @@ static void op_failed(struct aftl_dev_op *op)
 
 	set_bit(from_ppn(op->to), dev->lost);
 	/* User space hears of it though no request may follow. */
-	queue_work(dev->workers, &dev->work);
+	queue_work(dev->disk->workers.queue, &dev->work);
 	op_done(op);
 }
 
@@ -548,7 +548,7 @@ static void put_off(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	aftl_bdev_put_off(&dev->device);
 	if (llist_add(&op->failed, &dev->failed))
-		queue_work(dev->salvagers, &dev->salvage_work);
+		queue_work(dev->disk->workers.salvage, &dev->salvage_work);
 }
 
 u32 aftl_dev_next_worn(struct aftl_dev *dev, u32 block)
@@ -1218,7 +1218,7 @@ void aftl_dev_hold(struct aftl_dev *dev, bool held)
 	spin_unlock_irq(&dev->lock);
 	flush_work(&dev->work);
 	if (!held)
-		queue_work(dev->workers, &dev->work);
+		queue_work(dev->disk->workers.queue, &dev->work);
 }
 
 /* Life */
@@ -1281,10 +1281,8 @@ int aftl_dev_queue_init(struct aftl_dev *dev)
 	dev->pending_bits = pending_bits(geo);
 	dev->pending = kvzalloc_node(sizeof(*dev->pending) << dev->pending_bits, GFP_KERNEL, node);
 	INIT_WORK(&dev->salvage_work, salvage_work);
-	dev->workers = alloc_workqueue("aftl_queue", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
-	dev->salvagers = alloc_workqueue("aftl_salvage", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
 	dev->lost = kvzalloc_node(lost_bytes(geo), GFP_KERNEL, node);
-	if (!dev->pending || !dev->workers || !dev->salvagers || !dev->lost)
+	if (!dev->pending || !dev->lost)
 		return -ENOMEM;
 	return ret ? ret : aftl_dev_ring_init(dev);
 }
@@ -1293,10 +1291,8 @@ void aftl_dev_queue_exit(struct aftl_dev *dev)
 {
 	u32 i;
 
-	if (dev->workers)
-		destroy_workqueue(dev->workers);
-	if (dev->salvagers)
-		destroy_workqueue(dev->salvagers);
+	drain_workqueue(dev->disk->workers.queue);
+	drain_workqueue(dev->disk->workers.salvage);
 	/* Operations that nobody carries out any more. */
 	for (i = dev->tail; i != dev->head; i++)
 		if (aftl_dev_op_at(dev, i)->page)

@@ -86,7 +86,7 @@ void aftl_dev_tell_room(struct aftl_dev *dev, bool congested)
 	congested = congested && !aftl_dev_congested(dev);
 	/* Device time may stand still, and no request come that would let it go on. */
 	if (congested)
-		queue_work(dev->workers, &dev->work);
+		queue_work(dev->disk->workers.queue, &dev->work);
 	if (congested || aftl_dev_is_empty(dev))
 		wake_up_all(&dev->room);
 }

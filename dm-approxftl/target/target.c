@@ -234,6 +234,18 @@ static int check_load(const struct aftl_target *target, bool *as_it_is, struct a
 	return ret;
 }
 
+/* An empty device in memory; of a volume what can be made before it is opened. */
+static int make_spare(struct aftl_target *target, struct aftl_error *error)
+{
+	struct aftl_device **spare = &target->table.spare;
+
+	if (*spare)
+		return 0;
+	if (target->below)
+		return aftl_device_new(spare, &target->options, error);
+	return aftl_device_create(spare, &target->options, error);
+}
+
 static int build(struct aftl_target *target, unsigned int argc, char **argv,
 		 struct aftl_error *error)
 {
@@ -245,8 +257,8 @@ static int build(struct aftl_target *target, unsigned int argc, char **argv,
 	if (ret || as_it_is)
 		return ret;
 	if (target->below)
-		return aftl_disk_check(&target->options, error);
-	return aftl_device_create(&target->table.spare, &target->options, NULL, error);
+		ret = aftl_disk_check(&target->options, error);
+	return ret ? ret : make_spare(target, error);
 }
 
 /* A request is in one run of a shard; what may be longer goes to each, which has a part of it. */
@@ -425,19 +437,20 @@ static void end_resume(struct aftl_target *target, int ret)
 		drop_spare(target);
 }
 
-static int make_spare(struct aftl_target *target, struct aftl_error *error)
-{
-	if (target->table.spare)
-		return 0;
-	return aftl_device_create(&target->table.spare, &target->options, NULL, error);
-}
-
 /* The data are on the medium: a volume that is open is closed first. */
 static int reopen_volume(struct aftl_target *target, struct aftl_error *error)
 {
+	int ret;
+
 	aftl_device_destroy(aftl_data_close(&target->table));
-	return aftl_device_create(&target->mapped->own.device, &target->options,
-				  target->below->bdev, error);
+	ret = make_spare(target, error);
+	if (!ret)
+		ret = aftl_device_open(target->table.spare, target->below->bdev, error);
+	if (ret)
+		drop_spare(target);
+	else
+		aftl_data_use_spare(&target->table);
+	return ret;
 }
 
 static int use_new(struct aftl_target *target, struct aftl_error *error)

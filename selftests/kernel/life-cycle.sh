@@ -368,6 +368,29 @@ tells_while_it_opens()
 		dmsetup remove aftl-cycle && dmsetup remove aftl-below && return "$told"
 }
 
+# rescuers: threads of workqueues for which there has to be memory
+rescuers()
+{
+	cat /proc/[0-9]*/comm 2>"$scratch/said" |
+		awk '/^(kworker\/R-)?aftl_(queue|salvage|fetch|probe|submit)/ { count++ } END { print count + 0 }'
+}
+
+# A resume makes none while the device below, or this one, is suspended.
+workers_are_made_by_the_load()
+{
+	# shellcheck disable=SC2086 # words
+	sectors=$(capacity $small) && create aftl-below ram blocks 160 word_lines 8 op 30 timing off &&
+		formatted /dev/mapper/aftl-below $small && dmsetup create aftl-cycle --notable &&
+		none=$(rescuers)
+	# shellcheck disable=SC2086 # words
+	line /dev/mapper/aftl-below "$sectors" $small | dmsetup reload aftl-cycle &&
+		loaded=$(rescuers) && dmsetup resume aftl-cycle &&
+		[ "$none" -eq 0 ] && [ "$loaded" -eq 5 ] && [ "$(rescuers)" -eq "$loaded" ] &&
+		dmsetup remove aftl-cycle && [ "$(rescuers)" -eq 0 ]
+	made=$?
+	dmsetup remove aftl-below && return "$made"
+}
+
 # shellcheck disable=SC2086 # words
 create aftl-cycle ram $small || exit 1
 ktap_test_run 'a table is reloaded: state and counters stay' keeps_state
@@ -400,6 +423,7 @@ in_turn 'a reload counts on, in memory' goes_on_counting ram "$shape policy base
 	"$shape policy baseline gc 8%" 'blocks 80 word_lines 8 op 30 policy baseline shards 1' \
 	'blocks 96 word_lines 8 op 30 policy approxftl'
 in_turn 'a reload counts on, on a volume' volume_goes_on_counting
+in_turn 'the load of a volume makes its workqueues, not the resume' workers_are_made_by_the_load
 ktap_test_run 'status and table answer while a volume is opened' tells_while_it_opens
 in_turn 'a volume loaded during the first resume does not free the data in memory' loaded_meanwhile \
 	'the device keeps its data in store ram' /dev/mapper/aftl-below 8192

@@ -151,7 +151,7 @@ static bool loaded(u32 i, u32 choice)
 	model.phase[i] = PHASE_IDLE;
 	if (!fits_data(i))
 		model.phase[i] = PHASE_CLOSING;
-	else if (!on_volume(kinds[i]) && !choice)
+	else if (!choice)
 		model.tables[i].spare = make_device(kinds[i]);
 	return true;
 }
@@ -209,12 +209,15 @@ static void resume_in_memory(u32 i, bool fails)
 
 static void resume_volume(u32 i, bool fails)
 {
-	if (model.resume[i] == AFTL_RESUME_TAKE_OVER)
-		destroy_device(aftl_data_close(&model.tables[i]));
-	if (!fails && !model.own.device)
-		model.own.device = make_device(kinds[i]);
+	struct aftl_table *table = &model.tables[i];
+
+	if (model.resume[i] != AFTL_RESUME_AGAIN) {
+		destroy_device(aftl_data_close(table));
+		make_spare(i);
+		aftl_data_use_spare(table);
+	}
 	if (fails)
-		destroy_device(aftl_data_close(&model.tables[i]));
+		destroy_device(aftl_data_close(table));
 }
 
 /* What takes long; the second choice is that it fails, the third that something after it does. */
@@ -313,7 +316,7 @@ static void check_devices(void)
 
 	for (i = 0; i < DEVICES; i++) {
 		CHECK_EQ(references(to_device(i)), model.kind[i] != 0);
-		volumes += model.kind[i] && on_volume(model.kind[i] - 1);
+		volumes += to_device(i) == model.own.device && on_volume(model.kind[i] - 1);
 		data += model.data[i];
 	}
 	CHECK(volumes <= 1);
