@@ -98,7 +98,7 @@ TRACE_EVENT(aftl_complete,
 );
 
 /* The array of a LUN begins an operation, or a read interrupts it. */
-TRACE_EVENT(aftl_policy_array,
+TRACE_EVENT(aftl_array,
 	TP_PROTO(const struct aftl_disk *disk, const struct aftl_array_event *event),
 	TP_ARGS(disk, event),
 	TP_STRUCT__entry(

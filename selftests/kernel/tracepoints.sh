@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 processors 2
 . selftests/kernel/trace.sh
 
-record_events aftl_submit aftl_complete aftl_policy_array
+record_events aftl_submit aftl_complete aftl_array
 # shellcheck disable=SC2086,SC2154 # words, of lib.sh
 create aftl-trace ram $shape suspend both tag_all approximate buffer 256KiB timing scale:10 ||
 	exit 1
@@ -116,15 +116,15 @@ ktap_test_run 'discards and zeroes' [ \
 	"$(($(sum count aftl_submit op=3) + $(sum count aftl_complete op=4)))" ]
 ktap_test_run 'no request is left out' no_gap
 ktap_test_run 'completions are late as counted' adds_up late_sum_ns late_ns aftl_complete
-ktap_test_run 'page reads' adds_up array_reads count aftl_policy_array op=0
-ktap_test_run 'their time' adds_up array_read_ns array_ns aftl_policy_array op=0
-ktap_test_run 'programs' adds_up array_programs count aftl_policy_array op=1
-ktap_test_run 'their time' adds_up array_program_ns array_ns aftl_policy_array op=1
-ktap_test_run 'pages programmed for the host' adds_up host_program_pages pages aftl_policy_array op=1 cause=0
-ktap_test_run 'erases' adds_up array_erases count aftl_policy_array op=2
-ktap_test_run 'their time' adds_up array_erase_ns array_ns aftl_policy_array op=2
-ktap_test_run 'suspended operations' adds_up array_suspends count aftl_policy_array op=3
-ktap_test_run 'and resumed ones' adds_up array_suspends count aftl_policy_array op=4
+ktap_test_run 'page reads' adds_up array_reads count aftl_array op=0
+ktap_test_run 'their time' adds_up array_read_ns array_ns aftl_array op=0
+ktap_test_run 'programs' adds_up array_programs count aftl_array op=1
+ktap_test_run 'their time' adds_up array_program_ns array_ns aftl_array op=1
+ktap_test_run 'pages programmed for the host' adds_up host_program_pages pages aftl_array op=1 cause=0
+ktap_test_run 'erases' adds_up array_erases count aftl_array op=2
+ktap_test_run 'their time' adds_up array_erase_ns array_ns aftl_array op=2
+ktap_test_run 'suspended operations' adds_up array_suspends count aftl_array op=3
+ktap_test_run 'and resumed ones' adds_up array_suspends count aftl_array op=4
 ktap_test_run 'every event names the device' names_the_device
 in_turn 'switched on and off while requests are under way' switched_under_load
 finished
