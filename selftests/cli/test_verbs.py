@@ -61,7 +61,8 @@ def test_the_former_name_of_torture_works_and_says_so() -> None:
     done = run("unkind", "--help")
     assert done.code == 0
     assert done.out == run("torture", "--help").out
-    assert done.err == "approxftl: the verb unkind is now called torture; the old name will be removed\n"
+    assert done.err == ("approxftl: the verb unkind is now called torture; "
+                        "the old name will be removed\n")
 
 
 # Usage
