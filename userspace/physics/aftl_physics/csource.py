@@ -4,9 +4,12 @@
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 WIDTH = 100
 TAB = 8
+#: A blank at which no line ends.
+GLUE = "\N{NO-BREAK SPACE}"
 
 Values = Sequence["Values"] | Sequence[int] | Sequence[str]
 
@@ -78,7 +81,7 @@ class Table:
 
     def source(self) -> str:
         """The definition."""
-        return f"{self._declaration()} = {{\n{initialiser(self.values, 1)}}};\n"
+        return f"{self._declaration()} = {{\n{initialiser(self.values)}}};\n"
 
 
 Item = Macro | Enum | Table
@@ -114,24 +117,25 @@ def kernel_doc(summary: str, members: Sequence[tuple[str, str]], detail: str) ->
     return "/**\n" + "\n".join(lines) + "\n */\n"
 
 
-def initialiser(values: Values, depth: int) -> str:
-    """The inside of a braced initialiser, indented by `depth` tabs."""
-    if values and not isinstance(values[0], (int, str)):
-        return "".join(_nested(v, depth) for v in values)  # type: ignore[arg-type]
-    return _flat([str(v) if isinstance(v, int) else f'"{v}"' for v in values], depth)
+def initialiser(values: Values) -> str:
+    """The inside of a braced initialiser, in lines as full as they may be."""
+    lines = textwrap.wrap(_elements(values) + ",", WIDTH - TAB, break_long_words=False,
+                          break_on_hyphens=False)
+    return "".join(f"\t{line}\n" for line in lines).replace(GLUE, " ")
 
 
-def _nested(values: Values, depth: int) -> str:
-    indent = "\t" * depth
-    if values and isinstance(values[0], (int, str)):
-        one_line = f"{indent}{{ {', '.join(map(str, values))} }},\n"
-        if len(one_line.expandtabs(TAB)) <= WIDTH:
-            return one_line
-    return f"{indent}{{\n{initialiser(values, depth + 1)}{indent}}},\n"
-
-
-def _flat(words: Sequence[str], depth: int) -> str:
-    text = ", ".join(words) + ","
-    width = WIDTH - TAB * depth
-    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
-    return "".join("\t" * depth + line + "\n" for line in lines)
+def _elements(values: Values) -> str:
+    """Values separated by commas; a range stands for rows, or for many numbers, that are equal."""
+    flat = isinstance(values[0], (int, str))
+    texts = [str(v) if flat else f"{{{GLUE}{_elements(v)}{GLUE}}}"  # type: ignore[arg-type]
+             for v in values]
+    elements: list[str] = []
+    at = 0
+    for text, equal in groupby(texts):
+        run = list(equal)
+        end = at + len(run)
+        if len(run) > (4 if flat else 1):
+            run = [GLUE.join((f"[{at}", "...", f"{end - 1}]", "=", text))]
+        elements += run
+        at = end
+    return ", ".join(elements)
