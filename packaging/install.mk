@@ -31,14 +31,24 @@ $(PAGES):
 	$(call say,MAN,$@)
 	$(Q)rst2man --strict $< $@
 
+# JSON schemas of what the tools print.
+FIELDS := $(wildcard userspace/*/*.fields trace-tools/*/*.fields)
+schema_of = $(plain_dir)/schemas/$(basename $(notdir $(1))).schema.json
+SCHEMAS := $(foreach f,$(FIELDS),$(call schema_of,$(f)))
+
+$(foreach f,$(FIELDS),$(eval $(call schema_of,$(f)): $(f)))
+$(SCHEMAS): packaging/make_schema.py dm-approxftl/core/base/mode-list.h
+	@mkdir -p $(@D)
+	$(call say,SCHEMA,$@)
+	$(Q)python3 $< $(filter %.fields,$^) $@
+
 MODULE_SOURCES := Kbuild $(sort $(shell find dm-approxftl -name '*.[ch]'))
 
 INSTALLED += $(foreach p,$(PROGRAMS),755:$(p):$(BINDIR)/$(notdir $(p))) \
 	$(foreach m,$(MANUALS),644:$(call manual_of,$(m)):$(MANDIR)/man$(call \
 		section_of,$(m))/$(basename $(notdir $(m)))) \
 	$(foreach f,$(wildcard fio-profiles/*.fio),644:$(f):$(DATADIR)/approxftl/$(f)) \
-	$(foreach f,$(wildcard userspace/*/*.schema.json trace-tools/*/*.schema.json),\
-		644:$(f):$(DATADIR)/approxftl/schemas/$(notdir $(f))) \
+	$(foreach f,$(SCHEMAS),644:$(f):$(DATADIR)/approxftl/schemas/$(notdir $(f))) \
 	$(foreach f,$(MODULE_SOURCES),644:$(f):$(DKMSDIR)/$(f)) \
 	644:$(O)/dkms.conf:$(DKMSDIR)/dkms.conf \
 	644:packaging/60-approxftl.rules:$(PREFIX)/lib/udev/rules.d/60-approxftl.rules \
@@ -57,7 +67,7 @@ define newline
 
 endef
 
-install: all $(O)/dkms.conf $(PAGES) ## programs, manuals, module sources, into DESTDIR and PREFIX
+install: all $(O)/dkms.conf $(PAGES) $(SCHEMAS) ## programs, manuals, module sources, into DESTDIR and PREFIX
 	$(foreach f,$(INSTALLED),$(Q)install -D -m $(call field,1,$(f)) $(call field,2,$(f)) \
 		'$(DESTDIR)$(call field,3,$(f))'$(newline)	)
 	$(foreach l,$(INSTALLED_LINKS),$(Q)mkdir -p '$(DESTDIR)$(dir $(call field,2,$(l)))' && \

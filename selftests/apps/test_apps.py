@@ -20,7 +20,7 @@ from selftests.lib.json_schema import document_of
 from selftests.lib.programs import BUILD, Done
 
 PROGRAM = BUILD / "approxftl-app"
-SCHEMA = "userspace/apps/app-output.schema.json"
+SCHEMA = "userspace/apps/app-output.fields"
 HEADER = 4096
 
 SMALL: dict[str, list[str]] = {

@@ -16,7 +16,7 @@ from approxftl.models.planes import PlaneFile
 from approxftl.models.source import MemorySource
 from approxftl_tools import lossy, network
 
-SCHEMA = "trace-tools/approxftl_tools/tools-output.schema.json"
+SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 SMALL = ("--hidden", "128", "--draws", "40")
 SEEDS = range(3)
 

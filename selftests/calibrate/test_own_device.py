@@ -23,7 +23,7 @@ HIDDEN = Model(8, 32768, True, {
     "controller": 12000, "read_first": 50000, "read": 60000, "read_last": 80000, "bus": 800,
     "link": 2000, "link_command": 2000, "program": 1500000, "buffer": 8 << 20, "op": 15})
 JOBS = ("writes", "reads")
-SCHEMA = "trace-tools/approxftl_tools/tools-output.schema.json"
+SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 Json = dict[str, Any]
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from selftests.lib.json_schema import document_of
+from selftests.lib.json_schema import checker, document_of
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.lib.programs import TOP, Done
 from selftests.sim.support import run
@@ -47,9 +47,9 @@ warmup = 10
 op = ["15%", "28%"]
 policy = ["baseline", "approxftl"]
 """
-VERBS = "userspace/approxftl/verbs-output.schema.json"
-TOOLS = "trace-tools/approxftl_tools/tools-output.schema.json"
-FORMATS = "trace-tools/trace/trace-output.schema.json"
+VERBS = "userspace/approxftl/verbs-output.fields"
+TOOLS = "trace-tools/approxftl_tools/tools-output.fields"
+FORMATS = "trace-tools/trace/trace-output.fields"
 #: These have no titles.
 BARE = ("profiles", "policies", "figures --list", "figures --papers --list")
 HELD = settings(max_examples=12, deadline=None)
@@ -305,7 +305,7 @@ def test_a_measure_that_is_a_counter_has_its_name() -> None:
                    if value_of(value, run_) == run_["counters"][name]]
     assert len(of_counters) >= 9
     assert [pair for pair in of_counters if pair[0] != pair[1]] == []
-    errors = json.loads((TOP / "userspace/approxftl/verbs-output.schema.json").read_text())
+    errors = checker(VERBS).schema
     health = errors["$defs"]["health"]["properties"]["devices"]["items"]
     assert set(health["properties"]["errors"]["properties"]) <= set(names)
 
@@ -318,7 +318,7 @@ def test_a_word_of_the_status_line_that_is_a_counter_has_its_name() -> None:
     table = (TOP / "dm-approxftl/target/status-table.h").read_text()
     words = {word for found in re.findall(r"^STATUS_\w+\(([\w, ]+), \"", table, re.M)
              for word in found.split(", ")}
-    verbs = json.loads((TOP / "userspace/approxftl/verbs-output.schema.json").read_text())
+    verbs = checker(VERBS).schema
     assert set(verbs["$defs"]["status"]["properties"]) == words
     listed = {name for name in told_by("list") if name.endswith(("_units", "_blocks", "_bits"))}
     assert len(listed) == 4 and listed <= words

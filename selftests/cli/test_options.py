@@ -33,7 +33,7 @@ for page_name, page_verbs in (
 FOREIGN = ("approxrun",)
 #: These take what follows as it is, or have no option.
 BARE = {("help",), ("version",)}
-HELP = checker("userspace/lib/help-output.schema.json")
+HELP = checker("userspace/lib/help-output.fields")
 #: One word for two things that no reader takes for each other; anything else is one thing.
 OF_TWO_KINDS = {
     # of a volume to be printed; of torture the file with what blocks may hold

@@ -18,7 +18,7 @@ from selftests.lib.programs import PROGRAM as BINARY
 from selftests.lib.programs import TOP, Done
 from selftests.sim.support import run
 
-SCHEMA = "userspace/approxftl/verbs-output.schema.json"
+SCHEMA = "userspace/approxftl/verbs-output.fields"
 PAGE = TOP / "userspace/approxftl/approxftl-device.8.rst"
 DEVICE_VERBS = ("create", "list", "status", "stat", "top", "health", "message", "remove", "doctor")
 NAMED = ("status", "stat", "health", "message", "remove")

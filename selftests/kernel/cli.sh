@@ -47,7 +47,7 @@ json()
 
 check_json()
 {
-	python selftests/lib/json_schema.py userspace/approxftl/verbs-output.schema.json \
+	python selftests/lib/json_schema.py userspace/approxftl/verbs-output.fields \
 		"$scratch/out" >"$scratch/python" 2>&1 && python -c '
 import json, sys
 d = json.load(open(sys.argv[1]))

@@ -136,7 +136,7 @@ verbs_agree()
 		as_nobody "$program" tag query --json "$place/verbs" >"$scratch/json" || return
 	awk 'NR > 1 { print $2, $3 }' "$scratch/out" | tr '\n' ';' |
 		grep -qx '0+100 precise;4096+4096 approximate;32768+ approximate;' || return
-	python selftests/lib/json_schema.py userspace/approxftl/verbs-output.schema.json \
+	python selftests/lib/json_schema.py userspace/approxftl/verbs-output.fields \
 		"$scratch/json" || return
 	python -c 'import json, sys
 answer = json.load(sys.stdin)

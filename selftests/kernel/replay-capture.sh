@@ -54,7 +54,7 @@ captured()
 		told grep -q '"dropped_events": 0' "$capture/device.json" &&
 		told grep -q '"seed": 1$' "$capture/device.json" &&
 		told grep -q '"exit_status": 7$' "$capture/program.json" &&
-		told python selftests/lib/json_schema.py trace-tools/capture/record-output.schema.json \
+		told python selftests/lib/json_schema.py trace-tools/capture/record-output.fields \
 			"$capture/device.json" "$capture/program.json"
 }
 
@@ -253,7 +253,7 @@ interrupted_is_complete()
 {
 	ends 130 'stop.aftrec: [0-9]* events' setsid --wait "$program" trace record \
 		-O "$scratch/stop.aftrec" /dev/mapper/aftl-copy -- sh -c 'kill -INT 0; sleep 60' &&
-		told python selftests/lib/json_schema.py trace-tools/capture/record-output.schema.json \
+		told python selftests/lib/json_schema.py trace-tools/capture/record-output.fields \
 			"$scratch/stop.aftrec/device.json" "$scratch/stop.aftrec/program.json" &&
 		[ ! -e /sys/kernel/debug/block/dm-1/trace0 ]
 }

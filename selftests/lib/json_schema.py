@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The part of JSON Schema that the tools' own schemas use.
 
-json_schema.py SCHEMA FILE...: one line for each finding; exits with 1 when there are any.
+json_schema.py FIELDS FILE...: one line for each finding; exits with 1 when there are any.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from pathlib import Path
 from typing import Any
 
 TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "packaging"))
+
+import make_schema  # noqa: E402
 
 TYPES: dict[str, type | tuple[type, ...]] = {
     "object": dict,
@@ -95,9 +98,9 @@ class Checker:
 
 
 @cache
-def checker(schema: str) -> Checker:
-    """Return the checker of a schema, named by its path in the tree."""
-    return Checker(json.loads((TOP / schema).read_text()))
+def checker(fields: str) -> Checker:
+    """Return the checker of the schema of a .fields file, named by its path in the tree."""
+    return Checker(make_schema.schema(TOP / fields))
 
 
 #: What is repeated as somebody has written it: words of a command line, values of a parameter, or

@@ -27,7 +27,7 @@ def answer(verb: str, *words: str | Path, log: Path | None = None) -> Any:
     done = tag(verb, *words, "--json", log=log)
     assert done.code == 0
     assert "O_DIRECT" in done.err if verb == "add" and "--precise" not in words else not done.err
-    return document_of("userspace/approxftl/verbs-output.schema.json", done.out)
+    return document_of("userspace/approxftl/verbs-output.fields", done.out)
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_query(file: Path) -> None:
 def test_lists_have_columns(file: Path) -> None:
     assert tag("list", file, "-o", "offset_bytes,class").out.splitlines() == ["OFFSET  CLASS"]
     done = tag("query", file, "-j", "-o", "+length_bytes,offset", "-S", "-flips,what")
-    assert document_of("userspace/approxftl/verbs-output.schema.json", done.out)["rows"] == [
+    assert document_of("userspace/approxftl/verbs-output.fields", done.out)["rows"] == [
         {"what": "stored", "range": "0+65536", "class": "precise", "remark": None,
          "flipped_bits": 0, "length_bytes": 65536, "offset_bytes": 0}]
     done = tag("query", file, "-o", "range,flips")

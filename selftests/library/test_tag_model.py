@@ -45,7 +45,7 @@ def tag(*words: str | Path, log: Path | None = None, device: bool = True) -> Don
 def answer(*words: str | Path, log: Path | None = None) -> Any:
     done = tag(*words, "--json", log=log)
     assert (done.code, done.err) == (0, ""), done.err
-    return document_of("trace-tools/approxftl_tools/tools-output.schema.json", done.out)
+    return document_of("trace-tools/approxftl_tools/tools-output.fields", done.out)
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from selftests.sim.support import FUA, LIFE, READ, WRITE, Record, write_trace
 from approxftl_tools import aft, measures
 from approxftl_tools.figure import number
 
-SCHEMA = "trace-tools/approxftl_tools/tools-output.schema.json"
+SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 
 
 @pytest.fixture(scope="module")
@@ -284,6 +284,6 @@ def test_fio_devices_and_programs_stand_side_by_side(tmp_path: Path) -> None:
     html = page.read_text()
     assert "vth_b beside baseline: 0.500 of its write latency, mean; " in html
     assert html.index('<figure id="ratios-1"') < html.index('id="tables"')
-    table = document_of("trace-tools/approxftl_tools/tools-output.schema.json",
+    table = document_of("trace-tools/approxftl_tools/tools-output.fields",
                         succeed("compare", "--json", *files))["tables"][0]
     assert table["rows"][0] == {"name": "write latency, mean", "values": [2e6, 1e6]}

@@ -18,7 +18,7 @@ from selftests.lib.programs import Done, run_program
 from selftests.sim.support import Record, crc32c
 
 REPLAY = BINARY.with_name("approxftl-replay")
-SCHEMA = checker("trace-tools/replay/replay-output.schema.json")
+SCHEMA = checker("trace-tools/replay/replay-output.fields")
 HEADER_BYTES = 4096
 ENTRY = struct.Struct("<QQQQIBBHQHHHHIIII")
 MIB = 1 << 20

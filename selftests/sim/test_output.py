@@ -18,7 +18,7 @@ from selftests.sim.support import WRITE, Json, Record, only_run, read_trace, run
 
 from approxftl_tools.statistics import mser5
 
-SCHEMA = checker("userspace/sim/sim-output.schema.json")
+SCHEMA = checker("userspace/sim/sim-output.fields")
 SMALL = ("--requests", "3000")
 BUSY = ("--fill", "random", "--approx-share", "0.3", "--policy", "approxftl")
 
@@ -51,7 +51,7 @@ def without_arguments(result: Json) -> Json:
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_schema(command: tuple[str, ...]) -> None:
-    document_of("userspace/sim/sim-output.schema.json", run("sim", *SMALL, *command, "-j").out)
+    document_of("userspace/sim/sim-output.fields", run("sim", *SMALL, *command, "-j").out)
 
 
 def test_schema_of_a_trace_and_of_a_loaded_device(tmp_path: Path) -> None:

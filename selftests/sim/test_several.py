@@ -21,7 +21,7 @@ from selftests.lib.programs import BUILD, Done, run_program
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.sim.support import Json, only_run, run, sim
 
-SCHEMA = checker("userspace/sim/sim-output.schema.json")
+SCHEMA = checker("userspace/sim/sim-output.fields")
 #: Each has another result, and one cannot run: so few blocks are not enough for ApproxFTL.
 MANY = ("--policy", "vth_b,approxftl,baseline,ressd", "--seed", "4,1..2", "--blocks", "16",
         "--op", "70", "--write-share", "70%", "--approx-share", "50%", "--requests", "3000")

@@ -31,7 +31,7 @@ from selftests.sim.support import (
 
 from approxftl_tools import aft
 
-SCHEMA = checker("userspace/sim/sim-output.schema.json")
+SCHEMA = checker("userspace/sim/sim-output.fields")
 SHAPE = ("--channels", "4", "--chips", "1", "--blocks", "100", "--op", "45%", "--buffer", "256KiB")
 #: Of all kinds; many are in several shards.
 MIXED = ("--size", "4KiB:50,64KiB:20,256KiB:10", "--discard-share", "5%", "--flush-every", "40",

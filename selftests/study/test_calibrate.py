@@ -30,7 +30,7 @@ from approxftl_tools.study_store import Store
 
 TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
-SCHEMA = "trace-tools/approxftl_tools/tools-output.schema.json"
+SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 WRITES, READS, REWRITES = (TOP / f"fio-profiles/calibrate-{name}.fio"
                            for name in ("writes", "reads", "rewrites"))
 Json = dict[str, Any]

@@ -24,7 +24,7 @@ from approxftl_tools import study_plan
 TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 STUDY = BUILD / "approxftl-study"
-SCHEMA = "trace-tools/approxftl_tools/tools-output.schema.json"
+SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 SMALL = """
 name = "small"
 [base]

@@ -85,7 +85,7 @@ def test_fitted_to_its_own_output(tmp_path: Path) -> None:
     synth("--fit", first, "--profile-out", saved)
     done = synth("--profile", saved, "--requests", "150000", "--seed", "9", "--json",
                  "-O", tmp_path / "second.aft")
-    document = document_of("trace-tools/approxftl_tools/tools-output.schema.json", done.stdout)
+    document = document_of("trace-tools/approxftl_tools/tools-output.fields", done.stdout)
     assert document["wanted"] == workload_profile.fitted(first).summary()
     for key, most in EXACT.items():
         assert document["made"][key] == pytest.approx(document["wanted"][key], abs=most), key
@@ -203,7 +203,7 @@ def test_damaged_profiles(tmp_path: Path, change: dict[str, Any], sentence: str)
 
 def test_the_list_as_json() -> None:
     done = synth("--list", "--json")
-    volumes = document_of("trace-tools/approxftl_tools/tools-output.schema.json",
+    volumes = document_of("trace-tools/approxftl_tools/tools-output.fields",
                           done.stdout)["volumes"]
     assert [one["name"] for one in volumes] == [row[0] for row in workload_profile.PUBLISHED]
 

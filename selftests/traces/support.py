@@ -15,7 +15,7 @@ from selftests.lib.json_schema import checker
 from selftests.lib.programs import BUILD, Done, run_program
 
 BINARY = BUILD / "approxftl-trace"
-SCHEMA = checker("trace-tools/trace/trace-output.schema.json")
+SCHEMA = checker("trace-tools/trace/trace-output.fields")
 
 # Real traces that are no part of this tree; tests of them are skipped without.
 SAMPLES = os.environ.get("AFTL_TRACE_SAMPLES")

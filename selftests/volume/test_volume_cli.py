@@ -40,7 +40,7 @@ def image(tmp_path: Path) -> Path:
 def answer(*arguments: str | Path, code: int = 0) -> Json:
     done = run(*arguments, "--json")
     assert done.code == code, done.err
-    return document_of("userspace/approxftl/verbs-output.schema.json", done.out)
+    return document_of("userspace/approxftl/verbs-output.fields", done.out)
 
 
 def change(path: Path, offset: int, flip: int = 0x40) -> None:

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Write the JSON schema of a tool's output from a .fields file.
+
+make_schema.py FIELDS OUT
+
+A .fields file defines types, one `name = TYPE` each; `document` is the type of the output:
+
+    title "Output of approxftl sim --json"
+    document = { ...envelope, seed: count, runs: [run](1..) }
+    run = { policy: text, read, write: timing, note?: text | null }
+
+`#` begins a comment. Fields are separated by a comma or a newline; a field with `?` may be absent.
+TYPE is one of:
+
+    count, amount            an integer, a number; not negative
+    integer, number          any, or with bounds: integer(1..255), number(0..)
+    text, flag, null         text with a pattern: text(/^[a-z]+$/)
+    "word", 5, true          exactly this
+    [TYPE], [TYPE](1..20)    an array, with the bounds of its length
+    { FIELDS }               an object with these keys and no others
+    { *: TYPE }              an object with any keys; * /PATTERN/ or * "word" | "word" limits them,
+                             *(2..) says how many there are at least
+    A | B                    one of them
+    name                     a definition; `...name` inserts the fields of one
+    @"FILE" /PATTERN/: TYPE  a field for each match of the pattern in a source file of the tree
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+TOP = Path(__file__).resolve().parents[1]
+
+Schema = dict[str, Any]
+
+TOKEN = re.compile(r"""(?:[ \t]|\#.*)* (?:
+    (?P<string>"[^"]*") | /(?P<pattern>[^/\n]*)/ | (?P<number>-?\d+) | (?P<name>[A-Za-z]\w*) |
+    (?P<mark>\.\.\.?|[][{}()=:,?|*@]|\n) | (?P<end>\Z))""", re.X)
+
+SIMPLE: dict[str, Schema] = {
+    "count": {"type": "integer", "minimum": 0},
+    "amount": {"type": "number", "minimum": 0},
+    "integer": {"type": "integer"},
+    "number": {"type": "number"},
+    "text": {"type": "string"},
+    "flag": {"type": "boolean"},
+    "null": {"type": "null"},
+}
+
+#: Definitions that every file may use.
+COMMON = r"""
+envelope = { approxftl_json_format: json_format, tool: tool }
+tool = { version: text, argv: [text](2..) }
+# A number whose unit is in its key, a word, or weights.
+parameter_value = amount | text(/^[a-z]/) | [integer(1..)]
+token = text(/^[^ \n]+$/)
+# What --columns leaves of a list.
+chosen_rows = { ...envelope, rows: [row] }
+row = { *(1..) /^[a-z][a-z0-9_]*$/: text | number | flag | null }
+placement_handles = [{
+    host_units, media_units, erased_units, changed_blocks, partial_blocks, reallocated_units: count
+}](..16)
+"""
+FORMAT: Schema = {"const": [1, 0]}
+
+
+class Parser:
+    """Reads the definitions of a text; what they refer to is resolved by schema()."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens: list[tuple[str, str]] = []
+        at = 0
+        while at < len(text):
+            found = TOKEN.match(text, at)
+            if not found or not found.lastgroup:
+                raise ValueError(f"unknown text at {text[at:at + 40]!r}")
+            self.tokens.append((found.lastgroup, found[found.lastgroup]))
+            at = max(found.end(), at + 1)
+        self.tokens.append(("end", ""))
+        self.definitions: dict[str, Schema] = {}
+        self.title = ""
+        while self.peek()[0] != "end":
+            self.definition()
+
+    def peek(self) -> tuple[str, str]:
+        """Return the next token."""
+        return self.tokens[0]
+
+    def take(self, *marks: str) -> bool:
+        """Skip the next token if it is one of these marks."""
+        if self.peek()[0] == "mark" and self.peek()[1] in marks:
+            self.tokens.pop(0)
+            return True
+        return False
+
+    def need(self, kind: str, value: str = "") -> str:
+        """Return the next token, which must be of a kind."""
+        token = self.tokens.pop(0)
+        if token[0] != kind or value not in ("", token[1]):
+            raise ValueError(f"{value or kind} expected, not {token[1]!r}")
+        return token[1]
+
+    def skip_lines(self) -> None:
+        """Skip newlines."""
+        while self.take("\n"):
+            pass
+
+    def definition(self) -> None:
+        """Read the title, or one `name = TYPE`."""
+        if self.take("\n"):
+            return
+        name = self.need("name")
+        if name == "title":
+            self.title = " ".join(self.need("string")[1:-1].split())
+        else:
+            self.need("mark", "=")
+            self.definitions[name] = self.type()
+
+    def type(self) -> Schema:
+        """Read alternatives."""
+        several = [self.single()]
+        while self.take("|"):
+            self.skip_lines()
+            several.append(self.single())
+        if len(several) == 1:
+            return several[0]
+        if all(set(one) == {"const"} for one in several):
+            return {"enum": [one["const"] for one in several]}
+        if all(set(one) == {"type"} for one in several):
+            return {"type": [one["type"] for one in several]}
+        return {"oneOf": several}
+
+    def single(self) -> Schema:
+        """Read a type without alternatives."""
+        kind, value = self.peek()
+        if kind in ("string", "number") or value in ("true", "false"):
+            self.tokens.pop(0)
+            return {"const": json.loads(value)}
+        if self.take("{"):
+            return self.fields()
+        if self.take("["):
+            items = self.type()
+            self.need("mark", "]")
+            return {"type": "array", "items": items} | self.bounds("minItems", "maxItems")
+        name = self.need("name")
+        if name not in SIMPLE:
+            return {"$ref": name}
+        if name == "text" and self.take("("):
+            pattern = self.need("pattern").replace("\\n", "\n")
+            self.need("mark", ")")
+            return SIMPLE[name] | {"pattern": pattern}
+        return SIMPLE[name] | self.bounds("minimum", "maximum")
+
+    def bounds(self, least: str, most: str) -> Schema:
+        """Read (A..B), of which either may be left out, or nothing."""
+        found: Schema = {}
+        if self.take("("):
+            if self.peek()[0] == "number":
+                found[least] = int(self.need("number"))
+            self.need("mark", "..")
+            if self.peek()[0] == "number":
+                found[most] = int(self.need("number"))
+            self.need("mark", ")")
+        return found
+
+    def fields(self) -> Schema:
+        """Read an object up to its closing brace."""
+        result: Schema = {"type": "object", "...": [], "properties": {}, "required": [],
+                          "additionalProperties": False}
+        while True:
+            while self.take("\n", ","):
+                pass
+            if self.take("}"):
+                return result
+            if self.take("..."):
+                # Fields keep their order: those before a spread go in front of it.
+                result["..."].append((self.need("name"), len(result["properties"])))
+            elif self.take("*"):
+                result |= self.bounds("minProperties", "maxProperties")
+                if self.peek()[0] == "pattern":
+                    result["propertyNames"] = {"pattern": self.need("pattern")}
+                elif self.peek()[0] == "string":
+                    result["propertyNames"] = self.type()
+                self.need("mark", ":")
+                self.skip_lines()
+                result["additionalProperties"] = self.type()
+            else:
+                self.named_fields(result)
+
+    def named_fields(self, result: Schema) -> None:
+        """Read `a, b?, c: TYPE`."""
+        names: list[tuple[str, bool]] = []
+        while True:
+            self.skip_lines()
+            if self.take("@"):
+                source = (TOP / self.need("string")[1:-1]).read_text(encoding="utf-8")
+                found = re.findall(self.need("pattern"), source, re.M)
+                names += [(name, False) for name in found]
+            else:
+                name = self.need("name")
+                names.append((name, self.take("?")))
+            if self.take(":"):
+                break
+            self.need("mark", ",")
+        self.skip_lines()
+        described = self.type()
+        for name, optional in names:
+            result["properties"][name] = described
+            if not optional:
+                result["required"].append(name)
+
+
+def finish(node: Any, definitions: dict[str, Schema], used: dict[str, Any]) -> Any:
+    """Return a type with its spreads inserted; `used` collects the definitions it refers to."""
+    if isinstance(node, list):
+        return [finish(one, definitions, used) for one in node]
+    if not isinstance(node, dict) or "const" in node or "enum" in node:
+        return node
+    if "$ref" in node:
+        name = node["$ref"]
+        if name == "json_format":
+            return FORMAT
+        if name not in used:
+            used[name] = None
+            used[name] = finish(definitions[name], definitions, used)
+        return {"$ref": f"#/$defs/{name}"}
+    if "..." not in node:
+        return {key: finish(value, definitions, used) for key, value in node.items()}
+    spread = expand(node, definitions)
+    properties = {key: finish(value, definitions, used)
+                  for key, value in spread["properties"].items()}
+    rest = {key: finish(value, definitions, used)
+            for key, value in node.items() if key not in ("...", "properties", "required")}
+    result = {"type": rest.pop("type")}
+    if properties:
+        result["properties"] = properties
+    if spread["required"]:
+        result["required"] = spread["required"]
+    return result | rest
+
+
+def expand(node: Schema, definitions: dict[str, Schema]) -> Schema:
+    """Return the properties of an object and of those it spreads, in order."""
+    own = list(node["properties"].items())
+    properties: Schema = {}
+    required: list[str] = []
+    at = 0
+    for name, before in node["..."]:
+        inner = expand(definitions[name], definitions)
+        properties |= dict(own[at:before]) | inner["properties"]
+        required += inner["required"]
+        at = before
+    return {"properties": properties | dict(own[at:]), "required": required + node["required"]}
+
+
+@cache
+def schema(path: Path) -> Schema:
+    """Return the JSON schema of a .fields file."""
+    parser = Parser(COMMON)
+    common = parser.definitions
+    try:
+        parser = Parser(path.read_text(encoding="utf-8"))
+        definitions = common | parser.definitions
+        used: dict[str, Any] = {}
+        document = finish(definitions["document"], definitions, used)
+    except (KeyError, ValueError) as error:
+        raise SystemExit(f"make_schema: {path}: {error}") from error
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": parser.title,
+            **document, "$defs": used}
+
+
+def main(fields: str, out: str) -> int:
+    """Write the schema of a file."""
+    text = json.dumps(schema(Path(fields)), indent=2) + "\n"
+    Path(out).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
