@@ -19,7 +19,7 @@ NAMES = {"embeddings": "app embeddings", "model": "tag model", "weights": "app w
 def homework(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a program of somebody's own for each name that a module could have."""
     folder = tmp_path_factory.mktemp("homework")
-    for name in {*sys.stdlib_module_names, "numpy", "matplotlib", "pyarrow", "approxftl_tools"}:
+    for name in {*sys.stdlib_module_names, "numpy", "vl_convert", "pyarrow", "approxftl_tools"}:
         (folder / f"{name}.py").write_text(f"raise SystemExit('homework: {name}')\n")
     return folder
 

@@ -266,7 +266,7 @@ class Machine:
         for tool in ("dmsetup", "fio", "blktrace", "mdadm", "qemu-system-x86_64", "busybox", "cpio",
                      "modprobe", "gcc", "make"):
             self.write(f"tools/{tool}", "")
-        for package in ("numpy", "jinja2", "matplotlib"):
+        for package in ("numpy", "jinja2"):
             self.write(f"usr/lib/python3/dist-packages/{package}", "")
 
     def write(self, name: str, text: str) -> None:
@@ -343,8 +343,6 @@ FAULTS = [
      "apt-get install python3-numpy"),
     ("usr/lib/python3/dist-packages/jinja2", None, "Jinja2, for pages",
      "apt-get install python3-jinja2"),
-    ("usr/lib/python3/dist-packages/matplotlib", None, "matplotlib, for figures",
-     "apt-get install python3-matplotlib"),
     ("tools/gcc", None, "compiler, for their module", "apt-get install gcc"),
     ("tools/make", None, "make, for their module", "apt-get install make"),
 ]

@@ -13,8 +13,8 @@ from selftests.lib.programs import BUILD, Done, run_program
 
 from approxftl_tools import study_plan, study_streams, study_table
 from approxftl_tools.command import Refusal
+from approxftl_tools.figure_file import read_style, render
 from approxftl_tools.study_figure import chart_of, specs_of
-from approxftl_tools.study_plot import read_style, render
 from approxftl_tools.study_store import Store
 from approxftl_tools.study_streams import Setting, Streams
 

@@ -9,11 +9,11 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from approxftl_tools import command, papers, plot, row_list, study_plot
+from approxftl_tools import command, figure_file, papers, row_list
+from approxftl_tools.figure_file import Style
 from approxftl_tools.figure_kinds import KINDS, Kind, draw
 from approxftl_tools.figure_runs import Lacking
 from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, read
-from approxftl_tools.plot import Style
 from approxftl_tools.row_list import Column
 from approxftl_tools.seeds import over_seeds
 from approxftl_tools.study_streams import Setting
@@ -30,12 +30,12 @@ def options() -> command.Parser:
     parser.add_argument("--kind", default="", metavar="KIND,...", help="only these kinds")
     parser.add_argument("-O", "--output", type=Path, default=Path("figures"), metavar="DIR",
                         help="where they go (default figures)")
-    parser.add_argument("--format", default="svg", choices=study_plot.FORMATS,
+    parser.add_argument("--format", default="svg", choices=figure_file.FORMATS,
                         help="svg (default), pdf or png")
-    parser.add_argument("--width", default="", choices=tuple(study_plot.WIDTHS),
+    parser.add_argument("--width", default="", choices=tuple(figure_file.WIDTHS),
                         help="of one column, 3.5 inches, or of two, 7.16 (default: 6.4)")
     parser.add_argument("--style", metavar="STYLE", type=Path,
-                        help="width, height, font, font_size and palette, a TOML file")
+                        help="width, font, font_size and palette, a TOML file")
     parser.add_argument("--papers", action="store_true",
                         help="the papers' figures, simulated from scratch (minutes); FILE are "
                              "then names of figures, or how they begin")
@@ -81,7 +81,7 @@ def write(inputs: Inputs, kinds: Sequence[Kind], args: argparse.Namespace, style
             continue
         for figure in figures:
             path = args.output / f"{figure.name}.{args.format}"
-            plot.save(figure, args.format, path, style)
+            figure_file.save(figure, args.format, path, style)
             print(path)
             if args.data:
                 command.write_file(path.with_suffix(".csv"), figure.csv())
@@ -109,7 +109,7 @@ def from_papers(args: argparse.Namespace) -> int:
     seed = 1 if args.seed is None else args.seed
     more = {"base": {"seed": seed}} if args.seeds is None else {"seeds": args.seeds, "seed": seed}
     setting = Setting(args.full, args.traces, args.output / "traces", more)
-    style = study_plot.read_style(args.style, args.width or ("" if args.style else "double"))
+    style = figure_file.read_style(args.style, args.width or ("" if args.style else "double"))
     print(papers.make(names, setting, args.output, args.format, style,
                       len(os.sched_getaffinity(0)),
                       lambda line: print(line, flush=True),
@@ -145,8 +145,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise command.Refusal('nothing to draw; name files, or "--list" the kinds',
                                   command.USAGE)
         kinds = chosen(args.kind)
-        style = study_plot.read_style(args.style, args.width, plot.USUAL)
-        plot.library()
+        style = figure_file.read_style(args.style, args.width, figure_file.USUAL)
         inputs = over_seeds(read(args.files))
         try:
             args.output.mkdir(parents=True, exist_ok=True)

@@ -13,12 +13,12 @@ from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 
-from approxftl_tools import command, study_plan, study_plot, study_report, study_table
+from approxftl_tools import command, figure_file, study_plan, study_report, study_table
 from approxftl_tools.command import Refusal
 from approxftl_tools.figure import Figure
+from approxftl_tools.figure_file import Style
 from approxftl_tools.inputs import Json, read
 from approxftl_tools.page import page, templates
-from approxftl_tools.plot import Style
 from approxftl_tools.study_engine import Processes
 from approxftl_tools.study_figure import Spec, chart_of, specs_of
 from approxftl_tools.study_plan import Plan
@@ -104,7 +104,7 @@ def draw(one: Made, store: Store, folder: Path, kind: str, style: Style,
     chart = chart_of(one.plan, one.spec, groups, reports,
                      f"In the paper: {one.spec.text()} Here: {one.plan.text}")
     files = [folder / f"{chart.name}.{ending}" for ending in (kind, "csv")]
-    command.write_file(files[0], study_plot.render(chart, kind, style))
+    command.write_file(files[0], figure_file.render(chart, kind, style))
     command.write_file(files[1], chart.csv())
     return chart, files, study_report.policies_of(groups)
 

@@ -24,9 +24,8 @@ fi
 # What the verb cannot do without, or hardly.
 # shellcheck disable=SC2194 # make replaces it
 case @VERB@ in
-figures) wanted='numpy matplotlib' ;;
 parquet) wanted='numpy pyarrow' ;;
-report) wanted='numpy jinja2 vl_convert' ;;
+figures | report) wanted='numpy jinja2 vl_convert' ;;
 drives | study | watch) wanted='numpy jinja2' ;;
 weights) wanted='numpy sklearn' ;;
 *) wanted=numpy ;;

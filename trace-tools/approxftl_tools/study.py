@@ -15,11 +15,11 @@ from pathlib import Path
 
 from approxftl_tools import (
     command,
+    figure_file,
     row_list,
     study_optimise,
     study_pack,
     study_plan,
-    study_plot,
     study_report,
     study_schema,
     study_table,
@@ -174,10 +174,10 @@ def figure_options(add: Mapping[str, command.Parser]) -> None:
     figure.renamed("--figures", "--output")
     figure.add_argument("--format", default="svg", metavar="A,...",
                         help="of svg (default), pdf and png")
-    figure.add_argument("--width", default="", choices=tuple(study_plot.WIDTHS),
+    figure.add_argument("--width", default="", choices=tuple(figure_file.WIDTHS),
                         help="of one column, 3.5 inches (default), or of two, 7.16")
     figure.add_argument("--style", metavar="STYLE", type=Path,
-                        help="width, height, font, font_size and palette, a TOML file")
+                        help="width, font, font_size and palette, a TOML file")
     for name, what in (("report", "the page (default: beside the file, NAME.html)"),
                        ("pack", "the archive (default: beside the file, NAME.study.tar.gz)")):
         add[name].add_argument("-O", "--output", metavar="FILE", type=command.named, help=what)
@@ -356,8 +356,8 @@ def formats(text: str) -> list[str]:
     """Return the formats of figures."""
     kinds = text.split(",")
     for kind in kinds:
-        if kind not in study_plot.FORMATS:
-            raise command.Refusal(f'no format "{kind}"; there are {", ".join(study_plot.FORMATS)}',
+        if kind not in figure_file.FORMATS:
+            raise command.Refusal(f'no format "{kind}"; there are {", ".join(figure_file.FORMATS)}',
                                   command.USAGE)
     return kinds
 
@@ -365,7 +365,7 @@ def formats(text: str) -> list[str]:
 def figure(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
     """Draw the figures."""
     kinds = formats(arguments.format)
-    style = study_plot.read_style(arguments.style, arguments.width)
+    style = figure_file.read_style(arguments.style, arguments.width)
     specs = specs_of(plan)
     if not specs:
         raise command.Refusal(f"{plan.path}: it has no [[figure]]", command.USAGE)
@@ -378,7 +378,7 @@ def figure(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store
         chart = chart_of(plan, spec, groups)
         for kind in kinds:
             command.write_file(folder / f"{spec.name}.{kind}",
-                               study_plot.render(chart, kind, style))
+                               figure_file.render(chart, kind, style))
             print(folder / f"{spec.name}.{kind}")
         command.write_file(folder / f"{spec.name}.csv", chart.csv())
         command.write_file(folder / f"{spec.name}.json", json.dumps(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from html import escape
 from itertools import pairwise
 from typing import Any
@@ -36,7 +37,8 @@ from approxftl_tools.figure import (
 )
 from approxftl_tools.statistics import Estimate
 
-WIDTH = 760
+#: Width of a drawing: that of a page's column, but for figures of a size in inches.
+WIDTH: ContextVar[int] = ContextVar("width", default=760)
 #: Room for the names of the vertical axis, and at the right.
 LEFT, RIGHT = 76, 12
 LETTER = 6.4
@@ -169,7 +171,7 @@ def legend(entries: Sequence[tuple[str, str]], top: float) -> tuple[str, float]:
     parts, x, y = [], float(LEFT), top
     for name, klass in entries:
         wide = 22 + LETTER * len(name) + 14
-        if x > LEFT and x + wide > WIDTH - RIGHT:
+        if x > LEFT and x + wide > WIDTH.get() - RIGHT:
             x, y = float(LEFT), y + LINE
         parts.append(element("rect", x=x, y=y, width=12, height=12, class_=klass))
         parts.append(words(name, x + 18, y + 10, "start"))
@@ -183,7 +185,7 @@ class Area:
     def __init__(self, top: float, height: float = PLOT_HEIGHT, column: int = 0,
                  columns: int = 1) -> None:
         self.top, self.bottom = top, top + height
-        begin, wide = WIDTH * column / columns, WIDTH / columns
+        begin, wide = WIDTH.get() * column / columns, WIDTH.get() / columns
         self.left, self.right = begin + LEFT, begin + wide - RIGHT
 
     def y(self, value: float, scale: Sequence[float]) -> float:
@@ -752,7 +754,7 @@ def grid_names(plot: Grid, top: float, wide: float, high: float) -> Iterator[str
 
 def between_cells(plot: Grid, top: float, wide: float, tall: float) -> str:
     """Return the lines between cells that are large enough for them."""
-    right, bottom = WIDTH - RIGHT, top + tall * len(plot.row_names)
+    right, bottom = WIDTH.get() - RIGHT, top + tall * len(plot.row_names)
     way = []
     if tall >= LINED:
         way += [f"M{LEFT} {rounded(top + tall * i)}H{right}"
@@ -767,7 +769,7 @@ def grid(plot: Grid) -> tuple[str, float]:
     """Return the drawing and its height; all of one colour is one mark."""
     low, high = extent(plot)
     named, top = grid_legend(plot, low, high)
-    wide = (WIDTH - LEFT - RIGHT) / max(1, len(plot.column_names))
+    wide = (WIDTH.get() - LEFT - RIGHT) / max(1, len(plot.column_names))
     tall = max(4.0, min(24.0, 320 / max(1, len(plot.row_names))))
     cells: dict[str, list[Box]] = {}
     for i, row in enumerate(plot.cells):
@@ -780,8 +782,8 @@ def grid(plot: Grid) -> tuple[str, float]:
                    class_="grid", data_rows=str(len(plot.row_names)),
                    data_columns=str(len(plot.column_names)))
     bottom = top + tall * len(plot.row_names)
-    frame = element("rect", x=LEFT, y=top, width=WIDTH - LEFT - RIGHT, height=bottom - top,
-                    class_="frame")
+    frame = element("rect", x=LEFT, y=top, width=WIDTH.get() - LEFT - RIGHT,
+                    height=bottom - top, class_="frame")
     return (named + area + between_cells(plot, top, wide, tall) + frame
             + "".join(grid_names(plot, top, wide, tall)), bottom + 42)
 
@@ -829,5 +831,5 @@ def svg(figure: Figure) -> str:
     said = (element("title", escape(figure.title), id=f"{name}-title")
             + element("desc", escape(figure.description), id=f"{name}-desc"))
     return element("svg", said + body.replace(FIGURE, name), role="img",
-                   viewBox=f"0 0 {WIDTH} {math.ceil(height)}", id=f"figure-{name}",
+                   viewBox=f"0 0 {WIDTH.get()} {math.ceil(height)}", id=f"figure-{name}",
                    aria_labelledby=f"{name}-title {name}-desc")

@@ -288,11 +288,6 @@ static void look_jinja2(const struct machine *machine, struct diagnosis *diagnos
 	look_python(machine, diagnosis, "jinja2");
 }
 
-static void look_matplotlib(const struct machine *machine, struct diagnosis *diagnosis)
-{
-	look_python(machine, diagnosis, "matplotlib");
-}
-
 static void look_library(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	char version[80];
@@ -361,7 +356,6 @@ const struct doctor_check doctor_checks[] = {
 	{ "mdadm, for RAID", DOCTOR_HELPFUL, NULL, "mdadm", "mdadm" },
 	{ "numpy, for reports", DOCTOR_HELPFUL, look_numpy, NULL, NULL },
 	{ "Jinja2, for pages", DOCTOR_HELPFUL, look_jinja2, NULL, NULL },
-	{ "matplotlib, for figures", DOCTOR_HELPFUL, look_matplotlib, NULL, NULL },
 	{ "qemu", DOCTOR_VIRTUAL, NULL, "qemu-system-x86_64", "qemu-system-x86" },
 	{ "busybox", DOCTOR_VIRTUAL, NULL, "busybox", "busybox-static" },
 	{ "cpio", DOCTOR_VIRTUAL, NULL, "cpio", "cpio" },

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Figures as files for papers: SVG with its style in it, and what vl-convert makes of that."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools.command import USAGE, Refusal, write_file
+from approxftl_tools.figure import Figure
+from approxftl_tools.page import HERE
+from approxftl_tools.study_plan import check_known, load
+from approxftl_tools.svg import WIDTH, svg
+
+FORMATS = ("svg", "pdf", "png")
+#: Inches: a column of a page, and both.
+WIDTHS = {"single": 3.5, "double": 7.16}
+#: Of a PNG.
+DOTS_PER_INCH = 300
+#: Size of a letter in the units of a drawing, and of a point of the paper.
+LETTER_UNITS, POINTS_PER_INCH = 12, 72
+STYLE_KEYS = ("width", "font", "font_size", "palette")
+
+
+VARIABLE = re.compile(r"var\(--(\w+)\)")
+
+
+@cache
+def page_style() -> tuple[dict[str, str], str]:
+    """Return the colours of a page, as they are on white paper, and its rules for figures."""
+    text = (HERE / "page.css").read_text(encoding="utf-8")
+    light = text[:text.index("@media")] + "--soft: #ffffff;"
+    text = re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", text)
+    drawn = r"svg \.[^{},]+|\.(?:[a-z]\d|hollow\S*|stale|erased)"
+    rules = "\n".join(re.findall(rf"(?:{drawn}) \{{[^}}]*\}}", text))
+    # One font alone: objects of several come in any order in a PDF of vl-convert.
+    return (dict(re.findall(r"--(\w+): ([^;]+);", light)),
+            re.sub(r"font-(style|weight): \w+;", "", rules))
+
+
+@dataclass(frozen=True)
+class Style:
+    """How figures look: inches, points, and the colours of policies."""
+
+    width: float = 6.4
+    font: str = "DejaVu Sans"
+    font_size: float = 8
+    palette: tuple[str, ...] = ()
+
+    def units(self) -> int:
+        """Return the width of a drawing whose letters have that size."""
+        return round(self.width * POINTS_PER_INCH * LETTER_UNITS / self.font_size)
+
+    def sheet(self) -> str:
+        """Return the rules of a page that are about figures, without variables."""
+        known, rules = page_style()
+        own = {f"{kind}{i}": self.palette[i % len(self.palette)]
+               for i in range(8 if self.palette else 0) for kind in "ce"}
+
+        def value(found: re.Match[str]) -> str:
+            return VARIABLE.sub(value, (known | own)[found[1]])
+
+        return VARIABLE.sub(value, f"text {{ fill: var(--ink); font-family: '{self.font}', "
+                                   f"sans-serif; font-size: {LETTER_UNITS}px; }}\n{rules}")
+
+
+USUAL = Style()
+#: What a figure of a study is, if nothing is said.
+COLUMN = Style(WIDTHS["single"])
+
+
+def inches(path: Path, value: object) -> float:
+    """Return a width."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 50:
+        raise Refusal(f"{path}: width is from 1 to 50 inches, or one of {', '.join(WIDTHS)}", USAGE)
+    return float(value)
+
+
+def read_style(path: Path | None, width: str, own: Style = COLUMN) -> Style:
+    """Read a style; the width of the command line comes before the file's."""
+    table = load(path) if path else {}
+    where = path or Path("--width")
+    check_known(where, "key", table, STYLE_KEYS)
+    wide = width or table.get("width", own.width)
+    palette = table.get("palette", [])
+    if "palette" in table and not (isinstance(palette, list) and palette and all(
+            isinstance(one, str) and re.fullmatch("#[0-9a-fA-F]{6}", one) for one in palette)):
+        raise Refusal(f'{where}: palette is a list of colours such as "#0072b2"', USAGE)
+    size = table.get("font_size", own.font_size)
+    if isinstance(size, bool) or not isinstance(size, int | float) or not 3 <= size <= 72:
+        raise Refusal(f"{where}: font_size is from 3 to 72 points", USAGE)
+    return Style(WIDTHS.get(str(wide)) or inches(where, wide), str(table.get("font", own.font)),
+                 float(size), tuple(palette))
+
+
+def render(figure: Figure, kind: str, style: Style = USUAL) -> bytes:
+    """Return a figure as a file of this kind; the same figure gives the same bytes."""
+    before = WIDTH.set(style.units())
+    try:
+        head, body = svg(figure).split(">", 1)
+    finally:
+        WIDTH.reset(before)
+    wide, tall = map(int, re.findall(r'viewBox="0 0 (\d+) (\d+)"', head)[0])
+    text = (f'{head} xmlns="http://www.w3.org/2000/svg" width="{style.width:g}in" '
+            f'height="{style.width * tall / wide:.4g}in">\n<style>\n{style.sheet()}\n</style>\n'
+            f'<rect width="{wide}" height="{tall}" fill="#ffffff"/>\n{body}\n')
+    return text.encode() if kind == "svg" else converted(text, kind)
+
+
+def converted(drawn: str, kind: str) -> bytes:
+    """Return a drawing in another format."""
+    try:
+        library: Any = import_module("vl_convert")
+    except ImportError as error:
+        raise Refusal(f"{kind} needs vl-convert: pip install vl-convert-python; or draw svg, and "
+                      f"convert that, by rsvg-convert or Inkscape") from error
+    # A unit of CSS is a 96th of an inch.
+    if kind == "png":
+        made: bytes = library.svg_to_png(drawn, scale=DOTS_PER_INCH / 96)
+        return made
+    # The entries of a dictionary have a line each, in any order.
+    return re.sub(rb"(?:\n +/\w+ \d+ 0 R){2,}",
+                  lambda found: b"\n".join(sorted(found[0].split(b"\n"))),
+                  library.svg_to_pdf(drawn))
+
+
+def save(figure: Figure, kind: str, path: Path, style: Style) -> None:
+    """Write a figure."""
+    write_file(path, render(figure, kind, style))
