@@ -75,7 +75,7 @@ def test_figures_are_svg(drawn: Path) -> None:
     for path in drawn.glob("*.svg"):
         root = ElementTree.parse(path).getroot()
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
-        assert len(list(root.iter())) > 30
+        assert len(list(root.iter())) > 20
 
 
 def test_data_is_that_of_the_inputs(drawn: Path, inputs: list[Path]) -> None:

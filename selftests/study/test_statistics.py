@@ -110,15 +110,6 @@ def autoregressive(random: Generator, share: float, length: int, studies: int) -
     return runs + 100
 
 
-def test_batch_means_cover_where_neighbours_depend(random: Generator) -> None:
-    runs = autoregressive(random, 0.9, 8000, STUDIES)
-    found = [statistics.batch_means(run) for run in runs]
-    hits = [abs(one.mean - 100) <= (one.half or 0) for one in found]
-    assert np.mean(hits) == pytest.approx(0.95, abs=0.015)
-    plain = covered(runs, statistics.half_widths(runs), 100)
-    assert plain < 0.5, "what batches are for"
-
-
 # ---------------------------------------------------------------- warm-up
 
 

@@ -27,8 +27,6 @@ NEIGHBOURS = 5
 KEPT = 4
 #: An end that puts the mean off by less is left alone.
 MATTERS = 0.02
-#: Of one run; more of them are less independent, fewer have a wider t.
-BATCHES = 20
 RESAMPLES = 999
 #: Two runs have an interval, but one that hardly excludes anything.
 LEAST = 2
@@ -176,18 +174,6 @@ def runs_needed(found: Estimate, share: float) -> int:
 
 
 # ---------------------------------------------------------------- inside one run
-
-
-def batch_means(values: Any, batches: int = BATCHES) -> Estimate:
-    """Return the mean of a run and its interval: neighbours depend on each other, batches hardly.
-
-    What is over is left out at the begin.
-    """
-    series = np.asarray(values, dtype=np.float64)
-    size = series.shape[-1] // batches
-    if not size:
-        return Estimate(float(series.mean()), None, 1)
-    return estimate(series[-size * batches:].reshape(batches, size).mean(axis=-1))
 
 
 @dataclass(frozen=True)

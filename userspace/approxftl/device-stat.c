@@ -8,6 +8,7 @@
 #include "device-verbs.h"
 #include "human-units.h"
 #include "interruption.h"
+#include "json-parameters.h"
 #include "report.h"
 #include "text-table.h"
 #include "verbs.h"
@@ -121,16 +122,6 @@ static unsigned int handles_used(const struct aftl_handle_stats *handles)
 
 /* JSON */
 
-static void put_counters(struct json_writer *json, const struct aftl_counters *counters)
-{
-	unsigned int i;
-
-	json_object(json, "counters");
-	for (i = 0; i < AFTL_COUNTERS; i++)
-		json_u64(json, aftl_counter_info[i].name, aftl_counter_get(counters, i));
-	json_end_object(json);
-}
-
 static void put_streams(struct json_writer *json, const struct target_stream *streams)
 {
 	unsigned int i;
@@ -143,23 +134,6 @@ static void put_streams(struct json_writer *json, const struct target_stream *st
 		json_end_object(json);
 	}
 	json_end_object(json);
-}
-
-/* A list by handle, the default one first, up to the last that has done something. */
-static void put_handles(struct json_writer *json, const struct aftl_handle_stats *handles)
-{
-	unsigned int count = handles_used(handles);
-	unsigned int i, j;
-
-	json_list(json, "placement_handles");
-	for (i = 0; i < count; i++) {
-		json_object(json, NULL);
-		for (j = 0; j < AFTL_HANDLE_COUNTERS; j++)
-			json_u64(json, aftl_handle_counter_info[j].name,
-				 aftl_handle_counter_get(&handles[i], j));
-		json_end_object(json);
-	}
-	json_end_array(json);
 }
 
 static void put_luns(struct json_writer *json, const struct target_luns *luns)
@@ -219,8 +193,8 @@ static void put_sample(struct json_writer *json, const struct sample *sample)
 	put_layer(json, &sample->layer);
 	put_luns(json, &sample->luns);
 	put_streams(json, stats->streams);
-	put_handles(json, stats->handles);
-	put_counters(json, &stats->counters);
+	json_handles(json, stats->handles, handles_used(stats->handles));
+	json_counters(json, &stats->counters);
 }
 
 static void json_sample(struct series *series, const struct sample *sample)

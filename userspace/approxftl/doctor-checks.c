@@ -40,6 +40,18 @@ __printf(2, 3) static void mend(struct diagnosis *diagnosis, const char *format,
 	va_end(args);
 }
 
+/* What is there or not, and is mended by one command. */
+static void judge(struct diagnosis *diagnosis, bool there, const char *good, const char *bad,
+		  const char *remedy)
+{
+	if (there) {
+		found(diagnosis, "%s", good);
+		return;
+	}
+	missing(diagnosis, bad);
+	mend(diagnosis, "%s", remedy);
+}
+
 /* Files of the machine */
 
 __printf(2, 3) static bool exists(const struct machine *machine, const char *format, ...)
@@ -95,12 +107,8 @@ static bool in_path(const struct machine *machine, const char *program)
 static void look_root(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	(void)machine;
-	if (!geteuid()) {
-		found(diagnosis, "you are root");
-		return;
-	}
-	missing(diagnosis, "you are not root, who alone may make devices");
-	mend(diagnosis, "sudo approxftl ...");
+	judge(diagnosis, !geteuid(), "you are root", "you are not root, who alone may make devices",
+	      "sudo approxftl ...");
 }
 
 static void look_modules(const struct machine *machine, struct diagnosis *diagnosis)
@@ -122,32 +130,19 @@ static void look_modules(const struct machine *machine, struct diagnosis *diagno
 	}
 }
 
-static bool kernel_has_device_mapper(const struct machine *machine)
+static void look_device_mapper(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	char line[4096];
 
-	return exists(machine, "/sys/module/dm_mod") ||
-	       find_line(machine, "/proc/misc", "device-mapper", line, sizeof(line));
-}
-
-static void look_device_mapper(const struct machine *machine, struct diagnosis *diagnosis)
-{
-	if (kernel_has_device_mapper(machine)) {
-		found(diagnosis, "in the kernel");
-		return;
-	}
-	missing(diagnosis, "not in the kernel");
-	mend(diagnosis, "modprobe dm-mod");
+	judge(diagnosis, exists(machine, "/sys/module/dm_mod") ||
+	      find_line(machine, "/proc/misc", "device-mapper", line, sizeof(line)),
+	      "in the kernel", "not in the kernel", "modprobe dm-mod");
 }
 
 static void look_control(const struct machine *machine, struct diagnosis *diagnosis)
 {
-	if (exists(machine, "/dev/mapper/control")) {
-		found(diagnosis, "/dev/mapper/control");
-		return;
-	}
-	missing(diagnosis, "/dev/mapper/control is not there");
-	mend(diagnosis, "modprobe dm-mod && dmsetup mknodes");
+	judge(diagnosis, exists(machine, "/dev/mapper/control"), "/dev/mapper/control",
+	      "/dev/mapper/control is not there", "modprobe dm-mod && dmsetup mknodes");
 }
 
 static bool is_loaded(const struct machine *machine)
@@ -218,13 +213,10 @@ static void look_signature(const struct machine *machine, struct diagnosis *diag
 	bool enforced = find_line(machine, "/sys/module/module/parameters/sig_enforce", "Y", line,
 				  sizeof(line));
 
-	if (is_loaded(machine) || (!is_locked(machine) && !enforced)) {
-		found(diagnosis, "modules need no signature");
-		return;
-	}
-	missing(diagnosis, "Secure Boot or lockdown: only signed modules can be loaded");
-	mend(diagnosis,
-	     "sign the module and enrol the key: mokutil --import /var/lib/dkms/mok.pub");
+	judge(diagnosis, is_loaded(machine) || (!is_locked(machine) && !enforced),
+	      "modules need no signature",
+	      "Secure Boot or lockdown: only signed modules can be loaded",
+	      "sign the module and enrol the key: mokutil --import /var/lib/dkms/mok.pub");
 }
 
 /* The device by which programs tag their data comes with the module. */
@@ -310,12 +302,10 @@ static void look_memory(const struct machine *machine, struct diagnosis *diagnos
 		return;
 	}
 	human_bytes(text, kib << 10);
-	if (kib << 10 >= MEMORY_LEAST) {
-		found(diagnosis, "%s available", text);
-		return;
-	}
-	missing(diagnosis, "less than 256 MiB available: not enough for data in memory");
-	mend(diagnosis, "use --store none, or a block device as store");
+	scnprintf(line, sizeof(line), "%s available", text);
+	judge(diagnosis, kib << 10 >= MEMORY_LEAST, line,
+	      "less than 256 MiB available: not enough for data in memory",
+	      "use --store none, or a block device as store");
 }
 
 static void look_program(const struct machine *machine, const struct doctor_check *check,

@@ -69,3 +69,28 @@ void json_parameters(struct json_writer *json, const struct aftl_config *config)
 	}
 	json_end_object(json);
 }
+
+void json_counters(struct json_writer *json, const struct aftl_counters *counters)
+{
+	unsigned int i;
+
+	json_object(json, "counters");
+	for (i = 0; i < AFTL_COUNTERS; i++)
+		json_u64(json, aftl_counter_info[i].name, aftl_counter_get(counters, i));
+	json_end_object(json);
+}
+
+void json_handles(struct json_writer *json, const struct aftl_handle_stats *handles, u64 count)
+{
+	unsigned int i, j;
+
+	json_list(json, "placement_handles");
+	for (i = 0; i < count; i++) {
+		json_object(json, NULL);
+		for (j = 0; j < AFTL_HANDLE_COUNTERS; j++)
+			json_u64(json, aftl_handle_counter_info[j].name,
+				 aftl_handle_counter_get(&handles[i], j));
+		json_end_object(json);
+	}
+	json_end_array(json);
+}

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Parameters of a device in a JSON document.
+ * Parameters and counters of a device in a JSON document.
  */
 #ifndef AFTL_JSON_PARAMETERS_H
 #define AFTL_JSON_PARAMETERS_H
 
 #include "core/base/params.h"
+#include "core/base/stats.h"
 #include "json-writer.h"
 
 /* The object "parameters": numbers are numbers, their units in the keys: read_ns, op_percent. */
 void json_parameters(struct json_writer *json, const struct aftl_config *config);
+
+/* The object "counters", and the list "placement_handles", the default handle first. */
+void json_counters(struct json_writer *json, const struct aftl_counters *counters);
+void json_handles(struct json_writer *json, const struct aftl_handle_stats *handles, u64 count);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The result as JSON; its schema is sim-output.schema.json.
+ * The result as JSON; its fields are those of sim-output.fields.
  */
 #include "json-envelope.h"
 #include "json-parameters.h"
@@ -172,16 +172,6 @@ static void put_stream(struct json_writer *json, const struct sim_options *optio
 	else
 		put_generator(json, options);
 	put_arrivals(json, options, result);
-	json_end_object(json);
-}
-
-static void put_counters(struct json_writer *json, const struct aftl_counters *counters)
-{
-	unsigned int i;
-
-	json_object(json, "counters");
-	for (i = 0; i < AFTL_COUNTERS; i++)
-		json_u64(json, aftl_counter_info[i].name, aftl_counter_get(counters, i));
 	json_end_object(json);
 }
 
@@ -366,23 +356,6 @@ static void put_streams(struct json_writer *json, const struct sim_result *resul
 	json_end_object(json);
 }
 
-/* A list by handle, the default one first; empty where there is no other. */
-static void put_handles(struct json_writer *json, const struct sim_result *result)
-{
-	u64 handles = result->config.placement_handles;
-	unsigned int i, j;
-
-	json_list(json, "placement_handles");
-	for (i = 0; handles && i <= handles; i++) {
-		json_object(json, NULL);
-		for (j = 0; j < AFTL_HANDLE_COUNTERS; j++)
-			json_u64(json, aftl_handle_counter_info[j].name,
-				 aftl_handle_counter_get(&result->stats.handles[i], j));
-		json_end_object(json);
-	}
-	json_end_array(json);
-}
-
 /* How many there are in each state. */
 static void put_zones(struct json_writer *json, const struct sim_result *result)
 {
@@ -396,11 +369,13 @@ static void put_zones(struct json_writer *json, const struct sim_result *result)
 
 static void put_pages(struct json_writer *json, const struct sim_result *result)
 {
+	u64 handles = result->config.placement_handles;
 	unsigned int i;
 
 	put_kinds(json, result);
 	put_streams(json, result);
-	put_handles(json, result);
+	/* Empty where there is none but the default one. */
+	json_handles(json, result->stats.handles, handles ? handles + 1 : 0);
 	put_zones(json, result);
 	json_object(json, "mode_pages");
 	for (i = 0; i < AFTL_MODES; i++)
@@ -550,7 +525,7 @@ static void put_result(struct json_writer *json, const struct sim_options *optio
 	put_queues(json, result, options->histogram);
 	if (result->raid.members)
 		put_raid(json, &result->raid);
-	put_counters(json, &result->stats.counters);
+	json_counters(json, &result->stats.counters);
 	sim_report_media(json, result);
 	json_end_object(json);
 }

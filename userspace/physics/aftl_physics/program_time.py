@@ -8,19 +8,12 @@ from functools import lru_cache
 from aftl_physics import cell
 from aftl_physics.normal import bisect
 
-#: Baseline program and read times of ApproxFTL's device (V-A; stated), in ns.
+#: Baseline program time of ApproxFTL's device (V-A; stated), in ns.
 APPROXFTL_PROGRAM_NS = 700_000
-APPROXFTL_READ_NS = 45_000
-APPROXFTL_ERASE_NS = 3_500_000
 #: Savings of a precise write whose later neighbours are all approximate (III-B 2b: "around
 #: 24 %"), and of one without later neighbours (III-B 2c: "about 33 %").
 SAVING_APPROX_NEIGHBOURS = 0.24
 SAVING_NO_NEIGHBOURS = 0.33
-#: Effective wear of an erase of an all-approximate block (IV-C eq 10; stated).
-APPROX_ERASE_WEAR = 0.62
-#: Flash supply voltage and current (V-A3; the current is stated for erase, assumed for the rest).
-FLASH_VOLT = 3.3
-FLASH_AMPERE = 0.025
 
 
 def ispp_steps(vmax_v: float, step_v: float) -> int:

@@ -13,9 +13,6 @@ A, K = 3.90e-10, 2.05
 B, M, N = 6.28e-5, 0.14, 0.54
 G, P, Q = 3.73e-9, 0.33, 1.71
 
-#: Raw errors of a page at optimised read offsets, (max, mean), for super layers of 0 (plain TLC),
-#: 1, 2 and 3 layers (ReSSD Table 2; stated).
-PAGE_ERRORS = ((6, 1), (10, 2), (46, 9), (234, 11))
 #: Mean errors at 1K P/E, (plain, two-layer reprogrammed), fresh and after one year (Table 3).
 WORN_MEAN_FRESH = (5, 9)
 WORN_MEAN_YEAR = (34, 49)
