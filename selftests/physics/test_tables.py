@@ -18,7 +18,7 @@ from aftl_physics import program_time, reprogram_code, tables
 from aftl_physics.csource import Enum, Macro, Table
 
 ROOT = Path(__file__).resolve().parents[2]
-CORE = ROOT / "dm-approxftl" / "core" / "flash"
+CORE = ROOT / "dm-approxftl" / "core" / "nand"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
