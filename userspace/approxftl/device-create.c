@@ -191,10 +191,11 @@ static void print_plan(const struct device_options *options, const struct plan *
 		print_command(plan, arguments);
 	} else {
 		print_volume(plan);
-		printf("/dev/mapper/%s: %s, profile %s, policy %s, store %s%s%s\n", plan->name, size,
-		       plan->line.profile, plan->line.policy->name, plan->line.store,
-		       on_volume(&plan->line) ? "" : ", ",
-		       on_volume(&plan->line) ? "" : starting);
+		printf("/dev/mapper/%s: %s, profile %s, policy %s, store %s", plan->name, size,
+		       plan->line.profile, plan->line.policy->name, plan->line.store);
+		if (!on_volume(&plan->line))
+			printf(", %s", starting);
+		putchar('\n');
 	}
 }
 

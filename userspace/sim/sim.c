@@ -75,7 +75,7 @@ static void warn_of_warmup(const struct sim_options *options, const struct sim_r
 			    name, (unsigned long long)all);
 }
 
-/* What to do about reads of unwritten data, if the starting state of the device can be chosen. */
+/* The remedy for reads of unwritten data; empty if --fill cannot change the starting state. */
 static const char *unwritten_remedy(const struct sim_result *result)
 {
 	const struct aftl_config *config = &result->config;
