@@ -310,10 +310,10 @@ static const struct line cache_lines[] = {
 
 static const struct line map_lines[] = {
 	{ "look-ups in the map", counter, UNIT_NUMBER, COUNTER_AT(map_lookups) },
-	{ "  that waited for a sheet", map_miss_share, UNIT_PERCENT, 0 },
-	{ "  sheets read for them", counter, UNIT_NUMBER, COUNTER_AT(map_loads) },
-	{ "  sheets read to be written", counter, UNIT_NUMBER, COUNTER_AT(map_merges) },
-	{ "  sheets moved", counter, UNIT_NUMBER, COUNTER_AT(map_moved_units) },
+	{ "  that waited for the map", map_miss_share, UNIT_PERCENT, 0 },
+	{ "  map pages read for them", counter, UNIT_NUMBER, COUNTER_AT(map_loads) },
+	{ "  map pages read to write", counter, UNIT_NUMBER, COUNTER_AT(map_merges) },
+	{ "  map pages moved", counter, UNIT_NUMBER, COUNTER_AT(map_moved_units) },
 };
 
 static const struct line recent_lines[] = {

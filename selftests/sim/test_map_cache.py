@@ -11,7 +11,7 @@ from selftests.sim.support import Json, only_run, run, sim
 
 TOP = Path(__file__).resolve().parents[2]
 READ_NS, UNIT, BUS = 45_000, 4096, 0.4  # bytes per ns
-SHEETS = 109  # of 1024 entries, of profile demo
+PAGES = 109  # of 1024 entries, of profile demo
 #: A program's worth for each die leaves the memory.
 LEAVING = 4 * 2
 ONE = ("--fill", "sequential", "--write-share", "0", "--depth", "1", "--requests", "20000")
@@ -33,7 +33,7 @@ def test_a_read_takes_one_sensing_or_two(size: int) -> None:
     missed = counters["map_misses"] / counters["map_lookups"]
     assert counters["map_lookups"] == counters["host_read_requests"] == 20000
     assert counters["map_loads"] == counters["map_misses"]
-    assert missed == pytest.approx(1 - kept(size) / SHEETS, abs=0.02)
+    assert missed == pytest.approx(1 - kept(size) / PAGES, abs=0.02)
     assert mean == pytest.approx(alone * (1 + missed), rel=0.01)
     assert counters["array_reads"] == 20000 + counters["map_loads"]
 
@@ -58,11 +58,11 @@ def test_causes_and_the_report() -> None:
     table = run("sim", *args).out
     told = dict(re.findall(r"^ *(\S.*?\S)  +(\S+) *$", table, re.M))
     share = counters["map_misses"] / counters["map_lookups"] * 100
-    assert float(told["that waited for a sheet"].rstrip("%")) == pytest.approx(share, abs=0.01)
-    assert int(told["sheets read for them"]) == counters["map_loads"]
-    assert int(told["sheets read to be written"]) == counters["map_merges"]
-    assert int(told["sheets moved"]) == counters["map_moved_units"]
-    assert "sheet" not in run("sim", "--requests", "100").out
+    assert float(told["that waited for the map"].rstrip("%")) == pytest.approx(share, abs=0.01)
+    assert int(told["map pages read for them"]) == counters["map_loads"]
+    assert int(told["map pages read to write"]) == counters["map_merges"]
+    assert int(told["map pages moved"]) == counters["map_moved_units"]
+    assert "map pages" not in run("sim", "--requests", "100").out
 
 
 def test_a_saved_device_goes_on(tmp_path: Path) -> None:
