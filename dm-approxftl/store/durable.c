@@ -81,7 +81,7 @@ static int take_tags(struct aftl_dev *dev)
 }
 
 /* The bytes of what is in the write buffer again. */
-static int fetch_kept(struct aftl_dev *dev, const struct aftl_has_write_buffer *what, u64 offset)
+static int fetch_kept(struct aftl_dev *dev, const struct aftl_buffered_lpn *what, u64 offset)
 {
 	u32 tag = aftl_buffer_restore(dev->disk->ftl, what);
 	struct page *page;
@@ -99,7 +99,7 @@ static int fetch_kept(struct aftl_dev *dev, const struct aftl_has_write_buffer *
 /* What was in it when the power failed. Nobody calls the FTL yet. */
 static int fill_buffer(struct aftl_dev *dev, struct aftl_error *error)
 {
-	struct aftl_has_write_buffer what;
+	struct aftl_buffered_lpn what;
 	u64 offset;
 	u32 from = 0;
 	int ret = 0;

@@ -210,7 +210,7 @@ void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool again)
 /* An unflushable unit keeps its entry: it is there when the device is opened again. */
 static bool keeps_entry(const struct aftl_dev *dev, u32 tag)
 {
-	struct aftl_has_write_buffer what;
+	struct aftl_buffered_lpn what;
 
 	return !dev->tags[tag].persisted || aftl_buffer_entry(dev->disk->ftl, tag, &what);
 }
@@ -319,7 +319,7 @@ void aftl_dev_zone(struct aftl_dev *dev, u32 zone, enum aftl_zone_state state)
 static void persist_tag(struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_dev_tag *at = &dev->tags[tag];
-	struct aftl_has_write_buffer what;
+	struct aftl_buffered_lpn what;
 	struct aftl_dev_op *op;
 	u32 claims;
 

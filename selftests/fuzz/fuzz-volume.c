@@ -311,7 +311,7 @@ static void demand_same_spares(void)
 static void try_load(bool scan)
 {
 	struct aftl_error error = { "" };
-	struct aftl_has_write_buffer what;
+	struct aftl_buffered_lpn what;
 	u32 from = 0;
 	u64 offset;
 

@@ -928,7 +928,7 @@ static void write_buffer(struct durable_device *durable)
 static void check_buffered(struct durable_device *durable, u32 unit, u32 level)
 {
 	const struct aftl *ftl = durable->device.ftl;
-	struct aftl_has_write_buffer what = { 0 };
+	struct aftl_buffered_lpn what = { 0 };
 	u32 i;
 
 	CHECK(durable->buffered[unit]);

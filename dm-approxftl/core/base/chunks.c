@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Allocation of chunked arrays.
+ */
 #include "core/base/chunks.h"
 
 static size_t chunk_bytes(u32 entries, u32 size, u32 index)
@@ -16,7 +19,7 @@ static u32 count_chunks(u32 entries, u32 size)
 }
 
 bool aftl_chunks_alloc(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_alloc_t alloc,
-		      void *host)
+		       void *host)
 {
 	u32 i;
 

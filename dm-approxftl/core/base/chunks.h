@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Arrays with an entry for each unit, page or slot. Up to 2^30 of them are more bytes than a
- * host gives in one piece, which in the kernel is less than 2 GiB: an array of up to 8 GiB is
- * chunks of a power of two of entries and at least 1 GiB, but for the last one.
+ * Arrays with an entry for each lpn, page or ppn.
+ *
+ * Up to 2^30 entries need more memory than a host can allocate at once, which in the kernel is less
+ * than 2 GiB. An array of up to 8 GiB is split into chunks, each a power of two of entries and at
+ * least 1 GiB, except for the last.
  */
 #ifndef AFTL_CHUNKS_H
 #define AFTL_CHUNKS_H
 
 #include "core/base/types.h"
 
-/* Few: arrays are handed about by value, on a kernel's stack too. */
+/* Small, because arrays are passed by value, on kernel stacks as well. */
 #define AFTL_CHUNKS 8
 
-/* Zeroed memory or NULL. */
+/* Allocate zeroed memory; NULL on failure. */
 typedef void *(*aftl_alloc_t)(void *host, size_t bytes);
 typedef void (*aftl_free_t)(void *host, void *memory, size_t bytes);
 
 /**
- * struct aftl_chunks - such an array
- * @chunk: NULL where the array has ended; the first one is NULL if there is no array
+ * struct aftl_chunks - a chunked array
+ * @chunk: NULL after the last chunk; the first one is NULL if the array is not allocated
  */
 struct aftl_chunks {
 	void *chunk[AFTL_CHUNKS];
 };
 
-/* log2 of a chunk's entries of @size bytes; a constant where @size is one */
+/* log2 of the entries in a chunk, for entries of @size bytes; constant if @size is. */
 static inline u32 aftl_chunk_bits(u32 size)
 {
 	return (u32)__builtin_clz(size) - 1;
@@ -37,23 +39,24 @@ static inline void *aftl_chunk_entry_at(const struct aftl_chunks *chunks, u32 in
 	return (u8 *)chunks->chunk[index >> bits] + (size_t)(index & ((1U << bits) - 1)) * size;
 }
 
-/* Address of an entry, which must be there. */
-#define aftl_chunk_entry(chunks, type, index) ((type *)aftl_chunk_entry_at(chunks, index, sizeof(type)))
+/* Address of an entry, which must exist. */
+#define aftl_chunk_entry(chunks, type, index) \
+	((type *)aftl_chunk_entry_at(chunks, index, sizeof(type)))
 
 /**
- * aftl_chunks_alloc() - an array of zeroes
+ * aftl_chunks_alloc() - allocate an array of zeros
  * @chunks: all zero
- * @entries: how many
- * @size: of one, in bytes
- * @alloc: gives memory; may sleep if the caller may
- * @host: its first argument
+ * @entries: number of entries
+ * @size: bytes of an entry
+ * @alloc: allocates memory; may sleep if the caller may
+ * @host: first argument of @alloc
  *
- * Return: false if there was no memory; aftl_chunks_free() takes back what was given.
+ * Return: false without memory; aftl_chunks_free() frees the chunks allocated so far.
  */
 bool __must_check aftl_chunks_alloc(struct aftl_chunks *chunks, u32 entries, u32 size,
-				   aftl_alloc_t alloc, void *host);
+				    aftl_alloc_t alloc, void *host);
 
-/* Give it back, whole or not, or not taken at all: then @size may be 0. */
+/* Free an array, also one that was allocated in part or not at all; then @size may be 0. */
 void aftl_chunks_free(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_free_t free,
 		      void *host);
 

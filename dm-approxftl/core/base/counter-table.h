@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every counter, defined once: COUNTER(name, help). The unit is in the name.
- *
- * The names are the keys of the JSON output and of the status message. No include
- * guard on purpose.
+ * All counters: COUNTER(name, help). The name contains the unit; it is the key in the JSON output
+ * and in the status message. Include with COUNTER defined; no include guard on purpose.
  */
 
-/* What the host asked for */
+/* Host requests */
 COUNTER(host_read_requests, "read requests completed")
 COUNTER(host_write_requests, "write requests completed")
 COUNTER(host_flush_requests, "flush requests completed")
@@ -26,7 +24,7 @@ COUNTER(read_ahead_units, "units read into it ahead of the host")
 COUNTER(read_ahead_vain_units, "those of them that left it, or were overwritten, unread")
 COUNTER(buffer_coalesced_units, "buffered units overwritten before they were programmed")
 
-/* What the flash did */
+/* Flash operations */
 COUNTER(array_reads, "pages sensed, moves included")
 COUNTER(read_retries, "sensings repeated with other references, moves included")
 COUNTER(carried_reads, "pages sensed to be programmed with what joins them, as part of the program")
@@ -49,7 +47,7 @@ COUNTER(read_energy_pj, "energy of reads in picojoule")
 COUNTER(program_energy_pj, "energy of programs in picojoule")
 COUNTER(erase_energy_pj, "energy of erases in picojoule")
 
-/* Write amplification by cause: the sum of these is all programmed units */
+/* Write amplification by cause; these counters sum to all programmed units */
 COUNTER(programmed_host_units, "units programmed for the host")
 COUNTER(programmed_gc_units, "units moved by garbage collection")
 COUNTER(programmed_wear_units, "units moved to level wear")
@@ -113,6 +111,6 @@ COUNTER(stripe_reads, "pages sensed for that")
 COUNTER(moved_lost_units, "units that could not be read while they were moved")
 COUNTER(baked_bits, "errors that copying made permanent")
 
-/* What should not happen */
+/* Should stay 0 */
 COUNTER(policy_bugs, "proposals of the policy that the core refused")
 COUNTER(read_restarts, "queued reads whose data moved to another die")

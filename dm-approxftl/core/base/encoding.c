@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CRC-32C: with the processor's instruction, else by table.
+ */
 #include "core/base/encoding.h"
 
 /*
- * Remainders of the sixteen values of half a byte that [N] more halves follow. Sixteen halves are
- * looked up without waiting for each other, in a KiB.
+ * remainders[N][v] is the remainder of the half byte v followed by N more half bytes. Sixteen half
+ * bytes are looked up independently of each other, in a table of one KiB.
  */
 static const u32 remainders[16][16] = {
 	{
@@ -104,7 +107,7 @@ static const u32 remainders[16][16] = {
 	},
 };
 
-/* Of four bytes, the first in the lowest bits, that @after halves follow. */
+/* Remainder of four bytes, the first in the lowest bits, that are followed by @after half bytes. */
 static inline u32 crc32c_four_bytes(u32 bytes, u32 after)
 {
 	const u32 (*at)[16] = &remainders[after];
@@ -119,7 +122,8 @@ u32 aftl_crc32c_by_table(u32 crc, const void *bytes, size_t size)
 	const u8 *byte = bytes;
 
 	for (; size >= 8; size -= 8, byte += 8)
-		crc = crc32c_four_bytes(crc ^ aftl_get_u32(byte), 8) ^ crc32c_four_bytes(aftl_get_u32(byte + 4), 0);
+		crc = crc32c_four_bytes(crc ^ aftl_get_u32(byte), 8) ^
+		      crc32c_four_bytes(aftl_get_u32(byte + 4), 0);
 	for (; size; size--, byte++) {
 		crc = crc >> 4 ^ remainders[0][(crc ^ *byte) & 15];
 		crc = crc >> 4 ^ remainders[0][(crc ^ *byte >> 4) & 15];
@@ -128,7 +132,7 @@ u32 aftl_crc32c_by_table(u32 crc, const void *bytes, size_t size)
 }
 
 #ifdef __x86_64__
-/* The instruction takes general registers only, which are the kernel's own, too. */
+/* crc32q uses general registers only, so that the kernel need not save vector registers. */
 static u32 crc32c_by_instruction(u32 crc, const u8 *byte, size_t size)
 {
 	u64 sum = crc;

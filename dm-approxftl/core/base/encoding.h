@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What every stored format shares: little-endian numbers and the checksum.
- */
+/* Encoding of stored formats: little-endian numbers and the checksum. */
 #ifndef AFTL_ENCODING_H
 #define AFTL_ENCODING_H
 
 #include "aftl-host.h"
 
-/* Start value of a checksum over several pieces. */
+/* Initial value of a checksum. */
 #define AFTL_CRC_START U32_MAX
 
 static inline void aftl_put(u8 *bytes, u64 value, unsigned int size)
@@ -16,7 +14,7 @@ static inline void aftl_put(u8 *bytes, u64 value, unsigned int size)
 		*bytes++ = value & 0xff;
 }
 
-/* Compilers make one load of it. */
+/* Compilers turn this into one load. */
 static inline u32 aftl_get_u32(const u8 *bytes)
 {
 	return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (u32)bytes[3] << 24;
@@ -37,15 +35,15 @@ static inline u64 aftl_get(const u8 *bytes, unsigned int size)
 
 /**
  * aftl_crc32c() - continue a CRC-32C (Castagnoli) over @size more bytes
- * @crc: checksum so far
- * @bytes: what is added
- * @size: bytes of an element
+ * @crc: checksum so far, AFTL_CRC_START at first
+ * @bytes: data
+ * @size: bytes of @bytes
  *
- * The checksum of the whole is the complement of the last result.
+ * The checksum of the data is the complement of the last result.
  */
 u32 aftl_crc32c(u32 crc, const void *bytes, size_t size);
 
-/* The same on processors that have no instruction for it. */
+/* The same without the CRC instruction. */
 u32 aftl_crc32c_by_table(u32 crc, const void *bytes, size_t size);
 
 #endif

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Initialisation of the event queue.
+ */
 #include "core/base/events.h"
 
 static u32 count_tree_leaves(u32 sources)
@@ -14,7 +17,7 @@ void aftl_events_shape(struct aftl_events *events, u32 many, u32 few)
 	events->few_leaf = 3 * count_tree_leaves(few);
 }
 
-/* Leaves without a source have the time after the last one. */
+/* Unused leaves point to the additional time after the last source, which is AFTL_NEVER. */
 void aftl_events_init(struct aftl_events *events)
 {
 	u32 sources = events->many + events->few;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * When each source of events will act next, and which is first.
+ * Event queue: the next time at which each source acts, and the first of them.
  *
- * A tournament over a fixed set of sources: setting a time costs the logarithm of
- * their number, finding the first nothing. The last few sources have a tree of their own
- * below the root, so that what they do does not cost more where the others are many. Equal
- * times go to the lower source, on every host.
+ * A tournament tree over a fixed set of sources: setting a time takes logarithmic time, finding the
+ * first source constant time. The last sources have a subtree of their own below the root, so that
+ * their updates stay cheap if the other sources are many. Of equal times the lower source wins, on
+ * every host.
  */
 #ifndef AFTL_EVENTS_H
 #define AFTL_EVENTS_H
@@ -15,13 +15,13 @@
 #define AFTL_NEVER U64_MAX
 
 /**
- * struct aftl_events - the tournament
- * @when: by source, AFTL_NEVER if it will not act by itself; and once more for leaves without one
- * @winner: by tree node, the source with the smallest time below it; node 1 is the root
- * @many: sources below node 2, from 0 on
- * @few: those below node 3, which come after them
- * @many_leaf: node of the first of the many
- * @few_leaf: node of the first of the few
+ * struct aftl_events - a tournament tree
+ * @when: time by source, AFTL_NEVER if it is inactive; one more entry for unused leaves
+ * @winner: by tree node, the source with the earliest time below it; node 1 is the root
+ * @many: number of sources below node 2, from source 0
+ * @few: number of sources below node 3, after the others
+ * @many_leaf: node of the first source below node 2
+ * @few_leaf: node of the first source below node 3
  */
 struct aftl_events {
 	u64 *when;
@@ -33,30 +33,30 @@ struct aftl_events {
 };
 
 /**
- * aftl_events_shape() - how many sources there will be
- * @events: tournament
- * @many: at least one
- * @few: at least one
+ * aftl_events_shape() - set the number of sources
+ * @events: event queue
+ * @many: sources below node 2, at least one
+ * @few: sources below node 3, at least one
  */
 void aftl_events_shape(struct aftl_events *events, u32 many, u32 few);
 
-/* Entries of @when. */
+/* Number of entries of @when. */
 static inline u32 aftl_events_times(const struct aftl_events *events)
 {
 	return events->many + events->few + 1;
 }
 
-/* Entries of @winner: of n leaves the first is node 2 n below node 2, and 3 n below node 3. */
+/*
+ * Number of entries of @winner: with n leaves the first leaf below node 2 is 2 n, below node 3 3 n.
+ */
 static inline u32 aftl_events_nodes(const struct aftl_events *events)
 {
 	return max(events->many_leaf / 2 * 3, events->few_leaf / 3 * 4);
 }
 
 /**
- * aftl_events_init() - every source quiet
- * @events: tournament that has its shape
- *
- * @when and @winner have room.
+ * aftl_events_init() - make all sources inactive
+ * @events: event queue; aftl_events_shape() was called, @when and @winner are allocated
  */
 void aftl_events_init(struct aftl_events *events);
 
@@ -67,10 +67,10 @@ static inline u32 aftl_events_leaf(const struct aftl_events *events, u32 source)
 }
 
 /**
- * aftl_events_set() - @source acts next at @when
- * @events: tournament
- * @source: which
- * @when: device time
+ * aftl_events_set() - set the next time of a source
+ * @events: event queue
+ * @source: source
+ * @when: device time, or AFTL_NEVER
  */
 static inline void aftl_events_set(struct aftl_events *events, u32 source, u64 when)
 {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Derives the geometry from the parameters and refuses impossible ones.
+ */
 #include "core/base/geometry.h"
 
 static bool is_power_of_two(u64 n)
@@ -24,7 +27,7 @@ static int check_mapping_unit(const struct aftl_config *config, struct aftl_erro
 	return 0;
 }
 
-/* Between its passes a word line's data has to be somewhere else. */
+/* A word line that waits for its fine pass needs its data in the write buffer. */
 int aftl_check_program_passes(const struct aftl_config *config, struct aftl_error *error)
 {
 	if (config->passes == 1)
@@ -41,7 +44,7 @@ int aftl_check_program_passes(const struct aftl_config *config, struct aftl_erro
 	return 0;
 }
 
-/* Who drives several has the configuration of each: see shards.h. */
+/* A host that drives several shards passes the configuration of each one, see shards.h. */
 static int check_single_shard(const struct aftl_config *config, struct aftl_error *error)
 {
 	if (config->shards == 1)
@@ -67,7 +70,7 @@ static void shape_luns(struct aftl_geometry *geo, const struct aftl_config *conf
 		geo->blocks_per_lun *= config->planes;
 }
 
-/* LUN n is on bus n % channels; then chips count, then dies, then planes. */
+/* LUNs are numbered by channel first, then by chip, die and plane. */
 static void shape_allocation_order(struct aftl_geometry *geo, const struct aftl_config *config)
 {
 	const char *word = aftl_core_params[AFTL_PARAM_AT(stripe)].words[config->stripe];
@@ -111,7 +114,10 @@ static int shape_device(struct aftl_geometry *geo, const struct aftl_config *con
 			struct aftl_error *error)
 {
 	u64 blocks = (u64)geo->luns * geo->blocks_per_lun;
-	/* The first test keeps the product of the second inside 64 bits. */
+	/*
+	 * If there are too many blocks already, the product of the second branch could overflow 64
+	 * bits.
+	 */
 	u64 slots = blocks > AFTL_PPNS_MAX ? blocks : blocks * geo->block_ppns;
 
 	if (slots > AFTL_PPNS_MAX)
@@ -121,7 +127,7 @@ static int shape_device(struct aftl_geometry *geo, const struct aftl_config *con
 	geo->blocks = geo->luns * geo->blocks_per_lun;
 	geo->ppns = slots;
 	geo->units = div64_u64(slots * (10000 - config->op), 10000);
-	/* What holds parity is no capacity, and no over-provisioning either. */
+	/* Parity reduces the capacity without adding over-provisioning. */
 	if (config->rain && config->superblock)
 		geo->units -= geo->units / (u32)config->superblock;
 	if (!geo->units)
@@ -145,7 +151,7 @@ static int check_zones(const struct aftl_geometry *geo, const struct aftl_config
 	return 0;
 }
 
-/* Over as many LUNs as it has blocks, if these are an even share of all. */
+/* A zone uses as many LUNs as it has blocks, reduced to a divisor of all LUNs. */
 static u32 zone_luns(const struct aftl_geometry *geo, u64 capacity)
 {
 	u64 blocks = div64_u64(capacity + geo->block_ppns - 1, geo->block_ppns);
@@ -164,7 +170,7 @@ static u64 zone_blocks(const struct aftl_geometry *geo, u64 capacity)
 	return div64_u64(each * aftl_program_units(geo) + geo->block_ppns - 1, geo->block_ppns);
 }
 
-/* Zones have whole blocks; over-provisioning is what they leave. */
+/* A zone consists of whole blocks; blocks that no zone uses are over-provisioning. */
 static int shape_zones(struct aftl_geometry *geo, const struct aftl_config *config,
 		       struct aftl_error *error)
 {
@@ -195,7 +201,7 @@ static int shape_zones(struct aftl_geometry *geo, const struct aftl_config *conf
 	return 0;
 }
 
-/* No more than it holds: all of it has to get back. */
+/* A volume stores at most the units that the write buffer can hold, because all must fit again. */
 static void shape_buffer(struct aftl_geometry *geo, const struct aftl_config *config)
 {
 	u64 units = max_t(u64, config->buffer / geo->unit_bytes, aftl_program_units(geo));
@@ -204,7 +210,7 @@ static void shape_buffer(struct aftl_geometry *geo, const struct aftl_config *co
 		geo->plp_entries = (u32)units;
 }
 
-/* As many entries as fit into a unit, and a power of two. */
+/* A translation page holds as many entries as fit into a unit, a power of two. */
 static void shape_translation_pages(struct aftl_geometry *geo, const struct aftl_config *config)
 {
 	if (!config->map_cache)

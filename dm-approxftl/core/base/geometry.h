@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shape of the device, derived once from the configuration.
+ * Geometry of the device, derived once from the parameters.
  *
- * A LUN is what works on its own: a die, or a plane if planes are independent.
- * Pages of a block count layer by layer, word line by word line, bit by bit; in
- * a wide block (planes working in lock step) each of those positions holds one
- * page per plane, next to each other.
+ * A LUN executes commands independently: a die, or a plane if planes are independent. Pages of a
+ * block are numbered layer by layer, word line by word line, bit by bit. In a wide block (planes in
+ * lock step) each position holds one page of each plane, one after the other.
  */
 #ifndef AFTL_GEOMETRY_H
 #define AFTL_GEOMETRY_H
@@ -13,36 +12,37 @@
 #include "core/base/params.h"
 
 /**
- * struct aftl_geometry - sizes that everything else is computed from
- * @channels: buses
- * @luns: independent units of the whole device; LUN n is on bus n % channels
- * @blocks_per_lun: blocks of one LUN, bad ones included
- * @blocks: all blocks
+ * struct aftl_geometry - sizes of the device
+ * @channels: number of channels
+ * @luns: LUNs of the device; LUN n is on channel n % channels
+ * @blocks_per_lun: blocks of a LUN, including bad ones
+ * @blocks: blocks of the device
  * @layers: layers of a block
  * @word_lines: word lines of a layer
- * @word_line_pages: pages programmed into one word line (bits x wide planes)
+ * @word_line_pages: pages of a word line (bits per cell x wide planes)
  * @pages: pages of a block
- * @program_pages: pages that one program operation writes
- * @page_bytes: flash page
- * @unit_bytes: mapping unit
- * @page_units: mapping units in a page
+ * @program_pages: pages that one program command writes
+ * @page_bytes: bytes of a flash page
+ * @unit_bytes: bytes of a mapping unit, which is the size of a logical page
+ * @page_units: mapping units in a flash page
  * @block_ppns: mapping units in a block
- * @ppns: mapping units of the whole media
- * @units: mapping units that the host sees
- * @unit_bits: bits in a mapping unit
- * @allocation_order: how LUNs follow each other: of each of channels, chips, dies and planes how many
- *	there are and how far they are apart, the fastest first
- * @planes_wide: pages that one position of a wide block holds
- * @passes: programs of a word line that is used to the full
- * @trans_pages: pieces of the map, each of which has a slot; 0: the map has none, it is in memory
- * @trans_page_shift: units whose entries are in one of them, as a power of two
- * @superblock_luns: LUNs whose blocks of one number are a superblock; 0: there are none
- * @zones: zones of the device; 0: it has none
+ * @ppns: mapping units of the flash array
+ * @units: logical pages that the host sees
+ * @unit_bits: bits of a mapping unit
+ * @allocation_order: count and stride of channels, chips, dies and planes in the order in which
+ *	writes are distributed over LUNs, the fastest first
+ * @planes_wide: pages at one position of a wide block
+ * @passes: program passes of a word line that uses all bits per cell
+ * @trans_pages: translation pages of the L2P table on flash; 0: the whole table is in memory
+ * @trans_page_shift: logical pages of a translation page, as a power of two
+ * @superblock_luns: LUNs whose blocks of one number form a superblock; 0: no superblocks
+ * @zones: number of zones; 0: not a zoned device
  * @zone_units: mapping units from one zone to the next
- * @zone_capacity: of these, how many can be written
+ * @zone_capacity: writable mapping units of a zone
  * @zone_luns: LUNs that a zone is striped over
- * @zone_blocks: blocks that a zone has in each of them
- * @plp_entries: of a write buffer that survives power loss, units that a volume has a place for
+ * @zone_blocks: blocks of a zone in each of these LUNs
+ * @plp_entries: units of the write buffer that a volume can store, if the buffer survives power
+ *	loss
  */
 struct aftl_geometry {
 	u32 channels;
@@ -78,32 +78,37 @@ struct aftl_geometry {
 	} allocation_order[4];
 };
 
-/* Bytes of an entry of the map on flash. */
+/* Bytes of an L2P entry in a translation page. */
 #define AFTL_L2P_ENTRY_BYTES 4
 
-/* Most bits in a cell. */
+/* Largest number of bits per cell. */
 #define AFTL_BITS_MAX 4
 
-/* Most mapping units that one program may carry. */
+/* Largest number of mapping units in one program. */
 #define AFTL_PROGRAM_UNITS_MAX 64
 
 /**
- * aftl_geometry_init() - derive the shape, or say why there is none
- * @geo: shape of the device
- * @config: configuration
- * @error: takes the sentence on failure
+ * aftl_geometry_init() - derive the geometry from the parameters
+ * @geo: takes the geometry
+ * @config: parameters
+ * @error: takes the message on failure
+ *
+ * Return: 0, or -EINVAL with a message.
  */
 int __must_check aftl_geometry_init(struct aftl_geometry *geo, const struct aftl_config *config,
 				    struct aftl_error *error);
 
 /**
- * aftl_check_program_passes() - can word lines be programmed as often as @config says?
- * @config: configuration
- * @error: takes the sentence if they cannot
+ * aftl_check_program_passes() - check that the parameters allow two program passes
+ * @config: parameters
+ * @error: takes the message on failure
+ *
+ * Return: 0, or -EINVAL with a message.
  */
-int __must_check aftl_check_program_passes(const struct aftl_config *config, struct aftl_error *error);
+int __must_check aftl_check_program_passes(const struct aftl_config *config,
+					   struct aftl_error *error);
 
-/* Units and sheets: all that has a slot. */
+/* Logical pages and translation pages: everything that has a ppn. */
 static inline u32 aftl_mapped_lpns(const struct aftl_geometry *geo)
 {
 	return geo->units + geo->trans_pages;
@@ -114,7 +119,7 @@ static inline u32 aftl_program_units(const struct aftl_geometry *geo)
 	return geo->program_pages * geo->page_units;
 }
 
-/* The LUN at a position of the order "stripe", which begins anew after the last. */
+/* LUN at @position of the allocation order, which repeats after the last LUN. */
 static inline u32 aftl_allocation_order_lun(const struct aftl_geometry *geo, u32 position)
 {
 	u32 lun = 0;
@@ -123,7 +128,8 @@ static inline u32 aftl_allocation_order_lun(const struct aftl_geometry *geo, u32
 	while (position && i < ARRAY_SIZE(geo->allocation_order)) {
 		u32 next = position / geo->allocation_order[i].count;
 
-		lun += (position - next * geo->allocation_order[i].count) * geo->allocation_order[i].stride;
+		lun += (position - next * geo->allocation_order[i].count) *
+		       geo->allocation_order[i].stride;
 		position = next;
 		i++;
 	}
@@ -141,22 +147,21 @@ static inline u32 aftl_layer(const struct aftl_geometry *geo, u32 page)
 	return aftl_word_line(geo, page) / geo->word_lines;
 }
 
-/* First page of word line @word_line of @layer. */
 static inline u32 aftl_word_line_page(const struct aftl_geometry *geo, u32 layer, u32 word_line)
 {
 	return (layer * geo->word_lines + word_line) * geo->word_line_pages;
 }
 
-/* Program steps of a block: a page, or a word line in one-shot programming. */
+/* Program steps of a block: pages, or word lines with one-shot programming. */
 static inline u32 aftl_block_program_steps(const struct aftl_geometry *geo)
 {
 	return geo->pages / geo->program_pages;
 }
 
 /*
- * Colour of @page on the checkerboard over layer and position in the layer.
- * Counting both, not pages, is what keeps vertical neighbours apart when a layer
- * has an even number of positions.
+ * Colour of @page on the checkerboard of layers and positions in a layer. A checkerboard over page
+ * numbers alone would give vertical neighbours one colour if a layer has an even number of
+ * positions.
  */
 static inline bool aftl_checkerboard_colour(const struct aftl_geometry *geo, u32 page, bool flip)
 {

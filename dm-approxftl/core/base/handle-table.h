@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is counted for each placement handle, once: HANDLE_COUNTER(name, help). A reclaim unit
- * is a block. Handle 0 is the default one: all that the policy places. No include guard on
- * purpose.
+ * Counters of each placement handle (FDP): HANDLE_COUNTER(name, help). A reclaim unit is a block.
+ * Handle 0 is the default one, for all data placed by the policy. Include with HANDLE_COUNTER
+ * defined; no include guard on purpose.
  */
 HANDLE_COUNTER(host_units, "units that the host wrote")
 HANDLE_COUNTER(media_units, "units programmed into its reclaim units, moves and padding included")

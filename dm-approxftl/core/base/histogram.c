@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Merging histograms, and quantiles.
+ */
 #include "core/base/histogram.h"
 
 void aftl_histogram_merge(struct aftl_histogram *to, const struct aftl_histogram *from)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Log-linear histogram of durations, with exact count, sum and extremes.
+ * Log-linear histogram of durations, with exact count, sum, minimum and maximum.
  *
- * 32 linear bins per power of two: a quantile is at most 1/32 too high.
+ * There are 32 linear bins per power of two: a quantile is at most 1/32 too high.
  */
 #ifndef AFTL_HISTOGRAM_H
 #define AFTL_HISTOGRAM_H
@@ -29,7 +29,7 @@ static inline u32 aftl_histogram_bin(u64 value)
 	return (shift << AFTL_HISTOGRAM_LINEAR_BITS) + (u32)(value >> shift);
 }
 
-/* Largest value that falls into @bin. */
+/* Largest value in @bin. */
 static inline u64 aftl_histogram_top(u32 bin)
 {
 	u32 linear = 1U << AFTL_HISTOGRAM_LINEAR_BITS;
@@ -50,12 +50,11 @@ static inline void aftl_histogram_add(struct aftl_histogram *histogram, u64 valu
 	histogram->bins[aftl_histogram_bin(value)]++;
 }
 
-/* Add all of @from to @to. */
 void aftl_histogram_merge(struct aftl_histogram *to, const struct aftl_histogram *from);
 
 /**
- * aftl_histogram_quantile() - value below or at which @share / 10000 of all lie
- * @histogram: of durations
+ * aftl_histogram_quantile() - smallest value such that @share / 10000 of all values are not larger
+ * @histogram: histogram
  * @share: in 1/10000
  */
 u64 aftl_histogram_quantile(const struct aftl_histogram *histogram, u32 share);

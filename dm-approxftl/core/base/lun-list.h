@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The rules by which a LUN is chosen, one line each: LUN_RULE(name) stands for
- * aftl_lun_name in policy/. Include with LUN_RULE defined; no include guard on purpose. Its
- * word is its name.
+ * Allocation rules, one for each line: LUN_RULE(name) is implemented by aftl_lun_name in policy/,
+ * and selected by its name. Include with LUN_RULE defined; no include guard on purpose.
  */
 LUN_RULE(rotate)
 LUN_RULE(static)

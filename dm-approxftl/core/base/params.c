@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Text to configuration and back.
- */
+/* Parsing, printing and checking parameters. */
 #include "core/base/params.h"
 
 const char *const aftl_switch_words[] = { "off", "on", NULL };
@@ -53,8 +51,8 @@ static_assert(ARRAY_SIZE(aftl_core_params) == AFTL_CORE_PARAMS, "one entry per f
 #define AT(name) AFTL_PARAM_AT(name)
 
 /*
- * What is in neither list sizes memory, orders completions, or is read by a policy
- * when it is created.
+ * Parameters in neither list may change at a reload: they size memory, order completions, or are
+ * read by a policy when it is created.
  */
 static const u8 never[] = {
 	AT(channels), AT(chips), AT(dies), AT(planes), AT(plane_mode), AT(blocks), AT(layers),
@@ -77,7 +75,7 @@ static const u8 live[] = {
 	AT(queue_weights), AT(suspend_for_write), AT(gc_mode), AT(gc_pace),
 };
 
-/* A suffix and how many stored units it stands for; the first is the largest. */
+/* A suffix and its value in stored units; the list starts with the largest. */
 struct suffix {
 	const char *text;
 	u64 scale;
@@ -139,7 +137,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* digits[.digits] as digits without the point and the number of decimals. */
+/* The number digits[.digits] as an integer and its number of decimals. */
 struct decimal {
 	u64 digits;
 	unsigned int decimals;
@@ -155,7 +153,7 @@ static int add_digit(struct decimal *number, char c)
 	return 0;
 }
 
-/* Moves @text past digits[.digits]. */
+/* Parse digits[.digits] and move @text past it. */
 static int parse_decimal(const char **text, struct decimal *number)
 {
 	const char *at = *text;
@@ -177,7 +175,7 @@ static int parse_decimal(const char **text, struct decimal *number)
 	return 0;
 }
 
-/* number * scale, which must come out whole. */
+/* Compute number * scale; -EINVAL if the result is not an integer. */
 static int scale_decimal(struct decimal number, u64 scale, u64 *value)
 {
 	for (; number.decimals; number.decimals--) {
@@ -206,7 +204,7 @@ static int parse_plain(const char *text, u64 scale, u64 *value)
 	return ret ? ret : scale_decimal(number, scale, value);
 }
 
-/* A bare number counts in @bare_scale; 0 allows only a bare zero. */
+/* A number without a suffix has the scale @bare_scale; 0 allows only zero without a suffix. */
 static int parse_suffixed(const char *text, const struct suffix *suffix, u64 bare_scale, u64 *value)
 {
 	struct decimal number;
@@ -229,8 +227,8 @@ static char lower_case(char c)
 }
 
 /*
- * Scale of a suffix of sizes as fio has them by default, with kb_base=1024, in upper or lower case:
- * 4k, 4KB and 4KiB are the same size. Returns 0 for any other text.
+ * Scale of a size suffix as fio has them by default, with kb_base=1024, in upper or lower case: 4k,
+ * 4KB and 4KiB are the same size. Returns 0 for any other text.
  */
 static u64 byte_scale(const char *text)
 {
@@ -256,7 +254,7 @@ static u64 power_of_ten(u64 exponent)
 	return scale;
 }
 
-/* Scale of a suffix of counts: 1k is 1000, 1e5 is 100000. Returns 0 for any other text. */
+/* Scale of a count suffix: 1k is 1000, 1e5 is 100000. Returns 0 for any other text. */
 static u64 count_scale(const char *text)
 {
 	static const char letters[] = "kmgt";
@@ -269,7 +267,7 @@ static u64 count_scale(const char *text)
 	return letter && *letter && !text[1] ? power_of_ten(3 * (letter - letters + 1)) : 0;
 }
 
-/* A number with one of the suffixes that @scale_of knows. */
+/* Parse a number with a suffix that @scale_of knows. */
 static int parse_scaled(const char *text, u64 (*scale_of)(const char *text), u64 *value)
 {
 	struct decimal number;
@@ -281,7 +279,7 @@ static int parse_scaled(const char *text, u64 (*scale_of)(const char *text), u64
 	return ret ? ret : scale_decimal(number, scale, value);
 }
 
-/* What stands behind the "e-" of a rate: how many decimals more. */
+/* Parse the exponent of a rate, "e-N", and add N to the number of decimals. */
 static int parse_exponent(const char *text, unsigned int *decimals)
 {
 	u64 exponent = 0;
@@ -295,7 +293,7 @@ static int parse_exponent(const char *text, unsigned int *decimals)
 	return 0;
 }
 
-/* mantissa[e-exponent] in units of 10^-12 */
+/* Parse mantissa[e-exponent] into units of 10^-12. */
 static int parse_rate(const char *text, u64 *value)
 {
 	struct decimal number;
@@ -324,7 +322,7 @@ static bool is_weight(const struct decimal *number)
 	return number->digits && number->digits <= 255 && !number->decimals;
 }
 
-/* "3:1", or 0 for none */
+/* Parse weights such as "3:1"; "0" means none. */
 static int parse_weights(const char *text, u64 *value)
 {
 	struct decimal number;
@@ -345,7 +343,7 @@ static int parse_weights(const char *text, u64 *value)
 	return -EINVAL;
 }
 
-/* "shared, independent or wide" */
+/* Print a list such as "shared, independent or wide". */
 static void list_words(const char *const *words, char *text, size_t size)
 {
 	size_t used = 0;
@@ -421,7 +419,7 @@ static size_t print_decimal(char *text, u64 value, u64 scale)
 	return used;
 }
 
-/* The largest suffix that leaves a whole number. */
+/* Print with the largest suffix that leaves an integer. */
 static void print_suffixed(char *text, u64 value, const struct suffix *suffix)
 {
 	while (suffix[1].text && (!value || value % suffix->scale))
@@ -430,7 +428,7 @@ static void print_suffixed(char *text, u64 value, const struct suffix *suffix)
 		  (unsigned long long)div64_u64(value, suffix->scale), value ? suffix->text : "");
 }
 
-/* One digit before the point: 720000000 is 7.2e-4. */
+/* Print with one digit before the point: 720000000 is 7.2e-4. */
 static void print_rate(char *text, u64 value)
 {
 	unsigned int exponent = 12;

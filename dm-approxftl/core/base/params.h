@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Configuration of a device: keys, ranges, words and error sentences.
+ * Parameters of a device: keys, ranges, words and error messages.
  *
- * The simulator's command line and the table line go through the same parser.
+ * The simulator's command line and the device-mapper table line use the same parser.
  */
 #ifndef AFTL_PARAMS_H
 #define AFTL_PARAMS_H
 
 #include "core/base/types.h"
 
-/* The values of choices, in the order of their words. */
+/* Values of the choices, in the order of their words */
 
 enum aftl_switch {
 	AFTL_OFF,
@@ -41,7 +41,7 @@ enum aftl_victim {
 	AFTL_VICTIMS,
 };
 
-/* How garbage collection shares a die with host writes. */
+/* How garbage collection shares a die with host writes */
 enum aftl_gc_mode {
 	AFTL_GC_BLOCK,
 	AFTL_GC_PACED,
@@ -80,12 +80,13 @@ enum aftl_param_type {
 	AFTL_PARAM_WEIGHTS,
 };
 
-/* Values that all policies and rules together may add. */
+/* Number of values that all policies and rules together may add. */
 #define AFTL_OWN_PARAMS 32
 
 /**
- * struct aftl_config - one value per line of param-table.h, in stored units
- * @own: those of policies and rules: see core/policy/param-registry.h
+ * struct aftl_config - values of all parameters, one for each line of param-table.h, in stored
+ *	units
+ * @own: values of the parameters of policies and rules, see core/policy/param-registry.h
  */
 struct aftl_config {
 #define PARAM(name, type, smallest, largest, standard, help) u64 name;
@@ -97,25 +98,25 @@ struct aftl_config {
 #define AFTL_CORE_PARAMS (offsetof(struct aftl_config, own) / sizeof(u64))
 #define AFTL_PARAMS_MAX (sizeof(struct aftl_config) / sizeof(u64))
 
-/* Longest text of a value, and of a key. */
+/* Size of the text of a value, and of a key. */
 #define AFTL_VALUE_SIZE 32
 
-/* When a parameter of a device that exists may change. */
+/* When a parameter of an existing device may change */
 enum aftl_change {
-	AFTL_CHANGE_RELOAD,	/* when it is loaded again: aftl_load_as() */
+	AFTL_CHANGE_RELOAD,	/* at a reload: aftl_load_as() */
 	AFTL_CHANGE_LIVE,	/* at any time: aftl_set_param() */
-	AFTL_CHANGE_NEVER,	/* it is the shape or the past of what is stored */
+	AFTL_CHANGE_NEVER,	/* it determines the layout or the history of stored data */
 };
 
 /**
- * struct aftl_param - what is known of one parameter
- * @key: its name on a command line
- * @help: one phrase for a person
- * @words: the words of a choice, NULL-terminated; NULL for other types
- * @type: how text becomes the stored value
- * @smallest: in stored units
- * @largest: in stored units
- * @standard: value of the profile "demo"
+ * struct aftl_param - description of a parameter
+ * @key: name on a command line
+ * @help: one phrase for the user
+ * @words: words of a choice, NULL-terminated; NULL for other types
+ * @type: how text is converted to the stored value
+ * @smallest: smallest value, in stored units
+ * @largest: largest value, in stored units
+ * @standard: value in the profile "demo"
  */
 struct aftl_param {
 	const char *key;
@@ -130,7 +131,7 @@ struct aftl_param {
 extern const struct aftl_param aftl_core_params[];
 extern const char *const aftl_switch_words[];
 
-/* What a PARAM() stands for: an entry of a table; the words of a choice are name_words. */
+/* PARAM() as an entry of a table of struct aftl_param; the words of a choice are name_words. */
 #define AFTL_WORDS_COUNT(name) NULL
 #define AFTL_WORDS_BYTES(name) NULL
 #define AFTL_WORDS_TIME(name) NULL
@@ -152,10 +153,10 @@ extern const char *const aftl_switch_words[];
 #define AFTL_PARAM_FIELD(name, kind, least, most, usual, phrase) u64 name;
 
 /**
- * struct aftl_param_group - parameters that a policy or a rule adds
- * @params: the first of them
- * @count: how many
- * @live: they may change at any time; else only when the device is loaded again
+ * struct aftl_param_group - parameters of a policy or a rule
+ * @params: table of the parameters
+ * @count: number of parameters
+ * @live: they may change at any time; otherwise only at a reload
  */
 struct aftl_param_group {
 	const struct aftl_param *params;
@@ -164,8 +165,8 @@ struct aftl_param_group {
 };
 
 /*
- * Of a list of PARAM()s, #define LIST(PARAM) PARAM(name, type, ...) PARAM(...): the
- * structure of their values and a table for AFTL_PARAM_GROUP().
+ * AFTL_PARAM_TABLE() turns a list, #define LIST(PARAM) PARAM(name, type, ...) PARAM(...), into a
+ * struct with the values and a table for AFTL_PARAM_GROUP().
  */
 #define AFTL_PARAM_TABLE(name, LIST)						\
 	struct name {								\
@@ -177,27 +178,29 @@ struct aftl_param_group {
 	{ .params = name##_table, .count = ARRAY_SIZE(name##_table), .live = changes }
 
 /**
- * struct aftl_error - one sentence that names the cause and the remedy
+ * struct aftl_error - error message that names the cause and the remedy
  */
 struct aftl_error {
 	char text[240];
 };
 
 /**
- * aftl_fail() - put a sentence into @error and hand back @code
- * @error: takes the sentence on failure
+ * aftl_fail() - format a message into @error
+ * @error: takes the message
  * @code: negative error code
  * @format: as for printf()
+ *
+ * Return: @code
  */
 __printf(3, 4) int aftl_fail(struct aftl_error *error, int code, const char *format, ...);
 
-/* How many weights @value has, 0 for none. */
+/* Number of weights in @value, 0 for none. */
 static inline u32 aftl_weights(u64 value)
 {
 	return DIV_ROUND_UP(fls64(value), 8);
 }
 
-/* Weight @index of @value; what has none has the least. */
+/* Weight @index of @value; a missing weight counts as 1. */
 static inline u32 aftl_weight(u64 value, u32 index)
 {
 	return max((u32)(value >> 8 * index) & 0xff, 1U);
@@ -214,72 +217,71 @@ static inline u64 aftl_param_get(const struct aftl_config *config, unsigned int 
 }
 
 /**
- * aftl_param_print() - write a stored value so that aftl_param_set() reads it back
- * @param: its description
+ * aftl_param_print() - format a stored value as aftl_param_set() parses it
+ * @param: description of the parameter
  * @value: in stored units
- * @text: as it stands on a command line
+ * @text: takes the text
  */
 void aftl_param_print(const struct aftl_param *param, u64 value, char text[AFTL_VALUE_SIZE]);
 
 /**
- * aftl_parse_value() - text to stored value by type alone, for a host's own options
- * @type: how the value is written
+ * aftl_parse_value() - parse a value by type alone, for options of a host
+ * @type: type of the value
  * @words: as in struct aftl_param, for AFTL_PARAM_CHOICE
- * @text: as it stands on a command line
- * @value: in stored units
- * @error: takes the sentence on failure
+ * @text: text of the value
+ * @value: takes the value, in stored units
+ * @error: takes the message on failure
  *
- * Return: 0, -EINVAL, or -ERANGE past 64 bits; the complaint (without the key) in
- * @error.
+ * Return: 0, -EINVAL, or -ERANGE if the value does not fit 64 bits, with a message without the key.
  */
 int __must_check aftl_parse_value(enum aftl_param_type type, const char *const *words,
 				  const char *text, u64 *value, struct aftl_error *error);
 
 /**
- * aftl_type_example() - a phrase like "a duration such as 700us"
- * @type: how the value is written
+ * aftl_type_example() - a phrase such as "a duration such as 700us"
+ * @type: type of the value
  */
 const char *aftl_type_example(enum aftl_param_type type);
 
-/* Index of the parameter of param-table.h called @key, or -ENOENT. */
+/* Index in param-table.h of the parameter @key, or -ENOENT. */
 int aftl_core_param_find(const char *key);
 
-/* Index of it in the configuration. */
+/* Index in struct aftl_config of the parameter @name. */
 #define AFTL_PARAM_AT(name) (offsetof(struct aftl_config, name) / sizeof(u64))
 
-/* When the parameter @index of param-table.h may change. */
+/* When parameter @index of param-table.h may change. */
 enum aftl_change aftl_core_param_change(unsigned int index);
 
-/* @text as a value of @param, in its range; else a sentence. */
+/* Parse @text as a value of @param and check its range; on failure @error has a message. */
 int __must_check aftl_param_parse(const struct aftl_param *param, const char *text, u64 *value,
 				  struct aftl_error *error);
 
 /**
- * aftl_config_check() - may a device made as @made go on as @wanted?
+ * aftl_config_check() - check that a device created with @made may be loaded with @wanted
  * @made: its configuration
- * @wanted: the configuration to come
- * @error: takes the sentence on failure
+ * @wanted: the new configuration
+ * @error: takes the message on failure
  *
- * Return: 0, or -EINVAL with a sentence that names key and both values.
+ * Return: 0, or -EINVAL with a message that names the key and both values.
  */
 int __must_check aftl_config_check(const struct aftl_config *made,
 				   const struct aftl_config *wanted, struct aftl_error *error);
 
-/* Profiles: profiles.c */
+/* Profiles (profiles.c) */
 
-/* What aftl_profile_load() does to the parameters of param-table.h. */
+/* The part of aftl_profile_load() that sets the parameters of param-table.h. */
 int __must_check aftl_profile_apply(struct aftl_config *config, const char *name,
 				    struct aftl_error *error);
 
 /**
- * aftl_profile_name() - name of profile @index, NULL past the last
- * @index: position, from 0
+ * aftl_profile_name() - name of profile @index, NULL after the last
+ * @index: index, from 0
  */
 const char *aftl_profile_name(unsigned int index);
 
 /**
- * aftl_profile_about() - one phrase on profile @index
- * @index: position, from 0
+ * aftl_profile_about() - description of profile @index
+ * @index: index, from 0
  */
 const char *aftl_profile_about(unsigned int index);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Named devices: the papers', a small one to try things on, and drives that can be bought.
+ * Named profiles: the devices of published papers, a small demo device, and models of drives on
+ * sale.
  *
- * A profile lists only how it differs from "demo", whose values stand in
- * param-table.h. Values that a paper does not give are marked "assumed".
+ * A profile lists the differences from "demo", whose values are in param-table.h. Values that a
+ * paper does not state are marked "assumed".
  */
 #include "core/base/params.h"
 
@@ -32,7 +33,7 @@ static const struct setting tcad18_settings[] = {
 	{ "word_lines", 64 },
 	{ "unit", 0 },
 	{ "order", AFTL_SCHED_FCFS },
-	/* assumed: the paper's response times need queues, which a rotation avoids */
+	/* assumed: the response times of the paper need queues, which the rule "rotate" avoids */
 	{ "allocate", AFTL_ALLOCATE_static },
 	{ NULL, 0 },
 };
@@ -51,7 +52,7 @@ static const struct setting fast16_settings[] = {
 	{ "read", 170 * US },
 	{ "read_coarse", 310 * US },
 	{ "read_fine", 70 * US },
-	{ "rber", 1000000000 }, /* assumed: 1e-3, which medium steps have when worn and old */
+	{ "rber", 1000000000 }, /* assumed: RBER 1e-3, which medium steps reach when worn and old */
 	{ "program", 600 * US },
 	{ "program_coarse", 450 * US },
 	{ "program_fine", 800 * US },
@@ -70,7 +71,7 @@ static const struct setting micro19_settings[] = {
 	{ "unit", 0 },
 	{ "one_shot", AFTL_ON },
 	{ "read", 60 * US }, /* assumed */
-	{ "ecc_bits", 80 }, /* assumed: what ReSSD's authors call typical of TLC */
+	{ "ecc_bits", 80 }, /* assumed: ReSSD's authors call this typical of TLC */
 	{ "buffer", 16 << 20 }, /* assumed */
 	{ NULL, 0 },
 };
@@ -87,7 +88,7 @@ static const struct setting ics14_settings[] = {
 	{ "page", 2048 },
 	{ "unit", 0 },
 	{ "read", 50 * US }, /* assumed */
-	{ "program", 1198 * US }, /* the slow page; with the fast one 789 us on average */
+	{ "program", 1198 * US }, /* the slow page; the average with the fast page is 789 us */
 	{ "program_fast", 380 * US },
 	{ "program_reduced", 599 * US },
 	{ "erase", 3300 * US },
@@ -112,7 +113,7 @@ static const struct setting tos22_settings[] = {
 	{ "one_shot", AFTL_ON },
 	{ "op", 800 },
 	{ "gc", 800 },
-	{ "wear_gap", 100 }, /* assumed: wear is levelled statically, the gap is not named */
+	{ "wear_gap", 100 }, /* assumed: static wear levelling is named, its gap is not */
 	{ "allocate", AFTL_ALLOCATE_static },
 	{ "read", 66 * US },
 	{ "read_mlc", 53 * US },
@@ -124,7 +125,7 @@ static const struct setting tos22_settings[] = {
 	{ NULL, 0 },
 };
 
-/* QLC in a coarse and a fine pass, with blocks of one bit for who wants them; all assumed. */
+/* QLC with coarse and fine passes and an optional SLC cache; all values are assumed. */
 static const struct setting qlc_settings[] = {
 	{ "channels", 4 },
 	{ "chips", 2 },
@@ -146,10 +147,10 @@ static const struct setting qlc_settings[] = {
 };
 
 /*
- * Real drives, small: dies, buses and times are those of the drive, blocks are shorter and
- * fewer, so that a device has gigabytes. Less of a die is erased at once, in less time.
- * docs/drives.md says of each value whether it is from a data sheet, derived, or fitted, and to
- * what; fitted ones are by "approxftl drives --refit", which has their bounds.
+ * Scaled-down models of real drives: dies, channels and times as in the drive, but shorter and
+ * fewer blocks, so that a device has some gigabytes; erases take less time in proportion.
+ * docs/drives.md states for each value whether it comes from a data sheet, is derived, or was
+ * fitted by "approxftl drives --refit".
  */
 static const struct setting drive_settings[] = {
 	{ "channels", 8 },
@@ -248,7 +249,7 @@ static const struct setting wd_dc_960_settings[] = {
 	{ NULL, 0 },
 };
 
-/* The zoned drive and its conventional sibling have the same flash, as their reads show. */
+/* The zoned drive and its conventional sibling use the same flash, as their read times show. */
 static const struct setting zn540_settings[] = {
 	{ "chips", 4 },
 	{ "planes", 2 },

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Draws that depend on nothing but their arguments, so that every host and every
- * run sees the same ones.
+ * Pseudo-random numbers that depend on their arguments only, so that every run on every host draws
+ * the same numbers.
  */
 #ifndef AFTL_RANDOM_H
 #define AFTL_RANDOM_H
 
 #include "aftl-host.h"
 
-/* A bijection of 64-bit words in which every input bit moves half of the output bits. */
+/* A bijective hash of 64-bit numbers in which each input bit affects half of the output bits. */
 static inline u64 aftl_hash64(u64 x)
 {
 	x += 0x9e3779b97f4a7c15ULL;
@@ -22,14 +22,14 @@ static inline u64 aftl_hash64_pair(u64 a, u64 b)
 	return aftl_hash64(aftl_hash64(a) ^ b);
 }
 
-/* Uniform in [0, n) for n up to 2^32; the bias is below n / 2^64. */
+/* Map @draw to [0, n), for n up to 2^32; the bias is below n / 2^64. */
 static inline u64 aftl_scale_draw(u64 draw, u32 n)
 {
 	return mul_u64_u32_shr(draw, n, 32) >> 32;
 }
 
 /**
- * struct aftl_random - a sequence of draws
+ * struct aftl_random - a pseudo-random sequence
  */
 struct aftl_random {
 	u64 state;
@@ -40,7 +40,7 @@ static inline u64 aftl_random_next(struct aftl_random *random)
 	return aftl_hash64(random->state++);
 }
 
-/* As after so many draws. */
+/* Skip @draws numbers of the sequence. */
 static inline void aftl_random_skip(struct aftl_random *random, u32 draws)
 {
 	random->state += draws;

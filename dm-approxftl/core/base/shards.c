@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Division of a device into shards.
+ */
 #include "core/base/random.h"
 #include "core/base/shards.h"
 
-/* What channels have in common, so that each shard gets its part of it. */
+/* Resources that the channels share: each shard gets its part. */
 static const u8 divided[] = {
 	AFTL_PARAM_AT(channels),   AFTL_PARAM_AT(link),	    AFTL_PARAM_AT(depth),
 	AFTL_PARAM_AT(buffer),	   AFTL_PARAM_AT(map_cache), AFTL_PARAM_AT(read_cache),
 	AFTL_PARAM_AT(read_ahead),
 };
 
-/* A part of something is not nothing, which would mean another device. */
+/* A value that is not 0 stays at least at its minimum, because 0 often disables a feature. */
 static void divide_param(struct aftl_config *own, u8 index, u64 count)
 {
 	u64 *value = aftl_param_value(own, index);
@@ -47,13 +50,13 @@ u32 aftl_shard_chunk_shift(const struct aftl_geometry *geo)
 {
 	u32 least = max(aftl_program_units(geo), (u32)AFTL_SHARD_CHUNK_BYTES / geo->unit_bytes);
 
-	/* A zone is written in one order, by one FTL. */
+	/* The writes of a zone are ordered by one FTL. */
 	if (geo->zones)
 		least = geo->zone_units;
 	return (u32)fls64(least - 1);
 }
 
-/* What is left behind the last whole run of a shard is over-provisioning. */
+/* Units after the last whole chunk of a shard become over-provisioning. */
 static int divide_units(struct aftl_shards *shards, struct aftl_error *error)
 {
 	const struct aftl_geometry *geo = &shards->geo;

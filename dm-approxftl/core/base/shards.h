@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A device of several FTLs that know nothing of each other.
+ * A device of several independent FTLs (shards).
  *
- * Each shard has its part of the channels, of what channels have in common, and of the address
- * space: runs of units go to one shard after the other. A host drives each as a device of its
- * own, in its own time if need be: under a lock or in a thread of its own. The core itself
- * knows only devices with one.
+ * Each shard has its part of the channels, of the resources that channels share, and of the address
+ * space, which is striped over the shards in chunks. A host drives each shard as a device of its
+ * own, under a lock of its own or in a thread of its own. The core handles one shard at a time.
  */
 #ifndef AFTL_SHARDS_H
 #define AFTL_SHARDS_H
 
 #include "core/base/geometry.h"
 
-/* Shortest run in bytes: what is smaller is one shard's, if it is aligned. */
+/* Smallest chunk in bytes: an aligned request of at most this size goes to one shard. */
 #define AFTL_SHARD_CHUNK_BYTES (64 * 1024)
 
 /**
- * struct aftl_shards - how a device is divided
- * @count: of shards, 1 for a device that is not divided
- * @chunk_shift: units that follow each other in one shard, as a power of two; of zones, one
- * @units: that the host sees, of all shards
- * @geo: shape of each shard
+ * struct aftl_shards - division of a device into shards
+ * @count: number of shards, 1 for a device that is not divided
+ * @chunk_shift: units of a chunk, as a power of two; for a zoned device one zone
+ * @units: units that the host sees, of all shards
+ * @geo: geometry of each shard
  */
 struct aftl_shards {
 	u32 count;
@@ -30,28 +29,28 @@ struct aftl_shards {
 };
 
 /**
- * aftl_shards_init() - derive how @config is divided, or say why it cannot be
- * @shards: takes it
- * @config: of the whole device
- * @error: takes the sentence on failure
+ * aftl_shards_init() - compute the division of a device
+ * @shards: takes the division
+ * @config: parameters of the whole device
+ * @error: takes the message on failure
  *
- * Return: 0, or -EINVAL with a sentence.
+ * Return: 0, or -EINVAL with a message.
  */
 int __must_check aftl_shards_init(struct aftl_shards *shards, const struct aftl_config *config,
 				  struct aftl_error *error);
 
-/* Units of such a shard that follow each other where there are several, as a power of two. */
+/* Units of a chunk, as a power of two, if the device has several shards of this geometry. */
 u32 aftl_shard_chunk_shift(const struct aftl_geometry *geo);
 
 /**
- * aftl_shard_config() - the configuration of one shard, which is that of a device with one
- * @own: takes it
- * @config: of the whole device
- * @index: which shard; their seeds differ
+ * aftl_shard_config() - parameters of one shard
+ * @own: takes the parameters
+ * @config: parameters of the whole device
+ * @index: index of the shard; each has a seed of its own
  */
 void aftl_shard_config(struct aftl_config *own, const struct aftl_config *config, u32 index);
 
-/* The shard that has @unit of the device. */
+/* Shard that contains @unit of the device. */
 static inline u32 aftl_lpn_shard(const struct aftl_shards *shards, u64 unit)
 {
 	u64 number = unit >> shards->chunk_shift;
@@ -59,7 +58,7 @@ static inline u32 aftl_lpn_shard(const struct aftl_shards *shards, u64 unit)
 	return (u32)(number - div64_u64(number, shards->count) * shards->count);
 }
 
-/* Its number there. */
+/* Number of @unit of the device within its shard. */
 static inline u32 aftl_shard_lpn(const struct aftl_shards *shards, u64 unit)
 {
 	u32 within = (u32)unit & ((1U << shards->chunk_shift) - 1);
@@ -70,7 +69,7 @@ static inline u32 aftl_shard_lpn(const struct aftl_shards *shards, u64 unit)
 	       within;
 }
 
-/* Units from @unit on, at most @units, that are in the same run. */
+/* Number of units from @unit on, at most @units, that lie in the same chunk. */
 static inline u32 aftl_shard_run_units(const struct aftl_shards *shards, u64 unit, u32 units)
 {
 	u32 length = 1U << shards->chunk_shift;
@@ -78,7 +77,10 @@ static inline u32 aftl_shard_run_units(const struct aftl_shards *shards, u64 uni
 	return shards->count == 1 ? units : min(units, length - ((u32)unit & (length - 1)));
 }
 
-/* Units before @unit of the device that are in shard @index: a range of the device is one there. */
+/*
+ * Number of units below @unit of the device in shard @index. A range of the device maps to one
+ * range of each shard.
+ */
 static inline u32 aftl_shard_lpns_before(const struct aftl_shards *shards, u32 index, u64 unit)
 {
 	u32 owner = aftl_lpn_shard(shards, unit);
@@ -90,7 +92,7 @@ static inline u32 aftl_shard_lpns_before(const struct aftl_shards *shards, u32 i
 	return before - within + (index < owner ? 1U << shards->chunk_shift : 0);
 }
 
-/* The unit of the device that is @unit of shard @index. */
+/* Number in the device of @unit of shard @index. */
 static inline u64 aftl_shard_host_lpn(const struct aftl_shards *shards, u32 index, u32 unit)
 {
 	u32 within = unit & ((1U << shards->chunk_shift) - 1);

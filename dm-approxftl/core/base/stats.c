@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tables of the counters, and sums over shards.
+ */
 #include "core/base/stats.h"
 
 const struct aftl_counter_info aftl_counter_info[] = {
@@ -24,7 +27,7 @@ void aftl_stats_add(struct aftl_stats *sum, const struct aftl_stats *more)
 	u64 *to = (u64 *)sum;
 	size_t i;
 
-	/* What stands before the histograms is counters alone. */
+	/* The struct consists of 64-bit counters up to the first histogram. */
 	for (i = 0; i < offsetof(struct aftl_stats, read_response) / sizeof(*to); i++)
 		to[i] += from[i];
 }

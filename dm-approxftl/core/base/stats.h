@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What a device counts.
- */
+/* Statistics of a device. */
 #ifndef AFTL_STATS_H
 #define AFTL_STATS_H
 
@@ -14,7 +12,9 @@ struct aftl_counters {
 #undef COUNTER
 };
 
-/* Is @to the @n-th counter after @from? Then those between are counted by a number. */
+/*
+ * True if @to is the @n-th counter after @from, as code assumes that indexes counters by a number.
+ */
 #define AFTL_COUNTER_DISTANCE_IS(from, to, n)						\
 	(offsetof(struct aftl_counters, to) - offsetof(struct aftl_counters, from) ==	\
 	 (n) * sizeof(u64))
@@ -22,7 +22,7 @@ struct aftl_counters {
 #define AFTL_COUNTERS (sizeof(struct aftl_counters) / sizeof(u64))
 
 /**
- * struct aftl_counter_info - name and meaning of one counter
+ * struct aftl_counter_info - name and description of a counter
  */
 struct aftl_counter_info {
 	const char *name;
@@ -37,7 +37,7 @@ static inline u64 aftl_counter_get(const struct aftl_counters *counters, unsigne
 }
 
 /**
- * struct aftl_handle_stats - what one placement handle has done; see handle-table.h
+ * struct aftl_handle_stats - counters of a placement handle; see handle-table.h
  */
 struct aftl_handle_stats {
 #define HANDLE_COUNTER(name, help) u64 name;
@@ -55,12 +55,12 @@ static inline u64 aftl_handle_counter_get(const struct aftl_handle_stats *stats,
 }
 
 /**
- * struct aftl_stats - everything since the last reset
+ * struct aftl_stats - statistics since the last reset
  * @counters: see counter-table.h
- * @kind_blocks: blocks filled, by the kind they ended as
- * @kind_pages: pages in them
- * @stream_units: units programmed by stream, of the host and moved
- * @handles: by placement handle, the default one first; zero where there are none
+ * @kind_blocks: filled blocks, by their final kind
+ * @kind_pages: pages in these blocks
+ * @stream_units: programmed units by stream: [0] of the host, [1] relocated
+ * @handles: by placement handle, the default one first; zero without placement handles
  * @mode_pages: pages programmed by mode
  * @class_pages: pages programmed by class
  * @read_response: arrival to completion of reads
@@ -87,9 +87,9 @@ struct aftl_stats {
 };
 
 /**
- * aftl_stats_add() - add what several FTLs have counted; histograms and times are left alone
- * @sum: takes it
- * @more: of one of them
+ * aftl_stats_add() - add the counters of another FTL; histograms and times are not changed
+ * @sum: takes the sum
+ * @more: counters to add
  */
 void aftl_stats_add(struct aftl_stats *sum, const struct aftl_stats *more);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Values between the points of the physics tables.
- */
+/* Interpolation in the physics tables. */
 #ifndef AFTL_TABLE_LOOKUP_H
 #define AFTL_TABLE_LOOKUP_H
 
@@ -9,15 +7,15 @@
 
 /**
  * struct aftl_axis_point - position of a value on an axis
- * @index: of the point before it
- * @fraction: in 1/65536 of the gap to the next point
+ * @index: index of the point below the value
+ * @fraction: fraction of the distance to the next point, in 1/65536
  */
 struct aftl_axis_point {
 	u32 index;
 	u32 fraction;
 };
 
-/* Values past the end count as the end. */
+/* Values beyond the last point count as the last point. */
 static inline struct aftl_axis_point aftl_axis_position(const u32 *axis, u32 points, u64 value)
 {
 	struct aftl_axis_point point = { points - 2, 65536 };
@@ -32,7 +30,7 @@ static inline struct aftl_axis_point aftl_axis_position(const u32 *axis, u32 poi
 	return point;
 }
 
-/* Between two neighbouring entries, of which the second is not smaller. */
+/* Interpolate between two neighbouring entries; @high must not be smaller than @low. */
 static inline u64 aftl_interpolate(u64 low, u64 high, u32 fraction)
 {
 	return low + (((high - low) * fraction) >> 16);

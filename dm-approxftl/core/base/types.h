@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Addresses and small vocabularies of the FTL core.
+ * Address types and enumerations of the FTL core.
  *
- * Addresses are sparse types: adding a logical unit to a slot does not compile
- * under C=1. Inside the core a block or a LUN is passed as a pointer, which the
- * compiler tells apart by itself; the integer forms are for tables and lists.
+ * Addresses are sparse bitwise types: mixing an lpn with a ppn fails under C=1. Inside the core,
+ * blocks and LUNs are passed as pointers; their integer form is for tables and lists.
  */
 #ifndef AFTL_TYPES_H
 #define AFTL_TYPES_H
@@ -14,15 +13,21 @@
 #define AFTL_HOUR_NS 3600000000000ULL
 #define AFTL_DAY_NS (24 * AFTL_HOUR_NS)
 
-/* Mapping unit of the host's address space: 4 KiB up to a whole flash page. */
+/*
+ * Logical page number: index of a mapping unit, of 512 bytes to a whole flash page, in the host's
+ * address space.
+ */
 typedef u32 __bitwise aftl_lpn_t;
-/* Place of one unit on the media: (block * pages + page) * units per page + n. */
+/* Physical page number at mapping granularity: (block * pages + page) * page_units + n. */
 typedef u32 __bitwise aftl_ppn_t;
 
 #define AFTL_NO_LPN ((__force aftl_lpn_t)U32_MAX)
 #define AFTL_NO_PPN ((__force aftl_ppn_t)U32_MAX)
 
-/* The map keeps a slot in 30 bits beside two bits of level, a slot its unit in as many. */
+/*
+ * An L2P entry stores a ppn in 30 bits and the quality level in two; an OOB lpn word does the same
+ * with an lpn.
+ */
 #define AFTL_PPN_BITS 30
 #define AFTL_PPN_MASK ((1U << AFTL_PPN_BITS) - 1)
 #define AFTL_PPNS_MAX AFTL_PPN_MASK
@@ -48,9 +53,9 @@ static inline u32 from_ppn(aftl_ppn_t ppn)
 }
 
 /**
- * enum aftl_class - what may happen to the data
- * @AFTL_PRECISE: every bit comes back; the default, and what unknown data is
- * @AFTL_APPROX: the application declared that bits may flip; ECC is skipped
+ * enum aftl_class - data class
+ * @AFTL_PRECISE: data without errors; the default
+ * @AFTL_APPROX: the application accepts bit errors; ECC is skipped
  */
 enum aftl_class {
 	AFTL_PRECISE,
@@ -59,9 +64,9 @@ enum aftl_class {
 };
 
 /*
- * Quality levels: how much the data bear. 0 is precise; of what is approximate 1 bears least, and
- * is what a host means that names none, 3 most. A level belongs to a unit and stays with it; what
- * it is worth on flash is up to the policy.
+ * Quality levels: 0 is precise, 1 tolerates the fewest errors and is the default of approximate
+ * data, 3 tolerates the most. A level is a property of an lpn; its effect on flash is up to the
+ * policy.
  */
 #define AFTL_LEVELS 4
 
@@ -70,7 +75,7 @@ static inline u32 aftl_quality_level(u32 class, u32 level)
 	return class && level ? level : class;
 }
 
-/* How long the host expects data to live: the numbers of the kernel's enum rw_hint. */
+/* Write lifetime hints, with the numbers of the kernel's enum rw_hint. */
 enum aftl_lifetime {
 	AFTL_LIFETIME_UNKNOWN,
 	AFTL_LIFETIME_ANY,
@@ -82,9 +87,9 @@ enum aftl_lifetime {
 };
 
 /**
- * struct aftl_hint - what a host says of the data that it writes; zero: nothing
+ * struct aftl_hint - hints of a host write; zero: no hint
  * @life: enum aftl_lifetime
- * @stream: placement id: data of one number go together; 0: none
+ * @stream: placement id: data with one id is written together; 0: none
  */
 struct aftl_hint {
 	u8 life;
@@ -92,30 +97,33 @@ struct aftl_hint {
 };
 
 /**
- * struct aftl_has_write_buffer - a unit in the write buffer
- * @lpn: which
- * @level: of its data; 0: precise
- * @hint: as the host said
+ * struct aftl_buffered_lpn - a logical page in the write buffer
+ * @lpn: logical page
+ * @level: quality level; 0: precise
+ * @hint: hints of the host write
  */
-struct aftl_has_write_buffer {
+struct aftl_buffered_lpn {
 	aftl_lpn_t lpn;
 	u8 level;
 	struct aftl_hint hint;
 };
 
-/* What a policy tells apart, by names of its own. */
+/* Streams that a policy can distinguish. */
 #define AFTL_STREAMS 16
 
-/* Placement ids that a host can name: each is a stream, and the policy has at least one. */
+/* Placement ids that a host can use: each is a stream, and the policy has at least one stream. */
 #define AFTL_HANDLES_MAX (AFTL_STREAMS - 1)
 
-/* Queues in which requests of the host can wait: one for each byte of their weights. */
+/* Host submission queues; each has one byte of the parameter queue_weights. */
 #define AFTL_QUEUES_MAX 8
-/* What is stored of a block has its handle above its kind. */
+/* The stored kind of a block has the placement handle in its upper bits. */
 #define AFTL_HANDLE_SHIFT 4
 #define AFTL_HANDLE_KIND_MASK (BIT(AFTL_HANDLE_SHIFT) - 1)
 
-/* Data of one class and stream wait together, and share pages with no others. */
+/*
+ * A write stream is a class and a stream of the policy; data of different write streams never share
+ * a program.
+ */
 #define AFTL_WRITE_STREAMS (AFTL_CLASSES * AFTL_STREAMS)
 
 static inline u32 aftl_write_stream(u32 class, u32 stream)
@@ -126,7 +134,7 @@ static inline u32 aftl_write_stream(u32 class, u32 stream)
 /**
  * enum aftl_mode - how a page was programmed; stored with the page
  *
- * mode-list.h has them all, with their times and errors.
+ * All modes are in mode-list.h, with their times and error curves.
  */
 enum aftl_mode {
 #define MODE(name, word, bits, program, share, read, curve, rate) AFTL_MODE_##name,
@@ -135,21 +143,21 @@ enum aftl_mode {
 	AFTL_MODES,
 };
 
-/* What pages have room for, see aftl_page_attr(). */
+/* Six bits of the page attributes store the mode, see aftl_page_attr(). */
 static_assert(AFTL_MODES <= 64, "a mode has six bits in a page's attributes");
 
 /**
- * enum aftl_cause - why a unit was programmed; write amplification by cause
- * @AFTL_CAUSE_HOST: a host write
- * @AFTL_CAUSE_GC: valid data moved out of a victim
- * @AFTL_CAUSE_WEAR: cold data moved to level wear
- * @AFTL_CAUSE_REFRESH: data rewritten because of its age
- * @AFTL_CAUSE_PROMOTION: approximate data rewritten as precise while moved
- * @AFTL_CAUSE_REWRITE: data rewritten because a policy wanted another mode
- * @AFTL_CAUSE_RETIRE: data moved out of a block that went bad
- * @AFTL_CAUSE_FOLD: data moved out of the cache of one bit in a cell
- * @AFTL_CAUSE_MAP: a sheet of the map that has changed
- * @AFTL_CAUSE_REBUILD: data of a dead LUN, from the others of its stripe
+ * enum aftl_cause - why a unit was programmed; write amplification is counted by cause
+ * @AFTL_CAUSE_HOST: host write
+ * @AFTL_CAUSE_GC: relocated by garbage collection
+ * @AFTL_CAUSE_WEAR: relocated by wear levelling
+ * @AFTL_CAUSE_REFRESH: rewritten because of age or read disturb
+ * @AFTL_CAUSE_PROMOTION: approximate data relocated as precise data
+ * @AFTL_CAUSE_REWRITE: rewritten because a policy asked for another mode
+ * @AFTL_CAUSE_RETIRE: relocated from a block that went bad
+ * @AFTL_CAUSE_FOLD: folded out of the SLC cache
+ * @AFTL_CAUSE_MAP: a changed translation page
+ * @AFTL_CAUSE_REBUILD: data of a dead LUN, rebuilt from its stripe
  * @AFTL_CAUSE_PARITY: parity of a stripe
  */
 enum aftl_cause {
@@ -168,20 +176,19 @@ enum aftl_cause {
 };
 
 /**
- * enum aftl_order - in which order the pages of an open block may be programmed
+ * enum aftl_order - program order of the pages of an open block
  * @AFTL_ORDER_SEQUENTIAL: ascending page numbers without a gap
- * @AFTL_ORDER_TWO_PASS: first the positions of one checkerboard colour,
- *	ascending, then those of the other
+ * @AFTL_ORDER_TWO_PASS: first the positions of one checkerboard colour, ascending, then those of
+ *	the other colour
  * @AFTL_ORDER_LEADER_FIRST: whole word lines, ascending in each layer; the layers in any order
- * @AFTL_ORDER_SUPER_LAYER: whole word lines, any order inside the two open
- *	layers, which may be reprogrammed; the layer above them may be opened, which
- *	closes the lower one
- * @AFTL_ORDER_FOGGY_FINE: whole word lines, each twice: a first pass in ascending order
- *	and a second one as soon as the word line after it has had its first
- * @AFTL_ORDER_SWITCHED: two layers at a time: one bit into the cells of each of their word
- *	lines, then the rest beside it, both times in ascending order
+ * @AFTL_ORDER_SUPER_LAYER: whole word lines in any order within the two open layers, which may be
+ *	reprogrammed; programming the layer above opens it and closes the lower one
+ * @AFTL_ORDER_FOGGY_FINE: whole word lines, each twice: coarse (foggy) passes in ascending order,
+ *	the fine pass as soon as the next word line has had its coarse pass
+ * @AFTL_ORDER_SWITCHED: two layers at a time: SLC programs of all their word lines, then the
+ *	remaining bits of each, both in ascending order
  *
- * Stored on media: append only. The core refuses a program that its block's order forbids.
+ * Stored on media: append only. The core refuses programs that the order of their block forbids.
  */
 enum aftl_order {
 	AFTL_ORDER_SEQUENTIAL,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The rules by which a victim is chosen, one line each: VICTIM(name) stands for
- * aftl_victim_name in policy/. Include with VICTIM defined; no include guard on
- * purpose. The first is what the core does by itself. Its word is its name.
+ * Victim selectors, one for each line: VICTIM(name) is implemented by aftl_victim_name in policy/,
+ * and selected by its name. The core implements the first one. Include with VICTIM defined; no
+ * include guard on purpose.
  */
 VICTIM(greedy)
 VICTIM(cost_benefit)

@@ -374,7 +374,7 @@ void aftl_drain(struct aftl *ftl);
 u32 aftl_tag_count(const struct aftl *ftl);
 
 /* Is what is under @tag wanted, and nowhere else? @what takes it. */
-bool aftl_buffer_entry(const struct aftl *ftl, u32 tag, struct aftl_has_write_buffer *what);
+bool aftl_buffer_entry(const struct aftl *ftl, u32 tag, struct aftl_buffered_lpn *what);
 
 /**
  * aftl_buffer_restore() - a write is in the controller again that was there before a crash
@@ -383,7 +383,7 @@ bool aftl_buffer_entry(const struct aftl *ftl, u32 tag, struct aftl_has_write_bu
  *
  * Return: its tag, or U32_MAX if there is no room for it.
  */
-u32 __must_check aftl_buffer_restore(struct aftl *ftl, const struct aftl_has_write_buffer *what);
+u32 __must_check aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what);
 
 /**
  * aftl_age() - let @ns pass for the cells without anything happening

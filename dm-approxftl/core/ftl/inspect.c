@@ -21,11 +21,11 @@ u32 aftl_tag_count(const struct aftl *ftl)
 	return ftl->write_commands;
 }
 
-bool aftl_buffer_entry(const struct aftl *ftl, u32 tag, struct aftl_has_write_buffer *what)
+bool aftl_buffer_entry(const struct aftl *ftl, u32 tag, struct aftl_buffered_lpn *what)
 {
 	const struct aftl_command *command = &ftl->commands[tag];
 
-	*what = (struct aftl_has_write_buffer){ command->lpn, command->level, command->hint };
+	*what = (struct aftl_buffered_lpn){ command->lpn, command->level, command->hint };
 	return !(command->flags & (AFTL_COMMAND_PROGRAMMING | AFTL_COMMAND_DROPPED |
 				   AFTL_COMMAND_SUPERSEDED));
 }

@@ -560,7 +560,7 @@ void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request)
 		request->stream = aftl_checked_stream(ftl, ftl->type->stream(ftl->policy, &write));
 }
 
-u32 aftl_buffer_restore(struct aftl *ftl, const struct aftl_has_write_buffer *what)
+u32 aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what)
 {
 	struct aftl_request request = {
 		.unit = from_lpn(what->lpn),

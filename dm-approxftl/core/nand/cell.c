@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The error model: raw bit error rates from the threshold voltage tables or from constants, and the
+ * bit errors that one read meets.
+ */
 #include "core/nand/cell.h"
 #include "core/base/random.h"
 #include "core/base/table-lookup.h"
 #include "core/nand/read-disturb.h"
 
-/* Further errors of a word line that was overshot, in halves of what ECC corrects (assumed). */
+/* Additional raw errors of an over-programmed word line, in halves of the ECC limit (assumed). */
 #define OVERPROGRAMMED_ERRORS_HALVES 3
 
 static u64 interpolate_by_age(const u64 *row, struct aftl_axis_point hours)
@@ -12,11 +16,11 @@ static u64 interpolate_by_age(const u64 *row, struct aftl_axis_point hours)
 	return aftl_interpolate(row[hours.index], row[hours.index + 1], hours.fraction);
 }
 
-static u64 interpolate_by_wear(const u64 (*rows)[AFTL_RBER_HOUR_POINTS], struct aftl_axis_point wear,
-		      struct aftl_axis_point hours)
+static u64 interpolate_by_wear(const u64 (*rows)[AFTL_RBER_HOUR_POINTS],
+			       struct aftl_axis_point wear, struct aftl_axis_point hours)
 {
 	return aftl_interpolate(interpolate_by_age(rows[wear.index], hours),
-			    interpolate_by_age(rows[wear.index + 1], hours), wear.fraction);
+				interpolate_by_age(rows[wear.index + 1], hours), wear.fraction);
 }
 
 static struct aftl_axis_point wear_point(u32 erases)
@@ -32,16 +36,20 @@ static struct aftl_axis_point age_point(u64 hours)
 static u64 curve_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
 {
 	struct aftl_axis_point disturb = aftl_axis_position(aftl_rber_disturb_axis,
-						    AFTL_RBER_DISTURB_POINTS, disturb_mv);
+							    AFTL_RBER_DISTURB_POINTS, disturb_mv);
 	struct aftl_axis_point wear = wear_point(erases);
 	struct aftl_axis_point age = age_point(hours);
 
 	return aftl_interpolate(interpolate_by_wear(aftl_rber_q40[curve][disturb.index], wear, age),
-			    interpolate_by_wear(aftl_rber_q40[curve][disturb.index + 1], wear, age),
-			    disturb.fraction);
+				interpolate_by_wear(aftl_rber_q40[curve][disturb.index + 1], wear,
+						    age),
+				disturb.fraction);
 }
 
-/* What a page pays for margins that it has given up; their model knows no neighbours. */
+/*
+ * RBER that a page gains because it was programmed without retention margins (TVR). The tables for
+ * these pages were computed without interference from neighbours.
+ */
 static u64 short_lived_q40(const struct aftl_cell *cell, u32 erases, u64 hours)
 {
 	struct aftl_axis_point wear = wear_point(erases);
@@ -76,7 +84,7 @@ static u64 quantile_q32(u64 lambda_q32, u32 column)
 	       div64_u64((aftl_poisson_count_q8[high][column] - from) * (lambda_q32 - base), span);
 }
 
-/* The upper bits of a draw choose the quantile, the lower ones round. */
+/* The upper bits of @draw have chosen the quantile; the lower 32 bits round it to an integer. */
 static u32 round_quantile(u64 expected_q32, u64 draw)
 {
 	return (u32)((expected_q32 + (draw & U32_MAX)) >> 32);
@@ -123,7 +131,7 @@ static void init_curves(struct aftl_cell *cell, const struct aftl_config *config
 		cell->curve[AFTL_MODE_COARSE] = AFTL_RBER_MLC_COARSE;
 }
 
-/* Of the errors of medium steps, on new flash; in 2^-20. */
+/* RBER of pages with fine ISPP steps relative to medium steps on new flash, in 2^-20. */
 static u64 fine_share_q20(void)
 {
 	return div64_u64(aftl_rber_q40[AFTL_RBER_MLC_FINE][0][0][0] << 20,
@@ -131,8 +139,8 @@ static u64 fine_share_q20(void)
 }
 
 /*
- * Steps differ as they do where sensing levels change: @rate is that of the medium one, the
- * other two are to it as the limits of their levels.
+ * The parameter rber is the rate of medium ISPP steps. The rates of fine and coarse steps have the
+ * same ratio to it as the RBER limits of their sensing levels.
  */
 static void init_rates(struct aftl_cell *cell, const struct aftl_config *config)
 {
@@ -186,19 +194,24 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 	init_quantiles(cell);
 }
 
-/* Of a word line that is switched what counts is its last program. */
-static u32 switched_program_turn(const struct aftl_media *media, const struct aftl_block *block, u32 step)
+/*
+ * An in-place switched word line interferes when it gets the rest of its bits, not with its first
+ * bit.
+ */
+static u32 switched_program_turn(const struct aftl_media *media, const struct aftl_block *block,
+				 u32 step)
 {
 	const struct aftl_geometry *geo = media->geo;
 	u32 window = step / (AFTL_SUPER_LAYERS * geo->word_lines);
 	u16 attr = aftl_block_page_attr(media, block, step * geo->program_pages);
 
-	return (2 * window + (aftl_page_mode(attr) == AFTL_MODE_SWITCHED)) * aftl_block_program_steps(geo) + step;
+	return (2 * window + (aftl_page_mode(attr) == AFTL_MODE_SWITCHED)) *
+		       aftl_block_program_steps(geo) + step;
 }
 
 /*
- * Turn of @step in its block's order; later turns disturb earlier ones. Where leaders come
- * first, neighbours still have their turns by address.
+ * Position of @step in the program order of its block. A step with a later position disturbs the
+ * cells of earlier ones. In the order LEADER_FIRST positions are approximated by the address.
  */
 static u32 program_turn(const struct aftl_media *media, const struct aftl_block *block, u32 step)
 {
@@ -212,8 +225,8 @@ static u32 program_turn(const struct aftl_media *media, const struct aftl_block 
 	return step;
 }
 
-static u32 shift_by_neighbour(const struct aftl_media *media, const struct aftl_block *block, u32 victim,
-		      u32 neighbour, u32 direction)
+static u32 shift_by_neighbour(const struct aftl_media *media, const struct aftl_block *block,
+			      u32 victim, u32 neighbour, u32 direction)
 {
 	const struct aftl_geometry *geo = media->geo;
 	u16 attr = aftl_block_page_attr(media, block, neighbour * geo->program_pages);
@@ -224,7 +237,10 @@ static u32 shift_by_neighbour(const struct aftl_media *media, const struct aftl_
 	return aftl_disturb_mv[direction][aftl_page_low_top_voltage(attr)];
 }
 
-/* With one bit in a cell the next page in use is in the next word line. */
+/*
+ * In SLC mode only one page of a word line is used, so the horizontal neighbour is one word line
+ * away.
+ */
 static u32 word_line_step_distance(const struct aftl_geometry *geo, const struct aftl_block *block)
 {
 	return block->bits == 1 ? geo->word_line_pages / geo->program_pages : 1;
@@ -250,7 +266,7 @@ u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block
 	return mv;
 }
 
-/* Layers of any number are stretched over the points of the table; a planar block has none. */
+/* Map the layers of this geometry onto the points of the table; a planar block has no variation. */
 static u64 scale_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u32 page)
 {
 	u32 point = aftl_layer(geo, page) * AFTL_LAYER_POINTS / geo->layers;
@@ -261,12 +277,13 @@ static u64 scale_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u32 pag
 }
 
 /*
- * Other steps or a lower top voltage than the standard program's cost what they cost in the cells
- * that were modelled, MLC: as many errors more, or in proportion fewer. Never does a shorter
- * program have fewer, nor an older page.
+ * RBER of a program with a larger or smaller ISPP step, or with a lower top voltage. The tables for
+ * such programs were computed for MLC: their difference from the MLC standard program is added,
+ * except for fine steps, which reduce the errors in proportion. The result grows with age, and a
+ * shorter program never has fewer errors.
  */
 static u64 other_ispp_rber_q40(const struct aftl_cell *cell, u32 mode, u64 standard, u32 disturb_mv,
-			   u32 erases, u64 hours)
+			       u32 erases, u64 hours)
 {
 	u64 rber = curve_q40(cell->curve[mode], disturb_mv, erases, hours);
 	u64 usual;
@@ -274,7 +291,7 @@ static u64 other_ispp_rber_q40(const struct aftl_cell *cell, u32 mode, u64 stand
 
 	if (mode == AFTL_MODE_FINE)
 		return min(standard, cell->usual == AFTL_RBER_MLC_MEDIUM ?
-					     rber : (standard * fine_share_q20()) >> 20);
+				     rber : (standard * fine_share_q20()) >> 20);
 	usual = curve_q40(cell->usual, disturb_mv, erases, hours);
 	more = rber > usual ? rber - usual : 0;
 	if (unlikely(mode == AFTL_MODE_ROUGH)) {
@@ -284,7 +301,7 @@ static u64 other_ispp_rber_q40(const struct aftl_cell *cell, u32 mode, u64 stand
 	return standard + more;
 }
 
-/* Reduced voltage is ApproxFTL's in approximate pages, TVR's in precise ones. */
+/* AFTL_MODE_REDUCED is ApproxFTL's mode in approximate pages and TVR's mode in precise ones. */
 static bool has_other_ispp(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
@@ -300,8 +317,8 @@ static u32 page_rber_curve(const struct aftl_cell *cell, u16 attr)
 		       cell->curve[AFTL_MODE_NORMAL] : cell->curve[aftl_page_mode(attr)];
 }
 
-static u64 voltage_model_rber_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
-		       u64 hour)
+static u64 voltage_model_rber_q40(const struct aftl_cell *cell, const struct aftl_block *block,
+				  u32 page, u64 hour)
 {
 	u16 attr = aftl_block_page_attr(cell->media, block, page);
 	u64 hours = aftl_page_hours(cell->media, block, page, hour);
@@ -310,7 +327,7 @@ static u64 voltage_model_rber_q40(const struct aftl_cell *cell, const struct aft
 
 	if (has_other_ispp(attr))
 		rber = other_ispp_rber_q40(cell, aftl_page_mode(attr), rber, disturb_mv,
-				       block->erases, hours);
+					   block->erases, hours);
 	else if (aftl_page_short_lived(attr))
 		rber += short_lived_q40(cell, block->erases, hours);
 	rber += aftl_disturb_q40(block, cell->media->geo->pages);
@@ -340,14 +357,16 @@ u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 	if (cell->model != AFTL_CELL_CONSTANT)
 		return voltage_model_rber_q40(cell, block, page, hour);
 	rber = cell->rber_q40[page_error_rate(attr)];
-	/* Margins are for retention, which no constant rate tells of. */
+	/* The constant rates do not model retention, so that a lack of margins is added here. */
 	if (unlikely(aftl_page_short_lived(attr)))
 		rber += short_lived_q40(cell, block->erases,
 					aftl_page_hours(cell->media, block, page, hour));
 	return rber;
 }
 
-/* One draw for each program of each slot. */
+/*
+ * A program of a page draws once for each of its ppns, so that repeated reads see the same errors.
+ */
 static u64 program_draw(const struct aftl_cell *cell, const struct aftl_block *block,
 			aftl_ppn_t ppn, u16 attr)
 {
@@ -370,7 +389,7 @@ static u32 raw_errors(const struct aftl_cell *cell, const struct aftl_block *blo
 	return aftl_poisson_draw(lambda_q32(rber, geo->unit_bits), draw);
 }
 
-/* Each further sensing level extends the reach of the code by a quarter. */
+/* Each extra sensing level raises the number of bits that ECC corrects by a quarter (assumed). */
 static u32 extra_levels_beyond(const struct aftl_cell *cell, u32 raw, u32 reach)
 {
 	u32 step = max(cell->correctable / 4, 1U);
@@ -378,7 +397,7 @@ static u32 extra_levels_beyond(const struct aftl_cell *cell, u32 raw, u32 reach)
 	return raw <= reach ? 0 : DIV_ROUND_UP(raw - reach, step);
 }
 
-/* Has an approximate page parity of this precise one? */
+/* Return true if an approximate page of the same block stores parity of this precise page. */
 static bool borrows_parity(const struct aftl_media *media, const struct aftl_block *block, u32 page)
 {
 	u32 lender = page + aftl_lending_pages(media->geo);
@@ -388,9 +407,9 @@ static bool borrows_parity(const struct aftl_media *media, const struct aftl_blo
 		       AFTL_MODE_LENDING;
 }
 
-/* To fetch lent parity takes as long as a level. */
-static u32 extra_levels_needed(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
-			 u32 raw)
+/* Reading the lent parity costs as much as one sensing level. */
+static u32 extra_levels_needed(const struct aftl_cell *cell, const struct aftl_block *block,
+			       u32 page, u32 raw)
 {
 	u32 levels = extra_levels_beyond(cell, raw, cell->correctable);
 
@@ -415,17 +434,18 @@ struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_ppn_t ppn, 
 	if (aftl_page_class(attr) == AFTL_APPROX) {
 		errors.flips += errors.raw;
 	} else if (unlikely(errors.raw > cell->correctable)) {
-		errors.levels = extra_levels_needed(cell, block, page % media->geo->pages, errors.raw);
+		errors.levels = extra_levels_needed(cell, block, page % media->geo->pages,
+						    errors.raw);
 		errors.lost = errors.levels > cell->levels;
 	}
 	errors.flips = min(errors.flips, media->geo->unit_bits);
-	/* Before the fine pass states overlap by more than any ECC corrects. */
+	/* After the coarse pass only, the states overlap so far that no ECC recovers the data. */
 	errors.lost |= origin.inherited == AFTL_INHERITED_LOST || aftl_page_foggy(attr);
 	return errors;
 }
 
 u32 aftl_page_extra_levels(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
-		     u64 hour)
+			   u64 hour)
 {
 	u32 first = from_ppn(aftl_page_ppn(cell->media, block, page));
 	u32 levels = 0;
@@ -440,8 +460,8 @@ u32 aftl_page_extra_levels(const struct aftl_cell *cell, const struct aftl_block
 }
 
 /*
- * A keyed permutation of unit_bits, a power of two: multiplications by odd
- * numbers, additions and xor-shifts are each invertible on the low bits.
+ * A keyed permutation of the bit numbers below unit_bits, a power of two: multiplying by an odd
+ * number, adding, and shifting with xor are invertible modulo a power of two.
  */
 u64 aftl_flip_key(const struct aftl_cell *cell, aftl_lpn_t lpn, u16 generation)
 {
@@ -465,5 +485,6 @@ u32 aftl_flip_key_position(const struct aftl_geometry *geo, u64 key, u32 index)
 
 u32 aftl_flip_position(const struct aftl_cell *cell, aftl_lpn_t lpn, u16 generation, u32 index)
 {
-	return aftl_flip_key_position(cell->media->geo, aftl_flip_key(cell, lpn, generation), index);
+	return aftl_flip_key_position(cell->media->geo, aftl_flip_key(cell, lpn, generation),
+				      index);
 }

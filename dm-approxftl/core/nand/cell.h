@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Bit errors as state.
+ * The bit error model.
  *
- * How many bits of a slot have flipped is a function of how its page was
- * programmed, of what happened since (neighbours, age) and of one fixed draw per
- * program; so two reads agree and a count never falls. Which bits they are is a
- * permutation of the slot's bits fixed by the host write: the first n positions
- * have flipped, a copy carries n along, and the copy's own errors take the
- * positions after them.
+ * The number of bit errors of a ppn is a function of the program that wrote its page, of
+ * interference, age and reads since then, and of one draw for each program: two reads agree, and
+ * the number never falls. The positions of the errors are a permutation of the bits that the host
+ * write determines. The first n positions have flipped; relocation copies n to the new page, whose
+ * own errors take the next positions.
  */
 #ifndef AFTL_CELL_H
 #define AFTL_CELL_H
@@ -15,10 +14,10 @@
 #include "core/nand/media.h"
 #include "core/nand/physics-tables.h"
 
-/* Of modes whose errors are those of the device's cells as they are usually used. */
+/* Error curve of modes that share the curve of the device's standard program. */
 #define AFTL_RBER_STANDARD AFTL_RBER_CURVES
 
-/* Rates of the constant model: by class, and of precise pages by step size. */
+/* Error rates of the constant model: by data class, and for precise pages by ISPP step. */
 enum aftl_rate {
 	AFTL_RATE_PRECISE,
 	AFTL_RATE_APPROX,
@@ -29,18 +28,18 @@ enum aftl_rate {
 
 /**
  * struct aftl_cell - the error model of one device
- * @media: what was programmed
+ * @media: state of the flash array
  * @model: enum aftl_cell_model
- * @seed: of all draws
+ * @seed: seed of all draws
  * @rber_q40: error rates of the constant model, in 2^-40
- * @quantile_q32: expected errors of the constant model by rate and quantile
- * @curve: error curve by program mode of the voltage model
- * @usual: curve of the standard program of the cells that other steps were modelled for
- * @tvr: margins of a precise page with reduced voltage, in sixteenths
- * @correctable: errors of a slot that ECC corrects with one sensing
- * @lent: errors more that it corrects with parity that another page lends
- * @levels: further sensing levels
- * @clean: no page ever needs one
+ * @quantile_q32: expected errors in a unit of the constant model, by rate and quantile
+ * @curve: error curve of the voltage model, by program mode
+ * @usual: curve of the standard program in the MLC cells for which other ISPP steps were modelled
+ * @tvr: retention margins of a precise page with reduced voltage, in sixteenths
+ * @correctable: errors of a unit that ECC corrects with one sensing
+ * @lent: errors that lent parity corrects in addition
+ * @levels: extra sensing levels that the controller may use
+ * @clean: no precise page of the constant model ever needs an extra sensing level
  */
 struct aftl_cell {
 	const struct aftl_media *media;
@@ -57,18 +56,18 @@ struct aftl_cell {
 	bool clean;
 };
 
-/* Does the time of a read depend on the sensing levels that its page needs, as in AGCR? */
+/* Return true if the time of a read depends on the error rate of its page, as in AGCR. */
 static inline bool aftl_read_time_by_errors(const struct aftl_config *config)
 {
 	return config->read_coarse || config->read_fine;
 }
 
 /**
- * struct aftl_errors - what a read of one slot meets
- * @flips: bits of the host's data that come back wrong
- * @raw: errors that the page itself has now, corrected or not
- * @levels: further sensing levels that the ECC needed
- * @lost: the content cannot be returned
+ * struct aftl_errors - the result of reading one ppn
+ * @flips: wrong bits in the data that the host gets
+ * @raw: raw bit errors of the page now, before ECC
+ * @levels: extra sensing levels that ECC needed
+ * @lost: the data cannot be recovered
  */
 struct aftl_errors {
 	u32 flips;
@@ -83,7 +82,7 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 /**
  * aftl_cell_rber_q40() - raw bit error rate of @page now, in 2^-40
  * @cell: error model of the device
- * @block: block in question
+ * @block: block of the page
  * @page: page of the block
  * @hour: device age in hours
  */
@@ -91,18 +90,20 @@ u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 		       u64 hour);
 
 /**
- * aftl_cell_read() - the errors that a read of @ppn meets at age @hour
+ * aftl_cell_read() - bit errors of @ppn at device age @hour
  * @cell: error model of the device
- * @ppn: place on the media
+ * @ppn: address on flash, programmed
  * @hour: device age in hours
  */
 struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_ppn_t ppn, u64 hour);
 
-/* The same for a device of which some page may need some. */
+/* Out-of-line part of aftl_cell_extra_levels(), for devices whose pages may need extra levels. */
 u32 aftl_page_extra_levels(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
-		     u64 hour);
+			   u64 hour);
 
-/* No error of a page of @attr reaches anybody: ECC corrects whatever it has. */
+/*
+ * Return true if ECC corrects every error that a page with these attributes can have, at any age.
+ */
 static inline bool aftl_cell_never_fails(const struct aftl_cell *cell, u16 attr)
 {
 	return cell->clean && aftl_page_class(attr) == AFTL_PRECISE &&
@@ -110,49 +111,51 @@ static inline bool aftl_cell_never_fails(const struct aftl_cell *cell, u16 attr)
 }
 
 /**
- * aftl_cell_extra_levels() - further sensing levels for what is valid in @page
+ * aftl_cell_extra_levels() - extra sensing levels to read the valid data of @page
  * @cell: error model of the device
- * @block: block in question
+ * @block: block of the page
  * @page: page of the block
  * @hour: device age in hours
  */
-static inline u32 aftl_cell_extra_levels(const struct aftl_cell *cell, const struct aftl_block *block,
-				   u32 page, u64 hour)
+static inline u32 aftl_cell_extra_levels(const struct aftl_cell *cell,
+					 const struct aftl_block *block, u32 page, u64 hour)
 {
 	u16 attr = aftl_block_page_attr(cell->media, block, page);
 
-	return likely(cell->clean && !aftl_page_overprogrammed(attr) && !aftl_page_short_lived(attr)) ?
+	return likely(cell->clean && !aftl_page_overprogrammed(attr) &&
+		      !aftl_page_short_lived(attr)) ?
 		       0 : aftl_page_extra_levels(cell, block, page, hour);
 }
 
 /**
- * aftl_flip_position() - which bit of @lpn the flip number @index hits
- * @cell: for the seed and the size of a unit
- * @lpn: logical unit
- * @generation: of the slot's origin
- * @index: below the count of flips
+ * aftl_flip_position() - bit position of flip number @index in the data of @lpn
+ * @cell: provides the seed and the size of a unit
+ * @lpn: logical page
+ * @generation: write generation of the data
+ * @index: below the number of flips
  *
- * Distinct for distinct @index: flips never undo each other.
+ * Different @index give different positions: flips never cancel.
  */
 u32 aftl_flip_position(const struct aftl_cell *cell, aftl_lpn_t lpn, u16 generation, u32 index);
 
 /*
- * The same in two steps: all that it wants of @cell, which parameters change, and the rest,
- * for a host that has the bytes later.
+ * aftl_flip_position() in two steps. The key depends on parameters that may change, so a host takes
+ * it at the time of the read and computes positions later, when it has the data.
  */
 u64 aftl_flip_key(const struct aftl_cell *cell, aftl_lpn_t lpn, u16 generation);
 u32 aftl_flip_key_position(const struct aftl_geometry *geo, u64 key, u32 index);
 
 /**
- * aftl_page_disturb_mv() - voltage shift that later-programmed neighbours caused in @page
+ * aftl_page_disturb_mv() - threshold voltage shift of @page by neighbours that were programmed
+ *	later
  * @media: flash array
- * @block: block in question
+ * @block: block of the page
  * @page: page of the block
  */
 u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block *block, u32 page);
 
 /**
- * aftl_poisson_draw() - a Poisson variable of mean @lambda_q32 / 2^32 for the draw @draw
+ * aftl_poisson_draw() - Poisson variate with mean @lambda_q32 / 2^32
  * @lambda_q32: mean in 2^-32
  * @draw: 64 random bits
  *
@@ -160,7 +163,7 @@ u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block
  */
 u32 aftl_poisson_draw(u64 lambda_q32, u64 draw);
 
-/* Index into the tables by margin, in sixteenths, of a share of margins in 1/10000. */
+/* Convert a share of the margins in 1/10000 to the index of the TVR tables, in sixteenths. */
 static inline u32 aftl_tvr_sixteenths(u64 margin)
 {
 	return (u32)(margin * (AFTL_TVR_MARGIN_POINTS - 1) + 5000) / 10000;

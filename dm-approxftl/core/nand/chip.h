@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The emulated chip: what a command costs and does.
+ * The flash chip: which program and erase commands it accepts, their time, wear and results.
  *
- * Policies propose commands with the parameters that NAND has. Time and wear follow from the
- * command and from what the chip can see: its configuration and the state of the media.
+ * Policies propose commands with the parameters of real NAND. Time and wear follow from the
+ * command, the configuration and the state of the flash array, never from the policy.
  */
 #ifndef AFTL_CHIP_H
 #define AFTL_CHIP_H
@@ -11,21 +11,21 @@
 #include "core/nand/media.h"
 #include "core/nand/physics-tables.h"
 
-/* Wear of an erase with the full voltage. */
+/* Wear of an erase at full voltage. */
 #define AFTL_FULL_WEAR 10000U
 
-/* Voltage by which a program can be shortened. */
+/* Largest reduction of the program voltage range that the model has times for. */
 #define AFTL_MARGIN_MAX_MV (AFTL_CUBE_MAX_REMOVED_LOOPS * AFTL_CUBE_STEP_MV)
 
 #define AFTL_LAYER_CACHE_BITS 8
 
 /**
- * struct aftl_layer_traits - what a layer of a block is like, which takes long to work out
- * @number: of the layer in the device, from 1; 0: nothing
- * @erases: of its block when it was looked at
- * @errors: between the erased state and P1, in 1/4096 of their mean on new flash
- * @early: loops by which verifies with default steps begin too early
- * @lines: what its word lines are drawn from, anew after each erase
+ * struct aftl_layer_traits - cached process variation of one layer of one block
+ * @number: number of the layer in the device, from 1; 0: the entry is empty
+ * @erases: erase count of the block when the entry was computed
+ * @errors: errors between the erased state and P1, in 1/4096 of their mean on new flash
+ * @early: ISPP loops by which verifies start too early with default parameters
+ * @lines: seed of the variation among its word lines, different after each erase
  */
 struct aftl_layer_traits {
 	u64 number;
@@ -36,13 +36,13 @@ struct aftl_layer_traits {
 };
 
 /**
- * struct aftl_chip - the chips of one device, which are alike
- * @media: their state
- * @config: their constants
- * @program_ns: array time of a program with default steps, by enum aftl_mode
- * @plain: neither wear nor the place in a word line changes it, nor how often it is programmed
- * @growth: of errors, by millivolt of margins given up; in 1/2560
- * @seen: layers that are being programmed; nothing depends on which ones are here
+ * struct aftl_chip - the flash chips of one device, which are identical
+ * @media: state of the flash array
+ * @config: parameters of the device
+ * @program_ns: array time of a program with default ISPP parameters, by enum aftl_mode
+ * @plain: program times depend neither on wear, nor on the page of a word line, nor on passes
+ * @growth: growth of the errors by millivolts of margin given up, in 1/2560
+ * @seen: direct-mapped cache of layer traits; results do not depend on its contents
  */
 struct aftl_chip {
 	const struct aftl_media *media;
@@ -53,15 +53,15 @@ struct aftl_chip {
 	struct aftl_layer_traits seen[1 << AFTL_LAYER_CACHE_BITS];
 };
 
-/* @chip looks at @media and @config from now on; call it again when the latter has changed. */
+/* Initialise @chip for @media and @config; call it again after a change of @config. */
 void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
 		    const struct aftl_config *config);
 
 /**
- * struct aftl_ispp - how a program departs from the default steps; all 0: not at all
- * @start_mv: how much higher the first voltage is
- * @final_mv: how much lower the last one is
- * @skip: loops by which the verifies of each state begin later
+ * struct aftl_ispp - ISPP parameters of a program relative to the default; all 0: the default
+ * @start_mv: rise of the first program voltage
+ * @final_mv: reduction of the last program voltage
+ * @skip: loops by which the verifies of each state start later
  */
 struct aftl_ispp {
 	u16 start_mv;
@@ -76,13 +76,13 @@ static inline bool aftl_ispp_default(const struct aftl_ispp *ispp)
 
 /**
  * struct aftl_program_command - a program command
- * @block: block
+ * @block: block, open
  * @page: first page
- * @pages: how many
+ * @pages: number of pages
  * @mode: enum aftl_mode
  * @class: enum aftl_class of the data
- * @ispp: steps
- * @monitor: errors and verifies are of interest even with default steps
+ * @ispp: ISPP parameters
+ * @monitor: report errors and verifies even with default ISPP parameters
  */
 struct aftl_program_command {
 	const struct aftl_block *block;
@@ -95,12 +95,12 @@ struct aftl_program_command {
 };
 
 /**
- * struct aftl_program_result - what a program has taken and shown
+ * struct aftl_program_result - time and result of a program
  * @ns: array time
- * @errors: between the erased state and P1, in 1/4096 of their mean on new flash
- * @early: loops by which verifies with default steps begin too early
- * @overprogrammed: cells went past their states, for lack of verifies or of margins; what a
- *	controller can see of it is @errors
+ * @errors: errors between the erased state and P1, in 1/4096 of their mean on new flash
+ * @early: ISPP loops by which verifies started too early with default parameters
+ * @overprogrammed: cells were programmed beyond their states because verifies were skipped or
+ *	margins were missing; a controller sees only @errors
  */
 struct aftl_program_result {
 	u64 ns;
@@ -110,40 +110,40 @@ struct aftl_program_result {
 };
 
 /**
- * aftl_chip_allows() - would a chip take this command?
+ * aftl_chip_allows() - return true if the chip accepts the command
  * @chip: chips of the device
  * @program: the command; its block exists, all else may be wrong
  *
- * The order of the block has to allow it. A page programmed with less guard against its
- * neighbours has to be the last of them (AFTER), or its later neighbours must be programmed
- * with a lower top voltage (BETWEEN): what would disturb it is refused.
+ * The program order of the block must allow it. A page programmed with less protection against
+ * interference must either be the last of its neighbours (AFTER), or only neighbours with a lower
+ * top voltage may follow (BETWEEN): any other later program is refused.
  */
 bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program_command *program);
 
 /**
- * aftl_chip_program() - what a program will take and show
+ * aftl_chip_program() - compute time and result of a program
  * @chip: chips of the device
- * @program: a command that it allows
- * @outcome: where that is told
+ * @program: a command that aftl_chip_allows() accepts
+ * @outcome: takes the result
  */
 void aftl_chip_program(struct aftl_chip *chip, const struct aftl_program_command *program,
 		       struct aftl_program_result *outcome);
 
 /**
- * aftl_chip_monitor() - what a program with default steps shows, but for its time
+ * aftl_chip_monitor() - monitored values of a program with default ISPP parameters
  * @chip: chips of the device
- * @block: block in question
+ * @block: block of the page
  * @page: first page of the program
  */
 struct aftl_program_result aftl_chip_monitor(struct aftl_chip *chip, const struct aftl_block *block,
-				      u32 page);
+					     u32 page);
 
 /**
- * struct aftl_erase_result - what an erase costs
+ * struct aftl_erase_result - time and wear of an erase
  * @ns: array time
  * @wear: in 1/AFTL_FULL_WEAR of a full erase
- * @shallow: a lower voltage was enough
- * @residue: it was not: a full erase had to follow
+ * @shallow: a lower erase voltage was enough
+ * @residue: it was not enough, and a full erase followed
  */
 struct aftl_erase_result {
 	u64 ns;
@@ -153,18 +153,18 @@ struct aftl_erase_result {
 };
 
 /**
- * aftl_chip_erase() - what it costs to erase @block
+ * aftl_chip_erase() - compute time and wear of an erase of @block
  * @chip: chips of the device
- * @block: as it is before
- * @shallow: with the voltage that removes what was programmed to a lower top voltage
+ * @block: the block before the erase
+ * @shallow: use the lower voltage, which erases only pages with a lower top voltage
  */
-struct aftl_erase_result aftl_chip_erase(const struct aftl_chip *chip, const struct aftl_block *block,
-				   bool shallow);
+struct aftl_erase_result aftl_chip_erase(const struct aftl_chip *chip,
+					 const struct aftl_block *block, bool shallow);
 
 /**
- * aftl_worn_program_ns() - program time of a block that is no longer new
- * @ns: when it is new
- * @erases: of the block
+ * aftl_worn_program_ns() - program time of a worn block
+ * @ns: program time of a new block
+ * @erases: erase count of the block
  */
 u64 aftl_worn_program_ns(u64 ns, u32 erases);
 

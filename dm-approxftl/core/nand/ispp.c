@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs: incremental steps up to the voltage of each state, with verifies between them.
+ * Incremental step pulse programming (ISPP): which program commands a chip accepts, how long they
+ * take and what monitoring shows.
  */
 #include "core/nand/cell.h"
 #include "core/nand/layer-variation.h"
 #include "core/nand/reprogram.h"
 
-/* So many errors more than allowed are lost in the spread of word lines; in 1/8. */
+/* Word lines of a layer vary; a program tolerates this many eighths more errors than the limit. */
 #define TOLERATED_EIGHTHS 1
 
 void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
@@ -43,7 +44,7 @@ void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
 		chip->growth[mv] = aftl_margin_growth(mv);
 }
 
-/* Legality */
+/* Which commands the chip accepts */
 
 static u32 ispp_margin_mv(const struct aftl_ispp *ispp)
 {
@@ -59,15 +60,16 @@ static bool ispp_allowed(const struct aftl_program_command *program)
 		ispp_margin_mv(ispp) <= AFTL_MARGIN_MAX_MV);
 }
 
-/* Two bits in a cell for more are for what may be programmed again. */
+/* MLC mode in cells for more bits exists only for word lines that will be reprogrammed (ReSSD). */
 static bool mlc_allowed(const struct aftl_chip *chip, const struct aftl_program_command *program)
 {
 	return program->block->order == AFTL_ORDER_SUPER_LAYER &&
 	       program->pages <= AFTL_MLC_PAGES && chip->config->bits > 2;
 }
 
-/* What is programmed again gets the states that are left, which know no other steps. */
-static bool reprogram_mode_allowed(const struct aftl_chip *chip, const struct aftl_program_command *program)
+/* A reprogram uses the voltage states that are left, which have default ISPP parameters only. */
+static bool reprogram_mode_allowed(const struct aftl_chip *chip,
+				   const struct aftl_program_command *program)
 {
 	return program->block->order != AFTL_ORDER_SUPER_LAYER ||
 	       !aftl_page_programmed(chip->media, program->block, program->page) ||
@@ -81,7 +83,10 @@ static bool is_between(const struct aftl_chip *chip, const struct aftl_block *bl
 	return attr && aftl_page_mode(attr) == AFTL_MODE_BETWEEN;
 }
 
-/* Pages that couple into @page: beside it in its layer, and at its place in those next to it. */
+/*
+ * Find the program steps that interfere with @page: next to it in its layer, and at the same
+ * position of the layers below and above.
+ */
 static u32 find_neighbours(const struct aftl_geometry *geo, u32 page, u32 found[4])
 {
 	u32 layer = geo->word_lines * geo->word_line_pages;
@@ -99,7 +104,8 @@ static u32 find_neighbours(const struct aftl_geometry *geo, u32 page, u32 found[
 	return count;
 }
 
-static bool is_after_neighbours(const struct aftl_chip *chip, const struct aftl_program_command *program)
+static bool is_after_neighbours(const struct aftl_chip *chip,
+				const struct aftl_program_command *program)
 {
 	u32 found[4];
 	u32 count = find_neighbours(chip->media->geo, program->page, found);
@@ -110,7 +116,8 @@ static bool is_after_neighbours(const struct aftl_chip *chip, const struct aftl_
 	return true;
 }
 
-static bool spares_neighbours(const struct aftl_chip *chip, const struct aftl_program_command *program)
+static bool spares_neighbours(const struct aftl_chip *chip,
+			      const struct aftl_program_command *program)
 {
 	u32 found[4];
 	u32 count = find_neighbours(chip->media->geo, program->page, found);
@@ -121,8 +128,9 @@ static bool spares_neighbours(const struct aftl_chip *chip, const struct aftl_pr
 	return true;
 }
 
-/* Parity has to be known: the page that it is of comes first, and keeps its place as long. */
-static bool may_lend_parity(const struct aftl_chip *chip, const struct aftl_program_command *program)
+/* The borrower of the parity must be a precise page that was programmed before. */
+static bool may_lend_parity(const struct aftl_chip *chip,
+			    const struct aftl_program_command *program)
 {
 	const struct aftl_media *media = chip->media;
 	u32 borrower = aftl_lending_borrower(media->geo, program->page);
@@ -135,7 +143,7 @@ static bool may_lend_parity(const struct aftl_chip *chip, const struct aftl_prog
 	return attr && aftl_page_class(attr) == AFTL_PRECISE;
 }
 
-/* Precise pages between approximate ones have places of their own, which the flip bit tells. */
+/* The modes BETWEEN and AFTER are bound to positions of the checkerboard. */
 static bool place_allowed(const struct aftl_chip *chip, const struct aftl_program_command *program)
 {
 	const struct aftl_block *block = program->block;
@@ -150,7 +158,8 @@ static bool place_allowed(const struct aftl_chip *chip, const struct aftl_progra
 		return false;
 	case AFTL_MODE_BETWEEN:
 		return block->order != AFTL_ORDER_SUPER_LAYER &&
-		       aftl_checkerboard_colour(chip->media->geo, program->page, aftl_block_flip(block));
+		       aftl_checkerboard_colour(chip->media->geo, program->page,
+						aftl_block_flip(block));
 	case AFTL_MODE_AFTER:
 		return block->order != AFTL_ORDER_SUPER_LAYER && is_after_neighbours(chip, program);
 	case AFTL_MODE_LENDING:
@@ -161,7 +170,10 @@ static bool place_allowed(const struct aftl_chip *chip, const struct aftl_progra
 	return true;
 }
 
-/* The order has found its turn: which of the two passes is it? */
+/*
+ * In the order FOGGY_FINE the first program of a word line is the coarse pass, the second the fine
+ * one.
+ */
 static bool pass_allowed(const struct aftl_chip *chip, const struct aftl_program_command *program)
 {
 	bool again = aftl_page_programmed(chip->media, program->block, program->page);
@@ -170,7 +182,7 @@ static bool pass_allowed(const struct aftl_chip *chip, const struct aftl_program
 	       aftl_ispp_default(&program->ispp);
 }
 
-/* The same for one bit in a cell and for the rest beside it. */
+/* In the order SWITCHED a word line is programmed in SLC mode first, then with its other bits. */
 static bool switch_allowed(const struct aftl_chip *chip, const struct aftl_program_command *program)
 {
 	bool first = aftl_is_switch_first_pass(chip->media->geo, program->page);
@@ -189,7 +201,8 @@ bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program_co
 		return pass_allowed(chip, program);
 	if (unlikely(program->block->order == AFTL_ORDER_SWITCHED))
 		return switch_allowed(chip, program);
-	if (unlikely(program->block->between) && !aftl_has_low_top_voltage(program->mode, program->class) &&
+	if (unlikely(program->block->between) &&
+	    !aftl_has_low_top_voltage(program->mode, program->class) &&
 	    !spares_neighbours(chip, program))
 		return false;
 	if (!reprogram_mode_allowed(chip, program))
@@ -199,14 +212,14 @@ bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program_co
 	return program->mode < AFTL_MODES && ispp_allowed(program) && place_allowed(chip, program);
 }
 
-/* Time */
+/* Program time */
 
 static bool is_first_page(const struct aftl_geometry *geo, u32 page)
 {
 	return page % geo->word_line_pages < geo->planes_wide;
 }
 
-/* The first page of a word line programmed page by page is the fast one. */
+/* With page-wise programming the first page of a word line has a time of its own (program_fast). */
 static u64 program_mode_ns(const struct aftl_chip *chip, u32 mode, u32 page)
 {
 	const struct aftl_config *config = chip->config;
@@ -218,7 +231,10 @@ static u64 program_mode_ns(const struct aftl_chip *chip, u32 mode, u32 page)
 	return div64_u64(ns * config->program_fast, config->program);
 }
 
-/* Two pages of a word line: the one that TVR's authors program first, and the other. */
+/*
+ * ISPP steps of a page in the TVR tables: the page that the paper programs first, and the other
+ * one.
+ */
 static u32 tvr_steps(const struct aftl_geometry *geo, u32 page, u32 sixteenths)
 {
 	if (geo->word_line_pages == geo->program_pages)
@@ -226,7 +242,7 @@ static u32 tvr_steps(const struct aftl_geometry *geo, u32 page, u32 sixteenths)
 	return aftl_tvr_steps[!is_first_page(geo, page)][sixteenths];
 }
 
-/* Without margins states are closer to each other; the configured time is that of all steps. */
+/* Program time without retention margins (TVR): the share of ISPP steps that remains. */
 static u64 without_margins_ns(const struct aftl_chip *chip, u64 ns, u32 page)
 {
 	const struct aftl_geometry *geo = chip->media->geo;
@@ -235,7 +251,7 @@ static u64 without_margins_ns(const struct aftl_chip *chip, u64 ns, u32 page)
 			 tvr_steps(geo, page, AFTL_TVR_MARGIN_POINTS - 1));
 }
 
-/* By loops that are left out, those between whole numbers on a straight line. */
+/* Program time by the number of loops left out; fractions of a loop are interpolated. */
 static u64 shorter_ns(u64 ns, const struct aftl_ispp *ispp)
 {
 	const u32 *loops = aftl_cube_program_ns[ispp->skip];
@@ -246,7 +262,7 @@ static u64 shorter_ns(u64 ns, const struct aftl_ispp *ispp)
 	return div64_u64(ns * (loops[whole] - less), aftl_cube_program_ns[0][0]);
 }
 
-/* The configured time of followers, if there is one, is of those who leave out about as much. */
+/* A configured follower time applies to followers that save about as much as the time assumes. */
 static u64 ispp_ns(const struct aftl_chip *chip, u64 ns, const struct aftl_program_command *program)
 {
 	const struct aftl_config *config = chip->config;
@@ -258,8 +274,9 @@ static u64 ispp_ns(const struct aftl_chip *chip, u64 ns, const struct aftl_progr
 	return own;
 }
 
-/* Where its errors are the standard program's, because none are modelled, so is its time. */
-static bool costs_standard_time(const struct aftl_config *config, const struct aftl_program_command *program)
+/* A mode saves time only where its errors are modelled; else it takes the standard time. */
+static bool costs_standard_time(const struct aftl_config *config,
+				const struct aftl_program_command *program)
 {
 	bool any = config->errors == AFTL_ON;
 
@@ -271,7 +288,7 @@ static bool costs_standard_time(const struct aftl_config *config, const struct a
 	return program->mode == AFTL_MODE_REDUCED && !any;
 }
 
-/* With default steps. */
+/* Program time with default ISPP parameters. */
 static u64 default_ispp_ns(const struct aftl_chip *chip, const struct aftl_program_command *program)
 {
 	const struct aftl_block *block = program->block;
@@ -284,7 +301,7 @@ static u64 default_ispp_ns(const struct aftl_chip *chip, const struct aftl_progr
 		return chip->config->reprogram;
 	if (unlikely(chip->config->wear_times))
 		ns = aftl_worn_program_ns(ns, block->erases);
-	/* The one bit has to be known. */
+	/* The chip reads the first bit before it programs the others. */
 	if (unlikely(program->mode == AFTL_MODE_SWITCHED))
 		ns += chip->config->read_slc ? : chip->config->read;
 	if (short_lived && !costs_standard_time(chip->config, program))
@@ -292,9 +309,9 @@ static u64 default_ispp_ns(const struct aftl_chip *chip, const struct aftl_progr
 	return ns;
 }
 
-/* What it shows */
+/* Monitoring */
 
-/* Only programs with all guards have margins left to give up. */
+/* Only standard and follower programs keep margins that ISPP parameters may use. */
 static bool exceeds_margins(const struct aftl_program_command *program, u32 grown)
 {
 	bool guarded = program->mode == AFTL_MODE_NORMAL || program->mode == AFTL_MODE_FOLLOWER;
@@ -304,10 +321,10 @@ static bool exceeds_margins(const struct aftl_program_command *program, u32 grow
 }
 
 static void monitor_program(struct aftl_chip *chip, const struct aftl_program_command *program,
-		 struct aftl_program_result *outcome)
+			    struct aftl_program_result *outcome)
 {
 	struct aftl_word_line_traits traits = aftl_word_line_get_traits(chip, program->block,
-								  program->page);
+									program->page);
 	u32 grown = traits.errors * chip->growth[ispp_margin_mv(&program->ispp)] / AFTL_NO_GROWTH;
 	u32 late = program->ispp.skip > traits.early ? program->ispp.skip - traits.early : 0;
 
@@ -325,13 +342,16 @@ void aftl_chip_program(struct aftl_chip *chip, const struct aftl_program_command
 	*outcome = (struct aftl_program_result){ .ns = usual ? ns : ispp_ns(chip, ns, program) };
 	if (!usual || program->monitor)
 		monitor_program(chip, program, outcome);
-	/* What its errors would have told is found, and it is programmed anew. */
+	/*
+	 * Without error modelling the over-programmed page has no other cost, so it is programmed
+	 * again.
+	 */
 	if (unlikely(outcome->overprogrammed && chip->config->errors == AFTL_OFF))
 		outcome->ns += ns;
 }
 
 struct aftl_program_result aftl_chip_monitor(struct aftl_chip *chip, const struct aftl_block *block,
-				      u32 page)
+					     u32 page)
 {
 	struct aftl_word_line_traits traits = aftl_word_line_get_traits(chip, block, page);
 

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Process variation of 3D NAND: draws the traits of layers and word lines from the seed.
+ */
 #include "core/base/random.h"
 #include "core/base/table-lookup.h"
 #include "core/nand/layer-variation.h"
 
 /*
- * Blocks differ by up to so much, layers of one block from the table, word lines of one layer
- * from each other; in 1/256.
+ * Half-width of the variation among blocks, among the layers of a block relative to the table, and
+ * among the word lines of a layer, in 1/256.
  */
 #define BLOCK_SPREAD 26
 #define LAYER_SPREAD 8
 #define LINE_SPREAD 2
 
-/* A word line that is not like its layer has so many times its errors. */
+/* Errors of a misprogrammed word line relative to the others of its layer. */
 #define ODD_ERRORS 3
 
-/* Draws for different purposes must not be the same. */
+/* Draws for different purposes use different keys. */
 enum draw {
 	DRAW_BLOCK = 0xb10c,
 	DRAW_LAYER = 0x1a7e,
@@ -26,7 +29,7 @@ static u64 draw_layer_trait(const struct aftl_chip *chip, u32 purpose, u64 what)
 	return aftl_hash64_pair(chip->config->seed ^ purpose, what);
 }
 
-/* A factor around 1, in 1/256. */
+/* A random factor of 1 +- @width / 256, in 1/256. */
 static u32 spread_q8(u64 draw, u32 width)
 {
 	return 256 - width + (u32)aftl_scale_draw(draw, 2 * width + 1);
@@ -36,18 +39,19 @@ static u32 layer_errors(const struct aftl_chip *chip, const struct aftl_block *b
 			u64 layer)
 {
 	struct aftl_axis_point wear = aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS,
-						 block->erases);
+							 block->erases);
 	u64 errors = aftl_interpolate(aftl_cube_ep1_q12[wear.index][point],
-				  aftl_cube_ep1_q12[wear.index + 1][point], wear.fraction);
+				      aftl_cube_ep1_q12[wear.index + 1][point], wear.fraction);
 
-	errors *= spread_q8(draw_layer_trait(chip, DRAW_BLOCK, aftl_block_index(chip->media, block)),
+	errors *= spread_q8(draw_layer_trait(chip, DRAW_BLOCK,
+					     aftl_block_index(chip->media, block)),
 			    BLOCK_SPREAD);
 	errors *= spread_q8(draw_layer_trait(chip, DRAW_LAYER, layer), LAYER_SPREAD);
 	return min_t(u64, errors >> 16, 0xffff);
 }
 
 static void compute_layer_traits(const struct aftl_chip *chip, const struct aftl_block *block,
-			  u32 layer, u64 number, struct aftl_layer_traits *seen)
+				 u32 layer, u64 number, struct aftl_layer_traits *seen)
 {
 	u32 point = layer * AFTL_LAYER_POINTS / chip->media->geo->layers;
 
@@ -61,7 +65,8 @@ static void compute_layer_traits(const struct aftl_chip *chip, const struct aftl
 }
 
 static const struct aftl_layer_traits *get_layer_traits(struct aftl_chip *chip,
-					       const struct aftl_block *block, u32 word_line)
+							const struct aftl_block *block,
+							u32 word_line)
 {
 	const struct aftl_geometry *geo = chip->media->geo;
 	u32 layer = word_line / geo->word_lines;
@@ -74,7 +79,7 @@ static const struct aftl_layer_traits *get_layer_traits(struct aftl_chip *chip,
 	return seen;
 }
 
-/* The share of such word lines is the parameter misprograms. */
+/* The parameter misprograms is the share of word lines that differ from their layer. */
 static bool is_misprogrammed_line(const struct aftl_chip *chip, u64 line)
 {
 	u64 rate = chip->config->misprograms;
@@ -82,9 +87,9 @@ static bool is_misprogrammed_line(const struct aftl_chip *chip, u64 line)
 	return unlikely(rate) && aftl_scale_draw(line, 1000000000) * 1000 < rate;
 }
 
-/* The cells of an odd word line are as fast as none of its layer is. */
+/* A misprogrammed word line has no verifies that start too early. */
 struct aftl_word_line_traits aftl_word_line_get_traits(struct aftl_chip *chip,
-						 const struct aftl_block *block, u32 page)
+						       const struct aftl_block *block, u32 page)
 {
 	u32 word_line = aftl_word_line(chip->media->geo, page);
 	const struct aftl_layer_traits *seen = get_layer_traits(chip, block, word_line);
@@ -101,7 +106,7 @@ static u32 table_margin_mv(u32 index)
 	return aftl_cube_start_mv[index] + aftl_cube_final_mv[index];
 }
 
-/* The table says how many mV errors may cost that grow by so many tenths; read backwards. */
+/* The table lists margins in millivolts by growth of the errors in tenths; this is its inverse. */
 u16 aftl_margin_growth(u32 mv)
 {
 	u32 index = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the word lines of a 3D block are like: those of one layer are alike, layers differ, and
- * now and then a word line is not like its layer.
+ * Process variation of a 3D NAND block: the word lines of a layer are alike, layers differ, and a
+ * few word lines differ from their layer.
  *
- * All of it follows from seed, block, layer, word line and wear: two looks agree.
+ * The traits are a function of seed, block, layer, word line and erase count.
  */
 #ifndef AFTL_LAYERS_H
 #define AFTL_LAYERS_H
@@ -11,9 +11,9 @@
 #include "core/nand/chip.h"
 
 /**
- * struct aftl_word_line_traits - what a program with default parameters shows
- * @errors: between the erased state and P1, in 1/4096 of their mean on new flash, never 0
- * @early: loops by which the verifies of each state begin too early
+ * struct aftl_word_line_traits - monitored values of a program with default ISPP parameters
+ * @errors: errors between the erased state and P1, in 1/4096 of their mean on new flash, never 0
+ * @early: ISPP loops by which the verifies of each state start too early
  */
 struct aftl_word_line_traits {
 	u32 errors;
@@ -23,18 +23,19 @@ struct aftl_word_line_traits {
 /**
  * aftl_word_line_get_traits() - the traits of a word line
  * @chip: chips of the device
- * @block: block in question
+ * @block: block of the page
  * @page: any page of the word line
  */
 struct aftl_word_line_traits aftl_word_line_get_traits(struct aftl_chip *chip,
-						 const struct aftl_block *block, u32 page);
+						       const struct aftl_block *block, u32 page);
 
-/* Growth of errors where nothing was given up. */
+/* Growth of the errors if no margin is given up. */
 #define AFTL_NO_GROWTH 2560
 
 /**
- * aftl_margin_growth() - of the errors of a word line that has given up @mv of its margins
- * @mv: first voltage raised and last voltage lowered, together
+ * aftl_margin_growth() - growth of the errors of a word line that gives up @mv of its margins, in
+ *	1/2560
+ * @mv: rise of the first plus reduction of the last program voltage
  */
 u16 aftl_margin_growth(u32 mv);
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The flash array: which program steps the program order of a block allows, and the layout of
+ * out-of-band (OOB) metadata.
+ */
 #include "core/nand/media.h"
 
 /*
- * Legality of programs, one function per order. Each is asked about a page that
- * starts a program step inside the block.
+ * One function for each program order. @page is the first page of a program step inside the block.
  */
 
 static bool sequential_allows(const struct aftl_media *media, const struct aftl_block *block,
@@ -40,7 +43,7 @@ u32 aftl_word_line_reprograms(const struct aftl_media *media, const struct aftl_
 	return count;
 }
 
-/* A reprogram replaces one dead page of a word line of the open layers. */
+/* A reprogram replaces one invalid page of a word line in the open layers. */
 static bool reprogram_allowed(const struct aftl_media *media, const struct aftl_block *block,
 			      u32 page, u32 pages)
 {
@@ -51,9 +54,9 @@ static bool reprogram_allowed(const struct aftl_media *media, const struct aftl_
 	       !aftl_page_valid(media, block, page);
 }
 
-/* The first program of a word line begins at its first page and stays inside it. */
+/* The first program of a word line starts at its first page and does not cross into another one. */
 static bool is_fresh_word_line(const struct aftl_media *media, const struct aftl_block *block,
-			    u32 page, u32 pages)
+			       u32 page, u32 pages)
 {
 	u32 i;
 
@@ -66,8 +69,8 @@ static bool is_fresh_word_line(const struct aftl_media *media, const struct aftl
 }
 
 /*
- * frontier is the first page of the lower of the open layers. The layer above them may
- * be opened, which closes the lowest for good.
+ * The frontier is the first page of the lower open layer. Programming the layer above the open ones
+ * closes the lower one for good.
  */
 static bool super_layer_allows(const struct aftl_media *media, const struct aftl_block *block,
 			       u32 page, u32 pages)
@@ -126,7 +129,8 @@ void aftl_switch_line(const struct aftl_media *media, const struct aftl_block *b
 	u32 i;
 
 	for (i = 0; i < media->geo->planes_wide; i++) {
-		u16 *attr = aftl_page_attr_at(media, aftl_block_device_page(media, block, line + i));
+		u16 *attr = aftl_page_attr_at(media,
+					      aftl_block_device_page(media, block, line + i));
 
 		*attr = aftl_page_attr(aftl_page_class(*attr), AFTL_MODE_SWITCHED, 0) |
 			(*attr & AFTL_PAGE_OVERPROGRAMMED);
@@ -164,8 +168,8 @@ static bool step_allowed(const struct aftl_media *media, const struct aftl_block
 	return false;
 }
 
-bool aftl_any_order_allows(const struct aftl_media *media, const struct aftl_block *block,
-			    u32 page, u32 pages)
+bool aftl_any_order_allows(const struct aftl_media *media, const struct aftl_block *block, u32 page,
+			   u32 pages)
 {
 	if (block->state != AFTL_BLOCK_OPEN || !pages || pages > media->geo->program_pages)
 		return false;
@@ -177,7 +181,7 @@ bool aftl_any_order_allows(const struct aftl_media *media, const struct aftl_blo
 	return step_allowed(media, block, page, pages);
 }
 
-/* First page at or after @page whose colour is @colour, or the page count. */
+/* First page at or after @page that has @colour, or the number of pages. */
 static u32 next_of_colour(const struct aftl_geometry *geo, u32 page, bool colour, bool flip)
 {
 	while (page < geo->pages && aftl_checkerboard_colour(geo, page, flip) != colour)
@@ -185,7 +189,7 @@ static u32 next_of_colour(const struct aftl_geometry *geo, u32 page, bool colour
 	return page;
 }
 
-/* The first pass takes the positions of colour 0. */
+/* The first pass programs the positions of colour 0. */
 u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip)
 {
 	u32 positions = aftl_block_program_steps(geo) / geo->layers;
@@ -217,13 +221,14 @@ u32 aftl_order_next(const struct aftl_media *media, const struct aftl_block *blo
 	return page;
 }
 
-/* Past the pages of a word line that are not in use. */
+/* In blocks with fewer bits per cell, skip the unused pages of each word line. */
 static void sequential_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
 {
 	const struct aftl_geometry *geo = media->geo;
 
 	page += aftl_block_step(geo, block);
-	if (unlikely(block->bits) && page % geo->word_line_pages >= aftl_word_line_used_pages(geo, block))
+	if (unlikely(block->bits) &&
+	    page % geo->word_line_pages >= aftl_word_line_used_pages(geo, block))
 		page += geo->word_line_pages - aftl_word_line_used_pages(geo, block);
 	block->frontier = page;
 }
@@ -298,7 +303,10 @@ void aftl_oob_layout_init(struct aftl_media *media)
 {
 	u32 units = media->geo->page_units;
 	u32 lineages = media->models_errors ? units : 0;
-	/* What follows begins with the word of a unit, which has two numbers. */
+	/*
+	 * The record must be a multiple of two numbers, because the next one starts with a 32-bit
+	 * lpn word.
+	 */
 	u32 numbers = 2 * units + 1 + lineages;
 	bool room = numbers % 2;
 

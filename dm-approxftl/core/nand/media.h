@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The emulated flash: blocks, pages, what each slot holds, and which programs
- * are legal. Nothing here knows about time, queues or policies' opinions.
+ * The flash array: blocks, pages, out-of-band (OOB) metadata, valid bits, and the program orders.
+ * This layer does not know time, queues or policies.
  */
 #ifndef AFTL_MEDIA_H
 #define AFTL_MEDIA_H
@@ -11,39 +11,38 @@
 
 /**
  * struct aftl_block - one erase block
- * @prev: neighbour in the free list or in a list of equal valid counts
- * @next: neighbour in the same list
- * @valid: slots that hold the newest version of their unit
+ * @prev: previous block in the free list or in the victim list of its valid count
+ * @next: next block in the same list
+ * @valid: ppns that hold the current version of their lpn
  * @valid_approx: those of them that are approximate
  * @programmed: pages programmed since the erase
- * @frontier: where the block's order continues, see aftl_order_allows()
+ * @frontier: position of the program order in the block, see aftl_order_allows()
  * @erases: completed erases
- * @wear: sum of the erases' wear, in 1/10000 of a full erase
+ * @wear: sum of the wear of its erases, in 1/10000 of a full erase
  * @reads: sensings of its pages since the erase
  * @first_hour: device age in hours at the first program since the erase
- * @opened_ns: time of the first program since the erase, or of what the policy takes
- *	for it, see aftl_policy_restamp_block()
- * @extra: what few blocks have: for each page the hours from the block's first program to its
- *	own, if they are not beside its attributes, then for each slot the errors that its content
- *	had when it was copied there, see struct aftl_origin. NULL: all of it is 0
+ * @opened_ns: time of the first program since the erase, or of aftl_policy_restamp_block()
+ * @extra: NULL if all of it is 0, which is so for most blocks. For each page the hours from the
+ *	first program of the block to its own, if the OOB record has no room for them; then for each
+ *	ppn the inherited errors, see struct aftl_origin
  * @state: enum aftl_block_state
- * @order: enum aftl_order that the block was opened with
- * @kind: what its policy uses it for; names in the policy's type
- * @bits: what each of its cells holds, if that is less than it can; 0: all
- * @flip: checkerboard colour that comes first; kept over erases. A block that has begun keeps
- *	the one that it began with, see aftl_block_flip()
- * @begun_flip: that one
- * @approx_only: every page programmed so far is approximate
- * @between: has pages whose later neighbours must be approximate
- * @failing: to be retired as soon as nothing valid is left in it
- * @listed: stands in the free list or in a list of victims
- * @parity: the core's, for the parity of its superblock
- * @extra_used: something in @extra may be other than 0
- * @handle: placement handle whose reclaim unit it is; 0: the default one
- * @note: bits that belong to the policy; erasing clears them
+ * @order: enum aftl_order, set when the block is opened
+ * @kind: the policy's use of the block; index of the names in its type
+ * @bits: bits per cell, if the block uses fewer than its cells can hold; 0: all of them
+ * @flip: colour of the checkerboard that is programmed first; survives erases. A block keeps the
+ *	value that it was begun with, see aftl_block_flip()
+ * @begun_flip: @flip at the first program
+ * @approx_only: all pages programmed so far are approximate
+ * @between: some pages allow only approximate neighbours from now on
+ * @failing: the block is retired as soon as it has no valid data
+ * @listed: the block is in the free list or in a victim list
+ * @parity: used by the core for the parity of a superblock
+ * @extra_used: @extra may contain values other than 0
+ * @handle: placement handle that owns the block; 0: the default one
+ * @note: state of the policy; an erase clears it
  *
- * Policies read everything and write only @note and @flip. @kind, @bits, @order, @flip
- * and @note are what goes into the spare area of the block's first page.
+ * Policies may read all fields and write only @note and @flip. The OOB area of the first page of a
+ * block stores @kind, @bits, @order, @flip and @note.
  */
 struct aftl_block {
 	u32 prev;
@@ -75,8 +74,8 @@ struct aftl_block {
 };
 
 /*
- * What a page remembers of its program. The low byte was all of it while there were eight
- * modes; the upper bits of the mode follow above.
+ * Attributes of a programmed page. Volumes with at most eight modes store the low byte only; the
+ * upper bits of the mode are above it.
  */
 #define AFTL_PAGE_PROGRAMMED 0x01
 #define AFTL_PAGE_CLASS_SHIFT 1
@@ -89,9 +88,9 @@ struct aftl_block {
 #define AFTL_PAGE_REPROGRAMS_MASK 0xc0
 #define AFTL_PAGE_MODE_HIGH_SHIFT 8
 
-/* Programs of one word line after the first, between two erases. */
+/* Reprograms of one word line between two erases. */
 #define AFTL_REPROGRAMS_MAX 2
-/* Layers whose word lines may be programmed again: the last two that were begun. */
+/* Layers of a block that are open for reprograms. */
 #define AFTL_SUPER_LAYERS 2
 
 static inline u16 aftl_page_attr(u32 class, u32 mode, u32 again)
@@ -113,7 +112,7 @@ static inline u32 aftl_page_mode(u16 attr)
 	       attr >> AFTL_PAGE_MODE_HIGH_SHIFT << AFTL_PAGE_MODE_BITS;
 }
 
-/* Bits in a cell that was programmed in @mode; 0: all that it can hold. */
+/* Bits per cell of a page programmed in @mode; 0: all that the cell can hold. */
 static inline u32 aftl_mode_bits(u32 mode)
 {
 	static const u8 bits[AFTL_MODES] = {
@@ -126,13 +125,13 @@ static inline u32 aftl_mode_bits(u32 mode)
 	return bits[mode];
 }
 
-/* Some of its cells went past their states when it was programmed. */
+/* Some cells of the page were programmed beyond their states. */
 static inline bool aftl_page_overprogrammed(u16 attr)
 {
 	return attr & AFTL_PAGE_OVERPROGRAMMED;
 }
 
-/* Programmed to a lower top voltage (ApproxFTL): it disturbs its neighbours less. */
+/* The page has a lower top voltage (ApproxFTL), so that it disturbs its neighbours less. */
 static inline bool aftl_has_low_top_voltage(u32 mode, u32 class)
 {
 	return (mode == AFTL_MODE_REDUCED || mode == AFTL_MODE_ROUGH) && class == AFTL_APPROX;
@@ -143,7 +142,7 @@ static inline bool aftl_page_low_top_voltage(u16 attr)
 	return aftl_has_low_top_voltage(aftl_page_mode(attr), aftl_page_class(attr));
 }
 
-/* Programmed without margins for years of retention (TVR). */
+/* The page was programmed without retention margins (TVR). */
 static inline bool aftl_page_short_lived(u16 attr)
 {
 	return aftl_page_mode(attr) == AFTL_MODE_REDUCED && aftl_page_class(attr) == AFTL_PRECISE;
@@ -154,7 +153,7 @@ static inline u32 aftl_page_reprograms(u16 attr)
 	return (attr & AFTL_PAGE_REPROGRAMS_MASK) >> AFTL_PAGE_REPROGRAMS_SHIFT;
 }
 
-/* Is there a program, or an erase, that leaves this? */
+/* Return true if some sequence of programs and erases leaves these attributes; for stored data. */
 static inline bool aftl_attr_possible(u16 attr)
 {
 	return !attr || (attr & AFTL_PAGE_PROGRAMMED && aftl_page_class(attr) < AFTL_CLASSES &&
@@ -163,29 +162,29 @@ static inline bool aftl_attr_possible(u16 attr)
 }
 
 /**
- * struct aftl_origin - where the errors of a slot's content come from
- * @generation: names the host write that the content stems from; copies keep it
- * @inherited: errors that the content had when it was copied here
+ * struct aftl_origin - write generation and inherited errors of the data in a ppn
+ * @generation: identifies the host write; relocation keeps it
+ * @inherited: bit errors that the data had when it was relocated here
  *
- * Together with the unit and the seed the lineage fixes the sequence of bit
- * positions that may flip. The first @inherited of them have flipped for good.
+ * The lpn, the seed and the write generation determine the sequence of bit positions that flip. The
+ * first @inherited positions are wrong even before the errors of this page.
  */
 struct aftl_origin {
 	u16 generation;
 	u16 inherited;
 };
 
-/* The content could not be read when it was copied: reads fail until rewritten. */
+/* The data was unreadable when it was relocated: reads fail until the lpn is written again. */
 #define AFTL_INHERITED_LOST 0xffff
 
 /**
- * struct aftl_oob_layout - where what is in what a program leaves of a page, in numbers of 16 bits
- * @bytes: all of it
- * @near: so many pages have theirs in the first chunk
- * @attr: see aftl_page_attr(). Before it are words of its units, see aftl_oob_lpn_word()
- * @generation: of each of its units, if errors are modelled
- * @hours: if there is room for them; 0: they are in the block's extra
- * @extra: numbers of a block's extra; 0: blocks have none
+ * struct aftl_oob_layout - layout of the OOB record of a page, in 16-bit numbers
+ * @bytes: size of the record
+ * @near: pages whose records are in the first chunk
+ * @attr: offset of the attributes, see aftl_page_attr(); the lpn words precede them
+ * @generation: offset of the write generations, one for each unit, if errors are modelled
+ * @hours: offset of the hours; 0: there is no room, and they are in the extra data of the block
+ * @extra: size of the extra data of a block; 0: there is none
  */
 struct aftl_oob_layout {
 	u32 bytes;
@@ -197,14 +196,14 @@ struct aftl_oob_layout {
 };
 
 /**
- * struct aftl_media - state of the whole flash array
- * @geo: shape
+ * struct aftl_media - state of the flash array
+ * @geo: geometry
  * @blocks: by block number
- * @oob: by page, what its program has left there, see struct aftl_oob_layout
- * @oob_layout: where what is in one of those
- * @models_errors: errors are modelled: origins mean something
- * @valid: by slot, one bit
- * @lost: by slot, one bit: valid, but the host has lost its bytes
+ * @oob: OOB records by page of the device, see struct aftl_oob_layout
+ * @oob_layout: layout of these records
+ * @models_errors: errors are modelled, so that write generations are stored
+ * @valid: by ppn, one bit
+ * @lost: by ppn, one bit: valid, but the host has lost the data
  */
 struct aftl_media {
 	const struct aftl_geometry *geo;
@@ -216,7 +215,7 @@ struct aftl_media {
 	u64 *lost;
 };
 
-/* Of a page that is not among the @near. */
+/* Out-of-line part of aftl_oob_at(), for pages beyond the first chunk. */
 void *aftl_oob_at_slow(const struct aftl_media *media, u32 page);
 
 static inline void *aftl_oob_at(const struct aftl_media *media, u32 page)
@@ -226,13 +225,13 @@ static inline void *aftl_oob_at(const struct aftl_media *media, u32 page)
 	return aftl_oob_at_slow(media, page);
 }
 
-/* Attributes of @page of the device. */
+/* @page counts through the device. */
 static inline u16 *aftl_page_attr_at(const struct aftl_media *media, u32 page)
 {
 	return (u16 *)aftl_oob_at(media, page) + media->oob_layout.attr;
 }
 
-/* Most pages have one unit, and division takes its time. */
+/* Most pages hold one unit, for which the division is avoided. */
 static inline u32 aftl_ppn_page(const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	u32 units = media->geo->page_units;
@@ -240,7 +239,7 @@ static inline u32 aftl_ppn_page(const struct aftl_media *media, aftl_ppn_t ppn)
 	return units == 1 ? from_ppn(ppn) : from_ppn(ppn) / units;
 }
 
-/* Lineage of the content of @ppn; there are some if errors are modelled. */
+/* Write generation of the data in @ppn, if errors are modelled. */
 static inline u16 *aftl_oob_generation(const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	u32 page = aftl_ppn_page(media, ppn);
@@ -249,7 +248,9 @@ static inline u16 *aftl_oob_generation(const struct aftl_media *media, aftl_ppn_
 	       (from_ppn(ppn) - page * media->geo->page_units);
 }
 
-/* What is kept of a slot's unit: its number, and above it by how much its level is beyond 1. */
+/*
+ * The stored lpn word of @ppn: the lpn, and above it the quality level of approximate data minus 1.
+ */
 static inline aftl_lpn_t *aftl_oob_lpn_word(const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	u32 page = aftl_ppn_page(media, ppn);
@@ -266,36 +267,35 @@ static inline aftl_lpn_t aftl_lpn_word_lpn(aftl_lpn_t word)
 
 static inline aftl_lpn_t aftl_lpn_word(aftl_lpn_t lpn, u32 level)
 {
-	return to_lpn(from_lpn(lpn) | (level > AFTL_APPROX ? level - AFTL_APPROX : 0)
-						 << AFTL_PPN_BITS);
+	return to_lpn(from_lpn(lpn) |
+		      (level > AFTL_APPROX ? level - AFTL_APPROX : 0) << AFTL_PPN_BITS);
 }
 
-/* Of a unit in a page with these attributes. */
+/* Quality level of the data of an lpn word in a page with these attributes. */
 static inline u32 aftl_lpn_word_level(aftl_lpn_t word, u16 attr)
 {
 	return aftl_page_class(attr) + (from_lpn(word) >> AFTL_PPN_BITS);
 }
 
-/* Can this be kept of a unit in a page with these attributes? Of an erased one nothing is. */
+/* Return true if a page with these attributes can hold this lpn word; for stored data. */
 static inline bool aftl_lpn_word_possible(aftl_lpn_t word, u16 attr)
 {
 	return word == AFTL_NO_LPN || !attr ||
 	       from_lpn(word) >> AFTL_PPN_BITS < (aftl_page_class(attr) ? AFTL_LEVELS - 1 : 1);
 }
 
-/* The unit in @ppn; AFTL_NO_LPN if it was programmed without one. */
+/* The lpn in @ppn; AFTL_NO_LPN if @ppn holds padding. */
 static inline aftl_lpn_t aftl_ppn_lpn(const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	return aftl_lpn_word_lpn(*aftl_oob_lpn_word(media, ppn));
 }
 
-/* Attributes of the page of @ppn. */
 static inline u16 aftl_ppn_attr(const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	return *aftl_page_attr_at(media, aftl_ppn_page(media, ppn));
 }
 
-/* The level of the unit in @ppn, which is programmed. */
+/* Quality level of the data in @ppn, which is programmed. */
 static inline u32 aftl_ppn_level(const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	return aftl_lpn_word_level(*aftl_oob_lpn_word(media, ppn), aftl_ppn_attr(media, ppn));
@@ -311,33 +311,32 @@ static inline u32 aftl_block_index(const struct aftl_media *media, const struct 
 	return block - media->blocks;
 }
 
-/* Page number in the whole device of @page in @block. */
-static inline u32 aftl_block_device_page(const struct aftl_media *media, const struct aftl_block *block,
-				   u32 page)
+/* Number of @page of @block, counted through the device. */
+static inline u32 aftl_block_device_page(const struct aftl_media *media,
+					 const struct aftl_block *block, u32 page)
 {
 	return aftl_block_index(media, block) * media->geo->pages + page;
 }
 
 static inline aftl_ppn_t aftl_page_ppn(const struct aftl_media *media,
-					 const struct aftl_block *block, u32 page)
+				       const struct aftl_block *block, u32 page)
 {
 	return to_ppn(aftl_block_device_page(media, block, page) * media->geo->page_units);
 }
 
-/* Attributes of @page of @block. */
-static inline u16 aftl_block_page_attr(const struct aftl_media *media, const struct aftl_block *block,
-			    u32 page)
+static inline u16 aftl_block_page_attr(const struct aftl_media *media,
+				       const struct aftl_block *block, u32 page)
 {
 	return *aftl_page_attr_at(media, aftl_block_device_page(media, block, page));
 }
 
-/* Hours that are in a block's extra, before the errors: none, or those of all pages. */
+/* Numbers in the extra data of a block that precede the inherited errors. */
 static inline u32 aftl_block_extra_hours(const struct aftl_media *media)
 {
 	return media->oob_layout.hours ? 0 : media->geo->pages;
 }
 
-/* Where hours of @page of @block are; NULL: they are 0. */
+/* Address of the hours of @page; NULL: they are 0. */
 static inline u16 *aftl_hours_at(const struct aftl_media *media, const struct aftl_block *block,
 				 u32 page)
 {
@@ -347,7 +346,7 @@ static inline u16 *aftl_hours_at(const struct aftl_media *media, const struct af
 	return unlikely(block->extra_used) ? block->extra + page : NULL;
 }
 
-/* Hours between the first program of @block and that of its @page. */
+/* Hours from the first program of @block to the program of its @page. */
 static inline u16 aftl_page_hours_since(const struct aftl_media *media,
 					const struct aftl_block *block, u32 page)
 {
@@ -356,16 +355,16 @@ static inline u16 aftl_page_hours_since(const struct aftl_media *media,
 	return unlikely(at) ? *at : 0;
 }
 
-/* Where the errors of @ppn of @block are that came with a copy; NULL: there are none. */
-static inline u16 *aftl_inherited_errors_at(const struct aftl_media *media, const struct aftl_block *block,
-				 aftl_ppn_t ppn)
+/* Address of the inherited errors of @ppn; NULL: there are none. */
+static inline u16 *aftl_inherited_errors_at(const struct aftl_media *media,
+					    const struct aftl_block *block, aftl_ppn_t ppn)
 {
 	return likely(!block->extra_used) ? NULL :
 		block->extra + aftl_block_extra_hours(media) +
 		from_ppn(ppn) % media->geo->block_ppns;
 }
 
-/* None where errors are not modelled. */
+/* All 0 if errors are not modelled. */
 static inline struct aftl_origin aftl_origin(const struct aftl_media *media,
 					     const struct aftl_block *block, aftl_ppn_t ppn)
 {
@@ -395,7 +394,7 @@ static inline void aftl_ppn_set_valid(struct aftl_media *media, aftl_ppn_t ppn)
 	media->valid[from_ppn(ppn) / 64] |= 1ULL << (from_ppn(ppn) % 64);
 }
 
-/* So many from @ppn on. */
+/* Set @slots valid bits from @ppn on. */
 static inline void aftl_ppn_set_valid_range(struct aftl_media *media, aftl_ppn_t ppn, u32 slots)
 {
 	u32 i = from_ppn(ppn);
@@ -429,7 +428,7 @@ static inline void aftl_ppn_clear_valid(struct aftl_media *media, aftl_ppn_t ppn
 	media->valid[from_ppn(ppn) / 64] &= ~(1ULL << (from_ppn(ppn) % 64));
 }
 
-/* Age of what is in @page at device age @hour, in hours. */
+/* Age in hours of the data in @page at device age @hour. */
 static inline u64 aftl_page_hours(const struct aftl_media *media, const struct aftl_block *block,
 				  u32 page, u64 hour)
 {
@@ -444,17 +443,17 @@ static inline bool aftl_page_programmed(const struct aftl_media *media,
 	return aftl_block_page_attr(media, block, page) & AFTL_PAGE_PROGRAMMED;
 }
 
-/* Can a block of @order have been opened for @bits in a cell? */
+/* Return true if a block of this order can use @bits per cell (0: all); for stored data. */
 static inline bool aftl_bits_possible(const struct aftl_geometry *geo, u32 bits, u32 order)
 {
 	return !bits || (bits * geo->planes_wide < geo->word_line_pages &&
 			 order == AFTL_ORDER_SEQUENTIAL);
 }
 
-/* Word lines of three bits in a cell, programmed at once. */
+/* In-place switching needs word lines of three bits, programmed at once. */
 #define AFTL_SWITCH_BITS 3
 
-/* Can a word line hold one bit in a cell first, and get the rest beside it? */
+/* Return true if word lines can hold one bit per cell first and get the other bits later (IPS). */
 static inline bool aftl_switch_possible(const struct aftl_geometry *geo)
 {
 	return geo->word_line_pages == AFTL_SWITCH_BITS * geo->planes_wide &&
@@ -462,8 +461,8 @@ static inline bool aftl_switch_possible(const struct aftl_geometry *geo)
 }
 
 /*
- * Where word lines have two passes, blocks in use have them, but for those with fewer bits; and
- * not each word line can be switched.
+ * Return true if a block can have @order and @bits; for stored data. With two passes, blocks with
+ * all bits use FOGGY_FINE; in-place switching depends on the geometry.
  */
 static inline bool aftl_passes_possible(const struct aftl_geometry *geo, u32 bits, u32 order)
 {
@@ -471,7 +470,7 @@ static inline bool aftl_passes_possible(const struct aftl_geometry *geo, u32 bit
 	       (order != AFTL_ORDER_SWITCHED || aftl_switch_possible(geo));
 }
 
-/* Mode of the programs with which a policy fills @block; a second pass is the core's. */
+/* Mode in which a policy programs @block; the fine pass of FOGGY_FINE is issued by the core. */
 static inline u32 aftl_block_program_mode(const struct aftl_block *block)
 {
 	static const u8 less[] = { AFTL_MODE_NORMAL, AFTL_MODE_SLC, AFTL_MODE_MLC, AFTL_MODE_TLC };
@@ -480,7 +479,10 @@ static inline u32 aftl_block_program_mode(const struct aftl_block *block)
 								   less[block->bits];
 }
 
-/* The checkerboard colour that comes first in @block, whatever its policy writes meanwhile. */
+/*
+ * Colour that is programmed first in @block. The policy may change @flip of a block in use, which
+ * takes effect after the erase.
+ */
 static inline bool aftl_block_flip(const struct aftl_block *block)
 {
 	return block->programmed ? block->begun_flip : block->flip;
@@ -492,19 +494,20 @@ static inline void aftl_block_set_flip(struct aftl_block *block, bool flip)
 	block->begun_flip = flip;
 }
 
-/* Has @page had the first of two passes only? */
+/* The page has had the coarse pass only. */
 static inline bool aftl_page_foggy(u16 attr)
 {
 	return aftl_page_mode(attr) == AFTL_MODE_FOGGY;
 }
 
-/* Pages of a word line of @block that are in use. */
-static inline u32 aftl_word_line_used_pages(const struct aftl_geometry *geo, const struct aftl_block *block)
+/* Pages of a word line of @block that are used. */
+static inline u32 aftl_word_line_used_pages(const struct aftl_geometry *geo,
+					    const struct aftl_block *block)
 {
 	return likely(!block->bits) ? geo->word_line_pages : block->bits * geo->planes_wide;
 }
 
-/* Pages that @block holds: all there are, but for cells that are not used to the full. */
+/* Pages that @block can hold with its bits per cell. */
 static inline u32 aftl_block_pages(const struct aftl_geometry *geo,
 				   const struct aftl_block *block)
 {
@@ -519,25 +522,27 @@ static inline u32 aftl_block_step(const struct aftl_geometry *geo, const struct 
 		min(geo->program_pages, aftl_word_line_used_pages(geo, block));
 }
 
-/* Is it filled from its first page to its last, with all the bits of its cells? */
+/*
+ * Return true if the block is programmed from its first page to its last, with all bits per cell.
+ */
 static inline bool aftl_block_is_sequential(const struct aftl_block *block)
 {
 	return block->order == AFTL_ORDER_SEQUENTIAL && !block->bits;
 }
 
-/* The same for any order. */
-bool aftl_any_order_allows(const struct aftl_media *media, const struct aftl_block *block,
-			    u32 page, u32 pages);
+/* Out-of-line part of aftl_order_allows(). */
+bool aftl_any_order_allows(const struct aftl_media *media, const struct aftl_block *block, u32 page,
+			   u32 pages);
 
 /**
- * aftl_order_allows() - may @pages pages from @page be programmed now?
+ * aftl_order_allows() - return true if @pages pages from @page may be programmed now
  * @media: flash array
- * @block: block in question
+ * @block: block of the pages
  * @page: page of the block
  * @pages: pages of the program
  *
- * Knows the block's order, the reprogram limit and that a programmed page must
- * not be programmed; the one place where legality is decided.
+ * All program constraints are checked here: the order of the block, the limit of reprograms, and
+ * that a page is programmed once.
  */
 static inline bool aftl_order_allows(const struct aftl_media *media,
 				     const struct aftl_block *block, u32 page, u32 pages)
@@ -550,90 +555,95 @@ static inline bool aftl_order_allows(const struct aftl_media *media,
 }
 
 /**
- * aftl_order_next() - first page of a program step that @block allows, or its page count
+ * aftl_order_next() - first page of the next program step that @block allows
  * @media: flash array
  * @block: an open block
+ *
+ * Return: the page, or the number of pages if the block is full.
  */
 u32 aftl_order_next(const struct aftl_media *media, const struct aftl_block *block);
 
 /**
  * aftl_order_advance() - move the frontier past the program step at @page
  * @media: flash array
- * @block: block in question
+ * @block: block of the page
  * @page: page of the block
  *
- * The step is already counted in the block's programmed pages.
+ * Call it after the step has been added to block->programmed.
  */
 void aftl_order_advance(const struct aftl_media *media, struct aftl_block *block, u32 page);
 
 /**
- * aftl_switch_next_page() - where a block in the order SWITCHED goes on
- * @geo: shape of the device
- * @programmed: its programmed pages
- * @pages: takes how many are programmed next
+ * aftl_switch_next_page() - next program step of a block in the order SWITCHED
+ * @geo: geometry
+ * @programmed: programmed pages of the block
+ * @pages: takes the pages of the step
  *
- * Return: the first of them, or the page count of a block that is full.
+ * Return: the first page of the step, or the number of pages if the block is full.
  */
 u32 aftl_switch_next_page(const struct aftl_geometry *geo, u32 programmed, u32 *pages);
 
-/* Is @page of a word line that is switched among those that it had before? */
+/* Return true if @page of a switched word line is programmed by the first pass (SLC mode). */
 static inline bool aftl_is_switch_first_pass(const struct aftl_geometry *geo, u32 page)
 {
 	return page % geo->word_line_pages < geo->planes_wide;
 }
 
 /**
- * aftl_switch_line() - its cells hold all bits now: pages that were there are read as the others
+ * aftl_switch_line() - change the pages of the first pass to the mode of a switched word line
  * @media: flash array
- * @block: block in question
+ * @block: block of the page
  * @page: any page of the word line
  */
 void aftl_switch_line(const struct aftl_media *media, const struct aftl_block *block, u32 page);
 
-/* Word lines of a block that can be between their passes. */
+/* Word lines of a block that may wait for their fine pass at the same time. */
 #define AFTL_FOGGY_WORD_LINES 2
 
 /**
- * aftl_fine_pass_page() - page of the word line whose second pass is next, or the page count
+ * aftl_fine_pass_page() - word line whose fine pass is due
  * @media: flash array
  * @block: an open block in the order FOGGY_FINE
  *
- * It comes before any other program of the block. Where no more follow, as in a block whose
- * frontier is its end, what is left has its turn, the lowest first.
+ * The fine pass precedes any other program of the block. In a block whose frontier has reached its
+ * end the remaining word lines are due in ascending order.
+ *
+ * Return: the first page of the word line, or the number of pages if no fine pass is due.
  */
 u32 aftl_fine_pass_page(const struct aftl_media *media, const struct aftl_block *block);
 
-/* Pages of a block's first half, which has the greater part of an odd number of steps. */
+/* Pages of the first half of a block; of an odd number of program steps it has the greater part. */
 static inline u32 aftl_lending_pages(const struct aftl_geometry *geo)
 {
 	return DIV_ROUND_UP(aftl_block_program_steps(geo), 2) * geo->program_pages;
 }
 
 /**
- * aftl_two_pass_next() - next position of a two-pass block, its page count if full
+ * aftl_two_pass_next() - next page of a block in the order TWO_PASS, the number of pages if it is
+ *	full
  * @media: flash array
- * @block: block in question
+ * @block: block, open
  *
- * The first pass takes the positions of colour 0, given the block's flip bit.
+ * The first pass programs the positions of colour 0 with respect to the block's flip bit.
  */
 u32 aftl_two_pass_next(const struct aftl_media *media, const struct aftl_block *block);
 
 /**
- * aftl_first_pass_pages() - pages of the first pass of a two-pass block
- * @geo: shape of the device
- * @flip: colour that comes first
+ * aftl_first_pass_pages() - pages of the first pass of a block in the order TWO_PASS
+ * @geo: geometry
+ * @flip: colour that is programmed first
  */
 u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip);
 
 /**
- * aftl_lending_borrower() - the page to which @page of @block lends if it was programmed to
- * @geo: shape of the device
- * @page: page of the block
+ * aftl_lending_borrower() - page whose parity an approximate page at @page can store
+ * @geo: geometry
+ * @page: page of a block
  *
- * Half a block before it: a block that is filled in sequence with precise data, then with as much
- * that is approximate, has a lender for each precise page.
+ * The borrower is half a block before the lender: a block filled with precise data, then with as
+ * much approximate data, has a lender for each precise page.
  *
- * Return: the page, or the page count of a block if there is none.
+ * Return: the page, or the number of pages if @page is in the first half.
  */
 static inline u32 aftl_lending_borrower(const struct aftl_geometry *geo, u32 page)
 {
@@ -643,40 +653,40 @@ static inline u32 aftl_lending_borrower(const struct aftl_geometry *geo, u32 pag
 }
 
 /**
- * aftl_page_valid() - does any slot of @page hold current data?
+ * aftl_page_valid() - return true if a ppn of @page holds the current version of its lpn
  * @media: flash array
- * @block: block in question
+ * @block: block of the page
  * @page: page of the block
  */
 bool aftl_page_valid(const struct aftl_media *media, const struct aftl_block *block, u32 page);
 
 /**
- * aftl_page_level() - the most careful level of the current data in @page, which has some
+ * aftl_page_level() - smallest quality level of the valid data in @page
  * @media: flash array
- * @block: block in question
- * @page: page of the block
+ * @block: block of the page
+ * @page: page with valid data
  */
 u32 aftl_page_level(const struct aftl_media *media, const struct aftl_block *block, u32 page);
 
 /**
- * aftl_word_line_reprograms() - programs of the word line of @page after its first
+ * aftl_word_line_reprograms() - reprograms of the word line of @page
  * @media: flash array
- * @block: block in question
+ * @block: block of the page
  * @page: any page of the word line
  */
 u32 aftl_word_line_reprograms(const struct aftl_media *media, const struct aftl_block *block,
 			      u32 page);
 
 /**
- * aftl_oob_layout_init() - lay out what a program leaves of a page
- * @media: flash array, with its shape and whether errors are modelled
+ * aftl_oob_layout_init() - compute the layout of the OOB records
+ * @media: flash array; geo and models_errors are set
  */
 void aftl_oob_layout_init(struct aftl_media *media);
 
 /**
- * aftl_block_wipe() - the state changes of an erase, but for the block's extra
+ * aftl_block_wipe() - reset the state of @block as an erase does, except for its extra data
  * @media: flash array
- * @block: block in question
+ * @block: block, without valid data
  */
 void aftl_block_wipe(struct aftl_media *media, struct aftl_block *block);
 

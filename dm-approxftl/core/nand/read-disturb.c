@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Read disturb, interpolated from the tables.
+ */
 #include "core/nand/read-disturb.h"
 #include "core/nand/physics-tables.h"
 #include "core/base/table-lookup.h"
@@ -18,6 +21,6 @@ u64 aftl_disturb_q40(const struct aftl_block *block, u32 pages)
 	reads = aftl_axis_position(aftl_read_axis, AFTL_READ_POINTS, block->reads / pages);
 	wear = aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS, block->erases);
 	return aftl_interpolate(interpolate_by_reads(aftl_read_disturb_q40[wear.index], reads),
-			    interpolate_by_reads(aftl_read_disturb_q40[wear.index + 1], reads),
-			    wear.fraction);
+				interpolate_by_reads(aftl_read_disturb_q40[wear.index + 1], reads),
+				wear.fraction);
 }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Read reference shifts, drawn for each layer and page.
+ */
 #include "core/base/random.h"
 #include "core/nand/read-retry.h"
 #include "core/base/table-lookup.h"
@@ -6,35 +9,38 @@
 static_assert(AFTL_CUBE_RETRIES + AFTL_CUBE_RETRY_SPREAD <= AFTL_SHIFT_MAX,
 	      "a command can name the best references");
 
-/* Draws for different purposes must not be the same. */
+/* Draws for different purposes use different keys. */
 enum draw {
 	DRAW_LAYER = 0x01d,
 	DRAW_PAGE = 0x9a6e,
 };
 
-/* Anew after each erase. */
-static u64 draw_read_shift(const struct aftl_cell *cell, u32 purpose, const struct aftl_block *block,
-		u32 what)
+/* The draw changes with each erase. */
+static u64 draw_read_shift(const struct aftl_cell *cell, u32 purpose,
+			   const struct aftl_block *block, u32 what)
 {
 	return aftl_hash64_pair(cell->seed ^ purpose,
-			 (u64)block->erases << 32 | aftl_block_device_page(cell->media, block, what));
+				(u64)block->erases << 32 |
+				aftl_block_device_page(cell->media, block, what));
 }
 
-/* Share of the layers that are off by now, x 65536. */
+/* Share of the layers whose references are shifted at this wear and age, x 65536. */
 static u32 shifted_layers_q16(u32 erases, u64 hours)
 {
-	struct aftl_axis_point wear = aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS, erases);
+	struct aftl_axis_point wear = aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS,
+							 erases);
 	struct aftl_axis_point age = aftl_axis_position(aftl_rber_hour_axis, AFTL_RBER_HOUR_POINTS,
-						hours);
+							hours);
 	const u32 *low = aftl_cube_retry_q16[wear.index];
 	const u32 *high = aftl_cube_retry_q16[wear.index + 1];
 
-	return (u32)aftl_interpolate(aftl_interpolate(low[age.index], low[age.index + 1], age.fraction),
-				 aftl_interpolate(high[age.index], high[age.index + 1], age.fraction),
-				 wear.fraction);
+	return (u32)aftl_interpolate(aftl_interpolate(low[age.index], low[age.index + 1],
+						      age.fraction),
+				     aftl_interpolate(high[age.index], high[age.index + 1],
+						      age.fraction), wear.fraction);
 }
 
-/* One bit leaves so much margin that no reference is ever off. */
+/* The margin of SLC mode is so wide that the default references always work. */
 static bool holds_one_bit(const struct aftl_cell *cell, const struct aftl_block *block, u32 page)
 {
 	u16 attr = aftl_block_page_attr(cell->media, block, page);
@@ -43,11 +49,11 @@ static bool holds_one_bit(const struct aftl_cell *cell, const struct aftl_block 
 }
 
 /*
- * A layer is off or it is not, and once it is it stays so; by how much its pages differ a
- * little.
+ * All pages of a layer are shifted, or none, and a shifted layer stays shifted; the amount varies a
+ * little among its pages.
  */
 u32 aftl_aged_read_shift(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
-		      u64 hour)
+			 u64 hour)
 {
 	u64 hours = aftl_page_hours(cell->media, block, page, hour);
 	u64 rank = draw_read_shift(cell, DRAW_LAYER, block, aftl_layer(cell->media->geo, page));
@@ -57,5 +63,5 @@ u32 aftl_aged_read_shift(const struct aftl_cell *cell, const struct aftl_block *
 		return 0;
 	return AFTL_CUBE_RETRIES - AFTL_CUBE_RETRY_SPREAD +
 	       (u32)aftl_scale_draw(draw_read_shift(cell, DRAW_PAGE, block, page),
-			       2 * AFTL_CUBE_RETRY_SPREAD + 1);
+				    2 * AFTL_CUBE_RETRY_SPREAD + 1);
 }

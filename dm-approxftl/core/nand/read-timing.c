@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Array time of a read by mode, page position and sensing levels.
+ */
 #include "core/nand/read-timing.h"
 
-/* Of the levels, the usual one. */
+/* Index of the standard number of sensing levels. */
 #define ONE_LEVEL 1U
 
 void aftl_read_timing_init(struct aftl_read_timing *sense, const struct aftl_cell *cell,
-		     const struct aftl_config *config)
+			   const struct aftl_config *config)
 {
 	u32 mode;
 
@@ -30,9 +33,9 @@ void aftl_read_timing_init(struct aftl_read_timing *sense, const struct aftl_cel
 		sense->mode_ns[mode] = sense->mode_ns[mode] ? : config->read;
 }
 
-/* Approximate pages skip ECC, which alone has a use for more than one level. */
-static u32 sense_levels_needed(const struct aftl_cell *cell, const struct aftl_block *block, u32 page, u16 attr,
-		  u64 hour)
+/* Sensing levels serve the ECC; approximate pages are read without ECC, in the fewest levels. */
+static u32 sense_levels_needed(const struct aftl_cell *cell, const struct aftl_block *block,
+			       u32 page, u16 attr, u64 hour)
 {
 	u64 rber;
 	u32 i = 0;
@@ -45,7 +48,9 @@ static u32 sense_levels_needed(const struct aftl_cell *cell, const struct aftl_b
 	return i;
 }
 
-/* Where in its word line @page is decides how many voltages tell its bits apart. */
+/*
+ * The position of a page in its word line determines the number of read references that it needs.
+ */
 static u64 page_position_sense_ns(const struct aftl_read_timing *sense, u32 page)
 {
 	const struct aftl_geometry *geo = sense->cell->media->geo;
@@ -57,8 +62,8 @@ static u64 page_position_sense_ns(const struct aftl_read_timing *sense, u32 page
 								    sense->level_ns[ONE_LEVEL];
 }
 
-u64 aftl_page_sense_ns(const struct aftl_read_timing *sense, const struct aftl_block *block, u32 page,
-		 u64 hour)
+u64 aftl_page_sense_ns(const struct aftl_read_timing *sense, const struct aftl_block *block,
+		       u32 page, u64 hour)
 {
 	const struct aftl_media *media = sense->cell->media;
 	u16 attr = aftl_block_page_attr(media, block, page);

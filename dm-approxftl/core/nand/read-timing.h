@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a read of a page takes, whoever asks for it: one sensing, in as many levels as the
- * errors of the page need, and as many retries as its references are off by.
+ * Array time of a page read: one sensing with as many levels as the error rate needs, repeated for
+ * each read retry.
  */
 #ifndef AFTL_SENSE_H
 #define AFTL_SENSE_H
@@ -9,15 +9,15 @@
 #include "core/nand/read-retry.h"
 
 /**
- * struct aftl_read_timing - times of one device
- * @cell: what reads meet
- * @mode_ns: one sensing, by program mode
- * @level_ns: one sensing with so many levels, where times depend on them
- * @first_ns: one of the first page of a word line, as it usually is
- * @last_ns: the same of the last page
- * @by_levels: times depend on levels
- * @by_page: times depend on anything but the mode
- * @further_ns: each level that ECC asks for beyond its reach
+ * struct aftl_read_timing - read times of one device
+ * @cell: error model
+ * @mode_ns: time of one sensing by program mode
+ * @level_ns: time of one sensing by the number of levels, if times depend on them
+ * @first_ns: time of one sensing of the first page of a word line
+ * @last_ns: time of one sensing of the last page of a word line
+ * @by_levels: the time depends on the sensing levels
+ * @by_page: the time depends on more than the program mode
+ * @further_ns: time of each extra level that ECC needs
  */
 struct aftl_read_timing {
 	const struct aftl_cell *cell;
@@ -31,10 +31,10 @@ struct aftl_read_timing {
 };
 
 /**
- * struct aftl_read_result - a read of a page
- * @ns: array time, without the levels beyond the reach of ECC
- * @retries: sensings that failed, included in @ns
- * @shift: the references that were right
+ * struct aftl_read_result - array time and retries of a page read
+ * @ns: array time, without extra levels for ECC
+ * @retries: failed sensings, included in @ns
+ * @shift: reference shift that worked
  */
 struct aftl_read_result {
 	u64 ns;
@@ -43,14 +43,14 @@ struct aftl_read_result {
 };
 
 void aftl_read_timing_init(struct aftl_read_timing *sense, const struct aftl_cell *cell,
-		     const struct aftl_config *config);
+			   const struct aftl_config *config);
 
-/* One sensing of a page, where times depend on its place or on the levels it needs. */
-u64 aftl_page_sense_ns(const struct aftl_read_timing *sense, const struct aftl_block *block, u32 page,
-		 u64 hour);
+/* Time of one sensing if it depends on the page position or the sensing levels. */
+u64 aftl_page_sense_ns(const struct aftl_read_timing *sense, const struct aftl_block *block,
+		       u32 page, u64 hour);
 
-static inline u64 aftl_sense_ns(const struct aftl_read_timing *sense, const struct aftl_block *block,
-			       u32 page, u64 hour)
+static inline u64 aftl_sense_ns(const struct aftl_read_timing *sense,
+				const struct aftl_block *block, u32 page, u64 hour)
 {
 	const struct aftl_media *media = sense->cell->media;
 
@@ -60,16 +60,16 @@ static inline u64 aftl_sense_ns(const struct aftl_read_timing *sense, const stru
 }
 
 /**
- * aftl_read_page() - read a page
- * @sense: times of the device
- * @block: block in question
+ * aftl_read_page() - time and retries of a read of @page
+ * @sense: read times of the device
+ * @block: block of the page
  * @page: page of the block, programmed
- * @start: steps from the default references to those that it begins with
+ * @start: reference shift of the first sensing
  * @hour: device age in hours
  */
 static inline struct aftl_read_result aftl_read_page(const struct aftl_read_timing *sense,
-						  const struct aftl_block *block, u32 page,
-						  u32 start, u64 hour)
+						     const struct aftl_block *block, u32 page,
+						     u32 start, u64 hour)
 {
 	u32 shift = aftl_best_read_shift(sense->cell, block, page, hour);
 	u32 retries = shift > start ? shift - start : start - shift;

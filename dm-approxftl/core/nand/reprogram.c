@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * State of reprogrammed word lines, derived from the attributes of their pages.
+ */
 #include "core/nand/reprogram.h"
 
 u32 aftl_distribution_id(u32 lsb, u32 msb)

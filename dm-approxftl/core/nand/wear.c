@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Wear: what an erase does to the cells, and what that does to times. It depends on the voltage
- * (ApproxFTL) and on how far the cells were programmed before (TVR).
+ * Erases: their time and wear, which depend on the erase voltage (ApproxFTL) and on how far the
+ * cells were programmed (TVR), and program times of worn blocks.
  */
 #include "core/nand/cell.h"
 #include "core/nand/chip.h"
 #include "core/base/table-lookup.h"
 
-/* How far the cells of a page are from the erased state, by rising effort. */
+/* Highest charge in the cells of a page, in the order of the erase voltage that it needs. */
 enum swing { SWING_NONE, SWING_REDUCED, SWING_WITHOUT_MARGINS, SWING_FULL };
 
 static enum swing page_swing(u16 attr)
@@ -19,7 +19,6 @@ static enum swing page_swing(u16 attr)
 	return aftl_page_mode(attr) == AFTL_MODE_REDUCED ? SWING_WITHOUT_MARGINS : SWING_FULL;
 }
 
-/* Of the page that was programmed furthest. */
 static enum swing block_swing(const struct aftl_chip *chip, const struct aftl_block *block)
 {
 	enum swing most = SWING_NONE;
@@ -53,7 +52,7 @@ u64 aftl_worn_program_ns(u64 ns, u32 erases)
 	return (ns * (high - (((high - low) * wear.fraction) >> 16))) >> 16;
 }
 
-/* Mean of the two contents that were measured. */
+/* Mean erase time over the two data patterns that were measured. */
 static u64 erase_point_ns(u32 index)
 {
 	return (aftl_tvr_erase_ns[0][index] + aftl_tvr_erase_ns[1][index]) / 2;
@@ -63,7 +62,7 @@ static u64 aged_erase_ns(u64 ns, u32 erases)
 {
 	struct aftl_axis_point wear = wear_axis_point(erases);
 	u64 worn = aftl_interpolate(erase_point_ns(wear.index), erase_point_ns(wear.index + 1),
-				wear.fraction);
+				    wear.fraction);
 
 	return div64_u64(ns * worn, erase_point_ns(0));
 }
@@ -75,9 +74,12 @@ static u64 block_erase_ns(const struct aftl_chip *chip, const struct aftl_block 
 	return chip->config->wear_times ? aged_erase_ns(ns, block->erases) : ns;
 }
 
-/* The chip verifies what it has erased; residue goes with a full erase, and both count. */
-struct aftl_erase_result aftl_chip_erase(const struct aftl_chip *chip, const struct aftl_block *block,
-				   bool shallow)
+/*
+ * The chip verifies an erase. If a shallow erase leaves residue, a full erase follows, and both
+ * count.
+ */
+struct aftl_erase_result aftl_chip_erase(const struct aftl_chip *chip,
+					 const struct aftl_block *block, bool shallow)
 {
 	enum swing swing = block_swing(chip, block);
 	struct aftl_erase_result erased = {

@@ -120,7 +120,7 @@ void aftl_volume_release_unit(struct aftl_volume *volume, u32 tag)
 }
 
 bool aftl_volume_next_persisted(const struct aftl_volume *volume, u32 from,
-			   struct aftl_has_write_buffer *what, u64 *offset)
+			   struct aftl_buffered_lpn *what, u64 *offset)
 {
 	u32 i;
 

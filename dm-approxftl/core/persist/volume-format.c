@@ -456,7 +456,7 @@ int aftl_plp_entry_decode(struct aftl_plp_entry *entry, const struct aftl_geomet
 			   const u8 *bytes)
 {
 	entry->seq = aftl_get(bytes, 8);
-	entry->what = (struct aftl_has_write_buffer){
+	entry->what = (struct aftl_buffered_lpn){
 		.lpn = to_lpn((u32)aftl_get(bytes + 8, 4)),
 		.level = bytes[12],
 		.hint = { .life = bytes[13], .stream = bytes[14] },

@@ -289,7 +289,7 @@ struct aftl_zone_entry {
  */
 struct aftl_plp_entry {
 	u64 seq;
-	struct aftl_has_write_buffer what;
+	struct aftl_buffered_lpn what;
 };
 
 /**

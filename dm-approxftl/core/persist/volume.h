@@ -277,7 +277,7 @@ void aftl_volume_release_unit(struct aftl_volume *volume, u32 tag);
  * begins. Return: whether there is one.
  */
 bool aftl_volume_next_persisted(const struct aftl_volume *volume, u32 from,
-			   struct aftl_has_write_buffer *what, u64 *offset);
+			   struct aftl_buffered_lpn *what, u64 *offset);
 void aftl_volume_attach_persisted(struct aftl_volume *volume, aftl_lpn_t lpn, u32 tag);
 
 /* What the next commits say of time and policy. */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * AGCR: a write in coarse voltage steps is cheap and makes reads dear, one in fine
- * steps is dear and makes reads cheap. What has only been written of late is written
- * at low cost, all else at medium cost; what has only been read is written once more
- * at high cost when its die is idle.
+ * AGCR (FAST 2016): access-history-guided program costs. A program with coarse ISPP steps is fast
+ * but slows later reads; one with fine steps is slow but speeds them up. Data that was only written
+ * recently is programmed at low cost, other data at medium cost; data that was only read is
+ * rewritten at high cost while its die is idle.
  *
- * li is the scheme it is compared with, which looks at queues in place of data: low
- * cost while others wait for the die, else high cost.
+ * Policy "li" is the scheme that the paper compares with: it looks at queues instead of data, and
+ * uses low cost while other commands wait for the die, else high cost.
  *
- * In a page of several units the first unit decides for all of them.
+ * In a flash page with several logical pages the first one decides for all.
  */
 #include "core/policy/policies.h"
 #include "core/policy/open-blocks.h"
@@ -27,15 +27,14 @@ AFTL_PARAM_TABLE(own, PARAMS);
 
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
 
-/* Stream of a moved page: pages of one cost are programmed together. */
+/* Stream of relocated pages: pages of one cost are programmed together. */
 enum cost { MEDIUM, LOW, HIGH, COSTS };
 
 #define COST_NAMES "medium_cost", "low_cost", "high_cost"
 
 /*
- * What is known of a unit: its last accesses, a set bit being a write and the lowest
- * bit the last one; how many of them there have been; the low-cost tag of its last
- * write; whether it stands in a queue.
+ * History entry of an lpn: its last accesses (1: write; lowest bit: the last one), the number of
+ * accesses known, the low-cost tag of its last write, and whether a rewrite queue contains it.
  */
 #define ENTRY_HISTORY 0x03
 #define ENTRY_KNOWN 0x0c
@@ -43,14 +42,15 @@ enum cost { MEDIUM, LOW, HIGH, COSTS };
 #define ENTRY_LOW 0x10
 #define ENTRY_QUEUED 0x20
 
-/* Bound of a die's queue; assumed. */
+/* Capacity of the rewrite queue of a die (assumed). */
 #define QUEUE_SIZE 1024
 
 /**
- * struct queue - units of a die that wait to be written again; all numbers, for a snapshot
- * @count: how many
- * @first: of them
- * @unit: ring
+ * struct queue - ring buffer of lpns of a die that wait for a rewrite; only u32, because it is
+ *	saved as an array
+ * @count: number of entries
+ * @first: index of the first entry
+ * @unit: lpns
  */
 struct queue {
 	u32 count;
@@ -58,7 +58,7 @@ struct queue {
 	u32 unit[QUEUE_SIZE];
 };
 
-/* Arrays: what is known of units, see above; queues of LUNs, if something is written again. */
+/* Arrays of the policy: history entries by lpn, and rewrite queues by LUN. */
 enum { UNITS, QUEUED };
 
 static const struct own *agcr_params(const struct aftl_policy *policy)
@@ -86,7 +86,7 @@ static u32 known_accesses(u8 entry)
 	return (entry & ENTRY_KNOWN) >> ENTRY_KNOWN_SHIFT;
 }
 
-/* Were all accesses that are remembered writes, or all of them reads? */
+/* Return true if all known accesses are of one type. */
 static bool all_alike(u8 entry, bool write)
 {
 	u8 mask = BIT(known_accesses(entry)) - 1;
@@ -110,7 +110,7 @@ static void note_write(const struct aftl_policy *policy, u8 *entry)
 	*entry = push_access(policy, (*entry & ~ENTRY_LOW) | low, true);
 }
 
-/* Every unit has its own history and tag; a request has no stream. */
+/* Update the history of each lpn of the request; requests have no stream. */
 static u32 agcr_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	u8 *entry = agcr_history_entry(policy, write->lpn);
@@ -143,7 +143,7 @@ static bool wants_rewrite(const struct aftl_policy *policy, u32 mode)
 	return mode != AFTL_MODE_FINE && mode != AFTL_MODES;
 }
 
-/* A full queue forgets: the next read asks again. */
+/* If the queue is full, the lpn is dropped; its next read tries again. */
 static void agcr_enqueue(struct aftl_policy *policy, aftl_lpn_t lpn, u8 *entry)
 {
 	struct queue *queue = agcr_lun_queue(policy, agcr_lpn_lun(policy, lpn));
@@ -174,8 +174,9 @@ static aftl_lpn_t agcr_dequeue(struct aftl_policy *policy, struct queue *queue)
 	return lpn;
 }
 
-/* Since it was queued it may have been written, moved or discarded. */
-static void agcr_idle_task(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_idle_task *chore)
+/* A queued lpn may have been written, relocated or discarded in the meantime. */
+static void agcr_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
+			   struct aftl_idle_task *chore)
 {
 	u32 index = aftl_lun_index(lun);
 
@@ -210,8 +211,9 @@ static u32 agcr_cost_mode(u32 cost)
 	return cost < COSTS ? modes[cost] : AFTL_MODE_NORMAL;
 }
 
-/* Copies keep their cost. */
-static bool agcr_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *stream)
+/* Relocated pages keep their cost. */
+static bool agcr_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
+			  u32 *class, u32 *stream)
 {
 	(void)policy;
 	(void)class;
@@ -222,12 +224,13 @@ static bool agcr_relocate(struct aftl_policy *policy, const struct aftl_relocati
 static u32 agcr_mode(struct aftl_policy *policy, const struct aftl_program_request *need)
 {
 	if (need->cause == AFTL_CAUSE_HOST)
-		return agcr_cost_mode(*agcr_history_entry(policy, need->lpn) & ENTRY_LOW ? LOW : MEDIUM);
+		return agcr_cost_mode(*agcr_history_entry(policy, need->lpn) & ENTRY_LOW ?
+				      LOW : MEDIUM);
 	return agcr_cost_mode(need->stream);
 }
 
-static int agcr_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int agcr_place(struct aftl_policy *policy, struct aftl_lun *lun,
+		      const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret = aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
 
@@ -247,7 +250,10 @@ static int li_place(struct aftl_policy *policy, struct aftl_lun *lun,
 	return ret;
 }
 
-/* A snapshot may hold anything. Whether a unit is queued the queues tell. */
+/*
+ * After loading arrays from a snapshot, which may contain anything; the queues determine which
+ * entries are marked as queued.
+ */
 
 static void sanitize_history_entry(const struct aftl_policy *policy, u8 *entry)
 {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ApproxFTL: precise and approximate pages placed so that precise pages suffer
- * little later disturbance and can be programmed faster.
+ * ApproxFTL (TCAD 2018): places precise and approximate pages such that later programs disturb
+ * precise pages little, which can therefore be programmed faster.
  *
  * Each LUN has two pools, hot and cold, of up to five open blocks:
  *
- *  - checkerboard: filled in sequence; takes only what its next position wants
- *  - precise: filled in sequence with precise data
- *  - phase 1: checkerboard in two passes, in the pass over the approximate positions
- *  - phase 2: one whose second pass takes precise data
- *  - all approximate: one whose second pass takes approximate data
+ * checkerboard: programmed in sequence; takes only data of the class that its next position wants.
+ * precise: programmed in sequence with precise data. phase 1: a block in the order TWO_PASS, during
+ * the pass over its approximate positions. phase 2: such a block whose second pass takes precise
+ * data. all approximate: such a block whose second pass takes approximate data.
  *
- * A phase-1 block whose first pass is done becomes phase 2, or all approximate: while there
- * are both, nothing is written to phase 1.
+ * After its first pass a phase-1 block becomes phase 2 or all approximate; while both exist,
+ * nothing is written to phase 1.
  */
 #include "core/policy/policies.h"
 
@@ -30,7 +29,7 @@ static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, true);
 
 enum kind { CHECKERBOARD, PRECISE, PHASE1, PHASE2, ALL_APPROX, KINDS };
 
-/* In a block's note: how often its pages have been approximate, and its pool. */
+/* Block note: the number of times that its data was written as approximate, and the pool. */
 #define NOTE_COPIES 0x07
 #define NOTE_HOT 0x08
 
@@ -61,7 +60,8 @@ static struct pool *approxftl_pool(struct aftl_policy *policy, u32 lun, u32 pool
 	return (struct pool *)policy->luns + (size_t)POOLS * lun + pool;
 }
 
-static bool approxftl_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+static bool approxftl_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
+			    struct aftl_block *block)
 {
 	struct pool *pool =
 		approxftl_pool(policy, aftl_lun_index(lun), block->note & NOTE_HOT ? HOT : COLD);
@@ -94,7 +94,7 @@ static u32 approxftl_stream(struct aftl_policy *policy, const struct aftl_host_w
 	return bytes <= approxftl_params(policy)->hot_size ? HOT : COLD;
 }
 
-/* Twice the smallest wear there is; a device that was never erased counts as worn once. */
+/* Twice the smallest wear of all blocks; a new device counts as worn by one erase. */
 static u32 find_wear_limit(const struct aftl_policy *policy)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
@@ -112,7 +112,7 @@ static bool approxftl_accept_free(struct aftl_policy *policy, const struct aftl_
 	return block->wear < to_approxftl(policy)->wear_limit;
 }
 
-/* Blocks are opened as often as they are erased. */
+/* Blocks are opened as often as they are erased, so that opens serve as the period. */
 static void watch_wear(struct approxftl *state)
 {
 	if (state->opened++ % approxftl_params(&state->policy)->wear_period == 0)
@@ -120,7 +120,8 @@ static void watch_wear(struct approxftl *state)
 }
 
 static struct aftl_block *approxftl_open_block(struct approxftl *state, struct aftl_lun *lun,
-				     const struct aftl_program_request *need, enum kind kind)
+					       const struct aftl_program_request *need,
+					       enum kind kind)
 {
 	enum aftl_order order = kind == PHASE1 ? AFTL_ORDER_TWO_PASS : AFTL_ORDER_SEQUENTIAL;
 	struct aftl_block *block;
@@ -130,15 +131,15 @@ static struct aftl_block *approxftl_open_block(struct approxftl *state, struct a
 	if (!block)
 		return NULL;
 	block->note = need->stream == HOT ? NOTE_HOT : 0;
-	/* Positions that were approximate are precise next time. */
+	/* Exchange the colours, so that positions that were approximate become precise. */
 	if (kind != PRECISE)
 		block->flip ^= 1;
 	return block;
 }
 
 static struct aftl_block *approxftl_get_block(struct approxftl *state, struct aftl_lun *lun,
-				    const struct aftl_program_request *need, struct pool *pool,
-				    enum kind kind)
+					      const struct aftl_program_request *need,
+					      struct pool *pool, enum kind kind)
 {
 	if (!pool->open[kind])
 		pool->open[kind] = approxftl_open_block(state, lun, need, kind);
@@ -154,10 +155,11 @@ static bool checkerboard_wants(const struct aftl_geometry *geo, const struct aft
 }
 
 /*
- * Algorithm 1 of the paper, with the case it leaves out: approximate data while
- * there is a phase-2 block but no all-approximate one goes to phase 1.
+ * Algorithm 1 of the paper, plus a case that it omits: approximate data goes to phase 1 while there
+ * is a phase-2 block but no all-approximate block.
  */
-static enum kind approxftl_choose_kind(const struct aftl_geometry *geo, const struct pool *pool, u32 class)
+static enum kind approxftl_choose_kind(const struct aftl_geometry *geo, const struct pool *pool,
+				       u32 class)
 {
 	const struct aftl_block *checkerboard = pool->open[CHECKERBOARD];
 
@@ -177,7 +179,7 @@ static enum aftl_mode approxftl_mode(enum kind kind, u32 class)
 	return kind == PHASE2 ? AFTL_MODE_AFTER : AFTL_MODE_NORMAL;
 }
 
-/* The phase-1 block has got all its approximate data: give it its second role. */
+/* The first pass of a phase-1 block is complete: choose its second role. */
 static void convert_phase1(struct approxftl *state, struct pool *pool)
 {
 	enum kind role = !pool->open[PHASE2] ? PHASE2 : ALL_APPROX;
@@ -187,16 +189,16 @@ static void convert_phase1(struct approxftl *state, struct pool *pool)
 	aftl_policy_set_block_kind(&state->policy, pool->open[role], role);
 }
 
-/* With the step that is being placed. */
+/* The step that is being placed is included. */
 static bool first_pass_done(const struct aftl_geometry *geo, const struct aftl_block *block)
 {
 	return block->programmed + geo->program_pages >= aftl_first_pass_pages(geo, block->flip);
 }
 
-/* The last step of a block: it is out of our hands. */
+/* The core may collect and erase a full block, so that the policy must not refer to it. */
 static void approxftl_drop_full_block(struct approxftl *state, struct pool *pool, enum kind kind)
 {
-	/* A used phase-2 block is a used checkerboard block. */
+	/* A full phase-2 block has the pattern of a checkerboard block. */
 	if (kind == PHASE2)
 		aftl_policy_set_block_kind(&state->policy, pool->open[kind], CHECKERBOARD);
 	pool->open[kind] = NULL;
@@ -221,7 +223,8 @@ static void approxftl_closed(struct aftl_policy *policy, const struct aftl_block
 			approxftl_forget_block(approxftl_pool(policy, lun, pool), block);
 }
 
-static void count_approximate_write(struct aftl_block *block, const struct aftl_program_request *need)
+static void count_approximate_write(struct aftl_block *block,
+				    const struct aftl_program_request *need)
 {
 	u32 copies = need->from ? (need->from->note & NOTE_COPIES) + 1 : 1;
 
@@ -230,8 +233,9 @@ static void count_approximate_write(struct aftl_block *block, const struct aftl_
 	block->note = (block->note & ~NOTE_COPIES) | copies;
 }
 
-static int approxftl_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int approxftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
+			   const struct aftl_program_request *need,
+			   struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	struct approxftl *state = to_approxftl(policy);
@@ -260,9 +264,12 @@ static int approxftl_place(struct aftl_policy *policy, struct aftl_lun *lun, con
 	return 0;
 }
 
-/* Fewest precise pages; used precise blocks last while nothing absorbs their data fast. */
+/*
+ * Prefer blocks with few precise pages. Full precise blocks come last while there is no phase-2
+ * block, which takes precise data fast.
+ */
 static u32 approxftl_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_block *block)
+				 const struct aftl_block *block)
 {
 	const struct pool *pool = approxftl_pool(policy, aftl_lun_index(lun), COLD);
 	u32 demoted = block->kind == PRECISE && !pool->open[PHASE2];
@@ -271,10 +278,11 @@ static u32 approxftl_victim_rank(struct aftl_policy *policy, struct aftl_lun *lu
 }
 
 /*
- * Approximate pages first, so that precise ones can follow into phase 2. What has
- * been approximate often enough becomes precise. Survivors of a collection are cold.
+ * Relocate approximate pages first, so that the precise ones can follow into phase 2. Data that was
+ * approximate often enough becomes precise. Data that survives a collection is cold.
  */
-static bool approxftl_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *stream)
+static bool approxftl_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
+			       u32 *class, u32 *stream)
 {
 	u32 copies = move->from->note & NOTE_COPIES;
 

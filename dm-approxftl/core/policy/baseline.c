@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Baseline: page mapping, one open block per LUN, every write precise.
+ * baseline: page mapping with one open block for each LUN; everything is precise.
  *
- * pageFTL is the same under the name that cubeFTL is compared with: word lines layer
- * by layer, none of them faster than another.
- * Traditional is what AGCR is compared with: every write at medium cost.
+ * pageftl is the same policy under the name that cubeFTL's paper uses for its baseline. traditional
+ * is AGCR's baseline: all programs have medium cost.
  */
 #include "core/policy/policies.h"
 #include "core/policy/open-blocks.h"
 
-static int baseline_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int baseline_place(struct aftl_policy *policy, struct aftl_lun *lun,
+			  const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	return aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
 }

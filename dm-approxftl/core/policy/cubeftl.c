@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * cubeFTL: the first word line of a layer, the leader, teaches the others how fast
- * they can be programmed. Leaders are written while the write buffer is relaxed,
- * which saves fast followers for bursts. What a leader has shown is kept as long as
- * followers of its layer are to come; if it has been lost, or if a follower came out bad,
- * the next one is programmed and monitored like a leader. Reads begin with the references
- * that were good for the last read of the layer.
+ * cubeFTL (MICRO 2019): the first word line of a layer, the leader, is monitored while it is
+ * programmed; the other word lines of the layer, the followers, use ISPP parameters derived from it
+ * and are faster. While the write buffer is mostly empty leaders are programmed, which saves the
+ * fast followers for bursts. The results of a leader are kept until its last follower is
+ * programmed. If they were lost, or if a follower was misprogrammed, the next word line is
+ * programmed and monitored like a leader. A read starts with the references that worked for the
+ * last read of the layer.
  *
- * cubeftl_minus does without the choice: layer by layer, leader then followers.
+ * cubeftl_minus has no choice: layer by layer, the leader first, then its followers.
  */
 #include "core/policy/policies.h"
 #include "core/policy/layer-params.h"
@@ -23,20 +24,19 @@ AFTL_PARAM_TABLE(own, PARAMS);
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, true);
 
 /*
- * Arrays: errors of the leader by LUN, active block and layer, 0: unknown, or nobody will
- * ask; and references that were good.
+ * Arrays of the policy: results of leaders by LUN, active block and layer (0: unknown or no longer
+ * needed); and read references by layer.
  */
 enum { LEADERS, REFERENCES };
 
 /**
  * struct active - an open block
  * @block: NULL if there is none
- * @leader: next layer whose leader is unwritten
- * @follower_layer: lowest layer with an unwritten follower
- * @follower: that follower, 1 .. word lines - 1
+ * @leader: next layer whose leader is not programmed yet
+ * @follower_layer: lowest layer with a follower that is not programmed yet
+ * @follower: next follower of that layer, 1 .. word lines - 1
  *
- * Layers from @follower_layer up to @leader are those whose leader's parameters are
- * still needed.
+ * The results of the leaders of the layers from @follower_layer up to @leader are still needed.
  */
 struct active {
 	struct aftl_block *block;
@@ -50,7 +50,7 @@ static struct active *cubeftl_active_blocks(struct aftl_policy *policy, u32 lun)
 	return (struct active *)policy->luns + (size_t)ACTIVE * lun;
 }
 
-/* Of an active block, by layer. */
+/* Results of the leaders of an active block, by layer. */
 static u16 *cubeftl_leader_results(struct aftl_policy *policy, u32 lun, u32 index)
 {
 	u32 layers = aftl_policy_geometry(policy)->layers;
@@ -64,22 +64,26 @@ static void cubeftl_forget_leaders(struct aftl_policy *policy, u32 lun, u32 inde
 	       aftl_policy_geometry(policy)->layers * sizeof(u16));
 }
 
-static bool is_word_line_written(const struct aftl_media *media, const struct aftl_block *block, u32 layer,
-		       u32 word_line)
+static bool is_word_line_written(const struct aftl_media *media, const struct aftl_block *block,
+				 u32 layer, u32 word_line)
 {
 	return aftl_page_programmed(media, block,
 				    aftl_word_line_page(media->geo, layer, word_line));
 }
 
-/* Leaders and followers are taken in ascending order: the cursors can be found again. */
+/*
+ * Leaders and followers are programmed in ascending order, so that a reload can find the cursors.
+ */
 static void cubeftl_find_cursors(const struct aftl_media *media, struct active *active)
 {
 	const struct aftl_geometry *geo = media->geo;
 
-	while (active->leader < geo->layers && is_word_line_written(media, active->block, active->leader, 0))
+	while (active->leader < geo->layers &&
+	       is_word_line_written(media, active->block, active->leader, 0))
 		active->leader++;
 	while (geo->word_lines > 1 && active->follower_layer < active->leader &&
-	       is_word_line_written(media, active->block, active->follower_layer, active->follower)) {
+	       is_word_line_written(media, active->block, active->follower_layer,
+				    active->follower)) {
 		if (++active->follower == geo->word_lines) {
 			active->follower = 1;
 			active->follower_layer++;
@@ -87,7 +91,8 @@ static void cubeftl_find_cursors(const struct aftl_media *media, struct active *
 	}
 }
 
-static bool cubeftl_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+static bool cubeftl_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
+			  struct aftl_block *block)
 {
 	struct active *active = cubeftl_active_blocks(policy, aftl_lun_index(lun));
 
@@ -124,7 +129,8 @@ static bool has_follower(const struct aftl_geometry *geo, const struct active *a
 	return active->block && geo->word_lines > 1 && active->follower_layer < active->leader;
 }
 
-static bool cubeftl_has_word_line(const struct aftl_geometry *geo, const struct active *active, bool leader)
+static bool cubeftl_has_word_line(const struct aftl_geometry *geo, const struct active *active,
+				  bool leader)
 {
 	return leader ? has_leader(geo, active) : has_follower(geo, active);
 }
@@ -154,8 +160,8 @@ static void take_follower(struct aftl_policy *policy, struct active *active, con
 	}
 }
 
-static void cubeftl_take_word_line(struct aftl_policy *policy, struct active *active, const u16 *shown, bool leader,
-		 struct aftl_placement *placement)
+static void cubeftl_take_word_line(struct aftl_policy *policy, struct active *active,
+				   const u16 *shown, bool leader, struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 
@@ -169,9 +175,9 @@ static void cubeftl_take_word_line(struct aftl_policy *policy, struct active *ac
 		active->block = NULL;
 }
 
-/* The note tells adopt() which of the active blocks it was. */
+/* The note of a block stores which of the active blocks it is, for adopt(). */
 static void cubeftl_open_missing(struct aftl_policy *policy, struct aftl_lun *lun,
-			 const struct aftl_program_request *need, u32 index)
+				 const struct aftl_program_request *need, u32 index)
 {
 	struct active *active = cubeftl_active_blocks(policy, aftl_lun_index(lun)) + index;
 
@@ -195,15 +201,17 @@ static bool take_from_any(struct aftl_policy *policy, u32 lun, u32 count, bool l
 
 	for (i = 0; i < count; i++) {
 		if (cubeftl_has_word_line(aftl_policy_geometry(policy), &active[i], leader)) {
-			cubeftl_take_word_line(policy, &active[i], cubeftl_leader_results(policy, lun, i), leader, placement);
+			cubeftl_take_word_line(policy, &active[i],
+					       cubeftl_leader_results(policy, lun, i), leader,
+					       placement);
 			return true;
 		}
 	}
 	return false;
 }
 
-static int cubeftl_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int cubeftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
+			 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	const struct own *own = policy->params[0];
 	bool leader = need->buffer_use <= own->burst;
@@ -217,9 +225,10 @@ static int cubeftl_place(struct aftl_policy *policy, struct aftl_lun *lun, const
 	return -ENOSPC;
 }
 
-/* Followers as soon as there are any: leader, its followers, the next leader. */
+/* Program followers as soon as there are any. */
 static int cubeftl_minus_place(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_program_request *need, struct aftl_placement *placement)
+			       const struct aftl_program_request *need,
+			       struct aftl_placement *placement)
 {
 	cubeftl_open_missing(policy, lun, need, 0);
 	if (take_from_any(policy, aftl_lun_index(lun), 1, false, placement) ||
@@ -234,11 +243,12 @@ static bool is_last_of_layer(const struct aftl_geometry *geo, u32 page)
 }
 
 /*
- * What was monitored is kept if a follower will ask. After a bad follower the next one of the
- * layer shows how it is now. The note tells which of the active blocks it was.
+ * Keep the monitored result if a follower needs it. After a misprogrammed follower the next word
+ * line of the layer is monitored again. The note stores which active block it is.
  */
 static bool cubeftl_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_placement *placement, const struct aftl_program_result *outcome)
+			       const struct aftl_placement *placement,
+			       const struct aftl_program_result *outcome)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	const struct aftl_block *block = placement->block;
@@ -263,12 +273,13 @@ static u32 cubeftl_reference(struct aftl_policy *policy, const struct aftl_block
 	return *aftl_reference_entry(policy, policy->arrays[REFERENCES], block, page);
 }
 
-static void cubeftl_reference_found(struct aftl_policy *policy, const struct aftl_block *block, u32 page, u32 shift)
+static void cubeftl_reference_found(struct aftl_policy *policy, const struct aftl_block *block,
+				    u32 page, u32 shift)
 {
 	*aftl_reference_entry(policy, policy->arrays[REFERENCES], block, page) = (u16)shift;
 }
 
-/* The two differ in the order in which they take word lines. */
+/* Shared by both policies, which differ in the order of word lines only. */
 #define LEADER_METHODS						\
 	.word_line_steps = true,				\
 	.ignores_tags = true,					\

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Placement in one open block for each class, or by an instance of ApproxFTL.
+ */
 #include "core/policy/delegate.h"
 #include "core/policy/policies.h"
 
@@ -12,7 +15,7 @@ bool aftl_delegate_create(struct aftl_policy *policy, bool wanted)
 	return state->approx;
 }
 
-/* Without ApproxFTL what it has left half full, in its orders, is closed. */
+/* If ApproxFTL is off, blocks that it left open in its own orders are closed. */
 bool aftl_delegate_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
 {
 	if (block->kind == AFTL_DELEGATE_OWN)
@@ -30,13 +33,14 @@ void aftl_delegate_closed(struct aftl_policy *policy, const struct aftl_block *b
 		aftl_policy_approxftl.closed(aftl_delegate_approxftl(policy), block);
 }
 
-int aftl_delegate_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		    struct aftl_placement *placement)
+int aftl_delegate_place(struct aftl_policy *policy, struct aftl_lun *lun,
+			const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	u32 kind = need->class == AFTL_APPROX ? AFTL_DELEGATE_APPROX : AFTL_DELEGATE_PRECISE;
 
 	if (aftl_delegate_approxftl(policy))
-		return aftl_policy_approxftl.place(aftl_delegate_approxftl(policy), lun, need, placement);
+		return aftl_policy_approxftl.place(aftl_delegate_approxftl(policy), lun, need,
+						   placement);
 	return aftl_open_blocks_place(policy, lun, need, kind, placement);
 }
 
@@ -54,16 +58,17 @@ void aftl_delegate_restore_word(struct aftl_policy *policy, u64 memory)
 		aftl_policy_approxftl.restore_word(aftl_delegate_approxftl(policy), memory);
 }
 
-bool aftl_delegate_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class,
-		    u32 *stream)
+bool aftl_delegate_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
+			    u32 *class, u32 *stream)
 {
 	if (aftl_delegate_approxftl(policy))
-		return aftl_policy_approxftl.relocate(aftl_delegate_approxftl(policy), move, class, stream);
+		return aftl_policy_approxftl.relocate(aftl_delegate_approxftl(policy), move, class,
+						      stream);
 	return move->pass == (*class == AFTL_APPROX ? 0 : 1);
 }
 
 u32 aftl_delegate_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
-			  const struct aftl_block *block)
+			      const struct aftl_block *block)
 {
 	struct aftl_policy *approx = aftl_delegate_approxftl(policy);
 

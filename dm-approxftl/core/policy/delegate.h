@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Blocks of one class each or, if they are to be, ApproxFTL's: the common half of policies that
- * have blocks of their own for some data and leave the rest to these.
+ * Shared by policies that have blocks of their own for some data and delegate the rest: to one open
+ * block for each class or, by a parameter, to an instance of ApproxFTL.
  *
- * Two passes leave ApproxFTL no choice of places: there it is off.
+ * ApproxFTL is off on devices with two program passes, because these fix the order of pages.
  */
 #ifndef AFTL_POLICY_DELEGATE_H
 #define AFTL_POLICY_DELEGATE_H
 
 #include "core/policy/open-blocks.h"
 
-/* Block kinds: ApproxFTL's own five, two of which are used without it, and one of the policy's. */
+/*
+ * Block kinds: the five of ApproxFTL, two of which are used without it as well, and one of the
+ * policy itself.
+ */
 enum { AFTL_DELEGATE_PRECISE = 1, AFTL_DELEGATE_APPROX = 4, AFTL_DELEGATE_OWN };
 #define AFTL_DELEGATE_KINDS "checkerboard", "precise", "phase1", "phase2", "all_approx"
 
-/* One pool of ApproxFTL's. */
+/* Open blocks of ApproxFTL's single pool. */
 #define AFTL_DELEGATE_BLOCKS 5
 
 /**
- * struct aftl_delegating - an instance
- * @policy: what the core sees; what it has for each LUN begins with struct aftl_open_blocks
+ * struct aftl_delegating - a policy that delegates
+ * @policy: the instance; its state for each LUN starts with struct aftl_open_blocks
  * @approx: ApproxFTL, NULL if it is off
  */
 struct aftl_delegating {
@@ -32,21 +35,22 @@ static inline struct aftl_policy *aftl_delegate_approxftl(struct aftl_policy *po
 	return container_of(policy, struct aftl_delegating, policy)->approx;
 }
 
-/* For create(): is ApproxFTL wanted? */
+/* Call from create(); @wanted: use ApproxFTL. */
 bool aftl_delegate_create(struct aftl_policy *policy, bool wanted);
 
-/* Of blocks of the policy's own only what it keeps in struct aftl_open_blocks is known here. */
-bool aftl_delegate_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block);
+/* Blocks of the kind AFTL_DELEGATE_OWN are known here only through struct aftl_open_blocks. */
+bool aftl_delegate_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
+			 struct aftl_block *block);
 void aftl_delegate_closed(struct aftl_policy *policy, const struct aftl_block *block);
-int aftl_delegate_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		    struct aftl_placement *placement);
+int aftl_delegate_place(struct aftl_policy *policy, struct aftl_lun *lun,
+			const struct aftl_program_request *need, struct aftl_placement *placement);
 
 u64 aftl_delegate_save_word(const struct aftl_policy *policy);
 void aftl_delegate_restore_word(struct aftl_policy *policy, u64 memory);
-bool aftl_delegate_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class,
-		    u32 *stream);
+bool aftl_delegate_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
+			    u32 *class, u32 *stream);
 u32 aftl_delegate_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
-			  const struct aftl_block *block);
+			      const struct aftl_block *block);
 bool aftl_delegate_accept_free(struct aftl_policy *policy, const struct aftl_block *block);
 bool aftl_delegate_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block);
 

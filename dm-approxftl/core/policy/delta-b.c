@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Delta_b: Baseline, but tagged data is programmed with a coarser voltage step. */
+/* Delta_b: like baseline, but tagged data is programmed with coarse ISPP steps. */
 #include "core/policy/policies.h"
 #include "core/policy/open-blocks.h"
 
-static int delta_b_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int delta_b_place(struct aftl_policy *policy, struct aftl_lun *lun,
+			 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret = aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Density classes (after SOS, HotOS 2023): precise data that the host writes go into sparse
- * blocks, whose cells hold fewer bits than they can. Dense cells are for what may lose bits and
- * for what is cold: what a move has found still valid, and what was there at the start.
+ * Density classes (after SOS, HotOS 2023): precise data that the host writes goes to sparse blocks,
+ * whose cells hold fewer bits than they can. Dense blocks take approximate data and cold data:
+ * relocated data, and the data that preconditioning wrote.
  *
- * A share of a LUN's blocks may be sparse. When it is used up, or no block is free for one, the
- * steps of a whole block are dense before the policy looks again: density gives way to room.
+ * A share of the blocks of a LUN may be sparse. If it is used up, or if there is no free block for
+ * a sparse one, the policy writes one block's worth of program steps to dense blocks before it
+ * tries again: capacity comes before density.
  *
- * Dense blocks have data of one class, unless ApproxFTL places what goes there.
+ * Dense blocks have data of one class, unless ApproxFTL places it.
  */
 #include "core/policy/policies.h"
 #include "core/policy/delegate.h"
@@ -27,8 +28,8 @@ AFTL_PARAM_TABLE(own, PARAMS);
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
 
 /*
- * Its array has the dense steps of precise data of the host that are left before a LUN may open
- * a sparse block again.
+ * The array of the policy counts, by LUN, the program steps of precise host data that go to dense
+ * blocks before the LUN may open another sparse block.
  */
 enum { SPARSE = AFTL_DELEGATE_OWN };
 
@@ -42,7 +43,8 @@ static bool density_create(struct aftl_policy *policy)
 	return aftl_delegate_create(policy, density_params(policy)->density_approx);
 }
 
-static bool density_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+static bool density_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
+			  struct aftl_block *block)
 {
 	return (block->kind == SPARSE) == !!block->bits && aftl_delegate_adopt(policy, lun, block);
 }
@@ -58,7 +60,8 @@ static void density_sanitize_arrays(struct aftl_policy *policy)
 	u32 lun;
 
 	for (lun = 0; lun < aftl_policy_luns(policy); lun++)
-		steps[lun] = min(steps[lun], aftl_block_program_steps(aftl_policy_geometry(policy)));
+		steps[lun] = min(steps[lun],
+				 aftl_block_program_steps(aftl_policy_geometry(policy)));
 }
 
 /* Placement */
@@ -79,7 +82,8 @@ static bool may_open_sparse_block(const struct aftl_policy *policy, const struct
 {
 	u64 blocks = aftl_policy_geometry(policy)->blocks_per_lun;
 
-	return (count_sparse_blocks(policy, lun) + 1) * 10000ULL <= blocks * density_params(policy)->density_share;
+	return (count_sparse_blocks(policy, lun) + 1) * 10000ULL <=
+	       blocks * density_params(policy)->density_share;
 }
 
 static u32 sparse_bits(const struct aftl_policy *policy)
@@ -88,8 +92,9 @@ static u32 sparse_bits(const struct aftl_policy *policy)
 					   (u32)aftl_policy_config(policy)->bits - 1;
 }
 
-static struct aftl_block *density_open_sparse_block(struct aftl_policy *policy, struct aftl_lun *lun,
-				       const struct aftl_program_request *need)
+static struct aftl_block *density_open_sparse_block(struct aftl_policy *policy,
+						    struct aftl_lun *lun,
+						    const struct aftl_program_request *need)
 {
 	struct aftl_open_blocks *mine = (struct aftl_open_blocks *)policy->luns + aftl_lun_index(lun);
 	u32 *steps = density_dense_steps_left(policy, lun);
@@ -97,15 +102,15 @@ static struct aftl_block *density_open_sparse_block(struct aftl_policy *policy, 
 	if (mine->open[SPARSE] || *steps)
 		return mine->open[SPARSE];
 	if (may_open_sparse_block(policy, lun))
-		mine->open[SPARSE] = aftl_policy_open_sparse_block(policy, lun, need, sparse_bits(policy),
-							   SPARSE);
+		mine->open[SPARSE] = aftl_policy_open_sparse_block(policy, lun, need,
+								   sparse_bits(policy), SPARSE);
 	if (!mine->open[SPARSE])
 		*steps = aftl_block_program_steps(aftl_policy_geometry(policy));
 	return mine->open[SPARSE];
 }
 
-static int density_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int density_place(struct aftl_policy *policy, struct aftl_lun *lun,
+			 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	bool fresh = need->cause == AFTL_CAUSE_HOST && need->class == AFTL_PRECISE &&
 		     !aftl_policy_filling(policy);

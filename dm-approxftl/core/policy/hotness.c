@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hotness of an update by the age of the block that holds the old version.
+ */
 #include "core/policy/hotness.h"
 
 #define MINUTES (AFTL_HOUR_NS / 60)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hybrid: the published systems together, as far as they do not contradict each other.
- * It has instances of other policies as its parts and hands each decision to one of them:
+ * hybrid: a combination of the published policies, as far as they are compatible. It creates
+ * instances of other policies and delegates each decision to one of them:
  *
- *  - approximate data, and precise data without a claim of another part: ApproxFTL;
- *  - precise data that is updated within its zones, soon: ReSSD;
- *  - precise data that is updated later, but within the retention budget: TVR;
- *  - of what ApproxFTL places without a gain from its neighbours: AGCR's costs;
- *  - over all but what is programmed again: cubeFTL's followers and read references.
+ * ApproxFTL places approximate data, and precise data that no other policy claims. ReSSD places
+ * precise data that is updated soon, within its hotness classes. TVR places precise data that is
+ * updated later, but within the retention budget. AGCR chooses the program cost of data for which
+ * ApproxFTL gains nothing from neighbours. cubeFTL's followers and read references apply to all
+ * data except reprogrammed word lines.
  *
- * Who has spent a margin cannot spend it again: only standard programs follow their
- * leader with fewer loops, all others just skip needless verifies. Each part is switched
- * by a parameter; usually those are on that keep flash least busy together. What remains
- * without any is page mapping in sequential order.
+ * A retention or voltage margin can be used once: only standard programs use the full follower
+ * parameters, other modes just skip verifies. A parameter switches each policy; the defaults are
+ * those that keep the flash least busy together. Without any of them hybrid is page mapping in
+ * sequential order.
  */
 #include "core/nand/physics-tables.h"
 #include "core/policy/policies.h"
@@ -41,23 +41,23 @@ AFTL_PARAM_TABLE(own, PARAMS);
 
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
 
-/* Block kinds: ApproxFTL's own five, then what others fill. */
+/* Block kinds: the five of ApproxFTL, then those of other policies. */
 enum kind { KIND_PRECISE = 1, KIND_DISPLACED = 5, KIND_REPROGRAMMABLE, KIND_SHORT };
 
-/* What stream() says of precise data, and copy() of what it moves. */
+/* Streams of precise data: results of stream(), and of relocate() for relocated data. */
 enum stream { STREAM_NONE, STREAM_UPDATED, STREAM_SHORT, STREAM_LOW, STREAM_HIGH };
 
-/* In a block's note: a sequential block of ReSSD's, and which of its kinds it is there. */
+/* Block note: a sequential block of ReSSD, and its kind there. */
 #define NOTE_RESSD 0x8000
 #define NOTE_RESSD_KIND 0x0007
 
-/* Approximate data, precise, of low and of high cost. */
+/* Relocation passes: approximate data, precise data, data of low cost, data of high cost. */
 enum pass { PASS_APPROX, PASS_PRECISE, PASS_LOW, PASS_HIGH, PASSES };
 
 /**
- * struct own_blocks - open blocks of a LUN that belong to no part
- * @plain: takes everything when ApproxFTL is off
- * @brief: data without margins
+ * struct own_blocks - open blocks of a LUN that no delegate owns
+ * @plain: takes all data that ApproxFTL would place, if it is off
+ * @brief: short-lived data, without retention margins
  */
 struct own_blocks {
 	struct aftl_block *plain;
@@ -65,14 +65,14 @@ struct own_blocks {
 };
 
 /**
- * struct hybrid - an instance
- * @policy: what the core sees
+ * struct hybrid - an instance of hybrid
+ * @policy: the instance as the core sees it
  * @approx: ApproxFTL, NULL if it is off
- * @ressd: same for ReSSD
- * @agcr: same for AGCR
- * @tvr: same for TVR
+ * @ressd: ReSSD, NULL if it is off
+ * @agcr: AGCR, NULL if it is off
+ * @tvr: TVR, NULL if it is off
  *
- * Its array is cubeFTL's reference table, NULL if that is off.
+ * The array of the policy is cubeFTL's table of read references, NULL if that is off.
  */
 struct hybrid {
 	struct aftl_policy policy;
@@ -97,7 +97,7 @@ static struct own_blocks *own_blocks(struct aftl_policy *policy, u32 lun)
 	return (struct own_blocks *)policy->luns + lun;
 }
 
-/* Costs of writes make sense only where reads depend on them. */
+/* Program costs make sense only if read times depend on them. */
 static bool has_costs(const struct aftl_policy *policy)
 {
 	const struct aftl_config *config = aftl_policy_config(policy);
@@ -144,7 +144,7 @@ static void hybrid_restore_word(struct aftl_policy *policy, u64 memory)
 		aftl_policy_approxftl.restore_word(to_hybrid(policy)->approx, memory);
 }
 
-/* Whose is it? */
+/* Which policy owns a write */
 
 static u32 stream_of_precise(struct hybrid *state, const struct aftl_host_write *write)
 {
@@ -162,7 +162,7 @@ static u32 stream_of_precise(struct hybrid *state, const struct aftl_host_write 
 		       STREAM_LOW : STREAM_NONE;
 }
 
-/* Precise and approximate data of one pool make checkerboards: all of it is of one stream. */
+/* Precise and approximate data of a pool form checkerboards, so that both have one stream. */
 static u32 hybrid_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	return write->class == AFTL_APPROX ? STREAM_NONE :
@@ -175,7 +175,7 @@ static void hybrid_prefetch_state(const struct aftl_policy *policy, aftl_lpn_t l
 		aftl_policy_agcr.prefetch_state(const_hybrid(policy)->agcr, lpn);
 }
 
-/* Approximate pages, those without margins and those programmed again have cheap reads. */
+/* Rewriting does not speed up reads of approximate, short-lived or reprogrammed pages. */
 static void hybrid_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, u32 mode)
 {
 	struct hybrid *state = to_hybrid(policy);
@@ -226,7 +226,7 @@ static int place_short(struct aftl_policy *policy, struct aftl_lun *lun,
 	return 0;
 }
 
-/* Here all of ReSSD's sequential blocks are of one kind. */
+/* hybrid has one kind for all sequential blocks of ReSSD; the note stores the kind there. */
 static void mark_ressd(struct hybrid *state, struct aftl_block *block)
 {
 	if (block->note & NOTE_RESSD)
@@ -241,7 +241,7 @@ static void hybrid_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lu
 		aftl_policy_ressd.out_of_blocks(to_hybrid(policy)->ressd, lun);
 }
 
-/* Several requests may share a program: the zone is that of the first unit, now. */
+/* Requests that share a program use the hotness class of the first lpn at this time. */
 static int place_updated(struct hybrid *state, struct aftl_lun *lun,
 			 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
@@ -276,9 +276,9 @@ static int place_by_part(struct hybrid *state, struct aftl_lun *lun,
 	return place_standard(state, lun, need, placement);
 }
 
-/* Followers */
+/* Followers (cubeFTL) */
 
-/* Page of a word line of the layer that was programmed like this one; @page if there is none. */
+/* Find a page of an earlier word line of the layer that was programmed in @mode; @page if none. */
 static u32 find_leader(const struct aftl_media *media, const struct aftl_block *block, u32 page,
 		       u32 mode)
 {
@@ -302,9 +302,9 @@ static bool may_follow(const struct hybrid *state, const struct aftl_placement *
 	       placement->block->order != AFTL_ORDER_SUPER_LAYER;
 }
 
-/* What the leader of a word line, programmed in @mode, has shown; 0 if it has none. */
-static u16 hybrid_leader_result(const struct aftl_policy *policy, const struct aftl_block *block, u32 page,
-			u32 mode)
+/* Monitored result of the leader of a word line in @mode; 0 if there is no leader. */
+static u16 hybrid_leader_result(const struct aftl_policy *policy, const struct aftl_block *block,
+				u32 page, u32 mode)
 {
 	u32 leader = find_leader(aftl_policy_media(policy), block, page, mode);
 	struct aftl_program_result outcome;
@@ -317,7 +317,8 @@ static u16 hybrid_leader_result(const struct aftl_policy *policy, const struct a
 
 static void hybrid_follow_leader(struct aftl_policy *policy, struct aftl_placement *placement)
 {
-	u16 shown = hybrid_leader_result(policy, placement->block, placement->page, placement->mode);
+	u16 shown = hybrid_leader_result(policy, placement->block, placement->page,
+					 placement->mode);
 	struct aftl_ispp ispp;
 
 	if (!shown)
@@ -331,8 +332,8 @@ static void hybrid_follow_leader(struct aftl_policy *policy, struct aftl_placeme
 	placement->mode = AFTL_MODE_FOLLOWER;
 }
 
-static int hybrid_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int hybrid_place(struct aftl_policy *policy, struct aftl_lun *lun,
+			const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	struct hybrid *state = to_hybrid(policy);
 	int ret = place_by_part(state, lun, need, placement);
@@ -343,7 +344,8 @@ static int hybrid_place(struct aftl_policy *policy, struct aftl_lun *lun, const 
 }
 
 static bool hybrid_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_placement *placement, const struct aftl_program_result *outcome)
+			      const struct aftl_placement *placement,
+			      const struct aftl_program_result *outcome)
 {
 	(void)policy;
 	(void)lun;
@@ -357,7 +359,8 @@ static u32 hybrid_reference(struct aftl_policy *policy, const struct aftl_block 
 	return references ? *aftl_reference_entry(policy, references, block, page) : 0;
 }
 
-static void hybrid_reference_found(struct aftl_policy *policy, const struct aftl_block *block, u32 page, u32 shift)
+static void hybrid_reference_found(struct aftl_policy *policy, const struct aftl_block *block,
+				   u32 page, u32 shift)
 {
 	u16 *references = policy->arrays[0];
 
@@ -365,15 +368,15 @@ static void hybrid_reference_found(struct aftl_policy *policy, const struct aftl
 		*aftl_reference_entry(policy, references, block, page) = (u16)shift;
 }
 
-/* Moves */
+/* Relocation */
 
-/* To write one unit again would leave the rest of a larger program empty. */
+/* If a program writes several units, rewriting a single unit would waste the others. */
 static bool programs_are_units(const struct aftl_policy *policy)
 {
 	return aftl_program_units(aftl_policy_geometry(policy)) == 1;
 }
 
-/* What a re-write is for: AGCR wants it, or it came out bad. */
+/* Return true if a rewrite was requested by AGCR, and not because of a misprogrammed page. */
 static bool wants_high_cost(const struct hybrid *state, const struct aftl_relocation *move)
 {
 	return programs_are_units(&state->policy) && !move->bad;
@@ -399,8 +402,9 @@ static u32 relocation_pass(u32 class, u32 stream)
 	return stream == STREAM_HIGH ? PASS_HIGH : PASS_PRECISE;
 }
 
-/* Copies keep their cost; what idle dies write again is of high cost. */
-static bool hybrid_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *stream)
+/* Relocated pages keep their cost; rewrites in idle time have high cost. */
+static bool hybrid_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
+			    u32 *class, u32 *stream)
 {
 	struct hybrid *state = to_hybrid(policy);
 
@@ -420,7 +424,7 @@ static void hybrid_invalidated(struct aftl_policy *policy, struct aftl_block *bl
 }
 
 static u32 hybrid_victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_block *block)
+			      const struct aftl_block *block)
 {
 	struct aftl_policy *approx = to_hybrid(policy)->approx;
 
@@ -450,7 +454,8 @@ static u32 hybrid_retention_hours(struct aftl_policy *policy, u32 class, u32 mod
 	return tvr ? aftl_policy_tvr.retention_hours(tvr, class, mode) : 0;
 }
 
-static void hybrid_idle_task(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_idle_task *chore)
+static void hybrid_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
+			     struct aftl_idle_task *chore)
 {
 	struct hybrid *state = to_hybrid(policy);
 
@@ -523,9 +528,8 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.kinds = { "checkerboard", "precise", "phase1", "phase2", "all_approx", "displaced",
 		   "reprogrammable", "short_lived" },
 	.streams = { "usual", "updated", "short_lived", "low_cost", "high_cost" },
-	/* One pool of ApproxFTL's, ReSSD's levels and what they displace, one without margins. */
+	/* ApproxFTL's pool, ReSSD's hot classes and its displaced data, and short-lived data. */
 	.open_blocks = 5 + (AFTL_HOTNESS_CLASSES - 1) + 1 + 1,
-	/* For what is collected, and what idle time displaces. */
 	.no_parity = true,
 	.reserve = 5 + 1,
 	.copy_passes = PASSES,

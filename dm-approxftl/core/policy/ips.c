@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * In-place switch (after IPS, 2024): the next word lines of a few open blocks are the cache of
- * a LUN. What the host writes goes into them with one bit in a cell. When those of two layers are
- * in use, the rest of the bits is programmed beside it: the word lines are switched, no data has
- * to be moved, and the next two layers are the cache.
+ * In-place switch (after IPS, 2024): the next word lines of a few open blocks are the SLC cache of
+ * a LUN. Host writes are programmed into them in SLC mode. When the word lines of two layers are
+ * used, the remaining bits are programmed into the same word lines (they are switched): no data is
+ * moved, and the next two layers become the cache.
  *
- * What is programmed beside it is, first of all, what collection moves. In idle time some is moved
- * for this purpose, out of blocks that hold little. If none has come when no word line is left, it
- * is what the host writes.
+ * The remaining bits take relocated data first. In idle time data is relocated for this purpose,
+ * from blocks with little valid data. If there is none when no word line is left for SLC mode, host
+ * writes are used.
  *
- * All else has blocks of one class, or of ApproxFTL's; then data that may lose bits goes there
- * at once, for it is fast there.
+ * Other data goes to one open block for each class, or to ApproxFTL, which then takes approximate
+ * data directly, because it programs it fast.
  *
- * Without word lines of three bits programmed at once there is no such cache, nor beside the one
- * that a device has by itself.
+ * The policy has no cache without one-shot word lines of three bits, or if the device's own SLC
+ * cache is configured.
  */
 #include "core/policy/policies.h"
 #include "core/policy/delegate.h"
@@ -35,9 +35,9 @@ AFTL_PARAM_TABLE(own, PARAMS);
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
 
 /**
- * struct lun_state - of each LUN
- * @others: open blocks without a cache
- * @cache: those with one, NULL where there is none
+ * struct lun_state - state of a LUN
+ * @others: open blocks outside the cache
+ * @cache: cache blocks, NULL where there is none
  */
 struct lun_state {
 	struct aftl_open_blocks others;
@@ -59,7 +59,7 @@ static bool ips_create(struct aftl_policy *policy)
 	return aftl_delegate_create(policy, ips_params(policy)->ips_approx);
 }
 
-/* Not beside the cache that the device has by itself. */
+/* The cache is not used beside the SLC cache of the device. */
 static u32 ips_cache_limit(const struct aftl_policy *policy)
 {
 	const struct aftl_config *config = aftl_policy_config(policy);
@@ -70,8 +70,9 @@ static u32 ips_cache_limit(const struct aftl_policy *policy)
 	return (u32)ips_params(policy)->ips_blocks;
 }
 
-/* Room for another block, or NULL. */
-static struct aftl_block **ips_find_free_entry(struct aftl_policy *policy, const struct aftl_lun *lun)
+/* Return an unused entry for another cache block, or NULL. */
+static struct aftl_block **ips_find_free_entry(struct aftl_policy *policy,
+					       const struct aftl_lun *lun)
 {
 	struct aftl_block **cache = ips_cache_blocks(policy, aftl_lun_index(lun));
 	u32 i;
@@ -111,7 +112,8 @@ static void ips_closed(struct aftl_policy *policy, const struct aftl_block *bloc
 
 /* Placement */
 
-static u32 ips_next_page(const struct aftl_policy *policy, const struct aftl_block *block, u32 *pages)
+static u32 ips_next_page(const struct aftl_policy *policy, const struct aftl_block *block,
+			 u32 *pages)
 {
 	return aftl_switch_next_page(aftl_policy_geometry(policy), block->programmed, pages);
 }
@@ -120,15 +122,16 @@ static bool is_switched_next(const struct aftl_policy *policy, const struct aftl
 {
 	u32 pages;
 
-	return !aftl_is_switch_first_pass(aftl_policy_geometry(policy), ips_next_page(policy, block, &pages));
+	return !aftl_is_switch_first_pass(aftl_policy_geometry(policy),
+					  ips_next_page(policy, block, &pages));
 }
 
 /*
- * A block whose next program switches a word line, or one whose next does not: by address, for
- * a saved device does not know where in @cache they were.
+ * Find a cache block whose next program switches a word line (@switches), or one whose next program
+ * uses SLC mode. The lowest address is chosen, because the order in @cache is lost at a reload.
  */
 static struct aftl_block **ips_find_block(struct aftl_policy *policy, const struct aftl_lun *lun,
-				bool switches)
+					  bool switches)
 {
 	struct aftl_block **cache = ips_cache_blocks(policy, aftl_lun_index(lun));
 	struct aftl_block **best = NULL;
@@ -142,7 +145,7 @@ static struct aftl_block **ips_find_block(struct aftl_policy *policy, const stru
 }
 
 static struct aftl_block **ips_open_block(struct aftl_policy *policy, struct aftl_lun *lun,
-				    const struct aftl_program_request *need)
+					  const struct aftl_program_request *need)
 {
 	struct aftl_block **room = ips_find_free_entry(policy, lun);
 
@@ -153,7 +156,7 @@ static struct aftl_block **ips_open_block(struct aftl_policy *policy, struct aft
 }
 
 static struct aftl_block **ips_choose_block(struct aftl_policy *policy, struct aftl_lun *lun,
-				  const struct aftl_program_request *need)
+					    const struct aftl_program_request *need)
 {
 	struct aftl_block **block = NULL;
 
@@ -167,8 +170,8 @@ static struct aftl_block **ips_choose_block(struct aftl_policy *policy, struct a
 	return block ? block : ips_find_block(policy, lun, true);
 }
 
-static int ips_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int ips_place(struct aftl_policy *policy, struct aftl_lun *lun,
+		     const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	struct aftl_block **block = ips_choose_block(policy, lun, need);
 
@@ -177,7 +180,7 @@ static int ips_place(struct aftl_policy *policy, struct aftl_lun *lun, const str
 	placement->block = *block;
 	placement->page = ips_next_page(policy, *block, &placement->pages);
 	placement->mode = is_switched_next(policy, *block) ? AFTL_MODE_SWITCHED : AFTL_MODE_SLC;
-	/* Once full it is no longer ours. */
+	/* The core may collect and erase a full block, so that the policy must not refer to it. */
 	if ((*block)->programmed + placement->pages == aftl_policy_geometry(policy)->pages)
 		*block = NULL;
 	return 0;
@@ -185,7 +188,7 @@ static int ips_place(struct aftl_policy *policy, struct aftl_lun *lun, const str
 
 /* Idle time */
 
-/* Pages for which there is room beside what the cache holds, before the next layers are begun. */
+/* Pages that fit into the remaining bits before the next layers are begun. */
 static u32 ips_pages_to_switch(struct aftl_policy *policy, const struct aftl_lun *lun)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
@@ -205,8 +208,9 @@ static u32 ips_pages_to_switch(struct aftl_policy *policy, const struct aftl_lun
 	return room;
 }
 
-/* The block with the least data, if that is little. */
-static struct aftl_block *ips_find_sparse_victim(const struct aftl_policy *policy, const struct aftl_lun *lun)
+/* Find the closed block with the least valid data, if that is below the limit ips_idle. */
+static struct aftl_block *ips_find_sparse_victim(const struct aftl_policy *policy,
+						 const struct aftl_lun *lun)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
 	u64 most = (u64)media->geo->block_ppns * ips_params(policy)->ips_idle / 10000;
@@ -222,7 +226,8 @@ static struct aftl_block *ips_find_sparse_victim(const struct aftl_policy *polic
 	return best;
 }
 
-static void ips_idle_task(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_idle_task *chore)
+static void ips_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
+			  struct aftl_idle_task *chore)
 {
 	u32 room = ips_pages_to_switch(policy, lun);
 	u32 page = 0;

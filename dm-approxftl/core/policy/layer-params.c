@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Packed results of leaders, ISPP parameters of followers, and tables of read references.
+ */
 #include "core/nand/physics-tables.h"
 #include "core/policy/layer-params.h"
 
-/* So many times the errors of the word line before are many more. */
+/* A word line is misprogrammed if it has more than this many times the errors of its leader. */
 #define BAD_FACTOR 2
 
 static u32 reference_block_number(const struct aftl_policy *policy, const struct aftl_block *block)
@@ -10,7 +13,7 @@ static u32 reference_block_number(const struct aftl_policy *policy, const struct
 	return aftl_block_index(aftl_policy_media(policy), block);
 }
 
-/* Errors in sixteenths, 12 bits; above them the verifies. */
+/* Packed result: errors in units of 16 in the lower 12 bits, early verifies above. */
 #define SHOWN_STEP 16U
 #define SHOWN_ERRORS 0x0fffU
 #define SHOWN_EARLY_SHIFT 12
@@ -27,7 +30,7 @@ static u32 leader_errors(u16 shown)
 	return (shown & SHOWN_ERRORS) * SHOWN_STEP;
 }
 
-/* Between tenths of the spare margin on a straight line; nothing below the first. */
+/* Interpolate between tenths of the spare margin; there is none below the first entry. */
 static u16 spare_margin_mv(const u16 *table, u32 tenths_q8)
 {
 	u32 index = tenths_q8 >> 8;
@@ -58,14 +61,17 @@ u16 aftl_vertftl_final_mv(const struct aftl_policy *policy, u32 page)
 	return aftl_cube_vert_mv[aftl_layer(geo, page) * AFTL_LAYER_POINTS / geo->layers];
 }
 
-/* Margins are worth less than twice the errors. What is unknown cannot be compared with. */
+/*
+ * The errors that used margins cause stay below the factor. If the result of the leader is unknown,
+ * no comparison is possible.
+ */
 bool aftl_is_misprogrammed(u16 shown, const struct aftl_program_result *outcome)
 {
 	return shown && outcome->errors > BAD_FACTOR * leader_errors(shown);
 }
 
 u16 *aftl_reference_entry(const struct aftl_policy *policy, u16 *references,
-		       const struct aftl_block *block, u32 page)
+			  const struct aftl_block *block, u32 page)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 

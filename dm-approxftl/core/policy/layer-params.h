@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a controller knows of the layers of a 3D block: how fast they can be programmed, which
- * of them came out bad; for cubeFTL and what it is compared with. And what is remembered of
- * them for reads.
- *
- * What they are like follows from seed, block, layer and wear: two looks agree.
+ * Controller-side knowledge about the layers of a 3D block, for cubeFTL and its baselines: ISPP
+ * parameters, misprogrammed word lines and read references.
  */
 #ifndef AFTL_POLICY_LAYER_PARAMS_H
 #define AFTL_POLICY_LAYER_PARAMS_H
@@ -12,41 +9,42 @@
 #include "core/policy/policy.h"
 
 /**
- * aftl_leader_result() - what a program has shown, in 16 bits; never 0
- * @outcome: of the program
+ * aftl_leader_result() - pack the monitored result of a program into 16 bits; never 0
+ * @outcome: result of the program
  */
 u16 aftl_leader_result(const struct aftl_program_result *outcome);
 
 /**
- * aftl_follower_ispp() - what a word line can do without whose leader has @shown that
- * @shown: as from aftl_leader_result()
+ * aftl_follower_ispp() - ISPP parameters of a follower whose leader had the result @shown
+ * @shown: packed result, see aftl_leader_result()
  *
- * Needless verifies are skipped; the spare margin raises the first voltage and lowers
- * the last one, which saves loops.
+ * Needless verifies are skipped; the spare margin raises the first voltage and lowers the last one,
+ * which saves ISPP loops.
  */
 struct aftl_ispp aftl_follower_ispp(u16 shown);
 
 /**
- * aftl_vertftl_final_mv() - how far the last voltage can be lowered in a layer, in any condition
+ * aftl_vertftl_final_mv() - reduction of the last program voltage that is safe for a layer in any
+ *	condition
  * @policy: the policy itself
  * @page: any page of the layer
  */
 u16 aftl_vertftl_final_mv(const struct aftl_policy *policy, u32 page);
 
 /**
- * aftl_is_misprogrammed() - has a word line many more errors than the one before it in its layer?
- * @shown: by that one
- * @outcome: of its program
+ * aftl_is_misprogrammed() - return true if a word line has far more errors than its leader
+ * @shown: packed result of the leader; 0: unknown
+ * @outcome: result of the word line
  *
- * More than what the margins are worth that it went without.
+ * The errors that the margins in use may cause are allowed for.
  */
 bool aftl_is_misprogrammed(u16 shown, const struct aftl_program_result *outcome);
 
-/* An array for a reference table: the last good shift of each layer. */
+/* Array of the policy for read references: the last shift that worked, by layer. */
 #define AFTL_REFERENCE_TABLE .count = 1, .width = sizeof(u16), .each = AFTL_PER_LAYER
 
-/* Entry of the layer of @page. */
+/* Entry of the layer that contains @page. */
 u16 *aftl_reference_entry(const struct aftl_policy *policy, u16 *references,
-		       const struct aftl_block *block, u32 page);
+			  const struct aftl_block *block, u32 page);
 
 #endif

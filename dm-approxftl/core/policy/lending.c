@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parity lending (after DAC 2019): approximate pages have no use for ECC, so their spare bytes hold
+ * Parity lending (after DAC 2019): approximate pages need no ECC, so that their ECC bytes can store
  * parity of precise pages, which are then read with more errors and fewer sensing levels.
  *
- * A block is filled with precise data up to its half. Then it takes approximate data, each page of
- * which lends to the one half a block before it. Two such blocks of a LUN may wait: another that
- * gets so far meanwhile goes on with precise data, without lenders, before the next one is begun;
- * and while there is none, approximate data has blocks of its own.
+ * The first half of a block takes precise data, the second half approximate data; each approximate
+ * page stores parity of the page half a block before it. At most two half-filled blocks of a LUN
+ * wait for approximate data: the next one continues with precise data, without lenders, before
+ * another block is opened. While no block waits, approximate data goes to blocks of its own.
  *
- * Moves do the same, precise data first, so that it finds lenders.
+ * Relocation moves precise data first, so that it finds lenders.
  */
 #include "core/policy/policies.h"
 #include "core/policy/open-blocks.h"
 
 enum kind { BORROWERS, LENDERS, NEXT, PRECISE, APPROX, KINDS };
 
-static struct aftl_open_blocks *lending_open_blocks(struct aftl_policy *policy, const struct aftl_lun *lun)
+static struct aftl_open_blocks *lending_open_blocks(struct aftl_policy *policy,
+						    const struct aftl_lun *lun)
 {
 	return (struct aftl_open_blocks *)policy->luns + aftl_lun_index(lun);
 }
@@ -25,7 +26,8 @@ static bool in_second_half(const struct aftl_policy *policy, u32 page)
 	return page >= aftl_lending_pages(aftl_policy_geometry(policy));
 }
 
-static bool lending_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+static bool lending_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
+			  struct aftl_block *block)
 {
 	bool lends = block->kind == LENDERS || block->kind == NEXT;
 	bool second = in_second_half(policy, block->frontier);
@@ -35,7 +37,7 @@ static bool lending_adopt(struct aftl_policy *policy, struct aftl_lun *lun, stru
 	return aftl_open_blocks_adopt(policy, lun, block);
 }
 
-/* With the step that is being placed: a block that is half full gets its second role. */
+/* Called with the step that is being placed: give a half-filled block its second role. */
 static void change_role_at_half(struct aftl_policy *policy, struct aftl_open_blocks *mine)
 {
 	struct aftl_block *block = mine->open[BORROWERS];
@@ -56,8 +58,8 @@ static enum kind lending_choose_kind(const struct aftl_open_blocks *mine, u32 cl
 	return mine->open[PRECISE] ? PRECISE : BORROWERS;
 }
 
-static int lending_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int lending_place(struct aftl_policy *policy, struct aftl_lun *lun,
+			 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	struct aftl_open_blocks *mine = lending_open_blocks(policy, lun);
 	enum kind kind = lending_choose_kind(mine, need->class);
@@ -71,7 +73,8 @@ static int lending_place(struct aftl_policy *policy, struct aftl_lun *lun, const
 	return 0;
 }
 
-static bool lending_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *stream)
+static bool lending_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
+			     u32 *class, u32 *stream)
 {
 	(void)policy;
 	(void)class;

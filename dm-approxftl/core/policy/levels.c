@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Levels: what may lose bits is programmed by how much it bears. At level 1 only ECC is left out,
- * at 2 the top voltage is low, at 3 steps are coarse, too; blocks of these are erased with less.
+ * Quality levels: approximate data is programmed by its tolerance to errors. Level 1 skips ECC
+ * only, level 2 also uses a lower top voltage, level 3 coarse ISPP steps as well. Blocks of the
+ * levels 2 and 3 are erased at a lower voltage.
  *
- * Each level has blocks of its own, and is moved as what it is. A page that another policy has
- * filled with several goes with the most careful of them.
+ * Each level has blocks of its own and keeps its level when it is relocated. A page with several
+ * levels, which another policy wrote, is relocated at the smallest one.
  */
 #include "core/policy/policies.h"
 #include "core/policy/open-blocks.h"
@@ -17,8 +18,8 @@ static u32 levels_stream(struct aftl_policy *policy, const struct aftl_host_writ
 	return write->level;
 }
 
-static int levels_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int levels_place(struct aftl_policy *policy, struct aftl_lun *lun,
+			const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	static const u8 modes[AFTL_LEVELS] = {
 		AFTL_MODE_NORMAL, AFTL_MODE_NORMAL, AFTL_MODE_REDUCED, AFTL_MODE_ROUGH,
@@ -30,7 +31,8 @@ static int levels_place(struct aftl_policy *policy, struct aftl_lun *lun, const 
 	return ret;
 }
 
-static bool levels_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *stream)
+static bool levels_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
+			    u32 *class, u32 *stream)
 {
 	(void)class;
 	*stream = aftl_page_level(aftl_policy_media(policy), move->from, move->page);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The LUN with the least work before it; among equals the one whose turn is next.
+ * Allocation rule "least_busy": the LUN with the least work queued; of equal ones the next in the
+ * allocation order.
  */
 #include "core/policy/lun-rules.h"
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One after the other. All streams share the rotation: two of their own would meet at the
- * same LUN.
+ * Allocation rule "rotate": LUNs in allocation order, one for each program. All streams share the
+ * position, because separate positions would meet at the same LUN.
  */
 #include "core/policy/lun-rules.h"
 
-static u32 rotate_lun(struct aftl_policy *policy __maybe_unused, const struct aftl_lun_request *binding)
+static u32 rotate_lun(struct aftl_policy *policy __maybe_unused,
+		      const struct aftl_lun_request *binding)
 {
 	return aftl_lun_request_at(binding, binding->turn);
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The rules there are.
- */
+/* Registry of the allocation rules. */
 #include "core/policy/lun-rules.h"
 
 static const struct {

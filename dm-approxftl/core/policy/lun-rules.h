@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Rules by which a LUN is chosen, where a policy leaves it open.
- */
+/* Allocation rules: which LUN a write goes to, if the policy does not choose it. */
 #ifndef AFTL_LUN_RULES_H
 #define AFTL_LUN_RULES_H
 
 #include "core/policy/policy.h"
 
 /**
- * struct aftl_lun_rule - one of them
- * @lun: as a policy's
- * @fixed: as a policy's lun_fixed
- * @in_turn: LUNs follow each other, whatever is in them: from program to program, or where it is
- *	fixed, from each program's units to the next ones
- * @params: what it adds to the parameters, or NULL; @binding has the values
+ * struct aftl_lun_rule - an allocation rule
+ * @lun: like aftl_policy_type.lun
+ * @fixed: like aftl_policy_type.lun_fixed
+ * @in_turn: LUNs follow each other whatever their content: from program to program or, with @fixed,
+ *	from one program's worth of lpns to the next
+ * @params: parameters of the rule, or NULL; @binding has their values
  */
 struct aftl_lun_rule {
 	u32 (*lun)(struct aftl_policy *policy, const struct aftl_lun_request *binding);
@@ -26,7 +24,7 @@ struct aftl_lun_rule {
 #include "core/base/lun-list.h"
 #undef LUN_RULE
 
-/* The policy's own rule, or that of enum aftl_allocate. */
+/* The rule of the policy itself, or the one of enum aftl_allocate. */
 struct aftl_lun_rule aftl_lun_rule(const struct aftl_policy_type *type, u64 allocate);
 
 #endif

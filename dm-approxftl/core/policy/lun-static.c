@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The LUN that the address names; what a dead one had is spread over the others.
- * One that is full is not passed over.
+ * Allocation rule "static": the LUN follows from the lpn. The lpns of a dead LUN are distributed
+ * over the others. Writes to a full LUN wait.
  */
 #include "core/policy/lun-rules.h"
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One sequential open block for each LUN and block kind.
+ */
 #include "core/policy/open-blocks.h"
 
 static struct aftl_open_blocks *lun_open_blocks(struct aftl_policy *policy, u32 lun)
@@ -7,7 +10,7 @@ static struct aftl_open_blocks *lun_open_blocks(struct aftl_policy *policy, u32 
 }
 
 bool aftl_open_blocks_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
-			 struct aftl_block *block)
+			    struct aftl_block *block)
 {
 	struct aftl_block **open;
 
@@ -32,7 +35,8 @@ void aftl_open_blocks_closed(struct aftl_policy *policy, const struct aftl_block
 }
 
 int aftl_open_blocks_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			const struct aftl_program_request *need, u32 kind, struct aftl_placement *placement)
+			   const struct aftl_program_request *need, u32 kind,
+			   struct aftl_placement *placement)
 {
 	struct aftl_block **open = &lun_open_blocks(policy, aftl_lun_index(lun))->open[kind];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sequential open blocks, one per LUN and kind: the common half of the policies that tell
- * kinds of data apart, such as classes, but know no patterns.
+ * Sequential open blocks, one for each LUN and block kind: shared by policies that separate data by
+ * kind, such as by class, but do not use program patterns.
  */
 #ifndef AFTL_POLICY_OPEN_BLOCKS_H
 #define AFTL_POLICY_OPEN_BLOCKS_H
@@ -9,32 +9,34 @@
 #include "core/policy/policy.h"
 
 /**
- * struct aftl_open_blocks - what such a policy keeps for each LUN, before anything else
- * @open: by kind, NULL where there is none
+ * struct aftl_open_blocks - open blocks of a LUN; the state that such a policy has for a LUN begins
+ *	with it
+ * @open: by block kind, NULL where there is none
  */
 struct aftl_open_blocks {
 	struct aftl_block *open[AFTL_KINDS_MAX];
 };
 
 bool aftl_open_blocks_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
-			 struct aftl_block *block);
+			    struct aftl_block *block);
 void aftl_open_blocks_closed(struct aftl_policy *policy, const struct aftl_block *block);
 
-/* It adds place(), at least. */
+/* Methods of a policy that uses this file; it adds at least place(). */
 #define AFTL_OPEN_BLOCKS_METHODS				\
 	.lun_size = sizeof(struct aftl_open_blocks),	\
 	.adopt = aftl_open_blocks_adopt,			\
 	.closed = aftl_open_blocks_closed
 
 /**
- * aftl_open_blocks_place() - next step of the open block number @kind of @lun
+ * aftl_open_blocks_place() - place a program in the open block of @kind
  * @policy: the policy itself
- * @lun: LUN that needs a block
- * @need: the program it is for
+ * @lun: LUN of the program
+ * @need: the program
  * @kind: index into the policy's kinds
- * @placement: takes the answer
+ * @placement: takes the place
  */
 int aftl_open_blocks_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			const struct aftl_program_request *need, u32 kind, struct aftl_placement *placement);
+			   const struct aftl_program_request *need, u32 kind,
+			   struct aftl_placement *placement);
 
 #endif

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Registry of all parameters: those of the core, of policies, and of rules.
+ */
 #include "core/policy/lun-rules.h"
 #include "core/policy/policies.h"
 #include "core/policy/param-registry.h"
 #include "core/policy/victim-rules.h"
 
-/* Where policies and rules name what they add. */
+/* Places where policies and rules refer to their parameter groups. */
 static const struct {
 	const struct aftl_param_group *const *group;
 } groups[] = {
@@ -25,8 +28,8 @@ static const struct {
 static_assert(AFTL_GROUPS_MAX == 2, "a line for each");
 
 /*
- * NULL if nothing is added there, which is so in most places, or the same as by the one before:
- * who shares a group stands beside each other in the list.
+ * The group at place @i; NULL if there is none, or if the place before has the same one. Policies
+ * that share a group must be adjacent in the list.
  */
 static const struct aftl_param_group *param_group_at(u32 i)
 {
@@ -35,7 +38,7 @@ static const struct aftl_param_group *param_group_at(u32 i)
 	return i && *groups[i - 1].group == group ? NULL : group;
 }
 
-/* The group that has number @own of what is added, and which it is there. */
+/* The group that contains parameter @own of the additional ones; @within takes its index there. */
 static const struct aftl_param_group *find_group(u32 own, u32 *within)
 {
 	const struct aftl_param_group *group;
@@ -71,7 +74,7 @@ unsigned int aftl_param_count(void)
 	return count;
 }
 
-/* Return: which of a group's it is, or their number. */
+/* Return the index of @key in @group, or the number of its parameters. */
 static u32 find_in_group(const struct aftl_param_group *group, const char *key)
 {
 	u32 i;
@@ -127,7 +130,7 @@ enum aftl_change aftl_param_change(unsigned int index)
 }
 
 const void *aftl_param_group_values(const struct aftl_config *config,
-			   const struct aftl_param_group *group)
+				    const struct aftl_param_group *group)
 {
 	u32 at = 0;
 	u32 i;

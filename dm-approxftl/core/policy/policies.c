@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The policies there are.
- */
+/* Registry of the policies. */
 #include "core/policy/policies.h"
 
 static const struct {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The types of the built-in policies, for the registry and for themselves.
- */
+/* Types of the built-in policies. */
 #ifndef AFTL_POLICIES_H
 #define AFTL_POLICIES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The policies there are, one line each: POLICY(name) stands for the type
- * aftl_policy_name. Include with POLICY defined; no include guard on purpose.
+ * The policies, one for each line: POLICY(name) is implemented by aftl_policy_name. Include with
+ * POLICY defined; no include guard on purpose.
  */
 POLICY(baseline)
 POLICY(delta_b)

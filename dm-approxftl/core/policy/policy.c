@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What policies share of the contract: it stands on what the core shows and does for them.
- */
+/* Helpers for policies, on top of the services of the core. */
 #include "core/policy/policy.h"
 #include "core/base/random.h"
 
 struct aftl_block *aftl_policy_open_block(struct aftl_policy *policy, struct aftl_lun *lun,
-				    const struct aftl_program_request *need, enum aftl_order order, u32 kind)
+					  const struct aftl_program_request *need,
+					  enum aftl_order order, u32 kind)
 {
 	return policy->core->services->open(policy->ftl, lun, need->cause, order, kind);
 }
 
 struct aftl_block *aftl_policy_open_sparse_block(struct aftl_policy *policy, struct aftl_lun *lun,
-					 const struct aftl_program_request *need, u32 bits, u32 kind)
+						 const struct aftl_program_request *need, u32 bits,
+						 u32 kind)
 {
 	const struct aftl_config *config = aftl_policy_config(policy);
 	struct aftl_block *block;
@@ -28,8 +28,9 @@ struct aftl_block *aftl_policy_open_sparse_block(struct aftl_policy *policy, str
 	return block;
 }
 
-/* What is being collected or retired is in no list. */
-bool aftl_victim_candidates_has(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
+/* Blocks that are being collected or retired are in no list. */
+bool aftl_victim_candidates_has(const struct aftl_victim_candidates *closed,
+				const struct aftl_block *block)
 {
 	const struct aftl_media *media = aftl_policy_media(closed->policy);
 	u32 lun = aftl_block_index(media, block) / media->geo->blocks_per_lun;
@@ -39,7 +40,7 @@ bool aftl_victim_candidates_has(const struct aftl_victim_candidates *closed, con
 }
 
 struct aftl_block *aftl_victim_candidates_next(const struct aftl_victim_candidates *closed,
-				    const struct aftl_block *block)
+					       const struct aftl_block *block)
 {
 	const struct aftl_media *media = aftl_policy_media(closed->policy);
 	u32 first = aftl_lun_index(closed->lun) * media->geo->blocks_per_lun;
@@ -51,13 +52,14 @@ struct aftl_block *aftl_victim_candidates_next(const struct aftl_victim_candidat
 	return NULL;
 }
 
-struct aftl_block *aftl_victim_candidates_draw(const struct aftl_victim_candidates *closed, u32 number)
+struct aftl_block *aftl_victim_candidates_draw(const struct aftl_victim_candidates *closed,
+					       u32 number)
 {
 	const struct aftl_policy_core *core = closed->policy->core;
 	u32 lun = aftl_lun_index(closed->lun);
 	u64 past = core->services->command_seq(closed->policy->ftl, closed->lun);
 	u64 draw = aftl_hash64_pair(aftl_hash64_pair(core->config->seed ^ 0x71c71, past),
-			     (u64)lun << 32 | number);
+				    (u64)lun << 32 | number);
 	u32 blocks = core->geo->blocks_per_lun;
 	struct aftl_block *block = &core->media->blocks[lun * blocks +
 							(u32)aftl_scale_draw(draw, blocks)];
@@ -99,7 +101,7 @@ u32 aftl_policy_lpn_mode(const struct aftl_policy *policy, aftl_lpn_t lpn)
 }
 
 struct aftl_program_result aftl_policy_monitor_page(const struct aftl_policy *policy,
-					const struct aftl_block *block, u32 page)
+						    const struct aftl_block *block, u32 page)
 {
 	if (!aftl_page_programmed(aftl_policy_media(policy), block, page))
 		return (struct aftl_program_result){ .errors = AFTL_CUBE_EP1_MAX_Q12 };
@@ -107,8 +109,8 @@ struct aftl_program_result aftl_policy_monitor_page(const struct aftl_policy *po
 }
 
 int aftl_place_sequential(struct aftl_policy *policy, struct aftl_lun *lun,
-			  const struct aftl_program_request *need, struct aftl_block **open, u32 kind,
-			  struct aftl_placement *placement)
+			  const struct aftl_program_request *need, struct aftl_block **open,
+			  u32 kind, struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 
@@ -120,7 +122,7 @@ int aftl_place_sequential(struct aftl_policy *policy, struct aftl_lun *lun,
 	placement->page = (*open)->frontier;
 	placement->pages = aftl_block_step(geo, *open);
 	placement->mode = aftl_block_program_mode(*open);
-	/* Once full it is no longer ours: it may be collected and erased. */
+	/* The core may collect and erase a full block, so that the policy must not refer to it. */
 	if (aftl_is_last_program_step(geo, *open))
 		*open = NULL;
 	return 0;

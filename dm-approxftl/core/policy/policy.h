@@ -2,44 +2,45 @@
 /*
  * The contract between the FTL core and a policy.
  *
- * A policy has opinions: which open block takes a write, how a page is
- * programmed, which block is collected, what is copied as what, how a block is
- * erased, what a die does when it is idle. The core has the transactions: the
- * map, legality, ordering, accounting, time. A wrong policy may be slow; it
- * cannot lose data: what it proposes is checked, and refused proposals are
- * counted as "policy_bugs" and go to a block of the core's own.
+ * A policy decides which open block takes a write, how a page is programmed, which block is
+ * collected, how data is relocated, how a block is erased, and what an idle die does. The core owns
+ * the L2P table, the program constraints, ordering, accounting and time. A wrong policy may be
+ * slow, but cannot lose data: the core checks each proposal, counts refused ones in "policy_bugs",
+ * and uses a fallback block instead.
  *
- * All methods of one device are called one at a time, must not sleep and must
- * not allocate except in create(). Methods marked optional may be NULL.
+ * The methods of one device are called one at a time, must not sleep, and must not allocate memory
+ * except in create(). Optional methods may be NULL.
  *
- * How the published systems use it:
+ * How the published policies use the methods:
  *
- * - ApproxFTL: stream() makes small requests hot; place() is algorithm 1 over five
- *   open blocks per LUN and pool, in the orders SEQUENTIAL and TWO_PASS and the
- *   modes REDUCED, BETWEEN, AFTER; accept_free() and gentle() keep the wear rule;
- *   copy() moves approximate pages in pass 0, the others in pass 1, and promotes;
- *   victim_rank() breaks ties; @note holds the copy count.
- * - AGCR: stream() and host_read() keep the access history of each unit and queue
- *   re-writes; place() answers COARSE, NORMAL or FINE; the read time follows from the
- *   errors that the step leaves; chore() hands out AFTL_IDLE_TASK_REWRITE in idle time, and
- *   place() sees AFTL_CAUSE_REWRITE; copy() makes the cost of a page its stream, so that
- *   pages of one cost are moved together and stay what they are.
- * - cubeFTL: order LEADER_FIRST; place() reads need->buffer_use and answers a
- *   leader (NORMAL) or follower (FOLLOWER, with what it can do without in
- *   placement->ispp); programmed() delivers what the leader has shown, compares
- *   followers with it and may ask for a program to be repeated elsewhere;
- *   reference() and found() are its reference table.
- * - TVR: stream() from update intervals; place() answers REDUCED for short-lived
- *   data; retention_hours() gives the budget, after which the core moves the page
- *   and place() sees AFTL_CAUSE_REFRESH.
- * - ReSSD: stream() is the zone of the old version's age (aftl_policy_lpn_block());
- *   order SUPER_LAYER, mode MLC; place() may answer a dead page of the open layers
- *   with placement->pages = 1, which the core programs again; invalidated() returns
- *   candidates; placement->piggyback frees a super layer beside host writes, chore() does
- *   it with AFTL_IDLE_TASK_RELOCATE; closing a block early is aftl_policy_close_block().
- * - IPS: order SWITCHED; place() answers SLC with the pages of one bit, or SWITCHED with
- *   the rest of a word line, as aftl_switch_next_page() says; chore() hands out
- *   AFTL_IDLE_TASK_RELOCATE for what may come beside.
+ * ApproxFTL: stream() makes small requests hot; place() is algorithm 1 with five open blocks for
+ * each LUN and pool, in the orders SEQUENTIAL and TWO_PASS and the modes REDUCED, BETWEEN and
+ * AFTER; accept_free() and shallow_erase() implement the wear rule; relocate() moves approximate
+ * pages in pass 0 and the others in pass 1, and promotes data; victim_rank() breaks ties;
+ * block->note counts copies.
+ *
+ * AGCR: stream() and host_read() record the access history of each lpn and queue rewrites; place()
+ * uses the modes COARSE, NORMAL and FINE; the read time follows from the errors of the mode;
+ * idle_task() returns AFTL_IDLE_TASK_REWRITE, for which place() sees AFTL_CAUSE_REWRITE; relocate()
+ * returns the cost of a page as its stream, so that pages of one cost stay together.
+ *
+ * cubeFTL: order LEADER_FIRST; place() reads need->buffer_use and returns a leader (NORMAL) or a
+ * follower (FOLLOWER, with placement->ispp); programmed() gets the monitored result of a leader,
+ * compares followers with it, and may request that a program is repeated elsewhere; reference() and
+ * reference_found() maintain its table of read references.
+ *
+ * TVR: stream() uses update intervals; place() returns REDUCED for short-lived data;
+ * retention_hours() is the budget, after which the core relocates the page with AFTL_CAUSE_REFRESH.
+ *
+ * ReSSD: stream() is the hotness class, from the age of the old version (aftl_policy_lpn_block());
+ * order SUPER_LAYER, mode MLC; place() may return an invalid page of the open layers with
+ * placement->pages = 1, which the core reprograms; invalidated() finds candidates;
+ * placement->piggyback empties a super layer along with host writes, idle_task() does it with
+ * AFTL_IDLE_TASK_RELOCATE; aftl_policy_close_block() closes a block early.
+ *
+ * IPS: order SWITCHED; place() returns SLC programs, or SWITCHED programs with the remaining bits
+ * of a word line, as aftl_switch_next_page() says; idle_task() returns AFTL_IDLE_TASK_RELOCATE to
+ * fill the remaining bits.
  */
 #ifndef AFTL_POLICY_H
 #define AFTL_POLICY_H
@@ -52,12 +53,12 @@ struct aftl_lun;
 struct aftl_policy;
 
 /**
- * struct aftl_host_write - a host write as it arrives
- * @lpn: first unit of the request
- * @units: size of the request
+ * struct aftl_host_write - a host write request on arrival
+ * @lpn: first logical page of the request
+ * @units: logical pages of the request
  * @class: enum aftl_class
- * @level: of its data: 0 if they are precise
- * @hint: what the host says of the data
+ * @level: quality level; 0: precise
+ * @hint: hints of the host
  */
 struct aftl_host_write {
 	aftl_lpn_t lpn;
@@ -68,16 +69,16 @@ struct aftl_host_write {
 };
 
 /**
- * struct aftl_program_request - a program that is about to be dispatched
- * @lpn: its first unit
- * @units: how many are ready, at most one program's worth
- * @class: enum aftl_class, the same for all of them
- * @stream: what stream() or copy() answered, the same for all of them
- * @cause: enum aftl_cause
- * @from: block that copied data comes from, NULL for host writes
+ * struct aftl_program_request - a program that is about to be placed
+ * @lpn: first logical page
+ * @units: logical pages ready to be programmed, at most one program's worth
+ * @class: enum aftl_class of all of them
+ * @stream: result of stream() or relocate() for all of them
+ * @cause: why they are programmed, enum aftl_cause
+ * @from: source block of relocated data, NULL for host writes
  * @buffer_use: utilisation of the write buffer in 1/10000, 0 without a buffer
- * @hint: what the host said of the first unit; of the others where stream() tells hints
- *	apart. Flash does not keep it: of moves nothing is said
+ * @hint: hints of the first logical page, and of the others if stream() separates hints. Flash does
+ *	not store hints, so that relocated data has none
  */
 struct aftl_program_request {
 	aftl_lpn_t lpn;
@@ -91,8 +92,8 @@ struct aftl_program_request {
 };
 
 /**
- * struct aftl_piggyback - a page whose valid data come along
- * @from: its block, of the same LUN; none that the core has for handles, zones or the map
+ * struct aftl_piggyback - a page whose valid data is relocated along with a host write
+ * @from: its block, in the same LUN; not a block of a placement handle, zone or translation page
  * @page: its page in @from
  */
 struct aftl_piggyback {
@@ -101,18 +102,18 @@ struct aftl_piggyback {
 };
 
 /**
- * struct aftl_placement - where and how to program
- * @block: an open block of the LUN, none that the core has for handles, zones or the map
+ * struct aftl_placement - place and mode of a program
+ * @block: open block of the LUN; not a block of a placement handle, zone or translation page
  * @page: first page
- * @pages: pages to program: one program step of the block, or less in a super layer or a
- *	word line that is switched
+ * @pages: pages to program: one program step of the block, or fewer in a super layer or a switched
+ *	word line
  * @mode: enum aftl_mode
- * @ispp: how its steps differ from the default ones
- * @monitor: programmed() is to be told errors and verifies, even with default steps
- * @note: whatever the policy wants to know in programmed()
- * @piggyback: of a host write: pages that come along; they are programmed first, the host's data
- *	after them. A list of the policy's own, which is read before its next method is called
- * @piggybacked: how many, fewer than @pages; what is not valid in them is left out
+ * @ispp: ISPP parameters relative to the default
+ * @monitor: report errors and verifies to programmed() even with default ISPP parameters
+ * @note: free for the policy; programmed() gets it back
+ * @piggyback: host writes: pages to relocate with the same program, ahead of the host data. The
+ *	array belongs to the policy and is read before the next method is called
+ * @piggybacked: number of entries, fewer than @pages; invalid data in them is skipped
  */
 struct aftl_placement {
 	struct aftl_block *block;
@@ -127,13 +128,13 @@ struct aftl_placement {
 };
 
 /**
- * struct aftl_relocation - valid data that the core is about to copy
- * @from: its block
+ * struct aftl_relocation - valid data that the core is about to relocate
+ * @from: source block
  * @page: its page in @from
- * @class: as it is stored
- * @mode: as it was programmed
- * @cause: GC, WEAR, REFRESH, RETIRE or, of a chore, REWRITE
- * @bad: its program came out bad: it spent margins that the word line did not have
+ * @class: stored data class
+ * @mode: program mode of the page
+ * @cause: GC, WEAR, REFRESH, RETIRE or, for an idle task, REWRITE
+ * @bad: the page was misprogrammed: it used margins that its word line did not have
  * @pass: 0 .. copy_passes - 1
  */
 struct aftl_relocation {
@@ -147,11 +148,11 @@ struct aftl_relocation {
 };
 
 /**
- * struct aftl_victim_candidates - the closed blocks of a LUN that may be collected now
- * @policy: for what the core does for policies
+ * struct aftl_victim_candidates - closed blocks of a LUN that may be collected now
+ * @policy: the policy, for services of the core
  * @lun: the LUN
- * @most_valid: blocks with more valid slots are left out: too little would come free
- * @params: values of a rule's own parameters
+ * @most_valid: blocks with more valid ppns are left out, because they would free too little
+ * @params: values of the selector's own parameters
  */
 struct aftl_victim_candidates {
 	struct aftl_policy *policy;
@@ -161,14 +162,14 @@ struct aftl_victim_candidates {
 };
 
 /**
- * struct aftl_lun_request - units of a stream that are about to be bound to a LUN
- * @policy: for what the core does for policies
- * @lpn: the first of them
+ * struct aftl_lun_request - a request for a LUN: lpns of a stream are about to be allocated to one
+ * @policy: the policy, for services of the core
+ * @lpn: first of them
  * @class: enum aftl_class
- * @stream: of the policy's, as stream() said
- * @units: a LUN has room if it has room for so many
+ * @stream: stream of the policy, from stream()
+ * @units: a LUN has room if it has room for this many
  * @turn: position of the LUN whose turn it is, see aftl_lun_request_at()
- * @params: values of a rule's own parameters
+ * @params: values of the rule's own parameters
  */
 struct aftl_lun_request {
 	struct aftl_policy *policy;
@@ -188,13 +189,13 @@ enum aftl_idle_task_kind {
 };
 
 /**
- * struct aftl_idle_task - work for an idle LUN
- * @kind: nothing, write @lpn once more, move everything valid out of @block, or move
- *	what is valid in some of its pages
+ * struct aftl_idle_task - background work for an idle LUN
+ * @kind: nothing; rewrite @lpn; relocate everything valid in @block; or relocate what is valid in
+ *	some of its pages
  * @lpn: for REWRITE
- * @block: for EMPTY and MOVE; after EMPTY it is erased if it is closed
- * @page: for MOVE: first page
- * @pages: for MOVE: how many
+ * @block: for EMPTY and RELOCATE; after EMPTY it is erased if it is closed
+ * @page: for RELOCATE: first page
+ * @pages: for RELOCATE: number of pages
  */
 struct aftl_idle_task {
 	enum aftl_idle_task_kind kind;
@@ -206,7 +207,7 @@ struct aftl_idle_task {
 
 #define AFTL_KINDS_MAX 8
 
-/* What there is an equal share of an array for. */
+/* What an array of a policy has entries for */
 enum aftl_array_scope {
 	AFTL_PER_LUN,
 	AFTL_PER_LUN_LAYER,
@@ -219,12 +220,12 @@ enum aftl_array_scope {
 #define AFTL_ARRAYS_MAX 2
 
 /**
- * struct aftl_policy_array - state of a policy that the core allocates, counts, saves, restores
- *	and frees
- * @count: numbers for each; 0: there is no such array
+ * struct aftl_policy_array - an array of a policy, which the core allocates, counts, saves,
+ *	restores and frees
+ * @count: numbers for each LUN, block, ...; 0: there is no such array
  * @width: bytes of a number: 1, 2, 4 or 8
  * @each: enum aftl_array_scope
- * @wanted: optional: is there one with these parameters?
+ * @wanted: optional: return false if the array is not needed with the current parameters
  */
 struct aftl_policy_array {
 	u16 count;
@@ -236,32 +237,34 @@ struct aftl_policy_array {
 #define AFTL_GROUPS_MAX 2
 
 /**
- * struct aftl_policy_type - a policy by name
- * @name: on the command line and the table line
- * @about: one phrase for a person
- * @kinds: names of the block kinds, for statistics; the index is block->kind
- * @streams: names of what stream() and copy() answer, for statistics; none: they answer 0
- * @host_streams: placement ids that a host is told to use, from 1; 0: it makes no difference
- * @open_blocks: most blocks of a LUN that are open at the same time
- * @reserve: free blocks of a LUN that only moves may take; moving the valid data
- *	of one block must never need more
- * @copy_passes: how often copy() sees each valid page of a victim; without copy()
- *	the core moves one class after the other
- * @least_steps: program steps that a block must have for this policy
+ * struct aftl_policy_type - a policy
+ * @name: name on the command line and in the table line
+ * @about: one phrase for the user
+ * @kinds: names of the block kinds, for statistics; block->kind is the index
+ * @streams: names of the results of stream() and relocate(), for statistics; none: they are always
+ *	0
+ * @host_streams: number of placement ids, from 1, that the policy separates; 0: none
+ * @open_blocks: largest number of open blocks of a LUN
+ * @reserve: free blocks of a LUN that only relocation may use; relocating the valid data of one
+ *	block must never need more
+ * @copy_passes: how often relocate() sees each valid page of a victim; without relocate() the core
+ *	relocates one class after the other
+ * @least_steps: smallest number of program steps in a block
  * @word_line_steps: a program step must be a whole word line
- * @two_passes: all that it places are the steps of aftl_place_sequential(): word lines may get
- *	a coarse and a fine pass, the latter from the core
- * @no_parity: it programs word lines again whose parity has been written, or blocks of few bits
- * @steady: where a program goes follows from its LUN, its class and whether the host writes it:
- *	the next step of the block that the last such one went to, until that is full
- * @ignores_tags: everything is stored as precise
- * @lun_fixed: lun() is asked for each unit, and one that it names is waited for
- * @size: bytes of an instance that begins with struct aftl_policy; 0: it is no more
- * @lun_size: bytes of its own for each LUN, for what blocks and pages tell: pointers to
+ * @two_passes: all placements come from aftl_place_sequential(), so that word lines may have a
+ *	coarse and a fine pass; the core issues the latter
+ * @no_parity: the policy is not compatible with RAIN: it reprograms word lines whose parity is
+ *	written, or opens blocks with fewer bits
+ * @steady: the place of a program is determined by its LUN, its class and whether it is a host
+ *	write: the next step of the block of the last such program, until that block is full
+ * @ignores_tags: all data is stored as precise
+ * @lun_fixed: lun() is called for each lpn, and its answer is waited for even if that LUN is full
+ * @size: bytes of an instance, which begins with struct aftl_policy; 0: just that
+ * @lun_size: bytes of state for each LUN that can be derived from blocks and pages: pointers to
  *	open blocks
- * @arrays: state that they do not tell. A device that was found again on its media has
- *	forgotten it; so has one that another policy had
- * @params: what it adds to the parameters
+ * @arrays: state that cannot be derived. It is lost when a device is recovered by scanning, or
+ *	after another policy
+ * @params: parameters of the policy
  */
 struct aftl_policy_type {
 	const char *name;
@@ -285,168 +288,168 @@ struct aftl_policy_type {
 	const struct aftl_param_group *params[AFTL_GROUPS_MAX];
 
 	/*
-	 * Optional. The instance is zeroed but for what the core has put into struct
-	 * aftl_policy; here it makes its parts. All blocks are free or closed by other
-	 * policies at that time; adopt() tells about the latter. Returns false without
-	 * memory.
+	 * Optional. Initialise the instance, which is zeroed except for struct aftl_policy, and
+	 * create delegates. All blocks are free, or closed by another policy; adopt() reports those
+	 * that are open. Returns false without memory.
 	 */
 	bool (*create)(struct aftl_policy *policy);
 
 	/*
-	 * Optional. A block that was left open by the same policy before a reload
-	 * or a restart. Returns false to have it closed.
+	 * Optional. The same policy left @block open before a reload or restart. Returns false to
+	 * have it closed.
 	 */
 	bool (*adopt)(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block);
 
 	/*
-	 * Optional, both or none. One word of state that neither blocks nor pages
-	 * remember, for a restart.
+	 * Optional, both or none. Save and restore a word of state that cannot be derived from
+	 * blocks and pages.
 	 */
 	u64 (*save_word)(const struct aftl_policy *policy);
 	void (*restore_word)(struct aftl_policy *policy, u64 memory);
 
 	/*
-	 * Optional. The arrays come from a snapshot and may hold anything: make it
-	 * something that is possible.
+	 * Optional. The arrays come from a snapshot and may contain anything: make them consistent.
 	 */
 	void (*sanitize_arrays)(struct aftl_policy *policy);
 
 	/*
-	 * Optional if the policy keeps no pointers to open blocks. The core has
-	 * closed @block before it was full: forget it.
+	 * Optional if the policy keeps no pointers to open blocks. The core has closed @block
+	 * before it was full: drop all references to it.
 	 */
 	void (*closed)(struct aftl_policy *policy, const struct aftl_block *block);
 
 	/*
-	 * Optional, default 0. Called once per host write request; one of those that the type
-	 * names. Data of different streams share no program: what hints are to keep apart has to
-	 * differ here.
+	 * Optional, default 0. The stream of a host write request, one of @streams; called once for
+	 * each request. Data of different streams never shares a program, so that hints that must
+	 * stay separate need different streams.
 	 */
 	u32 (*stream)(struct aftl_policy *policy, const struct aftl_host_write *write);
 
 	/*
-	 * Optional. A request for @lpn will come soon: prefetch() what is kept of it,
-	 * and change nothing.
+	 * Optional. A request for @lpn follows soon: prefetch() the state of it, and change
+	 * nothing.
 	 */
 	void (*prefetch_state)(const struct aftl_policy *policy, aftl_lpn_t lpn);
 
 	/*
-	 * Optional. The host reads @lpn, whose page was programmed in @mode; AFTL_MODES
-	 * if the controller has not written it yet.
+	 * Optional. The host reads @lpn, whose page was programmed in @mode; AFTL_MODES if the data
+	 * is still in the write buffer.
 	 */
 	void (*host_read)(struct aftl_policy *policy, aftl_lpn_t lpn, u32 mode);
 
 	/*
-	 * Chooses the place of a program that will certainly be carried out: the
-	 * policy moves its cursors now. Returns 0, or -ENOSPC when it needs a free
-	 * block and aftl_policy_open_block() gave none.
+	 * Choose the place of a program, which will certainly be issued: advance cursors now.
+	 * Returns 0, or -ENOSPC if a free block is needed and aftl_policy_open_block() returned
+	 * none.
 	 */
 	int (*place)(struct aftl_policy *policy, struct aftl_lun *lun,
 		     const struct aftl_program_request *need, struct aftl_placement *placement);
 
 	/*
-	 * Optional. place() has answered -ENOSPC to a host write: close with
-	 * aftl_policy_close_block() what can be done without, if collecting it would help.
+	 * Optional. place() returned -ENOSPC for a host write: call aftl_policy_close_block() for a
+	 * block that can be spared, if collecting it would help.
 	 */
 	void (*out_of_blocks)(struct aftl_policy *policy, struct aftl_lun *lun);
 
 	/*
-	 * Optional, for a whole of which this policy is a part: the mode that it finds right
-	 * for @need, where another part names the place.
+	 * Optional, for a policy that other policies delegate to: the mode it would choose for
+	 * @need, while another policy chooses the place.
 	 */
 	u32 (*mode)(struct aftl_policy *policy, const struct aftl_program_request *need);
 
 	/*
-	 * Optional. The program is over, with @outcome. Returns true if its content has to
-	 * be programmed once more in another place.
+	 * Optional. A program has completed with @outcome. Returns true if its data must be
+	 * programmed again in another place.
 	 */
 	bool (*programmed)(struct aftl_policy *policy, struct aftl_lun *lun,
 			   const struct aftl_placement *placement,
 			   const struct aftl_program_result *outcome);
 
-	/* Optional. A slot of @page in @block has just become invalid. */
+	/* Optional. A ppn of @page in @block has just become invalid. */
 	void (*invalidated)(struct aftl_policy *policy, struct aftl_block *block, u32 page);
 
 	/*
-	 * Optional, default: the rule that the parameter "allocate" names. Number of the LUN
-	 * to which writes of a stream go until a program is full. One without room is passed
-	 * over for the next in turn that has some.
+	 * Optional, default: the rule of the parameter "allocate". The LUN for the writes of a
+	 * stream until a program is full. If that LUN has no room, the next one in the allocation
+	 * order is used.
 	 */
 	u32 (*lun)(struct aftl_policy *policy, const struct aftl_lun_request *binding);
 
 	/*
-	 * Optional, default 0. Steps from the default read references to those that a read of
-	 * @page begins with, at most AFTL_SHIFT_MAX; the chip retries until it finds the best.
+	 * Optional, default 0. Shift of the read references with which a read of @page starts, at
+	 * most AFTL_SHIFT_MAX; the chip retries until it finds the best one.
 	 */
 	u32 (*reference)(struct aftl_policy *policy, const struct aftl_block *block, u32 page);
 
-	/* Optional. The same for those that were right, after each read. */
-	void (*reference_found)(struct aftl_policy *policy, const struct aftl_block *block, u32 page,
-		      u32 shift);
+	/* Optional. Called after each read with the shift that worked. */
+	void (*reference_found)(struct aftl_policy *policy, const struct aftl_block *block,
+				u32 page, u32 shift);
 
 	/*
-	 * Optional, default: the rule that the parameter "victim" names. One of @closed, or
-	 * NULL for the one with the fewest valid slots.
+	 * Optional, default: the selector of the parameter "victim". Returns one of @closed, or
+	 * NULL for the block with the least valid data.
 	 */
-	struct aftl_block *(*select_victim)(struct aftl_policy *policy, const struct aftl_victim_candidates *closed);
+	struct aftl_block *(*select_victim)(struct aftl_policy *policy,
+					    const struct aftl_victim_candidates *closed);
 
 	/*
-	 * Optional, default: all equal. Among the closed blocks with the fewest
-	 * valid slots the one with the smallest rank is collected.
+	 * Optional, default: all equal. Of the closed blocks with the least valid data the one with
+	 * the smallest rank is collected.
 	 */
 	u32 (*victim_rank)(struct aftl_policy *policy, struct aftl_lun *lun,
 			   const struct aftl_block *block);
 
 	/*
-	 * Optional, default: each class in a pass of its own, class as it is, stream 0.
-	 * Returns whether this page is moved in this pass; may change class and
-	 * stream, but never makes precise data approximate. All pages of a pass have one class
-	 * and one stream, and nothing is left when a block is to be erased: a policy that has
-	 * done otherwise is not asked again.
+	 * Optional, default: one pass for each class, class unchanged, stream 0. Returns true if
+	 * the page is relocated in this pass; may change class and stream, but must not make
+	 * precise data approximate. All pages of a pass need the same class and stream, and all
+	 * valid data must have been relocated after the last pass: the core stops calling a policy
+	 * that violates this.
 	 */
 	bool (*relocate)(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class,
-		     u32 *stream);
+			 u32 *stream);
 
 	/*
-	 * Optional, default: no. Called before each erase: is a lower voltage enough? It is
-	 * for what was programmed to a lower top voltage; of anything else it leaves residue,
-	 * and a full erase has to follow.
+	 * Optional, default: no. Called before each erase: return true if a lower erase voltage is
+	 * enough, which only removes pages with a lower top voltage. Otherwise residue remains, and
+	 * a full erase follows.
 	 */
 	bool (*shallow_erase)(struct aftl_policy *policy, const struct aftl_block *block);
 
 	/*
-	 * Optional, default: the first free block. Offered the free blocks of a LUN
-	 * in the order of their erases; if none is accepted the first is taken.
+	 * Optional, default: accept the first free block. Called with the free blocks of a LUN in
+	 * the order of their erase counts; if none is accepted the first is used.
 	 */
 	bool (*accept_free)(struct aftl_policy *policy, const struct aftl_block *block);
 
 	/*
-	 * Optional, default: the configured refresh age for approximate pages.
-	 * Age in hours at which a page of this kind is rewritten; 0 never.
+	 * Optional, default: the parameter "refresh" for approximate pages. Age in hours at which a
+	 * page of this class and mode is rewritten; 0: never.
 	 */
 	u32 (*retention_hours)(struct aftl_policy *policy, u32 class, u32 mode);
 
-	/* Optional. The LUN has been idle for the configured time. */
-	void (*idle_task)(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_idle_task *chore);
+	/* Optional. The LUN has been idle for the time in the parameter "idle". */
+	void (*idle_task)(struct aftl_policy *policy, struct aftl_lun *lun,
+			  struct aftl_idle_task *chore);
 };
 
 struct aftl_policy;
 
 /**
- * struct aftl_policy_services - what the core does, by the functions below; as any method they are
- *			  called one at a time and never sleep
+ * struct aftl_policy_services - services of the core, called by the functions below; called one at
+ *	a time, never sleep
  * @part: see aftl_policy_part()
  * @spare: see aftl_policy_has_spare_blocks()
- * @open: a free block of the LUN for what is being placed, whose cause is said, opened in an
- *	  order and as a kind, or NULL
+ * @open: take a free block of the LUN for a program of this cause and open it; NULL if there is
+ *	none
  * @close: see aftl_policy_close_block()
- * @find: where the current version of a unit is; false if nowhere
+ * @find: look up the ppn of an lpn; false if it is not on flash
  * @hours: see aftl_policy_age_hours()
  * @queued: see aftl_policy_queued()
  * @room: see aftl_lun_request_fits()
  * @works: see aftl_lun_request_alive()
  * @work: see aftl_lun_request_backlog()
- * @command_seq: a number that each command and each erase of a block changes
+ * @command_seq: a number that changes with each command and each erase of the LUN
  */
 struct aftl_policy_services {
 	struct aftl_policy *(*part)(struct aftl_policy *whole, const struct aftl_policy_type *type);
@@ -465,13 +468,13 @@ struct aftl_policy_services {
 
 /**
  * struct aftl_policy_core - a device as its policy sees it
- * @config: its parameters
- * @geo: its shape
- * @media: its blocks and pages
- * @chip: what its programs show
+ * @config: parameters
+ * @geo: geometry
+ * @media: flash array
+ * @chip: flash chip, for monitoring
  * @now_ns: device time
  * @filling: see aftl_policy_filling()
- * @services: what it does
+ * @services: services of the core
  */
 struct aftl_policy_core {
 	const struct aftl_config *config;
@@ -484,14 +487,14 @@ struct aftl_policy_core {
 };
 
 /**
- * struct aftl_policy - an instance; embedded in the policy's own structure
- * @type: what it is an instance of
- * @ftl: its device, for the services
- * @core: what it may see of it, and ask of it
- * @next: the next of its parts, if it has any, in the order in which they were made
- * @luns: an element of its own for each LUN
- * @arrays: as its type names them; NULL where there is none
- * @params: values of its own parameters, as its type names them
+ * struct aftl_policy - an instance of a policy; embedded in the struct of the policy
+ * @type: its type
+ * @ftl: its device, an argument of the services
+ * @core: view of the device
+ * @next: next delegate, in the order of creation
+ * @luns: state of the policy for each LUN, of type->lun_size
+ * @arrays: arrays of the type; NULL where there is none
+ * @params: values of the parameter groups of the type
  */
 struct aftl_policy {
 	const struct aftl_policy_type *type;
@@ -503,7 +506,7 @@ struct aftl_policy {
 	const void *params[AFTL_GROUPS_MAX];
 };
 
-/* What the core does for policies */
+/* Services of the core */
 
 static inline const struct aftl_config *aftl_policy_config(const struct aftl_policy *policy)
 {
@@ -521,13 +524,13 @@ static inline const struct aftl_media *aftl_policy_media(const struct aftl_polic
 }
 
 /**
- * aftl_policy_part() - an instance of another policy, as a part of @whole, for create()
- * @whole: the policy itself
- * @type: of the part
+ * aftl_policy_part() - create an instance of another policy as a delegate; for create()
+ * @whole: the delegating policy
+ * @type: type of the delegate
  *
- * Its state is kept with that of @whole, which hands its methods what it likes.
+ * The core keeps the state of the delegate with that of @whole, which calls its methods.
  *
- * Return: the part, or NULL without memory.
+ * Return: the delegate, or NULL without memory.
  */
 static inline struct aftl_policy *aftl_policy_part(struct aftl_policy *whole,
 						   const struct aftl_policy_type *type)
@@ -540,58 +543,61 @@ static inline u32 aftl_policy_luns(const struct aftl_policy *policy)
 	return policy->core->geo->luns;
 }
 
-/* Index of @lun below aftl_policy_luns(): what a LUN begins with. */
+/* Index of @lun; the first member of struct aftl_lun. */
 static inline u32 aftl_lun_index(const struct aftl_lun *lun)
 {
 	return *(const u32 *)lun;
 }
 
-/* Has @lun more free blocks than are kept for moves? */
-static inline bool aftl_policy_has_spare_blocks(const struct aftl_policy *policy, const struct aftl_lun *lun)
+/* Return true if @lun has more free blocks than the reserve for relocation. */
+static inline bool aftl_policy_has_spare_blocks(const struct aftl_policy *policy,
+						const struct aftl_lun *lun)
 {
 	return policy->core->services->spare(policy->ftl, lun);
 }
 
 /**
- * aftl_policy_open_block() - take a free block of @lun for programs in @order
+ * aftl_policy_open_block() - open a free block of @lun
  * @policy: the policy itself
  * @lun: LUN that needs a block
- * @need: what is being placed; the last free blocks are kept for moves
- * @order: enum aftl_order
- * @kind: index into the policy's kinds
+ * @need: the program; the last free blocks are reserved for relocation
+ * @order: program order of the block
+ * @kind: index into the kinds of the policy
  *
- * Return: the block with @kind set, or NULL.
+ * Return: the block, or NULL.
  */
 struct aftl_block *aftl_policy_open_block(struct aftl_policy *policy, struct aftl_lun *lun,
-				    const struct aftl_program_request *need, enum aftl_order order, u32 kind);
+					  const struct aftl_program_request *need,
+					  enum aftl_order order, u32 kind);
 
 /**
- * aftl_policy_open_sparse_block() - the same, to use fewer bits of each cell than there are
+ * aftl_policy_open_sparse_block() - open a free block with fewer bits per cell
  * @policy: the policy itself
  * @lun: LUN that needs a block
- * @need: for whom: only for host writes, for moves have to make room
- * @bits: how many; of each word line only so many pages are programmed, in sequential order
+ * @need: the program; host writes only, because relocation has to free space
+ * @bits: bits per cell; only this many pages of each word line are programmed, in sequential order
  * @kind: index into the policy's kinds
  *
- * One of one bit that is open when the device is saved is closed when it is loaded.
+ * A block in SLC mode that is open when the device is saved is closed at the next load.
  *
- * Return: the block, or NULL, too, if a cell of this device does not have more bits, or if one
- * bit is what the device's own cache uses.
+ * Return: the block; NULL if there is none, if the cells do not hold more bits, or if SLC mode is
+ * used by the device's own cache.
  */
 struct aftl_block *aftl_policy_open_sparse_block(struct aftl_policy *policy, struct aftl_lun *lun,
-					 const struct aftl_program_request *need, u32 bits, u32 kind);
+						 const struct aftl_program_request *need, u32 bits,
+						 u32 kind);
 
 /**
- * aftl_lun_request_at() - LUN at a position of the order that the parameter "stripe" names
- * @binding: as lun() has it
- * @position: any number; after the last LUN comes the first
+ * aftl_lun_request_at() - LUN at a position of the allocation order
+ * @binding: argument of lun()
+ * @position: any number; the order repeats after the last LUN
  */
 static inline u32 aftl_lun_request_at(const struct aftl_lun_request *binding, u32 position)
 {
 	return aftl_allocation_order_lun(binding->policy->core->geo, position);
 }
 
-/* Has @lun room for these units? None has that is dead. */
+/* Return true if @lun has room for the request; a dead LUN has none. */
 static inline bool aftl_lun_request_fits(const struct aftl_lun_request *binding, u32 lun)
 {
 	const struct aftl_policy *policy = binding->policy;
@@ -599,48 +605,48 @@ static inline bool aftl_lun_request_fits(const struct aftl_lun_request *binding,
 	return policy->core->services->room(policy->ftl, lun, binding->units);
 }
 
-/* Is @lun alive? */
 static inline bool aftl_lun_request_alive(const struct aftl_lun_request *binding, u32 lun)
 {
 	return binding->policy->core->services->works(binding->policy->ftl, lun);
 }
 
-/* Reads and programs of the host that wait for @lun, and what its array is at. */
+/* Host reads and programs that wait for @lun, including the one in progress. */
 static inline u32 aftl_lun_request_backlog(const struct aftl_lun_request *binding, u32 lun)
 {
 	return binding->policy->core->services->work(binding->policy->ftl, lun);
 }
 
-/* May @block be collected? */
-bool aftl_victim_candidates_has(const struct aftl_victim_candidates *closed, const struct aftl_block *block);
+/* Return true if @block is one of the candidates. */
+bool aftl_victim_candidates_has(const struct aftl_victim_candidates *closed,
+				const struct aftl_block *block);
 
 /**
- * aftl_victim_candidates_next() - go through the blocks that may be collected, by address
- * @closed: as victim() has it
- * @block: the one before; NULL begins
+ * aftl_victim_candidates_next() - iterate over the candidates by address
+ * @closed: argument of select_victim()
+ * @block: the previous candidate; NULL to begin
  *
- * Return: the next, NULL after the last.
+ * Return: the next candidate, NULL after the last.
  */
 struct aftl_block *aftl_victim_candidates_next(const struct aftl_victim_candidates *closed,
-				    const struct aftl_block *block);
+					       const struct aftl_block *block);
 
 /**
- * aftl_victim_candidates_draw() - a block of the LUN that chance names
- * @closed: as victim() has it
- * @number: of the draw; the same one is the same block until a command comes or a block
- *	     is erased
+ * aftl_victim_candidates_draw() - a block of the LUN drawn at random
+ * @closed: argument of select_victim()
+ * @number: number of the draw; repeats return the same block until the next command or erase
  *
- * Return: the block, or NULL if it may not be collected.
+ * Return: the block, or NULL if it is not a candidate.
  */
-struct aftl_block *aftl_victim_candidates_draw(const struct aftl_victim_candidates *closed, u32 number);
+struct aftl_block *aftl_victim_candidates_draw(const struct aftl_victim_candidates *closed,
+					       u32 number);
 
 /* Nanoseconds since @block was opened. */
 u64 aftl_victim_age_ns(const struct aftl_victim_candidates *closed, const struct aftl_block *block);
 
 /**
- * aftl_policy_close_block() - no more programs for this block, though it is not full
+ * aftl_policy_close_block() - close a block that is not full
  * @policy: the policy itself
- * @block: block in question
+ * @block: open block
  */
 static inline void aftl_policy_close_block(struct aftl_policy *policy, struct aftl_block *block)
 {
@@ -648,9 +654,9 @@ static inline void aftl_policy_close_block(struct aftl_policy *policy, struct af
 }
 
 /**
- * aftl_policy_restamp_block() - the data of @block count from now on as written now
+ * aftl_policy_restamp_block() - treat the data of @block as written now
  * @policy: the policy itself
- * @block: block in question
+ * @block: block
  */
 static inline void aftl_policy_restamp_block(struct aftl_policy *policy, struct aftl_block *block)
 {
@@ -660,24 +666,24 @@ static inline void aftl_policy_restamp_block(struct aftl_policy *policy, struct 
 /**
  * aftl_policy_set_block_kind() - change the kind of an open block
  * @policy: the policy itself
- * @block: block in question
+ * @block: open block
  * @kind: index into the policy's kinds
  */
 void aftl_policy_set_block_kind(struct aftl_policy *policy, struct aftl_block *block, u32 kind);
 
 /**
- * aftl_policy_lpn_block() - block that holds the current version of @lpn, or NULL
+ * aftl_policy_lpn_block() - block that contains the current version of @lpn, or NULL
  * @policy: the policy itself
- * @lpn: logical unit
+ * @lpn: logical page
  */
 const struct aftl_block *aftl_policy_lpn_block(const struct aftl_policy *policy, aftl_lpn_t lpn);
 
 /**
  * aftl_policy_lpn_mode() - enum aftl_mode of the current version of @lpn
  * @policy: the policy itself
- * @lpn: logical unit
+ * @lpn: logical page
  *
- * Return: AFTL_MODES if it is nowhere on flash.
+ * Return: AFTL_MODES if it is not on flash.
  */
 u32 aftl_policy_lpn_mode(const struct aftl_policy *policy, aftl_lpn_t lpn);
 
@@ -687,49 +693,44 @@ static inline u64 aftl_policy_now(const struct aftl_policy *policy)
 	return *policy->core->now_ns;
 }
 
-/* Age of the device in hours: what first_hour of a block counts in. */
+/* Age of the device in hours; the unit of block->first_hour. */
 static inline u64 aftl_policy_age_hours(const struct aftl_policy *policy)
 {
 	return policy->core->services->hours(policy->ftl);
 }
 
-/*
- * The device is being brought into its starting state: what is written now has been
- * there before the first request.
- */
+/* Return true while preconditioning writes data that counts as older than the first request. */
 static inline bool aftl_policy_filling(const struct aftl_policy *policy)
 {
 	return *policy->core->filling;
 }
 
-/*
- * Host commands that wait at @lun; in place() for a host write those about to be
- * programmed are among them.
- */
+/* Host commands that wait for @lun; in place() these include the host write being placed. */
 static inline u32 aftl_policy_queued(const struct aftl_policy *policy, const struct aftl_lun *lun)
 {
 	return policy->core->services->queued(lun);
 }
 
 /**
- * aftl_policy_monitor_page() - what a program of @page with default steps shows
+ * aftl_policy_monitor_page() - monitored values of a programmed page with default ISPP parameters
  * @policy: the policy itself
- * @block: block in question
+ * @block: block of the page
  * @page: page of the block, programmed
  *
- * As programmed() was told if it was monitored; a controller reads it back.
+ * The values that programmed() got if the program was monitored; a controller reads them back.
  */
 struct aftl_program_result aftl_policy_monitor_page(const struct aftl_policy *policy,
-					const struct aftl_block *block, u32 page);
+						    const struct aftl_block *block, u32 page);
 
 /**
- * aftl_is_last_program_step() - will @block be full after one more program step?
- * @geo: shape of the device
- * @block: block in question
+ * aftl_is_last_program_step() - return true if @block is full after one more program step
+ * @geo: geometry
+ * @block: open block
  *
- * A full block leaves the policy's hands: it may be collected and erased.
+ * The core may collect and erase a full block, so that the policy must drop its pointer.
  */
-static inline bool aftl_is_last_program_step(const struct aftl_geometry *geo, const struct aftl_block *block)
+static inline bool aftl_is_last_program_step(const struct aftl_geometry *geo,
+					     const struct aftl_block *block)
 {
 	return block->programmed + aftl_block_step(geo, block) == aftl_block_pages(geo, block);
 }
@@ -740,32 +741,30 @@ static inline bool aftl_block_full(const struct aftl_geometry *geo, const struct
 }
 
 /**
- * aftl_place_sequential() - next step of the sequential block in @open
+ * aftl_place_sequential() - place the next step of a sequential open block
  * @policy: the policy itself
  * @lun: LUN that needs a block
- * @need: the program it is for
- * @open: the policy's pointer to it; a new block is opened when it is NULL, and it
- *	is NULL again after the last step
- * @kind: index into the policy's kinds
- * @placement: takes the answer
- *
- * What nearly every policy needs for at least one of its open blocks.
+ * @need: the program
+ * @open: pointer of the policy to the block; a block is opened if it is NULL, and it becomes NULL
+ *	after the last step
+ * @kind: index into the kinds of the policy
+ * @placement: takes the place
  */
 int aftl_place_sequential(struct aftl_policy *policy, struct aftl_lun *lun,
-			  const struct aftl_program_request *need, struct aftl_block **open, u32 kind,
-			  struct aftl_placement *placement);
+			  const struct aftl_program_request *need, struct aftl_block **open,
+			  u32 kind, struct aftl_placement *placement);
 
-/* Registry: policies.c */
+/* Registry (policies.c) */
 
 /**
- * aftl_policy_find() - the type called @name, or NULL
- * @name: as on a command line
+ * aftl_policy_find() - policy type @name, or NULL
+ * @name: name of the policy
  */
 const struct aftl_policy_type *aftl_policy_find(const char *name);
 
 /**
- * aftl_policy_at() - type number @index, NULL past the last
- * @index: position, from 0
+ * aftl_policy_at() - policy type @index, NULL after the last
+ * @index: index, from 0
  */
 const struct aftl_policy_type *aftl_policy_at(unsigned int index);
 

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ReSSD: data that is updated soon goes into TLC word lines that hold two bits for each
- * cell and are programmed again, twice, where an update has left a page without data. A
- * word line then takes four pages between two erases instead of three.
+ * ReSSD (TOS 2022): data that is updated soon is programmed into TLC word lines in MLC mode (two
+ * bits per cell), which are reprogrammed up to twice after an update has invalidated one of their
+ * pages. A word line takes four pages between two erases instead of three.
  *
- * Cells that are programmed again disturb their neighbours, so a block is used up by
- * super layers of two layers, strictly in order: first all word lines of a super layer
- * are programmed with two pages, then those with a dead page again; when no word line
- * can be programmed any more the next super layer is begun. A block whose super layer
- * holds too much valid data steps back and waits for updates, as a candidate. If a level
- * of hotness has as many candidates as it may, the best of them is reclaimed: its valid
- * data moves to a normal block together with host writes, or while the LUN is idle.
+ * Reprograms disturb neighbours, so that a block is used in super layers of two layers, strictly in
+ * order: all word lines of a super layer get two pages, then those with an invalid page are
+ * reprogrammed; when none can be reprogrammed the next super layer is begun. A block whose super
+ * layer has too much valid data becomes a candidate and waits for updates. When a hotness class has
+ * its maximum of candidates, the one with the least valid data is reclaimed: its valid data is
+ * relocated to a normal block, together with host writes or while the LUN is idle.
  *
- * On devices without word lines of three bits programmed at once this is policy tlc.
+ * On devices without one-shot word lines of three bits the policy works like tlc.
  */
 #include "core/policy/policies.h"
 #include "core/policy/open-blocks.h"
@@ -34,9 +33,9 @@ AFTL_PARAM_TABLE(own, PARAMS);
 
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
 
-/* One place in a program of a word line is left to the host. */
+/* Of the pages of a one-shot program at least one is left for host data. */
 #define PIGGYBACK_MAX (AFTL_REPROGRAM_BITS - 1)
-/* All candidates of a LUN together are at most this part of its blocks. */
+/* Largest share of the blocks of a LUN that may be candidates. */
 #define CANDIDATE_BLOCKS_PART 16
 
 enum { KIND_REPROGRAMMABLE = AFTL_HOTNESS_KINDS };
@@ -44,23 +43,25 @@ enum { KIND_REPROGRAMMABLE = AFTL_HOTNESS_KINDS };
 static_assert(KIND_REPROGRAMMABLE < AFTL_KINDS_MAX, "a kind for statistics");
 
 /*
- * What the note of a reprogrammable block says: its place among the candidates of its
- * level, or that it is the active one. Everything else follows from its pages.
+ * Note of a reprogrammable block: its index among the candidates of its level, or that it is
+ * active. All other state follows from its pages.
  */
 #define NOTE_INDEX 0x003f
 #define NOTE_LEVEL 0x00c0
 #define NOTE_LEVEL_SHIFT 6
 #define NOTE_CANDIDATE 0x0100
-/* Active, and its valid data has to move before it can be programmed again. */
+/* The block is active, and its valid data must be relocated before a reprogram. */
 #define NOTE_RECLAIM 0x0200
-/* Its super layer is virtual: the upper layer of one and the lower of the next. */
+/*
+ * The super layer is virtual: the upper layer of one super layer and the lower layer of the next.
+ */
 #define NOTE_VIRTUAL 0x0400
 
 /**
- * struct level - reprogrammable blocks of a LUN for data of one hotness
+ * struct level - reprogrammable blocks of a LUN for one hotness class
  * @active: block that takes writes, or NULL
- * @ready: bit by candidate: an update has left it a page that can be replaced
- * @count: candidates
+ * @ready: bit mask of candidates: an update has invalidated a page that can be replaced
+ * @count: number of candidates
  * @candidates: NULL where there is none
  */
 struct level {
@@ -76,11 +77,11 @@ struct lun_state {
 };
 
 /**
- * struct ressd - an instance
- * @policy: what the core sees
- * @limit: candidates of a level
- * @reprograms: the geometry has word lines that can be programmed again
- * @piggyback: first pages that were last found in the way
+ * struct ressd - an instance of ReSSD
+ * @policy: the instance as the core sees it
+ * @limit: largest number of candidates of a level
+ * @reprograms: the geometry supports reprograms
+ * @piggyback: pages found by the last count_blocking_pages()
  */
 struct ressd {
 	struct aftl_policy policy;
@@ -90,11 +91,11 @@ struct ressd {
 };
 
 /**
- * struct span - super layer of a block, in word lines of the block
- * @first: its first
- * @begun: how many word lines of the block are programmed: the next one to begin
+ * struct span - a super layer of a block, in word lines of the block
+ * @first: first word line
+ * @begun: programmed word lines of the block, which is the index of the next one
  * @end: end of the super layer
- * @lower_end: end of what must be used up before the next layer may be begun
+ * @lower_end: end of the word lines that must be used up before the next layer may be begun
  */
 struct span {
 	u32 first;
@@ -170,8 +171,8 @@ static struct span super_layer_span(const struct aftl_geometry *geo, const struc
 	};
 }
 
-static struct aftl_word_line word_line_status(struct aftl_policy *policy, const struct aftl_block *block,
-				       u32 line)
+static struct aftl_word_line word_line_status(struct aftl_policy *policy,
+					      const struct aftl_block *block, u32 line)
 {
 	return aftl_word_line_status(aftl_policy_media(policy), block, line * AFTL_REPROGRAM_BITS);
 }
@@ -185,7 +186,7 @@ static bool all_spent(struct aftl_policy *policy, const struct aftl_block *block
 	return true;
 }
 
-/* First word line of the super layer that can be programmed again; its end if none can. */
+/* Find a word line of the super layer that can be reprogrammed; its end if there is none. */
 static u32 find_reusable(struct aftl_policy *policy, const struct aftl_block *block,
 			 const struct span *span, struct aftl_word_line *status)
 {
@@ -200,8 +201,8 @@ static u32 find_reusable(struct aftl_policy *policy, const struct aftl_block *bl
 }
 
 /*
- * What has to be emptied to go on with @block: its super layer or, if the next may be
- * virtual, only the lowest layer in it that is not used up.
+ * Word lines to empty before @block can continue: its super layer or, with virtual layers, only the
+ * lowest layer that is not used up.
  */
 static struct span span_to_empty(struct aftl_policy *policy, const struct aftl_block *block)
 {
@@ -217,9 +218,9 @@ static struct span span_to_empty(struct aftl_policy *policy, const struct aftl_b
 	return span;
 }
 
-/* Counts the valid pages in the way of more programs in @span and lists the first of them. */
+/* Count the valid pages that block further programs of @span, and list the first of them. */
 static u32 count_blocking_pages(struct aftl_policy *policy, struct aftl_block *block,
-			    const struct span *span)
+				const struct span *span)
 {
 	struct aftl_piggyback *carry = to_ressd(policy)->piggyback;
 	u32 count = 0;
@@ -255,7 +256,6 @@ static void set_role(struct aftl_block *block, u32 role)
 	block->note = (block->note & (NOTE_LEVEL | NOTE_VIRTUAL)) | role;
 }
 
-/* Takes the block out of the list; it is nobody's now. */
 static struct aftl_block *remove_candidate(struct level *level, u32 index)
 {
 	struct aftl_block *block = level->candidates[index];
@@ -283,7 +283,7 @@ static void make_active(struct level *level, struct aftl_block *block, u32 role)
 	set_role(block, role);
 }
 
-/* A page of a candidate has lost its data: perhaps it can be replaced. */
+/* A page of a candidate was invalidated: check whether its word line can be reprogrammed now. */
 static void ressd_invalidated(struct aftl_policy *policy, struct aftl_block *block, u32 page)
 {
 	struct aftl_word_line status;
@@ -302,7 +302,7 @@ static void ressd_invalidated(struct aftl_policy *policy, struct aftl_block *blo
 		ressd_block_level(policy, block)->ready |= 1ULL << (block->note & NOTE_INDEX);
 }
 
-/* The candidate whose super layer holds the least. There is at least one. */
+/* Index of the candidate whose super layer has the least valid data; there is at least one. */
 static u32 cheapest_candidate(struct aftl_policy *policy, const struct level *level)
 {
 	u32 least = U32_MAX;
@@ -333,10 +333,7 @@ static void reclaim_candidate(struct aftl_policy *policy, struct level *level)
 		level->active->note |= NOTE_VIRTUAL;
 }
 
-/*
- * Nothing else is left to collect: the candidate with the least data becomes a normal
- * closed block.
- */
+/* Close the candidate with the least valid data, so that it can be collected. */
 static void ressd_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	struct level *levels = ressd_lun_state(policy, lun)->levels;
@@ -355,7 +352,7 @@ static void ressd_out_of_blocks(struct aftl_policy *policy, struct aftl_lun *lun
 	}
 	if (least < U32_MAX)
 		aftl_policy_close_block(policy, remove_candidate(&levels[best / CANDIDATES_MAX],
-							   best % CANDIDATES_MAX));
+								 best % CANDIDATES_MAX));
 }
 
 /* Placement */
@@ -369,7 +366,7 @@ static void place_pages(struct aftl_block *block, u32 line, u32 bit, u32 pages,
 	placement->mode = AFTL_MODE_MLC;
 }
 
-/* The bit of a cell that holds nothing; if neither does, the other one counts as valid. */
+/* Reprogram the invalid page of a word line; if both are invalid, the MSB page stays. */
 static void reprogram_line(struct aftl_block *block, u32 line,
 			   const struct aftl_word_line *status, struct aftl_placement *placement)
 {
@@ -378,24 +375,25 @@ static void reprogram_line(struct aftl_block *block, u32 line,
 	place_pages(block, line, bit, 1, placement);
 }
 
-/* Whether the super layer is used up far enough to begin another layer, if there is one. */
+/* Return true if another layer exists and the super layer is used up far enough to begin it. */
 static bool may_begin_next_layer(struct aftl_policy *policy, const struct aftl_block *block,
-			const struct span *span)
+				 const struct span *span)
 {
 	return span->begun < aftl_block_program_steps(aftl_policy_geometry(policy)) &&
 	       all_spent(policy, block, span->first, span->lower_end);
 }
 
-static void begin_next_layer(struct aftl_policy *policy, struct aftl_block *block, const struct span *span)
+static void begin_next_layer(struct aftl_policy *policy, struct aftl_block *block,
+			     const struct span *span)
 {
 	if (all_spent(policy, block, span->first, span->end))
 		block->note &= ~NOTE_VIRTUAL;
 	aftl_policy_restamp_block(policy, block);
 }
 
-/* Find a place in @block; false if it has none now. */
+/* Find the next program of @block; false if there is none at present. */
 static bool place_in_block(struct aftl_policy *policy, struct aftl_block *block,
-		     struct aftl_placement *placement)
+			   struct aftl_placement *placement)
 {
 	struct span span = super_layer_span(aftl_policy_geometry(policy), block);
 	struct aftl_word_line status;
@@ -417,7 +415,9 @@ static bool place_in_block(struct aftl_policy *policy, struct aftl_block *block,
 	return true;
 }
 
-/* The active block has no place: it waits for updates, or is used up. */
+/*
+ * The active block has no place for a program: close it if it is used up, else make it a candidate.
+ */
 static void demote_active_block(struct aftl_policy *policy, struct level *level)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
@@ -425,7 +425,8 @@ static void demote_active_block(struct aftl_policy *policy, struct level *level)
 	struct span span = super_layer_span(geo, block);
 
 	level->active = NULL;
-	if (span.begun == aftl_block_program_steps(geo) && all_spent(policy, block, span.first, span.end))
+	if (span.begun == aftl_block_program_steps(geo) &&
+	    all_spent(policy, block, span.first, span.end))
 		aftl_policy_close_block(policy, block);
 	else
 		add_candidate(level, block);
@@ -435,7 +436,7 @@ static bool open_active(struct aftl_policy *policy, struct aftl_lun *lun,
 			const struct aftl_program_request *need, struct level *level)
 {
 	struct aftl_block *block = aftl_policy_open_block(policy, lun, need, AFTL_ORDER_SUPER_LAYER,
-						    KIND_REPROGRAMMABLE);
+							  KIND_REPROGRAMMABLE);
 
 	if (!block)
 		return false;
@@ -444,9 +445,9 @@ static bool open_active(struct aftl_policy *policy, struct aftl_lun *lun,
 	return true;
 }
 
-/* A candidate that updates have freed, a new block, or a candidate that is reclaimed. */
+/* Activate a candidate with reprogrammable pages, a new block, or a candidate to reclaim. */
 static bool activate_block(struct aftl_policy *policy, struct aftl_lun *lun,
-		     const struct aftl_program_request *need, struct level *level)
+			   const struct aftl_program_request *need, struct level *level)
 {
 	if (level->ready) {
 		u32 index = (fls64(level->ready & -level->ready) - 1) % 64;
@@ -463,12 +464,12 @@ static bool activate_block(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 /*
- * One-shot programs of a normal block with what is valid in a word line and host data
- * beside it. Returns whether there was something to move.
+ * Place a one-shot program in a normal block that takes valid pages of @from along with host data.
+ * Return false if @from has no page to relocate.
  */
 static bool place_with_piggyback(struct aftl_policy *policy, struct aftl_lun *lun,
-			 const struct aftl_program_request *need, struct aftl_block *from,
-			 struct aftl_placement *placement, int *ret)
+				 const struct aftl_program_request *need, struct aftl_block *from,
+				 struct aftl_placement *placement, int *ret)
 {
 	u32 count = count_pages_to_move(policy, from);
 
@@ -490,7 +491,8 @@ static int place_hot(struct aftl_policy *policy, struct aftl_lun *lun,
 
 	for (;;) {
 		if (!level->active && !activate_block(policy, lun, need, level))
-			return aftl_open_blocks_place(policy, lun, need, AFTL_HOTNESS_COLD, placement);
+			return aftl_open_blocks_place(policy, lun, need, AFTL_HOTNESS_COLD,
+						      placement);
 		if (level->active->note & NOTE_RECLAIM &&
 		    place_with_piggyback(policy, lun, need, level->active, placement, &ret))
 			return ret;
@@ -500,8 +502,8 @@ static int place_hot(struct aftl_policy *policy, struct aftl_lun *lun,
 	}
 }
 
-static int ressd_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int ressd_place(struct aftl_policy *policy, struct aftl_lun *lun,
+		       const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	u32 kind = need->cause == AFTL_CAUSE_REWRITE ? AFTL_KIND_DISPLACED : AFTL_KIND_COLLECTED;
 
@@ -512,8 +514,12 @@ static int ressd_place(struct aftl_policy *policy, struct aftl_lun *lun, const s
 	return aftl_open_blocks_place(policy, lun, need, need->stream, placement);
 }
 
-/* Moves: everything becomes precise and cold; a reclaimed word line must be unspent. */
-static bool ressd_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *stream)
+/*
+ * Relocated data becomes precise and cold. Of a reclaimed block only word lines that can still be
+ * reprogrammed are relocated.
+ */
+static bool ressd_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
+			   u32 *class, u32 *stream)
 {
 	u32 line = move->page / AFTL_REPROGRAM_BITS;
 
@@ -525,7 +531,7 @@ static bool ressd_relocate(struct aftl_policy *policy, const struct aftl_relocat
 
 /* Idle time */
 
-/* A move in idle time must not take one of the last free blocks. */
+/* Relocation in idle time must not use one of the last free blocks. */
 static bool fits_displaced(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
@@ -557,7 +563,8 @@ static bool offer_move(struct aftl_policy *policy, struct aftl_block *block,
 	return true;
 }
 
-static void ressd_idle_task(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_idle_task *chore)
+static void ressd_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
+			    struct aftl_idle_task *chore)
 {
 	struct lun_state *state = ressd_lun_state(policy, lun);
 	u32 i;
@@ -577,7 +584,7 @@ static void ressd_idle_task(struct aftl_policy *policy, struct aftl_lun *lun, st
 
 /* Restart */
 
-/* Exactly the first word lines are begun, each with two pages. */
+/* Return true if the programmed word lines are the first ones and each has two pages. */
 static bool is_well_formed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
@@ -636,7 +643,7 @@ static bool ressd_adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct
 {
 	if (is_reprogrammable(block))
 		return adopt_reprogrammable(policy, block);
-	/* Hot data has no normal blocks of its own here. */
+	/* With reprograms, hot data has no normal open blocks. */
 	if (to_ressd(policy)->reprograms && block->kind && block->kind < AFTL_HOTNESS_CLASSES)
 		return false;
 	return block->order == AFTL_ORDER_SEQUENTIAL && block->kind < KIND_REPROGRAMMABLE &&
@@ -663,9 +670,8 @@ const struct aftl_policy_type aftl_policy_ressd = {
 	.streams = { AFTL_HOTNESS_NAMES },
 	.kinds = { AFTL_HOTNESS_NAMES, "collected", "displaced",
 		   "reprogrammable" },
-	/* Cold, collected and displaced data, and a block for each level. */
+	/* Cold, relocated and displaced data, and one block for each level. */
 	.open_blocks = 3 + LEVELS,
-	/* For collected data, and for what idle time displaces. */
 	.no_parity = true,
 	.reserve = 2,
 	.copy_passes = 1,

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Separated: what collection moves has blocks of its own. It has outlived what was written with it,
- * so it is colder than what the host writes now, and is not to be moved again with that.
+ * separated: relocated data has open blocks of its own. It has outlived the data that was written
+ * with it, so that it is colder than new host data and should not be relocated again together with
+ * that.
  */
 #include "core/policy/policies.h"
 #include "core/policy/open-blocks.h"
 
 enum { FRESH, MOVED };
 
-static int separated_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int separated_place(struct aftl_policy *policy, struct aftl_lun *lun,
+			   const struct aftl_program_request *need,
+			   struct aftl_placement *placement)
 {
 	u32 kind = need->cause == AFTL_CAUSE_HOST ? FRESH : MOVED;
 

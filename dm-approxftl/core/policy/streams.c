@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Streams: what the host says belongs together has blocks of its own, and stays there when it is
- * moved. A write with a life time and no placement id counts as one with the number of its life
- * time, as the kernel has it for block devices.
+ * streams: data of one placement id has open blocks of its own and stays separate when it is
+ * relocated. A write with a lifetime hint and no placement id uses the lifetime as id, as the
+ * kernel does for block devices.
  */
 #include "core/policy/policies.h"
 #include "core/policy/open-blocks.h"
@@ -11,7 +11,7 @@
 
 #define NAMES "unhinted", "id_1", "id_2", "id_3", "id_4", "id_5", "id_6", "id_7"
 
-/* Ids that are too large share streams. */
+/* Ids above the number of streams share them. */
 static u32 streams_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	u32 id = write->hint.stream ? write->hint.stream : write->hint.life;
@@ -20,14 +20,15 @@ static u32 streams_stream(struct aftl_policy *policy, const struct aftl_host_wri
 	return id ? (id - 1) % IDS + 1 : 0;
 }
 
-static int streams_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int streams_place(struct aftl_policy *policy, struct aftl_lun *lun,
+			 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	return aftl_open_blocks_place(policy, lun, need, need->stream, placement);
 }
 
-/* A block has data of one stream. */
-static bool streams_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *stream)
+/* A block contains data of one stream. */
+static bool streams_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
+			     u32 *class, u32 *stream)
 {
 	(void)policy;
 	(void)class;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device that ReSSD is compared with: page mapping, host writes by zones of hotness,
- * collected data apart.
+ * tlc: the baseline of ReSSD. Page mapping; host writes are separated by hotness class, relocated
+ * data has blocks of its own.
  */
 #include "core/policy/policies.h"
 #include "core/policy/open-blocks.h"
 #include "core/policy/hotness.h"
 
-static int tlc_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int tlc_place(struct aftl_policy *policy, struct aftl_lun *lun,
+		     const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	u32 kind = need->cause == AFTL_CAUSE_HOST ? need->stream : AFTL_KIND_COLLECTED;
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * TVR: data that will soon be rewritten needs no margin for years of retention.
- * Without margins the states move together, which takes fewer programming steps and
- * wears the cells less.
+ * TVR (ICS 2014): short-lived data needs no margin for years of retention. Without margins the
+ * voltage states are closer to each other, which takes fewer ISPP steps and wears the cells less.
  *
- * Blocks are programmed with margins or without, never mixed. In mode block a write
- * goes without them if its unit's last version was overwritten in time, in mode tagged if
- * the host says so, with the tag that other policies take for data that may lose bits;
- * what survives a move gets margins. In mode device everything goes without. Data that
- * come near the end of the retention budget are written once more, with margins.
+ * A block is programmed with margins or without. With tvr_mode "block" a write omits the margins if
+ * the previous version of its data was overwritten within the budget; with "tagged" if the host
+ * tags it (other policies treat this tag as approximate); with "device" always. Relocated data gets
+ * margins, except in mode "device". Data that reaches the end of the retention budget is rewritten
+ * with margins.
  */
 #include "core/policy/policies.h"
 #include "core/policy/open-blocks.h"
@@ -27,7 +26,7 @@ AFTL_PARAM_TABLE(own, PARAMS);
 
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, true);
 
-/* Kinds of blocks; as stream, that of the data. */
+/* Block kinds, also used as streams. */
 enum kind { WHOLE, SHORT, KINDS };
 
 static const struct own *tvr_params(const struct aftl_policy *policy)
@@ -35,7 +34,7 @@ static const struct own *tvr_params(const struct aftl_policy *policy)
 	return policy->params[0];
 }
 
-/* The core looks for old data once a day: look a day ahead. */
+/* The core looks for old data once a day, hence a day less. */
 static u32 tvr_budget_hours(const struct aftl_policy *policy)
 {
 	return (u32)div64_u64(tvr_params(policy)->tvr_retention, AFTL_HOUR_NS) - 24;
@@ -60,14 +59,14 @@ static bool is_short_lived(const struct aftl_policy *policy, const struct aftl_h
 	return whole_device(policy) || was_short_lived(policy, write->lpn);
 }
 
-/* What is there at the start is of unknown age. */
+/* The age of data that preconditioning wrote is unknown. */
 static u32 tvr_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	return !aftl_policy_filling(policy) && is_short_lived(policy, write) ? SHORT : WHOLE;
 }
 
-static int tvr_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int tvr_place(struct aftl_policy *policy, struct aftl_lun *lun,
+		     const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	u32 kind = need->stream == SHORT ? SHORT : WHOLE;
 
@@ -79,7 +78,8 @@ static int tvr_place(struct aftl_policy *policy, struct aftl_lun *lun, const str
 	return 0;
 }
 
-static bool tvr_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *stream)
+static bool tvr_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class,
+			 u32 *stream)
 {
 	bool keeps = whole_device(policy) && move->mode == AFTL_MODE_REDUCED &&
 		     move->cause != AFTL_CAUSE_REFRESH;

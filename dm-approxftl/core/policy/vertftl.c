@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * vertFTL, which cubeFTL is compared with: it knows only what is true of a layer in any
- * condition, and learns nothing.
+ * vertFTL, a baseline of cubeFTL: uses fixed ISPP parameters for each layer that are safe in any
+ * condition, and monitors nothing.
  */
 #include "core/policy/policies.h"
 #include "core/policy/open-blocks.h"
 #include "core/policy/layer-params.h"
 
-static int vertftl_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int vertftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
+			 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret = aftl_open_blocks_place(policy, lun, need, AFTL_PRECISE, placement);
 

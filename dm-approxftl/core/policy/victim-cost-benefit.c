@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cost-benefit: what comes free, times how long it has been left alone, for each slot
- * that is read and written again: age (1 - u) / 2u, with u the valid share.
+ * Victim selector "cost_benefit": maximises age * (1 - u) / 2u, with u the share of valid data:
+ * free space gained and age, relative to the cost of reading and writing the valid data.
  *
- * A. Kawaguchi, S. Nishioka, H. Motoda, "A Flash-Memory Based File System", USENIX 1995.
- * The age here is that of the block since it was opened.
+ * A. Kawaguchi, S. Nishioka, H. Motoda, "A Flash-Memory Based File System", USENIX 1995. The age
+ * here is the time since the block was opened.
  */
 #include "core/policy/victim-rules.h"
 
-static u64 cost_benefit_gain(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
+static u64 cost_benefit_gain(const struct aftl_victim_candidates *closed,
+			     const struct aftl_block *block)
 {
 	u32 slots = aftl_policy_geometry(closed->policy)->block_ppns;
 	u64 age = min_t(u64, aftl_victim_age_ns(closed, block) >> 16, U32_MAX) + 1;
@@ -17,7 +18,7 @@ static u64 cost_benefit_gain(const struct aftl_victim_candidates *closed, const 
 }
 
 static struct aftl_block *cost_benefit_victim(struct aftl_policy *policy __maybe_unused,
-				 const struct aftl_victim_candidates *closed)
+					      const struct aftl_victim_candidates *closed)
 {
 	struct aftl_block *block = NULL;
 	struct aftl_block *best = NULL;

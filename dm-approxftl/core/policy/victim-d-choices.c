@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * d choices: chance draws "victim_choices" blocks, the emptiest of them is collected.
+ * Victim selector "d_choices": draws "victim_choices" blocks at random and takes the one with the
+ * least valid data.
  *
- * B. Van Houdt, "A Mean Field Model for a Class of Garbage Collection Algorithms in
- * Flash-Based Solid State Drives", SIGMETRICS 2013. A draw that may not be collected, an
- * open or a full block, counts as a draw.
+ * B. Van Houdt, "A Mean Field Model for a Class of Garbage Collection Algorithms in Flash-Based
+ * Solid State Drives", SIGMETRICS 2013. A block that may not be collected, because it is open or
+ * fully valid, counts as a draw.
  */
 #include "core/policy/victim-rules.h"
 
@@ -32,4 +33,7 @@ static struct aftl_block *d_choices_victim(struct aftl_policy *policy __maybe_un
 	return best;
 }
 
-const struct aftl_victim_rule aftl_victim_d_choices = { .select_victim = d_choices_victim, .params = &group };
+const struct aftl_victim_rule aftl_victim_d_choices = {
+	.select_victim = d_choices_victim,
+	.params = &group,
+};

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * First in, first out: the oldest block, whatever is in it, as a log that wraps around.
- */
+/* Victim selector "fifo": the block that was opened first, like a circular log. */
 #include "core/policy/victim-rules.h"
 
 static struct aftl_block *fifo_victim(struct aftl_policy *policy __maybe_unused,
-				 const struct aftl_victim_candidates *closed)
+				      const struct aftl_victim_candidates *closed)
 {
 	struct aftl_block *block = NULL;
 	struct aftl_block *oldest = NULL;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The rules there are, and the one that needs no choice.
- */
+/* Registry of the victim selectors, and the greedy one. */
 #include "core/policy/victim-rules.h"
 
 static const struct {
@@ -17,5 +15,5 @@ const struct aftl_victim_rule *aftl_victim_rule(u64 victim)
 	return list[victim].rule;
 }
 
-/* The block with the fewest valid slots, which the core's lists know. */
+/* The core's victim lists find the block with the least valid data. */
 const struct aftl_victim_rule aftl_victim_greedy = { .select_victim = NULL };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Windowed: the emptiest of the "victim_window" oldest blocks; a window of one is fifo.
+ * Victim selector "windowed": of the "victim_window" oldest blocks the one with the least valid
+ * data; a window of one is fifo.
  *
- * X.-Y. Hu, E. Eleftheriou, R. Haas, I. Iliadis, R. Pletka, "Write Amplification Analysis
- * in Flash-Based Solid State Drives", SYSTOR 2009.
+ * X.-Y. Hu, E. Eleftheriou, R. Haas, I. Iliadis, R. Pletka, "Write Amplification Analysis in
+ * Flash-Based Solid State Drives", SYSTOR 2009.
  */
 #include "core/policy/victim-rules.h"
 
@@ -53,4 +54,7 @@ static struct aftl_block *windowed_victim(struct aftl_policy *policy __maybe_unu
 	return best;
 }
 
-const struct aftl_victim_rule aftl_victim_windowed = { .select_victim = windowed_victim, .params = &group };
+const struct aftl_victim_rule aftl_victim_windowed = {
+	.select_victim = windowed_victim,
+	.params = &group,
+};

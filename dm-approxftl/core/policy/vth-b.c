@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Vth_b: tagged data is programmed to a lower top threshold voltage, in blocks of
- * its own, which are erased with a lower voltage.
+ * Vth_b: tagged data is programmed with a lower top threshold voltage, in blocks of its own, which
+ * are erased at a lower voltage.
  */
 #include "core/policy/policies.h"
 #include "core/policy/open-blocks.h"
 
-static int vth_b_place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int vth_b_place(struct aftl_policy *policy, struct aftl_lun *lun,
+		       const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret = aftl_open_blocks_place(policy, lun, need, need->class, placement);
 

@@ -495,7 +495,7 @@ static u32 give_stamp(struct durable_device *durable, u32 unit)
 static void queue_keep(struct durable_device *durable, u32 number)
 {
 	struct durable_tag *tag = &durable->tags[number];
-	struct aftl_has_write_buffer what;
+	struct aftl_buffered_lpn what;
 	struct durable_op *op;
 
 	if (!aftl_buffer_entry(durable->device.ftl, number, &what))
@@ -579,7 +579,7 @@ static void on_programmed(struct test_listener *self, aftl_ppn_t first)
 static void on_release(struct test_listener *self, u32 tag)
 {
 	struct durable_device *durable = of_listener(self);
-	struct aftl_has_write_buffer what;
+	struct aftl_buffered_lpn what;
 
 	durable->tags[tag].held = false;
 	if (durable->tags[tag].kept && !aftl_buffer_entry(durable->device.ftl, tag, &what))
@@ -982,7 +982,7 @@ static u32 newest_beyond(const struct durable_device *durable, u32 unit)
 {
 	const struct aftl *ftl = durable->device.ftl;
 	u32 newest = durable->units[unit].newest;
-	struct aftl_has_write_buffer what;
+	struct aftl_buffered_lpn what;
 	u32 i;
 
 	for (i = 0; i < aftl_tag_count(ftl); i++)
@@ -1138,7 +1138,7 @@ static int load(struct durable_device *durable, const struct aftl_policy_type *t
 /* What was in the write buffer is there again. */
 static int fetch_kept(struct durable_device *durable)
 {
-	struct aftl_has_write_buffer what;
+	struct aftl_buffered_lpn what;
 	u32 from = 0;
 	u64 offset;
 
