@@ -37,7 +37,8 @@ static u32 stream(struct aftl_policy *policy, const struct aftl_host_write *writ
 static int place(struct aftl_policy *policy, struct aftl_lun *lun,
 		 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
-	return aftl_open_blocks_place(policy, lun, need, need->stream == HOT ? HOT : COLD, placement);
+	return aftl_open_blocks_place(policy, lun, need, need->stream == HOT ? HOT : COLD,
+				      placement);
 }
 
 const struct aftl_policy_type aftl_policy_hotcold = {

@@ -23,7 +23,8 @@ static u64 merit(const struct aftl_victim_candidates *closed, const struct aftl_
 			 (block->valid + 1ULL) * (block->erases + 1ULL));
 }
 
-static struct aftl_block *choose(struct aftl_policy *policy, const struct aftl_victim_candidates *closed)
+static struct aftl_block *choose(struct aftl_policy *policy,
+				 const struct aftl_victim_candidates *closed)
 {
 	u32 slots = aftl_policy_geometry(policy)->block_ppns;
 	struct aftl_block *block = NULL;

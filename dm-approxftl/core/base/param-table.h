@@ -24,7 +24,7 @@
 /* Geometry */
 PARAM(channels, COUNT, 1, 64, 2, "channel buses")
 PARAM(shards, COUNT, 1, 64, 1,
-	"FTLs that share channels and addresses out, and know nothing of each other")
+	"independent FTLs (shards) among which channels and addresses are divided")
 PARAM(chips, COUNT, 1, 64, 2, "chips on each channel")
 PARAM(dies, COUNT, 1, 16, 1, "dies in each chip")
 PARAM(planes, COUNT, 1, 16, 1, "planes in each die")
@@ -38,7 +38,7 @@ PARAM(page, BYTES, 512, 64 * KIB, 8 * KIB, "flash page")
 PARAM(unit, BYTES, 0, 64 * KIB, 4 * KIB, "mapping unit; 0 maps whole flash pages")
 PARAM(one_shot, CHOICE, 0, 1, AFTL_OFF, "program all pages of a word line at once")
 PARAM(passes, COUNT, 1, 2, 1,
-	"programs of a word line of four bits; 2: a coarse one, after its neighbour's a fine one")
+	"program passes of a word line of four bits; 2: a coarse (foggy) and a fine pass")
 PARAM(op, PERCENT, 0, 9000, 1500, "over-provisioning: physical capacity kept from the host")
 PARAM(bad, RATE, 0, 200000000000ULL, 0, "share of blocks that are bad from the factory")
 
@@ -47,7 +47,7 @@ PARAM(read, TIME, 0, SEC, 45 * US, "sense one page")
 PARAM(read_first, TIME, 0, SEC, 0, "sense the first page of a word line; 0: as read")
 PARAM(read_last, TIME, 0, SEC, 0, "sense the last page of a word line; 0: as read")
 PARAM(read_move, TIME, 0, SEC, 0,
-	"sense a page that is moved, its share where planes do it together; 0: as any page")
+	"sense a page that is relocated, its share if planes read together; 0: as any page")
 PARAM(read_mlc, TIME, 0, SEC, 0, "sense one page of a block in MLC mode; 0: as read")
 PARAM(read_slc, TIME, 0, SEC, 25 * US,
 	"sense one page of a block in SLC mode; 0: as read")
@@ -72,91 +72,95 @@ PARAM(program_fine, TIME, 0, 10 * SEC, 0,
 PARAM(program_follower, TIME, 0, 10 * SEC, 0,
 	"program a word line with parameters learned from its leader; 0: as the loop model says")
 PARAM(program_mlc, TIME, 1, 10 * SEC, 624 * US, "program two bits into a TLC word line")
-PARAM(program_slc, TIME, 1, 10 * SEC, 200 * US, "program one bit into cells for more")
-PARAM(program_tlc, TIME, 1, 10 * SEC, 700 * US, "program three bits into cells for four")
-PARAM(program_foggy, TIME, 1, 10 * SEC, 300 * US, "first of two passes of a word line")
-PARAM(reprogram, TIME, 1, 10 * SEC, 631 * US, "program a word line in MLC mode once more")
+PARAM(program_slc, TIME, 1, 10 * SEC, 200 * US,
+	"program in SLC mode: one bit per cell in cells for more")
+PARAM(program_tlc, TIME, 1, 10 * SEC, 700 * US,
+	"program in TLC mode: three bits per cell in cells for four")
+PARAM(program_foggy, TIME, 1, 10 * SEC, 300 * US,
+	"coarse (foggy) pass of a word line with two passes")
+PARAM(reprogram, TIME, 1, 10 * SEC, 631 * US, "reprogram a page of a word line in MLC mode")
 PARAM(erase, TIME, 1, 10 * SEC, 3500 * US, "erase a block")
 PARAM(wear_times, CHOICE, 0, 1, AFTL_OFF,
 	"program and erase times change with a block's erases as TVR's authors measured")
 PARAM(bus, COUNT, 1, 100000, 400, "channel transfer rate in MB/s")
 PARAM(command, TIME, 0, MS, 0, "channel time of one command")
 PARAM(ecc, TIME, 0, MS, 0, "decode a precise page; approximate pages skip it")
-PARAM(ecc_retry, TIME, 0, SEC, 45 * US, "each further sensing level of a precise page")
+PARAM(ecc_retry, TIME, 0, SEC, 45 * US, "each extra sensing level of a precise page")
 PARAM(controller, TIME, 0, MS, 0, "controller and link time of a request")
 PARAM(controller_command, TIME, 0, MS, 0,
-	"time in which the controller deals with one request before the next, each way; 0: none")
+	"controller time per request, one request at a time, in each direction; 0: none")
 PARAM(link, COUNT, 0, 1000000, 0,
 	"transfer rate of the host link in MB/s, each way; 0: it takes no time")
 PARAM(link_command, TIME, 0, MS, 0, "link time of a request, where the link takes time")
-PARAM(energy, COUNT, 0, 10000000, 82500, "power of an active die in microwatt")
+PARAM(energy, COUNT, 0, 10000000, 82500, "power of an active die in microwatts")
 
 /* Scheduling */
-PARAM(order, CHOICE, 0, 1, AFTL_SCHED_READ_FIRST, "which host command a free die takes")
+PARAM(order, CHOICE, 0, 1, AFTL_SCHED_READ_FIRST, "order of the host commands of a die")
 PARAM(allocate, CHOICE, 0, AFTL_ALLOCATES - 1, AFTL_ALLOCATE_rotate,
-	"which die a write goes to, where the policy does not say")
+	"allocation rule for the die of a write, unless the policy chooses it")
 PARAM(stripe, CHOICE, 0, 23, 0,
-	"order of dies: of channel, way (chip), die and plane the first changes fastest")
+	"allocation order of channel (c), way (w), die (d) and plane (p), the fastest first")
 PARAM(queue_weights, WEIGHTS, 0, U64_MAX, 0,
-	"host queues by weight, such as 3:1: who may go on next where commands are short; 0: one")
+	"weights of the host queues, such as 3:1, when commands are short; 0: one queue")
 PARAM(row, COUNT, 1, 1000, 1,
-	"programs of a die in a row, as far as there are some, before a read has its turn")
-PARAM(suspend, CHOICE, 0, 3, AFTL_SUSPEND_OFF, "what a read may interrupt")
+	"programs that a die executes in a row before a waiting read")
+PARAM(suspend, CHOICE, 0, 3, AFTL_SUSPEND_OFF, "operations that a read may suspend")
 PARAM(suspend_cost, TIME, 0, MS, 20 * US, "extra array time of each suspend and resume")
 PARAM(suspend_step, TIME, 0, SEC, 0,
-	"array time after which an operation can be suspended, and so on; 0: whenever")
+	"array time between the points at which an operation can be suspended; 0: any time")
 PARAM(suspend_limit, COUNT, 1, 1000, 8, "how often one operation may be suspended")
 PARAM(suspend_for_write, CHOICE, 0, 1, AFTL_OFF,
-	"programs that the host waits for interrupt an erase; suspend_limit of them at most")
+	"programs of waiting host writes suspend an erase, at most suspend_limit times")
 PARAM(idle, TIME, 1, 1000 * SEC, MS, "a die without work for this long is idle")
 PARAM(buffer, BYTES, 0, 1ULL << 32, 0, "write buffer; 0: a write waits for its program")
 PARAM(buffer_safe, CHOICE, 0, 1, AFTL_OFF, "the write buffer survives power loss")
 PARAM(buffer_hold, TIME, 0, SEC, 5 * MS, "how long buffered data waits for a full page")
 PARAM(read_cache, BYTES, 0, 1ULL << 32, 0,
-	"memory for what reads have brought into the controller; 0: each read is the flash's")
+	"read cache of the controller; 0: none")
 PARAM(read_ahead, BYTES, 0, 64 * KIB * KIB, 0,
-	"how far reads that follow each other are read ahead into read_cache; 0: not at all")
+	"distance of the read-ahead of sequential reads into read_cache; 0: none")
 PARAM(read_hit, TIME, 0, MS, 0,
-	"controller and link time of a read out of read_cache; 0: as controller")
+	"controller and link time of a hit in read_cache; 0: as controller")
 PARAM(depth, COUNT, 16, 1 << 20, 2048, "page commands the controller can hold, per direction")
 
 /* Space and wear */
 PARAM(gc, PERCENT, 0, 9000, 1000, "free blocks below which garbage is collected")
 PARAM(gc_mode, CHOICE, 0, 1, AFTL_GC_BLOCK,
-	"paced: each host write waits for its share of collection; block: for whole blocks")
+	"paced: each host write waits for its share of garbage collection; block: for whole blocks")
 PARAM(gc_pace, COUNT, 0, 1 << 20, 1,
 	"free blocks of a die above the policy's reserve below which collection is paced")
 PARAM(gc_idle_valid, PERCENT, 0, 10000, 9000,
 	"most valid data a victim may hold while there is no pressure")
 PARAM(map_cache, BYTES, 0, 1ULL << 36, 0,
-	"memory for the map, of which the whole is on flash then; 0: all of it is in memory")
+	"cached mapping table (CMT), with the L2P table on flash; 0: the whole table is in memory")
 PARAM(slc_static, PERCENT, 0, 9000, 0,
-	"blocks of each die kept for a write cache of one bit in a cell; 0: none")
+	"static SLC cache: blocks of each die reserved for it; 0: none")
 PARAM(slc_dynamic, PERCENT, 0, 10000, 0,
-	"most blocks of each die lent to that cache besides, while more are free than gc says")
+	"dynamic SLC cache: most additional blocks of each die, while more are free than gc")
 PARAM(placement_handles, COUNT, 0, AFTL_HANDLES_MAX, 0,
-	"placement ids with blocks of their own; the policy places what names none, or another")
+	"placement handles (FDP) with blocks of their own; the policy places all other data")
 PARAM(placement_isolation, CHOICE, 0, 1, AFTL_ISOLATION_INITIAL,
-	"what is moved out of such blocks: initial, mixed with all else; persistent, kept apart")
+	"relocated data of placement handles: initial: mixed with other data; persistent: separate")
 PARAM(zoned, BYTES, 0, 1ULL << 40, 0,
-	"zones that are written one unit after the other, and reset as a whole; 0: no zones")
-PARAM(zone_capacity, BYTES, 0, 1ULL << 40, 0, "of each zone, what can be written; 0: all of it")
-PARAM(max_active_zones, COUNT, 1, AFTL_HANDLES_MAX, 14, "zones that may be neither empty nor full")
+	"zone size of a zoned device; 0: not zoned")
+PARAM(zone_capacity, BYTES, 0, 1ULL << 40, 0, "writable capacity of a zone; 0: all of it")
+PARAM(max_active_zones, COUNT, 1, AFTL_HANDLES_MAX, 14, "largest number of active zones")
 PARAM(max_open_zones, COUNT, 0, AFTL_HANDLES_MAX, 0,
-	"of these, how many may be open; 0: all of them")
+	"largest number of open zones; 0: as max_active_zones")
 PARAM(superblock, COUNT, 0, 64, 0,
-	"dies whose blocks of one number are collected and erased together; 0: each by itself")
+	"dies whose blocks of one number form a superblock; 0: no superblocks")
 PARAM(rain, CHOICE, 0, 1, AFTL_OFF,
-	"one block of each superblock has the parity of the others, which outlives a dead die")
+	"RAIN: one block of each superblock has the parity of the others; survives a dead die")
 PARAM(victim, CHOICE, 0, AFTL_VICTIMS - 1, AFTL_VICTIM_greedy,
-	"how the block to collect is chosen, where the policy does not say")
-PARAM(wear_gap, COUNT, 0, 1 << 20, 0, "erase-count gap that moves cold data; 0: never")
+	"victim selector of garbage collection, unless the policy chooses")
+PARAM(wear_gap, COUNT, 0, 1 << 20, 0,
+	"difference of erase counts at which cold data is relocated; 0: never")
 PARAM(wear_low, PERCENT, 0, 10000, 6200, "wear of an erase with reduced voltage")
 PARAM(endurance, COUNT, 0, 1 << 24, 0, "erases after which a block goes bad; 0: never")
 PARAM(refresh, TIME, 0, 36500 * DAY, 182 * DAY + 43200 * SEC,
 	"age at which approximate data is rewritten as precise; 0: never")
 PARAM(read_limit, COUNT, 0, 1 << 20, 1000,
-	"reads of a block for each of its pages after which its data is moved; 0: never")
+	"mean reads per page of a block after which its data is relocated; 0: never")
 
 /* Errors */
 PARAM(errors, CHOICE, 0, 1, AFTL_ON, "model bit errors")
@@ -164,21 +168,21 @@ PARAM(cell_model, CHOICE, 0, 1, AFTL_CELL_CONSTANT, "constant error rates or the
 PARAM(rber, RATE, 0, 100000000000ULL, 10000, "raw bit error rate of precise pages")
 PARAM(rber_approx, RATE, 0, 100000000000ULL, 720000000, "raw bit error rate of approximate pages")
 PARAM(misprograms, RATE, 0, 200000000000ULL, 0,
-	"share of word lines unlike their layer, where followers come out bad")
+	"share of word lines that differ from their layer, whose followers are misprogrammed")
 PARAM(tvr_margin, PERCENT, 0, 10000, 0,
-	"share of the retention margins that a program without them keeps (tvr)")
+	"share of the retention margins that programs of short-lived data keep (tvr)")
 PARAM(ecc_bits, COUNT, 0, 10000, 40, "bits that ECC corrects in each KiB")
-PARAM(ecc_levels, COUNT, 0, 16, 6, "further sensing levels before a read fails")
+PARAM(ecc_levels, COUNT, 0, 16, 6, "extra sensing levels before a read fails")
 PARAM(ecc_lent, PERCENT, 0, 20000, 5000,
 	"bits that lent parity corrects beyond ecc_bits, as a share of these (lending)")
 PARAM(seed, COUNT, 0, U64_MAX, 1, "seed of errors, bad blocks and every other draw")
 
 /* Starting state */
-PARAM(fill, CHOICE, 0, 2, AFTL_FILL_NONE, "write the device before it starts")
+PARAM(fill, CHOICE, 0, 2, AFTL_FILL_NONE, "preconditioning: write the device before it starts")
 PARAM(fill_valid, PERCENT, 0, 10000, 10000, "how much of the logical capacity is written")
 PARAM(fill_overwrite, PERCENT, 0, 1000000, 0, "random rewrites after that, of the filled range")
 PARAM(fill_approx, PERCENT, 0, 10000, 0, "share of the starting data that is approximate")
-PARAM(cycles, COUNT, 0, 400000, 0, "erases that each block has behind it when the device starts")
+PARAM(cycles, COUNT, 0, 400000, 0, "erase count of each block when the device starts")
 PARAM(age, TIME, 0, 36500 * DAY, 0, "age of the device and its data when it starts")
 
 #undef US

@@ -313,9 +313,9 @@ static const struct profile profiles[] = {
 	{ "samsung-pm9a3", "Samsung PM9A3 960 GB, small",
 	  samsung_pm9a3_settings, drive_settings },
 	{ "wd-dc-960", "a WD DC drive of 960 GB, small", wd_dc_960_settings, drive_settings },
-	{ "wd-zn540", "the flash of a WD ZN540 1 TB, small, without its zones",
+	{ "wd-zn540", "flash of a WD ZN540 1 TB, scaled down, without zones",
 	  zn540_settings, drive_settings },
-	{ "wd-conventional", "a conventional sibling of the ZN540, small",
+	{ "wd-conventional", "conventional sibling of the ZN540, scaled down",
 	  zn540_settings, drive_settings },
 	{ "kioxia-xg6", "Kioxia XG6, small", kioxia_xg6_settings, drive_settings },
 };

@@ -19,9 +19,9 @@ static const char *const rewrite_words[] = { "off", "low", "any", NULL };
 
 #define PARAMS(PARAM)								\
 	PARAM(history, COUNT, 0, 2, 1,						\
-	      "accesses of a unit that are remembered beside the present (agcr)") \
+	      "past accesses of a logical page that are remembered (agcr)") \
 	PARAM(rewrite, CHOICE, 0, 2, REWRITE_ANY,					\
-	      "read-only data that idle dies write again: none, low cost, any but high (agcr)")
+	      "read-only data that idle dies rewrite: none, of low cost, any but high cost (agcr)")
 
 AFTL_PARAM_TABLE(own, PARAMS);
 
@@ -288,7 +288,7 @@ static void agcr_sanitize_arrays(struct aftl_policy *policy)
 
 const struct aftl_policy_type aftl_policy_agcr = {
 	.name = "agcr",
-	.about = "cost of writes by the access history of the data, re-writes in idle time",
+	.about = "program cost by the access history of the data, rewrites in idle time",
 	.kinds = { "mixed" },
 	.streams = { COST_NAMES },
 	.open_blocks = 1,
@@ -314,7 +314,7 @@ const struct aftl_policy_type aftl_policy_agcr = {
 
 const struct aftl_policy_type aftl_policy_li = {
 	.name = "li",
-	.about = "writes of low cost while others wait for the die, else of high cost",
+	.about = "low-cost programs while other commands wait for the die, else high-cost ones",
 	.kinds = { "mixed" },
 	.streams = { COST_NAMES },
 	.open_blocks = 1,

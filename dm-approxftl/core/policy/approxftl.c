@@ -19,9 +19,9 @@
 	PARAM(hot_size, BYTES, 0, 1ULL << 30, 8192,				\
 	      "requests up to this size are hot (approxftl)")			\
 	PARAM(promote, COUNT, 1, 7, 2,						\
-	      "approximate writes after which data becomes precise (approxftl)") \
+	      "approximate writes of data after which relocation makes it precise (approxftl)") \
 	PARAM(wear_period, COUNT, 1, 1 << 20, 1024,				\
-	      "opened blocks between two looks at the least wear (approxftl)")
+	      "opened blocks between two updates of the wear limit (approxftl)")
 
 AFTL_PARAM_TABLE(own, PARAMS);
 

@@ -19,9 +19,9 @@
 	PARAM(density_bits, COUNT, 0, AFTL_BITS_MAX - 1, 0,			\
 	      "bits in a cell of a sparse block; 0: one fewer than it can hold (density)") \
 	PARAM(density_share, PERCENT, 0, 10000, 1000,				\
-	      "blocks of a LUN that are sparse at most (density)")		\
+	      "largest share of sparse blocks in a LUN (density)")		\
 	PARAM(density_approx, CHOICE, 0, 1, AFTL_OFF,				\
-	      "place what is dense as approxftl does (density)")
+	      "place data of dense blocks as approxftl does (density)")
 
 AFTL_PARAM_TABLE(own, PARAMS);
 

@@ -8,11 +8,11 @@
 
 #define PARAMS(PARAM)								\
 	PARAM(zone1, TIME, 0, 365 * AFTL_DAY_NS, 30 * MINUTES,			\
-	      "updates of data not older than this are the hottest (ressd, tlc)") \
+	      "updates of data up to this age are in the hottest class (ressd, tlc)") \
 	PARAM(zone2, TIME, 0, 365 * AFTL_DAY_NS, 60 * MINUTES,			\
-	      "the same for the second zone (ressd, tlc)")			\
+	      "age limit of the second hotness class (ressd, tlc)")			\
 	PARAM(zone3, TIME, 0, 365 * AFTL_DAY_NS, 120 * MINUTES,			\
-	      "the same for the third zone; updates of older data are cold (ressd, tlc)")
+	      "age limit of the third class; updates of older data are cold (ressd, tlc)")
 
 AFTL_PARAM_TABLE(zones, PARAMS);
 

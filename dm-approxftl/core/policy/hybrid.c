@@ -29,13 +29,13 @@
 	PARAM(hybrid_approx, CHOICE, 0, 1, AFTL_ON,				\
 	      "place approximate data as approxftl does (hybrid)")		\
 	PARAM(hybrid_cube, CHOICE, 0, 1, AFTL_ON,				\
-	      "word lines follow the first of their layer, as in cubeftl (hybrid)") \
+	      "program followers like cubeftl (hybrid)") \
 	PARAM(hybrid_agcr, CHOICE, 0, 1, AFTL_OFF,				\
-	      "cost of writes by access history, where reads have three costs (hybrid)") \
+	      "program cost by access history, if reads have three costs (hybrid)") \
 	PARAM(hybrid_tvr, CHOICE, 0, 1, AFTL_ON,				\
 	      "short-lived precise data without margins (hybrid)")		\
 	PARAM(hybrid_ressd, CHOICE, 0, 1, AFTL_OFF,				\
-	      "data that is updated soon in word lines that are programmed again (hybrid)")
+	      "program data that is updated soon into reprogrammed word lines, as ressd does (hybrid)")
 
 AFTL_PARAM_TABLE(own, PARAMS);
 
@@ -524,7 +524,7 @@ static void hybrid_closed(struct aftl_policy *policy, const struct aftl_block *b
 
 const struct aftl_policy_type aftl_policy_hybrid = {
 	.name = "hybrid",
-	.about = "approxftl, cubeftl, agcr, tvr and ressd together, each for the data it suits",
+	.about = "combination of approxftl, cubeftl, agcr, tvr and ressd",
 	.kinds = { "checkerboard", "precise", "phase1", "phase2", "all_approx", "displaced",
 		   "reprogrammable", "short_lived" },
 	.streams = { "usual", "updated", "short_lived", "low_cost", "high_cost" },

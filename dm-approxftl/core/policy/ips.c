@@ -24,11 +24,11 @@
 
 #define PARAMS(PARAM)								\
 	PARAM(ips_blocks, COUNT, 0, BLOCKS_MAX, BLOCKS_MAX,			\
-	      "blocks of a LUN whose next word lines are its cache (ips)")	\
+	      "open blocks of a LUN whose next word lines are its SLC cache (ips)")	\
 	PARAM(ips_idle, PERCENT, 0, 10000, 5000,				\
-	      "valid data of a block that idle time moves beside the cache, at most (ips)") \
+	      "most valid data of a block that is relocated into the cache in idle time (ips)") \
 	PARAM(ips_approx, CHOICE, 0, 1, AFTL_OFF,				\
-	      "place what is not cached as approxftl does, approximate data among it (ips)")
+	      "place data outside the cache as approxftl does, and all approximate data (ips)")
 
 AFTL_PARAM_TABLE(own, PARAMS);
 
@@ -243,7 +243,7 @@ static void ips_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
 
 const struct aftl_policy_type aftl_policy_ips = {
 	.name = "ips",
-	.about = "word lines that hold one bit in a cell first, and get the rest beside it",
+	.about = "word lines programmed in SLC mode first and with their other bits later, in place",
 	.kinds = { AFTL_DELEGATE_KINDS, "switched" },
 	.open_blocks = AFTL_DELEGATE_BLOCKS + BLOCKS_MAX,
 	.reserve = AFTL_DELEGATE_BLOCKS,

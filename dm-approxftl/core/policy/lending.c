@@ -84,7 +84,7 @@ static bool lending_relocate(struct aftl_policy *policy, const struct aftl_reloc
 
 const struct aftl_policy_type aftl_policy_lending = {
 	.name = "lending",
-	.about = "approximate pages lend the room of their parity to precise ones of their block",
+	.about = "approximate pages store additional parity of precise pages of their block",
 	.kinds = { "borrowers", "lenders", "next_lenders", "precise", "approximate" },
 	.open_blocks = KINDS,
 	.reserve = 2,

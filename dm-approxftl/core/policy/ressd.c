@@ -25,9 +25,9 @@
 
 #define PARAMS(PARAM)								\
 	PARAM(candidates, COUNT, 1, CANDIDATES_MAX, 16,				\
-	      "blocks of a zone that wait for updates; in small dies fewer (ressd)") \
+	      "most candidate blocks of a hotness class; fewer in small dies (ressd)") \
 	PARAM(virtual_layers, CHOICE, 0, 1, AFTL_OFF,				\
-	      "reclaim one layer at a time and pair it with the next (ressd)")
+	      "virtual super layers: reclaim one layer at a time and pair it with the next (ressd)")
 
 AFTL_PARAM_TABLE(own, PARAMS);
 
@@ -666,7 +666,7 @@ static void ressd_closed(struct aftl_policy *policy, const struct aftl_block *bl
 
 const struct aftl_policy_type aftl_policy_ressd = {
 	.name = "ressd",
-	.about = "updated data in word lines that are programmed again, by super layers",
+	.about = "updated data in word lines that are reprogrammed, by super layers",
 	.streams = { AFTL_HOTNESS_NAMES },
 	.kinds = { AFTL_HOTNESS_NAMES, "collected", "displaced",
 		   "reprogrammable" },

@@ -20,7 +20,7 @@ static int separated_place(struct aftl_policy *policy, struct aftl_lun *lun,
 
 const struct aftl_policy_type aftl_policy_separated = {
 	.name = "separated",
-	.about = "page mapping, what is moved in blocks of its own, everything precise",
+	.about = "page mapping, relocated data in blocks of its own, everything precise",
 	.kinds = { "fresh", "moved" },
 	.open_blocks = 2,
 	.reserve = 1,

@@ -38,7 +38,7 @@ static bool streams_relocate(struct aftl_policy *policy, const struct aftl_reloc
 
 const struct aftl_policy_type aftl_policy_streams = {
 	.name = "streams",
-	.about = "page mapping, each write stream of the host in blocks of its own",
+	.about = "page mapping, each placement id of the host in blocks of its own",
 	.kinds = { NAMES },
 	.streams = { NAMES },
 	.host_streams = IDS,

@@ -17,7 +17,7 @@ static int tlc_place(struct aftl_policy *policy, struct aftl_lun *lun,
 
 const struct aftl_policy_type aftl_policy_tlc = {
 	.name = "tlc",
-	.about = "page mapping, updates apart by the age of what they replace",
+	.about = "page mapping, updates separated by the age of the old version",
 	.kinds = { AFTL_HOTNESS_NAMES, "collected" },
 	.streams = { AFTL_HOTNESS_NAMES },
 	.open_blocks = AFTL_HOTNESS_CLASSES + 1,

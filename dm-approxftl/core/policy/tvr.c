@@ -18,9 +18,9 @@ static const char *const tvr_mode_words[] = { "block", "device", "tagged", NULL 
 
 #define PARAMS(PARAM)								\
 	PARAM(tvr_mode, CHOICE, 0, 2, TVR_BLOCK,					\
-	      "writes without margins: of data overwritten in time, all, those with a tag (tvr)") \
+	      "writes without margins: of data overwritten in time, all, or tagged ones (tvr)") \
 	PARAM(tvr_retention, TIME, 2 * AFTL_DAY_NS, 3650 * AFTL_DAY_NS, 7 * AFTL_DAY_NS, \
-	      "how old data without margins may become before it is written again (tvr)")
+	      "age at which data without margins is rewritten (tvr)")
 
 AFTL_PARAM_TABLE(own, PARAMS);
 
@@ -97,7 +97,7 @@ static u32 tvr_retention_hours(struct aftl_policy *policy, u32 class, u32 mode)
 
 const struct aftl_policy_type aftl_policy_tvr = {
 	.name = "tvr",
-	.about = "short-lived data without retention margins, in fewer programming steps",
+	.about = "short-lived data without retention margins, in fewer ISPP steps",
 	.kinds = { "whole", "short_lived" },
 	.streams = { "whole", "short_lived" },
 	.open_blocks = KINDS,

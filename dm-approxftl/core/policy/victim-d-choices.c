@@ -11,7 +11,7 @@
 
 #define PARAMS(PARAM)								\
 	PARAM(victim_choices, COUNT, 1, 1024, 8,				\
-	      "blocks that chance draws (victim d_choices)")
+	      "blocks drawn at random (victim d_choices)")
 
 AFTL_PARAM_TABLE(own, PARAMS);
 

@@ -12,7 +12,7 @@
 
 #define PARAMS(PARAM)								\
 	PARAM(victim_window, COUNT, 1, WINDOW_MAX, 32,				\
-	      "oldest blocks among which the emptiest is collected (victim windowed)")
+	      "window of the oldest blocks (victim windowed)")
 
 AFTL_PARAM_TABLE(own, PARAMS);
 
