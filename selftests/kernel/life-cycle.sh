@@ -368,6 +368,26 @@ tells_while_it_opens()
 		dmsetup remove aftl-cycle && dmsetup remove aftl-below && return "$told"
 }
 
+# held_memory: bytes of the module's arrays that are too large to be contiguous
+held_memory()
+{
+	awk '/dm_approxftl/ { held += $2 } END { print held + 0 }' /proc/vmallocinfo
+}
+
+# A table is loaded that changes nothing, and then one with another policy.
+same_table_needs_no_ftl()
+{
+	wide='channels 4 chips 4 blocks 600 timing off'
+	# shellcheck disable=SC2086 # words
+	create aftl-cycle none $wide && one=$(held_memory) && [ "$one" -gt 8000000 ] &&
+		dmsetup table aftl-cycle | dmsetup reload aftl-cycle && same=$(held_memory) &&
+		line none "$(blockdev --getsz /dev/mapper/aftl-cycle)" $wide policy baseline |
+		dmsetup reload aftl-cycle && other=$(held_memory) || return
+	echo "# $one bytes; with the same table loaded $same, with another one $other"
+	[ "$same" -lt $((one + one / 4)) ] && [ "$other" -gt $((one + one / 2)) ] &&
+		dmsetup remove aftl-cycle
+}
+
 # rescuers: threads of workqueues for which there has to be memory
 rescuers()
 {
@@ -423,6 +443,7 @@ in_turn 'a reload counts on, in memory' goes_on_counting ram "$shape policy base
 	"$shape policy baseline gc 8%" 'blocks 80 word_lines 8 op 30 policy baseline shards 1' \
 	'blocks 96 word_lines 8 op 30 policy approxftl'
 in_turn 'a reload counts on, on a volume' volume_goes_on_counting
+in_turn 'a loaded table that changes nothing has no FTL' same_table_needs_no_ftl
 in_turn 'the load of a volume makes its workqueues, not the resume' workers_are_made_by_the_load
 ktap_test_run 'status and table answer while a volume is opened' tells_while_it_opens
 in_turn 'a volume loaded during the first resume does not free the data in memory' loaded_meanwhile \
