@@ -24,7 +24,17 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from torture import APPROXFTL, NAME, PATIENCE, RAM, HangError, WrongError, capacity, run, show_stacks
+from torture import (
+    APPROXFTL,
+    NAME,
+    PATIENCE,
+    RAM,
+    HangError,
+    WrongError,
+    capacity,
+    run,
+    show_stacks,
+)
 
 DEVICE = f"/dev/mapper/{NAME}"
 THREADS = 9000

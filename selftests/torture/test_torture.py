@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl torture finds every kind of wrong block, and none on a good disk. The disk is a file."""
+"""approxftl torture finds every kind of wrong block, and none on a good disk. Disks are files."""
 
 from __future__ import annotations
 
@@ -311,8 +311,8 @@ def test_another_disk_is_refused(disk: Disk) -> None:
 @pytest.mark.parametrize("option", [[], ["--sync"]])
 def test_it_is_killed(disk: Disk, option: list[str]) -> None:
     for again in ["--overwrite"], ["--resume"], ["--resume"]:
-        child = subprocess.Popen([TORTURE, "--state", disk.state, *again, "--time", "3600s", *option,
-                                  disk.image])
+        child = subprocess.Popen([TORTURE, "--state", disk.state, *again, "--time", "3600s",
+                                  *option, disk.image])
         until(disk.written)
         time.sleep(0.6)
         child.kill()
