@@ -124,7 +124,8 @@ bool aftl_unit_fails(const struct aftl *ftl, aftl_lpn_t lpn)
 		return false;
 	if (aftl_lpn_errors(ftl, lpn, &errors))
 		return errors.lost;
-	return aftl_ppn_in_dead_lun(ftl, ppn) && !(aftl_has_rain(ftl) && aftl_stripe_can_reconstruct(ftl, ppn));
+	return aftl_ppn_in_dead_lun(ftl, ppn) &&
+	       !(aftl_has_rain(ftl) && aftl_stripe_can_reconstruct(ftl, ppn));
 }
 
 const struct aftl_stats *aftl_stats(const struct aftl *ftl)
@@ -196,11 +197,12 @@ static u64 block_digest(const struct aftl *ftl, const struct aftl_block *block, 
 {
 	digest = aftl_hash64_pair(digest, (u64)block->erases << 32 | block->wear);
 	digest = aftl_hash64_pair(digest, (u64)block->state << 32 | (u64)block->handle << 24 |
-			   block->kind << 16 | block->bits << 8 | aftl_block_flip(block));
+						  block->kind << 16 | block->bits << 8 |
+						  aftl_block_flip(block));
 	if (!block->programmed)
 		return digest;
-	return attr_digest(&ftl->media, aftl_block_device_page(&ftl->media, block, 0), ftl->geo.pages,
-			   digest);
+	return attr_digest(&ftl->media, aftl_block_device_page(&ftl->media, block, 0),
+			   ftl->geo.pages, digest);
 }
 
 /*
@@ -255,8 +257,7 @@ static int audit_lpn(const struct aftl *ftl, u32 i, aftl_ppn_t ppn, struct aftl_
 {
 	u16 attr;
 
-	if (ftl->geo.zones &&
-	    i % ftl->geo.zone_units >= aftl_zone_at(ftl, to_lpn(i))->written)
+	if (ftl->geo.zones && i % ftl->geo.zone_units >= aftl_zone_at(ftl, to_lpn(i))->written)
 		return aftl_fail(error, -EUCLEAN, "unit %u is beyond its zone's write pointer", i);
 	if (audit_mixed_block(ftl, ppn, i))
 		return aftl_fail(error, -EUCLEAN, "unit %u and a sheet of the map share a block",
@@ -294,8 +295,8 @@ static bool audit_ppn_valid(const struct aftl *ftl, u32 slot)
 /* What the audit will want of the unit in @slot. */
 static void audit_prefetch(const struct aftl *ftl, u32 slot)
 {
-	u32 unit = audit_ppn_valid(ftl, slot) ?
-			   from_lpn(aftl_ppn_lpn(&ftl->media, to_ppn(slot))) : U32_MAX;
+	u32 unit = audit_ppn_valid(ftl, slot) ? from_lpn(aftl_ppn_lpn(&ftl->media, to_ppn(slot))) :
+						U32_MAX;
 
 	if (unit < aftl_mapped_lpns(&ftl->geo))
 		prefetch(aftl_l2p_entry(ftl, unit));

@@ -70,7 +70,8 @@ void aftl_request_part_done(struct aftl *ftl, struct aftl_request *request, u64 
 }
 
 static_assert(AFTL_COUNTER_DISTANCE_IS(host_write_level_1_units, host_write_level_3_units,
-				  AFTL_LEVELS - 2), "units that were written are counted by level");
+				       AFTL_LEVELS - 2),
+	      "units that were written are counted by level");
 
 static void count_approximate(struct aftl_counters *counters, const struct aftl_request *request)
 {

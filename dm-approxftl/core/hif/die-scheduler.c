@@ -40,7 +40,8 @@ static bool sched_start_pass(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u
 {
 	if (sched_start_fine_pass(ftl, lun))
 		return true;
-	return aftl_write_needs_padding(ftl, lun, lane, retry_ns) && sched_start_padding(ftl, lun, false);
+	return aftl_write_needs_padding(ftl, lun, lane, retry_ns) &&
+	       sched_start_padding(ftl, lun, false);
 }
 
 /* Returns whether a program began; if nothing was left to program the job goes on. */
@@ -64,7 +65,7 @@ static void sched_start_task_read(struct aftl *ftl, struct aftl_lun *lun)
 		return;
 	}
 	aftl_reconstruct_begin(ftl, lun, AFTL_RECONSTRUCT_RELOC,
-			  aftl_block_device_page(&ftl->media, lun->reloc.from, page));
+			       aftl_block_device_page(&ftl->media, lun->reloc.from, page));
 	aftl_reconstruct_check_done(ftl, lun);
 }
 
@@ -122,7 +123,8 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 		return false;
 	if (unlikely(aftl_reloc_repeat_due(ftl, lun)) && sched_start_task(ftl, lun, false))
 		return true;
-	if ((aftl_gc_urgent(ftl, lun) || aftl_superblock_gc_urgent(ftl, lun)) && sched_start_task(ftl, lun, true)) {
+	if ((aftl_gc_urgent(ftl, lun) || aftl_superblock_gc_urgent(ftl, lun)) &&
+	    sched_start_task(ftl, lun, true)) {
 		ftl->stats.counters.gc_urgent_steps++;
 		return true;
 	}
@@ -204,8 +206,8 @@ static bool sched_write_is_oldest(const struct aftl *ftl, const struct aftl_lun 
 {
 	if (ftl->config.order != AFTL_SCHED_FCFS || lane == AFTL_WRITE_STREAMS)
 		return false;
-	return lun->reads.head == AFTL_NIL || ftl->commands[lun->writes[lane].head].seq <
-						      ftl->commands[lun->reads.head].seq;
+	return lun->reads.head == AFTL_NIL ||
+	       ftl->commands[lun->writes[lane].head].seq < ftl->commands[lun->reads.head].seq;
 }
 
 /* A row of programs ends with a read's turn, whether there is one or not. */
@@ -234,13 +236,13 @@ static bool sched_write_awaited(const struct aftl *ftl, const struct aftl_lun *l
  * for ever, and not where it makes room.
  */
 static noinline bool sched_erase_may_yield(struct aftl *ftl, const struct aftl_lun *lun,
-			    const struct aftl_work *work)
+					   const struct aftl_work *work)
 {
 	if (work->kind != AFTL_WORK_ERASE || work->yields >= ftl->config.suspend_limit ||
 	    ftl->foggy_blocks || ftl->geo.zones)
 		return false;
-	if (aftl_cmt_evictions_full(ftl) || aftl_gc_urgent(ftl, lun) || aftl_superblock_gc_urgent(ftl, lun) ||
-	    aftl_reloc_repeat_due(ftl, lun))
+	if (aftl_cmt_evictions_full(ftl) || aftl_gc_urgent(ftl, lun) ||
+	    aftl_superblock_gc_urgent(ftl, lun) || aftl_reloc_repeat_due(ftl, lun))
 		return false;
 	return sched_write_awaited(ftl, lun);
 }
@@ -260,7 +262,8 @@ static bool sched_start_next(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_
 	bool programs_since_read;
 
 	*retry_ns = AFTL_NEVER;
-	if (unlikely(lun->stripe_requests) && aftl_reconstruct_start_read(ftl, lun, AFTL_RECONSTRUCT_READ))
+	if (unlikely(lun->stripe_requests) &&
+	    aftl_reconstruct_start_read(ftl, lun, AFTL_RECONSTRUCT_READ))
 		return true;
 	if (lun->pending_write_lanes && !aftl_cmt_evictions_full(ftl))
 		lane = aftl_write_ready(ftl, lun, retry_ns);
@@ -271,7 +274,8 @@ static bool sched_start_next(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_
 		if (!(lun->pending_write_lanes & BIT(lane)))
 			lane = AFTL_WRITE_STREAMS;
 	}
-	programs_since_read = unlikely(lun->programs_since_read) && lun->programs_since_read < ftl->config.row;
+	programs_since_read = unlikely(lun->programs_since_read) &&
+			      lun->programs_since_read < ftl->config.row;
 	if (!programs_since_read && sched_start_read(ftl, lun))
 		return true;
 	if (lun->suspended.kind != AFTL_WORK_NONE) {

@@ -59,8 +59,10 @@ void aftl_epoch_write_done(struct aftl *ftl, u32 epoch);
 
 bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request);
 u32 aftl_write_ready(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns);
-bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane, u64 *retry_ns);
-void aftl_write_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fine_pending *held);
+bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane,
+			      u64 *retry_ns);
+void aftl_write_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun,
+				struct aftl_fine_pending *held);
 int aftl_write_start(struct aftl *ftl, struct aftl_lun *lun, u32 lane);
 void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns);
 void aftl_write_fail_queued(struct aftl *ftl, struct aftl_lun *lun);
@@ -74,7 +76,8 @@ struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request 
 u32 aftl_read_run_length(struct aftl *ftl, aftl_lpn_t lpn, u32 limit);
 bool aftl_read_ahead_start(struct aftl *ftl, struct aftl_lun *lun);
 bool aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns);
-void aftl_read_reconstructed(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_reconstruct *repair);
+void aftl_read_reconstructed(struct aftl *ftl, struct aftl_lun *lun,
+			     const struct aftl_reconstruct *repair);
 void aftl_read_reconstruct_failed(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_read_map_loaded(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_read_abort(struct aftl *ftl, struct aftl_lun *lun);

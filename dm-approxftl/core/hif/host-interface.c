@@ -77,7 +77,7 @@ void aftl_age(struct aftl *ftl, u64 ns)
 }
 
 static int check_live_param(const struct aftl *ftl, const struct aftl_config *config,
-		      unsigned int index, struct aftl_error *error)
+			    unsigned int index, struct aftl_error *error)
 {
 	char value[AFTL_VALUE_SIZE];
 	int ret = aftl_config_check(&ftl->config, config, error);
@@ -95,7 +95,7 @@ static int check_live_param(const struct aftl *ftl, const struct aftl_config *co
 }
 
 static int change_param_config(const struct aftl *ftl, struct aftl_config *config, const char *key,
-			 const char *text, struct aftl_error *error)
+			       const char *text, struct aftl_error *error)
 {
 	int ret;
 
@@ -212,7 +212,8 @@ bool aftl_try_idle_read(struct aftl *ftl, struct aftl_request *request)
 	struct aftl_lun *lun;
 	u64 service_ns;
 
-	if (request->op != AFTL_OP_READ || !request_valid(ftl, request) || !read_fastpath_allowed(ftl, request))
+	if (request->op != AFTL_OP_READ || !request_valid(ftl, request) ||
+	    !read_fastpath_allowed(ftl, request))
 		return false;
 	lun = aftl_read_fastpath_start(ftl, request);
 	if (!lun)

@@ -5,7 +5,7 @@
 #include "core/hif/hif.h"
 
 static void read_deliver(struct aftl *ftl, struct aftl_request *request,
-		    const struct aftl_read *read)
+			 const struct aftl_read *read)
 {
 	if (ftl->ops->read)
 		ftl->ops->read(ftl->host, request, read);
@@ -51,8 +51,8 @@ static u32 read_page_of(const struct aftl *ftl, aftl_ppn_t ppn)
 
 static bool read_tag_current(const struct aftl *ftl, u32 tag)
 {
-	return tag != AFTL_NIL && !(ftl->commands[tag].flags &
-				    (AFTL_COMMAND_DROPPED | AFTL_COMMAND_SUPERSEDED));
+	return tag != AFTL_NIL &&
+	       !(ftl->commands[tag].flags & (AFTL_COMMAND_DROPPED | AFTL_COMMAND_SUPERSEDED));
 }
 
 /* The newest write of @lpn that has not been forgotten, if it is still here. */
@@ -100,14 +100,14 @@ u32 aftl_read_run_length(struct aftl *ftl, aftl_lpn_t lpn, u32 limit)
 {
 	aftl_ppn_t ppn;
 
-	if (read_tag_current(ftl, aftl_pending_find(ftl, lpn)) || !aftl_l2p_lookup(ftl, lpn, &ppn) ||
-	    read_page_lost(ftl, ppn))
+	if (read_tag_current(ftl, aftl_pending_find(ftl, lpn)) ||
+	    !aftl_l2p_lookup(ftl, lpn, &ppn) || read_page_lost(ftl, ppn))
 		return 0;
 	return read_run_length(ftl, lpn, ppn, limit);
 }
 
 static void read_notify_policy(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
-		      aftl_ppn_t ppn, u32 units)
+			       aftl_ppn_t ppn, u32 units)
 {
 	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
 	u32 i;
@@ -116,12 +116,12 @@ static void read_notify_policy(struct aftl *ftl, struct aftl_request *request, a
 	if (!ftl->type->host_read)
 		return;
 	for (i = 0; i < units; i++)
-		ftl->type->host_read(ftl->policy, to_lpn(from_lpn(lpn) + i),
-				     aftl_page_mode(attr));
+		ftl->type->host_read(ftl->policy, to_lpn(from_lpn(lpn) + i), aftl_page_mode(attr));
 }
 
 static_assert(AFTL_COUNTER_DISTANCE_IS(read_precise_flipped_bits, read_level_3_flipped_bits,
-				  AFTL_LEVELS - 1), "flipped bits are counted by level");
+				       AFTL_LEVELS - 1),
+	      "flipped bits are counted by level");
 
 static inline void read_count_flips(struct aftl *ftl, const struct aftl_read *read)
 {
@@ -133,7 +133,7 @@ static inline void read_count_flips(struct aftl *ftl, const struct aftl_read *re
 
 /* It is as it came out of the array, and has been through ECC. */
 static void read_deliver_cached(struct aftl *ftl, struct aftl_request *request,
-			   struct aftl_read_cache_entry *recent)
+				struct aftl_read_cache_entry *recent)
 {
 	struct aftl_read read = {
 		.lpn = recent->lpn,
@@ -173,7 +173,7 @@ static noinline bool read_try_cache(struct aftl *ftl, struct aftl_request *reque
 }
 
 static void read_init_command(struct aftl *ftl, struct aftl_request *request, u32 index,
-			  aftl_lpn_t lpn, aftl_ppn_t ppn, u32 units)
+			      aftl_lpn_t lpn, aftl_ppn_t ppn, u32 units)
 {
 	struct aftl_command *command = &ftl->commands[index];
 
@@ -186,7 +186,7 @@ static void read_init_command(struct aftl *ftl, struct aftl_request *request, u3
 }
 
 static void read_queue_command(struct aftl *ftl, struct aftl_request *request, u32 index,
-		       aftl_lpn_t lpn, aftl_ppn_t ppn, u32 units)
+			       aftl_lpn_t lpn, aftl_ppn_t ppn, u32 units)
 {
 	struct aftl_lun *lun = aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn));
 
@@ -196,7 +196,8 @@ static void read_queue_command(struct aftl *ftl, struct aftl_request *request, u
 }
 
 /* Units of a request count as parts; a page read is as many as it returns. */
-static void read_parts_done(struct aftl *ftl, struct aftl_request *request, u32 parts, u64 service_ns)
+static void read_parts_done(struct aftl *ftl, struct aftl_request *request, u32 parts,
+			    u64 service_ns)
 {
 	while (parts--)
 		aftl_request_part_done(ftl, request, service_ns);
@@ -226,7 +227,7 @@ static void read_queue_map_load(struct aftl *ftl, u32 index, aftl_lpn_t sheet)
  * Return: false if no command is free to read it.
  */
 static noinline bool read_wait_for_map(struct aftl *ftl, struct aftl_request *request,
-				    aftl_lpn_t lpn)
+				       aftl_lpn_t lpn)
 {
 	struct aftl_trans_page *sheet = aftl_trans_page_of(ftl, lpn);
 	u32 index;
@@ -302,7 +303,7 @@ static inline void read_count_errors(struct aftl *ftl, const struct aftl_errors 
 }
 
 static inline void read_deliver_flash(struct aftl *ftl, struct aftl_request *request,
-				 const struct aftl_read *read, u32 class)
+				      const struct aftl_read *read, u32 class)
 {
 	ftl->stats.counters.read_approx_units += class == AFTL_APPROX;
 	if (read->lost) {
@@ -340,10 +341,11 @@ static void read_reconstruct(struct aftl *ftl, struct aftl_read *read, struct af
 
 /* What has been sensed goes into the cache, or is mended; never both. */
 static noinline void read_after_sense(struct aftl *ftl, const struct aftl_request *request,
-				struct aftl_read *read, struct aftl_errors *errors)
+				      struct aftl_read *read, struct aftl_errors *errors)
 {
 	if (ftl->read_cache.count)
-		read_cache_insert(ftl, read, !request, errors->lost || aftl_ppn_is_lost(ftl, read->ppn));
+		read_cache_insert(ftl, read, !request,
+				  errors->lost || aftl_ppn_is_lost(ftl, read->ppn));
 	else
 		read_reconstruct(ftl, read, errors);
 }
@@ -354,7 +356,7 @@ static noinline void read_after_sense(struct aftl *ftl, const struct aftl_reques
  * Return: the further sensing levels that it needs.
  */
 static u32 read_sense_lpn(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
-		      aftl_ppn_t ppn, u32 class, u64 hour)
+			  aftl_ppn_t ppn, u32 class, u64 hour)
 {
 	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_FLASH, .ppn = ppn };
 	struct aftl_errors errors = { 0 };
@@ -389,7 +391,7 @@ static u64 read_sense_page(struct aftl *ftl, struct aftl_command *command, aftl_
 
 	do {
 		u32 needed = read_sense_lpn(ftl, command->request, command->lpn, ppn,
-					aftl_page_class(attr), hour);
+					    aftl_page_class(attr), hour);
 
 		levels = max(levels, needed);
 		command->lpn = to_lpn(from_lpn(command->lpn) + 1);
@@ -519,14 +521,15 @@ static noinline void read_promote_ahead(struct aftl *ftl, struct aftl_lun *lun)
  */
 static noinline bool read_serve_cached_heads(struct aftl *ftl, struct aftl_lun *lun)
 {
-	while (ftl->read_cache.count && lun->reads.head != AFTL_NIL && read_serve_from_cache(ftl, lun))
+	while (ftl->read_cache.count && lun->reads.head != AFTL_NIL &&
+	       read_serve_from_cache(ftl, lun))
 		;
 	return lun->reconstruct.kind;
 }
 
 /* @units that @index has been given wait for the rest of the stripe of @device_page. */
-static noinline void read_wait_for_reconstruct(struct aftl *ftl, struct aftl_lun *lun, u32 index, u32 units,
-			     u32 device_page, u64 service_ns)
+static noinline void read_wait_for_reconstruct(struct aftl *ftl, struct aftl_lun *lun, u32 index,
+					       u32 units, u32 device_page, u64 service_ns)
 {
 	lun->reconstruct.wanted = false;
 	lun->reconstruct.commands = index;
@@ -566,7 +569,8 @@ bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
 	ns = read_sense_page(ftl, command, ppn);
 	/* Nothing has been sensed there: its time does not count. */
 	if (unlikely(aftl_lun_dead(lun))) {
-		read_wait_for_reconstruct(ftl, lun, lun->reads.head, units - command->units, read_page_of(ftl, ppn), 0);
+		read_wait_for_reconstruct(ftl, lun, lun->reads.head, units - command->units,
+					  read_page_of(ftl, ppn), 0);
 		return true;
 	}
 	lun->work.commands = lun->reads.head;
@@ -579,12 +583,13 @@ bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
 static bool read_lun_idle(const struct aftl_lun *lun)
 {
 	return lun->work.phase == AFTL_PHASE_IDLE && lun->suspended.kind == AFTL_WORK_NONE &&
-	       !lun->pending_write_lanes && !lun->programs_since_read && !lun->stripe_requests && !lun->runnable;
+	       !lun->pending_write_lanes && !lun->programs_since_read && !lun->stripe_requests &&
+	       !lun->runnable;
 }
 
 /* Where all of @request is, if that is a page of an array that rests. */
 static struct aftl_lun *read_fastpath_find(struct aftl *ftl, const struct aftl_request *request,
-				   aftl_ppn_t *ppn)
+					   aftl_ppn_t *ppn)
 {
 	aftl_lpn_t lpn = to_lpn(request->unit);
 	struct aftl_lun *lun;
@@ -633,7 +638,7 @@ struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request 
 
 /* Nobody has read it, written it, moved it to another LUN, or discarded it meanwhile. */
 static bool read_ahead_is_wanted(struct aftl *ftl, const struct aftl_lun *lun,
-		      const struct aftl_command *command)
+				 const struct aftl_command *command)
 {
 	aftl_ppn_t ppn;
 
@@ -698,7 +703,8 @@ static noinline bool read_end_special(struct aftl *ftl, struct aftl_lun *lun)
 		return read_mark_arrived(ftl, lun);
 	if (!lun->reconstruct.wanted)
 		return false;
-	read_wait_for_reconstruct(ftl, lun, work->commands, work->units, work->device_page, work->service_ns);
+	read_wait_for_reconstruct(ftl, lun, work->commands, work->units, work->device_page,
+				  work->service_ns);
 	return true;
 }
 
@@ -734,7 +740,8 @@ bool aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns)
 /*
  * aftl_read_reconstructed() - what a read of the host waited for has come from others
  */
-void aftl_read_reconstructed(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_reconstruct *repair)
+void aftl_read_reconstructed(struct aftl *ftl, struct aftl_lun *lun,
+			     const struct aftl_reconstruct *repair)
 {
 	read_end(ftl, lun, repair->commands, repair->units, repair->service_ns);
 }
@@ -764,7 +771,8 @@ void aftl_read_abort(struct aftl *ftl, struct aftl_lun *lun)
 	    (lun->work.phase != AFTL_PHASE_SENSE && lun->work.phase != AFTL_PHASE_DATA_OUT))
 		return;
 	if (unlikely(aftl_has_rain(ftl))) {
-		read_wait_for_reconstruct(ftl, lun, lun->work.commands, lun->work.units, lun->work.device_page, 0);
+		read_wait_for_reconstruct(ftl, lun, lun->work.commands, lun->work.units,
+					  lun->work.device_page, 0);
 		return;
 	}
 	if (!command->request) {

@@ -7,7 +7,8 @@
 #include "core/base/random.h"
 
 /* NULL if no LUN has room for another unit now. */
-static inline struct aftl_lun *write_choose_lun(struct aftl *ftl, u32 class, u32 stream, aftl_lpn_t lpn)
+static inline struct aftl_lun *write_choose_lun(struct aftl *ftl, u32 class, u32 stream,
+						aftl_lpn_t lpn)
 {
 	struct aftl_lane_lun *bind = &ftl->lane_luns[aftl_write_stream(class, stream)];
 	struct aftl_lun *lun;
@@ -61,7 +62,7 @@ static void write_enqueue(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 
 
 /* The write of @lpn is in the controller and waits at @lun. Returns its tag. */
 static u32 write_take_lpn(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
-		     struct aftl_lun *lun, u32 lane)
+			  struct aftl_lun *lun, u32 lane)
 {
 	u32 index = aftl_command_alloc(ftl, true);
 	struct aftl_command *command = &ftl->commands[index];
@@ -86,7 +87,7 @@ static u32 write_take_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
 }
 
 static void write_bind_lpn(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
-		      struct aftl_lun *lun, u32 lane)
+			   struct aftl_lun *lun, u32 lane)
 {
 	u32 index = write_take_lpn(ftl, request, lpn, lun, lane);
 
@@ -288,7 +289,8 @@ static bool write_held_awaited(const struct aftl *ftl, const struct aftl_lun *lu
  * A coarse pass with nothing in it makes that happen. Where a flush waits it comes after
  * what that covers, and before anything else.
  */
-bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane, u64 *retry_ns)
+bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane,
+			      u64 *retry_ns)
 {
 	u64 due_ns = AFTL_NEVER;
 	bool waited;
@@ -334,7 +336,7 @@ static void write_add_to_payload(struct aftl *ftl, struct aftl_payload *payload,
  * is decided when they get to where they can be read.
  */
 static u32 write_take_payload(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
-			const struct aftl_placement *placement, struct aftl_payload *payload)
+			      const struct aftl_placement *placement, struct aftl_payload *payload)
 {
 	u32 units = aftl_placement_units(ftl, placement);
 	struct aftl_queue group = { .head = AFTL_NIL };
@@ -357,7 +359,8 @@ static u32 write_take_payload(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
 /*
  * aftl_write_start_fine_pass() - the host's writes of @held begin their fine pass
  */
-void aftl_write_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fine_pending *held)
+void aftl_write_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun,
+				struct aftl_fine_pending *held)
 {
 	u32 i;
 
@@ -555,7 +558,8 @@ void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request)
 	/* Of what has a zone or a handle no policy is asked. */
 	if (unlikely(ftl->geo.zones))
 		request->placed = 0;
-	else if (!(unlikely(ftl->config.placement_handles) && aftl_handle_assign_stream(ftl, request)) &&
+	else if (!(unlikely(ftl->config.placement_handles) &&
+		   aftl_handle_assign_stream(ftl, request)) &&
 		 ftl->type->stream)
 		request->stream = aftl_checked_stream(ftl, ftl->type->stream(ftl->policy, &write));
 }
@@ -576,7 +580,9 @@ u32 aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what)
 	lun = write_choose_lun(ftl, class, request.stream, what->lpn);
 	if (!lun)
 		lun = write_any_live_lun(ftl);
-	if (!lun || !ftl->free_write_count || (ftl->geo.zones && !aftl_zone_assign_slot(ftl, &request)))
+	if (!lun || !ftl->free_write_count ||
+	    (ftl->geo.zones && !aftl_zone_assign_slot(ftl, &request)))
 		return AFTL_NIL;
-	return write_take_lpn(ftl, &request, what->lpn, lun, aftl_write_stream(class, request.stream));
+	return write_take_lpn(ftl, &request, what->lpn, lun,
+			      aftl_write_stream(class, request.stream));
 }

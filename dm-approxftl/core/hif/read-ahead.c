@@ -11,7 +11,8 @@
 #define STEPS 64
 
 /* The reader who goes on with @request, or room for another one. */
-static struct aftl_read_stream *read_ahead_find_reader(struct aftl *ftl, const struct aftl_request *request)
+static struct aftl_read_stream *read_ahead_find_reader(struct aftl *ftl,
+						       const struct aftl_request *request)
 {
 	struct aftl_read_stream *oldest = ftl->read_streams;
 	struct aftl_read_stream *reader;
@@ -29,9 +30,8 @@ static struct aftl_read_stream *read_ahead_find_reader(struct aftl *ftl, const s
 /* Nobody can be told without reading a sheet of the map where that is. */
 static bool read_ahead_map_cached(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	return !ftl->geo.trans_pages ||
-	       (aftl_trans_page_of(ftl, lpn)->flags & (AFTL_TP_CACHED | AFTL_TP_PARTIAL)) ==
-		       AFTL_TP_CACHED;
+	return !ftl->geo.trans_pages || (aftl_trans_page_of(ftl, lpn)->flags &
+					 (AFTL_TP_CACHED | AFTL_TP_PARTIAL)) == AFTL_TP_CACHED;
 }
 
 /* Units from @lpn on that one page has; 0: there is nothing to be read. */

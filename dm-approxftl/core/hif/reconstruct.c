@@ -57,8 +57,10 @@ bool aftl_reconstruct_start_read(struct aftl *ftl, struct aftl_lun *lun, u32 kin
 	lun->reconstructing_for = member;
 	lun->stripe_requests &= ~(1ULL << member);
 	aftl_array_sense_stripe_page(ftl, lun,
-				aftl_superblock_block(ftl, aftl_die_group_of(ftl, lun), repair->block,
-						 aftl_die_group_member(ftl, lun)), repair->page);
+				     aftl_superblock_block(ftl, aftl_die_group_of(ftl, lun),
+							   repair->block,
+							   aftl_die_group_member(ftl, lun)),
+				     repair->page);
 	return true;
 }
 
@@ -74,7 +76,8 @@ void aftl_reconstruct_read_done(struct aftl *ftl, struct aftl_lun *lun)
 	other = reconstruct_member(ftl, lun, lun->reconstructing_for);
 	lun->reconstructing_for = AFTL_NIL;
 	if (other->reconstruct.kind == AFTL_RECONSTRUCT_READ)
-		other->reconstruct.service_ns = max(other->reconstruct.service_ns, lun->work.service_ns);
+		other->reconstruct.service_ns =
+			max(other->reconstruct.service_ns, lun->work.service_ns);
 	if (aftl_reconstruct_page_done(ftl, other, aftl_die_group_member(ftl, lun)))
 		reconstruct_done(ftl, other);
 }

@@ -11,7 +11,8 @@
 
 static size_t extent_table_bytes(const struct aftl_volume *volume)
 {
-	return (size_t)volume->header.layout.extent_table_frames * AFTL_FRAME_SECTORS * AFTL_PAYLOAD_BYTES;
+	return (size_t)volume->header.layout.extent_table_frames * AFTL_FRAME_SECTORS *
+	       AFTL_PAYLOAD_BYTES;
 }
 
 static bool extent_test_bit(const u8 *bits, u64 stretch)
@@ -90,7 +91,7 @@ static u32 extent_table_merge_copy(struct aftl_volume *volume, u32 copy, u32 ind
 	u32 i;
 
 	*ret = backing->read(backing->host, frame * AFTL_FRAME_BYTES, volume->scratch,
-			    AFTL_FRAME_BYTES);
+			     AFTL_FRAME_BYTES);
 	for (i = 0; !*ret && i < AFTL_FRAME_SECTORS; i++) {
 		if (!aftl_sector_sound(volume->scratch + (size_t)i * AFTL_SECTOR_BYTES,
 				       volume->nonce, frame * AFTL_FRAME_SECTORS + i))
@@ -114,9 +115,10 @@ static int extent_table_load_frame(struct aftl_volume *volume, u32 index, struct
 				 "frame %llu of the volume cannot be read",
 				 (unsigned long long)frame);
 	if ((sound | other) != (1U << AFTL_FRAME_SECTORS) - 1)
-		return aftl_fail(error, -EUCLEAN,
-				 "the volume is damaged: frame %llu, and its copy, which tell what has been written of the tables",
-				 (unsigned long long)frame);
+		return aftl_fail(
+			error, -EUCLEAN,
+			"the volume is damaged: frame %llu, and its copy, which tell what has been written of the tables",
+			(unsigned long long)frame);
 	for (; sound | other; sound >>= 1, other >>= 1)
 		volume->repair_extents += !(sound & other & 1);
 	return 0;
@@ -145,12 +147,13 @@ static int extent_table_write_copy(struct aftl_volume *volume, u32 copy, u32 ind
 		       extent_table_payload(volume->initialised, index, i), AFTL_PAYLOAD_BYTES);
 	aftl_seal_frames(volume, frame, 1, volume->scratch);
 	return backing->write(backing->host, frame * AFTL_FRAME_BYTES, volume->scratch,
-			     AFTL_FRAME_BYTES);
+			      AFTL_FRAME_BYTES);
 }
 
 static bool extent_table_changed(const struct aftl_volume *volume, u32 index)
 {
-	return memcmp(extent_table_payload(volume->initialised, index, 0), extent_table_payload(volume->initialised_committed, index, 0),
+	return memcmp(extent_table_payload(volume->initialised, index, 0),
+		      extent_table_payload(volume->initialised_committed, index, 0),
 		      (size_t)AFTL_FRAME_SECTORS * AFTL_PAYLOAD_BYTES) != 0;
 }
 
@@ -172,7 +175,8 @@ int aftl_extents_write(struct aftl_volume *volume, bool all)
 void aftl_extents_committed(struct aftl_volume *volume)
 {
 	if (volume->initialised)
-		memcpy(volume->initialised_committed, volume->initialised, extent_table_bytes(volume));
+		memcpy(volume->initialised_committed, volume->initialised,
+		       extent_table_bytes(volume));
 	volume->initialised_dirty = false;
 }
 
@@ -190,7 +194,7 @@ static int extent_init(struct aftl_volume *volume, u64 stretch)
 	volume->initialised[stretch / 8] |= (u8)(1U << stretch % 8);
 	volume->initialised_dirty = true;
 	return backing->write(backing->host, first * AFTL_FRAME_BYTES, volume->extent_buffer,
-			     frames * AFTL_FRAME_BYTES);
+			      frames * AFTL_FRAME_BYTES);
 }
 
 int aftl_extents_init_frame(struct aftl_volume *volume, u64 frame, u8 *bytes)

@@ -45,7 +45,8 @@ void aftl_plp_destroy(struct aftl_volume *volume)
 	u32 places = plp_capacity(volume);
 
 	plp_free_memory(volume->backing, volume->plp_slots, places * sizeof(*volume->plp_slots));
-	plp_free_memory(volume->backing, volume->plp_slot_of, places * sizeof(*volume->plp_slot_of));
+	plp_free_memory(volume->backing, volume->plp_slot_of,
+			places * sizeof(*volume->plp_slot_of));
 	aftl_volume_free_invalidated(volume);
 }
 
@@ -105,7 +106,9 @@ void aftl_plp_slot_encode(const struct aftl_volume *volume, u32 index, u8 *bytes
 	struct aftl_plp_entry none = { 0 };
 
 	aftl_plp_entry_encode(volume->plp_slots[index].state == AFTL_PLP_SLOT_USED ?
-			       &volume->plp_slots[index].entry : &none, bytes);
+				      &volume->plp_slots[index].entry :
+				      &none,
+			      bytes);
 }
 
 void aftl_volume_release_unit(struct aftl_volume *volume, u32 tag)
@@ -120,7 +123,7 @@ void aftl_volume_release_unit(struct aftl_volume *volume, u32 tag)
 }
 
 bool aftl_volume_next_persisted(const struct aftl_volume *volume, u32 from,
-			   struct aftl_buffered_lpn *what, u64 *offset)
+				struct aftl_buffered_lpn *what, u64 *offset)
 {
 	u32 i;
 

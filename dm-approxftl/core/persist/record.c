@@ -211,7 +211,7 @@ int aftl_record_header_encode(const struct aftl_record_header *header, u8 *bytes
 
 /* A number of the header that has only one right value. */
 static int record_expect(const u8 *bytes, unsigned int at, unsigned int right, const char *what,
-		  struct aftl_error *error)
+			 struct aftl_error *error)
 {
 	u32 found = aftl_get(bytes + at, 4);
 

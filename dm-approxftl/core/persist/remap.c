@@ -25,7 +25,8 @@ static u32 remap_capacity(const struct aftl_volume *volume)
 	const struct aftl_layout *layout = &volume->header.layout;
 
 	return min((u32)(layout->plp_data - layout->snapshot - AFTL_REMAP_COPIES) /
-		   remap_frames_per_page(volume), (u32)AFTL_REMAPS_MAX);
+			   remap_frames_per_page(volume),
+		   (u32)AFTL_REMAPS_MAX);
 }
 
 /* The place of @ppn, or one that is free for AFTL_NO_PPN; AFTL_REMAPS_MAX if none. */
@@ -45,12 +46,12 @@ u64 aftl_remap_offset(const struct aftl_volume *volume, aftl_ppn_t ppn)
 	u32 place = remap_find(volume, ppn);
 
 	return place == AFTL_REMAPS_MAX ? 0 :
-	       (volume->header.layout.snapshot + AFTL_REMAP_COPIES +
-		(u64)place * remap_frames_per_page(volume)) * AFTL_FRAME_BYTES;
+					  (volume->header.layout.snapshot + AFTL_REMAP_COPIES +
+					   (u64)place * remap_frames_per_page(volume)) *
+						  AFTL_FRAME_BYTES;
 }
 
-bool aftl_volume_remap(struct aftl_volume *volume, aftl_ppn_t ppn,
-			  const struct aftl_spare *spare)
+bool aftl_volume_remap(struct aftl_volume *volume, aftl_ppn_t ppn, const struct aftl_spare *spare)
 {
 	u32 place = remap_find(volume, ppn);
 
@@ -72,7 +73,7 @@ bool aftl_volume_remap(struct aftl_volume *volume, aftl_ppn_t ppn,
 static u32 remap_block(const struct aftl_volume *volume, const struct aftl_remap *displaced)
 {
 	return displaced->ppn == AFTL_NO_PPN ? U32_MAX :
-	       from_ppn(displaced->ppn) / volume->geo.block_ppns;
+					       from_ppn(displaced->ppn) / volume->geo.block_ppns;
 }
 
 u32 aftl_volume_next_remapped(const struct aftl_volume *volume, u32 block)
@@ -111,7 +112,7 @@ static int remap_write_copy(struct aftl_volume *volume, u64 number)
 		aftl_sector_seal(volume->scratch + (size_t)i * AFTL_SECTOR_BYTES, volume->nonce,
 				 number * AFTL_FRAME_SECTORS + i);
 	return backing->write(backing->host, number * AFTL_FRAME_BYTES, volume->scratch,
-			     AFTL_FRAME_BYTES);
+			      AFTL_FRAME_BYTES);
 }
 
 int aftl_remap_write(struct aftl_volume *volume)
@@ -125,8 +126,8 @@ int aftl_remap_write(struct aftl_volume *volume)
 	for (i = 0; i < AFTL_REMAPS_MAX; i++) {
 		struct aftl_place at = aftl_remap_place(i);
 
-		aftl_remap_encode(&volume->remaps[i], volume->scratch + at.offset +
-				      at.sector * AFTL_SECTOR_BYTES);
+		aftl_remap_encode(&volume->remaps[i],
+				  volume->scratch + at.offset + at.sector * AFTL_SECTOR_BYTES);
 	}
 	for (i = 0; !ret && i < AFTL_REMAP_COPIES; i++)
 		ret = remap_write_copy(volume, volume->header.layout.snapshot + i);
@@ -142,11 +143,9 @@ static bool remap_is_current(const struct aftl *ftl, const struct aftl_remap *di
 	const struct aftl_media *media = &ftl->media;
 	u8 same = (u8)~AFTL_PAGE_MODE_MASK;
 
-	return from_ppn(displaced->ppn) < ftl->geo.ppns &&
-	       aftl_ppn_valid(media, displaced->ppn) &&
+	return from_ppn(displaced->ppn) < ftl->geo.ppns && aftl_ppn_valid(media, displaced->ppn) &&
 	       aftl_ppn_block(media, displaced->ppn)->erases == displaced->erases &&
-	       ((aftl_ppn_attr(media, displaced->ppn) ^ displaced->attr) &
-		same) == 0;
+	       ((aftl_ppn_attr(media, displaced->ppn) ^ displaced->attr) & same) == 0;
 }
 
 static void remap_decode_table(struct aftl_volume *volume, const struct aftl *ftl)
@@ -158,8 +157,8 @@ static void remap_decode_table(struct aftl_volume *volume, const struct aftl *ft
 		struct aftl_remap *displaced = &volume->remaps[i];
 		struct aftl_place at = aftl_remap_place(i);
 
-		aftl_remap_decode(displaced, volume->scratch + at.offset +
-				      at.sector * AFTL_SECTOR_BYTES);
+		aftl_remap_decode(displaced,
+				  volume->scratch + at.offset + at.sector * AFTL_SECTOR_BYTES);
 		if (!remap_is_current(ftl, displaced))
 			displaced->ppn = AFTL_NO_PPN;
 		volume->remap_count += displaced->ppn != AFTL_NO_PPN;
@@ -170,7 +169,7 @@ static int remap_read_copy(struct aftl_volume *volume, u64 number)
 {
 	const struct aftl_backing *backing = volume->backing;
 	int ret = backing->read(backing->host, number * AFTL_FRAME_BYTES, volume->scratch,
-			       AFTL_FRAME_BYTES);
+				AFTL_FRAME_BYTES);
 	u32 i;
 
 	for (i = 0; !ret && i < AFTL_FRAME_SECTORS; i++)
@@ -180,8 +179,7 @@ static int remap_read_copy(struct aftl_volume *volume, u64 number)
 	return ret;
 }
 
-int aftl_remap_load(struct aftl_volume *volume, const struct aftl *ftl,
-			struct aftl_error *error)
+int aftl_remap_load(struct aftl_volume *volume, const struct aftl *ftl, struct aftl_error *error)
 {
 	int ret = -EUCLEAN;
 	u32 i;
@@ -192,8 +190,9 @@ int aftl_remap_load(struct aftl_volume *volume, const struct aftl *ftl,
 	for (i = 0; ret && i < AFTL_REMAP_COPIES; i++)
 		ret = remap_read_copy(volume, volume->header.layout.snapshot + i);
 	if (ret)
-		return aftl_fail(error, ret,
-				 "the volume is damaged: the table of what could not be written where it belongs cannot be read");
+		return aftl_fail(
+			error, ret,
+			"the volume is damaged: the table of what could not be written where it belongs cannot be read");
 	remap_decode_table(volume, ftl);
 	return 0;
 }

@@ -137,8 +137,10 @@ static void save_slot(struct stream *stream, const struct aftl_media *media,
 {
 	struct aftl_origin origin = aftl_origin(media, block, to_ppn(slot));
 
-	stream_put(stream, (aftl_ppn_valid(media, to_ppn(slot)) ? FLAG_VALID : 0) |
-		    (aftl_ppn_lost(media, to_ppn(slot)) ? FLAG_LOST : 0), 1);
+	stream_put(stream,
+		   (aftl_ppn_valid(media, to_ppn(slot)) ? FLAG_VALID : 0) |
+			   (aftl_ppn_lost(media, to_ppn(slot)) ? FLAG_LOST : 0),
+		   1);
 	stream_put(stream, from_lpn(*aftl_oob_lpn_word(media, to_ppn(slot))), 4);
 	if (!aftl_models_errors(media))
 		return;
@@ -176,9 +178,9 @@ static void save_pages(struct stream *stream, const struct aftl_media *media,
 static u8 block_flags(const struct aftl_lun *lun, const struct aftl_block *block)
 {
 	return (aftl_block_flip(block) ? FLAG_FLIP : 0) |
-	       (block->approx_only ? FLAG_APPROX_ONLY : 0) |
-	       (block->failing ? FLAG_FAILING : 0) | (block == lun->fallback ? FLAG_FALLBACK : 0) |
-	       (block->between ? FLAG_BETWEEN : 0) | (block->parity ? FLAG_PARITY : 0);
+	       (block->approx_only ? FLAG_APPROX_ONLY : 0) | (block->failing ? FLAG_FAILING : 0) |
+	       (block == lun->fallback ? FLAG_FALLBACK : 0) | (block->between ? FLAG_BETWEEN : 0) |
+	       (block->parity ? FLAG_PARITY : 0);
 }
 
 static void save_block(struct stream *stream, const struct aftl_media *media,
@@ -216,7 +218,10 @@ static void save_lun(struct stream *stream, const struct aftl *ftl, const struct
 	u32 index;
 	u32 i;
 
-	stream_put(stream, (lun->out_of_blocks ? FLAG_NO_FREE_BLOCK : 0) | (lun->below_reserve ? FLAG_BELOW_RESERVE : 0), 1);
+	stream_put(stream,
+		   (lun->out_of_blocks ? FLAG_NO_FREE_BLOCK : 0) |
+			   (lun->below_reserve ? FLAG_BELOW_RESERVE : 0),
+		   1);
 	stream_put(stream, lun->wear_due, 4);
 	stream_put(stream, lun->refresh_block, 4);
 	stream_put(stream, lun->free_blocks, 4);
@@ -254,7 +259,7 @@ static void save_zones(struct stream *stream, const struct aftl *ftl)
 }
 
 static void save_translation_page_list(struct stream *stream, const struct aftl *ftl, u32 number,
-				u32 count)
+				       u32 count)
 {
 	for (; count; count--, number = ftl->cmt.all[number].younger) {
 		stream_put(stream, number, 4);
@@ -271,10 +276,10 @@ static void save_translation_pages(struct stream *stream, const struct aftl *ftl
 		return;
 	stream_put(stream, ftl->cmt.cached, 4);
 	save_translation_page_list(stream, ftl, ftl->cmt.oldest,
-			    ftl->cmt.cached - ftl->cmt.evicting);
+				   ftl->cmt.cached - ftl->cmt.evicting);
 	for (i = 0; i < ftl->geo.luns; i++)
 		save_translation_page_list(stream, ftl, ftl->luns[i].evictions.head,
-				    ftl->luns[i].evictions.count);
+					   ftl->luns[i].evictions.count);
 }
 
 static void save_all(struct stream *stream, const struct aftl *ftl)
@@ -461,7 +466,7 @@ static int load_slot(struct stream *stream, struct aftl *ftl, struct aftl_block 
 	    !(attr & AFTL_PAGE_PROGRAMMED))
 		return snapshot_damaged(error, "a unit is stored twice or nowhere");
 	aftl_l2p_update(ftl, aftl_block_lun(ftl, block), block, to_lpn(unit), to_ppn(slot),
-		     aftl_ppn_level(&ftl->media, to_ppn(slot)));
+			aftl_ppn_level(&ftl->media, to_ppn(slot)));
 	if (flags & FLAG_LOST)
 		aftl_l2p_mark_lost(ftl, to_ppn(slot));
 	return 0;
@@ -571,7 +576,7 @@ static int load_block(struct stream *stream, struct aftl *ftl, struct aftl_block
 }
 
 static struct aftl_block *load_listed_block(struct stream *stream, struct aftl *ftl,
-				     const struct aftl_lun *lun, enum aftl_block_state state)
+					    const struct aftl_lun *lun, enum aftl_block_state state)
 {
 	u32 index = (u32)stream_get(stream, 4);
 	struct aftl_block *block;
@@ -638,7 +643,8 @@ static int load_closed(struct stream *stream, struct aftl *ftl, struct aftl_lun 
 }
 
 /* A full block would never be closed again, and the refuge is the core's own. */
-static bool block_stays_open(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block, bool same)
+static bool block_stays_open(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+			     bool same)
 {
 	if (aftl_block_full(&ftl->geo, block))
 		return false;
@@ -653,7 +659,7 @@ static bool block_stays_open(struct aftl *ftl, struct aftl_lun *lun, struct aftl
 
 /* Blocks that the policy does not want back are closed. */
 static int close_unadopted_blocks(struct aftl *ftl, struct aftl_lun *lun, bool same,
-			 struct aftl_error *error)
+				  struct aftl_error *error)
 {
 	u32 first = lun->index * ftl->geo.blocks_per_lun;
 	u32 i;
@@ -836,7 +842,9 @@ static int load_header(struct stream *stream, struct aftl_config *config,
 		return aftl_fail(error, -EINVAL,
 				 "the snapshot was made with a policy that this program does not have");
 	ret = load_config(stream, config, error);
-	return ret || stream->ret || stream->same ? ret : aftl_snapshot_check_policy_change(config, error);
+	return ret || stream->ret || stream->same ?
+		       ret :
+		       aftl_snapshot_check_policy_change(config, error);
 }
 
 /* An empty device, as the header says; a configuration, which is large, leaves the stack again. */

@@ -103,7 +103,8 @@ u64 aftl_snapshot_bytes_max(const struct aftl_geometry *geo);
  * @config: its parameters
  * @error: takes the sentence if it cannot
  */
-int __must_check aftl_snapshot_check_policy_change(const struct aftl_config *config, struct aftl_error *error);
+int __must_check aftl_snapshot_check_policy_change(const struct aftl_config *config,
+						   struct aftl_error *error);
 
 /**
  * aftl_load() - create a device in a saved state
@@ -141,8 +142,8 @@ int __must_check aftl_load(struct aftl **out, const struct aftl_snapshot_source 
  * does not fit the device.
  */
 int __must_check aftl_load_as(struct aftl **out, const struct aftl_snapshot_source *source,
-			      const struct aftl_policy_type *type,
-			      const struct aftl_config *config, const struct aftl_host_ops *ops,
-			      void *host, struct aftl_error *error);
+			      const struct aftl_policy_type *type, const struct aftl_config *config,
+			      const struct aftl_host_ops *ops, void *host,
+			      struct aftl_error *error);
 
 #endif

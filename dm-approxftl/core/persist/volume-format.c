@@ -55,24 +55,26 @@ int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo
 				 geo->page_units, AFTL_SPARE_UNITS);
 	/* Recovery counts slots upwards and places of the buffer downwards: they must not meet. */
 	if (geo->plp_entries > U32_MAX - geo->ppns)
-		return aftl_fail(error, -EINVAL,
-				 "a write buffer of %u units that survives is too large beside %u slots; lower buffer",
-				 geo->plp_entries, geo->ppns);
+		return aftl_fail(
+			error, -EINVAL,
+			"a write buffer of %u units that survives is too large beside %u slots; lower buffer",
+			geo->plp_entries, geo->ppns);
 	layout->spares_per_sector = PAYLOAD_BYTES / aftl_spare_bytes(geo);
 	layout->extent_table_frames = 0;
 	layout->erases = AFTL_FRAME_TABLES;
 	layout->spares = layout->erases + table_frames(geo->blocks, AFTL_ERASES_PER_SECTOR);
-	layout->discards = layout->spares + table_frames((u64)geo->blocks * geo->pages,
-						      layout->spares_per_sector);
+	layout->discards = layout->spares +
+			   table_frames((u64)geo->blocks * geo->pages, layout->spares_per_sector);
 	layout->plp_table = layout->discards +
-			     (geo->zones ? table_frames(geo->zones, AFTL_ZONES_PER_SECTOR) :
-					   table_frames(geo->units, AFTL_DISCARDS_PER_SECTOR));
-	layout->snapshot = layout->plp_table + table_frames(geo->plp_entries, AFTL_ZONES_PER_SECTOR);
+			    (geo->zones ? table_frames(geo->zones, AFTL_ZONES_PER_SECTOR) :
+					  table_frames(geo->units, AFTL_DISCARDS_PER_SECTOR));
+	layout->snapshot =
+		layout->plp_table + table_frames(geo->plp_entries, AFTL_ZONES_PER_SECTOR);
 	layout->data = layout->snapshot + DIV_ROUND_UP(snapshot, (u64)AFTL_FRAME_BYTES) + kept;
 	layout->data = DIV_ROUND_UP(layout->data, (u64)DATA_ALIGNMENT) * DATA_ALIGNMENT;
 	layout->plp_data = layout->data - kept;
-	layout->frames = layout->data + DIV_ROUND_UP((u64)geo->ppns * geo->unit_bytes,
-						     (u64)AFTL_FRAME_BYTES);
+	layout->frames = layout->data +
+			 DIV_ROUND_UP((u64)geo->ppns * geo->unit_bytes, (u64)AFTL_FRAME_BYTES);
 	return 0;
 }
 
@@ -160,8 +162,9 @@ static bool bytes_are_zero(const u8 *bytes, size_t size)
 /* Most sectors of a large volume have nothing in them: their payload need not be gone through. */
 static u32 payload_crc(const u8 *sector)
 {
-	return bytes_are_zero(sector, PAYLOAD_BYTES) ? CRC_OF_ZEROES :
-	       aftl_crc32c(AFTL_CRC_START, sector, PAYLOAD_BYTES);
+	return bytes_are_zero(sector, PAYLOAD_BYTES) ?
+		       CRC_OF_ZEROES :
+		       aftl_crc32c(AFTL_CRC_START, sector, PAYLOAD_BYTES);
 }
 
 static u32 sector_crc(const u8 *sector, u64 number)
@@ -193,7 +196,7 @@ u32 aftl_volume_header_nonce(const struct aftl_volume_header *header)
 }
 
 int aftl_volume_header_lay_out(struct aftl_volume_header *header, struct aftl_geometry *geo,
-			    struct aftl_error *error)
+			       struct aftl_error *error)
 {
 	struct aftl_shards shards;
 	int ret = aftl_shards_init(&shards, &header->config, error);
@@ -215,10 +218,9 @@ void aftl_volume_header_to_shard(struct aftl_volume_header *header, u32 index)
 }
 
 bool aftl_volume_header_matches(const struct aftl_volume_header *own,
-			     const struct aftl_volume_header *first, u32 index)
+				const struct aftl_volume_header *first, u32 index)
 {
-	return own->shard == index && !first->shard &&
-	       own->config.shards == first->config.shards &&
+	return own->shard == index && !first->shard && own->config.shards == first->config.shards &&
 	       aftl_volume_header_nonce(own) == aftl_volume_header_nonce(first) + index &&
 	       !memcmp(own->uuid + 4, first->uuid + 4, AFTL_UUID_BYTES - 4);
 }
@@ -245,8 +247,10 @@ void aftl_volume_header_encode(const struct aftl_volume_header *header, u8 *byte
 
 	memset(bytes, 0, AFTL_FRAME_BYTES);
 	memcpy(bytes, super_magic, sizeof(super_magic));
-	aftl_put(bytes + 8, (header->remapped ? AFTL_VOLUME_MAJOR_REMAPPED : AFTL_VOLUME_MAJOR) +
-			    (header->lazy_tables ? AFTL_VOLUME_MAJOR_LAZY : 0), 2);
+	aftl_put(bytes + 8,
+		 (header->remapped ? AFTL_VOLUME_MAJOR_REMAPPED : AFTL_VOLUME_MAJOR) +
+			 (header->lazy_tables ? AFTL_VOLUME_MAJOR_LAZY : 0),
+		 2);
 	aftl_put(bytes + 10, AFTL_VOLUME_MINOR, 2);
 	aftl_put(bytes + 12, AFTL_FRAME_BYTES, 4);
 	memcpy(bytes + 16, header->uuid, AFTL_UUID_BYTES);
@@ -331,7 +335,8 @@ static int check_volume_header(const u8 *bytes, struct aftl_error *error)
 }
 
 /* The layout is computed, not believed; a volume that says otherwise is none of ours. */
-static int check_header_layout(struct aftl_volume_header *header, const u8 *bytes, struct aftl_error *error)
+static int check_header_layout(struct aftl_volume_header *header, const u8 *bytes,
+			       struct aftl_error *error)
 {
 	const struct aftl_layout *layout = &header->layout;
 	struct aftl_geometry geo;
@@ -351,7 +356,7 @@ static int check_header_layout(struct aftl_volume_header *header, const u8 *byte
 }
 
 int aftl_volume_header_decode(struct aftl_volume_header *header, const u8 *bytes,
-			   struct aftl_error *error)
+			      struct aftl_error *error)
 {
 	int ret = check_volume_header(bytes, error);
 	u32 major;
@@ -453,7 +458,7 @@ void aftl_plp_entry_encode(const struct aftl_plp_entry *entry, u8 *bytes)
 }
 
 int aftl_plp_entry_decode(struct aftl_plp_entry *entry, const struct aftl_geometry *geo,
-			   const u8 *bytes)
+			  const u8 *bytes)
 {
 	entry->seq = aftl_get(bytes, 8);
 	entry->what = (struct aftl_buffered_lpn){
@@ -461,9 +466,11 @@ int aftl_plp_entry_decode(struct aftl_plp_entry *entry, const struct aftl_geomet
 		.level = bytes[12],
 		.hint = { .life = bytes[13], .stream = bytes[14] },
 	};
-	return !entry->seq ||
-	       (from_lpn(entry->what.lpn) < geo->units && entry->what.level < AFTL_LEVELS &&
-		entry->what.hint.life < AFTL_LIFETIMES) ? 0 : -EUCLEAN;
+	return !entry->seq || (from_lpn(entry->what.lpn) < geo->units &&
+			       entry->what.level < AFTL_LEVELS &&
+			       entry->what.hint.life < AFTL_LIFETIMES) ?
+		       0 :
+		       -EUCLEAN;
 }
 
 void aftl_remap_encode(const struct aftl_remap *displaced, u8 *bytes)
@@ -519,8 +526,7 @@ static bool spare_possible(const struct aftl_spare *spare, const struct aftl_geo
 	    !aftl_bits_possible(geo, spare->bits, spare->order) ||
 	    !aftl_passes_possible(geo, spare->bits, spare->order) ||
 	    ((aftl_page_foggy(spare->attr) || spare->parity) && spare->mapped) ||
-	    (spare->parity && !geo->superblock_luns) ||
-	    !aftl_attr_possible(spare->attr) ||
+	    (spare->parity && !geo->superblock_luns) || !aftl_attr_possible(spare->attr) ||
 	    (spare->mapped | spare->lost) >> geo->page_units)
 		return false;
 	for (i = 0; i < geo->page_units; i++)
@@ -531,7 +537,8 @@ static bool spare_possible(const struct aftl_spare *spare, const struct aftl_geo
 	return true;
 }
 
-void aftl_spare_decode_brief(struct aftl_spare *spare, const struct aftl_geometry *geo, const u8 *bytes)
+void aftl_spare_decode_brief(struct aftl_spare *spare, const struct aftl_geometry *geo,
+			     const u8 *bytes)
 {
 	const u8 *at = bytes + SPARE_FIXED_BYTES;
 	u32 i;

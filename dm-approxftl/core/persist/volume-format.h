@@ -411,14 +411,14 @@ u32 aftl_volume_header_nonce(const struct aftl_volume_header *header);
  * Return: 0, or -EINVAL for parameters of no such device.
  */
 int __must_check aftl_volume_header_lay_out(struct aftl_volume_header *header,
-					 struct aftl_geometry *geo, struct aftl_error *error);
+					    struct aftl_geometry *geo, struct aftl_error *error);
 
 /* Of the volume of shard 0, @super becomes that of shard @index of the same device. */
 void aftl_volume_header_to_shard(struct aftl_volume_header *header, u32 index);
 
 /* Is @own that of shard @index of the device whose first one has @first? */
 bool aftl_volume_header_matches(const struct aftl_volume_header *own,
-			     const struct aftl_volume_header *first, u32 index);
+				const struct aftl_volume_header *first, u32 index);
 
 /**
  * aftl_volume_header_encode() - superblock to AFTL_FRAME_BYTES
@@ -432,7 +432,7 @@ void aftl_volume_header_encode(const struct aftl_volume_header *header, u8 *byte
  * for another version of the format; -EUCLEAN for a damaged one; with a sentence.
  */
 int __must_check aftl_volume_header_decode(struct aftl_volume_header *header, const u8 *bytes,
-					struct aftl_error *error);
+					   struct aftl_error *error);
 
 void aftl_state_encode(const struct aftl_volume_state *state, u8 *payload);
 
@@ -455,7 +455,7 @@ void aftl_plp_entry_encode(const struct aftl_plp_entry *entry, u8 *bytes);
 
 /* Return: 0, or -EUCLEAN if no such write can be. */
 int __must_check aftl_plp_entry_decode(struct aftl_plp_entry *entry,
-					const struct aftl_geometry *geo, const u8 *bytes);
+				       const struct aftl_geometry *geo, const u8 *bytes);
 
 u32 aftl_spare_bytes(const struct aftl_geometry *geo);
 void aftl_spare_encode(const struct aftl_spare *spare, const struct aftl_geometry *geo, u8 *bytes);
@@ -469,6 +469,7 @@ int __must_check aftl_spare_decode(struct aftl_spare *spare, const struct aftl_g
 				   const u8 *bytes);
 
 /* Of a page that was programmed, how often its block was erased, @wear, @flip, units and mapped. */
-void aftl_spare_decode_brief(struct aftl_spare *spare, const struct aftl_geometry *geo, const u8 *bytes);
+void aftl_spare_decode_brief(struct aftl_spare *spare, const struct aftl_geometry *geo,
+			     const u8 *bytes);
 
 #endif

@@ -12,7 +12,8 @@
 #define AHEAD 16
 
 /* Tables that lie before frame @end. */
-static int reader_open_tables(struct aftl_volume_reader *look, const struct aftl_volume *volume, u64 end)
+static int reader_open_tables(struct aftl_volume_reader *look, const struct aftl_volume *volume,
+			      u64 end)
 {
 	return aftl_volume_reader_open(look, volume, volume->header.layout.erases, end);
 }
@@ -46,9 +47,8 @@ static int read_snapshot_bytes(void *host, void *data, size_t size)
 	while (size) {
 		u32 offset = from->at % AFTL_FRAME_BYTES;
 		size_t part = min(size, (size_t)(AFTL_FRAME_BYTES - offset));
-		const u8 *frame = aftl_volume_reader_frame(&from->reader,
-						  first + from->at / AFTL_FRAME_BYTES, &ret,
-						  &from->error);
+		const u8 *frame = aftl_volume_reader_frame(
+			&from->reader, first + from->at / AFTL_FRAME_BYTES, &ret, &from->error);
 
 		if (!frame)
 			return ret;
@@ -69,7 +69,7 @@ static int load_snapshot(struct aftl_volume *volume, const struct aftl_policy_ty
 	u64 first = volume->header.layout.snapshot;
 	u64 end = first + DIV_ROUND_UP(from.end, AFTL_FRAME_BYTES);
 	int ret = aftl_volume_reader_open(&from.reader, volume, first,
-				   min(end, volume->header.layout.data));
+					  min(end, volume->header.layout.data));
 
 	if (ret)
 		return aftl_fail(error, ret, "not enough memory to read the snapshot");
@@ -127,7 +127,8 @@ static void scan_close(struct scan *scan)
 	aftl_volume_reader_close(&scan->erases);
 	if (scan->zones)
 		backing->free(backing->host, scan->zones, scan_zone_bytes(scan));
-	aftl_chunks_free(&scan->seq, scan_page_count(scan), sizeof(u64), backing->free, backing->host);
+	aftl_chunks_free(&scan->seq, scan_page_count(scan), sizeof(u64), backing->free,
+			 backing->host);
 }
 
 static int scan_open(struct scan *scan, struct aftl_volume *volume, struct aftl *ftl,
@@ -148,7 +149,7 @@ static int scan_open(struct scan *scan, struct aftl_volume *volume, struct aftl 
 	first = reader_open_tables(&scan->spares, volume, volume->header.layout.snapshot);
 	second = reader_open_tables(&scan->erases, volume, volume->header.layout.spares);
 	took = aftl_chunks_alloc(&scan->seq, scan_page_count(scan), sizeof(u64), backing->alloc,
-				backing->host);
+				 backing->host);
 	if (scan_zone_bytes(scan))
 		scan->zones = backing->alloc(backing->host, scan_zone_bytes(scan));
 	if (!first && !second && took && !scan->zones == !scan_zone_bytes(scan))
@@ -176,7 +177,8 @@ static u64 found_seq(const struct scan *scan, u32 found)
 {
 	const struct aftl_plp_slot *kept = decode_plp_found(scan, found);
 
-	return kept ? kept->entry.seq : *scan_page_seq(scan, (found - 1) / scan->volume->geo.page_units);
+	return kept ? kept->entry.seq :
+		      *scan_page_seq(scan, (found - 1) / scan->volume->geo.page_units);
 }
 
 /* It is not the newest, or not wanted. */
@@ -199,7 +201,8 @@ static void apply_discard(struct scan *scan, u32 unit, u64 discard)
 }
 
 /* Nothing but the tables knows what is in there. */
-static int handle_damaged_entry(const struct scan *scan, u64 sector, int ret, struct aftl_error *error)
+static int handle_damaged_entry(const struct scan *scan, u64 sector, int ret,
+				struct aftl_error *error)
 {
 	if (!aftl_is_damage(ret) || scan->volume->ignore_damage)
 		return aftl_is_damage(ret) ? 0 : ret;
@@ -220,8 +223,9 @@ static void apply_discard_sector(struct scan *scan, u32 first, const u8 *bytes)
 
 static int pause_load(const struct aftl *ftl, struct aftl_error *error)
 {
-	return aftl_host_pause(ftl) ? aftl_fail(error, -EINTR,
-					   "interrupted while the tables were read") : 0;
+	return aftl_host_pause(ftl) ?
+		       aftl_fail(error, -EINTR, "interrupted while the tables were read") :
+		       0;
 }
 
 static int scan_discards(struct scan *scan, struct aftl_error *error)
@@ -256,7 +260,7 @@ static const u8 *read_spare_bytes(struct scan *scan, u32 page, int *ret, struct 
 }
 
 static int read_spare(struct scan *scan, u32 page, struct aftl_spare *spare,
-		     struct aftl_error *error)
+		      struct aftl_error *error)
 {
 	int ret;
 	const u8 *bytes = read_spare_bytes(scan, page, &ret, error);
@@ -272,7 +276,7 @@ static int read_spare(struct scan *scan, u32 page, struct aftl_spare *spare,
 }
 
 static int read_erase_entry(struct scan *scan, u32 block, struct aftl_erase_entry *entry,
-		      struct aftl_error *error)
+			    struct aftl_error *error)
 {
 	struct aftl_error damage;
 	int ret;
@@ -289,7 +293,7 @@ static int read_erase_entry(struct scan *scan, u32 block, struct aftl_erase_entr
 
 /* The same without a look at what it says, whose units may be entered soon. */
 static int peek_spare(struct scan *scan, u32 page, struct aftl_spare *spare,
-			struct aftl_error *error)
+		      struct aftl_error *error)
 {
 	const struct aftl_geometry *geo = &scan->volume->geo;
 	int ret;
@@ -313,7 +317,8 @@ static int peek_spare(struct scan *scan, u32 page, struct aftl_spare *spare,
  * its entry is damaged. The block is then as often erased as the newest of its pages says. If
  * it has been erased since, its pages come back, but none of their units: those had moved.
  */
-static int recover_erase_count(struct scan *scan, struct aftl_block *block, struct aftl_error *error)
+static int recover_erase_count(struct scan *scan, struct aftl_block *block,
+			       struct aftl_error *error)
 {
 	u32 index = aftl_block_index(&scan->ftl->media, block);
 	u32 first = index * scan->volume->geo.pages;
@@ -422,8 +427,8 @@ static int invalidate_page(struct scan *scan, u32 page)
  * Of a program into a zone of which not every page is known no unit counts: those that a flush
  * has covered are kept. As if the power had failed before it, so that it can be done again.
  */
-static int check_zone_program(struct scan *scan, const struct aftl_block *block, u32 first, bool *whole,
-			struct aftl_error *error)
+static int check_zone_program(struct scan *scan, const struct aftl_block *block, u32 first,
+			      bool *whole, struct aftl_error *error)
 {
 	u32 pages = scan->volume->geo.program_pages;
 	struct aftl_spare spare;
@@ -499,7 +504,8 @@ static u64 zone_reset_seq(const struct scan *scan, u32 unit)
 }
 
 /* Of zones, if its unit is nowhere else. */
-static bool plp_entry_is_newest(const struct scan *scan, const struct aftl_plp_slot *kept, u32 found)
+static bool plp_entry_is_newest(const struct scan *scan, const struct aftl_plp_slot *kept,
+				u32 found)
 {
 	if (scan->zones)
 		return !found &&
@@ -638,8 +644,9 @@ static int invalidate_beyond(struct scan *scan)
 	for (i = 0; !ret && i < geo->ppns; i++) {
 		u32 unit = from_lpn(aftl_ppn_lpn(&ftl->media, to_ppn(i)));
 
-		if (aftl_ppn_attr(&ftl->media, to_ppn(i)) && unit < geo->units &&
-		    *scan_page_seq(scan, i / geo->page_units) > zone_reset_seq(scan, unit) &&
+		if (aftl_ppn_attr(&ftl->media, to_ppn(i)) &&
+		    unit<geo->units && * scan_page_seq(scan, i / geo->page_units)> zone_reset_seq(
+			    scan, unit) &&
 		    beyond_write_pointer(scan, unit))
 			ret = aftl_volume_invalidate(scan->volume, to_ppn(i));
 	}
@@ -658,8 +665,9 @@ static int scan_zones(struct scan *scan, struct aftl_error *error)
 	if (ret)
 		return ret;
 	recover_zones(scan);
-	return invalidate_beyond(scan) ? aftl_fail(error, -ENOMEM,
-					     "not enough memory to recover the volume") : 0;
+	return invalidate_beyond(scan) ?
+		       aftl_fail(error, -ENOMEM, "not enough memory to recover the volume") :
+		       0;
 }
 
 static int scan_plp_and_discards(struct scan *scan, struct aftl_error *error)
@@ -684,8 +692,8 @@ static void undo_empty_programs(struct aftl *ftl, struct aftl_block *block)
 	     !aftl_program_has_valid(ftl, aftl_block_device_page(&ftl->media, block, page));
 	     page -= ftl->geo.program_pages)
 		for (i = 0; i < ftl->geo.program_pages; i++) {
-			u16 *attr = aftl_page_attr_at(&ftl->media,
-						 aftl_block_device_page(&ftl->media, block, page + i));
+			u16 *attr = aftl_page_attr_at(
+				&ftl->media, aftl_block_device_page(&ftl->media, block, page + i));
 
 			block->programmed -= *attr != 0;
 			*attr = 0;
@@ -704,7 +712,7 @@ static void map_recovered_ppn(struct aftl *ftl, struct aftl_block *block, aftl_p
 		return;
 	*found = 0;
 	aftl_l2p_update(ftl, aftl_block_lun(ftl, block), block, lpn, ppn,
-		     aftl_ppn_level(&ftl->media, ppn));
+			aftl_ppn_level(&ftl->media, ppn));
 	ftl->lost_units += aftl_ppn_lost(&ftl->media, ppn);
 }
 
@@ -1021,7 +1029,8 @@ static int check_times(const struct aftl *ftl, struct aftl_error *error)
 	return 0;
 }
 
-static int recover_from_tables(struct aftl_volume *volume, struct aftl *ftl, struct aftl_error *error)
+static int recover_from_tables(struct aftl_volume *volume, struct aftl *ftl,
+			       struct aftl_error *error)
 {
 	struct scan scan;
 	int ret = scan_open(&scan, volume, ftl, error);
@@ -1037,8 +1046,8 @@ static int recover_from_tables(struct aftl_volume *volume, struct aftl *ftl, str
 }
 
 static int load_from_tables(struct aftl_volume *volume, const struct aftl_policy_type *type,
-		       const struct aftl_config *config, const struct aftl_host_ops *ops,
-		       void *host, struct aftl **out, struct aftl_error *error)
+			    const struct aftl_config *config, const struct aftl_host_ops *ops,
+			    void *host, struct aftl **out, struct aftl_error *error)
 {
 	struct aftl *ftl;
 	int ret = aftl_create(&ftl, config, type, ops, host, error);
@@ -1065,8 +1074,8 @@ static int load_from_tables(struct aftl_volume *volume, const struct aftl_policy
 
 /* What is damaged, from the device that has been put together */
 
-static void rebuild_erase_sector(const struct aftl_volume *volume, const struct aftl *ftl, u64 index,
-			u8 *bytes)
+static void rebuild_erase_sector(const struct aftl_volume *volume, const struct aftl *ftl,
+				 u64 index, u8 *bytes)
 {
 	u64 block = index * AFTL_ERASES_PER_SECTOR;
 	u64 end = min_t(u64, block + AFTL_ERASES_PER_SECTOR, volume->geo.blocks);
@@ -1075,14 +1084,15 @@ static void rebuild_erase_sector(const struct aftl_volume *volume, const struct 
 		struct aftl_erase_entry entry;
 
 		aftl_erase_entry_from_block(&entry, ftl, (u32)block);
-		aftl_erase_entry_encode(&entry, bytes + aftl_erase_place(&volume->header.layout,
-									 (u32)block).offset);
+		aftl_erase_entry_encode(
+			&entry,
+			bytes + aftl_erase_place(&volume->header.layout, (u32)block).offset);
 	}
 }
 
 /* Newer than all others: what is valid in there is so nowhere else. */
-static void rebuild_spare_sector(const struct aftl_volume *volume, const struct aftl *ftl, u64 index,
-			u8 *bytes)
+static void rebuild_spare_sector(const struct aftl_volume *volume, const struct aftl *ftl,
+				 u64 index, u8 *bytes)
 {
 	u64 page = index * volume->header.layout.spares_per_sector;
 	u64 end = min_t(u64, page + volume->header.layout.spares_per_sector,
@@ -1097,12 +1107,14 @@ static void rebuild_spare_sector(const struct aftl_volume *volume, const struct 
 		spare.seq = volume->state.seq;
 		aftl_spare_encode(&spare, &volume->geo,
 				  bytes + aftl_spare_place(&volume->header.layout, &volume->geo,
-							   (u32)page).offset);
+							   (u32)page)
+						  .offset);
 	}
 }
 
 /* Before the zone was written: what else there is of it is dropped. */
-static int rebuild_zone_entry(struct aftl_volume *volume, const struct aftl *ftl, u32 zone, u8 *bytes)
+static int rebuild_zone_entry(struct aftl_volume *volume, const struct aftl *ftl, u32 zone,
+			      u8 *bytes)
 {
 	const struct aftl_geometry *geo = &volume->geo;
 	const struct aftl_zone *of = &ftl->zones.all[zone];
@@ -1121,15 +1133,17 @@ static int rebuild_zone_entry(struct aftl_volume *volume, const struct aftl *ftl
 	return ret;
 }
 
-static int rebuild_zone_sector(struct aftl_volume *volume, const struct aftl *ftl, u64 index, u8 *bytes)
+static int rebuild_zone_sector(struct aftl_volume *volume, const struct aftl *ftl, u64 index,
+			       u8 *bytes)
 {
 	u64 zone = index * AFTL_ZONES_PER_SECTOR;
 	u64 end = min_t(u64, zone + AFTL_ZONES_PER_SECTOR, volume->geo.zones);
 	int ret = 0;
 
 	for (; !ret && zone < end; zone++)
-		ret = rebuild_zone_entry(volume, ftl, (u32)zone,
-				bytes + aftl_zone_place(&volume->header.layout, (u32)zone).offset);
+		ret = rebuild_zone_entry(
+			volume, ftl, (u32)zone,
+			bytes + aftl_zone_place(&volume->header.layout, (u32)zone).offset);
 	return ret;
 }
 
@@ -1139,27 +1153,27 @@ static void rebuild_plp_sector(const struct aftl_volume *volume, u64 index, u8 *
 	u64 end = min_t(u64, place + AFTL_ZONES_PER_SECTOR, volume->geo.plp_entries);
 
 	for (; place < end; place++)
-		aftl_plp_slot_encode(volume, (u32)place,
-				 bytes + aftl_plp_entry_place(&volume->header.layout,
-							 (u32)place).offset);
+		aftl_plp_slot_encode(
+			volume, (u32)place,
+			bytes + aftl_plp_entry_place(&volume->header.layout, (u32)place).offset);
 }
 
-static void rebuild_discard_sector(const struct aftl_volume *volume, const struct aftl *ftl, u64 index,
-			  u8 *bytes)
+static void rebuild_discard_sector(const struct aftl_volume *volume, const struct aftl *ftl,
+				   u64 index, u8 *bytes)
 {
 	u64 unit = index * AFTL_DISCARDS_PER_SECTOR;
 	u64 end = min_t(u64, unit + AFTL_DISCARDS_PER_SECTOR, volume->geo.units);
 
 	for (; unit < end; unit++)
 		if (!*aftl_l2p_entry(ftl, (u32)unit))
-			aftl_put(bytes + aftl_discard_place(&volume->header.layout,
-							    (u32)unit).offset,
-				 volume->state.seq - 1, 8);
+			aftl_put(
+				bytes + aftl_discard_place(&volume->header.layout, (u32)unit).offset,
+				volume->state.seq - 1, 8);
 }
 
 static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *ftl, u64 sector,
-			  bool readable, struct aftl_recovery *recovery,
-			  struct aftl_error *error)
+				bool readable, struct aftl_recovery *recovery,
+				struct aftl_error *error)
 {
 	const struct aftl_layout *layout = &volume->header.layout;
 	u64 spares = layout->spares * AFTL_FRAME_SECTORS;
@@ -1174,7 +1188,8 @@ static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *f
 	if (!recovery->tables++)
 		volume->state.seq += 2;
 	if (sector < spares)
-		rebuild_erase_sector(volume, ftl, sector - layout->erases * AFTL_FRAME_SECTORS, bytes);
+		rebuild_erase_sector(volume, ftl, sector - layout->erases * AFTL_FRAME_SECTORS,
+				     bytes);
 	else if (sector < discards)
 		rebuild_spare_sector(volume, ftl, sector - spares, bytes);
 	else if (sector >= kept)
@@ -1191,7 +1206,7 @@ static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *f
  * which sectors of its frame are still to be rebuilt.
  */
 static int rebuild_damaged(struct aftl_volume *volume, const struct aftl *ftl, u64 *sector,
-			bool readable, struct aftl_recovery *recovery, struct aftl_error *error)
+			   bool readable, struct aftl_recovery *recovery, struct aftl_error *error)
 {
 	u32 more = readable ? 0 : AFTL_FRAME_SECTORS - 1;
 	int ret = rebuild_table_sector(volume, ftl, *sector, readable, recovery, error);
@@ -1217,7 +1232,7 @@ static int rebuild_tables(struct aftl_volume *volume, const struct aftl *ftl, u6
 			*error = damage;
 			if (aftl_is_damage(ret))
 				ret = rebuild_damaged(volume, ftl, &sector, ret == -EUCLEAN,
-						   recovery, error);
+						      recovery, error);
 		}
 		if (!ret && sector % AFTL_FRAME_SECTORS == 0)
 			ret = pause_load(ftl, error);
@@ -1257,7 +1272,8 @@ static int record_recovery_decisions(struct aftl_volume *volume, const struct af
 	u32 i;
 
 	for (i = 0; i < volume->geo.plp_entries; i++)
-		if (volume->plp_slots[i].state == AFTL_PLP_SLOT_FREE && volume->plp_slots[i].entry.seq)
+		if (volume->plp_slots[i].state == AFTL_PLP_SLOT_FREE &&
+		    volume->plp_slots[i].entry.seq)
 			clear_plp_slot(volume, i);
 	for (i = 0; !volume->ret && i < volume->geo.zones; i++)
 		if (ftl->zones.all[i].state == AFTL_ZONE_FULL &&
@@ -1292,7 +1308,8 @@ int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *
 	recovery->state = volume->repair_state;
 	ret = rebuild_tables(volume, *out,
 			     recovery->closed || volume->ignore_damage ?
-				     volume->header.layout.snapshot : volume->header.layout.spares,
+				     volume->header.layout.snapshot :
+				     volume->header.layout.spares,
 			     recovery, error);
 	recovery->tables += volume->repair_extents;
 	if (!ret && !recovery->closed && record_recovery_decisions(volume, *out))

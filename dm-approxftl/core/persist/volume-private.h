@@ -177,7 +177,7 @@ u64 aftl_remap_offset(const struct aftl_volume *volume, aftl_ppn_t ppn);
 
 /* From the medium; @ftl, that has been put together, knows which of them still count. */
 int __must_check aftl_remap_load(struct aftl_volume *volume, const struct aftl *ftl,
-				     struct aftl_error *error);
+				 struct aftl_error *error);
 
 /* Durable on return, the superblock apart. */
 int __must_check aftl_remap_write(struct aftl_volume *volume);
@@ -207,6 +207,7 @@ int __must_check aftl_extents_init_frame(struct aftl_volume *volume, u64 frame, 
 void aftl_seal_frames(const struct aftl_volume *volume, u64 number, u32 frames, u8 *bytes);
 
 /* Number of the first unsound sector of @count frames from @first on; U64_MAX if none. */
-u64 aftl_volume_find_bad_sector(const struct aftl_volume *volume, const u8 *bytes, u64 first, u32 count);
+u64 aftl_volume_find_bad_sector(const struct aftl_volume *volume, const u8 *bytes, u64 first,
+				u32 count);
 
 #endif

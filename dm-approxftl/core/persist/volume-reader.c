@@ -30,10 +30,13 @@ static bool reader_alloc_chunks(struct aftl_volume_reader *look, u32 parts)
 	return look->bytes;
 }
 
-int aftl_volume_reader_open(struct aftl_volume_reader *look, const struct aftl_volume *volume, u64 first, u64 end)
+int aftl_volume_reader_open(struct aftl_volume_reader *look, const struct aftl_volume *volume,
+			    u64 first, u64 end)
 {
 	*look = (struct aftl_volume_reader){ .volume = volume, .first = first, .end = end };
-	return reader_alloc_chunks(look, AFTL_READER_CHUNKS) || reader_alloc_chunks(look, 1) ? 0 : -ENOMEM;
+	return reader_alloc_chunks(look, AFTL_READER_CHUNKS) || reader_alloc_chunks(look, 1) ?
+		       0 :
+		       -ENOMEM;
 }
 
 static struct aftl_reader_chunk *reader_chunk(struct aftl_volume_reader *look, u64 number)
@@ -46,7 +49,8 @@ static u64 reader_chunk_first(const struct aftl_volume_reader *look, u64 number)
 	return look->first + number * AFTL_READER_CHUNK_FRAMES;
 }
 
-static u8 *reader_chunk_bytes(const struct aftl_volume_reader *look, const struct aftl_reader_chunk *part)
+static u8 *reader_chunk_bytes(const struct aftl_volume_reader *look,
+			      const struct aftl_reader_chunk *part)
 {
 	return look->bytes + (part->number & (look->parts - 1)) * READER_CHUNK_BYTES;
 }
@@ -89,8 +93,8 @@ static void reader_start_chunk(struct aftl_volume_reader *look, u64 number)
 	};
 	if (backing->begin_read)
 		part->begun = backing->begin_read(backing->host, first * AFTL_FRAME_BYTES,
-						 reader_chunk_bytes(look, part),
-						 part->frames * AFTL_FRAME_BYTES);
+						  reader_chunk_bytes(look, part),
+						  part->frames * AFTL_FRAME_BYTES);
 }
 
 static bool reader_has_chunk(struct aftl_volume_reader *look, u64 number)
@@ -134,20 +138,21 @@ static void reader_finish_chunk(struct aftl_volume_reader *look, struct aftl_rea
 		ret = reader_wait(look, part);
 	else
 		ret = backing->read(backing->host,
-				   reader_chunk_first(look, part->number) * AFTL_FRAME_BYTES,
-				   reader_chunk_bytes(look, part), part->frames * AFTL_FRAME_BYTES);
+				    reader_chunk_first(look, part->number) * AFTL_FRAME_BYTES,
+				    reader_chunk_bytes(look, part),
+				    part->frames * AFTL_FRAME_BYTES);
 	memset(part->there, ret ? 0 : 0xff, sizeof(part->there));
 	part->read = true;
 }
 
-static int reader_read_frame(const struct aftl_volume_reader *look, struct aftl_reader_chunk *part, u64 number,
-		      struct aftl_error *error)
+static int reader_read_frame(const struct aftl_volume_reader *look, struct aftl_reader_chunk *part,
+			     u64 number, struct aftl_error *error)
 {
 	const struct aftl_backing *backing = look->volume->backing;
 	u64 index = number - reader_chunk_first(look, part->number);
 	int ret = backing->read(backing->host, number * AFTL_FRAME_BYTES,
-			       reader_chunk_bytes(look, part) + index * AFTL_FRAME_BYTES,
-			       AFTL_FRAME_BYTES);
+				reader_chunk_bytes(look, part) + index * AFTL_FRAME_BYTES,
+				AFTL_FRAME_BYTES);
 
 	if (ret)
 		return aftl_fail(error, ret, "frame %llu of the volume cannot be read",
@@ -157,8 +162,8 @@ static int reader_read_frame(const struct aftl_volume_reader *look, struct aftl_
 }
 
 /* The part with frame @number, of which that has been read. */
-static struct aftl_reader_chunk *reader_get_chunk(struct aftl_volume_reader *look, u64 number, int *ret,
-				      struct aftl_error *error)
+static struct aftl_reader_chunk *reader_get_chunk(struct aftl_volume_reader *look, u64 number,
+						  int *ret, struct aftl_error *error)
 {
 	u64 index = (number - look->first) / AFTL_READER_CHUNK_FRAMES;
 	struct aftl_reader_chunk *part = reader_chunk(look, index);
@@ -170,23 +175,26 @@ static struct aftl_reader_chunk *reader_get_chunk(struct aftl_volume_reader *loo
 		reader_read_ahead(look, index);
 		reader_finish_chunk(look, part);
 	}
-	if (unlikely(!reader_test_bit(part->there, (number - look->first) % AFTL_READER_CHUNK_FRAMES)))
+	if (unlikely(!reader_test_bit(part->there,
+				      (number - look->first) % AFTL_READER_CHUNK_FRAMES)))
 		*ret = reader_read_frame(look, part, number, error);
 	return *ret ? NULL : part;
 }
 
 const u8 *aftl_volume_reader_frame(struct aftl_volume_reader *look, u64 number, int *ret,
-			  struct aftl_error *error)
+				   struct aftl_error *error)
 {
 	const struct aftl_reader_chunk *part = reader_get_chunk(look, number, ret, error);
 
-	return part ? reader_chunk_bytes(look, part) +
-		      (number - look->first) % AFTL_READER_CHUNK_FRAMES * AFTL_FRAME_BYTES : NULL;
+	return part ? reader_chunk_bytes(look, part) + (number - look->first) %
+							       AFTL_READER_CHUNK_FRAMES *
+							       AFTL_FRAME_BYTES :
+		      NULL;
 }
 
 /* Checksums are looked at once, however often entries are. */
-static bool reader_sector_sound(const struct aftl_volume_reader *look, struct aftl_reader_chunk *part,
-		     const u8 *bytes, u64 sector)
+static bool reader_sector_sound(const struct aftl_volume_reader *look,
+				struct aftl_reader_chunk *part, const u8 *bytes, u64 sector)
 {
 	u64 index = sector - reader_chunk_first(look, part->number) * AFTL_FRAME_SECTORS;
 
@@ -199,7 +207,7 @@ static bool reader_sector_sound(const struct aftl_volume_reader *look, struct af
 }
 
 const u8 *aftl_volume_reader_sector(struct aftl_volume_reader *look, u64 sector, int *ret,
-			   struct aftl_error *error)
+				    struct aftl_error *error)
 {
 	static const u8 nothing[AFTL_SECTOR_BYTES] = { 0 };
 	struct aftl_reader_chunk *part;
@@ -212,11 +220,11 @@ const u8 *aftl_volume_reader_sector(struct aftl_volume_reader *look, u64 sector,
 	if (!part)
 		return NULL;
 	bytes = reader_chunk_bytes(look, part) +
-		(sector - reader_chunk_first(look, part->number) * AFTL_FRAME_SECTORS) * AFTL_SECTOR_BYTES;
+		(sector - reader_chunk_first(look, part->number) * AFTL_FRAME_SECTORS) *
+			AFTL_SECTOR_BYTES;
 	if (reader_sector_sound(look, part, bytes, sector))
 		return bytes;
-	*ret = aftl_fail(error, -EUCLEAN,
-			 "the volume is damaged: sector %llu has a wrong checksum",
+	*ret = aftl_fail(error, -EUCLEAN, "the volume is damaged: sector %llu has a wrong checksum",
 			 (unsigned long long)sector);
 	return NULL;
 }

@@ -50,8 +50,8 @@ struct aftl_volume_reader {
 };
 
 /* Memory for it; frames from @first to @end are read. Return: 0 or -ENOMEM. */
-int __must_check aftl_volume_reader_open(struct aftl_volume_reader *look, const struct aftl_volume *volume,
-				u64 first, u64 end);
+int __must_check aftl_volume_reader_open(struct aftl_volume_reader *look,
+					 const struct aftl_volume *volume, u64 first, u64 end);
 
 /* Waits for what is under way. One of zeroes that has its volume is fine. */
 void aftl_volume_reader_close(struct aftl_volume_reader *look);
@@ -61,13 +61,13 @@ void aftl_volume_reader_close(struct aftl_volume_reader *look);
  * and a sentence if there are none.
  */
 const u8 *aftl_volume_reader_frame(struct aftl_volume_reader *look, u64 number, int *ret,
-			  struct aftl_error *error);
+				   struct aftl_error *error);
 
 /*
  * The same of a sector of the tables, whose checksum is right. Where nothing has been written yet
  * it is zeroes.
  */
 const u8 *aftl_volume_reader_sector(struct aftl_volume_reader *look, u64 sector, int *ret,
-			   struct aftl_error *error);
+				    struct aftl_error *error);
 
 #endif

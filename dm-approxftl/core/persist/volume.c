@@ -12,7 +12,8 @@
 
 /* Opening */
 
-u64 aftl_volume_find_bad_sector(const struct aftl_volume *volume, const u8 *bytes, u64 first, u32 count)
+u64 aftl_volume_find_bad_sector(const struct aftl_volume *volume, const u8 *bytes, u64 first,
+				u32 count)
 {
 	u64 sector = first * AFTL_FRAME_SECTORS;
 	u64 end = sector + (u64)count * AFTL_FRAME_SECTORS;
@@ -26,13 +27,13 @@ u64 aftl_volume_find_bad_sector(const struct aftl_volume *volume, const u8 *byte
 static int volume_read_frame(const struct aftl_volume *volume, u64 number, void *bytes)
 {
 	return volume->backing->read(volume->backing->host, number * AFTL_FRAME_BYTES, bytes,
-				    AFTL_FRAME_BYTES);
+				     AFTL_FRAME_BYTES);
 }
 
 static int volume_write_frame(const struct aftl_volume *volume, u64 number, const void *bytes)
 {
 	return volume->backing->write(volume->backing->host, number * AFTL_FRAME_BYTES, bytes,
-				     AFTL_FRAME_BYTES);
+				      AFTL_FRAME_BYTES);
 }
 
 static int volume_flush(const struct aftl_volume *volume)
@@ -41,7 +42,7 @@ static int volume_flush(const struct aftl_volume *volume)
 }
 
 static int load_header_copy(struct aftl_volume *volume, u32 copy, struct aftl_volume_header *header,
-		      struct aftl_error *error)
+			    struct aftl_error *error)
 {
 	int ret = volume_read_frame(volume, AFTL_FRAME_HEADER + copy, volume->scratch);
 
@@ -84,7 +85,7 @@ static int state_damaged(u64 number, int code, struct aftl_error *error)
 }
 
 static int load_state_copy(struct aftl_volume *volume, u32 parity, struct aftl_volume_state *state,
-		      struct aftl_error *error)
+			   struct aftl_error *error)
 {
 	u64 number = AFTL_FRAME_STATE + parity;
 	int ret = volume_read_frame(volume, number, volume->scratch);
@@ -140,13 +141,12 @@ static int choose_state(struct aftl_volume *volume, struct aftl_error *error)
 }
 
 static int check_backing_size(const struct aftl_backing *backing, const struct aftl_layout *layout,
-		      struct aftl_error *error)
+			      struct aftl_error *error)
 {
 	u64 needed = layout->frames * AFTL_FRAME_BYTES;
 
 	if (backing->bytes < needed)
-		return aftl_fail(error, -ENOSPC,
-				 "the volume needs %llu bytes, the device has %llu",
+		return aftl_fail(error, -ENOSPC, "the volume needs %llu bytes, the device has %llu",
 				 (unsigned long long)needed, (unsigned long long)backing->bytes);
 	return 0;
 }
@@ -179,7 +179,8 @@ static struct aftl_volume *alloc_volume(const struct aftl_backing *backing)
 	aftl_remap_init(volume);
 	for (i = 0; i < AFTL_VOLUME_FRAMES; i++)
 		volume->hash[i] = NONE;
-	volume->bytes = backing->alloc(backing->host, (size_t)AFTL_VOLUME_FRAMES * AFTL_FRAME_BYTES);
+	volume->bytes =
+		backing->alloc(backing->host, (size_t)AFTL_VOLUME_FRAMES * AFTL_FRAME_BYTES);
 	volume->scratch = backing->alloc(backing->host, AFTL_FRAME_BYTES);
 	if (volume->bytes && volume->scratch)
 		return volume;
@@ -206,7 +207,7 @@ void aftl_volume_release(struct aftl_volume *volume)
 	aftl_plp_destroy(volume);
 	if (volume->bytes)
 		backing->free(backing->host, volume->bytes,
-			     (size_t)AFTL_VOLUME_FRAMES * AFTL_FRAME_BYTES);
+			      (size_t)AFTL_VOLUME_FRAMES * AFTL_FRAME_BYTES);
 	if (volume->scratch)
 		backing->free(backing->host, volume->scratch, AFTL_FRAME_BYTES);
 	backing->free(backing->host, volume, sizeof(*volume));
@@ -248,8 +249,8 @@ u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn)
 	u64 displaced = volume->remap_count ? aftl_remap_offset(volume, ppn) : 0;
 
 	return displaced ? displaced :
-	       volume->header.layout.data * AFTL_FRAME_BYTES +
-	       (u64)from_ppn(ppn) * volume->geo.unit_bytes;
+			   volume->header.layout.data * AFTL_FRAME_BYTES +
+				   (u64)from_ppn(ppn) * volume->geo.unit_bytes;
 }
 
 /* Frames in memory */
@@ -336,7 +337,7 @@ static int cache_fetch_frame(struct aftl_volume *volume, u64 number, u32 *index)
 
 /* A frame of which a part is damaged, or all of it; none of it is written by a commit here. */
 static int cache_fetch_damaged(struct aftl_volume *volume, u64 number, bool readable, u32 *index,
-			 struct aftl_error *error)
+			       struct aftl_error *error)
 {
 	int ret;
 
@@ -553,8 +554,8 @@ void aftl_volume_set_time(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u6
 int aftl_volume_record_program(struct aftl_volume *volume, u32 page, const struct aftl_spare *spare)
 {
 	struct aftl_spare entry = *spare;
-	u8 *bytes = aftl_volume_change(volume, aftl_spare_place(&volume->header.layout, &volume->geo,
-							  page));
+	u8 *bytes = aftl_volume_change(volume, aftl_spare_place(&volume->header.layout,
+								&volume->geo, page));
 
 	if (!bytes)
 		return volume->ret;
@@ -575,8 +576,8 @@ int aftl_volume_record_discard(struct aftl_volume *volume, aftl_lpn_t first, u32
 		return volume->ret;
 
 	for (; units; units--, unit++) {
-		u8 *bytes = aftl_volume_change(volume, aftl_discard_place(&volume->header.layout,
-									 unit));
+		u8 *bytes = aftl_volume_change(volume,
+					       aftl_discard_place(&volume->header.layout, unit));
 
 		if (!bytes)
 			return volume->ret;
@@ -677,14 +678,16 @@ static int record_block(struct aftl_volume *volume, u32 block, const struct aftl
 	return 0;
 }
 
-int aftl_volume_record_retire(struct aftl_volume *volume, u32 block, const struct aftl_erase_entry *entry)
+int aftl_volume_record_retire(struct aftl_volume *volume, u32 block,
+			      const struct aftl_erase_entry *entry)
 {
 	int ret = check_plp_waiting(volume, true);
 
 	return ret ? ret : record_block(volume, block, entry);
 }
 
-int aftl_volume_record_erase(struct aftl_volume *volume, u32 block, const struct aftl_erase_entry *entry)
+int aftl_volume_record_erase(struct aftl_volume *volume, u32 block,
+			     const struct aftl_erase_entry *entry)
 {
 	int ret = aftl_volume_commit_programs(volume);
 
@@ -773,7 +776,7 @@ static void state_take_over(struct aftl_volume_state *state, const char *name)
 }
 
 int aftl_volume_mark_in_use(struct aftl_volume *volume, const struct aftl_policy_type *type,
-		      const struct aftl_config *config)
+			    const struct aftl_config *config)
 {
 	struct aftl_volume_header *header = &volume->header;
 	/* What has been rebuilt is there before a state says that the volume is in use. */
@@ -825,7 +828,7 @@ static int write_snapshot_bytes(void *host, const void *data, size_t size)
 		memcpy(volume->scratch + offset, bytes, part);
 		if (offset + part == AFTL_FRAME_BYTES)
 			ret = volume_write_frame(volume, snapshot_frame(volume, writer->bytes),
-					  volume->scratch);
+						 volume->scratch);
 		writer->bytes += part;
 		bytes += part;
 		size -= part;
@@ -841,7 +844,7 @@ static int end_snapshot(struct snapshot_writer *writer)
 		return 0;
 	memset(writer->volume->scratch + used, 0, AFTL_FRAME_BYTES - used);
 	return volume_write_frame(writer->volume, snapshot_frame(writer->volume, writer->bytes),
-			   writer->volume->scratch);
+				  writer->volume->scratch);
 }
 
 /* It comes to where the table of displaced slots is. */
@@ -907,9 +910,10 @@ int aftl_volume_config_check(const struct aftl_config *made, const struct aftl_c
 
 	if (ret || plp_buffer_bytes(made) == plp_buffer_bytes(wanted))
 		return ret;
-	return aftl_fail(error, -EINVAL,
-			 "buffer, buffer_safe: a volume has a place for a write buffer that survives a power failure, of %llu bytes; that is as it was formatted",
-			 (unsigned long long)plp_buffer_bytes(made));
+	return aftl_fail(
+		error, -EINVAL,
+		"buffer, buffer_safe: a volume has a place for a write buffer that survives a power failure, of %llu bytes; that is as it was formatted",
+		(unsigned long long)plp_buffer_bytes(made));
 }
 
 /* Whatever it was before, it is nothing any more. */
@@ -940,7 +944,7 @@ static int clear_tables(struct aftl_volume *volume)
 
 		aftl_seal_frames(volume, number, frames, volume->bytes);
 		ret = backing->write(backing->host, number * AFTL_FRAME_BYTES, volume->bytes,
-				    frames * AFTL_FRAME_BYTES);
+				     frames * AFTL_FRAME_BYTES);
 		number += frames;
 	}
 	return ret;
@@ -1012,8 +1016,8 @@ static int check_format(const struct aftl_backing *backing, struct aftl_volume_h
 
 /* A device without a past, to ask it for its shape and its blocks. */
 static int create_factory_device(struct aftl **out, const struct aftl_backing *backing,
-		       const struct aftl_volume_header *header, struct aftl_host_ops *ops,
-		       struct aftl_error *error)
+				 const struct aftl_volume_header *header, struct aftl_host_ops *ops,
+				 struct aftl_error *error)
 {
 	const struct aftl_policy_type *type = aftl_policy_find(header->policy);
 	struct aftl_config own;
@@ -1073,7 +1077,8 @@ static bool newer_version_buffered(const struct aftl *ftl, aftl_ppn_t ppn)
 
 static bool spare_hides_ppn(const struct aftl *ftl, aftl_ppn_t ppn)
 {
-	return ftl->geo.plp_entries && aftl_ppn_valid(&ftl->media, ppn) && newer_version_buffered(ftl, ppn);
+	return ftl->geo.plp_entries && aftl_ppn_valid(&ftl->media, ppn) &&
+	       newer_version_buffered(ftl, ppn);
 }
 
 void aftl_spare_from_page(struct aftl_spare *spare, const struct aftl *ftl, aftl_ppn_t first)

@@ -135,7 +135,7 @@ u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn);
  * Return: false if there is no place left; nothing has changed then.
  */
 bool __must_check aftl_volume_remap(struct aftl_volume *volume, aftl_ppn_t ppn,
-				       const struct aftl_spare *spare);
+				    const struct aftl_spare *spare);
 
 /*
  * Data of these slots that had been displaced are newer elsewhere, which a commit has made durable,
@@ -221,22 +221,23 @@ int __must_check aftl_volume_repair(struct aftl_volume *volume);
  * @config: parameters that the whole device is used with
  */
 int __must_check aftl_volume_mark_in_use(struct aftl_volume *volume,
-				   const struct aftl_policy_type *type,
-				   const struct aftl_config *config);
+					 const struct aftl_policy_type *type,
+					 const struct aftl_config *config);
 
 /* Notes. Return: 0, or the first error that the medium ever returned. */
 
 int __must_check aftl_volume_record_program(struct aftl_volume *volume, u32 page,
-				     const struct aftl_spare *spare);
-int __must_check aftl_volume_record_discard(struct aftl_volume *volume, aftl_lpn_t first, u32 units);
+					    const struct aftl_spare *spare);
+int __must_check aftl_volume_record_discard(struct aftl_volume *volume, aftl_lpn_t first,
+					    u32 units);
 
 /* Of a device with zones, aftl_volume_record_discard() leaves to this what has been reset. */
 int __must_check aftl_volume_record_zone(struct aftl_volume *volume, u32 zone,
-				  enum aftl_zone_state state);
+					 enum aftl_zone_state state);
 int __must_check aftl_volume_record_erase(struct aftl_volume *volume, u32 block,
-				   const struct aftl_erase_entry *entry);
+					  const struct aftl_erase_entry *entry);
 int __must_check aftl_volume_record_retire(struct aftl_volume *volume, u32 block,
-				    const struct aftl_erase_entry *entry);
+					   const struct aftl_erase_entry *entry);
 
 /**
  * aftl_volume_persist_unit() - give a buffered unit an entry in the persisted write buffer (PLP)
@@ -277,7 +278,7 @@ void aftl_volume_release_unit(struct aftl_volume *volume, u32 tag);
  * begins. Return: whether there is one.
  */
 bool aftl_volume_next_persisted(const struct aftl_volume *volume, u32 from,
-			   struct aftl_buffered_lpn *what, u64 *offset);
+				struct aftl_buffered_lpn *what, u64 *offset);
 void aftl_volume_attach_persisted(struct aftl_volume *volume, aftl_lpn_t lpn, u32 tag);
 
 /* What the next commits say of time and policy. */
