@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Looking at a device without changing it.
+ * Read-only access to a device: state, statistics, digest, and the audit of all invariants.
  */
 #include "core/ftl/command.h"
 #include "core/base/random.h"
 
-/* Mapping units, or slots, that are looked at between two pauses. */
+/* Logical pages or ppns between two calls of the host's pause(). */
 #define SLICE_UNITS 1024
 
-/* Slots whose units' places in the map are on their way to the processor. */
+/* How many ppns ahead the entries of the L2P table are prefetched. */
 #define AHEAD 32
 
 u32 aftl_pending_requests(const struct aftl *ftl)
@@ -175,7 +175,7 @@ void aftl_lun_info(const struct aftl *ftl, u32 index, struct aftl_lun_info *info
 	info->queued = aftl_lun_queued(lun);
 }
 
-/* Four at a time: one by one, each would wait for the one before. */
+/* Hash four attributes at a time: each hash depends on the one before. */
 static u64 attr_digest(const struct aftl_media *media, u32 page, u32 pages, u64 digest)
 {
 	u32 end = page + pages;
@@ -206,8 +206,8 @@ static u64 block_digest(const struct aftl *ftl, const struct aftl_block *block, 
 }
 
 /*
- * A sum of what says where it belongs, whatever the order. The host may want the processor for
- * others; that it wants no answer is no use here.
+ * The sum of a hash for each entry, so that the order does not matter. The host may use the pauses
+ * to schedule other work; its request to stop is ignored, for there is no way to return it.
  */
 static u64 map_digest(const struct aftl *ftl)
 {
@@ -235,7 +235,7 @@ u64 aftl_digest(const struct aftl *ftl)
 	return digest;
 }
 
-/* The audit: one small question per function, the first failure wins. */
+/* The audit. The first violation ends it. */
 
 static int pause_audit(const struct aftl *ftl, struct aftl_error *error)
 {
@@ -244,7 +244,7 @@ static int pause_audit(const struct aftl *ftl, struct aftl_error *error)
 	return ret ? aftl_fail(error, ret, "interrupted while the device was checked") : 0;
 }
 
-/* Sheets of the map are in blocks of their own. */
+/* Translation pages and data must not share blocks. */
 static bool audit_mixed_block(const struct aftl *ftl, aftl_ppn_t ppn, u32 unit)
 {
 	bool of_map = aftl_ppn_block(&ftl->media, ppn)->handle;
@@ -272,8 +272,9 @@ static int audit_lpn(const struct aftl *ftl, u32 i, aftl_ppn_t ppn, struct aftl_
 }
 
 /*
- * Slot by slot, for units are all over the flash: if each valid slot is that of its unit, and as
- * many are valid as units are mapped, each unit that is mapped is in a valid slot.
+ * By ppn, because the pages of neighbouring lpns are far apart in memory: if each valid ppn is the
+ * one that its lpn maps to, and as many ppns are valid as lpns are mapped, each mapped lpn has a
+ * valid ppn.
  */
 static int audit_ppn(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl_error *error)
 {
@@ -292,7 +293,7 @@ static bool audit_ppn_valid(const struct aftl *ftl, u32 slot)
 	return slot < ftl->geo.ppns && aftl_ppn_valid(&ftl->media, to_ppn(slot));
 }
 
-/* What the audit will want of the unit in @slot. */
+/* Prefetch the entry of the L2P table that the audit of @slot will read. */
 static void audit_prefetch(const struct aftl *ftl, u32 slot)
 {
 	u32 unit = audit_ppn_valid(ftl, slot) ? from_lpn(aftl_ppn_lpn(&ftl->media, to_ppn(slot))) :

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Requests: arrival and admission.
+ * Admission of host requests. A request is checked, split into commands (one for each page that is
+ * read and for each logical page that is written), or waits until commands are free. With several
+ * host queues the waiting requests are chosen by weighted round robin.
  */
 #include "core/hif/hif.h"
 
-/* One of @queue goes next. */
+/* Charge one request to @queue. A queue that takes over begins with its full weight. */
 static void arbitration_take_turn(struct aftl *ftl, struct aftl_host_queues *turns, u32 queue)
 {
 	if (queue != turns->queue || !turns->left) {
@@ -14,7 +16,7 @@ static void arbitration_take_turn(struct aftl *ftl, struct aftl_host_queues *tur
 	turns->left--;
 }
 
-/* The next of those that wait by queue: as many of each in a row as it weighs. */
+/* Remove the next waiting request: weighted round robin, each queue's oldest request first. */
 static struct aftl_request *arbitration_next(struct aftl *ftl, struct aftl_host_queues *turns)
 {
 	u32 queue = turns->queue;
@@ -44,7 +46,11 @@ static void arbitration_enqueue(struct aftl *ftl, struct aftl_request *request, 
 	aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
 }
 
-/* With several queues, or those that had several before it changed, one waits for all. */
+/*
+ * wait_head holds the one request that is next; with several host queues the others wait in their
+ * queues until arbitration. Requests that were queued before queue_weights changed are still there,
+ * so their count matters, too.
+ */
 static noinline void admission_enqueue(struct aftl *ftl, struct aftl_request *request, bool write)
 {
 	if (unlikely(ftl->queues > 1 || ftl->host_queues[write].count))
@@ -53,7 +59,7 @@ static noinline void admission_enqueue(struct aftl *ftl, struct aftl_request *re
 		aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
 }
 
-/* The first that waits is @request; if there is none another queue has its turn. */
+/* @request is next in wait_head. If that is NULL, take one from the host queues. */
 static void admission_set_first(struct aftl *ftl, struct aftl_request *request, bool write)
 {
 	struct aftl_host_queues *turns = &ftl->host_queues[write];
@@ -64,7 +70,7 @@ static void admission_set_first(struct aftl *ftl, struct aftl_request *request, 
 				    arbitration_next(ftl, turns));
 }
 
-/* It ends here and now. */
+/* Complete @request with @status, without any command. */
 static void request_end_now(struct aftl *ftl, struct aftl_request *request, int status)
 {
 	request->status = status;
@@ -81,10 +87,12 @@ static inline bool admission_admit(struct aftl *ftl, struct aftl_request *reques
 	return write ? aftl_write_admit(ftl, request) : aftl_read_admit(ftl, request);
 }
 
-/*
- * aftl_request_admit_waiting() - commands came free: go on with who waits for them
+/**
+ * aftl_request_admit_waiting() - admit waiting requests, after commands became free
+ * @ftl: device
+ * @write: the requests that wait for write commands, else those that wait for read commands
  *
- * As long as a part of it waits a request stays the first.
+ * A request stays the first until all of its pages have commands.
  */
 void aftl_request_admit_waiting(struct aftl *ftl, bool write)
 {
@@ -95,14 +103,17 @@ void aftl_request_admit_waiting(struct aftl *ftl, bool write)
 		if (!admission_admit(ftl, request, write))
 			return;
 		admission_set_first(ftl, next, write);
-		/* After its last part it is in a line, by the same link. */
+		/* A request whose last part is done is linked in a completion queue by next. */
 		if (request->parts)
 			request->next = NULL;
 	}
 }
 
-/*
- * aftl_wake_buffered_writes() - writes that wait for a full page go now
+/**
+ * aftl_wake_buffered_writes() - let the scheduler look at every LUN that holds buffered writes
+ * @ftl: device
+ *
+ * For a flush, a full buffer or a drain: write_must_program() then programs partial pages, too.
  */
 void aftl_wake_buffered_writes(struct aftl *ftl)
 {
@@ -115,7 +126,7 @@ void aftl_wake_buffered_writes(struct aftl *ftl)
 			aftl_wake_for_write(ftl, &ftl->luns[i]);
 }
 
-/* What is not inlined saves no registers on the way of reads. */
+/* Not inlined, so that aftl_request_submit() saves fewer registers for reads. */
 static noinline void submit_flush(struct aftl *ftl, struct aftl_request *request)
 {
 	request->parts = 1;
@@ -129,7 +140,10 @@ static noinline void submit_flush(struct aftl *ftl, struct aftl_request *request
 		aftl_wake_buffered_writes(ftl);
 }
 
-/* What is in the buffer alone, and would be found there after a power failure, is told, too. */
+/*
+ * Return true if the host must record the discard. A page that only the write buffer holds counts
+ * if the buffer survives power loss: recovery would find its entry.
+ */
 static bool discard_lpn(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	bool told = aftl_write_discard(ftl, lpn) && ftl->geo.plp_entries;
@@ -142,7 +156,7 @@ static bool discard_lpn(struct aftl *ftl, aftl_lpn_t lpn)
 	return true;
 }
 
-/* From the first unit that was stored to the last one, in one call. */
+/* Report the range from the first to the last page that was stored in one unmap() call. */
 static noinline void submit_discard(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 first = request->units;
@@ -169,12 +183,14 @@ static void submit_data(struct aftl *ftl, struct aftl_request *request, bool wri
 	if (!queued && admission_admit(ftl, request, write))
 		return;
 	admission_enqueue(ftl, request, write);
-	/* What the full buffer holds back for a full page must make room. */
+	/*
+	 * The buffer is full: partial pages that it holds back must be programmed to free commands.
+	 */
 	if (write && !queued)
 		aftl_wake_buffered_writes(ftl);
 }
 
-/* Where there are zones, or what follows is read as well. */
+/* For zoned devices and for read-ahead; plain reads take the shorter path. */
 static noinline void submit_host_read(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->geo.zones && aftl_zone_read_offline(ftl, request)) {
@@ -196,8 +212,12 @@ static noinline void submit_host_write(struct aftl *ftl, struct aftl_request *re
 	submit_data(ftl, request, true);
 }
 
-/*
- * aftl_request_submit() - it has arrived
+/**
+ * aftl_request_submit() - start a request that has arrived
+ * @ftl: device
+ * @request: valid for this device
+ *
+ * The caller runs aftl_dispatch() afterwards.
  */
 void aftl_request_submit(struct aftl *ftl, struct aftl_request *request)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The end of requests: their parts, the line at the controller, the epochs of flushes.
+ * Completion of host requests: counting of parts, the time that controller and link take,
+ * statistics, and flushes.
  */
 #include "core/hif/hif.h"
 
@@ -12,7 +13,7 @@ static void completion_set_event(struct aftl *ftl, u32 line)
 			head ? head->complete_ns : AFTL_NEVER);
 }
 
-/* The controller deals with one request after the other, each way. */
+/* The controller firmware processes requests one after the other, each direction for itself. */
 static u64 controller_process_ns(struct aftl *ftl, bool inward)
 {
 	if (!ftl->config.controller_command)
@@ -22,7 +23,10 @@ static u64 controller_process_ns(struct aftl *ftl, bool inward)
 	return ftl->command_ns[inward];
 }
 
-/* So does the link with their data, meanwhile. What has none waits its turn. */
+/*
+ * The link transfers the data of requests one after the other, each direction for itself, while the
+ * controller processes the next. A request without data waits for its turn and takes no data time.
+ */
 static u64 link_transfer_ns(struct aftl *ftl, const struct aftl_request *request)
 {
 	bool inward = request->op != AFTL_OP_READ;
@@ -41,7 +45,7 @@ static u32 completion_line_of(const struct aftl_request *request)
 	return request->path & AFTL_PATH_ECC ? AFTL_COMPLETION_ECC_READ : AFTL_COMPLETION_READ;
 }
 
-/* A line's delay is constant, so its requests complete in the order they join. */
+/* All requests of a completion queue have the same delay, so they complete in order of arrival. */
 static void completion_enqueue(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 index = completion_line_of(request);
@@ -119,8 +123,10 @@ static void complete_to_host(struct aftl *ftl, struct aftl_request *request)
 	ftl->ops->complete(ftl->host, request);
 }
 
-/*
- * aftl_completion_line_event() - hand back the head of @line, whose time has come
+/**
+ * aftl_completion_line_event() - complete the oldest request of a completion queue
+ * @ftl: device; its time is the request's complete_ns
+ * @line: which queue
  */
 void aftl_completion_line_event(struct aftl *ftl, u32 line)
 {
@@ -130,10 +136,14 @@ void aftl_completion_line_event(struct aftl *ftl, u32 line)
 	complete_to_host(ftl, request);
 }
 
-/*
- * aftl_read_fastpath_complete() - a read is done, and nothing else has happened meanwhile
+/**
+ * aftl_read_fastpath_complete() - complete a read of the fast path
+ * @ftl: device
+ * @request: the read, whose data are in the controller
+ * @service_ns: time of array and channel
  *
- * It joins its line, and has its turn at once if that is what happens next.
+ * Device time jumps to the completion unless another event comes first; then the read is queued for
+ * completion as any other.
  */
 void aftl_read_fastpath_complete(struct aftl *ftl, struct aftl_request *request, u64 service_ns)
 {
@@ -152,8 +162,8 @@ void aftl_read_fastpath_complete(struct aftl *ftl, struct aftl_request *request,
 }
 
 /*
- * Flushes. Every write belongs to the epoch of its arrival; a flush ends an epoch
- * and completes when no write of that epoch or an older one is outstanding.
+ * Flushes. Each write belongs to the epoch of its arrival. A flush ends an epoch and completes when
+ * no write of that epoch or of an older one is outstanding. Epochs form a ring.
  */
 
 static u32 next_epoch(u32 epoch)
@@ -161,7 +171,7 @@ static u32 next_epoch(u32 epoch)
 	return (epoch + 1) % AFTL_EPOCHS;
 }
 
-/* Each of them covers what has been lost, those that are still to come, too. */
+/* Every flush after the loss of buffered data fails: it covers the lost writes, too. */
 static void complete_flushes(struct aftl *ftl, u32 epoch)
 {
 	while (ftl->flushes && ftl->flushes->epoch == epoch) {
@@ -173,7 +183,10 @@ static void complete_flushes(struct aftl *ftl, u32 epoch)
 	}
 }
 
-/* Start a new epoch after one that a flush waits for, if the ring has room. */
+/*
+ * Begin a new epoch for the writes after a flush. If the ring is full, the epoch goes on, and the
+ * flush waits for later writes, too.
+ */
 static void epoch_advance(struct aftl *ftl)
 {
 	if (next_epoch(ftl->epoch) != ftl->oldest_epoch)
@@ -196,8 +209,10 @@ void aftl_epoch_write_done(struct aftl *ftl, u32 epoch)
 		epoch_retire_finished(ftl);
 }
 
-/*
- * aftl_flush_wait() - until all that was written before @request has been programmed
+/**
+ * aftl_flush_wait() - queue a flush until all writes before it have been programmed
+ * @ftl: device
+ * @request: the flush
  */
 void aftl_flush_wait(struct aftl *ftl, struct aftl_request *request)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The one scheduler. What happens to a LUN wakes it; whoever was called settles the
- * device before it returns: requests that wait for commands go on, and each LUN that is
- * awake and whose array is free begins what is next, in the order reads, suspended
- * operation, reads ahead, urgent moves, writes, other moves.
+ * The die scheduler: which operation the array of each LUN runs next. Whatever concerns a LUN marks
+ * it as runnable; aftl_dispatch() then looks at each runnable LUN before the host's call returns.
+ * A free array starts, in this order: host reads, the suspended operation, read-ahead, writes of
+ * translation pages and parity, urgent relocation, host writes, reads for others' background tasks,
+ * its own background task.
  */
 #include "core/hif/hif.h"
 
@@ -19,7 +20,7 @@ static bool sched_start_padding(struct aftl *ftl, struct aftl_lun *lun, bool mov
 	return true;
 }
 
-/* A fine pass whose turn has come, before anything else is written. */
+/* Start a fine pass that is due. It comes before any other program of the LUN. */
 static bool sched_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
@@ -44,7 +45,10 @@ static bool sched_start_pass(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u
 	       sched_start_padding(ftl, lun, false);
 }
 
-/* Returns whether a program began; if nothing was left to program the job goes on. */
+/*
+ * Return: logical pages that the program stores; 0 if there is nothing left to program and the task
+ * goes on; -ENOSPC if there is no place, again.
+ */
 static int sched_start_task_program(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
@@ -55,7 +59,7 @@ static int sched_start_task_program(struct aftl *ftl, struct aftl_lun *lun)
 	return units;
 }
 
-/* What a dead LUN had comes from others. */
+/* A rebuild reads the pages of a dead LUN by reconstruction. */
 static void sched_start_task_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 page = aftl_reloc_page(ftl, lun);
@@ -131,7 +135,7 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 	if (unlikely(ftl->config.gc_mode == AFTL_GC_PACED) && sched_start_paced_gc(ftl, lun))
 		return true;
 	if (!aftl_write_start(ftl, lun, lane)) {
-		/* What it holds now may be what others wait for. */
+		/* Requests may wait for the data that is now pending its fine pass. */
 		if (unlikely(ftl->fine_pending_units) && ftl->wait_head[1])
 			aftl_wake_buffered_writes(ftl);
 		return true;
@@ -146,7 +150,10 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 	return false;
 }
 
-/* As many as a program takes, where they have a place. Its large frame is not below a job's. */
+/*
+ * Program as many translation pages as fit one program. Not inlined: its large stack frame must not
+ * add to that of a background task. Return: false if there is no place for them.
+ */
 static noinline bool sched_program_translation_pages(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_program_request need = aftl_cmt_need(ftl, lun);
@@ -161,7 +168,7 @@ static noinline bool sched_program_translation_pages(struct aftl *ftl, struct af
 	return true;
 }
 
-/* Or what makes a place for them. */
+/* Without a place, collect garbage. Without garbage, the device becomes read-only. */
 static bool sched_write_translation_pages(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (sched_program_translation_pages(ftl, lun) || sched_start_task(ftl, lun, true))
@@ -171,7 +178,9 @@ static bool sched_write_translation_pages(struct aftl *ftl, struct aftl_lun *lun
 	return false;
 }
 
-/* Sheets of the map that leave the memory. */
+/*
+ * Write back dirty translation pages that leave the cached mapping table, or read one to merge it.
+ */
 static bool sched_start_map_write(struct aftl *ftl, struct aftl_lun *lun)
 {
 	aftl_ppn_t ppn;
@@ -201,7 +210,7 @@ static bool sched_start_parity(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
-/* First come, first served: is the oldest write older than the oldest read? */
+/* With order=fcfs: return true if the oldest write arrived before the oldest read. */
 static bool sched_write_is_oldest(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane)
 {
 	if (ftl->config.order != AFTL_SCHED_FCFS || lane == AFTL_WRITE_STREAMS)
@@ -210,7 +219,7 @@ static bool sched_write_is_oldest(const struct aftl *ftl, const struct aftl_lun 
 	       ftl->commands[lun->writes[lane].head].seq < ftl->commands[lun->reads.head].seq;
 }
 
-/* A row of programs ends with a read's turn, whether there is one or not. */
+/* A run of programs ends with the turn of a read, even if there is none. */
 static bool sched_start_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (unlikely(lun->programs_since_read))
@@ -218,7 +227,7 @@ static bool sched_start_read(struct aftl *ftl, struct aftl_lun *lun)
 	return lun->reads.head != AFTL_NIL && aftl_read_start(ftl, lun);
 }
 
-/* Does somebody wait for a write that is queued here? */
+/* Return true if a request or a flush waits for a write that is queued here. */
 static bool sched_write_awaited(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 lanes = lun->pending_write_lanes;
@@ -232,8 +241,8 @@ static bool sched_write_awaited(const struct aftl *ftl, const struct aftl_lun *l
 }
 
 /*
- * May a write take the place of @work, an erase? That has as much to go as before then; so not
- * for ever, and not where it makes room.
+ * May a program of the host interrupt the erase @work? The erase then still needs as long as
+ * before. So only suspend_limit times, and not while garbage collection needs the block.
  */
 static noinline bool sched_erase_may_yield(struct aftl *ftl, const struct aftl_lun *lun,
 					   const struct aftl_work *work)
@@ -270,7 +279,7 @@ static bool sched_start_next(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_
 	if (lun->suspended.kind == AFTL_WORK_NONE && sched_write_is_oldest(ftl, lun, lane)) {
 		if (sched_start_write(ftl, lun, lane, retry_ns))
 			return true;
-		/* Where nothing has a place any more, all that was queued has failed. */
+		/* If no block can become free, the whole queue has failed. */
 		if (!(lun->pending_write_lanes & BIT(lane)))
 			lane = AFTL_WRITE_STREAMS;
 	}
@@ -325,7 +334,7 @@ static void sched_check_busy(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_array_suspend_for(ftl, lun, true);
 }
 
-/* One that is awake although its array is busy has got a command, or is not alone. */
+/* A busy LUN is runnable after the arrival of a command that may suspend it, or if it is dead. */
 static void sched_check_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u64 retry_ns;
@@ -354,7 +363,7 @@ static void sched_admit_waiting(struct aftl *ftl)
 	aftl_request_admit_waiting(ftl, true);
 }
 
-/* Ends because a LUN that has been looked at is busy or has nothing to do. */
+/* Terminates: each LUN that is looked at becomes busy or has nothing to start. */
 void aftl_schedule(struct aftl *ftl)
 {
 	struct aftl_lun *lun;
@@ -368,7 +377,7 @@ void aftl_schedule(struct aftl *ftl)
 	} while (lun || ftl->retry);
 }
 
-/* Returns whether the array goes on with the same operation. */
+/* Return: true if the array continues with the same operation: transfer or copyback program. */
 static bool sched_sense_done(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
@@ -393,7 +402,7 @@ static void sched_program_done(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_write_done(ftl, lun->work.commands, lun->work.service_ns);
 }
 
-/* The page that the job has read is beyond ECC: others of its stripe are read. */
+/* ECC failed for a page of the background task: reconstruct it from its stripe. */
 static bool sched_reconstruct_task_page(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->reconstruct.kind || !aftl_reloc_needs_stripe(ftl, lun))
@@ -409,7 +418,7 @@ static void sched_read_done(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_reconstruct_check_done(ftl, lun);
 }
 
-/* Neither for the host nor for a job. */
+/* Reads of translation pages, and of stripe members for other LUNs. */
 static noinline void sched_other_read_done(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.kind == AFTL_WORK_TP_LOAD)
@@ -447,7 +456,7 @@ static void sched_finish_work(struct aftl *ftl, struct aftl_lun *lun)
 	}
 }
 
-/* The event before the end of an operation is that of a step, and a read waits for it. */
+/* An event before the end of an operation is the end of a step: suspend there for a read. */
 static void sched_end_phase(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase != AFTL_PHASE_DATA_OUT && ftl->now_ns < lun->work.end_ns)
@@ -456,15 +465,19 @@ static void sched_end_phase(struct aftl *ftl, struct aftl_lun *lun)
 		sched_finish_work(ftl, lun);
 }
 
-/* An idle LUN woke up: data waited long enough, or it has been idle long enough. */
+/*
+ * The timer of an idle LUN: a buffered write has waited long enough, or a background task may run.
+ */
 static void sched_idle_timeout(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (ftl->now_ns >= lun->idle_since_ns + ftl->config.idle)
 		aftl_reloc_start_idle(ftl, lun);
 }
 
-/*
- * aftl_lun_fastpath_done() - a read has ended before anything else has happened
+/**
+ * aftl_lun_fastpath_done() - a fast-path read has ended
+ * @ftl: device
+ * @lun: its LUN
  */
 void aftl_lun_fastpath_done(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -479,9 +492,9 @@ void aftl_lun_fastpath_done(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_dispatch(ftl);
 }
 
-/*
- * aftl_lun_event() - the time that @lun had set for itself has come
- * @ftl: device, to be settled
+/**
+ * aftl_lun_event() - handle the timer of a LUN: the end of a phase, or a wait that is over
+ * @ftl: device; the caller runs aftl_dispatch() afterwards
  * @lun: LUN
  */
 void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun)

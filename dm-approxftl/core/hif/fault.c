@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What breaks. A block goes bad in time for its data to be moved; a LUN dies at once,
- * and what only it held is lost.
+ * Failures of blocks and LUNs. The data of a failing block are relocated before it is retired. A
+ * LUN fails at once: its data are lost unless RAIN reconstructs them, and host writes that it had
+ * not programmed yet go to other LUNs.
  */
 #include "core/hif/hif.h"
 
@@ -53,7 +54,7 @@ void aftl_mark_buffer_lost(struct aftl *ftl)
 	ftl->buffer_lost = true;
 }
 
-/* Out of its list and out of the policy's hands. */
+/* Take @block out of the free or victim list, and away from the policy that programs it. */
 static void fault_unlist_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	if (unlikely(block->parity))
@@ -84,7 +85,7 @@ static void fault_retire_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_notify_retired(ftl, first, ftl->geo.blocks_per_lun);
 }
 
-/* No work, and none to come. */
+/* Drop the LUN's background task and suspended operation, and mark it as dead. */
 static void fault_reset_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 i;
@@ -106,7 +107,7 @@ static void fault_reset_lun(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_events_set(&ftl->events, lun->index, AFTL_NEVER);
 }
 
-/* Host writes whose program is under way, suspended or not. */
+/* The commands of the host write that the array programs, running or suspended; AFTL_NIL: none. */
 static u32 fault_running_programs(const struct aftl_lun *lun)
 {
 	if (lun->suspended.kind == AFTL_WORK_PROGRAM)

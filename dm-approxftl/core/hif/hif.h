@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Requests and the scheduler, as the files of this room share them. Each uses those
- * above it: complete, read and write, stripe, ahead and zones, request and schedule, calls and
- * fault.
+ * The host interface: admission, execution and completion of host requests, and failures. Private
+ * to core/hif; hosts use core/ftl/ftl.h.
+ *
+ * Calls for one device must not overlap: the host holds its lock. No function here sleeps.
+ *
+ * A file calls only files that come before it in this list: completion.c; host-read.c and
+ * host-write.c; reconstruct.c, read-ahead.c and zone-management.c; admission.c; die-scheduler.c;
+ * host-interface.c and fault.c, which hosts call and which dispatch by die-scheduler.h.
  */
 #ifndef AFTL_HIF_H
 #define AFTL_HIF_H
 
 #include "core/ftl/command.h"
 
-/* What the core knows of a request that has just arrived. */
+/* Reset the fields of a request that the core owns while it is in progress. */
 static inline void aftl_request_arrive(struct aftl *ftl, struct aftl_request *request)
 {
 	request->arrival_ns = ftl->now_ns;
@@ -21,7 +26,7 @@ static inline void aftl_request_arrive(struct aftl *ftl, struct aftl_request *re
 	ftl->requests++;
 }
 
-/* completion.c: parts, lines, epochs */
+/* completion.c */
 
 static inline void aftl_request_append(struct aftl_request **head, struct aftl_request **tail,
 				       struct aftl_request *request)
@@ -34,7 +39,7 @@ static inline void aftl_request_append(struct aftl_request **head, struct aftl_r
 	*tail = request;
 }
 
-/* A request that has left a list leads to nobody: its host may look at it much later. */
+/* Clear next: the host may keep the request for long after it has left the list. */
 static inline struct aftl_request *aftl_request_pop(struct aftl_request **head)
 {
 	struct aftl_request *request = *head;
@@ -44,7 +49,10 @@ static inline struct aftl_request *aftl_request_pop(struct aftl_request **head)
 	return request;
 }
 
-/* On its way a read meets the array and ECC, the array alone, and data that were read before. */
+/*
+ * What a read went through, which decides its completion delay: the array and ECC, the array
+ * without ECC (approximate data), the controller's read cache.
+ */
 #define AFTL_PATH_ECC 0x01
 #define AFTL_PATH_ARRAY 0x02
 #define AFTL_PATH_READ_CACHE 0x04
@@ -55,7 +63,7 @@ void aftl_read_fastpath_complete(struct aftl *ftl, struct aftl_request *request,
 void aftl_flush_wait(struct aftl *ftl, struct aftl_request *request);
 void aftl_epoch_write_done(struct aftl *ftl, u32 epoch);
 
-/* host-write.c, host-read.c: host commands on a LUN */
+/* host-write.c and host-read.c */
 
 bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request);
 u32 aftl_write_ready(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns);
@@ -83,37 +91,37 @@ void aftl_read_map_loaded(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_read_abort(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_read_fail_queued(struct aftl *ftl, struct aftl_lun *lun);
 
-/* read-ahead.c: reads that nobody has asked for yet */
+/* read-ahead.c */
 
 void aftl_read_ahead(struct aftl *ftl, const struct aftl_request *request);
 
-/* reconstruct.c: reads by way of the rest of a stripe */
+/* reconstruct.c */
 
 bool aftl_reconstruct_start_read(struct aftl *ftl, struct aftl_lun *lun, u32 kind);
 void aftl_reconstruct_read_done(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_reconstruct_check_done(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_reconstruct_lun_died(struct aftl *ftl, struct aftl_lun *lun);
 
-/* zone-management.c: what the host says of whole zones */
+/* zone-management.c */
 
 bool aftl_zone_read_offline(const struct aftl *ftl, const struct aftl_request *request);
 int aftl_zone_manage(struct aftl *ftl, const struct aftl_request *request);
 
-/* admission.c: arrival and admission */
+/* admission.c */
 
 void aftl_request_submit(struct aftl *ftl, struct aftl_request *request);
 void aftl_request_admit_waiting(struct aftl *ftl, bool write);
 void aftl_wake_buffered_writes(struct aftl *ftl);
 
-/* die-scheduler.c: what is next */
+/* die-scheduler.c */
 
 void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_lun_fastpath_done(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_schedule(struct aftl *ftl);
 
 /*
- * Something happened: begin all that can begin now. To be called by each function of hosts
- * that changes something, once, at its end.
+ * Start every operation that can start now. Each function of the host interface that changes the
+ * device calls this once, at its end.
  */
 static inline void aftl_dispatch(struct aftl *ftl)
 {

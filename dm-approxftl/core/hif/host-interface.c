@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What hosts call while a device is in use. Each changes something and lets the
- * scheduler see what follows from it.
+ * The calls of hosts (core/ftl/ftl.h) for a device in use: submission, device time, parameters,
+ * drain and requested garbage collection. Each changes the device and then dispatches.
  */
 #include "core/hif/hif.h"
 
@@ -16,9 +16,10 @@ static void process_event(struct aftl *ftl, u32 source)
 }
 
 /*
- * Each LUN can begin one program, and has an array that is busy then. Besides one LUN can end an
- * erase and lose the block; or be lost itself, with the program that it has begun; or something is
- * discarded, or all zones are. Blocks of a superblock end their erases together.
+ * One call can start one program in each LUN, whose array is busy then: program() or copy() for
+ * each of its logical pages, programmed() for each of its flash pages. On top of that comes one of
+ * these: an erase that ends, with the block retired; the failure of a LUN, which aborts its
+ * program; a discard; a reset of all zones. The blocks of a superblock end their erases together.
  */
 u32 aftl_max_host_calls(const struct aftl_geometry *geo)
 {
@@ -161,7 +162,7 @@ int aftl_start_gc(struct aftl *ftl, u32 index)
 	return 0;
 }
 
-/* Of a device with zones: nothing but these frees units, and it is they that are spoken of. */
+/* A zoned device has no discards: a zone reset frees its pages. Zone commands name whole zones. */
 static bool zoned_request_valid(const struct aftl *ftl, const struct aftl_request *request)
 {
 	if (request->op < AFTL_OPS)
@@ -188,7 +189,7 @@ int aftl_submit(struct aftl *ftl, struct aftl_request *request)
 {
 	if (!request_valid(ftl, request))
 		return -EINVAL;
-	/* A request from inside complete() arrives at this very moment. */
+	/* A request that complete() submits arrives at the current device time. */
 	if (!ftl->running)
 		aftl_advance(ftl, request->arrival_ns);
 	aftl_request_submit(ftl, request);
@@ -197,7 +198,10 @@ int aftl_submit(struct aftl *ftl, struct aftl_request *request)
 	return 0;
 }
 
-/* Does nothing else happen at this moment, and nothing that a read may meet on its way? */
+/*
+ * Return true if no event is due and no feature is active that would change what a read meets:
+ * zones, a cached L2P table, read-ahead, multi-pass programs, read cache, RAIN, a timed link.
+ */
 static bool read_fastpath_allowed(const struct aftl *ftl, const struct aftl_request *request)
 {
 	if (ftl->geo.zones | ftl->geo.trans_pages | ftl->prefetch_units | ftl->foggy_blocks |

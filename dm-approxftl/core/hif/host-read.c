@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Host reads: from the buffer, from what was read before, from nowhere, or from a page.
+ * Host reads. Each logical page comes from the write buffer, the read cache or flash, or reads as
+ * zeroes if it is not mapped. Pages of one flash page that follow each other are read by one
+ * command. aftl_read_admit() resolves what needs no flash and queues commands for the rest at their
+ * LUNs.
  */
 #include "core/hif/hif.h"
 
@@ -33,7 +36,7 @@ static void read_deliver_lost(struct aftl *ftl, struct aftl_request *request, af
 	read_deliver(ftl, request, &read);
 }
 
-/* The rest of its stripe does not tell either. */
+/* Neither parity nor the other members of the stripe can reconstruct @ppn. */
 static noinline bool read_not_reconstructable(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	return !(ftl->config.rain && aftl_stripe_can_reconstruct(ftl, ppn));
@@ -55,7 +58,7 @@ static bool read_tag_current(const struct aftl *ftl, u32 tag)
 	       !(ftl->commands[tag].flags & (AFTL_COMMAND_DROPPED | AFTL_COMMAND_SUPERSEDED));
 }
 
-/* The newest write of @lpn that has not been forgotten, if it is still here. */
+/* Serve @lpn from the newest buffered write that no discard has dropped. */
 static bool read_deliver_buffered(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn)
 {
 	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_BUFFER };
@@ -70,7 +73,7 @@ static bool read_deliver_buffered(struct aftl *ftl, struct aftl_request *request
 	return true;
 }
 
-/* Is the current version of @lpn in @page, and not on its way to flash? */
+/* Return true if @page holds the current version of @lpn, with none in the write buffer. */
 static bool read_in_page(const struct aftl *ftl, aftl_lpn_t lpn, u32 page)
 {
 	aftl_ppn_t ppn;
@@ -79,7 +82,9 @@ static bool read_in_page(const struct aftl *ftl, aftl_lpn_t lpn, u32 page)
 	       !read_tag_current(ftl, aftl_pending_find(ftl, lpn));
 }
 
-/* How many units from @lpn on, at most @limit, are in the page of @ppn. */
+/*
+ * Count the logical pages from @lpn on, at most @limit, that the flash page of @ppn holds in order.
+ */
 static inline u32 read_run_length(const struct aftl *ftl, aftl_lpn_t lpn, aftl_ppn_t ppn, u32 limit)
 {
 	u32 page = read_page_of(ftl, ppn);
@@ -91,10 +96,13 @@ static inline u32 read_run_length(const struct aftl *ftl, aftl_lpn_t lpn, aftl_p
 	return run;
 }
 
-/*
- * aftl_read_run_length() - units from @lpn on, at most @limit, that one read of the array brings
+/**
+ * aftl_read_run_length() - logical pages from @lpn on that one flash read returns
+ * @ftl: device
+ * @lpn: first logical page
+ * @limit: count no more than this
  *
- * Return: 0 if @lpn is not there.
+ * Return: how many; 0 if @lpn is buffered, not mapped or lost.
  */
 u32 aftl_read_run_length(struct aftl *ftl, aftl_lpn_t lpn, u32 limit)
 {
@@ -131,7 +139,7 @@ static inline void read_count_flips(struct aftl *ftl, const struct aftl_read *re
 	(&counters->read_precise_flipped_bits)[aftl_l2p_level(ftl, read->lpn)] += read->flips;
 }
 
-/* It is as it came out of the array, and has been through ECC. */
+/* The cache holds data after ECC, so no array or ECC delay is due. */
 static void read_deliver_cached(struct aftl *ftl, struct aftl_request *request,
 				struct aftl_read_cache_entry *recent)
 {
@@ -195,7 +203,7 @@ static void read_queue_command(struct aftl *ftl, struct aftl_request *request, u
 	aftl_wake_for_read(ftl, lun);
 }
 
-/* Units of a request count as parts; a page read is as many as it returns. */
+/* A request has as many parts as logical pages; one flash read ends several. */
 static void read_parts_done(struct aftl *ftl, struct aftl_request *request, u32 parts,
 			    u64 service_ns)
 {
@@ -222,9 +230,10 @@ static void read_queue_map_load(struct aftl *ftl, u32 index, aftl_lpn_t sheet)
 }
 
 /*
- * @request goes on when the sheet of @lpn is in memory. Others do not wait for it.
+ * Queue @request at the translation page that maps @lpn, and read that from flash unless a read of
+ * it is in progress. Other requests go on meanwhile.
  *
- * Return: false if no command is free to read it.
+ * Return: false if no command is free for the read.
  */
 static noinline bool read_wait_for_map(struct aftl *ftl, struct aftl_request *request,
 				       aftl_lpn_t lpn)
@@ -243,17 +252,20 @@ static noinline bool read_wait_for_map(struct aftl *ftl, struct aftl_request *re
 	return true;
 }
 
-/* Of @units from @lpn on those whose entries have been found at once. */
+/* Count one lookup of the cached mapping table; it covers the pages of one translation page. */
 static u32 read_count_lookup(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
 {
 	ftl->stats.counters.map_lookups++;
 	return min(units, aftl_trans_page_remaining(ftl, lpn));
 }
 
-/*
- * aftl_read_admit() - start or queue the pages of @request as far as commands go
+/**
+ * aftl_read_admit() - serve or queue the pages of @request, as far as commands are free
+ * @ftl: device
+ * @request: a read; its field admitted counts the pages so far
  *
- * Return: whether the whole request is in, or waits for a sheet of the map.
+ * Return: true if nothing is left to admit, or the request waits for a translation page; false if
+ * it must wait for a command.
  */
 bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 {
@@ -291,7 +303,7 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 	return true;
 }
 
-/* What sensing has shown, whoever wants it. */
+/* Count for every sensed page, also those that read-ahead or reconstruction asked for. */
 static inline void read_count_errors(struct aftl *ftl, const struct aftl_errors *errors, u32 class)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
@@ -315,7 +327,7 @@ static inline void read_deliver_flash(struct aftl *ftl, struct aftl_request *req
 	read_deliver(ftl, request, read);
 }
 
-/* What is lost stays where it is. */
+/* Lost data are not cached: a read must fail again. */
 static void read_cache_insert(struct aftl *ftl, const struct aftl_read *read, bool ahead, bool lost)
 {
 	struct aftl_read_cache_entry *recent;
@@ -329,7 +341,7 @@ static void read_cache_insert(struct aftl *ftl, const struct aftl_read *read, bo
 	recent->flags = ahead ? AFTL_READ_CACHE_PREFETCHED : 0;
 }
 
-/* Where ECC or a die fails the rest of the stripe may not; then others have to read it. */
+/* ECC failed or the die is dead: use the rest of the stripe, which costs reads on other LUNs. */
 static void read_reconstruct(struct aftl *ftl, struct aftl_read *read, struct aftl_errors *errors)
 {
 	if (!aftl_stripe_reconstruct(ftl, read->ppn, errors))
@@ -339,7 +351,7 @@ static void read_reconstruct(struct aftl *ftl, struct aftl_read *read, struct af
 	aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, read->ppn))->reconstruct.wanted = true;
 }
 
-/* What has been sensed goes into the cache, or is mended; never both. */
+/* Read cache and RAIN exclude each other (aftl_superblock_check()). */
 static noinline void read_after_sense(struct aftl *ftl, const struct aftl_request *request,
 				      struct aftl_read *read, struct aftl_errors *errors)
 {
@@ -351,9 +363,10 @@ static noinline void read_after_sense(struct aftl *ftl, const struct aftl_reques
 }
 
 /*
- * Sense what @ppn has of @lpn; without a request nobody has asked for it yet.
+ * Sense @lpn in @ppn and deliver it to @request; NULL for read-ahead, whose data go to the read
+ * cache.
  *
- * Return: the further sensing levels that it needs.
+ * Return: the extra sensing levels that the page needs.
  */
 static u32 read_sense_lpn(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
 			  aftl_ppn_t ppn, u32 class, u64 hour)
@@ -377,8 +390,10 @@ static u32 read_sense_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
 }
 
 /*
- * Deliver the units of @command that are in the page of @ppn. The start of the
- * command moves on; what has left the page meanwhile stays for the next sensing.
+ * Deliver the logical pages at the start of @command that the flash page of @ppn holds, and advance
+ * the command past them. Pages that have been relocated since it was queued stay for another read.
+ *
+ * Return: the sensing time.
  */
 static u64 read_sense_page(struct aftl *ftl, struct aftl_command *command, aftl_ppn_t ppn)
 {
@@ -406,11 +421,13 @@ static void read_drop_head(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_command_free(ftl, aftl_queue_pop(ftl, &lun->reads), false);
 }
 
-/*
- * aftl_read_map_loaded() - a sheet of the map has arrived in the controller
+/**
+ * aftl_read_map_loaded() - a translation page has arrived in the controller
+ * @ftl: device
+ * @lun: LUN whose oldest read fetched it
  *
- * Who has waited for it is admitted again, before all others: these would take the command
- * that is free now, and read sheets for which that one has to go.
+ * The requests that wait for it are admitted before all others. Others could take the free command
+ * for another translation page, which might evict this one before it has been used.
  */
 void aftl_read_map_loaded(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -425,7 +442,7 @@ void aftl_read_map_loaded(struct aftl *ftl, struct aftl_lun *lun)
 	ftl->retry = true;
 }
 
-/* The first unit of the oldest read is not on flash: it is nowhere, or lost. */
+/* Finish the first page of the oldest read, which is not on flash any more: zeroes, or lost. */
 static void read_finish_unmapped(struct aftl *ftl, struct aftl_lun *lun, bool lost)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
@@ -445,7 +462,10 @@ static void read_finish_unmapped(struct aftl *ftl, struct aftl_lun *lun, bool lo
 	aftl_request_part_done(ftl, request, 0);
 }
 
-/* The data were discarded or moved to another LUN while the read was queued. */
+/*
+ * Return true if the first page of the oldest read is not on this LUN any more: it was discarded,
+ * relocated to another LUN or lost since the read was queued.
+ */
 static bool read_redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
@@ -467,7 +487,7 @@ static bool read_redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
-/* What the oldest read wants came while it was queued, with another read or ahead of it. */
+/* Serve the first page of the oldest read from the read cache, if it arrived there meanwhile. */
 static bool read_serve_from_cache(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
@@ -484,7 +504,7 @@ static bool read_serve_from_cache(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
-/* Of the reads ahead, the one that brings @lpn. */
+/* Find the read-ahead command that covers @lpn. */
 static u32 read_find_ahead(const struct aftl *ftl, const struct aftl_lun *lun, aftl_lpn_t lpn)
 {
 	u32 index = lun->prefetches.head;
@@ -496,8 +516,8 @@ static u32 read_find_ahead(const struct aftl *ftl, const struct aftl_lun *lun, a
 }
 
 /*
- * The oldest read wants what is going to be read ahead: do that first, for it brings more
- * of the page, which others are about to want. Who has come too early waits no longer.
+ * If a read-ahead command covers the oldest host read, run it first: it returns more of the same
+ * flash page, which the reader will ask for next. It leaves out the pages before the host's.
  */
 static noinline void read_promote_ahead(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -515,9 +535,9 @@ static noinline void read_promote_ahead(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * Reads whose data are here end before they are sensed.
+ * Serve the oldest reads from the read cache as long as it has their data.
  *
- * Return: whether one waits for others; those behind it have to, too.
+ * Return: true if the LUN waits for a reconstruction; the reads behind that one wait, too.
  */
 static noinline bool read_serve_cached_heads(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -527,7 +547,7 @@ static noinline bool read_serve_cached_heads(struct aftl *ftl, struct aftl_lun *
 	return lun->reconstruct.kind;
 }
 
-/* @units that @index has been given wait for the rest of the stripe of @device_page. */
+/* Let the last @units pages of command @index wait until @device_page is reconstructed. */
 static noinline void read_wait_for_reconstruct(struct aftl *ftl, struct aftl_lun *lun, u32 index,
 					       u32 units, u32 device_page, u64 service_ns)
 {
@@ -538,8 +558,10 @@ static noinline void read_wait_for_reconstruct(struct aftl *ftl, struct aftl_lun
 	aftl_reconstruct_begin(ftl, lun, AFTL_RECONSTRUCT_READ, device_page);
 }
 
-/*
- * aftl_read_start() - sense the page that the oldest read wants
+/**
+ * aftl_read_start() - sense the flash page that the oldest read of @lun needs
+ * @ftl: device
+ * @lun: LUN, whose array is free, or which is dead and has RAIN
  *
  * Return: false if no read needs this array.
  */
@@ -567,7 +589,7 @@ bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
 	}
 	units = command->units;
 	ns = read_sense_page(ftl, command, ppn);
-	/* Nothing has been sensed there: its time does not count. */
+	/* The dead die sensed nothing: the service time is that of the other members' reads. */
 	if (unlikely(aftl_lun_dead(lun))) {
 		read_wait_for_reconstruct(ftl, lun, lun->reads.head, units - command->units,
 					  read_page_of(ftl, ppn), 0);
@@ -579,7 +601,7 @@ bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
-/* Is a read the first that the array of @lun would do? */
+/* Return true if a read would be the next operation of the array. */
 static bool read_lun_idle(const struct aftl_lun *lun)
 {
 	return lun->work.phase == AFTL_PHASE_IDLE && lun->suspended.kind == AFTL_WORK_NONE &&
@@ -587,7 +609,7 @@ static bool read_lun_idle(const struct aftl_lun *lun)
 	       !lun->runnable;
 }
 
-/* Where all of @request is, if that is a page of an array that rests. */
+/* Find the idle LUN whose one flash page holds all of @request; NULL if there is none. */
 static struct aftl_lun *read_fastpath_find(struct aftl *ftl, const struct aftl_request *request,
 					   aftl_ppn_t *ppn)
 {
@@ -604,15 +626,15 @@ static struct aftl_lun *read_fastpath_find(struct aftl *ftl, const struct aftl_r
 	return lun;
 }
 
-/*
- * aftl_read_fastpath_start() - sense what @request wants, and let time pass until it is here
- * @request: a read
+/**
+ * aftl_read_fastpath_start() - run a read without queueing, and advance time to its end
+ * @ftl: device
+ * @request: a read that read_fastpath_allowed() accepts
  *
- * A command that waits for nothing need not be taken, queued and found again: all else is as it
- * would be at the end of the transfer. If anything happens before that it is queued after all,
- * and its array senses.
+ * The state afterwards is the same as by the normal path. If an event comes before the end of the
+ * transfer, the read is queued and its array senses.
  *
- * Return: the LUN, whose array has what is wanted, or senses; NULL: nothing has begun.
+ * Return: the LUN, whose array has returned the data or senses; NULL: nothing has been started.
  */
 struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request *request)
 {
@@ -636,7 +658,7 @@ struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request 
 	return lun;
 }
 
-/* Nobody has read it, written it, moved it to another LUN, or discarded it meanwhile. */
+/* Return false if @command's page was read, overwritten, discarded or relocated meanwhile. */
 static bool read_ahead_is_wanted(struct aftl *ftl, const struct aftl_lun *lun,
 				 const struct aftl_command *command)
 {
@@ -648,13 +670,14 @@ static bool read_ahead_is_wanted(struct aftl *ftl, const struct aftl_lun *lun,
 	       !aftl_read_cache_find(ftl, command->lpn);
 }
 
-/*
- * aftl_read_ahead_start() - sense a page that nobody has asked for yet
+/**
+ * aftl_read_ahead_start() - start the next read-ahead of @lun
+ * @ftl: device
+ * @lun: LUN with a free array
  *
- * As long as that takes its command is the first among the reads of the host, of which none
- * waits now.
+ * While it runs, its command is the first of the LUN's host reads, of which none waits now.
  *
- * Return: false if there is none.
+ * Return: false if there is none that is still useful.
  */
 bool aftl_read_ahead_start(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -671,9 +694,9 @@ bool aftl_read_ahead_start(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * Of the units that were read from @lun those that are still wanted are here now.
+ * Mark the pages that the array has returned as present in the read cache.
  *
- * Return: whether nobody had asked for them.
+ * Return: true for a read-ahead, which has no request to complete.
  */
 static bool read_mark_arrived(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -694,7 +717,7 @@ static bool read_mark_arrived(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
-/* Does it wait for others, or did nobody ask for it? */
+/* Return true if no request gets a part now: a reconstruction is needed, or it was read-ahead. */
 static noinline bool read_end_special(struct aftl *ftl, struct aftl_lun *lun)
 {
 	const struct aftl_work *work = &lun->work;
@@ -708,7 +731,7 @@ static noinline bool read_end_special(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
-/* Of @index, the oldest read, @units have an end, though not that of the array. */
+/* End @units parts of the oldest read, command @index, without an event of this array. */
 static noinline void read_end(struct aftl *ftl, struct aftl_lun *lun, u32 index, u32 units,
 			      u64 service_ns)
 {
@@ -719,10 +742,13 @@ static noinline void read_end(struct aftl *ftl, struct aftl_lun *lun, u32 index,
 	read_parts_done(ftl, request, units, service_ns);
 }
 
-/*
- * aftl_read_done() - the array has done what it could for a read
+/**
+ * aftl_read_done() - the array has returned the data of a host read
+ * @ftl: device
+ * @lun: its LUN
+ * @service_ns: time of array and channel
  *
- * Return: false if nobody has got it: that waits for the rest of its stripe, or was read ahead.
+ * Return: false if no request got data: it was read-ahead, or the page must be reconstructed.
  */
 bool aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns)
 {
@@ -737,8 +763,11 @@ bool aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns)
 	return true;
 }
 
-/*
- * aftl_read_reconstructed() - what a read of the host waited for has come from others
+/**
+ * aftl_read_reconstructed() - end the host read that waited for a reconstruction
+ * @ftl: device
+ * @lun: its LUN
+ * @repair: the finished reconstruction
  */
 void aftl_read_reconstructed(struct aftl *ftl, struct aftl_lun *lun,
 			     const struct aftl_reconstruct *repair)
@@ -746,8 +775,12 @@ void aftl_read_reconstructed(struct aftl *ftl, struct aftl_lun *lun,
 	read_end(ftl, lun, repair->commands, repair->units, repair->service_ns);
 }
 
-/*
- * aftl_read_reconstruct_failed() - what @lun waits for, and the host was told it would get, does not come
+/**
+ * aftl_read_reconstruct_failed() - a member of the stripe died before its page was read
+ * @ftl: device
+ * @lun: LUN whose host read waits for the reconstruction
+ *
+ * The host got the data at sensing time; deliver them again, as lost.
  */
 void aftl_read_reconstruct_failed(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -758,15 +791,19 @@ void aftl_read_reconstruct_failed(struct aftl *ftl, struct aftl_lun *lun)
 		read_deliver_lost(ftl, command->request, to_lpn(from_lpn(command->lpn) - i));
 }
 
-/*
- * aftl_read_abort() - the read that the array is at will not end
+/**
+ * aftl_read_abort() - @lun dies while its array reads for the host
+ * @ftl: device
+ * @lun: LUN
+ *
+ * With RAIN the read waits for a reconstruction, else its pages are lost.
  */
 void aftl_read_abort(struct aftl *ftl, struct aftl_lun *lun)
 {
 	const struct aftl_command *command = &ftl->commands[lun->work.commands];
 	u32 i;
 
-	/* A load is still in its queue, and fails with it. */
+	/* The read of a translation page is still queued, and fails in aftl_read_fail_queued(). */
 	if (lun->work.kind != AFTL_WORK_READ ||
 	    (lun->work.phase != AFTL_PHASE_SENSE && lun->work.phase != AFTL_PHASE_DATA_OUT))
 		return;
@@ -784,8 +821,12 @@ void aftl_read_abort(struct aftl *ftl, struct aftl_lun *lun)
 	read_end(ftl, lun, lun->work.commands, lun->work.units, 0);
 }
 
-/*
- * aftl_read_fail_queued() - @lun is dead: end what waits for it
+/**
+ * aftl_read_fail_queued() - end the queued reads of a dead LUN
+ * @ftl: device
+ * @lun: dead LUN
+ *
+ * With RAIN they stay, and the scheduler reconstructs them one by one.
  */
 void aftl_read_fail_queued(struct aftl *ftl, struct aftl_lun *lun)
 {

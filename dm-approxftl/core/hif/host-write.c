@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Host writes: which LUN they wait at, when they are programmed, what becomes of
- * several writes of the same unit.
+ * Host writes and the write buffer: each logical page becomes a command, is bound to a LUN, and
+ * waits in that LUN's queue for its class and stream until a full program can start, a timer
+ * expires, or somebody waits for it. Newer writes of a page supersede older ones that are still
+ * buffered.
  */
 #include "core/hif/hif.h"
 #include "core/base/random.h"
 
-/* NULL if no LUN has room for another unit now. */
+/* Return the LUN that the next page of this stream goes to; NULL if none can take more data. */
 static inline struct aftl_lun *write_choose_lun(struct aftl *ftl, u32 class, u32 stream,
 						aftl_lpn_t lpn)
 {
@@ -26,10 +28,10 @@ static inline struct aftl_lun *write_choose_lun(struct aftl *ftl, u32 class, u32
 }
 
 /*
- * The buffered version of this unit has become pointless. A flush that waits for it
- * has to wait for its successor: the unit would be on flash in neither version.
+ * Drop the buffered older version of @lpn, if it has not started to be programmed. A flush that
+ * waits for it must wait for the new version instead: otherwise flash would have neither.
  *
- * Return: the epoch of the successor.
+ * Return: the epoch of the new version.
  */
 static u32 write_coalesce(struct aftl *ftl, aftl_lpn_t lpn)
 {
@@ -60,7 +62,7 @@ static void write_enqueue(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 
 	aftl_wake_for_write(ftl, lun);
 }
 
-/* The write of @lpn is in the controller and waits at @lun. Returns its tag. */
+/* Create the write command of @lpn and queue it at @lun. Return: its tag. */
 static u32 write_take_lpn(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
 			  struct aftl_lun *lun, u32 lane)
 {
@@ -97,7 +99,7 @@ static void write_bind_lpn(struct aftl *ftl, struct aftl_request *request, aftl_
 		aftl_request_part_done(ftl, request, 0);
 }
 
-/* Nothing is under way that could make room. */
+/* Return true if no write in progress can free a command or a block. */
 static bool write_no_progress(const struct aftl *ftl)
 {
 	return !aftl_writes_in_flight(ftl);
@@ -133,7 +135,7 @@ static void write_admit_lpns(struct aftl *ftl, struct aftl_request *request)
 	}
 }
 
-/* Its turn, or more of it. */
+/* Admit the first or next pages of a write to a zone, if it is the zone's turn for @request. */
 static void write_admit_to_zone(struct aftl *ftl, struct aftl_request *request)
 {
 	struct aftl_zone *zone = aftl_zone_at(ftl, to_lpn(request->unit));
@@ -152,10 +154,12 @@ static void write_admit_to_zone(struct aftl *ftl, struct aftl_request *request)
 		aftl_zone_admitted(ftl, zone, request->admitted - before);
 }
 
-/*
- * aftl_write_admit() - bind the units of @request as far as commands and room go
+/**
+ * aftl_write_admit() - bind pages of @request to LUNs, as far as commands and free space go
+ * @ftl: device
+ * @request: a write; its field admitted counts the pages so far
  *
- * Return: whether the whole request is in.
+ * Return: true if all pages are admitted, or the rest has failed.
  */
 bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request)
 {
@@ -189,7 +193,7 @@ static u32 write_pop(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 	return index;
 }
 
-/* Forget dropped writes at the head of a queue. */
+/* Release the writes at the head of a queue that newer ones have replaced. */
 static void write_purge_dropped(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 {
 	struct aftl_queue *queue = &lun->writes[lane];
@@ -199,7 +203,10 @@ static void write_purge_dropped(struct aftl *ftl, struct aftl_lun *lun, u32 lane
 		write_release_command(ftl, write_pop(ftl, lun, lane));
 }
 
-/* A write buffer waits for a full page unless somebody waits for the data. */
+/*
+ * Return true if the queue must be programmed now. A partial page waits for more data unless a
+ * request, a flush, a full buffer or a drain needs it, or @due_ns has passed.
+ */
 static bool write_must_program(const struct aftl *ftl, const struct aftl_queue *queue, u64 *due_ns)
 {
 	const struct aftl_command *head = &ftl->commands[queue->head];
@@ -213,9 +220,11 @@ static bool write_must_program(const struct aftl *ftl, const struct aftl_queue *
 	       ftl->flushes || ftl->wait_head[1] || ftl->draining || ftl->now_ns >= *due_ns;
 }
 
-/*
- * aftl_write_ready() - lane with the oldest write that may be programmed
- * @retry_ns: if there is none, when to ask again
+/**
+ * aftl_write_ready() - choose the lane of @lun with the oldest write that must be programmed
+ * @ftl: device
+ * @lun: LUN
+ * @retry_ns: takes the time to ask again if there is none
  *
  * Return: the lane, or AFTL_WRITE_STREAMS.
  */
@@ -242,20 +251,23 @@ u32 aftl_write_ready(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
 	return best;
 }
 
-/* Does a flush wait for writes of this epoch? */
+/* Return true if a flush waits for writes of @epoch. */
 static bool write_flush_covers(const struct aftl *ftl, u32 epoch)
 {
 	return ftl->flushes && (epoch != ftl->epoch || ftl->last_flush->epoch == epoch);
 }
 
-/* The buffer has no room, or LUNs have none before older versions are overwritten. */
+/*
+ * Return true if writes wait and cannot go on: the data pending the fine pass take half of the
+ * buffer, or no LUN has free space before they are mapped.
+ */
 static bool write_buffer_stalled(const struct aftl *ftl)
 {
 	return ftl->wait_head[1] &&
 	       (ftl->free_write_count || 2 * ftl->fine_pending_units >= ftl->write_commands);
 }
 
-/* Somebody waits for one of these writes, and for no other reason than the pass before. */
+/* Return true if a request or a flush waits for one of these writes, pending the fine pass. */
 static bool write_any_awaited(const struct aftl *ftl, u32 index, u64 *due_ns)
 {
 	*due_ns = min(*due_ns, ftl->commands[index].queued_ns + ftl->config.buffer_hold);
@@ -281,13 +293,16 @@ static bool write_held_awaited(const struct aftl *ftl, const struct aftl_lun *lu
 	return waited;
 }
 
-/*
- * aftl_write_needs_padding() - must writes get on flash for which nothing else comes in time?
- * @lane: of the write that would be next, or AFTL_WRITE_STREAMS
- * @retry_ns: if not, when to ask again
+/**
+ * aftl_write_needs_padding() - must padding push writes through their fine pass?
+ * @ftl: device with two-pass programs
+ * @lun: LUN
+ * @lane: lane of the next write, or AFTL_WRITE_STREAMS
+ * @retry_ns: if not, takes the time to ask again, unless that is earlier
  *
- * A coarse pass with nothing in it makes that happen. Where a flush waits it comes after
- * what that covers, and before anything else.
+ * A word line gets its fine pass after the coarse pass of later ones. If no data come for those, a
+ * coarse pass of padding is programmed. Before a flush completes, the padding follows the writes
+ * that the flush covers and precedes newer ones.
  */
 bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane,
 			      u64 *retry_ns)
@@ -306,7 +321,7 @@ bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun
 	return false;
 }
 
-/* Older writes of the same unit must not be mapped when they are programmed. */
+/* Older versions that are programmed later must not be mapped. */
 static void write_supersede_older(struct aftl *ftl, u32 index)
 {
 	while ((index = aftl_pending_older(ftl, index)) != AFTL_NIL)
@@ -332,8 +347,8 @@ static void write_add_to_payload(struct aftl *ftl, struct aftl_payload *payload,
 }
 
 /*
- * Fill the payload up. Returns the commands in it, linked in order. Which versions are mapped
- * is decided when they get to where they can be read.
+ * Fill @payload from the queue. Return the commands in it, linked in order. With a coarse pass the
+ * choice of the version to be mapped is left to the fine pass, when the data become readable.
  */
 static u32 write_take_payload(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
 			      const struct aftl_placement *placement, struct aftl_payload *payload)
@@ -356,8 +371,11 @@ static u32 write_take_payload(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
 	return group.head;
 }
 
-/*
- * aftl_write_start_fine_pass() - the host's writes of @held begin their fine pass
+/**
+ * aftl_write_start_fine_pass() - decide which host writes of a fine pass will be mapped
+ * @ftl: device
+ * @lun: LUN
+ * @held: data of the word line
  */
 void aftl_write_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun,
 				struct aftl_fine_pending *held)
@@ -369,10 +387,13 @@ void aftl_write_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun,
 		write_decide_stale(ftl, &held->payload, i);
 }
 
-/*
- * aftl_write_start() - program the head of @lane and what fits beside it
+/**
+ * aftl_write_start() - program the oldest writes of @lane
+ * @ftl: device
+ * @lun: LUN with a free array
+ * @lane: lane with a queued write
  *
- * Return: 0, or -ENOSPC if the policy has no place before garbage is collected.
+ * Return: 0, or -ENOSPC if the policy has no place until garbage has been collected.
  */
 int aftl_write_start(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 {
@@ -414,9 +435,9 @@ void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns)
 }
 
 /*
- * Nothing can store what is in a buffer that survives power loss. There it stays, is read and is
- * newer than what is on flash, until the device, which is read-only, is loaded again; nobody waits
- * for it any more.
+ * Flash cannot store the write, and the buffer survives power loss: the data stay in the buffer,
+ * are read from there and persist until the device, read-only by now, is loaded again. Flushes do
+ * not wait for it.
  */
 static void write_mark_unflushable(struct aftl *ftl, const struct aftl_command *command)
 {
@@ -446,8 +467,10 @@ static void write_fail_command(struct aftl *ftl, u32 index)
 	aftl_request_part_done(ftl, request, 0);
 }
 
-/*
- * aftl_write_fail_queued() - no block will ever come free here: tell everybody who waits
+/**
+ * aftl_write_fail_queued() - fail all queued writes of @lun, which will never get a free block
+ * @ftl: device, which becomes read-only
+ * @lun: LUN
  */
 void aftl_write_fail_queued(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -457,7 +480,7 @@ void aftl_write_fail_queued(struct aftl *ftl, struct aftl_lun *lun)
 		write_fail_command(ftl, write_pop(ftl, lun, __ffs(lun->pending_write_lanes)));
 }
 
-/* What has been accepted must be tried, even where there may be no room. */
+/* An accepted write needs a queue, even if no LUN has free space. */
 static struct aftl_lun *write_any_live_lun(struct aftl *ftl)
 {
 	u32 i;
@@ -490,11 +513,14 @@ static bool write_is_newest(const struct aftl *ftl, u32 index)
 	return aftl_pending_find(ftl, ftl->commands[index].lpn) == index;
 }
 
-/*
- * aftl_write_abort_programs() - what tables say of the programs of @commands does not count
+/**
+ * aftl_write_abort_programs() - @commands' programs will not complete, because their LUN dies
+ * @ftl: device
+ * @commands: linked commands of one program
  *
- * A host that keeps what is in the buffer does so anew, before it hears of dead blocks. Not what
- * was overwritten meanwhile: that would be found in place of what is kept of the newer version.
+ * A host with a persistent write buffer persists the data again, before it hears of the retired
+ * blocks. Overwritten versions are left out: a new entry would have a larger sequence number than
+ * that of the newer version, and recovery would find the old data.
  */
 void aftl_write_abort_programs(struct aftl *ftl, u32 commands)
 {
@@ -505,8 +531,11 @@ void aftl_write_abort_programs(struct aftl *ftl, u32 commands)
 	}
 }
 
-/*
- * aftl_write_reassign() - @lun is dead: others program @commands and what waits for it
+/**
+ * aftl_write_reassign() - move the writes of a dead LUN to other LUNs
+ * @ftl: device
+ * @lun: dead LUN; its queues are emptied
+ * @commands: linked commands of the program that was aborted
  */
 void aftl_write_reassign(struct aftl *ftl, struct aftl_lun *lun, u32 commands)
 {
@@ -520,10 +549,14 @@ void aftl_write_reassign(struct aftl *ftl, struct aftl_lun *lun, u32 commands)
 		write_rebind(ftl, write_pop(ftl, lun, __ffs(lun->pending_write_lanes)));
 }
 
-/*
- * aftl_write_discard() - a discard of @lpn reached the controller
+/**
+ * aftl_write_discard() - drop the buffered writes of @lpn, for a discard
+ * @ftl: device
+ * @lpn: logical page
  *
- * Return: whether there was a write of it.
+ * A write that is being programmed, or whose request waits for it, ends as usual and is not mapped.
+ *
+ * Return: true if there was any.
  */
 bool aftl_write_discard(struct aftl *ftl, aftl_lpn_t lpn)
 {
@@ -542,8 +575,10 @@ bool aftl_write_discard(struct aftl *ftl, aftl_lpn_t lpn)
 	return newest != AFTL_NIL;
 }
 
-/*
- * aftl_write_choose_stream() - with what else a write is placed
+/**
+ * aftl_write_choose_stream() - set the stream of a write: placement handle, or the policy's answer
+ * @ftl: device
+ * @request: a write
  */
 void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request)
 {
@@ -555,7 +590,7 @@ void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request)
 		.hint = request->hint,
 	};
 
-	/* Of what has a zone or a handle no policy is asked. */
+	/* Zoned and FDP writes bypass the policy. */
 	if (unlikely(ftl->geo.zones))
 		request->placed = 0;
 	else if (!(unlikely(ftl->config.placement_handles) &&

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads ahead of the host. Who reads on from where a read has ended will go on so: what comes
- * next is brought into the cache of reads, a page at a time, as far as the parameter
- * "read_ahead" says. It waits until no read of the host wants the array, interrupts nothing,
- * and leaves half of the commands to others.
+ * Read-ahead. A read that starts where an earlier one ended belongs to a sequential reader; the
+ * next pages, as far as the parameter "read_ahead" says, are read into the read cache, one flash
+ * page for each command. Such commands start only when the LUN has no host read, suspend nothing,
+ * and use at most half of the read commands.
  */
 #include "core/hif/hif.h"
 
-/* Pages or gaps that one request may lead to: a window opens in several. */
+/*
+ * Flash pages or unmapped pages that one request may queue; a window opens over several requests.
+ */
 #define STEPS 64
 
-/* The reader who goes on with @request, or room for another one. */
+/* Return the reader that @request continues, or the least recent one, to be replaced. */
 static struct aftl_read_stream *read_ahead_find_reader(struct aftl *ftl,
 						       const struct aftl_request *request)
 {
@@ -27,14 +29,14 @@ static struct aftl_read_stream *read_ahead_find_reader(struct aftl *ftl,
 	return oldest;
 }
 
-/* Nobody can be told without reading a sheet of the map where that is. */
+/* With a cached mapping table, only pages whose translation page is in memory are read ahead. */
 static bool read_ahead_map_cached(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	return !ftl->geo.trans_pages || (aftl_trans_page_of(ftl, lpn)->flags &
 					 (AFTL_TP_CACHED | AFTL_TP_PARTIAL)) == AFTL_TP_CACHED;
 }
 
-/* Units from @lpn on that one page has; 0: there is nothing to be read. */
+/* Logical pages from @lpn on that one flash page holds; 0: nothing to be read from flash. */
 static u32 read_ahead_page_run(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 limit = ftl->geo.units - from_lpn(lpn);
@@ -64,7 +66,7 @@ static bool read_ahead_queue(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
 	return true;
 }
 
-/* Returns whether it may go on. */
+/* Queue one more page. Return: false if the window is full or no command is free. */
 static bool read_ahead_step(struct aftl *ftl, struct aftl_read_stream *reader, u32 end)
 {
 	aftl_lpn_t lpn = to_lpn(reader->ahead);
@@ -79,8 +81,10 @@ static bool read_ahead_step(struct aftl *ftl, struct aftl_read_stream *reader, u
 	return true;
 }
 
-/*
- * aftl_read_ahead() - @request has been admitted: who goes on reading finds what comes next
+/**
+ * aftl_read_ahead() - note an admitted read, and read ahead if it is sequential
+ * @ftl: device with a read cache
+ * @request: the read
  */
 void aftl_read_ahead(struct aftl *ftl, const struct aftl_request *request)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads of pages by way of the rest of their stripes: what others read for it, and what follows
- * when the last of them has arrived in the controller.
+ * RAIN reconstruction of pages that ECC cannot correct or that a dead LUN held: each other LUN of
+ * the stripe reads its page, in its own time, and the one that needs the result goes on after the
+ * last.
  */
 #include "core/hif/hif.h"
 
-/* A read of the host has it in one piece now, a job can go on. */
+/* All members have been read: the host read ends, or the background task goes on. */
 static void reconstruct_done(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_reconstruct done = lun->reconstruct;
@@ -21,7 +22,7 @@ static void reconstruct_done(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_wake_lun(ftl, lun);
 }
 
-/* @member of the group of @lun, by number. */
+/* Return the LUN of @member in the die group of @lun. */
 static struct aftl_lun *reconstruct_member(struct aftl *ftl, const struct aftl_lun *lun, u32 member)
 {
 	return aftl_die_group_lun(ftl, aftl_die_group_of(ftl, lun), member);
@@ -40,11 +41,13 @@ static u32 reconstruct_first_asking(struct aftl *ftl, const struct aftl_lun *lun
 	return AFTL_NIL;
 }
 
-/*
- * aftl_reconstruct_start_read() - @lun reads the page that another LUN wants
- * @kind: enum aftl_reconstruct_kind
+/**
+ * aftl_reconstruct_start_read() - read a page of @lun for another member of its stripe
+ * @ftl: device
+ * @lun: LUN with a free array
+ * @kind: enum aftl_reconstruct_kind: serve host reads or background tasks
  *
- * Return: false if none does for that.
+ * Return: false if nobody asks for a page of @lun for that.
  */
 bool aftl_reconstruct_start_read(struct aftl *ftl, struct aftl_lun *lun, u32 kind)
 {
@@ -64,8 +67,10 @@ bool aftl_reconstruct_start_read(struct aftl *ftl, struct aftl_lun *lun, u32 kin
 	return true;
 }
 
-/*
- * aftl_reconstruct_read_done() - that page is in the controller
+/**
+ * aftl_reconstruct_read_done() - that page has been transferred to the controller
+ * @ftl: device
+ * @lun: LUN that has read it
  */
 void aftl_reconstruct_read_done(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -82,8 +87,10 @@ void aftl_reconstruct_read_done(struct aftl *ftl, struct aftl_lun *lun)
 		reconstruct_done(ftl, other);
 }
 
-/*
- * aftl_reconstruct_check_done() - a repair has begun for which nobody has to read
+/**
+ * aftl_reconstruct_check_done() - finish a reconstruction that needs no more reads
+ * @ftl: device
+ * @lun: LUN that has just begun one, perhaps with no member left to read
  */
 void aftl_reconstruct_check_done(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -91,8 +98,12 @@ void aftl_reconstruct_check_done(struct aftl *ftl, struct aftl_lun *lun)
 		reconstruct_done(ftl, lun);
 }
 
-/*
- * aftl_reconstruct_lun_died() - what it was to read for others does not come; nor what it waited for
+/**
+ * aftl_reconstruct_lun_died() - cancel the reads of a dead LUN for other members
+ * @ftl: device
+ * @lun: dead LUN
+ *
+ * Host reads that needed its page fail: two members of the stripe are missing now.
  */
 void aftl_reconstruct_lun_died(struct aftl *ftl, struct aftl_lun *lun)
 {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the host says of whole zones.
+ * Zone management commands: open, close, finish, reset.
  */
 #include "core/hif/hif.h"
 
-/*
- * aftl_zone_read_offline() - does a read touch a zone that is not there any more?
+/**
+ * aftl_zone_read_offline() - does a read touch a zone that is offline?
+ * @ftl: zoned device
+ * @request: the read
  */
 bool aftl_zone_read_offline(const struct aftl *ftl, const struct aftl_request *request)
 {
@@ -84,10 +86,12 @@ static int zone_reset_all(struct aftl *ftl)
 	return 0;
 }
 
-/*
- * aftl_zone_manage() - an operation on zones
+/**
+ * aftl_zone_manage() - execute a zone management command
+ * @ftl: zoned device
+ * @request: AFTL_OP_ZONE_...; its unit is the zone's first logical page
  *
- * Return: 0 or the status that it ends with.
+ * Return: 0, or the status of the request.
  */
 int aftl_zone_manage(struct aftl *ftl, const struct aftl_request *request)
 {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stretches of large tables: of a new volume none has been written. Before anything is put into one
- * all of it is, as formatting does elsewhere; the commit that makes the first entry durable flushes
- * that, and then says that the stretch is begun. Until it has said so, whatever of the entries has
- * reached the medium counts for nothing, which is what may become of them anyway.
+ * Lazily initialised extents of the metadata tables. Formatting a large volume does not write its
+ * tables. A bitmap, in two copies, has a bit for each extent (AFTL_EXTENT_FRAMES frames) that has
+ * been initialised; all entries of other extents read as zero, whatever the sectors hold.
+ *
+ * Before the first entry of an extent changes, all of its frames are written with zeroed entries.
+ * The commit that makes the entry durable first flushes these frames and then writes the bit. A
+ * crash before that leaves the bit clear, so the entries count as zero: the same as if they had not
+ * reached the device.
  */
 #include "core/persist/volume-private.h"
 
@@ -60,7 +64,7 @@ void aftl_seal_frames(const struct aftl_volume *volume, u64 number, u32 frames, 
 		aftl_sector_seal(bytes + (size_t)i * AFTL_SECTOR_BYTES, volume->nonce, sector + i);
 }
 
-/* The table */
+/* The bitmap */
 
 static u64 extent_table_frame(const struct aftl_volume *volume, u32 copy, u32 index)
 {
@@ -82,7 +86,7 @@ static void extent_table_merge_sector(struct aftl_volume *volume, u32 index, u32
 		to[i] |= from[i];
 }
 
-/* Adds what a copy of a frame says. Returns which sectors of it are sound. */
+/* Merge one copy of a bitmap frame. Return a mask of its valid sectors. */
 static u32 extent_table_merge_copy(struct aftl_volume *volume, u32 copy, u32 index, int *ret)
 {
 	const struct aftl_backing *backing = volume->backing;
@@ -180,7 +184,7 @@ void aftl_extents_committed(struct aftl_volume *volume)
 	volume->initialised_dirty = false;
 }
 
-/* Use */
+/* Extents */
 
 static int extent_init(struct aftl_volume *volume, u64 stretch)
 {

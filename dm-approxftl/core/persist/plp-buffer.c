@@ -1,7 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is left of the write buffer after a crash, and of zones, entries that speak of units
- * beyond a write pointer.
+ * The write buffer that survives power loss (PLP).
+ *
+ * A drive saves its buffer with the energy of capacitors. A host that crashed has none, so the
+ * volume has a slot for each logical page that the buffer can hold: an entry in the PLP table and
+ * room for the page's data. With buffer_safe each write gets a slot when it enters the buffer; on a
+ * zoned device, each buffered page gets one before a flush completes.
+ *
+ * A slot is in one of three states:
+ *
+ * - FREE: no durable entry names it.
+ * - USED: its entry names a page. The host writes the data before the commit that makes it durable.
+ * - RELEASED: the page was programmed, overwritten or discarded, and that has been recorded. The
+ *   next commit makes the record durable. Only then is the slot FREE: until then a crash needs the
+ *   entry.
+ *
+ * These rules keep the newest version of each page recoverable:
+ *
+ * 1. Recovery takes a page from its entry if the entry's sequence number is larger than that of the
+ *    page's last program and last discard. On a zoned device it does so if no flash page maps it
+ *    and the zone has not been reset since.
+ * 2. The sequence number is that of the write's arrival, also if its entry is made later.
+ * 3. The program of an older version gets a larger sequence number than the entry of a newer one.
+ *    Its record therefore does not map the page while a newer version is in the buffer ("hidden").
+ * 4. A page that finds no FREE slot waits for the next commit. While pages wait, flash must keep
+ *    what a crash would fall back to, see aftl_volume_must_persist().
+ * 5. An overwrite of a page with an entry does not wait. The entry is about to be released, so a
+ *    commit frees slots at once.
+ * 6. A page that cannot be programmed, because no block is left, keeps its slot until the next
+ *    load.
+ *
+ * This file also collects the mappings that recovery has rejected: pages beyond the write pointer
+ * of their zone. They are removed from the spare table before the device is used.
  */
 #include "core/ftl/device.h"
 #include "core/persist/volume-private.h"
@@ -151,7 +181,7 @@ void aftl_volume_attach_persisted(struct aftl_volume *volume, aftl_lpn_t lpn, u3
 			volume->plp_slot_of[tag] = i + 1;
 }
 
-/* What must not be found again */
+/* Mappings that recovery has rejected */
 
 int aftl_volume_invalidate(struct aftl_volume *volume, aftl_ppn_t ppn)
 {

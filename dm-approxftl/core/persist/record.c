@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bytes of a record file to structures and back.
+ * Encoding and decoding of record files; record.h has the format.
  */
 #include "core/base/encoding.h"
 #include "core/persist/record.h"
 
 static const u8 magic[AFTL_RECORD_MAGIC_BYTES] = { 0x89, 'A', 'F', 'T', '\r', '\n', 0x1a, '\n' };
 
-/* Where things are in the header. */
+/* Offsets in the header. */
 enum {
 	AT_MAGIC = 0,
 	AT_MAJOR = 8,
@@ -46,7 +46,7 @@ static const struct field fields[] = {
 	{ "class", 21, 1 }, { "stream", 22, 2 },  { "lat_100ns", 24, 4 }, { "pid", 28, 4 },
 };
 
-/* Added to the operation. */
+/* Bits of the operation's byte, beside enum aftl_op. */
 #define OP_FUA 0x80
 #define OP_LIFE 0x70
 #define OP_LIFE_SHIFT 4
@@ -84,7 +84,7 @@ bool aftl_record_level(const char *name, u8 *level)
 	return false;
 }
 
-/* A continuation byte is what says that the sequence is not over. */
+/* Check that the character has all of its @tail continuation bytes. */
 static bool is_utf8_tail(const u8 *bytes, const u8 *end, unsigned int tail)
 {
 	for (; tail; tail--)
@@ -93,7 +93,7 @@ static bool is_utf8_tail(const u8 *bytes, const u8 *end, unsigned int tail)
 	return true;
 }
 
-/* Length of the character at @bytes, 0 if it is none that a text may hold. */
+/* Return the length of the UTF-8 character at @bytes; 0 if it is invalid or not printable. */
 static unsigned int text_character(const u8 *bytes, const u8 *end)
 {
 	unsigned int tail;
@@ -106,7 +106,7 @@ static unsigned int text_character(const u8 *bytes, const u8 *end)
 	return is_utf8_tail(bytes, end, tail) ? tail + 1 : 0;
 }
 
-/* Printable UTF-8, a zero byte, and nothing but zeroes after it. */
+/* Check for printable UTF-8, a zero byte, and zeroes up to the end of the field. */
 static int check_text(const u8 *bytes, size_t size, const char *what, struct aftl_error *error)
 {
 	const u8 *end = bytes + size;
@@ -174,7 +174,7 @@ static void put_field_table(u8 *bytes)
 	}
 }
 
-/* What is the same in every file of this version. */
+/* Write the fields that are the same in every file of this version. */
 static void record_put_constants(u8 *bytes)
 {
 	memset(bytes, 0, AFTL_RECORD_HEADER_BYTES);
@@ -209,7 +209,7 @@ int aftl_record_header_encode(const struct aftl_record_header *header, u8 *bytes
 	return ret;
 }
 
-/* A number of the header that has only one right value. */
+/* Check a number of the header that has only one valid value. */
 static int record_expect(const u8 *bytes, unsigned int at, unsigned int right, const char *what,
 			 struct aftl_error *error)
 {
@@ -257,7 +257,7 @@ static int record_check_zeroes(const u8 *bytes, struct aftl_error *error)
 {
 	unsigned int i;
 
-	/* A later minor version may have found a use for them. */
+	/* A newer minor version may use the reserved bytes. */
 	if (aftl_get(bytes + AT_MINOR, 2) > AFTL_RECORD_VERSION_MINOR)
 		return 0;
 	for (i = AT_ZERO; i < AT_TABLE; i++)
@@ -271,7 +271,7 @@ bool aftl_record_has_magic(const u8 *bytes)
 	return !memcmp(bytes + AT_MAGIC, magic, sizeof(magic));
 }
 
-/* Magic and version come before the checksum: the best sentence for a file of another kind. */
+/* Checked before the checksum: a file of another kind gets a message that says so. */
 static int check_identity(const u8 *bytes, struct aftl_error *error)
 {
 	u32 major = aftl_get(bytes + AT_MAJOR, 2);

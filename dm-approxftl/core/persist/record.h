@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The record file ".aft": a stream of requests that describes itself.
+ * The record file ".aft": a self-describing stream of host requests.
  *
- * One header of 4096 bytes, then records of 32 bytes until the end of the file.
- * Everything is little-endian, whatever the machine is.
+ * One header of 4096 bytes, then records of 32 bytes until the end of the file. Everything is
+ * little-endian on every machine.
  *
  * Header:
  *
@@ -42,9 +42,9 @@
  *	                         write that is complete only when it is on flash (FUA); since
  *	                         2 with enum aftl_lifetime << 4 added for a write with such a hint
  *	    21     1  class      index into the class names
- *	    22     2  stream     the source's own division of requests, such as a disk; its low
- *	                         byte is what the simulator takes for the hint of a write, and
- *	                         in the high one it records the host's queue, if there are several
+ *	    22     2  stream     the source's own division of requests, such as a disk; the
+ *	                         simulator uses its low byte as the stream hint of a write, and
+ *	                         records the host's queue, if there are several, in the high byte
  *	    24     4  lat_100ns  measured latency in 100 ns, 0: unknown
  *	    28     4  pid        process, 0: unknown
  *
@@ -69,18 +69,18 @@
 #define AFTL_RECORD_TEXT_SIZE 64
 #define AFTL_RECORD_PROVENANCE_SIZE 2876
 
-/* Sectors are below this, so that byte offsets fit 64 bits. */
+/* Limit of sector numbers, so that byte offsets fit 64 bits. */
 #define AFTL_RECORD_SECTORS_MAX (1ULL << (64 - AFTL_RECORD_SECTOR_SHIFT))
 
 /**
- * struct aftl_record_header - what the header of a record file says
+ * struct aftl_record_header - the decoded header of a record file
  * @records: number of records, 0 for as many as follow
  * @device_bytes: size of the device that the requests went to, 0 if unknown
  * @classes: how many of @class_names are used, at least 1
  * @minor: minor format version; set by the decoder, ignored by the encoder
- * @class_names: what the class of a record means
+ * @class_names: meanings of the classes of records
  * @source_format: the format that the records were converted from
- * @tool_version: who wrote the file
+ * @tool_version: the program that wrote the file
  * @provenance: a JSON object or an empty text
  */
 struct aftl_record_header {
@@ -96,12 +96,12 @@ struct aftl_record_header {
 
 /**
  * struct aftl_record - one request
- * @t_ns: when it arrived
+ * @t_ns: time of its arrival
  * @off_sect: first sector
  * @nsect: sectors, 0 for a flush
  * @op: enum aftl_op
  * @fua: a write that is complete only when it is on flash
- * @life: enum aftl_lifetime, what the host says of a write
+ * @life: enum aftl_lifetime, the host's hint for a write
  * @class: index into the header's class names
  * @stream: the source's own division of requests
  * @lat_100ns: measured latency in 100 ns, 0 if unknown
@@ -125,56 +125,64 @@ struct aftl_record {
  */
 void aftl_record_header_init(struct aftl_record_header *header);
 
-/* "precise" for level 0, and so on. */
+/* Class names by quality level. */
 extern const char *const aftl_level_names[AFTL_LEVELS];
 
-/* Its classes are the quality levels below @levels, in order. */
+/* Name the classes of @header by the quality levels below @levels, in order. */
 void aftl_record_name_levels(struct aftl_record_header *header, u32 levels);
 
-/* The level of data of a class with this name; false, and 0, if the name has no meaning. */
+/* Look up the quality level of a class name. Return: false, with level 0, for any other name. */
 bool aftl_record_level(const char *name, u8 *level);
 
-/* Whether a file that begins with these AFTL_RECORD_MAGIC_BYTES means to be a record file. */
+/* Return true if @bytes, AFTL_RECORD_MAGIC_BYTES of them, begin a record file. */
 bool aftl_record_has_magic(const u8 *bytes);
 
 /**
- * aftl_record_header_encode() - header to bytes
- * @bytes: AFTL_RECORD_HEADER_BYTES of them; worthless after a failure
+ * aftl_record_header_encode() - encode a header
+ * @header: the header
+ * @bytes: takes AFTL_RECORD_HEADER_BYTES; undefined after a failure
+ * @error: takes the message on failure
  *
- * Return: 0, or -EINVAL with the sentence in @error.
+ * Return: 0 or -EINVAL.
  */
 int __must_check aftl_record_header_encode(const struct aftl_record_header *header, u8 *bytes,
 					   struct aftl_error *error);
 
 /**
- * aftl_record_header_decode() - bytes to header
+ * aftl_record_header_decode() - decode and check a header
+ * @header: takes the header
  * @bytes: AFTL_RECORD_HEADER_BYTES of them
+ * @error: takes the message on failure
  *
- * Return: 0, or -EINVAL with the sentence in @error; it refuses everything that the
- * encoder would not write, a newer minor version excepted.
+ * Return: 0, or -EINVAL for everything that the encoder would not write, except for a newer minor
+ * version.
  */
 int __must_check aftl_record_header_decode(struct aftl_record_header *header, const u8 *bytes,
 					   struct aftl_error *error);
 
 /**
- * aftl_record_encode() - record to bytes
+ * aftl_record_encode() - encode a record
  * @header: for the number of classes
- * @bytes: AFTL_RECORD_BYTES of them, written on success only
+ * @record: the record
+ * @bytes: takes AFTL_RECORD_BYTES, on success only
+ * @error: takes the message on failure
  *
- * Return: 0, or -EINVAL with the sentence in @error.
+ * Return: 0 or -EINVAL.
  */
 int __must_check aftl_record_encode(const struct aftl_record_header *header,
 				    const struct aftl_record *record, u8 *bytes,
 				    struct aftl_error *error);
 
 /**
- * aftl_record_decode() - bytes to record
+ * aftl_record_decode() - decode and check a record
  * @header: for the number of classes
+ * @record: takes the record
  * @bytes: AFTL_RECORD_BYTES of them
+ * @error: takes the message on failure
  *
- * The order of the times is the reader's to check: it has seen the record before.
+ * The caller checks that times do not decrease.
  *
- * Return: 0, or -EINVAL with the sentence in @error.
+ * Return: 0 or -EINVAL.
  */
 int __must_check aftl_record_decode(const struct aftl_record_header *header,
 				    struct aftl_record *record, const u8 *bytes,

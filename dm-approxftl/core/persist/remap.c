@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Data that could not be written where they belong: they are where a volume that is closed has
- * its snapshot, until the FTL has moved them.
+ * Remapped data: pages that the backing device could not write at their usual place. They are
+ * written to the area of the snapshot, which is free while the volume is in use. A table, in two
+ * copies at the start of that area, maps each such page to its place. The block is failed by the
+ * caller, so that the FTL relocates its data; then the place is free again.
  */
 #include "core/ftl/device.h"
 #include "core/persist/volume-private.h"
@@ -29,7 +31,7 @@ static u32 remap_capacity(const struct aftl_volume *volume)
 		   (u32)AFTL_REMAPS_MAX);
 }
 
-/* The place of @ppn, or one that is free for AFTL_NO_PPN; AFTL_REMAPS_MAX if none. */
+/* Return the place of @ppn, or a free one for AFTL_NO_PPN; AFTL_REMAPS_MAX if there is none. */
 static u32 remap_find(const struct aftl_volume *volume, aftl_ppn_t ppn)
 {
 	u32 places = remap_capacity(volume);
@@ -135,8 +137,9 @@ int aftl_remap_write(struct aftl_volume *volume)
 }
 
 /*
- * Is that the program that @displaced speaks of, and not read from anywhere else? Of attributes the
- * table has the low byte, which counts programs. The mode of a page may have changed where it is.
+ * Return true if the entry is that of the page's current program. Erases and programs since then
+ * are told from the block's erase count and the low byte of the attributes, which counts
+ * reprograms; the mode in it may change in place, so it is left out.
  */
 static bool remap_is_current(const struct aftl *ftl, const struct aftl_remap *displaced)
 {

@@ -12,15 +12,15 @@ static const u8 magic[8] = { 'A', 'F', 'T', 'L', 'S', 'N', 'A', 'P' };
 enum { FLAG_FLIP = 1, FLAG_APPROX_ONLY = 2, FLAG_FAILING = 4, FLAG_FALLBACK = 8 };
 enum { FLAG_BETWEEN = 16, FLAG_WIDE = 32, FLAG_PARITY = 64 };
 enum { FLAG_NO_FREE_BLOCK = 1, FLAG_BELOW_RESERVE = 2 };
-/* Others begin anew, here and in the device that is loaded. */
+/* Bindings of other streams to LUNs are not saved: both devices choose new LUNs for them. */
 #define SAVED_STREAMS 4
 #define SAVED_LANES (AFTL_CLASSES * SAVED_STREAMS)
 
 enum { FLAG_VALID = 1, FLAG_LOST = 2 };
 
 /*
- * One direction of a snapshot; the first failure stops everything after it. @same: the
- * device goes on with the policy that it was saved with.
+ * A snapshot that is being written or read. After the first error nothing more is transferred.
+ * @same: the device goes on with the policy that saved it.
  */
 struct stream {
 	const struct aftl_snapshot_sink *sink;
@@ -148,7 +148,7 @@ static void save_slot(struct stream *stream, const struct aftl_media *media,
 	stream_put(stream, origin.inherited, 2);
 }
 
-/* Has it what is not in the low byte of attributes? */
+/* Return true if the block needs the wide format: 16-bit attributes, or its own bits in a cell. */
 static bool block_is_wide(const struct aftl_media *media, const struct aftl_block *block)
 {
 	u32 first = aftl_block_device_page(media, block, 0);
@@ -235,7 +235,7 @@ static void save_lun(struct stream *stream, const struct aftl *ftl, const struct
 		save_block_list(stream, ftl, lun->victims[i]);
 }
 
-/* Each word behind a one, and a zero after the last. */
+/* The words of the policy's state, each after a byte 1; a byte 0 ends them. */
 static void save_words(struct stream *stream, const struct aftl *ftl)
 {
 	u64 index = 0;
@@ -267,7 +267,9 @@ static void save_translation_page_list(struct stream *stream, const struct aftl 
 	}
 }
 
-/* Of those in memory the oldest first, then those that leave. */
+/*
+ * The cached translation pages, least recently used first, then those that wait for their eviction.
+ */
 static void save_translation_pages(struct stream *stream, const struct aftl *ftl)
 {
 	u32 i;
@@ -499,7 +501,7 @@ static int load_pages(struct stream *stream, struct aftl *ftl, struct aftl_block
 	return 0;
 }
 
-/* Return: whether it is wide. */
+/* Return: true if the block is in the wide format. */
 static bool load_block_fields(struct stream *stream, struct aftl_lun *lun,
 			      struct aftl_block *block)
 {
@@ -535,7 +537,7 @@ static bool load_block_fields(struct stream *stream, struct aftl_lun *lun,
 	return flags & FLAG_WIDE;
 }
 
-/* Sequential programs never go on beside the pages that are in use. */
+/* A sequential program never continues at a page of the word line that the block leaves unused. */
 static bool possible_frontier(const struct aftl_geometry *geo, const struct aftl_block *block)
 {
 	return block->frontier <= geo->pages &&
@@ -608,7 +610,7 @@ static int load_free(struct stream *stream, struct aftl *ftl, struct aftl_lun *l
 	return 0;
 }
 
-/* A list takes new blocks at its head: what was first must come last. */
+/* Blocks were added at the head of each victim list: restore the saved order. */
 static void reverse_victims(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 i;
@@ -642,7 +644,10 @@ static int load_closed(struct stream *stream, struct aftl *ftl, struct aftl_lun 
 	return 0;
 }
 
-/* A full block would never be closed again, and the refuge is the core's own. */
+/*
+ * A full block must be closed, as no program would close it later. The fallback block belongs to
+ * the FTL, an SLC block to the SLC cache; all others need a policy that adopts them.
+ */
 static bool block_stays_open(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 			     bool same)
 {
@@ -657,7 +662,7 @@ static bool block_stays_open(struct aftl *ftl, struct aftl_lun *lun, struct aftl
 	return same && ftl->type->adopt && ftl->type->adopt(ftl->policy, lun, block);
 }
 
-/* Blocks that the policy does not want back are closed. */
+/* Close each open block that no owner takes over. */
 static int close_unadopted_blocks(struct aftl *ftl, struct aftl_lun *lun, bool same,
 				  struct aftl_error *error)
 {
@@ -721,7 +726,7 @@ static int load_device_state(struct stream *stream, struct aftl *ftl, struct aft
 		if (bind->lun >= ftl->geo.luns)
 			return snapshot_damaged(error, "a stream is bound to no LUN");
 	}
-	/* Both are times of years; their sum must not wrap. */
+	/* The sum of both times must not overflow. */
 	if (ftl->now_ns > AFTL_TIME_MAX || ftl->age_ns > AFTL_TIME_MAX / 2)
 		return snapshot_damaged(error, "its times are impossible");
 	return load_media(stream, ftl, error);
@@ -847,7 +852,10 @@ static int load_header(struct stream *stream, struct aftl_config *config,
 		       aftl_snapshot_check_policy_change(config, error);
 }
 
-/* An empty device, as the header says; a configuration, which is large, leaves the stack again. */
+/*
+ * Create an empty device from the header. Not inlined: struct aftl_config is large, and must not
+ * stay on the stack while the rest is loaded.
+ */
 static noinline int create_device(struct stream *stream, struct aftl **out,
 				  const struct aftl_policy_type *type,
 				  const struct aftl_config *config, const struct aftl_host_ops *ops,

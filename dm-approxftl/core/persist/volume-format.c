@@ -25,7 +25,7 @@ static const u8 state_magic[8] = { 0x89, 'A', 'F', 'S', '\r', '\n', 0x1a, '\n' }
 
 enum { STATE_CLOSED = 1 };
 enum { ERASE_BAD = 1, ERASE_FLIP = 2, ERASE_DEAD = 4 };
-/* What one byte has room for beside the flags: bits of a cell, upper bits of the mode. */
+/* Byte 35 of a spare entry: flags, bits in a cell, upper bits of the mode. */
 enum { SPARE_FLIP = 1, SPARE_BITS_SHIFT = 1, SPARE_BITS = 3, SPARE_MODE_SHIFT = 3, SPARE_MODE = 7 };
 enum { SPARE_PARITY = 0x40 };
 
@@ -53,7 +53,10 @@ int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo
 		return aftl_fail(error, -EINVAL,
 				 "a page has %u units, its spare area has room for %u; raise unit or lower page",
 				 geo->page_units, AFTL_SPARE_UNITS);
-	/* Recovery counts slots upwards and places of the buffer downwards: they must not meet. */
+	/*
+	 * Recovery numbers ppns upwards and write-buffer slots downwards in 32 bits: they must not
+	 * meet.
+	 */
 	if (geo->plp_entries > U32_MAX - geo->ppns)
 		return aftl_fail(
 			error, -EINVAL,
@@ -159,7 +162,7 @@ static bool bytes_are_zero(const u8 *bytes, size_t size)
 	return !bytes[0] && !memcmp(bytes, bytes + 1, size - 1);
 }
 
-/* Most sectors of a large volume have nothing in them: their payload need not be gone through. */
+/* Most sectors of a large volume are zero, and comparing is faster than a checksum. */
 static u32 payload_crc(const u8 *sector)
 {
 	return bytes_are_zero(sector, PAYLOAD_BYTES) ?
@@ -188,7 +191,7 @@ bool aftl_sector_sound(const u8 *sector, u32 nonce, u64 number)
 	       aftl_get(sector + AFTL_SECTOR_BYTES - 4, 4) == sector_crc(sector, number);
 }
 
-/* Superblock */
+/* Volume header */
 
 u32 aftl_volume_header_nonce(const struct aftl_volume_header *header)
 {
@@ -210,7 +213,7 @@ int aftl_volume_header_lay_out(struct aftl_volume_header *header, struct aftl_ge
 	return ret;
 }
 
-/* With another nonce, no sector of one shard is sound in another. */
+/* Another nonce, so that no sector of one shard is valid in another. */
 void aftl_volume_header_to_shard(struct aftl_volume_header *header, u32 index)
 {
 	header->shard = index;
@@ -273,7 +276,7 @@ static int header_damaged(struct aftl_error *error, const char *what)
 	return aftl_fail(error, -EUCLEAN, "the superblock is damaged: %s", what);
 }
 
-/* Returns the bytes that the parameter takes, or an error code. */
+/* Return: bytes that the parameter takes, or an error code. */
 static int decode_param(struct aftl_config *config, const u8 *bytes, const u8 *end,
 			struct aftl_error *error)
 {
@@ -334,7 +337,7 @@ static int check_volume_header(const u8 *bytes, struct aftl_error *error)
 	return 0;
 }
 
-/* The layout is computed, not believed; a volume that says otherwise is none of ours. */
+/* The layout follows from the parameters; a header that disagrees is damaged. */
 static int check_header_layout(struct aftl_volume_header *header, const u8 *bytes,
 			       struct aftl_error *error)
 {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device on a volume: from its snapshot if it was closed in order, else from what
- * its tables say of every page.
+ * Loading of a volume. A volume that was closed is loaded from its snapshot. After a crash the
+ * FTL's state is recovered from the tables: the spare table says what each page of flash holds, and
+ * of all versions of a logical page the one with the largest sequence number counts.
  */
 #include "core/ftl/device.h"
 #include "core/base/encoding.h"
 #include "core/persist/volume-reader.h"
 #include "core/persist/snapshot.h"
 
-/* Pages whose units' entries in the map are on their way to the processor. */
+/* How many pages ahead the entries of the L2P table are prefetched. */
 #define AHEAD 16
 
-/* Tables that lie before frame @end. */
+/* Open a reader for the tables before frame @end. */
 static int reader_open_tables(struct aftl_volume_reader *look, const struct aftl_volume *volume,
 			      u64 end)
 {
@@ -26,7 +27,7 @@ static const u8 *reader_entry(struct aftl_volume_reader *reader, struct aftl_pla
 	return bytes ? bytes + place.offset : NULL;
 }
 
-/* From the snapshot */
+/* Loading of the snapshot */
 
 struct snapshot_reader {
 	struct aftl_volume_reader reader;
@@ -78,19 +79,19 @@ static int load_snapshot(struct aftl_volume *volume, const struct aftl_policy_ty
 	return ret;
 }
 
-/* From the tables */
+/* Recovery from the tables */
 
 /**
- * struct scan - the search for the newest place of every unit
- * @volume: where
- * @ftl: the device that is being put together
- * @same: its policy is the one that used the volume last
- * @spares: reads the spare table
+ * struct scan - recovery of a device from the tables of its volume
+ * @volume: the volume
+ * @ftl: the device that is built
+ * @same: the device's policy is the one that used the volume last
+ * @spares: reads all tables but the erase table
  * @erases: reads the erase table
- * @zones: of a device with zones, their entries
- * @seq: by page, the sequence number of its program
- * @last_seq: the largest of all
- * @last_ns: device time that has certainly been reached
+ * @zones: zoned device: the decoded zone table
+ * @seq: by flash page, the sequence number of its program
+ * @last_seq: the largest sequence number seen
+ * @last_ns: device time of the latest commit or block opening seen
  */
 struct scan {
 	struct aftl_volume *volume;
@@ -159,15 +160,15 @@ static int scan_open(struct scan *scan, struct aftl_volume *volume, struct aftl 
 }
 
 /*
- * While the tables are read, an entry of the map is the slot of the unit that has been programmed
- * last, and one more, or the place where it is kept; nothing else knows of it yet.
+ * During recovery an entry of the L2P table holds the newest version found so far: ppn plus 1, or,
+ * for a page in the persisted write buffer, U32_MAX minus its slot; 0: none.
  */
 static u32 encode_plp_found(u32 index)
 {
 	return U32_MAX - index;
 }
 
-/* NULL if it is on flash, or nowhere. */
+/* Return NULL if the page was found on flash, or not at all. */
 static struct aftl_plp_slot *decode_plp_found(const struct scan *scan, u32 found)
 {
 	return found > scan->volume->geo.ppns ? &scan->volume->plp_slots[U32_MAX - found] : NULL;
@@ -181,7 +182,7 @@ static u64 found_seq(const struct scan *scan, u32 found)
 		      *scan_page_seq(scan, (found - 1) / scan->volume->geo.page_units);
 }
 
-/* It is not the newest, or not wanted. */
+/* Drop the version that was found: it is not the newest, or was discarded. */
 static void drop_found(struct scan *scan, u32 *found)
 {
 	struct aftl_plp_slot *kept = decode_plp_found(scan, *found);
@@ -200,7 +201,7 @@ static void apply_discard(struct scan *scan, u32 unit, u64 discard)
 	scan->last_seq = max(scan->last_seq, discard);
 }
 
-/* Nothing but the tables knows what is in there. */
+/* A damaged sector of a table that recovery depends on ends the load, unless damage is ignored. */
 static int handle_damaged_entry(const struct scan *scan, u64 sector, int ret,
 				struct aftl_error *error)
 {
@@ -247,7 +248,7 @@ static int scan_discards(struct scan *scan, struct aftl_error *error)
 	return ret;
 }
 
-/* NULL, and perhaps an error code in @ret, if there is none. */
+/* Return NULL if the entry cannot be read; @ret is 0 if damage is ignored. */
 static const u8 *read_spare_bytes(struct scan *scan, u32 page, int *ret, struct aftl_error *error)
 {
 	const struct aftl_volume *volume = scan->volume;
@@ -291,7 +292,9 @@ static int read_erase_entry(struct scan *scan, u32 block, struct aftl_erase_entr
 	return aftl_is_damage(ret) ? 0 : ret;
 }
 
-/* The same without a look at what it says, whose units may be entered soon. */
+/*
+ * Decode only what the first pass needs, and prefetch the entries of the L2P table for the second.
+ */
 static int peek_spare(struct scan *scan, u32 page, struct aftl_spare *spare,
 		      struct aftl_error *error)
 {
@@ -313,9 +316,10 @@ static int peek_spare(struct scan *scan, u32 page, struct aftl_spare *spare,
 }
 
 /*
- * An erase may be known from the pages programmed after it only, or because the sector with
- * its entry is damaged. The block is then as often erased as the newest of its pages says. If
- * it has been erased since, its pages come back, but none of their units: those had moved.
+ * Set the block's erase count: the largest that its erase entry or one of its pages has. The entry
+ * may be missing, because its sector is damaged or because it was not committed before the programs
+ * that followed the erase. If the last erase is known from nothing durable, the pages before it
+ * reappear, but without valid data: these were relocated before the erase.
  */
 static int recover_erase_count(struct scan *scan, struct aftl_block *block,
 			       struct aftl_error *error)
@@ -356,7 +360,7 @@ static void record_newest(struct scan *scan, u32 page, const struct aftl_spare *
 		u32 unit = from_lpn(aftl_lpn_word_lpn(spare->word[i]));
 		u32 *found;
 
-		/* A sheet of the map may be older than entries of it. */
+		/* Translation pages are ignored: the spare table is newer than they may be. */
 		if (!(spare->mapped >> i & 1) || unit >= scan->volume->geo.units)
 			continue;
 		found = aftl_l2p_entry(scan->ftl, unit);
@@ -400,7 +404,7 @@ static void restore_page(struct aftl *ftl, struct aftl_block *block, u32 page,
 	}
 }
 
-/* To another policy, kind and note of a block that it has not opened mean nothing. */
+/* Kind and note of a block mean nothing to a policy that did not open the block. */
 static void clear_policy_fields(struct aftl_block *block)
 {
 	block->note = 0;
@@ -424,8 +428,9 @@ static int invalidate_page(struct scan *scan, u32 page)
 }
 
 /*
- * Of a program into a zone of which not every page is known no unit counts: those that a flush
- * has covered are kept. As if the power had failed before it, so that it can be done again.
+ * A program to a zone counts only if all of its pages have entries: else it is dropped, as if the
+ * power had failed before it, and can be programmed again. Its data that a flush has covered are
+ * still in the persisted write buffer.
  */
 static int check_zone_program(struct scan *scan, const struct aftl_block *block, u32 first,
 			      bool *whole, struct aftl_error *error)
@@ -472,7 +477,7 @@ static int scan_block(struct scan *scan, struct aftl_block *block, struct aftl_e
 	return ret;
 }
 
-/* Zones */
+/* Zones and the persisted write buffer */
 
 static int fail_impossible_entry(const char *what, u32 number, struct aftl_error *error)
 {
@@ -503,7 +508,7 @@ static u64 zone_reset_seq(const struct scan *scan, u32 unit)
 	return scan->zones[unit / scan->volume->geo.zone_units].seq;
 }
 
-/* Of zones, if its unit is nowhere else. */
+/* Return true if the entry has the newest version; see plp-buffer.c for the rule. */
 static bool plp_entry_is_newest(const struct scan *scan, const struct aftl_plp_slot *kept,
 				u32 found)
 {
@@ -546,7 +551,7 @@ static int scan_plp_entries(struct scan *scan, struct aftl_error *error)
 	return ret;
 }
 
-/* Is it the first that is kept of its zone? */
+/* Return true if no slot before @index has a page of the same zone. */
 static bool plp_first_of_zone(const struct scan *scan, u32 index)
 {
 	const struct aftl_volume *volume = scan->volume;
@@ -561,8 +566,8 @@ static bool plp_first_of_zone(const struct scan *scan, u32 index)
 }
 
 /*
- * At a commit not more zones have something in the buffer than may be active. More than these are
- * left by one that was interrupted: nobody has been promised what came last.
+ * Drop the newest entry if more zones have entries than may be active. At a commit that cannot be,
+ * so an interrupted commit left it, and no flush has covered it.
  */
 static bool drop_newest_excess_plp(struct scan *scan)
 {
@@ -585,7 +590,7 @@ static bool drop_newest_excess_plp(struct scan *scan)
 	return true;
 }
 
-/* Units up to the first that is missing; others after it are forgotten. */
+/* Count the pages up to the first that is missing, and drop those on flash behind it. */
 static u32 zone_count_written(struct scan *scan, u32 zone)
 {
 	u32 first = zone * scan->volume->geo.zone_units;
@@ -633,7 +638,9 @@ static void recover_zones(struct scan *scan)
 		;
 }
 
-/* What is beyond a write pointer must not be found again when that has come so far. */
+/*
+ * Remove the mappings beyond write pointers, which would count again after new writes up to there.
+ */
 static int invalidate_beyond(struct scan *scan)
 {
 	const struct aftl_geometry *geo = &scan->volume->geo;
@@ -678,8 +685,8 @@ static int scan_plp_and_discards(struct scan *scan, struct aftl_error *error)
 }
 
 /*
- * The last programs of a block of which nothing is left: as if they had not been, so that its zone
- * finds the room that it was promised. A block of which nothing is left at all is erased.
+ * Drop the last programs of a block if none of their pages is mapped, so that the zone has the free
+ * pages that it was promised. A block without any mapped page is erased by its zone.
  */
 static void undo_empty_programs(struct aftl *ftl, struct aftl_block *block)
 {
@@ -731,7 +738,7 @@ static void map_recovered_block(struct aftl *ftl, struct aftl_block *block)
 	}
 }
 
-/* What is kept is not on flash. */
+/* Build the L2P table. Pages in the persisted write buffer are not mapped to flash. */
 static int map_recovered_pages(struct scan *scan, struct aftl_error *error)
 {
 	struct aftl *ftl = scan->ftl;
@@ -751,7 +758,7 @@ static int map_recovered_pages(struct scan *scan, struct aftl_error *error)
 	return ret;
 }
 
-/* What is not the newest is not missed. */
+/* Only the newest version of a page counts as lost. */
 static void clear_stale_lost(struct aftl *ftl)
 {
 	u32 i;
@@ -760,7 +767,7 @@ static void clear_stale_lost(struct aftl *ftl)
 		ftl->media.lost[i] &= ftl->media.valid[i];
 }
 
-/* A page that must have been programmed, though nothing durable tells about it. */
+/* Mark a page as programmed without data: it must have been, although no durable entry says so. */
 static void assume_page(struct aftl *ftl, struct aftl_block *block, u32 page, u32 mode)
 {
 	u32 index = aftl_block_device_page(&ftl->media, block, page);
@@ -805,7 +812,7 @@ static u32 count_known_steps(const struct aftl *ftl, const struct aftl_block *bl
 	return steps;
 }
 
-/* Programs go in order: between those that are known were those that are not. */
+/* Pages before a programmed one in the program order have been programmed, too. */
 static void replay_in_order(struct aftl *ftl, struct aftl_block *block)
 {
 	u32 left = count_known_steps(ftl, block);
@@ -840,7 +847,7 @@ static void replay_leaders(struct aftl *ftl, struct aftl_block *block)
 	}
 }
 
-/* The frontier is the lower of the last two layers that were begun. */
+/* Programming goes on in the lower of the last two layers that have programmed pages. */
 static void replay_super_layers(struct aftl *ftl, struct aftl_block *block)
 {
 	u32 layer_pages = ftl->geo.word_lines * ftl->geo.word_line_pages;
@@ -853,7 +860,10 @@ static void replay_super_layers(struct aftl *ftl, struct aftl_block *block)
 				  0 : (last + 1 - AFTL_SUPER_LAYERS) * layer_pages;
 }
 
-/* A page keeps what it was told by its first program; what has come beside it says the rest. */
+/*
+ * The entry of a page has the mode of its first program; later programs of its word line tell that
+ * it has been switched to more bits.
+ */
 static void replay_switched(struct aftl *ftl, struct aftl_block *block)
 {
 	u32 left = block->programmed;
@@ -876,7 +886,7 @@ static void replay_switched(struct aftl *ftl, struct aftl_block *block)
 	block->frontier = aftl_switch_next_page(&ftl->geo, done, &pages);
 }
 
-/* Where the order of a block continues, if what is known of it is put right. */
+/* Complete what is known of the block, and find the page where its program order continues. */
 static void replay_block(struct aftl *ftl, struct aftl_block *block)
 {
 	if (block->order == AFTL_ORDER_SUPER_LAYER)
@@ -889,7 +899,7 @@ static void replay_block(struct aftl *ftl, struct aftl_block *block)
 		replay_in_order(ftl, block);
 }
 
-/* Where a stripe has its parity nothing will be added to it any more. */
+/* A stripe whose parity has been written takes no more data. */
 static void assume_parity_stripes(struct aftl *ftl, struct aftl_block *block)
 {
 	const struct aftl_block *parity = aftl_parity_block_of(ftl, block);
@@ -902,13 +912,13 @@ static void assume_parity_stripes(struct aftl *ftl, struct aftl_block *block)
 			assume_page(ftl, block, page, aftl_block_program_mode(block));
 }
 
-/* Parity goes on where it was. */
+/* A parity block stays open and continues. */
 static void recover_parity_block(const struct aftl *ftl, struct aftl_block *block)
 {
 	block->state = block->programmed < ftl->geo.pages ? AFTL_BLOCK_OPEN : AFTL_BLOCK_CLOSED;
 }
 
-/* Blocks are closed, however far they had come. */
+/* Close a programmed block; free blocks go to the free list. A bad block with data is failing. */
 static void recover_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	bool bad = block->state == AFTL_BLOCK_BAD;
@@ -930,7 +940,9 @@ static void recover_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bl
 		aftl_free_block_add(ftl, lun, block);
 }
 
-/* What one of its blocks says, for the power may have failed before all did. */
+/*
+ * One block whose entry says that the LUN is dead is enough: a crash may have cut off the others.
+ */
 static void mark_dead_lun_blocks(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 first = lun->index * ftl->geo.blocks_per_lun;
@@ -950,7 +962,7 @@ static bool lun_blocks_all_bad(const struct aftl *ftl, u32 first)
 	return true;
 }
 
-/* What a dead LUN holds stays there. */
+/* The data of a dead LUN stay mapped to it. */
 static void recover_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 first = lun->index * ftl->geo.blocks_per_lun;
@@ -1060,7 +1072,10 @@ static int load_from_tables(struct aftl_volume *volume, const struct aftl_policy
 		ret = aftl_remap_load(volume, ftl, error);
 	if (!ret && type->restore_word && !strcmp(type->name, volume->state.policy))
 		type->restore_word(ftl->policy, volume->state.memory);
-	/* By how it was put together, each valid slot is that of its unit. */
+	/*
+	 * The check of each ppn is left out: by construction, each valid ppn is the one its page
+	 * maps to.
+	 */
 	if (!ret)
 		ret = aftl_audit_counts(ftl, error);
 	if (!ret)
@@ -1072,7 +1087,7 @@ static int load_from_tables(struct aftl_volume *volume, const struct aftl_policy
 	return ret;
 }
 
-/* What is damaged, from the device that has been put together */
+/* Rebuilding of damaged sectors from the device that has been loaded */
 
 static void rebuild_erase_sector(const struct aftl_volume *volume, const struct aftl *ftl,
 				 u64 index, u8 *bytes)
@@ -1090,7 +1105,7 @@ static void rebuild_erase_sector(const struct aftl_volume *volume, const struct 
 	}
 }
 
-/* Newer than all others: what is valid in there is so nowhere else. */
+/* The new entries have the largest sequence number: what they map is valid nowhere else. */
 static void rebuild_spare_sector(const struct aftl_volume *volume, const struct aftl *ftl,
 				 u64 index, u8 *bytes)
 {
@@ -1112,7 +1127,10 @@ static void rebuild_spare_sector(const struct aftl_volume *volume, const struct 
 	}
 }
 
-/* Before the zone was written: what else there is of it is dropped. */
+/*
+ * Write the entry with no reset. Older data of the zone would count again, so their mappings are
+ * removed.
+ */
 static int rebuild_zone_entry(struct aftl_volume *volume, const struct aftl *ftl, u32 zone,
 			      u8 *bytes)
 {
@@ -1184,7 +1202,7 @@ static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *f
 
 	if (ret)
 		return ret;
-	/* Changes of the past, discards that are rebuilt, programs that are. */
+	/* Two new sequence numbers: one for rebuilt discards, the next for rebuilt programs. */
 	if (!recovery->tables++)
 		volume->state.seq += 2;
 	if (sector < spares)
@@ -1202,8 +1220,8 @@ static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *f
 }
 
 /*
- * What could not be read once is not asked for again: if it could be read by now, nobody would know
- * which sectors of its frame are still to be rebuilt.
+ * After a read error all sectors of the frame are rebuilt, without trying to read it again: a read
+ * that succeeds now would not tell which sectors have been rebuilt.
  */
 static int rebuild_damaged(struct aftl_volume *volume, const struct aftl *ftl, u64 *sector,
 			   bool readable, struct aftl_recovery *recovery, struct aftl_error *error)
@@ -1216,7 +1234,7 @@ static int rebuild_damaged(struct aftl_volume *volume, const struct aftl *ftl, u
 	return ret;
 }
 
-/* Sectors of the tables that lie before frame @end */
+/* Check all sectors of the tables before frame @end, and rebuild the damaged ones. */
 static int rebuild_tables(struct aftl_volume *volume, const struct aftl *ftl, u64 end,
 			  struct aftl_recovery *recovery, struct aftl_error *error)
 {
@@ -1256,7 +1274,7 @@ static void count_recovered(const struct aftl *ftl, struct aftl_recovery *recove
 	recovery->lost_units = ftl->lost_units;
 }
 
-/* What is in the place is not wanted. */
+/* Make the slot free, and clear its entry at the next commit. */
 static void clear_plp_slot(struct aftl_volume *volume, u32 index)
 {
 	u8 *bytes = aftl_volume_change(volume, aftl_plp_entry_place(&volume->header.layout, index));
@@ -1266,7 +1284,7 @@ static void clear_plp_slot(struct aftl_volume *volume, u32 index)
 		aftl_plp_slot_encode(volume, index, bytes);
 }
 
-/* What recovery has decided, and tables do not tell. */
+/* Record what recovery has decided: dropped entries of the write buffer, finished zones. */
 static int record_recovery_decisions(struct aftl_volume *volume, const struct aftl *ftl)
 {
 	u32 i;

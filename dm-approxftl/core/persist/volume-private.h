@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Inside of a volume: what volume.c and volume-load.c share.
+ * An open volume. Private to the files of volumes: volume.c, volume-load.c, volume-reader.c,
+ * plp-buffer.c, remap.c and lazy-extents.c.
  */
 #ifndef AFTL_VOLUME_PRIVATE_H
 #define AFTL_VOLUME_PRIVATE_H
 
 #include "core/persist/volume.h"
 
-/* Changed frames that fit between two commits; a power of two. */
+/*
+ * Frames of the tables in memory, and so the limit of changed ones between commits; a power of two.
+ */
 #define AFTL_VOLUME_FRAMES 512
 
 /**
- * struct aftl_frame - a frame in memory
+ * struct aftl_frame - a frame of the tables in memory
  * @number: in the volume
- * @next: in the chain of its hash
+ * @next: next in its hash chain
  * @used: holds a frame
  * @dirty: bit by sector: changed since the last commit
  */
@@ -25,8 +28,8 @@ struct aftl_frame {
 };
 
 /**
- * struct aftl_plp_slot - a place for a unit that is not on flash yet
- * @entry: what is there
+ * struct aftl_plp_slot - room for a logical page in the persisted write buffer
+ * @entry: of the page
  * @state: enum aftl_plp_slot_state
  */
 struct aftl_plp_slot {
@@ -34,7 +37,7 @@ struct aftl_plp_slot {
 	u8 state;
 };
 
-/* A place is over when its unit is on flash, or wanted no more; then a commit frees it. */
+/* See plp-buffer.c. */
 enum aftl_plp_slot_state {
 	AFTL_PLP_SLOT_FREE,
 	AFTL_PLP_SLOT_USED,
@@ -43,38 +46,38 @@ enum aftl_plp_slot_state {
 
 /**
  * struct aftl_volume - an open volume
- * @medium: where it is
- * @super: its superblock
+ * @backing: backing device
+ * @header: header of the volume
  * @geo: shape of its device
- * @own: parameters of its device, which is one shard of what @super speaks of
- * @state: as of the last commit; times and memory as of the next
+ * @own: parameters of its device, which is one shard of the device of @header
+ * @state: of the last commit; times and the policy's word of the next one
  * @nonce: in every sector
- * @ret: first error; the volume takes no notes after it
- * @uncommitted: changes that the reuse of space must wait for
- * @repair_headers: a superblock is to be written again, the other one has what it should say
- * @write_copy_first: it is the copy: while that is written the other one must be whole
- * @repair_state: the same of a state, which the next one will overwrite
- * @ignore_damage: damaged entries of pages and discards count as empty
+ * @ret: first error; no change is accepted after it
+ * @uncommitted: there are changes that must be durable before space is reused
+ * @repair_headers: a copy of the header is damaged or older than the other
+ * @write_copy_first: that is the second copy, so the first one must stay intact meanwhile
+ * @repair_state: one state is damaged; the next commit overwrites it
+ * @ignore_damage: count damaged entries of pages and discards as empty
+ * @remaps_dirty: the remap table has changed since the last commit
  * @zones_dirty: the zone table has changed since the last commit
- * @kept: entries of the persisted write buffer, by slot
- * @plp_slot_of: by tag, the slot of its entry plus one; 0: none; AFTL_PLP_WAITING: it waits for one
- * @plp_waiting: tags that wait for a slot
- * @hides: since there were any, an entry has hidden something
- * @plp_hand: slot that is looked at next when one is needed
- * @dropped: bit by slot: that a unit was mapped there must be forgotten; NULL if none
- * @displaced: by place behind their table
- * @remap_count: how many places are taken
- * @remaps_dirty: the table has changed since the last commit
- * @begun: of a volume with a table of stretches, as it is in that, which are begun
- * @settled: which were so at the last commit
- * @initialised_dirty: the table has changed since
- * @repair_extents: damaged sectors of the table, of which the other copy is sound
- * @stretch: for the frames of one
- * @dirty: frames with changes
- * @hand: frame that is looked at next when one is needed
- * @hash: first frame of each chain
+ * @plp_slots: the persisted write buffer
+ * @plp_slot_of: by tag, its slot plus 1; 0: none; AFTL_PLP_WAITING: it waits for one
+ * @plp_waiting: number of tags that wait for a slot
+ * @plp_hides: a version was recorded as hidden while tags waited
+ * @plp_hand: slot where the search for a free one begins
+ * @invalidated: bit by ppn: remove this mapping from the spare table; NULL: none
+ * @remap_count: number of remapped ppns
+ * @remaps: the remap table
+ * @initialised: extent table: bit by extent; NULL: there is no extent table
+ * @initialised_committed: the extent table at the last commit
+ * @initialised_dirty: the extent table has changed since the last commit
+ * @repair_extents: damaged sectors of the extent table whose copy is sound
+ * @extent_buffer: for the frames of one extent
+ * @dirty: number of frames with changes
+ * @hand: frame where the search for one to be replaced begins
+ * @hash: first frame of each hash chain
  * @frames: frames in memory
- * @bytes: their content
+ * @bytes: their data
  * @scratch: one frame
  */
 struct aftl_volume {
@@ -113,100 +116,104 @@ struct aftl_volume {
 	u8 *scratch;
 };
 
-/* Is that what a place that cannot be read leads to, or one that holds something else? */
+/* Return true for errors of a damaged place: unreadable, or with other content. */
 static inline bool aftl_is_damage(int ret)
 {
 	return ret == -EUCLEAN || ret == -ENODATA || ret == -EIO;
 }
 
 /**
- * aftl_volume_rebuild() - the bytes of a damaged sector of the tables, zeroed, to be filled
- * @sector: in the whole volume
- * @readable: others of its frame are sound; if not, all of them are to be rebuilt
- * @bytes: takes them
+ * aftl_volume_rebuild() - start to rebuild a damaged sector of the tables
+ * @volume: loaded volume
+ * @sector: number in the volume
+ * @readable: the frame's other sectors can be read; if not, the caller rebuilds all of them
+ * @bytes: takes the address of the sector, zeroed, to be filled
+ * @error: takes the message on failure
  *
- * They are written by the next commit. Return: 0, -EUCLEAN with a sentence if there are too many
- * such sectors, or what the medium returned.
+ * The next commit writes the sector. Return: 0, -EUCLEAN if there are too many damaged frames, or
+ * an error of the backing device.
  */
 int __must_check aftl_volume_rebuild(struct aftl_volume *volume, u64 sector, bool readable,
 				     u8 **bytes, struct aftl_error *error);
 
-/* The bytes of the entry at @place, which are about to change; NULL if they cannot be had. */
+/* Return the bytes of an entry, to be changed for the next commit; NULL after an error (@ret). */
 u8 *aftl_volume_change(struct aftl_volume *volume, struct aftl_place place);
 
-/* plp-buffer.c: units that are not on flash yet, and what zones must forget */
+/* plp-buffer.c */
 
 bool __must_check aftl_plp_alloc(struct aftl_volume *volume);
 void aftl_plp_destroy(struct aftl_volume *volume);
 
-/* In plp_slot_of: there was no place. */
+/* In plp_slot_of: the tag waits for a slot. */
 #define AFTL_PLP_WAITING U32_MAX
 
-/* Is a version of @lpn kept that has not been let go? */
+/* Return true if a version of @lpn has an entry that has not been released. */
 bool aftl_plp_has_lpn(const struct aftl_volume *volume, aftl_lpn_t lpn);
 
 bool aftl_plp_in_use(const struct aftl_volume *volume);
 
-/* A commit has made durable that what is over is. */
+/* A commit has ended: released slots become free. */
 void aftl_plp_committed(struct aftl_volume *volume);
 
-/* The entry of a place as it should be. */
+/* Encode the entry that the slot should have. */
 void aftl_plp_slot_encode(const struct aftl_volume *volume, u32 index, u8 *bytes);
 
-/* A place that nothing durable speaks of, but of what is durable elsewhere, too; their number. */
+/* Return a free slot, or the number of slots if there is none. */
 u32 aftl_plp_find_free_slot(struct aftl_volume *volume);
 
-/* Where on the medium its bytes are. */
+/* Offset on the backing device of the slot's data. */
 u64 aftl_plp_slot_offset(const struct aftl_volume *volume, u32 index);
 
-/* @ppn says that a unit was mapped there, which is not to be found again. */
+/* Note that the mapping of @ppn in the spare table must be removed. */
 int __must_check aftl_volume_invalidate(struct aftl_volume *volume, aftl_ppn_t ppn);
 
-/* Bit by slot of @page: it has been dropped. */
+/* Return the ppns of @page noted so, as bits. */
 u16 aftl_volume_invalidated(const struct aftl_volume *volume, u32 page);
 
-/* Entries do not say it any more. */
+/* Forget these notes: the spare table has been changed. */
 void aftl_volume_free_invalidated(struct aftl_volume *volume);
 
-/* remap.c: slots whose bytes are not where they belong */
+/* remap.c */
 
 void aftl_remap_init(struct aftl_volume *volume);
 
-/* Where the bytes of @ppn are; 0: where they belong. */
+/* Offset on the backing device of the data of @ppn; 0: its usual place. */
 u64 aftl_remap_offset(const struct aftl_volume *volume, aftl_ppn_t ppn);
 
-/* From the medium; @ftl, that has been put together, knows which of them still count. */
+/* Load the remap table, and drop entries that are not current in the recovered device @ftl. */
 int __must_check aftl_remap_load(struct aftl_volume *volume, const struct aftl *ftl,
 				 struct aftl_error *error);
 
-/* Durable on return, the superblock apart. */
+/* Write the remap table and flush. The header is left to the caller. */
 int __must_check aftl_remap_write(struct aftl_volume *volume);
 
-/* lazy-extents.c: parts of large tables that nothing has been written to yet */
+/* lazy-extents.c */
 
-/* Memory for them; they are those of a new volume. */
+/* Allocate memory for the extent table, if there is one; no extent is initialised in it. */
 bool __must_check aftl_extents_alloc(struct aftl_volume *volume);
 void aftl_extents_destroy(struct aftl_volume *volume);
 int __must_check aftl_extents_load(struct aftl_volume *volume, struct aftl_error *error);
 
-/* To the medium, if @all is not set where they have changed; of which a flush comes later. */
+/* Write the frames of the extent table that have changed, or all; the caller flushes. */
 int __must_check aftl_extents_write(struct aftl_volume *volume, bool all);
 
-/* A commit has made durable which are begun. */
+/* A commit has ended: the extent table is durable. */
 void aftl_extents_committed(struct aftl_volume *volume);
 
 /*
- * The bytes of @frame, if it is in a stretch that was not begun at the last commit: they need not
- * be read. Where it is not begun at all, it is.
+ * Initialise the extent of @frame if it is not, and fill @bytes with the empty frame if the extent
+ * was not initialised at the last commit.
  *
- * Return: 1, 0 where the frame is to be read, or what the medium returned.
+ * Return: 1; 0 if the frame must be read; or an error of the backing device.
  */
 int __must_check aftl_extents_init_frame(struct aftl_volume *volume, u64 frame, u8 *bytes);
 
-/* Sectors of frames from @number on, with what is in there sealed. */
+/* Seal all sectors of @frames frames, the first of which is @number. */
 void aftl_seal_frames(const struct aftl_volume *volume, u64 number, u32 frames, u8 *bytes);
 
-/* Number of the first unsound sector of @count frames from @first on; U64_MAX if none. */
+/*
+ * Return the number of the first damaged sector in @count frames from @first on; U64_MAX if none.
+ */
 u64 aftl_volume_find_bad_sector(const struct aftl_volume *volume, const u8 *bytes, u64 first,
 				u32 count);
 

@@ -18,7 +18,7 @@ static size_t reader_bytes(u32 parts)
 	return parts * (READER_CHUNK_BYTES + sizeof(struct aftl_reader_chunk));
 }
 
-/* What is known of the parts comes behind their bytes: a kernel's stack is small. */
+/* The descriptors follow the data in one allocation, because a kernel stack is small. */
 static bool reader_alloc_chunks(struct aftl_volume_reader *look, u32 parts)
 {
 	const struct aftl_backing *backing = look->volume->backing;
@@ -78,7 +78,7 @@ void aftl_volume_reader_close(struct aftl_volume_reader *look)
 	backing->free(backing->host, look->bytes, reader_bytes(look->parts));
 }
 
-/* Into the place of another part, which is not wanted any more. */
+/* Start to read chunk @number, in place of one that is not needed any more. */
 static void reader_start_chunk(struct aftl_volume_reader *look, u64 number)
 {
 	const struct aftl_backing *backing = look->volume->backing;
@@ -104,7 +104,7 @@ static bool reader_has_chunk(struct aftl_volume_reader *look, u64 number)
 	return part->frames && part->number == number;
 }
 
-/* Of tables, has anything been written there? */
+/* Return true if the chunk holds anything but extents that are not initialised. */
 static bool reader_chunk_initialised(const struct aftl_volume_reader *look, u64 number)
 {
 	u64 frame = reader_chunk_first(look, number);
@@ -118,7 +118,7 @@ static bool reader_chunk_initialised(const struct aftl_volume_reader *look, u64 
 	return false;
 }
 
-/* What follows part @number will be wanted soon. */
+/* Start the reads of the chunks behind @number. */
 static void reader_read_ahead(struct aftl_volume_reader *look, u64 number)
 {
 	u64 last = number + look->parts / 2;
@@ -128,7 +128,7 @@ static void reader_read_ahead(struct aftl_volume_reader *look, u64 number)
 			reader_start_chunk(look, number);
 }
 
-/* What cannot be read as a whole is read frame by frame, where it is needed. */
+/* Wait for the chunk. After an error its frames are read one by one, as they are needed. */
 static void reader_finish_chunk(struct aftl_volume_reader *look, struct aftl_reader_chunk *part)
 {
 	const struct aftl_backing *backing = look->volume->backing;
@@ -161,7 +161,7 @@ static int reader_read_frame(const struct aftl_volume_reader *look, struct aftl_
 	return 0;
 }
 
-/* The part with frame @number, of which that has been read. */
+/* Return the chunk of frame @number, with that frame read. */
 static struct aftl_reader_chunk *reader_get_chunk(struct aftl_volume_reader *look, u64 number,
 						  int *ret, struct aftl_error *error)
 {
@@ -192,7 +192,7 @@ const u8 *aftl_volume_reader_frame(struct aftl_volume_reader *look, u64 number, 
 		      NULL;
 }
 
-/* Checksums are looked at once, however often entries are. */
+/* Verify a sector's checksum once, however many of its entries are read. */
 static bool reader_sector_sound(const struct aftl_volume_reader *look,
 				struct aftl_reader_chunk *part, const u8 *bytes, u64 sector)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A look at a volume from front to back: what is read next is on its way while the processor is
- * busy with what is there.
+ * Sequential reading of a volume's tables or snapshot, with read-ahead: the next chunks are being
+ * read while the caller processes one.
  */
 #ifndef AFTL_VOLUME_READER_H
 #define AFTL_VOLUME_READER_H
@@ -10,17 +10,17 @@
 
 /* Frames that are read together. */
 #define AFTL_READER_CHUNK_FRAMES 128
-/* Parts in memory, a power of two. Half of them may be under way. */
+/* Chunks in memory, a power of two. Reads of half of them may be in progress. */
 #define AFTL_READER_CHUNKS 8
 
 /**
  * struct aftl_reader_chunk - frames that are read together
- * @number: which part of what is read
- * @frames: how many frames it has; 0: none is there, or on its way
- * @begun: what the medium calls the read that is under way; NULL if none is
- * @read: it has been tried to read all of it; else it is to be, or is under way
+ * @number: of the chunk, from the first frame of the reader on
+ * @frames: how many frames it has; 0: the chunk is not in use
+ * @begun: handle of the read in progress, from begin_read(); NULL: none
+ * @read: the read of the whole chunk has ended, perhaps with an error
  * @there: bit by frame: it has been read
- * @sound: bit by sector: its checksum was right
+ * @sound: bit by sector: its checksum has been verified
  */
 struct aftl_reader_chunk {
 	u64 number;
@@ -32,13 +32,13 @@ struct aftl_reader_chunk {
 };
 
 /**
- * struct aftl_volume_reader - the look
- * @volume: at which
- * @first: frame that it begins with
+ * struct aftl_volume_reader - reader of consecutive frames
+ * @volume: the volume
+ * @first: first frame
  * @end: frame behind the last one
- * @parts: in memory at a time: AFTL_READER_CHUNKS, or one where there is no memory for more
- * @bytes: their frames; NULL if it is not open
- * @part: they, by the rest of their number
+ * @parts: chunks in memory: AFTL_READER_CHUNKS, or 1 if memory is short
+ * @bytes: their data; NULL if the reader is not open
+ * @part: the chunks, by their number modulo @parts
  */
 struct aftl_volume_reader {
 	const struct aftl_volume *volume;
@@ -49,23 +49,23 @@ struct aftl_volume_reader {
 	struct aftl_reader_chunk *part;
 };
 
-/* Memory for it; frames from @first to @end are read. Return: 0 or -ENOMEM. */
+/* Open a reader for frames from @first to before @end. Return: 0 or -ENOMEM. */
 int __must_check aftl_volume_reader_open(struct aftl_volume_reader *look,
 					 const struct aftl_volume *volume, u64 first, u64 end);
 
-/* Waits for what is under way. One of zeroes that has its volume is fine. */
+/* Wait for reads in progress, and free the memory. A zeroed reader with its volume is fine. */
 void aftl_volume_reader_close(struct aftl_volume_reader *look);
 
 /*
- * The bytes of a frame, until another part of the volume is looked at; NULL, an error code in @ret
- * and a sentence if there are none.
+ * Return the bytes of a frame, valid until the next call; NULL with an error code in @ret and a
+ * message if it cannot be read.
  */
 const u8 *aftl_volume_reader_frame(struct aftl_volume_reader *look, u64 number, int *ret,
 				   struct aftl_error *error);
 
 /*
- * The same of a sector of the tables, whose checksum is right. Where nothing has been written yet
- * it is zeroes.
+ * Return the bytes of a sector of the tables after its checksum has been verified. In an extent
+ * that is not initialised these are zeroes.
  */
 const u8 *aftl_volume_reader_sector(struct aftl_volume_reader *look, u64 sector, int *ret,
 				    struct aftl_error *error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Opening a volume, noting changes, committing them.
+ * A volume in use: opening, changes of table entries in memory, commits, closing, formatting.
  */
 #include "core/ftl/command.h"
 #include "core/ftl/device.h"
@@ -46,7 +46,10 @@ static int load_header_copy(struct aftl_volume *volume, u32 copy, struct aftl_vo
 {
 	int ret = volume_read_frame(volume, AFTL_FRAME_HEADER + copy, volume->scratch);
 
-	/* That a medium has no data for us does not mean that it holds none. */
+	/*
+	 * -ENODATA of the device is a read error; for the caller it would mean that there is no
+	 * volume.
+	 */
 	if (ret)
 		return aftl_fail(error, ret == -ENODATA ? -EIO : ret,
 				 "the superblock cannot be read");
@@ -54,8 +57,9 @@ static int load_header_copy(struct aftl_volume *volume, u32 copy, struct aftl_vo
 }
 
 /*
- * The copy is needed when writing the superblock was interrupted, or when it cannot be
- * read. What says that it is something else altogether is believed.
+ * Choose the newer of the two copies of the header. The second one is needed when an update was
+ * interrupted or the first one cannot be read. It is not consulted if the first one says that this
+ * is no volume, or one of another version.
  */
 static int choose_header(struct aftl_volume *volume, struct aftl_error *error)
 {
@@ -101,9 +105,9 @@ static int load_state_copy(struct aftl_volume *volume, u32 parity, struct aftl_v
 }
 
 /*
- * Of the two only one is left, which may be the older one. Time may go back by a commit, the
- * snapshot may not hold any more, and nobody knows whose the kinds of blocks are; all else is in
- * the tables.
+ * Only one of the two states can be read, and it may be the older one. Then device time may go back
+ * by one commit, the snapshot may be out of date, and the owner of block kinds is unknown.
+ * Everything else is in the tables.
  */
 static int use_single_state(struct aftl_volume *volume, const struct aftl_volume_state *state)
 {
@@ -114,9 +118,7 @@ static int use_single_state(struct aftl_volume *volume, const struct aftl_volume
 	return 0;
 }
 
-/*
- * Both should be there, one commit apart: a sector is never torn.
- */
+/* Sectors are written atomically, so both states are there, one commit apart. */
 static int choose_state(struct aftl_volume *volume, struct aftl_error *error)
 {
 	struct aftl_volume_state odd = { 0 };
@@ -253,7 +255,7 @@ u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn)
 				   (u64)from_ppn(ppn) * volume->geo.unit_bytes;
 }
 
-/* Frames in memory */
+/* Frames of the tables in memory */
 
 static u32 *frame_chain(struct aftl_volume *volume, u64 number)
 {
@@ -284,7 +286,7 @@ static void cache_forget_frame(struct aftl_volume *volume, u32 index)
 	volume->frames[index].used = false;
 }
 
-/* A frame without changes, after a commit if need be. */
+/* Take a frame without changes, after a commit if all have some. */
 static int cache_take_frame(struct aftl_volume *volume, u32 *index)
 {
 	int ret = volume->dirty == AFTL_VOLUME_FRAMES ? aftl_volume_commit(volume) : 0;
@@ -335,7 +337,7 @@ static int cache_fetch_frame(struct aftl_volume *volume, u64 number, u32 *index)
 	return ret;
 }
 
-/* A frame of which a part is damaged, or all of it; none of it is written by a commit here. */
+/* Read a damaged frame, or make an empty one if it is unreadable; must not commit. */
 static int cache_fetch_damaged(struct aftl_volume *volume, u64 number, bool readable, u32 *index,
 			       struct aftl_error *error)
 {
@@ -388,7 +390,7 @@ u8 *aftl_volume_change(struct aftl_volume *volume, struct aftl_place place)
 	return cache_frame_bytes(volume, index) + (size_t)sector * AFTL_SECTOR_BYTES + place.offset;
 }
 
-/* Superblock */
+/* The header */
 
 static int write_header_copy(struct aftl_volume *volume, u32 copy)
 {
@@ -399,7 +401,9 @@ static int write_header_copy(struct aftl_volume *volume, u32 copy)
 	return ret ? ret : volume_flush(volume);
 }
 
-/* What is interrupted may leave nothing of the one that is written: the other one is whole then. */
+/*
+ * An interrupted write may destroy the copy that is written, so the older or damaged one is first.
+ */
 static int write_headers(struct aftl_volume *volume)
 {
 	int ret;
@@ -436,8 +440,8 @@ static int write_all_dirty(struct aftl_volume *volume)
 }
 
 /*
- * What was written to a zone after a reset must not be found beside what was there before: resets
- * come first.
+ * Write the resets and finishes of zones before other entries. Otherwise a crash could leave both
+ * the data after a reset and those before it.
  */
 static int write_dirty_zones(struct aftl_volume *volume)
 {
@@ -470,7 +474,7 @@ static int write_state(struct aftl_volume *volume)
 	return volume_write_frame(volume, number, volume->scratch);
 }
 
-/* What a table says is where it says before a superblock makes others look there. */
+/* The remap table is durable before the header says that there is one. */
 static int commit_remaps(struct aftl_volume *volume)
 {
 	int ret = aftl_remap_write(volume);
@@ -516,14 +520,14 @@ int aftl_volume_commit(struct aftl_volume *volume)
 }
 
 /*
- * A buffered unit that waits for a slot is not on the medium. Until it has an entry, a crash goes
- * back to the version of the unit on flash. There are two ways to lose that version, too:
+ * A buffered page that waits for a slot is not on the backing device. Until it has an entry, a
+ * crash goes back to the page's version on flash. Two things could lose that version, too:
  *
- * - A page that was programmed since has the version marked as hidden, for a newer one was in the
- *   buffer then. A crash does not map a hidden version, but the one before it, wherever that is:
- *   no block may be erased or programmed once more.
+ * - A relocation of the version since then was recorded as hidden, for a newer one was in the
+ *   buffer. A crash does not map a hidden version, but the one before it, wherever that is. So no
+ *   block may be erased and no page reprogrammed.
  * - The blocks of a LUN that dies (@bad) are retired. The version was in one of them, and the one
- *   before it may have been erased long ago: no block may be retired.
+ *   before it may have been erased long ago. So no block may be retired.
  */
 bool aftl_volume_must_persist(const struct aftl_volume *volume, bool bad)
 {
@@ -549,7 +553,7 @@ void aftl_volume_set_time(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u6
 	volume->state.memory = memory;
 }
 
-/* Notes */
+/* Changes */
 
 int aftl_volume_record_program(struct aftl_volume *volume, u32 page, const struct aftl_spare *spare)
 {
@@ -571,7 +575,7 @@ int aftl_volume_record_discard(struct aftl_volume *volume, aftl_lpn_t first, u32
 	u32 unit = from_lpn(first);
 	u64 seq = ++volume->state.seq;
 
-	/* Zones have no discards; aftl_volume_record_zone() says what was reset. */
+	/* Zones have no discards; aftl_volume_record_zone() records their resets. */
 	if (volume->geo.zones)
 		return volume->ret;
 
@@ -606,7 +610,7 @@ int aftl_volume_record_zone(struct aftl_volume *volume, u32 zone, enum aftl_zone
 }
 
 /*
- * Return -EAGAIN if no slot is free: @lpn waits for one. A unit of which an older version has an
+ * Return -EAGAIN if no slot is free: @lpn waits for one. A page of which an older version has an
  * entry cannot wait. The older entry is released soon, and was durable; without a newer one a crash
  * would go back to what is on flash. So there is a commit at once, which frees slots.
  */
@@ -655,7 +659,7 @@ int aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag, struct aftl_pl
 	bytes = aftl_volume_change(volume, aftl_plp_entry_place(&volume->header.layout, index));
 	if (!bytes)
 		return volume->ret;
-	/* A unit that has waited may have been persisted again meanwhile, with a newer number. */
+	/* A page that has waited may have been persisted again meanwhile, with a newer number. */
 	if (volume->plp_slots[index].state == AFTL_PLP_SLOT_USED)
 		entry->seq = max(entry->seq, volume->plp_slots[index].entry.seq);
 	volume->plp_slots[index].entry = *entry;
@@ -673,7 +677,9 @@ static int record_block(struct aftl_volume *volume, u32 block, const struct aftl
 	if (!bytes)
 		return volume->ret;
 	aftl_erase_entry_encode(entry, bytes);
-	/* A superblock is erased, and a dead block of it is not: what was in there is lost. */
+	/*
+	 * A dead block that stays in an erased superblock had data: commit before the next erase.
+	 */
 	volume->uncommitted |= volume->geo.superblock_luns && entry->bad;
 	return 0;
 }
@@ -705,7 +711,7 @@ void aftl_volume_ignore_damage(struct aftl_volume *volume)
 	volume->ignore_damage = true;
 }
 
-/* Of a page without data there is nothing to be said. */
+/* Clear @dropped bits of the page's mapping; an entry that maps nothing is cleared altogether. */
 static int invalidate_in_page(struct aftl_volume *volume, u32 page, u16 dropped)
 {
 	struct aftl_place at = aftl_spare_place(&volume->header.layout, &volume->geo, page);
@@ -765,7 +771,7 @@ int aftl_volume_repair(struct aftl_volume *volume)
 	return 0;
 }
 
-/* What is noted from now on is noted for this policy. */
+/* Changes from now on are those of this policy. */
 static void state_take_over(struct aftl_volume_state *state, const char *name)
 {
 	state->closed = false;
@@ -779,7 +785,7 @@ int aftl_volume_mark_in_use(struct aftl_volume *volume, const struct aftl_policy
 			    const struct aftl_config *config)
 {
 	struct aftl_volume_header *header = &volume->header;
-	/* What has been rebuilt is there before a state says that the volume is in use. */
+	/* Rebuilt sectors are durable before a state says that the volume is in use. */
 	int ret = write_invalidated(volume);
 
 	if (!ret)
@@ -803,7 +809,7 @@ int aftl_volume_mark_in_use(struct aftl_volume *volume, const struct aftl_policy
 
 /* Closing */
 
-/* Bytes on their way into the snapshot's frames. */
+/* A snapshot that is written frame by frame. */
 struct snapshot_writer {
 	struct aftl_volume *volume;
 	u64 bytes;
@@ -847,7 +853,7 @@ static int end_snapshot(struct snapshot_writer *writer)
 				  writer->volume->scratch);
 }
 
-/* It comes to where the table of displaced slots is. */
+/* The snapshot overwrites the remap table, so no header may refer to that any more. */
 static int discard_remap_table(struct aftl_volume *volume, struct aftl_error *error)
 {
 	int ret;
@@ -881,7 +887,10 @@ int aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl, struct aftl_
 
 	if (ret)
 		return aftl_fail(error, ret, "the volume could not be written");
-	/* There is no place for a snapshot, or for the write buffer in it. The tables have all. */
+	/*
+	 * Remapped data are where the snapshot would be, and a snapshot does not hold the write
+	 * buffer. Then the volume is left as after a crash: the tables have everything.
+	 */
 	if (volume->remap_count || aftl_plp_in_use(volume))
 		return 0;
 	ret = save_snapshot(volume, ftl, error);
@@ -897,7 +906,7 @@ int aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl, struct aftl_
 
 /* Formatting */
 
-/* Of the write buffer, what a volume has a place for. */
+/* Bytes of the write buffer for which the volume has slots. */
 static u64 plp_buffer_bytes(const struct aftl_config *config)
 {
 	return config->buffer_safe || config->zoned ? config->buffer : 0;
@@ -916,7 +925,7 @@ int aftl_volume_config_check(const struct aftl_config *made, const struct aftl_c
 		(unsigned long long)plp_buffer_bytes(made));
 }
 
-/* Whatever it was before, it is nothing any more. */
+/* Clear both headers first: an interrupted format leaves no volume. */
 static int wipe_headers(struct aftl_volume *volume)
 {
 	u32 copy;
@@ -928,7 +937,7 @@ static int wipe_headers(struct aftl_volume *volume)
 	return ret ? ret : volume_flush(volume);
 }
 
-/* By many frames at a time: a volume of 4 TiB has ten million of them. */
+/* Write many frames at a time: a volume of 4 TiB has ten million of them. */
 static int clear_tables(struct aftl_volume *volume)
 {
 	const struct aftl_backing *backing = volume->backing;
@@ -950,7 +959,7 @@ static int clear_tables(struct aftl_volume *volume)
 	return ret;
 }
 
-/* Wear and bad blocks as they come from the factory. */
+/* Record the wear and the bad blocks of a new device. */
 static int record_factory_blocks(struct aftl_volume *volume, const struct aftl *ftl)
 {
 	struct aftl_erase_entry entry;
@@ -965,7 +974,7 @@ static int record_factory_blocks(struct aftl_volume *volume, const struct aftl *
 	return ret;
 }
 
-/* Nothing is a volume before its superblock. */
+/* The header is written last: without it there is no volume. */
 static int write_new_volume(struct aftl_volume *volume, const struct aftl *ftl)
 {
 	int ret = wipe_headers(volume);
@@ -1014,7 +1023,7 @@ static int check_format(const struct aftl_backing *backing, struct aftl_volume_h
 	return check_backing_size(backing, &header->layout, error);
 }
 
-/* A device without a past, to ask it for its shape and its blocks. */
+/* Create a new device, which tells its shape and its bad blocks. */
 static int create_factory_device(struct aftl **out, const struct aftl_backing *backing,
 				 const struct aftl_volume_header *header, struct aftl_host_ops *ops,
 				 struct aftl_error *error)
@@ -1063,9 +1072,11 @@ int aftl_volume_format(const struct aftl_backing *backing, struct aftl_volume_he
 	return ret;
 }
 
-/* What the core's calls leave to be noted. */
+/* Entries from the state of the FTL */
 
-/* A newer version is kept, which is not to be found beside this one. */
+/*
+ * Return true if the write buffer has a newer version of the page, which is or will be persisted.
+ */
 static bool newer_version_buffered(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	u32 newest = aftl_pending_find(ftl, aftl_ppn_lpn(&ftl->media, ppn));

@@ -1,36 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The books of a volume: what has to be on the medium so that an emulated device is
- * found again after any interruption. volume-format.h has the format.
+ * A volume: the metadata on a backing device from which an emulated device is recovered after any
+ * interruption. volume-format.h has the format.
  *
- * The host writes the data itself, at aftl_volume_data_offset(), and notes the core's
- * calls programmed(), unmap(), zone(), erase() and retire() here, in their order. Notes change
- * frames in memory. A commit makes them last:
+ * The host writes the data itself, at aftl_volume_data_offset(), and records the core's calls
+ * programmed(), unmap(), zone(), erase() and retire() here, in their order. That changes frames of
+ * the tables in memory. A commit makes the changes durable:
  *
- *	1. flush: all data written so far is durable; where some could not be written, write
- *	   where they are instead, and flush again; write which stretches have been begun
- *	2. where zones have been reset or finished, write the frames that say so, and flush
- *	3. write the other changed frames
- *	4. flush: the changes are durable, too
+ *	1. flush: all data written so far are durable. If some were remapped, write the remap table and
+ *	   flush again. If extents were initialised, write the extent table.
+ *	2. If zones were reset or finished, write these frames of the zone table and flush.
+ *	3. Write the other changed frames, and the state.
+ *	4. flush: the changes are durable.
  *
- * So no durable entry speaks of data that is not, and whatever happened before a commit
- * that returned 0 is found again. Between commits each entry may or may not have reached
- * the medium, which is what a disk with a volatile write cache may do with data that no
- * flush has covered. Two rules keep that true while space is used again:
+ * So no durable entry refers to data that are not durable, and everything before a commit that
+ * returned 0 is recovered. Between commits each entry may or may not have reached the device, as
+ * may data in a volatile write cache that no flush has covered. Two rules keep that true when space
+ * is reused:
  *
- * - aftl_volume_record_erase() commits first, for the erased pages may be written over as soon
- *   as it returns, and by then the data that has moved away must be where it is now;
- * - a page that is programmed once more without an erase, aftl_page_reprograms(), is written
- *   over after an aftl_volume_commit_programs() only.
+ * - aftl_volume_record_erase() commits first: the erased pages may be overwritten as soon as it
+ *   returns, and then the relocated data must be durable at their new place.
+ * - A page that is programmed again without an erase, aftl_page_reprograms(), is overwritten only
+ *   after aftl_volume_commit_programs().
  *
- * Not found again: when blocks were read (disturbance counts begin at 0 after a crash),
- * which blocks were open (they are closed then, but for one in each LUN that would
- * otherwise have no room to collect garbage), and the map on flash (it is in memory, all of
- * it, and is to be written). Pages that a block's order says were
- * programmed, and of which nothing durable tells, are taken for programmed without data.
- * A volume that was closed with aftl_volume_close() loses nothing at all.
+ * A crash loses read counts of blocks (disturb starts at 0), and which blocks were open: they are
+ * closed, except one in each LUN that would have no free block to collect garbage. A cached L2P
+ * table is completely in memory after recovery, and has to be written. Pages that must have been
+ * programmed by the program order of their block, but have no durable entry, count as programmed
+ * without data. aftl_volume_close() loses nothing.
  *
- * Calls for one volume must not overlap, and may sleep if the medium does.
+ * Calls for one volume must not overlap. They may sleep if the backing device does.
  */
 #ifndef AFTL_VOLUME_H
 #define AFTL_VOLUME_H
@@ -39,11 +38,11 @@
 #include "core/persist/volume-format.h"
 
 /**
- * struct aftl_backing - a block device and memory
+ * struct aftl_backing - a backing device, and memory
  * @host: first argument of the calls
+ * @bytes: size of the device
  *
- * Offsets and sizes are multiples of 4096 bytes. The calls return 0 or a negative error
- * code.
+ * Offsets and sizes are multiples of 4096 bytes. The calls return 0 or a negative error code.
  */
 struct aftl_backing {
 	void *host;
@@ -52,20 +51,21 @@ struct aftl_backing {
 	int (*read)(void *host, u64 offset, void *bytes, u32 size);
 
 	/*
-	 * The same in two steps, so that several are under way, or NULL. begin_read() says what
-	 * end_read() gets, which is called once; @bytes are the medium's until then. NULL if it
-	 * is to be read when it is needed. Called while volumes are opened only.
+	 * The same in two steps, so that several reads can be in progress; NULL if that is not
+	 * possible. begin_read() returns a handle for end_read(), which is called once; until then
+	 * @bytes must not be touched. A NULL handle means that the read has not been started. Only
+	 * used while opening.
 	 */
 	void *(*begin_read)(void *host, u64 offset, void *bytes, u32 size);
 	int (*end_read)(void *host, void *begun);
 
-	/* May return before it is written; @bytes are then the caller's again. */
+	/* May return before the data are written; @bytes may be reused at once. */
 	int (*write)(void *host, u64 offset, const void *bytes, u32 size);
 
-	/* What has been written, by write() or by the host itself, is durable now. */
+	/* Make everything durable that write() or the host itself has written. */
 	int (*flush)(void *host);
 
-	/* Zeroed memory or NULL; called while volumes are opened and formatted only. */
+	/* Zeroed memory or NULL. Only used while opening and formatting. */
 	void *(*alloc)(void *host, size_t bytes);
 	void (*free)(void *host, void *memory, size_t bytes);
 };
@@ -73,8 +73,12 @@ struct aftl_backing {
 struct aftl_volume;
 
 /**
- * aftl_volume_config_check() - can the volume of a device made with @made go on as @wanted?
- * @error: takes the sentence on failure
+ * aftl_volume_config_check() - may the parameters of a volume change?
+ * @made: parameters of the volume
+ * @wanted: parameters to use it with
+ * @error: takes the message if not
+ *
+ * Return: 0 or -EINVAL.
  */
 int __must_check aftl_volume_config_check(const struct aftl_config *made,
 					  const struct aftl_config *wanted,
@@ -82,84 +86,83 @@ int __must_check aftl_volume_config_check(const struct aftl_config *made,
 
 /**
  * aftl_volume_format() - make a volume
- * @medium: loses everything that is on it
- * @super: UUID, policy, profile and parameters; layout and generation are set here
- * @error: takes the sentence on failure
+ * @backing: backing device; its content is lost
+ * @header: UUID, policy, profile and parameters; layout and generation are set
+ * @error: takes the message on failure
  *
- * Return: 0, -ENOSPC if @medium is too small, -EINVAL for parameters that do not make
- * a device or that a volume cannot serve (fill), -ENOMEM, or what the medium returned.
+ * Return: 0, -ENOSPC if the device is too small, -EINVAL for parameters that no device has or that
+ * a volume does not support (fill), -ENOMEM, or an error of the backing device.
  */
 int __must_check aftl_volume_format(const struct aftl_backing *backing,
 				    struct aftl_volume_header *header, struct aftl_error *error);
 
 /**
- * aftl_volume_open() - find the volume on @medium; changes nothing
+ * aftl_volume_open() - open the volume on a backing device; writes nothing
  * @out: takes the volume
- * @medium: kept by reference
- * @error: takes the sentence on failure
+ * @backing: kept by reference
+ * @error: takes the message on failure
  *
- * Return: 0; as aftl_volume_header_decode() if there is none that can be used; -ENOSPC if
- * the medium has shrunk; -ENOMEM; or what the medium returned.
+ * Return: 0; as aftl_volume_header_decode() if there is no usable volume; -ENOSPC if the device is
+ * smaller than the volume; -ENOMEM; or an error of the backing device.
  */
 int __must_check aftl_volume_open(struct aftl_volume **out, const struct aftl_backing *backing,
 				  struct aftl_error *error);
 
-/* NULL is fine. Notes that are not committed are forgotten. */
+/* Free the volume; NULL is fine. Changes that are not committed are lost. */
 void aftl_volume_release(struct aftl_volume *volume);
 
-/* Memory of a volume of such a device, at most: while it is opened and loaded. */
+/* Upper limit of the memory of a volume, while it is opened and loaded. */
 u64 aftl_volume_memory_bytes(const struct aftl_geometry *geo);
 
 const struct aftl_volume_header *aftl_volume_get_header(const struct aftl_volume *volume);
 const struct aftl_volume_state *aftl_volume_state(const struct aftl_volume *volume);
 const struct aftl_geometry *aftl_volume_geometry(const struct aftl_volume *volume);
 
-/* Has anything been written to that frame of the tables? Else all in there is zero. */
+/* Return false if the frame of the tables is in an extent that is not initialised: all zero. */
 bool aftl_volume_frame_initialised(const struct aftl_volume *volume, u64 frame);
 
-/* Offset on the medium of the data in @ppn. */
+/* Offset on the backing device of the data of @ppn. */
 u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn);
 
 /**
- * aftl_volume_remap() - the data of @ppn could not be written where they belong
+ * aftl_volume_remap() - choose another place for data that could not be written
  * @volume: in use
- * @ppn: which
- * @spare: of the program that brings them there, which is noted before or after this
+ * @ppn: flash page of the data
+ * @spare: of the program that stores them, which may be recorded before or after this
  *
- * From now on aftl_volume_data_offset() says where they are to be, and where they are when that
- * has been written, which is before the next flush of the medium ends. The block is worn out:
- * whoever calls this calls aftl_fail_block() for it, and again after each load, see
- * aftl_volume_next_remapped(). May be called while another call of @volume is under way, if
- * aftl_volume_data_offset() is not.
+ * From now on aftl_volume_data_offset() returns the new place. The caller writes the data there
+ * before the next flush ends, and calls aftl_fail_block() for the block, now and after each load
+ * (see aftl_volume_next_remapped()). This may overlap another call of the volume, if
+ * aftl_volume_data_offset() does not.
  *
- * Return: false if there is no place left; nothing has changed then.
+ * Return: false if no place is left; then nothing has changed.
  */
 bool __must_check aftl_volume_remap(struct aftl_volume *volume, aftl_ppn_t ppn,
 				    const struct aftl_spare *spare);
 
 /*
- * Data of these slots that had been displaced are newer elsewhere, which a commit has made durable,
- * and nobody reads them any more: their places are free. To be called before a block is noted as
- * erased or retired and before a page is programmed once more, after aftl_volume_commit_programs(),
- * for that hears of the last data that are displaced; not while another displaces some.
+ * Free the places of remapped data in @slots ppns from @first on. The data must have newer durable
+ * versions elsewhere and no readers. The caller does this before it records that the block was
+ * erased or retired, and before it programs a page again, after aftl_volume_commit_programs(),
+ * which covers the last remaps. Must not overlap aftl_volume_remap().
  */
 void aftl_volume_release_remapped(struct aftl_volume *volume, aftl_ppn_t first, u32 slots);
 
-/* The first block from @block on with data that have been displaced; U32_MAX if none. */
+/* Return the first block from @block on with remapped data; U32_MAX if there is none. */
 u32 aftl_volume_next_remapped(const struct aftl_volume *volume, u32 block);
 
 /**
- * struct aftl_recovery - what loading a volume has found
- * @closed: the volume had been closed in order, and its snapshot was used
- * @snapshot: why the snapshot could not be used though it should hold; else empty
- * @programmed_pages: pages with data, current or not
- * @mapped_units: units with data
- * @bad_blocks: blocks that are not used any more
- * @lost_units: of @mapped_units, those whose bytes are lost
- * @super: one of the superblocks is damaged, and what follows can be put right
+ * struct aftl_recovery - result of loading a volume
+ * @closed: the volume had been closed, and was loaded from its snapshot
+ * @snapshot: why the snapshot of a closed volume could not be used; else empty
+ * @programmed_pages: flash pages with data, valid or not
+ * @mapped_units: mapped logical pages
+ * @bad_blocks: retired blocks
+ * @lost_units: lost logical pages, of @mapped_units
+ * @header: one of the headers is damaged and can be repaired, as what follows
  * @state: one of the states is damaged
  * @tables: damaged sectors of tables
- * @displaced_units: those whose data are not where they belong
+ * @displaced_units: logical pages that are remapped
  */
 struct aftl_recovery {
 	bool closed;
@@ -175,19 +178,19 @@ struct aftl_recovery {
 };
 
 /**
- * aftl_volume_load() - the device on the volume; changes nothing
+ * aftl_volume_load() - create the device of a volume; writes nothing
  * @volume: just opened
- * @type: policy that it gets
- * @config: parameters of the whole device; those that its shape depends on as in the superblock
+ * @type: its policy
+ * @config: parameters of the whole device; those of its shape as in the header
  * @ops: the host's
  * @host: first argument of @ops
- * @scan: use the tables even if there is a snapshot
+ * @scan: recover from the tables even if there is a snapshot
  * @out: takes the device, before the first call of @ops; NULL after a failure
- * @recovery: takes what was found
- * @error: takes the sentence on failure
+ * @recovery: takes the result
+ * @error: takes the message on failure
  *
- * Return: 0; -EUCLEAN with a sentence that says where the volume is damaged; -EINVAL
- * for parameters of another device; -ENOMEM; or what the medium returned.
+ * Return: 0; -EUCLEAN with a message that says where the volume is damaged; -EINVAL for parameters
+ * of another device; -ENOMEM; or an error of the backing device.
  */
 int __must_check aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *type,
 				  const struct aftl_config *config,
@@ -196,42 +199,45 @@ int __must_check aftl_volume_load(struct aftl_volume *volume, const struct aftl_
 				  struct aftl_error *error);
 
 /**
- * aftl_volume_ignore_damage() - let aftl_volume_load() go on without what it cannot know
+ * aftl_volume_ignore_damage() - let aftl_volume_load() ignore damaged entries
  * @volume: just opened
  *
- * Of a volume that was not closed nothing but the tables knows which units were last written to a
- * page, and which were discarded. Without damaged sectors of theirs, units may read as they were
- * before, or as zeroes.
+ * After a crash only the tables know which logical pages a flash page holds, and which were
+ * discarded. Without the damaged sectors a logical page may read as an older version, or as zeroes.
  */
 void aftl_volume_ignore_damage(struct aftl_volume *volume);
 
 /**
  * aftl_volume_repair() - write what was damaged and has been rebuilt by aftl_volume_load()
- * @volume: loaded, and told by aftl_volume_set_time() how the device is
+ * @volume: loaded, and after aftl_volume_set_time()
  *
- * aftl_volume_mark_in_use() does that, too, but for a superblock, of which one is enough: what cannot
- * be read may not be writable either. Return: 0 or what the medium returned.
+ * aftl_volume_mark_in_use() does that, too, but leaves out a damaged header, of which one is
+ * enough: an unreadable sector may be unwritable, too.
+ *
+ * Return: 0 or an error of the backing device.
  */
 int __must_check aftl_volume_repair(struct aftl_volume *volume);
 
 /**
- * aftl_volume_mark_in_use() - the device is about to be used: from now on it is not closed
- * @volume: loaded, and told by aftl_volume_set_time() how the device is
+ * aftl_volume_mark_in_use() - the device is about to be used: the volume is not closed any more
+ * @volume: loaded, and after aftl_volume_set_time()
  * @type: policy that it is used with
  * @config: parameters that the whole device is used with
+ *
+ * Return: 0 or an error of the backing device.
  */
 int __must_check aftl_volume_mark_in_use(struct aftl_volume *volume,
 					 const struct aftl_policy_type *type,
 					 const struct aftl_config *config);
 
-/* Notes. Return: 0, or the first error that the medium ever returned. */
+/* Record changes for the next commit. Return: 0, or the first error that the volume ever had. */
 
 int __must_check aftl_volume_record_program(struct aftl_volume *volume, u32 page,
 					    const struct aftl_spare *spare);
 int __must_check aftl_volume_record_discard(struct aftl_volume *volume, aftl_lpn_t first,
 					    u32 units);
 
-/* Of a device with zones, aftl_volume_record_discard() leaves to this what has been reset. */
+/* Zones only: aftl_volume_record_discard() leaves resets to this. */
 int __must_check aftl_volume_record_zone(struct aftl_volume *volume, u32 zone,
 					 enum aftl_zone_state state);
 int __must_check aftl_volume_record_erase(struct aftl_volume *volume, u32 block,
@@ -240,67 +246,79 @@ int __must_check aftl_volume_record_retire(struct aftl_volume *volume, u32 block
 					   const struct aftl_erase_entry *entry);
 
 /**
- * aftl_volume_persist_unit() - give a buffered unit an entry in the persisted write buffer (PLP)
- * @tag: of its write in the controller
- * @entry: the unit, see aftl_buffer_entry(), and its sequence number, which is taken if it is 0
- * @offset: takes where on the medium the bytes of the unit must be before the next commit
+ * aftl_volume_persist_unit() - give a buffered page an entry in the persisted write buffer (PLP)
+ * @volume: in use
+ * @tag: tag of the write
+ * @entry: the page, see aftl_buffer_entry(), and its sequence number, which is set if it is 0
+ * @offset: takes the offset on the backing device where the caller writes the page's data before
+ *	the next commit
  *
  * Called for each write that enters the buffer, and again when unstored() is called for it. On a
- * device with zones, called for units that a flush must not wait for, once for each tag.
+ * zoned device, called once for each tag whose data a flush must not wait for. plp-buffer.c has the
+ * rules.
  *
- * Return: 0; -EAGAIN if no slot is free before the next commit: the unit waits for a slot, and the
- * caller calls again with the same @entry after a commit, unless @tag is released before, and not
- * later than aftl_volume_must_persist() says; or an error.
+ * Return: 0; -EAGAIN if no slot is free: the page waits, and the caller calls again with the same
+ * @entry after a commit, unless @tag is released before, and not later than
+ * aftl_volume_must_persist() says; or an error.
  */
 int __must_check aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag,
 					  struct aftl_plp_entry *entry, u64 *offset);
 
 /*
- * Returns true if units that wait for a slot must have it before a block is erased or a page
- * programmed once more; or, @bad, before a block is retired. Until they have, that is refused.
+ * Return true if pages that wait for a slot must have it before a block is erased or a page
+ * programmed again; or, with @bad, before a block is retired. Until then these calls fail with
+ * -EAGAIN.
  */
 bool aftl_volume_must_persist(const struct aftl_volume *volume, bool bad);
 
 /*
- * Release the entry of @tag: its unit was programmed, overwritten or discarded, and that has been
- * noted. An unflushable unit keeps its entry for the next load.
+ * Release the entry of @tag: its page was programmed, overwritten or discarded, and that has been
+ * recorded. A page that cannot be programmed keeps its entry for the next load.
  */
 void aftl_volume_release_unit(struct aftl_volume *volume, u32 tag);
 
 /**
- * aftl_volume_next_persisted() - the lowest unit that was kept when the power failed
+ * aftl_volume_next_persisted() - find the lowest recovered page of the persisted write buffer
  * @volume: just loaded
- * @from: the unit is not below this
- * @what: takes it
- * @offset: takes where its bytes are
+ * @from: lowest lpn to return
+ * @what: takes the page
+ * @offset: takes the offset on the backing device of its data
  *
- * The host hands them to aftl_buffer_restore() in this order, and says aftl_volume_attach_persisted(), before it
- * begins. Return: whether there is one.
+ * Before it uses the device, the host passes the pages to aftl_buffer_restore() in this order, and
+ * the tags of these to aftl_volume_attach_persisted().
+ *
+ * Return: false if there is none.
  */
 bool aftl_volume_next_persisted(const struct aftl_volume *volume, u32 from,
 				struct aftl_buffered_lpn *what, u64 *offset);
 void aftl_volume_attach_persisted(struct aftl_volume *volume, aftl_lpn_t lpn, u32 tag);
 
-/* What the next commits say of time and policy. */
+/* Set device time, age and the policy's word for the next commits. */
 void aftl_volume_set_time(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u64 memory);
 
 int __must_check aftl_volume_commit(struct aftl_volume *volume);
 
 /*
- * The same, unless no program and no discard has been noted since the last commit. Before space is
- * used again: -EAGAIN while what waits for a place must have it.
+ * Commit if a program or a discard was recorded since the last commit, before space is reused.
+ * Return: -EAGAIN if pages wait for a slot and must have it before.
  */
 int __must_check aftl_volume_commit_programs(struct aftl_volume *volume);
 
 /**
- * aftl_volume_close() - commit, and save the whole state of @ftl
- * @ftl: nothing is under way; parked by aftl_quiesce(), and what ended then has been noted, what
- *	waits for full pages of zones has been kept. To go on, aftl_volume_mark_in_use() and aftl_unquiesce()
+ * aftl_volume_close() - commit, and save a snapshot of the device
+ * @volume: in use
+ * @ftl: its device, quiesced by aftl_quiesce(), with all that ended recorded, and on a zoned device
+ *	all buffered data persisted
+ * @error: takes the message on failure
+ *
+ * To go on with the device, call aftl_volume_mark_in_use() and aftl_unquiesce().
+ *
+ * Return: 0, or an error of the backing device.
  */
 int __must_check aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl,
 				   struct aftl_error *error);
 
-/* What the core's calls leave to be noted; under the FTL's lock. */
+/* Entries for the records, from the state of the device. The caller holds the device's lock. */
 
 void aftl_spare_from_page(struct aftl_spare *spare, const struct aftl *ftl, aftl_ppn_t first);
 void aftl_erase_entry_from_block(struct aftl_erase_entry *entry, const struct aftl *ftl, u32 block);
