@@ -19,9 +19,9 @@ static size_t extent_table_bytes(const struct aftl_volume *volume)
 	       AFTL_PAYLOAD_BYTES;
 }
 
-static bool extent_test_bit(const u8 *bits, u64 stretch)
+static bool extent_test_bit(const u8 *bits, u64 extent)
 {
-	return bits[stretch / 8] >> stretch % 8 & 1;
+	return bits[extent / 8] >> extent % 8 & 1;
 }
 
 bool aftl_volume_frame_initialised(const struct aftl_volume *volume, u64 frame)
@@ -91,7 +91,7 @@ static u32 extent_table_merge_copy(struct aftl_volume *volume, u32 copy, u32 ind
 {
 	const struct aftl_backing *backing = volume->backing;
 	u64 frame = extent_table_frame(volume, copy, index);
-	u32 sound = 0;
+	u32 valid = 0;
 	u32 i;
 
 	*ret = backing->read(backing->host, frame * AFTL_FRAME_BYTES, volume->scratch,
@@ -101,9 +101,9 @@ static u32 extent_table_merge_copy(struct aftl_volume *volume, u32 copy, u32 ind
 				       volume->nonce, frame * AFTL_FRAME_SECTORS + i))
 			continue;
 		extent_table_merge_sector(volume, index, i);
-		sound |= 1U << i;
+		valid |= 1U << i;
 	}
-	return sound;
+	return valid;
 }
 
 static int extent_table_load_frame(struct aftl_volume *volume, u32 index, struct aftl_error *error)
@@ -111,20 +111,20 @@ static int extent_table_load_frame(struct aftl_volume *volume, u32 index, struct
 	u64 frame = extent_table_frame(volume, 0, index);
 	int first;
 	int second;
-	u32 sound = extent_table_merge_copy(volume, 0, index, &first);
+	u32 valid = extent_table_merge_copy(volume, 0, index, &first);
 	u32 other = extent_table_merge_copy(volume, 1, index, &second);
 
 	if ((first && !aftl_is_damage(first)) || (second && !aftl_is_damage(second)))
 		return aftl_fail(error, first && !aftl_is_damage(first) ? first : second,
 				 "frame %llu of the volume cannot be read",
 				 (unsigned long long)frame);
-	if ((sound | other) != (1U << AFTL_FRAME_SECTORS) - 1)
+	if ((valid | other) != (1U << AFTL_FRAME_SECTORS) - 1)
 		return aftl_fail(
 			error, -EUCLEAN,
 			"the volume is damaged: frame %llu, and its copy, which tell what has been written of the tables",
 			(unsigned long long)frame);
-	for (; sound | other; sound >>= 1, other >>= 1)
-		volume->repair_extents += !(sound & other & 1);
+	for (; valid | other; valid >>= 1, other >>= 1)
+		volume->repair_extents += !(valid & other & 1);
 	return 0;
 }
 
@@ -186,16 +186,16 @@ void aftl_extents_committed(struct aftl_volume *volume)
 
 /* Extents */
 
-static int extent_init(struct aftl_volume *volume, u64 stretch)
+static int extent_init(struct aftl_volume *volume, u64 extent)
 {
 	const struct aftl_layout *layout = &volume->header.layout;
 	const struct aftl_backing *backing = volume->backing;
-	u64 first = layout->erases + stretch * AFTL_EXTENT_FRAMES;
+	u64 first = layout->erases + extent * AFTL_EXTENT_FRAMES;
 	u32 frames = (u32)min_t(u64, layout->snapshot - first, AFTL_EXTENT_FRAMES);
 
 	memset(volume->extent_buffer, 0, EXTENT_BYTES);
 	aftl_seal_frames(volume, first, frames, volume->extent_buffer);
-	volume->initialised[stretch / 8] |= (u8)(1U << stretch % 8);
+	volume->initialised[extent / 8] |= (u8)(1U << extent % 8);
 	volume->initialised_dirty = true;
 	return backing->write(backing->host, first * AFTL_FRAME_BYTES, volume->extent_buffer,
 			      frames * AFTL_FRAME_BYTES);
@@ -203,13 +203,13 @@ static int extent_init(struct aftl_volume *volume, u64 stretch)
 
 int aftl_extents_init_frame(struct aftl_volume *volume, u64 frame, u8 *bytes)
 {
-	u64 stretch = volume->initialised ? aftl_extent_of(&volume->header.layout, frame) : 0;
+	u64 extent = volume->initialised ? aftl_extent_of(&volume->header.layout, frame) : 0;
 	int ret = 0;
 
-	if (!volume->initialised || extent_test_bit(volume->initialised_committed, stretch))
+	if (!volume->initialised || extent_test_bit(volume->initialised_committed, extent))
 		return 0;
-	if (!extent_test_bit(volume->initialised, stretch))
-		ret = extent_init(volume, stretch);
+	if (!extent_test_bit(volume->initialised, extent))
+		ret = extent_init(volume, extent);
 	memset(bytes, 0, AFTL_FRAME_BYTES);
 	aftl_seal_frames(volume, frame, 1, bytes);
 	return ret ? ret : 1;

@@ -44,12 +44,12 @@ static u32 plp_capacity(const struct aftl_volume *volume)
 bool aftl_plp_alloc(struct aftl_volume *volume)
 {
 	const struct aftl_backing *backing = volume->backing;
-	u32 places = plp_capacity(volume);
+	u32 slots = plp_capacity(volume);
 
-	if (!places)
+	if (!slots)
 		return true;
-	volume->plp_slots = backing->alloc(backing->host, places * sizeof(*volume->plp_slots));
-	volume->plp_slot_of = backing->alloc(backing->host, places * sizeof(*volume->plp_slot_of));
+	volume->plp_slots = backing->alloc(backing->host, slots * sizeof(*volume->plp_slots));
+	volume->plp_slot_of = backing->alloc(backing->host, slots * sizeof(*volume->plp_slot_of));
 	return volume->plp_slots && volume->plp_slot_of;
 }
 
@@ -72,11 +72,10 @@ void aftl_volume_free_invalidated(struct aftl_volume *volume)
 
 void aftl_plp_destroy(struct aftl_volume *volume)
 {
-	u32 places = plp_capacity(volume);
+	u32 slots = plp_capacity(volume);
 
-	plp_free_memory(volume->backing, volume->plp_slots, places * sizeof(*volume->plp_slots));
-	plp_free_memory(volume->backing, volume->plp_slot_of,
-			places * sizeof(*volume->plp_slot_of));
+	plp_free_memory(volume->backing, volume->plp_slots, slots * sizeof(*volume->plp_slots));
+	plp_free_memory(volume->backing, volume->plp_slot_of, slots * sizeof(*volume->plp_slot_of));
 	aftl_volume_free_invalidated(volume);
 }
 
@@ -118,17 +117,17 @@ u64 aftl_plp_slot_offset(const struct aftl_volume *volume, u32 index)
 
 u32 aftl_plp_find_free_slot(struct aftl_volume *volume)
 {
-	u32 places = plp_capacity(volume);
+	u32 slots = plp_capacity(volume);
 	u32 i;
 
-	for (i = 0; i < places; i++) {
+	for (i = 0; i < slots; i++) {
 		u32 index = volume->plp_hand;
 
-		volume->plp_hand = (index + 1) % places;
+		volume->plp_hand = (index + 1) % slots;
 		if (volume->plp_slots[index].state == AFTL_PLP_SLOT_FREE)
 			return index;
 	}
-	return places;
+	return slots;
 }
 
 void aftl_plp_slot_encode(const struct aftl_volume *volume, u32 index, u8 *bytes)
@@ -160,12 +159,12 @@ bool aftl_volume_next_persisted(const struct aftl_volume *volume, u32 from,
 	what->lpn = AFTL_NO_LPN;
 
 	for (i = 0; i < plp_capacity(volume); i++) {
-		const struct aftl_plp_slot *kept = &volume->plp_slots[i];
+		const struct aftl_plp_slot *slot = &volume->plp_slots[i];
 
-		if (kept->state != AFTL_PLP_SLOT_USED || from_lpn(kept->entry.what.lpn) < from ||
-		    from_lpn(kept->entry.what.lpn) >= from_lpn(what->lpn))
+		if (slot->state != AFTL_PLP_SLOT_USED || from_lpn(slot->entry.what.lpn) < from ||
+		    from_lpn(slot->entry.what.lpn) >= from_lpn(what->lpn))
 			continue;
-		*what = kept->entry.what;
+		*what = slot->entry.what;
 		*offset = aftl_plp_slot_offset(volume, i);
 	}
 	return what->lpn != AFTL_NO_LPN;

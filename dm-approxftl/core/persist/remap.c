@@ -72,10 +72,9 @@ bool aftl_volume_remap(struct aftl_volume *volume, aftl_ppn_t ppn, const struct 
 	return true;
 }
 
-static u32 remap_block(const struct aftl_volume *volume, const struct aftl_remap *displaced)
+static u32 remap_block(const struct aftl_volume *volume, const struct aftl_remap *remap)
 {
-	return displaced->ppn == AFTL_NO_PPN ? U32_MAX :
-					       from_ppn(displaced->ppn) / volume->geo.block_ppns;
+	return remap->ppn == AFTL_NO_PPN ? U32_MAX : from_ppn(remap->ppn) / volume->geo.block_ppns;
 }
 
 u32 aftl_volume_next_remapped(const struct aftl_volume *volume, u32 block)
@@ -141,14 +140,14 @@ int aftl_remap_write(struct aftl_volume *volume)
  * are told from the block's erase count and the low byte of the attributes, which counts
  * reprograms; the mode in it may change in place, so it is left out.
  */
-static bool remap_is_current(const struct aftl *ftl, const struct aftl_remap *displaced)
+static bool remap_is_current(const struct aftl *ftl, const struct aftl_remap *remap)
 {
 	const struct aftl_media *media = &ftl->media;
 	u8 same = (u8)~AFTL_PAGE_MODE_MASK;
 
-	return from_ppn(displaced->ppn) < ftl->geo.ppns && aftl_ppn_valid(media, displaced->ppn) &&
-	       aftl_ppn_block(media, displaced->ppn)->erases == displaced->erases &&
-	       ((aftl_ppn_attr(media, displaced->ppn) ^ displaced->attr) & same) == 0;
+	return from_ppn(remap->ppn) < ftl->geo.ppns && aftl_ppn_valid(media, remap->ppn) &&
+	       aftl_ppn_block(media, remap->ppn)->erases == remap->erases &&
+	       ((aftl_ppn_attr(media, remap->ppn) ^ remap->attr) & same) == 0;
 }
 
 static void remap_decode_table(struct aftl_volume *volume, const struct aftl *ftl)
@@ -157,14 +156,14 @@ static void remap_decode_table(struct aftl_volume *volume, const struct aftl *ft
 	u32 i;
 
 	for (i = 0; i < places; i++) {
-		struct aftl_remap *displaced = &volume->remaps[i];
+		struct aftl_remap *remap = &volume->remaps[i];
 		struct aftl_place at = aftl_remap_place(i);
 
-		aftl_remap_decode(displaced,
+		aftl_remap_decode(remap,
 				  volume->scratch + at.offset + at.sector * AFTL_SECTOR_BYTES);
-		if (!remap_is_current(ftl, displaced))
-			displaced->ppn = AFTL_NO_PPN;
-		volume->remap_count += displaced->ppn != AFTL_NO_PPN;
+		if (!remap_is_current(ftl, remap))
+			remap->ppn = AFTL_NO_PPN;
+		volume->remap_count += remap->ppn != AFTL_NO_PPN;
 	}
 }
 

@@ -89,11 +89,11 @@ u64 aftl_shard_offset(const struct aftl_layout *layout, u32 shard)
 
 void aftl_layout_add_extents(struct aftl_layout *layout)
 {
-	u64 stretches = DIV_ROUND_UP(layout->snapshot - layout->erases, (u64)AFTL_EXTENT_FRAMES);
+	u64 extents = DIV_ROUND_UP(layout->snapshot - layout->erases, (u64)AFTL_EXTENT_FRAMES);
 	u64 data = layout->data;
 	u64 more;
 
-	layout->extent_table_frames = (u32)table_frames(stretches, PAYLOAD_BYTES * 8);
+	layout->extent_table_frames = (u32)table_frames(extents, PAYLOAD_BYTES * 8);
 	more = (u64)layout->extent_table_frames * AFTL_EXTENT_COPIES;
 	layout->erases += more;
 	layout->spares += more;
@@ -105,9 +105,9 @@ void aftl_layout_add_extents(struct aftl_layout *layout)
 	layout->frames += layout->data - data;
 }
 
-struct aftl_place aftl_extent_place(const struct aftl_layout *layout, u64 stretch, u32 copy)
+struct aftl_place aftl_extent_place(const struct aftl_layout *layout, u64 extent, u32 copy)
 {
-	u64 byte = stretch / 8;
+	u64 byte = extent / 8;
 	u64 first = AFTL_FRAME_TABLES + (u64)copy * layout->extent_table_frames;
 
 	return (struct aftl_place){
@@ -476,23 +476,23 @@ int aftl_plp_entry_decode(struct aftl_plp_entry *entry, const struct aftl_geomet
 		       -EUCLEAN;
 }
 
-void aftl_remap_encode(const struct aftl_remap *displaced, u8 *bytes)
+void aftl_remap_encode(const struct aftl_remap *remap, u8 *bytes)
 {
 	memset(bytes, 0, REMAP_BYTES);
-	if (displaced->ppn == AFTL_NO_PPN)
+	if (remap->ppn == AFTL_NO_PPN)
 		return;
-	aftl_put(bytes, from_ppn(displaced->ppn) + 1, 4);
-	aftl_put(bytes + 4, displaced->erases, 4);
-	bytes[8] = displaced->attr;
+	aftl_put(bytes, from_ppn(remap->ppn) + 1, 4);
+	aftl_put(bytes + 4, remap->erases, 4);
+	bytes[8] = remap->attr;
 }
 
-void aftl_remap_decode(struct aftl_remap *displaced, const u8 *bytes)
+void aftl_remap_decode(struct aftl_remap *remap, const u8 *bytes)
 {
 	u32 slot = (u32)aftl_get(bytes, 4);
 
-	displaced->ppn = slot ? to_ppn(slot - 1) : AFTL_NO_PPN;
-	displaced->erases = (u32)aftl_get(bytes + 4, 4);
-	displaced->attr = bytes[8];
+	remap->ppn = slot ? to_ppn(slot - 1) : AFTL_NO_PPN;
+	remap->erases = (u32)aftl_get(bytes + 4, 4);
+	remap->attr = bytes[8];
 }
 
 void aftl_spare_encode(const struct aftl_spare *spare, const struct aftl_geometry *geo, u8 *bytes)

@@ -379,8 +379,8 @@ static inline u64 aftl_extent_of(const struct aftl_layout *layout, u64 frame)
 	return (frame - layout->erases) / AFTL_EXTENT_FRAMES;
 }
 
-/* Position of an extent's bit: bit @stretch % 8 of that byte. */
-struct aftl_place aftl_extent_place(const struct aftl_layout *layout, u64 stretch, u32 copy);
+/* Position of an extent's bit: bit @extent % 8 of that byte. */
+struct aftl_place aftl_extent_place(const struct aftl_layout *layout, u64 extent, u32 copy);
 
 struct aftl_place aftl_erase_place(const struct aftl_layout *layout, u32 block);
 struct aftl_place aftl_spare_place(const struct aftl_layout *layout,
@@ -451,8 +451,8 @@ int __must_check aftl_state_decode(struct aftl_volume_state *state, const u8 *pa
 
 /* Position of entry @index, counted from the beginning of the remap table. */
 struct aftl_place aftl_remap_place(u32 index);
-void aftl_remap_encode(const struct aftl_remap *displaced, u8 *bytes);
-void aftl_remap_decode(struct aftl_remap *displaced, const u8 *bytes);
+void aftl_remap_encode(const struct aftl_remap *remap, u8 *bytes);
+void aftl_remap_decode(struct aftl_remap *remap, const u8 *bytes);
 
 void aftl_erase_entry_encode(const struct aftl_erase_entry *entry, u8 *bytes);
 void aftl_erase_entry_decode(struct aftl_erase_entry *entry, const u8 *bytes);

@@ -13,10 +13,10 @@
 #define AHEAD 16
 
 /* Open a reader for the tables before frame @end. */
-static int reader_open_tables(struct aftl_volume_reader *look, const struct aftl_volume *volume,
+static int reader_open_tables(struct aftl_volume_reader *reader, const struct aftl_volume *volume,
 			      u64 end)
 {
-	return aftl_volume_reader_open(look, volume, volume->header.layout.erases, end);
+	return aftl_volume_reader_open(reader, volume, volume->header.layout.erases, end);
 }
 
 static const u8 *reader_entry(struct aftl_volume_reader *reader, struct aftl_place place, int *ret,
@@ -176,19 +176,19 @@ static struct aftl_plp_slot *decode_plp_found(const struct scan *scan, u32 found
 
 static u64 found_seq(const struct scan *scan, u32 found)
 {
-	const struct aftl_plp_slot *kept = decode_plp_found(scan, found);
+	const struct aftl_plp_slot *slot = decode_plp_found(scan, found);
 
-	return kept ? kept->entry.seq :
+	return slot ? slot->entry.seq :
 		      *scan_page_seq(scan, (found - 1) / scan->volume->geo.page_units);
 }
 
 /* Drop the version that was found: it is not the newest, or was discarded. */
 static void drop_found(struct scan *scan, u32 *found)
 {
-	struct aftl_plp_slot *kept = decode_plp_found(scan, *found);
+	struct aftl_plp_slot *slot = decode_plp_found(scan, *found);
 
-	if (kept)
-		kept->state = AFTL_PLP_SLOT_FREE;
+	if (slot)
+		slot->state = AFTL_PLP_SLOT_FREE;
 	*found = 0;
 }
 
@@ -509,26 +509,26 @@ static u64 zone_reset_seq(const struct scan *scan, u32 unit)
 }
 
 /* Return true if the entry has the newest version; see plp-buffer.c for the rule. */
-static bool plp_entry_is_newest(const struct scan *scan, const struct aftl_plp_slot *kept,
+static bool plp_entry_is_newest(const struct scan *scan, const struct aftl_plp_slot *slot,
 				u32 found)
 {
 	if (scan->zones)
 		return !found &&
-		       kept->entry.seq > zone_reset_seq(scan, from_lpn(kept->entry.what.lpn));
-	return !found || kept->entry.seq > found_seq(scan, found);
+		       slot->entry.seq > zone_reset_seq(scan, from_lpn(slot->entry.what.lpn));
+	return !found || slot->entry.seq > found_seq(scan, found);
 }
 
 static void place_plp_entry(struct scan *scan, u32 index)
 {
-	struct aftl_plp_slot *kept = &scan->volume->plp_slots[index];
-	u32 *found = aftl_l2p_entry(scan->ftl, from_lpn(kept->entry.what.lpn));
+	struct aftl_plp_slot *slot = &scan->volume->plp_slots[index];
+	u32 *found = aftl_l2p_entry(scan->ftl, from_lpn(slot->entry.what.lpn));
 
-	scan->last_seq = max(scan->last_seq, kept->entry.seq);
-	if (!plp_entry_is_newest(scan, kept, *found))
+	scan->last_seq = max(scan->last_seq, slot->entry.seq);
+	if (!plp_entry_is_newest(scan, slot, *found))
 		return;
 	drop_found(scan, found);
 	*found = encode_plp_found(index);
-	kept->state = AFTL_PLP_SLOT_USED;
+	slot->state = AFTL_PLP_SLOT_USED;
 }
 
 static int scan_plp_entries(struct scan *scan, struct aftl_error *error)
@@ -576,13 +576,13 @@ static bool drop_newest_excess_plp(struct scan *scan)
 	u32 i;
 
 	for (i = 0; i < scan->volume->geo.plp_entries; i++) {
-		struct aftl_plp_slot *kept = &scan->volume->plp_slots[i];
+		struct aftl_plp_slot *slot = &scan->volume->plp_slots[i];
 
-		if (kept->state != AFTL_PLP_SLOT_USED)
+		if (slot->state != AFTL_PLP_SLOT_USED)
 			continue;
 		zones += plp_first_of_zone(scan, i);
-		if (!newest || newest->entry.seq < kept->entry.seq)
-			newest = kept;
+		if (!newest || newest->entry.seq < slot->entry.seq)
+			newest = slot;
 	}
 	if (zones <= scan->ftl->handles)
 		return false;
@@ -612,16 +612,16 @@ static bool beyond_write_pointer(const struct scan *scan, u32 unit)
 	       aftl_zone_at(scan->ftl, to_lpn(unit))->written;
 }
 
-static void recover_plp_entry(struct scan *scan, const struct aftl_plp_slot *kept)
+static void recover_plp_entry(struct scan *scan, const struct aftl_plp_slot *slot)
 {
-	u32 unit = from_lpn(kept->entry.what.lpn);
+	u32 unit = from_lpn(slot->entry.what.lpn);
 
-	if (kept->state != AFTL_PLP_SLOT_USED)
+	if (slot->state != AFTL_PLP_SLOT_USED)
 		return;
 	if (beyond_write_pointer(scan, unit))
 		drop_found(scan, aftl_l2p_entry(scan->ftl, unit));
 	else
-		aftl_zone_reserve_slot(scan->ftl, kept->entry.what.lpn);
+		aftl_zone_reserve_slot(scan->ftl, slot->entry.what.lpn);
 }
 
 static void recover_zones(struct scan *scan)
@@ -746,10 +746,10 @@ static int map_recovered_pages(struct scan *scan, struct aftl_error *error)
 	u32 i;
 
 	for (i = 0; i < scan->volume->geo.plp_entries; i++) {
-		const struct aftl_plp_slot *kept = &scan->volume->plp_slots[i];
+		const struct aftl_plp_slot *slot = &scan->volume->plp_slots[i];
 
-		if (kept->state == AFTL_PLP_SLOT_USED)
-			*aftl_l2p_entry(ftl, from_lpn(kept->entry.what.lpn)) = 0;
+		if (slot->state == AFTL_PLP_SLOT_USED)
+			*aftl_l2p_entry(ftl, from_lpn(slot->entry.what.lpn)) = 0;
 	}
 	for (i = 0; !ret && i < ftl->geo.blocks; i++) {
 		map_recovered_block(ftl, &ftl->media.blocks[i]);
@@ -1179,14 +1179,14 @@ static void rebuild_plp_sector(const struct aftl_volume *volume, u64 index, u8 *
 static void rebuild_discard_sector(const struct aftl_volume *volume, const struct aftl *ftl,
 				   u64 index, u8 *bytes)
 {
-	u64 unit = index * AFTL_DISCARDS_PER_SECTOR;
-	u64 end = min_t(u64, unit + AFTL_DISCARDS_PER_SECTOR, volume->geo.units);
+	const struct aftl_layout *layout = &volume->header.layout;
+	u64 lpn = index * AFTL_DISCARDS_PER_SECTOR;
+	u64 end = min_t(u64, lpn + AFTL_DISCARDS_PER_SECTOR, volume->geo.units);
 
-	for (; unit < end; unit++)
-		if (!*aftl_l2p_entry(ftl, (u32)unit))
-			aftl_put(
-				bytes + aftl_discard_place(&volume->header.layout, (u32)unit).offset,
-				volume->state.seq - 1, 8);
+	for (; lpn < end; lpn++)
+		if (!*aftl_l2p_entry(ftl, (u32)lpn))
+			aftl_put(bytes + aftl_discard_place(layout, (u32)lpn).offset,
+				 volume->state.seq - 1, 8);
 }
 
 static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *ftl, u64 sector,
@@ -1196,7 +1196,7 @@ static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *f
 	const struct aftl_layout *layout = &volume->header.layout;
 	u64 spares = layout->spares * AFTL_FRAME_SECTORS;
 	u64 discards = layout->discards * AFTL_FRAME_SECTORS;
-	u64 kept = layout->plp_table * AFTL_FRAME_SECTORS;
+	u64 slot = layout->plp_table * AFTL_FRAME_SECTORS;
 	u8 *bytes;
 	int ret = aftl_volume_rebuild(volume, sector, readable, &bytes, error);
 
@@ -1210,8 +1210,8 @@ static int rebuild_table_sector(struct aftl_volume *volume, const struct aftl *f
 				     bytes);
 	else if (sector < discards)
 		rebuild_spare_sector(volume, ftl, sector - spares, bytes);
-	else if (sector >= kept)
-		rebuild_plp_sector(volume, sector - kept, bytes);
+	else if (sector >= slot)
+		rebuild_plp_sector(volume, sector - slot, bytes);
 	else if (volume->geo.zones)
 		ret = rebuild_zone_sector(volume, ftl, sector - discards, bytes);
 	else

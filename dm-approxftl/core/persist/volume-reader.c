@@ -13,216 +13,217 @@ static void reader_set_bit(u64 *bits, u64 bit)
 	bits[bit / 64] |= 1ULL << bit % 64;
 }
 
-static size_t reader_bytes(u32 parts)
+static size_t reader_bytes(u32 chunks)
 {
-	return parts * (READER_CHUNK_BYTES + sizeof(struct aftl_reader_chunk));
+	return chunks * (READER_CHUNK_BYTES + sizeof(struct aftl_reader_chunk));
 }
 
 /* The descriptors follow the data in one allocation, because a kernel stack is small. */
-static bool reader_alloc_chunks(struct aftl_volume_reader *look, u32 parts)
+static bool reader_alloc_chunks(struct aftl_volume_reader *reader, u32 chunks)
 {
-	const struct aftl_backing *backing = look->volume->backing;
+	const struct aftl_backing *backing = reader->volume->backing;
 
-	look->parts = parts;
-	look->bytes = backing->alloc(backing->host, reader_bytes(parts));
-	if (look->bytes)
-		look->part = (struct aftl_reader_chunk *)(look->bytes + parts * READER_CHUNK_BYTES);
-	return look->bytes;
+	reader->chunks = chunks;
+	reader->bytes = backing->alloc(backing->host, reader_bytes(chunks));
+	if (reader->bytes)
+		reader->chunk =
+			(struct aftl_reader_chunk *)(reader->bytes + chunks * READER_CHUNK_BYTES);
+	return reader->bytes;
 }
 
-int aftl_volume_reader_open(struct aftl_volume_reader *look, const struct aftl_volume *volume,
+int aftl_volume_reader_open(struct aftl_volume_reader *reader, const struct aftl_volume *volume,
 			    u64 first, u64 end)
 {
-	*look = (struct aftl_volume_reader){ .volume = volume, .first = first, .end = end };
-	return reader_alloc_chunks(look, AFTL_READER_CHUNKS) || reader_alloc_chunks(look, 1) ?
+	*reader = (struct aftl_volume_reader){ .volume = volume, .first = first, .end = end };
+	return reader_alloc_chunks(reader, AFTL_READER_CHUNKS) || reader_alloc_chunks(reader, 1) ?
 		       0 :
 		       -ENOMEM;
 }
 
-static struct aftl_reader_chunk *reader_chunk(struct aftl_volume_reader *look, u64 number)
+static struct aftl_reader_chunk *reader_chunk(struct aftl_volume_reader *reader, u64 number)
 {
-	return &look->part[number & (look->parts - 1)];
+	return &reader->chunk[number & (reader->chunks - 1)];
 }
 
-static u64 reader_chunk_first(const struct aftl_volume_reader *look, u64 number)
+static u64 reader_chunk_first(const struct aftl_volume_reader *reader, u64 number)
 {
-	return look->first + number * AFTL_READER_CHUNK_FRAMES;
+	return reader->first + number * AFTL_READER_CHUNK_FRAMES;
 }
 
-static u8 *reader_chunk_bytes(const struct aftl_volume_reader *look,
-			      const struct aftl_reader_chunk *part)
+static u8 *reader_chunk_bytes(const struct aftl_volume_reader *reader,
+			      const struct aftl_reader_chunk *chunk)
 {
-	return look->bytes + (part->number & (look->parts - 1)) * READER_CHUNK_BYTES;
+	return reader->bytes + (chunk->number & (reader->chunks - 1)) * READER_CHUNK_BYTES;
 }
 
-static int reader_wait(const struct aftl_volume_reader *look, struct aftl_reader_chunk *part)
+static int reader_wait(const struct aftl_volume_reader *reader, struct aftl_reader_chunk *chunk)
 {
-	const struct aftl_backing *backing = look->volume->backing;
-	void *begun = part->begun;
+	const struct aftl_backing *backing = reader->volume->backing;
+	void *pending = chunk->pending;
 
-	part->begun = NULL;
-	return backing->end_read(backing->host, begun);
+	chunk->pending = NULL;
+	return backing->end_read(backing->host, pending);
 }
 
-void aftl_volume_reader_close(struct aftl_volume_reader *look)
+void aftl_volume_reader_close(struct aftl_volume_reader *reader)
 {
 	const struct aftl_backing *backing;
 	u32 i;
 
-	if (!look->bytes)
+	if (!reader->bytes)
 		return;
-	for (i = 0; i < look->parts; i++)
-		if (look->part[i].begun)
-			reader_wait(look, &look->part[i]);
-	backing = look->volume->backing;
-	backing->free(backing->host, look->bytes, reader_bytes(look->parts));
+	for (i = 0; i < reader->chunks; i++)
+		if (reader->chunk[i].pending)
+			reader_wait(reader, &reader->chunk[i]);
+	backing = reader->volume->backing;
+	backing->free(backing->host, reader->bytes, reader_bytes(reader->chunks));
 }
 
 /* Start to read chunk @number, in place of one that is not needed any more. */
-static void reader_start_chunk(struct aftl_volume_reader *look, u64 number)
+static void reader_start_chunk(struct aftl_volume_reader *reader, u64 number)
 {
-	const struct aftl_backing *backing = look->volume->backing;
-	struct aftl_reader_chunk *part = reader_chunk(look, number);
-	u64 first = reader_chunk_first(look, number);
+	const struct aftl_backing *backing = reader->volume->backing;
+	struct aftl_reader_chunk *chunk = reader_chunk(reader, number);
+	u64 first = reader_chunk_first(reader, number);
 
-	if (part->begun)
-		reader_wait(look, part);
-	*part = (struct aftl_reader_chunk){
+	if (chunk->pending)
+		reader_wait(reader, chunk);
+	*chunk = (struct aftl_reader_chunk){
 		.number = number,
-		.frames = (u32)min_t(u64, look->end - first, AFTL_READER_CHUNK_FRAMES),
+		.frames = (u32)min_t(u64, reader->end - first, AFTL_READER_CHUNK_FRAMES),
 	};
 	if (backing->begin_read)
-		part->begun = backing->begin_read(backing->host, first * AFTL_FRAME_BYTES,
-						  reader_chunk_bytes(look, part),
-						  part->frames * AFTL_FRAME_BYTES);
+		chunk->pending = backing->begin_read(backing->host, first * AFTL_FRAME_BYTES,
+						     reader_chunk_bytes(reader, chunk),
+						     chunk->frames * AFTL_FRAME_BYTES);
 }
 
-static bool reader_has_chunk(struct aftl_volume_reader *look, u64 number)
+static bool reader_has_chunk(struct aftl_volume_reader *reader, u64 number)
 {
-	const struct aftl_reader_chunk *part = reader_chunk(look, number);
+	const struct aftl_reader_chunk *chunk = reader_chunk(reader, number);
 
-	return part->frames && part->number == number;
+	return chunk->frames && chunk->number == number;
 }
 
 /* Return true if the chunk holds anything but extents that are not initialised. */
-static bool reader_chunk_initialised(const struct aftl_volume_reader *look, u64 number)
+static bool reader_chunk_initialised(const struct aftl_volume_reader *reader, u64 number)
 {
-	u64 frame = reader_chunk_first(look, number);
-	u64 end = min(look->end, frame + AFTL_READER_CHUNK_FRAMES);
+	u64 frame = reader_chunk_first(reader, number);
+	u64 end = min(reader->end, frame + AFTL_READER_CHUNK_FRAMES);
 
-	if (frame >= look->volume->header.layout.snapshot)
+	if (frame >= reader->volume->header.layout.snapshot)
 		return true;
 	for (; frame < end; frame++)
-		if (aftl_volume_frame_initialised(look->volume, frame))
+		if (aftl_volume_frame_initialised(reader->volume, frame))
 			return true;
 	return false;
 }
 
 /* Start the reads of the chunks behind @number. */
-static void reader_read_ahead(struct aftl_volume_reader *look, u64 number)
+static void reader_read_ahead(struct aftl_volume_reader *reader, u64 number)
 {
-	u64 last = number + look->parts / 2;
+	u64 last = number + reader->chunks / 2;
 
-	while (++number <= last && reader_chunk_first(look, number) < look->end)
-		if (!reader_has_chunk(look, number) && reader_chunk_initialised(look, number))
-			reader_start_chunk(look, number);
+	while (++number <= last && reader_chunk_first(reader, number) < reader->end)
+		if (!reader_has_chunk(reader, number) && reader_chunk_initialised(reader, number))
+			reader_start_chunk(reader, number);
 }
 
 /* Wait for the chunk. After an error its frames are read one by one, as they are needed. */
-static void reader_finish_chunk(struct aftl_volume_reader *look, struct aftl_reader_chunk *part)
+static void reader_finish_chunk(struct aftl_volume_reader *reader, struct aftl_reader_chunk *chunk)
 {
-	const struct aftl_backing *backing = look->volume->backing;
+	const struct aftl_backing *backing = reader->volume->backing;
 	int ret;
 
-	if (part->begun)
-		ret = reader_wait(look, part);
+	if (chunk->pending)
+		ret = reader_wait(reader, chunk);
 	else
 		ret = backing->read(backing->host,
-				    reader_chunk_first(look, part->number) * AFTL_FRAME_BYTES,
-				    reader_chunk_bytes(look, part),
-				    part->frames * AFTL_FRAME_BYTES);
-	memset(part->there, ret ? 0 : 0xff, sizeof(part->there));
-	part->read = true;
+				    reader_chunk_first(reader, chunk->number) * AFTL_FRAME_BYTES,
+				    reader_chunk_bytes(reader, chunk),
+				    chunk->frames * AFTL_FRAME_BYTES);
+	memset(chunk->present, ret ? 0 : 0xff, sizeof(chunk->present));
+	chunk->read = true;
 }
 
-static int reader_read_frame(const struct aftl_volume_reader *look, struct aftl_reader_chunk *part,
-			     u64 number, struct aftl_error *error)
+static int reader_read_frame(const struct aftl_volume_reader *reader,
+			     struct aftl_reader_chunk *chunk, u64 number, struct aftl_error *error)
 {
-	const struct aftl_backing *backing = look->volume->backing;
-	u64 index = number - reader_chunk_first(look, part->number);
+	const struct aftl_backing *backing = reader->volume->backing;
+	u64 index = number - reader_chunk_first(reader, chunk->number);
 	int ret = backing->read(backing->host, number * AFTL_FRAME_BYTES,
-				reader_chunk_bytes(look, part) + index * AFTL_FRAME_BYTES,
+				reader_chunk_bytes(reader, chunk) + index * AFTL_FRAME_BYTES,
 				AFTL_FRAME_BYTES);
 
 	if (ret)
 		return aftl_fail(error, ret, "frame %llu of the volume cannot be read",
 				 (unsigned long long)number);
-	reader_set_bit(part->there, index);
+	reader_set_bit(chunk->present, index);
 	return 0;
 }
 
 /* Return the chunk of frame @number, with that frame read. */
-static struct aftl_reader_chunk *reader_get_chunk(struct aftl_volume_reader *look, u64 number,
+static struct aftl_reader_chunk *reader_get_chunk(struct aftl_volume_reader *reader, u64 number,
 						  int *ret, struct aftl_error *error)
 {
-	u64 index = (number - look->first) / AFTL_READER_CHUNK_FRAMES;
-	struct aftl_reader_chunk *part = reader_chunk(look, index);
+	u64 index = (number - reader->first) / AFTL_READER_CHUNK_FRAMES;
+	struct aftl_reader_chunk *chunk = reader_chunk(reader, index);
 
 	*ret = 0;
-	if (unlikely(!part->read || part->number != index)) {
-		if (!reader_has_chunk(look, index))
-			reader_start_chunk(look, index);
-		reader_read_ahead(look, index);
-		reader_finish_chunk(look, part);
+	if (unlikely(!chunk->read || chunk->number != index)) {
+		if (!reader_has_chunk(reader, index))
+			reader_start_chunk(reader, index);
+		reader_read_ahead(reader, index);
+		reader_finish_chunk(reader, chunk);
 	}
-	if (unlikely(!reader_test_bit(part->there,
-				      (number - look->first) % AFTL_READER_CHUNK_FRAMES)))
-		*ret = reader_read_frame(look, part, number, error);
-	return *ret ? NULL : part;
+	if (unlikely(!reader_test_bit(chunk->present,
+				      (number - reader->first) % AFTL_READER_CHUNK_FRAMES)))
+		*ret = reader_read_frame(reader, chunk, number, error);
+	return *ret ? NULL : chunk;
 }
 
-const u8 *aftl_volume_reader_frame(struct aftl_volume_reader *look, u64 number, int *ret,
+const u8 *aftl_volume_reader_frame(struct aftl_volume_reader *reader, u64 number, int *ret,
 				   struct aftl_error *error)
 {
-	const struct aftl_reader_chunk *part = reader_get_chunk(look, number, ret, error);
+	const struct aftl_reader_chunk *chunk = reader_get_chunk(reader, number, ret, error);
 
-	return part ? reader_chunk_bytes(look, part) + (number - look->first) %
-							       AFTL_READER_CHUNK_FRAMES *
-							       AFTL_FRAME_BYTES :
-		      NULL;
+	return chunk ? reader_chunk_bytes(reader, chunk) + (number - reader->first) %
+								   AFTL_READER_CHUNK_FRAMES *
+								   AFTL_FRAME_BYTES :
+		       NULL;
 }
 
 /* Verify a sector's checksum once, however many of its entries are read. */
-static bool reader_sector_sound(const struct aftl_volume_reader *look,
-				struct aftl_reader_chunk *part, const u8 *bytes, u64 sector)
+static bool reader_sector_sound(const struct aftl_volume_reader *reader,
+				struct aftl_reader_chunk *chunk, const u8 *bytes, u64 sector)
 {
-	u64 index = sector - reader_chunk_first(look, part->number) * AFTL_FRAME_SECTORS;
+	u64 index = sector - reader_chunk_first(reader, chunk->number) * AFTL_FRAME_SECTORS;
 
-	if (reader_test_bit(part->sound, index))
+	if (reader_test_bit(chunk->verified, index))
 		return true;
-	if (!aftl_sector_sound(bytes, look->volume->nonce, sector))
+	if (!aftl_sector_sound(bytes, reader->volume->nonce, sector))
 		return false;
-	reader_set_bit(part->sound, index);
+	reader_set_bit(chunk->verified, index);
 	return true;
 }
 
-const u8 *aftl_volume_reader_sector(struct aftl_volume_reader *look, u64 sector, int *ret,
+const u8 *aftl_volume_reader_sector(struct aftl_volume_reader *reader, u64 sector, int *ret,
 				    struct aftl_error *error)
 {
-	static const u8 nothing[AFTL_SECTOR_BYTES] = { 0 };
-	struct aftl_reader_chunk *part;
+	static const u8 zeroes[AFTL_SECTOR_BYTES] = { 0 };
+	struct aftl_reader_chunk *chunk;
 	const u8 *bytes;
 
 	*ret = 0;
-	if (!aftl_volume_frame_initialised(look->volume, sector / AFTL_FRAME_SECTORS))
-		return nothing;
-	part = reader_get_chunk(look, sector / AFTL_FRAME_SECTORS, ret, error);
-	if (!part)
+	if (!aftl_volume_frame_initialised(reader->volume, sector / AFTL_FRAME_SECTORS))
+		return zeroes;
+	chunk = reader_get_chunk(reader, sector / AFTL_FRAME_SECTORS, ret, error);
+	if (!chunk)
 		return NULL;
-	bytes = reader_chunk_bytes(look, part) +
-		(sector - reader_chunk_first(look, part->number) * AFTL_FRAME_SECTORS) *
+	bytes = reader_chunk_bytes(reader, chunk) +
+		(sector - reader_chunk_first(reader, chunk->number) * AFTL_FRAME_SECTORS) *
 			AFTL_SECTOR_BYTES;
-	if (reader_sector_sound(look, part, bytes, sector))
+	if (reader_sector_sound(reader, chunk, bytes, sector))
 		return bytes;
 	*ret = aftl_fail(error, -EUCLEAN, "the volume is damaged: sector %llu has a wrong checksum",
 			 (unsigned long long)sector);

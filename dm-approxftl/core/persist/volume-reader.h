@@ -17,18 +17,18 @@
  * struct aftl_reader_chunk - frames that are read together
  * @number: of the chunk, from the first frame of the reader on
  * @frames: how many frames it has; 0: the chunk is not in use
- * @begun: handle of the read in progress, from begin_read(); NULL: none
+ * @pending: handle of the read in progress, from begin_read(); NULL: none
  * @read: the read of the whole chunk has ended, perhaps with an error
- * @there: bit by frame: it has been read
- * @sound: bit by sector: its checksum has been verified
+ * @present: bit by frame: it has been read
+ * @verified: bit by sector: its checksum has been verified
  */
 struct aftl_reader_chunk {
 	u64 number;
 	u32 frames;
-	void *begun;
+	void *pending;
 	bool read;
-	u64 there[AFTL_READER_CHUNK_FRAMES / 64];
-	u64 sound[AFTL_READER_CHUNK_FRAMES * AFTL_FRAME_SECTORS / 64];
+	u64 present[AFTL_READER_CHUNK_FRAMES / 64];
+	u64 verified[AFTL_READER_CHUNK_FRAMES * AFTL_FRAME_SECTORS / 64];
 };
 
 /**
@@ -36,38 +36,38 @@ struct aftl_reader_chunk {
  * @volume: the volume
  * @first: first frame
  * @end: frame behind the last one
- * @parts: chunks in memory: AFTL_READER_CHUNKS, or 1 if memory is short
+ * @chunks: chunks in memory: AFTL_READER_CHUNKS, or 1 if memory is short
  * @bytes: their data; NULL if the reader is not open
- * @part: the chunks, by their number modulo @parts
+ * @chunk: the chunks, by their number modulo @chunks
  */
 struct aftl_volume_reader {
 	const struct aftl_volume *volume;
 	u64 first;
 	u64 end;
-	u32 parts;
+	u32 chunks;
 	u8 *bytes;
-	struct aftl_reader_chunk *part;
+	struct aftl_reader_chunk *chunk;
 };
 
 /* Open a reader for frames from @first to before @end. Return: 0 or -ENOMEM. */
-int __must_check aftl_volume_reader_open(struct aftl_volume_reader *look,
+int __must_check aftl_volume_reader_open(struct aftl_volume_reader *reader,
 					 const struct aftl_volume *volume, u64 first, u64 end);
 
 /* Wait for reads in progress, and free the memory. A zeroed reader with its volume is fine. */
-void aftl_volume_reader_close(struct aftl_volume_reader *look);
+void aftl_volume_reader_close(struct aftl_volume_reader *reader);
 
 /*
  * Return the bytes of a frame, valid until the next call; NULL with an error code in @ret and a
  * message if it cannot be read.
  */
-const u8 *aftl_volume_reader_frame(struct aftl_volume_reader *look, u64 number, int *ret,
+const u8 *aftl_volume_reader_frame(struct aftl_volume_reader *reader, u64 number, int *ret,
 				   struct aftl_error *error);
 
 /*
  * Return the bytes of a sector of the tables after its checksum has been verified. In an extent
  * that is not initialised these are zeroes.
  */
-const u8 *aftl_volume_reader_sector(struct aftl_volume_reader *look, u64 sector, int *ret,
+const u8 *aftl_volume_reader_sector(struct aftl_volume_reader *reader, u64 sector, int *ret,
 				    struct aftl_error *error);
 
 #endif

@@ -7,8 +7,8 @@
  * programmed(), unmap(), zone(), erase() and retire() here, in their order. That changes frames of
  * the tables in memory. A commit makes the changes durable:
  *
- *	1. flush: all data written so far are durable. If some were remapped, write the remap table and
- *	   flush again. If extents were initialised, write the extent table.
+ *	1. flush: all data written so far are durable. If some were remapped, write the remap table
+ *	   and flush again. If extents were initialised, write the extent table.
  *	2. If zones were reset or finished, write these frames of the zone table and flush.
  *	3. Write the other changed frames, and the state.
  *	4. flush: the changes are durable.
