@@ -6,6 +6,7 @@
  * translation pages and parity, urgent relocation, host writes, reads for others' background tasks,
  * its own background task.
  */
+#include "core/hif/die-scheduler.h"
 #include "core/hif/hif.h"
 
 static bool sched_start_padding(struct aftl *ftl, struct aftl_lun *lun, bool moves)

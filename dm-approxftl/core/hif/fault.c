@@ -4,6 +4,7 @@
  * LUN fails at once: its data are lost unless RAIN reconstructs them, and host writes that it had
  * not programmed yet go to other LUNs.
  */
+#include "core/hif/die-scheduler.h"
 #include "core/hif/hif.h"
 
 int aftl_fail_block(struct aftl *ftl, u32 index)

@@ -113,20 +113,4 @@ void aftl_request_submit(struct aftl *ftl, struct aftl_request *request);
 void aftl_request_admit_waiting(struct aftl *ftl, bool write);
 void aftl_wake_buffered_writes(struct aftl *ftl);
 
-/* die-scheduler.c */
-
-void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_lun_fastpath_done(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_schedule(struct aftl *ftl);
-
-/*
- * Start every operation that can start now. Each function of the host interface that changes the
- * device calls this once, at its end.
- */
-static inline void aftl_dispatch(struct aftl *ftl)
-{
-	if (ftl->runnable || unlikely(ftl->retry))
-		aftl_schedule(ftl);
-}
-
 #endif

@@ -3,6 +3,7 @@
  * The calls of hosts (core/ftl/ftl.h) for a device in use: submission, device time, parameters,
  * drain and requested garbage collection. Each changes the device and then dispatches.
  */
+#include "core/hif/die-scheduler.h"
 #include "core/hif/hif.h"
 
 static void process_event(struct aftl *ftl, u32 source)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "core/hif/hif.h"
 #include "core/base/encoding.h"
+#include "core/hif/die-scheduler.h"
 #include "core/persist/snapshot.h"
 
 static const u8 magic[8] = { 'A', 'F', 'T', 'L', 'S', 'N', 'A', 'P' };
@@ -22,7 +22,7 @@ enum { FLAG_VALID = 1, FLAG_LOST = 2 };
  * A snapshot that is being written or read. After the first error nothing more is transferred.
  * @same: the device goes on with the policy that saved it.
  */
-struct stream {
+struct snapshot_stream {
 	const struct aftl_snapshot_sink *sink;
 	const struct aftl_snapshot_source *source;
 	bool same;
@@ -32,7 +32,7 @@ struct stream {
 	u8 buffer[BUFFER_SIZE];
 };
 
-static void stream_flush(struct stream *stream)
+static void stream_flush(struct snapshot_stream *stream)
 {
 	if (!stream->ret && stream->used)
 		stream->ret = stream->sink->write(stream->sink->host, stream->buffer,
@@ -41,7 +41,7 @@ static void stream_flush(struct stream *stream)
 	stream->used = 0;
 }
 
-static void stream_put(struct stream *stream, u64 value, unsigned int size)
+static void stream_put(struct snapshot_stream *stream, u64 value, unsigned int size)
 {
 	if (stream->used + size > BUFFER_SIZE)
 		stream_flush(stream);
@@ -49,13 +49,13 @@ static void stream_put(struct stream *stream, u64 value, unsigned int size)
 	stream->used += size;
 }
 
-static void stream_put_text(struct stream *stream, const char *text, size_t size)
+static void stream_put_text(struct snapshot_stream *stream, const char *text, size_t size)
 {
 	while (size--)
 		stream_put(stream, *text ? *text++ : 0, 1);
 }
 
-static void stream_get_bytes(struct stream *stream, void *bytes, size_t size)
+static void stream_get_bytes(struct snapshot_stream *stream, void *bytes, size_t size)
 {
 	memset(bytes, 0, size);
 	if (stream->ret)
@@ -64,7 +64,7 @@ static void stream_get_bytes(struct stream *stream, void *bytes, size_t size)
 	stream->crc = aftl_crc32c(stream->crc, bytes, size);
 }
 
-static u64 stream_get(struct stream *stream, unsigned int size)
+static u64 stream_get(struct snapshot_stream *stream, unsigned int size)
 {
 	u8 bytes[8];
 
@@ -83,7 +83,7 @@ u64 aftl_snapshot_bytes_max(const struct aftl_geometry *geo)
 	       5 * (u64)geo->zones + 4 + 5 * (u64)geo->trans_pages;
 }
 
-static void save_config(struct stream *stream, const struct aftl *ftl)
+static void save_config(struct snapshot_stream *stream, const struct aftl *ftl)
 {
 	unsigned int i;
 
@@ -111,7 +111,7 @@ static void unbind_unsaved_lanes(struct aftl *ftl)
 			ftl->lane_luns[i].left = 0;
 }
 
-static void save_header(struct stream *stream, const struct aftl *ftl)
+static void save_header(struct snapshot_stream *stream, const struct aftl *ftl)
 {
 	u32 i;
 
@@ -132,7 +132,7 @@ static void save_header(struct stream *stream, const struct aftl *ftl)
 	}
 }
 
-static void save_slot(struct stream *stream, const struct aftl_media *media,
+static void save_slot(struct snapshot_stream *stream, const struct aftl_media *media,
 		      const struct aftl_block *block, u32 slot)
 {
 	struct aftl_origin origin = aftl_origin(media, block, to_ppn(slot));
@@ -160,7 +160,7 @@ static bool block_is_wide(const struct aftl_media *media, const struct aftl_bloc
 	return block->bits;
 }
 
-static void save_pages(struct stream *stream, const struct aftl_media *media,
+static void save_pages(struct snapshot_stream *stream, const struct aftl_media *media,
 		       const struct aftl_block *block, bool wide)
 {
 	u32 first = aftl_block_device_page(media, block, 0);
@@ -183,7 +183,7 @@ static u8 block_flags(const struct aftl_lun *lun, const struct aftl_block *block
 	       (block->parity ? FLAG_PARITY : 0);
 }
 
-static void save_block(struct stream *stream, const struct aftl_media *media,
+static void save_block(struct snapshot_stream *stream, const struct aftl_media *media,
 		       const struct aftl_lun *lun, const struct aftl_block *block)
 {
 	bool wide = block_is_wide(media, block);
@@ -206,13 +206,14 @@ static void save_block(struct stream *stream, const struct aftl_media *media,
 		save_pages(stream, media, block, wide);
 }
 
-static void save_block_list(struct stream *stream, const struct aftl *ftl, u32 head)
+static void save_block_list(struct snapshot_stream *stream, const struct aftl *ftl, u32 head)
 {
 	for (; head != AFTL_NIL; head = ftl->media.blocks[head].next)
 		stream_put(stream, head, 4);
 }
 
-static void save_lun(struct stream *stream, const struct aftl *ftl, const struct aftl_lun *lun)
+static void save_lun(struct snapshot_stream *stream, const struct aftl *ftl,
+		     const struct aftl_lun *lun)
 {
 	u32 closed = 0;
 	u32 index;
@@ -236,7 +237,7 @@ static void save_lun(struct stream *stream, const struct aftl *ftl, const struct
 }
 
 /* The words of the policy's state, each after a byte 1; a byte 0 ends them. */
-static void save_words(struct stream *stream, const struct aftl *ftl)
+static void save_words(struct snapshot_stream *stream, const struct aftl *ftl)
 {
 	u64 index = 0;
 	u64 word;
@@ -248,7 +249,7 @@ static void save_words(struct stream *stream, const struct aftl *ftl)
 	stream_put(stream, 0, 1);
 }
 
-static void save_zones(struct stream *stream, const struct aftl *ftl)
+static void save_zones(struct snapshot_stream *stream, const struct aftl *ftl)
 {
 	u32 i;
 
@@ -258,8 +259,8 @@ static void save_zones(struct stream *stream, const struct aftl *ftl)
 	}
 }
 
-static void save_translation_page_list(struct stream *stream, const struct aftl *ftl, u32 number,
-				       u32 count)
+static void save_translation_page_list(struct snapshot_stream *stream, const struct aftl *ftl,
+				       u32 number, u32 count)
 {
 	for (; count; count--, number = ftl->cmt.all[number].younger) {
 		stream_put(stream, number, 4);
@@ -270,7 +271,7 @@ static void save_translation_page_list(struct stream *stream, const struct aftl 
 /*
  * The cached translation pages, least recently used first, then those that wait for their eviction.
  */
-static void save_translation_pages(struct stream *stream, const struct aftl *ftl)
+static void save_translation_pages(struct snapshot_stream *stream, const struct aftl *ftl)
 {
 	u32 i;
 
@@ -284,7 +285,7 @@ static void save_translation_pages(struct stream *stream, const struct aftl *ftl
 					   ftl->luns[i].evictions.count);
 }
 
-static void save_all(struct stream *stream, const struct aftl *ftl)
+static void save_all(struct snapshot_stream *stream, const struct aftl *ftl)
 {
 	u32 i;
 
@@ -354,7 +355,7 @@ void aftl_unquiesce(struct aftl *ftl)
 
 int aftl_save(struct aftl *ftl, const struct aftl_snapshot_sink *sink, struct aftl_error *error)
 {
-	struct stream stream = { .sink = sink, .crc = AFTL_CRC_START };
+	struct snapshot_stream stream = { .sink = sink, .crc = AFTL_CRC_START };
 	bool parked = ftl->suspending;
 
 	if (ftl->requests || aftl_writes_in_flight(ftl))
@@ -377,7 +378,7 @@ int aftl_save(struct aftl *ftl, const struct aftl_snapshot_sink *sink, struct af
 
 /* Loading */
 
-static int load_magic(struct stream *stream, struct aftl_error *error)
+static int load_magic(struct snapshot_stream *stream, struct aftl_error *error)
 {
 	u8 bytes[sizeof(magic)];
 	u32 major;
@@ -394,7 +395,7 @@ static int load_magic(struct stream *stream, struct aftl_error *error)
 	return 0;
 }
 
-static const struct aftl_policy_type *load_policy(struct stream *stream)
+static const struct aftl_policy_type *load_policy(struct snapshot_stream *stream)
 {
 	char name[NAME_SIZE + 1];
 
@@ -403,7 +404,8 @@ static const struct aftl_policy_type *load_policy(struct stream *stream)
 	return aftl_policy_find(name);
 }
 
-static int load_param(struct stream *stream, struct aftl_config *config, struct aftl_error *error)
+static int load_param(struct snapshot_stream *stream, struct aftl_config *config,
+		      struct aftl_error *error)
 {
 	char key[KEY_SIZE + 1];
 	u32 length = (u32)stream_get(stream, 1);
@@ -426,7 +428,8 @@ static int load_param(struct stream *stream, struct aftl_config *config, struct 
 	return 0;
 }
 
-static int load_config(struct stream *stream, struct aftl_config *config, struct aftl_error *error)
+static int load_config(struct snapshot_stream *stream, struct aftl_config *config,
+		       struct aftl_error *error)
 {
 	u32 count = (u32)stream_get(stream, 4);
 	int ret = 0;
@@ -445,8 +448,8 @@ static int snapshot_damaged(struct aftl_error *error, const char *what)
 	return aftl_fail(error, -EUCLEAN, "the snapshot is damaged: %s", what);
 }
 
-static int load_slot(struct stream *stream, struct aftl *ftl, struct aftl_block *block, u32 slot,
-		     struct aftl_error *error)
+static int load_slot(struct snapshot_stream *stream, struct aftl *ftl, struct aftl_block *block,
+		     u32 slot, struct aftl_error *error)
 {
 	u8 flags = (u8)stream_get(stream, 1);
 	aftl_lpn_t word = to_lpn((u32)stream_get(stream, 4));
@@ -474,7 +477,7 @@ static int load_slot(struct stream *stream, struct aftl *ftl, struct aftl_block 
 	return 0;
 }
 
-static int load_pages(struct stream *stream, struct aftl *ftl, struct aftl_block *block,
+static int load_pages(struct snapshot_stream *stream, struct aftl *ftl, struct aftl_block *block,
 		      bool wide, struct aftl_error *error)
 {
 	u32 first = aftl_block_device_page(&ftl->media, block, 0);
@@ -502,7 +505,7 @@ static int load_pages(struct stream *stream, struct aftl *ftl, struct aftl_block
 }
 
 /* Return: true if the block is in the wide format. */
-static bool load_block_fields(struct stream *stream, struct aftl_lun *lun,
+static bool load_block_fields(struct snapshot_stream *stream, struct aftl_lun *lun,
 			      struct aftl_block *block)
 {
 	u8 flags;
@@ -562,7 +565,7 @@ static bool possible_block(const struct aftl *ftl, const struct aftl_block *bloc
 	       (block->state != AFTL_BLOCK_FREE || (!block->programmed && !block->handle));
 }
 
-static int load_block(struct stream *stream, struct aftl *ftl, struct aftl_block *block,
+static int load_block(struct snapshot_stream *stream, struct aftl *ftl, struct aftl_block *block,
 		      struct aftl_error *error)
 {
 	struct aftl_lun *lun = aftl_block_lun(ftl, block);
@@ -577,7 +580,7 @@ static int load_block(struct stream *stream, struct aftl *ftl, struct aftl_block
 	return block->programmed ? load_pages(stream, ftl, block, wide, error) : 0;
 }
 
-static struct aftl_block *load_listed_block(struct stream *stream, struct aftl *ftl,
+static struct aftl_block *load_listed_block(struct snapshot_stream *stream, struct aftl *ftl,
 					    const struct aftl_lun *lun, enum aftl_block_state state)
 {
 	u32 index = (u32)stream_get(stream, 4);
@@ -589,7 +592,7 @@ static struct aftl_block *load_listed_block(struct stream *stream, struct aftl *
 	return block->state == state && !block->listed && !block->parity ? block : NULL;
 }
 
-static int load_free(struct stream *stream, struct aftl *ftl, struct aftl_lun *lun,
+static int load_free(struct snapshot_stream *stream, struct aftl *ftl, struct aftl_lun *lun,
 		     struct aftl_error *error)
 {
 	u8 flags = (u8)stream_get(stream, 1);
@@ -628,7 +631,7 @@ static void reverse_victims(struct aftl *ftl, struct aftl_lun *lun)
 	}
 }
 
-static int load_closed(struct stream *stream, struct aftl *ftl, struct aftl_lun *lun,
+static int load_closed(struct snapshot_stream *stream, struct aftl *ftl, struct aftl_lun *lun,
 		       struct aftl_error *error)
 {
 	u32 count = (u32)stream_get(stream, 4);
@@ -687,7 +690,7 @@ static int close_unadopted_blocks(struct aftl *ftl, struct aftl_lun *lun, bool s
 	return 0;
 }
 
-static int load_media(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
+static int load_media(struct snapshot_stream *stream, struct aftl *ftl, struct aftl_error *error)
 {
 	int ret = 0;
 	u32 i;
@@ -706,7 +709,8 @@ static int load_media(struct stream *stream, struct aftl *ftl, struct aftl_error
 	return ret ? ret : stream->ret;
 }
 
-static int load_device_state(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
+static int load_device_state(struct snapshot_stream *stream, struct aftl *ftl,
+			     struct aftl_error *error)
 {
 	u64 memory;
 	u32 i;
@@ -732,7 +736,7 @@ static int load_device_state(struct stream *stream, struct aftl *ftl, struct aft
 	return load_media(stream, ftl, error);
 }
 
-static void load_words(struct stream *stream, struct aftl *ftl)
+static void load_words(struct snapshot_stream *stream, struct aftl *ftl)
 {
 	u64 index = 0;
 
@@ -751,7 +755,7 @@ static bool possible_zone(const struct aftl *ftl, const struct aftl_zone *zone)
 	       (zone->state != AFTL_ZONE_EMPTY || !zone->written);
 }
 
-static int load_zones(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
+static int load_zones(struct snapshot_stream *stream, struct aftl *ftl, struct aftl_error *error)
 {
 	u32 i;
 
@@ -766,7 +770,8 @@ static int load_zones(struct stream *stream, struct aftl *ftl, struct aftl_error
 	return 0;
 }
 
-static int load_translation_pages(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
+static int load_translation_pages(struct snapshot_stream *stream, struct aftl *ftl,
+				  struct aftl_error *error)
 {
 	u32 count = ftl->geo.trans_pages ? (u32)stream_get(stream, 4) : 0;
 
@@ -779,7 +784,7 @@ static int load_translation_pages(struct stream *stream, struct aftl *ftl, struc
 	return 0;
 }
 
-static int check_crc(struct stream *stream, struct aftl_error *error)
+static int check_crc(struct snapshot_stream *stream, struct aftl_error *error)
 {
 	u32 expected = ~stream->crc;
 
@@ -797,7 +802,8 @@ void aftl_start_restored(struct aftl *ftl)
 	aftl_unquiesce(ftl);
 }
 
-static int load_device_body(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
+static int load_device_body(struct snapshot_stream *stream, struct aftl *ftl,
+			    struct aftl_error *error)
 {
 	int ret = load_device_state(stream, ftl, error);
 	u32 i;
@@ -831,7 +837,7 @@ int aftl_snapshot_check_policy_change(const struct aftl_config *config, struct a
 			 "superblock: a device with superblocks");
 }
 
-static int load_header(struct stream *stream, struct aftl_config *config,
+static int load_header(struct snapshot_stream *stream, struct aftl_config *config,
 		       const struct aftl_policy_type **type, struct aftl_error *error)
 {
 	const struct aftl_policy_type *saved;
@@ -856,7 +862,7 @@ static int load_header(struct stream *stream, struct aftl_config *config,
  * Create an empty device from the header. Not inlined: struct aftl_config is large, and must not
  * stay on the stack while the rest is loaded.
  */
-static noinline int create_device(struct stream *stream, struct aftl **out,
+static noinline int create_device(struct snapshot_stream *stream, struct aftl **out,
 				  const struct aftl_policy_type *type,
 				  const struct aftl_config *config, const struct aftl_host_ops *ops,
 				  void *host, struct aftl_error *error)
@@ -875,7 +881,7 @@ int aftl_load_as(struct aftl **out, const struct aftl_snapshot_source *source,
 		 const struct aftl_policy_type *type, const struct aftl_config *config,
 		 const struct aftl_host_ops *ops, void *host, struct aftl_error *error)
 {
-	struct stream stream = { .source = source, .crc = AFTL_CRC_START };
+	struct snapshot_stream stream = { .source = source, .crc = AFTL_CRC_START };
 	struct aftl *ftl;
 	int ret = create_device(&stream, &ftl, type, config, ops, host, error);
 
