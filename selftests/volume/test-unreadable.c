@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sectors of the medium that cannot be read any more: who had data there loses them, and nobody
- * else anything, through collection, flush, close and crash, until it is written again.
+ * Sectors of the backing device become unreadable: their data are lost, and no others, through
+ * garbage collection, flush, close and crash, until they are written again.
  */
 #include "lib/small-volume.h"
 #include "stream.h"
 #include "tap.h"
 
-/* Units of one run that are hurt. */
+/* Pages that one run makes unreadable. */
 #define HURT 24
 
 static void work(struct durable_device *durable, u64 seed, u32 steps)
@@ -45,7 +45,7 @@ static void check_counts(struct durable_device *durable, u32 least)
 	CHECK_RANGE(aftl_lost_units(durable->device.ftl), least, durable->lost_units);
 }
 
-/* All that is lost in block @block of each LUN is moved, even if it is known to be lost. */
+/* Relocate block @block of each LUN with its lost pages. */
 static void move_block(struct durable_device *durable, u32 block)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable->device.ftl);
@@ -75,7 +75,7 @@ static void write_everything(struct durable_device *durable)
 	CHECK_EQ(durable->lost_units, 0);
 }
 
-/* The block with a unit that is known to be lost, in its LUN */
+/* Return the block of a page that is known to be lost, within its LUN. */
 static u32 block_of_lost(const struct durable_device *durable)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable->device.ftl);
@@ -86,7 +86,7 @@ static u32 block_of_lost(const struct durable_device *durable)
 	return from_ppn(ppn) / geo->block_ppns % geo->blocks_per_lun;
 }
 
-/* Lost units, and those that a load could still find to be lost, become fewer only. */
+/* The number of lost pages, and of those that a load could find to be lost, only decreases. */
 static void survive(const char *policy, const char *const *shape, u64 seed)
 {
 	struct aftl_random random = { seed };
@@ -142,7 +142,7 @@ static void crash_and_check(struct durable_device *durable, struct aftl_random *
 	CHECK_EQ(durable->recovery.state + durable->recovery.tables, 0);
 }
 
-/* What is opened in spite of a sector puts it right, and loses nothing then or later. */
+/* A volume that opens in spite of a damaged sector repairs it, and loses nothing then or later. */
 static void open_and_crash(struct durable_device *durable, u64 sector, struct aftl_random *random)
 {
 	hurt_sector(durable, sector);
@@ -174,7 +174,7 @@ static void closed_with_unreadable_metadata(void)
 	durable_close(&durable);
 }
 
-/* The moment of the crash is the beginning again, for each of them. */
+/* Each run starts from the same crash. */
 static void crashed_with_unreadable_metadata(void)
 {
 	struct aftl_random random = { 12 };

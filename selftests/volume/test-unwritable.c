@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sectors of the medium that cannot be written any more: their blocks go bad, and nobody loses
- * anything, through collection, flush, close and crash, until there is no good block left.
+ * Sectors of the backing device become unwritable: their blocks are retired, and no data are lost
+ * by garbage collection, flush, close or crash, until there is no good block left.
  */
 #include "lib/small-volume.h"
 #include "stream.h"
@@ -29,7 +29,7 @@ static void wear_sectors(struct durable_device *durable, u32 count, struct aftl_
 		durable->disk.unwritable[first + aftl_random_below(random, end - first)] = true;
 }
 
-/* Nobody would ever take them out of there. */
+/* Remapped data in a retired block would never be relocated. */
 static void none_in_retired(const struct durable_device *durable)
 {
 	const struct aftl_media *media = aftl_media(durable->device.ftl);
@@ -50,7 +50,7 @@ static void check_all(struct durable_device *durable)
 	CHECK_EQ(durable->lost_units, 0);
 }
 
-/* One of two tables cannot be read. Some media have only had a bad day. */
+/* Make one copy of the remap table unreadable. Some unwritable sectors become good again. */
 static void crash(struct durable_device *durable, struct aftl_random *random)
 {
 	u64 tables = durable->super.layout.snapshot * AFTL_FRAME_SECTORS;

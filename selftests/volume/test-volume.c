@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A volume from its making to its end: what it says, what it refuses, and what becomes
- * of it when the medium or the memory fails.
+ * The life of a volume: formatting, opening, commits, damage, and failures of the backing device
+ * and of memory allocation.
  */
 #include <stdlib.h>
 
@@ -73,7 +73,7 @@ static void work(struct durable_device *durable, u64 seed, u32 steps)
 	send(durable, seed, steps, 5);
 }
 
-/* A device with a past, closed in order. */
+/* Format and use a device, and close it. */
 static void open_closed(struct durable_device *durable, const char *policy,
 			const char *const *pairs)
 {
@@ -83,7 +83,7 @@ static void open_closed(struct durable_device *durable, const char *policy,
 	must(durable, durable_shut(durable), "close");
 }
 
-/* Exactness */
+/* Snapshot and recovery */
 
 static u64 future_of(struct durable_device *durable)
 {
@@ -91,7 +91,7 @@ static u64 future_of(struct durable_device *durable)
 	return aftl_digest(durable->device.ftl);
 }
 
-/* Close a device without stopping it; its future is that of the loaded one. */
+/* Close the volume and go on with the device: its future must equal that of the loaded one. */
 static u64 close_and_go_on(struct durable_device *durable)
 {
 	struct test_device *device = &durable->device;
@@ -102,7 +102,7 @@ static u64 close_and_go_on(struct durable_device *durable)
 	CHECK_EQ(durable_work(durable, U32_MAX), 0);
 	CHECK_EQ(aftl_volume_close(durable->volume, device->ftl, &device->error), 0);
 	durable->digest = aftl_digest(device->ftl);
-	/* The medium stays as it was closed. */
+	/* The backing device stays as the close left it. */
 	durable->ret = -ESHUTDOWN;
 	aftl_unquiesce(device->ftl);
 	digest = future_of(durable);
@@ -128,7 +128,7 @@ static void closed_is_exact(const char *policy)
 	durable_close(&durable);
 }
 
-/* What snapshot and tables must agree on: everything but what blocks are open. */
+/* The state on which snapshot and tables must agree: everything but which blocks are open. */
 struct books {
 	u64 map;
 	u64 media;
@@ -193,7 +193,7 @@ static void tables_agree(const char *policy)
 	tables_agree_on(policy, small);
 }
 
-/* Cells that hold one bit of three, among others that hold all. */
+/* Blocks with one bit in each cell beside blocks with three. */
 static void tables_agree_on_bits(void)
 {
 	static const char *const one_shot[] = {
@@ -220,7 +220,7 @@ static void tables_agree_on_bits(void)
 	tables_agree_on("baseline", by_page);
 }
 
-/* Each block has the handle that it was written for, after a crash, too. */
+/* After a crash each block has the placement handle that it was written for. */
 static void tables_agree_on_handles(void)
 {
 	static const char *const placed[] = {
@@ -274,8 +274,10 @@ static u32 noted_blocks(const struct aftl *ftl)
 	return noted;
 }
 
-/* Nothing has been written since: all that is noted in blocks is the former policy's. */
-static void a_successor_inherits_no_notes(void)
+/*
+ * Nothing was written since the change of policy, so all notes in blocks are the former policy's.
+ */
+static void another_policy_gets_no_notes(void)
 {
 	struct durable_device durable;
 
@@ -331,7 +333,7 @@ static void parameters_change_or_not(void)
 	durable_close(&durable);
 }
 
-/* What is refused */
+/* Refusals */
 
 static int try_format(const char *const *pairs, char text[240])
 {
@@ -351,7 +353,7 @@ static int try_format(const char *const *pairs, char text[240])
 	return ret;
 }
 
-static void what_cannot_be_is_not_formatted(void)
+static void impossible_volumes_are_not_formatted(void)
 {
 	static const char *const filled[] = { "fill", "random", NULL };
 	char text[240] = "";
@@ -360,7 +362,7 @@ static void what_cannot_be_is_not_formatted(void)
 	CHECK_CONTAINS(text, "fill");
 }
 
-static void no_volume_of_such_a_shape(void)
+static void too_many_pages_in_a_flash_page(void)
 {
 	struct aftl_layout layout;
 	struct test_device device;
@@ -393,7 +395,7 @@ static int open_again(struct durable_device *durable)
 	return ret;
 }
 
-static void a_medium_of_the_wrong_size(void)
+static void a_device_of_the_wrong_size(void)
 {
 	struct durable_device durable;
 
@@ -407,8 +409,8 @@ static void a_medium_of_the_wrong_size(void)
 	durable_close(&durable);
 }
 
-/* The parameters that are stored are those of the whole; what is there is a shard of it. */
-static void a_shard_lives_as_a_device(void)
+/* The stored parameters are those of the whole device; the volume has one shard of it. */
+static void a_shard_is_a_device(void)
 {
 	struct durable_device durable;
 	struct aftl_config own;
@@ -424,8 +426,8 @@ static void a_shard_lives_as_a_device(void)
 		work(&durable, shard, 2000);
 		durable_stop(&durable);
 		must(&durable, durable_start(&durable, "baseline", true), "start after a crash");
-		CHECK(!memcmp(&aftl_volume_get_header(durable.volume)->config, &durable.super.config,
-			      sizeof(own)));
+		CHECK(!memcmp(&aftl_volume_get_header(durable.volume)->config,
+			      &durable.super.config, sizeof(own)));
 		CHECK_EQ(aftl_volume_get_header(durable.volume)->shard, shard);
 		work(&durable, 7, 500);
 		must(&durable, durable_shut(&durable), "close");
@@ -438,7 +440,7 @@ static void a_shard_lives_as_a_device(void)
 	}
 }
 
-static void shards_know_each_other(void)
+static void headers_of_shards_match(void)
 {
 	struct aftl_volume_header first = { .uuid = "0123456789abcdef", .config.shards = 3 };
 	struct aftl_volume_header own = first;
@@ -466,7 +468,7 @@ static void seal_super(u8 *bytes)
 	aftl_put(bytes + 4092, ~aftl_crc32c(AFTL_CRC_START, bytes, 4092), 4);
 }
 
-static void superblocks_that_are_none(void)
+static void invalid_headers_are_refused(void)
 {
 	struct durable_device durable;
 	u8 *bytes;
@@ -495,8 +497,8 @@ static void superblocks_that_are_none(void)
 	durable_close(&durable);
 }
 
-/* An interrupted change of the superblock: the copy is older, or the first one torn. */
-static void the_copy_helps(void)
+/* An update of the header was interrupted: the copy is older, or the first one is torn. */
+static void the_copy_of_the_header_is_used(void)
 {
 	struct durable_device durable;
 	struct aftl_volume *volume;
@@ -513,7 +515,7 @@ static void the_copy_helps(void)
 	durable_close(&durable);
 }
 
-/* The power fails when the superblock is written, before change @change is over. */
+/* Fail the power while the header is written, before change @change of the disk. */
 static void change_halfway(struct durable_device *durable, u64 change, u32 program,
 			   struct aftl_random *random)
 {
@@ -525,8 +527,8 @@ static void change_halfway(struct durable_device *durable, u64 change, u32 progr
 	durable_crash(durable, DISK_CRASH_SECTORS, random);
 }
 
-/* Both superblocks are never in the works, though it may be interrupted twice. */
-static void one_superblock_is_whole(void)
+/* One header stays intact, even if two updates are interrupted. */
+static void one_header_is_always_intact(void)
 {
 	struct durable_device durable;
 	struct aftl_random random = { 1 };
@@ -582,7 +584,7 @@ static bool holds_something(const struct durable_device *durable, u64 sector)
 	return area_of(durable, sector) == AREA_SUPER || is_begun(durable, sector);
 }
 
-/* Sectors with something that only a snapshot knows of, if they are damaged */
+/* Return true for sectors whose content only a snapshot can replace. */
 static bool needs_snapshot(const struct durable_device *durable, u64 sector)
 {
 	const struct aftl_layout *layout = &durable->super.layout;
@@ -661,7 +663,7 @@ static void damage_each_sector(struct durable_device *durable, u32 tried[AREAS])
 	durable_close(durable);
 }
 
-static void each_sector_may_be_damaged(void)
+static void any_sector_may_be_damaged(void)
 {
 	struct durable_device durable;
 	u32 tried[AREAS] = { 0 };
@@ -671,8 +673,8 @@ static void each_sector_may_be_damaged(void)
 	CHECK_RANGE(tried[AREA_SNAPSHOT], 5, U32_MAX);
 }
 
-/* A few writes to a volume of some stretches, most of which stay as they are. */
-static void open_stretched(struct durable_device *durable)
+/* Write a little to a volume with an extent table, most of whose extents stay uninitialised. */
+static void open_lazy(struct durable_device *durable)
 {
 	static const char *const many[] = {
 		"channels", "2", "chips", "1", "blocks", "48", "layers", "32", "word_lines", "4",
@@ -697,25 +699,25 @@ static u32 count_begun(const struct durable_device *durable)
 	return begun;
 }
 
-static void each_sector_of_stretches_may_be_damaged(void)
+static void any_sector_of_lazy_tables_may_be_damaged(void)
 {
 	struct durable_device durable;
 	u32 tried[AREAS] = { 0 };
 
-	open_stretched(&durable);
+	open_lazy(&durable);
 	must(&durable, durable_shut(&durable), "close");
 	CHECK_RANGE(count_begun(&durable), 1, 6);
 	damage_each_sector(&durable, tried);
 }
 
-/* Nobody looks at what has not been begun, and all is there that has been. */
-static void only_what_is_begun_is_looked_at(void)
+/* Extents that are not initialised are never read, and no other data are lost. */
+static void only_initialised_extents_are_read(void)
 {
 	struct durable_device durable;
 	const struct aftl_layout *layout = &durable.super.layout;
 	u64 sector;
 
-	open_stretched(&durable);
+	open_lazy(&durable);
 	durable_stop(&durable);
 	for (sector = layout->erases * AFTL_FRAME_SECTORS;
 	     sector < layout->snapshot * AFTL_FRAME_SECTORS; sector++)
@@ -746,8 +748,8 @@ static void write_and_flush(struct durable_device *durable, u32 first, u32 units
 }
 
 /*
- * The power fails in the @change of the medium in which a stretch is begun: by the first write, or,
- * in a zone that has been written, by a reset of it before it is written again.
+ * Fail the power at @change of the disk while an extent is initialised: by the first write, or, on
+ * a zoned device, by a reset of a written zone before it is written again.
  */
 static bool fail_as_it_begins(bool zones, u32 change, u64 seed)
 {
@@ -772,7 +774,7 @@ static bool fail_as_it_begins(bool zones, u32 change, u64 seed)
 	return failed;
 }
 
-static void stretches_begin_in_a_crash(void)
+static void the_power_fails_as_an_extent_is_initialised(void)
 {
 	u32 zones;
 	u32 change;
@@ -792,13 +794,13 @@ static u8 *table_of_stretches(struct durable_device *durable, u32 copy)
 	return durable->disk.bytes + place.sector * AFTL_SECTOR_BYTES;
 }
 
-/* Either copy will do; who writes the volume writes what is damaged again. */
-static void the_table_of_stretches_has_a_copy(void)
+/* Either copy of the extent table is enough, and the next writer repairs the damaged one. */
+static void the_extent_table_has_a_copy(void)
 {
 	struct durable_device durable;
 	u32 copy;
 
-	open_stretched(&durable);
+	open_lazy(&durable);
 	durable_stop(&durable);
 	for (copy = 0; copy < AFTL_EXTENT_COPIES; copy++) {
 		memset(table_of_stretches(&durable, copy), 0, AFTL_SECTOR_BYTES);
@@ -816,7 +818,7 @@ static void the_table_of_stretches_has_a_copy(void)
 	durable_close(&durable);
 }
 
-/* Three zones that were written, one more that was reset, and one that is finished. */
+/* Write three zones, reset one more, and finish one. */
 static void work_in_zones(struct durable_device *durable)
 {
 	struct test_device *device = &durable->device;
@@ -843,7 +845,7 @@ static void open_zones(struct durable_device *durable)
 	must(durable, durable_shut(durable), "close");
 }
 
-static void each_sector_of_zones_may_be_damaged(void)
+static void any_sector_of_a_zoned_volume_may_be_damaged(void)
 {
 	struct durable_device durable;
 	u32 tried[AREAS] = { 0 };
@@ -852,8 +854,8 @@ static void each_sector_of_zones_may_be_damaged(void)
 	damage_each_sector(&durable, tried);
 }
 
-/* What a snapshot knows of zones is there after a crash, too, though their table was damaged. */
-static void tables_of_zones_are_rebuilt(void)
+/* After a crash, a damaged zone table still has what the snapshot had said. */
+static void the_zone_table_is_rebuilt(void)
 {
 	struct durable_device durable;
 	u8 *table;
@@ -872,8 +874,8 @@ static void tables_of_zones_are_rebuilt(void)
 	durable_close(&durable);
 }
 
-/* They are noted while it is formatted. */
-static void zones_with_bad_blocks(void)
+/* Formatting records the bad blocks. */
+static void zoned_volumes_record_bad_blocks(void)
 {
 	static const char *const shape[] = {
 		SMALL, "op", "60", "zoned", "64KiB", "buffer", "512KiB", "buffer_safe", "on",
@@ -893,8 +895,8 @@ static void check_stays(struct durable_device *durable, const char *key, const c
 	CHECK_CONTAINS(durable->device.error.text, "that is as it was formatted");
 }
 
-/* The place for what is in the buffer is as large as it was. */
-static void a_safe_buffer_stays(void)
+/* The size of the persistent write buffer cannot be changed. */
+static void a_persistent_buffer_keeps_its_size(void)
 {
 	struct durable_device durable;
 
@@ -940,8 +942,8 @@ static void check_buffered(struct durable_device *durable, u32 unit, u32 level)
 	CHECK_EQ(what.hint.stream, level ? 5 : 0);
 }
 
-/* Without a flush, and as it was written; and when the device is closed it gets on flash. */
-static void a_safe_buffer_survives(void)
+/* The data survive without a flush; closing the device programs them. */
+static void a_persistent_buffer_survives_a_crash(void)
 {
 	struct aftl_random random = { 1 };
 	struct durable_device durable;
@@ -975,7 +977,7 @@ static void end_data(struct durable_device *durable, int reused, int retired)
 
 	CHECK_EQ(aftl_volume_record_erase(durable->volume, 0, &entry), reused);
 	CHECK_EQ(aftl_volume_record_retire(durable->volume, 1, &entry), retired);
-	/* Nor is a page programmed once more without an erase. */
+	/* Nor is a page programmed again without an erase. */
 	CHECK_EQ(aftl_volume_commit_programs(durable->volume), reused);
 }
 
@@ -986,7 +988,7 @@ static void note_hidden(struct durable_device *durable, u16 hidden)
 	CHECK_EQ(aftl_volume_record_program(durable->volume, 0, &spare), 0);
 }
 
-/* All of them, and one comes free with the next commit. */
+/* Take all slots of the buffer; one becomes free with the next commit. */
 static void take_places(struct durable_device *durable)
 {
 	u32 tags = aftl_tag_count(durable->device.ftl);
@@ -997,8 +999,8 @@ static void take_places(struct durable_device *durable)
 	aftl_volume_release_unit(durable->volume, 0);
 }
 
-/* A block may have the last of what is to be kept, and waits for a place: it is not erased. */
-static void what_is_kept_late_is_kept_before(void)
+/* A page waits for a slot, and the block may hold its last version: it is not erased. */
+static void a_waiting_page_is_persisted_before_an_erase(void)
 {
 	struct durable_device durable;
 	u32 i;
@@ -1037,7 +1039,7 @@ static void hurry(struct durable_device *durable)
 	CHECK_EQ(durable_settle(durable), 0);
 }
 
-/* Unit 0 is on flash; a newer version waits for a place. Returns its page. */
+/* Lpn 0 is on flash, and a newer version waits for a slot. Return its flash page. */
 static u32 write_late(struct durable_device *durable, struct aftl_spare *spare)
 {
 	const struct aftl *ftl = durable->device.ftl;
@@ -1055,7 +1057,7 @@ static u32 write_late(struct durable_device *durable, struct aftl_spare *spare)
 	return from_ppn(ppn) / aftl_geometry(ftl)->page_units;
 }
 
-/* Its bytes are those of the older one. */
+/* Store the data of the older version. */
 static void keep_unit(struct durable_device *durable, u32 page)
 {
 	u32 bytes = aftl_geometry(durable->device.ftl)->unit_bytes;
@@ -1072,10 +1074,10 @@ static void keep_unit(struct durable_device *durable, u32 page)
 }
 
 /*
- * It is programmed in another die, what was there before is erased, and before the program is over
- * that die is dead. No entry ever hides a version.
+ * The page is programmed on another die, the block of the version before it is erased, and that die
+ * dies before the program is complete. No entry hides a version.
  */
-static void what_dies_late_is_kept_before(void)
+static void a_waiting_page_is_persisted_before_a_die_is_retired(void)
 {
 	struct aftl_erase_entry entry = { .erases = 1 };
 	struct aftl_random random = { 1 };
@@ -1091,7 +1093,7 @@ static void what_dies_late_is_kept_before(void)
 	page = write_late(&durable, &spare);
 	CHECK_EQ(aftl_volume_record_program(durable.volume, 20 * pages, &spare), 0);
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, page / pages, &entry), 0);
-	/* That made a place, which others take. */
+	/* Other pages take the slot that became free. */
 	aftl_volume_release_unit(durable.volume, 1);
 	CHECK_EQ(keep_at(&durable, 1, 9), 0);
 	CHECK_EQ(keep_at(&durable, 0, 0), -EAGAIN);
@@ -1100,7 +1102,7 @@ static void what_dies_late_is_kept_before(void)
 	if (ret)
 		keep_unit(&durable, page);
 	CHECK_EQ(ret ? aftl_volume_record_retire(durable.volume, 20, &entry) : 0, 0);
-	/* Of the others nothing is written. */
+	/* Discard all other pages. */
 	CHECK_EQ(aftl_volume_record_discard(durable.volume, to_lpn(1), durable.unit_count - 1), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	durable_crash(&durable, DISK_CRASH_NOTHING, &random);
@@ -1110,7 +1112,7 @@ static void what_dies_late_is_kept_before(void)
 	durable_close(&durable);
 }
 
-/* Of four units, which are under way */
+/* Start programs of four pages. */
 static void start_with_programs(struct durable_device *durable)
 {
 	u32 i;
@@ -1122,8 +1124,8 @@ static void start_with_programs(struct durable_device *durable)
 	CHECK_EQ(test_counters(&durable->device)->array_programs, 2);
 }
 
-/* A newer version is in the buffer, which the older one does not replace. */
-static void a_die_takes_what_was_overwritten(void)
+/* The buffer has a newer version, and the aborted program of the older one must not replace it. */
+static void an_aborted_program_does_not_replace_newer_data(void)
 {
 	struct aftl_random random = { 1 };
 	struct durable_device durable;
@@ -1142,8 +1144,8 @@ static void a_die_takes_what_was_overwritten(void)
 	durable_close(&durable);
 }
 
-/* What waits for a place is kept anew before it has one. */
-static void what_is_kept_anew_counts(void)
+/* A page that waits for a slot is persisted again, after an aborted program, before it has one. */
+static void a_page_persisted_again_counts(void)
 {
 	struct aftl_plp_entry late = { .what.lpn = to_lpn(0) };
 	struct aftl_plp_entry anew = late;
@@ -1162,8 +1164,8 @@ static void what_is_kept_anew_counts(void)
 	durable_close(&durable);
 }
 
-/* In the buffer, whatever the tables say of the program that did not end. */
-static void a_safe_buffer_outlives_a_die(void)
+/* The page is in the buffer, whatever the tables say of the aborted program. */
+static void a_persistent_buffer_survives_a_die_failure(void)
 {
 	struct aftl_random random = { 1 };
 	struct durable_device durable;
@@ -1182,7 +1184,7 @@ static void a_safe_buffer_outlives_a_die(void)
 
 #define TWICE 48
 
-/* Units that are on flash; and newer versions, most of which wait, where the others do not lie. */
+/* Write pages to flash, then newer versions, most of which wait elsewhere for a slot. */
 static void write_twice(struct durable_device *durable)
 {
 	struct test_device *device = &durable->device;
@@ -1196,7 +1198,9 @@ static void write_twice(struct durable_device *durable)
 				     aftl_now(device->ftl)), 0);
 }
 
-/* All of the first LUN; of the other one what is in use, so that it moves. */
+/*
+ * Fail all blocks of the first LUN, and those in use of the other one, so that data are relocated.
+ */
 static void fail_blocks(struct durable_device *durable)
 {
 	const struct aftl *ftl = durable->device.ftl;
@@ -1209,7 +1213,7 @@ static void fail_blocks(struct durable_device *durable)
 	CHECK(aftl_read_only(durable->device.ftl));
 }
 
-/* Units that are read from the buffer, and the last of them. */
+/* Count the pages that are read from the buffer, and return the last one. */
 static u32 read_buffer(struct durable_device *durable, u32 *last)
 {
 	const u64 *reads = &test_counters(&durable->device)->buffer_read_units;
@@ -1226,10 +1230,10 @@ static u32 read_buffer(struct durable_device *durable, u32 *last)
 }
 
 /*
- * There it is newer than what is on flash and moved there, in use, and when it was closed, without
- * a snapshot, or has crashed. What is discarded stays so.
+ * The unflushable data are newer than what is on flash and relocated there: in use, after a close
+ * without a snapshot, and after a crash. Discarded pages stay discarded.
  */
-static void check_stranded(const char *const *pairs, bool closed)
+static void check_unflushable(const char *const *pairs, bool closed)
 {
 	struct aftl_random random = { 1 };
 	struct durable_device durable;
@@ -1258,7 +1262,7 @@ static void check_stranded(const char *const *pairs, bool closed)
 	durable_close(&durable);
 }
 
-static void what_has_no_place_stays_in_a_safe_buffer(void)
+static void unflushable_data_stay_in_a_persistent_buffer(void)
 {
 	static const char *const with_map[] = {
 		SMALL, "op", "60", "buffer", "256KiB", "buffer_safe", "on", "buffer_hold", "1s",
@@ -1269,13 +1273,13 @@ static void what_has_no_place_stays_in_a_safe_buffer(void)
 		"bits", "4", "one_shot", "on", "passes", "2", NULL
 	};
 
-	check_stranded(small_safe, false);
-	check_stranded(small_safe, true);
-	check_stranded(with_map, false);
-	check_stranded(twice, false);
+	check_unflushable(small_safe, false);
+	check_unflushable(small_safe, true);
+	check_unflushable(with_map, false);
+	check_unflushable(twice, false);
 }
 
-/* Its second word line has had its first pass, and its first one not its second. */
+/* Its second word line has had its coarse pass, and its first one no fine pass. */
 static bool is_between_passes(const struct aftl *ftl)
 {
 	u32 pages = ftl->geo.pages;
@@ -1308,7 +1312,7 @@ static void crash_between_passes(struct durable_device *durable)
 	durable_crash(durable, DISK_CRASH_NOTHING, &random);
 }
 
-/* A unit of the due second pass, whose end was noted before its beginning. */
+/* Record the end of a page of the due fine pass, but not the others. */
 static void note_a_part(struct aftl *ftl)
 {
 	struct aftl_block *block = ftl->media.blocks;
@@ -1320,7 +1324,7 @@ static void note_a_part(struct aftl *ftl)
 	aftl_l2p_update(ftl, ftl->luns, block, to_lpn(700), ppn, AFTL_PRECISE);
 }
 
-/* Others have all that is free. */
+/* Bind all free blocks elsewhere. */
 static void take_what_is_free(struct aftl *ftl)
 {
 	struct aftl_block *block;
@@ -1341,10 +1345,10 @@ static void move_somewhere(struct durable_device *durable)
 }
 
 /*
- * Power fails where nothing is free, and what a block had between its passes is gone: there is room
- * in it for what has to be moved, unless a part of it was noted, which counts.
+ * Power fails when no block is free, and the data pending the fine pass are gone. The block then
+ * has room for relocations, unless one page of the fine pass was recorded, which counts.
  */
-static void room_between_two_passes(void)
+static void a_crash_between_two_passes_leaves_room(void)
 {
 	static const char *const twice[] = {
 		"channels", "1", "chips", "1", "blocks", "24", "layers", "4", "word_lines", "2",
@@ -1373,7 +1377,7 @@ static void room_between_two_passes(void)
 	durable_close(&durable);
 }
 
-/* What a discard of the wrong range leaves. */
+/* As a discard of the wrong range leaves the device. */
 static void zeroed_tables_are_damaged(void)
 {
 	struct durable_device durable;
@@ -1387,8 +1391,8 @@ static void zeroed_tables_are_damaged(void)
 	durable_close(&durable);
 }
 
-/* Tables that have gone on since say what it does not. */
-static void the_state_before_is_good_enough(void)
+/* The tables have gone on since the older state, and say what it does not. */
+static void the_older_state_is_enough(void)
 {
 	struct durable_device durable;
 	u32 frame;
@@ -1410,7 +1414,7 @@ static void the_state_before_is_good_enough(void)
 	durable_close(&durable);
 }
 
-/* A medium that fails */
+/* Failures of the backing device */
 
 static int short_life(struct durable_device *durable)
 {
@@ -1420,7 +1424,7 @@ static int short_life(struct durable_device *durable)
 		ret = durable_start(durable, "approxftl", false);
 	if (ret)
 		return ret;
-	/* A host read that fails is the host's affair. */
+	/* A failing host read is the host's concern. */
 	send(durable, 3, 60, 0);
 	ret = durable->ret;
 	if (ret) {
@@ -1432,10 +1436,10 @@ static int short_life(struct durable_device *durable)
 	return durable_shut(durable);
 }
 
-/* Calls that failed without consequence. */
+/* Calls whose failure had no consequence. */
 static u32 tolerated;
 
-/* Return: whether the call was reached. */
+/* Return: true if the call was reached. */
 static bool fail_call(u64 number)
 {
 	struct aftl_random random = { number };
@@ -1452,7 +1456,7 @@ static bool fail_call(u64 number)
 	reached = durable.disk.calls >= number;
 	tolerated += !ret && reached;
 	CHECK_MSG(!ret || reached, "call %llu: %d", (unsigned long long)number, ret);
-	/* What was promised in spite of it is there. */
+	/* All promises before the failure hold. */
 	durable.disk.fail_at = 0;
 	durable_crash(&durable, number % DISK_CRASHES, &random);
 	ret = durable_start(&durable, "approxftl", false);
@@ -1461,7 +1465,7 @@ static bool fail_call(u64 number)
 	return reached;
 }
 
-static void each_call_may_fail(void)
+static void each_device_call_may_fail(void)
 {
 	u64 number = 1;
 
@@ -1469,11 +1473,11 @@ static void each_call_may_fail(void)
 		number++;
 	tap_note("%llu calls", (unsigned long long)number - 1);
 	CHECK_RANGE(number, 200, 100000);
-	/* Reading superblocks, states and erases, and many frames at once. */
+	/* Reads of headers, states and the erase table, and of many frames at once. */
 	CHECK_EQ(tolerated, 7);
 }
 
-static void a_medium_that_failed_takes_no_notes(void)
+static void a_failed_volume_accepts_no_changes(void)
 {
 	struct aftl_erase_entry entry = { .erases = 1 };
 	struct aftl_spare spare = { .attr = 1 };
@@ -1492,7 +1496,7 @@ static void a_medium_that_failed_takes_no_notes(void)
 	durable_close(&durable);
 }
 
-/* Memory that runs out */
+/* Allocation failures */
 
 static int format_and_load(struct durable_device *durable)
 {
@@ -1504,7 +1508,7 @@ static int format_and_load(struct durable_device *durable)
 	return ret;
 }
 
-/* Each reader of tables does with less, of which nothing is begun before it is needed. */
+/* Each reader of tables works with less memory, and then starts no read before it is needed. */
 static void each_allocation_may_fail(void)
 {
 	struct durable_device durable;
@@ -1533,9 +1537,7 @@ static void each_allocation_may_fail(void)
 	durable_close(&durable);
 }
 
-/* Reading ahead */
-
-/* A device whose tables are more parts than are read ahead. */
+/* Read-ahead: a device whose tables have more chunks than are read ahead. */
 static const char *const many_pages[] = {
 	"channels", "2", "chips", "1", "blocks", "400", "layers", "8", "word_lines", "8",
 	"planes", "1", "unit", "512", "page", "512", "op", "60", NULL
@@ -1555,7 +1557,7 @@ static void open_used(struct durable_device *durable, bool closed)
 	durable->disk.begun = 0;
 }
 
-/* What is found, or the error and its sentence in @durable. */
+/* Load the device; on failure the error and its message are in @durable. */
 static int find_again(struct durable_device *durable, u64 *digest)
 {
 	int ret = durable_load(durable, durable->super.policy, false);
@@ -1581,7 +1583,7 @@ static void open_left(struct durable_device *durable, const char *const *pairs, 
 		durable_stop(durable);
 }
 
-/* After loads that lacked memory a volume is as it was. Readers of tables do with less. */
+/* Loads without memory leave the volume as it was. */
 static void load_without_memory(const char *const *pairs, bool closed)
 {
 	struct durable_device durable;
@@ -1614,7 +1616,7 @@ static void load_without_memory(const char *const *pairs, bool closed)
 	durable_close(&durable);
 }
 
-static void no_load_has_memory(void)
+static void loads_without_memory_change_nothing(void)
 {
 	static const char *const *const shapes[] = { small, small_safe, small_zones };
 	u32 i;
@@ -1647,18 +1649,18 @@ static void several_reads_are_under_way(bool closed)
 	durable_close(&durable);
 }
 
-static void reads_ahead_of_tables(void)
+static void tables_are_read_ahead(void)
 {
 	several_reads_are_under_way(false);
 }
 
-static void reads_ahead_of_a_snapshot(void)
+static void a_snapshot_is_read_ahead(void)
 {
 	several_reads_are_under_way(true);
 }
 
-/* A read that fails is tried again, frame by frame. */
-static void reads_ahead_may_fail(void)
+/* A chunk that cannot be read is read frame by frame. */
+static void read_ahead_may_fail(void)
 {
 	struct durable_device durable;
 	u32 well = 0;
@@ -1682,7 +1684,7 @@ static void reads_ahead_may_fail(void)
 	durable_close(&durable);
 }
 
-/* Of a load; what it leaves is used, and found again after a crash. */
+/* Fail reads of a load. The result is used, and recovered after a crash. */
 static int fail_for_a_while(struct durable_device *durable, u64 first, u64 calls, bool *reached)
 {
 	struct aftl_random random = { first };
@@ -1707,7 +1709,7 @@ static int fail_for_a_while(struct durable_device *durable, u64 first, u64 calls
 	return 0;
 }
 
-/* As where a path to the medium is down. What has been read and what is rebuilt fit each other. */
+/* As if a path to the device were down for a while: what was read and what is rebuilt must fit. */
 static void reads_may_fail_for_a_while(void)
 {
 	struct durable_device durable;
@@ -1730,8 +1732,8 @@ static void reads_may_fail_for_a_while(void)
 	durable_close(&durable);
 }
 
-/* The frame that cannot be read is named, wherever it is. */
-static void what_cannot_be_read_ahead_is_named(void)
+/* The message names the unreadable frame, wherever it is. */
+static void the_unreadable_frame_is_named(void)
 {
 	struct durable_device durable;
 	u64 digest;
@@ -1762,7 +1764,7 @@ static int pause_or_end(void *host)
 	return pauses_left-- ? 0 : -EINTR;
 }
 
-/* Whoever waits for a volume may give up, whatever is under way. */
+/* A load can be interrupted, whatever is in progress. */
 static void a_load_is_interrupted(void)
 {
 	struct durable_device durable;
@@ -1774,7 +1776,9 @@ static void a_load_is_interrupted(void)
 	pauses_left = U32_MAX;
 	CHECK_EQ(find_again(&durable, NULL), 0);
 	pauses = U32_MAX - pauses_left;
-	/* Of each block while the tables are read, while its units are mapped, and in the audit. */
+	/*
+	 * For each block: while the tables are read, while its pages are mapped, and in the audit.
+	 */
 	CHECK_RANGE(pauses, 3 * 800 - 10, 3 * 900);
 	for (i = 0; i < pauses; i += i / 2 + 1) {
 		pauses_left = i;
@@ -1787,7 +1791,7 @@ static void a_load_is_interrupted(void)
 
 /* More changes than there are frames in memory */
 
-static void notes_commit_by_themselves(void)
+static void many_changes_commit_by_themselves(void)
 {
 	static const char *const large[] = { NULL };
 	struct aftl_random random = { 1 };
@@ -1864,7 +1868,7 @@ static void refuse_spare(const struct aftl_spare *spare, const struct aftl_geome
 	CHECK_EQ(aftl_spare_decode(&out, geo, bytes), -EUCLEAN);
 }
 
-static void entries_come_back(void)
+static void entries_survive_encoding(void)
 {
 	struct aftl_random random = { 3 };
 	struct test_device device;
@@ -1885,7 +1889,7 @@ static void entries_come_back(void)
 		CHECK_EQ(aftl_spare_decode(&out, &geo, bytes), 0);
 		CHECK(same_spare(&in, &out, geo.page_units));
 	}
-	/* One pass where there are two, a unit where nothing can be read, an order of nobody. */
+	/* A coarse pass alone, a mapped page that cannot be read, an unknown order. */
 	in.order = AFTL_ORDER_SEQUENTIAL;
 	refuse_spare(&in, &geo);
 	in.order = AFTL_ORDER_FOGGY_FINE;
@@ -1893,7 +1897,7 @@ static void entries_come_back(void)
 	in.word[0] = to_lpn(0);
 	in.mapped = 1;
 	refuse_spare(&in, &geo);
-	/* Precise data of a level, a level that there is not. */
+	/* Precise data with a level, a level that does not exist. */
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 	in.word[0] = aftl_lpn_word(to_lpn(0), 2);
 	refuse_spare(&in, &geo);
@@ -1902,14 +1906,14 @@ static void entries_come_back(void)
 	refuse_spare(&in, &geo);
 	in.order = AFTL_ORDERS;
 	refuse_spare(&in, &geo);
-	/* Of a device whose word lines are programmed page by page. */
+	/* Of a device that programs its word lines page by page. */
 	geo.passes = 1;
 	in.order = AFTL_ORDER_SWITCHED;
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_SLC, 0);
 	refuse_spare(&in, &geo);
 }
 
-static void a_sector_belongs_somewhere(void)
+static void a_sector_is_valid_at_its_position_only(void)
 {
 	u8 sector[AFTL_SECTOR_BYTES] = { 1, 2, 3 };
 
@@ -1929,48 +1933,55 @@ int main(void)
 	tap_run("snapshot and tables agree on bits in a cell", tables_agree_on_bits);
 	tap_run("snapshot and tables agree on handles", tables_agree_on_handles);
 	tap_run("other policies take over", other_policies_take_over);
-	tap_run("a successor inherits no notes", a_successor_inherits_no_notes);
+	tap_run("another policy gets no notes", another_policy_gets_no_notes);
 	tap_run("parameters change or not", parameters_change_or_not);
-	tap_run("what cannot be is not formatted", what_cannot_be_is_not_formatted);
-	tap_run("too many units in a page", no_volume_of_such_a_shape);
-	tap_run("a medium of the wrong size", a_medium_of_the_wrong_size);
-	tap_run("a shard lives as a device", a_shard_lives_as_a_device);
-	tap_run("shards know each other", shards_know_each_other);
-	tap_run("superblocks that are none", superblocks_that_are_none);
-	tap_run("the copy of the superblock helps", the_copy_helps);
-	tap_run("one of the two superblocks is always whole", one_superblock_is_whole);
-	tap_run("each sector may be damaged", each_sector_may_be_damaged);
-	tap_run("each sector of zones may be damaged", each_sector_of_zones_may_be_damaged);
-	tap_run("each sector of stretches may be damaged", each_sector_of_stretches_may_be_damaged);
-	tap_run("of tables, only what is begun is looked at", only_what_is_begun_is_looked_at);
-	tap_run("the power fails as a stretch is begun", stretches_begin_in_a_crash);
-	tap_run("the table of stretches has a copy", the_table_of_stretches_has_a_copy);
-	tap_run("tables of zones are rebuilt", tables_of_zones_are_rebuilt);
-	tap_run("zones with bad blocks are formatted", zones_with_bad_blocks);
-	tap_run("a buffer that survives stays", a_safe_buffer_stays);
-	tap_run("a buffer that survives is there again", a_safe_buffer_survives);
-	tap_run("what is kept late is kept before", what_is_kept_late_is_kept_before);
-	tap_run("what dies late is kept before", what_dies_late_is_kept_before);
-	tap_run("a die takes what was overwritten", a_die_takes_what_was_overwritten);
-	tap_run("what is kept anew counts", what_is_kept_anew_counts);
-	tap_run("a buffer that survives outlives a die", a_safe_buffer_outlives_a_die);
-	tap_run("room between two passes", room_between_two_passes);
-	tap_run("what has no place stays in a buffer that survives",
-		what_has_no_place_stays_in_a_safe_buffer);
+	tap_run("impossible volumes are not formatted", impossible_volumes_are_not_formatted);
+	tap_run("too many pages in a flash page", too_many_pages_in_a_flash_page);
+	tap_run("a device of the wrong size", a_device_of_the_wrong_size);
+	tap_run("a shard is a device", a_shard_is_a_device);
+	tap_run("headers of shards match", headers_of_shards_match);
+	tap_run("invalid headers are refused", invalid_headers_are_refused);
+	tap_run("the copy of the header is used", the_copy_of_the_header_is_used);
+	tap_run("one header is always intact", one_header_is_always_intact);
+	tap_run("any sector may be damaged", any_sector_may_be_damaged);
+	tap_run("any sector of a zoned volume may be damaged",
+		any_sector_of_a_zoned_volume_may_be_damaged);
+	tap_run("any sector of lazy tables may be damaged",
+		any_sector_of_lazy_tables_may_be_damaged);
+	tap_run("only initialised extents are read", only_initialised_extents_are_read);
+	tap_run("the power fails as an extent is initialised",
+		the_power_fails_as_an_extent_is_initialised);
+	tap_run("the extent table has a copy", the_extent_table_has_a_copy);
+	tap_run("the zone table is rebuilt", the_zone_table_is_rebuilt);
+	tap_run("zoned volumes record bad blocks", zoned_volumes_record_bad_blocks);
+	tap_run("a persistent buffer keeps its size", a_persistent_buffer_keeps_its_size);
+	tap_run("a persistent buffer survives a crash", a_persistent_buffer_survives_a_crash);
+	tap_run("a waiting page is persisted before an erase",
+		a_waiting_page_is_persisted_before_an_erase);
+	tap_run("a waiting page is persisted before a die is retired",
+		a_waiting_page_is_persisted_before_a_die_is_retired);
+	tap_run("an aborted program does not replace newer data",
+		an_aborted_program_does_not_replace_newer_data);
+	tap_run("a page persisted again counts", a_page_persisted_again_counts);
+	tap_run("a persistent buffer survives a die failure",
+		a_persistent_buffer_survives_a_die_failure);
+	tap_run("a crash between two passes leaves room", a_crash_between_two_passes_leaves_room);
+	tap_run("unflushable data stay in a persistent buffer",
+		unflushable_data_stay_in_a_persistent_buffer);
 	tap_run("zeroed tables are damaged", zeroed_tables_are_damaged);
-	tap_run("the state before is good enough", the_state_before_is_good_enough);
-	tap_run("tables are read ahead", reads_ahead_of_tables);
-	tap_run("a snapshot is read ahead", reads_ahead_of_a_snapshot);
-	tap_run("reads ahead may fail", reads_ahead_may_fail);
+	tap_run("the older state is enough", the_older_state_is_enough);
+	tap_run("tables are read ahead", tables_are_read_ahead);
+	tap_run("a snapshot is read ahead", a_snapshot_is_read_ahead);
+	tap_run("read ahead may fail", read_ahead_may_fail);
 	tap_run("reads may fail for a while", reads_may_fail_for_a_while);
-	tap_run("what cannot be read ahead is named", what_cannot_be_read_ahead_is_named);
+	tap_run("the unreadable frame is named", the_unreadable_frame_is_named);
 	tap_run("a load is interrupted", a_load_is_interrupted);
-	tap_run("each call of the medium may fail", each_call_may_fail);
-	tap_run("a medium that failed takes no notes", a_medium_that_failed_takes_no_notes);
+	tap_run("each device call may fail", each_device_call_may_fail);
+	tap_run("a failed volume accepts no changes", a_failed_volume_accepts_no_changes);
 	tap_run("each allocation may fail", each_allocation_may_fail);
-	tap_run("no load has all of its memory", no_load_has_memory);
-	tap_run("notes commit by themselves", notes_commit_by_themselves);
-	tap_run("entries come back", entries_come_back);
-	tap_run("a sector belongs somewhere", a_sector_belongs_somewhere);
+	tap_run("loads without memory change nothing", loads_without_memory_change_nothing);
+	tap_run("many changes commit by themselves", many_changes_commit_by_themselves);
+	tap_run("entries survive encoding", entries_survive_encoding);
+	tap_run("a sector is valid at its position only", a_sector_is_valid_at_its_position_only);
 	return tap_finish();
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A whole durable device: the FTL, its volume, and real bytes on a medium, kept with the
- * discipline that volume.h asks of a host. What the core says is put into a queue, and
- * worked off in that order whenever the test likes: the host of a real device is late, too.
+ * A complete durable device: the FTL, its volume, and real data on a disk in memory, handled as
+ * volume.h requires of a host. The core's calls go to a queue, which the test works off in order
+ * whenever it likes: the host of a real device is late, too.
  *
- * Beside it a record of what has been promised. Every write that the controller accepts
- * gets a stamp, ascending, and so does every discard; the bytes of a unit say which unit
- * and which stamp they are. What a completed flush or FUA write has covered is the oldest
- * that may be found after a crash.
+ * Beside it is a ledger of promises. Each write that the controller accepts, and each discard, gets
+ * an ascending stamp; the data of a logical page name the page and the stamp. What a completed
+ * flush or FUA write has covered is the oldest version that a crash may leave.
  */
 #ifndef DURABLE_DEVICE_H
 #define DURABLE_DEVICE_H
@@ -15,7 +14,7 @@
 #include "lying-disk.h"
 #include "test-device.h"
 
-/* A zone was finished; and nothing but a reset can change that. */
+/* A zone was finished, and only a reset can change that. */
 enum { DURABLE_FINISHED = 1, DURABLE_STAYS_FINISHED };
 
 struct durable_flush;
@@ -23,13 +22,13 @@ struct durable_op;
 struct durable_tag;
 
 /**
- * struct durable_unit - what is known of a unit
+ * struct durable_unit - the promises for a logical page
  * @covered: stamp that no crash can take
- * @completed: newest stamp of a request that is complete
- * @newest: newest stamp there is
+ * @completed: newest stamp of a completed request
+ * @newest: newest stamp
  * @zeroed: stamp of its last discard
- * @hurt: newest stamp of it that was in a sector that became unreadable, or in a die that died
- * @lost: it could not be read when it was read last
+ * @hurt: newest stamp that was in a sector that became unreadable, or on a die that died
+ * @lost: the last read failed
  */
 struct durable_unit {
 	u32 covered;
@@ -41,11 +40,11 @@ struct durable_unit {
 };
 
 /**
- * struct durable_late - a write that has failed, which nobody knows yet
+ * struct durable_late - a failed write that the host has not noticed yet
  * @pending: there is one
  * @ppn: where to
  * @spare: of its program
- * @bytes: one unit
+ * @bytes: one logical page
  */
 struct durable_late {
 	bool pending;
@@ -54,41 +53,41 @@ struct durable_late {
 	u8 *bytes;
 };
 
-/* Stamps between which no version of a unit lives: more than a test gives out while one does. */
+/* More stamps than a test gives out while any version of a page lives. */
 #define DURABLE_LEVELS (256 * 1024)
 
 /**
  * struct durable_device - the device
  * @listener: first; called by @device
- * @device: its FTL, there while it is started
- * @disk: its medium
- * @volume: its books, there while it is started
- * @super: what the medium was formatted with
- * @recovery: what the last start found
+ * @device: its FTL, while it is started
+ * @disk: its backing device
+ * @volume: its volume, while it is started
+ * @super: header that the disk was formatted with
+ * @recovery: result of the last start
  * @tags: by tag
- * @units: by unit
- * @buffered: by unit, its stamp if it was kept when the power failed, else 0
- * @finished: by zone, DURABLE_...; 0: its units tell whether it is full
- * @unit_count: of them
- * @flushes: under way
+ * @units: by lpn
+ * @buffered: by lpn, its stamp if recovery found it in the persisted write buffer, else 0
+ * @finished: by zone, DURABLE_...; 0: its pages tell whether it is full
+ * @unit_count: number of logical pages
+ * @flushes: in progress
  * @ops: queue
  * @last: of the queue
- * @keeps: what is to be kept and has found no place yet
- * @promises: what is to be promised after the next commit, if @batched
- * @batched: promises wait until all that durable_work() is to do has been done, as in a kernel
+ * @keeps: pages that wait for a slot of the persisted write buffer
+ * @promises: promises that begin with the next commit, if @batched
+ * @batched: promises begin at the end of durable_work(), as in a kernel
  * @stamps: last stamp given out
- * @levels: quality level of the write with a stamp, as long as it can matter
- * @bytes: one unit
- * @lost: by slot: what was to be copied there could not be read
- * @slots: of the device
- * @displaced: units that could not be written where they belong
- * @late: the next one
- * @lost_units: that the last durable_check() has met
- * @uncorrectable: units that the host was told are beyond what ECC corrects
- * @formatting: a format was begun and not completed
- * @ret: what the volume has answered first that was no success
- * @digest: of the device when it was shut
- * @snapshot_bytes: that shutting it wrote
+ * @levels: by stamp, quality level of the write, as long as it can matter
+ * @bytes: one logical page
+ * @lost: by ppn: relocation could not read the data
+ * @slots: number of ppns
+ * @displaced: number of remapped pages
+ * @late: the next failed write
+ * @lost_units: lost pages in the last durable_check()
+ * @uncorrectable: pages that ECC could not correct, as the host was told
+ * @formatting: a format was started and not completed
+ * @ret: first error of the volume
+ * @digest: of the device when it was closed
+ * @snapshot_bytes: size of the snapshot of that close
  */
 struct durable_device {
 	struct test_listener listener;
@@ -124,7 +123,7 @@ struct durable_device {
 };
 
 /**
- * durable_open() - prepare a medium for a device of @config
+ * durable_open() - prepare a disk for a device of @config
  * @policy: the first that it is used with
  *
  * Return: 0, or -EINVAL if there is no such device.
@@ -132,79 +131,79 @@ struct durable_device {
 int durable_open(struct durable_device *durable, const struct aftl_config *config,
 		 const char *policy);
 
-/* The same, with @stretches on a volume whose tables are not written before they are used. */
+/* The same; with @stretches on a volume with an extent table. */
 int durable_open_as(struct durable_device *durable, const struct aftl_config *config,
 		    const char *policy, bool stretches);
 
 void durable_close(struct durable_device *durable);
 
 /**
- * durable_format() - format the medium, with another UUID than the last time
+ * durable_format() - format the disk, with another UUID than the last time
  *
- * All promises end with it. If it is interrupted, they end when a start finds the new
- * volume: the old one must be whole until then, or gone.
+ * All promises end with it. If it is interrupted, they end when a start finds the new volume: until
+ * then the old one must be intact or gone.
  */
 int durable_format(struct durable_device *durable);
 
 /**
- * durable_start() - open the volume, load the device, begin
+ * durable_start() - open the volume, load the device, mark it as in use
  * @policy: that it goes on with
  * @scan: see aftl_volume_load()
  *
- * Between loading and beginning, checks the device and everything that was promised.
+ * Between the last two steps, checks the device and all promises.
  *
- * Return: 0, or what the volume or the medium returned; the device is stopped then.
+ * Return: 0, or an error of volume or disk; the device is stopped then.
  */
 int durable_start(struct durable_device *durable, const char *policy, bool scan);
 
-/* The same without beginning. */
+/* The same without marking it as in use. */
 int durable_load(struct durable_device *durable, const char *policy, bool scan);
 
-/* Forget device and volume, as a crash does. */
+/* Free device and volume, as a crash does. */
 void durable_stop(struct durable_device *durable);
 
 /**
  * durable_work() - work off at most @ops operations of the queue
  *
- * Return: 0, or the first error of the volume or the medium.
+ * Return: 0, or the first error of volume or disk.
  */
 int durable_work(struct durable_device *durable, u32 ops);
 
 /**
- * durable_fail_die() - the die of a device without parity dies: see aftl_fail_lun()
+ * durable_fail_die() - fail a die of a device without parity: see aftl_fail_lun()
  *
- * What it alone has had is promised no more. What is in the buffer is.
+ * The data that only this die had are promised no more; buffered data are.
  */
 int durable_fail_die(struct durable_device *durable, u32 lun);
 
-/* Units that recovery has found in a write buffer that survives. */
+/* Number of pages that recovery found in the persisted write buffer. */
 u32 durable_buffered(const struct durable_device *durable);
 
 /* Complete all requests and work off the queue. */
 int durable_settle(struct durable_device *durable);
 
-/* Flush, close in order and stop. */
+/* Flush, close the volume and stop. */
 int durable_shut(struct durable_device *durable);
 
 /**
  * durable_crash() - stop, power off and on
  *
- * What the crash has left is what the next start must find.
+ * The next start must find what the crash has left.
  */
 void durable_crash(struct durable_device *durable, enum disk_crash crash,
 		   struct aftl_random *random);
 
 /**
- * durable_check() - compare every unit with what was promised of it
+ * durable_check() - compare each logical page with its promises
  *
- * What is found is promised from now on: a crash leaves nothing that is not durable.
+ * What is found is promised from now on: everything that a crash leaves is durable.
  */
 void durable_check(struct durable_device *durable);
 
 /**
- * durable_hurt() - a sector of the bytes of @unit, which is on the medium, becomes unreadable
+ * durable_hurt() - make a sector of the data of @unit unreadable on the disk
  *
- * Return: false if it has none there, or nobody knows yet what they are.
+ * Return: false if the data are not there, or their place is not known yet.
  */
 bool durable_hurt(struct durable_device *durable, u32 unit, u32 sector);
 
