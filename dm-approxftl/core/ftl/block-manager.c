@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The supply of blocks of a LUN: free ones in the order of their erases, closed
- * ones in lists of equal valid counts, bad ones nowhere.
+ * Block manager: the free-block list of each LUN, in the order of erases; the victim lists, which
+ * hold the closed blocks by number of valid pages; open blocks; and bad blocks, which are in no
+ * list.
  */
 #include "core/ftl/device.h"
 #include "core/base/random.h"
@@ -88,7 +89,7 @@ void aftl_block_open(struct aftl *ftl, struct aftl_block *block, enum aftl_order
 	block->first_hour = min_t(u64, aftl_hours(ftl), U32_MAX);
 }
 
-/* No rule collects what is in the cache. */
+/* SLC cache blocks are in no victim list: they are folded, not collected. */
 void aftl_victim_list_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	u32 *head = &lun->victims[block->valid];
@@ -171,7 +172,7 @@ struct aftl_block *aftl_victim_fewest_valid(struct aftl *ftl, struct aftl_lun *l
 	return best_ranked_victim(ftl, lun, lun->victims[lun->min_valid]);
 }
 
-/* Take what the policy or the rule says instead, if it says something. */
+/* Replace @victim by the choice of the policy or of the victim rule, if there is one. */
 static void select_victim_by_rule(struct aftl *ftl, struct aftl_victim_candidates *closed,
 			   struct aftl_block **victim)
 {
@@ -208,9 +209,8 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /*
- * Blocks that the policy may keep half full and those that moves need must not be
- * filled by the host's data. Of the others at least one then has few enough valid
- * slots to be worth collecting.
+ * Host data must leave the blocks that the policy keeps open and the GC reserve alone. Of the other
+ * blocks at least one then has few enough valid pages to be collected.
  */
 static void update_max_valid(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -218,7 +218,7 @@ static void update_max_valid(struct aftl *ftl, struct aftl_lun *lun)
 
 	lun->max_valid = lun->good_blocks > kept ?
 			    (lun->good_blocks - kept) * (ftl->gc_max_valid + 1) : 0;
-	/* Its share of the map may be written after the host's data have come. */
+	/* The LUN's share of the translation pages may be written after the host data. */
 	lun->max_valid -= min(lun->max_valid, DIV_ROUND_UP(ftl->geo.trans_pages, ftl->geo.luns));
 }
 
@@ -244,7 +244,7 @@ void aftl_block_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 	check_read_only(ftl);
 }
 
-/* @block holds data, or does not any more. Nothing is in it. */
+/* Turn an empty block into a parity block or back into a data block. */
 static void set_parity_role(struct aftl *ftl, struct aftl_block *block, bool parity)
 {
 	struct aftl_lun *lun = aftl_block_lun(ftl, block);
@@ -263,7 +263,9 @@ static void set_parity_role(struct aftl *ftl, struct aftl_block *block, bool par
 }
 
 /*
- * aftl_assign_parity_block() - as aftl_assign_parity(), while a device is put together
+ * aftl_assign_parity_block() - choose the parity block of an empty superblock
+ *
+ * Used alone while a device is being loaded, when the capacity is not final yet.
  */
 void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
 {
@@ -275,7 +277,9 @@ void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
 }
 
 /*
- * aftl_assign_parity() - nothing is in a superblock: which of its blocks is for parity?
+ * aftl_assign_parity() - choose the parity block of an empty superblock at run time
+ *
+ * The device becomes read-only if its capacity does not suffice any more.
  */
 void aftl_assign_parity(struct aftl *ftl, u32 group, u32 number)
 {
@@ -360,7 +364,8 @@ void aftl_block_manager_restored(struct aftl *ftl)
 }
 
 /*
- * aftl_program_has_valid() - is anything valid in the program whose first page, of the device, is @first?
+ * aftl_program_has_valid() - does a program have valid pages?
+ * @first: number, in the device, of the first page of the program
  */
 bool aftl_program_has_valid(const struct aftl *ftl, u32 first)
 {
@@ -373,7 +378,7 @@ bool aftl_program_has_valid(const struct aftl *ftl, u32 first)
 	return false;
 }
 
-/* What was held for a fine pass that is due is gone, but a part of it was noted in time. */
+/* The data for the next fine pass are lost, but some of them were mapped before. */
 static bool fine_pass_half_stored(const struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 due = aftl_fine_pass_page(&ftl->media, block);
@@ -382,7 +387,7 @@ static bool fine_pass_half_stored(const struct aftl *ftl, const struct aftl_bloc
 	       aftl_program_has_valid(ftl, aftl_block_device_page(&ftl->media, block, due));
 }
 
-/* Could a closed block take another program? */
+/* Return true if a closed block could take another program. */
 static bool block_can_continue(const struct aftl *ftl, struct aftl_block *block)
 {
 	bool can;

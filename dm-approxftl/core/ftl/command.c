@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/ftl/command.h"
 
-/* Tags of writes start at 0, so that a host's array of them can be small. */
+/* Tags of writes start at 0, so that the host's array of them is small. */
 void aftl_commands_init(struct aftl *ftl)
 {
 	u32 i;

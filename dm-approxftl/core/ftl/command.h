@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Page commands: a fixed pool for each direction, queues linked through them, and
- * the writes that are under way by unit.
+ * Page commands: a pool for reads and one for writes, queues linked by index, and a hash table of
+ * the pending writes by logical page.
  */
 #ifndef AFTL_COMMAND_H
 #define AFTL_COMMAND_H
@@ -65,7 +65,7 @@ static inline u32 aftl_queue_pop(struct aftl *ftl, struct aftl_queue *queue)
 	return command;
 }
 
-/* In front of all others; one without a request. */
+/* Add a command without a request at the head of @queue. */
 static inline void aftl_queue_push(struct aftl *ftl, struct aftl_queue *queue, u32 command)
 {
 	if (queue->head == AFTL_NIL)
@@ -75,7 +75,7 @@ static inline void aftl_queue_push(struct aftl *ftl, struct aftl_queue *queue, u
 	queue->count++;
 }
 
-/* Out of the middle of @queue; one without a request. */
+/* Remove a command without a request from the middle of @queue. */
 static inline void aftl_queue_remove(struct aftl *ftl, struct aftl_queue *queue, u32 command)
 {
 	u32 *link = &queue->head;
@@ -103,7 +103,7 @@ static inline u32 aftl_pending_from(const struct aftl *ftl, u32 command, aftl_lp
 	return command;
 }
 
-/* The newest write of a unit is the first of its chain. */
+/* Find the newest pending write of a logical page: the first one in its hash chain. */
 static inline u32 aftl_pending_find(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	return aftl_pending_from(ftl, *aftl_pending_chain(ftl, lpn), lpn);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A device: building it and taking it apart.
- */
+/* Creation and destruction of a device, and values derived from its configuration. */
 #include "core/ftl/command.h"
 
-/* The host may want its size back there, too. */
+/* aftl_memory_alloc() stores the size, because the host wants it back on free. */
 static void *alloc_chunk(void *host, size_t bytes)
 {
 	return aftl_memory_alloc(host, bytes, 1);
@@ -113,7 +111,7 @@ static void init_lun_queues(struct aftl *ftl, u32 index)
 		lun->writes[lane].head = AFTL_NIL;
 }
 
-/* The policy's open blocks and the core's own can have word lines between their passes. */
+/* The open blocks of the policy and the fallback block can have word lines between their passes. */
 static int alloc_foggy_blocks(struct aftl *ftl)
 {
 	u32 i;
@@ -147,7 +145,7 @@ static int alloc_luns(struct aftl *ftl)
 	       aftl_read_cache_alloc(ftl) && aftl_superblock_alloc(ftl) ? alloc_foggy_blocks(ftl) : -ENOMEM;
 }
 
-/* A policy that names none has one. */
+/* Streams that the policy names; at least one. */
 static u32 count_policy_streams(const struct aftl_policy_type *type)
 {
 	u32 streams = 1;
@@ -165,8 +163,8 @@ static u32 count_copy_passes(const struct aftl *ftl)
 }
 
 /*
- * Collecting a block must free more than it uses: each pass may leave its last
- * program nearly empty, and a second pass may want another one after it.
+ * GC of a block must free more pages than it uses. Each pass over the victim may leave its last
+ * program nearly empty; two-pass programming may need another program after it.
  */
 static u32 max_victim_valid(const struct aftl *ftl)
 {
@@ -176,7 +174,7 @@ static u32 max_victim_valid(const struct aftl *ftl)
 	return ftl->geo.block_ppns > waste ? ftl->geo.block_ppns - waste : 0;
 }
 
-/* What has open blocks of its own before any policy: active zones, the map, or handles. */
+/* Open blocks outside of the policy: those of active zones, of translation pages or of handles. */
 static u32 count_handles(const struct aftl *ftl)
 {
 	if (ftl->geo.zones)
@@ -184,7 +182,7 @@ static u32 count_handles(const struct aftl *ftl)
 	return ftl->geo.trans_pages ? 1 : (u32)ftl->config.placement_handles;
 }
 
-/* Whoever waits, a round begins with other weights. */
+/* New weights start a new round, whatever requests wait. */
 static void reset_queue_weights(struct aftl *ftl)
 {
 	u32 i;
@@ -197,7 +195,7 @@ static void reset_queue_weights(struct aftl *ftl)
 }
 
 /*
- * aftl_apply_config() - the configuration is new
+ * aftl_apply_config() - derive all values that follow from the configuration
  */
 void aftl_apply_config(struct aftl *ftl)
 {
@@ -250,7 +248,7 @@ static int check_program_steps(const struct aftl *ftl, struct aftl_error *error)
 	return 0;
 }
 
-/* The host's data must leave every LUN the blocks that the policy works with. */
+/* Check that the host data leave each LUN the blocks that the policy works with. */
 static int check_capacity(struct aftl *ftl, struct aftl_error *error)
 {
 	u64 room = 0;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The device as the parts of the core share it. Not for hosts or policies.
+ * Structures and functions that the modules of the core share. Private to the core: hosts include
+ * ftl.h, policies include policy.h.
+ *
+ * The host serialises all calls for one device, so nothing here takes a lock. Only
+ * aftl_host_pause() and the host's callbacks may sleep.
  */
 #ifndef AFTL_DEVICE_H
 #define AFTL_DEVICE_H
@@ -10,33 +14,35 @@
 #include "core/ftl/ftl.h"
 #include "core/policy/lun-rules.h"
 
-/* No command, no block: end of an index-linked list. */
+/* Invalid command, block or LUN index; the end of a list linked by indices. */
 #define AFTL_NIL U32_MAX
 
-/* Its program has begun. */
+/* The program of this write has begun. */
 #define AFTL_COMMAND_PROGRAMMING 0x01
-/* Buffered, and a newer write or a discard made it pointless. */
+/* Still buffered, but a newer write or a discard of the same logical page made it obsolete. */
 #define AFTL_COMMAND_DROPPED 0x02
-/* A newer write was programmed first: this one is programmed but not mapped. */
+/* A newer write of the same logical page was programmed first: program this one, do not map it. */
 #define AFTL_COMMAND_SUPERSEDED 0x04
-/* Where the buffer survives power loss: what tables say of its program counts. */
+/*
+ * With a power-loss protected buffer: the write is recorded with the page that it is programmed to.
+ */
 #define AFTL_COMMAND_STORED 0x08
 
 /**
- * struct aftl_command - one page read, or one unit to be programmed
+ * struct aftl_command - one page read, or the write of one logical page
  * @seq: order of arrival at the controller
  * @queued_ns: time of that arrival
- * @request: whom to tell; NULL once a buffered write has been acknowledged
- * @lpn: first unit
- * @units: reads: how many consecutive units of one page
- * @next: in a queue, a program group or the free list
- * @hash_next: writes: next in the chain of pending units
+ * @request: host request to complete; NULL after a buffered write has been acknowledged
+ * @lpn: first logical page
+ * @units: reads: number of consecutive logical pages in the same physical page
+ * @next: next command in a queue, a program group or the free list
+ * @hash_next: writes: next command in the hash chain of pending writes
  * @class: writes: enum aftl_class
- * @level: writes: of the data
- * @stream: writes: as the policy said
- * @epoch: writes: between which two flushes it arrived
+ * @level: writes: quality level of the data
+ * @stream: writes: write stream that the policy chose
+ * @epoch: writes: flush epoch of arrival; a flush waits for all earlier epochs
  * @flags: AFTL_COMMAND_*
- * @hint: writes: as the host said
+ * @hint: writes: placement id, lifetime and temperature from the host
  */
 struct aftl_command {
 	u64 seq;
@@ -55,8 +61,8 @@ struct aftl_command {
 };
 
 /*
- * First in, first out, linked through the commands. Of those that count, waited
- * have a request that cannot complete before they are programmed.
+ * FIFO of commands, linked by index. @waited counts the commands with a host request that cannot
+ * complete before they are programmed.
  */
 struct aftl_queue {
 	u32 head;
@@ -73,16 +79,16 @@ enum aftl_work_kind {
 	AFTL_WORK_RELOC_PROGRAM,
 	AFTL_WORK_RELOC_COPY,
 	AFTL_WORK_ERASE,
-	/* Of sheets of the map: read for who waits, read to be written, written. */
+	/* Translation pages: load for a waiting read, read for a read-modify-write, program. */
 	AFTL_WORK_TP_LOAD,
 	AFTL_WORK_TP_MERGE,
 	AFTL_WORK_TP_PROGRAM,
-	/* Of stripes: a page read for another LUN, parity written. */
+	/* RAIN: read a page for the reconstruction in another LUN, program parity. */
 	AFTL_WORK_STRIPE_READ,
 	AFTL_WORK_PARITY_PROGRAM,
 };
 
-/* What the array of a LUN is going through; the event is the end of the phase. */
+/* Current phase of a LUN's array. The LUN's event fires at the end of the phase. */
 enum aftl_phase {
 	AFTL_PHASE_IDLE,
 	AFTL_PHASE_SENSE,
@@ -93,18 +99,18 @@ enum aftl_phase {
 };
 
 /**
- * struct aftl_work - the operation of a LUN
+ * struct aftl_work - operation that a LUN executes
  * @kind: enum aftl_work_kind
  * @phase: enum aftl_phase
- * @suspends: how often it has been suspended
- * @yields: of an erase, programs of the host in its place
- * @commands: host commands that it carries
- * @units: units that a read returns
- * @device_page: of a read
- * @service_ns: array and channel time so far
- * @array_ns: when the array phase begins: from then on it can be suspended
- * @end_ns: when it is over; an event before that suspends it
- * @placement: of a program
+ * @suspends: number of times it has been suspended
+ * @yields: erase: host programs that were executed while it was suspended
+ * @commands: list of host commands that it serves
+ * @units: read: logical pages to transfer
+ * @device_page: read: page number in the device
+ * @service_ns: array and channel time spent so far
+ * @array_ns: start of the array phase; the operation can be suspended from then on
+ * @end_ns: end of the operation; an earlier event of this LUN suspends it
+ * @placement: program: pages that are programmed
  */
 struct aftl_work {
 	u8 kind;
@@ -120,7 +126,7 @@ struct aftl_work {
 	struct aftl_placement placement;
 };
 
-/* Gathered slots: less than a program's worth plus one page. */
+/* Most physical pages gathered for one relocation program: less than one program plus one page. */
 #define AFTL_RELOC_PPNS_MAX (2 * AFTL_PROGRAM_UNITS_MAX)
 
 enum aftl_reloc_kind {
@@ -133,11 +139,11 @@ enum aftl_reloc_kind {
 };
 
 /**
- * struct aftl_repeat - programs of a block that the policy wants once more elsewhere
- * @block: NULL if there are none
- * @erases: of the block; after an erase there is nothing to do
- * @begin: slots of the block from the first such program ...
- * @end: ... to the end of the last
+ * struct aftl_repeat - programs of a block whose content the policy wants programmed again
+ * @block: block with these programs; NULL if the entry is unused
+ * @erases: erase count of @block at that time; the entry is void after an erase
+ * @begin: first physical page of the range in the block
+ * @end: end of the range, exclusive
  */
 struct aftl_repeat {
 	struct aftl_block *block;
@@ -146,23 +152,23 @@ struct aftl_repeat {
 	u32 end;
 };
 
-/* Blocks of a LUN that may wait for that; they have their turn before any write. */
+/* Blocks of a LUN that may wait for a repeated program. Repeats run before any other program. */
 #define AFTL_REPEAT_BLOCKS 8
 
 /**
- * struct aftl_reloc - background work of a LUN: moving data, then perhaps an erase
+ * struct aftl_reloc - background task of a LUN: relocate valid pages, then erase if wanted
  * @kind: enum aftl_reloc_kind
- * @cause: enum aftl_cause that its programs count for
- * @pass: for the policy's copy()
- * @erase: erase the block when nothing valid is left
- * @begun: a page has been taken in this pass: @class and @stream are its
- * @from: block that is searched
- * @begin: slot in @from where each pass begins
- * @cursor: slot in @from that is looked at next
- * @end: slot in @from where each pass ends
- * @class: of the gathered slots
- * @stream: of the gathered slots
- * @count: slots gathered
+ * @cause: enum aftl_cause that its programs are counted for
+ * @pass: number of the pass over the block, an argument of the policy's relocate()
+ * @erase: erase the block when it holds no valid page
+ * @begun: a page has been gathered in this pass; @class and @stream are those of that page
+ * @from: source block
+ * @begin: first physical page in @from that a pass covers
+ * @cursor: next physical page in @from to examine
+ * @end: end of the range in @from, exclusive
+ * @class: class of the gathered pages
+ * @stream: stream of the gathered pages
+ * @count: number of gathered pages
  * @slots: read and not yet programmed elsewhere
  */
 struct aftl_reloc {
@@ -182,11 +188,11 @@ struct aftl_reloc {
 };
 
 /**
- * struct aftl_eviction_queue - sheets of the map that wait at a LUN to be written
- * @head: number of the first
- * @tail: of the last
- * @count: how many
- * @merging: number of the one that is being read
+ * struct aftl_eviction_queue - dirty translation pages that a LUN has to program
+ * @head: number of the first translation page
+ * @tail: number of the last translation page
+ * @count: length of the queue
+ * @merging: number of the translation page that is being read for its read-modify-write
  */
 struct aftl_eviction_queue {
 	u32 head;
@@ -195,7 +201,7 @@ struct aftl_eviction_queue {
 	u32 merging;
 };
 
-/* For whom the rest of a stripe is read. */
+/* Purpose of a reconstruction from a stripe. */
 enum aftl_reconstruct_kind {
 	AFTL_RECONSTRUCT_NONE,
 	AFTL_RECONSTRUCT_READ,
@@ -203,15 +209,15 @@ enum aftl_reconstruct_kind {
 };
 
 /**
- * struct aftl_reconstruct - a page of a LUN that is put together from the rest of its stripe
- * @kind: enum aftl_reconstruct_kind; one at a time
- * @wanted: the read that the array is at will need it
- * @block: number of the superblock
- * @page: in each of its blocks
- * @left: bit by member: its page has not come yet
- * @commands: of a read: the host's command that it is for
- * @units: of a read: units that it returns
- * @service_ns: of a read: time so far
+ * struct aftl_reconstruct - reconstruction of a page of this LUN from the rest of its stripe
+ * @kind: enum aftl_reconstruct_kind; a LUN reconstructs one page at a time
+ * @wanted: ECC fails for the page that the array is reading: reconstruct it afterwards
+ * @block: superblock number
+ * @page: page number in each block of the superblock
+ * @left: bit mask of the members of the die group whose page has not been read yet
+ * @commands: AFTL_RECONSTRUCT_READ: host command that waits for it
+ * @units: AFTL_RECONSTRUCT_READ: logical pages to return
+ * @service_ns: AFTL_RECONSTRUCT_READ: array and channel time so far
  */
 struct aftl_reconstruct {
 	u8 kind;
@@ -225,10 +231,10 @@ struct aftl_reconstruct {
 };
 
 /**
- * struct aftl_superblock_state - what is kept of a superblock besides its blocks
- * @next: the next that has parity to be written in the same LUN
- * @parity_queued: it is in that list
- * @rebuild_done: of its blocks in dead LUNs what can be rebuilt has been
+ * struct aftl_superblock_state - state of a superblock beyond that of its blocks
+ * @next: next superblock in the parity queue of the same LUN
+ * @parity_queued: the superblock is in that queue
+ * @rebuild_done: nothing more can be rebuilt from its blocks in dead LUNs
  */
 struct aftl_superblock_state {
 	u32 next;
@@ -237,13 +243,13 @@ struct aftl_superblock_state {
 };
 
 /**
- * struct aftl_die_group - LUNs whose blocks of one number are a superblock
- * @victim: number of the superblock that is collected; AFTL_NIL: none
- * @cause: enum aftl_cause of that
- * @urgent: somebody waits for it
- * @erased: bit by member: its array has been at it
- * @retry_seq: nothing is worth collecting before the device has seen so many commands
- * @collected: superblocks that have been erased
+ * struct aftl_die_group - LUNs whose blocks of the same number form a superblock
+ * @victim: number of the superblock that GC empties; AFTL_NIL if there is none
+ * @cause: enum aftl_cause of that GC
+ * @urgent: a LUN cannot write before that GC has finished
+ * @erased: bit mask of the members that have erased their block
+ * @retry_seq: no victim is worth collecting before the device has accepted so many writes
+ * @collected: number of superblocks erased
  */
 struct aftl_die_group {
 	u32 victim;
@@ -254,7 +260,7 @@ struct aftl_die_group {
 	u32 collected;
 };
 
-/* What a job wants the array to do next. */
+/* Next operation that relocation or the CMT requests from the array. */
 enum aftl_step {
 	AFTL_STEP_NONE,
 	AFTL_STEP_COPY,
@@ -265,64 +271,67 @@ enum aftl_step {
 };
 
 /**
- * struct aftl_lun - one independent unit of the array
- * @index: below geo.luns; also its event source
- * @pending_write_lanes: bit by lane: its queue is not empty
- * @bus_ns: when its channel will be free
- * @work: what its array does now
+ * struct aftl_lun - one independently operating unit of the flash array
+ * @index: number of the LUN, below geo.luns; also its event source
+ * @pending_write_lanes: bit mask of the write queues that are not empty
+ * @bus_ns: time at which the channel is free; shared by the LUNs of a channel
+ * @work: operation in progress
  * @reads: host reads
- * @repeat_blocks: how many entries
- * @free_blocks: erased blocks
- * @valid: slots with current data
- * @in_flight: units on their way to this LUN, those included that are between passes
- * @max_valid: most slots with current data that leave garbage collection room to work
- * @slc_blocks: blocks of that kind, open or closed
- * @programs_since_read: programs since a read had its turn
- * @idle_exhausted: idle time has been used up: the policy had nothing to do
- * @runnable: the scheduler has to look at it
- * @out_of_blocks: a move found no place; until a block comes free only blocks without valid
- *	data are worth a thought
- * @below_reserve: too few free blocks for the policy, which did not leave them so; until
- *	there are enough moves go to @refuge
- * @refresh_due: it has some, and waits to be taken
- * @slc_block_empty: in one that is closed there may be nothing valid
- * @next_runnable: who woke after it
- * @stripe_requests: bit by member of its group: its repair wants a page of this one
- * @busy_ns: time at work
- * @suspended: a suspended operation, kind NONE if there is none
- * @suspended_ns: array time that it still needs
- * @writes: host writes by lane
- * @outcome: of its last program, which may be under way
- * @reloc: background work
- * @reconstruct: page of its own that comes from other LUNs
- * @prefetches: reads ahead of the host, when nobody waits for another
- * @evictions: sheets of the map
- * @idle_since_ns: when it ran out of work
- * @reconstructing_for: member that it reads a page for, or AFTL_NIL
- * @parity_head: number of the superblock whose parity it writes next
- * @parity_tail: the last of these
- * @parity_due: how many
- * @erased: what the erase that is under way costs
- * @repeats: programs that the policy wants once more, oldest block first
- * @good_blocks: blocks that are not bad
- * @free_head: oldest erased block
- * @free_tail: youngest erased block
- * @victims: closed blocks by valid slots, heads of lists
- * @min_valid: no closed block has fewer valid slots
- * @fallback: block of the core for what a policy placed illegally
- * @slc_open: block of the core for host writes with one bit in a cell
- * @fill_blocks: by class, block of the last program of a fill if the next one may go on there unasked
- * @handle_blocks: open block of each placement handle but the default one; NULL without handles
- * @foggy: blocks with word lines between their passes, so many as the device allows
- * @fine_pending_writes: word lines between their passes with host writes
- * @fine_pending_moves: the same with what its job moves
- * @forced_gc: victims that it may still take though it has enough free blocks
- * @failing_blocks: blocks that wait to be retired
- * @refresh_block: next block that is searched for old data, blocks_per_lun: none
- * @disturbed: closed block that was read too often; NULL: none, or nobody has read it since
- * @wear_due: erases since the last look at the wear gap
- * @gc_rate: of the victim, units to relocate for each unit of the host, in 1/256
- * @gc_credit: units that paced collection may relocate, in 1/256; negative: it is ahead
+ * @repeat_blocks: number of valid entries in @repeats
+ * @free_blocks: number of erased blocks
+ * @valid: number of valid physical pages
+ * @in_flight: logical pages allocated to this LUN and not programmed, including those that wait for
+ *	their fine pass
+ * @max_valid: most valid pages that leave GC enough space to work
+ * @slc_blocks: SLC cache blocks in use, open or closed
+ * @programs_since_read: programs since the last read, for the read/write fairness bound
+ * @idle_exhausted: the policy had no idle-time task at the last offer
+ * @runnable: the LUN is in the list of LUNs to be scheduled
+ * @out_of_blocks: a relocation found no free page; collect only blocks without valid pages until a
+ *	block is erased
+ * @below_reserve: fewer free blocks than the policy needs, and not by its own doing (loaded from a
+ *	snapshot): relocations use @fallback until there are enough
+ * @refresh_due: the refresh scan found a block with old data that has not been taken yet
+ * @slc_block_empty: a closed SLC cache block may hold no valid page
+ * @next_runnable: next LUN in the list of runnable LUNs
+ * @stripe_requests: bit mask of the members of the die group that need a page of this LUN for a
+ *	reconstruction
+ * @busy_ns: total time at work
+ * @suspended: suspended operation; kind AFTL_WORK_NONE if there is none
+ * @suspended_ns: array time that the suspended operation still needs
+ * @writes: host writes, one queue for each lane (data class and stream)
+ * @outcome: result of the last program, which may be in progress
+ * @reloc: background task
+ * @reconstruct: reconstruction of a page of this LUN
+ * @prefetches: read-ahead commands, executed when no other read waits
+ * @evictions: dirty translation pages to program
+ * @idle_since_ns: start of the current idle period
+ * @reconstructing_for: member of the die group that the current stripe read serves, or AFTL_NIL
+ * @parity_head: first superblock of the parity queue
+ * @parity_tail: last superblock of the parity queue
+ * @parity_due: length of the parity queue
+ * @erased: cost of the erase in progress
+ * @repeats: programs to repeat for the policy, oldest block first
+ * @good_blocks: number of blocks that are not bad
+ * @free_head: free block that was erased first
+ * @free_tail: free block that was erased last
+ * @victims: heads of the victim lists: closed blocks by number of valid pages
+ * @min_valid: lower bound of the valid pages of any closed block
+ * @fallback: open block of the core for data that the policy cannot place
+ * @slc_open: open SLC cache block
+ * @fill_blocks: by class: block of the last preconditioning program if the next may follow it
+ *	without asking the policy
+ * @handle_blocks: open block of each placement handle except the default one; NULL without handles
+ * @foggy: blocks with word lines between their passes; an array of foggy_blocks entries
+ * @fine_pending_writes: word lines with host writes that wait for their fine pass
+ * @fine_pending_moves: word lines with relocated data that wait for their fine pass
+ * @forced_gc: blocks that GC may still collect though the free blocks are above the watermark
+ * @failing_blocks: number of blocks that wait to be retired
+ * @refresh_block: next block of the refresh scan; blocks_per_lun if the scan is complete
+ * @disturbed: closed block that reached the read-disturb limit, or NULL
+ * @wear_due: erases since the last check of the erase-count spread
+ * @gc_rate: pages to relocate for each page that the host writes, in 1/256
+ * @gc_credit: pages that paced GC may relocate now, in 1/256; negative if it is ahead
  */
 struct aftl_lun {
 	u32 index;
@@ -384,9 +393,7 @@ struct aftl_lun {
 
 static_assert(!offsetof(struct aftl_lun, index), "for aftl_lun_index()");
 
-/*
- * Requests that complete a constant time after their last part.
- */
+/* FIFO of requests that complete a constant time (@delay_ns) after their last part. */
 struct aftl_completion_queue {
 	struct aftl_request *head;
 	struct aftl_request *tail;
@@ -394,19 +401,20 @@ struct aftl_completion_queue {
 };
 
 /*
- * Where the link takes time all but reads have a line, as they have a way, of their own. The
- * last one is there with a cache of reads only: each source of events costs others time.
+ * With a link model, reads and all other requests use different directions of the link and
+ * therefore different queues. The queue for cache hits exists with a read cache only, because each
+ * event source slows down the others.
  */
 enum { AFTL_COMPLETION_READ, AFTL_COMPLETION_ECC_READ, AFTL_COMPLETION_WRITE, AFTL_COMPLETION_CACHE_HIT, AFTL_COMPLETION_QUEUES };
 
 #define AFTL_EPOCHS 64
 
 /**
- * struct aftl_zone - a range of units that is written in ascending order
- * @written: units up to the write pointer
- * @coming: of these, units of the write whose turn it is that are not bound yet
+ * struct aftl_zone - a range of logical pages that is written sequentially
+ * @written: logical pages below the write pointer
+ * @coming: logical pages of the current write that have not been allocated to a LUN yet
  * @state: enum aftl_zone_state
- * @slot: handle whose stream and open blocks it has; 0: none
+ * @slot: slot of an active zone: index of its stream and of its open blocks; 0 if it has none
  */
 struct aftl_zone {
 	u32 written;
@@ -416,13 +424,13 @@ struct aftl_zone {
 };
 
 /**
- * struct aftl_zones - the zones of a device; without them all 0
- * @all: by number
- * @owner: zone of each slot, AFTL_NIL: it is free
- * @pending: units under way of each slot
- * @open: zones that are open, and
- * @active: those that are open or closed
- * @turn: where the search for one to be closed begins
+ * struct aftl_zones - the zones of a device; all 0 without zones
+ * @all: the zones, by number
+ * @owner: zone that uses a slot; AFTL_NIL if the slot is free
+ * @pending: logical pages in flight for each slot
+ * @open: number of open zones
+ * @active: number of open or closed zones
+ * @turn: where the search for an implicitly opened zone to close starts
  */
 struct aftl_zones {
 	struct aftl_zone *all;
@@ -433,26 +441,29 @@ struct aftl_zones {
 	u32 turn;
 };
 
-/* It is in memory, or changes of it are; it is in the list of its like unless it leaves. */
+/*
+ * The translation page, or a set of changes to it, is in the CMT; in the LRU list unless it is
+ * being evicted.
+ */
 #define AFTL_TP_CACHED 0x01
-/* It has changed since it was written. */
+/* Changed since it was last programmed. */
 #define AFTL_TP_DIRTY 0x02
-/* Only changes are in memory, all else is in its slot. */
+/* The CMT has the changed entries only; the others are in the copy on flash. */
 #define AFTL_TP_PARTIAL 0x04
-/* Somebody waits for it, and a read of it is under way. */
+/* A read of the translation page from flash is in progress. */
 #define AFTL_TP_LOADING 0x08
-/* It waits at its LUN to be written, and then to be forgotten ... */
+/* In the eviction queue of its LUN. It is dropped from the CMT when it has been programmed ... */
 #define AFTL_TP_EVICTING 0x10
 /* ... unless it was used meanwhile. */
 #define AFTL_TP_REUSED 0x20
 
 /**
- * struct aftl_trans_page - a piece of the map: the entries of units that follow each other
- * @waiting: reads that wait for it, the oldest first
- * @last_waiting: the youngest
- * @older: of those that are cached, the one that was used before it
- * @younger: the one that was used after it; or who leaves after it
- * @flags: AFTL_SHEET_*
+ * struct aftl_trans_page - translation page: the L2P entries of consecutive logical pages
+ * @waiting: first of the reads that wait for the translation page to be loaded
+ * @last_waiting: last of these reads
+ * @older: next translation page towards the LRU end
+ * @younger: next translation page towards the MRU end; in an eviction queue, the next in the queue
+ * @flags: AFTL_TP_*
  */
 struct aftl_trans_page {
 	struct aftl_request *waiting;
@@ -463,14 +474,14 @@ struct aftl_trans_page {
 };
 
 /**
- * struct aftl_cmt - the sheets of a device; without any all 0
- * @all: by number
- * @capacity: so many are in memory and stay there
- * @max_evicting: of those that leave, so many may wait before host writes do
- * @cached: in memory, with those that leave
- * @evicting: these
- * @oldest: of those that stay the one that was not used for the longest
- * @youngest: the one that was used last
+ * struct aftl_cmt - cached mapping table; all 0 if the whole L2P table is in memory
+ * @all: the translation pages of the device, by number
+ * @capacity: translation pages that stay in memory
+ * @max_evicting: host writes wait while more translation pages than this are being evicted
+ * @cached: translation pages in memory, including those being evicted
+ * @evicting: translation pages in eviction queues
+ * @oldest: LRU end of the list of cached translation pages
+ * @youngest: MRU end of that list
  */
 struct aftl_cmt {
 	struct aftl_trans_page *all;
@@ -482,23 +493,23 @@ struct aftl_cmt {
 	u32 youngest;
 };
 
-/* It has arrived in the controller. */
+/* The data have arrived in the controller. */
 #define AFTL_READ_CACHE_READY 0x01
-/* It was read ahead, and nobody has asked for it yet. */
+/* Read ahead, and not requested by the host yet. */
 #define AFTL_READ_CACHE_PREFETCHED 0x02
 
 /**
- * struct aftl_read_cache_entry - a unit that has been read, with the bits that came of it
- * @lpn: which
- * @ppn: from where
- * @erases: of the block, then
- * @flips: errors in the bytes
- * @generation: of the bytes
- * @again: programs of the page after its first, then
- * @flags: AFTL_RECENT_*
- * @older: who was used before it
- * @younger: who was used after it
- * @next: in its chain
+ * struct aftl_read_cache_entry - a logical page in the read cache, with its bit errors
+ * @lpn: logical page
+ * @ppn: physical page that was read
+ * @erases: erase count of the block at that time
+ * @flips: number of bit errors in the data
+ * @generation: write generation of the data
+ * @again: number of reprograms of the page at that time
+ * @flags: AFTL_READ_CACHE_*
+ * @older: next entry towards the LRU end
+ * @younger: next entry towards the MRU end
+ * @next: next entry in the hash chain
  */
 struct aftl_read_cache_entry {
 	aftl_lpn_t lpn;
@@ -514,13 +525,13 @@ struct aftl_read_cache_entry {
 };
 
 /**
- * struct aftl_read_cache - what reads have brought into the controller; without it all 0
- * @all: units, the first @used of them
- * @chains: of those, by unit
- * @mask: of a chain
- * @count: as many as there is room for
- * @oldest: the one that was not used for the longest
- * @youngest: the one that was used last
+ * struct aftl_read_cache - controller read cache; all 0 without one
+ * @all: entries, of which the first @used are in use
+ * @chains: heads of the hash chains
+ * @mask: mask of the hash
+ * @count: number of entries
+ * @oldest: LRU end
+ * @youngest: MRU end
  */
 struct aftl_read_cache {
 	struct aftl_read_cache_entry *all;
@@ -532,14 +543,14 @@ struct aftl_read_cache {
 	u32 youngest;
 };
 
-/* So many readers that go on in order are told apart. */
+/* Number of sequential read streams that read-ahead tracks. */
 #define AFTL_READ_STREAMS 16
 
 /**
- * struct aftl_read_stream - reads of the host that follow each other
- * @next: unit that the next one would begin with
- * @ahead: up to where has been read, or will be
- * @turn: when the last one came; 0: there was none
+ * struct aftl_read_stream - a sequential read stream of the host
+ * @next: logical page at which the next read of the stream would start
+ * @ahead: end of the range that has been read ahead or queued for it
+ * @turn: time stamp of the last read, for LRU replacement; 0 if the stream is unused
  */
 struct aftl_read_stream {
 	u32 next;
@@ -548,12 +559,12 @@ struct aftl_read_stream {
 };
 
 /**
- * struct aftl_host_queues - requests that wait behind the next one, by queue of the host
- * @head: the oldest of each queue
- * @tail: the youngest
- * @count: all of them
- * @queue: whose turn it is
- * @left: so many more of it until it is another's
+ * struct aftl_host_queues - requests that wait for resources, one list for each host queue
+ * @head: oldest request of each queue
+ * @tail: youngest request of each queue
+ * @count: number of requests in all queues
+ * @queue: queue that is being served
+ * @left: requests that this queue may still issue before the next queue is served
  */
 struct aftl_host_queues {
 	struct aftl_request *head[AFTL_QUEUES_MAX];
@@ -564,18 +575,16 @@ struct aftl_host_queues {
 };
 
 /**
- * struct aftl_lane_lun - which LUN the next write of a lane goes to
- * @lun: index
- * @left: units that still go there
+ * struct aftl_lane_lun - LUN that the next writes of a lane go to
+ * @lun: index of the LUN
+ * @left: logical pages that still go there before another LUN is chosen
  */
 struct aftl_lane_lun {
 	u32 lun;
 	u32 left;
 };
 
-/*
- * One device. Everything hangs off it; nothing is shared between devices.
- */
+/* One device. There is no state outside of it. */
 struct aftl {
 	struct aftl_config config;
 	struct aftl_geometry geo;
@@ -594,7 +603,7 @@ struct aftl {
 	u64 now_ns;
 	u64 age_ns;
 	u64 hour;
-	u64 hour_ns; /* when it began, in both together */
+	u64 hour_ns; /* start of @hour in age_ns + now_ns */
 	bool running;
 	bool filling;
 	bool suspending;
@@ -604,12 +613,12 @@ struct aftl {
 	bool retry;
 	bool draining;
 	u32 lost_units;
-	u32 placing_cause; /* enum aftl_cause of what is being placed */
+	u32 placing_cause; /* enum aftl_cause of the placement that the policy is asked for */
 	struct aftl_events events;
 	u32 event_completions;
 	u32 event_clock;
 
-	/* LUNs that the scheduler has to look at, in the order in which they woke. */
+	/* LUNs to be scheduled, in the order in which they became runnable. */
 	struct aftl_lun *runnable;
 	struct aftl_lun *last_runnable;
 
@@ -618,7 +627,7 @@ struct aftl {
 	u32 *victims;
 	u64 *bus_ns;
 
-	/* Derived from the configuration once, because every operation needs them. */
+	/* Derived from the configuration by aftl_apply_config(). */
 	u32 program_units;
 	u32 foggy_blocks;
 	u32 fine_pending_units;
@@ -657,7 +666,7 @@ struct aftl {
 	u64 next_day_ns;
 	u32 refresh_lun;
 
-	/* Position in the order "stripe" of the LUN whose turn is next. */
+	/* Position in the LUN allocation order of the next LUN. */
 	u32 rotation;
 	struct aftl_lun_rule lun_rule;
 	const void *lun_params;
@@ -668,7 +677,9 @@ struct aftl {
 	struct aftl_host_queues host_queues[2];
 	u32 queues;
 	struct aftl_completion_queue completions[AFTL_COMPLETION_QUEUES];
-	/* When the controller, and then the link, can take another request: out, in. */
+	/*
+	 * When the controller and the link can take the next request; [0] to the host, [1] from it.
+	 */
 	u64 command_ns[2];
 	u64 link_ns[2];
 	bool link_paced;
@@ -682,10 +693,9 @@ struct aftl {
 	struct aftl_request *last_flush;
 };
 
-/* time.c */
 void aftl_update_hour(struct aftl *ftl);
 
-/* The same as aftl_hours(), which divides. */
+/* Device age in hours: aftl_hours() without a division in the common case. */
 static inline u64 aftl_hour(struct aftl *ftl)
 {
 	if (unlikely(ftl->age_ns + ftl->now_ns - ftl->hour_ns >= AFTL_HOUR_NS))
@@ -698,13 +708,13 @@ static inline struct aftl_lun *aftl_block_lun(struct aftl *ftl, const struct aft
 	return &ftl->luns[aftl_block_index(&ftl->media, block) / ftl->geo.blocks_per_lun];
 }
 
-/* oob-extra.c */
+/* oob-extra.c: OOB metadata that few blocks have */
 int __must_check aftl_oob_extra_alloc(struct aftl *ftl);
-/* Of those that have been taken. */
+/* Free what aftl_oob_extra_alloc() allocated. */
 void aftl_oob_extra_free(struct aftl *ftl);
-/* Before @block keeps other hours or errors than none. */
+/* Allocate the metadata of @block before a non-zero age or inherited error is stored in it. */
 void aftl_oob_extra_need(struct aftl *ftl, struct aftl_block *block);
-/* What an erase changes. */
+/* Reset the state of an erased block, including its extra OOB metadata. */
 void aftl_reset_erased_block(struct aftl *ftl, struct aftl_block *block);
 
 static inline void aftl_oob_store_origin(struct aftl *ftl, struct aftl_block *block, aftl_ppn_t ppn,
@@ -734,13 +744,13 @@ static inline void aftl_oob_set_hours(struct aftl *ftl, struct aftl_block *block
 		*at = hours;
 }
 
-/* Nothing in it works any more; what it holds is lost. */
+/* Return true if the die has failed; the data in it are lost. */
 static inline bool aftl_lun_dead(const struct aftl_lun *lun)
 {
 	return lun->work.phase == AFTL_PHASE_DEAD;
 }
 
-/* What is in @ppn is lost with its LUN. */
+/* Return true if @ppn is in a dead LUN. */
 static inline bool aftl_ppn_in_dead_lun(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	u32 block = aftl_block_index(&ftl->media, aftl_ppn_block(&ftl->media, ppn));
@@ -748,13 +758,13 @@ static inline bool aftl_ppn_in_dead_lun(const struct aftl *ftl, aftl_ppn_t ppn)
 	return aftl_lun_dead(&ftl->luns[block / ftl->geo.blocks_per_lun]);
 }
 
-/* For so many units more, those included that are on their way. */
+/* Return true if @lun can take @units more logical pages; pages in flight are counted as used. */
 static inline bool aftl_lun_has_room(const struct aftl_lun *lun, u32 units)
 {
 	return lun->valid + lun->in_flight + units <= lun->max_valid;
 }
 
-/* What a policy answers, if it has a name. */
+/* The stream that a policy returned, or stream 0 if it does not exist. */
 static inline u32 aftl_checked_stream(struct aftl *ftl, u32 stream)
 {
 	if (likely(stream < ftl->streams))
@@ -779,7 +789,7 @@ static inline u32 aftl_writes_in_flight(const struct aftl *ftl)
 	return ftl->write_commands - ftl->free_write_count - ftl->unflushable;
 }
 
-/* Utilisation of the write buffer in 1/10000. */
+/* Fill level of the write buffer in 1/10000. */
 static inline u32 aftl_buffer_use(const struct aftl *ftl)
 {
 	u64 used = ftl->write_commands - ftl->free_write_count;
@@ -801,8 +811,8 @@ static inline void aftl_mark_runnable(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * Something came for @lun, or its array is free: the scheduler looks at it before
- * the call of the host returns. A busy array wakes it at its end.
+ * Make an idle LUN runnable: it got work or its operation has ended. The scheduler runs before the
+ * host's call returns. A busy LUN becomes runnable at the end of its operation.
  */
 static inline void aftl_wake_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -810,7 +820,7 @@ static inline void aftl_wake_lun(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_mark_runnable(ftl, lun);
 }
 
-/* The same for a write, which may interrupt an erase. */
+/* Make @lun runnable for a write, which may suspend an erase. */
 static inline void aftl_wake_for_write(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_IDLE ||
@@ -818,7 +828,7 @@ static inline void aftl_wake_for_write(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_mark_runnable(ftl, lun);
 }
 
-/* The same for a read, which may interrupt what the array does. */
+/* Make @lun runnable for a read, which may suspend a program or an erase. */
 static inline void aftl_wake_for_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_IDLE || ftl->config.suspend || aftl_lun_dead(lun))
@@ -833,36 +843,34 @@ static inline void aftl_wake_all(struct aftl *ftl)
 		aftl_wake_lun(ftl, &ftl->luns[i]);
 }
 
-/* Tell a host that must know. */
+/* Tell the host that @blocks blocks from @first on have been retired. */
 static inline void aftl_notify_retired(struct aftl *ftl, u32 first, u32 blocks)
 {
 	if (ftl->ops->retire)
 		ftl->ops->retire(ftl->host, first, blocks);
 }
 
-/* snapshot.c */
-
-/* Media and map have been put back, and an audit has found them right: let the device live. */
+/* snapshot.c: start the device after media and L2P table have been loaded and audited. */
 void aftl_start_restored(struct aftl *ftl);
 
-/* inspect.c: aftl_audit() without a look at each slot. */
+/* inspect.c: the part of aftl_audit() that does not visit every physical page. */
 int __must_check aftl_audit_counts(const struct aftl *ftl, struct aftl_error *error);
 
-/* device.c: the configuration is new */
+/* device.c: derive values from a new configuration. */
 void aftl_apply_config(struct aftl *ftl);
 
 /*
- * Between two slices of a long call: let the host's others have the processor.
- * Return: 0, or the host's wish to end it.
+ * Give other tasks of the host a chance to run, between two slices of a long call. May sleep.
+ * Return: 0, or the host's error code, with which the caller must end.
  */
 static inline int aftl_host_pause(const struct aftl *ftl)
 {
 	return ftl->ops->pause ? ftl->ops->pause(ftl->host) : 0;
 }
 
-/* l2p.c: which slot holds a unit */
+/* l2p.c: the logical-to-physical mapping table */
 
-/* Has the host lost the bytes of the unit in @ppn? */
+/* Return true if the host has lost the data of @ppn. */
 static inline bool aftl_ppn_is_lost(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	return unlikely(ftl->lost_units) && aftl_ppn_lost(&ftl->media, ppn);
@@ -886,73 +894,70 @@ static inline u32 aftl_l2p_level(const struct aftl *ftl, aftl_lpn_t lpn)
 	return *aftl_l2p_entry(ftl, from_lpn(lpn)) >> AFTL_PPN_BITS;
 }
 
-/* The content of @page of the device will be copied soon, and its places in the map change. */
+/* Prefetch the L2P entries of the logical pages in @page, which will be relocated soon. */
 void aftl_prefetch_relocation(const struct aftl *ftl, u32 page);
 
-/* @lpn is now in @ppn of @block; its former slot becomes invalid. */
+/* Map @lpn to @ppn in @block and invalidate its old physical page. */
 void aftl_l2p_update(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 		  aftl_lpn_t lpn, aftl_ppn_t ppn, u32 level);
 
-/* The same for a move inside @lun, where the former place is known. */
+/* Map a relocated @lpn to @ppn when the old physical page @former in block @from is known. */
 void aftl_l2p_relocate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *from,
 		   aftl_ppn_t former, struct aftl_block *block, aftl_lpn_t lpn,
 		   aftl_ppn_t ppn, u32 level);
 
-/* Returns whether @lpn was mapped. */
+/* Return true if @lpn was mapped. */
 bool aftl_l2p_unmap(struct aftl *ftl, aftl_lpn_t lpn);
 
-/* The bytes of @ppn, which is valid, are lost: reads fail until the unit is written again. */
+/* Mark a valid page as lost: reads fail until its logical page is written again. */
 void aftl_l2p_mark_lost(struct aftl *ftl, aftl_ppn_t ppn);
 
-/* memory.c: zeroed, and counted in memory_bytes; NULL if there is none */
+/* memory.c: memory of the host, zeroed and counted in memory_bytes; NULL on failure */
 
 void *aftl_memory_alloc(struct aftl *ftl, size_t count, size_t size);
-/* While it runs; never NULL. Of hosts that offer it only. */
+/* Allocate while the device runs. Never NULL; only for hosts with alloc_later(). */
 void *aftl_memory_alloc_runtime(struct aftl *ftl, size_t count, size_t size);
 void aftl_memory_free(struct aftl *ftl, void *memory);
 
-/* policy-services.c: what the core does for policies */
+/* policy-services.c: services of the core for policies */
 
 void aftl_policy_services_init(struct aftl *ftl);
 
-/* Commands that wait at @lun. */
+/* Number of host commands that wait for @lun. */
 u32 aftl_lun_queued(const struct aftl_lun *lun);
 
 /* policy-instance.c: the policy of the device and its state */
 
-/* Are the arrays of @type possible? */
+/* Check the array declarations of @type. */
 int __must_check aftl_policy_instance_check(const struct aftl_policy_type *type,
 				     struct aftl_error *error);
 
-/* The device's policy with its parts, or NULL without memory. */
+/* Create the device's policy and the policies that it consists of; NULL without memory. */
 struct aftl_policy *aftl_policy_instance_create(struct aftl *ftl);
 
-/* See aftl_policy_part(). */
+/* Add a policy as a part of another one: see aftl_policy_part(). */
 struct aftl_policy *aftl_policy_instance_add(struct aftl_policy *whole,
 				       const struct aftl_policy_type *type);
 void aftl_policy_instance_destroy(struct aftl_policy *policy);
 
-/* Word @index of its state, and of that of its parts; false past the last. */
+/* Get word @index of the state of the policy and its parts. Return: false past the end. */
 bool aftl_policy_instance_save(const struct aftl_policy *policy, u64 index, u64 *word);
 
-/* The same back, any word; words past the last are left out. */
+/* Set word @index of that state. Words past the end are ignored. */
 void aftl_policy_instance_restore(struct aftl_policy *policy, u64 index, u64 word);
 
-/* All words are there. */
+/* Tell the policy that all words have been restored. */
 void aftl_policy_instance_restored(struct aftl_policy *policy);
 
-/* block-manager.c: free blocks, closed blocks by valid count, bad blocks */
+/* block-manager.c: free blocks, victim lists, bad blocks */
 
 void aftl_block_manager_init(struct aftl *ftl);
 
-/* Before and after blocks are loaded: no lists; the limits that follow from them. */
+/* Clear the lists before blocks are loaded; derive the limits afterwards. */
 void aftl_block_manager_clear(struct aftl *ftl);
 void aftl_block_manager_restored(struct aftl *ftl);
 
-/*
- * The policy finds other free and open blocks than it would have left: where they are
- * too few, the core makes room by itself.
- */
+/* After a policy change or a load: give LUNs with too few free blocks a fallback block. */
 void aftl_block_manager_check_reserve(struct aftl *ftl);
 struct aftl_block *aftl_free_block_take(struct aftl *ftl, struct aftl_lun *lun, u32 kind);
 void aftl_assign_parity(struct aftl *ftl, u32 group, u32 number);
@@ -963,13 +968,13 @@ void aftl_block_close(struct aftl *ftl, struct aftl_block *block);
 void aftl_victim_list_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_victim_list_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 
-/* The listed block with the fewest valid slots, or NULL. */
+/* Return the block in the victim lists with the fewest valid pages, or NULL. */
 struct aftl_block *aftl_victim_fewest_valid(struct aftl *ftl, struct aftl_lun *lun);
 
-/* A closed block to collect that has at most so many valid slots, or NULL. */
+/* Return a closed block with at most @most_valid valid pages for GC, or NULL. */
 struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid);
 
-/* Of each LUN, out of the host's reach: what its policy and the cache work with. */
+/* Blocks of each LUN that hold no host data: open blocks, GC reserve, SLC cache. */
 static inline u32 aftl_reserved_blocks(const struct aftl *ftl)
 {
 	if (unlikely(ftl->geo.zones))
@@ -979,7 +984,9 @@ static inline u32 aftl_reserved_blocks(const struct aftl *ftl)
 	       max(ftl->slc_static_blocks, (u32)(ftl->slc_max_blocks != 0));
 }
 
-/* A block of the core's own is full, or is taken from it. */
+/*
+ * @block is full or taken away: it is not an open block of the core any more.
+ */
 static inline void aftl_forget_core_block(struct aftl_lun *lun, const struct aftl_block *block)
 {
 	if (unlikely(block->handle) && lun->handle_blocks && lun->handle_blocks[block->handle - 1] == block)
@@ -995,36 +1002,36 @@ void aftl_block_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 void aftl_free_block_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_block_close_partial(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 
-/* One valid slot fewer in @block. */
+/* Account for one valid page less in @block. */
 void aftl_block_invalidate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 
-/* Free blocks that host writes must leave to moves. */
+/* Free blocks that host writes must leave to relocation. */
 static inline u32 aftl_gc_reserve(const struct aftl *ftl)
 {
 	return ftl->type->reserve;
 }
 
-/* Free blocks that are the cache's, and nobody else's. */
+/* Free blocks that are set aside for the static SLC cache. */
 static inline u32 aftl_slc_missing_blocks(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return ftl->slc_static_blocks > lun->slc_blocks ? ftl->slc_static_blocks - lun->slc_blocks : 0;
 }
 
-/* Host writes would have to wait for garbage collection before their next block. */
+/* Return true if host writes must wait for GC before they get another block (emergency GC). */
 static inline bool aftl_gc_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->free_blocks <= aftl_gc_reserve(ftl) + aftl_slc_missing_blocks(ftl, lun);
 }
 
-/* Below what the parameter "gc" says? */
+/* Return true if the free blocks are below the watermark of parameter "gc". */
 static inline bool aftl_below_gc_watermark(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->free_blocks < ftl->gc_blocks + aftl_slc_missing_blocks(ftl, lun);
 }
 
 /*
- * May there be background work that does not wait for idle time? Where this says no
- * aftl_reloc_next_step() finds none.
+ * Return true if a background task may be due that does not wait for idle time. If this is false,
+ * aftl_reloc_next_step() finds nothing, so the scheduler skips it.
  */
 static inline bool aftl_reloc_due(const struct aftl *ftl, const struct aftl_lun *lun)
 {
@@ -1033,21 +1040,21 @@ static inline bool aftl_reloc_due(const struct aftl *ftl, const struct aftl_lun 
 	       lun->disturbed || ftl->config.wear_gap || aftl_below_gc_watermark(ftl, lun);
 }
 
-/* The last free blocks are for moves that make others free. */
+/* Repeated programs must not use the last free blocks, which GC needs. */
 static inline bool aftl_repeat_allowed(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->repeat_blocks && !lun->out_of_blocks && !lun->below_reserve && !aftl_gc_urgent(ftl, lun);
 }
 
-/* Before anything else is written: are there programs to repeat? */
+/* Return true if a program has to be repeated before anything else is programmed. */
 static inline bool aftl_reloc_repeat_due(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->reloc.kind == AFTL_RELOC_REPEAT || aftl_repeat_allowed(ftl, lun);
 }
 
-/* slc-cache.c: host writes with one bit in a cell */
+/* slc-cache.c: SLC write cache */
 
-/* Without a cache such a block is like others, or its policy's. */
+/* Return true if @block belongs to the SLC cache. Without a cache, a policy may open SLC blocks. */
 static inline bool aftl_is_slc_block(const struct aftl *ftl, const struct aftl_block *block)
 {
 	return unlikely(block->bits == 1) && ftl->slc_max_blocks;
@@ -1062,15 +1069,18 @@ struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct af
 bool aftl_slc_cache_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_slc_cache_recount(struct aftl *ftl);
 
-/* placement-handle.c: placement handles, each with reclaim units of its own */
+/* placement-handle.c: placement handles (FDP) */
 
-/* Handle of data that go as @stream; 0: the default one, for streams of the policy. */
+/* Placement handle of a stream; 0, the default handle, for the streams of the policy. */
 static inline u32 aftl_stream_handle(const struct aftl *ftl, u32 stream)
 {
 	return unlikely(stream >= ftl->streams) ? stream - ftl->streams + 1 : 0;
 }
 
-/* As what stream do valid data of @block go where they stay apart? 0: as the policy says. */
+/*
+ * Stream to which valid pages of @block are relocated if they have to stay with their handle; 0 if
+ * the policy chooses.
+ */
 static inline u32 aftl_isolated_stream(const struct aftl *ftl, const struct aftl_block *block)
 {
 	if (likely(!block->handle) || !(ftl->config.placement_isolation || ftl->geo.trans_pages))
@@ -1087,7 +1097,7 @@ void aftl_handle_closed(struct aftl *ftl, const struct aftl_block *block);
 bool aftl_handle_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_handle_restored(struct aftl *ftl);
 
-/* translation-page.c: the map on flash, of which some is in memory */
+/* translation-page.c: translation pages on flash and the cached mapping table (CMT) */
 
 struct aftl_payload;
 
@@ -1096,13 +1106,13 @@ static inline struct aftl_trans_page *aftl_trans_page_of(const struct aftl *ftl,
 	return &ftl->cmt.all[from_lpn(lpn) >> ftl->geo.trans_page_shift];
 }
 
-/* Units from @lpn on whose entries are in the same sheet. */
+/* Logical pages from @lpn to the end of its translation page. */
 static inline u32 aftl_trans_page_remaining(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	return BIT(ftl->geo.trans_page_shift) - (from_lpn(lpn) & (BIT(ftl->geo.trans_page_shift) - 1));
 }
 
-/* Too many sheets have to be written: writes of the host wait. */
+/* Return true if host writes must wait for the eviction of translation pages. */
 static inline bool aftl_cmt_evictions_full(const struct aftl *ftl)
 {
 	return unlikely(ftl->cmt.evicting) && ftl->cmt.evicting > ftl->cmt.max_evicting &&
@@ -1127,7 +1137,7 @@ bool aftl_cmt_restore(struct aftl *ftl, u32 number, u8 flags);
 void aftl_cmt_rebuild(struct aftl *ftl);
 int aftl_cmt_audit(const struct aftl *ftl, struct aftl_error *error);
 
-/* read-cache.c: what reads have brought into the controller */
+/* read-cache.c: controller read cache */
 
 int __must_check aftl_read_cache_check(const struct aftl *ftl, struct aftl_error *error);
 bool aftl_read_cache_alloc(struct aftl *ftl);
@@ -1136,7 +1146,7 @@ void aftl_read_cache_touch(struct aftl *ftl, struct aftl_read_cache_entry *recen
 struct aftl_read_cache_entry *aftl_read_cache_add(struct aftl *ftl, aftl_lpn_t lpn, aftl_ppn_t ppn);
 void aftl_read_cache_clear(struct aftl *ftl);
 
-/* zone.c: zones, each with blocks of its own */
+/* zone.c: zones (ZNS) */
 
 static inline bool aftl_zone_active(const struct aftl_zone *zone)
 {
@@ -1148,7 +1158,7 @@ static inline struct aftl_zone *aftl_zone_at(const struct aftl *ftl, aftl_lpn_t 
 	return &ftl->zones.all[from_lpn(lpn) / ftl->geo.zone_units];
 }
 
-/* Will there be nothing more of it? Then what fills no page goes as it is. */
+/* Return true if no more writes of the zone will come, so that partial pages are programmed now. */
 static inline bool aftl_zone_no_more_writes(const struct aftl_zone *zone)
 {
 	return !aftl_zone_active(zone) && !zone->coming;
@@ -1173,14 +1183,14 @@ bool aftl_zone_finish_excess(struct aftl *ftl);
 void aftl_zone_reserve_slot(struct aftl *ftl, aftl_lpn_t lpn);
 void aftl_zone_reopen_blocks(struct aftl *ftl);
 
-/* superblock.c: superblocks, and the parity of their stripes */
+/* superblock.c: superblocks, RAIN parity, reconstruction */
 
 static inline u32 aftl_die_group_of(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->index / ftl->geo.superblock_luns;
 }
 
-/* Place of @lun among those of its group. */
+/* Number of @lun in its die group. */
 static inline u32 aftl_die_group_member(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->index % ftl->geo.superblock_luns;
@@ -1191,7 +1201,7 @@ static inline struct aftl_lun *aftl_die_group_lun(struct aftl *ftl, u32 group, u
 	return &ftl->luns[group * ftl->geo.superblock_luns + member];
 }
 
-/* Block of superblock @number in @member of @group. */
+/* Block of superblock @number in member @member of die group @group. */
 static inline struct aftl_block *aftl_superblock_block(const struct aftl *ftl, u32 group, u32 number,
 						  u32 member)
 {
@@ -1210,7 +1220,7 @@ static inline u32 aftl_superblock_number(const struct aftl *ftl, const struct af
 	return aftl_block_index(&ftl->media, block) % ftl->geo.blocks_per_lun;
 }
 
-/* Are host reads or moves put together from the rest of their stripes? */
+/* Return true if unreadable pages are reconstructed from their stripe. */
 static inline bool aftl_has_rain(const struct aftl *ftl)
 {
 	return unlikely(ftl->config.rain);
@@ -1236,7 +1246,7 @@ bool aftl_reconstruct_page_done(struct aftl *ftl, struct aftl_lun *lun, u32 memb
 void aftl_reconstruct_cancel(struct aftl *ftl, struct aftl_lun *lun);
 int aftl_superblock_audit(const struct aftl *ftl, struct aftl_error *error);
 
-/* superblock-gc.c: superblocks are collected, and erased */
+/* superblock-gc.c: GC and erase of superblocks */
 
 void aftl_superblock_rebuilt(struct aftl *ftl, const struct aftl_block *block);
 void aftl_superblock_sync_erases(struct aftl *ftl);
@@ -1251,22 +1261,22 @@ void aftl_superblock_gc_erased(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_superblock_gc_finish(struct aftl *ftl, u32 group);
 void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
 
-/* Its share in that comes before what its host writes. */
+/* Return true if the superblock GC of this LUN's group goes before host writes. */
 static inline bool aftl_superblock_gc_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return unlikely(ftl->geo.superblock_luns) && ftl->die_groups[aftl_die_group_of(ftl, lun)].urgent;
 }
 
-/* Its next free block comes when others have done their share. */
+/* Return true if this LUN gets its next free block only after other LUNs have done their part. */
 static inline bool aftl_superblock_gc_delays(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return unlikely(ftl->geo.superblock_luns) &&
 	       (ftl->die_groups[aftl_die_group_of(ftl, lun)].victim != AFTL_NIL || lun->reconstruct.kind);
 }
 
-/* lun-allocation.c: which LUN a write goes to */
+/* lun-allocation.c: allocation of a LUN for a write */
 
-/* Position of the LUN that the host's first write goes to, after a fill as without. */
+/* Position of the first LUN in the allocation order, with or without preconditioning. */
 static inline u32 aftl_first_allocation_turn(const struct aftl_geometry *geo)
 {
 	return 1 % geo->luns;
@@ -1274,16 +1284,16 @@ static inline u32 aftl_first_allocation_turn(const struct aftl_geometry *geo)
 
 struct aftl_lun *aftl_allocate_lun(struct aftl *ftl, aftl_lpn_t lpn, u32 class, u32 stream, u32 units);
 
-/* program.c: the transaction of one program */
+/* program.c: program and erase transactions */
 
 /**
- * struct aftl_payload - units that are about to be programmed together
- * @count: units
- * @promoted: of them, moves that make approximate data precise
- * @piggybacked: of them, moves beside host data; they come first
- * @dropped: of them, moves that were overwritten between two passes: as good as padding
- * @from: former place of a move; AFTL_NO_PPN for a host write
- * @tag: of a host write; AFTL_NIL for a move
+ * struct aftl_payload - logical pages that are programmed together
+ * @count: number of logical pages
+ * @promoted: relocations that make approximate data precise
+ * @piggybacked: relocations in a host program, which come first
+ * @dropped: relocations overwritten between the two passes; they count as padding
+ * @from: physical page of a relocation; AFTL_NO_PPN for a host write
+ * @tag: buffer tag of a host write; AFTL_NIL for a relocation
  * @stale: a newer version exists: programmed, but not mapped
  */
 struct aftl_payload {
@@ -1299,10 +1309,10 @@ struct aftl_payload {
 };
 
 /**
- * struct aftl_fine_pending - what a word line between its passes is to hold
+ * struct aftl_fine_pending - data of a word line that waits for its fine pass
  * @need: whom it was programmed for; all 0 if there is nothing
- * @commands: host writes, which stay in the controller
- * @payload: as it was when the coarse pass began
+ * @commands: host writes, whose data stay in the write buffer
+ * @payload: logical pages of the coarse pass
  */
 struct aftl_fine_pending {
 	struct aftl_program_request need;
@@ -1311,8 +1321,8 @@ struct aftl_fine_pending {
 };
 
 /**
- * struct aftl_foggy_block - a block with word lines between their passes
- * @block: NULL: none
+ * struct aftl_foggy_block - an open block with word lines between their coarse and fine pass
+ * @block: the block; NULL if the entry is unused
  * @held: for each of them, by the number of the word line
  */
 struct aftl_foggy_block {
@@ -1320,7 +1330,7 @@ struct aftl_foggy_block {
 	struct aftl_fine_pending held[AFTL_FOGGY_WORD_LINES];
 };
 
-/* fine-pending.c: what is between its passes */
+/* fine-pending.c: data that wait for the fine pass */
 
 bool aftl_fine_pending_room(const struct aftl *ftl, const struct aftl_lun *lun,
 		    const struct aftl_block *block);
@@ -1332,7 +1342,7 @@ bool aftl_fine_pending_close(struct aftl *ftl, struct aftl_block *block);
 void aftl_fine_pending_drop_moves(struct aftl *ftl, struct aftl_lun *lun);
 u32 aftl_fine_pending_give_up(struct aftl *ftl, struct aftl_lun *lun);
 
-/* fine-pass.c: the second pass, and coarse ones with nothing in them */
+/* fine-pass.c: fine passes, and coarse passes for padding */
 
 struct aftl_fine_pending *aftl_fine_pass_due(struct aftl *ftl, struct aftl_lun *lun,
 				struct aftl_placement *placement);
@@ -1345,7 +1355,7 @@ void aftl_fine_pass_run_untimed(struct aftl *ftl, struct aftl_lun *lun);
 int __must_check aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 				    const struct aftl_program_request *need,
 				    struct aftl_placement *placement);
-/* A first pass may have no @payload: nothing is in it. */
+/* Commit a program to media and L2P table. A coarse pass without data has no @payload. */
 void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
 			 const struct aftl_placement *placement,
 			 const struct aftl_payload *payload);
@@ -1353,11 +1363,11 @@ void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, struct aftl_
 			u32 class, const struct aftl_payload *payload);
 
 /**
- * struct aftl_fill_order - units in the order in which a fill writes them first
- * @at: the next one
- * @step: from one to the next; it shares no factor with @units
- * @units: all of them: beyond the last one is the first
- * @seq: number of the next write
+ * struct aftl_fill_order - order in which preconditioning first writes the logical pages
+ * @at: next logical page
+ * @step: distance to the one after it; coprime to @units
+ * @units: number of logical pages; the order wraps around there
+ * @seq: sequence number of the next write
  */
 struct aftl_fill_order {
 	u32 at;
@@ -1366,7 +1376,7 @@ struct aftl_fill_order {
 	u64 seq;
 };
 
-/* The one so many after the next. */
+/* Logical page that is @ahead positions after the next one. */
 static inline u32 aftl_fill_order_unit(const struct aftl_fill_order *course, u32 ahead)
 {
 	u64 at = course->at + (u64)ahead * course->step;
@@ -1383,34 +1393,37 @@ static inline void aftl_fill_order_skip(struct aftl_fill_order *course, u32 unit
 void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 			 struct aftl_fill_order course, u32 rounds);
 
-/* Add the content of @ppn, which is valid. */
+/* Add the content of a valid page to a payload. */
 void aftl_payload_add_move(struct aftl *ftl, struct aftl_payload *payload, aftl_ppn_t ppn);
 
-/* Begin the payload of a host write with what the policy takes along. */
+/* Start the payload of a host program with the pages that the policy relocates in it. */
 void aftl_payload_add_carried(struct aftl *ftl, const struct aftl_placement *placement,
 			struct aftl_payload *payload);
 
-/* Parity has no units: its slots are programmed and nobody's. */
+/* Commit a program of parity, which maps no logical page. */
 void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
 			 const struct aftl_placement *placement);
 
-/* Ask the policy how; lun->erased is what it will cost. aftl_erase_commit() is to follow. */
+/*
+ * Start an erase with the policy's erase mode; its cost is in lun->erased. aftl_erase_commit() must
+ * follow.
+ */
 void aftl_erase_begin(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_block *block);
 void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 
-/* Units that one answer of the policy has room for. */
+/* Logical pages that fit into @placement. */
 static inline u32 aftl_placement_units(const struct aftl *ftl,
 				       const struct aftl_placement *placement)
 {
 	return placement->pages * ftl->geo.page_units;
 }
 
-/* sensing.c: a read of a page, for whatever purpose */
+/* sensing.c: read latency and read count of one page */
 
 u64 aftl_read_timing(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour);
 u64 aftl_sense_valid(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour);
 
-/* relocation.c: background work */
+/* relocation.c: background tasks */
 
 enum aftl_step aftl_reloc_next_step(struct aftl *ftl, struct aftl_lun *lun, bool urgent);
 bool aftl_reloc_start_gc(struct aftl *ftl, struct aftl_lun *lun);
@@ -1425,14 +1438,14 @@ void aftl_reloc_programmed(struct aftl *ftl, struct aftl_lun *lun,
 bool aftl_reloc_idle_wanted(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_reloc_start_idle(struct aftl *ftl, struct aftl_lun *lun);
 
-/* gc-pace.c: the share of collection that each host write waits for */
+/* gc-pace.c: paced GC */
 
 bool aftl_gc_pace_due(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_gc_pace_begin(const struct aftl *ftl, struct aftl_lun *lun);
 void aftl_gc_pace_earn(struct aftl_lun *lun, u32 units);
 void aftl_gc_pace_spend(struct aftl_lun *lun, u32 units);
 
-/* refresh.c: the day, and the search for data that is too old */
+/* refresh.c: retention refresh */
 
 void aftl_refresh_set_clock(struct aftl *ftl);
 void aftl_refresh_restart_scan(struct aftl *ftl);
@@ -1441,10 +1454,10 @@ void aftl_refresh_suspend(struct aftl *ftl);
 bool aftl_refresh_page_due(const struct aftl *ftl, const struct aftl_block *block, u32 page);
 struct aftl_block *aftl_refresh_take_block(struct aftl *ftl, struct aftl_lun *lun);
 
-/* Do the whole of the next piece of background work now, without time. */
+/* Execute the next background task completely, in zero device time. */
 bool aftl_reloc_run_untimed(struct aftl *ftl, struct aftl_lun *lun);
 
-/* array.c: the array of a LUN */
+/* flash-array.c: operations of the array of a LUN */
 
 void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
 		      u64 sense_ns, u32 units);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The second of two passes, which is no policy's business: when its turn has come, what it
- * programs, and what makes it come where nothing else is to be written.
+ * Second pass of two-pass programming (foggy-fine): when the fine pass of a word line is due, its
+ * program, and coarse passes with padding that make a fine pass possible when no other data are to
+ * be written. Policies are not involved.
  */
 #include "core/ftl/device.h"
 
-/* Where the host has written or discarded meanwhile the old content is programmed, for nothing. */
+/* Pages overwritten or discarded between the passes are programmed all the same, as padding. */
 static void drop_overwritten(const struct aftl *ftl, struct aftl_payload *payload)
 {
 	u32 i;
@@ -35,11 +36,13 @@ static void fine_pass_outcome(struct aftl *ftl, struct aftl_lun *lun, const stru
 }
 
 /*
- * aftl_fine_pass_due() - what is held for the fine pass whose turn it is in @lun; NULL: for none
- * @placement: takes its place
+ * aftl_fine_pass_due() - get the data of the fine pass that is due in @lun
+ * @placement: takes the pages to program
  *
- * It has to be committed before anything else is programmed. The core's own block may be one that
- * was closed when what it held was lost: it comes with nothing in it.
+ * A due fine pass must be committed before any other program of the LUN. The fallback block may
+ * have been closed after a crash lost its pending data: its fine passes carry no data.
+ *
+ * Return: the pending data, or NULL if no fine pass is due.
  */
 struct aftl_fine_pending *aftl_fine_pass_due(struct aftl *ftl, struct aftl_lun *lun,
 				struct aftl_placement *placement)
@@ -69,7 +72,7 @@ struct aftl_fine_pending *aftl_fine_pass_due(struct aftl *ftl, struct aftl_lun *
 }
 
 /*
- * aftl_fine_pass_commit() - it begins
+ * aftl_fine_pass_commit() - commit the program that aftl_fine_pass_due() returned
  */
 void aftl_fine_pass_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fine_pending *held,
 		      const struct aftl_placement *placement)
@@ -94,11 +97,11 @@ static bool has_fine_pending(const struct aftl_foggy_block *foggy, bool moves)
 }
 
 /*
- * aftl_foggy_pass_pad() - a coarse pass with nothing in it, so that a fine one may follow
- * @moves: it is for what a job moves, not for the host's writes
- * @placement: takes its place
+ * aftl_foggy_pass_pad() - commit a coarse pass without data, so that a fine pass becomes due
+ * @moves: for pending relocations, else for pending host writes
+ * @placement: takes the pages to program
  *
- * Return: whether any of them is held. No fine pass must be due.
+ * No fine pass may be due. Return: true if such data were pending.
  */
 bool aftl_foggy_pass_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves,
 		   struct aftl_placement *placement)
@@ -120,14 +123,14 @@ bool aftl_foggy_pass_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves,
 	};
 	fine_pass_outcome(ftl, lun, &need, placement);
 	aftl_program_commit(ftl, lun, &need, placement, NULL);
-	/* Its policy does not know that it is full. */
+	/* The policy does not see padding, so tell it that the block is full. */
 	if (block->frontier == ftl->geo.pages && block != lun->fallback && ftl->type->closed)
 		ftl->type->closed(ftl->policy, block);
 	return true;
 }
 
 /*
- * aftl_fine_pass_run_untimed() - all that is due, now, without time
+ * aftl_fine_pass_run_untimed() - commit all due fine passes, in zero device time
  */
 void aftl_fine_pass_run_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Word lines between their two passes. Of what a coarse pass has left nothing can be read: the
- * data stay where they were, host writes in the write buffer and moves in the block that they
- * come from, until the fine pass begins.
+ * Data between the two passes of foggy-fine programming. After the coarse pass a word line cannot
+ * be read. Until the fine pass begins, host writes stay in the write buffer and relocated data in
+ * their source block.
  */
 #include "core/ftl/device.h"
 
-/* NULL finds one that has no block. */
+/* Find the entry of @block; NULL finds an unused entry. */
 static struct aftl_foggy_block *find_foggy_block(const struct aftl *ftl, const struct aftl_lun *lun,
 			       const struct aftl_block *block)
 {
@@ -21,7 +21,7 @@ static struct aftl_foggy_block *find_foggy_block(const struct aftl *ftl, const s
 /*
  * aftl_fine_pending_room() - may @block have a word line between its passes?
  *
- * For the core's own block there always is room.
+ * One entry is always kept for the fallback block.
  */
 bool aftl_fine_pending_room(const struct aftl *ftl, const struct aftl_lun *lun,
 		    const struct aftl_block *block)
@@ -64,7 +64,8 @@ static void init_foggy_block(struct aftl_foggy_block *foggy, struct aftl_block *
 }
 
 /*
- * aftl_fine_pending_begin() - the coarse pass at @placement begins; NULL: with nothing in it
+ * aftl_fine_pending_begin() - remember the data of a coarse pass
+ * @payload: NULL for a coarse pass without data
  */
 void aftl_fine_pending_begin(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
 		     const struct aftl_placement *placement, const struct aftl_payload *payload)
@@ -89,7 +90,7 @@ void aftl_fine_pending_begin(struct aftl *ftl, struct aftl_lun *lun, const struc
 }
 
 /*
- * aftl_fine_pending_end() - nothing is held in @held any more
+ * aftl_fine_pending_end() - drop the data of a word line
  */
 void aftl_fine_pending_end(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fine_pending *held)
 {
@@ -101,9 +102,9 @@ void aftl_fine_pending_end(struct aftl *ftl, struct aftl_lun *lun, struct aftl_f
 }
 
 /*
- * aftl_fine_pending_close() - no more coarse passes in @block
+ * aftl_fine_pending_close() - end the coarse passes of @block
  *
- * Return: whether fine ones have to follow before it is closed.
+ * Return: true if fine passes have to follow before the block can be closed.
  */
 bool aftl_fine_pending_close(struct aftl *ftl, struct aftl_block *block)
 {
@@ -119,7 +120,9 @@ bool aftl_fine_pending_close(struct aftl *ftl, struct aftl_block *block)
 }
 
 /*
- * aftl_fine_pending_drop_moves() - the job is given up: what it has read is still where it was
+ * aftl_fine_pending_drop_moves() - drop pending relocations of a cancelled task
+ *
+ * Their data are still valid in the source block.
  */
 void aftl_fine_pending_drop_moves(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -135,7 +138,9 @@ void aftl_fine_pending_drop_moves(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_fine_pending_give_up() - @lun is dead: host writes that were held, as a list, until there are none
+ * aftl_fine_pending_give_up() - take pending host writes from a dead LUN
+ *
+ * Return: a list of commands, AFTL_NIL if there are no more: to be called until then.
  */
 u32 aftl_fine_pending_give_up(struct aftl *ftl, struct aftl_lun *lun)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The array of a LUN and the bus to it: what they begin, and how long it takes. Which
- * operation is next, and what follows from its end, is decided elsewhere.
+ * Operations of a LUN's array and of the channel: begin, data transfer, suspend, resume, and their
+ * times. Which operation is next, and what its end causes, is up to the scheduler.
  */
 #include "core/ftl/device.h"
 
@@ -21,7 +21,7 @@ static u64 bus_transfer_ns(const struct aftl *ftl, u32 units)
 	return ftl->config.command + units * ftl->unit_transfer_ns;
 }
 
-/* The bus serves in the order in which transfers become ready. */
+/* The channel serves transfers in the order in which they become ready. */
 static u64 bus_transfer(struct aftl *ftl, struct aftl_lun *lun, u32 units, u64 *spent_ns)
 {
 	u64 ns = bus_transfer_ns(ftl, units);
@@ -76,7 +76,7 @@ static void trace_array_read(struct aftl *ftl, const struct aftl_lun *lun, u32 d
 		trace_array_event(ftl, lun, &event);
 }
 
-/* A program or an erase. */
+/* Report a program or an erase. */
 static void trace_array_work(struct aftl *ftl, const struct aftl_lun *lun, enum aftl_array_op op,
 		      u64 begin_ns, u64 ns)
 {
@@ -120,10 +120,11 @@ void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 devi
 }
 
 /*
- * aftl_array_read_through() - sense a page for a read of the host, and go on to when it is in the
- *			controller, if that is what happens next
+ * aftl_array_read_through() - sense a page for a host read, and transfer it if no event comes
+ * before
  *
- * Return: whether it is.
+ * Return: true if the data have been transferred and device time is at the end of the transfer;
+ *	false if the read has begun as aftl_array_sense() begins it.
  */
 bool aftl_array_read_through(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 sense_ns,
 		      u32 units)
@@ -165,7 +166,7 @@ void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
 	array_begin_program(ftl, lun, placement);
 }
 
-/* A copy goes through the controller for its ECC: out and in again. */
+/* Relocation reads and programs through the controller, so that ECC corrects the data. */
 void aftl_array_copy(struct aftl *ftl, struct aftl_lun *lun,
 		     const struct aftl_placement *placement)
 {
@@ -173,7 +174,7 @@ void aftl_array_copy(struct aftl *ftl, struct aftl_lun *lun,
 	array_begin_program(ftl, lun, placement);
 }
 
-/* What has been sensed goes to the controller. */
+/* Start the transfer of the sensed page to the controller. */
 void aftl_array_data_out(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun->work.phase = AFTL_PHASE_DATA_OUT;
@@ -207,7 +208,7 @@ void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
 	aftl_array_sense(ftl, lun, kind, page, ftl->config.read_move ? : ns, units);
 }
 
-/* A page is read for what another LUN has of its stripe. */
+/* Read a page for the reconstruction of a page of another LUN. */
 void aftl_array_sense_stripe_page(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 			     u32 page)
 {
@@ -218,7 +219,7 @@ void aftl_array_sense_stripe_page(struct aftl *ftl, struct aftl_lun *lun, struct
 			 aftl_block_device_page(&ftl->media, block, page), ns, ftl->geo.page_units);
 }
 
-/* A sheet of the map is read, for who waits for it or to be written. */
+/* Read a translation page for a waiting read or for a read-modify-write. */
 void aftl_array_sense_trans_page(struct aftl *ftl, struct aftl_lun *lun, u32 kind, aftl_ppn_t ppn)
 {
 	struct aftl_block *block = aftl_ppn_block(&ftl->media, ppn);
@@ -237,7 +238,7 @@ void aftl_array_resume(struct aftl *ftl, struct aftl_lun *lun)
 	trace_array_work(ftl, lun, AFTL_ARRAY_RESUME, ftl->now_ns, lun->suspended_ns);
 }
 
-/* May a read, or else a write, interrupt what the array does? */
+/* May a read, or with @write a write, suspend the array in this phase? */
 static bool suspend_allowed(const struct aftl *ftl, u8 phase, bool write)
 {
 	if (phase == AFTL_PHASE_PROGRAM)
@@ -247,7 +248,9 @@ static bool suspend_allowed(const struct aftl *ftl, u8 phase, bool write)
 	return write ? ftl->config.suspend_for_write : ftl->config.suspend & AFTL_SUSPEND_ERASE;
 }
 
-/* Suspending pays only before the very end, and not for a page in the making. */
+/*
+ * Suspending does not pay near the end of an operation, and is impossible during the data transfer.
+ */
 static bool suspend_pays(const struct aftl *ftl, const struct aftl_lun *lun, u64 when)
 {
 	const struct aftl_work *work = &lun->work;
@@ -257,7 +260,7 @@ static bool suspend_pays(const struct aftl *ftl, const struct aftl_lun *lun, u64
 	       when + ftl->config.suspend_cost < work->end_ns;
 }
 
-/* The end of the step that the array is in. */
+/* Next time at which the operation can be suspended (parameter "suspend_step"). */
 static u64 next_suspend_point(const struct aftl *ftl, const struct aftl_work *work)
 {
 	u64 step = ftl->config.suspend_step;
@@ -269,7 +272,7 @@ static u64 next_suspend_point(const struct aftl *ftl, const struct aftl_work *wo
 	return work->array_ns + div64_u64(ftl->now_ns - work->array_ns + step - 1, step) * step;
 }
 
-/* What it costs is time and energy of the operation. */
+/* The cost of a suspension is added to the time and energy of the suspended operation. */
 static void count_suspend(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
@@ -295,8 +298,9 @@ void aftl_array_suspend(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_array_suspend_for() - a read, or a write, wants the array, which is busy: suspend what it is
- * at, or let the LUN have its event when that can be done
+ * aftl_array_suspend_for() - suspend a busy array for a read, or with @write for a write
+ *
+ * If the array can be suspended later only, schedule the LUN's event for that time.
  */
 void aftl_array_suspend_for(struct aftl *ftl, struct aftl_lun *lun, bool write)
 {

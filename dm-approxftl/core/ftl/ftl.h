@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The FTL core as its hosts see it.
+ * Interface of the FTL core for its hosts.
  *
- * A host creates a device, submits requests with the time of their arrival, and
- * advances device time; the core calls back when a request is complete and when
- * data has to move. The core has no clock, takes no lock, and allocates only in
- * aftl_create(), unless a host offers more. Calls for one device must not overlap.
+ * A host creates a device, submits requests with their arrival times, and advances device time. The
+ * core calls back when a request is complete and when data have to move. The core has no clock,
+ * takes no lock, and allocates memory in aftl_create() only, unless the host offers alloc_later().
+ * The host serialises all calls for one device.
  *
- * State after N requests depends on configuration, policy and the stamped
- * requests alone, never on when the host got around to advance time.
+ * The state after N requests depends on the configuration, the policy and the requests with their
+ * arrival times alone, never on when the host advanced time.
  */
 #ifndef AFTL_FTL_H
 #define AFTL_FTL_H
@@ -26,7 +26,7 @@ enum aftl_op {
 	AFTL_OP_DISCARD,
 	AFTL_OP_WRITE_ZEROES,
 	AFTL_OPS,
-	/* Of zones; no record of requests has them. */
+	/* Zone operations; they are not part of request recordings. */
 	AFTL_OP_ZONE_OPEN = AFTL_OPS,
 	AFTL_OP_ZONE_CLOSE,
 	AFTL_OP_ZONE_FINISH,
@@ -35,28 +35,28 @@ enum aftl_op {
 	AFTL_ZONE_OPS,
 };
 
-/* Request flag: complete a write only when it is on flash. */
+/* Request flag: complete a write only when its data are on flash. */
 #define AFTL_REQUEST_FUA 0x01
-/* Of a write: it goes to where its zone is written next, which @unit says afterwards. */
+/* Request flag: append the write to its zone; @unit is set to the place of the data. */
 #define AFTL_REQUEST_APPEND 0x02
 
 /**
- * struct aftl_request - one request of the host, in the host's memory until complete
- * @arrival_ns: in device time; the core raises it to its own time if it is past
- * @unit: first unit; of an operation on a zone, and of a write to be appended, the zone's first
- * @units: how many; 0 for a flush, and for an operation on zones
+ * struct aftl_request - a request of the host, in the host's memory until it is complete
+ * @arrival_ns: device time of arrival; the core raises a past time to the current time
+ * @unit: first logical page; for a zone operation or an append the first of the zone
+ * @units: number of logical pages; 0 for a flush or a zone operation
  * @op: enum aftl_op
- * @class: enum aftl_class of a write
- * @level: of an approximate one, below AFTL_LEVELS; 0: 1, as who names none means
+ * @class: write: enum aftl_class
+ * @level: quality level of an approximate write, below AFTL_LEVELS; 0 stands for 1, the default
  * @flags: AFTL_REQUEST_*
- * @hint: of a write: what the host says of the data
- * @queue: of the host, below AFTL_QUEUES_MAX; it matters where "queue_weights" has several
- * @complete_ns: set at completion
+ * @hint: write: placement id, lifetime and temperature of the data
+ * @queue: host queue, below AFTL_QUEUES_MAX; used if "queue_weights" configures more than one
+ * @complete_ns: set at completion: device time
  * @service_ns: set at completion: chip time of the part that ended last
- * @status: set at completion: 0, -EIO (data lost, or nothing that its zone takes now), -ENOSPC,
- *	-EOVERFLOW (too many zones would be active) or -EBUSY (or open)
+ * @status: set at completion: 0, -EIO (data lost, or invalid in the state of the zone), -ENOSPC,
+ *	-EOVERFLOW (too many active zones) or -EBUSY (too many open zones)
  *
- * The rest belongs to the core while the request is under way.
+ * The remaining members are private to the core while the request is in flight.
  */
 struct aftl_request {
 	u64 arrival_ns;
@@ -81,7 +81,7 @@ struct aftl_request {
 	u8 placed;
 };
 
-/* Where the content of a unit comes from. */
+/* Source of the content of a logical page. */
 enum aftl_source {
 	AFTL_SOURCE_ZERO,
 	AFTL_SOURCE_BUFFER,
@@ -89,14 +89,14 @@ enum aftl_source {
 };
 
 /**
- * struct aftl_read - what a host needs to return one unit
- * @lpn: logical unit
+ * struct aftl_read - how a host obtains the content of one logical page
+ * @lpn: logical page
  * @source: zeroes, a buffered write (@tag) or flash (@ppn)
- * @tag: as in aftl_host_ops.accept
- * @ppn: media slot; AFTL_NO_PPN if it is lost with its LUN
- * @flips: bits to invert, at aftl_flip_position(cell, unit, lineage, 0 .. flips - 1)
- * @generation: for aftl_flip_position()
- * @lost: the request will fail; there is nothing to return
+ * @tag: buffer tag, see accept() in struct aftl_host_ops
+ * @ppn: physical page; AFTL_NO_PPN if it is lost with its LUN
+ * @flips: bits to invert, at aftl_flip_position(cell, lpn, generation, 0 .. flips - 1)
+ * @generation: write generation, an argument of aftl_flip_position()
+ * @lost: the read will fail; there is no content
  */
 struct aftl_read {
 	aftl_lpn_t lpn;
@@ -108,7 +108,7 @@ struct aftl_read {
 	bool lost;
 };
 
-/* What the array of a LUN begins, and what reads may do to it. */
+/* Operations of a flash array. */
 enum aftl_array_op {
 	AFTL_ARRAY_READ,
 	AFTL_ARRAY_PROGRAM,
@@ -118,16 +118,16 @@ enum aftl_array_op {
 };
 
 /**
- * struct aftl_array_event - an operation of a flash array, for who draws or counts them
- * @begin_ns: device time at which the array begins; a program's data come in before
- * @array_ns: how long it takes; after SUSPEND and RESUME: how long it still needs
- * @lun: which
- * @block: of the device
+ * struct aftl_array_event - an operation of a flash array, for traces and statistics
+ * @begin_ns: device time at which the array starts; the data of a program are transferred before
+ * @array_ns: duration; for SUSPEND and RESUME the remaining time of the operation
+ * @lun: number of the LUN
+ * @block: number of the block in the device
  * @page: first page in the block
- * @pages: how many; the whole block for an erase
+ * @pages: number of pages; all pages of the block for an erase
  * @op: enum aftl_array_op
  * @mode: enum aftl_mode of the page
- * @cause: enum aftl_cause; AFTL_CAUSE_HOST for a host's read
+ * @cause: enum aftl_cause; AFTL_CAUSE_HOST for a host read
  */
 struct aftl_array_event {
 	u64 begin_ns;
@@ -141,7 +141,7 @@ struct aftl_array_event {
 	u8 cause;
 };
 
-/* As NVMe and the kernel name them. */
+/* Zone states, named as in NVMe and the kernel. */
 enum aftl_zone_state {
 	AFTL_ZONE_EMPTY,
 	AFTL_ZONE_IMPLICIT,
@@ -154,96 +154,98 @@ enum aftl_zone_state {
 };
 
 /**
- * struct aftl_host_ops - what the core asks of its host
+ * struct aftl_host_ops - callbacks of the core into its host
  *
- * Only alloc, free and complete are required. The others let a host keep real
- * data beside the core: they are called in the order in which the emulated
- * controller moves data, between aftl_submit() or aftl_advance() and its return.
+ * Only alloc, free and complete are required. With the others a host keeps real data beside the
+ * core. They are called in the order in which the emulated controller moves data, during
+ * aftl_submit() or aftl_advance().
  *
- * program() and copy() come when a program begins, erase() when an erase ends. The
- * former place of a unit may be erased on one LUN while its new program is still
- * under way on another: a host whose data must survive a crash makes its changes
- * durable in the order of these calls. Those that follow programmed(), unmap(),
- * erase() and retire() can tell where every unit is, see volume.h.
+ * program() and copy() are called when a program begins, erase() when an erase ends. The old
+ * physical page of a logical page may be erased on one LUN while the new one is still being
+ * programmed on another: a host whose data must survive a crash makes its changes durable in the
+ * order of these calls. A host that records programmed(), unmap(), erase() and retire() can rebuild
+ * the mapping, see volume.h.
  */
 struct aftl_host_ops {
-	/* Zeroed memory, or NULL. Called in aftl_create() only. */
+	/* Return zeroed memory, or NULL. Called in aftl_create() only. */
 	void *(*alloc)(void *host, size_t bytes);
 	/*
-	 * The same in any call, and never NULL: a host that has no more ends. Without it a device
-	 * has from the beginning what most never need.
+	 * As alloc(), but called at any time, and must not return NULL. Without it the device
+	 * allocates at creation also the metadata that most blocks never need.
 	 */
 	void *(*alloc_later)(void *host, size_t bytes);
 	void (*free)(void *host, void *memory, size_t bytes);
 
 	/*
-	 * Between two slices of a long call, with the device in order: aftl_fill(),
-	 * aftl_audit(), aftl_digest(), aftl_save() and aftl_load(). May sleep; must not
-	 * look at the device. Returns 0, or an error code with which the call ends.
+	 * Called between two slices of aftl_fill(), aftl_audit(), aftl_digest(), aftl_save() and
+	 * aftl_load(), with the device in a consistent state. May sleep; must not call the device.
+	 * Return: 0, or an error code with which the call ends.
 	 */
 	int (*pause)(void *host);
 
-	/* @request is the host's again. May submit another one. */
+	/*
+	 * The request is complete and belongs to the host again. The callback may submit another
+	 * one.
+	 */
 	void (*complete)(void *host, struct aftl_request *request);
 
-	/* A write is in the controller: keep the bytes of @lpn under @tag. */
+	/* A write was accepted: keep the data of @lpn under @tag. */
 	void (*accept)(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag);
 
 	/*
-	 * The bytes under @tag are being programmed into @ppn. Once more and elsewhere
-	 * if that LUN dies before the end.
+	 * The data under @tag are being programmed to @ppn. Called again with another @ppn if the
+	 * LUN dies before the program has ended.
 	 */
 	void (*program)(void *host, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn);
 
-	/* That does not hold: the LUN dies. Before retire(). */
+	/* The program of @tag failed because its LUN dies. Called before retire(). */
 	void (*unstored)(void *host, u32 tag);
 
-	/* The bytes under @tag are not needed any more. */
+	/* The data under @tag are not needed any more. */
 	void (*release)(void *host, u32 tag);
 
-	/* The bytes of @from are being programmed into @to as well. */
+	/* The data of @from are being relocated to @to. */
 	void (*copy)(void *host, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to);
 
 	/*
-	 * The page that begins with @first has been programmed with what these calls
-	 * brought. All that media and map say of it holds: a slot that is not valid
-	 * has no unit, or one that was overwritten before it got here.
+	 * The page that starts at @first has been programmed with the data of the preceding calls.
+	 * Media and L2P table are up to date for it: an invalid physical page has no logical page,
+	 * or one that was overwritten meanwhile.
 	 */
 	void (*programmed)(void *host, aftl_ppn_t first);
 
 	/*
-	 * These units are stored nowhere any more, if they were: they have been discarded, or
-	 * their zone has been reset.
+	 * These logical pages have no data any more: they were discarded, or their zone was reset.
 	 */
 	void (*unmap)(void *host, aftl_lpn_t first, u32 units);
 
 	/*
-	 * What the units of a zone do not tell: it has been reset (EMPTY), finished (FULL), or
-	 * is READ_ONLY or OFFLINE from now on.
+	 * A change of the zone's state that does not follow from its writes: reset (EMPTY),
+	 * finished (FULL), READ_ONLY or OFFLINE.
 	 */
 	void (*zone)(void *host, u32 zone, enum aftl_zone_state state);
 
-	/* The bytes of these slots are gone; the block is as it leaves the erase. */
+	/* The block of these physical pages has been erased. */
 	void (*erase)(void *host, aftl_ppn_t first, u32 slots);
 
-	/* These blocks will never be used again; some may have been bad before. */
+	/* These blocks will not be used again. Some may have been bad before. */
 	void (*retire)(void *host, u32 first, u32 blocks);
 
-	/* An array begins something, or is interrupted. */
+	/* An array starts, suspends or resumes an operation. */
 	void (*array)(void *host, const struct aftl_array_event *event);
 
-	/* Fetch the bytes that @request will return for one unit. */
+	/* Fetch the data that @request returns for one logical page. */
 	void (*read)(void *host, struct aftl_request *request, const struct aftl_read *read);
 };
 
 /**
- * aftl_create() - build a device
+ * aftl_create() - create a device
  * @out: the device, on success only
- * @config: checked against itself and against the policy here
- * @type: policy
- * @ops: the host's, kept by reference
- * @host: first argument of @ops
- * @error: the sentence, on failure
+ * @config: checked against itself and against the policy
+ * @type: policy type
+ * @ops: callbacks of the host, kept by reference
+ * @host: first argument of the callbacks
+ * @error: error message, on failure
  *
  * Return: 0, -EINVAL (the sentence says what does not fit) or -ENOMEM.
  */
@@ -251,86 +253,85 @@ int __must_check aftl_create(struct aftl **out, const struct aftl_config *config
 			     const struct aftl_policy_type *type, const struct aftl_host_ops *ops,
 			     void *host, struct aftl_error *error);
 
-/* NULL is fine. Requests under way are forgotten, not completed. */
+/* Destroy a device, or NULL. Requests in flight are dropped without completion. */
 void aftl_destroy(struct aftl *ftl);
 
 /**
- * aftl_fill() - bring the device into its configured starting state
+ * aftl_fill() - precondition the device as configured
  * @ftl: device
  *
- * Runs the FTL without time and then resets the statistics. Call once, before
- * the first request. What is filled has no bytes: the host sees moves and erases
- * of slots that it never programmed, and decides what they read as.
+ * Runs the FTL without advancing time, then resets the statistics. Call it once, before the first
+ * request. The preconditioned data have no content: the host sees relocations and erases of
+ * physical pages that it never programmed, and decides what they read as.
  *
- * Return: 0; -ENOSPC if the policy ran out of blocks; or what the host's pause() returned:
- * of a device that has not been filled to the end nothing is left but aftl_destroy().
+ * Return: 0; -ENOSPC if the policy ran out of blocks; or the error code of the host's pause().
+ *	After an error only aftl_destroy() may be called.
  */
 int __must_check aftl_fill(struct aftl *ftl);
 
 /**
- * aftl_submit() - hand over a request
+ * aftl_submit() - submit a request
  * @ftl: device
  * @request: in the host's memory until it is complete
  *
- * Processes everything that happens before its arrival first.
+ * Processes all events before its arrival time first.
  *
- * Return: 0, or -EINVAL if it lies outside the device or makes no sense; it is
- * then the host's again without a completion.
+ * Return: 0, or -EINVAL if the request is malformed or beyond the end of the device; it is not
+ *	completed then.
  */
 int __must_check aftl_submit(struct aftl *ftl, struct aftl_request *request);
 
 /**
- * aftl_try_idle_read() - aftl_submit() a read beside which nothing happens
+ * aftl_try_idle_read() - submit and complete a read of an otherwise idle device
  * @ftl: device
  * @request: as for aftl_submit()
  *
- * The host lets time pass until the read is complete, come what may:
- * if nothing else happens until then, that is done in one go, and complete() has been called.
- * All is left as aftl_submit() and aftl_step() would have left it.
+ * A shortcut for hosts that would let time pass until the read is complete: if no other event
+ * occurs before that, the read is executed in one step and complete() is called. The resulting
+ * state is that of aftl_submit() and aftl_step().
  *
- * Return: false if there is something else, or it is no such read: nothing has been done.
+ * Return: false if other events are due or the request is no such read; nothing has changed then.
  */
 bool __must_check aftl_try_idle_read(struct aftl *ftl, struct aftl_request *request);
 
 /**
- * aftl_prefetch_l2p_entry() - a request for @unit will come soon
+ * aftl_prefetch_l2p_entry() - prefetch the L2P entry of a logical page
  * @ftl: device
- * @unit: logical unit
+ * @unit: logical page of a request that will be submitted soon
  *
- * Changes nothing but the time that the request will take: its map entry is fetched
- * into the processor's cache. aftl_prefetch_ppn_state(), a little later, fetches what the map
- * entry leads to: for a read what there is, for others what changes when it is old.
+ * A performance hint that changes no state. aftl_prefetch_ppn_state(), called a little later,
+ * prefetches the state of the physical page: OOB metadata for a read, the valid bit for others.
  */
 void aftl_prefetch_l2p_entry(const struct aftl *ftl, u32 unit);
 void aftl_prefetch_ppn_state(const struct aftl *ftl, u32 unit, bool read);
 
-/* Device time of the next event, U64_MAX if nothing will happen by itself. */
+/* Device time of the next event; U64_MAX if there is none. */
 u64 aftl_next_event(const struct aftl *ftl);
 
-/* Device time ends after 292 years; later times count as this one. */
+/* End of device time, after 292 years; later times are treated as this one. */
 #define AFTL_TIME_MAX (U64_MAX / 2)
 
 /**
- * aftl_max_host_calls() - most that a host is told at once
- * @geo: of the device
+ * aftl_max_host_calls() - bound of the callbacks of one call
+ * @geo: geometry of the device
  *
- * Calls of program(), copy(), programmed(), unstored(), unmap(), zone(), erase() and retire(),
- * taken together, from one call of aftl_step(), aftl_submit(), aftl_age(), aftl_set_param(),
- * aftl_fail_block(), aftl_fail_lun(), aftl_start_gc(), aftl_set_draining(), aftl_quiesce_step() or
- * aftl_unquiesce(), if complete() submits nothing. aftl_advance() is as many calls of
- * aftl_step() as there are events. Each request about zones that is under way may add
- * AFTL_ZONE_HOST_CALLS: all that wait may be carried out in one call.
+ * Upper bound of the calls of program(), copy(), programmed(), unstored(), unmap(), zone(), erase()
+ * and retire(), taken together, in one call of aftl_step(), aftl_submit(), aftl_age(),
+ * aftl_set_param(), aftl_fail_block(), aftl_fail_lun(), aftl_start_gc(), aftl_set_draining(),
+ * aftl_park_step() or aftl_unpark(), if complete() submits nothing. aftl_advance() is one
+ * aftl_step() for each event. Each zone request in flight adds AFTL_ZONE_HOST_CALLS, because one
+ * call may execute all that wait.
  */
 #define AFTL_ZONE_HOST_CALLS 4
 
 u32 aftl_max_host_calls(const struct aftl_geometry *geo);
 
 /**
- * aftl_step() - process the next event if it is due at @now_ns, else reach @now_ns
+ * aftl_step() - process the next event if it is due at @now_ns, else advance to @now_ns
  * @ftl: device
  * @now_ns: device time
  *
- * Return: whether there was an event; there may be more.
+ * Return: true if an event was processed; there may be more.
  */
 bool aftl_step(struct aftl *ftl, u64 now_ns);
 
@@ -342,183 +343,184 @@ bool aftl_step(struct aftl *ftl, u64 now_ns);
 void aftl_advance(struct aftl *ftl, u64 now_ns);
 
 /**
- * aftl_run_to_completion() - process events until a request is complete, and all others of that time
+ * aftl_run_to_completion() - process events until a request completes
  * @ftl: device
  * @limit_ns: device time beyond which no event is processed
  *
- * The same as aftl_advance() to one event's time after the other, for a host that has something
- * to do when a request is complete, and not before.
+ * Also processes all other events of that time. Equivalent to aftl_advance() to the time of one
+ * event after the other, for a host that must act on a completion before time goes on.
  */
 void aftl_run_to_completion(struct aftl *ftl, u64 limit_ns);
 
-/* Device time. */
+/* Current device time. */
 u64 aftl_now(const struct aftl *ftl);
 
-/* Requests submitted and not complete. */
+/* Number of requests submitted and not complete. */
 u32 aftl_pending_requests(const struct aftl *ftl);
 
 /**
- * aftl_set_draining() - the host needs the memory of buffered writes, or does not any more
+ * aftl_set_draining() - start or stop draining the write buffer
  * @ftl: device
- * @hurry: from now on no write waits in the buffer for a full page
+ * @hurry: true: program buffered writes without waiting for a full page
  */
 void aftl_set_draining(struct aftl *ftl, bool hurry);
 
-/* Is there a reason to let device time pass: requests, or buffered writes in a hurry? */
+/* Return true if requests are in flight, or buffered writes are being drained. */
 bool aftl_busy(const struct aftl *ftl);
 
-/* Let device time pass until there is none, or nothing happens by itself any more. */
+/* Advance device time until aftl_busy() is false or there is no event left. */
 void aftl_drain(struct aftl *ftl);
 
-/* Tags that accept() may use are below this. */
+/* Upper bound of the tags of accept(), exclusive. */
 u32 aftl_tag_count(const struct aftl *ftl);
 
-/* Is what is under @tag wanted, and nowhere else? @what takes it. */
+/* Return true if the data under @tag are current and not programmed; @what describes them. */
 bool aftl_buffer_entry(const struct aftl *ftl, u32 tag, struct aftl_buffered_lpn *what);
 
 /**
- * aftl_buffer_restore() - a write is in the controller again that was there before a crash
+ * aftl_buffer_restore() - put a buffered write of before a crash back into the write buffer
  * @ftl: device that was just loaded
- * @what: of zones, below the write pointer of its zone, and nowhere; by unit, in ascending order
+ * @what: an unmapped logical page, in ascending order of @what; with zones below the write pointer
  *
- * Return: its tag, or U32_MAX if there is no room for it.
+ * Return: its tag, or U32_MAX if the buffer is full.
  */
 u32 __must_check aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what);
 
 /**
- * aftl_age() - let @ns pass for the cells without anything happening
+ * aftl_age() - advance the age of the cells without any operation
  * @ftl: device
  * @ns: device time that passes
  */
 void aftl_age(struct aftl *ftl, u64 ns);
 
-/* Age of the device in hours, as the cell model sees it. */
+/* Device age in hours, as in the cell model. */
 u64 aftl_hours(const struct aftl *ftl);
 
 /**
- * aftl_set_param() - change a parameter of a device that is in use
+ * aftl_set_param() - change a parameter of a running device
  * @ftl: device
- * @key: name of the parameter, one that may change at any time: aftl_param_change()
- * @text: its value, as on a command line
- * @error: takes the sentence on failure
+ * @key: name of a parameter that may change at run time, see aftl_param_change()
+ * @text: value, as on a command line
+ * @error: error message, on failure
  *
- * What is under way ends as it has begun.
+ * Operations in progress are not affected.
  *
- * Return: 0, or -EINVAL with the sentence; nothing has changed then.
+ * Return: 0, or -EINVAL with a message; nothing has changed then.
  */
 int __must_check aftl_set_param(struct aftl *ftl, const char *key, const char *text,
 				struct aftl_error *error);
 
-/* Would aftl_set_param() be refused? With the same arguments, and nothing changes. */
+/* Check whether aftl_set_param() would succeed. Changes nothing. */
 int __must_check aftl_check_param(const struct aftl *ftl, const char *key, const char *text,
 				  struct aftl_error *error);
 
 /**
- * aftl_fail_block() - @block has gone bad: move its data, then retire it
+ * aftl_fail_block() - mark a block as bad: relocate its data, then retire it
  * @ftl: device
  * @block: number of the block
  */
 int __must_check aftl_fail_block(struct aftl *ftl, u32 block);
 
 /**
- * aftl_fail_lun() - all of @lun is gone, now: a die has died
+ * aftl_fail_lun() - let a die fail
  * @ftl: device
  * @lun: number of the LUN
  *
- * Reads of what it held fail with -EIO until it is written again. What it had to
- * program and what was being programmed goes to other LUNs, under the same tag.
+ * Reads of its data fail with -EIO until they are written again. Queued programs and the program in
+ * progress are moved to other LUNs, with the same tags.
  */
 int __must_check aftl_fail_lun(struct aftl *ftl, u32 lun);
 
 /**
- * aftl_mark_unit_lost() - the host could not bring the bytes that copy() spoke of to @ppn
+ * aftl_mark_unit_lost() - the host failed to execute copy() to @ppn
  * @ftl: device
- * @ppn: where nothing has been programmed since that call
+ * @ppn: destination of the copy; nothing has been programmed there since
  *
- * Its unit is lost: reads fail with -EIO until it is written or discarded. Moves take that
- * along, and copy() is not called for it any more. Calls nothing of the host's.
+ * Reads of the logical page fail with -EIO until it is written or discarded. Relocation preserves
+ * this state, and does not call copy() for it. No callback is called.
  *
- * Return: whether there was a unit to be lost.
+ * Return: true if a valid page was marked.
  */
 bool aftl_mark_unit_lost(struct aftl *ftl, aftl_ppn_t ppn);
 
-/* A unit that read() spoke of could not be fetched: it counts as one that could not be read. */
+/* Count a logical page whose data the host could not fetch in read() as unreadable. */
 void aftl_count_unreadable(struct aftl *ftl);
 
-/* Units that are lost in that way, now. */
+/* Number of logical pages marked by aftl_mark_unit_lost(). */
 u32 aftl_lost_units(const struct aftl *ftl);
 
-/* Is @lpn one of them? */
+/* Return true if @lpn is marked as lost. */
 bool aftl_is_lost(const struct aftl *ftl, aftl_lpn_t lpn);
 
-/* The first unit from @unit on, below @end, that is lost, or that is not; @end if there is none. */
+/* Find the first logical page in [@unit, @end) whose lost state is @lost; @end if there is none. */
 u32 aftl_find_lost(const struct aftl *ftl, u32 unit, u32 end, bool lost);
 
 /**
- * aftl_start_gc() - collect garbage of @lun until nothing is worth it
+ * aftl_start_gc() - collect garbage of @lun until no block is worth it
  * @ftl: device
  * @lun: number of the LUN
  *
- * As an idle LUN would, however many free blocks there are. It takes device time.
+ * Works as GC of an idle LUN does, but whatever the number of free blocks. Takes device time.
  */
 int __must_check aftl_start_gc(struct aftl *ftl, u32 lun);
 
-/* LUNs in which aftl_start_gc() has work left. */
+/* Number of LUNs in which aftl_start_gc() has not finished. */
 u32 aftl_luns_in_gc(const struct aftl *ftl);
 
 /**
- * aftl_read_only() - the device has run out of good blocks and refuses writes
+ * aftl_read_only() - return true if the device ran out of good blocks and refuses writes
  * @ftl: device
  */
 bool aftl_read_only(const struct aftl *ftl);
 
 /**
- * aftl_buffer_lost() - has the write buffer held what could not be stored any more?
+ * aftl_buffer_lost() - return true if buffered writes could not be programmed
+ * @ftl: device
  *
- * Every flush fails from then on, for it would cover that, too.
+ * Every later flush fails, because it would have to cover them.
  */
 bool aftl_buffer_lost(const struct aftl *ftl);
 
-/* It has, in what was this device before: whoever wrote that has not been told yet. */
+/* Report the loss of buffered writes of before a restart: the next flush fails. */
 void aftl_mark_buffer_lost(struct aftl *ftl);
 
 /**
- * aftl_lookup() - where @lpn is stored and as what
+ * aftl_lookup() - find the physical page of @lpn
  * @ftl: device
- * @lpn: logical unit
- * @class: enum aftl_class, set if mapped
+ * @lpn: logical page
+ * @class: set to its enum aftl_class if it is mapped
  *
- * Return: its slot, or AFTL_NO_PPN.
+ * Return: the physical page, or AFTL_NO_PPN.
  */
 aftl_ppn_t aftl_lookup(const struct aftl *ftl, aftl_lpn_t lpn, u32 *class);
 
-/* The level of @lpn as it is stored; 0, too, if it is not mapped. */
+/* Quality level with which @lpn is stored; 0 also if it is not mapped. */
 u32 aftl_lpn_level(const struct aftl *ftl, aftl_lpn_t lpn);
 
 /**
- * aftl_lpn_errors() - errors that a read of @lpn would return now
+ * aftl_lpn_errors() - bit errors that a read of @lpn would return now
  * @ftl: device
- * @lpn: logical unit
- * @errors: takes the answer
+ * @lpn: logical page
+ * @errors: takes the result
  *
- * Return: false if @lpn is not on flash, or errors are not modelled and it is not lost.
+ * Return: false if @lpn is not on flash, or if errors are not modelled and it is not lost.
  */
 bool aftl_lpn_errors(const struct aftl *ftl, aftl_lpn_t lpn, struct aftl_errors *errors);
 
 /**
  * aftl_unit_fails() - would a read of @lpn fail now?
  * @ftl: device
- * @lpn: logical unit
+ * @lpn: logical page
  *
- * Because its bytes were lost, its LUN has died, or ECC does not correct its errors.
+ * It fails if the data are lost, the LUN has died, or ECC cannot correct the errors.
  */
 bool aftl_unit_fails(const struct aftl *ftl, aftl_lpn_t lpn);
 
 /**
- * aftl_zone_state() - the state of a zone
+ * aftl_zone_state() - get the state of a zone
  * @ftl: device
  * @zone: below aftl_geometry()->zones
- * @written: takes the units from its first to its write pointer
+ * @written: takes the number of logical pages below the write pointer
  */
 enum aftl_zone_state aftl_zone_state(const struct aftl *ftl, u32 zone, u32 *written);
 
@@ -543,13 +545,13 @@ const struct aftl_config *aftl_config(const struct aftl *ftl);
 const struct aftl_policy_type *aftl_policy_type(const struct aftl *ftl);
 
 /**
- * struct aftl_lun_info - one LUN for a person
- * @busy_ns: time its array or its transfers were at work
+ * struct aftl_lun_info - state of a LUN, for reports
+ * @busy_ns: time at work, including transfers
  * @good_blocks: blocks that are not bad
  * @free_blocks: erased blocks
- * @cached_blocks: blocks in use by its cache of one bit in a cell
- * @valid_units: units it holds, those included that are lost with it
- * @queued: host commands waiting
+ * @cached_blocks: SLC cache blocks in use
+ * @valid_units: valid logical pages, including those lost with a dead LUN
+ * @queued: waiting host commands
  */
 struct aftl_lun_info {
 	u64 busy_ns;
@@ -562,24 +564,24 @@ struct aftl_lun_info {
 
 void aftl_lun_info(const struct aftl *ftl, u32 lun, struct aftl_lun_info *info);
 
-/* Bytes of memory that the device took from its host. */
+/* Bytes of memory allocated from the host. */
 u64 aftl_memory_bytes(const struct aftl *ftl);
 
 /**
- * aftl_digest() - 64-bit digest of map, media and wear
+ * aftl_digest() - 64-bit digest of L2P table, media and wear
  * @ftl: device
  *
- * Equal for equal configuration and request stream on every host.
+ * Equal on every host for equal configuration and requests.
  */
 u64 aftl_digest(const struct aftl *ftl);
 
 /**
- * aftl_audit() - check every invariant that ties the structures together
+ * aftl_audit() - check the invariants of all data structures
  * @ftl: device
- * @error: takes the sentence on failure
+ * @error: error message, on failure
  *
- * Slow. Return: 0; -EUCLEAN with a sentence that names the first violation; or what the
- * host's pause() returned, with one that says that it was interrupted.
+ * Slow. Return: 0; -EUCLEAN with a message about the first violation; or the error code of the
+ * host's pause(), with a message that the audit was interrupted.
  */
 int __must_check aftl_audit(const struct aftl *ftl, struct aftl_error *error);
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Paced garbage collection: each host write waits for its share of it, not for a whole block.
+ * Paced GC: each host write waits for its share of relocations instead of for a whole block.
  *
- * A victim with v valid of n units gives n - v free units for v relocations. So while the
- * host programs one unit, v / (n - v) units are relocated, and the number of free blocks
- * neither grows nor shrinks.
+ * A victim with v valid of n pages yields n - v free pages for v relocations. So v / (n - v) pages
+ * are relocated for each page that the host programs, and the number of free blocks stays constant.
  *
- * Each LUN has an account in 1/256 of a unit: host programs earn credit, relocations spend it.
- * Pacing begins when free blocks fall to gc_pace above the reserve of the policy. A LUN that
- * falls to the reserve all the same collects without a budget until it has a free block again:
- * relocations that share a block with host writes could otherwise use the reserve up.
+ * Each LUN has an account in 1/256 of a page: host programs earn credit, relocations spend it.
+ * Pacing begins when the free blocks fall to gc_pace above the policy's reserve. A LUN that falls
+ * to the reserve nevertheless collects without a budget (emergency GC) until it has a free block
+ * again: otherwise relocations that share a block with host writes could use up the reserve.
  */
 #include "core/ftl/device.h"
 
@@ -23,9 +22,9 @@ static bool is_paced_reloc(const struct aftl_reloc *job)
 }
 
 /*
- * aftl_gc_pace_due() - may @lun do the next step of paced collection before a host write?
+ * aftl_gc_pace_due() - may @lun do the next step of paced GC before a host write?
  *
- * It may not where relocations found no place before: only emergency collection helps there.
+ * Not after a relocation found no free page: only emergency GC helps then.
  */
 bool aftl_gc_pace_due(const struct aftl *ftl, const struct aftl_lun *lun)
 {
@@ -38,10 +37,10 @@ bool aftl_gc_pace_due(const struct aftl *ftl, const struct aftl_lun *lun)
 }
 
 /*
- * aftl_gc_pace_begin() - the job of @lun begins to empty its block
+ * aftl_gc_pace_begin() - set the rate and the initial credit for a new victim
  *
- * The credit is enough for the first page, or for the erase if nothing is valid. A block that
- * is emptied for another reason than room is relocated unit for unit with what the host writes.
+ * The initial credit suffices for the first page, or for the erase of an empty block. Blocks
+ * emptied for another reason than GC are relocated page for page with host writes.
  */
 void aftl_gc_pace_begin(const struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -54,7 +53,7 @@ void aftl_gc_pace_begin(const struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_gc_pace_earn() - the host programs @units of @lun
+ * aftl_gc_pace_earn() - add credit for @units pages programmed by the host
  */
 void aftl_gc_pace_earn(struct aftl_lun *lun, u32 units)
 {
@@ -62,7 +61,7 @@ void aftl_gc_pace_earn(struct aftl_lun *lun, u32 units)
 }
 
 /*
- * aftl_gc_pace_spend() - @lun has read @units of the block that it empties
+ * aftl_gc_pace_spend() - charge @units pages read from the victim
  */
 void aftl_gc_pace_spend(struct aftl_lun *lun, u32 units)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Logical unit to slot, and what a change of it means for the blocks.
+ * L2P table: physical page and quality level of each logical page. An update invalidates the old
+ * physical page and adjusts the valid counts of its block and LUN.
  */
 #include "core/ftl/device.h"
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which LUN a write goes to: the rule proposes, room decides.
+ * Allocation of a LUN for host writes. The configured rule proposes a LUN; one without room is
+ * passed over, unless the rule is fixed.
  */
 #include "core/ftl/device.h"
 
-/* NULL: none has any. */
+/* Next LUN in the allocation order that has room, or NULL. */
 static struct aftl_lun *next_lun_with_room(struct aftl *ftl, u32 units)
 {
 	u32 tries;
@@ -20,14 +21,14 @@ static struct aftl_lun *next_lun_with_room(struct aftl *ftl, u32 units)
 }
 
 /**
- * aftl_allocate_lun() - choose the LUN for the next units of a stream
+ * aftl_allocate_lun() - choose the LUN for the next logical pages of a stream
  * @ftl: device
- * @lpn: the first of them
+ * @lpn: first logical page
  * @class: enum aftl_class
- * @stream: as the policy said
- * @units: for so many there must be room
+ * @stream: write stream that the policy chose
+ * @units: number of logical pages that need room
  *
- * Return: the LUN, or NULL if none has room, or not the one that a fixed rule names.
+ * Return: the LUN; NULL if no LUN has room, or if the LUN of a fixed rule has none.
  */
 struct aftl_lun *aftl_allocate_lun(struct aftl *ftl, aftl_lpn_t lpn, u32 class, u32 stream, u32 units)
 {

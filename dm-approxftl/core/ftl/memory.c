@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Memory comes from the host, which wants its size back.
- */
+/* Memory allocation from the host, which wants the size of an allocation back on free. */
 #include "core/ftl/device.h"
 
-/* What follows begins a line of the processor's cache, if this does. */
+/* Header with the size of an allocation; one cache line, so that the memory after it is aligned. */
 struct allocation {
 	u64 bytes;
 	u64 reserved[7];

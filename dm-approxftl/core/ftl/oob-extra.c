@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What few blocks have: hours of their pages, and errors that came with copies. A host that gives
- * memory while the device runs is asked for it when a block has the first of either, and has it
- * back when that is erased. For others all of it is there from the beginning.
+ * OOB metadata that few blocks have: program times of their pages and inherited errors. If the host
+ * can allocate at run time, a block gets them at the first non-zero value, and the erase frees
+ * them. Otherwise they are allocated for all blocks at creation.
  */
 #include "core/ftl/device.h"
 
-/* Of what is taken at once: no host gives much more in one piece. */
+/* Size of one allocation: few hosts can allocate much more at once. */
 #define PIECE_BYTES (64U << 20)
 
 static size_t oob_extra_bytes(const struct aftl *ftl)

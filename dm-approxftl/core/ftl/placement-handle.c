@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Placement handles, before any policy: what the host writes with a placement id goes to
- * blocks of that id, its reclaim units. All else belongs to the default handle, and that is
- * the policy's. Data that are collected mix with all else, or stay with their handle.
+ * Placement handles (FDP). Writes with a placement id go to open blocks of that handle, its reclaim
+ * units. All other writes belong to the default handle, whose blocks the policy chooses. GC mixes
+ * the data of all handles, or with isolation keeps them apart.
  */
 #include "core/ftl/device.h"
 
 /*
- * aftl_handle_check() - can this device have the handles that it is to have?
+ * aftl_handle_check() - check that policy and configuration allow the placement handles
  */
 int aftl_handle_check(const struct aftl *ftl, struct aftl_error *error)
 {
@@ -27,7 +27,7 @@ int aftl_handle_check(const struct aftl *ftl, struct aftl_error *error)
 }
 
 /*
- * aftl_handle_alloc() - memory for the open blocks of handles
+ * aftl_handle_alloc() - allocate the table of open blocks of handles
  */
 bool aftl_handle_alloc(struct aftl *ftl)
 {
@@ -44,11 +44,11 @@ bool aftl_handle_alloc(struct aftl *ftl)
 }
 
 /*
- * aftl_handle_assign_stream() - the stream of a write whose placement id has a handle
+ * aftl_handle_assign_stream() - set the stream of a write with a placement id
  *
- * A life time stands for a placement id where there is none, as the kernel numbers them.
+ * A write lifetime hint stands for a placement id if there is none, numbered as in the kernel.
  *
- * Return: false if it is written by the default handle.
+ * Return: false if the write belongs to the default handle.
  */
 bool aftl_handle_assign_stream(struct aftl *ftl, struct aftl_request *request)
 {
@@ -66,7 +66,7 @@ bool aftl_handle_assign_stream(struct aftl *ftl, struct aftl_request *request)
 }
 
 /*
- * aftl_handle_place() - the place of data that belong to another handle than the default one
+ * aftl_handle_place() - place a program in the open block of its handle
  *
  * Return: 0, or -ENOSPC.
  */
@@ -83,7 +83,7 @@ int aftl_handle_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_
 }
 
 /*
- * aftl_handle_closed() - nothing more will be programmed into @block
+ * aftl_handle_closed() - count a reclaim unit that has been closed
  */
 void aftl_handle_closed(struct aftl *ftl, const struct aftl_block *block)
 {
@@ -94,9 +94,9 @@ void aftl_handle_closed(struct aftl *ftl, const struct aftl_block *block)
 }
 
 /*
- * aftl_handle_adopt() - @block was open when the device was saved: its handle goes on with it
+ * aftl_handle_adopt() - continue with a block that was open when the device was saved
  *
- * Return: false if it is to be closed.
+ * Return: false if the block has to be closed.
  */
 bool aftl_handle_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
@@ -107,8 +107,7 @@ bool aftl_handle_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 }
 
 /*
- * aftl_handle_restored() - blocks have been loaded: those of handles that there are no more
- *			    belong to the default one
+ * aftl_handle_restored() - move blocks of handles that do not exist any more to the default handle
  */
 void aftl_handle_restored(struct aftl *ftl)
 {

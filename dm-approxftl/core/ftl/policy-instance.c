@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The policy of a device: its memory and state, and those of its parts.
+ * Instance of a policy: allocation of its arrays and state, the policies that it consists of, and
+ * saving and restoring of the state.
  */
 #include "core/ftl/device.h"
 
@@ -17,7 +18,7 @@ int aftl_policy_instance_check(const struct aftl_policy_type *type, struct aftl_
 	return 0;
 }
 
-/* Numbers that an array has. */
+/* Number of elements of an array. */
 static u64 policy_array_length(const struct aftl_policy *policy, const struct aftl_policy_array *array)
 {
 	const struct aftl_geometry *geo = &policy->ftl->geo;
@@ -50,7 +51,7 @@ static bool find_policy_params(struct aftl_policy *policy, u32 i)
 	return !group || policy->params[i];
 }
 
-/* What the type asks for, behind the policy itself. */
+/* Allocate what the policy type declares: parameters, arrays and state of each LUN. */
 static bool alloc_policy_state(struct aftl_policy *policy)
 {
 	const struct aftl_policy_type *type = policy->type;
@@ -119,14 +120,17 @@ struct aftl_policy *aftl_policy_instance_add(struct aftl_policy *whole,
 	return last->next;
 }
 
-/* State in words: as many numbers in each as there is room for, the first the lowest. */
+/*
+ * Saved state consists of 64-bit words. Each holds as many array elements as fit, the first in the
+ * least significant bits.
+ */
 
 /**
- * struct spot - where a word of state is
- * @array: in which array
- * @width: bytes of its numbers
- * @first: number in it that the word begins with
- * @count: numbers of the word
+ * struct spot - position of a word in the state
+ * @array: array of the word
+ * @width: bytes of an element
+ * @first: index of the first element of the word
+ * @count: number of elements in the word
  */
 struct spot {
 	void *array;

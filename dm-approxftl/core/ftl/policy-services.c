@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What the core does for policies, behind the contract.
- */
+/* Services of the core for policies, see core/policy/policy.h. */
 #include "core/ftl/device.h"
 #include "core/base/random.h"
 
@@ -67,7 +65,9 @@ static u32 lun_pending_work(const struct aftl *ftl, u32 index)
 	       (lun->work.phase != AFTL_PHASE_IDLE) + (lun->suspended.kind != AFTL_WORK_NONE);
 }
 
-/* Never twice the same: with each erase a block becomes the last, and older. */
+/*
+ * Changes with each erase: the erased block becomes the last free block, with a higher erase count.
+ */
 static u64 erase_history(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 last = lun->free_tail;

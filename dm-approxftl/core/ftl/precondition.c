@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Preconditioning: the same transactions as in operation, but without time.
- */
+/* Preconditioning: the transactions of normal operation, in zero device time. */
 #include "core/ftl/device.h"
 #include "core/base/random.h"
 
@@ -26,7 +24,7 @@ static void untimed_foggy_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves
 		aftl_fine_pass_run_untimed(ftl, lun);
 }
 
-/* Parity that is due, now. */
+/* Program the parity that is due in the die group of @lun. */
 static void untimed_parity(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
@@ -42,7 +40,7 @@ static void untimed_parity(struct aftl *ftl, const struct aftl_lun *lun)
 	}
 }
 
-/* Pages between the one that is fetched and the one that is read */
+/* Prefetch distance, in pages, of relocation reads. */
 #define AHEAD 8U
 
 static void untimed_reloc_read(struct aftl *ftl, struct aftl_lun *lun)
@@ -83,7 +81,7 @@ static bool untimed_reloc(struct aftl *ftl, struct aftl_lun *lun)
 	}
 }
 
-/* All of a group do their share, then all erase. */
+/* Empty the victim in all members of the group, then erase it in all members. */
 static bool untimed_superblock_gc(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 group = aftl_die_group_of(ftl, lun);
@@ -107,12 +105,12 @@ bool aftl_reloc_run_untimed(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /**
- * struct filler - writes that are on their way into one program
- * @random: draws
- * @steady: its policy need not be asked for each, and nobody looks on
- * @round: units of a round of all LUNs, if nobody need be asked for each; else 0
- * @need: of the program being gathered
- * @payload: gathered
+ * struct filler - state of preconditioning
+ * @random: random number generator
+ * @steady: the policy's placements are predictable, so that it need not be asked for each
+ * @round: logical pages of one program in every LUN, if rounds are possible; else 0
+ * @need: request for the program that is being gathered
+ * @payload: logical pages gathered for it
  */
 struct filler {
 	struct aftl_random random;
@@ -135,7 +133,7 @@ static int place_after_gc(struct aftl *ftl, struct aftl_lun *lun, const struct a
 	}
 }
 
-/* What is gathered differs in unit and origin only. */
+/* The gathered logical pages differ in number and generation only. */
 static void payload_drop_programmed(struct aftl_payload *payload, u32 gathered)
 {
 	u32 done = payload->count;
@@ -152,8 +150,8 @@ static struct aftl_block **last_fill_block(const struct filler *filler, struct a
 }
 
 /*
- * Most programs of a fill are the step after the one before. The policy need not be asked where
- * they go, nor is counted what nobody will see: statistics begin after the fill.
+ * Most preconditioning programs follow the previous one in the same block. The policy need not be
+ * asked for their place, and nothing is counted: the statistics start after preconditioning.
  */
 static bool fill_may_skip_policy(const struct aftl *ftl, const struct filler *filler, struct aftl_lun *lun)
 {
@@ -203,7 +201,7 @@ static int program_trans_pages(struct aftl *ftl, struct aftl_lun *lun)
 	return 0;
 }
 
-/* Where at least so many sheets of the map wait at a LUN they are written. */
+/* Program the evictions of each LUN that has at least @least translation pages queued. */
 static int untimed_cmt_evictions(struct aftl *ftl, u32 least)
 {
 	int ret = 0;
@@ -215,7 +213,7 @@ static int untimed_cmt_evictions(struct aftl *ftl, u32 least)
 	return ret;
 }
 
-/* The policy may have room for less than has been gathered. */
+/* The policy may place fewer logical pages than have been gathered. */
 static int fill_program_placed(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
@@ -275,7 +273,7 @@ static void fill_gather(struct aftl *ftl, struct filler *filler, aftl_lpn_t lpn)
 	payload->origin[i] = (struct aftl_origin){ .generation = (u16)aftl_hash64(ftl->seq++) };
 }
 
-/* Host data is told by its tag; there is none here, and no bytes behind it. */
+/* A tag would mark host data; preconditioned data have no content and no tag. */
 static void fill_init_payload(struct aftl_payload *payload)
 {
 	u32 i;
@@ -286,7 +284,7 @@ static void fill_init_payload(struct aftl_payload *payload)
 	}
 }
 
-/* Two writes of one unit must not meet in one program: the map would lose count. */
+/* One program must not contain two writes of a logical page, or valid counts would be wrong. */
 static bool already_gathered(const struct filler *filler, aftl_lpn_t lpn)
 {
 	u32 i;
@@ -323,7 +321,7 @@ static int fill_add_unit(struct aftl *ftl, struct filler *filler, aftl_lpn_t lpn
 	return filler->payload.count == ftl->program_units ? fill_flush(ftl, filler) : 0;
 }
 
-/* Visits every number below @n once: a step that shares no factor with n. */
+/* A step that is coprime to @n visits every number below @n once. */
 static u32 coprime_step(u32 n, struct aftl_random *random)
 {
 	u32 step = (u32)aftl_random_below(random, n) | 1;
@@ -342,7 +340,10 @@ static u32 coprime_step(u32 n, struct aftl_random *random)
 	}
 }
 
-/* Units between two pauses, so few that their part of the map stays in the processor's cache. */
+/*
+ * Logical pages between two pauses: few enough for their L2P entries to stay in the processor's
+ * cache.
+ */
 #define ROUNDS_UNITS 16384U
 
 static bool luns_take_turns(const struct aftl *ftl)
@@ -357,7 +358,7 @@ static bool fill_rounds_allowed(const struct aftl *ftl, const struct filler *fil
 	       luns_take_turns(ftl);
 }
 
-/* Programs of which each is the step after the one before, but for the last of the block. */
+/* Programs of @lun that follow the previous one, excluding the last program of the block. */
 static u32 fill_steps_left(const struct aftl *ftl, const struct filler *filler, struct aftl_lun *lun)
 {
 	const struct aftl_block *block = *last_fill_block(filler, lun);
@@ -370,7 +371,9 @@ static u32 fill_steps_left(const struct aftl *ftl, const struct filler *filler, 
 		   (lun->max_valid - used) / ftl->program_units);
 }
 
-/* Of so many units. Those of a static rule begin where a program does. */
+/*
+ * Rounds possible with @units logical pages. A fixed LUN rule needs a start at a program boundary.
+ */
 static u32 fill_rounds_left(const struct aftl *ftl, const struct filler *filler,
 			const struct aftl_fill_order *course, u32 units)
 {
@@ -387,8 +390,8 @@ static u32 fill_rounds_left(const struct aftl *ftl, const struct filler *filler,
 }
 
 /*
- * Each LUN has its turn so many times: one after the other they have all of their programs at
- * once, which leaves the same. Return: units.
+ * Run @rounds programs in each LUN, one LUN after the other: the result is that of taking turns.
+ * Return: number of logical pages.
  */
 static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_fill_order course,
 		       u32 rounds)
@@ -405,7 +408,7 @@ static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_
 		aftl_fill_order_skip(&course, ftl->program_units);
 	}
 	ftl->seq += units;
-	/* A draw for each class, which the policy does not want to know. */
+	/* Skip the draws for the class, which the policy ignores. */
 	aftl_random_skip(&filler->random, units);
 	return units;
 }
@@ -444,7 +447,7 @@ static int fill_every_unit(struct aftl *ftl, struct filler *filler, u32 units)
 	return ret;
 }
 
-/* Writes whose places are fetched at once: memory that is not near takes longer than they do. */
+/* Overwrites prepared together, so that the prefetches of their L2P entries overlap. */
 #define DRAWN 32U
 
 struct drawn {
@@ -513,7 +516,7 @@ void aftl_carry_stats(struct aftl *ftl, const struct aftl_stats *before, u64 now
 	stats->since_ns = ftl->now_ns - min(span_ns, ftl->now_ns);
 }
 
-/* What is there before the first request is not between its passes. */
+/* No word line is between its passes at the start. */
 static void finish_fine_passes(struct aftl *ftl)
 {
 	u32 i;
@@ -523,7 +526,7 @@ static void finish_fine_passes(struct aftl *ftl)
 			untimed_foggy_pad(ftl, &ftl->luns[i], false);
 }
 
-/* What the device begins with has its map on flash. */
+/* Program all dirty translation pages. */
 static int finish_cmt_evictions(struct aftl *ftl)
 {
 	if (ftl->geo.trans_pages)
@@ -544,7 +547,7 @@ int aftl_fill(struct aftl *ftl)
 	if (fill_rounds_allowed(ftl, &filler))
 		filler.round = ftl->geo.luns * ftl->program_units;
 	fill_init_payload(&filler.payload);
-	/* The data is written when the device is new, and is as old as the device. */
+	/* The data are written to a new device; they get the configured age afterwards. */
 	ftl->age_ns = 0;
 	ftl->filling = true;
 	ftl->rotation = 0;

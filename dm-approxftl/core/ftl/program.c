@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The transaction of one program and of one erase: ask the policy, check what it
- * says, change media and map, account for it. Knows nothing of time and queues.
+ * Program and erase transactions: ask the policy for a placement, check it, change media and L2P
+ * table, count. Independent of time and queues.
  */
 #include "core/ftl/device.h"
 #include "core/base/random.h"
@@ -16,7 +16,10 @@ static bool lun_has_block(const struct aftl *ftl, const struct aftl_lun *lun,
 	       aftl_block_index(&ftl->media, block) / ftl->geo.blocks_per_lun == lun->index;
 }
 
-/* What is in blocks of handles, of zones and of the map stays apart. Precise data stay precise. */
+/*
+ * A policy may relocate pages within a host program, but not from blocks of handles, zones or
+ * translation pages, and no precise data into approximate pages.
+ */
 static bool may_carry_page(const struct aftl *ftl, const struct aftl_lun *lun,
 			   const struct aftl_program_request *need, const struct aftl_piggyback *carry)
 {
@@ -70,7 +73,10 @@ static struct aftl_program_command program_command(const struct aftl_program_req
 	};
 }
 
-/* Does it take as long wherever it is? Not with steps of its own, and not again. */
+/*
+ * Return true if the program time depends on the mode alone: no own ISPP, no monitoring, no
+ * reprogram.
+ */
 static bool has_usual_latency(const struct aftl *ftl, const struct aftl_program_request *need,
 		     const struct aftl_placement *placement)
 {
@@ -80,7 +86,10 @@ static bool has_usual_latency(const struct aftl *ftl, const struct aftl_program_
 	       placement->mode == AFTL_MODE_AFTER || aftl_has_low_top_voltage(placement->mode, need->class);
 }
 
-/* Neither its neighbours have a say nor what its page holds already. */
+/*
+ * Return true if only the program order can forbid this program: neither neighbouring word lines
+ * nor the previous content of the page matter.
+ */
 static bool only_order_matters(const struct aftl_program_request *need, const struct aftl_placement *placement)
 {
 	const struct aftl_block *block = placement->block;
@@ -91,7 +100,7 @@ static bool only_order_matters(const struct aftl_program_request *need, const st
 	       (placement->mode == AFTL_MODE_NORMAL && !block->between);
 }
 
-/* What the chip says is in the LUN's outcome. */
+/* Ask the chip model. The result of the program is stored in lun->outcome. */
 static bool chip_accepts(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
 		       const struct aftl_placement *placement)
 {
@@ -128,8 +137,8 @@ static bool placement_accepted(struct aftl *ftl, struct aftl_lun *lun, const str
 }
 
 /*
- * The data go to a block of the core's own, in whatever order it was opened with. Where it was
- * a checkerboard before that disturbs pages with less guard: errors in place of no room.
+ * Place the data in the fallback block, in the program order with which it was opened. If it was
+ * opened as a checkerboard, this disturbs neighbouring pages: errors are better than no space.
  */
 static int place_in_fallback(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
 			   struct aftl_placement *placement)
@@ -153,22 +162,22 @@ static int place_in_fallback(struct aftl *ftl, struct aftl_lun *lun, const struc
 	return 0;
 }
 
-/* A policy has no say in blocks of the core. */
+/* Blocks of handles belong to the core; a policy must not place data there. */
 static bool policy_placement_accepted(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
 		      const struct aftl_placement *placement)
 {
 	return placement->block && !placement->block->handle && placement_accepted(ftl, lun, need, placement);
 }
 
-/* Sheets of the map wait for it, as the host does, and are in no block with units. */
+/* Translation pages never share a block with data, and wait for free blocks as host writes do. */
 static bool need_frees_blocks(const struct aftl_program_request *need)
 {
 	return need->cause != AFTL_CAUSE_HOST && need->cause != AFTL_CAUSE_MAP;
 }
 
 /*
- * Having no place for a move while there are free blocks is wrong, too. Where there are none it may
- * have one in a block that is still open from when there were too few for the policy.
+ * It is also illegal if the policy finds no page for a relocation while there are free blocks.
+ * Without free blocks the relocation may use a fallback block that is still open from earlier.
  */
 static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
 			   struct aftl_placement *placement)
@@ -188,7 +197,7 @@ static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun, const struct 
 	return place_in_fallback(ftl, lun, need, placement);
 }
 
-/* Sequential programs in the usual mode are what every chip takes. */
+/* Every chip accepts sequential programs in the normal mode. */
 static int place_by_handle(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
 			   struct aftl_placement *placement)
 {
@@ -199,7 +208,7 @@ static int place_by_handle(struct aftl *ftl, struct aftl_lun *lun, const struct 
 	return -ENOSPC;
 }
 
-/* Pages that come along are read first. */
+/* Time to read the pages that the policy relocates within the host program. */
 static u64 carry_read_ns(struct aftl *ftl, const struct aftl_placement *placement)
 {
 	u64 ns = 0;
@@ -235,7 +244,7 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl
 	return ret;
 }
 
-/* What the copy inherits: errors that it has now stay, unless ECC corrects them. */
+/* OOB metadata of a relocated page. Current errors are inherited, unless ECC corrects them. */
 static struct aftl_origin inherited_origin(struct aftl *ftl, aftl_ppn_t ppn)
 {
 	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
@@ -261,7 +270,7 @@ static struct aftl_origin inherited_origin(struct aftl *ftl, aftl_ppn_t ppn)
 }
 
 /*
- * aftl_payload_add_move() - add the content of @ppn, which is valid, to a program
+ * aftl_payload_add_move() - add the content of a valid page to a program
  */
 void aftl_payload_add_move(struct aftl *ftl, struct aftl_payload *payload, aftl_ppn_t ppn)
 {
@@ -344,7 +353,7 @@ static void program_mark_pages(struct aftl *ftl, const struct aftl_lun *lun, con
 	aftl_order_advance(&ftl->media, block, placement->page);
 }
 
-/* What it has had stays with it, unless all of the program is precise. */
+/* Quality level of a logical page: kept by a relocation, unless the whole program is precise. */
 static u32 payload_level(const struct aftl *ftl, u32 class, const struct aftl_payload *payload, u32 i)
 {
 	if (likely(class == AFTL_PRECISE))
@@ -354,7 +363,7 @@ static u32 payload_level(const struct aftl *ftl, u32 class, const struct aftl_pa
 	return payload->tag[i] == AFTL_NIL ? class : ftl->commands[payload->tag[i]].level;
 }
 
-/* Tell a host that keeps data beside us. Sheets of the map have no bytes. */
+/* Tell the host where the data go. Translation pages have no data. */
 static void notify_host_program(struct aftl *ftl, const struct aftl_payload *payload, u32 i,
 			aftl_ppn_t ppn)
 {
@@ -402,7 +411,7 @@ static void program_store_unit(struct aftl *ftl, struct aftl_lun *lun, const str
 		aftl_l2p_mark_lost(ftl, ppn);
 }
 
-/* Tell a host that must find everything again. */
+/* Tell the host that pages are complete. */
 static void notify_host_programmed(struct aftl *ftl, u32 first, u32 end)
 {
 	if (!ftl->ops->programmed)
@@ -464,7 +473,7 @@ static void account_program(struct aftl *ftl, const struct aftl_program_request 
 	ftl->stats.class_pages[need->class] += placement->pages;
 }
 
-/* What may be programmed again is closed by its policy. */
+/* Blocks that may be reprogrammed are closed by their policy. */
 static bool block_is_finished(const struct aftl *ftl, const struct aftl_lun *lun,
 		    const struct aftl_block *block)
 {
@@ -473,7 +482,7 @@ static bool block_is_finished(const struct aftl *ftl, const struct aftl_lun *lun
 	return aftl_block_full(&ftl->geo, block) && block->order != AFTL_ORDER_SUPER_LAYER;
 }
 
-/* The first of two passes, or parity: here are no units. */
+/* Commit a coarse pass or parity: no logical page is mapped. */
 static noinline void program_without_units(struct aftl *ftl, struct aftl_lun *lun,
 				  const struct aftl_program_request *need,
 				  const struct aftl_placement *placement,
@@ -516,7 +525,7 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct af
 }
 
 /*
- * aftl_program_parity() - a program of parity begins
+ * aftl_program_parity() - commit a program of parity
  */
 void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
 			 const struct aftl_placement *placement)
@@ -527,7 +536,9 @@ void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
 	aftl_program_commit(ftl, lun, &need, placement, &nothing);
 }
 
-/* The next @steps of @block, from page @first of the device on. */
+/*
+ * Mark the pages of the next @steps programs of @block; @first is their first page in the device.
+ */
 static void fill_mark_pages(struct aftl *ftl, struct aftl_block *block, u32 first, u32 steps, u16 value)
 {
 	u32 pages = steps * ftl->geo.program_pages;
@@ -546,11 +557,11 @@ static void fill_mark_pages(struct aftl *ftl, struct aftl_block *block, u32 firs
 }
 
 /*
- * aftl_program_fill_step() - the next step of a block that its policy fills from the first page to the
- *			  last, neither the first nor the last of its steps
- * @payload: fills it, and comes from the host
+ * aftl_program_fill_step() - commit the next program of a sequential block in preconditioning
+ * @payload: a full program of host writes
  *
- * The policy is not asked and nothing is counted: see precondition.c.
+ * Not for the first or the last program of a block. The policy is not asked and nothing is counted:
+ * see precondition.c.
  */
 void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 			u32 class, const struct aftl_payload *payload)
@@ -569,10 +580,10 @@ void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, struct aftl_
 }
 
 /**
- * struct newcomers - units that have no place yet, on their way into one block
- * @course: the next of them; their errors begin with their write numbers
- * @units: of a program
- * @skip: from one program to the next
+ * struct first_writes - first writes of logical pages, on their way into one block
+ * @course: order of the logical pages; the write generation is derived from the sequence number
+ * @units: logical pages in a program
+ * @skip: logical pages from the start of one program to the start of the next
  */
 struct first_writes {
 	struct aftl_fill_order course;
@@ -580,7 +591,9 @@ struct first_writes {
 	u32 skip;
 };
 
-/* @media and @map are nobody else's: what is stored cannot change where. */
+/*
+ * @media and @map are copies, so that the compiler knows that the stores do not change them.
+ */
 static void store_first_writes(struct aftl_media media, struct aftl_chunks map, struct first_writes new,
 		      u32 slot, u32 end)
 {
@@ -600,9 +613,9 @@ static void store_first_writes(struct aftl_media media, struct aftl_chunks map, 
 }
 
 /*
- * aftl_program_fill_rounds() - the next steps of such a block, precise data that have no place yet
- * @course: the units of the first of them, and where those of the next one begin
- * @rounds: how many steps, at least one; the last one of the block is not among them
+ * aftl_program_fill_rounds() - commit several programs of first writes of precise data
+ * @course: logical pages of the first program
+ * @rounds: number of programs, at least one; the last program of the block is not among them
  */
 void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 			 struct aftl_fill_order course, u32 rounds)

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What reads have brought into the controller, the host's and those ahead of it: a cache in
- * which the unit goes that was not used for the longest. A unit is known with the place that
- * it was read from. Once it is elsewhere, or the place has been erased or programmed again,
- * it is not found any more, so nobody has to say so. Here is what came of the sensing, which
- * is what a read gets: no bit more has flipped since.
+ * Controller read cache with LRU replacement, for host reads and read-ahead. An entry is keyed by
+ * logical page and valid only while the page is mapped to the physical page it was read from, and
+ * that has been neither erased nor reprogrammed; so writes need not invalidate it. An entry keeps
+ * the bit errors of its read: no further errors develop in the cache.
  */
 #include "core/base/random.h"
 #include "core/ftl/device.h"
 
 /*
- * aftl_read_cache_check() - does what is read ahead fit?
+ * aftl_read_cache_check() - check that read-ahead fits into the read cache
  */
 int aftl_read_cache_check(const struct aftl *ftl, struct aftl_error *error)
 {
@@ -25,7 +24,7 @@ int aftl_read_cache_check(const struct aftl *ftl, struct aftl_error *error)
 }
 
 /*
- * aftl_read_cache_alloc() - memory for the cache, in which there is nothing
+ * aftl_read_cache_alloc() - allocate an empty read cache
  */
 bool aftl_read_cache_alloc(struct aftl *ftl)
 {
@@ -49,7 +48,7 @@ static u32 *read_cache_chain(const struct aftl *ftl, aftl_lpn_t lpn)
 	return &ftl->read_cache.chains[aftl_hash64(from_lpn(lpn)) & ftl->read_cache.mask];
 }
 
-/* Its number, or AFTL_NIL. */
+/* Index of the entry of @lpn, or AFTL_NIL. */
 static u32 read_cache_index(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 number = *read_cache_chain(ftl, lpn);
@@ -64,7 +63,7 @@ static u16 slot_page_attr(const struct aftl *ftl, aftl_ppn_t ppn)
 	return aftl_ppn_attr(&ftl->media, ppn);
 }
 
-/* Is it still what would be read? */
+/* Return true if a read of flash would return the data of this entry. */
 static bool read_cache_is_current(const struct aftl *ftl, const struct aftl_read_cache_entry *recent)
 {
 	aftl_ppn_t ppn;
@@ -76,7 +75,7 @@ static bool read_cache_is_current(const struct aftl *ftl, const struct aftl_read
 }
 
 /*
- * aftl_read_cache_find() - what was read of @lpn, if it is still valid
+ * aftl_read_cache_find() - find a valid entry of @lpn, or return NULL
  */
 struct aftl_read_cache_entry *aftl_read_cache_find(const struct aftl *ftl, aftl_lpn_t lpn)
 {
@@ -114,7 +113,7 @@ static void read_cache_link_youngest(struct aftl_read_cache *recent, struct aftl
 }
 
 /*
- * aftl_read_cache_touch() - it is the one that was used last
+ * aftl_read_cache_touch() - make an entry the most recently used one
  */
 void aftl_read_cache_touch(struct aftl *ftl, struct aftl_read_cache_entry *unit)
 {
@@ -137,7 +136,7 @@ static void read_cache_unchain(struct aftl *ftl, const struct aftl_read_cache_en
 	*link = unit->next;
 }
 
-/* An unused one, or the one that was not used for the longest. */
+/* Return an unused entry, or evict the least recently used one. */
 static struct aftl_read_cache_entry *read_cache_evict(struct aftl *ftl)
 {
 	struct aftl_read_cache *recent = &ftl->read_cache;
@@ -172,9 +171,9 @@ static struct aftl_read_cache_entry *read_cache_entry_for(struct aftl *ftl, aftl
 }
 
 /*
- * aftl_read_cache_add() - @lpn is being read from @ppn
+ * aftl_read_cache_add() - add an entry for @lpn, which is being read from @ppn
  *
- * Return: where the caller notes the rest, and that it has arrived.
+ * Return: the entry; the caller stores the bit errors and sets AFTL_READ_CACHE_READY.
  */
 struct aftl_read_cache_entry *aftl_read_cache_add(struct aftl *ftl, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
@@ -188,7 +187,7 @@ struct aftl_read_cache_entry *aftl_read_cache_add(struct aftl *ftl, aftl_lpn_t l
 }
 
 /*
- * aftl_read_cache_clear() - the controller loses its memory
+ * aftl_read_cache_clear() - drop all entries, as a power cycle does
  */
 void aftl_read_cache_clear(struct aftl *ftl)
 {

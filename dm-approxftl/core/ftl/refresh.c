@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Data that is too old for the policy, or for the parameter "refresh".
+ * Retention refresh: data older than the policy's limit or parameter "refresh" are relocated.
  *
- * Each day of device age all blocks are searched, a slice of them at a time: the clock is
- * one event source, which strikes at the next day or, as long as there is something to
- * search, at the next slice. LUNs have their turns. One in which a block with old data
- * has been found is passed over until its array has taken that block.
+ * A scan visits all blocks once for each day of device age, in slices. One event source fires for
+ * the next slice, or for the next day if nothing is left to scan. LUNs are scanned in turns; a LUN
+ * in which a block with old data has been found is skipped until its array has taken that block.
  */
 #include "core/ftl/device.h"
 
-/* Device time between two slices, and the pages in one: some microseconds of a processor. */
+/* Device time between two slices, and pages in a slice: a few microseconds of processor time. */
 #define SLICE_NS 100000ULL
 #define SLICE_PAGES 1024
 
-/* Pages that take as long as to see that a block holds nothing. */
+/* A block without valid pages counts as this many scanned pages. */
 #define EMPTY_PAGES 16
 
-/* Hours after which a page of this kind is moved; 0 never. */
+/* Age in hours at which a page is relocated; 0: never. */
 static u32 page_retention_hours(const struct aftl *ftl, u16 attr)
 {
 	u32 class = aftl_page_class(attr);
@@ -27,10 +26,10 @@ static u32 page_retention_hours(const struct aftl *ftl, u16 attr)
 }
 
 /**
- * aftl_refresh_page_due() - has a page been there for too long?
+ * aftl_refresh_page_due() - is a page older than its retention limit?
  * @ftl: device
- * @block: block
- * @page: in there
+ * @block: block of the page
+ * @page: number of the page in @block
  */
 bool aftl_refresh_page_due(const struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
@@ -45,7 +44,9 @@ bool aftl_refresh_page_due(const struct aftl *ftl, const struct aftl_block *bloc
 	       (u64)block->first_hour + aftl_page_hours_since(&ftl->media, block, page) + limit;
 }
 
-/* Pages of a block are programmed in time order except at its seams: look at all. */
+/*
+ * Pages are not programmed strictly in time order (a block may stay open), so examine all of them.
+ */
 static bool block_needs_refresh(const struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 page;
@@ -70,7 +71,7 @@ static bool refresh_scan_pending(const struct aftl *ftl, const struct aftl_lun *
 	       !aftl_lun_dead(lun);
 }
 
-/* The LUN whose turn it is; NULL if all are through, or have something to take. */
+/* Next LUN to scan; NULL if all are complete or wait until a found block is taken. */
 static struct aftl_lun *refresh_next_lun(struct aftl *ftl)
 {
 	u32 tries;
@@ -92,7 +93,7 @@ static void refresh_set_timer(struct aftl *ftl)
 }
 
 /**
- * aftl_refresh_set_clock() - age, or what data may be, has changed: when is the next day?
+ * aftl_refresh_set_clock() - set the event of the next day after a change of age or limits
  * @ftl: device
  */
 void aftl_refresh_set_clock(struct aftl *ftl)
@@ -105,8 +106,8 @@ void aftl_refresh_set_clock(struct aftl *ftl)
 }
 
 /**
- * aftl_refresh_restart_scan() - another day has passed: search all blocks, from the next slice on
- * @ftl: device; aftl_refresh_set_clock() is to follow
+ * aftl_refresh_restart_scan() - start a new scan of all blocks
+ * @ftl: device; the caller calls aftl_refresh_set_clock() afterwards
  */
 void aftl_refresh_restart_scan(struct aftl *ftl)
 {
@@ -136,7 +137,7 @@ static void refresh_scan_slice(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /**
- * aftl_refresh_scan_event() - the clock has struck
+ * aftl_refresh_scan_event() - handle the event of the next slice or day
  * @ftl: device
  */
 void aftl_refresh_scan_event(struct aftl *ftl)
@@ -156,11 +157,11 @@ void aftl_refresh_scan_event(struct aftl *ftl)
 }
 
 /**
- * aftl_refresh_take_block() - the block with old data that was found in @lun
+ * aftl_refresh_take_block() - take the block with old data that was found in @lun
  * @ftl: device
- * @lun: whose array is free
+ * @lun: LUN whose array is idle
  *
- * Return: the block, or NULL if none was found, or it was emptied meanwhile.
+ * Return: the block; NULL if none was found, or if its data have been relocated meanwhile.
  */
 struct aftl_block *aftl_refresh_take_block(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -178,10 +179,10 @@ struct aftl_block *aftl_refresh_take_block(struct aftl *ftl, struct aftl_lun *lu
 }
 
 /**
- * aftl_refresh_suspend() - what was found and not taken is to be found anew
+ * aftl_refresh_suspend() - forget blocks that were found and not taken
  * @ftl: device
  *
- * So a device goes on as the one that is loaded from its snapshot.
+ * They are found again later. A device then behaves as one that is loaded from its snapshot.
  */
 void aftl_refresh_suspend(struct aftl *ftl)
 {

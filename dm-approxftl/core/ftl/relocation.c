@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Background work of a LUN: garbage collection, wear levelling, refresh, retiring
- * bad blocks and what a policy wants rewritten. All of them are one thing: walk
- * over slots, read valid ones, program them elsewhere, perhaps erase the block.
+ * Background tasks of a LUN: GC, wear levelling, refresh, folding, retirement of bad blocks, RAIN
+ * rebuild and rewrites for a policy. Each of them reads valid pages, programs them elsewhere and
+ * may erase the block.
  *
- * This file decides what comes next; the scheduler gives it time, precondition.c does without.
+ * This file selects the task and its next step. The scheduler executes the steps in device time,
+ * precondition.c without time.
  */
 #include "core/ftl/device.h"
 
-/* Erases of a LUN between two looks at the spread of its erase counts. */
+/* Erases of a LUN between two checks of the spread of its erase counts. */
 #define WEAR_PERIOD 64
 
 static void reloc_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 cause,
@@ -26,7 +27,7 @@ static void reloc_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 ca
 	lun->reloc.count = 0;
 }
 
-/* Move everything valid out of @block, erase it if it is closed. */
+/* Relocate all valid pages of @block; erase it afterwards if it is closed. */
 static void reloc_begin_empty(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
 			struct aftl_block *block)
 {
@@ -53,7 +54,7 @@ static void reloc_begin_rebuild(struct aftl *ftl, struct aftl_lun *lun, struct a
 	lun->reloc.erase = true;
 }
 
-/* What others wait for is over: now all can be erased. */
+/* Wake the LUNs that wait until all members of the superblock can be erased. */
 static void wake_die_group(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 i;
@@ -62,7 +63,7 @@ static void wake_die_group(struct aftl *ftl, const struct aftl_lun *lun)
 		aftl_wake_lun(ftl, aftl_die_group_lun(ftl, aftl_die_group_of(ftl, lun), i));
 }
 
-/* The last free blocks are for moves that make others free. */
+/* The last free blocks are reserved for relocations that free others. */
 static bool lun_has_spare_block(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->free_blocks > aftl_gc_reserve(ftl) + 1;
@@ -80,7 +81,7 @@ static bool pick_rebuild(struct aftl *ftl, struct aftl_lun *lun, bool idle)
 	return block;
 }
 
-/* Its share in the superblock that is collected. */
+/* Start this LUN's part of the superblock GC. */
 static bool pick_superblock_share(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = aftl_superblock_gc_member(ftl, lun);
@@ -93,7 +94,7 @@ static bool pick_superblock_share(struct aftl *ftl, struct aftl_lun *lun)
 	return pick_rebuild(ftl, lun, false);
 }
 
-/* Empty a closed block, or the superblock that it is part of. */
+/* Empty a closed block, or the superblock that it belongs to. */
 static bool reloc_start_empty(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
 			struct aftl_block *block)
 {
@@ -104,7 +105,6 @@ static bool reloc_start_empty(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
 	return aftl_superblock_gc_start_block(ftl, block, cause) && pick_superblock_share(ftl, lun);
 }
 
-/* Oldest first. */
 static struct aftl_repeat pop_repeat(struct aftl_lun *lun)
 {
 	struct aftl_repeat first = lun->repeats[0];
@@ -161,7 +161,7 @@ static bool reloc_start_fold(struct aftl *ftl, struct aftl_lun *lun, struct aftl
 	return true;
 }
 
-/* Of zones nothing is collected: what was reset is erased, as soon as there is time. */
+/* With zones there is no GC: the blocks of a reset zone are erased. */
 static bool pick_reset_block(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = aftl_victim_fewest_valid(ftl, lun);
@@ -173,7 +173,7 @@ static bool pick_reset_block(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
-/* Does it lack only a block to rebuild what a dead LUN has left? */
+/* Return true if only a free block is missing to rebuild the data of a dead LUN. */
 static bool lacks_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return unlikely(ftl->geo.superblock_luns) && !lun_has_spare_block(ftl, lun) && !lun->out_of_blocks &&
@@ -190,7 +190,7 @@ static bool pick_superblock_victim(struct aftl *ftl, struct aftl_lun *lun, u32 l
 	return pick_superblock_share(ftl, lun);
 }
 
-/* Collect a block, or a superblock, that has at most @limit valid slots in each. */
+/* Start GC of a victim with at most @limit valid pages in each block. */
 static bool reloc_start_victim(struct aftl *ftl, struct aftl_lun *lun, u32 limit)
 {
 	struct aftl_block *victim;
@@ -225,7 +225,7 @@ static bool pick_gc(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 	return reloc_start_victim(ftl, lun, lun->out_of_blocks ? 0 : limit);
 }
 
-/* The closed block with the fewest erases, if others are too far ahead of it. */
+/* Return the closed block with the fewest erases if the spread exceeds "wear_gap", else NULL. */
 static struct aftl_block *find_coldest_block(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *least = NULL;
@@ -260,11 +260,11 @@ static bool pick_wear_levelling(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_reloc_start_gc() - begin paced collection in @lun, which has no job
+ * aftl_reloc_start_gc() - start a task of paced GC in @lun, which has no task
  *
- * Blocks that fail, and cold data where wear is uneven, have their turn as in emergencies.
+ * Failing blocks and wear levelling go first, as in emergency GC.
  *
- * Return: whether there is a block to empty.
+ * Return: true if there is a block to empty.
  */
 bool aftl_reloc_start_gc(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -285,7 +285,7 @@ static bool pick_refresh(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
-/* Reads have disturbed its data as much as they may. */
+/* Relocate the data of a block that has reached the read-disturb limit. */
 static bool pick_disturbed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = lun->disturbed;
@@ -311,7 +311,7 @@ static bool pick_lun_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 	       (!urgent && (pick_disturbed(ftl, lun) || pick_refresh(ftl, lun)));
 }
 
-/* The group's superblock first, then what is the LUN's own, and what a dead one has left. */
+/* Superblock GC goes first, then the LUN's own tasks, then the rebuild of data of a dead LUN. */
 static noinline bool pick_group_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	if (superblock_gc_active(ftl, lun))
@@ -328,7 +328,7 @@ static bool pick_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 	return pick_lun_task(ftl, lun, urgent);
 }
 
-/* First valid slot of the job's block at or after its cursor. */
+/* Move the cursor to the next valid page. Return: false if there is none. */
 static bool reloc_seek_valid(const struct aftl *ftl, struct aftl_reloc *job)
 {
 	u32 first = aftl_block_index(&ftl->media, job->from) * ftl->geo.block_ppns;
@@ -352,9 +352,9 @@ u32 aftl_reloc_page(const struct aftl *ftl, const struct aftl_lun *lun)
 }
 
 /*
- * Room for moves is kept for one stream in each pass, and for no more passes than the policy
- * has named. One that mixed them, or left something behind, is not asked again: all that is
- * valid goes as one stream then.
+ * The GC reserve is calculated for one stream in each pass, and for the passes that the policy
+ * declares. If a policy mixes streams in a pass or leaves valid pages behind, it is not asked any
+ * more: all valid pages are relocated as one stream.
  */
 static void stop_asking_policy(struct aftl *ftl)
 {
@@ -369,7 +369,7 @@ static aftl_ppn_t reloc_cursor_ppn(const struct aftl *ftl, const struct aftl_rel
 	return to_ppn(first + job->cursor);
 }
 
-/* Of a job that does not empty its block: does it want this page, and as what? */
+/* For tasks that do not empty the block: should this page be relocated, and as which class? */
 static noinline bool reloc_page_due(struct aftl *ftl, const struct aftl_reloc *job, u32 page, u32 *class)
 {
 	if (job->kind == AFTL_RELOC_REBUILD)
@@ -401,7 +401,7 @@ static bool reloc_wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class,
 	*stream = 0;
 	if (unlikely(job->kind != AFTL_RELOC_EMPTY) && !reloc_page_due(ftl, job, page, class))
 		return false;
-	/* The pass after the last takes what is left behind. */
+	/* An additional pass relocates the pages that the policy left behind. */
 	if (job->pass == ftl->copy_passes || ftl->ignore_policy_copy)
 		wanted = true;
 	else if (unlikely(kept))
@@ -446,7 +446,7 @@ static bool reloc_next_pass(struct aftl *ftl, struct aftl_reloc *job)
 	return true;
 }
 
-/* Is a page of this stream the second stream of a pass? */
+/* Return true if the page has another class or stream than the pages before it in this pass. */
 static bool pass_mixes_streams(const struct aftl *ftl, const struct aftl_reloc *job, u32 class, u32 stream)
 {
 	return job->begun && !ftl->ignore_policy_copy && ftl->type->relocate &&
@@ -454,15 +454,17 @@ static bool pass_mixes_streams(const struct aftl *ftl, const struct aftl_reloc *
 }
 
 /*
- * A page at a time can stay in the LUN's registers; larger programs are gathered, and what is
- * part of a stripe goes by way of its parity, in the controller.
+ * A single page can stay in the LUN's register. Larger programs are gathered in the controller, and
+ * RAIN needs the data there for the parity.
  */
 static enum aftl_step reloc_read_step(const struct aftl *ftl)
 {
 	return ftl->program_units == 1 && !ftl->config.rain ? AFTL_STEP_COPY : AFTL_STEP_READ;
 }
 
-/* Nothing is left in its block, or nothing that it can do something about. */
+/*
+ * No page is left to relocate, or none that can be: erase the block if that is wanted and possible.
+ */
 static enum aftl_step reloc_last_step(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_reloc *job = &lun->reloc;
@@ -510,8 +512,10 @@ static enum aftl_step reloc_continue(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_reloc_next_step() - what the array should do for the job of @lun, if anything
- * @urgent: host writes cannot go on without free blocks
+ * aftl_reloc_next_step() - select the next step of the background task of @lun
+ * @urgent: emergency GC: host writes wait for free blocks
+ *
+ * Selects a task first if there is none.
  */
 enum aftl_step aftl_reloc_next_step(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
@@ -527,7 +531,7 @@ enum aftl_step aftl_reloc_next_step(struct aftl *ftl, struct aftl_lun *lun, bool
 	}
 }
 
-/* What its stripe does not tell stays where it is. */
+/* Pages that cannot be reconstructed stay in their block. */
 static noinline void reloc_drop_lost(const struct aftl *ftl, struct aftl_reloc *job)
 {
 	u32 kept = 0;
@@ -540,7 +544,7 @@ static noinline void reloc_drop_lost(const struct aftl *ftl, struct aftl_reloc *
 }
 
 /*
- * aftl_reloc_gather() - the page under the cursor has been read
+ * aftl_reloc_gather() - take the valid pages that the array has read at the cursor
  */
 void aftl_reloc_gather(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -558,7 +562,7 @@ void aftl_reloc_gather(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_reloc_needs_stripe() - has ECC failed with what was read, and can its stripe help?
+ * aftl_reloc_needs_stripe() - did ECC fail for the page read, and can RAIN reconstruct it?
  */
 bool aftl_reloc_needs_stripe(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -581,7 +585,7 @@ bool aftl_reloc_needs_stripe(struct aftl *ftl, struct aftl_lun *lun)
 	return false;
 }
 
-/* Drop what the host overwrote after it was read. */
+/* Drop pages that the host overwrote after they had been read. */
 static void reloc_drop_invalid(struct aftl *ftl, struct aftl_reloc *job)
 {
 	u32 kept = 0;
@@ -593,7 +597,7 @@ static void reloc_drop_invalid(struct aftl *ftl, struct aftl_reloc *job)
 	job->count = kept;
 }
 
-/* Garbage collection that makes data precise counts as promotion. */
+/* Relocations by GC that make approximate data precise are counted as promotions. */
 static bool is_promoted(const struct aftl *ftl, const struct aftl_reloc *job, aftl_ppn_t ppn)
 {
 	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
@@ -619,13 +623,13 @@ static void reloc_fill_payload(struct aftl *ftl, struct aftl_reloc *job, u32 uni
 }
 
 /*
- * aftl_reloc_commit() - program gathered slots in another place
+ * aftl_reloc_commit() - program gathered pages
  *
- * No place ends the job; but where rules name blocks with valid data first there may be one
- * without, which takes no place to be erased.
+ * If there is no free page the task is cancelled and the LUN is out of blocks. Erasing a block
+ * without valid pages may still help, in case the victim rule preferred one with valid pages.
  *
- * Return: the units programmed; 0 if none is valid any more, or the LUN has just become stuck: what
- * is next is to be asked; -ENOSPC if there is no place, and it was stuck before.
+ * Return: number of pages programmed; 0 if no gathered page is valid any more, or if the LUN has
+ *	just run out of blocks: select the next step; -ENOSPC if it was out of blocks before.
  */
 int aftl_reloc_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement)
 {
@@ -662,7 +666,7 @@ int aftl_reloc_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placem
 }
 
 /*
- * aftl_reloc_cancel() - give the job up; what it has read is still where it was
+ * aftl_reloc_cancel() - cancel the task; gathered pages are still valid in their block
  */
 void aftl_reloc_cancel(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -690,7 +694,7 @@ void aftl_reloc_erased(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_erase_commit(ftl, lun, block);
 }
 
-/* Entry of a block, or one past the last. */
+/* Entry of @block, or the entry after the last one. */
 static struct aftl_repeat *find_repeat(struct aftl_lun *lun, const struct aftl_block *block)
 {
 	struct aftl_repeat *redo = lun->repeats;
@@ -702,11 +706,9 @@ static struct aftl_repeat *find_repeat(struct aftl_lun *lun, const struct aftl_b
 }
 
 /*
- * The content of @placement has to be programmed once more
- *
- * What lies between two such programs of a block is moved along. A job that is under way
- * can add some more before the first is picked; should they ever be in more blocks than
- * there is room for, the oldest is given up.
+ * Note that the content of @placement has to be programmed again. One entry for each block covers
+ * the range of all its programs to be repeated. If there are more blocks than entries, the oldest
+ * entry is dropped.
  */
 static void add_repeat(struct aftl *ftl, struct aftl_lun *lun,
 		     const struct aftl_placement *placement)
@@ -732,7 +734,7 @@ static void add_repeat(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /*
- * aftl_reloc_programmed() - a program is over: the policy may want its content once more
+ * aftl_reloc_programmed() - ask the policy whether a completed program has to be repeated
  */
 void aftl_reloc_programmed(struct aftl *ftl, struct aftl_lun *lun,
 			 const struct aftl_placement *placement)
@@ -744,7 +746,7 @@ void aftl_reloc_programmed(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /*
- * aftl_reloc_idle_wanted() - should this idle LUN wake up to be offered to the policy?
+ * aftl_reloc_idle_wanted() - should this idle LUN look for an idle-time task?
  */
 bool aftl_reloc_idle_wanted(const struct aftl *ftl, const struct aftl_lun *lun)
 {
@@ -752,7 +754,6 @@ bool aftl_reloc_idle_wanted(const struct aftl *ftl, const struct aftl_lun *lun)
 	       lun->reloc.kind == AFTL_RELOC_NONE;
 }
 
-/* The last free blocks are for moves that make others free. */
 static void start_policy_rewrite(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn)
 {
 	struct aftl_block *block;
@@ -780,7 +781,7 @@ static void start_policy_move(struct aftl *ftl, struct aftl_lun *lun, const stru
 	lun->reloc.end = lun->reloc.begin + chore->pages * ftl->geo.page_units;
 }
 
-/* Data may be moved out of it. */
+/* Return true if data of @block may be relocated. */
 static bool lun_block_has_data(struct aftl *ftl, const struct aftl_lun *lun,
 		     const struct aftl_block *block)
 {
@@ -788,7 +789,6 @@ static bool lun_block_has_data(struct aftl *ftl, const struct aftl_lun *lun,
 	       (block->state == AFTL_BLOCK_CLOSED || block->state == AFTL_BLOCK_OPEN);
 }
 
-/* The last free blocks are for moves that make others free. */
 static bool start_idle_fold(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (aftl_gc_urgent(ftl, lun) || !reloc_start_fold(ftl, lun, aftl_slc_cache_select_fold(ftl, lun)))
@@ -798,7 +798,7 @@ static bool start_idle_fold(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_reloc_start_idle() - the LUN is idle: the cache is folded, or the policy finds something to do
+ * aftl_reloc_start_idle() - start an idle-time task: fold the SLC cache, or ask the policy
  */
 void aftl_reloc_start_idle(struct aftl *ftl, struct aftl_lun *lun)
 {

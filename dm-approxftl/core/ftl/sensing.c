@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A read of a page: it begins as the policy says, the chip says what it takes.
+ * Read of a page: latency with read retries, starting at the policy's read reference; read count.
  */
 #include "core/ftl/device.h"
 
-/* A start that no command can name is none. */
+/* A reference beyond the range of the read command is a policy bug and ignored. */
 static u32 policy_first_shift(struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
 	u32 start = ftl->type->reference ? ftl->type->reference(ftl->policy, block, page) : 0;
@@ -15,7 +15,7 @@ static u32 policy_first_shift(struct aftl *ftl, const struct aftl_block *block, 
 	return 0;
 }
 
-/* Each sensing counts; a closed block that has seen too many is to be moved. */
+/* Read retries count as reads; a closed block at the read-disturb limit will be relocated. */
 static void count_sensings(struct aftl *ftl, struct aftl_block *block, u32 sensings)
 {
 	block->reads += min(sensings, U32_MAX - block->reads);
@@ -36,9 +36,9 @@ static inline u64 sense_and_count(struct aftl *ftl, struct aftl_block *block, u3
 }
 
 /*
- * aftl_read_timing() - sense @page of @block at device age @hour
+ * aftl_read_timing() - read @page of @block at device age @hour
  *
- * Return: the array time, but for levels beyond the reach of ECC.
+ * Return: the array time, without extra sensing levels.
  */
 u64 aftl_read_timing(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {
@@ -46,7 +46,7 @@ u64 aftl_read_timing(struct aftl *ftl, struct aftl_block *block, u32 page, u64 h
 }
 
 /*
- * aftl_sense_valid() - the same for all that is valid in @page, levels included
+ * aftl_sense_valid() - read all valid data of @page, with extra sensing levels if they are needed
  */
 u64 aftl_sense_valid(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A cache of blocks that hold one bit in a cell, before any policy: host writes are short while
- * there is room in it. Some blocks of each LUN are kept for it; others are lent while more are
- * free than collection wants. What is in it is folded: moved to where the policy says, when a
- * LUN is idle, or when lent blocks are needed.
+ * SLC write cache: blocks programmed with one bit per cell, which take short host writes
+ * independently of the policy. Static SLC blocks are reserved in each LUN; dynamic ones are used
+ * while there are more free blocks than the GC watermark. Folding relocates their data to where the
+ * policy places them: in idle time, or when dynamic SLC blocks are needed.
  */
 #include "core/ftl/device.h"
 
@@ -26,9 +26,9 @@ void aftl_slc_cache_configure(struct aftl *ftl)
 }
 
 /*
- * aftl_slc_cache_check() - can this device have the cache that it is to have?
+ * aftl_slc_cache_check() - check that policy and configuration allow the SLC cache
  *
- * To fold a block must make room, as to collect one does.
+ * Folding an SLC block must free space, as GC of another block does.
  */
 int aftl_slc_cache_check(const struct aftl *ftl, struct aftl_error *error)
 {
@@ -61,7 +61,7 @@ static void slc_open_block(struct aftl *ftl, struct aftl_lun *lun)
 	lun->slc_blocks++;
 }
 
-/* What is there before the first request was folded long ago; what has a place is not cached. */
+/* Preconditioned data count as folded; streams from host placement ids bypass the cache. */
 static bool slc_accepts(const struct aftl *ftl, const struct aftl_program_request *need)
 {
 	return need->cause == AFTL_CAUSE_HOST && !ftl->filling &&
@@ -69,9 +69,9 @@ static bool slc_accepts(const struct aftl *ftl, const struct aftl_program_reques
 }
 
 /*
- * aftl_slc_cache_place() - the place of a host write in the cache
+ * aftl_slc_cache_place() - place a host write in the SLC cache
  *
- * Return: false if it goes where the policy says.
+ * Return: false if the policy has to place it.
  */
 bool aftl_slc_cache_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
 		      struct aftl_placement *placement)
@@ -93,9 +93,9 @@ static bool fold_before(const struct aftl_block *block, const struct aftl_block 
 }
 
 /*
- * aftl_slc_cache_select_fold() - the closed block of the cache that is folded first, or NULL
+ * aftl_slc_cache_select_fold() - select the block to fold next
  *
- * The one with the fewest valid slots, among equals the oldest.
+ * Return: the closed SLC block with the fewest valid pages, among equals the oldest; or NULL.
  */
 struct aftl_block *aftl_slc_cache_select_fold(struct aftl *ftl, const struct aftl_lun *lun)
 {
@@ -111,10 +111,11 @@ struct aftl_block *aftl_slc_cache_select_fold(struct aftl *ftl, const struct aft
 }
 
 /*
- * aftl_slc_cache_select_urgent_fold() - the same where the LUN is not idle: if lent blocks are needed, if it was
- *			asked for, or if nothing is valid in it
+ * aftl_slc_cache_select_urgent_fold() - select a block to fold outside of idle time
  *
- * Return: NULL, too, if collecting another block costs less.
+ * A block is folded if dynamic SLC blocks are needed, on request, or if it has no valid page.
+ *
+ * Return: NULL also if GC of another block costs less.
  */
 struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
@@ -134,9 +135,9 @@ struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct af
 }
 
 /*
- * aftl_slc_cache_adopt() - @block was open when the device was saved: the cache goes on with it
+ * aftl_slc_cache_adopt() - continue with a block that was open when the device was saved
  *
- * Return: false if it is to be closed.
+ * Return: false if the block has to be closed.
  */
 bool aftl_slc_cache_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
@@ -158,7 +159,7 @@ static void recount_slc_blocks(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_slc_cache_recount() - blocks have been loaded
+ * aftl_slc_cache_recount() - count the SLC blocks of a loaded device
  */
 void aftl_slc_cache_recount(struct aftl *ftl)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Superblocks are collected as a whole: each LUN moves what is valid in its block, those of dead
- * LUNs are rebuilt, and when nothing is left all are erased. What was rebuilt from the others, or
- * could have been, is not erased before.
+ * GC of superblocks: each LUN relocates the valid pages of its block, the data of dead LUNs are
+ * rebuilt from parity, and then all blocks are erased together. No block is erased while another
+ * one still depends on it for a reconstruction.
  */
 #include "core/ftl/device.h"
 
@@ -11,7 +11,7 @@ static struct aftl_die_group *lun_die_group(struct aftl *ftl, const struct aftl_
 	return &ftl->die_groups[aftl_die_group_of(ftl, lun)];
 }
 
-/* Valid units in a dead LUN that the others know of. */
+/* Valid pages in a dead LUN that can be rebuilt. */
 static u32 pages_to_rebuild(struct aftl *ftl, u32 group, u32 number, u32 member)
 {
 	const struct aftl_block *block = aftl_superblock_block(ftl, group, number, member);
@@ -21,13 +21,13 @@ static u32 pages_to_rebuild(struct aftl *ftl, u32 group, u32 number, u32 member)
 	return ftl->config.rain ? block->valid : 0;
 }
 
-/* Has @lun no block to spare? Then it must gain by what is collected. */
+/* Return true if the LUN has no block to spare, so that GC must yield free pages for it. */
 static bool lun_lacks_spare_block(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->free_blocks <= aftl_gc_reserve(ftl) + 1;
 }
 
-/* Is there a LUN that can rebuild something? */
+/* Return true if a LUN of the group can take rebuilt data. */
 static bool group_can_rebuild(struct aftl *ftl, u32 group)
 {
 	u32 i;
@@ -42,12 +42,13 @@ static bool group_can_rebuild(struct aftl *ftl, u32 group)
 }
 
 /*
- * What may be collected: superblocks that all have filled; for a LUN without free blocks, and by
- * which it gains, those, too, that others have not; and at last those by which others do not gain.
+ * Candidates of superblock GC: superblocks that are full; for a LUN without free blocks also
+ * partial ones, if it gains pages by them; in the last resort those by which the other LUNs gain
+ * nothing.
  */
 enum reach { REACH_FILLED, REACH_SHORT, REACH_SWAP };
 
-/* Can it take what is in a whole block, and have the same blocks free afterwards? */
+/* Can the LUN take the valid pages of a full block, and have as many free blocks afterwards? */
 static bool lun_can_swap_block(const struct aftl *ftl, const struct aftl_lun *lun, enum reach reach)
 {
 	return reach == REACH_SWAP && lun->free_blocks >= aftl_gc_reserve(ftl);
@@ -70,7 +71,7 @@ static bool member_can_be_emptied(struct aftl *ftl, const struct aftl_lun *lun, 
 	}
 }
 
-/* Units that have to be moved for it to be erased; U32_MAX if that cannot be. */
+/* Number of pages to relocate before the superblock can be erased; U32_MAX if it cannot. */
 static u32 superblock_gc_cost(struct aftl *ftl, u32 group, u32 number, enum reach reach)
 {
 	u32 cost = 0;
@@ -94,7 +95,7 @@ static u32 superblock_gc_cost(struct aftl *ftl, u32 group, u32 number, enum reac
 	return cost;
 }
 
-/* Does @lun have more room afterwards? Not by what is as full where it is moved to. */
+/* Does @lun gain free pages if this superblock is erased? */
 static bool lun_gains_by_gc(struct aftl *ftl, const struct aftl_lun *lun, u32 number)
 {
 	const struct aftl_block *block = aftl_superblock_block(ftl, aftl_die_group_of(ftl, lun), number,
@@ -109,8 +110,8 @@ static bool lun_gains_by_gc(struct aftl *ftl, const struct aftl_lun *lun, u32 nu
 }
 
 /*
- * Who waits for blocks, and gains none, would have one superblock collected after the other, for
- * ever; so would what is read-only, which will not be written to any more.
+ * A LUN without free blocks, or a read-only device, must gain by the victim: otherwise GC would
+ * never end.
  */
 static bool superblock_gc_wanted(struct aftl *ftl, const struct aftl_lun *lun, u32 number, enum reach reach)
 {
@@ -147,7 +148,7 @@ static u32 count_live_members(struct aftl *ftl, u32 group)
 	return live;
 }
 
-/* What others have not opened, or not filled, is left as it is. */
+/* Close the member's block early: the superblock is erased before it has been filled. */
 static void close_superblock_member(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	if (block->parity || (block->state != AFTL_BLOCK_OPEN && block->state != AFTL_BLOCK_FREE))
@@ -186,7 +187,7 @@ static void count_superblock_victim(struct aftl *ftl, u32 group, u32 cost)
 	ftl->stats.counters.gc_empty_blocks += cost ? 0 : count_live_members(ftl, group);
 }
 
-/* The cheapest that may be collected; AFTL_NIL: none. */
+/* Select the cheapest superblock; AFTL_NIL if there is none. */
 static u32 superblock_gc_select(struct aftl *ftl, const struct aftl_lun *lun, u64 most, bool urgent, u32 *cost)
 {
 	u32 number = cheapest_superblock(ftl, lun, REACH_FILLED, cost);
@@ -199,10 +200,10 @@ static u32 superblock_gc_select(struct aftl *ftl, const struct aftl_lun *lun, u6
 }
 
 /*
- * aftl_superblock_gc_start() - begin with the superblock that has the least to be moved
- * @limit: most valid units in a block, on average
+ * aftl_superblock_gc_start() - start GC of the superblock with the fewest valid pages
+ * @limit: most valid pages in a block, on average
  *
- * Return: false if there is none.
+ * Return: false if there is no such superblock.
  */
 bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause, u32 limit)
 {
@@ -227,9 +228,9 @@ bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
 }
 
 /*
- * aftl_superblock_gc_start_block() - begin with that of @block, whatever is in it
+ * aftl_superblock_gc_start_block() - start GC of the superblock of @block
  *
- * Return: false if that has to wait.
+ * Return: false if it cannot be emptied now.
  */
 bool aftl_superblock_gc_start_block(struct aftl *ftl, const struct aftl_block *block, u32 cause)
 {
@@ -243,7 +244,7 @@ bool aftl_superblock_gc_start_block(struct aftl *ftl, const struct aftl_block *b
 }
 
 /*
- * aftl_superblock_gc_emptied() - is nothing left in the superblock that is collected?
+ * aftl_superblock_gc_emptied() - has the victim of @group neither valid pages nor pages to rebuild?
  */
 bool aftl_superblock_gc_emptied(struct aftl *ftl, u32 group)
 {
@@ -262,9 +263,9 @@ bool aftl_superblock_gc_emptied(struct aftl *ftl, u32 group)
 }
 
 /*
- * aftl_superblock_gc_member() - the block of @lun in the superblock that is collected
+ * aftl_superblock_gc_member() - the block of @lun in the victim, if it can be emptied or erased now
  *
- * Return: NULL if nothing is left in it and others have to do their share.
+ * Return: NULL if @lun has to wait for other members of the group.
  */
 struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl_lun *lun)
 {
@@ -294,7 +295,7 @@ static bool rebuild_in_progress(struct aftl *ftl, u32 group, const struct aftl_b
 	return false;
 }
 
-/* A little must be left, or nothing could be written over. */
+/* Leave some space, or the host could not overwrite anything. */
 static bool lun_has_rebuild_room(const struct aftl *ftl, const struct aftl_lun *lun, u32 units)
 {
 	return aftl_lun_has_room(lun, units + ftl->program_units);
@@ -317,8 +318,10 @@ static struct aftl_block *find_rebuild_block(struct aftl *ftl, const struct aftl
 }
 
 /*
- * aftl_superblock_gc_rebuild_block() - a block of a dead LUN with something for @lun to rebuild, or NULL
- * @idle: any; else one of the superblock that is collected
+ * aftl_superblock_gc_rebuild_block() - find a block of a dead LUN with pages for @lun to rebuild
+ * @idle: in any superblock, else in the victim only
+ *
+ * Return: the block, or NULL.
  */
 struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun, bool idle)
 {
@@ -336,7 +339,7 @@ struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const stru
 }
 
 /*
- * aftl_superblock_rebuilt() - from @block what can be rebuilt has been
+ * aftl_superblock_rebuilt() - all pages of @block that can be rebuilt have been
  */
 void aftl_superblock_rebuilt(struct aftl *ftl, const struct aftl_block *block)
 {
@@ -348,7 +351,7 @@ void aftl_superblock_rebuilt(struct aftl *ftl, const struct aftl_block *block)
 		aftl_assign_parity(ftl, group, number);
 }
 
-/* All that are alive. */
+/* All live members have erased their block of the victim. */
 static bool superblock_all_erased(struct aftl *ftl, u32 group)
 {
 	const struct aftl_die_group *state = &ftl->die_groups[group];
@@ -362,8 +365,9 @@ static bool superblock_all_erased(struct aftl *ftl, u32 group)
 }
 
 /*
- * aftl_block_mark_lost() - what could not be rebuilt stays lost: soon nothing tells any more that the
- *		       stripe had failed
+ * aftl_block_mark_lost() - mark the valid pages that could not be rebuilt as lost
+ *
+ * After the erase of its stripe nothing else shows that they are lost.
  */
 void aftl_block_mark_lost(struct aftl *ftl, const struct aftl_block *block)
 {
@@ -376,7 +380,7 @@ void aftl_block_mark_lost(struct aftl *ftl, const struct aftl_block *block)
 }
 
 /*
- * aftl_superblock_gc_finish() - if the arrays of all have erased their blocks these are free
+ * aftl_superblock_gc_finish() - free the blocks of the victim once all members have erased them
  */
 void aftl_superblock_gc_finish(struct aftl *ftl, u32 group)
 {
@@ -407,7 +411,7 @@ void aftl_superblock_gc_finish(struct aftl *ftl, u32 group)
 }
 
 /*
- * aftl_superblock_gc_erased() - the array of @lun has erased its block
+ * aftl_superblock_gc_erased() - the array of @lun has erased its block of the victim
  */
 void aftl_superblock_gc_erased(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -416,7 +420,7 @@ void aftl_superblock_gc_erased(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_superblock_lun_died() - what is fresh has its parity in another one
+ * aftl_superblock_lun_died() - reassign the parity of unused superblocks, continue GC without @lun
  */
 void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 {
@@ -432,11 +436,9 @@ void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 		aftl_wake_lun(ftl, aftl_die_group_lun(ftl, group, i));
 }
 
-/* After a power failure */
-
 /*
- * Others were erased since, and what was valid here had been moved before. But not out of a dead
- * LUN: what could not be rebuilt stays lost.
+ * Other members were erased after this one: its valid pages had been relocated before, so it counts
+ * as erased, too. In a dead LUN, pages that could not be rebuilt are marked as lost.
  */
 static void block_sync_erases(struct aftl *ftl, struct aftl_block *block, u32 erases)
 {
@@ -455,7 +457,7 @@ static void block_sync_erases(struct aftl *ftl, struct aftl_block *block, u32 er
 	block->wear += behind * AFTL_FULL_WEAR;
 }
 
-/* What a dead LUN has of it was written before another one took over. */
+/* A parity block in a dead LUN is older than the one in a live LUN that replaced it. */
 static void drop_dead_parity(struct aftl *ftl, u32 group, u32 number)
 {
 	bool alive = false;
@@ -486,7 +488,7 @@ static void sync_superblock_erases(struct aftl *ftl, u32 group, u32 number)
 }
 
 /*
- * aftl_superblock_sync_erases() - pages have been found: superblocks are erased as a whole
+ * aftl_superblock_sync_erases() - after a crash, give all members of a superblock one erase count
  */
 void aftl_superblock_sync_erases(struct aftl *ftl)
 {
@@ -499,8 +501,9 @@ void aftl_superblock_sync_erases(struct aftl *ftl)
 }
 
 /*
- * aftl_superblock_assign_parity() - so are blocks: where nothing of its parity was written another one may
- *			  have it, for the data tell what it has to be
+ * aftl_superblock_assign_parity() - after a crash, reassign parity that was not written
+ *
+ * The data on flash suffice to calculate it.
  */
 void aftl_superblock_assign_parity(struct aftl *ftl)
 {

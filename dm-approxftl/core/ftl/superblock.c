@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Superblocks: blocks of one number in the LUNs of a group, which are erased together. With
- * parity one of them, another one from number to number, has for each page the sum of the same
- * page of the others. It grows in the controller and is written when the last of them has been
- * programmed, or will not be. So what is programmed is protected from the first moment on, as
- * long as one LUN of its group dies, and not two.
+ * Superblocks and RAIN. A superblock consists of the blocks of the same number in the LUNs of a die
+ * group, which are erased together. With RAIN, one of its blocks, in another LUN from number to
+ * number, holds the parity of each stripe: of the pages of the same number in the other blocks.
+ * Parity accumulates in the controller and is programmed when the last page of a stripe has been
+ * programmed or cannot come any more. Data are therefore protected from the start against the
+ * failure of one LUN of a group.
  */
 #include "core/ftl/device.h"
 
@@ -34,7 +35,7 @@ static int check_superblock_features(const struct aftl *ftl, const struct aftl_c
 }
 
 /*
- * aftl_superblock_check() - can this device with @config have the superblocks that it is to have?
+ * aftl_superblock_check() - check that @config and the policy allow superblocks and RAIN
  */
 int aftl_superblock_check(const struct aftl *ftl, const struct aftl_config *config,
 		     struct aftl_error *error)
@@ -54,7 +55,7 @@ int aftl_superblock_check(const struct aftl *ftl, const struct aftl_config *conf
 }
 
 /*
- * aftl_superblock_alloc() - memory for superblocks
+ * aftl_superblock_alloc() - allocate the state of superblocks and die groups
  */
 bool aftl_superblock_alloc(struct aftl *ftl)
 {
@@ -74,15 +75,13 @@ bool aftl_superblock_alloc(struct aftl *ftl)
 	return true;
 }
 
-/* Which blocks */
-
 /*
- * aftl_superblock_parity_member() - the member that should hold the parity of a superblock
+ * aftl_superblock_parity_member() - select the member that holds the parity of a superblock
  *
- * They take turns. Where the block of that one is in use, or bad, it is the one with the most free
- * blocks, which has one to spare.
+ * Members take turns by superblock number. If the block of that member is in use or bad, the member
+ * with the most free blocks is selected.
  *
- * Return: the number of LUNs of a group if there is nothing to be protected.
+ * Return: number of the member; the number of LUNs in a group if there is nothing to protect.
  */
 u32 aftl_superblock_parity_member(const struct aftl *ftl, u32 group, u32 number)
 {
@@ -114,7 +113,7 @@ static bool block_is_in_use(const struct aftl_block *block)
 	return block->state == AFTL_BLOCK_OPEN || block->state == AFTL_BLOCK_CLOSED;
 }
 
-/* The first of its blocks that has been opened; NULL: none. */
+/* First data block of the superblock that has been opened, or NULL. */
 static const struct aftl_block *first_opened_block(const struct aftl *ftl, u32 group, u32 number)
 {
 	u32 i;
@@ -148,21 +147,21 @@ static bool superblock_parity_begun(const struct aftl *ftl, u32 group, u32 numbe
 }
 
 /*
- * aftl_superblock_unused() - is nothing of a superblock in use, in LUNs that are alive?
+ * aftl_superblock_unused() - is no block of the superblock in use, in live LUNs?
  */
 bool aftl_superblock_unused(const struct aftl *ftl, u32 group, u32 number)
 {
 	return !first_opened_block(ftl, group, number) && !superblock_parity_begun(ftl, group, number);
 }
 
-/* How many free blocks of superblocks that others have begun may wait for their kind. */
+/* Free blocks of a LUN that may wait until data of the kind of their superblock come. */
 #define MAX_WAITING_BLOCKS 2
 
 /*
- * aftl_superblock_select_free() - the free block of @lun that is opened next
+ * aftl_superblock_select_free() - select the next free block of @lun to open
  *
- * One whose superblock others have begun for the same kind of data, the oldest; if there are too
- * many for others, one of these; else one whose superblock is fresh.
+ * The oldest one whose superblock others have opened for the same kind of data; if too many blocks
+ * wait for another kind, the oldest of these; otherwise one of an unused superblock.
  */
 struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct aftl_lun *lun, u32 kind)
 {
@@ -189,9 +188,7 @@ struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct af
 	return begun;
 }
 
-/* Parity */
-
-/* Is any page of a stripe programmed? */
+/* Return true if any page of the stripe is programmed. */
 static bool stripe_any_programmed(const struct aftl *ftl, u32 group, u32 number, u32 page)
 {
 	u32 i;
@@ -205,7 +202,10 @@ static bool stripe_any_programmed(const struct aftl *ftl, u32 group, u32 number,
 	return false;
 }
 
-/* A stripe without data, as blocks that were closed early leave them, is written as padding. */
+/*
+ * A stripe without data (after blocks were closed early) gets a program of padding if a later
+ * stripe of the superblock has data.
+ */
 static bool later_stripe_programmed(const struct aftl *ftl, u32 group, u32 number,
 			  const struct aftl_block *parity)
 {
@@ -218,7 +218,7 @@ static bool later_stripe_programmed(const struct aftl *ftl, u32 group, u32 numbe
 	return false;
 }
 
-/* Will no page be added to a stripe any more? */
+/* Return true if no more pages of the stripe will be programmed. */
 static bool stripe_is_complete(const struct aftl *ftl, u32 group, u32 number, u32 page)
 {
 	u32 i;
@@ -233,7 +233,7 @@ static bool stripe_is_complete(const struct aftl *ftl, u32 group, u32 number, u3
 	return true;
 }
 
-/* The same of all pages that parity is programmed in at once. */
+/* Same for all stripes of the program of parity that starts at @page. */
 static bool stripes_are_complete(const struct aftl *ftl, u32 group, u32 number, u32 page)
 {
 	u32 end = page + ftl->geo.program_pages;
@@ -243,7 +243,7 @@ static bool stripes_are_complete(const struct aftl *ftl, u32 group, u32 number, 
 	return page == end;
 }
 
-/* In the order of the data where that is one that can be foretold. */
+/* Open the parity block in the program order of the data blocks, if that order is predictable. */
 static void open_parity_block(struct aftl *ftl, struct aftl_block *parity,
 			const struct aftl_block *first)
 {
@@ -257,7 +257,7 @@ static void open_parity_block(struct aftl *ftl, struct aftl_block *parity,
 	aftl_block_set_flip(parity, aftl_block_flip(first));
 }
 
-/* Is there parity of a superblock that can be written now? It may be that of a block to come. */
+/* Return true if the next parity of the superblock can be programmed now. */
 static bool parity_is_due(struct aftl *ftl, u32 group, u32 number, struct aftl_block *parity)
 {
 	const struct aftl_block *first = first_opened_block(ftl, group, number);
@@ -295,7 +295,7 @@ static void parity_queue_if_due(struct aftl *ftl, u32 group, u32 number)
 }
 
 /*
- * aftl_parity_queue_due() - pages of @block have been programmed, or none will be any more
+ * aftl_parity_queue_due() - queue parity that a program or a close of @block has completed
  */
 void aftl_parity_queue_due(struct aftl *ftl, const struct aftl_block *block)
 {
@@ -314,7 +314,8 @@ static void parity_dequeue(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_parity_next_program() - the program of parity that is next in @lun
+ * aftl_parity_next_program() - get the next program of parity in @lun
+ * @placement: takes the pages to program
  *
  * Return: false if there is none.
  */
@@ -349,7 +350,7 @@ bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun, struct aft
 }
 
 /*
- * aftl_parity_programmed() - that has been committed: others have their turn
+ * aftl_parity_programmed() - remove the committed program from the queue, look for the next one
  */
 void aftl_parity_programmed(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -365,7 +366,7 @@ void aftl_parity_programmed(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_superblock_erased() - a superblock has been erased
+ * aftl_superblock_erased() - reset the state of an erased superblock
  */
 void aftl_superblock_erased(struct aftl *ftl, u32 group, u32 number)
 {
@@ -373,7 +374,7 @@ void aftl_superblock_erased(struct aftl *ftl, u32 group, u32 number)
 }
 
 /*
- * aftl_superblock_suspend() - the device is at rest: what is going on begins anew when it goes on
+ * aftl_superblock_suspend() - drop reconstructions and GC in progress when the device stops
  */
 void aftl_superblock_suspend(struct aftl *ftl)
 {
@@ -391,7 +392,7 @@ void aftl_superblock_suspend(struct aftl *ftl)
 }
 
 /*
- * aftl_superblock_resume() - it goes on: parity that is due is found again, in the order of numbers
+ * aftl_superblock_resume() - queue all parity that is due, in the order of superblock numbers
  */
 void aftl_superblock_resume(struct aftl *ftl)
 {
@@ -413,7 +414,7 @@ void aftl_superblock_resume(struct aftl *ftl)
 }
 
 /*
- * aftl_parity_block_of() - the block with the parity of the superblock of @block; NULL: none
+ * aftl_parity_block_of() - the parity block of the superblock of @block, or NULL
  */
 struct aftl_block *aftl_parity_block_of(struct aftl *ftl, const struct aftl_block *block)
 {
@@ -423,9 +424,9 @@ struct aftl_block *aftl_parity_block_of(struct aftl *ftl, const struct aftl_bloc
 			 aftl_superblock_number(ftl, block), &member);
 }
 
-/* What the rest of a stripe knows */
-
-/* Would ECC read what is in @ppn? What it corrects is the errors of the page, not older ones. */
+/*
+ * Can ECC decode @ppn? Only errors since its program count; inherited errors are part of its data.
+ */
 static bool ecc_can_decode(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
@@ -440,15 +441,15 @@ static bool ecc_can_decode(const struct aftl *ftl, aftl_ppn_t ppn)
 }
 
 /*
- * Is what @block adds to the slot @at there? What has not been programmed adds nothing. For what
- * is approximate nobody asks ECC.
+ * Can the block contribute the page of its stripe? A page that is not programmed contributes
+ * zeroes. Approximate data are used without ECC.
  */
 static bool stripe_member_readable(const struct aftl *ftl, const struct aftl_block *block, u32 at, bool approx)
 {
 	u32 page = at / ftl->geo.page_units;
 	u32 first = from_ppn(aftl_page_ppn(&ftl->media, block, 0));
 
-	/* Parity that is still in the controller goes with the LUN that it belongs to. */
+	/* Parity that has not been programmed is lost together with its LUN. */
 	if (block->state == AFTL_BLOCK_BAD)
 		return !block->parity && !aftl_page_programmed(&ftl->media, block, page);
 	return approx || !aftl_page_programmed(&ftl->media, block, page) ||
@@ -462,9 +463,9 @@ static bool slot_is_approx(const struct aftl *ftl, aftl_ppn_t ppn)
 }
 
 /*
- * aftl_stripe_can_reconstruct() - can the rest of its stripe give the content of @ppn?
+ * aftl_stripe_can_reconstruct() - can the rest of its stripe reconstruct @ppn?
  *
- * Units that are lost already stay lost: once the rest of the stripe is erased, it looks complete.
+ * Pages marked as lost stay lost, although an erased stripe looks readable.
  */
 bool aftl_stripe_can_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn)
 {
@@ -491,10 +492,12 @@ bool aftl_stripe_can_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn)
 }
 
 /*
- * aftl_stripe_reconstruct() - does a read of @ppn with @errors need the rest of the stripe, and get it?
+ * aftl_stripe_reconstruct() - reconstruct @ppn from its stripe if its read has failed
+ * @errors: errors of the read; set to those that the data had when they were programmed
  *
- * Then they become those that the content had when it was programmed there. What is approximate
- * has as many as it would have itself, for the others were read without ECC, too.
+ * Approximate data keep the errors of the read, because the other pages are read without ECC, too.
+ *
+ * Return: true if the read failed and the page could be reconstructed.
  */
 bool aftl_stripe_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl_errors *errors)
 {
@@ -513,15 +516,14 @@ bool aftl_stripe_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl
 	return true;
 }
 
-/* Reading it */
-
 static bool block_has_page(const struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
 	return block->state != AFTL_BLOCK_BAD && aftl_page_programmed(&ftl->media, block, page);
 }
 
 /*
- * aftl_reconstruct_begin() - others of the group of @lun read their page of the stripe of @device_page
+ * aftl_reconstruct_begin() - request the pages of the stripe of @device_page from the other LUNs
+ * @kind: enum aftl_reconstruct_kind
  */
 void aftl_reconstruct_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page)
 {
@@ -546,9 +548,9 @@ void aftl_reconstruct_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
 }
 
 /*
- * aftl_reconstruct_page_done() - @member has done its share, or cannot
+ * aftl_reconstruct_page_done() - @member has read its page, or cannot
  *
- * Return: whether that was the last one.
+ * Return: true if that was the last page of the stripe.
  */
 bool aftl_reconstruct_page_done(struct aftl *ftl, struct aftl_lun *lun, u32 member)
 {
@@ -560,7 +562,7 @@ bool aftl_reconstruct_page_done(struct aftl *ftl, struct aftl_lun *lun, u32 memb
 }
 
 /*
- * aftl_reconstruct_cancel() - nobody needs it any more
+ * aftl_reconstruct_cancel() - cancel the reconstruction of a page of @lun
  */
 void aftl_reconstruct_cancel(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -578,9 +580,7 @@ void aftl_reconstruct_cancel(struct aftl *ftl, struct aftl_lun *lun)
 	}
 }
 
-/* Looking */
-
-/* Does a block go on in a stripe whose parity has been written? */
+/* Return true if a data block may still program a page whose parity has been programmed. */
 static bool written_after_parity(const struct aftl *ftl, u32 group, u32 number)
 {
 	u32 member;
@@ -629,7 +629,7 @@ static int audit_superblock(const struct aftl *ftl, u32 group, u32 number, struc
 }
 
 /*
- * aftl_superblock_audit() - has each superblock as much parity as it should, and nothing else there?
+ * aftl_superblock_audit() - check erase counts and parity of all superblocks
  */
 int aftl_superblock_audit(const struct aftl *ftl, struct aftl_error *error)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What time it is for the device and for its cells.
- */
+/* Device time and device age. */
 #include "core/ftl/device.h"
 
 u64 aftl_next_event(const struct aftl *ftl)

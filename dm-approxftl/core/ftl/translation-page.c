@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The map on flash. It is cut into sheets, each as large as a mapping unit: the entries of
- * units that follow each other. A sheet has a slot and moves as units do, in blocks of the
- * core's own; where it is, is always in memory. Of the sheets themselves so many are there as
- * the parameter "map_cache" has room for. A read waits for its sheet. A change needs none: it
- * is joined with what is on flash when the sheet is written, which is when it leaves.
+ * Translation pages and the cached mapping table (CMT), as in DFTL. A translation page holds the
+ * L2P entries of consecutive logical pages in one mapping unit. It has a physical page and is
+ * relocated as data are, in blocks of its own. The directory of translation pages is always in
+ * memory; parameter "map_cache" sets the memory for translation pages. A host read waits until its
+ * translation page is loaded. An update does not: it is merged with the copy on flash when the
+ * translation page is evicted (read-modify-write).
  *
- * What is emulated is time, space and wear. The entries are in memory all the same.
+ * Time, space and wear are emulated; the L2P entries themselves are always in memory.
  */
 #include "core/base/random.h"
 #include "core/ftl/device.h"
 
-/* So many may leave before writes of the host wait: a program's worth for each LUN. */
+/*
+ * Host writes wait while more dirty translation pages than one program for each LUN wait for
+ * eviction.
+ */
 static u32 cmt_max_evictions(const struct aftl *ftl)
 {
 	return ftl->geo.luns * ftl->program_units;
@@ -31,7 +35,7 @@ void aftl_cmt_configure(struct aftl *ftl)
 }
 
 /*
- * aftl_cmt_check() - can this device have the cached map that it is to have?
+ * aftl_cmt_check() - check that policy and configuration allow a cached mapping table
  */
 int aftl_cmt_check(const struct aftl *ftl, struct aftl_error *error)
 {
@@ -56,7 +60,7 @@ int aftl_cmt_check(const struct aftl *ftl, struct aftl_error *error)
 }
 
 /*
- * aftl_cmt_alloc() - memory for the sheets, none of which is in memory
+ * aftl_cmt_alloc() - allocate an empty CMT
  */
 bool aftl_cmt_alloc(struct aftl *ftl)
 {
@@ -68,8 +72,6 @@ bool aftl_cmt_alloc(struct aftl *ftl)
 	return ftl->cmt.all;
 }
 
-/* A sheet and its slot */
-
 static u32 trans_page_number(const struct aftl *ftl, const struct aftl_trans_page *sheet)
 {
 	return (u32)(sheet - ftl->cmt.all);
@@ -80,7 +82,7 @@ static aftl_lpn_t trans_page_unit(const struct aftl *ftl, u32 number)
 	return to_lpn(ftl->geo.units + number);
 }
 
-/* NULL: it has not been written yet. */
+/* LUN of the copy on flash; NULL if the translation page has never been programmed. */
 static struct aftl_lun *trans_page_lun(struct aftl *ftl, const struct aftl_trans_page *sheet)
 {
 	aftl_ppn_t ppn;
@@ -98,9 +100,8 @@ static bool trans_page_readable(struct aftl *ftl, const struct aftl_trans_page *
 }
 
 /*
- * Where it is written: always in the same LUN, which they take in turn, until that dies.
- *
- * Return: NULL if none is left.
+ * LUN in which a translation page is programmed: the same one each time, until it dies. Return:
+ * NULL if all LUNs are dead.
  */
 static struct aftl_lun *trans_page_home_lun(struct aftl *ftl, const struct aftl_trans_page *sheet)
 {
@@ -116,8 +117,6 @@ static struct aftl_lun *trans_page_home_lun(struct aftl *ftl, const struct aftl_
 	}
 	return NULL;
 }
-
-/* What is in memory, in the order of its use */
 
 static void cmt_link_youngest(struct aftl *ftl, struct aftl_trans_page *sheet)
 {
@@ -165,7 +164,10 @@ static void cmt_drop(struct aftl *ftl, struct aftl_trans_page *sheet)
 	ftl->cmt.cached--;
 }
 
-/* It joins those that are to be written. What died with its LUN is known from spare areas. */
+/*
+ * Queue a dirty translation page for eviction. If its copy was in a dead LUN, it is rebuilt from
+ * OOB metadata instead of by a read-modify-write.
+ */
 static void cmt_queue_eviction(struct aftl *ftl, struct aftl_trans_page *sheet)
 {
 	struct aftl_lun *lun = trans_page_home_lun(ftl, sheet);
@@ -189,7 +191,7 @@ static void cmt_queue_eviction(struct aftl *ftl, struct aftl_trans_page *sheet)
 		aftl_wake_lun(ftl, lun);
 }
 
-/* Those that were not used for the longest go, what has changed by way of the flash. */
+/* Evict the least recently used translation pages until the CMT is within its capacity. */
 static void cmt_shrink(struct aftl *ftl)
 {
 	struct aftl_cmt *sheets = &ftl->cmt;
@@ -213,9 +215,9 @@ static void cmt_add(struct aftl *ftl, struct aftl_trans_page *sheet, u8 flags)
 	cmt_shrink(ftl);
 }
 
-/* Reads of the host */
-
-/* What died with its LUN is put together from spare areas, and is to be written again. */
+/*
+ * Rebuild a translation page whose LUN has died from OOB metadata; it has to be programmed again.
+ */
 static void cmt_recover(struct aftl *ftl, struct aftl_trans_page *sheet)
 {
 	sheet->flags &= ~AFTL_TP_PARTIAL;
@@ -224,9 +226,9 @@ static void cmt_recover(struct aftl *ftl, struct aftl_trans_page *sheet)
 }
 
 /*
- * aftl_cmt_lookup() - is the entry of @lpn in memory?
+ * aftl_cmt_lookup() - is the L2P entry of @lpn in memory?
  *
- * If its sheet has never been written there is none, and no need to read it.
+ * True also if the translation page has never been programmed: there is nothing to load.
  */
 bool aftl_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn)
 {
@@ -245,9 +247,9 @@ bool aftl_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn)
 }
 
 /*
- * aftl_cmt_begin_load() - a read of the sheet of @lpn begins
+ * aftl_cmt_begin_load() - start loading the translation page of @lpn
  *
- * Return: the sheet as a unit, which has a slot.
+ * Return: the logical page number that stands for the translation page.
  */
 aftl_lpn_t aftl_cmt_begin_load(struct aftl *ftl, aftl_lpn_t lpn)
 {
@@ -259,8 +261,8 @@ aftl_lpn_t aftl_cmt_begin_load(struct aftl *ftl, aftl_lpn_t lpn)
 }
 
 /*
- * aftl_cmt_end_load() - it is over
- * @lpn: as aftl_cmt_begin_load() said
+ * aftl_cmt_end_load() - a translation page has been loaded
+ * @lpn: result of aftl_cmt_begin_load()
  */
 struct aftl_trans_page *aftl_cmt_end_load(struct aftl *ftl, aftl_lpn_t lpn)
 {
@@ -274,10 +276,8 @@ struct aftl_trans_page *aftl_cmt_end_load(struct aftl *ftl, aftl_lpn_t lpn)
 	return sheet;
 }
 
-/* Changes */
-
 /*
- * aftl_cmt_mark_dirty() - the map has another entry for @lpn, or none any more
+ * aftl_cmt_mark_dirty() - the L2P entry of @lpn has changed
  */
 void aftl_cmt_mark_dirty(struct aftl *ftl, aftl_lpn_t lpn)
 {
@@ -297,10 +297,10 @@ void aftl_cmt_mark_dirty(struct aftl *ftl, aftl_lpn_t lpn)
 }
 
 /*
- * aftl_cmt_next_step() - what the array of @lun should do for sheets that leave
- * @ppn: takes the place of one that has to be read before it can be written
+ * aftl_cmt_next_step() - select the next operation of @lun for its eviction queue
+ * @ppn: takes the physical page to read first, for a read-modify-write
  *
- * One program is filled with them. Who waits for a read of one of them has its turn before.
+ * Evictions fill one program. Loads for waiting reads go first.
  */
 enum aftl_step aftl_cmt_next_step(struct aftl *ftl, struct aftl_lun *lun, aftl_ppn_t *ppn)
 {
@@ -322,7 +322,7 @@ enum aftl_step aftl_cmt_next_step(struct aftl *ftl, struct aftl_lun *lun, aftl_p
 }
 
 /*
- * aftl_cmt_merged() - what aftl_cmt_next_step() wanted has been read
+ * aftl_cmt_merged() - the read for a read-modify-write has completed
  */
 void aftl_cmt_merged(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -331,7 +331,7 @@ void aftl_cmt_merged(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_cmt_need() - what is to be placed for those that leave @lun
+ * aftl_cmt_need() - describe the program of the next evictions of @lun for its placement
  */
 struct aftl_program_request aftl_cmt_need(const struct aftl *ftl, const struct aftl_lun *lun)
 {
@@ -345,7 +345,10 @@ struct aftl_program_request aftl_cmt_need(const struct aftl *ftl, const struct a
 	};
 }
 
-/* The oldest of those that leave is being written: it goes, or stays if it was used. */
+/*
+ * Take the first translation page from the eviction queue; keep it in the CMT if it was used
+ * meanwhile.
+ */
 static aftl_lpn_t cmt_pop_eviction(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 number = lun->evictions.head;
@@ -365,7 +368,7 @@ static aftl_lpn_t cmt_pop_eviction(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_cmt_fill_payload() - sheets that leave @lun, as many as there is room for, are programmed
+ * aftl_cmt_fill_payload() - move evictions of @lun into the payload of a program
  */
 void aftl_cmt_fill_payload(struct aftl *ftl, struct aftl_lun *lun,
 			const struct aftl_placement *placement, struct aftl_payload *payload)
@@ -391,7 +394,7 @@ void aftl_cmt_fill_payload(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /*
- * aftl_cmt_flush() - all that have changed are to be written, and stay
+ * aftl_cmt_flush() - queue all dirty translation pages; they stay in the CMT
  */
 void aftl_cmt_flush(struct aftl *ftl)
 {
@@ -410,7 +413,7 @@ void aftl_cmt_flush(struct aftl *ftl)
 }
 
 /*
- * aftl_cmt_lun_died() - what was to be written there goes elsewhere
+ * aftl_cmt_lun_died() - move the evictions of a dead LUN to other LUNs
  */
 void aftl_cmt_lun_died(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -427,9 +430,7 @@ void aftl_cmt_lun_died(struct aftl *ftl, struct aftl_lun *lun)
 	}
 }
 
-/* Loading, looking */
-
-/* Flags that a sheet at rest can have. */
+/* Return true if these flags are possible between two calls. */
 static bool cmt_flags_valid(struct aftl *ftl, const struct aftl_trans_page *sheet, u8 flags)
 {
 	if (!(flags & AFTL_TP_CACHED) || flags & AFTL_TP_LOADING)
@@ -442,11 +443,9 @@ static bool cmt_flags_valid(struct aftl *ftl, const struct aftl_trans_page *shee
 }
 
 /*
- * aftl_cmt_restore() - a sheet that was in memory when the device was saved
+ * aftl_cmt_restore() - restore a translation page of a saved CMT
  *
- * The oldest comes first, and those that leave at last.
- *
- * Return: false if that cannot be.
+ * Called in LRU order, and for eviction queues at last. Return: false if the state is invalid.
  */
 bool aftl_cmt_restore(struct aftl *ftl, u32 number, u8 flags)
 {
@@ -479,9 +478,9 @@ static bool trans_page_has_entries(const struct aftl *ftl, u32 number)
 }
 
 /*
- * aftl_cmt_rebuild() - the map was put together from spare areas, for what is on flash is older
+ * aftl_cmt_rebuild() - after a crash, cache all translation pages, as dirty
  *
- * All of it is in memory, and is to be written.
+ * The L2P table was rebuilt from OOB metadata and is newer than the copies on flash.
  */
 void aftl_cmt_rebuild(struct aftl *ftl)
 {
@@ -492,7 +491,7 @@ void aftl_cmt_rebuild(struct aftl *ftl)
 			cmt_add(ftl, &ftl->cmt.all[i], AFTL_TP_DIRTY);
 }
 
-/* What is not in memory, or not all of it, is on flash. */
+/* A translation page that is not completely in memory must be on flash. */
 static int audit_trans_page(const struct aftl *ftl, u32 number, struct aftl_error *error)
 {
 	u8 flags = ftl->cmt.all[number].flags;
@@ -516,7 +515,7 @@ static u32 cmt_count_flag(const struct aftl *ftl, u8 flag)
 	return count;
 }
 
-/* A list that leads to @count sheets which leave, or which stay; U32_MAX if it is damaged. */
+/* Length of an LRU list or, with @leaving, of an eviction queue; U32_MAX if it is inconsistent. */
 static u32 cmt_count_list(const struct aftl *ftl, u32 number, u8 leaving, u32 count)
 {
 	const u8 flags = AFTL_TP_CACHED | AFTL_TP_EVICTING;
@@ -530,7 +529,7 @@ static u32 cmt_count_list(const struct aftl *ftl, u32 number, u8 leaving, u32 co
 }
 
 /*
- * aftl_cmt_audit() - is each sheet somewhere, and in the lists that it says?
+ * aftl_cmt_audit() - check that each translation page is stored, and the lists of the CMT
  */
 int aftl_cmt_audit(const struct aftl *ftl, struct aftl_error *error)
 {

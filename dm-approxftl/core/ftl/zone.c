@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Zones: ranges of units that are written one after the other and reset as a whole. A zone is
- * striped over its LUNs by address and has blocks of its own in each; while it is active, or
- * something of it is under way, it has a slot, which is the stream of its writes and, as of a
- * placement handle, an open block in each LUN.
+ * Zones (ZNS): ranges of logical pages that are written sequentially and reset as a whole. A zone
+ * is striped over its LUNs by address and has blocks of its own in each of them. While a zone is
+ * active, or has writes in flight, it owns a slot: the stream of its writes and, like a placement
+ * handle, an open block in each LUN.
  */
 #include "core/ftl/device.h"
 
-/* Partial pages of zones wait until they are full: for each place there must be room. */
+/* The write buffer must hold the partial program of each active zone in each of its LUNs. */
 static u64 zone_min_buffer(const struct aftl *ftl)
 {
 	return (ftl->config.max_active_zones * ftl->geo.zone_luns + 1) * ftl->program_units *
@@ -28,7 +28,7 @@ static int zone_check_capacity(const struct aftl *ftl, struct aftl_error *error)
 }
 
 /*
- * aftl_zone_check() - can this device have the zones that it is to have?
+ * aftl_zone_check() - check that policy and configuration allow the zones
  */
 int aftl_zone_check(const struct aftl *ftl, struct aftl_error *error)
 {
@@ -54,7 +54,7 @@ int aftl_zone_check(const struct aftl *ftl, struct aftl_error *error)
 }
 
 /*
- * aftl_zone_alloc() - memory for the zones
+ * aftl_zone_alloc() - allocate the state of the zones
  */
 bool aftl_zone_alloc(struct aftl *ftl)
 {
@@ -78,7 +78,7 @@ static u32 zone_groups(const struct aftl *ftl)
 	return ftl->geo.luns / ftl->geo.zone_luns;
 }
 
-/* LUN that is @turn in the order of a zone. Each of a group begins with another one. */
+/* LUN at position @turn of a zone. The zones of a group start in different LUNs. */
 static struct aftl_lun *zone_lun_at(struct aftl *ftl, u32 zone, u32 turn)
 {
 	u32 groups = zone_groups(ftl);
@@ -91,7 +91,7 @@ static struct aftl_lun *zone_lun_at(struct aftl *ftl, u32 zone, u32 turn)
 /*
  * aftl_zone_write_lun() - the LUN that @lpn is written to
  *
- * Return: NULL if it is dead.
+ * Return: NULL if that LUN is dead.
  */
 struct aftl_lun *aftl_zone_write_lun(struct aftl *ftl, aftl_lpn_t lpn)
 {
@@ -102,14 +102,12 @@ struct aftl_lun *aftl_zone_write_lun(struct aftl *ftl, aftl_lpn_t lpn)
 	return aftl_lun_dead(lun) ? NULL : lun;
 }
 
-/* States */
-
 static bool zone_state_is_open(enum aftl_zone_state state)
 {
 	return state == AFTL_ZONE_IMPLICIT || state == AFTL_ZONE_EXPLICIT;
 }
 
-/* That it is full by what was written its units tell. */
+/* The host need not be told that a zone is full after its last write: the mapping shows it. */
 static bool zone_state_needs_notify(const struct aftl *ftl, const struct aftl_zone *zone)
 {
 	if (!ftl->ops->zone || (zone->state == AFTL_ZONE_FULL &&
@@ -129,7 +127,7 @@ static void zone_set_state(struct aftl *ftl, struct aftl_zone *zone, enum aftl_z
 		ftl->ops->zone(ftl->host, zone_number(ftl, zone), state);
 }
 
-/* One that nobody has opened, the next in turn. */
+/* Close an implicitly opened zone, round robin. Return: false if there is none. */
 static bool zone_close_implicit(struct aftl *ftl)
 {
 	u32 i;
@@ -155,8 +153,8 @@ static u32 zone_max_open(const struct aftl *ftl)
 }
 
 /*
- * aftl_zone_activate() - open a zone that is empty, closed or open
- * @state: implicitly or explicitly; who has opened it explicitly closes it
+ * aftl_zone_activate() - open a zone
+ * @state: implicitly or explicitly open; an explicitly opened zone is not closed implicitly
  *
  * Return: 0, -EIO, -EOVERFLOW or -EBUSY, see struct aftl_request.
  */
@@ -177,14 +175,12 @@ int aftl_zone_activate(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_
 	return 0;
 }
 
-/* Slots */
-
 static struct aftl_block **zone_open_block(const struct aftl *ftl, u32 lun, u32 slot)
 {
 	return &ftl->luns[lun].handle_blocks[slot - 1];
 }
 
-/* Its open blocks are closed: what has no data is erased. */
+/* Close the open blocks of a zone; those without valid data will be erased. */
 static void zone_close_blocks(struct aftl *ftl, const struct aftl_zone *zone)
 {
 	u32 i;
@@ -197,7 +193,7 @@ static void zone_close_blocks(struct aftl *ftl, const struct aftl_zone *zone)
 	}
 }
 
-/* A slot is free when its zone is over and nothing of it is under way. */
+/* Free the slot of a zone that is not active and has no writes in flight. */
 static void zone_release_slot(struct aftl *ftl, struct aftl_zone *zone)
 {
 	if (!zone->slot || ftl->zones.pending[zone->slot] || !aftl_zone_no_more_writes(zone))
@@ -208,7 +204,7 @@ static void zone_release_slot(struct aftl *ftl, struct aftl_zone *zone)
 	ftl->retry = true;
 }
 
-/* The rest of a zone goes, or has been dropped: its LUNs look. */
+/* A zone without further writes frees its slot; its partial programs may go ahead. */
 static void zone_try_release(struct aftl *ftl, struct aftl_zone *zone)
 {
 	if (!aftl_zone_no_more_writes(zone))
@@ -218,7 +214,7 @@ static void zone_try_release(struct aftl *ftl, struct aftl_zone *zone)
 }
 
 /*
- * aftl_zone_end_writes() - a zone gets to a state in which nothing is written to it
+ * aftl_zone_end_writes() - enter a state in which the zone cannot be written
  */
 void aftl_zone_end_writes(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
 {
@@ -226,7 +222,7 @@ void aftl_zone_end_writes(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zo
 	zone_try_release(ftl, zone);
 }
 
-/* Number of the zone that a block in use has data of. */
+/* Number of the zone whose data are in @block. */
 static u32 block_zone_number(const struct aftl *ftl, const struct aftl_block *block)
 {
 	aftl_ppn_t ppn = aftl_page_ppn(&ftl->media, block, 0);
@@ -240,7 +236,7 @@ static bool block_belongs_to_zone(const struct aftl *ftl, const struct aftl_bloc
 }
 
 /*
- * aftl_zone_clear() - a zone has been reset: its units are mapped nowhere
+ * aftl_zone_clear() - reset a zone whose logical pages have been unmapped
  */
 void aftl_zone_clear(struct aftl *ftl, struct aftl_zone *zone)
 {
@@ -266,10 +262,9 @@ static bool zone_write_fits(const struct aftl *ftl, const struct aftl_zone *zone
 }
 
 /*
- * aftl_zone_start_write() - a write has its turn: it gets its place, which is where its zone is written
- *		       next, or is refused
+ * aftl_zone_start_write() - assign a write its place at the write pointer, or refuse it
  *
- * Return: 0 or the status that it ends with, see struct aftl_request.
+ * Return: 0, or the status of the request, see struct aftl_request.
  */
 int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request)
 {
@@ -284,7 +279,7 @@ int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request)
 		request->unit += zone->written;
 		ftl->stats.counters.zone_append_requests++;
 	}
-	/* Of two classes a zone would leave two pages unfilled, and end with both. */
+	/* With two classes a zone would need two partial programs, and end with both. */
 	request->class = AFTL_PRECISE;
 	request->level = 0;
 	request->placed = 1;
@@ -316,12 +311,12 @@ static bool zone_take_slot(struct aftl *ftl, struct aftl_zone *zone)
 }
 
 /*
- * aftl_zone_assign_slot() - units of @request are about to be bound
+ * aftl_zone_assign_slot() - get a slot for the zone of a write
  *
- * Not more zones are active than there are slots, but others that are over may still have one:
- * then the request, and all that come after it, wait until they have drained.
+ * There are as many slots as active zones are allowed. If a zone that is not active any more still
+ * has writes in flight, the request and all later ones wait for its slot.
  *
- * Return: whether its zone has a slot.
+ * Return: true if the zone has a slot.
  */
 bool aftl_zone_assign_slot(struct aftl *ftl, struct aftl_request *request)
 {
@@ -334,7 +329,7 @@ bool aftl_zone_assign_slot(struct aftl *ftl, struct aftl_request *request)
 }
 
 /*
- * aftl_zone_admitted() - @units of those that were to come have been bound, or have failed
+ * aftl_zone_admitted() - @units logical pages of the current write were allocated, or failed
  */
 void aftl_zone_admitted(struct aftl *ftl, struct aftl_zone *zone, u32 units)
 {
@@ -344,7 +339,7 @@ void aftl_zone_admitted(struct aftl *ftl, struct aftl_zone *zone, u32 units)
 }
 
 /*
- * aftl_zone_unit_done() - a unit leaves the controller
+ * aftl_zone_unit_done() - a logical page of @stream has left the write buffer
  */
 void aftl_zone_unit_done(struct aftl *ftl, u32 stream)
 {
@@ -355,15 +350,13 @@ void aftl_zone_unit_done(struct aftl *ftl, u32 stream)
 }
 
 /*
- * aftl_zone_fallback_block() - something of @lpn's zone is to be moved: its block holds nothing else
+ * aftl_zone_fallback_block() - close a fallback block with data of another zone than that of @lpn
  */
 void aftl_zone_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn)
 {
 	if (lun->fallback && !block_belongs_to_zone(ftl, lun->fallback, lpn))
 		aftl_block_close_partial(ftl, lun, lun->fallback);
 }
-
-/* What breaks */
 
 static bool zone_uses_lun(struct aftl *ftl, u32 zone, const struct aftl_lun *lun)
 {
@@ -375,7 +368,9 @@ static bool zone_uses_lun(struct aftl *ftl, u32 zone, const struct aftl_lun *lun
 	return false;
 }
 
-/* Blocks of @lun that its zones need, and the last of these that is empty, or AFTL_NIL. */
+/*
+ * Blocks of @lun that its zones need; @empty takes the last empty one of these zones, or AFTL_NIL.
+ */
 static u32 zone_blocks_needed(struct aftl *ftl, const struct aftl_lun *lun, u32 *empty)
 {
 	u32 blocks = aftl_reserved_blocks(ftl);
@@ -393,9 +388,9 @@ static u32 zone_blocks_needed(struct aftl *ftl, const struct aftl_lun *lun, u32 
 }
 
 /*
- * aftl_zone_block_retired() - @lun has a block less: where it lacks one, an empty zone goes offline
+ * aftl_zone_block_retired() - after a block of @lun was retired, adapt the zones to its capacity
  *
- * Where no zone is empty all of them are read-only.
+ * Empty zones go offline. If there are none the device becomes read-only.
  */
 void aftl_zone_block_retired(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -414,7 +409,7 @@ void aftl_zone_block_retired(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * aftl_zone_lun_died() - its zones are read-only, and those without data offline
+ * aftl_zone_lun_died() - make zones with data in a dead LUN read-only, empty ones offline
  */
 void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 {
@@ -426,8 +421,6 @@ void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 					ftl->zones.all[i].state == AFTL_ZONE_EMPTY ?
 					AFTL_ZONE_OFFLINE : AFTL_ZONE_READ_ONLY);
 }
-
-/* Looking, saving, loading */
 
 enum aftl_zone_state aftl_zone_state(const struct aftl *ftl, u32 zone, u32 *written)
 {
@@ -443,7 +436,7 @@ static void zone_count_state(struct aftl *ftl, struct aftl_zone *zone)
 	ftl->zones.active += aftl_zone_active(zone);
 }
 
-/* May @slot be that of zone number @zone? */
+/* Return true if the zone may own the slot, after a load. */
 static bool zone_may_own_slot(const struct aftl *ftl, u32 zone, u32 slot)
 {
 	u8 has;
@@ -454,7 +447,7 @@ static bool zone_may_own_slot(const struct aftl *ftl, u32 zone, u32 slot)
 	return ftl->zones.owner[slot] == (has ? zone : AFTL_NIL) && (!has || has == slot);
 }
 
-/* An open block that was put back as its slot's. */
+/* Give an open block that was loaded to the zone that owns its slot, or close it. */
 static void zone_restore_owner(struct aftl *ftl, struct aftl_lun *lun, u32 slot)
 {
 	struct aftl_block *block = lun->handle_blocks[slot - 1];
@@ -472,9 +465,9 @@ static void zone_restore_owner(struct aftl *ftl, struct aftl_lun *lun, u32 slot)
 }
 
 /*
- * aftl_zone_restored() - zones and blocks have been loaded: who has which open blocks?
+ * aftl_zone_restored() - count the loaded zones, find the owners of slots
  *
- * Return: false if there are more zones open or active than may be.
+ * Return: false if more zones are open or active than allowed.
  */
 bool aftl_zone_restored(struct aftl *ftl)
 {
@@ -490,12 +483,10 @@ bool aftl_zone_restored(struct aftl *ftl)
 	       ftl->zones.open <= zone_max_open(ftl);
 }
 
-/* After a crash */
-
 /*
- * aftl_zone_rebuild() - after a crash, what is known of a zone
- * @written: units that follow each other from its first on
- * @noted: what the host was told of it last
+ * aftl_zone_rebuild() - set the state of a zone after a crash
+ * @written: logical pages without a gap from the start of the zone
+ * @noted: last state that the host was told
  */
 void aftl_zone_rebuild(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_state noted)
 {
@@ -507,9 +498,11 @@ void aftl_zone_rebuild(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_s
 }
 
 /*
- * aftl_zone_finish_excess() - of more active zones than may be the fullest is finished
+ * aftl_zone_finish_excess() - if more zones are active than allowed, finish the fullest one
  *
- * It had been full, and its end is lost. Return: false if there is none.
+ * It had been full before the crash, and its last data were lost.
+ *
+ * Return: false if no zone had to be finished.
  */
 bool aftl_zone_finish_excess(struct aftl *ftl)
 {
@@ -532,7 +525,8 @@ bool aftl_zone_finish_excess(struct aftl *ftl)
 }
 
 /*
- * aftl_zone_reserve_slot() - @lpn will be in the buffer: its zone has a slot before others take them all
+ * aftl_zone_reserve_slot() - reserve the slot of the zone of @lpn, which will be in the write
+ * buffer
  */
 void aftl_zone_reserve_slot(struct aftl *ftl, aftl_lpn_t lpn)
 {
@@ -566,7 +560,7 @@ static void zone_reopen_block(struct aftl *ftl, struct aftl_block *block)
 }
 
 /*
- * aftl_zone_reopen_blocks() - after a crash, zones go on in the blocks that they were written to
+ * aftl_zone_reopen_blocks() - after a crash, continue zones in the blocks they were written to
  */
 void aftl_zone_reopen_blocks(struct aftl *ftl)
 {
