@@ -58,7 +58,8 @@ static struct aftl_block *select_free_block(struct aftl *ftl, struct aftl_lun *l
 	if (unlikely(ftl->geo.superblock_luns))
 		return aftl_superblock_select_free(ftl, lun, kind);
 	if (ftl->type->accept_free)
-		for (index = lun->free_head; index != AFTL_NIL; index = block_by_index(ftl, index)->next)
+		for (index = lun->free_head; index != AFTL_NIL;
+		     index = block_by_index(ftl, index)->next)
 			if (ftl->type->accept_free(ftl->policy, block_by_index(ftl, index)))
 				return block_by_index(ftl, index);
 	return lun->free_head == AFTL_NIL ? NULL : block_by_index(ftl, lun->free_head);
@@ -174,7 +175,7 @@ struct aftl_block *aftl_victim_fewest_valid(struct aftl *ftl, struct aftl_lun *l
 
 /* Replace @victim by the choice of the policy or of the victim rule, if there is one. */
 static void select_victim_by_rule(struct aftl *ftl, struct aftl_victim_candidates *closed,
-			   struct aftl_block **victim)
+				  struct aftl_block **victim)
 {
 	const struct aftl_victim_rule *rule = aftl_victim_rule(ftl->config.victim);
 	struct aftl_block *block = NULL;
@@ -269,11 +270,12 @@ static void set_parity_role(struct aftl *ftl, struct aftl_block *block, bool par
  */
 void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
 {
-	u32 keeper = aftl_superblock_parity_member(ftl, group, number);
+	u32 parity_member = aftl_superblock_parity_member(ftl, group, number);
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
-		set_parity_role(ftl, aftl_superblock_block(ftl, group, number, i), i == keeper);
+		set_parity_role(ftl, aftl_superblock_block(ftl, group, number, i),
+				i == parity_member);
 }
 
 /*
@@ -408,7 +410,8 @@ static struct aftl_block *find_emptiest_block(struct aftl *ftl, const struct aft
 		struct aftl_block *block = block_by_index(ftl, i);
 
 		if (block->state == AFTL_BLOCK_CLOSED && !block->failing && !block->bits &&
-		    (!best || block->programmed < best->programmed) && block_can_continue(ftl, block))
+		    (!best || block->programmed < best->programmed) &&
+		    block_can_continue(ftl, block))
 			best = block;
 	}
 	return best;

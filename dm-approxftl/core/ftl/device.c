@@ -66,7 +66,9 @@ static int alloc_events(struct aftl *ftl)
 	struct aftl_events *events = &ftl->events;
 
 	ftl->event_completions = ftl->geo.luns;
-	ftl->event_clock = ftl->event_completions + (ftl->read_cache.count ? AFTL_COMPLETION_QUEUES : AFTL_COMPLETION_CACHE_HIT);
+	ftl->event_clock = ftl->event_completions;
+	ftl->event_clock += ftl->read_cache.count ? AFTL_COMPLETION_QUEUES :
+						    AFTL_COMPLETION_CACHE_HIT;
 	aftl_events_shape(events, ftl->geo.luns, ftl->event_clock + 1 - ftl->geo.luns);
 	events->when = aftl_memory_alloc(ftl, aftl_events_times(events), sizeof(*events->when));
 	events->winner = aftl_memory_alloc(ftl, aftl_events_nodes(events), sizeof(*events->winner));
@@ -120,7 +122,7 @@ static int alloc_foggy_blocks(struct aftl *ftl)
 		return 0;
 	ftl->foggy_blocks = ftl->type->open_blocks + ftl->handles + 1;
 	ftl->luns->foggy = aftl_memory_alloc(ftl, (size_t)ftl->geo.luns * ftl->foggy_blocks,
-					    sizeof(*ftl->luns->foggy));
+					     sizeof(*ftl->luns->foggy));
 	if (!ftl->luns->foggy)
 		return -ENOMEM;
 	for (i = 1; i < ftl->geo.luns; i++)
@@ -135,14 +137,16 @@ static int alloc_luns(struct aftl *ftl)
 
 	ftl->luns = aftl_memory_alloc(ftl, geo->luns, sizeof(*ftl->luns));
 	ftl->victims = aftl_memory_alloc(ftl, (size_t)geo->luns * (geo->block_ppns + 1),
-					sizeof(*ftl->victims));
+					 sizeof(*ftl->victims));
 	ftl->bus_ns = aftl_memory_alloc(ftl, geo->channels, sizeof(*ftl->bus_ns));
 	if (!ftl->luns || !ftl->victims || !ftl->bus_ns)
 		return -ENOMEM;
 	for (i = 0; i < geo->luns; i++)
 		init_lun_queues(ftl, i);
-	return aftl_handle_alloc(ftl) && aftl_zone_alloc(ftl) && aftl_cmt_alloc(ftl) &&
-	       aftl_read_cache_alloc(ftl) && aftl_superblock_alloc(ftl) ? alloc_foggy_blocks(ftl) : -ENOMEM;
+	if (!aftl_handle_alloc(ftl) || !aftl_zone_alloc(ftl) || !aftl_cmt_alloc(ftl) ||
+	    !aftl_read_cache_alloc(ftl) || !aftl_superblock_alloc(ftl))
+		return -ENOMEM;
+	return alloc_foggy_blocks(ftl);
 }
 
 /* Streams that the policy names; at least one. */
@@ -224,7 +228,8 @@ void aftl_apply_config(struct aftl *ftl)
 	ftl->completions[AFTL_COMPLETION_READ].delay_ns = config->controller;
 	ftl->completions[AFTL_COMPLETION_ECC_READ].delay_ns = config->controller + config->ecc;
 	ftl->completions[AFTL_COMPLETION_WRITE].delay_ns = config->controller;
-	ftl->completions[AFTL_COMPLETION_CACHE_HIT].delay_ns = config->read_hit ? : config->controller;
+	ftl->completions[AFTL_COMPLETION_CACHE_HIT].delay_ns =
+		config->read_hit ? : config->controller;
 	aftl_chip_init(&ftl->chip, &ftl->media, config);
 	ftl->max_block_reads = config->read_limit ? config->read_limit * ftl->geo.pages : U64_MAX;
 	aftl_cell_init(&ftl->cell, &ftl->media, &ftl->config);
@@ -236,7 +241,8 @@ static int check_program_steps(const struct aftl *ftl, struct aftl_error *error)
 	if (aftl_block_program_steps(&ftl->geo) < ftl->type->least_steps)
 		return aftl_fail(error, -EINVAL,
 				 "policy %s needs at least %u program steps in a block, the geometry has %u; raise layers, word_lines or bits",
-				 ftl->type->name, ftl->type->least_steps, aftl_block_program_steps(&ftl->geo));
+				 ftl->type->name, ftl->type->least_steps,
+				 aftl_block_program_steps(&ftl->geo));
 	if (ftl->type->word_line_steps && ftl->geo.program_pages != ftl->geo.word_line_pages)
 		return aftl_fail(error, -EINVAL,
 				 "policy %s programs whole word lines; set one_shot on or bits 1",
@@ -270,8 +276,8 @@ static int check_capacity(struct aftl *ftl, struct aftl_error *error)
 			 ftl->type->name, ftl->geo.trans_pages ? " with a cached map" :
 			 ftl->handles ? " with handles" :
 			 ftl->slc_max_blocks ? " with a cache" : "",
-			 aftl_reserved_blocks(ftl), ftl->geo.blocks_per_lun, (unsigned long long)room,
-			 (unsigned long long)needed);
+			 aftl_reserved_blocks(ftl), ftl->geo.blocks_per_lun,
+			 (unsigned long long)room, (unsigned long long)needed);
 }
 
 static int build_device(struct aftl *ftl, struct aftl_error *error)

@@ -405,7 +405,13 @@ struct aftl_completion_queue {
  * therefore different queues. The queue for cache hits exists with a read cache only, because each
  * event source slows down the others.
  */
-enum { AFTL_COMPLETION_READ, AFTL_COMPLETION_ECC_READ, AFTL_COMPLETION_WRITE, AFTL_COMPLETION_CACHE_HIT, AFTL_COMPLETION_QUEUES };
+enum {
+	AFTL_COMPLETION_READ,
+	AFTL_COMPLETION_ECC_READ,
+	AFTL_COMPLETION_WRITE,
+	AFTL_COMPLETION_CACHE_HIT,
+	AFTL_COMPLETION_QUEUES
+};
 
 #define AFTL_EPOCHS 64
 
@@ -718,7 +724,7 @@ void aftl_oob_extra_need(struct aftl *ftl, struct aftl_block *block);
 void aftl_reset_erased_block(struct aftl *ftl, struct aftl_block *block);
 
 static inline void aftl_oob_store_origin(struct aftl *ftl, struct aftl_block *block, aftl_ppn_t ppn,
-				     struct aftl_origin origin)
+					 struct aftl_origin origin)
 {
 	u16 *baked;
 
@@ -733,7 +739,7 @@ static inline void aftl_oob_store_origin(struct aftl *ftl, struct aftl_block *bl
 }
 
 static inline void aftl_oob_set_hours(struct aftl *ftl, struct aftl_block *block, u32 page,
-				       u16 hours)
+				      u16 hours)
 {
 	u16 *at;
 
@@ -899,12 +905,12 @@ void aftl_prefetch_relocation(const struct aftl *ftl, u32 page);
 
 /* Map @lpn to @ppn in @block and invalidate its old physical page. */
 void aftl_l2p_update(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-		  aftl_lpn_t lpn, aftl_ppn_t ppn, u32 level);
+		     aftl_lpn_t lpn, aftl_ppn_t ppn, u32 level);
 
 /* Map a relocated @lpn to @ppn when the old physical page @former in block @from is known. */
 void aftl_l2p_relocate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *from,
-		   aftl_ppn_t former, struct aftl_block *block, aftl_lpn_t lpn,
-		   aftl_ppn_t ppn, u32 level);
+		       aftl_ppn_t former, struct aftl_block *block, aftl_lpn_t lpn, aftl_ppn_t ppn,
+		       u32 level);
 
 /* Return true if @lpn was mapped. */
 bool aftl_l2p_unmap(struct aftl *ftl, aftl_lpn_t lpn);
@@ -930,14 +936,14 @@ u32 aftl_lun_queued(const struct aftl_lun *lun);
 
 /* Check the array declarations of @type. */
 int __must_check aftl_policy_instance_check(const struct aftl_policy_type *type,
-				     struct aftl_error *error);
+					    struct aftl_error *error);
 
 /* Create the device's policy and the policies that it consists of; NULL without memory. */
 struct aftl_policy *aftl_policy_instance_create(struct aftl *ftl);
 
 /* Add a policy as a part of another one: see aftl_policy_part(). */
 struct aftl_policy *aftl_policy_instance_add(struct aftl_policy *whole,
-				       const struct aftl_policy_type *type);
+					     const struct aftl_policy_type *type);
 void aftl_policy_instance_destroy(struct aftl_policy *policy);
 
 /* Get word @index of the state of the policy and its parts. Return: false past the end. */
@@ -989,7 +995,8 @@ static inline u32 aftl_reserved_blocks(const struct aftl *ftl)
  */
 static inline void aftl_forget_core_block(struct aftl_lun *lun, const struct aftl_block *block)
 {
-	if (unlikely(block->handle) && lun->handle_blocks && lun->handle_blocks[block->handle - 1] == block)
+	if (unlikely(block->handle) && lun->handle_blocks &&
+	    lun->handle_blocks[block->handle - 1] == block)
 		lun->handle_blocks[block->handle - 1] = NULL;
 	if (block == lun->fallback)
 		lun->fallback = NULL;
@@ -1014,7 +1021,8 @@ static inline u32 aftl_gc_reserve(const struct aftl *ftl)
 /* Free blocks that are set aside for the static SLC cache. */
 static inline u32 aftl_slc_missing_blocks(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return ftl->slc_static_blocks > lun->slc_blocks ? ftl->slc_static_blocks - lun->slc_blocks : 0;
+	return ftl->slc_static_blocks > lun->slc_blocks ? ftl->slc_static_blocks - lun->slc_blocks :
+							  0;
 }
 
 /* Return true if host writes must wait for GC before they get another block (emergency GC). */
@@ -1036,14 +1044,16 @@ static inline bool aftl_below_gc_watermark(const struct aftl *ftl, const struct 
 static inline bool aftl_reloc_due(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->reloc.kind | lun->failing_blocks | lun->repeat_blocks | lun->slc_blocks |
-		       lun->forced_gc | lun->refresh_due | ftl->geo.superblock_luns | ftl->geo.zones ||
+		       lun->forced_gc | lun->refresh_due | ftl->geo.superblock_luns |
+		       ftl->geo.zones ||
 	       lun->disturbed || ftl->config.wear_gap || aftl_below_gc_watermark(ftl, lun);
 }
 
 /* Repeated programs must not use the last free blocks, which GC needs. */
 static inline bool aftl_repeat_allowed(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->repeat_blocks && !lun->out_of_blocks && !lun->below_reserve && !aftl_gc_urgent(ftl, lun);
+	return lun->repeat_blocks && !lun->out_of_blocks && !lun->below_reserve &&
+	       !aftl_gc_urgent(ftl, lun);
 }
 
 /* Return true if a program has to be repeated before anything else is programmed. */
@@ -1062,10 +1072,12 @@ static inline bool aftl_is_slc_block(const struct aftl *ftl, const struct aftl_b
 
 void aftl_slc_cache_configure(struct aftl *ftl);
 int __must_check aftl_slc_cache_check(const struct aftl *ftl, struct aftl_error *error);
-bool aftl_slc_cache_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
-		      struct aftl_placement *placement);
+bool aftl_slc_cache_place(struct aftl *ftl, struct aftl_lun *lun,
+			  const struct aftl_program_request *need,
+			  struct aftl_placement *placement);
 struct aftl_block *aftl_slc_cache_select_fold(struct aftl *ftl, const struct aftl_lun *lun);
-struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct aftl_lun *lun, bool urgent);
+struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct aftl_lun *lun,
+						     bool urgent);
 bool aftl_slc_cache_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_slc_cache_recount(struct aftl *ftl);
 
@@ -1091,8 +1103,8 @@ static inline u32 aftl_isolated_stream(const struct aftl *ftl, const struct aftl
 int __must_check aftl_handle_check(const struct aftl *ftl, struct aftl_error *error);
 bool aftl_handle_alloc(struct aftl *ftl);
 bool aftl_handle_assign_stream(struct aftl *ftl, struct aftl_request *request);
-int aftl_handle_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
-		      struct aftl_placement *placement);
+int aftl_handle_place(struct aftl *ftl, struct aftl_lun *lun,
+		      const struct aftl_program_request *need, struct aftl_placement *placement);
 void aftl_handle_closed(struct aftl *ftl, const struct aftl_block *block);
 bool aftl_handle_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_handle_restored(struct aftl *ftl);
@@ -1109,7 +1121,8 @@ static inline struct aftl_trans_page *aftl_trans_page_of(const struct aftl *ftl,
 /* Logical pages from @lpn to the end of its translation page. */
 static inline u32 aftl_trans_page_remaining(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	return BIT(ftl->geo.trans_page_shift) - (from_lpn(lpn) & (BIT(ftl->geo.trans_page_shift) - 1));
+	return BIT(ftl->geo.trans_page_shift) -
+	       (from_lpn(lpn) & (BIT(ftl->geo.trans_page_shift) - 1));
 }
 
 /* Return true if host writes must wait for the eviction of translation pages. */
@@ -1130,7 +1143,7 @@ enum aftl_step aftl_cmt_next_step(struct aftl *ftl, struct aftl_lun *lun, aftl_p
 void aftl_cmt_merged(struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_program_request aftl_cmt_need(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_cmt_fill_payload(struct aftl *ftl, struct aftl_lun *lun,
-			const struct aftl_placement *placement, struct aftl_payload *payload);
+			   const struct aftl_placement *placement, struct aftl_payload *payload);
 void aftl_cmt_flush(struct aftl *ftl);
 void aftl_cmt_lun_died(struct aftl *ftl, struct aftl_lun *lun);
 bool aftl_cmt_restore(struct aftl *ftl, u32 number, u8 flags);
@@ -1142,7 +1155,7 @@ int aftl_cmt_audit(const struct aftl *ftl, struct aftl_error *error);
 int __must_check aftl_read_cache_check(const struct aftl *ftl, struct aftl_error *error);
 bool aftl_read_cache_alloc(struct aftl *ftl);
 struct aftl_read_cache_entry *aftl_read_cache_find(const struct aftl *ftl, aftl_lpn_t lpn);
-void aftl_read_cache_touch(struct aftl *ftl, struct aftl_read_cache_entry *recent);
+void aftl_read_cache_touch(struct aftl *ftl, struct aftl_read_cache_entry *entry);
 struct aftl_read_cache_entry *aftl_read_cache_add(struct aftl *ftl, aftl_lpn_t lpn, aftl_ppn_t ppn);
 void aftl_read_cache_clear(struct aftl *ftl);
 
@@ -1173,7 +1186,7 @@ void aftl_zone_clear(struct aftl *ftl, struct aftl_zone *zone);
 struct aftl_lun *aftl_zone_write_lun(struct aftl *ftl, aftl_lpn_t lpn);
 bool aftl_zone_assign_slot(struct aftl *ftl, struct aftl_request *request);
 void aftl_zone_admitted(struct aftl *ftl, struct aftl_zone *zone, u32 units);
-void aftl_zone_unit_done(struct aftl *ftl, u32 stream);
+void aftl_zone_lpn_done(struct aftl *ftl, u32 stream);
 void aftl_zone_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn);
 void aftl_zone_block_retired(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
@@ -1202,15 +1215,16 @@ static inline struct aftl_lun *aftl_die_group_lun(struct aftl *ftl, u32 group, u
 }
 
 /* Block of superblock @number in member @member of die group @group. */
-static inline struct aftl_block *aftl_superblock_block(const struct aftl *ftl, u32 group, u32 number,
-						  u32 member)
+static inline struct aftl_block *aftl_superblock_block(const struct aftl *ftl, u32 group,
+						       u32 number, u32 member)
 {
 	u32 lun = group * ftl->geo.superblock_luns + member;
 
 	return &ftl->media.blocks[lun * ftl->geo.blocks_per_lun + number];
 }
 
-static inline struct aftl_superblock_state *aftl_superblock_at(const struct aftl *ftl, u32 group, u32 number)
+static inline struct aftl_superblock_state *aftl_superblock_at(const struct aftl *ftl, u32 group,
+							       u32 number)
 {
 	return &ftl->superblocks[group * ftl->geo.blocks_per_lun + number];
 }
@@ -1227,13 +1241,15 @@ static inline bool aftl_has_rain(const struct aftl *ftl)
 }
 
 int __must_check aftl_superblock_check(const struct aftl *ftl, const struct aftl_config *config,
-				  struct aftl_error *error);
+				       struct aftl_error *error);
 bool aftl_superblock_alloc(struct aftl *ftl);
-struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct aftl_lun *lun, u32 kind);
+struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct aftl_lun *lun,
+					       u32 kind);
 u32 aftl_superblock_parity_member(const struct aftl *ftl, u32 group, u32 number);
 bool aftl_superblock_unused(const struct aftl *ftl, u32 group, u32 number);
 void aftl_parity_queue_due(struct aftl *ftl, const struct aftl_block *block);
-bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement);
+bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
+			      struct aftl_placement *placement);
 void aftl_parity_programmed(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_superblock_erased(struct aftl *ftl, u32 group, u32 number);
 void aftl_superblock_suspend(struct aftl *ftl);
@@ -1256,7 +1272,8 @@ bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
 bool aftl_superblock_gc_start_block(struct aftl *ftl, const struct aftl_block *block, u32 cause);
 bool aftl_superblock_gc_emptied(struct aftl *ftl, u32 group);
 struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl_lun *lun);
-struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun, bool idle);
+struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun,
+						    bool idle);
 void aftl_superblock_gc_erased(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_superblock_gc_finish(struct aftl *ftl, u32 group);
 void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
@@ -1264,14 +1281,16 @@ void aftl_superblock_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
 /* Return true if the superblock GC of this LUN's group goes before host writes. */
 static inline bool aftl_superblock_gc_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return unlikely(ftl->geo.superblock_luns) && ftl->die_groups[aftl_die_group_of(ftl, lun)].urgent;
+	return unlikely(ftl->geo.superblock_luns) &&
+	       ftl->die_groups[aftl_die_group_of(ftl, lun)].urgent;
 }
 
 /* Return true if this LUN gets its next free block only after other LUNs have done their part. */
 static inline bool aftl_superblock_gc_delays(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return unlikely(ftl->geo.superblock_luns) &&
-	       (ftl->die_groups[aftl_die_group_of(ftl, lun)].victim != AFTL_NIL || lun->reconstruct.kind);
+	       (ftl->die_groups[aftl_die_group_of(ftl, lun)].victim != AFTL_NIL ||
+		lun->reconstruct.kind);
 }
 
 /* lun-allocation.c: allocation of a LUN for a write */
@@ -1282,7 +1301,8 @@ static inline u32 aftl_first_allocation_turn(const struct aftl_geometry *geo)
 	return 1 % geo->luns;
 }
 
-struct aftl_lun *aftl_allocate_lun(struct aftl *ftl, aftl_lpn_t lpn, u32 class, u32 stream, u32 units);
+struct aftl_lun *aftl_allocate_lun(struct aftl *ftl, aftl_lpn_t lpn, u32 class, u32 stream,
+				   u32 units);
 
 /* program.c: program and erase transactions */
 
@@ -1333,11 +1353,15 @@ struct aftl_foggy_block {
 /* fine-pending.c: data that wait for the fine pass */
 
 bool aftl_fine_pending_room(const struct aftl *ftl, const struct aftl_lun *lun,
-		    const struct aftl_block *block);
-struct aftl_fine_pending *aftl_fine_pending_at(const struct aftl *ftl, struct aftl_foggy_block *foggy, u32 page);
-void aftl_fine_pending_begin(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
-		     const struct aftl_placement *placement, const struct aftl_payload *payload);
-void aftl_fine_pending_end(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fine_pending *held);
+			    const struct aftl_block *block);
+struct aftl_fine_pending *aftl_fine_pending_at(const struct aftl *ftl,
+					       struct aftl_foggy_block *foggy, u32 page);
+void aftl_fine_pending_begin(struct aftl *ftl, struct aftl_lun *lun,
+			     const struct aftl_program_request *need,
+			     const struct aftl_placement *placement,
+			     const struct aftl_payload *payload);
+void aftl_fine_pending_end(struct aftl *ftl, struct aftl_lun *lun,
+			   struct aftl_fine_pending *pending);
 bool aftl_fine_pending_close(struct aftl *ftl, struct aftl_block *block);
 void aftl_fine_pending_drop_moves(struct aftl *ftl, struct aftl_lun *lun);
 u32 aftl_fine_pending_give_up(struct aftl *ftl, struct aftl_lun *lun);
@@ -1345,22 +1369,24 @@ u32 aftl_fine_pending_give_up(struct aftl *ftl, struct aftl_lun *lun);
 /* fine-pass.c: fine passes, and coarse passes for padding */
 
 struct aftl_fine_pending *aftl_fine_pass_due(struct aftl *ftl, struct aftl_lun *lun,
-				struct aftl_placement *placement);
-void aftl_fine_pass_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fine_pending *held,
-		      const struct aftl_placement *placement);
+					     struct aftl_placement *placement);
+void aftl_fine_pass_commit(struct aftl *ftl, struct aftl_lun *lun,
+			   struct aftl_fine_pending *pending,
+			   const struct aftl_placement *placement);
 bool aftl_foggy_pass_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves,
-		   struct aftl_placement *placement);
+			 struct aftl_placement *placement);
 void aftl_fine_pass_run_untimed(struct aftl *ftl, struct aftl_lun *lun);
 
 int __must_check aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 				    const struct aftl_program_request *need,
 				    struct aftl_placement *placement);
 /* Commit a program to media and L2P table. A coarse pass without data has no @payload. */
-void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
+void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
+			 const struct aftl_program_request *need,
 			 const struct aftl_placement *placement,
 			 const struct aftl_payload *payload);
 void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-			u32 class, const struct aftl_payload *payload);
+			    u32 class, const struct aftl_payload *payload);
 
 /**
  * struct aftl_fill_order - order in which preconditioning first writes the logical pages
@@ -1377,28 +1403,28 @@ struct aftl_fill_order {
 };
 
 /* Logical page that is @ahead positions after the next one. */
-static inline u32 aftl_fill_order_unit(const struct aftl_fill_order *course, u32 ahead)
+static inline u32 aftl_fill_order_lpn(const struct aftl_fill_order *order, u32 ahead)
 {
-	u64 at = course->at + (u64)ahead * course->step;
+	u64 at = order->at + (u64)ahead * order->step;
 
-	return likely(at < course->units) ? at : at % course->units;
+	return likely(at < order->units) ? at : at % order->units;
 }
 
-static inline void aftl_fill_order_skip(struct aftl_fill_order *course, u32 units)
+static inline void aftl_fill_order_skip(struct aftl_fill_order *order, u32 units)
 {
-	course->at = aftl_fill_order_unit(course, units);
-	course->seq += units;
+	order->at = aftl_fill_order_lpn(order, units);
+	order->seq += units;
 }
 
 void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-			 struct aftl_fill_order course, u32 rounds);
+			      struct aftl_fill_order order, u32 rounds);
 
 /* Add the content of a valid page to a payload. */
 void aftl_payload_add_move(struct aftl *ftl, struct aftl_payload *payload, aftl_ppn_t ppn);
 
 /* Start the payload of a host program with the pages that the policy relocates in it. */
 void aftl_payload_add_carried(struct aftl *ftl, const struct aftl_placement *placement,
-			struct aftl_payload *payload);
+			      struct aftl_payload *payload);
 
 /* Commit a program of parity, which maps no logical page. */
 void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
@@ -1420,7 +1446,7 @@ static inline u32 aftl_placement_units(const struct aftl *ftl,
 
 /* sensing.c: read latency and read count of one page */
 
-u64 aftl_read_timing(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour);
+u64 aftl_sense_page(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour);
 u64 aftl_sense_valid(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour);
 
 /* relocation.c: background tasks */
@@ -1434,7 +1460,7 @@ int aftl_reloc_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placem
 void aftl_reloc_cancel(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_reloc_erased(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_reloc_programmed(struct aftl *ftl, struct aftl_lun *lun,
-			 const struct aftl_placement *placement);
+			   const struct aftl_placement *placement);
 bool aftl_reloc_idle_wanted(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_reloc_start_idle(struct aftl *ftl, struct aftl_lun *lun);
 
@@ -1462,10 +1488,10 @@ bool aftl_reloc_run_untimed(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
 		      u64 sense_ns, u32 units);
 bool aftl_array_read_through(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 sense_ns,
-		      u32 units);
+			     u32 units);
 void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units);
 void aftl_array_sense_stripe_page(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-			     u32 page);
+				  u32 page);
 void aftl_array_sense_trans_page(struct aftl *ftl, struct aftl_lun *lun, u32 kind, aftl_ppn_t ppn);
 void aftl_array_data_out(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,

@@ -21,8 +21,9 @@ static void drop_overwritten(const struct aftl *ftl, struct aftl_payload *payloa
 	}
 }
 
-static void fine_pass_outcome(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
-		     const struct aftl_placement *placement)
+static void fine_pass_outcome(struct aftl *ftl, struct aftl_lun *lun,
+			      const struct aftl_program_request *need,
+			      const struct aftl_placement *placement)
 {
 	struct aftl_program_command program = {
 		.block = placement->block,
@@ -45,9 +46,9 @@ static void fine_pass_outcome(struct aftl *ftl, struct aftl_lun *lun, const stru
  * Return: the pending data, or NULL if no fine pass is due.
  */
 struct aftl_fine_pending *aftl_fine_pass_due(struct aftl *ftl, struct aftl_lun *lun,
-				struct aftl_placement *placement)
+					     struct aftl_placement *placement)
 {
-	struct aftl_fine_pending *held;
+	struct aftl_fine_pending *pending;
 	u32 page = ftl->geo.pages;
 	u32 i;
 
@@ -65,22 +66,23 @@ struct aftl_fine_pending *aftl_fine_pass_due(struct aftl *ftl, struct aftl_lun *
 		.pages = ftl->geo.program_pages,
 		.mode = AFTL_MODE_NORMAL,
 	};
-	held = aftl_fine_pending_at(ftl, &lun->foggy[i - 1], page);
-	drop_overwritten(ftl, &held->payload);
-	fine_pass_outcome(ftl, lun, &held->need, placement);
-	return held;
+	pending = aftl_fine_pending_at(ftl, &lun->foggy[i - 1], page);
+	drop_overwritten(ftl, &pending->payload);
+	fine_pass_outcome(ftl, lun, &pending->need, placement);
+	return pending;
 }
 
 /*
  * aftl_fine_pass_commit() - commit the program that aftl_fine_pass_due() returned
  */
-void aftl_fine_pass_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fine_pending *held,
-		      const struct aftl_placement *placement)
+void aftl_fine_pass_commit(struct aftl *ftl, struct aftl_lun *lun,
+			   struct aftl_fine_pending *pending,
+			   const struct aftl_placement *placement)
 {
-	struct aftl_program_request need = held->need;
+	struct aftl_program_request need = pending->need;
 
-	aftl_program_commit(ftl, lun, &need, placement, &held->payload);
-	aftl_fine_pending_end(ftl, lun, held);
+	aftl_program_commit(ftl, lun, &need, placement, &pending->payload);
+	aftl_fine_pending_end(ftl, lun, pending);
 }
 
 static bool has_fine_pending(const struct aftl_foggy_block *foggy, bool moves)
@@ -104,7 +106,7 @@ static bool has_fine_pending(const struct aftl_foggy_block *foggy, bool moves)
  * No fine pass may be due. Return: true if such data were pending.
  */
 bool aftl_foggy_pass_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves,
-		   struct aftl_placement *placement)
+			 struct aftl_placement *placement)
 {
 	struct aftl_program_request need = { .cause = moves ? lun->reloc.cause : AFTL_CAUSE_HOST };
 	struct aftl_block *block;
@@ -135,8 +137,8 @@ bool aftl_foggy_pass_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves,
 void aftl_fine_pass_run_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
-	struct aftl_fine_pending *held;
+	struct aftl_fine_pending *pending;
 
-	while ((held = aftl_fine_pass_due(ftl, lun, &placement)))
-		aftl_fine_pass_commit(ftl, lun, held, &placement);
+	while ((pending = aftl_fine_pass_due(ftl, lun, &placement)))
+		aftl_fine_pass_commit(ftl, lun, pending, &placement);
 }

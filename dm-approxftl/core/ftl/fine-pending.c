@@ -8,7 +8,7 @@
 
 /* Find the entry of @block; NULL finds an unused entry. */
 static struct aftl_foggy_block *find_foggy_block(const struct aftl *ftl, const struct aftl_lun *lun,
-			       const struct aftl_block *block)
+						 const struct aftl_block *block)
 {
 	u32 i;
 
@@ -24,7 +24,7 @@ static struct aftl_foggy_block *find_foggy_block(const struct aftl *ftl, const s
  * One entry is always kept for the fallback block.
  */
 bool aftl_fine_pending_room(const struct aftl *ftl, const struct aftl_lun *lun,
-		    const struct aftl_block *block)
+			    const struct aftl_block *block)
 {
 	bool kept = !lun->fallback || !find_foggy_block(ftl, lun, lun->fallback);
 	u32 room = 0;
@@ -37,16 +37,18 @@ bool aftl_fine_pending_room(const struct aftl *ftl, const struct aftl_lun *lun,
 	return room > kept;
 }
 
-struct aftl_fine_pending *aftl_fine_pending_at(const struct aftl *ftl, struct aftl_foggy_block *foggy, u32 page)
+struct aftl_fine_pending *aftl_fine_pending_at(const struct aftl *ftl,
+					       struct aftl_foggy_block *foggy, u32 page)
 {
 	return &foggy->held[aftl_word_line(&ftl->geo, page) % AFTL_FOGGY_WORD_LINES];
 }
 
-static void count_fine_pending(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_fine_pending *held, int sign)
+static void count_fine_pending(struct aftl *ftl, struct aftl_lun *lun,
+			       const struct aftl_fine_pending *pending, int sign)
 {
-	u32 units = held->payload.count;
+	u32 units = pending->payload.count;
 
-	if (held->need.cause != AFTL_CAUSE_HOST) {
+	if (pending->need.cause != AFTL_CAUSE_HOST) {
 		lun->fine_pending_moves += units ? sign : 0;
 		return;
 	}
@@ -67,11 +69,13 @@ static void init_foggy_block(struct aftl_foggy_block *foggy, struct aftl_block *
  * aftl_fine_pending_begin() - remember the data of a coarse pass
  * @payload: NULL for a coarse pass without data
  */
-void aftl_fine_pending_begin(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
-		     const struct aftl_placement *placement, const struct aftl_payload *payload)
+void aftl_fine_pending_begin(struct aftl *ftl, struct aftl_lun *lun,
+			     const struct aftl_program_request *need,
+			     const struct aftl_placement *placement,
+			     const struct aftl_payload *payload)
 {
 	struct aftl_foggy_block *foggy = find_foggy_block(ftl, lun, placement->block);
-	struct aftl_fine_pending *held;
+	struct aftl_fine_pending *pending;
 
 	if (!foggy) {
 		foggy = find_foggy_block(ftl, lun, NULL);
@@ -79,26 +83,27 @@ void aftl_fine_pending_begin(struct aftl *ftl, struct aftl_lun *lun, const struc
 	}
 	if (!payload)
 		return;
-	held = aftl_fine_pending_at(ftl, foggy, placement->page);
-	held->need = *need;
-	held->payload = *payload;
+	pending = aftl_fine_pending_at(ftl, foggy, placement->page);
+	pending->need = *need;
+	pending->payload = *payload;
 	if (payload->tag[0] != AFTL_NIL) {
-		held->commands = lun->work.commands;
+		pending->commands = lun->work.commands;
 		lun->work.commands = AFTL_NIL;
 	}
-	count_fine_pending(ftl, lun, held, 1);
+	count_fine_pending(ftl, lun, pending, 1);
 }
 
 /*
  * aftl_fine_pending_end() - drop the data of a word line
  */
-void aftl_fine_pending_end(struct aftl *ftl, struct aftl_lun *lun, struct aftl_fine_pending *held)
+void aftl_fine_pending_end(struct aftl *ftl, struct aftl_lun *lun,
+			   struct aftl_fine_pending *pending)
 {
-	count_fine_pending(ftl, lun, held, -1);
-	held->need = (struct aftl_program_request){ 0 };
-	held->payload.count = 0;
-	held->payload.dropped = 0;
-	held->commands = AFTL_NIL;
+	count_fine_pending(ftl, lun, pending, -1);
+	pending->need = (struct aftl_program_request){ 0 };
+	pending->payload.count = 0;
+	pending->payload.dropped = 0;
+	pending->commands = AFTL_NIL;
 }
 
 /*
@@ -129,11 +134,11 @@ void aftl_fine_pending_drop_moves(struct aftl *ftl, struct aftl_lun *lun)
 	u32 i;
 
 	for (i = 0; lun->fine_pending_moves; i++) {
-		struct aftl_fine_pending *held = &lun->foggy[i / AFTL_FOGGY_WORD_LINES]
+		struct aftl_fine_pending *pending = &lun->foggy[i / AFTL_FOGGY_WORD_LINES]
 						  .held[i % AFTL_FOGGY_WORD_LINES];
 
-		if (held->need.cause != AFTL_CAUSE_HOST)
-			aftl_fine_pending_end(ftl, lun, held);
+		if (pending->need.cause != AFTL_CAUSE_HOST)
+			aftl_fine_pending_end(ftl, lun, pending);
 	}
 }
 
@@ -149,11 +154,11 @@ u32 aftl_fine_pending_give_up(struct aftl *ftl, struct aftl_lun *lun)
 
 	for (i = 0; commands == AFTL_NIL && i < ftl->foggy_blocks * AFTL_FOGGY_WORD_LINES; i++) {
 		struct aftl_foggy_block *foggy = &lun->foggy[i / AFTL_FOGGY_WORD_LINES];
-		struct aftl_fine_pending *held = &foggy->held[i % AFTL_FOGGY_WORD_LINES];
+		struct aftl_fine_pending *pending = &foggy->held[i % AFTL_FOGGY_WORD_LINES];
 
-		commands = foggy->block ? held->commands : AFTL_NIL;
+		commands = foggy->block ? pending->commands : AFTL_NIL;
 		if (commands != AFTL_NIL)
-			aftl_fine_pending_end(ftl, lun, held);
+			aftl_fine_pending_end(ftl, lun, pending);
 	}
 	if (commands == AFTL_NIL)
 		for (i = 0; i < ftl->foggy_blocks; i++)

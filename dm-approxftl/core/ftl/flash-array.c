@@ -51,7 +51,8 @@ static u8 work_cause(const struct aftl_lun *lun)
 	}
 }
 
-static void trace_array_event(struct aftl *ftl, const struct aftl_lun *lun, struct aftl_array_event *event)
+static void trace_array_event(struct aftl *ftl, const struct aftl_lun *lun,
+			      struct aftl_array_event *event)
 {
 	u32 page = event->block * ftl->geo.pages + event->page;
 
@@ -78,7 +79,7 @@ static void trace_array_read(struct aftl *ftl, const struct aftl_lun *lun, u32 d
 
 /* Report a program or an erase. */
 static void trace_array_work(struct aftl *ftl, const struct aftl_lun *lun, enum aftl_array_op op,
-		      u64 begin_ns, u64 ns)
+			     u64 begin_ns, u64 ns)
 {
 	const struct aftl_placement *placement = &lun->work.placement;
 	bool erase = lun->work.kind == AFTL_WORK_ERASE;
@@ -97,7 +98,7 @@ static void trace_array_work(struct aftl *ftl, const struct aftl_lun *lun, enum 
 }
 
 static void array_begin_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
-			u64 sense_ns, u32 units)
+			      u64 sense_ns, u32 units)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 
@@ -127,7 +128,7 @@ void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 devi
  *	false if the read has begun as aftl_array_sense() begins it.
  */
 bool aftl_array_read_through(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 sense_ns,
-		      u32 units)
+			     u32 units)
 {
 	u64 sensed_ns = ftl->now_ns + sense_ns;
 	u64 end_ns = max(*lun->bus_ns, sensed_ns) + bus_transfer_ns(ftl, units);
@@ -144,15 +145,15 @@ bool aftl_array_read_through(struct aftl *ftl, struct aftl_lun *lun, u32 device_
 }
 
 static void array_begin_program(struct aftl *ftl, struct aftl_lun *lun,
-			  const struct aftl_placement *placement)
+				const struct aftl_placement *placement)
 {
 	struct aftl_work *work = &lun->work;
 
 	work->phase = AFTL_PHASE_PROGRAM;
 	work->suspends = 0;
 	work->placement = *placement;
-	work->array_ns = bus_transfer(ftl, lun, aftl_placement_units(ftl, placement),
-				  &work->service_ns);
+	work->array_ns =
+		bus_transfer(ftl, lun, aftl_placement_units(ftl, placement), &work->service_ns);
 	work->service_ns += lun->outcome.ns;
 	lun_set_end(ftl, lun, work->array_ns + lun->outcome.ns);
 	trace_array_work(ftl, lun, AFTL_ARRAY_PROGRAM, work->array_ns, lun->outcome.ns);
@@ -210,7 +211,7 @@ void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
 
 /* Read a page for the reconstruction of a page of another LUN. */
 void aftl_array_sense_stripe_page(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-			     u32 page)
+				  u32 page)
 {
 	u64 ns = aftl_sense_valid(ftl, block, page, aftl_hour(ftl));
 

@@ -361,9 +361,9 @@ u32 aftl_pending_requests(const struct aftl *ftl);
 /**
  * aftl_set_draining() - start or stop draining the write buffer
  * @ftl: device
- * @hurry: true: program buffered writes without waiting for a full page
+ * @draining: true: program buffered writes without waiting for a full page
  */
-void aftl_set_draining(struct aftl *ftl, bool hurry);
+void aftl_set_draining(struct aftl *ftl, bool draining);
 
 /* Return true if requests are in flight, or buffered writes are being drained. */
 bool aftl_busy(const struct aftl *ftl);

@@ -14,11 +14,11 @@
 
 #define RATE_SHIFT 8
 
-static bool is_paced_reloc(const struct aftl_reloc *job)
+static bool is_paced_reloc(const struct aftl_reloc *reloc)
 {
-	return job->kind == AFTL_RELOC_EMPTY &&
-	       (job->cause == AFTL_CAUSE_GC || job->cause == AFTL_CAUSE_WEAR ||
-		job->cause == AFTL_CAUSE_RETIRE);
+	return reloc->kind == AFTL_RELOC_EMPTY &&
+	       (reloc->cause == AFTL_CAUSE_GC || reloc->cause == AFTL_CAUSE_WEAR ||
+		reloc->cause == AFTL_CAUSE_RETIRE);
 }
 
 /*

@@ -6,7 +6,7 @@
 #include "core/ftl/device.h"
 
 static void l2p_invalidate_ppn(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-		       aftl_ppn_t ppn, u32 level)
+			       aftl_ppn_t ppn, u32 level)
 {
 	if (aftl_ppn_is_lost(ftl, ppn)) {
 		aftl_ppn_clear_lost(&ftl->media, ppn);
@@ -22,7 +22,7 @@ static void l2p_invalidate_ppn(struct aftl *ftl, struct aftl_lun *lun, struct af
 }
 
 static void l2p_set_entry(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-		      aftl_lpn_t lpn, aftl_ppn_t ppn, u32 level)
+			  aftl_lpn_t lpn, aftl_ppn_t ppn, u32 level)
 {
 	*aftl_l2p_entry(ftl, from_lpn(lpn)) = level << AFTL_PPN_BITS | (from_ppn(ppn) + 1);
 	aftl_ppn_set_valid(&ftl->media, ppn);
@@ -39,20 +39,21 @@ static bool l2p_invalidate_old(struct aftl *ftl, aftl_lpn_t lpn)
 	if (!aftl_l2p_lookup(ftl, lpn, &former))
 		return false;
 	block = aftl_ppn_block(&ftl->media, former);
-	l2p_invalidate_ppn(ftl, aftl_block_lun(ftl, block), block, former, aftl_l2p_level(ftl, lpn));
+	l2p_invalidate_ppn(ftl, aftl_block_lun(ftl, block), block, former,
+			   aftl_l2p_level(ftl, lpn));
 	return true;
 }
 
 void aftl_l2p_update(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-		  aftl_lpn_t lpn, aftl_ppn_t ppn, u32 level)
+		     aftl_lpn_t lpn, aftl_ppn_t ppn, u32 level)
 {
 	l2p_invalidate_old(ftl, lpn);
 	l2p_set_entry(ftl, lun, block, lpn, ppn, level);
 }
 
 void aftl_l2p_relocate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *from,
-		   aftl_ppn_t former, struct aftl_block *block, aftl_lpn_t lpn,
-		   aftl_ppn_t ppn, u32 level)
+		       aftl_ppn_t former, struct aftl_block *block, aftl_lpn_t lpn, aftl_ppn_t ppn,
+		       u32 level)
 {
 	l2p_invalidate_ppn(ftl, lun, from, former, aftl_l2p_level(ftl, lpn));
 	l2p_set_entry(ftl, lun, block, lpn, ppn, level);

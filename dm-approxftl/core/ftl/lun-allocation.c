@@ -30,7 +30,8 @@ static struct aftl_lun *next_lun_with_room(struct aftl *ftl, u32 units)
  *
  * Return: the LUN; NULL if no LUN has room, or if the LUN of a fixed rule has none.
  */
-struct aftl_lun *aftl_allocate_lun(struct aftl *ftl, aftl_lpn_t lpn, u32 class, u32 stream, u32 units)
+struct aftl_lun *aftl_allocate_lun(struct aftl *ftl, aftl_lpn_t lpn, u32 class, u32 stream,
+				   u32 units)
 {
 	struct aftl_lun_request binding = {
 		.policy = ftl->policy,

@@ -9,7 +9,7 @@ struct allocation {
 };
 
 static void *memory_alloc_with(struct aftl *ftl, size_t count, size_t size,
-		  void *(*alloc)(void *host, size_t bytes))
+			       void *(*alloc)(void *host, size_t bytes))
 {
 	u64 bytes = (u64)count * size + sizeof(struct allocation);
 	struct allocation *memory = alloc(ftl->host, bytes);

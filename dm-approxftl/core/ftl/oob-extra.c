@@ -7,7 +7,7 @@
 #include "core/ftl/device.h"
 
 /* Size of one allocation: few hosts can allocate much more at once. */
-#define PIECE_BYTES (64U << 20)
+#define EXTRA_CHUNK_BYTES (64U << 20)
 
 static size_t oob_extra_bytes(const struct aftl *ftl)
 {
@@ -16,7 +16,7 @@ static size_t oob_extra_bytes(const struct aftl *ftl)
 
 static u32 blocks_per_extra_chunk(const struct aftl *ftl)
 {
-	return max_t(u32, 1, PIECE_BYTES / max_t(u32, 1, oob_extra_bytes(ftl)));
+	return max_t(u32, 1, EXTRA_CHUNK_BYTES / max_t(u32, 1, oob_extra_bytes(ftl)));
 }
 
 static u32 count_extra_chunks(const struct aftl *ftl)
@@ -27,14 +27,14 @@ static u32 count_extra_chunks(const struct aftl *ftl)
 static int alloc_extra_chunk(struct aftl *ftl, u32 first)
 {
 	u32 blocks = min(blocks_per_extra_chunk(ftl), ftl->geo.blocks - first);
-	u16 *piece = aftl_memory_alloc(ftl, blocks, oob_extra_bytes(ftl));
+	u16 *chunk = aftl_memory_alloc(ftl, blocks, oob_extra_bytes(ftl));
 	u32 i;
 
-	if (!piece)
+	if (!chunk)
 		return -ENOMEM;
 	for (i = 0; i < blocks; i++)
 		ftl->media.blocks[first + i].extra =
-			piece + (size_t)i * ftl->media.oob_layout.extra;
+			chunk + (size_t)i * ftl->media.oob_layout.extra;
 	return 0;
 }
 

@@ -37,7 +37,7 @@ bool aftl_handle_alloc(struct aftl *ftl)
 	if (!ftl->handles)
 		return true;
 	placed = aftl_memory_alloc(ftl, (size_t)ftl->geo.luns * ftl->handles,
-				  sizeof(struct aftl_block *));
+				   sizeof(struct aftl_block *));
 	for (i = 0; placed && i < ftl->geo.luns; i++)
 		ftl->luns[i].handle_blocks = placed + (size_t)i * ftl->handles;
 	return placed;
@@ -70,13 +70,14 @@ bool aftl_handle_assign_stream(struct aftl *ftl, struct aftl_request *request)
  *
  * Return: 0, or -ENOSPC.
  */
-int aftl_handle_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
-		      struct aftl_placement *placement)
+int aftl_handle_place(struct aftl *ftl, struct aftl_lun *lun,
+		      const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	u32 handle = aftl_stream_handle(ftl, need->stream);
 
 	*placement = (struct aftl_placement){ 0 };
-	if (aftl_place_sequential(ftl->policy, lun, need, &lun->handle_blocks[handle - 1], 0, placement))
+	if (aftl_place_sequential(ftl->policy, lun, need, &lun->handle_blocks[handle - 1], 0,
+				  placement))
 		return -ENOSPC;
 	placement->block->handle = (u8)handle;
 	return 0;

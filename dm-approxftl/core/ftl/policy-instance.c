@@ -10,8 +10,9 @@ int aftl_policy_instance_check(const struct aftl_policy_type *type, struct aftl_
 	const struct aftl_policy_array *array = type->arrays;
 
 	for (; array < type->arrays + AFTL_ARRAYS_MAX; array++)
-		if (array->count && (array->each >= AFTL_ARRAY_SCOPES || array->width > sizeof(u64) ||
-				     !array->width || (array->width & (array->width - 1))))
+		if (array->count &&
+		    (array->each >= AFTL_ARRAY_SCOPES || array->width > sizeof(u64) ||
+		     !array->width || (array->width & (array->width - 1))))
 			return aftl_fail(error, -EINVAL,
 					 "policy %s has an array of numbers of %u bytes for each %u",
 					 type->name, array->width, array->each);
@@ -19,7 +20,8 @@ int aftl_policy_instance_check(const struct aftl_policy_type *type, struct aftl_
 }
 
 /* Number of elements of an array. */
-static u64 policy_array_length(const struct aftl_policy *policy, const struct aftl_policy_array *array)
+static u64 policy_array_length(const struct aftl_policy *policy,
+			       const struct aftl_policy_array *array)
 {
 	const struct aftl_geometry *geo = &policy->ftl->geo;
 	const u64 shares[AFTL_ARRAY_SCOPES] = {
@@ -39,7 +41,8 @@ static bool alloc_policy_array(struct aftl_policy *policy, u32 i)
 
 	if (!array->count || (array->wanted && !array->wanted(policy)))
 		return true;
-	policy->arrays[i] = aftl_memory_alloc(policy->ftl, policy_array_length(policy, array), array->width);
+	policy->arrays[i] =
+		aftl_memory_alloc(policy->ftl, policy_array_length(policy, array), array->width);
 	return policy->arrays[i];
 }
 
@@ -110,7 +113,7 @@ struct aftl_policy *aftl_policy_instance_create(struct aftl *ftl)
 }
 
 struct aftl_policy *aftl_policy_instance_add(struct aftl_policy *whole,
-				       const struct aftl_policy_type *type)
+					     const struct aftl_policy_type *type)
 {
 	struct aftl_policy *last = whole;
 
@@ -126,20 +129,21 @@ struct aftl_policy *aftl_policy_instance_add(struct aftl_policy *whole,
  */
 
 /**
- * struct spot - position of a word in the state
+ * struct word_position - position of a word in the state
  * @array: array of the word
  * @width: bytes of an element
  * @first: index of the first element of the word
  * @count: number of elements in the word
  */
-struct spot {
+struct word_position {
 	void *array;
 	u32 width;
 	u64 first;
 	u32 count;
 };
 
-static bool find_word_in_array(const struct aftl_policy *policy, u32 i, u64 *index, struct spot *spot)
+static bool find_word_in_array(const struct aftl_policy *policy, u32 i, u64 *index,
+			       struct word_position *at)
 {
 	const struct aftl_policy_array *array = &policy->type->arrays[i];
 	u64 numbers = policy->arrays[i] ? policy_array_length(policy, array) : 0;
@@ -149,78 +153,78 @@ static bool find_word_in_array(const struct aftl_policy *policy, u32 i, u64 *ind
 		*index -= words;
 		return false;
 	}
-	spot->array = policy->arrays[i];
-	spot->width = array->width;
-	spot->count = sizeof(u64) / array->width;
-	spot->first = *index * spot->count;
-	spot->count = (u32)min_t(u64, spot->count, numbers - spot->first);
+	at->array = policy->arrays[i];
+	at->width = array->width;
+	at->count = sizeof(u64) / array->width;
+	at->first = *index * at->count;
+	at->count = (u32)min_t(u64, at->count, numbers - at->first);
 	return true;
 }
 
-static bool find_state_word(const struct aftl_policy *policy, u64 index, struct spot *spot)
+static bool find_state_word(const struct aftl_policy *policy, u64 index, struct word_position *at)
 {
 	u32 i;
 
 	for (; policy; policy = policy->next)
 		for (i = 0; i < AFTL_ARRAYS_MAX; i++)
-			if (find_word_in_array(policy, i, &index, spot))
+			if (find_word_in_array(policy, i, &index, at))
 				return true;
 	return false;
 }
 
-static u64 read_state_number(const struct spot *spot, u32 i)
+static u64 read_state_number(const struct word_position *at, u32 i)
 {
-	switch (spot->width) {
+	switch (at->width) {
 	case 1:
-		return ((const u8 *)spot->array)[spot->first + i];
+		return ((const u8 *)at->array)[at->first + i];
 	case 2:
-		return ((const u16 *)spot->array)[spot->first + i];
+		return ((const u16 *)at->array)[at->first + i];
 	case 4:
-		return ((const u32 *)spot->array)[spot->first + i];
+		return ((const u32 *)at->array)[at->first + i];
 	default:
-		return ((const u64 *)spot->array)[spot->first + i];
+		return ((const u64 *)at->array)[at->first + i];
 	}
 }
 
-static void write_state_number(const struct spot *spot, u32 i, u64 value)
+static void write_state_number(const struct word_position *at, u32 i, u64 value)
 {
-	switch (spot->width) {
+	switch (at->width) {
 	case 1:
-		((u8 *)spot->array)[spot->first + i] = (u8)value;
+		((u8 *)at->array)[at->first + i] = (u8)value;
 		break;
 	case 2:
-		((u16 *)spot->array)[spot->first + i] = (u16)value;
+		((u16 *)at->array)[at->first + i] = (u16)value;
 		break;
 	case 4:
-		((u32 *)spot->array)[spot->first + i] = (u32)value;
+		((u32 *)at->array)[at->first + i] = (u32)value;
 		break;
 	default:
-		((u64 *)spot->array)[spot->first + i] = value;
+		((u64 *)at->array)[at->first + i] = value;
 	}
 }
 
 bool aftl_policy_instance_save(const struct aftl_policy *policy, u64 index, u64 *word)
 {
-	struct spot spot;
+	struct word_position at;
 	u32 i;
 
-	if (!find_state_word(policy, index, &spot))
+	if (!find_state_word(policy, index, &at))
 		return false;
 	*word = 0;
-	for (i = 0; i < spot.count; i++)
-		*word |= read_state_number(&spot, i) << (8 * spot.width * i);
+	for (i = 0; i < at.count; i++)
+		*word |= read_state_number(&at, i) << (8 * at.width * i);
 	return true;
 }
 
 void aftl_policy_instance_restore(struct aftl_policy *policy, u64 index, u64 word)
 {
-	struct spot spot;
+	struct word_position at;
 	u32 i;
 
-	if (!find_state_word(policy, index, &spot))
+	if (!find_state_word(policy, index, &at))
 		return;
-	for (i = 0; i < spot.count; i++)
-		write_state_number(&spot, i, word >> (8 * spot.width * i));
+	for (i = 0; i < at.count; i++)
+		write_state_number(&at, i, word >> (8 * at.width * i));
 }
 
 void aftl_policy_instance_restored(struct aftl_policy *policy)

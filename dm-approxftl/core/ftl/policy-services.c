@@ -19,7 +19,7 @@ static bool lun_has_free_block(const struct aftl *ftl, const struct aftl_lun *lu
 }
 
 static struct aftl_block *policy_open_block(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
-				     enum aftl_order order, u32 kind)
+					    enum aftl_order order, u32 kind)
 {
 	struct aftl_block *block;
 

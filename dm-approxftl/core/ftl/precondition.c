@@ -31,24 +31,27 @@ static void untimed_parity(struct aftl *ftl, const struct aftl_lun *lun)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
-		struct aftl_lun *keeper = aftl_die_group_lun(ftl, aftl_die_group_of(ftl, lun), i);
+		struct aftl_lun *parity_lun =
+			aftl_die_group_lun(ftl, aftl_die_group_of(ftl, lun), i);
 
-		while (aftl_parity_next_program(ftl, keeper, &placement)) {
-			aftl_program_parity(ftl, keeper, &placement);
-			aftl_parity_programmed(ftl, keeper);
+		while (aftl_parity_next_program(ftl, parity_lun, &placement)) {
+			aftl_program_parity(ftl, parity_lun, &placement);
+			aftl_parity_programmed(ftl, parity_lun);
 		}
 	}
 }
 
 /* Prefetch distance, in pages, of relocation reads. */
-#define AHEAD 8U
+#define PREFETCH_DISTANCE 8U
 
 static void untimed_reloc_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 page = aftl_reloc_page(ftl, lun);
 
-	if (page + AHEAD < ftl->geo.pages)
-		aftl_prefetch_relocation(ftl, aftl_block_device_page(&ftl->media, lun->reloc.from, page) + AHEAD);
+	if (page + PREFETCH_DISTANCE < ftl->geo.pages)
+		aftl_prefetch_relocation(ftl, aftl_block_device_page(&ftl->media, lun->reloc.from,
+								     page) +
+						      PREFETCH_DISTANCE);
 	aftl_reloc_gather(ftl, lun);
 }
 
@@ -120,8 +123,8 @@ struct filler {
 	struct aftl_payload payload;
 };
 
-static int place_after_gc(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
-			struct aftl_placement *placement)
+static int place_after_gc(struct aftl *ftl, struct aftl_lun *lun,
+			  const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	for (;;) {
 		while (aftl_gc_urgent(ftl, lun) && aftl_reloc_run_untimed(ftl, lun))
@@ -153,7 +156,8 @@ static struct aftl_block **last_fill_block(const struct filler *filler, struct a
  * Most preconditioning programs follow the previous one in the same block. The policy need not be
  * asked for their place, and nothing is counted: the statistics start after preconditioning.
  */
-static bool fill_may_skip_policy(const struct aftl *ftl, const struct filler *filler, struct aftl_lun *lun)
+static bool fill_may_skip_policy(const struct aftl *ftl, const struct filler *filler,
+				 struct aftl_lun *lun)
 {
 	const struct aftl_block *block = *last_fill_block(filler, lun);
 
@@ -169,7 +173,7 @@ static bool is_plain_placement(const struct aftl_placement *placement)
 }
 
 static void remember_fill_block(const struct filler *filler, struct aftl_lun *lun,
-		     const struct aftl_placement *placement)
+				const struct aftl_placement *placement)
 {
 	if (filler->steady && is_plain_placement(placement))
 		*last_fill_block(filler, lun) = placement->block;
@@ -182,8 +186,8 @@ static bool fill_is_predictable(const struct aftl *ftl)
 	const struct aftl_policy_type *type = ftl->type;
 
 	return type->steady && ftl->geo.passes == 1 && ftl->chip.plain && !ftl->slc_max_blocks &&
-	       !ftl->geo.trans_pages && !ftl->geo.superblock_luns && !type->stream && !type->programmed &&
-	       !type->invalidated;
+	       !ftl->geo.trans_pages && !ftl->geo.superblock_luns && !type->stream &&
+	       !type->programmed && !type->invalidated;
 }
 
 static int program_trans_pages(struct aftl *ftl, struct aftl_lun *lun)
@@ -243,14 +247,14 @@ static int fill_program_placed(struct aftl *ftl, struct filler *filler, struct a
 static int fill_program_next(struct aftl *ftl, struct filler *filler)
 {
 	struct aftl_lun *lun = aftl_allocate_lun(ftl, filler->payload.lpn[0], filler->need.class,
-					 filler->need.stream, ftl->program_units);
+						 filler->need.stream, ftl->program_units);
 
 	if (!lun)
 		return -ENOSPC;
 	if (!fill_may_skip_policy(ftl, filler, lun))
 		return fill_program_placed(ftl, filler, lun);
 	aftl_program_fill_step(ftl, lun, *last_fill_block(filler, lun), filler->need.class,
-			   &filler->payload);
+			       &filler->payload);
 	filler->payload.count = 0;
 	return 0;
 }
@@ -302,7 +306,7 @@ static u32 draw_class(struct aftl *ftl, struct filler *filler)
 	return aftl_stored_class(ftl, approx ? AFTL_APPROX : AFTL_PRECISE);
 }
 
-static int fill_add_unit(struct aftl *ftl, struct filler *filler, aftl_lpn_t lpn, u32 class)
+static int fill_add_lpn(struct aftl *ftl, struct filler *filler, aftl_lpn_t lpn, u32 class)
 {
 	struct aftl_host_write write = { .lpn = lpn, .units = 1, .class = class,
 				    .level = class };
@@ -359,7 +363,8 @@ static bool fill_rounds_allowed(const struct aftl *ftl, const struct filler *fil
 }
 
 /* Programs of @lun that follow the previous one, excluding the last program of the block. */
-static u32 fill_steps_left(const struct aftl *ftl, const struct filler *filler, struct aftl_lun *lun)
+static u32 fill_steps_left(const struct aftl *ftl, const struct filler *filler,
+			   struct aftl_lun *lun)
 {
 	const struct aftl_block *block = *last_fill_block(filler, lun);
 	u32 used = lun->valid + lun->in_flight;
@@ -375,13 +380,13 @@ static u32 fill_steps_left(const struct aftl *ftl, const struct filler *filler, 
  * Rounds possible with @units logical pages. A fixed LUN rule needs a start at a program boundary.
  */
 static u32 fill_rounds_left(const struct aftl *ftl, const struct filler *filler,
-			const struct aftl_fill_order *course, u32 units)
+			    const struct aftl_fill_order *order, u32 units)
 {
 	u32 rounds;
 	u32 i;
 
 	if (!filler->round || filler->payload.count ||
-	    (ftl->lun_rule.fixed && course->at % ftl->program_units))
+	    (ftl->lun_rule.fixed && order->at % ftl->program_units))
 		return 0;
 	rounds = min(units, max(ROUNDS_UNITS, filler->round)) / filler->round;
 	for (i = 0; rounds && i < ftl->geo.luns; i++)
@@ -393,19 +398,19 @@ static u32 fill_rounds_left(const struct aftl *ftl, const struct filler *filler,
  * Run @rounds programs in each LUN, one LUN after the other: the result is that of taking turns.
  * Return: number of logical pages.
  */
-static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_fill_order course,
-		       u32 rounds)
+static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_fill_order order,
+			   u32 rounds)
 {
-	u32 turn = ftl->lun_rule.fixed ? course.at / ftl->program_units : ftl->rotation;
+	u32 turn = ftl->lun_rule.fixed ? order.at / ftl->program_units : ftl->rotation;
 	u32 units = rounds * filler->round;
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++) {
-		struct aftl_lun *lun =
-			&ftl->luns[aftl_allocation_order_lun(&ftl->geo, (turn + i) % ftl->geo.luns)];
+		u32 place = (turn + i) % ftl->geo.luns;
+		struct aftl_lun *lun = &ftl->luns[aftl_allocation_order_lun(&ftl->geo, place)];
 
-		aftl_program_fill_rounds(ftl, lun, *last_fill_block(filler, lun), course, rounds);
-		aftl_fill_order_skip(&course, ftl->program_units);
+		aftl_program_fill_rounds(ftl, lun, *last_fill_block(filler, lun), order, rounds);
+		aftl_fill_order_skip(&order, ftl->program_units);
 	}
 	ftl->seq += units;
 	/* Skip the draws for the class, which the policy ignores. */
@@ -413,37 +418,37 @@ static u32 fill_run_rounds(struct aftl *ftl, struct filler *filler, struct aftl_
 	return units;
 }
 
-static int fill_advance(struct aftl *ftl, struct filler *filler, struct aftl_fill_order *course,
-		     u32 *units)
+static int fill_advance(struct aftl *ftl, struct filler *filler, struct aftl_fill_order *order,
+			u32 *units)
 {
-	u32 rounds = fill_rounds_left(ftl, filler, course, *units);
+	u32 rounds = fill_rounds_left(ftl, filler, order, *units);
 	u32 done = 1;
 	int ret;
 
-	course->seq = ftl->seq;
+	order->seq = ftl->seq;
 	if (rounds) {
-		done = fill_run_rounds(ftl, filler, *course, rounds);
+		done = fill_run_rounds(ftl, filler, *order, rounds);
 		ret = aftl_host_pause(ftl);
 	} else {
-		ret = fill_add_unit(ftl, filler, to_lpn(course->at), draw_class(ftl, filler));
+		ret = fill_add_lpn(ftl, filler, to_lpn(order->at), draw_class(ftl, filler));
 	}
-	aftl_fill_order_skip(course, done);
+	aftl_fill_order_skip(order, done);
 	*units -= done;
 	return ret;
 }
 
-static int fill_every_unit(struct aftl *ftl, struct filler *filler, u32 units)
+static int fill_every_lpn(struct aftl *ftl, struct filler *filler, u32 units)
 {
 	bool shuffled = ftl->config.fill == AFTL_FILL_RANDOM;
-	struct aftl_fill_order course = { .units = units, .step = 1 };
+	struct aftl_fill_order order = { .units = units, .step = 1 };
 	int ret = 0;
 
 	if (shuffled) {
-		course.step = coprime_step(units, &filler->random);
-		course.at = (u32)aftl_random_below(&filler->random, units);
+		order.step = coprime_step(units, &filler->random);
+		order.at = (u32)aftl_random_below(&filler->random, units);
 	}
 	while (!ret && units)
-		ret = fill_advance(ftl, filler, &course, &units);
+		ret = fill_advance(ftl, filler, &order, &units);
 	return ret;
 }
 
@@ -455,7 +460,8 @@ struct drawn {
 	u32 class;
 };
 
-static void draw_overwrites(struct aftl *ftl, struct filler *filler, u32 units, struct drawn *drawn, u32 count)
+static void draw_overwrites(struct aftl *ftl, struct filler *filler, u32 units, struct drawn *drawn,
+			    u32 count)
 {
 	u32 i;
 
@@ -480,7 +486,7 @@ static int fill_overwrite_units(struct aftl *ftl, struct filler *filler, u32 uni
 
 		draw_overwrites(ftl, filler, units, drawn, count);
 		for (i = 0; i < count && !ret; i++)
-			ret = fill_add_unit(ftl, filler, to_lpn(drawn[i].unit), drawn[i].class);
+			ret = fill_add_lpn(ftl, filler, to_lpn(drawn[i].unit), drawn[i].class);
 		writes -= count;
 	}
 	return ret;
@@ -551,7 +557,7 @@ int aftl_fill(struct aftl *ftl)
 	ftl->age_ns = 0;
 	ftl->filling = true;
 	ftl->rotation = 0;
-	ret = fill_every_unit(ftl, &filler, units);
+	ret = fill_every_lpn(ftl, &filler, units);
 	if (!ret)
 		ret = fill_overwrite_units(ftl, &filler, units);
 	if (!ret)

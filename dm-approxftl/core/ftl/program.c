@@ -7,10 +7,11 @@
 #include "core/base/random.h"
 
 static_assert(AFTL_COUNTER_DISTANCE_IS(programmed_host_units, programmed_parity_units,
-				  AFTL_CAUSE_PARITY), "programmed units are counted by cause");
+				       AFTL_CAUSE_PARITY),
+	      "programmed units are counted by cause");
 
 static bool lun_has_block(const struct aftl *ftl, const struct aftl_lun *lun,
-		   const struct aftl_block *block)
+			  const struct aftl_block *block)
 {
 	return block &&
 	       aftl_block_index(&ftl->media, block) / ftl->geo.blocks_per_lun == lun->index;
@@ -21,11 +22,13 @@ static bool lun_has_block(const struct aftl *ftl, const struct aftl_lun *lun,
  * translation pages, and no precise data into approximate pages.
  */
 static bool may_carry_page(const struct aftl *ftl, const struct aftl_lun *lun,
-			   const struct aftl_program_request *need, const struct aftl_piggyback *carry)
+			   const struct aftl_program_request *need,
+			   const struct aftl_piggyback *carry)
 {
 	u16 attr;
 
-	if (!lun_has_block(ftl, lun, carry->from) || carry->from->handle || carry->page >= ftl->geo.pages)
+	if (!lun_has_block(ftl, lun, carry->from) || carry->from->handle ||
+	    carry->page >= ftl->geo.pages)
 		return false;
 	attr = aftl_block_page_attr(&ftl->media, carry->from, carry->page);
 	return attr & AFTL_PAGE_PROGRAMMED &&
@@ -43,7 +46,8 @@ static bool carry_is_duplicate(const struct aftl_piggyback *carry, u32 i)
 }
 
 static bool carry_is_allowed(const struct aftl *ftl, const struct aftl_lun *lun,
-		      const struct aftl_program_request *need, const struct aftl_placement *placement)
+			     const struct aftl_program_request *need,
+			     const struct aftl_placement *placement)
 {
 	u32 i;
 
@@ -60,7 +64,7 @@ static bool carry_is_allowed(const struct aftl *ftl, const struct aftl_lun *lun,
 }
 
 static struct aftl_program_command program_command(const struct aftl_program_request *need,
-				   const struct aftl_placement *placement)
+						   const struct aftl_placement *placement)
 {
 	return (struct aftl_program_command){
 		.block = placement->block,
@@ -78,19 +82,21 @@ static struct aftl_program_command program_command(const struct aftl_program_req
  * reprogram.
  */
 static bool has_usual_latency(const struct aftl *ftl, const struct aftl_program_request *need,
-		     const struct aftl_placement *placement)
+			      const struct aftl_placement *placement)
 {
 	if (!ftl->chip.plain || !aftl_ispp_default(&placement->ispp) || placement->monitor)
 		return false;
 	return placement->mode == AFTL_MODE_NORMAL || placement->mode == AFTL_MODE_BETWEEN ||
-	       placement->mode == AFTL_MODE_AFTER || aftl_has_low_top_voltage(placement->mode, need->class);
+	       placement->mode == AFTL_MODE_AFTER ||
+	       aftl_has_low_top_voltage(placement->mode, need->class);
 }
 
 /*
  * Return true if only the program order can forbid this program: neither neighbouring word lines
  * nor the previous content of the page matter.
  */
-static bool only_order_matters(const struct aftl_program_request *need, const struct aftl_placement *placement)
+static bool only_order_matters(const struct aftl_program_request *need,
+			       const struct aftl_placement *placement)
 {
 	const struct aftl_block *block = placement->block;
 
@@ -101,8 +107,9 @@ static bool only_order_matters(const struct aftl_program_request *need, const st
 }
 
 /* Ask the chip model. The result of the program is stored in lun->outcome. */
-static bool chip_accepts(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
-		       const struct aftl_placement *placement)
+static bool chip_accepts(struct aftl *ftl, struct aftl_lun *lun,
+			 const struct aftl_program_request *need,
+			 const struct aftl_placement *placement)
 {
 	struct aftl_program_command program = program_command(need, placement);
 
@@ -116,8 +123,9 @@ static bool chip_accepts(struct aftl *ftl, struct aftl_lun *lun, const struct af
 	return true;
 }
 
-static bool placement_accepted(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
-		  const struct aftl_placement *placement)
+static bool placement_accepted(struct aftl *ftl, struct aftl_lun *lun,
+			       const struct aftl_program_request *need,
+			       const struct aftl_placement *placement)
 {
 	const struct aftl_block *block = placement->block;
 	struct aftl_program_command program;
@@ -140,13 +148,15 @@ static bool placement_accepted(struct aftl *ftl, struct aftl_lun *lun, const str
  * Place the data in the fallback block, in the program order with which it was opened. If it was
  * opened as a checkerboard, this disturbs neighbouring pages: errors are better than no space.
  */
-static int place_in_fallback(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
-			   struct aftl_placement *placement)
+static int place_in_fallback(struct aftl *ftl, struct aftl_lun *lun,
+			     const struct aftl_program_request *need,
+			     struct aftl_placement *placement)
 {
 	struct aftl_program_command program;
 
 	if (!lun->fallback)
-		lun->fallback = aftl_policy_open_block(ftl->policy, lun, need, AFTL_ORDER_SEQUENTIAL, 0);
+		lun->fallback =
+			aftl_policy_open_block(ftl->policy, lun, need, AFTL_ORDER_SEQUENTIAL, 0);
 	if (!lun->fallback)
 		return -ENOSPC;
 	*placement = (struct aftl_placement){
@@ -163,10 +173,12 @@ static int place_in_fallback(struct aftl *ftl, struct aftl_lun *lun, const struc
 }
 
 /* Blocks of handles belong to the core; a policy must not place data there. */
-static bool policy_placement_accepted(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
-		      const struct aftl_placement *placement)
+static bool policy_placement_accepted(struct aftl *ftl, struct aftl_lun *lun,
+				      const struct aftl_program_request *need,
+				      const struct aftl_placement *placement)
 {
-	return placement->block && !placement->block->handle && placement_accepted(ftl, lun, need, placement);
+	return placement->block && !placement->block->handle &&
+	       placement_accepted(ftl, lun, need, placement);
 }
 
 /* Translation pages never share a block with data, and wait for free blocks as host writes do. */
@@ -179,7 +191,8 @@ static bool need_frees_blocks(const struct aftl_program_request *need)
  * It is also illegal if the policy finds no page for a relocation while there are free blocks.
  * Without free blocks the relocation may use a fallback block that is still open from earlier.
  */
-static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
+static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun,
+			   const struct aftl_program_request *need,
 			   struct aftl_placement *placement)
 {
 	int ret;
@@ -198,7 +211,8 @@ static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun, const struct 
 }
 
 /* Every chip accepts sequential programs in the normal mode. */
-static int place_by_handle(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
+static int place_by_handle(struct aftl *ftl, struct aftl_lun *lun,
+			   const struct aftl_program_request *need,
 			   struct aftl_placement *placement)
 {
 	int ret = aftl_handle_place(ftl, lun, need, placement);
@@ -215,13 +229,13 @@ static u64 carry_read_ns(struct aftl *ftl, const struct aftl_placement *placemen
 	u32 i;
 
 	for (i = 0; i < placement->piggybacked; i++)
-		ns += aftl_sense_valid(ftl, placement->piggyback[i].from, placement->piggyback[i].page,
-				       aftl_hour(ftl));
+		ns += aftl_sense_valid(ftl, placement->piggyback[i].from,
+				       placement->piggyback[i].page, aftl_hour(ftl));
 	return ns;
 }
 
-int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
-		       struct aftl_placement *placement)
+int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
+		       const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret;
 
@@ -233,7 +247,8 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl
 		ret = place_in_fallback(ftl, lun, need, placement);
 	} else if (unlikely(aftl_stream_handle(ftl, need->stream))) {
 		ret = place_by_handle(ftl, lun, need, placement);
-	} else if (unlikely(ftl->slc_max_blocks) && aftl_slc_cache_place(ftl, lun, need, placement) &&
+	} else if (unlikely(ftl->slc_max_blocks) &&
+		   aftl_slc_cache_place(ftl, lun, need, placement) &&
 		   placement_accepted(ftl, lun, need, placement)) {
 		ret = 0;
 	} else {
@@ -284,7 +299,7 @@ void aftl_payload_add_move(struct aftl *ftl, struct aftl_payload *payload, aftl_
 }
 
 static void payload_add_carried_page(struct aftl *ftl, const struct aftl_piggyback *carry,
-		       struct aftl_payload *payload)
+				     struct aftl_payload *payload)
 {
 	u32 slot = from_ppn(aftl_page_ppn(&ftl->media, carry->from, carry->page));
 	u32 end = slot + ftl->geo.page_units;
@@ -296,7 +311,7 @@ static void payload_add_carried_page(struct aftl *ftl, const struct aftl_piggyba
 }
 
 void aftl_payload_add_carried(struct aftl *ftl, const struct aftl_placement *placement,
-			struct aftl_payload *payload)
+			      struct aftl_payload *payload)
 {
 	u32 i;
 
@@ -315,8 +330,9 @@ static u32 hours_since_open(struct aftl *ftl, const struct aftl_block *block)
 	return min_t(u64, hours, 0xffff);
 }
 
-static void program_mark_pages(struct aftl *ftl, const struct aftl_lun *lun, const struct aftl_program_request *need,
-		       const struct aftl_placement *placement)
+static void program_mark_pages(struct aftl *ftl, const struct aftl_lun *lun,
+			       const struct aftl_program_request *need,
+			       const struct aftl_placement *placement)
 {
 	struct aftl_block *block = placement->block;
 	u32 first = aftl_block_device_page(&ftl->media, block, placement->page);
@@ -354,7 +370,8 @@ static void program_mark_pages(struct aftl *ftl, const struct aftl_lun *lun, con
 }
 
 /* Quality level of a logical page: kept by a relocation, unless the whole program is precise. */
-static u32 payload_level(const struct aftl *ftl, u32 class, const struct aftl_payload *payload, u32 i)
+static u32 payload_level(const struct aftl *ftl, u32 class, const struct aftl_payload *payload,
+			 u32 i)
 {
 	if (likely(class == AFTL_PRECISE))
 		return AFTL_PRECISE;
@@ -365,7 +382,7 @@ static u32 payload_level(const struct aftl *ftl, u32 class, const struct aftl_pa
 
 /* Tell the host where the data go. Translation pages have no data. */
 static void notify_host_program(struct aftl *ftl, const struct aftl_payload *payload, u32 i,
-			aftl_ppn_t ppn)
+				aftl_ppn_t ppn)
 {
 	if (payload->tag[i] != AFTL_NIL) {
 		ftl->commands[payload->tag[i]].flags |= AFTL_COMMAND_STORED;
@@ -377,8 +394,8 @@ static void notify_host_program(struct aftl *ftl, const struct aftl_payload *pay
 	}
 }
 
-static void program_move_unit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-		      aftl_lpn_t lpn, aftl_ppn_t former, aftl_ppn_t ppn, u32 level)
+static void program_relocate_lpn(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+				 aftl_lpn_t lpn, aftl_ppn_t former, aftl_ppn_t ppn, u32 level)
 {
 	struct aftl_block *from = aftl_ppn_block(&ftl->media, former);
 
@@ -389,9 +406,9 @@ static void program_move_unit(struct aftl *ftl, struct aftl_lun *lun, struct aft
 	aftl_l2p_relocate(ftl, lun, from, former, block, lpn, ppn, level);
 }
 
-static void program_store_unit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
-		       struct aftl_block *block, const struct aftl_payload *payload, u32 i,
-		       aftl_ppn_t ppn)
+static void program_store_lpn(struct aftl *ftl, struct aftl_lun *lun,
+			      const struct aftl_program_request *need, struct aftl_block *block,
+			      const struct aftl_payload *payload, u32 i, aftl_ppn_t ppn)
 {
 	aftl_lpn_t lpn = payload->lpn[i];
 	bool lost = payload->from[i] != AFTL_NO_PPN && aftl_ppn_is_lost(ftl, payload->from[i]);
@@ -402,7 +419,7 @@ static void program_store_unit(struct aftl *ftl, struct aftl_lun *lun, const str
 	if (!lost)
 		notify_host_program(ftl, payload, i, ppn);
 	if (payload->from[i] != AFTL_NO_PPN && likely(need->cause != AFTL_CAUSE_REBUILD))
-		program_move_unit(ftl, lun, block, lpn, payload->from[i], ppn, level);
+		program_relocate_lpn(ftl, lun, block, lpn, payload->from[i], ppn, level);
 	else if (!payload->stale[i])
 		aftl_l2p_update(ftl, lun, block, lpn, ppn, level);
 	if (unlikely(ftl->geo.trans_pages) && !payload->stale[i])
@@ -420,23 +437,25 @@ static void notify_host_programmed(struct aftl *ftl, u32 first, u32 end)
 		ftl->ops->programmed(ftl->host, to_ppn(first));
 }
 
-static void program_store_payload(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
-			  const struct aftl_placement *placement,
-			  const struct aftl_payload *payload)
+static void program_store_payload(struct aftl *ftl, struct aftl_lun *lun,
+				  const struct aftl_program_request *need,
+				  const struct aftl_placement *placement,
+				  const struct aftl_payload *payload)
 {
 	u32 first = from_ppn(aftl_page_ppn(&ftl->media, placement->block, placement->page));
 	u32 end = first + aftl_placement_units(ftl, placement);
 	u32 i;
 
 	for (i = 0; i < payload->count; i++)
-		program_store_unit(ftl, lun, need, placement->block, payload, i, to_ppn(first + i));
+		program_store_lpn(ftl, lun, need, placement->block, payload, i, to_ppn(first + i));
 	for (i = first + payload->count; i < end; i++)
 		*aftl_oob_lpn_word(&ftl->media, to_ppn(i)) = AFTL_NO_LPN;
 	notify_host_programmed(ftl, first, end);
 }
 
 static void account_array_program(struct aftl *ftl, const struct aftl_lun *lun,
-			  const struct aftl_program_request *need, const struct aftl_placement *placement)
+				  const struct aftl_program_request *need,
+				  const struct aftl_placement *placement)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 	u64 ns = lun->outcome.ns;
@@ -450,7 +469,8 @@ static void account_array_program(struct aftl *ftl, const struct aftl_lun *lun,
 }
 
 static void account_program(struct aftl *ftl, const struct aftl_program_request *need,
-		    const struct aftl_placement *placement, const struct aftl_payload *payload)
+			    const struct aftl_placement *placement,
+			    const struct aftl_payload *payload)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 	bool moved = need->cause != AFTL_CAUSE_HOST;
@@ -475,7 +495,7 @@ static void account_program(struct aftl *ftl, const struct aftl_program_request 
 
 /* Blocks that may be reprogrammed are closed by their policy. */
 static bool block_is_finished(const struct aftl *ftl, const struct aftl_lun *lun,
-		    const struct aftl_block *block)
+			      const struct aftl_block *block)
 {
 	if (unlikely(block == lun->fallback || block->order == AFTL_ORDER_FOGGY_FINE))
 		return aftl_order_next(&ftl->media, block) == ftl->geo.pages;
@@ -484,9 +504,9 @@ static bool block_is_finished(const struct aftl *ftl, const struct aftl_lun *lun
 
 /* Commit a coarse pass or parity: no logical page is mapped. */
 static noinline void program_without_units(struct aftl *ftl, struct aftl_lun *lun,
-				  const struct aftl_program_request *need,
-				  const struct aftl_placement *placement,
-				  const struct aftl_payload *payload)
+					   const struct aftl_program_request *need,
+					   const struct aftl_placement *placement,
+					   const struct aftl_payload *payload)
 {
 	u32 first = from_ppn(aftl_page_ppn(&ftl->media, placement->block, placement->page));
 	u32 end = first + aftl_placement_units(ftl, placement);
@@ -501,9 +521,9 @@ static noinline void program_without_units(struct aftl *ftl, struct aftl_lun *lu
 		aftl_fine_pending_begin(ftl, lun, need, placement, payload);
 }
 
-void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
-			 const struct aftl_placement *placement,
-			 const struct aftl_payload *payload)
+void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
+			 const struct aftl_program_request *need,
+			 const struct aftl_placement *placement, const struct aftl_payload *payload)
 {
 	struct aftl_block *block = placement->block;
 
@@ -539,7 +559,8 @@ void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
 /*
  * Mark the pages of the next @steps programs of @block; @first is their first page in the device.
  */
-static void fill_mark_pages(struct aftl *ftl, struct aftl_block *block, u32 first, u32 steps, u16 value)
+static void fill_mark_pages(struct aftl *ftl, struct aftl_block *block, u32 first, u32 steps,
+			    u16 value)
 {
 	u32 pages = steps * ftl->geo.program_pages;
 	u32 hours = hours_since_open(ftl, block);
@@ -564,7 +585,7 @@ static void fill_mark_pages(struct aftl *ftl, struct aftl_block *block, u32 firs
  * see precondition.c.
  */
 void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-			u32 class, const struct aftl_payload *payload)
+			    u32 class, const struct aftl_payload *payload)
 {
 	u32 page = aftl_block_device_page(&ftl->media, block, block->frontier);
 	u32 first = page * ftl->geo.page_units;
@@ -581,12 +602,12 @@ void aftl_program_fill_step(struct aftl *ftl, struct aftl_lun *lun, struct aftl_
 
 /**
  * struct first_writes - first writes of logical pages, on their way into one block
- * @course: order of the logical pages; the write generation is derived from the sequence number
+ * @order: order of the logical pages; the write generation is derived from the sequence number
  * @units: logical pages in a program
  * @skip: logical pages from the start of one program to the start of the next
  */
 struct first_writes {
-	struct aftl_fill_order course;
+	struct aftl_fill_order order;
 	u32 units;
 	u32 skip;
 };
@@ -594,42 +615,43 @@ struct first_writes {
 /*
  * @media and @map are copies, so that the compiler knows that the stores do not change them.
  */
-static void store_first_writes(struct aftl_media media, struct aftl_chunks map, struct first_writes new,
-		      u32 slot, u32 end)
+static void store_first_writes(struct aftl_media media, struct aftl_chunks map,
+			       struct first_writes new, u32 slot, u32 end)
 {
 	u32 i;
 
-	for (; slot < end; aftl_fill_order_skip(&new.course, new.skip)) {
+	for (; slot < end; aftl_fill_order_skip(&new.order, new.skip)) {
 		for (i = 0; i < new.units; i++, slot++) {
-			u32 unit = aftl_fill_order_unit(&new.course, i);
+			u32 unit = aftl_fill_order_lpn(&new.order, i);
 
 			*aftl_oob_lpn_word(&media, to_ppn(slot)) = to_lpn(unit);
 			*aftl_chunk_entry(&map, u32, unit) = slot + 1;
 			if (media.models_errors)
 				*aftl_oob_generation(&media, to_ppn(slot)) =
-					(u16)aftl_hash64(new.course.seq + i);
+					(u16)aftl_hash64(new.order.seq + i);
 		}
 	}
 }
 
 /*
  * aftl_program_fill_rounds() - commit several programs of first writes of precise data
- * @course: logical pages of the first program
+ * @order: logical pages of the first program
  * @rounds: number of programs, at least one; the last program of the block is not among them
  */
 void aftl_program_fill_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-			 struct aftl_fill_order course, u32 rounds)
+			      struct aftl_fill_order order, u32 rounds)
 {
 	u32 page = aftl_block_device_page(&ftl->media, block, block->frontier);
 	u32 slot = page * ftl->geo.page_units;
 	u32 units = rounds * ftl->program_units;
 
-	fill_mark_pages(ftl, block, page, rounds, aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
+	fill_mark_pages(ftl, block, page, rounds,
+			aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
 	aftl_ppn_set_valid_range(&ftl->media, to_ppn(slot), units);
 	store_first_writes(ftl->media, ftl->l2p,
-		  (struct first_writes){ course, ftl->program_units,
-				      ftl->geo.luns * ftl->program_units },
-		  slot, slot + units);
+			   (struct first_writes){ order, ftl->program_units,
+						  ftl->geo.luns * ftl->program_units },
+			   slot, slot + units);
 	block->valid += units;
 	lun->valid += units;
 }

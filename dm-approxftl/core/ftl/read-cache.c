@@ -28,16 +28,16 @@ int aftl_read_cache_check(const struct aftl *ftl, struct aftl_error *error)
  */
 bool aftl_read_cache_alloc(struct aftl *ftl)
 {
-	struct aftl_read_cache *recent = &ftl->read_cache;
+	struct aftl_read_cache *cache = &ftl->read_cache;
 
-	recent->count = (u32)min(div64_u64(ftl->config.read_cache, ftl->geo.unit_bytes),
-				 (u64)ftl->geo.units);
-	if (!recent->count)
+	cache->count = (u32)min(div64_u64(ftl->config.read_cache, ftl->geo.unit_bytes),
+				(u64)ftl->geo.units);
+	if (!cache->count)
 		return true;
-	recent->mask = (1U << fls64(recent->count - 1)) - 1;
-	recent->all = aftl_memory_alloc(ftl, recent->count, sizeof(*recent->all));
-	recent->chains = aftl_memory_alloc(ftl, (size_t)recent->mask + 1, sizeof(*recent->chains));
-	if (!recent->all || !recent->chains)
+	cache->mask = (1U << fls64(cache->count - 1)) - 1;
+	cache->all = aftl_memory_alloc(ftl, cache->count, sizeof(*cache->all));
+	cache->chains = aftl_memory_alloc(ftl, (size_t)cache->mask + 1, sizeof(*cache->chains));
+	if (!cache->all || !cache->chains)
 		return false;
 	aftl_read_cache_clear(ftl);
 	return true;
@@ -58,20 +58,20 @@ static u32 read_cache_index(const struct aftl *ftl, aftl_lpn_t lpn)
 	return number;
 }
 
-static u16 slot_page_attr(const struct aftl *ftl, aftl_ppn_t ppn)
+static u16 ppn_page_attr(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	return aftl_ppn_attr(&ftl->media, ppn);
 }
 
 /* Return true if a read of flash would return the data of this entry. */
-static bool read_cache_is_current(const struct aftl *ftl, const struct aftl_read_cache_entry *recent)
+static bool read_cache_is_current(const struct aftl *ftl, const struct aftl_read_cache_entry *entry)
 {
 	aftl_ppn_t ppn;
 
-	return aftl_l2p_lookup(ftl, recent->lpn, &ppn) && ppn == recent->ppn &&
+	return aftl_l2p_lookup(ftl, entry->lpn, &ppn) && ppn == entry->ppn &&
 	       !aftl_ppn_is_lost(ftl, ppn) && !aftl_ppn_in_dead_lun(ftl, ppn) &&
-	       aftl_ppn_block(&ftl->media, ppn)->erases == recent->erases &&
-	       aftl_page_reprograms(slot_page_attr(ftl, ppn)) == recent->again;
+	       aftl_ppn_block(&ftl->media, ppn)->erases == entry->erases &&
+	       aftl_page_reprograms(ppn_page_attr(ftl, ppn)) == entry->again;
 }
 
 /*
@@ -86,88 +86,91 @@ struct aftl_read_cache_entry *aftl_read_cache_find(const struct aftl *ftl, aftl_
 	return &ftl->read_cache.all[number];
 }
 
-static u32 *read_cache_younger_link(struct aftl_read_cache *recent, u32 number)
+static u32 *read_cache_younger_link(struct aftl_read_cache *cache, u32 number)
 {
-	return number == AFTL_NIL ? &recent->oldest : &recent->all[number].younger;
+	return number == AFTL_NIL ? &cache->oldest : &cache->all[number].younger;
 }
 
-static u32 *read_cache_older_link(struct aftl_read_cache *recent, u32 number)
+static u32 *read_cache_older_link(struct aftl_read_cache *cache, u32 number)
 {
-	return number == AFTL_NIL ? &recent->youngest : &recent->all[number].older;
+	return number == AFTL_NIL ? &cache->youngest : &cache->all[number].older;
 }
 
-static void read_cache_unlink(struct aftl_read_cache *recent, const struct aftl_read_cache_entry *unit)
+static void read_cache_unlink(struct aftl_read_cache *cache,
+			      const struct aftl_read_cache_entry *entry)
 {
-	*read_cache_younger_link(recent, unit->older) = unit->younger;
-	*read_cache_older_link(recent, unit->younger) = unit->older;
+	*read_cache_younger_link(cache, entry->older) = entry->younger;
+	*read_cache_older_link(cache, entry->younger) = entry->older;
 }
 
-static void read_cache_link_youngest(struct aftl_read_cache *recent, struct aftl_read_cache_entry *unit)
+static void read_cache_link_youngest(struct aftl_read_cache *cache,
+				     struct aftl_read_cache_entry *entry)
 {
-	u32 number = (u32)(unit - recent->all);
+	u32 number = (u32)(entry - cache->all);
 
-	unit->older = recent->youngest;
-	unit->younger = AFTL_NIL;
-	*read_cache_younger_link(recent, recent->youngest) = number;
-	recent->youngest = number;
+	entry->older = cache->youngest;
+	entry->younger = AFTL_NIL;
+	*read_cache_younger_link(cache, cache->youngest) = number;
+	cache->youngest = number;
 }
 
 /*
  * aftl_read_cache_touch() - make an entry the most recently used one
  */
-void aftl_read_cache_touch(struct aftl *ftl, struct aftl_read_cache_entry *unit)
+void aftl_read_cache_touch(struct aftl *ftl, struct aftl_read_cache_entry *entry)
 {
-	read_cache_unlink(&ftl->read_cache, unit);
-	read_cache_link_youngest(&ftl->read_cache, unit);
+	read_cache_unlink(&ftl->read_cache, entry);
+	read_cache_link_youngest(&ftl->read_cache, entry);
 }
 
-static void count_unused_prefetch(struct aftl *ftl, const struct aftl_read_cache_entry *unit)
+static void count_unused_prefetch(struct aftl *ftl, const struct aftl_read_cache_entry *entry)
 {
-	ftl->stats.counters.read_ahead_vain_units += (unit->flags & AFTL_READ_CACHE_PREFETCHED) != 0;
+	if (entry->flags & AFTL_READ_CACHE_PREFETCHED)
+		ftl->stats.counters.read_ahead_vain_units++;
 }
 
-static void read_cache_unchain(struct aftl *ftl, const struct aftl_read_cache_entry *unit)
+static void read_cache_unchain(struct aftl *ftl, const struct aftl_read_cache_entry *entry)
 {
-	u32 number = (u32)(unit - ftl->read_cache.all);
-	u32 *link = read_cache_chain(ftl, unit->lpn);
+	u32 number = (u32)(entry - ftl->read_cache.all);
+	u32 *link = read_cache_chain(ftl, entry->lpn);
 
 	while (*link != number)
 		link = &ftl->read_cache.all[*link].next;
-	*link = unit->next;
+	*link = entry->next;
 }
 
 /* Return an unused entry, or evict the least recently used one. */
 static struct aftl_read_cache_entry *read_cache_evict(struct aftl *ftl)
 {
-	struct aftl_read_cache *recent = &ftl->read_cache;
-	struct aftl_read_cache_entry *unit;
+	struct aftl_read_cache *cache = &ftl->read_cache;
+	struct aftl_read_cache_entry *entry;
 
-	if (recent->used < recent->count)
-		return &recent->all[recent->used++];
-	unit = &recent->all[recent->oldest];
-	read_cache_unlink(recent, unit);
-	read_cache_unchain(ftl, unit);
-	count_unused_prefetch(ftl, unit);
-	return unit;
+	if (cache->used < cache->count)
+		return &cache->all[cache->used++];
+	entry = &cache->all[cache->oldest];
+	read_cache_unlink(cache, entry);
+	read_cache_unchain(ftl, entry);
+	count_unused_prefetch(ftl, entry);
+	return entry;
 }
 
 static struct aftl_read_cache_entry *read_cache_entry_for(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 number = read_cache_index(ftl, lpn);
-	struct aftl_read_cache_entry *mine;
+	struct aftl_read_cache_entry *entry;
 
 	if (number != AFTL_NIL) {
-		mine = &ftl->read_cache.all[number];
-		count_unused_prefetch(ftl, mine);
-		aftl_read_cache_touch(ftl, mine);
-		return mine;
+		entry = &ftl->read_cache.all[number];
+		count_unused_prefetch(ftl, entry);
+		aftl_read_cache_touch(ftl, entry);
+		return entry;
 	}
-	mine = read_cache_evict(ftl);
-	mine->lpn = lpn;
-	mine->next = *read_cache_chain(ftl, lpn);
-	*read_cache_chain(ftl, lpn) = (u32)(mine - ftl->read_cache.all);
-	read_cache_link_youngest(&ftl->read_cache, mine);
-	return mine;
+	entry = read_cache_evict(ftl);
+	entry->lpn = lpn;
+	entry->next = *read_cache_chain(ftl, lpn);
+	*read_cache_chain(ftl, lpn) = (u32)(entry - ftl->read_cache.all);
+	read_cache_link_youngest(&ftl->read_cache, entry);
+	return entry;
 }
 
 /*
@@ -177,13 +180,13 @@ static struct aftl_read_cache_entry *read_cache_entry_for(struct aftl *ftl, aftl
  */
 struct aftl_read_cache_entry *aftl_read_cache_add(struct aftl *ftl, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
-	struct aftl_read_cache_entry *mine = read_cache_entry_for(ftl, lpn);
+	struct aftl_read_cache_entry *entry = read_cache_entry_for(ftl, lpn);
 
-	mine->ppn = ppn;
-	mine->erases = aftl_ppn_block(&ftl->media, ppn)->erases;
-	mine->again = aftl_page_reprograms(slot_page_attr(ftl, ppn));
-	mine->flags = 0;
-	return mine;
+	entry->ppn = ppn;
+	entry->erases = aftl_ppn_block(&ftl->media, ppn)->erases;
+	entry->again = aftl_page_reprograms(ppn_page_attr(ftl, ppn));
+	entry->flags = 0;
+	return entry;
 }
 
 /*
@@ -191,16 +194,16 @@ struct aftl_read_cache_entry *aftl_read_cache_add(struct aftl *ftl, aftl_lpn_t l
  */
 void aftl_read_cache_clear(struct aftl *ftl)
 {
-	struct aftl_read_cache *recent = &ftl->read_cache;
+	struct aftl_read_cache *cache = &ftl->read_cache;
 	u32 i;
 
-	for (i = 0; i < recent->used; i++)
-		count_unused_prefetch(ftl, &recent->all[i]);
-	for (i = 0; recent->count && i <= recent->mask; i++)
-		recent->chains[i] = AFTL_NIL;
-	recent->used = 0;
-	recent->oldest = AFTL_NIL;
-	recent->youngest = AFTL_NIL;
+	for (i = 0; i < cache->used; i++)
+		count_unused_prefetch(ftl, &cache->all[i]);
+	for (i = 0; cache->count && i <= cache->mask; i++)
+		cache->chains[i] = AFTL_NIL;
+	cache->used = 0;
+	cache->oldest = AFTL_NIL;
+	cache->youngest = AFTL_NIL;
 	for (i = 0; i < AFTL_READ_STREAMS; i++)
 		ftl->read_streams[i].turn = 0;
 }

@@ -13,7 +13,7 @@
 #define WEAR_PERIOD 64
 
 static void reloc_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 cause,
-		  struct aftl_block *from)
+			struct aftl_block *from)
 {
 	lun->reloc.kind = kind;
 	lun->reloc.cause = cause;
@@ -29,7 +29,7 @@ static void reloc_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 ca
 
 /* Relocate all valid pages of @block; erase it afterwards if it is closed. */
 static void reloc_begin_empty(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
-			struct aftl_block *block)
+			      struct aftl_block *block)
 {
 	reloc_begin(ftl, lun, AFTL_RELOC_EMPTY, cause, block);
 	lun->reloc.erase = block->state == AFTL_BLOCK_CLOSED;
@@ -96,7 +96,7 @@ static bool pick_superblock_share(struct aftl *ftl, struct aftl_lun *lun)
 
 /* Empty a closed block, or the superblock that it belongs to. */
 static bool reloc_start_empty(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
-			struct aftl_block *block)
+			      struct aftl_block *block)
 {
 	if (likely(!ftl->geo.superblock_luns)) {
 		reloc_begin_empty(ftl, lun, cause, block);
@@ -176,8 +176,9 @@ static bool pick_reset_block(struct aftl *ftl, struct aftl_lun *lun)
 /* Return true if only a free block is missing to rebuild the data of a dead LUN. */
 static bool lacks_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return unlikely(ftl->geo.superblock_luns) && !lun_has_spare_block(ftl, lun) && !lun->out_of_blocks &&
-	       !lun->below_reserve && aftl_superblock_gc_rebuild_block(ftl, lun, true);
+	return unlikely(ftl->geo.superblock_luns) && !lun_has_spare_block(ftl, lun) &&
+	       !lun->out_of_blocks && !lun->below_reserve &&
+	       aftl_superblock_gc_rebuild_block(ftl, lun, true);
 }
 
 static bool pick_superblock_victim(struct aftl *ftl, struct aftl_lun *lun, u32 limit)
@@ -220,7 +221,8 @@ static bool pick_gc(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 		lun->forced_gc -= lun->forced_gc != 0;
 		return true;
 	}
-	if (!urgent && !aftl_below_gc_watermark(ftl, lun) && !lun->forced_gc && !lacks_rebuild_block(ftl, lun))
+	if (!urgent && !aftl_below_gc_watermark(ftl, lun) && !lun->forced_gc &&
+	    !lacks_rebuild_block(ftl, lun))
 		return false;
 	return reloc_start_victim(ftl, lun, lun->out_of_blocks ? 0 : limit);
 }
@@ -307,7 +309,8 @@ static bool pick_lun_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 		return true;
 	if (lun->out_of_blocks || lun->below_reserve)
 		return pick_gc(ftl, lun, urgent);
-	return pick_repeat(ftl, lun) || pick_wear_levelling(ftl, lun) || pick_gc(ftl, lun, urgent) ||
+	return pick_repeat(ftl, lun) || pick_wear_levelling(ftl, lun) ||
+	       pick_gc(ftl, lun, urgent) ||
 	       (!urgent && (pick_disturbed(ftl, lun) || pick_refresh(ftl, lun)));
 }
 
@@ -329,11 +332,11 @@ static bool pick_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 }
 
 /* Move the cursor to the next valid page. Return: false if there is none. */
-static bool reloc_seek_valid(const struct aftl *ftl, struct aftl_reloc *job)
+static bool reloc_seek_valid(const struct aftl *ftl, struct aftl_reloc *reloc)
 {
-	u32 first = aftl_block_index(&ftl->media, job->from) * ftl->geo.block_ppns;
-	u32 slot = first + job->cursor;
-	u32 end = first + job->end;
+	u32 first = aftl_block_index(&ftl->media, reloc->from) * ftl->geo.block_ppns;
+	u32 slot = first + reloc->cursor;
+	u32 end = first + reloc->end;
 
 	while (slot < end) {
 		u64 word = ftl->media.valid[slot / 64] >> (slot % 64);
@@ -342,7 +345,7 @@ static bool reloc_seek_valid(const struct aftl *ftl, struct aftl_reloc *job)
 			break;
 		slot = word ? slot + fls64(word & -word) - 1 : (slot / 64 + 1) * 64;
 	}
-	job->cursor = min(slot, end) - first;
+	reloc->cursor = min(slot, end) - first;
 	return slot < end;
 }
 
@@ -362,57 +365,58 @@ static void stop_asking_policy(struct aftl *ftl)
 	ftl->ignore_policy_copy = true;
 }
 
-static aftl_ppn_t reloc_cursor_ppn(const struct aftl *ftl, const struct aftl_reloc *job)
+static aftl_ppn_t reloc_cursor_ppn(const struct aftl *ftl, const struct aftl_reloc *reloc)
 {
-	u32 first = from_ppn(aftl_page_ppn(&ftl->media, job->from, 0));
+	u32 first = from_ppn(aftl_page_ppn(&ftl->media, reloc->from, 0));
 
-	return to_ppn(first + job->cursor);
+	return to_ppn(first + reloc->cursor);
 }
 
 /* For tasks that do not empty the block: should this page be relocated, and as which class? */
-static noinline bool reloc_page_due(struct aftl *ftl, const struct aftl_reloc *job, u32 page, u32 *class)
+static noinline bool reloc_page_due(struct aftl *ftl, const struct aftl_reloc *reloc, u32 page,
+				    u32 *class)
 {
-	if (job->kind == AFTL_RELOC_REBUILD)
-		return aftl_stripe_can_reconstruct(ftl, reloc_cursor_ppn(ftl, job));
-	if (job->kind != AFTL_RELOC_REFRESH)
+	if (reloc->kind == AFTL_RELOC_REBUILD)
+		return aftl_stripe_can_reconstruct(ftl, reloc_cursor_ppn(ftl, reloc));
+	if (reloc->kind != AFTL_RELOC_REFRESH)
 		return true;
 	*class = AFTL_PRECISE;
-	return aftl_refresh_page_due(ftl, job->from, page);
+	return aftl_refresh_page_due(ftl, reloc->from, page);
 }
 
 static bool reloc_wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *stream)
 {
-	struct aftl_reloc *job = &lun->reloc;
+	struct aftl_reloc *reloc = &lun->reloc;
 	u32 page = aftl_reloc_page(ftl, lun);
-	u16 attr = aftl_block_page_attr(&ftl->media, job->from, page);
+	u16 attr = aftl_block_page_attr(&ftl->media, reloc->from, page);
 	struct aftl_relocation move = {
-		.from = job->from,
+		.from = reloc->from,
 		.page = page,
 		.class = aftl_page_class(attr),
 		.mode = aftl_page_mode(attr),
-		.cause = job->cause,
+		.cause = reloc->cause,
 		.bad = aftl_page_overprogrammed(attr),
-		.pass = job->pass,
+		.pass = reloc->pass,
 	};
-	bool wanted = ftl->type->relocate || move.class == job->pass;
-	u32 kept = aftl_isolated_stream(ftl, job->from);
+	bool wanted = ftl->type->relocate || move.class == reloc->pass;
+	u32 kept = aftl_isolated_stream(ftl, reloc->from);
 
 	*class = move.class;
 	*stream = 0;
-	if (unlikely(job->kind != AFTL_RELOC_EMPTY) && !reloc_page_due(ftl, job, page, class))
+	if (unlikely(reloc->kind != AFTL_RELOC_EMPTY) && !reloc_page_due(ftl, reloc, page, class))
 		return false;
 	/* An additional pass relocates the pages that the policy left behind. */
-	if (job->pass == ftl->copy_passes || ftl->ignore_policy_copy)
+	if (reloc->pass == ftl->copy_passes || ftl->ignore_policy_copy)
 		wanted = true;
 	else if (unlikely(kept))
-		wanted = ftl->copy_passes < AFTL_CLASSES || move.class == job->pass;
+		wanted = ftl->copy_passes < AFTL_CLASSES || move.class == reloc->pass;
 	else if (ftl->type->relocate)
 		wanted = ftl->type->relocate(ftl->policy, &move, class, stream);
 	*stream = unlikely(kept) ? kept : aftl_checked_stream(ftl, *stream);
 	if (move.class == AFTL_PRECISE || *class != AFTL_APPROX ||
 	    (ftl->type->relocate && ftl->type->ignores_tags) ||
 	    (unlikely(kept) && ftl->copy_passes < AFTL_CLASSES) ||
-	    (ftl->ignore_policy_copy && !job->from->approx_only))
+	    (ftl->ignore_policy_copy && !reloc->from->approx_only))
 		*class = AFTL_PRECISE;
 	return wanted;
 }
@@ -432,25 +436,26 @@ static bool reloc_seek_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, 
 	return false;
 }
 
-static bool reloc_next_pass(struct aftl *ftl, struct aftl_reloc *job)
+static bool reloc_next_pass(struct aftl *ftl, struct aftl_reloc *reloc)
 {
-	job->cursor = job->begin;
-	job->begun = false;
-	job->pass++;
-	if (job->pass < ftl->copy_passes)
+	reloc->cursor = reloc->begin;
+	reloc->begun = false;
+	reloc->pass++;
+	if (reloc->pass < ftl->copy_passes)
 		return true;
-	if (job->pass > ftl->copy_passes || !job->erase || !job->from->valid)
+	if (reloc->pass > ftl->copy_passes || !reloc->erase || !reloc->from->valid)
 		return false;
-	if (ftl->type->relocate && likely(job->kind != AFTL_RELOC_REBUILD))
+	if (ftl->type->relocate && likely(reloc->kind != AFTL_RELOC_REBUILD))
 		stop_asking_policy(ftl);
 	return true;
 }
 
 /* Return true if the page has another class or stream than the pages before it in this pass. */
-static bool pass_mixes_streams(const struct aftl *ftl, const struct aftl_reloc *job, u32 class, u32 stream)
+static bool pass_mixes_streams(const struct aftl *ftl, const struct aftl_reloc *reloc, u32 class,
+			       u32 stream)
 {
-	return job->begun && !ftl->ignore_policy_copy && ftl->type->relocate &&
-	       (class != job->class || stream != job->stream);
+	return reloc->begun && !ftl->ignore_policy_copy && ftl->type->relocate &&
+	       (class != reloc->class || stream != reloc->stream);
 }
 
 /*
@@ -467,47 +472,48 @@ static enum aftl_step reloc_read_step(const struct aftl *ftl)
  */
 static enum aftl_step reloc_last_step(struct aftl *ftl, struct aftl_lun *lun)
 {
-	struct aftl_reloc *job = &lun->reloc;
+	struct aftl_reloc *reloc = &lun->reloc;
 
 	if (likely(!ftl->geo.superblock_luns))
-		return job->erase ? AFTL_STEP_ERASE : AFTL_STEP_NONE;
-	if (job->kind == AFTL_RELOC_REBUILD)
-		aftl_superblock_rebuilt(ftl, job->from);
-	if (!job->erase || !superblock_gc_active(ftl, lun) ||
+		return reloc->erase ? AFTL_STEP_ERASE : AFTL_STEP_NONE;
+	if (reloc->kind == AFTL_RELOC_REBUILD)
+		aftl_superblock_rebuilt(ftl, reloc->from);
+	if (!reloc->erase || !superblock_gc_active(ftl, lun) ||
 	    !aftl_superblock_gc_emptied(ftl, aftl_die_group_of(ftl, lun)))
 		return AFTL_STEP_NONE;
 	if (!reloc_die_group(ftl, lun)->erased)
 		wake_die_group(ftl, lun);
-	return aftl_superblock_gc_member(ftl, lun) == job->from ? AFTL_STEP_ERASE : AFTL_STEP_NONE;
+	return aftl_superblock_gc_member(ftl, lun) == reloc->from ? AFTL_STEP_ERASE :
+								    AFTL_STEP_NONE;
 }
 
 static enum aftl_step reloc_continue(struct aftl *ftl, struct aftl_lun *lun)
 {
-	struct aftl_reloc *job = &lun->reloc;
+	struct aftl_reloc *reloc = &lun->reloc;
 	u32 class;
 	u32 stream;
 
 	for (;;) {
-		if (job->count >= ftl->program_units)
+		if (reloc->count >= ftl->program_units)
 			return AFTL_STEP_PROGRAM;
 		if (reloc_seek_page(ftl, lun, &class, &stream)) {
-			if (likely(!pass_mixes_streams(ftl, job, class, stream)))
+			if (likely(!pass_mixes_streams(ftl, reloc, class, stream)))
 				break;
 			stop_asking_policy(ftl);
 			continue;
 		}
-		if (job->count)
+		if (reloc->count)
 			return AFTL_STEP_PROGRAM;
 		if (unlikely(lun->fine_pending_moves))
 			return AFTL_STEP_FINISH;
-		if (!reloc_next_pass(ftl, job))
+		if (!reloc_next_pass(ftl, reloc))
 			return reloc_last_step(ftl, lun);
 	}
-	if (job->count && (class != job->class || stream != job->stream))
+	if (reloc->count && (class != reloc->class || stream != reloc->stream))
 		return AFTL_STEP_PROGRAM;
-	job->class = class;
-	job->stream = stream;
-	job->begun = true;
+	reloc->class = class;
+	reloc->stream = stream;
+	reloc->begun = true;
 	return reloc_read_step(ftl);
 }
 
@@ -532,15 +538,15 @@ enum aftl_step aftl_reloc_next_step(struct aftl *ftl, struct aftl_lun *lun, bool
 }
 
 /* Pages that cannot be reconstructed stay in their block. */
-static noinline void reloc_drop_lost(const struct aftl *ftl, struct aftl_reloc *job)
+static noinline void reloc_drop_lost(const struct aftl *ftl, struct aftl_reloc *reloc)
 {
 	u32 kept = 0;
 	u32 i;
 
-	for (i = 0; i < job->count; i++)
-		if (aftl_stripe_can_reconstruct(ftl, job->slots[i]))
-			job->slots[kept++] = job->slots[i];
-	job->count = kept;
+	for (i = 0; i < reloc->count; i++)
+		if (aftl_stripe_can_reconstruct(ftl, reloc->slots[i]))
+			reloc->slots[kept++] = reloc->slots[i];
+	reloc->count = kept;
 }
 
 /*
@@ -548,17 +554,17 @@ static noinline void reloc_drop_lost(const struct aftl *ftl, struct aftl_reloc *
  */
 void aftl_reloc_gather(struct aftl *ftl, struct aftl_lun *lun)
 {
-	struct aftl_reloc *job = &lun->reloc;
-	u32 first = from_ppn(aftl_page_ppn(&ftl->media, job->from, 0));
-	u32 end = min((aftl_reloc_page(ftl, lun) + 1) * ftl->geo.page_units, job->end);
-	u32 before = job->count;
+	struct aftl_reloc *reloc = &lun->reloc;
+	u32 first = from_ppn(aftl_page_ppn(&ftl->media, reloc->from, 0));
+	u32 end = min((aftl_reloc_page(ftl, lun) + 1) * ftl->geo.page_units, reloc->end);
+	u32 before = reloc->count;
 
-	for (; job->cursor < end; job->cursor++)
-		if (aftl_ppn_valid(&ftl->media, to_ppn(first + job->cursor)))
-			job->slots[job->count++] = to_ppn(first + job->cursor);
-	aftl_gc_pace_spend(lun, job->count - before);
-	if (unlikely(job->kind == AFTL_RELOC_REBUILD))
-		reloc_drop_lost(ftl, job);
+	for (; reloc->cursor < end; reloc->cursor++)
+		if (aftl_ppn_valid(&ftl->media, to_ppn(first + reloc->cursor)))
+			reloc->slots[reloc->count++] = to_ppn(first + reloc->cursor);
+	aftl_gc_pace_spend(lun, reloc->count - before);
+	if (unlikely(reloc->kind == AFTL_RELOC_REBUILD))
+		reloc_drop_lost(ftl, reloc);
 }
 
 /*
@@ -586,40 +592,40 @@ bool aftl_reloc_needs_stripe(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Drop pages that the host overwrote after they had been read. */
-static void reloc_drop_invalid(struct aftl *ftl, struct aftl_reloc *job)
+static void reloc_drop_invalid(struct aftl *ftl, struct aftl_reloc *reloc)
 {
 	u32 kept = 0;
 	u32 i;
 
-	for (i = 0; i < job->count; i++)
-		if (aftl_ppn_valid(&ftl->media, job->slots[i]))
-			job->slots[kept++] = job->slots[i];
-	job->count = kept;
+	for (i = 0; i < reloc->count; i++)
+		if (aftl_ppn_valid(&ftl->media, reloc->slots[i]))
+			reloc->slots[kept++] = reloc->slots[i];
+	reloc->count = kept;
 }
 
 /* Relocations by GC that make approximate data precise are counted as promotions. */
-static bool is_promoted(const struct aftl *ftl, const struct aftl_reloc *job, aftl_ppn_t ppn)
+static bool is_promoted(const struct aftl *ftl, const struct aftl_reloc *reloc, aftl_ppn_t ppn)
 {
 	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
 
-	return job->cause == AFTL_CAUSE_GC && aftl_page_class(attr) != job->class;
+	return reloc->cause == AFTL_CAUSE_GC && aftl_page_class(attr) != reloc->class;
 }
 
-static void reloc_fill_payload(struct aftl *ftl, struct aftl_reloc *job, u32 units,
-			  struct aftl_payload *payload)
+static void reloc_fill_payload(struct aftl *ftl, struct aftl_reloc *reloc, u32 units,
+			       struct aftl_payload *payload)
 {
 	payload->count = 0;
 	payload->promoted = 0;
 	payload->piggybacked = 0;
 	payload->dropped = 0;
-	while (payload->count < min(units, job->count)) {
-		aftl_ppn_t ppn = job->slots[payload->count];
+	while (payload->count < min(units, reloc->count)) {
+		aftl_ppn_t ppn = reloc->slots[payload->count];
 
-		payload->promoted += is_promoted(ftl, job, ppn);
+		payload->promoted += is_promoted(ftl, reloc, ppn);
 		aftl_payload_add_move(ftl, payload, ppn);
 	}
-	job->count -= payload->count;
-	memmove(job->slots, job->slots + payload->count, job->count * sizeof(*job->slots));
+	reloc->count -= payload->count;
+	memmove(reloc->slots, reloc->slots + payload->count, reloc->count * sizeof(*reloc->slots));
 }
 
 /*
@@ -633,21 +639,21 @@ static void reloc_fill_payload(struct aftl *ftl, struct aftl_reloc *job, u32 uni
  */
 int aftl_reloc_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement)
 {
-	struct aftl_reloc *job = &lun->reloc;
+	struct aftl_reloc *reloc = &lun->reloc;
 	struct aftl_payload payload;
 	struct aftl_program_request need;
 	int ret;
 
-	reloc_drop_invalid(ftl, job);
-	if (!job->count)
+	reloc_drop_invalid(ftl, reloc);
+	if (!reloc->count)
 		return 0;
 	need = (struct aftl_program_request){
-		.lpn = aftl_ppn_lpn(&ftl->media, job->slots[0]),
-		.units = min(job->count, ftl->program_units),
-		.class = job->class,
-		.stream = job->stream,
-		.cause = job->cause,
-		.from = job->from,
+		.lpn = aftl_ppn_lpn(&ftl->media, reloc->slots[0]),
+		.units = min(reloc->count, ftl->program_units),
+		.class = reloc->class,
+		.stream = reloc->stream,
+		.cause = reloc->cause,
+		.from = reloc->from,
 		.buffer_use = aftl_buffer_use(ftl),
 	};
 	if (aftl_program_place(ftl, lun, &need, placement)) {
@@ -660,7 +666,7 @@ int aftl_reloc_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placem
 		aftl_reloc_cancel(ftl, lun);
 		return ret;
 	}
-	reloc_fill_payload(ftl, job, aftl_placement_units(ftl, placement), &payload);
+	reloc_fill_payload(ftl, reloc, aftl_placement_units(ftl, placement), &payload);
 	aftl_program_commit(ftl, lun, &need, placement, &payload);
 	return (int)payload.count;
 }
@@ -670,15 +676,15 @@ int aftl_reloc_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placem
  */
 void aftl_reloc_cancel(struct aftl *ftl, struct aftl_lun *lun)
 {
-	struct aftl_reloc *job = &lun->reloc;
+	struct aftl_reloc *reloc = &lun->reloc;
 
 	aftl_fine_pending_drop_moves(ftl, lun);
 	if (unlikely(ftl->geo.superblock_luns) && lun->reconstruct.kind == AFTL_RECONSTRUCT_RELOC)
 		aftl_reconstruct_cancel(ftl, lun);
-	if (job->kind == AFTL_RELOC_EMPTY && job->erase && likely(!ftl->geo.superblock_luns))
-		aftl_victim_list_add(ftl, lun, job->from);
-	job->kind = AFTL_RELOC_NONE;
-	job->count = 0;
+	if (reloc->kind == AFTL_RELOC_EMPTY && reloc->erase && likely(!ftl->geo.superblock_luns))
+		aftl_victim_list_add(ftl, lun, reloc->from);
+	reloc->kind = AFTL_RELOC_NONE;
+	reloc->count = 0;
 }
 
 void aftl_reloc_erased(struct aftl *ftl, struct aftl_lun *lun)
@@ -711,7 +717,7 @@ static struct aftl_repeat *find_repeat(struct aftl_lun *lun, const struct aftl_b
  * entry is dropped.
  */
 static void add_repeat(struct aftl *ftl, struct aftl_lun *lun,
-		     const struct aftl_placement *placement)
+		       const struct aftl_placement *placement)
 {
 	u32 first = placement->page * ftl->geo.page_units;
 	u32 end = first + aftl_placement_units(ftl, placement);
@@ -737,7 +743,7 @@ static void add_repeat(struct aftl *ftl, struct aftl_lun *lun,
  * aftl_reloc_programmed() - ask the policy whether a completed program has to be repeated
  */
 void aftl_reloc_programmed(struct aftl *ftl, struct aftl_lun *lun,
-			 const struct aftl_placement *placement)
+			   const struct aftl_placement *placement)
 {
 	if (ftl->type->programmed && placement->mode != AFTL_MODE_FOGGY && !ftl->geo.zones &&
 	    !placement->block->parity &&
@@ -750,8 +756,8 @@ void aftl_reloc_programmed(struct aftl *ftl, struct aftl_lun *lun,
  */
 bool aftl_reloc_idle_wanted(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return (ftl->type->idle_task || lun->slc_blocks) && !ftl->geo.zones && !lun->idle_exhausted &&
-	       lun->reloc.kind == AFTL_RELOC_NONE;
+	return (ftl->type->idle_task || lun->slc_blocks) && !ftl->geo.zones &&
+	       !lun->idle_exhausted && lun->reloc.kind == AFTL_RELOC_NONE;
 }
 
 static void start_policy_rewrite(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn)
@@ -771,19 +777,20 @@ static void start_policy_rewrite(struct aftl *ftl, struct aftl_lun *lun, aftl_lp
 	lun->reloc.end = lun->reloc.begin + 1;
 }
 
-static void start_policy_move(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_idle_task *chore)
+static void start_policy_move(struct aftl *ftl, struct aftl_lun *lun,
+			      const struct aftl_idle_task *task)
 {
-	if (chore->page >= ftl->geo.pages || chore->pages > ftl->geo.pages - chore->page)
+	if (task->page >= ftl->geo.pages || task->pages > ftl->geo.pages - task->page)
 		return;
-	reloc_begin(ftl, lun, AFTL_RELOC_REWRITE, AFTL_CAUSE_REWRITE, chore->block);
-	lun->reloc.begin = chore->page * ftl->geo.page_units;
+	reloc_begin(ftl, lun, AFTL_RELOC_REWRITE, AFTL_CAUSE_REWRITE, task->block);
+	lun->reloc.begin = task->page * ftl->geo.page_units;
 	lun->reloc.cursor = lun->reloc.begin;
-	lun->reloc.end = lun->reloc.begin + chore->pages * ftl->geo.page_units;
+	lun->reloc.end = lun->reloc.begin + task->pages * ftl->geo.page_units;
 }
 
 /* Return true if data of @block may be relocated. */
 static bool lun_block_has_data(struct aftl *ftl, const struct aftl_lun *lun,
-		     const struct aftl_block *block)
+			       const struct aftl_block *block)
 {
 	return block && aftl_block_lun(ftl, block) == lun &&
 	       (block->state == AFTL_BLOCK_CLOSED || block->state == AFTL_BLOCK_OPEN);
@@ -791,7 +798,8 @@ static bool lun_block_has_data(struct aftl *ftl, const struct aftl_lun *lun,
 
 static bool start_idle_fold(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (aftl_gc_urgent(ftl, lun) || !reloc_start_fold(ftl, lun, aftl_slc_cache_select_fold(ftl, lun)))
+	if (aftl_gc_urgent(ftl, lun) ||
+	    !reloc_start_fold(ftl, lun, aftl_slc_cache_select_fold(ftl, lun)))
 		return false;
 	ftl->stats.counters.fold_idle_blocks++;
 	return true;
@@ -802,17 +810,17 @@ static bool start_idle_fold(struct aftl *ftl, struct aftl_lun *lun)
  */
 void aftl_reloc_start_idle(struct aftl *ftl, struct aftl_lun *lun)
 {
-	struct aftl_idle_task chore = { .kind = AFTL_IDLE_TASK_NONE };
+	struct aftl_idle_task task = { .kind = AFTL_IDLE_TASK_NONE };
 
 	if (!aftl_reloc_idle_wanted(ftl, lun) || start_idle_fold(ftl, lun))
 		return;
 	if (ftl->type->idle_task)
-		ftl->type->idle_task(ftl->policy, lun, &chore);
-	if (chore.kind == AFTL_IDLE_TASK_REWRITE)
-		start_policy_rewrite(ftl, lun, chore.lpn);
-	else if (chore.kind == AFTL_IDLE_TASK_EMPTY && lun_block_has_data(ftl, lun, chore.block))
-		reloc_start_empty(ftl, lun, AFTL_CAUSE_GC, chore.block);
-	else if (chore.kind == AFTL_IDLE_TASK_RELOCATE && lun_block_has_data(ftl, lun, chore.block))
-		start_policy_move(ftl, lun, &chore);
+		ftl->type->idle_task(ftl->policy, lun, &task);
+	if (task.kind == AFTL_IDLE_TASK_REWRITE)
+		start_policy_rewrite(ftl, lun, task.lpn);
+	else if (task.kind == AFTL_IDLE_TASK_EMPTY && lun_block_has_data(ftl, lun, task.block))
+		reloc_start_empty(ftl, lun, AFTL_CAUSE_GC, task.block);
+	else if (task.kind == AFTL_IDLE_TASK_RELOCATE && lun_block_has_data(ftl, lun, task.block))
+		start_policy_move(ftl, lun, &task);
 	lun->idle_exhausted = lun->reloc.kind == AFTL_RELOC_NONE;
 }

@@ -25,8 +25,8 @@ static void count_sensings(struct aftl *ftl, struct aftl_block *block, u32 sensi
 
 static inline u64 sense_and_count(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {
-	struct aftl_read_result sensing = aftl_read_page(&ftl->sense, block, page,
-						      policy_first_shift(ftl, block, page), hour);
+	u32 shift = policy_first_shift(ftl, block, page);
+	struct aftl_read_result sensing = aftl_read_page(&ftl->sense, block, page, shift, hour);
 
 	ftl->stats.counters.read_retries += sensing.retries;
 	count_sensings(ftl, block, 1 + sensing.retries);
@@ -36,11 +36,11 @@ static inline u64 sense_and_count(struct aftl *ftl, struct aftl_block *block, u3
 }
 
 /*
- * aftl_read_timing() - read @page of @block at device age @hour
+ * aftl_sense_page() - read @page of @block at device age @hour
  *
  * Return: the array time, without extra sensing levels.
  */
-u64 aftl_read_timing(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
+u64 aftl_sense_page(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {
 	return sense_and_count(ftl, block, page, hour);
 }

@@ -22,7 +22,8 @@ static u32 blocks_of_share(const struct aftl *ftl, u64 share)
 void aftl_slc_cache_configure(struct aftl *ftl)
 {
 	ftl->slc_static_blocks = blocks_of_share(ftl, ftl->config.slc_static);
-	ftl->slc_max_blocks = ftl->slc_static_blocks + blocks_of_share(ftl, ftl->config.slc_dynamic);
+	ftl->slc_max_blocks =
+		ftl->slc_static_blocks + blocks_of_share(ftl, ftl->config.slc_dynamic);
 }
 
 /*
@@ -73,8 +74,8 @@ static bool slc_accepts(const struct aftl *ftl, const struct aftl_program_reques
  *
  * Return: false if the policy has to place it.
  */
-bool aftl_slc_cache_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_program_request *need,
-		      struct aftl_placement *placement)
+bool aftl_slc_cache_place(struct aftl *ftl, struct aftl_lun *lun,
+			  const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	if (!slc_accepts(ftl, need))
 		return false;
@@ -117,7 +118,8 @@ struct aftl_block *aftl_slc_cache_select_fold(struct aftl *ftl, const struct aft
  *
  * Return: NULL also if GC of another block costs less.
  */
-struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct aftl_lun *lun,
+						     bool urgent)
 {
 	bool lent = lun->slc_blocks > ftl->slc_static_blocks;
 	bool wanted = urgent ? lent : lun->forced_gc || (lent && aftl_below_gc_watermark(ftl, lun));

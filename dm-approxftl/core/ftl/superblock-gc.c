@@ -46,22 +46,25 @@ static bool group_can_rebuild(struct aftl *ftl, u32 group)
  * partial ones, if it gains pages by them; in the last resort those by which the other LUNs gain
  * nothing.
  */
-enum reach { REACH_FILLED, REACH_SHORT, REACH_SWAP };
+enum gc_reach { REACH_FILLED, REACH_SHORT, REACH_SWAP };
 
 /* Can the LUN take the valid pages of a full block, and have as many free blocks afterwards? */
-static bool lun_can_swap_block(const struct aftl *ftl, const struct aftl_lun *lun, enum reach reach)
+static bool lun_can_swap_block(const struct aftl *ftl, const struct aftl_lun *lun,
+			       enum gc_reach reach)
 {
 	return reach == REACH_SWAP && lun->free_blocks >= aftl_gc_reserve(ftl);
 }
 
-static bool member_can_be_emptied(struct aftl *ftl, const struct aftl_lun *lun, const struct aftl_block *block,
-		      enum reach reach)
+static bool member_can_be_emptied(struct aftl *ftl, const struct aftl_lun *lun,
+				  const struct aftl_block *block, enum gc_reach reach)
 {
-	bool small = !lun->out_of_blocks && (block->valid <= ftl->gc_max_valid || !lun_lacks_spare_block(ftl, lun));
+	bool small = !lun->out_of_blocks &&
+		     (block->valid <= ftl->gc_max_valid || !lun_lacks_spare_block(ftl, lun));
 
 	switch (block->state) {
 	case AFTL_BLOCK_CLOSED:
-		return !block->valid || small || (!lun->out_of_blocks && lun_can_swap_block(ftl, lun, reach));
+		return !block->valid || small ||
+		       (!lun->out_of_blocks && lun_can_swap_block(ftl, lun, reach));
 	case AFTL_BLOCK_OPEN:
 		return reach != REACH_FILLED && small;
 	case AFTL_BLOCK_FREE:
@@ -72,7 +75,7 @@ static bool member_can_be_emptied(struct aftl *ftl, const struct aftl_lun *lun, 
 }
 
 /* Number of pages to relocate before the superblock can be erased; U32_MAX if it cannot. */
-static u32 superblock_gc_cost(struct aftl *ftl, u32 group, u32 number, enum reach reach)
+static u32 superblock_gc_cost(struct aftl *ftl, u32 group, u32 number, enum gc_reach reach)
 {
 	u32 cost = 0;
 	u32 left;
@@ -98,8 +101,9 @@ static u32 superblock_gc_cost(struct aftl *ftl, u32 group, u32 number, enum reac
 /* Does @lun gain free pages if this superblock is erased? */
 static bool lun_gains_by_gc(struct aftl *ftl, const struct aftl_lun *lun, u32 number)
 {
-	const struct aftl_block *block = aftl_superblock_block(ftl, aftl_die_group_of(ftl, lun), number,
-							  aftl_die_group_member(ftl, lun));
+	u32 member = aftl_die_group_member(ftl, lun);
+	const struct aftl_block *block =
+		aftl_superblock_block(ftl, aftl_die_group_of(ftl, lun), number, member);
 
 	if (block->parity)
 		return false;
@@ -113,14 +117,16 @@ static bool lun_gains_by_gc(struct aftl *ftl, const struct aftl_lun *lun, u32 nu
  * A LUN without free blocks, or a read-only device, must gain by the victim: otherwise GC would
  * never end.
  */
-static bool superblock_gc_wanted(struct aftl *ftl, const struct aftl_lun *lun, u32 number, enum reach reach)
+static bool superblock_gc_wanted(struct aftl *ftl, const struct aftl_lun *lun, u32 number,
+				 enum gc_reach reach)
 {
 	bool any = reach == REACH_FILLED && !ftl->read_only && !aftl_gc_urgent(ftl, lun);
 
 	return any || lun_gains_by_gc(ftl, lun, number);
 }
 
-static u32 cheapest_superblock(struct aftl *ftl, const struct aftl_lun *lun, enum reach reach, u32 *cost)
+static u32 cheapest_superblock(struct aftl *ftl, const struct aftl_lun *lun, enum gc_reach reach,
+			       u32 *cost)
 {
 	u32 group = aftl_die_group_of(ftl, lun);
 	u32 best = AFTL_NIL;
@@ -149,7 +155,8 @@ static u32 count_live_members(struct aftl *ftl, u32 group)
 }
 
 /* Close the member's block early: the superblock is erased before it has been filled. */
-static void close_superblock_member(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+static void close_superblock_member(struct aftl *ftl, struct aftl_lun *lun,
+				    struct aftl_block *block)
 {
 	if (block->parity || (block->state != AFTL_BLOCK_OPEN && block->state != AFTL_BLOCK_FREE))
 		return;
@@ -188,7 +195,8 @@ static void count_superblock_victim(struct aftl *ftl, u32 group, u32 cost)
 }
 
 /* Select the cheapest superblock; AFTL_NIL if there is none. */
-static u32 superblock_gc_select(struct aftl *ftl, const struct aftl_lun *lun, u64 most, bool urgent, u32 *cost)
+static u32 superblock_gc_select(struct aftl *ftl, const struct aftl_lun *lun, u64 most, bool urgent,
+				u32 *cost)
 {
 	u32 number = cheapest_superblock(ftl, lun, REACH_FILLED, cost);
 
@@ -287,9 +295,9 @@ static bool rebuild_in_progress(struct aftl *ftl, u32 group, const struct aftl_b
 	u32 i;
 
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
-		const struct aftl_reloc *job = &aftl_die_group_lun(ftl, group, i)->reloc;
+		const struct aftl_reloc *reloc = &aftl_die_group_lun(ftl, group, i)->reloc;
 
-		if (job->kind == AFTL_RELOC_REBUILD && job->from == block)
+		if (reloc->kind == AFTL_RELOC_REBUILD && reloc->from == block)
 			return true;
 	}
 	return false;
@@ -301,8 +309,8 @@ static bool lun_has_rebuild_room(const struct aftl *ftl, const struct aftl_lun *
 	return aftl_lun_has_room(lun, units + ftl->program_units);
 }
 
-static struct aftl_block *find_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun, u32 number,
-				    bool idle)
+static struct aftl_block *find_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun,
+					     u32 number, bool idle)
 {
 	u32 group = aftl_die_group_of(ftl, lun);
 	u32 i;
@@ -310,7 +318,8 @@ static struct aftl_block *find_rebuild_block(struct aftl *ftl, const struct aftl
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
 
-		if (pages_to_rebuild(ftl, group, number, i) && !rebuild_in_progress(ftl, group, block) &&
+		if (pages_to_rebuild(ftl, group, number, i) &&
+		    !rebuild_in_progress(ftl, group, block) &&
 		    (!idle || lun_has_rebuild_room(ftl, lun, block->valid)))
 			return block;
 	}
@@ -323,7 +332,8 @@ static struct aftl_block *find_rebuild_block(struct aftl *ftl, const struct aftl
  *
  * Return: the block, or NULL.
  */
-struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun, bool idle)
+struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun,
+						    bool idle)
 {
 	u32 group = aftl_die_group_of(ftl, lun);
 	struct aftl_block *block = NULL;

@@ -15,7 +15,7 @@ static u32 count_die_groups(const struct aftl *ftl)
 }
 
 static int check_superblock_features(const struct aftl *ftl, const struct aftl_config *config,
-			struct aftl_error *error)
+				     struct aftl_error *error)
 {
 	if (ftl->geo.zones || ftl->geo.trans_pages || ftl->slc_max_blocks || ftl->geo.passes > 1 ||
 	    config->placement_handles)
@@ -26,7 +26,7 @@ static int check_superblock_features(const struct aftl *ftl, const struct aftl_c
 				 "superblock: the one with the least valid data is collected, and this rule chooses single blocks; set victim greedy");
 	if (config->rain && ftl->read_cache.count)
 		return aftl_fail(error, -EINVAL,
-				 "rain: what is put together from stripes is not kept in a cache of reads; set read_cache 0 or rain off");
+				 "rain: a read cache does not hold reconstructed data; set read_cache 0 or rain off");
 	if (config->rain && ftl->type->no_parity)
 		return aftl_fail(error, -EINVAL,
 				 "rain: policy %s has pages that parity cannot follow; set rain off",
@@ -38,7 +38,7 @@ static int check_superblock_features(const struct aftl *ftl, const struct aftl_c
  * aftl_superblock_check() - check that @config and the policy allow superblocks and RAIN
  */
 int aftl_superblock_check(const struct aftl *ftl, const struct aftl_config *config,
-		     struct aftl_error *error)
+			  struct aftl_error *error)
 {
 	u32 luns = ftl->geo.superblock_luns;
 
@@ -63,8 +63,9 @@ bool aftl_superblock_alloc(struct aftl *ftl)
 
 	if (!ftl->geo.superblock_luns)
 		return true;
-	ftl->superblocks = aftl_memory_alloc(ftl, (size_t)count_die_groups(ftl) * ftl->geo.blocks_per_lun,
-				       sizeof(*ftl->superblocks));
+	ftl->superblocks =
+		aftl_memory_alloc(ftl, (size_t)count_die_groups(ftl) * ftl->geo.blocks_per_lun,
+				  sizeof(*ftl->superblocks));
 	ftl->die_groups = aftl_memory_alloc(ftl, count_die_groups(ftl), sizeof(*ftl->die_groups));
 	if (!ftl->superblocks || !ftl->die_groups)
 		return false;
@@ -86,7 +87,7 @@ bool aftl_superblock_alloc(struct aftl *ftl)
 u32 aftl_superblock_parity_member(const struct aftl *ftl, u32 group, u32 number)
 {
 	u32 luns = ftl->geo.superblock_luns;
-	u32 keeper = luns;
+	u32 parity_member = luns;
 	u32 used = 0;
 	u32 most = 0;
 	u32 i;
@@ -100,12 +101,12 @@ u32 aftl_superblock_parity_member(const struct aftl *ftl, u32 group, u32 number)
 		if (block->state != AFTL_BLOCK_FREE &&
 		    !(block->parity && block->state == AFTL_BLOCK_OPEN && !block->programmed))
 			continue;
-		if (keeper == luns || (keeper != number % luns && spare > most)) {
-			keeper = member;
+		if (parity_member == luns || (parity_member != number % luns && spare > most)) {
+			parity_member = member;
 			most = spare;
 		}
 	}
-	return used > 1 ? keeper : luns;
+	return used > 1 ? parity_member : luns;
 }
 
 static bool block_is_in_use(const struct aftl_block *block)
@@ -127,7 +128,8 @@ static const struct aftl_block *first_opened_block(const struct aftl *ftl, u32 g
 	return NULL;
 }
 
-static struct aftl_block *superblock_parity_block(const struct aftl *ftl, u32 group, u32 number, u32 *member)
+static struct aftl_block *superblock_parity_block(const struct aftl *ftl, u32 group, u32 number,
+						  u32 *member)
 {
 	for (*member = 0; *member < ftl->geo.superblock_luns; ++*member) {
 		struct aftl_block *block = aftl_superblock_block(ftl, group, number, *member);
@@ -151,7 +153,8 @@ static bool superblock_parity_begun(const struct aftl *ftl, u32 group, u32 numbe
  */
 bool aftl_superblock_unused(const struct aftl *ftl, u32 group, u32 number)
 {
-	return !first_opened_block(ftl, group, number) && !superblock_parity_begun(ftl, group, number);
+	return !first_opened_block(ftl, group, number) &&
+	       !superblock_parity_begun(ftl, group, number);
 }
 
 /* Free blocks of a LUN that may wait until data of the kind of their superblock come. */
@@ -163,7 +166,8 @@ bool aftl_superblock_unused(const struct aftl *ftl, u32 group, u32 number)
  * The oldest one whose superblock others have opened for the same kind of data; if too many blocks
  * wait for another kind, the oldest of these; otherwise one of an unused superblock.
  */
-struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct aftl_lun *lun, u32 kind)
+struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct aftl_lun *lun,
+					       u32 kind)
 {
 	u32 group = aftl_die_group_of(ftl, lun);
 	struct aftl_block *fresh = NULL;
@@ -173,8 +177,8 @@ struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct af
 
 	for (index = lun->free_head; index != AFTL_NIL; index = ftl->media.blocks[index].next) {
 		struct aftl_block *block = &ftl->media.blocks[index];
-		const struct aftl_block *first = first_opened_block(ftl, group,
-							     aftl_superblock_number(ftl, block));
+		const struct aftl_block *first =
+			first_opened_block(ftl, group, aftl_superblock_number(ftl, block));
 
 		if (first && first->kind == kind)
 			return block;
@@ -207,7 +211,7 @@ static bool stripe_any_programmed(const struct aftl *ftl, u32 group, u32 number,
  * stripe of the superblock has data.
  */
 static bool later_stripe_programmed(const struct aftl *ftl, u32 group, u32 number,
-			  const struct aftl_block *parity)
+				    const struct aftl_block *parity)
 {
 	u32 page;
 
@@ -245,7 +249,7 @@ static bool stripes_are_complete(const struct aftl *ftl, u32 group, u32 number, 
 
 /* Open the parity block in the program order of the data blocks, if that order is predictable. */
 static void open_parity_block(struct aftl *ftl, struct aftl_block *parity,
-			const struct aftl_block *first)
+			      const struct aftl_block *first)
 {
 	parity->state = AFTL_BLOCK_OPEN;
 	parity->order = AFTL_ORDER_SEQUENTIAL;
@@ -277,15 +281,15 @@ static bool parity_is_due(struct aftl *ftl, u32 group, u32 number, struct aftl_b
 
 static void parity_queue_if_due(struct aftl *ftl, u32 group, u32 number)
 {
-	struct aftl_superblock_state *super = aftl_superblock_at(ftl, group, number);
+	struct aftl_superblock_state *state = aftl_superblock_at(ftl, group, number);
 	u32 member;
 	struct aftl_block *parity = superblock_parity_block(ftl, group, number, &member);
 	struct aftl_lun *lun;
 
-	if (!parity || super->parity_queued || !parity_is_due(ftl, group, number, parity))
+	if (!parity || state->parity_queued || !parity_is_due(ftl, group, number, parity))
 		return;
 	lun = aftl_die_group_lun(ftl, group, member);
-	super->parity_queued = true;
+	state->parity_queued = true;
 	if (lun->parity_due++)
 		aftl_superblock_at(ftl, group, lun->parity_tail)->next = number;
 	else
@@ -301,15 +305,16 @@ void aftl_parity_queue_due(struct aftl *ftl, const struct aftl_block *block)
 {
 	if (ftl->config.rain && !block->parity)
 		parity_queue_if_due(ftl, aftl_die_group_of(ftl, aftl_block_lun(ftl, block)),
-		     aftl_superblock_number(ftl, block));
+				    aftl_superblock_number(ftl, block));
 }
 
 static void parity_dequeue(struct aftl *ftl, struct aftl_lun *lun)
 {
-	struct aftl_superblock_state *super = aftl_superblock_at(ftl, aftl_die_group_of(ftl, lun), lun->parity_head);
+	struct aftl_superblock_state *state =
+		aftl_superblock_at(ftl, aftl_die_group_of(ftl, lun), lun->parity_head);
 
-	super->parity_queued = false;
-	lun->parity_head = super->next;
+	state->parity_queued = false;
+	lun->parity_head = state->next;
 	lun->parity_due--;
 }
 
@@ -319,14 +324,16 @@ static void parity_dequeue(struct aftl *ftl, struct aftl_lun *lun)
  *
  * Return: false if there is none.
  */
-bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement)
+bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
+			      struct aftl_placement *placement)
 {
 	u32 group = aftl_die_group_of(ftl, lun);
 	struct aftl_program_command program;
 	struct aftl_block *block = NULL;
 
 	for (; lun->parity_due; parity_dequeue(ftl, lun)) {
-		block = aftl_superblock_block(ftl, group, lun->parity_head, aftl_die_group_member(ftl, lun));
+		block = aftl_superblock_block(ftl, group, lun->parity_head,
+					      aftl_die_group_member(ftl, lun));
 		if (block->parity && parity_is_due(ftl, group, lun->parity_head, block))
 			break;
 	}
@@ -356,7 +363,8 @@ void aftl_parity_programmed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 number = lun->parity_head;
 	u32 group = aftl_die_group_of(ftl, lun);
-	struct aftl_block *block = aftl_superblock_block(ftl, group, number, aftl_die_group_member(ftl, lun));
+	struct aftl_block *block =
+		aftl_superblock_block(ftl, group, number, aftl_die_group_member(ftl, lun));
 
 	parity_dequeue(ftl, lun);
 	if (block->programmed == ftl->geo.pages)
@@ -421,7 +429,7 @@ struct aftl_block *aftl_parity_block_of(struct aftl *ftl, const struct aftl_bloc
 	u32 member;
 
 	return superblock_parity_block(ftl, aftl_die_group_of(ftl, aftl_block_lun(ftl, block)),
-			 aftl_superblock_number(ftl, block), &member);
+				       aftl_superblock_number(ftl, block), &member);
 }
 
 /*
@@ -444,7 +452,8 @@ static bool ecc_can_decode(const struct aftl *ftl, aftl_ppn_t ppn)
  * Can the block contribute the page of its stripe? A page that is not programmed contributes
  * zeroes. Approximate data are used without ECC.
  */
-static bool stripe_member_readable(const struct aftl *ftl, const struct aftl_block *block, u32 at, bool approx)
+static bool stripe_member_readable(const struct aftl *ftl, const struct aftl_block *block, u32 at,
+				   bool approx)
 {
 	u32 page = at / ftl->geo.page_units;
 	u32 first = from_ppn(aftl_page_ppn(&ftl->media, block, 0));
@@ -456,7 +465,7 @@ static bool stripe_member_readable(const struct aftl *ftl, const struct aftl_blo
 	       ecc_can_decode(ftl, to_ppn(first + at));
 }
 
-static bool slot_is_approx(const struct aftl *ftl, aftl_ppn_t ppn)
+static bool ppn_is_approx(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	return aftl_page_class(aftl_ppn_attr(&ftl->media, ppn)) ==
 	       AFTL_APPROX;
@@ -470,22 +479,25 @@ static bool slot_is_approx(const struct aftl *ftl, aftl_ppn_t ppn)
 bool aftl_stripe_can_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	const struct aftl_block *own = aftl_ppn_block(&ftl->media, ppn);
-	bool approx = slot_is_approx(ftl, ppn);
+	bool approx = ppn_is_approx(ftl, ppn);
 	u32 group;
 	u32 member;
 	u32 i;
 
 	if (!ftl->config.rain || aftl_ppn_is_lost(ftl, ppn))
 		return false;
-	group = aftl_block_index(&ftl->media, own) / ftl->geo.blocks_per_lun / ftl->geo.superblock_luns;
-	if (own->parity || !superblock_parity_block(ftl, group, aftl_superblock_number(ftl, own), &member))
+	group = aftl_block_index(&ftl->media, own) / ftl->geo.blocks_per_lun /
+		ftl->geo.superblock_luns;
+	if (own->parity ||
+	    !superblock_parity_block(ftl, group, aftl_superblock_number(ftl, own), &member))
 		return false;
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		const struct aftl_block *block;
 
 		block = aftl_superblock_block(ftl, group, aftl_superblock_number(ftl, own), i);
-		if (block != own && !stripe_member_readable(ftl, block, from_ppn(ppn) % ftl->geo.block_ppns,
-					  approx))
+		if (block != own &&
+		    !stripe_member_readable(ftl, block, from_ppn(ppn) % ftl->geo.block_ppns,
+					    approx))
 			return false;
 	}
 	return true;
@@ -508,7 +520,7 @@ bool aftl_stripe_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl
 	if (!(errors->lost || dead) || (!dead && baked == AFTL_INHERITED_LOST) ||
 	    !aftl_stripe_can_reconstruct(ftl, ppn))
 		return false;
-	if (!slot_is_approx(ftl, ppn))
+	if (!ppn_is_approx(ftl, ppn))
 		*errors = (struct aftl_errors){
 			.flips = min(baked, ftl->geo.unit_bits),
 			.lost = baked == AFTL_INHERITED_LOST,
@@ -529,20 +541,22 @@ void aftl_reconstruct_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
 {
 	u32 group = aftl_die_group_of(ftl, lun);
 	const struct aftl_block *own = &ftl->media.blocks[device_page / ftl->geo.pages];
-	struct aftl_reconstruct *repair = &lun->reconstruct;
+	struct aftl_reconstruct *reconstruct = &lun->reconstruct;
 	u32 i;
 
-	repair->kind = (u8)kind;
-	repair->block = aftl_superblock_number(ftl, own);
-	repair->page = device_page % ftl->geo.pages;
-	repair->left = 0;
+	reconstruct->kind = (u8)kind;
+	reconstruct->block = aftl_superblock_number(ftl, own);
+	reconstruct->page = device_page % ftl->geo.pages;
+	reconstruct->left = 0;
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
-		const struct aftl_block *block = aftl_superblock_block(ftl, group, repair->block, i);
+		const struct aftl_block *block =
+			aftl_superblock_block(ftl, group, reconstruct->block, i);
 
-		if (block == own || !block_has_page(ftl, block, repair->page))
+		if (block == own || !block_has_page(ftl, block, reconstruct->page))
 			continue;
-		repair->left |= 1ULL << i;
-		aftl_die_group_lun(ftl, group, i)->stripe_requests |= 1ULL << aftl_die_group_member(ftl, lun);
+		reconstruct->left |= 1ULL << i;
+		aftl_die_group_lun(ftl, group, i)->stripe_requests |=
+			1ULL << aftl_die_group_member(ftl, lun);
 		aftl_mark_runnable(ftl, aftl_die_group_lun(ftl, group, i));
 	}
 }
@@ -556,7 +570,8 @@ bool aftl_reconstruct_page_done(struct aftl *ftl, struct aftl_lun *lun, u32 memb
 {
 	u32 group = aftl_die_group_of(ftl, lun);
 
-	aftl_die_group_lun(ftl, group, member)->stripe_requests &= ~(1ULL << aftl_die_group_member(ftl, lun));
+	aftl_die_group_lun(ftl, group, member)->stripe_requests &=
+		~(1ULL << aftl_die_group_member(ftl, lun));
 	lun->reconstruct.left &= ~(1ULL << member);
 	return lun->reconstruct.kind && !lun->reconstruct.left;
 }
@@ -617,10 +632,10 @@ static int audit_superblock(const struct aftl *ftl, u32 group, u32 number, struc
 	}
 	if (parity && good && parity->erases != good->erases)
 		return aftl_fail(error, -EUCLEAN,
-				 "superblock %u has the parity of what was there before", number);
+				 "superblock %u has parity of before its last erase", number);
 	if (written_after_parity(ftl, group, number))
 		return aftl_fail(error, -EUCLEAN,
-				 "superblock %u goes on where its parity has been written",
+				 "superblock %u has data after their parity",
 				 number);
 	if (parities > ftl->config.rain)
 		return aftl_fail(error, -EUCLEAN, "superblock %u has %u blocks of parity", number,

@@ -31,7 +31,8 @@ void aftl_cmt_configure(struct aftl *ftl)
 	if (!ftl->geo.trans_pages)
 		return;
 	ftl->cmt.max_evicting = cmt_max_evictions(ftl);
-	ftl->cmt.capacity = (u32)max(cmt_config_pages(ftl), (u64)ftl->cmt.max_evicting) - ftl->cmt.max_evicting;
+	ftl->cmt.capacity =
+		(u32)max(cmt_config_pages(ftl), (u64)ftl->cmt.max_evicting) - ftl->cmt.max_evicting;
 }
 
 /*
@@ -72,29 +73,29 @@ bool aftl_cmt_alloc(struct aftl *ftl)
 	return ftl->cmt.all;
 }
 
-static u32 trans_page_number(const struct aftl *ftl, const struct aftl_trans_page *sheet)
+static u32 trans_page_number(const struct aftl *ftl, const struct aftl_trans_page *tp)
 {
-	return (u32)(sheet - ftl->cmt.all);
+	return (u32)(tp - ftl->cmt.all);
 }
 
-static aftl_lpn_t trans_page_unit(const struct aftl *ftl, u32 number)
+static aftl_lpn_t trans_page_lpn(const struct aftl *ftl, u32 number)
 {
 	return to_lpn(ftl->geo.units + number);
 }
 
 /* LUN of the copy on flash; NULL if the translation page has never been programmed. */
-static struct aftl_lun *trans_page_lun(struct aftl *ftl, const struct aftl_trans_page *sheet)
+static struct aftl_lun *trans_page_lun(struct aftl *ftl, const struct aftl_trans_page *tp)
 {
 	aftl_ppn_t ppn;
 
-	if (!aftl_l2p_lookup(ftl, trans_page_unit(ftl, trans_page_number(ftl, sheet)), &ppn))
+	if (!aftl_l2p_lookup(ftl, trans_page_lpn(ftl, trans_page_number(ftl, tp)), &ppn))
 		return NULL;
 	return aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn));
 }
 
-static bool trans_page_readable(struct aftl *ftl, const struct aftl_trans_page *sheet)
+static bool trans_page_readable(struct aftl *ftl, const struct aftl_trans_page *tp)
 {
-	const struct aftl_lun *lun = trans_page_lun(ftl, sheet);
+	const struct aftl_lun *lun = trans_page_lun(ftl, tp);
 
 	return lun && !aftl_lun_dead(lun);
 }
@@ -103,9 +104,9 @@ static bool trans_page_readable(struct aftl *ftl, const struct aftl_trans_page *
  * LUN in which a translation page is programmed: the same one each time, until it dies. Return:
  * NULL if all LUNs are dead.
  */
-static struct aftl_lun *trans_page_home_lun(struct aftl *ftl, const struct aftl_trans_page *sheet)
+static struct aftl_lun *trans_page_home_lun(struct aftl *ftl, const struct aftl_trans_page *tp)
 {
-	u32 turn = trans_page_number(ftl, sheet) % ftl->geo.luns;
+	u32 turn = trans_page_number(ftl, tp) % ftl->geo.luns;
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++) {
@@ -118,49 +119,49 @@ static struct aftl_lun *trans_page_home_lun(struct aftl *ftl, const struct aftl_
 	return NULL;
 }
 
-static void cmt_link_youngest(struct aftl *ftl, struct aftl_trans_page *sheet)
+static void cmt_link_youngest(struct aftl *ftl, struct aftl_trans_page *tp)
 {
-	struct aftl_cmt *sheets = &ftl->cmt;
-	u32 number = trans_page_number(ftl, sheet);
+	struct aftl_cmt *cmt = &ftl->cmt;
+	u32 number = trans_page_number(ftl, tp);
 
-	sheet->older = sheets->youngest;
-	sheet->younger = AFTL_NIL;
-	if (sheets->youngest != AFTL_NIL)
-		sheets->all[sheets->youngest].younger = number;
+	tp->older = cmt->youngest;
+	tp->younger = AFTL_NIL;
+	if (cmt->youngest != AFTL_NIL)
+		cmt->all[cmt->youngest].younger = number;
 	else
-		sheets->oldest = number;
-	sheets->youngest = number;
+		cmt->oldest = number;
+	cmt->youngest = number;
 }
 
-static void cmt_unlink(struct aftl *ftl, const struct aftl_trans_page *sheet)
+static void cmt_unlink(struct aftl *ftl, const struct aftl_trans_page *tp)
 {
-	struct aftl_cmt *sheets = &ftl->cmt;
+	struct aftl_cmt *cmt = &ftl->cmt;
 
-	if (sheet->older != AFTL_NIL)
-		sheets->all[sheet->older].younger = sheet->younger;
+	if (tp->older != AFTL_NIL)
+		cmt->all[tp->older].younger = tp->younger;
 	else
-		sheets->oldest = sheet->younger;
-	if (sheet->younger != AFTL_NIL)
-		sheets->all[sheet->younger].older = sheet->older;
+		cmt->oldest = tp->younger;
+	if (tp->younger != AFTL_NIL)
+		cmt->all[tp->younger].older = tp->older;
 	else
-		sheets->youngest = sheet->older;
+		cmt->youngest = tp->older;
 }
 
-static void cmt_touch(struct aftl *ftl, struct aftl_trans_page *sheet)
+static void cmt_touch(struct aftl *ftl, struct aftl_trans_page *tp)
 {
-	if (unlikely(sheet->flags & AFTL_TP_EVICTING)) {
-		sheet->flags |= AFTL_TP_REUSED;
+	if (unlikely(tp->flags & AFTL_TP_EVICTING)) {
+		tp->flags |= AFTL_TP_REUSED;
 		return;
 	}
-	if (trans_page_number(ftl, sheet) == ftl->cmt.youngest)
+	if (trans_page_number(ftl, tp) == ftl->cmt.youngest)
 		return;
-	cmt_unlink(ftl, sheet);
-	cmt_link_youngest(ftl, sheet);
+	cmt_unlink(ftl, tp);
+	cmt_link_youngest(ftl, tp);
 }
 
-static void cmt_drop(struct aftl *ftl, struct aftl_trans_page *sheet)
+static void cmt_drop(struct aftl *ftl, struct aftl_trans_page *tp)
 {
-	sheet->flags &= AFTL_TP_LOADING;
+	tp->flags &= AFTL_TP_LOADING;
 	ftl->cmt.cached--;
 }
 
@@ -168,19 +169,19 @@ static void cmt_drop(struct aftl *ftl, struct aftl_trans_page *sheet)
  * Queue a dirty translation page for eviction. If its copy was in a dead LUN, it is rebuilt from
  * OOB metadata instead of by a read-modify-write.
  */
-static void cmt_queue_eviction(struct aftl *ftl, struct aftl_trans_page *sheet)
+static void cmt_queue_eviction(struct aftl *ftl, struct aftl_trans_page *tp)
 {
-	struct aftl_lun *lun = trans_page_home_lun(ftl, sheet);
-	u32 number = trans_page_number(ftl, sheet);
+	struct aftl_lun *lun = trans_page_home_lun(ftl, tp);
+	u32 number = trans_page_number(ftl, tp);
 
 	if (!lun) {
-		cmt_drop(ftl, sheet);
+		cmt_drop(ftl, tp);
 		return;
 	}
-	if (!trans_page_readable(ftl, sheet))
-		sheet->flags &= ~AFTL_TP_PARTIAL;
-	sheet->flags |= AFTL_TP_EVICTING;
-	sheet->younger = AFTL_NIL;
+	if (!trans_page_readable(ftl, tp))
+		tp->flags &= ~AFTL_TP_PARTIAL;
+	tp->flags |= AFTL_TP_EVICTING;
+	tp->younger = AFTL_NIL;
 	if (lun->evictions.count++)
 		ftl->cmt.all[lun->evictions.tail].younger = number;
 	else
@@ -194,35 +195,35 @@ static void cmt_queue_eviction(struct aftl *ftl, struct aftl_trans_page *sheet)
 /* Evict the least recently used translation pages until the CMT is within its capacity. */
 static void cmt_shrink(struct aftl *ftl)
 {
-	struct aftl_cmt *sheets = &ftl->cmt;
+	struct aftl_cmt *cmt = &ftl->cmt;
 
-	while (sheets->cached - sheets->evicting > sheets->capacity) {
-		struct aftl_trans_page *sheet = &sheets->all[sheets->oldest];
+	while (cmt->cached - cmt->evicting > cmt->capacity) {
+		struct aftl_trans_page *tp = &cmt->all[cmt->oldest];
 
-		cmt_unlink(ftl, sheet);
-		if (sheet->flags & AFTL_TP_DIRTY)
-			cmt_queue_eviction(ftl, sheet);
+		cmt_unlink(ftl, tp);
+		if (tp->flags & AFTL_TP_DIRTY)
+			cmt_queue_eviction(ftl, tp);
 		else
-			cmt_drop(ftl, sheet);
+			cmt_drop(ftl, tp);
 	}
 }
 
-static void cmt_add(struct aftl *ftl, struct aftl_trans_page *sheet, u8 flags)
+static void cmt_add(struct aftl *ftl, struct aftl_trans_page *tp, u8 flags)
 {
-	sheet->flags |= AFTL_TP_CACHED | flags;
+	tp->flags |= AFTL_TP_CACHED | flags;
 	ftl->cmt.cached++;
-	cmt_link_youngest(ftl, sheet);
+	cmt_link_youngest(ftl, tp);
 	cmt_shrink(ftl);
 }
 
 /*
  * Rebuild a translation page whose LUN has died from OOB metadata; it has to be programmed again.
  */
-static void cmt_recover(struct aftl *ftl, struct aftl_trans_page *sheet)
+static void cmt_recover(struct aftl *ftl, struct aftl_trans_page *tp)
 {
-	sheet->flags &= ~AFTL_TP_PARTIAL;
-	if (!(sheet->flags & AFTL_TP_CACHED))
-		cmt_add(ftl, sheet, AFTL_TP_DIRTY);
+	tp->flags &= ~AFTL_TP_PARTIAL;
+	if (!(tp->flags & AFTL_TP_CACHED))
+		cmt_add(ftl, tp, AFTL_TP_DIRTY);
 }
 
 /*
@@ -232,17 +233,17 @@ static void cmt_recover(struct aftl *ftl, struct aftl_trans_page *sheet)
  */
 bool aftl_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn)
 {
-	struct aftl_trans_page *sheet = aftl_trans_page_of(ftl, lpn);
+	struct aftl_trans_page *tp = aftl_trans_page_of(ftl, lpn);
 
-	if (likely((sheet->flags & (AFTL_TP_CACHED | AFTL_TP_PARTIAL)) ==
+	if (likely((tp->flags & (AFTL_TP_CACHED | AFTL_TP_PARTIAL)) ==
 		   AFTL_TP_CACHED)) {
-		cmt_touch(ftl, sheet);
+		cmt_touch(ftl, tp);
 		return true;
 	}
-	if (trans_page_readable(ftl, sheet))
+	if (trans_page_readable(ftl, tp))
 		return false;
-	if (trans_page_lun(ftl, sheet))
-		cmt_recover(ftl, sheet);
+	if (trans_page_lun(ftl, tp))
+		cmt_recover(ftl, tp);
 	return true;
 }
 
@@ -253,11 +254,11 @@ bool aftl_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn)
  */
 aftl_lpn_t aftl_cmt_begin_load(struct aftl *ftl, aftl_lpn_t lpn)
 {
-	struct aftl_trans_page *sheet = aftl_trans_page_of(ftl, lpn);
+	struct aftl_trans_page *tp = aftl_trans_page_of(ftl, lpn);
 
-	sheet->flags |= AFTL_TP_LOADING;
+	tp->flags |= AFTL_TP_LOADING;
 	ftl->stats.counters.map_loads++;
-	return trans_page_unit(ftl, trans_page_number(ftl, sheet));
+	return trans_page_lpn(ftl, trans_page_number(ftl, tp));
 }
 
 /*
@@ -266,14 +267,14 @@ aftl_lpn_t aftl_cmt_begin_load(struct aftl *ftl, aftl_lpn_t lpn)
  */
 struct aftl_trans_page *aftl_cmt_end_load(struct aftl *ftl, aftl_lpn_t lpn)
 {
-	struct aftl_trans_page *sheet = &ftl->cmt.all[from_lpn(lpn) - ftl->geo.units];
+	struct aftl_trans_page *tp = &ftl->cmt.all[from_lpn(lpn) - ftl->geo.units];
 
-	sheet->flags &= ~(AFTL_TP_LOADING | AFTL_TP_PARTIAL);
-	if (sheet->flags & AFTL_TP_CACHED)
-		cmt_touch(ftl, sheet);
+	tp->flags &= ~(AFTL_TP_LOADING | AFTL_TP_PARTIAL);
+	if (tp->flags & AFTL_TP_CACHED)
+		cmt_touch(ftl, tp);
 	else
-		cmt_add(ftl, sheet, 0);
-	return sheet;
+		cmt_add(ftl, tp, 0);
+	return tp;
 }
 
 /*
@@ -281,19 +282,19 @@ struct aftl_trans_page *aftl_cmt_end_load(struct aftl *ftl, aftl_lpn_t lpn)
  */
 void aftl_cmt_mark_dirty(struct aftl *ftl, aftl_lpn_t lpn)
 {
-	struct aftl_trans_page *sheet;
+	struct aftl_trans_page *tp;
 
 	if (from_lpn(lpn) >= ftl->geo.units)
 		return;
-	sheet = aftl_trans_page_of(ftl, lpn);
+	tp = aftl_trans_page_of(ftl, lpn);
 	ftl->stats.counters.map_changes++;
-	if (likely(sheet->flags & AFTL_TP_CACHED)) {
-		sheet->flags |= AFTL_TP_DIRTY;
-		cmt_touch(ftl, sheet);
+	if (likely(tp->flags & AFTL_TP_CACHED)) {
+		tp->flags |= AFTL_TP_DIRTY;
+		cmt_touch(ftl, tp);
 		return;
 	}
 	ftl->stats.counters.map_change_misses++;
-	cmt_add(ftl, sheet, AFTL_TP_DIRTY | (trans_page_readable(ftl, sheet) ? AFTL_TP_PARTIAL : 0));
+	cmt_add(ftl, tp, AFTL_TP_DIRTY | (trans_page_readable(ftl, tp) ? AFTL_TP_PARTIAL : 0));
 }
 
 /*
@@ -315,7 +316,7 @@ enum aftl_step aftl_cmt_next_step(struct aftl *ftl, struct aftl_lun *lun, aftl_p
 		if (!(ftl->cmt.all[number].flags & AFTL_TP_PARTIAL))
 			continue;
 		lun->evictions.merging = number;
-		return aftl_l2p_lookup(ftl, trans_page_unit(ftl, number), ppn) ? AFTL_STEP_READ :
+		return aftl_l2p_lookup(ftl, trans_page_lpn(ftl, number), ppn) ? AFTL_STEP_READ :
 								       AFTL_STEP_NONE;
 	}
 	return AFTL_STEP_PROGRAM;
@@ -336,7 +337,7 @@ void aftl_cmt_merged(struct aftl *ftl, struct aftl_lun *lun)
 struct aftl_program_request aftl_cmt_need(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return (struct aftl_program_request){
-		.lpn = trans_page_unit(ftl, lun->evictions.head),
+		.lpn = trans_page_lpn(ftl, lun->evictions.head),
 		.units = min(lun->evictions.count, ftl->program_units),
 		.class = AFTL_PRECISE,
 		.stream = ftl->streams,
@@ -352,26 +353,26 @@ struct aftl_program_request aftl_cmt_need(const struct aftl *ftl, const struct a
 static aftl_lpn_t cmt_pop_eviction(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 number = lun->evictions.head;
-	struct aftl_trans_page *sheet = &ftl->cmt.all[number];
-	bool stays = sheet->flags & AFTL_TP_REUSED;
+	struct aftl_trans_page *tp = &ftl->cmt.all[number];
+	bool stays = tp->flags & AFTL_TP_REUSED;
 
-	lun->evictions.head = sheet->younger;
+	lun->evictions.head = tp->younger;
 	lun->evictions.count--;
 	ftl->cmt.evicting--;
 	if (stays) {
-		sheet->flags = AFTL_TP_CACHED;
-		cmt_link_youngest(ftl, sheet);
+		tp->flags = AFTL_TP_CACHED;
+		cmt_link_youngest(ftl, tp);
 	} else {
-		cmt_drop(ftl, sheet);
+		cmt_drop(ftl, tp);
 	}
-	return trans_page_unit(ftl, number);
+	return trans_page_lpn(ftl, number);
 }
 
 /*
  * aftl_cmt_fill_payload() - move evictions of @lun into the payload of a program
  */
 void aftl_cmt_fill_payload(struct aftl *ftl, struct aftl_lun *lun,
-			const struct aftl_placement *placement, struct aftl_payload *payload)
+			   const struct aftl_placement *placement, struct aftl_payload *payload)
 {
 	u32 units = min(lun->evictions.count, aftl_placement_units(ftl, placement));
 	bool full = aftl_cmt_evictions_full(ftl);
@@ -384,7 +385,8 @@ void aftl_cmt_fill_payload(struct aftl *ftl, struct aftl_lun *lun,
 	for (i = 0; i < units; i++) {
 		payload->lpn[i] = cmt_pop_eviction(ftl, lun);
 		payload->from[i] = AFTL_NO_PPN;
-		payload->origin[i] = (struct aftl_origin){ .generation = (u16)aftl_hash64(ftl->seq++) };
+		payload->origin[i] =
+			(struct aftl_origin){ .generation = (u16)aftl_hash64(ftl->seq++) };
 		payload->tag[i] = AFTL_NIL;
 		payload->stale[i] = false;
 	}
@@ -401,14 +403,14 @@ void aftl_cmt_flush(struct aftl *ftl)
 	u32 number = ftl->cmt.oldest;
 
 	while (number != AFTL_NIL) {
-		struct aftl_trans_page *sheet = &ftl->cmt.all[number];
+		struct aftl_trans_page *tp = &ftl->cmt.all[number];
 
-		number = sheet->younger;
-		if (!(sheet->flags & AFTL_TP_DIRTY))
+		number = tp->younger;
+		if (!(tp->flags & AFTL_TP_DIRTY))
 			continue;
-		cmt_unlink(ftl, sheet);
-		cmt_queue_eviction(ftl, sheet);
-		sheet->flags |= AFTL_TP_REUSED;
+		cmt_unlink(ftl, tp);
+		cmt_queue_eviction(ftl, tp);
+		tp->flags |= AFTL_TP_REUSED;
 	}
 }
 
@@ -423,15 +425,15 @@ void aftl_cmt_lun_died(struct aftl *ftl, struct aftl_lun *lun)
 	lun->evictions = (struct aftl_eviction_queue){ .head = AFTL_NIL };
 	ftl->cmt.evicting -= count;
 	while (count--) {
-		struct aftl_trans_page *sheet = &ftl->cmt.all[number];
+		struct aftl_trans_page *tp = &ftl->cmt.all[number];
 
-		number = sheet->younger;
-		cmt_queue_eviction(ftl, sheet);
+		number = tp->younger;
+		cmt_queue_eviction(ftl, tp);
 	}
 }
 
 /* Return true if these flags are possible between two calls. */
-static bool cmt_flags_valid(struct aftl *ftl, const struct aftl_trans_page *sheet, u8 flags)
+static bool cmt_flags_valid(struct aftl *ftl, const struct aftl_trans_page *tp, u8 flags)
 {
 	if (!(flags & AFTL_TP_CACHED) || flags & AFTL_TP_LOADING)
 		return false;
@@ -439,7 +441,7 @@ static bool cmt_flags_valid(struct aftl *ftl, const struct aftl_trans_page *shee
 		return false;
 	if (flags & AFTL_TP_REUSED && !(flags & AFTL_TP_EVICTING))
 		return false;
-	return !(flags & AFTL_TP_PARTIAL) || trans_page_lun(ftl, sheet);
+	return !(flags & AFTL_TP_PARTIAL) || trans_page_lun(ftl, tp);
 }
 
 /*
@@ -449,19 +451,19 @@ static bool cmt_flags_valid(struct aftl *ftl, const struct aftl_trans_page *shee
  */
 bool aftl_cmt_restore(struct aftl *ftl, u32 number, u8 flags)
 {
-	struct aftl_trans_page *sheet;
+	struct aftl_trans_page *tp;
 
 	if (number >= ftl->geo.trans_pages)
 		return false;
-	sheet = &ftl->cmt.all[number];
-	if (sheet->flags || !cmt_flags_valid(ftl, sheet, flags))
+	tp = &ftl->cmt.all[number];
+	if (tp->flags || !cmt_flags_valid(ftl, tp, flags))
 		return false;
-	sheet->flags = flags;
+	tp->flags = flags;
 	ftl->cmt.cached++;
 	if (flags & AFTL_TP_EVICTING)
-		cmt_queue_eviction(ftl, sheet);
+		cmt_queue_eviction(ftl, tp);
 	else
-		cmt_link_youngest(ftl, sheet);
+		cmt_link_youngest(ftl, tp);
 	return true;
 }
 
@@ -497,11 +499,11 @@ static int audit_trans_page(const struct aftl *ftl, u32 number, struct aftl_erro
 	u8 flags = ftl->cmt.all[number].flags;
 	aftl_ppn_t ppn;
 
-	if (aftl_l2p_lookup(ftl, trans_page_unit(ftl, number), &ppn))
+	if (aftl_l2p_lookup(ftl, trans_page_lpn(ftl, number), &ppn))
 		return 0;
 	if (flags & AFTL_TP_PARTIAL ||
 	    (!(flags & AFTL_TP_CACHED) && trans_page_has_entries(ftl, number)))
-		return aftl_fail(error, -EUCLEAN, "sheet %u of the map is nowhere", number);
+		return aftl_fail(error, -EUCLEAN, "translation page %u is not stored", number);
 	return 0;
 }
 
@@ -515,15 +517,15 @@ static u32 cmt_count_flag(const struct aftl *ftl, u8 flag)
 	return count;
 }
 
-/* Length of an LRU list or, with @leaving, of an eviction queue; U32_MAX if it is inconsistent. */
-static u32 cmt_count_list(const struct aftl *ftl, u32 number, u8 leaving, u32 count)
+/* Length of an LRU list or, with @evicting, of an eviction queue; U32_MAX if it is inconsistent. */
+static u32 cmt_count_list(const struct aftl *ftl, u32 number, u8 evicting, u32 count)
 {
 	const u8 flags = AFTL_TP_CACHED | AFTL_TP_EVICTING;
 	u32 found = 0;
 
 	for (; number != AFTL_NIL; number = ftl->cmt.all[number].younger, found++)
 		if (found == count ||
-		    (ftl->cmt.all[number].flags & flags) != (AFTL_TP_CACHED | leaving))
+		    (ftl->cmt.all[number].flags & flags) != (AFTL_TP_CACHED | evicting))
 			return U32_MAX;
 	return found;
 }
@@ -533,25 +535,24 @@ static u32 cmt_count_list(const struct aftl *ftl, u32 number, u8 leaving, u32 co
  */
 int aftl_cmt_audit(const struct aftl *ftl, struct aftl_error *error)
 {
-	const struct aftl_cmt *sheets = &ftl->cmt;
-	u32 leaving = 0;
+	const struct aftl_cmt *cmt = &ftl->cmt;
+	u32 evicting = 0;
 	int ret = 0;
 	u32 i;
 
 	for (i = 0; !ret && i < ftl->geo.trans_pages; i++)
 		ret = audit_trans_page(ftl, i, error);
 	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++)
-		leaving += cmt_count_list(ftl, ftl->luns[i].evictions.count ?
-				      ftl->luns[i].evictions.head : AFTL_NIL, AFTL_TP_EVICTING,
-				      ftl->luns[i].evictions.count);
+		evicting += cmt_count_list(ftl, ftl->luns[i].evictions.count ?
+					   ftl->luns[i].evictions.head : AFTL_NIL,
+					   AFTL_TP_EVICTING, ftl->luns[i].evictions.count);
 	if (ret || !ftl->geo.trans_pages)
 		return ret;
-	if (leaving != sheets->evicting || leaving != cmt_count_flag(ftl, AFTL_TP_EVICTING) ||
-	    cmt_count_flag(ftl, AFTL_TP_CACHED) != sheets->cached ||
-	    cmt_count_list(ftl, sheets->oldest, 0, sheets->cached - leaving) !=
-		    sheets->cached - leaving)
+	if (evicting != cmt->evicting || evicting != cmt_count_flag(ftl, AFTL_TP_EVICTING) ||
+	    cmt_count_flag(ftl, AFTL_TP_CACHED) != cmt->cached ||
+	    cmt_count_list(ftl, cmt->oldest, 0, cmt->cached - evicting) != cmt->cached - evicting)
 		return aftl_fail(error, -EUCLEAN,
-				 "the lists of sheets in memory do not have the %u that there are",
-				 sheets->cached);
+				 "the lists of cached translation pages do not have %u entries",
+				 cmt->cached);
 	return 0;
 }

@@ -23,7 +23,8 @@ static int zone_check_capacity(const struct aftl *ftl, struct aftl_error *error)
 		if (ftl->luns[i].good_blocks < each + aftl_reserved_blocks(ftl))
 			return aftl_fail(error, -EINVAL,
 					 "zoned: zones take %u blocks of each LUN and the core %u, but LUN %u has %u; raise op or blocks",
-					 each, aftl_reserved_blocks(ftl), i, ftl->luns[i].good_blocks);
+					 each, aftl_reserved_blocks(ftl), i,
+					 ftl->luns[i].good_blocks);
 	return 0;
 }
 
@@ -96,8 +97,8 @@ static struct aftl_lun *zone_lun_at(struct aftl *ftl, u32 zone, u32 turn)
 struct aftl_lun *aftl_zone_write_lun(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 at = from_lpn(lpn) % ftl->geo.zone_units;
-	struct aftl_lun *lun = zone_lun_at(ftl, from_lpn(lpn) / ftl->geo.zone_units,
-				      at / ftl->program_units);
+	struct aftl_lun *lun =
+		zone_lun_at(ftl, from_lpn(lpn) / ftl->geo.zone_units, at / ftl->program_units);
 
 	return aftl_lun_dead(lun) ? NULL : lun;
 }
@@ -230,7 +231,8 @@ static u32 block_zone_number(const struct aftl *ftl, const struct aftl_block *bl
 	return from_lpn(aftl_ppn_lpn(&ftl->media, ppn)) / ftl->geo.zone_units;
 }
 
-static bool block_belongs_to_zone(const struct aftl *ftl, const struct aftl_block *block, aftl_lpn_t lpn)
+static bool block_belongs_to_zone(const struct aftl *ftl, const struct aftl_block *block,
+				  aftl_lpn_t lpn)
 {
 	return block_zone_number(ftl, block) == from_lpn(lpn) / ftl->geo.zone_units;
 }
@@ -246,13 +248,14 @@ void aftl_zone_clear(struct aftl *ftl, struct aftl_zone *zone)
 	zone->written = 0;
 	zone_close_blocks(ftl, zone);
 	for (i = 0; i < ftl->geo.luns; i++)
-		if (ftl->luns[i].fallback && block_belongs_to_zone(ftl, ftl->luns[i].fallback, first))
+		if (ftl->luns[i].fallback &&
+		    block_belongs_to_zone(ftl, ftl->luns[i].fallback, first))
 			aftl_block_close_partial(ftl, &ftl->luns[i], ftl->luns[i].fallback);
 	aftl_zone_end_writes(ftl, zone, AFTL_ZONE_EMPTY);
 }
 
 static bool zone_write_fits(const struct aftl *ftl, const struct aftl_zone *zone,
-		 const struct aftl_request *request)
+			    const struct aftl_request *request)
 {
 	u32 at = request->unit % ftl->geo.zone_units;
 
@@ -339,9 +342,9 @@ void aftl_zone_admitted(struct aftl *ftl, struct aftl_zone *zone, u32 units)
 }
 
 /*
- * aftl_zone_unit_done() - a logical page of @stream has left the write buffer
+ * aftl_zone_lpn_done() - a logical page of @stream has left the write buffer
  */
-void aftl_zone_unit_done(struct aftl *ftl, u32 stream)
+void aftl_zone_lpn_done(struct aftl *ftl, u32 stream)
 {
 	u32 slot = aftl_stream_handle(ftl, stream);
 
@@ -418,8 +421,9 @@ void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 	for (i = 0; i < ftl->geo.zones; i++)
 		if (zone_uses_lun(ftl, i, lun) && ftl->zones.all[i].state < AFTL_ZONE_READ_ONLY)
 			aftl_zone_end_writes(ftl, &ftl->zones.all[i],
-					ftl->zones.all[i].state == AFTL_ZONE_EMPTY ?
-					AFTL_ZONE_OFFLINE : AFTL_ZONE_READ_ONLY);
+					     ftl->zones.all[i].state == AFTL_ZONE_EMPTY ?
+						     AFTL_ZONE_OFFLINE :
+						     AFTL_ZONE_READ_ONLY);
 }
 
 enum aftl_zone_state aftl_zone_state(const struct aftl *ftl, u32 zone, u32 *written)

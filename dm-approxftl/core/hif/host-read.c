@@ -401,7 +401,7 @@ static u64 read_sense_page(struct aftl *ftl, struct aftl_command *command, aftl_
 	u32 page = read_page_of(ftl, ppn);
 	u16 attr = *aftl_page_attr_at(&ftl->media, page);
 	u64 hour = aftl_hour(ftl);
-	u64 ns = aftl_read_timing(ftl, block, page % ftl->geo.pages, hour);
+	u64 ns = aftl_sense_page(ftl, block, page % ftl->geo.pages, hour);
 	u32 levels = 0;
 
 	do {

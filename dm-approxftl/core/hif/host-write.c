@@ -175,7 +175,7 @@ static void write_release_command(struct aftl *ftl, u32 index)
 	struct aftl_command *command = &ftl->commands[index];
 
 	if (unlikely(ftl->geo.zones))
-		aftl_zone_unit_done(ftl, command->stream);
+		aftl_zone_lpn_done(ftl, command->stream);
 	aftl_pending_remove(ftl, index);
 	if (ftl->ops->release)
 		ftl->ops->release(ftl->host, index);
@@ -443,7 +443,7 @@ static void write_mark_unflushable(struct aftl *ftl, const struct aftl_command *
 {
 	ftl->unflushable++;
 	if (unlikely(ftl->geo.zones))
-		aftl_zone_unit_done(ftl, command->stream);
+		aftl_zone_lpn_done(ftl, command->stream);
 	aftl_epoch_write_done(ftl, command->epoch);
 }
 
