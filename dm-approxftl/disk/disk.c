@@ -9,6 +9,7 @@
  * than the machine. An idle disk arms no timer.
  */
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "compat.h"
@@ -17,8 +18,20 @@
 #include "core/persist/snapshot.h"
 #include "store/dev.h"
 
-/* Events that are handled before others get at the disk's lock: some 50 us. */
-#define SLICE_EVENTS 128
+/*
+ * Work, as aftl_work() counts it, that is done before others get at the disk's lock: with the last
+ * call of the FTL no more than some 100 us.
+ */
+#define SLICE_WORK 128
+
+/* Slices that a submitter carries out, or a worker of the store, before a worker goes on. */
+#define OWN_SLICES 64
+
+/* Sectors of requests that a soft interrupt ends: to copy what they read takes some 50 us. */
+#define SOFTIRQ_SECTORS (SZ_256K >> SECTOR_SHIFT)
+
+/* Runs aftl_disk.catch_up. Submitters that free memory may wait for it. */
+static struct workqueue_struct *workers;
 
 /* Has the store no room for what one more call of the FTL may cause? */
 static bool congested(const struct aftl_disk *disk)
@@ -39,38 +52,50 @@ bool aftl_disk_step(struct aftl_disk *disk)
 	return next_ns != U64_MAX && !congested(disk) && aftl_step(disk->ftl, next_ns);
 }
 
-/* Device time passes as fast as the FTL can work. In memory there always is room for more. */
-static void work_off(struct aftl_disk *disk)
+static bool slice_over(const struct aftl_disk *disk, u32 begin)
 {
-	if (!disk->durable) {
-		aftl_drain(disk->ftl);
-		return;
-	}
-	while (can_work(disk) && aftl_disk_step(disk))
-		;
-	disk->stalled = can_work(disk);
+	return aftl_work(disk->ftl) - begin >= SLICE_WORK;
 }
 
-/* Returns whether the FTL has reached the present, and there is room for another call. */
-static bool advance(struct aftl_disk *disk)
+/*
+ * With "timing off" device time passes as fast as the FTL can work, as long as there is a reason.
+ * Returns whether there is more to do than a slice.
+ */
+static bool work_slice(struct aftl_disk *disk)
 {
-	u64 now_ns = aftl_disk_now(disk);
+	u32 begin = aftl_work(disk->ftl);
 
-	if (!disk->durable) {
-		aftl_advance(disk->ftl, now_ns);
-		return true;
+	disk->stalled = false;
+	while (can_work(disk)) {
+		if (slice_over(disk, begin))
+			return true;
+		if (!aftl_disk_step(disk)) {
+			disk->stalled = congested(disk);
+			return false;
+		}
 	}
-	do
+	return false;
+}
+
+/* Process what happens up to @until_ns. Returns whether there is more to do than a slice. */
+static bool advance_slice(struct aftl_disk *disk, u64 until_ns)
+{
+	u32 begin = aftl_work(disk->ftl);
+
+	lockdep_assert_held(&disk->lock);
+	do {
 		disk->stalled = congested(disk);
-	while (!disk->stalled && aftl_step(disk->ftl, now_ns));
-	return !disk->stalled;
+		if (disk->stalled || !aftl_step(disk->ftl, until_ns))
+			return false;
+	} while (!slice_over(disk, begin));
+	return true;
 }
 
 static void arm(struct aftl_disk *disk)
 {
 	u64 next_ns = aftl_disk_host_ns(disk, aftl_next_event(disk->ftl));
 
-	if (!disk->running || disk->stalled || next_ns >= disk->armed_ns)
+	if (!disk->running || disk->stalled || disk->behind || next_ns >= disk->armed_ns)
 		return;
 	disk->armed_ns = next_ns;
 	hrtimer_start(&disk->timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS_SOFT);
@@ -90,20 +115,58 @@ static void report(struct aftl_disk *disk)
 	schedule_work(&disk->event);
 }
 
-/* Arms the timer. Returns what is complete, to be finished without the lock. */
-static struct aftl_request *settle(struct aftl_disk *disk)
+/*
+ * Returns what is complete, to be finished without the lock: at least one request, no more than
+ * the one with which @sectors are reached. Of a stopped disk that is aftl_disk_carry_out()'s, whose
+ * request is no bio's.
+ */
+static struct aftl_request *take_done(struct aftl_disk *disk, u64 sectors)
 {
-	struct aftl_request *done;
+	struct aftl_request *done = disk->done;
+	struct aftl_request *last = done;
+	u64 sum = 0;
+
+	lockdep_assert_held(&disk->lock);
+	if (!done || !disk->running)
+		return NULL;
+	for (; last->next; last = last->next) {
+		sum += (u64)last->units << disk->unit_shift;
+		if (sum >= sectors)
+			break;
+	}
+	disk->done = last->next;
+	last->next = NULL;
+	return done;
+}
+
+/*
+ * A worker takes over what the caller has no time for. With @behind the FTL is not at the present,
+ * so that the timer is of no use before the worker has ended; without, requests are to be finished.
+ */
+static void hand_over(struct aftl_disk *disk, bool behind)
+{
+	lockdep_assert_held(&disk->lock);
+	disk->behind |= behind;
+	disk->handovers += queue_work(workers, &disk->catch_up);
+}
+
+/*
+ * Carry out a slice of what has to be done before anything else is, and arm the timer for the rest.
+ * Returns whether there is more of it.
+ */
+static bool settle(struct aftl_disk *disk)
+{
+	bool more = false;
 
 	lockdep_assert_held(&disk->lock);
 	if (disk->scale == AFTL_TIMING_OFF)
-		work_off(disk);
-	else
+		more = work_slice(disk);
+	else if (aftl_next_event(disk->ftl) <= aftl_now(disk->ftl))
+		more = advance_slice(disk, aftl_now(disk->ftl));
+	if (!more && disk->scale != AFTL_TIMING_OFF)
 		arm(disk);
 	report(disk);
-	done = disk->done;
-	disk->done = NULL;
-	return done;
+	return more;
 }
 
 /* Who has to wait for another processor is counted; whoever does not wait looks at no clock. */
@@ -120,16 +183,42 @@ static void lock_present(struct aftl_disk *disk)
 	disk->lock_wait_ns += ktime_get_ns() - begin_ns;
 }
 
+/* Drop the lock for a moment, so that others get it, and finish completed requests meanwhile. */
+static void yield_disk_lock(struct aftl_disk *disk)
+	__must_hold(&disk->lock)
+{
+	struct aftl_request *done = take_done(disk, U64_MAX);
+
+	spin_unlock_bh(&disk->lock);
+	aftl_disk_finish(disk, done);
+	cond_resched();
+	spin_lock_bh(&disk->lock);
+}
+
+/*
+ * The present is the time of the call, or a later one that others have reached meanwhile. It is not
+ * read again: the caller of an FTL that is slower than the clock would never return.
+ */
 int aftl_disk_enter(struct aftl_disk *disk, bool killable)
 	__acquires(&disk->lock)
 {
+	u64 now_ns;
 	int ret = 0;
 
 	lock_present(disk);
-	while (!ret && !advance(disk)) {
-		spin_unlock_bh(&disk->lock);
-		ret = aftl_dev_wait_for_room(disk->durable, killable);
-		spin_lock_bh(&disk->lock);
+	now_ns = aftl_disk_now(disk);
+	while (!ret) {
+		if (advance_slice(disk, max(now_ns, aftl_now(disk->ftl)))) {
+			yield_disk_lock(disk);
+			if (killable && fatal_signal_pending(current))
+				ret = -EINTR;
+		} else if (disk->stalled) {
+			spin_unlock_bh(&disk->lock);
+			ret = aftl_dev_wait_for_room(disk->durable, killable);
+			spin_lock_bh(&disk->lock);
+		} else {
+			break;
+		}
 	}
 	return ret;
 }
@@ -137,39 +226,78 @@ int aftl_disk_enter(struct aftl_disk *disk, bool killable)
 void aftl_disk_leave(struct aftl_disk *disk)
 	__releases(&disk->lock)
 {
-	struct aftl_request *done = settle(disk);
+	bool running = disk->running;
+	struct aftl_request *done;
+	u32 slices = 1;
 
+	/* Once the disk has been stopped, only the caller of aftl_disk_stop() calls the FTL. */
+	while (disk->running == running && settle(disk)) {
+		if (slices++ >= OWN_SLICES && running) {
+			hand_over(disk, true);
+			break;
+		}
+		yield_disk_lock(disk);
+	}
+	done = take_done(disk, U64_MAX);
 	spin_unlock_bh(&disk->lock);
 	aftl_disk_finish(disk, done);
+}
+
+/*
+ * Ends when the disk stops or has reached the present, which an overloaded FTL never does. Others get
+ * the lock after each slice.
+ */
+static void catch_up(struct work_struct *work)
+{
+	struct aftl_disk *disk = container_of(work, struct aftl_disk, catch_up);
+
+	spin_lock_bh(&disk->lock);
+	while (disk->running && (disk->scale == AFTL_TIMING_OFF ?
+					 work_slice(disk) :
+					 advance_slice(disk, aftl_disk_now(disk))))
+		yield_disk_lock(disk);
+	disk->behind = false;
+	aftl_disk_leave(disk);
 }
 
 static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 {
 	struct aftl_disk *disk = container_of(timer, struct aftl_disk, timer);
+	struct aftl_request *done;
+	bool more;
 
 	spin_lock_bh(&disk->lock);
 	disk->armed_ns = KTIME_MAX;
-	advance(disk);
-	aftl_disk_leave(disk);
+	/* It may have been waiting for the lock while the disk was being stopped. */
+	if (!disk->running) {
+		spin_unlock_bh(&disk->lock);
+		return HRTIMER_NORESTART;
+	}
+	more = advance_slice(disk, aftl_disk_now(disk));
+	done = take_done(disk, SOFTIRQ_SECTORS);
+	if (more || disk->done)
+		hand_over(disk, more);
+	arm(disk);
+	report(disk);
+	spin_unlock_bh(&disk->lock);
+	aftl_disk_finish(disk, done);
 	return HRTIMER_NORESTART;
 }
 
 static void go_on(struct aftl_disk *disk)
 {
-	struct aftl_request *done = NULL;
-
 	/*
-	 * Under the lock: who is about to stall has seen the queue before there was room. What a
-	 * stopped disk does is aftl_disk_carry_out()'s, whose request is no bio's.
+	 * Take the lock so that a caller that is about to stall, and saw the queue before there was
+	 * room, cannot miss this. What a stopped disk does is aftl_disk_carry_out()'s.
 	 */
 	spin_lock_bh(&disk->lock);
 	if (disk->running &&
 	    (disk->stalled || (aftl_dev_error(disk->durable) && !disk->told))) {
-		advance(disk);
-		done = settle(disk);
+		advance_slice(disk, aftl_disk_now(disk));
+		aftl_disk_leave(disk);
+	} else {
+		spin_unlock_bh(&disk->lock);
 	}
-	spin_unlock_bh(&disk->lock);
-	aftl_disk_finish(disk, done);
 }
 
 static bool can_collect(const struct aftl_disk *disk)
@@ -182,14 +310,15 @@ static bool can_collect(const struct aftl_disk *disk)
 static void collect_some(struct work_struct *work)
 {
 	struct aftl_disk *disk = container_of(work, struct aftl_disk, collect);
-	unsigned int i;
+	u32 begin;
 	bool more;
 
 	if (aftl_disk_enter(disk, false)) {
 		aftl_disk_leave(disk);
 		return;
 	}
-	for (i = 0; i < SLICE_EVENTS && can_collect(disk) && aftl_disk_step(disk); i++)
+	begin = aftl_work(disk->ftl);
+	while (!slice_over(disk, begin) && can_collect(disk) && aftl_disk_step(disk))
 		;
 	more = can_collect(disk);
 	aftl_disk_leave(disk);
@@ -331,6 +460,7 @@ struct aftl_disk *aftl_disk_new(const struct aftl_options *options, u32 shard)
 	INIT_WORK(&disk->event, tell_event);
 	INIT_WORK(&disk->wear, retire_worn);
 	INIT_WORK(&disk->collect, collect_some);
+	INIT_WORK(&disk->catch_up, catch_up);
 	aftl_hrtimer_setup(&disk->timer, timer_fired, HRTIMER_MODE_ABS_SOFT);
 	return disk;
 }
@@ -396,16 +526,22 @@ void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table)
 
 static void stop_clock(struct aftl_disk *disk)
 {
+	u64 now_ns;
+
 	spin_lock_bh(&disk->lock);
-	if (disk->running)
-		advance(disk);
+	/* One that could not be opened has no FTL. */
+	now_ns = disk->running ? aftl_disk_now(disk) : 0;
+	while (disk->running && advance_slice(disk, now_ns))
+		yield_disk_lock(disk);
 	disk->running = false;
 	spin_unlock_bh(&disk->lock);
 	hrtimer_cancel(&disk->timer);
+	cancel_work_sync(&disk->catch_up);
 	cancel_work_sync(&disk->event);
 	cancel_work_sync(&disk->wear);
 	cancel_work_sync(&disk->collect);
 	disk->armed_ns = KTIME_MAX;
+	disk->behind = false;
 }
 
 /* Until nothing is pending, however often the store has to make room. */
@@ -413,8 +549,9 @@ static void work_out(struct aftl_disk *disk)
 {
 	while (can_work(disk)) {
 		if (!aftl_disk_enter(disk, false))
-			work_off(disk);
+			work_slice(disk);
 		spin_unlock_bh(&disk->lock);
+		cond_resched();
 	}
 	disk->done = NULL;
 }
@@ -506,4 +643,15 @@ void aftl_disk_destroy(struct aftl_disk *disk)
 		disk->store->type->destroy(disk->store);
 	aftl_dev_workers_destroy(&disk->workers);
 	kvfree(disk);
+}
+
+int aftl_disks_init(void)
+{
+	workers = alloc_workqueue("aftl_disks", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return workers ? 0 : -ENOMEM;
+}
+
+void aftl_disks_exit(void)
+{
+	destroy_workqueue(workers);
 }

@@ -168,7 +168,8 @@ void aftl_disk_empty_buffer(struct aftl_disk *disk);
  *
  * The FTL speaks under a spinlock to a store that may have to wait: only here, where there
  * is room for whatever that call causes, and in aftl_disk_step(), may it be called. For a
- * second call, aftl_disk_leave() and enter again.
+ * second call, aftl_disk_leave() and enter again. The lock is dropped now and then until the
+ * present is reached.
  *
  * Context: process, no lock held; the disk's lock is held on return, in any case. Return:
  * 0; -EINTR; or -EBUSY if the store is full and at rest. Then the FTL must not be called.
@@ -178,8 +179,8 @@ int __must_check aftl_disk_enter(struct aftl_disk *disk, bool killable);
 /**
  * aftl_disk_leave() - the FTL has been called: go on, and hand back what is complete
  *
- * With "timing off" it first lets the device work until nothing is pending. Context: not a
- * hard interrupt; drops the disk's lock.
+ * With "timing off" it first lets the device work until nothing is pending, or, where that takes
+ * long, has a worker do so. Context: process; drops the disk's lock.
  */
 void aftl_disk_leave(struct aftl_disk *disk);
 
@@ -189,6 +190,10 @@ void aftl_disk_leave(struct aftl_disk *disk);
  * Context: the disk's lock is held. Return: false if there is none, or no room for it.
  */
 bool aftl_disk_step(struct aftl_disk *disk);
+
+/* Of the module: what all disks share. */
+int __must_check aftl_disks_init(void);
+void aftl_disks_exit(void);
 
 /* clock.c */
 

@@ -283,6 +283,7 @@ struct aftl_counts {
 		u64 now_ns;
 		u64 lock_waits;
 		u64 lock_wait_ns;
+		u64 handovers;
 	} disk[];
 };
 
@@ -304,6 +305,7 @@ struct aftl_counts *aftl_device_counts(const struct aftl_device *device)
 		counts->disk[i].now_ns = aftl_now(disk->ftl);
 		counts->disk[i].lock_waits = disk->lock_waits;
 		counts->disk[i].lock_wait_ns = disk->lock_wait_ns;
+		counts->disk[i].handovers = disk->handovers;
 	}
 	return counts;
 }
@@ -322,6 +324,7 @@ void aftl_device_carry_counts(struct aftl_device *device, const struct aftl_coun
 		aftl_histogram_merge(&disk->late, &before->late);
 		disk->lock_waits += before->lock_waits;
 		disk->lock_wait_ns += before->lock_wait_ns;
+		disk->handovers += before->handovers;
 	}
 }
 

@@ -69,11 +69,13 @@ struct aftl_dev_workers {
  * @armed_ns: host time at which @timer fires, KTIME_MAX if it does not
  * @running: between resume and postsuspend
  * @stalled: device time stands still until the store has room
+ * @behind: @catch_up is on its way; until it has ended @timer is not armed
  * @told: user space knows that the disk is read-only or has failed
  * @timer: fires at the FTL's next event
  * @event: tells user space that the disk has become read-only
  * @wear: retires what @ops->wear() is about
  * @collect: lets time pass for aftl_disk_collect() where nobody else does
+ * @catch_up: goes on with what takes too long for a soft interrupt or a submitter
  * @table: whom @event is for
  * @dev: number of the block device that it is under
  * @shard: which one of its device it is
@@ -82,6 +84,7 @@ struct aftl_dev_workers {
  * @submitted: requests so far
  * @lock_waits: times that a request or a message has found @lock taken
  * @lock_wait_ns: host time that these have waited for it
+ * @handovers: times that @catch_up was needed
  * @late_lock: of @late
  * @late: host time from when a request should have been handed back until it was
  */
@@ -101,11 +104,13 @@ struct aftl_disk {
 	u64 armed_ns;
 	bool running;
 	bool stalled;
+	bool behind;
 	bool told;
 	struct hrtimer timer;
 	struct work_struct event;
 	struct work_struct wear;
 	struct work_struct collect;
+	struct work_struct catch_up;
 	struct dm_table *table;
 	dev_t dev;
 	u32 shard;
@@ -114,6 +119,7 @@ struct aftl_disk {
 	u64 submitted;
 	u64 lock_waits;
 	u64 lock_wait_ns;
+	u64 handovers;
 	spinlock_t late_lock; /* late */
 	struct aftl_histogram late;
 };

@@ -66,14 +66,12 @@ static void host_read(void *host, struct aftl_request *request, const struct aft
 		aftl_io_hold(host, aftl_request_io(request), read);
 }
 
-/* What zones held that have been reset; a discard's bytes go with its bio. */
-static void host_unmap(void *host, aftl_lpn_t first, u32 units)
+/* The bytes of zones that are being reset; a discard's bytes go with its bio. */
+static void host_unmapping(void *host, aftl_lpn_t first, u32 units)
 {
 	struct aftl_disk *disk = host;
 	LIST_HEAD(bytes);
 
-	if (!aftl_geometry(disk->ftl)->zones)
-		return;
 	disk->store->type->forget(disk->store, first, units, &bytes);
 	disk->store->type->release(disk->store, &bytes);
 }
@@ -89,7 +87,7 @@ const struct aftl_host_ops aftl_host_memory = {
 	.pause = host_pause,
 	.complete = host_complete,
 	.accept = host_accept,
-	.unmap = host_unmap,
+	.unmapping = host_unmapping,
 	.read = host_read,
 	.array = host_array,
 };

@@ -4,11 +4,12 @@
  *
  *   stats [<shard>]        of one shard, or of all together: every counter as "name value",
  *                          one a line; lock_waits, how often a processor has waited for
- *                          another one, and lock_wait_ns, how long in host nanoseconds; then
- *                          the units of each stream of the policy, of the host and moved;
- *                          then the lateness of completions as late_* in host nanoseconds,
- *                          and its histogram as late_le_<ns> <completions>, for bins that
- *                          are not empty
+ *                          another one, and lock_wait_ns, how long in host nanoseconds;
+ *                          handovers, how often a worker went on with what took too long for
+ *                          a soft interrupt or a submitter; then the units of each stream of
+ *                          the policy, of the host and moved; then the lateness of
+ *                          completions as late_* in host nanoseconds, and its histogram as
+ *                          late_le_<ns> <completions>, for bins that are not empty
  *   reset                  counters and lateness back to zero
  *   age <duration>         let time pass for the cells, nothing else
  *   gc [<lun>]             begin to collect garbage, of one LUN or of all, until nothing is
@@ -91,6 +92,7 @@ struct verb {
  * @device_ns: now
  * @lock_waits: see struct aftl_disk
  * @lock_wait_ns: see there
+ * @handovers: see there
  * @late: lateness of completions
  */
 struct snap {
@@ -100,6 +102,7 @@ struct snap {
 	u64 device_ns;
 	u64 lock_waits;
 	u64 lock_wait_ns;
+	u64 handovers;
 	struct aftl_histogram late;
 };
 
@@ -122,6 +125,7 @@ static void add_snap(struct aftl_disk *disk, struct snap *snap)
 	snap->handles = (u32)aftl_config(disk->ftl)->placement_handles;
 	snap->lock_waits += disk->lock_waits;
 	snap->lock_wait_ns += disk->lock_wait_ns;
+	snap->handovers += disk->handovers;
 	add_times(disk, snap);
 	spin_unlock_bh(&disk->lock);
 	spin_lock_bh(&disk->late_lock);
@@ -139,6 +143,7 @@ static unsigned int emit_counters(const struct snap *snap, char *result, unsigne
 		       aftl_counter_get(&snap->stats.counters, i));
 	DMEMIT("device_ns %llu\nsince_ns %llu\n", snap->device_ns, snap->stats.since_ns);
 	DMEMIT("lock_waits %llu\nlock_wait_ns %llu\n", snap->lock_waits, snap->lock_wait_ns);
+	DMEMIT("handovers %llu\n", snap->handovers);
 	return sz;
 }
 
@@ -246,6 +251,7 @@ static void reset_disk(struct aftl_disk *disk)
 	aftl_reset_stats(disk->ftl);
 	disk->lock_waits = 0;
 	disk->lock_wait_ns = 0;
+	disk->handovers = 0;
 	spin_unlock_bh(&disk->lock);
 	spin_lock_bh(&disk->late_lock);
 	memset(&disk->late, 0, sizeof(disk->late));

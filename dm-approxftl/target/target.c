@@ -737,13 +737,22 @@ static void exit_tags(void)
 
 static int __init approxftl_init(void)
 {
-	int ret = init_tags();
+	int ret = aftl_disks_init();
 
 	if (ret)
 		return ret;
+	ret = init_tags();
+	if (ret)
+		goto fail_disks;
 	ret = dm_register_target(&approxftl_target);
 	if (ret)
-		exit_tags();
+		goto fail_tags;
+	return 0;
+
+fail_tags:
+	exit_tags();
+fail_disks:
+	aftl_disks_exit();
 	return ret;
 }
 
@@ -751,6 +760,7 @@ static void __exit approxftl_exit(void)
 {
 	dm_unregister_target(&approxftl_target);
 	exit_tags();
+	aftl_disks_exit();
 }
 
 module_init(approxftl_init);

@@ -10,7 +10,7 @@
  *   memory (GFP_NOIO) and for room in the queue of a durable store, never for I/O of its own. RCU
  *   and a tree of tags; the disk's lock; gather_lock.
  * - The disk's timer, a soft interrupt: the disk's lock; completions.
- * - Work of a disk (collect, wear): the disk's lock; completions. May sleep. Its work
+ * - Work of a disk (catch_up, collect, wear): the disk's lock; completions. May sleep. Its work
  *   "event" takes a mutex of device-mapper, and no lock of ours.
  * - Workers of a durable store: "work" carries out the queue, submits I/O, waits for it and
  *   commits; "salvage_work" writes elsewhere what could not be written; "fetch_work" begins and
@@ -36,7 +36,8 @@
  * 4. aftl_dev.gather_lock, by submitters that wait for the last pages of the store;
  *    aftl_bdev.probe_lock, by readers of the volume header. Neither with the other.
  * 5. "change" of tags/table.c and of tags/watch.c, aftl_scopes.lock: each by itself
- * 6. aftl_disk.lock, bottom halves off: the FTL, a store in memory, what is complete, the clock
+ * 6. aftl_disk.lock, bottom halves off: the FTL, a store in memory, what is complete, the clock. Held
+ *    for a slice of work: see SLICE_WORK in disk/disk.c, and docs/kernel-contract.md for exceptions.
  * 7. aftl_dev.lock, interrupts off: the queue of a durable store
  * 8. aftl_bdev.lock, interrupts off: writes under way and the first error of the device below
  *

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bytes.h"
+#include "core/ftl/device.h"
 #include "tap.h"
 #include "test-device.h"
 
@@ -277,6 +278,253 @@ static void refresh_is_switched_off(void)
 	test_device_close(device);
 }
 
+/* What one call does */
+
+/* 4,096 LUNs that program four units at a time. */
+static const char *const wide[] = {
+	"channels", "64", "chips", "16", "dies", "4", "blocks", "8", "layers", "2", "word_lines",
+	"2", "bits", "1", "page", "16KiB", "unit", "4KiB", "op", "60", "buffer", "64MiB",
+	"buffer_hold", "1s", NULL
+};
+
+/* Zones of 16,384 units. */
+static const char *const zoned[] = {
+	"channels", "2", "chips", "2", "blocks", "40", "layers", "64", "word_lines", "32", "bits",
+	"1", "page", "16KiB", "unit", "4KiB", "op", "30", "zoned", "64MiB", "zone_capacity", "0",
+	"buffer", "16MiB", "buffer_safe", "on", NULL
+};
+
+/* The last LUN or request of a slice may exceed it. */
+#define CALL_WORK (2 * AFTL_SLICE_WORK)
+
+static u32 calls, most_work;
+
+static void on_program(__maybe_unused struct test_listener *self, __maybe_unused u32 tag,
+		       __maybe_unused aftl_lpn_t lpn, __maybe_unused aftl_ppn_t ppn)
+{
+	watch.since++;
+}
+
+static void on_unmapping(__maybe_unused void *host, __maybe_unused aftl_lpn_t first, u32 units)
+{
+	watch.since += units;
+}
+
+static void begin_counting(const char *const *pairs)
+{
+	begin(pairs);
+	watch.listener.program = on_program;
+	device->ops.unmapping = on_unmapping;
+	CHECK_MSG(!test_device_create(device, "baseline"), "%s", device->error.text);
+	calls = 0;
+	most_work = 0;
+}
+
+/* The core's own count, and beside it what the host has been told. */
+static void count_call(u32 work)
+{
+	calls++;
+	most_work = max(most_work, aftl_work(device->ftl) - work);
+	watch.most = max(watch.most, watch.since);
+	watch.since = 0;
+}
+
+/* A host reaches the present before it calls. */
+static void count_present(void)
+{
+	while (aftl_next_event(device->ftl) <= aftl_now(device->ftl)) {
+		u32 work = aftl_work(device->ftl);
+
+		test_step(device);
+		count_call(work);
+	}
+}
+
+static void count_submit(enum aftl_op op, u32 unit, u32 units)
+{
+	u32 work;
+
+	count_present();
+	work = aftl_work(device->ftl);
+	CHECK_EQ(test_submit(device, op, unit, units, 0, 0, aftl_now(device->ftl)), 0);
+	count_call(work);
+}
+
+static void count_steps(void)
+{
+	u32 work = aftl_work(device->ftl);
+
+	while (aftl_busy(device->ftl) && test_step(device)) {
+		count_call(work);
+		work = aftl_work(device->ftl);
+	}
+}
+
+static void expect_bounds(u32 at_least)
+{
+	CHECK_RANGE(calls, at_least, U32_MAX);
+	CHECK_RANGE(most_work, 1, CALL_WORK);
+	CHECK_RANGE(watch.most, 1, CALL_WORK);
+	test_audit(device);
+}
+
+static void write_all(u32 first, u32 end)
+{
+	for (; first < end; first += TEST_REQUEST_UNITS)
+		count_submit(AFTL_OP_WRITE, first, min(end - first, (u32)TEST_REQUEST_UNITS));
+}
+
+static u32 awake(void)
+{
+	const struct aftl_lun *lun = device->ftl->runnable;
+	u32 count;
+
+	for (count = 0; lun; lun = lun->next_runnable)
+		count++;
+	return count;
+}
+
+/* Nor does a call look through all LUNs, and no LUN is looked at before all have been woken. */
+static void luns_are_woken_in_slices(void)
+{
+	begin_counting(wide);
+	CHECK_EQ(aftl_geometry(device->ftl)->luns, 4 * AFTL_SLICE_LUNS);
+	CHECK_EQ(aftl_set_param(device->ftl, "idle", "1ms", &device->error), 0);
+	for (calls = 1; calls <= 4; calls++) {
+		CHECK_EQ(awake(), calls * AFTL_SLICE_LUNS);
+		aftl_step(device->ftl, aftl_now(device->ftl));
+	}
+	CHECK_RANGE(awake(), 1, 4 * AFTL_SLICE_LUNS - 1);
+	count_steps();
+	CHECK_EQ(awake(), 0);
+	test_device_close(device);
+}
+
+static void flushes_are_bounded(void)
+{
+	begin_counting(wide);
+	write_all(0, 16000);
+	calls = 0;
+	count_submit(AFTL_OP_FLUSH, 0, 0);
+	count_steps();
+	CHECK_RANGE(test_counters(device)->array_programs, 4000, 16000);
+	expect_bounds(16000 / CALL_WORK);
+	test_device_close(device);
+}
+
+static void collection_is_bounded(void)
+{
+	u32 work, i;
+
+	begin_counting(wide);
+	for (i = 0; i < 2; i++)
+		write_all(0, test_units(device) / 2);
+	count_submit(AFTL_OP_FLUSH, 0, 0);
+	count_steps();
+	calls = 0;
+	for (i = 0; i < 4096; i++) {
+		count_present();
+		work = aftl_work(device->ftl);
+		CHECK_EQ(aftl_start_gc(device->ftl, i), 0);
+		count_call(work);
+	}
+	for (i = 0; i < 40000 && aftl_luns_in_gc(device->ftl); i++) {
+		work = aftl_work(device->ftl);
+		test_step(device);
+		count_call(work);
+	}
+	CHECK(test_counters(device)->array_erases > 0);
+	CHECK_EQ(aftl_luns_in_gc(device->ftl), 0);
+	expect_bounds(4096);
+	test_device_close(device);
+}
+
+static void discards_are_bounded(void)
+{
+	u32 i;
+
+	begin_counting(wide);
+	write_all(0, 64000);
+	count_submit(AFTL_OP_FLUSH, 0, 0);
+	count_steps();
+	for (i = 0; i < 64000; i += 256)
+		count_submit(AFTL_OP_DISCARD, i, 256);
+	count_steps();
+	expect_bounds(250);
+	test_device_close(device);
+}
+
+static void resets_are_bounded(void)
+{
+	u32 zone_units, zones, i;
+
+	begin_counting(zoned);
+	zone_units = aftl_geometry(device->ftl)->zone_units;
+	zones = aftl_geometry(device->ftl)->zones;
+	CHECK_EQ(zone_units, 16384);
+	write_all(0, 4 * zone_units - 100);
+	count_steps();
+	calls = 0;
+	count_submit(AFTL_OP_ZONE_RESET, 0, 0);
+	count_steps();
+	expect_bounds(zone_units / AFTL_SLICE_WORK);
+	CHECK_EQ(test_counters(device)->zone_resets, 1);
+	calls = 0;
+	count_submit(AFTL_OP_ZONE_RESET_ALL, 0, 0);
+	count_steps();
+	expect_bounds(3 * zone_units / AFTL_SLICE_WORK);
+	CHECK_EQ(test_counters(device)->zone_resets, 4);
+	for (i = 0; i < zones; i++) {
+		u32 written;
+
+		CHECK(aftl_zone_state(device->ftl, i, &written) == AFTL_ZONE_EMPTY);
+		CHECK_EQ(written, 0);
+	}
+	for (i = 0; i < test_units(device); i++)
+		CHECK(aftl_lookup(device->ftl, to_lpn(i), &zone_units) == AFTL_NO_PPN);
+	test_device_close(device);
+}
+
+/*
+ * What comes while zones are being reset finds them reset. Whether the host lets the reset end
+ * before that, or not, the FTL ends in the same state.
+ */
+static u64 reset_and_go_on(bool at_once)
+{
+	u32 zone_units, i;
+	u64 digest;
+
+	begin_counting(zoned);
+	zone_units = aftl_geometry(device->ftl)->zone_units;
+	write_all(0, 3 * zone_units);
+	count_steps();
+	for (i = 0; i < 3; i++) {
+		count_submit(AFTL_OP_ZONE_RESET, i * zone_units, 0);
+		while (!at_once && aftl_dispatch_pending(device->ftl))
+			test_step(device);
+		/* The others may wait for the slot of a zone. */
+		CHECK(i || aftl_dispatch_pending(device->ftl) == at_once);
+		test_submit(device, AFTL_OP_WRITE, i * zone_units, 40, 0, 0, aftl_now(device->ftl));
+		test_submit(device, AFTL_OP_READ, i * zone_units + 100, 60, 0, 0,
+			    aftl_now(device->ftl));
+		aftl_set_draining(device->ftl, i % 2);
+	}
+	aftl_set_draining(device->ftl, true);
+	count_steps();
+	CHECK_EQ(device->failed, 0);
+	test_audit(device);
+	digest = aftl_digest(device->ftl);
+	test_device_close(device);
+	return digest;
+}
+
+static void others_wait_for_a_reset(void)
+{
+	u64 digest = reset_and_go_on(false);
+
+	CHECK_EQ(reset_and_go_on(true), digest);
+}
+
 int main(void)
 {
 	tap_run("filling pauses", filling_pauses);
@@ -286,5 +534,11 @@ int main(void)
 	tap_run("each LUN has its turn", each_lun_has_its_turn);
 	tap_run("a search is saved", a_search_is_saved);
 	tap_run("refresh is switched off", refresh_is_switched_off);
+	tap_run("LUNs are woken in slices", luns_are_woken_in_slices);
+	tap_run("a call does little of a flush", flushes_are_bounded);
+	tap_run("a call does little of a collection", collection_is_bounded);
+	tap_run("a call does little of discards", discards_are_bounded);
+	tap_run("a call does little of a reset of zones", resets_are_bounded);
+	tap_run("others wait for a reset of zones", others_wait_for_a_reset);
 	return tap_finish();
 }

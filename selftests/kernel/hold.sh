@@ -115,4 +115,10 @@ dmsetup remove aftl-hold
 # shellcheck disable=SC2086 # words
 create aftl-hold ram $large || exit 1
 requests 'real time'
+dmsetup remove aftl-hold
+
+# Writes that are complete wait in the buffer, for device time passes while there are requests.
+create aftl-hold ram blocks 256 buffer 64MiB buffer_hold 1s timing off || exit 1
+ktap_test_run 'a flush of a large buffer' briefly 500 load --rw=write --bs=256k --size=48m --end_fsync=1
+dmsetup remove aftl-hold
 finished

@@ -430,6 +430,20 @@ struct aftl_zone {
 };
 
 /**
+ * struct aftl_zone_reset - a zone reset in progress, a slice at a time
+ * @request: the request that resets; NULL if none does
+ * @zone: the zone that is being reset
+ * @end: the zone after the last one
+ * @cleared: logical pages at the start of @zone that are unmapped already
+ */
+struct aftl_zone_reset {
+	struct aftl_request *request;
+	u32 zone;
+	u32 end;
+	u32 cleared;
+};
+
+/**
  * struct aftl_zones - the zones of a device; all 0 without zones
  * @all: the zones, by number
  * @owner: zone that uses a slot; AFTL_NIL if the slot is free
@@ -437,6 +451,7 @@ struct aftl_zone {
  * @open: number of open zones
  * @active: number of open or closed zones
  * @turn: where the search for an implicitly opened zone to close starts
+ * @reset: the reset in progress, which precedes everything else
  */
 struct aftl_zones {
 	struct aftl_zone *all;
@@ -445,6 +460,7 @@ struct aftl_zones {
 	u32 open;
 	u32 active;
 	u32 turn;
+	struct aftl_zone_reset reset;
 };
 
 /*
@@ -618,6 +634,10 @@ struct aftl {
 	bool ignore_policy_copy;
 	bool retry;
 	bool draining;
+	u32 work; /* units of work done, see aftl_work() */
+	u32 collecting; /* LUNs with forced_gc */
+	u32 wake_next;
+	u8 waking; /* AFTL_WAKE_*: which LUNs from wake_next on are still to be woken */
 	u32 lost_units;
 	u32 placing_cause; /* enum aftl_cause of the placement that the policy is asked for */
 	struct aftl_events events;
@@ -803,6 +823,24 @@ static inline u32 aftl_buffer_use(const struct aftl *ftl)
 	return aftl_has_write_buffer(ftl) ? (u32)(used * 10000 / ftl->write_commands) : 0;
 }
 
+/* Is work of the scheduler left at this moment of device time? */
+static inline bool aftl_dispatch_pending(const struct aftl *ftl)
+{
+	return ftl->runnable || unlikely(ftl->retry);
+}
+
+/*
+ * Work that the scheduler does in one call, at least: some 50 us. It ends with the LUN or the
+ * request that exceeds it, which takes no longer than that again.
+ */
+#define AFTL_SLICE_WORK 256
+
+/* Has enough been done since ftl->work was @begin? */
+static inline bool aftl_slice_over(const struct aftl *ftl, u32 begin)
+{
+	return ftl->work - begin >= AFTL_SLICE_WORK;
+}
+
 static inline void aftl_mark_runnable(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->runnable)
@@ -841,12 +879,45 @@ static inline void aftl_wake_for_read(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_mark_runnable(ftl, lun);
 }
 
-static inline void aftl_wake_all(struct aftl *ftl)
+static inline void aftl_set_collect(struct aftl *ftl, struct aftl_lun *lun, u32 blocks)
+{
+	ftl->collecting += (blocks != 0) - (lun->forced_gc != 0);
+	lun->forced_gc = blocks;
+}
+
+/* LUNs, and those of them that writes wait at. */
+#define AFTL_WAKE_IDLE 0x01
+#define AFTL_WAKE_WRITES 0x02
+
+/* Most LUNs that are looked through at once. */
+#define AFTL_SLICE_LUNS 1024
+
+static inline void aftl_wake_lun_kinds(struct aftl *ftl, struct aftl_lun *lun, u32 kinds)
+{
+	if (kinds & AFTL_WAKE_IDLE)
+		aftl_wake_lun(ftl, lun);
+	if (kinds & AFTL_WAKE_WRITES && (lun->pending_write_lanes || lun->fine_pending_writes))
+		aftl_wake_for_write(ftl, lun);
+}
+
+/* Wake all LUNs of @kind; where there are many, the scheduler does it before it looks at one. */
+static inline void aftl_wake_luns(struct aftl *ftl, u32 kind)
 {
 	u32 i;
 
+	if (unlikely(ftl->geo.luns > AFTL_SLICE_LUNS)) {
+		ftl->waking |= kind;
+		ftl->wake_next = 0;
+		ftl->retry = true;
+		return;
+	}
 	for (i = 0; i < ftl->geo.luns; i++)
-		aftl_wake_lun(ftl, &ftl->luns[i]);
+		aftl_wake_lun_kinds(ftl, &ftl->luns[i], kind);
+}
+
+static inline void aftl_wake_all(struct aftl *ftl)
+{
+	aftl_wake_luns(ftl, AFTL_WAKE_IDLE);
 }
 
 /* Tell the host that @blocks blocks from @first on have been retired. */

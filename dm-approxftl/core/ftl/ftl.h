@@ -220,6 +220,12 @@ struct aftl_host_ops {
 	void (*unmap)(void *host, aftl_lpn_t first, u32 units);
 
 	/*
+	 * A part of a zone that is being reset, before unmap() reports the whole zone. For a host
+	 * that would take too long to free the bytes of a zone at once.
+	 */
+	void (*unmapping)(void *host, aftl_lpn_t first, u32 units);
+
+	/*
 	 * A change of the zone's state that does not follow from its writes: reset (EMPTY),
 	 * finished (FULL), READ_ONLY or OFFLINE.
 	 */
@@ -274,7 +280,9 @@ int __must_check aftl_fill(struct aftl *ftl);
  * @ftl: device
  * @request: in the host's memory until it is complete
  *
- * Processes all events before its arrival time first.
+ * Processes all events before its arrival time first. Immediate consequences that take long, such
+ * as a zone reset, are left to aftl_step(), a slice in each call; aftl_next_event() is then the
+ * present.
  *
  * Return: 0, or -EINVAL if the request is malformed or beyond the end of the device; it is not
  *	completed then.
@@ -305,7 +313,10 @@ bool __must_check aftl_try_idle_read(struct aftl *ftl, struct aftl_request *requ
 void aftl_prefetch_l2p_entry(const struct aftl *ftl, u32 unit);
 void aftl_prefetch_ppn_state(const struct aftl *ftl, u32 unit, bool read);
 
-/* Device time of the next event; U64_MAX if there is none. */
+/*
+ * Device time of the next event; the present if work of the present is left; U64_MAX if there is no
+ * event.
+ */
 u64 aftl_next_event(const struct aftl *ftl);
 
 /* End of device time, after 292 years; later times are treated as this one. */
@@ -331,9 +342,24 @@ u32 aftl_max_host_calls(const struct aftl_geometry *geo);
  * @ftl: device
  * @now_ns: device time
  *
+ * Each call does one slice of work, some 100 us, however large the device is. So does every other
+ * call, except those that may pause(), if the device had reached the present before. Two exceptions
+ * take as long as there are blocks or such writes: a LUN that dies or has no block left, and a LUN
+ * whose next writes have been discarded meanwhile.
+ *
  * Return: true if an event was processed; there may be more.
  */
 bool aftl_step(struct aftl *ftl, u64 now_ns);
+
+/**
+ * aftl_work() - how much has been done so far
+ * @ftl: device
+ *
+ * Counts events, LUNs that were looked at, and logical pages that were admitted, programmed or
+ * unmapped, each of which takes some tenths of a microsecond: for a host that wants to know when it
+ * has called aftl_step() for long enough.
+ */
+u32 aftl_work(const struct aftl *ftl);
 
 /**
  * aftl_advance() - process all events up to and including @now_ns
@@ -365,7 +391,10 @@ u32 aftl_pending_requests(const struct aftl *ftl);
  */
 void aftl_set_draining(struct aftl *ftl, bool draining);
 
-/* Return true if requests are in flight, or buffered writes are being drained. */
+/*
+ * Return true if requests are in flight, buffered writes are being drained, or work of the present is
+ * left.
+ */
 bool aftl_busy(const struct aftl *ftl);
 
 /* Advance device time until aftl_busy() is false or there is no event left. */

@@ -32,12 +32,7 @@ bool aftl_buffer_entry(const struct aftl *ftl, u32 tag, struct aftl_buffered_lpn
 
 u32 aftl_luns_in_gc(const struct aftl *ftl)
 {
-	u32 luns = 0;
-	u32 i;
-
-	for (i = 0; i < ftl->geo.luns; i++)
-		luns += ftl->luns[i].forced_gc != 0;
-	return luns;
+	return ftl->collecting;
 }
 
 bool aftl_read_only(const struct aftl *ftl)

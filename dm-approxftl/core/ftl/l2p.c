@@ -8,6 +8,7 @@
 static void l2p_invalidate_ppn(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 			       aftl_ppn_t ppn, u32 level)
 {
+	ftl->work++;
 	if (aftl_ppn_is_lost(ftl, ppn)) {
 		aftl_ppn_clear_lost(&ftl->media, ppn);
 		ftl->lost_units--;
@@ -24,6 +25,7 @@ static void l2p_invalidate_ppn(struct aftl *ftl, struct aftl_lun *lun, struct af
 static void l2p_set_entry(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 			  aftl_lpn_t lpn, aftl_ppn_t ppn, u32 level)
 {
+	ftl->work++;
 	*aftl_l2p_entry(ftl, from_lpn(lpn)) = level << AFTL_PPN_BITS | (from_ppn(ppn) + 1);
 	aftl_ppn_set_valid(&ftl->media, ppn);
 	block->valid++;

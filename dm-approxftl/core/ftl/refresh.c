@@ -133,6 +133,7 @@ static void refresh_scan_slice(struct aftl *ftl, struct aftl_lun *lun)
 		}
 		lun->refresh_block++;
 		pages += block->valid ? ftl->geo.pages : EMPTY_PAGES;
+		ftl->work += block->valid ? ftl->geo.pages / 8 : 1;
 	}
 }
 

@@ -166,7 +166,7 @@ static bool pick_reset_block(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = aftl_victim_fewest_valid(ftl, lun);
 
-	lun->forced_gc = 0;
+	aftl_set_collect(ftl, lun, 0);
 	if (!block || block->valid)
 		return false;
 	reloc_begin_empty(ftl, lun, AFTL_CAUSE_GC, block);
@@ -184,10 +184,10 @@ static bool lacks_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun)
 static bool pick_superblock_victim(struct aftl *ftl, struct aftl_lun *lun, u32 limit)
 {
 	if (!aftl_superblock_gc_start(ftl, lun, AFTL_CAUSE_GC, limit)) {
-		lun->forced_gc = 0;
+		aftl_set_collect(ftl, lun, 0);
 		return false;
 	}
-	lun->forced_gc -= lun->forced_gc != 0;
+	aftl_set_collect(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
 	return pick_superblock_share(ftl, lun);
 }
 
@@ -200,10 +200,10 @@ static bool reloc_start_victim(struct aftl *ftl, struct aftl_lun *lun, u32 limit
 		return pick_superblock_victim(ftl, lun, limit);
 	victim = aftl_gc_select_victim(ftl, lun, limit);
 	if (!victim) {
-		lun->forced_gc = 0;
+		aftl_set_collect(ftl, lun, 0);
 		return false;
 	}
-	lun->forced_gc -= lun->forced_gc != 0;
+	aftl_set_collect(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
 	reloc_begin_empty(ftl, lun, AFTL_CAUSE_GC, victim);
 	ftl->stats.counters.gc_blocks++;
 	ftl->stats.counters.gc_valid_units += victim->valid;
@@ -218,7 +218,7 @@ static bool pick_gc(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 	if (unlikely(ftl->geo.zones))
 		return pick_reset_block(ftl, lun);
 	if (reloc_start_fold(ftl, lun, aftl_slc_cache_select_urgent_fold(ftl, lun, urgent))) {
-		lun->forced_gc -= lun->forced_gc != 0;
+		aftl_set_collect(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
 		return true;
 	}
 	if (!urgent && !aftl_below_gc_watermark(ftl, lun) && !lun->forced_gc &&

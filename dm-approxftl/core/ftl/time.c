@@ -4,7 +4,7 @@
 
 u64 aftl_next_event(const struct aftl *ftl)
 {
-	return aftl_events_when(&ftl->events);
+	return aftl_dispatch_pending(ftl) ? ftl->now_ns : aftl_events_when(&ftl->events);
 }
 
 u64 aftl_now(const struct aftl *ftl)

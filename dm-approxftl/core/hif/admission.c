@@ -71,7 +71,7 @@ static void admission_set_first(struct aftl *ftl, struct aftl_request *request, 
 }
 
 /* Complete @request with @status, without any command. */
-static void request_end_now(struct aftl *ftl, struct aftl_request *request, int status)
+void aftl_request_end(struct aftl *ftl, struct aftl_request *request, int status)
 {
 	request->status = status;
 	request->parts = 1;
@@ -81,7 +81,10 @@ static void request_end_now(struct aftl *ftl, struct aftl_request *request, int 
 static inline bool admission_admit(struct aftl *ftl, struct aftl_request *request, bool write)
 {
 	if (unlikely(request->op >= AFTL_OPS)) {
-		request_end_now(ftl, request, aftl_zone_manage(ftl, request));
+		int status = aftl_zone_manage(ftl, request);
+
+		if (status != -EINPROGRESS)
+			aftl_request_end(ftl, request, status);
 		return true;
 	}
 	return write ? aftl_write_admit(ftl, request) : aftl_read_admit(ftl, request);
@@ -91,15 +94,22 @@ static inline bool admission_admit(struct aftl *ftl, struct aftl_request *reques
  * aftl_request_admit_waiting() - admit waiting requests, after commands became free
  * @ftl: device
  * @write: the requests that wait for write commands, else those that wait for read commands
+ * @begin: ftl->work when this slice of work began
  *
- * A request stays the first until all of its pages have commands.
+ * A request stays the first until all of its pages have commands. None is admitted while zones are
+ * being reset.
  */
-void aftl_request_admit_waiting(struct aftl *ftl, bool write)
+void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin)
 {
 	while (ftl->wait_head[write]) {
 		struct aftl_request *request = ftl->wait_head[write];
 		struct aftl_request *next = request->next;
 
+		if (unlikely(ftl->zones.reset.request) || aftl_slice_over(ftl, begin)) {
+			ftl->retry = true;
+			return;
+		}
+		ftl->work++;
 		if (!admission_admit(ftl, request, write))
 			return;
 		admission_set_first(ftl, next, write);
@@ -117,13 +127,8 @@ void aftl_request_admit_waiting(struct aftl *ftl, bool write)
  */
 void aftl_wake_buffered_writes(struct aftl *ftl)
 {
-	u32 i;
-
-	if (!aftl_has_write_buffer(ftl))
-		return;
-	for (i = 0; i < ftl->geo.luns; i++)
-		if (ftl->luns[i].pending_write_lanes || ftl->luns[i].fine_pending_writes)
-			aftl_wake_for_write(ftl, &ftl->luns[i]);
+	if (aftl_has_write_buffer(ftl))
+		aftl_wake_luns(ftl, AFTL_WAKE_WRITES);
 }
 
 /* Not inlined, so that aftl_request_submit() saves fewer registers for reads. */
@@ -177,7 +182,7 @@ static noinline void submit_discard(struct aftl *ftl, struct aftl_request *reque
 
 static void submit_data(struct aftl *ftl, struct aftl_request *request, bool write)
 {
-	bool queued = ftl->wait_head[write];
+	bool queued = ftl->wait_head[write] || unlikely(ftl->zones.reset.request);
 
 	request->parts = request->units;
 	if (!queued && admission_admit(ftl, request, write))
@@ -194,7 +199,7 @@ static void submit_data(struct aftl *ftl, struct aftl_request *request, bool wri
 static noinline void submit_host_read(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->geo.zones && aftl_zone_read_offline(ftl, request)) {
-		request_end_now(ftl, request, -EIO);
+		aftl_request_end(ftl, request, -EIO);
 		return;
 	}
 	submit_data(ftl, request, false);
@@ -205,7 +210,7 @@ static noinline void submit_host_read(struct aftl *ftl, struct aftl_request *req
 static noinline void submit_host_write(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->read_only) {
-		request_end_now(ftl, request, -ENOSPC);
+		aftl_request_end(ftl, request, -ENOSPC);
 		return;
 	}
 	aftl_write_choose_stream(ftl, request);

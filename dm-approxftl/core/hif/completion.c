@@ -151,7 +151,7 @@ void aftl_read_fastpath_complete(struct aftl *ftl, struct aftl_request *request,
 
 	request->parts = 0;
 	request->service_ns = service_ns;
-	if (aftl_events_when(&ftl->events) <= complete_ns) {
+	if (aftl_next_event(ftl) <= complete_ns) {
 		completion_enqueue(ftl, request);
 		return;
 	}

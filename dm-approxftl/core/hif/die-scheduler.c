@@ -340,6 +340,7 @@ static void sched_check_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u64 retry_ns;
 
+	ftl->work++;
 	if (lun->work.phase != AFTL_PHASE_IDLE)
 		sched_check_busy(ftl, lun);
 	if (lun->work.phase == AFTL_PHASE_IDLE && !sched_start_next(ftl, lun, &retry_ns))
@@ -357,25 +358,66 @@ static struct aftl_lun *sched_pop_runnable(struct aftl *ftl)
 	return lun;
 }
 
-static void sched_admit_waiting(struct aftl *ftl)
+/* Go on with waking all LUNs, AFTL_SLICE_LUNS at a time. Returns whether that was the last. */
+static noinline bool wake_some(struct aftl *ftl)
 {
-	ftl->retry = false;
-	aftl_request_admit_waiting(ftl, false);
-	aftl_request_admit_waiting(ftl, true);
+	u32 end = min(ftl->geo.luns, ftl->wake_next + AFTL_SLICE_LUNS);
+
+	for (; ftl->wake_next < end; ftl->wake_next++)
+		aftl_wake_lun_kinds(ftl, &ftl->luns[ftl->wake_next], ftl->waking);
+	ftl->work += AFTL_SLICE_LUNS / 4;
+	if (end < ftl->geo.luns)
+		return false;
+	ftl->waking = 0;
+	return true;
 }
 
-/* Terminates: each LUN that is looked at becomes busy or has nothing to start. */
+/*
+ * Wake LUNs, reset zones and admit waiting requests, in this order. Return: true if that is done, so
+ * that LUNs may start operations.
+ */
+static bool sched_admit_waiting(struct aftl *ftl, u32 begin)
+{
+	struct aftl_request *reset = ftl->zones.reset.request;
+
+	ftl->retry = false;
+	if (unlikely(ftl->waking) && !wake_some(ftl)) {
+		ftl->retry = true;
+		return false;
+	}
+	if (unlikely(reset) && !aftl_zones_reset_some(ftl, begin)) {
+		ftl->retry = true;
+		return false;
+	}
+	if (unlikely(reset))
+		aftl_request_end(ftl, reset, 0);
+	aftl_request_admit_waiting(ftl, false, begin);
+	aftl_request_admit_waiting(ftl, true, begin);
+	return !unlikely(ftl->zones.reset.request) && !aftl_slice_over(ftl, begin);
+}
+
+/**
+ * aftl_schedule() - start one slice of the operations that can start now
+ * @ftl: device
+ *
+ * A slice is AFTL_SLICE_WORK units of work or little more. The state at the end does not depend on
+ * whether the host calls again at once or drops its lock in between, because nothing else happens
+ * before aftl_dispatch_pending() is false. It becomes false: each LUN that is looked at becomes busy
+ * or has nothing to start.
+ */
 void aftl_schedule(struct aftl *ftl)
 {
+	u32 begin = ftl->work;
 	struct aftl_lun *lun;
 
 	do {
-		if (unlikely(ftl->retry))
-			sched_admit_waiting(ftl);
+		lun = NULL;
+		if (unlikely(ftl->retry) && !sched_admit_waiting(ftl, begin))
+			continue;
 		lun = sched_pop_runnable(ftl);
 		if (lun)
 			sched_check_lun(ftl, lun);
-	} while (lun || ftl->retry);
+	} while ((lun || ftl->retry) && !aftl_slice_over(ftl, begin));
 }
 
 /* Return: true if the array continues with the same operation: transfer or copyback program. */

@@ -12,12 +12,20 @@ void aftl_lun_fastpath_done(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_schedule(struct aftl *ftl);
 
 /*
- * Start every operation that can start now. Each function of the host interface that changes the
- * device calls this once, at its end.
+ * Start the operations that can start now, at most one slice of them. Each function of the host
+ * interface that changes the device calls this once, at its end; aftl_step() starts the rest before
+ * it does anything else.
  */
 static inline void aftl_dispatch(struct aftl *ftl)
 {
-	if (ftl->runnable || unlikely(ftl->retry))
+	if (aftl_dispatch_pending(ftl))
+		aftl_schedule(ftl);
+}
+
+/* Start all of them, before a function of the host interface changes the device. */
+static inline void aftl_dispatch_all(struct aftl *ftl)
+{
+	while (aftl_dispatch_pending(ftl))
 		aftl_schedule(ftl);
 }
 

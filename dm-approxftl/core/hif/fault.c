@@ -14,6 +14,7 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 
 	if (index >= ftl->geo.blocks)
 		return -EINVAL;
+	aftl_dispatch_all(ftl);
 	block = &ftl->media.blocks[index];
 	lun = aftl_block_lun(ftl, block);
 	if (block->failing || block->state == AFTL_BLOCK_BAD)
@@ -104,7 +105,7 @@ static void fault_reset_lun(struct aftl *ftl, struct aftl_lun *lun)
 	lun->parity_due = 0;
 	lun->out_of_blocks = false;
 	lun->below_reserve = false;
-	lun->forced_gc = 0;
+	aftl_set_collect(ftl, lun, 0);
 	aftl_events_set(&ftl->events, lun->index, AFTL_NEVER);
 }
 
@@ -125,6 +126,7 @@ int aftl_fail_lun(struct aftl *ftl, u32 index)
 
 	if (index >= ftl->geo.luns)
 		return -EINVAL;
+	aftl_dispatch_all(ftl);
 	lun = &ftl->luns[index];
 	if (aftl_lun_dead(lun))
 		return 0;

@@ -105,12 +105,14 @@ void aftl_reconstruct_lun_died(struct aftl *ftl, struct aftl_lun *lun);
 /* zone-management.c */
 
 bool aftl_zone_read_offline(const struct aftl *ftl, const struct aftl_request *request);
-int aftl_zone_manage(struct aftl *ftl, const struct aftl_request *request);
+int aftl_zone_manage(struct aftl *ftl, struct aftl_request *request);
+bool aftl_zones_reset_some(struct aftl *ftl, u32 begin);
 
 /* admission.c */
 
 void aftl_request_submit(struct aftl *ftl, struct aftl_request *request);
-void aftl_request_admit_waiting(struct aftl *ftl, bool write);
+void aftl_request_end(struct aftl *ftl, struct aftl_request *request, int status);
+void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin);
 void aftl_wake_buffered_writes(struct aftl *ftl);
 
 #endif

@@ -33,7 +33,11 @@ static inline bool advance_one_event(struct aftl *ftl, u64 now_ns)
 	bool due = aftl_events_when(&ftl->events) <= now_ns;
 
 	ftl->running = true;
-	if (due) {
+	if (unlikely(aftl_dispatch_pending(ftl))) {
+		aftl_schedule(ftl);
+		due = true;
+	} else if (due) {
+		ftl->work += 2;
 		ftl->now_ns = aftl_events_when(&ftl->events);
 		process_event(ftl, aftl_events_first(&ftl->events));
 		aftl_dispatch(ftl);
@@ -59,12 +63,12 @@ void aftl_advance(struct aftl *ftl, u64 now_ns)
 void aftl_run_to_completion(struct aftl *ftl, u64 limit_ns)
 {
 	u32 requests = ftl->requests;
-	u64 when_ns = aftl_events_when(&ftl->events);
+	u64 when_ns = aftl_next_event(ftl);
 
 	limit_ns = min(limit_ns, AFTL_TIME_MAX);
 	while (when_ns <= limit_ns && (ftl->requests == requests || when_ns <= ftl->now_ns)) {
 		advance_one_event(ftl, when_ns);
-		when_ns = aftl_events_when(&ftl->events);
+		when_ns = aftl_next_event(ftl);
 	}
 }
 
@@ -72,6 +76,7 @@ void aftl_age(struct aftl *ftl, u64 ns)
 {
 	u64 day = div64_u64(ftl->age_ns + ftl->now_ns, AFTL_DAY_NS);
 
+	aftl_dispatch_all(ftl);
 	ftl->age_ns = min(ftl->age_ns + min(ns, AFTL_TIME_MAX / 2), AFTL_TIME_MAX / 2);
 	if (div64_u64(ftl->age_ns + ftl->now_ns, AFTL_DAY_NS) != day)
 		aftl_refresh_restart_scan(ftl);
@@ -121,6 +126,7 @@ int aftl_set_param(struct aftl *ftl, const char *key, const char *text, struct a
 
 	if (ret)
 		return ret;
+	aftl_dispatch_all(ftl);
 	ftl->config = config;
 	aftl_apply_config(ftl);
 	aftl_refresh_set_clock(ftl);
@@ -131,6 +137,7 @@ int aftl_set_param(struct aftl *ftl, const char *key, const char *text, struct a
 
 void aftl_set_draining(struct aftl *ftl, bool hurry)
 {
+	aftl_dispatch_all(ftl);
 	ftl->draining = hurry;
 	if (hurry)
 		aftl_wake_buffered_writes(ftl);
@@ -139,12 +146,18 @@ void aftl_set_draining(struct aftl *ftl, bool hurry)
 
 bool aftl_busy(const struct aftl *ftl)
 {
-	return ftl->requests || (ftl->draining && aftl_writes_in_flight(ftl));
+	return ftl->requests || aftl_dispatch_pending(ftl) ||
+	       (ftl->draining && aftl_writes_in_flight(ftl));
+}
+
+u32 aftl_work(const struct aftl *ftl)
+{
+	return ftl->work;
 }
 
 void aftl_drain(struct aftl *ftl)
 {
-	while (aftl_busy(ftl) && aftl_events_when(&ftl->events) <= AFTL_TIME_MAX)
+	while (aftl_busy(ftl) && aftl_next_event(ftl) <= AFTL_TIME_MAX)
 		advance_one_event(ftl, AFTL_TIME_MAX);
 }
 
@@ -154,10 +167,11 @@ int aftl_start_gc(struct aftl *ftl, u32 index)
 
 	if (index >= ftl->geo.luns)
 		return -EINVAL;
+	aftl_dispatch_all(ftl);
 	lun = &ftl->luns[index];
 	if (aftl_lun_dead(lun))
 		return 0;
-	lun->forced_gc = ftl->geo.blocks_per_lun;
+	aftl_set_collect(ftl, lun, ftl->geo.blocks_per_lun);
 	aftl_wake_lun(ftl, lun);
 	aftl_dispatch(ftl);
 	return 0;
@@ -208,7 +222,7 @@ static bool read_fastpath_allowed(const struct aftl *ftl, const struct aftl_requ
 	if (ftl->geo.zones | ftl->geo.trans_pages | ftl->prefetch_units | ftl->foggy_blocks |
 	    ftl->reads_are_tracked | ftl->link_paced)
 		return false;
-	return !ftl->running && request->arrival_ns <= ftl->now_ns &&
+	return !ftl->running && !aftl_dispatch_pending(ftl) && request->arrival_ns <= ftl->now_ns &&
 	       aftl_events_when(&ftl->events) > ftl->now_ns && ftl->now_ns < AFTL_TIME_MAX / 2;
 }
 

@@ -69,6 +69,7 @@ static u32 write_take_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
 	u32 index = aftl_command_alloc(ftl, true);
 	struct aftl_command *command = &ftl->commands[index];
 
+	ftl->work++;
 	prefetch(aftl_l2p_entry(ftl, from_lpn(lpn)));
 	command->epoch = write_coalesce(ftl, lpn);
 	command->seq = ftl->seq++;
@@ -174,6 +175,7 @@ static void write_release_command(struct aftl *ftl, u32 index)
 {
 	struct aftl_command *command = &ftl->commands[index];
 
+	ftl->work++;
 	if (unlikely(ftl->geo.zones))
 		aftl_zone_lpn_done(ftl, command->stream);
 	aftl_pending_remove(ftl, index);

@@ -48,16 +48,28 @@ static u32 zone_first_lpn(const struct aftl *ftl, const struct aftl_zone *zone)
 	return (u32)(zone - ftl->zones.all) * ftl->geo.zone_units;
 }
 
+/* Unmap logical pages of the zone whose turn it is. Returns whether those were the last. */
+static bool clear_zone(struct aftl *ftl, struct aftl_zone *zone, u32 begin)
+{
+	struct aftl_zone_reset *reset = &ftl->zones.reset;
+	u32 first = zone_first_lpn(ftl, zone) + reset->cleared;
+	u32 unit = first;
+
+	for (; reset->cleared < zone->written && !aftl_slice_over(ftl, begin); unit++) {
+		aftl_write_discard(ftl, to_lpn(unit));
+		aftl_l2p_unmap(ftl, to_lpn(unit));
+		ftl->work++;
+		reset->cleared++;
+	}
+	if (unit != first && ftl->ops->unmapping)
+		ftl->ops->unmapping(ftl->host, to_lpn(first), unit - first);
+	return reset->cleared == zone->written;
+}
+
 static void zone_reset_one(struct aftl *ftl, struct aftl_zone *zone)
 {
-	u32 end = zone_first_lpn(ftl, zone) + zone->written;
-	u32 i;
-
-	for (i = zone_first_lpn(ftl, zone); i < end; i++) {
-		aftl_write_discard(ftl, to_lpn(i));
-		aftl_l2p_unmap(ftl, to_lpn(i));
-	}
 	ftl->stats.counters.zone_resets++;
+	ftl->work += ftl->geo.luns / 8;
 	aftl_zone_clear(ftl, zone);
 	if (ftl->ops->unmap)
 		ftl->ops->unmap(ftl->host, to_lpn(zone_first_lpn(ftl, zone)), ftl->geo.zone_units);
@@ -68,22 +80,51 @@ static bool zone_can_reset(const struct aftl_zone *zone)
 	return aftl_zone_active(zone) || zone->state == AFTL_ZONE_FULL;
 }
 
-static int zone_reset(struct aftl *ftl, struct aftl_zone *zone)
+/* The scheduler does it, a slice at a time, before it does anything else. */
+static int begin_reset(struct aftl *ftl, struct aftl_request *request, u32 first, u32 end)
 {
-	if (!zone_can_reset(zone))
-		return zone->state == AFTL_ZONE_EMPTY ? 0 : -EIO;
-	zone_reset_one(ftl, zone);
-	return 0;
+	ftl->zones.reset = (struct aftl_zone_reset){
+		.request = request, .zone = first, .end = end,
+	};
+	request->parts = 1;
+	ftl->retry = true;
+	return -EINPROGRESS;
 }
 
-static int zone_reset_all(struct aftl *ftl)
+static int zone_reset(struct aftl *ftl, struct aftl_request *request, struct aftl_zone *zone)
 {
-	u32 i;
+	u32 index = (u32)(zone - ftl->zones.all);
 
-	for (i = 0; i < ftl->geo.zones; i++)
-		if (zone_can_reset(&ftl->zones.all[i]))
-			zone_reset_one(ftl, &ftl->zones.all[i]);
-	return 0;
+	if (!zone_can_reset(zone))
+		return zone->state == AFTL_ZONE_EMPTY ? 0 : -EIO;
+	return begin_reset(ftl, request, index, index + 1);
+}
+
+/*
+ * aftl_zones_reset_some() - go on with the zones that are being reset
+ * @begin: ftl->work when this slice began
+ *
+ * Return: whether that was all, so that the request that asked for it is over.
+ */
+bool aftl_zones_reset_some(struct aftl *ftl, u32 begin)
+{
+	struct aftl_zone_reset *reset = &ftl->zones.reset;
+
+	for (; reset->zone < reset->end; reset->zone++) {
+		struct aftl_zone *zone = &ftl->zones.all[reset->zone];
+
+		if (aftl_slice_over(ftl, begin))
+			return false;
+		ftl->work++;
+		if (!zone_can_reset(zone))
+			continue;
+		if (!clear_zone(ftl, zone, begin))
+			return false;
+		zone_reset_one(ftl, zone);
+		reset->cleared = 0;
+	}
+	reset->request = NULL;
+	return true;
 }
 
 /**
@@ -91,9 +132,9 @@ static int zone_reset_all(struct aftl *ftl)
  * @ftl: zoned device
  * @request: AFTL_OP_ZONE_...; its unit is the zone's first logical page
  *
- * Return: 0, or the status of the request.
+ * Return: 0 or the status of the request; -EINPROGRESS if aftl_zones_reset_some() completes it.
  */
-int aftl_zone_manage(struct aftl *ftl, const struct aftl_request *request)
+int aftl_zone_manage(struct aftl *ftl, struct aftl_request *request)
 {
 	struct aftl_zone *zone = aftl_zone_at(ftl, to_lpn(request->unit));
 
@@ -107,8 +148,8 @@ int aftl_zone_manage(struct aftl *ftl, const struct aftl_request *request)
 	case AFTL_OP_ZONE_FINISH:
 		return zone_finish(ftl, zone);
 	case AFTL_OP_ZONE_RESET:
-		return zone_reset(ftl, zone);
+		return zone_reset(ftl, request, zone);
 	default:
-		return zone_reset_all(ftl);
+		return begin_reset(ftl, request, 0, ftl->geo.zones);
 	}
 }

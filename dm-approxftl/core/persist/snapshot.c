@@ -320,6 +320,10 @@ bool aftl_quiesce_step(struct aftl *ftl)
 {
 	u32 i;
 
+	if (aftl_dispatch_pending(ftl)) {
+		aftl_schedule(ftl);
+		return true;
+	}
 	ftl->suspending = true;
 	if (!all_luns_idle(ftl)) {
 		aftl_step(ftl, aftl_next_event(ftl));
