@@ -244,8 +244,8 @@ void aftl_disk_leave(struct aftl_disk *disk)
 }
 
 /*
- * Ends when the disk stops or has reached the present, which an overloaded FTL never does. Others get
- * the lock after each slice.
+ * Ends when the disk stops or has reached the present, which an overloaded FTL never does. Others
+ * get the lock after each slice.
  */
 static void catch_up(struct work_struct *work)
 {

@@ -11,9 +11,9 @@
  * that it need not wait for. When the worker has carried out a batch, one commit of the
  * volume ends all flushes that it has reached.
  *
- * The queue is finite, and its operations come from under a spinlock: they cannot wait
- * for room. Before each single call of the FTL there is room for aftl_max_host_calls() operations and
- * for those that units claimed, see ring.c, which is more than it makes: aftl_disk_enter() and
+ * The queue is finite, and its operations come from under a spinlock: they cannot wait for room.
+ * Before each single call of the FTL there is room for aftl_max_host_calls() operations and for
+ * those that units claimed, see ring.c, which is more than it makes: aftl_disk_enter() and
  * aftl_disk_step() see to that, nobody else calls the FTL, and device time stands still meanwhile.
  */
 #ifndef AFTL_STORE_DEV_H

@@ -37,8 +37,9 @@ static int open_volume(struct aftl_dev *dev, const struct aftl_dev *first,
 	if (ret)
 		return ret;
 	ret = aftl_volume_open(&dev->volume, &dev->device.medium, &cause);
-	if (!ret && !aftl_volume_header_matches(aftl_volume_get_header(dev->volume),
-					     aftl_volume_get_header(first->volume), wanted->shard))
+	if (!ret &&
+	    !aftl_volume_header_matches(aftl_volume_get_header(dev->volume),
+					aftl_volume_get_header(first->volume), wanted->shard))
 		ret = aftl_fail(&cause, -EUCLEAN, "the volume is another shard's or device's");
 	if (ret == -ENODATA || ret == -EMEDIUMTYPE)
 		return aftl_fail(error, ret, "%.120s; to make a volume: approxftl format /dev/%pg",
@@ -426,7 +427,8 @@ static u64 tag_bytes(u32 tags)
 static u64 dev_need(const struct aftl_geometry *geo)
 {
 	return sizeof(struct aftl_dev) + aftl_bdev_need() + aftl_dev_queue_need(geo) +
-	       aftl_dev_fetch_need(geo) + tag_bytes(geo->plp_entries) + aftl_volume_memory_bytes(geo);
+	       aftl_dev_fetch_need(geo) + tag_bytes(geo->plp_entries) +
+	       aftl_volume_memory_bytes(geo);
 }
 
 static u64 dev_overhead(struct aftl_store *store)

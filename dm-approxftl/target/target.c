@@ -653,8 +653,8 @@ static void limit_segments(struct queue_limits *limits, const struct queue_limit
 /*
  * The emulated device has limits of its own, whatever the device below can do: sectors are mapping
  * units, nothing rotates, bios are cut to AFTL_IO_SECTORS, and nothing that device-mapper stacks
- * from below (sizes, features, zones, atomic writes, write streams) is passed on. docs/dm-approxftl.rst
- * lists the limits.
+ * from below (sizes, features, zones, atomic writes, write streams) is passed on.
+ * docs/dm-approxftl.rst lists the limits.
  */
 static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 {

@@ -36,8 +36,9 @@
  * 4. aftl_dev.gather_lock, by submitters that wait for the last pages of the store;
  *    aftl_bdev.probe_lock, by readers of the volume header. Neither with the other.
  * 5. "change" of tags/table.c and of tags/watch.c, aftl_scopes.lock: each by itself
- * 6. aftl_disk.lock, bottom halves off: the FTL, a store in memory, what is complete, the clock. Held
- *    for a slice of work: see SLICE_WORK in disk/disk.c, and docs/kernel-contract.md for exceptions.
+ * 6. aftl_disk.lock, bottom halves off: the FTL, a store in memory, what is complete, the clock.
+ *    Held for a slice of work: see SLICE_WORK in disk/disk.c; docs/kernel-contract.md has the
+ *    exceptions.
  * 7. aftl_dev.lock, interrupts off: the queue of a durable store
  * 8. aftl_bdev.lock, interrupts off: writes under way and the first error of the device below
  *

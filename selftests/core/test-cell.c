@@ -415,7 +415,8 @@ static void only_later_neighbours_disturb(void)
 
 		if (page == 12)
 			continue;
-		*aftl_page_attr_at(&lab.media, page) = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
+		*aftl_page_attr_at(&lab.media, page) =
+			aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 		CHECK_MSG(!aftl_page_disturb_mv(&lab.media, block, 12) == !disturbs,
 			  "page %u: disturb of page 12", page);
 		*aftl_page_attr_at(&lab.media, page) = 0;
@@ -468,7 +469,8 @@ static void errors_never_fall_with_disturb(void)
 	block = &lab.media.blocks[0];
 	block->erases = 2000;
 	for (page = 0; page < lab.geo.pages; page++) {
-		*aftl_page_attr_at(&lab.media, page) = aftl_page_attr(AFTL_APPROX, AFTL_MODE_REDUCED, 0);
+		*aftl_page_attr_at(&lab.media, page) =
+			aftl_page_attr(AFTL_APPROX, AFTL_MODE_REDUCED, 0);
 		for (slot = 0; slot < (page + 1) * lab.geo.page_units; slot++) {
 			u32 raw = aftl_cell_read(&lab.cell, to_ppn(slot), 500).raw;
 

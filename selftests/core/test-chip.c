@@ -183,7 +183,8 @@ static void wear_follows_from_voltage_and_content(void)
 /* Programs: a place by the policy, the rest of the command by the adversary. */
 
 static int (*place_honestly)(struct aftl_policy *policy, struct aftl_lun *lun,
-			     const struct aftl_program_request *need, struct aftl_placement *placement);
+			     const struct aftl_program_request *need,
+			     struct aftl_placement *placement);
 
 static void adversary_place(const char *policy,
 			    int (*place)(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -215,12 +216,14 @@ static int place_between(struct aftl_policy *policy, struct aftl_lun *lun,
 
 static u32 colour_of(const struct aftl_policy *policy, const struct aftl_placement *placement)
 {
-	return aftl_checkerboard_colour(aftl_policy_geometry(policy), placement->page, placement->block->flip);
+	return aftl_checkerboard_colour(aftl_policy_geometry(policy), placement->page,
+					placement->block->flip);
 }
 
 /* Only where they may be, but with precise neighbours to follow. */
 static int place_half_between(struct aftl_policy *policy, struct aftl_lun *lun,
-			      const struct aftl_program_request *need, struct aftl_placement *placement)
+			      const struct aftl_program_request *need,
+			      struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
 
@@ -231,7 +234,8 @@ static int place_half_between(struct aftl_policy *policy, struct aftl_lun *lun,
 
 /* A checkerboard whose squares are all of the other colour. */
 static int place_in_wrong_colour(struct aftl_policy *policy, struct aftl_lun *lun,
-				 const struct aftl_program_request *need, struct aftl_placement *placement)
+				 const struct aftl_program_request *need,
+				 struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
 
@@ -385,7 +389,8 @@ static void two_bits_are_no_three(void)
 static struct aftl_ispp steps;
 
 static int place_with_steps(struct aftl_policy *policy, struct aftl_lun *lun,
-			    const struct aftl_program_request *need, struct aftl_placement *placement)
+			    const struct aftl_program_request *need,
+			    struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
 
@@ -542,7 +547,8 @@ static u32 any_lun(struct aftl_policy *policy, const struct aftl_lun_request *bi
 	return lun;
 }
 
-static struct aftl_block *any_victim(struct aftl_policy *policy, const struct aftl_victim_candidates *closed)
+static struct aftl_block *any_victim(struct aftl_policy *policy,
+				     const struct aftl_victim_candidates *closed)
 {
 	struct aftl_block *block = draw(4) ? any_block() : NULL;
 
@@ -551,7 +557,8 @@ static struct aftl_block *any_victim(struct aftl_policy *policy, const struct af
 	return block;
 }
 
-static void any_chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_idle_task *chore)
+static void any_chore(struct aftl_policy *policy, struct aftl_lun *lun,
+		      struct aftl_idle_task *chore)
 {
 	(void)policy;
 	(void)lun;
@@ -581,7 +588,8 @@ static void close_any(struct aftl_policy *policy, struct aftl_lun *lun)
 }
 
 static bool at_random(struct aftl_policy *policy, struct aftl_lun *lun,
-		      const struct aftl_placement *placement, const struct aftl_program_result *outcome)
+		      const struct aftl_placement *placement,
+		      const struct aftl_program_result *outcome)
 {
 	(void)policy;
 	(void)lun;
@@ -591,8 +599,8 @@ static bool at_random(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 /* Classes that do not exist; precise data as approximate. */
-static bool copy_randomly(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class,
-			  u32 *stream)
+static bool copy_randomly(struct aftl_policy *policy, const struct aftl_relocation *move,
+			  u32 *class, u32 *stream)
 {
 	(void)policy;
 	(void)move;
@@ -992,7 +1000,8 @@ static bool place_switched(const struct aftl_policy *policy, struct aftl_placeme
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	bool first;
 
-	placement->page = aftl_switch_next_page(geo, placement->block->programmed, &placement->pages);
+	placement->page = aftl_switch_next_page(geo, placement->block->programmed,
+						&placement->pages);
 	first = aftl_is_switch_first_pass(geo, placement->page);
 	placement->mode = first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED;
 	if (!draw(8))
@@ -1003,7 +1012,8 @@ static bool place_switched(const struct aftl_policy *policy, struct aftl_placeme
 static void place_as_wanted(struct aftl_placement *placement)
 {
 	wanted++;
-	placement->mode = placement->block->bits ? aftl_block_program_mode(placement->block) : cheat->mode;
+	placement->mode = placement->block->bits ? aftl_block_program_mode(placement->block)
+						 : cheat->mode;
 	placement->ispp = cheat->ispp;
 	if (cheat->mode == AFTL_MODE_MLC && !placement->block->bits)
 		placement->pages = min(placement->pages, 2);

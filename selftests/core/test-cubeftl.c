@@ -247,7 +247,9 @@ static struct aftl_ispp margin_of(u32 tenths, u32 early)
 static u64 follower_ns(const char *program, struct aftl_ispp ispp)
 {
 	const char *const pairs[] = { SHAPE, "op", "50", "program", program, NULL };
-	struct aftl_program_command command = { .pages = 3, .mode = AFTL_MODE_FOLLOWER, .ispp = ispp };
+	struct aftl_program_command command = { .pages = 3,
+						.mode = AFTL_MODE_FOLLOWER,
+						.ispp = ispp };
 	struct aftl_program_result outcome;
 
 	open_device("cubeftl", pairs);

@@ -255,7 +255,8 @@ static void check_colour(const struct aftl_geometry *geo, u32 layer, u32 column,
 	if (column + 1 < positions)
 		CHECK(aftl_checkerboard_colour(geo, page + geo->program_pages, flip) != colour);
 	if (layer + 1 < geo->layers)
-		CHECK(aftl_checkerboard_colour(geo, page + positions * geo->program_pages, flip) != colour);
+		CHECK(aftl_checkerboard_colour(geo, page + positions * geo->program_pages, flip) !=
+		      colour);
 }
 
 static void check_checkerboard(const struct aftl_geometry *geo, bool flip)

@@ -29,8 +29,8 @@ static u32 stream(struct aftl_policy *policy, const struct aftl_host_write *writ
 	return write->hint.life % LIVES_TOLD;
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int place(struct aftl_policy *policy, struct aftl_lun *lun,
+		 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	if (need->cause != AFTL_CAUSE_HOST) {
 		strange += need->hint.life || need->hint.stream;

@@ -449,7 +449,9 @@ static void take_over_fill(void)
 		CHECK(media->blocks[i].bits || accounts[i].coarse <= accounts[i].fine + 1);
 	}
 	for (i = 0; i < media->geo->luns; i++)
-		CHECK_EQ(device.ftl->luns[i].fine_pending_writes + device.ftl->luns[i].fine_pending_moves, 0);
+		CHECK_EQ(device.ftl->luns[i].fine_pending_writes +
+				 device.ftl->luns[i].fine_pending_moves,
+			 0);
 }
 
 static void a_fill_leaves_nothing_waiting(void)
@@ -725,7 +727,8 @@ static int place_wrongly(struct aftl_policy *policy, struct aftl_lun *lun,
 		placement->page -= min(placement->page, placement->pages);
 		break;
 	default:
-		placement->block = aftl_policy_open_block(policy, lun, need, AFTL_ORDER_TWO_PASS, 0);
+		placement->block = aftl_policy_open_block(policy, lun, need, AFTL_ORDER_TWO_PASS,
+							  0);
 		if (!placement->block)
 			return -ENOSPC;
 		placement->page = 0;

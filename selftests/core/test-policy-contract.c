@@ -139,8 +139,8 @@ static void carry_something(struct wild *wild, struct aftl_placement *placement)
  * A block with one bit in a cell. Moves do not make room there, and no other mode fills it;
  * the last step is left alone, for a refused one would have let go of the block.
  */
-static bool place_in_less(struct wild *wild, struct aftl_lun *lun, const struct aftl_program_request *need,
-			  struct aftl_placement *placement)
+static bool place_in_less(struct wild *wild, struct aftl_lun *lun,
+			  const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(&wild->policy);
 	struct aftl_block **less = &wild->less[aftl_lun_index(lun)];
@@ -175,7 +175,8 @@ static struct aftl_block *strange_block(struct wild *wild, const struct aftl_lun
 
 /* Where the next sheets belong, or along with some that have a place; all else is right. */
 static int place_among_strangers(struct wild *wild, struct aftl_lun *lun,
-				 const struct aftl_program_request *need, struct aftl_placement *placement)
+				 const struct aftl_program_request *need,
+				 struct aftl_placement *placement)
 {
 	struct aftl_block **open = &wild->open[aftl_lun_index(lun)];
 	struct aftl_block *block = strange_block(wild, lun);
@@ -188,7 +189,8 @@ static int place_among_strangers(struct wild *wild, struct aftl_lun *lun,
 	ret = aftl_place_sequential(&wild->policy, lun, need, open, 0, placement);
 	if (ret || !*open || !host)
 		return ret;
-	wild->piggyback[0] = (struct aftl_piggyback){ .from = block, .page = draw(wild, block->frontier) };
+	wild->piggyback[0] = (struct aftl_piggyback){ .from = block,
+						      .page = draw(wild, block->frontier) };
 	placement->piggyback = wild->piggyback;
 	placement->piggybacked = 1;
 	return 0;
@@ -199,8 +201,8 @@ static bool is_among_strangers(const struct aftl_placement *placement)
 	return placement->piggybacked || placement->block->handle;
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int place(struct aftl_policy *policy, struct aftl_lun *lun,
+		 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	struct wild *wild = to_wild(policy);
 	int ret;
@@ -245,7 +247,8 @@ static void no_room(struct aftl_policy *policy, struct aftl_lun *lun)
 }
 
 /* Refuses pages, invents streams and classes. */
-static bool copy(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *stream)
+static bool copy(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class,
+		 u32 *stream)
 {
 	struct wild *wild = to_wild(policy);
 
@@ -292,7 +295,8 @@ static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 	return wildness & WILD_ANSWERS ? U32_MAX : draw(to_wild(policy), 100);
 }
 
-static struct aftl_block *victim(struct aftl_policy *policy, const struct aftl_victim_candidates *closed)
+static struct aftl_block *victim(struct aftl_policy *policy,
+				 const struct aftl_victim_candidates *closed)
 {
 	(void)closed;
 	return wildness & WILD_VICTIM && draw(to_wild(policy), 2) ? any_block(to_wild(policy)) :
@@ -316,7 +320,8 @@ static bool accept_free(struct aftl_policy *policy, const struct aftl_block *blo
 }
 
 static bool programmed(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_placement *placement, const struct aftl_program_result *outcome)
+		       const struct aftl_placement *placement,
+		       const struct aftl_program_result *outcome)
 {
 	(void)lun;
 	(void)placement;
@@ -579,7 +584,9 @@ static struct aftl_policy_type stateful_type(void)
 
 	type.create = create_whole;
 	type.arrays[0] = (struct aftl_policy_array){ .count = 3, .width = 2, .each = AFTL_PER_LPN };
-	type.arrays[1] = (struct aftl_policy_array){ .count = 5, .width = 4, .each = AFTL_PER_LUN_LAYER };
+	type.arrays[1] = (struct aftl_policy_array){ .count = 5,
+						     .width = 4,
+						     .each = AFTL_PER_LUN_LAYER };
 	return type;
 }
 
@@ -675,7 +682,8 @@ static void unwanted_state_is_not_there(void)
 	test_device_close(&device);
 	type.arrays[0].wanted = never;
 	CHECK_EQ(create_with(&type), 0);
-	CHECK(!device.ftl->policy->arrays[0] && !aftl_policy_instance_save(device.ftl->policy, 0, &word));
+	CHECK(!device.ftl->policy->arrays[0] &&
+	      !aftl_policy_instance_save(device.ftl->policy, 0, &word));
 	CHECK_EQ(aftl_memory_bytes(device.ftl), memory);
 	test_device_close(&device);
 }

@@ -98,7 +98,8 @@ static void neighbouring_inputs_differ_in_half_of_the_bits(void)
 
 	for (i = 0; i < 2000; i++)
 		for (bit = 0; bit < 64; bit++)
-			differing += __builtin_popcountll(aftl_hash64(i) ^ aftl_hash64(i ^ 1ULL << bit));
+			differing += __builtin_popcountll(aftl_hash64(i) ^
+							  aftl_hash64(i ^ 1ULL << bit));
 	CHECK_RANGE(differing / 2000, 64 * 32 - 20, 64 * 32 + 20);
 }
 

@@ -252,7 +252,7 @@ static void each_step_is_a_retry(void)
 		for (start = 0; start <= AFTL_SHIFT_MAX; start++) {
 			struct aftl_read_result sensing =
 				aftl_read_page(&device.ftl->sense, block, page, start,
-						aftl_hours(device.ftl));
+					       aftl_hours(device.ftl));
 
 			CHECK_EQ(sensing.shift, best);
 			CHECK_EQ(sensing.retries, start > best ? start - best : best - start);
@@ -467,7 +467,8 @@ static struct aftl_piggyback companion;
 
 /* Takes an old page along with whatever the host writes. */
 static int place_in_company(struct aftl_policy *policy, struct aftl_lun *lun,
-			    const struct aftl_program_request *need, struct aftl_placement *placement)
+			    const struct aftl_program_request *need,
+			    struct aftl_placement *placement)
 {
 	int ret = baseline->place(policy, lun, need, placement);
 

@@ -226,7 +226,8 @@ static void what_has_changed_is_read_again(void)
 	CHECK_EQ(read_one(8), 9000);
 	CHECK_EQ(test_counters(&device)->unmapped_read_units, 1);
 	read_one(20);
-	CHECK(aftl_l2p_lookup(device.ftl, to_lpn(20), &ppn) && aftl_mark_unit_lost(device.ftl, ppn));
+	CHECK(aftl_l2p_lookup(device.ftl, to_lpn(20), &ppn) &&
+	      aftl_mark_unit_lost(device.ftl, ppn));
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 20, 1, AFTL_PRECISE, NULL), -EIO);
 	read_one(9);
 	CHECK(aftl_l2p_lookup(device.ftl, to_lpn(9), &ppn));

@@ -392,8 +392,8 @@ static u64 status_hash(const struct aftl *ftl)
 			struct aftl_word_line status = aftl_word_line_status(media, at, page);
 
 			CHECK_EQ(status.reprograms, aftl_word_line_reprograms(media, at, page));
-			hash = aftl_hash64_pair(hash, (u64)status.reprograms << 16 | status.id << 8 |
-						       status.valid);
+			hash = aftl_hash64_pair(hash, (u64)status.reprograms << 16 |
+							      status.id << 8 | status.valid);
 		}
 	}
 	return hash;

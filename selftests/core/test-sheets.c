@@ -728,7 +728,8 @@ static u32 where(u32 number)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
 
-	return written(number) ? plain.lun[number] : aftl_allocation_order_lun(geo, number % geo->luns);
+	return written(number) ? plain.lun[number]
+			       : aftl_allocation_order_lun(geo, number % geo->luns);
 }
 
 static void make_room(void)
@@ -941,7 +942,7 @@ static void begin_plain(void)
 	begin_leaving();
 	for (number = 0; number < test_units(&device); number++)
 		plain.mapped[number] = from_ppn(aftl_lookup(device.ftl, to_lpn(number),
-							     &class)) != U32_MAX;
+							    &class)) != U32_MAX;
 }
 
 static void open_plain(void)

@@ -74,14 +74,16 @@ static void check_fifo(const struct aftl_victim_candidates *closed, const struct
 	differed += block->valid != fewest(closed, U32_MAX);
 }
 
-static void check_windowed(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
+static void check_windowed(const struct aftl_victim_candidates *closed,
+			   const struct aftl_block *block)
 {
 	CHECK(older(closed, block) < 5);
 	CHECK_EQ(block->valid, fewest(closed, 5));
 	differed += older(closed, block) != 0;
 }
 
-static void check_cost_benefit(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
+static void check_cost_benefit(const struct aftl_victim_candidates *closed,
+			       const struct aftl_block *block)
 {
 	const struct aftl_block *first = first_of(closed);
 	double most = gain(closed, block);
@@ -94,7 +96,8 @@ static void check_cost_benefit(const struct aftl_victim_candidates *closed, cons
 	differed += older(closed, block) && block->valid != fewest(closed, U32_MAX);
 }
 
-static void check_d_choices(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
+static void check_d_choices(const struct aftl_victim_candidates *closed,
+			    const struct aftl_block *block)
 {
 	u32 least = U32_MAX;
 	u32 i;

@@ -750,7 +750,8 @@ static void manage_some(struct model *model, struct aftl_random *random, u32 zon
 /* Of a write that waits for its turn nothing is decided yet. */
 static void let_them_in(void)
 {
-	while ((device.ftl->wait_head[1] || aftl_dispatch_pending(device.ftl)) && test_step(&device))
+	while ((device.ftl->wait_head[1] || aftl_dispatch_pending(device.ftl)) &&
+	       test_step(&device))
 		;
 }
 

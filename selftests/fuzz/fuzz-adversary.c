@@ -105,15 +105,15 @@ static void open_wildly(struct aftl_policy *policy, struct aftl_lun *lun,
 
 	if (next() & 1 || run.ftl->geo.passes > 1)
 		demand(!aftl_policy_open_block(policy, lun, need, AFTL_ORDER_SEQUENTIAL,
-					 AFTL_KINDS_MAX + wild));
+					       AFTL_KINDS_MAX + wild));
 	else
 		demand(!aftl_policy_open_block(policy, lun, need, AFTL_ORDERS + wild, 0));
 	demand(lun->free_blocks == free);
 	demand(run.ftl->stats.counters.policy_bugs > bugs || need->cause == AFTL_CAUSE_HOST);
 }
 
-static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_program_request *need,
-		 struct aftl_placement *placement)
+static int place(struct aftl_policy *policy, struct aftl_lun *lun,
+		 const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret;
 
@@ -128,7 +128,8 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 }
 
 static bool programmed(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_placement *placement, const struct aftl_program_result *outcome)
+		       const struct aftl_placement *placement,
+		       const struct aftl_program_result *outcome)
 {
 	bool again = run.honest->programmed &&
 		     run.honest->programmed(policy, lun, placement, outcome);
@@ -207,14 +208,16 @@ static void no_room(struct aftl_policy *policy, struct aftl_lun *mine)
 		aftl_policy_close_block(policy, any_block());
 }
 
-static struct aftl_block *victim(struct aftl_policy *policy, const struct aftl_victim_candidates *closed)
+static struct aftl_block *victim(struct aftl_policy *policy,
+				 const struct aftl_victim_candidates *closed)
 {
 	(void)policy;
 	(void)closed;
 	return lies() ? any_block() : NULL;
 }
 
-static bool copy(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class, u32 *warm)
+static bool copy(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class,
+		 u32 *warm)
 {
 	bool wanted = run.honest->relocate ? run.honest->relocate(policy, move, class, warm) :
 					 move->class == move->pass;

@@ -109,7 +109,7 @@ static void on_programmed(void *host, aftl_ppn_t first)
 	(void)host;
 	aftl_spare_from_page(&spare, ftl, first);
 	demand(!aftl_volume_record_program(volume, aftl_ppn_page(aftl_media(ftl), first),
-				    &spare));
+					   &spare));
 }
 
 static void on_unmap(void *host, aftl_lpn_t first, u32 units)
@@ -294,8 +294,8 @@ static void demand_same_spares(void)
 	u32 page;
 
 	for (page = 0; page < geo->blocks * geo->pages; page++) {
-		struct aftl_place at = aftl_spare_place(&aftl_volume_get_header(volume)->layout, geo,
-							page);
+		struct aftl_place at = aftl_spare_place(&aftl_volume_get_header(volume)->layout,
+							geo, page);
 		const u8 *entry = bytes + at.sector * AFTL_SECTOR_BYTES + at.offset;
 
 		memset(&first, 0, sizeof(first));
@@ -320,7 +320,8 @@ static void try_load(bool scan)
 		demand(strlen(error.text) > 5 && !ftl);
 		return;
 	}
-	for (; aftl_volume_next_persisted(volume, from, &what, &offset); from = from_lpn(what.lpn) + 1)
+	for (; aftl_volume_next_persisted(volume, from, &what, &offset);
+	     from = from_lpn(what.lpn) + 1)
 		demand(aftl_buffer_restore(ftl, &what) < aftl_tag_count(ftl));
 	demand(!aftl_audit(ftl, &error));
 	aftl_destroy(ftl);

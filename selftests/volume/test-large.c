@@ -261,7 +261,8 @@ static void write_spots(struct aftl_volume *volume)
 		program(volume, spot_page(geo, spot) + geo->pages, spot_unit(geo, spot));
 	for (spot = 0; spot < SPOTS; spot++) {
 		program(volume, spot_page(geo, spot), spot_unit(geo, spot));
-		CHECK_EQ(aftl_volume_record_discard(volume, to_lpn(spot_unit(geo, spot) + 1), 1), 0);
+		CHECK_EQ(aftl_volume_record_discard(volume, to_lpn(spot_unit(geo, spot) + 1), 1),
+			 0);
 	}
 	CHECK_EQ(aftl_volume_commit(volume), 0);
 }

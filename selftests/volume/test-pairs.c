@@ -322,7 +322,8 @@ static u64 live(const struct feature_pair *pair, u64 seed, u64 change, enum disk
 /* Fail at @samples of the changes, or at all if there are not more. */
 static void live_often(const struct feature_pair *pair, u64 seed, u64 samples)
 {
-	struct aftl_random random = { aftl_hash64_pair(seed, pair->first * FEATURES_MAX + pair->second) };
+	struct aftl_random random = { aftl_hash64_pair(seed,
+						       pair->first * FEATURES_MAX + pair->second) };
 	u64 life = aftl_random_next(&random) >> 32;
 	u64 changes = live(pair, life, 0, DISK_CRASH_ALL);
 	u64 i;

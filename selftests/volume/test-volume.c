@@ -523,7 +523,7 @@ static void change_halfway(struct durable_device *durable, u64 change, u32 progr
 	durable->disk.power_off_at = durable->disk.changes + change;
 	durable->device.config.program = program;
 	CHECK(aftl_volume_mark_in_use(durable->volume, aftl_policy_find(durable->super.policy),
-				&durable->device.config));
+				      &durable->device.config));
 	durable_crash(durable, DISK_CRASH_SECTORS, random);
 }
 
@@ -1704,7 +1704,7 @@ static int fail_for_a_while(struct durable_device *durable, u64 first, u64 calls
 	}
 	durable_check(durable);
 	must(durable, aftl_volume_mark_in_use(durable->volume, aftl_policy_find("baseline"),
-					&durable->device.config), "begin");
+					      &durable->device.config), "begin");
 	durable_crash(durable, DISK_CRASH_ALL, &random);
 	return 0;
 }
@@ -1843,7 +1843,7 @@ static void draw_spare(struct aftl_spare *spare, const struct aftl_geometry *geo
 		spare->mapped = 0;
 	for (i = 0; i < geo->page_units; i++) {
 		spare->word[i] = aftl_lpn_word(to_lpn((u32)aftl_random_below(random, geo->units)),
-					   aftl_page_class(spare->attr) ? 1 + i % 3 : 0);
+					       aftl_page_class(spare->attr) ? 1 + i % 3 : 0);
 		spare->origin[i].generation = (u16)aftl_random_next(random);
 		spare->origin[i].inherited = (u16)aftl_random_next(random);
 	}

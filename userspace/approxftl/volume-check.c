@@ -334,7 +334,7 @@ static int mend(struct checkup *checkup, const struct aftl *ftl,
 	int ret;
 
 	aftl_volume_set_time(checkup->now.volume, aftl_now(ftl), aftl_age_ns(ftl),
-			 aftl_policy_memory(ftl));
+			     aftl_policy_memory(ftl));
 	ret = aftl_volume_repair(checkup->now.volume);
 	if (ret)
 		return aftl_fail(error, ret, "the volume could not be written: %s",
@@ -421,7 +421,7 @@ static int open_shard(struct checkup *checkup, u32 index, struct aftl_error *err
 			 aftl_shard_offset(&checkup->super.layout, index));
 	ret = aftl_volume_open(&checkup->now.volume, &checkup->now.file.medium, &cause);
 	if (!ret && !aftl_volume_header_matches(aftl_volume_get_header(checkup->now.volume),
-					     &checkup->super, index))
+						&checkup->super, index))
 		ret = aftl_fail(&cause, -EUCLEAN, "it is of another device");
 	if (!ret)
 		return 0;

@@ -511,7 +511,7 @@ static int find_super(struct dump *dump, struct aftl_error *error)
 					 strerror(-code));
 		else
 			code = aftl_volume_header_decode(&dump->super, dump->bytes,
-						      copy ? &second : error);
+							 copy ? &second : error);
 		if (!code)
 			return aftl_volume_header_lay_out(&dump->super, &dump->geo, error);
 		ret = copy ? ret : code;

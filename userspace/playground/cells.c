@@ -81,7 +81,8 @@ static bool has_data(const struct look *look)
 /* Errors that came along with a copy; a cell has been programmed to the wrong state for these. */
 static u32 baked(const struct look *look)
 {
-	u32 errors = has_data(look) ? aftl_origin(look->media, look->block, look->ppn).inherited : 0;
+	u32 errors = has_data(look) ? aftl_origin(look->media, look->block, look->ppn).inherited
+				    : 0;
 
 	return errors == AFTL_INHERITED_LOST ? 0 : errors;
 }

@@ -88,7 +88,7 @@ static int check(const struct torture_options *options, struct aftl_error *error
 }
 
 int torture_options_parse(struct torture_options *options, int argc, char **argv,
-			 struct aftl_error *error)
+			  struct aftl_error *error)
 {
 	int ret;
 

@@ -56,7 +56,7 @@ struct torture_options {
 };
 
 int __must_check torture_options_parse(struct torture_options *options, int argc, char **argv,
-				      struct aftl_error *error);
+				       struct aftl_error *error);
 void torture_options_help(void);
 
 #endif

@@ -392,8 +392,8 @@ u32 aftl_pending_requests(const struct aftl *ftl);
 void aftl_set_draining(struct aftl *ftl, bool draining);
 
 /*
- * Return true if requests are in flight, buffered writes are being drained, or work of the present is
- * left.
+ * Return true if requests are in flight, buffered writes are being drained, or work of the present
+ * is left.
  */
 bool aftl_busy(const struct aftl *ftl);
 

@@ -373,8 +373,8 @@ static noinline bool wake_some(struct aftl *ftl)
 }
 
 /*
- * Wake LUNs, reset zones and admit waiting requests, in this order. Return: true if that is done, so
- * that LUNs may start operations.
+ * Wake LUNs, reset zones and admit waiting requests, in this order. Return: true if that is done,
+ * so that LUNs may start operations.
  */
 static bool sched_admit_waiting(struct aftl *ftl, u32 begin)
 {
@@ -402,8 +402,8 @@ static bool sched_admit_waiting(struct aftl *ftl, u32 begin)
  *
  * A slice is AFTL_SLICE_WORK units of work or little more. The state at the end does not depend on
  * whether the host calls again at once or drops its lock in between, because nothing else happens
- * before aftl_dispatch_pending() is false. It becomes false: each LUN that is looked at becomes busy
- * or has nothing to start.
+ * before aftl_dispatch_pending() is false. It becomes false: each LUN that is looked at becomes
+ * busy or has nothing to start.
  */
 void aftl_schedule(struct aftl *ftl)
 {

@@ -306,7 +306,8 @@ static bool has_other_ispp(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
 
-	return mode == AFTL_MODE_COARSE || mode == AFTL_MODE_FINE || aftl_page_low_top_voltage(attr);
+	return mode == AFTL_MODE_COARSE || mode == AFTL_MODE_FINE ||
+	       aftl_page_low_top_voltage(attr);
 }
 
 static u32 page_rber_curve(const struct aftl_cell *cell, u16 attr)

@@ -107,7 +107,8 @@ u32 aftl_page_extra_levels(const struct aftl_cell *cell, const struct aftl_block
 static inline bool aftl_cell_never_fails(const struct aftl_cell *cell, u16 attr)
 {
 	return cell->clean && aftl_page_class(attr) == AFTL_PRECISE &&
-	       !aftl_page_overprogrammed(attr) && !aftl_page_foggy(attr) && !aftl_page_short_lived(attr);
+	       !aftl_page_overprogrammed(attr) && !aftl_page_foggy(attr) &&
+	       !aftl_page_short_lived(attr);
 }
 
 /**

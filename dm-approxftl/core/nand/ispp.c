@@ -196,7 +196,8 @@ bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program_co
 	if (!aftl_order_allows(chip->media, program->block, program->page, program->pages))
 		return false;
 	if (unlikely(program->block->bits))
-		return program->mode == aftl_block_program_mode(program->block) && ispp_allowed(program);
+		return program->mode == aftl_block_program_mode(program->block) &&
+		       ispp_allowed(program);
 	if (unlikely(program->block->order == AFTL_ORDER_FOGGY_FINE))
 		return pass_allowed(chip, program);
 	if (unlikely(program->block->order == AFTL_ORDER_SWITCHED))

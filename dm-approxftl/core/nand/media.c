@@ -143,8 +143,8 @@ static bool switched_allows(const struct aftl_media *media, const struct aftl_bl
 	u32 next;
 
 	return aftl_switch_possible(media->geo) &&
-	       page == aftl_switch_next_page(media->geo, block->programmed, &next) && pages == next &&
-	       !aftl_page_programmed(media, block, page);
+	       page == aftl_switch_next_page(media->geo, block->programmed, &next) &&
+	       pages == next && !aftl_page_programmed(media, block, page);
 }
 
 static bool step_allowed(const struct aftl_media *media, const struct aftl_block *block, u32 page,

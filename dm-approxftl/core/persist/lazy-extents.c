@@ -119,10 +119,9 @@ static int extent_table_load_frame(struct aftl_volume *volume, u32 index, struct
 				 "frame %llu of the volume cannot be read",
 				 (unsigned long long)frame);
 	if ((valid | other) != (1U << AFTL_FRAME_SECTORS) - 1)
-		return aftl_fail(
-			error, -EUCLEAN,
-			"the volume is damaged: frame %llu, and its copy, which tell what has been written of the tables",
-			(unsigned long long)frame);
+		return aftl_fail(error, -EUCLEAN,
+				 "the volume is damaged: frame %llu and its copy, which tell what has been written of the tables",
+				 (unsigned long long)frame);
 	for (; valid | other; valid >>= 1, other >>= 1)
 		volume->repair_extents += !(valid & other & 1);
 	return 0;

@@ -192,9 +192,8 @@ int aftl_remap_load(struct aftl_volume *volume, const struct aftl *ftl, struct a
 	for (i = 0; ret && i < AFTL_REMAP_COPIES; i++)
 		ret = remap_read_copy(volume, volume->header.layout.snapshot + i);
 	if (ret)
-		return aftl_fail(
-			error, ret,
-			"the volume is damaged: the table of what could not be written where it belongs cannot be read");
+		return aftl_fail(error, ret,
+				 "the volume is damaged: the table of remapped sectors cannot be read");
 	remap_decode_table(volume, ftl);
 	return 0;
 }

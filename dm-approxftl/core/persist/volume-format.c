@@ -58,10 +58,9 @@ int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo
 	 * meet.
 	 */
 	if (geo->plp_entries > U32_MAX - geo->ppns)
-		return aftl_fail(
-			error, -EINVAL,
-			"a write buffer of %u units that survives is too large beside %u slots; lower buffer",
-			geo->plp_entries, geo->ppns);
+		return aftl_fail(error, -EINVAL,
+				 "a write buffer of %u units that survives is too large beside %u slots; lower buffer",
+				 geo->plp_entries, geo->ppns);
 	layout->spares_per_sector = PAYLOAD_BYTES / aftl_spare_bytes(geo);
 	layout->extent_table_frames = 0;
 	layout->erases = AFTL_FRAME_TABLES;

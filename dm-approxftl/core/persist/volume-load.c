@@ -48,8 +48,9 @@ static int read_snapshot_bytes(void *host, void *data, size_t size)
 	while (size) {
 		u32 offset = from->at % AFTL_FRAME_BYTES;
 		size_t part = min(size, (size_t)(AFTL_FRAME_BYTES - offset));
-		const u8 *frame = aftl_volume_reader_frame(
-			&from->reader, first + from->at / AFTL_FRAME_BYTES, &ret, &from->error);
+		u64 index = first + from->at / AFTL_FRAME_BYTES;
+		const u8 *frame = aftl_volume_reader_frame(&from->reader, index, &ret,
+							   &from->error);
 
 		if (!frame)
 			return ret;
@@ -652,8 +653,8 @@ static int invalidate_beyond(struct scan *scan)
 		u32 unit = from_lpn(aftl_ppn_lpn(&ftl->media, to_ppn(i)));
 
 		if (aftl_ppn_attr(&ftl->media, to_ppn(i)) &&
-		    unit<geo->units && * scan_page_seq(scan, i / geo->page_units)> zone_reset_seq(
-			    scan, unit) &&
+		    unit < geo->units &&
+		    *scan_page_seq(scan, i / geo->page_units) > zone_reset_seq(scan, unit) &&
 		    beyond_write_pointer(scan, unit))
 			ret = aftl_volume_invalidate(scan->volume, to_ppn(i));
 	}
@@ -699,8 +700,8 @@ static void undo_empty_programs(struct aftl *ftl, struct aftl_block *block)
 	     !aftl_program_has_valid(ftl, aftl_block_device_page(&ftl->media, block, page));
 	     page -= ftl->geo.program_pages)
 		for (i = 0; i < ftl->geo.program_pages; i++) {
-			u16 *attr = aftl_page_attr_at(
-				&ftl->media, aftl_block_device_page(&ftl->media, block, page + i));
+			u32 at = aftl_block_device_page(&ftl->media, block, page + i);
+			u16 *attr = aftl_page_attr_at(&ftl->media, at);
 
 			block->programmed -= *attr != 0;
 			*attr = 0;
@@ -1096,12 +1097,11 @@ static void rebuild_erase_sector(const struct aftl_volume *volume, const struct 
 	u64 end = min_t(u64, block + AFTL_ERASES_PER_SECTOR, volume->geo.blocks);
 
 	for (; block < end; block++) {
+		struct aftl_place place = aftl_erase_place(&volume->header.layout, (u32)block);
 		struct aftl_erase_entry entry;
 
 		aftl_erase_entry_from_block(&entry, ftl, (u32)block);
-		aftl_erase_entry_encode(
-			&entry,
-			bytes + aftl_erase_place(&volume->header.layout, (u32)block).offset);
+		aftl_erase_entry_encode(&entry, bytes + place.offset);
 	}
 }
 
@@ -1158,10 +1158,11 @@ static int rebuild_zone_sector(struct aftl_volume *volume, const struct aftl *ft
 	u64 end = min_t(u64, zone + AFTL_ZONES_PER_SECTOR, volume->geo.zones);
 	int ret = 0;
 
-	for (; !ret && zone < end; zone++)
-		ret = rebuild_zone_entry(
-			volume, ftl, (u32)zone,
-			bytes + aftl_zone_place(&volume->header.layout, (u32)zone).offset);
+	for (; !ret && zone < end; zone++) {
+		struct aftl_place place = aftl_zone_place(&volume->header.layout, (u32)zone);
+
+		ret = rebuild_zone_entry(volume, ftl, (u32)zone, bytes + place.offset);
+	}
 	return ret;
 }
 
@@ -1170,10 +1171,11 @@ static void rebuild_plp_sector(const struct aftl_volume *volume, u64 index, u8 *
 	u64 place = index * AFTL_ZONES_PER_SECTOR;
 	u64 end = min_t(u64, place + AFTL_ZONES_PER_SECTOR, volume->geo.plp_entries);
 
-	for (; place < end; place++)
-		aftl_plp_slot_encode(
-			volume, (u32)place,
-			bytes + aftl_plp_entry_place(&volume->header.layout, (u32)place).offset);
+	for (; place < end; place++) {
+		u32 offset = aftl_plp_entry_place(&volume->header.layout, (u32)place).offset;
+
+		aftl_plp_slot_encode(volume, (u32)place, bytes + offset);
+	}
 }
 
 static void rebuild_discard_sector(const struct aftl_volume *volume, const struct aftl *ftl,

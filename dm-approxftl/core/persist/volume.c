@@ -919,10 +919,9 @@ int aftl_volume_config_check(const struct aftl_config *made, const struct aftl_c
 
 	if (ret || plp_buffer_bytes(made) == plp_buffer_bytes(wanted))
 		return ret;
-	return aftl_fail(
-		error, -EINVAL,
-		"buffer, buffer_safe: a volume has a place for a write buffer that survives a power failure, of %llu bytes; that is as it was formatted",
-		(unsigned long long)plp_buffer_bytes(made));
+	return aftl_fail(error, -EINVAL,
+			 "buffer, buffer_safe: a volume has a place for a write buffer that survives a power failure, of %llu bytes; that is as it was formatted",
+			 (unsigned long long)plp_buffer_bytes(made));
 }
 
 /* Clear both headers first: an interrupted format leaves no volume. */

@@ -96,7 +96,8 @@ static struct aftl_block *density_open_sparse_block(struct aftl_policy *policy,
 						    struct aftl_lun *lun,
 						    const struct aftl_program_request *need)
 {
-	struct aftl_open_blocks *mine = (struct aftl_open_blocks *)policy->luns + aftl_lun_index(lun);
+	struct aftl_open_blocks *mine = (struct aftl_open_blocks *)policy->luns +
+					aftl_lun_index(lun);
 	u32 *steps = density_dense_steps_left(policy, lun);
 
 	if (mine->open[SPARSE] || *steps)

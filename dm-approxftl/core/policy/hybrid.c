@@ -35,7 +35,7 @@
 	PARAM(hybrid_tvr, CHOICE, 0, 1, AFTL_ON,				\
 	      "short-lived precise data without margins (hybrid)")		\
 	PARAM(hybrid_ressd, CHOICE, 0, 1, AFTL_OFF,				\
-	      "program data that is updated soon into reprogrammed word lines, as ressd does (hybrid)")
+	      "reprogram word lines with data that is updated soon, as ressd does (hybrid)")
 
 AFTL_PARAM_TABLE(own, PARAMS);
 

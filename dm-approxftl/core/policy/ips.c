@@ -243,7 +243,7 @@ static void ips_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
 
 const struct aftl_policy_type aftl_policy_ips = {
 	.name = "ips",
-	.about = "word lines programmed in SLC mode first and with their other bits later, in place",
+	.about = "word lines programmed in SLC mode first, with their other bits later in place",
 	.kinds = { AFTL_DELEGATE_KINDS, "switched" },
 	.open_blocks = AFTL_DELEGATE_BLOCKS + BLOCKS_MAX,
 	.reserve = AFTL_DELEGATE_BLOCKS,

@@ -47,7 +47,7 @@ static bool levels_shallow_erase(struct aftl_policy *policy, const struct aftl_b
 
 const struct aftl_policy_type aftl_policy_levels = {
 	.name = "levels",
-	.about = "approximate data by quality level: without ECC, at reduced voltage, with coarse steps",
+	.about = "approximate data by quality level: no ECC, reduced voltage, or coarse steps",
 	.kinds = { NAMES },
 	.streams = { NAMES },
 	.open_blocks = AFTL_LEVELS,

@@ -49,7 +49,8 @@ static bool was_short_lived(const struct aftl_policy *policy, aftl_lpn_t lpn)
 {
 	const struct aftl_block *old = aftl_policy_lpn_block(policy, lpn);
 
-	return old && aftl_policy_age_hours(policy) < (u64)old->first_hour + tvr_budget_hours(policy);
+	return old &&
+	       aftl_policy_age_hours(policy) < (u64)old->first_hour + tvr_budget_hours(policy);
 }
 
 static bool is_short_lived(const struct aftl_policy *policy, const struct aftl_host_write *write)

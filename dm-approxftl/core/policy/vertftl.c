@@ -18,7 +18,7 @@ static int vertftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
 
 const struct aftl_policy_type aftl_policy_vertftl = {
 	.name = "vertftl",
-	.about = "page mapping, each layer with the fastest parameters that are safe in any condition",
+	.about = "page mapping, each layer with the fastest parameters that are always safe",
 	.kinds = { "horizontal" },
 	.open_blocks = 1,
 	.reserve = 1,

@@ -18,7 +18,7 @@ AFTL_PARAM_TABLE(own, PARAMS);
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, true);
 
 static struct aftl_block *d_choices_victim(struct aftl_policy *policy __maybe_unused,
-				 const struct aftl_victim_candidates *closed)
+					   const struct aftl_victim_candidates *closed)
 {
 	const struct own *own = closed->params;
 	struct aftl_block *best = NULL;

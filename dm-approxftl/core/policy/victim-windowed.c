@@ -38,7 +38,7 @@ static void window_offer_block(struct window *window, struct aftl_block *block)
 }
 
 static struct aftl_block *windowed_victim(struct aftl_policy *policy __maybe_unused,
-				 const struct aftl_victim_candidates *closed)
+					  const struct aftl_victim_candidates *closed)
 {
 	const struct own *own = closed->params;
 	struct window window = { .most = (u32)own->victim_window };

@@ -561,7 +561,8 @@ static void check_program(struct account *account, const struct aftl_array_event
 static u64 worn_erase_ns(const struct account *account, u32 erases)
 {
 	u64 ns = config_of(account)->erase;
-	struct aftl_axis_point at = aftl_axis_position(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
+	struct aftl_axis_point at = aftl_axis_position(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS,
+						       erases);
 	u64 before = aftl_tvr_erase_ns[0][at.index] + aftl_tvr_erase_ns[1][at.index];
 	u64 after = aftl_tvr_erase_ns[0][at.index + 1] + aftl_tvr_erase_ns[1][at.index + 1];
 	u64 new = aftl_tvr_erase_ns[0][0] + aftl_tvr_erase_ns[1][0];
@@ -758,7 +759,8 @@ static void check_read(struct account *account, const struct aftl_array_event *e
 {
 	const struct aftl_config *config = config_of(account);
 	const struct aftl_geometry *geo = &account->ftl->geo;
-	u16 attr = *aftl_page_attr_at(&account->ftl->media, event->block * geo->pages + event->page);
+	u16 attr = *aftl_page_attr_at(&account->ftl->media,
+				      event->block * geo->pages + event->page);
 	struct aftl_block *block = &account->ftl->media.blocks[event->block];
 	u32 reads = block->reads;
 	u64 least;

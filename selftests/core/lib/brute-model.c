@@ -76,7 +76,8 @@ static void program_sheet(struct brute_model *model, u32 slot)
 {
 	const struct aftl_media *media = aftl_media(model->device->ftl);
 	u32 unit = from_lpn(aftl_ppn_lpn(media, to_ppn(slot)));
-	bool sheet = unit >= media->geo->units && unit - media->geo->units < media->geo->trans_pages;
+	bool sheet = unit >= media->geo->units &&
+		     unit - media->geo->units < media->geo->trans_pages;
 
 	model->slot_unit[slot] = sheet ? unit : U32_MAX;
 	if (!sheet)

@@ -288,8 +288,8 @@ static void check_history(struct shadow_store *store, const struct shadow_slot *
 	struct shadow_unit *unit = &store->units[slot->unit];
 
 	if (unit->shown == slot->stamp) {
-		CHECK_MSG(unit->generation == read->generation, "unit %u: a copy changed the lineage",
-			  slot->unit);
+		CHECK_MSG(unit->generation == read->generation,
+			  "unit %u: a copy changed the write generation", slot->unit);
 		CHECK_MSG(unit->flips <= read->flips, "unit %u: errors fell from %u to %u",
 			  slot->unit, unit->flips, read->flips);
 	}

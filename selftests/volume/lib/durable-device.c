@@ -1204,7 +1204,7 @@ int durable_start(struct durable_device *durable, const char *policy, bool scan)
 	test_audit(device);
 	durable_check(durable);
 	aftl_volume_set_time(durable->volume, aftl_now(device->ftl), aftl_age_ns(device->ftl),
-			 aftl_policy_memory(device->ftl));
+			     aftl_policy_memory(device->ftl));
 	ret = aftl_volume_mark_in_use(durable->volume, aftl_policy_find(policy), &device->config);
 	if (ret)
 		durable_stop(durable);
