@@ -4,9 +4,9 @@
  * Handle 0 is the default one, for all data placed by the policy. Include with HANDLE_COUNTER
  * defined; no include guard on purpose.
  */
-HANDLE_COUNTER(host_units, "units that the host wrote")
-HANDLE_COUNTER(media_units, "units programmed into its reclaim units, moves and padding included")
-HANDLE_COUNTER(erased_units, "units of its reclaim units that were erased")
-HANDLE_COUNTER(changed_blocks, "reclaim units that it went on from")
-HANDLE_COUNTER(partial_blocks, "those of them that were not fully written")
-HANDLE_COUNTER(reallocated_units, "valid units that were moved out of its reclaim units")
+HANDLE_COUNTER(host_units, "units written by the host")
+HANDLE_COUNTER(media_units, "units programmed into its reclaim units, padding included")
+HANDLE_COUNTER(erased_units, "units in its reclaim units that were erased")
+HANDLE_COUNTER(changed_blocks, "reclaim units that it left for another")
+HANDLE_COUNTER(partial_blocks, "reclaim units that it left before they were full")
+HANDLE_COUNTER(reallocated_units, "valid units relocated out of its reclaim units")
