@@ -97,7 +97,8 @@ static void says_what_happened(void)
 	CHECK_CONTAINS(picture, "writes         3310.0/s      12.92 MiB/s   mean 1.204 ms~\n");
 	CHECK_CONTAINS(picture, "7 under way, busy 98.2 %; late by 12.00 us");
 	CHECK_CONTAINS(picture, "50.0 % full, 25.0 % of the blocks free, collecting 4 LUNs~\n");
-	CHECK_CONTAINS(picture, "retired    3 blocks, dead 2 LUNs, lost 6 units, policy bugs 5~\n");
+	CHECK_CONTAINS(picture,
+		       "retired    3 blocks, dead 2 LUNs, lost 6 units, refused proposals 5~\n");
 	CHECK_CONTAINS(picture, "2.104 programmed for each unit: host 1.000, gc 1.051");
 	CHECK_CONTAINS(picture, "31.2 % of writes approximate; flipped bits 1203.0/s, erases 12.0");
 	CHECK_CONTAINS(picture, "    0 |            |   0.0%   0    10");

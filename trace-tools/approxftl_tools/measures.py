@@ -159,7 +159,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure("bit_error_rate", "bit error rate of approximate data", "quality", error_rate),
     Measure("read_corrected_bits", "bits corrected", "quality", counter("read_corrected_bits")),
     Measure("read_lost_units", "units lost", "quality", counter("read_lost_units")),
-    Measure("policy_bugs", "policy bugs", "quality", counter("policy_bugs")),
+    Measure("policy_bugs", "refused proposals", "quality", counter("policy_bugs")),
 )
 
 BY_KEY = {measure.key: measure for measure in MEASURES}

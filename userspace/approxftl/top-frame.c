@@ -73,7 +73,8 @@ static void put_space(FILE *out, const struct top_frame *frame)
 	human_fixed(free_share, scaled_ratio(status->free_blocks, status->blocks, 1000), 1, " %");
 	put_line(out, frame, "%-10s %s full, %s of the blocks free, collecting %llu LUNs", "space",
 		 full, free_share, (unsigned long long)status->collecting_luns);
-	put_line(out, frame, "%-10s %llu blocks, dead %llu LUNs, lost %llu units, policy bugs %llu",
+	put_line(out, frame,
+		 "%-10s %llu blocks, dead %llu LUNs, lost %llu units, refused proposals %llu",
 		 "retired", (unsigned long long)status->retired_blocks,
 		 (unsigned long long)status->dead_luns, (unsigned long long)status->lost_units,
 		 (unsigned long long)frame->between->stats.counters.policy_bugs);

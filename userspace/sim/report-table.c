@@ -298,7 +298,7 @@ static const struct line flash_lines[] = {
 	{ "  of erases", counter, UNIT_ENERGY, COUNTER_AT(erase_energy_pj) },
 	{ "flipped bits read", counter, UNIT_NUMBER, COUNTER_AT(read_flipped_bits) },
 	{ "units lost", counter, UNIT_NUMBER, COUNTER_AT(read_lost_units) },
-	{ "policy bugs", counter, UNIT_NUMBER, COUNTER_AT(policy_bugs) },
+	{ "refused proposals", counter, UNIT_NUMBER, COUNTER_AT(policy_bugs) },
 };
 
 static const struct line cache_lines[] = {
