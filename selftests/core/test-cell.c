@@ -154,14 +154,14 @@ static void no_mean_no_errors(void)
 	CHECK(aftl_poisson_draw(U64_MAX, U64_MAX) >= aftl_poisson_draw(1ULL << 49, U64_MAX));
 }
 
-static void check_permutation(u32 unit, u16 lineage)
+static void check_permutation(u32 unit, u16 generation)
 {
 	u32 bits = lab.geo.unit_bits;
 	u8 *hit = zeroed(bits, 1);
 	u32 i;
 
 	for (i = 0; i < bits; i++) {
-		u32 at = aftl_flip_position(&lab.cell, to_lpn(unit), lineage, i);
+		u32 at = aftl_flip_position(&lab.cell, to_lpn(unit), generation, i);
 
 		if (!CHECK_MSG(at < bits && !hit[at], "bit %u of %u is hit twice or outside", at,
 			       bits))
@@ -529,24 +529,24 @@ static void approximate_data_skips_ecc(void)
 static void baked_errors_stay(void)
 {
 	struct aftl_errors errors;
-	u16 *baked;
+	u16 *inherited;
 
 	begin_lab(1, 4096);
 	build_lab();
 	lab.media.blocks->extra = zeroed(lab.media.oob_layout.extra, sizeof(u16));
 	lab.media.blocks->extra_used = 1;
-	baked = aftl_inherited_errors_at(&lab.media, lab.media.blocks, to_ppn(9));
+	inherited = aftl_inherited_errors_at(&lab.media, lab.media.blocks, to_ppn(9));
 	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
 	errors = aftl_cell_read(&lab.cell, to_ppn(9), 0);
-	*baked = 40;
+	*inherited = 40;
 	CHECK_EQ(aftl_cell_read(&lab.cell, to_ppn(9), 0).flips, errors.raw + 40);
 	CHECK_EQ(aftl_cell_read(&lab.cell, to_ppn(9), 0).raw, errors.raw);
 	program_all(AFTL_PRECISE, AFTL_MODE_NORMAL);
 	CHECK_EQ(aftl_cell_read(&lab.cell, to_ppn(9), 0).flips, 40);
-	*baked = 32768 + 100;
+	*inherited = 32768 + 100;
 	CHECK_EQ(aftl_cell_read(&lab.cell, to_ppn(9), 0).flips, 32768);
 	CHECK(!aftl_cell_read(&lab.cell, to_ppn(9), 0).lost);
-	*baked = AFTL_INHERITED_LOST;
+	*inherited = AFTL_INHERITED_LOST;
 	CHECK(aftl_cell_read(&lab.cell, to_ppn(9), 0).lost);
 	free(lab.media.blocks->extra);
 	end_lab();
@@ -574,6 +574,6 @@ int main(void)
 	tap_run("errors never fall with disturb", errors_never_fall_with_disturb);
 	tap_run("ECC has levels and an end", ecc_has_levels_and_an_end);
 	tap_run("approximate data skips ECC", approximate_data_skips_ecc);
-	tap_run("errors that a copy baked in stay", baked_errors_stay);
+	tap_run("errors that a copy inherited stay", baked_errors_stay);
 	return tap_finish();
 }

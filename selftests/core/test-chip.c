@@ -344,7 +344,7 @@ static void pages_couple_in_two_directions(void)
 	aftl_destroy(device.ftl);
 }
 
-/* A refuge that was a checkerboard before: its pages are disturbed rather than data lost. */
+/* A fallback block in a checkerboard: its pages are disturbed, but no data are lost. */
 static void the_refuge_takes_what_has_no_other_place(void)
 {
 	struct aftl_program_request need = { .units = 1, .cause = AFTL_CAUSE_GC };
@@ -1243,7 +1243,7 @@ int main(void)
 		a_page_is_the_last_of_its_neighbours_or_not);
 	tap_run("programs: precise neighbours need guards", precise_neighbours_need_guards);
 	tap_run("programs: pages couple in two directions", pages_couple_in_two_directions);
-	tap_run("programs: the refuge takes what has no other place",
+	tap_run("programs: the fallback block takes what has no other place",
 		the_refuge_takes_what_has_no_other_place);
 	tap_run("programs: a wrong colour is refused", a_wrong_colour_is_refused);
 	tap_run("programs: two bits in a cell are no three", two_bits_are_no_three);

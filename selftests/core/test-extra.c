@@ -256,7 +256,7 @@ static void erasing_gives_it_back(void)
 
 int main(void)
 {
-	tap_run("nothing of an imprint overlaps", nothing_overlaps);
+	tap_run("nothing of an page's OOB data overlaps", nothing_overlaps);
 	tap_run("few blocks have extra memory", few_blocks_have_any);
 	tap_run("with memory that comes later the device is the same", the_device_is_the_same);
 	tap_run("without errors no block has extra memory", without_errors_there_is_room);

@@ -13,7 +13,7 @@
 static struct {
 	struct aftl_geometry geo;
 	struct aftl_block block;
-	u32 imprints[PAGES_MAX][2];
+	u32 oob[PAGES_MAX][2];
 	u64 valid[1];
 	struct aftl_media media;
 } one;
@@ -35,7 +35,7 @@ static void new_block(enum aftl_order order, u32 layers, u32 word_lines, u32 lin
 	one.media = (struct aftl_media){
 		.geo = &one.geo,
 		.blocks = &one.block,
-		.oob = { .chunk = { one.imprints } },
+		.oob = { .chunk = { one.oob } },
 		.valid = one.valid,
 	};
 	aftl_oob_layout_init(&one.media);
@@ -143,11 +143,11 @@ static u64 histories;
 static void explore(void)
 {
 	struct aftl_block block = one.block;
-	u32 imprints[PAGES_MAX][2];
+	u32 oob[PAGES_MAX][2];
 	u32 page;
 	u32 legal = 0;
 
-	memcpy(imprints, one.imprints, sizeof(imprints));
+	memcpy(oob, one.oob, sizeof(oob));
 	for (page = 0; page < one.geo.pages; page += one.geo.program_pages) {
 		bool yes = rule(page);
 
@@ -161,7 +161,7 @@ static void explore(void)
 		program(page, one.geo.program_pages, aftl_page_attr(0, 0, 0));
 		explore();
 		one.block = block;
-		memcpy(one.imprints, imprints, sizeof(imprints));
+		memcpy(one.oob, oob, sizeof(oob));
 	}
 	histories += !legal;
 	if (one.block.order != AFTL_ORDER_SUPER_LAYER)

@@ -152,10 +152,10 @@ static void a_block_takes_its_steps(void)
 		.program_pages = 4, .page_units = 1, .block_ppns = 48, .planes_wide = 1,
 		.passes = 2,
 	};
-	u32 imprints[48][2] = { 0 };
+	u32 oob[48][2] = { 0 };
 	struct aftl_block block = { .state = AFTL_BLOCK_OPEN, .order = AFTL_ORDER_FOGGY_FINE };
 	struct aftl_media media = {
-		.geo = &geo, .blocks = &block, .oob.chunk[0] = imprints,
+		.geo = &geo, .blocks = &block, .oob.chunk[0] = oob,
 	};
 	struct aftl_config config = { .passes = 2, .program = FINE_NS, .program_foggy = COARSE_NS };
 	struct aftl_chip chip;

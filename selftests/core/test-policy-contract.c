@@ -159,7 +159,7 @@ static bool place_in_less(struct wild *wild, struct aftl_lun *lun,
 	return true;
 }
 
-/* An open block of @lun that no policy opened: the core has its sheets of the map there. */
+/* An open block of @lun that no policy opened: the core programs translation pages there. */
 static struct aftl_block *strange_block(struct wild *wild, const struct aftl_lun *lun)
 {
 	const struct aftl_media *media = aftl_policy_media(&wild->policy);
@@ -173,7 +173,7 @@ static struct aftl_block *strange_block(struct wild *wild, const struct aftl_lun
 	return NULL;
 }
 
-/* Where the next sheets belong, or along with some that have a place; all else is right. */
+/* Where the next translation pages belong, or together with some; all else is right. */
 static int place_among_strangers(struct wild *wild, struct aftl_lun *lun,
 				 const struct aftl_program_request *need,
 				 struct aftl_placement *placement)

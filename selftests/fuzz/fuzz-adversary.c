@@ -393,7 +393,7 @@ static void give_cache_and_handles(struct aftl_config *config, u32 shares)
 	config->slc_dynamic = (shares >> 2 & 3) * 3000;
 }
 
-/* Small sheets, of which few are in memory. */
+/* Small translation pages, of which few are in memory. */
 static void give_map(struct aftl_config *config, u32 flags)
 {
 	if (!(flags & 1))

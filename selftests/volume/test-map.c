@@ -8,10 +8,10 @@
 #include "lib/small-volume.h"
 #include "tap.h"
 
-/* Two sheets in a program, two dies: four may leave at a time, and so many stay. */
+/* Two translation pages in a program, two dies: four may leave at a time, and so many stay. */
 #define LEAVE 4
 #define KEPT 12
-#define SHEETS 39
+#define TRANS_PAGES 39
 #define PROGRAM_NS 700000
 
 static const char *const shape[] = {
@@ -27,7 +27,7 @@ static const struct aftl_counters *counters(void)
 	return test_counters(&durable.device);
 }
 
-static const struct aftl_cmt *sheets(void)
+static const struct aftl_cmt *cmt_of_device(void)
 {
 	return &durable.device.ftl->cmt;
 }
@@ -38,8 +38,8 @@ static void begin(const char *policy)
 	u32 i;
 
 	small_volume_open(&durable, policy, shape);
-	CHECK_EQ(aftl_geometry(durable.device.ftl)->trans_pages, SHEETS);
-	CHECK_EQ(sheets()->capacity, KEPT);
+	CHECK_EQ(aftl_geometry(durable.device.ftl)->trans_pages, TRANS_PAGES);
+	CHECK_EQ(cmt_of_device()->capacity, KEPT);
 	for (i = 0; i < durable.unit_count; i++)
 		CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, i, 1, 0, NULL), 0);
 	small_volume_work(&durable, 1, 300);
@@ -81,19 +81,19 @@ static void look_at_recovered(const char *policy)
 	durable_must(&durable, durable_load(&durable, policy, false), "load");
 	CHECK_EQ(durable.recovery.mapped_units, count_written());
 	CHECK_RANGE(count_on_flash(), LEAVE / 2, LEAVE);
-	CHECK_EQ(sheets()->cached + count_on_flash(), SHEETS);
-	CHECK_EQ(sheets()->cached - sheets()->evicting, KEPT);
-	CHECK(write_one() >= (SHEETS - KEPT - LEAVE) / LEAVE * PROGRAM_NS);
-	CHECK_RANGE(counters()->programmed_map_units, SHEETS - KEPT - LEAVE, SHEETS);
-	CHECK(sheets()->cached - sheets()->evicting <= KEPT);
-	CHECK(sheets()->evicting <= LEAVE);
+	CHECK_EQ(cmt_of_device()->cached + count_on_flash(), TRANS_PAGES);
+	CHECK_EQ(cmt_of_device()->cached - cmt_of_device()->evicting, KEPT);
+	CHECK(write_one() >= (TRANS_PAGES - KEPT - LEAVE) / LEAVE * PROGRAM_NS);
+	CHECK_RANGE(counters()->programmed_map_units, TRANS_PAGES - KEPT - LEAVE, TRANS_PAGES);
+	CHECK(cmt_of_device()->cached - cmt_of_device()->evicting <= KEPT);
+	CHECK(cmt_of_device()->evicting <= LEAVE);
 	durable_stop(&durable);
 }
 
 static void a_crash(const char *policy)
 {
 	begin(policy);
-	CHECK(count_on_flash() > SHEETS / 2);
+	CHECK(count_on_flash() > TRANS_PAGES / 2);
 	small_volume_crash(&durable, policy);
 	durable_stop(&durable);
 	look_at_recovered(policy);
@@ -111,13 +111,13 @@ static void closed_in_order(const char *policy)
 	u32 flash;
 
 	begin(policy);
-	cached = sheets()->cached;
+	cached = cmt_of_device()->cached;
 	flash = count_on_flash();
 	durable_must(&durable, durable_shut(&durable), "shut");
 	durable_must(&durable, durable_start(&durable, policy, false), "start");
 	CHECK(durable.recovery.closed);
 	CHECK_EQ(durable.recovery.mapped_units, count_written());
-	CHECK_EQ(sheets()->cached, cached);
+	CHECK_EQ(cmt_of_device()->cached, cached);
 	CHECK_EQ(count_on_flash(), flash);
 	CHECK(write_one() <= 2 * PROGRAM_NS);
 	durable_close(&durable);
@@ -131,7 +131,7 @@ static void crash_upon_crash(const char *policy)
 	begin(policy);
 	for (i = 0; i < 60; i++) {
 		small_volume_crash(&durable, policy);
-		CHECK(sheets()->cached > KEPT);
+		CHECK(cmt_of_device()->cached > KEPT);
 		small_volume_work(&durable, i, i % 7);
 	}
 	CHECK(!aftl_read_only(durable.device.ftl));
@@ -151,7 +151,7 @@ static void a_die_is_dead(const char *policy)
 	small_volume_crash(&durable, policy);
 	test_wait(&durable.device, 1000000000);
 	CHECK_EQ(durable_settle(&durable), 0);
-	CHECK(sheets()->evicting < LEAVE / 2);
+	CHECK(cmt_of_device()->evicting < LEAVE / 2);
 	durable_close(&durable);
 }
 

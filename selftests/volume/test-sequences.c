@@ -591,7 +591,7 @@ static const struct subject {
 	{ "baseline", "tlc",
 	  { TINY, "blocks", "12", "slc_static", "8%", "slc_dynamic", "10%", "word_lines", "2",
 	    "bits", "4", "page", "512", "one_shot", "on", "passes", "2" } },
-	/* Two sheets of a map on flash, of which one stays in memory; two dies and their parity. */
+	/* Two translation pages, one of which stays cached; two dies and their parity. */
 	{ "separated", "separated",
 	  { TINY, "op", "30", "blocks", "32", "word_lines", "2", "bits", "2", "page", "512",
 	    "map_cache", "1KiB" } },

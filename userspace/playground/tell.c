@@ -268,14 +268,14 @@ int play_block(u32 index)
 	return play_end(&json);
 }
 
-static void tell_flips(struct json_writer *json, aftl_lpn_t lpn, u16 lineage, u32 flips)
+static void tell_flips(struct json_writer *json, aftl_lpn_t lpn, u16 generation, u32 flips)
 {
 	u32 i;
 
 	json_list(json, "flipped");
 	for (i = 0; i < min(flips, (u32)TOLD_FLIPS); i++)
 		json_u64(json, NULL,
-			 aftl_flip_position(aftl_cell(play.drive.ftl), lpn, lineage, i));
+			 aftl_flip_position(aftl_cell(play.drive.ftl), lpn, generation, i));
 	json_end_array(json);
 }
 

@@ -746,16 +746,16 @@ void aftl_reset_erased_block(struct aftl *ftl, struct aftl_block *block);
 static inline void aftl_oob_store_origin(struct aftl *ftl, struct aftl_block *block, aftl_ppn_t ppn,
 					 struct aftl_origin origin)
 {
-	u16 *baked;
+	u16 *inherited;
 
 	if (!aftl_models_errors(&ftl->media))
 		return;
 	if (unlikely(origin.inherited))
 		aftl_oob_extra_need(ftl, block);
 	*aftl_oob_generation(&ftl->media, ppn) = origin.generation;
-	baked = aftl_inherited_errors_at(&ftl->media, block, ppn);
-	if (unlikely(baked))
-		*baked = origin.inherited;
+	inherited = aftl_inherited_errors_at(&ftl->media, block, ppn);
+	if (unlikely(inherited))
+		*inherited = origin.inherited;
 }
 
 static inline void aftl_oob_set_hours(struct aftl *ftl, struct aftl_block *block, u32 page,

@@ -243,9 +243,9 @@ static int pause_audit(const struct aftl *ftl, struct aftl_error *error)
 static bool audit_mixed_block(const struct aftl *ftl, aftl_ppn_t ppn, u32 unit)
 {
 	bool of_map = aftl_ppn_block(&ftl->media, ppn)->handle;
-	bool sheet = unit >= ftl->geo.units;
+	bool is_tp = unit >= ftl->geo.units;
 
-	return ftl->geo.trans_pages && of_map != sheet;
+	return ftl->geo.trans_pages && of_map != is_tp;
 }
 
 static int audit_lpn(const struct aftl *ftl, u32 i, aftl_ppn_t ppn, struct aftl_error *error)

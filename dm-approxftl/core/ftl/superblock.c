@@ -514,16 +514,16 @@ bool aftl_stripe_can_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn)
 bool aftl_stripe_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl_errors *errors)
 {
 	const struct aftl_block *block = aftl_ppn_block(&ftl->media, ppn);
-	u32 baked = aftl_origin(&ftl->media, block, ppn).inherited;
+	u32 inherited = aftl_origin(&ftl->media, block, ppn).inherited;
 	bool dead = block->state == AFTL_BLOCK_BAD;
 
-	if (!(errors->lost || dead) || (!dead && baked == AFTL_INHERITED_LOST) ||
+	if (!(errors->lost || dead) || (!dead && inherited == AFTL_INHERITED_LOST) ||
 	    !aftl_stripe_can_reconstruct(ftl, ppn))
 		return false;
 	if (!ppn_is_approx(ftl, ppn))
 		*errors = (struct aftl_errors){
-			.flips = min(baked, ftl->geo.unit_bits),
-			.lost = baked == AFTL_INHERITED_LOST,
+			.flips = min(inherited, ftl->geo.unit_bits),
+			.lost = inherited == AFTL_INHERITED_LOST,
 		};
 	return true;
 }

@@ -211,19 +211,19 @@ static void read_parts_done(struct aftl *ftl, struct aftl_request *request, u32 
 		aftl_request_part_done(ftl, request, service_ns);
 }
 
-static void read_queue_map_load(struct aftl *ftl, u32 index, aftl_lpn_t sheet)
+static void read_queue_map_load(struct aftl *ftl, u32 index, aftl_lpn_t tp_lpn)
 {
 	struct aftl_command *command = &ftl->commands[index];
 	struct aftl_lun *lun;
 	aftl_ppn_t ppn;
 
-	if (!aftl_l2p_lookup(ftl, sheet, &ppn))
+	if (!aftl_l2p_lookup(ftl, tp_lpn, &ppn))
 		return;
 	lun = aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn));
 	command->seq = ftl->seq++;
 	command->queued_ns = ftl->now_ns;
 	command->request = NULL;
-	command->lpn = sheet;
+	command->lpn = tp_lpn;
 	command->units = 1;
 	aftl_queue_add(ftl, &lun->reads, index);
 	aftl_wake_for_read(ftl, lun);
@@ -238,17 +238,17 @@ static void read_queue_map_load(struct aftl *ftl, u32 index, aftl_lpn_t sheet)
 static noinline bool read_wait_for_map(struct aftl *ftl, struct aftl_request *request,
 				       aftl_lpn_t lpn)
 {
-	struct aftl_trans_page *sheet = aftl_trans_page_of(ftl, lpn);
+	struct aftl_trans_page *tp = aftl_trans_page_of(ftl, lpn);
 	u32 index;
 
-	if (!(sheet->flags & AFTL_TP_LOADING)) {
+	if (!(tp->flags & AFTL_TP_LOADING)) {
 		index = aftl_command_alloc(ftl, false);
 		if (index == AFTL_NIL)
 			return false;
 		read_queue_map_load(ftl, index, aftl_cmt_begin_load(ftl, lpn));
 	}
 	ftl->stats.counters.map_misses++;
-	aftl_request_append(&sheet->waiting, &sheet->last_waiting, request);
+	aftl_request_append(&tp->waiting, &tp->last_waiting, request);
 	return true;
 }
 
@@ -431,14 +431,14 @@ static void read_drop_head(struct aftl *ftl, struct aftl_lun *lun)
  */
 void aftl_read_map_loaded(struct aftl *ftl, struct aftl_lun *lun)
 {
-	struct aftl_trans_page *sheet = aftl_cmt_end_load(ftl, ftl->commands[lun->reads.head].lpn);
+	struct aftl_trans_page *tp = aftl_cmt_end_load(ftl, ftl->commands[lun->reads.head].lpn);
 
 	read_drop_head(ftl, lun);
-	sheet->last_waiting->next = ftl->wait_head[0];
+	tp->last_waiting->next = ftl->wait_head[0];
 	if (!ftl->wait_head[0])
-		ftl->wait_tail[0] = sheet->last_waiting;
-	ftl->wait_head[0] = sheet->waiting;
-	sheet->waiting = NULL;
+		ftl->wait_tail[0] = tp->last_waiting;
+	ftl->wait_head[0] = tp->waiting;
+	tp->waiting = NULL;
 	ftl->retry = true;
 }
 

@@ -302,12 +302,12 @@ void *aftl_oob_at_slow(const struct aftl_media *media, u32 page)
 void aftl_oob_layout_init(struct aftl_media *media)
 {
 	u32 units = media->geo->page_units;
-	u32 lineages = media->models_errors ? units : 0;
+	u32 generations = media->models_errors ? units : 0;
 	/*
 	 * The record must be a multiple of two numbers, because the next one starts with a 32-bit
 	 * lpn word.
 	 */
-	u32 numbers = 2 * units + 1 + lineages;
+	u32 numbers = 2 * units + 1 + generations;
 	bool room = numbers % 2;
 
 	media->oob_layout = (struct aftl_oob_layout){
@@ -317,7 +317,7 @@ void aftl_oob_layout_init(struct aftl_media *media)
 		.hours = room ? numbers : 0,
 	};
 	media->oob_layout.near = 1U << aftl_chunk_bits(media->oob_layout.bytes);
-	media->oob_layout.extra = aftl_block_extra_hours(media) + lineages * media->geo->pages;
+	media->oob_layout.extra = aftl_block_extra_hours(media) + generations * media->geo->pages;
 }
 
 void aftl_block_wipe(struct aftl_media *media, struct aftl_block *block)

@@ -783,7 +783,8 @@ static int load_translation_pages(struct snapshot_stream *stream, struct aftl *f
 		u32 number = (u32)stream_get(stream, 4);
 
 		if (!aftl_cmt_restore(ftl, number, (u8)stream_get(stream, 1)))
-			return snapshot_damaged(error, "a sheet is in an impossible state");
+			return snapshot_damaged(error,
+						"a translation page is in an impossible state");
 	}
 	return 0;
 }

@@ -71,16 +71,16 @@ static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t f
 		known->slot = from_ppn(to);
 }
 
-/* Of sheets of the map no bytes are told: the one that was programmed last is the valid one. */
+/* Translation pages have no bytes: the copy that was programmed last is the valid one. */
 static void program_sheet(struct brute_model *model, u32 slot)
 {
 	const struct aftl_media *media = aftl_media(model->device->ftl);
 	u32 unit = from_lpn(aftl_ppn_lpn(media, to_ppn(slot)));
-	bool sheet = unit >= media->geo->units &&
+	bool tp = unit >= media->geo->units &&
 		     unit - media->geo->units < media->geo->trans_pages;
 
-	model->slot_unit[slot] = sheet ? unit : U32_MAX;
-	if (!sheet)
+	model->slot_unit[slot] = tp ? unit : U32_MAX;
+	if (!tp)
 		return;
 	model->slots_used++;
 	model->units[unit].slot = slot;

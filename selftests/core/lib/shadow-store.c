@@ -32,7 +32,7 @@ struct shadow_slot {
  * @given_up: stamp of the newest write that the device gave up
  * @best: slot with the newest stamp
  * @shown: stamp of the content that was read last
- * @lineage: of that content
+ * @generation: of that content
  * @flips: of that content
  */
 struct shadow_unit {
@@ -281,7 +281,7 @@ static u32 flip_bits(struct shadow_store *store, const struct aftl_read *read)
 	return differing;
 }
 
-/* The same content keeps its lineage, and its errors only become more. */
+/* The same content keeps its generation, and its errors only become more. */
 static void check_history(struct shadow_store *store, const struct shadow_slot *slot,
 			  const struct aftl_read *read)
 {

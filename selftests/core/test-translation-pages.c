@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The map on flash: what is in memory and what leaves it, when reads wait for a sheet and when
- * writes do, what that costs, and that nothing of it is lost. A model that keeps a plain list
- * is compared with random devices after each request.
+ * The cached mapping table: which translation pages it holds and evicts, when reads and writes wait
+ * for them, what that costs, and that none is lost. After each request random devices are compared
+ * with a model that keeps a plain list.
  */
 #include <stdlib.h>
 
@@ -19,15 +19,15 @@
 #define REQUESTS 400
 #define SECOND_NS 1000000000ULL
 
-/* Units whose entries are in a sheet of 512 bytes. */
+/* Units whose entries are in a translation page of 512 bytes. */
 #define EACH 128
 
 static struct test_device device;
 
-/* Sheets of one mapping unit, which is a page: 39 for two dies, of which six stay in memory. */
+/* A translation page is a flash page: there are 39 in two dies, six of which stay cached. */
 #define SHAPE "channels", "1", "chips", "2", "blocks", "64", "layers", "4", "word_lines", "16", \
 	      "page", "512", "unit", "512", "op", "40%", "errors", "off"
-/* Two sheets in a program: one waits for another. */
+/* Two translation pages in a program: one waits for another. */
 #define PAIRS SHAPE, "bits", "2", "one_shot", "on", "map_cache", "8KiB", "fill", "sequential"
 #define SENSE_NS 45000
 #define TRANSFER_NS 1280
@@ -41,17 +41,17 @@ static void open_with(const char *policy, const char *cache, const char *fill)
 	test_device_open(&device, policy, shape);
 }
 
-static const struct aftl_trans_page *sheet_at(u32 number)
+static const struct aftl_trans_page *trans_page_at(u32 number)
 {
 	return &device.ftl->cmt.all[number];
 }
 
 static bool is_cached(u32 number)
 {
-	return sheet_at(number)->flags & AFTL_TP_CACHED;
+	return trans_page_at(number)->flags & AFTL_TP_CACHED;
 }
 
-/* Block that a sheet is in; NULL: it has not been written. */
+/* Block that a translation page is in; NULL: it has not been written. */
 static struct aftl_block *block_of(u32 number)
 {
 	aftl_ppn_t ppn;
@@ -105,8 +105,8 @@ static void a_miss_is_another_read(void)
 	test_device_close(&device);
 }
 
-/* A request that ends in another sheet waits for that one, too. */
-static void sheets_of_a_request(void)
+/* A request that ends in another translation page waits for that one, too. */
+static void trans_pages_of_a_request(void)
 {
 	u64 ns;
 
@@ -140,7 +140,7 @@ static struct test_request *begin_read(u32 unit)
 				aftl_now(device.ftl));
 }
 
-/* Two dies read two sheets at a time, and one sheet is read once for all. */
+/* Two dies read two translation pages at a time, and one translation page is read once for all. */
 static void misses_wait_side_by_side(void)
 {
 	struct test_request *apart[2];
@@ -160,7 +160,7 @@ static void misses_wait_side_by_side(void)
 	test_device_close(&device);
 }
 
-/* One whose sheet is there overtakes. */
+/* One whose translation page is there overtakes. */
 static void a_hit_does_not_wait(void)
 {
 	struct test_request *late;
@@ -198,7 +198,7 @@ static void commands_run_out(void)
 	test_device_close(&device);
 }
 
-/* What nobody wrote has no entries, and no sheet that could be read. */
+/* What nobody wrote has no entries, and no translation page that could be read. */
 static void nothing_is_read_for_nothing(void)
 {
 	open_with("baseline", "4KiB", "none");
@@ -215,7 +215,7 @@ static void nothing_is_read_for_nothing(void)
 
 /* Changes */
 
-/* The sheet is not read for it; when it leaves its old content is, once, and it is written. */
+/* A change reads nothing; the eviction reads the translation page once, and programs it. */
 static void a_change_is_joined_when_it_leaves(void)
 {
 	const struct aftl_block *before;
@@ -228,7 +228,7 @@ static void a_change_is_joined_when_it_leaves(void)
 	CHECK_EQ(test_counters(&device)->map_changes, 2);
 	CHECK_EQ(test_counters(&device)->map_change_misses, 1);
 	CHECK_EQ(test_counters(&device)->map_loads, 0);
-	CHECK_EQ(sheet_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY | AFTL_TP_PARTIAL);
+	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY | AFTL_TP_PARTIAL);
 	for (i = 1; i <= 6; i++)
 		read_unit(i * EACH);
 	rest();
@@ -246,14 +246,14 @@ static void a_change_is_joined_when_it_leaves(void)
 	test_device_close(&device);
 }
 
-/* Who reads an entry of a sheet of which only changes are there has it read. */
-static void part_of_a_sheet_is_no_sheet(void)
+/* Who reads an entry of a translation page of which only changes are there has it read. */
+static void part_of_a_trans_page_is_no_trans_page(void)
 {
 	open_with("baseline", "4KiB", "sequential");
 	write_unit(0);
 	CHECK_EQ(read_unit(5), 2 * (SENSE_NS + TRANSFER_NS));
 	CHECK_EQ(read_unit(6), SENSE_NS + TRANSFER_NS);
-	CHECK_EQ(sheet_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY);
+	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY);
 	test_device_close(&device);
 }
 
@@ -270,16 +270,16 @@ static void what_is_used_stays(void)
 	for (i = 1; i <= device.ftl->cmt.capacity; i++)
 		read_unit(2 * i * EACH);
 	rest();
-	CHECK_EQ(sheet_at(0)->flags & AFTL_TP_EVICTING, AFTL_TP_EVICTING);
+	CHECK_EQ(trans_page_at(0)->flags & AFTL_TP_EVICTING, AFTL_TP_EVICTING);
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 0);
 	read_unit(0);
-	CHECK_EQ(sheet_at(0)->flags & AFTL_TP_REUSED, AFTL_TP_REUSED);
+	CHECK_EQ(trans_page_at(0)->flags & AFTL_TP_REUSED, AFTL_TP_REUSED);
 	write_unit(2 * EACH);
 	for (i = 3; i <= device.ftl->cmt.capacity + 3; i++)
 		read_unit(2 * i * EACH);
 	rest();
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 2);
-	CHECK_EQ(sheet_at(0)->flags, AFTL_TP_CACHED);
+	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED);
 	CHECK(!is_cached(2));
 	test_audit(&device);
 	test_device_close(&device);
@@ -295,7 +295,7 @@ static void discards_change_it(void)
 	rest();
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 20 - 6);
 	CHECK_EQ(test_counters(&device)->map_merges, 20 - 6);
-	/* No entry is there, but the sheet is. */
+	/* No entry is there, but the translation page is. */
 	CHECK_EQ(read_unit(3), SENSE_NS + TRANSFER_NS);
 	test_audit(&device);
 	test_device_close(&device);
@@ -303,21 +303,21 @@ static void discards_change_it(void)
 
 /* Memory */
 
-/* Writes wait for sheets to be written: not more are in memory than it has room for. */
+/* Writes wait for translation pages to be written: not more are in memory than it has room for. */
 static void writes_wait_for_room(void)
 {
-	const struct aftl_cmt *sheets;
+	const struct aftl_cmt *cmt;
 	u32 most = 0;
 	u32 i;
 
 	open_with("baseline", "4KiB", "sequential");
-	sheets = &device.ftl->cmt;
+	cmt = &device.ftl->cmt;
 	for (i = 0; i < 300; i++) {
 		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, i * 131 % 4900, 1, AFTL_PRECISE, 0,
 				     aftl_now(device.ftl)), 0);
 		while (device.pending > 20)
 			test_step(&device);
-		most = max(most, sheets->cached);
+		most = max(most, cmt->cached);
 	}
 	test_drain(&device);
 	/* One program of each die is begun before it is known. */
@@ -328,7 +328,7 @@ static void writes_wait_for_room(void)
 	test_device_close(&device);
 }
 
-/* As large as the map it costs nothing but what each sheet takes once. */
+/* As large as the map it costs nothing but what each translation page takes once. */
 static void all_of_it_fits(void)
 {
 	u32 i;
@@ -357,7 +357,7 @@ static void it_is_off(void)
 
 /* Space */
 
-/* Sheets are in blocks of their own, where they are collected as others are, and stay apart. */
+/* Translation pages have blocks of their own, which are collected like others, and stay apart. */
 static void they_have_blocks_of_their_own(void)
 {
 	struct aftl_random random = { 1 };
@@ -385,7 +385,7 @@ static void a_fill_writes_the_map(void)
 	open_with("baseline", "4KiB", "random");
 	for (i = 0; i < 39; i++) {
 		CHECK(block_of(i));
-		dirty += (sheet_at(i)->flags & AFTL_TP_DIRTY) != 0;
+		dirty += (trans_page_at(i)->flags & AFTL_TP_DIRTY) != 0;
 	}
 	CHECK_EQ(dirty, 0);
 	CHECK_EQ(device.ftl->cmt.cached, 6);
@@ -412,7 +412,7 @@ static void a_die_takes_no_map_along(void)
 	/* Its entries say what is lost; it is put together again, and written elsewhere. */
 	test_do(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE, NULL);
 	CHECK_EQ(test_counters(&device)->map_loads, 0);
-	CHECK_EQ(sheet_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY);
+	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY);
 	for (i = 1; i < 20; i++)
 		test_do(&device, AFTL_OP_READ, i * EACH, 1, AFTL_PRECISE, NULL);
 	rest();
@@ -422,7 +422,7 @@ static void a_die_takes_no_map_along(void)
 	test_device_close(&device);
 }
 
-/* Reads that wait for a sheet there go on, and so do sheets that wait to be written there. */
+/* Reads that wait for a translation page there continue, and so do evictions. */
 static void what_waits_at_a_dead_die_goes_on(void)
 {
 	struct test_request *requests[12];
@@ -464,7 +464,7 @@ static void what_leaves_a_dead_die(void)
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	CHECK_EQ(device.ftl->luns[0].evictions.count, 0);
 	CHECK_EQ(device.ftl->luns[1].evictions.count, 1);
-	CHECK_EQ(sheet_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY | AFTL_TP_EVICTING);
+	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY | AFTL_TP_EVICTING);
 	test_audit(&device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	CHECK_EQ(device.ftl->cmt.evicting, 0);
@@ -506,7 +506,7 @@ static void leave_no_room(struct aftl *ftl, struct aftl_lun *lun)
  * The oldest block, which is to be collected, has valid data, for which there is no place. Those
  * after it have none, and need none.
  */
-static void sheets_find_an_empty_block(void)
+static void trans_pages_find_an_empty_block(void)
 {
 	static const char *const shape[] = {
 		PAIRS, "chips", "1", "map_cache", "2KiB", "victim", "fifo",
@@ -568,12 +568,12 @@ static u32 remember(u32 *found)
 	u32 number = device.ftl->cmt.oldest;
 	u32 count = 0;
 
-	for (; number != AFTL_NIL; number = sheet_at(number)->younger)
-		found[count++] = number << 8 | sheet_at(number)->flags;
+	for (; number != AFTL_NIL; number = trans_page_at(number)->younger)
+		found[count++] = number << 8 | trans_page_at(number)->flags;
 	return count;
 }
 
-/* With the same sheets in memory, in the same order, and those that leave. */
+/* With the same translation pages in memory, in the same order, and those that leave. */
 static void a_snapshot_has_the_same_future(void)
 {
 	struct test_bytes bytes = { 0 };
@@ -785,7 +785,7 @@ static void look_up(u32 number)
 		come(number, 0);
 }
 
-/* A page, or as much of it as is read, is looked up once in each sheet. */
+/* A page, or as much of it as is read, is looked up once in each translation page. */
 static void look_up_all(const struct aftl_request *request)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
@@ -839,7 +839,7 @@ static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from,
 }
 
 /* It is the first that waits there. */
-static void write_sheet(u32 number, u32 lun)
+static void write_trans_page(u32 number, u32 lun)
 {
 	struct list *leave = &plain.leave[lun];
 
@@ -872,7 +872,7 @@ static void on_programmed(struct test_listener *self, aftl_ppn_t first)
 		if (number >= media->geo->trans_pages)
 			continue;
 		if (plain.written < test_counters(&device)->programmed_map_units)
-			write_sheet(number, slot / media->geo->block_ppns /
+			write_trans_page(number, slot / media->geo->block_ppns /
 					    media->geo->blocks_per_lun);
 		else
 			plain.moved++;
@@ -886,7 +886,7 @@ static void compare_order(void)
 
 	for (i = 0; i < plain.stay.count && number != AFTL_NIL; i++) {
 		CHECK_EQ(number, plain.stay.at[i]);
-		number = sheet_at(number)->younger;
+		number = trans_page_at(number)->younger;
 	}
 	CHECK_EQ(i, plain.stay.count);
 	CHECK_EQ(number, AFTL_NIL);
@@ -897,8 +897,8 @@ static void compare_plain(void)
 	u32 i;
 
 	for (i = 0; i < device.ftl->geo.trans_pages; i++)
-		CHECK_MSG(sheet_at(i)->flags == plain.flags[i], "sheet %u is %x, not %x", i,
-			  sheet_at(i)->flags, plain.flags[i]);
+		CHECK_MSG(trans_page_at(i)->flags == plain.flags[i], "page %u is %x, not %x", i,
+			  trans_page_at(i)->flags, plain.flags[i]);
 	compare_order();
 	CHECK_EQ(test_counters(&device)->map_lookups, plain.lookups);
 	CHECK_EQ(test_counters(&device)->map_misses, plain.misses);
@@ -920,7 +920,7 @@ static void begin_leaving(void)
 
 		for (i = 0; i < device.ftl->luns[lun].evictions.count; i++) {
 			append(&plain.leave[lun], number);
-			number = sheet_at(number)->younger;
+			number = trans_page_at(number)->younger;
 		}
 	}
 }
@@ -932,12 +932,12 @@ static void begin_plain(void)
 	u32 class;
 
 	for (number = 0; number < device.ftl->geo.trans_pages; number++) {
-		plain.flags[number] = sheet_at(number)->flags;
+		plain.flags[number] = trans_page_at(number)->flags;
 		plain.lun[number] = block_of(number) ?
 			aftl_block_lun(device.ftl, block_of(number))->index : U32_MAX;
 	}
 	for (number = device.ftl->cmt.oldest; number != AFTL_NIL;
-	     number = sheet_at(number)->younger)
+	     number = trans_page_at(number)->younger)
 		append(&plain.stay, number);
 	begin_leaving();
 	for (number = 0; number < test_units(&device); number++)
@@ -969,7 +969,7 @@ static void close_plain(void)
 	free(plain.mapped);
 }
 
-/* Small units, for many sheets. */
+/* Small units, for many translation pages. */
 static void draw_shape(struct aftl_random *random)
 {
 	struct aftl_config *config = &device.config;
@@ -999,7 +999,7 @@ static void draw_cache(struct aftl_random *random)
 	config->map_cache = 512 * (2 * limit + aftl_random_below(random, 24));
 }
 
-/* Reads end with their sheet: else others might be written between two look-ups. */
+/* Reads end with their translation page: else others might be written between two look-ups. */
 static void do_one(struct aftl_random *random)
 {
 	static const u8 ops[] = {
@@ -1110,7 +1110,7 @@ static void on_host_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn,
 	(void)lpn;
 	(void)ppn;
 	CHECK_MSG(device.ftl->cmt.evicting <= device.ftl->cmt.max_evicting +
-		  device.ftl->program_units, "%u sheets leave", device.ftl->cmt.evicting);
+		  device.ftl->program_units, "%u are being evicted", device.ftl->cmt.evicting);
 }
 
 static void drive(struct aftl_random *random)
@@ -1176,7 +1176,7 @@ static bool run_seed(u64 seed)
 	return made;
 }
 
-static void no_data_and_no_sheet_is_lost(void)
+static void no_data_and_no_trans_page_is_lost(void)
 {
 	u32 lived = 0;
 	u64 seed;
@@ -1195,30 +1195,31 @@ int main(int argc, char **argv)
 		return tap_finish();
 	}
 	tap_run("a miss is another read", a_miss_is_another_read);
-	tap_run("a request waits for each of its sheets", sheets_of_a_request);
+	tap_run("a request waits for each of its translation pages", trans_pages_of_a_request);
 	tap_run("misses wait side by side", misses_wait_side_by_side);
 	tap_run("a hit does not wait", a_hit_does_not_wait);
 	tap_run("commands run out", commands_run_out);
 	tap_run("nothing is read for nothing", nothing_is_read_for_nothing);
 	tap_run("a change is joined when it leaves", a_change_is_joined_when_it_leaves);
-	tap_run("part of a sheet is no sheet", part_of_a_sheet_is_no_sheet);
+	tap_run("part of a translation page is no translation page",
+		part_of_a_trans_page_is_no_trans_page);
 	tap_run("what is used stays", what_is_used_stays);
 	tap_run("discards change it", discards_change_it);
 	tap_run("writes wait for room", writes_wait_for_room);
 	tap_run("all of it fits", all_of_it_fits);
 	tap_run("it is off", it_is_off);
-	tap_run("sheets have blocks of their own", they_have_blocks_of_their_own);
+	tap_run("translation pages have blocks of their own", they_have_blocks_of_their_own);
 	tap_run("a fill writes the map", a_fill_writes_the_map);
 	tap_run("a die takes no map along", a_die_takes_no_map_along);
 	tap_run("what waits at a dead die goes on", what_waits_at_a_dead_die_goes_on);
 	tap_run("what leaves a dead die", what_leaves_a_dead_die);
 	tap_run("a bad block of the map", a_bad_block_of_the_map);
-	tap_run("sheets find an empty block", sheets_find_an_empty_block);
+	tap_run("translation pages find an empty block", trans_pages_find_an_empty_block);
 	tap_run("a snapshot has the same future", a_snapshot_has_the_same_future);
 	tap_run("another policy is refused", another_policy_is_refused);
 	tap_run("what makes no sense is refused", what_makes_no_sense_is_refused);
 	tap_run("there is room for it", there_is_room_for_it);
 	tap_run("a plain list says the same", a_plain_list_says_the_same);
-	tap_run("no data and no sheet is lost", no_data_and_no_sheet_is_lost);
+	tap_run("no data and no translation page is lost", no_data_and_no_trans_page_is_lost);
 	return tap_finish();
 }
