@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Retired words, and comments that begin with a noun clause, do not come back."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+
+# docs/glossary.md has the terms. Whole words, with a plural.
+RETIRED = {
+    "sheet": "translation page",
+    "refuge": "fallback block",
+    "imprint": "OOB metadata",
+    "lineage": "write generation",
+    "baked": "inherited errors",
+    "unkind": "torture",
+}
+EXCEPT = {
+    "CHANGELOG.md": "says what has been renamed",
+    "selftests/style/words.tap.py": "has the list",
+    "selftests/mutants/test_rename.py": "its examples are old names",
+    "selftests/rename": "its examples are old names",
+    "selftests/cli/test_verbs.py": "tests the alias unkind",
+    "userspace/approxftl/main.c": "has the alias unkind",
+    "userspace/approxftl/volume-dump.c": "sheet is a key of JSON that programs read",
+    "userspace/approxftl/verbs-output.fields": "the same key",
+    "selftests/volume/test_volume_cli.py": "the same key",
+    "userspace/playground/*": "baked is a key of the page's JSON",
+    "selftests/playground/test_cells.py": "the same key",
+    "dm-approxftl/core/base/counter-table.h": "baked_bits is a counter that programs read",
+    "docs/reference.md": "the same counter",
+    "trace-tools/approxftl_tools/figure_file.py": "style sheets",
+}
+# Directories whose comments have been rewritten.
+PLAIN = ("dm-approxftl/core/*",)
+OPENING = re.compile(r"(?:^|(?<=[.:;] ))(Who|Whose|Whom|That of|Of what|Of whom|What is|What has|"
+                     r"What was|What cannot|What does|What nobody) ")
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+
+def sources() -> list[str]:
+    """Return the text files of the tree."""
+    listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=False)
+    names = listed.stdout.split() if listed.returncode == 0 else \
+        [str(path) for path in Path().rglob("*") if path.is_file() and path.parts[0] != "build"]
+    return [name for name in names if Path(name).suffix in
+            {".c", ".h", ".py", ".sh", ".md", ".rst", ".toml"} and Path(name).is_file()]
+
+
+def retired(name: str, text: str) -> list[str]:
+    """Return a sentence for each line with a retired word."""
+    if any(fnmatch(name, pattern) for pattern in EXCEPT):
+        return []
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        for match in re.finditer(rf"\b({'|'.join(RETIRED)})s?\b", line, re.IGNORECASE):
+            if not re.search(r"(data|style)[- ]?sheet", line):
+                found.append(f"{name}:{number}: say {RETIRED[match[1].lower()]}, not {match[0]}")
+    return found
+
+
+def riddles(name: str, text: str) -> list[str]:
+    """Return a sentence for each comment that begins with a noun clause."""
+    if not any(fnmatch(name, pattern) for pattern in PLAIN):
+        return []
+    found = []
+    for comment in COMMENT.findall(text):
+        plain = re.sub(r"\s*\n\s*\*?\s*", " ", comment.strip("/* \n"))
+        found += [f'{name}: begin "{plain[match.start():match.start() + 40]}" with its subject'
+                  for match in OPENING.finditer(plain)]
+    return found
+
+
+def main() -> int:
+    """Look through the tree."""
+    texts = {name: Path(name).read_text(errors="replace") for name in sources()}
+    status = 0
+    for number, (what, look) in enumerate((("no retired word", retired),
+                                           ("comments begin with their subject", riddles)), 1):
+        found = [problem for name, text in texts.items() for problem in look(name, text)]
+        print("\n".join(f"# {problem}" for problem in found), end="\n" if found else "")
+        print(f"{'not ok' if found else 'ok'} {number} - {what}")
+        status |= bool(found)
+    print("1..2")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
