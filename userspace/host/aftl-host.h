@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the FTL core needs from the C environment, userspace edition.
+ * The C environment of the FTL core in userspace.
  *
- * The core includes this header and nothing else from outside its own folder;
- * dm-approxftl/host/aftl-host.h is the kernel's edition of the same names.
+ * The core includes this header and nothing else from outside its own directory;
+ * dm-approxftl/host/aftl-host.h defines the same names in the kernel.
  */
 #ifndef AFTL_HOST_H
 #define AFTL_HOST_H
@@ -51,7 +51,7 @@ typedef int64_t s64;
 #define __maybe_unused __attribute__((unused))
 #define fallthrough __attribute__((fallthrough))
 
-/* Without the empty statement gcc takes a function that only prefetches for pure. */
+/* The asm statement keeps gcc from treating a function that only prefetches as pure. */
 static inline void prefetch(const void *address)
 {
 	__builtin_prefetch(address);
@@ -83,7 +83,7 @@ static inline unsigned int __ffs(unsigned long x)
 	return (unsigned int)__builtin_ctzl(x);
 }
 
-/* Has the processor SSE 4.2, and in it an instruction for CRC-32C? */
+/* Return true if the processor has SSE 4.2, which includes an instruction for CRC-32C. */
 static inline bool aftl_has_crc32c(void)
 {
 #ifdef __x86_64__
@@ -93,7 +93,7 @@ static inline bool aftl_has_crc32c(void)
 #endif
 }
 
-/* As the kernel's: returns what was written, never more than size - 1. */
+/* As in the kernel: returns the number of bytes written, at most size - 1. */
 static inline int vscnprintf(char *buffer, size_t size, const char *format, va_list args)
 {
 	int wanted = vsnprintf(buffer, size, format, args);
