@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "block-answer.h"
 
-/* A line is shorter. */
+/* Upper bound of the length of a line. */
 #define LINE_SIZE 160
 
 static void add_good(struct block_survey *survey, u32 erases, u32 wear)
@@ -15,7 +15,7 @@ static void add_good(struct block_survey *survey, u32 erases, u32 wear)
 	survey->blocks++;
 }
 
-/* "number state kind erases wear valid reads", or "next number" */
+/* Parse "number state kind erases wear valid reads" or "next number". */
 static bool add_line(struct block_survey *survey, const char *line, u32 *next)
 {
 	unsigned int number, erases, wear;

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The target's answers to the messages "blocks FIRST COUNT" and "lost UNIT".
- */
+/* Parsers of the target's answers to the messages "blocks FIRST COUNT" and "lost UNIT". */
 #ifndef AFTL_BLOCK_ANSWER_H
 #define AFTL_BLOCK_ANSWER_H
 
 #include "core/base/params.h"
 
 /**
- * struct block_survey - all blocks of answers, added up
- * @blocks: of the answers
- * @bad: of these, blocks that are not used any more
- * @erases_min: least erases of a good block
- * @erases_max: most
- * @erases_sum: of all good ones
- * @wear_sum: of all good ones, in 1/10000 of a full erase
+ * struct block_survey - totals over all blocks of a device
+ * @blocks: number of blocks
+ * @bad: number of bad blocks among them
+ * @erases_min: lowest erase count of a good block
+ * @erases_max: highest erase count of a good block
+ * @erases_sum: erases of all good blocks
+ * @wear_sum: wear of all good blocks, in 1/10000 of a full erase
  */
 struct block_survey {
 	u64 blocks;
@@ -27,9 +25,9 @@ struct block_survey {
 
 /**
  * block_answer_add() - add the blocks of an answer to @survey
- * @next: the first block of the next question; 0 if there is none to ask
+ * @next: first block of the next query; 0 after the last answer
  *
- * Return: 0, or -EINVAL with a sentence.
+ * Return: 0, or -EINVAL with an error message.
  */
 int __must_check block_answer_add(struct block_survey *survey, const char *text, u32 *next,
 				  struct aftl_error *error);
@@ -39,14 +37,14 @@ static inline u64 block_survey_good(const struct block_survey *survey)
 	return survey->blocks - survey->bad;
 }
 
-/* Runs of lost units that are listed. */
+/* Maximum number of runs of lost units that are listed. */
 #define LOST_RUNS_LISTED 20
 
 /**
- * struct lost_runs - units that are lost to the block device below
- * @first: of each run
- * @units: of each run
- * @count: of runs
+ * struct lost_runs - runs of units that the backing device lost
+ * @first: first unit of each run
+ * @units: length of each run in units
+ * @count: number of runs
  */
 struct lost_runs {
 	unsigned long long first[LOST_RUNS_LISTED];
@@ -55,7 +53,7 @@ struct lost_runs {
 };
 
 /**
- * lost_answer_read() - the first runs of an answer, as many as are listed
+ * lost_answer_read() - parse the first LOST_RUNS_LISTED runs of an answer
  */
 void lost_answer_read(struct lost_runs *runs, const char *text);
 

@@ -20,13 +20,13 @@ static bool has_option(const struct command_line *line, const struct command_opt
 	return option->name && (!line->takes || line->takes(line, option));
 }
 
-/* Its long form can be --help=json. */
+/* "help" has an optional value in its long form, for --help=json. */
 static bool is_help(const struct command_option *option)
 {
 	return !strcmp(option->name, "help");
 }
 
-/* As getopt_long() counts them, and colons. */
+/* Return getopt_long()'s has_arg, which is also the number of colons after a short option. */
 static int value_of(const struct command_option *option)
 {
 	if (option->kind == COMMAND_SWITCH)
@@ -34,7 +34,10 @@ static int value_of(const struct command_option *option)
 	return option->kind == COMMAND_FILE ? optional_argument : required_argument;
 }
 
-/* "-": words stay where they are, "+": they end it, ":": a missing value is told from no option. */
+/*
+ * First characters for getopt_long(): '-' returns operands in place, '+' stops at the first
+ * one, and ':' reports a missing value differently from an unknown option.
+ */
 static void make_tables(struct tables *tables, const struct command_line *line)
 {
 	unsigned int i, count = 0;
@@ -70,7 +73,7 @@ static const struct command_option *find_option(const struct command_line *line,
 	return &line->options[i];
 }
 
-/* What the long option @wrong was meant to be; NULL if nobody can tell. */
+/* Return the existing option closest to the misspelt @wrong, or NULL. */
 static const char *meant_option(const struct command_line *line, const char *wrong)
 {
 	const char *names[COMMAND_OPTIONS + 1] = { NULL };
@@ -188,7 +191,7 @@ static int take(const struct command_line *line, void *fields,
 	return 0;
 }
 
-/* getopt_long() takes the begin of a name for the name: what is added later would change that. */
+/* getopt_long() accepts abbreviations. Reject them: a new option could make one ambiguous. */
 static bool is_cut(const char *argument, const struct command_option *option)
 {
 	return argument[0] == '-' && argument[1] == '-' &&
@@ -220,7 +223,7 @@ int command_word_behind(const char *option, const char *word, struct aftl_error 
 			 option, word, cut);
 }
 
-/* An option that may name a file, and does not. */
+/* Return the option if its optional file name was omitted, else NULL. */
 static const struct command_option *blank_of(const struct command_line *line, int code)
 {
 	const struct command_option *option;
@@ -231,7 +234,7 @@ static const struct command_option *blank_of(const struct command_line *line, in
 	return option->kind == COMMAND_FILE ? option : NULL;
 }
 
-/* Behind @blank, if any. */
+/* @blank is the option before the operand if its optional value was omitted, else NULL. */
 static int take_word(const struct command_line *line, void *fields, const char *word,
 		     const struct command_option *blank, struct aftl_error *error)
 {

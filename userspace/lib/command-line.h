@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A command line by a table of its options: what getopt_long() takes, what is said of what it
- * does not, and the help.
+ * A parser for command lines that is driven by an option table. It calls getopt_long(), words
+ * the error messages and prints the help.
  */
 #ifndef AFTL_COMMAND_LINE_H
 #define AFTL_COMMAND_LINE_H
@@ -10,31 +10,31 @@
 #include "exit-codes.h"
 #include "json-writer.h"
 
-/* Most options of a command. */
+/* Maximum number of options of a command. */
 #define COMMAND_OPTIONS 64
 
-/* How the value of an option is written: as that of a parameter, or as follows. */
+/* Type of an option's value: an enum aftl_param_type or one of these. */
 enum command_kind {
 	COMMAND_TEXT = 64,
 	COMMAND_SWITCH,
-	/* A name right behind it, -jFILE or --json=FILE; alone it is "-", standard output. */
+	/* An optional file name: -jFILE or --json=FILE; without one, "-" for standard output. */
 	COMMAND_FILE,
-	/* And whatever the command itself understands. */
+	/* This value and larger ones are handled by command_line.other. */
 	COMMAND_OTHER,
 };
 
 #define COMMAND_JSON_HELP "answer as JSON, to standard output or a file"
 
 /**
- * struct command_option - an option, or a title of the help when it has no name
+ * struct command_option - an option, or a section title of the help if @name is NULL
  * @name: long form
  * @letter: short form, or 0
- * @kind: an enum aftl_param_type, an enum command_kind, or beyond
- * @field: in the structure that is filled: u64 for a number, const char * for a text, bool
- * @value: for a person
+ * @kind: an enum aftl_param_type, an enum command_kind, or a larger value of the command's own
+ * @field: offset in the filled structure of a u64 (number), const char * (text) or bool (switch)
+ * @value: placeholder of the value in the help
  * @help: one phrase
- * @least: of a number
- * @most: of a number; 0: no limits
+ * @least: smallest legal number
+ * @most: largest legal number; 0: no limits
  * @users: for command_line.takes
  */
 struct command_option {
@@ -50,16 +50,16 @@ struct command_option {
 };
 
 /**
- * struct command_line - a command
- * @name: as typed behind "approxftl"; of a program by itself if it begins with "approx"
- * @options: its table
- * @count: entries of that
- * @column: where the phrases of the help begin
- * @ends: the first word ends the options; optind is its index. Else: options stand anywhere
- * @context: of the caller
- * @takes: is the option one of this command's? NULL: all are
- * @word: what is no option; in @fields
- * @other: an option of kind COMMAND_OTHER or beyond
+ * struct command_line - the syntax of a command
+ * @name: verb of approxftl, or the name of another program if it begins with "approx"
+ * @options: option table
+ * @count: number of its entries
+ * @column: column at which the help texts begin
+ * @ends: the first operand ends the options, and optind is its index; false: options may follow
+ * @context: private data of the caller
+ * @takes: returns whether the command has this option; NULL: it has all
+ * @word: handles an operand; stores it in @fields
+ * @other: handles an option of kind COMMAND_OTHER or larger
  */
 struct command_line {
 	const char *name;
@@ -75,26 +75,26 @@ struct command_line {
 };
 
 /**
- * command_line_parse() - fill @fields
+ * command_line_parse() - parse a command line and fill @fields
  * @argv: the name of the command and its arguments
  *
- * Return: 0, or an error code with a sentence.
+ * Return: 0, or a negative error number with an error message.
  */
 int __must_check command_line_parse(const struct command_line *line, void *fields, int argc,
 				    char **argv, struct aftl_error *error);
 
-/* What is said of a word that a command has no use for. */
+/* Reject a superfluous operand: set the error message and return -EINVAL. */
 int __must_check command_word_too_many(const char *name, const char *word,
 				       struct aftl_error *error);
 
-/* The same behind an option that has its value right behind it. */
+/* Reject an operand after an option whose value must be attached: suggest --OPTION=WORD. */
 int __must_check command_word_behind(const char *option, const char *word,
 				     struct aftl_error *error);
 
-/* A line for each option. --help=json has been answered before that, by the same table. */
+/* Print a line for each option. command_line_parse() itself answers --help=json. */
 void command_line_help(const struct command_line *line);
 
-/* The same as JSON, for tables of another kind: begin, an option after the other, end. */
+/* Print options that are not in a struct command_option as JSON: begin, each option, end. */
 void command_help_begin(struct json_writer *json, const char *name);
 void command_help_option(struct json_writer *json, const char *name, char letter, const char *value,
 			 bool may_lack, const char *help);

@@ -35,7 +35,7 @@ static bool same_letter(char a, char b)
 	return (a == '_' ? '-' : a) == (b == '_' ? '-' : b);
 }
 
-/* Letters to insert, remove or replace; two that changed places count once. */
+/* Edit distance: insertions, deletions, replacements and swaps of neighbours count 1 each. */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int rows[3][WORD_MAX + 1];

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Sentences for a person, on stderr.
- */
+/* Error messages for the user, on stderr. */
 #ifndef AFTL_COMPLAIN_H
 #define AFTL_COMPLAIN_H
 
 #include "aftl-host.h"
 
-/* "approxftl: ..." and a line end. */
+/* Print "approxftl: ..." and a newline. */
 __printf(1, 2) void complain(const char *format, ...);
 
-/* What stands before the name of a verb: "approxftl "; nothing before that of a program. */
+/* Return the prefix of a command in messages: "approxftl " for a verb, "" for a program. */
 const char *spoken_before(const char *verb);
 
-/* "approxftl VERB: ..." or "PROGRAM: ...", and a line end. */
+/* Print "approxftl VERB: ..." or "PROGRAM: ...", and a newline. */
 __printf(2, 3) void complain_of(const char *verb, const char *format, ...);
 
 /**
- * closest_word() - which of @words was probably meant
+ * closest_word() - find the word that a misspelt word probably stands for
  * @words: ends with NULL
  *
  * Return: one of @words, or NULL if none is near.

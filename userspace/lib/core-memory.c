@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * A request touches an entry somewhere in each of four large arrays, and would miss in the TLB
- * for each of them: these arrays are huge pages if the system has any.
+ * Each request touches a random entry of each of four large arrays and would miss in the TLB
+ * for each of them. Back these arrays by huge pages where the system has them.
  */
 #define HUGE_PAGE (2UL << 20)
 #define LARGE (2 * HUGE_PAGE)
@@ -22,12 +22,12 @@ static size_t whole_pages(size_t bytes)
 	return (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
 }
 
-/* In all large arrays. */
+/* Bytes of all large arrays of the process. */
 static atomic_size_t in_use;
 
 /*
- * Of devices far larger than memory huge pages would make more real than is used: these have few,
- * however many devices they are.
+ * Huge pages would allocate more memory than a sparsely used array touches. Use them only while
+ * all large arrays together take less than a quarter of the machine's memory.
  */
 static bool is_modest(size_t all)
 {
@@ -36,7 +36,7 @@ static bool is_modest(size_t all)
 	return pages > 0 && all / (size_t)sysconf(_SC_PAGESIZE) < (size_t)pages / 4;
 }
 
-/* Zeroes, aligned to a huge page; what is before and after goes back. */
+/* Map zeroed memory aligned to a huge page; unmap the excess on both sides. */
 static void *map_large(size_t bytes)
 {
 	size_t wanted = whole_pages(bytes);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * How a command ends. They are documented in approxftl(1).
- */
+/* Exit codes of the commands, documented in approxftl(1). */
 #ifndef AFTL_EXIT_CODES_H
 #define AFTL_EXIT_CODES_H
 
@@ -16,7 +14,7 @@ enum exit_code {
 	EXIT_INTERRUPTED = 130,
 };
 
-/* How one ends that met @ret, an error code; those of outputs are -EIO, whatever it was. */
+/* Exit code after error @ret of an input. Errors of outputs are -EIO, whatever their cause. */
 static inline enum exit_code exit_code_of_input(int ret)
 {
 	return ret == -ENOENT || ret == -ENOTDIR || ret == -EISDIR || ret == -EACCES ?

@@ -7,18 +7,18 @@
 #include "checked-memory.h"
 #include "file-claims.h"
 
-/* Symbolic links that lead to where nothing is yet. */
+/* Maximum number of symbolic links to follow. */
 #define LINKS 40
 
 /**
- * struct claim - a file of the command line
- * @next: the one before
- * @path: as the user calls it
- * @option: that writes it, NULL if it is read
- * @place: its name without links, NULL if that says nothing
- * @there: it is there, and its numbers say which it is
- * @device: of a file, 0 for a disk
- * @number: of the file, or of the disk
+ * struct claim - a registered file
+ * @next: claim that was added before this one
+ * @path: path as the user typed it
+ * @option: option that names the output; NULL for an input
+ * @place: resolved path; NULL if a path cannot identify the file
+ * @there: @device and @number are valid and identify the file
+ * @device: st_dev of a regular file; 0 for a block device
+ * @number: inode number, or st_rdev of a block device
  */
 struct claim {
 	struct claim *next;
@@ -32,7 +32,7 @@ struct claim {
 
 static struct claim *claims;
 
-/* Its folder without links, and its name there; NULL if there is no such folder. */
+/* Resolve the directory of @path and append the file name; NULL if there is no such directory. */
 static char *place_of(const char *path)
 {
 	char *copy = memory_text(path), *slash = strrchr(copy, '/');
@@ -49,7 +49,7 @@ static char *place_of(const char *path)
 	return place;
 }
 
-/* What the link @path leads to; NULL if it is none. */
+/* Return the target of the symbolic link @path; NULL if it is not a link. */
 static char *followed(const char *path)
 {
 	char link[PATH_MAX], *next;
@@ -65,7 +65,7 @@ static char *followed(const char *path)
 	return next;
 }
 
-/* Links are followed one by one, for what they lead to need not be there yet. */
+/* Follow links one by one, because realpath() fails if the last target does not exist yet. */
 static char *final_place(const char *path)
 {
 	char *at = memory_text(path), *next, *place;
@@ -80,7 +80,10 @@ static char *final_place(const char *path)
 	return place;
 }
 
-/* Of pipes and terminals several may write; what is read of one is not what is written to it. */
+/*
+ * Several outputs may share a pipe or terminal, and reading from one does not conflict with
+ * writing to it. Leave those unidentified.
+ */
 static void identify(struct claim *claim, const struct stat *state)
 {
 	if (S_ISBLK(state->st_mode)) {
@@ -106,7 +109,10 @@ static struct claim *look_at(const char *path, const char *option)
 			     stat(path, &state));
 	if (found)
 		identify(claim, &state);
-	/* What is replaced while the program runs has other numbers then. */
+	/*
+	 * A regular file may be replaced while the program runs, which changes its inode: keep
+	 * its path too.
+	 */
 	if (!standard && (!found || S_ISREG(state.st_mode)))
 		claim->place = final_place(path);
 	return claim;
@@ -126,7 +132,7 @@ static bool same_file(const struct claim *a, const struct claim *b)
 	return a->place && b->place && !strcmp(a->place, b->place);
 }
 
-/* Reading twice harms nobody, and an option may claim its own output again. */
+/* Two reads never conflict, and an option may claim its own output again. */
 static bool same_purpose(const struct claim *a, const struct claim *b)
 {
 	if (!a->option || !b->option)

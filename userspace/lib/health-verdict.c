@@ -2,7 +2,7 @@
 #include "health-verdict.h"
 #include "human-units.h"
 
-/* From here on, in 1/10000, the end is near. */
+/* Used endurance, in 1/10000, from which a device needs attention. */
 #define USED_MUCH 9000
 
 const char *const health_verdict_words[] = {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Whether a device needs attention, and why.
- */
+/* Decide whether a device needs attention, and list the reasons. */
 #ifndef AFTL_HEALTH_VERDICT_H
 #define AFTL_HEALTH_VERDICT_H
 
@@ -17,14 +15,14 @@ enum health_verdict {
 #define HEALTH_REASONS 9
 
 /**
- * struct health - what a verdict is made of, and the verdict
- * @status: of the device
- * @counters: of the device
+ * struct health - inputs of the verdict, and the verdict
+ * @status: status of the device
+ * @counters: counters of the device
  * @endurance: erases after which a block goes bad; 0: never
- * @survey: of all its blocks
- * @verdict: the worst of the reasons
+ * @survey: totals over all blocks
+ * @verdict: the worst of all reasons' verdicts
  * @reasons: one phrase each
- * @reason_count: how many
+ * @reason_count: number of reasons
  */
 struct health {
 	struct target_status status;
@@ -38,10 +36,10 @@ struct health {
 
 extern const char *const health_verdict_words[];
 
-/* Fills in the verdict and its reasons. */
+/* Set the verdict and its reasons. */
 void health_judge(struct health *health);
 
-/* Mean erases of the endurance, in 1/10000; 0 if blocks last for ever. */
+/* Mean erase count relative to the endurance, in 1/10000; 0 if the endurance is unlimited. */
 u64 health_used(const struct health *health);
 
 #endif

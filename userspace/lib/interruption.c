@@ -16,7 +16,7 @@ static void die(int number)
 {
 	if (last_words)
 		last_words();
-	/* Whether anybody listens or not. */
+	/* Exit with the same code even if the write fails. SIGPIPE prints nothing. */
 	if (last_sentence && number != SIGPIPE &&
 	    write(STDERR_FILENO, last_sentence, strlen(last_sentence)) != 0)
 		_exit(EXIT_INTERRUPTED);

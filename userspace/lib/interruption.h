@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Ctrl-C and its like: asked for now and then, so that nothing half done stays behind.
+ * Deferred handling of SIGINT, SIGTERM and SIGHUP: long loops poll interrupted(), so that no
+ * partial result stays behind.
  */
 #ifndef AFTL_INTERRUPTION_H
 #define AFTL_INTERRUPTION_H
@@ -8,22 +9,28 @@
 #include <stdbool.h>
 
 /*
- * The first SIGINT, SIGTERM or SIGHUP is noted from now on, the second one ends the program.
- * Who has asked for SIGHUP to be ignored, as nohup does, is heeded.
+ * From now on the first SIGINT, SIGTERM or SIGHUP sets interrupted(), and the second one ends
+ * the program. A SIGHUP that was ignored at the start, as under nohup, stays ignored.
  */
 void interruption_catch(void);
 
 bool interrupted(void);
 
-/* For a child of who has called interruption_catch(): the second one ends the parent alone. */
+/*
+ * Call this in a forked child after interruption_catch(): a second signal then ends only the
+ * parent.
+ */
 void interruption_leave_to_parent(void);
 
-/* For who has nothing to keep: the first one ends the program, with a line and EXIT_INTERRUPTED. */
+/*
+ * For programs without partial results: the first signal prints @sentence and exits with
+ * EXIT_INTERRUPTED.
+ */
 void interruption_ends(const char *sentence);
 
 /**
- * interruption_clean_up() - what is done when a signal ends the program
- * @clean_up: called in a signal handler
+ * interruption_clean_up() - register a function to call when a signal ends the program
+ * @clean_up: runs in a signal handler and must be async-signal-safe
  */
 void interruption_clean_up(void (*clean_up)(void));
 

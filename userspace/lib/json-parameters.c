@@ -2,7 +2,7 @@
 #include "core/policy/param-registry.h"
 #include "json-parameters.h"
 
-/* Counts of something that is no piece. */
+/* Units of parameters of type AFTL_PARAM_COUNT that are not plain counts. */
 static const struct unit {
 	const char *key;
 	const char *unit;
@@ -29,7 +29,7 @@ static const char *unit_of(const struct aftl_param *param)
 	return unit ? unit : "";
 }
 
-/* A byte each, the first one lowest; none: one queue. */
+/* @weights has a byte for each queue, the first in the lowest byte; 0: a single queue. */
 static void put_weights(struct json_writer *json, const char *key, u64 weights)
 {
 	json_list(json, key);

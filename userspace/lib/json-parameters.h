@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Parameters and counters of a device in a JSON document.
- */
+/* Print parameters and counters of a device in a JSON document. */
 #ifndef AFTL_JSON_PARAMETERS_H
 #define AFTL_JSON_PARAMETERS_H
 
@@ -9,10 +7,10 @@
 #include "core/base/stats.h"
 #include "json-writer.h"
 
-/* The object "parameters": numbers are numbers, their units in the keys: read_ns, op_percent. */
+/* Print the object "parameters": keys contain the unit of a number, as in read_ns, op_percent. */
 void json_parameters(struct json_writer *json, const struct aftl_config *config);
 
-/* The object "counters", and the list "placement_handles", the default handle first. */
+/* Print "counters", and the list "placement_handles", which begins with the default handle. */
 void json_counters(struct json_writer *json, const struct aftl_counters *counters);
 void json_handles(struct json_writer *json, const struct aftl_handle_stats *handles, u64 count);
 

@@ -23,7 +23,7 @@ static void new_line(const struct json_writer *writer)
 		fputs("  ", writer->out);
 }
 
-/* Length of the UTF-8 character at @text, 0 if there is none. */
+/* Return the length of the UTF-8 character at @text, or 0 if it is invalid. */
 static unsigned int character_length(const unsigned char *text)
 {
 	unsigned int length = text[0] < 0x80 ? 1 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
@@ -31,7 +31,7 @@ static unsigned int character_length(const unsigned char *text)
 
 	if (text[0] >= 0x80 && (text[0] < 0xc2 || text[0] > 0xf4))
 		return 0;
-	/* Overlong forms, surrogates, and what is beyond the last plane. */
+	/* Reject overlong forms, surrogates and code points beyond U+10FFFF. */
 	if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] >= 0xa0) ||
 	    (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] >= 0x90))
 		return 0;
@@ -74,7 +74,7 @@ static void put_quoted(FILE *out, const char *string)
 	fputc('"', out);
 }
 
-/* Everything that comes before a value. */
+/* Print the separator, the line break and the key that precede a value. */
 static void begin_value(struct json_writer *writer, const char *key)
 {
 	unsigned int depth = writer->depth;

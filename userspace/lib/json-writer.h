@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * JSON as it is written: no tree, no floating point, no locale.
+ * A streaming JSON writer: no tree, no floating point, no locale.
  *
- * Every function takes the key first; it is NULL inside an array. The same calls
- * always give the same bytes.
+ * Every function takes the key first; it is NULL inside an array. The same calls always give
+ * the same bytes.
  */
 #ifndef AFTL_JSON_WRITER_H
 #define AFTL_JSON_WRITER_H
@@ -15,10 +15,10 @@
 #define JSON_DEPTH 16
 
 /**
- * struct json_writer - a document under way
- * @out: where it goes
- * @depth: objects and arrays that are open
- * @filled: whether the one at each depth has a member
+ * struct json_writer - a JSON document that is being written
+ * @out: output stream
+ * @depth: number of open objects and arrays
+ * @filled: whether the open object or array at each depth has a member
  * @inline_items: whether the one at each depth keeps its members on one line
  */
 struct json_writer {
@@ -30,34 +30,34 @@ struct json_writer {
 
 void json_begin(struct json_writer *writer, FILE *out);
 
-/* Ends the line. What is open must have been closed. */
+/* End the document with a newline. All objects and arrays must have been closed. */
 void json_end(struct json_writer *writer);
 
 void json_object(struct json_writer *writer, const char *key);
 
-/* An object with all its members on one line. */
+/* Begin an object with all its members on one line. */
 void json_record(struct json_writer *writer, const char *key);
 
-/* Ends either. */
+/* Close an object of json_object() or json_record(). */
 void json_end_object(struct json_writer *writer);
 
-/* An array with each item on its own line. */
+/* Begin an array with each item on its own line. */
 void json_array(struct json_writer *writer, const char *key);
 
-/* An array of numbers or short texts, on one line. */
+/* Begin an array of numbers or short strings, on one line. */
 void json_list(struct json_writer *writer, const char *key);
 
-/* Ends either. */
+/* Close an array of json_array() or json_list(). */
 void json_end_array(struct json_writer *writer);
 
 void json_u64(struct json_writer *writer, const char *key, u64 value);
 void json_bool(struct json_writer *writer, const char *key, bool value);
 void json_null(struct json_writer *writer, const char *key);
 
-/* @value / 10^@decimals, with exactly that many decimals. */
+/* Print @value / 10^@decimals, with exactly @decimals digits after the point. */
 void json_fixed(struct json_writer *writer, const char *key, u64 value, unsigned int decimals);
 
-/* Bytes that are not UTF-8 come out as the replacement character. */
+/* Bytes that are not valid UTF-8 are printed as U+FFFD, the replacement character. */
 void json_string(struct json_writer *writer, const char *key, const char *text);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "kernel-sentence.h"
 
-/* Length of "253:0: ", the device, at the begin of @text; 0 if there is none. */
+/* Return the length of a device number such as "253:0: " at the start of @text, or 0. */
 static size_t device_length(const char *text)
 {
 	size_t length = strspn(text, "0123456789:");
@@ -9,7 +9,7 @@ static size_t device_length(const char *text)
 	return length && text[length - 1] == ':' && text[length] == ' ' ? length + 1 : 0;
 }
 
-/* Without the " (-EINVAL)" that device-mapper adds. */
+/* Return the length of the message without the " (-EINVAL)" that device-mapper appends. */
 static size_t sentence_length(const char *text)
 {
 	size_t length = strcspn(text, "\n");
@@ -21,7 +21,10 @@ static size_t sentence_length(const char *text)
 	return length;
 }
 
-/* Of a table line: "table: 253:0: approxftl: 253:0: ", of the target: "approxftl: 253:0: ". */
+/*
+ * Skip the prefix "table: 253:0: approxftl: 253:0: " (constructor) or "approxftl: 253:0: "
+ * (target).
+ */
 static const char *skip_origin(const char *text)
 {
 	if (!strncmp(text, "table: ", 7)) {

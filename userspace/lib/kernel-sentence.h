@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Sentences of the target in the kernel's log.
- */
+/* Extract the target's error messages from the kernel log. */
 #ifndef AFTL_KERNEL_SENTENCE_H
 #define AFTL_KERNEL_SENTENCE_H
 
 #include "core/base/params.h"
 
 /**
- * kernel_sentence() - the target's sentence in a record of the kernel's log
+ * kernel_sentence() - extract the target's message from a record of the kernel log
  * @record: as read from /dev/kmsg, or a line of dmesg
- * @sentence: takes it, without device and error number
+ * @sentence: receives the message, without device and error number
  *
- * Return: false if the record is not of the target or of device-mapper about it.
+ * Return: false if neither the target nor device-mapper on its behalf wrote the record.
  */
 bool kernel_sentence(const char *record, struct aftl_error *sentence);
 

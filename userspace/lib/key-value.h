@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * KEY=VALUE as it stands on a command line, and lists. Dashes in keys are as good as underscores.
+ * KEY=VALUE pairs and comma-separated lists on a command line. Keys may have dashes for
+ * underscores.
  */
 #ifndef AFTL_KEY_VALUE_H
 #define AFTL_KEY_VALUE_H
 
 #include "aftl-host.h"
 
-/* A longer key is cut; there is none of that length. */
+/* Size of a key's buffer. A longer key is truncated; no valid key is that long. */
 #define KEY_SIZE 48
 
-/* Length of the key of @pair, 0 if @pair is not of the form KEY=VALUE. */
+/* Return the length of the key of @pair, or 0 if @pair is not of the form KEY=VALUE. */
 size_t key_length(const char *pair);
 
-/* The first @length letters of @text, with underscores. */
+/* Copy the first @length characters of @text, with dashes replaced by underscores. */
 void key_copy(char key[KEY_SIZE], const char *text, size_t length);
 
-/* A longer item of a list is cut. */
+/* Size of an item's buffer; a longer item is truncated. */
 #define LIST_ITEM 64
 
-/* The items of a list with commas, one after the other. False at the end. */
+/* Copy the next item of a comma-separated list and advance @list. Return false at the end. */
 bool list_next(const char **list, char item[LIST_ITEM]);
 
 #endif

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A file that nobody sees: what one program writes and another one reads.
- */
+/* Unnamed temporary files, through which one program passes data to another. */
 #ifndef AFTL_NAMELESS_FILE_H
 #define AFTL_NAMELESS_FILE_H
 
 #include "core/base/params.h"
 
-/* Room for nameless_file_path(). */
+/* Buffer size for nameless_file_path(). */
 #define NAMELESS_FILE_PATH 32
 
 /**
- * nameless_file() - a file in $TMPDIR that is gone with the last process that has it open
+ * nameless_file() - create a file in $TMPDIR that vanishes with its last open descriptor
  *
- * Return: its descriptor, which programs that are run inherit, or a negative error number.
+ * Return: a descriptor that child programs inherit, or a negative error number.
  */
 int __must_check nameless_file(struct aftl_error *error);
 
-/* A path to it, for this process and for those that have inherited it. */
+/* Print a path to the file that is valid in this process and in those that inherited @fd. */
 void nameless_file_path(int fd, char path[NAMELESS_FILE_PATH]);
 
 #endif

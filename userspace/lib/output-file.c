@@ -12,19 +12,19 @@
 #include "interruption.h"
 #include "output-file.h"
 
-/* Files that a program writes at a time. */
+/* Maximum number of output files of a program at a time. */
 #define PENDING 8
-/* Symbolic links that lead to where nothing is yet. */
+/* Maximum number of symbolic links to follow. */
 #define LINKS 40
-/* Names that are tried; that the first is taken is less likely than anything else. */
+/* Random names to try for a temporary file; a collision is very unlikely. */
 #define NAMES 16
-/* Bytes that are copied at a time. */
+/* Bytes to copy at a time. */
 #define COPIED 65536
 
 static struct output_file *pending[PENDING];
 static pid_t owner;
 
-/* Also in a signal handler; a child that was forked owns nothing. */
+/* Runs at exit and in signal handlers. A forked child does not own the files and keeps them. */
 static void remove_pending(void)
 {
 	unsigned int i;
@@ -64,14 +64,14 @@ static void watch(struct output_file *file)
 		}
 }
 
-/* No input is missing, whatever @code says. */
+/* Always -EIO: exit_code_of_input() would take -ENOENT for a missing input. */
 static int blame(const struct output_file *file, const char *what, int code,
 		 struct aftl_error *error)
 {
 	return aftl_fail(error, -EIO, "%.150s: cannot %s: %s", file->path, what, strerror(code));
 }
 
-/* Is it what standard output is, by whatever name? */
+/* Return true if @path is the same file as standard output. */
 static bool is_standard(const char *path, const struct stat *state)
 {
 	struct stat own;
@@ -82,7 +82,7 @@ static bool is_standard(const char *path, const struct stat *state)
 	       own.st_ino == state->st_ino;
 }
 
-/* /dev/fd/3 and its like stand for what is open, not for a name. */
+/* /dev/fd/3 and similar paths stand for an open descriptor and cannot be renamed to. */
 static bool is_descriptor(const char *path)
 {
 	char *folder = NULL, *name = strdup(path);
@@ -99,7 +99,7 @@ static bool is_descriptor(const char *path)
 	return found;
 }
 
-/* What the link @path says, seen from where it is. */
+/* Replace @path by the target of the symbolic link @path; false if it is not a link. */
 static bool read_link(char path[OUTPUT_FILE_NAME])
 {
 	char link[PATH_MAX], next[OUTPUT_FILE_NAME];
@@ -117,7 +117,7 @@ static bool read_link(char path[OUTPUT_FILE_NAME])
 	return true;
 }
 
-/* Links are followed one by one, for what they lead to need not be there yet. */
+/* Follow links one by one, because realpath() fails if the last target does not exist yet. */
 static int find_target(struct output_file *file, struct aftl_error *error)
 {
 	unsigned int links = 0;
@@ -138,7 +138,7 @@ static int write_in_place(struct output_file *file, const char *name)
 	return 0;
 }
 
-/* It is to look like what it replaces. */
+/* Copy owner and mode of the file that is going to be replaced. */
 static void take_over(int fd, const struct stat *old)
 {
 	if (!old)
@@ -149,7 +149,10 @@ static void take_over(int fd, const struct stat *old)
 		fchmod(fd, old->st_mode & 07777);
 }
 
-/* Only what we have made is ours to remove: no signal comes in between. */
+/*
+ * Block signals between open() and watch(), so that the signal handler removes exactly the
+ * files that this program has created.
+ */
 static int create_watched(struct output_file *file)
 {
 	sigset_t all, before;
@@ -167,8 +170,8 @@ static int create_watched(struct output_file *file)
 }
 
 /*
- * Numbers of processes come again, in containers at once, and what was killed has left its file:
- * the name is a random one. Return: a descriptor, or -1 with errno.
+ * The name is random, because process ids repeat, above all in containers, and a killed program
+ * leaves its temporary file behind. Return: a descriptor, or -1 with errno.
  */
 static int create_in(struct output_file *file, const char *folder, int length)
 {
@@ -192,7 +195,7 @@ static int create_in(struct output_file *file, const char *folder, int length)
 	return fd;
 }
 
-/* What is there may be ours to write though its folder is not. */
+/* The old file may be writable in a directory that is not: create the temporary file in $TMPDIR. */
 static int create_apart(struct output_file *file)
 {
 	const char *folder = getenv("TMPDIR");
@@ -264,7 +267,7 @@ int output_file_begin(struct output_file *file, const char *path, const char *op
 	return make_temporary(file, there ? &state : NULL, error);
 }
 
-/* Return: 0 or the number of an error. */
+/* Return: 0 or a positive error number. */
 static int copy_bytes(int from, int to)
 {
 	char bytes[COPIED];
@@ -280,7 +283,7 @@ static int copy_bytes(int from, int to)
 	return got < 0 || ftruncate(to, size) ? errno : 0;
 }
 
-/* Into what is there. Return: 0 or the number of an error. */
+/* Overwrite the existing target. Return: 0 or a positive error number. */
 static int pour(const struct output_file *file)
 {
 	int from = open(file->temporary, O_RDONLY | O_CLOEXEC);
@@ -294,7 +297,7 @@ static int pour(const struct output_file *file)
 	return code;
 }
 
-/* As of the file of another in a sticky folder, or where another file system is mounted. */
+/* Another user's file in a sticky directory, or a mount point, cannot be replaced by rename(). */
 static bool is_irreplaceable(int code)
 {
 	return is_forbidden(code) || code == EBUSY || code == EXDEV;
@@ -356,7 +359,7 @@ int output_file_open(struct output_file *file, const char *path, const char *opt
 	return ret;
 }
 
-/* What has failed before is an error, too, though nobody knows which. */
+/* An earlier write error, whose errno is lost, is reported as EIO. */
 static int finish_stream(struct output_file *file)
 {
 	FILE *stream = file->stream;

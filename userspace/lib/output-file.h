@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where programs write: a file that is there when it is complete, and not before. Whatever is
- * no plain file, such as a device or a pipe, is written as it is, and a symbolic link is followed.
+ * Output files that appear under their name only when complete. A device, pipe or other special
+ * file is written in place, and symbolic links are followed.
  */
 #ifndef AFTL_OUTPUT_FILE_H
 #define AFTL_OUTPUT_FILE_H
@@ -13,12 +13,12 @@
 #define OUTPUT_FILE_NAME 4096
 
 /**
- * struct output_file - under way
- * @path: as the user calls it; "-" is standard output
- * @target: what it will be called: @path without links; empty if it is written in place
- * @temporary: what it is called so far
- * @apart: what is at @target cannot be replaced; in the end it is written over
- * @stream: of output_file_open()
+ * struct output_file - an output file that is being written
+ * @path: path as the user typed it; "-" is standard output
+ * @target: final name: @path with links resolved; empty if the file is written in place
+ * @temporary: current name
+ * @apart: the file at @target cannot be replaced; commit overwrites its content instead
+ * @stream: stream of output_file_open()
  */
 struct output_file {
 	const char *path;
@@ -29,34 +29,36 @@ struct output_file {
 };
 
 /**
- * output_file_begin() - a name to write to, in the same directory
- * @option: how the command line calls it, for claim_output()
- * @force: replace a file that is there
+ * output_file_begin() - create a temporary file in the directory of the output
+ * @option: the command-line option that names it, for claim_output()
+ * @force: replace an existing file
  *
- * An empty file of that name is there, unless @path is written in place. If a signal ends the
- * program, or it exits without commit, that file goes.
+ * The file is empty, and its name is in @file->temporary. It is removed if a signal ends the
+ * program, or if the program exits without a commit. No file is created if @path is written in
+ * place.
  */
 int __must_check output_file_begin(struct output_file *file, const char *path, const char *option,
 				   bool force, struct aftl_error *error);
 
 /*
- * It is written and closed: give it its name. Where a file cannot be replaced, as in a folder of
- * somebody else, what is there is written over. If that fails, the error says where the content is.
+ * Rename the file, which must be written and closed, to its final name. Where the old file
+ * cannot be replaced, as in a directory of another user, its content is overwritten. If that
+ * fails, the error message names the temporary file, which is kept.
  */
 int __must_check output_file_commit(struct output_file *file, struct aftl_error *error);
 
-/* It is not wanted any more. Nothing happens if it was never begun. */
+/* Discard the output. Does nothing if it was never begun. */
 void output_file_drop(struct output_file *file);
 
 /**
- * output_file_open() - begin, and open for writing
+ * output_file_open() - call output_file_begin() and open the file for writing
  *
  * Return: 0 and a stream that output_file_close() or output_file_drop() closes.
  */
 int __must_check output_file_open(struct output_file *file, const char *path, const char *option,
 				  bool force, struct aftl_error *error);
 
-/* Everything is written: close it, and give it its name. */
+/* Close the stream and commit the file. */
 int __must_check output_file_close(struct output_file *file, struct aftl_error *error);
 
 #endif

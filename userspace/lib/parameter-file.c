@@ -5,7 +5,7 @@
 #include "file-claims.h"
 #include "parameter-file.h"
 
-/* Of all such files of a command: ten times what all parameters take. */
+/* Text of all parameter files of a command. All parameters together take a tenth of it. */
 static char text[1 << 16];
 static size_t used;
 
@@ -28,7 +28,7 @@ static int read_text(const char *path, struct aftl_error *error)
 	return 0;
 }
 
-/* Blanks at the ends of a line say nothing. */
+/* Remove blanks at both ends of a line. */
 static char *trim(char *line)
 {
 	char *end = line + strlen(line);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Parameters of a device in a file: KEY=VALUE in each line, and lines that are empty or begin with
- * a hash. "approxftl calibrate" writes such files.
+ * Parameter files of a device: each line is KEY=VALUE, empty, or a comment that begins with a
+ * hash. "approxftl calibrate" writes such files.
  */
 #ifndef AFTL_PARAMETER_FILE_H
 #define AFTL_PARAMETER_FILE_H
@@ -9,12 +9,13 @@
 #include "core/base/params.h"
 
 /**
- * parameter_file_take() - hand out the lines of a file as if they stood on the command line
- * @path: where it is
- * @take: what gets each KEY=VALUE, which stays as long as the program
+ * parameter_file_take() - pass the lines of a file on as if they were on the command line
+ * @path: path of the file
+ * @take: called for each KEY=VALUE, a string that is never freed
  * @context: for @take
  *
- * Return: 0, or an error code with a sentence: -ENOENT if it cannot be opened, or what @take says.
+ * Return: 0, or an error code with an error message: -ENOENT if the file cannot be opened, or
+ * the error of @take.
  */
 int __must_check parameter_file_take(const char *path,
 				     int (*take)(void *context, const char *pair,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * One line on stderr that says how far a long run is.
- */
+/* A progress line on stderr for long runs. */
 #ifndef AFTL_PROGRESS_H
 #define AFTL_PROGRESS_H
 
@@ -14,13 +12,13 @@ enum progress_when {
 };
 
 /**
- * struct progress - of one activity
+ * struct progress - progress of one activity
  * @what: its name
- * @total: steps, 0 if nobody knows
- * @begin_ns: when it began, on the clock of the machine
- * @printed_ns: when the line was printed last
+ * @total: number of steps, 0 if unknown
+ * @begin_ns: start on the machine's monotonic clock
+ * @printed_ns: time of the last print
  * @shown: whether to print at all
- * @printed: whether there is a line to remove
+ * @printed: whether there is a line to erase
  */
 struct progress {
 	const char *what;
@@ -34,16 +32,16 @@ struct progress {
 void progress_begin(struct progress *progress, enum progress_when when, const char *what,
 		    u64 total);
 
-/* Cheap enough for each few thousand steps; prints at most five times a second. */
+/* Call this every few thousand steps; it prints at most five times a second. */
 void progress_step(struct progress *progress, u64 done);
 
 /**
- * progress_send() - of every activity that begins from now on, the steps are a number and no line
- * @to: where another process looks for it
+ * progress_send() - store the steps of all later activities in a variable and print no line
+ * @to: in memory that another process polls
  */
 void progress_send(u64 *to);
 
-/* Removes the line. */
+/* Erase the line. */
 void progress_end(struct progress *progress);
 
 #endif

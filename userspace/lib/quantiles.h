@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Quantiles for people: only those that the number of values carries, with the digits of the bins.
+ * Quantiles for people: only those that the sample size supports, with the precision of the
+ * bins.
  */
 #ifndef AFTL_QUANTILES_H
 #define AFTL_QUANTILES_H
@@ -8,13 +9,16 @@
 #include "core/base/histogram.h"
 #include "human-units.h"
 
-/* Fewest values beyond a quantile that is shown; with fewer it is hardly more than the largest. */
+/*
+ * A quantile is shown if at least this many values exceed it; else it hardly differs from the
+ * maximum.
+ */
 #define QUANTILE_BEYOND 10
 
-/* In place of a quantile that has too few values beyond it. */
+/* Returned for a quantile that too few values exceed. */
 #define QUANTILE_UNKNOWN U64_MAX
 
-/* The quantile @share / 10000, which is the upper end of a bin that is up to 3 % wide. */
+/* Return the quantile @share / 10000: the upper end of its bin, which is up to 3 % wide. */
 static inline u64 quantile_of(const struct aftl_histogram *histogram, u32 share)
 {
 	if (histogram->count && histogram->count * (10000 - share) < QUANTILE_BEYOND * 10000)
@@ -22,7 +26,7 @@ static inline u64 quantile_of(const struct aftl_histogram *histogram, u32 share)
 	return aftl_histogram_quantile(histogram, share);
 }
 
-/* "-" for one that is not known. */
+/* Print a quantile, or "-" if it is QUANTILE_UNKNOWN. */
 static inline void quantile_print(char text[HUMAN_SIZE], u64 ns)
 {
 	if (ns == QUANTILE_UNKNOWN)

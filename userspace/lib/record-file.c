@@ -5,7 +5,7 @@
 #include "file-claims.h"
 #include "record-file.h"
 
-/* Records in a buffer: 128 KiB at a time is what makes reading cheap. */
+/* Records in a buffer, 128 KiB: large reads amortise the cost of the system call. */
 #define BUFFERED 4096
 
 struct record_reader {
@@ -45,7 +45,7 @@ static int blame_offset(const struct record_reader *reader, u64 offset, const ch
 			 (unsigned long long)offset, cause);
 }
 
-/* Nobody says which error a stream had before. */
+/* errno is 0 if the stream failed in an earlier call; report EIO then. */
 static int blame_write(const struct record_writer *writer, struct aftl_error *error)
 {
 	return blame_file(writer->name, errno ? -errno : -EIO, "cannot write", error);
@@ -96,7 +96,7 @@ const struct aftl_record_header *record_header(const struct record_reader *reade
 	return &reader->header;
 }
 
-/* Keeps the bytes of an incomplete record in front of what it reads. */
+/* Move the bytes of an incomplete record to the start of the buffer and fill the rest. */
 static int refill(struct record_reader *reader, struct aftl_error *error)
 {
 	size_t left = reader->end - reader->begin;
@@ -110,7 +110,7 @@ static int refill(struct record_reader *reader, struct aftl_error *error)
 	return 0;
 }
 
-/* At the end of the file the header's count must have been reached. */
+/* The file must not end before the number of records in its header. */
 static int check_end(const struct record_reader *reader, struct aftl_error *error)
 {
 	char cause[120];
@@ -239,7 +239,7 @@ void record_was_interrupted(struct record_writer *writer)
 		  RECORD_INTERRUPTED);
 }
 
-/* A pipe keeps the count of 0, which means "until the end". */
+/* The header of a pipe keeps the count 0, which means "until the end". */
 static int complete_header(struct record_writer *writer, struct aftl_error *error)
 {
 	writer->header.records = writer->records;

@@ -7,7 +7,7 @@
 
 #include "sibling-program.h"
 
-/* The directory of this program, without a slash at its end. */
+/* Find the directory of this program, without a trailing slash. */
 static bool own_directory(char *directory, size_t size)
 {
 	ssize_t length = readlink("/proc/self/exe", directory, size - 1);

@@ -6,12 +6,12 @@
 #include "aftl-host.h"
 #include "standard-streams.h"
 
-/* What stands in refuses what was closed: nothing is read from it, nothing written to it. */
+/* The placeholders have the wrong access mode on purpose: reading stdin or writing stdout fails. */
 void standard_streams_begin(void)
 {
 	int fd;
 
-	/* A limit of a file's size is an error like any other. */
+	/* Let write() fail with EFBIG at a file size limit instead of killing the program. */
 	signal(SIGXFSZ, SIG_IGN);
 	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 &&

@@ -14,7 +14,7 @@ const char *starting_state_word(const struct aftl_config *config)
 	return config->fill == AFTL_FILL_RANDOM ? "random" : "sequential";
 }
 
-/* A parameter as a user writes it. */
+/* Print the value of a parameter as the user would type it. */
 static void print_parameter(const struct aftl_config *config, const char *key,
 			    char text[AFTL_VALUE_SIZE])
 {

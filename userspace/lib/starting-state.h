@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The data that a device holds before its first request.
- */
+/* Describe the data that a device holds before its first request. */
 #ifndef AFTL_STARTING_STATE_H
 #define AFTL_STARTING_STATE_H
 
@@ -9,10 +7,10 @@
 
 #define STARTING_STATE_SIZE 128
 
-/* "empty", "sequential", "random": one word for programs. */
+/* Return "empty", "sequential" or "random". */
 const char *starting_state_word(const struct aftl_config *config);
 
-/* A phrase for people, such as "starts filled at random, 100 % valid, then 100 % overwritten". */
+/* Print a phrase such as "starts filled at random, 100 % valid, then 100 % overwritten". */
 void starting_state_print(const struct aftl_config *config, char text[STARTING_STATE_SIZE]);
 
 #endif

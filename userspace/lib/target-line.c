@@ -8,13 +8,13 @@
 /* Largest N of "timing scale:N". */
 #define SCALE_MAX 1000000
 
-/* Hints in I/O priorities have ten bits. */
+/* Largest hint: an I/O priority has ten bits for it. */
 #define HINT_MAX 1023
 
-/* Steps of a sixteenth in which a small device grows until the policy has room. */
+/* Attempts to enlarge a small device by a sixteenth until the policy has enough blocks. */
 #define FIT_TRIES 64
 
-/* The kernel's sectors are no larger than this, and a sector is a mapping unit. */
+/* A mapping unit is a logical block of the kernel, which is at most this large. */
 #define UNIT_MAX 4096
 
 static int set_store(struct target_line *line, const char *value, struct aftl_error *error)
@@ -111,7 +111,10 @@ static int set_ioprio_hint(struct target_line *line, const char *value, struct a
 	return 0;
 }
 
-/* Keys that are no parameters of the core, in the order in which they are printed. */
+/*
+ * Keys of the target, as opposed to parameters of the core, in the order in which they are
+ * printed.
+ */
 static const struct target_key {
 	const char *name;
 	int (*set)(struct target_line *line, const char *value, struct aftl_error *error);
@@ -139,7 +142,7 @@ int target_line_set(struct target_line *line, const char *key, const char *value
 	return aftl_param_set(&line->config, key, value, error);
 }
 
-/* Neither can be refused: they are what the target itself begins with. */
+/* Neither the profile nor the policy can fail: they are the target's own defaults. */
 void target_line_init(struct target_line *line)
 {
 	struct aftl_error unused;
@@ -175,7 +178,7 @@ static const struct aftl_host_ops host_ops = {
 	.complete = no_request,
 };
 
-/* The core says whether the policy can live on the device; memory is untouched, thus cheap. */
+/* Create one shard so that the core checks the policy's needs; untouched memory costs nothing. */
 static int build_once(const struct target_line *line, u64 *memory_bytes, struct aftl_error *error)
 {
 	struct aftl_config own;
@@ -206,7 +209,7 @@ int target_line_size(const struct target_line *line, struct target_size *size,
 	return build_once(line, &size->memory_bytes, error);
 }
 
-/* Shape of a shard with one block in each plane, without over-provisioning, and without zones. */
+/* Compute the geometry of a shard with one block per plane, no over-provisioning and no zones. */
 static int smallest_shape(const struct target_line *line, struct aftl_geometry *geo,
 			  struct aftl_error *error)
 {
@@ -220,7 +223,7 @@ static int smallest_shape(const struct target_line *line, struct aftl_geometry *
 	return ret ? ret : aftl_geometry_init(geo, &own, error);
 }
 
-/* Units of each shard, in whole runs if there are several. */
+/* Units of each shard; with several shards a multiple of the chunk that alternates among them. */
 static u64 units_of_each(const struct target_line *line, const struct aftl_geometry *geo,
 			 u64 sectors)
 {
@@ -246,7 +249,7 @@ static int try_blocks(struct target_line *line, u64 blocks, u64 sectors, struct 
 	return ret;
 }
 
-/* Blocks in each plane that are enough for @sectors. */
+/* Estimate the number of blocks per plane that holds @sectors. */
 static int enough_blocks(const struct target_line *line, u64 sectors, u64 *blocks,
 			 struct aftl_error *error)
 {
@@ -273,7 +276,7 @@ int target_line_fit(struct target_line *line, u64 sectors, struct aftl_error *er
 	if (ret)
 		return ret;
 	ret = try_blocks(line, blocks, sectors, error);
-	/* Too few for the policy's own work, or for what zones leave: it gets more. */
+	/* The policy's reserve or the rounding to zones needs more blocks: enlarge the device. */
 	for (tries = 0; ret && tries < FIT_TRIES; tries++) {
 		blocks += blocks / 16 + 1;
 		if (!try_blocks(line, blocks, sectors, &unused))
@@ -294,7 +297,7 @@ void target_line_timing(const struct target_line *line, char text[AFTL_VALUE_SIZ
 		scnprintf(text, AFTL_VALUE_SIZE, "scale:%u", line->scale);
 }
 
-/* Parameters that are not as in the profile; returns how many words they make. */
+/* Print the parameters that differ from the profile; return the number of words. */
 static unsigned int print_params(const struct target_line *line, char *text, size_t size)
 {
 	char value[AFTL_VALUE_SIZE];
@@ -329,14 +332,14 @@ void target_line_print(const struct target_line *line, char text[TARGET_LINE_SIZ
 		  tagged ? " tag_all approximate" : "", hint, params);
 }
 
-/* A word of @text at @at; its length is 0 at the end. */
+/* Skip blanks and return the length of the word at @at; 0 at the end. */
 static size_t word_at(const char **at)
 {
 	*at += strspn(*at, " ");
 	return strcspn(*at, " ");
 }
 
-/* Copies the next word; false if there is none or it is too long. */
+/* Copy the next word; return false if there is none or it is too long. */
 static bool next_word(const char **at, char *word, size_t size)
 {
 	size_t length = word_at(at);
@@ -349,7 +352,7 @@ static bool next_word(const char **at, char *word, size_t size)
 	return true;
 }
 
-/* The pairs that set the profile, or all others. */
+/* Parse the profile alone, or all pairs but the profile, which must be set first. */
 static int parse_pairs(struct target_line *line, const char *at, bool profile,
 		       struct aftl_error *error)
 {

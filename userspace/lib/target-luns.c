@@ -4,13 +4,13 @@
 #include "checked-memory.h"
 #include "target-luns.h"
 
-/* A line is shorter. */
+/* Upper bound of the length of a line. */
 #define LINE_SIZE 320
 
 #define FORMAT "%9u good_blocks %20llu free_blocks %20llu valid_units %20llu " \
 	"queued %20llu busy_ns %20llu cached_blocks %20llu"
 
-/* "0 good_blocks 128 free_blocks 12 valid_units 7 queued 0 busy_ns 5 cached_blocks 0" */
+/* Parse "0 good_blocks 128 free_blocks 12 valid_units 7 queued 0 busy_ns 5 cached_blocks 0". */
 static bool read_line(const char *line, unsigned int number, struct target_lun *lun)
 {
 	unsigned long long n[6];

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The target's answer to the message "luns".
- */
+/* Parser of the target's answer to the message "luns". */
 #ifndef AFTL_TARGET_LUNS_H
 #define AFTL_TARGET_LUNS_H
 
 #include "core/base/params.h"
 
 /**
- * struct target_lun - a line of the answer
+ * struct target_lun - state of a LUN
  * @good_blocks: blocks that are not bad
- * @free_blocks: of these, erased ones
- * @valid_units: that hold data
- * @queued: commands that wait for it
- * @busy_ns: array time so far
- * @cached_blocks: blocks of the cache of one bit in a cell
+ * @free_blocks: erased blocks among them
+ * @valid_units: units that hold valid data
+ * @queued: commands that wait for the LUN
+ * @busy_ns: time in array operations so far
+ * @cached_blocks: blocks of the SLC cache
  */
 struct target_lun {
 	u64 good_blocks;
@@ -26,9 +24,9 @@ struct target_lun {
 };
 
 /**
- * struct target_luns - all of them
+ * struct target_luns - all LUNs of a device
  * @list: to be freed with free()
- * @count: how many
+ * @count: number of LUNs
  */
 struct target_luns {
 	struct target_lun *list;
@@ -36,16 +34,16 @@ struct target_luns {
 };
 
 /**
- * target_luns_parse() - read an answer
+ * target_luns_parse() - parse an answer
  *
- * Words that follow the last known one of a line belong to a newer target and are skipped.
+ * Words after the last known one of a line belong to a newer target and are skipped.
  *
- * Return: 0, or -EINVAL with a sentence and an empty list.
+ * Return: 0, or -EINVAL with an error message and an empty list.
  */
 int __must_check target_luns_parse(struct target_luns *luns, const char *text,
 				   struct aftl_error *error);
 
-/* Makes the times of @now those since @before, which has the same LUNs; what is counted stays. */
+/* Make busy_ns of @now relative to @before, which has the same LUNs; keep the counts. */
 void target_luns_since(struct target_luns *now, const struct target_luns *before);
 
 #endif

@@ -2,10 +2,10 @@
 #include "target-status.h"
 
 /**
- * struct reader - the words of a status line
- * @at: what has not been read
- * @what: name of the word that is being read
- * @good: every word so far was what it should be
+ * struct reader - parser of a status line
+ * @at: rest of the line
+ * @what: name of the current word
+ * @good: all words so far were well-formed
  */
 struct reader {
 	const char *at;
@@ -13,7 +13,7 @@ struct reader {
 	bool good;
 };
 
-/* The next word and its length; empty at the end. */
+/* Return the next word and its length, which is 0 at the end. */
 static const char *next_word(struct reader *reader, size_t *length)
 {
 	const char *word = reader->at + strspn(reader->at, " ");
@@ -23,7 +23,7 @@ static const char *next_word(struct reader *reader, size_t *length)
 	return word;
 }
 
-/* Decimal digits only, with nothing else before @end. */
+/* Parse decimal digits up to @end; reject any other character and overflow. */
 static bool read_digits(const char *text, const char *end, u64 *value)
 {
 	*value = 0;
@@ -107,7 +107,7 @@ int target_status_parse(struct target_status *status, const char *text, struct a
 
 /* Statistics */
 
-/* A name that every answer has, and where its value goes. */
+/* Name that every answer must contain, and the field that receives its value. */
 struct place {
 	const char *name;
 	u64 *value;
@@ -132,13 +132,13 @@ static void list_places(struct target_stats *stats, struct place places[PLACES])
 	memcpy(places + AFTL_COUNTERS, others, sizeof(others));
 }
 
-/* @name ends at a blank. */
+/* @name is @length bytes long and not terminated. */
 static bool same_name(const char *name, size_t length, const char *known)
 {
 	return strlen(known) == length && !memcmp(name, known, length);
 }
 
-/* "late_le_<ns> <completions>" */
+/* Parse "late_le_<ns> <completions>". */
 static bool take_bin(struct target_stats *stats, const char *name, size_t length, u64 value)
 {
 	u64 top;
@@ -166,7 +166,7 @@ static struct target_stream *find_stream(struct target_stats *stats, const char 
 	return NULL;
 }
 
-/* "stream_<name>_host_units <units>", "stream_<name>_moved_units <units>" */
+/* Parse "stream_<name>_host_units <units>" or "stream_<name>_moved_units <units>". */
 static bool take_stream(struct target_stats *stats, const char *name, size_t length, u64 value)
 {
 	static const char *const ends[] = { "_host_units", "_moved_units" };
@@ -187,7 +187,7 @@ static bool take_stream(struct target_stats *stats, const char *name, size_t len
 	return true;
 }
 
-/* "handle_<number>_<name of a counter> <value>" */
+/* Parse "handle_<number>_<name of a counter> <value>". */
 static bool take_handle(struct target_stats *stats, const char *name, size_t length, u64 value)
 {
 	const char *rest = length > 7 ? memchr(name + 7, '_', length - 7) : NULL;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the target says of itself: its status line, and its answer to the message "stats".
- */
+/* Parsers of the target's status line and of its answer to the message "stats". */
 #ifndef AFTL_TARGET_STATUS_H
 #define AFTL_TARGET_STATUS_H
 
@@ -11,7 +9,7 @@
 #define TARGET_WORD_SIZE 32
 
 /**
- * struct target_status - the words of dm-approxftl/target/status-table.h
+ * struct target_status - fields of the status line, from dm-approxftl/target/status-table.h
  */
 struct target_status {
 #define STATUS_TEXT(name, help) char name[TARGET_WORD_SIZE];
@@ -24,11 +22,11 @@ struct target_status {
 };
 
 /**
- * target_status_parse() - read a status line
- * @text: the target's part of it, without sectors and name of the target
- * @error: takes the sentence on failure: which word is wrong, or that the target says "Fail"
+ * target_status_parse() - parse a status line
+ * @text: the target's part of it, without start, length and target name
+ * @error: receives the error message: the malformed word, or that the target reports "Fail"
  *
- * Words that follow the last known one belong to a newer target and are skipped.
+ * Words after the last known one belong to a newer target and are skipped.
  *
  * Return: 0, or -EINVAL.
  */
@@ -36,9 +34,9 @@ int __must_check target_status_parse(struct target_status *status, const char *t
 				     struct aftl_error *error);
 
 /**
- * struct target_stream - units programmed for a stream of the policy
- * @name: of the stream; empty past the last
- * @units: of the host, and moved
+ * struct target_stream - units programmed for a write stream of the policy
+ * @name: name of the stream; empty after the last one
+ * @units: host writes, then relocations
  */
 struct target_stream {
 	char name[TARGET_WORD_SIZE];
@@ -48,13 +46,13 @@ struct target_stream {
 /**
  * struct target_stats - the answer to "stats"
  * @counters: see core/base/counter-table.h
- * @streams: those that it names
- * @handles: by placement handle; zero where there are none
+ * @streams: write streams that the answer names
+ * @handles: statistics of each placement handle; zero without FDP
  * @device_ns: device time
  * @since_ns: device time of the last reset
- * @lock_waits: times that a processor has waited for another one
- * @lock_wait_ns: for how long, in host time
- * @late: lateness of completions, in host time; the smallest is not known
+ * @lock_waits: number of times that a CPU waited for the lock
+ * @lock_wait_ns: total of these waits, in host time
+ * @late: lateness of completions, in host time; the minimum is unknown
  */
 struct target_stats {
 	struct aftl_counters counters;
@@ -68,22 +66,22 @@ struct target_stats {
 };
 
 /**
- * target_stats_parse() - read lines of "name value"
+ * target_stats_parse() - parse lines of "name value"
  *
- * Names that are unknown here belong to a newer target and are skipped; one that is missing
- * or no number is an error.
+ * Unknown names belong to a newer target and are skipped; a missing name or a malformed number
+ * is an error.
  *
- * Return: 0, or -EINVAL with a sentence.
+ * Return: 0, or -EINVAL with an error message.
  */
 int __must_check target_stats_parse(struct target_stats *stats, const char *text,
 				    struct aftl_error *error);
 
 /**
- * target_stats_since() - what happened between two answers
- * @now: the later one; afterwards the difference
- * @before: the earlier one; after a reset in between, @now remains what it is
+ * target_stats_since() - compute the difference between two answers
+ * @now: the later answer; receives the difference
+ * @before: the earlier answer; if the statistics were reset in between, @now is unchanged
  *
- * The largest lateness is then at most 1/32 too high, and times remain what they are.
+ * The maximum lateness is then up to 1/32 too high. device_ns and since_ns are unchanged.
  */
 void target_stats_since(struct target_stats *now, const struct target_stats *before);
 

@@ -215,7 +215,7 @@ static int compare_rows(const void *left, const void *right)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
-/* Every row is whole, and in its place. */
+/* Sort the rows, all of which must have every cell. */
 static void sort_rows(struct text_list *list)
 {
 	unsigned int i;

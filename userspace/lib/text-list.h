@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A list whose columns are chosen (-o) and whose rows are sorted (-S), for a person or as JSON.
- */
+/* A list with selectable columns (-o) and sorted rows (-S), printed as a table or as JSON. */
 #ifndef AFTL_TEXT_LIST_H
 #define AFTL_TEXT_LIST_H
 
@@ -11,12 +9,12 @@
 #define LIST_COLUMNS 32
 
 /**
- * struct list_column - what a list can show
- * @key: in JSON, with the unit; -o and -S take it, or the title
- * @title: of the column
+ * struct list_column - a column that a list can show
+ * @key: JSON key, including the unit; -o and -S accept it or the title
+ * @title: head of the column
  * @help: one phrase
- * @number: it has numbers, which stand to the right
- * @more: shown only if it is asked for
+ * @number: holds numbers, which are aligned to the right
+ * @more: not shown by default
  */
 struct list_column {
 	const char *key;
@@ -27,17 +25,17 @@ struct list_column {
 };
 
 /**
- * struct list_choice - what a command line says of a list
- * @columns: that there are
- * @count: of them
- * @shown: which of them, in this order
- * @shown_count: how many
- * @sorted: by which, the first one first
- * @falls: largest first, of each of these
- * @sorted_count: how many; 0: as they come
- * @bare: without a head
- * @chosen: anything was said
- * @explain: the columns are to be listed, and nothing else
+ * struct list_choice - columns and order that the command line selects
+ * @columns: all columns
+ * @count: number of all columns
+ * @shown: selected columns, in the order of display
+ * @shown_count: number of selected columns
+ * @sorted: sort keys, the most significant first
+ * @falls: for each sort key, whether the order is descending
+ * @sorted_count: number of sort keys; 0: keep the order of insertion
+ * @bare: print no titles
+ * @chosen: -o or -S was given
+ * @explain: list the columns and nothing else
  */
 struct list_choice {
 	const struct list_column *columns;
@@ -52,31 +50,31 @@ struct list_choice {
 	bool explain;
 };
 
-/* The lines of an option table. */
+/* Help texts of the options of a list. */
 #define LIST_BARE_HELP "a list without its titles"
 #define LIST_SHOW_HELP "only these columns, or +A,... more of them; help lists them"
 #define LIST_SORT_HELP "rows by these columns; with - before it, the largest first"
 
 /**
- * list_choose() - understand @show, behind -o, and @sort, behind -S; NULL: not given
- * @choice: zeroed, but for @bare
+ * list_choose() - parse @show, the value of -o, and @sort, the value of -S; NULL: not given
+ * @choice: zeroed, except for @bare
  *
- * Return: 0, or -EINVAL with a sentence.
+ * Return: 0, or -EINVAL with an error message.
  */
 int __must_check list_choose(struct list_choice *choice, const struct list_column *columns,
 			     unsigned int count, const char *show, const char *sort,
 			     struct aftl_error *error);
 
-/* A line for each column there is. */
+/* Print a line about each column. */
 void list_explain(const struct list_choice *choice, FILE *out);
 
 struct list_row;
 
 /**
- * struct text_list - rows that wait for the last one to be known
- * @choice: of the command line
- * @rows: in the order they came in
- * @count: how many
+ * struct text_list - rows that are buffered until the list is printed
+ * @choice: selected columns and order
+ * @rows: in the order of insertion
+ * @count: number of rows
  */
 struct text_list {
 	const struct list_choice *choice;
@@ -87,20 +85,20 @@ struct text_list {
 void list_begin(struct text_list *list, const struct list_choice *choice);
 void list_row(struct text_list *list);
 
-/* The next cell of the last row. A text that is empty is null in JSON. */
+/* Add a text cell to the last row. An empty text is null in JSON. */
 __printf(2, 3) void list_text(struct text_list *list, const char *format, ...);
 
-/* @value / 10^@decimals; @said is what a person reads instead, or NULL. */
+/* Add @value / 10^@decimals to the last row; @said, unless NULL, replaces it in a table. */
 void list_number(struct text_list *list, u64 value, unsigned int decimals, const char *said);
 
-/* The rows as the choice has them, with a head; frees them. */
+/* Print the selected columns, sorted and with titles, and free the rows. */
 void list_print(struct text_list *list, FILE *out);
 
-/* The same, each cell @width wide, for rows that come one after the other. */
+/* Print rows as they arrive, each cell @width wide; the titles are printed separately. */
 void list_print_head(const struct list_choice *choice, int width, FILE *out);
 void list_print_wide(struct text_list *list, int width, FILE *out);
 
-/* Objects in an open array, of what the choice shows; frees them. */
+/* Print the selected columns as objects into an open JSON array and free the rows. */
 void list_json(struct text_list *list, struct json_writer *json);
 
 #endif

@@ -87,7 +87,7 @@ static void measure(const struct text_table *table, int *widths)
 			grow(&widths[i], strlen(row->cells[i]));
 }
 
-/* Nothing is padded at the end of a line. */
+/* The last cell of a line is not padded. */
 static void print_row(const struct text_table *table, const struct text_row *row,
 		      const int *widths, FILE *out)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Columns for a person: the first to the left, the others to the right.
- */
+/* A text table: the first columns are aligned to the left, the others to the right. */
 #ifndef AFTL_TEXT_TABLE_H
 #define AFTL_TEXT_TABLE_H
 
@@ -9,18 +7,18 @@
 
 #include "aftl-host.h"
 
-/* Two for each policy and its label: those that are built in, and as many again. */
+/* Two columns for each policy and its label, for twice the number of built-in policies. */
 #define TEXT_TABLE_COLUMNS 80
 #define TEXT_TABLE_CELL 256
 
 struct text_row;
 
 /**
- * struct text_table - rows that wait for the last one to be known
- * @columns: of each row
- * @right: of each column, whether it is aligned to the right
- * @first: row
- * @last: row, the one that cells are added to
+ * struct text_table - rows that are buffered until the widths are known
+ * @columns: cells of a row
+ * @right: for each column, whether it is aligned to the right
+ * @first: first row
+ * @last: last row, which receives new cells
  */
 struct text_table {
 	unsigned int columns;
@@ -29,22 +27,22 @@ struct text_table {
 	struct text_row *last;
 };
 
-/* The first @left columns are aligned to the left. */
+/* Begin a table. The first @left columns are aligned to the left. */
 void text_table_begin(struct text_table *table, unsigned int columns, unsigned int left);
 
 void text_table_row(struct text_table *table);
 
-/* The next cell of the last row; the missing ones of a row are empty. */
+/* Add a cell to the last row. Missing cells of a row are empty. */
 __printf(2, 3) void text_table_cell(struct text_table *table, const char *format, ...);
 
-/* A row of two cells. */
+/* Add a row of two cells. */
 __printf(3, 4) void text_table_pair(struct text_table *table, const char *title,
 				    const char *format, ...);
 
-/* A line of its own above the rows that follow. */
+/* Add a heading line above the rows that follow. */
 __printf(2, 3) void text_table_heading(struct text_table *table, const char *format, ...);
 
-/* Prints and frees all rows. */
+/* Print and free all rows. */
 void text_table_end(struct text_table *table, FILE *out);
 
 #endif

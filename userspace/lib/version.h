@@ -2,7 +2,7 @@
 #ifndef AFTL_VERSION_H
 #define AFTL_VERSION_H
 
-/* As git describes the sources, or the release. */
+/* Return the output of git-describe for the sources, or the release. */
 const char *approxftl_version(void);
 
 #endif
