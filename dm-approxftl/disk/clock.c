@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Device time and host time.
- */
+/* Conversion between device time and host time. */
 #include "disk/disk.h"
 
 u64 aftl_disk_host_ns(const struct aftl_disk *disk, u64 device_ns)

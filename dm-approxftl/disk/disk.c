@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An emulated SSD: FTL and bytes under one lock, and the clock that drives them.
+ * Disk: an FTL and its store under one lock, and the clock that drives them.
  *
- * The FTL computes at which device time each request is complete; the clock's part is
- * to let it know the time no later than that. Submitters bring the time with them, and
- * a timer fires at the next event. It runs as a soft interrupt: as punctual as a hard
- * one on an idle processor, and handed to ksoftirqd when the emulated device is faster
- * than the machine. An idle disk arms no timer.
+ * The FTL computes the device time at which each request completes. The clock must call the FTL no
+ * later than that. Each submitter advances the FTL to the present, and an hrtimer fires at the next
+ * event. It runs in soft interrupt context: on an idle CPU it is as punctual as a hard interrupt,
+ * and ksoftirqd takes over when the emulated device is faster than the machine. An idle disk arms
+ * no timer.
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -19,21 +19,24 @@
 #include "store/dev.h"
 
 /*
- * Work, as aftl_work() counts it, that is done before others get at the disk's lock: with the last
- * call of the FTL no more than some 100 us.
+ * Work, in units of aftl_work(), after which the disk's lock is released: about 100 us, the last
+ * call of the FTL included.
  */
 #define SLICE_WORK 128
 
-/* Slices that a submitter carries out, or a worker of the store, before a worker goes on. */
+/*
+ * Slices that a submitter or a worker of the store executes before it leaves the rest to
+ * catch_up().
+ */
 #define OWN_SLICES 64
 
-/* Sectors of requests that a soft interrupt ends: to copy what they read takes some 50 us. */
+/* Sectors whose requests a soft interrupt ends: copying the data of reads takes about 50 us. */
 #define SOFTIRQ_SECTORS (SZ_256K >> SECTOR_SHIFT)
 
-/* Runs aftl_disk.catch_up. Submitters that free memory may wait for it. */
+/* Workqueue for aftl_disk.catch_up. Memory reclaim may depend on it. */
 static struct workqueue_struct *workers;
 
-/* Has the store no room for what one more call of the FTL may cause? */
+/* Return true if the store lacks room for the operations that one FTL call may queue. */
 static bool congested(const struct aftl_disk *disk)
 {
 	return disk->durable && aftl_dev_congested(disk->durable);
@@ -58,8 +61,8 @@ static bool slice_over(const struct aftl_disk *disk, u32 begin)
 }
 
 /*
- * With "timing off" device time passes as fast as the FTL can work, as long as there is a reason.
- * Returns whether there is more to do than a slice.
+ * With "timing off" device time passes as fast as the FTL can work while requests are pending.
+ * Returns true if work is left after one slice.
  */
 static bool work_slice(struct aftl_disk *disk)
 {
@@ -77,7 +80,7 @@ static bool work_slice(struct aftl_disk *disk)
 	return false;
 }
 
-/* Process what happens up to @until_ns. Returns whether there is more to do than a slice. */
+/* Process events up to @until_ns. Returns true if work is left after one slice. */
 static bool advance_slice(struct aftl_disk *disk, u64 until_ns)
 {
 	u32 begin = aftl_work(disk->ftl);
@@ -101,7 +104,7 @@ static void arm(struct aftl_disk *disk)
 	hrtimer_start(&disk->timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS_SOFT);
 }
 
-/* Something that user space has to hear of once. */
+/* Return true if the disk has a failure that user space must be told of once. */
 static bool broken(const struct aftl_disk *disk)
 {
 	return aftl_read_only(disk->ftl) || (disk->durable && aftl_dev_error(disk->durable));
@@ -116,9 +119,9 @@ static void report(struct aftl_disk *disk)
 }
 
 /*
- * Returns what is complete, to be finished without the lock: at least one request, no more than
- * the one with which @sectors are reached. Of a stopped disk that is aftl_disk_carry_out()'s, whose
- * request is no bio's.
+ * Remove completed requests from disk->done, which the caller ends without the lock: at least one,
+ * and no more once they reach @sectors. Returns NULL if the disk is stopped: the only request is
+ * then that of aftl_disk_carry_out(), which has no bio.
  */
 static struct aftl_request *take_done(struct aftl_disk *disk, u64 sectors)
 {
@@ -140,8 +143,9 @@ static struct aftl_request *take_done(struct aftl_disk *disk, u64 sectors)
 }
 
 /*
- * A worker takes over what the caller has no time for. With @behind the FTL is not at the present,
- * so that the timer is of no use before the worker has ended; without, requests are to be finished.
+ * Queue catch_up() for work that would take the caller too long. @behind means that the FTL has not
+ * reached the present; the timer then stays off until the worker ends. Otherwise only requests are
+ * left to be ended.
  */
 static void hand_over(struct aftl_disk *disk, bool behind)
 {
@@ -151,8 +155,8 @@ static void hand_over(struct aftl_disk *disk, bool behind)
 }
 
 /*
- * Carry out a slice of what has to be done before anything else is, and arm the timer for the rest.
- * Returns whether there is more of it.
+ * Execute one slice of the work that is due, and arm the timer for the rest. Returns true if more
+ * is due.
  */
 static bool settle(struct aftl_disk *disk)
 {
@@ -169,7 +173,7 @@ static bool settle(struct aftl_disk *disk)
 	return more;
 }
 
-/* Who has to wait for another processor is counted; whoever does not wait looks at no clock. */
+/* Count lock contention. An uncontended lock does not read the clock. */
 static void lock_present(struct aftl_disk *disk)
 	__acquires(&disk->lock)
 {
@@ -183,7 +187,7 @@ static void lock_present(struct aftl_disk *disk)
 	disk->lock_wait_ns += ktime_get_ns() - begin_ns;
 }
 
-/* Drop the lock for a moment, so that others get it, and finish completed requests meanwhile. */
+/* Release the lock for a moment, for other CPUs, and end completed requests meanwhile. */
 static void yield_disk_lock(struct aftl_disk *disk)
 	__must_hold(&disk->lock)
 {
@@ -196,8 +200,8 @@ static void yield_disk_lock(struct aftl_disk *disk)
 }
 
 /*
- * The present is the time of the call, or a later one that others have reached meanwhile. It is not
- * read again: the caller of an FTL that is slower than the clock would never return.
+ * The present is the time of this call, or a later device time that others reach meanwhile. It is
+ * not read again, as an FTL slower than the clock would keep the caller here forever.
  */
 int aftl_disk_enter(struct aftl_disk *disk, bool killable)
 	__acquires(&disk->lock)
@@ -230,7 +234,7 @@ void aftl_disk_leave(struct aftl_disk *disk)
 	struct aftl_request *done;
 	u32 slices = 1;
 
-	/* Once the disk has been stopped, only the caller of aftl_disk_stop() calls the FTL. */
+	/* A stopped disk's FTL may be called by the caller of aftl_disk_stop() only. */
 	while (disk->running == running && settle(disk)) {
 		if (slices++ >= OWN_SLICES && running) {
 			hand_over(disk, true);
@@ -244,7 +248,7 @@ void aftl_disk_leave(struct aftl_disk *disk)
 }
 
 /*
- * Ends when the disk stops or has reached the present, which an overloaded FTL never does. Others
+ * Runs until the disk stops or reaches the present, which an overloaded FTL never does. Other CPUs
  * get the lock after each slice.
  */
 static void catch_up(struct work_struct *work)
@@ -268,7 +272,7 @@ static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 
 	spin_lock_bh(&disk->lock);
 	disk->armed_ns = KTIME_MAX;
-	/* It may have been waiting for the lock while the disk was being stopped. */
+	/* The timer may have waited for the lock while the disk was being stopped. */
 	if (!disk->running) {
 		spin_unlock_bh(&disk->lock);
 		return HRTIMER_NORESTART;
@@ -287,8 +291,8 @@ static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 static void go_on(struct aftl_disk *disk)
 {
 	/*
-	 * Take the lock so that a caller that is about to stall, and saw the queue before there was
-	 * room, cannot miss this. What a stopped disk does is aftl_disk_carry_out()'s.
+	 * Take the lock so that a caller that saw a full queue and is about to stall cannot miss
+	 * this wakeup. A stopped disk is driven by aftl_disk_carry_out() alone.
 	 */
 	spin_lock_bh(&disk->lock);
 	if (disk->running &&
@@ -306,7 +310,10 @@ static bool can_collect(const struct aftl_disk *disk)
 	       aftl_next_event(disk->ftl) != U64_MAX;
 }
 
-/* With "timing off" time passes only while there are requests: this is as one, in slices. */
+/*
+ * With "timing off" device time passes only while requests are pending. GC has no request, so this
+ * work item processes its events, one slice at a time.
+ */
 static void collect_some(struct work_struct *work)
 {
 	struct aftl_disk *disk = container_of(work, struct aftl_disk, collect);
@@ -332,7 +339,10 @@ void aftl_disk_collect(struct aftl_disk *disk)
 		schedule_work(&disk->collect);
 }
 
-/* While a disk stops, or rests, nobody else may call the FTL; it looks again when it starts. */
+/*
+ * Stop when the disk stops: nobody else may call the FTL then. aftl_disk_start() queues this work
+ * again.
+ */
 static void retire_worn(struct work_struct *work)
 {
 	struct aftl_disk *disk = container_of(work, struct aftl_disk, wear);
@@ -425,7 +435,7 @@ int aftl_disk_open(struct aftl_disk *disk, const struct aftl_options *options,
 	return ret;
 }
 
-/* Shards go round the nodes that have memory; what is alone is where it is made. */
+/* Distribute shards over the NUMA nodes that have memory. A single shard has no preferred node. */
 static int node_of(const struct aftl_options *options, u32 shard)
 {
 	u32 turn = shard % num_node_state(N_MEMORY);
@@ -466,8 +476,9 @@ struct aftl_disk *aftl_disk_new(const struct aftl_options *options, u32 shard)
 }
 
 /*
- * The FTL of one shard is there already, its store may not be. A lack of memory is reported now,
- * not when all shards but the last have been read or the old table is gone.
+ * Check the memory for the stores of all shards and for the FTLs of all but one, which exists
+ * already. So a lack of memory is reported now, not after most shards have been recovered or the
+ * old table is gone.
  */
 static int check_memory(const struct aftl_options *options, const struct aftl *ftl,
 			struct aftl_error *error)
@@ -529,7 +540,7 @@ static void stop_clock(struct aftl_disk *disk)
 	u64 now_ns;
 
 	spin_lock_bh(&disk->lock);
-	/* One that could not be opened has no FTL. */
+	/* A disk whose open failed has no FTL, and is not running. */
 	now_ns = disk->running ? aftl_disk_now(disk) : 0;
 	while (disk->running && advance_slice(disk, now_ns))
 		yield_disk_lock(disk);
@@ -544,7 +555,7 @@ static void stop_clock(struct aftl_disk *disk)
 	disk->behind = false;
 }
 
-/* Until nothing is pending, however often the store has to make room. */
+/* Process events until nothing is pending, and wait for room in the store whenever it is full. */
 static void work_out(struct aftl_disk *disk)
 {
 	while (can_work(disk)) {
@@ -568,7 +579,7 @@ int aftl_disk_carry_out(struct aftl_disk *disk, struct aftl_io *io)
 	return ret ? ret : io->request.status;
 }
 
-/* What is under way ends, and nothing else begins. */
+/* Finish operations in progress and begin no new ones. */
 static void park(struct aftl_disk *disk)
 {
 	bool more = true;
@@ -581,8 +592,8 @@ static void park(struct aftl_disk *disk)
 }
 
 /*
- * Put everything where it survives, as a flush does. What it would take to find the FTL
- * quickly is written at the end, by aftl_disk_close(): until then it is in memory.
+ * Make all data durable, as a flush does. The FTL state for a fast recovery stays in memory until
+ * aftl_disk_close() writes it.
  */
 static void commit_store(struct aftl_disk *disk)
 {
@@ -616,7 +627,7 @@ void aftl_disk_close(struct aftl_disk *disk)
 
 	if (!disk->durable || !disk->ftl || !aftl_dev_wake(disk->durable))
 		return;
-	/* Beside what is in the write buffer there is no snapshot. */
+	/* A snapshot can be written only if the write buffer is empty. */
 	if (disk->durable->safe)
 		aftl_disk_empty_buffer(disk);
 	park(disk);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A disk: an emulated SSD with one FTL, which is that, its bytes and its clock. A table line has
- * one or, with shards, several: see disks.h.
+ * Disk: one emulated SSD shard, which consists of an FTL, a store and a clock. A device has one
+ * disk for each shard, see disks.h.
  */
 #ifndef AFTL_DISK_H
 #define AFTL_DISK_H
@@ -12,23 +12,23 @@
 
 struct block_device;
 
-/* Time scale of "timing off": the device's time passes only while it works. */
+/* Time scale of "timing off": device time passes only while requests are pending. */
 #define AFTL_TIMING_OFF 0
 
-/* Room for the number of a block device. */
+/* Size of a string with the number of a block device, such as "8:16". */
 #define AFTL_DEVICE_NAME 32
 
 /**
- * struct aftl_options - a table line, understood
- * @store: kind of store
- * @device: the block device that the store is on; empty for others
- * @policy: kind of FTL
+ * struct aftl_options - parsed table line
+ * @store: store type
+ * @device: block device of a durable store; empty for other stores
+ * @policy: FTL policy
  * @profile: index of the profile
- * @scale: host nanoseconds in a nanosecond of the device, or AFTL_TIMING_OFF
- * @class: enum aftl_class that every write is treated as
- * @ioprio_hint: hint in the I/O priority of approximate writes; 0 for none
- * @standard: the profile's parameters
- * @config: those with the line's changes
+ * @scale: host nanoseconds per nanosecond of device time, or AFTL_TIMING_OFF
+ * @class: AFTL_APPROX if all writes are approximate (option tag_all), else AFTL_PRECISE
+ * @ioprio_hint: I/O priority hint that marks approximate writes; 0 for none
+ * @standard: parameters of the profile
+ * @config: @standard with the parameters of the table line applied
  */
 struct aftl_options {
 	const struct aftl_store_type *store;
@@ -43,62 +43,72 @@ struct aftl_options {
 };
 
 /**
- * aftl_disk_check() - could there be such an SSD?
+ * aftl_disk_check() - check that a device of @options can be created
+ * @options: parsed table line
+ * @error: set to a message on failure
  *
- * For a table line that can only be carried out later, when its refusal would cost the
- * old table.
+ * Called when a table is loaded whose device can be created only after the old table has been
+ * replaced, so that bad options are refused before that.
  *
- * Return: 0, or -EINVAL or -ENOMEM with a sentence.
+ * Context: process; may sleep.
+ * Return: 0, -EINVAL or -ENOMEM.
  */
 int __must_check aftl_disk_check(const struct aftl_options *options, struct aftl_error *error);
 
 /**
- * aftl_disk_new() - a disk that is nothing yet
- * @options: what is asked for, of the whole device
- * @shard: which part of it
+ * aftl_disk_new() - allocate a disk without FTL and store
+ * @options: parsed table line of the whole device
+ * @shard: number of the shard
  *
- * Return: it, or NULL without memory.
+ * Context: process; may sleep.
+ * Return: the disk, or NULL if there is no memory.
  */
 struct aftl_disk *aftl_disk_new(const struct aftl_options *options, u32 shard);
 
 /**
- * aftl_disk_create() - make it an SSD as new; its time stands still
- * @disk: new one; of one that fails nothing but its end can be asked
+ * aftl_disk_create() - create an empty FTL and a store in memory; the clock is stopped
+ * @disk: disk from aftl_disk_new(); after a failure it can only be destroyed
  * @options: as for aftl_disk_new()
- * @error: takes the sentence on failure
+ * @error: set to a message on failure
  *
- * Return: 0, or -EINVAL or -ENOMEM with a sentence.
+ * Context: process; may sleep.
+ * Return: 0, -EINVAL or -ENOMEM.
  */
 int __must_check aftl_disk_create(struct aftl_disk *disk, const struct aftl_options *options,
 				  struct aftl_error *error);
 
 /**
- * aftl_disk_fill() - fill a new one as it is configured
+ * aftl_disk_fill() - fill a new disk as its fill parameters say
+ * @disk: disk after aftl_disk_create()
+ * @error: set to a message on failure
  *
- * Context: process; a fatal signal ends it. Return: 0, or -EINVAL or -EINTR with a sentence.
+ * Context: process; may sleep. A fatal signal to the task that creates the disk ends it.
+ * Return: 0, -EINVAL or -EINTR.
  */
 int __must_check aftl_disk_fill(struct aftl_disk *disk, struct aftl_error *error);
 
 /**
- * aftl_disk_open() - make it the SSD that is on @bdev
- * @disk: as of aftl_disk_create()
+ * aftl_disk_open() - open the volume of this shard on @bdev and recover its FTL
+ * @disk: disk from aftl_disk_new(); after a failure it can only be destroyed
  * @options: as for aftl_disk_new()
- * @bdev: where the volumes of the device are
- * @first: the disk of the first part, NULL for that one; it says where the others are
- * @error: takes the sentence on failure
+ * @bdev: block device with the volumes of all shards
+ * @first: disk of shard 0, whose volume header locates the others; NULL for shard 0 itself
+ * @error: set to a message on failure
  *
- * Return: 0, or an error code with a sentence.
+ * Context: process; may sleep.
+ * Return: 0 or a negative error code.
  */
 int __must_check aftl_disk_open(struct aftl_disk *disk, const struct aftl_options *options,
 				struct block_device *bdev, const struct aftl_disk *first,
 				struct aftl_error *error);
 
 /**
- * aftl_disk_check_others() - is there memory for the other shards of a device?
- * @disk: one that has been made
- * @options: of the whole device
- * @error: takes the sentence if not
+ * aftl_disk_check_others() - check that there is memory for the other shards of a device
+ * @disk: disk of shard 0, open
+ * @options: parsed table line of the whole device
+ * @error: set to a message on failure
  *
+ * Context: process.
  * Return: 0 or -ENOMEM.
  */
 int __must_check aftl_disk_check_others(const struct aftl_disk *disk,
@@ -106,112 +116,140 @@ int __must_check aftl_disk_check_others(const struct aftl_disk *disk,
 					struct aftl_error *error);
 
 /**
- * aftl_disk_begin() - the disk is about to be started
+ * aftl_disk_begin() - prepare the store for aftl_disk_start()
+ * @disk: disk that is stopped
  * @config: parameters of the whole device
+ * @error: set to a message on failure
  *
- * Return: 0, or an error code with a sentence if its store cannot be written.
+ * Context: process; may sleep.
+ * Return: 0, or a negative error code if the durable store cannot be written.
  */
 int __must_check aftl_disk_begin(struct aftl_disk *disk, const struct aftl_config *config,
 				 struct aftl_error *error);
 
 /**
- * aftl_disk_close() - save a durable disk that is stopped, so that it is found quickly
+ * aftl_disk_close() - save the FTL state of a durable disk, for a fast recovery
+ * @disk: disk that is stopped
  *
- * Context: process. A fatal signal cuts the saving short: the volume is then as after a
- * crash, with all that was committed.
+ * Context: process; may sleep. After a fatal signal the state is not saved: the volume is then as
+ * after a crash, with all data that were committed.
  */
 void aftl_disk_close(struct aftl_disk *disk);
 
-/* The end of a disk that is stopped, and of all of its memory; NULL is fine. Context: process. */
+/**
+ * aftl_disk_destroy() - free a disk that is stopped
+ * @disk: disk, or NULL
+ *
+ * Context: process; may sleep.
+ */
 void aftl_disk_destroy(struct aftl_disk *disk);
 
 /**
- * aftl_disk_start() - let time pass; @table is told of what user space waits for
+ * aftl_disk_start() - start the clock
+ * @disk: disk after aftl_disk_begin()
+ * @table: dm table that gets an event when the disk becomes read-only or its store fails
+ *
+ * Context: process.
  */
 void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table);
 
 /**
- * aftl_disk_stop() - stop time, and commit what a durable disk has been given
- * @disk: no I/O may be under way
+ * aftl_disk_stop() - stop the clock, and commit the data of a durable disk
+ * @disk: disk without I/O in flight
  *
- * Context: process. Takes as long as a flush, however large the disk is.
+ * Context: process; may sleep. Takes as long as a flush, whatever the size of the disk.
  */
 void aftl_disk_stop(struct aftl_disk *disk);
 
 /**
- * aftl_disk_collect() - aftl_start_gc() has been called: let that happen
- * @disk: disk; one that is stopped begins when it is started
+ * aftl_disk_collect() - run GC that aftl_start_gc() has requested
+ * @disk: disk; GC of a stopped disk begins when the disk is started
  *
- * With "timing off" a worker lets device time pass until nothing is collected. Context: any;
- * no lock is needed.
+ * With "timing off" a work item lets device time pass until GC has ended.
+ *
+ * Context: any; needs no lock.
  */
 void aftl_disk_collect(struct aftl_disk *disk);
 
 /**
- * aftl_disk_carry_out() - carry out a request of our own on a stopped disk
+ * aftl_disk_carry_out() - execute an internal request on a stopped disk
+ * @disk: disk that is stopped
+ * @io: request without a bio
  *
- * Context: process, no lock held. Return: the status of the request.
+ * Context: process, without the disk's lock; may sleep.
+ * Return: status of the request, or a negative error code.
  */
 int aftl_disk_carry_out(struct aftl_disk *disk, struct aftl_io *io);
 
 /**
- * aftl_disk_empty_buffer() - program what a flush leaves in a write buffer that survives
- * @disk: that is stopped
+ * aftl_disk_empty_buffer() - program all data of the write buffer, also of a power-loss-protected
+ * one
+ * @disk: disk that is stopped
  *
- * Context: as of aftl_disk_carry_out().
+ * A flush leaves data in a buffer with power-loss protection.
+ *
+ * Context: process, without the disk's lock; may sleep.
  */
 void aftl_disk_empty_buffer(struct aftl_disk *disk);
 
 /**
- * aftl_disk_enter() - lock the disk, at the present, for one call of the FTL
- * @killable: the caller can live without
+ * aftl_disk_enter() - lock the disk and advance its clock to the present, for one FTL call
+ * @disk: disk
+ * @killable: return early on a fatal signal
  *
- * The FTL speaks under a spinlock to a store that may have to wait: only here, where there
- * is room for whatever that call causes, and in aftl_disk_step(), may it be called. For a
- * second call, aftl_disk_leave() and enter again. The lock is dropped now and then until the
- * present is reached.
+ * The FTL is called under a spinlock, but a durable store may have to wait for room in its queue.
+ * This function waits until there is room for all operations that one FTL call may queue. So call
+ * the FTL once after this function; before another call, use aftl_disk_leave() and enter again.
+ * aftl_disk_step() checks for room itself. The lock is dropped now and then until the present is
+ * reached.
  *
- * Context: process, no lock held; the disk's lock is held on return, in any case. Return:
- * 0; -EINTR; or -EBUSY if the store is full and at rest. Then the FTL must not be called.
+ * Context: process, without the disk's lock; may sleep. The lock is held on return, also on
+ * failure.
+ * Return: 0; -EINTR; or -EBUSY if the store is full and suspended. On failure do not call the FTL.
  */
 int __must_check aftl_disk_enter(struct aftl_disk *disk, bool killable);
 
 /**
- * aftl_disk_leave() - the FTL has been called: go on, and hand back what is complete
+ * aftl_disk_leave() - unlock the disk and end the bios that are complete
+ * @disk: disk, locked
  *
- * With "timing off" it first lets the device work until nothing is pending, or, where that takes
- * long, has a worker do so. Context: process; drops the disk's lock.
+ * With "timing off" the disk first works until nothing is pending. If that takes long, it leaves
+ * the rest to a work item.
+ *
+ * Context: process; releases the disk's lock.
  */
 void aftl_disk_leave(struct aftl_disk *disk);
 
 /**
- * aftl_disk_step() - let the FTL process its next event, whenever that is
+ * aftl_disk_step() - process the next event of the FTL, whatever its time
+ * @disk: disk
  *
- * Context: the disk's lock is held. Return: false if there is none, or no room for it.
+ * Context: under the disk's lock.
+ * Return: true if an event was processed; false if there is none, or the store has no room for it.
  */
 bool aftl_disk_step(struct aftl_disk *disk);
 
-/* Of the module: what all disks share. */
+/* Create and destroy the workqueue of all disks, for module init and exit. Return: 0 or -ENOMEM. */
 int __must_check aftl_disks_init(void);
 void aftl_disks_exit(void);
 
 /* clock.c */
 
-/* Nanoseconds of device time, now. Under the disk's lock. */
+/* Current device time in ns. Context: under the disk's lock. */
 u64 aftl_disk_now(const struct aftl_disk *disk);
 
-/* Host time at which it is @device_ns there; KTIME_MAX if that is too late to be told. */
+/* Convert device time to host time (ktime, in ns); KTIME_MAX if it does not fit. */
 u64 aftl_disk_host_ns(const struct aftl_disk *disk, u64 device_ns);
 
-/* Host nanoseconds since @request should have been handed back. */
+/* Host time in ns by which the completion of @request is late. */
 u64 aftl_disk_late(const struct aftl_disk *disk, const struct aftl_request *request);
 
 /* finish.c */
 
-/* End the bios of @done, a chain linked by their next. Context: no lock held. */
+/* End the bios of the list @done, linked by request->next. Context: without the disk's lock. */
 void aftl_disk_finish(struct aftl_disk *disk, struct aftl_request *done);
 
-/* End the bio of @io, which the FTL has nothing to do with. */
+/* End the bio of @io with @status. The FTL must not hold @io. Context: without the disk's lock. */
 void aftl_disk_end(struct aftl_disk *disk, struct aftl_io *io, blk_status_t status);
 
 #endif

@@ -6,18 +6,18 @@
 #include "disk/disks.h"
 
 /**
- * struct aftl_shard_task - what takes long of a disk, and is done beside that of the others
- * @work: carries it out
- * @act: what it is
- * @device: whose
- * @disk: of which
- * @first: the disk of the first shard, NULL for that one
- * @options: what is asked for, of the whole device
- * @bdev: where its volumes are, NULL for disks in memory
- * @maker: who waits for it
- * @noio: memory for it must not be had by writing, as for who waits
- * @ret: how it ended
- * @error: the sentence, if it failed
+ * struct aftl_shard_task - long operation on one disk, run in parallel with those of other disks
+ * @work: work item that calls @act
+ * @act: the operation
+ * @device: device of the disk
+ * @disk: disk that it works on
+ * @first: disk of shard 0; NULL for shard 0 itself
+ * @options: parsed table line of the whole device
+ * @bdev: block device of the volumes; NULL for disks in memory
+ * @maker: task that waits for it; a fatal signal to that task ends the operation
+ * @noio: allocate memory without I/O, because @maker must
+ * @ret: result
+ * @error: message if it failed
  */
 struct aftl_shard_task {
 	struct work_struct work;
@@ -47,7 +47,9 @@ static void work_on(struct work_struct *work)
 		complete(&task->device->done);
 }
 
-/* Linux takes who sleeps for minutes without a break to be stuck. */
+/*
+ * Wake up regularly: the hung-task detector reports tasks that sleep uninterruptibly for minutes.
+ */
 static void wait_for_workers(struct aftl_device *device)
 {
 	while (!wait_for_completion_timeout(&device->done, HZ / 2))
@@ -55,8 +57,8 @@ static void wait_for_workers(struct aftl_device *device)
 }
 
 /*
- * Of the disks from @first on, at once: who works on one waits for the block device, too. A kill of
- * who waits for all of them ends it.
+ * Run @act on the disks from @first on and wait for all. They run in parallel, because each also
+ * waits for the block device. A fatal signal to the calling task ends them.
  */
 static void act_on_disks(struct aftl_device *device, u32 first,
 			 void (*act)(struct aftl_shard_task *task))
@@ -92,7 +94,7 @@ static void free_device(struct aftl_device *device)
 	kfree(device);
 }
 
-/* Disks that are nothing yet, and who makes them */
+/* Allocate the disks, without FTL and store, their tasks, and the workqueue. */
 static int add_disks(struct aftl_device *device, const struct aftl_options *options)
 {
 	u32 count = device->shards.count;
@@ -143,7 +145,7 @@ int aftl_device_new(struct aftl_device **out, const struct aftl_options *options
 	return 0;
 }
 
-/* Where there are several on a block device, the sentence says which one has failed. */
+/* Copy the message of a failed disk, with the shard's number if several are on a block device. */
 static int blame_disk(const struct aftl_device *device, u32 index, int ret,
 		      const struct aftl_error *cause, struct aftl_error *error)
 {
@@ -170,7 +172,7 @@ static void open_disk(struct aftl_shard_task *task)
 				   &task->error);
 }
 
-/* The first of them that has failed */
+/* Return the result and the message of the first disk that has failed. */
 static int result(const struct aftl_device *device, struct aftl_error *error)
 {
 	const struct aftl_shard_task *task = device->tasks;
@@ -182,7 +184,10 @@ static int result(const struct aftl_device *device, struct aftl_error *error)
 	return ret;
 }
 
-/* Each sees what memory those before it have left. */
+/*
+ * Create disks one after the other, so that each checks the memory that the previous ones have
+ * left.
+ */
 static int create_disks(struct aftl_device *device, struct aftl_error *error)
 {
 	int ret = 0;
@@ -198,7 +203,10 @@ static int create_disks(struct aftl_device *device, struct aftl_error *error)
 	return result(device, error);
 }
 
-/* The first one says where the others are, and whether there is memory for them. */
+/*
+ * Open shard 0 first: its volume header locates the others, and its FTL shows how much memory each
+ * needs.
+ */
 int aftl_device_open(struct aftl_device *device, struct block_device *bdev,
 		     struct aftl_error *error)
 {
@@ -269,10 +277,10 @@ void aftl_device_empty_buffers(struct aftl_device *device)
 }
 
 /**
- * struct aftl_counts - what a device has counted since the last reset
- * @policy: of the device
- * @disks: how many it has
- * @disk: counts of each
+ * struct aftl_counts - counters of a device since the last reset
+ * @policy: policy of the device
+ * @disks: number of disks
+ * @disk: counters of each disk
  */
 struct aftl_counts {
 	const struct aftl_policy_type *policy;
@@ -310,7 +318,7 @@ struct aftl_counts *aftl_device_counts(const struct aftl_device *device)
 	return counts;
 }
 
-/* Disks that are fewer than before count for several. */
+/* If there are fewer disks than before, some take over the counters of several. */
 void aftl_device_carry_counts(struct aftl_device *device, const struct aftl_counts *counts)
 {
 	u32 i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a table line stands for: a disk for each shard. They have nothing in common but what is
- * here, so that who writes to one waits for nobody who writes to another.
+ * Device: the disks of one table line, one for each shard. Disks share nothing but struct
+ * aftl_device, so that writers of different shards do not wait for each other.
  */
 #ifndef AFTL_DISKS_H
 #define AFTL_DISKS_H
@@ -11,16 +11,15 @@
 #include "host/ranges.h"
 
 /**
- * struct aftl_device - the disks of a target; it outlives that when the table is reloaded
- * @shards: how units are divided among them
- * @unit_shift: sectors in a mapping unit, as a power of two
- * @tags: ranges that are approximate while nobody has claimed the device; changed under
- *	the target's gate
- * @workers: of what takes long, where there are several disks
- * @at_work: how many of them have not ended
- * @done: none
- * @tasks: what they do, of each disk
- * @disks: one for each shard
+ * struct aftl_device - the disks of a target; may outlive the target on a reload
+ * @shards: mapping of the device's logical pages to shards
+ * @unit_shift: log2 of the sectors of a logical page
+ * @tags: tagged ranges, in effect while the device is not claimed; changed under the target's gate
+ * @workers: workqueue for @tasks; NULL if there is one disk
+ * @at_work: number of tasks that have not ended
+ * @done: completed when @at_work becomes 0
+ * @tasks: per disk: long operation (fill, open, close) that runs in parallel with the others'
+ * @disks: the disks, by shard
  */
 struct aftl_device {
 	struct aftl_shards shards;
@@ -34,10 +33,10 @@ struct aftl_device {
 };
 
 /**
- * struct aftl_spot - where a unit of a device is
- * @disk: the shard's
- * @unit: its number there
- * @units: that follow in the same run, it included
+ * struct aftl_spot - location of a logical page of a device
+ * @disk: disk of its shard
+ * @unit: logical page in the shard
+ * @units: contiguous logical pages in the shard from @unit on
  */
 struct aftl_spot {
 	struct aftl_disk *disk;
@@ -45,12 +44,12 @@ struct aftl_spot {
 	u32 units;
 };
 
-/* Each disk of @device, the first one first; @disk points to its place among them. */
+/* Iterate over the disks of @device in order of shards; @disk points into @device->disks. */
 #define aftl_each_disk(disk, device)                             \
 	for (struct aftl_disk *const *disk = (device)->disks;    \
 	     disk < (device)->disks + (device)->shards.count; disk++)
 
-/* Where @unit is; at most @units are asked for. */
+/* Locate @unit of @device; the returned run has at most @units logical pages. */
 static inline struct aftl_spot aftl_device_spot(const struct aftl_device *device, u64 unit,
 						u32 units)
 {
@@ -62,66 +61,79 @@ static inline struct aftl_spot aftl_device_spot(const struct aftl_device *device
 }
 
 /**
- * aftl_device_new() - a device whose disks are nothing yet
- * @out: takes it
- * @options: what is asked for; must outlive aftl_device_open()
- * @error: takes the sentence on failure
+ * aftl_device_new() - allocate a device whose disks have no FTL and no store
+ * @out: set to the device on success
+ * @options: parsed table line; must outlive aftl_device_open()
+ * @error: set to a message on failure
  *
- * All that can be made before a volume is opened: disks, workqueues. Return: 0, or an error code
- * with a sentence.
+ * Allocates all that does not need an open volume: disks and workqueues.
+ *
+ * Context: process; may sleep.
+ * Return: 0 or a negative error code.
  */
 int __must_check aftl_device_new(struct aftl_device **out, const struct aftl_options *options,
 				 struct aftl_error *error);
 
 /**
- * aftl_device_open() - make the disks of a new device those whose volumes are on @bdev
+ * aftl_device_open() - open the volumes on @bdev and recover their FTLs
+ * @device: device from aftl_device_new()
+ * @bdev: block device with the volumes
+ * @error: set to a message on failure
  *
- * Shards are recovered at once. Context: process; a fatal signal ends it. Return: 0, or an error
- * code with a sentence: then the device can only be destroyed.
+ * Shards are recovered in parallel.
+ *
+ * Context: process; may sleep. A fatal signal ends it.
+ * Return: 0, or a negative error code; the device can then only be destroyed.
  */
 int __must_check aftl_device_open(struct aftl_device *device, struct block_device *bdev,
 				  struct aftl_error *error);
 
 /**
- * aftl_device_create() - a device in memory
- * @out: takes it
- * @options: what is asked for; not looked at later
- * @error: takes the sentence on failure
+ * aftl_device_create() - create a device in memory
+ * @out: set to the device on success
+ * @options: parsed table line; not used after return
+ * @error: set to a message on failure
  *
- * Shards are filled at once. Context: process; a fatal signal ends it. Return: 0, or an error code
- * with a sentence.
+ * Shards are filled in parallel.
+ *
+ * Context: process; may sleep. A fatal signal ends it.
+ * Return: 0 or a negative error code.
  */
 int __must_check aftl_device_create(struct aftl_device **out, const struct aftl_options *options,
 				    struct aftl_error *error);
 
-/* As aftl_disk_begin() */
+/* Call aftl_disk_begin() for each disk until one fails. */
 int __must_check aftl_device_begin(struct aftl_device *device, const struct aftl_config *config,
 				   struct aftl_error *error);
 
 /**
- * aftl_device_destroy() - the end of a device, of all that has been made; NULL is fine
+ * aftl_device_destroy() - stop, close and free a device
+ * @device: device, or NULL
  *
- * As aftl_disk_stop(), aftl_disk_close() and aftl_disk_destroy() of each disk; they are closed at
- * once.
+ * Disks are closed in parallel, see aftl_disk_close().
+ *
+ * Context: process; may sleep.
  */
 void aftl_device_destroy(struct aftl_device *device);
 
-/* As aftl_disk_empty_buffer() */
+/* Call aftl_disk_empty_buffer() for each disk. */
 void aftl_device_empty_buffers(struct aftl_device *device);
 
 struct aftl_counts;
 
 /**
- * aftl_device_counts() - what the disks of a device that is stopped have counted
+ * aftl_device_counts() - copy the counters of all disks
+ * @device: device that is stopped
  *
- * Return: that, to be freed by kvfree(); NULL without memory.
+ * Context: process; may sleep.
+ * Return: the counters, to be freed by kvfree(), or NULL if there is no memory.
  */
 struct aftl_counts *aftl_device_counts(const struct aftl_device *device);
 
-/* Let a device that has taken over the data of another one count on from there. */
+/* Add @counts of a device whose data @device has taken over to the counters of @device. */
 void aftl_device_carry_counts(struct aftl_device *device, const struct aftl_counts *counts);
 
-/* As aftl_disk_start() and aftl_disk_stop() */
+/* Call aftl_disk_start() or aftl_disk_stop() for each disk. */
 void aftl_device_start(struct aftl_device *device, struct dm_table *table);
 void aftl_device_stop(struct aftl_device *device);
 

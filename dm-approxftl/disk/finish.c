@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The end of bios.
- */
+/* Completion of bios. */
 #include "disk/disk.h"
 #include "store/dev.h"
 #include "store/trace.h"
@@ -53,7 +51,7 @@ void aftl_disk_end(struct aftl_disk *disk, struct aftl_io *io, blk_status_t stat
 	bio_endio(bio);
 }
 
-/* Where it has been written; device-mapper wants to know how far in its zone that is. */
+/* Report where a zone append has been written: dm uses the offset within the zone. */
 static void tell_place(const struct aftl_disk *disk, struct aftl_request *request)
 {
 	struct bio *bio = aftl_io_bio(aftl_request_io(request));

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The state machine of ownership.h. No other code changes these states.
- */
+/* State machine of ownership.h. No other code changes these states. */
 #include "disk/ownership.h"
 
 void aftl_table_load(struct aftl_table *table, struct aftl_ownership *ownership)
@@ -90,7 +88,7 @@ struct aftl_device *aftl_table_close(struct aftl_table *table)
 	return aftl_data_close(table);
 }
 
-/* Data on a backing device exist without a table, but nobody asks for them before another load. */
+/* Data on a backing device exist without a table, but nothing uses them before another load. */
 struct aftl_device *aftl_table_unload(struct aftl_table *table)
 {
 	struct aftl_ownership *own = table->ownership;

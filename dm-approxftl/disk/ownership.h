@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The owner of a mapped device's data: the state machine of load, resume, suspend and removal.
+ * Ownership of a mapped device's data: the state machine of load, resume, suspend and removal.
  *
- * A mapped device has one struct aftl_ownership, which holds its data; each of its tables has a
- * struct aftl_table, which holds at most an empty device, its spare. The data are never in a
- * table, so a table that fails or goes away cannot free them. The kernel calls these functions,
- * and selftests/target/test-ownership.c runs them in every order.
+ * A mapped device has one struct aftl_ownership, which holds its data. Each of its tables has a
+ * struct aftl_table, which holds at most one empty device, its spare. A table never holds the data,
+ * so a table that fails or is removed cannot free them. The kernel calls these functions, and
+ * selftests/target/test-ownership.c runs them in every order.
  *
- * State of the data, who holds them, and the transitions:
+ * State of the data, and its transitions:
  *
- *   NONE      There are none: no table has been resumed.
+ *   NONE      There are no data: no table has been resumed.
  *             begin -> RESERVED
- *   RESERVED  Held for the owner, which opens, converts or closes them without a lock. Others
- *             wait, and see no device.
+ *   RESERVED  Held for the owner, which opens, converts or closes them without a lock. Other
+ *             tables wait, and see no device.
  *             finish -> OWNED; fail -> UNOWNED, or NONE if there were none before;
  *             unload (of a table that has closed its volume) -> UNOWNED
  *   OWNED     Held for the owner, whose I/O they serve. A new table that is resumed takes them
  *             over if they fit it; a table that is refused changes nothing.
  *             begin -> RESERVED; close -> RESERVED; unload -> UNOWNED
- *   UNOWNED   Kept for the next table: the resume of the last one failed, or it was removed. A
+ *   UNOWNED   Kept for the next table: the last resume failed, or the owner was removed. A
  *             volume is closed then: its data are on the backing device.
  *             begin -> RESERVED
  *
- * With the last table of a mapped device its data in memory are freed.
+ * The data in memory are freed with the last table of the mapped device.
  *
  * State of a table:
  *
@@ -33,8 +33,8 @@
  *   FAILED      its last resume failed              begin -> RESUMING
  *   SUPERSEDED  another table has taken over        begin -> RESUMING
  *
- * All functions need the lock of all targets, except those that begin with aftl_data_: they are
- * for the owner of reserved data.
+ * Context: all functions need aftl_targets_lock, except aftl_data_*(), which the owner of reserved
+ * data calls without it.
  */
 #ifndef AFTL_OWNERSHIP_H
 #define AFTL_OWNERSHIP_H
@@ -59,23 +59,23 @@ enum aftl_table_state {
 	AFTL_TABLE_SUPERSEDED,
 };
 
-/* What a resume has to do with the data. */
+/* Action that a resume must take on the data. */
 enum aftl_resume {
-	AFTL_RESUME_NEW,	/* there are none: begin with the spare, or open a volume */
-	AFTL_RESUME_AGAIN,	/* they are the table's already */
-	AFTL_RESUME_TAKE_OVER,	/* they were another table's, or their last resume failed */
+	AFTL_RESUME_NEW,	/* no data yet: use the spare, or open a volume */
+	AFTL_RESUME_AGAIN,	/* the table owns them already */
+	AFTL_RESUME_TAKE_OVER,	/* another table owned them, or their last resume failed */
 };
 
 struct aftl_table;
 
 /**
- * struct aftl_ownership - the data of a mapped device
- * @tables: tables of the mapped device that exist
- * @state: of the data
- * @owner: table that the data are held for; NULL if NONE or UNOWNED
- * @device: the data; NULL if NONE, or of a volume that is closed
- * @exists: a table has been resumed
- * @lost_writes: writes that were complete could not be stored, and flushes have to fail
+ * struct aftl_ownership - data of a mapped device
+ * @tables: number of its tables
+ * @state: state of the data
+ * @owner: table that owns the data or has reserved them; NULL if NONE or UNOWNED
+ * @device: the data; NULL if NONE, or if their volume is closed
+ * @exists: a table has been resumed successfully
+ * @lost_writes: completed writes could not be stored, so flushes must fail
  */
 struct aftl_ownership {
 	u32 tables;
@@ -87,13 +87,13 @@ struct aftl_ownership {
 };
 
 /**
- * struct aftl_table - a table of a mapped device
- * @state: of the table
- * @ownership: of its mapped device
- * @durable: its data are on a backing device, and stay there
- * @spare: an empty device that it has made, and frees, of a volume one that is not open; NULL if it
+ * struct aftl_table - table of a mapped device
+ * @state: state of the table
+ * @ownership: ownership of its mapped device
+ * @durable: its data stay on a backing device
+ * @spare: empty device that it has created and must free, or a volume that is not open; NULL if it
  *	has none
- * @device: the data, while it is SUSPENDED or LIVE; else NULL
+ * @device: the data while the table is SUSPENDED or LIVE; else NULL
  */
 struct aftl_table {
 	enum aftl_table_state state;
@@ -103,71 +103,75 @@ struct aftl_table {
 	struct aftl_device *device;
 };
 
-/* A table is about to be made: from now on the data cannot go away. */
+/* Register a table that is being constructed. The data then stay until its aftl_table_unload(). */
 void aftl_table_load(struct aftl_table *table, struct aftl_ownership *ownership);
 
 /**
- * aftl_table_predecessor() - whose data would @table take over?
+ * aftl_table_predecessor() - find the table whose data @table would take over
  * @table: table to be loaded or resumed
- * @predecessor: takes their owner; NULL if they have none
+ * @predecessor: set to the owner of the data; NULL if they have no owner
  *
- * Return: whether there are data that another table has left, or has.
+ * Return: true if there are data that another table owns or has left.
  */
 bool aftl_table_predecessor(const struct aftl_table *table, struct aftl_table **predecessor);
 
 /**
- * aftl_table_begin() - reserve the data for a table that is resumed
- * @table: that fits them
+ * aftl_table_begin() - reserve the data for a table that is being resumed
+ * @table: table that fits the data
  *
- * The owner before loses them. Return: enum aftl_resume, or -EAGAIN while they are reserved.
+ * The previous owner loses them.
+ *
+ * Return: enum aftl_resume, or -EAGAIN while the data are reserved.
  */
 int __must_check aftl_table_begin(struct aftl_table *table);
 
-/* The resume of @table has succeeded; the data are as it wants them. */
+/* The resume of @table has succeeded, and the data match its line. */
 void aftl_table_finish(struct aftl_table *table);
 
 /*
- * The resume of @table has failed; the data are as they were. A new device that nobody has used
- * becomes its spare again.
+ * The resume of @table has failed, and the data are unchanged. A new device that was never used
+ * becomes the spare of @table again.
  */
 void aftl_table_fail(struct aftl_table *table);
 
-/* A resume of @table was refused before it had begun. An owner stays what it is. */
+/* A resume of @table was refused before aftl_table_begin(). An owner keeps its state. */
 void aftl_table_refuse(struct aftl_table *table);
 
-/* I/O begins and ends. */
+/* Mark the table as live (I/O starts) or suspended (I/O has stopped). */
 void aftl_table_start(struct aftl_table *table);
 void aftl_table_stop(struct aftl_table *table);
 
 /**
- * aftl_table_close() - the table is about to go: reserve a volume, to be closed
- * @table: that is not being resumed
+ * aftl_table_close() - reserve the volume of a table that is being removed
+ * @table: table that is not being resumed
  *
- * Return: what is to be destroyed before aftl_table_unload(); NULL if there is nothing.
+ * Return: the device, to be destroyed (which closes the volume) before aftl_table_unload(); NULL if
+ * @table does not own a volume.
  */
 struct aftl_device *aftl_table_close(struct aftl_table *table);
 
 /**
- * aftl_table_unload() - the table is gone
- * @table: that has no spare any more
+ * aftl_table_unload() - unregister a table
+ * @table: table without a spare
  *
- * If it was the last one, the ownership is nobody's any more, and the caller frees it.
+ * After the last table the caller frees the ownership.
  *
- * Return: what is to be destroyed; NULL if there is nothing.
+ * Return: the data in memory if this was the last table, to be destroyed; else NULL.
  */
 struct aftl_device *aftl_table_unload(struct aftl_table *table);
 
-/* Use the spare: there are no data yet, or it is the volume that has them. */
+/* Make the spare the data: there are none yet, or the spare is the volume that has them. */
 void aftl_data_use_spare(struct aftl_table *table);
 
 /**
- * aftl_data_replace() - the data have been moved to the spare
+ * aftl_data_replace() - make the spare the data, after they have been copied to it
+ * @table: owner
  *
- * Return: where they were, to be destroyed.
+ * Return: the previous device, to be destroyed.
  */
 struct aftl_device *aftl_data_replace(struct aftl_table *table);
 
-/* As aftl_table_close(), for a volume that is opened again, or could not be resumed. */
+/* Like aftl_table_close(), for a volume that is to be opened again, or whose resume failed. */
 struct aftl_device *aftl_data_close(struct aftl_table *table);
 
 #endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * All targets.
- */
+/* List of all targets and of their mapped devices. */
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -10,7 +8,7 @@
 
 LIST_HEAD(aftl_targets);
 static LIST_HEAD(all_mapped);
-DEFINE_MUTEX(aftl_targets_lock); /* of both lists, and of ownership */
+DEFINE_MUTEX(aftl_targets_lock); /* protects both lists and ownership */
 DECLARE_WAIT_QUEUE_HEAD(aftl_data_settled);
 
 static struct aftl_mapped *find_mapped(const struct mapped_device *md)
@@ -90,7 +88,7 @@ static dev_t number_of(const struct aftl_target *target)
 	return disk_devt(dm_disk(dm_table_get_md(target->ti->table)));
 }
 
-/* Returns -EAGAIN while it is being suspended or resumed. */
+/* Returns -EAGAIN while the target is being suspended or resumed. */
 static int visit(struct aftl_target *target, aftl_target_fn fn, void *data)
 {
 	int ret = target->table.state == AFTL_TABLE_RESUMING ? -EAGAIN : -ENODEV;
@@ -121,12 +119,12 @@ static int try_visit(dev_t dev, aftl_target_fn fn, void *data)
 }
 
 /*
- * Whoever holds a gate may wait for I/O of the device below; if that is one of ours, too, it
- * needs the lock to be resumed. So no gate is waited for under the lock.
+ * The holder of a gate may wait for I/O of the device below. If that is also an approxftl device,
+ * its resume needs aftl_targets_lock. So never wait for a gate under that lock.
  */
 int aftl_target_visit(dev_t dev, aftl_target_fn fn, void *data)
 {
-	unsigned int flags = memalloc_noio_save(); /* resuming needs these locks */
+	unsigned int flags = memalloc_noio_save(); /* resume needs these locks */
 	int ret = try_visit(dev, fn, data);
 
 	while (ret == -EAGAIN && !fatal_signal_pending(current)) {

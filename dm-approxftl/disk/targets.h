@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Targets: lines of tables, and the disks that they stand for.
- */
+/* Targets: the loaded tables, and the mapped devices that they belong to. */
 #ifndef AFTL_TARGETS_H
 #define AFTL_TARGETS_H
 
@@ -13,10 +11,10 @@
 #include "disk/ownership.h"
 
 /**
- * struct aftl_line - what a reload has to keep of the table before
- * @options: the line as it was last, with what message policy has changed
- * @unit_bytes: size of a mapping unit
- * @zones: zones of a shard; 0 if it has none
+ * struct aftl_line - properties of a table that a later table must match to take over its data
+ * @options: parsed table line, with changes by the message "policy"
+ * @unit_bytes: size of a logical page
+ * @zones: zones of a shard; 0 if the device is not zoned
  * @sectors: length of the table
  */
 struct aftl_line {
@@ -27,11 +25,11 @@ struct aftl_line {
 };
 
 /**
- * struct aftl_mapped - a mapped device with tables of ours
- * @list: in the list of all mapped devices
- * @md: device-mapper's side
- * @own: its data, and which table has them
- * @line: of the last owner, where the data have none
+ * struct aftl_mapped - mapped device with tables of this target
+ * @list: entry in the list of all mapped devices
+ * @md: mapped device
+ * @own: its data, and the table that owns them
+ * @line: of the last owner, valid while the data have no owner
  */
 struct aftl_mapped {
 	struct list_head list;
@@ -41,18 +39,18 @@ struct aftl_mapped {
 };
 
 /**
- * struct aftl_target - a table of ours
- * @list: in the list of all targets
- * @ti: device-mapper's side
- * @mapped: the mapped device
- * @table: its state, and the device while it has the data
- * @below: the block device of a durable store; NULL for others
- * @options: the line
- * @shards: how the device that it asks for is divided, and its shape
- * @zones: of a device with zones, a disk that reports them
- * @zones_below: the same, as if it were below
- * @late: where the status line adds up its disks', so that it needs no memory
- * @gate: keeps the device that @table has from being taken away while it is looked at
+ * struct aftl_target - target instance of a table
+ * @list: entry in aftl_targets
+ * @ti: dm target
+ * @mapped: mapped device
+ * @table: state of the table, and the device while the table owns the data
+ * @below: block device of a durable store; NULL for other stores
+ * @options: parsed table line
+ * @shards: mapping to shards, and geometry, of the device that the line asks for
+ * @zones: for a zoned device: disk that reports the zones to dm
+ * @zones_below: @zones as an underlying device
+ * @late: sum of the disks' histograms; here, because the status line must not allocate
+ * @gate: keeps @table.device from being taken away while it is in use
  */
 struct aftl_target {
 	struct list_head list;
@@ -69,46 +67,59 @@ struct aftl_target {
 };
 
 /*
- * The lock of all targets is for the lists and for all changes of ownership, which are short: no
- * I/O, no wait. A gate is taken under it, never the other way round. A change of a table's state
- * needs both, the start and the end of I/O its gate alone; so either lets one read it.
+ * aftl_targets_lock protects the lists and all changes of ownership. It is held briefly: no I/O and
+ * no waiting. A gate may be taken under it, never the other way round. A change of a table's state
+ * needs both, except that starting and stopping I/O needs the gate only; so either lock suffices to
+ * read the state.
  */
 extern struct list_head aftl_targets;
 extern struct mutex aftl_targets_lock;
 
-/* Woken when the data of a mapped device are not reserved any more. */
+/* Woken when the data of a mapped device stop being reserved. */
 extern struct wait_queue_head aftl_data_settled;
 
 /**
- * aftl_target_add() - a table is about to be made, of a mapped device that may have others
+ * aftl_target_add() - register a target that is being constructed
+ * @target: target with @ti set
  *
+ * Finds the mapped device of the target's table, or creates its entry.
+ *
+ * Context: process; takes aftl_targets_lock.
  * Return: 0 or -ENOMEM.
  */
 int __must_check aftl_target_add(struct aftl_target *target);
 
 /**
- * aftl_target_remove() - it is gone
+ * aftl_target_remove() - unregister a target
+ * @target: target without a spare device
  *
- * Return: data in memory of which it was the last table, to be destroyed.
+ * Context: process; takes aftl_targets_lock and the gate.
+ * Return: data in memory that no table uses any more, which the caller destroys; else NULL.
  */
 struct aftl_device *aftl_target_remove(struct aftl_target *target);
 
-/* What a reload of @target would have to keep. Under the lock of all targets. */
+/* Copy the properties that a later table must match. Context: under aftl_targets_lock. */
 void aftl_target_line(const struct aftl_target *target, struct aftl_line *line);
 
 typedef int (*aftl_target_fn)(struct aftl_target *target, void *data);
 
 /**
- * aftl_target_visit() - call @fn for a device of ours
- * @dev: which
- * @fn: called under the target's gate; allocates without I/O
+ * aftl_target_visit() - call @fn for the target that is live or suspended on a device
+ * @dev: number of the mapped device
+ * @fn: called under the target's gate; must allocate memory without I/O
  * @data: second argument of @fn
  *
- * May sleep. Return: what @fn did, -ENODEV if the device is none of ours, or -EINTR.
+ * Retries while the target is being resumed or its gate is held.
+ *
+ * Context: process; may sleep.
+ * Return: result of @fn, -ENODEV if @dev is no device of this target, or -EINTR.
  */
 int aftl_target_visit(dev_t dev, aftl_target_fn fn, void *data);
 
-/* Call @fn for each target that is in use; it may look at the queue, but not at the disk. */
+/*
+ * Call @fn for each target that owns data, under aftl_targets_lock only: @fn may use the request
+ * queue, but not the disks. Calls nothing after a fatal signal. Context: process; may sleep.
+ */
 void aftl_target_each(aftl_target_fn fn, void *data);
 
 #endif
