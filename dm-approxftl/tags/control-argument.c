@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What the arguments of several ioctls have in common.
- */
+/* Checks of arguments that several ioctls have in common. */
 #include <linux/file.h>
 
 #include "tags/control.h"

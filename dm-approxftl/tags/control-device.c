@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * /dev/approxftl: what is said of devices, and what is stored on them.
- */
+/* /dev/approxftl: tags of devices, and queries of stored data. */
 #include <linux/blkdev.h>
 #include <linux/fs.h>
 #include <linux/pagemap.h>
@@ -11,7 +9,7 @@
 
 #include "tags/control.h"
 
-/* The block device that @file is; NULL if it is something else. */
+/* Return the block device that @file refers to; NULL if it is not a block device. */
 static struct block_device *device_of(const struct file *file)
 {
 	return S_ISBLK(file_inode(file)->i_mode) ? I_BDEV(file->f_mapping->host) : NULL;
@@ -26,14 +24,14 @@ static int visit_device(dev_t dev, aftl_target_fn fn, void *data, u32 *reason)
 	return ret;
 }
 
-/* Ranges of a device. */
+/* Tagged ranges of a device. */
 
 /**
- * struct wish - what shall be said
+ * struct wish - request to tag a range
  * @first: first byte
  * @last: last byte
- * @say: what
- * @reason: takes why not
+ * @say: tag
+ * @reason: set to enum approxftl_reason on refusal
  */
 struct wish {
 	u64 first;
@@ -42,7 +40,7 @@ struct wish {
 	u32 reason;
 };
 
-/* As many as an administrator should ever need. */
+/* Limit of tagged ranges of a device. */
 #define MAX_DEVICE_RANGES 65536
 
 static int tag_ranges(struct aftl_ranges *ranges, const struct wish *wish)
@@ -122,11 +120,11 @@ int aftl_control_device_tag(struct aftl_control *control, void *argument)
 }
 
 /**
- * struct listing - ranges that are looked up
- * @cursor: moved on
- * @extents: takes them
- * @room: how many fit
- * @count: how many there are
+ * struct listing - query of tagged ranges
+ * @cursor: see aftl_ranges_list()
+ * @extents: array that is filled in
+ * @room: size of @extents
+ * @count: number of extents filled in
  */
 struct listing {
 	u64 cursor;
@@ -144,7 +142,7 @@ static int list_device(struct aftl_target *target, void *data)
 	return 0;
 }
 
-/* A caller with more room asks again. */
+/* Return at most one batch; a caller with more room repeats the ioctl. */
 static int query_device(struct block_device *device, struct approxftl_query *query)
 {
 	struct listing listing = {
@@ -185,14 +183,14 @@ int aftl_control_device_query(struct aftl_control *control, void *argument)
 	return aftl_control_on_file(control, query->fd, query_device_file, query);
 }
 
-/* What is stored. */
+/* Queries of stored data. */
 
 /**
- * struct look - units that are looked at
- * @units: device_offset says which; the rest is filled in
- * @count: how many
- * @unit_bytes: takes their size
- * @bytes: takes the size of the device
+ * struct look - batch of logical pages to look up
+ * @units: logical pages; device_offset is the input, the rest is filled in
+ * @count: number of @units
+ * @unit_bytes: set to the size of a logical page
+ * @bytes: set to the size of the device
  */
 struct look {
 	struct approxftl_unit *units;
@@ -221,7 +219,7 @@ static void look_at_unit(const struct aftl *ftl, u32 index, struct approxftl_uni
 	unit->raw = errors.raw;
 }
 
-/* A file system may say anything of where its blocks are: beyond the end nothing is. */
+/* Fill in @unit. A file system may report any block number; nothing is stored beyond the end. */
 static void look_at(const struct aftl_device *device, const struct look *look,
 		    struct approxftl_unit *unit)
 {
@@ -252,12 +250,12 @@ static int look_at_units(struct aftl_target *target, void *data)
 }
 
 /**
- * struct survey - an answer to APPROXFTL_STORED in the making
- * @stored: the question
- * @inode: the file; NULL for the device itself
- * @dev: the device
- * @look: at the units of a batch
- * @end: byte at which it ends
+ * struct survey - state of an APPROXFTL_STORED query
+ * @stored: query and answer
+ * @inode: file; NULL for the device itself
+ * @dev: device
+ * @look: current batch
+ * @end: byte at which the query ends
  */
 struct survey {
 	struct approxftl_stored *stored;
@@ -267,7 +265,10 @@ struct survey {
 	u64 end;
 };
 
-/* Sets @offset to where the unit at @cursor is. Returns 1, 0 for a hole, or an error code. */
+/*
+ * Set @offset to the device offset of the logical page at @cursor. Returns 1, 0 for a hole, or a
+ * negative error code.
+ */
 static int locate(struct survey *survey, u64 cursor, u64 *offset)
 {
 	u32 shift;
@@ -286,7 +287,7 @@ static int locate(struct survey *survey, u64 cursor, u64 *offset)
 	return block ? 1 : 0;
 }
 
-/* The next few units that are somewhere; moves the cursor on. */
+/* Collect the next batch of logical pages that are no holes, and advance the cursor. */
 static int gather(struct survey *survey)
 {
 	struct approxftl_stored *stored = survey->stored;
@@ -328,7 +329,7 @@ static int answer_some(struct survey *survey)
 	return 0;
 }
 
-/* Finds the device; sets where to begin and where to end. */
+/* Find the device, and set the first and the last byte of the query. */
 static int begin(struct survey *survey, const struct file *file)
 {
 	struct approxftl_stored *stored = survey->stored;
@@ -348,8 +349,8 @@ static int begin(struct survey *survey, const struct file *file)
 }
 
 /*
- * A sparse file may have 2^62 bytes, so that any signal ends the call. The caller goes on from the
- * cursor, which is written back with an error, too.
+ * A sparse file may have 2^62 bytes, so any signal ends the call. The caller can continue from the
+ * cursor, which is copied to user space on errors, too.
  */
 static int answer(struct survey *survey, const struct file *file)
 {
@@ -370,8 +371,8 @@ static int answer(struct survey *survey, const struct file *file)
 }
 
 /*
- * bmap() tells where blocks are, which is the owner's to know, and of a journal that has data it
- * may write and wait for all.
+ * Check permissions: bmap() reveals block locations, which only the owner may know. With a data
+ * journal it may also write back the journal and wait for that, so refuse it.
  */
 static int check_asker(struct survey *survey, struct file *file)
 {
@@ -389,7 +390,7 @@ static int check_asker(struct survey *survey, struct file *file)
 	return 0;
 }
 
-/* Which device is it about, and may the caller know? */
+/* Determine the device of the query, and check permissions. */
 static int identify(struct survey *survey, struct file *file)
 {
 	struct block_device *device = device_of(file);

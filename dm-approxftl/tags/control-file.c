@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * /dev/approxftl: what is said of files.
- */
+/* /dev/approxftl: tags of files. */
 #include <linux/fs.h>
 #include <linux/pagemap.h>
 #include <linux/slab.h>
@@ -11,7 +9,7 @@
 #include "compat.h"
 #include "tags/control.h"
 
-/* The inode whose page cache the data of @file are in. */
+/* Return the inode whose page cache holds the data of @file; for an overlay, the underlying one. */
 static struct inode *inode_of(const struct file *file)
 {
 	return d_real_inode(file->f_path.dentry);
@@ -24,7 +22,10 @@ static int sync_span(struct inode *inode, u32 flags, u64 first, u64 last)
 	return filemap_write_and_wait_range(inode->i_mapping, first, last);
 }
 
-/* A file that has been given away meanwhile has an owner who has not said it. */
+/*
+ * Tag a file, and check its owner again: a new owner, to whom the file was given meanwhile, has not
+ * asked for tags.
+ */
 static int tag_owned(struct file *file, u64 first, u64 last, u32 class, u32 *reason)
 {
 	struct inode *inode = inode_of(file);
@@ -84,7 +85,7 @@ int aftl_control_untag(struct aftl_control *control, void *argument)
 	return ret;
 }
 
-/* Copies the next few; returns how many, or an error code. */
+/* Copy the next batch to user space. Returns its size, or a negative error code. */
 static int list_some(const struct inode *inode, struct approxftl_query *query,
 		     struct approxftl_extent *extents)
 {
@@ -139,7 +140,7 @@ static int check_pwritev(const struct approxftl_pwritev *pwritev, const struct f
 	return file->f_mode & FMODE_WRITE ? 0 : -EBADF;
 }
 
-/* For what goes through the page cache: a scope does not reach that. */
+/* Tag the written range, because a scope does not affect write-back of the page cache. */
 static int tag_written(struct approxftl_pwritev *pwritev, struct file *file, u64 bytes)
 {
 	u64 first = pwritev->offset;
@@ -149,7 +150,7 @@ static int tag_written(struct approxftl_pwritev *pwritev, struct file *file, u64
 	return tag_owned(file, first, first + bytes - 1, pwritev->class, &pwritev->reason);
 }
 
-/* Before anything is written: may it be tagged? */
+/* Check that the range can be tagged, before anything is written. */
 static int may_tag_written(struct approxftl_pwritev *pwritev, struct file *file, u64 bytes)
 {
 	int ret;
@@ -162,7 +163,10 @@ static int may_tag_written(struct approxftl_pwritev *pwritev, struct file *file,
 	return ret ? ret : aftl_rules_check(file->f_path.dentry, &pwritev->reason);
 }
 
-/* Without waiting for the medium, even if the file is opened so: its tag comes first. */
+/*
+ * Write without O_SYNC semantics, even if the file has them: the range must be tagged before it is
+ * written back. sync_written() syncs it.
+ */
 static ssize_t write_in_scope(struct aftl_control *control, u32 class, struct file *file,
 			      struct iov_iter *iter, loff_t position)
 {
@@ -186,7 +190,10 @@ static int sync_written(struct file *file, u64 first, u64 bytes)
 	return vfs_fsync_range(file, first, first + bytes - 1, !(file->f_flags & __O_SYNC));
 }
 
-/* Approximate is said of what has been written: what has not is of who knows whom. */
+/*
+ * Tag only the bytes that have been written: the data in the rest of the range are not the caller's
+ * new data.
+ */
 static ssize_t write_approximate(struct aftl_control *control, struct approxftl_pwritev *pwritev,
 				 struct file *file, struct iov_iter *iter)
 {
@@ -200,7 +207,10 @@ static ssize_t write_approximate(struct aftl_control *control, struct approxftl_
 	return ret ? ret : written;
 }
 
-/* Precise is said before, so that nothing of it is stored as what was said until now. */
+/*
+ * Tag the range as precise before writing, so that write-back cannot store new data with the old
+ * tag. Restore the old tags of bytes that were not written.
+ */
 static ssize_t write_precise(struct aftl_control *control, struct approxftl_pwritev *pwritev,
 			     struct file *file, struct iov_iter *iter)
 {

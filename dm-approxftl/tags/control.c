@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/approxftl: how programs say which of their data may lose bits.
+ * /dev/approxftl: programs declare which of their data are approximate.
  *
- * Root may open it, and whom udev or an administrator lets. What may be said of what is
+ * Root may open it, and users whom a udev rule or an administrator admits. Permission to tag is
  * checked for each descriptor.
  */
 #include <linux/ctype.h>
@@ -16,7 +16,7 @@
 
 #define LAST_MEMBER(type, member) offsetofend(struct type, member)
 
-/* Room for every structure. */
+/* Kernel copy of any ioctl's structure. */
 union argument {
 	u32 size;
 	struct approxftl_caps caps;
@@ -31,10 +31,10 @@ union argument {
 };
 
 /**
- * struct call - an ioctl
- * @size: of its structure
- * @least: of the first version of it
- * @run: does it
+ * struct call - ioctl
+ * @size: current size of its structure
+ * @least: size of the structure in version 1 of the interface
+ * @run: handler
  */
 struct call {
 	u32 size;
@@ -62,7 +62,7 @@ static int run_caps(struct aftl_control *control, void *argument)
 	if (IS_ENABLED(CONFIG_BLK_DEV_IO_TRACE))
 		caps->can |= APPROXFTL_CAN_NOTE;
 	caps->may = caps->can;
-	/* A question, not an attempt. */
+	/* Do not audit: the caller asks about the capability and does not use it. */
 	if (!ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN))
 		caps->may &= ~(APPROXFTL_CAN_DEVICE | APPROXFTL_CAN_WATCH);
 	aftl_files_caps(caps);
@@ -70,7 +70,7 @@ static int run_caps(struct aftl_control *control, void *argument)
 	return 0;
 }
 
-/* A label is one printable word after another, so that a line of text can hold it. */
+/* Copy a label from user space; it must be printable ASCII, so that it fits in a line of text. */
 static int get_label(char *label, u64 address, u32 length)
 {
 	u32 i;
@@ -135,7 +135,7 @@ static int run_stats(struct aftl_control *control, void *argument)
 		.run = function,                                                                   \
 	}
 
-/* With the last member of version 1. */
+/* The third argument is the last member in version 1. */
 static const struct call calls[] = {
 	CALL(APPROXFTL_CAPS, approxftl_caps, reserved, run_caps),
 	CALL(APPROXFTL_TAG, approxftl_range, reserved, aftl_control_tag),
@@ -151,7 +151,7 @@ static const struct call calls[] = {
 	CALL(APPROXFTL_STATS, approxftl_stats, splits, run_stats),
 };
 
-/* What a refusal has to say is written back as well. */
+/* Copy the structure back on failure, too: it has the reason of a refusal. */
 static int run_call(const struct call *call, struct aftl_control *control, void __user *user)
 {
 	union argument argument = { };

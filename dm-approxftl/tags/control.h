@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * /dev/approxftl: what its files share. uapi/linux/approxftl.h says what the ioctls do.
+ * /dev/approxftl: declarations that control*.c share. uapi/linux/approxftl.h documents the ioctls.
  */
 #ifndef AFTL_CONTROL_H
 #define AFTL_CONTROL_H
@@ -8,48 +8,52 @@
 #include "tags/tags.h"
 
 /**
- * struct aftl_control - an open /dev/approxftl
- * @scopes: what it has said of threads and processes
+ * struct aftl_control - open file of /dev/approxftl
+ * @scopes: scopes of threads and processes set through it
  */
 struct aftl_control {
 	struct aftl_scopes scopes;
 };
 
-/* Items of an answer that are gathered before they are copied to the caller. */
+/* Number of items that are gathered before they are copied to user space. */
 #define AFTL_BATCH 64
 
-/* Each takes its structure, checked and complete, and may change what is out of it. */
+/*
+ * Handler of an ioctl. @argument is a kernel copy of the ioctl's structure, in which it sets
+ * outputs.
+ */
 typedef int (*aftl_control_fn)(struct aftl_control *control, void *argument);
 
 /* control-argument.c */
 
 /**
- * aftl_control_span() - the bytes that a range is about
- * @range: as it came
- * @first: takes the first byte
- * @last: takes the last byte
+ * aftl_control_span() - convert offset and length to first and last byte
+ * @range: range from user space
+ * @first: set to the first byte
+ * @last: set to the last byte
  *
- * Return: 0, -EINVAL or -EOVERFLOW.
+ * Return: 0, -EINVAL if the length is 0, or -EOVERFLOW.
  */
 int __must_check aftl_control_span(const struct approxftl_range *range, u64 *first, u64 *last);
 
-/* The same about a descriptor of the caller's. */
+/* Handler of an ioctl that is about an open file of the caller. */
 typedef int (*aftl_control_file_fn)(struct aftl_control *control, struct file *file,
 				    void *argument);
 
 /**
- * aftl_control_on_file() - do something with the file that a structure is about
- * @control: handed on
- * @fd: the caller's descriptor
- * @fn: does it
- * @argument: handed on
+ * aftl_control_on_file() - call @fn with the file of a descriptor
+ * @control: first argument of @fn
+ * @fd: descriptor of the caller
+ * @fn: function
+ * @argument: last argument of @fn
  *
- * Return: -EBADF without such a descriptor, else what @fn returns.
+ * Context: process.
+ * Return: -EBADF if there is no such descriptor, else the result of @fn.
  */
 int aftl_control_on_file(struct aftl_control *control, int fd, aftl_control_file_fn fn,
 			 void *argument);
 
-/* Can there be a range at @query->cursor? 0 or -EINVAL. */
+/* Return 0 if @query->cursor is a valid byte offset or APPROXFTL_TO_END, else -EINVAL. */
 int __must_check aftl_control_check_cursor(const struct approxftl_query *query);
 
 /* control-file.c */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which class is a write of? Asked once, when it arrives.
+ * Determine the class of a write, once, when it arrives.
  *
- * A bio says nothing of where its pages come from, but the pages do. Those of a page cache
- * lead to the inode of their file, be it the file that is being written back or the one in
- * memory that a buffer was mapped from; all others that a program can write from are
- * anonymous. What else there is belongs to the kernel: metadata, journals, copies.
+ * A bio does not record the source of its pages, but the pages do. A page of a page cache leads to
+ * the inode of its file: the file that is being written back, or the file in memory that a buffer
+ * was mapped from. All other pages that a program can write from are anonymous. The rest belongs to
+ * the kernel: metadata, journals, copies.
  *
- * The order of precedence is that of docs/tags.md.
+ * docs/tags.md defines the order of precedence.
  */
 #include <linux/ioprio.h>
 #include <linux/mm.h>
@@ -17,17 +17,17 @@
 #include "compat.h"
 #include "tags/tags.h"
 
-/* Bits of folio->mapping that make it something else than an address space. */
+/* Bits of folio->mapping that are set if it does not point to an address space. */
 #define NO_ADDRESS_SPACE 3UL
 
 /**
- * struct question - what is known of a bio while its units are judged
- * @target: whose
- * @bio: the write
+ * struct question - state of the tag decision for one bio
+ * @target: target
+ * @bio: write
  * @host: inode of the last page that had one
- * @file: what is tagged of it, or NULL
- * @scope: what is said of whoever writes
- * @scope_known: that has been asked
+ * @file: tagged file of @host, or NULL
+ * @scope: decision by the scopes of the calling thread
+ * @scope_known: @scope is valid
  */
 struct question {
 	const struct aftl_target *target;
@@ -38,7 +38,7 @@ struct question {
 	bool scope_known;
 };
 
-/* Units by verdict, approximate ones by level, and bios split. */
+/* Logical pages by source of the decision and by level, and number of bios split. */
 struct counts {
 	u64 units[AFTL_VERDICTS];
 	u64 levels[AFTL_LEVELS];
@@ -49,7 +49,7 @@ static DEFINE_PER_CPU(struct counts, counts);
 
 static const struct aftl_verdict nothing = { AFTL_SAID_NOTHING };
 
-/* The page is memory of a program, which writes it now. */
+/* Decide for a page of the calling program's memory: by scope, then by I/O priority. */
 static struct aftl_verdict judge_writer(struct question *question)
 {
 	u32 hint = question->target->options.ioprio_hint;
@@ -80,8 +80,8 @@ static const struct gendisk *disk_of(const struct aftl_target *target)
 }
 
 /*
- * A file's range is about how the file itself is stored. A buffer is written by its program;
- * when the kernel writes it, that is swapping.
+ * Return true if the tag of a file applies to this write. A tag of a file on disk is for its
+ * write-back. A tag of a file in memory is for writes by the program; write-back of it is swapping.
  */
 static bool concerns(const struct question *question, struct aftl_file *file,
 		     struct folio *folio)
@@ -128,13 +128,13 @@ static struct aftl_verdict judge_segment(struct question *question, const struct
 	if (!mapping || (unsigned long)mapping & NO_ADDRESS_SPACE)
 		return nothing;
 	file = find_file(question, READ_ONCE(mapping->host));
-	/* Of page caches only those in memory have no place but swap to be written to. */
+	/* Page caches of files in memory are swap-backed, or those of hugetlbfs. */
 	if (folio_test_swapbacked(folio) || folio_test_hugetlb(folio))
 		return judge_buffer(question, file, folio, segment);
 	return file ? judge_range(question, file, folio, segment) : nothing;
 }
 
-/* What is said of two parts together: of levels the more careful one. */
+/* Combine the decisions for two parts of the data: of two levels the stricter one counts. */
 static struct aftl_verdict join(struct aftl_verdict one, struct aftl_verdict other)
 {
 	if (one.by == AFTL_SAID_PRECISE || (one.level && other.level)) {
@@ -162,7 +162,7 @@ static struct aftl_verdict judge_pages(struct question *question, struct bvec_it
 	return verdict;
 }
 
-/* Ranges of the device count only while nobody has it: no file system, no loop device. */
+/* Tags of the device apply only while no file system, other device or loop device uses it. */
 static bool is_raw(const struct aftl_target *target)
 {
 	const struct block_device *device = disk_of(target)->part0;
@@ -203,8 +203,9 @@ static void count(const struct aftl_verdict *verdict, u32 units)
 }
 
 /*
- * The first unit's verdict, or that one that follows is called precise; the bio ends before
- * the first unit of another level.
+ * Decide for the leading logical pages of one level, and split the bio before the first page of
+ * another level. Returns the decision for the first page, or for a later one that is tagged
+ * precise.
  */
 static struct aftl_verdict judge_run(struct question *question, struct bio *bio)
 {
@@ -253,9 +254,9 @@ u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio)
 	struct aftl_verdict verdict;
 
 	/*
-	 * All data of zones are precise, so there is nothing to decide, and no reason to split the
-	 * bio: dm_accept_partial_bio() is a BUG() for zone appends and, since 6.12, for writes to
-	 * zones.
+	 * All data of a zoned device are precise, so there is no reason to split the bio, and
+	 * splitting is a BUG() in dm_accept_partial_bio() for zone appends and, since 6.12, for
+	 * writes to zones.
 	 */
 	if (target->shards.geo.zones)
 		return AFTL_PRECISE;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * fsnotify marks that must all be gone before the module is.
- */
+/* fsnotify marks that must all be freed before the module is unloaded. */
 #include <linux/delay.h>
 
 #include "tags/marks.h"
 
-/* Until 6.6 a group must say so if its lock is taken where file systems may be entered. */
+/* Until 6.6 a group needs this flag if memory reclaim may take its lock. */
 #ifndef FSNOTIFY_GROUP_NOFS
 #define FSNOTIFY_GROUP_NOFS 0
 #endif
@@ -77,10 +75,10 @@ void aftl_marks_exit(struct aftl_marks *marks)
 		aftl_mark_destroy(marks, mark);
 		aftl_mark_put(mark);
 	}
-	/* Unmounting may have taken a mark off the list and still hold it. */
+	/* An unmount may have taken a mark off the list and still hold it. */
 	for (; atomic_read(&marks->alive); msleep(1))
 		fsnotify_wait_marks_destroyed();
-	/* The last ->free_mark() has returned. */
+	/* Wait until the last ->free_mark() has returned. */
 	fsnotify_wait_marks_destroyed();
 	fsnotify_put_group(marks->group);
 }

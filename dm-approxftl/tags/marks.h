@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * fsnotify marks that must all be gone before the module is.
+ * fsnotify marks that must all be freed before the module is unloaded.
  *
- * A mark dies with its inode or super block, or when aftl_marks_exit() destroys it.
+ * A mark is destroyed with its inode or super block, or by aftl_marks_exit().
  */
 #ifndef AFTL_TAG_MARKS_H
 #define AFTL_TAG_MARKS_H
@@ -10,9 +10,9 @@
 #include <linux/fsnotify_backend.h>
 
 /**
- * struct aftl_mark - a mark of ours
+ * struct aftl_mark - fsnotify mark
  * @fs: fsnotify's part
- * @list: in the list of those in force; empty before and after
+ * @list: entry in the list of active marks; empty unless active
  */
 struct aftl_mark {
 	struct fsnotify_mark fs;
@@ -21,11 +21,11 @@ struct aftl_mark {
 
 /**
  * struct aftl_marks - marks of one kind
- * @group: fsnotify's
- * @lock: of @list and of what its owner looks marks up in
- * @list: those in force
- * @count: how many
- * @alive: those in force, and those whose memory is still needed
+ * @group: fsnotify group
+ * @lock: protects @list, @count, and the owner's tables of marks
+ * @list: active marks
+ * @count: number of active marks
+ * @alive: number of marks that have been initialised and not freed
  */
 struct aftl_marks {
 	struct fsnotify_group *group;
@@ -37,18 +37,26 @@ struct aftl_marks {
 
 int __must_check aftl_marks_init(struct aftl_marks *marks, const struct fsnotify_ops *ops);
 
-/* Destroy all, and wait until ->free_mark() has been called for each. */
+/*
+ * Destroy all marks, and wait until ->free_mark() has returned for each. Context: process; sleeps.
+ */
 void aftl_marks_exit(struct aftl_marks *marks);
 
 void aftl_mark_init(struct aftl_marks *marks, struct aftl_mark *mark);
 
-/* @mark is attached: it is in force unless it has died already. Under the lock. */
+/*
+ * Make the attached @mark active. Returns false if it has been detached already. Context: under
+ * @marks->lock.
+ */
 bool aftl_mark_enter(struct aftl_marks *marks, struct aftl_mark *mark);
 
-/* To be called by ->freeing_mark(), under the lock. Returns whether it was in force. */
+/*
+ * Make @mark inactive, for ->freeing_mark(). Returns whether it was active. Context: under
+ * @marks->lock.
+ */
 bool aftl_mark_leave(struct aftl_marks *marks, struct aftl_mark *mark);
 
-/* To be called at the end of ->free_mark(). */
+/* Count a freed mark, at the end of ->free_mark(). */
 void aftl_mark_gone(struct aftl_marks *marks);
 
 static inline void aftl_mark_get(struct aftl_mark *mark)
@@ -61,7 +69,7 @@ static inline void aftl_mark_put(struct aftl_mark *mark)
 	fsnotify_put_mark(&mark->fs);
 }
 
-/* Detach @mark, of which the caller has a reference. */
+/* Detach @mark. The caller has a reference. Context: process; may sleep. */
 void aftl_mark_destroy(struct aftl_marks *marks, struct aftl_mark *mark);
 
 static inline struct aftl_mark *aftl_mark_of(struct fsnotify_mark *mark)

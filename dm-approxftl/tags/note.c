@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Notes in a block trace; their format is in docs/tags.md.
+ * Notes in a block trace; docs/tags.md describes their format.
  *
  *   approxftl write <sector> <sectors> <class> <by> [<level>]
  *   approxftl zeroes <sector> <sectors>
@@ -31,7 +31,7 @@ static struct request_queue *queue_of(const struct aftl_target *target)
 void aftl_note_write(const struct aftl_target *target, const struct bio *bio,
 		     const struct aftl_verdict *verdict)
 {
-	/* Readers that know of no levels read no further than what it is by. */
+	/* The level comes last and only if it is above 1: older readers stop after the source. */
 	static const char *const levels[] = { "", "", " 2", " 3" };
 	struct request_queue *queue = queue_of(target);
 
@@ -64,7 +64,7 @@ static uint max_notes = 1000;
 module_param(max_notes, uint, 0644);
 MODULE_PARM_DESC(max_notes, "notes a second in block traces by users without privileges");
 
-/* Of all who are no administrators together: a second of a trace has room for the rest, too. */
+/* One limit for all unprivileged callers together, so that they cannot flood a trace. */
 static bool may_note(void)
 {
 	static struct ratelimit_state others =

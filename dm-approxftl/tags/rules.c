@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Which files can keep approximate data, and who may say so.
- */
+/* Rules: which files can store approximate data, and who may tag them. */
 #include <linux/magic.h>
 
 #include "compat.h"
 #include "tags/tags.h"
 
-/* Returns @errno, with why. */
+/* Set @reason to @why, and return @errno. */
 static int refuse(u32 *reason, enum approxftl_reason why, int errno)
 {
 	*reason = why;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is said of the writes of a thread, or of a process.
+ * Scopes: tags for the writes of a thread or of a process.
  *
- * A thread is its struct pid and the memory that it had then, a process is its memory: the
- * first ends with the thread, both when another program is executed, and neither can be
- * mistaken for a later one while it is kept here. What shares the memory of a process are
- * its threads and those that io_uring does its work with.
+ * A process is identified by its mm, a thread by its struct pid and its mm. So the scope of a
+ * thread ends with the thread, both kinds end at exec, and the references held here keep the key
+ * from being reused. The threads of a process and the workers that io_uring creates for it share
+ * its mm.
  */
 #include <linux/hash.h>
 #include <linux/rhashtable.h>
@@ -14,13 +14,13 @@
 
 #include "tags/tags.h"
 
-/* Scopes of one open file: more threads than a program has. */
+/* Limit of scopes for one open file; more than a program has threads. */
 #define MAX_SCOPES 4096
 
 /**
- * struct writer - whose writes
- * @pid: the thread; NULL for a process
- * @mm: the memory
+ * struct writer - key of a scope
+ * @pid: thread; NULL for a process
+ * @mm: memory of the process
  */
 struct writer {
 	struct pid *pid;
@@ -28,12 +28,12 @@ struct writer {
 };
 
 /**
- * struct scope - what one open file says of a writer
- * @node: in the table, beside what others say of the same
- * @list: in that of the open file
+ * struct scope - tag that one open file has set for a thread or process
+ * @node: node in the table, in a list with those of other open files for the same key
+ * @list: entry in the open file's list
  * @writer: key
- * @say: of the writes
- * @rcu: readers may still look at it
+ * @say: tag of the writes
+ * @rcu: frees it after its readers
  */
 struct scope {
 	struct rhlist_head node;
@@ -54,8 +54,8 @@ static struct rhltable table;
 static atomic_t count __read_mostly;
 
 /*
- * Scopes by two hashes of their memory: most writers are told here that nothing is said of them.
- * One alone had one in 256 look in the table for as long as they ran.
+ * Numbers of scopes by two hashes of the mm, so that most writers without a scope need no lookup in
+ * the table. With one hash, one process in 256 would look in vain on every write.
  */
 #define HASH_BITS 8
 static atomic_t counts[2][1 << HASH_BITS];
@@ -75,7 +75,7 @@ static void count_scope(const struct mm_struct *mm, int scopes)
 	atomic_add(scopes, &aftl_tags_in_use);
 }
 
-/* Whether a scope may have this memory */
+/* Return false if no scope has this mm; true if one may have. */
 static bool may_be_said_of(const struct mm_struct *mm)
 {
 	return mm && atomic_read(count_of(mm, 0)) && atomic_read(count_of(mm, 1));
@@ -108,7 +108,7 @@ static struct scope *find_scope(struct aftl_scopes *scopes, const struct pid *pi
 	return NULL;
 }
 
-/* Readers compare the two, and look no further. */
+/* Drop the references at once: readers compare the pointers, but do not dereference them. */
 static void forget(struct scope *scope)
 {
 	put_pid(scope->writer.pid);
@@ -194,7 +194,7 @@ void aftl_scopes_clear(struct aftl_scopes *scopes)
 	mutex_destroy(&scopes->lock);
 }
 
-/* Several open files may speak of one thread: the most careful is the strongest. */
+/* Return the strictest tag, as several open files may have set one for the same thread. */
 static u32 said_of(struct pid *pid)
 {
 	struct writer writer = { .pid = pid, .mm = current->mm };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tagged files, found by their inode.
+ * Table of tagged files, by inode.
  *
- * The key is the address of the inode, and an fsnotify mark ties the entry to its life:
- * the mark keeps the inode in memory until the last link is gone or the file system is
- * unmounted, and takes the entry out before the address can mean another file.
+ * The key is the address of the inode. An fsnotify mark ties the entry to the inode's life: it
+ * keeps the inode in memory until the last link is gone or the file system is unmounted, and
+ * removes the entry before the address can be reused.
  */
 #include <linux/hashtable.h>
 #include <linux/magic.h>
@@ -23,11 +23,11 @@ module_param(max_ranges, uint, 0644);
 MODULE_PARM_DESC(max_ranges, "ranges that a user may have in tagged files");
 
 /**
- * struct aftl_account - what a user's files cost; exists while there are any
- * @node: in the table of accounts
+ * struct aftl_account - tagged files and ranges of one user; exists while there are any
+ * @node: node in the table of accounts
  * @uid: owner of the files
- * @files: how many
- * @ranges: in all of them
+ * @files: number of tagged files
+ * @ranges: number of ranges in all of them
  */
 struct aftl_account {
 	struct hlist_node node;
@@ -43,10 +43,10 @@ static const struct rhashtable_params table_params = {
 	.automatic_shrinking = true,
 };
 
-static struct aftl_marks marks;		  /* its lock is also of the two tables below */
+static struct aftl_marks marks;		  /* its lock protects the two tables below, too */
 static struct rhashtable table;
 static DEFINE_HASHTABLE(accounts, 6);
-static DEFINE_MUTEX(change);		  /* of ranges; one at a time */
+static DEFINE_MUTEX(change);		  /* serialises changes of ranges */
 
 static struct aftl_file *file_of(struct fsnotify_mark *mark)
 {
@@ -58,7 +58,7 @@ struct aftl_file *aftl_file_find(const struct inode *inode)
 	return rhashtable_lookup(&table, &inode, table_params);
 }
 
-/* Returns a reference, or NULL. */
+/* Return the tagged file of @inode with a reference, or NULL. */
 static struct aftl_file *get_file_of(const struct inode *inode)
 {
 	struct aftl_file *file;
@@ -71,7 +71,7 @@ static struct aftl_file *get_file_of(const struct inode *inode)
 	return file;
 }
 
-/* Accounts, under the lock of marks. */
+/* Accounts. Context: under marks.lock. */
 
 static struct aftl_account *find_account(kuid_t uid)
 {
@@ -83,7 +83,10 @@ static struct aftl_account *find_account(kuid_t uid)
 	return NULL;
 }
 
-/* Returns -ENOSPC if the user has as many files as may be. Takes @fresh if it is needed. */
+/*
+ * Charge @file to @uid. Returns -ENOSPC if the user has max_files. Uses @fresh for a new account
+ * and sets it to NULL then.
+ */
 static int open_account(struct aftl_file *file, kuid_t uid, struct aftl_account **fresh)
 {
 	struct aftl_account *account = find_account(uid);
@@ -119,11 +122,11 @@ static void close_account(struct aftl_file *file)
 	kfree(account);
 }
 
-/* What fsnotify calls. */
+/* Callbacks of fsnotify. */
 
 /*
- * Attributes or data have changed. What one owner has said is nothing that the next one has
- * said, and nothing of what a loop device stores in the file.
+ * Called when attributes or data have changed. Drop the tags if the file has a new owner, who has
+ * not set them, or if a loop device writes to it, whose data they do not concern.
  */
 static int check_file(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
 		      struct inode *dir, const struct qstr *name, u32 cookie)
@@ -164,7 +167,7 @@ static const struct fsnotify_ops mark_ops = {
 	.free_mark = free_file,
 };
 
-/* Making and changing entries, one at a time. */
+/* Creation and change of entries. Context: under the mutex @change. */
 
 static bool in_memory(const struct inode *inode)
 {
@@ -182,7 +185,7 @@ static struct aftl_file *new_file(struct inode *inode)
 	aftl_writeback_begin(file, inode);
 	aftl_ranges_init(&file->ranges);
 	aftl_mark_init(&marks, &file->mark);
-	/* Without an event that it waits for, a mark does not keep an inode in 6.1. */
+	/* In 6.1 a mark with an empty event mask does not keep the inode. */
 	file->mark.fs.mask = FS_ATTRIB | FS_MODIFY;
 	return file;
 }
@@ -228,7 +231,7 @@ static int attach(struct aftl_file *file, struct inode *inode)
 	return ret;
 }
 
-/* A file without ranges yet, and a reference. */
+/* Return a new entry without ranges, with a reference, or an ERR_PTR(). */
 static struct aftl_file *add_file(struct inode *inode, u32 *reason)
 {
 	struct aftl_file *file = new_file(inode);
@@ -247,7 +250,7 @@ static struct aftl_file *add_file(struct inode *inode, u32 *reason)
 	return ERR_PTR(ret);
 }
 
-/* How many more ranges the user may have. */
+/* Return the number of ranges that the user may still add. */
 static u32 ranges_left(const struct aftl_account *account)
 {
 	u32 left;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which data may lose bits: what the files that decide it share.
+ * Tags: the decision which data are approximate. Declarations that the files of this directory
+ * share.
  *
- * uapi/linux/approxftl.h has the words, docs/tags.md the rules. Ranges of bytes with a
- * class (host/ranges.c) belong to files (table.c) and to disks; scopes (scope.c)
- * to threads and processes. control*.c take them from programs, watch.c from
- * attributes of files, and decide.c asks them all when a write arrives.
+ * uapi/linux/approxftl.h defines the ioctls, docs/tags.md the rules. Files (table.c) and devices
+ * have tagged ranges (host/ranges.c); threads and processes have scopes (scope.c). control*.c
+ * receives tags from programs, watch.c from extended attributes. decide.c evaluates all of them
+ * when a write arrives.
  */
 #ifndef AFTL_TAGS_H
 #define AFTL_TAGS_H
@@ -24,9 +25,21 @@
 #include "tags/marks.h"
 
 /**
- * enum aftl_verdict_by - what is said of a unit that is being written, and by what
+ * enum aftl_verdict_by - source of the tag decision for a logical page that is being written
+ * @AFTL_SAID_NOTHING: untagged
+ * @AFTL_SAID_PRECISE: tagged precise
+ * @AFTL_SAID_PARTLY: only a part of the logical page is tagged approximate
+ * @AFTL_SAID_OF_OTHERS: the page is tagged, but this write may not be the write-back of its file
+ * @AFTL_BY_FILE: range of the file that is written back
+ * @AFTL_BY_BUFFER: range of the file in memory (memfd) that an O_DIRECT write comes from
+ * @AFTL_BY_THREAD: scope of the thread
+ * @AFTL_BY_PROCESS: scope of the process
+ * @AFTL_BY_PRIORITY: hint in the I/O priority
+ * @AFTL_BY_DEVICE: range of the device
+ * @AFTL_BY_TABLE: table option tag_all
+ * @AFTL_VERDICTS: number of values; as a value: no decision yet
  *
- * From AFTL_BY_FILE on it is approximate; whatever comes before is precise.
+ * From AFTL_BY_FILE on the data are approximate, before it precise.
  */
 enum aftl_verdict_by {
 	AFTL_SAID_NOTHING,
@@ -44,16 +57,16 @@ enum aftl_verdict_by {
 };
 
 /**
- * struct aftl_verdict - the same with a quality level
- * @by: what is said, and by what
- * @level: 0 if it is precise
+ * struct aftl_verdict - tag decision
+ * @by: source
+ * @level: quality level; 0 if the data are precise
  */
 struct aftl_verdict {
 	enum aftl_verdict_by by;
 	u32 level;
 };
 
-/* What is said @by something is @say. */
+/* Return the decision for the tag @say from the source @by. */
 static inline struct aftl_verdict aftl_verdict(enum aftl_verdict_by by, u32 say)
 {
 	if (say == AFTL_SAY_NONE)
@@ -63,18 +76,18 @@ static inline struct aftl_verdict aftl_verdict(enum aftl_verdict_by by, u32 say)
 }
 
 /**
- * struct aftl_file - a tagged file
- * @mark: ties it to the life of its inode
- * @node: in the table
- * @inode: key; not to be looked into, for nothing keeps it but @mark
- * @ranges: what is said of it
- * @account: who pays for it
- * @super: its file system; not to be looked into
- * @type: of that
- * @magic: of that
- * @buffer: in memory: its pages matter when they are written elsewhere
- * @on_loop: its file system is on a loop device, or it has been seen below one
- * @rcu: readers may still look at it
+ * struct aftl_file - tagged file
+ * @mark: fsnotify mark that ties it to the life of its inode
+ * @node: node in the table of tagged files
+ * @inode: key; not to be dereferenced, as only @mark keeps the inode
+ * @ranges: tagged ranges
+ * @account: account of the file's owner
+ * @super: its file system; not to be dereferenced
+ * @type: type of @super
+ * @magic: magic number of @super
+ * @buffer: file in memory, whose pages are the source of O_DIRECT writes
+ * @on_loop: its file system is on a loop device, or a loop device has been seen to use the file
+ * @rcu: frees it after its readers
  */
 struct aftl_file {
 	struct aftl_mark mark;
@@ -96,23 +109,24 @@ int __must_check aftl_files_init(void);
 void aftl_files_exit(void);
 
 /**
- * aftl_file_tag() - say @say of the bytes from @first to @last of a file
- * @inode: a regular file that the caller keeps
+ * aftl_file_tag() - tag the bytes from @first to @last of a file
+ * @inode: regular file; the caller has a reference
  * @first: first byte
  * @last: last byte
- * @say: a quality level; AFTL_SAY_NONE takes back what was said
- * @reason: set on refusal
+ * @say: quality level, or AFTL_SAY_NONE to remove the tag
+ * @reason: set to enum approxftl_reason on -ENOSPC
  *
- * Return: 0, -ENOSPC or -ENOMEM.
+ * Context: process; may sleep.
+ * Return: 0, -ENOSPC, -ENOMEM or another negative error code.
  */
 int __must_check aftl_file_tag(struct inode *inode, u64 first, u64 last, u32 say, u32 *reason);
 
 /**
- * struct aftl_said - what is said of a range of a file
- * @first: of the range
- * @last: of the range
- * @extents: what is said in it; to be freed by kvfree()
- * @count: how many
+ * struct aftl_said - saved tags of a range of a file
+ * @first: first byte of the range
+ * @last: last byte of the range
+ * @extents: tagged ranges in it; to be freed by kvfree()
+ * @count: number of extents
  */
 struct aftl_said {
 	u64 first;
@@ -122,30 +136,40 @@ struct aftl_said {
 };
 
 /**
- * aftl_file_said() - take down what is said of a range of a file
- * @inode: a regular file that the caller keeps
+ * aftl_file_said() - save the tags of a range of a file
+ * @inode: regular file; the caller has a reference
  * @first: first byte
  * @last: last byte
- * @said: takes it
+ * @said: set to the tags
  *
- * Sleeps. Return: 0 or -ENOMEM.
+ * Context: process; may sleep.
+ * Return: 0 or -ENOMEM.
  */
 int __must_check aftl_file_said(struct inode *inode, u64 first, u64 last, struct aftl_said *said);
 
-/* Say again what was said of that range from byte @from on. As far as there is memory. Sleeps. */
+/**
+ * aftl_file_say_again() - restore saved tags, as far as there is memory
+ * @inode: file that aftl_file_said() was called for
+ * @from: first byte to restore
+ * @said: saved tags
+ *
+ * Context: process; may sleep.
+ */
 void aftl_file_say_again(struct inode *inode, u64 from, const struct aftl_said *said);
 
-/* Take back all that was said of @inode. */
+/* Remove all tags of @inode. Context: process; may sleep. */
 void aftl_file_forget(const struct inode *inode);
 
-/* Is anything said of @inode? */
+/* Return true if @inode has tags. */
 bool aftl_file_tagged(const struct inode *inode);
 
-/* As aftl_ranges_list(), of a file. */
+/* List the tagged ranges of a file, see aftl_ranges_list(). */
 u32 aftl_file_list(const struct inode *inode, u64 *cursor, struct approxftl_extent *extents,
 		   u32 room);
 
-/* The file with this inode; valid under rcu_read_lock(). NULL if it has no tags. */
+/*
+ * Return the tagged file with this inode, or NULL. Context: under rcu_read_lock(), which keeps it.
+ */
 struct aftl_file *aftl_file_find(const struct inode *inode);
 
 /* Fill in limits and counts. */
@@ -154,34 +178,37 @@ void aftl_files_stats(struct approxftl_stats *stats);
 
 /* writeback.c */
 
-/* Note where @file, which is new, is stored. @inode is kept by the caller. */
+/* Record the file system of the new @file. The caller has a reference to @inode. */
 void aftl_writeback_begin(struct aftl_file *file, const struct inode *inode);
 
 /**
- * aftl_writeback_is() - is this how a tagged file itself is stored, and nothing else?
- * @file: found by the mapping of @folio
- * @folio: a page of @bio
- * @bio: a write
- * @disk: the one of ours that it came to
+ * aftl_writeback_is() - check that a write certainly stores the tagged file itself
+ * @file: tagged file, found by the mapping of @folio
+ * @folio: folio with a page of @bio
+ * @bio: write
+ * @disk: disk of the mapped device that @bio was submitted to
  *
- * Under rcu_read_lock(), wherever a bio may be; does not sleep and takes no lock. Notes in @file
- * that a loop device has it.
+ * Also sets @file->on_loop if a loop device uses the file.
  *
- * Return: false whenever that is not certain.
+ * Context: under rcu_read_lock(), in any context of a bio; does not sleep and takes no lock.
+ * Return: true if it is write-back of @file and nothing else; false if that is not certain.
  */
 bool aftl_writeback_is(struct aftl_file *file, struct folio *folio, const struct bio *bio,
 		       const struct gendisk *disk);
 
-/* A loop device, unlike any file system, forbids I/O for memory of the page cache it works on. */
+/*
+ * Return true if a loop device uses the file: it clears __GFP_IO in the file's gfp mask, which no
+ * file system does.
+ */
 static inline bool aftl_backs_loop(const struct address_space *mapping)
 {
 	return !(READ_ONCE(mapping->gfp_mask) & __GFP_IO);
 }
 
 /*
- * May data of files of ext4 with this page cache go through its journal? A journal writes pages
- * of files, and takes no reference to them. Known by how such pages can be moved; a kernel that
- * moves none does not tell.
+ * Return true if data of this page cache may go through the journal of ext4. The journal writes
+ * pages of files without a reference to them. The way in which such pages are migrated shows it; a
+ * kernel without page migration does not, so assume a journal.
  */
 static inline bool aftl_journals_data(unsigned long magic, const struct address_space *mapping)
 {
@@ -194,20 +221,22 @@ static inline bool aftl_journals_data(unsigned long magic, const struct address_
 /* rules.c */
 
 /**
- * aftl_rules_check() - can the regular file at @dentry keep approximate data?
- * @dentry: the file
- * @reason: set on refusal
+ * aftl_rules_check() - check that a regular file can store approximate data
+ * @dentry: dentry of the file
+ * @reason: set to enum approxftl_reason on refusal
  *
+ * Context: process; may sleep.
  * Return: 0, -EOPNOTSUPP or -ETXTBSY.
  */
 int __must_check aftl_rules_check(struct dentry *dentry, u32 *reason);
 
 /**
- * aftl_rules_check_owner() - may who holds @file say what may happen to its data?
- * @file: should be a regular file
- * @reason: set on refusal
+ * aftl_rules_check_owner() - check that the caller may tag @file
+ * @file: open file
+ * @reason: set to enum approxftl_reason on refusal
  *
- * Return: 0, -EINVAL, -EBADF or -EPERM.
+ * Context: process.
+ * Return: 0, -EINVAL if it is not a regular file, -EBADF or -EPERM.
  */
 int __must_check aftl_rules_check_owner(struct file *file, u32 *reason);
 
@@ -216,7 +245,10 @@ int __must_check aftl_rules_check_owner(struct file *file, u32 *reason);
 int __must_check aftl_watch_init(void);
 void aftl_watch_exit(void);
 
-/* Begin or end tagging files of a mounted file system by their attribute. */
+/*
+ * Begin or end tagging files of a mounted file system by their attribute. Return: 0 or a negative
+ * error code. Context: process; may sleep.
+ */
 int __must_check aftl_watch_begin(struct super_block *sb);
 int __must_check aftl_watch_end(const struct super_block *sb);
 
@@ -225,10 +257,10 @@ u32 aftl_watch_count(void);
 /* scope.c */
 
 /**
- * struct aftl_scopes - what one open /dev/approxftl has said of threads and processes
- * @lock: of the rest
- * @list: the scopes
- * @count: how many
+ * struct aftl_scopes - scopes set through one open /dev/approxftl
+ * @lock: protects @list and @count
+ * @list: list of scopes
+ * @count: number of scopes
  */
 struct aftl_scopes {
 	struct mutex lock; /* list and count */
@@ -238,21 +270,25 @@ struct aftl_scopes {
 
 void aftl_scopes_init(struct aftl_scopes *scopes);
 
-/* Take back all that was said. */
+/* Remove all scopes. Context: process. */
 void aftl_scopes_clear(struct aftl_scopes *scopes);
 
 /**
- * aftl_scopes_set() - say @say of what the caller writes
- * @scopes: where it is said
+ * aftl_scopes_set() - tag the writes of the calling thread or process
+ * @scopes: scopes of the open file
  * @whose: enum approxftl_whose
- * @say: a quality level; AFTL_SAY_NONE takes back what was said
- * @previous: takes what was said here before
+ * @say: quality level, or AFTL_SAY_NONE to remove the scope
+ * @previous: set to the previous tag in @scopes
  *
+ * Context: process; may sleep.
  * Return: 0, -ENOSPC or -ENOMEM.
  */
 int __must_check aftl_scopes_set(struct aftl_scopes *scopes, u32 whose, u32 say, u32 *previous);
 
-/* What is said of writes of this thread, as AFTL_BY_THREAD; under rcu_read_lock(). */
+/*
+ * Return the decision by the scopes of the calling thread and its process. Context: under
+ * rcu_read_lock().
+ */
 struct aftl_verdict aftl_scope_verdict(void);
 
 u32 aftl_scope_count(void);
@@ -263,29 +299,31 @@ void aftl_scope_table_exit(void);
 /* decide.c */
 
 /**
- * aftl_tag_bio() - which quality level is a write of?
- * @target: whom
- * @bio: its first unit and all that follow of the same level stay in it
+ * aftl_tag_bio() - determine the quality level of a write
+ * @target: target that the write was submitted to
+ * @bio: write; split before its first logical page of another level
  *
- * Return: its quality level.
+ * Context: any context of dm's map function; does not sleep.
+ * Return: quality level of the pages that are left in @bio; 0 if they are precise.
  */
 u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio);
 
-/* Fill in the counts of verdicts. */
+/* Fill in the counts of decisions. */
 void aftl_decide_stats(struct approxftl_stats *stats);
 
 /* note.c */
 
-/* Note in the block trace what @bio is, if there is a trace. */
+/* Add the class of @bio and its source to the block trace, if blktrace is running. */
 void aftl_note_write(const struct aftl_target *target, const struct bio *bio,
 		     const struct aftl_verdict *verdict);
 
-/* Note in the block trace that @bio writes zeroes; one of version 7 calls it a write. */
+/* Add a note to the block trace that @bio writes zeroes: traces of version 7 call that a write. */
 void aftl_note_zeroes(const struct aftl_target *target, const struct bio *bio);
 
 /*
- * Note a region or a label of the caller in the traces of all devices. Of callers without
- * CAP_SYS_ADMIN only so many a second are: more regions are not noted, more labels -EAGAIN.
+ * Add a region or a label of the calling thread to the block traces of all devices. The rate of
+ * callers without CAP_SYS_ADMIN is limited to max_notes: beyond it regions are not noted, and
+ * labels fail with -EAGAIN. Context: process; may sleep.
  */
 void aftl_note_scope(u32 whose, u32 say, const char *label);
 int __must_check aftl_note_label(const char *label);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files of a watched file system are tagged by their attribute when they are opened.
+ * Watched file systems: a file is tagged by its extended attribute when it is opened.
  *
- * The attribute is text: ranges OFFSET+LENGTH, without LENGTH to the end, each with
- * "=precise" or "=approximate" behind it, the latter if neither; separated by blanks.
- * What is said of a file already is left as it is, and what cannot be tagged is not.
+ * The attribute is text: ranges OFFSET+LENGTH (without LENGTH: to the end), each optionally
+ * followed by "=" and a name of aftl_level_names ("approximate" by default), separated by blanks. A
+ * file that has tags already keeps them, and a file that cannot be tagged is skipped.
  */
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -15,9 +15,9 @@
 #include "tags/tags.h"
 
 /**
- * struct watch - a watched file system
- * @mark: ties it to its super block
- * @sb: which; not to be looked into
+ * struct watch - watched file system
+ * @mark: fsnotify mark that ties it to its super block
+ * @sb: super block; not to be dereferenced
  */
 struct watch {
 	struct aftl_mark mark;
@@ -25,7 +25,7 @@ struct watch {
 };
 
 static struct aftl_marks marks;
-static DEFINE_MUTEX(change); /* watches begin and end one at a time */
+static DEFINE_MUTEX(change); /* serialises aftl_watch_begin() and aftl_watch_end() */
 
 static struct watch *watch_of(struct fsnotify_mark *mark)
 {
@@ -73,7 +73,7 @@ static int tag_range(struct inode *inode, char *text)
 	return ret ? ret : aftl_file_tag(inode, first, last, say, &reason);
 }
 
-/* @text is of the file's owner: it ends where it makes no sense. */
+/* Tag the ranges in @text, which the file's owner controls; stop at the first malformed one. */
 static void tag_ranges(struct inode *inode, char *text)
 {
 	char *word;
@@ -83,7 +83,7 @@ static void tag_ranges(struct inode *inode, char *text)
 			break;
 }
 
-/* In an overlay the attribute is asked of the overlay, for it knows who may read it. */
+/* Read the attribute through the overlay, if there is one: it checks who may read it. */
 static void read_attribute(struct dentry *dentry, struct inode *inode)
 {
 	char *text = kmalloc(APPROXFTL_XATTR_MAX + 1, GFP_KERNEL);
@@ -133,7 +133,7 @@ static const struct fsnotify_ops mark_ops = {
 	.free_mark = free_watch,
 };
 
-/* Returns a reference, or NULL. */
+/* Return the watch of @sb with a reference, or NULL. */
 static struct watch *get_watch(const struct super_block *sb)
 {
 	struct watch *found = NULL;

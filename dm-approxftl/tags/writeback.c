@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Is a write of a page of a tagged file how that file itself is stored?
+ * Decide whether a write of a page of a tagged file stores that file itself.
  *
- * A page under writeback may meanwhile be written elsewhere as well: into another file by
- * O_DIRECT from a mapping or from a pipe, or into a journal. Flags tell these writes from
- * writeback where nothing is between the file system and the disk; layers may lose flags.
- * What no layer can lose is that whoever writes another's page holds a reference to it.
+ * A page under write-back may also be written elsewhere meanwhile: into another file by O_DIRECT
+ * from a mapping or a pipe, or into a journal. Flags of the bio distinguish these writes from
+ * write-back if the file system is directly on the device, but intermediate layers may lose flags.
+ * No layer can lose the reference that a writer of somebody else's page holds.
  */
 #include <linux/blkdev.h>
 #include <linux/major.h>
@@ -15,14 +15,17 @@
 #include "compat.h"
 #include "tags/tags.h"
 
-/* File systems of which it is known how they write. */
+/* File systems whose way of writing is known. */
 static bool is_known(const struct aftl_file *file)
 {
 	return file->magic == EXT4_SUPER_MAGIC || file->magic == XFS_SUPER_MAGIC ||
 	       file->magic == F2FS_SUPER_MAGIC || file->magic == BTRFS_SUPER_MAGIC;
 }
 
-/* Is its file system right on @disk? It holds that by its type, in newer kernels as itself. */
+/*
+ * Return true if the file system is directly on @disk. The holder of the block device is the file
+ * system's type, or the super block in newer kernels.
+ */
 static bool is_right_on(const struct aftl_file *file, const struct gendisk *disk)
 {
 	const void *holder = READ_ONCE(disk->part0->bd_holder);
@@ -31,9 +34,10 @@ static bool is_right_on(const struct aftl_file *file, const struct gendisk *disk
 }
 
 /*
- * Where nothing is between, they write through the page cache, and by direct I/O that says so.
- * But RAID-5 and -6 of Btrfs make bios without flags: what is none of these has the flag of
- * writeback that is waited for, or of writeback that nobody waits for.
+ * Return true if the flags of @bio show that it is write-back. Directly on the device, these file
+ * systems write through the page cache, or by direct I/O, which has a flag (REQ_IDLE). But RAID-5
+ * and RAID-6 of Btrfs create bios without flags, so require the flag of write-back: REQ_SYNC if it
+ * is waited for, else REQ_BACKGROUND.
  */
 static bool flags_tell(const struct aftl_file *file, const struct bio *bio)
 {
@@ -41,9 +45,10 @@ static bool flags_tell(const struct aftl_file *file, const struct bio *bio)
 }
 
 /*
- * References by the page cache, by what the file system keeps with the page, and by page
- * tables. Who takes a page off its LRU list has a reference before, be it a page table's; so
- * has the batch in which a new page waits for the list.
+ * Number of references by the page cache, by private data of the file system, and by page tables.
+ * An unmapped page off the LRU list has one more: of the task that isolated it, or of the batch in
+ * which it waits for the list. For a mapped page that may be a page table's, which is counted
+ * already.
  */
 static int known_references(const struct folio *folio)
 {
@@ -55,9 +60,10 @@ static int known_references(const struct folio *folio)
 }
 
 /*
- * Page tables and lists change their reference first when they begin and last when they end:
- * what is counted of them before and after, and is the same, was in between. What the kernel
- * holds for a while besides counts against the page.
+ * Return true if nobody else has a reference to @folio. Page tables and LRU lists take their
+ * reference before they count themselves and drop it after; so equal counts before and after the
+ * read of the reference count were valid in between. A temporary reference of the kernel makes this
+ * false.
  */
 static bool nobody_else_holds(const struct folio *folio)
 {
@@ -81,8 +87,8 @@ void aftl_writeback_begin(struct aftl_file *file, const struct inode *inode)
 }
 
 /*
- * What a loop device has written may be stored when it has let go of the file: that is noted,
- * for who watches a file is not told of all that such a device does to it.
+ * Return true if a loop device uses the file or has used it. Its data may be written back after it
+ * has released the file, so remember it: fsnotify does not report all writes by a loop device.
  */
 static bool has_loop(struct aftl_file *file, const struct address_space *mapping)
 {
