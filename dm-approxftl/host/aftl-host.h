@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the FTL core needs from the C environment, kernel edition.
+ * Declarations that the FTL core needs from its C environment: kernel version.
  *
- * userspace/host/aftl-host.h gives the same names to simulator and tests.
+ * userspace/host/aftl-host.h declares the same names for the simulator and the tests.
  */
 #ifndef AFTL_HOST_H
 #define AFTL_HOST_H
@@ -27,7 +27,7 @@
 #error dm-approxftl needs a kernel of 64 bits: tags of files are indexed by bytes, in unsigned long
 #endif
 
-/* Has the processor SSE 4.2, and in it an instruction for CRC-32C? */
+/* Return true if the CPU has SSE 4.2, and thus an instruction for CRC-32C. */
 static inline bool aftl_has_crc32c(void)
 {
 #ifdef CONFIG_X86_64

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ranges of bytes with a class, in a maple tree.
+ * Tagged byte ranges in a maple tree.
  *
- * Its readers take its lock. Without, what is taken out would have to be freed by RCU, and
- * mt_free_walk() of 6.12 takes the metadata of a node with fifteen children for the
- * sixteenth: it crashes on trees of some thousand ranges.
+ * Readers take the tree's lock. Lockless readers would need nodes to be freed by RCU, but
+ * mt_free_walk() of Linux 6.12 crashes on trees of some thousand ranges: it mistakes the metadata
+ * of a node with fifteen children for the sixteenth child.
  */
 #include <linux/sched.h>
 #include <linux/xarray.h>
@@ -24,7 +24,7 @@ void aftl_ranges_destroy(struct aftl_ranges *ranges)
 	mtree_destroy(&ranges->tree);
 }
 
-/* Readers change nothing but the lock. */
+/* Cast away const: a reader takes the lock but does not change the tree. */
 static struct maple_tree *tree_of(const struct aftl_ranges *ranges)
 {
 	return (struct maple_tree *)&ranges->tree;
@@ -35,7 +35,7 @@ static u32 entry_say(const void *entry)
 	return xa_to_value(entry);
 }
 
-/* Neighbours of which the same is said become part of the range. */
+/* Extend the range over adjacent ranges with the same tag. */
 static void widen(const struct aftl_ranges *ranges, u64 *first, u64 *last, u32 say)
 {
 	MA_STATE(mas, tree_of(ranges), *first ? *first - 1 : 0, 0);
@@ -52,7 +52,9 @@ static void widen(const struct aftl_ranges *ranges, u64 *first, u64 *last, u32 s
 	mas_unlock(&mas);
 }
 
-/* How many ranges there will be when those from @first to @last have become @added. */
+/*
+ * Return the number of ranges after those from @first to @last have been replaced by @added ones.
+ */
 static u32 count_after(const struct aftl_ranges *ranges, u64 first, u64 last, u32 added)
 {
 	MA_STATE(mas, tree_of(ranges), first, first);

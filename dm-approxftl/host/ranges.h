@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Ranges of bytes with a class: changed by one at a time, read by anybody.
- */
+/* Set of tagged byte ranges of a file or a device: one writer at a time, any number of readers. */
 #ifndef AFTL_TAG_RANGES_H
 #define AFTL_TAG_RANGES_H
 
@@ -10,13 +8,13 @@
 
 #include <linux/approxftl.h>
 
-/* The last byte that a file can have. */
+/* Largest byte offset in a file. */
 #define AFTL_LAST_BYTE ((u64)LLONG_MAX)
 
 /**
- * struct aftl_ranges - what is said of a file or of a disk
- * @tree: byte to what is said; bytes of which nothing is said are not in it
- * @count: ranges in it; neighbours of which the same is said are one range
+ * struct aftl_ranges - tagged ranges of a file or a device
+ * @tree: byte offset to tag; has no entry for untagged bytes
+ * @count: number of ranges; adjacent ranges with the same tag are one range
  */
 struct aftl_ranges {
 	struct maple_tree tree;
@@ -24,11 +22,12 @@ struct aftl_ranges {
 };
 
 /*
- * What is said of data, the most careful first: a quality level, 0 for precise, or nothing.
+ * A tag ("say" in identifiers) is a quality level, 0 for precise data, or AFTL_SAY_NONE for
+ * untagged data. Smaller is stricter: of several tags the smallest applies.
  */
 #define AFTL_SAY_NONE (APPROXFTL_LEVEL_MAX + 1)
 
-/* @class: enum approxftl_class */
+/* Convert @class, enum approxftl_class, to a tag. */
 static inline u32 aftl_say(u32 class)
 {
 	static const u8 says[] = {
@@ -49,41 +48,48 @@ static inline u32 aftl_said_class(u32 say)
 	return classes[say];
 }
 
-/* Things that might make a write approximate; a write looks no further when it is 0. */
+/* Number of tagged files, tagged devices and scopes. While it is 0, a write needs no look-up. */
 extern atomic_t aftl_tags_in_use;
 
 void aftl_ranges_init(struct aftl_ranges *ranges);
 void aftl_ranges_destroy(struct aftl_ranges *ranges);
 
 /**
- * aftl_ranges_set() - say @say of the bytes from @first to @last
- * @ranges: not changed by anybody else meanwhile
+ * aftl_ranges_set() - tag the bytes from @first to @last
+ * @ranges: set that nobody else changes meanwhile
  * @first: first byte
  * @last: last byte
- * @say: a quality level; AFTL_SAY_NONE takes back what was said
- * @room: ranges that there may be more than now
+ * @say: quality level, or AFTL_SAY_NONE to remove the tag
+ * @room: number of ranges by which the set may grow
  *
+ * Context: process; may sleep.
  * Return: 0, -ENOSPC or -ENOMEM.
  */
 int __must_check aftl_ranges_set(struct aftl_ranges *ranges, u64 first, u64 last, u32 say,
 				 u32 room);
 
 /**
- * aftl_ranges_say() - what is said of the bytes from @first to @last
+ * aftl_ranges_say() - look up the tag of the bytes from @first to @last
+ * @ranges: set
+ * @first: first byte
+ * @last: last byte
  *
- * Does not sleep. Return: 0 if that is said of any of them, the smallest quality level if one is
- * said of each, else AFTL_SAY_NONE.
+ * Context: takes the tree's lock; does not sleep.
+ * Return: 0 if any of the bytes are tagged precise; else the smallest quality level if all of them
+ * are tagged; else AFTL_SAY_NONE.
  */
 u32 aftl_ranges_say(const struct aftl_ranges *ranges, u64 first, u64 last);
 
 /**
- * aftl_ranges_list() - the ranges, in order
- * @ranges: of what
- * @cursor: which to begin with: that ends at this byte or after; moved on
- * @extents: takes them
- * @room: how many fit
+ * aftl_ranges_list() - list the ranges in order
+ * @ranges: set
+ * @cursor: in: list ranges that end at or after this byte; out: the byte after the last listed
+ *	range, or APPROXFTL_TO_END if no more follow
+ * @extents: array that is filled in
+ * @room: size of @extents
  *
- * Does not sleep. Return: how many there are.
+ * Context: takes the tree's lock; does not sleep.
+ * Return: number of extents filled in.
  */
 u32 aftl_ranges_list(const struct aftl_ranges *ranges, u64 *cursor,
 		     struct approxftl_extent *extents, u32 room);
