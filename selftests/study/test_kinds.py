@@ -72,7 +72,8 @@ def marks(done: Path, folder: Path, figure: str) -> list[dict[str, str]]:
     rows = list(csv.DictReader(chart.csv().splitlines()))
     drawn = ElementTree.fromstring(render(chart, "svg", read_style(None, "")))
     assert sum(not one.tag.endswith(("text", "title", "desc", "style", "g"))
-               for one in drawn.iter()) > len({(row.get("facet"), row.get("series")) for row in rows})
+               for one in drawn.iter()) > len({(one.get("facet"), one.get("series"))
+                                               for one in rows})
     return rows
 
 
