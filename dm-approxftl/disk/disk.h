@@ -229,27 +229,71 @@ void aftl_disk_leave(struct aftl_disk *disk);
  */
 bool aftl_disk_step(struct aftl_disk *disk);
 
-/* Create and destroy the workqueue of all disks, for module init and exit. Return: 0 or -ENOMEM. */
+/**
+ * aftl_disks_init() - create the workqueue that all disks share
+ *
+ * Context: module init.
+ * Return: 0 or -ENOMEM.
+ */
 int __must_check aftl_disks_init(void);
+
+/**
+ * aftl_disks_exit() - destroy the workqueue that all disks share
+ *
+ * Context: module exit; no disk is left.
+ */
 void aftl_disks_exit(void);
 
 /* clock.c */
 
-/* Current device time in ns. Context: under the disk's lock. */
+/**
+ * aftl_disk_now() - read the clock of a disk
+ * @disk: disk with an FTL
+ *
+ * Context: under the disk's lock.
+ * Return: device time in ns.
+ */
 u64 aftl_disk_now(const struct aftl_disk *disk);
 
-/* Convert device time to host time (ktime, in ns); KTIME_MAX if it does not fit. */
+/**
+ * aftl_disk_host_ns() - convert device time to host time
+ * @disk: disk that has been started
+ * @device_ns: device time in ns, not before the start of the disk
+ *
+ * Context: any; needs no lock while the disk is running.
+ * Return: host time (ktime) in ns; KTIME_MAX if it does not fit.
+ */
 u64 aftl_disk_host_ns(const struct aftl_disk *disk, u64 device_ns);
 
-/* Host time in ns by which the completion of @request is late. */
+/**
+ * aftl_disk_late() - compute by how much the completion of a request is late
+ * @disk: disk that has been started
+ * @request: request that is complete in device time
+ *
+ * Context: any; needs no lock while the disk is running.
+ * Return: host time in ns since the completion was due; 0 if it is not late.
+ */
 u64 aftl_disk_late(const struct aftl_disk *disk, const struct aftl_request *request);
 
 /* finish.c */
 
-/* End the bios of the list @done, linked by request->next. Context: without the disk's lock. */
+/**
+ * aftl_disk_finish() - end the bios of completed requests
+ * @disk: disk
+ * @done: list of requests, linked by @next; may be NULL
+ *
+ * Context: any but hard interrupts, without the disk's lock.
+ */
 void aftl_disk_finish(struct aftl_disk *disk, struct aftl_request *done);
 
-/* End the bio of @io with @status. The FTL must not hold @io. Context: without the disk's lock. */
+/**
+ * aftl_disk_end() - end a bio
+ * @disk: disk
+ * @io: the bio's I/O, which the FTL does not have or has completed
+ * @status: status of the bio
+ *
+ * Context: any but hard interrupts, without the disk's lock.
+ */
 void aftl_disk_end(struct aftl_disk *disk, struct aftl_io *io, blk_status_t status);
 
 #endif

@@ -49,7 +49,15 @@ struct aftl_spot {
 	for (struct aftl_disk *const *disk = (device)->disks;    \
 	     disk < (device)->disks + (device)->shards.count; disk++)
 
-/* Locate @unit of @device; the returned run has at most @units logical pages. */
+/**
+ * aftl_device_spot() - locate a logical page of a device
+ * @device: device
+ * @unit: logical page of the device
+ * @units: maximum length of the run that is returned
+ *
+ * Context: any.
+ * Return: the disk, and the run of logical pages there that begins with @unit.
+ */
 static inline struct aftl_spot aftl_device_spot(const struct aftl_device *device, u64 unit,
 						u32 units)
 {
@@ -102,7 +110,15 @@ int __must_check aftl_device_open(struct aftl_device *device, struct block_devic
 int __must_check aftl_device_create(struct aftl_device **out, const struct aftl_options *options,
 				    struct aftl_error *error);
 
-/* Call aftl_disk_begin() for each disk until one fails. */
+/**
+ * aftl_device_begin() - call aftl_disk_begin() for each disk until one fails
+ * @device: device that is stopped
+ * @config: parameters of the whole device
+ * @error: set to a message on failure
+ *
+ * Context: process; may sleep.
+ * Return: 0 or a negative error code.
+ */
 int __must_check aftl_device_begin(struct aftl_device *device, const struct aftl_config *config,
 				   struct aftl_error *error);
 
@@ -116,7 +132,12 @@ int __must_check aftl_device_begin(struct aftl_device *device, const struct aftl
  */
 void aftl_device_destroy(struct aftl_device *device);
 
-/* Call aftl_disk_empty_buffer() for each disk. */
+/**
+ * aftl_device_empty_buffers() - call aftl_disk_empty_buffer() for each disk
+ * @device: device that is stopped
+ *
+ * Context: process, without a disk's lock; may sleep.
+ */
 void aftl_device_empty_buffers(struct aftl_device *device);
 
 struct aftl_counts;
@@ -130,11 +151,30 @@ struct aftl_counts;
  */
 struct aftl_counts *aftl_device_counts(const struct aftl_device *device);
 
-/* Add @counts of a device whose data @device has taken over to the counters of @device. */
+/**
+ * aftl_device_carry_counts() - add the counters of the device whose data @device has taken over
+ * @device: device that is stopped
+ * @counts: counters of the previous device
+ *
+ * Context: process.
+ */
 void aftl_device_carry_counts(struct aftl_device *device, const struct aftl_counts *counts);
 
-/* Call aftl_disk_start() or aftl_disk_stop() for each disk. */
+/**
+ * aftl_device_start() - call aftl_disk_start() for each disk
+ * @device: device after aftl_device_begin()
+ * @table: see aftl_disk_start()
+ *
+ * Context: process.
+ */
 void aftl_device_start(struct aftl_device *device, struct dm_table *table);
+
+/**
+ * aftl_device_stop() - call aftl_disk_stop() for each disk
+ * @device: device without I/O in flight
+ *
+ * Context: process; may sleep.
+ */
 void aftl_device_stop(struct aftl_device *device);
 
 #endif

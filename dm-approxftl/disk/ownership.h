@@ -33,8 +33,9 @@
  *   FAILED      its last resume failed              begin -> RESUMING
  *   SUPERSEDED  another table has taken over        begin -> RESUMING
  *
- * Context: all functions need aftl_targets_lock, except aftl_data_*(), which the owner of reserved
- * data calls without it.
+ * Context: all functions need aftl_targets_lock, and the gate of each table whose device they
+ * change, see targets.h. Exceptions: aftl_table_start() and aftl_table_stop() need the gate only,
+ * and the owner of reserved data calls aftl_data_*() without a lock.
  */
 #ifndef AFTL_OWNERSHIP_H
 #define AFTL_OWNERSHIP_H
@@ -103,7 +104,13 @@ struct aftl_table {
 	struct aftl_device *device;
 };
 
-/* Register a table that is being constructed. The data then stay until its aftl_table_unload(). */
+/**
+ * aftl_table_load() - register a table that is being constructed
+ * @table: table
+ * @ownership: ownership of its mapped device
+ *
+ * Data in memory then stay at least until aftl_table_unload().
+ */
 void aftl_table_load(struct aftl_table *table, struct aftl_ownership *ownership);
 
 /**
@@ -125,20 +132,36 @@ bool aftl_table_predecessor(const struct aftl_table *table, struct aftl_table **
  */
 int __must_check aftl_table_begin(struct aftl_table *table);
 
-/* The resume of @table has succeeded, and the data match its line. */
+/**
+ * aftl_table_finish() - end a resume that has succeeded
+ * @table: table whose line the data match now
+ */
 void aftl_table_finish(struct aftl_table *table);
 
-/*
- * The resume of @table has failed, and the data are unchanged. A new device that was never used
- * becomes the spare of @table again.
+/**
+ * aftl_table_fail() - end a resume that has failed and has not changed the data
+ * @table: table
+ *
+ * A new device that was never used becomes the spare of @table again.
  */
 void aftl_table_fail(struct aftl_table *table);
 
-/* A resume of @table was refused before aftl_table_begin(). An owner keeps its state. */
+/**
+ * aftl_table_refuse() - record that a resume was refused before aftl_table_begin()
+ * @table: table; keeps its state if it is the owner
+ */
 void aftl_table_refuse(struct aftl_table *table);
 
-/* Mark the table as live (I/O starts) or suspended (I/O has stopped). */
+/**
+ * aftl_table_start() - mark the owner as live: I/O starts
+ * @table: owner
+ */
 void aftl_table_start(struct aftl_table *table);
+
+/**
+ * aftl_table_stop() - mark a live table as suspended: I/O has stopped
+ * @table: table in any state
+ */
 void aftl_table_stop(struct aftl_table *table);
 
 /**
@@ -160,7 +183,10 @@ struct aftl_device *aftl_table_close(struct aftl_table *table);
  */
 struct aftl_device *aftl_table_unload(struct aftl_table *table);
 
-/* Make the spare the data: there are none yet, or the spare is the volume that has them. */
+/**
+ * aftl_data_use_spare() - make the spare the data
+ * @table: owner; there are no data yet, or its spare is the volume that has them
+ */
 void aftl_data_use_spare(struct aftl_table *table);
 
 /**
@@ -171,7 +197,12 @@ void aftl_data_use_spare(struct aftl_table *table);
  */
 struct aftl_device *aftl_data_replace(struct aftl_table *table);
 
-/* Like aftl_table_close(), for a volume that is to be opened again, or whose resume failed. */
+/**
+ * aftl_data_close() - detach a volume that is to be opened again, or whose resume failed
+ * @table: owner
+ *
+ * Return: the device, to be destroyed (which closes the volume); NULL if there is none.
+ */
 struct aftl_device *aftl_data_close(struct aftl_table *table);
 
 #endif

@@ -98,7 +98,13 @@ int __must_check aftl_target_add(struct aftl_target *target);
  */
 struct aftl_device *aftl_target_remove(struct aftl_target *target);
 
-/* Copy the properties that a later table must match. Context: under aftl_targets_lock. */
+/**
+ * aftl_target_line() - copy the properties that a later table must match
+ * @target: target
+ * @line: set to them
+ *
+ * Context: under aftl_targets_lock.
+ */
 void aftl_target_line(const struct aftl_target *target, struct aftl_line *line);
 
 typedef int (*aftl_target_fn)(struct aftl_target *target, void *data);
@@ -116,9 +122,14 @@ typedef int (*aftl_target_fn)(struct aftl_target *target, void *data);
  */
 int aftl_target_visit(dev_t dev, aftl_target_fn fn, void *data);
 
-/*
- * Call @fn for each target that owns data, under aftl_targets_lock only: @fn may use the request
- * queue, but not the disks. Calls nothing after a fatal signal. Context: process; may sleep.
+/**
+ * aftl_target_each() - call @fn for each target that owns data
+ * @fn: function; may use the request queue but not the disks; its result is ignored
+ * @data: second argument of @fn
+ *
+ * Calls nothing after a fatal signal.
+ *
+ * Context: process; takes aftl_targets_lock, but no gate.
  */
 void aftl_target_each(aftl_target_fn fn, void *data);
 
