@@ -53,7 +53,12 @@ typedef int (*aftl_control_file_fn)(struct aftl_control *control, struct file *f
 int aftl_control_on_file(struct aftl_control *control, int fd, aftl_control_file_fn fn,
 			 void *argument);
 
-/* Return 0 if @query->cursor is a valid byte offset or APPROXFTL_TO_END, else -EINVAL. */
+/**
+ * aftl_control_check_cursor() - check the cursor of a query
+ * @query: query from user space
+ *
+ * Return: 0 if the cursor is a byte offset or APPROXFTL_TO_END, else -EINVAL.
+ */
 int __must_check aftl_control_check_cursor(const struct approxftl_query *query);
 
 /* control-file.c */

@@ -35,28 +35,59 @@ struct aftl_marks {
 	atomic_t alive;
 };
 
+/**
+ * aftl_marks_init() - create a group of marks
+ * @marks: marks
+ * @ops: callbacks of fsnotify
+ *
+ * Context: module init.
+ * Return: 0 or a negative error code.
+ */
 int __must_check aftl_marks_init(struct aftl_marks *marks, const struct fsnotify_ops *ops);
 
-/*
- * Destroy all marks, and wait until ->free_mark() has returned for each. Context: process; sleeps.
+/**
+ * aftl_marks_exit() - destroy all marks and their group
+ * @marks: marks
+ *
+ * Returns when ->free_mark() has returned for each mark.
+ *
+ * Context: module exit; sleeps.
  */
 void aftl_marks_exit(struct aftl_marks *marks);
 
+/**
+ * aftl_mark_init() - initialise a mark with one reference
+ * @marks: marks that it belongs to
+ * @mark: mark
+ *
+ * Context: process.
+ */
 void aftl_mark_init(struct aftl_marks *marks, struct aftl_mark *mark);
 
-/*
- * Make the attached @mark active. Returns false if it has been detached already. Context: under
- * @marks->lock.
+/**
+ * aftl_mark_enter() - make an attached mark active
+ * @marks: marks that it belongs to
+ * @mark: mark
+ *
+ * Context: under @marks->lock.
+ * Return: false if it has been detached already.
  */
 bool aftl_mark_enter(struct aftl_marks *marks, struct aftl_mark *mark);
 
-/*
- * Make @mark inactive, for ->freeing_mark(). Returns whether it was active. Context: under
- * @marks->lock.
+/**
+ * aftl_mark_leave() - make a mark inactive, for ->freeing_mark()
+ * @marks: marks that it belongs to
+ * @mark: mark
+ *
+ * Context: under @marks->lock.
+ * Return: true if it was active.
  */
 bool aftl_mark_leave(struct aftl_marks *marks, struct aftl_mark *mark);
 
-/* Count a freed mark, at the end of ->free_mark(). */
+/**
+ * aftl_mark_gone() - count a freed mark, at the end of ->free_mark()
+ * @marks: marks that it belonged to
+ */
 void aftl_mark_gone(struct aftl_marks *marks);
 
 static inline void aftl_mark_get(struct aftl_mark *mark)
@@ -69,7 +100,13 @@ static inline void aftl_mark_put(struct aftl_mark *mark)
 	fsnotify_put_mark(&mark->fs);
 }
 
-/* Detach @mark. The caller has a reference. Context: process; may sleep. */
+/**
+ * aftl_mark_destroy() - detach a mark
+ * @marks: marks that it belongs to
+ * @mark: mark; the caller has a reference
+ *
+ * Context: process; may sleep.
+ */
 void aftl_mark_destroy(struct aftl_marks *marks, struct aftl_mark *mark);
 
 static inline struct aftl_mark *aftl_mark_of(struct fsnotify_mark *mark)

@@ -66,7 +66,13 @@ struct aftl_verdict {
 	u32 level;
 };
 
-/* Return the decision for the tag @say from the source @by. */
+/**
+ * aftl_verdict() - return the decision for a tag
+ * @by: source of the tag
+ * @say: tag
+ *
+ * Return: the decision; AFTL_SAID_NOTHING or AFTL_SAID_PRECISE if the tag says so, else @by.
+ */
 static inline struct aftl_verdict aftl_verdict(enum aftl_verdict_by by, u32 say)
 {
 	if (say == AFTL_SAY_NONE)
@@ -105,7 +111,19 @@ struct aftl_file {
 
 /* table.c */
 
+/**
+ * aftl_files_init() - initialise the table of tagged files
+ *
+ * Context: module init.
+ * Return: 0 or a negative error code.
+ */
 int __must_check aftl_files_init(void);
+
+/**
+ * aftl_files_exit() - remove all tags of files, and free the table
+ *
+ * Context: module exit.
+ */
 void aftl_files_exit(void);
 
 /**
@@ -157,28 +175,69 @@ int __must_check aftl_file_said(struct inode *inode, u64 first, u64 last, struct
  */
 void aftl_file_say_again(struct inode *inode, u64 from, const struct aftl_said *said);
 
-/* Remove all tags of @inode. Context: process; may sleep. */
+/**
+ * aftl_file_forget() - remove all tags of a file
+ * @inode: inode; the caller has a reference
+ *
+ * Context: process; may sleep.
+ */
 void aftl_file_forget(const struct inode *inode);
 
-/* Return true if @inode has tags. */
+/**
+ * aftl_file_tagged() - return true if a file has tags
+ * @inode: inode; the caller has a reference
+ *
+ * Context: any; does not sleep.
+ */
 bool aftl_file_tagged(const struct inode *inode);
 
-/* List the tagged ranges of a file, see aftl_ranges_list(). */
+/**
+ * aftl_file_list() - list the tagged ranges of a file, see aftl_ranges_list()
+ * @inode: inode; the caller has a reference
+ * @cursor: as for aftl_ranges_list()
+ * @extents: array that is filled in
+ * @room: size of @extents
+ *
+ * Context: takes the lock of the ranges; does not sleep.
+ * Return: number of extents filled in.
+ */
 u32 aftl_file_list(const struct inode *inode, u64 *cursor, struct approxftl_extent *extents,
 		   u32 room);
 
-/*
- * Return the tagged file with this inode, or NULL. Context: under rcu_read_lock(), which keeps it.
+/**
+ * aftl_file_find() - look up a tagged file
+ * @inode: key; not dereferenced
+ *
+ * Context: under rcu_read_lock(), which keeps the result.
+ * Return: the tagged file, or NULL.
  */
 struct aftl_file *aftl_file_find(const struct inode *inode);
 
-/* Fill in limits and counts. */
+/**
+ * aftl_files_caps() - fill in the limits of tagged files
+ * @caps: answer to APPROXFTL_CAPS
+ *
+ * Context: any.
+ */
 void aftl_files_caps(struct approxftl_caps *caps);
+
+/**
+ * aftl_files_stats() - fill in the numbers of tagged files and of their ranges
+ * @stats: answer to APPROXFTL_STATS
+ *
+ * Context: process.
+ */
 void aftl_files_stats(struct approxftl_stats *stats);
 
 /* writeback.c */
 
-/* Record the file system of the new @file. The caller has a reference to @inode. */
+/**
+ * aftl_writeback_begin() - record the file system of a new tagged file
+ * @file: tagged file, not yet in the table
+ * @inode: its inode; the caller has a reference
+ *
+ * Context: process.
+ */
 void aftl_writeback_begin(struct aftl_file *file, const struct inode *inode);
 
 /**
@@ -196,19 +255,28 @@ void aftl_writeback_begin(struct aftl_file *file, const struct inode *inode);
 bool aftl_writeback_is(struct aftl_file *file, struct folio *folio, const struct bio *bio,
 		       const struct gendisk *disk);
 
-/*
- * Return true if a loop device uses the file: it clears __GFP_IO in the file's gfp mask, which no
- * file system does.
+/**
+ * aftl_backs_loop() - return true if a loop device uses the file
+ * @mapping: page cache of the file
+ *
+ * A loop device clears __GFP_IO in the file's gfp mask, which no file system does.
+ *
+ * Context: any.
  */
 static inline bool aftl_backs_loop(const struct address_space *mapping)
 {
 	return !(READ_ONCE(mapping->gfp_mask) & __GFP_IO);
 }
 
-/*
- * Return true if data of this page cache may go through the journal of ext4. The journal writes
- * pages of files without a reference to them. The way in which such pages are migrated shows it; a
- * kernel without page migration does not, so assume a journal.
+/**
+ * aftl_journals_data() - return true if data of a file may go through the journal of ext4
+ * @magic: magic number of the file system
+ * @mapping: page cache of the file
+ *
+ * The journal writes pages of files without a reference to them. The way in which such pages are
+ * migrated shows it; a kernel without page migration does not, so assume a journal.
+ *
+ * Context: any.
  */
 static inline bool aftl_journals_data(unsigned long magic, const struct address_space *mapping)
 {
@@ -242,16 +310,46 @@ int __must_check aftl_rules_check_owner(struct file *file, u32 *reason);
 
 /* watch.c */
 
+/**
+ * aftl_watch_init() - initialise the watches of file systems
+ *
+ * Context: module init.
+ * Return: 0 or a negative error code.
+ */
 int __must_check aftl_watch_init(void);
+
+/**
+ * aftl_watch_exit() - end all watches
+ *
+ * Context: module exit.
+ */
 void aftl_watch_exit(void);
 
-/*
- * Begin or end tagging files of a mounted file system by their attribute. Return: 0 or a negative
- * error code. Context: process; may sleep.
+/**
+ * aftl_watch_begin() - begin tagging files of a file system by their attribute
+ * @sb: super block; the caller has a reference
+ *
+ * Does nothing if the file system is watched already.
+ *
+ * Context: process; may sleep.
+ * Return: 0 or a negative error code.
  */
 int __must_check aftl_watch_begin(struct super_block *sb);
+
+/**
+ * aftl_watch_end() - stop tagging files of a file system by their attribute
+ * @sb: super block; the caller has a reference
+ *
+ * Context: process; may sleep.
+ * Return: 0, or -ENOENT if the file system is not watched.
+ */
 int __must_check aftl_watch_end(const struct super_block *sb);
 
+/**
+ * aftl_watch_count() - return the number of watched file systems
+ *
+ * Context: any.
+ */
 u32 aftl_watch_count(void);
 
 /* scope.c */
@@ -268,9 +366,18 @@ struct aftl_scopes {
 	u32 count;
 };
 
+/**
+ * aftl_scopes_init() - initialise the scopes of an open /dev/approxftl
+ * @scopes: scopes
+ */
 void aftl_scopes_init(struct aftl_scopes *scopes);
 
-/* Remove all scopes. Context: process. */
+/**
+ * aftl_scopes_clear() - remove all scopes when /dev/approxftl is closed
+ * @scopes: scopes that nobody else uses
+ *
+ * Context: process.
+ */
 void aftl_scopes_clear(struct aftl_scopes *scopes);
 
 /**
@@ -285,15 +392,36 @@ void aftl_scopes_clear(struct aftl_scopes *scopes);
  */
 int __must_check aftl_scopes_set(struct aftl_scopes *scopes, u32 whose, u32 say, u32 *previous);
 
-/*
- * Return the decision by the scopes of the calling thread and its process. Context: under
- * rcu_read_lock().
+/**
+ * aftl_scope_verdict() - return the decision by the scopes of the calling thread and its process
+ *
+ * A precise scope of either wins; else that of the thread.
+ *
+ * Context: under rcu_read_lock().
+ * Return: the decision.
  */
 struct aftl_verdict aftl_scope_verdict(void);
 
+/**
+ * aftl_scope_count() - return the number of scopes of all open files
+ *
+ * Context: any.
+ */
 u32 aftl_scope_count(void);
 
+/**
+ * aftl_scope_table_init() - initialise the table of scopes
+ *
+ * Context: module init.
+ * Return: 0 or a negative error code.
+ */
 int __must_check aftl_scope_table_init(void);
+
+/**
+ * aftl_scope_table_exit() - free the table of scopes
+ *
+ * Context: module exit; no scope is left.
+ */
 void aftl_scope_table_exit(void);
 
 /* decide.c */
@@ -308,29 +436,72 @@ void aftl_scope_table_exit(void);
  */
 u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio);
 
-/* Fill in the counts of decisions. */
+/**
+ * aftl_decide_stats() - fill in the numbers of decisions by source
+ * @stats: answer to APPROXFTL_STATS
+ *
+ * Context: any.
+ */
 void aftl_decide_stats(struct approxftl_stats *stats);
 
 /* note.c */
 
-/* Add the class of @bio and its source to the block trace, if blktrace is running. */
+/**
+ * aftl_note_write() - add the class of a write and its source to the block trace, if there is one
+ * @target: target
+ * @bio: write, after it has been split
+ * @verdict: decision
+ *
+ * Context: any context of dm's map function.
+ */
 void aftl_note_write(const struct aftl_target *target, const struct bio *bio,
 		     const struct aftl_verdict *verdict);
 
-/* Add a note to the block trace that @bio writes zeroes: traces of version 7 call that a write. */
+/**
+ * aftl_note_zeroes() - add a note that a bio writes zeroes to the block trace, if there is one
+ * @target: target
+ * @bio: write of zeroes, which block traces of version 7 call a write
+ *
+ * Context: any context of dm's map function.
+ */
 void aftl_note_zeroes(const struct aftl_target *target, const struct bio *bio);
 
-/*
- * Add a region or a label of the calling thread to the block traces of all devices. The rate of
- * callers without CAP_SYS_ADMIN is limited to max_notes: beyond it regions are not noted, and
- * labels fail with -EAGAIN. Context: process; may sleep.
+/**
+ * aftl_note_scope() - add a region of the calling thread to the block traces of all devices
+ * @whose: enum approxftl_whose
+ * @say: tag of the region; AFTL_SAY_NONE ends it
+ * @label: name of the region, or ""
+ *
+ * Beyond max_notes a second, regions of callers without CAP_SYS_ADMIN are not noted.
+ *
+ * Context: process; may sleep.
  */
 void aftl_note_scope(u32 whose, u32 say, const char *label);
+
+/**
+ * aftl_note_label() - add a label of the calling thread to the block traces of all devices
+ * @label: label
+ *
+ * Context: process; may sleep.
+ * Return: 0, or -EAGAIN beyond max_notes a second for callers without CAP_SYS_ADMIN.
+ */
 int __must_check aftl_note_label(const char *label);
 
 /* control.c */
 
+/**
+ * aftl_control_init() - register /dev/approxftl
+ *
+ * Context: module init.
+ * Return: 0 or a negative error code.
+ */
 int __must_check aftl_control_init(void);
+
+/**
+ * aftl_control_exit() - remove /dev/approxftl
+ *
+ * Context: module exit.
+ */
 void aftl_control_exit(void);
 
 #endif
