@@ -27,7 +27,12 @@ struct aftl_ranges {
  */
 #define AFTL_SAY_NONE (APPROXFTL_LEVEL_MAX + 1)
 
-/* Convert @class, enum approxftl_class, to a tag. */
+/**
+ * aftl_say() - convert a class to a tag
+ * @class: enum approxftl_class
+ *
+ * Return: quality level or AFTL_SAY_NONE.
+ */
 static inline u32 aftl_say(u32 class)
 {
 	static const u8 says[] = {
@@ -38,6 +43,12 @@ static inline u32 aftl_say(u32 class)
 	return says[class];
 }
 
+/**
+ * aftl_said_class() - convert a tag to a class
+ * @say: quality level or AFTL_SAY_NONE
+ *
+ * Return: enum approxftl_class.
+ */
 static inline u32 aftl_said_class(u32 say)
 {
 	static const u8 classes[] = {
@@ -51,7 +62,18 @@ static inline u32 aftl_said_class(u32 say)
 /* Number of tagged files, tagged devices and scopes. While it is 0, a write needs no look-up. */
 extern atomic_t aftl_tags_in_use;
 
+/**
+ * aftl_ranges_init() - initialise an empty set
+ * @ranges: set
+ */
 void aftl_ranges_init(struct aftl_ranges *ranges);
+
+/**
+ * aftl_ranges_destroy() - free all ranges of a set
+ * @ranges: set that nobody else uses any more
+ *
+ * Context: process.
+ */
 void aftl_ranges_destroy(struct aftl_ranges *ranges);
 
 /**
