@@ -4,13 +4,13 @@
 #define PURPOSE_ARRIVAL 100
 #define NS_PER_S 1000000000ULL
 
-/* Channel time of a page. */
+/* Time on the channel per page. */
 static u64 transfer_ns(const struct aftl_config *config, const struct aftl_geometry *geo)
 {
 	return config->command + geo->page_bytes * 1000ULL / config->bus;
 }
 
-/* Die time of a page written by policy baseline. */
+/* Die time per page that policy baseline writes. */
 static u64 write_page_ns(const struct aftl_config *config, const struct aftl_geometry *geo)
 {
 	u64 step_ns = config->program;
@@ -26,7 +26,7 @@ static u64 read_page_ns(const struct aftl_config *config, const struct aftl_geom
 	return config->read + transfer_ns(config, geo);
 }
 
-/* Die time of a request on average: the shares of 1/10000 are left in it. */
+/* Mean die time of a request, in 1/10000 ns. */
 static u64 request_time_e4(const struct sim_options *options, const struct aftl_config *config,
 			   const struct aftl_geometry *geo)
 {
@@ -49,7 +49,7 @@ u64 sim_interval_q16(const struct sim_options *options, const struct aftl_config
 		return 0;
 	if (options->rate)
 		return (NS_PER_S << 16) / options->rate;
-	/* Both the time and the utilisation count in 1/10000. */
+	/* The request time and the utilisation both count in 1/10000, which cancel. */
 	wide = request_time_e4(options, config, geo);
 	wide <<= 16;
 	wide /= capacity_e4;
@@ -90,7 +90,7 @@ static u64 distance_q16(struct sim_arrivals *arrivals)
 	return (__uint128_t)arrivals->interval_q16 * draw_q32 >> 32;
 }
 
-/* The next open arrival; what passes as fast as a burst is spread over the time after it. */
+/* Convert next_ns to real time by stretching the time between bursts to the lower rate. */
 static u64 open_ns(const struct sim_arrivals *arrivals)
 {
 	__uint128_t at_q16 = (__uint128_t)arrivals->next_ns << 16 | arrivals->next_q16;
@@ -108,7 +108,7 @@ static u64 open_ns(const struct sim_arrivals *arrivals)
 	return begin_ns + arrivals->burst_on_ns + (u64)at_q16;
 }
 
-/* @now_ns, or the begin of the next burst. */
+/* Return @now_ns if it is in a burst, else the start of the next burst. */
 static u64 wait_for_burst(const struct sim_arrivals *arrivals, u64 now_ns)
 {
 	u64 period_ns = arrivals->burst_on_ns + arrivals->burst_off_ns;
@@ -118,7 +118,7 @@ static u64 wait_for_burst(const struct sim_arrivals *arrivals, u64 now_ns)
 	return now_ns - now_ns % period_ns + period_ns;
 }
 
-/* The first arrival is at 0, as in a record file that is played. */
+/* The first arrival is at 0, as in the replay of a record file. */
 static u64 next_open(struct sim_arrivals *arrivals)
 {
 	u64 now_ns = open_ns(arrivals);

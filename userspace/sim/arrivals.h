@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * When requests arrive.
- */
+/* Arrival times of requests. */
 #ifndef AFTL_ARRIVALS_H
 #define AFTL_ARRIVALS_H
 
@@ -12,16 +10,16 @@
 /**
  * struct sim_arrivals - an arrival process
  * @kind: enum sim_arrival
- * @poisson: exponential distances of open arrivals, otherwise fixed ones
- * @interval_q16: mean distance of open arrivals in 2^-16 ns
- * @next_q16: fraction of the next open arrival
- * @next_ns: time of the next open arrival, in which all goes as fast as in bursts
+ * @poisson: exponential intervals of open arrivals, otherwise fixed ones
+ * @interval_q16: mean interval of open arrivals in 2^-16 ns
+ * @next_q16: fraction of @next_ns
+ * @next_ns: time of the next open arrival on a clock on which the burst rate holds throughout
  * @burst_on_ns: length of a burst; 0: no bursts
- * @burst_off_ns: time after it
- * @rate_between: open arrivals a second in that time
- * @between_q16: time of a burst with as many arrivals as in that time, in 2^-16 ns
- * @exponential: of the draws
- * @random: of the draws
+ * @burst_off_ns: time between two bursts
+ * @rate_between: open arrivals per second between bursts
+ * @between_q16: time in which a burst has as many arrivals as @burst_off_ns, in 2^-16 ns
+ * @exponential: table of the exponential distribution
+ * @random: random sequence
  */
 struct sim_arrivals {
 	u64 kind;
@@ -41,13 +39,13 @@ void sim_arrivals_init(struct sim_arrivals *arrivals, const struct sim_options *
 		       const struct aftl_config *config, const struct aftl_geometry *geo);
 
 /**
- * sim_arrival() - when @request arrives, since the begin of the stream
- * @free_ns: when its place in a closed queue came free
+ * sim_arrival() - return the arrival time of @request since the start of the stream
+ * @free_ns: time when the request's slot in a closed queue became free
  */
 u64 sim_arrival(struct sim_arrivals *arrivals, const struct sim_request *request, u64 free_ns);
 
 /**
- * sim_interval_q16() - mean distance of open arrivals in 2^-16 ns
+ * sim_interval_q16() - return the mean interval of open arrivals in 2^-16 ns
  */
 u64 sim_interval_q16(const struct sim_options *options, const struct aftl_config *config,
 		     const struct aftl_geometry *geo);

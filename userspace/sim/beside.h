@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A writer beside the stream: sequential, one request at a time, at a rate of its own. What it is
- * late with it makes up for.
+ * A background writer beside the stream: sequential writes, one at a time, at a fixed rate.
+ * Late requests are made up for.
  */
 #ifndef SIM_BESIDE_H
 #define SIM_BESIDE_H
@@ -10,13 +10,13 @@
 #include "sim-options.h"
 
 /**
- * struct sim_beside - a writer
- * @interval_ns: between two requests; 0: there is none
- * @due_ns: when the next is to begin
- * @units: of each
- * @end: units of the device
- * @cursor: first unit of the next
- * @request: under way, or NULL
+ * struct sim_beside - a background writer
+ * @interval_ns: time between the starts of two requests; 0: there is no writer
+ * @due_ns: start of the next request
+ * @units: length of a request
+ * @end: number of units of the device
+ * @cursor: first unit of the next request
+ * @request: the request in flight, or NULL
  */
 struct sim_beside {
 	u64 interval_ns;
@@ -40,13 +40,13 @@ static inline void beside_init(struct sim_beside *beside, const struct sim_optio
 	};
 }
 
-/* When it wants to begin: never while a request of its own is under way. */
+/* Return the start of the next request; U64_MAX while a request is in flight. */
 static inline u64 beside_due(const struct sim_beside *beside)
 {
 	return beside->interval_ns && !beside->request ? beside->due_ns : U64_MAX;
 }
 
-/* Fill the next request and count it as under way. */
+/* Fill in the next request and mark it as in flight. */
 static inline void beside_begin(struct sim_beside *beside, struct aftl_request *request)
 {
 	if (beside->end - beside->cursor < beside->units)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What is changed while a device has its data, in words: KEY=VALUE.
- */
+/* Changes to a device that keeps its data, as text: KEY=VALUE. */
 #ifndef SIM_CHANGES_H
 #define SIM_CHANGES_H
 
@@ -11,9 +9,9 @@
 
 /**
  * struct sim_change - a change
- * @at: requests of the stream that are submitted before it
- * @policy: another one, or NULL
- * @key: a parameter, "age" for time that passes, or "policy"
+ * @at: number of requests that are submitted before it
+ * @policy: the new policy, or NULL
+ * @key: a parameter, "age" to let time pass, or "policy"
  * @value: as it stands on a command line
  */
 struct sim_change {
@@ -27,8 +25,8 @@ struct sim_change {
 
 /**
  * struct sim_changes - changes of a run
- * @all: in the order of the stream; several after one request are done one after the other
- * @count: how many
+ * @all: in the order of the stream; changes at the same request are applied in turn
+ * @count: number of changes
  */
 struct sim_changes {
 	struct sim_change all[SIM_CHANGES];
@@ -36,21 +34,21 @@ struct sim_changes {
 };
 
 /**
- * sim_change_parse() - read KEY=VALUE
- * @change: takes all but @at
- * @pair: which
- * @error: the sentence
+ * sim_change_parse() - parse KEY=VALUE
+ * @change: receives everything but @at
+ * @pair: the text
+ * @error: receives the error message
  *
- * Whether a device can be changed so is said when it is.
+ * The device checks the change when it is applied.
  *
  * Return: 0 or -EINVAL
  */
 int sim_change_parse(struct sim_change *change, const char *pair, struct aftl_error *error);
 
-/* Read N:KEY=VALUE,... into @changes; 0 or -EINVAL. */
+/* Parse N:KEY=VALUE,... into @changes. Return: 0 or -EINVAL. */
 int sim_changes_parse(struct sim_changes *changes, const char *list, struct aftl_error *error);
 
-/* Requests before the last of them. */
+/* Return the number of requests before the last change. */
 static inline u64 sim_changes_last(const struct sim_changes *changes)
 {
 	return changes->count ? changes->all[changes->count - 1].at : 0;

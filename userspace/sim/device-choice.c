@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The options that say what is simulated: profile, parameters, seeds, policies.
- */
+/* Options that describe the simulated device: profile, parameters, seeds, policies. */
 #include "core/ftl/ftl.h"
 #include "device-choice.h"
 #include "key-value.h"
@@ -24,7 +22,7 @@ static int add_seed(struct sim_options *options, u64 seed, struct aftl_error *er
 	return 0;
 }
 
-/* 7, or 1..8 with both ends. */
+/* Parse 7, or 1..8, which includes both ends. */
 static int add_seeds(struct sim_options *options, char *item, struct aftl_error *error)
 {
 	char *end = strstr(item, "..");
@@ -75,7 +73,6 @@ int device_choice_set(struct sim_options *options, const char *text, size_t leng
 	return aftl_param_set(&options->config, key, value, error);
 }
 
-/* KEY=VALUE */
 static int set_pair(void *context, const char *pair, struct aftl_error *error)
 {
 	struct sim_options *options = context;
@@ -87,7 +84,6 @@ static int set_pair(void *context, const char *pair, struct aftl_error *error)
 	return device_choice_set(options, pair, length, pair + length + 1, error);
 }
 
-/* KEY=VALUE, or @FILE with many of them. */
 int device_choice_pairs(struct sim_options *options, const char *value, struct aftl_error *error)
 {
 	return *value == '@' ? parameter_file_take(value + 1, set_pair, options, error) :
@@ -96,7 +92,6 @@ int device_choice_pairs(struct sim_options *options, const char *value, struct a
 
 /* Profile and policies */
 
-/* The profile comes first wherever it stands: parameters are set on top of it. */
 int device_choice_profile(struct sim_options *options, int argc, char **argv,
 			  struct aftl_error *error)
 {
@@ -151,7 +146,7 @@ static int add_policy(struct sim_options *options, const char *name, struct aftl
 	return 0;
 }
 
-/* Those that are not named before it. */
+/* Add all policies that the list did not name before "all". */
 static int add_all(struct sim_options *options, struct aftl_error *error)
 {
 	const struct aftl_policy_type *type;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The options that say what is simulated: profile, parameters, seeds, policies.
- */
+/* Options that describe the simulated device: profile, parameters, seeds, policies. */
 #ifndef AFTL_DEVICE_CHOICE_H
 #define AFTL_DEVICE_CHOICE_H
 
@@ -9,23 +7,23 @@
 
 struct sim_options;
 
-/* The profile comes first wherever it stands: parameters are set on top of it. */
+/* Load the profile wherever it stands on the command line, before parameters modify it. */
 int __must_check device_choice_profile(struct sim_options *options, int argc, char **argv,
 				       struct aftl_error *error);
 
-/* A parameter; @text begins with its name, of that @length. */
+/* Set a parameter; @text begins with its name, which is @length bytes long. */
 int __must_check device_choice_set(struct sim_options *options, const char *text, size_t length,
 				   const char *value, struct aftl_error *error);
 
-/* KEY=VALUE, or @FILE with many of them. */
+/* Parse KEY=VALUE, or @FILE, a file with several pairs. */
 int __must_check device_choice_pairs(struct sim_options *options, const char *value,
 				     struct aftl_error *error);
 
-/* 7, or 1..8, or several of either. */
+/* Parse a list of seeds and ranges of seeds: 7, or 1..8. */
 int __must_check device_choice_seeds(struct sim_options *options, const char *list,
 				     struct aftl_error *error);
 
-/* What --policy lists. */
+/* Parse the list of --policy. */
 int __must_check device_choice_policies(struct sim_options *options, struct aftl_error *error);
 
 #endif

@@ -62,7 +62,7 @@ int device_file_load(struct aftl **out, const char *path, const struct aftl_host
 		return blame_system(path, "open", -errno, error);
 	source.host = file;
 	ret = aftl_load(out, &source, ops, host, &cause);
-	/* Since it could not be read, memory has been freed, at most, which leaves errno. */
+	/* errno is still that of the read error: aftl_load() has only freed memory since. */
 	if (ret && ferror(file))
 		ret = blame_system(path, "read", -errno, error);
 	else if (ret)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A device in a file.
- */
+/* Save a device to a file and load it. */
 #ifndef AFTL_DEVICE_FILE_H
 #define AFTL_DEVICE_FILE_H
 
 #include "core/ftl/ftl.h"
 #include "output-file.h"
 
-/* Both return 0 or a negative error number with a sentence that names the file. */
+/* Both return 0 or a negative error number with an error message that names the file. */
 int device_file_save(struct aftl *ftl, const struct output_file *to, struct aftl_error *error);
 int device_file_load(struct aftl **out, const char *path, const struct aftl_host_ops *ops,
 		     void *host, struct aftl_error *error);

@@ -5,10 +5,10 @@
 #include "distributions.h"
 
 /*
- * Exponential: the whole multiples of ln 2 are geometric with one half, which is
- * a count of leading zeroes. The rest is exponential below ln 2: Ahrens and
- * Dieter's algorithm SA takes the smallest of k uniform draws for it, with k from
- * the series of e^(ln 2).
+ * Exponential draws: the number of whole multiples of ln 2 is geometric with probability one
+ * half, which is a count of leading zeroes. The rest is exponential below ln 2: Ahrens and
+ * Dieter's algorithm SA takes the smallest of k uniform draws for it, with k from the series of
+ * e^(ln 2).
  */
 
 void exponential_init(struct exponential *exponential)
@@ -22,7 +22,7 @@ void exponential_init(struct exponential *exponential)
 		term = fixed_mul_high(term, FIXED_LN2_Q64) / (i + 2);
 		sum += term;
 	}
-	/* Where rounding has eaten the rest of the series. */
+	/* Rounding has lost the rest of the series: end the search here. */
 	exponential->sum_q64[EXPONENTIAL_TERMS - 1] = U64_MAX;
 }
 
@@ -53,20 +53,20 @@ u64 exponential_draw_q32(const struct exponential *exponential, struct aftl_rand
 }
 
 /*
- * Zipf: ranks are grouped into bins, one rank each at first, later 2^7 bins for
- * each power of two. A bin is drawn by its size times the weight of its first
- * rank; a rank in it is then accepted by its own weight, which is at most 1 %
- * smaller. So every rank has exactly its weight.
+ * Zipf draws: ranks are grouped into bins, at first of one rank each, later 2^7 bins for each
+ * power of two. A bin is drawn by its size times the weight of its first rank; a rank in it is
+ * then accepted by its own weight, which is at most 1 % smaller. So every rank has exactly its
+ * weight.
  */
 
 #define BIN_BITS 7
 #define GUIDE_BITS 12
 
 struct zipf_bin {
-	u64 end; /* of the draws that lead here */
-	u64 weight; /* of the first rank, in 2^-62 */
-	u64 sure; /* share of that weight which every rank of the bin has, in 2^-62 */
-	u64 first; /* counted from 1 */
+	u64 end; /* end of the range of draws that select this bin */
+	u64 weight; /* weight of the first rank, in 2^-62 */
+	u64 sure; /* share of @weight that every rank of the bin reaches, in 2^-62 */
+	u64 first; /* first rank, counted from 1 */
 	u32 ranks;
 };
 
@@ -87,7 +87,7 @@ static u64 rank_weight(const struct zipf *zipf, u64 rank)
 	return fixed_exp2_q62(&zipf->roots, y >> 38 ? 1ULL << 38 : (u64)y);
 }
 
-/* Ranks of the bin that begins with @first, which is a multiple of it. */
+/* Return the number of ranks of the bin that begins with @first, a multiple of that number. */
 static u32 bin_width(u64 first)
 {
 	u32 bits = fls64(first);
@@ -123,7 +123,7 @@ static __uint128_t bin_mass(const struct zipf_bin *bin)
 	return (__uint128_t)bin->weight * bin->ranks;
 }
 
-/* Scaled so that the largest sum fits 63 bits. */
+/* Scale the cumulative weights so that the largest fits 63 bits. */
 static void add_up_bins(struct zipf *zipf)
 {
 	__uint128_t sum = 0;
@@ -141,7 +141,7 @@ static void add_up_bins(struct zipf *zipf)
 	zipf->total = sum >> shift;
 }
 
-/* By the first bits of a draw: the bin where the search begins. */
+/* Fill the table that maps the first bits of a draw to the bin where the search begins. */
 static void fill_guide(struct zipf *zipf)
 {
 	unsigned int bits = fls64(zipf->total);
@@ -211,8 +211,8 @@ u64 zipf_draw(const struct zipf *zipf, struct aftl_random *random)
 }
 
 /*
- * Tags in runs: a Markov chain of two states. The mean run and the share fix both
- * chances to change.
+ * Runs of tags are a two-state Markov chain. The mean run length and the share determine both
+ * transition probabilities.
  */
 
 bool tags_init(struct tags *tags, u32 share, u32 mean_run, struct aftl_random random)

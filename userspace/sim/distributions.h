@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Random variables in integers: the same draws on every compiler and machine.
- */
+/* Random variables in integer arithmetic: the same draws with every compiler and machine. */
 #ifndef AFTL_DISTRIBUTIONS_H
 #define AFTL_DISTRIBUTIONS_H
 
@@ -9,19 +7,22 @@
 #include "core/base/random.h"
 #include "shares.h"
 
-/* True with a probability of @share / SHARE_WHOLE. */
+/* Return true with a probability of @share / SHARE_WHOLE. */
 static inline bool draw_share(struct aftl_random *random, u32 share)
 {
 	return aftl_random_below(random, SHARE_WHOLE) < share;
 }
 
-/* Uniform in [0, n) for any n. */
+/* Draw uniformly from [0, n) for any n. */
 static inline u64 draw_below(struct aftl_random *random, u64 n)
 {
 	return fixed_mul_high(aftl_random_next(random), n);
 }
 
-/* A sequence for @purpose, so that one kind of draw does not shift the others. */
+/*
+ * Return the random sequence of @purpose. Separate sequences keep one kind of draw from
+ * shifting the others.
+ */
 static inline struct aftl_random draw_sequence(u64 seed, u32 purpose)
 {
 	return (struct aftl_random){ .state = aftl_hash64_pair(seed ^ 0x73696d, purpose) };
@@ -30,7 +31,7 @@ static inline struct aftl_random draw_sequence(u64 seed, u32 purpose)
 #define EXPONENTIAL_TERMS 20
 
 /**
- * struct exponential - draws of mean one
+ * struct exponential - exponential distribution of mean one
  * @sum_q64: partial sums of ln(2)^i / i!
  */
 struct exponential {
@@ -39,17 +40,17 @@ struct exponential {
 
 void exponential_init(struct exponential *exponential);
 
-/* A draw in 2^-32, below 2^38. */
+/* Return a draw in 2^-32, which is below 2^38. */
 u64 exponential_draw_q32(const struct exponential *exponential, struct aftl_random *random);
 
 /**
- * struct zipf - ranks 0 .. n - 1, rank r with a weight of (r + 1)^-skew
+ * struct zipf - distribution of ranks 0 .. n - 1, rank r with a weight of (r + 1)^-skew
  */
 struct zipf;
 
 /**
- * zipf_create() - prepare draws
- * @n: ranks, at least 1, below 2^38
+ * zipf_create() - prepare a distribution
+ * @n: number of ranks, at least 1, below 2^38
  * @skew_q32: exponent in 2^-32, below 2^36
  */
 struct zipf *zipf_create(u64 n, u64 skew_q32);
@@ -57,13 +58,13 @@ void zipf_destroy(struct zipf *zipf);
 u64 zipf_draw(const struct zipf *zipf, struct aftl_random *random);
 
 /**
- * struct tags - which writes are approximate
- * @share: of SHARE_WHOLE
- * @leave: chance of an approximate run to end with the next write, in 2^-32
- * @enter: chance of a precise run to end with the next write, in 2^-32
- * @runs: in runs; otherwise each write for itself
- * @approx: state
- * @random: sequence of draws
+ * struct tags - generator of approximate tags
+ * @share: share of approximate writes, of SHARE_WHOLE
+ * @leave: probability that an approximate run ends with the next write, in 2^-32
+ * @enter: probability that a precise run ends with the next write, in 2^-32
+ * @runs: tags come in runs; otherwise each write is tagged independently
+ * @approx: the current run is approximate
+ * @random: random sequence
  */
 struct tags {
 	u32 share;
@@ -75,8 +76,8 @@ struct tags {
 };
 
 /**
- * tags_init() - prepare tags
- * @mean_run: approximate writes in a row on average, 0 for independent tags
+ * tags_init() - initialise a generator of tags
+ * @mean_run: mean length of an approximate run in writes, 0 for independent tags
  *
  * Return: false if precise runs would have to be shorter than one write.
  */

@@ -36,7 +36,7 @@ static int submit(struct sim_drive *drive, const struct sim_request *wanted,
 	return hand_over(drive, request, error);
 }
 
-/* The next of the writer beside the stream, when it is due; the stream's end is its own. */
+/* Submit the background writer's next request if it is due. The writer stops with the stream. */
 static int submit_beside(struct sim_drive *drive, struct aftl_error *error)
 {
 	struct aftl_request *request;
@@ -58,7 +58,7 @@ static int draw(struct sim_drive *drive, struct sim_request *wanted, struct aftl
 	return look_ahead_next(&drive->ahead, wanted, error);
 }
 
-/* Returns 1 after a request, 0 at the end of the stream. */
+/* Return: 1 after a request, 0 at the end of the stream, or a negative error number. */
 static int submit_next(struct sim_drive *drive, struct aftl_error *error)
 {
 	struct sim_request wanted;
@@ -74,7 +74,7 @@ static int submit_next(struct sim_drive *drive, struct aftl_error *error)
 	return ret ? ret : 1;
 }
 
-/* Fill the queue; for other arrivals it has no end. */
+/* Fill the queue, which is unlimited for open arrivals. */
 int sim_drive_submit(struct sim_drive *drive, struct aftl_error *error)
 {
 	while (!drive->ended &&
@@ -106,7 +106,7 @@ int sim_drive_step(struct sim_drive *drive, u64 last_ns, struct aftl_error *erro
 	return 0;
 }
 
-/* Nothing can be submitted before something is complete, but by the writer beside the stream. */
+/* Until the next completion only the background writer can submit; without one, run up to it. */
 static int serve(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
 {
 	u64 next_ns = aftl_next_event(drive->ftl);
@@ -130,7 +130,7 @@ int sim_drive_all(struct sim_drive *drive, struct aftl_error *error)
 		pending = aftl_pending_requests(drive->ftl);
 		if (ret || !pending)
 			return ret;
-		/* Something has happened since the last look: submissions or completions. */
+		/* Submissions or completions since the last iteration count as progress. */
 		if (drive->submitted - pending != seen || !drive->ended)
 			last_ns = aftl_now(drive->ftl);
 		seen = drive->submitted - pending;
@@ -140,7 +140,7 @@ int sim_drive_all(struct sim_drive *drive, struct aftl_error *error)
 	}
 }
 
-/* Open arrivals one by one where a time counts: each takes time along to where it arrives. */
+/* Submit open arrivals one by one if the run ends at a time, because each arrival advances time. */
 static u64 limit_before(const struct sim_drive *drive, u64 requests, u64 ns)
 {
 	return drive->depth == U32_MAX && ns != U64_MAX ? min(requests, drive->submitted + 1) :
@@ -182,7 +182,10 @@ static int flush_all(struct sim_drive *drive, struct aftl_error *error)
 	return sim_drive_all(drive, error);
 }
 
-/* A safe buffer does not heed a flush: its writes go when they have waited long enough. */
+/*
+ * A power-loss-protected buffer ignores a flush: retry until its writes have reached flash by
+ * age.
+ */
 int sim_drive_save(struct sim_drive *drive,
 		   int (*save)(struct aftl *ftl, void *to, struct aftl_error *error), void *to,
 		   struct aftl_error *error)
@@ -190,7 +193,7 @@ int sim_drive_save(struct sim_drive *drive,
 	u64 begin_ns = aftl_now(drive->ftl);
 	int ret = flush_all(drive, error);
 
-	/* In a zone what fills no page would wait for ever. */
+	/* In a zone, data that do not fill a page would stay in the buffer forever. */
 	if (drive->geo->zones)
 		aftl_set_draining(drive->ftl, true);
 	if (!ret)

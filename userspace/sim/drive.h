@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Drives a device: requests in, completions out, time in between.
+ * The simulation loop: submits requests, advances the device's time, reaps completions.
  *
- * Requests are submitted between two steps of the device's time, never from inside
- * complete(): a closed queue then stamps its requests in a way that a replay of the
- * stamps repeats exactly.
+ * Requests are submitted between two steps of the device's time, never from inside complete().
+ * A closed queue then stamps its requests such that a replay of the stamps repeats the run
+ * exactly.
  */
 #ifndef AFTL_DRIVE_H
 #define AFTL_DRIVE_H
@@ -15,35 +15,35 @@
 #include "request-pool.h"
 #include "tenants.h"
 
-/* A device that completes nothing for so long has lost a request. */
+/* Time without a completion after which a request counts as lost. */
 #define SIM_STUCK_NS (1000 * AFTL_HOUR_NS)
 
-/* Has it, when its next event is at @next_ns and something was last complete at @last_ns? */
+/* Return true if a request was lost. @next_ns is the next event, @last_ns the last completion. */
 static inline bool sim_is_stuck(u64 next_ns, u64 last_ns)
 {
 	return next_ns == U64_MAX || next_ns - last_ns > SIM_STUCK_NS;
 }
 
-/* Sentences of drivers; what they return is an error number. */
+/* Set an error message and return its error number. */
 int sim_blame_stop(u64 pending, struct aftl_error *error);
 int sim_blame_overload(u64 after_ns, struct aftl_error *error);
 
 /**
- * struct sim_drive - a device and the requests for it
- * @ftl: device, whose host gives completed requests to sim_drive_give()
- * @geo: of the device
- * @stream: of requests
- * @ahead: requests of @stream that have been drawn already
- * @arrivals: their times
- * @beside: a writer of its own
- * @tenants: who has streams and queues instead
- * @pool: requests that are not under way
+ * struct sim_drive - a device and its request stream
+ * @ftl: device, whose host passes completed requests to sim_drive_give()
+ * @geo: geometry of the device
+ * @stream: request stream
+ * @ahead: look-ahead buffer of @stream
+ * @arrivals: arrival process
+ * @beside: background writer
+ * @tenants: tenants with their own streams and queues, which replace @stream
+ * @pool: free requests
  * @base_ns: device time at which the stream begins
  * @submitted: requests of the stream so far
- * @limit: most requests to submit
- * @depth: of a closed queue, U32_MAX for other arrivals
- * @ended: the stream is over, or nobody wants more of it
- * @note: is told of each request once it is submitted; a negative error number ends the run
+ * @limit: maximum number of requests to submit
+ * @depth: depth of a closed queue, U32_MAX for other arrivals
+ * @ended: the stream is over or was interrupted
+ * @note: called after each submission; a negative error number ends the run
  */
 struct sim_drive {
 	struct aftl *ftl;
@@ -64,10 +64,10 @@ struct sim_drive {
 };
 
 /**
- * sim_drive_open() - open the stream of @options for the device of @drive, from now on
- * @drive: has device and pool
- * @options: of the command line
- * @error: the sentence, on failure
+ * sim_drive_open() - open the stream of @options at the device's current time
+ * @drive: with device and pool set
+ * @options: options of the command line
+ * @error: receives the error message on failure
  *
  * Return: as sim_stream_open()
  */
@@ -75,45 +75,45 @@ int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,
 		   struct aftl_error *error);
 
 /**
- * sim_drive_begin() - draw the first requests; before that, @limit may become smaller
+ * sim_drive_begin() - start the look-ahead; the caller may lower @limit before this call
  */
 void sim_drive_begin(struct sim_drive *drive);
 
-/* Submit what there is room for. Return: 0 or a negative error number with the sentence. */
+/* Submit requests up to the queue depth. Return: 0 or a negative error number with a message. */
 int sim_drive_submit(struct sim_drive *drive, struct aftl_error *error);
 
-/* The next event of a device that has seen something happen at @last_ns. Return: the same. */
+/* Process the next event. @last_ns is the time of the last progress. Return: as above. */
 int sim_drive_step(struct sim_drive *drive, u64 last_ns, struct aftl_error *error);
 
-/* Until the stream is over and everything is complete. Return: the same. */
+/* Run until the stream is over and all requests are complete. Return: as above. */
 int sim_drive_all(struct sim_drive *drive, struct aftl_error *error);
 
 /**
- * sim_drive_to() - go on until so many requests were submitted, or until a time
- * @drive: which
- * @requests: since the begin
- * @ns: device time; below the present one nothing happens
- * @error: the sentence
+ * sim_drive_to() - run until a number of requests was submitted, or until a time
+ * @drive: the device and its stream
+ * @requests: total number of requests since the start
+ * @ns: device time; if it has passed, nothing happens
+ * @error: receives the error message
  *
- * Stops as soon as one of them is reached. What is under way stays so: any way of calling it
- * leads to the same states.
+ * Stops when either limit is reached. Requests in flight stay in flight, so that any sequence
+ * of calls leads to the same states.
  *
  * Return: 0 or a negative error number
  */
 int sim_drive_to(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_error *error);
 
-/* Has the stream of @drive come to its end, or was it ended, before that? */
+/* Return true if the stream ended or was interrupted before the limit. */
 static inline bool sim_drive_over(const struct sim_drive *drive)
 {
 	return drive->ended && drive->submitted < drive->limit;
 }
 
 /**
- * sim_drive_save() - let everything complete that a flush covers, and save the device
- * @drive: whose stream has ended, or rests: the flush is no part of it
+ * sim_drive_save() - flush the device and save it
+ * @drive: its stream has ended or is paused; the flush does not count as a request
  * @save: calls aftl_save()
  * @to: second argument of @save
- * @error: the sentence
+ * @error: receives the error message
  *
  * Return: 0 or a negative error number
  */
@@ -121,7 +121,7 @@ int sim_drive_save(struct sim_drive *drive,
 		   int (*save)(struct aftl *ftl, void *to, struct aftl_error *error), void *to,
 		   struct aftl_error *error);
 
-/* A request is complete. */
+/* Account for a completed request and return it to the pool. */
 static inline void sim_drive_give(struct sim_drive *drive, struct aftl_request *request)
 {
 	if (request == drive->beside.request)
@@ -131,7 +131,7 @@ static inline void sim_drive_give(struct sim_drive *drive, struct aftl_request *
 	request_pool_give(&drive->pool, request);
 }
 
-/* Closes the stream; device and pool remain. */
+/* Close the stream, but keep the device and the pool. */
 void sim_drive_close(struct sim_drive *drive);
 
 #endif

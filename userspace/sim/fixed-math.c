@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fixed-math.h"
 
-/* One bit of the logarithm for each squaring. */
+/* Each squaring yields one bit of the logarithm. */
 u64 fixed_log2_q32(u64 x)
 {
 	unsigned int whole = fls64(x | 1) - 1;
@@ -19,7 +19,7 @@ u64 fixed_log2_q32(u64 x)
 	return log;
 }
 
-/* Square root of @square / 2^62 in 2^-62. */
+/* Return the square root of @square / 2^62 in 2^-62. */
 static u64 root_q62(u64 square)
 {
 	__uint128_t wide = (__uint128_t)square << 62;

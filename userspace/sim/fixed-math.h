@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Logarithm and power in integers: the same bits on every compiler and machine.
- */
+/* Logarithm and power in integer arithmetic: the same bits with every compiler and machine. */
 #ifndef AFTL_FIXED_MATH_H
 #define AFTL_FIXED_MATH_H
 
@@ -16,7 +14,7 @@ static inline u64 fixed_mul_high(u64 a, u64 b)
 	return (u64)((__uint128_t)a * b >> 64);
 }
 
-/* Binary logarithm of @x >= 1 in 2^-32, rounded down. */
+/* Return the binary logarithm of @x >= 1 in 2^-32, rounded down. */
 u64 fixed_log2_q32(u64 x);
 
 /**

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * How many runs at a time: processors, and memory.
- */
+/* Number of concurrent runs, which is limited by processors and memory. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
@@ -13,7 +11,10 @@
 #include "human-units.h"
 #include "parallel.h"
 
-/* What this process may run on, which is what is left of the machine in a container. */
+/*
+ * Count the processors that this process may use, which in a container can be fewer than the
+ * machine has.
+ */
 static unsigned int processors(void)
 {
 	cpu_set_t set;
@@ -21,7 +22,7 @@ static unsigned int processors(void)
 	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned int)CPU_COUNT(&set);
 }
 
-/* The number in the line of @file that begins with @format; U64_MAX if there is none. */
+/* Return the number in the line of @file that matches @format, or U64_MAX. */
 static u64 number_in(const char *file, const char *format)
 {
 	unsigned long long value;
@@ -36,7 +37,7 @@ static u64 number_in(const char *file, const char *format)
 	return found ? value : U64_MAX;
 }
 
-/* Of the machine, or of the container if that is less. U64_MAX if nobody knows. */
+/* Available memory of the machine, or of the container if that is less; U64_MAX if unknown. */
 static u64 memory_there(void)
 {
 	u64 kib = number_in("/proc/meminfo", "MemAvailable: %llu kB");
@@ -54,8 +55,8 @@ static void no_completion(void *host, struct aftl_request *request)
 }
 
 /*
- * Of the largest device that one of the policies makes: made, asked, and thrown away. Most blocks
- * never need all of it.
+ * Create a device of each policy to learn the largest memory need. This is an upper bound: most
+ * blocks never need all of it.
  */
 static u64 memory_of_run(const struct sim_options *options)
 {

@@ -26,8 +26,8 @@ static void draw(struct look_ahead *ahead)
 }
 
 /*
- * One after the other with nothing in between: to find out where memory is takes longer than
- * anything else about it, and the processor does so for several in the time of one.
+ * Issue the prefetches back to back: address translation dominates their cost, and the
+ * processor overlaps several translations.
  */
 static void expect_from(const struct look_ahead *ahead, u32 position, bool near)
 {

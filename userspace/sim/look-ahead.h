@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Requests drawn a little before they are due, so that what they need of a large
- * device is in the processor's cache when they are.
+ * Look-ahead: draws requests shortly before they are due and prefetches the mapping data that
+ * they will touch on a large device into the processor's cache.
  */
 #ifndef SIM_LOOK_AHEAD_H
 #define SIM_LOOK_AHEAD_H
@@ -12,17 +12,17 @@
 #define LOOK_AHEAD_REQUESTS 32
 
 /**
- * struct look_ahead - what has been drawn and not been handed out
- * @stream: where requests come from
- * @expect: @request will come soon; @near: sooner than when that was said before
+ * struct look_ahead - requests that were drawn but not yet handed out
+ * @stream: source of the requests
+ * @expect: prefetches for @request; @near: the second call, shortly before the request is due
  * @whom: first argument of @expect
  * @left: requests that may still be drawn
  * @ring: drawn requests
- * @first: oldest of them
- * @count: how many
- * @near: so many of them have been expected as near
- * @end: 0 at the end of the stream, an error number, 1 before that
- * @error: the sentence, if @end is an error number
+ * @first: index of the oldest one
+ * @count: number of drawn requests
+ * @near: number of them that had their second prefetch
+ * @end: 0 at the end of the stream, an error number, or 1 before that
+ * @error: the error message, if @end is an error number
  */
 struct look_ahead {
 	struct sim_stream *stream;
@@ -39,13 +39,13 @@ struct look_ahead {
 
 /**
  * look_ahead_init() - draw at most @limit requests from @stream
- * @ahead: takes it, but for @expect and @whom
- * @stream: of requests
- * @limit: how many
+ * @ahead: buffer to initialise; the caller sets @expect and @whom
+ * @stream: source of the requests
+ * @limit: maximum number of requests
  */
 void look_ahead_init(struct look_ahead *ahead, struct sim_stream *stream, u64 limit);
 
-/* What @expect does for one device, whose @unit the request begins with. */
+/* Prefetch for @request on a device on which it begins at @unit. */
 static inline void look_ahead_expect(const struct aftl *ftl, u32 unit,
 				     const struct sim_request *request, bool near)
 {
@@ -56,9 +56,9 @@ static inline void look_ahead_expect(const struct aftl *ftl, u32 unit,
 }
 
 /**
- * look_ahead_next() - as the stream's own next(), in the same order
+ * look_ahead_next() - like the stream's next(), in the same order
  *
- * An error of the stream comes when every request before it has been handed out.
+ * An error of the stream is reported after all earlier requests were handed out.
  */
 int look_ahead_next(struct look_ahead *ahead, struct sim_request *request,
 		    struct aftl_error *error);

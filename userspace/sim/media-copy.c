@@ -24,7 +24,7 @@ static bool fuller(const struct aftl_block *block, const struct aftl_block *othe
 	return block->valid > other->valid;
 }
 
-/* The fullest block of @kind, the one with most valid units among equals; NULL if there is none. */
+/* Return the fullest block of @kind, among equals the one with most valid units, or NULL. */
 static const struct aftl_block *fullest_block(const struct aftl *ftl, u8 kind)
 {
 	const struct aftl_block *block = aftl_media(ftl)->blocks;
@@ -37,7 +37,7 @@ static const struct aftl_block *fullest_block(const struct aftl *ftl, u8 kind)
 	return found;
 }
 
-/* Returns how many there are. */
+/* Choose the fullest block of each kind; return their number. */
 static u32 choose_blocks(const struct aftl *ftl, u32 chosen[AFTL_KINDS_MAX])
 {
 	u32 count = 0;
@@ -63,7 +63,7 @@ static u8 valid_units(const struct aftl_media *media, const struct aftl_block *b
 	return valid;
 }
 
-/* The kind of an empty block is left over from before. */
+/* The kind of an empty block is stale. */
 const char *sim_kind_name(const struct aftl_policy_type *policy, const struct aftl_block *block)
 {
 	const char *name = block->bits == 1 ? "cache" : policy->kinds[block->kind];

@@ -8,7 +8,7 @@
 #define HELP_COLUMN 32
 #define HELP_WIDTH 100
 
-/* Breaks lines between words; @used columns of the first line are taken. */
+/* Print text with line breaks between words; the first line already has @used columns. */
 static void print_wrapped(const char *text, int used)
 {
 	while (*text) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The lines of option-table.h as rows, found by their names.
- */
+/* Rows of option-table.h and look-up by name. */
 #ifndef AFTL_OPTION_ROWS_H
 #define AFTL_OPTION_ROWS_H
 
@@ -17,13 +15,13 @@ enum option_kind {
 	KIND_TEXT,
 	KIND_SWITCH,
 	KIND_FILE,
-	/* In the words of reading-option-table.h. */
+	/* Names that reading-option-table.h uses. */
 	KIND_COMMAND_TEXT = KIND_TEXT,
 	KIND_COMMAND_SWITCH = KIND_SWITCH,
 };
 
 /**
- * struct option_row - a line of option-table.h, or a title when it has no name
+ * struct option_row - a row of option-table.h, or a section title if it has no name
  */
 struct option_row {
 	const char *name;
@@ -39,24 +37,24 @@ struct option_row {
 extern const struct option_row option_rows[];
 extern const unsigned int option_row_count;
 
-/* NULL if there is none. Dashes and underscores are the same. */
+/* Find an option; NULL if there is none. Dashes and underscores are equal. */
 const struct option_row *option_find(const char *text, size_t length);
 
-/* The short form of an option, 0 if it has none; and the option of a short form. */
+/* The short form of an option, or 0, and the option with a short form, or NULL. */
 char option_letter(const struct option_row *row);
 const struct option_row *option_of_letter(char letter);
 
-/* Dashes and underscores are the same; a "=" ends the name. */
+/* Compare names. Dashes and underscores are equal; @text is not terminated. */
 bool option_same_name(const char *name, const char *text, size_t length);
 
-/* The words of an option that is a choice. */
+/* Return the values of an option of kind CHOICE. */
 const char *const *option_words(const struct option_row *row);
 
-/* The spelling of the command line. */
+/* Return @name as spelt on the command line, with dashes. */
 #define OPTION_NAME 32
 const char *option_dashed(const char *name, char text[OPTION_NAME]);
 
-/* -EINVAL, and a sentence that begins with the option. */
+/* Return -EINVAL with an error message that begins with the option. */
 __printf(3, 4) int option_fail(const struct option_row *row, struct aftl_error *error,
 			       const char *format, ...);
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Which options need or exclude each other.
- */
+/* Options that require or exclude each other. */
 #include "option-rules.h"
 #include "sim-options.h"
 
-/* @option makes sense only where @needed is given, or where it is not. */
+/* @option requires @other (needs) or excludes it (excludes). */
 struct relation {
 	const char *option;
 	const char *other;
@@ -70,7 +68,7 @@ static int check_relations(const struct sim_options *options, struct aftl_error 
 	return 0;
 }
 
-/* Options that one workload or one kind of arrivals has for itself. */
+/* Options that apply to a single workload or kind of arrivals. */
 struct specialty {
 	const char *option;
 	const char *of;
@@ -122,7 +120,7 @@ static int check_workload(const struct sim_options *options, struct aftl_error *
 				 ARRAY_SIZE(workload_specialties), error);
 }
 
-/* Without --arrival the other options say it. */
+/* Without --arrival, derive the kind of arrivals from the other options. */
 static void choose_arrival(struct sim_options *options)
 {
 	if (sim_option_given(options, "arrival"))
@@ -147,13 +145,13 @@ static int check_arrival(const struct sim_options *options, struct aftl_error *e
 				 ARRAY_SIZE(arrival_specialties), error);
 }
 
-/* With --from it is copied first. */
+/* Standard input can be read only once. With --from it is copied to a file first. */
 static bool reads_once(const struct sim_options *options)
 {
 	return options->trace && !strcmp(options->trace, "-") && !options->from;
 }
 
-/* Unless workload or options ask for bursts there are none. */
+/* Disable bursts unless the workload or an option requests them. */
 static void choose_bursts(struct sim_options *options)
 {
 	if (options->workload != SIM_WORKLOAD_BURSTS && !sim_option_given(options, "burst-on") &&
@@ -161,7 +159,7 @@ static void choose_bursts(struct sim_options *options)
 		options->burst_off = 0;
 }
 
-/* What exists once cannot serve several runs. */
+/* Several runs cannot share one output file, nor read standard input. */
 static int check_several(const struct sim_options *options, struct aftl_error *error)
 {
 	if (options->seed_count > 1 && options->timeline)
@@ -181,7 +179,7 @@ static int check_several(const struct sim_options *options, struct aftl_error *e
 	return 0;
 }
 
-/* The stream of a file may be shorter than anybody knows before. */
+/* The number of requests of a trace is unknown at this point; check other streams. */
 static int check_changes(const struct sim_options *options, struct aftl_error *error)
 {
 	u64 last = sim_changes_last(&options->changes);
@@ -193,7 +191,7 @@ static int check_changes(const struct sim_options *options, struct aftl_error *e
 			 (unsigned long long)last);
 }
 
-/* What one FTL has for itself. */
+/* Options that work only for a device of one shard. */
 static const struct {
 	const char *option;
 	const char *why;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Which options need or exclude each other.
- */
+/* Options that require or exclude each other. */
 #ifndef AFTL_OPTION_RULES_H
 #define AFTL_OPTION_RULES_H
 
@@ -9,7 +7,7 @@
 
 struct sim_options;
 
-/* Also says how requests arrive, unless --arrival does. */
+/* Check the options. Choose the kind of arrivals unless --arrival was given. */
 int __must_check option_rules_check(struct sim_options *options, struct aftl_error *error);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every option of the simulator, defined once.
+ * All options of the simulator, defined once.
  *
  * SIM_OPT(name, kind, smallest, largest, default, value, help)
  *
- * The name is the field of struct sim_options; on the command line its underscores
- * are dashes. Kinds are SWITCH, TEXT, FILE (or standard output without a name), SHARE
- * (in 1/10000, written 0.5 or 50%), and those of param-table.h. The default is a text as
- * a user would write it, NULL for none. SIM_OPT_GROUP(title) begins a section of the
- * help. How a trace is read is a table of its own. No include guard on purpose.
+ * The name is the field of struct sim_options; on the command line its underscores are dashes.
+ * Kinds are SWITCH, TEXT, FILE (standard output without a name), SHARE (in 1/10000, written 0.5
+ * or 50%), and those of param-table.h. The default is a text as the user would type it, or
+ * NULL. SIM_OPT_GROUP(title) begins a section of the help. Options for reading traces have a
+ * table of their own. There is no include guard on purpose.
  */
 
 SIM_OPT_GROUP("Device")

@@ -27,7 +27,7 @@ static void print_number(const struct option_row *row, bool percent, u64 value,
 		aftl_param_print(&like, value, text);
 }
 
-/* @percent: a share is written so. */
+/* @percent: print shares as percentages. */
 static int check_range(const struct option_row *row, const char *text, bool percent, u64 value,
 		       struct aftl_error *error)
 {
@@ -54,7 +54,7 @@ static int set_number(u64 *value, const struct option_row *row,
 
 /* Shares */
 
-/* 50 that was meant as 50%. */
+/* Return true if a share such as 50 was probably meant as 50%. */
 static bool lacks_sign(const struct option_row *row, const struct share *share)
 {
 	return !share->percent && share->value > row->largest && !share->finer &&

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What is written behind an option, as the number or text that it stands for.
- */
+/* Convert the value of an option to the number or text that it stands for. */
 #ifndef AFTL_OPTION_VALUES_H
 #define AFTL_OPTION_VALUES_H
 

@@ -6,10 +6,10 @@
 #include "outcome.h"
 
 /**
- * struct transfer - one of both directions, so that both have one order
- * @file: to or from
- * @reading: from
- * @good: nothing has failed
+ * struct transfer - reader or writer; sharing the code gives both the same order of fields
+ * @file: the file
+ * @reading: read from @file, otherwise write
+ * @good: no operation has failed
  */
 struct transfer {
 	FILE *file;
@@ -34,7 +34,7 @@ static void pass(struct transfer *transfer, void *data, size_t size)
 						     give(transfer->file, data, size);
 }
 
-/* What @list points to, if to anything; a reader gets memory of its own. */
+/* Transfer the array that @list points to, if not NULL. A reader allocates memory for it. */
 static void *pass_list(struct transfer *transfer, void *list, size_t count, size_t size)
 {
 	if (!list)

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * How a run has ended, and how that gets from one process to another.
- */
+/* Outcome of a run, and its transfer between processes. */
 #ifndef AFTL_OUTCOME_H
 #define AFTL_OUTCOME_H
 
 #include "run.h"
 
 /**
- * struct sim_outcome - of one run
- * @code: as sim_run() gives it
- * @killed: the signal that ended it; then there is nothing else
- * @lost: it ended without a result, or was never begun
- * @error: the sentence, as sim_run() gives it
- * @result: if @code says that there is one
+ * struct sim_outcome - outcome of a run
+ * @code: exit code of sim_run()
+ * @killed: signal that killed the run's process; the other fields are then unset
+ * @lost: the run ended without a result, or never started
+ * @error: error message of sim_run()
+ * @result: the result, if @code implies one
  */
 struct sim_outcome {
 	enum exit_code code;
@@ -31,14 +29,15 @@ static inline bool sim_outcome_has_result(const struct sim_outcome *outcome)
 }
 
 /**
- * sim_outcome_write() - for a process that this one was forked from, or was forked from this one
- * @fd: of an empty file
+ * sim_outcome_write() - pass an outcome to the parent or a child process
+ * @fd: descriptor of an empty file
  *
- * What is of the program, such as names and policies, goes as an address.
+ * Pointers to static data, such as names and policies, are copied as addresses: both processes
+ * must be related by fork() without exec().
  */
 bool sim_outcome_write(const struct sim_outcome *outcome, int fd);
 
-/* The other side, from the begin of the file. False if it has not all. */
+/* Read an outcome from the start of the file. Return false if it is incomplete. */
 bool sim_outcome_read(struct sim_outcome *outcome, int fd);
 
 #endif

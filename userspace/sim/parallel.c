@@ -15,10 +15,10 @@
 #include "progress.h"
 
 /**
- * struct child - a run under way
+ * struct child - a run in progress
  * @pid: its process
- * @fd: where its outcome will be
- * @index: of the run
+ * @fd: file that receives its outcome
+ * @index: number of the run
  */
 struct child {
 	pid_t pid;
@@ -27,16 +27,16 @@ struct child {
 };
 
 /**
- * struct pool - all of them
- * @work: what is to be done
+ * struct pool - all child processes
+ * @work: runs to perform
  * @outcomes: by number of the run
- * @children: under way
- * @running: how many
- * @jobs: at most
- * @begun: runs, in their order
- * @told: the children know that they are to end
- * @done: requests of each run so far, told by the children
- * @progress: of all
+ * @children: children in progress
+ * @running: number of children in progress
+ * @jobs: maximum number of children
+ * @begun: number of runs that were started, in order
+ * @told: the children were told to end
+ * @done: requests of each run so far, which the children store in shared memory
+ * @progress: progress of all runs
  */
 struct pool {
 	const struct sim_work *work;
@@ -64,7 +64,7 @@ static void be_child(const struct pool *pool, const struct child *child, pid_t p
 	_exit(sim_outcome_write(outcome, child->fd) ? EXIT_DONE : EXIT_FAILED);
 }
 
-/* False if there can be no more processes, or files, now. */
+/* Return false if no process or file can be created now. */
 static bool begin_child(struct pool *pool)
 {
 	struct child *child = &pool->children[pool->running];
@@ -113,7 +113,7 @@ static void end_child(struct pool *pool, struct child *child, int status)
 	*child = pool->children[--pool->running];
 }
 
-/* Whether one has ended. */
+/* Collect a child that has ended; return false if there is none. */
 static bool reap(struct pool *pool)
 {
 	unsigned int i;
@@ -147,7 +147,7 @@ static void show_progress(struct pool *pool)
 	progress_step(&pool->progress, done);
 }
 
-/* No signal is lost between looking and sleeping. */
+/* Block signals except inside ppoll(), so that no SIGCHLD is lost between check and sleep. */
 static void await_child(struct pool *pool)
 {
 	const struct timespec moment = { .tv_nsec = 200000000 };
@@ -179,7 +179,7 @@ static void lose_rest(struct pool *pool)
 	}
 }
 
-/* Requests of all runs; 0 if nobody knows. */
+/* Number of requests of all runs; 0 if unknown. */
 static u64 total_of(const struct sim_work *work)
 {
 	const struct sim_options *options = work->options;

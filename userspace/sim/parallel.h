@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Several runs at a time, each in a process of its own.
- */
+/* Concurrent runs, each in a process of its own. */
 #ifndef AFTL_PARALLEL_H
 #define AFTL_PARALLEL_H
 
 #include "outcome.h"
 
 /**
- * struct sim_work - runs that know nothing of each other
- * @options: of the command line
- * @run: does run number @index, and fills in @outcome
- * @count: how many
+ * struct sim_work - independent runs
+ * @options: options of the command line
+ * @run: performs run number @index and fills in @outcome
+ * @count: number of runs
  */
 struct sim_work {
 	const struct sim_options *options;
@@ -21,21 +19,21 @@ struct sim_work {
 };
 
 /**
- * sim_jobs() - how many of @work at a time
+ * sim_jobs() - return the number of concurrent runs of @work
  *
- * As --jobs says, or as many as there are processors; fewer if the devices of so many would not
- * fit into the memory that is there, which is said.
+ * The number is that of --jobs, or the number of processors. It is lower, and a note is printed,
+ * if the devices of that many runs do not fit into the available memory.
  */
 unsigned int sim_jobs(const struct sim_work *work);
 
-/* How many threads a run may have: as --jobs says, or as many as there are processors. */
+/* Return the number of threads of --jobs, or the number of processors. */
 unsigned int sim_threads(const struct sim_options *options);
 
 /**
- * sim_parallel() - do @work with @jobs processes
- * @outcomes: by number of the run; what was not begun when a signal came is lost
+ * sim_parallel() - perform @work with @jobs processes
+ * @outcomes: by number of the run; runs that a signal kept from starting are lost
  *
- * A signal that interrupts this program interrupts those under way; what kills it kills them.
+ * A signal that interrupts this program interrupts the children; if it is killed, so are they.
  */
 void sim_parallel(const struct sim_work *work, unsigned int jobs, struct sim_outcome *outcomes);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * There is no order among the lanes, so that no thread waits while there is something to do: the
- * lane that is behind comes first, and chunks are made before the last lane has none left.
+ * Lanes have no order among each other, so that no thread idles while there is work: the lane
+ * that is furthest behind is served first, and chunks are made before the slowest lane runs
+ * out.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,9 +11,9 @@
 #include "pipeline.h"
 
 /**
- * struct lane - a lane
- * @taken: chunks
- * @busy: a thread is taking one
+ * struct lane - state of a lane
+ * @taken: chunks taken
+ * @busy: a thread is taking a chunk
  */
 struct lane {
 	u64 taken;
@@ -20,14 +21,14 @@ struct lane {
 };
 
 /**
- * struct crew - the threads that do it
- * @plan: what
+ * struct crew - threads of a pipeline
+ * @plan: the work
  * @lock: protects the rest
- * @news: there may be something to do, or nothing any more
- * @lanes: all
- * @made: chunks
- * @making: a thread is at it
- * @last: there are no more of them
+ * @news: signalled when there may be more work, or at the end
+ * @lanes: all lanes
+ * @made: chunks made
+ * @making: a thread is making a chunk
+ * @last: there are no more chunks to make
  */
 struct crew {
 	const struct pipeline *plan;
@@ -39,7 +40,7 @@ struct crew {
 	bool last;
 };
 
-/* Chunks that every lane has taken. */
+/* Number of chunks that every lane has taken. */
 static u64 taken_by_all(const struct crew *crew)
 {
 	u64 taken = crew->made;
@@ -50,7 +51,7 @@ static u64 taken_by_all(const struct crew *crew)
 	return taken;
 }
 
-/* Of those that nobody is at, the one that is behind; NULL if there is nothing to take. */
+/* Return the idle lane that is furthest behind, or NULL if no idle lane has a chunk to take. */
 static struct lane *waiting_lane(const struct crew *crew)
 {
 	struct lane *found = NULL;
@@ -72,7 +73,7 @@ static bool may_make(const struct crew *crew, u32 ahead)
 	return !crew->last && !crew->making && crew->made - taken_by_all(crew) < ahead;
 }
 
-/* The lock is held before and after. */
+/* Called with the lock held; drops it around the callback. */
 static void make(struct crew *crew)
 {
 	bool made;
@@ -86,7 +87,7 @@ static void make(struct crew *crew)
 	crew->last = !made;
 }
 
-/* So is it here. */
+/* Called with the lock held; drops it around the callback. */
 static void take(struct crew *crew, struct lane *lane)
 {
 	lane->busy = true;
@@ -97,7 +98,7 @@ static void take(struct crew *crew, struct lane *lane)
 	lane->taken++;
 }
 
-/* Half of the chunks that may be there are a stock; what is beyond is made by who has no lane. */
+/* Keep half of the possible chunks in stock; make more only if no lane needs this thread. */
 static bool do_something(struct crew *crew)
 {
 	struct lane *lane;

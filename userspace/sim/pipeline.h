@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Chunks that are made one after the other, and that every lane takes in that order, in threads.
- */
+/* A multithreaded pipeline: chunks are made in order, and every lane takes all of them in order. */
 #ifndef SIM_PIPELINE_H
 #define SIM_PIPELINE_H
 
 #include "aftl-host.h"
 
-/* Chunks that are made before a lane has taken the oldest of them. */
+/* Maximum number of chunks that are made ahead of the slowest lane. */
 #define PIPELINE_AHEAD 8
 
 /**
- * struct pipeline - what is to be done
+ * struct pipeline - the work of a pipeline
  * @context: first argument of the functions
- * @make: makes chunk @number, in the place of chunk @number - PIPELINE_AHEAD; false: there is
- *	none. Called by one thread at a time.
- * @take: does what @lane has to do with it. Called by one thread at a time for each lane, for
- *	one chunk after the other; lanes know nothing of each other.
- * @lanes: how many
- * @threads: most of them; the caller's is one
+ * @make: makes chunk @number in the slot of chunk @number - PIPELINE_AHEAD; returns false after
+ *	the last chunk. One thread at a time calls it.
+ * @take: processes a chunk for @lane. One thread at a time calls it for each lane, with chunks in
+ *	order; lanes are independent of each other.
+ * @lanes: number of lanes
+ * @threads: maximum number of threads, including the caller's
  */
 struct pipeline {
 	void *context;
@@ -29,14 +27,14 @@ struct pipeline {
 };
 
 /**
- * pipeline_run() - do it, until every lane has taken all chunks
+ * pipeline_run() - run until every lane has taken all chunks
  *
- * What one thread has done is seen by whoever goes on with it. Fewer threads than wanted are no
- * failure.
+ * Memory written by one thread is visible to the thread that continues its work. If fewer
+ * threads than requested can be created, the run continues with those.
  */
 void pipeline_run(const struct pipeline *pipeline);
 
-/* The same for a single chunk, which is there: @work for each lane. */
+/* Run @work for each lane with a single chunk, which already exists. */
 void pipeline_each(void *context, void (*work)(void *context, u64 number, u32 lane), u32 lanes,
 		   u32 threads);
 

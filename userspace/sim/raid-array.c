@@ -6,10 +6,10 @@
 #include "raid-array.h"
 
 /**
- * struct raid_request - a request of the user
+ * struct raid_request - a request to the array
  * @admitted: units of a write that are in the cache
- * @parts: units that are not done
- * @failed: a member has failed with one of them
+ * @parts: units that are not complete
+ * @failed: a member failed one of them
  */
 struct raid_request {
 	u64 arrival_ns;
@@ -24,7 +24,7 @@ struct raid_request {
 	struct raid_request *next;
 };
 
-/* Someone who waits for a row to be written. */
+/* A request that waits for a row to be written. */
 struct raid_waiter {
 	struct raid_request *request;
 	struct raid_waiter *next;
@@ -32,8 +32,8 @@ struct raid_waiter {
 
 /**
  * struct raid_operation - a request to a member
- * @request: first, so that the core's pointer is also ours
- * @owner: read of the user, or NULL for the row of @stripe
+ * @request: the core's request
+ * @owner: read of the user, or NULL for an operation of @stripe
  */
 struct raid_operation {
 	struct aftl_request request;
@@ -42,9 +42,9 @@ struct raid_operation {
 	struct raid_operation *next;
 };
 
-/* What the core asks of its host */
+/* Host operations for the core */
 
-/* Comes in the middle of a member's time: what follows from it has to wait. */
+/* Called while a member advances: queue the completion and process it afterwards. */
 static void host_complete(void *host, struct aftl_request *request)
 {
 	struct raid_array *array = host;
@@ -120,7 +120,7 @@ static void send(struct raid_array *array, u32 member, const struct raid_operati
 
 	*operation = *wanted;
 	operation->request.arrival_ns = array->now_ns;
-	/* Refused requests would be this file's mistake: layout and length are checked. */
+	/* Layout and length were checked; a refused request is a bug of this file. */
 	if (aftl_submit(array->members[member], &operation->request))
 		abort();
 }
@@ -142,7 +142,7 @@ static void send_cell(struct raid_array *array, struct stripe *stripe, u32 cell,
 	send(array, stripe_member(&array->layout, stripe->row, cell), &operation);
 }
 
-/* Count first: an operation may be complete at once. */
+/* An operation may complete at once: count the operations of the row before it is sent. */
 static void send_cells(struct raid_array *array, struct stripe *stripe, u32 cells, u8 op)
 {
 	for (; cells; cells &= cells - 1)
@@ -207,7 +207,7 @@ static void add_waiter(struct raid_array *array, u32 index, struct raid_request 
 	array->waiting[index] = waiter;
 }
 
-/* Put units into the cache as far as it has room. */
+/* Put units into the cache; return false if it has no room for all. */
 static bool admit(struct raid_array *array, struct raid_request *request)
 {
 	for (; request->admitted < request->units; request->admitted++) {
@@ -319,7 +319,7 @@ static bool is_cached(struct raid_array *array, u32 row, u32 cell)
 	return stripe && (stripe->dirty | stripe->flying) >> cell & 1;
 }
 
-/* Units from @unit on that are next to each other on a member and not in the cache. */
+/* Count the units from @unit on that are contiguous on a member and not in the cache. */
 static u32 run_length(struct raid_array *array, u32 unit, u32 limit)
 {
 	u32 run = 0;
@@ -455,7 +455,7 @@ void raid_array_reset_stats(struct raid_array *array)
 	settling_begin(&array->settling);
 }
 
-/* Life */
+/* Set-up and tear-down */
 
 static int create_member(struct raid_array *array, u32 index, const struct aftl_config *config,
 			 const struct aftl_policy_type *policy, struct aftl_error *error)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Several devices as one of RAID level 5, in virtual time.
+ * A RAID of level 5 made of several devices, in virtual time.
  *
- * A write goes into the stripe cache. Its row is written when all data cells are new, when
- * it has waited for @hold_ns, or when room is needed; the write is complete when its data
- * and the parity are stored. Reads go to the members, but for what waits in the cache.
+ * A write goes into the stripe cache. Its row is written when all data cells are new, after
+ * @hold_ns, or when the cache needs room; the write completes when its data and the parity are
+ * stored. Reads go to the members, unless the cache holds unwritten data.
  */
 #ifndef AFTL_RAID_ARRAY_H
 #define AFTL_RAID_ARRAY_H
@@ -14,16 +14,16 @@
 #include "stripes.h"
 
 /**
- * struct raid_counters - what the array did
- * @read_requests: completed
- * @write_requests: completed
- * @read_units: of them
- * @write_units: of them
- * @failed_requests: completed with an error
- * @cached_units: of reads, found in the cache
+ * struct raid_counters - statistics of the array
+ * @read_requests: completed reads
+ * @write_requests: completed writes
+ * @read_units: units of completed reads
+ * @write_units: units of completed writes
+ * @failed_requests: requests completed with an error
+ * @cached_units: units read from the cache
  * @data_units: data units written to members
  * @parity_units: parity units written to members
- * @old_units: units read for the sake of parity
+ * @old_units: units read to compute parity
  * @full_rows: rows written without reading
  * @modified_rows: rows written by read-modify-write
  * @reconstructed_rows: rows written by reconstruct-write
@@ -45,19 +45,19 @@ struct raid_counters {
 
 /**
  * struct raid_array - an array
- * @layout: where units are
+ * @layout: placement of units
  * @members: devices
- * @units: that the user sees
- * @hold_ns: how long a row waits for company
+ * @units: capacity of the array
+ * @hold_ns: time for which a row waits for more writes
  * @now_ns: time of the array
- * @pending: requests under way
- * @cache: stripes
- * @counters: since the last reset
- * @read_response: arrival to completion
- * @write_response: arrival to completion
- * @settling: of both, in their order
+ * @pending: requests in flight
+ * @cache: stripe cache
+ * @counters: statistics since the last reset
+ * @read_response: response times of reads
+ * @write_response: response times of writes
+ * @settling: response times of both, in the order of completion
  *
- * The rest is raid-array.c's own.
+ * The other fields are private to raid-array.c.
  */
 struct raid_array {
 	struct stripe_layout layout;
@@ -84,11 +84,11 @@ struct raid_array {
 };
 
 /**
- * raid_array_create() - make and fill the members
- * @config: of each; their seeds differ
+ * raid_array_create() - create and fill the members
+ * @config: configuration of each member; their seeds differ
  * @stripes: rows that the cache holds
  *
- * Return: 0, or what aftl_create() or aftl_fill() returned, with the sentence in @error.
+ * Return: 0, or the result of aftl_create() or aftl_fill(), with a message in @error.
  */
 int raid_array_create(struct raid_array *array, const struct stripe_layout *layout,
 		      const struct aftl_config *config, const struct aftl_policy_type *policy,
@@ -96,14 +96,14 @@ int raid_array_create(struct raid_array *array, const struct stripe_layout *layo
 void raid_array_release(struct raid_array *array);
 
 /**
- * raid_array_submit() - a read or a write arrives
- * @at_ns: when; everything that happens before is processed first
- * @hint: of a write: goes with its units to members; of parity nobody says anything
+ * raid_array_submit() - submit a read or a write
+ * @at_ns: arrival time; all earlier events are processed first
+ * @hint: hint of a write, which goes to the members with its data; parity has no hint
  */
 void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32 units,
 		       u8 class, struct aftl_hint hint);
 
-/* When something happens next without another request; U64_MAX: never. */
+/* Time of the next event without another request; U64_MAX: never. */
 u64 raid_array_next_event(const struct raid_array *array);
 void raid_array_advance(struct raid_array *array, u64 now_ns);
 void raid_array_reset_stats(struct raid_array *array);

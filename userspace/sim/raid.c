@@ -10,17 +10,17 @@
 #include "core/base/random.h"
 
 /**
- * struct run - a run under way
- * @options: of the command line
- * @array: of devices
- * @geo: of the array, as far as a stream has to know
- * @stream: of requests
- * @arrivals: their times
- * @progress: line on stderr
+ * struct run - a run in progress
+ * @options: options of the command line
+ * @array: array of devices
+ * @geo: geometry of the array, as far as a stream needs it
+ * @stream: request stream
+ * @arrivals: arrival process
+ * @progress: progress line on stderr
  * @submitted: requests so far
- * @limit: most requests to submit
- * @depth: of a closed queue, U32_MAX for other arrivals
- * @since_ns: begin of the statistics
+ * @limit: maximum number of requests to submit
+ * @depth: depth of a closed queue, U32_MAX for other arrivals
+ * @since_ns: start of the statistics
  * @ended: the stream is over
  */
 struct run {
@@ -37,7 +37,7 @@ struct run {
 	bool ended;
 };
 
-/* The array passes reads and writes on; a stream's other requests are left out. */
+/* The array supports reads and writes only; other requests of the stream are skipped. */
 static void submit(struct run *run, const struct sim_request *wanted)
 {
 	u64 at_ns = sim_arrival(&run->arrivals, wanted, run->array.now_ns);
@@ -91,7 +91,7 @@ static int drive(struct run *run, struct aftl_error *error)
 
 /* Preparation */
 
-/* What a stream and its arrivals see: one large device. */
+/* Describe the array to streams and arrivals as one large device. */
 static int describe_array(struct run *run, struct aftl_error *error)
 {
 	const struct aftl_geometry *member = aftl_geometry(run->array.members[0]);
@@ -142,7 +142,7 @@ static void survey_member(const struct run *run, u32 index, struct sim_result *r
 	sim_sum_device(result, ftl, index);
 }
 
-/* What the user sees is the array's; what the flash does is the members'. */
+/* Host statistics are those of the array; flash statistics are the sums of the members. */
 static void survey_array(const struct run *run, struct sim_result *result)
 {
 	struct aftl_counters *counters = &result->stats.counters;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The requests of a run as a record file: --record.
- */
+/* Write the requests of a run to a record file: --record. */
 #ifndef SIM_RECORDING_H
 #define SIM_RECORDING_H
 
@@ -11,10 +9,10 @@
 #include "request-stream.h"
 
 /**
- * struct recording - a record file under way
- * @file: its name
- * @writer: into it; NULL without --record
- * @unit_sectors: of the device
+ * struct recording - a record file that is being written
+ * @file: output file
+ * @writer: writer of @file; NULL without --record
+ * @unit_sectors: sectors in a unit of the device
  */
 struct recording {
 	struct output_file file;
@@ -23,12 +21,12 @@ struct recording {
 };
 
 /**
- * recording_open() - begin the records of @stream for a device
- * @recording: whose file was begun
- * @stream: says whether quality levels come
- * @geo: of the device
- * @units: of all its shards
- * @error: the sentence
+ * recording_open() - begin to record @stream
+ * @recording: its file was begun with output_file_begin()
+ * @stream: tells whether quality levels occur
+ * @geo: geometry of the device
+ * @units: capacity of all shards
+ * @error: receives the error message
  *
  * Return: 0 or a negative error number
  */
@@ -36,16 +34,19 @@ int __must_check recording_open(struct recording *recording, const struct sim_st
 				const struct aftl_geometry *geo, u64 units,
 				struct aftl_error *error);
 
-/* @request has come at @at_ns, since the begin of the stream. Nothing happens without --record. */
+/*
+ * Record @request, which arrived at @at_ns since the start of the stream. No-op without
+ * --record.
+ */
 int recording_put(struct recording *recording, const struct sim_request *request, u64 at_ns,
 		  struct aftl_error *error);
 
 /**
- * recording_finish() - complete the file, or drop it
- * @recording: as it is after output_file_begin(), or zeroed
- * @keep: the file is wanted
- * @was_interrupted: it has not all requests
- * @error: the sentence
+ * recording_finish() - complete the file, or discard it
+ * @recording: as output_file_begin() left it, or zeroed
+ * @keep: keep the file
+ * @was_interrupted: the file does not have all requests
+ * @error: receives the error message
  *
  * Return: 0 or a negative error number
  */

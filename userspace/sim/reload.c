@@ -6,11 +6,11 @@
 #include "reload.h"
 
 /**
- * struct saved - a device in memory, written and then read
- * @bytes: of it
- * @room: for so many
- * @used: written
- * @taken: read
+ * struct saved - a device that is saved to memory and loaded from there
+ * @bytes: the data
+ * @room: allocated bytes
+ * @used: written bytes
+ * @taken: read bytes
  */
 struct saved {
 	u8 *bytes;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A device that goes on as another one with the same data.
- */
+/* Change the policy or parameters of a device that keeps its data. */
 #ifndef SIM_RELOAD_H
 #define SIM_RELOAD_H
 
@@ -10,16 +8,17 @@
 
 /**
  * sim_drive_change() - change the device of @drive between two of its requests
- * @drive: whose stream goes on afterwards
- * @change: what
- * @ops: of the host
+ * @drive: its stream continues afterwards
+ * @change: the change
+ * @ops: operations of the host
  * @host: first argument of @ops
- * @error: the sentence
+ * @error: receives the error message
  *
- * Time passes beside what is under way. For anything else that completes, and the device is saved
- * and loaded: @drive has another one then, with counters that begin anew.
+ * A change of age applies while requests are in flight. For any other change the requests
+ * complete first, and the device is saved and reloaded: @drive then has a new device, whose
+ * counters start anew.
  *
- * Return: 0; or a negative error number, and the device is what it was
+ * Return: 0; or a negative error number, and the device is unchanged
  */
 int sim_drive_change(struct sim_drive *drive, const struct sim_change *change,
 		     const struct aftl_host_ops *ops, void *host, struct aftl_error *error);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The result as JSON; its fields are those of sim-output.fields.
- */
+/* Report the result as JSON; sim-output.fields lists the fields. */
 #include "json-envelope.h"
 #include "json-parameters.h"
 #include "report.h"
@@ -43,7 +41,7 @@ static void put_sizes(struct json_writer *json, const char *key, const struct si
 	json_end_array(json);
 }
 
-/* Shares are kept in hundredths of a percent, other fractions in 10^-12. */
+/* Shares are stored in 1/10000, other fractions in 10^-12. */
 static void put_workload(struct json_writer *json, const struct sim_options *options)
 {
 	switch (options->workload) {
@@ -175,7 +173,7 @@ static void put_stream(struct json_writer *json, const struct sim_options *optio
 	json_end_object(json);
 }
 
-/* Pairs: the largest value of a bin and how many are in it. */
+/* Print pairs of the largest value of a bin and its count. */
 static void put_bins(struct json_writer *json, const struct aftl_histogram *histogram)
 {
 	u32 i;
@@ -211,7 +209,7 @@ static void put_timing(struct json_writer *json, const char *key,
 	json_end_object(json);
 }
 
-/* The sums are exact; a request never waits less than nothing. */
+/* Response minus service time; both sums are exact. A negative difference counts as 0. */
 static void put_waiting(struct json_writer *json, const char *key,
 			const struct aftl_histogram *response, const struct aftl_histogram *service)
 {
@@ -301,7 +299,7 @@ static void put_spread(struct json_writer *json, const char *key, const struct s
 	json_end_object(json);
 }
 
-/* A device lives longer by the factor by which its erases wear less than full ones. */
+/* The lifetime factor is the wear of full erases divided by the actual wear. */
 static void put_lifetime(struct json_writer *json, const struct aftl_counters *counters)
 {
 	u64 erases = counters->array_erases;
@@ -356,7 +354,7 @@ static void put_streams(struct json_writer *json, const struct sim_result *resul
 	json_end_object(json);
 }
 
-/* How many there are in each state. */
+/* Print the number of zones in each state. */
 static void put_zones(struct json_writer *json, const struct sim_result *result)
 {
 	unsigned int i;
@@ -374,7 +372,7 @@ static void put_pages(struct json_writer *json, const struct sim_result *result)
 
 	put_kinds(json, result);
 	put_streams(json, result);
-	/* Empty where there is none but the default one. */
+	/* Print an empty list if there is only the default handle. */
 	json_handles(json, result->stats.handles, handles ? handles + 1 : 0);
 	put_zones(json, result);
 	json_object(json, "mode_pages");
@@ -404,7 +402,7 @@ static void put_queue(struct json_writer *json, const struct sim_result *result,
 	json_end_object(json);
 }
 
-/* By queue of the host; nothing where there is one. */
+/* Print the host queues, unless there is only one. */
 static void put_queues(struct json_writer *json, const struct sim_result *result, bool bins)
 {
 	u32 i;
@@ -452,7 +450,7 @@ static void put_digest(struct json_writer *json, u64 digest)
 	json_string(json, "digest", text);
 }
 
-/* Where there are several, each run says which is its own. */
+/* Print the seed of a run if there are several. */
 static void put_seed(struct json_writer *json, const struct sim_options *options, u64 seed)
 {
 	if (options->seed_count > 1)

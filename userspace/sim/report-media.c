@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Blocks and pages as columns of JSON.
- */
+/* Print blocks and pages as JSON columns. */
 #include "media-copy.h"
 #include "report.h"
 
@@ -71,7 +69,7 @@ static void put_block_table(struct json_writer *json, const struct sim_result *r
 	json_end_object(json);
 }
 
-/* An erased page has none. */
+/* An erased page has no name and prints null. */
 static void put_names(struct json_writer *json, const char *key, const struct sim_page_map *map,
 		      u32 pages, u32 (*number)(u16 attr), const char *const *names)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The result as a table: a line for each quantity, a column for each policy and,
- * beside all policies but the first, the ratio to the first.
+ * Report the result as a table: a line for each quantity, a column for each policy and, beside
+ * all policies but the first, the ratio to the first.
  */
 #include "quantiles.h"
 #include "report.h"
@@ -21,10 +21,10 @@ enum unit {
 
 /**
  * struct line - a line of the table
- * @title: what a person reads
- * @value: of a run
- * @unit: how the value is written
- * @argument: for @value
+ * @title: title for the user
+ * @value: returns the value of a run
+ * @unit: format of the value
+ * @argument: second argument of @value
  */
 struct line {
 	const char *title;
@@ -138,7 +138,7 @@ static u64 amplification_by(const struct sim_result *result, u32 cause)
 	return sim_amplification_by(&result->stats.counters, cause);
 }
 
-/* Of the units programmed for the host. */
+/* Share of the units programmed for the host that went to the SLC cache. */
 static u64 cached_share(const struct sim_result *result, u32 unused)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
@@ -155,7 +155,7 @@ static u64 map_miss_share(const struct sim_result *result, u32 unused)
 	return scaled_ratio(counters->map_misses, counters->map_lookups, 10000);
 }
 
-/* At the end. */
+/* Number of SLC cache blocks at the end of the run. */
 static u64 cached_blocks(const struct sim_result *result, u32 unused)
 {
 	u64 blocks = 0;
@@ -226,7 +226,7 @@ static u64 cpu_time(const struct sim_result *result, u32 unused)
 	return result->cpu_ns;
 }
 
-/* Units that @counter of the array counts for each unit that the user writes. */
+/* Return a counter of the array per unit that the host wrote, in 1/10000. */
 static u64 raid_share(const struct sim_result *result, u32 index)
 {
 	const u64 *counters = (const u64 *)&result->raid.counters;
@@ -234,7 +234,7 @@ static u64 raid_share(const struct sim_result *result, u32 index)
 	return scaled_ratio(counters[index], result->stats.counters.host_write_units, 10000);
 }
 
-/* Data and parity written to the members for each erase. */
+/* Data and parity units written to the members per erase. */
 static u64 writes_per_erase(const struct sim_result *result, u32 unused)
 {
 	const struct raid_counters *counters = &result->raid.counters;
@@ -246,7 +246,7 @@ static u64 writes_per_erase(const struct sim_result *result, u32 unused)
 
 #define RAID_AT(name) (offsetof(struct raid_counters, name) / sizeof(u64))
 
-/* In the order of sim_timings. */
+/* Indices into sim_timings. */
 enum { READ_RESPONSE, READ_SERVICE, WRITE_RESPONSE, WRITE_SERVICE, FLUSH_RESPONSE };
 
 #define AT_SHARE(timing, share) ((timing) << 16 | (share))
@@ -343,7 +343,7 @@ static u64 queue_rate(const struct sim_result *result, u32 index)
 			    result->elapsed_ns, 1000000000);
 }
 
-/* Of queue @what >> 17 its reads, or with bit 16 its writes: a quantile, or 0, the mean. */
+/* @what: queue << 17 | writes << 16 | quantile in 1/10000; quantile 0 is the mean. */
 static u64 queue_time(const struct sim_result *result, u32 what)
 {
 	const struct sim_queue *queue = &result->queues[what >> 17];
@@ -366,7 +366,7 @@ static const struct line queue_lines[] = {
 
 static void put_ratio(struct text_table *table, enum unit unit, u64 value, u64 first)
 {
-	/* The bins of quantiles carry two digits of a ratio. */
+	/* The bins of quantiles are precise enough for two decimals of a ratio. */
 	bool binned = unit == UNIT_QUANTILE;
 	char text[HUMAN_SIZE];
 
@@ -411,7 +411,7 @@ static void put_lines(struct text_table *table, const struct sim_report *report,
 		put_line(table, report, &lines[i]);
 }
 
-/* A line that is zero everywhere says nothing. */
+/* Skip a line that is zero in all runs. */
 static bool any_value(const struct sim_report *report, const struct line *line)
 {
 	unsigned int i;
@@ -455,7 +455,7 @@ static void put_timings(struct text_table *table, const struct sim_report *repor
 		put_lines(table, report, flush_lines, ARRAY_SIZE(flush_lines));
 }
 
-/* Each run has as many, for they have one device and one stream. */
+/* All runs have the same number of queues, because device and stream are the same. */
 static void put_queues(struct text_table *table, const struct sim_report *report)
 {
 	char title[32];
@@ -543,7 +543,7 @@ static void print_streams(const struct sim_result *result, FILE *out)
 	fputc('\n', out);
 }
 
-/* As FDP's log: what the host wrote, what reached the media, what was erased; then its events. */
+/* Print the statistics of FDP's log page: host writes, media writes, erases; then the events. */
 static void print_handle(const struct sim_result *result, unsigned int handle, FILE *out)
 {
 	const struct aftl_handle_stats *stats = &result->stats.handles[handle];
@@ -666,7 +666,7 @@ static void print_stream(const struct sim_options *options, const struct sim_res
 	fputs("\n\n", out);
 }
 
-/* Runs with one seed. */
+/* Print the runs with one seed. */
 static void print_runs(const struct sim_report *report, FILE *out)
 {
 	struct text_table table;

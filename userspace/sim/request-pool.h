@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Requests that are taken and given back without a malloc for each.
- */
+/* A pool of requests, which avoids a malloc() for each. */
 #ifndef AFTL_REQUEST_POOL_H
 #define AFTL_REQUEST_POOL_H
 
 #include "core/ftl/ftl.h"
 
-/* More waiting requests than this are a device that cannot keep up. */
+/* If more requests than this wait, the device cannot keep up with the arrival rate. */
 #define REQUEST_POOL_MAX 1048576U
 
 /**
- * struct request_pool - requests in chunks that stay where they are
- * @size: of each, with what its owner has behind it
+ * struct request_pool - a pool of requests in chunks that never move
+ * @size: bytes of a request, including the owner's data behind it
  * @chunks: arrays of requests
- * @chunk_count: how many
- * @free: requests that are not under way, linked by @next
+ * @chunk_count: number of chunks
+ * @free: free requests, linked by @next
  */
 struct request_pool {
 	size_t size;
@@ -24,11 +22,11 @@ struct request_pool {
 	struct aftl_request *free;
 };
 
-/* Requests of @size bytes, which begin with a struct aftl_request. */
+/* Requests have @size bytes and begin with a struct aftl_request. */
 void request_pool_init(struct request_pool *pool, size_t size);
 void request_pool_release(struct request_pool *pool);
 
-/* Makes more requests; false when there are too many already. */
+/* Allocate more requests; return false at the limit. */
 bool request_pool_grow(struct request_pool *pool);
 
 static inline struct aftl_request *request_pool_take(struct request_pool *pool)

@@ -36,7 +36,7 @@ static int add_size(struct sim_size_list *sizes, const char *name, char *item,
 	return 0;
 }
 
-/* @name is the option that @list was given to. */
+/* @name is the option that @list belongs to. */
 static int parse_sizes(struct sim_size_list *sizes, const char *name, const char *list,
 		       struct aftl_error *error)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Sizes of requests with their weights, as --size and --hot-size list them.
- */
+/* Parse request sizes with weights, the values of --size and --hot-size. */
 #ifndef AFTL_REQUEST_SIZES_H
 #define AFTL_REQUEST_SIZES_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Where requests come from: a generator or a record file.
- */
+/* Request streams: a generator or a record file. */
 #ifndef AFTL_REQUEST_STREAM_H
 #define AFTL_REQUEST_STREAM_H
 
@@ -10,16 +8,16 @@
 struct sim_options;
 
 /**
- * struct sim_request - what a stream hands out
- * @time_ns: since the begin of the stream; only record files know it
+ * struct sim_request - a request of a stream
+ * @time_ns: arrival since the start of the stream; set by record files only
  * @unit: first unit
- * @units: how many; 0 for a flush
+ * @units: number of units; 0 for a flush
  * @op: enum aftl_op
  * @class: enum aftl_class
- * @level: of an approximate write, 0: none is named
+ * @level: quality level of an approximate write, 0: unspecified
  * @flags: AFTL_REQUEST_FUA
- * @hint: of a write
- * @queue: of the host
+ * @hint: placement and lifetime hint of a write
+ * @queue: host queue
  */
 struct sim_request {
 	u64 time_ns;
@@ -33,7 +31,7 @@ struct sim_request {
 	u8 queue;
 };
 
-/* Fills in all of @to that @from says, which is for one FTL. */
+/* Copy a request for a single FTL into a request of the core. */
 static inline void sim_request_give(struct aftl_request *to, const struct sim_request *from)
 {
 	to->unit = (u32)from->unit;
@@ -47,11 +45,11 @@ static inline void sim_request_give(struct aftl_request *to, const struct sim_re
 }
 
 /**
- * struct sim_notes - how a stream was made to fit the device
+ * struct sim_notes - adaptations of a stream to the device
  * @widened: requests that began or ended inside a unit
  * @wrapped: requests beyond the capacity, taken modulo the capacity
  * @clipped: requests larger than the device
- * @unknown_class: requests of a class without a meaning, taken as precise
+ * @unknown_class: requests of an unknown class, treated as precise
  */
 struct sim_notes {
 	u64 widened;
@@ -61,12 +59,12 @@ struct sim_notes {
 };
 
 /**
- * struct sim_stream - embedded in a source of its own kind
- * @next: the next request; 1, 0 at the end, or a negative error number with a sentence
+ * struct sim_stream - base of each kind of stream, which embeds it
+ * @next: returns 1 and the next request, 0 at the end, or a negative error number with a message
  * @close: frees the stream
- * @notes: so far
- * @levels: it hands out writes of other quality levels than the first
- * @expected: requests that it will hand out, 0 if nobody knows
+ * @notes: adaptations so far
+ * @levels: the stream has writes of other quality levels than the first
+ * @expected: total number of requests, 0 if unknown
  */
 struct sim_stream {
 	int (*next)(struct sim_stream *stream, struct sim_request *request,
@@ -78,12 +76,12 @@ struct sim_stream {
 };
 
 /**
- * sim_stream_open() - what the options ask for
- * @config: of the device, for the seed
- * @geo: of the device, or of each of those that are one
- * @units: that the host sees, which the requests will fit
+ * sim_stream_open() - open the stream that the options describe
+ * @config: configuration of the device, for the seed
+ * @geo: geometry of the device, or the joint geometry of several
+ * @units: capacity that the host sees and that the requests will fit
  *
- * Return: 0 or a negative error number, -ENOENT and the like for a file.
+ * Return: 0 or a negative error number, such as -ENOENT for a file.
  */
 int sim_stream_open(struct sim_stream **out, const struct sim_options *options,
 		    const struct aftl_config *config, const struct aftl_geometry *geo,
@@ -98,7 +96,7 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 		   u64 units, struct aftl_error *error);
 
 /**
- * sim_mean_pages() - flash pages of an average read or write of the generator, in 2^-16
+ * sim_mean_pages_q16() - mean flash pages of a generated read or write, in 2^-16
  */
 u64 sim_mean_pages_q16(const struct sim_options *options, const struct aftl_geometry *geo);
 

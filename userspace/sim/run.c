@@ -16,20 +16,20 @@
 #define LOOK_AROUND_EVERY 4096
 
 /**
- * struct run - a run under way
- * @options: of the command line
+ * struct run - a run in progress
+ * @options: options of the command line
  * @drive: the device and its requests
- * @record: of --record
- * @dump: of --dump
- * @timeline: of --timeline, or NULL
- * @progress: line on stderr
- * @warmup: requests that come before the statistics
- * @dies_at: the last die dies with this one
- * @next: the next of these two
- * @begin_cpu_ns: processor time at the begin
- * @class_response: times of writes since the warm-up, by class
- * @queues: what is counted by queue of the host; NULL where there is one
- * @settling: times of all since the warm-up, in their order
+ * @record: output of --record
+ * @dump: output of --dump
+ * @timeline: output of --timeline, or NULL
+ * @progress: progress line on stderr
+ * @warmup: number of requests before the statistics begin
+ * @dies_at: number of the request with which the last die fails
+ * @next: the next one of @warmup and @dies_at
+ * @begin_cpu_ns: processor time at the start
+ * @class_response: response times of writes since the warm-up, by class
+ * @queues: statistics of each host queue; NULL if there is only one
+ * @settling: response times since the warm-up, in the order of completion
  */
 struct run {
 	const struct sim_options *options;
@@ -47,7 +47,7 @@ struct run {
 	struct settling settling;
 };
 
-/* What the core asks of its host */
+/* Host operations for the core */
 
 static void host_complete(void *host, struct aftl_request *request)
 {
@@ -80,7 +80,7 @@ static void reset_stats(struct run *run)
 	settling_begin(&run->settling);
 }
 
-/* Filling takes no time, and the warm-up is not what is looked at. */
+/* Leave out the filling, which takes no device time, and the warm-up. */
 static void host_array(void *host, const struct aftl_array_event *event)
 {
 	struct run *run = host;
@@ -137,7 +137,7 @@ u64 sim_last_of_die(const struct sim_options *options)
 	return options->die_dies == SIM_DIES_LATE ? max(options->warmup, 1ULL) : 1;
 }
 
-/* What is under way when the warm-up ends counts for the statistics. */
+/* Requests in flight when the warm-up ends count in the statistics. */
 static int begin_next(struct run *run, struct aftl_error *error)
 {
 	u64 now = run->drive.submitted;
@@ -201,7 +201,7 @@ static enum exit_code make_device(struct run *run, const struct aftl_policy_type
 		ret = device_file_load(ftl, run->options->load, ops_of(run), run, error);
 		if (ret)
 			return exit_code_of_input(ret);
-		/* Statistics are those of this run, wherever the device comes from. */
+		/* Drop the saved statistics of the loaded device. */
 		reset_stats(run);
 	} else {
 		ret = aftl_create(ftl, &run->options->config, policy, ops_of(run), run, error);
@@ -215,7 +215,7 @@ static enum exit_code make_device(struct run *run, const struct aftl_policy_type
 
 /* Files */
 
-/* Before anything that takes long, so that a wrong name costs nothing. */
+/* Open the outputs before any long work, so that a wrong name is reported at once. */
 static int begin_files(struct run *run, struct aftl_error *error)
 {
 	const struct sim_options *options = run->options;
@@ -295,7 +295,7 @@ static void survey_luns(const struct run *run, struct sim_result *result)
 		aftl_lun_info(run->drive.ftl, i, &result->luns[i]);
 }
 
-/* Those that were asked for, and any other that was used. */
+/* Include the configured queues and any other queue that was used. */
 void sim_survey_queues(const struct sim_queue *queues, u32 tenants, struct sim_result *result)
 {
 	u32 i;
@@ -382,7 +382,7 @@ static int save_device(struct run *run, struct sim_result *result, struct aftl_e
 
 /* The run itself */
 
-/* Statistics are those of what it is afterwards. */
+/* Statistics restart after a change that replaces the device. */
 static enum exit_code change_device(struct run *run, const struct sim_change *change,
 				    struct aftl_error *error)
 {
@@ -402,7 +402,7 @@ static enum exit_code change_device(struct run *run, const struct sim_change *ch
 	return EXIT_DONE;
 }
 
-/* A stream that ends before a change has no more of them. */
+/* If the stream ends before a change, that change and the later ones are skipped. */
 static enum exit_code go_through_changes(struct run *run, struct aftl_error *error)
 {
 	const struct sim_changes *changes = &run->options->changes;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * One policy, one device, one stream.
- */
+/* Run one policy with one stream on one device. */
 #ifndef AFTL_RUN_H
 #define AFTL_RUN_H
 
@@ -14,7 +12,7 @@
 #include "timeline.h"
 
 /**
- * struct sim_spread - a quantity over all good blocks
+ * struct sim_spread - distribution of a quantity over all good blocks
  */
 struct sim_spread {
 	u64 smallest;
@@ -24,11 +22,11 @@ struct sim_spread {
 };
 
 /**
- * struct sim_raid - what a RAID adds to the result
- * @members: devices; 0 without a RAID
- * @counters: of the array
- * @member_units: by member, data and parity units written to it
- * @member_erases: by member
+ * struct sim_raid - the part of a result that a RAID adds
+ * @members: number of devices; 0 without a RAID
+ * @counters: statistics of the array
+ * @member_units: data and parity units written to each member
+ * @member_erases: erases of each member
  */
 struct sim_raid {
 	u32 members;
@@ -38,10 +36,10 @@ struct sim_raid {
 };
 
 /**
- * struct sim_queue - reads and writes of a queue of the host
- * @read_response: their times
- * @write_response: their times
- * @units: of both
+ * struct sim_queue - statistics of a host queue
+ * @read_response: response times of reads
+ * @write_response: response times of writes
+ * @units: units read and written
  */
 struct sim_queue {
 	struct aftl_histogram read_response;
@@ -51,11 +49,11 @@ struct sim_queue {
 
 /**
  * struct sim_page_map - the pages of a block
- * @block: which
- * @kind: what its policy uses it for; empty if there is nothing in it
+ * @block: number of the block
+ * @kind: the policy's name for its use; empty if the block is empty
  * @attr: by page, see aftl_page_attr()
- * @valid: by page, units of it that are current
- * @age_hours: by page, since its program
+ * @valid: by page, number of valid units
+ * @age_hours: by page, hours since its program
  */
 struct sim_page_map {
 	u32 block;
@@ -66,40 +64,40 @@ struct sim_page_map {
 };
 
 /**
- * struct sim_result - what is left of a run when its device is gone
- * @policy: that ran
- * @profile: that the device began as, NULL after --load
- * @config: of the device
- * @geo: of the device; of several that are one, units and slots of each and all else of all
- * @units: of the device
- * @slots: of the device
- * @stats: since the warm-up
- * @class_response: times of writes by class, of no write in an array
- * @settling: how response times went on since the warm-up
- * @notes: about the whole stream
- * @interval_q16: mean distance of open arrivals in 2^-16 ns
- * @requests: submitted after the warm-up
- * @warmup_requests: submitted before
+ * struct sim_result - result of a run, which outlives its device
+ * @policy: policy that ran
+ * @profile: profile of the device, NULL after --load
+ * @config: configuration of the device
+ * @geo: geometry of the device; with several members or shards the sum, but units and slots of one
+ * @units: capacity of the device
+ * @slots: physical units of the device
+ * @stats: statistics since the warm-up
+ * @class_response: response times of writes by class; empty for an array
+ * @settling: series of response times since the warm-up
+ * @notes: adaptations of the whole stream
+ * @interval_q16: mean interval of open arrivals in 2^-16 ns
+ * @requests: requests submitted after the warm-up
+ * @warmup_requests: requests submitted before
  * @elapsed_ns: device time since the warm-up
  * @end_ns: device time at the end
  * @hours: age of the device at the end
- * @erases: erase counts of blocks
- * @wear: wear of blocks in 1/10000 of a full erase
- * @bad_blocks: blocks that are not good
- * @luns: one for each LUN
- * @queues: by queue of the host, NULL where there is one
- * @queue_count: how many
- * @blocks: a copy of all, with --block-table
+ * @erases: erase counts of the good blocks
+ * @wear: wear of the good blocks in 1/10000 of a full erase
+ * @bad_blocks: number of bad blocks
+ * @luns: state of each LUN
+ * @queues: statistics of each host queue, NULL if there is only one
+ * @queue_count: number of host queues
+ * @blocks: a copy of all blocks, with --block-table
  * @page_maps: with --page-map
- * @page_map_count: how many
- * @raid: of an array, whose devices make one
- * @memory_bytes: that the device took
- * @digest: of the device, after --dump if it is saved
+ * @page_map_count: number of page maps
+ * @raid: statistics of an array
+ * @memory_bytes: memory of the device
+ * @digest: digest of the device, after --dump if it is saved
  * @cpu_ns: processor time of the run, without filling
- * @fill_cpu_ns: processor time of creating and filling
- * @zone_states: zones in each state
+ * @fill_cpu_ns: processor time of creating and filling the device
+ * @zone_states: number of zones in each state
  * @read_only: the device refuses writes
- * @interrupted: before its end
+ * @interrupted: the run was interrupted
  * @verified: the audit has passed
  */
 struct sim_result {
@@ -141,10 +139,10 @@ struct sim_result {
 
 /**
  * sim_run() - run the stream of @options on a device with @policy
- * @policy: NULL for what is in the file of --load
- * @timeline: takes what the flash does; NULL without --timeline
+ * @policy: NULL for the policy in the file of --load
+ * @timeline: receives the flash operations; NULL without --timeline
  * @result: filled in unless the return value is EXIT_FAILED, EXIT_USAGE or EXIT_NO_INPUT
- * @error: the sentence, for everything but EXIT_DONE and EXIT_INTERRUPTED
+ * @error: error message, for everything but EXIT_DONE and EXIT_INTERRUPTED
  */
 enum exit_code sim_run(const struct sim_options *options, const struct aftl_policy_type *policy,
 		       struct timeline *timeline, struct sim_result *result,
@@ -152,24 +150,24 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 
 void sim_result_release(struct sim_result *result);
 
-/* What runs of one device and of several have in common */
+/* Functions that sim_run(), sim_sharded_run() and sim_raid_run() share */
 
-/* The code of what aftl_create() and its like have returned. */
+/* Return the exit code for an error of aftl_create() and similar functions. */
 enum exit_code sim_exit_code(int ret);
 
-/* The sentence on what aftl_fill() has returned, which it returns. */
+/* Set the error message for an error of aftl_fill() and return the error. */
 int sim_blame_fill(int ret, struct aftl_error *error);
 
-/* With which request the last die dies; U64_MAX: never. */
+/* Return the number of the request with which the last die fails; U64_MAX: never. */
 u64 sim_last_of_die(const struct sim_options *options);
 
 enum progress_when sim_progress_when(const struct sim_options *options);
 
-/* By queue, for who owns it to free; NULL where the host has one. */
+/* Allocate statistics for each queue, which the caller frees; NULL if the host has one queue. */
 struct sim_queue *sim_queues_create(const struct sim_options *options,
 				    const struct aftl_config *config);
 
-/* A read or a write is complete. */
+/* Account for a completed read or write. */
 static inline void sim_queue_count(struct sim_queue *queue, u8 op, u32 units, u64 response_ns)
 {
 	queue->units += units;
@@ -177,19 +175,19 @@ static inline void sim_queue_count(struct sim_queue *queue, u8 op, u32 units, u6
 			   response_ns);
 }
 
-/* Copies @queues, if there are any, into @result. */
+/* Copy @queues, unless NULL, into @result. */
 void sim_survey_queues(const struct sim_queue *queues, u32 tenants, struct sim_result *result);
 
-/* Adds the wear of the blocks of @ftl to @result. */
+/* Add the wear of the blocks of @ftl to @result. */
 void sim_survey_blocks(const struct aftl *ftl, struct sim_result *result);
 
-/* Adds the states of the zones of @ftl to @result. */
+/* Add the states of the zones of @ftl to @result. */
 void sim_survey_zones(const struct aftl *ftl, struct sim_result *result);
 
-/* Now and then: the line of @progress. Returns whether somebody wants no more, by Ctrl-C. */
+/* Every few thousand requests: update @progress; return true if the user pressed Ctrl-C. */
 bool sim_look_around(struct progress *progress, u64 submitted);
 
-/* Processor time of this program. */
+/* Return the processor time of this program. */
 u64 sim_processor_ns(void);
 
 #endif

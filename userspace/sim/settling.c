@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * MSER-5 in integers, so that its verdict is the same from every compiler. Of all ways to
- * cut the begin off, it takes the one whose rest has the smallest standard error; where less
- * than half is left, that is too short to tell. Where it would cut off an end of what is
- * left, and that puts the mean off, the end is not like what was before.
+ * MSER-5 in integer arithmetic, so that every compiler gives the same result. Of all cuts at
+ * the start, it selects the one whose rest has the smallest standard error; if less than half
+ * remains, the run is too short. If the same method would cut off an end of the rest, and the
+ * cut changes the mean, the run drifts.
  */
 #include "settling.h"
 
-/* Batches of a group, and the part of the groups that is never cut off. */
+/* Batches of a group, and 1 / KEPT of the groups, which is never cut off. */
 #define GROUP 5
 #define GROUPS (SETTLING_BATCHES / GROUP)
 #define KEPT 4
@@ -37,7 +37,7 @@ void settling_close_batch(struct settling *settling)
 		join_neighbours(settling);
 }
 
-/* While numbers come in any order, all batches may have something. */
+/* Numbers arrive in any order, so that all batches may hold times. */
 static void widen(struct settling *settling)
 {
 	settling->count = SETTLING_BATCHES;
@@ -47,7 +47,7 @@ static void widen(struct settling *settling)
 
 void settling_put(struct settling *settling, u64 number, u64 response_ns)
 {
-	/* A power of two. */
+	/* The batch size is a power of two. */
 	while (unlikely(number >> (fls64(settling->batch) - 1) >= SETTLING_BATCHES))
 		widen(settling);
 	settling->sums_ns[number >> (fls64(settling->batch) - 1)] += response_ns;
@@ -76,9 +76,9 @@ void settling_close(struct settling *settling, u64 count)
 }
 
 /**
- * struct rest - what a cut leaves
- * @groups: how many
- * @sum: of their sums
+ * struct rest - groups that a cut leaves
+ * @groups: number of groups
+ * @sum: sum of the groups' sums
  * @squares: sum of their squares
  */
 struct rest {
@@ -87,7 +87,7 @@ struct rest {
 	__uint128_t squares;
 };
 
-/* Sums of groups, which are zero before, scaled down to 32 bits. */
+/* Add up batches to groups; @sums is zeroed. Scale the sums to 32 bits. */
 static u32 group_sums(const struct settling *settling, u64 sums[GROUPS])
 {
 	u32 count = settling->count / GROUP;
@@ -104,7 +104,7 @@ static u32 group_sums(const struct settling *settling, u64 sums[GROUPS])
 	return count;
 }
 
-/* The square of its standard error is this, divided by the cube of @groups. */
+/* The squared standard error is this value divided by the cube of @groups. */
 static __uint128_t scatter(const struct rest *rest)
 {
 	return rest->groups * rest->squares - (__uint128_t)rest->sum * rest->sum;
@@ -115,15 +115,15 @@ static u64 cube(u64 value)
 	return value * value * value;
 }
 
-/* Numbers are of 78 bits, cubes of 21. */
+/* No overflow: scatter() has 78 bits, cubes have 21. */
 static bool no_worse(const struct rest *rest, const struct rest *best)
 {
 	return scatter(rest) * cube(best->groups) <= scatter(best) * cube(rest->groups);
 }
 
 /*
- * Returns what the best cut leaves of groups from the last to the first, or, backwards, from
- * the first to the last. Those that come first here may agree by chance: few are no rest.
+ * Return the groups that the best cut leaves: a cut at the start, or, backwards, at the end. A
+ * rest of few groups may agree by chance and is not considered.
  */
 static struct rest best_rest(const u64 *sums, u32 count, bool backwards)
 {
@@ -143,7 +143,7 @@ static struct rest best_rest(const u64 *sums, u32 count, bool backwards)
 	return best;
 }
 
-/* Returns by how much the mean of all groups is off that of @best, in 1/10000. */
+/* Return the relative difference of the mean of all groups and of @best, in 1/10000. */
 static u64 bias(const u64 *sums, u32 count, const struct rest *best)
 {
 	__uint128_t all = 0;
@@ -159,7 +159,7 @@ static u64 bias(const u64 *sums, u32 count, const struct rest *best)
 }
 
 /**
- * settling_judge() - what MSER-5 says of a run, from either end
+ * settling_judge() - apply MSER-5 to both ends of a run
  */
 struct settling_verdict settling_judge(const struct settling *settling)
 {

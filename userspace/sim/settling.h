@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whether a run has settled: response times in the order in which requests end, and what
- * MSER-5 says of them (White, 1997).
+ * Steady-state detection: records response times in the order of completion and applies MSER-5
+ * (White, 1997).
  */
 #ifndef AFTL_SETTLING_H
 #define AFTL_SETTLING_H
@@ -9,16 +9,16 @@
 #include "aftl-host.h"
 
 #define SETTLING_BATCHES 640
-/* A mean that is off by less, in 1/10000, is left alone. */
+/* Tolerated error of the mean, in 1/10000. */
 #define SETTLING_MATTERS 200
 
 /**
- * struct settling - a series of response times that never grows
+ * struct settling - a series of response times in constant memory
  * @batch: requests in a batch; doubles when all batches are full
- * @in_last: requests in the batch that is not complete
- * @last_ns: their response times
- * @count: batches that are complete
- * @sums_ns: response times of each
+ * @in_last: requests in the incomplete batch
+ * @last_ns: sum of their response times
+ * @count: number of complete batches
+ * @sums_ns: sum of response times of each batch
  */
 struct settling {
 	u64 batch;
@@ -29,11 +29,11 @@ struct settling {
 };
 
 /**
- * struct settling_verdict - what is to be made of it
- * @cut: requests at the begin that are worth leaving out
- * @settled: enough is left to say so, and it ends as it was before
- * @known: the run is long enough for any of this; shorter ones are for trying something out
- * @off: by how much the mean of all is off that of the rest, in 1/10000
+ * struct settling_verdict - result of the steady-state detection
+ * @cut: requests at the start that belong to the warm-up
+ * @settled: enough requests remain after @cut, and their mean does not drift at the end
+ * @known: the run is long enough for a result
+ * @off: relative difference between the mean of all and of the rest, in 1/10000
  */
 struct settling_verdict {
 	u64 cut;
@@ -54,17 +54,17 @@ static inline void settling_add(struct settling *settling, u64 response_ns)
 }
 
 /**
- * settling_put() - add a time by its number in the series, in any order
- * @settling: of one of several that take turns; it is not complete before settling_close()
- * @number: below which there may be some that others have
- * @response_ns: what settling_add() would add
+ * settling_put() - add a response time by its number in the series, in any order
+ * @settling: one of several that share a series; not usable before settling_close()
+ * @number: number of the request; other members may have the smaller ones
+ * @response_ns: response time
  */
 void settling_put(struct settling *settling, u64 number, u64 response_ns);
 
-/* Add to @sum what another has put, who had other numbers. */
+/* Add the times of @other, whose numbers are disjoint, to @sum. */
 void settling_join(struct settling *sum, const struct settling *other);
 
-/* Numbers below @count were put: from now on it is as if they had been added in turn. */
+/* Numbers below @count were put: convert to the state that settling_add() in order would give. */
 void settling_close(struct settling *settling, u64 count);
 
 #endif

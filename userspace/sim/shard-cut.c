@@ -26,7 +26,7 @@ static bool of_zone(const struct sim_request *request)
 	return request->op >= AFTL_OPS;
 }
 
-/* How many parts there will be. */
+/* Return the number of parts of a request. */
 static u32 count_parts(const struct aftl_shards *layout, const struct sim_request *request)
 {
 	u64 first = (u64)request->unit >> layout->chunk_shift;
@@ -71,7 +71,7 @@ static void flush_all(struct shard_list *lists, const struct aftl_shards *layout
 		add_part(&lists[i], like, i, 0, 0);
 }
 
-/* What a range of the device has in a shard is a range there. */
+/* A contiguous range of the device is a contiguous range in each shard. */
 static void share_out(struct shard_list *lists, const struct aftl_shards *layout,
 		      const struct shard_work *like)
 {

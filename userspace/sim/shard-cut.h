@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What each shard gets of the requests of the host.
- */
+/* Split the requests of the host among the shards. */
 #ifndef SIM_SHARD_CUT_H
 #define SIM_SHARD_CUT_H
 
@@ -9,10 +7,10 @@
 #include "shard.h"
 
 /**
- * struct shard_list - work of one shard, in its order
- * @work: of it
- * @count: how much
- * @room: for so much
+ * struct shard_list - work of one shard, in order
+ * @work: array of work
+ * @count: used entries
+ * @room: allocated entries
  */
 struct shard_list {
 	struct shard_work *work;
@@ -21,20 +19,20 @@ struct shard_list {
 };
 
 /**
- * shard_cut() - add a request to the lists of those shards that have a part of it
+ * shard_cut() - append a request to the lists of the shards that have a part of it
  * @lists: by shard
- * @layout: of the device
- * @request: of the host; @time_ns is its arrival in device time
+ * @layout: layout of the device
+ * @request: request of the host; @time_ns is its arrival in device time
  * @number: see struct shard_work
- * @epoch: in which it arrives
+ * @epoch: epoch of arrival
  *
- * It is cut where a run of units ends, but what is discarded is one part in each shard. A flush
- * goes to all.
+ * A request is split at chunk boundaries, but a discard has one part in each shard. A flush
+ * goes to all shards.
  */
 void shard_cut(struct shard_list *lists, const struct aftl_shards *layout,
 	       const struct sim_request *request, u64 number, u8 epoch);
 
-/* Adds what no request is: SHARD_COUNTS and its like, at a time. */
+/* Append a command, SHARD_COUNTS or SHARD_LOSES_DIE, at a time. */
 void shard_order(struct shard_list *list, u8 order, u64 at_ns);
 
 #endif

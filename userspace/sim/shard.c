@@ -8,18 +8,18 @@
 #include "shard.h"
 #include "core/base/shards.h"
 
-/* Of so much work at a time what map entries lead to is fetched, and of as much behind it these. */
+/* Prefetch distance: physical page states for the next FAR requests, L2P entries for FAR more. */
 #define FAR 16U
 
 #define EPOCHS 2
 
 /**
- * struct part - a request under way
- * @request: the core's
+ * struct part - a request in flight
+ * @request: the core's request
  * @number: see struct shard_work
- * @whole: that it is a part of, or NULL
- * @part: its number there
- * @epoch: in which it arrived
+ * @whole: request that it is a part of, or NULL
+ * @part: index of the part in @whole
+ * @epoch: epoch of arrival
  */
 struct part {
 	struct aftl_request request;
@@ -30,12 +30,12 @@ struct part {
 };
 
 /**
- * struct end - how a request of the host ended
- * @request: which
+ * struct end - completion of a host request
+ * @request: the request
  * @number: see struct shard_work
- * @response_ns: time that it took
- * @service_ns: of what ended last
- * @fresh: it was complete in the epoch of its arrival
+ * @response_ns: response time
+ * @service_ns: service time of the part that completed last
+ * @fresh: it arrived in the epoch of its completion
  */
 struct end {
 	struct sim_request request;
@@ -45,7 +45,7 @@ struct end {
 	bool fresh;
 };
 
-/* What has come of requests */
+/* Statistics of requests */
 
 static void count_times(struct shard_sums *sums, const struct end *end)
 {
@@ -79,7 +79,7 @@ static void count_end(struct shard *shard, u8 epoch, const struct end *end)
 		shard->tenants->each[request->queue].pending--;
 }
 
-/* The core has counted each of them, and there is one request. */
+/* The core counts each part, but the host sent one request. */
 static void count_surplus(struct aftl_counters *surplus, u8 op, u32 parts)
 {
 	switch (op) {
@@ -97,7 +97,7 @@ static void count_surplus(struct aftl_counters *surplus, u8 op, u32 parts)
 	}
 }
 
-/* The first of those that end last; a whole has several parts. */
+/* Return the first of the parts with the latest completion; a whole has several parts. */
 static const struct whole_part *last_part(const struct whole *whole)
 {
 	const struct whole_part *last = &whole->parts[0];
@@ -109,7 +109,10 @@ static const struct whole_part *last_part(const struct whole *whole)
 	return last;
 }
 
-/* A request that fails in an epoch before its end is counted with its end. */
+/*
+ * A request whose part failed in an earlier epoch counts as failed in the epoch of its
+ * completion.
+ */
 static void count_parts(struct shard *shard, const struct whole *whole, u8 epoch)
 {
 	struct aftl_counters *surplus = &shard->sums[epoch].surplus;
@@ -154,7 +157,10 @@ static void end_whole(struct shard *shard, struct whole *whole)
 	free(whole);
 }
 
-/* Who ends the last of them ends the whole, whichever shard that is: all is added up. */
+/*
+ * The shard that completes the last part accounts for the request; any shard may, as sums
+ * commute.
+ */
 static void end_part(struct shard *shard, const struct part *part)
 {
 	struct whole *whole = part->whole;
@@ -207,7 +213,7 @@ static const struct aftl_host_ops host_ops = {
 	.complete = host_complete,
 };
 
-/* Life */
+/* Set-up and tear-down */
 
 static void begin_sums(struct shard_sums *sums, const struct sim_options *options,
 		       const struct aftl_config *config)
@@ -268,7 +274,7 @@ static int submit(struct shard *shard, const struct shard_work *work, struct aft
 	return 0;
 }
 
-/* Of a request without blocks for its placement id each part says so, and one is told. */
+/* Each part of a request with an unknown placement id counts it; subtract all but the first. */
 static int submit_part(struct shard *shard, const struct shard_work *work,
 		       struct aftl_error *error)
 {
@@ -307,7 +313,7 @@ static int do_one(struct shard *shard, const struct shard_work *work, struct aft
 	return 0;
 }
 
-/* Many one after the other, see look-ahead.c. */
+/* Issue the prefetches back to back, see look-ahead.c. */
 static void expect(const struct shard *shard, const struct shard_work *list, u32 left)
 {
 	u32 i;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One shard of a device: an FTL with its part of the requests, and what comes of them. It knows
- * nothing of the others but through requests that have parts in several, and so may be driven
- * while they are.
+ * One shard of a device: an FTL with its part of the requests, and their statistics. Shards
+ * share nothing but requests with parts in several shards, and so may run concurrently.
  */
 #ifndef SIM_SHARD_H
 #define SIM_SHARD_H
@@ -14,10 +13,10 @@
 #include "tenants.h"
 
 /**
- * struct whole_part - the end of a part of a request
- * @complete_ns: when
- * @service_ns: as the core says it
- * @epoch: in which it was complete
+ * struct whole_part - completion of a part of a request
+ * @complete_ns: time of completion
+ * @service_ns: service time that the core reports
+ * @epoch: epoch of completion
  * @failed: its status is not 0
  */
 struct whole_part {
@@ -29,12 +28,12 @@ struct whole_part {
 
 /**
  * struct whole - a request with parts in several shards, or several in one
- * @left: parts that are not complete
- * @count: of parts
- * @request: as the host sees it
+ * @left: number of incomplete parts
+ * @count: number of parts
+ * @request: the host's request
  * @number: see struct shard_work
- * @epoch: in which it arrived
- * @parts: by their number
+ * @epoch: epoch of arrival
+ * @parts: completion of each part
  */
 struct whole {
 	atomic_uint left;
@@ -45,18 +44,18 @@ struct whole {
 	struct whole_part parts[];
 };
 
-/* What a shard has to do beside requests, as an op: statistics begin, or its last die dies. */
+/* Commands to a shard besides requests, as an op: start the statistics, or fail the last die. */
 enum {
 	SHARD_COUNTS = AFTL_ZONE_OPS,
 	SHARD_LOSES_DIE,
 };
 
 /**
- * struct shard_work - something for a shard to do
- * @request: with the shard's own units; @time_ns is its arrival in device time
- * @number: of the host's request among those reads and writes that arrived in its epoch
- * @whole: that this is a part of, or NULL
- * @part: its number there
+ * struct shard_work - a request or command for a shard
+ * @request: in the shard's own units; @time_ns is its arrival in device time
+ * @number: number of the host's request among the reads and writes that arrived in its epoch
+ * @whole: request that this is a part of, or NULL
+ * @part: index of the part in @whole
  */
 struct shard_work {
 	struct sim_request request;
@@ -66,15 +65,15 @@ struct shard_work {
 };
 
 /**
- * struct shard_sums - what has come of requests that were complete in one epoch
- * @read_response: times of reads
- * @read_service: of them
- * @write_service: of writes
- * @flush_response: times of flushes
- * @class_response: times of writes by class
- * @settling: times of reads and writes that have arrived in it
- * @queues: by queue of the host; NULL where there is one
- * @surplus: what the core counts of parts beyond the requests
+ * struct shard_sums - statistics of requests that completed in one epoch
+ * @read_response: response times of reads
+ * @read_service: service times of reads
+ * @write_service: service times of writes
+ * @flush_response: response times of flushes
+ * @class_response: response times of writes by class
+ * @settling: response times of reads and writes that also arrived in the epoch
+ * @queues: statistics of each host queue; NULL if there is only one
+ * @surplus: counts by the core of parts, in excess of the host's requests
  */
 struct shard_sums {
 	struct aftl_histogram read_response;
@@ -90,11 +89,11 @@ struct shard_sums {
 /**
  * struct shard - a shard
  * @ftl: its FTL
- * @pool: requests that are not under way
- * @epoch: 0: before the statistics begin, 1: since they have
- * @sums: by epoch
- * @ended: requests of the host whose last part was complete here
- * @tenants: of a run in one thread, or NULL
+ * @pool: free requests
+ * @epoch: 0: before the statistics begin, 1: afterwards
+ * @sums: statistics of each epoch
+ * @ended: requests of the host whose last part completed here
+ * @tenants: tenants of a single-threaded run, or NULL
  */
 struct shard {
 	struct aftl *ftl;
@@ -106,31 +105,31 @@ struct shard {
 };
 
 /**
- * shard_create() - make a shard, and fill it
- * @shard: takes it; also after a failure it is there to be released
- * @options: of the command line
- * @index: which of its shards
+ * shard_create() - create a shard and fill it
+ * @shard: to initialise; must be released even after a failure
+ * @options: options of the command line
+ * @index: number of the shard
  * @policy: its policy
- * @error: the sentence
+ * @error: receives the error message
  *
- * Return: what aftl_create() or aftl_fill() returned
+ * Return: the result of aftl_create() or aftl_fill()
  */
 int __must_check shard_create(struct shard *shard, const struct sim_options *options, u32 index,
 			      const struct aftl_policy_type *policy, struct aftl_error *error);
 
 /**
- * shard_do() - do what is on a list, in its order
- * @shard: which
- * @list: by arrival
- * @count: how long
- * @error: the sentence
+ * shard_do() - process a list of work in order
+ * @shard: the shard
+ * @list: work by arrival
+ * @count: length of the list
+ * @error: receives the error message
  *
  * Return: 0 or a negative error number
  */
 int __must_check shard_do(struct shard *shard, const struct shard_work *list, u32 count,
 			  struct aftl_error *error);
 
-/* Go on until nothing is under way. Return: the same. */
+/* Run until no request is in flight. Return: as above. */
 int __must_check shard_drain(struct shard *shard, struct aftl_error *error);
 
 void shard_release(struct shard *shard);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The stream is cut into what each shard gets of it, in chunks: with open arrivals nothing else
- * goes from one shard to another, and each takes its chunks when a thread has time for it. All
- * that is told of the whole is a sum, and so does not depend on who was first.
+ * The stream is split by shard, in chunks. With open arrivals shards do not interact, and each
+ * takes its chunks when a thread is free. Statistics of the device are sums and so do not
+ * depend on the order of the threads.
  */
 #include <stdlib.h>
 
@@ -19,17 +19,17 @@
 #include "sums.h"
 #include "core/base/random.h"
 
-/* Requests of a chunk: so many for each shard, and no more than so many. */
+/* Requests of a chunk: a number for each shard, and an upper limit. */
 #define CHUNK_SHARE 1024
 #define CHUNK_MAX 32768
 
 /**
- * struct seat - a shard and who drives it
- * @shard: which
- * @stopped: number of the chunk that it failed with
- * @code: of that
- * @error: its sentence
- * @digest: of the shard, at the end
+ * struct seat - a shard and its outcome
+ * @shard: the shard
+ * @stopped: number of the chunk at which it failed
+ * @code: exit code of the failure
+ * @error: error message of the failure
+ * @digest: digest of the shard at the end
  */
 struct seat {
 	struct shard shard;
@@ -40,30 +40,30 @@ struct seat {
 };
 
 /**
- * struct run - a run under way
- * @options: of the command line
- * @policy: of all shards
- * @layout: of the device
- * @geo: of the device, as far as a stream has to know
- * @seats: of the shards
- * @chunks: lists of all shards, one behind the other
- * @stream: of requests
- * @ahead: requests of @stream that have been drawn already for a closed queue
- * @tenants: who has streams and queues instead
- * @arrivals: their times
- * @recording: of --record
- * @progress: line on stderr
- * @now_ns: of a closed queue; otherwise the last arrival
+ * struct run - a run in progress
+ * @options: options of the command line
+ * @policy: policy of all shards
+ * @layout: layout of the device
+ * @geo: geometry of the device, as far as a stream needs it
+ * @seats: shards
+ * @chunks: lists of all shards, for each chunk in the pipeline
+ * @stream: request stream
+ * @ahead: look-ahead buffer of @stream, for a closed queue
+ * @tenants: tenants with their own streams and queues, which replace @stream
+ * @arrivals: arrival process
+ * @recording: output of --record
+ * @progress: progress line on stderr
+ * @now_ns: current time of a closed queue; otherwise the last arrival
  * @submitted: requests so far
- * @limit: most requests to submit
- * @dies_at: the last die dies with this one
+ * @limit: maximum number of requests to submit
+ * @dies_at: number of the request with which the last die fails
  * @number: reads and writes of this epoch so far
  * @epoch: see struct shard
- * @ended: the stream is over, or nobody wants more of it
- * @broken: the stream has ended with an error
- * @error: the sentence of that
- * @stopped: number of the first chunk that a shard failed with, U64_MAX for none
- * @until_ns: where device time ends
+ * @ended: the stream is over or was interrupted
+ * @broken: the stream failed
+ * @error: error message of that failure
+ * @stopped: number of the first chunk at which a shard failed, U64_MAX for none
+ * @until_ns: device time at the end of the run
  */
 struct run {
 	const struct sim_options *options;
@@ -112,7 +112,7 @@ static void begin_epoch(struct run *run, struct shard_list *lists)
 	run->epoch = 1;
 }
 
-/* What happens behind a request happens at its time. */
+/* Commands that follow a request carry its arrival time. */
 static void order_next(struct run *run, struct shard_list *lists)
 {
 	if (run->submitted == run->dies_at)
@@ -133,7 +133,7 @@ static int put_request(struct run *run, struct shard_list *lists, struct sim_req
 	return recording_put(&run->recording, wanted, run->now_ns, &run->error);
 }
 
-/* The next request, if there is one. */
+/* Append the next request to the lists, if there is one. */
 static void put_next(struct run *run, struct shard_list *lists)
 {
 	struct sim_request wanted;
@@ -176,7 +176,10 @@ static bool make_chunk(void *context, u64 number)
 	return any && atomic_load(&run->stopped) == U64_MAX;
 }
 
-/* Shards go on as far as the first that has failed, so that it is known which that is. */
+/*
+ * Shards continue up to the first chunk that failed, so that the first failure is found
+ * reproducibly.
+ */
 static void stop(struct run *run, struct seat *seat, u64 number)
 {
 	unsigned long long before = atomic_load(&run->stopped);
@@ -247,7 +250,7 @@ static u64 next_event(const struct run *run)
 	return next_ns;
 }
 
-/* All that happens at @now_ns does before the queue is filled up. */
+/* Process all events at @now_ns before the queue is refilled. */
 static void advance(struct run *run, u64 now_ns)
 {
 	u32 i;
@@ -300,7 +303,7 @@ static void drive_closed(struct run *run)
 		pending = under_way(run);
 		if (!is_fine(run) || !pending)
 			return;
-		/* Something has happened since the last look: submissions or completions. */
+		/* Submissions or completions since the last iteration count as progress. */
 		if (run->submitted - pending != seen || !run->ended)
 			last_ns = run->now_ns;
 		seen = run->submitted - pending;
@@ -413,7 +416,7 @@ static void go_on(void *context, u64 number, u32 index)
 	aftl_advance(run->seats[index].shard.ftl, run->until_ns);
 }
 
-/* All shards get to where the last one is. */
+/* Advance all shards to the time of the latest one. */
 static void finish(struct run *run)
 {
 	u32 i;
@@ -461,7 +464,7 @@ static void subtract_surplus(struct aftl_counters *counters, const struct aftl_c
 		((u64 *)counters)[i] -= aftl_counter_get(surplus, i);
 }
 
-/* Times of requests, whichever shard has seen their ends. */
+/* Add the statistics of a shard's requests to the result. */
 static void survey_sums(const struct shard_sums *sums, struct sim_result *result)
 {
 	struct aftl_stats *stats = &result->stats;

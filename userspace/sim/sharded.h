@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * One policy, one device of several shards, one stream.
- */
+/* Run one policy with one stream on one device of several shards. */
 #ifndef SIM_SHARDED_H
 #define SIM_SHARDED_H
 
 #include "run.h"
 
 /**
- * sim_sharded_run() - run the stream of @options on a device that is divided
- * @options: of the command line
- * @policy: of every shard
- * @result: as that of sim_run()
- * @error: the sentence
+ * sim_sharded_run() - run the stream of @options on a device with shards
+ * @options: options of the command line
+ * @policy: policy of every shard
+ * @result: as for sim_run()
+ * @error: receives the error message
  *
- * With open arrivals shards are driven in threads, which nothing of the result tells; with a
- * closed queue, where one waits for the other, in one.
+ * With open arrivals the shards run in threads, which does not affect the result. With a closed
+ * queue each submission depends on completions in all shards, and they run in one thread.
  *
  * Return: as sim_run()
  */

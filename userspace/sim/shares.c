@@ -4,10 +4,10 @@
 #define DIGITS "0123456789"
 #define FRACTION_DECIMALS 4
 #define PERCENT_DECIMALS 2
-/* Larger than any share, and small enough to be multiplied. */
+/* Upper bound of a parsed number: larger than any share, small enough to multiply. */
 #define HUGE_WHOLE 1000000000000ULL
 
-/* The first @count digits; zeroes stand where @text has fewer. */
+/* Append the first @count digits of @text, padded with zeroes, to @value. */
 static u64 append_digits(u64 value, const char *text, size_t length, size_t count)
 {
 	size_t i;

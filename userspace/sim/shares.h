@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Shares as a user writes them: 0.5 or 50%.
- */
+/* Shares as the user types them: 0.5 or 50%. */
 #ifndef AFTL_SHARES_H
 #define AFTL_SHARES_H
 
 #include "core/base/params.h"
 
-/* Parts of a share: a percentage has two decimals, a fraction four. */
+/* A share of one: percentages have two decimals, fractions four. */
 #define SHARE_WHOLE 10000
 
 /**
- * struct share - what was written
- * @value: of SHARE_WHOLE
- * @percent: with a percent sign
- * @finer: there are decimals that @value has no room for
+ * struct share - a parsed share
+ * @value: in 1 / SHARE_WHOLE
+ * @percent: it had a percent sign
+ * @finer: it had more decimals than @value can represent
  */
 struct share {
 	u64 value;
@@ -23,16 +21,16 @@ struct share {
 };
 
 /**
- * share_parse() - read a fraction, or a percentage with its sign
+ * share_parse() - parse a fraction, or a percentage with its sign
  *
  * Return: false if @text is neither.
  */
 bool share_parse(const char *text, struct share *share);
 
-/* Writes @value of SHARE_WHOLE in one notation or the other. */
+/* Print @value, in 1 / SHARE_WHOLE, as a percentage or a fraction. */
 void share_print(u64 value, bool percent, char text[AFTL_VALUE_SIZE]);
 
-/* Writes @value / 10^@decimals as a plain decimal without zeroes at its end. */
+/* Print @value / 10^@decimals without trailing zeroes. */
 void decimal_print(u64 value, unsigned int decimals, char text[AFTL_VALUE_SIZE]);
 
 #endif

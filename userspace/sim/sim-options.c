@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Arguments to struct sim_options.
- */
+/* Parse arguments into struct sim_options. */
 #include "command-line.h"
 #include "complain.h"
 #include "core/ftl/ftl.h"
@@ -39,9 +37,9 @@ static int complain_unknown(const char *text, size_t length, struct aftl_error *
 /**
  * struct argument - one "--name value" or "--name=value"
  * @name: without the dashes
- * @length: of the name
+ * @length: length of the name
  * @value: NULL if there is none
- * @count: arguments of the command line that it takes
+ * @count: number of arguments of the command line that it takes
  */
 struct argument {
 	const char *name;
@@ -50,7 +48,7 @@ struct argument {
 	int count;
 };
 
-/* -q, -jFILE, -F FORMAT */
+/* Parse -q, -jFILE or -F FORMAT. */
 static bool split_letter(char **argv, struct argument *argument, struct aftl_error *error)
 {
 	const char *text = argv[0];
@@ -143,7 +141,7 @@ static int take_option(struct sim_options *options, const struct option_row *opt
 	return option_set(options, option, argument->value, error);
 }
 
-/* Behind @before, the last option. */
+/* @before is the option before the word. */
 static int complain_word(const struct option_row *before, const char *word,
 			 struct aftl_error *error)
 {
@@ -215,7 +213,7 @@ static int parse_page_map(struct sim_options *options, struct aftl_error *error)
 	return ret;
 }
 
-/* With --trace the file's end comes first. */
+/* With --trace the limit is infinite unless --requests was given; the file's end ends the run. */
 u64 sim_options_limit(const struct sim_options *options)
 {
 	bool endless = options->trace && !sim_option_given(options, "requests");

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Command line of "approxftl sim". The options themselves are in option-table.h.
- */
+/* Command line of "approxftl sim". option-table.h defines the options. */
 #ifndef AFTL_SIM_OPTIONS_H
 #define AFTL_SIM_OPTIONS_H
 
@@ -30,19 +28,19 @@ enum sim_dies { SIM_DIES_NEVER, SIM_DIES_LATE, SIM_DIES_EARLY };
 
 enum sim_shape { SIM_SHAPE_POISSON, SIM_SHAPE_FIXED };
 
-/* Policies that can be compared. */
+/* Maximum number of policies to compare. */
 #define SIM_POLICIES 32
 #define SIM_SEEDS 64
 #define SIM_SIZES 16
-/* Blocks whose pages can be asked for. */
+/* Maximum number of blocks of --page-map. */
 #define SIM_PAGE_MAPS 16
-/* Room for the lines of option-table.h. */
+/* Upper bound of the number of rows of option-table.h. */
 #define SIM_OPTIONS 96
 
 /**
- * struct sim_size - one size of requests
- * @bytes: before it is rounded up to mapping units
- * @weight: how often, relative to the other sizes
+ * struct sim_size - a request size
+ * @bytes: before rounding up to mapping units
+ * @weight: frequency relative to the other sizes
  */
 struct sim_size {
 	u64 bytes;
@@ -50,9 +48,9 @@ struct sim_size {
 };
 
 /**
- * struct sim_size_list - sizes of requests
+ * struct sim_size_list - list of request sizes
  * @sizes: in the order of the command line
- * @count: how many
+ * @count: number of sizes
  */
 struct sim_size_list {
 	struct sim_size sizes[SIM_SIZES];
@@ -60,10 +58,10 @@ struct sim_size_list {
 };
 
 /**
- * struct sim_tenant_choice - what is said of a tenant
- * @depth: requests under way
- * @bytes: of each, where sizes are given
- * @write_share: of its requests, where shares are given
+ * struct sim_tenant_choice - options of a tenant
+ * @depth: queue depth
+ * @bytes: request size, if sizes are given
+ * @write_share: share of writes, if shares are given
  */
 struct sim_tenant_choice {
 	u64 depth;
@@ -72,25 +70,25 @@ struct sim_tenant_choice {
 };
 
 /**
- * struct sim_options - the command line, parsed
- * @policies: to run; empty with @load
- * @policy_count: how many
- * @seeds: each policy runs with each of them; empty if @config has the only one
- * @seed_count: how many
- * @trace_path: record file that has what @trace has; @trace itself until there is another
- * @size_list: what @size says
- * @hot_size_list: what @hot_size says; empty without it
- * @page_blocks: what @page_map lists; empty for "auto"
- * @page_block_count: how many
- * @changes: what @change lists
- * @tenant_choices: what @tenants and its like list
- * @tenant_count: how many
- * @config: profile and every parameter on top of it
- * @given: by line of option-table.h
- * @param_given: the last parameter on the command line, NULL if none
+ * struct sim_options - the parsed command line
+ * @policies: policies to run; empty with @load
+ * @policy_count: number of policies
+ * @seeds: each policy runs with each seed; empty if @config has the only one
+ * @seed_count: number of seeds
+ * @trace_path: path of @trace, or of its copy in the record format
+ * @size_list: parsed @size
+ * @hot_size_list: parsed @hot_size; empty without it
+ * @page_blocks: parsed @page_map; empty for "auto"
+ * @page_block_count: number of blocks
+ * @changes: parsed @change
+ * @tenant_choices: parsed @tenants and the other options of tenants
+ * @tenant_count: number of tenants
+ * @config: the profile with the parameters of the command line
+ * @given: for each row of option-table.h, whether the option was given
+ * @param_given: the last parameter on the command line, or NULL
  *
- * All others: one field per line of option-table.h. Shares are in 1/10000, other numbers
- * in the stored units of param-table.h, texts and switches as they are.
+ * All other fields: one for each row of option-table.h. Shares are in 1/10000, other numbers in
+ * the stored units of param-table.h, texts and switches as they are.
  */
 struct sim_options {
 #define SIM_FIELD_SWITCH bool
@@ -127,38 +125,38 @@ struct sim_options {
 	bool given[SIM_OPTIONS];
 };
 
-/* Values of RATE options count in 10^-12. */
+/* Values of RATE options are in 10^-12. */
 #define SIM_RATE_ONE 1000000000000ULL
 #define SIM_RATE_DECIMALS 12
 
 /**
- * sim_options_parse() - read and check the arguments after the verb
+ * sim_options_parse() - parse and check the arguments after the verb
  *
- * Return: 0, or -EINVAL with the sentence in @error.
+ * Return: 0, or -EINVAL with a message in @error.
  */
 int sim_options_parse(struct sim_options *options, int argc, char **argv,
 		      struct aftl_error *error);
 
-/* Whether option @name, in its spelling of the command line, was given. */
+/* Return true if option @name, spelt as on the command line, was given. */
 bool sim_option_given(const struct sim_options *options, const char *name);
 
-/* Whether a parameter is called so; @name ends after @length. */
+/* Return true if a parameter has this name, which is @length bytes long. */
 bool sim_option_is_param(const char *name, size_t length);
 
-/* Most requests that are submitted, the warm-up included. */
+/* Return the maximum number of requests, including the warm-up. */
 u64 sim_options_limit(const struct sim_options *options);
 
-/* Policies times seeds. */
+/* Return the number of policies times the number of seeds. */
 unsigned int sim_options_runs(const struct sim_options *options);
 
 const char *sim_workload_word(const struct sim_options *options);
 const char *sim_arrival_word(const struct sim_options *options);
 const char *sim_shape_word(const struct sim_options *options);
 
-/* The text of --help. */
+/* Print the text of --help. */
 void sim_options_help(void);
 
-/* The options, as --help=json of other verbs. */
+/* Print --help=json in the format of the other verbs. */
 void sim_options_json(void);
 
 #endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * "approxftl sim": the runs, then the reports.
- */
+/* "approxftl sim": perform the runs, then print the reports. */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -21,10 +19,10 @@
 
 #define RUN_NAME 64
 
-/* Reads of unwritten data that are worth a warning, in 1/1000 of all. */
+/* Share of reads of unwritten data, in 1/1000, that causes a warning. */
 #define UNWRITTEN_MATTERS 10
 
-/* The seed is told where there are several. */
+/* Include the seed if there are several. */
 static void name_run(const struct sim_options *options, const char *policy, u64 seed,
 		     char name[RUN_NAME])
 {
@@ -53,7 +51,7 @@ static void warn_of_misfits(const struct sim_notes *notes)
 			    (unsigned long long)notes->unknown_class);
 }
 
-/* Of a run that is not like its rest, or never came to be like anything. */
+/* Warn if the start of a run biases the mean, or if the run never reached a steady state. */
 static void warn_of_warmup(const struct sim_options *options, const struct sim_result *result)
 {
 	char name[RUN_NAME];
@@ -101,8 +99,9 @@ static bool takes_no_time(const struct sim_result *result)
 }
 
 /*
- * The first of the runs that @matches, by its name, and how many more there are: all runs have the
- * same requests and the same starting state, so that one sentence is enough. NULL if there is none.
+ * Find the first run that @matches, and name it and the number of further matches: all runs
+ * have the same requests and starting state, so that one warning is enough. Return NULL if none
+ * matches.
  */
 static const struct sim_result *first_match(const struct sim_report *all,
 					    bool (*matches)(const struct sim_result *result),
@@ -129,7 +128,7 @@ static const struct sim_result *first_match(const struct sim_report *all,
 	return first;
 }
 
-/* A read of data that nobody has written takes no flash time, which looks like a fast device. */
+/* A read of unwritten data takes no flash time, which makes the device look fast. */
 static void warn_of_unwritten(const struct sim_report *all)
 {
 	char name[RUN_NAME];
@@ -169,9 +168,9 @@ static void warn(const struct sim_report *all)
 }
 
 /**
- * struct outputs - files that are open from the begin on, so that a wrong name costs nothing
- * @json: of --json
- * @timeline: of --timeline, or NULL
+ * struct outputs - files that are opened first, so that a wrong name is reported at once
+ * @json: output of --json
+ * @timeline: output of --timeline, or NULL
  */
 struct outputs {
 	struct output_file json;
@@ -190,14 +189,14 @@ static int write_json(const struct sim_report *report, struct output_file *json)
 	return ret;
 }
 
-/* What wants standard output for itself gets it. */
+/* --json or --record to standard output replaces the table. */
 static bool table_wanted(const struct sim_options *options)
 {
 	return !options->quiet && !(options->json && !strcmp(options->json, "-")) &&
 	       !(options->record && !strcmp(options->record, "-"));
 }
 
-/* The file first: whoever reads the table may leave. */
+/* Write the file first: a closed pipe on standard output must not prevent it. */
 static enum exit_code report(const struct sim_report *all, struct output_file *json,
 			     enum exit_code code)
 {
@@ -213,12 +212,12 @@ static enum exit_code report(const struct sim_report *all, struct output_file *j
 }
 
 /**
- * struct runs - what has come of them
- * @results: of those that have one
- * @count: how many
- * @failures: of the others
- * @failed: how many
- * @worst: how the command ends
+ * struct runs - outcomes of all runs
+ * @results: results of the successful runs
+ * @count: number of results
+ * @failures: runs without a result
+ * @failed: number of failures
+ * @worst: exit code of the command
  */
 struct runs {
 	struct sim_result *results;
@@ -228,7 +227,7 @@ struct runs {
 	enum exit_code worst;
 };
 
-/* All policies with one seed, then all with the next. */
+/* Runs are numbered by seed, then by policy. */
 static unsigned int policy_of(const struct sim_options *options, unsigned int index)
 {
 	return index % max(options->policy_count, 1U);
@@ -279,7 +278,7 @@ static void note_failure(struct runs *all, const struct sim_options *options, un
 	scnprintf(failure->why, sizeof(failure->why), "%s", why);
 }
 
-/* Of a process that could not say it. */
+/* Word the error for a process that ended without reporting one. */
 static void blame_process(const struct sim_options *options, unsigned int index,
 			  struct sim_outcome *outcome)
 {
@@ -294,7 +293,7 @@ static void blame_process(const struct sim_options *options, unsigned int index,
 		aftl_fail(&outcome->error, -EIO, "%s: its process ended without a result", name);
 }
 
-/* A run that fails does not take the results of the others along. */
+/* A failed run does not discard the results of the others. */
 static void collect(struct runs *all, const struct sim_options *options, unsigned int index,
 		    struct sim_outcome *outcome)
 {
@@ -348,7 +347,7 @@ static void run_all(struct runs *all, const struct sim_options *options,
 	};
 	unsigned int jobs = sim_jobs(&work);
 
-	/* What they leave of the processors is for the threads of each. */
+	/* Divide the threads among the concurrent runs. */
 	own.jobs = max(sim_threads(options) / jobs, 1U);
 	if (jobs > 1)
 		run_at_once(all, &work, jobs);
@@ -358,7 +357,7 @@ static void run_all(struct runs *all, const struct sim_options *options,
 		all->worst = EXIT_INTERRUPTED;
 }
 
-/* What is left out is said, for the picture looks complete. */
+/* Report omitted operations, because the picture would look complete. */
 static enum exit_code finish_timeline(struct timeline *timeline, enum exit_code code)
 {
 	u64 omitted = timeline_omitted(timeline);
@@ -374,7 +373,7 @@ static enum exit_code finish_timeline(struct timeline *timeline, enum exit_code 
 	return code ? code : EXIT_FAILED;
 }
 
-/* All of them, before the first is touched: those of a run begin with it. */
+/* Claim all files before any is opened: the files of a run are opened only when it starts. */
 static int claim_files(const struct sim_options *options, struct aftl_error *error)
 {
 	int ret = options->trace ? claim_input(options->trace, error) : 0;
@@ -386,7 +385,7 @@ static int claim_files(const struct sim_options *options, struct aftl_error *err
 	return !ret && options->dump ? claim_output(options->dump, "--dump", error) : ret;
 }
 
-/* All that can be refused at once comes before what takes long. */
+/* Report all errors of file names before any long work. */
 static enum exit_code open_files(struct outputs *outputs, struct sim_options *options, int argc,
 				 char **argv)
 {

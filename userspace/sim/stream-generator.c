@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Requests out of nothing but the seed.
+ * Generator of requests, which depend on options and seed only.
  *
- * Each property of a request is drawn from a sequence of its own, so that two runs
- * that differ in one option see the same values of all other properties.
+ * Each property of a request is drawn from a random sequence of its own, so that two runs that
+ * differ in one option see the same values of all other properties.
  */
 #include <stdlib.h>
 
@@ -22,10 +22,10 @@ enum purpose {
 };
 
 /**
- * struct lengths - sizes of requests, by weight
- * @units: of each
- * @end: sum of the weights up to each
- * @count: how many
+ * struct lengths - request lengths with weights
+ * @units: each length
+ * @end: cumulative weights
+ * @count: number of lengths
  */
 struct lengths {
 	u32 units[SIM_SIZES];
@@ -33,7 +33,7 @@ struct lengths {
 	u32 count;
 };
 
-/* @reset: of a device with zones, it has been */
+/* @reset: the zone of a zoned device was reset */
 struct open_zone {
 	u64 number;
 	u32 written;
@@ -41,41 +41,41 @@ struct open_zone {
 };
 
 /**
- * struct generator - a stream
- * @stream: what its user sees
+ * struct generator - a generated stream
+ * @stream: base class
  * @workload: enum sim_workload
- * @footprint: units that are used
- * @grain: units that places are a multiple of: the smallest length
- * @hot_share: requests that go to the hot range
- * @places: grains in the footprint
- * @hot_places: of them, those in the hot range
- * @window: places of the drifting working set
+ * @footprint: number of units that are used
+ * @grain: alignment of addresses in units: the smallest length
+ * @hot_share: share of requests to the hot range
+ * @places: number of grains in the footprint
+ * @hot_places: number of grains in the hot range
+ * @window: size of the drifting working set in grains
  * @window_requests: requests in which it moves by its own size
  * @active: extents that are in use at a time, or NULL
- * @active_count: how many
- * @active_extent: places in each
- * @active_others: requests to any place
- * @extents: in the footprint
- * @active_requests: mean number of requests to each of those in use
- * @open: first place and next place of each zone that is being written, or NULL
- * @open_count: how many
- * @zone: places in each
- * @zones: in the footprint
- * @zone_units: units from one zone of the device to the next; 0: it has none
- * @step: multiplier that scatters ranks, without a common divisor with @places
- * @scatter: the hot range, too
- * @cursor: next place of a sequential workload
- * @stride: places from one request of it to the next, at least; 0: none lie between
- * @write_share: of reads and writes
- * @discard_share: of all requests
+ * @active_count: number of them
+ * @active_extent: grains in each
+ * @active_others: share of requests to any address
+ * @extents: number of extents in the footprint
+ * @active_requests: mean number of requests to each active extent
+ * @open: zones that are being written, or NULL
+ * @open_count: number of them
+ * @zone: grains in each
+ * @zones: number of zones in the footprint
+ * @zone_units: distance of the device's zones in units; 0: not a zoned device
+ * @step: multiplier that scatters ranks, coprime to @places
+ * @scatter: scatter the hot range, too
+ * @cursor: next grain of a sequential workload
+ * @stride: minimum distance of its requests in grains; 0: contiguous
+ * @write_share: share of writes in reads and writes
+ * @discard_share: share of discards in all requests
  * @flush_every: requests between two flushes
  * @count: requests without flushes so far
  * @flush_due: a flush comes next
- * @lengths: of requests
- * @hot_lengths: of those that go to the hot range
- * @hot_stream: placement id of writes that go there
- * @level_share: approximate writes of each quality level beyond 1
- * @own_hot_lengths: which are not those of the others
+ * @lengths: lengths of requests
+ * @hot_lengths: lengths of requests to the hot range
+ * @hot_stream: placement id of writes to the hot range
+ * @level_share: share of each quality level beyond 1 in approximate writes
+ * @own_hot_lengths: @hot_lengths differs from @lengths
  */
 struct generator {
 	struct sim_stream stream;
@@ -123,7 +123,7 @@ struct generator {
 
 /* Lengths */
 
-/* A list has at least one size. */
+/* Every list has at least one size. */
 static void lengths_init(struct lengths *lengths, const struct sim_size_list *list,
 			 const struct aftl_geometry *geo)
 {
@@ -201,9 +201,9 @@ u64 sim_mean_pages_q16(const struct sim_options *options, const struct aftl_geom
 	return (hot_mean * hot_share + mean * (SHARE_WHOLE - hot_share)) / SHARE_WHOLE;
 }
 
-/* Places */
+/* Addresses */
 
-/* The hot range, if there is one, is the begin of the footprint; it may be all of it. */
+/* The hot range, if any, is the start of the footprint, or all of it. */
 static bool draw_hot(struct generator *generator)
 {
 	if (!generator->hot_places)
@@ -212,7 +212,7 @@ static bool draw_hot(struct generator *generator)
 	       generator->hot_places == generator->places;
 }
 
-/* Neighbouring ranks are far apart. */
+/* Map @rank to an address such that neighbouring ranks are far apart. */
 static u64 scattered(const struct generator *generator, u64 rank)
 {
 	u64 step = generator->step;
@@ -220,7 +220,7 @@ static u64 scattered(const struct generator *generator, u64 rank)
 
 	if (likely(generator->places <= U32_MAX))
 		return rank * step % generator->places;
-	/* In two parts, for addresses of 40 bits. */
+	/* Multiply in two parts, because addresses have up to 40 bits. */
 	high = (rank >> 20) * step % generator->places;
 	return ((high << 20) + (rank & 0xfffff) * step) % generator->places;
 }
@@ -252,7 +252,7 @@ static u64 draw_drift(struct generator *generator)
 	       generator->places;
 }
 
-/* An extent that has had its last request gives its turn to any other. */
+/* After its last request an extent is replaced by a random one. */
 static u64 draw_active(struct generator *generator)
 {
 	struct aftl_random *random = &generator->place_random;
@@ -290,7 +290,7 @@ static bool is_open(const struct generator *generator, u64 zone)
 	return false;
 }
 
-/* One that is full gives its turn to any other that is not being written. */
+/* Replace a full zone by a random zone that is not open. */
 static void open_another(struct generator *generator, struct open_zone *open)
 {
 	u64 zone;
@@ -312,7 +312,7 @@ static u64 draw_zone(struct generator *generator)
 	return place;
 }
 
-/* What is not a write that goes on in a zone is a reset of it, which comes first. */
+/* A zone is reset before its first write: turn @request into the reset. */
 static u64 draw_zone_unit(struct generator *generator, struct sim_request *request)
 {
 	u32 turn = aftl_random_below(&generator->place_random, generator->open_count);
@@ -348,7 +348,7 @@ static u64 draw_place(struct generator *generator, bool hot, u32 units)
 	}
 }
 
-/* What would cross the end of the footprint ends there. */
+/* A request that would cross the end of the footprint is moved to end there. */
 static u64 draw_unit(struct generator *generator, bool hot, u32 units)
 {
 	u64 unit = draw_place(generator, hot, units) * generator->grain;
@@ -366,7 +366,7 @@ static u8 draw_op(struct generator *generator)
 									     AFTL_OP_READ;
 }
 
-/* Lengths outside of the hot range do not depend on those inside. */
+/* Draw a cold length for hot requests, too, so that cold lengths do not depend on hot ones. */
 static u32 draw_units(struct generator *generator, bool hot)
 {
 	u32 units = draw_length(&generator->lengths, &generator->size_random);
@@ -376,7 +376,7 @@ static u32 draw_units(struct generator *generator, bool hot)
 	return units;
 }
 
-/* Nothing is drawn where no level is asked for. */
+/* Without quality levels nothing is drawn. */
 static u8 draw_level(struct generator *generator)
 {
 	u32 draw;
@@ -407,7 +407,7 @@ static struct sim_request draw_request(struct generator *generator)
 	return request;
 }
 
-/* For a device with zones: writes go on in one of them, reads go anywhere in their range. */
+/* Requests to a zoned device: writes append to an open zone, reads go to any zone. */
 static struct sim_request draw_zoned_request(struct generator *generator)
 {
 	struct sim_request request = {
@@ -466,7 +466,7 @@ static u64 common_divisor(u64 a, u64 b)
 	return a;
 }
 
-/* Near the golden section of @n, and a permutation of what is below @n. */
+/* Return a multiplier near the golden section of @n that permutes 0 .. n - 1. */
 static u64 scatter_step(u64 n)
 {
 	u64 step = (u64)((__uint128_t)n * 0x9e3779b9ULL >> 32) | 1;
@@ -512,7 +512,7 @@ static int fit_footprint(struct generator *generator, const struct sim_options *
 	grain = smallest_length(&generator->lengths);
 	grain_hot = smallest_length(&generator->hot_lengths);
 	grain = min(grain, grain_hot);
-	/* It is at least 1 anyway, which static analysis does not see. */
+	/* Static analysis does not see that it is at least 1. */
 	generator->grain = max(grain, 1U);
 	generator->places = generator->footprint / generator->grain;
 	return 0;
@@ -535,7 +535,7 @@ static void prepare_places(struct generator *generator, const struct sim_options
 						      SIM_RATE_ONE);
 }
 
-/* Needs the sequence of places. */
+/* Call after prepare_draws(). */
 static void prepare_active(struct generator *generator, const struct sim_options *options)
 {
 	u64 i;
@@ -553,7 +553,7 @@ static void prepare_active(struct generator *generator, const struct sim_options
 			draw_below(&generator->place_random, generator->extents);
 }
 
-/* Needs the sequence of places. A footprint smaller than a zone is one. */
+/* Call after prepare_draws(). A footprint smaller than a zone counts as one zone. */
 static void prepare_zones(struct generator *generator, const struct sim_options *options,
 			  const struct aftl_geometry *geo)
 {
@@ -575,7 +575,7 @@ static void prepare_zones(struct generator *generator, const struct sim_options 
 		open_another(generator, &generator->open[i]);
 }
 
-/* Of a device with zones: the zones are its own. */
+/* Use the zones of a zoned device. */
 static int fit_zones(struct generator *generator, const struct sim_options *options,
 		     const struct aftl_config *config, const struct aftl_geometry *geo,
 		     struct aftl_error *error)
@@ -603,7 +603,7 @@ static int fit_zones(struct generator *generator, const struct sim_options *opti
 	return 0;
 }
 
-/* Two requests can be as far apart as the footprint is long, and no farther. */
+/* The stride must be a multiple of the grain and less than the footprint. */
 static int fit_stride(struct generator *generator, const struct sim_options *options,
 		      const struct aftl_geometry *geo, struct aftl_error *error)
 {

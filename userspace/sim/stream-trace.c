@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Requests of a record file, made to fit the device.
- */
+/* A stream from a record file, adapted to the device. */
 #include <stdlib.h>
 
 #include "checked-memory.h"
@@ -10,25 +8,25 @@
 #include "sim-options.h"
 
 /**
- * struct trace - a stream
- * @stream: what its user sees
- * @reader: of the file
- * @unit_shift: sectors in a unit, as a power of two
- * @units: of the device
- * @blocks: in each of its planes
- * @fold: requests beyond @units are taken modulo it
- * @scale: of times, in 10^-12
- * @left: how often to play it after this time
+ * struct trace - a stream from a record file
+ * @stream: base class
+ * @reader: reader of the file
+ * @unit_shift: log2 of the sectors in a unit
+ * @units: capacity of the device
+ * @blocks: blocks in each of its planes
+ * @fold: take requests beyond @units modulo @units
+ * @scale: factor of times, in 10^-12
+ * @left: remaining passes after this one
  * @first_ns: time stamp of the file's first record
  * @shift_ns: added to all times of this pass
  * @last_ns: time of the last request, scaled and shifted
- * @gap_ns: distance of the last two different times: it separates two passes
- * @any: something has been read in this pass
- * @device_time: the stamps are times of the device: the first pass is not moved
+ * @gap_ns: distance of the last two different times, which also separates two passes
+ * @any: a record was read in this pass
+ * @device_time: time stamps are device times: do not shift the first pass
  * @queue_by: enum sim_queue_by
- * @queues: that there are
- * @level: by class of the file
- * @known: by class of the file
+ * @queues: number of host queues
+ * @level: quality level of each class of the file
+ * @known: whether the meaning of each class is known
  */
 struct trace {
 	struct sim_stream stream;
@@ -74,7 +72,7 @@ static u64 place_in_time(struct trace *trace, u64 stamp_ns)
 	return now;
 }
 
-/* Places */
+/* Addresses */
 
 static void fit_units(struct trace *trace, struct sim_request *request, u64 first, u64 units)
 {
@@ -92,7 +90,7 @@ static void fit_units(struct trace *trace, struct sim_request *request, u64 firs
 	request->units = units;
 }
 
-/* The unit behind the last one of @record. */
+/* Return the unit after the last one of @record. */
 static u64 end_of(const struct trace *trace, const struct aftl_record *record)
 {
 	u64 mask = (1ULL << trace->unit_shift) - 1;
@@ -115,7 +113,10 @@ static void fit_request(struct trace *trace, struct sim_request *request,
 	fit_units(trace, request, first, end_of(trace, record) - first);
 }
 
-/* A trace of a larger device: folded, it is a denser load than the recorded one. */
+/*
+ * Folding a trace of a larger device would make the load denser than the recorded one: refuse
+ * it.
+ */
 static int complain_beyond(const struct trace *trace, u64 end, struct aftl_error *error)
 {
 	u64 bytes = AFTL_RECORD_SECTOR_BYTES << trace->unit_shift;
@@ -151,7 +152,7 @@ static u8 queue_of(const struct trace *trace, const struct aftl_record *record)
 
 /* Records */
 
-/* 1 if there is another pass to be played. */
+/* Start the next pass. Return: 1, 0 if there is none, or a negative error number. */
 static int next_pass(struct trace *trace, struct aftl_error *error)
 {
 	int ret;
@@ -223,8 +224,8 @@ static void learn_classes(struct trace *trace)
 }
 
 /*
- * Refuses a trace that is too large before anything is simulated. What cannot be read twice is
- * refused at the request that is beyond the device.
+ * Refuse a trace that exceeds the device before the simulation. If the file cannot be rewound,
+ * the run fails at the first request beyond the device instead.
  */
 static int check_end(struct trace *trace, u64 requests, struct aftl_error *error)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * RAID level 5: where units are, what has to be read and written for new data, and the
- * cache of stripes in which writes meet. Knows nothing of devices and time.
+ * RAID level 5: placement of units, reads and writes that new data require, and a stripe cache
+ * that merges writes. This layer is independent of devices and time.
  *
- * A *row* is one unit of each member at the same place: what one parity unit protects. A
- * *cell* is a unit of a row: data 0 .. members - 2, then parity. Sets of cells are bits.
- * Parity rotates by chunks, and data follows it, as in Linux md's left-symmetric layout.
+ * A *row* is one unit of each member at the same address; one parity unit protects it. A *cell*
+ * is a unit of a row: data 0 .. members - 2, then parity. Sets of cells are bit masks. Parity
+ * rotates by chunks, and data follow it, as in Linux md's left-symmetric layout.
  */
 #ifndef AFTL_STRIPES_H
 #define AFTL_STRIPES_H
@@ -19,8 +19,8 @@
 
 /**
  * struct stripe_layout - shape of an array
- * @members: devices
- * @chunk: units of one member before the next one takes its turn
+ * @members: number of devices
+ * @chunk: contiguous units on a member
  */
 struct stripe_layout {
 	u32 members;
@@ -37,26 +37,26 @@ static inline u32 stripe_parity(const struct stripe_layout *layout)
 	return 1U << stripe_parity_cell(layout) % 32;
 }
 
-/* All cells with data. */
+/* Mask of all data cells. */
 static inline u32 stripe_data(const struct stripe_layout *layout)
 {
 	return stripe_parity(layout) - 1;
 }
 
-/* Units of an array whose members have @member_units: whole chunks only. */
+/* Capacity of an array whose members have @member_units each: whole chunks only. */
 u64 stripe_array_units(const struct stripe_layout *layout, u32 member_units);
 
-/* Row and cell of a unit of the array. */
+/* Return row and cell of a unit of the array. */
 void stripe_locate(const struct stripe_layout *layout, u32 unit, u32 *row, u32 *cell);
 
-/* Which member has this cell; its unit there is the number of the row. */
+/* Return the member that stores this cell; its unit there is @row. */
 u32 stripe_member(const struct stripe_layout *layout, u32 row, u32 cell);
 
 /**
- * struct stripe_plan - how new data gets into a row
- * @read: cells to be read first
- * @write: cells to be written
- * @reconstruct: parity from all data; otherwise from old and new data and old parity
+ * struct stripe_plan - plan to write new data into a row
+ * @read: cells to read first
+ * @write: cells to write
+ * @reconstruct: compute parity from all data; otherwise from old and new data and old parity
  */
 struct stripe_plan {
 	u32 read;
@@ -65,30 +65,30 @@ struct stripe_plan {
 };
 
 /**
- * stripe_plan() - read-modify-write or reconstruct-write, whichever reads less
+ * stripe_plan() - choose read-modify-write or reconstruct-write, whichever reads less
  * @dirty: data cells with new data, at least one
- * @known: cells whose old content is at hand
+ * @known: cells whose old content is cached
  *
- * If both read the same the parity is reconstructed.
+ * If both read the same amount, the parity is reconstructed.
  */
 struct stripe_plan stripe_plan(const struct stripe_layout *layout, u32 dirty, u32 known);
 
 /**
  * struct stripe - a row in the cache
- * @row: its number, STRIPE_NONE if there is none
- * @known: cells whose content on the members is in the cache
+ * @row: its number, STRIPE_NONE if unused
+ * @known: cells whose content on the members is cached
  * @dirty: data cells that wait to be written
  * @flying: data cells that are being written
  * @approx: data cells whose newest content is approximate
- * @hints: what was said of the newest content of each cell
- * @operations: reads and writes of members under way
- * @plan: of what is under way
- * @since_ns: when it became dirty
+ * @hints: hint of the newest content of each cell
+ * @operations: reads and writes of members in flight
+ * @plan: plan of the write in progress
+ * @since_ns: time when it became dirty
  * @hash_next: next row with the same hash
  * @prev: in the list of clean or of dirty rows
  * @next: in the same list
- * @busy: being written: in no list
- * @reading: what is under way are reads
+ * @busy: being written; in neither list
+ * @reading: the operations in flight are reads
  */
 struct stripe {
 	u32 row;
@@ -114,10 +114,10 @@ struct stripe_list {
 
 /**
  * struct stripe_cache - rows by number
- * @stripes: all of them
- * @count: how many
- * @heads: hash table, as many entries
- * @clean: rows that may be given up, the longest unused first
+ * @stripes: all stripes
+ * @count: number of stripes
+ * @heads: hash table of @count entries
+ * @clean: rows that may be evicted, the least recently used first
  * @dirty: rows that wait to be written, the oldest first
  */
 struct stripe_cache {
@@ -131,25 +131,25 @@ struct stripe_cache {
 void stripe_cache_init(struct stripe_cache *cache, u32 count);
 void stripe_cache_release(struct stripe_cache *cache);
 
-/* The stripe of @row, or NULL. */
+/* Return the stripe of @row, or NULL. */
 struct stripe *stripe_find(struct stripe_cache *cache, u32 row);
 
 /**
- * stripe_get() - the stripe of @row, for a write
+ * stripe_get() - return the stripe of @row for a write, evicting a clean one if necessary
  *
  * Return: NULL if no stripe is clean.
  */
 struct stripe *stripe_get(struct stripe_cache *cache, u32 row);
 
-/* A cell has new data. */
+/* Mark a cell as dirty. */
 void stripe_soil(struct stripe_cache *cache, struct stripe *stripe, u32 cell, bool approx,
 		 u64 now_ns);
 
-/* Its dirty cells begin to be written. */
+/* Start to write the dirty cells. */
 void stripe_begin(struct stripe_cache *cache, const struct stripe_layout *layout,
 		  struct stripe *stripe);
 
-/* They are written: clean, or dirty anew. */
+/* The write is complete: the stripe is clean, or dirty again. */
 void stripe_end(struct stripe_cache *cache, struct stripe *stripe, u64 now_ns);
 
 static inline u32 stripe_index(const struct stripe_cache *cache, const struct stripe *stripe)

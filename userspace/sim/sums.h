@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Several devices that are one to the host: what it sees of them, taken together.
- */
+/* Aggregate several devices that the host sees as one. */
 #ifndef SIM_SUMS_H
 #define SIM_SUMS_H
 
 #include "run.h"
 
 /**
- * sim_sum_geometry() - the shape of several devices that are one
- * @sum: takes it; units and slots, which may be more than it can tell, are those of each
- * @one: shape of each
- * @count: of them
+ * sim_sum_geometry() - compute the joint geometry of several devices
+ * @sum: receives it; units and slots are those of one device, because sums could overflow
+ * @one: geometry of each device
+ * @count: number of devices
  *
- * Return: false if all blocks are more than can be counted.
+ * Return: false if the number of all blocks overflows.
  */
 bool __must_check sim_sum_geometry(struct aftl_geometry *sum, const struct aftl_geometry *one,
 				   u32 count);
 
 /**
- * sim_sum_device() - add one of them to the result
- * @result: has the geometry of all; slots are added up
+ * sim_sum_device() - add a device to the result
+ * @result: has the joint geometry; slots are added up
  * @ftl: device
  * @index: its number
  *
- * All that the flash does; the times of requests and the digest are left to the caller.
+ * Adds all flash statistics; the caller adds response times and the digest.
  */
 void sim_sum_device(struct sim_result *result, const struct aftl *ftl, u32 index);
 

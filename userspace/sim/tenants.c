@@ -9,13 +9,13 @@
 
 #define PURPOSE_TENANT 101
 
-/* A list with a value for each tenant, which are written as those of an option are. */
+/* A list with a value for each tenant; @value describes the syntax of a value. */
 struct tenant_list {
 	const char *text;
 	struct option_row value;
 };
 
-/* Returns how many values there are, or -EINVAL. */
+/* Return the number of values, or -EINVAL. */
 static int parse_list(struct sim_options *options, const struct tenant_list *list,
 		      struct aftl_error *error)
 {
@@ -66,7 +66,7 @@ int sim_tenants_parse(struct sim_options *options, struct aftl_error *error)
 	return 0;
 }
 
-/* The options of the stream of one of them. */
+/* Return the options of one tenant's stream. */
 static struct sim_options own_options(const struct sim_options *options, u32 index)
 {
 	const struct sim_tenant_choice *choice = &options->tenant_choices[index];

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Tenants: streams side by side, each with a queue of the host that it keeps full.
- */
+/* Tenants: concurrent streams, each with a host queue that it keeps full. */
 #ifndef SIM_TENANTS_H
 #define SIM_TENANTS_H
 
 #include "request-stream.h"
 
 /**
- * struct sim_tenant - one of them
+ * struct sim_tenant - a tenant
  * @stream: its requests
- * @depth: so many of them it keeps under way
- * @pending: are
+ * @depth: queue depth
+ * @pending: requests in flight
  */
 struct sim_tenant {
 	struct sim_stream *stream;
@@ -20,9 +18,9 @@ struct sim_tenant {
 };
 
 /**
- * struct sim_tenants - all of a run
+ * struct sim_tenants - all tenants of a run
  * @each: by queue
- * @count: how many; 0: there is one stream, which is none of them
+ * @count: number of tenants; 0: the run has a single stream without tenants
  */
 struct sim_tenants {
 	struct sim_tenant each[AFTL_QUEUES_MAX];
@@ -30,20 +28,20 @@ struct sim_tenants {
 };
 
 /**
- * sim_tenants_parse() - what --tenants and its like list
+ * sim_tenants_parse() - parse --tenants and the other options of tenants
  *
- * Return: 0, or -EINVAL with the sentence in @error.
+ * Return: 0, or -EINVAL with a message in @error.
  */
 int sim_tenants_parse(struct sim_options *options, struct aftl_error *error);
 
 /**
- * sim_tenants_open() - a generator for each
+ * sim_tenants_open() - open a generator for each tenant
  * @tenants: empty; some may be open after a failure
- * @options: of the command line
- * @config: of the device, for the seed
- * @geo: as sim_stream_open() takes it
- * @units: the same
- * @error: the sentence
+ * @options: options of the command line
+ * @config: configuration of the device, for the seed
+ * @geo: as for sim_stream_open()
+ * @units: as for sim_stream_open()
+ * @error: receives the error message
  *
  * Return: as sim_stream_open()
  */
@@ -51,12 +49,14 @@ int sim_tenants_open(struct sim_tenants *tenants, const struct sim_options *opti
 		     const struct aftl_config *config, const struct aftl_geometry *geo,
 		     u64 units, struct aftl_error *error);
 
-/* Requests of all that are under way when all have as many as they want. */
+/* Return the sum of all queue depths. */
 u32 sim_tenants_depth(const struct sim_tenants *tenants);
 
 /**
- * sim_tenants_next() - a request of the first that wants one; one of them does
- * @request: takes it; it is under way from now on
+ * sim_tenants_next() - draw a request of the first tenant whose queue is not full
+ * @request: receives it; counts as in flight from now on
+ *
+ * At least one queue must have room.
  *
  * Return: as a stream's next()
  */

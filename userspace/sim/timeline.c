@@ -8,10 +8,10 @@
 #include "timeline.h"
 
 /**
- * struct lane - one LUN
- * @event: the operation under way, or the last one that was
- * @busy: it has not been written yet
- * @resumed: it was interrupted before
+ * struct lane - a LUN
+ * @event: the operation in progress, or the last one
+ * @busy: @event was not written yet
+ * @resumed: @event was suspended before
  */
 struct lane {
 	struct aftl_array_event event;
@@ -20,15 +20,15 @@ struct lane {
 };
 
 /**
- * struct timeline - a file under way
- * @file: of it
- * @json: document in it
- * @lanes: of the device, one for each LUN
- * @luns: how many
- * @block_pages: pages of a block there
+ * struct timeline - a file that is being written
+ * @file: output file
+ * @json: JSON document in it
+ * @lanes: LUNs of the device
+ * @luns: number of LUNs
+ * @block_pages: pages in a block
  * @device: number of the device, from 1
- * @events: in the file
- * @omitted: not in the file
+ * @events: operations in the file
+ * @omitted: operations not in the file
  */
 struct timeline {
 	struct output_file file;
@@ -58,7 +58,7 @@ int timeline_create(struct timeline **out, const char *path, int argc, char **ar
 	return 0;
 }
 
-/* Names of a process, which is a device here, and of its threads, which are LUNs. */
+/* In the file format, devices are processes and LUNs are threads; name one of them. */
 static void put_name(struct timeline *timeline, const char *what, u32 lun, const char *name)
 {
 	struct json_writer *json = &timeline->json;
@@ -101,7 +101,7 @@ static void operation_name(const struct aftl_array_event *event, char name[32])
 		scnprintf(name, 32, "%s", event->op == AFTL_ARRAY_READ ? "read" : "erase");
 }
 
-/* Times count in microseconds there. */
+/* The file format counts times in microseconds. */
 static void put_event(struct timeline *timeline, const struct lane *lane, u64 end_ns)
 {
 	const struct aftl_array_event *event = &lane->event;
@@ -156,7 +156,7 @@ void timeline_put(struct timeline *timeline, const struct aftl_array_event *even
 	lane->event = *event;
 	lane->busy = true;
 	lane->resumed = event->op == AFTL_ARRAY_RESUME;
-	/* Only an erase concerns all pages. */
+	/* Only an erase covers all pages of a block. */
 	if (lane->resumed)
 		lane->event.op = event->pages == timeline->block_pages ? AFTL_ARRAY_ERASE :
 								       AFTL_ARRAY_PROGRAM;

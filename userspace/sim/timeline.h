@@ -1,41 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the flash arrays do and when, as a file of trace events: Perfetto and Chrome open it.
- */
+/* Write the flash operations and their times as a file of trace events for Perfetto or Chrome. */
 #ifndef AFTL_TIMELINE_H
 #define AFTL_TIMELINE_H
 
 #include "core/ftl/ftl.h"
 
-/* Operations that a file holds; viewers become slow beyond. */
+/* Maximum number of operations in a file; viewers become slow beyond it. */
 #define TIMELINE_EVENTS 1000000
 
 struct timeline;
 
 /**
  * timeline_create() - begin a file
- * @out: on success
- * @path: of the file
- * @argc: of the whole command
- * @argv: of the whole command
- * @error: the sentence, on failure
+ * @out: receives the timeline on success
+ * @path: path of the file
+ * @argc: argument count of the whole command
+ * @argv: arguments of the whole command
+ * @error: receives the error message on failure
  */
 int __must_check timeline_create(struct timeline **out, const char *path, int argc, char **argv,
 				 struct aftl_error *error);
 
 /**
- * timeline_device() - what follows happens on a device of its own
- * @timeline: may be NULL, as everywhere
+ * timeline_device() - begin a device, to which the following operations belong
+ * @timeline: may be NULL
  * @ftl: device; its name is that of its policy
  */
 void timeline_device(struct timeline *timeline, const struct aftl *ftl);
 
 void timeline_put(struct timeline *timeline, const struct aftl_array_event *event);
 
-/* Write what is still under way on the device. */
+/* Write the operations that are still in progress on the device. */
 void timeline_device_end(struct timeline *timeline);
 
-/* Operations that came after TIMELINE_EVENTS others and are not in the file. */
+/* Return the number of operations beyond TIMELINE_EVENTS, which are not in the file. */
 u64 timeline_omitted(const struct timeline *timeline);
 
 /* Complete the file and release @timeline. */

@@ -17,16 +17,16 @@
 #include "sibling-program.h"
 #include "trace-import.h"
 
-/* What a shell says of a program that is not there, or cannot be run. */
+/* A shell's exit code for a missing program. */
 #define NOT_FOUND 127
 
-/* Arguments of convert: the options of reading-option-table.h, and those that are always there. */
+/* Maximum number of arguments of convert: reading-option-table.h and the fixed ones. */
 #define ARGUMENTS 32
 
 /**
- * struct words - arguments to come
+ * struct words - an argument list
  * @list: ends with NULL
- * @count: without it
+ * @count: number of arguments without it
  */
 struct words {
 	char *list[ARGUMENTS];
@@ -45,7 +45,7 @@ static bool has_magic(const char *path)
 	return same;
 }
 
-/* What can be read once is not looked into. */
+/* Standard input and special files are not probed, because they can be read only once. */
 static bool is_foreign(const struct sim_options *options)
 {
 	struct stat found;
@@ -54,7 +54,7 @@ static bool is_foreign(const struct sim_options *options)
 		return true;
 	if (!strcmp(options->trace, "-"))
 		return false;
-	/* A capture of several files has no file of that name. */
+	/* A capture of several files has no file of exactly this name. */
 	if (stat(options->trace, &found) || S_ISDIR(found.st_mode))
 		return true;
 	return S_ISREG(found.st_mode) && !has_magic(options->trace);
@@ -117,7 +117,7 @@ static void become_reader(char **words, int fd, pid_t parent)
 	_exit(errno == ENOENT ? NOT_FOUND : EXIT_FAILED);
 }
 
-/* The reader has said what there was to say, but for what it could not. */
+/* approxftl-trace has printed its own error messages, unless it was missing or killed. */
 static enum exit_code verdict(const struct sim_options *options, int status)
 {
 	if (interrupted())
@@ -149,7 +149,7 @@ static enum exit_code copy_into(int fd, const struct sim_options *options)
 		complain_of("sim", "no new process: %s", strerror(errno));
 		return EXIT_FAILED;
 	}
-	/* A terminal interrupts both; what asks this program alone to end is handed on. */
+	/* A terminal interrupts both processes; a signal to this one alone is forwarded. */
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		if (interrupted())
 			kill(child, SIGTERM);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Traces of other formats: approxftl-trace makes record files of them.
- */
+/* Import traces of other formats: approxftl-trace converts them to record files. */
 #ifndef AFTL_TRACE_IMPORT_H
 #define AFTL_TRACE_IMPORT_H
 
@@ -9,12 +7,12 @@
 #include "sim-options.h"
 
 /**
- * trace_import() - make a record file of what @options name as trace, unless it is one
+ * trace_import() - convert the trace of @options to a record file, unless it is one
  *
- * What is no plain file, such as a pipe, is taken for a record file unless its format is given.
- * The copy, 32 bytes for each request, is in a nameless file: all runs read it.
+ * A pipe or other special file is assumed to be a record file unless its format is given. The
+ * copy, 32 bytes for each request, is an unnamed file that all runs read.
  *
- * Return: EXIT_DONE, or what to exit with: the sentence has been said.
+ * Return: EXIT_DONE, or the exit code after an error message was printed.
  */
 enum exit_code trace_import(struct sim_options *options);
 
