@@ -41,22 +41,22 @@
 #include "target/options.h"
 #include "target/target.h"
 
-/* Longest line of the message blocks. */
+/* Longest line in bytes of the message "blocks". */
 #define BLOCK_LINE 120
 
-/* Longest line of the message lost, and units that are looked at together. */
+/* Message "lost": longest line in bytes, and logical pages searched under one lock. */
 #define LOST_LINE 32
 #define LOST_SLICE 4096
 
 /**
- * struct message - what was asked
- * @target: whom
- * @device: of @target
+ * struct message - a message that is being handled
+ * @target: target that got it
+ * @device: device of @target; NULL if its table does not have the data
  * @words: arguments after the verb
- * @count: how many
+ * @count: number of arguments
  * @result: takes the answer
- * @maxlen: room in @result
- * @error: takes the sentence on failure
+ * @maxlen: size of @result in bytes
+ * @error: takes the error message on failure
  */
 struct message {
 	struct aftl_target *target;
@@ -69,12 +69,12 @@ struct message {
 };
 
 /**
- * struct verb - a message
- * @name: first word
- * @least: words that must follow
- * @most: words that may follow
- * @suspended: looks at the whole device, which I/O would have to wait for
- * @run: 0, 1 with text in the result, or an error code with a sentence
+ * struct verb - handler of a message
+ * @name: first argument of the message
+ * @least: smallest number of further arguments
+ * @most: largest number of further arguments
+ * @suspended: only for a suspended device, because I/O would have to wait too long for it
+ * @run: returns 0, 1 with an answer in the result, or an error code with an error message
  */
 struct verb {
 	const char *name;
@@ -85,15 +85,15 @@ struct verb {
 };
 
 /**
- * struct snap - what message stats prints, taken under the locks
- * @stats: what the FTLs have counted, and when the last reset was
- * @streams: names of the policy's streams
- * @handles: how many placement handles there are beside the default one
- * @device_ns: now
- * @lock_waits: see struct aftl_disk
- * @lock_wait_ns: see there
- * @handovers: see there
- * @late: lateness of completions
+ * struct snap - statistics that message "stats" prints, copied under the disks' locks
+ * @stats: sum of the FTLs' counters, and device time of the last reset
+ * @streams: names of the policy's write streams
+ * @handles: number of placement handles beside the default one
+ * @device_ns: device time now
+ * @lock_waits: sum of the disks', see struct aftl_disk
+ * @lock_wait_ns: as @lock_waits
+ * @handovers: as @lock_waits
+ * @late: lateness of completions, in host nanoseconds
  */
 struct snap {
 	struct aftl_stats stats;
@@ -106,7 +106,10 @@ struct snap {
 	struct aftl_histogram late;
 };
 
-/* Of times the longest: shards work at once, and with "timing off" each has a time of its own. */
+/*
+ * Take the largest times, not the sum: shards work in parallel, and with "timing off" the device
+ * time of each advances separately.
+ */
 static void add_times(struct aftl_disk *disk, struct snap *snap)
 {
 	u64 now_ns = aftl_disk_now(disk);
@@ -187,7 +190,7 @@ static unsigned int emit_lateness(const struct aftl_histogram *late, char *resul
 	return sz;
 }
 
-/* A number below @count, of a @what. */
+/* Parse a number below @count; @what names the numbered thing in the error message. */
 static int parse_number(struct message *message, const char *text, const char *what, u64 count,
 			u64 *number)
 {
@@ -209,7 +212,7 @@ static int parse_index(struct message *message, const char *text, const char *wh
 	return ret;
 }
 
-/* The first and the end of the shards that a message is about: the one that it names, or all. */
+/* Select the shards [@first, @end): the one that the first argument names, or all without it. */
 static int parse_shard(struct message *message, u32 *first, u32 *end)
 {
 	int ret = 0;
@@ -266,8 +269,8 @@ static int run_reset(struct message *message)
 }
 
 /*
- * Device time is what it should be by now: then change something, in one call, unless there
- * is an error; and aftl_disk_leave(), in any case.
+ * Lock @disk and advance it to the present. On success the caller may make one call that changes
+ * the FTL. It must call aftl_disk_leave() in any case.
  */
 static int begin_change(struct message *message, struct aftl_disk *disk)
 {
@@ -300,7 +303,7 @@ static int run_age(struct message *message)
 	return ret;
 }
 
-/* Blocks and LUNs are counted through all shards, one shard after the other. */
+/* Users number blocks and LUNs consecutively over all shards: those of shard 0 first. */
 static u32 all_blocks(const struct message *message)
 {
 	return message->device->shards.geo.blocks * message->device->shards.count;
@@ -312,9 +315,9 @@ static u32 all_luns(const struct message *message)
 }
 
 /**
- * struct part - a block or a LUN
- * @disk: whose
- * @index: which there
+ * struct part - location of a block or a LUN
+ * @disk: disk of its shard
+ * @index: number within the shard
  */
 struct part {
 	struct aftl_disk *disk;
@@ -372,8 +375,9 @@ static int run_gc(struct message *message)
 }
 
 /*
- * A shard has its part of some values, which the core does not let change. A configuration, which
- * is large, leaves the stack again.
+ * Print the shard's value of the parameter. It differs from the device's value for resources that
+ * are divided among the shards, but these cannot be changed. noinline: struct aftl_config is large
+ * and shall not stay on the caller's stack.
  */
 static noinline_for_stack void print_own_value(const struct message *message,
 					       const struct aftl_config *config, u32 index,
@@ -386,7 +390,7 @@ static noinline_for_stack void print_own_value(const struct message *message,
 	aftl_param_print(aftl_param_at(key), aftl_param_get(&own, key), value);
 }
 
-/* Find out whether a shard accepts a change and has room for what that causes. */
+/* Check that a shard accepts the change, and that its store has room for the consequences. */
 static int check_shard_param(struct message *message, u32 index, const struct aftl_config *config)
 {
 	struct aftl_disk *disk = message->device->disks[index];
@@ -401,7 +405,10 @@ static int check_shard_param(struct message *message, u32 index, const struct af
 	return ret;
 }
 
-/* No signal ends it half way. A store at rest has had room, and nothing else uses it. */
+/*
+ * Cannot fail after check_shard_param(): a signal does not interrupt it, and nothing else fills the
+ * queue of a suspended store, which had room then.
+ */
 static void set_shard_param(struct message *message, u32 index, const struct aftl_config *config)
 {
 	struct aftl_disk *disk = message->device->disks[index];
@@ -417,8 +424,8 @@ static void set_shard_param(struct message *message, u32 index, const struct aft
 }
 
 /*
- * All shards change, or none: none does before each of them could. A reload of the line that is
- * shown then finds the same device.
+ * Change a parameter in all shards or in none: all are checked before the first one changes. The
+ * table line changes, too, so that a reload of it keeps the FTLs.
  */
 static int run_policy(struct message *message)
 {
@@ -481,7 +488,7 @@ static int run_fault(struct message *message)
 			 "\"%.40s\" is not a fault; there are block and die", message->words[0]);
 }
 
-/* Locked for a line each: printing all of a large device takes longer than I/O may wait. */
+/* Take the lock for each line only: printing all LUNs of a large device would delay I/O. */
 static int run_luns(struct message *message)
 {
 	unsigned int maxlen = message->maxlen;
@@ -551,7 +558,10 @@ static int run_blocks(struct message *message)
 	return 1;
 }
 
-/* From @spot on, at most as many units as it has; relative to there. */
+/*
+ * Find the first logical page of @spot, from offset @from on, whose lost state is @lost. Returns
+ * its offset in @spot, or the length of @spot if there is none.
+ */
 static u32 seek_lost(struct aftl_spot spot, u32 from, bool lost)
 {
 	u32 end = spot.unit + spot.units;
@@ -575,7 +585,7 @@ static u64 lost_units(const struct aftl_device *device)
 	return lost;
 }
 
-/* A run of lost units ends with what is looked at under the lock, too. */
+/* A run of lost units that crosses the end of a slice or a chunk is printed as several runs. */
 static int run_lost(struct message *message)
 {
 	u64 units = message->device->shards.units;
@@ -617,9 +627,9 @@ static unsigned int emit_block(const struct aftl *ftl, const struct aftl_block *
 }
 
 /**
- * struct page_info - a page for a person
+ * struct page_info - state of a flash page
  * @attr: see aftl_page_attr()
- * @valid: units that are current
+ * @valid: number of valid units
  */
 struct page_info {
 	u16 attr;
@@ -641,7 +651,7 @@ static struct page_info look_at_page(struct aftl_disk *disk, u32 block, u32 page
 	return info;
 }
 
-/* Programmed pages only: number, class, mode, units that are current. */
+/* Print each programmed page: number, class, program mode, number of valid units. */
 static void emit_pages(struct aftl_disk *disk, u32 block, char *result, unsigned int maxlen)
 {
 	unsigned int sz = 0;
@@ -697,7 +707,7 @@ static int run_audit(struct message *message)
 	return 1;
 }
 
-/* As a table line of a device that is a shard alone. */
+/* Print the table line of an unsharded device that equals one shard of this device. */
 static int run_line(struct message *message)
 {
 	struct aftl_options *options;
@@ -741,7 +751,7 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-/* "stats, reset and audit" */
+/* Lists the messages as in "stats, reset and audit". */
 static int complain_verb(const char *name, struct aftl_error *error)
 {
 	char list[120];
@@ -764,7 +774,7 @@ static int complain_count(const struct verb *verb, unsigned int count, struct af
 			 verb->name, verb->least, verb->most, count);
 }
 
-/* Why the table has no device to which the message could go. */
+/* Explain why a table in @state has no device. */
 static const char *explain_no_device(enum aftl_table_state state)
 {
 	switch (state) {
@@ -795,8 +805,8 @@ static int check_message(const struct verb *verb, const struct message *message)
 }
 
 /*
- * No message waits for device time, or for I/O: the gate keeps the disk from being suspended
- * and resumed meanwhile, and whoever does that waits for it.
+ * The gate keeps the device from being suspended, resumed or taken over while a message uses it.
+ * Suspend and resume wait for the gate, so no message may wait for device time or for I/O.
  */
 static int carry_out(const struct verb *verb, struct message *message)
 {

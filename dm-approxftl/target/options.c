@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The table line: text to options and back.
+ * Parse and print the table line.
  *
- *   <none|ram|DEVICE> <number of words that follow> [KEY VALUE]...
+ *   <none|ram|DEVICE> <number of arguments that follow> [KEY VALUE]...
  *
- * DEVICE is a block device, by path or by number, for the durable store.
- * Keys of the target are "profile", "policy", "timing", "tag_all" and "ioprio_hint"; all
- * others are parameters of the FTL, core/base/param-table.h. In any order, each at most once.
+ * DEVICE is a block device, by path or by number, and selects the durable store. Keys of the target
+ * are "profile", "policy", "timing", "tag_all" and "ioprio_hint"; all others are parameters of the
+ * FTL, see core/base/param-table.h. The order is free; each key may occur once.
  */
 #include <linux/ctype.h>
 #include <linux/ioprio.h>
@@ -14,7 +14,7 @@
 #include "log.h"
 #include "target/options.h"
 
-/* Keys of the target, followed by those of the FTL. */
+/* Keys of the target. In find_key() the parameters of the FTL follow them. */
 enum target_key {
 	KEY_PROFILE,
 	KEY_POLICY,
@@ -66,7 +66,7 @@ static int parse_count(unsigned int words, const char *text, struct aftl_error *
 	return 0;
 }
 
-/* Index of @key over all keys, or -ENOENT. */
+/* Index of @key among the target's keys and the FTL's parameters, or -ENOENT. */
 static int find_key(const char *key)
 {
 	int index;
@@ -109,7 +109,10 @@ static const char *find_value(unsigned int argc, char **argv, enum target_key ke
 	return standard;
 }
 
-/* The block layer's sectors are no larger than a page, and a sector is a unit. */
+/*
+ * Default to a mapping unit of 4 KiB where flash pages are larger: the unit is the logical block
+ * size, which Linux limits to the size of a memory page.
+ */
 static void limit_unit(struct aftl_config *config)
 {
 	if (!config->unit && config->page > SZ_4K)
@@ -206,7 +209,7 @@ static int parse_params(struct aftl_options *options, unsigned int argc, char **
 	return 0;
 }
 
-/* What is only in the emulated device's memory is lost with the machine's. */
+/* Refuse an initial fill on a block device: the result would not be in the volume. */
 static int check_durable(const struct aftl_options *options, struct aftl_error *error)
 {
 	if (options->store != &aftl_store_dev)
@@ -217,7 +220,7 @@ static int check_durable(const struct aftl_options *options, struct aftl_error *
 	return 0;
 }
 
-/* What a page cannot hold cannot be a sector. */
+/* Refuse a mapping unit that cannot be the logical block size of the kernel. */
 static int check_unit(const struct aftl_config *config, struct aftl_error *error)
 {
 	u64 unit = config->unit ? config->unit : config->page;
@@ -280,7 +283,7 @@ static unsigned int count_words(const struct aftl_options *options)
 	return words;
 }
 
-/* Key and value as in a table line, or as in a record of the integrity measurement. */
+/* Print a key and its value for a table line or, if @measured, for an IMA record. */
 static unsigned int print_pair(bool measured, const char *key, const char *value, char *result,
 			       unsigned int maxlen)
 {

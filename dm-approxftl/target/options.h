@@ -1,37 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A table line as text; what it asks for is struct aftl_options.
+ * Parse and print the arguments of a table line, see struct aftl_options.
  */
 #ifndef AFTL_OPTIONS_H
 #define AFTL_OPTIONS_H
 
 #include "disk/disk.h"
 
-/* Largest N of "timing scale:N". */
+/* Largest N of the option "timing scale:N". */
 #define AFTL_SCALE_MAX 1000000
 
 /**
- * aftl_options_parse() - understand the arguments of a table line
+ * aftl_options_parse() - parse the arguments of a table line
+ * @options: takes the result
+ * @argc: number of arguments
+ * @argv: arguments
+ * @error: takes the message on failure
  *
- * Return: 0, or -EINVAL with a sentence.
+ * Context: process.
+ * Return: 0, or -EINVAL with a message.
  */
 int __must_check aftl_options_parse(struct aftl_options *options, unsigned int argc, char **argv,
 				    struct aftl_error *error);
 
 /**
- * aftl_options_print() - the line that aftl_options_parse() understands in the same way
+ * aftl_options_print() - print options as a table line
+ * @options: options
+ * @result: takes the line, which aftl_options_parse() parses to the same options
+ * @maxlen: size of @result in bytes
  *
- * Options in a fixed order; parameters that are as in the profile are left out.
+ * The order is fixed. Parameters with the value of the profile are omitted.
  *
- * Return: characters written.
+ * Context: process; the target's gate keeps @options from changing.
+ * Return: number of characters written.
  */
 unsigned int aftl_options_print(const struct aftl_options *options, char *result,
 				unsigned int maxlen);
 
 /**
- * aftl_options_measure() - the same as a record for the integrity measurement architecture
+ * aftl_options_measure() - print options for the integrity measurement architecture (IMA)
+ * @options: options
+ * @result: takes ",key=value" for each option that aftl_options_print() prints
+ * @maxlen: size of @result in bytes
  *
- * Return: characters written.
+ * Context: process.
+ * Return: number of characters written.
  */
 unsigned int aftl_options_measure(const struct aftl_options *options, char *result,
 				  unsigned int maxlen);

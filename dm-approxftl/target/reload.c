@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a reloaded table takes over from the device in memory that it finds.
+ * Take over the data of a device in memory when its table is reloaded.
  *
- * If the two differ in nothing that is fixed when a device is made, the flash stays as it
- * is and gets another policy and other parameters. Otherwise it is new flash, and the
- * data are written to it.
+ * If the old and the new table agree in all parameters that are fixed when a device is created, the
+ * state of the flash is kept and continues with the new policy and parameters. Otherwise the data
+ * are written to new flash.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -13,10 +13,10 @@
 #include "core/persist/snapshot.h"
 #include "target/target.h"
 
-/* Units of a write by which data are moved. */
+/* Largest write, in mapping units, that moves data to new flash. */
 #define TRANSFER_UNITS 64U
 
-/* The state of an FTL in memory */
+/* A snapshot of an FTL in memory */
 
 #define PIECE_BYTES SZ_1M
 
@@ -27,10 +27,10 @@ struct piece {
 };
 
 /**
- * struct pieces - a stream in memory
- * @list: of struct piece
- * @at: piece that is read
- * @offset: in there
+ * struct pieces - a byte stream in memory
+ * @list: list of struct piece
+ * @at: piece that is being read
+ * @offset: offset of the next byte in @at
  */
 struct pieces {
 	struct list_head list;
@@ -107,7 +107,7 @@ static void pieces_free(struct pieces *pieces)
 		vfree(piece);
 }
 
-/* The same flash */
+/* Keep the flash */
 
 static int save_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_error *error)
 {
@@ -121,7 +121,7 @@ static int save_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_
 	return aftl_save(disk->ftl, &sink, error);
 }
 
-/* The new FTL goes before the one that is loaded is made: the memory is for one of them. */
+/* Destroy the empty FTL of @disk before loading the snapshot: memory may suffice for one only. */
 static int load_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_error *error)
 {
 	struct aftl_snapshot_source source = { .read = pieces_read, .host = pieces };
@@ -139,7 +139,7 @@ static int load_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_
 	return ret;
 }
 
-/* Nobody else can see a stopped disk: its lock is taken for what is short only. */
+/* Both disks are stopped and not visible to others, so save and load need no lock. */
 static int convert_disk(struct aftl_disk *to, struct aftl_disk *from, struct aftl_error *error)
 {
 	struct pieces pieces = { .list = LIST_HEAD_INIT(pieces.list) };
@@ -151,7 +151,7 @@ static int convert_disk(struct aftl_disk *to, struct aftl_disk *from, struct aft
 	return ret;
 }
 
-/* The bytes go last: until then they are where they were. */
+/* Swap the stores when all else has succeeded, so that a failure leaves the data in @from. */
 static int convert(struct aftl_device *to, struct aftl_device *from, struct aftl_error *error)
 {
 	int ret = 0;
@@ -164,7 +164,7 @@ static int convert(struct aftl_device *to, struct aftl_device *from, struct aftl
 	return ret;
 }
 
-/* Does the flash of each shard stay what it is, and hold what it held? */
+/* Return whether @to can keep the flash of @from: the shards and all fixed parameters agree. */
 static bool same_flash(const struct aftl_device *to, const struct aftl_device *from,
 		       struct aftl_error *error)
 {
@@ -177,12 +177,12 @@ static bool same_flash(const struct aftl_device *to, const struct aftl_device *f
 /* New flash */
 
 /**
- * struct run - neighbouring units that can be transferred as one write
+ * struct run - consecutive units that can be transferred by one write
  * @first: first unit
- * @units: how many
+ * @units: number of units
  * @class: enum aftl_class, or AFTL_CLASSES if there is nothing to transfer
- * @level: of them
- * @held: the store has their bytes
+ * @level: quality level
+ * @held: the store has the bytes of these units
  */
 struct run {
 	u64 first;
@@ -235,7 +235,10 @@ static struct run find_run(const struct aftl_device *from, u64 first, u32 limit)
 	return run;
 }
 
-/* The bytes of @units from @first on go back; those that never arrived are in @bytes. */
+/*
+ * Undo a transfer: return the bytes of @units units from @first on to @from. Bytes that @to has not
+ * accepted are in @bytes, which may be NULL.
+ */
 static void return_bytes(struct aftl_device *to, struct aftl_device *from, u64 first, u64 units,
 			 struct list_head *bytes)
 {
@@ -282,7 +285,7 @@ static int transfer_run(struct aftl_device *to, struct aftl_device *from, const 
 	return ret;
 }
 
-/* Units from @unit on that are neighbours in both. */
+/* Number of units from @unit on that are consecutive in a shard of both devices. */
 static u32 in_both(const struct aftl_device *to, const struct aftl_device *from, u64 unit, u64 end)
 {
 	u32 units = min_t(u64, end - unit, TRANSFER_UNITS);
@@ -298,7 +301,7 @@ static bool unit_fails(const struct aftl_device *from, u64 unit)
 	return aftl_unit_fails(place.disk->ftl, to_lpn(place.unit));
 }
 
-/* Returns false for a unit that has not been programmed. */
+/* Mark a unit of @to as lost. Returns false if the unit has not been programmed. */
 static bool transfer_loss(struct aftl_device *to, u64 unit)
 {
 	struct aftl_spot place = aftl_device_spot(to, unit, 1);
@@ -308,7 +311,7 @@ static bool transfer_loss(struct aftl_device *to, u64 unit)
 	return aftl_mark_unit_lost(ftl, aftl_lookup(ftl, to_lpn(place.unit), &class));
 }
 
-/* Units that cannot be read from @from are lost in @to, which has nothing in its buffers. */
+/* Mark units that @from cannot read as lost in @to, whose write buffers must be empty. */
 static int transfer_losses(struct aftl_device *to, const struct aftl_device *from, u64 end)
 {
 	u64 unit;
@@ -322,7 +325,7 @@ static int transfer_losses(struct aftl_device *to, const struct aftl_device *fro
 	return 0;
 }
 
-/* Either all of the data are moved or none. */
+/* Move all of the data, or none on failure. */
 static int transfer(struct aftl_device *to, struct aftl_device *from)
 {
 	u64 end = min(to->shards.units, from->shards.units);

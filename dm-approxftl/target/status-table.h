@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every word of the status line, in its order, defined once for the target that prints it
- * and the tool that reads it:
+ * The fields of the status line, in order. The target that prints the line and the tool that
+ * parses it both include this list:
  *
- * STATUS_TEXT(name, help)         a word
- * STATUS_NUMBER(name, help)       a whole number; the unit is in the name
- * STATUS_PAIR(part, whole, help)  two numbers, written part/whole
+ * STATUS_TEXT(name, help)         a string without blanks
+ * STATUS_NUMBER(name, help)       an integer; the unit is in the name
+ * STATUS_PAIR(part, whole, help)  two integers, written part/whole
  *
- * New words are appended, and none is ever removed: readers skip what they do not know.
- * Counts are since the last reset message. No include guard on purpose.
+ * New fields are appended, and none is ever removed: parsers skip fields that they do not know.
+ * Counters start at the last message "reset". There is no include guard, because users include
+ * this file several times with different macros.
  */
 
 STATUS_TEXT(mode, "rw; ro: too few good blocks to write on; fail: the block device takes no writes")

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The status line and the table line. status-table.h says what the words are.
+ * The status line and the table line. status-table.h lists the fields of the status line.
  */
 #include "store/dev.h"
 #include "target/options.h"
 #include "target/target.h"
 
 /**
- * struct status - the words of status-table.h
+ * struct status - the fields of status-table.h
  */
 struct status {
 #define STATUS_TEXT(name, help) const char *name;
@@ -42,7 +42,7 @@ static u64 programmed_units(const struct aftl_counters *counters)
 	       counters->programmed_parity_units;
 }
 
-/* The worst word of all shards. */
+/* Mode of @disk if it is not rw, else the mode of the disks before it; @others is NULL for none. */
 static const char *mode_of(const struct aftl_disk *disk, const char *others)
 {
 	if (disk->durable && aftl_dev_error(disk->durable))
@@ -113,7 +113,7 @@ static void emit_info(struct aftl_target *target, char *result, unsigned int max
 #undef STATUS_PAIR
 }
 
-/* In place of the words of a table that has not the data */
+/* Status line of a table that does not have the data. */
 static const char *table_state_name(enum aftl_table_state state)
 {
 	switch (state) {
@@ -143,7 +143,7 @@ void aftl_status(struct dm_target *ti, status_type_t type, unsigned int status_f
 		mutex_unlock(&target->gate);
 		break;
 	case STATUSTYPE_TABLE:
-		mutex_lock(&target->gate); /* message policy changes them */
+		mutex_lock(&target->gate); /* message "policy" changes the options */
 		aftl_options_print(&target->options, result, maxlen);
 		mutex_unlock(&target->gate);
 		break;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device-mapper target "approxftl": an SSD of 3D NAND that is emulated in real time.
+ * The device-mapper target "approxftl": emulates an SSD of 3D NAND in real time.
  *
- * disk/ownership.h is the state machine of a mapped device and its tables. This file does what
- * its transitions call for:
+ * disk/ownership.h has the state machine of a mapped device and its tables. This file executes its
+ * transitions:
  *
- *   load      The constructor refuses a line that cannot take the data over. In memory, where
- *             there is nothing to be taken over as it is, it makes the table's spare device.
- *   resume    Preresume reserves the data, checks again, and takes them over: as they are, if
- *             the parameters are the same; else what reload.c makes of them, in the spare. A
- *             volume is closed, and opened with the new parameters.
+ *   load      The constructor refuses a table that cannot take over the data of the mapped device.
+ *             It creates the spare device of the table, unless the table can use the existing
+ *             device in memory unchanged.
+ *   resume    Preresume checks again, reserves the data and takes them over: unchanged if the
+ *             parameters are the same, else moved to the spare device by reload.c. A volume is
+ *             closed, and opened again with the new parameters.
  *   suspend   Postsuspend commits.
- *   removal   The destructor closes the volume of an owner, and frees data in memory with the
- *             last table of the mapped device.
+ *   removal   The destructor closes the volume if the table is its owner. The destructor of the
+ *             last table of the mapped device frees data in memory.
  *
- * The gate is not held while data are reserved, so that status and table answer meanwhile.
+ * Preresume does not hold the gate while data are reserved: dmsetup status and table need not wait.
  */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -28,15 +29,15 @@
 #include "target/options.h"
 #include "target/target.h"
 
-/* Largest discard of a shard in units, about: it is handled in one go. */
+/* Approximate limit of a discard in units of one shard, which handles it in one call. */
 #define DISCARD_UNITS 256
 
-/* Optimal request of a device with many LUNs: device-mapper reads ahead twice as much. */
+/* Upper bound of io_opt. Device-mapper sets read-ahead to twice io_opt. */
 #define OPTIMAL_BYTES SZ_4M
 
 /*
- * Sentences outlive the constructor that failed, for device-mapper prints them after
- * it. The oldest is overwritten.
+ * Device-mapper prints ti->error after the constructor has failed, so messages are kept here. A new
+ * one overwrites the oldest.
  */
 static struct aftl_error sentences[16];
 static atomic_t next_sentence;
@@ -70,7 +71,7 @@ static int check_size(const struct aftl_target *target, struct aftl_error *error
 	return 0;
 }
 
-/* Two that write one volume would destroy it. */
+/* Refuse a backing device of another mapped device: two writers would destroy the volume. */
 static int check_sharing(const struct aftl_target *target, struct aftl_error *error)
 {
 	struct mapped_device *md = dm_table_get_md(target->ti->table);
@@ -86,7 +87,7 @@ static int check_sharing(const struct aftl_target *target, struct aftl_error *er
 	return 0;
 }
 
-/* Returns NULL if the mapped device has no data that the table would have to take over. */
+/* Table line of the data that @target would have to take over; NULL if there are none. */
 static const struct aftl_line *predecessor_line(const struct aftl_target *target)
 {
 	struct aftl_line *line = &target->mapped->line;
@@ -100,7 +101,7 @@ static const struct aftl_line *predecessor_line(const struct aftl_target *target
 	return line;
 }
 
-/* Refuse a table that could not take over the data that the mapped device has. */
+/* Refuse a table that could not take over the data of the mapped device. */
 static int check_predecessor(const struct aftl_target *target, struct aftl_error *error)
 {
 	const struct aftl_line *old = predecessor_line(target);
@@ -134,7 +135,7 @@ static int check_predecessor(const struct aftl_target *target, struct aftl_error
 	return 0;
 }
 
-/* Returns whether @device is what @options ask for, in all that its FTLs know of. */
+/* Return whether the FTLs of @device have the shards, policy and parameters of @options. */
 static bool same_device(const struct aftl_options *options, const struct aftl_device *device)
 {
 	bool same = options->config.shards == device->shards.count;
@@ -151,7 +152,7 @@ static bool same_device(const struct aftl_options *options, const struct aftl_de
 	return same;
 }
 
-/* Of a durable store even reads are written down: where, and how often. */
+/* Refuse a read-only table on a volume, which records the location and number of reads. */
 static int check_writable(const struct dm_target *ti, const char *path, struct aftl_error *error)
 {
 	if (dm_table_get_mode(ti->table) & AFTL_OPEN_WRITE)
@@ -161,7 +162,7 @@ static int check_writable(const struct dm_target *ti, const char *path, struct a
 			 path);
 }
 
-/* What could be opened, but not used. */
+/* Refuse a backing device that can be opened but cannot hold a volume. */
 static int check_below(const struct aftl_target *target, struct aftl_error *error)
 {
 	struct block_device *bdev = target->below->bdev;
@@ -196,7 +197,7 @@ static int open_below(struct aftl_target *target, const char *path, struct aftl_
 	return check_below(target, error);
 }
 
-/* What a table line alone can show to be wrong. */
+/* Parse a table line and check all that does not depend on other tables. */
 static int understand(struct aftl_target *target, unsigned int argc, char **argv,
 		      struct aftl_error *error)
 {
@@ -220,7 +221,7 @@ static int check_others(const struct aftl_target *target, struct aftl_error *err
 	return ret ? ret : check_predecessor(target, error);
 }
 
-/* Refuse the table, or find out whether it takes over a device in memory as it is. */
+/* Check the table against others. @as_it_is: it can use the existing device unchanged. */
 static int check_load(const struct aftl_target *target, bool *as_it_is, struct aftl_error *error)
 {
 	const struct aftl_ownership *own = &target->mapped->own;
@@ -234,7 +235,7 @@ static int check_load(const struct aftl_target *target, bool *as_it_is, struct a
 	return ret;
 }
 
-/* An empty device in memory; of a volume what can be made before it is opened. */
+/* Create the spare device: complete if in memory; for a volume, the parts needed to open it. */
 static int make_spare(struct aftl_target *target, struct aftl_error *error)
 {
 	struct aftl_device **spare = &target->table.spare;
@@ -261,7 +262,10 @@ static int build(struct aftl_target *target, unsigned int argc, char **argv,
 	return ret ? ret : make_spare(target, error);
 }
 
-/* A request is in one run of a shard; what may be longer goes to each, which has a part of it. */
+/*
+ * Split requests at the ends of chunks, so that each lies in one shard. Flushes, discards and
+ * write-zeroes are duplicated for each shard instead, see set_up().
+ */
 static int limit_io(struct dm_target *ti, const struct aftl_shards *shards)
 {
 	u32 run = shards->geo.unit_bytes >> SECTOR_SHIFT << shards->chunk_shift;
@@ -276,6 +280,7 @@ static void set_up(struct dm_target *ti, const struct aftl_shards *shards)
 	bool zoned = shards->geo.zones;
 
 	ti->num_flush_bios = shards->count;
+	/* A zoned device has no discards and no write-zeroes: its zones are reset. */
 	ti->num_discard_bios = zoned ? 0 : shards->count;
 	ti->num_write_zeroes_bios = ti->num_discard_bios;
 	ti->flush_supported = true;
@@ -283,7 +288,7 @@ static void set_up(struct dm_target *ti, const struct aftl_shards *shards)
 	ti->per_io_data_size = sizeof(struct aftl_io);
 }
 
-/* What was complete may be gone, from the write buffer or on its way to a medium that failed. */
+/* Return whether completed writes may be lost, in a write buffer or by a failed backing device. */
 static bool has_lost_writes(const struct aftl_device *device)
 {
 	bool lost = false;
@@ -300,7 +305,7 @@ static void drop_spare(struct aftl_target *target)
 	target->table.spare = NULL;
 }
 
-/* Closing a volume writes to it: until that has been done nobody else may open it. */
+/* Closing writes to the volume, so its data stay reserved and no other table opens it meanwhile. */
 static void close_volume(struct aftl_target *target)
 {
 	struct aftl_ownership *own = &target->mapped->own;
@@ -348,7 +353,7 @@ static int target_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	if (ret)
 		goto fail_target;
 	set_up(ti, &target->shards);
-	/* A bio's cgroup is that of what is written below for it. */
+	/* I/O to the backing device is charged to the cgroup of the bio that causes it. */
 	ti->needs_bio_set_dev = !!target->below;
 	ti->private = target;
 	return 0;
@@ -367,7 +372,7 @@ static void target_dtr(struct dm_target *ti)
 
 /* Resume */
 
-/* Lock all targets while no other table opens or closes the data. */
+/* Wait until no table opens or closes the data; on success return with aftl_targets_lock held. */
 static int lock_settled(const struct aftl_target *target, struct aftl_error *error)
 {
 	const struct aftl_ownership *own = &target->mapped->own;
@@ -387,7 +392,10 @@ static int lock_settled(const struct aftl_target *target, struct aftl_error *err
 			 "interrupted while another table opened or closed the device");
 }
 
-/* No I/O reaches the owner before: device-mapper has put this table in its place. */
+/*
+ * Reserve the data for @target. The previous owner gets no I/O any more, because device-mapper has
+ * replaced its table already. Context: aftl_targets_lock is held.
+ */
 static int begin_table(struct aftl_target *target)
 {
 	struct aftl_table *owner = target->mapped->own.owner;
@@ -406,7 +414,7 @@ static int begin_table(struct aftl_target *target)
 	return ret;
 }
 
-/* Returns enum aftl_resume, or an error code if the table must not have the data. */
+/* Check the table again and reserve the data. Returns enum aftl_resume, or an error code. */
 static int begin_resume(struct aftl_target *target, struct aftl_error *error)
 {
 	int ret = lock_settled(target, error);
@@ -437,7 +445,7 @@ static void end_resume(struct aftl_target *target, int ret)
 		drop_spare(target);
 }
 
-/* The data are on the medium: a volume that is open is closed first. */
+/* Close the volume if it is open, and open it with the parameters of @target. */
 static int reopen_volume(struct aftl_target *target, struct aftl_error *error)
 {
 	int ret;
@@ -465,7 +473,7 @@ static int use_new(struct aftl_target *target, struct aftl_error *error)
 	return ret;
 }
 
-/* Move data in memory to the spare, or leave them where they are. */
+/* Move data in memory to the spare; on failure they stay where they are. */
 static int move_data(struct aftl_target *target, struct aftl_error *error)
 {
 	int ret = make_spare(target, error);
@@ -479,7 +487,7 @@ static int move_data(struct aftl_target *target, struct aftl_error *error)
 	return ret;
 }
 
-/* Counters go on; a volume that is closed has none. */
+/* Take the data over with other parameters. Counters continue, unless the volume was closed. */
 static int change_device(struct aftl_target *target, struct aftl_error *error)
 {
 	struct aftl_ownership *own = &target->mapped->own;
@@ -514,7 +522,7 @@ static int take_over_data(struct aftl_target *target, struct aftl_error *error)
 	return 0;
 }
 
-/* What one stream of the host is written to before another block is opened for it. */
+/* Set the queue limits of write streams. Their granularity is one block on each LUN. */
 static int offer_streams(const struct aftl_target *target, struct aftl_error *error)
 {
 	const struct aftl_geometry *geo = &target->shards.geo;
@@ -538,8 +546,8 @@ static int begin_device(struct aftl_target *target, struct aftl_error *error)
 }
 
 /*
- * Data in memory are lost by no failure, for moving them is the last step that can fail. A volume
- * is closed by any, and the next attempt opens it: then it may be written.
+ * No failure loses data in memory, because moving them is the last step that can fail. Every
+ * failure closes a volume; the next resume opens it again, and may find it writable.
  */
 static int resume_data(struct aftl_target *target, enum aftl_resume how, struct aftl_error *error)
 {
@@ -563,7 +571,7 @@ static int resume_data(struct aftl_target *target, enum aftl_resume how, struct 
 static int target_preresume(struct dm_target *ti)
 {
 	struct aftl_target *target = ti->private;
-	unsigned int flags = memalloc_noio_save(); /* to write to us would wait for us */
+	unsigned int flags = memalloc_noio_save(); /* writeback to this device would wait */
 	struct aftl_error error;
 	int ret = begin_resume(target, &error);
 
@@ -602,9 +610,9 @@ static void target_postsuspend(struct dm_target *ti)
 }
 
 /*
- * The device below a durable store, all of it but what is less than a sector of ours: its
- * end need not be a multiple of one. For other stores being there makes device-mapper ask
- * for io_hints.
+ * Report the backing device of a durable store. Its length is rounded down to the logical block
+ * size of the target, which device-mapper checks. Other stores need this method, too: without it
+ * device-mapper does not call io_hints.
  */
 static int target_iterate_devices(struct dm_target *ti, iterate_devices_callout_fn fn, void *data)
 {
@@ -614,7 +622,7 @@ static int target_iterate_devices(struct dm_target *ti, iterate_devices_callout_
 
 	if (target->zones) {
 		ret = fn(ti, &target->zones_below, 0, ti->len, data);
-		/* No bio reaches all shards; device-mapper has just assumed the contrary. */
+		/* Device-mapper now assumes that one reset bio can reach all shards; it cannot. */
 		if (target->shards.count > 1)
 			aftl_reset_each_zone(ti);
 		return ret;
@@ -625,7 +633,7 @@ static int target_iterate_devices(struct dm_target *ti, iterate_devices_callout_
 	return fn(ti, target->below, 0, sectors, data);
 }
 
-/* One program on each LUN, or on as many as OPTIMAL_BYTES are enough for. */
+/* io_opt: one program on each LUN, or on as many LUNs as fit into OPTIMAL_BYTES. */
 static u32 optimal_bytes(const struct aftl_geometry *geo, u32 shards)
 {
 	u64 program = (u64)geo->page_bytes * geo->program_pages;
@@ -635,8 +643,8 @@ static u32 optimal_bytes(const struct aftl_geometry *geo, u32 shards)
 }
 
 /*
- * Reads go down in the host's own segments: where these may be is for the device below to say. The
- * rules are those of blk_stack_limits().
+ * Reads of a volume go to the backing device with the memory segments of the submitter's bio, so
+ * that device's limits for segments apply. Combine them as blk_stack_limits() does.
  */
 static void limit_segments(struct queue_limits *limits, const struct queue_limits *below)
 {
@@ -651,10 +659,10 @@ static void limit_segments(struct queue_limits *limits, const struct queue_limit
 }
 
 /*
- * The emulated device has limits of its own, whatever the device below can do: sectors are mapping
- * units, nothing rotates, bios are cut to AFTL_IO_SECTORS, and nothing that device-mapper stacks
- * from below (sizes, features, zones, atomic writes, write streams) is passed on.
- * docs/dm-approxftl.rst lists the limits.
+ * Replace the limits that device-mapper has stacked from the backing device (sizes, features,
+ * zones, atomic writes, write streams) by those of the emulated device: the logical block is the
+ * mapping unit, it is not rotational, and bios have at most AFTL_IO_SECTORS. docs/dm-approxftl.rst
+ * lists the limits.
  */
 static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 {
@@ -681,7 +689,7 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 	aftl_limit_write_zeroes(limits, limits->max_discard_sectors);
 }
 
-/* Raise the version whenever a tool could notice: options, status, messages. */
+/* Raise the version for each change of table options, status line or messages. */
 static struct target_type approxftl_target = {
 	.name = "approxftl",
 	.version = { 0, 3, 0 },
@@ -726,7 +734,7 @@ fail_files:
 	return ret;
 }
 
-/* Watches first: they tag files. */
+/* The watches must go before the table of files, because they tag files. */
 static void exit_tags(void)
 {
 	aftl_control_exit();

@@ -1,51 +1,57 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Device-mapper's methods.
+ * Interfaces between the files of the device-mapper target.
  *
  * DOC: contexts and locks of the target
  *
- * Contexts, with the locks that they take:
+ * Contexts, and the locks that each takes:
  *
- * - .map, in process context: of a submitter, or of a worker of whatever is above. May sleep for
- *   memory (GFP_NOIO) and for room in the queue of a durable store, never for I/O of its own. RCU
- *   and a tree of tags; the disk's lock; gather_lock.
- * - The disk's timer, a soft interrupt: the disk's lock; completions.
- * - Work of a disk (catch_up, collect, wear): the disk's lock; completions. May sleep. Its work
- *   "event" takes a mutex of device-mapper, and no lock of ours.
- * - Workers of a durable store: "work" carries out the queue, submits I/O, waits for it and
- *   commits; "salvage_work" writes elsewhere what could not be written; "fetch_work" begins and
- *   ends reads; "probe_work" waits for a read of the volume header. They take the disk's lock, and
- *   that of the store. "lane_work" submits the reads of one cgroup, and may be throttled.
- * - The end of I/O of the device below, a hard or soft interrupt: the store's lock and that of its
- *   block device. What may sleep or needs the disk's lock is queued to a worker.
- * - Methods of device-mapper but .map, and messages: process context, with GFP_NOIO in preresume.
- *   Load, resume and removal: the list of targets. All: the target's gate, and the disk's lock.
- *   Preresume holds neither while it opens a volume or moves data: these are reserved for it then
- *   (disk/ownership.h).
- * - ioctls of /dev/approxftl: process context. The list of targets and, tried only, a gate; the
- *   disk's lock; the mutexes and marks of tags.
- * - fsnotify's callbacks, at the end of an inode or super block: process context, memory reclaim
- *   included. The lock of marks.
+ * - .map: process context, of the submitter or of a worker of an upper device. It may sleep for
+ *   memory (GFP_NOIO) and for room in the queue of a durable store, but never waits for I/O of its
+ *   own. It takes rcu_read_lock() and the lock of a maple tree of tags; aftl_disk.lock;
+ *   aftl_dev.gather_lock.
+ * - aftl_disk.timer: soft interrupt. It takes aftl_disk.lock, and completes requests.
+ * - catch_up, collect and wear (work of aftl_disk): process context, may sleep. They take
+ *   aftl_disk.lock, and complete requests. The work "event" takes a mutex of device-mapper, and
+ *   none of these locks.
+ * - Work of aftl_dev, process context: "work" executes the queue, submits I/O, waits for it and
+ *   commits; "salvage_work" remaps data whose write failed; "fetch_work" starts and ends reads;
+ *   "probe_work" waits for a read of the volume header. They take aftl_disk.lock and aftl_dev.lock.
+ *   lane_work() submits the reads of one cgroup, and the block layer may throttle it.
+ * - bi_end_io of I/O to the backing device: hard or soft interrupt. It takes aftl_dev.lock and
+ *   aftl_bdev.lock. A worker does all that may sleep or needs aftl_disk.lock.
+ * - The other methods of device-mapper, messages included: process context; preresume allocates
+ *   with GFP_NOIO. Constructor, preresume and destructor take aftl_targets_lock. All of them may
+ *   take aftl_target.gate and aftl_disk.lock. Preresume holds neither aftl_targets_lock nor the
+ *   gate while it opens a volume or moves data, which are reserved for it (disk/ownership.h).
+ * - ioctl() of /dev/approxftl: process context. It takes aftl_targets_lock, under which it only
+ *   tries aftl_target.gate; aftl_disk.lock; the mutexes of tags, and aftl_marks.lock.
+ * - fsnotify callbacks when an inode or super block is freed: process context, also in memory
+ *   reclaim. They take aftl_marks.lock.
  *
- * Order, the outermost first. A lock may be left out; none is taken inside one that follows it.
+ * Lock order, outermost first. A context may skip locks, but takes none while it holds a later one:
  *
- * 1. aftl_targets_lock, of the list of targets and of who owns the data. Not held during I/O.
- * 2. aftl_target.gate of the target that is resumed, suspended or removed, or has got a message.
- *    aftl_target_visit() only tries it, for postsuspend holds it during I/O.
- * 3. aftl_target.gate of the owner before, in begin_table() alone
- * 4. aftl_dev.gather_lock, by submitters that wait for the last pages of the store;
- *    aftl_bdev.probe_lock, by readers of the volume header. Neither with the other.
- * 5. "change" of tags/table.c and of tags/watch.c, aftl_scopes.lock: each by itself
- * 6. aftl_disk.lock, bottom halves off: the FTL, a store in memory, what is complete, the clock.
- *    Held for a slice of work: see SLICE_WORK in disk/disk.c; docs/kernel-contract.md has the
- *    exceptions.
- * 7. aftl_dev.lock, interrupts off: the queue of a durable store
- * 8. aftl_bdev.lock, interrupts off: writes under way and the first error of the device below
+ * 1. aftl_targets_lock protects the list of targets and the ownership of data. It is not held
+ *    during I/O.
+ * 2. aftl_target.gate of the target that is resumed, suspended or removed, or that gets a message.
+ *    aftl_target_visit() only tries it, because postsuspend holds it during I/O.
+ * 3. aftl_target.gate of the previous owner of the data, taken by begin_table() only.
+ * 4. aftl_dev.gather_lock serializes submitters that wait for the last pages of a durable store;
+ *    aftl_bdev.probe_lock serializes readers of the volume header. No context holds both.
+ * 5. The mutexes "change" in tags/table.c and in tags/watch.c, and aftl_scopes.lock. No context
+ *    holds two of them.
+ * 6. aftl_disk.lock, bottom halves off, protects the FTL, a store in memory, the list of completed
+ *    requests and the clock. It is held for one slice of work, see SLICE_WORK in disk/disk.c;
+ *    docs/kernel-contract.md lists the exceptions.
+ * 7. aftl_dev.lock, interrupts off, protects the queue of a durable store.
+ * 8. aftl_bdev.lock, interrupts off, protects the writes in flight to the backing device, and the
+ *    first error of that device.
  *
- * Innermost, with none of ours inside: aftl_disk.late_lock (bottom halves off, without 6),
- * aftl_bdev.lanes_lock (in process context), aftl_marks.lock, the lock of a maple tree of tags.
+ * Under the following locks none of the above is taken: aftl_disk.late_lock (bottom halves off, not
+ * under 6), aftl_bdev.lanes_lock (process context), aftl_marks.lock, the lock of a maple tree of
+ * tags.
  *
- * Sleeping locks are 1 to 5. Of two disks no context holds both locks.
+ * Locks 1 to 5 are mutexes. No context holds the aftl_disk.lock of two disks.
  */
 #ifndef AFTL_TARGET_H
 #define AFTL_TARGET_H
@@ -55,35 +61,80 @@
 /* reload.c */
 
 /**
- * aftl_device_take_over() - make all that is on @from be on @to, whatever their shards
+ * aftl_device_take_over() - move the data of one device in memory to another
+ * @to: destination; may have another number of shards
+ * @from: source; its write buffers are empty
+ * @error: takes the message on failure
  *
- * Both are stopped, their stores are of one kind in memory, and their units of one size. The
- * buffers of @from are empty.
+ * Both devices are stopped. Their stores are in memory and of the same type, and their mapping
+ * units have the same size.
  *
- * Return: 0, and @from is of no more use; or an error code with a sentence: then it is as it was,
- * and @to is of no use.
+ * Context: process, no lock held; may sleep.
+ * Return: 0, after which @from can only be destroyed; or an error code with a message, after which
+ * @from is unchanged and @to can only be destroyed.
  */
 int __must_check aftl_device_take_over(struct aftl_device *to, struct aftl_device *from,
 				       struct aftl_error *error);
 
 /* message.c */
 
+/**
+ * aftl_message() - the message method of the target
+ * @ti: target
+ * @argc: number of arguments
+ * @argv: arguments, the name of the message first
+ * @result: takes the answer
+ * @maxlen: size of @result in bytes
+ *
+ * Failures are logged with their cause.
+ *
+ * Context: process; takes the target's gate and allocates with GFP_NOIO.
+ * Return: 0; 1 if @result has an answer; or an error code.
+ */
 int aftl_message(struct dm_target *ti, unsigned int argc, char **argv, char *result,
 		 unsigned int maxlen);
 
-/* zones.c, for a device with zones */
+/* zones.c: for a zoned device */
 
 struct dm_report_zones_args;
 
 #ifdef CONFIG_BLK_DEV_ZONED
 /**
- * aftl_zones_create() - prepare what device-mapper asks of a device with zones
+ * aftl_zones_create() - create the gendisk from which device-mapper reads zones and their limits
+ * @target: target whose options and geometry are set
+ * @error: takes the message on failure
  *
- * Return: 0, or an error code with a sentence.
+ * Context: process; may sleep.
+ * Return: 0, or an error code with a message.
  */
 int __must_check aftl_zones_create(struct aftl_target *target, struct aftl_error *error);
+
+/**
+ * aftl_zones_destroy() - free that gendisk
+ * @target: target; may have none
+ *
+ * Context: process; may sleep.
+ */
 void aftl_zones_destroy(struct aftl_target *target);
+
+/**
+ * aftl_zones_limit() - set the queue limits of a zoned device
+ * @target: zoned target
+ * @limits: limits to be changed
+ *
+ * Context: process, no lock needed.
+ */
 void aftl_zones_limit(const struct aftl_target *target, struct queue_limits *limits);
+
+/**
+ * aftl_zones_report() - the report_zones method of the target
+ * @ti: target
+ * @args: device-mapper's arguments
+ * @zones: largest number of zones to report
+ *
+ * Context: process; takes the target's gate and the disk's lock for each zone.
+ * Return: 0, or an error code; -EOPNOTSUPP if the target is not zoned.
+ */
 int aftl_zones_report(struct dm_target *ti, struct dm_report_zones_args *args,
 		      unsigned int zones);
 #else
@@ -105,8 +156,19 @@ static inline void aftl_zones_limit(const struct aftl_target *target, struct que
 #define aftl_zones_report NULL
 #endif
 
-/* target/status.c */
+/* status.c */
 
+/**
+ * aftl_status() - the status method of the target
+ * @ti: target
+ * @type: status line, table line or IMA record
+ * @status_flags: ignored
+ * @result: takes the text
+ * @maxlen: size of @result in bytes
+ *
+ * Context: process; allocates nothing. Takes the target's gate, except for an IMA record, and the
+ * disks' locks for a status line.
+ */
 void aftl_status(struct dm_target *ti, status_type_t type, unsigned int status_flags,
 		 char *result, unsigned int maxlen);
 

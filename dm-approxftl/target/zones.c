@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A disk with zones, as device-mapper wants to see it.
+ * Zones of the target.
  *
- * Device-mapper takes zones and their limits from a block device below. A disk in memory has none:
- * a block device that nobody can open, for it is never added, says what is to be said.
+ * Device-mapper reads zones and zone limits from the underlying block devices of a target. A device
+ * in memory has none, so the target allocates a gendisk that reports its zones. The gendisk is
+ * never added, so nothing can open it.
  */
 #include <linux/blkdev.h>
 
@@ -32,9 +33,9 @@ static u8 condition(enum aftl_zone_state state)
 }
 
 /*
- * A table that another one has superseded reports nothing. Before a table is resumed device-mapper
- * counts its zones: it wants their types alone, and since 6.19 each in a state that a zone to be
- * written in order may have.
+ * Fill in the report of zone @index. A superseded table has no zones to report: -EIO. A table that
+ * was never resumed reports empty zones, because device-mapper counts them before the resume: it
+ * uses their type only, but 6.19 checks that the condition is legal for a sequential zone.
  */
 static int describe(struct aftl_target *target, u32 index, struct blk_zone *zone)
 {
@@ -98,14 +99,14 @@ void aftl_zones_limit(const struct aftl_target *target, struct queue_limits *lim
 {
 	const struct aftl_config *config = &target->options.config;
 
-	/* Of each shard: all that are open may be of one. */
+	/* These limits apply to each shard, because all open zones may be in the same shard. */
 	limits->chunk_sectors = (u32)zone_sectors(target);
 	limits->zone_write_granularity = target->shards.geo.unit_bytes;
 	aftl_limit_zones(limits, config->max_open_zones, config->max_active_zones,
 			 AFTL_IO_SECTORS);
 }
 
-/* Neither discards nor zeroes: a zone is reset. */
+/* Check that the zone size is legal in Linux and divides the length of the table. */
 static int check(const struct aftl_target *target, struct aftl_error *error)
 {
 	if (zone_sectors(target) > BIT(30) || zone_sectors(target) < 8)
