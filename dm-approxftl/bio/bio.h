@@ -5,7 +5,13 @@
 #include <linux/device-mapper.h>
 
 /**
- * aftl_io_map() - the target's map method
+ * aftl_io_map() - the map method of the target
+ * @ti: target
+ * @bio: bio to be mapped
+ *
+ * Context: process, no lock held; may sleep for memory (GFP_NOIO) and for room in the queue of a
+ * durable store.
+ * Return: DM_MAPIO_SUBMITTED, or DM_MAPIO_KILL for a bio that the target's limits exclude.
  */
 int aftl_io_map(struct dm_target *ti, struct bio *bio);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bios on their way into the FTL.
+ * The map method: translate bios to requests and submit them to the FTL.
  */
 #include <linux/ioprio.h>
 
@@ -16,7 +16,7 @@ static bool is_flush(const struct bio *bio)
 	return bio->bi_opf & REQ_PREFLUSH && !bio_sectors(bio);
 }
 
-/* Returns AFTL_ZONE_OPS for what the target does not do. */
+/* Returns AFTL_ZONE_OPS for an operation that the target does not support. */
 static u8 bio_request_op(const struct bio *bio)
 {
 	if (is_flush(bio))
@@ -47,8 +47,8 @@ static u8 bio_request_op(const struct bio *bio)
 }
 
 /*
- * By I/O priority: real time has the first queue, idle the last, and the eight levels between
- * divide them; the fourth is what who has said nothing means.
+ * Select the controller's queue by I/O priority: the first for real-time, the last for idle; the
+ * eight levels of best-effort are divided among all. IOPRIO_CLASS_NONE is best-effort level 4.
  */
 static u8 host_queue(const struct aftl_disk *disk, const struct bio *bio)
 {
@@ -79,8 +79,8 @@ static bool needs_written_zeroes(const struct bio *bio)
 }
 
 /*
- * Returns false if the limits do not allow such a bio. A write whose logical pages differ in
- * quality level is split.
+ * Fill in @request, except for its range. A write whose logical pages differ in quality level is
+ * split. Returns false for a bio that the target's limits exclude.
  */
 static bool describe(const struct aftl_target *target, struct bio *bio,
 		     struct aftl_request *request)
@@ -100,7 +100,7 @@ static bool describe(const struct aftl_target *target, struct bio *bio,
 		request->hint.life = aftl_bio_life(bio);
 		request->hint.stream = aftl_bio_stream(bio);
 	}
-	/* Each shard has a bio of its own of them. */
+	/* Device-mapper duplicates the bio for each shard: trace the first one only. */
 	if (request->op == AFTL_OP_WRITE_ZEROES && !dm_bio_get_target_bio_nr(bio))
 		aftl_note_zeroes(target, bio);
 	request->queue = host_queue(target->table.device->disks[0], bio);
@@ -115,7 +115,10 @@ static bool discards(const struct aftl_request *request)
 	return request->op == AFTL_OP_DISCARD || request->op == AFTL_OP_WRITE_ZEROES;
 }
 
-/* Each shard gets a bio of its own of these: its number, and what of the range is its. */
+/*
+ * Device-mapper duplicates flushes, discards and write-zeroes for each shard. Select the shard by
+ * the number of the duplicate, and reduce the range to the part of that shard.
+ */
 static struct aftl_disk *place_part(const struct aftl_device *device, const struct bio *bio,
 				    u64 unit, struct aftl_request *request)
 {
@@ -127,7 +130,7 @@ static struct aftl_disk *place_part(const struct aftl_device *device, const stru
 	return device->disks[index];
 }
 
-/* Others are in one run: device-mapper has split them, see limit_io() of the target. */
+/* Other requests lie in one shard: device-mapper has split them, see limit_io() in target.c. */
 static struct aftl_disk *place_run(const struct aftl_device *device, u64 unit,
 				   struct aftl_request *request)
 {
@@ -137,7 +140,7 @@ static struct aftl_disk *place_run(const struct aftl_device *device, u64 unit,
 	return WARN_ON_ONCE(spot.units < request->units) ? NULL : spot.disk;
 }
 
-/* Whose it is, and where there. */
+/* Map the bio to a shard and to a range within it. Returns NULL if there is no such shard. */
 static struct aftl_disk *place(const struct aftl_target *target, struct bio *bio,
 			       struct aftl_request *request)
 {
@@ -150,7 +153,7 @@ static struct aftl_disk *place(const struct aftl_target *target, struct bio *bio
 		return device->disks[0];
 	if (request->op == AFTL_OP_FLUSH || discards(request))
 		return place_part(device, bio, unit, request);
-	/* No bio reaches all: device-mapper resets each zone. */
+	/* Not used with several shards, see aftl_reset_each_zone(). */
 	if (unlikely(request->op == AFTL_OP_ZONE_RESET_ALL))
 		return NULL;
 	return place_run(device, unit, request);
@@ -168,8 +171,9 @@ static void submitted(struct aftl_disk *disk, struct aftl_io *io)
 }
 
 /*
- * What is complete at once is ended by who leaves the disk, so that it can still be looked at. Not
- * so a read from a block device: whoever brings its bytes may end it before that.
+ * Try to complete a read at once with "timing off". The bio ends in aftl_disk_leave(), so that
+ * submitted() may still use the request. A durable store is excluded: the end of its read from the
+ * backing device may end the bio earlier.
  */
 static bool read_at_once(struct aftl_disk *disk, struct aftl_io *io)
 {
@@ -191,7 +195,7 @@ static void submit(struct aftl_disk *disk, struct aftl_io *io)
 		aftl_disk_end(disk, io, BLK_STS_IOERR);
 }
 
-/* What only a durable store needs. Returns false if it has failed. */
+/* Prepare a request to a durable store; may sleep. Returns false if only reads are accepted. */
 static bool prepare_durable(struct aftl_disk *disk, struct aftl_io *io)
 {
 	const struct aftl_request *request = &io->request;
