@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
- * The control device of dm-approxftl, /dev/approxftl: which data may lose bits.
+ * The control device of dm-approxftl, /dev/approxftl: declares which data may be stored
+ * approximately, that is, may come back with flipped bits.
  *
- * Every structure begins with its size, as the caller was compiled with it, and only ever
- * grows at its end. A newer kernel takes what an older caller does not have as zero; an
- * older kernel refuses with E2BIG what it does not know, unless it is zero. Results are
- * written back as far as @size reaches; @size itself never changes. The numbers of the
- * ioctls do not depend on sizes. Members named reserved, and bits that are not defined
- * here, must be zero: EINVAL.
+ * The first member of each structure is its size in bytes, as the caller was compiled.
+ * Structures only grow at their end. A newer kernel takes members that an older caller
+ * lacks as zero; an older kernel fails with E2BIG if members that it does not know are not
+ * zero. Results are written back up to @size; @size itself is never changed. The numbers of
+ * the ioctls do not depend on sizes. Members named reserved, and undefined bits of flags,
+ * must be zero; otherwise the ioctl fails with EINVAL.
  *
- * An ioctl returns 0, or -1 with errno. Where a structure has a reason, a refusal puts
- * enum approxftl_reason there, for which one errno is too coarse.
+ * An ioctl returns 0, or -1 with errno. If a structure has a member reason, a refusal sets
+ * it to enum approxftl_reason, which is more precise than errno.
  *
- * docs/tags.md tells which write is approximate.
+ * docs/tags.md has the rules by which a write becomes approximate.
  */
 #ifndef _LINUX_APPROXFTL_H
 #define _LINUX_APPROXFTL_H
@@ -23,66 +24,66 @@
 
 #define APPROXFTL_PATH "/dev/approxftl"
 
-/* Name of the extended attribute that APPROXFTL_WATCH reads; text, see docs/tags.md. */
+/* Extended attribute that APPROXFTL_WATCH reads; its value is text, see docs/tags.md. */
 #define APPROXFTL_XATTR "user.approxftl"
 
-/* Longest xattr and longest label, in bytes. */
+/* Maximum length of the attribute's value and of a label, in bytes. */
 #define APPROXFTL_XATTR_MAX 4096
 #define APPROXFTL_LABEL_MAX 64
 
 #define APPROXFTL_VERSION 1
 
-/* As a length: to the end of all that a file could hold. */
+/* As a length: up to the largest possible offset, beyond the current end of the file. */
 #define APPROXFTL_TO_END (~0ULL)
 
-/* What may happen to data. */
+/* Class of data. */
 enum approxftl_class {
-	APPROXFTL_PRECISE = 0,	   /* nothing; stronger than approximate, wherever it is said */
+	APPROXFTL_PRECISE = 0,	   /* no bit may flip; wins over approximate */
 	APPROXFTL_APPROXIMATE = 1, /* bits may flip */
-	APPROXFTL_NONE = 2,	   /* nothing is said of them, or nothing is stored */
-	APPROXFTL_LEVEL_2 = 3,	   /* bits may flip, and more than in what is approximate: 1 */
-	APPROXFTL_LEVEL_3 = 4,	   /* still more; both are said to the kernel, which answers */
-				   /* APPROXFTL_APPROXIMATE, and the level beside it */
+	APPROXFTL_NONE = 2,	   /* not tagged; or, of APPROXFTL_STORED, not on flash */
+	APPROXFTL_LEVEL_2 = 3,	   /* approximate with more errors than level 1 */
+	APPROXFTL_LEVEL_3 = 4,	   /* still more; both are input only: the kernel reports */
+				   /* APPROXFTL_APPROXIMATE and a separate level */
 };
 
-/* Quality levels of data: 0 precise, 1 approximate, 2 and 3. */
+/* Quality levels: 0 is precise, 1 to 3 are approximate with more and more errors. */
 #define APPROXFTL_LEVEL_MAX 3
 
-/* Why a descriptor cannot be tagged. */
+/* Reason for which an ioctl was refused. */
 enum approxftl_reason {
 	APPROXFTL_REASON_NONE = 0,
-	APPROXFTL_REASON_KIND = 1,	/* no regular file, nor what else the ioctl takes */
+	APPROXFTL_REASON_KIND = 1,	/* the ioctl does not take this type of file */
 	APPROXFTL_REASON_READ_ONLY = 2, /* the descriptor cannot write */
-	APPROXFTL_REASON_OWNER = 3,	/* the file is somebody else's */
+	APPROXFTL_REASON_OWNER = 3,	/* another user owns the file */
 	APPROXFTL_REASON_SWAP = 4,	/* the file is swap space */
-	APPROXFTL_REASON_ENCRYPTED = 5, /* one flipped bit spoils a whole cipher block */
-	APPROXFTL_REASON_VERITY = 6,	/* one flipped bit makes reads fail */
+	APPROXFTL_REASON_ENCRYPTED = 5, /* a flipped bit would corrupt a cipher block */
+	APPROXFTL_REASON_VERITY = 6,	/* a flipped bit would make reads fail */
 	APPROXFTL_REASON_CHECKSUM = 7,	/* the same: btrfs without chattr +C or nodatacow */
 	APPROXFTL_REASON_FILES = 8,	/* the user has tagged too many files */
 	APPROXFTL_REASON_RANGES = 9,	/* the file, or the user, has too many ranges */
-	APPROXFTL_REASON_DEVICE = 10,	/* not on a device of dm-approxftl, or not in plain sight */
+	APPROXFTL_REASON_DEVICE = 10,	/* not on dm-approxftl, or not directly on it */
 	APPROXFTL_REASON_IN_USE = 11,	/* the device is mounted, or opened exclusively */
 };
 
-/* What can be done: bits of struct approxftl_caps.can and .may. */
+/* Capabilities: bits of struct approxftl_caps.can and .may. */
 #define APPROXFTL_CAN_FILE	_BITULL(0) /* TAG, UNTAG, QUERY of files */
-#define APPROXFTL_CAN_BUFFER	_BITULL(1) /* of memfds, for O_DIRECT from them */
+#define APPROXFTL_CAN_BUFFER	_BITULL(1) /* the same of memfds, for O_DIRECT writes from them */
 #define APPROXFTL_CAN_SCOPE	_BITULL(2) /* SCOPE, PWRITEV */
 #define APPROXFTL_CAN_DEVICE	_BITULL(3) /* DEVICE_TAG, DEVICE_QUERY */
 #define APPROXFTL_CAN_STORED	_BITULL(4) /* STORED */
 #define APPROXFTL_CAN_WATCH	_BITULL(5) /* WATCH */
-#define APPROXFTL_CAN_NOTE	_BITULL(6) /* the kernel can note in a blktrace */
+#define APPROXFTL_CAN_NOTE	_BITULL(6) /* NOTE: the kernel can write to a blktrace */
 #define APPROXFTL_CAN_LEVEL	_BITULL(7) /* APPROXFTL_LEVEL_2 and _3 */
 
 /**
- * struct approxftl_caps - APPROXFTL_CAPS: what there is
- * @size: of this structure
+ * struct approxftl_caps - APPROXFTL_CAPS: capabilities and limits
+ * @size: of this structure in bytes
  * @version: APPROXFTL_VERSION of the kernel
- * @can: APPROXFTL_CAN_*: what this kernel can do
+ * @can: APPROXFTL_CAN_*: capabilities of this kernel
  * @may: those of them that the caller may use
- * @max_files: files that a user may have tagged at a time
- * @max_ranges: ranges that a user may have in them
- * @devices: devices of dm-approxftl that could be written now
+ * @max_files: tagged files that a user may have at a time
+ * @max_ranges: tagged ranges that a user may have in all these files
+ * @devices: devices of dm-approxftl that can be written now
  * @reserved: 0
  */
 struct approxftl_caps {
@@ -96,17 +97,17 @@ struct approxftl_caps {
 	__u32 reserved;
 };
 
-/* Write what is dirty back as it was meant before the change. */
+/* Write dirty data back with their old class before the tags change. */
 #define APPROXFTL_SYNC_FIRST 0x1
 
 /**
  * struct approxftl_range - APPROXFTL_TAG, _UNTAG, _DEVICE_TAG: a range of bytes
- * @size: of this structure
+ * @size: of this structure in bytes
  * @fd: a file, memfd or, for APPROXFTL_DEVICE_TAG, a device of dm-approxftl
- * @class: enum approxftl_class; 0 for APPROXFTL_UNTAG; APPROXFTL_NONE unsays it
+ * @class: enum approxftl_class; 0 for APPROXFTL_UNTAG; APPROXFTL_NONE removes the tag
  * @flags: APPROXFTL_SYNC_FIRST
  * @offset: first byte
- * @length: how many, or APPROXFTL_TO_END
+ * @length: number of bytes, or APPROXFTL_TO_END
  * @reason: out: enum approxftl_reason
  * @reserved: 0
  */
@@ -124,9 +125,9 @@ struct approxftl_range {
 /**
  * struct approxftl_extent - a range in the answer of APPROXFTL_QUERY
  * @offset: first byte
- * @length: how many; APPROXFTL_TO_END if there is no end
+ * @length: number of bytes; APPROXFTL_TO_END if there is no end
  * @class: APPROXFTL_PRECISE or APPROXFTL_APPROXIMATE
- * @level: quality level; 0 of kernels without APPROXFTL_CAN_LEVEL
+ * @level: quality level; 0 from kernels without APPROXFTL_CAN_LEVEL
  */
 struct approxftl_extent {
 	__aligned_u64 offset;
@@ -136,14 +137,14 @@ struct approxftl_extent {
 };
 
 /**
- * struct approxftl_query - APPROXFTL_QUERY, _DEVICE_QUERY: what is tagged
- * @size: of this structure
- * @fd: as for tagging; any access will do
- * @cursor: in: ranges that end after this byte; out: where to go on, APPROXFTL_TO_END
- *	when there is no more
+ * struct approxftl_query - APPROXFTL_QUERY, _DEVICE_QUERY: list tagged ranges
+ * @size: of this structure in bytes
+ * @fd: as for tagging; any access mode
+ * @cursor: in: list ranges that end after this byte; out: cursor of the next call, APPROXFTL_TO_END
+ *	after the last range
  * @extents: address of struct approxftl_extent[@room]
- * @room: how many fit
- * @count: out: how many there are
+ * @room: number of elements that fit
+ * @count: out: number of elements filled in
  */
 struct approxftl_query {
 	__u32 size;
@@ -154,23 +155,23 @@ struct approxftl_query {
 	__u32 count;
 };
 
-/* Whose writes a scope is about. */
+/* The writes that a scope covers. */
 enum approxftl_whose {
-	APPROXFTL_THREAD = 0,  /* the calling thread's */
-	APPROXFTL_PROCESS = 1, /* those of everything that shares the caller's memory */
+	APPROXFTL_THREAD = 0,  /* of the calling thread */
+	APPROXFTL_PROCESS = 1, /* of all threads that share the caller's address space */
 };
 
 /**
- * struct approxftl_scope - APPROXFTL_SCOPE: a region of I/O begins or ends
- * @size: of this structure
+ * struct approxftl_scope - APPROXFTL_SCOPE: begin or end a region of I/O
+ * @size: of this structure in bytes
  * @whose: enum approxftl_whose
- * @class: what O_DIRECT writes of user memory are from now on; APPROXFTL_NONE ends it
- * @previous: out: what this descriptor had said before, to nest regions
+ * @class: class of O_DIRECT writes from user memory from now on; APPROXFTL_NONE ends the scope
+ * @previous: out: class that this descriptor had set before, to nest regions
  * @label: address of a name for the block trace, or 0
  * @label_length: bytes of it, at most APPROXFTL_LABEL_MAX
  * @reserved: 0
  *
- * Ends at the latest when the open file of /dev/approxftl that said it is closed, when the
+ * The scope also ends when the open file of /dev/approxftl that set it is closed, when the
  * process executes another program, or when the thread ends.
  */
 struct approxftl_scope {
@@ -185,17 +186,17 @@ struct approxftl_scope {
 
 /**
  * struct approxftl_pwritev - APPROXFTL_PWRITEV: write data of a class
- * @size: of this structure
+ * @size: of this structure in bytes
  * @fd: a regular file, which is tagged as by APPROXFTL_TAG, or a block device
- * @class: enum approxftl_class, but APPROXFTL_NONE
+ * @class: enum approxftl_class, except APPROXFTL_NONE
  * @flags: 0
- * @offset: where to; O_APPEND is refused
+ * @offset: of the first byte in the file; O_APPEND is refused
  * @iov: address of struct iovec[@iov_count]
- * @iov_count: how many
+ * @iov_count: number of elements
  * @reason: out: enum approxftl_reason
- * @written: out: bytes
+ * @written: out: number of bytes written
  *
- * Of what is not written nothing is said that was not said before.
+ * Bytes that are not written keep the tags that they had.
  */
 struct approxftl_pwritev {
 	__u32 size;
@@ -209,19 +210,19 @@ struct approxftl_pwritev {
 	__aligned_u64 written;
 };
 
-#define APPROXFTL_UNIT_LOST	0x1 /* its content cannot be read */
-#define APPROXFTL_UNIT_NO_MODEL 0x2 /* errors are not modelled: the counts mean nothing */
+#define APPROXFTL_UNIT_LOST	0x1 /* the data cannot be read */
+#define APPROXFTL_UNIT_NO_MODEL 0x2 /* errors are not modelled: ignore the counts */
 #define APPROXFTL_UNIT_LEVEL_2	0x4 /* approximate, of quality level 2 */
-#define APPROXFTL_UNIT_LEVEL_3	0x8 /* the same of level 3 */
+#define APPROXFTL_UNIT_LEVEL_3	0x8 /* approximate, of quality level 3 */
 
 /**
  * struct approxftl_unit - a mapping unit in the answer of APPROXFTL_STORED
- * @offset: of its first byte, in the file or device that was asked for
- * @device_offset: the same in the device
+ * @offset: of its first byte in the file or device that @fd names
+ * @device_offset: of its first byte in the device
  * @class: precise, approximate, or APPROXFTL_NONE if it is not on flash
  * @flags: APPROXFTL_UNIT_*
- * @flips: bits that a read would return inverted now
- * @raw: errors of its page now, corrected or not
+ * @flips: bits that a read would return flipped now
+ * @raw: bit errors of its page now, before error correction
  */
 struct approxftl_unit {
 	__aligned_u64 offset;
@@ -233,23 +234,22 @@ struct approxftl_unit {
 };
 
 /**
- * struct approxftl_stored - APPROXFTL_STORED: what is stored, unit by unit
- * @size: of this structure
+ * struct approxftl_stored - APPROXFTL_STORED: list the mapping units on flash
+ * @size: of this structure in bytes
  * @fd: opened for reading: a device of dm-approxftl, or a regular file whose file system is
- *	right on one and can tell where its blocks are (ext4, xfs, f2fs; not btrfs; to xfs one
- *	that has or had clones is all holes); without CAP_SYS_RAWIO the caller's own, of which
- *	ext4 journals no data: EPERM
- * @cursor: in: first byte of interest; out: where to go on, APPROXFTL_TO_END at the end
- * @length: bytes of interest, or APPROXFTL_TO_END
+ *	directly on one and can map file offsets to blocks (ext4, xfs, f2fs; not btrfs; xfs
+ *	reports a file that has or had clones as all holes). Without CAP_SYS_RAWIO the caller
+ *	must own the file, and ext4 must not journal its data; otherwise EPERM
+ * @cursor: in: first byte; out: cursor of the next call, APPROXFTL_TO_END at the end
+ * @length: number of bytes, or APPROXFTL_TO_END
  * @units: address of struct approxftl_unit[@room]
- * @room: how many fit
- * @count: out: how many there are; holes of a file are left out
- * @unit_bytes: out: size of a unit
+ * @room: number of elements that fit
+ * @count: out: number of elements filled in; holes of a file are omitted
+ * @unit_bytes: out: size of a mapping unit in bytes
  * @reason: out: enum approxftl_reason
  *
- * Looks at flash: what waits in a cache or a write buffer is not there yet. A signal ends the call
- * before @room is used up: with what has been found, or with EINTR if nothing has; @cursor says
- * where to go on in both cases.
+ * Data in a cache or a write buffer are not on flash yet. A signal ends the call early: with the
+ * units found so far, or with EINTR if there are none. @cursor is valid in both cases.
  */
 struct approxftl_stored {
 	__u32 size;
@@ -265,7 +265,7 @@ struct approxftl_stored {
 
 /**
  * struct approxftl_watch - APPROXFTL_WATCH: tag files by their attribute when opened
- * @size: of this structure
+ * @size: of this structure in bytes
  * @fd: any file or directory of the file system
  * @on: 1 to begin, 0 to end
  * @reason: out: enum approxftl_reason
@@ -278,10 +278,12 @@ struct approxftl_watch {
 };
 
 /**
- * struct approxftl_note - APPROXFTL_NOTE: a label for the block trace; EAGAIN for one too many
- * @size: of this structure
+ * struct approxftl_note - APPROXFTL_NOTE: write a label to the block trace
+ * @size: of this structure in bytes
  * @length: bytes of it, at most APPROXFTL_LABEL_MAX
  * @label: its address
+ *
+ * Fails with EAGAIN if callers without CAP_SYS_ADMIN write too many labels in a second.
  */
 struct approxftl_note {
 	__u32 size;
@@ -290,26 +292,26 @@ struct approxftl_note {
 };
 
 /**
- * struct approxftl_stats - APPROXFTL_STATS: counts of all devices since the module came
- * @size: of this structure
- * @files: files that are tagged now
- * @ranges: ranges of them now
+ * struct approxftl_stats - APPROXFTL_STATS: counters of all devices since the module was loaded
+ * @size: of this structure in bytes
+ * @files: tagged files now
+ * @ranges: ranges of tagged files now
  * @scopes: scopes now
- * @watches: file systems that are watched now
+ * @watches: watched file systems now
  * @by_file: units written approximate because of a file's range
- * @by_buffer: because of a memfd's range
- * @by_thread: because of a thread's scope
- * @by_process: because of a process's scope
- * @by_priority: because of the hint in their I/O priority
- * @by_device: because of a device's range
- * @by_table: because the table says tag_all
- * @explicit_precise: units written precise because somebody said so
+ * @by_buffer: units written approximate because of a memfd's range
+ * @by_thread: units written approximate because of a thread's scope
+ * @by_process: units written approximate because of a process's scope
+ * @by_priority: units written approximate because of the hint in their I/O priority
+ * @by_device: units written approximate because of a device's range
+ * @by_table: units written approximate because of the table option tag_all
+ * @explicit_precise: units written precise because a tag or scope demands it
  * @mixed: units written precise because not all of their bytes were approximate
- * @vetoed: units with a tag that did not apply to this write, as a journal's
+ * @vetoed: units whose tag did not apply to this write, such as one by a journal
  * @splits: requests split where class or level changes
  * @reserved: 0
- * @level_2: approximate units of quality level 2, whoever has said so
- * @level_3: of level 3
+ * @level_2: units written approximate with quality level 2
+ * @level_3: units written approximate with quality level 3
  */
 struct approxftl_stats {
 	__u32 size;
@@ -333,7 +335,7 @@ struct approxftl_stats {
 	__aligned_u64 level_3;
 };
 
-/* Of those that Documentation/userspace-api/ioctl/ioctl-number.rst gives to nobody. */
+/* Not assigned in Documentation/userspace-api/ioctl/ioctl-number.rst. */
 #define APPROXFTL_IOCTL 0xf7
 
 #define APPROXFTL_CAPS	       _IO(APPROXFTL_IOCTL, 0x40)
