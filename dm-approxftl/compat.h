@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where the kernel's interfaces differ between 6.1 and now; nothing else belongs here.
+ * Differences between the kernel's interfaces of 6.1 and of newer versions; nothing else.
  */
 #ifndef AFTL_COMPAT_H
 #define AFTL_COMPAT_H
@@ -9,28 +9,28 @@
 #include <linux/device-mapper.h>
 #include <linux/fs.h>
 
-#include <linux/fileattr.h> /* in 6.1 it needs the former */
+#include <linux/fileattr.h> /* 6.1: needs linux/fs.h first */
 #include <linux/fsnotify_backend.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/uio.h>
 #include <linux/version.h>
 
-/* Until 6.5 how a block device is opened was said in other words. */
+/* 6.5 replaced FMODE_* by BLK_OPEN_* in the mode of a block device. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
 #define AFTL_OPEN_WRITE BLK_OPEN_WRITE
 #else
 #define AFTL_OPEN_WRITE FMODE_WRITE
 #endif
 
-/* Since 6.17 what an ioctl() may know of a file has another name. */
+/* 6.17 renamed struct fileattr. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
 #define aftl_file_attributes file_kattr
 #else
 #define aftl_file_attributes fileattr
 #endif
 
-/* Since 6.9 a write says how long its data will live, */
+/* Write life time hint of a bio, since 6.9; 0 for none. */
 static inline u8 aftl_bio_life(const struct bio *bio)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
@@ -40,7 +40,7 @@ static inline u8 aftl_bio_life(const struct bio *bio)
 #endif
 }
 
-/* and since 6.16 which data they belong with. */
+/* Write stream of a bio, since 6.16; 0 for none. */
 static inline u8 aftl_bio_stream(const struct bio *bio)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
@@ -50,7 +50,10 @@ static inline u8 aftl_bio_stream(const struct bio *bio)
 #endif
 }
 
-/* How many a program may use; limits of a target's own do not get that far. */
+/*
+ * Set the number of write streams that user space may use, since 6.16, and their granularity in
+ * bytes. Device-mapper does not pass on these limits from a target's io_hints method.
+ */
 static inline int aftl_limit_write_streams(struct request_queue *queue, u32 streams, u64 bytes)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
@@ -65,8 +68,8 @@ static inline int aftl_limit_write_streams(struct request_queue *queue, u32 stre
 }
 
 /*
- * What is said of each zone goes to a function with arguments of its own until 6.18, then to one
- * of the block layer. AFTL_REPORT_ZONES() makes @name such a method of a block device from @report.
+ * A report_zones method passes each zone to a callback until 6.18, and to disk_report_zone() since
+ * 6.19. AFTL_REPORT_ZONES() defines the method @name, which calls @report with an aftl_zone_fn.
  */
 typedef int (*aftl_zone_fn)(struct gendisk *disk, struct blk_zone *zone, unsigned int index,
 			    void *data);
@@ -108,7 +111,10 @@ static int name(struct gendisk *disk, sector_t sector, unsigned int zones,			\
 }
 #endif
 
-/* Until 6.11 zones were a word of their own among the limits; most open and active none of them. */
+/*
+ * Mark the device as zoned: a feature bit since 6.11, a field of the limits before. Before 6.11 the
+ * numbers of open and active zones are no queue limits, see aftl_limit_open_zones().
+ */
 static inline void aftl_limit_zones(struct queue_limits *limits, u64 open, u64 active,
 				    unsigned int append_sectors)
 {
@@ -126,6 +132,7 @@ static inline void aftl_limit_zones(struct queue_limits *limits, u64 open, u64 a
 #endif
 }
 
+/* Set the numbers of open and active zones before 6.11. */
 static inline void aftl_limit_open_zones(struct gendisk *disk, u64 open, u64 active)
 {
 #if defined(CONFIG_BLK_DEV_ZONED) && !defined(BLK_FEAT_ZONED)
@@ -134,7 +141,10 @@ static inline void aftl_limit_open_zones(struct gendisk *disk, u64 open, u64 act
 #endif
 }
 
-/* Who resets all zones at once sends one bio since 6.11, or, as before, one for each. */
+/*
+ * Have device-mapper turn a reset of all zones into one bio for each zone. It always does before
+ * 6.11.
+ */
 static inline void aftl_reset_each_zone(struct dm_target *ti)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
@@ -142,7 +152,7 @@ static inline void aftl_reset_each_zone(struct dm_target *ti)
 #endif
 }
 
-/* A disk with these limits that is not added; NULL without memory. */
+/* Allocate a gendisk with these limits, without adding it. May sleep. NULL without memory. */
 static inline struct gendisk *aftl_alloc_zoned_disk(struct queue_limits *limits)
 {
 #ifdef BLK_FEAT_ZONED
@@ -158,7 +168,7 @@ static inline struct gendisk *aftl_alloc_zoned_disk(struct queue_limits *limits)
 #endif
 }
 
-/* hrtimer_setup() came in 6.13, hrtimer_init() went in 6.15. */
+/* 6.13 added hrtimer_setup(), 6.15 removed hrtimer_init(). */
 static inline void aftl_hrtimer_setup(struct hrtimer *timer,
 				      enum hrtimer_restart (*function)(struct hrtimer *timer),
 				      enum hrtimer_mode mode)
@@ -171,7 +181,10 @@ static inline void aftl_hrtimer_setup(struct hrtimer *timer,
 #endif
 }
 
-/* Zeroes are written by unmapping. Since 6.17 that is told, too, by the same limit or none. */
+/*
+ * Zeroes are written by unmapping. Since 6.17 a second limit announces that; it must be equal to
+ * the first or 0.
+ */
 static inline void aftl_limit_write_zeroes(struct queue_limits *limits, unsigned int sectors)
 {
 	limits->max_write_zeroes_sectors = sectors;
@@ -180,7 +193,10 @@ static inline void aftl_limit_write_zeroes(struct queue_limits *limits, unsigned
 #endif
 }
 
-/* Where in its file a page of a page cache is; until 6.7 huge ones counted themselves. */
+/*
+ * Byte offset in its file of a page of the page cache. Before 6.7 the index of a hugetlb folio
+ * counts huge pages.
+ */
 static inline u64 aftl_page_position(struct folio *folio, struct page *page)
 {
 	pgoff_t index = folio->index;
@@ -192,7 +208,7 @@ static inline u64 aftl_page_position(struct folio *folio, struct page *page)
 	return (u64)(index + folio_page_idx(folio, page)) << PAGE_SHIFT;
 }
 
-/* Page tables that have it; until 6.7 of huge ones that is not to be had, and 0. */
+/* Number of page-table entries that map @folio; before 6.7 always 0 for a large folio. */
 static inline int aftl_folio_mapcount(const struct folio *folio)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
@@ -202,7 +218,7 @@ static inline int aftl_folio_mapcount(const struct folio *folio)
 #endif
 }
 
-/* Since 6.10 a block device has its page cache without an inode in between. */
+/* Page cache of a block device; since 6.10 struct block_device points to it directly. */
 static inline const struct address_space *aftl_device_mapping(const struct block_device *device)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
@@ -212,7 +228,10 @@ static inline const struct address_space *aftl_device_mapping(const struct block
 #endif
 }
 
-/* Waits for none of @not; since 6.8 the file system is kept from being frozen meanwhile. */
+/*
+ * Write with the IOCB_* flags @not cleared, and keep the file system from being frozen meanwhile.
+ * Since 6.8 vfs_iocb_iter_write() does the latter.
+ */
 static inline ssize_t aftl_iter_write(struct file *file, struct iov_iter *iter, loff_t position,
 				      int not)
 {
@@ -232,7 +251,7 @@ static inline ssize_t aftl_iter_write(struct file *file, struct iov_iter *iter, 
 	return written;
 }
 
-/* Since 6.10 marks are added to an object, before to its list of them. */
+/* fsnotify_add_mark() takes the object since 6.10, before that the object's list of marks. */
 static inline int aftl_add_sb_mark(struct fsnotify_mark *mark, struct super_block *sb)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)

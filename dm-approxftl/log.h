@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How what the module says in the kernel's log begins: DMERR() and its kin.
+ * Prefix of the module's messages in the kernel log, for DMERR() and the similar macros.
  */
 #ifndef AFTL_LOG_H
 #define AFTL_LOG_H
