@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The bytes of bios.
+ * Copying data between bios and stores, and inverting the bits that have errors.
+ *
+ * Takes no lock. io.h says which functions need the disk's lock.
  */
 #include <linux/slab.h>
 
@@ -144,7 +146,7 @@ static void hold(const struct aftl_disk *disk, const struct aftl_read *read,
 		content->flip_key = aftl_io_flip_key(disk, read);
 }
 
-/* What there is no room for. */
+/* @io->contents is full: copy at once, under the disk's lock. */
 static noinline void copy_now(const struct aftl_disk *disk, struct aftl_io *io,
 			      const struct aftl_read *read)
 {

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The durable store: what is in every slot of the media, on a block device.
+ * The durable store: the data of every physical page (ppn), in a volume on a block device.
  *
- * The FTL says under its lock what happens to slots. That becomes a queue of operations,
- * which a worker carries out in their order: data is written and copied, and what
- * core/persist/volume.h wants to know is noted. Until the data of a slot has been written, reads
- * find it in memory through a table of pending slots.
+ * The callbacks of the FTL, under the disk's lock, add operations to a queue. A worker executes
+ * them in order: it writes and copies data, and records changes in the volume, see
+ * core/persist/volume.h. Until the data of a ppn have been written, reads find them in memory
+ * through a hash table of pending ppns.
  *
- * Flushes are no operations: each waits in a list, with the number of the first operation
- * that it need not wait for. When the worker has carried out a batch, one commit of the
- * volume ends all flushes that it has reached.
+ * Flushes are not operations. Each waits in a list with the number of the first operation that it
+ * does not cover. After each batch of operations one commit of the volume completes all flushes
+ * that cover only executed operations.
  *
- * The queue is finite, and its operations come from under a spinlock: they cannot wait for room.
- * Before each single call of the FTL there is room for aftl_max_host_calls() operations and for
- * those that units claimed, see ring.c, which is more than it makes: aftl_disk_enter() and
- * aftl_disk_step() see to that, nobody else calls the FTL, and device time stands still meanwhile.
+ * The queue is finite, and a callback cannot wait for room under a spinlock. So the FTL is called
+ * only through aftl_disk_enter() and aftl_disk_step(), which make sure before each call that there
+ * is room for aftl_max_host_calls() operations and all claims (see ring.c): more than one call
+ * adds. Device time stands still while there is no room.
+ *
+ * Lock order: the disk's lock, @lock of struct aftl_dev, @lock of struct aftl_bdev.
  */
 #ifndef AFTL_STORE_DEV_H
 #define AFTL_STORE_DEV_H
@@ -31,7 +33,16 @@ struct aftl_disk;
 struct aftl_io;
 
 /**
- * enum aftl_dev_kind - an operation of the queue
+ * enum aftl_dev_kind - kinds of operations
+ * @AFTL_DEV_WRITE: write buffered data to their ppn
+ * @AFTL_DEV_COPY: copy relocated data to their new ppn
+ * @AFTL_DEV_PROGRAM: record that a flash page was programmed
+ * @AFTL_DEV_UNMAP: record a discard
+ * @AFTL_DEV_ZONE: record a change of a zone's state
+ * @AFTL_DEV_PERSIST: store a buffered logical page in the persisted write buffer (PLP)
+ * @AFTL_DEV_RELEASE: release that PLP entry
+ * @AFTL_DEV_ERASE: record that a block was erased
+ * @AFTL_DEV_RETIRE: record that blocks were retired
  */
 enum aftl_dev_kind {
 	AFTL_DEV_WRITE,
@@ -47,29 +58,29 @@ enum aftl_dev_kind {
 
 /**
  * struct aftl_dev_op - an operation of the queue
- * @bdev: transfer that carries it out
+ * @bdev: its transfer on the block device
  * @dev: store
- * @number: position in the queue
+ * @number: position in the queue; wraps around
  * @kind: enum aftl_dev_kind
- * @done: carried out
- * @loaded: COPY: @page has the bytes, or they are lost
- * @waiting: PERSIST: waits for a slot of the persisted write buffer
- * @again: WRITE, COPY: over a page that has been programmed since its erase
- * @to: WRITE, COPY: slot
- * @page: WRITE, COPY, PERSIST: the bytes
- * @behalf: WRITE: who has brought them; COPY: nobody
- * @first: PROGRAM: page; UNMAP: unit; ERASE, RETIRE: block; ZONE: zone; PERSIST, RELEASE: tag
- * @count: UNMAP: units; RETIRE: blocks; ZONE: enum aftl_zone_state
- * @node: WRITE, COPY: in the table of pending slots
- * @failed: WRITE, COPY: in the list of what could not be written
- * @run: WRITE, COPY: operations that @bdev carries out, this one and those behind it
- * @from: COPY: slot
- * @offset: COPY: where the bytes are read from
- * @leader: COPY: whose read brings the bytes; NULL if no read is needed
- * @error: COPY: of that read; then WRITE, COPY: of the write
- * @spare: PROGRAM
- * @entry: ERASE
- * @kept: PERSIST: what
+ * @done: complete; its place in the queue is free once all older operations are complete
+ * @loaded: COPY: @page has the data, or they are lost
+ * @waiting: PERSIST: no slot of the persisted write buffer was free
+ * @again: WRITE, COPY: the destination was programmed before, since its last erase
+ * @to: WRITE, COPY: destination ppn
+ * @page: WRITE, COPY, PERSIST: memory page with the data
+ * @behalf: WRITE: cgroup and I/O priority of the submitter; COPY: none
+ * @first: PROGRAM: page; UNMAP: lpn; ERASE, RETIRE: block; ZONE: zone; PERSIST, RELEASE: tag
+ * @count: UNMAP: logical pages; RETIRE: blocks; ZONE: enum aftl_zone_state
+ * @node: WRITE, COPY: entry of aftl_dev.pending
+ * @failed: WRITE, COPY: entry of aftl_dev.failed
+ * @run: WRITE, COPY: number of operations, from this one on, that @bdev writes
+ * @from: COPY: source ppn
+ * @offset: COPY: offset on the medium from which the data are read
+ * @leader: COPY: operation whose transfer reads the data; NULL if no read is needed
+ * @error: COPY: error of that read; later, and for WRITE, error of the write
+ * @spare: PROGRAM: entry of the page for the volume
+ * @entry: ERASE: entry of the block for the volume
+ * @kept: PERSIST: entry of the logical page for the volume
  */
 struct aftl_dev_op {
 	struct aftl_bdev_io bdev;
@@ -101,23 +112,23 @@ struct aftl_dev_op {
 	};
 };
 
-/* Operations of a chunk of the ring; together they fill four small pages. */
+/* Operations in a chunk of the ring; a chunk is allocated with kmalloc() and has at most 16 KiB. */
 #define AFTL_DEV_CHUNK_SHIFT 6
 #define AFTL_DEV_CHUNK BIT(AFTL_DEV_CHUNK_SHIFT)
 
 static_assert(sizeof(struct aftl_dev_op) << AFTL_DEV_CHUNK_SHIFT <= SZ_16K);
 
-/* A buffered unit is persisted and released. */
+/* Operations that persist and release one buffered logical page. */
 #define AFTL_DEV_UNIT_OPS 2
 
 /**
- * struct aftl_dev_tag - a write in the controller
- * @page: its bytes, NULL for none
- * @behalf: who has brought them
+ * struct aftl_dev_tag - a logical page in the write buffer
+ * @page: memory page with its data; NULL if the tag is not in use
+ * @behalf: cgroup and I/O priority of the submitter
  * @claims: operations that it may still add to the queue
- * @persisted: the volume has an entry of it, or the queue will make one
- * @released: operations from this one on come after the release of its entry
- * @node: then in @releases of the store; else empty
+ * @persisted: the volume has a PLP entry for it, or a queued operation will add one
+ * @released: number of the first operation that was queued after the release of its entry
+ * @node: entry of aftl_dev.releases until the worker has taken the release; else empty
  */
 struct aftl_dev_tag {
 	struct page *page;
@@ -129,18 +140,18 @@ struct aftl_dev_tag {
 };
 
 /**
- * struct aftl_dev_fetch - the read of one unit, from the device
- * @bdev: transfer, of this one and those behind it in the array of @io
- * @run: how many
- * @error: of that transfer
+ * struct aftl_dev_fetch - the read of one logical page from the block device
+ * @bdev: transfer of @run fetches, this one and the following ones in the array of @io
+ * @run: number of fetches that @bdev reads
+ * @error: error of @bdev
  * @dev: store
- * @node: in one of its lists
- * @io: for whom
- * @read: what the FTL wants of it
- * @flip_key: which bits of it have errors; of the time of @read
- * @offset: where the bytes are
- * @block: that is read
- * @epoch: counts in that counter of its readers
+ * @node: entry of @to_fetch, @fetched or @unread of struct aftl_dev
+ * @io: bio that is read
+ * @read: the FTL's description of the read
+ * @flip_key: selects the bits that have errors, see aftl_io_flip_key(); taken when the FTL reads
+ * @offset: offset of the data on the medium
+ * @block: number of the block that is read
+ * @epoch: index of the reader counter of @block that counts this read
  */
 struct aftl_dev_fetch {
 	struct aftl_bdev_io bdev;
@@ -157,9 +168,9 @@ struct aftl_dev_fetch {
 };
 
 /**
- * struct aftl_dev_readers - reads of a block that are under way
- * @count: how many, in two counters
- * @epoch: the counter that new reads take
+ * struct aftl_dev_readers - number of reads of a block that are in flight
+ * @count: two counters, see readers.c
+ * @epoch: index of the counter that counts new reads
  */
 struct aftl_dev_readers {
 	u32 count[2];
@@ -167,61 +178,61 @@ struct aftl_dev_readers {
 };
 
 /**
- * struct aftl_dev - the store
- * @store: what callers see
- * @disk: whose it is
- * @device: the block device
- * @pages: for the bytes of writes, until they are on @device
- * @gather_lock: who waits for some of @pages gets them all before the next one does
- * @copies: for the bytes of copies
- * @volume: on it; the worker's, or its caller's while the worker is held
- * @tags: writes in the controller, by tag
- * @tag_count: how many
- * @persists: the volume has persisted write-buffer entries
- * @safe: each unit is persisted before its write is complete, not only by a flush
- * @op_chunks: chunks of the queue, by number of their operations
- * @op_mask: size of that table less one
- * @op_fixed: operations that are always allocated
- * @op_count: operations that are allocated
- * @op_end: first operation from @head on that is not allocated
- * @claimed: operations that units may add beside @reserve
- * @reserve: most operations that one call of the FTL makes for flash: aftl_max_host_calls()
- * @releases: tags whose entries are to be released, oldest first
- * @lock: of the queue, the flushes, the pending slots, the readers, and how often pages
- *	are used
- * @head: next operation to be filled
- * @next: next to be carried out
- * @tail: oldest that is not done
- * @waiting: the worker's: the first operation of its batch that waits for a slot, or the end
- * @flushes: what waits for a commit, oldest first
- * @held: the worker must not begin anything
- * @pending: operations by the slot that they fill
- * @pending_bits: size of that table
- * @lost: bit by slot: its bytes could not be written, or not be read when they were copied
- * @room: there is room again, or nothing left, or the worker is held
- * @run_pages: what the worker puts into one transfer
- * @loads: reads of what is to be copied, under way, and one
- * @loaded: they are over
- * @work: carries out operations
- * @salvage_work: writes elsewhere what could not be written where it belongs
- * @failed: that
+ * struct aftl_dev - the durable store
+ * @store: base of the store
+ * @disk: disk that owns the store
+ * @device: block device
+ * @pages: pool of memory pages for data of writes, until they are on @device
+ * @gather_lock: serialises submitters that wait for @pages: each gets all its pages at once
+ * @copies: pool of memory pages for data of copies
+ * @volume: volume on @device; used by the worker, or by other tasks while the worker is held
+ * @tags: logical pages in the write buffer, by tag
+ * @tag_count: number of entries of @tags
+ * @persists: the volume has a persisted write buffer (PLP)
+ * @safe: a write completes after its data are persisted; else only a flush persists data
+ * @op_chunks: table of chunks of the queue, by the numbers of their operations
+ * @op_mask: size of @op_chunks less one
+ * @op_fixed: number of operations that are always allocated
+ * @op_count: number of operations that are allocated
+ * @op_end: number of the first operation from @head on that is not allocated
+ * @claimed: operations that buffered pages and zone requests may add, beside @reserve
+ * @reserve: bound of the other operations of one call of the FTL: aftl_max_host_calls()
+ * @releases: tags whose PLP entries are to be released, oldest first
+ * @lock: protects the queue, @flushes, @releases, @pending, @readers, @held, the places of
+ *	remapped data, and the reference counts of memory pages
+ * @head: number of the next operation to be added
+ * @next: number of the next operation to be executed
+ * @tail: number of the oldest operation that is not done
+ * @waiting: first operation of the batch that waits for a PLP slot, or the batch's end; worker only
+ * @flushes: flushes that wait for a commit, oldest first
+ * @held: the worker must not start anything
+ * @pending: hash table of WRITE and COPY operations by destination
+ * @pending_bits: log2 of the size of @pending
+ * @lost: bitmap of ppns whose data could not be written, or could not be read for a copy
+ * @room: woken when the queue has room again or is empty, and when @held changes
+ * @run_pages: memory pages of the transfer that the worker prepares; worker only
+ * @loads: reads for copies in flight, plus one while the worker starts reads
+ * @loaded: completed when @loads drops to 0
+ * @work: the worker: executes operations
+ * @salvage_work: writes data again whose write failed, to another place if need be
+ * @failed: first operations of writes that failed
  * @fetch_work: starts and ends reads
- * @to_fetch: reads to be started
- * @fetched: reads to be ended
- * @probe_work: ends reads that have failed, when it is known whether the device answers
- * @unread: those reads
- * @readers: reads under way, by block
- * @no_readers: a counter of a block is zero
- * @fetch_sets: arrays of reads for the largest bio, where there is no memory
- * @begun: the volume is in use
- * @used: it was before
+ * @to_fetch: reads to start
+ * @fetched: reads whose transfer has ended
+ * @probe_work: ends failed reads, after it has found out whether the block device responds
+ * @unread: failed reads
+ * @readers: reads in flight, by block
+ * @no_readers: woken when a counter of @readers drops to 0
+ * @fetch_sets: arrays of reads for the largest bio, reserved for when memory is short
+ * @begun: the volume is in use; false again after aftl_dev_rest()
+ * @used: aftl_dev_begin() has succeeded at least once
  */
 struct aftl_dev {
 	struct aftl_store store;
 	struct aftl_disk *disk;
 	struct aftl_bdev device;
 	mempool_t pages;
-	struct mutex gather_lock; /* pages, by those who wait */
+	struct mutex gather_lock; /* waiting for pages */
 	mempool_t copies;
 	struct aftl_volume *volume;
 	struct aftl_dev_tag *tags;
@@ -229,7 +240,7 @@ struct aftl_dev {
 	bool persists;
 	bool safe;
 	u32 reserve;
-	spinlock_t lock; /* the following fourteen, readers, pages */
+	spinlock_t lock; /* the queue and more, see above */
 	struct aftl_dev_op **op_chunks;
 	u32 op_mask;
 	u32 op_fixed;
@@ -270,70 +281,90 @@ static inline struct aftl_dev *aftl_store_to_dev(struct aftl_store *store)
 	return container_of(store, struct aftl_dev, store);
 }
 
-/* durable.c: life of the store */
+/* durable.c: opening and closing */
 
-/* The workqueues of a disk, made before its store is opened. Return: 0 or -ENOMEM. */
+/**
+ * aftl_dev_workers_create() - allocate the workqueues of a disk, before its store is opened
+ * @workers: takes them
+ *
+ * Context: process; may sleep. Return: 0 or -ENOMEM.
+ */
 int __must_check aftl_dev_workers_create(struct aftl_dev_workers *workers);
+
+/* Destroy the workqueues; those that are NULL are skipped. Context: process; may sleep. */
 void aftl_dev_workers_destroy(struct aftl_dev_workers *workers);
 
 /**
- * aftl_dev_open() - the volume on @bdev
- * @out: takes the store; the device that it holds is in @disk->ftl then
- * @disk: whose it will be
+ * aftl_dev_open() - open a volume and load its FTL; writes nothing
+ * @out: takes the store, also on some failures: the caller destroys it if it is set
+ * @disk: disk that owns the store; @disk->ftl takes the loaded FTL
  * @bdev: block device
- * @first: the first shard of the device, NULL for that one; it says where the others are
- * @super: policy, profile and parameters of the table line, and the shard
- * @error: takes the sentence on failure
+ * @first: store of shard 0, whose header has the places of all shards; NULL to open shard 0
+ * @super: policy, profile and parameters of the table line, and the number of the shard
+ * @error: takes the message on failure
  *
- * Changes nothing. Return: 0, or an error code with a sentence.
+ * Context: process; may sleep. Return: 0, or an error code.
  */
 int __must_check aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk,
 			       struct block_device *bdev, const struct aftl_dev *first,
 			       const struct aftl_volume_header *super, struct aftl_error *error);
 
-/*
- * Before the first request, and again after aftl_dev_rest(), with the parameters of the whole
- * device. May sleep.
+/**
+ * aftl_dev_begin() - mark the volume as in use, and let the worker run
+ * @dev: store
+ * @config: parameters of the whole device
+ * @error: takes the message on failure
+ *
+ * Called before the first request, and again after aftl_dev_rest(). If the volume cannot be
+ * written, the first call fails; after a later one requests fail instead.
+ *
+ * Context: process; may sleep. Return: 0, or an error code.
  */
 int __must_check aftl_dev_begin(struct aftl_dev *dev, const struct aftl_config *config,
 				struct aftl_error *error);
 
 /**
- * aftl_dev_rest() - carry out what has been asked for, and commit it
- * @dev: store; begins nothing until aftl_dev_begin() or aftl_dev_wake()
+ * aftl_dev_rest() - execute all operations, commit, and hold the worker
+ * @dev: store; idle until aftl_dev_begin() or aftl_dev_wake()
  *
- * Context: process; nobody calls the FTL meanwhile. Return: 0, or the first error of the
- * device below.
+ * Context: process; the FTL must not be called meanwhile. May sleep. Return: 0, or the first error
+ * of the block device.
  */
 int __must_check aftl_dev_rest(struct aftl_dev *dev);
 
 /**
- * aftl_dev_wake() - go on after aftl_dev_rest(), for what comes before the end
+ * aftl_dev_wake() - let the worker run again after aftl_dev_rest(), to prepare aftl_dev_close()
  * @dev: store
  *
- * Context: process. Return: false if it was never used, so that there is nothing to close.
+ * Context: process; may sleep. Return: false if the store was never used: there is nothing to
+ * close.
  */
 bool aftl_dev_wake(struct aftl_dev *dev);
 
 /**
- * aftl_dev_close() - put all on the device, and say that it was closed in order
- * @dev: store, awake
- * @error: takes the sentence on failure
+ * aftl_dev_close() - write everything, and mark the volume as closed
+ * @dev: store, after aftl_dev_wake()
+ * @error: takes the message on failure
  *
- * Context: process; the FTL has been parked. Return: 0, or an error code: the volume is
- * then as after a crash.
+ * Context: process, after aftl_quiesce_step() has returned false; may sleep. Return: 0, or an error
+ * code; the volume is then recovered as after a crash.
  */
 int __must_check aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error);
 
-/* First error of the block device, or 0. */
+/* Return the first permanent error of the block device, or 0. Context: any. */
 static inline int aftl_dev_error(const struct aftl_dev *dev)
 {
 	return READ_ONCE(dev->device.error);
 }
 
-/* queue.c: what the FTL says, under its lock */
+/*
+ * queue.c: callbacks of the FTL, see struct aftl_host_ops. They queue operations.
+ *
+ * Context: under the disk's lock; they take @lock. @again is true if the page was programmed
+ * before, since its last erase.
+ */
 
-/* The bytes of @tag have come with @bio. */
+/* Note the cgroup and the I/O priority of @bio, which wrote the data under @tag. */
 void aftl_dev_brought(struct aftl_dev *dev, u32 tag, struct bio *bio);
 void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool again);
 void aftl_dev_release(struct aftl_dev *dev, u32 tag);
@@ -344,68 +375,96 @@ void aftl_dev_zone(struct aftl_dev *dev, u32 zone, enum aftl_zone_state state);
 void aftl_dev_erase(struct aftl_dev *dev, u32 block);
 void aftl_dev_retire(struct aftl_dev *dev, u32 first, u32 blocks);
 
-/* Where that is to be, what is under @tag survives the loss of power from the next commit on. */
+/*
+ * With @safe, queue the persisting of the data under @tag: they survive a crash from the next
+ * commit on. Without, do nothing. Context: under the disk's lock.
+ */
 void aftl_dev_keep_now(struct aftl_dev *dev, u32 tag);
 
-/* What waits for full pages of zones goes with the next commit. Context: process, no lock held. */
+/*
+ * On a zoned device, queue the persisting of buffered data that do not fill a flash page of their
+ * zone, for the next commit. Context: process, no lock held; takes the disk's lock.
+ */
 void aftl_dev_keep(struct aftl_dev *dev);
 
 /**
- * aftl_dev_commit() - end @io when all of the above is durable, or cannot become so
+ * aftl_dev_commit() - complete a request after all queued operations are durable
+ * @dev: store
+ * @io: flush, or write that must be durable; @io->failed is set if the commit fails
  *
- * Context: under the disk's lock, any. @io may end before this returns.
+ * Context: any, under the disk's lock. @io may complete before this returns.
  */
 void aftl_dev_commit(struct aftl_dev *dev, struct aftl_io *io);
 
 /**
  * aftl_dev_wait_for_room() - wait until the queue is not congested
- * @killable: the caller can live without
+ * @dev: store
+ * @killable: stop waiting on a fatal signal
  *
- * Context: process, no lock held. Others may have used the room on return: look again.
- * Return: 0; -EINTR; or -EBUSY if there will be none, because the worker is held.
+ * Context: process, no lock held; sleeps. Other tasks may have used the room when this returns:
+ * the caller checks again under the disk's lock.
+ * Return: 0; -EINTR after a fatal signal; -EBUSY if the worker is held, so that no room will come.
  */
 int aftl_dev_wait_for_room(struct aftl_dev *dev, bool killable);
 
-/* Wait until the queue is empty and no flush waits. Context: process, no lock held. */
+/* Wait until no operation, flush or release is left. Context: process, no lock held; sleeps. */
 void aftl_dev_drain(struct aftl_dev *dev);
 
-/*
- * Keep the worker from beginning anything, or let it go on. Context: process, no lock
- * held; on return it has not begun anything that is not over, but for writes.
+/**
+ * aftl_dev_hold() - hold the worker, or let it run
+ * @dev: store
+ * @held: true: the worker starts nothing more; only writes may still be in flight on return
+ *
+ * Context: process, no lock held; sleeps.
  */
 void aftl_dev_hold(struct aftl_dev *dev, bool held);
 
-/* Memory of the queue and its pages now, and of that of a new store of such a device. */
+/* Return the bytes of memory of the queue and its page pools: now, and of a new store. */
 u64 aftl_dev_queue_bytes(const struct aftl_dev *dev);
 u64 aftl_dev_queue_need(const struct aftl_geometry *geo);
 
+/* Context: process; may sleep. Return: 0 or -ENOMEM; then aftl_dev_queue_exit() is still needed. */
 int __must_check aftl_dev_queue_init(struct aftl_dev *dev);
 void aftl_dev_queue_exit(struct aftl_dev *dev);
 
 /**
- * aftl_dev_next_worn() - the first block from @block on that has been written to in vain
+ * aftl_dev_next_worn() - find a block with remapped data, which the FTL has to retire
+ * @dev: store
+ * @block: lowest number to return
  *
- * Context: process, no lock held. Return: its number, U32_MAX if there is none.
+ * Context: process, no lock held. Return: number of the block, U32_MAX if there is none.
  */
 u32 aftl_dev_next_worn(struct aftl_dev *dev, u32 block);
 
-/* Where the newest bytes of @ppn are: in a page that is then held, or in *@ppn. */
+/**
+ * aftl_dev_find() - find the newest data of a ppn
+ * @dev: store
+ * @ppn: the ppn; takes the ppn whose place on the block device has the data, if that is another
+ *
+ * Context: under @lock. Return: memory page with the data, which the caller drops; NULL if the data
+ * are on the block device only.
+ */
 struct page *aftl_dev_find(struct aftl_dev *dev, aftl_ppn_t *ppn);
 
-/* Where the bytes of @ppn are on the block device; under @lock: they may be put elsewhere. */
+/* Return the offset of @ppn on the medium. Context: under @lock, because it may be remapped. */
 u64 aftl_dev_offset(const struct aftl_dev *dev, aftl_ppn_t ppn);
 
-/* Are they not, or in @ppn something else than the FTL believes? @page is what was found. */
+/*
+ * Return true if the data are lost: they could not be written, or not be read for a copy. @page and
+ * @ppn are results of aftl_dev_find(). Context: under @lock.
+ */
 bool aftl_dev_lost(const struct aftl_dev *dev, const struct page *page, aftl_ppn_t ppn);
 
 /*
- * Pages are counted, because copies share them, and each goes back to its pool: those who
- * wait for one pool never hold what others of the same pool wait for. Copies wait for the
- * block device alone, writes for copies, frames and, in the write buffer, for others to
- * come; so who waits for a page of a write is in a hurry, see hurry() of a disk.
+ * Memory pages have a reference count, because copies share them. The last user returns a page to
+ * its pool. There are two pools, so that a task that waits for a pool holds no page that another
+ * waiter for that pool needs. A page of @copies comes back when the block device has written it. A
+ * page of @pages comes back after copies and metadata frames, and while it is in the write buffer,
+ * only after later writes; a task that waits for one therefore drains the write buffer, see hurry()
+ * in struct aftl_disk_ops.
  *
- * aftl_dev_new_page() may return NULL if @gfp does not allow to wait; the page has one user.
- * Context of the others: under @lock, or by the only user.
+ * aftl_dev_new_page() returns a page with one reference; NULL only if @gfp forbids to wait. The
+ * others are called under @lock, or by the only user of the page.
  */
 struct page *aftl_dev_new_page(struct aftl_dev *dev, mempool_t *pool, gfp_t gfp);
 void aftl_dev_hold_page(struct page *page);
@@ -413,6 +472,7 @@ void aftl_dev_drop_page(struct aftl_dev *dev, struct page *page);
 
 /* ring.c: memory of the queue */
 
+/* Return operation @number, which must be allocated. */
 static inline struct aftl_dev_op *aftl_dev_op_at(const struct aftl_dev *dev, u32 number)
 {
 	return &dev->op_chunks[number >> AFTL_DEV_CHUNK_SHIFT & dev->op_mask]
@@ -420,82 +480,95 @@ static inline struct aftl_dev_op *aftl_dev_op_at(const struct aftl_dev *dev, u32
 }
 
 /**
- * aftl_dev_congested() - is there too little room for another call of the FTL?
+ * aftl_dev_congested() - check for room in the queue before a call of the FTL
+ * @dev: store
  *
- * Context: any. Under the disk's lock a "no" holds until that call: nobody else fills the
- * queue.
+ * Context: any. Under the disk's lock a "false" stays valid until that call, because only calls of
+ * the FTL fill the queue.
+ * Return: true if there is too little room for another call.
  */
 bool aftl_dev_congested(const struct aftl_dev *dev);
 
 /*
- * Under @lock, after room has been made: tell those who wait if the queue was @congested before and
- * is not now. The second one gives @ops claims back, which makes room.
+ * Wake tasks that wait for room if the queue was @congested before the caller made room and is not
+ * any more, or if it is empty. Context: under @lock.
  */
 void aftl_dev_tell_room(struct aftl_dev *dev, bool congested);
+
+/* Give back @ops operations that were claimed, and wake as above. Context: under @lock. */
 void aftl_dev_give_back(struct aftl_dev *dev, u32 ops);
 
-/* Returns whether no operation, no flush and no release is left. Under @lock. */
+/* Return true if no operation, flush or release is left. Context: under @lock. */
 bool aftl_dev_is_empty(const struct aftl_dev *dev);
 
+/* Context: process; may sleep. Return: 0 or -ENOMEM; aftl_dev_ring_exit() frees a partial ring. */
 int __must_check aftl_dev_ring_init(struct aftl_dev *dev);
 void aftl_dev_ring_exit(struct aftl_dev *dev);
 
-/* The oldest operation that is not done is @tail now. Under @lock. */
+/* Set @tail of @dev, and reuse chunks whose operations are all done. Context: under @lock. */
 void aftl_dev_ring_move(struct aftl_dev *dev, u32 tail);
 
-/* Free memory that no claim needs. Context: the worker. */
+/* Free chunks that no claim needs. Context: the worker, no lock held. */
 void aftl_dev_ring_trim(struct aftl_dev *dev);
 
 /**
- * aftl_dev_ring_claim() - room for @ops operations beside those of aftl_max_host_calls()
+ * aftl_dev_ring_claim() - claim room for operations beside those of aftl_max_host_calls()
+ * @dev: store
+ * @ops: number of operations
  *
- * Context: process, no lock held; may sleep. Return: false if there is no memory; others may give
- * room back.
+ * Context: process, no lock held; may sleep. Return: false if there is no memory; retry, because
+ * other tasks give room back.
  */
 bool __must_check aftl_dev_ring_claim(struct aftl_dev *dev, u32 ops);
 
-/* Memory of the ring now, and of that of a new store. */
+/* Return the bytes of memory of the ring: now, and of a new store. */
 u64 aftl_dev_ring_bytes(const struct aftl_dev *dev);
 u64 aftl_dev_ring_need(const struct aftl_geometry *geo);
 
-/* readers.c: what is being read */
+/* readers.c: reads in flight, by block */
 
+/* Context: process; may sleep. Return: 0 or -ENOMEM. */
 int __must_check aftl_dev_readers_init(struct aftl_dev *dev);
 void aftl_dev_readers_exit(struct aftl_dev *dev);
 
-/* Memory for it. */
+/* Return the bytes of memory of the counters. */
 u64 aftl_dev_readers_need(const struct aftl_geometry *geo);
 
-/* @fetch reads @ppn from the device from now on, or no more. Context of the first: under @lock. */
+/* Count @fetch as a reader of the block of @ppn; sets @fetch->block. Context: under @lock. */
 void aftl_dev_add_reader(struct aftl_dev *dev, struct aftl_dev_fetch *fetch, aftl_ppn_t ppn);
+
+/* Uncount it. Context: process, no lock held. */
 void aftl_dev_drop_reader(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch);
 
-/* Wait for the reads of @block that are under way now. */
+/* Wait for the reads of @block that are in flight now. Context: the worker, no lock held. */
 void aftl_dev_wait_for_readers(struct aftl_dev *dev, u32 block);
 
 /* durable.c: requests about zones */
 
-/* Room for what @io may add to the queue; may sleep. */
+/* Claim room in the queue for a zone request. Context: process, no lock held; may sleep. */
 void aftl_dev_prepare_zones(struct aftl_dev *dev, struct aftl_io *io);
 
+/* Give it back when the request ends. Context: any. */
 void aftl_dev_forget_zones(struct aftl_dev *dev, struct aftl_io *io);
 
 /* fetch.c: reads */
 
-/* Room for the reads of @io; may sleep. */
+/* Allocate the fetches of @io, one for each logical page. Context: process; may sleep. */
 void aftl_dev_prepare_reads(struct aftl_dev *dev, struct aftl_io *io);
 
-/* The FTL wants @read; under its lock. */
+/* Read data for the FTL: copy them from memory, or start a fetch. Context: the disk's lock held. */
 void aftl_dev_read(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read);
 
-/* The FTL is through with @io. Return: whether the reads are, too. */
+/* The FTL or a fetch of @io has ended. Context: any. Return: true if it was the last of them. */
 bool aftl_dev_reads_done(struct aftl_io *io);
 
+/* Free the fetches of @io. Context: any but a hard interrupt. */
 void aftl_dev_forget_reads(struct aftl_dev *dev, struct aftl_io *io);
 
-/* Memory of reads for which there is none elsewhere. */
+/* Return the bytes of memory of @fetch_sets and @readers. */
 u64 aftl_dev_fetch_need(const struct aftl_geometry *geo);
 
+/* Context: process; may sleep. Return: 0 or -ENOMEM. */
 int __must_check aftl_dev_fetch_init(struct aftl_dev *dev);
 void aftl_dev_fetch_exit(struct aftl_dev *dev);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A disk, as its stores know it; disk/disk.h says what it does.
+ * The structure of a disk, for the stores; disk/disk.h has its functions.
  */
 #ifndef AFTL_STORE_DISK_TYPES_H
 #define AFTL_STORE_DISK_TYPES_H
@@ -17,32 +17,32 @@ struct aftl_store;
 struct dm_table;
 
 /**
- * struct aftl_disk_ops - what a durable store asks of the disk that it belongs to
+ * struct aftl_disk_ops - calls of a durable store to its disk
  */
 struct aftl_disk_ops {
-	/* End the bios of @done, a chain linked by their next. Any context but a hard interrupt. */
+	/* End the bios of the list @done, linked by next. Context: any but a hard interrupt. */
 	void (*finish)(struct aftl_disk *disk, struct aftl_request *done);
 
-	/* There may be room again, or there has been a failure. Not with a lock held. */
+	/* The queue may have room again, or the store has failed. Context: no lock held. */
 	void (*go_on)(struct aftl_disk *disk);
 
-	/* There are blocks that cannot be written any more: retire them. Any context. */
+	/* Retire blocks that have remapped data, see aftl_dev_next_worn(). Context: any. */
 	void (*wear)(struct aftl_disk *disk);
 
-	/* Memory is needed that buffered writes hold, or is not. May sleep. */
+	/* Drain the write buffer, whose memory is needed, or stop that. Context: may sleep. */
 	void (*hurry)(struct aftl_disk *disk, bool hurry);
 };
 
 /**
  * struct aftl_dev_workers - workqueues of a durable store
- * @queue: carries out the queue of operations
- * @salvage: writes elsewhere what could not be written; @queue may have to wait for it
- * @fetch: begins and ends reads of the block device; @queue may have to wait for it
- * @probe: waits for a read of the volume header
+ * @queue: executes the queue of operations
+ * @salvage: writes data again whose write failed; @queue may wait for it
+ * @fetch: starts and ends reads from the block device; @queue may wait for it
+ * @probe: reads the volume header to find out whether the block device responds
  * @submit: submits the reads of cgroups
  *
- * A table makes them when it is loaded: a workqueue has a thread for when memory is short, and no
- * thread can be made for certain while the device that memory is written to is suspended.
+ * They are allocated when a table is loaded. Each has a rescuer thread, and creating a thread may
+ * block while the device that memory is swapped out to is suspended.
  */
 struct aftl_dev_workers {
 	struct workqueue_struct *queue;
@@ -54,39 +54,40 @@ struct aftl_dev_workers {
 
 /**
  * struct aftl_disk - an emulated SSD
- * @ftl: the FTL, under @lock
- * @ops: what a durable store asks of it
- * @store: the bytes, under @lock but for gather(), copy() and release()
- * @durable: the same, if it is the durable store; else NULL
- * @workers: of a durable store, whether it is open or not
- * @lock: of @ftl, @store, @done and the clock; taken by submitters and by the timer
- * @done: requests that are complete and not yet handed back, oldest first
- * @done_tail: the last of them
+ * @ftl: FTL; protected by @lock
+ * @ops: calls for a durable store
+ * @store: store; protected by @lock, except gather(), copy() and release()
+ * @durable: @store if it is a durable store; else NULL
+ * @workers: workqueues of a durable store, allocated before it is opened
+ * @lock: protects @ftl, @store, @done and the clock; taken by submitters and by @timer
+ * @done: complete requests whose bios have not ended yet, oldest first
+ * @done_tail: last entry of @done
  * @scale: as in struct aftl_options
- * @unit_shift: sectors in a mapping unit, as a power of two
+ * @unit_shift: log2 of the sectors of a mapping unit
  * @start_ns: device time of the last resume
  * @start_host_ns: host time of the last resume
- * @armed_ns: host time at which @timer fires, KTIME_MAX if it does not
- * @running: between resume and postsuspend
+ * @armed_ns: host time at which @timer fires; KTIME_MAX if it is not armed
+ * @running: true from resume until postsuspend
  * @stalled: device time stands still until the store has room
- * @behind: @catch_up is on its way; until it has ended @timer is not armed
- * @told: user space knows that the disk is read-only or has failed
- * @timer: fires at the FTL's next event
- * @event: tells user space that the disk has become read-only
- * @wear: retires what @ops->wear() is about
- * @collect: lets time pass for aftl_disk_collect() where nobody else does
- * @catch_up: goes on with what takes too long for a soft interrupt or a submitter
- * @table: whom @event is for
- * @dev: number of the block device that it is under
- * @shard: which one of its device it is
- * @node: that its memory is of, NUMA_NO_NODE for any
- * @maker: who waits for it to be made or closed, which a signal ends; NULL for whoever does it
- * @submitted: requests so far
- * @lock_waits: times that a request or a message has found @lock taken
- * @lock_wait_ns: host time that these have waited for it
- * @handovers: times that @catch_up was needed
- * @late_lock: of @late
- * @late: host time from when a request should have been handed back until it was
+ * @behind: @catch_up is queued or runs; @timer is not armed before it has ended
+ * @told: user space was told that the disk is read-only or has failed
+ * @timer: fires at the next event of the FTL
+ * @event: tells user space that the disk is read-only or has failed
+ * @wear: retires blocks for @ops->wear()
+ * @collect: advances device time for aftl_disk_collect() while there are no requests
+ * @catch_up: continues work that takes too long for a soft interrupt or a submitter
+ * @table: table that gets the event
+ * @dev: number of the mapped device
+ * @shard: number of the shard in the device
+ * @node: NUMA node of its memory; NUMA_NO_NODE for any
+ * @maker: task that waits until the disk is made or closed, and whose fatal signal interrupts that;
+ *	NULL for the current task
+ * @submitted: number of requests so far
+ * @lock_waits: number of requests and messages that had to wait for @lock
+ * @lock_wait_ns: host time that they waited
+ * @handovers: number of times that @catch_up was queued
+ * @late_lock: protects @late
+ * @late: host time from when a request was due until it completed
  */
 struct aftl_disk {
 	struct aftl *ftl;
@@ -129,7 +130,7 @@ static inline u32 aftl_unit_sectors(const struct aftl_disk *disk)
 	return 1U << disk->unit_shift;
 }
 
-/* What the FTL asks of a disk whose store is in memory, and of one whose store is durable. */
+/* Callbacks of the FTL: for a disk whose store is in memory, and for one with a durable store. */
 extern const struct aftl_host_ops aftl_host_memory;
 extern const struct aftl_host_ops aftl_host_durable;
 

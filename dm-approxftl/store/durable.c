@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The durable store as the disk sees it: opening, beginning, closing, and bytes on their
- * way in.
+ * The interface of the durable store to the disk: opening and closing it, and taking the data of
+ * writes.
+ *
+ * Takes @lock of struct aftl_dev for page references and claims, and @gather_lock around waiting
+ * for memory pages.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -26,7 +29,7 @@ static int check_sectors(struct block_device *bdev, const struct aftl_config *co
 			 bdev, sector, unit);
 }
 
-/* Volumes are made by a program that can look at what is there. */
+/* The kernel does not format: the program that does can check what the device contains. */
 static int open_volume(struct aftl_dev *dev, const struct aftl_dev *first,
 		       const struct aftl_volume_header *wanted, struct aftl_error *error)
 {
@@ -81,7 +84,7 @@ static int take_tags(struct aftl_dev *dev)
 	return 0;
 }
 
-/* The bytes of what is in the write buffer again. */
+/* Put a persisted logical page back into the write buffer, and read its data. */
 static int fetch_kept(struct aftl_dev *dev, const struct aftl_buffered_lpn *what, u64 offset)
 {
 	u32 tag = aftl_buffer_restore(dev->disk->ftl, what);
@@ -97,7 +100,7 @@ static int fetch_kept(struct aftl_dev *dev, const struct aftl_buffered_lpn *what
 				   aftl_volume_geometry(dev->volume)->unit_bytes);
 }
 
-/* What was in it when the power failed. Nobody calls the FTL yet. */
+/* Restore the write buffer of before a power failure. The FTL is not in use yet: no lock. */
 static int fill_buffer(struct aftl_dev *dev, struct aftl_error *error)
 {
 	struct aftl_buffered_lpn what;
@@ -206,13 +209,13 @@ int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_
 		kvfree(dev);
 		return aftl_fail(error, ret, "not enough memory for a store");
 	}
-	/* The FTL may move data as soon as it is there. */
+	/* Set before loading: the FTL may relocate data, through this store, once it is loaded. */
 	*out = &dev->store;
 	disk->durable = dev;
 	return open_parts(dev, first ? : dev, super, error);
 }
 
-/* Beginning and closing */
+/* Use and closing */
 
 static void note_clock(struct aftl_dev *dev)
 {
@@ -231,7 +234,7 @@ int aftl_dev_begin(struct aftl_dev *dev, const struct aftl_config *config,
 		return 0;
 	note_clock(dev);
 	ret = aftl_volume_mark_in_use(dev->volume, aftl_policy_type(ftl), config);
-	/* What is in use fails its requests, rather than keeping them waiting for ever. */
+	/* A device that was in use fails its requests, rather than block them forever. */
 	if (ret && !dev->used)
 		return aftl_fail(error, ret, "the volume cannot be written");
 	if (ret)
@@ -277,9 +280,9 @@ int aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error)
 	return aftl_volume_close(dev->volume, dev->disk->ftl, error);
 }
 
-/* Bytes on their way in */
+/* Data of writes */
 
-/* Waits, if it must be, for room that others give back. */
+/* Claim room in the queue. With @wait, wait for room that other tasks give back. */
 static bool claim(struct aftl_dev *dev, u32 ops, bool wait)
 {
 	while (!aftl_dev_ring_claim(dev, ops)) {
@@ -305,7 +308,7 @@ void aftl_dev_forget_zones(struct aftl_dev *dev, struct aftl_io *io)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-/* Units that do not enter the write buffer: pages in @bytes, and @missing that have none. */
+/* Drop logical pages that did not enter the write buffer: @bytes, and @missing without a page. */
 static void drop_units(struct aftl_dev *dev, struct list_head *bytes, unsigned int missing)
 {
 	unsigned int units = missing;
@@ -328,7 +331,7 @@ static void dev_release(struct aftl_store *store, struct list_head *bytes)
 	drop_units(aftl_store_to_dev(store), bytes, 0);
 }
 
-/* Returns how many pages are missing: there is no memory, and @gfp forbids to wait for it. */
+/* Return the number of missing pages: not 0 only if memory is short and @gfp forbids to wait. */
 static unsigned int get_pages(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
 			      struct list_head *bytes)
 {
@@ -342,7 +345,7 @@ static unsigned int get_pages(struct aftl_dev *dev, unsigned int count, gfp_t gf
 	return count;
 }
 
-/* As get_pages(), with room in the queue for the units. Returns whether all is there. */
+/* Claim room in the queue and get pages for @count logical pages: all of them, or none. */
 static bool get_units(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
 		      struct list_head *bytes)
 {
@@ -358,8 +361,9 @@ static bool get_units(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
 }
 
 /*
- * Two who each have half of the pool's last pages would wait for each other. The others are
- * written, or in the write buffer, which would keep them for as long as nobody fills it up.
+ * Only one submitter at a time waits for pages: two, each with half of the last pages of the pool,
+ * would wait for each other. All other pages are being written, or are in the write buffer, which
+ * keeps them until more data come: so drain it.
  */
 static void get_all_units(struct aftl_dev *dev, unsigned int count, struct list_head *bytes)
 {
@@ -401,7 +405,7 @@ static void dev_accept(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
 	dev->tags[tag].claims = dev->persists ? AFTL_DEV_UNIT_OPS : 0;
 }
 
-/* What is discarded is forgotten when the FTL says so. */
+/* Nothing to do: the FTL reports a discard by the callback unmap(). */
 static void dev_forget(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
 		       struct list_head *bytes)
 {
@@ -423,7 +427,7 @@ static u64 tag_bytes(u32 tags)
 	return (u64)tags * sizeof(struct aftl_dev_tag);
 }
 
-/* With the volume's tables of entries, and as many tags as there are; its frames are few. */
+/* Includes the tables of the volume. Its frames are left out: they are few. */
 static u64 dev_need(const struct aftl_geometry *geo)
 {
 	return sizeof(struct aftl_dev) + aftl_bdev_need() + aftl_dev_queue_need(geo) +

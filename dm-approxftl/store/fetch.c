@@ -2,9 +2,11 @@
 /*
  * Reads of the durable store.
  *
- * Under its lock the FTL says which slot a unit comes from. Bytes that are in memory are
- * copied there and then; others are read by a worker into the bio's own pages. A bio ends
- * when the FTL and its reads are through with it.
+ * The FTL names the physical page of a logical page, under the disk's lock. Data in memory are
+ * copied at once; a worker reads other data from the block device into the bio's own pages. A bio
+ * ends when the FTL has completed the request and all its reads have ended.
+ *
+ * Takes @lock of struct aftl_dev under the disk's lock, and the disk's lock to count read errors.
  */
 #include <linux/blkdev.h>
 #include <linux/slab.h>
@@ -14,7 +16,7 @@
 #include "store/dev.h"
 #include "store/io.h"
 
-/* Bios whose reads can always be served, sooner or later. */
+/* Reserved arrays of fetches: when memory is short, so many bios are read at a time. */
 #define SETS 16
 
 static u32 set_size(const struct aftl_geometry *geo)
@@ -136,7 +138,7 @@ static void start_fetch(struct aftl_dev *dev, struct aftl_dev_fetch *fetch)
 			   fetch->offset);
 }
 
-/* Is @next the neighbour of @fetch in everything: array, bio and medium? */
+/* Return true if @next directly follows @fetch in the array, in the bio and on the medium. */
 static bool continues(const struct aftl_dev_fetch *fetch, const struct aftl_dev_fetch *next)
 {
 	u32 unit_bytes = aftl_volume_geometry(fetch->dev->volume)->unit_bytes;
@@ -151,7 +153,7 @@ static struct aftl_dev_fetch *to_fetch(struct llist_node *node)
 	return llist_entry(node, struct aftl_dev_fetch, node);
 }
 
-/* Takes the first of the list, and what goes with it. Returns the rest. */
+/* Set the run of the first fetch of @list to all that continue it. Return: the rest of the list. */
 static struct llist_node *take_run(struct llist_node *list)
 {
 	struct aftl_dev_fetch *first = to_fetch(list);
@@ -178,7 +180,7 @@ static void start_fetches(struct aftl_dev *dev, struct llist_node *list)
 	blk_finish_plug(&plug);
 }
 
-/* Only some of what was read together may be unreadable. */
+/* Retry each fetch of a failed transfer alone: only some of them may be unreadable. */
 static void fetch_alone(struct aftl_dev *dev, struct aftl_dev_fetch *first)
 {
 	u32 run = first->run;
@@ -204,7 +206,7 @@ static void note_failure(struct aftl_dev *dev, const struct aftl_dev_fetch *fetc
 	spin_unlock_bh(&dev->disk->lock);
 }
 
-/* The bio and its array may be gone after the last of them. */
+/* The bio and its array of fetches may be freed when its last fetch ends: use neither after. */
 static void finish_fetches(struct aftl_dev *dev, struct aftl_dev_fetch *first)
 {
 	u32 run = first->run;
@@ -218,7 +220,7 @@ static void finish_fetches(struct aftl_dev *dev, struct aftl_dev_fetch *first)
 			dev->disk->ops->finish(dev->disk, &io->request);
 }
 
-/* A device that does not answer delays those alone whose reads have failed. */
+/* In a workqueue of its own, so that a device that does not respond delays only failed reads. */
 static void probe_work(struct work_struct *work)
 {
 	struct aftl_dev *dev = container_of(work, struct aftl_dev, probe_work);

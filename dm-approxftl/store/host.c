@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the FTL asks of its host. All of it happens under the disk's lock.
+ * The callbacks of the FTL (struct aftl_host_ops), for stores in memory and for the durable store.
+ *
+ * alloc(), free() and pause() are called without a spinlock. The FTL calls the others under the
+ * disk's lock; those of the durable store take @lock of struct aftl_dev inside it.
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -10,7 +13,7 @@
 #include "store/io.h"
 #include "store/trace.h"
 
-/* Large arrays come in pieces: the last of them must not starve others before it fails. */
+/* The core allocates large arrays in chunks: fail before they take the memory of other tasks. */
 static void *host_alloc(void *host, size_t bytes)
 {
 	const struct aftl_disk *disk = host;
@@ -26,7 +29,7 @@ static void host_free(void *host, void *memory, size_t bytes)
 	kvfree(memory);
 }
 
-/* Whoever makes, fills, saves, loads or checks a device holds no spinlock meanwhile. */
+/* Called while a device is created, filled, saved, loaded or checked; no spinlock is held. */
 static int host_pause(void *host)
 {
 	const struct aftl_disk *disk = host;
@@ -66,7 +69,7 @@ static void host_read(void *host, struct aftl_request *request, const struct aft
 		aftl_io_hold(host, aftl_request_io(request), read);
 }
 
-/* The bytes of zones that are being reset; a discard's bytes go with its bio. */
+/* Free the data of a zone that is being reset. The data of a discard are freed with its bio. */
 static void host_unmapping(void *host, aftl_lpn_t first, u32 units)
 {
 	struct aftl_disk *disk = host;
@@ -92,7 +95,7 @@ const struct aftl_host_ops aftl_host_memory = {
 	.array = host_array,
 };
 
-/* The same for a disk with a durable store, which is told of everything. */
+/* Callbacks of a disk with a durable store, which has to follow all relocations */
 
 static struct aftl_dev *host_dev(void *host)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A bio under way, and its bytes.
+ * A bio in flight: the request that the FTL gets for it, and its data.
  */
 #ifndef AFTL_IO_H
 #define AFTL_IO_H
@@ -12,16 +12,16 @@
 struct aftl_dev_fetch;
 struct aftl_disk;
 
-/* Largest bio: it is handled in one go. */
+/* Size limit of a bio, which is handled as a whole. */
 #define AFTL_IO_SECTORS (SZ_256K >> SECTOR_SHIFT)
 
 /**
- * struct aftl_flush - waits in the durable store for a commit
- * @node: in the store's list
- * @end: number of the first operation that it need not wait for
- * @now_ns: device time when it was asked for
- * @age_ns: see aftl_age_ns()
- * @memory: see aftl_policy_memory()
+ * struct aftl_flush - a request that waits in the durable store for a commit
+ * @node: entry of aftl_dev.flushes
+ * @end: number of the first operation that it does not cover
+ * @now_ns: device time at which it was queued
+ * @age_ns: aftl_age_ns() at that time
+ * @memory: aftl_policy_memory() at that time
  */
 struct aftl_flush {
 	struct list_head node;
@@ -32,10 +32,10 @@ struct aftl_flush {
 };
 
 /**
- * struct aftl_content - of a unit, as it was when the FTL read it
- * @read: what the FTL says of it
- * @flip_key: see aftl_io_flip_key(), if bits are to be inverted
- * @page: what the store holds for it
+ * struct aftl_content - data of a logical page, as they were when the FTL read it
+ * @read: the FTL's description of the read
+ * @flip_key: see aftl_io_flip_key(); only set if @read has bit errors
+ * @page: result of hold() of the store; not set for AFTL_SOURCE_ZERO
  */
 struct aftl_content {
 	struct aftl_read read;
@@ -44,22 +44,22 @@ struct aftl_content {
 };
 
 /**
- * struct aftl_io - one bio under way
- * @request: what the FTL sees of it
- * @bio: which; NULL for a request of our own
- * @bytes: payload, and what it replaced; see store.h
- * @contents: what a read of a store in memory has got, to be copied at its end; else NULL
- * @content: one of them; that is all where there is no memory, or no need, for more
- * @content_room: how many there can be
- * @content_count: how many there are
- * @fetches: reads from a durable store, NULL for other stores and requests
- * @fetch_count: how many
- * @fetches_pooled: from the pool of the store
- * @fetching: those that are not over, and one for the FTL
- * @zone_claims: of a request about zones to a durable store, room in its queue; else 0
- * @commits: ends when what came before it is durable
- * @flush: then, where it waits for that
- * @failed: why the durable store could not do it, or BLK_STS_OK
+ * struct aftl_io - a bio in flight
+ * @request: the FTL's request
+ * @bio: the bio; NULL for a request that the target makes itself
+ * @bytes: pages of the payload that is to be written, then pages that it replaced; see store.h
+ * @contents: data held by a read from a store in memory, to be copied when it ends; else NULL
+ * @content: the only entry of @contents if one is enough, or memory is short
+ * @content_room: size of @contents
+ * @content_count: entries of @contents that are used
+ * @fetches: reads from a durable store; NULL for other stores and requests
+ * @fetch_count: entries of @fetches that are used
+ * @fetches_pooled: @fetches is from the pool of the store
+ * @fetching: number of fetches in flight, plus one until the FTL has completed the request
+ * @zone_claims: operations that a zone request to a durable store has claimed; else 0
+ * @commits: completes after a commit of everything before it
+ * @failed: error of the durable store, or BLK_STS_OK
+ * @flush: used while it waits for the commit
  */
 struct aftl_io {
 	struct aftl_request request;
@@ -89,39 +89,40 @@ static inline struct bio *aftl_io_bio(const struct aftl_io *io)
 	return io->bio;
 }
 
-/* Copy the data of @bio at @at, a unit's worth, to @to; or back, zeroes from NULL. */
+/* Copy the data of @bio at @at to @to. Context: any. */
 void aftl_copy_from_bio(char *to, struct bio *bio, struct bvec_iter at);
+/* Copy @from, or zeroes if it is NULL, to the data of @bio at @at. Context: any. */
 void aftl_copy_to_bio(struct bio *bio, struct bvec_iter at, const char *from);
 
-/* Where the data of @lpn are in the bio of @io. */
+/* Return the position and size of the data of @lpn in the bio of @io. Context: any. */
 struct bvec_iter aftl_io_position(const struct aftl_disk *disk, const struct aftl_io *io,
 				  aftl_lpn_t lpn);
 
-/* Room for what a read of a store in memory gets. May sleep, but not start I/O. */
+/* Allocate @io->contents for a read. Cannot fail. Context: process; may sleep, starts no I/O. */
 void aftl_io_prepare_contents(struct aftl_io *io);
 
-/* Hold what @read is about until the end of the bio. Context: under the disk's lock. */
+/* Hold the data of @read until aftl_io_copy(). Context: under the disk's lock. */
 void aftl_io_hold(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read);
 
-/* Put what is held into the bio. Context: any but a hard interrupt; no lock is needed. */
+/* Copy the data that are held to the bio, with their bit errors. Context: not a hard interrupt. */
 void aftl_io_copy(const struct aftl_disk *disk, struct aftl_io *io);
 
 /*
- * Put the unit that @read is about into the bio: bytes at @from, then their errors.
- * Context: under the disk's lock.
+ * Copy the data at @from (zeroes if NULL) to the bio, for the logical page of @read, and invert the
+ * bits that have errors. Context: under the disk's lock.
  */
 void aftl_io_fill(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read,
 		  const char *from);
 
 /*
- * Which bits of the unit have errors: what is needed of parameters that may change. Context:
- * under the disk's lock.
+ * Return the key that selects the bits with errors, for aftl_io_flip(). It depends on parameters
+ * that may change, so it is taken when the FTL reads. Context: under the disk's lock.
  */
 u64 aftl_io_flip_key(const struct aftl_disk *disk, const struct aftl_read *read);
 
 /*
- * The bytes are there: invert those bits of them that have errors. Context: any; of the FTL
- * only its geometry is looked at, which does not change.
+ * Invert the bits of the logical page of @read that have errors; its data are in the bio. Context:
+ * any; no lock is needed, because it uses only the geometry of the FTL, which does not change.
  */
 void aftl_io_flip(const struct aftl_disk *disk, struct aftl_io *io,
 		  const struct aftl_read *read, u64 key);

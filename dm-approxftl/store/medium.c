@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Transfers to and from a block device, and the calls of a volume (struct aftl_backing).
+ *
+ * Takes @lock, @lanes_lock and @probe_lock of struct aftl_bdev.
+ */
 #include <linux/blk-cgroup.h>
 #include <linux/blkdev.h>
 #include <linux/cgroup.h>
@@ -11,16 +16,16 @@
 #include "log.h"
 #include "store/medium.h"
 
-/* Bios and frames that can always be had, sooner or later. */
+/* Reserved bios and frames: so many can be in flight when memory is short. */
 #define BIOS 64
 #define FRAMES 64
 
 /**
- * struct bdev_bio - a bio of ours
- * @io: whom it belongs to; @own if it is a frame's
- * @own: of the write of a frame
- * @page: that frame
- * @bio: last, so that the set can put the rest in front of it
+ * struct bdev_bio - a bio of @bios
+ * @io: its transfer; @own for the write of a frame
+ * @own: transfer of the write of a frame
+ * @page: copy of the frame that is written
+ * @bio: bio; the last member, because the bio_set allocates the others as front padding
  */
 struct bdev_bio {
 	struct aftl_bdev_io *io;
@@ -84,10 +89,10 @@ static void bio_over(struct bio *bio)
 	int error = blk_status_to_errno(bio->bi_status);
 	bool write = op_is_write(bio_op(bio));
 
-	/* Metadata; of data, who is told knows other places. */
+	/* An error is permanent for metadata; data may be written to another place by done(). */
 	if (write && error && to_ours(bio)->io == &to_ours(bio)->own)
 		aftl_bdev_fail(device, error);
-	/* After done() nobody waits for a read any more, and all may be taken apart. */
+	/* Put a read's bio before done(): after it, @device may be freed. Writes are waited for. */
 	if (!write)
 		bio_put(bio);
 	io->done(io, error);
@@ -126,11 +131,11 @@ static void start(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio 
 /* Cgroups */
 
 /**
- * struct lane - reads of one cgroup that are about to be submitted
+ * struct lane - reads of one cgroup that wait to be submitted
  * @work: submits them
- * @node: in the list of the device
- * @device: where
- * @css: of the cgroup; each bio holds it
+ * @node: entry of @lanes of the device
+ * @device: device
+ * @css: of the cgroup; each bio holds a reference
  * @bios: the reads, oldest first
  */
 struct lane {
@@ -178,7 +183,10 @@ static void lane_work(struct work_struct *work)
 	kfree(lane);
 }
 
-/* Takes @lane where the cgroup has none yet, else frees it. Returns false if there is no lane. */
+/*
+ * Add @bio to the lane of its cgroup. If there is none, use @lane, which may be NULL; else free it.
+ * Return: false if there is no lane.
+ */
 static bool join_lane(struct aftl_bdev *device, struct lane *lane, struct bio *bio)
 {
 	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
@@ -202,7 +210,7 @@ static bool join_lane(struct aftl_bdev *device, struct lane *lane, struct bio *b
 	return found;
 }
 
-/* Without memory this worker submits it. */
+/* Submit @bio from a worker of its cgroup; from this one for the root, or without memory. */
 static void submit_for_cgroup(struct aftl_bdev *device, struct bio *bio)
 {
 	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
@@ -219,16 +227,16 @@ struct aftl_behalf aftl_bdev_behalf(struct bio *bio)
 	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
 	struct aftl_behalf behalf = { .ioprio = bio->bi_ioprio };
 
-	/* Numbers are of version 2; of version 1 Linux puts no buffered writes down to cgroups. */
+	/* IDs are those of version 2; with version 1 Linux does not charge buffered writes. */
 	if (css && css != blkcg_root_css && cgroup_subsys_on_dfl(io_cgrp_subsys))
 		behalf.cgroup = cgroup_id(css->cgroup);
 	return behalf;
 }
 
 /*
- * The write is put down to the cgroup, but must not wait for what the cgroup may do: the host has
- * been told that the write is complete, and flushes and other writes wait for it. REQ_META says so
- * to the kernel, which charges the cgroup for the write afterwards; see bio_issue_as_root_blkg().
+ * Charge the write to its cgroup without throttling it: for the host the write is complete already,
+ * and flushes and other writes wait for it. With REQ_META the block layer charges the cgroup later,
+ * see bio_issue_as_root_blkg().
  */
 static void put_down(struct bio *bio, const struct aftl_behalf *behalf)
 {
@@ -293,7 +301,7 @@ void aftl_bdev_read_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struc
 	submit_for_cgroup(device, clone);
 }
 
-/* The waiting calls */
+/* Synchronous transfers, and the calls of the volume */
 
 static struct page *page_at(const void *bytes)
 {
@@ -360,7 +368,7 @@ static int medium_read(void *host, u64 offset, void *bytes, u32 size)
 	return ret;
 }
 
-/* A read that is under way. */
+/* A read in flight, between begin_read() and end_read(). */
 struct read_ahead {
 	struct aftl_bdev_io io;
 	struct completion over;
@@ -406,7 +414,7 @@ static void frame_written(struct aftl_bdev_io *io, int error)
 	mempool_free(ours->page, &io->device->frames);
 }
 
-/* The frame is copied, so that its owner can go on. */
+/* Start to write a copy of the frame, so that the caller may change it at once. */
 static void write_frame(struct aftl_bdev *device, u64 offset, const void *bytes)
 {
 	struct page *page = mempool_alloc(&device->frames, GFP_NOIO);
@@ -461,7 +469,7 @@ bool aftl_bdev_answers(struct aftl_bdev *device)
 	return answers;
 }
 
-/* BLK_STS_MEDIUM, _IOERR, _PROTECTION and _TARGET, as error numbers. */
+/* In this order: BLK_STS_MEDIUM, BLK_STS_IOERR, BLK_STS_PROTECTION, BLK_STS_TARGET. */
 bool aftl_bdev_blames_place(int error)
 {
 	switch (error) {
@@ -494,7 +502,7 @@ static void medium_free(void *host, void *memory, size_t bytes)
 	kvfree(memory);
 }
 
-/* The pages of @frames and @probe; each of the bios has room for the vectors of the largest one. */
+/* The pages of @frames and @probe, and the bios, each with room for BIO_MAX_VECS vectors. */
 u64 aftl_bdev_need(void)
 {
 	return (FRAMES + 1) * PAGE_SIZE +

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A block device as the medium of a volume: pages to and from it without waiting, and
- * the waiting calls of core/persist/volume.h on top.
+ * A block device as the medium of a volume: asynchronous transfers of memory pages, and the
+ * synchronous calls of struct aftl_backing (core/persist/volume.h) for metadata frames of 4096
+ * bytes.
  */
 #ifndef AFTL_MEDIUM_H
 #define AFTL_MEDIUM_H
@@ -15,10 +16,10 @@
 #include "core/persist/volume.h"
 
 /**
- * struct aftl_behalf - for whom a block device is written
- * @cgroup: number of the submitter's cgroup, to which the write is put down if the cgroup is still
- *	there then; 0 for the root. Buffered data may wait for long, so no reference is held.
- * @ioprio: with which priority; 0 for none
+ * struct aftl_behalf - cgroup and I/O priority of a write
+ * @cgroup: ID of the submitter's cgroup, 0 for the root. The write is charged to it if it still
+ *	exists then: no reference is held, because data may be buffered for long.
+ * @ioprio: I/O priority of the submitter's bio; 0 for none
  */
 struct aftl_behalf {
 	u64 cgroup;
@@ -26,22 +27,22 @@ struct aftl_behalf {
 };
 
 /**
- * struct aftl_bdev - a block device
- * @medium: what the volume sees
- * @bdev: the device
- * @start: where on it the medium begins; offsets are from there on
- * @bios: for all I/O
- * @frames: for what medium.write() has taken, which nobody else can hold
- * @volume_bytes: memory that medium.alloc() has given
- * @lock: of @writes and @error
- * @writes: under way
- * @idle: none is under way
- * @error: of the first write that failed for good; flushes fail from then on
- * @probe_lock: of @probe
- * @probe: a frame for aftl_bdev_answers()
- * @lanes_lock: of @lanes
- * @lanes: reads of cgroups that are about to be submitted
- * @submitters: submits them
+ * struct aftl_bdev - a block device, or the part of it that has one volume
+ * @medium: calls for the volume
+ * @bdev: block device
+ * @start: byte at which the medium begins; all offsets are relative to it
+ * @bios: bios for all I/O
+ * @frames: pool for frames that medium.write() has copied, and for nothing else
+ * @volume_bytes: bytes that medium.alloc() has allocated
+ * @lock: protects @writes and @error
+ * @writes: number of writes in flight
+ * @idle: woken when @writes drops to 0
+ * @error: error of the first write that failed permanently; flushes fail from then on
+ * @probe_lock: protects @probe
+ * @probe: frame that aftl_bdev_answers() reads into
+ * @lanes_lock: protects @lanes
+ * @lanes: a list of reads to submit for each cgroup
+ * @submitters: workqueue that submits them
  */
 struct aftl_bdev {
 	struct aftl_backing medium;
@@ -62,79 +63,87 @@ struct aftl_bdev {
 };
 
 /**
- * struct aftl_bdev_io - one transfer to or from the device
- * @done: called when it is over, in any context; may free the structure
- * @device: set when it starts
+ * struct aftl_bdev_io - a transfer to or from the device
+ * @done: called when it ends, in any context; may free the structure
+ * @device: the device; set when the transfer starts
  */
 struct aftl_bdev_io {
 	void (*done)(struct aftl_bdev_io *io, int error);
 	struct aftl_bdev *device;
 };
 
-/* @bdev from byte @start on, which is a frame's first. @submitters stays the caller's. */
+/**
+ * aftl_bdev_init() - use a block device as a medium
+ * @device: filled in
+ * @bdev: block device
+ * @start: byte at which the medium begins, a multiple of the frame size
+ * @submitters: workqueue for reads of cgroups; still owned by the caller
+ *
+ * Context: process; may sleep. Return: 0 or -ENOMEM.
+ */
 int __must_check aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev, u64 start,
 				struct workqueue_struct *submitters);
 
-/* From now on nothing is durable any more; the first time says so in the log. */
+/* Let all flushes fail from now on; the first call logs @error. Context: any. */
 void aftl_bdev_fail(struct aftl_bdev *device, int error);
 
-/* Note the blkcg and I/O priority of @bio, for a later aftl_bdev_write(). */
+/* Return the cgroup and I/O priority of @bio, for a later aftl_bdev_write(). Context: any. */
 struct aftl_behalf aftl_bdev_behalf(struct bio *bio);
 
 /*
- * Does @error say that the place that was read is bad? That is believed where the device answers at
- * the same time: no unit is given up for a fault of the whole device, which may be over soon.
+ * Return true if @error of a read says that the sectors are bad. The caller gives up the data only
+ * if aftl_bdev_answers() is true, too: a fault of the whole device may be temporary.
  */
 bool aftl_bdev_blames_place(int error);
 
-/* Returns whether a volume header can be read. Context: process; waits for the device. */
+/* Return true if a volume header can be read. Context: process; waits for the device. */
 bool aftl_bdev_answers(struct aftl_bdev *device);
 
-/* Memory of a block device, and of a new one without a volume. */
+/* Return the bytes of memory of a device: now, and of a new one without a volume. */
 u64 aftl_bdev_bytes(const struct aftl_bdev *device);
 u64 aftl_bdev_need(void);
 
-/* Waits for what is under way. */
+/* Wait for writes and queued reads, and free all. Context: process; sleeps. */
 void aftl_bdev_exit(struct aftl_bdev *device);
 
 /**
- * aftl_bdev_write() - begin to write the first @bytes bytes of each page, one after the other
- * @device: where
- * @io: in the caller's memory until @io->done has been called, as are the pages; who is told
- *	of an error there may call aftl_bdev_fail()
- * @pages: the bytes; the array may go when this returns
- * @count: of @pages, at most BIO_MAX_VECS
- * @offset: on the medium
- * @bytes: of a page
- * @behalf: for whom
+ * aftl_bdev_write() - start to write the beginnings of memory pages to consecutive offsets
+ * @device: device
+ * @io: valid, as the pages, until @io->done() is called, which decides if an error is permanent
+ *	and then calls aftl_bdev_fail()
+ * @pages: the pages; the array may be reused when this returns
+ * @count: number of @pages, at most BIO_MAX_VECS
+ * @offset: offset on the medium
+ * @bytes: bytes of each page
+ * @behalf: cgroup and I/O priority
  *
- * Context: process, no lock held. This and the next two may sleep for memory, which comes
- * back without the caller's help.
+ * Context: process, no lock held. This and the other transfers may sleep for a bio, which comes
+ * back without help of the caller.
  */
 void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page **pages,
 		     u32 count, u64 offset, u32 bytes, const struct aftl_behalf *behalf);
 
 /*
- * The end of a write that waits for something else is put off: between these two calls flushes
- * wait. The first one from @io->done.
+ * Count a write that has failed as in flight while it is written again: flushes wait between these
+ * two calls. The first one is called from @io->done(). Context: any.
  */
 void aftl_bdev_put_off(struct aftl_bdev *device);
 void aftl_bdev_put_off_over(struct aftl_bdev *device);
 
-/* Write or read that much of one page, and wait. */
+/* Write or read @bytes of one page, and wait. Context: process. Return: 0, or an error code. */
 int __must_check aftl_bdev_write_page(struct aftl_bdev *device, struct page *page, u64 offset,
 				      u32 bytes);
 int __must_check aftl_bdev_read_page(struct aftl_bdev *device, struct page *page, u64 offset,
 				     u32 bytes);
 
-/* Begin to read that much into the pages. */
+/* Start to read @bytes into each page from consecutive offsets. As aftl_bdev_write(). */
 void aftl_bdev_read(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page **pages,
 		    u32 count, u64 offset, u32 bytes);
 
 /*
- * Begin to read into the pages of @bio at @at, as much as @at says. It is put down to the cgroup of
- * @bio. A cgroup may be throttled below, where the kernel has the submitter sleep: so each cgroup
- * but the root has a worker of its own for its reads.
+ * Start to read into the pages of @bio at @at, @at.bi_size bytes. The read is charged to the cgroup
+ * of @bio. To throttle a cgroup, the block layer lets the submitter sleep: so each cgroup but the
+ * root has a worker of its own that submits its reads. Context: as aftl_bdev_write().
  */
 void aftl_bdev_read_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio,
 			struct bvec_iter at, u64 offset);

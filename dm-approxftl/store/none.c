@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A store without bytes, to measure devices larger than memory. What has been written
- * reads as the number of its unit, repeated as a little-endian 64-bit word.
+ * A store that keeps no data, to measure devices larger than memory. A written logical page reads
+ * as its number, repeated as a little-endian 64-bit word. Takes no lock.
  */
 #include <linux/slab.h>
 
@@ -36,7 +36,7 @@ static void none_forget(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
 {
 }
 
-/* Segments are whole sectors, hence whole words. */
+/* The length of a segment is a multiple of a sector, hence of @word. */
 static void fill_segment(struct bio_vec *segment, __le64 word)
 {
 	__le64 *to = bvec_kmap_local(segment);
@@ -52,7 +52,9 @@ static struct page *none_hold(struct aftl_store *store, aftl_lpn_t lpn)
 	return NULL;
 }
 
-/* A table has one target: what device-mapper calls a sector is ours, whatever shard has it. */
+/*
+ * A table has one target, so bi_sector is a sector of the emulated device, whichever shard has it.
+ */
 static void none_copy(struct page *held, struct bio *bio, struct bvec_iter at)
 {
 	u32 unit_shift = ilog2(at.bi_size >> SECTOR_SHIFT);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The queue of the durable store: filled under the FTL's lock, emptied by a worker.
+ * The queue of the durable store: filled under the disk's lock, executed by a worker.
  *
- * The worker takes a batch, reads what the batch copies and does not have yet, and then
- * carries out one operation after the other. Writes are only begun; they are over before
- * the next commit is, for a commit flushes the device. Then come the flushes that have
- * been reached, all of them with one commit.
+ * The worker takes a batch of operations, reads the data that its copies need and that are not in
+ * memory, and then executes the operations in order. It only starts writes: a commit flushes the
+ * device, and thus waits for them. At the end of a batch, one commit completes all flushes that
+ * cover only executed operations.
+ *
+ * The queue is under @lock of struct aftl_dev. The worker and the salvage worker take it inside the
+ * disk's lock where they call the FTL or need its state.
  */
 #include <linux/blkdev.h>
 #include <linux/hash.h>
@@ -17,19 +20,19 @@
 #include "store/dev.h"
 #include "store/io.h"
 
-/* Operations that the worker looks at together, and copies among them, as it has pages for. */
+/* Limits of a batch: operations, and copies among them, which is the size of the pool @copies. */
 #define BATCH 512
 #define BATCH_COPIES 64
 
-/* Pages for writes, at least; 1 MiB of usual units. */
+/* Least size of the pool @pages: 1 MiB with mapping units of 4 KiB. */
 #define LEAST_PAGES 256
 
-/* Heads of the table of pending slots, at least. */
+/* Least size of the hash table @pending. */
 #define LEAST_PENDING 4096
 
-/* Pages */
+/* Memory pages */
 
-/* What is private of them: users in steps of four, which pool, and that there are no bytes. */
+/* page->private: reference count in units of ONE_USER, a flag for the pool, one for lost data. */
 #define ONE_USER 4
 #define OF_COPIES 1
 #define IS_LOST 2
@@ -57,7 +60,7 @@ void aftl_dev_drop_page(struct aftl_dev *dev, struct page *page)
 		mempool_free(page, left & OF_COPIES ? &dev->copies : &dev->pages);
 }
 
-/* Nobody but the worker calls a page lost; meanwhile others may count its users. */
+/* Only the worker sets IS_LOST. Other tasks may change the reference count concurrently. */
 static bool page_lost(const struct page *page)
 {
 	return READ_ONCE(page->private) & IS_LOST;
@@ -67,8 +70,6 @@ static void lose_page(struct page *page)
 {
 	set_page_private(page, page_private(page) | IS_LOST);
 }
-
-/* For whom writes are */
 
 static bool same_behalf(const struct aftl_behalf *a, const struct aftl_behalf *b)
 {
@@ -82,7 +83,7 @@ static struct hlist_head *pending_of(const struct aftl_dev *dev, aftl_ppn_t ppn)
 	return &dev->pending[hash_32(from_ppn(ppn), dev->pending_bits)];
 }
 
-/* The last operation before @before that fills @ppn. */
+/* Return the last operation before number @before that writes to @ppn, or NULL. */
 static struct aftl_dev_op *find_filling(const struct aftl_dev *dev, aftl_ppn_t ppn, u32 before)
 {
 	struct aftl_dev_op *op;
@@ -95,8 +96,9 @@ static struct aftl_dev_op *find_filling(const struct aftl_dev *dev, aftl_ppn_t p
 }
 
 /*
- * Follows copies whose bytes have not been read yet to their origin, which stays as it
- * is until they have been. With @loading, a copy counts whose read is under way.
+ * Find the data of *@ppn before operation @before. A copy without data leads to its source, which
+ * does not change until the copy's read has ended. With @loading, a read in flight counts as ended.
+ * Return: page with a reference; or NULL, and the data are on the device, at *@ppn.
  */
 static struct page *find_page(struct aftl_dev *dev, aftl_ppn_t *ppn, u32 before, bool loading)
 {
@@ -127,8 +129,9 @@ u64 aftl_dev_offset(const struct aftl_dev *dev, aftl_ppn_t ppn)
 /* Filling the queue */
 
 /*
- * NULL if there is no room, after all: somebody has called the FTL without asking. What it
- * has to say is lost, and so are all later flushes, rather than what is in the queue.
+ * Return a new operation, or NULL if the queue is full. That is a bug: the FTL was called without a
+ * check for room. Then this operation is lost and all later flushes fail, but queued operations
+ * stay intact.
  */
 static struct aftl_dev_op *new_op(struct aftl_dev *dev, enum aftl_dev_kind kind)
 {
@@ -153,7 +156,7 @@ static void publish(struct aftl_dev *dev)
 	queue_work(dev->disk->workers.queue, &dev->work);
 }
 
-/* An operation that fills @to, to be published. */
+/* Prepare an operation that writes to @to; the caller completes and publishes it. */
 static struct aftl_dev_op *new_filling(struct aftl_dev *dev, enum aftl_dev_kind kind,
 				       aftl_ppn_t to, bool again)
 {
@@ -171,7 +174,7 @@ static struct aftl_dev_op *new_filling(struct aftl_dev *dev, enum aftl_dev_kind 
 	return op;
 }
 
-/* An operation about @count things from @first on, to be published. */
+/* Prepare an operation on a range; the caller publishes it. */
 static struct aftl_dev_op *new_range(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first,
 				     u32 count)
 {
@@ -207,7 +210,7 @@ void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool again)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-/* An unflushable unit keeps its entry: it is there when the device is opened again. */
+/* An unflushable logical page keeps its PLP entry, so that the next open restores it. */
 static bool keeps_entry(const struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_buffered_lpn what;
@@ -215,7 +218,7 @@ static bool keeps_entry(const struct aftl_dev *dev, u32 tag)
 	return !dev->tags[tag].persisted || aftl_buffer_entry(dev->disk->ftl, tag, &what);
 }
 
-/* The release of an earlier unit of the same tag may still wait: this one has an operation then. */
+/* Add @tag to @releases; if an earlier release of it is still there, queue an operation instead. */
 static void release_entry(struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_dev_tag *at = &dev->tags[tag];
@@ -315,7 +318,7 @@ void aftl_dev_zone(struct aftl_dev *dev, u32 zone, enum aftl_zone_state state)
 	queue_range(dev, AFTL_DEV_ZONE, zone, state);
 }
 
-/* Queue the persisting of what @tag has in the write buffer, unless it is on flash. */
+/* Queue the persisting of the data under @tag, unless they are programmed or obsolete. */
 static void persist_tag(struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_dev_tag *at = &dev->tags[tag];
@@ -333,7 +336,7 @@ static void persist_tag(struct aftl_dev *dev, u32 tag)
 	aftl_dev_hold_page(op->page);
 	publish(dev);
 	at->persisted = true;
-	/* The release takes an operation only beside that of an earlier unit. */
+	/* The release needs an operation only if an earlier one waits: see release_entry(). */
 	claims = list_empty(&at->node) ? 0 : min_t(u32, at->claims, 1);
 	aftl_dev_give_back(dev, at->claims - claims);
 	at->claims = claims;
@@ -350,7 +353,7 @@ void aftl_dev_keep_now(struct aftl_dev *dev, u32 tag)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-/* A flush does not wait for units that fill less than a page of their zone: it persists them. */
+/* On a zoned device a flush does not wait until flash pages are full: it persists their data. */
 static void persist_partial_pages(struct aftl_dev *dev)
 {
 	u32 tag;
@@ -389,9 +392,9 @@ void aftl_dev_commit(struct aftl_dev *dev, struct aftl_io *io)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-/* Emptying it */
+/* Executing operations */
 
-/* Operations end in any order; room comes back in the queue's. */
+/* Operations end in any order, but their room is freed in the order of the queue. */
 static void free_room(struct aftl_dev *dev)
 {
 	bool congested = aftl_dev_congested(dev);
@@ -423,7 +426,7 @@ static void op_failed(struct aftl_dev_op *op)
 	struct aftl_dev *dev = op->dev;
 
 	set_bit(from_ppn(op->to), dev->lost);
-	/* User space hears of it though no request may follow. */
+	/* Run the worker, which reports an error to user space even if no request follows. */
 	queue_work(dev->disk->workers.queue, &dev->work);
 	op_done(op);
 }
@@ -434,7 +437,7 @@ bool aftl_dev_lost(const struct aftl_dev *dev, const struct page *page, aftl_ppn
 	return page ? page_lost(page) : test_bit(from_ppn(ppn), dev->lost);
 }
 
-/* An operation may be another one as soon as it is done. */
+/* Complete @run operations. Their memory may be reused at once, so they are found by number. */
 static void run_done(struct aftl_dev *dev, u32 first, u32 run, bool failed)
 {
 	u32 number;
@@ -447,12 +450,12 @@ static void run_done(struct aftl_dev *dev, u32 first, u32 run, bool failed)
 }
 
 /*
- * What cannot be written where it belongs is written elsewhere, at once: it keeps a page, and
- * room in the queue, for which others wait. Then its block is retired, as of a drive whose
- * program has failed, and the FTL moves what is in there.
+ * Data that cannot be written to their place on the block device are remapped: written to another
+ * place, at once, because they occupy a memory page and room in the queue. Then the block is
+ * retired, as a drive does after a failed program, and the FTL relocates its data.
  */
 
-/* What is said of the page of @op: it has been queued by the call that has queued @op. */
+/* Return the entry of the flash page of @op; the same call of the FTL has queued it after @op. */
 static const struct aftl_spare *find_spare(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	u32 page = from_ppn(op->to) / aftl_volume_geometry(dev->volume)->page_units;
@@ -468,13 +471,13 @@ static const struct aftl_spare *find_spare(struct aftl_dev *dev, const struct af
 	return NULL;
 }
 
-/* Returns where the bytes of @op are to be; 0 if there is no room left. */
+/* Remap the data of @op. Return: the new offset, 0 if no place is left. */
 static u64 displace(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	const struct aftl_spare *spare;
 	u64 offset = 0;
 
-	/* The call that has queued it is over. */
+	/* With the disk's lock, the call of the FTL that queued @op has ended. */
 	spin_lock_bh(&dev->disk->lock);
 	spin_lock_irq(&dev->lock);
 	spare = find_spare(dev, op);
@@ -501,7 +504,7 @@ static int write_alone(struct aftl_dev *dev, const struct aftl_dev_op *op, u64 o
 				    aftl_volume_geometry(dev->volume)->unit_bytes);
 }
 
-/* Of what has failed together, most can be written where it belongs. */
+/* Write the data of @op again, alone, because most of a failed run can be written; else remap. */
 static int salvage(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	int error = write_alone(dev, op, place_of(dev, op));
@@ -538,7 +541,7 @@ static void salvage_work(struct work_struct *work)
 	struct aftl_dev_op *op;
 	struct aftl_dev_op *next;
 
-	/* An operation may be another one as soon as it is done. */
+	/* The _safe variant: the memory of an operation may be reused once it is done. */
 	llist_for_each_entry_safe(op, next, llist_reverse_order(llist_del_all(&dev->failed)),
 				  failed)
 		salvage_run(dev, op);
@@ -571,9 +574,9 @@ static void write_done(struct aftl_bdev_io *io, int error)
 }
 
 /**
- * struct batch - operations that are carried out together
+ * struct batch - operations that are executed together
  * @first: number of the first one
- * @end: number behind the last one
+ * @end: number of the last one, plus 1
  */
 struct batch {
 	u32 first;
@@ -594,7 +597,7 @@ static u32 batch_end(const struct aftl_dev *dev)
 	return number;
 }
 
-/* Returns whether there is something to do; if no operation, a flush. */
+/* Return true if there is work: operations, or only flushes or releases. */
 static bool take_batch(struct aftl_dev *dev, struct batch *batch)
 {
 	bool busy;
@@ -623,7 +626,7 @@ static void load_done(struct aftl_bdev_io *io, int error)
 	load_over(op->dev);
 }
 
-/* Returns whether the page has to be read. */
+/* Choose the memory page of a copy. Return: true if its data must be read from the device. */
 static bool choose_page(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	struct page *page = aftl_dev_new_page(dev, &dev->copies, GFP_NOIO);
@@ -645,9 +648,9 @@ static bool choose_page(struct aftl_dev *dev, struct aftl_dev_op *op)
 }
 
 /**
- * struct load - copies whose bytes are neighbours
- * @first: the first of them
- * @count: how many; their pages are in run_pages
+ * struct load - copies whose data are consecutive on the medium, read by one transfer
+ * @first: first copy, whose @bdev is the transfer
+ * @count: number of copies; their memory pages are in @run_pages
  */
 struct load {
 	struct aftl_dev_op *first;
@@ -685,7 +688,7 @@ static void add_load(struct aftl_dev *dev, struct load *load, struct aftl_dev_op
 	dev->run_pages[load->count++] = op->page;
 }
 
-/* Of the second time, only what failed with others is read again, alone. */
+/* Start the reads of a batch's copies; with @again, only those that failed, each alone. */
 static void start_loads(struct aftl_dev *dev, const struct batch *batch, bool again)
 {
 	struct load load = { .count = 0 };
@@ -703,7 +706,7 @@ static void start_loads(struct aftl_dev *dev, const struct batch *batch, bool ag
 	blk_finish_plug(&plug);
 }
 
-/* Returns whether one of the reads has failed. */
+/* Read the data of a batch's copies, and wait. Return: true if a read has failed. */
 static bool do_loads(struct aftl_dev *dev, const struct batch *batch, bool again)
 {
 	bool failed = false;
@@ -726,7 +729,7 @@ static bool do_loads(struct aftl_dev *dev, const struct batch *batch, bool again
 	return failed;
 }
 
-/* What cannot be read is lost; if that is all, from here on nothing is durable any more. */
+/* Data on bad sectors are lost. Other errors concern the device: flushes fail from now on. */
 static void give_up_loads(struct aftl_dev *dev, const struct batch *batch)
 {
 	u32 number;
@@ -752,7 +755,7 @@ static void load_copies(struct aftl_dev *dev, const struct batch *batch)
 
 	if (do_loads(dev, batch, false) && do_loads(dev, batch, true))
 		give_up_loads(dev, batch);
-	/* Readers go to the origin of what could not be read. */
+	/* After a failure of the device, readers still use the source of a copy: not loaded. */
 	if (aftl_dev_error(dev))
 		return;
 	spin_lock_irq(&dev->lock);
@@ -762,8 +765,9 @@ static void load_copies(struct aftl_dev *dev, const struct batch *batch)
 }
 
 /*
- * What is written over may be the newest durable version of something, and may be elsewhere. Of
- * the last write there that fails the commit hears, too.
+ * Prepare @slots ppns for being overwritten: wait for their readers; commit, because they may have
+ * the newest durable version of a logical page; free the places of remapped data. The commit waits
+ * for writes to these ppns that fail and are remapped, too. Return: 0, or an error code.
  */
 static int make_way(struct aftl_dev *dev, aftl_ppn_t first, u32 slots)
 {
@@ -794,7 +798,7 @@ static bool fills(const struct aftl_dev_op *op)
 	return op->kind == AFTL_DEV_WRITE || op->kind == AFTL_DEV_COPY;
 }
 
-/* How many operations from @number on, before @end, fill slots that are neighbours. */
+/* Return the number of operations from @number on that one transfer to adjacent ppns can do. */
 static u32 run_length(const struct aftl_dev *dev, u32 number, u32 end)
 {
 	const struct aftl_dev_op *first = aftl_dev_op_at(dev, number);
@@ -825,7 +829,7 @@ static void start_write(struct aftl_dev *dev, struct aftl_dev_op *op)
 			aftl_volume_geometry(dev->volume)->unit_bytes, &op->behalf);
 }
 
-/* The FTL hears of it, unless it has put something else there since. */
+/* Tell the FTL that the data of @op are lost, unless a later operation writes to the same ppn. */
 static void lose_unit(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	bool newest;
@@ -851,7 +855,7 @@ static u32 lose_run(struct aftl_dev *dev, u32 number, u32 run)
 	return run;
 }
 
-/* A program goes out as one. Between two programs there are other operations. */
+/* Write a run in one transfer: at most one program, as other operations separate programs. */
 static u32 write_run(struct aftl_dev *dev, u32 number, u32 end)
 {
 	struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
@@ -875,7 +879,7 @@ static int erase_block(struct aftl_dev *dev, struct aftl_dev_op *op)
 	return ret ? ret : aftl_volume_record_erase(dev->volume, op->first, &op->entry);
 }
 
-/* Nothing changes such a block any more, so that later is soon enough. */
+/* The entries are made now, not when the FTL retired the blocks: they do not change any more. */
 static int retire(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	int ret = make_way_of_blocks(dev, op->first, op->count);
@@ -891,7 +895,7 @@ static int retire(struct aftl_dev *dev, const struct aftl_dev_op *op)
 	return ret;
 }
 
-/* The entry of the page says, too, what could not be brought there. */
+/* Record a program. The entry also marks the logical pages whose data were not written. */
 static int program(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	u32 units = aftl_volume_geometry(dev->volume)->page_units;
@@ -905,23 +909,23 @@ static int program(struct aftl_dev *dev, struct aftl_dev_op *op)
 /*
  * Entries of a persisted write buffer (PLP)
  *
- * The volume has as many slots for entries as the write buffer has units. An entry is a unit's
- * bytes and its sequence number; after a crash the device is opened with all entries that the last
- * commit covered, unless flash has a newer version of the unit.
+ * The volume has one slot for each logical page that the write buffer can hold. An entry is the
+ * data of a logical page and its sequence number. After a crash, the device is opened with all
+ * entries that the last commit covered, except those of which flash has a newer version.
  *
- * - A unit is *persisted* when it enters the buffer, AFTL_DEV_PERSIST; of a device with zones when
- *   a flush comes before its page is full. Its entry takes a free slot. The entry is durable from
- *   the next commit on.
- * - An entry is *released* after the program of its unit has been noted, or after the unit is
- *   overwritten or discarded. Its slot is free again after the next commit: until then a crash
- *   still finds the flash without the unit.
- * - Where no slot is free the unit is *waiting for a slot*. One commit, persist_waiting(), frees
- *   slots for all that wait. It comes at the end of the batch, for some of the units are released
- *   before that and need no slot. It comes earlier before an operation that destroys the version
- *   that a crash would find of a waiting unit: see aftl_volume_must_persist(). A unit of which an
- *   older version has an entry never waits: see take_slot().
- * - A unit that no block can store is *unflushable*: it is never released, so that the next open
- *   finds it.
+ * - A logical page is *persisted* when it enters the buffer, AFTL_DEV_PERSIST; on a zoned device,
+ *   when a flush comes before its flash page is full. Its entry takes a free slot and is durable
+ *   from the next commit on.
+ * - An entry is *released* after the program of its page has been recorded, or after the page was
+ *   overwritten or discarded. Its slot is free after the next commit: until then, a crash still
+ *   needs the entry.
+ * - If no slot is free, the page is *waiting for a slot*. One commit, persist_waiting(), frees
+ *   slots for all pages that wait. It comes at the end of the batch, because some of them are
+ *   released before and then need no slot. It comes earlier if an operation would destroy the
+ *   version of a waiting page that a crash would recover, see aftl_volume_must_persist(). A page
+ *   with an entry for an older version never waits, see plp_take_slot().
+ * - A page that no block can store is *unflushable*: it is never released, so that the next open
+ *   restores it.
  */
 
 static void persist_done(struct aftl_bdev_io *io, int error)
@@ -933,7 +937,7 @@ static void persist_done(struct aftl_bdev_io *io, int error)
 	op_done(op);
 }
 
-/* Begin to write an entry's bytes; they are on the device before the next commit record is. */
+/* Start to write an entry's data; they are on the device before the next commit record. */
 static void persist_entry(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	u64 offset;
@@ -960,7 +964,7 @@ static bool any_waits(const struct aftl_dev *dev, u32 until)
 	return (s32)(dev->waiting - until) < 0;
 }
 
-/* The first operation from @from on, before @until, that waits for a slot; @end if none does. */
+/* Return the first operation in [@from, @until) that waits for a slot; @end if none does. */
 static u32 next_waiting(const struct aftl_dev *dev, u32 from, u32 until, u32 end)
 {
 	for (; from != until; from++)
@@ -969,7 +973,7 @@ static u32 next_waiting(const struct aftl_dev *dev, u32 from, u32 until, u32 end
 	return end;
 }
 
-/* Commit, and give slots to all that wait before @until in a batch that ends with @end. */
+/* Commit, and give slots to the pages that wait before @until, in a batch that ends at @end. */
 static void persist_waiting(struct aftl_dev *dev, u32 until, u32 end)
 {
 	int ret = any_waits(dev, until) ? aftl_volume_commit(dev->volume) : 0;
@@ -977,7 +981,7 @@ static void persist_waiting(struct aftl_dev *dev, u32 until, u32 end)
 	while (any_waits(dev, until)) {
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, dev->waiting);
 
-		/* An operation may be another one as soon as it is done. */
+		/* Find the next one first: the memory of @op may be reused once it is done. */
 		dev->waiting = next_waiting(dev, dev->waiting + 1, until, end);
 		if (!ret)
 			persist_entry(dev, op);
@@ -988,7 +992,7 @@ static void persist_waiting(struct aftl_dev *dev, u32 until, u32 end)
 	}
 }
 
-/* Operations before @number that persist @tag end: it needs no slot any more. */
+/* End the operations before @number that wait to persist @tag: it needs no slot any more. */
 static void stop_waiting(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
 {
 	u32 oldest = dev->waiting;
@@ -996,7 +1000,7 @@ static void stop_waiting(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
 
 	if (!any_waits(dev, number))
 		return;
-	/* From the youngest on: the oldest one that waits keeps the others in the queue. */
+	/* Youngest first: while the oldest one waits, the memory of the others is not reused. */
 	dev->waiting = end;
 	while (i-- != oldest) {
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, i);
@@ -1016,7 +1020,7 @@ static void release_tag(struct aftl_dev *dev, u32 tag, u32 number, u32 end)
 	aftl_volume_release_unit(dev->volume, tag);
 }
 
-/* The oldest tag that was released before @number was queued; tag_count if there is none. */
+/* Take the oldest tag that was released before @number was queued. Return: tag_count if none. */
 static u32 take_release(struct aftl_dev *dev, u32 number)
 {
 	struct aftl_dev_tag *at;
@@ -1042,7 +1046,7 @@ static void carry_out_releases(struct aftl_dev *dev, u32 number, u32 end)
 		release_tag(dev, tag, number, end);
 }
 
-/* May @op destroy the only version that a crash would find of a unit that waits for a slot? */
+/* Return true if @op may destroy the version that a crash would recover of a waiting page. */
 static bool may_destroy_last_version(const struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	bool bad = op->kind == AFTL_DEV_RETIRE;
@@ -1051,7 +1055,7 @@ static bool may_destroy_last_version(const struct aftl_dev *dev, const struct af
 	       aftl_volume_must_persist(dev->volume, bad);
 }
 
-/* The volume remembers its first error, and every later commit returns it. */
+/* Record @op in the volume, which keeps its first error and returns it from each later commit. */
 static int note(struct aftl_dev *dev, struct aftl_dev_op *op, u32 end)
 {
 	switch (op->kind) {
@@ -1073,7 +1077,7 @@ static int note(struct aftl_dev *dev, struct aftl_dev_op *op, u32 end)
 	}
 }
 
-/* Returns how many operations that were. */
+/* Execute operation @number; a write includes its run. Return: number of executed operations. */
 static u32 carry_out(struct aftl_dev *dev, u32 number, u32 end)
 {
 	struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
@@ -1095,7 +1099,7 @@ static u32 carry_out(struct aftl_dev *dev, u32 number, u32 end)
 	return 1;
 }
 
-/* Where this has to wait, what has been gathered goes out. */
+/* Execute a batch. The plug gathers bios; they are submitted when the worker has to sleep. */
 static void carry_out_all(struct aftl_dev *dev, const struct batch *batch)
 {
 	struct blk_plug plug;
@@ -1115,7 +1119,7 @@ static bool is_reached(const struct aftl_dev *dev, const struct aftl_flush *flus
 	return (s32)(flush->end - dev->next) <= 0;
 }
 
-/* The flushes that have no operation before them that has not been carried out. */
+/* Take the flushes that cover only operations that the worker has executed. */
 static void take_reached(struct aftl_dev *dev, struct list_head *reached)
 {
 	struct aftl_flush *flush;
@@ -1174,7 +1178,7 @@ static void work_on(struct work_struct *work)
 		load_copies(dev, &batch);
 		carry_out_all(dev, &batch);
 		commit_reached(dev);
-		/* Whoever drains the queue waits for flushes and releases, too. */
+		/* Wake tasks in aftl_dev_drain(), which wait for flushes and releases, too. */
 		spin_lock_irq(&dev->lock);
 		free_room(dev);
 		spin_unlock_irq(&dev->lock);
@@ -1203,7 +1207,7 @@ int aftl_dev_wait_for_room(struct aftl_dev *dev, bool killable)
 
 void aftl_dev_drain(struct aftl_dev *dev)
 {
-	/* Under the lock: who has made the last room may still be about to queue work. */
+	/* Under @lock, so that the task that freed the last room has queued its work before. */
 	spin_lock_irq(&dev->lock);
 	wait_event_lock_irq(dev->room, aftl_dev_is_empty(dev), dev->lock);
 	spin_unlock_irq(&dev->lock);
@@ -1221,9 +1225,9 @@ void aftl_dev_hold(struct aftl_dev *dev, bool held)
 		queue_work(dev->disk->workers.queue, &dev->work);
 }
 
-/* Life */
+/* Allocation */
 
-/* The largest bio has all that it needs, however small units are. */
+/* Enough for the largest bio, also with the smallest mapping unit. */
 static u32 least_pages(const struct aftl_geometry *geo)
 {
 	return max_t(u32, (AFTL_IO_SECTORS << SECTOR_SHIFT) / geo->unit_bytes, LEAST_PAGES);
@@ -1237,7 +1241,7 @@ static int init_pages(struct aftl_dev *dev, const struct aftl_geometry *geo)
 	return ret ? ret : mempool_init_page_pool(&dev->copies, BATCH_COPIES, 0);
 }
 
-/* As many operations as there are for flash: those that persist a unit fill no slot. */
+/* For the operations of one call of the FTL; those that persist are not in the table. */
 static u32 pending_bits(const struct aftl_geometry *geo)
 {
 	return ilog2(max_t(u32, aftl_max_host_calls(geo), LEAST_PENDING));
@@ -1293,7 +1297,7 @@ void aftl_dev_queue_exit(struct aftl_dev *dev)
 
 	drain_workqueue(dev->disk->workers.queue);
 	drain_workqueue(dev->disk->workers.salvage);
-	/* Operations that nobody carries out any more. */
+	/* Operations that were never executed. */
 	for (i = dev->tail; i != dev->head; i++)
 		if (aftl_dev_op_at(dev, i)->page)
 			aftl_dev_drop_page(dev, aftl_dev_op_at(dev, i)->page);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A store in memory: one page for each unit that has been written and not discarded.
+ * A store in memory: one memory page for each logical page that was written and not discarded, even
+ * if the mapping unit is smaller.
  *
- * The table of pages has 8 bytes a unit: making a page current then needs neither
- * memory nor more than the FTL's lock. Units smaller than a page take a whole one.
+ * The table of pages is fully allocated, 8 bytes for each logical page, so that accept() needs no
+ * memory. The disk's lock protects it; this file takes no lock.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>
@@ -13,19 +14,19 @@
 #include "store/io.h"
 #include "store/store.h"
 
-/* Fails rather than to start I/O, which may come back here, or to kill a process. */
+/* Fail rather than start I/O, which may write to this store, or invoke the OOM killer. */
 #define CONTENT_GFP (GFP_NOIO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 #define TABLE_GFP (GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /**
  * struct ram_store - the store
- * @store: what callers see
- * @pages: by unit, NULL if nobody has written it
- * @units: entries of @pages
- * @used: pages in the table
- * @unit_bytes: size of a unit
- * @node: that the table and the pages are of, whoever writes
- * @spare: a page that was replaced, for the next write; taken and left by anybody
+ * @store: base of the store
+ * @pages: table by lpn; NULL if the logical page has no data
+ * @units: number of entries of @pages
+ * @used: number of pages in @pages
+ * @unit_bytes: size of a mapping unit
+ * @node: NUMA node of the table and the pages
+ * @spare: a replaced page for the next write, or NULL; exchanged atomically, without a lock
  */
 struct ram_store {
 	struct aftl_store store;
@@ -83,7 +84,7 @@ static struct aftl_store *ram_create(const struct aftl_geometry *geo, int node)
 	return NULL;
 }
 
-/* Who overwrites needs as many pages as come free: one of them need not be looked for. */
+/* Reuse the spare page, if there is one: an overwrite frees as many pages as it needs. */
 static struct page *take_page(struct ram_store *ram)
 {
 	struct page *page = xchg(&ram->spare, NULL);
@@ -91,7 +92,7 @@ static struct page *take_page(struct ram_store *ram)
 	return page ? page : alloc_pages_node(ram->node, CONTENT_GFP, 0);
 }
 
-/* It is in no table any more: nobody begins to read it, and who does goes on in it. */
+/* No new reader can find a replaced page. One that still holds it reads on: then drop it only. */
 static void give_page(struct ram_store *ram, struct page *page)
 {
 	if (page_count(page) != 1 || cmpxchg(&ram->spare, NULL, page))

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads from the block device that are under way.
+ * Reads from the block device that are in flight, counted by block.
  *
- * A slot may be erased in the model, and soon be written over, while it is still being read:
- * before that the queue waits for all reads of the block. It waits for no other reads, because a
- * cgroup may be throttled below. Each block has two counters of reads, so that new reads, of a
- * page that is programmed once more, do not make the queue wait for ever.
+ * The FTL may erase a block, and soon overwrite it, while the block device still reads it. Before
+ * that the worker waits for the reads of this block, and for no others, because the block layer may
+ * throttle the reads of a cgroup. Each block has two counters: new reads take the one that the
+ * worker does not wait for, so that it does not wait forever where a page is programmed again.
+ *
+ * The counters are under @lock of struct aftl_dev.
  */
 #include <linux/mm.h>
 

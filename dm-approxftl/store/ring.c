@@ -2,35 +2,38 @@
 /*
  * Memory of the queue of the durable store.
  *
- * Operations are numbered; a table of chunks leads from a number to the operation. The FTL adds
- * operations under a spinlock, where an allocation may fail, so memory is there before:
+ * Operations are numbered; a table of chunks maps a number to the operation. The FTL adds
+ * operations under a spinlock, where an allocation may fail, so memory is allocated before:
  *
- * - A fixed part, aftl_dev_ring_init(), covers what one call of the FTL does to flash, and what
- *   is under way while the block device is busy.
- * - On a device with persisted write-buffer entries (PLP), a buffered unit adds up to two more in
- *   calls that do nothing else to flash: its entry is persisted, and released. The submitter
- *   claims room for them, aftl_dev_ring_claim(), before it locks the FTL. So the ring grows with
- *   the writes under way, not with the size of the buffer. A request about a zone claims room
- *   likewise, because all that wait may be carried out in one call.
+ * - A fixed part, aftl_dev_ring_init(), covers the flash operations of one call of the FTL, and
+ *   those in flight while the block device is busy.
+ * - With a persisted write buffer (PLP), a buffered logical page adds up to two operations more, to
+ *   persist and to release its entry, in calls that add no flash operations. The submitter claims
+ *   room for them, aftl_dev_ring_claim(), before it takes the disk's lock. So the ring grows with
+ *   the writes in flight, not with the size of the buffer. A zone request claims room, too, because
+ *   one call of the FTL may execute all zone requests that wait.
  *
- * A chunk whose operations are all done goes to the end of the ring. The worker frees chunks that
+ * A chunk whose operations are all done moves to the end of the ring. The worker frees chunks that
  * no claim needs any more, aftl_dev_ring_trim().
+ *
+ * The ring is under @lock of struct aftl_dev, which aftl_dev_ring_claim(), aftl_dev_ring_trim() and
+ * aftl_dev_ring_init() take.
  */
 #include <linux/slab.h>
 
 #include "store/disk-types.h"
 #include "store/dev.h"
 
-/* Room for what comes while the block device is busy, in operations. */
+/* Least number of operations that are allocated for while the block device is busy. */
 #define LEAST_OPS 4096
 
-/* Units that can be claimed even where there is no memory. */
+/* Logical pages that can be claimed even if memory is short. */
 #define LEAST_UNITS 256
 
-/* Units beyond the size of the buffer that can be claimed; further submitters wait. */
+/* Logical pages beyond the size of the buffer that can be claimed; further submitters wait. */
 #define MOST_UNITS BIT(17)
 
-/* Chunks that are not freed, for the next claims. */
+/* Unused chunks that are kept for the next claims. */
 #define SPARE_CHUNKS 32
 
 #define CHUNK_BYTES (sizeof(struct aftl_dev_op) << AFTL_DEV_CHUNK_SHIFT)
@@ -40,7 +43,7 @@ static u64 chunks_of(u64 ops)
 	return DIV_ROUND_UP_ULL(ops, AFTL_DEV_CHUNK);
 }
 
-/* A reset of all zones is rare: there is no room for a second one beside it. */
+/* Beside programs there is room for one reset of all zones: it is rare, so a second one waits. */
 static u64 fixed_ops(const struct aftl_geometry *geo)
 {
 	u64 programs = (u64)geo->luns * (aftl_program_units(geo) + geo->program_pages);
@@ -48,7 +51,7 @@ static u64 fixed_ops(const struct aftl_geometry *geo)
 	return aftl_max_host_calls(geo) + max_t(u64, programs, LEAST_OPS);
 }
 
-/* Chunks of operations that a new store allocates. */
+/* Number of chunks that a new store allocates. */
 static u64 first_chunks(const struct aftl_geometry *geo)
 {
 	u64 units = geo->plp_entries ? LEAST_UNITS : 0;
@@ -64,7 +67,7 @@ static u64 table_entries(const struct aftl_geometry *geo)
 				  SPARE_CHUNKS);
 }
 
-/* Operations that the next call of the FTL may add. */
+/* Upper bound of the operations that the next call of the FTL adds. */
 static u32 room_for_call(const struct aftl_dev *dev)
 {
 	return dev->reserve + READ_ONCE(dev->claimed);
@@ -84,7 +87,7 @@ void aftl_dev_tell_room(struct aftl_dev *dev, bool congested)
 {
 	lockdep_assert_held(&dev->lock);
 	congested = congested && !aftl_dev_congested(dev);
-	/* Device time may stand still, and no request come that would let it go on. */
+	/* Run the worker, which restarts device time if it stands still: no request may do that. */
 	if (congested)
 		queue_work(dev->disk->workers.queue, &dev->work);
 	if (congested || aftl_dev_is_empty(dev))
@@ -107,7 +110,7 @@ static struct aftl_dev_op **chunk_at(const struct aftl_dev *dev, u32 number)
 	return &dev->op_chunks[number >> AFTL_DEV_CHUNK_SHIFT & dev->op_mask];
 }
 
-/* Operations that are allocated beyond the fixed part, all claims, and one of @ops more. */
+/* Operations allocated beyond the fixed part, all claims and another claim of @ops. */
 static s64 surplus(const struct aftl_dev *dev, u32 ops)
 {
 	return (s64)dev->op_count - dev->op_fixed - dev->claimed - ops;
@@ -139,7 +142,7 @@ void aftl_dev_ring_move(struct aftl_dev *dev, u32 tail)
 		append_chunk(dev, *chunk_at(dev, number));
 }
 
-/* Allocates chunks, unlocked, until @ops more operations have room. */
+/* Allocate chunks until there is room to claim @ops more operations; drops @lock meanwhile. */
 static bool grow(struct aftl_dev *dev, u32 ops)
 {
 	bool room = true;

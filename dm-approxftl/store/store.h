@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where the bytes of the emulated device are.
+ * The interface of a store: it keeps the data of an emulated device.
  *
- * The stores in memory keep the newest bytes of each logical unit. They need not follow
- * the FTL's moves: a copy is identical to its origin, for bit errors are applied when a
- * unit is read and are not part of what is stored. The durable store, durable.h, keeps
- * what is in every slot of the media, and follows every move.
+ * A store in memory keeps the newest data of each logical page. It ignores relocations: a copy is
+ * identical to its source, because bit errors are applied when a logical page is read and are not
+ * stored. The durable store, dev.h, keeps the data of each physical page and follows relocations.
  *
- * Bytes reach a store in two steps, so that nothing is allocated and no payload copied
- * while the FTL is locked: gather() takes a bio's data in the submitter's context, and
- * accept() makes one unit of it current when the FTL lets the write into the
- * controller. What accept() and forget() replace comes back on the same list and is
- * freed when the bio is complete. They leave a store in two steps, too: hold() when the FTL
- * reads, copy() without its lock.
+ * A write has two steps, so that nothing is allocated and no payload is copied under the disk's
+ * lock: gather() copies the bio's data in the submitter's context, and accept() makes the data of
+ * one logical page current when the FTL accepts the write. accept() and forget() append the pages
+ * that they replace to the list that they are given, which is freed when the bio is complete. A
+ * read from a store in memory has two steps, too: hold() under the disk's lock, copy() without it.
  */
 #ifndef AFTL_STORE_H
 #define AFTL_STORE_H
@@ -24,73 +22,75 @@
 struct aftl_store;
 
 /**
- * struct aftl_store_type - a kind of store
- * @name: first word of a table line
- * @about: one phrase for a person
+ * struct aftl_store_type - operations of a kind of store
+ * @name: name in the table line
+ * @about: description in one phrase
  */
 struct aftl_store_type {
 	const char *name;
 	const char *about;
 
 	/*
-	 * An empty store for a device of that shape, units no larger than a page, with memory
-	 * of @node or NUMA_NO_NODE; NULL without memory. May sleep. NULL for a store that needs
-	 * more, see durable.h.
+	 * Create an empty store for a device whose mapping unit is not larger than a memory page.
+	 * @node is the NUMA node of its memory, or NUMA_NO_NODE. NULL for the durable store, see
+	 * aftl_dev_open(). Context: process; may sleep. Return: the store, or NULL without memory.
 	 */
 	struct aftl_store *(*create)(const struct aftl_geometry *geo, int node);
 
-	/* May sleep. */
+	/* Free the store with its data. Context: process; may sleep. */
 	void (*destroy)(struct aftl_store *store);
 
 	/*
-	 * Append the data of @bio to @bytes, unit by unit. May sleep, but not start
-	 * I/O. Returns 0 or -ENOMEM; what has been appended stays there.
+	 * Append a page for each logical page of @bio to @bytes, with its data. Context: process;
+	 * may sleep, but must not start I/O for memory. Return: 0; or -ENOMEM, and the caller
+	 * releases @bytes.
 	 */
 	int (*gather)(struct aftl_store *store, struct bio *bio, struct list_head *bytes);
 
 	/*
-	 * Make the head of @bytes the content of @lpn, which the controller knows by
-	 * @tag, and append what it replaces. With an empty @bytes the content stays.
-	 * Under the FTL's lock.
+	 * Make the first page of @bytes the data of @lpn, which is in the write buffer as @tag, and
+	 * append the page that it replaces. An empty @bytes changes nothing in a store in memory.
+	 * Context: under the disk's lock.
 	 */
 	void (*accept)(struct aftl_store *store, aftl_lpn_t lpn, u32 tag,
 		       struct list_head *bytes);
 
-	/* Move the content of @units units from @lpn on to @bytes. Under the FTL's lock. */
+	/* Move the data of @units logical pages to @bytes. Context: under the disk's lock. */
 	void (*forget)(struct aftl_store *store, aftl_lpn_t lpn, u32 units,
 		       struct list_head *bytes);
 
 	/*
-	 * The content of @lpn, to be let go by copy(): whoever replaces it meanwhile does not
-	 * change it. NULL if nobody has written it. Under the FTL's lock. NULL, as copy(), for
-	 * a store that has to wait for its bytes.
+	 * Take a reference to the data of @lpn for copy(); a write replaces the page, but does not
+	 * change it. hold() and copy() are NULL for a store that has to wait for its data. Context:
+	 * under the disk's lock. Return: the page; NULL if the store has none for @lpn.
 	 */
 	struct page *(*hold)(struct aftl_store *store, aftl_lpn_t lpn);
 
-	/* Copy what @held has of a unit to @bio at @at, and let it go. As release(). */
+	/* Copy the data of @held to @bio at @at, and drop the reference. Context: as release(). */
 	void (*copy)(struct page *held, struct bio *bio, struct bvec_iter at);
 
-	/* Free @bytes. Any context but a hard interrupt. */
+	/* Free the pages of @bytes. Context: any but a hard interrupt. */
 	void (*release)(struct aftl_store *store, struct list_head *bytes);
 
 	/*
-	 * Does the store have bytes of @lpn? Under the FTL's lock, or without I/O. NULL
-	 * for a store whose content stays where it is when a table is reloaded.
+	 * Return true if the store has data of @lpn. NULL for a store whose data do not move when a
+	 * table is reloaded. Context: under the disk's lock, or while no I/O is in flight.
 	 */
 	bool (*holds)(struct aftl_store *store, aftl_lpn_t lpn);
 
-	/* Memory held for content, about: no lock is held while all of it is looked at. */
+	/* Return the bytes of memory for data; approximate, because it is read without a lock. */
 	u64 (*held)(struct aftl_store *store);
 
-	/* Memory of everything else. */
+	/* Return the bytes of all other memory of the store. */
 	u64 (*overhead)(struct aftl_store *store);
 
-	/* The bytes that overhead() will return for a new store of a device of this geometry. */
+	/* Return the result of overhead() for a new store of a device with this geometry. */
 	u64 (*need)(const struct aftl_geometry *geo);
 };
 
 /**
- * struct aftl_store - a store; embedded in that of its type
+ * struct aftl_store - base of a store, embedded in the structure of its type
+ * @type: its operations
  */
 struct aftl_store {
 	const struct aftl_store_type *type;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The bodies of the tracepoints.
+ * The definitions of the tracepoints that trace.h declares.
  */
 #define CREATE_TRACE_POINTS
 #include "store/trace.h"

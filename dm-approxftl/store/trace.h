@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints: what the host asked for, what it got, what the flash did.
+ * Tracepoints: requests of the host, their completions, and operations of the flash arrays.
  *
- * The stream of aftl_submit is exact: the simulator given the same stream, at the same
- * device times, ends in the same state. seq counts the requests of a device from 0, so
- * that a reader notices when one is missing, and can put them in order. A device with shards is
- * several of them: units, LUNs, blocks and seq are those of the shard.
+ * The stream of aftl_submit events is exact: a simulator that submits the same requests at the same
+ * device times ends in the same state. seq counts the requests of a disk from 0, so that a reader
+ * can sort them and detect a missing one. With shards, units, LUNs, blocks and seq are the shard's.
  *
- * Events hold numbers only; op, class, status and the like are those of core/ftl/ftl.h.
+ * Fields are numbers; the values of op, class, status and others are those of core/ftl/ftl.h. Times
+ * ending in _ns are device time, except late_ns. aftl_submit is emitted under the disk's lock.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM approxftl
@@ -20,7 +20,7 @@
 #include "store/disk-types.h"
 #include "store/io.h"
 
-/* A request has entered the FTL. */
+/* The FTL has taken a request. */
 TRACE_EVENT(aftl_submit,
 	TP_PROTO(const struct aftl_disk *disk, const struct aftl_request *request),
 	TP_ARGS(disk, request),
@@ -61,7 +61,7 @@ TRACE_EVENT(aftl_submit,
 		  __entry->stream, __entry->shard)
 );
 
-/* A request is handed back; late_ns is in host time. */
+/* A request completes; late_ns is host time from when it was due until now. */
 TRACE_EVENT(aftl_complete,
 	TP_PROTO(const struct aftl_disk *disk, const struct aftl_request *request, u64 late_ns),
 	TP_ARGS(disk, request, late_ns),
@@ -97,7 +97,7 @@ TRACE_EVENT(aftl_complete,
 		  __entry->response_ns, __entry->service_ns, __entry->late_ns, __entry->shard)
 );
 
-/* The array of a LUN begins an operation, or a read interrupts it. */
+/* The array of a LUN starts, suspends or resumes an operation. */
 TRACE_EVENT(aftl_array,
 	TP_PROTO(const struct aftl_disk *disk, const struct aftl_array_event *event),
 	TP_ARGS(disk, event),
