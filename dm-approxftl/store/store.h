@@ -23,7 +23,7 @@ struct aftl_store;
 
 /**
  * struct aftl_store_type - operations of a kind of store
- * @name: name in the table line
+ * @name: first word of the table line
  * @about: description in one phrase
  */
 struct aftl_store_type {
