@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Looking at what runs, devices and traces have left: tables, figures, reports."""
+"""Tables, figures and reports of runs, devices and traces."""
 
 import sys
 
-#: The process is one of our commands ("python3 -m approxftl_tools.report"), not somebody else's.
+#: True if Python runs one of our commands ("python3 -m approxftl_tools.report"); false if another
+#: program imports the package.
 IS_COMMAND = sys.argv[:1] == ["-m"]
 
-# Ctrl-C while modules are found ends a command without a word: there is nothing to tidy up. What a
-# command does of it later says command.take_signals(). The module signal takes a while, too; what
-# it is made of is there from the begin on. start.sh has the signal wait until here.
+# Ctrl-C while modules load ends a command silently: there is nothing to tidy up yet.
+# command.take_signals() installs the handler for later. Importing the module signal takes time; its
+# built-in part _signal is loaded from the start. start.sh blocks SIGINT until this point.
 if IS_COMMAND and "_signal" in sys.modules:
     signals = sys.modules["_signal"]
     if signals.getsignal(signals.SIGINT) is signals.default_int_handler:

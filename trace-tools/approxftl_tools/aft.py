@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Record files, aft(5), and logs of replays, as arrays: they say where each field is."""
+"""Read record files, aft(5), and replay logs as arrays; their headers say where each field is."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ FIELDS_AT, CLASSES_AT, NAMES_AT, PROVENANCE_AT = 64, 576, 1088, 1216
 CLASS_BYTES = 32
 SECTOR = 512
 OPERATIONS = ("read", "write", "flush", "discard", "write_zeroes")
-#: Bits of the operation: all but whether it is forced to the medium, and how long data live.
+#: Mask of the operation in the field "op"; the other bits are FUA and the lifetime of the data.
 OPERATION = 0x0F
 NEEDED = ("t_ns", "off_sect", "nsect", "op", "class", "lat_100ns")
-#: The log of a replay has the same header but for some numbers.
+#: The log of a replay has the same header layout; only the fields below differ.
 LOG_MAGIC = b"\x89AFL\r\n\x1a\n"
 LOG_PLANNED, LOG_CLASSES = struct.Struct("<Q"), struct.Struct("<I")
 LOG_PLANNED_AT, LOG_CLASSES_AT = 40, 48
@@ -37,7 +37,7 @@ Records: TypeAlias = "NDArray[np.void]"
 
 @dataclass(frozen=True)
 class RecordFile:
-    """A record file: what its header says, and its records, which stay on disk."""
+    """A record file: its parsed header, and its memory-mapped records."""
 
     path: Path
     device_bytes: int
@@ -49,7 +49,7 @@ class RecordFile:
 
     @property
     def label(self) -> str:
-        """Return the name, with a mark if the run was interrupted."""
+        """Return the file's name, with a mark if the run was interrupted."""
         try:
             marked = json.loads(self.provenance)["interrupted"] is True
         except (ValueError, KeyError, TypeError, RecursionError):
@@ -67,7 +67,7 @@ class RecordFile:
 
 @dataclass(frozen=True)
 class ReplayLog:
-    """What became of each request of a replay."""
+    """The outcome of each request of a replay."""
 
     path: Path
     planned: int
@@ -79,7 +79,7 @@ class ReplayLog:
 
     @property
     def label(self) -> str:
-        """Return the name, with a mark if requests are lacking."""
+        """Return the file's name, with a mark if requests are missing."""
         done = len(self.entries)
         return (f"{self.path.name} (interrupted after {done} of {self.planned} requests)"
                 if done < self.planned else self.path.name)
@@ -93,23 +93,23 @@ class ReplayLog:
         return self.column("op") & np.uint8(OPERATION)
 
     def latencies_ns(self) -> NDArray[Any]:
-        """Return how long requests took."""
+        """Return the latency of each request (ns)."""
         return np.asarray(self.column("complete_ns") - self.column("submit_ns"))
 
     def lags_ns(self) -> NDArray[Any]:
-        """Return how late requests began; they never begin early."""
+        """Return the delay (ns) of each request behind its due time; never negative."""
         begin = self.column("submit_ns")
         return np.asarray(begin - np.minimum(self.column("due_ns"), begin))
 
 
 def text(data: bytes) -> str:
-    """Return what stands before the first zero."""
+    """Return the text before the first zero byte."""
     return data.split(b"\0")[0].decode(errors="replace")
 
 
 def layout(path: Path, head: bytes, fields: int, record_bytes: int,
            needed: tuple[str, ...]) -> np.dtype[np.void]:
-    """Return the type of a record, as the table in the header has it."""
+    """Return the type of a record, built from the field table of the header."""
     names, formats, offsets = [], [], []
     for i in range(min(fields, (CLASSES_AT - FIELDS_AT) // FIELD.size)):
         name, offset, size, _ = FIELD.unpack_from(head, FIELDS_AT + i * FIELD.size)
@@ -129,7 +129,7 @@ def layout(path: Path, head: bytes, fields: int, record_bytes: int,
 
 @dataclass(frozen=True)
 class Shape:
-    """What both kinds of file say first."""
+    """The part of the header that record files and replay logs share."""
 
     head: bytes
     header_bytes: int
@@ -140,7 +140,7 @@ class Shape:
 
 
 def shape_of(path: Path) -> Shape:
-    """Read a header, or refuse it."""
+    """Read and check a header; raise Refusal if it is damaged or of another version."""
     with reading(path), path.open("rb") as file:
         head = file.read(4096)
     if len(head) < 4096:
@@ -164,7 +164,7 @@ def class_names(head: bytes, count: int) -> tuple[str, ...]:
 
 
 def mapped(path: Path, shape: Shape, needed: tuple[str, ...], count: int) -> Records:
-    """Return records that stay on disk."""
+    """Return the records as a memory-mapped array."""
     kind = layout(path, shape.head, shape.fields, shape.record_bytes, needed)
     if not count:
         return np.zeros(0, kind)
@@ -186,7 +186,7 @@ def read(path: Path) -> RecordFile:
 
 
 def read_log(path: Path) -> ReplayLog:
-    """Open the log of a replay; one that was killed may end within an entry."""
+    """Open the log of a replay; ignore a partial last entry, which a killed replay leaves."""
     shape = shape_of(path)
     head = shape.head
     (planned,) = LOG_PLANNED.unpack_from(head, LOG_PLANNED_AT)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""numpy, which is loaded when it is first used.
+"""Load numpy at first use.
 
-That takes as long as all the rest of a verb's start, and who asks for help, or has a word wrong,
-does not need it.
+The import takes as long as the rest of a verb's start, and neither --help nor a usage error needs
+it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 else:
 
     class _Numpy:
-        """What numpy has, under the same names."""
+        """A stand-in that has numpy's attributes and imports numpy when one is first read."""
 
         def __getattr__(self, name: str) -> object:
             import numpy

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A bench of simulators: each run is made once, and what came of it is looked up by its options."""
+"""Run simulations once each and look up their results by their options."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from approxftl_tools.study_run import ensure
 from approxftl_tools.study_store import Store
 
 Json = dict[str, Any]
-#: Of approxftl sim.
+#: Options of approxftl sim.
 Options = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Where runs are made, and kept."""
+    """The program that runs simulations, and the store that keeps their results."""
 
     program: Path
     jobs: int
@@ -28,18 +28,18 @@ class Bench:
     progress: bool = False
 
     def results(self, runs: Iterable[Options]) -> dict[Options, Json]:
-        """Return what came of runs by their options."""
+        """Return the results of runs by their options."""
         points = {options: run_of(program_of(self.program), options) for options in runs}
         return dict(zip(points, self.made(list(points.values())), strict=True))
 
     def made(self, points: Sequence[Point]) -> list[Json]:
-        """Make runs that are not there, in this order, and return what came of all."""
+        """Run the missing points, in this order, and return the results of all."""
         ensure(points, self.store, Processes(self.program, self.jobs), self.progress)
         return [self.document(self.store.result(point)) for point in points]
 
     @staticmethod
     def document(whole: Json) -> Json:
-        """Return the result of a run, with the device that it was of."""
+        """Return the result of a run together with its geometry and parameters."""
         result: Json = whole["runs"][0]
         return {**result, "unit_bytes": whole["geometry"]["unit_bytes"],
                 "geometry": whole["geometry"], "parameters": whole["parameters"]}

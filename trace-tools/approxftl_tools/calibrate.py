@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl calibrate: from what fio has measured of a drive to a profile that behaves like it."""
+"""approxftl calibrate: derive a drive profile from fio's measurements of the drive."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ Exit status: 0 done, 1 a simulation failed or nothing could be told, 2 usage, 3 
 """
 HEAD = ("parameter", "value", f"{CONFIDENCE * 100:.0f} % interval", "rests on")
 COMPARED = ("load", "measure", "measured", "ours", "error")
-#: How a number of a unit is written, and by what it is divided.
+#: For each unit: the divisor of a value and its printed unit.
 SHOWN = {"ns": (1e3, " us"), "%": (1.0, " %")}
 OWN_UNITS = {"link": (1.0, " MB/s"), "bus": (1.0, " MB/s"), "buffer": (1 << 20, " MiB"),
              "stripe": (1 << 10, " KiB"), "dies": (1.0, "")}
 
 
 def size(text: str) -> int:
-    """Read the capacity of a drive; drives are sold in powers of ten."""
+    """Parse the capacity of a drive; vendors count in powers of ten."""
     for suffix, factor in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6)):
         if text.upper().endswith(suffix) and text[:-2].replace(".", "", 1).isdigit():
             return int(float(text[:-2]) * factor)
@@ -57,7 +57,7 @@ def size(text: str) -> int:
 
 
 def options() -> command.Parser:
-    """Return the command line."""
+    """Return the parser of the command line."""
     parser = command.parser("calibrate", "Finds the parameters of a drive in what fio has measured "
                             "of it.", EPILOG)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="output of fio")
@@ -81,7 +81,7 @@ def options() -> command.Parser:
 
 
 def shown(name: str, value: float) -> str:
-    """Write a value for a person."""
+    """Return a value as text with its unit."""
     if name == "one_shot":
         return "on" if value else "off"
     factor, unit = OWN_UNITS.get(name) or SHOWN[UNITS[name][0]]
@@ -89,7 +89,7 @@ def shown(name: str, value: float) -> str:
 
 
 def row_of(known: Known) -> list[str]:
-    """Return the row of a parameter."""
+    """Return the table row of a parameter."""
     between = "not determined"
     if known.determined:
         between = " to ".join(dict.fromkeys(shown(known.name, end)
@@ -98,27 +98,27 @@ def row_of(known: Known) -> list[str]:
 
 
 def compared(row: Compared) -> list[str]:
-    """Return the row of a figure."""
+    """Return the table row of a compared figure."""
     load, figure, ours = row
     return [load.name, f"{figure.name()}, {'1/s' if figure.what == 'rate' else 'us'}",
             f"{figure.value:.4g}", f"{ours:.4g}", f"{(ours / figure.value - 1) * 100:+.1f} %"]
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines of a table."""
+    """Return the lines of an aligned table."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
             for row in rows]
 
 
 def middle_error(rows: Sequence[Compared]) -> str:
-    """Return the median of the errors."""
+    """Return the median of the relative errors, as text."""
     sizes = sorted(abs(ours / figure.value - 1) for _, figure, ours in rows)
     return f"{sizes[len(sizes) // 2] * 100:.1f} %"
 
 
 def unused_lines(unused: Sequence[Unused]) -> list[str]:
-    """Return a line for each job that says nothing."""
+    """Return a line for each job that could not be used."""
     return list(dict.fromkeys(f"{one.path}: {one.name} was not used: {one.why}" for one in unused))
 
 
@@ -135,7 +135,7 @@ def as_text(found: Found, output: Output, against: Sequence[Compared]
 
 
 def as_profile(found: Found) -> str:
-    """Return the profile: a parameter in a line."""
+    """Return the profile as text, one parameter in a line."""
     told = {known.name for known in found.known if known.determined}
     settings = [(key in told or key not in found.model.values, f"{key}={value}") for key, value in
                 found.model.parameters(found.model.least_rewritten()).items()]
@@ -150,7 +150,7 @@ def as_profile(found: Found) -> str:
 
 
 def comparison(rows: Sequence[Compared]) -> list[Json]:
-    """Return figures for programs."""
+    """Return the compared figures as JSON objects."""
     return [{"file": str(load.path), "load": load.name, "kind": figure.kind,
              "measure": figure.what, "measured": figure.value, "ours": ours,
              "error": ours / figure.value - 1} for load, figure, ours in rows]
@@ -158,7 +158,7 @@ def comparison(rows: Sequence[Compared]) -> list[Json]:
 
 def as_json(found: Found, output: Output, against: Sequence[Compared],
             argv: Sequence[str]) -> Json:
-    """Return everything for programs."""
+    """Return the whole answer as a JSON object."""
     return {**command.envelope("calibrate", argv),
             "parameters": [{"name": known.name, "value": known.value,
                             "low": known.low if known.determined else None,
@@ -172,11 +172,11 @@ def as_json(found: Found, output: Output, against: Sequence[Compared],
                        for one in output.unused]}
 
 
-# ---------------------------------------------------------------- everything
+# ---------------------------------------------------------------- the command
 
 
 def teller(shown_anyway: bool) -> Any:
-    """Return what says how far it is."""
+    """Return a function that reports the step that begins."""
     def say(step: str) -> None:
         if shown_anyway or sys.stderr.isatty():
             sys.stderr.write(f"approxftl calibrate: {step}\n")
@@ -184,7 +184,7 @@ def teller(shown_anyway: bool) -> Any:
 
 
 def check(output: Output, files: Sequence[Path]) -> None:
-    """Refuse files that say nothing."""
+    """Raise Refusal if no file has a measurement to calibrate with."""
     if not any(figure.what in EXACT for load in output.loads for figure in load.figures):
         why = "; ".join(unused_lines(output.unused)) or "they have no jobs"
         raise Refusal(f"{', '.join(map(str, files))}: nothing to calibrate with: {why}", FAILED)
@@ -192,7 +192,7 @@ def check(output: Output, files: Sequence[Path]) -> None:
 
 def write(arguments: argparse.Namespace, argv: Sequence[str], found: Found, output: Output,
           against: Sequence[Compared]) -> None:
-    """Put out what was asked for."""
+    """Write the outputs that the options ask for."""
     if arguments.json:
         command.answer(arguments.json, as_json(found, output, against, argv))
     if arguments.out:
@@ -202,13 +202,13 @@ def write(arguments: argparse.Namespace, argv: Sequence[str], found: Found, outp
 
 
 def run(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
-    """Do everything."""
+    """Run the calibration and write its outputs."""
     for option in ("out", "json"):
         if getattr(arguments, option):
             command.CLAIMS.writes(getattr(arguments, option), f"--{option}")
     output = read(arguments.files, arguments.capacity)
     check(output, arguments.files)
-    # Of a drive that nobody has filled here it was learned above how large it is.
+    # The first files tell the capacity if those of --against contain no fill.
     others = read(arguments.against, arguments.capacity or output.capacity)
     with tempfile.TemporaryDirectory(prefix="approxftl-calibrate-") as folder:
         bench = Bench(command.program(), arguments.jobs, Store(Path(folder)))

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How far a drive is from measurements, and the way to one that is nearer.
+"""Fit a model of a drive to measurements, and estimate how certain the fit is.
 
-What is measured is fitted by least squares of the logarithms, with the simulator as the function.
-An interval is what the measurements allow: the wider, the less a parameter changes what was
-measured.
+The fit minimises the squared errors of the logarithms of the measurements, with the simulator as
+the function. The less a parameter changes the measured figures, the wider is its interval.
 """
 
 from __future__ import annotations
@@ -22,27 +21,27 @@ if TYPE_CHECKING:
 
 Vector: TypeAlias = "NDArray[np.float64]"
 
-#: How exact figures are, as standard deviations of their logarithms: fio's percentiles are rounded
-#: to 1.6 %, and tails do not repeat.
+#: Uncertainty of a figure, as the standard deviation of its logarithm: fio rounds percentiles to
+#: 1.6 %, and tail latencies do not repeat exactly.
 EXACT = {"rate": 0.01, "mean": 0.01, "p50": 0.016, "p90": 0.03, "p99": 0.06}
-#: Another seed changes a mean by so much, and a percentile by the width of a bin.
+#: Relative change of a mean with another seed, and of a percentile by one histogram bin.
 MEANS_REPEAT, BIN = 0.002, 0.02
-#: A parameter is moved by this to see what it does, and by no more than that in a step.
+#: Change of a parameter's logarithm when its slope is measured, and the largest change in a step.
 NUDGE, STRIDE = math.log(1.08), math.log(2.0)
-#: Errors beyond so many standard deviations count in proportion: a model is wrong in places.
+#: Beyond this many standard deviations an error counts linearly: the model is wrong in places.
 ROBUST = 3.0
-#: Least squares are held by these forces in turn: a step of one costs as much as so many errors.
+#: Damping factors of the least squares, tried in turn (Levenberg-Marquardt).
 FORCES = (1.0, 100.0)
-#: A round that gains less than this share is the last.
+#: The fit ends with a round that gains less than this share.
 WORTHWHILE = 0.01
-#: Rounds end before nothing can be gained any more, and so does the knowledge.
+#: Factor that widens the intervals, because the fit stops before it has converged.
 UNFINISHED = 1.5
-#: Nothing is known to a factor beyond this.
+#: Upper limit of the factor between a value and the ends of its interval.
 WIDEST = 1e20
 
 
 def value(load: Measured, kind: str, *measures: str) -> float:
-    """Return the first of these that was measured; 0 if none was."""
+    """Return the first of these measures that the load has; 0 if it has none."""
     for what in measures:
         for figure in load.figures:
             if (figure.kind, figure.what) == (kind, what):
@@ -51,21 +50,21 @@ def value(load: Measured, kind: str, *measures: str) -> float:
 
 
 def one_by_one(load: Measured) -> bool:
-    """Tell whether each request waited for the one before."""
+    """Tell whether each request waited for the one before it (queue depth 1)."""
     return load.depth == 1 and not load.rate and not load.beside_rate
 
 
 def single_writes(load: Measured) -> bool:
-    """Tell whether it shows what the buffer takes, and not what lies behind it."""
+    """Tell whether the load shows the write buffer's latency and not the flash behind it."""
     return load.writes == 1 and one_by_one(load) and load.size <= PAGE
 
 
 def counts(load: Measured, figure: Figure) -> bool:
-    """Tell whether it says something that is not said already, and that a model can know.
+    """Tell whether a figure adds information that the model can reproduce.
 
-    With so many requests under way the rate is that number by the mean; with so many begun in a
-    second it is that number. Of writes that the buffer does not take at once only the mean counts:
-    who waits, and for how long, is in the details of collection.
+    At a fixed queue depth the rate is the depth divided by the mean; at a fixed arrival rate it is
+    that rate. If the buffer cannot take writes at once, only their mean counts: the distribution
+    depends on details of garbage collection.
     """
     if figure.what == "rate":
         return not value(load, figure.kind, "mean")
@@ -73,29 +72,29 @@ def counts(load: Measured, figure: Figure) -> bool:
 
 
 def errors(rows: Sequence[Compared]) -> Vector:
-    """Return ours against measured, in standard deviations."""
+    """Return the logarithms of simulated over measured values, in standard deviations."""
     return np.array([math.log(max(ours, 1e-9) / figure.value) / EXACT[figure.what]
                      for load, figure, ours in rows if counts(load, figure)])
 
 
 def noticed(rows: Sequence[Compared]) -> Vector:
-    """Return what must change at least to be more than chance, or than a histogram's next bin."""
+    """Return the least change of each figure beyond chance or one bin, in standard deviations."""
     return np.array([(MEANS_REPEAT if figure.what in ("mean", "rate") else BIN) /
                      EXACT[figure.what] for load, figure, _ in rows if counts(load, figure)])
 
 
 def damped(errs: Vector) -> Vector:
-    """Return weights under which large errors count in proportion."""
+    """Return the weights that make large errors count linearly."""
     return np.minimum(1.0, np.sqrt(ROBUST / np.maximum(np.abs(errs), 1e-9)))
 
 
 def misfit(errs: Vector) -> float:
-    """Return a sum that is the smaller the better."""
+    """Return the weighted sum of squared errors; less is better."""
     return float(np.sum((damped(errs) * errs) ** 2))
 
 
 def slopes(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Vector, Vector]:
-    """Return the errors, and how each changes with the logarithm of each parameter."""
+    """Return the errors, and their slopes over the logarithm of each parameter."""
     moved = [model.with_values({name: model.values[name] * math.exp(NUDGE)}) for name in names]
     rows = trial.ours([model, *moved])
     base, *others = map(errors, rows)
@@ -106,7 +105,7 @@ def slopes(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Vector, Ve
 
 
 def step(base: Vector, slope: Vector, force: float) -> Vector:
-    """Return how far to go: least squares, with a force that holds what nothing moves."""
+    """Return the damped least-squares step of the parameters' logarithms."""
     weight = damped(base)
     weighted = slope * weight[:, None]
     normal = weighted.T @ weighted + force * np.eye(slope.shape[1])
@@ -114,7 +113,7 @@ def step(base: Vector, slope: Vector, force: float) -> Vector:
 
 
 def nearer(trial: Trial, model: Model, names: Sequence[str]) -> tuple[Model, float]:
-    """Return the best model that one round finds, and by which share it is better."""
+    """Return the best model that one round finds, and the share by which its misfit is smaller."""
     base, slope = slopes(trial, model, names)
     tries = [model.with_values({name: model.values[name] * math.exp(move) for name, move in
                                 zip(names, step(base, slope, force), strict=True)})
@@ -134,25 +133,25 @@ def fit(trial: Trial, model: Model, names: Sequence[str], rounds: int = 4) -> Mo
 
 
 def choose(trial: Trial, models: Sequence[Model]) -> list[tuple[float, Model]]:
-    """Return models with their misfits, the best first."""
+    """Return the models with their misfits, the best first."""
     costs = [misfit(errors(rows)) for rows in trial.ours(models)]
     return sorted(zip(costs, models, strict=True), key=lambda pair: pair[0])
 
 
 def as_good(ranked: Sequence[tuple[float, Model]], figures: int) -> list[Model]:
-    """Return the models that are about as good as the best, which the measurements do not tell."""
+    """Return the models that the measurements cannot distinguish from the best."""
     least = ranked[0][0]
-    # Of one number that is normal; where nothing fits as well as it should, the more.
+    # Chi-square limit of one normal variable, scaled up if even the best model fits badly.
     limit = least + t_quantile(0.5 + CONFIDENCE / 2, 10**6) ** 2 * max(1.0, least / figures)
     return [model for cost, model in ranked if cost <= limit]
 
 
 def intervals(trial: Trial, model: Model, names: Sequence[str]) -> dict[str, tuple[float, float]]:
-    """Return where each parameter may be."""
+    """Return the confidence interval of each parameter."""
     base, slope = slopes(trial, model, names)
     weight = damped(base)
     normal = (slope * weight[:, None]).T @ (slope * weight[:, None]) + 1e-6 * np.eye(len(names))
-    # Figures of one load err together: they count as one.
+    # Errors of figures of one load are correlated, so each load counts as one observation.
     loads = max(1, len(trial.loads))
     freedom = max(1, loads - len(names))
     scale = len(base) / loads * max(1.0, misfit(base) / max(1, len(base) - len(names)))

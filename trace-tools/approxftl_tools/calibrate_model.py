@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A drive that is being found out: its parameters, and what the simulator makes of them.
+"""The model of a drive under calibration: its parameters, and runs of the simulator with them.
 
-What nothing below says of the device is as the profiles of real drives have it.
+Parameters that are not named below have the values that the profiles of real drives use.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from approxftl_tools.fio_output import HARDLY, Figure, Measured
 
 Json = dict[str, Any]
 
-#: Of a page, and of the blocks of a plane: whatever they are, capacity is not what is looked for.
+#: Bytes of a page, and blocks of a plane. They only set the capacity, which is not fitted.
 PAGE, BLOCKS = 16 << 10, 128
 #: Pages in a layer: four word lines of three bits.
 IN_LAYER = 12
-#: Bytes that the simulated device has at least, and where what is written is not to come round.
+#: Least capacity of the simulated device in bytes, and the factor that keeps writes from wrapping.
 LEAST, ROOMY = 1 << 29, 8
 CHANNELS = 8
-#: Requests of a run; what reads show does not depend on how many there are.
+#: Requests of a run; the latency of reads does not depend on their number.
 READS, LEAST_WRITES = 6_000, 5_000
-#: Rewrites of the capacity after which nothing changes any more.
+#: Capacities to overwrite until write amplification is steady.
 STEADY = 4.0
-#: Over-provisioning (%) for which blocks may be as short as they like.
+#: Over-provisioning (%) that is enough for blocks of any length.
 PLENTY = 25.0
-#: Parameters that are numbers, with their units in the profile, and the smallest and largest.
+#: Fitted parameters: unit in the profile, lower and upper bound.
 UNITS: dict[str, tuple[str, float, float]] = {
     "controller": ("ns", 100, 1e6), "read": ("ns", 1000, 1e7), "read_first": ("ns", 1000, 1e7),
     "read_last": ("ns", 1000, 1e7), "bus": ("", 20, 1e5), "link": ("", 20, 1e6),
@@ -38,41 +38,41 @@ UNITS: dict[str, tuple[str, float, float]] = {
 
 
 class Device(Protocol):
-    """What loads run on."""
+    """A device that loads run on."""
 
     def options(self, least: int) -> Options:
-        """Return the options of the simulator that make one of so many bytes."""
+        """Return the simulator's options for a device of at least so many bytes."""
 
     def capacity(self, least: int) -> float:
-        """Return the bytes that such a one holds, about."""
+        """Return the approximate capacity (bytes) of such a device."""
 
     def least_rewritten(self) -> int:
-        """Return the bytes that it has at least when it is rewritten."""
+        """Return the least size (bytes) for loads that rewrite the device."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """A device: what is counted, and what is measured."""
+    """A device: its integer parameters, which are tried, and its fitted values."""
 
-    #: That work at the same time, and the bytes that lie in one before the next one's begin.
+    #: Dies that work in parallel, and the contiguous bytes on one die.
     dies: int
     stripe: int
-    #: Whether three pages are programmed at once.
+    #: True if the three pages of a word line are programmed at once.
     one_shot: bool
     values: Mapping[str, float]
 
     def with_values(self, values: Mapping[str, float]) -> Model:
-        """Return it with some numbers changed, within their limits."""
+        """Return a copy with some values changed, limited to their bounds."""
         bounded = {name: min(max(value, UNITS[name][1]), UNITS[name][2])
                    for name, value in values.items()}
         return replace(self, values={**self.values, **bounded})
 
     def counts(self) -> tuple[int, int, bool]:
-        """Return what is counted."""
+        """Return the integer parameters."""
         return self.dies, self.stripe, self.one_shot
 
     def shape(self, least: int) -> dict[str, str | int]:
-        """Return the parameters that are counted, of a device of so many bytes."""
+        """Return the geometry of a device of at least so many bytes."""
         channels = next(n for n in range(min(CHANNELS, self.dies), 0, -1) if self.dies % n == 0)
         page = min(self.stripe, PAGE)
         planes = self.stripe // page
@@ -82,22 +82,22 @@ class Model:
                 "one_shot": "on" if self.one_shot else "off"}
 
     def layer(self) -> int:
-        """Return the bytes of a layer of all blocks."""
+        """Return the bytes of one layer over all blocks."""
         return self.dies * self.stripe * IN_LAYER * BLOCKS
 
     def least_rewritten(self) -> int:
         """Return the bytes of a device with blocks long enough to be collected one by one.
 
-        A block is worth it that has the pages of a program less than it could have.
+        A block is worth collecting if it has at least one program's pages less than it could have.
         """
         return max(LEAST, self.layer() * (8 if self.one_shot else 3))
 
     def spare(self, least: int) -> float:
-        """Return over-provisioning (%): where nothing is rewritten it is the same for all."""
+        """Return over-provisioning (%); a constant for devices that are never rewritten."""
         return self.values["op"] if least >= self.least_rewritten() else PLENTY
 
     def parameters(self, least: int) -> dict[str, str]:
-        """Return everything that the device is made of."""
+        """Return all parameters of the device."""
         settings: dict[str, str | int] = {
             **self.shape(least), "word_lines": 4, "bits": 3, "gc": "1%", "allocate": "least_busy",
             "buffer_safe": "on", "buffer_hold": "1s", "read_limit": 0, "errors": "off",
@@ -108,23 +108,23 @@ class Model:
         return {key: str(value) for key, value in settings.items()}
 
     def options(self, least: int) -> Options:
-        """Return the options of the simulator that make the device."""
+        """Return the simulator's options for the device."""
         return tuple(f"--{key}={value}" for key, value in self.parameters(least).items())
 
     def capacity(self, least: int) -> float:
-        """Return the bytes of the simulated device, about."""
+        """Return the approximate capacity (bytes) of the simulated device."""
         shape = self.shape(least)
         pages = self.dies * int(shape["planes"]) * int(shape["layers"]) * IN_LAYER * BLOCKS
         return pages * int(shape["page"]) * (1 - self.spare(least) / 100)
 
 
 def percent(share: float) -> str:
-    """Write a share as the simulator reads it."""
+    """Return a share in the simulator's syntax."""
     return f"{min(share, 1.0) * 100:.2f}%"
 
 
 def least_of(load: Measured, device: Device, capacity: int) -> int:
-    """Return what the device has to hold, so that nothing else than the load's is collected."""
+    """Return the least size (bytes) of the device so that only this load triggers GC."""
     if load.writes and load.order == "random":
         return device.least_rewritten()
     if load.beside_rate or (load.writes == 1 and load.order == "sequential"
@@ -134,17 +134,18 @@ def least_of(load: Measured, device: Device, capacity: int) -> int:
 
 
 def writes_in_order(load: Measured, holds: float, capacity: int) -> list[str]:
-    """Return options for a fill, or for a burst, which has as many bytes as it had."""
+    """Return options for a fill, or for a burst of the measured size."""
     wide = load.bytes >= 0.5 * capacity > 0
     most = int(0.9 * holds) // load.size
     count = most if wide else min(load.bytes // load.size, most)
-    # The first part of a fill goes into a buffer that is empty, and is larger here, by proportion.
+    # The empty write buffer absorbs the first part of a fill, and is large relative to this small
+    # device; a warm-up leaves that part out.
     first = count // 3 if wide else 0
     return ["--workload=sequential", f"--warmup={first}", f"--requests={max(1, count - first)}"]
 
 
 def writes_at_random(load: Measured, holds: float, capacity: int) -> list[str]:
-    """Return options for rewrites: volumes count in capacities."""
+    """Return options for random rewrites; their volume scales with the capacity."""
     whole = holds / load.size / load.writes
     share = load.bytes * load.writes / capacity if capacity else 0.0
     count = max(min(share, 1.0) * whole, min(load.bytes // load.size, LEAST_WRITES))
@@ -152,7 +153,7 @@ def writes_at_random(load: Measured, holds: float, capacity: int) -> list[str]:
 
 
 def run_of(load: Measured, device: Device, capacity: int) -> Options:
-    """Return the options of a run of this load."""
+    """Return the simulator's options for this load."""
     before, least = load.before, least_of(load, device, capacity)
     options = [f"--write-share={percent(load.writes)}", f"--size={load.size}"]
     if before.filled >= HARDLY:
@@ -181,7 +182,7 @@ def run_of(load: Measured, device: Device, capacity: int) -> Options:
 
 
 def value_of(figure: Figure, result: Json) -> float:
-    """Return what the simulator has for a figure that was measured."""
+    """Return the simulated value of a measured figure."""
     if figure.what == "rate":
         count = float(result["counters"][f"host_{figure.kind}_requests"])
         return count * 1e9 / float(result["simulated_ns"])
@@ -189,24 +190,24 @@ def value_of(figure: Figure, result: Json) -> float:
     return float(times[f"{figure.what.replace('.', '_')}_ns"]) / 1e3
 
 
-#: A load, a figure of it, and ours.
+#: A load, one of its figures, and the simulated value.
 Compared = tuple[Measured, Figure, float]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Loads that a model is held against."""
+    """The loads that models are compared on."""
 
     bench: Bench
     capacity: int
     loads: Sequence[Measured]
 
     def of(self, loads: Iterable[Measured]) -> Trial:
-        """Return it with some of the loads."""
+        """Return a trial of these loads only."""
         return replace(self, loads=tuple(loads))
 
     def ours(self, models: Sequence[Model]) -> list[list[Compared]]:
-        """Return for each model what it has for each figure."""
+        """Return for each model its simulated value of each figure."""
         runs = {(index, load): run_of(load, model, self.capacity)
                 for index, model in enumerate(models) for load in self.loads}
         results = self.bench.results(runs.values())

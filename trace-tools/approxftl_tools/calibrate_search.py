@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""From measurements to the drive that would have measured so, and what they leave open.
+"""Search the drive that explains the measurements, and tell which parameters remain open.
 
-What is counted (dies, the stripe, pages of a program) is tried; what is measured goes from a first
-guess, by hand's rules, to the best fit.
+Integer parameters (dies, stripe, one-shot programming) are enumerated; the others are fitted from a
+first guess.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from approxftl_tools.calibrate_fit import (
 from approxftl_tools.calibrate_model import PAGE, Compared, Model, Trial
 from approxftl_tools.fio_output import Measured
 
-#: An interval whose ends differ by more than this factor says nothing.
+#: A parameter whose interval spans more than this factor is not determined.
 USELESS = 4.0
 STRIPES = tuple(4096 << i for i in range(7))
-#: Dies that drives have.
+#: Numbers of dies that real drives have.
 DIES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128,
         160, 192, 224, 256, 320, 384, 512)
 BUFFERS = tuple(1 << bits for bits in range(20, 31))
-#: What fits worse than the best by this factor is not fitted any further.
+#: Candidates whose misfit exceeds the best by this factor are dropped.
 CLOSE = 3.0
-#: How often dies are counted again, after the times have been fitted.
+#: How often the number of dies is chosen again after the times were fitted.
 RANKINGS = 2
 SPARES = (7.0, 12.0, 20.0, 34.0)
 COUNTED = ("dies", "stripe", "one_shot")
 READ_TIMES = ("read_first", "read", "read_last")
 PATHS = ("controller", "bus", "link", "link_command")
-#: Of the time between two requests when there are most of them, what their commands may take.
+#: Share of the time between two requests at the highest rate that the command may take.
 COMMAND_SHARE = 0.3
-#: Where commands take so much of it they are what limits requests.
+#: Above this share the command time limits the request rate.
 LIMITING = 0.9
-#: Of a lone read, beside the die: what the first guess takes for the way of a page (ns).
+#: First guess of the time of a single read outside the die (ns).
 WAY = 4e3
 
-#: For each parameter what tells of it.
+#: The measurements that determine each parameter.
 TOLD_BY = {
     "dies": "random reads of 4 KiB, 1 to 256 under way", "stripe": "reads at strides",
     "one_shot": "reads at strides", "controller": "single writes and reads",
@@ -61,7 +61,7 @@ TOLD_BY = {
 
 @dataclass(frozen=True)
 class Known:
-    """What was found of a parameter."""
+    """The result for one parameter."""
 
     name: str
     value: float
@@ -70,18 +70,18 @@ class Known:
 
     @property
     def determined(self) -> bool:
-        """Tell whether the measurements say more than nothing."""
+        """Tell whether the interval is narrow enough to be useful."""
         return self.low >= 0 and self.high < USELESS * max(self.low, 1.0 / USELESS)
 
     @property
     def rests_on(self) -> str:
-        """Return what it was found from; if it was not, what would tell."""
+        """Return the measurements that the value rests on, or those that would determine it."""
         return f"{'' if self.determined else 'assumed; ask '}{TOLD_BY[self.name]}"
 
 
 @dataclass
 class Found:
-    """A drive as it was found, and how it compares."""
+    """The calibrated model and its comparison with the measurements."""
 
     model: Model
     known: list[Known] = field(default_factory=list)
@@ -92,33 +92,33 @@ class Found:
 
 
 def reads_alone(load: Measured) -> bool:
-    """Tell whether nothing was written beside reads."""
+    """Tell whether the load has reads only."""
     return load.writes == 0 and not load.beside_rate
 
 
 def deep_reads(load: Measured) -> bool:
-    """Tell whether reads meet each other."""
+    """Tell whether reads overlap, so that they contend for dies."""
     return reads_alone(load) and (load.depth >= 4 or load.rate > 0 or load.stride > 0)
 
 
 def in_order(load: Measured) -> bool:
-    """Tell whether nothing was rewritten before or by it, but for single writes."""
+    """Tell whether the load involves no random rewrites, except single writes."""
     return not (load.writes and load.order == "random") or single_writes(load)
 
 
 def is_settled(load: Measured) -> bool:
-    """Tell whether rewrites at random began where nothing changes any more."""
+    """Tell whether random rewrites began in steady state."""
     return load.writes == 0 or load.order == "sequential" or single_writes(load) or \
         load.before.overwritten >= 1
 
 
 def lone_reads(loads: Iterable[Measured]) -> Measured | None:
-    """Return the load of single reads, of the shortest that there are."""
+    """Return the load of single reads with the shortest requests."""
     return smallest(load for load in loads if reads_alone(load) and one_by_one(load))
 
 
 def smallest(loads: Iterable[Measured]) -> Measured | None:
-    """Return the load of the shortest requests."""
+    """Return the load with the shortest requests."""
     return min(loads, key=lambda load: load.size, default=None)
 
 
@@ -126,7 +126,7 @@ def smallest(loads: Iterable[Measured]) -> Measured | None:
 
 
 def guess_controller(loads: Sequence[Measured]) -> float:
-    """A write that is buffered takes the controller's time, and little besides (ns)."""
+    """Return the controller's time (ns): a buffered write takes little else."""
     found, lone = smallest(filter(single_writes, loads)), lone_reads(loads)
     if found:
         return 900.0 * value(found, "write", "p50", "mean")
@@ -134,13 +134,13 @@ def guess_controller(loads: Sequence[Measured]) -> float:
 
 
 def guess_link(loads: Sequence[Measured]) -> float:
-    """What no load exceeds (MB/s)."""
+    """Return a guess of the link rate (MB/s): the highest rate of all loads."""
     return max(value(load, kind, "rate") * load.size / 1e6
                for load in loads for kind in ("read", "write"))
 
 
 def guess_read(loads: Sequence[Measured], controller: float) -> float:
-    """What a read takes that waits for nothing (ns)."""
+    """Return a guess of the time (ns) of a read that waits for nothing."""
     lone = lone_reads(loads)
     times = [value(load, "read", "p50", "mean") for load in ([lone] if lone else loads)
              if load.writes < 1]
@@ -148,16 +148,16 @@ def guess_read(loads: Sequence[Measured], controller: float) -> float:
 
 
 def guess_dies(loads: Sequence[Measured], occupied: float) -> int:
-    """What reads of a page do at once when many are under way."""
+    """Return a guess of the number of dies: the reads that proceed in parallel under load."""
     rates = [value(load, "read", "rate") for load in loads
              if reads_alone(load) and load.order == "random" and load.size <= PAGE]
     return nearest(DIES, max(rates, default=0.0) * occupied / 1e9)
 
 
 def guess_row(loads: Sequence[Measured]) -> int:
-    """Bytes after which a stride meets the same die again; 0 if that was not tried.
+    """Return the stride (bytes) at which all reads hit one die; 0 if strides were not measured.
 
-    At such a stride one die does everything: the smallest that is about as slow as the slowest.
+    This is the smallest stride that is about as slow as the slowest.
     """
     strides = sorted((load.stride, value(load, "read", "rate")) for load in loads if load.stride)
     slow = min((rate for _, rate in strides), default=0.0)
@@ -165,7 +165,7 @@ def guess_row(loads: Sequence[Measured]) -> int:
 
 
 def first_guess(loads: Sequence[Measured]) -> Model:
-    """Return what can be said before anything is simulated."""
+    """Return a model that is guessed from the measurements without simulation."""
     controller = guess_controller(loads)
     read = guess_read(loads, controller)
     dies, row = guess_dies(loads, read + WAY), guess_row(loads)
@@ -178,18 +178,18 @@ def first_guess(loads: Sequence[Measured]) -> Model:
 
 
 def nearest(known: Sequence[int], wanted: float) -> int:
-    """Return the nearest of some numbers, by proportion."""
+    """Return the number of the list that is nearest on a logarithmic scale."""
     return min(known, key=lambda one: abs(math.log(one / max(wanted, 1e-9))))
 
 
 def around(known: Sequence[int], middle: int, reach: int) -> tuple[int, ...]:
-    """Return the neighbours of a number, and itself."""
+    """Return a number of the list and its neighbours."""
     at = known.index(middle)
     return tuple(known[max(0, at - reach):at + reach + 1])
 
 
 def guess_times(loads: Sequence[Measured], read: float) -> dict[str, float]:
-    """Return the times of pages that can be told apart: by what single reads differ (ns)."""
+    """Return guesses of the read times (ns) of page types, from the spread of single reads."""
     lone = lone_reads(loads)
     half, most, mean = (1e3 * value(lone, "read", what) if lone else 0.0
                         for what in ("p50", "p90", "mean"))
@@ -200,14 +200,14 @@ def guess_times(loads: Sequence[Measured], read: float) -> dict[str, float]:
 
 
 def fastest(loads: Sequence[Measured]) -> float:
-    """Return the most requests in a second."""
+    """Return the highest request rate of all loads (1/s)."""
     return max(value(load, kind, "rate") for load in loads for kind in ("read", "write"))
 
 
 def command_limit(loads: Sequence[Measured]) -> float:
-    """Return the time of a command (ns) if commands are what limits short reads; 0 if not.
+    """Return the time of a command (ns) if commands limit short reads; 0 if not.
 
-    Twice as many reads under way do not make more of them then.
+    Commands are the limit if a higher queue depth does not raise the rate.
     """
     short = min(load.size for load in loads)
     deep = sorted((load.depth, value(load, "read", "rate")) for load in loads
@@ -217,7 +217,7 @@ def command_limit(loads: Sequence[Measured]) -> float:
 
 
 def limited(shape: Model, limit: float) -> list[Model]:
-    """Return the model as dies limit short reads, or commands, whichever can have done so."""
+    """Return variants in which dies, commands, or each of them in turn limit short reads."""
     spare = limit * shape.dies / shape.values["read"]
     shares = [*[COMMAND_SHARE] * (spare < 1.3), *[0.98] * (spare > 1.1)]
     return [shape.with_values({"link_command": share * limit}) for share in shares] \
@@ -225,7 +225,7 @@ def limited(shape: Model, limit: float) -> list[Model]:
 
 
 def contenders(ranked: Sequence[tuple[float, Model]]) -> list[Model]:
-    """Return the best of the two best stripes, if both may be the drive's."""
+    """Return the best model of each of the two best stripes, if both remain plausible."""
     found: dict[int, tuple[float, Model]] = {}
     for cost, model in ranked:
         found.setdefault(model.stripe, (cost, model))
@@ -237,25 +237,25 @@ def contenders(ranked: Sequence[tuple[float, Model]]) -> list[Model]:
 
 @dataclass
 class Search:
-    """The steps from loads to a drive."""
+    """The steps of the search for a drive."""
 
     trial: Trial
     say: Callable[[str], None]
-    #: Of what is counted, what is as good as the best.
+    #: For each integer parameter the values that fit about as well as the best.
     counted: dict[str, set[int]] = field(default_factory=dict)
-    #: What was fitted.
+    #: Names of the parameters that were fitted so far.
     free: list[str] = field(default_factory=list)
 
     def some(self, wanted: Callable[[Measured], bool]) -> Trial:
-        """Return a trial of some loads."""
+        """Return a trial of the loads that satisfy a condition."""
         return self.trial.of(filter(wanted, self.trial.loads))
 
     def strided(self) -> bool:
-        """Tell whether reads at strides were measured."""
+        """Tell whether the loads include reads at strides."""
         return any(load.stride for load in self.trial.loads)
 
     def shapes(self, model: Model, reach: int) -> list[Model]:
-        """Return models with about as many dies, and such stripes."""
+        """Return models with similar numbers of dies and similar stripes."""
         strided = self.strided()
         return [replace(model, dies=dies, stripe=stripe, one_shot=three)
                 for dies in around(DIES, model.dies, reach)
@@ -263,7 +263,7 @@ class Search:
                 for three in ((False, True) if strided else (model.one_shot,))]
 
     def ranked(self, model: Model) -> list[tuple[float, Model]]:
-        """Return models with dies and stripes about as this has them, the best first."""
+        """Return models with similar dies and stripes, the best first."""
         deep = self.some(deep_reads)
         limit = command_limit(deep.loads)
         found = choose(deep, [one for shape in self.shapes(model, 2)
@@ -276,7 +276,7 @@ class Search:
         return found
 
     def reads(self, model: Model) -> Model:
-        """Find what reads and single writes tell."""
+        """Fit the parameters that reads and single writes determine."""
         quick = self.some(lambda load: one_by_one(load) and
                           (reads_alone(load) or single_writes(load)))
         whole = self.some(lambda load: reads_alone(load) or single_writes(load))
@@ -298,12 +298,13 @@ class Search:
             if ranked[0][1].counts() == model.counts():
                 break
         model = choose(whole, [model, fit(whole, model, self.free, 2)])[0][1]
-        # Which of the times is that of which page nothing tells.
+        # The measurements do not tell which page type has which time, so assign them in ascending
+        # order.
         return model.with_values(dict(zip(times, sorted(model.values[name] for name in times),
                                           strict=True)))
 
     def writes(self, model: Model) -> Model:
-        """Find what writes in order tell, and reads beside them."""
+        """Fit the parameters that sequential writes, and reads beside them, determine."""
         ordered = self.some(lambda load: load.writes == 1 and load.order == "sequential"
                             and not single_writes(load))
         besides = self.some(lambda load: bool(load.beside_rate))
@@ -321,7 +322,7 @@ class Search:
         return fit(whole, choose(whole, tries)[0][1], ["program", "buffer"])
 
     def spare(self, model: Model) -> Model:
-        """Find what rewrites at random tell."""
+        """Fit over-provisioning to random rewrites."""
         aged = self.some(lambda load: load.writes > 0 and load.order == "random"
                          and not single_writes(load) and is_settled(load))
         if not aged.loads:
@@ -332,17 +333,16 @@ class Search:
         return fit(aged, ranked[0][1], ["op"], 3)
 
     def together(self, model: Model) -> Model:
-        """Fit everything once more: one step may have bent what the one before had found."""
+        """Fit all parameters again: a later step may have distorted an earlier one."""
         paths = [name for name in self.free if name not in ("program", "buffer", "op")]
         self.say("everything together")
         return fit(self.some(in_order), model, paths, 3) if len(self.free) > len(paths) else model
 
     def share(self, model: Model, ends: dict[str, tuple[float, float]]) -> None:
-        """Widen the controller's interval by what may be the command's: their sum is what shows.
+        """Widen the controller's interval by the command's time: only their sum is observable.
 
-        Of the command it is known that the link has carried the fastest load. If it could have
-        carried more, dies are what limits that, and another share fits as well, however much the
-        next one does not.
+        The link has carried the fastest load, which bounds the command's time. If the link could
+        have carried more, dies limited the rate, and the command's time is not determined.
         """
         if model.values["link_command"] * fastest(self.trial.loads) < LIMITING * 1e9:
             ends["link_command"] = 0.0, math.inf
@@ -353,7 +353,7 @@ class Search:
             ends["controller"] = max(1.0, low - (most - own)), high + own
 
     def known(self, model: Model) -> list[Known]:
-        """Return what was found of each parameter."""
+        """Return the result for each parameter."""
         ends = intervals(self.some(is_settled), model, self.free) if self.free else {}
         self.share(model, ends)
         found = []
@@ -365,12 +365,12 @@ class Search:
 
 
 def compare(trial: Trial, model: Model) -> list[Compared]:
-    """Return each figure that says something, and ours."""
+    """Return each informative figure with its simulated value."""
     return [row for row in trial.ours([model])[0] if counts(row[0], row[1])]
 
 
 def find(trial: Trial, say: Callable[[str], None]) -> Found:
-    """Return the drive that would have measured so."""
+    """Return the drive that explains the measurements best."""
     search = Search(trial, say)
     model = first_guess(trial.loads)
     for part in (search.reads, search.writes, search.spare, search.together):

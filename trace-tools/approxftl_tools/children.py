@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Programs that a command runs in threads, and ends when it ends itself."""
+"""Run child processes from threads, and end them when the command ends."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: In place of the exit status of a program that was not begun.
+#: Exit status of a program that was not started.
 NOT_BEGUN = 1
-#: After a signal, for what a program has to tidy up.
+#: Seconds that a program has to tidy up after a signal.
 PATIENCE_S = 0.5
 
 
 @dataclass
 class Children:
-    """Programs under way."""
+    """The running child processes."""
 
     running: set[subprocess.Popen[str]] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -29,7 +29,7 @@ class Children:
 
     def run(self, arguments: Sequence[str | Path],
             timeout: float | None = None, memory: int = 0) -> tuple[int, str, str]:
-        """Run a program, with so much memory at most: its exit status, and what it printed."""
+        """Run a program with a memory limit in bytes; return its exit status, stdout and stderr."""
         with self.lock:
             if self.stopped:
                 return NOT_BEGUN, "", "not begun"
@@ -52,7 +52,7 @@ class Children:
         return process.returncode, out, err
 
     def stop(self) -> None:
-        """Let no more begin, and end what runs: in order, at once, and if need be by force."""
+        """Start no more programs and end the running ones: two SIGTERMs, then SIGKILL."""
         with self.lock:
             self.stopped = True
             left = list(self.running)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Which colour a name has: the same in every figure.
+"""Assign colours to names, the same in every figure.
 
-Policies have one palette. What runs are made of, such as causes, classes and modes, has another,
-so that a colour of the one never means something of the other.
+Policies have one palette; parts of a run, such as causes, classes and modes, have another, so that
+a colour never has two meanings.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from approxftl_tools.figure import Figure, Hue, Panels, Plot, names_of
 from approxftl_tools.figure_runs import groups_of, policies, several_policies
 from approxftl_tools.inputs import Inputs
 
-#: Colours of policies, of parts, and shades of each.
+#: Number of colours of policies and of parts, and of shades of each colour.
 COLOURS, PARTS, SHADES = 8, 10, 3
-#: Why something is written.
+#: Colour of each cause of a write.
 CAUSES = {"host": 1, "gc": 6, "wear": 7, "refresh": 3, "promotion": 8, "rewrite": 4, "retire": 19,
           "fold": 2, "map": 0, "padding": 9, "rebuild": 17, "parity": 18}
 OPERATIONS = ("program", "read", "erase")
 STATISTICS = {"mean": 0, "p50": 1, "p99": 2, "max": 3, "min": 4}
 CLASSES = {"precise": 0, "approximate": 5}
-#: Shades of a class by mode; the usual mode of each has none.
+#: Shade of a class for each program mode; the default mode has no shade.
 MODES = {"between": 1, "after": 2, "coarse": 1, "fine": 2, "follower": 1, "mlc": 1, "slc": 2,
          "foggy": 1, "lending": 2, "switched": 1, "rough": 2}
 
 
 def part(index: int, shade: int = 0) -> Hue:
-    """Return a colour of what a run is made of."""
+    """Return a colour from the palette of parts."""
     return Hue("m", index % PARTS, (shade + index // PARTS) % SHADES)
 
 
 def part_of(name: str) -> Hue | None:
-    """Return the colour of a cause, an operation for a cause, a class, a class in a mode."""
+    """Return the colour of a cause, operation, statistic or class; None for other names."""
     operation, _, cause = name.removesuffix(")").partition(" (")
     if operation in OPERATIONS and cause in ("", *CAUSES):
         return part(CAUSES[cause or "host"], OPERATIONS.index(operation))
@@ -48,7 +48,7 @@ def part_of(name: str) -> Hue | None:
 
 
 def hues_of_runs(inputs: Inputs) -> dict[str, Hue]:
-    """Return the colours of policies; where inputs are workloads, theirs are shades of them."""
+    """Return the colours of runs; inputs that are workloads get shades of their policy's colour."""
     order = {name: i for i, name in enumerate(policies(inputs.runs))}
     shades = {name: i for i, name in enumerate(groups_of(inputs.runs))}
     if several_policies(inputs):
@@ -62,9 +62,9 @@ def hues_of_runs(inputs: Inputs) -> dict[str, Hue]:
 
 
 def coloured(figure: Figure, known: Mapping[str, Hue]) -> Figure:
-    """Return a figure whose names have their colours."""
+    """Return the figure with colours assigned to its names."""
     own = {name: known.get(name) or part_of(name) for name in names_of(figure.plot)}
-    # Others have what is left, which is one of their own as long as there is one.
+    # Other names get the remaining colours, each its own as long as there are any.
     taken = {hue.index for hue in own.values() if hue and hue.palette == "m"}
     free = cycle([i for i in range(PARTS) if i not in taken] or range(PARTS))
     hues = {name: hue or part(next(free)) for name, hue in own.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the commands of this package share: exit status, sentences, the head of JSON."""
+"""The parts that all commands share: exit status, error messages, the envelope of JSON."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ __all__ = ["CLAIMS", "DONE", "FAILED", "INTERRUPTED", "NOT_FOUND", "NOT_VERIFIED
            "USAGE", "Refusal", "add_json", "answer", "envelope", "meant", "named", "output",
            "parser", "run", "understanding", "wrapped", "write_file"]
 
-#: Format of JSON documents: a new minor version adds keys, a new major one changes them.
+#: Version of the JSON documents: a minor version adds keys, a major one changes them.
 JSON_FORMAT = [1, 0]
 HELP_WIDTH = 98
 
 
 def meant(wrong: str, known: Iterable[str], otherwise: str = "") -> str:
-    """Return the end of a sentence about a word that is unknown: the nearest, if one is near."""
+    """Return a suffix for an error message that suggests the nearest known word, if any."""
     near = difflib.get_close_matches(wrong, list(known), 1)
     return f"; did you mean {near[0]}?" if near else otherwise
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that reads and complains as the commands in C do."""
+    """A parser with the syntax and error messages of the commands in C."""
 
     words: Sequence[str] = ()
 
     def joined(self, words: Sequence[str]) -> Iterator[str]:
-        """Yield words so that "-S -used" has a value, and "--json FILE" has none."""
+        """Yield words rewritten so that "-S -used" takes a value, and "--json FILE" does not."""
         rest = iter(words)
         for word in rest:
             if word == "--":
@@ -71,11 +71,11 @@ class Parser(argparse.ArgumentParser):
                 yield word
 
     def renamed(self, old: str, new: str) -> None:
-        """Understand the name that an option had in the last release, too; no help lists it."""
+        """Accept an option's name of the last release as well; --help does not list it."""
         self._option_string_actions[old] = self._option_string_actions[new]
 
     def wants_json(self) -> bool:
-        """Tell whether these words want the options of this command, not of a verb of it."""
+        """Tell whether --help=json is for this command and not for one of its verbs."""
         for word in self.words:
             if word == "--" or (self._subparsers and not word.startswith("-")):
                 return False
@@ -84,7 +84,7 @@ class Parser(argparse.ArgumentParser):
         return False
 
     def told(self) -> dict[str, Any]:
-        """Return the options as the commands in C do."""
+        """Return the options in the format that the commands in C print."""
         found = []
         for action in self._actions:
             names = {len(name) > 2: name.lstrip("-") for name in action.option_strings}
@@ -98,19 +98,19 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(  # type: ignore[override]
             self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
-        """Parse what is left of the words."""
+        """Parse the words; refuse unknown ones."""
         self.words = list(self.joined(sys.argv[1:] if args is None else args))
         if self.wants_json():
             print(json.dumps(self.told(), indent=1))
             sys.exit(DONE)
         found, others = super().parse_known_args(self.words, namespace)
-        # Those of a verb would be left to the command, which does not know its options.
+        # argparse would pass a verb's unknown words to its parent, which does not know the options.
         if others:
             self.error(f"unrecognized arguments: {' '.join(others)}")
         return found, others
 
     def unknown(self, others: Sequence[str]) -> str:
-        """Return a sentence about the first option that there is not, empty if there is none."""
+        """Return an error message about the first unknown option; empty if there is none."""
         known = self._option_string_actions
         for word in (*self.words, *others):
             name = word.split("=")[0]
@@ -122,14 +122,14 @@ class Parser(argparse.ArgumentParser):
         return ""
 
     def apart(self, others: Sequence[str]) -> str:
-        """Return a sentence about a file that is named behind --json, empty if there is none."""
+        """Return an error message about a file name after --json; empty if there is none."""
         for before, word in pairwise(self.words):
             if before == f"--json={STANDARD}" and word in others:
                 return f'"{word}" is one word too many; did you mean --json={word}?'
         return ""
 
     def error(self, message: str) -> NoReturn:
-        """Print one line; an option that there is not comes before what is missing."""
+        """Print a one-line error and exit; report an unknown option before a missing argument."""
         if message.startswith(("the following arguments", "unrecognized", "one of the arguments")):
             others = message.split(": ")[-1].split()
             message = self.unknown(others) or self.apart(others) or message
@@ -145,31 +145,31 @@ def parser(verb: str, summary: str, epilog: str = "") -> Parser:
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """Add what means the same everywhere."""
+    """Add the option --json."""
     parser.add_argument("-j", "--json", metavar="FILE", nargs="?", const=STANDARD, type=named,
                         help="answer as JSON, to standard output or a file")
 
 
 def answer(file: Path, document: Any) -> None:
-    """Write what --json asks for."""
+    """Write the JSON document that --json asks for."""
     write_file(file, json.dumps(document, indent=1) + "\n")
 
 
 def wrapped(text: str) -> str:
-    """Return a paragraph of a help text."""
+    """Return a paragraph wrapped to the width of help texts."""
     return fill(text, HELP_WIDTH, break_on_hyphens=False)
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
-    """Help that begins as that of the other commands does."""
+    """A help formatter with the style of the commands in C."""
 
     def add_usage(self, usage: str | None, actions: Iterable[argparse.Action],
                   groups: Iterable[Any], prefix: str | None = None) -> None:
-        """Begin with a capital."""
+        """Add a usage line that begins with a capital."""
         super().add_usage(usage, actions, groups, "Usage: " if prefix is None else prefix)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
-        """Name a value once, as the commands in C do."""
+        """Name an option's value once, as the commands in C do."""
         if not action.option_strings or action.nargs == 0:
             return super()._format_action_invocation(action)
         value = self._format_args(action, self._get_default_metavar_for_optional(action))
@@ -178,20 +178,20 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
 
 def wide_help(prog: str) -> argparse.HelpFormatter:
-    """Format help to the same width everywhere."""
+    """Return a help formatter with a fixed width."""
     return Help(prog, max_help_position=28, width=HELP_WIDTH)
 
 
 def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-    """End as Ctrl-C does: what there is is kept."""
+    """Raise KeyboardInterrupt, so that a signal keeps partial results as Ctrl-C does."""
     raise KeyboardInterrupt
 
 
 def stream_of(number: int, stream: TextIO | None) -> TextIO:
-    """Return a standard stream, fit for every name of a file."""
+    """Return a standard stream that can print any file name."""
     if stream is None:
-        # It was closed: what is opened next must not take its place and get what was meant for it.
-        # What stands in refuses everything.
+        # The descriptor was closed. Occupy it, or the next opened file would get it and receive
+        # this stream's output. The stand-in refuses every access.
         stand_in = os.open(os.devnull, os.O_RDONLY if number else os.O_WRONLY)
         if stand_in != number:
             os.dup2(stand_in, number)
@@ -203,7 +203,7 @@ def stream_of(number: int, stream: TextIO | None) -> TextIO:
 
 
 def prepare() -> None:
-    """Make the standard streams and the signals what commands need."""
+    """Set up the standard streams and forget claimed files."""
     CLAIMS.forget()
     sys.stdin = stream_of(0, sys.stdin)
     sys.stdout = stream_of(1, sys.stdout)
@@ -211,14 +211,14 @@ def prepare() -> None:
 
 
 def take_signals() -> None:
-    """Have signals end the command in order."""
+    """Install handlers that end the command cleanly on a signal."""
     for number in (signal.SIGTERM, signal.SIGHUP, *((signal.SIGINT,) if IS_COMMAND else ())):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, interrupt)
 
 
 def leave_signals() -> None:
-    """Have signals end what is left: everything is tidied up, and nobody would catch them."""
+    """Restore the default signal handlers: all is tidied up, and nothing catches the exception."""
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT) if IS_COMMAND else ():
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
@@ -226,7 +226,7 @@ def leave_signals() -> None:
 
 @contextmanager
 def understanding(paths: Iterable[Path]) -> Iterator[None]:
-    """Refuse documents whose values are not what the programs write."""
+    """Turn errors about the values of documents into a Refusal."""
     try:
         yield
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError,
@@ -236,14 +236,14 @@ def understanding(paths: Iterable[Path]) -> Iterator[None]:
 
 
 def say(verb: str, sentence: str) -> None:
-    """Print a sentence, if anybody listens."""
+    """Print a message to standard error; ignore a closed stream."""
     with suppress(OSError):
         sys.stderr.write(f"approxftl {verb}: {sentence}\n")
         sys.stderr.flush()
 
 
 def status_of(verb: str, body: Callable[[], int]) -> int:
-    """Return the exit status of `body`, with a sentence if it does not get to its end."""
+    """Run `body` and return its exit status; print a message if it fails."""
     try:
         take_signals()
         status = body()
@@ -267,7 +267,7 @@ def status_of(verb: str, body: Callable[[], int]) -> int:
 
 
 def flushed(verb: str, status: int) -> int:
-    """Return the status: a full disk must not pass for success."""
+    """Flush standard output and return the status; a full disk must not pass for success."""
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -276,18 +276,18 @@ def flushed(verb: str, status: int) -> int:
 
 
 def unwritten(verb: str, status: int, error: OSError) -> int:
-    """Return the status if standard output could not be written."""
-    # Nothing may be flushed into it any more.
+    """Return the exit status after a failed write to standard output."""
+    # Discard buffered output: a later flush would fail again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if error.errno == errno.EPIPE:
-        # Whoever read has seen enough.
+        # The reader of the pipe has closed it on purpose, which is no error.
         return status
     say(verb, f"standard output: cannot write: {error.strerror}")
     return status or FAILED
 
 
 def run(verb: str, body: Callable[[], int]) -> int:
-    """Return the exit status of a command: `body` does everything, parses its options, too."""
+    """Run a command and return its exit status; `body` also parses the options."""
     prepare()
     try:
         status = status_of(verb, body)
@@ -301,7 +301,7 @@ def run(verb: str, body: Callable[[], int]) -> int:
 
 
 def program() -> Path:
-    """Return the simulator, wherever the working directory may be; its name if it is nowhere."""
+    """Return the absolute path of the simulator; its bare name if it is not found."""
     name = os.environ.get("APPROXFTL", "approxftl")
     found = shutil.which(name)
     return Path(found).absolute() if found else Path(name)
@@ -309,7 +309,7 @@ def program() -> Path:
 
 @cache
 def version() -> str:
-    """Return the version of the programs that we belong to."""
+    """Return the version of the installed simulator."""
     try:
         done = subprocess.run([program(), "version"], capture_output=True, text=True, timeout=30,
                               check=False)
@@ -319,7 +319,7 @@ def version() -> str:
 
 
 def envelope(verb: str, argv: Sequence[str]) -> dict[str, Any]:
-    """Return what every JSON document begins with."""
+    """Return the keys that every JSON document begins with."""
     return {
         "approxftl_json_format": JSON_FORMAT,
         "tool": {"version": version(), "argv": ["approxftl", verb, *argv]},

@@ -26,7 +26,7 @@ QUANTILE = re.compile(r"_p\d+(_\d+)?_ns$")
 
 
 def blocks_of_runs(inputs: Inputs) -> list[list[Run]]:
-    """Return runs that are compared with each other: those of one input if there are several."""
+    """Return groups of runs that are compared: one per input if several policies ran."""
     if several_policies(inputs):
         return [inputs.group(name) for name in inputs.groups()]
     return [inputs.runs] if inputs.runs else []
@@ -38,7 +38,7 @@ def values_of(run: Run) -> dict[str, float | None]:
 
 
 def shown_measures(tables: Sequence[dict[str, float | None]], every: bool) -> list[Measure]:
-    """Return the measures that say something about one of the runs."""
+    """Return the measures that have a value for at least one run."""
     return [measure for measure in MEASURES
             if (every or measure.key in HEADLINE)
             and any(table[measure.key] is not None for table in tables)
@@ -47,16 +47,16 @@ def shown_measures(tables: Sequence[dict[str, float | None]], every: bool) -> li
 
 
 def cell(measure: Measure, value: float | None, base: float | None, first: bool) -> str:
-    """Return a value and how it compares."""
+    """Return a table cell: the value and its ratio to the first run."""
     relative = None if first else factor(value, base)
     said = human(measure, value)
-    # Bins of histograms are up to 3 % wide.
+    # A histogram bin is up to 3 % wide, so a third decimal of a quantile would mean nothing.
     decimals = 2 if QUANTILE.search(measure.key) else 3
     return said if relative is None else f"{said} {relative:.{decimals}f}x"
 
 
 def rows_of(runs: Sequence[Run], every: bool) -> list[list[str]]:
-    """Return the lines of a table, its head first."""
+    """Return the rows of a table, its header first."""
     tables = [values_of(run) for run in runs]
     lines = [["", *(run.label for run in runs)]]
     for measure in shown_measures(tables, every):
@@ -67,18 +67,18 @@ def rows_of(runs: Sequence[Run], every: bool) -> list[list[str]]:
 
 
 def failure_lines(inputs: Inputs) -> list[str]:
-    """Return a sentence for each policy that has no result."""
+    """Return a message for each policy that has no result."""
     return [f"{failure.policy}: no result in {failure.path}: {failure.why}"
             for failure in inputs.failures]
 
 
 def device_measures(device: Device) -> dict[str, float | None]:
-    """Return what a snapshot says in the words of the measures."""
+    """Return the measures that a device snapshot contains."""
     return {key: value for key, value in measured(device.data).items() if value is not None}
 
 
 def device_facts(device: Device) -> list[tuple[str, Cell]]:
-    """Return what a snapshot says that no run does."""
+    """Return the facts of a device snapshot that runs do not have."""
     data = device.data
     facts: list[tuple[str, Cell]] = [(key, data[key]) for key in (
         "store", "profile", "policy", "size_bytes", "verdict") if key in data]
@@ -93,13 +93,13 @@ def device_facts(device: Device) -> list[tuple[str, Cell]]:
 
 
 def fact_row(key: str, value: Cell) -> list[str]:
-    """Return a line of a table: the name, and the value in a unit that a person reads."""
+    """Return a table row: the fact's name, and its value in a readable unit."""
     name, unit = spoken(key)
     return [name, in_words(unit, value)]
 
 
 def device_rows(device: Device) -> list[list[str]]:
-    """Return the lines of a device's table."""
+    """Return the rows of a device's table."""
     by_key = {measure.key: measure for measure in MEASURES}
     lines = [["", device.label]]
     lines += [fact_row(key, value) for key, value in device_facts(device)]
@@ -109,7 +109,7 @@ def device_rows(device: Device) -> list[list[str]]:
 
 
 def record_facts(file: aft.RecordFile) -> list[tuple[str, Cell]]:
-    """Return what a record file is made of."""
+    """Return facts about the contents of a record file."""
     facts: list[tuple[str, Cell]] = [
         ("written by", file.tool), ("from", file.source_format), ("records", len(file.records)),
         ("device_bytes", file.device_bytes)]
@@ -129,12 +129,12 @@ def record_facts(file: aft.RecordFile) -> list[tuple[str, Cell]]:
 
 
 def record_rows(file: aft.RecordFile) -> list[list[str]]:
-    """Return the lines of a record file's table."""
+    """Return the rows of a record file's table."""
     return [["", file.label], *(fact_row(key, value) for key, value in record_facts(file))]
 
 
 def log_facts(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
-    """Return what the log of a replay adds up to."""
+    """Return sums over the log of a replay."""
     facts: list[tuple[str, Cell]] = [("written by", log.tool), ("engine", log.engine),
                                      ("planned_requests", log.planned),
                                      ("done_requests", len(log.entries))]
@@ -154,21 +154,21 @@ def log_facts(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
 
 
 def log_rows(log: aft.ReplayLog) -> list[list[str]]:
-    """Return the lines of a log's table."""
+    """Return the rows of a log's table."""
     return [["", log.label], *(fact_row(key, value) for key, value in log_facts(log))]
 
 
 def replay_facts(replay: Run) -> list[tuple[str, Cell]]:
-    """Return what the report of a replay says."""
+    """Return the facts of a replay's report."""
     return [(key, value) for key, value in flat(replay.data) if not key.startswith("tool.")]
 
 
 def replay_rows(replay: Run) -> list[list[str]]:
-    """Return the lines of a replay's table."""
+    """Return the rows of a replay's table."""
     return [["", replay.label], *(fact_row(key, value) for key, value in replay_facts(replay))]
 
 
-#: Of a replay, what is asked first.
+#: The facts of a replay that its short table shows.
 REPLAY_HEADLINE = ("trace", "target", "engine", "interrupted", "planned_requests", "done_requests",
                    "failed_requests", "elapsed_ns", "fidelity.mode", "fidelity.lag.p50_ns",
                    "fidelity.lag.p99_ns", "fidelity.lag.max_ns", "fidelity.late_share",
@@ -177,7 +177,7 @@ REPLAY_HEADLINE = ("trace", "target", "engine", "interrupted", "planned_requests
 
 
 def replay_headline(replay: Run) -> list[list[str]]:
-    """Return the lines of a short table of a replay."""
+    """Return the rows of a short table of a replay."""
     known = dict(replay_facts(replay))
     rows = [fact_row(key, known[key]) for key in REPLAY_HEADLINE if key in known]
     return [["", replay.label],
@@ -189,7 +189,7 @@ LATENCIES = ("requests", "mean_ns", "p50_ns", "p99_ns", "max_ns")
 
 
 def replay_latencies(replay: Run) -> list[list[str]]:
-    """Return the lines of a table of latencies by operation and class; none of no request."""
+    """Return the rows of a table of latencies by operation and class; empty without requests."""
     rows = [row for row in replay.data.get("latency", ()) if row.get("requests")]
     if not rows:
         return []
@@ -202,7 +202,7 @@ def replay_latencies(replay: Run) -> list[list[str]]:
 
 
 def text_table(lines: Sequence[Sequence[str]]) -> str:
-    """Return columns: names to the left, values to the right."""
+    """Return an aligned table: names to the left, values to the right."""
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     result = []
     for line in lines:
@@ -213,7 +213,7 @@ def text_table(lines: Sequence[Sequence[str]]) -> str:
 
 
 def text(inputs: Inputs, every: bool) -> str:
-    """Return everything as text."""
+    """Return the whole comparison as text."""
     parts = []
     groups = blocks_of_runs(inputs)
     for runs in groups:
@@ -234,7 +234,7 @@ def text(inputs: Inputs, every: bool) -> str:
 
 
 def run_json(run: Run, base: Run) -> Json:
-    """Return a run and how it compares."""
+    """Return a run and its ratios to the base as a JSON object."""
     values, bases = values_of(run), values_of(base)
     known = {key: value for key, value in values.items() if value is not None}
     return {
@@ -253,13 +253,13 @@ def run_json(run: Run, base: Run) -> Json:
 
 
 def facts_json(name: str, path: Path, facts: Sequence[tuple[str, Cell]]) -> Json:
-    """Return facts as an object."""
+    """Return facts as a JSON object."""
     return {"label": name, "file": str(path),
             "facts": {key.replace(" ", "_"): value for key, value in facts}}
 
 
 def document(inputs: Inputs, argv: Sequence[str]) -> Json:
-    """Return everything as JSON."""
+    """Return the whole comparison as a JSON object."""
     return {
         **command.envelope("compare", argv),
         "runs": [run_json(run, runs[0]) for runs in blocks_of_runs(inputs) for run in runs],
@@ -279,7 +279,7 @@ def document(inputs: Inputs, argv: Sequence[str]) -> Json:
 # ---------------------------------------------------------------- a list of runs
 
 def measure_column(measure: Measure) -> Column:
-    """Return the column of a measure; a list shows what the table does."""
+    """Return the list column of a measure, shown by default if it is in the headline."""
     return Column(measure.key, measure.title, f"{measure.group}: {measure.title}",
                   more=measure.key not in HEADLINE,
                   said=lambda row: human(measure, row[measure.key]))
@@ -294,14 +294,14 @@ COLUMNS = (Column("label", "run", "as the table calls it", False),
 
 
 def run_row(run: Run) -> Json:
-    """Return a row of the list."""
+    """Return the row of a run in the list."""
     return {"label": run.label, "policy": run.policy, "profile": run.document.get("profile"),
             "seed": run.document.get("seed"), "file": str(run.path), **values_of(run)}
 
 
 def tell(args: argparse.Namespace, given: Sequence[str], inputs: Inputs,
          choice: row_list.Choice) -> None:
-    """Print what was asked for."""
+    """Print the output that the options ask for."""
     if choice.chosen:
         if not inputs.runs:
             raise command.Refusal(f"--show and --sort are for runs; found {inputs.summary()}")
@@ -316,7 +316,7 @@ def tell(args: argparse.Namespace, given: Sequence[str], inputs: Inputs,
 
 
 def options() -> command.Parser:
-    """Return the parser."""
+    """Return the parser of the command line."""
     parser = command.parser(
         "compare", "Puts runs side by side, relative to the first, and says what devices, replays "
         "and record\nfiles hold.",
@@ -330,7 +330,7 @@ def options() -> command.Parser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point."""
+    """Run the command."""
     given = list(sys.argv[1:] if argv is None else argv)
 
     def body() -> int:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How well a network tells digits when its weights have lain on a shelf.
+"""Measure how well a network recognises digits after its weights have lost bits on a shelf.
 
-The simulator counts flipped bits; so many of the planes' bits flip, at random, in networks that are
-trained from several seeds. That a device's own flipped bits do the same is tested by
-selftests/kernel/applications.sh.
+The simulator counts the flipped bits per plane; bits flip at random at that rate in networks
+trained from several seeds. selftests/kernel/applications.sh tests that bits flipped by a device
+have the same effect.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ HIDDEN, SEEDS, DRAWS = 256, 6, 4
 
 @cache
 def trained(seed: int) -> tuple[list[network.Layer], network.Digits]:
-    """Return a network, and digits that it has not learned."""
+    """Return a trained network, and digits that it was not trained on."""
     learned, others = network.digits(seed)
     return network.trained(HIDDEN, seed, learned), others
 
 
 def shares(kind: str, planes: int, rate: float, layer: int | None) -> Iterator[float]:
-    """Yield the percentage of digits told right, for each seed; one layer loses bits, or all."""
+    """Yield the accuracy (%) for each seed, with bits lost in one layer or in all."""
     for seed in range(1, SEEDS + 1):
         layers, others = trained(seed)
         source = MemorySource(network.packed(layers, KINDS[kind], {}))
@@ -45,5 +45,5 @@ def shares(kind: str, planes: int, rate: float, layer: int | None) -> Iterator[f
 
 
 def told(kind: str, planes: int, rate: float, layer: int | None = None) -> Estimate:
-    """Return the mean percentage over seeds, and its interval."""
+    """Return the mean accuracy (%) over seeds, and its interval."""
     return estimate(list(shares(kind, planes, rate, layer)))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Fitting the profile of a drive to one half of what was measured, and judging it by the other.
+"""Fit a drive's profile to one half of the measurements, and judge it by the other half.
 
-The search is Gauss and Newton's on a grid of steps, coarse first, then one parameter at a time. It
-asks for the errors of a set of values and knows nothing else of the drive. Nothing in it is random.
+The search is Gauss-Newton on a grid of steps, coarse first, then coordinate descent. It is
+deterministic, and needs only a function that returns the errors of a set of values.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from approxftl_tools.drive_points import FITTED, HELD, OTHER, Point, points_of
 from approxftl_tools.drive_runs import parameters_of, shape_of
 from approxftl_tools.refusal import NOT_FOUND, Refusal
 
-#: Values of the parameters, in their order.
+#: Values of the fitted parameters, in their order.
 Values = tuple[float, ...]
-#: Steps that a parameter is moved by to see what it does, in turn.
+#: Grid steps by which a parameter is moved to measure its slope, in turn.
 STRIDES = (4, 2, 1)
-#: No parameter goes farther at once than so many of these.
+#: A parameter moves by at most this many strides at once.
 FARTHEST = 8.0
-#: Least squares are held by these forces in turn, as shares of what a stride changes.
+#: Damping factors of the least squares, tried in turn, relative to the diagonal.
 FORCES = (0.01, 1.0)
-#: Of what nothing moves.
+#: Damping of parameters that change no error.
 TINY = 1e-9
-#: A parameter of which a step changes the misfit by less is not determined.
+#: A parameter is not determined if a step changes the misfit by less than this.
 NOTICED = 0.01
 
 
 class SpentError(Exception):
-    """The evaluations that the search may make are made."""
+    """The search has used up its budget of evaluations."""
 
 
 def misfit(errors: Vector) -> float:
-    """Return what is to be least: squares of errors in bands, and of large ones the logarithm.
+    """Return the misfit: quadratic for errors inside their bands, logarithmic for large ones.
 
-    What no parameter can help is far outside its band, and must not bend what they can.
+    An error that no parameter can remove must not distort the fit of the others.
     """
     return float(np.sum(np.log1p(errors ** 2)))
 
 
 def step(errors: Vector, slope: Vector, force: float) -> Vector:
-    """Return how many strides to go: least squares, with a force that holds what nothing moves."""
+    """Return the damped least-squares step, in strides of each parameter."""
     weight = 1 / (1 + errors ** 2)
     normal = (slope.T * weight) @ slope
     normal += np.diag(force * np.diag(normal) + TINY)
@@ -55,24 +55,24 @@ def step(errors: Vector, slope: Vector, force: float) -> Vector:
 
 
 def moved(free: Free, value: float, steps: float) -> float:
-    """Return a value so many steps away, or the bound that lies before it."""
+    """Return a value moved by so many steps, limited to its bounds."""
     return round(min(max(value + round(steps) * free.step, free.low), free.high), 9)
 
 
 @dataclass
 class Search:
-    """The way to the values that fit best."""
+    """The search for the values with the smallest misfit."""
 
     free: Sequence[Free]
-    #: The errors of values, each in bands.
+    #: Returns the errors of a set of values, in units of their bands.
     errors: Callable[[Values], Vector]
     budget: int
-    #: What is told of each evaluation: how many there were, and the best.
+    #: Called after each evaluation with their number and the smallest misfit.
     tell: Callable[[int, float], None]
     seen: dict[Values, Vector] = field(default_factory=dict)
 
     def at(self, values: Values) -> Vector:
-        """Return the errors of values."""
+        """Return the errors of a set of values; evaluate each set once."""
         if values not in self.seen:
             if len(self.seen) >= self.budget:
                 raise SpentError
@@ -81,27 +81,27 @@ class Search:
         return self.seen[values]
 
     def cost(self, values: Values) -> float:
-        """Return the misfit of values."""
+        """Return the misfit of a set of values."""
         return misfit(self.at(values))
 
     def best(self) -> Values:
-        """Return the best that was seen."""
+        """Return the best set of values so far."""
         return min(self.seen, key=lambda values: (misfit(self.seen[values]), values))
 
     def shifted(self, values: Values, which: int, steps: float) -> Values:
-        """Return values of which one is so many steps away."""
+        """Return the values with one of them moved by so many steps."""
         changed = moved(self.free[which], values[which], steps)
         return (*values[:which], changed, *values[which + 1:])
 
     def slope(self, values: Values, which: int, stride: int) -> Vector:
-        """Return how the errors change with a stride of a parameter."""
+        """Return the change of the errors per stride of a parameter."""
         up, down = (self.shifted(values, which, way * stride) for way in (1, -1))
         other = up if up != values else down
         way = (other[which] - values[which]) / (stride * self.free[which].step)
         return (self.at(other) - self.at(values)) / way
 
     def leap(self, values: Values, stride: int) -> None:
-        """Try where least squares go from the slopes at these values."""
+        """Evaluate the least-squares steps from these values."""
         base = self.at(values)
         slopes = np.array([self.slope(values, which, stride) for which in range(len(self.free))]).T
         for force in FORCES:
@@ -110,20 +110,20 @@ class Search:
                           zip(self.free, values, far.tolist(), strict=True)))
 
     def around(self, values: Values) -> Iterator[Values]:
-        """Yield what is one step away, within the bounds."""
+        """Yield the sets of values that are one step away, within the bounds."""
         for which in range(len(self.free)):
             yield from (one for one in (self.shifted(values, which, way) for way in (1, -1))
                         if one != values)
 
     def settle(self, values: Values) -> None:
-        """Go a step at a time as long as that gains anything."""
+        """Move one parameter by one step at a time while that reduces the misfit."""
         for one in self.around(values):
             if self.cost(one) < self.cost(values):
                 return self.settle(self.best())
         return None
 
     def run(self, start: Values) -> None:
-        """Search, until nothing is gained any more or the evaluations are made."""
+        """Search until the misfit does not shrink or the budget is spent."""
         try:
             self.at(start)
             for stride in STRIDES:
@@ -137,7 +137,7 @@ class Search:
             pass
 
     def felt(self, values: Values, which: int) -> tuple[float | None, float | None]:
-        """Return what a step down and one up change of the misfit; None beyond a bound."""
+        """Return the change of the misfit by a step down and one up; None beyond a bound."""
         here = self.cost(values)
         down, up = (self.shifted(values, which, way) for way in (-1, 1))
         return (None if down == values else self.cost(down) - here,
@@ -146,7 +146,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Share:
-    """How the points of a half are met."""
+    """Summary of the errors of one half of the points."""
 
     points: int
     within: int
@@ -156,7 +156,7 @@ class Share:
 
     @classmethod
     def of(cls, errors: Vector) -> Share:
-        """Return it for errors in bands."""
+        """Return the summary of errors given in bands."""
         sizes = sorted(np.abs(errors).tolist()) or [0.0]
         return cls(len(errors), int(np.sum(np.abs(errors) <= 1)), sizes[len(sizes) // 2],
                    sizes[-1], misfit(errors))
@@ -164,25 +164,25 @@ class Share:
 
 @dataclass
 class Fit:
-    """A drive as it was and as it was fitted."""
+    """The values of a drive before and after the fit."""
 
     drive: Drive
     start: Values
     values: Values
     evaluations: int = 0
     interrupted: bool = False
-    #: For each parameter what a step down and one up change; None: not known.
+    #: For each parameter the misfit change of a step down and one up; None if unknown.
     felt: list[tuple[float | None, float | None]] = field(default_factory=list)
-    #: For the half that was fitted and the other: before and after.
+    #: For each half the summaries before and after the fit.
     shares: dict[str, tuple[Share, Share]] = field(default_factory=dict)
 
     def undetermined(self, which: int) -> bool:
-        """Tell whether no point that was fitted notices a step."""
+        """Tell whether a step of the parameter changes the misfit by less than NOTICED."""
         known = [abs(one) for one in self.felt[which] if one is not None] if self.felt else []
         return bool(known) and max(known) < NOTICED
 
     def profile(self) -> str:
-        """Return the profile, which the simulator takes after that of the drive."""
+        """Return the fitted parameters as a profile that is applied on top of the drive's own."""
         ended = "interrupted after" if self.interrupted else "after"
         lines = [f"# {self.drive.about}, fitted by approxftl drives --refit, {ended} "
                  f"{self.evaluations} evaluations.",
@@ -196,13 +196,13 @@ class Fit:
 
 @dataclass(frozen=True)
 class Judge:
-    """What tells how far values are from the points of a half."""
+    """Evaluates sets of values on the points of one half."""
 
     drive: Drive
     bench: Bench
     tables: Path
     only: Callable[[Point], bool]
-    #: Which half is fitted to.
+    #: The half that the fit uses.
     half: str = FITTED
 
     def with_values(self, values: Values) -> Drive:
@@ -212,9 +212,9 @@ class Judge:
             for one, value in zip(self.drive.free, values, strict=True)))
 
     def errors(self, half: str, values: Values) -> Vector:
-        """Return the errors of one half's points, in bands; the other half is not read."""
+        """Return the errors of one half's points, in bands, without reading the other half."""
         drive = self.with_values(values)
-        # What others are relative to is of the fit, and no point that it has not seen.
+        # The fitted half includes the anchors, which the relative points of both halves share.
         found = [point for point in points_of(drive, shape_of(drive, self.bench), self.tables, half)
                  if self.only(point) and (half == self.half or point.half == half)]
         if not found and half == self.half:
@@ -226,7 +226,7 @@ class Judge:
         return np.array([point.error(point.ours(by_load)) / point.band for point in found])
 
     def start(self) -> Values:
-        """Return the values that the profile has."""
+        """Return the values of the profile; raise Refusal if one is out of its range."""
         parameters = parameters_of(self.drive, self.bench)
         values = tuple(one.of(parameters) for one in self.drive.free)
         for one, value in zip(self.drive.free, values, strict=True):
@@ -237,7 +237,7 @@ class Judge:
 
 
 def fit(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> Fit:
-    """Fit a drive to its half; who interrupts it gets the best so far."""
+    """Fit a drive to its half; an interrupt returns the best values so far."""
     search = Search(judge.drive.free, lambda values: judge.errors(judge.half, values), budget, tell)
     start = judge.start()
     found = Fit(judge.drive, start, start)
@@ -256,7 +256,7 @@ def fit(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> Fit:
 
 
 def hold(judge: Judge, found: Fit) -> None:
-    """Judge by the half that the fit has not seen, which is read here and not before."""
+    """Judge the fit by the other half, which is read only here, after the fit."""
     before, after = (Share.of(judge.errors(OTHER[judge.half], values))
                      for values in (found.start, found.values))
     found.shares[HELD] = (before, after)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl drives --refit: what was fitted, what it says of the half not seen, the profiles."""
+"""approxftl drives --refit: report fitted values and their error on the unseen half."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Json = dict[str, Any]
 
 PARAMETERS = ("parameter", "before", "fitted", "bounds", "step", "a step less", "a step more")
 SHARES = ("half", "values", "points", "within", "median", "worst", "misfit")
-#: Options that say something of the table of points, which is not made here.
+#: Options for the table of points, which --refit does not print.
 OTHERS = ("html", "show", "sort", "at_least")
 MINE = ("save", "swap")
 
 
 def check(arguments: argparse.Namespace) -> None:
-    """Refuse options that do not belong together, and profiles that are there."""
+    """Refuse options that exclude each other."""
     for names, wrong in ((OTHERS, arguments.refit), (MINE, not arguments.refit)):
         for name in names:
             if wrong and getattr(arguments, name):
@@ -37,7 +37,7 @@ def check(arguments: argparse.Namespace) -> None:
 
 
 def targets(drives: Sequence[Drive], folder: Path) -> dict[str, Path]:
-    """Return where profiles are written; none of them is there."""
+    """Return the paths of the profiles to write; refuse existing files."""
     found = {drive.name: folder / f"{drive.name}.profile" for drive in drives}
     for path in found.values():
         if path.exists():
@@ -47,13 +47,13 @@ def targets(drives: Sequence[Drive], folder: Path) -> dict[str, Path]:
 
 
 def read_profile(path: Path) -> tuple[str, ...]:
-    """Return the options that a profile stands for."""
+    """Return the simulator's options that a profile contains."""
     lines = (line.strip() for line in path.read_text("utf-8").splitlines())
     return tuple(f"--{line}" for line in lines if line and not line.startswith("#"))
 
 
 def teller(drive: Drive, budget: int, shown: bool) -> Callable[[int, float], None]:
-    """Return what says how far it is."""
+    """Return a function that reports the progress of the fit."""
     def tell(done: int, best: float) -> None:
         if shown:
             sys.stderr.write(f"\r{drive.name}: evaluation {done} of about {budget}, "
@@ -66,12 +66,12 @@ def teller(drive: Drive, budget: int, shown: bool) -> Callable[[int, float], Non
 
 
 def change(one: float | None) -> str:
-    """Write what a step changes."""
+    """Return the change of the misfit as text."""
     return "\u2013" if one is None else f"{one:+.2f}"
 
 
 def rows_of(found: Fit) -> Iterator[list[str]]:
-    """Yield a row for each parameter."""
+    """Yield a table row for each parameter."""
     for which, (one, before, after) in enumerate(
             zip(found.drive.free, found.start, found.values, strict=True)):
         felt = [change(way) for way in found.felt[which]] if found.felt else ["?", "?"]
@@ -80,7 +80,7 @@ def rows_of(found: Fit) -> Iterator[list[str]]:
 
 
 def shares_of(found: Fit) -> Iterator[list[str]]:
-    """Yield a row for each half, before and after."""
+    """Yield a table row for each half, before and after the fit."""
     for half, pair in found.shares.items():
         for when, share in zip(("before", "fitted"), pair, strict=True):
             yield [half, when, str(share.points), str(share.within), f"{share.median:.2f}",
@@ -88,7 +88,7 @@ def shares_of(found: Fit) -> Iterator[list[str]]:
 
 
 def notes(found: Fit) -> Iterator[str]:
-    """Yield what has to be said of a fit."""
+    """Yield remarks about a fit."""
     ended = "interrupted after" if found.interrupted else "after"
     yield f"{ended} {found.evaluations} evaluations"
     for which, (one, value) in enumerate(zip(found.drive.free, found.values, strict=True)):
@@ -103,7 +103,7 @@ def notes(found: Fit) -> Iterator[str]:
 
 
 def as_text(found: Fit) -> str:
-    """Return what a person reads of a drive."""
+    """Return the report of a drive as text."""
     tables = (((PARAMETERS, *rows_of(found)), [False] + [True] * 6),
               ((SHARES, *shares_of(found)), [False, False] + [True] * 5))
     return f"{found.drive.name}: {found.drive.about}\n" + \
@@ -111,11 +111,11 @@ def as_text(found: Fit) -> str:
         "".join(f"{note}\n" for note in notes(found)) + "\n"
 
 
-# ---------------------------------------------------------------- everything
+# ---------------------------------------------------------------- the command
 
 
 def as_json(found: Fit) -> Json:
-    """Return the same for programs."""
+    """Return the report of a drive as a JSON object."""
     def both(pair: tuple[Share, Share]) -> Json:
         return dict(zip(("before", "fitted"), map(asdict, pair), strict=True))
     felt = found.felt or [(None, None)] * len(found.values)
@@ -131,7 +131,7 @@ def as_json(found: Fit) -> Json:
 
 
 def fit_one(judge: Judge, arguments: argparse.Namespace, path: Path | None, shown: bool) -> Fit:
-    """Fit a drive, write its profile, and only then look at the other half."""
+    """Fit a drive, write its profile, then evaluate the other half."""
     found = fit(judge, arguments.evaluations,
                 teller(judge.drive, arguments.evaluations, shown))
     if shown:
@@ -148,7 +148,7 @@ def fit_one(judge: Judge, arguments: argparse.Namespace, path: Path | None, show
 
 def run(arguments: argparse.Namespace, argv: Sequence[str], drives: Sequence[Drive], bench: Bench
         ) -> int:
-    """Fit drives, one after the other, until the last or a signal."""
+    """Fit the drives in turn, until all are done or a signal arrives."""
     free = [drive for drive in drives if drive.free]
     if not free:
         raise Refusal(f"{drives[0].name}: its profile is that of another drive; nothing of it is "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The drives that are emulated: for each a profile of the core, a policy, and how it scales."""
+"""The emulated drives: for each a profile of the core, a policy, and its scale."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GIB = 1 << 30
 
 @dataclass(frozen=True)
 class Free:
-    """A parameter of a profile that is fitted: from where to where, in which steps."""
+    """A parameter of a profile that is fitted: its bounds and its step."""
 
     name: str
     low: float
@@ -21,59 +21,59 @@ class Free:
     unit: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what no search could keep to."""
+        """Refuse an empty range or a step that does not fit into it."""
         if not 0 < self.step <= self.high - self.low:
             raise ValueError(f"{self.name}: {self.low:g} to {self.high:g} by {self.step:g} is no "
                              "range to fit in")
 
     def text(self, value: float) -> str:
-        """Return a value as the simulator reads it."""
+        """Return a value in the simulator's syntax."""
         return f"{value:.6g}{self.unit}"
 
     def of(self, parameters: Mapping[str, Any]) -> float:
-        """Return the value that a simulator says it has run with."""
+        """Return the value that a simulator reports among its parameters."""
         suffix, scale = {"%": ("_percent", 1.0), "us": ("_ns", 1e3), "": ("", 1.0)}[self.unit]
         return float(parameters[self.name + suffix]) / scale
 
 
 @dataclass(frozen=True)
 class Drive:
-    """A real drive, and what stands for it."""
+    """A real drive and its emulation."""
 
     name: str
     about: str
     capacity: int
     policy: str
-    #: Bytes that are erased together: what zones are measured by.
+    #: Bytes that are erased together; zone sizes scale with it.
     superblock: int
-    #: Bytes that the drive writes for each byte of a sequential write; 1 where it is not known.
+    #: Bytes that the drive writes for each byte of a sequential write; 1 if unknown.
     own_writes: float = 1.0
-    #: Of write amplification.
+    #: Tolerance of write amplification, as a share.
     band: float = 0.05
-    #: What is fitted of its profile; nothing of one that is another drive's.
+    #: The fitted parameters of the profile; empty if the profile is another drive's.
     free: tuple[Free, ...] = ()
-    #: Options in place of the profile of this name, for who tries out others.
+    #: Options that replace the profile of this name, to try another profile.
     options: tuple[str, ...] = ()
 
     def device(self) -> tuple[str, ...]:
-        """Return what the simulator makes the device of, before the policy."""
+        """Return the simulator's options for the device, without the policy."""
         return self.options or (f"--profile={self.name}",)
 
     def changed(self, *options: str) -> Drive:
-        """Return the drive with more options."""
+        """Return a copy of the drive with more options."""
         return replace(self, options=(*self.device(), *options))
 
     def arguments(self) -> tuple[str, ...]:
-        """Return the options of the simulator that make the device."""
+        """Return the simulator's options for the device and its policy."""
         return (*self.device(), f"--policy={self.policy}")
 
 
-#: Over-provisioning with the few blocks of a die that are open or free.
+#: Over-provisioning, which includes the few open and free blocks of a die.
 SPARE = Free("op", 7, 60, 0.2, "%")
 READ = Free("read", 20, 120, 1, "us")
 FIRST = Free("read_first", 15, 100, 1, "us")
 LAST = Free("read_last", 20, 150, 1, "us")
-#: Planes sense together what is moved: no page takes longer so than alone.
+#: Read time of relocation: planes sense together, so a page takes no longer than alone.
 MOVE = Free("read_move", 5, 60, 1, "us")
 
 #: In the order of the report.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What was measured on real drives, and the run of the simulator that each figure is held against.
+"""Published measurements of real drives, and the simulator run that each is compared with.
 
-A table is read by its name, DRIVE-TABLE.csv, and its columns; which rows it has does not matter. No
-figure of a table goes into a run but what describes the load.
+A table is found by its name, DRIVE-TABLE.csv, and read by its column names; its rows are free. A
+run depends on the columns that describe the load, never on measured results.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ Value = Callable[[Json], float]
 #: Tables that come with the package.
 OWN_TABLES = Path(__file__).parent / "drive_tables"
 GIB = 1 << 30
-#: Below this share of saturation latencies are judged; above it they do not repeat.
+#: Share of the saturation rate below which latencies are compared; above it they do not repeat.
 CALM = 0.85
-#: Requests that tell a percentile of 99.9 % apart from its neighbours.
+#: Reads that a p99.9 needs.
 ENOUGH = 20000
-#: Bytes of the writes beside reads.
+#: Bytes of each write that runs beside reads.
 BESIDE = 128 << 10
-#: The half of a table that is fitted to, and the one that the fit does not see.
+#: The half of a table that the fit uses, and the half that it does not see.
 FITTED, HELD = "fitted", "held"
 OTHER = {FITTED: HELD, HELD: FITTED}
-#: What a row has in place of a half if others are relative to it: each fit has it.
+#: The half of rows that others are relative to; every fit includes them.
 ANCHOR = "anchor"
-#: Key of the half of a row, and columns that say what was run, whichever unit it was run on.
+#: Key of a row's half, and the columns that identify a run regardless of the tested unit.
 HALF = "half"
 RUN = ("pattern", "parameter", "precondition", "filled_gib", "block_kib", "workload",
        "offered_write_iops", "offered_read_iops", "write_rate_mib", "read_queue_depth")
@@ -44,19 +44,19 @@ RUN = ("pattern", "parameter", "precondition", "filled_gib", "block_kib", "workl
 
 @dataclass(frozen=True)
 class Load:
-    """A run of the simulator, but for the device."""
+    """The simulator's options of a run, without those of the device."""
 
     arguments: tuple[str, ...]
 
     def cost(self) -> int:
-        """Return the requests it has, which is about what it takes."""
+        """Return the number of requests, a proxy for the run time."""
         found = (re.fullmatch(r"--(?:warmup|requests)=(\d+)", text) for text in self.arguments)
         return sum(int(match[1]) for match in found if match)
 
 
 @dataclass(frozen=True)
 class Point:
-    """A figure that was measured, and how ours comes out of a run."""
+    """A measured figure, and how its simulated value is computed from a run."""
 
     drive: Drive
     table: str
@@ -65,89 +65,89 @@ class Point:
     what: str
     measure: str
     measured: float
-    #: Share of the measured value, or microseconds if the measure is in them alone.
+    #: Tolerance: a share of the measured value, or microseconds if `absolute`.
     band: float
     absolute: bool
     load: Load
     value: Value
-    #: In a figure: which curve, and where on it.
+    #: The figure's curve, and the position on it.
     curve: str
     x: float
-    #: The run that both are relative to, and what was measured there.
+    #: The run that both values are relative to, and its measured value.
     base: Load | None = None
     base_measured: float = 1.0
-    #: In which half of its table it is.
+    #: The half of its table that the point is in.
     half: str = HELD
 
     def title(self) -> str:
-        """Return what tells it from others."""
+        """Return a title that distinguishes the point from others."""
         return f"{self.table} {self.what} {self.measure}"
 
     def ours(self, results: dict[Load, Json]) -> float:
-        """Return our value."""
+        """Return the simulated value."""
         value = self.value(results[self.load])
         return value / self.value(results[self.base]) if self.base else value
 
     def target(self) -> float:
-        """Return what it is to be."""
+        """Return the target value."""
         return self.measured / self.base_measured
 
     def error(self, ours: float) -> float:
-        """Return the error: a share, or microseconds."""
+        """Return the error: a share, or microseconds if `absolute`."""
         return ours - self.target() if self.absolute else ours / self.target() - 1
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The emulated device: units, bytes of them, and bytes that are erased together in all LUNs."""
+    """Size of the emulated device: units, bytes of a unit, and bytes of a superblock."""
 
     units: int
     unit_bytes: int
     superblock: int
 
     def requests(self, share: float, size: int = 4096) -> int:
-        """Return the requests that write this share of the capacity."""
+        """Return the number of requests that write this share of the capacity."""
         return max(1, int(self.units * self.unit_bytes * share / size))
 
 
 def rate(result: Json) -> float:
-    """MB/s of the host."""
+    """Return the host's throughput in MB/s."""
     counters = result["counters"]
     volume = float(counters["host_write_units"] + counters["host_read_units"])
     return volume * float(result["unit_bytes"]) * 1e3 / float(result["simulated_ns"])
 
 
 def per_second(result: Json, kind: str = "write") -> float:
-    """Requests of a kind in a second."""
+    """Return the request rate of a kind in 1/s."""
     count = float(result["counters"][f"host_{kind}_requests"])
     return count * 1e9 / float(result["simulated_ns"])
 
 
 def us(name: str, what: str) -> Value:
-    """Return a look-up of a time."""
+    """Return a function that reads a response time in microseconds from a result."""
     return lambda result: float(result["timing"][f"{name}_response"][f"{what}_ns"]) / 1e3
 
 
 def share(part: float) -> str:
-    """Write a share as the simulator reads it."""
+    """Return a share in the simulator's syntax."""
     return f"{min(part, 1.0) * 100:.2f}%"
 
 
 def number(row: Row, column: str) -> float | None:
-    """Return a field if it was measured."""
+    """Return a field as a number; None if it is empty."""
     text = row.get(column) or ""
     return float(text) if text else None
 
 
 class Table:
-    """One table of a drive."""
+    """A table of a drive's measurements."""
 
     def __init__(self, drive: Drive, shape: Shape, name: str, rows: Sequence[Row],
                  others: dict[str, list[Row]]) -> None:
         self.drive, self.shape, self.name, self.rows, self.others = drive, shape, name, rows, others
 
     def points(self) -> Iterator[Point]:
-        """Yield what is judged."""
+        """Yield the points of the table."""
         reader = READERS[self.name]
         for index, row in enumerate(self.rows):
             if row:
@@ -156,7 +156,7 @@ class Table:
     def judged(self, index: int, row: Row, what: str, load: Load, curve: str, x: float,
                measures: Sequence[tuple[str, str, float, Value]], **more: Any
                ) -> Iterator[Point]:
-        """Yield a point for each measure whose column is there; the band of "us" is absolute."""
+        """Yield a point for each measure that the row has; bands of "us" measures are absolute."""
         for title, column, band, value in measures:
             measured = number(row, column)
             if measured:
@@ -166,17 +166,17 @@ class Table:
     # ------------------------------------------------------------ writes
 
     def full(self, row: Row) -> float:
-        """Return the filled share of the capacity."""
+        """Return the share of the capacity that is filled."""
         return min(1.0, float(row["filled_gib"]) * GIB / self.drive.capacity)
 
     def filled(self, row: Row) -> list[str]:
-        """Return the options for what was there before."""
+        """Return the options for the preconditioning of a row."""
         if row["precondition"] == "none":
             return []
         return ["--fill=sequential", f"--fill_valid={self.full(row) * 100:.4g}"]
 
     def writes(self, row: Row, options: Sequence[str]) -> Load:
-        """Return a run that writes so much, and looks at the last 30 % of it."""
+        """Return a run that writes the row's volume and measures its last 30 %."""
         size = int(row["block_kib"]) << 10
         count = self.shape.requests(self.full(row) * float(row["written_capacities"]), size)
         return Load((*self.filled(row), "--write-share=1", f"--footprint={share(self.full(row))}",
@@ -186,7 +186,7 @@ class Table:
 
     def relative(self, index: int, row: Row, what: str, load: Load, curve: str, x: float
                  ) -> Iterator[Point]:
-        """Yield a rate relative to uniform writes; as it is where these were not measured."""
+        """Yield the rate relative to uniform writes, or absolute if those were not measured."""
         other = uniform(self.others, row)
         more: dict[str, Any] = {} if other is None else {
             "base": self.writes(other, ()), "base_measured": float(other["host_mbps"])}
@@ -198,14 +198,14 @@ class Table:
                                    [("write amplification", "wa_measured", 0.10, self.amplified)])
 
     def amplified(self, result: Json) -> float:
-        """Return the write amplification with what the drive writes for itself."""
+        """Return write amplification including the drive's own writes."""
         return float(result["write_amplification"]["total"]) * self.drive.own_writes
 
     def steady(self, index: int, row: Row) -> Iterator[Point]:
-        """Writes at full speed, 4 KiB."""
+        """Yield points of 4 KiB writes at full speed."""
         pattern, full = row["pattern"], float(row["filled_gib"])
         if pattern == "sequential":
-            # The fill itself: it begins empty and ends when the drive is full.
+            # This is the fill itself: it starts empty and ends when the drive is full.
             load = self.writes({**row, "precondition": "none", "written_capacities": "0.9"},
                                ["--workload=sequential"])
             yield from self.judged(index, row, f"sequential, {full:g} GiB", load, "sequential",
@@ -223,7 +223,7 @@ class Table:
                 ("rate, MB/s", "host_mbps", 0.05, rate)])
         else:
             parts = [float(text) for text in re.findall(r"[\d.]+", row["parameter"])]
-            # Each part has a size s and a share f; the first is what the simulator calls hot.
+            # Each part has a size s and a share f; the simulator calls the first one hot.
             first, asked = (parts[2], parts[3]) if not parts[1] else (parts[0], parts[1])
             load = self.writes(row, ["--scatter", f"--hot-range={share(first)}",
                                      f"--hot-share={share(asked)}"])
@@ -231,7 +231,7 @@ class Table:
                                      1 - first if pattern == "read-only-part" else parts[0])
 
     def zones(self, index: int, row: Row) -> Iterator[Point]:
-        """Zones that the host writes sequentially; their size counts in superblocks."""
+        """Yield points of zones written sequentially; their size scales with the superblock."""
         count, _, size, _ = row["parameter"].split()
         grain = int(row["block_kib"]) << 10
         scaled = float(size) * GIB / self.drive.superblock * self.shape.superblock
@@ -243,7 +243,7 @@ class Table:
     # ------------------------------------------------------------ latency under load
 
     def saturation(self, unit: str) -> float:
-        """Return the writes in a second that the drive can do."""
+        """Return the write rate (1/s) at which the drive saturates."""
         done = [float(row["done_write_iops"]) for row in filter(None, self.rows)
                 if row["saturated"] == "yes" and row["unit"] == unit]
         steady = [float(row["host_mbps"]) * 1e6 / 4096
@@ -252,7 +252,7 @@ class Table:
         return min(done or steady or [float("inf")])
 
     def latency(self, index: int, row: Row) -> Iterator[Point]:
-        """Latencies below saturation, and the rate when saturated."""
+        """Yield latencies below saturation, and the rate at saturation."""
         writes, reads = (float(row[f"{'done' if row['saturated'] == 'yes' else 'offered'}_{kind}"])
                          for kind in ("write_iops", "read_iops"))
         if row["saturated"] not in ("yes", "no"):
@@ -278,7 +278,7 @@ class Table:
     # ------------------------------------------------------------ grids
 
     def read_grid(self, index: int, row: Row) -> Iterator[Point]:
-        """Reads over block size and queue depth."""
+        """Yield points of reads over block size and queue depth."""
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
         sequential = row["operation"] == "sequential-read"
         kind = " sequential" if sequential else ""
@@ -296,7 +296,7 @@ class Table:
             f"{size} KiB{kind} reads", depth, measures)
 
     def read_under_write(self, index: int, row: Row) -> Iterator[Point]:
-        """Random reads beside a stream of writes."""
+        """Yield points of random reads beside a stream of writes."""
         depth, wanted = int(row["read_queue_depth"]), float(row["write_rate_mib"])
         beside = [f"--beside-rate={wanted * (1 << 20) / BESIDE:.0f}"] if wanted else []
         load = Load(("--fill=sequential", "--write-share=0", f"--depth={depth}",
@@ -308,7 +308,7 @@ class Table:
                 ("read p99", "read_p99_us", 0.25, us("read", "p99"))])
 
     def write_grid(self, index: int, row: Row) -> Iterator[Point]:
-        """Writes to a drive that is not full: buffer, controller and programs."""
+        """Yield points of writes to a partly filled drive: buffer, controller and programs."""
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
         count = self.shape.requests(0.5, size << 10)
         order = [] if row["operation"] == "random-write" else ["--workload=sequential"]
@@ -322,7 +322,7 @@ class Table:
             load, f"{row['operation']}, {size} KiB", depth, measures)
 
     def fio(self, index: int, row: Row) -> Iterator[Point]:
-        """Three loads with fio."""
+        """Yield points of the fio loads."""
         kind, size, _ = row["workload"].split()
         write = "write" in kind
         options = ["--workload=sequential"] if "sequential" in kind else []
@@ -360,7 +360,7 @@ def rows_of(path: Path) -> list[Row]:
 
 
 def uniform(tables: Mapping[str, Sequence[Row]], row: Row) -> Row | None:
-    """Return the uniform load that a skewed one is relative to."""
+    """Return the uniform load that a skewed load is relative to; None if not measured."""
     for other in tables.get("write-steady", []):
         if other and other["pattern"] == "uniform" and other["precondition"] == "seq" and \
                 all(other[key] == row[key] for key in ("unit", "filled_gib")) and \
@@ -370,15 +370,15 @@ def uniform(tables: Mapping[str, Sequence[Row]], row: Row) -> Row | None:
 
 
 def run_name(row: Row) -> tuple[str | int | None, ...]:
-    """Return what was run; rows of the same run are never in two halves."""
+    """Return the key of a run; rows with the same key are always in the same half."""
     depth = int(row.get("queue_depth") or 1) * int(row.get("streams") or 1)
     return (*map(row.get, RUN), depth, "random" in row.get("operation", ""))
 
 
 def halve(tables: Mapping[str, Sequence[Row]]) -> None:
-    """Put the runs of each table into the halves in turn, in their order; no result is looked at.
+    """Assign the runs of each table to the halves in turn, without looking at results.
 
-    Tables follow the curves, so each of these goes from one half to the other and back.
+    Rows follow the curves, so both halves cover each curve.
     """
     bases = [uniform(tables, row) for rows in tables.values() for row in rows
              if row.get("pattern") not in (None, "uniform", "sequential", "sequential-4k")]
@@ -392,7 +392,7 @@ def halve(tables: Mapping[str, Sequence[Row]]) -> None:
 
 
 def tables_of(drive: Drive, folder: Path, half: str = "") -> dict[str, list[Row]]:
-    """Return the tables of a drive that are in a folder; of the other half empty rows."""
+    """Return a drive's tables in a folder; rows of the other half are empty."""
     found = {name: folder / f"{drive.name}-{name}.csv" for name in READERS}
     tables = {name: rows_of(path) for name, path in found.items() if path.exists()}
     with understood(drive, folder):
@@ -403,7 +403,7 @@ def tables_of(drive: Drive, folder: Path, half: str = "") -> dict[str, list[Row]
 
 @contextmanager
 def understood(drive: Drive, folder: Path) -> Iterator[None]:
-    """Refuse tables that are something else."""
+    """Turn errors about a table's contents into a Refusal."""
     try:
         yield
     except (KeyError, TypeError, ValueError, ZeroDivisionError, IndexError) as error:
@@ -412,7 +412,7 @@ def understood(drive: Drive, folder: Path) -> Iterator[None]:
 
 
 def points_of(drive: Drive, shape: Shape, folder: Path, half: str = "") -> list[Point]:
-    """Return all that the tables in a folder say of a drive, or one half of it."""
+    """Return the points of a drive's tables, or of one half of them."""
     tables = tables_of(drive, folder, half)
     with understood(drive, folder):
         return [point for name, rows in tables.items()

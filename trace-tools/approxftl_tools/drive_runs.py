@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The runs that emulated drives are judged by: for each drive a study, beside its results.
+"""The runs that emulated drives are judged by: a study for each drive, beside its results.
 
-What a study can do, be packed or exported or drawn, can be done with that file, too.
+These files are ordinary studies; approxftl study can pack, export and draw them.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from approxftl_tools.drive_list import Drive
 from approxftl_tools.drive_points import Load, Point, Shape
 
 Runs = dict[tuple[Drive, Load], study_plan.Point]
-#: Of a run that tells what the device is, and nothing else.
+#: A run without requests, which only reports the device's geometry and parameters.
 NOTHING = Load(("--requests=0",))
 
 
 def table(arguments: Iterable[str]) -> str:
-    """Return options of the simulator as a study has them."""
+    """Return the simulator's options as an inline table of a study."""
     parts = (text.removeprefix("--").partition("=") for text in arguments)
     return ", ".join(f"{key} = {json.dumps(value if sign else True)}" for key, sign, value in parts)
 
 
 def document(drive: Drive, loads: Mapping[str, Load]) -> str:
-    """Return the study of a drive."""
+    """Return the study of a drive as text."""
     rows = "".join(f"{json.dumps(name)} = {{ {table(load.arguments)} }}\n"
                    for name, load in loads.items())
     return (f"study = {study_plan.LANGUAGE}\nname = {json.dumps(drive.name)}\n"
@@ -38,7 +38,7 @@ def document(drive: Drive, loads: Mapping[str, Load]) -> str:
 
 
 def loads_of(points: Iterable[Point]) -> dict[str, Load]:
-    """Return what points need, by the first row that needs it; a base is some row's own."""
+    """Return the loads of points, each named by its first row; a base has a row of its own."""
     names: dict[Load, str] = {}
     for point in points:
         names.setdefault(point.load, f"{point.table} {point.row}")
@@ -55,7 +55,7 @@ def runs_of(drive: Drive, loads: Mapping[str, Load], bench: Bench) -> Runs:
 
 
 def nothing(drive: Drive, bench: Bench) -> dict[str, Any]:
-    """Return what came of a run of nothing: it tells what the device is."""
+    """Return the result of a run without requests, which describes the device."""
     return replace(bench, progress=False).results([(*drive.arguments(), *NOTHING.arguments)]
                                                   ).popitem()[1]
 
@@ -67,7 +67,7 @@ def parameters_of(drive: Drive, bench: Bench) -> dict[str, Any]:
 
 
 def larger(drive: Drive, times: int, bench: Bench) -> Drive:
-    """Return the drive with more blocks; nothing else differs."""
+    """Return the drive with so many times the blocks and no other change."""
     if times == 1:
         return drive
     blocks = nothing(drive, bench)["geometry"]["blocks_per_lun"] * times
@@ -75,7 +75,7 @@ def larger(drive: Drive, times: int, bench: Bench) -> Drive:
 
 
 def shape_of(drive: Drive, bench: Bench) -> Shape:
-    """Return what the loads are scaled by."""
+    """Return the size of the emulated device, which scales the loads."""
     found = nothing(drive, bench)["geometry"]
     return Shape(found["units"], found["unit_bytes"],
                  found["physical_bytes"] // found["blocks_per_lun"])

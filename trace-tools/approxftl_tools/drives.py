@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl drives: real drives, as others have measured them, beside their emulation."""
+"""approxftl drives: compare published measurements of real drives with their emulation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from approxftl_tools.study_store import Store
 Json = dict[str, Any]
 
 HEAD = ("table", "unit", "load", "measure", "measured", "ours", "error", "band", "verdict", "use")
-#: What a point of other tables was to the fit.
+#: The use of a point from --tables: the fit has not seen it.
 UNSEEN = "unseen"
 EPILOG = """\
 Each drive is a profile of the simulator, small in capacity, and a policy. The published loads run
@@ -48,7 +48,7 @@ Exit status: 0 done, 1 a simulation failed or --at-least was not reached, 2 usag
 
 @dataclass(frozen=True)
 class Verdict:
-    """A point and what came of it."""
+    """A point, its simulated value and its error."""
 
     point: Point
     ours: float
@@ -61,7 +61,7 @@ class Verdict:
         return abs(self.error) <= self.point.band
 
     def cells(self) -> list[str]:
-        """Return the row of the table."""
+        """Return the table row."""
         point = self.point
         scale, unit = (1.0, " us") if point.absolute else (100.0, " %")
         return [point.table, point.unit, point.what, point.measure, f"{point.target():.4g}",
@@ -71,7 +71,7 @@ class Verdict:
 
 
     def row(self) -> Json:
-        """Return the same with the values as they are."""
+        """Return the table row with unformatted values."""
         cells = dict(zip(HEAD, self.cells(), strict=True))
         return {**cells, "drive": self.point.drive.name, "measured": self.point.target(),
                 "ours": self.ours, "said_error": cells["error"], "said_band": cells["band"],
@@ -81,7 +81,7 @@ class Verdict:
 
 
 def names(text: str) -> Drive:
-    """Read the name of a drive."""
+    """Return the drive of this name; refuse an unknown name."""
     for drive in DRIVES:
         if drive.name == text:
             return drive
@@ -90,7 +90,7 @@ def names(text: str) -> Drive:
 
 
 def part(text: str) -> float:
-    """Read a percentage."""
+    """Parse a percentage."""
     try:
         value = float(text.removesuffix("%"))
     except ValueError:
@@ -101,7 +101,7 @@ def part(text: str) -> float:
 
 
 def options() -> command.Parser:
-    """Return the command line."""
+    """Return the parser of the command line."""
     parser = command.parser("drives", "Holds the emulation of real drives against published "
                             "measurements of them.", EPILOG)
     parser.add_argument("drives", nargs="*", type=names, metavar="DRIVE",
@@ -139,7 +139,7 @@ def options() -> command.Parser:
 
 
 def drives_of(arguments: argparse.Namespace, bench: Bench) -> Iterator[Drive]:
-    """Yield the drives that are asked for, with the profiles that are."""
+    """Yield the requested drives, with the profiles of --profiles applied."""
     for name in arguments.drives or DRIVES:
         drive = larger(name, arguments.larger, bench)
         path = arguments.profiles and arguments.profiles / f"{drive.name}.profile"
@@ -149,7 +149,7 @@ def drives_of(arguments: argparse.Namespace, bench: Bench) -> Iterator[Drive]:
 
 
 def wanted(arguments: argparse.Namespace, bench: Bench) -> tuple[list[Point], Runs]:
-    """Return the points that are asked for, and the runs of the studies that they are in."""
+    """Return the requested points, and the runs of the studies that contain them."""
     points: list[Point] = []
     runs: Runs = {}
     for drive in drives_of(arguments, bench):
@@ -163,16 +163,16 @@ def wanted(arguments: argparse.Namespace, bench: Bench) -> tuple[list[Point], Ru
 
 
 def use_of(point: Point, tables: Path) -> str:
-    """Tell whether the profile was fitted to this point."""
+    """Return whether the fit used this point: fitted, held or unseen."""
     if tables.resolve() != OWN_TABLES.resolve():
         return UNSEEN
     return HELD if point.half == HELD or not point.drive.free else FITTED
 
 
 def judge(points: Sequence[Point], runs: Runs, bench: Bench, tables: Path) -> list[Verdict]:
-    """Run what the points need, and hold them against it."""
+    """Run the loads of the points and return a verdict for each point."""
     needed = {(point.drive, load) for point in points for load in (point.load, point.base) if load}
-    # The longest first, so that none is left alone at the end.
+    # Start the longest runs first, so that none remains alone at the end.
     ordered = sorted(needed, key=lambda pair: -pair[1].cost())
     results = dict(zip(ordered, bench.made([runs[pair] for pair in ordered]), strict=True))
     verdicts = []
@@ -184,12 +184,12 @@ def judge(points: Sequence[Point], runs: Runs, bench: Bench, tables: Path) -> li
 
 
 def median(values: Sequence[float]) -> float:
-    """Return the middle one."""
+    """Return the median."""
     return sorted(values)[len(values) // 2]
 
 
 def summary(verdicts: Sequence[Verdict]) -> list[list[str]]:
-    """Return a row for each measure of each drive, and of each half."""
+    """Return a row for each use of the points: their number within bands and the median error."""
     rows = []
     for what in (FITTED, HELD, UNSEEN):
         found = [verdict for verdict in verdicts if verdict.use == what]
@@ -202,7 +202,7 @@ def summary(verdicts: Sequence[Verdict]) -> list[list[str]]:
 
 
 def as_text(verdicts: Sequence[Verdict]) -> str:
-    """Return the table."""
+    """Return the table as text."""
     lines = []
     for name, group in groupby(verdicts, key=lambda verdict: verdict.point.drive.name):
         rows = list(group)
@@ -220,7 +220,7 @@ def as_text(verdicts: Sequence[Verdict]) -> str:
 
 
 def as_json(verdicts: Sequence[Verdict]) -> list[Json]:
-    """Return the table for programs."""
+    """Return the points as JSON objects."""
     return [{"drive": v.point.drive.name, "table": v.point.table, "unit": v.point.unit,
              "row": v.point.row, "load": v.point.what, "measure": v.point.measure,
              "measured": v.point.target(), "ours": v.ours,
@@ -231,7 +231,7 @@ def as_json(verdicts: Sequence[Verdict]) -> list[Json]:
 
 
 def figures(verdicts: Sequence[Verdict]) -> list[Figure]:
-    """Return measured and ours over each other, where a load was varied."""
+    """Return figures of measured and simulated curves, where a load parameter varies."""
     drawn: dict[tuple[str, str, str], list[Verdict]] = {}
     for verdict in verdicts:
         point = verdict.point
@@ -260,7 +260,7 @@ AXES = {"latency-load": "thousand writes a second", "write-steady": "GiB filled,
 
 
 def as_html(verdicts: Sequence[Verdict], argv: Sequence[str]) -> str:
-    """Return the page."""
+    """Return the HTML page."""
     drives = []
     for name, group in groupby(verdicts, key=lambda verdict: verdict.point.drive.name):
         rows = list(group)
@@ -288,7 +288,7 @@ COLUMNS = (
 
 def write(arguments: argparse.Namespace, argv: Sequence[str], verdicts: Sequence[Verdict],
           choice: row_list.Choice) -> None:
-    """Put out what was asked for."""
+    """Write the outputs that the options ask for."""
     if choice.chosen:
         choice.answer(arguments, "drives", argv, [verdict.row() for verdict in verdicts])
     elif arguments.json:
@@ -302,7 +302,7 @@ def write(arguments: argparse.Namespace, argv: Sequence[str], verdicts: Sequence
 
 def table(arguments: argparse.Namespace, argv: Sequence[str], choice: row_list.Choice, bench: Bench
           ) -> int:
-    """Hold drives against all points."""
+    """Compare drives with all points and write the table."""
     verdicts = judge(*wanted(arguments, bench), bench, arguments.tables)
     write(arguments, argv, verdicts, choice)
     share = 100.0 * sum(verdict.within for verdict in verdicts) / len(verdicts)
@@ -314,7 +314,7 @@ def table(arguments: argparse.Namespace, argv: Sequence[str], choice: row_list.C
 
 
 def run(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
-    """Do everything."""
+    """Check the options and run the comparison or the fit."""
     choice = row_list.choose(arguments, COLUMNS)
     drive_fit_report.check(arguments)
     for option in ("json", "html"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl app embeddings: vectors that lose bits, and whether the nearest are still found."""
+"""approxftl app embeddings: search the nearest vectors in an index that loses bits."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ NAME = "vectors"
 
 
 def make(setup: Json) -> bytes:
-    """Draw the vectors."""
+    """Return the packed vectors."""
     among, _ = vectors.vectors(setup["vectors"], setup["dimensions"], setup["seed"])
     return lossy.packed({NAME: among}, {}, KINDS[setup["type"]], setup)
 
 
 def judge(setup: Json, tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[float, int]:
-    """Search among them."""
+    """Return the recall of the search, and the number of repaired values."""
     arrays, repaired = lossy.unpacked(tensors, data)
     return vectors.recall(arrays[NAME], setup["seed"]), repaired
 
@@ -45,7 +45,7 @@ SUBJECT = Subject(
 
 
 def main() -> int:
-    """Entry point."""
+    """Run the command."""
     return plane_app.run(SUBJECT)
 
 

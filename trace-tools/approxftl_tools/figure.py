@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a figure shows, before anything is drawn.
+"""The data of a figure, independent of how it is drawn.
 
-A figure knows its numbers: whoever draws it, as SVG in a report or for a paper, draws what
-`rows()` returns.
+Every renderer, SVG in a report or a file for a paper, draws the numbers that `rows()` returns.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from dataclasses import dataclass, field, fields, replace
 
 from approxftl_tools.statistics import Estimate
 
-#: A number, a word, or nothing.
+#: A number, a word, or None for an empty cell.
 Cell = float | int | str | None
 
 
 @dataclass(frozen=True)
 class Hue:
-    """A colour: of policies (s) or of what runs are made of (m), which, and in which shade."""
+    """A colour: palette (s for policies, m for parts of a run), index and shade."""
 
     palette: str
     index: int
@@ -29,18 +28,18 @@ class Hue:
 
 @dataclass(frozen=True)
 class Bars:
-    """Values by category and series; stacked, they are parts of one bar per category."""
+    """Values by category and series; if stacked, the series are parts of one bar per category."""
 
     categories: Sequence[str]
     series: Sequence[tuple[str, Sequence[float | None]]]
     unit: str
     stacked: bool = False
-    #: A line across, such as where the yardstick is.
+    #: A horizontal reference line, such as the yardstick's value.
     mark: float | None = None
     hues: Sequence[Hue] = ()
 
     def head(self) -> list[str]:
-        """Return the columns."""
+        """Return the column names."""
         return ["", *(name for name, _ in self.series)]
 
     def rows(self) -> list[list[Cell]]:
@@ -56,12 +55,12 @@ class Dots:
     categories: Sequence[str]
     series: Sequence[tuple[str, Sequence[Estimate | None]]]
     unit: str
-    #: A line across, such as where the yardstick is.
+    #: A reference line, such as the yardstick's value.
     mark: float | None = None
     hues: Sequence[Hue] = ()
 
     def head(self) -> list[str]:
-        """Return the columns."""
+        """Return the column names."""
         return ["", "of", self.unit, "low", "high", "runs"]
 
     def rows(self) -> list[list[Cell]]:
@@ -80,14 +79,14 @@ class Curves:
     curves: Sequence[tuple[str, Sequence[float], Sequence[float]]]
     log_x: bool = False
     log_y: bool = False
-    #: Values hold until the next point.
+    #: True if a value holds until the next point.
     steps: bool = False
-    #: Points are measurements, not a line.
+    #: True if points are drawn as single measurements, not as a line.
     points: bool = False
     hues: Sequence[Hue] = ()
 
     def head(self) -> list[str]:
-        """Return the columns."""
+        """Return the column names."""
         return ["curve", self.x_label, self.y_label]
 
     def rows(self) -> list[list[Cell]]:
@@ -98,7 +97,7 @@ class Curves:
 
 @dataclass(frozen=True)
 class Grid:
-    """A value or a word for each cell of rows and columns; None where there is nothing."""
+    """A value or a word for each cell of rows and columns; None for an empty cell."""
 
     row_label: str
     column_label: str
@@ -106,12 +105,12 @@ class Grid:
     column_names: Sequence[str]
     cells: Sequence[Sequence[Cell]]
     value_label: str
-    #: The words, in the order of their legend; empty if cells are numbers.
+    #: The words in the order of the legend; empty if cells are numbers.
     words: Sequence[str] = ()
     hues: Sequence[Hue] = ()
 
     def head(self) -> list[str]:
-        """Return the columns."""
+        """Return the column names."""
         return [self.row_label, self.column_label, self.value_label]
 
     def rows(self) -> list[list[Cell]]:
@@ -123,7 +122,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Span:
-    """Something that lasts, on a lane."""
+    """An interval on a lane."""
 
     lane: int
     begin: float
@@ -134,7 +133,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Spans:
-    """What happens on lanes over time."""
+    """Intervals on lanes over time."""
 
     x_label: str
     lanes: Sequence[str]
@@ -143,7 +142,7 @@ class Spans:
     hues: Sequence[Hue] = ()
 
     def head(self) -> list[str]:
-        """Return the columns."""
+        """Return the column names."""
         return ["lane", f"begin, {self.x_label}", f"end, {self.x_label}", "what", "details"]
 
     def rows(self) -> list[list[Cell]]:
@@ -153,7 +152,7 @@ class Spans:
 
 @dataclass(frozen=True)
 class Mark:
-    """A mean of a study or a value of others, and where it stands."""
+    """A mean of a study, or a value published by others, and its position."""
 
     facet: str
     series: str
@@ -161,36 +160,36 @@ class Mark:
     y: float
     low: float | None
     high: float | None
-    #: Of others it has none.
+    #: Number of runs; None for values published by others.
     runs: int | None
     source: str
 
 
-#: In place of a place: everywhere.
+#: The x of a mark that applies everywhere, drawn as a level.
 LEVEL = ""
 
 
 @dataclass(frozen=True)
 class Means:
-    """Means of a study with their intervals, and what others have measured beside them."""
+    """Means of a study with their intervals, beside values published by others."""
 
-    #: lines, dots, bars, stack or cdf.
+    #: One of lines, dots, bars, stack and cdf.
     kind: str
     x_label: str
     y_label: str
     facets: Sequence[str]
-    #: Our own first.
+    #: The study's own series come first.
     series: Sequence[str]
     xs: Sequence[float | int | str]
     marks: Sequence[Mark]
-    #: Where the yardstick is, if there is one.
+    #: The yardstick's value, if there is one.
     line: float | None = None
     log_x: bool = False
     log_y: bool = False
     hues: Sequence[Hue] = ()
 
     def head(self) -> list[str]:
-        """Return the columns."""
+        """Return the column names."""
         return [one.name for one in fields(Mark)]
 
     def rows(self) -> list[list[Cell]]:
@@ -199,16 +198,16 @@ class Means:
 
     @property
     def numeric(self) -> bool:
-        """Tell whether places are quantities."""
+        """Tell whether the x axis is numeric."""
         return self.kind in ("lines", "cdf")
 
     @property
     def filled(self) -> bool:
-        """Tell whether our means stand on zero."""
+        """Tell whether means are drawn as bars from zero."""
         return self.kind in ("bars", "stack")
 
     def place(self, mark: Mark) -> float | None:
-        """Return the place of a mark, or its number; None if the axis has none such."""
+        """Return the x position of a mark: its number or index; None if the axis lacks it."""
         if self.numeric:
             return as_number(mark.x)
         names = [str(x) for x in self.xs]
@@ -216,29 +215,29 @@ class Means:
 
 
 def as_number(x: float | int | str) -> float | None:
-    """Return the quantity of an axis' value such as 7, 0.5 or 7%."""
+    """Return an axis value such as 7, 0.5 or 7% as a number; None if it is none."""
     try:
         return float(str(x).removesuffix("%"))
     except ValueError:
         return None
 
 
-#: What can stand side by side.
+#: The plots that can stand side by side.
 Panel = Bars | Dots | Curves | Means
 
 
 @dataclass(frozen=True)
 class Panels:
-    """Plots of one kind side by side, by what they are of, on the same scales."""
+    """Plots of one kind side by side on the same scales."""
 
     panels: Sequence[tuple[str, Panel]]
 
     def head(self) -> list[str]:
-        """Return the columns."""
+        """Return the column names."""
         return [*self.panels[0][1].head(), "panel"]
 
     def rows(self) -> list[list[Cell]]:
-        """Return the rows of each."""
+        """Return the rows of all panels."""
         return [[*row, name] for name, plot in self.panels for row in plot.rows()]
 
 
@@ -246,12 +245,12 @@ Plot = Panel | Grid | Spans | Panels
 
 
 def hue(plot: Panel | Grid | Spans, index: int) -> Hue:
-    """Return the colour of a series, a curve, a word or a kind; by its place if it has none."""
+    """Return the colour of a series, curve, word or kind; a default by index if none is set."""
     return plot.hues[index] if plot.hues else Hue("s", index % 8, index // 8 % 3)
 
 
 def names_of(plot: Plot) -> list[str]:
-    """Return what has colours, and a place in a legend."""
+    """Return the names that have colours and legend entries."""
     if isinstance(plot, Bars | Dots):
         return [name for name, _ in plot.series]
     if isinstance(plot, Curves):
@@ -271,7 +270,7 @@ def hues_of(plot: Plot) -> dict[str, Hue]:
 
 
 def panels_of(plot: Panel | Panels) -> Sequence[tuple[str, Panel]]:
-    """Return what stands side by side; a plot alone has no name."""
+    """Return the panels with their names; a single plot has an empty name."""
     if isinstance(plot, Means):
         return [(facet, replace(plot, facets=[facet], marks=[
             mark for mark in plot.marks if mark.facet == facet])) for facet in plot.facets]
@@ -280,20 +279,20 @@ def panels_of(plot: Panel | Panels) -> Sequence[tuple[str, Panel]]:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture with its words."""
+    """A plot with its title and description."""
 
     name: str
     title: str
-    #: What it shows and how to read it, for who cannot see it, too.
+    #: Says what the plot shows and how to read it, also for readers who cannot see it.
     description: str
     plot: Plot
-    #: Where its numbers come from.
+    #: Files that the numbers come from.
     sources: Sequence[str] = field(default_factory=tuple)
-    #: The run that all of it is of.
+    #: The run that the whole figure is about; empty if there are several.
     of: str = ""
 
     def csv(self, digits: int = 0) -> str:
-        """Return the numbers behind it, all of them or so many digits."""
+        """Return the figure's numbers as CSV, rounded to so many digits; 0 keeps all."""
         def written(cell: Cell) -> Cell:
             return f"{cell:.{digits}g}" if digits and isinstance(cell, float) else cell
 
@@ -305,7 +304,7 @@ class Figure:
 
 
 def number(value: Cell, digits: int = 4) -> str:
-    """Return a number as a person would write it."""
+    """Return a number as text for a reader."""
     if value is None:
         return "\u2013"
     if isinstance(value, str):
@@ -315,18 +314,18 @@ def number(value: Cell, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
-#: An axis whose name ends so has times.
+#: Suffix of the label of an axis in microseconds.
 IN_US = ", us"
 TIME_LABEL = f"response time{IN_US}"
 
 
 def axis_name(label: str) -> str:
-    """Return the name of an axis; the ticks of times have their units."""
+    """Return the printed name of an axis; ticks of times carry their own unit."""
     return label.removesuffix(IN_US)
 
 
 def axis_number(value: float, label: str) -> str:
-    """Return a tick of an axis."""
+    """Return the text of an axis tick."""
     if not label.endswith(IN_US) or not value:
         return number(value)
     for unit, size in (("s", 1e6), ("ms", 1e3), ("us", 1.0)):

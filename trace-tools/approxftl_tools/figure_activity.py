@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Figures of what LUNs and devices did when."""
+"""Figures of the activity of LUNs and devices over time."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from approxftl_tools.inputs import Inputs, Run, Timeline
 
 Json = dict[str, Any]
 
-#: Operations that a timeline shows.
+#: The number of operations that a timeline shows.
 TIMELINE_SPANS = 1200
 
 
 def lun_name(number: int | str) -> str:
-    """Return what a LUN is called."""
+    """Return the name of a LUN."""
     return f"LUN {number}"
 
 
 def luns_of_runs(inputs: Inputs) -> list[Figure]:
-    """Show how busy each LUN was."""
+    """Return a figure of the utilisation of each LUN."""
     counts = {len(run.data["luns"]["utilisation"]) for run in inputs.runs}
     if len(counts) != 1:
         return []
@@ -57,7 +57,7 @@ def luns_of_runs(inputs: Inputs) -> list[Figure]:
 
 
 def luns(inputs: Inputs) -> list[Figure]:
-    """Work of each LUN."""
+    """Return figures of the utilisation of LUNs, of runs and of devices."""
     found = luns_of_runs(inputs)
     for message in inputs.messages:
         if message.kind == "luns":
@@ -74,13 +74,13 @@ def luns(inputs: Inputs) -> list[Figure]:
 
 
 def span_kind(event: Json) -> str:
-    """Return what an operation is, for its colour."""
+    """Return the kind of an operation, which sets its colour."""
     operation = str(event["name"]).split()[0]
     return operation if event["cat"] == "host" else f"{operation} ({event['cat']})"
 
 
 def span_order(events: Iterable[Json]) -> list[str]:
-    """Return the kinds that occur, the same for all devices: the host's before others."""
+    """Return the kinds that occur in a fixed order, the host's first."""
     kinds_ = {span_kind(event) for event in events}
     operations = ("program", "read", "erase")
     return sorted(kinds_, key=lambda kind: ("(" in kind, kind.split("(")[-1],
@@ -88,7 +88,7 @@ def span_order(events: Iterable[Json]) -> list[str]:
 
 
 def span_of(event: Json, begin: float, names: dict[int, int]) -> Span:
-    """Return an operation on its lane."""
+    """Return an operation as a span on its lane."""
     where = event["args"]
     text = (f"{event['name']}, {event['cat']}, block {where['block']}, page {where['page']}"
             f"{', resumed' if where.get('resumed') else ''}")
@@ -97,20 +97,20 @@ def span_of(event: Json, begin: float, names: dict[int, int]) -> Span:
 
 
 def named_events(timeline: Timeline, name: str) -> dict[tuple[int, int], str]:
-    """Return names of processes or threads."""
+    """Return the names of processes or threads by (pid, tid)."""
     return {(event["pid"], event["tid"]): event["args"]["name"]
             for event in timeline.document["traceEvents"] if event.get("name") == name}
 
 
 def window_us(lanes: Iterable[list[Json]]) -> float:
-    """Return a time in which no device does more than can be drawn."""
+    """Return a window (us) in which no device has more operations than can be drawn."""
     lengths = [events[min(TIMELINE_SPANS, len(events)) - 1]["ts"] - events[0]["ts"]
                for events in lanes]
     return float(min(lengths))
 
 
 def opens_at(events: Sequence[Json]) -> int:
-    """Return the first operation to show: where the collection of most operations begins.
+    """Return the index of the first operation to show: where the largest garbage collection begins.
 
     A collection of a LUN ends with its erase, or with the timeline.
     """
@@ -129,7 +129,7 @@ def opens_at(events: Sequence[Json]) -> int:
 
 def left_out(timeline: Timeline, names: dict[tuple[int, int], str],
              devices: dict[int, list[Json]]) -> str:
-    """Return what a timeline had no room for, which is of the last devices, not of each."""
+    """Return a sentence about operations that a full timeline omits, those of the last devices."""
     omitted = timeline.document.get("omitted_events", 0)
     end = " The run was interrupted." if timeline.document.get("interrupted") else ""
     if not omitted:
@@ -141,7 +141,7 @@ def left_out(timeline: Timeline, names: dict[tuple[int, int], str],
 
 
 def timeline_figures(timeline: Timeline) -> list[Figure]:
-    """One figure for each device."""
+    """Return one timeline figure for each device."""
     devices: dict[int, list[Json]] = {}
     for event in timeline.document["traceEvents"]:
         if event.get("ph") == "X":
@@ -176,7 +176,7 @@ def timeline_figures(timeline: Timeline) -> list[Figure]:
 
 
 def timeline(inputs: Inputs) -> list[Figure]:
-    """Operations of LUNs over time."""
+    """Return figures of the operations of LUNs over time."""
     found = [figure for one in inputs.timelines for figure in timeline_figures(one)]
     if not found:
         raise Lacking("approxftl sim --timeline FILE records it")
@@ -184,7 +184,7 @@ def timeline(inputs: Inputs) -> list[Figure]:
 
 
 def samples_figure(name: str, samples: Sequence[Json], source: str) -> list[Figure]:
-    """Rates of a device from interval to interval."""
+    """Return figures of a device's rates in each interval."""
     at = list(accumulate(sample["interval_ns"] / 1e9 for sample in samples))
 
     def rate(key: str) -> list[float]:
@@ -214,14 +214,14 @@ Curve = tuple[str, Sequence[float], Sequence[float]]
 
 
 def curve(name: str, at: Sequence[float], values: Sequence[float | None]) -> list[Curve]:
-    """Return a curve of what there is; none of nothing."""
+    """Return a curve of the values that exist; an empty list if there are none."""
     there = [(t, value) for t, value in zip(at, values, strict=True) if value is not None]
     return [(name, [t for t, _ in there], [value for _, value in there])] if there else []
 
 
 def times_of_samples(name: str, at: Sequence[float], samples: Sequence[Json], source: str
                      ) -> list[Figure]:
-    """Response times and lateness from interval to interval."""
+    """Return figures of response times and lateness in each interval."""
     def response(kind: str) -> list[float | None]:
         layers = [sample["block_layer"] for sample in samples]
         return [1e3 * layer[f"{kind}_response_ms"] / layer[f"{kind}_requests"]
@@ -240,7 +240,7 @@ def times_of_samples(name: str, at: Sequence[float], samples: Sequence[Json], so
 
 
 def busy_luns(name: str, at: Sequence[float], samples: Sequence[Json], source: str) -> Figure:
-    """How busy each LUN was from interval to interval."""
+    """Return a figure of the utilisation of each LUN in each interval."""
     count = min(len(sample["luns"]) for sample in samples)
     cells = [[min(100.0, 100 * sample["luns"][i]["busy_ns"] / sample["device_interval_ns"])
               if sample["device_interval_ns"] else 0.0 for sample in samples]
@@ -253,7 +253,7 @@ def busy_luns(name: str, at: Sequence[float], samples: Sequence[Json], source: s
 
 
 def samples(inputs: Inputs) -> list[Figure]:
-    """Devices from interval to interval."""
+    """Return figures of devices in each interval."""
     found = [figure for device in inputs.devices if device.data.get("samples")
              for figure in samples_figure(device.label, device.data["samples"], str(device.path))]
     if not found:

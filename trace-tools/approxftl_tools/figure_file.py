@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Figures as files for papers: SVG with its style in it, and what vl-convert makes of that."""
+"""Write figures as files for papers: self-contained SVG, and PDF or PNG through vl-convert."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from approxftl_tools.study_plan import check_known, load
 from approxftl_tools.svg import WIDTH, svg
 
 FORMATS = ("svg", "pdf", "png")
-#: Inches: a column of a page, and both.
+#: Width in inches of one column of a page, and of both.
 WIDTHS = {"single": 3.5, "double": 7.16}
-#: Of a PNG.
+#: Resolution of a PNG.
 DOTS_PER_INCH = 300
-#: Size of a letter in the units of a drawing, and of a point of the paper.
+#: Letter size in drawing units, and points in an inch.
 LETTER_UNITS, POINTS_PER_INCH = 12, 72
 STYLE_KEYS = ("width", "font", "font_size", "palette")
 
@@ -31,20 +31,20 @@ VARIABLE = re.compile(r"var\(--(\w+)\)")
 
 @cache
 def page_style() -> tuple[dict[str, str], str]:
-    """Return the colours of a page, as they are on white paper, and its rules for figures."""
+    """Return the light colours of a page, and its CSS rules for figures."""
     text = (HERE / "page.css").read_text(encoding="utf-8")
     light = text[:text.index("@media")] + "--soft: #ffffff;"
     text = re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", text)
     drawn = r"svg \.[^{},]+|\.(?:[a-z]\d|hollow\S*|stale|erased)"
     rules = "\n".join(re.findall(rf"(?:{drawn}) \{{[^}}]*\}}", text))
-    # One font alone: objects of several come in any order in a PDF of vl-convert.
+    # Use a single font: vl-convert writes the objects of several fonts in random order.
     return (dict(re.findall(r"--(\w+): ([^;]+);", light)),
             re.sub(r"font-(style|weight): \w+;", "", rules))
 
 
 @dataclass(frozen=True)
 class Style:
-    """How figures look: inches, points, and the colours of policies."""
+    """The style of figures: width in inches, font size in points, colours of policies."""
 
     width: float = 6.4
     font: str = "DejaVu Sans"
@@ -52,11 +52,11 @@ class Style:
     palette: tuple[str, ...] = ()
 
     def units(self) -> int:
-        """Return the width of a drawing whose letters have that size."""
+        """Return the width of a drawing (units) at which letters have the wanted size."""
         return round(self.width * POINTS_PER_INCH * LETTER_UNITS / self.font_size)
 
     def sheet(self) -> str:
-        """Return the rules of a page that are about figures, without variables."""
+        """Return the CSS rules for figures with all variables replaced."""
         known, rules = page_style()
         own = {f"{kind}{i}": self.palette[i % len(self.palette)]
                for i in range(8 if self.palette else 0) for kind in "ce"}
@@ -69,19 +69,19 @@ class Style:
 
 
 USUAL = Style()
-#: What a figure of a study is, if nothing is said.
+#: The default style of a figure of a study.
 COLUMN = Style(WIDTHS["single"])
 
 
 def inches(path: Path, value: object) -> float:
-    """Return a width."""
+    """Return a width in inches; refuse other values."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 50:
         raise Refusal(f"{path}: width is from 1 to 50 inches, or one of {', '.join(WIDTHS)}", USAGE)
     return float(value)
 
 
 def read_style(path: Path | None, width: str, own: Style = COLUMN) -> Style:
-    """Read a style; the width of the command line comes before the file's."""
+    """Read a style file; the width of the command line takes precedence."""
     table = load(path) if path else {}
     where = path or Path("--width")
     check_known(where, "key", table, STYLE_KEYS)
@@ -98,7 +98,7 @@ def read_style(path: Path | None, width: str, own: Style = COLUMN) -> Style:
 
 
 def render(figure: Figure, kind: str, style: Style = USUAL) -> bytes:
-    """Return a figure as a file of this kind; the same figure gives the same bytes."""
+    """Return a figure as a file of this format; equal figures give equal bytes."""
     before = WIDTH.set(style.units())
     try:
         head, body = svg(figure).split(">", 1)
@@ -112,22 +112,22 @@ def render(figure: Figure, kind: str, style: Style = USUAL) -> bytes:
 
 
 def converted(drawn: str, kind: str) -> bytes:
-    """Return a drawing in another format."""
+    """Return an SVG drawing converted to another format."""
     try:
         library: Any = import_module("vl_convert")
     except ImportError as error:
         raise Refusal(f"{kind} needs vl-convert: pip install vl-convert-python; or draw svg, and "
                       f"convert that, by rsvg-convert or Inkscape") from error
-    # A unit of CSS is a 96th of an inch.
+    # A CSS pixel is 1/96 inch.
     if kind == "png":
         made: bytes = library.svg_to_png(drawn, scale=DOTS_PER_INCH / 96)
         return made
-    # The entries of a dictionary have a line each, in any order.
+    # Sort the dictionary entries, which vl-convert writes one per line in random order.
     return re.sub(rb"(?:\n +/\w+ \d+ 0 R){2,}",
                   lambda found: b"\n".join(sorted(found[0].split(b"\n"))),
                   library.svg_to_pdf(drawn))
 
 
 def save(figure: Figure, kind: str, path: Path, style: Style) -> None:
-    """Write a figure."""
+    """Write a figure to a file."""
     write_file(path, render(figure, kind, style))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The kinds of figure: from what was read to what is shown.
+"""The kinds of figure.
 
-Each kind looks at the inputs and returns its figures, or says what would have to be recorded.
+Each kind turns the inputs into its figures, or raises Lacking with the option that records its
+data.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ KINDS: tuple[Kind, ...] = (
 
 
 def draw(kind: Kind, inputs: Inputs) -> list[Figure]:
-    """Return the figures of a kind, their names made different from each other."""
+    """Return the figures of a kind with unique names."""
     known = hues_of_runs(inputs)
     figures = [coloured(figure, known) for figure in kind.draw(inputs)]
     counts: Counter[str] = Counter(figure.name for figure in figures)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Figures of the inside of a block."""
+"""Figures of the pages of a block."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ Json = dict[str, Any]
 
 
 def page_word(class_: str | None, mode: str | None, valid: int) -> str:
-    """Return what a page is."""
+    """Return the state of a page as a word."""
     if class_ is None:
         return "erased"
     return f"{class_}, {mode}" if valid else f"stale {class_}"
 
 
 def words_of(page_map: Json) -> list[str]:
-    """Return what the pages of a block are."""
+    """Return the states of the pages of a block."""
     return [page_word(*triple) for triple in zip(page_map["class"], page_map["mode"],
                                                  page_map["valid_units"], strict=True)]
 
 
 def word_order(page_maps: Iterable[Json]) -> list[str]:
-    """Return the words that occur, the same for all blocks: current ones, stale ones, erased."""
+    """Return the states that occur, the same for all blocks: valid, stale, erased."""
     words = {word for page_map in page_maps for word in words_of(page_map)}
     return sorted(words, key=lambda w: (w == "erased", w.startswith("stale"), w))
 
 
 def shaped(values: Sequence[Cell], row: int) -> list[list[Cell]]:
-    """Return rows of so many cells, the last layer on top as in a drawing of a block."""
+    """Return rows of so many cells, the last layer first, as blocks are usually drawn."""
     return [list(values[i:i + row]) for i in range(0, len(values), row)][::-1]
 
 
 def layer_grid(values: Sequence[Cell], row: int, value_label: str,
                words: Sequence[str] = ()) -> Grid:
-    """Return a row for each layer."""
+    """Return a grid with a row for each layer."""
     layers = -(-len(values) // row)
     padded = [*values, *[None] * (layers * row - len(values))]
     return Grid("layer", "page of the layer", [str(i) for i in range(layers)][::-1],
@@ -49,13 +49,13 @@ def layer_grid(values: Sequence[Cell], row: int, value_label: str,
 
 
 def age_sentence(ages: set[int]) -> str:
-    """Return what there is to say of ages when a figure would be of one colour."""
+    """Return a sentence about the age if all pages have the same, else an empty string."""
     return f" All were programmed {ages.pop()} hours ago." if len(ages) == 1 else ""
 
 
 def page_figures(name: str, page_map: Json, row: int, order: Sequence[str],
                  source: str) -> list[Figure]:
-    """Show class and mode of each page, and their ages if they differ."""
+    """Return figures of class and mode of each page, and of their ages if these differ."""
     ages = page_map.get("age_hours") or []
     different = {age for age in ages if age is not None}
     what = f"block {page_map['block']}".strip()
@@ -75,7 +75,7 @@ def page_figures(name: str, page_map: Json, row: int, order: Sequence[str],
 
 
 def layer_pages(geometry: Json) -> int:
-    """Return the pages of a layer."""
+    """Return the number of pages of a layer."""
     return int(geometry["word_lines_per_layer"] * geometry["pages_per_word_line"])
 
 
@@ -85,7 +85,7 @@ CLASSES = ("precise", "approximate")
 
 
 def answered_pages(message: Message, pages: int) -> Json:
-    """Return the answer to the message block as the simulator has it."""
+    """Return a device's answer to the message block in the simulator's format."""
     number = re.search(r"\d+", message.label)
     result: Json = {"block": number[0] if number else "", "kind": "", "class": [None] * pages,
                     "mode": [None] * pages, "valid_units": [0] * pages}
@@ -101,7 +101,7 @@ def answered_pages(message: Message, pages: int) -> Json:
 
 
 def maps_of_devices(inputs: Inputs) -> list[Figure]:
-    """Page maps from answers of devices; a simulated twin says how large a layer is."""
+    """Return page maps of devices' answers; a run of the same geometry gives the layer's size."""
     result = []
     for message in inputs.messages:
         numbers = [int(row[1]) for row in message.rows if row[0] == "page"]
@@ -116,7 +116,7 @@ def maps_of_devices(inputs: Inputs) -> list[Figure]:
 
 
 def page_map(inputs: Inputs) -> list[Figure]:
-    """Show the inside of blocks."""
+    """Return figures of the pages of blocks."""
     found: list[Figure] = []
     order = word_order(one for run in inputs.runs for one in run.data.get("page_maps", ()))
     for run in inputs.runs:

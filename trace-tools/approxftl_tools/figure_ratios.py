@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The figure that says which policy is better, and how sure that is."""
+"""The figure that compares policies, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from approxftl_tools.measured import Table, tables
 from approxftl_tools.measures import BY_KEY, factor
 from approxftl_tools.statistics import Estimate
 
-#: Of which less is better; tails beside means.
+#: Measures of which less is better: means and tails.
 COMPARED = ("read_response_mean_ns", "read_response_p99_ns", "write_response_mean_ns",
             "write_response_p99_ns", "write_amplification", "total_energy_pj", "array_erases")
 
@@ -35,7 +35,7 @@ def dots_of(runs: Sequence[Run], names: Sequence[str]) -> Dots:
 
 
 def measured_dots(table: Table) -> Dots:
-    """Return what was measured relative to the first column."""
+    """Return measured values as ratios to the first column."""
     lines = [line for line in table.lines if line.values[0] and any(line.values[1:])]
     return Dots([line.title for line in lines],
                 [(label, [None if not (found := factor(line.values[at], line.values[0]))
@@ -45,7 +45,7 @@ def measured_dots(table: Table) -> Dots:
 
 
 def measured_ratios(inputs: Inputs) -> list[Figure]:
-    """Ratios of what fio and devices have measured, a figure for each table."""
+    """Return ratios of fio's and devices' measurements, a figure for each table."""
     found = [(table, measured_dots(table)) for table in tables(inputs) if len(table.labels) > 1]
     return [Figure("ratios", f"{table.title}: ratios to {table.labels[0]}",
                    f"How many times that of {table.labels[0]} a measure is. One run each gives no "
@@ -55,7 +55,7 @@ def measured_ratios(inputs: Inputs) -> list[Figure]:
 
 
 def ratios(inputs: Inputs) -> list[Figure]:
-    """Ratios with intervals; where inputs are workloads, of each of them."""
+    """Return the ratios with intervals; a panel for each workload if inputs are workloads."""
     if not inputs.runs and (measured := measured_ratios(inputs)):
         return measured
     runs = runs_of(inputs)

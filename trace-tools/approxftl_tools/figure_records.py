@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Figures of what record files are made of."""
+"""Figures of the contents of record files."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from approxftl_tools.figure import Bars, Cell, Curves, Figure, Grid
 from approxftl_tools.figure_runs import Lacking
 from approxftl_tools.inputs import Inputs
 
-#: Intervals in which requests are counted.
+#: Time intervals in which requests are counted.
 INTERVALS = 120
-#: Rows of addresses in a map.
+#: Address rows of a map.
 ADDRESS_ROWS = 32
 
 
 def rate_figure(file: aft.RecordFile) -> Figure:
-    """Requests over time."""
+    """Return a figure of the request rate over time."""
     t_ns, operations = file.column("t_ns"), file.operations()
     end = max(int(t_ns.max()), 1)
     edges = np.linspace(0, end, INTERVALS + 1)
@@ -34,7 +34,7 @@ def rate_figure(file: aft.RecordFile) -> Figure:
 
 
 def address_figure(file: aft.RecordFile) -> Figure:
-    """Where requests go, and when."""
+    """Return a map of addresses over time."""
     t_ns, sectors = file.column("t_ns"), file.column("off_sect")
     moves = np.isin(file.operations(), (0, 1))
     top = max(int(sectors[moves].max()) + 1, file.device_bytes // aft.SECTOR)
@@ -52,7 +52,7 @@ def address_figure(file: aft.RecordFile) -> Figure:
 
 
 def size_figure(file: aft.RecordFile) -> Figure:
-    """Lengths of requests."""
+    """Return a figure of request lengths."""
     operations, sizes = file.operations(), file.column("nsect")
     moves = np.isin(operations, (0, 1))
     lengths = sorted(set(sizes[moves].tolist()), key=int)
@@ -69,7 +69,7 @@ def size_figure(file: aft.RecordFile) -> Figure:
 
 
 def record_kinds(inputs: Inputs) -> list[Figure]:
-    """What record files are made of."""
+    """Return the figures of record files."""
     found: list[Figure] = []
     for file in inputs.records:
         if len(file.records):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The runs that figures are of, and what they lack."""
+"""Select the runs that figures show."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from approxftl_tools.study_table import Group
 
 
 class Lacking(Exception):  # noqa: N818
-    """There is nothing to draw; the text says what would record it."""
+    """The inputs have nothing to draw; the text says how to record it."""
 
 
 def sources(runs: Iterable[Run]) -> tuple[str, ...]:
@@ -24,14 +24,14 @@ def sources(runs: Iterable[Run]) -> tuple[str, ...]:
 
 
 def runs_of(inputs: Inputs) -> list[Run]:
-    """Return the runs, of which there must be one."""
+    """Return the runs; raise Lacking if there are none."""
     if not inputs.runs:
         raise Lacking("a result of approxftl sim --json=FILE has it")
     return inputs.runs
 
 
 def group_of(run: Run, varied: dict[str, Value] | None = None) -> Group:
-    """Return what statistics are of: the runs that a mean is of, or the only one."""
+    """Return a run as a group for statistics: all its seeds, or its only result."""
     unit_bytes = run.geometry.get("unit_bytes")
     bits = {"unit_bits": 8 * unit_bytes if unit_bytes else None}
     runs = run.seeds or {run.data.get("seed", 0): run.data}
@@ -39,7 +39,7 @@ def group_of(run: Run, varied: dict[str, Value] | None = None) -> Group:
 
 
 def ratio_of(run: Run, yardstick: Run, key: str) -> Estimate | None:
-    """Return a measure relative to that of another run, seed by seed where both have several."""
+    """Return a measure's ratio to another run, seed by seed if both have the same seeds."""
     one, base = group_of(run), group_of(yardstick)
     if set(one.runs) == set(base.runs):
         return one.ratio(base, key)
@@ -48,7 +48,7 @@ def ratio_of(run: Run, yardstick: Run, key: str) -> Estimate | None:
 
 
 def value_of(run: Run, key: str) -> float | None:
-    """Return a measure of a run, or its mean."""
+    """Return a measure of a run, or its mean over seeds."""
     if not run.seeds:
         return measured(run.data, run.geometry.get("unit_bytes"))[key]
     found = group_of(run).estimate(key)
@@ -66,12 +66,12 @@ def of_policy(runs: Iterable[Run], policy: str) -> Run | None:
 
 
 def groups_of(runs: Sequence[Run]) -> list[str]:
-    """Return the inputs of runs."""
+    """Return the distinct inputs of runs."""
     return list(dict.fromkeys(run.group for run in runs))
 
 
 def pooled(all_bins: Sequence[Sequence[Sequence[float]]]) -> list[list[float]]:
-    """Return one distribution of the requests of all runs."""
+    """Return one histogram that pools the requests of all runs."""
     counts: Counter[float] = Counter()
     for bins in all_bins:
         for top, count in bins:
@@ -79,19 +79,19 @@ def pooled(all_bins: Sequence[Sequence[Sequence[float]]]) -> list[list[float]]:
     return [[top, counts[top]] for top in sorted(counts)]
 
 
-#: More inputs than that are not looked at one by one.
+#: With more inputs than this, figures do not have a panel for each.
 PANELS = 12
 
 
 def many_inputs(inputs: Inputs) -> int:
-    """Return how many workloads several policies ran, if that is too many for a panel each."""
+    """Return the number of workloads if several policies ran too many for a panel each; else 0."""
     count = len(inputs.groups())
     return count if count > PANELS and several_policies(inputs) else 0
 
 
 def in_panels(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[str]], Panel]
               ) -> Panel | Panels:
-    """Return a plot of runs by their names; of workloads one for each, or else for each policy."""
+    """Return a plot of the runs: a panel for each workload, or for each policy if many."""
     runs = runs_of(inputs)
     if not several_policies(inputs):
         return plot_of(runs, [run.label for run in runs])

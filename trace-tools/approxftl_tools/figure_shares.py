@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Figures of what a run is made of: blocks, modes, energy, causes of writes, errors."""
+"""Figures of the composition of a run: blocks, modes, energy, causes of writes, errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from approxftl_tools.inputs import Inputs, Run
 
 def stacked(inputs: Inputs, parts: Callable[[Run], dict[str, float]], name: str, title: str,
             description: str, unit: str, *, lacking: str, shares: bool = False) -> list[Figure]:
-    """One bar for each run, made of parts."""
+    """Return a figure with one stacked bar for each run."""
     every = [parts(run) for run in runs_of(inputs)]
     keys = list(dict.fromkeys(key for table in every for key in table))
     keys = [key for key in keys if any(table.get(key) for table in every)]
@@ -35,7 +35,7 @@ def stacked(inputs: Inputs, parts: Callable[[Run], dict[str, float]], name: str,
 
 
 def kinds(inputs: Inputs) -> list[Figure]:
-    """Shares of block kinds."""
+    """Return a figure of the kinds of blocks."""
     return stacked(
         inputs,
         lambda run: {name: count["pages"] for name, count in run.data["block_kinds"].items()},
@@ -45,7 +45,7 @@ def kinds(inputs: Inputs) -> list[Figure]:
 
 
 def modes(inputs: Inputs) -> list[Figure]:
-    """Shares of program modes."""
+    """Return a figure of the program modes."""
     return stacked(
         inputs, lambda run: run.data["mode_pages"], "modes", "Program modes",
         "How pages were programmed, as shares of all programmed pages.", "% of pages",
@@ -53,7 +53,7 @@ def modes(inputs: Inputs) -> list[Figure]:
 
 
 def energy(inputs: Inputs) -> list[Figure]:
-    """Energy by operation, relative to the first run."""
+    """Return a figure of energy by operation, relative to the first run."""
     runs = runs_of(inputs)
     base = value_of(runs[0], "total_energy_pj")
     if not base:
@@ -68,7 +68,7 @@ def energy(inputs: Inputs) -> list[Figure]:
 
 
 def waf(inputs: Inputs) -> list[Figure]:
-    """Write amplification by cause."""
+    """Return a figure of write amplification by cause."""
     return stacked(
         inputs,
         lambda run: {cause: run.data["write_amplification"].get(cause, 0) for cause in CAUSES},
@@ -78,7 +78,7 @@ def waf(inputs: Inputs) -> list[Figure]:
 
 
 def quality(inputs: Inputs) -> list[Figure]:
-    """Bit error rates of approximate data."""
+    """Return a figure of the bit error rate of approximate data."""
     runs = runs_of(inputs)
     rates = {run.label: value_of(run, "bit_error_rate") for run in runs}
     if all(rate is None for rate in rates.values()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Figures of response times, and of how well a replay kept to its schedule."""
+"""Figures of response times, and of the lateness of replays."""
 
 from __future__ import annotations
 
@@ -27,40 +27,40 @@ from approxftl_tools.figure_runs import (
 from approxftl_tools.inputs import Inputs, Run
 from approxftl_tools.measures import BY_KEY, look
 
-#: Intervals of a replay, of each of which the latest request counts.
+#: Time intervals of a replay; each shows its latest request.
 INTERVALS = 120
-#: Points of the distribution of a record file's latencies.
+#: Points of the latency distribution of a record file.
 QUANTILES = 400
 
 RESPONSES = ("read_response_mean_ns", "read_response_p99_ns", "write_response_mean_ns",
              "write_response_p99_ns")
 
 
-#: The same of writes by the class of their data.
+#: Response times of writes by the class of their data.
 CLASS_RESPONSES = ("write_precise_response_mean_ns", "write_precise_response_p99_ns",
                    "write_approx_response_mean_ns", "write_approx_response_p99_ns")
 
 
 def mean_ratio(run: Run, yardstick: Run, key: str) -> float | None:
-    """Return how many times that of another a measure is."""
+    """Return the mean ratio of a measure to that of another run."""
     found = ratio_of(run, yardstick, key)
     return found.mean if found else None
 
 
 def normalised(runs: Sequence[Run], key: str) -> list[tuple[str, float | None]]:
-    """Return a measure relative to the first run."""
+    """Return a measure of each run relative to the first run."""
     return [(run.label, mean_ratio(run, runs[0], key)) for run in runs]
 
 
 def response_title(key: str) -> str:
-    """Return what a time is called; where all are of writes, that is not said each time."""
+    """Return the title of a response time, without the prefix if all are of writes."""
     title = BY_KEY[key].title
     return title.removeprefix("write response, ") if key in CLASS_RESPONSES else title
 
 
 def responses_of_group(runs: Sequence[Run], name: str, title: str,
                        responses: Sequence[str]) -> list[Figure]:
-    """Bars by kind of time, one series for each run."""
+    """Return a figure of bars by kind of time, one series for each run."""
     keys = [key for key in responses if any(value_of(run, key) is not None for run in runs)]
     columns = {key: [value for _, value in normalised(runs, key)] for key in keys}
     series = [(run.label, [columns[key][i] for key in keys]) for i, run in enumerate(runs)]
@@ -75,7 +75,7 @@ def responses_of_group(runs: Sequence[Run], name: str, title: str,
 
 def responses_of_groups(inputs: Inputs, name: str, title: str, responses: Sequence[str]
                         ) -> list[Figure]:
-    """A panel for each kind of time, bars by workload, as papers have them."""
+    """Return a figure with a panel for each kind of time and bars by workload."""
     names = inputs.groups()
     panels = []
     for key in responses:
@@ -97,7 +97,7 @@ def responses_of_groups(inputs: Inputs, name: str, title: str, responses: Sequen
 
 def responses(inputs: Inputs, name: str, title: str, keys: Sequence[str], lacking: str
               ) -> list[Figure]:
-    """Normalised response times."""
+    """Return figures of response times relative to the first run."""
     runs = runs_of(inputs)
     found = responses_of_groups(inputs, name, title, keys) if several_policies(inputs) else \
         responses_of_group(runs, name, title, keys)
@@ -107,13 +107,13 @@ def responses(inputs: Inputs, name: str, title: str, keys: Sequence[str], lackin
 
 
 def response(inputs: Inputs) -> list[Figure]:
-    """Normalised response times."""
+    """Return figures of response times relative to the first run."""
     return responses(inputs, "response", "Response times", RESPONSES,
                      "no run has completed a read or a write")
 
 
 def class_response(inputs: Inputs) -> list[Figure]:
-    """Normalised response times of writes by the class of their data."""
+    """Return figures of relative response times of writes by the class of their data."""
     lacking = "no approximate data were written; --approx-share above 0 does it"
     if all(value_of(run, CLASS_RESPONSES[-1]) is None for run in runs_of(inputs)):
         raise Lacking(lacking)
@@ -122,7 +122,7 @@ def class_response(inputs: Inputs) -> list[Figure]:
 
 
 def cumulative(bins: Sequence[Sequence[float]]) -> tuple[list[float], list[float]]:
-    """Return times in us and the percentage of requests that took no longer, from 0 on."""
+    """Return times (us) and the cumulative percentage of requests, starting at 0."""
     total = sum(count for _, count in bins)
     below = list(accumulate(count for _, count in bins))
     times = [top / 1000 for top, _ in bins]
@@ -130,24 +130,24 @@ def cumulative(bins: Sequence[Sequence[float]]) -> tuple[list[float], list[float
 
 
 def records_with_latency(inputs: Inputs) -> list[aft.RecordFile]:
-    """Return the record files whose requests have been timed."""
+    """Return the record files that have latencies."""
     return [file for file in inputs.records if len(file.records) and file.column("lat_100ns").any()]
 
 
 def quantile_curve(times_us: Any) -> tuple[list[float], list[float]]:
-    """Return times and percentages, at evenly spread quantiles."""
+    """Return times and percentages at evenly spaced quantiles."""
     shares = np.linspace(0, 100, QUANTILES + 1)
     return list(np.percentile(times_us, shares)), list(shares)
 
 
 def no_zero(curves: Iterable[tuple[str, Sequence[float], Sequence[float]]]) -> bool:
-    """Tell whether there can be a logarithm; what a buffer takes may need no time at all."""
+    """Tell whether a log axis is possible; a buffered request may take no time at all."""
     return all(x > 0 for _, xs, _ in curves for x in xs)
 
 
 def slower(times_us: Sequence[float], shares: Sequence[float]
            ) -> tuple[list[float], list[float]]:
-    """Return times and the percentage of requests that took longer; the slowest ends the curve."""
+    """Return times and the percentage of slower requests; the curve ends at the slowest one."""
     left = [100 - share for share in shares]
     return list(times_us), [*left[:-1], left[-2]]
 
@@ -156,10 +156,10 @@ Curve = tuple[str, Sequence[float], Sequence[float]]
 
 
 def thinned(times_us: list[float], shares: list[float]) -> tuple[list[float], list[float]]:
-    """Return a curve of no more points than can be seen apart, its ends among them."""
+    """Return a curve reduced to the points that can be told apart, including its ends."""
     if len(shares) <= QUANTILES:
         return times_us, shares
-    # The tail is drawn as wide as the rest.
+    # Half of the points are spaced evenly by height on the log scale, so that the tail is smooth.
     heights = np.log10(np.maximum(shares, 1e-12))
     lengths = np.concatenate([[0], np.cumsum(np.abs(np.diff(heights)))])
     by_height = np.searchsorted(lengths, np.linspace(0, lengths[-1], QUANTILES // 2))
@@ -169,7 +169,7 @@ def thinned(times_us: list[float], shares: list[float]) -> tuple[list[float], li
 
 
 def curves_of_runs(inputs: Inputs, kind: str, drawn: list[Path]) -> dict[str, list[Curve]]:
-    """Return distributions of runs by the panel that they are in; of many inputs those of all."""
+    """Return distributions of runs by panel; the many inputs of a policy are pooled."""
     several, many = several_policies(inputs), many_inputs(inputs)
     bins: dict[tuple[str, str], list[Sequence[Sequence[float]]]] = {}
     for run in inputs.runs:
@@ -185,7 +185,7 @@ def curves_of_runs(inputs: Inputs, kind: str, drawn: list[Path]) -> dict[str, li
 
 
 def cdf_of(inputs: Inputs, kind: str) -> Figure | None:
-    """Distribution of the response times of reads or of writes."""
+    """Return a figure of the response time distribution of reads or writes."""
     drawn: list[Path] = []
     many = many_inputs(inputs)
     panels = curves_of_runs(inputs, kind, drawn)
@@ -221,7 +221,7 @@ REPLAYED = ("mean", "p50", "p99", "max")
 
 
 def replay(inputs: Inputs) -> list[Figure]:
-    """Latencies that a replay has measured, by operation and class."""
+    """Return figures of the latencies that a replay measured, by operation and class."""
     found = []
     for one in inputs.replays:
         rows = [row for row in one.data.get("latency", ()) if row.get("requests")]
@@ -238,7 +238,7 @@ def replay(inputs: Inputs) -> list[Figure]:
 
 
 def lag_figure(log: aft.ReplayLog) -> Figure:
-    """Show how late the requests of a replay began."""
+    """Return a figure of the lateness of a replay's requests."""
     due, lags = log.column("due_ns"), log.lags_ns()
     edges = np.linspace(0, max(int(due.max()), 1), INTERVALS + 1)
     places = np.clip(np.digitize(due, edges) - 1, 0, INTERVALS - 1)
@@ -253,7 +253,7 @@ def lag_figure(log: aft.ReplayLog) -> Figure:
 
 
 def lag(inputs: Inputs) -> list[Figure]:
-    """Show how well replays kept to their schedules."""
+    """Return figures of the lateness of replays."""
     found = [lag_figure(log) for log in inputs.logs if len(log.entries)]
     if not found:
         raise Lacking("approxftl replay --record LOG records it")
@@ -261,7 +261,7 @@ def lag(inputs: Inputs) -> list[Figure]:
 
 
 def cdf(inputs: Inputs) -> list[Figure]:
-    """Distributions of response times."""
+    """Return figures of response time distributions."""
     found = [figure for kind in ("read", "write") if (figure := cdf_of(inputs, kind))]
     if not found:
         raise Lacking("approxftl sim --json=FILE --histogram records it, and so do a record file "

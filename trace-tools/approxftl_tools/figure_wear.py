@@ -10,12 +10,12 @@ from approxftl_tools.figure import Bars, Figure, Grid
 from approxftl_tools.figure_runs import Lacking, in_panels, runs_of, sources
 from approxftl_tools.inputs import Inputs, Message
 
-#: Columns and cells of a map; more blocks than that share one.
+#: Largest number of columns and cells of a map; more blocks share a cell.
 MAP_COLUMNS, MAP_CELLS = 128, 4096
 
 
 def lifetime(inputs: Inputs) -> list[Figure]:
-    """Wear of a block."""
+    """Return a figure of the wear of blocks."""
     runs = runs_of(inputs)
     if not any(run.data["blocks"]["wear"]["max"] for run in runs):
         raise Lacking("no block has been erased; --fill random, or more writes, does it")
@@ -28,13 +28,13 @@ def lifetime(inputs: Inputs) -> list[Figure]:
 
 
 def binned(values: Sequence[float], columns: int) -> list[float]:
-    """Return means of equal stretches."""
+    """Return the means of equal ranges of the values."""
     ends = [len(values) * i // columns for i in range(columns + 1)]
     return [sum(values[a:b]) / (b - a) for a, b in pairwise(ends)]
 
 
 def lun_grid(values: Sequence[float], per_lun: int, value_label: str) -> Grid:
-    """Return a row for each LUN."""
+    """Return a grid with a row for each LUN."""
     columns = min(per_lun, MAP_COLUMNS, max(1, MAP_CELLS * per_lun // max(1, len(values))))
     firsts = [per_lun * i // columns for i in range(columns)]
     rows = [binned(values[i:i + per_lun], columns) for i in range(0, len(values), per_lun)]
@@ -44,7 +44,7 @@ def lun_grid(values: Sequence[float], per_lun: int, value_label: str) -> Grid:
 
 
 def wear_of_runs(inputs: Inputs) -> list[Figure]:
-    """Wear maps of what the simulator has run."""
+    """Return wear maps of simulator runs."""
     result = []
     for run in inputs.runs:
         table = run.data.get("block_table")
@@ -58,12 +58,12 @@ def wear_of_runs(inputs: Inputs) -> list[Figure]:
 
 
 def answer(inputs: Inputs, kind: str) -> Message | None:
-    """Return the first answer to a message."""
+    """Return the first answer to messages of this kind."""
     return next((message for message in inputs.messages if message.kind == kind), None)
 
 
 def wear_of_devices(inputs: Inputs) -> list[Figure]:
-    """Wear maps of devices; the answer to luns says how long the rows are."""
+    """Return wear maps of devices; the answer to the message luns gives the row length."""
     result = []
     luns = answer(inputs, "luns")
     for message in inputs.messages:
@@ -81,12 +81,12 @@ def wear_of_devices(inputs: Inputs) -> list[Figure]:
 
 
 def wear_map(inputs: Inputs) -> list[Figure]:
-    """Wear of each block."""
+    """Return wear maps of runs and devices."""
     found = wear_of_runs(inputs) + wear_of_devices(inputs)
     if not found:
         raise Lacking("approxftl sim --json=FILE --block-table records it; a device answers "
                       'approxftl message NAME "blocks FIRST COUNT"')
-    # A map of one colour says no more than its legend.
+    # Leave out a map of a single colour, which shows nothing.
     uneven = [one for one in found if len({row[-1] for row in one.plot.rows()}) > 1]
     if not uneven:
         raise Lacking("all blocks are equally worn")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl figures: single figures for papers, with the numbers behind them."""
+"""approxftl figures: draw single figures for papers, with their numbers as CSV."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from approxftl_tools.study_streams import Setting
 
 
 def options() -> command.Parser:
-    """Return the parser."""
+    """Return the parser of the command line."""
     parser = command.parser(
         "figures", "Draws single figures, as SVG, PDF or PNG, with their numbers as CSV.",
         f"{WHAT_FILES_ARE}\n\nWithout --kind all kinds are drawn for which the files have what "
@@ -58,7 +58,7 @@ def options() -> command.Parser:
 
 
 def chosen(names: str) -> list[Kind]:
-    """Return the kinds that were asked for."""
+    """Return the kinds of figure with these names; all kinds if there are none."""
     by_name = {kind.name: kind for kind in KINDS}
     wanted = [name for name in names.split(",") if name]
     for name in wanted:
@@ -69,7 +69,7 @@ def chosen(names: str) -> list[Kind]:
 
 
 def write(inputs: Inputs, kinds: Sequence[Kind], args: argparse.Namespace, style: Style) -> int:
-    """Write the figures; return how many."""
+    """Write the figures and return their number."""
     count = 0
     for one in kinds:
         try:
@@ -94,7 +94,7 @@ NAMES = (Column("name", "name", "of the figure, as --kind or --papers takes it",
 
 
 def tell_names(args: argparse.Namespace, names: Iterable[tuple[str, str]]) -> int:
-    """Print a list of figures, which has no titles."""
+    """Print a list of figures without a header."""
     args.no_head = True
     row_list.choose(args, NAMES).answer(args, "figures", args.words, [
         {"name": name, "about": title} for name, title in names])
@@ -118,7 +118,7 @@ def from_papers(args: argparse.Namespace) -> int:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse options that say nothing together."""
+    """Refuse options that exclude each other."""
     if not args.list:
         row_list.needs(args, "--list")
         if args.json:
@@ -132,7 +132,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point."""
+    """Run the command."""
     def body() -> int:
         args = options().parse_args(argv)
         args.words = list(sys.argv[1:] if argv is None else argv)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a command reads and writes, so that no output destroys an input or another output.
+"""Track the files that a command reads and writes, so that no output overwrites another file.
 
-Files count by what they are: a link, or another spelling, does not make another file.
+Files are compared by identity, so a link or another spelling of a path is the same file.
 userspace/lib/file-claims.c does the same for the programs in C.
 """
 
@@ -16,15 +16,15 @@ from pathlib import Path
 
 from approxftl_tools.refusal import Refusal
 
-#: By that name standard output is called.
+#: The path that stands for standard output.
 STANDARD = Path("-")
 
-#: What tells files apart: numbers of what is there, and a name without links.
+#: Identity of a file: device and inode numbers, or its resolved path.
 Mark = tuple[int, int] | str
 
 
 def marks_of(path: Path) -> Iterator[Mark]:
-    """Yield what is the same for the same file; of terminals and the like several may write."""
+    """Yield the identities of a file; none for terminals and devices, which outputs may share."""
     with contextlib.suppress(OSError):
         state = os.fstat(1) if path == STANDARD else path.stat()
         if stat.S_ISREG(state.st_mode) or (path == STANDARD and stat.S_ISFIFO(state.st_mode)):
@@ -37,13 +37,13 @@ def marks_of(path: Path) -> Iterator[Mark]:
 
 @dataclass
 class Claims:
-    """The files of one command."""
+    """The files that one command reads and writes."""
 
     read: set[Mark] = field(default_factory=set)
     written: dict[Mark, tuple[str, Path]] = field(default_factory=dict)
 
     def forget(self) -> None:
-        """Begin with a command."""
+        """Forget all claims, at the start of a command."""
         self.read.clear()
         self.written.clear()
 
@@ -56,12 +56,12 @@ class Claims:
         self.read |= marks
 
     def check(self, path: Path, option: str = "the output") -> None:
-        """Refuse to write what is read."""
+        """Raise Refusal if the output is also an input."""
         if self.read and self.read.intersection(marks_of(path)):
             raise Refusal(f"{path}: is also read; give {option} another name")
 
     def writes(self, path: Path, option: str) -> None:
-        """Claim an output, which the command line calls so."""
+        """Claim an output that this option names."""
         self.check(path, option)
         marks = set(marks_of(path))
         for mark in marks:
@@ -71,5 +71,5 @@ class Claims:
         self.written |= dict.fromkeys(marks, (option, path))
 
 
-#: Those of the command that runs.
+#: The claims of the running command.
 CLAIMS = Claims()

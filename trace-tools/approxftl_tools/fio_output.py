@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What fio has measured, as JSON: each load with what describes it and what came of it."""
+"""Read fio's JSON output: each load with its parameters and its measured figures."""
 
 from __future__ import annotations
 
@@ -16,29 +16,30 @@ from approxftl_tools.refusal import reading
 
 Json = dict[str, Any]
 
-#: Engines that have one request under way, whatever iodepth says.
+#: I/O engines that ignore iodepth and have one request in flight.
 ONE_BY_ONE = {"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"}
-#: fio's names of what a job does, with what it is in order.
+#: The access order of each of fio's rw modes.
 ORDERS = {"read": "sequential", "write": "sequential", "rw": "sequential",
           "readwrite": "sequential", "randread": "random", "randwrite": "random",
           "randrw": "random"}
 SUFFIXES = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
-#: Percentiles that are looked at, as fio spells them; what it was told to print may lack some.
+#: Percentiles that are used, with fio's keys; the output may lack some.
 PERCENTILES = {"p50": "50.000000", "p90": "90.000000",
                "p99": "99.000000"}
-#: Of requests and strides: what the simulator's units are, and what fits into a small device.
+#: Limits in bytes: granularity of requests (the simulator's unit), size of a request and of a
+#: stride, which must fit a small device. The last is the largest queue depth.
 GRAIN, LONGEST, FARTHEST, DEEPEST = 4096, 16 << 20, 256 << 20, 4096
-#: A drive of which a smaller share was written is empty.
+#: A drive counts as empty if less than this share was written.
 HARDLY = 0.01
-#: Beyond this nothing of a drive is.
+#: Upper limit of plausible measured values.
 MOST = 1e18
-#: Requests that a percentile rests on at least.
+#: Least number of requests for a percentile.
 RESTS_ON = {"p50": 50, "p90": 200, "p99": 2000}
 
 
 @dataclass(frozen=True)
 class State:
-    """What was written before: shares of the capacity, in order and at random."""
+    """The preconditioning: shares of the capacity that were written sequentially and at random."""
 
     filled: float = 1.0
     overwritten: float = 0.0
@@ -46,34 +47,34 @@ class State:
 
 @dataclass(frozen=True)
 class Figure:
-    """A number that was measured: microseconds, or requests in a second."""
+    """A measured number: microseconds, or requests per second."""
 
     kind: str
     what: str
     value: float
 
     def name(self) -> str:
-        """Return it for a person."""
+        """Return the figure's name."""
         return f"{self.kind} {self.what}"
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A load, that of one job or of jobs that ran at once, and what came of it."""
+    """A load of one job, or of jobs that ran together, and its figures."""
 
     name: str
     path: Path
     order: str
-    #: Writes among reads and writes.
+    #: Share of writes among the requests.
     writes: float
     size: int
-    #: Requests under way, or so many begun in a second, at fixed or random distances.
+    #: Queue depth, or the arrival rate (1/s), at fixed or Poisson distances.
     depth: int
     rate: float = 0.0
     poisson: bool = False
-    #: From one request in order to the next; 0: none lie between.
+    #: Bytes from one sequential request to the next; 0 if they are adjacent.
     stride: int = 0
-    #: Of a writer beside it: requests in a second, and their length.
+    #: Rate (1/s) and request size of a writer beside it.
     beside_rate: float = 0.0
     beside_size: int = 0
     bytes: int = 0
@@ -83,7 +84,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Unused:
-    """A job that says nothing here, and why."""
+    """A job that cannot be used, and the reason."""
 
     name: str
     path: Path
@@ -92,11 +93,11 @@ class Unused:
 
 @dataclass
 class Output:
-    """Everything in some files."""
+    """All loads of the files."""
 
     loads: list[Measured] = field(default_factory=list)
     unused: list[Unused] = field(default_factory=list)
-    #: Of the drive, in bytes; 0: not known.
+    #: Capacity of the drive in bytes; 0 if unknown.
     capacity: int = 0
 
 
@@ -104,7 +105,7 @@ class Output:
 
 
 def number(text: str) -> int:
-    """Return bytes as fio reads them: "k" is 1024."""
+    """Parse a size as fio does: "k" is 1024."""
     found = re.fullmatch(r"(\d+)([kmgtp]?)(i?b?)", text.strip().lower())
     if not found:
         raise ValueError(f'"{text}" is no size')
@@ -112,7 +113,7 @@ def number(text: str) -> int:
 
 
 def amount(found: Any) -> float:
-    """Return what fio has measured, if a drive can have done that."""
+    """Return a measured value; raise ValueError if it is implausible."""
     value = float(found)
     if not 0 <= value <= MOST:
         raise ValueError(f"{found} is nothing that was measured")
@@ -120,43 +121,43 @@ def amount(found: Any) -> float:
 
 
 class Options:
-    """Options of a job, those of [global] behind its own."""
+    """The options of a job; they override those of [global]."""
 
     def __init__(self, document: Json, job: Json) -> None:
         self.all: dict[str, str] = {**document.get("global options", {}),
                                     **job.get("job options", {})}
 
     def get(self, *names: str, usual: str = "") -> str:
-        """Return the first of these that is given."""
+        """Return the first of these options that is given, or the default."""
         for name in names:
             if name in self.all:
-                # An option without a value is one that is switched on.
+                # An option without a value is switched on.
                 return self.all[name] or "1"
         return usual
 
     def first(self, *names: str, usual: str) -> str:
-        """Return the part for reads of an option that tells these from writes."""
+        """Return the read part of an option that has separate values for reads and writes."""
         return self.get(*names, usual=usual).split(",")[0]
 
     def count(self, name: str, usual: int = 1) -> int:
-        """Return a plain number."""
+        """Return an option as an integer."""
         return int(self.get(name, usual=str(usual)))
 
     def pattern(self) -> tuple[str, int]:
-        """Return what the job does, and the bytes that it leaves out each time."""
+        """Return the rw mode, and the bytes that the job skips after each request."""
         word, _, hole = self.get("rw", "readwrite", usual="read").partition(":")
         return word, number(hole) if hole and not word.startswith("rand") else 0
 
     def size(self) -> int:
-        """Return the length of a request."""
+        """Return the request size (bytes)."""
         return number(self.first("bs", "blocksize", usual="4k"))
 
     def depth(self) -> int:
-        """Return the requests that one process has under way."""
+        """Return the queue depth of one process."""
         return 1 if self.get("ioengine", usual="psync") in ONE_BY_ONE else self.count("iodepth")
 
     def rate(self) -> float:
-        """Return the requests that one process begins in a second; 0: as many as it can."""
+        """Return the arrival rate (1/s) of one process; 0 if it is unlimited."""
         asked = self.first("rate_iops", usual="0")
         if asked and asked != "0":
             return float(number(asked))
@@ -169,7 +170,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Job:
-    """One entry of the output."""
+    """One entry of fio's output."""
 
     path: Path
     group: int
@@ -178,21 +179,21 @@ class Job:
     data: Json
 
     def done(self, kind: str) -> int:
-        """Return the requests of a kind."""
+        """Return the number of requests of a kind."""
         return int(amount(self.data[kind]["total_ios"]))
 
     def volume(self, kind: str) -> int:
-        """Return the bytes of a kind."""
+        """Return the bytes of requests of a kind."""
         return int(amount(self.data[kind]["io_bytes"]))
 
     def fills(self) -> bool:
-        """Tell whether the job writes everything once, in order."""
+        """Tell whether the job writes the whole drive once sequentially."""
         bounds = ("io_size", "io_limit", "number_ios", "runtime", "rate", "rate_iops")
         return self.options.pattern() == ("write", 0) and \
             not any(self.options.get(name) for name in bounds)
 
     def wrong(self) -> str:
-        """Return why nothing can be told from it; empty if it can."""
+        """Return the reason why the job cannot be used; empty if it can."""
         word, _ = self.options.pattern()
         if self.data.get("error"):
             return f"ended with error {self.data['error']}"
@@ -207,7 +208,7 @@ class Job:
         return self.wrong_shape() or self.wrong_order()
 
     def wrong_shape(self) -> str:
-        """Return what is wrong with its requests."""
+        """Return the reason why its request sizes or rates cannot be used; empty if they can."""
         options, size = self.options, self.options.size()
         if any(options.get(name) for name in ("bssplit", "bsrange", "blocksize_range")) or \
                 len(set(options.get("bs", "blocksize").split(","))) > 1:
@@ -220,7 +221,7 @@ class Job:
         return "pauses between requests" if options.get("thinktime", usual="0") != "0" else ""
 
     def wrong_order(self) -> str:
-        """Return what is wrong with the places of its requests."""
+        """Return the reason why its access pattern cannot be used; empty if it can."""
         word, hole = self.options.pattern()
         stride = self.options.size() + hole
         if ORDERS[word] == "random" or (word, hole) == ("write", 0):
@@ -234,7 +235,7 @@ class Job:
 
 
 def figures_of(jobs: Sequence[Job]) -> Iterator[Figure]:
-    """Return what was measured of processes that did the same."""
+    """Yield the figures of processes with the same job."""
     for kind in ("read", "write"):
         parts = [job.data[kind] for job in jobs if job.done(kind)]
         counts = [int(amount(part["clat_ns"]["N"])) for part in parts]
@@ -254,9 +255,9 @@ def figures_of(jobs: Sequence[Job]) -> Iterator[Figure]:
 
 
 def load_of(jobs: Sequence[Job]) -> Measured:
-    """Return the load of processes that did the same."""
+    """Return the load of processes with the same job."""
     job, options = jobs[0], jobs[0].options
-    # Processes that are reported together are one entry.
+    # With group_reporting fio reports all processes as one entry.
     processes = max(len(jobs), options.count("numjobs"))
     word, hole = options.pattern()
     size, rate = options.size(), options.rate()
@@ -269,18 +270,18 @@ def load_of(jobs: Sequence[Job]) -> Measured:
 
 
 def beside(loads: Sequence[Measured]) -> Measured | None:
-    """Return a load with a writer beside it, if that is what ran at once."""
+    """Return the load of reads beside a sequential writer; None if the loads are no such pair."""
     readers = [load for load in loads if load.writes == 0]
     writers = [load for load in loads if load.writes == 1]
     if len(loads) != 2 or not readers or not writers or writers[0].order != "sequential":
         return None
-    # What the writer has reached, which is what it was told to if the drive could.
+    # Use the achieved rate of the writer: the drive may not reach the requested one.
     (done,) = (figure.value for figure in writers[0].figures if figure.what == "rate")
     return replace(readers[0], beside_rate=done, beside_size=writers[0].size)
 
 
 def group_load(jobs: Sequence[Job]) -> Measured | Unused:
-    """Return what ran at once as one load."""
+    """Return jobs that ran together as one load, or the reason why they cannot be used."""
     by_name = {name: list(same) for name, same in
                groupby(sorted(jobs, key=lambda job: job.name), key=lambda job: job.name)}
     for job in jobs:
@@ -299,7 +300,7 @@ def group_load(jobs: Sequence[Job]) -> Measured | Unused:
 
 
 def document_of(path: Path) -> Json:
-    """Read a file; fio may have written warnings into it before the JSON."""
+    """Return a file's JSON document; skip warnings that fio may have written before it."""
     CLAIMS.reads(path)
     with reading(path):
         text = path.read_text("utf-8", errors="replace")
@@ -322,16 +323,16 @@ def jobs_of(path: Path, document: Json) -> list[Job]:
 
 
 class History:
-    """What was written before, as it follows from the jobs so far."""
+    """The state of the drive, derived from the jobs that ran so far."""
 
     def __init__(self, capacity: int, jobs: Sequence[Job]) -> None:
         volumes = [job.volume("write") for job in jobs if job.fills()]
         self.capacity = capacity or max(volumes, default=0)
-        # Whoever reads first reads a drive that is full.
+        # A drive that is read before any write is assumed to be full.
         self.filled, self.overwritten = self.capacity, 0
 
     def state(self, jobs: Sequence[Job]) -> State:
-        """Return what was there before some jobs; what fills a drive begins with an empty one."""
+        """Return the state before these jobs; a fill starts with an empty drive."""
         if any(job.fills() for job in jobs):
             return State(0.0)
         if not self.capacity:
@@ -339,7 +340,7 @@ class History:
         return State(min(1.0, self.filled / self.capacity), self.overwritten / self.capacity)
 
     def pass_by(self, jobs: Sequence[Job]) -> None:
-        """Go on."""
+        """Update the state with jobs that have run."""
         for job in jobs:
             if ORDERS.get(job.options.pattern()[0]) == "random":
                 self.overwritten += job.volume("write")
@@ -348,7 +349,7 @@ class History:
 
 
 def check_known(output: Output, history: History, load: Measured, jobs: Sequence[Job]) -> None:
-    """Keep a load, if it is known what was on the drive."""
+    """Add the load to the output if the state of the drive is known, else record the reason."""
     before = history.state(jobs)
     if load.writes and load.order == "random" and not history.capacity:
         output.unused.append(Unused(load.name, load.path, "how full the drive was is not known: "
@@ -360,7 +361,7 @@ def check_known(output: Output, history: History, load: Measured, jobs: Sequence
 
 
 def read(paths: Sequence[Path], capacity: int = 0) -> Output:
-    """Read files, in the order in which their jobs ran."""
+    """Read the files in the order in which their jobs ran."""
     output = Output()
     documents = {path: document_of(path) for path in paths}
     with understanding(paths):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Finding out what the files are that a user has.
+"""Recognise and read input files.
 
-Names do not matter, contents do: results of the simulator, timelines, what a device says of
-itself, reports of a replay, record files.
+The contents decide, not the names: simulator results, timelines, device snapshots, replay reports,
+record files.
 """
 
 from __future__ import annotations
@@ -21,44 +21,44 @@ from approxftl_tools.refusal import reading
 
 Json = dict[str, Any]
 
-#: What is taken from a directory.
+#: Patterns of the files that are read from a directory.
 PATTERNS = ("*.json", "*.aft", "*.txt", "*.log")
 KNOWN = ("results of approxftl sim --json, timelines of approxftl sim --timeline, reports of "
          "approxftl replay and approxftl app, JSON of fio, output of approxftl stat -j, "
          "health -j and status -j, answers to the messages stats, luns, blocks and block, record "
          "files (.aft), logs of replays")
-#: In the help of the commands that take them.
+#: Help text of the commands that take such files.
 WHAT_FILES_ARE = wrapped("FILE may be a directory. What a file is follows from what is in it: "
                          f"{KNOWN}.")
 
 
 @dataclass
 class Run:
-    """One policy that the simulator has run, or one replay."""
+    """One policy's run in the simulator, or one replay."""
 
     label: str
     group: str
     data: Json
     document: Json
     path: Path
-    #: Where this is a mean over seeds: what each run says.
+    #: If the run is a mean over seeds: the result of each seed.
     seeds: dict[Any, Json] = field(default_factory=dict)
 
     @property
     def policy(self) -> str:
-        """Return what ran."""
+        """Return the name of the policy."""
         return str(self.data.get("policy", self.label))
 
     @property
     def geometry(self) -> Json:
-        """Return the shape of the device; empty if it is not known."""
+        """Return the device's geometry; empty if unknown."""
         geometry: Json = self.document.get("geometry", {})
         return geometry
 
 
 @dataclass
 class Device:
-    """What a device said of itself at one moment, or at several."""
+    """A snapshot, or a series of snapshots, of a device."""
 
     label: str
     data: Json
@@ -68,7 +68,7 @@ class Device:
 
 @dataclass
 class Timeline:
-    """What the LUNs of devices did."""
+    """Operations of LUNs over time."""
 
     label: str
     document: Json
@@ -77,7 +77,7 @@ class Timeline:
 
 @dataclass
 class Message:
-    """A device's answer to a message, by lines."""
+    """A device's answer to a message, as lines of words."""
 
     label: str
     kind: str
@@ -87,7 +87,7 @@ class Message:
 
 @dataclass
 class Failure:
-    """A policy that was to run beside others, and has no result."""
+    """A policy that ran beside others and has no result."""
 
     group: str
     policy: str
@@ -97,7 +97,7 @@ class Failure:
 
 @dataclass
 class Inputs:
-    """Everything that was found."""
+    """All inputs that were read."""
 
     runs: list[Run] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
@@ -111,7 +111,7 @@ class Inputs:
     fio: list[Run] = field(default_factory=list)
 
     def groups(self) -> list[str]:
-        """Return the names of inputs that have several policies or stand for workloads."""
+        """Return the names of groups: inputs with several policies, or workloads."""
         return list(dict.fromkeys(run.group for run in self.runs))
 
     def group(self, name: str) -> list[Run]:
@@ -119,7 +119,7 @@ class Inputs:
         return [run for run in self.runs if run.group == name]
 
     def summary(self) -> str:
-        """Return what there is, for a sentence."""
+        """Return the numbers of inputs by kind, as text."""
         counts = [(len(self.runs), "run"), (len(self.failures), "policy without a result"),
                   (len(self.devices), "device"),
                   (len(self.timelines), "timeline"), (len(self.messages), "answer"),
@@ -131,19 +131,19 @@ class Inputs:
 
 
 def plural(what: str) -> str:
-    """Return several of it."""
+    """Return the plural of a word."""
     return what.replace("policy", "policies") if "policy" in what else f"{what}s"
 
 
 def shown(names: Iterable[str], most: int = 8) -> str:
-    """Return a list that fits into a sentence."""
+    """Return a list as text, shortened to so many items."""
     listed = list(names)
     rest = f" and {len(listed) - most} more" if len(listed) > most else ""
     return ", ".join(listed[:most]) + rest if listed else "nothing"
 
 
 def expand(paths: Sequence[Path]) -> list[Path]:
-    """Return the files, those in directories included."""
+    """Return the files, including those in directories."""
     result: list[Path] = []
     for path in paths:
         if path.is_dir():
@@ -164,25 +164,25 @@ def expand(paths: Sequence[Path]) -> list[Path]:
 
 # ---------------------------------------------------------------- JSON
 
-#: What each run of a result has.
+#: Keys that each run of a result has.
 RUN_KEYS = ("policy", "timing", "counters", "energy", "write_amplification", "blocks",
             "block_kinds", "mode_pages", "luns")
-#: What each operation of a timeline has.
+#: Keys that each operation of a timeline has.
 EVENT_KEYS = ("pid", "tid", "ts", "dur", "name", "cat", "args")
 
 
 def lacks(node: Any, keys: Sequence[str]) -> str:
-    """Return the keys that an object has not; all of them if it is no object."""
+    """Return the keys that an object lacks; all of them if it is no object."""
     return ", ".join(key for key in keys if not isinstance(node, dict) or key not in node)
 
 
 def contents(node: Any) -> str:
-    """Return what is in an object, or what there is instead of one."""
+    """Return the keys of an object as text, or the value itself."""
     return shown(node) if isinstance(node, dict) else repr(node)[:60]
 
 
 def marked(label: str, data: Json) -> str:
-    """Return the label of a run: one that did not get to its end is no result like others."""
+    """Return the label of a run with a mark if it was interrupted."""
     if not data.get("interrupted"):
         return label
     done = data.get("done_requests", data.get("requests"))
@@ -190,7 +190,7 @@ def marked(label: str, data: Json) -> str:
 
 
 def of_seed(run: Json) -> str:
-    """Return what tells the runs of one seed from those of another, where there are several."""
+    """Return the suffix that distinguishes the runs of several seeds."""
     return f", seed {run['seed']}" if "seed" in run else ""
 
 
@@ -212,7 +212,7 @@ def take_sim(inputs: Inputs, path: Path, document: Json) -> None:
 
 
 def take_devices(inputs: Inputs, path: Path, document: Json) -> None:
-    """Add the devices of stat, health or status."""
+    """Add the devices in the output of stat, health or status."""
     for device in document["devices"]:
         if lacks(device, ("name",)):
             raise Refusal(f"{path}: a device without a name; found {contents(device)}")
@@ -222,7 +222,7 @@ def take_devices(inputs: Inputs, path: Path, document: Json) -> None:
 
 
 def take_timeline(inputs: Inputs, path: Path, document: Json) -> None:
-    """Add a timeline; trace events of other programs have no blocks."""
+    """Add a timeline; refuse trace events of other programs, which have no blocks."""
     for event in document["traceEvents"]:
         if not isinstance(event, dict) or event.get("ph") == "X":
             lost = lacks(event, EVENT_KEYS) or lacks(event["args"], ("block", "page"))
@@ -244,7 +244,7 @@ def take_program(inputs: Inputs, path: Path, document: Json) -> None:
 
 
 def take_fio(inputs: Inputs, path: Path, document: Json) -> None:
-    """Add what fio has measured."""
+    """Add a result of fio."""
     jobs = document.get("jobs")
     if not isinstance(jobs, list) or not jobs:
         raise Refusal(f"{path}: JSON of fio without jobs; fio --output-format=json writes them")
@@ -256,12 +256,12 @@ def take_fio(inputs: Inputs, path: Path, document: Json) -> None:
 
 
 def is_list(document: Json, key: str) -> bool:
-    """Tell whether there is a list."""
+    """Tell whether a document has a list under this key."""
     return isinstance(document.get(key), list)
 
 
 def take_document(inputs: Inputs, path: Path, document: Any) -> None:
-    """Add whatever a JSON document is."""
+    """Recognise a JSON document and add it."""
     if not isinstance(document, dict):
         raise Refusal(f"{path}: JSON, but a {type(document).__name__} and no object; "
                       f"looked for {KNOWN}")
@@ -310,15 +310,15 @@ def take_text(inputs: Inputs, path: Path, text: str) -> None:
     raise Refusal(f'{path}: begins with "{wrong}", which is none of what is understood: {KNOWN}')
 
 
-# ---------------------------------------------------------------- all of it
+# ---------------------------------------------------------------- all files
 
 
-#: The largest document that is read; a device may have no end.
+#: The largest document that is read; a character device, for instance, may never end.
 MOST_BYTES = 1 << 30
 
 
 def read_some(path: Path) -> bytes:
-    """Return what is in a file that is no record file."""
+    """Return the contents of a file that is not a record file."""
     with path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
@@ -328,7 +328,7 @@ def read_some(path: Path) -> bytes:
 
 
 def take_file(inputs: Inputs, path: Path) -> None:
-    """Add a file, whatever it is."""
+    """Recognise a file and add it."""
     with reading(path):
         with path.open("rb") as file:
             head = file.read(len(aft.MAGIC))
@@ -356,7 +356,7 @@ def take_file(inputs: Inputs, path: Path) -> None:
 
 
 def name_runs(runs: list[Run]) -> None:
-    """Make labels different from each other, by as little as is needed."""
+    """Make labels unique by adding the group, then a number."""
     counts = Counter(run.label for run in runs)
     seen: Counter[str] = Counter()
     for run in runs:
@@ -370,7 +370,7 @@ def name_runs(runs: list[Run]) -> None:
 
 
 def name_groups(runs: list[Run]) -> None:
-    """Two files of one name in different directories are different groups."""
+    """Rename groups of equally named files in different directories to their paths."""
     paths: dict[str, list[Path]] = {}
     for run in runs:
         known = paths.setdefault(run.group, [])
@@ -382,7 +382,7 @@ def name_groups(runs: list[Run]) -> None:
 
 
 def read(paths: Sequence[Path]) -> Inputs:
-    """Read everything."""
+    """Read all files."""
     inputs = Inputs()
     files = expand(paths)
     for path in files:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Figures that answer, for who has scripts: Vega-Lite beside the SVG that is in the page anyway.
+"""Interactive figures with Vega-Lite, for browsers with scripts; the page has SVG in any case.
 
 A specification says how a figure is drawn; its rows are those of the CSV file that the figure
-offers. A word that begins with @ is a colour of the page's style, and how strong it is.
+offers. A word that begins with @ is a colour of the page's style and its opacity.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ from approxftl_tools.svg import (
 
 Json = dict[str, Any]
 
-#: Letters that fit below a figure.
+#: Letters that fit side by side below a figure.
 LETTERS = 70
-#: What the bundle is made of, which says so nowhere itself.
+#: Licences of the bundle's parts, which the bundle itself does not name.
 NOTICE = ("Vega, Vega-Lite and Vega-Embed: Copyright University of Washington Interactive Data Lab "
           "and contributors, BSD-3-Clause; D3: Copyright Mike Bostock, ISC")
-#: How strong shades are, and lines of each.
+#: Opacity and line dashes of the shades.
 SHADES = (1.0, 0.6, 0.32)
 DASHES: tuple[list[int], ...] = ([], [6, 3], [2, 2])
-#: A tick of times, which are in us.
+#: Expression for the label of a time axis, whose values are in us.
 TIMES = ("datum.value >= 1e6 ? format(datum.value / 1e6, '~g') + ' s' : datum.value >= 1e3 ? "
          "format(datum.value / 1e3, '~g') + ' ms' : format(datum.value, '~g') + ' us'")
-#: With the shift key, so that a wheel goes on scrolling the page.
+#: Zoom only with the shift key, so that the wheel alone still scrolls the page.
 ZOOM = {"name": "zoom", "select": {"type": "interval", "encodings": ["x"],
                                    "zoom": "wheel![event.shiftKey]"}, "bind": "scales"}
 
@@ -72,14 +72,14 @@ def style_colour(own: Hue) -> str:
 
 
 def edge_colour(name: str, own: Hue) -> str:
-    """Return what stands out at the edge of a colour."""
+    """Return the edge colour of a name."""
     if word_colour(name, own).startswith("@--gone"):
         return "@--gone 1"
     return f"@--{'e' if own.palette == 's' else 'f'}{own.index} 1"
 
 
 def word_colour(name: str, own: Hue) -> str:
-    """Return the colour of a name; what is gone is grey."""
+    """Return the fill colour of a name; stale pages are grey."""
     if name == "erased":
         return "@--paper 1"
     if name.startswith("stale"):
@@ -88,7 +88,7 @@ def word_colour(name: str, own: Hue) -> str:
 
 
 def coloured_by(plot: Plot, field: str) -> Json:
-    """Return the channel of colours."""
+    """Return the colour channel."""
     names = hues_of(plot)
     return {"field": field, "type": "nominal", "title": None,
             "scale": {"domain": [*names],
@@ -99,39 +99,39 @@ def coloured_by(plot: Plot, field: str) -> Json:
 
 
 def edged_by(plot: Plot, field: str) -> Json:
-    """Return the channel of edges."""
+    """Return the stroke channel."""
     found, names = coloured_by(plot, field), hues_of(plot)
     return {**found, "scale": {"domain": [*names], "range": [
         edge_colour(name, own) for name, own in names.items()]}}
 
 
 def filled_by(plot: Plot, field: str) -> Json:
-    """Return the channels of what is filled, and has an edge."""
+    """Return the colour and stroke channels of filled marks."""
     return {"color": coloured_by(plot, field), "stroke": edged_by(plot, field)}
 
 
 def layered_by(plot: Plot, field: str) -> Json:
-    """Return them for layers, of which others are edges alone: those are not in the legend."""
+    """Return both channels for layered marks, without a legend entry for edges."""
     edges = edged_by(plot, field)
-    # With the domain of colours the legend would be one of both.
+    # With equal domains Vega-Lite would merge the legends of colours and edges.
     scale = {"domain": [*edges["scale"]["domain"], "\0"],
              "range": [*edges["scale"]["range"], "@--ink 1"]}
     return {"color": coloured_by(plot, field), "stroke": {**edges, "scale": scale, "legend": None}}
 
 
 def lines_by(plot: Plot, field: str) -> list[tuple[int, Json]]:
-    """Return width and channel of a line's edge, which is a wider one beneath, and of the line."""
+    """Return width and channel of a line's edge, a wider line beneath it, and of the line."""
     both = layered_by(plot, field)
     return [(4, {"stroke": both["stroke"]}), (2, {"color": both["color"]})]
 
 
 def tooltip(*fields: tuple[str, str]) -> list[Json]:
-    """Return what is said of a mark: exact values, by field and title."""
+    """Return the tooltip of a mark: exact values by field and title."""
     return [{"field": field, "title": title or "what"} for field, title in fields]
 
 
 def axis(field: str, title: str, log: bool = False, **more: Any) -> Json:
-    """Return a channel of numbers."""
+    """Return a quantitative channel."""
     times = {"labelExpr": TIMES} if title.endswith(IN_US) else {}
     return {"field": field, "type": "quantitative", "title": axis_name(title),
             "axis": {"labelOverlap": True, **times},
@@ -139,7 +139,7 @@ def axis(field: str, title: str, log: bool = False, **more: Any) -> Json:
 
 
 def names_axis(names: Sequence[str]) -> Json:
-    """Return how names stand below an axis: in lines if these fit side by side, else slanted."""
+    """Return the axis of names: horizontal labels if they fit, else slanted ones."""
     longest = max((len(line) for name in names for line in name.split(", ")), default=0)
     if longest * len(names) > LETTERS:
         return {"labelAngle": -30, "labelOverlap": True}
@@ -147,7 +147,7 @@ def names_axis(names: Sequence[str]) -> Json:
 
 
 def line_at(channel: str, mark: float | None) -> list[Json]:
-    """Return a layer for a line across, if there is to be one."""
+    """Return a layer with a reference line; an empty list if there is none."""
     return [] if mark is None else [
         {"mark": {"type": "rule", "strokeDash": [5, 4], "color": "@--ink 1"},
          "encoding": {channel: {"datum": mark}}}]
@@ -155,13 +155,13 @@ def line_at(channel: str, mark: float | None) -> list[Json]:
 
 @singledispatch
 def drawn(plot: Plot) -> Json:
-    """Return marks and channels of a plot, and the fields that names are in."""
+    """Return the marks and channels of a plot, and the fields that hold names."""
     raise NotImplementedError
 
 
 @drawn.register
 def bars(plot: Bars) -> Json:
-    """Return bars side by side, or on each other."""
+    """Return grouped or stacked bars."""
     names = names_of(plot)
     apart: Json = {} if plot.stacked or len(names) < 2 else {
         "xOffset": {"field": "series", "type": "nominal", "sort": names}}
@@ -203,7 +203,7 @@ def dots(plot: Dots) -> Json:
 
 @drawn.register
 def curves(plot: Curves) -> Json:
-    """Return lines, or points."""
+    """Return lines or points."""
     encoding: Json = {"x": axis("c1", plot.x_label, plot.log_x, zero=False),
                 "y": axis("c2", plot.y_label, plot.log_y),
                 "tooltip": tooltip(("c0", ""), ("c1", plot.x_label), ("c2", plot.y_label))}
@@ -228,19 +228,19 @@ OWN = "isValid(datum.c6)"
 
 
 def of_rows(first: list[Json], layers: list[Json]) -> list[Json]:
-    """Return layers of what is left of the rows."""
+    """Return the layers with these transforms put first."""
     return [{**one, "transform": [*first, *one.get("transform", [])]} for one in layers]
 
 
 def seen(plot: Means) -> str:
-    """Return the test of a value of others that has a place."""
+    """Return the test for a published value that has a position on the axis."""
     place = "isValid(datum.at)" if plot.numeric else \
         f"indexof({json.dumps([str(x) for x in plot.xs])}, datum.c2) >= 0"
     return f"!{OWN} && {place}"
 
 
 def standing(plot: Means) -> tuple[Json, Json]:
-    """Return the channels of where a mark of a study is, and of how high."""
+    """Return the channels of position and height of a study's marks."""
     plots = [one for _, one in panels_of(plot) if isinstance(one, Means)]
     x_scale, y_scale = means_scales(plots)
     y = axis("c3", plot.y_label, plot.log_y)
@@ -261,7 +261,7 @@ def standing(plot: Means) -> tuple[Json, Json]:
 
 
 def own_layers(plot: Means, place: Json, y: Json) -> list[Json]:
-    """Return the layers of our means."""
+    """Return the layers of the study's own means."""
     if plot.filled:
         ends = {"y": {**y, "field": "below"}, "y2": {"field": "top"}}
         return [{"mark": "bar", "encoding": {**place, **ends, **layered_by(plot, "c1")}}]
@@ -276,7 +276,7 @@ def own_layers(plot: Means, place: Json, y: Json) -> list[Json]:
 
 
 def stacked(plot: Means) -> list[Json]:
-    """Return where bars begin and end, and so their intervals."""
+    """Return the transforms that compute the ends of bars and of their intervals."""
     names = json.dumps(list(plot.series))
     way: list[Json] = [{"calculate": f"indexof({names}, datum.c1)", "as": "rank"},
                        {"stack": "c3", "groupby": ["c0", "c2"], "sort": [{"field": "rank"}],
@@ -290,7 +290,7 @@ def stacked(plot: Means) -> list[Json]:
 
 def interval_layers(plot: Means, place: Json, y: Json, low: str, high: str, plain: bool
                     ) -> list[Json]:
-    """Return lines from end to end of intervals."""
+    """Return the layers of interval lines."""
     ends = {**place, "y": {**y, "field": low}, "y2": {"field": high}}
     both = lines_by(plot, "c1")
     return [{"transform": [{"filter": f"isValid(datum.{low})"}],
@@ -301,7 +301,7 @@ def interval_layers(plot: Means, place: Json, y: Json, low: str, high: str, plai
 
 
 def others_layers(plot: Means, place: Json, y: Json) -> list[Json]:
-    """Return the layers of what others have measured, which is hollow; levels are lines."""
+    """Return the layers of published values, which are hollow; levels are lines."""
     sources = list(dict.fromkeys(mark.source for mark in plot.marks if mark.runs is None))
     if not sources:
         return []
@@ -324,7 +324,7 @@ def others_layers(plot: Means, place: Json, y: Json) -> list[Json]:
 
 @drawn.register
 def means(plot: Means) -> Json:
-    """Return means of a study, and what others have measured."""
+    """Return the means of a study beside published values."""
     place, y = standing(plot)
     ends = ("from", "to") if plot.filled else ("c4", "c5")
     own: list[Json] = [*own_layers(plot, place, y),
@@ -349,7 +349,7 @@ def means(plot: Means) -> Json:
 
 @drawn.register
 def grid(plot: Grid) -> Json:
-    """Return cells."""
+    """Return the cells of a grid."""
     def place(field: str, title: str) -> Json:
         return {"field": field, "type": "ordinal", "sort": None, "title": title,
                 "axis": {"labelOverlap": True, "labelAngle": 0},
@@ -371,7 +371,7 @@ def grid(plot: Grid) -> Json:
 
 @drawn.register
 def spans(plot: Spans) -> Json:
-    """Return what lasts, on lanes; dragging moves, the wheel with shift zooms."""
+    """Return spans on lanes; dragging pans, the wheel with shift zooms."""
     return {"height": max(60, min(400, 26 * len(plot.lanes))), "params": [ZOOM],
             "mark": {"type": "bar", "clip": True, "strokeWidth": 1},
             "encoding": {"x": axis("c1", f"time, {plot.x_label}", nice=False),
@@ -385,7 +385,7 @@ def spans(plot: Spans) -> Json:
 
 @drawn.register
 def panels(plot: Panels) -> Json:
-    """Return panels of what is drawn of all in one; the page says how wide each is."""
+    """Return panels with common scales; the page sets the width of each."""
     plots = [one for _, one in plot.panels]
     hues = hues_of(plot)
     first = plots[0]
@@ -410,20 +410,20 @@ def panels(plot: Panels) -> Json:
 
 
 def kept(words: Sequence[str]) -> str:
-    """Return the test of a row: nothing of it is hidden, and what is wanted is in it."""
+    """Return the filter of a row: none of its names is hidden, and it matches the search text."""
     shown = " && ".join(f"indexof(hidden, datum.{word}) < 0" for word in words)
     said = ", ".join(f"datum.{word}" for word in words)
     return f"{shown} && indexof(lower(join([{said}], ' ')), wanted) >= 0"
 
 
 def own_series(plot: Plot) -> list[str]:
-    """Return what can be hidden in this figure alone: several series that are no policies."""
+    """Return the series that can be hidden in this figure only: parts, not policies."""
     names = [name for name, own in hues_of(plot).items() if name and own.palette == "m"]
     return names if isinstance(plot, Means) and len(names) > 1 else []
 
 
 def specification(figure: Figure) -> Json:
-    """Return what Vega-Lite draws; the rows come from the page."""
+    """Return the Vega-Lite specification; the page supplies the rows."""
     found = drawn(figure.plot)
     hues = hues_of(figure.plot)
     wide = {} if "facet" in found else {"width": "container"}
@@ -439,7 +439,7 @@ def specification(figure: Figure) -> Json:
 
 
 def script(figure: Figure) -> str:
-    """Return the specification as it can stand in a page."""
+    """Return the specification as JSON that is safe inside HTML."""
     return json.dumps(specification(figure), separators=(",", ":")).replace("<", "\\u003c")
 
 
@@ -447,13 +447,13 @@ def script(figure: Figure) -> str:
 
 
 def cached(name: str) -> Path:
-    """Return where something is kept that takes seconds to make."""
+    """Return the cache path of a file that takes seconds to make."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(home) / "approxftl" / name
 
 
 def bundle() -> str | None:
-    """Return Vega, Vega-Lite and Vega-Embed as one script; None where vl-convert is not there."""
+    """Return Vega, Vega-Lite and Vega-Embed as one script; None without vl-convert."""
     try:
         library: Any = import_module("vl_convert")
     except ImportError:
@@ -466,11 +466,11 @@ def bundle() -> str | None:
         place.parent.mkdir(parents=True, exist_ok=True)
         write_file(place, made)
     except (OSError, Refusal):
-        pass  # It is made again the next time.
+        pass  # The cache is optional; the bundle is made again next time.
     return made
 
 
 def ending(code: str) -> Json:
-    """Return what makes figures of the specifications; the bundle is unpacked when one is seen."""
+    """Return the parts of the page that draw figures; the bundle is unpacked on first view."""
     return {"notice": NOTICE, "script": (HERE / "live.js").read_text("utf-8"),
             "packed": base64.b64encode(gzip.compress(code.encode(), mtime=0)).decode()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Arrays whose low bits may flip: as they are stored, and what flipped bits make of them."""
+"""Store arrays whose low bits may flip, and simulate the flips."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = "NDArray[np.float32]"
 
-#: Types of stored numbers, by the names that people give them.
+#: Element types by the names of the option --type.
 KINDS = {"int8": ELEMENTS["i8"], "bfloat16": ELEMENTS["bf16"]}
-#: Under which parameters are in a file, and what the scale of an array is called.
+#: Metadata key of the parameters, and the suffix of an array's scale.
 ABOUT, SCALE = "approxftl.app", ".scale"
 
 
 def codes(values: Floats, element: Element) -> tuple[NDArray[Any], np.float32]:
-    """Return numbers as they are stored, and what they are to be multiplied by."""
+    """Return numbers in the stored type, and their scale."""
     if element.name == "i8":
         scale = np.float32(np.abs(values).max() / 127)
         return np.rint(values / scale).astype(np.int8), scale
-    # The nearest one, and of two the even one.
+    # Round to nearest, ties to even.
     bits = values.view(np.uint32)
     return ((bits + (np.uint32(0x7FFF) + (bits >> 16 & 1))) >> 16).astype(np.uint16), np.float32(1)
 
 
 def packed(lossy: Mapping[str, Floats], exact: Mapping[str, Floats], element: Element,
            about: dict[str, Any]) -> bytes:
-    """Return arrays as a file of safetensors, with what it is about."""
+    """Return arrays as a safetensors file with metadata."""
     parts: list[tuple[str, str, NDArray[Any]]] = []
     for name, values in lossy.items():
         stored, scale = codes(values, element)
@@ -51,13 +51,13 @@ def packed(lossy: Mapping[str, Floats], exact: Mapping[str, Floats], element: El
 
 
 def lossy_of(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Return those that may lose bits."""
+    """Return the tensors that may lose bits."""
     names = {tensor.name for tensor in tensors}
     return [tensor for tensor in tensors if tensor.name + SCALE in names]
 
 
 def unpacked(tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[dict[str, Floats], int]:
-    """Return the arrays, and how many numbers were none, which are 0."""
+    """Return the arrays, and the number of non-finite values, which are replaced by 0."""
     stored = {tensor.name: array_of(tensor, content)
               for tensor, content in zip(tensors, data, strict=True)}
     arrays, repaired = dict[str, Floats](), 0
@@ -72,7 +72,7 @@ def unpacked(tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[dict[str
 
 def flipped(tensors: Sequence[Tensor], data: Sequence[bytes], rates: Sequence[float],
             chance: np.random.Generator) -> list[bytes]:
-    """Return the same where low bits have flipped, with a chance for each plane, lowest first."""
+    """Return the data with low bits flipped at a rate for each plane, the lowest first."""
     names, found = {tensor.name for tensor in lossy_of(tensors)}, []
     for tensor, content in zip(tensors, data, strict=True):
         if tensor.name not in names:

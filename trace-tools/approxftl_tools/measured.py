@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Measurements from outside the simulator, side by side: fio, devices, annotated programs."""
+"""Tables of measurements from outside the simulator: fio, devices, annotated programs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from approxftl_tools.measures import BY_KEY, factor, human, look, measured, rati
 
 Json = dict[str, Any]
 
-#: A 99th percentile needs ten requests beyond it.
+#: Requests that a p99 needs, so that ten of them lie beyond it.
 LEAST_FOR_P99 = 1000
-#: Measures of a device that are shown first.
+#: Measures of a device that tables show.
 OF_DEVICE = ("write_amplification", "total_energy_pj", "array_erases", "read_flipped_bits",
              "read_lost_units")
-#: Words for the keys of annotated programs' reports.
+#: Titles for the keys of annotated programs' reports.
 OF_PROGRAM = {
     "write_ns": "time to write", "compute_ns": "time to read and compute",
     "inputs.total_bytes": "data", "inputs.approximate_bytes": "approximate data",
@@ -30,7 +30,7 @@ OF_PROGRAM = {
 
 @dataclass(frozen=True)
 class Line:
-    """A quantity with its value in each column, and in words."""
+    """A quantity with its value in each column, also as text."""
 
     title: str
     values: Sequence[float | None]
@@ -39,7 +39,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """Quantities of several files, the first of which is the yardstick."""
+    """Quantities of several files; the first file is the yardstick."""
 
     title: str
     labels: Sequence[str]
@@ -47,7 +47,7 @@ class Table:
     sources: Sequence[str]
 
     def rows(self) -> list[list[str]]:
-        """Return it as text, its head first; beside a value how many times the first it is."""
+        """Return the table as text, header first; values after the first have their ratio to it."""
         return [[self.title, *self.labels],
                 *([line.title, line.said[0], *(
                     said if (times := factor(value, line.values[0])) is None
@@ -57,12 +57,12 @@ class Table:
 
 
 def plain(value: Any) -> float | None:
-    """Return a number; None for all else."""
+    """Return a number; None for other values."""
     return value if isinstance(value, int | float) else None
 
 
 def in_words(unit: str, value: Cell) -> str:
-    """Return a value in a unit that a person reads."""
+    """Return a value as text in a readable unit."""
     found = plain(value)
     return (scaled(unit, found) if found is not None else None) or number(value, 6)
 
@@ -71,7 +71,7 @@ def in_words(unit: str, value: Cell) -> str:
 
 
 def latencies(output: Json) -> dict[str, float]:
-    """Return mean and 99th percentile of the completion latencies of a fio output."""
+    """Return mean and p99 of the completion latencies in fio's output."""
     found = {}
     for job in output["jobs"]:
         for op in ("read", "write", "trim"):
@@ -86,7 +86,7 @@ def latencies(output: Json) -> dict[str, float]:
 
 
 def of_fio(outputs: Sequence[Run]) -> Table:
-    """Return the latencies of several outputs of fio."""
+    """Return a table of the latencies of several fio outputs."""
     columns = [latencies(one.data) for one in outputs]
     titles = dict.fromkeys(title for column in columns for title in column)
     return Table("Latencies by fio", [one.label for one in outputs],
@@ -99,12 +99,12 @@ def of_fio(outputs: Sequence[Run]) -> Table:
 
 
 def suffix_of(device: Device) -> str:
-    """Return the name of a device without that of its policy."""
+    """Return a device's name without the name of its policy."""
     return device.label.removeprefix(str(device.data.get("policy", "")))
 
 
 def device_groups(devices: Sequence[Device]) -> list[list[Device]]:
-    """Return devices that are compared: their names differ by their policies alone."""
+    """Return groups of devices whose names differ only by their policy."""
     groups: dict[str, list[Device]] = {}
     for device in devices:
         if "counters" in device.data:
@@ -113,12 +113,12 @@ def device_groups(devices: Sequence[Device]) -> list[list[Device]]:
 
 
 def compared(inputs: Inputs, device: Device) -> bool:
-    """Tell whether a device stands beside others."""
+    """Tell whether a device is compared with others."""
     return any(len(group) > 1 and device in group for group in device_groups(inputs.devices))
 
 
 def of_devices(devices: Sequence[Device]) -> Table:
-    """Return what devices have counted."""
+    """Return a table of devices' counters."""
     found = [measured(device.data) for device in devices]
     times = [ratio(look(device.data, "counters", "array_program_ns"),
                    look(device.data, "counters", "array_programs")) for device in devices]
@@ -136,12 +136,12 @@ def of_devices(devices: Sequence[Device]) -> Table:
 
 # ---------------------------------------------------------------- annotated programs
 
-#: Measures that each program has of its own; of all else, only keys that have words are shown.
+#: Prefix of a program's own measures; of the other keys only those with a title are shown.
 QUALITY = "quality."
 
 
 def flat(node: Any, name: str = "") -> list[tuple[str, Cell]]:
-    """Return the plain values of a document, by their path in it."""
+    """Return the plain values of a document by their dotted path."""
     if isinstance(node, dict):
         return [pair for key, value in node.items()
                 for pair in flat(value, f"{name}.{key}" if name else str(key))]
@@ -154,18 +154,18 @@ def flat(node: Any, name: str = "") -> list[tuple[str, Cell]]:
 
 
 def spoken(key: str) -> tuple[str, str]:
-    """Return the words for a key, and its unit."""
+    """Return the title and the unit of a key."""
     name, unit = key, ""
     for one in ("ns", "bytes"):
         if key.endswith((f"_{one}", f".{one}")):
-            # "read bytes" says what; "span ns" says no more than its value does.
+            # Keep "bytes", as in "read bytes"; drop "ns", which the value's unit repeats.
             name, unit = key if one == "bytes" else key.removesuffix("_ns"), one
     name = name.removeprefix(QUALITY).replace(".", ", ")
     return OF_PROGRAM.get(key) or name.replace("p99_9", "p99.9").replace("_", " "), unit
 
 
 def value_of(column: dict[str, Cell], key: str) -> str:
-    """Return a value in words; only a ratio of no noise is null in such a report."""
+    """Return a value as text; null is an infinite signal-to-noise ratio."""
     if key in column and column[key] is None:
         return "infinite"
     if key == "check.passed":
@@ -174,12 +174,12 @@ def value_of(column: dict[str, Cell], key: str) -> str:
 
 
 def name_of(program: Run) -> str:
-    """Return the name of a report; of the two phases of a program it is the same."""
+    """Return the name of a report, the same for both phases of a program."""
     return program.label.removesuffix("-written")
 
 
 def of_programs(programs: Sequence[Run]) -> Table:
-    """Return what runs of one program report; the phases of a run share a column."""
+    """Return a table of the runs of one program; both phases of a run share a column."""
     columns: dict[str, dict[str, Cell]] = {}
     for program in programs:
         columns.setdefault(name_of(program), {}).update(
@@ -200,7 +200,7 @@ def of_programs(programs: Sequence[Run]) -> Table:
 
 
 def tables(inputs: Inputs) -> list[Table]:
-    """Return everything that was measured, in the order of its weight."""
+    """Return all tables, the most important first."""
     return [*([of_fio(inputs.fio)] if inputs.fio else []),
             *(of_devices(group) for group in device_groups(inputs.devices) if len(group) > 1),
             *(of_programs([one for one in inputs.programs if one.group == app])

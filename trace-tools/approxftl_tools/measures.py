@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The figures of merit, each defined once: for tables, for figures, for JSON."""
+"""Measures of runs and devices, each defined once for tables, figures and JSON."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of a run; the unit is at the end of its key."""
+    """A measure of a run; its key ends with the unit."""
 
     key: str
     title: str
     group: str
     value: Callable[[Json], float | None]
-    #: Whether less is better; None if neither is.
+    #: True if less is better, False if more is; None if neither.
     less: bool | None = True
 
     @property
     def unit(self) -> str:
-        """Return how the value counts."""
+        """Return the unit of the value."""
         for unit in ("ns", "pj", "percent"):
             if self.key.endswith("_" + unit):
                 return unit
@@ -31,12 +31,12 @@ class Measure:
 
 
 def ratio(part: float | None, whole: float | None, scale: float = 1.0) -> float | None:
-    """Return a quotient if there is one."""
+    """Return a scaled quotient; None if it is undefined."""
     return None if part is None or not whole else scale * part / whole
 
 
 def look(data: Json, *keys: str) -> Any:
-    """Return what is under these keys, None if it is not there."""
+    """Return the value under these keys; None if it is missing."""
     node: Any = data
     for key in keys:
         if not isinstance(node, dict) or key not in node:
@@ -46,7 +46,7 @@ def look(data: Json, *keys: str) -> Any:
 
 
 def timing(name: str, what: str) -> Callable[[Json], float | None]:
-    """Look up a time; one of no request is none."""
+    """Return a function that looks up a time; None if there were no requests."""
     def value(data: Json) -> float | None:
         found = look(data, "timing", name, f"{what}_ns")
         return found if look(data, "timing", name, "count") else None
@@ -54,7 +54,7 @@ def timing(name: str, what: str) -> Callable[[Json], float | None]:
 
 
 def path(*keys: str) -> Callable[[Json], float | None]:
-    """Look up a number."""
+    """Return a function that looks up a number."""
     def value(data: Json) -> float | None:
         found: float | None = look(data, *keys)
         return found
@@ -62,19 +62,19 @@ def path(*keys: str) -> Callable[[Json], float | None]:
 
 
 def counter(name: str) -> Callable[[Json], float | None]:
-    """Look up a counter."""
+    """Return a function that looks up a counter."""
     return path("counters", name)
 
 
 def error_rate(data: Json) -> float | None:
-    """Bits that came back wrong, of all of approximate data that were read."""
+    """Return the share of flipped bits among all bits of approximate data read."""
     bits = ratio(look(data, "counters", "read_flipped_bits"),
                  look(data, "counters", "read_approx_units"))
     return ratio(bits, look(data, "unit_bits"))
 
 
 def energy(what: str) -> Callable[[Json], float | None]:
-    """Energy as a result has it, or from a device's counters."""
+    """Return a function that reads energy from a result or a device's counters."""
     def value(data: Json) -> float | None:
         found: float | None = look(data, "energy", f"{what}_pj")
         if found is not None:
@@ -86,7 +86,7 @@ def energy(what: str) -> Callable[[Json], float | None]:
 
 
 def amplification(data: Json) -> float | None:
-    """Write amplification of a run or of a device."""
+    """Return the write amplification of a run or a device."""
     found: float | None = look(data, "write_amplification", "total")
     if found is None and not isinstance(data.get("write_amplification"), dict):
         found = look(data, "write_amplification")
@@ -94,12 +94,12 @@ def amplification(data: Json) -> float | None:
 
 
 def requests_per_second(data: Json) -> float | None:
-    """Requests in a second of the device."""
+    """Return requests per second of simulated time."""
     return ratio(look(data, "requests"), look(data, "simulated_ns"), 1e9)
 
 
 def percent(value: Callable[[Json], float | None]) -> Callable[[Json], float | None]:
-    """Return a share as a percentage."""
+    """Return a function that gives a share as a percentage."""
     def scaled(data: Json) -> float | None:
         found = value(data)
         return None if found is None else 100 * found
@@ -107,7 +107,7 @@ def percent(value: Callable[[Json], float | None]) -> Callable[[Json], float | N
 
 
 def times(kind: str) -> Iterator[Measure]:
-    """Measures of reads, or of writes."""
+    """Yield the measures of reads or of writes."""
     group = f"{kind}s"
     for what, title in (("mean", "mean"), ("p50", "p50"), ("p99", "p99"),
                         ("p99_9", "p99.9"), ("max", "max")):
@@ -120,7 +120,7 @@ def times(kind: str) -> Iterator[Measure]:
 
 
 def times_of_class(name: str, title: str) -> Iterator[Measure]:
-    """Measures of the writes of a class; what a read finds may be of both."""
+    """Yield the measures of a class's writes; there are none of reads, which may mix classes."""
     for what, said in (("mean", "mean"), ("p99", "p99")):
         yield Measure(f"write_{name}_response_{what}_ns", f"write response, {title}, {said}",
                       "writes", timing(f"write_{name}_response", what))
@@ -163,7 +163,7 @@ MEASURES: tuple[Measure, ...] = (
 )
 
 BY_KEY = {measure.key: measure for measure in MEASURES}
-#: What a report shows before everything else.
+#: Measures that a report shows first.
 HEADLINE = ("read_response_mean_ns", "read_response_p99_ns", "write_response_mean_ns",
             "write_response_p99_ns", "total_energy_pj", "write_amplification", "wear_mean",
             "lifetime_factor", "precise_pages", "approximate_pages", "read_flipped_bits",
@@ -184,7 +184,7 @@ SCALES = {
 
 
 def scaled(unit: str, value: float) -> str | None:
-    """Return a value in the largest unit that it has some of, None if there is none."""
+    """Return a value in the largest unit in which it is at least 1; None if there is none."""
     for scale, name in SCALES.get(unit, ()):
         if abs(value) >= scale:
             return f"{value / scale:.4g} {name}"
@@ -192,7 +192,7 @@ def scaled(unit: str, value: float) -> str | None:
 
 
 def human(measure: Measure, value: float | None) -> str:
-    """Return a value for a person."""
+    """Return a value as text."""
     if value is None:
         return "\u2013"
     with_unit = scaled(measure.unit, value)
@@ -208,5 +208,5 @@ def human(measure: Measure, value: float | None) -> str:
 
 
 def factor(value: float | None, base: float | None) -> float | None:
-    """Return a value relative to the yardstick."""
+    """Return a value relative to the base."""
     return ratio(value, base)

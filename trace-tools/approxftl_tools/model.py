@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl tag model: which of a neural network's weights may lose bits."""
+"""approxftl tag model: choose the weights of a neural network that may lose bits, and tag them."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ Examples:
 Exit status: 0 done, 1 failed, 2 usage, 3 no such file, or no device below it.
 """
 
-#: Ranges that a command line takes at a time.
+#: Ranges that are passed in one command line.
 BATCH = 1000
-#: Fewer numbers would fill less than a unit of flash in each plane.
+#: Least numbers of a tensor: with fewer a plane fills less than one unit of flash.
 NUMBERS = 8 * UNIT
 
 
 def planes(text: str) -> int:
-    """Read a number of planes."""
+    """Parse a number of planes."""
     value = int(text)
     if not 0 <= value <= 64:
         raise argparse.ArgumentTypeError(f"{text} is not from 0 to 64")
@@ -55,7 +55,7 @@ def planes(text: str) -> int:
 
 
 def leveled(text: str) -> tuple[str, str]:
-    """Read a quality level, and the names that it is for."""
+    """Parse a quality level and the name pattern that it applies to."""
     level, colon, pattern = text.partition(":")
     if level not in ("1", "2", "3") or bool(colon) != bool(pattern):
         raise argparse.ArgumentTypeError(f"{shown(text)} is no level from 1 to 3, or LEVEL:PATTERN")
@@ -63,7 +63,7 @@ def leveled(text: str) -> tuple[str, str]:
 
 
 def options() -> command.Parser:
-    """Return the command line."""
+    """Return the parser of the command line."""
     parser = command.parser("tag model", "Says which of a model's weights may lose bits: a file of "
                             "safetensors, GGUF, ONNX or npy.", EPILOG)
     parser.add_argument("file", metavar="FILE", type=Path, help="the model")
@@ -95,7 +95,7 @@ def options() -> command.Parser:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What becomes of a tensor as it is stored."""
+    """The decision about a stored tensor: its approximate range, or the reason why it has none."""
 
     tensor: Tensor
     stored: Range
@@ -106,7 +106,7 @@ class Verdict:
 
 @contextmanager
 def opened(path: Path) -> Iterator[FileSource]:
-    """Open a file, of which nothing else than its own bytes can come."""
+    """Open a model file; refuse everything that is not a regular file."""
     command.CLAIMS.reads(path)
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -122,14 +122,14 @@ def opened(path: Path) -> Iterator[FileSource]:
 
 
 def plain_verdict(choice: Choice, tensor: Tensor) -> Verdict:
-    """Return what becomes of a tensor as everybody stores it."""
+    """Return the decision about a tensor in its original format."""
     stored = tensor.offset, tensor.length
     why_not = choice.why_not(tensor, apart=False)
     return Verdict(tensor, stored, None if why_not else stored, why_not)
 
 
 def plane_verdict(choice: Choice, one: Planes) -> Verdict:
-    """Return what becomes of a tensor by plane."""
+    """Return the decision about a tensor stored by plane."""
     why_not = choice.why_not(one.tensor, apart=True)
     low = 0 if why_not else choice.low_planes(one.tensor.element)
     return Verdict(one.tensor, (one.at, one.end - one.at), one.low(low) if low else None,
@@ -137,20 +137,20 @@ def plane_verdict(choice: Choice, one: Planes) -> Verdict:
 
 
 def parted(choice: Choice, model: Model) -> list[Tensor]:
-    """Return the tensors whose bits are worth being apart."""
+    """Return the tensors that are worth storing by plane."""
     return [tensor for tensor in model.tensors
             if tensor.element.parts and tensor.length * 8 >= NUMBERS * tensor.element.bits
             and not choice.why_not(tensor, apart=True)]
 
 
 def level_of(args: argparse.Namespace, name: str) -> int:
-    """Return the quality level of what is approximate of a tensor."""
+    """Return the quality level of a tensor."""
     said = [level for level, pattern in args.level if fnmatchcase(name, pattern)]
     return int(said[-1]) if said else 1
 
 
 def ranges_of(args: argparse.Namespace, verdicts: Sequence[Verdict]) -> list[tuple[Range, int]]:
-    """Return the ranges of each level, in order."""
+    """Return the approximate ranges with their levels, in order."""
     levels: dict[int, list[Range]] = {}
     for verdict in verdicts:
         if verdict.approximate:
@@ -160,7 +160,7 @@ def ranges_of(args: argparse.Namespace, verdicts: Sequence[Verdict]) -> list[tup
 
 def document(args: argparse.Namespace, path: Path, model: Model, verdicts: Sequence[Verdict],
              ) -> dict[str, Any]:
-    """Return what is told, as JSON has it."""
+    """Return the decisions as a JSON object."""
     ranges = ranges_of(args, verdicts)
     units = in_units(merged(one for one, _ in ranges))
     return {
@@ -180,7 +180,7 @@ def document(args: argparse.Namespace, path: Path, model: Model, verdicts: Seque
 
 
 def tell(told: dict[str, Any]) -> None:
-    """Print it for a person."""
+    """Print the decisions as a table."""
     rows = [("TENSOR", "TYPE", "SHAPE", "BYTES", "APPROXIMATE", "")]
     for tensor in told["tensors"]:
         rows.append((shown(tensor["name"]), tensor["type"], "x".join(map(str, tensor["shape"])),
@@ -197,7 +197,7 @@ def tell(told: dict[str, Any]) -> None:
 
 
 def tag(verb: str, *words: str | Path) -> None:
-    """Have the command for tags say it."""
+    """Run approxftl tag; raise Refusal with its message if it fails."""
     done = subprocess.run([command.program(), "tag", verb, *words], stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, check=False)
     if done.returncode:
@@ -207,7 +207,7 @@ def tag(verb: str, *words: str | Path) -> None:
 
 
 def tag_ranges(path: Path, told: dict[str, Any], args: argparse.Namespace) -> None:
-    """Say what is approximate, and that nothing else is."""
+    """Replace the file's tags by the approximate ranges."""
     remember = ["--remember"] if args.remember else []
     rewrite = ["--rewrite"] if args.rewrite else []
     tag("del", *remember, "--", path)
@@ -219,7 +219,7 @@ def tag_ranges(path: Path, told: dict[str, Any], args: argparse.Namespace) -> No
 
 
 def answer(args: argparse.Namespace, argv: Sequence[str], told: dict[str, Any]) -> int:
-    """Print what is told."""
+    """Print the decisions as JSON or as a table."""
     if args.json:
         print(json.dumps({**command.envelope("tag", ["model", *argv]), **told}, indent=1))
     else:
@@ -228,14 +228,14 @@ def answer(args: argparse.Namespace, argv: Sequence[str], told: dict[str, Any]) 
 
 
 def verdicts_of(choice: Choice, model: Model) -> list[Verdict]:
-    """Return what becomes of each tensor."""
+    """Return the decision about each tensor."""
     if is_by_plane(model):
         return [plane_verdict(choice, one) for one in PlaneFile(model).planes]
     return [plain_verdict(choice, tensor) for tensor in model.tensors]
 
 
 def tag_file(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
-    """Tag a file as it is."""
+    """Tag an existing file."""
     with opened(args.file) as source:
         model = parse(source)
         told = document(args, args.file, model, verdicts_of(choice, model))
@@ -245,7 +245,7 @@ def tag_file(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
 
 
 def tag_new(path: Path, told: dict[str, Any], args: argparse.Namespace) -> bool:
-    """Tag a file that is not written yet; where no device is, nothing is approximate."""
+    """Tag a file before its data are written; return False if there is no device below it."""
     try:
         tag_ranges(path, told, args)
     except Refusal as refusal:
@@ -257,7 +257,7 @@ def tag_new(path: Path, told: dict[str, Any], args: argparse.Namespace) -> bool:
 
 
 def to_planes(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
-    """Make a file by plane, whose tags are there before its data."""
+    """Write a file by plane, with its tags set before the data."""
     with opened(args.file) as source:
         model = parse(source)
         if is_by_plane(model):
@@ -275,7 +275,7 @@ def to_planes(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
 
 
 def from_planes(args: argparse.Namespace, argv: Sequence[str]) -> int:
-    """Make the original again, and tell what has changed."""
+    """Restore the original file and report the changed bits."""
     with opened(args.file) as source:
         model = parse(source)
         if not is_by_plane(model):
@@ -303,7 +303,7 @@ def from_planes(args: argparse.Namespace, argv: Sequence[str]) -> int:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse options that say nothing together."""
+    """Refuse options that exclude each other."""
     if args.from_planes:
         for name in ("tensor", "never", "type", "planes", "level", "remember", "rewrite"):
             if getattr(args, name) not in (None, [], "", False):
@@ -314,7 +314,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point."""
+    """Run the command."""
     words = list(sys.argv[1:] if argv is None else argv)
 
     def body() -> int:

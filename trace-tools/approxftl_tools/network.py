@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A small network that tells digits, trained here, and what flipped bits make of it."""
+"""Train a small network that recognises digits, and measure it with flipped bits."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from approxftl_tools.lossy import Floats
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: Where the pictures are in their package, as text.
+#: Path of the images in the scikit-learn package, as CSV.
 DIGITS = "datasets/data/digits.csv.gz"
 CLASSES, PIXELS, GREY = 10, 64, 16
-#: Of about 1800 pictures.
+#: Test images of about 1800 images.
 TESTED = 600
 EPOCHS, BATCH, RATE = 15, 64, 2e-3
 
 
 @dataclass(frozen=True)
 class Digits:
-    """Pictures of digits, and which they are."""
+    """Images of digits and their labels."""
 
     pictures: Floats
     labels: NDArray[np.int64]
 
     def taken(self, indices: Any) -> Digits:
-        """Return some of them."""
+        """Return the images with these indices."""
         return Digits(self.pictures[indices], self.labels[indices])
 
 
 @cache
 def digits(seed: int) -> tuple[Digits, Digits]:
-    """Return those to learn from, and others."""
-    # The package itself takes long to load, and is not needed.
+    """Return training and test images."""
+    # Importing the package takes long and is not needed.
     spec = find_spec("sklearn")
     path = Path(spec.origin).parent / DIGITS if spec and spec.origin else None
     if path is None or not path.exists():
@@ -59,14 +59,14 @@ def digits(seed: int) -> tuple[Digits, Digits]:
 
 @dataclass(frozen=True)
 class Layer:
-    """Weights, a row for each input, and what is added."""
+    """Weights, with a row for each input, and biases."""
 
     weights: Floats
     bias: Floats
 
 
 def scores(layers: Sequence[Layer], pictures: Floats) -> list[Floats]:
-    """Return what comes out of each layer, the pictures first."""
+    """Return the outputs of each layer, preceded by the input."""
     values = [pictures]
     for number, layer in enumerate(layers):
         with np.errstate(all="ignore"):
@@ -77,13 +77,13 @@ def scores(layers: Sequence[Layer], pictures: Floats) -> list[Floats]:
 
 
 def accuracy(layers: Sequence[Layer], data: Digits) -> float:
-    """Return the share of pictures that are told right; a score that is no number is the least."""
+    """Return the share of images that are recognised; a NaN score ranks last."""
     found = np.nan_to_num(scores(layers, data.pictures)[-1], nan=-np.inf)
     return float((found.argmax(axis=1) == data.labels).mean())
 
 
 def _gradients(layers: Sequence[Layer], data: Digits) -> Iterator[tuple[int, Floats, Floats]]:
-    """Yield number and gradients of each layer, the last first."""
+    """Yield index and gradients of each layer, the last layer first."""
     values = scores(layers, data.pictures)
     chances = np.exp(values[-1] - values[-1].max(axis=1, keepdims=True))
     chances /= chances.sum(axis=1, keepdims=True)
@@ -95,7 +95,7 @@ def _gradients(layers: Sequence[Layer], data: Digits) -> Iterator[tuple[int, Flo
 
 
 def _step(value: Floats, gradient: Floats, moments: list[Floats], at: int) -> None:
-    """Take a step of Adam."""
+    """Apply one step of the Adam optimiser."""
     moments[0] += np.float32(0.1) * (gradient - moments[0])
     moments[1] += np.float32(0.001) * (gradient**2 - moments[1])
     size = np.sqrt(moments[1] / np.float32(1 - 0.999**at)) + np.float32(1e-8)
@@ -103,7 +103,7 @@ def _step(value: Floats, gradient: Floats, moments: list[Floats], at: int) -> No
 
 
 def trained(hidden: int, seed: int, data: Digits) -> list[Layer]:
-    """Return a network that has learned."""
+    """Return a trained network."""
     chance = np.random.default_rng([seed, 1])
     sizes = [PIXELS, hidden, hidden, CLASSES]
     layers = [Layer(chance.normal(0, np.sqrt(2 / a), (a, b)).astype(np.float32),
@@ -123,7 +123,7 @@ def trained(hidden: int, seed: int, data: Digits) -> list[Layer]:
 
 
 def packed(layers: Sequence[Layer], element: Element, about: dict[str, Any]) -> bytes:
-    """Return a network as a file, whose weights may lose bits."""
+    """Return a network as a file whose weights may lose bits."""
     return lossy.packed(
         {f"layer.{number}.weight": layer.weights for number, layer in enumerate(layers)},
         {f"layer.{number}.bias": layer.bias for number, layer in enumerate(layers)},
@@ -131,7 +131,7 @@ def packed(layers: Sequence[Layer], element: Element, about: dict[str, Any]) -> 
 
 
 def unpacked(tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[list[Layer], int]:
-    """Return the network, and how many weights were no numbers, which are 0."""
+    """Return the network, and the number of non-finite weights, which are replaced by 0."""
     arrays, repaired = lossy.unpacked(tensors, data)
     count = sum(name.endswith(".weight") for name in arrays)
     return [Layer(arrays[f"layer.{number}.weight"], arrays[f"layer.{number}.bias"])

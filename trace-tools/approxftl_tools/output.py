@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Where commands write: a file that is there when it is complete, and not before.
+"""Write output files atomically: a file appears only when it is complete.
 
-Whatever is no plain file, such as a device or a pipe, is written as it is, and a symbolic link is
-followed; "-" is standard output: userspace/lib/output-file.c does the same for the programs in C.
+Devices and pipes are written in place, and symbolic links are followed; "-" is standard output.
+userspace/lib/output-file.c does the same for the programs in C.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from pathlib import Path
 from approxftl_tools.file_claims import CLAIMS, STANDARD
 from approxftl_tools.refusal import Refusal
 
-#: A name that is free in the directory where a file is made.
+#: Name of the new file in its temporary directory.
 CONTENT = "content"
-#: In the folder of another nothing can be made, and in a sticky one, or where a file system is
-#: mounted, nothing can be replaced.
+#: Errors that forbid a file in another user's directory, and errors of replacing a file in a sticky
+#: directory or at a mount point.
 FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
 IRREPLACEABLE = {*FORBIDDEN, errno.EBUSY, errno.EXDEV}
 
 
 def named(text: str) -> Path:
-    """Return the name of an output; who writes "./-" means a file that is called so."""
+    """Return the path of an output; "./-" is a file of that name, not standard output."""
     path = Path(text)
     return path if path != STANDARD or text == str(STANDARD) else path.absolute()
 
 
 def state_of(path: Path) -> os.stat_result | None:
-    """Return what is there, links followed."""
+    """Return the state of the path, links followed; None if nothing is there."""
     try:
         return os.fstat(1) if path == STANDARD else path.stat()
     except FileNotFoundError:
@@ -44,7 +44,7 @@ def state_of(path: Path) -> os.stat_result | None:
 
 
 def is_standard(state: os.stat_result | None) -> bool:
-    """Tell whether it is what standard output is, by whatever name."""
+    """Tell whether this is the same file as standard output."""
     if state is None:
         return False
     with contextlib.suppress(OSError):
@@ -53,8 +53,8 @@ def is_standard(state: os.stat_result | None) -> bool:
 
 
 def target_of(path: Path, state: os.stat_result | None) -> Path | None:
-    """Return the name that is replaced; None for what is written in place."""
-    # /dev/fd/3 and its like stand for what is open, not for a name.
+    """Return the path to replace; None if the output is written in place."""
+    # A path such as /dev/fd/3 stands for an open file, which cannot be replaced.
     if Path(os.path.realpath(path.parent)).is_relative_to("/proc") or is_standard(state):
         return None
     if state is not None and not stat.S_ISREG(state.st_mode):
@@ -63,7 +63,7 @@ def target_of(path: Path, state: os.stat_result | None) -> Path | None:
 
 
 def pour(content: Path, path: Path, standard: bool) -> None:
-    """Write into what is there."""
+    """Copy the content into an existing file or into standard output."""
     sys.stdout.flush()
     with content.open("rb") as source, (
             open(1, "wb", closefd=False) if standard else path.open("wb")) as sink:
@@ -71,7 +71,7 @@ def pour(content: Path, path: Path, standard: bool) -> None:
 
 
 def settle(content: Path, target: Path, old: os.stat_result | None) -> None:
-    """Give a file its name; it looks like what it replaces."""
+    """Rename the new file to its final name, with the owner and mode of the file it replaces."""
     if old is not None:
         with contextlib.suppress(PermissionError):
             os.chown(content, old.st_uid, old.st_gid)
@@ -85,7 +85,7 @@ def settle(content: Path, target: Path, old: os.stat_result | None) -> None:
 
 
 def pour_over(content: Path, target: Path) -> None:
-    """Write over what cannot be replaced."""
+    """Overwrite a file that cannot be replaced."""
     try:
         pour(content, target, False)
     except OSError as error:
@@ -95,7 +95,7 @@ def pour_over(content: Path, target: Path) -> None:
 
 def workplace(target: Path | None, old: os.stat_result | None
               ) -> tempfile.TemporaryDirectory[str]:
-    """Make a directory: beside the target, or elsewhere if that can only be written over."""
+    """Return a temporary directory beside the target, or elsewhere if that is forbidden."""
     if target:
         try:
             return tempfile.TemporaryDirectory(prefix=".approxftl-", dir=target.parent)
@@ -107,7 +107,7 @@ def workplace(target: Path | None, old: os.stat_result | None
 
 @contextmanager
 def output(path: Path, name: str = CONTENT) -> Iterator[Path]:
-    """Yield where to write what `path` is to hold: a file of this name, alone in its directory."""
+    """Yield a temporary file of this name; move it to `path` at the end."""
     CLAIMS.check(path)
     try:
         state = state_of(path)
@@ -128,8 +128,8 @@ def output(path: Path, name: str = CONTENT) -> Iterator[Path]:
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file whole, or leave what was there."""
-    # Names of files may hold bytes that are no text.
+    """Write a file atomically."""
+    # File names in the text may hold bytes that are not UTF-8.
     data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
     with output(path) as file:
         file.write_bytes(data)

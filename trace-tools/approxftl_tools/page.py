@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Pages that need nothing but themselves: data here, markup in templates/."""
+"""Render self-contained HTML pages from data and templates/."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from approxftl_tools.svg import svg
 Json = dict[str, Any]
 
 HERE = Path(__file__).parent
-#: Rows of a figure's numbers in the page; all of them are in the file that it offers.
+#: Rows of a figure's numbers shown in the page; the CSV that it offers has them all.
 ROWS = 30
-#: Digits of the numbers in a page: more than can be seen.
+#: Significant digits of the numbers in a page, more than a plot can show.
 DIGITS = 7
-#: What stands for itself in the address of a file that is in the page.
+#: Characters that need no escape in a data URL.
 PLAIN = " !$()*+,-./:;<=>?@[]^_`{|}~"
-#: A value and how it compares: 0.9x, or a ratio with its interval.
+#: Matches a value followed by its ratio: 0.9x, or a ratio with its interval.
 RELATIVE = re.compile(r"(.*) (\S+x|\S+ \[.*\])")
 
 
 def apart(cell: str) -> tuple[str, str]:
-    """Return a value and how it compares, if it does."""
+    """Return a value and its ratio; the ratio is empty if there is none."""
     found = RELATIVE.fullmatch(cell)
     return (found[1], found[2]) if found else (cell, "")
 
 
 @cache
 def templates() -> Any:
-    """Return the templates, in which all data are escaped."""
+    """Return the template environment, which escapes all data."""
     try:
         library: Any = import_module("jinja2")
     except ImportError as error:
@@ -49,7 +49,7 @@ def templates() -> Any:
 
 
 def shown(figure: Figure, spec: str = "") -> Json:
-    """Return what a page says of a figure; `spec` is what Vega-Lite draws."""
+    """Return the template data of a figure; `spec` is its Vega-Lite specification."""
     rows = figure.plot.rows()
     return {"name": figure.name, "title": figure.title, "description": figure.description,
             "sources": figure.sources, "svg": svg(figure), "head": figure.plot.head(),
@@ -57,7 +57,7 @@ def shown(figure: Figure, spec: str = "") -> Json:
 
 
 def page(template: str, heading: str, bundle: Json | None = None, **data: Any) -> str:
-    """Return a whole document. The bundle draws figures of specifications in the browser."""
+    """Return a whole HTML document; the bundle draws Vega-Lite specifications in the browser."""
     text: str = templates().get_template(template).render(
         heading=heading, bundle=bundle,
         style=(HERE / "page.css").read_text("utf-8"), script=(HERE / "page.js").read_text("utf-8"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What papers count that is no common measure: each from the counters of one run."""
+"""Measures that only papers use, each computed from the counters of one run."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ def count(run: Json, name: str) -> float:
 
 
 def response_mean_ns(run: Json) -> float | None:
-    """Mean response of reads and writes together."""
+    """Return the mean response time of reads and writes together."""
     both = [look(run, "timing", f"{kind}_response") for kind in ("read", "write")]
     return ratio(sum(one["sum_ns"] for one in both), sum(one["count"] for one in both))
 
 
 def program_energy(run: Json) -> float | None:
-    """Energy of a program, on average."""
+    """Return the mean energy of a program."""
     return ratio(count(run, "program_energy_pj"), count(run, "array_programs"))
 
 
 def lifetime(run: Json) -> float | None:
-    """Erases of the blocks for each full erase of wear."""
+    """Return erases of the blocks per full erase of wear."""
     return ratio(run["blocks"]["erase_count"]["mean"], run["blocks"]["wear"]["mean"])
 
 
 def moved_pages(run: Json) -> float:
-    """Pages that the device has moved of itself."""
+    """Return the pages that the device relocated."""
     return count(run, "programmed_gc_units") + count(run, "programmed_rewrite_units")
 
 
 def host_pages(run: Json) -> float:
-    """Pages of flash that host writes used up; a word line programmed again counts two."""
+    """Return the pages consumed by host writes; a reprogrammed word line counts two."""
     modes = run["mode_pages"]
     return float(modes["normal"] + modes["mlc"] - count(run, "reprogrammed_pages")
                  - moved_pages(run))
 
 
 def consumed_pages(run: Json) -> float:
-    """Pages of flash that were used up."""
+    """Return the pages consumed by host writes and relocation."""
     return host_pages(run) + moved_pages(run)
 
 
 def written_pages(run: Json) -> float:
-    """Pages that were given to the devices to write."""
+    """Return the pages that the host, or the RAID array, wrote to devices."""
     raid = run.get("raid")
     if raid:
         return float(raid["data_write_units"] + raid["parity_write_units"])
@@ -60,55 +60,55 @@ def written_pages(run: Json) -> float:
 
 
 def writes_per_erase(run: Json) -> float | None:
-    """Pages written for each erase."""
+    """Return the pages written per erase."""
     return ratio(written_pages(run), count(run, "array_erases"))
 
 
 def collection_ns(run: Json) -> float:
-    """Time that the flash spends on moves and erases."""
+    """Return the flash time (ns) of relocation and erases."""
     return (count(run, "array_program_ns") - count(run, "host_program_ns")
             + count(run, "array_erase_ns"))
 
 
 def parity_percent(run: Json) -> float | None:
-    """Parity writes for each user write."""
+    """Return parity writes as a percentage of user writes."""
     return ratio(look(run, "raid", "parity_write_units"), count(run, "host_write_units"), 100)
 
 
 def in_checkerboard(run: Json) -> float:
-    """Pages of blocks in strict turns: half of them are precise ones between approximate ones."""
+    """Return the pages of strictly alternating blocks: half are precise, the others approximate."""
     return 2 * float(run["mode_pages"]["between"])
 
 
 def in_phase_2(run: Json) -> float:
-    """Pages of blocks in two passes: half of them are precise ones after approximate ones."""
+    """Return the pages of two-pass blocks: half are precise, after approximate ones."""
     return 2 * float(run["mode_pages"]["after"])
 
 
 def in_precise(run: Json) -> float:
-    """Pages of blocks that are filled with precise data in sequence."""
+    """Return the pages of blocks that hold precise data in sequence."""
     return float(run["mode_pages"]["normal"])
 
 
 def in_all_approximate(run: Json) -> float:
-    """Approximate pages that no precise ones have joined; a phase that is not over counts, too."""
+    """Return approximate pages not joined by precise ones; an unfinished phase counts, too."""
     modes = run["mode_pages"]
     return float(modes["reduced"] - modes["between"] - modes["after"])
 
 
 def rewrite_percent(run: Json) -> float | None:
-    """Re-writes for each page that the host accesses."""
+    """Return rewrites as a percentage of the pages that the host accesses."""
     return ratio(count(run, "programmed_rewrite_units"),
                  count(run, "host_read_units") + count(run, "host_write_units"), 100)
 
 
 def sensing_mean_ns(run: Json) -> float | None:
-    """Array time of a page that is read, retries included."""
+    """Return the mean array time of a page read, including retries."""
     return ratio(count(run, "array_read_ns"), count(run, "array_reads"))
 
 
 def of_queue(index: int, *keys: str) -> Value:
-    """Look up a number of a queue of the host, if there is that one."""
+    """Return a function that looks up a number of a host queue; None without that queue."""
     def value(run: Json) -> float | None:
         queues = run.get("queues", [])
         return look(queues[index], *keys) if index < len(queues) else None
@@ -116,7 +116,7 @@ def of_queue(index: int, *keys: str) -> Value:
 
 
 def queue_values() -> Iterator[tuple[str, Value]]:
-    """Values of each queue that there can be."""
+    """Yield the values of each possible queue."""
     for index in range(8):
         yield f"queue_{index}_requests_per_s", of_queue(index, "requests_per_s")
         yield f"queue_{index}_bytes_per_s", of_queue(index, "bytes_per_s")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The papers' figures from scratch: studies of paper_studies/, on one page.
+"""Make the papers' figures from scratch: the studies of paper_studies/, on one page.
 
-A study there says what the papers show and what is run in its place. Nothing in it is a result: all
+A study describes the paper's figure and the runs that reproduce it. It contains no results: all
 numbers come from the runs.
 """
 
@@ -26,7 +26,7 @@ from approxftl_tools.study_run import ensure, unique
 from approxftl_tools.study_store import Store
 from approxftl_tools.study_streams import Setting
 
-#: Papers in the order of the page; a study's name is that of its system.
+#: Papers in the order of the page; a study is named after its system.
 SYSTEMS = ("ApproxFTL", "cubeFTL", "AGCR", "TVR", "ReSSD", "Weights")
 FOLDER = Path(__file__).parent / "paper_studies"
 
@@ -39,16 +39,16 @@ class Made:
     spec: Spec
 
     def place(self) -> tuple[int, str]:
-        """Return where on the page it stands."""
+        """Return the position on the page."""
         return SYSTEMS.index(self.plan.name), self.spec.name
 
     def lacks(self) -> bool:
-        """Tell whether there is not what it needs."""
+        """Tell whether a required Python package is missing."""
         return "networks" in self.spec.table and not find_spec("sklearn")
 
 
 def figures(names: Sequence[str], setting: Setting) -> list[Made]:
-    """Return the figures whose names begin like one of these; all without names."""
+    """Return the figures whose names start with one of these; all without names."""
     tables = {path: [str(one["name"]) for one in study_plan.load(path)["figure"]]
               for path in sorted(FOLDER.glob("*.toml"))}
     known = sorted(name for own in tables.values() for name in own)
@@ -65,7 +65,7 @@ def figures(names: Sequence[str], setting: Setting) -> list[Made]:
 
 
 def titles(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Return the names of figures and what they show; nothing is made for that."""
+    """Return names and titles of figures without running anything."""
     start = tuple(names) or ("",)
     found = [(SYSTEMS.index(study["name"]), one["name"], one["title"])
              for study in map(study_plan.load, FOLDER.glob("*.toml")) for one in study["figure"]]
@@ -73,7 +73,7 @@ def titles(names: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def drawable(names: Sequence[str], setting: Setting, say: Callable[[str], None]) -> list[Made]:
-    """Return the figures that were named, or all for which there is what they need."""
+    """Return the named figures, or all whose requirements are met."""
     found = figures(names, setting)
     lacking = [one for one in found if not names and one.lacks()]
     for one in lacking:
@@ -82,14 +82,14 @@ def drawable(names: Sequence[str], setting: Setting, say: Callable[[str], None])
 
 
 def made_by(one: Made, store: Store, files: Sequence[Path]) -> Json:
-    """Return how to repeat a figure."""
+    """Return the runs and files that reproduce a figure."""
     return {"runs": [[point.address, point.command()] for point in unique(one.plan.points)],
             "study": one.plan.path.name, "store": store.root.name,
             "files": [path.name for path in files]}
 
 
 def introduction(setting: Setting) -> Json:
-    """Return what holds for all figures."""
+    """Return the facts that hold for all figures."""
     seed = setting.more.get("seed") or setting.more["base"]["seed"]
     return {"seeds": f"{setting.more['seeds']} seeds from {seed}; error bars are intervals of 95 %"
             if "seeds" in setting.more else f"seed {seed}",
@@ -99,7 +99,7 @@ def introduction(setting: Setting) -> Json:
 
 def draw(one: Made, store: Store, folder: Path, kind: str, style: Style,
          reports: Sequence[Json]) -> tuple[Figure, list[Path], list[str]]:
-    """Draw a figure, with its numbers beside it; return it, its files and its policies."""
+    """Draw a figure and write its CSV; return it, its files and its policies."""
     groups = study_table.groups_of(one.plan, store)
     chart = chart_of(one.plan, one.spec, groups, reports,
                      f"In the paper: {one.spec.text()} Here: {one.plan.text}")
@@ -110,7 +110,7 @@ def draw(one: Made, store: Store, folder: Path, kind: str, style: Style,
 
 
 def reports_of(folder: Path) -> list[Json]:
-    """Return the labelled reports of networks on devices that are there."""
+    """Return the labelled reports of networks on devices in a folder."""
     found = [run.data for run in read([folder]).programs if run.data.get("labels")]
     if not found:
         raise Refusal(f"{folder}: no report of approxftl app weights --label")
@@ -119,8 +119,8 @@ def reports_of(folder: Path) -> list[Json]:
 
 def make(names: Sequence[str], setting: Setting, folder: Path, kind: str, style: Style, jobs: int,
          say: Callable[[str], None], reports: Sequence[Json] = ()) -> Path:
-    """Make figures; return the page that shows them."""
-    templates()  # What lacks is said before minutes have passed.
+    """Make figures; return the path of the page that shows them."""
+    templates()  # Fails now, and not after minutes, if Jinja2 is missing.
     chosen = drawable(names, setting, say)
     store = Store(folder / "runs")
     points = unique([point for one in chosen for point in one.plan.points])
@@ -136,7 +136,7 @@ def make(names: Sequence[str], setting: Setting, folder: Path, kind: str, style:
             for (one, _, files, _), chart in zip(made, charts, strict=True)]
     systems = [(system, [chart for _, chart in group])
                for system, group in groupby(said, key=lambda pair: pair[0])]
-    # The page of all figures is not replaced by one of some.
+    # A page of some figures must not replace the page of all.
     stem = "index" if not names else names[0] if len(names) == 1 else "selection"
     command.write_file(folder / f"{stem}.html", page(
         "papers.html", "The papers' figures", bundle=bundle, systems=systems,

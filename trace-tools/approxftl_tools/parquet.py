@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl parquet: requests of the CSV that approxftl trace writes, as a Parquet file."""
+"""approxftl parquet: convert the CSV of approxftl trace into a Parquet file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EPILOG = """\
 Exit status: 0 done, 1 failed, 2 usage.
 """
 
-#: Name and type of each column; those of the CSV, in its order.
+#: Name and type of each column, in the order of the CSV.
 COLUMNS = (("t_ns", "uint64"), ("op", "string"), ("offset_bytes", "uint64"), ("bytes", "uint64"),
            ("latency_ns", "uint64"), ("pid", "uint32"), ("stream", "uint16"), ("class", "string"))
 
@@ -36,13 +36,13 @@ def library(name: str) -> Any:
 
 
 def is_fresh_file(number: int) -> bool:
-    """Tell whether a descriptor is a file of which nothing is written."""
+    """Tell whether a descriptor is an empty regular file."""
     return stat.S_ISREG(os.fstat(number).st_mode) and not os.lseek(number, 0, os.SEEK_CUR)
 
 
 @contextmanager
 def sink_of(target: Path) -> Iterator[BinaryIO]:
-    """Yield what to write to. A file that is open already is the caller's to name and to remove."""
+    """Yield the sink; the caller names and removes a file that is already open."""
     if target == command.STANDARD and is_fresh_file(1):
         with open(1, "wb", closefd=False) as sink:
             yield sink
@@ -52,7 +52,7 @@ def sink_of(target: Path) -> Iterator[BinaryIO]:
 
 
 def convert(source: Any, target: Path) -> None:
-    """Write a Parquet file, block by block."""
+    """Write a Parquet file block by block."""
     arrow, csv, parquet = map(library, ("pyarrow", "pyarrow.csv", "pyarrow.parquet"))
     schema = arrow.schema([(name, getattr(arrow, kind)()) for name, kind in COLUMNS],
                           metadata={"approxftl": command.version()})
@@ -68,7 +68,7 @@ def convert(source: Any, target: Path) -> None:
 
 
 def main() -> int:
-    """Entry point."""
+    """Run the command."""
     parser = command.parser("parquet", "Make a Parquet file of the CSV of requests that is on "
                             "standard input.", EPILOG)
     parser.add_argument("output", metavar="FILE", type=command.named,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Programs that store numbers by bit plane, read them back, and judge what they are good for."""
+"""Store numbers by bit plane, read them back, and measure how much flipped bits cost."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from approxftl_tools.arrays import np
 from approxftl_tools.command import Refusal
 from approxftl_tools.lossy import KINDS
 
-#: A prediction reaches so many standard deviations to both sides.
+#: Half width of a prediction in standard deviations.
 SIGMAS = 4
-#: Quality levels of what is approximate.
+#: Quality levels of approximate data.
 LEVELS = range(1, 4)
-#: What a device counts, and what it is here.
+#: Costs in the report, and the device counters that add up to each.
 COSTS = {"energy_pj": ("program_energy_pj", "erase_energy_pj"), "program_ns": ("array_program_ns",),
          "programs": ("array_programs",), "wear": ("wear_sum",), "erases": ("array_erases",)}
 Json = dict[str, Any]
 
 
 def leveled(text: str) -> tuple[int, int | None]:
-    """Read a quality level, and of how many of the lowest planes."""
+    """Parse a quality level and the number of lowest planes that it applies to."""
     level, colon, planes = text.partition(":")
     if level not in ("1", "2", "3") or bool(colon) != planes.isdecimal():
         raise argparse.ArgumentTypeError(f"{text} is no level from 1 to 3, or LEVEL:PLANES")
@@ -45,7 +45,7 @@ def leveled(text: str) -> tuple[int, int | None]:
 
 
 def labels(text: str) -> dict[str, str]:
-    """Read what a report is to be known by."""
+    """Parse the labels of a report."""
     found = dict(one.partition("=")[::2] for one in text.split(","))
     if not all(key.isidentifier() and value for key, value in found.items()):
         raise argparse.ArgumentTypeError(f"{text} is not KEY=VALUE,...")
@@ -53,7 +53,7 @@ def labels(text: str) -> dict[str, str]:
 
 
 def number(least: int, most: int) -> Any:
-    """Return a reader of numbers."""
+    """Return a parser of integers in a range."""
     def read(text: str) -> int:
         value = int(text)
         if not least <= value <= most:
@@ -65,7 +65,7 @@ def number(least: int, most: int) -> Any:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that decides what is stored."""
+    """An integer parameter of the stored data."""
 
     least: int
     most: int
@@ -75,29 +75,29 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Subject:
-    """A program."""
+    """A program that stores and judges numbers."""
 
     name: str
     summary: str
     epilog: str
-    #: What the share is that judge() returns.
+    #: Name of the share that judge() returns.
     measure: str
     parameters: Mapping[str, Parameter]
-    #: The numbers, as lossy.packed() has them, by the parameters.
+    #: Returns the numbers in the format of lossy.packed(), given the parameters.
     make: Callable[[Json], bytes]
-    #: How good they are, by the parameters, and how many were none.
+    #: Returns the measured share, and the number of repaired values.
     judge: Callable[[Json, Sequence[Tensor], Sequence[bytes]], tuple[float, int]]
-    #: Things of which a share is told: one more or less is no deviation that a rate could tell.
+    #: Number of judged items: a difference of one item is within the resolution of a prediction.
     judged: int
 
     @property
     def precise(self) -> str:
-        """The name of the precise copy."""
+        """Return the name of the precise copy."""
         return f"{self.name}.precise"
 
 
 def options(subject: Subject) -> command.Parser:
-    """Return the command line."""
+    """Return the parser of the command line."""
     parser = command.parser(f"app {subject.name}", subject.summary, subject.epilog)
     parser.add_argument("directory", metavar="DIRECTORY", type=Path, help="where its files are")
     parser.add_argument("--phase", choices=("all", "write", "read"), default="all",
@@ -137,7 +137,7 @@ def levels_of(said: Sequence[tuple[int, int | None]], planes: int) -> list[int]:
 
 
 def setup_of(subject: Subject, args: argparse.Namespace) -> Json:
-    """Return the parameters, which the files remember."""
+    """Return the parameters, which are stored in the files."""
     kind = args.type or "bfloat16"
     usual = Choice(planes=args.planes).low_planes(KINDS[kind])
     if args.planes not in (None, usual):
@@ -152,7 +152,7 @@ def setup_of(subject: Subject, args: argparse.Namespace) -> Json:
 
 
 def counters(folder: Path) -> Json | None:
-    """Return what the device below has counted, for whoever may ask."""
+    """Return the counters of the device below; None if there are none or access is denied."""
     state = folder.stat()
     name = Path(f"/sys/dev/block/{os.major(state.st_dev)}:{os.minor(state.st_dev)}/dm/name")
     try:
@@ -165,7 +165,7 @@ def counters(folder: Path) -> Json | None:
 
 
 def spent(before: Json | None, after: Json | None) -> Json | None:
-    """Return what was spent in between."""
+    """Return the costs between two sets of counters; None if one is missing."""
     if before is None or after is None:
         return None
     return {cost: sum(after[name] - before[name] for name in names)
@@ -173,7 +173,7 @@ def spent(before: Json | None, after: Json | None) -> Json | None:
 
 
 def check_ours(subject: Subject, path: Path, force: bool) -> None:
-    """Refuse to replace what somebody else has put there."""
+    """Raise Refusal if the file is not one of this program."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise Refusal(f"{path}: is not a file of this program, and no file at all")
     if force or not path.exists():
@@ -186,13 +186,13 @@ def check_ours(subject: Subject, path: Path, force: bool) -> None:
 
 
 def place_of(one: Planes, bit: int) -> tuple[int, int]:
-    """Return offset and length of the plane of a bit."""
+    """Return offset and length of a bit's plane."""
     return one.end - (bit + 1) * one.each, one.each
 
 
 def store(path: Path, layout: Layout, levels: Sequence[int],
           device: approxftl.Device | None) -> None:
-    """Write all of it; what is approximate is tagged before."""
+    """Write the file, with its approximate planes tagged before the data."""
     with command.output(path) as made, made.open("w+b") as file:
         for one in layout.planes if device else ():
             assert device is not None
@@ -200,7 +200,7 @@ def store(path: Path, layout: Layout, levels: Sequence[int],
                 device.tag(file.fileno(), *place_of(one, bit), Class.of_level(level))
         layout.write(file.fileno())
         os.fsync(file.fileno())
-        # What is read from now on is read from the device.
+        # Drop the page cache, so that later reads reach the device.
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
@@ -226,7 +226,7 @@ def write(subject: Subject, args: argparse.Namespace) -> Json:
 
 
 def opened(file: Any) -> PlaneFile:
-    """Return a file by plane."""
+    """Return a file by plane, with its cached pages dropped."""
     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     model = parse(FileSource(file))
     if not is_by_plane(model):
@@ -235,7 +235,7 @@ def opened(file: Any) -> PlaneFile:
 
 
 def about_of(subject: Subject, file: PlaneFile) -> Json:
-    """Return the parameters of a file, or refuse one of another program."""
+    """Return the parameters stored in a file; refuse a file of another program."""
     try:
         setup: Json = json.loads(parse(file).metadata[lossy.ABOUT])
         numbers = [setup[name] for name in ("planes", *subject.parameters)]
@@ -252,7 +252,7 @@ def about_of(subject: Subject, file: PlaneFile) -> Json:
 
 @contextmanager
 def pair(subject: Subject, folder: Path) -> Iterator[tuple[PlaneFile, PlaneFile, int]]:
-    """Yield what was stored, its precise copy, and a descriptor of the first."""
+    """Yield the approximate file, its precise copy, and a descriptor of the former."""
     path = folder / subject.name
     try:
         with path.open("rb") as stored, (folder / subject.precise).open("rb") as precise:
@@ -265,30 +265,30 @@ def pair(subject: Subject, folder: Path) -> Iterator[tuple[PlaneFile, PlaneFile,
 
 
 def content(file: PlaneFile) -> list[bytes]:
-    """Return the data of each tensor of the original."""
+    """Return the data of each tensor in the original order."""
     return [file.read(tensor.offset, tensor.length) for tensor in parse(file).tensors]
 
 
 def differing(one: bytes, other: bytes) -> int:
-    """Count bits."""
+    """Return the number of bits that differ."""
     return (int.from_bytes(one, "little") ^ int.from_bytes(other, "little")).bit_count()
 
 
 def flips_of(stored: PlaneFile, precise: PlaneFile, planes: Planes) -> list[int]:
-    """Count the flipped bits of a layer, those beyond its end, too, lowest plane first."""
+    """Return the flipped bits of each plane, padding included, the lowest plane first."""
     return [differing(*(file.source.read(*place_of(planes, bit)) for file in (stored, precise)))
             for bit in range(planes.tensor.element.bits)]
 
 
 def whole(stored: PlaneFile, precise: PlaneFile) -> int:
-    """Count the bits of two files that differ."""
+    """Return the number of bits that differ between two files."""
     parts = zip(*(pieces(file.source, 0, file.source.size) for file in (stored, precise)),
                 strict=True)
     return sum(differing(one, other) for one, other in parts)
 
 
 def reported(folder: Path, fd: int, require: bool) -> Json | None:
-    """Return what the device says of the file."""
+    """Return the errors that the device reports for the file; None without a device."""
     with approxftl.Device(folder, require=require) as device:
         if not device.active:
             return None
@@ -302,7 +302,7 @@ def reported(folder: Path, fd: int, require: bool) -> Json | None:
 
 def predicted(subject: Subject, setup: Json, precise: PlaneFile, rates: Sequence[float],
               draws: int) -> Json:
-    """Return what the rates of planes let expect: copies of which random bits have flipped."""
+    """Return the predicted share: that of copies with random flips at the measured rates."""
     tensors, original = parse(precise).tensors, content(precise)
     chance = np.random.default_rng([setup["seed"], 2])
     found = [subject.judge(setup, tensors, lossy.flipped(tensors, original, rates, chance))[0]
@@ -314,7 +314,7 @@ def predicted(subject: Subject, setup: Json, precise: PlaneFile, rates: Sequence
 
 
 def read(subject: Subject, args: argparse.Namespace) -> Json:
-    """Tell what has become of it."""
+    """Read the files back and return the comparison."""
     with pair(subject, args.directory) as (stored, precise, fd):
         for file in (stored, precise):
             file.check_rest()
@@ -336,7 +336,7 @@ def read(subject: Subject, args: argparse.Namespace) -> Json:
 
 def compared(subject: Subject, setup: Json, files: tuple[PlaneFile, PlaneFile], told: Json | None,
              draws: int) -> Json:
-    """Compare what was stored with the precise copy."""
+    """Compare the stored numbers with the precise copy."""
     stored, precise = files
     levels, tensors = setup["levels"], parse(precise).tensors
     flips = [flips_of(stored, precise, planes) for planes in stored.planes]
@@ -368,11 +368,11 @@ def compared(subject: Subject, setup: Json, files: tuple[PlaneFile, PlaneFile], 
     }
 
 
-# Telling
+# Reporting
 
 
 def tell_cost(cost: Json) -> None:
-    """Print what the tags have bought, if the device has told."""
+    """Print the savings of the tags, if the device has counted them."""
     precise, tagged = cost["precise"], cost["tagged"]
     if not precise or not tagged:
         return
@@ -385,7 +385,7 @@ def tell_cost(cost: Json) -> None:
 
 
 def tell(subject: Subject, report: Json) -> None:
-    """Print it for a person."""
+    """Print the report as text."""
     setup = report["parameters"]
     numbers = ", ".join(f"{name} {setup[name]}" for name in subject.parameters)
     print(f"{subject.name}: {setup['type']}, the {setup['planes']} lowest planes approximate, "
@@ -411,7 +411,7 @@ def tell(subject: Subject, report: Json) -> None:
 
 
 def run(subject: Subject) -> int:
-    """Return the exit status of the program."""
+    """Run the program and return its exit status."""
     words = sys.argv[1:]
 
     def body() -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Record files, aft(5), from arrays: "approxftl trace convert" writes them."""
+"""Write record files, aft(5), from arrays through "approxftl trace convert"."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 HEADER = "t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class"
 CLASSES = ("precise", "approximate")
-#: Of the input and the output, which the file keeps: the same whatever it is called in the end.
+#: Names of the input and the output, fixed because the record file stores them.
 INPUT, OUTPUT = "requests.csv", "requests.aft"
 
 Column: TypeAlias = "NDArray[Any] | Sequence[int]"
 
 
 def lines(columns: Mapping[str, Column]) -> Iterable[str]:
-    """Return a line of CSV for each request."""
+    """Yield a line of CSV for each request, after a header."""
     yield HEADER
     for t_ns, sector, sectors, op, tag in zip(
             *(np.asarray(columns[name]).tolist()
@@ -35,7 +35,7 @@ def lines(columns: Mapping[str, Column]) -> Iterable[str]:
 
 
 def convert(folder: Path, arguments: Iterable[str]) -> None:
-    """Have the file written there."""
+    """Run approxftl trace convert in a folder."""
     try:
         done = subprocess.run([program(), "trace", "convert", "--quiet", "--keep-time", *arguments,
                                INPUT, OUTPUT],
@@ -49,7 +49,7 @@ def convert(folder: Path, arguments: Iterable[str]) -> None:
 
 def write(file: Path, columns: Mapping[str, Column], device_bytes: int, origin: str,
           about: Mapping[str, object]) -> None:
-    """Write a record file, called OUTPUT and alone in its directory, with facts about it."""
+    """Write a record file with facts about it; it must be called OUTPUT, alone in its directory."""
     facts = [f"--about={key}={value}" for key, value in about.items()]
     file.with_name(INPUT).write_text("\n".join(lines(columns)) + "\n", "utf-8")
     convert(file.parent, [f"--device-bytes={device_bytes}", f"--origin={origin}", *facts])

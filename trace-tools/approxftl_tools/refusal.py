@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How a command ends: its exit status, and its one sentence if it cannot go on."""
+"""Exit statuses of commands, and the exception for their error messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INTERRUPTED = 130
 
 
 class Refusal(Exception):  # noqa: N818
-    """A command cannot go on; its text is the one sentence that the user sees."""
+    """A command cannot go on; the text is the message that the user sees."""
 
     def __init__(self, sentence: str, status: int = FAILED) -> None:
         super().__init__(sentence)
@@ -21,7 +21,7 @@ class Refusal(Exception):  # noqa: N818
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Refuse what is not there, or is no file."""
+    """Turn an OSError of reading into a Refusal."""
     try:
         yield
     except OSError as error:

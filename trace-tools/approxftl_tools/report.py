@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl report: one page with tables and figures of everything that was found."""
+"""approxftl report: write one page with tables and figures of all inputs."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from approxftl_tools.study_report import parts_of
 
 Json = dict[str, Any]
 
-#: More figures of a kind than that are too many to look at: then the first few are shown.
+#: If a kind has more figures than the first number, only so many are shown.
 ALIKE, FIRST = 24, 4
 def measures_csv(runs: Sequence[Run]) -> str:
-    """Return every measure of runs, a line for each."""
+    """Return all measures of runs as CSV."""
     values = [compare.values_of(run) for run in runs]
     shown = compare.shown_measures(values, every=True)
     out = StringIO()
@@ -42,7 +42,7 @@ def measures_csv(runs: Sequence[Run]) -> str:
 
 
 def over_inputs(inputs: Inputs) -> list[list[str]]:
-    """Return the lines of a table of ratios to the first policy of each input, its head first."""
+    """Return a table of ratios to the first policy over all inputs, header first."""
     others = policies(inputs.runs)[1:]
     groups = [inputs.group(name) for name in inputs.groups()]
     pairs = {policy: [(compare.values_of(run), compare.values_of(group[0]))
@@ -62,7 +62,7 @@ def over_inputs(inputs: Inputs) -> list[list[str]]:
 
 
 def tables(inputs: Inputs) -> Json:
-    """Return the comparison of runs, all measures behind it, and tables of what is no run."""
+    """Return the tables: comparisons of runs, all measures, and inputs that are not runs."""
     many = many_inputs(inputs)
     over = {"lines": over_inputs(inputs), "measures": measures_csv(inputs.runs),
             "caption": f"{many} inputs: how many times that of the first policy a measure is; "
@@ -88,7 +88,7 @@ def tables(inputs: Inputs) -> Json:
 
 
 def origin(path: Path, document: Json, what: str) -> list[str]:
-    """Return where a document is from."""
+    """Return the provenance of a document."""
     tool = document.get("tool", {})
     kernel = document.get("kernel", {}).get("release", "")
     version = f"{tool.get('version', 'unknown')} {kernel}".strip()
@@ -97,7 +97,7 @@ def origin(path: Path, document: Json, what: str) -> list[str]:
 
 
 def provenance(inputs: Inputs) -> list[list[str]]:
-    """Return where everything is from."""
+    """Return the provenance of each input."""
     rows: dict[str, list[str]] = {}
     for run in inputs.runs:
         rows[str(run.path)] = origin(run.path, run.document, "simulator")
@@ -125,7 +125,7 @@ def provenance(inputs: Inputs) -> list[list[str]]:
 
 
 def drawn(inputs: Inputs) -> tuple[list[tuple[Kind, list[Figure]]], list[tuple[Kind, str]]]:
-    """Return the figures by kind, and why others are not there."""
+    """Return the figures by kind, and the reasons for missing ones."""
     found, lacking = [], []
     for kind in KINDS:
         try:
@@ -141,22 +141,22 @@ def drawn(inputs: Inputs) -> tuple[list[tuple[Kind, list[Figure]]], list[tuple[K
 
 
 def is_study(path: Path) -> bool:
-    """Tell whether it is a folder of results that a study has left."""
+    """Tell whether the path is a results folder of a study."""
     return path.is_dir() and any(path.glob("*/point.json"))
 
 
 def summary(inputs: Inputs, studies: Sequence[Path]) -> str:
-    """Return what there is, for a sentence."""
+    """Return the numbers of inputs and studies as text."""
     named = [f"results of a study in {path}" for path in studies]
     return ", ".join([*named, *([inputs.summary()] if inputs.runs or not studies else [])])
 
 
 def html(given: Inputs, studies: Sequence[Path], heading: str, argv: Sequence[str]) -> str:
-    """Return the report."""
+    """Return the report as HTML."""
     inputs = over_seeds(given)
     found, lacking = drawn(inputs)
     code = live.bundle() if found else None
-    # A kind's figures have different names already; kinds may share one.
+    # Names are unique within a kind, but two kinds may share one.
     taken: set[str] = set()
     figures: list[Json] = []
     for figure in (one for _, some in found for one in some):
@@ -178,7 +178,7 @@ def html(given: Inputs, studies: Sequence[Path], heading: str, argv: Sequence[st
 
 
 def options() -> command.Parser:
-    """Return the parser."""
+    """Return the parser of the command line."""
     parser = command.parser(
         "report", "Writes one HTML page with tables and figures of everything that it is given.",
         f"{WHAT_FILES_ARE}\n\n"
@@ -195,7 +195,7 @@ def options() -> command.Parser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point."""
+    """Run the command."""
     given = list(sys.argv[1:] if argv is None else argv)
 
     def body() -> int:

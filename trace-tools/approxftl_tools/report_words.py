@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The first words of a report: which policy is better, and what was simulated."""
+"""The summary of a report: the best policy, and the simulated device and load."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from approxftl_tools.study_report import sentences
 from approxftl_tools.study_table import cell, ends
 
 Json = dict[str, Any]
-#: What a verdict is about: a tail beside each mean.
+#: Measures that decide the verdict, each mean with its tail; writes come first.
 JUDGED = (("write_response_mean_ns", "write_response_p99_ns"),
           ("read_response_mean_ns", "read_response_p99_ns"))
 
 
 def device_words(document: Json) -> str:
-    """Return what device was simulated."""
+    """Return a description of the simulated device."""
     shape = document["geometry"]
     sizes = [scaled("bytes", shape[key]) for key in ("capacity_bytes", "physical_bytes")
              if key in shape]
@@ -36,7 +36,7 @@ def device_words(document: Json) -> str:
 
 
 def stream_words(document: Json) -> str:
-    """Return what requests it got."""
+    """Return a description of the simulated requests."""
     stream = document.get("stream") or {}
     if stream.get("source") == "trace":
         return f"requests of {PurePath(stream['trace']).name}"
@@ -51,13 +51,13 @@ def stream_words(document: Json) -> str:
 
 
 def one_or_several(found: Sequence[str], what: str) -> str:
-    """Return what all have in common, or how many there are."""
+    """Return the common description, or the number of different ones."""
     different = list(dict.fromkeys(found))
     return different[0] if len(different) == 1 else f"{len(different)} {what}"
 
 
 def simulated(inputs: Inputs) -> str:
-    """Return device, requests and policies of all runs."""
+    """Return a description of device, requests and policies of all runs."""
     documents = [run.document for run in inputs.runs]
     policies = ", ".join(dict.fromkeys(run.policy for run in inputs.runs))
     seeds = [f"{len(run.seeds)} seeds" for run in inputs.runs if len(run.seeds) > 1]
@@ -68,7 +68,7 @@ def simulated(inputs: Inputs) -> str:
 
 
 def verdicts(inputs: Inputs) -> list[str]:
-    """Return how each policy does beside the first, with intervals."""
+    """Return the comparison of each policy with the first, with intervals."""
     groups = groups_of(inputs)
     yardstick = Yardstick(str(groups[0].varied["policy"]))
     for keys in JUDGED:
@@ -79,19 +79,19 @@ def verdicts(inputs: Inputs) -> list[str]:
 
 
 def said_ratio(one: Estimate) -> str:
-    """Return a ratio and how sure it is."""
+    """Return a ratio as text with its interval."""
     if one.low is None or one.high is None or one.equal:
         return f"{one.mean:.3f}"
     return f"{one.mean:.3f} ({one.low:.3f} to {one.high:.3f}, 95 %)"
 
 
 def judged(runs: Sequence[Run]) -> tuple[str, str] | None:
-    """Return the mean that runs are judged by, and its tail: of writes, or else of reads."""
+    """Return the keys of mean and tail that runs are judged by; None without requests."""
     return next((keys for keys in JUDGED if value_of(runs[0], keys[0])), None)
 
 
 def best_of(runs: Sequence[Run], keys: tuple[str, str]) -> str:
-    """Return which run has the best mean of several, and what its tail is."""
+    """Return a sentence that names the run with the best mean, and its tail."""
     base, what = runs[0].label, BY_KEY[keys[0]].title.partition(",")[0]
     found = [(one, run) for run in runs[1:] if (one := ratio_of(run, runs[0], keys[0]))]
     if not found:
@@ -108,7 +108,7 @@ def best_of(runs: Sequence[Run], keys: tuple[str, str]) -> str:
 
 
 def best_over(groups: Sequence[Sequence[Run]], keys: tuple[str, str]) -> str:
-    """Return which policy has the best mean over several inputs."""
+    """Return a sentence that names the policy with the best mean over several inputs."""
     ratios: dict[str, list[float]] = {}
     for runs in groups:
         for run in runs[1:]:
@@ -125,7 +125,7 @@ def best_over(groups: Sequence[Sequence[Run]], keys: tuple[str, str]) -> str:
 
 
 def answer_of_runs(inputs: Inputs) -> str:
-    """Return what simulated runs say in one sentence."""
+    """Return the result of simulated runs as one sentence."""
     several = several_policies(inputs)
     groups = [inputs.group(name) for name in inputs.groups()] if several else [inputs.runs]
     keys = judged(groups[0])
@@ -142,7 +142,7 @@ def answer_of_runs(inputs: Inputs) -> str:
 
 
 def answer_of_tables(tables: Sequence[Table]) -> str:
-    """Return what measurements say in one sentence: of the first two columns, the first lines."""
+    """Return the first measurements of the first two columns as one sentence."""
     for table in tables:
         said = [f"{line.values[1] / line.values[0]:.3f} of its {line.title}"
                 for line in table.lines
@@ -154,12 +154,12 @@ def answer_of_tables(tables: Sequence[Table]) -> str:
 
 
 def answer(inputs: Inputs) -> str:
-    """Return the sentence that a report begins with."""
+    """Return the first sentence of a report."""
     return answer_of_runs(inputs) if inputs.runs else answer_of_tables(tables(inputs))
 
 
 def interval_rows(runs: Sequence[Run], every: bool) -> list[list[str]]:
-    """Return the lines of a table of means over seeds, with intervals, its head first."""
+    """Return a table of means over seeds with intervals, header first."""
     groups = [group_of(run) for run in runs]
     lines = [["", *(run.label for run in runs)]]
     for measure in shown_measures([values_of(run) for run in runs], every):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Lists whose columns are chosen (-o) and whose rows are sorted (-S), for a person or as JSON.
+"""Lists with selectable columns (-o) and sorted rows (-S), as text or as JSON.
 
-The programs in C have the same from userspace/lib/text-list.c.
+userspace/lib/text-list.c does the same for the programs in C.
 """
 
 from __future__ import annotations
@@ -14,63 +14,63 @@ from typing import Any
 
 from approxftl_tools import command
 
-#: Values as JSON has them, by the keys of the columns.
+#: Values by column key, as in JSON.
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Column:
-    """What a list can show."""
+    """A column of a list."""
 
-    #: In JSON, with the unit; -o and -S take it, or the title.
+    #: Key in JSON, including the unit; -o and -S accept it and the title.
     key: str
     title: str
     about: str
-    #: Whether it stands to the right.
+    #: True if cells are right-aligned.
     right: bool = True
-    #: Shown only if it is asked for.
+    #: True if the column is hidden by default.
     more: bool = False
-    #: What a person reads of a row in place of its value.
+    #: Returns the text of a cell in place of its value.
     said: Callable[[Row], str] | None = None
 
     def text(self, row: Row) -> str:
-        """Return a cell."""
+        """Return the text of a cell."""
         value = row[self.key]
         return self.said(row) if self.said else "" if value is None else str(value)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What a command line says of a list."""
+    """The list options of a command line."""
 
     shown: tuple[Column, ...]
-    #: With each whether the largest come first.
+    #: Sort columns; true means descending.
     by: tuple[tuple[Column, bool], ...]
     head: bool
-    #: Anything was said.
+    #: True if any list option was given.
     chosen: bool
 
     def ordered(self, rows: Sequence[Row]) -> list[Row]:
-        """Return the rows in their order; equal ones stay as they were."""
+        """Return the rows sorted; the sort is stable."""
         found = list(rows)
         for column, falls in reversed(self.by):
             key = column.key
-            # Of different kinds are values only where some are missing.
+            # Missing values are None, which cannot be compared, so sort them first.
             found.sort(key=lambda row, key=key: (  # type: ignore[misc]
                 row[key] is not None, "" if row[key] is None else row[key]), reverse=falls)
         return found
 
     def cells(self, rows: Sequence[Row]) -> list[list[str]]:
-        """Return the lines for a person, the titles first."""
+        """Return the cells as text, titles first."""
         head = [[column.title for column in self.shown]] if self.head else []
         return head + [[column.text(row) for column in self.shown] for row in self.ordered(rows)]
 
     def text(self, rows: Sequence[Row]) -> str:
-        """Return aligned lines."""
+        """Return the list as aligned text."""
         return aligned(self.cells(rows), [column.right for column in self.shown])
 
     def json(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
-        """Return what is shown, for a program."""
+        """Return the list as JSON objects."""
         return [{column.key: row[column.key] for column in self.shown}
                 for row in self.ordered(rows)]
 
@@ -85,7 +85,7 @@ class Choice:
 
 
 def aligned(cells: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
-    """Return lines of cells as columns."""
+    """Return cells as aligned columns."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ("  ".join(text.rjust(width) if to_right else text.ljust(width)
                        for text, width, to_right in zip(line, widths, right, strict=True)).rstrip()
@@ -94,7 +94,7 @@ def aligned(cells: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what every list has."""
+    """Add the list options to a parser."""
     parser.add_argument("-o", "--show", metavar="COLUMN,...",
                         help="only these columns, or +A,... more of them; help lists them")
     parser.add_argument("-S", "--sort", metavar="COLUMN,...",
@@ -103,7 +103,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def find(columns: Sequence[Column], name: str, before: Sequence[Column]) -> Column:
-    """Return the column of this name."""
+    """Return the column of this name; refuse an unknown or repeated one."""
     for column in columns:
         if name.lower() in (column.key.lower(), column.title.lower()):
             if column in before:
@@ -115,7 +115,7 @@ def find(columns: Sequence[Column], name: str, before: Sequence[Column]) -> Colu
 
 
 def shown_of(columns: Sequence[Column], names: str | None) -> tuple[Column, ...]:
-    """Return the columns that -o asks for."""
+    """Return the columns that -o selects."""
     usual = [column for column in columns if not column.more]
     if names is None:
         return tuple(usual)
@@ -126,12 +126,12 @@ def shown_of(columns: Sequence[Column], names: str | None) -> tuple[Column, ...]
 
 
 def listed(names: str) -> list[str]:
-    """Return the words of a list; a comma at its end says nothing."""
+    """Return the words of a comma-separated list; a trailing comma is ignored."""
     return names.removesuffix(",").split(",")
 
 
 def sorted_of(columns: Sequence[Column], names: str | None) -> tuple[tuple[Column, bool], ...]:
-    """Return the columns that -S asks for."""
+    """Return the columns that -S selects."""
     found: list[tuple[Column, bool]] = []
     for name in listed(names) if names is not None else ():
         column = find(columns, name[1:] if name[:1] in ("+", "-") else name,
@@ -141,14 +141,14 @@ def sorted_of(columns: Sequence[Column], names: str | None) -> tuple[tuple[Colum
 
 
 def needs(arguments: argparse.Namespace, option: str) -> None:
-    """Refuse the options without what makes a list."""
+    """Refuse the list options unless this option makes a list."""
     for name in ("show", "sort"):
         if getattr(arguments, name) is not None:
             raise command.Refusal(f"--{name} needs {option}", command.USAGE)
 
 
 def choose(arguments: argparse.Namespace, columns: Sequence[Column]) -> Choice:
-    """Understand the options; "-o help" ends the command."""
+    """Return the list options; "-o help" prints the columns and exits."""
     if arguments.show == "help":
         notes = ("; not shown by default" if column.more else "" for column in columns)
         sys.stdout.write(aligned([[column.key, column.title, column.about + note] for column, note

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs that differ in their seeds alone: their mean, which is drawn, and how sure it is."""
+"""Average runs that differ only in their seeds, and keep the samples for intervals."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Json = dict[str, Any]
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether there can be a mean of it."""
+    """Tell whether a value is a number and not a boolean."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def mean_of_parts(parts: Sequence[Json]) -> Json:
-    """Return the mean of objects; a number that one lacks is 0 there."""
-    # Times of no request are none.
+    """Return the mean of objects; a missing number counts as 0."""
+    # Leave out times without requests.
     counted = [part for part in parts if part.get("count", 1)] or parts[:1]
     first: Json = {key: value for part in reversed(counted) for key, value in part.items()}
     return {key: pooled([part[key] for part in counted if key in part]) if key == "bins" else
@@ -31,7 +31,7 @@ def mean_of_parts(parts: Sequence[Json]) -> Json:
 
 
 def mean_of(values: Sequence[Any]) -> Any:
-    """Return the mean of what runs say; of what has none, what the first says."""
+    """Return the mean of values; the first value if they have no mean."""
     first = values[0]
     if len(values) == 1:
         return first
@@ -56,9 +56,9 @@ def mean_run(runs: Sequence[Run]) -> Run:
 
 
 def over_seeds(inputs: Inputs) -> Inputs:
-    """Return means in place of the runs of one result that differ in their seeds alone.
+    """Replace runs that differ only in their seeds by their mean.
 
-    One that was interrupted is no sample of those that were not.
+    Interrupted runs are not averaged with complete ones.
     """
     def alike(run: Run) -> tuple[str, bool, str]:
         return str(run.path), bool(run.data.get("interrupted")), run.policy
@@ -75,7 +75,7 @@ def over_seeds(inputs: Inputs) -> Inputs:
 
 
 def groups_of(inputs: Inputs) -> list[Group]:
-    """Return what statistics are of, policies in the order of their first appearance."""
+    """Return the groups for statistics, policies in the order of their first appearance."""
     several = several_policies(inputs)
     return [group_of(run, {"input": run.group, "policy": run.policy} if several else
                      {"policy": run.label}) for run in inputs.runs]

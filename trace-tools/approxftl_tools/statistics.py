@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How sure a mean is: of several runs, of one run, of a ratio of two policies.
+"""Confidence intervals of means: of several runs, of one run, of a ratio of two policies.
 
-Intervals are of 95 %. Samples lie along the last axis of an array, so that a thousand studies cost
+Intervals cover 95 %. Samples lie along the last axis of an array, so that a thousand studies cost
 hardly more than one.
 """
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 Array: TypeAlias = "NDArray[np.float64]"
 
 CONFIDENCE = 0.95
-#: Means of neighbours in MSER-5.
+#: Values in a batch of MSER-5.
 NEIGHBOURS = 5
-#: A quarter of a run is never taken for warm-up: the last few batches may agree by chance.
+#: The last quarter of a run is never warm-up: its few batches may agree by chance.
 KEPT = 4
-#: An end that puts the mean off by less is left alone.
+#: A deviating end of a run that changes the mean by less than this share is ignored.
 MATTERS = 0.02
 RESAMPLES = 999
-#: Two runs have an interval, but one that hardly excludes anything.
+#: Least number of runs for an interval, although that of two is very wide.
 LEAST = 2
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and its interval, which nothing is known of after a single run."""
+    """A mean and the half width of its interval; None after a single run."""
 
     mean: float
     half: float | None
@@ -52,11 +52,11 @@ class Estimate:
 
     @property
     def equal(self) -> bool:
-        """Tell whether all samples are the same, but for how numbers are rounded."""
+        """Tell whether all samples are equal up to rounding."""
         return self.within(1e-9)
 
     def within(self, share: float) -> bool:
-        """Tell whether the interval is no wider than this share of the mean to either side."""
+        """Tell whether the half width is at most this share of the mean."""
         return self.half is not None and self.half <= share * abs(self.mean)
 
 
@@ -64,7 +64,7 @@ class Estimate:
 
 
 def continued_fraction(a: float, b: float, x: float) -> float:
-    """Return the fraction of the incomplete beta function, by Lentz' method."""
+    """Return the continued fraction of the incomplete beta function (Lentz's method)."""
     tiny = 1e-300
     c, d = 1.0, 1.0 / ((1.0 - (a + b) * x / (a + 1.0)) or tiny)
     result = d
@@ -92,7 +92,7 @@ def incomplete_beta(a: float, b: float, x: float) -> float:
 
 @cache
 def t_quantile(share: float, freedom: int) -> float:
-    """Return what Student's t exceeds in so small a share of cases, above one half."""
+    """Return a quantile of Student's t; `share` is above one half."""
     tail = 2.0 * (1.0 - share)
     low, high = 0.0, 1.0
     while incomplete_beta(freedom / 2, 0.5, freedom / (freedom + high * high)) > tail:
@@ -105,7 +105,7 @@ def t_quantile(share: float, freedom: int) -> float:
 
 
 def half_widths(samples: Array) -> Array:
-    """Return how far the intervals of means reach to either side, by Student's t."""
+    """Return the half widths of intervals of means by Student's t."""
     count = samples.shape[-1]
     widths: Array = (t_quantile((1 + CONFIDENCE) / 2, count - 1)
                      * samples.std(axis=-1, ddof=1) / math.sqrt(count))
@@ -117,22 +117,22 @@ def half_widths(samples: Array) -> Array:
 
 @cache
 def resampling(count: int) -> NDArray[np.int64]:
-    """Return which samples are drawn, always the same: the same runs make the same interval."""
+    """Return the indices of the resamples; they are fixed, so equal runs give equal intervals."""
     return np.random.default_rng(count).integers(count, size=(RESAMPLES, count))
 
 
 def bootstrap_widths(samples: Array) -> Array:
-    """Return how far the intervals reach that make no assumption about the distribution.
+    """Return the half widths of bootstrap intervals, which assume no distribution.
 
-    They are those of the studentised bootstrap, as wide to both sides. That of quantiles alone is
-    much too narrow for so few runs as one makes: it covers 85 % for five.
+    This is the symmetric studentised bootstrap. The percentile bootstrap is much too narrow for few
+    runs: with five it covers 85 %.
     """
     count = samples.shape[-1]
     spread = samples.std(axis=-1, ddof=1)
     drawn = samples[..., resampling(count)]
     errors = np.abs(drawn.mean(axis=-1) - samples.mean(axis=-1, keepdims=True))
     spreads = drawn.std(axis=-1, ddof=1)
-    # Where all that is drawn is the same there is no spread to measure by.
+    # A resample of equal values has no spread to divide by.
     same = spreads <= 1e-9 * spread[..., None]
     scaled = np.where(same, np.inf, errors / np.where(same, 1.0, spreads))
     bounds = np.quantile(scaled, CONFIDENCE, axis=-1, method="higher")
@@ -141,20 +141,20 @@ def bootstrap_widths(samples: Array) -> Array:
 
 
 def estimate(samples: Any, tail: bool = False) -> Estimate:
-    """Return the mean of a measure of several runs; `tail`: one whose distribution is skewed."""
+    """Return the mean of samples with its interval; `tail` means a skewed distribution."""
     values = np.asarray(samples, dtype=np.float64)
     count = values.shape[-1]
     if count < LEAST:
         return Estimate(float(values.mean()), None, count)
     half = float((bootstrap_widths if tail else half_widths)(values))
     if not math.isfinite(half):
-        # Too few for it: two runs are drawn as one and the same half of the time.
+        # Too few samples for the bootstrap: of two, half of the resamples are constant.
         half = float(half_widths(values))
     return Estimate(float(values.mean()), half, count)
 
 
 def paired_ratio(samples: Any, yardstick: Any, tail: bool = False) -> Estimate | None:
-    """Return the mean ratio of runs that had the same random numbers; None if there is none."""
+    """Return the mean ratio of runs paired by seed; None if a base value is 0."""
     base = np.asarray(yardstick, dtype=np.float64)
     if not base.all():
         return None
@@ -162,7 +162,7 @@ def paired_ratio(samples: Any, yardstick: Any, tail: bool = False) -> Estimate |
 
 
 def runs_needed(found: Estimate, share: float) -> int:
-    """Return how many runs would have an interval so narrow, as far as these can tell."""
+    """Return the estimated number of runs for an interval of this half width."""
     if found.half is None or found.within(share) or not found.mean:
         return found.count
     spread = found.half / t_quantile((1 + CONFIDENCE) / 2, found.count - 1)
@@ -178,18 +178,18 @@ def runs_needed(found: Estimate, share: float) -> int:
 
 @dataclass(frozen=True)
 class Truncation:
-    """What MSER-5 says of a run."""
+    """The warm-up of a run according to MSER-5."""
 
-    #: Values at the begin that are worth leaving out.
+    #: Number of initial values to leave out.
     cut: int
-    #: Whether enough is left to say so.
+    #: True if the rest is long enough and steady.
     settled: bool
 
 
 def best_cut(means: Array) -> int:
-    """Return how many to leave out, so that the standard error of the rest is smallest.
+    """Return the number of batches to cut so that the standard error of the rest is least.
 
-    What differs by rounding alone is equal, and then as few as can be are left out.
+    Errors that differ only by rounding are equal; the shortest cut wins.
     """
     count = len(means)
     left = np.arange(count, 0, -1)
@@ -201,11 +201,11 @@ def best_cut(means: Array) -> int:
 
 
 def mser5(values: Any) -> Truncation:
-    """Return how much of the begin of a run to leave out.
+    """Return the initial part of a run to leave out.
 
-    It is what makes the standard error of the rest smallest, counted in batches of five. Where that
-    is more than half, the rest is too short to tell; where the same rule would leave out an end
-    that puts the mean off, that is not like what was before. Either way the run was still drifting.
+    The cut minimises the standard error of the rest, in batches of five. If it exceeds half of the
+    run, the rest is too short to judge. If the same rule applied backwards cuts an end that changes
+    the mean, the run was still drifting. Either way it is not settled.
     """
     series = np.asarray(values, dtype=np.float64)
     count = len(series) // NEIGHBOURS

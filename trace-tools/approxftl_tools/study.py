@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl study: policies, workloads and parameters against each other, from one file."""
+"""approxftl study: simulate all combinations of policies, workloads and parameters of a file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from approxftl_tools.study_store import DONE, FAILED, MISSING, Store
 from approxftl_tools.study_streams import Setting
 from approxftl_tools.study_table import Group
 
-#: Processes at a time.
+#: Upper limit of --jobs and --chunk.
 MOST_JOBS = 1024
 EPILOG = """\
 The file is TOML. Keys of [base] and [vary] are options of "approxftl sim"; each combination of what
@@ -83,14 +83,14 @@ Exit status: 0 done, 1 a point failed, 2 usage, 3 no such file, 4 not verified, 
 
 
 def jobs(text: str) -> int:
-    """Read a number of processes."""
+    """Parse a number of processes."""
     if not text.isascii() or not text.isdecimal() or not 1 <= int(text) <= MOST_JOBS:
         raise argparse.ArgumentTypeError(f'"{text}" is not from 1 to {MOST_JOBS}')
     return int(text)
 
 
 def memory(text: str) -> int:
-    """Read a size."""
+    """Parse a size."""
     try:
         size = number(text)
     except ValueError:
@@ -114,7 +114,7 @@ VERB_HELP = (
 
 
 def options() -> command.Parser:
-    """Return the command line."""
+    """Return the parser of the command line."""
     parser = command.parser("study", "Run a simulation for each combination of what varies.",
                             EPILOG)
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB",
@@ -155,7 +155,7 @@ def options() -> command.Parser:
 
 
 def run_options(run: command.Parser) -> None:
-    """Add the options of what runs points."""
+    """Add the options of verbs that run points."""
     run.add_argument("--scheduler", metavar="ADDRESS",
                      help="a Dask scheduler, such as tcp://host:8786")
     run.add_argument("--tls", metavar="DIR", type=Path,
@@ -167,7 +167,7 @@ def run_options(run: command.Parser) -> None:
 
 
 def figure_options(add: Mapping[str, command.Parser]) -> None:
-    """Add the options of what writes files."""
+    """Add the options of verbs that write files."""
     figure = add["figure"]
     figure.add_argument("-O", "--output", metavar="DIR", type=Path, dest="figures",
                         help="where figures go (default: beside the file)")
@@ -191,14 +191,14 @@ def figure_options(add: Mapping[str, command.Parser]) -> None:
 
 
 def hours(text: str) -> str:
-    """Read a time limit."""
+    """Parse a time limit."""
     if not re.fullmatch(r"\d{1,3}:[0-5]\d:[0-5]\d", text):
         raise argparse.ArgumentTypeError(f'"{text}" is not a time such as 1:00:00')
     return text
 
 
 def engine_of(arguments: argparse.Namespace) -> Engine:
-    """Return what was asked for."""
+    """Return the engine that the options select."""
     if arguments.scheduler:
         return Cluster(command.program(), arguments.scheduler, arguments.memory, arguments.tls)
     if arguments.tls:
@@ -207,7 +207,7 @@ def engine_of(arguments: argparse.Namespace) -> Engine:
 
 
 def complain(plan: Plan, store: Store) -> int:
-    """List what failed, and return the exit status."""
+    """Print failed points, and return the exit status."""
     failed = [point for point in plan.points if store.state(point) == FAILED]
     for point in failed:
         sys.stderr.write(f"approxftl study: {point.name()}: {store.why(point)}\n")
@@ -215,7 +215,7 @@ def complain(plan: Plan, store: Store) -> int:
 
 
 def wanted_seeds(plan: Plan, groups: Sequence[Group]) -> int:
-    """Return how many seeds would make the intervals of the first measure narrow enough."""
+    """Return the seeds needed to make the intervals of the first measure narrow enough."""
     measure, rules = plan.rules.measures[0], plan.rules
     wanted = 0
     for group in groups:
@@ -227,7 +227,7 @@ def wanted_seeds(plan: Plan, groups: Sequence[Group]) -> int:
 
 
 def grown(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
-    """Return the plan with as many seeds as what is done asks for; with the same, it is over."""
+    """Return the plan with the seeds that the results ask for; the same number ends the study."""
     if not plan.rules.until or any(store.state(point) != DONE for point in plan.points):
         return plan, seeds
     wanted = min(wanted_seeds(plan, study_table.groups_of(plan, store)), 2 * seeds,
@@ -238,7 +238,7 @@ def grown(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
 
 
 def settled(plan: Plan, store: Store) -> tuple[Plan, int]:
-    """Return the plan with all seeds that what is done has asked for."""
+    """Return the plan with all seeds that existing results ask for."""
     seeds = plan.rules.seeds
     larger, more = grown(plan, store, seeds)
     while more > seeds:
@@ -248,7 +248,7 @@ def settled(plan: Plan, store: Store) -> tuple[Plan, int]:
 
 
 def run(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
-    """Run what is missing, and, if the study says so, more until the intervals are narrow."""
+    """Run missing points; with "until", add seeds until the intervals are narrow enough."""
     keys = study_table.chosen(arguments.measures, plan)
     row_list.choose(arguments, study_table.columns_of(plan, keys))
     store.prepare()
@@ -270,7 +270,7 @@ def run(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: S
 
 
 def judge(plan: Plan, groups: Sequence[Group]) -> int:
-    """Say what the means are not worth, and return the exit status."""
+    """Warn about drifting runs and wide intervals, and return the exit status."""
     drifting = sum(group.drifting() for group in groups)
     runs = sum(len(group.runs) for group in groups)
     if drifting:
@@ -284,7 +284,7 @@ def judge(plan: Plan, groups: Sequence[Group]) -> int:
 
 def print_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store,
                 keys: Sequence[str]) -> int:
-    """Print what is done."""
+    """Print the table of finished points."""
     groups = study_table.groups_of(plan, store)
     rows = study_table.table(groups, plan.rules.yardstick, keys)
     choice = row_list.choose(arguments, study_table.columns_of(plan, keys))
@@ -299,7 +299,7 @@ def print_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, 
 
 
 def absent(plan: Plan, store: Store) -> dict[str, object]:
-    """Return the points that are not in the table."""
+    """Return failed and missing points."""
     return {"failed": [{"point": dict(point.varied), "why": store.why(point)}
                        for point in plan.points if store.state(point) == FAILED],
             "missing": [dict(point.varied) for point in plan.points
@@ -307,7 +307,7 @@ def absent(plan: Plan, store: Store) -> dict[str, object]:
 
 
 def status(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
-    """Print how far it is."""
+    """Print the number of points in each state."""
     plan, _ = settled(plan, store)
     states = Counter(store.state(point) for point in plan.points)
     counts = {state: states[state] for state in (DONE, FAILED, MISSING)}
@@ -321,7 +321,7 @@ def status(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store
 
 
 def of_others(plan: Plan, store: Store) -> str:
-    """Return how many results here are not this plan's, as after a rebuild; empty for none."""
+    """Return a note about results of another build or other options; empty if there are none."""
     own = {store.place(point) for point in plan.points}
     others = sum(path.parent not in own for path in store.root.glob("*/result.json"))
     return (f"; {others} results in {store.root} are of another build or of other options: "
@@ -329,13 +329,13 @@ def of_others(plan: Plan, store: Store) -> str:
 
 
 def some_done(plan: Plan, store: Store) -> None:
-    """Refuse to draw what has no result."""
+    """Raise Refusal if no point is done."""
     if all(store.state(point) != DONE for point in plan.points):
         raise command.Refusal(f"{plan.path}: no point is done{of_others(plan, store)}")
 
 
 def tell_absent(plan: Plan, store: Store, where: str) -> None:
-    """Say what is not shown."""
+    """Print the number of points that are not shown."""
     states = Counter(store.state(point) for point in plan.points)
     others = "" if states[DONE] else of_others(plan, store)
     if states[DONE] < len(plan.points):
@@ -353,7 +353,7 @@ def show_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, s
 
 
 def formats(text: str) -> list[str]:
-    """Return the formats of figures."""
+    """Parse the formats of figures."""
     kinds = text.split(",")
     for kind in kinds:
         if kind not in figure_file.FORMATS:
@@ -389,13 +389,13 @@ def figure(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store
 
 
 def tell(output: Path, what: str) -> None:
-    """Say what was written, unless that is on standard output."""
+    """Print what was written, unless it went to standard output."""
     if output != command.STANDARD:
         print(f"{output}: {what}")
 
 
 def report(arguments: argparse.Namespace, _argv: Sequence[str], plan: Plan, store: Store) -> int:
-    """Make the page."""
+    """Write the HTML page."""
     keys = study_table.chosen(arguments.measures, plan)
     specs = specs_of(plan)
     plan, _ = settled(plan, store)
@@ -408,7 +408,7 @@ def report(arguments: argparse.Namespace, _argv: Sequence[str], plan: Plan, stor
 
 
 def pack(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
-    """Make the archive."""
+    """Write the archive."""
     plan, seeds = settled(plan, store)
     output = arguments.output or plan.path.with_suffix(".study.tar.gz")
     study_pack.pack(plan, seeds, store, output, argv)
@@ -432,7 +432,7 @@ def export(arguments: argparse.Namespace, _argv: Sequence[str], plan: Plan, stor
 
 
 def optimise(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
-    """Look for the best values, and print what was tried."""
+    """Search the best values, and print the trials."""
     choice = row_list.choose(arguments, study_optimise.columns_of(study_optimise.goal_of(plan)))
     store.prepare()
     search = study_optimise.Search(

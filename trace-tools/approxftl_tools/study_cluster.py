@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Running the points of a study by the workers of a Dask cluster.
+"""Run the points of a study on the workers of a Dask cluster.
 
-What a point reads goes to its worker by content, so that a worker needs the program and no file.
+The files of a point are sent to its worker by content, so that a worker needs only the program.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from approxftl_tools.command import FAILED, INTERRUPTED, NOT_FOUND, Refusal
 from approxftl_tools.study_engine import OWN, Outcome, outcome_of
 from approxftl_tools.study_plan import ATTEMPTS, Point
 
-#: Of what a worker may say that it has (dask worker --resources "memory=16e9"), what is shared out.
+#: Name of the Dask resource that limits memory (dask worker --resources "memory=16e9").
 MEMORY = "memory"
-#: The files in a folder that --tls names.
+#: Files in the folder of --tls.
 TLS = ("ca.pem", "cert.pem", "key.pem")
-#: How often a worker asks whether its point is still wanted.
+#: Interval at which a worker checks whether its point was cancelled.
 ASKED_S = 0.2
-#: For the first worker, which says how memory is shared out.
+#: Seconds to wait for the first worker, which tells whether workers declare memory.
 WORKERS_S = 5
-#: Arguments of a point, digest of the program, and names and digests of the files.
+#: Arguments of a point, digest of the program, names and digests of the files.
 Task = tuple[Sequence[str], str, Sequence[tuple[str, str]]]
-#: Exit status, output, complaints, attempts.
+#: Exit status, stdout, stderr, attempts.
 Ended = tuple[int, str, str, int]
 
 
 def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
-    """Return what workers run: a closure, which goes to them whole, for they lack this package."""
+    """Return the function that workers run: a closure, since workers lack this package."""
     attempts_most, own, interrupted, often = ATTEMPTS, OWN, INTERRUPTED, ASKED_S
 
     def here() -> tuple[Path, Callable[[], bool]]:
-        """Return a folder that the worker clears, and what tells whether the point is wanted."""
+        """Return the worker's folder, and a function that tells whether the point is wanted."""
         try:
             worker_of = importlib.import_module("distributed.worker")
             worker, key = worker_of.get_worker(), worker_of.thread_state.key
@@ -107,20 +107,20 @@ def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
 
 @dataclass
 class Cluster:
-    """The workers of a Dask scheduler."""
+    """An engine that uses the workers of a Dask scheduler."""
 
     program: Path
     address: str
-    #: Of memory, for each point; 0: what there is.
+    #: Bytes of memory for each point; 0 for no limit.
     memory: int = 0
-    #: Where the certificates are; None: whatever Dask's configuration says.
+    #: Folder of the certificates; None for Dask's own configuration.
     tls: Path | None = None
     dask: Any = None
     client: Any = None
     futures: dict[Any, Point] = field(default_factory=dict)
 
     def security(self) -> Any:
-        """Return how the connection is made safe."""
+        """Return the TLS settings of the connection; None without --tls."""
         if self.tls is None:
             return None
         missing = [name for name in TLS if not (self.tls / name).is_file()]
@@ -132,7 +132,7 @@ class Cluster:
                                   tls_client_key=key, require_encryption=True)
 
     def connect(self) -> None:
-        """Find the scheduler."""
+        """Connect to the scheduler."""
         try:
             self.dask = importlib.import_module("distributed")
         except ImportError as error:
@@ -145,7 +145,7 @@ class Cluster:
                           '"dask scheduler" and "dask worker" start one') from error
 
     def share(self) -> dict[str, float]:
-        """Return what a point takes of what workers say they have."""
+        """Return the resources of a point; empty if workers declare none."""
         if not self.memory:
             return {}
         with contextlib.suppress(TimeoutError):
@@ -156,7 +156,7 @@ class Cluster:
         return {}
 
     def sent(self, points: Sequence[Point]) -> dict[str, Any]:
-        """Hand each content over once, by its digest; another than it was is refused."""
+        """Send each file's content once, by its digest; refuse a changed file."""
         contents: dict[str, Any] = {}
         for name, digest in {file for point in points for file in point.files[1:]}:
             if digest in contents:
@@ -168,7 +168,7 @@ class Cluster:
         return contents
 
     def outcomes(self, points: Sequence[Point]) -> Iterator[Outcome]:
-        """Run them all, and yield each as it ends."""
+        """Run all points, and yield each outcome as the point ends."""
         if not points:
             return
         self.connect()
@@ -183,14 +183,14 @@ class Cluster:
             yield self.judge(self.futures.pop(future), future)
 
     def judge(self, point: Point, future: Any) -> Outcome:
-        """Return what became of a point."""
+        """Return the outcome of a point."""
         error = future.exception()
         if error is not None:
             return Outcome(point, None, f"the cluster lost it: {error}")
         return outcome_of(point, *future.result())
 
     def stop(self) -> None:
-        """Give up what the cluster still has of ours; workers end what runs."""
+        """Cancel all points; workers kill the running ones."""
         if self.client is not None:
             with contextlib.suppress(Exception):
                 self.client.cancel(list(self.futures), force=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Running the points of a study by processes of this machine.
+"""Run the points of a study as processes of this machine.
 
-A point is a process of the simulator, here or elsewhere. One that is killed is tried again, for it
-may have been somebody else's mistake; one that ends by itself is not.
+A point is one simulator process. If it was killed, it is tried again, since the cause may lie
+elsewhere; if it exited by itself, it is not.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Protocol
 from approxftl_tools.children import Children
 from approxftl_tools.study_plan import ATTEMPTS, Point, digest_of, was_killed
 
-#: What a study adds to the arguments of a point.
+#: Arguments that a study adds to those of a point.
 OWN = ("--json=-", "--quiet", "--die-with-parent")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A point that has ended: its result, or why there is none."""
+    """The end of a point: its result, or the reason why there is none."""
 
     point: Point
     result: str | None
@@ -30,23 +30,23 @@ class Outcome:
 
 
 class Engine(Protocol):
-    """Whatever runs points."""
+    """The interface of classes that run points."""
 
     def outcomes(self, points: Sequence[Point]) -> Iterator[Outcome]:
-        """Run them all; in the order in which they end."""
+        """Run all points and yield outcomes in the order in which they end."""
 
     def stop(self) -> None:
-        """Let no more begin, and end what runs."""
+        """Start no more points and end the running ones."""
 
 
 def complaint(status: int, said: str) -> str:
-    """Return why a simulation has no result."""
+    """Return the reason why a simulation has no result."""
     last = said.strip().splitlines()[-1:] or [f"exit status {status}, without a word"]
     return last[0].removeprefix("approxftl sim: ")
 
 
 def outcome_of(point: Point, status: int, out: str, err: str, attempts: int) -> Outcome:
-    """Judge a process that has ended."""
+    """Return the outcome of a finished process."""
     if status == 0:
         return Outcome(point, out)
     if was_killed(status):
@@ -56,7 +56,7 @@ def outcome_of(point: Point, status: int, out: str, err: str, attempts: int) -> 
 
 
 def changed_file(point: Point) -> str | None:
-    """Return a file that is not what the point's address says."""
+    """Return the first file that changed since the point's address was computed, or None."""
     for name, digest in point.files:
         try:
             if digest_of(Path(name)) != digest:
@@ -68,21 +68,21 @@ def changed_file(point: Point) -> str | None:
 
 @dataclass
 class Processes:
-    """So many processes at a time on this machine."""
+    """An engine that runs a limited number of processes on this machine."""
 
     program: Path
     jobs: int
-    #: Of memory, for each; 0: what there is.
+    #: Bytes of memory for each process; 0 for no limit.
     memory: int = 0
     children: Children = field(default_factory=Children)
 
     def once(self, point: Point) -> tuple[int, str, str]:
-        """Run a point, and return how it ended."""
+        """Run a point once; return exit status, stdout and stderr."""
         return self.children.run([self.program, "sim", *point.arguments, *OWN],
                                  memory=self.memory)
 
     def run(self, point: Point) -> Outcome:
-        """Run a point until it ends by itself."""
+        """Run a point until it ends without being killed, or the attempts are used up."""
         attempts = 1
         status, out, err = self.once(point)
         while was_killed(status) and not self.children.stopped and attempts < ATTEMPTS:
@@ -94,7 +94,7 @@ class Processes:
         return outcome_of(point, status, out, err, attempts)
 
     def outcomes(self, points: Sequence[Point]) -> Iterator[Outcome]:
-        """Run them all, and yield each as it ends."""
+        """Run all points, and yield each outcome as the point ends."""
         with ThreadPoolExecutor(self.jobs) as pool:
             waiting: set[Future[Outcome]] = {pool.submit(self.run, point) for point in points}
             try:
@@ -108,5 +108,5 @@ class Processes:
                 raise
 
     def stop(self) -> None:
-        """End what runs."""
+        """End the running processes."""
         self.children.stop()

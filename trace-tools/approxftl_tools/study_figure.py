@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A [[figure]] of a study: which means stand where. Nothing is drawn here."""
+"""Select and scale the means that a [[figure]] of a study shows."""
 
 from __future__ import annotations
 
@@ -38,44 +38,44 @@ TEXTS = ("name", "title", "series", "facets", "x_label", "y_label", "points_labe
 CHOICES = {"error": ("interval", "range", "none"),
            "kind": ("lines", "dots", "bars", "stack", "cdf"), "change": ("ratio", "cut", "gain"),
            "scale": ("linear", "log"), "x_scale": ("linear", "log")}
-#: In place of an axis: which of several measures it is.
+#: Pseudo axis that distinguishes several measures.
 MEASURE = "measure"
-#: What a distribution can be of.
+#: Response times that a cdf can show.
 DISTRIBUTIONS = ("read_response", "write_response")
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What a [[figure]] says, checked."""
+    """A checked [[figure]]."""
 
     table: dict[str, Any]
     name: str
     kind: str
-    #: Axes whose values, one after the other, name a place.
+    #: Axes whose values together give the x position.
     x: tuple[str, ...]
     y: tuple[str, ...]
     series: str
     facets: str
     relative_to: str
-    #: The axis that the yardstick is on.
+    #: The axis of the yardstick.
     across: str
 
     @property
     def yardstick(self) -> Yardstick:
-        """Return what means are related to."""
+        """Return the yardstick of the means."""
         return Yardstick(self.relative_to, self.across)
 
     def choice(self, key: str) -> str:
-        """Return one of a few words."""
+        """Return the value of a key with fixed choices, or its default."""
         return str(self.table.get(key, CHOICES[key][0]))
 
     def text(self) -> str:
-        """Return what is to be said of it."""
+        """Return the text of the figure in one line."""
         return plain(self.table.get("text", ""))
 
 
 def check_words(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
-    """Refuse words that are not known."""
+    """Refuse unknown keys, measures and axes."""
     path = plan.path
     check_known(path, "key of [[figure]]", table, KEYS)
     for key in ("x", "y"):
@@ -93,7 +93,7 @@ def check_words(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
 
 
 def check_types(path: Path, table: dict[str, Any]) -> None:
-    """Refuse what is something else than it has to be."""
+    """Refuse values of the wrong type."""
     where = " of [[figure]]"
     check_texts(path, table, TEXTS, where)
     for key in ("x", "y"):
@@ -110,7 +110,7 @@ def check_types(path: Path, table: dict[str, Any]) -> None:
 
 
 def check_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
-    """Refuse what is not understood."""
+    """Refuse an invalid [[figure]]."""
     check_types(plan.path, table)
     several = isinstance(table.get("y"), list)
     check_words(plan, table, [*axes, MEASURE] if several else axes)
@@ -133,7 +133,7 @@ def check_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None
 
 
 def check_network(plan: Plan, one: dict[str, Any], axes: Sequence[str]) -> None:
-    """Refuse a network that nobody can make."""
+    """Refuse an invalid network."""
     known = [*NETWORK_KEYS, NETWORK_LAYER, *axes]
     check_known(plan.path, "key of a network in [[figure]]", one, known)
     if not set(NETWORK_KEYS) <= one.keys():
@@ -148,12 +148,12 @@ def check_network(plan: Plan, one: dict[str, Any], axes: Sequence[str]) -> None:
 
 
 def is_number(value: object) -> bool:
-    """Tell whether it is a number."""
+    """Tell whether a value is a number and not a boolean."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def specs_of(plan: Plan) -> list[Spec]:
-    """Return the figures of a study, or refuse them."""
+    """Return the checked figures of a study."""
     axes = [*(key for key in plan.keys if key != "seed"),
             *(("policy",) if "policy" not in plan.keys else ())]
     result: list[Spec] = []
@@ -169,7 +169,7 @@ def specs_of(plan: Plan) -> list[Spec]:
 
 
 def spec_of(plan: Plan, table: dict[str, Any], name: str, axes: Sequence[str]) -> Spec:
-    """Return a figure that has been checked."""
+    """Return a checked figure with its axes assigned."""
     x, facets = tuple(spelled(table.get("x", []))), str(table.get("facets", ""))
     y = tuple(spelled(table["y"]))
     rest = [axis for axis in ("policy", *axes) if axis in axes and axis not in (*x, facets)]
@@ -185,7 +185,7 @@ def spec_of(plan: Plan, table: dict[str, Any], name: str, axes: Sequence[str]) -
 
 
 def yardstick(plan: Plan, table: dict[str, Any], series: str) -> str:
-    """Return what means are related to: of policies the study's yardstick, if nothing is said."""
+    """Return the value that means are relative to; for policies the default is the study's."""
     if table.get("kind") == "cdf" or table.get("shares") or "networks" in table:
         return ""
     usual = plan.rules.yardstick
@@ -193,7 +193,7 @@ def yardstick(plan: Plan, table: dict[str, Any], series: str) -> str:
 
 
 def check_marks(plan: Plan, spec: Spec, marks: Sequence[Mark]) -> None:
-    """Refuse a figure whose marks lie upon each other, for an axis is not in it."""
+    """Refuse a figure with several means in one position, as when it omits an axis."""
     seen = set()
     for mark in marks:
         place = mark.facet, mark.series, mark.x
@@ -208,21 +208,21 @@ def check_marks(plan: Plan, spec: Spec, marks: Sequence[Mark]) -> None:
 
 @dataclass(frozen=True)
 class Found:
-    """A mean, and the values of all axes where it was found."""
+    """A mean, and its values of all axes."""
 
     where: dict[str, Value]
     one: Estimate
-    #: Those that it is the mean of.
+    #: The samples of the mean.
     values: Sequence[float] = ()
 
     def at(self, axes: Sequence[str]) -> Value:
-        """Return its value of an axis, or its place on several."""
+        """Return the value of an axis, or the joined values of several."""
         return self.where[axes[0]] if len(axes) == 1 else " ".join(
             str(self.where[axis]) for axis in axes)
 
 
 def unit_of(measure: str, marks: Sequence[float]) -> tuple[float, str]:
-    """Return the scale and the name of the largest unit that all values have some of."""
+    """Return scale and name of the largest unit in which every value is at least 1."""
     least = min((abs(value) for value in marks if value), default=0)
     unit = BY_KEY[measure].unit if measure in BY_KEY else measure.rpartition("_")[2]
     for size, name in SCALES.get(unit, ()):
@@ -232,14 +232,14 @@ def unit_of(measure: str, marks: Sequence[float]) -> tuple[float, str]:
 
 
 def shown(spec: Spec, groups: Sequence[Group]) -> list[Group]:
-    """Return the groups that a figure is of."""
+    """Return the groups that a figure shows."""
     wanted = spelled(spec.table.get("show", []))
     return [group for group in groups
             if not wanted or str(group.varied.get(spec.series)) in wanted]
 
 
 def means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
-    """Return the means of a figure; a yardstick is a line, not a mean."""
+    """Yield the means of a figure; the yardstick is drawn as a line instead."""
     for group in shown(spec, groups):
         base = yardstick_of(group, groups, spec.yardstick)
         for measure in spec.y:
@@ -253,7 +253,7 @@ def means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
 
 
 def parts(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
-    """Return the parts of bars: of the whole bar, of the whole yardstick, or as they are."""
+    """Yield the parts of bars: absolute, or relative to the bar's or the yardstick's total."""
     for group in shown(spec, groups):
         base = group if spec.table.get("shares") else yardstick_of(
             group, groups, spec.yardstick)
@@ -268,7 +268,7 @@ def parts(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
 
 
 def changed(spec: Spec, one: Estimate) -> Estimate:
-    """Return a ratio as the figure shows it."""
+    """Return a ratio in the figure's notation."""
     sign = {"ratio": 0, "cut": -100, "gain": 100}[spec.choice("change")]
     if not sign or not spec.relative_to:
         return one
@@ -293,7 +293,7 @@ def facet_of(spec: Spec, where: dict[str, Value]) -> str:
 
 
 def own_marks(spec: Spec, every: Sequence[Found], scale: float) -> Iterator[Mark]:
-    """Return our means."""
+    """Yield the marks of the study's means."""
     for found in every:
         one = changed(spec, found.one)
         low, high = extent(spec, found, one, scale)
@@ -302,7 +302,7 @@ def own_marks(spec: Spec, every: Sequence[Found], scale: float) -> Iterator[Mark
 
 
 def papers_points(spec: Spec) -> Iterator[Mark]:
-    """Return what others have measured; what has no x is a level, such as a mean over all."""
+    """Yield the marks of published values; one without x is a level, such as a mean over all."""
     label = str(spec.table.get("points_label", "the paper"))
     for point in spec.table.get("points", []):
         low, high = (float(point[key]) if is_number(point.get(key)) else None
@@ -316,7 +316,7 @@ def papers_points(spec: Spec) -> Iterator[Mark]:
 
 
 def distributions(plan: Plan, spec: Spec, groups: Sequence[Group]) -> list[Mark]:
-    """Return percentages of the requests of all seeds, by the time that they took at most."""
+    """Return the cumulative percentage of requests over response time, all seeds pooled."""
     marks: list[Mark] = []
     firsts: list[Mark] = []
     for group in shown(spec, groups):
@@ -332,20 +332,20 @@ def distributions(plan: Plan, spec: Spec, groups: Sequence[Group]) -> list[Mark]
     return marks
 
 
-#: What describes a network, beside the axes that its bit error rates are taken from.
+#: Keys that describe a network; its other keys select bit error rates by axis value.
 NETWORK_KEYS = ("name", "type", "planes")
-#: The only layer that loses bits, where not all do.
+#: Index of the only layer that loses bits; absent if all do.
 NETWORK_LAYER = "layer"
 
 
 def places_of(one: dict[str, Any]) -> dict[str, str]:
-    """Return where on the axes a network is."""
+    """Return the axis values that select a network's error rates."""
     return {key: str(value) for key, value in one.items()
             if key not in (*NETWORK_KEYS, NETWORK_LAYER)}
 
 
 def networks(spec: Spec, groups: Sequence[Group]) -> Iterator[Mark]:
-    """Return how many digits networks tell right that have as many errors as a measure says."""
+    """Yield the accuracy of networks at the simulated bit error rates."""
     told = import_module("approxftl_tools.digits_told").told
     for one in spec.table["networks"]:
         own = places_of(one)
@@ -358,7 +358,7 @@ def networks(spec: Spec, groups: Sequence[Group]) -> Iterator[Mark]:
 
 
 def share_of(report: dict[str, Any], one: dict[str, Any]) -> float | None:
-    """Return the percentage that a report of approxftl app weights has of a network, if it has."""
+    """Return a network's accuracy (%) in a report of approxftl app weights; None if it has none."""
     setup, labels = report["parameters"], report["labels"]
     hidden = import_module("approxftl_tools.digits_told").HIDDEN
     if "share" not in report or set(setup["levels"]) - {1} or (
@@ -372,7 +372,7 @@ def share_of(report: dict[str, Any], one: dict[str, Any]) -> float | None:
 
 
 def on_devices(spec: Spec, reports: Sequence[dict[str, Any]]) -> Iterator[Mark]:
-    """Return how many digits networks have told right whose own bits have flipped on a device."""
+    """Yield the accuracy of networks whose weights were stored on real devices."""
     for one in spec.table.get("networks", []):
         found: dict[str, list[float]] = {}
         for report in reports:
@@ -389,7 +389,7 @@ def on_devices(spec: Spec, reports: Sequence[dict[str, Any]]) -> Iterator[Mark]:
 
 
 def axes_title(spec: Spec, plan: Plan) -> str:
-    """Return the name of the horizontal axis, and its unit where all values have it."""
+    """Return the title of the x axis, with its unit if all values share one."""
     values = [str(value) for point in plan.points for key, value in point.varied
               if key == spec.x[0]]
     percent = spec.kind in ("", "lines") and values and all(one.endswith("%") for one in values)
@@ -397,11 +397,11 @@ def axes_title(spec: Spec, plan: Plan) -> str:
 
 
 def words_of(plan: Plan, spec: Spec, unit: str) -> tuple[str, str, str]:
-    """Return the title and the names of the axes."""
+    """Return the title and the labels of both axes."""
     measures = ", ".join(map(title, spec.y))
     yardstick_is = f"{spec.relative_to} = 1" if spec.relative_to else ""
     said = ", ".join(filter(None, (measures, yardstick_is)))
-    # Several measures are named where they stand.
+    # Several measures are labelled at their marks.
     y_label = ", ".join(filter(None, ("" if len(spec.y) > 1 else measures, yardstick_is or unit)))
     x_label = "response time, us" if spec.kind == "cdf" else axes_title(spec, plan)
     table = spec.table
@@ -410,7 +410,7 @@ def words_of(plan: Plan, spec: Spec, unit: str) -> tuple[str, str, str]:
 
 
 def marks_of(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[list[Mark], str]:
-    """Return our marks, and their unit."""
+    """Return the study's marks and their unit."""
     if spec.kind == "cdf":
         return distributions(plan, spec, groups), "% of requests"
     if "networks" in spec.table:
@@ -425,12 +425,12 @@ def marks_of(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[list[Mark
 
 
 def line_of(spec: Spec) -> float | None:
-    """Return where the yardstick is."""
+    """Return the value of the yardstick; None without one."""
     return 1.0 if spec.relative_to and spec.choice("change") == "ratio" else None
 
 
 def everywhere(facets: Sequence[str], others: Sequence[Mark]) -> Iterator[Mark]:
-    """Return the values of others; those of no facet stand in each."""
+    """Yield published marks; those without a facet are repeated in each."""
     for mark in others:
         for facet in (mark.facet,) if mark.facet else facets:
             yield replace(mark, facet=facet)
@@ -438,7 +438,7 @@ def everywhere(facets: Sequence[str], others: Sequence[Mark]) -> Iterator[Mark]:
 
 def chart_of(plan: Plan, spec: Spec, groups: Sequence[Group],
              reports: Sequence[dict[str, Any]] = (), said: str = "") -> Figure:
-    """Return a figure from what is done, and from reports of what mounted devices have kept."""
+    """Return a figure of finished points, published values and reports of devices."""
     marks, unit = marks_of(plan, spec, groups)
     if not marks:
         raise Refusal(f"{plan.path}: [[figure]] {spec.name}: nothing is done that it shows")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Looking for the values with which a study's measure is best: Optuna asks, the study tells.
+"""Search the values of options that optimise a measure of a study, with Optuna.
 
-Which values are asked for depends on the file and on what was told, in the order in which it was
-asked. So whoever begins anew asks for the same, and finds in the store what is done.
+The proposals depend only on the study's file and on earlier results in their order. So a restarted
+search proposes the same values and finds finished points in the store.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from approxftl_tools.study_store import FAILED as POINT_FAILED
 
 KEYS = ("minimise", "maximise", "trials", "together", "seed", "range")
 RANGE_KEYS = ("from", "to", "step", "log", "unit")
-#: Of each number what it usually is, the least and the most.
+#: Default, least and largest value of each number.
 COUNTS = {"trials": (40, 1, 10_000), "together": (4, 1, 1024), "seed": (1, 0, 2**32 - 1)}
-#: Of a number that is not whole; of a percentage the simulator reads two decimals.
+#: Significant digits of a fraction; the simulator reads two decimals of a percentage.
 DIGITS = 4
 
 
 @dataclass(frozen=True)
 class Range:
-    """What an option may be: one of some values, or a number between two."""
+    """Possible values of an option: a list of choices, or a range of numbers."""
 
     choices: tuple[Value, ...] = ()
     low: float = 0
     high: float = 0
     step: float | None = None
     log: bool = False
-    #: What is written behind the number, such as %.
+    #: Unit after the number, such as %.
     unit: str = ""
 
     def distribution(self, optuna: Any) -> Any:
-        """Return it as Optuna has it."""
+        """Return Optuna's distribution for the range."""
         kinds = optuna.distributions
         if self.choices:
             return kinds.CategoricalDistribution(self.choices)
@@ -57,7 +57,7 @@ class Range:
         return kinds.FloatDistribution(self.low, self.high, log=self.log, step=self.step)
 
     def spelled(self, value: Any) -> Value:
-        """Return a value as the simulator reads it."""
+        """Return a value in the simulator's syntax."""
         if self.choices:
             chosen: Value = value
             return chosen
@@ -70,12 +70,12 @@ class Range:
 
 @dataclass(frozen=True)
 class Goal:
-    """What is looked for, and where."""
+    """The measure to optimise, and the ranges to search."""
 
     measure: str
     largest: bool
     trials: int
-    #: Asked for before one of them is told.
+    #: Number of proposals before the first of them is evaluated.
     together: int
     seed: int
     ranges: dict[str, Range]
@@ -83,7 +83,7 @@ class Goal:
 
 @dataclass
 class Trial:
-    """Values that were tried, and what came of them."""
+    """The values of a trial and its result."""
 
     values: dict[str, Value]
     value: float | None = None
@@ -94,7 +94,7 @@ class Trial:
 
 
 def number_of(path: Path, key: str, table: Mapping[str, Any], which: str) -> float:
-    """Return an end of a range."""
+    """Return a number of a range table."""
     value = table.get(which)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise Refusal(f'{path}: [optimise.range] {key}: "{which}" is a number', USAGE)
@@ -102,7 +102,7 @@ def number_of(path: Path, key: str, table: Mapping[str, Any], which: str) -> flo
 
 
 def between(path: Path, key: str, table: Mapping[str, Any]) -> Range:
-    """Read a number between two."""
+    """Parse a range of numbers."""
     check_known(path, f"key of {key} in [optimise.range]", table, RANGE_KEYS)
     low, high = (number_of(path, key, table, which) for which in ("from", "to"))
     step = number_of(path, key, table, "step") if "step" in table else None
@@ -121,7 +121,7 @@ def between(path: Path, key: str, table: Mapping[str, Any]) -> Range:
 
 
 def range_of(path: Path, key: str, given: object) -> Range:
-    """Read what an option may be."""
+    """Parse the possible values of an option."""
     if isinstance(given, dict):
         return between(path, key, given)
     if isinstance(given, list) and len(given) > 1 and all(map(is_plain, given)):
@@ -131,7 +131,7 @@ def range_of(path: Path, key: str, given: object) -> Range:
 
 
 def check_keys(plan: Plan, table: Mapping[str, Any], ranges: object) -> Mapping[str, Any]:
-    """Refuse what is not understood, or somewhere else, too; return the ranges."""
+    """Refuse unknown, reserved or duplicate keys; return the ranges."""
     path = plan.path
     check_known(path, "key of [optimise]", table, KEYS)
     if ("minimise" in table) == ("maximise" in table):
@@ -149,7 +149,7 @@ def check_keys(plan: Plan, table: Mapping[str, Any], ranges: object) -> Mapping[
 
 
 def goal_of(plan: Plan) -> Goal:
-    """Read [optimise]."""
+    """Parse [optimise]."""
     table = plan.optimise
     if table is None:
         raise Refusal(f"{plan.path}: it has no [optimise]", USAGE)
@@ -162,7 +162,7 @@ def goal_of(plan: Plan) -> Goal:
 
 
 def optuna_of() -> Any:
-    """Return Optuna."""
+    """Return the module optuna."""
     try:
         optuna = importlib.import_module("optuna")
     except ImportError as error:
@@ -174,27 +174,27 @@ def optuna_of() -> Any:
 
 @dataclass
 class Search:
-    """A search under way."""
+    """A search in progress."""
 
     plan: Plan
     goal: Goal
     store: Store
     program: Path
-    #: Makes what runs points.
+    #: Creates the engine that runs points.
     engine: Callable[[], Engine]
-    #: Try what failed again.
+    #: True to run failed points again.
     retry: bool = False
     shown: bool = False
     trials: list[Trial] = field(default_factory=list)
 
     def best(self) -> Trial | None:
-        """Return the best trial, the first of those that are equal."""
+        """Return the best trial, the first one of equals; None if none has a value."""
         found = [trial for trial in self.trials if trial.value is not None]
         sign = -1 if self.goal.largest else 1
         return min(found, key=lambda trial: sign * (trial.value or 0), default=None)
 
     def planned(self, values: dict[str, Value]) -> Trial:
-        """Return a trial with its points; the simulator may refuse its values."""
+        """Return a trial with its points, or with the simulator's reason to refuse its values."""
         trial = Trial(values)
         try:
             trial.plan = study_plan.read(self.plan.path, self.program, setting=replace(
@@ -205,14 +205,14 @@ class Search:
         return trial
 
     def run(self, trials: Sequence[Trial]) -> bool:
-        """Run what is missing of some trials; false if interrupted."""
+        """Run the missing points of some trials; return False if interrupted."""
         wanted = {MISSING, POINT_FAILED} if self.retry else {MISSING}
         points = unique([point for trial in trials if trial.plan for point in trial.plan.points
                          if self.store.state(point) in wanted])
         return execute(points, self.store, self.engine(), Progress(len(points), False))
 
     def judge(self, trial: Trial) -> None:
-        """Give a trial its value: the mean over all that varies of the means over seeds."""
+        """Set a trial's value: the mean over all points of their means over seeds."""
         if trial.plan is None:
             return
         for point in trial.plan.points:
@@ -229,7 +229,7 @@ class Search:
         trial.estimate = found[0] if len(found) == 1 else None
 
     def tell(self) -> None:
-        """Say on a terminal how far it is."""
+        """Print the progress on a terminal."""
         if self.shown:
             best = self.best()
             sys.stderr.write(f"\r{len(self.trials)} of {self.goal.trials} trials, best "
@@ -237,12 +237,12 @@ class Search:
             sys.stderr.flush()
 
     def check_first(self) -> None:
-        """Refuse the study if the simulator takes none of the values that were asked for first."""
+        """Refuse the study if the simulator refuses all values of the first proposals."""
         if all(trial.plan is None for trial in self.trials):
             raise Refusal(f"{self.plan.path}: {self.trials[0].why}", USAGE)
 
     def search(self) -> bool:
-        """Try as often as the goal says; false if interrupted."""
+        """Run all trials; return False if interrupted."""
         optuna = optuna_of()
         study = optuna.create_study(direction="maximize" if self.goal.largest else "minimize",
                                     sampler=optuna.samplers.TPESampler(seed=self.goal.seed))
@@ -265,21 +265,21 @@ class Search:
 
 
 def shown(key: str, value: float | None) -> str:
-    """Return a measure for a person."""
+    """Return a measure as text."""
     if value is None:
         return "\u2013"
     return human(BY_KEY[key], value) if key in BY_KEY else f"{value:.4g}"
 
 
 def ordered(search: Search) -> list[tuple[int, Trial]]:
-    """Return the trials with their numbers, the best first, those without a value last."""
+    """Return numbered trials, the best first and those without a value last."""
     sign = -1 if search.goal.largest else 1
     return sorted(enumerate(search.trials, 1), key=lambda one: (
         one[1].value is None, sign * (one[1].value or 0), one[0]))
 
 
 def as_text(search: Search) -> str:
-    """Return the trials for a terminal."""
+    """Return the trials as an aligned table."""
     measure = search.goal.measure
     head = ["trial", *search.goal.ranges, study_table.title(measure)]
     cells = [[str(number), *(str(trial.values[key]) for key in search.goal.ranges),
@@ -292,7 +292,7 @@ def as_text(search: Search) -> str:
 
 
 def columns_of(goal: Goal) -> tuple[Column, ...]:
-    """Return what a list of trials can show."""
+    """Return the columns of a list of trials."""
     return (Column("trial", "trial", "its number"),
             *(Column(key, study_table.title(key), "what is looked for") for key in goal.ranges),
             *study_table.measure_columns(goal.measure, study_table.title(goal.measure)),
@@ -306,7 +306,7 @@ def listed(search: Search) -> list[dict[str, Any]]:
 
 
 def as_rows(search: Search) -> dict[str, Any]:
-    """Return the trials for a program."""
+    """Return the trials as a JSON object."""
     best = search.best()
     rows = [{"trial": number, "values": trial.values,
              **study_table.ends(search.goal.measure, trial.estimate),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A study in one archive, and running it again to the last byte."""
+"""Pack a study with its results into an archive, and verify an archive by running it again."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from approxftl_tools.study_store import Store
 from approxftl_tools.study_streams import Setting
 
 STUDY, PROVENANCE = "study.toml", "provenance.json"
-#: Version of the archive.
+#: Version of the archive format.
 FORMAT = 1
-#: Of a member, so that an archive from elsewhere does not fill the memory.
+#: Largest member, so that a foreign archive cannot exhaust the memory.
 MOST_BYTES = 1 << 32
 
 
 def comparable(text: str) -> str:
-    """Return what of a result depends on the study alone: not who ran it, and where files were."""
+    """Return a result without the fields that depend on its invocation and on file paths."""
     document: dict[str, Any] = json.loads(text)
     document.pop("tool", None)
     document.get("stream", {}).pop("trace", None)
@@ -38,12 +38,12 @@ def comparable(text: str) -> str:
 
 
 def digest(text: str) -> str:
-    """Return what tells one result from another."""
+    """Return the digest of a result."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def provenance(plan: Plan, seeds: int, results: Sequence[str], argv: Sequence[str]) -> str:
-    """Return where the results come from."""
+    """Return the provenance of the results as JSON."""
     program, build = plan.points[0].files[0]
     return json.dumps({
         **command.envelope("study", argv), "study_archive": FORMAT, "study": plan.name,
@@ -59,14 +59,14 @@ def provenance(plan: Plan, seeds: int, results: Sequence[str], argv: Sequence[st
 
 
 def add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
-    """Add a member that says nothing of when and by whom it was made."""
+    """Add a member without time and owner."""
     member = tarfile.TarInfo(name)
     member.size, member.mode = len(content), 0o644
     archive.addfile(member, io.BytesIO(content))
 
 
 def pack(plan: Plan, seeds: int, store: Store, path: Path, argv: Sequence[str]) -> None:
-    """Write a study and its results; the same ones make the same archive."""
+    """Write a study and its results; equal input gives an equal archive."""
     missing = sum(store.state(point) != IS_DONE for point in plan.points)
     if missing:
         raise Refusal(f"{plan.path}: {missing} of {len(plan.points)} points are not done; "
@@ -87,7 +87,7 @@ def pack(plan: Plan, seeds: int, store: Store, path: Path, argv: Sequence[str]) 
 
 
 def content(archive: tarfile.TarFile, name: str) -> bytes:
-    """Return a member, which is a plain file, wherever its name would lead to."""
+    """Return the contents of a member, which must be a regular file."""
     member = archive.getmember(name)
     file = archive.extractfile(member) if member.isreg() and member.size <= MOST_BYTES else None
     if file is None:
@@ -96,7 +96,7 @@ def content(archive: tarfile.TarFile, name: str) -> bytes:
 
 
 def unpacked(archive: tarfile.TarFile, folder: Path) -> tuple[dict[str, Any], dict[str, Path]]:
-    """Put the study and its files into a folder, under names of ours."""
+    """Extract the study and its files into a folder, under names that we choose."""
     (folder / STUDY).write_bytes(content(archive, STUDY))
     found: dict[str, Any] = json.loads(content(archive, PROVENANCE))
     if found["study_archive"] != FORMAT:
@@ -109,7 +109,7 @@ def unpacked(archive: tarfile.TarFile, folder: Path) -> tuple[dict[str, Any], di
 
 
 def differences(plan: Plan, archive: tarfile.TarFile, engine: Engine) -> list[str]:
-    """Run every point again; return what does not come out as it is in the archive."""
+    """Run every point again; return the points whose result differs from the archive."""
     places: dict[str, list[int]] = {}
     for i, point in enumerate(plan.points):
         places.setdefault(point.address, []).append(i)
@@ -129,7 +129,7 @@ def differences(plan: Plan, archive: tarfile.TarFile, engine: Engine) -> list[st
 
 
 def verify(path: Path, program: Path, engine: Engine) -> int:
-    """Run an archive's study again, and compare."""
+    """Run an archive's study again, and compare the results."""
     with tempfile.TemporaryDirectory(prefix="approxftl-verify-") as name:
         folder = Path(name)
         try:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a study consists of: one file, its points, and an address for each of them.
+"""Read a study's file: its points, and an address for each of them.
 
-The address of a point is a digest of everything that its result depends on: the simulator, the
-arguments, the contents of the files among them. So a result is looked up, not trusted to be of the
-same study, and studies that share points share results.
+A point's address is a digest of everything that its result depends on: the simulator, the
+arguments, the contents of the files. So results are looked up by address, and studies that share
+points share results.
 """
 
 from __future__ import annotations
@@ -30,55 +30,55 @@ from approxftl_tools.study_streams import Setting, Streams, picked
 
 Value = str | int | float | bool
 
-#: Options of the simulator whose values are files.
+#: Options of the simulator that take a file.
 FILES = ("trace", "load")
-#: Options that are the study's to give.
+#: Options that only the study itself may set.
 RESERVED = ("json", "dump", "record", "timeline", "progress", "quiet", "cpu", "help", "dry-run",
             "die-with-parent", "series")
-#: Version of the language; another number is another language.
+#: Version of the study language.
 LANGUAGE = 1
 KEYS = ("study", "name", "seeds", "seed", "until", "most", "measures", "relative_to", "warmup",
         "base", "vary", "exclude", "figure", "synth", "text", "optimise")
-#: Where values of two lengths are.
+#: Sections in which "1000|10000" stands for a short and a long run.
 LENGTHS = ("base", "vary", "exclude", "synth", "optimise")
 TEXTS = ("name", "text", "relative_to", "warmup")
 WARMUP = ("warn", "refuse", "ignore")
-#: Measures of a table that nobody has chosen: tails beside means.
+#: Measures of a table by default: means and tails.
 DEFAULT = ("write_response_mean_ns", "write_response_p99_ns", "read_response_mean_ns",
            "write_amplification", "total_energy_pj", "array_erases")
 MOST_POINTS = 100_000
-#: How often a simulator is begun that is killed each time.
+#: How often a simulator is started that is killed each time.
 ATTEMPTS = 3
-#: Numbers of a study, the least and the most of each.
+#: Integer keys of a study, with their least and largest values.
 COUNTS = {"seeds": (1, MOST_POINTS), "seed": (0, 2**63), "most": (2, MOST_POINTS)}
-#: How a share is written.
+#: Pattern of a percentage.
 SHARE = r"^[0-9]{1,3}(\.[0-9]{1,4})?%$"
-#: Of a study that goes on until its intervals are narrow.
+#: Initial number of seeds of a study with "until".
 FIRST_SEEDS = 5
 
 
 @dataclass(frozen=True)
 class Point:
-    """One run: what distinguishes it, and the arguments of approxftl sim."""
+    """One run: its values of the varied keys, and the arguments of approxftl sim."""
 
     varied: tuple[tuple[str, Value], ...]
     arguments: tuple[str, ...]
     address: str
-    #: What it reads, the simulator first, with the digest that the address is made of.
+    #: Files that it reads, the simulator first, with the digests that the address contains.
     files: tuple[tuple[str, str], ...] = ()
 
     def name(self) -> str:
-        """Return it for a person."""
+        """Return the point's name for messages."""
         return " ".join(f"{key}={value}" for key, value in self.varied) or "the only point"
 
     def command(self, program: Path | str = "approxftl") -> str:
-        """Return the line for a shell."""
+        """Return the shell command that runs the point."""
         return shlex.join([str(program), "sim", *self.arguments])
 
 
 @dataclass(frozen=True)
 class Yardstick:
-    """The value of an axis that its other values are compared with; empty: none."""
+    """The axis value that the others are compared with; an empty value means none."""
 
     value: str
     axis: str = "policy"
@@ -86,37 +86,38 @@ class Yardstick:
 
 @dataclass(frozen=True)
 class Rules:
-    """How often points are run, and what is said of them."""
+    """Number of runs per point, and the evaluation of results."""
 
-    #: Runs of each point, which differ in their seeds; 0: seeds are the file's own affair.
+    #: Runs of each point with different seeds; 0 if the file sets seeds itself.
     seeds: int
-    #: Half of an interval, of its mean, that is narrow enough; 0: whatever comes.
+    #: Half width of an interval, relative to its mean, that ends the study; 0 for a fixed number of
+    #: runs.
     until: float
-    #: Of each point, whatever its interval.
+    #: Largest number of seeds, whatever the interval.
     most: int
     measures: tuple[str, ...]
     yardstick: Yardstick
-    #: What becomes of runs that were still drifting.
+    #: Treatment of runs that were still drifting: warn, refuse or ignore.
     warmup: str
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A study."""
+    """A study: its points, and the rules to evaluate them."""
 
     path: Path
     name: str
-    #: What is simulated, for who reads its page.
+    #: Description of the study for its page.
     text: str
     points: tuple[Point, ...]
     keys: tuple[str, ...]
     rules: Rules
-    #: The tables of [[figure]], not yet looked at.
+    #: The unchecked tables of [[figure]].
     figures: tuple[dict[str, Any], ...]
-    #: Where the files are that it names, by the names in it.
+    #: Paths of the files that the study names, by those names.
     files: dict[str, Path]
     setting: Setting
-    #: The table [optimise], not yet looked at; None if there is none.
+    #: The unchecked table [optimise]; None if there is none.
     optimise: dict[str, Any] | None
 
 
@@ -124,14 +125,14 @@ Signature = tuple[int, ...]
 
 
 def signature_of(path: Path) -> Signature:
-    """Return what changes when a file's content does."""
+    """Return the attributes that change when a file's content changes."""
     state = path.stat()
     return (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
 
 
 @cache
 def digest_of_version(path: Path, _signature: Signature) -> str:
-    """Return a digest of the content that a file has now."""
+    """Return a digest of a file's content, cached by its signature."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -142,7 +143,7 @@ def digest_of(path: Path) -> str:
 
 
 def load(path: Path) -> dict[str, Any]:
-    """Read the file."""
+    """Parse the TOML file."""
     try:
         with reading(path):
             return tomllib.loads(path.read_text("utf-8"))
@@ -151,25 +152,25 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def meant(wrong: str, known: Iterable[str]) -> str:
-    """Return the end of a sentence about a word that is unknown: the nearest, or all."""
+    """Return a suffix for an error message: the nearest known word, or all of them."""
     words = list(known)
     return command.meant(wrong, words, f"; there are {', '.join(words) or 'none'}")
 
 
 def check_known(path: Path, what: str, words: Iterable[str], known: Sequence[str]) -> None:
-    """Refuse a word that is not known, and say which is nearest."""
+    """Refuse unknown words and suggest the nearest known one."""
     for word in words:
         if word not in known:
             raise Refusal(f'{path}: unknown {what} "{word}"{meant(word, known)}', USAGE)
 
 
 def is_plain(value: object) -> bool:
-    """Tell whether it can be the value of an option."""
+    """Tell whether a value can be that of an option."""
     return isinstance(value, str | int | float) and "\0" not in str(value)
 
 
 def dashed(key: str) -> str:
-    """Return an option as the simulator lists it."""
+    """Return an option's name with dashes, as the simulator lists it."""
     return key.replace("_", "-")
 
 
@@ -181,7 +182,7 @@ def options_of(key: str, values: Any) -> list[str]:
 
 
 def check_sets(path: Path, key: str, sets: dict[str, Any]) -> None:
-    """Refuse sets of options that are none."""
+    """Refuse malformed sets of options."""
     for name, options in sets.items():
         if not isinstance(options, dict) or not all(map(is_plain, options.values())):
             raise Refusal(f'{path}: [vary.{key}] "{name}" is a set of options, such as '
@@ -189,7 +190,7 @@ def check_sets(path: Path, key: str, sets: dict[str, Any]) -> None:
 
 
 def check_options(path: Path, document: dict[str, Any]) -> None:
-    """Refuse options that are not for a study, or given twice."""
+    """Refuse reserved and duplicate options."""
     seen: dict[str, str] = {}
     given = [("[base]", key) for key in document.get("base", {})]
     for axis, values in document.get("vary", {}).items():
@@ -208,14 +209,14 @@ def check_options(path: Path, document: dict[str, Any]) -> None:
 
 
 def check_version(path: Path, document: dict[str, Any]) -> None:
-    """Refuse what is another language."""
+    """Refuse a study of another language version."""
     if document.get("study") is not LANGUAGE:
         raise Refusal(f'{path}: a study begins with "study = {LANGUAGE}", the version of its '
                       "language")
 
 
 def check_keys(path: Path, document: dict[str, Any]) -> None:
-    """Refuse what is not understood."""
+    """Refuse unknown keys and malformed sections."""
     check_known(path, "key", document, KEYS)
     check_version(path, document)
     for section in ("base", "vary", "synth", "optimise"):
@@ -228,17 +229,17 @@ def check_keys(path: Path, document: dict[str, Any]) -> None:
 
 
 def listed(value: Any) -> list[Any]:
-    """Return values of which there may be one."""
+    """Return a value or a list as a list."""
     return value if isinstance(value, list) else [value]
 
 
 def spelled(values: Any) -> list[str]:
-    """Return one value, or several, as the command line has them: "7" there is 7."""
+    """Return one or several values as strings, as on a command line."""
     return [str(value) for value in listed(values)]
 
 
 def check_exclude(path: Path, document: dict[str, Any], varying: dict[str, list[Value]]) -> None:
-    """Refuse rules that take nothing out, or everything."""
+    """Refuse [[exclude]] rules that are malformed or match nothing."""
     rules = document.get("exclude", [])
     if not isinstance(rules, list) or not all(isinstance(rule, dict) and rule for rule in rules):
         raise Refusal(f"{path}: each [[exclude]] is a table of keys and values", USAGE)
@@ -252,7 +253,7 @@ def check_exclude(path: Path, document: dict[str, Any], varying: dict[str, list[
 
 
 def axes(path: Path, document: dict[str, Any], seeds: int) -> dict[str, list[Value]]:
-    """Return what varies, seeds included."""
+    """Return the values of each axis, including seeds."""
     result: dict[str, list[Value]] = {}
     for key, values in document.get("vary", {}).items():
         known = isinstance(values, dict) or (
@@ -272,7 +273,7 @@ def axes(path: Path, document: dict[str, Any], seeds: int) -> dict[str, list[Val
 
 def whole_number(path: Path, document: dict[str, Any], key: str, usual: int, least: int,
                  most: int) -> int:
-    """Return a number of the study."""
+    """Return an integer key of the study, or its default."""
     value = document.get(key, usual)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise Refusal(f"{path}: {key} is a number from {least} to {most}", USAGE)
@@ -280,7 +281,7 @@ def whole_number(path: Path, document: dict[str, Any], key: str, usual: int, lea
 
 
 def share(path: Path, document: dict[str, Any], key: str) -> float:
-    """Return a share such as 2%; 0 if it is not there."""
+    """Return a percentage key as a share; 0 if it is missing."""
     text = document.get(key, "0%")
     if not isinstance(text, str) or not re.search(SHARE, text) or text.endswith("\n"):
         raise Refusal(f'{path}: {key} is a share such as "2%"', USAGE)
@@ -288,7 +289,7 @@ def share(path: Path, document: dict[str, Any], key: str) -> float:
 
 
 def words(path: Path, document: dict[str, Any], key: str, usual: Sequence[str]) -> tuple[str, ...]:
-    """Return a list of words, one at least."""
+    """Return a non-empty list of words, or its default."""
     value = document.get(key, list(usual))
     if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
         raise Refusal(f"{path}: {key} is a list of words", USAGE)
@@ -296,14 +297,14 @@ def words(path: Path, document: dict[str, Any], key: str, usual: Sequence[str]) 
 
 
 def check_texts(path: Path, table: dict[str, Any], keys: Iterable[str], where: str = "") -> None:
-    """Refuse what is no text."""
+    """Refuse values that are not strings."""
     for key in keys:
         if not isinstance(table.get(key, ""), str):
             raise Refusal(f"{path}: {key}{where} is a text in quotes", USAGE)
 
 
 def rules_of(path: Path, document: dict[str, Any]) -> Rules:
-    """Return how often points are run, and what is said of them."""
+    """Return the rules of a study."""
     until = share(path, document, "until")
     seeds = whole_number(path, document, "seeds", FIRST_SEEDS if until else 1, *COUNTS["seeds"]) \
         if until or "seeds" in document else 0
@@ -323,19 +324,19 @@ def rules_of(path: Path, document: dict[str, Any]) -> Rules:
 
 
 def derived_seeds(master: int, count: int) -> list[Value]:
-    """Return as many seeds, always the same ones of a master seed."""
+    """Return seeds derived from a master seed; they are always the same."""
     return [int.from_bytes(hashlib.sha256(f"{master} {number}".encode()).digest()[:4], "little")
             for number in range(count)]
 
 
 def excluded(varied: dict[str, Value], rules: list[dict[str, Any]]) -> bool:
-    """Tell whether a rule takes the point out: one that has all of its values."""
+    """Tell whether an [[exclude]] rule matches the point."""
     return any(all(str(varied[key]) in spelled(value) for key, value in rule.items())
                for rule in rules)
 
 
 def arguments_of(options: dict[str, Value], streams: Streams) -> Iterator[str]:
-    """Return options as the command line has them; files are relative to the study's file."""
+    """Yield options as command line arguments; files are relative to the study's file."""
     for key, value in options.items():
         if value is True:
             yield f"--{key}"
@@ -346,7 +347,7 @@ def arguments_of(options: dict[str, Value], streams: Streams) -> Iterator[str]:
 
 
 def files_of(arguments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Return the files that a point reads, and the digest of each."""
+    """Yield the files that a point reads, with their digests."""
     for argument in arguments:
         key, _, value = argument.removeprefix("--").partition("=")
         if key in FILES:
@@ -367,7 +368,7 @@ def address_of(arguments: tuple[str, ...], build: str, files: dict[str, str]) ->
 
 def combinations(document: dict[str, Any], varying: dict[str, list[Value]]
                  ) -> Iterator[dict[str, Value]]:
-    """Return the points, the last axis running fastest."""
+    """Yield the points; the last axis varies fastest."""
     rules = document.get("exclude", [])
     for values in itertools.product(*varying.values()):
         varied = dict(zip(varying, values, strict=True))
@@ -376,12 +377,12 @@ def combinations(document: dict[str, Any], varying: dict[str, list[Value]]
 
 
 def was_killed(status: int) -> bool:
-    """Tell whether somebody else has ended it; a simulator that can ends in order."""
+    """Tell whether a process was killed from outside."""
     return status < 0 or status == INTERRUPTED
 
 
 def dry_run(program: Path, point: Point) -> subprocess.CompletedProcess[str]:
-    """Let the simulator say what it thinks of a point."""
+    """Run the simulator on a point's options without simulating."""
     try:
         return subprocess.run([program, "sim", *point.arguments, "--quiet", "--dry-run",
                                "--json=-"],
@@ -392,7 +393,7 @@ def dry_run(program: Path, point: Point) -> subprocess.CompletedProcess[str]:
 
 
 def check_point(path: Path, program: Path, point: Point) -> None:
-    """Let the simulator look at the options of a point."""
+    """Let the simulator check the options of a point."""
     attempts = 1
     while was_killed((done := dry_run(program, point)).returncode):
         if attempts == ATTEMPTS:
@@ -405,7 +406,7 @@ def check_point(path: Path, program: Path, point: Point) -> None:
 
 
 def check_values(path: Path, program: Path, points: Sequence[Point]) -> None:
-    """Let the simulator look at every value once, so that a wrong one is one error."""
+    """Let the simulator check every value once, so that a wrong value gives one error."""
     seen: set[tuple[str, Value]] = set()
     for point in points:
         values = {pair for pair in point.varied if pair[0] != "seed"}
@@ -425,7 +426,7 @@ def settings_of(document: dict[str, Any], varied: dict[str, Value]) -> dict[str,
 
 def run_of(program: tuple[str, str], arguments: Iterable[str],
            varied: tuple[tuple[str, Value], ...] = ()) -> Point:
-    """Return a run of a simulator whose arguments are known, each given once."""
+    """Return a point with known arguments, each of which is given once."""
     given = tuple(arguments)
     files = dict(files_of(given))
     return Point(varied, given, address_of(given, program[1], files), (program, *files.items()))
@@ -433,7 +434,7 @@ def run_of(program: tuple[str, str], arguments: Iterable[str],
 
 def point_of(document: dict[str, Any], varied: dict[str, Value], program: tuple[str, str],
              streams: Streams) -> Point:
-    """Return a point."""
+    """Return the point with these values of the axes."""
     options = settings_of(document, varied)
     if document.get("warmup") != "ignore":
         options["series"] = True
@@ -441,7 +442,7 @@ def point_of(document: dict[str, Any], varied: dict[str, Value], program: tuple[
 
 
 def program_of(program: Path) -> tuple[str, str]:
-    """Return the simulator and its digest."""
+    """Return the path of the simulator and its digest."""
     try:
         return str(program), digest_of(program)
     except OSError as error:
@@ -450,14 +451,14 @@ def program_of(program: Path) -> tuple[str, str]:
 
 
 def size_of(path: Path, varying: dict[str, list[Value]]) -> None:
-    """Refuse more points than anybody means."""
+    """Refuse a study with too many points."""
     size = math.prod(map(len, varying.values()))
     if size > MOST_POINTS:
         raise Refusal(f"{path}: {size} points; {MOST_POINTS} are the most", USAGE)
 
 
 def values_of(points: Iterable[Point]) -> dict[str, dict[str, None]]:
-    """Return the values of each axis, the policies first; seeds are none."""
+    """Return the values of each axis, policies first, without seeds."""
     found: dict[str, dict[str, None]] = {"policy": {}}
     for point in points:
         given = dict(word.removeprefix("--").split("=", 1) for word in point.arguments
@@ -470,7 +471,7 @@ def values_of(points: Iterable[Point]) -> dict[str, dict[str, None]]:
 
 
 def yardstick_among(path: Path, points: Iterable[Point], value: str) -> Yardstick:
-    """Return the yardstick with the axis that it is a value of; refuse one that no run has."""
+    """Return the yardstick with its axis; refuse a value that no run has."""
     found = values_of(points)
     axes_of_it = [axis for axis, values in found.items() if value in values]
     if axes_of_it or not value or "all" in found["policy"]:
@@ -480,12 +481,12 @@ def yardstick_among(path: Path, points: Iterable[Point], value: str) -> Yardstic
 
 
 def plain(text: object) -> str:
-    """Return a text of several lines as one."""
+    """Return a text in one line."""
     return " ".join(str(text).split())
 
 
 def document_of(path: Path, setting: Setting) -> dict[str, Any]:
-    """Return what the file says, in this setting."""
+    """Return the study's document with the setting applied."""
     document = load(path)
     check_keys(path, document)
     base = document.get("base", {}) | setting.more.get("base", {})
@@ -495,10 +496,10 @@ def document_of(path: Path, setting: Setting) -> dict[str, Any]:
 
 def read(path: Path, program: Path, seeds: int = 0, files: dict[str, Path] | None = None,
          setting: Setting | None = None, sure: bool = False) -> Plan:
-    """Read a study, for this simulator; with so many seeds, if they are not the file's number.
+    """Read a study for this simulator; `seeds` overrides the file's number unless it is 0.
 
-    `files`: where those are that the study names, if not beside it. `sure`: the simulator need not
-    look at its values before it runs them.
+    `files` maps names in the study to paths, if they are not beside it. With `sure` the simulator
+    does not check the values before it runs them.
     """
     setting = setting or Setting()
     document = document_of(path, setting)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is missing of a study, as commands and as a job array of Slurm."""
+"""Export the missing points of a study as commands or as a Slurm job array."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 from approxftl_tools.study_plan import Point
 from approxftl_tools.study_store import Store
 
-#: A task that gets SIGTERM, a minute before its limit or when others need the machine, is queued
-#: again; what it was at is begun anew then, what is done is not.
+#: Slurm sends SIGTERM a minute before the limit or on preemption. The task then requeues itself:
+#: its current point starts again, finished points do not.
 SCRIPT = """\
 #!/bin/sh
 #SBATCH --job-name={name}
@@ -50,7 +50,7 @@ exit "$failed"
 
 @dataclass(frozen=True)
 class Queue:
-    """A job array."""
+    """A Slurm job array."""
 
     name: str
     path: Path
@@ -59,7 +59,7 @@ class Queue:
 
 
 def same_files(point: Point) -> str:
-    """Return the part of a command that ends it where files are others than here."""
+    """Return a shell prefix that fails if files differ from those of this machine."""
     program, *others = point.files
     names = [('"$(command -v approxftl)"', program[1]),
              *((shlex.quote(name), digest) for name, digest in others)]
@@ -69,7 +69,7 @@ def same_files(point: Point) -> str:
 
 
 def commands(points: Sequence[Point], store: Store) -> list[str]:
-    """Return commands, each of which leaves a result where a study looks for it, once."""
+    """Return commands that write each result into the store unless it exists."""
     lines = []
     for point in points:
         place = shlex.quote(str(store.place(point).absolute()))
@@ -80,12 +80,12 @@ def commands(points: Sequence[Point], store: Store) -> list[str]:
 
 
 def manifest(queue: Queue) -> Path:
-    """Return where the commands of a job array are."""
+    """Return the path of the command list of a job array."""
     return queue.path.with_name(f"{queue.path.name}.manifest")
 
 
 def script(queue: Queue, points: int) -> str:
-    """Return a job array that runs so many commands."""
+    """Return the script of a job array that runs this number of commands."""
     return SCRIPT.format(
         name=re.sub(r"[^A-Za-z0-9._-]", "-", queue.name),
         last=max(0, -(-points // queue.chunk) - 1),

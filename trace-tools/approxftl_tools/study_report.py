@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A page of a study: what it says, its figures, its table."""
+"""Write a page of a study: summary, figures, tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from approxftl_tools.study_table import Group, axis_title, groups_in, title, yar
 
 def ratios(groups: Sequence[Group], yardstick: Yardstick, measure: str
            ) -> Iterator[tuple[str, Estimate]]:
-    """Return the policies, or values of another axis, that are compared, and their ratios."""
+    """Yield the compared policies, or values of another axis, with their ratios."""
     for group in groups:
         base = yardstick_of(group, groups, yardstick)
         found = group.ratio(base, measure) if base and base is not group else None
@@ -28,7 +28,7 @@ def ratios(groups: Sequence[Group], yardstick: Yardstick, measure: str
 
 
 def of_chance(found: Sequence[Estimate]) -> str:
-    """Return how sure means are."""
+    """Return a clause about the certainty of ratios."""
     known = [one for one in found if one.half is not None]
     wide = [one for one in known if not one.equal]
     sure = [one for one in wide if one.half is not None and abs(one.mean - 1) > one.half]
@@ -44,7 +44,7 @@ def of_chance(found: Sequence[Estimate]) -> str:
 
 
 def verdict(name: str, found: Sequence[Estimate], yardstick: str, measure: str) -> str:
-    """Return what is to be said of a policy."""
+    """Return a sentence about a policy's ratios."""
     least, most = (pick(found, key=lambda one: one.mean) for pick in (min, max))
 
     def said(one: Estimate) -> str:
@@ -64,7 +64,7 @@ def sentences(groups: Sequence[Group], yardstick: Yardstick, measure: str) -> li
 
 
 def answer(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> str:
-    """Return the sentence that a page begins with: the best policy by the first measure."""
+    """Return the first sentence of a page: the best policy by the first measure."""
     for measure in keys:
         by_policy: dict[str, list[Estimate]] = {}
         for policy, one in ratios(groups, yardstick, measure):
@@ -81,7 +81,7 @@ def policies_of(groups: Sequence[Group]) -> list[str]:
 
 
 def charts(figures: Sequence[Figure], policies: Sequence[str]) -> tuple[list[Json], Json | None]:
-    """Return what a page says of figures, and what makes them answer; None where nothing can."""
+    """Return the template data of figures and the script bundle; None without vl-convert."""
     known = {name: Hue("s", i % COLOURS, i // COLOURS % SHADES)
              for i, name in enumerate(dict.fromkeys(policies))}
     code = live.bundle() if figures else None
@@ -91,7 +91,7 @@ def charts(figures: Sequence[Figure], policies: Sequence[str]) -> tuple[list[Jso
 
 
 def means(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) -> Json:
-    """Return what is to be said of means, and a table for each measure."""
+    """Return sentences about means, and a table for each measure."""
     rows = study_table.table(groups, yardstick, keys)
     axes = [key for key in groups[0].varied if rows] if groups else []
     tables = []
@@ -108,7 +108,7 @@ def means(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) ->
 
 
 def page_of(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group], keys: Sequence[str]) -> str:
-    """Return the page."""
+    """Return the HTML page."""
     first = [key for spec in specs for key in spec.y if key in keys]
     figures, bundle = charts([chart_of(plan, spec, groups) for spec in specs], policies_of(groups))
     return page("study.html", plan.name, text=plan.text, points=len(plan.points), bundle=bundle,
@@ -119,7 +119,7 @@ def page_of(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group], keys: Se
 
 
 def parts_of(root: Path) -> list[Json]:
-    """Return what is done in a folder of results, by what the points have in common."""
+    """Return the tables of a results folder, one for each set of common options."""
     parts = []
     for rest, groups in groups_in(root).items():
         policies = [str(group.varied["policy"]) for group in groups]

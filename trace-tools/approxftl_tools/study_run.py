@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Running points into a store: each of them once, whoever asks, until the last or a signal."""
+"""Run points into a store, each once, until all are done or a signal arrives."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from approxftl_tools.study_store import DONE, FAILED, Store
 
 
 class Progress:
-    """A line on a terminal that says how far it is."""
+    """A progress line on a terminal."""
 
     def __init__(self, total: int, shown: bool) -> None:
-        """Begin."""
+        """Start the clock."""
         self.total, self.shown, self.ended, self.failed = total, shown, 0, 0
         self.begun = time.monotonic()
 
     def tell(self, failed: bool) -> None:
-        """Count a point."""
+        """Count a finished point and print the progress."""
         self.ended += 1
         self.failed += failed
         if self.shown:
@@ -32,13 +32,13 @@ class Progress:
             sys.stderr.flush()
 
     def close(self) -> None:
-        """Leave the line."""
+        """End the line."""
         if self.shown and self.ended:
             sys.stderr.write("\n")
 
 
 def execute(points: Sequence[Point], store: Store, engine: Engine, progress: Progress) -> bool:
-    """Run points and keep what comes of them; false if interrupted."""
+    """Run points and store their outcomes; return False if interrupted."""
     try:
         for outcome in engine.outcomes(points):
             if outcome.result is None:
@@ -55,12 +55,12 @@ def execute(points: Sequence[Point], store: Store, engine: Engine, progress: Pro
 
 
 def unique(points: Sequence[Point]) -> list[Point]:
-    """Return points of different addresses: what differs in name only is run once."""
+    """Return points with distinct addresses: points that differ only in name are run once."""
     return list({point.address: point for point in points}.values())
 
 
 def ensure(points: Sequence[Point], store: Store, engine: Engine, shown: bool = False) -> None:
-    """Run what is not done; one that fails, now, fails all of it."""
+    """Run missing points; raise Refusal if one fails."""
     store.prepare()
     missing = unique([point for point in points if store.state(point) != DONE])
     if not execute(missing, store, engine, Progress(len(missing), shown)):

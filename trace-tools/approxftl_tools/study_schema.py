@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The language of study files as a JSON Schema, made of the lists of keys that refuse the others.
+"""Build a JSON Schema of study files from the key lists that the reader checks.
 
-What one value asks of another, that an axis is there, say, no schema tells; the reader does.
+A schema cannot express dependencies between values, such as that an axis exists; the reader checks
+those.
 """
 
 from __future__ import annotations
@@ -16,42 +17,42 @@ from approxftl_tools.paper_measures import VALUES
 Schema = dict[str, Any]
 
 TEXT: Schema = {"type": "string"}
-#: Of an option.
+#: The value of an option.
 PLAIN: Schema = {"type": ["string", "number", "boolean"]}
 NUMBER: Schema = {"type": "number"}
 MEASURE: Schema = {"enum": list(VALUES)}
 
 
 def whole(least: int, most: int) -> Schema:
-    """Return a whole number between two."""
+    """Return the schema of an integer in a range."""
     return {"type": "integer", "minimum": least, "maximum": most}
 
 
 def several(one: Schema, least: int = 0) -> Schema:
-    """Return a list."""
+    """Return the schema of a list."""
     return {"type": "array", "items": one, **({"minItems": least} if least else {})}
 
 
 def either(*schemas: Schema) -> Schema:
-    """Return one of these."""
+    """Return the schema of exactly one of these."""
     return {"oneOf": list(schemas)}
 
 
 def table(keys: Iterable[str], values: dict[str, Schema], **more: Any) -> Schema:
-    """Return a table of these keys, and of no others."""
+    """Return the schema of a table with these keys only."""
     return {"type": "object", "additionalProperties": False,
             "properties": {key: values[key] for key in keys}, **more}
 
 
 def options(refused: Iterable[str], value: Schema) -> Schema:
-    """Return a table of options; those are the study's own."""
+    """Return the schema of a table of options without the refused ones."""
     names = "|".join(re.escape(key).replace(r"\-", "[-_]") for key in refused)
     return {"type": "object", "propertyNames": {"pattern": f"^(?!({names})$)"},
             "additionalProperties": value}
 
 
 def figure() -> Schema:
-    """Return a [[figure]]."""
+    """Return the schema of [[figure]]."""
     point = table(study_figure.POINT_KEYS, {
         "x": PLAIN, "y": NUMBER, "low": NUMBER, "high": NUMBER, "series": PLAIN, "facet": PLAIN},
         required=["y"])
@@ -66,7 +67,7 @@ def figure() -> Schema:
 
 
 def optimise() -> Schema:
-    """Return [optimise]."""
+    """Return the schema of [optimise]."""
     between = table(study_optimise.RANGE_KEYS, {
         "from": NUMBER, "to": NUMBER, "step": NUMBER, "log": {"type": "boolean"}, "unit": TEXT},
         required=["from", "to"])
@@ -79,7 +80,7 @@ def optimise() -> Schema:
 
 
 def schema() -> Schema:
-    """Return the schema."""
+    """Return the whole schema."""
     sets = {"type": "object", "minProperties": 1,
             "additionalProperties": options(study_plan.RESERVED, PLAIN)}
     rule = {"type": "object", "minProperties": 1,

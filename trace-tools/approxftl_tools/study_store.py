@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Where the results of studies lie: a directory for each address.
+"""Store the results of studies: one directory for each address.
 
-A result appears whole or not at all. Whatever is there without one was interrupted, or failed and
-says why.
+A result is written atomically. A directory without one was interrupted, or has a file with the
+reason of the failure.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ DONE, FAILED, MISSING = "done", "failed", "missing"
 
 
 def read_result(path: Path) -> dict[str, Any]:
-    """Return a result, if it is one."""
+    """Return a result; refuse a damaged or interrupted one."""
     try:
         document: dict[str, Any] = json.loads(path.read_text("utf-8"))
         take_sim(Inputs(), path, document)
@@ -38,39 +38,39 @@ class Store:
     root: Path
 
     def place(self, point: Point) -> Path:
-        """Return where a point's files are."""
+        """Return the directory of a point."""
         return self.root / point.address
 
     def state(self, point: Point) -> str:
-        """Return what became of a point."""
+        """Return the state of a point: done, failed or missing."""
         place = self.place(point)
         if (place / "result.json").exists():
             return DONE
         return FAILED if (place / "failure.json").exists() else MISSING
 
     def prepare(self) -> None:
-        """Make the directory."""
+        """Create the directory."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Refusal(f"{self.root}: cannot make it: {error.strerror}") from error
 
     def put(self, point: Point, name: str, document: Any) -> None:
-        """Write a file of a point, in one go."""
+        """Write a file of a point atomically."""
         place = self.place(point)
         place.mkdir(parents=True, exist_ok=True)
         write_file(place / name, document if isinstance(document, str)
                    else json.dumps(document, indent=1) + "\n")
 
     def succeed(self, point: Point, result: str) -> None:
-        """Keep a result; it replaces a failure."""
+        """Store a result and remove an earlier failure."""
         self.put(point, "point.json", {"varied": dict(point.varied),
                                        "command": point.command()})
         self.put(point, "result.json", result)
         (self.place(point) / "failure.json").unlink(missing_ok=True)
 
     def fail(self, point: Point, why: str) -> None:
-        """Keep the reason of a failure."""
+        """Store the reason of a failure."""
         self.put(point, "failure.json", {"varied": dict(point.varied),
                                          "command": point.command(), "why": why})
 
@@ -79,7 +79,7 @@ class Store:
         return read_result(self.place(point) / "result.json")
 
     def why(self, point: Point) -> str:
-        """Return why a point failed."""
+        """Return the reason of a point's failure."""
         try:
             return str(json.loads((self.place(point) / "failure.json").read_text("utf-8"))["why"])
         except (OSError, ValueError, KeyError):

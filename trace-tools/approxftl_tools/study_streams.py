@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The files that the points of a study read: named ones, and record files that are made for it."""
+"""Find the files that the points of a study read, and generate synthetic record files."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from typing import Any
 
 from approxftl_tools.command import NOT_FOUND, USAGE, Refusal, output
 
-#: Options of approxftl synth that are the study's to give.
+#: Options of approxftl synth that only the study itself may set.
 RESERVED = ("like", "fit", "profile", "list", "output", "profile-out", "seed", "json")
-#: What draws streams: those of another version are other files.
+#: Modules that generate streams; their digest is part of a generated file's name.
 MAKERS = ("aft.py", "record_writer.py", "synth.py", "synthesis.py", "workload_profile.py")
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What the file of a study leaves open."""
+    """Settings that the command line adds to a study."""
 
-    #: Of values such as "1000|10000" the second.
+    #: True to pick the second of values such as "1000|10000".
     full: bool = False
-    #: Record files NAME.aft, in place of those that would be made.
+    #: Folder of record files NAME.aft that replace generated ones.
     traces: Path | None = None
-    #: Where those are that are made.
+    #: Folder of generated record files.
     made: Path = Path("traces")
-    #: Keys in place of the file's; those of [base] beside the file's.
+    #: Keys that override the file's; those of [base] are merged.
     more: dict[str, Any] = field(default_factory=dict)
 
 
 def picked(value: Any, full: bool) -> Any:
-    """Return what is meant by values such as "1000|10000", wherever they are."""
+    """Return a value in which "1000|10000" is replaced by one of its parts."""
     if isinstance(value, dict):
         return {key: picked(one, full) for key, one in value.items()}
     if isinstance(value, list):
@@ -44,20 +44,20 @@ def picked(value: Any, full: bool) -> Any:
 
 @dataclass
 class Streams:
-    """The files of one study, by their names in an archive of it."""
+    """The files of a study, by their names in an archive of it."""
 
-    #: The study's own.
+    #: The study's own file.
     path: Path
     program: Path
     setting: Setting
-    #: Options of approxftl synth; without them a trace is a file that there is.
+    #: Options of approxftl synth; None if traces are existing files.
     synth: dict[str, Any] | None
-    #: Of an archive.
+    #: Files of an archive; None outside one.
     packed: dict[str, Path] | None
     named: dict[str, Path] = field(default_factory=dict)
 
     def check(self) -> None:
-        """Refuse options that the study gives itself, and what is none."""
+        """Refuse reserved and malformed options of [synth]."""
         wrong = [key for key in self.synth or {} if key.replace("_", "-") in RESERVED]
         if wrong:
             raise Refusal(f'{self.path}: [synth] "{wrong[0]}" is not for a study, which does that '
@@ -76,7 +76,7 @@ class Streams:
         return self.named[key]
 
     def place(self, key: str, name: str, seed: object, like: bool) -> Path:
-        """Return where a file is."""
+        """Return the path of a file."""
         if self.packed is not None:
             if key not in self.packed:
                 raise Refusal(f'{self.path}: "{key}" is not in the archive', NOT_FOUND)
@@ -86,7 +86,7 @@ class Streams:
         return self.make(name, seed) if self.setting.traces is None else self.real(name)
 
     def real(self, name: str) -> Path:
-        """Return the record file that is used in place of one that would be made."""
+        """Return the real record file that replaces a generated one."""
         path = (self.setting.traces or Path()) / f"{name}.aft"
         if not path.exists():
             raise Refusal(f"{self.setting.traces}: there is no {name}.aft; approxftl trace convert "
@@ -94,7 +94,7 @@ class Streams:
         return path.absolute()
 
     def make(self, name: str, seed: object) -> Path:
-        """Return a record file like a volume; it is made if it is not there."""
+        """Return a generated record file like a volume; generate it if it is missing."""
         words = [f"--like={name}", *(f"--{key}={value}" for key, value in
                                      (self.synth or {}).items()), f"--seed={seed}"]
         makers = b"".join((Path(__file__).parent / name).read_bytes() for name in MAKERS)

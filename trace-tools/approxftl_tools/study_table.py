@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The results of a study: means of runs that differ in their seeds, intervals, and ratios."""
+"""Evaluate a study: means over seeds, intervals and ratios."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ from approxftl_tools.statistics import Estimate, estimate, paired_ratio
 from approxftl_tools.study_plan import Plan, Value, Yardstick, meant
 from approxftl_tools.study_store import DONE, Store, read_result
 
-#: Measures whose runs are spread unevenly.
-#: Other names of measures.
+#: Other names of measures. TAIL below matches measures with skewed distributions.
 ALIASES = {"waf": "write_amplification"}
 TAIL = re.compile(r"_(p\d+(_\d+)?|max)_ns$")
 
@@ -33,38 +32,38 @@ Key = tuple[tuple[str, Value], ...]
 
 @dataclass
 class Group:
-    """Runs that differ in their seeds only."""
+    """Runs that differ only in their seeds."""
 
     varied: dict[str, Value]
-    #: Results of the runs, by seed; of files that name none, there is one.
+    #: Results by seed; there is one if the file names no seed.
     runs: dict[Value, Row] = field(default_factory=dict)
 
     def drifting(self) -> int:
-        """Return how many were still drifting, of those that are long enough to tell."""
+        """Return the number of drifting runs among those that are long enough to tell."""
         found = [run.get("settling") for run in self.runs.values()]
         return sum(1 for one in found
                    if one and one["batch_requests"] > 1 and not one["settled"])
 
     def values(self, measure: str) -> dict[Value, float]:
-        """Return a measure by seed, as far as runs have it."""
+        """Return a measure by seed, for runs that have it."""
         found = {seed: VALUES[measure](run) for seed, run in self.runs.items()}
         return {seed: float(value) for seed, value in found.items() if value is not None}
 
     def sums(self, measures: Sequence[str]) -> dict[Value, float]:
-        """Return the sum of measures by seed, as far as runs have them all."""
+        """Return the sum of measures by seed, for runs that have them all."""
         found = [self.values(measure) for measure in measures]
         return {seed: sum(values[seed] for values in found) for seed in self.runs
                 if all(seed in values for values in found)}
 
     def estimate(self, measure: str) -> Estimate | None:
-        """Return the mean of a measure; None if not every run has it."""
+        """Return the mean of a measure; None if a run lacks it."""
         values = self.values(measure)
         if not values or len(values) < len(self.runs):
             return None
         return estimate(list(values.values()), bool(TAIL.search(measure)))
 
     def ratio(self, yardstick: Group, measure: str) -> Estimate | None:
-        """Return the mean ratio to the runs of another that had the same seeds."""
+        """Return the mean ratio to another group's runs with the same seeds."""
         ours, theirs = self.values(measure), yardstick.values(measure)
         seeds = [seed for seed in ours if seed in theirs]
         if not seeds or len(seeds) < len(self.runs):
@@ -74,7 +73,7 @@ class Group:
 
 
 def runs_of(where: Path, document: dict[str, Any]) -> Iterable[tuple[str, Row]]:
-    """Return what a result has of each policy."""
+    """Yield policy and data of each run of a result."""
     with understanding([where]):
         bits = 8 * int(document["geometry"]["unit_bytes"])
         shared = {key: document[key] for key in ("geometry", "parameters")}
@@ -84,7 +83,7 @@ def runs_of(where: Path, document: dict[str, Any]) -> Iterable[tuple[str, Row]]:
 
 def take(found: dict[Key, Group], point_varied: dict[str, Value], where: Path,
          document: dict[str, Any]) -> None:
-    """Put the runs of a result into their groups."""
+    """Add the runs of a result to their groups."""
     varied = {key: value for key, value in point_varied.items() if key != "seed"}
     for policy, run in runs_of(where, document):
         name = varied | {"policy": varied.get("policy", policy)}
@@ -93,7 +92,7 @@ def take(found: dict[Key, Group], point_varied: dict[str, Value], where: Path,
 
 
 def groups_of(plan: Plan, store: Store) -> list[Group]:
-    """Return what is done, in the order of the points."""
+    """Return the groups of finished points, in the order of the points."""
     found: dict[Key, Group] = {}
     for point in plan.points:
         if store.state(point) == DONE:
@@ -102,13 +101,13 @@ def groups_of(plan: Plan, store: Store) -> list[Group]:
 
 
 def rest_of(command: str, varied: dict[str, Value]) -> str:
-    """Return what of a command is common to a study."""
+    """Return the part of a command that all points of a study share."""
     own = {f"--{key}={value}" for key, value in varied.items()}
     return shlex.join(word for word in shlex.split(command) if word not in own)
 
 
 def groups_in(root: Path) -> dict[str, list[Group]]:
-    """Return what is done of any study that is here, by what its points have in common."""
+    """Return the groups of any studies in a folder, by the options that their points share."""
     found: dict[str, dict[Key, Group]] = {}
     for path in sorted(root.glob("*/point.json")):
         with understanding([path]):
@@ -122,7 +121,7 @@ def groups_in(root: Path) -> dict[str, list[Group]]:
 
 
 def yardstick_of(group: Group, groups: Sequence[Group], yardstick: Yardstick) -> Group | None:
-    """Return the group that differs in the yardstick's axis alone, where it has its value."""
+    """Return the group that differs only in having the yardstick's value; None without one."""
     wanted = {key: str(one) for key, one in group.varied.items()} | {
         yardstick.axis: yardstick.value}
     for one in groups:
@@ -132,7 +131,7 @@ def yardstick_of(group: Group, groups: Sequence[Group], yardstick: Yardstick) ->
 
 
 def explained() -> str:
-    """Return the measures by what they are about; those of a queue once."""
+    """Return a list of the measures by group; the measures of queues are listed once."""
     groups: dict[str, list[str]] = {}
     for key in VALUES:
         of_queue = re.match(r"queue_(\d)_", key)
@@ -146,13 +145,13 @@ def explained() -> str:
 
 
 def also(key: str) -> str:
-    """Return the other names of a measure."""
+    """Return the other names of a measure in parentheses."""
     names = [name for name, meant_key in ALIASES.items() if meant_key == key]
     return f" ({', '.join(names)})" if names else ""
 
 
 def chosen(text: str | None, plan: Plan) -> tuple[str, ...]:
-    """Return the keys of measures from a list with commas; "help" lists them and ends."""
+    """Return the measures of a comma-separated list; "help" prints them and exits."""
     if text == "help":
         sys.stdout.write(explained())
         sys.exit(0)
@@ -185,7 +184,7 @@ def table(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]) ->
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """Return rows for a spreadsheet."""
+    """Return rows as CSV."""
     out = io.StringIO()
     if rows:
         writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
@@ -195,7 +194,7 @@ def as_csv(rows: Sequence[Row]) -> str:
 
 
 def cell(row: Mapping[str, Any], key: str) -> str:
-    """Return a cell for a person, with its interval."""
+    """Return a cell as text with its interval."""
     value, low = row[key], row.get(f"{key}_low")
     measure = BY_KEY.get(key)
     if value is None or isinstance(value, str | int):
@@ -207,7 +206,7 @@ def cell(row: Mapping[str, Any], key: str) -> str:
     return said if low is None or not value else f"{said} \u00b1{100 * (value - low) / value:.2g} %"
 
 
-#: Options of the simulator in the words of a figure's axis.
+#: Axis titles for options of the simulator.
 AXES = {"op": "spare space", "approx_share": "approximate share", "write_share": "share of writes",
         "utilisation": "die utilisation", "size": "request size", "depth": "queue depth",
         "gc": "collection threshold", "buffer": "write buffer", "victim": "victim selection",
@@ -215,19 +214,19 @@ AXES = {"op": "spare space", "approx_share": "approximate share", "write_share":
 
 
 def axis_title(key: str) -> str:
-    """Return the name of an axis that is varied."""
+    """Return the title of a varied axis."""
     return AXES.get(key.replace("-", "_")) or title(key.replace("-", "_"))
 
 
 def title(key: str) -> str:
-    """Return the head of a column."""
+    """Return the title of a column."""
     if key.endswith("_ratio"):
         return "ratio"
     return BY_KEY[key].title if key in BY_KEY else key.replace("_", " ")
 
 
 def as_text(rows: Sequence[Row]) -> str:
-    """Return rows for a terminal."""
+    """Return rows as an aligned table."""
     if not rows:
         return "no point is done\n"
     keys = [key for key in rows[0] if not key.endswith(("_low", "_high"))
@@ -237,14 +236,14 @@ def as_text(rows: Sequence[Row]) -> str:
 
 
 def measure_columns(key: str, what: str) -> tuple[Column, ...]:
-    """Return the columns of a mean, or of a ratio."""
+    """Return the columns of a mean or a ratio."""
     return (Column(key, what, f"{what}, with its interval", said=lambda row: cell(row, key)),
             Column(f"{key}_low", f"{what}, low", "lower end of its interval of 95 %", more=True),
             Column(f"{key}_high", f"{what}, high", "upper end", more=True))
 
 
 def columns_of(plan: Plan, keys: Sequence[str]) -> tuple[Column, ...]:
-    """Return what the table of a study can show."""
+    """Return the columns that a study's table can show."""
     varied = dict.fromkeys([*(key for key, _ in plan.points[0].varied if key != "seed"), "policy"])
     found = [Column(key, title(key), "what is varied") for key in varied]
     found += [Column("runs", "runs", "that differ in their seeds"),

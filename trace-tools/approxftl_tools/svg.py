@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Figures as SVG elements of an HTML page: colours by class, so that the page's style decides.
+"""Draw figures as SVG elements of an HTML page, with colours set by CSS classes.
 
-Every mark says in a title element what it stands for; the figure has a title and a description.
+Every mark has a title element that describes it; the figure has a title and a description.
 """
 
 from __future__ import annotations
@@ -37,50 +37,50 @@ from approxftl_tools.figure import (
 )
 from approxftl_tools.statistics import Estimate
 
-#: Width of a drawing: that of a page's column, but for figures of a size in inches.
+#: Width of a drawing: the column of a page, unless a figure has a size in inches.
 WIDTH: ContextVar[int] = ContextVar("width", default=760)
-#: Room for the names of the vertical axis, and at the right.
+#: Space for the labels of the vertical axis, and at the right.
 LEFT, RIGHT = 76, 12
 LETTER = 6.4
 LINE = 18
 PLOT_HEIGHT = 240
-#: More places on an axis than that have no room for a tick each.
+#: With more positions than this on an axis, not every one gets a tick.
 TICKS = 12
-#: Room beyond the first and the last of them, of the distance between these.
+#: Space beyond the first and last position, as a share of their distance.
 MARGIN = 0.05
-#: What is added to a colour for its shades, where it is filled and where it is a line.
+#: Classes for the shades of a colour, of filled marks and of lines.
 PALER, DASHED = ("", " pale", " faint"), ("", " dashed", " dotted")
-#: The classes of lines in the colours of a palette.
+#: Classes of lines for each palette.
 LINES = {"s": "l", "m": "n"}
-#: And of their edges.
+#: Classes of edges for each palette.
 EDGES = {"s": "e", "m": "f"}
-#: Steps of a scale.
+#: Steps of a colour scale.
 SHADES = 9
-#: A letter of a value on a bar, and room between bar and value.
+#: Letter width of a value on a bar, and the space above the bar.
 SMALL_LETTER, ABOVE = 5.6, 4
-#: Ratios so many times apart.
+#: Ratios of largest to smallest value that ask for a log scale, and for one with decades only.
 FAR, VERY_FAR = 2.5, 1000
-#: In place of a figure's name.
+#: Placeholder for a figure's name in element ids.
 FIGURE = "@figure@"
-#: How much wider than a narrow bar what is beneath it is.
+#: Extra width of the edge beneath a narrow bar.
 EDGE = 0.8
-#: Half of the mark of a value that others have measured.
+#: Half size of the mark of a published value.
 HOLLOW = 4.5
-#: Names below bars.
+#: Largest number of names below bars.
 NAMES = 24
-#: More bars than that are one mark for each series, and so many need all of the width.
+#: Above the first number of bars each series is one mark; above the second, panels use full width.
 MARKS, ABREAST = 200, 40
-#: Cells at least so wide or high are set apart by lines.
+#: Cells of at least this width or height are separated by lines.
 LINED = 8
 
 
 def rounded(value: float) -> str:
-    """Return a coordinate."""
+    """Return a coordinate as text."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 def element(name: str, content: str = "", **attributes: str | float) -> str:
-    """Return an element; an underscore in an attribute's name is a dash, one at its end nothing."""
+    """Return an element; in attribute names "_" becomes "-", and a trailing one is dropped."""
     words = [f' {key.rstrip("_").replace("_", "-")}="'
              f'{escape(value) if isinstance(value, str) else rounded(value)}"'
              for key, value in attributes.items()]
@@ -89,30 +89,30 @@ def element(name: str, content: str = "", **attributes: str | float) -> str:
 
 
 def words(text: str, x: float, y: float, anchor: str = "middle", **more: str) -> str:
-    """Return a text."""
+    """Return a text element."""
     return element("text", escape(text), x=x, y=y, text_anchor=anchor, **more)
 
 
 def title(text: str) -> str:
-    """Return what a mark stands for."""
+    """Return a title element, which describes a mark."""
     return element("title", escape(text))
 
 
-#: Left, top, width, height.
+#: A box: left, top, width, height.
 Box = tuple[float, float, float, float]
 
 
 def boxes_of(text: str, boxes: Sequence[Box], klass: str, **more: float) -> str:
-    """Return one mark of many boxes, which stands for the same."""
+    """Return many boxes of the same meaning as one path."""
     way = "".join(f"M{rounded(x)} {rounded(y)}h{rounded(wide)}v{rounded(tall)}h{rounded(-wide)}z"
                   for x, y, wide, tall in boxes)
     return element("path", title(text) if text else "", d=way, class_=klass, **more)
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Return round values from below `low` to above `high`."""
+    """Return round values that enclose `low` and `high`."""
     span = high - low or abs(high)
-    # Less than that is nothing, and has no logarithm.
+    # A span below 1e-300 counts as zero; its logarithm would fail.
     raw = (span if span > 1e-300 else 1.0) / about
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if raw <= power * factor * 1.0001)
@@ -122,13 +122,13 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def decades(low: float, high: float) -> list[float]:
-    """Return powers of ten around both."""
+    """Return powers of ten that enclose both values."""
     return [10.0 ** i for i in range(math.floor(math.log10(low)),
                                      math.ceil(math.log10(high)) + 1)]
 
 
 def logarithms(low: float, high: float) -> list[float]:
-    """Return round values around both; if they are far apart, powers of ten."""
+    """Return round values that enclose both, or powers of ten if they are far apart."""
     if high > VERY_FAR * low:
         return decades(low, high)
     found = [factor * ten for ten in decades(low, high) for factor in (1, 2, 5)]
@@ -138,19 +138,19 @@ def logarithms(low: float, high: float) -> list[float]:
 
 
 def colour(plot: Panel | Grid | Spans, index: int) -> str:
-    """Return the class of a series' colour."""
+    """Return the CSS class of a series' colour."""
     own = hue(plot, index)
     return f"{own.palette}{own.index}{PALER[own.shade]}"
 
 
 def line_colour(plot: Panel, index: int) -> str:
-    """Return the class of a line's colour."""
+    """Return the CSS class of a line's colour."""
     own = hue(plot, index)
     return f"{LINES[own.palette]}{own.index}{DASHED[own.shade]}"
 
 
 def line_of(way: str, said: str, plot: Panel, index: int) -> str:
-    """Return a line in its colour, on a wider one that stands out."""
+    """Return a line in its colour above a wider edge line."""
     own = hue(plot, index)
     edge = f"{EDGES[own.palette]}{own.index}{DASHED[own.shade]}"
     return (element("path", d=way, class_=f"curve under {edge}")
@@ -158,7 +158,7 @@ def line_of(way: str, said: str, plot: Panel, index: int) -> str:
 
 
 def word_class(word: str, plot: Grid) -> str:
-    """Return the class of a word's colour; what is gone is grey."""
+    """Return the CSS class of a word's colour; stale pages are grey."""
     if word == "erased":
         return "erased"
     if word.startswith("stale"):
@@ -167,7 +167,7 @@ def word_class(word: str, plot: Grid) -> str:
 
 
 def legend(entries: Sequence[tuple[str, str]], top: float) -> tuple[str, float]:
-    """Return the names of colours, and where they end."""
+    """Return the legend, and its lower end."""
     parts, x, y = [], float(LEFT), top
     for name, klass in entries:
         wide = 22 + LETTER * len(name) + 14
@@ -180,7 +180,7 @@ def legend(entries: Sequence[tuple[str, str]], top: float) -> tuple[str, float]:
 
 
 class Area:
-    """Where values are drawn: all of the width, or one of so many columns."""
+    """The plotting area: the full width, or one of several columns."""
 
     def __init__(self, top: float, height: float = PLOT_HEIGHT, column: int = 0,
                  columns: int = 1) -> None:
@@ -189,16 +189,16 @@ class Area:
         self.left, self.right = begin + LEFT, begin + wide - RIGHT
 
     def y(self, value: float, scale: Sequence[float]) -> float:
-        """Return the height of a value."""
+        """Return the y coordinate of a value."""
         part = (value - scale[0]) / (scale[-1] - scale[0] or 1)
         return self.bottom - part * (self.bottom - self.top)
 
     def x(self, value: float, low: float, high: float) -> float:
-        """Return the place of a value on the horizontal axis."""
+        """Return the x coordinate of a value."""
         return self.left + (value - low) / (high - low or 1) * (self.right - self.left)
 
     def levels(self, scale: Sequence[float], label: str, log: bool = False) -> Iterator[str]:
-        """Return the lines of the vertical axis and its name."""
+        """Yield the grid lines of the vertical axis and its label."""
         places = [math.log10(value) for value in scale] if log else scale
         for value, at in zip(scale, places, strict=True):
             y = self.y(at, places)
@@ -214,7 +214,7 @@ class Area:
 
 
 def heights(plot: Bars) -> list[float]:
-    """Return how high bars are, or how deep."""
+    """Return the heights of bars; negative ones go down."""
     if not plot.stacked:
         return [value for _, values in plot.series for value in values if value is not None]
     return [sum(values[i] or 0 for _, values in plot.series) for i in range(len(plot.categories))]
@@ -222,7 +222,7 @@ def heights(plot: Bars) -> list[float]:
 
 def one_bar(plot: Bars, series: int, category: int, x: float, width: float, base: float,
             area: Area, scale: Sequence[float]) -> str:
-    """Return the bar of a value that stands on `base`."""
+    """Return the bar of a value that starts at `base`."""
     name, values = plot.series[series]
     value = values[category] or 0
     low, high = sorted((area.y(base, scale), area.y(base + value, scale)))
@@ -232,7 +232,7 @@ def one_bar(plot: Bars, series: int, category: int, x: float, width: float, base
 
 
 def said_of(value: float, x: float, width: float, area: Area, scale: Sequence[float]) -> str:
-    """Return the value of a bar, beyond its end; nothing if it is wider than the bar."""
+    """Return a bar's value as text beyond its end; empty if it is wider than the bar."""
     text = number(value, 3)
     if SMALL_LETTER * len(text) > width:
         return ""
@@ -241,7 +241,7 @@ def said_of(value: float, x: float, width: float, area: Area, scale: Sequence[fl
 
 
 def places_of(plot: Bars, area: Area) -> tuple[float, list[list[float]]]:
-    """Return how wide bars are, and where they begin, by category and series."""
+    """Return the width of bars, and their left ends by category and series."""
     slot = (area.right - area.left) / max(1, len(plot.categories))
     count = 1 if plot.stacked else len(plot.series)
     width = min(slot * 0.8 / count, 64)
@@ -252,7 +252,7 @@ def places_of(plot: Bars, area: Area) -> tuple[float, list[list[float]]]:
 
 
 def bars_of(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
-    """Return all bars; of many those of a series are one mark."""
+    """Yield all bars; with many bars, one mark for each series."""
     width, places = places_of(plot, area)
     if len(plot.categories) * len(plot.series) > MARKS:
         yield from bars_by_series(plot, area, scale)
@@ -266,7 +266,7 @@ def bars_of(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
 
 
 def strokes(said: str, way: str, width: float, own: Hue, place: str) -> str:
-    """Return bars in their colour, on wider ones that stand out: the same ones, drawn twice."""
+    """Return bars in their colour above slightly wider edges: one path, drawn twice."""
     name, edge = f"{FIGURE}-{place}", f"{EDGES[own.palette]}{own.index}"
     return (element("defs", element("path", d=way, id=name))
             + element("use", href=f"#{name}", stroke_width=width + EDGE, class_=f"bars {edge}")
@@ -275,7 +275,7 @@ def strokes(said: str, way: str, width: float, own: Hue, place: str) -> str:
 
 
 def bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
-    """Return a mark for each series, whose bars are strokes."""
+    """Yield one mark for each series, with bars drawn as strokes."""
     width, places = places_of(plot, area)
     bases = [0.0] * len(plot.categories)
     for j, (name, values) in enumerate(plot.series):
@@ -291,7 +291,7 @@ def bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[s
 
 
 def values_of(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
-    """Return the values of bars that stand side by side."""
+    """Yield the values of bars that stand side by side."""
     width, places = places_of(plot, area)
     for i, lefts in enumerate(places):
         for left, (_, values) in zip(lefts, plot.series, strict=True):
@@ -301,7 +301,7 @@ def values_of(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
 
 
 def category_names(names: Sequence[str], area: Area) -> tuple[list[str], float]:
-    """Return the names below the bars, slanted if they are long, and their height."""
+    """Return the names below bars, slanted if they are long, and their height."""
     slot = (area.right - area.left) / max(1, len(names))
     longest = max((len(name) for name in names), default=0)
     skip = max(1, math.ceil(12 / slot), math.ceil(len(names) / NAMES))
@@ -316,7 +316,7 @@ def category_names(names: Sequence[str], area: Area) -> tuple[list[str], float]:
 
 
 def bars(plot: Bars, area: Area, scale: Sequence[float]) -> tuple[list[str], float]:
-    """Return the drawing, and where it ends."""
+    """Return the drawing and its lower end."""
     below, room = category_names(plot.categories, area)
     parts = [*area.levels(scale, plot.unit), *bars_of(plot, area, scale), *below]
     if plot.mark is not None:
@@ -329,13 +329,13 @@ def bars(plot: Bars, area: Area, scale: Sequence[float]) -> tuple[list[str], flo
 
 
 def said_of_estimate(one: Estimate) -> str:
-    """Return a mean and its interval."""
+    """Return a mean and its interval as text."""
     return number(one.mean) + ("" if one.low is None else
                                f" ({number(one.low)} to {number(one.high)})")
 
 
 def dots_scale(plots: Sequence[Dots]) -> tuple[list[float], bool]:
-    """Return a scale for all intervals; of ratios that are far apart, one of logarithms."""
+    """Return a scale for all intervals, and whether it is logarithmic, for ratios far apart."""
     found = [one for plot in plots for _, values in plot.series for one in values if one]
     ends = [end for one in found for end in (one.low, one.mean, one.high) if end is not None]
     ends += [plot.mark for plot in plots if plot.mark is not None]
@@ -346,7 +346,7 @@ def dots_scale(plots: Sequence[Dots]) -> tuple[list[float], bool]:
 
 
 def across(value: float, place: Area, scale: Sequence[float], log: bool) -> float:
-    """Return the place of a value."""
+    """Return the x coordinate of a value."""
     if log:
         return place.x(math.log(value), math.log(scale[0]), math.log(scale[-1]))
     return place.x(value, scale[0], scale[-1])
@@ -354,7 +354,7 @@ def across(value: float, place: Area, scale: Sequence[float], log: bool) -> floa
 
 def one_dot(plot: Dots, index: int, about: str, one: Estimate, y: float,
             at: Callable[[float], float]) -> str:
-    """Return a mean and the line of its interval."""
+    """Return the dot of a mean and the line of its interval."""
     low, x, high = (at(one.mean if value is None else value)
                     for value in (one.low, one.mean, one.high))
     said = title(f"{about}: {said_of_estimate(one)}")
@@ -363,12 +363,12 @@ def one_dot(plot: Dots, index: int, about: str, one: Estimate, y: float,
 
 
 def dots_height(plot: Dots) -> float:
-    """Return how high rows of dots are."""
+    """Return the height of the rows of dots."""
     return LINE * (1 + len(plot.series)) * max(1, len(plot.categories))
 
 
 def dots(plot: Dots, place: Area, scale: Sequence[float], log: bool) -> tuple[list[str], float]:
-    """Return the drawing, and where it ends: a row for each category, its name above."""
+    """Return the drawing and its lower end: a row for each category, its name above."""
     tall = LINE * (1 + len(plot.series))
     parts = [*horizontal(scale, place, Curves(plot.unit, "", [], log_x=log))]
     if plot.mark is not None:
@@ -388,7 +388,7 @@ def dots(plot: Dots, place: Area, scale: Sequence[float], log: bool) -> tuple[li
 
 def points_of(xs: Sequence[float], ys: Sequence[float], plot: Curves, place: Area,
               x_scale: Sequence[float], y_scale: Sequence[float]) -> list[tuple[float, float]]:
-    """Return places in the drawing."""
+    """Return the coordinates of points."""
     low, high = x_scale[0], x_scale[-1]
     if plot.log_x:
         low, high = math.log10(low), math.log10(high)
@@ -400,7 +400,7 @@ def points_of(xs: Sequence[float], ys: Sequence[float], plot: Curves, place: Are
 
 
 def path_of(points: Sequence[tuple[float, float]], steps: bool) -> str:
-    """Return the way of a pen, which does not stop where nobody would see it."""
+    """Return the path through points, without steps that are too small to be seen."""
     places = [(rounded(x), rounded(y)) for x, y in points]
     way = [f"M{' '.join(places[0])}"]
     for (left, before), (x, y) in pairwise(places):
@@ -412,7 +412,7 @@ def path_of(points: Sequence[tuple[float, float]], steps: bool) -> str:
 
 
 def one_curve(index: int, name: str, points: Sequence[tuple[float, float]], plot: Curves) -> str:
-    """Return a curve, or its points."""
+    """Return a curve as a line or as points."""
     if not points:
         return ""
     if not plot.points:
@@ -426,7 +426,7 @@ def one_curve(index: int, name: str, points: Sequence[tuple[float, float]], plot
 
 def horizontal(scale: Sequence[float], place: Area, plot: Curves,
                shown: Sequence[float] = ()) -> Iterator[str]:
-    """Return the names of the horizontal axis: of all of the scale, or of what is shown of it."""
+    """Yield ticks and label of the horizontal axis; `shown` selects some ticks."""
     for value in shown or scale:
         ((x, _),) = points_of([value], [1], plot, place, scale, [1, 10])
         yield element("line", x1=x, x2=x, y1=place.top, y2=place.bottom, class_="level")
@@ -449,7 +449,7 @@ def curves_scales(plots: Sequence[Curves]) -> tuple[list[float], list[float]]:
 
 def curves(plot: Curves, place: Area, x_scale: Sequence[float], y_scale: Sequence[float]
            ) -> tuple[list[str], float]:
-    """Return the drawing, and where it ends."""
+    """Return the drawing and its lower end."""
     parts = [*place.levels(y_scale, plot.y_label, plot.log_y), *horizontal(x_scale, place, plot)]
     for i, (name, x_values, y_values) in enumerate(plot.curves):
         points = points_of(x_values, y_values, plot, place, x_scale, y_scale)
@@ -461,7 +461,7 @@ def curves(plot: Curves, place: Area, x_scale: Sequence[float], y_scale: Sequenc
 
 
 def reached(plot: Means) -> list[float]:
-    """Return what the vertical axis has to show."""
+    """Return the values that the vertical axis must cover."""
     marks = [mark for mark in plot.marks if mark.runs is None or plot.kind != "stack"]
     ends = [end for mark in marks for end in (mark.low, mark.y, mark.high) if end is not None]
     for x in plot.xs if plot.kind == "stack" else ():
@@ -473,7 +473,7 @@ def reached(plot: Means) -> list[float]:
 
 
 def round_scale(values: Sequence[float], log: bool) -> list[float]:
-    """Return a scale of all values; one of logarithms only has those above 0."""
+    """Return a round scale of all values; a log scale ignores those that are not positive."""
     if not log:
         return ticks(min(values, default=0), max(values, default=1))
     positive = [value for value in values if value > 0] or [1.0]
@@ -481,7 +481,7 @@ def round_scale(values: Sequence[float], log: bool) -> list[float]:
 
 
 def tick_places(plots: Sequence[Means]) -> list[float]:
-    """Return the quantities that lines have means at; none if ticks there would overlap."""
+    """Return the x values of means as ticks; empty if they would overlap."""
     xs = sorted({x for plot in plots if plot.kind == "lines" for mark in plot.marks
                  if (x := plot.place(mark)) is not None})
     if not xs or len(xs) > TICKS or (plots[0].log_x and xs[0] <= 0):
@@ -492,7 +492,7 @@ def tick_places(plots: Sequence[Means]) -> list[float]:
 
 
 def beyond(xs: Sequence[float], log: bool) -> list[float]:
-    """Return places with some room at both ends, so that no mark is cut off."""
+    """Return positions with margins at both ends, so that no mark is cut off."""
     if log:
         room = (xs[-1] / xs[0]) ** MARGIN if xs[-1] > xs[0] else 2.0
         return [xs[0] / room, *xs, xs[-1] * room]
@@ -510,11 +510,11 @@ def means_scales(plots: Sequence[Means]) -> tuple[list[float], list[float]]:
 
 
 class Ground:
-    """Where means of a study stand."""
+    """The coordinate system of a study's means."""
 
     def __init__(self, plot: Means, area: Area, x_scale: Sequence[float],
                  y_scale: Sequence[float]) -> None:
-        """Divide the area."""
+        """Divide the area into slots."""
         self.plot, self.area, self.x_scale, self.y_scale = plot, area, x_scale, y_scale
         self.frame = Curves(plot.x_label, plot.y_label, [], plot.log_x, plot.log_y)
         few = tick_places([plot])
@@ -523,12 +523,12 @@ class Ground:
         self.width = 0.8 * self.slot / (1 if plot.kind == "stack" else max(1, len(plot.series)))
 
     def y(self, value: float) -> float:
-        """Return a height."""
+        """Return the y coordinate of a value."""
         return points_of([self.x_scale[0]], [value], self.frame, self.area, self.x_scale,
                          self.y_scale)[0][1]
 
     def x(self, mark: Mark) -> float | None:
-        """Return the place of a mark; None if there is no such."""
+        """Return the x coordinate of a mark; None if the axis lacks its value."""
         at = self.plot.place(mark)
         if at is None:
             return None
@@ -540,7 +540,7 @@ class Ground:
         return self.area.left + self.slot * (at + 0.5) + shift
 
     def below(self) -> tuple[list[str], float]:
-        """Return the names of the horizontal axis, and how much room they take."""
+        """Return ticks and label of the horizontal axis, and their height."""
         if self.plot.numeric:
             return list(horizontal(self.x_scale, self.area, self.frame, self.ticks)), 42
         names, room = category_names([str(x) for x in self.plot.xs], self.area)
@@ -550,7 +550,7 @@ class Ground:
 
 
 def said_of_mark(mark: Mark, plot: Means) -> str:
-    """Return what a mark stands for."""
+    """Return the title element of a mark."""
     ends = "" if mark.low is None or mark.high is None else \
         f" ({number(mark.low)} to {number(mark.high)})"
     return title(", ".join(filter(None, (str(mark.x), mark.series))) + f": {number(mark.y)}{ends} "
@@ -558,7 +558,7 @@ def said_of_mark(mark: Mark, plot: Means) -> str:
 
 
 def upright(mark: Mark, x: float, lift: float, ground: Ground, index: int) -> str:
-    """Return the interval of a mark, if it has one."""
+    """Return the error bar of a mark; empty if it has no interval."""
     if mark.low is None or mark.high is None:
         return ""
     low, high = (rounded(ground.y(end + lift)) for end in (mark.low, mark.high))
@@ -569,7 +569,7 @@ def upright(mark: Mark, x: float, lift: float, ground: Ground, index: int) -> st
 
 
 def level(mark: Mark, ground: Ground, index: int) -> str:
-    """Return a value that is not of one place."""
+    """Return a horizontal line for a published value without an x position."""
     area, said = ground.area, said_of_mark(mark, ground.plot)
     own, y = hue(ground.plot, index), rounded(ground.y(mark.y))
     line = element("path", said, d=f"M{rounded(area.left)} {y}H{rounded(area.right)}",
@@ -582,7 +582,7 @@ def level(mark: Mark, ground: Ground, index: int) -> str:
 
 
 def standing(mark: Mark, x: float, lift: float, ground: Ground, index: int) -> str:
-    """Return a mean of ours, or a value of others, which is hollow."""
+    """Return the mark of a mean, or the hollow mark of a published value."""
     plot, said, y = ground.plot, said_of_mark(mark, ground.plot), ground.y(mark.y + lift)
     if mark.runs is None:
         own = hue(plot, index)
@@ -596,7 +596,7 @@ def standing(mark: Mark, x: float, lift: float, ground: Ground, index: int) -> s
 
 
 def line_through(plot: Means, index: int, places: Sequence[tuple[float, float]]) -> str:
-    """Return the line through means of a series."""
+    """Return the line through the means of a series."""
     if len(places) < 2 or not plot.numeric:
         return ""
     return line_of(path_of(places, plot.kind == "cdf"), title(plot.series[index]), plot, index)
@@ -604,7 +604,7 @@ def line_through(plot: Means, index: int, places: Sequence[tuple[float, float]])
 
 def means(plot: Means, area: Area, x_scale: Sequence[float], y_scale: Sequence[float]
           ) -> tuple[list[str], float]:
-    """Return the drawing, and where it ends."""
+    """Return the drawing and its lower end."""
     ground = Ground(plot, area, x_scale, y_scale)
     below, room = ground.below()
     parts = [*area.levels(y_scale, plot.y_label, plot.log_y), *below]
@@ -634,7 +634,7 @@ Drawing = Callable[[Any, Area], tuple[list[str], float]]
 
 
 def shared(plots: Sequence[Panel]) -> tuple[Drawing, Callable[[Any], float]]:
-    """Return what draws each of the plots on the scales of all, and how high each is."""
+    """Return functions that draw a plot on common scales, and that give its height."""
     first = plots[0]
     if isinstance(first, Bars):
         values = [value for one in plots if isinstance(one, Bars)
@@ -652,7 +652,7 @@ def shared(plots: Sequence[Panel]) -> tuple[Drawing, Callable[[Any], float]]:
 
 
 def columns_of(panels: Sequence[tuple[str, Panel]]) -> int:
-    """Return how many panels stand in a row: bars have to have room."""
+    """Return the number of panels in a row; many bars need the full width."""
     bars_ = [len(one.categories) * (1 if one.stacked else len(one.series))
              for _, one in panels if isinstance(one, Bars)]
     bars_ += [len(one.marks) for _, one in panels if isinstance(one, Means) and one.filled]
@@ -660,7 +660,7 @@ def columns_of(panels: Sequence[tuple[str, Panel]]) -> int:
 
 
 def named(panels: Sequence[tuple[str, Panel]]) -> list[tuple[str, str]]:
-    """Return the names of colours; what others have measured is hollow."""
+    """Return the legend entries; published values are hollow."""
     entries = {name: colour(one, i) for _, one in panels for i, name in enumerate(names_of(one))
                if name}
     others = {mark.source: "hollow ink" for _, one in panels if isinstance(one, Means)
@@ -669,11 +669,11 @@ def named(panels: Sequence[tuple[str, Panel]]) -> list[tuple[str, str]]:
 
 
 def framed(plot: Panel | Panels) -> tuple[str, float]:
-    """Return the drawing of a plot, or of several with one legend, and its height."""
+    """Return the drawing of a plot, or of panels with one legend, and its height."""
     panels = panels_of(plot)
     drawn, height_of = shared([one for _, one in panels])
     entries = named(panels)
-    # One colour alone is what the title says.
+    # A single colour needs no legend; the title names it.
     alone = len(entries) < 2 and isinstance(panels[0][1], Bars)
     above, top = ("", float(ABOVE)) if alone else legend(entries, 4)
     parts, columns = [above], columns_of(panels)
@@ -694,20 +694,20 @@ def framed(plot: Panel | Panels) -> tuple[str, float]:
 
 
 def extent(plot: Grid) -> tuple[float, float]:
-    """Return the smallest and the largest number."""
+    """Return the least and the largest number."""
     values = [value for row in plot.cells for value in row if isinstance(value, int | float)]
     return min(values, default=0), max(values, default=0)
 
 
 def shade(value: Cell, low: float, high: float) -> str:
-    """Return the class of a number's colour."""
+    """Return the CSS class of a number's colour."""
     if not isinstance(value, int | float):
         return "erased"
     return f"h{min(SHADES - 1, int((value - low) / (high - low or 1) * SHADES))}"
 
 
 def stretches(classes: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """Return begin, end and class of equal neighbours."""
+    """Yield start, end and class of runs of equal classes."""
     begin = 0
     for i in range(1, len(classes) + 1):
         if i == len(classes) or classes[i] != classes[begin]:
@@ -716,7 +716,7 @@ def stretches(classes: Sequence[str]) -> Iterator[tuple[int, int, str]]:
 
 
 def grid_legend(plot: Grid, low: float, high: float) -> tuple[str, float]:
-    """Return the names of the words that are there, or the scale of numbers."""
+    """Return the legend of the words that occur, or the scale of numbers."""
     if plot.words:
         there = {value for row in plot.cells for value in row}
         return legend([(word, word_class(word, plot)) for word in plot.words
@@ -730,14 +730,14 @@ def grid_legend(plot: Grid, low: float, high: float) -> tuple[str, float]:
 
 
 def cell_class(value: Cell, plot: Grid, low: float, high: float) -> str:
-    """Return the class of a cell's colour."""
+    """Return the CSS class of a cell's colour."""
     if plot.words:
         return word_class(str(value), plot) if value is not None else "erased"
     return shade(value, low, high)
 
 
 def grid_names(plot: Grid, top: float, wide: float, high: float) -> Iterator[str]:
-    """Return some names of rows and columns."""
+    """Yield as many names of rows and columns as fit."""
     bottom = top + high * len(plot.row_names)
     for i in range(0, len(plot.row_names), max(1, math.ceil(14 / high))):
         yield words(plot.row_names[i], LEFT - 6, top + high * (i + 0.5) + 4, "end")
@@ -753,7 +753,7 @@ def grid_names(plot: Grid, top: float, wide: float, high: float) -> Iterator[str
 
 
 def between_cells(plot: Grid, top: float, wide: float, tall: float) -> str:
-    """Return the lines between cells that are large enough for them."""
+    """Return the lines between cells, if these are large enough."""
     right, bottom = WIDTH.get() - RIGHT, top + tall * len(plot.row_names)
     way = []
     if tall >= LINED:
@@ -766,7 +766,7 @@ def between_cells(plot: Grid, top: float, wide: float, tall: float) -> str:
 
 
 def grid(plot: Grid) -> tuple[str, float]:
-    """Return the drawing and its height; all of one colour is one mark."""
+    """Return the drawing and its height; all cells of one colour are one mark."""
     low, high = extent(plot)
     named, top = grid_legend(plot, low, high)
     wide = (WIDTH.get() - LEFT - RIGHT) / max(1, len(plot.column_names))
@@ -776,7 +776,7 @@ def grid(plot: Grid) -> tuple[str, float]:
         for begin, end, klass in stretches([cell_class(v, plot, low, high) for v in row]):
             cells.setdefault(klass, []).append(
                 (LEFT + wide * begin, top + tall * i, wide * (end - begin), tall))
-    # No edge is wider than a quarter of a cell.
+    # Edges are at most a quarter of a cell wide.
     area = element("g", "".join(boxes_of("", boxes, klass, stroke_width=min(1.0, wide / 4))
                                 for klass, boxes in cells.items()),
                    class_="grid", data_rows=str(len(plot.row_names)),
@@ -810,7 +810,7 @@ def spans(plot: Spans) -> tuple[str, float]:
             (x0, place.top + tall * span.lane + 1, max(x1 - x0, 0.3), tall - 2))
     parts += [boxes_of(kind, found, f"brief {colour(plot, plot.kinds.index(kind))}")
               for kind, found in boxes.items()]
-    # What lies where the pointer is comes from the numbers of the figure.
+    # The page's script finds the operation under the pointer in the figure's CSV.
     parts.append(element("rect", x=place.left, y=place.top, width=place.right - place.left,
                          height=tall * len(plot.lanes), class_="lanes",
                          data_lanes="|".join(plot.lanes), data_end=f"{scale[-1]:g}"))
@@ -825,7 +825,7 @@ def drawing(plot: Plot) -> tuple[str, float]:
 
 
 def svg(figure: Figure) -> str:
-    """Return a figure as an element."""
+    """Return a figure as an SVG element."""
     body, height = drawing(figure.plot)
     name = figure.name
     said = (element("title", escape(figure.title), id=f"{name}-title")

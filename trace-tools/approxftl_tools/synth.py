@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl synth: a synthetic stream that is like a published volume or a trace."""
+"""approxftl synth: generate a synthetic stream like a published volume or a trace."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ Exit status: 0 done, 1 failed, 2 usage, 3 no such file or volume, 4 --within was
 """
 
 
-#: A zone that is further off than that is explained.
+#: Deviation of a zone's share from which an explanation is printed.
 VISIBLE = 0.1
 
 
 def share(text: str) -> float:
-    """Read a fraction, or a percentage."""
+    """Parse a fraction or a percentage."""
     value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f'"{text}" is no share; write 0.5 or 50%')
@@ -43,7 +43,7 @@ def share(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """Read a number of requests."""
+    """Parse a number of requests."""
     value = int(text)
     if not 1 <= value <= 10**9:
         raise argparse.ArgumentTypeError(f"{text} is not from 1 to 10^9")
@@ -51,7 +51,7 @@ def count(text: str) -> int:
 
 
 def seed(text: str) -> int:
-    """Read a seed."""
+    """Parse a seed."""
     value = int(text)
     if not 0 <= value < 2**64:
         raise argparse.ArgumentTypeError(f"{text} is not from 0 to 2^64 - 1")
@@ -59,7 +59,7 @@ def seed(text: str) -> int:
 
 
 def options() -> command.Parser:
-    """Return the command line."""
+    """Return the parser of the command line."""
     parser = command.parser("synth", "Make a record file (.aft) of synthetic requests.", EPILOG)
     origin = parser.add_mutually_exclusive_group(required=True)
     origin.add_argument("--list", action="store_true", help="print the published volumes")
@@ -88,7 +88,7 @@ def options() -> command.Parser:
 
 
 def refuse_beside(arguments: argparse.Namespace, switch: str, names: Sequence[str]) -> None:
-    """Refuse options that say nothing there."""
+    """Refuse options that contradict this one."""
     for name in names:
         if getattr(arguments, name) is not None:
             raise Refusal(f"--{name.replace('_', '-')} and {switch} contradict each other",
@@ -100,7 +100,7 @@ KEYS = ("name", "writes_percent", "updates_percent", "write_kb", "read_kb",
 
 
 def percent(key: str, about: str, title: str) -> Column:
-    """Return the column of a share."""
+    """Return the column of a percentage."""
     return Column(key, title, about, said=lambda row: f"{row[key]:.1f}%")
 
 
@@ -142,7 +142,7 @@ def list_volumes(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
 
 
 def chosen(arguments: argparse.Namespace) -> Profile:
-    """Return the profile that was asked for."""
+    """Return the selected profile, with the options applied."""
     if arguments.like:
         profile = workload_profile.published(arguments.like)
     elif arguments.fit:
@@ -155,20 +155,20 @@ def chosen(arguments: argparse.Namespace) -> Profile:
 
 
 def missed(wanted: dict[str, float], made: dict[str, float], within: float) -> list[str]:
-    """Return the characteristics that are further off than `within`."""
+    """Return the characteristics that deviate by more than `within`."""
     return [key for key, value in wanted.items()
             if abs(made[key] - value) > within * (1 if key.endswith("share") else value)]
 
 
 def too_young(wanted: dict[str, float], made: dict[str, float]) -> bool:
-    """Tell whether updates did not get as old as they should."""
+    """Tell whether updates did not reach the ages of the profile."""
     zones = [key for key in wanted if key.startswith("update_zone_")]
     return bool(missed({key: wanted[key] for key in zones}, made, VISIBLE))
 
 
 def tell(arguments: argparse.Namespace, argv: Sequence[str], profile: Profile,
          made: dict[str, float]) -> None:
-    """Print what was asked for beside what came out."""
+    """Print the wanted characteristics beside the achieved ones."""
     wanted = profile.summary()
     if arguments.json:
         command.answer(arguments.json, {
@@ -192,13 +192,13 @@ def tell(arguments: argparse.Namespace, argv: Sequence[str], profile: Profile,
 
 
 def outputs(arguments: argparse.Namespace) -> dict[str, Path]:
-    """Return what is written, by the names of the options."""
+    """Return the output files by the names of their options."""
     given = {"--output": arguments.output, "--profile-out": arguments.profile_out}
     return {option: path for option, path in given.items() if path}
 
 
 def claim(arguments: argparse.Namespace) -> None:
-    """Refuse outputs that would destroy something, before any work."""
+    """Refuse outputs that would overwrite an input or each other, before any work."""
     for path in (arguments.fit, arguments.profile):
         if path:
             command.CLAIMS.reads(path)
@@ -209,7 +209,7 @@ def claim(arguments: argparse.Namespace) -> None:
 
 
 def make(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
-    """Write what was asked for."""
+    """Write the selected outputs."""
     claim(arguments)
     profile = chosen(arguments)
     if arguments.profile_out:
@@ -221,7 +221,7 @@ def make(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
                       "profile", command.USAGE)
     about = {"synthetic": "yes", "like": profile.name, "source": profile.source,
              "seed": arguments.seed, "assumed": ", ".join(profile.assumed) or "nothing"}
-    # From the begin on, so that a wrong name costs nothing.
+    # Open the output first, so that a wrong name fails before any work.
     with command.output(arguments.output, record_writer.OUTPUT) as file:
         stream = synthesis.generate(profile, arguments.requests, arguments.seed)
         record_writer.write(file, stream.columns(), stream.device_bytes,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Making a stream of requests that is like a profile, from a seed.
+"""Generate a stream of requests like a profile, from a seed.
 
-Places are runs of units that are written as a whole. A write makes a new place or updates one whose
-last write is as old as the profile's zones want it; a read goes to a place, or to data that is only
-read, which lies before all places.
+A place is a run of units that is written as a whole. A write creates a place, or updates one whose
+last write has the age that the profile's zones ask for. A read goes to a place, or to read-only
+data, which lies before all places.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ZONES = range(len(ZONE_ENDS_NS) + 1)
-#: Skew of the popularity of data that is only read; assumed.
+#: Zipf skew of read-only data; an assumption.
 SKEW = 0.8
 
 Draw: TypeAlias = "np.random.Generator"
@@ -33,7 +33,7 @@ Draw: TypeAlias = "np.random.Generator"
 
 @dataclass
 class Stream:
-    """Requests in columns, as a record file has them."""
+    """Requests as columns of a record file."""
 
     t_ns: Array
     off_sect: Array
@@ -43,27 +43,27 @@ class Stream:
     device_bytes: int
 
     def columns(self) -> dict[str, Array]:
-        """Return what goes into the file."""
+        """Return the columns of the record file."""
         return {"t_ns": self.t_ns, "off_sect": self.off_sect, "nsect": self.nsect, "op": self.op,
                 "class": self.tag}
 
 
 @dataclass
 class Places:
-    """What was written, in zones by the age of its last write."""
+    """Written places, in zones by the age of their last write."""
 
     first: list[int] = field(default_factory=list)
     units: list[int] = field(default_factory=list)
-    #: Places of each zone, in no order; where[place] is its zone and its index there.
+    #: Unordered places of each zone; where[place] is its zone and its index there.
     zones: list[list[int]] = field(default_factory=lambda: [[] for _ in ZONES])
     where: list[tuple[int, int]] = field(default_factory=list)
-    #: Writes that have not left a zone yet, the oldest first: time, place, number of its write.
+    #: Queue of writes for each zone, oldest first: time, place, number of the place's write.
     leaving: list[deque[tuple[int, int, int]]] = field(
         default_factory=lambda: [deque() for _ in ZONE_ENDS_NS])
     writes: list[int] = field(default_factory=list)
 
     def add(self, first: int, units: int) -> int:
-        """Make a place, which is yet to be written."""
+        """Add an unwritten place and return its number."""
         self.first.append(first)
         self.units.append(units)
         self.writes.append(0)
@@ -71,7 +71,7 @@ class Places:
         return len(self.first) - 1
 
     def move(self, place: int, zone: int) -> None:
-        """Take a place from its zone to another one."""
+        """Move a place to another zone."""
         old, at = self.where[place]
         if old >= 0:
             last = self.zones[old].pop()
@@ -82,13 +82,13 @@ class Places:
         self.zones[zone].append(place)
 
     def wrote(self, place: int, t_ns: int) -> None:
-        """Note a write."""
+        """Record a write of a place."""
         self.writes[place] += 1
         self.move(place, 0)
         self.leaving[0].append((t_ns, place, self.writes[place]))
 
     def grow_old(self, t_ns: int) -> None:
-        """Let places go where they belong at that time."""
+        """Move places into the zones of their age at this time."""
         for zone, (end, leaving) in enumerate(zip(ZONE_ENDS_NS, self.leaving, strict=True), 1):
             while leaving and leaving[0][0] + end < t_ns:
                 entry = leaving.popleft()
@@ -98,7 +98,7 @@ class Places:
                         self.leaving[zone].append(entry)
 
     def pick(self, zone: int, share: float) -> int:
-        """Return a place of the zone, or of the nearest one that has any."""
+        """Return a place of the zone, or of the nearest non-empty zone."""
         for other in sorted(ZONES, key=lambda other: (abs(other - zone), other)):
             if self.zones[other]:
                 return self.zones[other][int(share * len(self.zones[other]))]
@@ -106,13 +106,13 @@ class Places:
 
 
 def lengths(draw: Draw, sizes: Sizes, count: int) -> NDArray[np.int64]:
-    """Return lengths in units."""
+    """Return random lengths in units."""
     weights = np.array(sizes.weights)
     return draw.choice(np.array(sizes.units, np.int64), count, p=weights / weights.sum())
 
 
 def arrivals(draw: Draw, quantiles: tuple[float, ...], count: int) -> NDArray[np.int64]:
-    """Return arrival times, the first at 0."""
+    """Return random arrival times, starting at 0."""
     ranks = np.linspace(0, 1, len(quantiles))
     gaps = np.interp(draw.random(count), ranks, quantiles)
     gaps[:1] = 0
@@ -120,7 +120,7 @@ def arrivals(draw: Draw, quantiles: tuple[float, ...], count: int) -> NDArray[np
 
 
 def only_read(draw: Draw, profile: Profile, count: int) -> tuple[Array, Array, int]:
-    """Return first unit and units of reads of data that is only read, and how far it reaches."""
+    """Return start and length (units) of reads of read-only data, and its total length."""
     places = max(1, round(count / profile.reads_of_a_place))
     units = lengths(draw, profile.read_sizes, places)
     starts = np.concatenate(([0], np.cumsum(units)))
@@ -130,15 +130,15 @@ def only_read(draw: Draw, profile: Profile, count: int) -> tuple[Array, Array, i
 
 
 class Writer:
-    """Decides where writes go, one after the other.
+    """Chooses the place of each write in turn.
 
-    A trace begins in the middle of a life: what is updated for the first time was there before,
-    and counts as new. So a write whose zone is still empty makes a new place, as long as that
-    leaves the share of updates what it is to be; chance makes the others.
+    A trace begins in the middle of a device's life: the first update of older data looks like a new
+    write. So a write whose zone is still empty creates a place, as long as the share of updates
+    permits; the other new places are chosen at random.
     """
 
     def __init__(self, profile: Profile, draw: Draw, count: int, begin: int) -> None:
-        """Draw all that does not depend on what came before."""
+        """Draw the random numbers that do not depend on earlier writes."""
         self.places = Places()
         self.end = begin
         self.units = lengths(draw, profile.write_sizes, count)
@@ -149,7 +149,7 @@ class Writer:
         self.draw = draw
 
     def is_new(self, zone: int) -> bool:
-        """Decide whether a write makes a place."""
+        """Tell whether a write creates a place."""
         if not self.places.first:
             return True
         return self.new > 0 and (not self.places.zones[zone] or
@@ -189,7 +189,7 @@ def generate(profile: Profile, requests: int, seed: int) -> Stream:
             place = writer.place(written, now)
             if place == len(approximate):
                 approximate.append(bool(draw.random() < profile.approx_share))
-                # No number is drawn where all of them are read.
+                # No random number is needed if all places are read.
                 if profile.read_places_share == 1 or draw.random() < profile.read_places_share:
                     read.append(place)
             places.wrote(place, now)

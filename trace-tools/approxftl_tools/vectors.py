@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Vectors in groups, as embeddings are, and the search for those that are nearest to others."""
+"""Clustered vectors like embeddings, and the search for the nearest ones."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 QUERIES, NEAREST = 256, 10
-#: Vectors of a group, on average, and how far they are from its centre, in lengths of a vector.
+#: Mean number of vectors in a cluster, and their distance from its centre.
 GROUP, SPREAD = 64, 0.7
 
 
 def _drawn(count: int, centres: NDArray[np.float64], chance: np.random.Generator) -> Floats:
-    """Return vectors of length 1 around some of these."""
+    """Return vectors of length 1 around random centres."""
     values = centres[chance.integers(0, len(centres), count)]
     values += chance.normal(0, SPREAD / centres.shape[1]**0.5, values.shape)
     values /= np.linalg.norm(values, axis=1, keepdims=True)
@@ -27,14 +27,14 @@ def _drawn(count: int, centres: NDArray[np.float64], chance: np.random.Generator
 
 @cache
 def vectors(count: int, dimensions: int, seed: int) -> tuple[Floats, Floats]:
-    """Return vectors to search in, and others to search for."""
+    """Return vectors to search in, and query vectors."""
     chance = np.random.default_rng([seed, 4])
     centres = chance.normal(0, dimensions**-0.5, (max(1, count // GROUP), dimensions))
     return (_drawn(count, centres, chance), _drawn(QUERIES, centres, chance))
 
 
 def nearest(among: Floats, queries: Floats) -> NDArray[np.int64]:
-    """Return which have the largest products, in no order; what is no number is the least."""
+    """Return the indices of the largest products in no order; NaN ranks last."""
     with np.errstate(all="ignore"):
         found = np.nan_to_num(queries @ among.T, nan=-np.inf)
     return np.argpartition(found, -NEAREST, axis=1)[:, -NEAREST:]
@@ -46,7 +46,7 @@ def _truth(count: int, dimensions: int, seed: int) -> NDArray[np.int64]:
 
 
 def recall(stored: Floats, seed: int) -> float:
-    """Return the share of the nearest vectors that are found among those that were stored."""
+    """Return the share of the true nearest vectors that the stored vectors still give."""
     truth = _truth(*stored.shape, seed)
     found = nearest(stored, vectors(*stored.shape, seed)[1])
     hits = (found[:, :, None] == truth[:, None, :]).any(axis=2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl app weights: a network whose weights lose bits, and how well it still tells digits."""
+"""approxftl app weights: measure how well a network recognises digits after losing bits."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Exit status: 0 done, 1 failed, 2 usage, 3 no such file, 4 precise data were dama
 
 
 def make(setup: Json) -> bytes:
-    """Train a network."""
+    """Return a trained network as a file."""
     learned, _ = network.digits(setup["seed"])
     layers = network.trained(setup["hidden"], setup["seed"], learned)
     return network.packed(layers, KINDS[setup["type"]], setup)
 
 
 def judge(setup: Json, tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[float, int]:
-    """Have it tell digits that it has not learned."""
+    """Return the accuracy on digits not learned, and the number of repaired weights."""
     layers, repaired = network.unpacked(tensors, data)
     return network.accuracy(layers, network.digits(setup["seed"])[1]), repaired
 
@@ -45,7 +45,7 @@ SUBJECT = Subject(
 
 
 def main() -> int:
-    """Entry point."""
+    """Run the command."""
     return plane_app.run(SUBJECT)
 
 

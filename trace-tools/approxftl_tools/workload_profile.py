@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a workload is like: published of volumes, or measured on a trace.
+"""Workload profiles: published ones of volumes, or measured from a trace.
 
-A profile is what a synthetic stream is made from, and all that is left of the trace behind it.
+A synthetic stream is made from a profile, which keeps no other data of the trace.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FORMAT = [1, 0]
-#: Sectors of the unit that requests are measured in and made of.
+#: Sectors of the unit of request lengths.
 UNIT_SECTORS = 8
 KIB_PER_UNIT = UNIT_SECTORS * aft.SECTOR // 1024
-#: Update intervals are counted in zones that end here.
+#: Upper ends of the zones of update ages.
 ZONE_ENDS_NS = tuple(minutes * 60 * 10**9 for minutes in (30, 60, 120))
-#: How many quantiles describe the time between requests.
+#: Number of quantiles of the time between requests.
 QUANTILES = 257
 
 Array: TypeAlias = "NDArray[Any]"
@@ -32,22 +32,22 @@ Array: TypeAlias = "NDArray[Any]"
 
 @dataclass(frozen=True)
 class Sizes:
-    """Lengths of requests in units, and how often each is."""
+    """Request lengths in units, with their weights."""
 
     units: tuple[int, ...]
     weights: tuple[float, ...]
 
     def mean_kib(self) -> float:
-        """Return the mean length."""
+        """Return the mean length (KiB)."""
         return float(np.average(self.units, weights=self.weights)) * KIB_PER_UNIT
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Characteristics of a workload; `source` says where they are from, `assumed` what is not.
+    """Characteristics of a workload; `source` names their origin, `assumed` lists the assumed ones.
 
-    `update_share` is that of writes whose first unit was written before, `zone_shares` are those
-    of the updates by the age of what they replace, the last is for everything older.
+    `update_share` is the share of writes whose first unit was written before. `zone_shares` are the
+    shares of updates by the age of the data they replace; the last zone holds everything older.
     """
 
     name: str
@@ -62,16 +62,16 @@ class Profile:
     reads_of_a_place: float
     approx_share: float = 0.0
     assumed: tuple[str, ...] = field(default=())
-    #: Of the places that are written, those that reads of written data go to.
+    #: Share of the written places that reads of written data go to.
     read_places_share: float = 1.0
 
     def mean_arrival_ms(self) -> float:
-        """Return the mean time between requests."""
+        """Return the mean time between requests (ms)."""
         middle = np.convolve(self.arrival_ns, (0.5, 0.5), "valid")
         return float(np.mean(middle)) / 1e6
 
     def summary(self) -> dict[str, float]:
-        """Return what is compared between what was asked for and what was made."""
+        """Return the characteristics that are compared between a profile and a made stream."""
         zones = {f"update_zone_{number}_share": share
                  for number, share in enumerate(self.zone_shares, 1)}
         return {"write_share": self.write_share, "update_share": self.update_share, **zones,
@@ -84,9 +84,9 @@ class Profile:
 
 # ---------------------------------------------------------------- published volumes
 
-#: Of the MSR Cambridge volumes: name, writes in %, updates among them in %, mean write and read in
-#: KB, updates in % by the age of what they replace (up to 30, 60, 120 minutes, older): tables 5
-#: and 6 of the ReSSD paper. Last, the mean time between requests in ms, 0 if not published.
+#: MSR Cambridge volumes: name, writes (%), updates among them (%), mean write and read (KB),
+#: updates (%) by the age of the data they replace (up to 30, 60, 120 minutes, older): tables 5 and
+#: 6 of the ReSSD paper. Last, the mean time between requests (ms), 0 if not published.
 PUBLISHED = (
     ("HM_0", 75.1, 91.7, 11.2, 11.7, (29.0, 18.4, 12.4, 40.2), 195.2),
     ("HM_1", 3.1, 74.3, 22.9, 18.1, (21.7, 35.0, 13.7, 29.6), 528.0),
@@ -104,17 +104,17 @@ PUBLISHED = (
     ("PRXY_0", 97.0, 97.9, 6.3, 9.7, (57.5, 13.6, 12.9, 16.0), 48.1),
     ("USR_0", 63.1, 95.0, 13.6, 47.1, (26.6, 21.4, 14.7, 37.3), 0.0),
 )
-#: Where nothing is published.
+#: Values for what is not published.
 ASSUMED_ARRIVAL_MS = 200.0
 ASSUMED_READS_OF_A_PLACE = 20.0
-#: AGCR's talk: above 85 % of the reads go to data that is only read.
+#: AGCR's talk: more than 85 % of the reads go to read-only data.
 ASSUMED_READ_WRITTEN = 0.12
-#: Half of the requests come so many times as fast as the mean.
+#: Half of the requests arrive this many times as fast as the mean.
 ASSUMED_BURST = 100.0
 
 
 def geometric_sizes(mean_kib: float) -> Sizes:
-    """Return lengths with that mean, each unit as likely to be the last one."""
+    """Return geometrically distributed lengths with this mean."""
     stop = min(1.0, KIB_PER_UNIT / mean_kib)
     longest = max(1, int(np.ceil(np.log(1e-4) / np.log1p(-stop)))) if stop < 1 else 1
     units = np.arange(1, longest + 1)
@@ -133,12 +133,12 @@ def bursty_arrivals(mean_ms: float) -> tuple[float, ...]:
 
 
 def plain(name: str) -> str:
-    """Return a name without what is written in different ways."""
+    """Return a name in lower case without separators."""
     return name.lower().replace("_", "").replace("-", "")
 
 
 def published(name: str) -> Profile:
-    """Return the profile of a volume of MSR Cambridge."""
+    """Return the published profile of a volume of MSR Cambridge."""
     found = [row for row in PUBLISHED if plain(row[0]) == plain(name)]
     if not found:
         raise Refusal(f'no volume "{name}" is published; there are '
@@ -157,7 +157,7 @@ def published(name: str) -> Profile:
 
 
 def sizes_of(units: Array) -> Sizes:
-    """Return how often each length is."""
+    """Return the distribution of lengths."""
     if not len(units):
         return Sizes((1,), (1.0,))
     lengths, counts = np.unique(units, return_counts=True)
@@ -165,7 +165,7 @@ def sizes_of(units: Array) -> Sizes:
 
 
 def update_ages(first: Array, t_ns: Array) -> Array:
-    """Return for each write the age of what it replaces, -1 if it is the first there."""
+    """Return the age of the data that each write replaces; -1 for a first write."""
     order = np.lexsort((np.arange(len(first)), first))
     ages = np.full(len(first), -1, np.int64)
     same = first[order][1:] == first[order][:-1]
@@ -184,12 +184,12 @@ def zones_of(ages: Array) -> tuple[float, ...]:
 
 
 def share(part: Array) -> float:
-    """Return the share of what is true, 0 of nothing."""
+    """Return the share of true values; 0 if there are none."""
     return float(np.mean(part)) if len(part) else 0.0
 
 
 def fitted(path: Path) -> Profile:
-    """Measure the profile of a record file."""
+    """Return the profile measured from a record file."""
     file = aft.read(path)
     ops = file.operations()
     kept = ops <= aft.OPERATIONS.index("write")
@@ -217,12 +217,12 @@ def fitted(path: Path) -> Profile:
 
 
 def to_json(profile: Profile) -> str:
-    """Return the profile as a document."""
+    """Return the profile as JSON."""
     return json.dumps({"approxftl_workload_format": FORMAT, **asdict(profile)}, indent=1) + "\n"
 
 
 def from_json(path: Path) -> Profile:
-    """Read a profile that to_json() has written, perhaps edited since."""
+    """Read a profile that to_json() wrote; it may have been edited."""
     try:
         with reading(path):
             document = json.loads(path.read_text("utf-8"))
@@ -238,7 +238,7 @@ def from_json(path: Path) -> Profile:
 
 
 def checked(path: Path, profile: Profile) -> Profile:
-    """Refuse what nothing can be made from."""
+    """Return the profile; refuse one that no stream can be made from."""
     shares = (profile.write_share, profile.update_share, profile.read_written_share,
               profile.approx_share, profile.read_places_share, *profile.zone_shares)
     if not all(0 <= one <= 1 for one in shares):
