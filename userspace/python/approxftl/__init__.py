@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Say which of a file's data may lose bits: libapproxftl for Python.
+"""Declare ranges of files that may lose bits: libapproxftl for Python.
 
     import approxftl
 
@@ -9,9 +9,9 @@
         f.sync()
         print(f.errors().flipped_bits)
 
-All of a file that is opened for writing is approximate but for the ranges in `precise`. Without
-the device of dm-approxftl everything works, and nothing is approximate, unless require=True; so it
-does without libapproxftl.
+A file that is opened for writing is approximate, except for the ranges in `precise`. Without a
+dm-approxftl device, or without libapproxftl, everything works and all data stay precise;
+require=True raises a RefusedError instead.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _LEVEL_MAX = 3
 
 
 class Class(enum.IntEnum):
-    """What may happen to data."""
+    """The declared class of data; the levels 2 and 3 are approximate with more errors."""
 
     PRECISE = 0
     APPROXIMATE = 1
@@ -65,7 +65,7 @@ class Class(enum.IntEnum):
 
     @classmethod
     def of_level(cls, level: int) -> Class:
-        """Return what to say of data of a quality level: 0 precise, then 1 to 3."""
+        """Return the class of a quality level: 0 is precise, 1 to 3 are approximate."""
         levels = (cls.PRECISE, cls.APPROXIMATE, cls.LEVEL_2, cls.LEVEL_3)
         if not 0 <= level < len(levels):
             raise ValueError(f"{level} is no quality level; it is 0 to 3")
@@ -73,9 +73,9 @@ class Class(enum.IntEnum):
 
 
 class Extent(NamedTuple):
-    """A range of which something is said; its length may be TO_END.
+    """A tagged range; its length may be TO_END.
 
-    The level is 2 or 3, or 0 where kind says all.
+    The level is 2 or 3, or 0 if `kind` alone describes the tag.
     """
 
     offset: int
@@ -85,7 +85,7 @@ class Extent(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """What is stored in one unit of flash."""
+    """The stored state of one unit of flash."""
 
     offset: int
     device_offset: int
@@ -96,14 +96,14 @@ class Unit(NamedTuple):
 
     @property
     def level(self) -> int:
-        """Quality level of what is stored: 0 if it is precise, or nothing."""
+        """Return the quality level of the stored data; 0 if they are precise or absent."""
         if self.kind != Class.APPROXIMATE:
             return 0
         return 3 if self.flags & _LEVEL_3 else 2 if self.flags & _LEVEL_2 else 1
 
 
 class Errors(NamedTuple):
-    """Errors of a range, which is taken in whole units; see approxftl_errors(3)."""
+    """Errors of a range, rounded to whole units; see approxftl_errors(3)."""
 
     unit_bytes: int
     units: int
@@ -116,7 +116,7 @@ class Errors(NamedTuple):
 
 
 class Info(NamedTuple):
-    """What there is; see approxftl_caps(3)."""
+    """Version, devices and capabilities; see approxftl_caps(3)."""
 
     version: int
     devices: int
@@ -127,7 +127,7 @@ class Info(NamedTuple):
 
 
 class RefusedError(OSError):
-    """A refusal, with the library's sentence."""
+    """A request was refused; the text is the library's message."""
 
 
 def _structure(name: str, *fields: tuple[str, Any]) -> type[ctypes.Structure]:
@@ -147,7 +147,7 @@ _Errors = _structure("_Errors", *((name, _U64) for name in Errors._fields),
 _POINTER, _INT, _OFF, _SIZE = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64, ctypes.c_size_t
 _TEXT = ctypes.c_char_p
 
-# Result and arguments of each function.
+# Result and argument types of each function.
 _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "open": (_INT, _TEXT, ctypes.c_uint, _POINTER),
     "close": (None, _POINTER),
@@ -179,7 +179,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 
 
 class _Library:
-    """The C functions, without their prefix."""
+    """The C functions, named without their prefix."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         for name, (result, *arguments) in _FUNCTIONS.items():
@@ -193,7 +193,7 @@ class _Library:
 
 
 def _load() -> _Library | Absent:
-    """Return the library; installed, it is two folders above this package's."""
+    """Return the library; an installed one is two folders above the package's folder."""
     name = "libapproxftl.so.1"
     beside = Path(__file__).resolve().parents[3] / name
     try:
@@ -214,7 +214,7 @@ def _check(result: int) -> int:
 
 
 class Device:
-    """A handle: on the device that path is on, or on any."""
+    """A handle of the device that holds `path`, or of any device."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, require: bool = False,
                  ) -> None:
@@ -232,43 +232,43 @@ class Device:
 
     @property
     def handle(self) -> ctypes.c_void_p:
-        """The handle of the C library."""
+        """Return the handle of the C library."""
         if self._handle is None:
             raise ValueError("the device has been closed")
         return self._handle
 
     def close(self) -> None:
-        """Its regions end; what was said of files stays."""
+        """Close the handle and end its regions; tags of files stay."""
         if self._handle is not None:
             _library.close(self._handle)
         self._handle = None
 
     @property
     def active(self) -> bool:
-        """Whether anything is done at all."""
+        """Tell whether tags have any effect."""
         return bool(_library.active(self.handle))
 
     def caps(self) -> Info:
-        """What there is."""
+        """Return version, devices and capabilities."""
         info = _Info()
         _check(_library.caps(self.handle, ctypes.byref(info)))
         return Info(*(getattr(info, name) for name in Info._fields))
 
     def tag(self, fd: int, offset: int = 0, length: int = TO_END,
             kind: Class = Class.APPROXIMATE) -> None:
-        """Say what may happen to a range of a file."""
+        """Tag a range of a file with a class."""
         _check(_library.tag(self.handle, fd, offset, length, kind))
 
     def untag(self, fd: int, offset: int = 0, length: int = TO_END) -> None:
-        """Say nothing of it any more."""
+        """Remove the tags of a range."""
         _check(_library.untag(self.handle, fd, offset, length))
 
     def protect(self, fd: int, offset: int, length: int) -> None:
-        """Keep a header or an index amid approximate data precise."""
+        """Declare a range inside approximate data precise, such as a header or an index."""
         _check(_library.protect(self.handle, fd, offset, length))
 
     def query(self, fd: int) -> list[Extent]:
-        """List what is said of a file."""
+        """Return the tags of a file."""
         extents: list[Extent] = []
         room = (_Extent * _BATCH)()
         where, count = 0, _BATCH
@@ -283,9 +283,9 @@ class Device:
 
     def errors(self, fd: int, offset: int = 0, length: int = TO_END,
                level: int | None = None) -> Errors:
-        """Count the bits of a range that are flipped now; it must have been synced.
+        """Count the currently flipped bits of a range, which must have been synced.
 
-        With a quality level only units of that level count.
+        With a quality level, count only units of that level.
         """
         errors = _Errors()
         if level is None:
@@ -296,7 +296,7 @@ class Device:
         return Errors(*(getattr(errors, name) for name in Errors._fields))
 
     def stored(self, fd: int, offset: int = 0, length: int = TO_END) -> Iterator[Unit]:
-        """Tell the same unit by unit."""
+        """Yield the stored state of each unit of a range."""
         cursor = ctypes.c_int64(offset)
         room = (_Unit * _BATCH)()
         end = None if length == TO_END else offset + length
@@ -309,28 +309,28 @@ class Device:
                            unit.flips, unit.raw)
 
     def pwrite(self, fd: int, data: bytes, offset: int, kind: Class = Class.APPROXIMATE) -> int:
-        """Write data of a class; return how many bytes."""
+        """Write data of a class and return the number of bytes written."""
         return _check(_library.pwrite(self.handle, fd, data, len(data), offset, kind))
 
     def remember(self, fd: int) -> None:
-        """Keep what is said of a file in its attribute."""
+        """Store the tags of a file in its extended attribute."""
         _check(_library.remember(self.handle, fd))
 
     def recall(self, fd: int) -> int:
-        """Say what the attribute says; return how many ranges."""
+        """Apply the tags in the file's attribute and return the number of ranges."""
         return _check(_library.recall(self.handle, fd))
 
     def watch(self, fd: int, *, on: bool = True) -> None:
-        """Have the kernel recall every file of this file system that is opened."""
+        """Let the kernel apply the stored tags of every file that is opened on this file system."""
         _check(_library.watch(self.handle, fd, on))
 
     def label(self, text: str) -> None:
-        """Put a name into the block trace."""
+        """Add a label to the block trace."""
         _check(_library.label(self.handle, text.encode()))
 
     @contextmanager
     def region(self, kind: Class = Class.APPROXIMATE, label: str | None = None) -> Iterator[None]:
-        """O_DIRECT writes of this thread are of a class within."""
+        """Give O_DIRECT writes of this thread a class within the context."""
         _check(_library.region_begin(self.handle, kind, label.encode() if label else None))
         try:
             yield
@@ -338,7 +338,7 @@ class Device:
             _check(_library.region_end(self.handle))
 
     def arena(self, fd: int) -> Arena:
-        """Approximate memory that is backed by a file."""
+        """Return approximate memory that a file backs."""
         return Arena(self, fd)
 
 
@@ -364,13 +364,13 @@ class Arena:
         return self._arena
 
     def close(self) -> None:
-        """Unmap it: nothing that was allocated may be used any more."""
+        """Unmap the arena; its memory must not be used any more."""
         if self._arena is not None:
             _library.arena_destroy(self._arena)
         self._arena = None
 
     def memory(self, size: int) -> memoryview:
-        """Allocate some bytes, all 0 unless the file had some."""
+        """Allocate bytes, which are 0 unless the file had data there."""
         address = _library.alloc(self._open, size)
         if address is None:
             number = ctypes.get_errno()
@@ -379,8 +379,8 @@ class Arena:
 
     def array(self, shape: int | tuple[int, ...], kind: numpy.typing.DTypeLike = "float64",
               ) -> numpy.typing.NDArray[Any]:
-        """Allocate an array of numpy, which must be there."""
-        import numpy as np  # whoever has no numpy has all the rest
+        """Allocate a numpy array; needs numpy."""
+        import numpy as np  # the other functions work without numpy
 
         lengths = (shape,) if isinstance(shape, int) else shape
         dtype = np.dtype(kind)
@@ -391,13 +391,13 @@ class Arena:
         return np.frombuffer(memory, dtype=dtype, count=count).reshape(lengths)
 
     def offset(self, memory: Buffer) -> int:
-        """Where something of it is in the file."""
+        """Return the file offset of memory that belongs to the arena."""
         view = memoryview(memory).cast("B")
         address = ctypes.addressof(ctypes.c_ubyte.from_buffer(view))
         return _check(_library.arena_offset(self._open, address))
 
     def at(self, offset: int, size: int) -> memoryview:
-        """Find what an earlier run has left."""
+        """Return memory at a file offset, such as that of an earlier run."""
         last = _library.arena_at(self._open, offset + size - 1) if size > 0 else None
         address = _library.arena_at(self._open, offset)
         if offset < 0 or last is None or address is None:
@@ -405,12 +405,12 @@ class Arena:
         return memoryview((ctypes.c_ubyte * size).from_address(address)).cast("B")
 
     def sync(self) -> None:
-        """Everything is on the device afterwards."""
+        """Write all changes to the device."""
         _check(_library.arena_sync(self._open))
 
 
 class File:
-    """A binary file that is approximate; it has all that the file of open() has."""
+    """A binary file with approximate data; it has all attributes of a file of open()."""
 
     def __init__(self, raw: IO[bytes], device: Device) -> None:
         self.raw = raw
@@ -434,45 +434,45 @@ class File:
             self.device.close()
 
     def write(self, data: bytes | bytearray | memoryview) -> int:
-        """Write, as to any file."""
+        """Write data to the file."""
         return self.raw.write(data)
 
     def read(self, size: int = -1) -> bytes:
-        """Read, as from any file."""
+        """Read data from the file."""
         return self.raw.read(size)
 
     def sync(self) -> None:
-        """Everything that was written is on the device afterwards."""
+        """Write all data to the device."""
         self.raw.flush()
         os.fdatasync(self.raw.fileno())
 
     def tag(self, offset: int = 0, length: int = TO_END, kind: Class = Class.APPROXIMATE) -> None:
-        """Say what may happen to a range."""
+        """Tag a range of the file with a class."""
         self.device.tag(self.raw.fileno(), offset, length, kind)
 
     def untag(self, offset: int = 0, length: int = TO_END) -> None:
-        """Say nothing of it any more."""
+        """Remove the tags of a range."""
         self.device.untag(self.raw.fileno(), offset, length)
 
     def protect(self, offset: int, length: int) -> None:
-        """Keep a header or an index amid approximate data precise."""
+        """Declare a range inside approximate data precise, such as a header or an index."""
         self.device.protect(self.raw.fileno(), offset, length)
 
     def query(self) -> list[Extent]:
-        """List what is said of the file."""
+        """Return the tags of the file."""
         return self.device.query(self.raw.fileno())
 
     def errors(self, offset: int = 0, length: int = TO_END, level: int | None = None) -> Errors:
-        """Count the bits that are flipped now. The file must be open for reading, too."""
+        """Count the currently flipped bits; the file must also be open for reading."""
         return self.device.errors(self.raw.fileno(), offset, length, level)
 
     def remember(self) -> None:
-        """Keep what is said of it in its attribute."""
+        """Store the file's tags in its extended attribute."""
         self.device.remember(self.raw.fileno())
 
 
 def _readable_too(mode: str) -> str:
-    """Make a mode that reads as well: the error report needs that."""
+    """Return a mode that also reads, which the error report needs."""
     return mode if "+" in mode else mode + "+"
 
 
@@ -486,12 +486,12 @@ def open(
     require: bool = False,
     remember: bool = False,
 ) -> File:
-    """Open a binary file and say what of it is approximate.
+    """Open a binary file and tag its approximate ranges.
 
-    All of it is, unless `approximate` names the ranges; `precise` names those that are not.
-    Ranges are pairs of offset and length, which may be TO_END. A file that is opened for
-    reading only is left as it is. `level` is the quality level of what is approximate, 1 to 3.
-    `remember` keeps the tags beyond an unmount.
+    The whole file is approximate unless `approximate` names ranges; `precise` names exceptions.
+    Ranges are pairs of offset and length, which may be TO_END. A file opened for reading only keeps
+    its tags. `level` is the quality level of the approximate data, 1 to 3. With `remember` the tags
+    survive an unmount.
     """
     if "b" not in mode:
         raise ValueError(f"mode {mode!r} is not binary: text may not be approximate")
@@ -523,13 +523,13 @@ def open(
 def load_safetensors(
     path: str | os.PathLike[str], *, protect: Iterable[str] = ("sign", "exponent"),
 ) -> dict[str, numpy.typing.NDArray[Any]]:
-    """Return the tensors of a model as arrays, by name, with the bits that have flipped.
+    """Return the tensors of a model as arrays by name, including flipped bits.
 
-    `path` is a safetensors file, or what "approxftl tag model --to-planes" has made of one. What
-    `protect` names, "sign" and "exponent" or nothing, has not changed: else this refuses by a
-    ModelError, which is a ValueError. Numbers of bf16 are returned as float32.
+    `path` is a safetensors file, or one that "approxftl tag model --to-planes" made of it. Parts
+    that `protect` names, "sign" and "exponent" or none, are guaranteed to be unchanged; otherwise
+    the function raises a ModelError, which is a ValueError. bf16 numbers are returned as float32.
     """
-    from approxftl.models import loading  # whoever has no numpy has all the rest
+    from approxftl.models import loading  # the other functions work without numpy
 
     with builtins.open(path, "rb") as file, Device(path) as device:  # noqa: PTH123
         def approximate(offset: int, length: int) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the C library does where no device is, where there is no C library either."""
+"""A replacement for the C library where it is not installed, without approximate data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TO_END = -1
 
 
 class _Piece(NamedTuple):
-    """Some bytes of an arena's file, in memory."""
+    """A mapped part of an arena's file."""
 
     address: int
     offset: int
@@ -22,7 +22,7 @@ class _Piece(NamedTuple):
 
 
 class _Arena:
-    """Memory that a file backs, approximate nowhere."""
+    """File-backed memory that is entirely precise."""
 
     def __init__(self, fd: int) -> None:
         self.fd = os.dup(fd)
@@ -45,7 +45,7 @@ class _Arena:
 
 
 class Absent:
-    """The functions of the library, without their prefix; most have nothing to do."""
+    """The functions of the library, named without their prefix; most do nothing and return 0."""
 
     def __init__(self, why: str) -> None:
         self.why = why
@@ -56,36 +56,36 @@ class Absent:
         return lambda *_arguments: 0
 
     def refuse(self, number: int, sentence: str) -> int:
-        """Keep the sentence for reason()."""
+        """Store a message for reason() and return the negated error number."""
         self.sentence = sentence
         return -number
 
     def reason(self, _device: Any) -> bytes:
-        """Say what the last refusal was."""
+        """Return the message of the last refusal."""
         return self.sentence.encode()
 
     def open(self, path: bytes | None, flags: int, out: Any) -> int:
-        """Refuse what is required, and a path that is not there."""
+        """Open a handle; refuse if a device is required or the path does not exist."""
         if flags & _REQUIRE or (path is not None and not os.access(path, os.F_OK)):
             return self.refuse(errno.ENODEV, self.why)
         out._obj.value = 1
         return 0
 
     def stored(self, _device: Any, _fd: int, cursor: Any, *_rest: Any) -> int:
-        """Nothing is known of any unit."""
+        """Return no units: nothing is known about the stored state."""
         cursor._obj.value = _TO_END
         return 0
 
     def pwrite(self, _device: Any, fd: int, data: bytes, _size: int, offset: int,
                _kind: int) -> int:
-        """Write as anybody does."""
+        """Write data as an ordinary pwrite."""
         try:
             return os.pwrite(fd, data, offset)
         except OSError as error:
             return self.refuse(error.errno or errno.EIO, f"write: {error.strerror}")
 
     def arena_create(self, _device: Any, fd: int, out: Any) -> int:
-        """Remember the file."""
+        """Create an arena for the file."""
         try:
             arena = _Arena(fd)
         except OSError as error:
@@ -95,11 +95,11 @@ class Absent:
         return 0
 
     def arena_destroy(self, handle: Any) -> None:
-        """Forget it; its memory goes when nobody has any of it."""
+        """Close the arena; its memory is unmapped when the last view of it is gone."""
         os.close(self.arenas.pop(handle.value).fd)
 
     def alloc(self, handle: Any, size: int) -> int | None:
-        """Map pages behind what the file holds."""
+        """Map new pages behind the end of the file."""
         try:
             return self.arenas[handle.value].grow(size)
         except (OSError, ValueError):
@@ -107,14 +107,14 @@ class Absent:
             return None
 
     def arena_offset(self, handle: Any, address: int) -> int:
-        """Find the piece that an address is in."""
+        """Return the file offset of an address in the arena."""
         for piece in self.arenas[handle.value].pieces:
             if 0 <= address - piece.address < len(piece.memory):
                 return piece.offset + address - piece.address
         return self.refuse(errno.EINVAL, "that is not of this arena")
 
     def arena_at(self, handle: Any, offset: int) -> int | None:
-        """Map the whole file: what is wanted may be in several pieces."""
+        """Return the address of a file offset; map the whole file, as a range may span pieces."""
         arena = self.arenas[handle.value]
         size = arena.size()
         if not 0 <= offset < size:
@@ -125,7 +125,7 @@ class Absent:
         return arena.map(0, size) + offset
 
     def arena_sync(self, handle: Any) -> int:
-        """Write back what was changed."""
+        """Write changed memory back to the file."""
         arena = self.arenas[handle.value]
         try:
             for piece in arena.pieces:

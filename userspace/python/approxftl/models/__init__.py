@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Files with the weights of neural networks: where which numbers are in them.
+"""Parse model files: the place and type of the tensors in them.
 
-Only headers are read, each byte of them as if somebody wanted to do harm: what is not understood
-is refused by a ModelError.
+Only headers are read. They may be malicious: a malformed or unknown one raises a ModelError.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ FORMATS = ("safetensors", "gguf", "onnx", "npy")
 
 
 def parse(source: Source) -> Model:
-    """Return what a file says of its tensors."""
+    """Return the tensors that a model file describes."""
     begin = source.read(0, min(source.size, 10))
     if begin.startswith(b"GGUF"):
         return gguf.parse(source)

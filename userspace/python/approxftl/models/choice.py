@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Which of a model's bytes are approximate: by the name of a tensor, its type, or a rule."""
+"""Choose a model's approximate bytes by the name of a tensor, its type, or a rule."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from fnmatch import fnmatchcase
 from approxftl.models.source import ModelError, shown
 from approxftl.models.tensors import ELEMENTS, Element, Tensor
 
-#: A unit of flash may be smaller, and then more of a range is approximate than is promised.
+#: Assumed unit of flash; with smaller units more of a range is approximate than reported.
 UNIT = 4096
 RULES = ("weights", "all")
-#: Types of which no bit is worth more than the numbers themselves are.
+#: Types in which a flipped bit cannot exceed the range of the numbers.
 BOUNDED = ("i8", "u8", "i4", "u4", "i16", "u16")
 
 Range = tuple[int, int]
@@ -22,29 +22,29 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class Choice:
-    """What somebody wants to be approximate."""
+    """The options that select approximate tensors."""
 
     names: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     rule: str = "weights"
-    #: The lowest planes that are, where the bits of numbers are apart; None for what is usual.
+    #: Lowest planes that are approximate, for tensors by plane; None for the default.
     planes: int | None = None
 
     def check(self) -> None:
-        """Refuse a type that is none."""
+        """Raise ModelError for an unknown type."""
         for name in self.types:
             if name not in ELEMENTS:
                 raise ModelError(f"no type {shown(name)}; there are {', '.join(sorted(ELEMENTS))}")
 
     def low_planes(self, element: Element) -> int:
-        """How many planes of a number are approximate: by default the mantissa, or a lower half."""
+        """Return the number of approximate planes: by default the mantissa, or the lower half."""
         if self.planes is not None:
             return min(self.planes, element.bits)
         return element.mantissa if element.exponent else element.bits // 2
 
     def why_not(self, tensor: Tensor, apart: bool) -> str:
-        """Return why a tensor stays precise; nothing if it does not. `apart`: its bits are."""
+        """Return the reason why a tensor stays precise, else ""; `apart`: it is stored by plane."""
         if tensor.exact or not tensor.length:
             return tensor.exact or "it has no numbers"
         if self.names and not _named(tensor.name, self.names):
@@ -74,7 +74,7 @@ def _named(name: str, patterns: Iterable[str]) -> bool:
 
 
 def merged(ranges: Iterable[Range]) -> list[Range]:
-    """Return ranges, as offset and length, of which none begins where another ends."""
+    """Return the ranges (offset, length) in order, with adjacent and overlapping ones merged."""
     found: list[Range] = []
     for offset, length in sorted(ranges):
         if found and sum(found[-1]) >= offset:
@@ -86,14 +86,14 @@ def merged(ranges: Iterable[Range]) -> list[Range]:
 
 
 def in_units(ranges: Iterable[Range]) -> list[Range]:
-    """Return what of merged ranges comes out approximate: whole units."""
+    """Return the whole units inside merged ranges, which become approximate."""
     inward = ((-(-offset // UNIT) * UNIT, (offset + length) // UNIT * UNIT)
               for offset, length in ranges)
     return [(begin, end - begin) for begin, end in inward if begin < end]
 
 
 def shared(one: Range, others: list[Range]) -> int:
-    """Return how many bytes of a range are in others, which are in order and do not overlap."""
+    """Return how many bytes of a range are in the others, which are sorted and disjoint."""
     count, number = 0, max(0, bisect_right(others, one) - 1)
     while number < len(others) and others[number][0] < sum(one):
         other = others[number]

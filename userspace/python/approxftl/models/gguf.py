@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Headers of GGUF files: counts, keys with values of any kind, a list of tensors."""
+"""Parse the headers of GGUF files: counts, keys with values, a list of tensors."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _VERSIONS = (2, 3)
 _DIMENSIONS = 4
 _ALIGNMENT = "general.alignment"
 
-#: Bytes of values by their kind; texts and lists have lengths of their own.
+#: Sizes of values by kind; texts and lists have a length field.
 _VALUE_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 _VALUE_U32, _VALUE_TEXT, _VALUE_LIST = 4, 8, 9
 
-#: Names of ours by the number of a type.
+#: Element names by GGUF's type number.
 _PLAIN = {0: "f32", 1: "f16", 24: "i8", 25: "i16", 26: "i32", 27: "i64", 28: "f64", 30: "bf16"}
-#: Name, numbers in a block and bytes of it.
+#: Name, numbers in a block, and bytes of a block by type number.
 _BLOCKS = {
     2: ("q4_0", 32, 18), 3: ("q4_1", 32, 20), 6: ("q5_0", 32, 22), 7: ("q5_1", 32, 24),
     8: ("q8_0", 32, 34), 10: ("q2_k", 256, 84), 11: ("q3_k", 256, 110),
@@ -65,7 +65,7 @@ def _skip_list(cursor: Cursor) -> None:
 
 
 def _alignment(cursor: Cursor) -> int:
-    """Take one pair of key and value; return what it says of the alignment, else 0."""
+    """Read a key and its value; return the alignment if it sets that, else 0."""
     key, kind = _text(cursor), cursor.number(_U32)
     if key == _ALIGNMENT:
         alignment = cursor.number(_U32)
@@ -84,7 +84,7 @@ def _alignment(cursor: Cursor) -> int:
 
 
 def _tensor(cursor: Cursor) -> Tensor:
-    """Take one tensor, whose offset is from where data begin."""
+    """Read a tensor's entry; its offset is relative to the start of the data."""
     name = _text(cursor)
     dimensions = cursor.number(_U32)
     if dimensions > _DIMENSIONS:
@@ -96,12 +96,12 @@ def _tensor(cursor: Cursor) -> Tensor:
         raise ModelError(f'tensor "{shown(name)}": its type {number} is unknown')
     if element.block > 1 and (not shape or shape[0] % element.block):
         raise ModelError(f'tensor "{shown(name)}": its rows are no whole blocks')
-    # The first of these dimensions is the innermost, elsewhere the last.
+    # GGUF lists the innermost dimension first, other formats last.
     return tensor_of(name, element, reversed(shape), offset)
 
 
 def parse(source: Source) -> Model:
-    """Return what the header says."""
+    """Return the model that the header describes."""
     cursor = Cursor(source, 4)
     version = cursor.number(_U32)
     if version not in _VERSIONS:

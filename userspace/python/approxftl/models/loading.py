@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tensors as arrays, with the bits that have flipped, but for those that may not."""
+"""Load tensors as arrays with flipped bits, and refuse changed protected bits."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from approxftl.models.planes import PlaneFile, is_by_plane
 from approxftl.models.source import FileSource, ModelError, shown
 from approxftl.models.tensors import Element, Model, Tensor
 
-#: What of a number may be protected.
+#: The parts of a number that may be protected.
 PARTS = ("sign", "exponent")
 
-#: Counts the approximate units of a range, offset and length.
+#: Returns the number of approximate units of a range, given offset and length.
 Approximate = Callable[[int, int], int]
 
 _KINDS = {"f": "f", "i": "i", "u": "u", "c": "c"}
@@ -33,7 +33,7 @@ def _kind(tensor: Tensor) -> np.dtype[Any]:
 
 
 def array_of(tensor: Tensor, data: bytes) -> NDArray[Any]:
-    """Return an array; numbers of bf16 become float32, which has them all."""
+    """Return a tensor as an array; bf16 numbers become float32, which is exact."""
     if tensor.element.name == "bf16":
         wide = np.frombuffer(data, dtype="<u2").astype("<u4") << np.uint32(16)
         return wide.view("<f4").reshape(tensor.shape)
@@ -41,7 +41,7 @@ def array_of(tensor: Tensor, data: bytes) -> NDArray[Any]:
 
 
 def protected(element: Element, parts: Iterable[str]) -> range:
-    """Return the planes that these parts of a number are, of which the highest is 0."""
+    """Return the planes of these parts of a number; plane 0 is the highest."""
     wanted = set(parts)
     if wanted - set(PARTS):
         raise ValueError(f"what can be protected is {' and '.join(PARTS)}, not "
@@ -52,7 +52,7 @@ def protected(element: Element, parts: Iterable[str]) -> range:
 
 
 def _check_planes(file: PlaneFile, parts: Iterable[str]) -> None:
-    """Refuse a number that has lost what is protected."""
+    """Raise ModelError if a protected plane has changed."""
     file.check_rest()
     for planes in file.planes:
         for plane in protected(planes.tensor.element, parts):
@@ -62,7 +62,7 @@ def _check_planes(file: PlaneFile, parts: Iterable[str]) -> None:
 
 
 def _check_plain(model: Model, parts: Iterable[str], approximate: Approximate) -> None:
-    """Refuse numbers of which all bits are approximate alike."""
+    """Raise ModelError for approximate tensors whose protected bits are approximate, too."""
     for tensor in model.tensors:
         if not tensor.length or not protected(tensor.element, parts):
             continue
@@ -73,7 +73,7 @@ def _check_plain(model: Model, parts: Iterable[str], approximate: Approximate) -
 
 def load(file: BinaryIO, parts: Iterable[str], approximate: Approximate,
          ) -> dict[str, NDArray[Any]]:
-    """Return the tensors of a file, by name."""
+    """Return the tensors of a file by name."""
     wanted = list(parts)
     model = parse(FileSource(file))
     if is_by_plane(model):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Headers of npy files: a dictionary of three keys, as Python would write it."""
+"""Parse the headers of npy files: a dictionary of three keys as a Python literal."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from approxftl.models.source import ModelError, Source, shown
 from approxftl.models.tensors import ELEMENTS, Model, model_of, tensor_of
 
 MAGIC = b"\x93NUMPY"
-#: Where the length of the header is, by version.
+#: Format of the header's length field, by version.
 _LENGTHS = {1: struct.Struct("<H"), 2: struct.Struct("<I"), 3: struct.Struct("<I")}
-#: As much as numpy itself reads.
+#: Largest header, the same limit as numpy's.
 _MOST = 10000
 
 _ENTRY = r"'(?:descr|fortran_order|shape)': *(?:'[^']*'|True|False|\([0-9, ]*\))"
@@ -37,7 +37,7 @@ def _shape(text: str) -> list[int]:
 
 
 def parse(source: Source) -> Model:
-    """Return what the header says; its one tensor has the name "data"."""
+    """Return the model that the header describes; its only tensor is called "data"."""
     version = source.read(len(MAGIC), 2)
     form = _LENGTHS.get(version[0])
     if form is None:

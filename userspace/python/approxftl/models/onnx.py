@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tensors of ONNX files: the initializers of the graph, in the wire format of protocol buffers.
+"""Parse ONNX files: the graph's initializers, in the wire format of protocol buffers.
 
-Constants within nodes, subgraphs, functions and what is for training are left as they are.
+Constants within nodes, subgraphs, functions and training information are ignored.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import NamedTuple
 from approxftl.models.source import Cursor, ModelError, Source, shown
 from approxftl.models.tensors import ELEMENTS, Model, Tensor, check_count, model_of, tensor_of
 
-#: Fields that are looked at before a file is too much.
+#: Largest number of fields that are read.
 _FIELDS = 1 << 20
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MODEL_VERSION, _MODEL_GRAPH = 1, 7
 _GRAPH_INITIALIZER = 5
 _DIMS, _TYPE, _NAME, _RAW, _EXTERNAL, _PLACE = 1, 2, 8, 9, 13, 14
-#: Fields with the numbers of a tensor as such; of these only raw data have a fixed place each.
+#: Fields that hold a tensor's numbers other than as raw data, without a fixed width.
 _NUMBERS = {4, 5, 6, 7, 10, 11}
 _NOT_RAW = "its numbers are not raw data"
 
@@ -30,7 +30,7 @@ _TYPES = {1: "f32", 2: "u8", 3: "i8", 4: "u16", 5: "i16", 6: "i32", 7: "i64", 8:
 
 
 class _Field(NamedTuple):
-    """A field: a number, or bytes that are somewhere."""
+    """A field: a number, or the offset and length of bytes."""
 
     number: int
     wire: int
@@ -49,7 +49,7 @@ def _varint(cursor: Cursor) -> int:
 
 
 class _Walk:
-    """The fields of one file, all of which are counted."""
+    """A reader of the fields of one file, which limits their number."""
 
     def __init__(self, source: Source) -> None:
         self.cursor = Cursor(source)
@@ -69,7 +69,7 @@ class _Walk:
         return _Field(number, wire, self.cursor.skip(length), length)
 
     def fields(self, begin: int, end: int) -> Iterator[_Field]:
-        """Yield the fields of a message; those within them may be walked meanwhile."""
+        """Yield the fields of a message; the caller may read nested fields in between."""
         while begin < end:
             self.left -= 1
             if self.left < 0:
@@ -82,7 +82,7 @@ class _Walk:
             yield field
 
     def numbers(self, field: _Field) -> list[int]:
-        """Return numbers of a field, packed or not."""
+        """Return the numbers of a field, packed or not."""
         if field.wire == _VARINT:
             return [field.value]
         if field.wire != _BYTES or field.length > 10 * 32:
@@ -94,13 +94,13 @@ class _Walk:
         return found
 
     def text(self, field: _Field) -> str:
-        """Return a text."""
+        """Return a field as text."""
         self.cursor.at = field.value
         return self.cursor.text(field.length)
 
 
 def _once(seen: set[int], field: _Field, wire: int) -> _Field:
-    """Refuse a field that comes twice, of which the last would count, or is of another kind."""
+    """Return the field; refuse one that is repeated or has the wrong wire type."""
     if field.number in seen or field.wire != wire:
         raise ModelError(f"field {field.number} before byte {field.value + field.length} comes "
                          "twice, or is none that ONNX has")
@@ -148,7 +148,7 @@ def _graph(walk: _Walk, graph: _Field) -> list[Tensor]:
 
 
 def parse(source: Source) -> Model:
-    """Return what the graph says of its initializers."""
+    """Return the model with the graph's initializers."""
     walk = _Walk(source)
     seen: set[int] = set()
     tensors: list[Tensor] = []

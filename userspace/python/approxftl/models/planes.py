@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Models by bit plane: the highest bits of all numbers of a tensor, then the next, and so on.
+"""Store models by bit plane: the highest bits of all numbers of a tensor, then the next.
 
-So the low planes of a tensor are one range of the file, whole units of flash, which may be
-approximate while sign and exponent are not. The file is itself safetensors: a tensor of bytes for
-each tensor whose bits are apart, and one with the rest of the original, byte for byte.
+So the low planes of a tensor are one range of whole flash units, which may be approximate while
+sign and exponent are not. The file is itself a safetensors file: a byte tensor for each tensor
+stored by plane, and one with the remaining bytes of the original.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from approxftl.models.safetensors import header_of
 from approxftl.models.source import ModelError, Source, shown
 from approxftl.models.tensors import ELEMENTS, Model, Tensor, model_of, tensor_of
 
-#: What planes begin at multiples of: no unit of flash is larger.
+#: Alignment of planes; no unit of flash is larger.
 ALIGN = 4096
 _KEY = "approxftl.planes"
 _REST = "approxftl.rest"
 _VERSION = 1
-#: Numbers that are taken apart at a time, a multiple of 8.
+#: Numbers that are split at a time, a multiple of 8.
 _PIECE = 1 << 18
 _COPY = 1 << 22
 
@@ -42,7 +42,7 @@ def _padded(length: int) -> int:
 
 @dataclass(frozen=True)
 class Planes:
-    """The planes of a tensor, which is of the original; `at` is where they begin."""
+    """The planes of a tensor of the original; `at` is their offset in the file by plane."""
 
     tensor: Tensor
     at: int
@@ -50,35 +50,35 @@ class Planes:
 
     @property
     def count(self) -> int:
-        """How many numbers there are."""
+        """Return the number of numbers."""
         return self.tensor.length * 8 // self.tensor.element.bits
 
     @property
     def each(self) -> int:
-        """Bytes from one plane to the next."""
+        """Return the bytes from one plane to the next."""
         return _padded(-(-self.count // 8))
 
     @property
     def end(self) -> int:
-        """Where they end."""
+        """Return the offset behind the last plane."""
         return self.at + self.each * self.tensor.element.bits
 
     def low(self, planes: int) -> tuple[int, int]:
-        """Return the range of the lowest planes, as offset and length."""
+        """Return the range of the lowest planes as offset and length."""
         length = self.each * min(planes, self.tensor.element.bits)
         return self.end - length, length
 
     def bit(self, plane: int) -> int:
-        """Return which bit of a number a plane is, of which the lowest is 0."""
+        """Return the bit number of a plane; bit 0 is the lowest."""
         return self.tensor.element.bits - 1 - plane
 
     def sum_of(self, source: Source, plane: int) -> int:
-        """Return the check sum of a plane, of which the highest is 0."""
+        """Return the checksum of a plane; plane 0 is the highest."""
         return zlib.crc32(source.read(self.at + plane * self.each, self.each))
 
 
 def part(numbers: bytes, bits: int) -> NDArray[np.uint8]:
-    """Return the planes of some numbers, highest first; the last byte of each is filled with 0."""
+    """Return the planes of numbers, highest first, each padded with 0 to whole bytes."""
     whole = np.frombuffer(numbers, dtype=f"<u{bits // 8}")
     planes = [np.packbits((whole >> bit).astype(np.uint8) & 1, bitorder="little")
               for bit in reversed(range(bits))]
@@ -86,7 +86,7 @@ def part(numbers: bytes, bits: int) -> NDArray[np.uint8]:
 
 
 def join(planes: Sequence[bytes], count: int) -> bytes:
-    """Return so many numbers, whose planes these are."""
+    """Return this many numbers, put together from their planes."""
     kind = np.dtype(f"<u{len(planes) // 8}")
     numbers = np.zeros(count, dtype=kind)
     for plane in planes:
@@ -97,7 +97,7 @@ def join(planes: Sequence[bytes], count: int) -> bytes:
 
 @dataclass(frozen=True)
 class _Gaps:
-    """The bytes of a file that are in no planes: what is between these, one after the other."""
+    """The bytes of the original between tensors stored by plane, concatenated."""
 
     begins: list[int]
     lengths: list[int]
@@ -114,7 +114,7 @@ class _Gaps:
 
 
 class Layout:
-    """Where everything of a model is in the file by plane that is made of it."""
+    """The layout of a file by plane for a model."""
 
     def __init__(self, model: Model, tensors: Sequence[Tensor]) -> None:
         self.model = model
@@ -140,7 +140,7 @@ class Layout:
             yield tensor.name, [tensor.element.bits, Planes(tensor, 0).each]
 
     def _header(self, whole: str, rest: str) -> bytes:
-        """Return the header, which is as long with any check sums."""
+        """Return the header; its length does not depend on the checksums."""
         about = {
             "version": _VERSION, "form": self.model.form, "bytes": self.model.source.size,
             "sha256": whole, "rest_sha256": rest, "tensors": [
@@ -159,7 +159,7 @@ class Layout:
         return self.planes[number].sums if self.planes else [0] * self.tensors[number].element.bits
 
     def write(self, fd: int) -> None:
-        """Write it all into a file that is empty, and which may have been tagged before."""
+        """Write the whole file into an empty one, which may have been tagged before."""
         os.ftruncate(fd, self.size)
         rest = self._write_rest(fd)
         for planes in self.planes:
@@ -195,13 +195,13 @@ def _write(fd: int, data: bytes, offset: int) -> int:
 
 
 def pieces(source: Source, begin: int, length: int) -> Iterator[bytes]:
-    """Yield bytes, as many as fit into memory at a time."""
+    """Yield a range in pieces that fit into memory."""
     for at in range(begin, begin + length, _COPY):
         yield source.read(at, min(_COPY, begin + length - at))
 
 
 def digest(source: Source) -> str:
-    """Return the check sum of a whole file."""
+    """Return the SHA-256 of a whole file."""
     found = hashlib.sha256()
     for piece in pieces(source, 0, source.size):
         found.update(piece)
@@ -209,7 +209,7 @@ def digest(source: Source) -> str:
 
 
 class PlaneFile:
-    """A file by plane, and by read() the original of it, with the bits that have flipped."""
+    """A file by plane; read() returns the original, including flipped bits."""
 
     def __init__(self, model: Model) -> None:
         about = _about(model.metadata[_KEY])
@@ -227,7 +227,7 @@ class PlaneFile:
             raise ModelError("its tensors are not in their order")
         if _padded(self._gaps.total) != self._rest.length:
             raise ModelError("the rest of the original is not all there")
-        #: Of the original: the begins of what is between planes, and of planes, in turn.
+        #: Offsets in the original where gaps and tensors begin, alternating.
         self._edges = [edge for gap, tensor in zip(self._gaps.begins, tensors, strict=False)
                        for edge in (gap, tensor.offset)] + self._gaps.begins[len(tensors):]
         self._rests = [0, *accumulate(self._gaps.lengths)]
@@ -248,7 +248,7 @@ class PlaneFile:
         return planes
 
     def read(self, offset: int, length: int) -> bytes:
-        """Return bytes of the original, or refuse."""
+        """Return bytes of the original; raise ModelError beyond its end."""
         if not 0 <= offset <= offset + length <= self.size:
             raise ModelError(f"the original ends at byte {self.size}, before what should be at "
                              f"{offset}")
@@ -260,7 +260,7 @@ class PlaneFile:
         return b"".join(pieces)
 
     def _piece(self, offset: int, length: int) -> bytes:
-        """Return what is there as far as it is in one piece here."""
+        """Return as many of the bytes as are contiguous in this file."""
         number, inside = divmod(bisect_right(self._edges, offset) - 1, 2)
         if inside:
             planes = self.planes[number]
@@ -280,7 +280,7 @@ class PlaneFile:
         return join(stored, count)[begin:begin + length]
 
     def check_rest(self) -> None:
-        """Refuse a rest that has changed: it is precise wherever it is stored."""
+        """Raise ModelError if the remaining bytes changed; they are always precise."""
         found = hashlib.sha256()
         for piece in pieces(self.source, self._rest.offset, self._gaps.total):
             found.update(piece)
@@ -288,13 +288,13 @@ class PlaneFile:
             raise ModelError("what is precise of it has changed: it is damaged")
 
     def changed(self, planes: Planes) -> list[int]:
-        """Return the bits of numbers that are not all as they were written."""
+        """Return the bit numbers of planes that differ from their checksums."""
         return [planes.bit(plane) for plane, written in enumerate(planes.sums)
                 if planes.sum_of(self.source, plane) != written]
 
     @property
     def unchanged(self) -> bool:
-        """Whether the original comes out as it was, by its check sum."""
+        """Tell whether the original is unchanged, by its checksum."""
         return digest(self) == self.sha256
 
 
@@ -339,5 +339,5 @@ def _place_of(places: dict[str, Tensor], name: str) -> Tensor:
 
 
 def is_by_plane(model: Model) -> bool:
-    """Tell whether a file is one of these."""
+    """Tell whether a model is a file by plane."""
     return _KEY in model.metadata

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Headers of safetensors files: a length, a JSON object, then data without a hole."""
+"""Parse the headers of safetensors files: a length, a JSON object, then contiguous data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _constant(word: str) -> NoReturn:
 
 
 def _parsed(text: bytes) -> Json:
-    """Return the object; what could need much memory is refused before."""
+    """Return the JSON object; refuse one that could take much memory."""
     check_count(text.count(b"{") - 2)
     if text.count(b"[") > 2 * TENSORS + 2 or text.count(b",") > 40 * TENSORS:
         raise ModelError(f"its header has more than {TENSORS} tensors can need")
@@ -44,7 +44,7 @@ def _parsed(text: bytes) -> Json:
 
 
 def _whole(values: Any) -> list[int]:
-    """Return whole numbers, which true and false are not."""
+    """Return a list of integers; refuse other types, including bool."""
     if not isinstance(values, list) or any(type(value) is not int for value in values):
         raise ModelError("its header has something else where a list of whole numbers should be")
     return values
@@ -72,7 +72,7 @@ def _metadata(value: Any) -> dict[str, str]:
 
 
 def _check_whole(model: Model, data: int) -> None:
-    """Data without a hole is part of the format: nothing can hide there."""
+    """Refuse gaps in the data, which the format forbids: they could hide something."""
     edges = [data, *(edge for tensor in model.tensors if tensor.length
                      for edge in (tensor.offset, tensor.end)), model.source.size]
     if any(end != begin for end, begin in list(pairwise(edges))[::2]):
@@ -80,7 +80,7 @@ def _check_whole(model: Model, data: int) -> None:
 
 
 def parse(source: Source) -> Model:
-    """Return what the header says."""
+    """Return the model that the header describes."""
     length = _LENGTH.unpack(source.read(0, _LENGTH.size))[0]
     if length > HEADER_BYTES:
         raise ModelError(f"its header of {length} bytes is larger than {HEADER_BYTES >> 20} MiB")
@@ -94,7 +94,7 @@ def parse(source: Source) -> Model:
 
 
 def header_of(entries: Json, align: int) -> bytes:
-    """Return length and header, filled up so that data begin at a multiple of `align`."""
+    """Return length and header, padded so that data begin at a multiple of `align`."""
     text = json.dumps(entries, separators=(",", ":")).encode()
     text += b" " * (-(_LENGTH.size + len(text)) % align)
     if len(text) > HEADER_BYTES:

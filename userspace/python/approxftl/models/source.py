@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What model files are read from: nobody has looked at any byte of them before."""
+"""Read untrusted model files within limits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import struct
 from typing import BinaryIO, Protocol
 
-#: What is read of a file to find its tensors, and how many of them there may be.
+#: Limits of the header's size and of the number of tensors.
 HEADER_BYTES = 32 << 20
 TENSORS = 1 << 16
 
@@ -15,24 +15,24 @@ _WINDOW = 1 << 16
 
 
 class ModelError(ValueError):
-    """A file is no model, or none that is understood; its text is one sentence."""
+    """A file is no model, or an unsupported one; the text is the message."""
 
 
 def shown(text: str, most: int = 60) -> str:
-    """Return a name of a file for a terminal."""
+    """Return a name that is safe to print, shortened."""
     safe = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[:most])
     return safe + "..." if len(text) > most else safe
 
 
 class Source(Protocol):
-    """Bytes that can be read anywhere."""
+    """An interface for random access to bytes."""
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Return the number of bytes."""
 
     def read(self, offset: int, length: int) -> bytes:
-        """Return so many bytes, or refuse."""
+        """Return the bytes of a range; raise ModelError beyond the end."""
 
 
 class FileSource:
@@ -43,7 +43,7 @@ class FileSource:
         self.size = os.lseek(file.fileno(), 0, os.SEEK_END)
 
     def read(self, offset: int, length: int) -> bytes:
-        """Return so many bytes, or refuse."""
+        """Return the bytes of a range; raise ModelError beyond the end."""
         pieces: list[bytes] = []
         end = offset + length
         if not 0 <= offset <= end <= self.size:
@@ -59,7 +59,7 @@ class FileSource:
 
 
 class Cursor:
-    """A place in a source, of which only so much is read."""
+    """A position in a source, with a limit on the bytes read."""
 
     def __init__(self, source: Source, begin: int = 0, end: int | None = None) -> None:
         self.source = source
@@ -70,7 +70,7 @@ class Cursor:
         self._begin = 0
 
     def _take(self, length: int) -> int:
-        """Step over some bytes, and return where they begin in the window."""
+        """Advance by some bytes and return their start in the window."""
         if length > self.end - self.at:
             raise ModelError(f"the file ends within what byte {self.at} begins")
         self._left -= length
@@ -94,7 +94,7 @@ class Cursor:
         return result
 
     def skip(self, length: int) -> int:
-        """Leave data out, of which nothing is read; return where they begin."""
+        """Advance over data without reading them; return their offset."""
         if length > self.end - self.at:
             raise ModelError(f"the file ends within what byte {self.at} begins")
         self.at += length
@@ -116,7 +116,7 @@ class MemorySource:
         self.size = len(data)
 
     def read(self, offset: int, length: int) -> bytes:
-        """Return so many bytes, or refuse."""
+        """Return the bytes of a range; raise ModelError beyond the end."""
         if not 0 <= offset <= offset + length <= self.size:
             raise ModelError(f"the data end at byte {self.size}, before what should be at {offset}")
         return self._data[offset:offset + length]

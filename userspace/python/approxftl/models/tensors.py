@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a model file is to us: tensors, where they are, and what a bit of theirs is worth."""
+"""The contents of a model file: tensors, their place, and the meaning of their bits."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from itertools import pairwise
 
 from approxftl.models.source import TENSORS, ModelError, Source, shown
 
-#: Of more dimensions is nothing that anybody computes with.
+#: Largest number of dimensions.
 DIMENSIONS = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """A type of numbers. Its highest bit is the sign if it has one; those of the exponent follow.
+    """A type of numbers: the sign is the highest bit, if any, then the exponent.
 
-    Numbers that come in blocks share a scale, which is among the bytes of the block; of these only
-    the length is known.
+    Numbers in blocks share a scale that is stored within the block; of these types only the length
+    of a block is known.
     """
 
     name: str
@@ -32,18 +32,18 @@ class Element:
 
     @property
     def mantissa(self) -> int:
-        """Bits that are neither sign nor exponent."""
+        """Return the number of mantissa bits."""
         return self.bits - self.exponent - self.signed
 
     def bytes_of(self, count: int) -> int | None:
-        """How many bytes so many numbers take; None if they would not fill a byte or a block."""
+        """Return the bytes of this many numbers; None if they do not fill whole bytes or blocks."""
         if count % self.block or count * self.bits % 8:
             return None
         return count // self.block * self.block_bytes + count * self.bits // 8
 
     @property
     def parts(self) -> bool:
-        """Whether its bits can be stored apart."""
+        """Tell whether the type can be stored by plane."""
         return not self.exact and self.bits in (8, 16, 32, 64)
 
 
@@ -64,31 +64,31 @@ _ELEMENTS = [
     Element("c64", 64, exact=_PAIR), Element("c128", 128, exact=_PAIR),
     Element("text", 0, signed=False, exact=_TEXT),
 ]
-#: By name.
+#: Element types by name.
 ELEMENTS = {element.name: element for element in _ELEMENTS}
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """Numbers that are in one piece of a file. Nothing else may be there."""
+    """Numbers in one contiguous range of a file, which holds nothing else."""
 
     name: str
     element: Element
     shape: tuple[int, ...]
     offset: int
     length: int
-    #: Why none of it may be approximate, if that is so.
+    #: The reason why the tensor must be precise; empty if it may be approximate.
     exact: str = ""
 
     @property
     def end(self) -> int:
-        """Where it ends."""
+        """Return the offset behind the data."""
         return self.offset + self.length
 
 
 @dataclass(frozen=True)
 class Model:
-    """A file with tensors, by their place."""
+    """A file with tensors in the order of their offsets."""
 
     form: str
     source: Source
@@ -97,14 +97,14 @@ class Model:
 
 
 def check_count(count: int) -> None:
-    """Refuse more tensors than anything here is made for."""
+    """Refuse too many tensors."""
     if count > TENSORS:
         raise ModelError(f"it has {count} tensors or more, and {TENSORS} is the most")
 
 
 def tensor_of(name: str, element: Element, shape: Iterable[int], offset: int,
               length: int | None = None, exact: str = "") -> Tensor:
-    """Return a tensor whose length is that of its numbers; refuse another."""
+    """Return a tensor; refuse a length that does not match its shape."""
     dimensions = tuple(shape)
     if len(dimensions) > DIMENSIONS or not all(0 <= size < 2**63 for size in dimensions):
         raise ModelError(f'tensor "{shown(name)}": its shape is no shape')
@@ -119,7 +119,7 @@ def tensor_of(name: str, element: Element, shape: Iterable[int], offset: int,
 
 def model_of(form: str, source: Source, tensors: list[Tensor], data: int,
              metadata: dict[str, str] | None = None) -> Model:
-    """Return a model whose tensors are in the file from byte `data` on, none where another is."""
+    """Return a model; refuse tensors that overlap or lie outside the data from byte `data` on."""
     check_count(len(tensors))
     if len({tensor.name for tensor in tensors}) < len(tensors):
         raise ModelError("two tensors have one name")
