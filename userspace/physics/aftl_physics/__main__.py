@@ -10,14 +10,14 @@ from aftl_physics import claims, report, tables
 
 
 def generate(directory: Path) -> int:
-    """Write the C files."""
+    """Write the C files and return the exit status."""
     for name, text in tables.files().items():
         (directory / name).write_text(text, encoding="utf-8")
     return 0
 
 
 def check(directory: Path) -> int:
-    """Compare the C files with freshly computed ones."""
+    """Compare the C files with freshly computed ones and return the exit status."""
     for name in (tables.HEADER, tables.SOURCE):
         path = directory / name
         if not path.is_file():
@@ -31,7 +31,7 @@ def check(directory: Path) -> int:
 
 
 def show_claims(as_json: bool) -> int:
-    """Print the claims; fails if one of them does."""
+    """Print the claims; return 1 if one of them fails."""
     results = claims.evaluate()
     if as_json:
         print(json.dumps([claim.as_dict() for claim in results], indent=1))
@@ -43,7 +43,7 @@ def show_claims(as_json: bool) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the parser of the command line."""
     top = argparse.ArgumentParser(prog="aftl_physics", description=__doc__)
     commands = top.add_subparsers(dest="command", required=True)
     write = commands.add_parser("generate", help="write physics-tables.c and .h")
@@ -58,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main() -> int:
-    """Entry point."""
+    """Run the command."""
     args = parser().parse_args()
     try:
         if args.command == "generate":

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Threshold-voltage model of a multi-level cell (ApproxFTL, section III-C, eqs 1-9).
 
-A state is a probability mass function on a voltage grid: an erased Gaussian or a programmed
-uniform interval [Vp, Vp + dVpp], convolved with the shifts of its later-programmed neighbours,
-Laplace program/erase noise and Gaussian retention loss. Grid bins hold exact probabilities
-(differences of distribution functions), so noise much narrower than a bin is still right.
+A state is a probability mass function on a voltage grid: an erased Gaussian or a programmed uniform
+interval [Vp, Vp + dVpp], convolved with the shifts by its later-programmed neighbours, Laplace
+program/erase noise and Gaussian retention loss. Grid bins hold exact probabilities (differences of
+distribution functions), so noise much narrower than a bin is still right.
 
-Reading uses the crossing point between neighbouring states ("guard-band reading"). The paper's
-eq (8) puts the reference at the lower edge of the programmed interval, where every noise with
-mean zero already misreads a fixed share of the cells; with it no RBER near 1e-8 is possible.
+Reading uses the crossing point between neighbouring states ("guard-band reading"). The paper's eq
+(8) puts the reference at the lower edge of the programmed interval. There any zero-mean noise
+misreads a fixed share of the cells, so that no RBER near 1e-8 would be possible.
 """
 
 import itertools
@@ -26,7 +26,7 @@ FloatArray = NDArray[np.float64]
 
 #: Width of a voltage bin, in volt.
 GRID_V = 0.002
-#: Where tails are cut: 9 sigma is 1e-19, 36 Laplace scales are 2e-16.
+#: Where distributions are truncated: 9 sigma is 1e-19, 36 Laplace scales are 2e-16.
 GAUSS_CUT = 9.0
 LAPLACE_CUT = 36.0
 
@@ -68,19 +68,19 @@ class Mass:
     mass: FloatArray
 
     def add(self, other: "Mass") -> "Mass":
-        """Distribution of the sum of two independent variables.
+        """Return the distribution of the sum of two independent variables.
 
-        Direct convolution: all terms are positive, so tails keep their relative precision,
-        which an FFT would drown in its rounding noise.
+        Direct convolution: all terms are positive, so tails keep their relative precision, which an
+        FFT would lose in its rounding noise.
         """
         return Mass(self.first + other.first, np.convolve(self.mass, other.mass))
 
 
 def _from_edges(survival: Callable[[float], float], centre: float, reach: float) -> Mass:
-    """Exact bin masses of a distribution that is symmetric about `centre`.
+    """Return the exact bin masses of a distribution that is symmetric about `centre`.
 
-    `survival(x)` is the probability of exceeding centre + x, asked for x >= 0 only, because
-    differences of small upper tails are precise and those of numbers near one are not.
+    `survival(x)` is the probability of exceeding centre + x. It is only called with x >= 0, because
+    differences of small upper tails are precise and differences of numbers near one are not.
     """
     first = math.floor((centre - reach) / GRID_V)
     last = math.ceil((centre + reach) / GRID_V)
@@ -92,7 +92,7 @@ def _from_edges(survival: Callable[[float], float], centre: float, reach: float)
 
 
 def _between(low: float, high: float, tail_low: float, tail_high: float) -> float:
-    """Mass in [low, high] of a symmetric distribution, given its tails beyond |low| and |high|."""
+    """Return the mass in [low, high] of a symmetric distribution, given its two tails."""
     if low >= 0:
         return tail_low - tail_high
     if high <= 0:
@@ -101,7 +101,7 @@ def _between(low: float, high: float, tail_low: float, tail_high: float) -> floa
 
 
 def point(position: float) -> Mass:
-    """All mass at one voltage, split between two bins so that the mean is exact."""
+    """Return all mass at one voltage, split between two bins so that the mean is exact."""
     cell = math.floor(position / GRID_V)
     share = position / GRID_V - cell
     return Mass(cell, np.array([1.0 - share, share]))
@@ -109,7 +109,7 @@ def point(position: float) -> Mass:
 
 @lru_cache(maxsize=4096)
 def gaussian(mean: float, sigma: float) -> Mass:
-    """Normal distribution; a vanishing sigma is a point."""
+    """Return a normal distribution; a vanishing sigma gives a point."""
     if sigma < GRID_V / 100:
         return point(mean)
     return _from_edges(lambda x: tail(x / sigma), mean, GAUSS_CUT * sigma)
@@ -117,14 +117,14 @@ def gaussian(mean: float, sigma: float) -> Mass:
 
 @lru_cache(maxsize=256)
 def laplace(scale: float) -> Mass:
-    """Two-sided exponential with mean zero (eq 5, program/erase noise)."""
+    """Return a Laplace distribution with mean zero (eq 5, program/erase noise)."""
     if scale <= 0:
         return point(0.0)
     return _from_edges(lambda x: 0.5 * math.exp(-x / scale), 0.0, LAPLACE_CUT * scale)
 
 
 def uniform(low: float, width: float) -> Mass:
-    """Uniform on [low, low + width] (eq 3, the last ISPP step)."""
+    """Return a uniform distribution on [low, low + width] (eq 3, the last ISPP step)."""
     first = math.floor(low / GRID_V + 0.5)
     last = math.floor((low + width) / GRID_V + 0.5)
     edges = (np.arange(first, last + 2) - 0.5) * GRID_V
@@ -133,7 +133,7 @@ def uniform(low: float, width: float) -> Mass:
 
 
 def _neighbour(swing_v: float) -> Mass:
-    """Shift caused by one later neighbour: its four states are equally likely (eqs 1 and 4)."""
+    """Return the shift by one later neighbour with four equally likely states (eqs 1 and 4)."""
     parts = [point(swing_v * state / 3.0) for state in range(4)]
     first = min(p.first for p in parts)
     mass = np.zeros(max(p.first + len(p.mass) for p in parts) - first)
@@ -143,10 +143,10 @@ def _neighbour(swing_v: float) -> Mass:
 
 
 def neighbour_shifts(total_mv: float) -> tuple[float, ...]:
-    """Full-swing shifts, in mV, of the neighbours that together accumulate `total_mv`.
+    """Return the full-swing shifts (mV) of the neighbours that together cause `total_mv`.
 
-    Up to one Y and one Z neighbour of a precise page (350 mV) two neighbours share the sum in
-    the ratio 200 : 150; what exceeds it comes from the second pair.
+    Up to one Y and one Z neighbour of a precise page (350 mV) two neighbours share the sum in the
+    ratio 200 : 150; the excess comes from a second pair.
     """
     pair = SHIFT_Y_MV + SHIFT_Z_MV
     near = min(total_mv, pair)
@@ -159,7 +159,7 @@ def neighbour_shifts(total_mv: float) -> tuple[float, ...]:
 
 @lru_cache(maxsize=256)
 def disturbance(total_mv: float) -> Mass:
-    """Distribution of the accumulated shift of a victim, in volt."""
+    """Return the distribution of the accumulated shift of a victim (V)."""
     result = point(0.0)
     for shift_mv in neighbour_shifts(total_mv):
         result = result.add(_neighbour(shift_mv / 1000.0))
@@ -168,9 +168,9 @@ def disturbance(total_mv: float) -> Mass:
 
 @dataclass(frozen=True)
 class State:
-    """One programmed or erased state before any noise.
+    """A programmed or erased state before any noise.
 
-    `spread_v` is the standard deviation when `gaussian`, else the width of the interval that
+    `spread_v` is the standard deviation if `is_gaussian`, else the width of the interval that
     starts at `level_v`. `swing_v` is the voltage above the erased mean that retention drains.
     """
 
@@ -180,7 +180,7 @@ class State:
     is_gaussian: bool
 
     def mass(self) -> Mass:
-        """The state right after programming."""
+        """Return the distribution right after programming."""
         if self.is_gaussian:
             return gaussian(self.level_v, self.spread_v)
         return uniform(self.level_v, self.spread_v)
@@ -188,7 +188,7 @@ class State:
 
 @dataclass(frozen=True)
 class Channel:
-    """A cell: its states, four for two bits, in ascending order and its noise when new."""
+    """A cell without wear: its states in ascending order (four for two bits) and its noise."""
 
     states: tuple[State, ...]
     residual_laplace_v: float = 0.0
@@ -206,7 +206,7 @@ def window_channel(
     residual_laplace_v: float = RESIDUAL_LAPLACE_V,
     bits: int = 2,
 ) -> Channel:
-    """ApproxFTL's cell: programmed states equally pitched up to Vmax - dVpp, three for two bits."""
+    """Return ApproxFTL's cell: programmed states at equal pitch up to Vmax - dVpp."""
     programmed_states = 2**bits - 1
     pitch = (vmax_v - step_v - erased_mean_v) / programmed_states
     erased = State(erased_mean_v, erased_sigma_v, 0.0, True)
@@ -218,14 +218,14 @@ def window_channel(
 
 
 def step_channel(step_v: float) -> Channel:
-    """AGCR's cell: the public channel with fixed verify levels and a chosen ISPP step."""
+    """Return AGCR's cell: the public channel with fixed verify levels and this ISPP step."""
     erased = State(PUBLIC_ERASED_MEAN_V, PUBLIC_ERASED_SIGMA_V, 0.0, True)
     programmed = [_programmed(v, step_v, PUBLIC_ERASED_MEAN_V) for v in PUBLIC_VERIFY_V]
     return Channel((erased, *programmed))
 
 
 def gaussian_channel(means_v: Sequence[float], sigmas_v: Sequence[float]) -> Channel:
-    """A cell whose four states are all Gaussian (TVR's description)."""
+    """Return a cell with four Gaussian states (TVR's description)."""
     states = [
         State(mean, sigma, mean - means_v[0], True)
         for mean, sigma in zip(means_v, sigmas_v, strict=True)
@@ -235,7 +235,7 @@ def gaussian_channel(means_v: Sequence[float], sigmas_v: Sequence[float]) -> Cha
 
 @lru_cache(maxsize=4096)
 def _noise(residual_v: float, swing_v: float, cycles: int, hours: int) -> Mass:
-    """Program/erase noise (eq 5) plus retention loss (eq 6) of a state."""
+    """Return program/erase noise (eq 5) plus retention loss (eq 6) of a state."""
     root = math.sqrt(cycles)
     noise = laplace(residual_v + LAPLACE_PER_SQRT_CYCLE_V * root)
     drain = RETENTION_KS * swing_v * math.log1p(hours)
@@ -251,12 +251,12 @@ def _disturbed(state: State, disturb_mv: float) -> Mass:
 
 @lru_cache(maxsize=1024)
 def _erased(state: State, residual_v: float, disturb_mv: float, cycles: int) -> Mass:
-    """The erased state loses no charge, so its distribution does not depend on time."""
+    """Return the erased state as it is read; it loses no charge, so time does not matter."""
     return _disturbed(state, disturb_mv).add(_noise(residual_v, 0.0, cycles, 0))
 
 
 def distributions(channel: Channel, disturb_mv: float, cycles: int, hours: int) -> list[Mass]:
-    """The channel's states as they are read (eq 7)."""
+    """Return the channel's states as they are read (eq 7)."""
     residual = channel.residual_laplace_v
     result = [_erased(channel.states[0], residual, disturb_mv, cycles)]
     for state in channel.states[1:]:
@@ -266,7 +266,7 @@ def distributions(channel: Channel, disturb_mv: float, cycles: int, hours: int) 
 
 
 def crossing_error(lower: Mass, upper: Mass) -> float:
-    """Smallest P(lower is read high) + P(upper is read low) over all read references."""
+    """Return the least P(lower is read high) + P(upper is read low) over all read references."""
     first = min(lower.first, upper.first)
     last = max(lower.first + len(lower.mass), upper.first + len(upper.mass))
     low = np.zeros(last - first + 1)
@@ -281,9 +281,9 @@ def crossing_error(lower: Mass, upper: Mass) -> float:
 
 
 def rber(channel: Channel, disturb_mv: float, cycles: int = 0, hours: int = 0) -> float:
-    """Raw bit error rate (eq 8 with crossing-point references).
+    """Return the raw bit error rate (eq 8 with crossing-point references).
 
-    Equally likely states, Gray code: a misread cell is one wrong bit.
+    States are equally likely and Gray-coded: a misread cell is one wrong bit.
     """
     states = distributions(channel, disturb_mv, cycles, hours)
     pairs = itertools.pairwise(states)
@@ -292,12 +292,12 @@ def rber(channel: Channel, disturb_mv: float, cycles: int = 0, hours: int = 0) -
 
 
 def scaled_shift_mv(vmax_v: float) -> float:
-    """Accumulated shift of one Y and one Z neighbour programmed up to `vmax_v`."""
+    """Return the shift (mV) by one Y and one Z neighbour programmed up to `vmax_v`."""
     return (SHIFT_Y_MV + SHIFT_Z_MV) * vmax_v / VMAX_PRECISE_V
 
 
 def _reference_pair(mean_v: float, sigma_v: float) -> tuple[float, float]:
-    """RBER of a precise and an approximate page at the reference point, for a fit."""
+    """Return the RBER of a precise and an approximate page at the reference point, for a fit."""
     precise, approx = (
         rber(window_channel(v, STEP_V, mean_v, sigma_v), scaled_shift_mv(v))
         for v in (VMAX_PRECISE_V, VMAX_APPROX_V)
@@ -306,14 +306,14 @@ def _reference_pair(mean_v: float, sigma_v: float) -> tuple[float, float]:
 
 
 def fit_sigma(mean_v: float) -> float:
-    """Erased sigma that gives a precise page 1e-8, for a given erased mean."""
+    """Return the erased sigma (V) for an RBER of 1e-8 of a precise page, given the erased mean."""
     return bisect(
         lambda s: math.log(_reference_pair(mean_v, s)[0] / RBER_PRECISE), 0.2, 0.5, steps=30
     )
 
 
 def fit_erased_state() -> tuple[float, float]:
-    """Erased mean and sigma, in volt, that meet both published RBERs (takes seconds)."""
+    """Return erased mean and sigma (V) that meet both published RBERs; takes seconds."""
     mean = bisect(
         lambda m: math.log(_reference_pair(m, fit_sigma(m))[1] / RBER_APPROX), 1.5, 2.4, steps=30
     )
@@ -321,9 +321,9 @@ def fit_erased_state() -> tuple[float, float]:
 
 
 def uber_log10(user_bits: int, correctable: int, rate: float) -> float:
-    """log10 of the uncorrectable bit error rate (eq 9) of a BCH-like code.
+    """Return log10 of the uncorrectable bit error rate (eq 9) of a BCH-like code.
 
-    Parity costs ceil(log2) bits of the code length per correctable error.
+    Parity takes ceil(log2) bits of the code length per correctable error.
     """
     parity = user_bits.bit_length() * correctable
     length = user_bits + parity
@@ -339,7 +339,7 @@ def uber_log10(user_bits: int, correctable: int, rate: float) -> float:
 
 
 def needed_correction(user_bits: int, rate: float, limit_log10: float = -15.0) -> int:
-    """Errors per codeword a code must correct for UBER <= 1e-15 (ApproxFTL III-C)."""
+    """Return the errors per codeword to correct for UBER <= 1e-15 (ApproxFTL III-C)."""
     correctable = 0
     while uber_log10(user_bits, correctable, rate) > limit_log10:
         correctable += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Figures of the papers that the models must re-derive. Nothing here is stored: all is computed."""
+"""Figures of the papers that the models must reproduce; all are computed, none is stored."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -19,7 +19,7 @@ class Claim:
     verdict: str
 
     def as_dict(self) -> dict[str, str]:
-        """For JSON."""
+        """Return the claim as a JSON object."""
         return asdict(self)
 
 
@@ -37,7 +37,7 @@ def _list(values: Sequence[float], digits: int) -> str:
 
 
 def tv1() -> Claim:
-    """Margins."""
+    """Check TVR's margins."""
     paper = (1.40, 0.36, 0.34, 0.34, 0.36, 0.36)
     ours = tvr.half_widths()
     return _claim("TV-1", "TVR half widths D0..D5 in V for sigma 0.4217 / 0.1085", _list(paper, 2),
@@ -45,7 +45,7 @@ def tv1() -> Claim:
 
 
 def tv2() -> Claim:
-    """Step counts."""
+    """Check TVR's step counts."""
     full, bare = tvr.steps(1.0), tvr.steps(0.0)
     saving = 1.0 - sum(bare) / sum(full)
     ours = f"{full[0]}/{full[1]} -> {bare[0]}/{bare[1]}, time -{100 * saving:.1f} %"
@@ -55,7 +55,7 @@ def tv2() -> Claim:
 
 
 def tv3() -> Claim:
-    """Endurance."""
+    """Check TVR's endurance."""
     full, bare = tvr.endurance(1.0), tvr.endurance(0.0)
     gain = 100 * (bare / full - 1)
     paper = 100 * (tvr.PAPER_LIFE[1] / tvr.PAPER_LIFE[0] - 1)
@@ -66,7 +66,7 @@ def tv3() -> Claim:
 
 
 def tv4() -> Claim:
-    """Program time by state."""
+    """Check TVR's program time by state."""
     times = tvr.state_program_ns()
     ours = [t / times[0] for t in times]
     paper = (1.0, 1.155, 1.23, 1.31)
@@ -82,7 +82,7 @@ def _decodes_uniquely() -> bool:
 
 
 def re1() -> Claim:
-    """Encodings."""
+    """Check ReSSD's encodings."""
     paths = reprogram_code.paths()
     rising = sum(list(p.states) == sorted(p.states) for p in paths)
     gray = sum(reprogram_code.is_gray(c) for c in reprogram_code.encodings().values())
@@ -95,14 +95,14 @@ def re1() -> Claim:
 
 
 def re4() -> Claim:
-    """Metadata."""
+    """Check the size of ReSSD's metadata."""
     ours = f"{reprogram_code.metadata_bytes() / 2**20:.2f} MiB"
     return _claim("RE-4", "ReSSD metadata of the 576 GiB device", "9.41 MiB", ours, "exact",
                   ours == "9.41 MiB")
 
 
 def cu1() -> Claim:
-    """Loop model."""
+    """Check cubeFTL's loop model."""
     leader = program_time.cube_program_ns(0, False)
     skip = 100 * (1 - program_time.cube_program_ns(0, True) / leader)
     both = 100 * (1 - program_time.cube_program_ns(3, True) / leader)
@@ -113,7 +113,7 @@ def cu1() -> Claim:
 
 
 def ag1() -> Claim:
-    """Cost coupling."""
+    """Check AGCR's coupling of write and read costs."""
     writes = [ns // 1000 for ns in program_time.AGCR_WRITE_NS]
     reads = [program_time.agcr_read_ns(cost) // 1000 for cost in range(3)]
     holds = writes == [450, 600, 800] and reads == [310, 170, 70]
@@ -122,5 +122,5 @@ def ag1() -> Claim:
 
 
 def evaluate() -> list[Claim]:
-    """All claims of the models."""
+    """Return all claims, evaluated."""
     return [tv1(), tv2(), tv3(), tv4(), re1(), re4(), cu1(), ag1()]

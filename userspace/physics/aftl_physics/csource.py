@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Writing C: constants, enums and arrays with their comments, in kernel style."""
+"""Generate C in kernel style: constants, enums and arrays with their comments."""
 
 import textwrap
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from itertools import groupby
 
 WIDTH = 100
 TAB = 8
-#: A blank at which no line ends.
+#: A blank where no line may break.
 GLUE = "\N{NO-BREAK SPACE}"
 
 Values = Sequence["Values"] | Sequence[int] | Sequence[str]
@@ -23,18 +23,18 @@ class Macro:
     doc: str = ""
 
     def header(self) -> str:
-        """The #define."""
+        """Return the #define with its comment."""
         comment = plain_comment(self.doc) if self.doc else ""
         return f"{comment}#define {self.name} {self.value}\n"
 
     def source(self) -> str:
-        """Nothing to define."""
+        """Return an empty string: a macro has no definition in the source file."""
         return ""
 
 
 @dataclass(frozen=True)
 class Enum:
-    """An enum whose members count from zero; the last one is the number of the others."""
+    """An enum that counts from zero; its last member is the number of the others."""
 
     name: str
     doc: str
@@ -42,20 +42,20 @@ class Enum:
     count: str
 
     def header(self) -> str:
-        """The enum with its kernel-doc comment."""
+        """Return the enum with its kernel-doc comment."""
         members = [*self.members, (self.count, "number of the above")]
         lines = [f"\t{name},\n" for name, _ in members[:-1]] + [f"\t{self.count}\n"]
         comment = kernel_doc(f"enum {self.name} - {self.doc}", members, "")
         return f"{comment}enum {self.name} {{\n{''.join(lines)}}};\n"
 
     def source(self) -> str:
-        """Nothing to define."""
+        """Return an empty string: an enum has no definition in the source file."""
         return ""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A constant array: `doc` is its one-line summary, `detail` explains axes and origin."""
+    """A constant array; `doc` is its one-line summary, `detail` explains axes and origin."""
 
     name: str
     ctype: str
@@ -75,12 +75,12 @@ class Table:
         return text
 
     def header(self) -> str:
-        """The declaration with its comment."""
+        """Return the declaration with its comment."""
         comment = kernel_doc(f"{self.name} - {self.doc}", (), self.detail)
         return f"{comment}extern {self._declaration()};\n"
 
     def source(self) -> str:
-        """The definition."""
+        """Return the definition."""
         return f"{self._declaration()} = {{\n{initialiser(self.values)}}};\n"
 
 
@@ -101,14 +101,14 @@ def _comment_lines(text: str, first: str = " * ") -> list[str]:
 
 
 def plain_comment(text: str) -> str:
-    """A comment above a constant."""
+    """Return a comment above a constant."""
     if len(text) <= 88:
         return f"/* {text} */\n"
     return "/*\n" + "\n".join(_comment_lines(text)) + "\n */\n"
 
 
 def kernel_doc(summary: str, members: Sequence[tuple[str, str]], detail: str) -> str:
-    """A kernel-doc comment."""
+    """Return a kernel-doc comment."""
     lines = _comment_lines(summary)
     for name, doc in members:
         lines += _comment_lines(f"@{name}: {doc}")
@@ -118,14 +118,14 @@ def kernel_doc(summary: str, members: Sequence[tuple[str, str]], detail: str) ->
 
 
 def initialiser(values: Values) -> str:
-    """The inside of a braced initialiser, in lines as full as they may be."""
+    """Return the inside of a braced initialiser in filled lines."""
     lines = textwrap.wrap(_elements(values) + ",", WIDTH - TAB, break_long_words=False,
                           break_on_hyphens=False)
     return "".join(f"\t{line}\n" for line in lines).replace(GLUE, " ")
 
 
 def _elements(values: Values) -> str:
-    """Values separated by commas; a range stands for rows, or for many numbers, that are equal."""
+    """Return values separated by commas; equal rows and long equal runs become a range."""
     flat = isinstance(values[0], (int, str))
     texts = [str(v) if flat else f"{{{GLUE}{_elements(v)}{GLUE}}}"  # type: ignore[arg-type]
              for v in values]

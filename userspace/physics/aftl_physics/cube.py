@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""cubeFTL beyond the loop sum: what a leader tells about its layer, and reads of old data.
+"""cubeFTL beyond the loop sum: leader measurements of a layer, and reads of old data.
 
-The text at hand has no numerals. Two points are remembered, a spare margin of 1.7 that is worth
+The available text has no numerals. Two points are remembered, a spare margin of 1.7 that is worth
 320 mV and saves 19.7 % "at most", and retries of 0.3 and 0.9 of the reads; the rest is assumed.
 """
 
@@ -11,20 +11,20 @@ from functools import lru_cache
 from aftl_physics import layers, program_time
 from aftl_physics.normal import bisect
 
-#: Wear at which the worst layer has no margin left (assumed: the paper's end of life).
+#: P/E cycles at which the worst layer has no margin left (assumed: the paper's end of life).
 LIFE_CYCLES = 2000
 #: Share of a margin that raises the first program voltage; the rest lowers the last (assumed).
 START_SHARE = 0.5
-#: Age in hours of the two conditions that need retries, after LIFE_CYCLES.
+#: Age in hours of the two conditions with known retry rates, after LIFE_CYCLES.
 MONTH_HOURS, YEAR_HOURS = 720, 8760
-#: Without a reference table a read that needs retries needs this number of them, give or take
-#: one; pages of a layer differ by so much (assumed: it leaves about a third with the table).
+#: Deviation of a page from its layer's mean number of retries, either way, when a read without a
+#: reference table needs any (assumed: about a third remains with the table).
 RETRY_SPREAD = 1
 
 
 @lru_cache(maxsize=1)
 def layer_errors() -> list[float]:
-    """Errors between the erased state and P1 after a program, by layer; 1 is about the mean.
+    """Return errors between the erased state and P1 after a program, by layer; the mean is about 1.
 
     They vary less over the stack than all errors do: with the square root (assumed).
     """
@@ -32,29 +32,29 @@ def layer_errors() -> list[float]:
 
 
 def largest_errors() -> float:
-    """BER_EP1(max): the known spare margin is that of the best layer when new."""
+    """Return BER_EP1(max): the best layer of a new device has the known spare margin."""
     return min(layer_errors()) * program_time.CUBE_MARGIN
 
 
 def wear_factor(cycles: float) -> float:
-    """Growth of these errors, linear; the worst layer reaches the maximum at LIFE_CYCLES."""
+    """Return the linear growth of these errors; the worst layer is at the limit at LIFE_CYCLES."""
     return 1.0 + (largest_errors() / max(layer_errors()) - 1.0) * cycles / LIFE_CYCLES
 
 
 def spare_margin(point: int, cycles: float) -> float:
-    """S_M of a layer: how much its errors may grow; never less than none."""
+    """Return S_M of a layer, the factor by which its errors may grow; at least 1."""
     return max(1.0, largest_errors() / (layer_errors()[point] * wear_factor(cycles)))
 
 
 def margin_mv(spare: float) -> tuple[float, float]:
-    """How far the first program voltage may rise and the last one fall, in mV."""
+    """Return how far the first program voltage may rise and the last one fall (mV)."""
     limit = program_time.CUBE_MAX_REMOVED * program_time.cube_step_mv()
     total = min(limit, program_time.cube_margin_mv(spare))
     return START_SHARE * total, (1.0 - START_SHARE) * total
 
 
 def follower_saving(spare: float) -> float:
-    """Saving of a follower: needless verifies and as many loops as the margin allows."""
+    """Return the time saved by a follower: skipped verifies and loops that the margin allows."""
     loops = program_time.cube_removed_loops(spare)
     whole = min(int(loops), program_time.CUBE_MAX_REMOVED - 1)
     low = program_time.cube_program_ns(whole, True)
@@ -63,17 +63,17 @@ def follower_saving(spare: float) -> float:
 
 
 def mean_follower_saving(cycles: float) -> float:
-    """The same over all layers."""
+    """Return the mean saving of followers over all layers."""
     savings = [follower_saving(spare_margin(p, cycles)) for p in range(layers.POINTS)]
     return sum(savings) / len(savings)
 
 
 @lru_cache(maxsize=1)
 def early_verifies() -> list[int]:
-    """Return how many loops earlier than needed a state is verified by default, by layer.
+    """Return by layer how many loops before the needed one the default verify of a state starts.
 
-    The default is one for all layers. A quarter of them, those with the most errors, are slower
-    by a loop, and the best quarter is faster (assumed).
+    The default is the same for all layers. The quarter of them with the most errors is slower by a
+    loop, and the best quarter is faster (assumed).
     """
     ranked = sorted(range(layers.POINTS), key=lambda point: layer_errors()[point])
     early = [program_time.CUBE_EARLY_VERIFIES] * layers.POINTS
@@ -86,10 +86,10 @@ def early_verifies() -> list[int]:
 
 @lru_cache(maxsize=1)
 def vert_mv() -> list[float]:
-    """vertFTL: how far the last voltage is lowered by layer, fixed for all conditions.
+    """Return vertFTL's reduction of the last voltage (mV) by layer, fixed for all conditions.
 
-    What a layer is better than the worst one is margin for ever. Only the last voltage is lowered,
-    and carefully, so the savings are scaled to the mean that is remembered.
+    The advantage of a layer over the worst one is permanent margin. Only the last voltage is
+    lowered, and carefully, so the savings are scaled to the remembered mean.
     """
     worst = max(layer_errors())
     savings = [program_time.cube_saving(program_time.cube_removed_loops(worst / errors))
@@ -99,16 +99,16 @@ def vert_mv() -> list[float]:
 
 
 def loops_of(saving: float) -> float:
-    """Return the loops whose removal saves so much of a program."""
+    """Return the number of removed loops that gives this saving."""
     most = program_time.CUBE_MAX_REMOVED
     found = bisect(lambda loops: program_time.cube_saving(loops) - saving, -1e-6, most)
     return max(0.0, found)
 
 
 def retry_probability(cycles: float, hours: float) -> float:
-    """Share of the layers whose data need retries with default references.
+    """Return the share of layers whose data need retries with default references.
 
-    A power of the age through the two known points, linear in cycles (both assumed).
+    It is a power of the age through the two known points, and linear in cycles (both assumed).
     """
     _, month, year = program_time.CUBE_RETRY_PROBABILITY
     exponent = math.log(year / month) / math.log(YEAR_HOURS / MONTH_HOURS)

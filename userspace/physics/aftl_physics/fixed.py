@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Rounding that gives the same integer on every machine.
+"""Round to the same integer on every machine.
 
 libm implementations differ in the last digit of exp and erfc. A model value is therefore first
-rounded to a few significant decimal digits; the rest is exact rational arithmetic. A value that
-lies so close to a rounding boundary that such a difference could move it is refused.
+rounded to a few significant decimal digits; the rest is exact rational arithmetic. A value so close
+to a rounding boundary that such a difference could move it is refused.
 """
 
 import math
@@ -21,7 +21,7 @@ class UnstableRoundingError(ValueError):
 
 
 def significant(value: float, digits: int = SIGNIFICANT_DIGITS) -> Fraction:
-    """`value` rounded to `digits` significant decimal digits, exactly."""
+    """Return `value` rounded to `digits` significant decimal digits, exactly."""
     if value < 0 or not math.isfinite(value):
         raise ValueError(f"not a finite non-negative number: {value!r}")
     if value < 1e-300:
@@ -33,15 +33,15 @@ def significant(value: float, digits: int = SIGNIFICANT_DIGITS) -> Fraction:
 
 
 def _neighbours(value: float) -> tuple[float, float]:
-    """`value` moved down and up by the margin that rounding has to survive."""
+    """Return `value` moved down and up by the margin that rounding has to survive."""
     return value * (1.0 - BOUNDARY_MARGIN), value * (1.0 + BOUNDARY_MARGIN)
 
 
 def nearest(value: Fraction) -> int:
-    """Nearest integer; halves go up."""
+    """Return the nearest integer; halves round up."""
     return math.floor(value + Fraction(1, 2))
 
 
 def scaled(value: float, scale: int, digits: int = SIGNIFICANT_DIGITS) -> int:
-    """`value` x `scale` as an integer, by way of `digits` decimal digits."""
+    """Return `value` x `scale` as an integer, rounded to `digits` decimal digits first."""
     return nearest(significant(value, digits) * scale)

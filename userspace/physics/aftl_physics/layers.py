@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Error-rate factor by position in the layer stack (cubeFTL's inter-layer variability).
 
-Assumption, in shape and size: the papers say that layers differ strongly and non-linearly and
-give no numbers. The etched channel is widest at the top and narrowest at the bottom, so both
-ends are worst, the bottom a little more; most of the stack is alike.
+Shape and size are assumptions: the papers say that layers differ strongly and non-linearly and give
+no numbers. The etched channel is widest at the top and narrowest at the bottom, so both ends are
+worst, the bottom slightly more; most of the stack is alike.
 """
 
 from fractions import Fraction
@@ -17,14 +17,14 @@ EXPONENT = 4
 
 
 def shape(point: int) -> Fraction:
-    """Unnormalised factor: 1 in the middle, rising with the fourth power towards the ends."""
+    """Return the unnormalised factor: 1 in the middle, rising with the fourth power outwards."""
     position = Fraction(2 * point - (POINTS - 1), POINTS - 1)
     excess = TOP_EXCESS if position < 0 else BOTTOM_EXCESS
     return 1 + excess * abs(position) ** EXPONENT
 
 
 def factors_q8() -> list[int]:
-    """Factors x 256 from top (0) to bottom, with a mean of exactly 256."""
+    """Return the factors x 256 from top (0) to bottom, with a mean of exactly 256."""
     shapes = [shape(p) for p in range(POINTS)]
     exact = [s * POINTS * UNIT / sum(shapes) for s in shapes]
     result = [int(x) for x in exact]

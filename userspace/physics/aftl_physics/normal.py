@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The normal distribution's tail Q(x), its inverse, and root finding by bisection."""
+"""The normal distribution's tail Q(x), its inverse, and bisection."""
 
 import math
 from collections.abc import Callable
 
 
 def tail(x: float) -> float:
-    """Q(x): probability that a standard normal variable exceeds x."""
+    """Return Q(x), the probability that a standard normal variable exceeds x."""
     return 0.5 * math.erfc(x / math.sqrt(2.0))
 
 
 def bisect(f: Callable[[float], float], low: float, high: float, steps: int = 200) -> float:
-    """Root of f in [low, high]; f must change sign there, and only once."""
+    """Return the root of f in [low, high]; f must change sign there exactly once."""
     negative_low = f(low) < 0
     if negative_low == (f(high) < 0):
         raise ValueError(f"no sign change between {low} and {high}")
@@ -27,5 +27,5 @@ def bisect(f: Callable[[float], float], low: float, high: float, steps: int = 20
 
 
 def inverse_tail(probability: float) -> float:
-    """Q^-1(p) for 0 < p < 1, in standard deviations."""
+    """Return Q^-1(p) for 0 < p < 1, in standard deviations."""
     return bisect(lambda x: tail(x) - probability, -40.0, 40.0)

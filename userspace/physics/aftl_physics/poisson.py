@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Quantiles of the Poisson distribution: how many bit errors a page has.
+"""Quantiles of the Poisson distribution: the number of bit errors of a page.
 
 The number of errors of a page is about Poisson with mean RBER x bits. A page draws one of 64
-equally likely ranks once; its error count is then the mean of that quantile bin at the current
-mean, so counts grow with time and never shrink, and all pages together have the right mean.
-
-Only additions, multiplications and divisions of IEEE doubles are used, in a fixed order: the
-result is the same on every machine.
+equally likely ranks once; its error count is the mean of that quantile bin at the current mean. So
+counts never shrink with time, and all pages together have the right mean. Only additions,
+multiplications and divisions of IEEE doubles are used, in a fixed order: the result is the same on
+every machine.
 """
 
 import math
@@ -20,7 +19,7 @@ PER_DOUBLING = 4
 
 
 def grid_q8() -> list[int]:
-    """Means x 256: zero, every step of one up to four per doubling, then geometric."""
+    """Return the means x 256 of the grid: 0, then at most four integer points per doubling."""
     last = LARGEST_MEAN * SCALE
     ratios = [2.0 ** (i / PER_DOUBLING) for i in range(PER_DOUBLING)]
     powers = range(last.bit_length())
@@ -29,7 +28,7 @@ def grid_q8() -> list[int]:
 
 
 def probabilities(mean: float) -> tuple[int, list[float]]:
-    """First count and probabilities, by recurrence from the mode outwards."""
+    """Return the first count and the probabilities, by recurrence from the mode outwards."""
     mode = int(mean)
     below: list[float] = []
     weight = 1.0
@@ -49,7 +48,7 @@ def probabilities(mean: float) -> tuple[int, list[float]]:
 
 
 def bin_means(mean: float) -> list[float]:
-    """Mean count in each of the 64 bins; an atom that spans bins is split by probability."""
+    """Return the mean count of each of the 64 bins; a count that spans bins is split."""
     first, mass = probabilities(mean)
     sums = [0.0] * COLUMNS
     column, room = 0, 1.0 / COLUMNS
@@ -65,10 +64,10 @@ def bin_means(mean: float) -> list[float]:
 
 
 def rounded_row(mean_q8: int, previous: list[int]) -> list[int]:
-    """Bin means x 256 as integers that sum to 64 x mean_q8.
+    """Return bin means x 256 as integers that sum to 64 x mean_q8.
 
-    Every entry is rounded down, but not below the row of the next smaller mean; what is missing
-    goes to the entries with the largest remainders.
+    Every entry is rounded down, but not below the row of the next smaller mean; the remainder goes
+    to the entries with the largest fractions.
     """
     exact = [m * SCALE for m in bin_means(mean_q8 / SCALE)]
     row = [max(math.floor(x + 1e-6), p) for x, p in zip(exact, previous, strict=True)]
@@ -82,7 +81,7 @@ def rounded_row(mean_q8: int, previous: list[int]) -> list[int]:
 
 
 def table_q8() -> tuple[list[int], list[list[int]]]:
-    """Grid and rows."""
+    """Return the grid and the rows."""
     grid = grid_q8()
     rows = [[0] * COLUMNS]
     for mean_q8 in grid[1:]:

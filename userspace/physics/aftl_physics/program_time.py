@@ -17,19 +17,19 @@ SAVING_NO_NEIGHBOURS = 0.33
 
 
 def ispp_steps(vmax_v: float, step_v: float) -> int:
-    """Number of ISPP steps up to the top of the window."""
+    """Return the number of ISPP steps up to the top of the window."""
     return math.ceil(vmax_v / step_v - 1e-9)
 
 
 def approximate_program_ns() -> int:
-    """An approximate write needs 25 instead of 40 steps (derived; the time is not stated)."""
+    """Return the time (ns) of an approximate write, with 25 instead of 40 steps (derived)."""
     short = ispp_steps(cell.VMAX_APPROX_V, cell.STEP_V)
     full = ispp_steps(cell.VMAX_PRECISE_V, cell.STEP_V)
     return round(APPROXFTL_PROGRAM_NS * short / full)
 
 
 def approxftl_program_ns() -> tuple[int, ...]:
-    """Precise, precise case b, precise case c, approximate, Delta_b approximate."""
+    """Return times (ns): precise, precise case b, precise case c, approximate, Delta_b."""
     return (
         APPROXFTL_PROGRAM_NS,
         round(APPROXFTL_PROGRAM_NS * (1.0 - SAVING_APPROX_NEIGHBOURS)),
@@ -48,17 +48,17 @@ AGCR_MEDIUM_STEP_V = 0.30
 
 
 def agcr_step_v(cost: int) -> float:
-    """ISPP step of write cost 0 (low, coarse), 1 or 2 (high, fine)."""
+    """Return the ISPP step (V) of write cost 0 (low, coarse), 1 or 2 (high, fine)."""
     return AGCR_MEDIUM_STEP_V * AGCR_WRITE_NS[1] / AGCR_WRITE_NS[cost]
 
 
 def agcr_read_ns(cost: int) -> int:
-    """Read time of a page written with cost 0..2: a cheap write makes a dear read."""
+    """Return the read time of a page by its write cost 0..2: a cheap write makes reads slow."""
     return AGCR_READ_LEVEL_NS[2 - cost]
 
 
-#: cubeFTL's leader program time and effect of skipped verifies (remembered values; the text at
-#: hand has no numerals. 700 us agrees with a published 128 Gb V-NAND).
+#: cubeFTL's leader program time and effect of skipped verifies (remembered values; the available
+#: text has no numerals. 700 us agrees with a published 128 Gb V-NAND).
 CUBE_LEADER_NS = 700_000
 CUBE_SKIP_SAVING = 0.162
 #: Loop structure (assumed): 14 loops, 7 states of 4 loops each, the default verify starts three
@@ -89,7 +89,7 @@ class LoopTimes:
 
 
 def state_windows(removed: int) -> list[tuple[int, int]]:
-    """First and last loop of each state when `removed` loops were cut from the start.
+    """Return first and last loop of each state when `removed` loops are cut from the start.
 
     The last loops are spread evenly from the window length to the number of loops.
     """
@@ -102,7 +102,7 @@ def state_windows(removed: int) -> list[tuple[int, int]]:
 
 
 def verifies(removed: int, skipped: int) -> int:
-    """Verifies of one program; those of each state begin `skipped` loops later than by default."""
+    """Return the verifies of a program; each state's begin `skipped` loops after the default."""
     return sum(
         last - max(1, first - CUBE_EARLY_VERIFIES + skipped) + 1
         for first, last in state_windows(removed)
@@ -111,7 +111,7 @@ def verifies(removed: int, skipped: int) -> int:
 
 @lru_cache(maxsize=1)
 def calibrate() -> LoopTimes:
-    """Pulse and verify time that give the leader time and the verify-skip saving."""
+    """Return the pulse and verify times that give the leader time and the verify-skip saving."""
     redundant = verifies(0, 0) - verifies(0, CUBE_EARLY_VERIFIES)
     verify = CUBE_SKIP_SAVING * CUBE_LEADER_NS / redundant
     pulse = (CUBE_LEADER_NS - verifies(0, 0) * verify) / CUBE_LOOPS
@@ -119,18 +119,18 @@ def calibrate() -> LoopTimes:
 
 
 def cube_loops_ns(removed: int, skipped: int) -> float:
-    """tPROG = sum over loops of (tPGM + k_i tVFY) (cubeFTL eq 1)."""
+    """Return tPROG = sum over loops of (tPGM + k_i tVFY) (cubeFTL eq 1)."""
     times = calibrate()
     return (CUBE_LOOPS - removed) * times.pulse_ns + verifies(removed, skipped) * times.verify_ns
 
 
 def cube_program_ns(removed: int, skip_verify: bool) -> float:
-    """Return the same for a mean layer, without a needless verify or with all of them."""
+    """Return tPROG of a mean layer, with or without the redundant verifies."""
     return cube_loops_ns(removed, CUBE_EARLY_VERIFIES if skip_verify else 0)
 
 
 def cube_saving(loops: float) -> float:
-    """Saving of removing `loops` (fractions interpolated) with default verifies."""
+    """Return the saving by removing `loops` (fractions interpolated), with default verifies."""
     whole = min(int(loops), CUBE_MAX_REMOVED - 1)
     low, high = cube_program_ns(whole, False), cube_program_ns(whole + 1, False)
     return 1.0 - (low + (high - low) * (loops - whole)) / CUBE_LEADER_NS
@@ -138,20 +138,20 @@ def cube_saving(loops: float) -> float:
 
 @lru_cache(maxsize=1)
 def cube_step_mv() -> float:
-    """ISPP step at which 320 mV save 19.7 % (derived)."""
+    """Return the ISPP step (mV) at which 320 mV save 19.7 % (derived)."""
     loops = bisect(lambda x: cube_saving(x) - CUBE_MARGIN_SAVING, 0.0, CUBE_MAX_REMOVED)
     return CUBE_MARGIN_MV / loops
 
 
 def cube_margin_mv(spare: float) -> float:
-    """Voltage margin worth a spare margin S_M = BER(max) / BER(measured).
+    """Return the voltage margin (mV) of a spare margin S_M = BER(max) / BER(measured).
 
-    Errors between two states fall about exponentially with the distance between them, so the
-    margin is taken as logarithmic in S_M through the one known point (assumption).
+    Errors between two states fall about exponentially with their distance, so the margin is
+    logarithmic in S_M through the one known point (assumed).
     """
     return CUBE_MARGIN_MV * math.log(spare) / math.log(CUBE_MARGIN)
 
 
 def cube_removed_loops(spare: float) -> float:
-    """Loops that a spare margin allows to remove, at most four."""
+    """Return the loops that a spare margin allows to remove, at most four."""
     return min(float(CUBE_MAX_REMOVED), cube_margin_mv(spare) / cube_step_mv())

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """ReSSD's cell encodings (section 3.2, Fig 3, Table 1), derived by enumeration.
 
-A word line is programmed with two bits per cell and may then be reprogrammed twice; each time
-one bit of every cell gets a new value. States only move up. Values are MSB << 1 | LSB, states
-ER = 0 and P1..P7 = 1..7. An encoding maps each value to its state.
+A word line is programmed with two bits per cell and may then be reprogrammed twice; each time one
+bit of every cell gets a new value. States only move up. Values are MSB << 1 | LSB, states ER = 0
+and P1..P7 = 1..7. An encoding maps each value to its state.
 
-Rule (derived; it reproduces every value the paper shows): a value keeps its state if no cell
-would have to move back, the others take the lowest window of four adjacent states that lets all
-cells move up and is a Gray code.
+Rule (derived; it reproduces every value the paper shows): a value keeps its state if no cell would
+have to move down. The others take the lowest window of four adjacent states that lets all cells
+move up and is a Gray code.
 """
 
 import itertools
@@ -45,22 +45,22 @@ NEXT: dict[Code, tuple[Code, Code]] = {
 
 
 def update(value: int, bit: int, new: int) -> int:
-    """`value` with one of its bits replaced."""
+    """Return `value` with one of its bits replaced."""
     return value & ~(1 << bit) | new << bit
 
 
 def lowest_allowed(old: Encoding, bit: int, target: int) -> int:
-    """Highest state from which a cell comes to hold `target` when `bit` is updated."""
+    """Return the highest state from which a cell gets the value `target` when `bit` is updated."""
     return max(old[source] for source in (target, target ^ 1 << bit))
 
 
 def order(code: Encoding) -> list[int]:
-    """Values by ascending state."""
+    """Return the values by ascending state."""
     return sorted(range(VALUES), key=lambda value: code[value])
 
 
 def is_gray(code: Encoding) -> bool:
-    """Neighbouring states differ in one bit, so that one misread state is one wrong bit."""
+    """Tell whether adjacent states differ in one bit, so that a misread state is one wrong bit."""
     values = order(code)
     return all((a ^ b).bit_count() == 1 for a, b in itertools.pairwise(values))
 
@@ -75,7 +75,7 @@ def _fits(old: Encoding, new: Encoding, bit: int) -> bool:
 
 
 def successor(old: Encoding, bit: int) -> Encoding:
-    """The encoding after updating `bit`; the rule must leave exactly one choice."""
+    """Return the encoding after updating `bit`; raise ValueError unless there is exactly one."""
     for start in range(STATES - VALUES + 1):
         window = range(start, start + VALUES)
         choices = [(a, b, c, d) for a, b, c, d in itertools.permutations(window, VALUES)]
@@ -88,7 +88,7 @@ def successor(old: Encoding, bit: int) -> Encoding:
 
 
 def encodings() -> dict[Code, Encoding]:
-    """All seven encodings."""
+    """Return all seven encodings."""
     codes = {Code.INITIAL: INITIAL}
     for code, following in NEXT.items():
         for bit in (LSB, MSB):
@@ -97,17 +97,17 @@ def encodings() -> dict[Code, Encoding]:
 
 
 def reprogram_count(code: Code) -> int:
-    """RPCnt: how often the word line was reprogrammed."""
+    """Return RPCnt: how often the word line was reprogrammed."""
     return 0 if code == Code.INITIAL else 1 if code in (Code.L, Code.M) else 2
 
 
 def distribution_id(code: Code) -> int:
-    """Distribution ID: 0 = P1-P4 .. 3 = P4-P7; the initial window ER-P3 also carries 0."""
+    """Return the distribution ID: 0 = P1-P4 .. 3 = P4-P7; the initial window ER-P3 also has 0."""
     return max(0, min(encodings()[code]) - 1)
 
 
 def decode_table() -> dict[tuple[int, int], Code]:
-    """Code by (RPCnt, ID). LM and ML share a pair and must share the encoding."""
+    """Return the code by (RPCnt, ID); LM and ML share a pair and must share the encoding."""
     codes = encodings()
     table: dict[tuple[int, int], Code] = {}
     for code in Code:
@@ -119,7 +119,7 @@ def decode_table() -> dict[tuple[int, int], Code]:
 
 
 def sensing_counts(code: Encoding) -> tuple[int, int]:
-    """Read references needed for the (LSB, MSB) page."""
+    """Return the read references needed for the (LSB, MSB) page."""
     pairs = list(itertools.pairwise(order(code)))
     counts = [sum((a ^ b) >> bit & 1 for a, b in pairs) for bit in (LSB, MSB)]
     return counts[0], counts[1]
@@ -133,7 +133,7 @@ class Path(NamedTuple):
 
 
 def paths() -> list[Path]:
-    """All 4 x (2 bits x 2 values) x (2 bits x 2 values) = 64 histories of a cell."""
+    """Return all 4 x (2 bits x 2 values) x (2 bits x 2 values) = 64 histories of a cell."""
     codes = encodings()
     result = []
     choices = list(itertools.product((LSB, MSB), (0, 1)))
@@ -168,7 +168,7 @@ ERASE_NS = 10_000_000
 
 
 def metadata_bytes() -> float:
-    """Controller RAM of ReSSD: timestamps, tags, active-block pointers, word-line status."""
+    """Return ReSSD's controller RAM: timestamps, tags, active-block pointers, word-line status."""
     blocks = PLANES * BLOCKS_PER_PLANE
     pointers = PLANES * HOT_LEVELS * (BLOCK_POINTER_BITS + WORD_LINE_POINTER_BITS)
     status = blocks * WORD_LINES_PER_BLOCK * WORD_LINE_STATUS_BITS

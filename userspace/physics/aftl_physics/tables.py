@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Everything the FTL core gets from the models, as C tables."""
+"""The C tables that the FTL core gets from the models."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -31,7 +31,7 @@ READ_AXIS = (0, 1, 10, 30, 100, 300, 1000)
 TVR_POINTS = 17
 TVR_WEAR_AXIS = tuple(range(0, tvr.LIFE_CYCLES + 1, 200_000))
 MARGIN_TENTHS = tuple(range(10, 31))
-#: Where AGCR's three step sizes define the reach of the three sensing levels.
+#: Condition under which AGCR's three step sizes define the limits of the three sensing levels.
 SENSE_CYCLES, SENSE_HOURS = 5000, 2160
 
 RberModel = Callable[[float, int, int], float]
@@ -39,7 +39,7 @@ IntArray = NDArray[np.int64]
 
 
 def q40(rate: float) -> int:
-    """RBER x 2^40; a page of noise has every other bit wrong."""
+    """Return RBER x 2^40, at most one half (random data)."""
     return min(scaled(rate, Q40), Q40 // 2)
 
 
@@ -48,7 +48,7 @@ def _cell_model(channel: cell.Channel) -> RberModel:
 
 
 def _delta_b(mv: float, cycles: int, hours: int) -> float:
-    """The assigned 7.2e-4, plus what the precise cell with 1.5 x dVpp adds to its own start."""
+    """Return the assigned 7.2e-4 plus the growth of the precise cell with 1.5 x dVpp."""
     channel = channels()["MLC_DELTA_B"]
     start = cell.rber(channel, cell.scaled_shift_mv(cell.VMAX_PRECISE_V))
     growth = cell.rber(channel, mv, cycles, hours) - start
@@ -56,7 +56,7 @@ def _delta_b(mv: float, cycles: int, hours: int) -> float:
 
 
 def channels() -> dict[str, cell.Channel]:
-    """The cells behind those curves that have any; Delta_b's tell only how its errors grow."""
+    """Return the cells of curves that have one; Delta_b's only gives the growth of its errors."""
     window, step = cell.window_channel, cell.step_channel
     fine, medium, coarse = (step(program_time.agcr_step_v(cost)) for cost in (2, 1, 0))
     return {
@@ -71,7 +71,7 @@ def channels() -> dict[str, cell.Channel]:
 
 
 def rber_curves() -> dict[str, tuple[str, RberModel]]:
-    """Model and description of every member of enum aftl_rber_curve, in its order."""
+    """Return model and description of every member of enum aftl_rber_curve, in its order."""
     model = {name: _cell_model(channel) for name, channel in channels().items()}
     return {
         "MLC_PRECISE": ("precise page, Vmax 8 V", model["MLC_PRECISE"]),
@@ -92,7 +92,7 @@ def rber_curves() -> dict[str, tuple[str, RberModel]]:
 
 
 def _rber_grid(model: RberModel) -> IntArray:
-    """A curve on all axis points, forced to be non-decreasing along each of them."""
+    """Return a curve on all axis points, forced to be non-decreasing along each axis."""
     shape = (len(DISTURB_AXIS_MV), len(PE_AXIS), len(HOUR_AXIS))
     exact = [EXACT_DISTURB_MV.get(mv, float(mv)) for mv in DISTURB_AXIS_MV]
     points = [q40(model(*point)) for point in product(exact, PE_AXIS, HOUR_AXIS)]
@@ -104,10 +104,10 @@ def _rber_grid(model: RberModel) -> IntArray:
 
 @lru_cache(maxsize=1)
 def rber_tables() -> dict[str, IntArray]:
-    """RBER x 2^40 by curve name.
+    """Return RBER x 2^40 by curve name.
 
     A coarser step is never better: while the erased state dominates, the wider states of a coarse
-    step would win by a few percent, which is an artefact of the fixed verify levels.
+    step would win by a few percent, an artefact of the fixed verify levels.
     """
     grids = {name: _rber_grid(model) for name, (_, model) in rber_curves().items()}
     for finer, coarser in pairwise(("MLC_FINE", "MLC_MEDIUM", "MLC_COARSE")):
@@ -116,7 +116,7 @@ def rber_tables() -> dict[str, IntArray]:
 
 
 def poisson_section() -> Section:
-    """Error counts of a page."""
+    """Return the section of error counts of a page."""
     grid, rows = poisson.table_q8()
     count = "aftl_poisson_count_q8"
     return Section("Poisson quantiles: number of bit errors in a page", (
@@ -134,7 +134,7 @@ def poisson_section() -> Section:
 
 
 def _disturb_neighbours() -> list[list[int]]:
-    """Full-swing shift by direction and kind of the neighbour, rounded half up."""
+    """Return the full-swing shift by direction and class of the neighbour, rounded half up."""
     ratio = cell.VMAX_APPROX_V / cell.VMAX_PRECISE_V
     shifts = (cell.SHIFT_Y_MV, cell.SHIFT_Z_MV)
     return [[int(s + 0.5), int(s * ratio + 0.5)] for s in shifts]
@@ -147,7 +147,7 @@ def _sense_limits() -> list[int]:
 
 
 def rber_section() -> Section:
-    """Raw bit error rates."""
+    """Return the section of raw bit error rates."""
     curves = rber_curves()
     dims = [f"AFTL_RBER_{d}" for d in ("CURVES", "DISTURB_POINTS", "PE_POINTS", "HOUR_POINTS")]
     members = [(f"AFTL_RBER_{name}", doc) for name, (doc, _) in curves.items()]
@@ -195,7 +195,7 @@ def _cube_ns(removed: int, skipped: int) -> int:
 
 
 def cube_section() -> Section:
-    """cubeFTL."""
+    """Return the section of cubeFTL."""
     margins = list(zip(*(cube.margin_mv(t / 10) for t in MARGIN_TENTHS), strict=True))
     times = [
         [_cube_ns(n, skipped) for n in range(program_time.CUBE_MAX_REMOVED + 1)]
@@ -248,7 +248,7 @@ def cube_section() -> Section:
 
 
 def _tvr_rber() -> list[Any]:
-    """RBER by margin, P/E cycles and hours: no worse with more margin, no better with age."""
+    """Return RBER by margin, cycles, hours; more margin is never worse, more age never better."""
     grids = []
     for i in range(TVR_POINTS):
         channel = tvr.channel(i / (TVR_POINTS - 1))
@@ -262,7 +262,7 @@ def _tvr_rber() -> list[Any]:
 
 
 def tvr_section() -> Section:
-    """TVR."""
+    """Return the section of TVR."""
     kept = [i / (TVR_POINTS - 1) for i in range(TVR_POINTS)]
     steps = [list(column) for column in zip(*(tvr.steps(m) for m in kept), strict=True)]
     base = tvr.endurance(1.0)
@@ -296,17 +296,17 @@ def tvr_section() -> Section:
 
 @lru_cache(maxsize=1)
 def sections() -> tuple[Section, ...]:
-    """The whole content, in the order of the files."""
+    """Return all sections in the order of the files."""
     return (poisson_section(), rber_section(), cube_section(), tvr_section())
 
 
-#: Voltages of the states behind the curves, for who draws them.
+#: Header with the voltages of the states behind the curves, for programs that draw them.
 STATES = "cell-states.h"
 STATES_GUARD = "AFTL_CELL_STATES_H"
 
 
 def states_section() -> Section:
-    """The cells of the curves in whole microvolts, and their noise."""
+    """Return the section of the curves' cells (uV) and their noise."""
     cells = channels()
     most = max(len(channel.states) for channel in cells.values())
     none: list[list[int]] = [[0, 0, 0]] * most
@@ -340,7 +340,7 @@ def _state_rows(channel: cell.Channel, most: int) -> list[list[int]]:
 
 
 def states_text() -> str:
-    """cell-states.h."""
+    """Return the text of cell-states.h."""
     parts = [
         f"/* {LICENCE} */\n/*\n * {states_section().title}.\n"
         f" * {GENERATED.replace('generate)', 'states)')}\n */\n"
@@ -360,7 +360,7 @@ GUARD = "AFTL_PHYSICS_TABLES_H"
 
 
 def _spaced(section: Section) -> list[str]:
-    """The section's declarations, a blank line between them except between bare constants."""
+    """Return the section's declarations, separated by blank lines except between bare constants."""
     bare = [isinstance(item, Macro) and not item.doc for item in section.items]
     joined = [False, *(a and b for a, b in pairwise(bare))]
     return [
@@ -370,7 +370,7 @@ def _spaced(section: Section) -> list[str]:
 
 
 def header_text() -> str:
-    """physics-tables.h."""
+    """Return the text of physics-tables.h."""
     parts = [
         f"/* {LICENCE} */\n"
         "/*\n * Fixed-point tables of the cell and program-time models.\n"
@@ -384,7 +384,7 @@ def header_text() -> str:
 
 
 def source_text() -> str:
-    """physics-tables.c."""
+    """Return the text of physics-tables.c."""
     parts = [
         f"// {LICENCE}\n"
         "/*\n * Values of the tables that physics-tables.h describes.\n"
@@ -396,12 +396,12 @@ def source_text() -> str:
 
 
 def files() -> dict[str, str]:
-    """Name and content of the generated files."""
+    """Return name and content of the generated files."""
     return {HEADER: header_text(), SOURCE: source_text()}
 
 
 def first_difference(name: str, text: str) -> str | None:
-    """What differs first between `text` and the generated file `name`, or None."""
+    """Return the first item in which `text` differs from the generated file, or None."""
     if text == files()[name]:
         return None
     for section in sections():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""RBER of 3D TLC pages, and what reprogramming adds (ReSSD section 3.3, Tables 2 and 3).
+"""RBER of 3D TLC pages, and the effect of reprogramming (ReSSD section 3.3, Tables 2 and 3).
 
-The TLC formula was fitted by others to a 72-layer part:
-RBER(PE, t, r) = eps + a PE^k + b PE^m t^n + g PE^p r^q, t in hours, r = average reads per page.
-ReSSD reports error counts per page, not a formula; its ratios are applied to this one.
+The TLC formula was fitted by others to a 72-layer part: RBER(PE, t, r) = eps + a PE^k + b PE^m t^n
++ g PE^p r^q, t in hours, r = average reads per page. ReSSD reports error counts per page, not a
+formula; its ratios are applied to this one.
 """
 
 import math
@@ -21,59 +21,59 @@ PAGE_BITS = 16 * 1024 * 8
 #: P/E limits of the same cells in TLC and in MLC mode (ReSSD 7.2.7; stated).
 TLC_PE_LIMIT = 1500
 MLC_MODE_PE_LIMIT = 30000
-#: The same of cells that are built for four bits: a third of TLC's, as vendors rate the two
-#: (1,000 and 3,000 cycles; assumed).
+#: P/E limit of four-bit cells: a third of TLC's, as vendors rate the two (1,000 and 3,000 cycles;
+#: assumed).
 QLC_PE_LIMIT = 500
 
 
 def read_disturb(cycles: float, reads: float) -> float:
-    """Share of the RBER caused by `reads` reads of each page of the block."""
+    """Return the part of the RBER that `reads` reads of each page of the block cause."""
     return G * math.pow(cycles, P) * math.pow(reads, Q)
 
 
 def rber(cycles: float, hours: float, reads: float = 0.0) -> float:
-    """RBER of a one-shot programmed TLC page, read with the default references."""
+    """Return the RBER of a one-shot programmed TLC page, read with the default references."""
     wear = A * math.pow(cycles, K)
     retention = B * math.pow(cycles, M) * math.pow(hours, N)
     return EPS + wear + retention + read_disturb(cycles, reads)
 
 
 def retention_left() -> float:
-    """Share of the retention errors that remain with the best read references.
+    """Return the share of the retention errors that remain with the best read references.
 
-    The formula is about the default references, ReSSD's Table 3 about the best: after 1K P/E and a
-    year a page of 16 KiB has 29 errors more with these.
+    The formula is for default references, ReSSD's Table 3 for the best ones: with these, a page of
+    16 KiB has 29 more errors after 1K P/E and a year.
     """
     left = (WORN_MEAN_YEAR[0] - WORN_MEAN_FRESH[0]) / PAGE_BITS
     return left / (rber(1000, YEAR_HOURS) - rber(1000, 0))
 
 
 def best_rber(cycles: float, hours: float) -> float:
-    """RBER of a one-shot programmed TLC page, read with the best references."""
+    """Return the RBER of a one-shot programmed TLC page, read with the best references."""
     fresh = rber(cycles, 0)
     return fresh + retention_left() * (rber(cycles, hours) - fresh)
 
 
 def mlc_mode_rber(cycles: float, hours: float) -> float:
-    """RBER of a TLC cell that holds two bits.
+    """Return the RBER of a TLC cell that holds two bits.
 
-    Assumption: the cell wears like a TLC cell with cycles scaled by the ratio of the two stated
-    P/E limits; the floor is kept, because no measurement of it is published.
+    Assumption: the cell wears like a TLC cell with cycles scaled by the ratio of the two stated P/E
+    limits. The constant term stays, because no measurement of it is published.
     """
     return best_rber(cycles * TLC_PE_LIMIT / MLC_MODE_PE_LIMIT, hours)
 
 
 def qlc_rber(cycles: float, hours: float) -> float:
-    """RBER of a QLC page after both passes, read with the best references.
+    """Return the RBER of a QLC page after both passes, read with the best references.
 
-    Assumption: as a TLC cell with cycles scaled by the ratio of the two P/E limits; the floor is
-    kept, as in MLC mode.
+    Assumption: as a TLC cell with cycles scaled by the ratio of the two P/E limits. The constant
+    term stays, as in MLC mode.
     """
     return best_rber(cycles * TLC_PE_LIMIT / QLC_PE_LIMIT, hours)
 
 
 def reprogram_factor(hours: float) -> float:
-    """Errors of a reprogrammed page over those of a plain one, worn to 1K P/E.
+    """Return the error ratio of a reprogrammed page to a plain one, worn to 1K P/E.
 
     9/5 when fresh and 49/34 after a year (Table 3); in between linear in log(1 + t), as the
     retention laws are (assumption), and constant afterwards.
@@ -85,5 +85,5 @@ def reprogram_factor(hours: float) -> float:
 
 
 def reprogram_rber(cycles: float, hours: float) -> float:
-    """RBER of a page in a reprogrammed word line of a two-layer super layer."""
+    """Return the RBER of a page in a reprogrammed word line of a two-layer super layer."""
     return best_rber(cycles, hours) * reprogram_factor(hours)

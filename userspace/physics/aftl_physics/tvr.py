@@ -2,7 +2,7 @@
 """TVR: threshold-voltage reduction by giving up state margins (ICS 2014, sections 4 and 5).
 
 "MSB" is the page that the paper programs first and calls fast, the opposite of common naming.
-Voltages are in volt, m is the fraction of the margins that is kept (1 = normal, 0 = TVR).
+Voltages are in volt; m is the fraction of the margins that is kept (1 = normal, 0 = TVR).
 """
 
 import math
@@ -39,7 +39,7 @@ ERASE_OLD_NS = 9_000_000
 
 
 def half_widths() -> tuple[float, ...]:
-    """D0..D5, distance of each state mean to its read references (eqs 10-13).
+    """Return D0..D5, the distance of each state mean to its read references (eqs 10-13).
 
     All Q terms of a page type are equal: 2 x 1/4 Q = limit for MSB, 4 x 1/4 Q for LSB.
     """
@@ -51,24 +51,24 @@ def half_widths() -> tuple[float, ...]:
 
 
 def bare_means() -> tuple[float, ...]:
-    """State means without any margin; the erased mean stays (Fig 11b)."""
+    """Return the state means without any margin; the erased mean stays (Fig 11b)."""
     d = [round(x, 2) for x in half_widths()]
     first = MEANS_V[0]
     return first, first + d[0] + d[1], first + sum(d[:4]), first + sum(d)
 
 
 def means(m: float) -> tuple[float, ...]:
-    """State means when a fraction `m` of the margins is kept (linear; assumption)."""
+    """Return the state means with a fraction `m` of the margins (linear; assumption)."""
     return tuple(low + m * (high - low) for low, high in zip(bare_means(), MEANS_V, strict=True))
 
 
 def swing_steps(swing_v: float) -> int:
-    """ISPP steps of one threshold swing: N_s = ceil(dVth / (beta dVpp)) (eq 14)."""
+    """Return the ISPP steps of one threshold swing: N_s = ceil(dVth / (beta dVpp)) (eq 14)."""
     return math.ceil(swing_v / (BETA * STEP_V) - 1e-9)
 
 
 def steps(m: float) -> tuple[int, int]:
-    """ISPP steps of the (MSB, LSB) page.
+    """Return the ISPP steps of the (MSB, LSB) page.
 
     MSB goes up to S2 and LSB to S1; the paper leaves S3 out, and so does this model.
     """
@@ -77,24 +77,24 @@ def steps(m: float) -> tuple[int, int]:
 
 
 def error_count(mean_v: float, life: float) -> float:
-    """Errors per page after `life` x 1e5 cycles at a mean state voltage (eq 8)."""
+    """Return the errors per page after `life` x 1e5 cycles at a mean state voltage (eq 8)."""
     log = math.log(mean_v)
     return (-5e-4 * log + 0.0019) * math.exp((0.036 * log + 0.6616) * life) - 1.0
 
 
 def endurance(m: float) -> float:
-    """Cycles, in 1e5, until eq (8) reaches the error budget."""
+    """Return the cycles (1e5) until eq (8) reaches the error budget."""
     mean = sum(means(m)) / 4.0
     return bisect(lambda n: error_count(mean, n) - ERROR_BUDGET, 1.0, 40.0)
 
 
 def state_program_ns() -> tuple[int, ...]:
-    """Measured program time by final state (4.1)."""
+    """Return the measured program time by final state (4.1)."""
     return tuple(S0_PROGRAM_NS * s // 1000 for s in STATE_SLOWDOWN_PERMILLE)
 
 
 def step_ns() -> int:
-    """Time of one ISPP step: mean program time over the mean of 22 and 16 steps."""
+    """Return the time of an ISPP step: mean program time over the mean of 22 and 16 steps."""
     return round(sum(state_program_ns()) / 4 / (sum(steps(1.0)) / 2))
 
 
@@ -104,12 +104,12 @@ def _ramp(start: float, end: float, low: int, high: int, cycles: int) -> float:
 
 
 def erase_ns(pattern: int, cycles: int) -> int:
-    """Erase time of a '11' (0) or '01' (1) block: straight lines that meet at end of life."""
+    """Return the erase time of a '11' (0) or '01' (1) block: lines that meet at end of life."""
     return round(_ramp(ERASE_NEW_NS[pattern], ERASE_OLD_NS, 0, LIFE_CYCLES, cycles))
 
 
 def program_wear(cycles: int) -> float:
-    """Program time relative to a new device: it falls, fast for 2e5 cycles and then slowly."""
+    """Return program time relative to a new device: it falls fast for 2e5 cycles, then slowly."""
     early = 1.0 - EARLY_PROGRAM_DROP
     if cycles <= EARLY_CYCLES:
         return _ramp(1.0, early, 0, EARLY_CYCLES, cycles)
@@ -118,13 +118,13 @@ def program_wear(cycles: int) -> float:
 
 @lru_cache(maxsize=64)
 def channel(m: float) -> cell.Channel:
-    """The cell with a fraction `m` of the margins, for the common voltage model."""
+    """Return the cell with a fraction `m` of the margins, for the common voltage model."""
     sigmas = (SIGMA_ERASED_V, *[SIGMA_PROGRAMMED_V] * 3)
     return cell.gaussian_channel(means(m), sigmas)
 
 
 def page_rber() -> tuple[float, float]:
-    """RBER of the (MSB, LSB) page without margins (eqs 10 and 11)."""
+    """Return the RBER of the (MSB, LSB) page without margins (eqs 10 and 11)."""
     d = half_widths()
     s = (SIGMA_ERASED_V, *[SIGMA_PROGRAMMED_V] * 5)
     q = [tail(x / y) for x, y in zip(d, s, strict=True)]
