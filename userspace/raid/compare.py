@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""RAID-5 of Linux md beside that of the simulator, on the same requests.
+"""Compare Linux md's RAID-5 with the simulator's, on the same requests.
 
-    compare.py prepare RESULTS MEMBERS       requests, as files for both; the simulator's figures
-    compare.py report RESULTS MEMBERS        what md's members counted, beside them
-    compare.py changes RESULTS MEMBERS...    what ReSSD changes, by the number of members
+    compare.py prepare RESULTS MEMBERS       write the requests for both, run the simulator
+    compare.py report RESULTS MEMBERS        print md's counters beside the simulator's
+    compare.py changes RESULTS MEMBERS...    print the effect of ReSSD by number of members
 
-Requests are writes of 16 KiB at a steady rate, after a pass over all of the array. Most go to a
-few places at a time, each of which is written twenty times: the data that ReSSD is made for.
-Rate and places grow with the array, so that each member has as much to do.
+Requests are writes of 16 KiB at a steady rate, after a pass over the whole array. Most go to a
+few extents at a time, each of which is written twenty times: short-lived data, as ReSSD expects.
+Rate and number of extents grow with the array, so that each member has the same load.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ Json = dict[str, Any]
 Request = tuple[int, int]
 
 POLICIES = ("tlc", "ressd")
-#: One plane of the paper's device, of fewer and smaller blocks. md wants sectors of 4 KiB.
+#: A member: one plane of the paper's device with fewer and smaller blocks. md needs 4 KiB sectors.
 MEMBER = {
     "channels": "1", "chips": "1", "dies": "1", "planes": "1", "blocks": "256", "layers": "4",
     "unit": "4KiB", "op": "20", "gc": "4", "gc_idle_valid": "100", "errors": "off",
     "buffer": "256KiB", "buffer_hold": "1s", "zone1": "4s", "zone2": "8s", "zone3": "16s",
 }
 PROFILE = "tos22"
-#: What md uses of a member, in KiB, a little less than such a member has.
+#: KiB that md uses of a member, slightly less than its capacity.
 MEMBER_KIB = 74 * 1024
 CHUNK = 65536
 UNIT = 4096
@@ -49,15 +49,15 @@ PAGE = 16384
 STRIPES = 256
 REQUEST = 16384
 PASS_REQUEST = 65536
-#: Requests of a second for each member's worth of data.
+#: Requests per second for each data member.
 RATE = 50
-#: Neighbours that are in use together, writes of each, writes elsewhere.
+#: Requests of an extent, mean writes to each of them, and the share of writes elsewhere.
 EXTENT, USES, OTHERS = 16, 20, 0.05
-#: Extents in use at a time in an array of four.
+#: Active extents in an array of four members.
 EXTENTS = 4
-#: md keeps a row that is not full until others push it out: measured, some 20 ms at this rate.
+#: md holds a partial stripe until others displace it: measured, about 20 ms at this rate.
 HOLD = "20ms"
-#: How far the simulator may be from md, as a factor; what is not here is not compared.
+#: Largest factor between simulator and md; measures that are not listed are not compared.
 TOLERANCE = {
     "parity writes of user writes": 1.15,
     "pages consumed": 1.3,
@@ -69,7 +69,7 @@ TOLERANCE = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the members of an array did while the requests were measured."""
+    """Activity of an array's members during the measured requests."""
 
     user_units: int
     member_units: int
@@ -81,11 +81,11 @@ class Outcome:
 
     @property
     def parity(self) -> float:
-        """Units written beside the user's, for each of the user's."""
+        """Return parity units written per user unit."""
         return self.member_units / self.user_units - 1
 
     def figures(self) -> dict[str, float]:
-        """By name."""
+        """Return the measures by name."""
         return {
             "parity writes of user writes": self.parity,
             "pages consumed": self.pages,
@@ -107,12 +107,12 @@ def simulate(*arguments: str) -> Json:
 
 
 def full_pass(capacity: int) -> list[Request]:
-    """Return writes of everything."""
+    """Return sequential writes of the whole array."""
     return [(offset, PASS_REQUEST) for offset in range(0, capacity, PASS_REQUEST)]
 
 
 def short_lived(capacity: int, count: int, in_use: int) -> list[Request]:
-    """Return writes to extents of which some are in use at a time."""
+    """Return writes, most of them to a changing set of active extents."""
     draw = random.Random(1)
     extents = capacity // REQUEST // EXTENT
     active = [draw.randrange(extents) for _ in range(in_use)]
@@ -130,7 +130,7 @@ def short_lived(capacity: int, count: int, in_use: int) -> list[Request]:
 
 
 def write_log(path: Path, requests: list[Request], rate: int) -> None:
-    """Write requests for fio, with their times in ms."""
+    """Write the requests as an fio log with times in ms."""
     lines = ["fio version 3 iolog", "0 /dev/md5 add", "0 /dev/md5 open"]
     lines += [f"{number * 1000 // rate} /dev/md5 write {offset} {length}"
               for number, (offset, length) in enumerate(requests)]
@@ -139,7 +139,7 @@ def write_log(path: Path, requests: list[Request], rate: int) -> None:
 
 
 def write_records(path: Path, requests: list[Request], rate: int) -> None:
-    """Write requests for the simulator: it makes the header, the records are appended."""
+    """Write the requests as records: the simulator writes the header, this appends the rest."""
     simulate("--fill", "none", "--requests", "0", "--record", str(path))
     with path.open("ab") as out:
         for number, (offset, length) in enumerate(requests):
@@ -148,7 +148,7 @@ def write_records(path: Path, requests: list[Request], rate: int) -> None:
 
 
 def simulated(results: Path, members: int, policy: str, warmup: int) -> Json:
-    """Run the simulator's array."""
+    """Run the simulator's array and return its result."""
     options = [word for key, value in MEMBER.items() for word in (f"--{key}", value)]
     return simulate("--fill", "none", "--profile", PROFILE, *options, "--policy", policy,
                     "--raid", "5", "--members", str(members), "--chunk", str(CHUNK // UNIT),
@@ -177,7 +177,7 @@ def prepare(results: Path, members: int) -> None:
 
 
 def consumed(counters: Json) -> int:
-    """Pages that were used up, those programmed once more not counted."""
+    """Return the consumed pages; reprogrammed pages are not counted again."""
     units: int = sum(value for name, value in counters.items()
                      if name.startswith("programmed_") and name.endswith("_units"))
     units += counters["padded_units"]
@@ -185,7 +185,7 @@ def consumed(counters: Json) -> int:
 
 
 def of_simulator(results: Path, policy: str) -> Outcome:
-    """Read the figures of the simulator's array."""
+    """Return the outcome of the simulator's array."""
     run = json.loads((results / f"{policy}.sim.json").read_text())
     counters = run["counters"]
     written = run["raid"]["data_write_units"] + run["raid"]["parity_write_units"]
@@ -195,14 +195,14 @@ def of_simulator(results: Path, policy: str) -> Outcome:
 
 
 def member_counters(results: Path, policy: str, members: int) -> Iterator[Json]:
-    """Return what the members of md's array counted."""
+    """Yield the counters of the members of md's array."""
     for number in range(1, members + 1):
         path = results / "md" / f"{policy}.member-{number}.json"
         yield json.loads(path.read_text())["devices"][0]["counters"]
 
 
 def of_md(results: Path, policy: str, members: int) -> Outcome:
-    """Read the figures of md's array."""
+    """Return the outcome of md's array."""
     counted = list(member_counters(results, policy, members))
     report = json.loads((results / "md" / f"{policy}.fio.json").read_text())["jobs"][0]["write"]
 
@@ -218,7 +218,7 @@ def of_md(results: Path, policy: str, members: int) -> Outcome:
 
 
 def put(name: str, md: float, sim: float) -> bool:
-    """Print a line, and return whether the two agree where they have to."""
+    """Print a comparison, and return whether it is within its tolerance."""
     factor = sim / md
     limit = TOLERANCE.get(name)
     agrees = not limit or 1 / limit <= factor <= limit
@@ -228,7 +228,7 @@ def put(name: str, md: float, sim: float) -> bool:
 
 
 def changes_of(results: Path, members: int) -> dict[str, tuple[float, float]]:
-    """Return what ReSSD changes in md's array and in the simulator's, in percent."""
+    """Return the change by ReSSD (%) in md's and the simulator's array."""
     tlc, ressd = ((of_md(results, policy, members).figures(),
                    of_simulator(results, policy).figures()) for policy in POLICIES)
     return {name: (100 * (ressd[0][name] / tlc[0][name] - 1),
@@ -236,18 +236,18 @@ def changes_of(results: Path, members: int) -> dict[str, tuple[float, float]]:
 
 
 def put_changes(changes: dict[str, tuple[float, float]]) -> bool:
-    """Print what ReSSD changes in both arrays; it must be the same way."""
+    """Print the changes by ReSSD in both arrays; return whether they have the same sign."""
     same = True
     print("\nressd against tlc in %            md    simulator")
     for name, (md, sim) in changes.items():
-        # Below a few per cent it is chance.
+        # A change below 5 % may be chance.
         same &= name not in TOLERANCE or md * sim > 0 or max(abs(md), abs(sim)) < 5
         print(f"  {name:32} {md:+12.1f} {sim:+12.1f}")
     return same
 
 
 def report(results: Path, members: int) -> bool:
-    """Print both arrays under both policies; return whether they agree on the flash."""
+    """Print both arrays under both policies; return whether they agree within tolerance."""
     agreed = True
     for policy in POLICIES:
         md, sim = of_md(results, policy, members), of_simulator(results, policy)
@@ -262,7 +262,7 @@ def report(results: Path, members: int) -> bool:
 
 
 def put_by_members(results: Path, counts: list[int]) -> None:
-    """Print what ReSSD changes in arrays of several sizes: md's, and the simulator's."""
+    """Print the changes by ReSSD in arrays of several sizes: md's, and the simulator's."""
     by_count = {members: changes_of(results / str(members), members) for members in counts}
     print("\nressd against tlc in %, md (simulator)")
     print(f"  {'':32}" + "".join(f"{f'{members} devices':>18}" for members in counts))
@@ -272,7 +272,7 @@ def put_by_members(results: Path, counts: list[int]) -> None:
 
 
 def main() -> int:
-    """Entry point."""
+    """Run the command."""
     verb, folder, counts = sys.argv[1], Path(sys.argv[2]), [int(word) for word in sys.argv[3:]]
     if verb == "changes":
         put_by_members(folder, counts)
