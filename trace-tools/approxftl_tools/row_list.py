@@ -55,7 +55,7 @@ class Choice:
         found = list(rows)
         for column, falls in reversed(self.by):
             key = column.key
-            # Missing values are None, which cannot be compared, so sort them first.
+            # Missing values are None, which cannot be compared: they count as the smallest.
             found.sort(key=lambda row, key=key: (  # type: ignore[misc]
                 row[key] is not None, "" if row[key] is None else row[key]), reverse=falls)
         return found
