@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the kernel's block layer counts for a device: /sys/dev/block/N:M/stat.
- */
+/* Statistics that the kernel's block layer keeps for a device: /sys/dev/block/N:M/stat. */
 #ifndef AFTL_BLOCK_LAYER_H
 #define AFTL_BLOCK_LAYER_H
 
 #include "dm-device.h"
 
 /**
- * struct block_layer - since the device was made
- * @reads: requests completed
- * @read_sectors: of 512 bytes
- * @read_ms: their response times, summed up
- * @writes: requests completed
- * @write_sectors: of 512 bytes
- * @write_ms: their response times, summed up
- * @busy_ms: time with a request under way
+ * struct block_layer - statistics since the device was created
+ * @reads: completed requests
+ * @read_sectors: in sectors of 512 bytes
+ * @read_ms: sum of their response times
+ * @writes: completed requests
+ * @write_sectors: in sectors of 512 bytes
+ * @write_ms: sum of their response times
+ * @busy_ms: time with a request in flight
  */
 struct block_layer {
 	u64 reads;
@@ -30,7 +28,7 @@ struct block_layer {
 int __must_check block_layer_read(const struct dm_device *device, struct block_layer *counts,
 				  struct aftl_error *error);
 
-/* What happened since @before. */
+/* Make @now relative to @before. */
 void block_layer_since(struct block_layer *now, const struct block_layer *before);
 
 #endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * "approxftl create": from options to a table line to a device.
- */
+/* "approxftl create": build a table line from the options and create the device. */
 #include <sys/stat.h>
 
 #include "complain.h"
@@ -14,13 +12,13 @@
 #include "volume-verbs.h"
 
 /**
- * struct plan - the device to be
+ * struct plan - the device to create
  * @name: below /dev/mapper
  * @line: its table line
- * @size: that the line has room for
- * @sectors: of the table
- * @super: of the volume that was made for it, @made only
- * @made: the store was empty
+ * @size: capacity that the line provides
+ * @sectors: size of the device in the table
+ * @super: header of the volume that was made for it, if @made
+ * @made: the store was empty and is now a volume
  */
 struct plan {
 	const char *name;
@@ -31,7 +29,7 @@ struct plan {
 	bool made;
 };
 
-/* The keys that are profiles, or all others: parameters are set on top of the profile. */
+/* Set the profile (@profiles) or all other keys; the profile must be set first. */
 static int set_keys(const struct device_options *options, bool profiles, bool *blocks,
 		    struct target_line *line, struct aftl_error *error)
 {
@@ -47,7 +45,7 @@ static int set_keys(const struct device_options *options, bool profiles, bool *b
 	return ret;
 }
 
-/* A volume starts with the data that it holds; the table line says what is in memory. */
+/* A volume determines its own starting data; the table line describes only a device in memory. */
 static bool on_volume(const struct target_line *line)
 {
 	return line->store[0] == '/';
@@ -130,7 +128,7 @@ static int check_store(const struct target_line *line, struct aftl_error *error)
 	return 0;
 }
 
-/* Single quotes cannot be in it: names and values are checked words. */
+/* Names and values are checked words without single quotes, so that quoting them is safe. */
 static void print_command(const struct plan *plan, const char *arguments)
 {
 	printf("dmsetup create %s --table '0 %llu %s %s'\n", plan->name,

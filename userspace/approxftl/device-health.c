@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * "approxftl health": is the device well?
- */
+/* "approxftl health": print wear, errors and a verdict. */
 #include <stdlib.h>
 
 #include "device-verbs.h"
@@ -11,7 +9,7 @@
 #include "text-table.h"
 #include "verbs.h"
 
-/* Asked for at a time; the target answers as many as it has room for. */
+/* Blocks per message; the target answers with as many as fit into its buffer. */
 #define BLOCKS_AT_ONCE 10000
 
 static int ask_blocks(const struct dm_device *device, struct block_survey *survey, u32 *next,
@@ -79,7 +77,7 @@ static int examine(const struct device_options *options, struct device_view *vie
 	return ret;
 }
 
-/* For a person */
+/* Tables */
 
 static void put_blocks(struct text_table *table, const struct health *health)
 {
@@ -158,7 +156,7 @@ static void print_health(const struct device_view *view, const struct health *he
 	print_lost(runs);
 }
 
-/* For a program */
+/* JSON */
 
 static void put_blocks_json(struct json_writer *json, const struct health *health)
 {

@@ -11,7 +11,7 @@
 
 #define LINE_SIZE 4096
 
-/* A line of mountinfo: "36 35 98:0 /root /mount/point options ..." */
+/* Lines of mountinfo look like "36 35 98:0 /root /mount/point options ...". */
 static bool has_mount(const struct dm_device *device, char *phrase, size_t size)
 {
 	FILE *mounts = fopen("/proc/self/mountinfo", "re");
@@ -57,7 +57,7 @@ static bool swapped_on(const struct dm_device *device, char *phrase, size_t size
 	return found;
 }
 
-/* Another block device on top of it; sysfs has a link for each. */
+/* Look for a block device on top of this one; sysfs has a link for each. */
 static bool stacked(const struct dm_device *device, char *phrase, size_t size)
 {
 	char path[80];

@@ -17,7 +17,7 @@ static const char *mode_text(const struct device_view *view)
 	return view->status.mode;
 }
 
-/* In tenths of a per cent. */
+/* Return the share in 1/1000. */
 static u64 used_share(const struct target_status *status)
 {
 	return scaled_ratio(status->valid_units, status->units, 1000);
@@ -111,7 +111,7 @@ static void print_list(const struct device_options *options, const struct device
 	device_answer_list(options, &list);
 }
 
-/* A device whose lines cannot be read is said, and does not hide the others. */
+/* Report a device whose lines cannot be parsed, and list the others. */
 static enum exit_code look_at_all(const struct device_options *options,
 				  const struct dm_device *devices, unsigned int count)
 {

@@ -2,7 +2,7 @@
 /*
  * Metrics: each counter, each number of the status line, lateness as a histogram, and LUNs.
  *
- * Prometheus wants seconds and joules, and all devices of a metric in a row.
+ * Prometheus requires seconds and joules, and the samples of a metric in consecutive lines.
  */
 #include <stdlib.h>
 
@@ -15,8 +15,8 @@
 #define PJ 12
 
 /**
- * struct scraped - a device and what it said
- * @view: tables and status
+ * struct scraped - a device and its statistics
+ * @view: table and status
  * @sample: counters
  */
 struct scraped {
@@ -25,9 +25,9 @@ struct scraped {
 };
 
 /**
- * struct metrics - everything that is told of
- * @devices: all of them
- * @count: how many
+ * struct metrics - all devices to report
+ * @devices: devices
+ * @count: number of devices
  */
 struct metrics {
 	struct scraped *devices;
@@ -36,7 +36,7 @@ struct metrics {
 
 /* Text */
 
-/* In quotes; a name of device-mapper's may have any letters. */
+/* Print a quoted label; names of device-mapper may contain any character. */
 static void put_label(const char *key, const char *value)
 {
 	printf("%s=\"", key);
@@ -55,13 +55,13 @@ static bool ends_with(const char *name, const char *end)
 	return length > rest && !strcmp(name + length - rest, end);
 }
 
-/* The decimals of what is counted in nanoseconds or picojoule. */
+/* Return the decimals that convert nanoseconds or picojoules to seconds or joules. */
 static unsigned int decimals_of(const char *name)
 {
 	return ends_with(name, "_ns") ? NS : ends_with(name, "_pj") ? PJ : 0;
 }
 
-/* @name of ours as Prometheus calls it: host_program_ns is host_program_seconds. */
+/* Convert a name to Prometheus conventions: host_program_ns becomes host_program_seconds. */
 static void metric_name(char text[METRIC_NAME], const char *part, const char *name,
 			const char *end)
 {
@@ -153,7 +153,7 @@ static void put_gauge(const struct metrics *metrics, const char *own, const char
 	}
 }
 
-/* The part and, behind it, the whole. */
+/* Print two gauges: the part and the whole, which is the next field. */
 static void put_pair(const struct metrics *metrics, const char *const names[2], const char *help,
 		     size_t field)
 {
@@ -261,7 +261,7 @@ static void put_luns(const struct metrics *metrics)
 	}
 }
 
-/* Asking */
+/* Queries */
 
 static int ask(struct metrics *metrics, const struct dm_device *device, struct aftl_error *error)
 {

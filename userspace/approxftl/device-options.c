@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The command lines of the verbs of this program but "sim".
- */
+/* Command lines of all verbs of this program except "sim". */
 #include <stdlib.h>
 
 #include "checked-memory.h"
@@ -13,11 +11,11 @@
 #include "parameter-file.h"
 
 enum kind {
-	KIND_KEY = COMMAND_OTHER, /* of the table line */
+	KIND_KEY = COMMAND_OTHER, /* key of the table line */
 	KIND_PAIR,                /* KEY=VALUE */
 };
 
-/* @code is what struct device_verb.options has; the short form is the same letter, or 0. */
+/* @code is the letter in struct device_verb.options; the short form is @letter, or none if 0. */
 #define SWITCH(letter, code, name, field, help)                                                 \
 	{ name, letter, COMMAND_SWITCH, offsetof(struct device_options, field), NULL, help, 0, 0, \
 	  code }
@@ -88,7 +86,7 @@ static bool takes(const struct command_line *line, const struct command_option *
 	       (option->users == 'O' && verb->columns && !verb->series);
 }
 
-/* Taking what was found */
+/* Operands and keys */
 
 static int add_key(struct device_options *options, const char *key, size_t length,
 		   const char *value, struct aftl_error *error)
@@ -151,7 +149,7 @@ static struct command_line command_of(const struct device_verb *verb)
 	};
 }
 
-/* Words of the command before those of the verb's own. */
+/* Return the number of command-line words that the verb's name takes. */
 static int words_before(const struct device_verb *verb)
 {
 	return strchr(verb->name, ' ') ? 2 : 1;
@@ -192,7 +190,7 @@ static void print_help(const struct device_verb *verb)
 	command_line_help(&line);
 }
 
-/* Answers */
+/* Output */
 
 static enum exit_code refused(const struct device_verb *verb, const struct aftl_error *error,
 			      enum exit_code code)
@@ -201,7 +199,7 @@ static enum exit_code refused(const struct device_verb *verb, const struct aftl_
 	return code;
 }
 
-/* A file of JSON that nothing was said in is none. */
+/* Discard the JSON file if the verb failed before it wrote anything. */
 static enum exit_code answer_into_file(const struct device_verb *verb,
 				       struct device_options *options)
 {

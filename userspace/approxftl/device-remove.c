@@ -20,7 +20,10 @@ static int complain_use(const struct dm_device *device, struct aftl_error *error
 	return aftl_fail(error, -EBUSY, "%.60s is in use: %s", device->name, holder);
 }
 
-/* udev looks into new devices: what nobody is found to use may be free in a moment. */
+/*
+ * Only a known holder is refused early: udev opens a new device for a moment, and libdevmapper
+ * retries the removal of a device without a known holder.
+ */
 static int remove_device(const struct device_options *options, const struct dm_device *device,
 			 bool *waits, struct aftl_error *error)
 {
@@ -108,7 +111,7 @@ static int join_words(const struct device_options *options, char text[MESSAGE_SI
 	return 0;
 }
 
-/* Cuts @answer into lines. */
+/* Splits @answer in place. */
 static void print_answer(const struct device_options *options, const struct dm_device *device,
 			 char *answer)
 {

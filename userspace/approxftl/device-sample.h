@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What a device has done so far, and between two moments.
- */
+/* Statistics of a device at one time, and their differences. */
 #ifndef AFTL_DEVICE_SAMPLE_H
 #define AFTL_DEVICE_SAMPLE_H
 
@@ -13,12 +11,12 @@
 #define SECOND_NS 1000000000ULL
 
 /**
- * struct sample - the counts of one moment, or what happened in between two
- * @at_ns: of the machine's clock; length of the interval
- * @device_ns: of the device's clock; length of the interval
- * @stats: of the target
- * @layer: of the block layer
- * @luns: of the target
+ * struct sample - statistics at one time, or between two times
+ * @at_ns: time on the machine's clock, or length of the interval
+ * @device_ns: time on the device's clock, or length of the interval
+ * @stats: statistics of the target
+ * @layer: statistics of the block layer
+ * @luns: LUNs of the target
  */
 struct sample {
 	u64 at_ns;
@@ -28,44 +26,44 @@ struct sample {
 	struct target_luns luns;
 };
 
-/* To be dropped, also when it fails. */
+/* Take a sample. The caller calls sample_drop(), even after a failure. */
 int __must_check sample_take(const struct dm_device *device, struct sample *sample,
 			     struct aftl_error *error);
 
-/* What happened from @before until @now; to be dropped as well. */
+/* Compute the difference of two samples; the caller calls sample_drop(). */
 void sample_between(struct sample *between, const struct sample *now,
 		    const struct sample *before);
 
 void sample_drop(struct sample *sample);
 
-/* How late requests were handed back, on average, in host time. */
+/* Return the mean lateness of completions, in host time. */
 static inline u64 sample_mean_late(const struct sample *sample)
 {
 	return scaled_ratio(sample->stats.late.sum, sample->stats.late.count, 1);
 }
 
-/* @count a second, in tenths. */
+/* Return @count per second, in tenths. */
 static inline u64 sample_rate(const struct sample *sample, u64 count)
 {
 	return scaled_ratio(count, sample->at_ns, SECOND_NS * 10);
 }
 
-/* The share of the time in which requests were under way, in 1/1000. */
+/* Return the share of time with requests in flight, in 1/1000. */
 static inline u64 sample_busy(const struct sample *sample)
 {
 	return min_t(u64, 1000, scaled_ratio(sample->layer.busy_ms * 1000000, sample->at_ns, 1000));
 }
 
-/* The machine's clock, in nanoseconds. */
+/* Return the machine's monotonic clock, in nanoseconds. */
 u64 sample_clock(void);
 
-/* Waits until a moment of it; a signal ends the waiting. */
+/* Sleep until a time of sample_clock(), or until a signal. */
 void sample_wait(u64 at_ns);
 
-/* --interval, of which a bare number counts seconds. */
+/* Parse --interval; a number without a unit is in seconds. */
 int __must_check sample_interval(const char *given, u64 *ns, struct aftl_error *error);
 
-/* --count, at least one. */
+/* Parse --count, which must be at least 1. */
 int __must_check sample_count(const char *given, u64 *count, struct aftl_error *error);
 
 #endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * "approxftl stat": every counter, or what happens from interval to interval.
- */
+/* "approxftl stat": print every counter, or rates at intervals. */
 #include "complain.h"
 #include "device-metrics.h"
 #include "device-sample.h"
@@ -14,16 +12,16 @@
 #include "verbs.h"
 
 #define MIB 1048576ULL
-/* Lines between two heads, on a screen. */
+/* Number of lines between two headings. */
 #define HEAD_EVERY 20
 
 /**
- * struct series - samples over time
- * @options: command line
- * @view: of the device
- * @interval_ns: between two lines
- * @count: lines; 0: until interrupted
- * @json: where the samples go
+ * struct series - samples at intervals
+ * @options: the command line
+ * @view: the device
+ * @interval_ns: time between two lines
+ * @count: number of lines; 0: until interrupted
+ * @json: JSON document of the samples
  */
 struct series {
 	const struct device_options *options;
@@ -110,7 +108,7 @@ static bool handle_used(const struct aftl_handle_stats *handle)
 	return false;
 }
 
-/* One more than the last handle that has done something. */
+/* Return one more than the last handle with a counter that is not zero. */
 static unsigned int handles_used(const struct aftl_handle_stats *handles)
 {
 	unsigned int count = 1 + AFTL_HANDLES_MAX;
@@ -231,7 +229,7 @@ static void print_sample(struct series *series, const struct sample *sample, u64
 	fflush(series->options->out);
 }
 
-/* In a steady rhythm; an interrupt ends the waiting. */
+/* Absolute times keep the rhythm steady; a signal ends the wait. */
 static int sample_on(struct series *series, struct sample *before, struct aftl_error *error)
 {
 	u64 next_ns = before->at_ns;
@@ -279,7 +277,7 @@ static void series_json_end(struct series *series)
 	json_envelope_end(&series->json);
 }
 
-/* Whatever ends it, what was printed is a whole document. */
+/* Complete the JSON document whatever ended the series. */
 static enum exit_code run_series(struct series *series)
 {
 	struct aftl_error error;

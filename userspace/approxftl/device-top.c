@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * "approxftl top": what devices do, as it happens.
- */
+/* "approxftl top": show continuously what devices do. */
 #include <stdlib.h>
 
 #include "checked-memory.h"
@@ -15,9 +13,9 @@
 #define GAP 1
 
 /**
- * struct watched - a device, and what it has done until now
- * @view: as it is
- * @sample: its counts
+ * struct watched - a device and its latest sample
+ * @view: table and status
+ * @sample: statistics
  */
 struct watched {
 	struct device_view view;
@@ -25,9 +23,9 @@ struct watched {
 };
 
 /**
- * struct watch - all devices of a moment
- * @list: in the order of their names
- * @count: how many
+ * struct watch - all devices at one time
+ * @list: ordered by name
+ * @count: number of devices
  */
 struct watch {
 	struct watched *list;
@@ -64,7 +62,7 @@ static int list_devices(const struct device_options *options, struct dm_device *
 	return dm_device_find(*devices, options->words[0], error);
 }
 
-/* One that goes away meanwhile is left out, unless it is the one that was named. */
+/* Skip a device that is removed meanwhile, unless the command line names it. */
 static int look(const struct device_options *options, struct watch *watch,
 		struct aftl_error *error)
 {
@@ -90,7 +88,10 @@ static int look(const struct device_options *options, struct watch *watch,
 	return ret;
 }
 
-/* The same device in the last picture; another one may have its name by now. */
+/*
+ * Find the device in the last frame; compare the minor, too, for a new device may reuse the
+ * name.
+ */
 static const struct watched *find_before(const struct watch *before, const struct dm_device *device)
 {
 	unsigned int i;
@@ -128,7 +129,7 @@ static void print_all(const struct watch *now, const struct watch *before)
 
 	screen_home();
 	screen_size(&columns, &rows);
-	/* The last row stays free, or the screen would scroll. */
+	/* Keep the last row free, or the terminal would scroll. */
 	if (rows)
 		rows = max((rows - 1) / max(now->count, 1U), 1 + GAP) - GAP;
 	if (!now->count)
@@ -149,7 +150,7 @@ static bool quits(int key)
 	return interrupted() || key == 'q' || key == 'Q';
 }
 
-/* Waits for the moment of the next picture; false if there is to be none. */
+/* Wait until the next frame is due; return false if the user quits. */
 static bool wait_for(u64 at_ns)
 {
 	int key;

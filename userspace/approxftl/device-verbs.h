@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the verbs of the kernel's devices share: options, help, the way to a device.
- */
+/* Code that all verbs on devices share: options, help, access to a device. */
 #ifndef AFTL_DEVICE_VERBS_H
 #define AFTL_DEVICE_VERBS_H
 
@@ -14,50 +12,50 @@
 #include "target-status.h"
 #include "text-list.h"
 
-/* Most KEY=VALUE of a command line. */
+/* Maximum number of KEY=VALUE operands. */
 #define DEVICE_KEYS 256
 
 /**
- * struct device_options - the command line of one of these verbs
- * @verb: its name
- * @rules: what it takes
- * @json: answer as JSON, into this file; "-": standard output
- * @out: that is open
+ * struct device_options - the parsed command line of a verb
+ * @verb: name of the verb
+ * @rules: its syntax
+ * @json: write JSON to this file; "-": standard output
+ * @out: open output stream
  * @show: columns of a list
- * @sort: columns that its rows are sorted by
- * @list: what both say, of a verb that has a list
- * @help: explain the verb
- * @dry_run: ask nothing of the kernel
- * @force: even if the device is in use
- * @deferred: as soon as the device is not in use
- * @scan: look at the tables, not at the snapshot
- * @repair: write again what is damaged and known
- * @give_up: repair goes on without what is not known
- * @super: print the superblock
+ * @sort: sort keys of a list
+ * @list: parsed @show and @sort, if the verb has a list
+ * @help: print the help
+ * @dry_run: do not call the kernel
+ * @force: proceed even if the device is in use
+ * @deferred: proceed as soon as the device is not in use
+ * @scan: read the tables, not the snapshot
+ * @repair: rewrite damaged data whose content is known
+ * @give_up: continue the repair without data whose content is unknown
+ * @super: print the volume header
  * @state: print the states
  * @blocks: print the blocks
  * @pages: print the pages
- * @prometheus: answer as metrics
- * @size: as it was given, NULL if it was not; so are the following
- * @interval: between two lines
- * @count: of lines
- * @root: where the machine to look at is
- * @kernel: release to look at
- * @uuid: of a volume
- * @shard: whose volume is printed
- * @block: to be printed
- * @unit: to be printed
- * @level: quality level of what is tagged; 0: none is named
- * @precise: what is tagged is so
- * @remember: the tag, in an attribute
- * @rewrite: store what is stored again
+ * @prometheus: print metrics
+ * @size: as typed, NULL if not given; the same holds for the following strings
+ * @interval: time between two lines
+ * @count: number of lines
+ * @root: root directory of the examined machine
+ * @kernel: kernel release to examine
+ * @uuid: UUID of a volume
+ * @shard: shard whose volume is printed
+ * @block: block to print
+ * @unit: unit to print
+ * @level: quality level of a tag; 0: not given
+ * @precise: tag as precise
+ * @remember: store the tag in an attribute
+ * @rewrite: rewrite the stored data
  * @keys: keys of the table line in the order of the command line
- * @values: theirs
- * @key_count: how many
- * @words: what is no option
- * @word_count: how many
- * @argc: of the whole command
- * @argv: of the whole command
+ * @values: their values
+ * @key_count: number of keys
+ * @words: operands
+ * @word_count: number of operands
+ * @argc: argument count of the whole command
+ * @argv: arguments of the whole command
  */
 struct device_options {
 	const char *verb;
@@ -102,20 +100,20 @@ struct device_options {
 };
 
 /**
- * struct device_verb - one of these verbs
+ * struct device_verb - a verb
  * @name: as typed, one word or two
- * @words: what follows it, for a person
- * @least_words: that must follow
- * @most_words: that may follow
- * @pairs: words may be KEY=VALUE
- * @screen: it draws, and has no JSON
- * @bare: its list has no head
- * @series: its list goes on, and cannot be sorted
- * @options: letters of the table in device-options.c
- * @columns: of the list that it prints, if it prints one
- * @column_count: how many
+ * @words: description of the operands for the help
+ * @least_words: minimum number of operands
+ * @most_words: maximum number of operands
+ * @pairs: operands may be KEY=VALUE
+ * @screen: draws on the terminal, and has no JSON
+ * @bare: its list has no titles
+ * @series: its list is endless and cannot be sorted
+ * @options: letters of its options in the table of device-options.c
+ * @columns: columns of its list, if it has one
+ * @column_count: number of columns
  * @about: paragraphs of its help
- * @run: does it
+ * @run: executes the verb
  */
 struct device_verb {
 	const char *name;
@@ -133,29 +131,29 @@ struct device_verb {
 	enum exit_code (*run)(const struct device_options *options);
 };
 
-/* Everything that such a verb does. */
+/* Parse the command line, then print the help or run the verb. */
 enum exit_code device_verb_main(const struct device_verb *verb, int argc, char **argv);
 
-/* The head of the verb's JSON. */
+/* Begin the verb's JSON document. */
 void device_answer_begin(const struct device_options *options, struct json_writer *json);
 
-/* Whether JSON has all there is; with -o or -S it is the list that a person would see. */
+/* Return true if JSON has all data; with -o or -S it has the same list as the table. */
 bool device_answer_whole(const struct device_options *options);
 
-/* The list as the command line wants it; frees it. */
+/* Print the list as the command line requests and free it. */
 void device_answer_list(const struct device_options *options, struct text_list *list);
 
-/* The value of the last such KEY; @standard if there is none. */
+/* Return the last value of KEY, or @standard if it was not given. */
 const char *device_key(const struct device_options *options, const char *key,
 		       const char *standard);
 
-/* Says @error and makes @ret, a negative error number, an exit code. */
+/* Print @error and convert @ret, a negative error number, to an exit code. */
 enum exit_code device_failed(const struct device_options *options, int ret,
 			     const struct aftl_error *error);
 
 /**
- * struct device_view - a device and what it says of itself
- * @device: device-mapper's side
+ * struct device_view - a device, its table and its status
+ * @device: the device as device-mapper reports it
  * @line: its table line
  * @status: its status line
  */
@@ -168,17 +166,17 @@ struct device_view {
 int __must_check device_look(struct device_view *view, const char *name,
 			     struct aftl_error *error);
 
-/* The rest of a view whose @device is there already. */
+/* Read table and status of a view whose @device is set. */
 int __must_check device_look_inside(struct device_view *view, struct aftl_error *error);
 
 int __must_check device_stats(const struct dm_device *device, struct target_stats *stats,
 			      struct aftl_error *error);
 
-/* @luns->list is to be freed with free(). */
+/* The caller frees @luns->list with free(). */
 int __must_check device_luns(const struct dm_device *device, struct target_luns *luns,
 			     struct aftl_error *error);
 
-/* The keys that every device has in JSON; the object is left open. */
+/* Print the common JSON keys of a device; the object stays open. */
 void device_json_begin(struct json_writer *json, const struct device_view *view);
 
 #endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What a device says of itself.
- */
+/* Query table, status and statistics of a device. */
 #include <stdlib.h>
 
 #include "device-verbs.h"

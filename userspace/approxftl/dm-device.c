@@ -11,7 +11,7 @@
 
 #define CONTROL "/dev/mapper/control"
 
-/* What libdevmapper complained of last; it would print it otherwise. */
+/* Last error message of libdevmapper, which would print it otherwise. */
 static char complaint[200];
 
 __printf(5, 6) static void keep_complaint(int level, const char *file, int line, int number,
@@ -22,7 +22,7 @@ __printf(5, 6) static void keep_complaint(int level, const char *file, int line,
 	(void)file;
 	(void)line;
 	(void)number;
-	/* Levels up to this one are errors. */
+	/* Log levels up to 3 are errors. */
 	if ((level & 0x7) > 3)
 		return;
 	va_start(args, format);
@@ -30,7 +30,7 @@ __printf(5, 6) static void keep_complaint(int level, const char *file, int line,
 	va_end(args);
 }
 
-/* The node may be there without the driver; opening it loads that, where there is one. */
+/* The node can exist without the driver; opening it loads the driver if there is one. */
 static bool has_device_mapper(void)
 {
 	int fd = open(CONTROL, O_RDWR | O_CLOEXEC);
@@ -55,12 +55,12 @@ int dm_device_ready(struct aftl_error *error)
 	return 0;
 }
 
-/* Tasks */
+/* ioctl()s */
 
 /**
- * struct task - one request to device-mapper
- * @dmt: libdevmapper's side
- * @log: of kernel_log_begin()
+ * struct task - a request to device-mapper
+ * @dmt: libdevmapper's task
+ * @log: descriptor of kernel_log_begin()
  */
 struct task {
 	struct dm_task *dmt;
@@ -103,7 +103,7 @@ static int complain_kernel(const struct task *task, struct aftl_error *error)
 			 complaint[0] ? complaint : strerror(number ? number : EIO));
 }
 
-/* With the target's own sentence if the kernel's log may be read. */
+/* On failure, report the target's own message if the kernel log is readable. */
 static int task_run(struct task *task, struct aftl_error *error)
 {
 	struct aftl_error sentence;
@@ -123,7 +123,7 @@ static int task_run(struct task *task, struct aftl_error *error)
 	return ret;
 }
 
-/* Nodes are made by udev if it runs, else by libdevmapper; they are there afterwards. */
+/* Run a task and wait until its device nodes exist, made by udev or else by libdevmapper. */
 static int task_run_synchronised(struct task *task, struct aftl_error *error)
 {
 	u32 cookie = 0;
@@ -137,7 +137,7 @@ static int task_run_synchronised(struct task *task, struct aftl_error *error)
 	return ret;
 }
 
-/* Looking */
+/* Queries */
 
 static bool is_of_target(struct dm_task *dmt, u64 *sectors)
 {
@@ -149,7 +149,7 @@ static bool is_of_target(struct dm_task *dmt, u64 *sectors)
 	return type && !strcmp(type, TARGET_NAME);
 }
 
-/* 1 for another target, 0 with @device filled in, -ENXIO without a sentence. */
+/* Return: 0 with @device filled in, 1 for another target, -ENXIO without a message, or an error. */
 static int look_at(struct dm_device *device, const char *name, struct aftl_error *error)
 {
 	struct dm_info info;
@@ -203,7 +203,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct dm_device *)a)->name, ((const struct dm_device *)b)->name);
 }
 
-/* Those that go away while they are being looked at are left out. */
+/* Skip devices that are removed meanwhile. */
 static void collect(const struct dm_names *names, struct dm_device **devices, unsigned int *count)
 {
 	struct aftl_error unused;
@@ -264,7 +264,7 @@ int dm_device_text(const char *name, enum dm_device_text what, char **text,
 	return ret;
 }
 
-/* Changing */
+/* Changes */
 
 int dm_device_check_name(const char *name, struct aftl_error *error)
 {
@@ -317,7 +317,7 @@ int dm_device_create(const char *name, u64 sectors, const char *arguments,
 		ret = no_memory(error);
 	else
 		ret = task_run_synchronised(&task, error);
-	/* The kernel has looked for the module by itself. */
+	/* The kernel has already tried to load the module. */
 	if (ret && !target_is_there())
 		ret = aftl_fail(error, -ENOENT,
 				"the kernel has no target approxftl; try: modprobe dm-approxftl (\"approxftl doctor\" knows more)");
@@ -332,7 +332,7 @@ int dm_device_remove(const char *name, enum dm_device_remove how, struct aftl_er
 
 	if (ret)
 		return ret;
-	/* Of a new device, udev may still be looking at the content. */
+	/* udev may still probe a new device: let libdevmapper retry. */
 	if (how == DM_DEVICE_REMOVE_DEFERRED)
 		ret = dm_task_deferred_remove(task.dmt) ? 0 : no_memory(error);
 	else if (dm_udev_get_sync_support())
@@ -356,7 +356,7 @@ static int load_error_table(const struct dm_device *device, struct aftl_error *e
 	return ret;
 }
 
-/* Switches tables without waiting for a file system to come to rest. */
+/* Switch tables without flushing I/O or freezing the file system. */
 static int resume_at_once(const struct dm_device *device, struct aftl_error *error)
 {
 	struct task task;

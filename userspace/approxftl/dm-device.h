@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Device-mapper, as far as the verbs need it; the only user of libdevmapper.
+ * Interface to device-mapper for the verbs; the only user of libdevmapper.
  *
- * Functions return 0 or a negative error number with a sentence in @error: -ENXIO for a
- * device that is not there, -EACCES for a user who may not, -EBUSY, -EEXIST.
+ * Functions return 0 or a negative error number with a message in @error: -ENXIO if the device
+ * does not exist, -EACCES without permission, -EBUSY, -EEXIST.
  */
 #ifndef AFTL_DM_DEVICE_H
 #define AFTL_DM_DEVICE_H
 
 #include "core/base/params.h"
 
-/* Longest name of a device, and its end. */
+/* Buffer size for the name of a device. */
 #define DM_DEVICE_NAME 128
 
 /**
  * struct dm_device - a device of the target
  * @name: below /dev/mapper
- * @major: of its number
- * @minor: of its number
+ * @major: major number
+ * @minor: minor number
  * @sectors: its size
- * @open_count: how many hold it open
- * @suspended: nothing is done for its users
- * @deferred: goes when the last of them lets go
+ * @open_count: number of openers
+ * @suspended: I/O is suspended
+ * @deferred: removed when the last opener closes it
  */
 struct dm_device {
 	char name[DM_DEVICE_NAME];
@@ -33,31 +33,31 @@ struct dm_device {
 	bool deferred;
 };
 
-/* What device-mapper says of a target. */
+/* Lines that device-mapper reports for a target. */
 enum dm_device_text {
 	DM_DEVICE_TEXT_TABLE,
 	DM_DEVICE_TEXT_STATUS,
 };
 
-/* Whether device-mapper is there and may be used; no question is asked of the kernel. */
+/* Check that device-mapper exists and may be used, without an ioctl. */
 int __must_check dm_device_ready(struct aftl_error *error);
 
-/* Whether @name may be the name of a device; the kernel is not asked. */
+/* Check that @name is a valid device name, without an ioctl. */
 int __must_check dm_device_check_name(const char *name, struct aftl_error *error);
 
-/* Whether the kernel has no device of that name. */
+/* Check that no device of that name exists. */
 int __must_check dm_device_check_free(const char *name, struct aftl_error *error);
 
 /**
- * dm_device_create() - make a device with one target; its node exists afterwards
+ * dm_device_create() - create a device with one target; its node exists afterwards
  * @name: below /dev/mapper
  * @sectors: its size
- * @arguments: of the target
+ * @arguments: arguments of the target
  */
 int __must_check dm_device_create(const char *name, u64 sectors, const char *arguments,
 				  struct aftl_error *error);
 
-/* How dm_device_remove() treats a device that is in use. */
+/* Treatment of a device in use by dm_device_remove(). */
 enum dm_device_remove {
 	DM_DEVICE_REMOVE_NOW,
 	DM_DEVICE_REMOVE_DEFERRED,
@@ -66,36 +66,36 @@ enum dm_device_remove {
 int __must_check dm_device_remove(const char *name, enum dm_device_remove how,
 				  struct aftl_error *error);
 
-/* Whoever uses the device gets errors from now on; its data are gone. */
+/* Replace the table by the error target: all I/O fails from now on, and the data are lost. */
 int __must_check dm_device_fail(const struct dm_device *device, struct aftl_error *error);
 
-/* A device of the target by its name, with or without /dev/mapper/. */
+/* Find a device of the target by name, with or without /dev/mapper/. */
 int __must_check dm_device_find(struct dm_device *device, const char *name,
 				struct aftl_error *error);
 
 /**
- * dm_device_list() - all devices of the target, in the order of their names
+ * dm_device_list() - list all devices of the target, ordered by name
  * @devices: to be freed with free()
- * @count: how many
+ * @count: number of devices
  */
 int __must_check dm_device_list(struct dm_device **devices, unsigned int *count,
 				struct aftl_error *error);
 
 /**
- * dm_device_text() - table or status line, without sectors and name of the target
+ * dm_device_text() - get the table or status line, without start, length and target name
  * @text: to be freed with free()
  */
 int __must_check dm_device_text(const char *name, enum dm_device_text what, char **text,
 				struct aftl_error *error);
 
 /**
- * dm_device_message() - tell the target something
- * @answer: to be freed with free(); empty if it had none
+ * dm_device_message() - send a message to the target
+ * @answer: to be freed with free(); empty if there was none
  */
 int __must_check dm_device_message(const struct dm_device *device, const char *message,
 				   char **answer, struct aftl_error *error);
 
-/* Version of libdevmapper. */
+/* Get the version of libdevmapper. */
 void dm_device_library_version(char *text, size_t size);
 
 #endif

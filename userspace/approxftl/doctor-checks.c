@@ -10,7 +10,7 @@
 
 #define PATH_SIZE 512
 
-/* Enough for the smallest devices. */
+/* Memory that the smallest devices need. */
 #define MEMORY_LEAST (256ULL << 20)
 
 #define MODULE "dm-approxftl"
@@ -40,7 +40,7 @@ __printf(2, 3) static void mend(struct diagnosis *diagnosis, const char *format,
 	va_end(args);
 }
 
-/* What is there or not, and is mended by one command. */
+/* Set the diagnosis of a check with two outcomes and one remedy. */
 static void judge(struct diagnosis *diagnosis, bool there, const char *good, const char *bad,
 		  const char *remedy)
 {
@@ -74,7 +74,7 @@ static FILE *open_file(const struct machine *machine, const char *name)
 	return fopen(path, "re");
 }
 
-/* The first line that contains @word. */
+/* Find the first line that contains @word. */
 static bool find_line(const struct machine *machine, const char *name, const char *word,
 		      char *line, size_t size)
 {
@@ -102,7 +102,7 @@ static bool in_path(const struct machine *machine, const char *program)
 	return false;
 }
 
-/* Looks */
+/* Checks */
 
 static void look_root(const struct machine *machine, struct diagnosis *diagnosis)
 {
@@ -150,7 +150,7 @@ static bool is_loaded(const struct machine *machine)
 	return exists(machine, "/sys/module/dm_approxftl");
 }
 
-/* depmod has seen it. */
+/* modules.dep lists the module after depmod ran. */
 static bool is_installed(const struct machine *machine)
 {
 	char name[PATH_SIZE];
@@ -198,7 +198,7 @@ static void look_loaded(const struct machine *machine, struct diagnosis *diagnos
 	}
 }
 
-/* "none [integrity] confidentiality": the word in brackets is in force. */
+/* In "none [integrity] confidentiality" the word in brackets is in force. */
 static bool is_locked(const struct machine *machine)
 {
 	char line[200];
@@ -219,7 +219,7 @@ static void look_signature(const struct machine *machine, struct diagnosis *diag
 	      "sign the module and enrol the key: mokutil --import /var/lib/dkms/mok.pub");
 }
 
-/* The device by which programs tag their data comes with the module. */
+/* The module creates the device through which programs tag their data. */
 static void look_tags(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	char path[PATH_SIZE];
@@ -252,7 +252,10 @@ static bool matches(const char *format, const char *root, const char *name)
 	return any;
 }
 
-/* Of the distribution, of the administrator, or of "make deps", which has all of them. */
+/*
+ * Look in the directories of the distribution and of the administrator, and in the virtual
+ * environment of "make deps", which contains all packages.
+ */
 static void look_python(const struct machine *machine, struct diagnosis *diagnosis,
 			const char *package)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "approxftl doctor": what is missing on this machine, and the command that mends it.
+ * "approxftl doctor": report missing parts of this machine, each with the command that installs
+ * it.
  */
 #include <sys/utsname.h>
 
@@ -9,12 +10,12 @@
 #include "text-table.h"
 #include "verbs.h"
 
-/* At least as many as there are checks. */
+/* Upper bound of the number of checks. */
 #define CHECKS_MAX 32
 
 /**
- * struct examination - all checks, done
- * @machine: that was looked at
+ * struct examination - results of all checks
+ * @machine: the examined machine
  * @diagnoses: in the order of doctor_checks[]
  * @usable: by group, nothing is missing
  */
@@ -68,7 +69,7 @@ static void examine(const struct device_options *options, struct examination *ex
 	}
 }
 
-/* For a person */
+/* Tables */
 
 static const struct list_column check_columns[] = {
 	{ "name", "NAME", "what is looked at", false, false },
@@ -157,7 +158,7 @@ static void print_examination(const struct examination *examination)
 	print_verdict(examination);
 }
 
-/* For a program */
+/* JSON */
 
 static void put_check(struct json_writer *json, const struct doctor_check *check,
 		      const struct diagnosis *diagnosis)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What "approxftl doctor" looks at. Nothing is changed, and nothing is asked of
- * device-mapper, for asking loads it.
+ * Checks of "approxftl doctor". They change nothing and do not call device-mapper, because a
+ * call would load it.
  */
 #ifndef AFTL_DOCTOR_H
 #define AFTL_DOCTOR_H
@@ -9,9 +9,9 @@
 #include "aftl-host.h"
 
 /**
- * struct machine - the one to look at
- * @root: where its files are; "" for this one
- * @release: of its kernel
+ * struct machine - the examined machine
+ * @root: root directory of its files; "" for this machine
+ * @release: release of its kernel
  */
 struct machine {
 	const char *root;
@@ -25,10 +25,10 @@ enum finding {
 };
 
 /**
- * struct diagnosis - what one look has found
- * @finding: good, bad, or not to be seen
- * @found: for a person
- * @remedy: the command that mends it; empty if there is none or nothing to mend
+ * struct diagnosis - result of a check
+ * @finding: ok, missing or unknown
+ * @found: description for the user
+ * @remedy: command that solves the problem; empty if there is none or no problem
  */
 struct diagnosis {
 	enum finding finding;
@@ -36,7 +36,7 @@ struct diagnosis {
 	char remedy[240];
 };
 
-/* What a device in the running kernel needs, what is good to have, what virtual machines need. */
+/* Purpose of a check: devices in the running kernel, useful additions, virtual machines. */
 enum doctor_group {
 	DOCTOR_NATIVE,
 	DOCTOR_HELPFUL,
@@ -45,12 +45,12 @@ enum doctor_group {
 };
 
 /**
- * struct doctor_check - one look
- * @name: what at, for person and program
- * @group: who needs it
- * @look: does it; NULL for a program
- * @program: that should be in the PATH
- * @package: that brings it
+ * struct doctor_check - a check
+ * @name: name in all formats of output
+ * @group: purpose
+ * @look: the check; NULL if it looks for a program
+ * @program: program that should be in PATH
+ * @package: package that contains it
  */
 struct doctor_check {
 	const char *name;

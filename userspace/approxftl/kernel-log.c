@@ -5,7 +5,7 @@
 #include "kernel-log.h"
 #include "kernel-sentence.h"
 
-/* A record of the log is no longer. */
+/* Upper bound of the length of a record. */
 #define RECORD_SIZE 8192
 
 int kernel_log_begin(void)
@@ -25,7 +25,7 @@ bool kernel_log_end(int log, struct aftl_error *sentence)
 
 	if (log < 0)
 		return false;
-	/* EPIPE: records were overwritten, and reading goes on with the oldest there is. */
+	/* EPIPE: records were overwritten; the next read() returns the oldest one that is left. */
 	while ((length = read(log, record, sizeof(record) - 1)) > 0 ||
 	       (length < 0 && errno == EPIPE)) {
 		record[max(length, (ssize_t)0)] = '\0';

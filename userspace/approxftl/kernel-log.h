@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the kernel logs between two moments.
- */
+/* Read records that the kernel logs during an operation. */
 #ifndef AFTL_KERNEL_LOG_H
 #define AFTL_KERNEL_LOG_H
 
 #include "core/base/params.h"
 
-/* From now on. Return: a descriptor, negative if the log may not be read. */
+/* Start at the end of the log. Return: a descriptor, negative if the log is not readable. */
 int kernel_log_begin(void);
 
 /**
- * kernel_log_end() - the target's last sentence since then
- * @log: of kernel_log_begin(); is closed
+ * kernel_log_end() - get the target's last message since kernel_log_begin()
+ * @log: descriptor of kernel_log_begin(), which is closed
  *
  * Return: false if there was none.
  */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The verbs that list what the core knows.
- */
+/* Verbs that list parameters, profiles and policies of the core. */
 #include "complain.h"
 #include "core/policy/policy.h"
 #include "core/policy/param-registry.h"
@@ -10,7 +8,7 @@
 #include "text-table.h"
 #include "verbs.h"
 
-/* Whatever is listed has a name and a phrase. */
+/* An entry of a list. */
 
 struct listed {
 	const char *name;
@@ -44,7 +42,7 @@ static bool param_at(unsigned int index, struct listed *listed)
 
 typedef bool (*list_at)(unsigned int index, struct listed *listed);
 
-/* Without words it is everything. */
+/* Without operands everything is listed. */
 static bool is_asked(const struct device_options *options, const char *name)
 {
 	unsigned int i;
@@ -55,7 +53,7 @@ static bool is_asked(const struct device_options *options, const char *name)
 	return !options->word_count;
 }
 
-/* The next of @at that is asked for, from *@index on. */
+/* Find the next entry to list, from *@index on. */
 static bool next_asked(const struct device_options *options, list_at at, unsigned int *index,
 		       struct listed *listed)
 {
@@ -105,7 +103,7 @@ static const char *const type_names[] = {
 	[AFTL_PARAM_WEIGHTS] = "weights",
 };
 
-/* Units that the stored value counts in. */
+/* Units of stored values. */
 static const char *const type_units[] = {
 	[AFTL_PARAM_COUNT] = "1",	       [AFTL_PARAM_BYTES] = "byte",
 	[AFTL_PARAM_TIME] = "ns",	       [AFTL_PARAM_PERCENT] = "1e-2 percent",

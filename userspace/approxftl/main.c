@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * approxftl: one command, several verbs.
- */
+/* approxftl: dispatch to the verbs. */
 #include "complain.h"
 #include "other-program.h"
 #include "sim.h"
@@ -18,7 +16,7 @@ struct verb {
 	enum exit_code (*main)(int argc, char **argv);
 };
 
-/* Without a name: the heading of a group. */
+/* An entry without a name is the heading of a group. */
 static const struct verb verbs[] = {
 	{ .about = "Simulate" },
 	{ "sim", "run a stream of requests on an emulated SSD", sim_main },
@@ -145,7 +143,7 @@ static enum exit_code version_main(int argc, char **argv)
 	return EXIT_DONE;
 }
 
-/* Whoever puts an approxftl-VERB into PATH has a verb. */
+/* A program approxftl-VERB in PATH adds a verb. */
 static enum exit_code run_plugin(char **argv)
 {
 	enum exit_code code = run_other_program(argv);

@@ -51,7 +51,7 @@ static int check_volume(struct medium_file *file, struct aftl_error *error)
 	}
 }
 
-/* What libblkid knows */
+/* Signatures of libblkid */
 
 static const char *value_of(blkid_probe probe, const char *name)
 {
@@ -85,7 +85,7 @@ static int refuse_known(const struct medium_file *file, blkid_probe probe,
 	return refuse(file, what, error);
 }
 
-/* As wipefs does it: each signature by itself, at all offsets, wrong checksums or not. */
+/* Probe like wipefs: each signature by itself, at all offsets, even with a wrong checksum. */
 static int ask_probe(const struct medium_file *file, blkid_probe probe, struct aftl_error *error)
 {
 	int ret;

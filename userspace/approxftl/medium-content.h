@@ -1,33 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Does a medium hold anything that somebody may need? The only user of libblkid.
- */
+/* Check whether a medium holds data that somebody may need; the only user of libblkid. */
 #ifndef AFTL_MEDIUM_CONTENT_H
 #define AFTL_MEDIUM_CONTENT_H
 
 #include "medium-file.h"
 
-/* At either end of a medium that is taken for empty, all bytes are zero. */
+/* Bytes at either end of a medium that must be zero for it to count as empty. */
 #define MEDIUM_END_BYTES (16U << 20)
 
-/* Between the ends, so many places of so many bytes. */
+/* Number and size of samples between the ends that must be zero, too. */
 #define MEDIUM_PLACES 1000
 #define MEDIUM_PLACE_BYTES 4096ULL
 
 /**
- * medium_place() - where the place of number @index is on a medium of @bytes bytes
+ * medium_place() - return the offset of sample number @index on a medium of @bytes bytes
  *
- * Drawn once for every size: who looks twice sees the same twice.
+ * The offsets depend on the size only: a repeated check looks at the same samples.
  */
 u64 medium_place(u64 bytes, u32 index);
 
 /**
- * medium_check_empty() - refuse what holds something
- * @file: open; is read for up to some seconds, with a line of progress
- * @error: takes the sentence on failure
+ * medium_check_empty() - refuse a medium that holds data
+ * @file: open medium; the check reads for up to some seconds and shows its progress
+ * @error: receives the error message
  *
- * Return: 0; -EEXIST with what it holds: a volume, whatever libblkid knows, or bytes that
- * are not zero; or what reading returned.
+ * Return: 0; -EEXIST with a description of the content: a volume, a signature that libblkid
+ * knows, or bytes that are not zero; or the error of a read.
  */
 int __must_check medium_check_empty(struct medium_file *file, struct aftl_error *error);
 

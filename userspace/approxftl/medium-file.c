@@ -10,7 +10,7 @@
 #include "medium-file.h"
 #include "run.h"
 
-/* Bytes of one turn: the rest after a signal, or after less than was asked for. */
+/* Transfer all bytes; continue after a signal or a short transfer. */
 static int transfer(struct medium_file *file, u64 offset, void *bytes, u32 size, bool write)
 {
 	offset += file->base;
@@ -38,7 +38,7 @@ static int medium_read(void *host, u64 offset, void *bytes, u32 size)
 	return transfer(host, offset, bytes, size, false);
 }
 
-/* The page cache has it then. */
+/* Start reading into the page cache. */
 static void *medium_begin_read(void *host, u64 offset, void *bytes, u32 size)
 {
 	const struct medium_file *file = host;
@@ -76,8 +76,8 @@ static int refuse(struct aftl_error *error, const char *path, int code)
 }
 
 /*
- * What the page cache has is older than what a device with this store has written. Return: 0 or
- * a negative error number.
+ * A device with this store bypasses the page cache, whose content may be stale: drop it.
+ * Return: 0 or a negative error number.
  */
 static int look_at_device(struct medium_file *file, bool write)
 {
@@ -99,7 +99,7 @@ static int open_path(struct medium_file *file, int flags, struct aftl_error *err
 	struct stat info;
 	int code = 0;
 
-	/* Of a block device, O_EXCL demands that nobody uses it. */
+	/* For a block device, O_EXCL fails if it is in use. */
 	if (!stat(file->path, &info) && S_ISBLK(info.st_mode))
 		flags |= O_EXCL;
 	file->fd = open(file->path, flags | O_CLOEXEC, 0666);

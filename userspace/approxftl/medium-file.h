@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A volume's medium: a block device or a file.
- */
+/* The medium of a volume: a block device or a file. */
 #ifndef AFTL_MEDIUM_FILE_H
 #define AFTL_MEDIUM_FILE_H
 
@@ -10,18 +8,19 @@
 
 /**
  * struct medium_file - an open medium
- * @medium: how the core sees it
- * @whole: what it is a part of, which has @progress, @moved and @write_failure; else itself
- * @path: as it was given, for sentences
- * @progress: of @moved bytes, if the user of it has begun one
+ * @medium: interface for the core
+ * @whole: the medium that this is a part of, which has @progress, @moved and @write_failure, or
+ *	itself
+ * @path: as typed, for error messages
+ * @progress: progress of @moved bytes, if the caller has begun one
  * @moved: bytes read and written
- * @size: of the medium, which may end with a part of a frame
- * @base: where on the medium the volume begins
- * @sector: bytes that a block device reads and writes at least; of a file, 1
- * @write_failure: of the last write or flush: 0 or a negative error number
- * @fd: of the file
- * @device: a block device, not a file
- * @made: it was not there before
+ * @size: size of the medium, not necessarily a multiple of a frame
+ * @base: offset of the volume on the medium
+ * @sector: smallest transfer of a block device; 1 for a file
+ * @write_failure: result of the last write or flush: 0 or a negative error number
+ * @fd: descriptor
+ * @device: the medium is a block device
+ * @made: the file was created
  */
 struct medium_file {
 	struct aftl_backing medium;
@@ -39,30 +38,30 @@ struct medium_file {
 };
 
 /**
- * medium_file_open() - open what is at @path
- * @file: takes it
- * @path: of a block device, which nobody may use, or of a file
- * @write: to be written, too
- * @error: takes the sentence on failure
+ * medium_file_open() - open a medium
+ * @file: receives the medium
+ * @path: an unused block device, or a file
+ * @write: open for writing, too
+ * @error: receives the error message
  *
- * Calls of the medium return -EINTR after Ctrl-C, see interruption_catch().
+ * Reads and writes return -EINTR after Ctrl-C, see interruption_catch().
  *
- * Return: 0 or a negative error number; -ENOENT if there is nothing.
+ * Return: 0 or a negative error number; -ENOENT if @path does not exist.
  */
 int __must_check medium_file_open(struct medium_file *file, const char *path, bool write,
 				  struct aftl_error *error);
 
-/* The same for a file that is not there yet: an empty one. */
+/* Create an empty file, which must not exist, and open it as a medium. */
 int __must_check medium_file_make(struct medium_file *file, const char *path,
 				  struct aftl_error *error);
 
-/* Give an empty file a size. */
+/* Set the size of an empty file. */
 int __must_check medium_file_extend(struct medium_file *file, u64 bytes,
 				    struct aftl_error *error);
 
 /*
- * What is on @whole from @base on, as a medium of its own. @whole is what is closed, and not before
- * @part has been used.
+ * Make @part a medium that begins at @base of @whole. Close only @whole, after the last use of
+ * @part.
  */
 void medium_file_part(struct medium_file *part, const struct medium_file *whole, u64 base);
 

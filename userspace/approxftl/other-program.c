@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Verbs that are programs of their own, as git has them.
- */
+/* Verbs that are separate programs, as in git. */
 #include <limits.h>
 #include <unistd.h>
 

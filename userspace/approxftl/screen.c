@@ -12,7 +12,7 @@
 #include "interruption.h"
 #include "screen.h"
 
-/* The other screen and back; the cursor goes and comes. */
+/* Switch to the alternate screen and hide the cursor, and back. */
 #define TAKE "\033[?1049h\033[?25l\033[H\033[2J"
 #define GIVE_BACK "\033[?25h\033[?1049l"
 
@@ -39,7 +39,7 @@ static void take(void)
 {
 	struct termios raw = before;
 
-	/* Keys come one by one and are not seen; Ctrl-C and Ctrl-Z remain what they are. */
+	/* Read single keys without echo; Ctrl-C and Ctrl-Z still raise signals. */
 	raw.c_lflag &= (tcflag_t)~(ICANON | ECHO);
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
@@ -47,7 +47,7 @@ static void take(void)
 	put(TAKE);
 }
 
-/* Also called in a signal handler. */
+/* Also runs in signal handlers. */
 static void give_back(void)
 {
 	tcsetattr(STDIN_FILENO, TCSANOW, &before);
@@ -131,7 +131,7 @@ static int poll_key(u64 left_ns)
 
 	if (ppoll(&input, 1, &left, NULL) <= 0)
 		return 0;
-	/* Without its terminal nobody looks any more. */
+	/* Quit if the terminal has gone. */
 	return read(STDIN_FILENO, &key, 1) == 1 ? key : 'q';
 }
 

@@ -1,35 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The terminal, while a program has all of it. Whatever ends the program, it gets its own back.
- */
+/* Full-screen use of the terminal, whose state is restored however the program ends. */
 #ifndef AFTL_SCREEN_H
 #define AFTL_SCREEN_H
 
 #include "aftl-host.h"
 
-/* Takes the terminal, if standard output and input are one; else nothing below does anything. */
+/* Take the terminal if standard input and output are one; else the functions below do nothing. */
 void screen_begin(void);
 
 void screen_end(void);
 
 bool screen_taken(void);
 
-/* Its size as it is now; @rows is 0 where there is none. */
+/* Get the current size; @rows is 0 without a terminal. */
 void screen_size(unsigned int *columns, unsigned int *rows);
 
-/* The next picture goes over the last one. */
+/* Move the cursor home, so that the next frame overwrites the last one. */
 void screen_home(void);
 
-/* What is left of the last picture below this one goes. */
+/* Clear the rest of the last frame below the cursor. */
 void screen_clear_rest(void);
 
 /**
- * screen_wait() - wait for a moment or a key
- * @until_ns: of the machine's clock
+ * screen_wait() - wait for a time or a key
+ * @until_ns: on sample_clock()
  *
- * Whoever stops the program, as by Ctrl-Z, sees the terminal as it was.
+ * Ctrl-Z restores the terminal while the program is stopped.
  *
- * Return: the key; 0 when time is up or a signal came.
+ * Return: the key; 0 at the time or after a signal.
  */
 int screen_wait(u64 until_ns);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * "approxftl tag query": what is said of a file, and what has become of it.
- */
+/* "approxftl tag query": print the tags of a file and the state of its stored data. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,12 +11,12 @@
 #define BATCH 1024
 
 /**
- * struct query - an answer
- * @extents: what is said
- * @extent_count: how many
- * @units: what is stored
- * @unit_count: how many
- * @errors: their sum
+ * struct query - result of a query
+ * @extents: tagged ranges
+ * @extent_count: number of ranges
+ * @units: stored units
+ * @unit_count: number of units
+ * @errors: sums over the units
  */
 struct query {
 	struct approxftl_extent *extents;
@@ -28,7 +26,7 @@ struct query {
 	struct approxftl_errors errors;
 };
 
-/* Whether all of a unit is called approximate now. */
+/* Return true if the whole unit is tagged as approximate now. */
 static bool is_called(const struct query *query, const struct approxftl_unit *unit)
 {
 	int i;
@@ -44,7 +42,7 @@ static bool is_called(const struct query *query, const struct approxftl_unit *un
 	return false;
 }
 
-/* Units that are approximate, though nothing says so now: clones, and what was called so before. */
+/* Count units that are stored as approximate without a tag: clones and data with former tags. */
 static u64 uncalled_units(const struct query *query)
 {
 	u64 count = 0;
@@ -71,7 +69,7 @@ static int get_units(struct approxftl *library, int fd, struct query *query)
 	return min(more, 0);
 }
 
-/* What waits in the page cache is written first, so that there is something to look at. */
+/* Write dirty pages back first, so that all data are on the device. */
 static int get(struct approxftl *library, int fd, struct query *query)
 {
 	int ret;
@@ -84,7 +82,7 @@ static int get(struct approxftl *library, int fd, struct query *query)
 	return ret ? ret : approxftl_errors(library, fd, 0, APPROXFTL_TO_END, &query->errors);
 }
 
-/* Whether @next goes on where @last ends, in the same way. */
+/* Return true if @next continues the run that @last ends. */
 static bool same_run(const struct approxftl_unit *last, const struct approxftl_unit *next,
 		     u64 unit_bytes)
 {
@@ -126,7 +124,7 @@ static void list_place(struct text_list *list, s64 offset, s64 length)
 		list_number(list, length, 0, NULL);
 }
 
-/* A row for each run of units of one kind; returns the first unit behind it. */
+/* Add a row for a run of equal units; return the first unit after it. */
 static unsigned int list_run(struct text_list *list, const struct query *query,
 			     unsigned int first)
 {
@@ -177,7 +175,7 @@ static void print_runs(const struct device_options *options, const struct query 
 	device_answer_list(options, &list);
 }
 
-/* Where there are others than the first. */
+/* Print flips by quality level, if there are levels other than 1. */
 static void print_levels(const struct query *query)
 {
 	u64 units[APPROXFTL_LEVEL_MAX + 1] = { 0 };

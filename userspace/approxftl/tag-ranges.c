@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * "approxftl tag add", "del" and "list".
- */
+/* "approxftl tag add", "tag del" and "tag list". */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -23,7 +21,7 @@ int tag_open(const struct device_options *options, const char *path, int flags, 
 	if (*fd >= 0)
 		return 0;
 	error = errno;
-	/* Some kernels let nobody write to a block device that is mounted. */
+	/* Some kernels refuse to open a mounted block device for writing. */
 	complain_of(options->verb, "%s: cannot open: %s", path,
 		    error == EBUSY ? approxftl_explain(APPROXFTL_REASON_IN_USE) : strerror(error));
 	return -error;
@@ -120,11 +118,11 @@ void tag_json_ranges(struct json_writer *json, const char *key,
 /* add, del */
 
 /**
- * struct change - what is done with ranges of a file
- * @library: to say it by
- * @options: of the command
+ * struct change - a change to the tags of a file
+ * @library: libapproxftl
+ * @options: the command line
  * @fd: the file
- * @kind: what is said of them
+ * @kind: class to tag as; APPROXFTL_NONE removes tags
  */
 struct change {
 	struct approxftl *library;
@@ -142,7 +140,7 @@ static int say_range(const struct change *change, off_t offset, off_t length)
 	return approxftl_tag(change->library, change->fd, offset, length, change->kind);
 }
 
-/* Stores again what is stored, as it is tagged now. */
+/* Store the data of the range again, as they are tagged now. */
 static int rewrite_range(const struct change *change, off_t offset, off_t length)
 {
 	int ret = tag_rewrite(change->options, change->fd, offset, length);
@@ -154,7 +152,7 @@ static int rewrite_range(const struct change *change, off_t offset, off_t length
 	return ret;
 }
 
-/* All words are ranges that make sense before the first is said. */
+/* Check all ranges before the first is tagged. */
 static enum exit_code check_ranges(const struct device_options *options)
 {
 	off_t offset, length;
@@ -196,7 +194,7 @@ static void print_file(const struct device_options *options, const char *path,
 	json_envelope_end(&json);
 }
 
-/* What is said of the file in the end. */
+/* Print the resulting tags of the file. */
 static int answer(struct approxftl *library, const struct device_options *options, int fd)
 {
 	struct approxftl_extent *extents;
@@ -208,7 +206,7 @@ static int answer(struct approxftl *library, const struct device_options *option
 	return min(count, 0);
 }
 
-/* The kernel finds a file's tag by the page cache, which an O_DIRECT write bypasses. */
+/* The kernel finds a file's tag through the page cache, which an O_DIRECT write bypasses. */
 static void warn_of_direct_writes(const struct change *change)
 {
 	struct stat status;
@@ -333,10 +331,10 @@ static void list_range(struct text_list *list, const char *path,
 }
 
 /**
- * struct listing - an answer in the making
- * @options: of the command
- * @list: as its columns are chosen
- * @json: of everything
+ * struct listing - output in progress
+ * @options: the command line
+ * @list: rows with the selected columns
+ * @json: complete JSON document
  */
 struct listing {
 	const struct device_options *options;
@@ -395,7 +393,7 @@ static void end_listing(struct listing *listing)
 	json_envelope_end(&listing->json);
 }
 
-/* A file that cannot be looked at is said, and does not hide the others. */
+/* Report a file that cannot be opened, and list the others. */
 static enum exit_code list_verb(struct approxftl *library, const struct device_options *options)
 {
 	struct listing listing = { .options = options };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "approxftl tag --rewrite": what is stored of a file is stored again.
+ * "approxftl tag --rewrite": store the data of a file again.
  *
- * Its pages are made dirty as by a write to a mapping, without one. So nothing has to be copied,
- * what others write to the file meanwhile stays as they wrote it, and whenever this ends, by a
- * signal or with the power, the file has what it had. Holes stay holes; what a clone shares is
- * its own afterwards, as after any write.
+ * The pages are made dirty as by a write through a mapping, but without changing them. So no
+ * data are copied, concurrent writes to the file are preserved, and the content is intact
+ * whenever a signal or a power failure ends the command. Holes stay holes. Extents shared with
+ * a clone become private, as after any write.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,10 +17,10 @@
 #include "complain.h"
 #include "tag-verbs.h"
 
-/* Stored at a time. */
+/* Bytes to store at a time. */
 #define PIECE (8 << 20)
 
-/* Pages beyond the end that the file has by now need not be stored. */
+/* Ignore a fault beyond the current end of the file, which may have shrunk. */
 static int why_not(int fd, off_t end)
 {
 	int error = errno;
@@ -60,7 +60,7 @@ static void tell(const struct device_options *options, off_t done, off_t end)
 		(long long)done >> 20, (long long)end >> 20);
 }
 
-/* The next data at @at or behind it; -ENXIO if there are none. */
+/* Find the next data at or after @at; -ENXIO if there are none. */
 static int next_data(int fd, off_t *at, off_t *end)
 {
 	off_t page = sysconf(_SC_PAGESIZE);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * "approxftl tag scan" and "watch": tags that were remembered.
- */
+/* "approxftl tag scan" and "tag watch": apply tags from file attributes. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -14,13 +12,13 @@
 #include "tag-verbs.h"
 
 /**
- * struct scan - a walk over files
- * @library: that is asked
- * @options: of the command
- * @looked: regular files seen
- * @tagged: of them, by their attribute
- * @ranges: in all
- * @failed: of those with an attribute
+ * struct scan - a scan of a directory tree
+ * @library: libapproxftl
+ * @options: the command line
+ * @looked: number of regular files
+ * @tagged: number of files that were tagged
+ * @ranges: number of tagged ranges
+ * @failed: number of files and directories that could not be processed
  */
 struct scan {
 	struct approxftl *library;

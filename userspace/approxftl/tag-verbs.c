@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * "approxftl tag": which of a file's data may lose bits.
- */
+/* "approxftl tag": declare which data of a file may lose bits. */
 #include <errno.h>
 
 #include "complain.h"
@@ -9,7 +7,7 @@
 #include "tag-verbs.h"
 #include "verbs.h"
 
-/* A program of its own, in Python: headers of models are made by anybody. */
+/* A separate program in Python, because it parses model headers from untrusted sources. */
 static const struct device_verb tag_model = {
 	.name = "tag model",
 	.words = "FILE",
@@ -19,7 +17,7 @@ static const struct device_verb *const tag_verbs[] = {
 	&tag_add, &tag_del, &tag_list, &tag_model, &tag_query, &tag_scan, &tag_watch,
 };
 
-/* As typed after "tag". */
+/* Return the name that follows "tag". */
 static const char *name_of(const struct device_verb *verb)
 {
 	return verb->name + strlen("tag ");

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What the verbs of "approxftl tag" share.
- */
+/* Code that the verbs of "approxftl tag" share. */
 #ifndef AFTL_TAG_VERBS_H
 #define AFTL_TAG_VERBS_H
 
@@ -9,7 +7,7 @@
 
 #include "device-verbs.h"
 
-/* Does it for one of these verbs; the first word is on the device that it is about. */
+/* Implementation of a verb; @library is open for the device of the first operand. */
 typedef enum exit_code (*tag_fn)(struct approxftl *library, const struct device_options *options);
 enum exit_code tag_run(const struct device_options *options, tag_fn run);
 
@@ -20,30 +18,30 @@ extern const struct device_verb tag_query;
 extern const struct device_verb tag_scan;
 extern const struct device_verb tag_watch;
 
-/* One line about @path on stderr, and the exit code: @ret is a negative error number. */
+/* Print an error message about @path and convert @ret, a negative error number, to an exit code. */
 enum exit_code tag_failed(const struct device_options *options, const char *path, int ret);
 
-/* Opens a file of a command line; says why not, and returns a negative error number. */
+/* Open a file; on failure print an error message and return a negative error number. */
 int tag_open(const struct device_options *options, const char *path, int flags, int *fd);
 
-/* "OFFSET+LENGTH" or "OFFSET+", with units such as KiB. Says what is wrong with it. */
+/* Parse "OFFSET+LENGTH" or "OFFSET+", with units such as KiB. Print a message on failure. */
 int tag_parse_range(const struct device_options *options, const char *text, off_t *offset,
 		    off_t *length);
 
-/* Stores the data of a range of a file once more; returns a negative error number. */
+/* Store the data of a range again; return a negative error number on failure. */
 int tag_rewrite(const struct device_options *options, int fd, off_t offset, off_t length);
 
-/* Everything that is said of a file, to be freed; returns how many ranges, or an error number. */
+/* Get all tagged ranges of a file, to be freed; return their number or a negative error number. */
 int tag_ranges_of(struct approxftl *library, int fd, struct approxftl_extent **extents);
 
-/* "0+4096", "4096+" */
+/* Print a range as "0+4096" or "4096+". */
 #define TAG_RANGE_SIZE 48
 void tag_range_text(const struct approxftl_extent *extent, char text[TAG_RANGE_SIZE]);
 
-/* The name of its class, with its quality level. */
+/* Return the name of the range's class, including its quality level. */
 const char *tag_range_class(const struct approxftl_extent *extent);
 
-/* An array of what is said of a file, into an open JSON object. */
+/* Print the tagged ranges as an array into an open JSON object. */
 void tag_json_ranges(struct json_writer *json, const char *key,
 		     const struct approxftl_extent *extents, unsigned int count);
 

@@ -6,15 +6,15 @@
 #include "top-frame.h"
 
 #define LINE_SIZE 512
-/* Of a LUN: its number, how busy it was, what waits and how many blocks are free. */
+/* Widths of a LUN's busy bar and of its cell: number, bar, share, waiting commands, free blocks. */
 #define BAR 12
 #define CELL 38
 #define MOST_CELLS ((LINE_SIZE - 1) / CELL)
-/* Lines above those of the LUNs: what the device does, and the names of their columns. */
+/* Lines above the LUNs: the device's statistics and the heading of the LUNs. */
 #define HEAD_LINES 9
 #define MIB 1048576ULL
 
-/* A line, cut where the screen ends. */
+/* Print a line, truncated to the width of the terminal. */
 static __printf(3, 4) void put_line(FILE *out, const struct top_frame *frame, const char *format,
 				    ...)
 {
@@ -80,7 +80,7 @@ static void put_space(FILE *out, const struct top_frame *frame)
 		 (unsigned long long)frame->between->stats.counters.policy_bugs);
 }
 
-/* "2.104 for each unit: host 1.000, gc 1.051, padding 0.053" */
+/* Such as "2.104 programmed for each unit: host 1.000, gc 1.051, padding 0.053". */
 static void put_amplification(FILE *out, const struct top_frame *frame)
 {
 	const struct aftl_counters *counters = &frame->between->stats.counters;
@@ -128,7 +128,7 @@ static void lun_cell(char text[CELL + 8], const struct top_frame *frame, unsigne
 		  (unsigned long long)lun->queued, (unsigned long long)lun->free_blocks);
 }
 
-/* Down the columns, as far as there is room; what has none is counted. */
+/* Fill columns from top to bottom; count the LUNs that do not fit. */
 static void put_luns(FILE *out, const struct top_frame *frame)
 {
 	unsigned int count = frame->between->luns.count;
@@ -137,7 +137,7 @@ static void put_luns(FILE *out, const struct top_frame *frame)
 	unsigned int i, j;
 	char text[LINE_SIZE], cell[CELL + 8];
 
-	/* The last line is for the count of the others. */
+	/* The last line reports the LUNs that do not fit. */
 	if (frame->rows && lines > frame->rows - HEAD_LINES)
 		lines = frame->rows - HEAD_LINES - 1;
 	put_line(out, frame, "%5s  %-*s%8s%4s%6s", "LUN", BAR, "busy", "", "wait", "free");

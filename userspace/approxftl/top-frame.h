@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * One picture of what a device does, for "approxftl top".
- */
+/* A frame of "approxftl top": the state and activity of a device. */
 #ifndef AFTL_TOP_FRAME_H
 #define AFTL_TOP_FRAME_H
 
@@ -9,12 +7,12 @@
 #include "device-verbs.h"
 
 /**
- * struct top_frame - what is to be seen
- * @view: the device as it is
- * @between: what it has done since the last picture
- * @columns: of the screen
- * @rows: of it that this device may have; 0: as many as it takes
- * @end: of each line
+ * struct top_frame - content of a frame
+ * @view: current state of the device
+ * @between: statistics since the last frame
+ * @columns: columns of the terminal
+ * @rows: rows for this device; 0: unlimited
+ * @end: end of each line
  */
 struct top_frame {
 	const struct device_view *view;

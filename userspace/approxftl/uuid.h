@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Universally unique identifiers, as volumes have them.
- */
+/* UUIDs of volumes. */
 #ifndef AFTL_UUID_H
 #define AFTL_UUID_H
 
@@ -13,7 +11,7 @@ void uuid_print(const u8 uuid[AFTL_UUID_BYTES], char text[UUID_TEXT_SIZE]);
 int __must_check uuid_parse(u8 uuid[AFTL_UUID_BYTES], const char *text,
 			    struct aftl_error *error);
 
-/* A random one. */
+/* Generate a random UUID. */
 int __must_check uuid_draw(u8 uuid[AFTL_UUID_BYTES], struct aftl_error *error);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The verbs of the command; "sim" has a folder of its own.
+ * Entry points of the verbs; "sim" is in a directory of its own.
  *
- * Each gets the arguments of the whole command.
+ * Each receives the arguments of the whole command.
  */
 #ifndef AFTL_VERBS_H
 #define AFTL_VERBS_H

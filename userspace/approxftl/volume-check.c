@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * "approxftl check": is a volume sound?
- */
+/* "approxftl check": check the consistency of a volume. */
 #include <stdlib.h>
 
 #include "checked-memory.h"
@@ -12,24 +10,24 @@
 #include "verbs.h"
 #include "volume-verbs.h"
 
-/* Findings beyond this many are counted, not listed. */
+/* Maximum number of findings to list; further ones are only counted. */
 #define FINDINGS_LISTED 20
 
-/* Runs of lost units that are listed. */
+/* Maximum number of runs of lost units to list. */
 #define RUNS_LISTED 20
 
-/* Frames that are read together. */
+/* Frames per read. */
 #define TURN_FRAMES 64
 
 /**
- * struct patient - the volume that is looked at
- * @file: where on the medium it is
- * @volume: it
- * @before: findings in the volumes before
- * @recovery: what loading found, @loaded only
- * @loaded: the device could be put together
- * @slots: by unit, where the tables say that it is
- * @erases: by block, as the tables say
+ * struct patient - the volume that is being checked
+ * @file: its part of the medium
+ * @volume: the volume
+ * @before: number of findings in the volumes before it
+ * @recovery: findings of the recovery, if @loaded
+ * @loaded: the device could be recovered
+ * @slots: physical location of each unit according to the tables
+ * @erases: erase count of each block according to the tables
  */
 struct patient {
 	struct medium_file file;
@@ -42,20 +40,20 @@ struct patient {
 };
 
 /**
- * struct checkup - one check, of one volume after the other where there are shards
+ * struct checkup - a check of all volumes on a medium, one for each shard
  * @options: the command line
  * @whole: the medium
- * @now: the volume that is looked at
- * @super: of the first
- * @total: what loading found in all of them
- * @open: volumes that were not closed
- * @unloaded: volumes of which the device could not be put together
- * @findings: sentences on what is wrong
- * @found: how many there were
- * @mended: what was damaged has been written again
- * @repaired: a sentence on that, or on why not
- * @lost: runs of units whose data are lost: the first, how many, and the shard
- * @lost_runs: how many of them
+ * @now: the volume that is being checked
+ * @super: header of the first volume
+ * @total: sums over the recovery of all volumes
+ * @open: number of volumes that were not closed
+ * @unloaded: number of volumes whose device could not be recovered
+ * @findings: descriptions of the findings
+ * @found: number of findings
+ * @mended: all damage was repaired
+ * @repaired: result of the repair for the user
+ * @lost: runs of lost units: the first, the number, and the shard
+ * @lost_runs: number of runs
  */
 struct checkup {
 	const struct device_options *options;
@@ -109,7 +107,7 @@ static void cannot_read(struct checkup *checkup, u64 frame, int ret)
 		  strerror(-ret));
 }
 
-/* Superblock and its copy */
+/* Volume header and its copy */
 
 static int check_super(struct checkup *checkup, u32 copy, struct aftl_volume_header *super,
 		       u8 bytes[AFTL_FRAME_BYTES])
@@ -137,7 +135,10 @@ static int check_supers(struct checkup *checkup)
 		ret = check_super(checkup, 1, &super[1], bytes[1]);
 	if (ret || checkup->found > checkup->now.before)
 		return ret;
-	/* One is written after the other: power may fail between. */
+	/*
+	 * They are written one after the other: a power failure in between leaves adjacent
+	 * generations.
+	 */
 	if (super[0].generation != super[1].generation + 1 &&
 	    super[1].generation != super[0].generation + 1 &&
 	    memcmp(bytes[0], bytes[1], AFTL_FRAME_BYTES) != 0)
@@ -147,7 +148,7 @@ static int check_supers(struct checkup *checkup)
 
 /* Sectors of the tables */
 
-/* The table that tells of stretches is in front of them. */
+/* The table of initialised extents precedes the tables that it describes. */
 static bool was_written(const struct checkup *checkup, u64 frame)
 {
 	return frame < aftl_volume_get_header(checkup->now.volume)->layout.erases ||
@@ -167,7 +168,7 @@ static void check_frames(struct checkup *checkup, const u8 *bytes, u64 first, u3
 				  (unsigned long long)sector);
 }
 
-/* Frames that cannot be read together are read one by one. */
+/* After a failed read of several frames, read them one by one. */
 static int check_turn(struct checkup *checkup, u64 first, u32 frames)
 {
 	const struct aftl_backing *medium = &checkup->now.file.medium;
@@ -271,7 +272,7 @@ static int check_recovery(struct checkup *checkup)
 	return 0;
 }
 
-/* The snapshot of a closed volume must say what its tables say. */
+/* The snapshot of a closed volume must agree with its tables. */
 
 static void compare_units(struct checkup *checkup, const struct aftl *ftl)
 {
@@ -327,7 +328,7 @@ static int check_snapshot(struct checkup *checkup)
 
 /* Repairs */
 
-/* What was found is said before; a device that is put together knows what is to be written. */
+/* The recovered device knows the correct content of the damaged sectors: write it. */
 static int mend(struct checkup *checkup, const struct aftl *ftl,
 		const struct aftl_recovery *recovery, struct aftl_error *error)
 {
@@ -366,7 +367,7 @@ static int repair(struct checkup *checkup)
 		ret = mend(checkup, ftl, &recovery, &error);
 	if (ret)
 		aftl_fail(&checkup->repaired, 0, "not repaired: %.180s", error.text);
-	/* All that was found, or it is not mended. */
+	/* The volume counts as repaired only if all of its shards were repaired. */
 	checkup->mended = !ret && (checkup->mended || !checkup->now.before);
 	if (ftl)
 		aftl_destroy(ftl);
@@ -425,13 +426,13 @@ static int open_shard(struct checkup *checkup, u32 index, struct aftl_error *err
 		ret = aftl_fail(&cause, -EUCLEAN, "it is of another device");
 	if (!ret)
 		return 0;
-	/* What is not there is damage here. */
+	/* A missing shard is damage of the device. */
 	if (ret == -ENODATA || ret == -EMEDIUMTYPE || ret == -ENOSPC)
 		ret = -EUCLEAN;
 	return aftl_fail(error, ret, "shard %u: %.200s", index, cause.text);
 }
 
-/* Of a device that lacks one, nothing is looked at. */
+/* Check nothing if a shard is missing. */
 static int find_shards(struct checkup *checkup, struct aftl_error *error)
 {
 	u32 i;
@@ -475,7 +476,7 @@ static int check_shards(struct checkup *checkup)
 	return ret;
 }
 
-/* Saying so */
+/* Output */
 
 static u32 listed(const struct checkup *checkup)
 {
@@ -619,7 +620,7 @@ static enum exit_code run_check(const struct device_options *options)
 	ret = aftl_volume_open(&checkup.now.volume, &checkup.now.file.medium, &error);
 	if (!ret)
 		ret = find_shards(&checkup, &error);
-	/* A medium that has shrunk is damage here. */
+	/* A medium that is too small counts as damage here. */
 	if (ret == -ENOSPC)
 		ret = -EUCLEAN;
 	code = ret ? volume_failed(options, path, ret, &error) : check_open(&checkup);

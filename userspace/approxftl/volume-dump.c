@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * "approxftl dump": what is in a volume, as it stands there.
- */
+/* "approxftl dump": print the content of a volume without recovery. */
 #include "complain.h"
 #include "core/base/encoding.h"
 #include "interruption.h"
@@ -10,18 +8,18 @@
 #include "volume-verbs.h"
 
 /**
- * struct dump - one dump
+ * struct dump - state of a dump
  * @options: the command line
  * @whole: the medium
- * @file: where on it the volume is
- * @super: its superblock, or the copy
- * @geo: shape of the device
- * @json: the document, with --json
- * @frame: number of the frame in @bytes, U64_MAX none
- * @bytes: of one frame
- * @sound: by sector of @bytes
- * @stretch: that was asked for last, and one more
- * @begun: it has been begun
+ * @file: the volume's part of the medium
+ * @super: its header, or the copy
+ * @geo: geometry of the device
+ * @json: JSON document, with --json
+ * @frame: number of the frame in @bytes, U64_MAX: none
+ * @bytes: the cached frame
+ * @sound: by sector of @bytes, whether its checksum is correct
+ * @stretch: number of the last queried extent plus 1
+ * @begun: that extent was initialised
  * @ret: first error of the medium
  */
 struct dump {
@@ -64,7 +62,10 @@ static const u8 *written_at(struct dump *dump, struct aftl_place place)
 	return dump->bytes + (size_t)sector * AFTL_SECTOR_BYTES + place.offset;
 }
 
-/* Has anything been written to that frame of the tables? What either copy says counts. */
+/*
+ * Return true if the extent of that frame of the tables was initialised according to either
+ * copy.
+ */
 static bool is_begun(struct dump *dump, u64 frame)
 {
 	const struct aftl_layout *layout = &dump->super.layout;
@@ -83,7 +84,7 @@ static bool is_begun(struct dump *dump, u64 frame)
 	return dump->begun;
 }
 
-/* The entry at @place; NULL if its sector is damaged or cannot be read. */
+/* Return the entry at @place; NULL if its sector is damaged or unreadable. */
 static const u8 *entry_at(struct dump *dump, struct aftl_place place)
 {
 	static const u8 nothing[AFTL_SECTOR_BYTES] = { 0 };
@@ -92,7 +93,7 @@ static const u8 *entry_at(struct dump *dump, struct aftl_place place)
 								    nothing + place.offset;
 }
 
-/* Return: 0, or -EUCLEAN for what is damaged. */
+/* Return: 0, or -EUCLEAN if the entry is damaged. */
 static int get_spare(struct dump *dump, u32 page, struct aftl_spare *spare)
 {
 	const u8 *bytes = entry_at(dump, aftl_spare_place(&dump->super.layout, &dump->geo, page));
@@ -109,7 +110,7 @@ static int get_erases(struct dump *dump, u32 block, struct aftl_erase_entry *ent
 	return bytes ? 0 : -EUCLEAN;
 }
 
-/* Superblock and states */
+/* Volume header and states */
 
 static void dump_super(struct dump *dump)
 {
@@ -183,10 +184,10 @@ static void dump_states(struct dump *dump)
 /* Blocks */
 
 /**
- * struct tally - the pages of a block
- * @erases: most that one of them knows of
- * @programmed: those that were programmed since then
- * @damaged: those that are
+ * struct tally - counts of a block's pages
+ * @erases: highest erase count that a page records
+ * @programmed: pages programmed at that erase count
+ * @damaged: pages with damaged entries
  */
 struct tally {
 	u32 erases;
@@ -268,7 +269,7 @@ static u32 slot_level(const struct aftl_spare *spare, u32 i)
 		       AFTL_PRECISE : aftl_lpn_word_level(spare->word[i], spare->attr);
 }
 
-/* What is behind the last unit is the map. */
+/* Numbers beyond the last unit belong to translation pages. */
 static bool is_sheet(const struct dump *dump, u32 unit)
 {
 	return unit >= dump->geo.units;
@@ -382,7 +383,7 @@ static bool holds_unit(const struct dump *dump, const struct aftl_spare *spare, 
 	return false;
 }
 
-/* Programmed pages from @first to before @end; with @unit, those that hold it. */
+/* Dump the programmed pages in [@first, @end); with @unit, only those that hold it. */
 static void dump_pages(struct dump *dump, u32 first, u32 end, const u32 *unit)
 {
 	struct aftl_spare spare;
@@ -400,7 +401,7 @@ static void dump_pages(struct dump *dump, u32 first, u32 end, const u32 *unit)
 		json_end_array(&dump->json);
 }
 
-/* Of a device with zones: when that of @unit was reset, and what its units do not tell. */
+/* Dump the entry of the zone that contains @unit: its last reset, and its state. */
 static void dump_zone(struct dump *dump, u32 unit)
 {
 	u32 zone = unit / dump->geo.zone_units;
@@ -442,7 +443,7 @@ static void dump_unit(struct dump *dump, u32 unit)
 	dump_pages(dump, 0, dump->geo.blocks * dump->geo.pages, &unit);
 }
 
-/* What was asked for */
+/* Options */
 
 static int take_number(const char *what, const char *text, u32 limit, u32 *number,
 		       struct aftl_error *error)

@@ -14,18 +14,18 @@
 #include "verbs.h"
 #include "volume-verbs.h"
 
-/* Of larger tables, frames are written when they are used. */
+/* If the tables have more frames than this, initialise them lazily. */
 #define FRAMES_WRITTEN (256ULL * 1024 * 1024 / AFTL_FRAME_BYTES)
 
-/* What shall be made */
+/* Options */
 
 /**
- * struct making - a volume to be made
+ * struct making - a volume to make
  * @options: the command line
- * @super: what it gets; of several shards, the first
- * @geo: its shape, which is that of a shard
- * @fixed_blocks: the number of blocks was asked for
- * @file: where
+ * @super: its header; with several shards that of the first
+ * @geo: geometry of a shard
+ * @fixed_blocks: the user set the number of blocks
+ * @file: the medium
  */
 struct making {
 	const struct device_options *options;
@@ -86,7 +86,7 @@ static int understand(struct making *making, struct aftl_error *error)
 	return ret ? ret : set_uuid(making, error);
 }
 
-/* How large */
+/* Size */
 
 static int lay_out(struct making *making, struct aftl_error *error)
 {
@@ -117,7 +117,7 @@ static bool fits(struct making *making, u64 blocks, u64 bytes)
 	return !lay_out(making, &error) && volume_bytes(making) <= bytes;
 }
 
-/* As many blocks as the medium has room for. */
+/* Set the largest number of blocks that fits on the medium. */
 static int fit_blocks(struct making *making, struct aftl_error *error)
 {
 	u64 bytes = making->file.medium.bytes;
@@ -145,14 +145,14 @@ static int choose_size(struct making *making, struct aftl_error *error)
 	return fit_blocks(making, error);
 }
 
-/* Making it */
+/* Writing */
 
 static int open_file(struct making *making, const char *path, struct aftl_error *error)
 {
 	bool dry = making->options->dry_run;
 	int ret = medium_file_open(&making->file, path, !dry, error);
 
-	/* What is not there is made as large as it has to be. */
+	/* A missing file is created with the required size. */
 	if (ret == -ENOENT && !dry)
 		return medium_file_make(&making->file, path, error);
 	return ret == -ENOENT ? 0 : ret;
@@ -178,7 +178,7 @@ static int check_sectors(const struct making *making, struct aftl_error *error)
 			 making->file.path, sector, making->geo.unit_bytes);
 }
 
-/* The core says that a write failed; why is known here. */
+/* The core reports that a write failed; add the cause, which only this layer knows. */
 static int say_why(const struct medium_file *file, int failure, struct aftl_error *error)
 {
 	struct aftl_error said = *error;
@@ -188,7 +188,7 @@ static int say_why(const struct medium_file *file, int failure, struct aftl_erro
 	return aftl_fail(error, failure, "%.160s: %s", said.text, strerror(-failure));
 }
 
-/* No shard of what was there before is taken for one of what is made. */
+/* Erase the headers of old shards, so that none of them is mistaken for a new one. */
 static int wipe_shards(struct making *making, struct aftl_error *error)
 {
 	static const u8 zeroes[2 * AFTL_FRAME_BYTES];
@@ -250,7 +250,7 @@ static int write_volume(struct making *making, struct aftl_error *error)
 	return ret ? say_why(file, ret, error) : 0;
 }
 
-/* Before anything is looked at, which takes as long as it takes to read it all. */
+/* Check the size before the content, whose check reads from the medium. */
 static int check_room(const struct making *making, struct aftl_error *error)
 {
 	u64 bytes = making->file.medium.bytes;
@@ -284,7 +284,7 @@ static int make(struct making *making, struct aftl_error *error)
 {
 	int ret = open_file(making, making->options->words[0], error);
 
-	/* From here on the device is ours: what is found to be empty stays so. */
+	/* The open medium is exclusively ours: if it is empty now, it stays empty. */
 	if (!ret)
 		ret = choose_size(making, error);
 	if (!ret)
@@ -297,9 +297,9 @@ static int make(struct making *making, struct aftl_error *error)
 	return ret;
 }
 
-/* For a device that is to be created on it */
+/* Volumes for "approxftl create" */
 
-/* One that is damaged, or of another version, is one: the kernel says what is wrong with it. */
+/* A damaged volume, or one of another version, counts: the kernel reports its problem. */
 static bool holds_volume(const struct medium_file *file)
 {
 	struct aftl_volume *volume = NULL;
@@ -336,7 +336,7 @@ int volume_ensure(const char *path, struct aftl_volume_header *super, bool *made
 	return ret;
 }
 
-/* Saying so */
+/* Output */
 
 static void print_made(const struct making *making)
 {

@@ -31,7 +31,7 @@ enum exit_code volume_failed(const struct device_options *options, const char *p
 	return code_of(ret);
 }
 
-/* Superblock */
+/* Volume header */
 
 void volume_json_super(struct json_writer *json, const struct aftl_volume_header *super)
 {
@@ -56,7 +56,7 @@ void volume_json_super(struct json_writer *json, const struct aftl_volume_header
 	json_parameters(json, &super->config);
 }
 
-/* What the profile does not say by itself. */
+/* Print the parameters that differ from the profile. */
 static void print_changes(const struct aftl_volume_header *super)
 {
 	struct aftl_config profile;
