@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Check whether a medium holds data that somebody may need; the only user of libblkid. */
+/* Check whether a medium holds data that must be preserved; the only user of libblkid. */
 #ifndef AFTL_MEDIUM_CONTENT_H
 #define AFTL_MEDIUM_CONTENT_H
 

@@ -2,7 +2,7 @@
 #include "core/policy/param-registry.h"
 #include "json-parameters.h"
 
-/* Units of parameters of type AFTL_PARAM_COUNT that are not plain counts. */
+/* Units of parameters that have type AFTL_PARAM_COUNT but are physical quantities. */
 static const struct unit {
 	const char *key;
 	const char *unit;
