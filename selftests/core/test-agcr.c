@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * AGCR's costs, histories and re-writes, and the rule of its rival.
+ * AGCR: coupled write and read costs, access histories, rewriting, and the rule of policy "li".
  */
 #include "core/ftl/device.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"
 
-/* One page in a unit, nothing on the bus, the paper's six times. */
+/* One page per unit, a negligible bus, and the paper's six latencies. */
 #define COSTS "unit", "0", "bus", "100000", "read", "170us", "read_coarse", "310us", \
 	"read_fine", "70us", "program", "600us", "program_coarse", "450us", \
 	"program_fine", "800us", "rber", "1e-3"
@@ -32,7 +32,7 @@ static void close_device(void)
 	test_device_close(&device);
 }
 
-/* AFTL_MODES if it is not stored. */
+/* Program mode of @unit, or AFTL_MODES if it is unmapped. */
 static u32 mode_of(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
@@ -53,7 +53,7 @@ static u64 access_ns(bool write, u32 unit)
 	return ns;
 }
 
-/* Reads and writes as letters, without a pause in which something is written again. */
+/* Perform reads (R) and writes (W) without the idle time in which data would be rewritten. */
 static void play(u32 unit, const char *accesses)
 {
 	for (; *accesses; accesses++)
@@ -72,7 +72,7 @@ static void costs_are_coupled(void)
 	access_ns(false, 1);
 	test_wait(&device, IDLE_NS);
 	CHECK_EQ(access_ns(false, 1), 70000 + BUS_NS);
-	/* It cannot become cheaper. */
+	/* Data of the highest write cost are not rewritten. */
 	test_wait(&device, IDLE_NS);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1);
 	CHECK_EQ(test_counters(&device)->array_program_ns, (450 + 600 + 800) * 1000);
@@ -85,7 +85,7 @@ struct window_case {
 	u32 mode;
 };
 
-/* What the last write costs, by window and past; a missing past does not count. */
+/* Program mode of the last write by history window; unrecorded accesses do not count. */
 static const struct window_case windows[] = {
 	{ "0", "W", AFTL_MODE_COARSE },	     { "0", "WRW", AFTL_MODE_COARSE },
 	{ "1", "W", AFTL_MODE_COARSE },	     { "1", "WRW", AFTL_MODE_NORMAL },
@@ -136,7 +136,7 @@ static void read_only_data_is_rewritten(void)
 	}
 }
 
-/* Both readings of the rule, and none. Unit 1 has low cost, unit 2 medium. */
+/* Unit 1 has low write cost, unit 2 medium; @word selects which of them are rewritten. */
 static void check_rewrite(const char *word, u32 low, u32 medium)
 {
 	const char *const pairs[] = { SHAPE, "rewrite", word, NULL };
@@ -157,7 +157,7 @@ static void both_readings_of_the_rule(void)
 	check_rewrite("any", AFTL_MODE_FINE, AFTL_MODE_FINE);
 }
 
-/* Medium cost, and nothing known: the first access is taken for all. */
+/* Filled data have medium cost and no history: the first access stands for all earlier ones. */
 static void what_is_there_at_the_start(void)
 {
 	static const char *const pairs[] = { SHAPE, "fill", "sequential", NULL };
@@ -172,7 +172,7 @@ static void what_is_there_at_the_start(void)
 	close_device();
 }
 
-/* Without an idle moment 1,024 units wait; those that ask later are forgotten. */
+/* The queue holds 1,024 units if the device is never idle; later candidates are dropped. */
 static void the_queue_is_bounded(void)
 {
 	static const char *const pairs[] = {
@@ -195,7 +195,7 @@ static void the_queue_is_bounded(void)
 	close_device();
 }
 
-/* What has been queued is looked at again when its turn comes. */
+/* A queued unit is checked again before it is rewritten. */
 static void the_queue_is_not_believed(void)
 {
 	static const char *const pairs[] = { SHAPE, NULL };
@@ -213,7 +213,7 @@ static void the_queue_is_not_believed(void)
 	close_device();
 }
 
-/* Whatever a snapshot has for its state: only what is possible is queued. */
+/* Whatever state a snapshot restores, only valid units may be queued. */
 static void nonsense_becomes_possible(void)
 {
 	static const char *const pairs[] = { SHAPE, NULL };
@@ -232,8 +232,8 @@ static void nonsense_becomes_possible(void)
 }
 
 /*
- * The last free blocks belong to garbage collection, which here has nothing to collect:
- * half of each block stays valid.
+ * The last free blocks are reserved for garbage collection, which finds no victim here: half of
+ * each block stays valid.
  */
 static void rewriting_leaves_the_reserve(void)
 {
@@ -258,7 +258,7 @@ static void rewriting_leaves_the_reserve(void)
 	close_device();
 }
 
-/* The rule of window 1 once more, beside the policy's. */
+/* Independent model of the rule for window 1. */
 struct access_model {
 	u8 last[1000];
 	u8 mode[1000];
@@ -303,7 +303,7 @@ static void copies_keep_their_cost(void)
 	close_device();
 }
 
-/* Low cost if somebody waits behind the write, high cost if nobody does. */
+/* Low cost if another request waits behind the write, else high cost. */
 static void li_looks_at_the_queue(void)
 {
 	static const char *const pairs[] = { SHAPE, "fill", "sequential", NULL };
@@ -321,7 +321,7 @@ static void li_looks_at_the_queue(void)
 	close_device();
 }
 
-/* One byte for each unit beside the queues, whatever the window. */
+/* Beside its queues the policy needs one byte per unit, whatever the window. */
 static void memory_is_a_byte_a_unit(void)
 {
 	static const char *const off[] = { SHAPE, "rewrite", "off", "history", "2", NULL };
@@ -338,17 +338,18 @@ static void memory_is_a_byte_a_unit(void)
 
 int main(void)
 {
-	tap_run("AG-1: costs of writes and reads are coupled", costs_are_coupled);
-	tap_run("windows of 0, 1 and 2 accesses decide", windows_decide);
-	tap_run("read-only data is written again", read_only_data_is_rewritten);
-	tap_run("both readings of the rule", both_readings_of_the_rule);
-	tap_run("what is there at the start", what_is_there_at_the_start);
-	tap_run("the queue is bounded", the_queue_is_bounded);
-	tap_run("the queue is not believed", the_queue_is_not_believed);
-	tap_run("nonsense from a snapshot becomes possible", nonsense_becomes_possible);
-	tap_run("re-writing leaves the reserve alone", rewriting_leaves_the_reserve);
-	tap_run("copies keep their cost", copies_keep_their_cost);
-	tap_run("li looks at the queue", li_looks_at_the_queue);
-	tap_run("memory is a byte for each unit", memory_is_a_byte_a_unit);
+	tap_run("AG-1: a cheaper write makes reads more expensive", costs_are_coupled);
+	tap_run("the write mode follows from windows of 0, 1 and 2 accesses", windows_decide);
+	tap_run("data that are only read are rewritten at high write cost",
+		read_only_data_is_rewritten);
+	tap_run("parameter rewrite selects which costs are rewritten", both_readings_of_the_rule);
+	tap_run("filled data have medium cost and no history", what_is_there_at_the_start);
+	tap_run("the rewrite queue holds at most 1024 units", the_queue_is_bounded);
+	tap_run("a queued unit is checked again before it is rewritten", the_queue_is_not_believed);
+	tap_run("invalid state from a snapshot is made valid", nonsense_becomes_possible);
+	tap_run("rewriting does not use the GC reserve", rewriting_leaves_the_reserve);
+	tap_run("relocation keeps the write cost of data", copies_keep_their_cost);
+	tap_run("policy li writes faster if another request waits", li_looks_at_the_queue);
+	tap_run("the policy needs one byte for each unit", memory_is_a_byte_a_unit);
 	return tap_finish();
 }

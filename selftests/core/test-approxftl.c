@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ApproxFTL against its paper: service times by placement, what blocks may hold,
- * algorithm 1 run by hand, savings, promotion, wear, refresh.
+ * ApproxFTL against its paper: program times by placement, legal block contents, a manual run of
+ * algorithm 1, savings, promotion, wear, refresh.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 
 #define PAGE_NS 20480
 
-/* Where the last program went; one request at a time. */
+/* Location of the last program; requests are sent one at a time. */
 struct probe {
 	struct test_listener listener;
 	const struct aftl_block *block;
@@ -22,7 +22,7 @@ struct probe {
 	const char *kind;
 };
 
-/* In the note of a block of the pool for small requests. */
+/* Flag in the note of a block that holds data of small requests. */
 #define NOTE_HOT 0x08
 
 static struct test_device device;
@@ -63,7 +63,7 @@ static void close_device(void)
 	test_device_close(&device);
 }
 
-/* One die, pages as units, everything cold. */
+/* One die, one page per unit, no write is hot. */
 #define ONE_DIE "channels", "1", "chips", "1", "unit", "0", "hot_size", "0"
 
 static const char *const one_die[] = { ONE_DIE, NULL };
@@ -76,7 +76,7 @@ static u64 write_one(u32 unit, u32 class)
 	return latency - PAGE_NS;
 }
 
-/* AX-1, by what the block is and where in it the page went. */
+/* AX-1: program time by block kind and page order. */
 static u64 expected_ns(u32 class)
 {
 	if (class == AFTL_APPROX)
@@ -133,8 +133,8 @@ static void other_policies_have_their_times(void)
 }
 
 /*
- * Algorithm 1 by hand. A block is a number; positions are counted, not computed
- * from the core's cursors.
+ * Independent algorithm 1: blocks are numbered, and positions are counted instead of taken from the
+ * core's cursors.
  */
 
 enum role { CHB, PRECISE, PHASE1, PHASE2, ALL_APPROX, ROLES };
@@ -161,7 +161,7 @@ static u32 hand_pages(void)
 	return hand.layers * hand.positions;
 }
 
-/* All blocks are new: a checkerboard turns their flip bit from 0 to 1. */
+/* All blocks are new, so a checkerboard changes their flip bit from 0 to 1. */
 static void hand_open(enum role role)
 {
 	if (hand.exists[role])
@@ -172,7 +172,7 @@ static void hand_open(enum role role)
 	hand.flip[role] = role != PRECISE;
 }
 
-/* First page at or after @page with the wanted type, or the number of pages. */
+/* Return the first page at or after @page with the given type, or the number of pages. */
 static u32 hand_seek(enum role role, u32 page, bool approximate)
 {
 	while (page < hand_pages() && approx_at(hand.flip[role], page) != approximate)
@@ -288,7 +288,7 @@ static void placements_follow_algorithm_1(void)
 				      i % 2 ? 1 : 40);
 }
 
-/* AX-2: what each block may hold, at any time. */
+/* AX-2: the data class that each kind of block may hold at any time. */
 
 static bool page_class(const struct aftl_block *block, u32 page, u32 *class)
 {
@@ -298,7 +298,7 @@ static bool page_class(const struct aftl_block *block, u32 page, u32 *class)
 	return aftl_page_programmed(media, block, page);
 }
 
-/* No two Y or Z neighbours of equal type. */
+/* Adjacent pages, within a layer (Y) or across layers (Z), must have different classes. */
 static void check_checkerboard(const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
@@ -372,7 +372,7 @@ static void check_open_blocks(u32 pools)
 	}
 }
 
-/* The flip bit turns whenever a block is taken for a checkerboard, and only then. */
+/* The flip bit changes each time a block is opened as a checkerboard, and only then. */
 struct flips {
 	struct test_listener listener;
 	u8 flip[4096];
@@ -462,7 +462,7 @@ static void odd_blocks_keep_the_invariants(void)
 	check_invariants(pairs, 2);
 }
 
-/* AX-3: an i.i.d. stream of single pages, one pool, no collection. */
+/* AX-3: independent random classes of single pages, one pool, no garbage collection. */
 static double saving(const char *policy, u32 share)
 {
 	static const char *const pairs[] = {
@@ -485,7 +485,7 @@ static double saving(const char *policy, u32 share)
 	c = test_counters(&device);
 	CHECK_EQ(c->array_programs, 400000);
 	result = 100 - 100.0 * c->array_program_ns / (c->array_programs * 700000.0);
-	/* AX-7: energy is saved as time is. */
+	/* AX-7: energy decreases in proportion to time. */
 	CHECK_RANGE(c->program_energy_pj / 1000, c->array_program_ns * 825 / 10000 * 999 / 1000,
 		    c->array_program_ns * 825 / 10000 * 1001 / 1000);
 	close_device();
@@ -503,7 +503,7 @@ static void check_savings(const char *policy, const double *wanted)
 		tap_note("%s, %u %% approximate: %.1f %% saved, paper's model %.1f %%", policy,
 			 shares[i], got, wanted[i]);
 		CHECK(got > wanted[i] - 1.5 && got < wanted[i] + 1.5);
-		/* Without approximate data a checkerboard takes one page per die. */
+		/* Without approximate data each checkerboard takes only its first page per die. */
 		CHECK(shares[i] || got < 0.01);
 	}
 }
@@ -532,8 +532,8 @@ static void delta_b_saves_as_modelled(void)
 #define TEST_BLOCKS_MAX 1024
 
 /*
- * AX-8: copies of approximate data, and how often they stayed approximate; blocks that have
- * given away precise data, after which no approximate follows.
+ * AX-8: copies of approximate data, how often they stayed approximate, and blocks from which data
+ * were relocated as precise: approximate relocations must not follow.
  */
 struct copies {
 	struct test_listener listener;
@@ -615,7 +615,7 @@ static void promotion_has_its_limit(void)
 	}
 }
 
-/* AX-6: a low-voltage erase for blocks without a single precise page. */
+/* AX-6: a block without any precise page is erased at low voltage. */
 struct wear {
 	struct test_listener listener;
 	u64 erases;
@@ -685,7 +685,7 @@ static void check_wear(const char *policy)
 	CHECK_EQ(sum, wear.erases * 10000 - wear.low * 3800);
 	CHECK_EQ(test_counters(&device)->wear_sum, sum);
 	CHECK(wear.low > 10 && wear.low < wear.erases);
-	/* 288.75 uJ an erase. */
+	/* An erase takes 288.75 uJ. */
 	CHECK_EQ(test_counters(&device)->erase_energy_pj, wear.erases * 288750000ULL);
 	tap_note("%s: %llu of %llu erases with reduced voltage", policy,
 		 (unsigned long long)wear.low, (unsigned long long)wear.erases);
@@ -734,7 +734,7 @@ static u32 count_class(u32 wanted)
 	return count;
 }
 
-/* Four pages in a block: a checkerboard wants P A A P. */
+/* Blocks of four pages: a checkerboard takes the classes P A A P. */
 #define TINY ONE_DIE, "op", "60", "blocks", "60", "layers", "2", "word_lines", "2", "gc", "0", \
 	"gc_idle_valid", "0"
 
@@ -758,7 +758,9 @@ static bool is_victim(u32 unit)
 	       aftl_ppn_block(media, aftl_lookup(device.ftl, to_lpn(unit), &class));
 }
 
-/* Of two checkerboards with two valid pages each, the one whose are approximate. */
+/*
+ * GC must prefer the checkerboard whose two valid pages are approximate to one with precise ones.
+ */
 static void victims_hold_few_precise_pages(void)
 {
 	static const char *const pairs[] = { TINY, NULL };
@@ -773,7 +775,7 @@ static void victims_hold_few_precise_pages(void)
 	close_device();
 }
 
-/* A used precise block waits for a phase 2 that could take its data. */
+/* A closed precise block is collected last, unless a phase 2 block could take its data. */
 static void used_precise_blocks_are_last(void)
 {
 	static const char *const pairs[] = { TINY, NULL };
@@ -803,7 +805,7 @@ static void small_requests_are_hot(void)
 	close_device();
 }
 
-/* The first blocks in the list of free ones, and all others. */
+/* Set the wear of the first four blocks of the free list and of all others. */
 static void set_wear(u32 first, u32 others)
 {
 	u32 i;
@@ -812,7 +814,9 @@ static void set_wear(u32 first, u32 others)
 		device.ftl->media.blocks[i].wear = i < 4 ? first : others;
 }
 
-/* Twice the least wear is too much; what is least is looked for at every second block. */
+/*
+ * A block with twice the least wear is not opened; the least wear is updated at every second block.
+ */
 static void worn_blocks_wait(void)
 {
 	static const char *const pairs[] = { TINY, "wear_period", "2", NULL };
@@ -854,7 +858,7 @@ static void check_refresh(const char *policy)
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
 	CHECK_EQ(count_class(AFTL_APPROX), 0);
 	CHECK_EQ(count_class(AFTL_PRECISE), 400);
-	/* What had flipped until then stays flipped. */
+	/* Bits that had flipped before the refresh stay flipped. */
 	for (unit = 0; unit < 400; unit += 8)
 		test_do(&device, AFTL_OP_READ, unit, 8, 0, NULL);
 	aftl_age(device.ftl, 400 * DAY_NS);
@@ -871,7 +875,7 @@ static void old_data_becomes_precise(void)
 	check_refresh("approxftl");
 }
 
-/* A block has pages of two ages: each is moved in its turn, and not before. */
+/* A block has pages of two ages: each page is refreshed when due, not before. */
 static void each_page_has_its_age(void)
 {
 	static const char *const pairs[] = { PRESSED, NULL };
@@ -908,12 +912,15 @@ static void refresh_can_be_off(void)
 
 int main(void)
 {
-	tap_run("AX-1: service times follow the placement", service_times_follow_the_placement);
-	tap_run("AX-1: other policies have their times", other_policies_have_their_times);
-	tap_run("placements follow algorithm 1", placements_follow_algorithm_1);
-	tap_run("AX-2: one pool", one_pool_keeps_the_invariants);
-	tap_run("AX-2: two pools", two_pools_keep_the_invariants);
-	tap_run("AX-2: odd blocks", odd_blocks_keep_the_invariants);
+	tap_run("AX-1: program times follow from the placement",
+		service_times_follow_the_placement);
+	tap_run("AX-1: other policies have their own program times",
+		other_policies_have_their_times);
+	tap_run("placements equal those of algorithm 1", placements_follow_algorithm_1);
+	tap_run("AX-2: block contents are legal with one pool", one_pool_keeps_the_invariants);
+	tap_run("AX-2: block contents are legal with two pools", two_pools_keep_the_invariants);
+	tap_run("AX-2: block contents are legal with odd block sizes",
+		odd_blocks_keep_the_invariants);
 	tap_run("AX-3: ApproxFTL saves as modelled", approxftl_saves_as_modelled);
 	tap_run("AX-3: Vth_b saves as modelled", vth_b_saves_as_modelled);
 	tap_run("AX-3: Delta_b saves as modelled", delta_b_saves_as_modelled);
@@ -921,13 +928,13 @@ int main(void)
 		low_voltage_erases_are_accounted_for);
 	tap_run("AX-6: Baseline and Delta_b erase with full voltage",
 		other_policies_erase_with_full_voltage);
-	tap_run("AX-8: promotion has its limit", promotion_has_its_limit);
-	tap_run("victims hold few precise pages", victims_hold_few_precise_pages);
-	tap_run("used precise blocks are last", used_precise_blocks_are_last);
-	tap_run("small requests are hot", small_requests_are_hot);
-	tap_run("worn blocks wait", worn_blocks_wait);
+	tap_run("AX-8: data become precise after the configured copies", promotion_has_its_limit);
+	tap_run("victims hold few valid precise pages", victims_hold_few_precise_pages);
+	tap_run("closed precise blocks are collected last", used_precise_blocks_are_last);
+	tap_run("small requests go to the hot pool", small_requests_are_hot);
+	tap_run("blocks with twice the least wear are not opened", worn_blocks_wait);
 	tap_run("data older than six months becomes precise", old_data_becomes_precise);
-	tap_run("each page has its age", each_page_has_its_age);
-	tap_run("refresh can be off", refresh_can_be_off);
+	tap_run("each page is refreshed by its own age", each_page_has_its_age);
+	tap_run("refresh=0 turns refresh off", refresh_can_be_off);
 	return tap_finish();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the arrays are said to do: as many operations as are counted, each LUN one at a
- * time, for as long as they are said to take.
+ * Array events: they match the counters, each LUN executes one operation at a time, and operations
+ * take their announced times.
  */
 #include <stdlib.h>
 
@@ -13,15 +13,15 @@
 #define LUNS_MAX 256
 
 /**
- * struct array - a LUN as the events tell of it
- * @free_ns: end of what it does
- * @suspended_ns: array time of what has been suspended
- * @parked: something has
- * @block: of what the array is, or was, at
- * @parked_block: of what has been suspended, an erase or a program
- * @erase: the former is an erase
- * @parked_erase: the latter is
- * @yields: programs in place of that erase
+ * struct array - state of a LUN as derived from array events
+ * @free_ns: end of the current operation
+ * @suspended_ns: remaining array time of the suspended operation
+ * @parked: an operation is suspended
+ * @block: block of the last operation
+ * @parked_block: block of the suspended erase or program
+ * @erase: the last operation is an erase
+ * @parked_erase: the suspended operation is an erase
+ * @yields: programs executed while that erase was suspended
  */
 struct array {
 	u64 free_ns;
@@ -56,7 +56,7 @@ static void suspended(struct array *array, const struct aftl_array_event *event)
 
 static u64 instead;
 
-/* Nothing but a program of the host, elsewhere, takes the place of an erase, and no other's. */
+/* Only host programs to other blocks may run while an erase is suspended. */
 static void check_instead(struct array *array, const struct aftl_array_event *event)
 {
 	const struct aftl_config *config = aftl_config(device.ftl);
@@ -186,7 +186,7 @@ static void note_lun(void *host, const struct aftl_array_event *event)
 	told_ns[told++] = event->begin_ns;
 }
 
-/* LUNs of one bus begin in the order in which they got their share of a request. */
+/* LUNs on one bus begin in the order in which they receive the data of a request. */
 static void in_the_order_of_the_data(void)
 {
 	u32 luns;
@@ -213,8 +213,8 @@ int main(int argc, char **argv)
 		seed = strtoull(argv[1], NULL, 10);
 		tap_run("one seed", run_seed);
 	} else {
-		tap_run("events of random devices add up", all_seeds);
-		tap_run("arrays begin in the order of the data", in_the_order_of_the_data);
+		tap_run("array events of random devices match the counters", all_seeds);
+		tap_run("LUNs of a bus start in the order of their data", in_the_order_of_the_data);
 	}
 	return tap_finish();
 }

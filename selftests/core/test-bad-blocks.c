@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Blocks that are bad from the start, go bad in use, or wear out, until the device
- * has none left: data stays, nobody waits for ever.
+ * Blocks that are bad from the factory, fail or wear out until none is left: data stay readable and
+ * no request hangs.
  */
 #include "bytes.h"
 #include "shadow-store.h"
@@ -82,7 +82,7 @@ static u32 bad_of_seed(const char *seed, const char *share)
 	return bad;
 }
 
-/* 512 blocks: binomial, four standard deviations. */
+/* The count of 512 blocks is binomial; allow four standard deviations. */
 static void factory_bad_blocks_have_their_share(void)
 {
 	CHECK_EQ(bad_of_seed("1", "0"), 0);
@@ -154,7 +154,7 @@ static void blocks_fail(const char *policy, const char *const *pairs)
 	close_device();
 }
 
-/* A failing block in the middle of everything, again and again. */
+/* Fail random blocks under load. */
 static void blocks_fail_under_load(const char *policy, const char *const *pairs)
 {
 	struct aftl_random random = { 3 };
@@ -173,7 +173,7 @@ static void blocks_fail_under_load(const char *policy, const char *const *pairs)
 	close_device();
 }
 
-/* What was lost of the write buffer is covered by every flush from then on. */
+/* After loss of write-buffer data every flush must fail. */
 static void check_read_only(void)
 {
 	u64 latency = 1;
@@ -190,7 +190,7 @@ static void check_read_only(void)
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), flushed);
 }
 
-/* Flushes of several programs wait for writes that nothing can store any more. */
+/* Several flushes wait for writes that no block can store any more. */
 static void buffer_is_lost(void)
 {
 	struct test_request *flushes[3];
@@ -216,8 +216,8 @@ static void buffer_is_lost(void)
 }
 
 /*
- * It is read there, no flush misses it, whoever closes the device does not wait for it, and what is
- * saved without it is refused.
+ * Unflushable data in a persistent write buffer remain readable. Flushes succeed, closing does not
+ * wait for the data, and a snapshot that would lack them is refused.
  */
 static void a_safe_buffer_keeps_what_has_no_place(void)
 {
@@ -252,7 +252,7 @@ static void a_safe_buffer_keeps_what_has_no_place(void)
 	close_device();
 }
 
-/* Every block in turn fails, until the device gives up. */
+/* Fail block after block until the device becomes read-only. */
 static void all_blocks_fail(const char *policy, const char *const *pairs)
 {
 	u32 i;
@@ -314,10 +314,12 @@ static void with_every_policy(const char *what,
 
 int main(void)
 {
-	tap_run("factory bad blocks have their share", factory_bad_blocks_have_their_share);
-	tap_run("bad blocks are not used", bad_blocks_are_not_used);
-	tap_run("what is lost of the write buffer fails all flushes", buffer_is_lost);
-	tap_run("a safe buffer keeps what has no place", a_safe_buffer_keeps_what_has_no_place);
+	tap_run("the number of factory bad blocks is as configured",
+		factory_bad_blocks_have_their_share);
+	tap_run("bad blocks are never programmed", bad_blocks_are_not_used);
+	tap_run("every flush fails after write-buffer data were lost", buffer_is_lost);
+	tap_run("a persistent buffer keeps data that no block can store",
+		a_safe_buffer_keeps_what_has_no_place);
 	with_every_policy("single blocks fail", blocks_fail);
 	with_every_policy("blocks fail under load", blocks_fail_under_load);
 	with_every_policy("all blocks fail", all_blocks_fail);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * No call tells its host more at once than aftl_max_host_calls() says: a host may reserve so much
- * room before each, and needs no more. test-device.c counts for every other test, too.
+ * No call makes more host callbacks than aftl_max_host_calls(), so that a host can reserve room for
+ * them in advance. test-device.c checks this in every other test, too.
  */
 #include "core/persist/snapshot.h"
 #include "stream.h"
@@ -12,7 +12,7 @@
 static struct test_device device;
 static u32 largest_share;
 
-/* What a person does to a device, one call at a time. */
+/* Operator actions: advance the age, start GC, fail a block, set draining. */
 static void interfere(struct aftl_random *random)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
@@ -43,7 +43,7 @@ static void lose_a_lun(struct aftl_random *random)
 	test_end(&device);
 }
 
-/* The host stops and goes on. */
+/* Quiesce and resume the device. */
 static void pause(void)
 {
 	bool more = true;
@@ -107,7 +107,7 @@ static void no_profile_and_no_policy_tells_more(void)
 			with_policy(profile, aftl_policy_at(policies), i * 64 + policies);
 	tap_note("%u profiles, %u policies; at most %u %% of what may be told at once", i, policies,
 		 largest_share);
-	/* One that allows too much would not be worth its memory. */
+	/* A much larger bound would waste the host's memory. */
 	CHECK_RANGE(largest_share, 50, 100);
 }
 
@@ -132,8 +132,8 @@ static void a_discard_and_a_lost_lun_are_one_thing(void)
 
 int main(void)
 {
-	tap_run("no profile and no policy tells more at once",
-		no_profile_and_no_policy_tells_more);
-	tap_run("a discard and a lost LUN are one thing", a_discard_and_a_lost_lun_are_one_thing);
+	tap_run("no call exceeds the bound on host callbacks", no_profile_and_no_policy_tells_more);
+	tap_run("a discard and a LUN failure are one host callback each",
+		a_discard_and_a_lost_lun_are_one_thing);
 	return tap_finish();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The error model: draws, rates, what makes errors more and what must not.
+ * Error model: random draws, error rates, and which conditions raise them.
  */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "core/base/random.h"
 #include "tap.h"
 
-/* A few programmed blocks without an FTL around them. */
+/* Programmed blocks without an FTL. */
 static struct {
 	struct aftl_config config;
 	struct aftl_geometry geo;
@@ -78,7 +78,7 @@ static void program_all(u32 class, u32 mode)
 
 static void draws_have_their_mean(void)
 {
-	/* Means in 1/65536: from rare events to many. */
+	/* Means in 1/65536, from rare events to many. */
 	static const u64 means[] = {
 		66, 655, 6554, 32768, 65536, 196608, 655360, 1546000, 6553600, 65536000, 400000000,
 	};
@@ -93,7 +93,7 @@ static void draws_have_their_mean(void)
 
 		for (n = 0; n < draws; n++)
 			sum += aftl_poisson_draw(means[i] << 16, aftl_random_next(&random));
-		/* One percent, and four standard deviations of the sum. */
+		/* Allow one percent plus four standard deviations of the sum. */
 		CHECK_RANGE((sum > wanted ? sum - wanted : wanted - sum) *
 			    (sum > wanted ? sum - wanted : wanted - sum), 0,
 			    (wanted / 100 + 1) * (wanted / 100 + 1) + 16 * wanted);
@@ -116,7 +116,7 @@ static void draws_have_their_variance(void)
 							 aftl_random_next(&random)) - means[i];
 			squares += off * off;
 		}
-		/* Quantile bins lose a little of the tails. */
+		/* Quantile bins truncate the tails slightly. */
 		CHECK_RANGE(squares / (draws / 100), 100 * means[i] * 85 / 100,
 			    100 * means[i] * 125 / 100);
 	}
@@ -187,7 +187,7 @@ static void flips_are_a_permutation(void)
 	}
 }
 
-/* The first flips of many writes: every bit is as likely as any other. */
+/* First flips of many writes: every bit position must be equally likely. */
 static void flips_are_spread(void)
 {
 	u32 sixteenth[16] = { 0 };
@@ -235,7 +235,7 @@ static u64 sum_of_raw(u32 class)
 	return sum;
 }
 
-/* Raw errors of all slots against rate x bits, the rate in 10^-12. */
+/* Compare the raw errors of all slots with rate * bits, the rate in 10^-12. */
 static void check_rate(u32 class, u64 rate)
 {
 	double wanted = (double)lab.geo.ppns * lab.geo.unit_bits * rate / 1e12;
@@ -286,7 +286,7 @@ static void rates_of_all_sizes_are_kept(void)
 	}
 }
 
-/* The parameter goes up to 0.1. */
+/* The parameter's maximum is 0.1. */
 static void rates_to_the_end_of_the_range_are_kept(void)
 {
 	static const u64 rates[] = { 4000000000ULL, 20000000000ULL, 100000000000ULL };
@@ -323,7 +323,7 @@ static void two_reads_agree(void)
 	}
 }
 
-/* After an erase the same page is drawn anew. */
+/* A page that is programmed after an erase draws new errors. */
 static void programs_are_drawn_anew(void)
 {
 	u32 slot;
@@ -397,7 +397,7 @@ static void rates_rise_with_wear(void)
 	end_lab();
 }
 
-/* 8 positions a layer, 4 layers: the neighbours of 12 are 11, 13, 4 and 20. */
+/* 8 positions per layer, 4 layers: the neighbours of page 12 are 11, 13, 4 and 20. */
 static void only_later_neighbours_disturb(void)
 {
 	static const u32 neighbours[] = { 4, 11, 13, 20 };
@@ -421,7 +421,7 @@ static void only_later_neighbours_disturb(void)
 			  "page %u: disturb of page 12", page);
 		*aftl_page_attr_at(&lab.media, page) = 0;
 	}
-	/* The same block in two passes: 12 has colour (1 + 4) % 2, its neighbours the other. */
+	/* In two-pass order page 12 has colour (1 + 4) % 2, its neighbours the other colour. */
 	block->order = AFTL_ORDER_TWO_PASS;
 	for (block->flip = 0;; block->flip = 1) {
 		for (i = 0; i < ARRAY_SIZE(neighbours); i++) {
@@ -437,7 +437,7 @@ static void only_later_neighbours_disturb(void)
 	end_lab();
 }
 
-/* A full-swing Y neighbour shifts by 0.2 V, a Z neighbour by 0.15 V; 5/8 of it at 5 V. */
+/* Full-swing neighbours shift the voltage by 0.2 V (Y) or 0.15 V (Z), at 5 V by 5/8 of that. */
 static void disturb_has_the_papers_size(void)
 {
 	struct aftl_block *block;
@@ -481,7 +481,7 @@ static void errors_never_fall_with_disturb(void)
 	end_lab();
 }
 
-/* 20 bits per KiB: a 4 KiB unit takes 80, and a quarter of that more per level. */
+/* ECC corrects 20 bits per KiB, 80 in a unit of 4 KiB, and a quarter more per sensing level. */
 static void ecc_has_levels_and_an_end(void)
 {
 	u32 seen = 0;
@@ -554,25 +554,26 @@ static void baked_errors_stay(void)
 
 int main(void)
 {
-	tap_run("draws have their mean", draws_have_their_mean);
-	tap_run("draws have their variance", draws_have_their_variance);
-	tap_run("a draw rises with its mean", draws_rise_with_the_mean);
+	tap_run("draws have the requested mean", draws_have_their_mean);
+	tap_run("draws have the variance of a Poisson count", draws_have_their_variance);
+	tap_run("a draw never falls when its mean rises", draws_rise_with_the_mean);
 	tap_run("without a mean there are no errors", no_mean_no_errors);
-	tap_run("flips are a permutation of the bits", flips_are_a_permutation);
+	tap_run("flip positions of a page do not repeat", flips_are_a_permutation);
 	tap_run("flips are spread evenly", flips_are_spread);
-	tap_run("the seed moves the flips", seeds_matter);
+	tap_run("another seed moves the flips", seeds_matter);
 	tap_run("approximate pages have 7.2e-4 errors per bit", approximate_rate_is_as_configured);
 	tap_run("precise pages have 1e-8 errors per bit", precise_rate_is_as_configured);
-	tap_run("rates of other sizes are kept", rates_of_all_sizes_are_kept);
-	tap_run("rates up to 0.1 are kept", rates_to_the_end_of_the_range_are_kept);
-	tap_run("two reads agree", two_reads_agree);
-	tap_run("a program after an erase is drawn anew", programs_are_drawn_anew);
+	tap_run("error counts match rates of all magnitudes", rates_of_all_sizes_are_kept);
+	tap_run("error counts match rates up to 0.1", rates_to_the_end_of_the_range_are_kept);
+	tap_run("two reads of a page have the same errors", two_reads_agree);
+	tap_run("a program after an erase draws new errors", programs_are_drawn_anew);
 	tap_run("errors never fall with age", errors_never_fall_with_age);
 	tap_run("rates rise with wear", rates_rise_with_wear);
-	tap_run("only later neighbours disturb", only_later_neighbours_disturb);
-	tap_run("disturb has the paper's size", disturb_has_the_papers_size);
-	tap_run("errors never fall with disturb", errors_never_fall_with_disturb);
-	tap_run("ECC has levels and an end", ecc_has_levels_and_an_end);
+	tap_run("only later programs of neighbours disturb a page", only_later_neighbours_disturb);
+	tap_run("program disturbance has the size of the paper", disturb_has_the_papers_size);
+	tap_run("errors never fall with program disturbance", errors_never_fall_with_disturb);
+	tap_run("ECC takes more levels for more errors, up to its limit",
+		ecc_has_levels_and_an_end);
 	tap_run("approximate data skips ECC", approximate_data_skips_ecc);
 	tap_run("errors that a copy inherited stay", baked_errors_stay);
 	return tap_finish();

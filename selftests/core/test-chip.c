@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * No policy can talk the chip into anything: adversaries answer what would be best for them, or
- * at random, and pay what their commands cost.
+ * No policy can gain by illegal or greedy commands: adversarial policies answer selfishly or at
+ * random, and must pay the cost of each command.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "stream.h"
 #include "tap.h"
 
-/* A policy of the list, some of whose methods are replaced. */
+/* A registered policy with some methods replaced. */
 struct adversary {
 	struct aftl_policy_type type;
 	struct aftl_random random;
@@ -41,7 +41,7 @@ static void open_adversary(const char *profile, const char *const *pairs)
 
 static const char *const pressed[] = { PRESSED, NULL };
 
-/* Erases: what a second account of contents and answers says. */
+/* Erases: independent account of block contents and policy answers. */
 struct wear {
 	struct test_listener listener;
 	u8 full[4096];
@@ -100,7 +100,7 @@ static void wear_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t
 	note_content(to);
 }
 
-/* 7.0 % more cycles without margins; 62 % of the wear with the lower voltage. */
+/* 7.0 % more cycles without margins; a low-voltage erase causes 62 % of the wear. */
 static u64 full_erase(u32 block)
 {
 	return !wear.full[block] && wear.without_margins[block] ? 10000 * 65536ULL / 70134 : 10000;
@@ -180,7 +180,7 @@ static void wear_follows_from_voltage_and_content(void)
 	CHECK(wear.residues > 20 && wear.sum % 100);
 }
 
-/* Programs: a place by the policy, the rest of the command by the adversary. */
+/* Programs: the policy chooses the page, the adversary the other parameters. */
 
 static int (*place_honestly)(struct aftl_policy *policy, struct aftl_lun *lun,
 			     const struct aftl_program_request *need,
@@ -220,7 +220,7 @@ static u32 colour_of(const struct aftl_policy *policy, const struct aftl_placeme
 					placement->block->flip);
 }
 
-/* Only where they may be, but with precise neighbours to follow. */
+/* Use the mode only at legal pages, though precise neighbours follow. */
 static int place_half_between(struct aftl_policy *policy, struct aftl_lun *lun,
 			      const struct aftl_program_request *need,
 			      struct aftl_placement *placement)
@@ -232,7 +232,7 @@ static int place_half_between(struct aftl_policy *policy, struct aftl_lun *lun,
 	return ret;
 }
 
-/* A checkerboard whose squares are all of the other colour. */
+/* Use the mode on the wrong colour of the checkerboard. */
 static int place_in_wrong_colour(struct aftl_policy *policy, struct aftl_lun *lun,
 				 const struct aftl_program_request *need,
 				 struct aftl_placement *placement)
@@ -257,7 +257,7 @@ static int place_mlc(struct aftl_policy *policy, struct aftl_lun *lun,
 	return ret;
 }
 
-/* Precise writes into one die, one at a time; how long their programs take on average. */
+/* Mean program time of single writes of @class to one die. */
 static u64 mean_program_ns(const char *profile, const char *const *pairs, u32 class)
 {
 	const struct aftl_counters *counters;
@@ -300,7 +300,7 @@ static void precise_neighbours_need_guards(void)
 	test_device_close(&device);
 }
 
-/* By hand: a block that is programmed up to @page, where @between is such a page. */
+/* Set up a block that is programmed up to @page, with page @between in mode "between". */
 static struct aftl_block *half_full(u32 page, u32 between)
 {
 	struct aftl_media *media = &device.ftl->media;
@@ -315,7 +315,7 @@ static struct aftl_block *half_full(u32 page, u32 between)
 	return block;
 }
 
-/* Beside it, and above it; not across a corner, and not around the end of a layer. */
+/* Pages couple within a layer and to the layer above, but not diagonally or across a layer end. */
 static void pages_couple_in_two_directions(void)
 {
 	u32 layer;
@@ -344,7 +344,7 @@ static void pages_couple_in_two_directions(void)
 	aftl_destroy(device.ftl);
 }
 
-/* A fallback block in a checkerboard: its pages are disturbed, but no data are lost. */
+/* A fallback block on a checkerboard: its pages are disturbed, but no data are lost. */
 static void the_refuge_takes_what_has_no_other_place(void)
 {
 	struct aftl_program_request need = { .units = 1, .cause = AFTL_CAUSE_GC };
@@ -364,7 +364,7 @@ static void the_refuge_takes_what_has_no_other_place(void)
 	aftl_destroy(device.ftl);
 }
 
-/* Every precise page, which is half of them, is refused where it has less guard. */
+/* Precise pages, half of all, must be refused a mode with less guard. */
 static void a_wrong_colour_is_refused(void)
 {
 	adversary_place("vth_b", place_in_wrong_colour);
@@ -384,7 +384,7 @@ static void two_bits_are_no_three(void)
 	test_device_close(&device);
 }
 
-/* Steps */
+/* ISPP steps */
 
 static struct aftl_ispp steps;
 
@@ -398,7 +398,7 @@ static int place_with_steps(struct aftl_policy *policy, struct aftl_lun *lun,
 	return ret;
 }
 
-/* What leaves out more than the word line has spare is done again, or pays with each read. */
+/* Steps that exceed the spare margin of the word line overshoot, and each read pays for that. */
 static void greed_pays_with_errors(struct aftl_ispp greed, u64 program_ns)
 {
 	static const char *const pairs[] = { PRESSED, "ecc_retry", "45us", NULL };
@@ -435,7 +435,7 @@ static void registers_end_somewhere(void)
 	}
 }
 
-/* Verifies that are needed: in the slow layers four loops can be left out, elsewhere fewer. */
+/* Slow layers can skip four verifies, other layers fewer. */
 static void needed_verifies_cannot_be_skipped(void)
 {
 	const struct aftl_counters *counters;
@@ -453,7 +453,7 @@ static void needed_verifies_cannot_be_skipped(void)
 	test_device_close(&device);
 }
 
-/* Modes with less guard or voltage have spent what there was. */
+/* Modes with less guard or voltage have no margin left for larger steps. */
 static void margins_are_spent_once(void)
 {
 	static const char *const all[] = { PRESSED, "tvr_mode", "device", NULL };
@@ -469,7 +469,7 @@ static void margins_are_spent_once(void)
 	test_device_close(&device);
 }
 
-/* Layers are what they are, whatever the chip has been asked before, and change with erases. */
+/* Layer properties must not depend on earlier queries, only on erases. */
 static void questions_change_no_answer(void)
 {
 	static struct aftl_chip fresh;
@@ -491,20 +491,20 @@ static void questions_change_no_answer(void)
 	aftl_destroy(device.ftl);
 }
 
-/* Adversaries: every program, erase, read and byte is looked at. */
+/* Adversaries: check every program, erase, read and byte. */
 
-/* What a device is attacked under, by bit. */
+/* Conditions of an attack, as bits. */
 enum { AGED = 1, VOLTAGE = 2, NO_ERRORS = 4, CONDITIONS = 8 };
 
 static struct account account;
 
-/* Answers that the core has to count as wrong. */
+/* Number of answers that the core must count as refused proposals. */
 static u64 wild;
 
-/* Programs that a cheat has asked for. */
+/* Number of illegal or greedy programs that the current policy requested. */
 static u64 wanted;
 
-/* Of all attacks. */
+/* Totals over all attacks. */
 static struct {
 	u64 programs;
 	u64 erases;
@@ -598,7 +598,7 @@ static bool at_random(struct aftl_policy *policy, struct aftl_lun *lun,
 	return !draw(30);
 }
 
-/* Classes that do not exist; precise data as approximate. */
+/* Answer invalid classes, or approximate for precise data. */
 static bool copy_randomly(struct aftl_policy *policy, const struct aftl_relocation *move,
 			  u32 *class, u32 *stream)
 {
@@ -624,7 +624,7 @@ static void ask_chip(struct aftl_policy *policy, const struct aftl_program_comma
 	placement->ispp = program->ispp;
 }
 
-/* The mode that is fastest, with the best that registers can be set to. */
+/* Choose the fastest mode and ISPP steps that the chip allows. */
 static int place_greedily(struct aftl_policy *policy, struct aftl_lun *lun,
 			  const struct aftl_program_request *need, struct aftl_placement *placement)
 {
@@ -651,7 +651,7 @@ static int place_randomly(struct aftl_policy *policy, struct aftl_lun *lun,
 			  const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret = place_honestly(policy, lun, need, placement);
-	/* A refused last step of a block would have let go of it. */
+	/* Exclude the last step: refusing it would close the block. */
 	bool refusable = !ret && placement->block->programmed + 2 * placement->pages <
 					 aftl_block_pages(aftl_policy_geometry(policy),
 							  placement->block);
@@ -702,7 +702,7 @@ static void watch_erase(struct test_listener *listener, aftl_ppn_t first, u32 sl
 	account_erased(&account, first);
 }
 
-/* As little of a profile's device as will do: each block is erased several times. */
+/* Shrink the device of a profile so that each block is erased several times. */
 static void shrink(const char *profile, u32 conditions)
 {
 	static const char *const small[] = {
@@ -725,7 +725,7 @@ static void shrink(const char *profile, u32 conditions)
 	config->errors = !(conditions & NO_ERRORS);
 }
 
-/* Some policies want whole word lines, or more steps than a block has. */
+/* Some policies need whole word lines, or blocks with more steps. */
 static bool fits(void)
 {
 	int ret = aftl_create(&device.ftl, &device.config, &adversary.type, &device.ops, &device,
@@ -772,7 +772,7 @@ static void end_attack(struct shadow_store *store, const char *profile, const ch
 	test_device_close(&device);
 }
 
-/* Bytes are right, or a request fails. */
+/* Each request must return correct data or fail. */
 static void send_requests(u32 requests, bool aged)
 {
 	struct test_stream stream;
@@ -786,7 +786,7 @@ static void send_requests(u32 requests, bool aged)
 	}
 }
 
-/* How many times as long as usual an attack is to be. */
+/* Factor by which attacks are prolonged. */
 static u32 endurance(void)
 {
 	const char *text = getenv("AFTL_ATTACKS");
@@ -801,13 +801,13 @@ static void attack(const char *profile, u32 conditions)
 
 	begin_attack(&store);
 	test_device_listen(&device, &listener);
-	/* A policy whose places are refused has blocks that never become full. */
+	/* Blocks of a policy whose proposals are refused may never fill: writes may fail. */
 	store.full_disk = true;
 	send_requests(600 * endurance(), conditions & AGED);
 	end_attack(&store, profile, adversary.type.name, conditions);
 }
 
-/* Host writes in cells with one bit, before the policy is asked. */
+/* Enable the SLC cache, which takes host writes before the policy is asked. */
 static void give_cache(bool cached)
 {
 	if (!cached || device.config.bits == 1)
@@ -827,7 +827,7 @@ static void attack_as(void (*make)(const char *policy), const char *policy)
 		for (conditions = 0; conditions < CONDITIONS && !tap_failures(); conditions++) {
 			make(policy);
 			shrink(profile, conditions);
-			/* Some keep many blocks for their own work. */
+			/* Some policies reserve many blocks. */
 			device.config.blocks = 48;
 			give_cache((i + conditions) % 2);
 			if (!fits())
@@ -856,22 +856,22 @@ static void greedy_policies_gain_nothing(void)
 		attack_as(make_greedy, aftl_policy_at(i)->name);
 }
 
-/* Cheats: each wants one thing only, and as much of it as it gets. */
+/* Cheats: policies that each try one illegal or greedy command as often as possible. */
 
 #define ANY_ORDER AFTL_ORDERS
 
 /**
- * struct cheat - what one wants
- * @name: for people
+ * struct cheat - an adversarial policy
+ * @name: description for messages
  * @order: enum aftl_order of its blocks, or ANY_ORDER
  * @mode: enum aftl_mode of its programs
- * @bits: of each cell of its blocks, if these are fewer than there are
- * @ispp: steps of its programs
- * @again: the mode is for pages that are programmed again
- * @follower: followers have a time of their own
- * @turns: it turns the checkerboard of open blocks
- * @opens: it opens blocks that there are not
- * @methods: sets what else it answers
+ * @bits: per cell of its sparse blocks, 0: normal blocks
+ * @ispp: ISPP steps of its programs
+ * @again: use the mode to reprogram pages
+ * @follower: set a program time for followers
+ * @turns: change the flip bit of open blocks
+ * @opens: request blocks of invalid orders and kinds
+ * @methods: replaces further methods
  */
 struct cheat {
 	const char *name;
@@ -886,7 +886,7 @@ struct cheat {
 	void (*methods)(void);
 };
 
-/* Of a LUN: the open block, and its erases when it was opened. */
+/* Open block of a LUN, and its erase count when it was opened. */
 struct cheat_lun {
 	struct aftl_block *open;
 	u32 erases;
@@ -899,7 +899,7 @@ static struct cheat_lun *cheat_lun(const struct aftl_policy *policy, const struc
 	return (struct cheat_lun *)policy->luns + aftl_lun_index(lun);
 }
 
-/* Orders that no block of this device can have, or kinds that nobody has. */
+/* Request orders that the device does not support, or kinds that do not exist. */
 static struct aftl_block *open_wildly(struct aftl_policy *policy, struct aftl_lun *lun,
 				      const struct aftl_program_request *need)
 {
@@ -909,7 +909,7 @@ static struct aftl_block *open_wildly(struct aftl_policy *policy, struct aftl_lu
 
 	if (need->cause == AFTL_CAUSE_HOST && aftl_policy_config(policy)->bits > 1 && !draw(3))
 		return aftl_policy_open_sparse_block(policy, lun, need, 1, kind);
-	/* Where word lines have two passes all blocks have one order, whatever is asked for. */
+	/* If word lines take two passes, every block has that order, whatever is requested. */
 	if (draw(2) || aftl_policy_geometry(policy)->passes > 1)
 		return aftl_policy_open_block(policy, lun, need, AFTL_ORDER_SEQUENTIAL, kind);
 	return aftl_policy_open_block(policy, lun, need, orders[draw(ARRAY_SIZE(orders))], 0);
@@ -928,7 +928,7 @@ static void check_open(struct aftl_policy *policy, struct aftl_lun *lun,
 	wild += refused;
 }
 
-/* Not each device has word lines that can be switched. */
+/* Fall back to sequential order if the device cannot switch word lines. */
 static u32 order_of_cheat(const struct aftl_policy *policy)
 {
 	if (cheat->order == AFTL_ORDER_SWITCHED &&
@@ -948,7 +948,7 @@ static struct aftl_block *open_cheat(struct aftl_policy *policy, struct aftl_lun
 	return block ? block : aftl_policy_open_block(policy, lun, need, order, 0);
 }
 
-/* A block that has room left and has not been erased since it was opened here. */
+/* Is the block open, not full, and not erased since this policy opened it? */
 static bool is_open(const struct aftl_policy *policy, const struct cheat_lun *mine)
 {
 	return mine->open && mine->open->state == AFTL_BLOCK_OPEN &&
@@ -972,7 +972,7 @@ static struct aftl_block *block_of(struct aftl_policy *policy, struct aftl_lun *
 	return mine->open;
 }
 
-/* A page that may be replaced. */
+/* Find a page that may be reprogrammed. */
 static u32 find_dead(const struct aftl_policy *policy, const struct aftl_block *block)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
@@ -985,7 +985,7 @@ static u32 find_dead(const struct aftl_policy *policy, const struct aftl_block *
 	return page;
 }
 
-/* First programs for a cheat that wants to replace pages. */
+/* First program of a page that will be reprogrammed later. */
 static void place_first(const struct aftl_policy *policy, struct aftl_placement *placement)
 {
 	bool mlc = aftl_policy_config(policy)->bits >= 3;
@@ -994,7 +994,7 @@ static void place_first(const struct aftl_policy *policy, struct aftl_placement 
 	placement->pages = mlc ? min(placement->pages, 2) : placement->pages;
 }
 
-/* Where a block goes on whose word lines are switched; now and then as if it held all bits. */
+/* Choose the next legal switch step, and sometimes an illegal page. */
 static bool place_switched(const struct aftl_policy *policy, struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
@@ -1163,17 +1163,17 @@ static void make_cheat(const char *policy)
 		cheat->methods();
 }
 
-/* About as much as large steps save, or more than they can. */
+/* A time that large steps about reach, or one that they cannot reach. */
 static u64 follower_ns(u32 conditions)
 {
 	return device.config.program * (conditions & VOLTAGE ? 4 : 5) / 7;
 }
 
-/* What it wants is programmed, or refused and counted. */
+/* Illegal commands must be refused and counted; legal ones must be programmed. */
 static void check_bugs(void)
 {
 	const struct aftl_stats *stats = aftl_stats(device.ftl);
-	/* Whole word lines of small units are hardly ever dead. */
+	/* With small units hardly any word line has only invalid pages. */
 	bool reusable = device.config.bits >= 3 && device.config.one_shot &&
 			device.ftl->geo.page_units == 1 && device.ftl->geo.passes == 1;
 	bool honest = cheat->mode == AFTL_MODE_NORMAL && !cheat->again &&
@@ -1216,7 +1216,7 @@ static void one_cheat_gains_nothing(void)
 			run_cheat(profile, conditions);
 }
 
-/* All that has been compared with the account is more than a few. */
+/* The attacks must have checked enough operations. */
 static void enough_was_tried(void)
 {
 	tap_note("%llu programs, %llu erases, %llu reads, %llu of them of relaxed pages",
@@ -1239,25 +1239,29 @@ static void cheats_gain_nothing(void)
 
 int main(void)
 {
-	tap_run("programs: a page is the last of its neighbours or not",
+	tap_run("programs: mode after needs all neighbours programmed",
 		a_page_is_the_last_of_its_neighbours_or_not);
-	tap_run("programs: precise neighbours need guards", precise_neighbours_need_guards);
-	tap_run("programs: pages couple in two directions", pages_couple_in_two_directions);
-	tap_run("programs: the fallback block takes what has no other place",
+	tap_run("programs: mode between is refused beside precise neighbours",
+		precise_neighbours_need_guards);
+	tap_run("programs: a page couples to its layer and the next one",
+		pages_couple_in_two_directions);
+	tap_run("programs: the fallback block takes data beside unguarded pages",
 		the_refuge_takes_what_has_no_other_place);
-	tap_run("programs: a wrong colour is refused", a_wrong_colour_is_refused);
-	tap_run("programs: two bits in a cell are no three", two_bits_are_no_three);
-	tap_run("programs: margins that are not there cannot be spent",
+	tap_run("programs: mode between is refused on the wrong colour", a_wrong_colour_is_refused);
+	tap_run("programs: two-bit mode is refused where cells hold three bits",
+		two_bits_are_no_three);
+	tap_run("programs: steps beyond the margin overshoot and cost read levels",
 		margins_that_are_not_there_cannot_be_spent);
-	tap_run("programs: margins are spent once", margins_are_spent_once);
-	tap_run("programs: needed verifies cannot be skipped", needed_verifies_cannot_be_skipped);
-	tap_run("programs: registers end somewhere", registers_end_somewhere);
-	tap_run("programs: questions change no answer", questions_change_no_answer);
-	tap_run("random policies gain nothing", random_policies_gain_nothing);
-	tap_run("greedy policies gain nothing", greedy_policies_gain_nothing);
+	tap_run("programs: modes with less margin overshoot with large steps",
+		margins_are_spent_once);
+	tap_run("programs: skipping a needed verify overshoots", needed_verifies_cannot_be_skipped);
+	tap_run("programs: step parameters out of range are refused", registers_end_somewhere);
+	tap_run("programs: layer properties do not depend on queries", questions_change_no_answer);
+	tap_run("random policies never beat the least costs", random_policies_gain_nothing);
+	tap_run("greedy policies never beat the least costs", greedy_policies_gain_nothing);
 	cheats_gain_nothing();
-	tap_run("enough was tried", enough_was_tried);
-	tap_run("erases: a gentle erase of everything gains nothing",
+	tap_run("the attacks checked enough operations", enough_was_tried);
+	tap_run("erases: a shallow erase of every block adds wear",
 		a_gentle_erase_of_everything_gains_nothing);
 	tap_run("erases: wear follows from voltage and content",
 		wear_follows_from_voltage_and_content);

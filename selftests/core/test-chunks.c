@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Arrays in chunks: every entry has a place of its own, no piece is too large, and all come back.
+ * Chunked arrays: every entry has its own address, no allocation is too large, and all memory is
+ * freed.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -8,16 +9,16 @@
 #include "core/nand/media.h"
 #include "tap.h"
 
-/* Entries of a chunk of u8, u32 and u64. */
+/* Entries per chunk of u8, u32 and u64. */
 #define CHUNK ((u32)BIT(30))
 #define CHUNK_32 (CHUNK / 4)
 #define CHUNK_64 (CHUNK / 8)
 
-/* Counts down to the allocation that fails. */
+/* Allocations until one fails. */
 static int left;
 static u64 held;
 static u64 largest;
-/* Nothing will be written to what is taken: a byte does. */
+/* The test will not touch the memory: allocate one byte only. */
 static bool untouched;
 
 static void *take(void *host, size_t bytes)
@@ -58,7 +59,9 @@ static void each_length(void)
 	}
 }
 
-/* An array of @entries of @size bytes is all there, in pieces that a kernel gives. */
+/*
+ * Allocate and free @entries of @size bytes; each allocation must be below INT_MAX, as in a kernel.
+ */
 static void whole(u32 entries, u32 size)
 {
 	struct aftl_chunks chunks = { 0 };
@@ -82,7 +85,7 @@ static void no_piece_is_too_large(void)
 		whole(AFTL_PPNS_MAX, size);
 }
 
-/* What is known of a page of 64 units is four hundred bytes. */
+/* OOB metadata of a page of 64 units take four hundred bytes. */
 static void nor_of_pages(void)
 {
 	struct aftl_geometry geo = { .page_units = 1 };
@@ -98,7 +101,7 @@ static void nor_of_pages(void)
 	}
 }
 
-/* Also those, whose bytes are no power of two. */
+/* Entry sizes that are no power of two must not overlap either. */
 static void pages_are_apart(void)
 {
 	enum { NEAR = 1 << 26 };
@@ -157,11 +160,11 @@ static void each_piece_may_be_missing(void)
 
 int main(void)
 {
-	tap_run("arrays of each length are given and taken back", each_length);
-	tap_run("no piece is too large for a kernel", no_piece_is_too_large);
-	tap_run("nor any of what is known of pages", nor_of_pages);
-	tap_run("entries are apart", entries_are_apart);
-	tap_run("what is known of pages is apart", pages_are_apart);
-	tap_run("each piece may be missing", each_piece_may_be_missing);
+	tap_run("arrays of each length are allocated and freed", each_length);
+	tap_run("no allocation exceeds the limit of a kernel", no_piece_is_too_large);
+	tap_run("no allocation of OOB metadata exceeds that limit", nor_of_pages);
+	tap_run("array entries do not overlap", entries_are_apart);
+	tap_run("OOB metadata of pages do not overlap", pages_are_apart);
+	tap_run("a failed allocation leaks no memory", each_piece_may_be_missing);
 	return tap_finish();
 }

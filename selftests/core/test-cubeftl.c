@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * cubeFTL: allocation of word lines, what leaders teach, what it gains, word lines that
- * come out bad, reads of old data.
+ * cubeFTL: word-line allocation, parameters from leaders, write speed-up, misprogrammed word lines,
+ * reads of old data.
  */
 #include "core/ftl/device.h"
 #include "core/nand/physics-tables.h"
@@ -13,7 +13,7 @@
 #define SHAPE "channels", "2", "chips", "1", "blocks", "48", "layers", "6", "word_lines", "4", \
 	"bits", "3", "one_shot", "on", "page", "16KiB", "unit", "0"
 
-/* Checks every program that the host hears of. */
+/* Checks every program that the host is told of. */
 struct watch {
 	struct test_listener listener;
 	u64 leaders;
@@ -94,7 +94,7 @@ static void check_open_blocks(u32 limit)
 	}
 }
 
-/* CU-2, under collection and with a buffer that fills and drains. */
+/* CU-2, under GC and with a write buffer that fills and drains. */
 static void check_leaders(const char *policy, u32 limit)
 {
 	static const char *const pairs[] = { SHAPE, "op", "50", "buffer", "1MiB", NULL };
@@ -128,7 +128,7 @@ static void followers_of_cubeftl_minus_too(void)
 	check_leaders("cubeftl_minus", 1);
 }
 
-/* With room in the buffer leaders are written first, under pressure followers. */
+/* A nearly empty write buffer selects leaders, a full one followers. */
 static void the_buffer_chooses(void)
 {
 	static const char *const pairs[] = {
@@ -138,14 +138,14 @@ static void the_buffer_chooses(void)
 
 	open_device("cubeftl", pairs);
 	test_device_listen(&device, &watch.listener);
-	/* Six layers in each of two blocks: twelve word lines of three pages. */
+	/* Two open blocks with six layers each: twelve leader word lines of three pages. */
 	for (i = 0; i < 12; i++) {
 		test_do(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
 		test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
 	}
 	CHECK_EQ(watch.leaders, 12);
 	CHECK_EQ(watch.followers, 0);
-	/* 64 tags, more than half of them taken: the 36 followers come. */
+	/* Occupy more than half of the 64 tags: followers are programmed now. */
 	for (i = 0; i < 50; i++)
 		test_submit(&device, AFTL_OP_WRITE, 100 + 3 * i, 3, AFTL_PRECISE, 0, 0);
 	while (watch.followers + watch.leaders < 36 && test_step(&device))
@@ -156,7 +156,7 @@ static void the_buffer_chooses(void)
 	close_device();
 }
 
-/* What is moved is placed as what is written. */
+/* GC writes follow the same rule as host writes. */
 static void collection_asks_the_buffer_too(void)
 {
 	static const char *const pairs[] = {
@@ -194,7 +194,7 @@ static void cubeftl_minus_goes_layer_by_layer(void)
 	close_device();
 }
 
-/* Nanoseconds for a stream of writes that keeps every die busy. */
+/* Time in ns of a write stream that keeps every die busy. */
 static u64 saturated_ns(const char *policy)
 {
 	static const char *const pairs[] = {
@@ -217,7 +217,7 @@ static u64 saturated_ns(const char *policy)
 	return end;
 }
 
-/* CU-3: followers save between 27 and 33 %, on three of four word lines. */
+/* CU-3: followers save 27 to 33 % on three of four word lines. */
 static void saturated_writes_gain(void)
 {
 	double page = saturated_ns("pageftl");
@@ -232,7 +232,7 @@ static void saturated_writes_gain(void)
 	CHECK(page / minus > 1.25 && page / minus < 1.33);
 }
 
-/* In tenths: by how much the errors of the best leader fall short of the largest allowed ones. */
+/* ISPP for a leader whose errors are below the maximum by the factor @tenths / 10. */
 static struct aftl_ispp margin_of(u32 tenths, u32 early)
 {
 	struct aftl_program_result outcome = {
@@ -243,7 +243,7 @@ static struct aftl_ispp margin_of(u32 tenths, u32 early)
 	return aftl_follower_ispp(aftl_leader_result(&outcome));
 }
 
-/* A leader's page of a new block, programmed as follower with these steps. */
+/* Time to program the first word line of a new block as a follower with these steps. */
 static u64 follower_ns(const char *program, struct aftl_ispp ispp)
 {
 	const char *const pairs[] = { SHAPE, "op", "50", "program", program, NULL };
@@ -259,7 +259,7 @@ static u64 follower_ns(const char *program, struct aftl_ispp ispp)
 	return outcome.ns;
 }
 
-/* The loop model at its calibrated points: no margin, and 1.7. */
+/* Calibration points of the loop model: no margin, and a margin of 1.7. */
 static void followers_are_as_fast_as_their_margin(void)
 {
 	u64 none = follower_ns("700us", margin_of(10, 3));
@@ -293,7 +293,7 @@ static u32 parameters_kept(void)
 	return kept;
 }
 
-/* One layer at a time has followers to come, and none after the last of them. */
+/* Parameters are kept only for the layer with pending followers, and not after its last one. */
 static void parameters_are_kept_while_followers_pend(void)
 {
 	static const char *const pairs[] = { SHAPE, "op", "50", NULL };
@@ -303,7 +303,7 @@ static void parameters_are_kept_while_followers_pend(void)
 	CHECK_EQ(parameters_kept(), 0);
 	for (i = 0; i < 2 * 4 * 6; i++) {
 		test_do(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
-		/* Both dies are at the same word line after every second write. */
+		/* After every second write both dies are at the same word line. */
 		if (i % 2)
 			CHECK_EQ(parameters_kept(), i / 2 % 4 == 3 ? 0 : 2);
 	}
@@ -317,7 +317,7 @@ static bool is_bad(const struct aftl_block *block, u32 page)
 	return aftl_page_overprogrammed(aftl_block_page_attr(media, block, page));
 }
 
-/* Pages of bad word lines that hold data, and such word lines. */
+/* Count valid pages in misprogrammed word lines, and in @lines these word lines. */
 static u32 bad_pages_with_data(u32 *lines)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
@@ -347,7 +347,7 @@ static u32 pending_repeats(void)
 	return pending;
 }
 
-/* CU-10: under collection, where several come out bad before the first has its turn. */
+/* CU-10: under GC, several word lines may be misprogrammed before the first is repeated. */
 static void bad_word_lines_are_repeated(const char *policy)
 {
 	static const char *const pairs[] = {
@@ -384,7 +384,7 @@ static void bad_followers_are_programmed_once_more(void)
 	bad_word_lines_are_repeated("cubeftl_minus");
 }
 
-/* After a bad follower the next of its layer is monitored, and not as fast. */
+/* After a misprogrammed follower the next word line of its layer is monitored, and slower. */
 static void a_bad_follower_refreshes_the_parameters(void)
 {
 	static const char *const pairs[] = {
@@ -427,7 +427,7 @@ static u64 read_ns(u32 unit)
 #define OLD SHAPE, "op", "30", "fill", "sequential", "cycles", "2000", "age", "365d", \
 	"read", "60us", "refresh", "0", "errors", "off"
 
-/* CU-6: the first read of a layer pays, those after it little, none for the same page. */
+/* CU-6: the first read of a layer takes retries, later ones few, a repeated read none. */
 static void references_are_learned(void)
 {
 	static const char *const pairs[] = { OLD, NULL };
@@ -463,12 +463,12 @@ static void default_references_are_always_off(void)
 		CHECK_EQ(read_ns(unit), ns);
 		total += ns;
 	}
-	/* 0.9 of the layers need 3 on average. */
+	/* 90 % of the layers need three retries on average. */
 	CHECK_RANGE(total / 1000, 60000 + 2.3 * 60000, 60000 + 3.1 * 60000);
 	close_device();
 }
 
-/* What needs retries today needs them tomorrow. */
+/* Retry counts never decrease with age. */
 static void reads_only_get_worse(void)
 {
 	static const char *const pairs[] = { OLD, "age", "1d", NULL };
@@ -491,22 +491,25 @@ static void reads_only_get_worse(void)
 
 int main(void)
 {
-	tap_run("CU-2: followers come after their leader", followers_come_after_their_leader);
-	tap_run("CU-2: those of cubeftl_minus too", followers_of_cubeftl_minus_too);
-	tap_run("the buffer chooses leaders or followers", the_buffer_chooses);
-	tap_run("collection asks the buffer, too", collection_asks_the_buffer_too);
-	tap_run("cubeftl_minus goes layer by layer", cubeftl_minus_goes_layer_by_layer);
-	tap_run("CU-3: saturated writes gain as much as followers save", saturated_writes_gain);
-	tap_run("CU-1: a follower is as fast as its margin",
+	tap_run("CU-2: cubeftl programs followers after their leader",
+		followers_come_after_their_leader);
+	tap_run("CU-2: cubeftl_minus programs followers after their leader",
+		followers_of_cubeftl_minus_too);
+	tap_run("write-buffer use selects leaders or followers", the_buffer_chooses);
+	tap_run("relocation follows write-buffer use, too", collection_asks_the_buffer_too);
+	tap_run("cubeftl_minus fills layer by layer", cubeftl_minus_goes_layer_by_layer);
+	tap_run("CU-3: the speed-up of saturated writes matches the paper", saturated_writes_gain);
+	tap_run("CU-1: follower time follows from the margin",
 		followers_are_as_fast_as_their_margin);
 	tap_run("CU-2: parameters are kept while followers pend",
 		parameters_are_kept_while_followers_pend);
-	tap_run("CU-10: bad followers are programmed once more, bytes intact",
+	tap_run("CU-10: misprogrammed followers are repeated without data loss",
 		bad_followers_are_programmed_once_more);
-	tap_run("CU-10: a bad follower refreshes the parameters",
+	tap_run("CU-10: a misprogrammed follower refreshes the parameters",
 		a_bad_follower_refreshes_the_parameters);
-	tap_run("CU-6: references are learned", references_are_learned);
-	tap_run("CU-6: default references are always off", default_references_are_always_off);
-	tap_run("CU-6: reads only get worse", reads_only_get_worse);
+	tap_run("CU-6: read references of a layer are remembered", references_are_learned);
+	tap_run("CU-6: default references need retries at each read",
+		default_references_are_always_off);
+	tap_run("CU-6: retries never decrease with age", reads_only_get_worse);
 	return tap_finish();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Density classes: what is programmed where, how many blocks are sparse, and that the dense ones
- * are ApproxFTL's if they are to be.
+ * Density classes: which data go to sparse blocks, how many blocks are sparse, and that dense
+ * blocks follow ApproxFTL if so configured.
  */
 #include "core/ftl/device.h"
 #include "stream.h"
@@ -15,7 +15,7 @@ enum { KIND_PRECISE = 1, KIND_APPROX = 4, KIND_SPARSE = 5 };
 
 static struct test_device device;
 static struct test_stream stream;
-/* Programs by bits in a cell, class and whether the host asked. */
+/* Programs by bits per cell, class, and cause (host or not). */
 static u32 programs[AFTL_BITS_MAX + 1][AFTL_CLASSES][2];
 static u32 most_sparse;
 
@@ -87,7 +87,7 @@ static void write_unit(u32 unit, u32 class)
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, class, NULL), 0);
 }
 
-/* They were all that is sparse. */
+/* Discard all units in sparse blocks, and collect these blocks. */
 static void forget_units(u32 units)
 {
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, units, AFTL_PRECISE, NULL), 0);
@@ -97,7 +97,7 @@ static void forget_units(u32 units)
 	CHECK_EQ(sparse_blocks(0), 0);
 }
 
-/* Fresh and precise is sparse; approximate, moved or there at the start is dense. */
+/* New precise data go to sparse blocks; approximate, relocated and filled data to dense ones. */
 static void check_classes(const char *bits, const char *sparse, u32 wanted)
 {
 	const char *const pairs[] = { "density_bits", sparse, "fill", "sequential", "fill_approx",
@@ -128,7 +128,7 @@ static void what_is_fresh_and_precise_is_sparse(void)
 	check_classes("4", "2", 2);
 }
 
-/* Each block has data of one class where they are apart. */
+/* With ApproxFTL off, each dense block holds data of one class. */
 static void classes_share_no_block(void)
 {
 	static const char *const pairs[] = { "fill", "sequential", "fill_approx", "50%", NULL };
@@ -151,7 +151,7 @@ static void classes_share_no_block(void)
 	close_device();
 }
 
-/* A tenth of sixty blocks, and no more; then a block's worth of dense steps, one at a time. */
+/* Six of sixty blocks become sparse and no more; then dense blocks are filled step by step. */
 static void a_share_of_the_blocks_is_sparse(void)
 {
 	static const char *const pairs[] = { "density_share", "10%", "chips", "1", NULL };
@@ -174,7 +174,7 @@ static void a_share_of_the_blocks_is_sparse(void)
 	close_device();
 }
 
-/* Room that comes back is seen after a block's worth of steps, not before and not much later. */
+/* A freed sparse block is used again after one block's worth of dense steps, not earlier. */
 static void it_looks_again(void)
 {
 	static const char *const pairs[] = { "density_share", "2%", "chips", "1", NULL };
@@ -188,7 +188,7 @@ static void it_looks_again(void)
 	CHECK_EQ(block_of(50)->kind, KIND_PRECISE);
 	forget_units(12);
 	for (unit = 51; unit < 50 + 24; unit++) {
-		/* What is approximate does not count. */
+		/* Approximate writes do not count as steps. */
 		write_unit(200, AFTL_APPROX);
 		write_unit(unit, AFTL_PRECISE);
 		CHECK_EQ(block_of(unit)->kind, KIND_PRECISE);
@@ -198,7 +198,7 @@ static void it_looks_again(void)
 	close_device();
 }
 
-/* A cell that holds one bit, one bit beside a cache, or no fewer bits than it can. */
+/* Cells of one bit, an SLC cache that takes the writes, or a density that is not lower. */
 static void some_cells_have_no_fewer_bits(void)
 {
 	static const char *const none[] = { NULL };
@@ -234,7 +234,7 @@ static void open_as(const char *policy, const char *key, const char *value)
 	test_audit(&device);
 }
 
-/* Without sparse blocks nothing is left but ApproxFTL with one pool. */
+/* Without sparse blocks the policy must equal ApproxFTL with one pool. */
 static void the_dense_side_is_approxftl(void)
 {
 	struct aftl_counters counters;
@@ -251,7 +251,7 @@ static void the_dense_side_is_approxftl(void)
 	test_device_close(&device);
 }
 
-/* Both at once: sparse blocks before ApproxFTL's, no proposal refused. */
+/* With ApproxFTL on, sparse blocks are filled first, and no proposal is refused. */
 static void sparse_before_approxftl(void)
 {
 	static const char *const pairs[] = { "density_approx", "on", "fill", "sequential",
@@ -270,7 +270,7 @@ static void sparse_before_approxftl(void)
 	close_device();
 }
 
-/* Sparse blocks have one pass where dense ones have two, whose places ApproxFTL cannot choose. */
+/* Sparse blocks take one pass, dense blocks two, so that ApproxFTL cannot place pages there. */
 static void two_passes_for_dense_blocks(void)
 {
 	static const char *const pairs[] = {
@@ -285,7 +285,7 @@ static void two_passes_for_dense_blocks(void)
 	close_device();
 }
 
-/* What is open is gone on with, and the steps that are left are counted on. */
+/* A loaded device continues its open blocks and the count of remaining steps. */
 static void saved_devices_go_on(void)
 {
 	static const char *const pairs[] = { "density_share", "2%", "chips", "1", NULL };
@@ -312,14 +312,15 @@ static void saved_devices_go_on(void)
 
 int main(void)
 {
-	tap_run("what is fresh and precise is sparse", what_is_fresh_and_precise_is_sparse);
-	tap_run("classes share no block", classes_share_no_block);
-	tap_run("a share of the blocks is sparse", a_share_of_the_blocks_is_sparse);
-	tap_run("it looks again after a block's worth of steps", it_looks_again);
-	tap_run("some cells have no fewer bits", some_cells_have_no_fewer_bits);
-	tap_run("the dense side is ApproxFTL's", the_dense_side_is_approxftl);
-	tap_run("sparse blocks before ApproxFTL's", sparse_before_approxftl);
-	tap_run("two passes for dense blocks", two_passes_for_dense_blocks);
-	tap_run("saved devices go on", saved_devices_go_on);
+	tap_run("only new precise data go to sparse blocks", what_is_fresh_and_precise_is_sparse);
+	tap_run("each block holds data of one class", classes_share_no_block);
+	tap_run("the share of sparse blocks is as configured", a_share_of_the_blocks_is_sparse);
+	tap_run("a freed sparse block is used after a block's worth of steps", it_looks_again);
+	tap_run("no block is sparse if cells cannot hold fewer bits",
+		some_cells_have_no_fewer_bits);
+	tap_run("without sparse blocks the policy equals ApproxFTL", the_dense_side_is_approxftl);
+	tap_run("sparse blocks are filled before ApproxFTL's blocks", sparse_before_approxftl);
+	tap_run("dense blocks take two passes, sparse blocks one", two_passes_for_dense_blocks);
+	tap_run("a loaded device continues its open blocks", saved_devices_go_on);
 	return tap_finish();
 }

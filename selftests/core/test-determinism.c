@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * State follows from the stamped requests, not from when the host gets around to
- * let time pass.
+ * The state must depend on the stamped requests only, not on when the host advances the clock.
  */
 #include <stdlib.h>
 
@@ -23,7 +22,7 @@ struct stamped {
 	u8 flags;
 };
 
-/* What came out: digest, statistics, and a hash over all completions in order. */
+/* Result of a run: digest, statistics, and a hash of all completions in order. */
 struct outcome {
 	u64 digest;
 	u64 completions;
@@ -64,7 +63,7 @@ static void generate(u64 seed, u32 units, u32 gap_ns)
 	}
 }
 
-/* Of what is complete since somebody said U64_MAX. */
+/* Earliest completion since this was set to U64_MAX. */
 static u64 first_complete_ns;
 
 static void note_completion(struct test_listener *listener, struct test_request *request)
@@ -79,7 +78,7 @@ static void note_completion(struct test_listener *listener, struct test_request 
 
 enum habit { ONLY_SUBMIT, EVERY_EVENT, COMPLETIONS, SMALL_STEPS, LATE, RANDOM_STEPS, HABITS };
 
-/* It stops where a request is complete, and nothing of that time is left. */
+/* aftl_run_to_completion() stops at a completion, with no event of that time left. */
 static void serve(struct aftl *ftl, u64 until)
 {
 	while (aftl_next_event(ftl) <= until) {
@@ -122,7 +121,7 @@ static void pass_time(struct test_device *device, enum habit habit, u64 until,
 		while (now < until && aftl_random_below(random, 5)) {
 			now += aftl_random_below(random, (u32)min(until - now, (u64)1000000) + 1);
 			aftl_advance(device->ftl, now);
-			/* Going back is nothing. */
+			/* The clock must not go back. */
 			aftl_advance(device->ftl, now / 2);
 		}
 		break;
@@ -195,7 +194,7 @@ static void compare(const char *policy, const char *const *pairs)
 	free(other);
 }
 
-/* One after the other, as a host does whose time passes only while there are requests. */
+/* Submit requests one after the other, like a host whose clock runs only during requests. */
 static void submit_at_once(struct test_device *device, const struct stamped *mine, u32 unit)
 {
 	u32 units = mine->op == AFTL_OP_READ ? min(mine->units, 2U) : mine->units;
@@ -222,11 +221,11 @@ static void run_at_once(const char *policy, const char *const *pairs, bool alone
 		bool read = mine->op == AFTL_OP_READ;
 		bool again;
 
-		/* Reads that begin while programs, moves and erases are at various points. */
+		/* Start reads at various stages of programs, relocation and erases. */
 		if (!aftl_random_below(&random, 3))
 			test_advance(&device, aftl_now(device.ftl) +
 						      aftl_random_below(&random, 200000));
-		/* Some are of what has just been written. */
+		/* Half of the reads follow the previous request at the same unit. */
 		again = i && read && aftl_random_below(&random, 2);
 		submit_at_once(&device, mine, requests[i - again].unit);
 		if (!read && !aftl_random_below(&random, 4))
@@ -238,7 +237,7 @@ static void run_at_once(const char *policy, const char *const *pairs, bool alone
 	conclude(&device, &witness, outcome);
 }
 
-/* What is read alone, in one go, leaves all as if every event of it had been waited for. */
+/* A lone read served in one call must leave the same state as one served event by event. */
 static void compare_alone(const char *policy, const char *const *pairs)
 {
 	struct outcome *usual = malloc(sizeof(*usual));
@@ -267,7 +266,7 @@ static const char *const three_bits[] = {
 	"zone3", "500ms", NULL
 };
 
-/* Programs go on when the requests are complete, and two LUNs share a bus, which is slow. */
+/* Programs continue after the requests are complete; two LUNs share a slow bus. */
 static const char *const behind[] = {
 	SHAPE, "channels", "1", "chips", "2", "bus", "100", "buffer", "128KiB",
 	"buffer_hold", "300us", "idle", "250us", "ecc", "60us", "read_limit", "2",
@@ -325,7 +324,7 @@ static void with_word_lines_of_three_bits(void)
 	every_policy(three_bits, 2000000);
 }
 
-/* The seed reaches the errors, and nothing else does. */
+/* Another seed changes the bit errors and nothing else. */
 static void seeds_make_the_difference(void)
 {
 	static const char *const seed_a[] = { SHAPE, "seed", "5", NULL };
@@ -372,8 +371,8 @@ static void fill(struct test_device *device, const struct aftl_policy_type *type
 }
 
 /*
- * Everything that is known of a device that has just been filled, with nobody to look on.
- * Return: pauses, of which programs that nobody is asked for share one.
+ * Snapshot of a filled device without listeners. Return: number of pauses; a fill without the
+ * policy pauses once per round of programs.
  */
 static u32 fill_and_save(const struct aftl_policy_type *type, const char *const *pairs,
 			 struct test_bytes *bytes)
@@ -409,7 +408,7 @@ static void asked_or_not(const struct aftl_policy_type *type, const char *const 
 
 #define FILLED SHAPE, "fill_approx", "40%", "fill_valid"
 
-/* Where a policy only fills blocks in sequence it is not asked for each program of a fill. */
+/* A fill need not ask a policy that only fills blocks in sequence. */
 static void fills_by_the_short_cut(void)
 {
 	static const char *const shapes[][24] = {
@@ -423,7 +422,7 @@ static void fills_by_the_short_cut(void)
 		{ FILLED, "100%", "fill", "sequential", "allocate", "static", NULL },
 		{ FILLED, "100%", "fill", "random", "allocate", "static", NULL },
 		{ FILLED, "100%", "fill", "sequential", "allocate", "least_busy", NULL },
-		/* Words of bits that are full at once */
+		/* Bitmap words that become full at once. */
 		{ FILLED, "61%", "fill", "sequential", "layers", "16", "word_lines", "15", NULL },
 	};
 	static const bool in_rounds[] = { true, true, false, true, true, true, false, false, true };
@@ -441,7 +440,7 @@ static void fills_by_the_short_cut(void)
 	CHECK(at_all >= 4);
 }
 
-/* A host that looks on is told of each page. */
+/* A host with a programmed() callback is told of each page. */
 static void tells_of_each_page(void)
 {
 	static const char *const pairs[] = { FILLED, "100%", "fill", "sequential", NULL };
@@ -460,7 +459,7 @@ static void tells_of_each_page(void)
 	}
 }
 
-/* As many units are written again as the configuration says, neither more nor fewer. */
+/* A fill overwrites exactly the configured share of units. */
 static void writes_again_what_is_asked(void)
 {
 	static const char *const shares[] = { "0.01%", "1%", "33%", "100%" };
@@ -481,7 +480,7 @@ static void writes_again_what_is_asked(void)
 	}
 }
 
-/* Equal devices have equal digests; so would all, were nothing of them looked at. */
+/* Each changed byte must change the digest. */
 static void tells(const struct test_device *device, void *place)
 {
 	u64 usual = aftl_digest(device->ftl);
@@ -525,15 +524,16 @@ static void a_digest_tells_what_differs(void)
 
 int main(void)
 {
-	tap_run("all habits of a host, under pressure", under_pressure);
-	tap_run("all habits of a host, with idle time", with_idle_time);
-	tap_run("all habits of a host, with everything on", with_everything_on);
-	tap_run("all habits of a host, word lines of three bits", with_word_lines_of_three_bits);
-	tap_run("what is read alone leaves all as if it had been waited for", what_is_read_alone);
-	tap_run("a fill that asks the policy and one that does not", fills_by_the_short_cut);
-	tap_run("a fill tells of each page", tells_of_each_page);
-	tap_run("a fill writes again what is asked", writes_again_what_is_asked);
-	tap_run("a digest tells what differs", a_digest_tells_what_differs);
-	tap_run("another seed gives other errors", seeds_make_the_difference);
+	tap_run("the host's timing does not change the state: high load", under_pressure);
+	tap_run("the host's timing does not change the state: idle time", with_idle_time);
+	tap_run("the host's timing does not change the state: all features", with_everything_on);
+	tap_run("the host's timing does not change the state: three-bit cells",
+		with_word_lines_of_three_bits);
+	tap_run("a lone read in one call leaves the state of single events", what_is_read_alone);
+	tap_run("a fill without the policy equals one that asks it", fills_by_the_short_cut);
+	tap_run("a fill reports each programmed page", tells_of_each_page);
+	tap_run("a fill overwrites the configured share of units", writes_again_what_is_asked);
+	tap_run("the digest changes with each part of the state", a_digest_tells_what_differs);
+	tap_run("another seed changes the bit errors only", seeds_make_the_difference);
 	return tap_finish();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tournament of event sources against a search through all of them.
+ * The tournament tree of event sources, compared with a linear search.
  */
 #include "core/base/events.h"
 #include "core/base/random.h"
@@ -101,9 +101,9 @@ static void the_first_is_the_earliest_and_lowest(void)
 
 int main(void)
 {
-	tap_run("each source has a leaf, as near as it can be", each_source_has_a_leaf);
-	tap_run("a quiet set never acts", a_quiet_set_never_acts);
-	tap_run("the earliest source is first, the lowest among equals",
+	tap_run("each event source has a leaf at the least depth", each_source_has_a_leaf);
+	tap_run("a set without pending events never fires", a_quiet_set_never_acts);
+	tap_run("the earliest source fires first, the lowest among equals",
 		the_first_is_the_earliest_and_lowest);
 	return tap_finish();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A host that gives memory while the device runs: less of it, and the same device.
+ * A host that allocates block metadata on demand: less memory, same behaviour.
  */
 #include "core/ftl/device.h"
 #include "bytes.h"
@@ -11,7 +11,7 @@
 	"op", "60", "page", "16KiB", "rber_approx", "0.002"
 
 static const char *const shape[] = { SHAPE, "unit", "16KiB", NULL };
-/* Hours have room beside attributes. */
+/* Hours of programs fit beside the page attributes. */
 static const char *const with_room[] = { SHAPE, "unit", "4KiB", NULL };
 static const char *const without_errors[] = { SHAPE, "unit", "16KiB", "errors", "off", NULL };
 
@@ -53,7 +53,7 @@ static u32 count_extras(const struct test_device *device)
 	return count;
 }
 
-/* Blocks whose extra is read, and cleared with an erase: those in which there is something. */
+/* Number of blocks whose extra metadata are in use. */
 static u32 count_used(const struct test_device *device)
 {
 	u32 count = 0;
@@ -79,7 +79,7 @@ static void write_one(struct test_device *device, u32 unit, u32 class)
 	CHECK_EQ(test_do(device, AFTL_OP_WRITE, unit, 1, class, NULL), 0);
 }
 
-/* No two things are in one place, and words of units are where words can be. */
+/* OOB fields must not overlap, and each unit's word must be aligned. */
 static void nothing_overlaps(void)
 {
 	struct aftl_geometry geo = { .pages = 64 };
@@ -104,7 +104,7 @@ static void nothing_overlaps(void)
 	}
 }
 
-/* A block is programmed within an hour, and what is precise has no errors that stay. */
+/* Blocks that are programmed within an hour, with precise data, need no extra metadata. */
 static void few_blocks_have_any(void)
 {
 	u64 least;
@@ -148,7 +148,7 @@ static void check_same(void)
 	test_bytes_free(&bytes[1]);
 }
 
-/* Hours pass in the middle of blocks. Return: extras, counted after each round. */
+/* Let hours pass while blocks are half full. Return: sum of the extra allocations of all rounds. */
 static u32 grow_old(const char *policy, const char *const *pairs)
 {
 	u32 extras = 0;
@@ -165,7 +165,7 @@ static u32 grow_old(const char *policy, const char *const *pairs)
 	return extras;
 }
 
-/* Hours go with an erase, wherever they are. */
+/* An erase must clear the hours, wherever they are stored. */
 static void check_erased(const struct test_device *device)
 {
 	const struct aftl_media *media = &device->ftl->media;
@@ -202,7 +202,7 @@ static void the_device_is_the_same(void)
 	}
 }
 
-/* Nothing needs any. */
+/* No block needs extra metadata. */
 static void without_errors_there_is_room(void)
 {
 	CHECK_EQ(grow_old("approxftl", without_errors), 0);
@@ -211,7 +211,7 @@ static void without_errors_there_is_room(void)
 	close_both();
 }
 
-/* Approximate data are moved with their errors, within the hour. */
+/* Relocation inherits errors of approximate data even within the hour. */
 static void errors_that_stay_are_extra(void)
 {
 	u32 i;
@@ -230,7 +230,7 @@ static void errors_that_stay_are_extra(void)
 	close_both();
 }
 
-/* The extra of a block goes with what needed it. */
+/* Erasing a block frees its extra metadata. */
 static void erasing_gives_it_back(void)
 {
 	struct aftl_block *block;
@@ -256,11 +256,11 @@ static void erasing_gives_it_back(void)
 
 int main(void)
 {
-	tap_run("nothing of an page's OOB data overlaps", nothing_overlaps);
-	tap_run("few blocks have extra memory", few_blocks_have_any);
-	tap_run("with memory that comes later the device is the same", the_device_is_the_same);
-	tap_run("without errors no block has extra memory", without_errors_there_is_room);
-	tap_run("errors that stay are extra memory", errors_that_stay_are_extra);
-	tap_run("an erased block gives it back", erasing_gives_it_back);
+	tap_run("fields of a page's OOB metadata do not overlap", nothing_overlaps);
+	tap_run("precise data written within an hour need no extra metadata", few_blocks_have_any);
+	tap_run("metadata allocated on demand do not change the device", the_device_is_the_same);
+	tap_run("without errors no block has extra metadata", without_errors_there_is_room);
+	tap_run("inherited errors are stored in extra metadata", errors_that_stay_are_extra);
+	tap_run("an erase frees the extra metadata of a block", erasing_gives_it_back);
 	return tap_finish();
 }

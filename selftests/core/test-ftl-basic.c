@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What each request does and how long it takes, computed by hand.
+ * Effect and duration of each request, computed by hand.
  *
- * "demo" has pages of 8 KiB, units of 4 KiB and a bus of 400 MB/s: a unit takes
- * 10.24 us to transfer, a page 20.48 us. Sensing takes 45 us, a program 700 us.
+ * Profile "demo" has pages of 8 KiB, units of 4 KiB and a bus of 400 MB/s: a unit takes 10.24 us to
+ * transfer, a page 20.48 us. Sensing takes 45 us, a program 700 us.
  */
 #include <signal.h>
 #include <unistd.h>
@@ -70,7 +70,7 @@ static void single_requests_of_tcad18(void)
 	close_device();
 }
 
-/* 8 buses of 4 dies: pages on one bus wait for each other's transfer. */
+/* 8 buses with 4 dies each: pages on one bus wait for each other's transfer. */
 static void large_writes_use_all_dies(void)
 {
 	open_device("tcad18", "baseline", NULL);
@@ -92,7 +92,7 @@ static void units_share_a_page(void)
 	CHECK_EQ(read_ns(1, 1), SENSE_NS + UNIT_NS);
 	CHECK_EQ(read_ns(0, 2), SENSE_NS + PAGE_NS);
 	CHECK_EQ(test_counters(&device)->array_reads, 3);
-	/* A lone unit takes a page: the rest is padded. */
+	/* A single unit takes a page, which is padded. */
 	CHECK_EQ(write_ns(7, 1), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->padded_units, 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
@@ -137,7 +137,7 @@ static void try_refused(enum aftl_op op, u32 unit, u32 units, u32 class)
 		  "op %u, unit %u, %u units, class %u is taken", op, unit, units, class);
 }
 
-/* Three wait in the controller at once; test-device.c looks at each that comes back. */
+/* Three requests queue in the controller; test-device.c checks the links of each completed one. */
 static void completed_requests_lead_nowhere(void)
 {
 	static const char *const pairs[] = { "controller", "10us", "buffer", "1MiB", NULL };
@@ -181,7 +181,7 @@ static void nonsense_is_refused(void)
 	close_device();
 }
 
-/* Submit at the present; collect how long it took. */
+/* Submit a request now; end() returns its latency. */
 static struct test_request *begin(enum aftl_op op, u32 unit, u32 units)
 {
 	struct test_request *request = test_submit_kept(&device, op, unit, units, AFTL_PRECISE, 0,
@@ -255,7 +255,7 @@ static void a_read_suspends_a_program(void)
 	test_wait(&device, 100000);
 	read = begin(AFTL_OP_READ, 0, 1);
 	CHECK_EQ(end(read), SENSE_NS + UNIT_NS);
-	/* The rest of the program, and 20 us for suspending it. */
+	/* Remainder of the program plus 20 us for the suspension. */
 	CHECK_EQ(end(write), WRITE_NS + SENSE_NS + UNIT_NS + 20000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	close_device();
@@ -292,14 +292,14 @@ static void a_program_is_suspended_so_often(void)
 	test_wait(&device, PAGE_NS);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(read_ns(0, 1), step);
-	/* Each of the three put the end off by its time and 20 us; the fourth waits. */
+	/* Each of three reads delays the program by its time plus 20 us; the fourth read waits. */
 	CHECK_EQ(read_ns(0, 1), PROGRAM_NS + 3 * 20000 + step);
 	CHECK_EQ(end(write), WRITE_NS + 3 * (step + 20000));
 	CHECK_EQ(test_counters(&device)->array_suspends, 3);
 	close_device();
 }
 
-/* A read that comes in a step, or before the first, has the array at the next end of one. */
+/* A read during or before a step gets the array at the end of the step. */
 static void a_program_is_suspended_between_steps(void)
 {
 	static const char *const pairs[] = {
@@ -323,7 +323,7 @@ static void a_program_is_suspended_between_steps(void)
 	}
 }
 
-/* Too late for another step: the end of the program is nearer. */
+/* The program ends before the next step boundary, so that the read waits for its end. */
 static void the_last_step_is_not_interrupted(void)
 {
 	static const char *const pairs[] = {
@@ -350,7 +350,7 @@ static void reads_wait_for_a_row_of_programs(void)
 
 	open_device("demo", "baseline", pairs);
 	write_ns(0, 2);
-	/* The row that this one has begun is over: nothing was left to program. */
+	/* The previous row of programs has ended because no program was pending. */
 	test_wait(&device, 1);
 	for (i = 0; i < ARRAY_SIZE(writes); i++)
 		writes[i] = begin(AFTL_OP_WRITE, 10 * (i + 1), 2);
@@ -377,7 +377,7 @@ static void pages_of_a_word_line_take_their_times(void)
 	close_device();
 }
 
-/* In a wide block a place in the word line is a page of each plane. */
+/* In a wide block a word-line position has one page in each plane. */
 static void planes_of_a_place_take_the_same_time(void)
 {
 	static const char *const pairs[] = {
@@ -394,7 +394,7 @@ static void planes_of_a_place_take_the_same_time(void)
 	close_device();
 }
 
-/* Host reads take as long as ever. */
+/* Only relocation reads use read_move; host reads keep their time. */
 static void what_is_moved_is_sensed_in_a_time_of_its_own(void)
 {
 	static const char *const pairs[] = { ONE_DIE, "read_move", "7us", NULL };
@@ -429,7 +429,7 @@ static void data_cross_the_link_one_after_the_other(void)
 	reads[1] = begin(AFTL_OP_READ, 2, 1);
 	CHECK_EQ(end(reads[0]), SENSE_NS + UNIT_NS + 3000 + cross + 7000);
 	CHECK_EQ(end(reads[1]), SENSE_NS + UNIT_NS + 2 * (3000 + cross) + 7000);
-	/* Each way is a link of its own; a discard has no data. */
+	/* Both directions are independent; a discard transfers no data. */
 	write = begin(AFTL_OP_WRITE, 4, 2);
 	test_wait(&device, WRITE_NS - SENSE_NS - UNIT_NS);
 	reads[0] = begin(AFTL_OP_READ, 0, 1);
@@ -439,7 +439,7 @@ static void data_cross_the_link_one_after_the_other(void)
 	close_device();
 }
 
-/* Short requests are as fast as the controller, long ones as the link: neither adds up. */
+/* Short requests are limited by the controller, long ones by the link; the times overlap. */
 static void the_link_is_busy_meanwhile(void)
 {
 	static const char *const pairs[] = {
@@ -462,7 +462,7 @@ static void the_link_is_busy_meanwhile(void)
 		requests[i] = begin(AFTL_OP_READ, 100 * i, 5);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(end(requests[i]), 10000 + (i + 1) * 5 * unit_ns + 7000);
-	/* Writes do not wait for reads, nor these for writes. */
+	/* Writes and reads use separate directions and do not delay each other. */
 	test_wait(&device, 1000000);
 	requests[0] = begin(AFTL_OP_READ, 0, 1);
 	requests[1] = begin(AFTL_OP_WRITE, 0, 1);
@@ -513,14 +513,14 @@ static void the_buffer_acknowledges_at_once(void)
 	CHECK_EQ(read_ns(3, 1), 0);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
-	/* A page that does not fill up waits for 5 ms. */
+	/* A partial page is held back for 5 ms. */
 	test_wait(&device, 4999999);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
 	test_wait(&device, 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 	test_wait(&device, WRITE_NS);
 	CHECK_EQ(read_ns(3, 1), SENSE_NS + UNIT_NS);
-	/* A full page goes at once. */
+	/* A full page is programmed at once. */
 	CHECK_EQ(write_ns(10, 2), 0);
 	test_wait(&device, WRITE_NS);
 	CHECK_EQ(read_ns(10, 2), SENSE_NS + PAGE_NS);
@@ -542,7 +542,7 @@ static void a_flush_waits_for_the_programs(void)
 	close_device();
 }
 
-/* One that keeps writing does not keep a flush from its end. */
+/* A flush waits only for writes before it, even if the host keeps writing. */
 static void a_flush_waits_for_nothing_later(void)
 {
 	static const char *const pairs[] = { ONE_DIE, NULL };
@@ -560,7 +560,7 @@ static void a_flush_waits_for_nothing_later(void)
 	close_device();
 }
 
-/* What nobody waits for, a page that is not full, stays where it is. */
+/* Without a flush a partial page stays in the buffer. */
 static void what_is_pending_is_worked_off(void)
 {
 	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", "buffer_hold", "1s", NULL };
@@ -578,7 +578,7 @@ static void what_is_pending_is_worked_off(void)
 	close_device();
 }
 
-/* The host needs its memory: what waits for a full page goes as it is. */
+/* Draining programs partial pages immediately, so that the host gets its memory back. */
 static void a_hurry_waits_for_no_full_page(void)
 {
 	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", "buffer_hold", "1s", NULL };
@@ -629,7 +629,7 @@ static void fua_waits_for_its_program(void)
 	close_device();
 }
 
-/* Somebody waits for the second unit of the queue: no reason to hold the first. */
+/* The FUA unit is waited for, so the unit before it in the queue must not be held back. */
 static void fua_behind_buffered_data_does_not_wait_for_more(void)
 {
 	static const char *const pairs[] = {
@@ -658,7 +658,7 @@ static void buffered_rewrites_coalesce(void)
 	close_device();
 }
 
-/* Four units of buffer, two pages under way: the next write waits for the first page. */
+/* Buffer of four units, two pages in progress: the next write waits for the first program. */
 static void a_full_buffer_holds_writes_up(void)
 {
 	static const char *const pairs[] = { ONE_DIE, "buffer", "16KiB", NULL };
@@ -696,7 +696,7 @@ static void discards_unmap(void)
 	close_device();
 }
 
-/* A discard wins over every write that arrived before it, on its way or not. */
+/* A discard supersedes every earlier write, wherever that is in progress. */
 static void discards_overtake_writes(void)
 {
 	static const char *const buffers[] = { "0", "1MiB" };
@@ -727,7 +727,7 @@ static void discards_overtake_writes(void)
 		}
 }
 
-/* The die reads; the whole buffer waits for it, a write for the buffer. */
+/* The die is reading, the full buffer waits for it, and a write waits for the buffer. */
 static void a_discard_lets_waiting_writes_in(void)
 {
 	static const char *const pairs[] = { ONE_DIE, "buffer", "16KiB", NULL };
@@ -746,7 +746,7 @@ static void a_discard_lets_waiting_writes_in(void)
 	close_device();
 }
 
-/* All read commands wait for the die; what they would read goes away. */
+/* All read commands wait for the die; the discard unmaps the data they would read. */
 static void a_discard_lets_waiting_reads_in(void)
 {
 	static const char *const pairs[] = { ONE_DIE, "depth", "16", NULL };
@@ -840,7 +840,7 @@ static void times_of_tos22(void)
 	close_device();
 }
 
-/* A read behind the ends of pages finds what the write before it left. */
+/* A read of two units must return the newer second one from the buffer. */
 static void a_read_sees_a_newer_neighbour_in_the_buffer(void)
 {
 	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", NULL };
@@ -857,7 +857,7 @@ static void a_read_sees_a_newer_neighbour_in_the_buffer(void)
 	close_device();
 }
 
-/* What a flush covers is durable though it was rewritten while the flush waited. */
+/* Data that a flush covers become durable even if overwritten while the flush waits. */
 static void a_rewrite_does_not_empty_a_flush(void)
 {
 	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", NULL };
@@ -866,7 +866,7 @@ static void a_rewrite_does_not_empty_a_flush(void)
 
 	open_device("demo", "baseline", pairs);
 	shadow_open(&store, &device, false);
-	/* The die is busy: what follows stays in the buffer. */
+	/* The die is busy, so that the next writes stay in the buffer. */
 	write_ns(10, 2);
 	write_ns(3, 1);
 	flush = begin(AFTL_OP_FLUSH, 0, 0);
@@ -893,7 +893,7 @@ static void late_requests_arrive_now(void)
 	close_device();
 }
 
-/* A host that keeps one request under way by submitting from complete(). */
+/* A host that submits the next request from complete(). */
 struct chain {
 	struct test_listener listener;
 	u32 left;
@@ -967,7 +967,7 @@ static void clock_hung(int number)
 	_exit(1);
 }
 
-/* Traces may hold any time stamp. */
+/* A trace may contain any timestamp. */
 static void the_end_of_time_is_reached(void)
 {
 	open_device("demo", "baseline", NULL);
@@ -983,58 +983,66 @@ static void the_end_of_time_is_reached(void)
 
 int main(void)
 {
-	tap_run("single requests of tcad18", single_requests_of_tcad18);
+	tap_run("single requests of tcad18 take the computed times", single_requests_of_tcad18);
 	tap_run("large requests use all dies", large_writes_use_all_dies);
-	tap_run("units share a page", units_share_a_page);
-	tap_run("unwritten units are free", unwritten_units_are_free);
-	tap_run("controller and ECC take their time", controller_and_ecc_take_their_time);
-	tap_run("completed requests lead nowhere", completed_requests_lead_nowhere);
-	tap_run("nonsense is refused", nonsense_is_refused);
+	tap_run("two units share a flash page", units_share_a_page);
+	tap_run("reads of unmapped units take no time", unwritten_units_are_free);
+	tap_run("controller and ECC times are added", controller_and_ecc_take_their_time);
+	tap_run("completed requests are unlinked from all lists", completed_requests_lead_nowhere);
+	tap_run("invalid requests are refused", nonsense_is_refused);
 	tap_run("reads go before writes", reads_go_before_writes);
-	tap_run("first come is first served", first_come_is_first_served);
+	tap_run("order=fcfs serves requests in order of arrival", first_come_is_first_served);
 	tap_run("a read suspends a program", a_read_suspends_a_program);
 	tap_run("a write suspends nothing", a_write_suspends_nothing);
-	tap_run("a program is suspended only so often", a_program_is_suspended_so_often);
-	tap_run("a program is suspended between steps", a_program_is_suspended_between_steps);
-	tap_run("the last step is not interrupted", the_last_step_is_not_interrupted);
-	tap_run("the link is busy meanwhile", the_link_is_busy_meanwhile);
-	tap_run("the controller needs no link", the_controller_needs_no_link);
+	tap_run("a program is suspended at most suspend_limit times",
+		a_program_is_suspended_so_often);
+	tap_run("a program is suspended at a step boundary", a_program_is_suspended_between_steps);
+	tap_run("the last step of a program is not interrupted", the_last_step_is_not_interrupted);
+	tap_run("link and controller times overlap", the_link_is_busy_meanwhile);
+	tap_run("controller time applies without a link, too", the_controller_needs_no_link);
 	tap_run("suspending is off by default", suspending_is_off_by_default);
-	tap_run("reads wait for a row of programs", reads_wait_for_a_row_of_programs);
-	tap_run("pages of a word line take their times", pages_of_a_word_line_take_their_times);
-	tap_run("planes of a place take the same time", planes_of_a_place_take_the_same_time);
-	tap_run("what is moved is sensed in a time of its own",
+	tap_run("reads wait for row programs at most", reads_wait_for_a_row_of_programs);
+	tap_run("read times depend on the position in the word line",
+		pages_of_a_word_line_take_their_times);
+	tap_run("pages of all planes at one position have one read time",
+		planes_of_a_place_take_the_same_time);
+	tap_run("only relocation reads take the time read_move",
 		what_is_moved_is_sensed_in_a_time_of_its_own);
-	tap_run("data cross the link one after the other",
+	tap_run("transfers in one direction of the link are serialised",
 		data_cross_the_link_one_after_the_other);
-	tap_run("the buffer acknowledges at once", the_buffer_acknowledges_at_once);
-	tap_run("a flush waits for the programs", a_flush_waits_for_the_programs);
-	tap_run("a flush waits for nothing later", a_flush_waits_for_nothing_later);
-	tap_run("what is pending is worked off", what_is_pending_is_worked_off);
-	tap_run("a hurry waits for no full page", a_hurry_waits_for_no_full_page);
-	tap_run("a safe buffer is never flushed", a_safe_buffer_is_never_flushed);
-	tap_run("FUA waits for its program", fua_waits_for_its_program);
-	tap_run("FUA behind buffered data does not wait for more",
+	tap_run("buffered writes complete at once", the_buffer_acknowledges_at_once);
+	tap_run("a flush completes after every write before it", a_flush_waits_for_the_programs);
+	tap_run("a flush does not wait for later writes", a_flush_waits_for_nothing_later);
+	tap_run("aftl_drain() completes all requests and holds partial pages",
+		what_is_pending_is_worked_off);
+	tap_run("draining programs partial pages at once", a_hurry_waits_for_no_full_page);
+	tap_run("flush and FUA take no time with a persistent buffer",
+		a_safe_buffer_is_never_flushed);
+	tap_run("a FUA write completes after its program", fua_waits_for_its_program);
+	tap_run("a FUA write ends the wait for a full page",
 		fua_behind_buffered_data_does_not_wait_for_more);
-	tap_run("buffered rewrites coalesce", buffered_rewrites_coalesce);
-	tap_run("a full buffer holds writes up", a_full_buffer_holds_writes_up);
-	tap_run("discard and write-zeroes unmap", discards_unmap);
-	tap_run("a discard overtakes writes", discards_overtake_writes);
-	tap_run("a discard lets waiting writes in", a_discard_lets_waiting_writes_in);
-	tap_run("a discard lets waiting reads in", a_discard_lets_waiting_reads_in);
-	tap_run("wide planes program together", wide_planes_program_together);
-	tap_run("independent planes work on their own", independent_planes_work_on_their_own);
-	tap_run("shared planes take turns", shared_planes_take_turns);
-	tap_run("one-shot programs a word line", one_shot_programs_a_word_line);
-	tap_run("pages of ics14 are fast and slow", pages_of_ics14_are_fast_and_slow);
-	tap_run("times of tos22", times_of_tos22);
-	tap_run("a read sees a newer neighbour in the buffer",
+	tap_run("overwrites in the buffer are coalesced", buffered_rewrites_coalesce);
+	tap_run("a write waits while the buffer is full", a_full_buffer_holds_writes_up);
+	tap_run("discard and write-zeroes unmap units", discards_unmap);
+	tap_run("a discard supersedes every earlier write", discards_overtake_writes);
+	tap_run("a discard frees buffer space for waiting writes",
+		a_discard_lets_waiting_writes_in);
+	tap_run("a discard frees commands for waiting reads", a_discard_lets_waiting_reads_in);
+	tap_run("wide planes are programmed together", wide_planes_program_together);
+	tap_run("independent planes execute separate programs",
+		independent_planes_work_on_their_own);
+	tap_run("planes that share a LUN are programmed in turn", shared_planes_take_turns);
+	tap_run("one-shot mode programs a whole word line", one_shot_programs_a_word_line);
+	tap_run("ics14 has fast and slow pages", pages_of_ics14_are_fast_and_slow);
+	tap_run("requests of tos22 take the computed times", times_of_tos22);
+	tap_run("a read returns the newer unit from the buffer",
 		a_read_sees_a_newer_neighbour_in_the_buffer);
-	tap_run("a rewrite does not empty a flush", a_rewrite_does_not_empty_a_flush);
-	tap_run("late requests arrive now", late_requests_arrive_now);
-	tap_run("complete() may submit", complete_may_submit);
+	tap_run("a flush covers data that are overwritten meanwhile",
+		a_rewrite_does_not_empty_a_flush);
+	tap_run("a request stamped in the past arrives now", late_requests_arrive_now);
+	tap_run("complete() may submit a request", complete_may_submit);
 	tap_run("response statistics are exact", response_statistics_are_exact);
-	tap_run("memory is accounted for", memory_is_accounted_for);
-	tap_run("the end of time is reached", the_end_of_time_is_reached);
+	tap_run("aftl_memory_bytes() equals the allocated bytes", memory_is_accounted_for);
+	tap_run("the clock can advance to its maximum", the_end_of_time_is_reached);
 	return tap_finish();
 }

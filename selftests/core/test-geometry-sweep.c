@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Odd shapes with every policy: refused with a reason, or good for three times
- * their capacity.
+ * Unusual geometries with every policy: refused with a reason, or usable for three capacities of
+ * writes.
  */
 #include <stdlib.h>
 
@@ -120,7 +120,7 @@ static void named_shapes(void)
 		try_pairs(named[i]);
 }
 
-/* As much as the device says it can: the least over-provisioning that is taken. */
+/* The smallest over-provisioning that is accepted must suffice. */
 static void least_over_provisioning(void)
 {
 	unsigned int i;
@@ -180,8 +180,8 @@ int main(int argc, char **argv)
 		tap_end();
 		return tap_finish();
 	}
-	tap_run("named shapes", named_shapes);
-	tap_run("the least over-provisioning that is taken is enough", least_over_provisioning);
-	tap_run("random shapes", random_shapes);
+	tap_run("selected geometries are refused or usable", named_shapes);
+	tap_run("the least accepted over-provisioning suffices", least_over_provisioning);
+	tap_run("random geometries are refused or usable", random_shapes);
 	return tap_finish();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shapes of devices: what follows from a configuration, and the checkerboard.
+ * Geometry derived from a configuration, and the checkerboard.
  */
 #include "core/nand/media.h"
 #include "core/policy/param-registry.h"
@@ -125,7 +125,7 @@ static void too_large_shapes_are_refused(void)
 	check_refused(&config, "mapping units");
 }
 
-/* The map has 30 bits for a slot and needs one value for "none". */
+/* An L2P entry has 30 bits for a slot, one value of which means "unmapped". */
 static void largest_device_fits_the_map(void)
 {
 	struct aftl_config config = demo_config();
@@ -204,7 +204,7 @@ static void check_page(const struct aftl_media *media, const struct aftl_block *
 	CHECK(aftl_ppn_block(media, ppn) == block);
 }
 
-/* Layer, word line and bit count up as the digits of a page's number. */
+/* Layer, word line and bit must count up like the digits of the page number. */
 static void check_block(const struct aftl_media *media, const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = media->geo;
@@ -244,7 +244,7 @@ static void addresses_count_up(void)
 	}
 }
 
-/* Y neighbours: next position of the layer; Z neighbours: same position, next layer. */
+/* Y neighbour: next position of the layer; Z neighbour: same position of the next layer. */
 static void check_colour(const struct aftl_geometry *geo, u32 layer, u32 column, bool flip)
 {
 	u32 positions = geo->word_lines * geo->word_line_pages / geo->program_pages;
@@ -292,12 +292,14 @@ static void neighbours_differ_in_colour(void)
 int main(void)
 {
 	tap_run("the demo profile has the sizes of its table", demo_has_the_sizes_of_the_table);
-	tap_run("planes shape LUNs, blocks and word lines", planes_shape_luns_and_blocks);
+	tap_run("the plane mode determines LUNs, blocks and word lines",
+		planes_shape_luns_and_blocks);
 	tap_run("impossible shapes are refused", impossible_shapes_are_refused);
 	tap_run("shapes that overflow are refused", too_large_shapes_are_refused);
-	tap_run("the largest device fits the map", largest_device_fits_the_map);
-	tap_run("sizes multiply", sizes_multiply);
+	tap_run("the largest device fits the L2P table", largest_device_fits_the_map);
+	tap_run("derived sizes are the products of the parameters", sizes_multiply);
 	tap_run("addresses count up without gaps", addresses_count_up);
-	tap_run("neighbours on the checkerboard differ", neighbours_differ_in_colour);
+	tap_run("neighbours on the checkerboard have different colours",
+		neighbours_differ_in_colour);
 	return tap_finish();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a host says of its data reaches the policy, and what the policy tells apart stays apart.
+ * Write hints reach the policy, and data of different streams are not mixed.
  */
 #include "core/ftl/device.h"
 #include "core/persist/snapshot.h"
@@ -20,7 +20,7 @@ static u32 said[AFTL_LIFETIMES][256];
 static u32 placed;
 static u32 strange;
 
-/* The test's own policy: every life time that it is told of goes its own way. */
+/* Test policy that maps each lifetime hint to a stream. */
 
 static u32 stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
@@ -59,7 +59,7 @@ static void open_device(const char *const *more)
 	strange = 0;
 }
 
-/* Life time of the data of @unit, in requests of a few units, none next to its like. */
+/* Lifetime hint of @unit; requests of a few units get pseudo-random hints. */
 static u8 life_of(u32 unit)
 {
 	return (u8)(aftl_hash64(unit / 3) % AFTL_LIFETIMES);
@@ -74,7 +74,7 @@ static void write_hinted(u32 unit, u32 units)
 	test_drain_to(&device, 16);
 }
 
-/* No page has units of two ways. */
+/* No page may hold units of two streams. */
 static void check_pages(u32 units)
 {
 	u32 page_units = device.ftl->geo.page_units;
@@ -133,7 +133,7 @@ static void a_buffer_keeps_them(void)
 	hear(buffer);
 }
 
-/* What is moved has none: the medium does not keep it. */
+/* Relocated data have no hint: flash does not store it. */
 static void moves_have_none(void)
 {
 	static const char *const full[] = { "fill", "random", NULL };
@@ -162,11 +162,11 @@ static void lives_that_are_none_are_refused(void)
 	test_device_close(&device);
 }
 
-/* Policy streams */
+/* Policy "streams" */
 
 #define PLACE_UNITS 4
 
-/* Hot data and cold data mixed, a tenth of all places gets nine of ten writes. */
+/* Mix hot and cold data: nine of ten writes go to a tenth of the address space. */
 static void mix(const char *policy, bool hinted)
 {
 	static const char *const mixed[] = {
@@ -195,7 +195,7 @@ static void mix(const char *policy, bool hinted)
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 }
 
-/* In 1/1000, of what was measured. */
+/* Write amplification in 1/1000 since the statistics were reset. */
 static u64 amplification(void)
 {
 	return test_programmed_units(&device) * 1000 /
@@ -221,7 +221,7 @@ static void hints_save_copies(void)
 	test_device_close(&device);
 }
 
-/* Each has its open block; what is collected stays where it was. */
+/* Each stream has its open block, and relocation keeps data in their stream. */
 static void streams_do_not_mix(void)
 {
 	const struct aftl_stats *stats;
@@ -241,7 +241,7 @@ static void streams_do_not_mix(void)
 	test_device_close(&device);
 }
 
-/* An id counts before a life time; those that are too large share streams. */
+/* A stream id takes precedence over a lifetime; too large ids share streams. */
 static void ids_have_streams(void)
 {
 	static const struct {
@@ -263,7 +263,7 @@ static void ids_have_streams(void)
 	}
 }
 
-/* What streams were programmed for adds up to all that was programmed. */
+/* The units per stream must add up to all programmed units. */
 static void everything_is_in_a_stream(void)
 {
 	static const char *const policies[] = { "streams", "baseline", "hybrid", "ressd", "agcr" };
@@ -291,7 +291,7 @@ static int swallow(void *host, const void *data, size_t bytes)
 	return 0;
 }
 
-/* Snapshots have the LUNs of the first four streams: of the others nobody goes on there. */
+/* Snapshots store the LUNs of the first four streams; other streams start anew on both devices. */
 static void saved_devices_go_on_as_loaded_ones(void)
 {
 	const struct aftl_snapshot_sink sink = { .write = swallow };
@@ -312,7 +312,7 @@ static void saved_devices_go_on_as_loaded_ones(void)
 	test_device_close(&device);
 }
 
-/* 16 names, and no more. */
+/* At most 16 streams can be named. */
 
 static u32 answer;
 
@@ -355,15 +355,16 @@ static void sixteen_may_be_named(void)
 
 int main(void)
 {
-	tap_run("stream() and place() hear the hints of writes", hints_are_heard);
-	tap_run("so they do behind a buffer", a_buffer_keeps_them);
-	tap_run("moves have none", moves_have_none);
-	tap_run("life times that are none are refused", lives_that_are_none_are_refused);
-	tap_run("hints save copies", hints_save_copies);
-	tap_run("streams do not mix", streams_do_not_mix);
-	tap_run("each id and life time has its stream", ids_have_streams);
-	tap_run("everything is in a stream", everything_is_in_a_stream);
-	tap_run("a saved device goes on as a loaded one", saved_devices_go_on_as_loaded_ones);
-	tap_run("16 streams may be named, no more", sixteen_may_be_named);
+	tap_run("stream() and place() receive write hints", hints_are_heard);
+	tap_run("write hints pass through the write buffer", a_buffer_keeps_them);
+	tap_run("relocated data have no hint", moves_have_none);
+	tap_run("invalid lifetimes are refused", lives_that_are_none_are_refused);
+	tap_run("lifetime hints reduce write amplification", hints_save_copies);
+	tap_run("streams have blocks of their own", streams_do_not_mix);
+	tap_run("each id and lifetime maps to a stream", ids_have_streams);
+	tap_run("units per stream add up to all programmed units", everything_is_in_a_stream);
+	tap_run("saving resets the streams that a snapshot does not store",
+		saved_devices_go_on_as_loaded_ones);
+	tap_run("at most 16 streams can be named", sixteen_may_be_named);
 	return tap_finish();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The log-linear histogram against sorting.
+ * Log-linear histogram compared with sorted samples.
  */
 #include <stdlib.h>
 
@@ -65,7 +65,7 @@ static void fill(struct aftl_random *random, int count, unsigned int shift)
 	qsort(samples, count, sizeof(samples[0]), ascending);
 }
 
-/* The smallest sample with at least @share of all at or below it. */
+/* Smallest sample such that at least @share of all samples are not larger. */
 static u64 sorted_quantile(int count, u32 share)
 {
 	u64 rank = ((u64)count * share + 9999) / 10000;
@@ -116,7 +116,7 @@ static void sums_are_exact(void)
 	CHECK_EQ(histogram.largest, samples[SAMPLES - 1]);
 }
 
-/* In parts of which one is empty, as if all had been in one. */
+/* Merging partial histograms, one of them empty, equals one histogram of all samples. */
 static void parts_make_the_whole(void)
 {
 	static struct aftl_histogram parts[3], sum;
@@ -145,7 +145,7 @@ static void extremes_are_counted(void)
 	CHECK_EQ(aftl_histogram_quantile(&histogram, 5001), U64_MAX);
 }
 
-/* An hour of a fast device has more completions than 32 bits count. */
+/* An hour of a fast device exceeds 32 bits of completions. */
 static void bins_do_not_overflow(void)
 {
 	memset(&histogram, 0, sizeof(histogram));
@@ -167,11 +167,11 @@ static void a_quantile_never_exceeds_the_largest(void)
 
 int main(void)
 {
-	tap_run("bins tile 0 .. 2^64 - 1", bins_tile_the_numbers);
+	tap_run("bins cover 0 .. 2^64 - 1 without gaps", bins_tile_the_numbers);
 	tap_run("a bin is at most 1/32 wide", bins_are_narrow);
 	tap_run("quantiles agree with sorting", quantiles_agree_with_sorting);
 	tap_run("count, sum and extremes are exact", sums_are_exact);
-	tap_run("parts make the whole", parts_make_the_whole);
+	tap_run("merged histograms equal one of all samples", parts_make_the_whole);
 	tap_run("0 and 2^64 - 1 are counted", extremes_are_counted);
 	tap_run("bins do not overflow", bins_do_not_overflow);
 	tap_run("a quantile never exceeds the largest value", a_quantile_never_exceeds_the_largest);

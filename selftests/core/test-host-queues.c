@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Queues of the host: who goes on next where commands are short. A model that knows weights
- * and arrivals names the next request before the core takes it.
+ * Host queues: which request gets the next command when commands are scarce. A model that knows
+ * weights and arrivals predicts each choice of the core.
  */
 #include "stream.h"
 #include "tap.h"
@@ -16,10 +16,10 @@
 static struct test_device device;
 
 /**
- * struct waiter - a request that has not got all of its commands
- * @version: names it
- * @units: that are left
- * @queue: of the host
+ * struct waiter - a request that waits for commands
+ * @version: version of the request
+ * @units: units without a command
+ * @queue: its host queue
  */
 struct waiter {
 	u32 version;
@@ -29,14 +29,14 @@ struct waiter {
 
 /**
  * struct model - requests of one direction
- * @weights: of the queues, 0: whoever came first is next
- * @first: those whose turn it is, or who have come before there were turns
- * @firsts: how many
- * @others: who waits for a turn, in the order of arrival
- * @count: how many
- * @queue: whose turn it is
- * @left: so many more of it
- * @most: longest list of others so far
+ * @weights: of the queues, 0: first come, first served
+ * @first: selected requests, in order
+ * @firsts: number of them
+ * @others: waiting requests in order of arrival
+ * @count: number of them
+ * @queue: queue that is being served
+ * @left: further requests of it before the next queue
+ * @most: largest number of waiting requests so far
  */
 struct model {
 	u64 weights;
@@ -62,7 +62,7 @@ static void remove_at(struct waiter *list, u32 *count, u32 index)
 	--*count;
 }
 
-/* Place of the oldest of @queue among the others, or their number. */
+/* Index of the oldest waiting request of @queue, or the number of waiting requests. */
 static u32 oldest_of(const struct model *model, u32 queue)
 {
 	u32 i;
@@ -72,7 +72,7 @@ static u32 oldest_of(const struct model *model, u32 queue)
 	return i;
 }
 
-/* After so many of a queue, or when it has no more, the next one with any has its turn. */
+/* After as many requests as its weight, or when it is empty, the next nonempty queue is served. */
 static void choose(struct model *model)
 {
 	u32 index = model->left ? oldest_of(model, model->queue) : model->count;
@@ -111,7 +111,7 @@ static void arrive(struct model *model, const struct test_request *mine)
 	model->left = weight(model, waiter.queue) - 1;
 }
 
-/* A unit of the request that is next has got its command. Returns that request. */
+/* Give a command to a unit of the next request. Return: version of that request. */
 static u32 take_unit(struct model *model)
 {
 	u32 version = model->first[0].version;
@@ -124,7 +124,7 @@ static u32 take_unit(struct model *model)
 	return version;
 }
 
-/* Writes: the core tells of each unit that it takes */
+/* Writes: the core reports each unit that it accepts */
 
 struct write_watch {
 	struct test_listener listener;
@@ -152,13 +152,13 @@ static void write_accepted(struct test_listener *self, struct test_request *requ
 		  request->version, version);
 }
 
-/* Pages that are read in one LUN: it senses them in the order in which they got commands */
+/* Reads of one LUN: pages are sensed in the order in which requests got commands */
 
 /**
- * struct read_watch - commands under way, the oldest first
- * @under_way: versions of their requests
- * @count: how many
- * @sensing: the first of them
+ * struct read_watch - commands in progress, oldest first
+ * @under_way: their requests, by version
+ * @count: number of commands
+ * @sensing: the first one is being sensed
  */
 struct read_watch {
 	struct test_listener listener;
@@ -193,7 +193,7 @@ static void sensed(struct read_watch *watch)
 	give_commands(watch);
 }
 
-/* The array begins with it, and has ended what was before it. */
+/* The array starts this read, so that the previous one has ended. */
 static void is_read(struct test_listener *self, struct test_request *request,
 		    const struct aftl_read *read)
 {
@@ -236,7 +236,7 @@ static void set_weights(struct model *model, struct aftl_random *random)
 	model->left = 0;
 }
 
-/* Many at once, or few; weights change while requests wait. */
+/* Vary the depth, and change the weights while requests wait. */
 static void load(enum aftl_op op, struct model *model, struct aftl_random *random)
 {
 	u32 i;
@@ -313,15 +313,14 @@ static void reads_go_on_in_turn(void)
 		reads_of_seed(seed);
 }
 
-/* What comes of it: who keeps so many requests under way gets so much */
+/* Shares of tenants with constant queue depths */
 
 /**
  * struct tenants - users of a device, each with a queue
- * @depth: requests of each that are under way at a time; 0: it has none
- * @done: requests of each that have ended
- * @ended: the same while all were there
- * @op: what they do
- * @left: requests that are still to come
+ * @depth: queue depth of each tenant; 0: unused
+ * @done: completed requests of each
+ * @op: type of all requests
+ * @left: remaining requests
  */
 struct tenants {
 	struct test_listener listener;
@@ -388,12 +387,12 @@ static void shares_are_as_weights(void)
 {
 	check_shares("5:2:1", AFTL_OP_READ, 5000, 2000, 1000);
 	check_shares("5:2:1", AFTL_OP_WRITE, 5000, 2000, 1000);
-	/* What has none weighs least. */
+	/* A queue without a weight gets weight 1. */
 	check_shares("2:1", AFTL_OP_READ, 4000, 2000, 2000);
 	check_shares("1:1:1", AFTL_OP_WRITE, 2667, 2667, 2667);
 }
 
-/* The rest is for who wants it: nothing is kept free for a queue with a large weight. */
+/* A shallow queue gets its share, and no command is kept free for a queue with a large weight. */
 static void who_wants_little_gets_it(void)
 {
 	struct tenants with = { .depth = { 1, 100 } };
@@ -402,14 +401,17 @@ static void who_wants_little_gets_it(void)
 
 	let_them(&with, "1:1", AFTL_OP_READ);
 	let_them(&without, "0", AFTL_OP_READ);
-	/* It waits behind the commands that are under way; without queues behind all requests. */
+	/*
+	 * With queues the request waits behind commands in progress, without queues behind all
+	 * requests.
+	 */
 	CHECK_RANGE(with.done[0], 8000 / (DEPTH + 2), 8000 / DEPTH);
 	CHECK_RANGE(without.done[0], 8000 / 102, 8000 / 99);
 	let_them(&alone, "9:1", AFTL_OP_READ);
 	CHECK_EQ(alone.done[1], 8000);
 }
 
-/* Time */
+/* Total time */
 
 static u64 end_of(const char *weights, u32 at_once, u32 queues)
 {
@@ -446,7 +448,7 @@ static void nothing_changes_without_need(void)
 	CHECK(end_of("3:1", 100, 2) != many);
 }
 
-/* Who waits behind several queues when there is only one any more is not forgotten. */
+/* Requests of several queues must not be lost when queues are switched off. */
 static void one_queue_again(void)
 {
 	static const char *const pairs[] = { SHAPE, "queue_weights", "1:200", NULL };
@@ -469,11 +471,11 @@ static void one_queue_again(void)
 
 int main(void)
 {
-	tap_run("writes go on in turn", writes_go_on_in_turn);
-	tap_run("reads go on in turn", reads_go_on_in_turn);
-	tap_run("shares are as weights", shares_are_as_weights);
-	tap_run("who wants little gets it", who_wants_little_gets_it);
-	tap_run("nothing changes without need", nothing_changes_without_need);
-	tap_run("one queue again", one_queue_again);
+	tap_run("writes are served in the order of the model", writes_go_on_in_turn);
+	tap_run("reads are served in the order of the model", reads_go_on_in_turn);
+	tap_run("completed requests are in proportion to weights", shares_are_as_weights);
+	tap_run("a shallow queue still gets its share", who_wants_little_gets_it);
+	tap_run("weights have no effect while commands suffice", nothing_changes_without_need);
+	tap_run("requests survive a change to a single queue", one_queue_again);
 	return tap_finish();
 }

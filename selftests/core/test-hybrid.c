@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * hybrid: which part gets which data, and that no part undoes what another relies on.
+ * Policy hybrid: which of its parts handles which data, and that no part violates what another
+ * relies on.
  */
 #include "core/nand/physics-tables.h"
 #include "shadow-store.h"
@@ -25,7 +26,7 @@ static void close_device(void)
 	test_device_close(&device);
 }
 
-/* What no page of a block of this kind may be. */
+/* Check that the mode and class of a page are legal for the kind of its block. */
 static void check_page(const struct aftl_block *block, u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
@@ -83,7 +84,7 @@ static void parts_respect_each_other(void)
 	check_blocks();
 	CHECK(test_counters(&device)->gc_blocks > 50);
 	CHECK(test_counters(&device)->repeated_programs > 5);
-	/* A word line is written for each unit that idle time writes again: nothing is. */
+	/* AGCR must not rewrite here: each rewritten unit would take a whole word line. */
 	CHECK_EQ(mode_pages(AFTL_MODE_FINE), 0);
 	for (mode = 0; mode < AFTL_MODE_SLC; mode++)
 		CHECK_MSG(mode_pages(mode) || mode == AFTL_MODE_FINE, "no page of mode %u", mode);
@@ -122,7 +123,7 @@ static u64 write_ns(u32 unit, u32 class)
 	return test_counters(&device)->host_program_ns - before;
 }
 
-/* Who has spent a margin only skips verifies; the first layer is one of the slow ones. */
+/* A mode that has used its margin may only skip verifies; the first layer is a slow one. */
 static void margins_are_spent_once(void)
 {
 	static const char *const pairs[] = {
@@ -136,16 +137,19 @@ static void margins_are_spent_once(void)
 
 	test_device_init(&device, "demo");
 	test_device_open(&device, "hybrid", pairs);
-	/* Phase 1, then the four positions of the checkerboard's first layer. */
+	/* A phase 1 block, then the four positions in the checkerboard's first layer. */
 	CHECK_EQ(write_ns(0, AFTL_APPROX), 437500);
 	CHECK_EQ(write_ns(3, AFTL_PRECISE), 532000);
 	CHECK_EQ(write_ns(6, AFTL_APPROX), 437500);
 	CHECK_EQ(write_ns(9, AFTL_PRECISE), 532000 * skipped / 700000);
 	CHECK_EQ(write_ns(18, AFTL_APPROX), 437500 * skipped / 700000);
-	/* Updates go without retention margins. */
+	/* Updated data are programmed without retention margins. */
 	CHECK_EQ(write_ns(3, AFTL_PRECISE), brief);
 	CHECK_EQ(write_ns(9, AFTL_PRECISE), brief * skipped / 700000);
-	/* The checkerboard wants an approximate page: a precise block, with margins to spend. */
+	/*
+	 * The checkerboard expects an approximate page, so a precise block is opened, with full
+	 * margins.
+	 */
 	CHECK_EQ(write_ns(12, AFTL_PRECISE), 700000);
 	CHECK_RANGE(write_ns(15, AFTL_PRECISE), 400000, 586000);
 	CHECK_EQ(mode_pages(AFTL_MODE_FOLLOWER), 3);
@@ -158,7 +162,7 @@ static void access_units(enum aftl_op op, u32 first, u32 end, u32 class)
 		CHECK_EQ(test_do(&device, op, first, 1, class, NULL), 0);
 }
 
-/* What idle time writes again is of high cost; what came out bad keeps its own. */
+/* Idle-time rewriting uses mode fine; repeats of misprogrammed pages keep their write cost. */
 static void what_came_out_bad_keeps_its_cost(void)
 {
 	static const char *const pairs[] = {
@@ -173,7 +177,7 @@ static void what_came_out_bad_keeps_its_cost(void)
 	repeated = test_counters(&device)->programmed_rewrite_units;
 	CHECK_RANGE(repeated, 10, 100);
 	CHECK_EQ(mode_pages(AFTL_MODE_FINE), 0);
-	/* What has gained from its neighbours has no cost. */
+	/* Pages in mode "between" have no AGCR cost. */
 	CHECK_RANGE(mode_pages(AFTL_MODE_BETWEEN), 1, 2);
 	access_units(AFTL_OP_READ, 0, 10, AFTL_PRECISE);
 	access_units(AFTL_OP_READ, 0, 10, AFTL_PRECISE);
@@ -182,7 +186,7 @@ static void what_came_out_bad_keeps_its_cost(void)
 	close_device();
 }
 
-/* It is read as cheaply as can be. */
+/* Approximate data are always read at the lowest cost. */
 static void approximate_data_is_not_written_again(void)
 {
 	static const char *const pairs[] = {
@@ -207,11 +211,11 @@ static void updates_are_shared_by_age(void)
 	test_device_open(&device, "hybrid", pairs);
 	write_ns(0, AFTL_PRECISE);
 	write_ns(30, AFTL_PRECISE);
-	/* Soon: programmed with two bits, so that it can be programmed again. */
+	/* Soon overwritten data: two bits per cell, so that pages can be reprogrammed. */
 	write_ns(0, AFTL_PRECISE);
 	CHECK(mode_pages(AFTL_MODE_MLC) > 0);
 	CHECK_EQ(mode_pages(AFTL_MODE_REDUCED), 0);
-	/* Within a week: without margins. Later: with them. */
+	/* Data that live less than a week are programmed without margins, others with them. */
 	test_wait(&device, 10000000000ULL);
 	write_ns(30, AFTL_PRECISE);
 	CHECK_EQ(mode_pages(AFTL_MODE_REDUCED), 3);
@@ -219,18 +223,18 @@ static void updates_are_shared_by_age(void)
 	test_wait(&device, 1000000000);
 	write_ns(0, AFTL_PRECISE);
 	CHECK_EQ(mode_pages(AFTL_MODE_REDUCED), 3);
-	/* Nothing here is read the sooner for what its write has cost. */
+	/* AGCR's low write cost must not be used here. */
 	CHECK_EQ(mode_pages(AFTL_MODE_COARSE), 0);
 	close_device();
 }
 
 int main(void)
 {
-	tap_run("parts respect each other", parts_respect_each_other);
-	tap_run("without parts it is page mapping", without_parts_it_is_page_mapping);
-	tap_run("margins are spent once", margins_are_spent_once);
-	tap_run("what came out bad keeps its cost", what_came_out_bad_keeps_its_cost);
-	tap_run("approximate data is not written again", approximate_data_is_not_written_again);
-	tap_run("updates are shared by age", updates_are_shared_by_age);
+	tap_run("no part violates the rules of another", parts_respect_each_other);
+	tap_run("without parts the policy is plain page mapping", without_parts_it_is_page_mapping);
+	tap_run("margins are used by one part only", margins_are_spent_once);
+	tap_run("a repeated program keeps its write cost", what_came_out_bad_keeps_its_cost);
+	tap_run("approximate data are not rewritten", approximate_data_is_not_written_again);
+	tap_run("the age of updated data selects the part", updates_are_shared_by_age);
 	return tap_finish();
 }

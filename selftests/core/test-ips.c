@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * In-place switch: what is cached stays where it is while the rest of the bits comes beside it,
- * and neither times nor errors are better than those of the cells that this leaves.
+ * In-place switch: cached data stay in their cells while the other bits are programmed beside them,
+ * and times and errors are no better than those of the resulting cells.
  */
 #include "core/ftl/device.h"
 #include "stream.h"
@@ -10,7 +10,7 @@
 #define SHAPE "channels", "1", "chips", "1", "blocks", "60", "layers", "4", "word_lines", "3", \
 	"page", "4KiB", "unit", "4KiB", "op", "45%", "bits", "3", "one_shot", "on"
 
-/* Word lines of two layers, pages of a block. */
+/* Word lines in two layers, pages per word line, pages per block. */
 #define LINES 6
 #define LINE_PAGES 3
 #define PAGES 36
@@ -19,10 +19,10 @@ enum { KIND_PRECISE = 1, KIND_APPROX = 4, KIND_SWITCHED = 5 };
 
 static struct test_device device;
 static struct test_stream stream;
-/* Programs by mode and whether the host asked. */
+/* Programs by mode and cause (host or not). */
 static u32 programs[AFTL_MODES][2];
 static u64 last_ns;
-/* Approximate programs of blocks with a cache. */
+/* Approximate programs in blocks used as a cache. */
 static u32 approximate_cached;
 
 static void on_array(void *host, const struct aftl_array_event *event)
@@ -101,7 +101,7 @@ static void write_units(u32 unit, u32 units, u32 class)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, class, NULL), 0);
 }
 
-/* Two pages at once; what they hold is in the word line of the first unit's. */
+/* Write two pages at once, which fill the other bits of a word line. */
 static void write_pair(u32 unit)
 {
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 2, AFTL_PRECISE, NULL), 0);
@@ -109,7 +109,7 @@ static void write_pair(u32 unit)
 
 static const char *const one_block[] = { "ips_blocks", "1", "ips_idle", "0", NULL };
 
-/* One bit into each word line of two layers, then the rest; then the next two. */
+/* Two layers get one bit in each word line, then the other bits; then the next two layers. */
 static void word_lines_are_switched_where_they_are(void)
 {
 	aftl_ppn_t slots[LINES];
@@ -141,7 +141,7 @@ static void word_lines_are_switched_where_they_are(void)
 	close_device();
 }
 
-/* Another block before word lines are switched, as many as there may be. */
+/* Up to ips_blocks blocks are filled with one bit before any word line is switched. */
 static void blocks_are_opened_before(void)
 {
 	static const char *const pairs[] = { "ips_blocks", "3", NULL };
@@ -172,7 +172,7 @@ static u64 rate_of(u32 unit)
 				  aftl_hours(device.ftl));
 }
 
-/* What it takes: the bit that is there is sensed, and a whole program follows. */
+/* A switch senses the stored bit and then takes a full program. */
 static void it_takes_its_time(void)
 {
 	const struct aftl_config *config;
@@ -196,7 +196,9 @@ static u64 hours_of(u32 unit)
 			       aftl_hours(device.ftl));
 }
 
-/* Errors of what stays are those of all bits, over all the time that it has been there. */
+/*
+ * After the switch the cached page has the error rate of all bits, at the age of its first program.
+ */
 static void what_stays_has_more_errors(void)
 {
 	static const char *const pairs[] = {
@@ -224,7 +226,7 @@ static u32 disturbed_mv(u32 unit)
 	return aftl_page_disturb_mv(aftl_media(device.ftl), block_of(unit), page_of(unit));
 }
 
-/* A word line that holds one bit is disturbed when the one before it is switched, not after. */
+/* A one-bit word line is disturbed by the switch of the one before it, not by its own. */
 static void later_programs_disturb(void)
 {
 	u32 side;
@@ -250,7 +252,9 @@ static void later_programs_disturb(void)
 	close_device();
 }
 
-/* Collection goes beside what is cached, so that the host finds word lines to begin. */
+/*
+ * Relocated data fill the other bits of cached word lines, so that the host finds new word lines.
+ */
 static void moves_go_beside(void)
 {
 	static const char *const pairs[] = { "fill", "sequential", "fill_approx", "30%", NULL };
@@ -265,7 +269,7 @@ static void moves_go_beside(void)
 	close_device();
 }
 
-/* A block of the fill of which four pages are valid, and six word lines of one bit. */
+/* Fill a block that has four valid pages, and write six word lines of one bit. */
 static void open_with_scant_block(const char *idle)
 {
 	const char *const pairs[] = { "ips_blocks", "1", "ips_idle", idle, "fill", "sequential",
@@ -298,7 +302,7 @@ static void idle_time_switches(void)
 	close_device();
 }
 
-/* Not before there is room for it, and no more than that. */
+/* Idle time relocates only when word lines can be switched, and only as much as they hold. */
 static void idle_time_moves_what_fits(void)
 {
 	static const char *const pairs[] = { "ips_blocks", "1", "ips_idle", "100%", "fill",
@@ -327,7 +331,7 @@ static void open_as(const char *policy, const char *key, const char *value, cons
 	test_audit(&device);
 }
 
-/* Without a cache nothing is left but ApproxFTL with one pool. */
+/* Without cache blocks the policy must equal ApproxFTL with one pool. */
 static void all_else_is_approxftl(void)
 {
 	struct aftl_counters counters;
@@ -341,7 +345,7 @@ static void all_else_is_approxftl(void)
 	test_device_close(&device);
 }
 
-/* Both at once: what may lose bits is ApproxFTL's from the first write on. */
+/* With ApproxFTL on, it takes approximate data from the first write on. */
 static void approximate_data_is_not_cached(void)
 {
 	static const char *const pairs[] = { "ips_approx", "on", "fill", "sequential",
@@ -366,7 +370,7 @@ static void check_without(const char *const *pairs)
 	close_device();
 }
 
-/* Other cells than of three bits, programs of single pages, two passes, a cache of the device's. */
+/* Cells without three bits, single-page programs, two passes, or an SLC cache of the core. */
 static void some_devices_have_no_cache(void)
 {
 	static const char *const two[] = { "bits", "2", "one_shot", "on", NULL };
@@ -400,7 +404,7 @@ static void saved_devices_go_on(void)
 	write_pair(102);
 	CHECK_EQ(page_of(102), LINE_PAGES + 1);
 	CHECK_EQ(mode_of(1), AFTL_MODE_SWITCHED);
-	/* As forged as a snapshot can be: word lines of another order as a cache. */
+	/* Forge a snapshot: switched word lines in a block of another kind. */
 	block = block_of(0);
 	block->kind = KIND_PRECISE;
 	CHECK_EQ(test_device_reload(&device), 0);
@@ -413,17 +417,18 @@ static void saved_devices_go_on(void)
 
 int main(void)
 {
-	tap_run("word lines are switched where they are", word_lines_are_switched_where_they_are);
-	tap_run("blocks are opened before", blocks_are_opened_before);
-	tap_run("it takes its time", it_takes_its_time);
-	tap_run("what stays has more errors", what_stays_has_more_errors);
-	tap_run("later programs disturb", later_programs_disturb);
-	tap_run("moves go beside what is cached", moves_go_beside);
-	tap_run("idle time switches", idle_time_switches);
-	tap_run("idle time moves what fits", idle_time_moves_what_fits);
-	tap_run("all else is ApproxFTL's", all_else_is_approxftl);
-	tap_run("approximate data is not cached beside ApproxFTL", approximate_data_is_not_cached);
-	tap_run("some devices have no cache", some_devices_have_no_cache);
-	tap_run("saved devices go on", saved_devices_go_on);
+	tap_run("a switch leaves cached data in place", word_lines_are_switched_where_they_are);
+	tap_run("cache blocks are opened before any is switched", blocks_are_opened_before);
+	tap_run("a switch takes a sensing and a full program", it_takes_its_time);
+	tap_run("a switched page has the errors of all bits", what_stays_has_more_errors);
+	tap_run("only later programs disturb a cached word line", later_programs_disturb);
+	tap_run("relocated data fill the other bits of cached word lines", moves_go_beside);
+	tap_run("idle time relocates blocks up to ips_idle", idle_time_switches);
+	tap_run("idle time relocates only what cached word lines hold", idle_time_moves_what_fits);
+	tap_run("without cache blocks the policy equals ApproxFTL", all_else_is_approxftl);
+	tap_run("with ApproxFTL on, approximate data are not cached",
+		approximate_data_is_not_cached);
+	tap_run("devices that cannot switch have no cache", some_devices_have_no_cache);
+	tap_run("a loaded device continues its switched blocks", saved_devices_go_on);
 	return tap_finish();
 }

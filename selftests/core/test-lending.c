@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parity lending: who lends to whom, what no chip takes, and what a read gains.
+ * Parity lending: which pages lend to which, which loans the chip refuses, and the gain of reads.
  */
 #include "core/ftl/device.h"
 #include "stream.h"
 #include "tap.h"
 
-/* Blocks of eleven steps: six of the first half, five of the second. */
+/* Blocks of eleven steps: six in the first half, five in the second. */
 #define HALF 6
 #define STEPS 11
 #define SHAPE "channels", "1", "chips", "1", "blocks", "60", "layers", "11", "word_lines", "1", \
@@ -90,7 +90,7 @@ static void write_units(u32 first, u32 units, u32 class)
 		write_unit(first++, class);
 }
 
-/* Where a unit is: in the block that another is in, at a page, in a block of a kind. */
+/* Check that @unit is in the block of unit @with, at @page, in a block of kind @kind. */
 static void check_at(u32 unit, u32 with, u32 page, u32 kind)
 {
 	CHECK(block_of(unit) == block_of(with));
@@ -108,11 +108,11 @@ static void blocks_have_two_halves(void)
 	static const char *const none[] = { NULL };
 
 	open_device(none);
-	/* Nobody to lend to. */
+	/* No precise page can borrow yet. */
 	write_unit(100, AFTL_APPROX);
 	CHECK(!unit_lends(100));
 	write_units(0, HALF - 1, AFTL_PRECISE);
-	/* Nor yet: the block is one page short of its half. */
+	/* Still none: the block is one page short of its half. */
 	write_unit(101, AFTL_APPROX);
 	check_at(101, 100, 1, KIND_APPROX);
 	write_unit(HALF - 1, AFTL_PRECISE);
@@ -120,7 +120,10 @@ static void blocks_have_two_halves(void)
 	write_unit(102, AFTL_APPROX);
 	check_at(102, 0, HALF, KIND_LENDERS);
 	CHECK(unit_lends(102) && !unit_lends(0));
-	/* Precise data begin the next block, which has to wait, and one that need not. */
+	/*
+	 * Precise data open the next borrower block, and a precise block when both wait for
+	 * lenders.
+	 */
 	write_units(10, HALF, AFTL_PRECISE);
 	CHECK(block_of(10) != block_of(0));
 	check_at(10 + HALF - 1, 10, HALF - 1, KIND_NEXT);
@@ -139,7 +142,7 @@ static void blocks_have_two_halves(void)
 	close_device();
 }
 
-/* A second description of what ECC needs: by its reach in quarters, and with the loan. */
+/* Independent model of the sensing levels for @raw errors, with a loan of @lent bits. */
 static u32 levels_for(u32 raw, u32 correctable, u32 lent)
 {
 	u32 levels = 0;
@@ -161,7 +164,7 @@ static struct aftl_errors errors_of(u32 unit)
 	return aftl_cell_read(aftl_cell(device.ftl), slot_of(unit), aftl_hours(device.ftl));
 }
 
-/* In a unit of 4 KiB ECC corrects 160 bits. */
+/* ECC corrects 160 bits in a unit of 4 KiB. */
 static void check_loans(const char *rber, const char *share, u32 lent)
 {
 	const char *const pairs[] = { "rber", rber, "ecc_lent", share, "ecc_bits", "40", NULL };
@@ -178,7 +181,7 @@ static void check_loans(const char *rber, const char *share, u32 lent)
 		CHECK(unit_lends(unit + HALF));
 		CHECK_EQ(errors_of(unit).levels, levels_for(errors_of(unit).raw, 160, lent));
 		CHECK_EQ(errors_of(unit).lost, errors_of(unit).levels > 6);
-		/* Of eleven steps the sixth has no lender. */
+		/* The sixth of eleven steps has no lender. */
 		CHECK_EQ(errors_of(unit + HALF - 1).levels,
 			 levels_for(errors_of(unit + HALF - 1).raw, 160, 0));
 	}
@@ -205,7 +208,7 @@ static bool taken(u32 block, u32 page, u32 class)
 	return aftl_chip_allows(&device.ftl->chip, &program);
 }
 
-/* The half is full; page 0 is made what it must not be. */
+/* The first half is full; make page 0 an illegal borrower in turn. */
 static void what_no_chip_takes(void)
 {
 	static const char *const none[] = { NULL };
@@ -237,7 +240,7 @@ static void what_no_chip_takes(void)
 	close_device();
 }
 
-/* Of a block both classes are moved: precise pages come first and find lenders. */
+/* Relocation of a block moves precise pages first, so that approximate ones can lend to them. */
 static void what_is_moved_lends_too(void)
 {
 	static const char *const pairs[] = { "fill", "sequential", "fill_approx", "50%", NULL };
@@ -290,7 +293,7 @@ static void saved_devices_go_on(void)
 	CHECK(unit_lends(HALF + 1));
 	write_unit(22, AFTL_PRECISE);
 	check_at(22, 20, 2, KIND_BORROWERS);
-	/* As forged as a snapshot can be: the first half of a lender's block. */
+	/* Forge a snapshot: swap the kinds of a first-half block and a lender block. */
 	block_of(20)->kind = KIND_LENDERS;
 	block_of(0)->kind = KIND_BORROWERS;
 	CHECK_EQ(test_device_reload(&device), 0);
@@ -303,11 +306,12 @@ static void saved_devices_go_on(void)
 
 int main(void)
 {
-	tap_run("blocks have two halves", blocks_have_two_halves);
-	tap_run("loans save levels", loans_save_levels);
-	tap_run("what no chip takes", what_no_chip_takes);
-	tap_run("what is moved lends, too", what_is_moved_lends_too);
-	tap_run("both classes of one victim", both_classes_of_one_victim);
-	tap_run("saved devices go on", saved_devices_go_on);
+	tap_run("approximate pages lend to precise pages half a block before",
+		blocks_have_two_halves);
+	tap_run("loans save sensing levels", loans_save_levels);
+	tap_run("the chip refuses illegal loans", what_no_chip_takes);
+	tap_run("relocated pages lend, too", what_is_moved_lends_too);
+	tap_run("a victim's pages lend to each other after relocation", both_classes_of_one_victim);
+	tap_run("a loaded device continues its lending blocks", saved_devices_go_on);
 	return tap_finish();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Quality levels: a unit keeps the one that it was written with, a policy that tells two classes
- * apart does not see it, and one that tells them apart never stores data with less care.
+ * Quality levels: a unit keeps the level it was written with, policies with two classes ignore it,
+ * and policy "levels" never stores data with less care than required.
  */
 #include "core/ftl/device.h"
 #include "bytes.h"
@@ -64,7 +64,7 @@ static void try_alike(const char *policy, const char *const *pairs)
 	test_device_close(&device);
 }
 
-/* To the last bit: the levels are in the map, and nobody looks at them. */
+/* With and without levels all other counters and the final time must be equal. */
 static void two_classes_are_two_classes(void)
 {
 	static const char *const policies[] = { "delta_b", "vth_b", "approxftl", "lending" };
@@ -76,7 +76,7 @@ static void two_classes_are_two_classes(void)
 	}
 }
 
-/* How careful a program is: the largest level that it is right for. */
+/* Highest quality level that this program mode may store. */
 static u32 care_of(u16 attr)
 {
 	if (aftl_page_class(attr) == AFTL_PRECISE)
@@ -90,7 +90,10 @@ static u32 care_of(u16 attr)
 	return 1;
 }
 
-/* Pages by level that hold something, with the lowest level of what they hold. */
+/*
+ * Count valid units by level, and check that the mode of their page suits the level. @pure: the
+ * page must be in exactly the mode of its level.
+ */
 static void check_pages(u32 pages[AFTL_LEVELS], bool pure)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
@@ -138,7 +141,7 @@ static void levels_have_pages_of_their_own(void)
 	}
 }
 
-/* Another policy has mixed them: what is moved from there goes with the most careful. */
+/* Another policy has mixed levels in pages: relocation must use the most careful mode. */
 static void mixed_pages_go_with_the_most_careful(void)
 {
 	u32 pages[AFTL_LEVELS] = { 0 };
@@ -158,7 +161,7 @@ static void mixed_pages_go_with_the_most_careful(void)
 	source = test_bytes_source(&bytes);
 	CHECK(!aftl_load_as(&device.ftl, &source, aftl_policy_find("levels"), NULL, &device.ops,
 			    &device, &device.error));
-	/* What has been mixed is looked at again as long as it is there. */
+	/* Check mixed pages as long as they exist. */
 	for (round = 0; round < 20; round++) {
 		play(600);
 		check_pages(pages, false);
@@ -170,7 +173,7 @@ static void mixed_pages_go_with_the_most_careful(void)
 	test_device_close(&device);
 }
 
-/* What writing and reading data of one level costs. */
+/* Cost of writing and reading data of one level. */
 struct cost {
 	u64 flips;
 	u64 program_ns;
@@ -255,7 +258,7 @@ static void a_level_is_of_approximate_data(void)
 	test_device_close(&device);
 }
 
-/* Rewritten because they are old, data are precise, and have no level any more. */
+/* Refreshed data become precise and lose their level. */
 static void what_becomes_precise_has_none(void)
 {
 	u32 unit;
@@ -274,11 +277,12 @@ static void what_becomes_precise_has_none(void)
 
 int main(void)
 {
-	tap_run("policies of two classes see no levels", two_classes_are_two_classes);
-	tap_run("policy levels gives each level pages of its own", levels_have_pages_of_their_own);
-	tap_run("mixed pages go with the most careful", mixed_pages_go_with_the_most_careful);
-	tap_run("the more is borne the less is paid", more_is_borne_and_less_is_paid);
-	tap_run("a level is of approximate data", a_level_is_of_approximate_data);
-	tap_run("what becomes precise has no level", what_becomes_precise_has_none);
+	tap_run("policies with two classes ignore levels", two_classes_are_two_classes);
+	tap_run("policy levels never mixes levels in a page", levels_have_pages_of_their_own);
+	tap_run("mixed pages are relocated in the most careful mode",
+		mixed_pages_go_with_the_most_careful);
+	tap_run("higher levels have more errors and cost less", more_is_borne_and_less_is_paid);
+	tap_run("only approximate data have a level", a_level_is_of_approximate_data);
+	tap_run("promoted data lose their level", what_becomes_precise_has_none);
 	return tap_finish();
 }

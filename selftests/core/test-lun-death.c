@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * LUNs that die at any moment: what only they held is lost, everything else goes on, and
- * nobody waits for ever. And collection on request.
+ * LUN failures at any time: only data on that LUN are lost, other requests complete, and none
+ * hangs. Also GC on request.
  */
 #include "bytes.h"
 #include "shadow-store.h"
@@ -57,7 +57,7 @@ static bool in_lun(u32 unit, u32 lun)
 	       from_ppn(ppn) / geo->block_ppns / geo->blocks_per_lun == lun;
 }
 
-/* Exactly what the map has there cannot be read; it can after another write. */
+/* Exactly the units mapped to @lun are unreadable, until they are written or discarded. */
 static void check_lost(u32 lun)
 {
 	u32 lost = 0;
@@ -153,7 +153,7 @@ static void most_policies_were_tried(void)
 	CHECK_MSG(policies_with_room >= 15, "only %u devices", policies_with_room);
 }
 
-/* At many moments, with writes on all ways to the flash. */
+/* Fail a LUN at many moments, with writes at every stage. */
 static void a_lun_dies_at_any_moment(const char *const *pairs)
 {
 	struct aftl_random random = { 17 };
@@ -180,7 +180,7 @@ static void at_any_moment(void)
 	a_lun_dies_at_any_moment(fixed);
 }
 
-/* Too little is left: read-only, and no data is lost but that of the LUN. */
+/* Too few LUNs remain: the device is read-only, and only data of failed LUNs are lost. */
 static void too_few_are_left(void)
 {
 	open_device("baseline", full);
@@ -246,7 +246,7 @@ static void garbage_is_collected_on_request(const char *policy, const char *cons
 		before[i] = free_blocks(i);
 	CHECK_EQ(aftl_start_gc(device.ftl, 1), 0);
 	CHECK(aftl_luns_in_gc(device.ftl));
-	/* Without a request it goes on by itself where it was interrupted. */
+	/* Without requests GC continues after quiesce and resume. */
 	aftl_quiesce(device.ftl);
 	aftl_unquiesce(device.ftl);
 	CHECK(aftl_luns_in_gc(device.ftl));
@@ -268,9 +268,9 @@ int main(void)
 	with_every_policy("a LUN dies", a_lun_dies, roomy);
 	with_every_policy("a LUN dies, with a buffer", a_lun_dies, buffered);
 	with_every_policy("a LUN dies, writes go by address", a_lun_dies, fixed);
-	tap_run("most policies were tried", most_policies_were_tried);
-	tap_run("a LUN dies at any moment", at_any_moment);
-	tap_run("too few LUNs are left", too_few_are_left);
+	tap_run("most policies ran in these tests", most_policies_were_tried);
+	tap_run("a LUN failure at any time loses only its data", at_any_moment);
+	tap_run("a device with too few LUNs is read-only", too_few_are_left);
 	tap_run("a dead LUN is saved and loaded", a_dead_lun_is_saved);
 	with_every_policy("garbage is collected on request", garbage_is_collected_on_request,
 			  roomy);

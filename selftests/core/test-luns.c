@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Each rule for LUNs names the LUN that its definition names, as seen from outside: what the
- * arrays are told to do.
+ * Each allocation rule selects the LUN that its definition gives, observed by array events.
  */
 #include "core/base/random.h"
 #include "core/ftl/device.h"
@@ -45,7 +44,7 @@ static void write_page(u32 unit)
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL), 0);
 }
 
-/* How many there are of what the letter stands for, and how far apart two neighbours are. */
+/* Number of elements that @letter denotes, and the distance of two neighbours. */
 static u32 many(char letter)
 {
 	return letter == 'c' ? CHANNELS : letter == 'w' ? CHIPS : letter == 'd' ? DIES : PLANES;
@@ -62,7 +61,7 @@ static u32 apart(char letter)
 	return step;
 }
 
-/* The fastest letter is the innermost of four loops. */
+/* The first letter is the innermost of four nested loops. */
 static void expect(const char *word, u32 expected[LUNS])
 {
 	u32 i = 0;
@@ -109,7 +108,7 @@ static void stripes_take_turns_as_their_letters_say(void)
 	CHECK_EQ(words, 24);
 }
 
-/* Reads wait for one LUN in two: writes go to the others as long as these have less to do. */
+/* Reads keep half of the LUNs busy: writes go to the others while these have less work. */
 static void the_least_busy_has_the_least_to_do(void)
 {
 	u32 work[LUNS] = { 0 };
@@ -132,7 +131,7 @@ static void the_least_busy_has_the_least_to_do(void)
 	for (i = 0; i < 2 * LUNS; i++)
 		test_submit(&device, AFTL_OP_WRITE, 100 + i, 1, AFTL_PRECISE, 0,
 			    aftl_now(device.ftl));
-	/* A program that cannot begin yet is told later: only where nothing waits, at once. */
+	/* A program that waits for its LUN is reported later; idle LUNs start at once. */
 	for (i = 0; i < count; i++)
 		CHECK_EQ(work[told[i]], 0);
 	CHECK_RANGE(idle, 1, LUNS - 1);
@@ -141,7 +140,7 @@ static void the_least_busy_has_the_least_to_do(void)
 	test_device_close(&device);
 }
 
-/* One read is under way everywhere; three more wait for each LUN in two. */
+/* One read is in progress on each LUN; three more wait on every second LUN. */
 static void what_waits_is_work(void)
 {
 	bool busy[LUNS] = { false };
@@ -169,7 +168,7 @@ static void what_waits_is_work(void)
 	test_device_close(&device);
 }
 
-/* The rule names the first of them, which is full. */
+/* The first LUN in the rotation is full. */
 static void a_full_lun_is_passed_over(void)
 {
 	struct aftl_lun *full;
@@ -187,7 +186,7 @@ static void a_full_lun_is_passed_over(void)
 	test_device_close(&device);
 }
 
-/* With nothing to do anywhere it is a rotation. */
+/* If all LUNs are idle, the rule equals rotation. */
 static void the_least_busy_takes_turns(void)
 {
 	u32 i;
@@ -200,7 +199,7 @@ static void the_least_busy_takes_turns(void)
 	test_device_close(&device);
 }
 
-/* What a LUN has to do is what ends last: no write waits longer than with a rotation. */
+/* Work is measured by its end, so that writes wait no longer than with rotation. */
 static void the_least_busy_is_never_slower(void)
 {
 	static const char *const rules[] = { "rotate", "least_busy" };
@@ -234,11 +233,12 @@ static void the_least_busy_is_never_slower(void)
 
 int main(void)
 {
-	tap_run("stripes take turns as their letters say", stripes_take_turns_as_their_letters_say);
-	tap_run("the least busy LUN has the least to do", the_least_busy_has_the_least_to_do);
-	tap_run("what waits for a LUN is work", what_waits_is_work);
-	tap_run("a full LUN is passed over", a_full_lun_is_passed_over);
-	tap_run("the least busy LUN is the next in turn", the_least_busy_takes_turns);
-	tap_run("the least busy LUN is never slower", the_least_busy_is_never_slower);
+	tap_run("the stripe letters give the allocation order",
+		stripes_take_turns_as_their_letters_say);
+	tap_run("least_busy selects a LUN with the least work", the_least_busy_has_the_least_to_do);
+	tap_run("waiting requests count as work of a LUN", what_waits_is_work);
+	tap_run("a full LUN is skipped", a_full_lun_is_passed_over);
+	tap_run("least_busy rotates among idle LUNs", the_least_busy_takes_turns);
+	tap_run("least_busy is faster than rotation", the_least_busy_is_never_slower);
 	return tap_finish();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which programs are legal: all histories of small blocks, against rules that are
- * written here a second time, from the description of each order.
+ * Legal programs: all histories of small blocks, compared with an independent model of each order's
+ * description.
  */
 #include "core/nand/media.h"
 #include "tap.h"
@@ -9,7 +9,7 @@
 #define PAGES_MAX 64
 #define MLC_ATTR aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 0)
 
-/* One block, by itself. */
+/* A single block without an FTL. */
 static struct {
 	struct aftl_geometry geo;
 	struct aftl_block block;
@@ -65,7 +65,7 @@ static void program(u32 page, u32 pages, u16 attr)
 	aftl_order_advance(&one.media, &one.block, page);
 }
 
-/* The rules once more: is the whole step at @page legal? */
+/* Independent model: is the whole step at @page legal? */
 
 static bool sequential_rule(u32 page)
 {
@@ -109,7 +109,7 @@ static bool leader_rule(u32 page)
 	return !used(page) && (page == leader || used(page - one.geo.program_pages));
 }
 
-/* Two layers are open, the highest that is used and the one below it; or the next. */
+/* Two layers are open: the highest used one and the one below; or the next one may be opened. */
 static bool super_layer_rule(u32 page)
 {
 	u32 layer_pages = one.geo.word_lines * one.geo.word_line_pages;
@@ -139,7 +139,7 @@ static bool rule(u32 page)
 
 static u64 histories;
 
-/* Every legal history from here on; all that is illegal must be refused. */
+/* Explore every legal history from here, and check that all illegal steps are refused. */
 static void explore(void)
 {
 	struct aftl_block block = one.block;
@@ -210,7 +210,7 @@ static void two_pass_blocks(void)
 	CHECK(histories);
 }
 
-/* n lines in each of k layers have (kn)! / n!^k histories: both ends are checked. */
+/* n word lines in each of k layers have (kn)! / n!^k histories. */
 static void leader_first_blocks(void)
 {
 	histories = 0;
@@ -261,7 +261,7 @@ static void steps_have_their_size(void)
 	}
 }
 
-/* A step in a block without alignment must not run into what is programmed. */
+/* An unaligned step must not overlap programmed pages. */
 static void a_step_does_not_overlap(void)
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 2, 4, 3, 3);
@@ -300,7 +300,7 @@ static void reprograms_are_limited(void)
 	CHECK_MSG(!allowed(0, 1), "a third reprogram is allowed");
 }
 
-/* The limit is on the word line: its pages share the cells. */
+/* The limit applies to the word line: its pages share cells. */
 static void reprograms_of_a_word_line_are_limited(void)
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
@@ -309,7 +309,7 @@ static void reprograms_of_a_word_line_are_limited(void)
 	CHECK_MSG(!allowed(1, 1), "the word line of page 1 was reprogrammed twice already");
 }
 
-/* Two bits are in the cells: the third page of the word line has no place. */
+/* The cells hold two bits, so the third page of the word line cannot be programmed. */
 static void the_third_page_of_an_mlc_line_stays_empty(void)
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
@@ -353,7 +353,7 @@ static void two_pass_next_agrees(void)
 	}
 }
 
-/* Word lines of two layers get one bit each, then the rest each: told by what is there. */
+/* Word lines of two layers get one bit each, then the other bits; derived from programmed pages. */
 static bool switched_rule(u32 page, u32 pages)
 {
 	u32 layers = 2 * one.geo.word_lines * 3;
@@ -433,13 +433,13 @@ static void a_wiped_block_is_empty_and_remembers_its_flip(void)
 
 int main(void)
 {
-	tap_run("sequential: all histories", sequential_blocks);
-	tap_run("two-pass: all histories", two_pass_blocks);
-	tap_run("leader-first: all histories", leader_first_blocks);
-	tap_run("super layers: all histories", super_layer_blocks);
-	tap_run("switched: the one history", switched_blocks);
+	tap_run("sequential: exactly the legal histories are accepted", sequential_blocks);
+	tap_run("two-pass: exactly the legal histories are accepted", two_pass_blocks);
+	tap_run("leader-first: exactly the legal histories are accepted", leader_first_blocks);
+	tap_run("super layers: exactly the legal histories are accepted", super_layer_blocks);
+	tap_run("switched: exactly the one legal history is accepted", switched_blocks);
 	tap_run("only open blocks are programmed", only_open_blocks_are_programmed);
-	tap_run("steps have their size and their place", steps_have_their_size);
+	tap_run("steps of wrong size or alignment are refused", steps_have_their_size);
 	tap_run("a step does not overlap programmed pages", a_step_does_not_overlap);
 	tap_run("only dead MLC data is reprogrammed", reprogram_needs_dead_mlc_data);
 	tap_run("a page is reprogrammed at most twice", reprograms_are_limited);
@@ -449,7 +449,7 @@ int main(void)
 	tap_run("only the open super layer is reprogrammed",
 		reprogram_stays_in_the_open_layers);
 	tap_run("the next two-pass position is the legal one", two_pass_next_agrees);
-	tap_run("a wiped block is empty and remembers its flip",
+	tap_run("an erased block is empty and keeps its flip bit",
 		a_wiped_block_is_empty_and_remembers_its_flip);
 	return tap_finish();
 }

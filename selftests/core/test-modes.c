@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Blocks whose cells hold fewer bits than they can: which pages they have, what programs and
- * reads of them take, and what they show.
+ * Sparse blocks, whose cells hold fewer bits: their pages, program and read times, and errors.
  */
 #include <stdlib.h>
 
@@ -61,7 +60,7 @@ static void write_units(u32 first, u32 units)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
 }
 
-/* The first page of each word line, and no other. */
+/* Only the first page of each word line may be programmed. */
 static void check_first_pages(const struct aftl_block *block, u32 bits)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
@@ -107,7 +106,7 @@ static u64 read_ns(u32 unit)
 	return aftl_stats(device.ftl)->read_service.sum - before_ns;
 }
 
-/* The same unit from the cache and from where it was folded to. */
+/* Read a unit from the SLC cache and again after it was folded. */
 static void its_reads_are_its_own(void)
 {
 	u64 cached_ns;
@@ -121,7 +120,7 @@ static void its_reads_are_its_own(void)
 	test_device_close(&device);
 }
 
-/* As forged as a snapshot with a right checksum can be. */
+/* Forge a snapshot with a valid checksum. */
 static void it_goes_on_nowhere_else(void)
 {
 	struct test_bytes bytes = { 0 };
@@ -140,7 +139,7 @@ static void it_goes_on_nowhere_else(void)
 	test_bytes_free(&bytes);
 }
 
-/* Of each mode what it is and what it takes: positions are on media, so none may move. */
+/* Bits and time of each mode. Mode numbers are stored on media and must not change. */
 static void modes_are_where_they_were(void)
 {
 	static const u32 bits[] = { 0, 0, 0, 0, 0, 0, 0, 2, 1, 3, 0, 0, 0, 0 };
@@ -189,7 +188,7 @@ static u64 errors_of(const char *share, const char *cycles)
 	return raw;
 }
 
-/* One bit leaves margins that three do not have. */
+/* One bit per cell leaves wider margins than three. */
 static void one_bit_has_fewer_errors(void)
 {
 	u64 slc = errors_of("20%", "3000");
@@ -201,10 +200,11 @@ static void one_bit_has_fewer_errors(void)
 
 int main(void)
 {
-	tap_run("modes are where they were", modes_are_where_they_were);
-	tap_run("a block of one bit has the first page of each word line", a_block_of_one_bit);
-	tap_run("its reads are its own", its_reads_are_its_own);
-	tap_run("one bit has fewer errors", one_bit_has_fewer_errors);
-	tap_run("it goes on nowhere else", it_goes_on_nowhere_else);
+	tap_run("program modes keep their numbers", modes_are_where_they_were);
+	tap_run("one-bit blocks use only the first page of each word line", a_block_of_one_bit);
+	tap_run("reads of one-bit blocks take read_slc", its_reads_are_its_own);
+	tap_run("one-bit cells have fewer errors", one_bit_has_fewer_errors);
+	tap_run("a forged snapshot with an impossible frontier is refused",
+		it_goes_on_nowhere_else);
 	return tap_finish();
 }

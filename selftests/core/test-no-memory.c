@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Creating a device when memory runs out: at every single allocation.
+ * Device creation without memory: fail every single allocation.
  */
 #include "tap.h"
 #include "test-device.h"
@@ -42,7 +42,7 @@ static void fail_each(const char *profile, const char *policy)
 	CHECK_EQ(create_failing_at(profile, policy, all + 1, &allocations), 0);
 }
 
-/* Nothing is allocated once a device exists, whatever happens to it. */
+/* An existing device must not allocate memory. */
 static void nothing_is_allocated_later(void)
 {
 	struct test_device device;
@@ -87,7 +87,7 @@ int main(void)
 	tap_begin("with word lines between their passes, too");
 	fail_each("qlc", "baseline");
 	tap_end();
-	tap_run("nothing is allocated later", nothing_is_allocated_later);
-	tap_run("a device larger than memory", a_device_larger_than_memory);
+	tap_run("an existing device allocates no memory", nothing_is_allocated_later);
+	tap_run("a device larger than memory is refused", a_device_larger_than_memory);
 	return tap_finish();
 }

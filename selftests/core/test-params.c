@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keys, values, and what is said about wrong ones.
+ * Parameter keys, values, and messages for invalid ones.
  */
 #include "core/policy/policy.h"
 #include "core/policy/victim-rules.h"
@@ -77,7 +77,7 @@ static void random_values_round_trip(void)
 	}
 }
 
-/* Not every number is weights. */
+/* Only some numbers encode weights. */
 static u64 some_weights(struct aftl_random *random)
 {
 	u64 value = 0;
@@ -126,7 +126,7 @@ static void table_is_sound(void)
 	CHECK_EQ(aftl_param_find(""), -ENOENT);
 }
 
-/* What policies and rules add is found by name and by those who added it. */
+/* Parameters of a policy or victim selector are found by name and by their owner. */
 static void own_values_are_where_they_belong(const struct aftl_param_group *group)
 {
 	struct aftl_config config = demo_config();
@@ -415,7 +415,7 @@ static void profiles_keep_the_ranges(void)
 	}
 }
 
-/* Capacities that the papers give, in MiB before over-provisioning. */
+/* Raw capacities in MiB from the papers. */
 static void profiles_have_the_papers_capacity(void)
 {
 	static const struct {
@@ -453,21 +453,21 @@ static void profiles_make_devices(void)
 
 int main(void)
 {
-	tap_run("the table of parameters is sound", table_is_sound);
+	tap_run("the parameter table is consistent", table_is_sound);
 	tap_run("policies and rules have their own parameters", own_parameters_are_found);
 	tap_run("every default survives print and set", every_default_round_trips);
 	tap_run("every limit survives print and set", every_limit_round_trips);
 	tap_run("random values survive print and set", random_values_round_trip);
 	tap_run("weights survive print and set", weights_round_trip);
-	tap_run("good values are taken as meant", good_values_are_taken);
-	tap_run("bad values are refused with the cause", bad_values_are_refused);
-	tap_run("endless texts are refused", endless_texts_are_refused);
-	tap_run("the range of each key is kept", range_of_each_key_is_kept);
-	tap_run("a number past 64 bits is out of range",
+	tap_run("valid values are parsed", good_values_are_taken);
+	tap_run("invalid values are refused with the cause", bad_values_are_refused);
+	tap_run("overlong texts are refused", endless_texts_are_refused);
+	tap_run("values outside the range of a key are refused", range_of_each_key_is_kept);
+	tap_run("a number beyond 64 bits is out of range",
 		value_that_is_too_long_a_number_is_out_of_range);
 	tap_run("profiles are listed", profiles_are_listed);
-	tap_run("profiles keep the ranges", profiles_keep_the_ranges);
+	tap_run("profiles keep to the parameter ranges", profiles_keep_the_ranges);
 	tap_run("profiles have the papers' capacity", profiles_have_the_papers_capacity);
-	tap_run("profiles make devices", profiles_make_devices);
+	tap_run("each profile creates a device", profiles_make_devices);
 	return tap_finish();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Word lines of four bits that are programmed twice: in which order, how long it takes, where
- * the data are meanwhile, and that nothing makes them be lost there.
+ * Two-pass programs of four-bit word lines: order, time, where the data are in between, and that
+ * they are never lost there.
  */
 #include "brute-model.h"
 #include "bytes.h"
@@ -13,7 +13,7 @@
 #define COARSE_NS 310000
 #define FINE_NS 770000
 #define WORD_LINES 12
-/* Units of a word line: one for each of its pages. */
+/* Units per word line, one per page. */
 #define LINE 4
 
 #define SHAPE "blocks", "40", "layers", "4", "word_lines", "3", "bits", "4", "one_shot", "on", \
@@ -29,7 +29,7 @@ static struct test_device device;
 static struct shadow_store store;
 static struct test_stream stream;
 
-/* A second account of each block: passes begun since its erase. */
+/* Independent account of a block: passes started since its erase. */
 struct account {
 	u32 coarse;
 	u32 fine;
@@ -139,7 +139,7 @@ static bool on_flash(u32 first, u32 units)
 	return found;
 }
 
-/* The passes of one block, as a textbook lists them: word line, and whether it is the fine one. */
+/* Textbook order of the passes of a block: word line, and 1 for the fine pass. */
 static void a_block_takes_its_steps(void)
 {
 	static const u32 steps[][2] = {
@@ -219,7 +219,7 @@ static void data_wait_in_the_buffer(void)
 	close_device();
 }
 
-/* What the coarse pass has left is lost to ECC, with the best cells there are. */
+/* After the coarse pass ECC cannot read the data even with the best cells. */
 static void nothing_can_be_read_between_passes(void)
 {
 	const struct aftl_media *media;
@@ -235,7 +235,10 @@ static void nothing_can_be_read_between_passes(void)
 	close_device();
 }
 
-/* Two coarse passes, the second with nothing in it, and a fine one; each brings its data in. */
+/*
+ * A lone word line takes two coarse passes, the second one padded, and a fine one; each transfers
+ * its data.
+ */
 static void a_write_takes_both_passes(void)
 {
 	u64 bring_in_ns = LINE * 41;
@@ -269,7 +272,7 @@ static void a_flush_waits_for_fine_passes(void)
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 2 * LINE * 41 + COARSE_NS + FINE_NS);
 	CHECK(on_flash(0, 2 * LINE));
-	/* The next writes go on behind what had nothing in it. */
+	/* The next write continues after the padded word line. */
 	do_op(AFTL_OP_WRITE, 2 * LINE, LINE);
 	do_op(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(from_ppn(slot_of(2 * LINE)), 3 * LINE);
@@ -278,7 +281,7 @@ static void a_flush_waits_for_fine_passes(void)
 	close_device();
 }
 
-/* A buffer that survives makes a flush free, and nothing is programmed for it. */
+/* With a persistent buffer a flush is free and programs nothing. */
 static void a_safe_buffer_needs_no_pass(void)
 {
 	static const char *const safe[] = {
@@ -293,13 +296,16 @@ static void a_safe_buffer_needs_no_pass(void)
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 0);
 	CHECK_EQ(coarse_passes, 1);
-	/* But not for ever. */
+	/* buffer_hold ends the wait. */
 	test_wait(&device, 2000000000);
 	CHECK(on_flash(0, LINE));
 	close_device();
 }
 
-/* Two streams hold a word line each, which is all the room there is: no write waits for time. */
+/*
+ * Two streams hold one word line each, which fills the buffer: writes must not wait for
+ * buffer_hold.
+ */
 static void a_full_buffer_goes_on(void)
 {
 	static const char *const tight[] = {
@@ -334,7 +340,7 @@ static void a_hurry_ends_waiting(void)
 	close_device();
 }
 
-/* Power may be cut now: what flash had is what it still has. */
+/* The L2P table must refer to the old version until the fine pass, in case of a power failure. */
 static void the_old_version_stays(void)
 {
 	aftl_ppn_t ppn;
@@ -373,7 +379,7 @@ static void writes_and_discards_come_between(void)
 	close_device();
 }
 
-/* What the host writes and discards while collection holds it is not collected. */
+/* Units that the host writes or discards during their relocation are not relocated. */
 static void moves_come_between(void)
 {
 	u32 i;
@@ -432,7 +438,7 @@ static void account_for_time(void)
 	CHECK(fine_passes > 50);
 }
 
-/* Fill has told nobody what it did; its books begin with what it left. */
+/* A fill makes no callbacks: initialise the accounts from its result. */
 static void take_over_fill(void)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
@@ -524,7 +530,7 @@ static void bytes_come_back(void)
 		run_one(policies[i % 2], i / 2 % 4, i / 8);
 }
 
-/* Blocks that go bad and dies that die have held something, too. */
+/* Blocks and dies fail that have data pending the fine pass. */
 static void what_breaks_loses_no_write(void)
 {
 	static const char *const roomy[] = {
@@ -554,7 +560,7 @@ static void what_breaks_loses_no_write(void)
 	close_device();
 }
 
-/* Moves are said to find no place, so that nothing is collected but what is empty. */
+/* Set out_of_blocks so that GC collects only blocks without valid data. */
 static void what_has_no_place_fails(void)
 {
 	static const char *const served_in_turn[] = {
@@ -610,7 +616,7 @@ static void reload(struct test_bytes *bytes)
 	device.config = *aftl_config(device.ftl);
 }
 
-/* Its last word line has had one pass, with nothing in it, and gets the other. */
+/* The last word line has had a padded coarse pass; its fine pass follows. */
 static void a_block_goes_on_after_a_snapshot(void)
 {
 	struct test_bytes bytes = { 0 };
@@ -643,7 +649,7 @@ static void a_block_goes_on_after_a_snapshot(void)
 	test_bytes_free(&bytes);
 }
 
-/* A block of another order, as a snapshot with a right checksum may have it. */
+/* Forge a snapshot with a valid checksum: a block in another order. */
 static void no_block_has_one_pass(void)
 {
 	struct test_bytes bytes = { 0 };
@@ -696,7 +702,7 @@ static void what_cannot_be_is_refused(void)
 	test_device_close(&device);
 }
 
-/* A policy that wants one pass, or too many blocks at once, or none at all in time. */
+/* Selects the illegal command: one pass, a wrong page or size, or too many open blocks. */
 
 static u32 whim;
 
@@ -767,7 +773,7 @@ static void wrong_policies_gain_nothing(void)
 	}
 }
 
-/* Fewer bits in a cell take one pass, in the same device. */
+/* On a two-pass device sparse blocks take one pass. */
 static void fewer_bits_take_one_pass(void)
 {
 	static const char *const cached[] = {
@@ -787,26 +793,27 @@ static void fewer_bits_take_one_pass(void)
 
 int main(void)
 {
-	tap_run("the passes of a block have one order, and no other", a_block_takes_its_steps);
-	tap_run("data waits in the buffer for its fine pass", data_wait_in_the_buffer);
-	tap_run("nothing can be read between passes", nothing_can_be_read_between_passes);
+	tap_run("the passes of a block have one legal order", a_block_takes_its_steps);
+	tap_run("data stay in the buffer until their fine pass", data_wait_in_the_buffer);
+	tap_run("data cannot be read between the passes", nothing_can_be_read_between_passes);
 	tap_run("a write takes the time and energy of its passes", a_write_takes_both_passes);
 	tap_run("a flush waits for fine passes", a_flush_waits_for_fine_passes);
-	tap_run("a safe buffer needs no pass for a flush", a_safe_buffer_needs_no_pass);
-	tap_run("a full buffer goes on", a_full_buffer_goes_on);
-	tap_run("a hurry ends waiting", a_hurry_ends_waiting);
-	tap_run("the old version stays until the fine pass", the_old_version_stays);
-	tap_run("writes and discards between passes count", writes_and_discards_come_between);
-	tap_run("writes and discards between the passes of a move count", moves_come_between);
-	tap_run("a fill leaves nothing between passes", a_fill_leaves_nothing_waiting);
-	tap_run("bytes come back, in the order of passes", bytes_come_back);
-	tap_run("bad blocks take no write with them", what_breaks_loses_no_write);
-	tap_run("what has no place any more fails", what_has_no_place_fails);
-	tap_run("a dead die hands over what it held", a_dead_die_hands_over);
-	tap_run("a block goes on after a snapshot", a_block_goes_on_after_a_snapshot);
+	tap_run("with a persistent buffer a flush needs no pass", a_safe_buffer_needs_no_pass);
+	tap_run("writes to a full buffer do not wait for buffer_hold", a_full_buffer_goes_on);
+	tap_run("draining completes pending fine passes", a_hurry_ends_waiting);
+	tap_run("the old version stays mapped until the fine pass", the_old_version_stays);
+	tap_run("writes and discards between the passes take effect",
+		writes_and_discards_come_between);
+	tap_run("writes and discards during relocation take effect", moves_come_between);
+	tap_run("a fill leaves no data pending the fine pass", a_fill_leaves_nothing_waiting);
+	tap_run("reads return the right data at every stage", bytes_come_back);
+	tap_run("failing blocks lose no data pending the fine pass", what_breaks_loses_no_write);
+	tap_run("writes without a free block make the device read-only", what_has_no_place_fails);
+	tap_run("pending data of a dead die move to another one", a_dead_die_hands_over);
+	tap_run("a loaded block continues with its fine pass", a_block_goes_on_after_a_snapshot);
 	tap_run("a snapshot with a block of one pass is refused", no_block_has_one_pass);
-	tap_run("what cannot be is refused", what_cannot_be_is_refused);
-	tap_run("wrong policies gain nothing", wrong_policies_gain_nothing);
-	tap_run("fewer bits in a cell take one pass", fewer_bits_take_one_pass);
+	tap_run("invalid parameters for two passes are refused", what_cannot_be_is_refused);
+	tap_run("illegal passes of a policy are refused", wrong_policies_gain_nothing);
+	tap_run("sparse blocks take one pass", fewer_bits_take_one_pass);
 	return tap_finish();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Placement handles: what the host writes with a placement id has reclaim units of its own, what
- * is moved mixes or stays apart, and the accounts of FDP add up. Each program, each move and each
- * erase of random devices is compared with the rule.
+ * Placement handles: writes with a placement id have their own reclaim units, relocated data mix or
+ * stay apart, and FDP statistics add up. Each program, relocation and erase of random devices is
+ * checked.
  */
 #include <stdlib.h>
 
@@ -21,12 +21,12 @@
 static struct test_device device;
 
 /**
- * struct witness - what ought to be, from what the core tells its host
- * @tag: handle of each write under way
- * @block: handle of each block, from its first program on
- * @pages: programs of each block, in pages
- * @sum: the accounts, of those that can be told from outside
- * @moves: by handle, of units out of a block of that handle
+ * struct witness - expected state, derived from host callbacks
+ * @tag: by tag, handle of the write
+ * @block: by block, handle since its first program
+ * @pages: by block, programmed pages
+ * @sum: expected statistics, as far as callbacks tell
+ * @moves: by handle, relocated units of its blocks
  */
 struct witness {
 	struct test_listener listener;
@@ -47,7 +47,7 @@ static u32 block_index(aftl_ppn_t ppn)
 	return from_ppn(ppn) / device.ftl->geo.block_ppns;
 }
 
-/* The rule: an id, or a life time where there is none, if there is a handle for it. */
+/* Expected handle: the id, else the lifetime, if such a handle exists. */
 static u32 handle_of(struct aftl_hint hint)
 {
 	u32 id = hint.stream ? hint.stream : hint.life;
@@ -69,7 +69,7 @@ static void on_accept(struct test_listener *self, struct test_request *request, 
 	of(self)->tag[tag] = (u8)handle_of(request->request.hint);
 }
 
-/* All that is in a block is of one handle. */
+/* All data of a block must have one handle. */
 static void expect(struct witness *witness, aftl_ppn_t ppn, u32 handle)
 {
 	u32 block = block_index(ppn);
@@ -99,7 +99,7 @@ static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from,
 static void on_programmed(struct test_listener *self, aftl_ppn_t first)
 {
 	u32 block = block_index(first);
-	/* Cells of fewer bits have one pass for all. */
+	/* Sparse blocks take a single pass, which counts for all. */
 	u32 passes = device.ftl->media.blocks[block].bits ? device.ftl->geo.passes : 1;
 
 	if (!of(self)->pages[block]++)
@@ -133,7 +133,7 @@ static void watch(struct witness *witness)
 	test_device_listen(&device, &witness->listener);
 }
 
-/* What is closed now was left, too. */
+/* Closed blocks have been left by their handle, too. */
 static void check_accounts(struct witness *witness)
 {
 	const struct aftl_handle_stats *stats = aftl_stats(device.ftl)->handles;
@@ -146,13 +146,13 @@ static void check_accounts(struct witness *witness)
 		CHECK_EQ(stats[i].host_units, witness->sum[i].host_units);
 		CHECK_EQ(stats[i].erased_units, witness->sum[i].erased_units);
 		CHECK_EQ(stats[i].changed_blocks, witness->sum[i].changed_blocks);
-		/* Of two passes the host is told of both; only the second one counts. */
+		/* Both passes are reported to the host, but only the fine one is counted. */
 		CHECK(stats[i].media_units * device.ftl->geo.passes <=
 		      witness->sum[i].media_units);
 		if (device.ftl->geo.passes == 1)
 			CHECK_EQ(stats[i].media_units, witness->sum[i].media_units);
 		CHECK(!i || !stats[i].partial_blocks);
-		/* Of what is lost the host is not told that it moves. */
+		/* Relocation of lost units is not reported to the host. */
 		CHECK(stats[i].reallocated_units >= witness->moves[i]);
 		if (!test_counters(&device)->moved_lost_units)
 			CHECK_EQ(stats[i].reallocated_units, witness->moves[i]);
@@ -169,7 +169,7 @@ static void unwatch(struct witness *witness)
 
 #define SHAPE "channels", "1", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4",	\
 	      "bits", "3", "one_shot", "on", "page", "4KiB", "unit", "4KiB", "op", "40%"
-/* Units of a block of that shape. */
+/* Units per block of that shape. */
 #define EACH 48
 
 static void open_with(const char *policy, const char *handles, const char *isolation,
@@ -224,7 +224,7 @@ static void ids_have_blocks_of_their_own(void)
 	test_device_close(&device);
 }
 
-/* A host that names ids where there are none finds the device that it had before. */
+/* Without handles, ids have no effect. */
 static void without_handles_nothing_is_counted(void)
 {
 	open_with("baseline", "0", "persistent", "0");
@@ -241,7 +241,7 @@ static void full_units_are_left(void)
 	open_with("baseline", "2", "initial", "0");
 	write_as(0, 2 * EACH + 3, 0, 2);
 	write_as(0, 2 * EACH + 3, 0, 2);
-	/* A write alone takes a word line of three pages. */
+	/* A single unit takes a word line of three pages. */
 	CHECK_EQ(stats_of(2)->changed_blocks, 2 * (3 * (2 * EACH + 3)) / EACH);
 	CHECK_EQ(stats_of(2)->media_units, 2 * 3 * (2 * EACH + 3));
 	CHECK_EQ(stats_of(2)->partial_blocks, 0);
@@ -280,7 +280,7 @@ static void placed_data_are_not_cached(void)
 	test_device_close(&device);
 }
 
-/* A die that dies takes its open units along; the others go on. */
+/* A die failure closes its open reclaim units; other handles continue. */
 static void dead_dies_are_left(void)
 {
 	static const char *const pairs[] = { "placement_handles", "4", "op", "60%", NULL };
@@ -300,7 +300,7 @@ static void dead_dies_are_left(void)
 	test_device_close(&device);
 }
 
-/* Another road to the same: the policy that places by ids itself. */
+/* Policy "streams", which places data by id itself, must give the same result. */
 static void mixed_tenants(const char *policy, const char *handles, const char *isolation)
 {
 	struct test_stream stream;
@@ -340,7 +340,7 @@ static void persistent_handles_are_streams(void)
 	test_device_close(&device);
 }
 
-/* No policy closes them, whatever it would make of that. */
+/* A policy cannot close a handle's block. */
 static void they_are_the_core_s(void)
 {
 	struct aftl_block *open;
@@ -355,7 +355,7 @@ static void they_are_the_core_s(void)
 	test_device_close(&device);
 }
 
-/* A policy that has one pass for all that it moves, and hears of classes all the same. */
+/* A policy with one relocation pass for all data that is still asked for classes. */
 static void what_stays_apart_moves_in_one_pass(void)
 {
 	struct aftl_policy_type type = *aftl_policy_find("streams");
@@ -390,7 +390,7 @@ static void reload(struct test_bytes *bytes, u64 handles)
 			      &device.ops, &device, &device.error), 0);
 }
 
-/* Handles go on with their open blocks; those that there are no more leave theirs. */
+/* Handles keep their open blocks; blocks of removed handles are closed. */
 static void they_survive_a_snapshot(void)
 {
 	struct test_bytes bytes = { .limit = SIZE_MAX };
@@ -447,7 +447,7 @@ static void go_on_with(const char *policy, u64 seed)
 	test_audit(&device);
 }
 
-/* Where the new one finds too few free blocks the core makes room in one of its own. */
+/* If the new policy finds too few free blocks, the core relocates into its fallback block. */
 static void policies_follow_each_other(void)
 {
 	static const char *const pairs[] = {
@@ -473,7 +473,7 @@ static void policies_follow_each_other(void)
 	}
 }
 
-/* After a crash the emptiest block may have been a handle's. */
+/* The emptiest block, which becomes the fallback block, may have belonged to a handle. */
 static void the_core_s_own_block_is_of_no_handle(void)
 {
 	struct aftl_block *open;
@@ -567,7 +567,7 @@ static void drive(struct aftl_random *random, u64 moves[2])
 	brute_close(&model);
 }
 
-/* Return: whether there is such a device. */
+/* Return true if the device could be created. */
 static bool run_seed(u64 seed, u64 moves[2])
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0xfd9) };
@@ -617,19 +617,20 @@ int main(int argc, char **argv)
 		tap_end();
 		return tap_finish();
 	}
-	tap_run("ids have blocks of their own", ids_have_blocks_of_their_own);
+	tap_run("each placement id has its own blocks", ids_have_blocks_of_their_own);
 	tap_run("without handles nothing is counted", without_handles_nothing_is_counted);
-	tap_run("full units are left", full_units_are_left);
-	tap_run("units left early are told", units_left_early_are_told);
-	tap_run("placed data are not cached", placed_data_are_not_cached);
-	tap_run("dead dies are left", dead_dies_are_left);
-	tap_run("persistent handles are streams", persistent_handles_are_streams);
-	tap_run("they are the core's", they_are_the_core_s);
-	tap_run("what stays apart moves in one pass", what_stays_apart_moves_in_one_pass);
-	tap_run("they survive a snapshot", they_survive_a_snapshot);
-	tap_run("policies follow each other", policies_follow_each_other);
-	tap_run("the core's own block is of no handle", the_core_s_own_block_is_of_no_handle);
-	tap_run("what makes no sense is refused", what_makes_no_sense_is_refused);
-	tap_run("each unit is where its handle says", each_unit_is_where_its_handle_says);
+	tap_run("a full reclaim unit is replaced", full_units_are_left);
+	tap_run("a partial reclaim unit is counted", units_left_early_are_told);
+	tap_run("data with a handle bypass the SLC cache", placed_data_are_not_cached);
+	tap_run("handles leave a dead die", dead_dies_are_left);
+	tap_run("persistent isolation equals policy streams", persistent_handles_are_streams);
+	tap_run("a policy cannot close a handle's block", they_are_the_core_s);
+	tap_run("isolated data are relocated in one pass", what_stays_apart_moves_in_one_pass);
+	tap_run("handles survive a snapshot", they_survive_a_snapshot);
+	tap_run("a change of policy keeps handles working", policies_follow_each_other);
+	tap_run("the fallback block has no handle", the_core_s_own_block_is_of_no_handle);
+	tap_run("invalid combinations are refused", what_makes_no_sense_is_refused);
+	tap_run("units of random devices are in blocks of their handle",
+		each_unit_is_where_its_handle_says);
 	return tap_finish();
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A device goes on with another policy or other parameters: what is stored stays, and
- * the new policy can work with what it finds.
+ * Changes of policy and parameters: stored data stay, and the new policy works with the state it
+ * finds.
  *
- * With an argument: that one seed.
+ * Argument: run only this seed.
  */
 #include <stdlib.h>
 
@@ -43,7 +43,7 @@ static u32 index_of(const struct aftl_policy_type *type)
 	return i;
 }
 
-/* A safe buffer does not heed a flush: its writes go when they have waited long enough. */
+/* A flush does not empty a persistent buffer: wait until buffer_hold has passed. */
 static void save(struct test_bytes *bytes)
 {
 	struct aftl_snapshot_sink sink = test_bytes_sink(bytes);
@@ -59,13 +59,13 @@ static void save(struct test_bytes *bytes)
 	CHECK_EQ(ret, 0);
 }
 
-/* Either device may have begun to move a page of the block. */
+/* Either device may have started to relocate a page of the block. */
 static bool same_reads(u32 before, u32 after)
 {
 	return before <= after + 1 + AFTL_SHIFT_MAX && after <= before + 1 + AFTL_SHIFT_MAX;
 }
 
-/* What must not change with the policy. */
+/* Check everything that a change of policy must preserve. */
 static void check_same(const struct aftl *before, const struct aftl *after)
 {
 	const struct aftl_media *a = aftl_media(before);
@@ -94,7 +94,7 @@ static void check_same(const struct aftl *before, const struct aftl *after)
 	}
 }
 
-/* To another policy the kinds and notes of its predecessor mean nothing. */
+/* Kinds and notes of the former policy must be cleared. */
 static void check_unmarked(const struct aftl *ftl)
 {
 	const struct aftl_media *media = aftl_media(ftl);
@@ -106,7 +106,7 @@ static void check_unmarked(const struct aftl *ftl)
 			  media->blocks[i].note);
 }
 
-/* What neither sizes memory nor changes what is stored. */
+/* Change parameters that affect neither memory sizes nor stored data. */
 static void change_config(struct aftl_config *config, struct aftl_random *random)
 {
 	config->gc = aftl_random_below(random, 3000);
@@ -164,7 +164,7 @@ static void change(struct aftl_random *random, const struct aftl_policy_type *ty
 	test_bytes_free(&bytes);
 }
 
-/* @next: the policy after the first change. */
+/* @next: policy after the first change. */
 static void drive(struct aftl_random *random, const struct aftl_policy_type *next)
 {
 	struct brute_model model;
@@ -226,7 +226,7 @@ static void run_seed(void)
 	run_pair(&random, from, any_policy(&random));
 }
 
-/* Few devices suit the pickiest policies: what chance has left out is tried on purpose. */
+/* Few devices suit some policies, so pairs that did not occur by chance are forced. */
 static void see_pair(u32 from, u32 to)
 {
 	struct aftl_random random = { aftl_hash64(from * POLICIES_MAX + to) };
@@ -257,7 +257,7 @@ static void all_seeds(void)
 	CHECK_MSG(tap_failures() || cramped > 20, "only %u LUNs were short of blocks", cramped);
 }
 
-/* One parameter of a saved device, changed. */
+/* Load the device with one parameter changed. */
 static int load_changed(struct test_bytes *bytes, unsigned int index)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
@@ -358,7 +358,7 @@ static void times_change_at_once(void)
 	test_device_close(&device);
 }
 
-/* Parameters that change all the time do not confuse anything. */
+/* Frequent changes of parameters must not disturb operation. */
 static void parameters_change_under_load(void)
 {
 	struct aftl_random random = { 5 };
@@ -401,11 +401,11 @@ int main(int argc, char **argv)
 		tap_run("one seed", run_seed);
 		return tap_finish();
 	}
-	tap_run("shape and past of a device are fixed", shape_and_past_are_fixed);
-	tap_run("some parameters change at any time", live_parameters_change);
-	tap_run("times change at once", times_change_at_once);
-	tap_run("parameters change under load", parameters_change_under_load);
-	tap_run("random devices change their policy again and again", all_seeds);
-	tap_run("every pair of policies is seen", every_pair_is_seen);
+	tap_run("geometry and history parameters cannot be changed", shape_and_past_are_fixed);
+	tap_run("live parameters change on a loaded device", live_parameters_change);
+	tap_run("changed times apply at once", times_change_at_once);
+	tap_run("parameters change under load without data loss", parameters_change_under_load);
+	tap_run("random devices survive repeated changes of policy", all_seeds);
+	tap_run("each policy follows each other one", every_pair_is_seen);
 	return tap_finish();
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A policy may be as wrong as it likes: its proposals are refused and counted, and
- * no data is lost.
+ * Illegal policy decisions are refused and counted, and no data are lost.
  */
 #include <stdlib.h>
 
@@ -11,7 +10,7 @@
 #include "stream.h"
 #include "tap.h"
 
-/* What the wild policy may do wrong. */
+/* Kinds of illegal decisions that the wild policy makes. */
 enum wildness {
 	WILD_PLACE = 1,
 	WILD_COPY = 2,
@@ -81,7 +80,7 @@ static struct aftl_block *any_block(struct wild *wild)
 	return draw(wild, 9) ? &media->blocks[draw(wild, media->geo->blocks)] : NULL;
 }
 
-/* What would be right in another LUN. */
+/* Propose a place that is legal only on another LUN. */
 static bool propose_elsewhere(struct wild *wild, struct aftl_lun *lun,
 			      struct aftl_placement *placement)
 {
@@ -95,7 +94,7 @@ static bool propose_elsewhere(struct wild *wild, struct aftl_lun *lun,
 	return geo->luns > 1;
 }
 
-/* Never what is right: right places are left to the sequential helper. */
+/* Propose an illegal place; legal ones come from the sequential helper. */
 static void propose_nonsense(struct wild *wild, struct aftl_lun *lun,
 			     struct aftl_placement *placement)
 {
@@ -116,7 +115,7 @@ static void propose_nonsense(struct wild *wild, struct aftl_lun *lun,
 		placement->page++;
 }
 
-/* Company for the host's data, from anywhere: taken along or refused. */
+/* Piggyback arbitrary pages on host data; the core may take or refuse them. */
 static void carry_something(struct wild *wild, struct aftl_placement *placement)
 {
 	u32 pages = aftl_policy_geometry(&wild->policy)->pages;
@@ -136,8 +135,8 @@ static void carry_something(struct wild *wild, struct aftl_placement *placement)
 }
 
 /*
- * A block with one bit in a cell. Moves do not make room there, and no other mode fills it;
- * the last step is left alone, for a refused one would have let go of the block.
+ * Place into a block of one bit per cell. Relocation into it, or in another mode, is illegal. Keep
+ * the last step legal: refusing it would close the block.
  */
 static bool place_in_less(struct wild *wild, struct aftl_lun *lun,
 			  const struct aftl_program_request *need, struct aftl_placement *placement)
@@ -159,7 +158,7 @@ static bool place_in_less(struct wild *wild, struct aftl_lun *lun,
 	return true;
 }
 
-/* An open block of @lun that no policy opened: the core programs translation pages there. */
+/* Find an open block of @lun that belongs to the core (translation pages). */
 static struct aftl_block *strange_block(struct wild *wild, const struct aftl_lun *lun)
 {
 	const struct aftl_media *media = aftl_policy_media(&wild->policy);
@@ -173,7 +172,7 @@ static struct aftl_block *strange_block(struct wild *wild, const struct aftl_lun
 	return NULL;
 }
 
-/* Where the next translation pages belong, or together with some; all else is right. */
+/* Propose the core's block, or piggyback a translation page; other proposals are legal. */
 static int place_among_strangers(struct wild *wild, struct aftl_lun *lun,
 				 const struct aftl_program_request *need,
 				 struct aftl_placement *placement)
@@ -224,13 +223,13 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun,
 				    placement);
 	if (!ret && wildness & WILD_SHORT && draw(wild, 8) == 0)
 		placement->pages = 1;
-	/* After its last step a block is forgotten: that one must not be refused. */
+	/* The block is closed after its last step, which must not be refused. */
 	if (!ret && wildness & WILD_CARRY && wild->open[aftl_lun_index(lun)])
 		carry_something(wild, placement);
 	return ret;
 }
 
-/* Closes what is not its own, and what is. */
+/* Close a block, its own or any other. */
 static void no_room(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	struct aftl_block *const blocks[] = {
@@ -246,7 +245,7 @@ static void no_room(struct aftl_policy *policy, struct aftl_lun *lun)
 	aftl_policy_close_block(policy, block);
 }
 
-/* Refuses pages, invents streams and classes. */
+/* Refuse pages, answer invalid streams and classes. */
 static bool copy(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class,
 		 u32 *stream)
 {
@@ -408,7 +407,7 @@ static void check(u32 kind)
 
 	for (i = 0; i < ARRAY_SIZE(shapes) && !tap_failures(); i++) {
 		survive(kind, shapes[i], 6000);
-		/* Who mixes streams is found out once, and not asked again. */
+		/* A policy that mixes streams is detected once and not asked again. */
 		CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places +
 			 !!(wildness & (WILD_COPY | WILD_MIX | WILD_LEAVE)));
 		CHECK(kind != WILD_PLACE || wrong_places > 500);
@@ -433,7 +432,7 @@ static void wrong_copies_lose_nothing(void)
 	check(WILD_LEAVE);
 }
 
-/* Refused is what puts moves there, or in another mode; the rest is as good as any. */
+/* Relocation into the block and other modes must be refused, everything else accepted. */
 static void less_is_for_host_writes(void)
 {
 	static const char *const shape[] = {
@@ -475,7 +474,7 @@ static void the_reserve_is_for_moves(void)
 	test_device_close(&device);
 }
 
-/* Nor for a write of the host that a policy calls a move. */
+/* A host write that the policy declares a relocation must not use the reserve either. */
 static void nobody_else_takes_the_reserve(void)
 {
 	struct aftl_program_request need = { .cause = AFTL_CAUSE_GC };
@@ -490,14 +489,14 @@ static void nobody_else_takes_the_reserve(void)
 	test_device_close(&device);
 }
 
-/* A page of a word line that is programmed as a whole: refused, or survived. */
+/* Programming one page of a one-shot word line is refused, or harmless. */
 static void short_programs_lose_nothing(void)
 {
 	survive(WILD_SHORT, one_shot, 6000);
 	test_device_close(&device);
 }
 
-/* Which of them are legal is not told here. */
+/* The test does not decide which of them are legal. */
 static void company_loses_nothing(void)
 {
 	survive(WILD_CARRY, one_shot, 6000);
@@ -506,7 +505,7 @@ static void company_loses_nothing(void)
 	test_device_close(&device);
 }
 
-/* A policy has no say in blocks of the map, of handles and of zones. */
+/* A policy must not use the core's blocks for translation pages, handles or zones. */
 static void blocks_of_the_core_are_its_own(void)
 {
 	static const char *const mapped[] = {
@@ -533,7 +532,7 @@ static void closings_lose_nothing(void)
 	}
 }
 
-/* Open ones, free ones, those of other LUNs, full ones. */
+/* Open, free and full blocks, and blocks of other LUNs. */
 static void victims_that_are_none_are_refused(void)
 {
 	survive(WILD_VICTIM, plain, 6000);
@@ -557,7 +556,7 @@ static void everything_at_once(void)
 	test_device_close(&device);
 }
 
-/* State */
+/* Policy state */
 
 static const struct aftl_policy_type part_type = {
 	.name = "part",
@@ -598,7 +597,7 @@ static int create_with(const struct aftl_policy_type *type)
 	return aftl_create(&device.ftl, &device.config, type, &device.ops, &device, &device.error);
 }
 
-/* What an array must have, by hand. */
+/* Expected size of an array. */
 static u64 bytes_of(const struct aftl_policy_array *array)
 {
 	const struct aftl_geometry *geo = &device.ftl->geo;
@@ -637,7 +636,7 @@ static void check_state(u64 seed)
 	CHECK_EQ(wrong, 0);
 }
 
-/* Every number of the whole and of its part, in as many words as they need. */
+/* All arrays of a policy and of its part are saved and restored. */
 static void state_is_kept(void)
 {
 	struct aftl_policy_type type = stateful_type();
@@ -665,7 +664,7 @@ static void state_is_kept(void)
 	test_device_close(&device);
 }
 
-/* An array that is not wanted is not there, and nothing of it is saved. */
+/* An array that is not wanted takes no memory and is not saved. */
 static void unwanted_state_is_not_there(void)
 {
 	struct aftl_policy_type type = wild_type;
@@ -730,23 +729,24 @@ static void every_policy_is_complete(void)
 int main(void)
 {
 	tap_run("every policy is complete", every_policy_is_complete);
-	tap_run("a good policy has no bugs", a_good_policy_has_no_bugs);
-	tap_run("wrong places are refused and counted", wrong_places_are_refused);
-	tap_run("wrong copies lose nothing", wrong_copies_lose_nothing);
-	tap_run("blocks of fewer bits are for host writes", less_is_for_host_writes);
-	tap_run("wrong chores are ignored", wrong_chores_are_ignored);
-	tap_run("wrong answers are tamed", wrong_answers_are_tamed);
-	tap_run("the last free blocks are for moves", the_reserve_is_for_moves);
-	tap_run("a write that is called a move gets none of it", nobody_else_takes_the_reserve);
-	tap_run("short programs lose nothing", short_programs_lose_nothing);
-	tap_run("company for host data is taken along or refused", company_loses_nothing);
-	tap_run("blocks of the core are its own", blocks_of_the_core_are_its_own);
-	tap_run("a policy closes any block", closings_lose_nothing);
-	tap_run("victims that are none are refused", victims_that_are_none_are_refused);
-	tap_run("LUNs that are none are refused", luns_that_are_none_are_refused);
-	tap_run("state of a policy and its parts is kept", state_is_kept);
-	tap_run("state that is not wanted is not there", unwanted_state_is_not_there);
-	tap_run("impossible state is refused", impossible_state_is_refused);
-	tap_run("everything at once", everything_at_once);
+	tap_run("a correct policy has no refused proposals", a_good_policy_has_no_bugs);
+	tap_run("illegal placements are refused and counted", wrong_places_are_refused);
+	tap_run("illegal relocation answers lose no data", wrong_copies_lose_nothing);
+	tap_run("sparse blocks take host writes only", less_is_for_host_writes);
+	tap_run("invalid idle-time tasks are ignored", wrong_chores_are_ignored);
+	tap_run("invalid answers are replaced", wrong_answers_are_tamed);
+	tap_run("only relocation may use the reserve", the_reserve_is_for_moves);
+	tap_run("a host write declared as relocation may not use the reserve",
+		nobody_else_takes_the_reserve);
+	tap_run("too short programs lose no data", short_programs_lose_nothing);
+	tap_run("piggybacked pages are programmed or refused", company_loses_nothing);
+	tap_run("a policy cannot use blocks of the core", blocks_of_the_core_are_its_own);
+	tap_run("a policy that closes arbitrary blocks loses no data", closings_lose_nothing);
+	tap_run("invalid victims are refused", victims_that_are_none_are_refused);
+	tap_run("invalid LUNs are refused", luns_that_are_none_are_refused);
+	tap_run("policy state is saved and restored", state_is_kept);
+	tap_run("unwanted arrays are not allocated", unwanted_state_is_not_there);
+	tap_run("invalid arrays are refused", impossible_state_is_refused);
+	tap_run("all illegal decisions together lose no data", everything_at_once);
 	return tap_finish();
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random devices, random policies, random requests: after every request the core's
- * books equal those of a slow model, and data comes back.
+ * Random devices, policies and requests: after every request the core's tables equal those of a
+ * slow model, and reads return the right data.
  *
- * With an argument: that one seed.
+ * Argument: run only this seed.
  */
 #include <stdlib.h>
 
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 		seed = strtoull(argv[1], NULL, 10);
 		tap_run("one seed", run_seed);
 	} else {
-		tap_run("random devices agree with the model after every request", run_all);
+		tap_run("random devices equal the model after every request", run_all);
 	}
 	return tap_finish();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Superblocks and their parity: what is erased together, what a dead die leaves to be read and
- * rebuilt, and what it takes along. What can be had is told by a second description, from pages
- * that are programmed and dies that are alive.
+ * Superblocks and parity: joint erases, which data of a failed die can be read and rebuilt, and
+ * which are lost. An independent model decides from programmed pages and live dies which data are
+ * readable.
  */
 #include "bytes.h"
 #include "core/ftl/device.h"
@@ -40,7 +40,7 @@ static struct test_device device;
 static struct shadow_store store;
 static struct test_stream stream;
 
-/* Erases since the last look, by superblock. */
+/* Erases since the last check, by superblock. */
 struct eraser {
 	struct test_listener listener;
 	u32 erased[4][48];
@@ -119,7 +119,7 @@ static void close_device(void)
 	test_device_close(&device);
 }
 
-/* All of a superblock, or nothing of it. */
+/* All blocks of a superblock are erased, or none. */
 static void check_erases(void)
 {
 	u32 group;
@@ -154,8 +154,8 @@ static bool goes_on(const struct aftl_block *block)
 }
 
 /*
- * Has every stripe that no more will be added to its parity on flash? In blocks that are not
- * filled page after page its turn may come after that of others.
+ * Parity of a stripe must be on flash as soon as no page will be added to it. In blocks that are
+ * not filled sequentially it may be programmed later.
  */
 static void check_stripe(u32 first, u32 number, u32 page)
 {
@@ -202,8 +202,8 @@ static void check_parity(void)
 }
 
 /*
- * May what is in @ppn be read: with its die, or from the rest of its stripe? A stripe that has
- * been erased since looks complete: the unit is lost, which check_nothing_more_is_lost() judges.
+ * Can @ppn be read from its die or from the rest of its stripe? A stripe that was erased since
+ * looks complete although the unit is lost; see check_nothing_more_is_lost().
  */
 static bool can_be_had(aftl_ppn_t ppn)
 {
@@ -230,7 +230,7 @@ static bool can_be_had(aftl_ppn_t ppn)
 	return has_parity;
 }
 
-/* Exactly the units that cannot be had fail. Returns how many. */
+/* Reads of exactly the unreadable units must fail. Return: number of these. */
 static u32 check_reads(void)
 {
 	u32 lost = 0;
@@ -261,7 +261,7 @@ static u32 valid_in(u32 lun)
 	return info.valid_units;
 }
 
-/* Have the others of its group no room for what a dead die had? */
+/* Do the other LUNs of the group lack room for the data of the dead die? */
 static bool is_full(u32 lun)
 {
 	const struct aftl_lun *other = &device.ftl->luns[lun - lun % group_luns()];
@@ -273,7 +273,7 @@ static bool is_full(u32 lun)
 	return true;
 }
 
-/* It may be that the rest is too small for what the host may write. */
+/* The remaining capacity may be too small, so that writes fail. */
 static void kill_die(u32 lun)
 {
 	CHECK_EQ(aftl_fail_lun(device.ftl, lun), 0);
@@ -281,7 +281,7 @@ static void kill_die(u32 lun)
 	store.full_disk |= aftl_read_only(device.ftl);
 }
 
-/* Until a dead die has nothing any more that can be rebuilt. */
+/* Wait until no more data of the dead die are rebuilt. */
 static void wait_for_rebuild(u32 lun)
 {
 	u32 last = U32_MAX;
@@ -369,8 +369,8 @@ static void a_die_dies(const char *policy, const char *const *pairs)
 }
 
 /*
- * As many blocks are free as the collector leaves where nobody is short, and the rebuild has to
- * leave as many: what is collected for it alone makes room.
+ * GC alone leaves as many free blocks as the rebuild must leave, so that the rebuild proceeds only
+ * if blocks are collected for it.
  */
 static void blocks_are_made_free_for_it(void)
 {
@@ -396,7 +396,7 @@ static void blocks_are_made_free_for_it(void)
 
 static bool is_lost[65536];
 
-/* A unit that could be read when the dies had failed is readable for ever. */
+/* Units that were readable right after the failures must stay readable. */
 static void check_nothing_more_is_lost(bool first)
 {
 	u32 unit;
@@ -410,7 +410,7 @@ static void check_nothing_more_is_lost(bool first)
 	}
 }
 
-/* What was rebuilt before outlives it; the rest of both is lost where both had programmed. */
+/* Data rebuilt in time survive; stripes with pages on both dies are lost. */
 static void a_second_one_dies(const char *policy, const char *const *pairs)
 {
 	open_device(policy, pairs);
@@ -440,7 +440,7 @@ static void one_of_each_group_dies(void)
 	close_device();
 }
 
-/* After the first has been rebuilt the second is no more than a first. */
+/* After a complete rebuild the second failure loses no data either. */
 static void one_dies_after_the_other(void)
 {
 	open_device("baseline", parity);
@@ -492,7 +492,7 @@ static void a_die_dies_at_any_moment(void)
 	dies_at_any_moment(mirrored, "baseline");
 }
 
-/* No more is lost while there is no room for all, and nobody waits for ever. */
+/* Without room for a rebuild no more data are lost, and no request hangs. */
 static void a_full_device_loses_a_die(void)
 {
 	open_device("baseline", dense);
@@ -505,7 +505,7 @@ static void a_full_device_loses_a_die(void)
 	close_device();
 }
 
-/* Beyond what ECC corrects the rest of a stripe helps, if it can itself be read. */
+/* Pages beyond ECC are recovered from the rest of their stripe if that is readable. */
 static void pages_beyond_ecc_are_recovered(void)
 {
 	u64 lost;
@@ -524,7 +524,7 @@ static void pages_beyond_ecc_are_recovered(void)
 	close_device();
 }
 
-/* Blocks that go bad leave a superblock that is smaller, and still has parity. */
+/* Bad blocks make a superblock smaller, but it keeps its parity. */
 static void blocks_go_bad(void)
 {
 	u32 i;
@@ -552,7 +552,7 @@ static void blocks_go_bad(void)
 static const char *const fixed[] = { ROOMY, "allocate", "static", NULL };
 static const char *const fixed_parity[] = { ROOMY, "allocate", "static", "rain", "on", NULL };
 
-/* Of superblocks that one die alone fills, what the others have not begun is closed for it. */
+/* If only one die is written, unused blocks of its superblocks are closed without data. */
 static void one_die_is_written(const char *policy, const char *const *pairs)
 {
 	const struct aftl_geometry *geo;
@@ -570,7 +570,7 @@ static void one_die_is_written(const char *policy, const char *const *pairs)
 	close_device();
 }
 
-/* Nothing fails in any of so many. */
+/* No request may fail in any of @lives devices. */
 static void full_lives(const char *const *pairs, u32 lives)
 {
 	u32 seed;
@@ -586,8 +586,8 @@ static void full_lives(const char *const *pairs, u32 lives)
 }
 
 /*
- * Where addresses say which die is written, one that nobody waits for has too few free blocks. It
- * gains nothing by what the other one has open: that is not collected, and the next one, for ever.
+ * Static allocation: a die without waiting writes has too few free blocks. Collecting open blocks
+ * of the other die would not help it and would never end.
  */
 static void nobody_takes_open_blocks(void)
 {
@@ -600,7 +600,7 @@ static void nobody_takes_open_blocks(void)
 	full_lives(narrow, 10);
 }
 
-/* In each superblock somebody may have too much to gain by its collection. */
+/* In every superblock some LUN may have too many valid units to gain by its collection. */
 static void the_last_blocks_are_not_the_end(void)
 {
 	static const char *const short_blocks[] = {
@@ -612,7 +612,10 @@ static void the_last_blocks_are_not_the_end(void)
 	full_lives(short_blocks, 20);
 }
 
-/* Without room for all units nobody waits for more: what gains is collected, and then it rests. */
+/*
+ * Without room for all units no request hangs: GC collects superblocks that yield space, then
+ * stops.
+ */
 static void what_has_become_read_only_rests(void)
 {
 	static const char *const full[] = {
@@ -642,7 +645,7 @@ static void what_has_become_read_only_rests(void)
 	CHECK_RANGE(read_only, 3, 12);
 }
 
-/* A word line of parity is programmed at once, though those of data are filled by and by. */
+/* Parity of a word line is programmed at once, though data word lines are filled in steps. */
 static void parity_waits_for_word_lines(void)
 {
 	static const char *const switched[] = {
@@ -674,7 +677,7 @@ static void play(struct test_device *on, u64 seed)
 	test_do(on, AFTL_OP_FLUSH, 0, 0, 0, NULL);
 }
 
-/* A saved device has the same future, healthy and with a dead die. */
+/* A loaded device behaves like the saved one, healthy or with a dead die. */
 static void it_is_saved(const char *policy, const char *const *pairs)
 {
 	struct test_bytes bytes = { 0 };
@@ -709,7 +712,7 @@ static void it_is_saved(const char *policy, const char *const *pairs)
 	test_bytes_free(&bytes);
 }
 
-/* Parity is a block of each superblock, in turn, and no capacity. */
+/* Parity takes one block of each superblock, in rotation, and reduces capacity. */
 static void its_room(void)
 {
 	u32 units;
@@ -729,7 +732,7 @@ static void its_room(void)
 	test_device_close(&device);
 }
 
-/* One stripe of three pages, to the nanosecond: its parity, and a read without one of the dies. */
+/* A stripe of three pages takes one parity program, and healthy reads do not use it. */
 static void its_time(void)
 {
 	u64 latency = 0;
@@ -747,7 +750,7 @@ static void its_time(void)
 	test_device_close(&device);
 }
 
-/* Dies that are written in turn fill blocks of one number, and its emptiest is collected. */
+/* Dies written in rotation fill blocks of the same number together. */
 static void its_blocks(void)
 {
 	const struct aftl_geometry *geo;
@@ -866,10 +869,10 @@ static void what_makes_no_sense_is_refused(void)
 
 int main(void)
 {
-	tap_run("what makes no sense is refused", what_makes_no_sense_is_refused);
-	tap_run("parity takes its room", its_room);
-	tap_run("parity takes its time", its_time);
-	tap_run("blocks of one number are filled together", its_blocks);
+	tap_run("invalid combinations are refused", what_makes_no_sense_is_refused);
+	tap_run("parity takes one block of each superblock", its_room);
+	tap_run("a stripe takes one parity program", its_time);
+	tap_run("blocks of the same number are filled together", its_blocks);
 	tap_run("the emptiest superblock is collected", its_victim);
 	with_every_policy("superblocks", superblocks_are_erased_together, plain);
 	with_every_policy("superblocks with parity", superblocks_are_erased_together, parity);
@@ -881,19 +884,20 @@ int main(void)
 			  least_busy);
 	with_every_policy("one die is written", one_die_is_written, fixed);
 	with_every_policy("one die is written, with parity", one_die_is_written, fixed_parity);
-	tap_run("blocks are made free for what a dead die has left", blocks_are_made_free_for_it);
-	tap_run("nobody takes open blocks", nobody_takes_open_blocks);
-	tap_run("the last blocks are not the end", the_last_blocks_are_not_the_end);
-	tap_run("parity waits for word lines", parity_waits_for_word_lines);
-	tap_run("what has become read-only rests", what_has_become_read_only_rests);
+	tap_run("GC makes room for the rebuild", blocks_are_made_free_for_it);
+	tap_run("GC does not collect open blocks for ever", nobody_takes_open_blocks);
+	tap_run("no request fails with few free superblocks", the_last_blocks_are_not_the_end);
+	tap_run("parity is programmed in whole word lines", parity_waits_for_word_lines);
+	tap_run("a read-only device becomes idle", what_has_become_read_only_rests);
 	with_every_policy("superblocks are saved", it_is_saved, plain);
 	with_every_policy("superblocks with parity are saved", it_is_saved, parity);
-	tap_run("most policies were tried", most_policies_were_tried);
-	tap_run("one die of each group dies", one_of_each_group_dies);
-	tap_run("one die dies after the other", one_dies_after_the_other);
-	tap_run("a die dies at any moment", a_die_dies_at_any_moment);
-	tap_run("a full device loses a die", a_full_device_loses_a_die);
-	tap_run("pages beyond ECC are recovered", pages_beyond_ecc_are_recovered);
-	tap_run("blocks go bad", blocks_go_bad);
+	tap_run("most policies ran in these tests", most_policies_were_tried);
+	tap_run("one dead die in each group loses no data", one_of_each_group_dies);
+	tap_run("a second failure after the rebuild loses no data", one_dies_after_the_other);
+	tap_run("die failures at any time lose no recoverable data", a_die_dies_at_any_moment);
+	tap_run("a die failure of a full device loses no data", a_full_device_loses_a_die);
+	tap_run("uncorrectable pages are recovered from their stripe",
+		pages_beyond_ecc_are_recovered);
+	tap_run("superblocks with bad blocks keep their parity", blocks_go_bad);
 	return tap_finish();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Draws: known values, evenness, limits.
+ * Random numbers: known values, uniformity, limits.
  */
 #include "core/base/random.h"
 #include "tap.h"
@@ -48,7 +48,7 @@ static void below_stays_below(void)
 	}
 }
 
-/* 6 standard deviations of a binomial count. */
+/* Six standard deviations of a binomial count. */
 static void check_even(const u32 *counts, u32 cells, u32 draws)
 {
 	u32 expected = draws / cells;
@@ -112,11 +112,11 @@ static void two_arguments_are_not_swapped(void)
 
 int main(void)
 {
-	tap_run("as many draws are skipped as were asked for", skips_draws);
+	tap_run("skipping advances by the requested number of draws", skips_draws);
 	tap_run("the mixer is splitmix64", mix_is_splitmix64);
 	tap_run("draws stay below their limit", below_stays_below);
-	tap_run("draws below ten are even", below_is_even);
-	tap_run("every bit is even", every_bit_is_even);
+	tap_run("draws below ten are uniform", below_is_even);
+	tap_run("every bit is uniform", every_bit_is_even);
 	tap_run("neighbouring inputs differ in half of the bits",
 		neighbouring_inputs_differ_in_half_of_the_bits);
 	tap_run("the order of two arguments matters", two_arguments_are_not_swapped);

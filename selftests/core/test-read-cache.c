@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What reads have brought into the controller, and reads ahead of the host: who gets what
- * from where, with which bits, and when. A plain list says the same as the cache.
+ * Controller read cache and read-ahead: hits, their time and bits. A plain list models the cache.
  */
 #include <stdlib.h>
 
@@ -67,7 +66,7 @@ static u64 hits(void)
 
 /* Time */
 
-/* Neither array nor bus nor ECC, and what the controller takes for it. */
+/* A hit uses neither array nor bus nor ECC, and takes the controller's time. */
 static void a_hit_is_the_controllers(void)
 {
 	static const char *const pairs[] = { CACHE, NULL };
@@ -87,7 +86,7 @@ static void a_hit_is_the_controllers(void)
 	close_device();
 }
 
-/* What a page has besides was not asked for, and did not cross the bus. */
+/* Other units of the page were not transferred and are not cached. */
 static void only_what_was_read_is_there(void)
 {
 	static const char *const pairs[] = { CACHE, NULL };
@@ -101,7 +100,7 @@ static void only_what_was_read_is_there(void)
 	close_device();
 }
 
-/* Who comes while it is on its way waits for that, and for nothing else. */
+/* A read of a unit that is being sensed waits for that sensing only. */
 static void nothing_is_sensed_twice(void)
 {
 	static const char *const pairs[] = { CACHE, NULL };
@@ -123,7 +122,7 @@ static void nothing_is_sensed_twice(void)
 	close_device();
 }
 
-/* The one that was not used for the longest goes. */
+/* The least recently used unit is evicted. */
 static void the_oldest_goes(void)
 {
 	static const char *const pairs[] = { SHAPE, "read_cache", "12KiB", "fill", "sequential",
@@ -153,7 +152,7 @@ static void on_read(struct test_listener *self, struct test_request *request,
 	seen_flips = read->flips;
 }
 
-/* As it came out of the array, however old the cells get. */
+/* A hit returns the bits as sensed, whatever the age of the cells is now. */
 static void a_hit_has_the_same_bits(void)
 {
 	static const char *const pairs[] = { CACHE, "fill_approx", "100", "cell_model", "voltage",
@@ -191,7 +190,7 @@ static u32 lost_among(u32 units)
 	return lost;
 }
 
-/* It has been through ECC while that could still correct it. */
+/* Cached data passed ECC while they were correctable. */
 static void a_hit_is_not_lost_with_the_cells(void)
 {
 	static const char *const pairs[] = { CACHE, "cell_model", "voltage", "cycles", "10000",
@@ -210,7 +209,7 @@ static void a_hit_is_not_lost_with_the_cells(void)
 	close_device();
 }
 
-/* Written, discarded, moved, lost, dead: it is not what was read. */
+/* A unit that was written, discarded, lost, or whose die failed must not hit. */
 static void what_has_changed_is_read_again(void)
 {
 	static const char *const pairs[] = { CACHE, NULL };
@@ -245,7 +244,7 @@ static u32 slot_of(u32 unit)
 	return from_ppn(aftl_lookup(device.ftl, to_lpn(unit), &class));
 }
 
-/* The same unit in the same place, which was programmed without an erase since. */
+/* The unit is in the same slot as before, reprogrammed without an erase. */
 static void what_is_programmed_again_is_read_again(void)
 {
 	static const char *const pairs[] = {
@@ -274,7 +273,7 @@ static void what_is_programmed_again_is_read_again(void)
 	close_device();
 }
 
-/* Who is saved and who goes on know equally little. */
+/* Saving empties the cache, so that saved and loaded devices behave alike. */
 static void it_is_forgotten_with_the_device(void)
 {
 	static const char *const pairs[] = { CACHE, "read_ahead", "256KiB", NULL };
@@ -291,7 +290,7 @@ static void it_is_forgotten_with_the_device(void)
 	close_device();
 }
 
-/* Reads ahead */
+/* Read-ahead */
 
 static void a_reader_is_read_ahead(void)
 {
@@ -315,7 +314,7 @@ static void a_reader_is_read_ahead(void)
 	close_device();
 }
 
-/* Jumps are no readers; nor are reads that go backwards. */
+/* Random and backward reads do not start read-ahead. */
 static void nothing_is_read_for_nobody(void)
 {
 	static const char *const pairs[] = { CACHE, "read_ahead", "256KiB", NULL };
@@ -330,7 +329,7 @@ static void nothing_is_read_for_nobody(void)
 	close_device();
 }
 
-/* Sixteen of them at a time are told apart, one more is not. */
+/* Up to sixteen sequential readers are recognised. */
 static void readers_are_told_apart(void)
 {
 	static const char *const pairs[] = { CACHE, "read_ahead", "64KiB", "read_cache", "8MiB",
@@ -349,7 +348,7 @@ static void readers_are_told_apart(void)
 	}
 }
 
-/* A read that wants what is about to be read ahead has the whole page read. */
+/* A read of a unit about to be prefetched senses the whole page. */
 static void who_comes_too_early_overtakes(void)
 {
 	static const char *const pairs[] = { CACHE, "channels", "1", "chips", "1",
@@ -364,7 +363,7 @@ static void who_comes_too_early_overtakes(void)
 	close_device();
 }
 
-/* Others have the array first, and half of the commands. */
+/* Other reads precede read-ahead on the array, and half of the commands are kept for them. */
 static void others_come_first(void)
 {
 	static const char *const pairs[] = { CACHE, "channels", "1", "chips", "1", "depth", "16",
@@ -384,7 +383,7 @@ static void others_come_first(void)
 	close_device();
 }
 
-/* What nobody reads, and what was written before anybody has, is counted. */
+/* Prefetched units that are evicted or overwritten unread are counted. */
 static void what_is_in_vain(void)
 {
 	static const char *const pairs[] = { CACHE, "read_ahead", "64KiB", "read_cache", "128KiB",
@@ -421,7 +420,7 @@ static void what_does_not_fit_is_refused(void)
 	test_device_close(&device);
 }
 
-/* A plain list: the unit that was used last is the last. */
+/* Plain list model: the last element is the most recently used. */
 
 struct plain_unit {
 	u32 unit;
@@ -432,9 +431,9 @@ struct plain_unit {
 };
 
 /**
- * struct plain - what a device is known to have in its cache
+ * struct plain - expected content of the cache
  * @versions: programs of each slot so far
- * @request: of the last read, a miss of @unit in @page: what follows in the page comes with it
+ * @request: last read if it missed @unit in @page, and so senses the next units, too
  */
 static struct {
 	struct test_listener listener;
@@ -498,7 +497,7 @@ static bool is_same(const struct plain_unit *known, const struct plain_unit *now
 	return known->slot == now->slot && known->version == now->version;
 }
 
-/* In the order in which they are sensed or found. */
+/* Called in the order in which units are sensed or found. */
 static void on_plain_read(struct test_listener *self, struct test_request *request,
 			  const struct aftl_read *read)
 {
@@ -524,7 +523,7 @@ static void on_plain_read(struct test_listener *self, struct test_request *reque
 	plain.units[plain.count++] = now;
 }
 
-/* One request after the other, so that none meets another on its way; time passes, too. */
+/* One request at a time, so that none meets another in progress; the data also age. */
 static void drive_plain(struct aftl_random *random)
 {
 	struct test_stream stream;
@@ -564,7 +563,7 @@ static const char *any_policy(struct aftl_random *random)
 	return aftl_policy_at(aftl_random_below(random, policies))->name;
 }
 
-/* Returns how often it was hit. */
+/* Return: number of hits. */
 static u64 run_plain(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0xcac4e) };
@@ -602,7 +601,10 @@ static void a_plain_list_says_the_same(void)
 	CHECK(tap_failures() || found > 5000);
 }
 
-/* Anything at once, readers among it: data come back, and each unit read ahead is somewhere. */
+/*
+ * Random requests and sequential readers: data are correct, and every prefetched unit is accounted
+ * for.
+ */
 
 static u64 seen_ahead;
 static u64 seen_vain;
@@ -627,7 +629,7 @@ static void check_ahead(void)
 	seen_hits += counters->read_cache_units;
 }
 
-/* Two readers, in steps of their own, between whatever else is asked. */
+/* Two readers with different request sizes, between other requests. */
 static void step_readers(struct aftl_random *random, u32 at[2])
 {
 	u32 who = (u32)aftl_random_below(random, 2);
@@ -702,23 +704,23 @@ int main(int argc, char **argv)
 		run_seed(strtoull(argv[1], NULL, 10));
 		return tap_finish();
 	}
-	tap_run("a hit takes the controller's time", a_hit_is_the_controllers);
-	tap_run("only what was read is there", only_what_was_read_is_there);
-	tap_run("nothing is sensed twice", nothing_is_sensed_twice);
-	tap_run("the oldest goes", the_oldest_goes);
-	tap_run("a hit has the same bits", a_hit_has_the_same_bits);
-	tap_run("a hit is not lost with the cells", a_hit_is_not_lost_with_the_cells);
-	tap_run("what has changed is read again", what_has_changed_is_read_again);
-	tap_run("what is programmed again is read again", what_is_programmed_again_is_read_again);
-	tap_run("it is forgotten with the device", it_is_forgotten_with_the_device);
-	tap_run("a reader is read ahead", a_reader_is_read_ahead);
-	tap_run("nothing is read for nobody", nothing_is_read_for_nobody);
-	tap_run("readers are told apart", readers_are_told_apart);
-	tap_run("who comes too early overtakes", who_comes_too_early_overtakes);
-	tap_run("others come first", others_come_first);
-	tap_run("what is in vain", what_is_in_vain);
-	tap_run("what does not fit is refused", what_does_not_fit_is_refused);
-	tap_run("a plain list says the same", a_plain_list_says_the_same);
-	tap_run("readers get their data", readers_get_their_data);
+	tap_run("a hit takes only the controller's time", a_hit_is_the_controllers);
+	tap_run("only units that were read are cached", only_what_was_read_is_there);
+	tap_run("a concurrent read waits for the sensing in progress", nothing_is_sensed_twice);
+	tap_run("the least recently used unit is evicted", the_oldest_goes);
+	tap_run("a hit returns the bits as first sensed", a_hit_has_the_same_bits);
+	tap_run("a hit survives uncorrectable cells", a_hit_is_not_lost_with_the_cells);
+	tap_run("changed units are read again", what_has_changed_is_read_again);
+	tap_run("reprogrammed units are read again", what_is_programmed_again_is_read_again);
+	tap_run("saving empties the cache", it_is_forgotten_with_the_device);
+	tap_run("sequential reads start read-ahead", a_reader_is_read_ahead);
+	tap_run("random and backward reads start no read-ahead", nothing_is_read_for_nobody);
+	tap_run("sixteen sequential readers are recognised", readers_are_told_apart);
+	tap_run("a read before its prefetch senses the page", who_comes_too_early_overtakes);
+	tap_run("other reads precede read-ahead", others_come_first);
+	tap_run("unused prefetched units are counted", what_is_in_vain);
+	tap_run("a read-ahead larger than half the cache is refused", what_does_not_fit_is_refused);
+	tap_run("hits of random devices equal a plain list", a_plain_list_says_the_same);
+	tap_run("readers of random devices get the right data", readers_get_their_data);
 	return tap_finish();
 }

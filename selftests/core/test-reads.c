@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads are the chip's: what one takes follows from its page, whoever asks for it and
- * whatever the policy would like.
+ * Read times follow from the page, whatever the requester or the policy.
  */
 #include "core/ftl/device.h"
 #include "core/persist/snapshot.h"
@@ -23,14 +22,14 @@
 static struct test_device device;
 
 /**
- * struct seen - what the array was told of reads
- * @reads: how many
- * @ns: time of all of them
- * @least_ns: time of as many reads that nobody can make faster
- * @by_default: the policy has no say: each read is retried once for each step
- * @retries: of those
- * @layer_ns: time by layer, over that of one sensing x 1000
- * @layer_reads: how many of them
+ * struct seen - array reads observed
+ * @reads: number of reads
+ * @ns: their total time
+ * @least_ns: least possible total time
+ * @by_default: the policy sets no references: one retry per step
+ * @retries: number of retries then
+ * @layer_ns: by layer, sum of read time / sensing time x 1000
+ * @layer_reads: by layer, number of reads
  */
 static struct {
 	u64 reads;
@@ -47,7 +46,7 @@ static u64 or_read(u64 ns)
 	return ns ? ns : device.config.read;
 }
 
-/* One sensing with references that are right: nothing is faster. */
+/* One sensing with optimal references, the least possible time. */
 static u64 least_ns(const struct aftl_block *block, u32 page)
 {
 	const struct aftl_cell *cell = &device.ftl->cell;
@@ -70,7 +69,7 @@ static u32 best_shift(const struct aftl_block *block, u32 page)
 	return aftl_best_read_shift(&device.ftl->cell, block, page, aftl_hours(device.ftl));
 }
 
-/* Beside retries there may be levels that ECC asks for. */
+/* ECC may add sensing levels to the retries. */
 static void check_default(const struct aftl_array_event *event, u64 once_ns, u32 shift)
 {
 	u64 further_ns = event->array_ns - once_ns * (1 + shift);
@@ -120,7 +119,7 @@ static void close_device(void)
 	test_device_close(&device);
 }
 
-/* Each unit once; those that follow each other are of different layers. */
+/* Read each unit once; consecutive reads are of different layers. */
 static void read_all(void)
 {
 	u32 i;
@@ -130,7 +129,7 @@ static void read_all(void)
 			AFTL_PRECISE, NULL);
 }
 
-/* References */
+/* Read references */
 
 static u32 shift_at(u32 block, u32 page, u64 hours)
 {
@@ -144,7 +143,10 @@ static bool is_off(u32 block, u32 layer, u64 hours)
 	return shift_at(block, layer * 12, hours) != 0;
 }
 
-/* Pages of a layer that differ from its first in whether they are off, or are off too far. */
+/*
+ * Count pages of a layer that need a shift although its first page does not, or vice versa, or an
+ * implausible shift.
+ */
 static u32 strange_pages(u32 block, u32 layer, u64 hours)
 {
 	u32 strange = 0;
@@ -158,7 +160,7 @@ static u32 strange_pages(u32 block, u32 layer, u64 hours)
 	return strange;
 }
 
-/* Percent of the layers that are off, and how many steps all pages are. */
+/* Percentage of layers whose default references are off; @steps: sum of the shifts of all pages. */
 static u32 layers_off(u64 hours, u64 *steps)
 {
 	u32 blocks = device.ftl->geo.blocks;
@@ -174,7 +176,7 @@ static u32 layers_off(u64 hours, u64 *steps)
 	return 100 * off / (blocks * LAYERS);
 }
 
-/* Blocks of which some layers are off and some are not. */
+/* Count blocks in which some layers are off and others are not. */
 static u32 mixed_blocks(u64 hours)
 {
 	u32 mixed = 0;
@@ -237,7 +239,7 @@ static void new_flash_is_not_off(void)
 	close_device();
 }
 
-/* From either side. */
+/* One retry for each step, whichever side it starts from. */
 static void each_step_is_a_retry(void)
 {
 	static const char *const pairs[] = { OLD, "fill", "sequential", NULL };
@@ -262,7 +264,7 @@ static void each_step_is_a_retry(void)
 	close_device();
 }
 
-/* Levels */
+/* Sensing levels */
 
 static void write_as(u32 unit, u32 mode, u32 class)
 {
@@ -297,7 +299,7 @@ static const struct levels_case levels[] = {
 	{ AFTL_MODE_COARSE, AFTL_APPROX, 70000, 70000 },
 };
 
-/* Three costs when worn and a month old, one when just written. Each in a row of its like. */
+/* Three costs when worn and a month old, one when new. Neighbours have the same mode. */
 static void levels_follow_errors(void)
 {
 	static const char *const pairs[] = { AGCR, "cycles", "2000", NULL };
@@ -324,7 +326,7 @@ static void levels_follow_errors(void)
 	}
 }
 
-/* The same without a model of wear and age: as the profile says. */
+/* With constant error rates the levels follow from the profile's rate. */
 static void levels_follow_constant_rates(void)
 {
 	static const u64 rates[] = { 10000, 1000000000, 3000000000ULL };
@@ -347,7 +349,7 @@ static void levels_follow_constant_rates(void)
 	}
 }
 
-/* Beyond the reach of ECC each further level costs, the host's reads and others. */
+/* Errors beyond hard-decision ECC cost one level each, in host reads and relocation. */
 static void further_levels_cost(void)
 {
 	static const char *const pairs[] = { SHAPE, "cell_model", "constant", "rber", "1.22e-2",
@@ -377,9 +379,9 @@ static void further_levels_cost(void)
 	close_device();
 }
 
-/* Whoever asks */
+/* Reads by host and relocation */
 
-/* Host and collection: nobody reads old data as if it were new. */
+/* Both host reads and relocation retry on old data. */
 static void moves_are_retried(void)
 {
 	static const char *const pairs[] = { OLD, "fill", "sequential", "op", "40", NULL };
@@ -401,7 +403,7 @@ static void moves_are_retried(void)
 	close_device();
 }
 
-/* Errors of the data of whoever wrote them, before a read adds its own. */
+/* Count units that have at least @at_least inherited errors. */
 static u32 baked_units(u32 at_least)
 {
 	const struct aftl *ftl = device.ftl;
@@ -432,7 +434,7 @@ static const struct aftl_counters *move_data(const char *policy, const char *con
 	return test_counters(&device);
 }
 
-/* Moves go past the ECC of the host: of approximate data each adds the errors that are there. */
+/* Relocation bypasses the host's ECC: copies of approximate data inherit the errors. */
 static void moves_bake_errors_in(void)
 {
 	static const char *const pairs[] = {
@@ -447,7 +449,7 @@ static void moves_bake_errors_in(void)
 	close_device();
 }
 
-/* Of precise data too many of them are a loss, which stays one in the copy. */
+/* Uncorrectable precise data are lost, and the copy is marked lost. */
 static void moves_of_too_many_errors_lose(void)
 {
 	static const char *const pairs[] = {
@@ -465,7 +467,7 @@ static void moves_of_too_many_errors_lose(void)
 static const struct aftl_policy_type *baseline;
 static struct aftl_piggyback companion;
 
-/* Takes an old page along with whatever the host writes. */
+/* Piggyback an old page on each host program. */
 static int place_in_company(struct aftl_policy *policy, struct aftl_lun *lun,
 			    const struct aftl_program_request *need,
 			    struct aftl_placement *placement)
@@ -478,7 +480,7 @@ static int place_in_company(struct aftl_policy *policy, struct aftl_lun *lun,
 	return ret;
 }
 
-/* What joins a program of the host's is read before, and as old as it is. */
+/* A piggybacked page is read first, with the retries that its age requires. */
 static void company_is_retried(void)
 {
 	static const char *const pairs[] = {
@@ -532,7 +534,7 @@ static void reads_disturb(void)
 		CHECK(rate_after(block, reads) >= last);
 		last = rate_after(block, reads);
 	}
-	/* 7.2e-3 at 2,000 cycles and 1,000 reads of each page, here of a layer at its end. */
+	/* 7.2e-3 at 2,000 cycles and 1,000 reads per page, here for a layer at the edge. */
 	CHECK_RANGE(last - none, 6ULL << 30, 11ULL << 30);
 	block->erases = 500;
 	CHECK(rate_after(block, 1000) < last / 4 * 3);
@@ -559,7 +561,7 @@ static void retries_disturb_too(void)
 #define ONE_DIE "channels", "1", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4", \
 	"unit", "0", "op", "60"
 
-/* A block is moved when its budget is used up, and what is in it stays what it is. */
+/* A block at its read limit is relocated, and data keep their class. */
 static void hammer(const char *limit, bool moves)
 {
 	const char *const pairs[] = { ONE_DIE, "read_limit", limit, NULL };
@@ -599,7 +601,7 @@ static void what_is_read_too_often_is_moved(void)
 	hammer("1000", false);
 }
 
-/* A device that is loaded knows the reads, and not what they were about to lead to. */
+/* A suspended device keeps read counts, but not pending refreshes of disturbed blocks. */
 static void a_parked_device_forgets(void)
 {
 	static const char *const pairs[] = { ONE_DIE, "read_limit", "2", "fill", "sequential",
@@ -627,7 +629,7 @@ static void a_parked_device_forgets(void)
 static struct aftl_random draws;
 static u64 wrong_starts;
 
-/* Anything, what no command can name included. */
+/* Any shift, including invalid ones. */
 static u32 random_start(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
 {
 	u32 start = aftl_random_below(&draws, 12);
@@ -641,14 +643,14 @@ static u32 random_start(struct aftl_policy *policy, const struct aftl_block *blo
 	return start;
 }
 
-/* It looks into the chip. */
+/* Use the optimal shift, which a policy cannot know. */
 static u32 greedy_start(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
 {
 	(void)policy;
 	return best_shift(block, page);
 }
 
-/* What it is told is a lie to nobody but itself. */
+/* The shift reported to the policy must be the true optimum. */
 static void check_found(struct aftl_policy *policy, const struct aftl_block *block, u32 page,
 			u32 shift)
 {
@@ -657,10 +659,10 @@ static void check_found(struct aftl_policy *policy, const struct aftl_block *blo
 }
 
 /**
- * struct adversary - a policy that reads as it likes, and places as baseline
- * @name: of it
- * @start: its answer
- * @least: percent of the least time that its reads take when old, at least
+ * struct adversary - baseline policy with other read references
+ * @name: name of the policy
+ * @start: its initial shift
+ * @least: least read time on old data, in percent of the optimum
  */
 struct adversary {
 	const char *name;
@@ -738,11 +740,11 @@ static void nobody_beats_the_chip(void)
 			       kind >> 1 & 1);
 }
 
-/* All policies on the same chip */
+/* All policies compared on the same chip */
 
 #define AGES 3
 
-/* Mean time of a read by layer, in thousandths of one sensing. */
+/* Mean read time by layer, in thousandths of one sensing. */
 struct service {
 	u32 by_layer[LAYERS];
 	u32 mean;
@@ -779,7 +781,7 @@ static bool alike(u32 a, u32 b)
 	return a * 100 <= b * 105 && b * 100 <= a * 105;
 }
 
-/* Who remembers references has a third of the retries, all others the same. */
+/* A policy that remembers references has a third of the retries, other policies all. */
 static void compare_service(const struct aftl_policy_type *type, const struct service *ours,
 			    const struct service *base)
 {
@@ -821,22 +823,23 @@ static void policies_read_the_same_chip(void)
 
 int main(void)
 {
-	tap_run("layers of old worn blocks are off, by the published shares", old_layers_are_off);
-	tap_run("what is off stays off", what_is_off_stays_off);
-	tap_run("new flash is not off at any age", new_flash_is_not_off);
+	tap_run("the published shares of old layers need shifted references", old_layers_are_off);
+	tap_run("a layer that needs shifted references always will", what_is_off_stays_off);
+	tap_run("new flash needs no shifted references at any age", new_flash_is_not_off);
 	tap_run("each step between references is a retry", each_step_is_a_retry);
-	tap_run("sensing levels follow errors", levels_follow_errors);
-	tap_run("sensing levels follow constant rates", levels_follow_constant_rates);
-	tap_run("further levels cost", further_levels_cost);
-	tap_run("moves are retried as the host is", moves_are_retried);
-	tap_run("moves bake in the errors of approximate data", moves_bake_errors_in);
-	tap_run("moves of too many errors lose precise data", moves_of_too_many_errors_lose);
-	tap_run("company of a program is retried", company_is_retried);
-	tap_run("reads disturb", reads_disturb);
-	tap_run("retries disturb, too", retries_disturb_too);
-	tap_run("what is read too often is moved", what_is_read_too_often_is_moved);
-	tap_run("a device that is parked forgets what is due", a_parked_device_forgets);
-	tap_run("nobody beats the chip", nobody_beats_the_chip);
-	tap_run("all policies read the same chip", policies_read_the_same_chip);
+	tap_run("sensing levels follow the errors of the page", levels_follow_errors);
+	tap_run("sensing levels follow constant error rates", levels_follow_constant_rates);
+	tap_run("each extra sensing level takes time", further_levels_cost);
+	tap_run("relocation reads are retried like host reads", moves_are_retried);
+	tap_run("copies of approximate data inherit errors", moves_bake_errors_in);
+	tap_run("relocation of uncorrectable precise data loses them",
+		moves_of_too_many_errors_lose);
+	tap_run("piggybacked pages are read with retries", company_is_retried);
+	tap_run("reads raise the error rate of their block", reads_disturb);
+	tap_run("retries count as reads", retries_disturb_too);
+	tap_run("blocks at the read limit are relocated", what_is_read_too_often_is_moved);
+	tap_run("a suspended device drops pending refreshes", a_parked_device_forgets);
+	tap_run("no policy reads faster than the chip allows", nobody_beats_the_chip);
+	tap_run("all policies have the read times of the same chip", policies_read_the_same_chip);
 	return tap_finish();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ReSSD: cells, word lines, super layers, zones, candidates and their reclamation, each
- * against a second description.
+ * ReSSD: cells, word lines, super layers, hotness classes, candidates and their reclamation, each
+ * checked by an independent model.
  */
 #include <stdlib.h>
 
@@ -16,14 +16,14 @@
 #include "tap.h"
 
 #define LINE AFTL_REPROGRAM_BITS
-/* As in core/policy/ressd.c: what the note of a block says. */
+/* Bits of a block's note, as in core/policy/ressd.c. */
 #define NOTE_CANDIDATE 0x100
 #define NOTE_RECLAIM 0x200
 #define KIND_REPROGRAMMABLE 6
 
 /* Cells */
 
-/* How often each page of a word line was replaced after the updates @bits. */
+/* Updates of a word line so far, in total and by page. */
 struct history {
 	u32 count;
 	u32 lsb;
@@ -38,13 +38,13 @@ static struct history updated(struct history before, u32 bit)
 	return before;
 }
 
-/* What the core knows of a word line has to name its code. */
+/* The distribution ID that the core stores must select the code. */
 static int state_of(const struct history *history, u32 value)
 {
 	return cell_codes[history->count][aftl_distribution_id(history->lsb, history->msb)][value];
 }
 
-/* Return the value of a cell in @state, or a negative one if none is in it. */
+/* Return the value of a cell in @state, or a negative number if no value has that state. */
 static int value_of(const struct history *history, u32 state)
 {
 	int value;
@@ -102,7 +102,7 @@ static void voltages_only_rise(void)
 	CHECK_EQ(paths, 64);
 }
 
-/* Four neighbouring states; where they begin is what the ID says. */
+/* The four values take adjacent states, the first of which follows from the ID, in Gray code. */
 static void check_code(struct history history)
 {
 	u32 id = aftl_distribution_id(history.lsb, history.msb);
@@ -134,7 +134,7 @@ static void codes_are_gray(void)
 	}
 }
 
-/* The figures that the paper's text names; 1 is MSB 0 LSB 1. */
+/* States quoted in the paper's text; value 1 is MSB 0 LSB 1. */
 static void the_papers_example_comes_out(void)
 {
 	struct history l = updated((struct history){ 0 }, AFTL_LSB);
@@ -147,7 +147,7 @@ static void the_papers_example_comes_out(void)
 	CHECK_EQ(state_of(&lm, 3), 6);
 }
 
-/* A device and one who watches its word lines */
+/* A listener that tracks the word lines of a device */
 
 struct watcher {
 	struct test_listener listener;
@@ -197,7 +197,7 @@ static u32 highest_layer(u32 block)
 	return 0;
 }
 
-/* A super layer must be used up before the next is begun; a virtual one half of it. */
+/* A super layer must be used up before the next one is opened, a virtual one half of it. */
 static void check_begin(u32 block, u32 layer)
 {
 	u32 open = watcher.virtual_layers ? layer : layer - layer % 2;
@@ -243,7 +243,7 @@ static void on_programmed(struct test_listener *listener, aftl_ppn_t first)
 		  *programs);
 }
 
-/* What leaves an open block is reclaimed: a super layer holds no more than so much. */
+/* Relocation out of an open block is reclamation: at most the capacity of a super layer. */
 static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
 		    aftl_ppn_t to)
 {
@@ -375,7 +375,7 @@ static void rules_hold_under_load(void)
 	check_rules(busy);
 }
 
-/* A state of a word line must not depend on more than its pages remember. */
+/* Hash of word-line states as derived from page metadata alone. */
 static u64 status_hash(const struct aftl *ftl)
 {
 	const struct aftl_media *media = aftl_media(ftl);
@@ -453,7 +453,7 @@ static const struct aftl_block *home(u32 unit, u32 *page)
 	return aftl_ppn_block(media, ppn);
 }
 
-/* Hotness of the place of @unit: 0 is a normal block, else the level. */
+/* Hotness class of the block of @unit, or 0 for a normal block. */
 static u32 level_of(u32 unit)
 {
 	u32 page;
@@ -462,7 +462,7 @@ static u32 level_of(u32 unit)
 	return block->kind == KIND_REPROGRAMMABLE ? (block->note >> 6 & 3) + 1 : 0;
 }
 
-/* Zones are by the age of the block, which counts from its first write. */
+/* An update is classified by the age of its block since the first write. */
 static void updates_find_their_zone(void)
 {
 	static const u64 wait_ms[] = { 5, 30, 60, 200 };
@@ -481,7 +481,7 @@ static void updates_find_their_zone(void)
 	}
 }
 
-/* The yardstick tells zones apart as well, in normal blocks. */
+/* Policy tlc, the comparison baseline, uses the same hotness classes in normal blocks. */
 static void updates_find_their_zone_in_tlc(void)
 {
 	u32 page;
@@ -496,7 +496,7 @@ static void updates_find_their_zone_in_tlc(void)
 	test_device_close(&device);
 }
 
-/* With one unit that is written over and over each word line takes its two updates. */
+/* If one unit is overwritten repeatedly, each word line takes two reprograms. */
 static void a_word_line_takes_four_pages(void)
 {
 	u64 opened_ns;
@@ -509,7 +509,7 @@ static void a_word_line_takes_four_pages(void)
 	write_unit(0, NULL);
 	CHECK_EQ(home(0, &before)->kind, KIND_REPROGRAMMABLE);
 	CHECK_EQ(before, 0);
-	/* Four word lines are begun first, with a page of padding each. */
+	/* First four word lines are opened, with one padded page each. */
 	for (i = 1; i < 4; i++)
 		write_unit(0, NULL);
 	home(0, &page);
@@ -520,7 +520,7 @@ static void a_word_line_takes_four_pages(void)
 	CHECK_EQ(test_counters(&device)->reprogrammed_pages, 8);
 	home(0, &page);
 	CHECK_EQ(page / LINE, 3);
-	/* The block is as old as its super layer. */
+	/* The age of the block restarts with each super layer. */
 	opened_ns = home(0, &page)->opened_ns;
 	write_unit(0, NULL);
 	CHECK(home(0, &page)->opened_ns > opened_ns);
@@ -529,7 +529,7 @@ static void a_word_line_takes_four_pages(void)
 	close_ressd();
 }
 
-/* Table 4 of the paper; a unit is a page, the bus costs nothing. */
+/* Table 4 of the paper; one page per unit, negligible bus time. */
 static void times_are_the_papers(void)
 {
 	static const char *const pairs[] = {
@@ -559,7 +559,7 @@ static void times_are_the_papers(void)
 	test_device_close(&device);
 }
 
-/* Level 1 gets data that is not written again, until it has no block left to begin. */
+/* Write data that are never updated to class 1 until a candidate must be reclaimed. */
 static void fill_level(u32 *unit)
 {
 	u64 moved = test_counters(&device)->programmed_rewrite_units;
@@ -574,7 +574,7 @@ static void fill_level(u32 *unit)
 	CHECK(test_counters(&device)->programmed_rewrite_units >= moved);
 }
 
-/* Data that is not written again until a block waits for updates; it, or NULL. */
+/* Write data that are never updated until a block becomes a candidate; return it, or NULL. */
 static const struct aftl_block *wait_for_candidate(u32 *unit)
 {
 	u32 page;
@@ -588,7 +588,7 @@ static const struct aftl_block *wait_for_candidate(u32 *unit)
 	return NULL;
 }
 
-/* An update brings it back before it would be reclaimed. */
+/* An update returns a candidate to use before it is reclaimed. */
 static void updates_return_candidates(void)
 {
 	const struct aftl_block *block;
@@ -608,7 +608,7 @@ static void updates_return_candidates(void)
 	close_ressd();
 }
 
-/* Each of them twice, so that the second write is an update. */
+/* Write each unit twice, so that the second write is an update. */
 static void write_updated(u32 first, u32 end)
 {
 	for (; first < end; first++) {
@@ -617,7 +617,7 @@ static void write_updated(u32 first, u32 end)
 	}
 }
 
-/* Eight pages are in the way in one candidate, six in another, whose first line is used up. */
+/* Reclaiming one candidate takes eight relocations, the other six, as its first line is used up. */
 static void the_cheapest_candidate_is_reclaimed(void)
 {
 	const struct aftl_block *eight;
@@ -636,7 +636,7 @@ static void the_cheapest_candidate_is_reclaimed(void)
 	write_updated(15, 16);
 	CHECK(eight->note & NOTE_CANDIDATE);
 	CHECK(six->note & NOTE_RECLAIM);
-	/* What is in the line that is used up stays. */
+	/* Data in the used-up line are not relocated. */
 	test_wait(&device, 1000000000);
 	CHECK_EQ(watcher.moves, 6);
 	CHECK(home(8, &page) == six);
@@ -651,7 +651,7 @@ static void give_up(const struct aftl_block *block, u32 left)
 	CHECK_EQ(block->state, AFTL_BLOCK_CLOSED);
 }
 
-/* If nothing else is left to collect, the one with the least data becomes a block as any other. */
+/* If GC finds no other victim, the candidate with the least valid data becomes a normal block. */
 static void candidates_are_given_up(void)
 {
 	const struct aftl_block *fuller;
@@ -670,7 +670,7 @@ static void candidates_are_given_up(void)
 	close_ressd();
 }
 
-/* A reclaimed super layer leaves with host data beside it, two pages at a time. */
+/* A reclaimed super layer is relocated with host writes, two pages each. */
 static void host_writes_take_data_along(void)
 {
 	const struct aftl_counters *c;
@@ -703,7 +703,7 @@ static void idle_time_reclaims(void)
 	test_wait(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, host_programs);
 	CHECK_RANGE(watcher.moves, 1, 8);
-	/* Now the block takes writes again. */
+	/* The block takes writes again. */
 	write_unit(unit - 1, NULL);
 	CHECK_EQ(count_notes(device.ftl, NOTE_RECLAIM), 0);
 	CHECK_RANGE(test_counters(&device)->reprogrammed_pages, 1, U64_MAX);
@@ -730,7 +730,7 @@ static struct aftl_block *open_displaced(void)
 	return block;
 }
 
-/* It takes a free block for what it moves, but none that collection needs. */
+/* Reclamation may open a free block for relocated data, but not use the GC reserve. */
 static void idle_time_opens_a_block(void)
 {
 	struct aftl_lun *lun;
@@ -748,7 +748,7 @@ static void idle_time_opens_a_block(void)
 	close_ressd();
 }
 
-/* The paper's device levels wear: blocks that nobody writes to are not left far behind. */
+/* Wear levelling of the paper's device: static blocks must not fall far behind. */
 static void the_device_levels_wear(void)
 {
 	static const char *const pairs[] = {
@@ -798,11 +798,11 @@ static void cold_data_is_stored_as_ever(void)
 	CHECK_EQ(ressd.reprogrammed_pages, 0);
 	CHECK_RANGE(ressd.gc_blocks, 100, U64_MAX);
 	CHECK_EQ(ressd.array_programs, tlc.array_programs);
-	/* Their reserves differ by a block. */
+	/* The reserves of the two policies differ by one block. */
 	CHECK_RANGE(ressd.array_erases, tlc.array_erases - 1, tlc.array_erases + 1);
 }
 
-/* Short-lived hot data on a device that programs pages one by one. */
+/* Short-lived hot data on a device that programs single pages. */
 static void write_page_by_page(const char *policy, struct aftl_counters *counters)
 {
 	static const char *const pairs[] = {
@@ -834,7 +834,7 @@ static void other_geometries_are_tlcs(void)
 	CHECK_EQ(ressd.array_program_ns, tlc.array_program_ns);
 }
 
-/* Random devices of this kind alone; test-property-random.c has few of them. */
+/* Random devices for ressd only; test-property-random.c has few of them. */
 
 static void drive_random(struct aftl_random *random)
 {
@@ -896,26 +896,26 @@ static void random_devices(void)
 
 int main(void)
 {
-	tap_run("voltages only rise, on all 64 paths", voltages_only_rise);
-	tap_run("codes are Gray, and IDs say which states", codes_are_gray);
-	tap_run("the paper's example comes out", the_papers_example_comes_out);
-	tap_run("super layers in order, two updates of a word line", super_layers_are_kept);
-	tap_run("the same for virtual super layers", virtual_super_layers_are_kept);
-	tap_run("the same under load", rules_hold_under_load);
-	tap_run("word lines survive a restart", word_lines_survive_a_restart);
-	tap_run("updates find their zone", updates_find_their_zone);
-	tap_run("updates find their zone in tlc", updates_find_their_zone_in_tlc);
+	tap_run("updates only raise voltages, on all 64 paths", voltages_only_rise);
+	tap_run("codes are Gray codes whose states follow from the ID", codes_are_gray);
+	tap_run("the states of the paper's example are reproduced", the_papers_example_comes_out);
+	tap_run("super layers are used in order, word lines updated twice", super_layers_are_kept);
+	tap_run("virtual super layers are used in order", virtual_super_layers_are_kept);
+	tap_run("super layers are used in order under load", rules_hold_under_load);
+	tap_run("word-line state survives a restart", word_lines_survive_a_restart);
+	tap_run("updates are classified by the age of their block", updates_find_their_zone);
+	tap_run("policy tlc uses the same hotness classes", updates_find_their_zone_in_tlc);
 	tap_run("a word line takes four pages", a_word_line_takes_four_pages);
-	tap_run("times are the paper's", times_are_the_papers);
-	tap_run("updates return candidates", updates_return_candidates);
+	tap_run("program and read times are the paper's", times_are_the_papers);
+	tap_run("an update returns a candidate to use", updates_return_candidates);
 	tap_run("the cheapest candidate is reclaimed", the_cheapest_candidate_is_reclaimed);
-	tap_run("candidates are given up", candidates_are_given_up);
-	tap_run("host writes take reclaimed data along", host_writes_take_data_along);
-	tap_run("idle time reclaims", idle_time_reclaims);
-	tap_run("idle time opens a block for it", idle_time_opens_a_block);
+	tap_run("candidates become normal blocks if GC needs them", candidates_are_given_up);
+	tap_run("reclaimed data are programmed with host writes", host_writes_take_data_along);
+	tap_run("idle time reclaims candidates", idle_time_reclaims);
+	tap_run("reclamation does not use the GC reserve", idle_time_opens_a_block);
 	tap_run("the paper's device levels wear", the_device_levels_wear);
-	tap_run("cold data is stored as ever", cold_data_is_stored_as_ever);
-	tap_run("on other geometries it is tlc", other_geometries_are_tlcs);
+	tap_run("cold data are stored as by policy tlc", cold_data_is_stored_as_ever);
+	tap_run("other geometries behave as policy tlc", other_geometries_are_tlcs);
 	tap_run("random devices agree with the models", random_devices);
 	return tap_finish();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ten million units through a host that keeps their bytes: precise data comes back
- * exactly, approximate data with the errors that the core announces and no others.
+ * Ten million units through a host that keeps all data: precise data are returned unchanged,
+ * approximate data with exactly the errors that the core reports.
  */
 #include <stdlib.h>
 
@@ -43,7 +43,7 @@ static const char *const tlc_unbuffered[] = {
 	PRESSED, "bits", "3", "one_shot", "on", NULL
 };
 
-/* A device fills up with hot data: the zones must be short for updates to cool down. */
+/* Short hotness classes, so that updates cool down on a device full of hot data. */
 #define ZONES "zone1", "20ms", "zone2", "60ms", "zone3", "200ms", "candidates", "3"
 
 static const char *const zones[] = {
@@ -176,7 +176,7 @@ static bool has_scenario(const char *policy)
 	return false;
 }
 
-/* Whatever policies there are besides */
+/* All policies not listed above */
 static void run_others(void)
 {
 	struct scenario other = { NULL, NULL, zones, false, 500000, 40, 4, 12, 50 };
@@ -195,7 +195,7 @@ static void enough_operations(void)
 	CHECK_RANGE(operations, OPERATIONS_WANTED, U64_MAX);
 }
 
-/* With an argument: that scenario alone. */
+/* Argument: run only this scenario. */
 int main(int argc, char **argv)
 {
 	unsigned int only = argc > 1 ? strtoul(argv[1], NULL, 10) : U32_MAX;
@@ -206,7 +206,7 @@ int main(int argc, char **argv)
 			run_scenario(&scenarios[i]);
 	if (argc <= 1) {
 		run_others();
-		tap_run("ten million units in total", enough_operations);
+		tap_run("the scenarios sent ten million units", enough_operations);
 	}
 	return tap_finish();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How a device is divided among FTLs: every unit has one place, and every place one unit.
+ * Division of a device into shards: units and shard addresses map one to one.
  */
 #include <string.h>
 
@@ -42,7 +42,7 @@ static void one_is_the_device_itself(void)
 	CHECK_EQ(aftl_shard_host_lpn(&shards, 0, 12345), 12345);
 }
 
-/* Each place of each shard once, runs in turn, and back again. */
+/* Check that each address of each shard occurs once, in rotating runs, and maps back. */
 static void walk(const struct aftl_shards *shards)
 {
 	u32 next[64] = { 0 };
@@ -94,7 +94,7 @@ static void pieces_end_where_a_run_does(void)
 	CHECK_EQ(aftl_shard_run_units(&shards, 3 * run - 1, 100), 1);
 }
 
-/* As counted one by one. */
+/* Compare with a count unit by unit. */
 static void ranges_are_ranges_in_each(void)
 {
 	struct aftl_config config = config_of(6, 3);
@@ -114,7 +114,7 @@ static void ranges_are_ranges_in_each(void)
 	CHECK_EQ(wrong, 0);
 }
 
-/* A program fits a run whatever it carries. */
+/* A run must hold a whole program. */
 static void runs_are_as_long_as_programs(void)
 {
 	struct aftl_config config = config_of(4, 2);
@@ -132,7 +132,7 @@ static void runs_are_as_long_as_programs(void)
 	walk(&shards);
 }
 
-/* What is shared is shared out, and what is there stays there. */
+/* Shared resources are divided among shards; per-shard parameters keep their value. */
 static void parts_make_the_whole(void)
 {
 	struct aftl_config config = config_of(8, 4);
@@ -157,7 +157,7 @@ static void parts_make_the_whole(void)
 	CHECK_EQ(memcmp(&own[0], &own[1], sizeof(own[0])), 0);
 }
 
-/* Each is in one shard as a whole, and there are no units between them. */
+/* Each zone is in one shard, and zones follow each other without gaps. */
 static void runs_are_zones(void)
 {
 	struct aftl_config config = config_of(4, 4);
@@ -196,7 +196,7 @@ static void what_cannot_be_divided_is_refused(void)
 	CHECK_TEXT(error.text, "shards: this takes a device with one FTL; set shards 1");
 }
 
-/* Every counter, from the first to the last before the histograms, which are left alone. */
+/* All counters are added, but not the histograms behind them. */
 static void counts_add_up(void)
 {
 	static struct aftl_stats sum, more;
@@ -220,14 +220,14 @@ static void counts_add_up(void)
 
 int main(void)
 {
-	tap_run("one shard is the device itself", one_is_the_device_itself);
-	tap_run("each unit has one place", each_unit_has_one_place);
-	tap_run("pieces end where a run does", pieces_end_where_a_run_does);
-	tap_run("a range of the device is a range in each", ranges_are_ranges_in_each);
-	tap_run("runs are as long as programs", runs_are_as_long_as_programs);
-	tap_run("runs are zones", runs_are_zones);
-	tap_run("parts make the whole", parts_make_the_whole);
-	tap_run("counts add up", counts_add_up);
+	tap_run("a single shard equals the device", one_is_the_device_itself);
+	tap_run("units and shard addresses map one to one", each_unit_has_one_place);
+	tap_run("requests are split at the ends of runs", pieces_end_where_a_run_does);
+	tap_run("a range of the device is a range in each shard", ranges_are_ranges_in_each);
+	tap_run("a run holds at least one program", runs_are_as_long_as_programs);
+	tap_run("a run of a zoned device is a zone", runs_are_zones);
+	tap_run("shared resources are divided among shards", parts_make_the_whole);
+	tap_run("counters of shards are added", counts_add_up);
 	tap_run("what cannot be divided is refused", what_cannot_be_divided_is_refused);
 	return tap_finish();
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cache of one bit in a cell: which writes go there and which do not, what is folded and
- * when, and that no data and no room are lost over it. Each program and each fold of random
- * devices is compared with the rule, recounted from the blocks.
+ * SLC cache: which writes it takes, which blocks are folded and when, and that neither data nor
+ * capacity is lost. Each program and fold of random devices is checked against a recount of blocks.
  */
 #include <stdlib.h>
 
@@ -22,7 +21,7 @@
 
 static struct test_device device;
 
-/* What the rule was asked about. */
+/* How often each case of the rule occurred. */
 static struct {
 	u32 opened_kept;
 	u32 opened_lent;
@@ -33,16 +32,16 @@ static struct {
 	u32 strangers;
 } seen;
 
-/* By LUN: the block that is being folded, from 1. */
+/* By LUN, the block being folded + 1. */
 static u32 folding[LUNS_MAX];
 static u64 idle_folds;
 
 /**
- * struct census - blocks of a LUN, counted
- * @cached: with one bit in a cell
- * @open: of these
- * @closed: of these
- * @free: erased
+ * struct census - block counts of a LUN
+ * @cached: blocks with one bit per cell
+ * @open: open blocks among these
+ * @closed: closed blocks among these
+ * @free: erased blocks
  */
 struct census {
 	u32 cached;
@@ -86,7 +85,7 @@ static u32 count_all(void)
 	return cached;
 }
 
-/* A part of a block is a block. */
+/* Round a share up to whole blocks. */
 static u32 blocks_of(u64 share)
 {
 	return (u32)((device.ftl->geo.blocks_per_lun * share + 9999) / 10000);
@@ -102,7 +101,7 @@ static u32 most(void)
 	return kept() + blocks_of(device.ftl->config.slc_dynamic);
 }
 
-/* Of the kept ones those that are not in use. */
+/* Static cache blocks that are not in use. */
 static u32 owed(const struct census *census)
 {
 	return kept() > census->cached ? kept() - census->cached : 0;
@@ -113,7 +112,7 @@ static u32 reserve(void)
 	return device.ftl->type->reserve;
 }
 
-/* Its first program: the block was free before. */
+/* Check the first program of a cache block, which was free before. */
 static void check_opened(const struct census *census)
 {
 	u32 free = census->free + 1;
@@ -131,7 +130,7 @@ static void check_opened(const struct census *census)
 	CHECK_MSG(free > device.ftl->gc_blocks, "lent with %u free blocks", free);
 }
 
-/* A host write went elsewhere: there was no room, and none could be had. */
+/* A host write bypassed the cache: no cache block was open or could be opened. */
 static void check_refused(const struct census *census)
 {
 	seen.refused++;
@@ -149,7 +148,7 @@ static void check_program(const struct aftl_array_event *event)
 	const struct aftl_block *block = &device.ftl->media.blocks[event->block];
 	struct census census = count(event->lun);
 
-	/* One that is full by now is closed. */
+	/* The program may have closed the block: count it as open. */
 	census.open += is_cached(block) && block->state == AFTL_BLOCK_CLOSED;
 	seen.strangers += block->bits && event->cause != AFTL_CAUSE_HOST;
 	seen.strangers += (event->mode == AFTL_MODE_SLC) != (block->bits == 1);
@@ -160,7 +159,7 @@ static void check_program(const struct aftl_array_event *event)
 		check_refused(&census);
 }
 
-/* It is the emptiest, among equals the oldest. */
+/* The fold must take the emptiest block, the oldest among equals. */
 static void check_choice(u32 lun, const struct aftl_block *mine)
 {
 	const struct aftl_block *block = first_of(lun);
@@ -194,7 +193,7 @@ static void check_reason(u32 lun, const struct census *census, const struct aftl
 	idle_folds = idle;
 }
 
-/* The first operation of a fold, before anything has moved. */
+/* Check the first operation of a fold, before data move. */
 static void check_fold(const struct aftl_array_event *event)
 {
 	const struct aftl_block *block = &device.ftl->media.blocks[event->block];
@@ -267,10 +266,10 @@ static const struct aftl_block *block_of(u32 unit)
 			       aftl_lookup(device.ftl, to_lpn(unit), &class));
 }
 
-/* Units that one block of the cache holds here. */
+/* Units per cache block. */
 #define EACH 16
 
-/* As many blocks as are kept, and then none, on a device that is full and busy. */
+/* On a full, busy device the cache keeps its static blocks and gets no others. */
 static void kept_blocks_are_kept(void)
 {
 	u32 fewest = U32_MAX;
@@ -289,7 +288,7 @@ static void kept_blocks_are_kept(void)
 	CHECK_EQ(count_all(), 4);
 	CHECK(fewest >= 4);
 	CHECK(test_counters(&device)->gc_blocks > 50);
-	/* They are the host's again after a while without work, and hold as much. */
+	/* After idle time they take host writes again, with full capacity. */
 	test_wait(&device, AFTL_HOUR_NS);
 	for (i = 0; i < 4 * EACH - EACH; i++)
 		write_units(i, 1);
@@ -299,7 +298,7 @@ static void kept_blocks_are_kept(void)
 	test_device_close(&device);
 }
 
-/* All but those that collection wants, as long as nobody else wants them. */
+/* All free blocks beyond GC's target become cache blocks. */
 static void free_blocks_are_lent(void)
 {
 	struct census census;
@@ -316,7 +315,7 @@ static void free_blocks_are_lent(void)
 	CHECK_EQ(test_counters(&device)->fold_blocks, 0);
 	write_units(36 * EACH, 1);
 	CHECK_EQ(block_of(36 * EACH)->bits, 0);
-	/* A device that fills up wants them back. */
+	/* Filling the device folds them back. */
 	write_units(0, test_units(&device));
 	write_units(0, test_units(&device));
 	CHECK(count_all() < lent / 4);
@@ -332,7 +331,7 @@ static void idle_dies_fold(void)
 	write_units(0, 3 * EACH + 5);
 	CHECK_EQ(count_all(), 4);
 	test_wait(&device, SECOND_NS);
-	/* The open one is left. */
+	/* The open block is not folded. */
 	CHECK_EQ(count_all(), 1);
 	CHECK_EQ(block_of(0)->bits, 0);
 	CHECK_EQ(block_of(3 * EACH)->bits, 1);
@@ -344,7 +343,7 @@ static void idle_dies_fold(void)
 	test_device_close(&device);
 }
 
-/* Not before the time is over, and not while there is work. */
+/* No fold before the idle time has passed, or while there is work. */
 static void busy_dies_do_not_fold(void)
 {
 	u32 i;
@@ -359,7 +358,7 @@ static void busy_dies_do_not_fold(void)
 	test_device_close(&device);
 }
 
-/* Blocks in which nothing is valid make room for writes though nobody rests. */
+/* Blocks without valid data are erased for new writes even without idle time. */
 static void overwritten_blocks_come_back(void)
 {
 	u32 round;
@@ -373,7 +372,7 @@ static void overwritten_blocks_come_back(void)
 	test_device_close(&device);
 }
 
-/* A program's worth in each request. */
+/* Write as many units per request as one program holds. */
 static void write_whole(u32 first, u32 units)
 {
 	u32 end = first + units;
@@ -382,13 +381,13 @@ static void write_whole(u32 first, u32 units)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, first, 3, AFTL_PRECISE, NULL), 0);
 }
 
-/* Others that hold less are collected before what is lent is folded. */
+/* Normal victims with less valid data are collected before dynamic SLC blocks are folded. */
 static void the_cheaper_block_goes_first(void)
 {
 	open_with("baseline", "0", "50%", "none");
 	write_units(0, 20 * EACH);
 	CHECK_EQ(count_all(), 20);
-	/* Nothing is valid any more of what has gone to full blocks. */
+	/* Data in normal blocks are overwritten, so that these have nothing valid. */
 	while (test_counters(&device)->gc_blocks < 8 && !tap_failures())
 		write_whole(20 * EACH, 48);
 	CHECK_EQ(test_counters(&device)->fold_blocks, 0);
@@ -396,7 +395,7 @@ static void the_cheaper_block_goes_first(void)
 	test_device_close(&device);
 }
 
-/* It was there before the first request. */
+/* A fill does not use the cache. */
 static void a_fill_is_not_cached(void)
 {
 	open_with("baseline", "10%", "50%", "sequential");
@@ -406,7 +405,7 @@ static void a_fill_is_not_cached(void)
 	test_device_close(&device);
 }
 
-/* What the host has given a place of its own is written there. */
+/* Data with a placement of the host bypass the cache. */
 static void placed_data_go_past_it(void)
 {
 	open_with("streams", "10%", "0", "none");
@@ -428,7 +427,7 @@ static u32 class_of(u32 unit)
 	return class;
 }
 
-/* Pages of both classes in one block, which go to blocks of their own. */
+/* Folding separates both classes of a block into blocks of their own. */
 static void a_class_survives(void)
 {
 	u32 i;
@@ -449,14 +448,14 @@ static void a_class_survives(void)
 	test_device_close(&device);
 }
 
-/* By hand, as garbage is collected by hand. */
+/* Requested GC also folds. */
 static void it_folds_when_asked(void)
 {
 	open_with("baseline", "25%", "0", "none");
 	write_units(0, 5 * EACH);
 	CHECK_EQ(count_all(), 5);
 	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
-	/* As many as there are blocks, the first of them now. */
+	/* One forced collection per block, the first of which has started. */
 	CHECK_EQ(device.ftl->luns[0].forced_gc, 40 - 1);
 	test_wait(&device, 100 * device.config.idle);
 	CHECK_EQ(test_counters(&device)->fold_idle_blocks, 0);
@@ -465,7 +464,7 @@ static void it_folds_when_asked(void)
 	test_device_close(&device);
 }
 
-/* Blocks that go bad, and dies that die, take nothing along but what only they held. */
+/* Failing blocks and dies lose only data that no other block holds. */
 static void what_breaks(void)
 {
 	u32 open;
@@ -490,7 +489,7 @@ static void what_breaks(void)
 	test_device_close(&device);
 }
 
-/* No policy closes it, whatever it would make of that. */
+/* A policy cannot close the core's open cache block. */
 static void it_is_the_core_s(void)
 {
 	struct aftl_block *open;
@@ -527,7 +526,7 @@ static void reload(const char *policy, const char *kept_share, const char *lent_
 	test_audit(&device);
 }
 
-/* In the middle of a block, which goes on where it was. */
+/* The open cache block continues at the same page after a load. */
 static void it_survives_a_snapshot(void)
 {
 	u64 digest;
@@ -544,7 +543,7 @@ static void it_survives_a_snapshot(void)
 	write_units(EACH + 5, EACH - 5);
 	CHECK_EQ(aftl_digest(device.ftl), digest);
 	CHECK(block_of(2 * EACH - 1) == block_of(EACH));
-	/* Another policy has it, too. */
+	/* Another policy continues the block, too. */
 	write_units(0, 3);
 	reload("vth_b", "5%", "0");
 	write_units(3, 1);
@@ -552,7 +551,7 @@ static void it_survives_a_snapshot(void)
 	test_device_close(&device);
 }
 
-/* Off: what is there is collected as anything else. On: room is made for it. */
+/* Turned off, cache blocks become normal victims; turned on, GC makes room for the cache. */
 static void it_is_turned_off_and_on(void)
 {
 	u32 i;
@@ -625,7 +624,7 @@ static void draw_cache(struct aftl_random *random)
 	config->idle = 100000 + aftl_random_below(random, 2000000);
 }
 
-/* After a while without requests nothing is left that could be folded. */
+/* After idle time no block is left that could be folded. */
 static void check_rest(void)
 {
 	u32 i;
@@ -672,7 +671,7 @@ static void drive(struct aftl_random *random)
 	brute_close(&model);
 }
 
-/* Return: whether there is such a device. */
+/* Return true if the device could be created. */
 static bool run_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0xcac4e) };
@@ -722,21 +721,22 @@ int main(int argc, char **argv)
 		tap_end();
 		return tap_finish();
 	}
-	tap_run("kept blocks are kept", kept_blocks_are_kept);
-	tap_run("free blocks are lent until collection wants them", free_blocks_are_lent);
-	tap_run("idle dies fold", idle_dies_fold);
-	tap_run("busy dies do not fold", busy_dies_do_not_fold);
-	tap_run("overwritten blocks come back", overwritten_blocks_come_back);
-	tap_run("the cheaper block goes first", the_cheaper_block_goes_first);
+	tap_run("the cache keeps its static blocks", kept_blocks_are_kept);
+	tap_run("free blocks are cache blocks until GC needs them", free_blocks_are_lent);
+	tap_run("idle LUNs fold", idle_dies_fold);
+	tap_run("busy LUNs do not fold", busy_dies_do_not_fold);
+	tap_run("cache blocks without valid data are reused", overwritten_blocks_come_back);
+	tap_run("cheaper victims are collected before folding", the_cheaper_block_goes_first);
 	tap_run("a fill is not cached", a_fill_is_not_cached);
-	tap_run("placed data go past it", placed_data_go_past_it);
-	tap_run("a class survives", a_class_survives);
-	tap_run("it folds when asked", it_folds_when_asked);
-	tap_run("what breaks takes nothing along", what_breaks);
-	tap_run("it is the core's", it_is_the_core_s);
-	tap_run("it survives a snapshot", it_survives_a_snapshot);
-	tap_run("it is turned off and on", it_is_turned_off_and_on);
-	tap_run("what makes no sense is refused", what_makes_no_sense_is_refused);
-	tap_run("each write is where the rule says", each_write_is_where_the_rule_says);
+	tap_run("data with a placement bypass the cache", placed_data_go_past_it);
+	tap_run("folding keeps the data class", a_class_survives);
+	tap_run("requested GC folds", it_folds_when_asked);
+	tap_run("failing cache blocks lose no other data", what_breaks);
+	tap_run("a policy cannot close a cache block", it_is_the_core_s);
+	tap_run("the cache survives a snapshot", it_survives_a_snapshot);
+	tap_run("the cache can be turned off and on", it_is_turned_off_and_on);
+	tap_run("invalid combinations are refused", what_makes_no_sense_is_refused);
+	tap_run("writes and folds of random devices follow the rule",
+		each_write_is_where_the_rule_says);
 	return tap_finish();
 }

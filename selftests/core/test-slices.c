@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nothing keeps a host for long: long calls pause and can be ended, and what an event does by
- * itself is a bounded piece.
+ * Bounded work: long calls pause and can be interrupted, and each event does a bounded amount of
+ * work.
  */
 #include <unistd.h>
 
@@ -10,9 +10,9 @@
 #include "tap.h"
 #include "test-device.h"
 
-/* Pages that one event may ask the age of: a slice, and the block that goes over its end. */
+/* Pages checked for age by one event: a slice plus the block that exceeds it. */
 #define EVENT_PAGES (1024 + 768)
-/* What a host may wait for in a call that pauses: emptying a few blocks. */
+/* Units relocated between two pauses: a few blocks. */
 #define MOVES_BETWEEN 3072
 
 static const char *const filled[] = {
@@ -20,20 +20,20 @@ static const char *const filled[] = {
 	"30", "fill", "random", "fill_overwrite", "200", "fill_approx", "50", NULL
 };
 
-/* 192 pages in a block, all of it approximate. */
+/* Blocks of 192 pages, all approximate. */
 static const char *const old[] = {
 	"channels", "2", "chips", "1", "blocks", "80", "layers", "24", "word_lines", "32", "op",
 	"30", "fill", "sequential", "fill_approx", "100", "refresh", "30d", NULL
 };
 
 /**
- * struct watch - a host that counts, and may have enough
- * @listener: hears of the work
- * @device: whose host it is
- * @pauses: so far
- * @end_at: the pause, from 1, that ends the call; 0 none
+ * struct watch - a host that counts work and may interrupt a call
+ * @listener: counts copies and programs
+ * @device: the device
+ * @pauses: number of pauses so far
+ * @end_at: the pause, from 1, that ends the call; 0: none
  * @since: units moved or programmed since the last pause
- * @most: the largest of these
+ * @most: largest value of @since
  */
 static struct watch {
 	struct test_listener listener;
@@ -123,7 +123,7 @@ static int load(void)
 	return ret;
 }
 
-/* It returns -EINTR from whichever pause, with a sentence, and works afterwards. */
+/* The call returns -EINTR at each pause, with a message, and works again afterwards. */
 static void can_be_ended(int (*call)(void))
 {
 	u32 pauses;
@@ -176,7 +176,7 @@ static void open_counting(void)
 	CHECK_EQ(aftl_fill(device->ftl), 0);
 }
 
-/* Returns the most pages that an event has asked the age of. */
+/* Return the largest number of pages that one event checked for age. */
 static u32 most_asked_until(u64 ns)
 {
 	u64 end_ns = aftl_now(device->ftl) + ns;
@@ -200,13 +200,13 @@ static void a_day_is_searched_in_slices(void)
 	CHECK_EQ(test_counters(device)->programmed_refresh_units, 0);
 	aftl_age(device->ftl, 2 * AFTL_DAY_NS);
 	CHECK_RANGE(most_asked_until(AFTL_HOUR_NS), 512, 2 * EVENT_PAGES);
-	/* All that was old has been written again, and nothing twice. */
+	/* All old data were refreshed, once each. */
 	CHECK_EQ(test_counters(device)->programmed_refresh_units, test_units(device));
 	test_audit(device);
 	test_device_close(device);
 }
 
-/* What is old in the second LUN does not wait for the end of the first. */
+/* Old data on the second LUN are not delayed until the first LUN is finished. */
 static void each_lun_has_its_turn(void)
 {
 	open_counting();
@@ -216,7 +216,7 @@ static void each_lun_has_its_turn(void)
 	test_device_close(device);
 }
 
-/* Both do the same at the same times. */
+/* Both devices must have the same events at the same times. */
 static void go_on_alike(struct aftl *twin)
 {
 	u32 events;
@@ -252,7 +252,7 @@ static void save_search(u64 at_ns)
 	test_device_close(device);
 }
 
-/* A search that has begun is saved, and goes on in the same way here and there. */
+/* A snapshot includes the progress of a search; both devices continue alike. */
 static void a_search_is_saved(void)
 {
 	save_search(150000);
@@ -261,7 +261,7 @@ static void a_search_is_saved(void)
 	save_search(3000000);
 }
 
-/* No day counts any more: time goes on all the same. */
+/* With refresh off time advances without daily events. */
 static void refresh_is_switched_off(void)
 {
 	begin(old);
@@ -278,9 +278,9 @@ static void refresh_is_switched_off(void)
 	test_device_close(device);
 }
 
-/* What one call does */
+/* Work per call */
 
-/* 4,096 LUNs that program four units at a time. */
+/* 4,096 LUNs that program four units each. */
 static const char *const wide[] = {
 	"channels", "64", "chips", "16", "dies", "4", "blocks", "8", "layers", "2", "word_lines",
 	"2", "bits", "1", "page", "16KiB", "unit", "4KiB", "op", "60", "buffer", "64MiB",
@@ -320,7 +320,7 @@ static void begin_counting(const char *const *pairs)
 	most_work = 0;
 }
 
-/* The core's own count, and beside it what the host has been told. */
+/* Measure a call by the core's work counter and by host callbacks. */
 static void count_call(u32 work)
 {
 	calls++;
@@ -329,7 +329,7 @@ static void count_call(u32 work)
 	watch.since = 0;
 }
 
-/* A host reaches the present before it calls. */
+/* Process pending events one by one, as a host does before it calls. */
 static void count_present(void)
 {
 	while (aftl_next_event(device->ftl) <= aftl_now(device->ftl)) {
@@ -384,7 +384,7 @@ static u32 awake(void)
 	return count;
 }
 
-/* Nor does a call look through all LUNs, and no LUN is looked at before all have been woken. */
+/* A call wakes one slice of LUNs, and no LUN is served before all are awake. */
 static void luns_are_woken_in_slices(void)
 {
 	begin_counting(wide);
@@ -486,8 +486,8 @@ static void resets_are_bounded(void)
 }
 
 /*
- * What comes while zones are being reset finds them reset. Whether the host lets the reset end
- * before that, or not, the FTL ends in the same state.
+ * Requests during a zone reset see the zones as reset. The final state does not depend on whether
+ * the reset ends before them.
  */
 static u64 reset_and_go_on(bool at_once)
 {
@@ -502,7 +502,7 @@ static u64 reset_and_go_on(bool at_once)
 		count_submit(AFTL_OP_ZONE_RESET, i * zone_units, 0);
 		while (!at_once && aftl_dispatch_pending(device->ftl))
 			test_step(device);
-		/* The others may wait for the slot of a zone. */
+		/* Later resets may wait for the block set of a zone. */
 		CHECK(i || aftl_dispatch_pending(device->ftl) == at_once);
 		test_submit(device, AFTL_OP_WRITE, i * zone_units, 40, 0, 0, aftl_now(device->ftl));
 		test_submit(device, AFTL_OP_READ, i * zone_units + 100, 60, 0, 0,
@@ -527,18 +527,18 @@ static void others_wait_for_a_reset(void)
 
 int main(void)
 {
-	tap_run("filling pauses", filling_pauses);
-	tap_run("filling can be ended", filling_can_be_ended);
-	tap_run("audit, save and load can be ended", long_calls_can_be_ended);
-	tap_run("a day is searched in slices", a_day_is_searched_in_slices);
-	tap_run("each LUN has its turn", each_lun_has_its_turn);
-	tap_run("a search is saved", a_search_is_saved);
-	tap_run("refresh is switched off", refresh_is_switched_off);
+	tap_run("a fill pauses", filling_pauses);
+	tap_run("a fill can be interrupted", filling_can_be_ended);
+	tap_run("audit, save and load can be interrupted", long_calls_can_be_ended);
+	tap_run("the daily search for old data is sliced", a_day_is_searched_in_slices);
+	tap_run("the search alternates between LUNs", each_lun_has_its_turn);
+	tap_run("a snapshot keeps the progress of a search", a_search_is_saved);
+	tap_run("refresh can be switched off", refresh_is_switched_off);
 	tap_run("LUNs are woken in slices", luns_are_woken_in_slices);
-	tap_run("a call does little of a flush", flushes_are_bounded);
-	tap_run("a call does little of a collection", collection_is_bounded);
-	tap_run("a call does little of discards", discards_are_bounded);
-	tap_run("a call does little of a reset of zones", resets_are_bounded);
-	tap_run("others wait for a reset of zones", others_wait_for_a_reset);
+	tap_run("the work per call of a flush is bounded", flushes_are_bounded);
+	tap_run("the work per call of GC is bounded", collection_is_bounded);
+	tap_run("the work per call of discards is bounded", discards_are_bounded);
+	tap_run("the work per call of a zone reset is bounded", resets_are_bounded);
+	tap_run("requests during a zone reset wait for it", others_wait_for_a_reset);
 	return tap_finish();
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A device written to bytes and read back: the same state, the same future; and
- * bytes that are not quite a device.
+ * Snapshots: a loaded device has the same state and behaviour, and damaged snapshots are refused.
  */
 #include <stdlib.h>
 
@@ -36,7 +35,7 @@ static const char *const tiny[] = {
 static struct test_device device;
 static struct test_device twin;
 
-/* To rest: a flush, and time for what it leaves behind. */
+/* Flush, and wait until the device is idle. */
 static void settle(struct test_device *mine)
 {
 	test_drain(mine);
@@ -125,7 +124,7 @@ static void check_future(void)
 	check_counters_after();
 }
 
-/* What a loaded device has begun at once goes on when it is saved, which the first one did not. */
+/* False if the loaded device has started work that the saved one had not. */
 static bool rests(const struct test_device *of)
 {
 	u32 i;
@@ -274,8 +273,8 @@ static void damaged_bytes_are_refused(void)
 }
 
 /*
- * The checksum is right, a byte is not: either it is refused, or the device that it
- * makes is sound and works.
+ * Change bytes and fix the checksum: the snapshot is refused, or yields a consistent working
+ * device.
  */
 static void forged_bytes_do_no_harm(void)
 {
@@ -341,7 +340,7 @@ static void most_were_saved_again(void)
 	CHECK_MSG(saved_again > 40, "%u", saved_again);
 }
 
-/* Of every length, from every place, in one piece and in two. */
+/* All lengths and alignments, in one call and split in two. */
 static void checksums_are_those_of_the_standard(void)
 {
 	u8 bytes[48];
@@ -366,18 +365,18 @@ static void checksums_are_those_of_the_standard(void)
 
 int main(void)
 {
-	tap_run("checksums are those of the standard", checksums_are_those_of_the_standard);
-	tap_run("a new device", a_new_device_round_trips);
+	tap_run("checksums are CRC-32C", checksums_are_those_of_the_standard);
+	tap_run("a new device survives saving and loading", a_new_device_round_trips);
 	with_every_policy("a used device", plain);
 	with_every_policy("a device with everything on", busy);
 	with_every_policy("a device without errors", no_errors);
 	with_every_policy("word lines of three bits", three_bits);
-	tap_run("most of them could be saved again", most_were_saved_again);
+	tap_run("saving most loaded devices gives the same bytes", most_were_saved_again);
 	tap_run("a busy device is not saved", a_busy_device_is_not_saved);
-	tap_run("a full sink is reported", a_full_sink_is_reported);
-	tap_run("cut bytes are refused", cut_bytes_are_refused);
-	tap_run("damaged bytes are refused", damaged_bytes_are_refused);
-	tap_run("forged bytes do no harm", forged_bytes_do_no_harm);
-	tap_run("loading without memory", loading_without_memory);
+	tap_run("write errors of the sink are reported", a_full_sink_is_reported);
+	tap_run("truncated snapshots are refused", cut_bytes_are_refused);
+	tap_run("damaged snapshots are refused", damaged_bytes_are_refused);
+	tap_run("forged snapshots are refused or consistent", forged_bytes_do_no_harm);
+	tap_run("loading without memory fails cleanly", loading_without_memory);
 	return tap_finish();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs that interrupt erases: when, how often, at whose cost.
+ * Programs that suspend erases: when, how often, and at which cost.
  */
 #include "core/ftl/device.h"
 #include "tap.h"
@@ -34,7 +34,7 @@ static bool erasing(void)
 	return device.ftl->luns[0].work.phase == AFTL_PHASE_ERASE;
 }
 
-/* A block without valid data is collected; one after it is open. */
+/* Start the erase of a block without valid data; a later block is open. */
 static void begin_erase(const char *const *pairs)
 {
 	u32 unit;
@@ -114,7 +114,7 @@ static void a_write_need_not_wait(void)
 	end_erase(ERASE_NS);
 }
 
-/* What an interrupted program costs is its own. */
+/* The cost of suspending a program is charged to the program. */
 static void so_has_a_program(void)
 {
 	static const char *const pairs[] = { SHAPE, "suspend", "program", NULL };
@@ -138,7 +138,7 @@ static void so_has_a_program(void)
 	end_erase(erased_ns);
 }
 
-/* One suspension is for as many as come meanwhile. */
+/* One suspension serves all programs that arrive meanwhile, up to the limit. */
 static void so_many_at_most(void)
 {
 	static const char *const pairs[] = { SHAPE, "suspend_limit", "3", NULL };
@@ -171,7 +171,7 @@ static void suspended_so_often(void)
 	end_erase(ERASE_NS - 1000000 + 2 * COST_NS);
 }
 
-/* One thing is suspended at a time. */
+/* Only one operation is suspended at a time. */
 static void a_read_waits_for_that_program(void)
 {
 	static const char *const pairs[] = { SHAPE, "suspend", "both", NULL };
@@ -206,7 +206,7 @@ static void a_write_follows_a_read(void)
 	end_erase(ERASE_NS + COST_NS + WRITE_NS + READ_NS);
 }
 
-/* What is in the buffer has time, until a flush comes, or more than has room. */
+/* Buffered data do not suspend an erase, except for a flush or a full buffer. */
 static void nobody_waits_for_what_is_buffered(void)
 {
 	static const char *const pairs[] = { SHAPE, "buffer", "64KiB", "buffer_hold", "0", NULL };
@@ -235,7 +235,7 @@ static void nobody_waits_for_what_is_buffered(void)
 	end_erase(erased_ns);
 }
 
-/* As reads do, at the end of a step. */
+/* Programs suspend at a step boundary, like reads. */
 static void between_steps(void)
 {
 	static const char *const pairs[] = { SHAPE, "suspend_step", "400us", NULL };
@@ -245,7 +245,7 @@ static void between_steps(void)
 	end_erase(ERASE_NS + COST_NS + WRITE_NS);
 }
 
-/* Who needs the block that is being erased waits for it. */
+/* A write that needs the block being erased waits for it. */
 static void room_comes_first(void)
 {
 	static const char *const pairs[] = { SHAPE, NULL };
@@ -260,7 +260,7 @@ static void room_comes_first(void)
 	end_erase(ERASE_NS);
 }
 
-/* The die is lost, not what was on its way to it. */
+/* Data on the dead die are lost, but the write in progress goes to another one. */
 static void a_die_dies_meanwhile(void)
 {
 	static const char *const pairs[] = { SHAPE, "chips", "2", "allocate", "static", NULL };
@@ -280,15 +280,17 @@ static void a_die_dies_meanwhile(void)
 
 int main(void)
 {
-	tap_run("a write need not wait for an erase", a_write_need_not_wait);
-	tap_run("an interrupted program costs what it costs", so_has_a_program);
-	tap_run("so many programs at most", so_many_at_most);
-	tap_run("suspended so often", suspended_so_often);
-	tap_run("a read waits for that program", a_read_waits_for_that_program);
-	tap_run("a write follows a read", a_write_follows_a_read);
-	tap_run("nobody waits for what is buffered", nobody_waits_for_what_is_buffered);
-	tap_run("between steps", between_steps);
-	tap_run("room comes first", room_comes_first);
-	tap_run("a die dies meanwhile", a_die_dies_meanwhile);
+	tap_run("a program suspends an erase", a_write_need_not_wait);
+	tap_run("suspension is charged to the suspended program", so_has_a_program);
+	tap_run("at most suspend_limit programs delay an erase", so_many_at_most);
+	tap_run("an erase is suspended at most suspend_limit times", suspended_so_often);
+	tap_run("a read waits for the program that suspended an erase",
+		a_read_waits_for_that_program);
+	tap_run("a program follows a read while the erase is suspended", a_write_follows_a_read);
+	tap_run("buffered data suspend only for a flush or lack of space",
+		nobody_waits_for_what_is_buffered);
+	tap_run("programs suspend erases at step boundaries", between_steps);
+	tap_run("a write that needs the erased block does not suspend", room_comes_first);
+	tap_run("a die failure during suspension loses no write", a_die_dies_meanwhile);
 	return tap_finish();
 }

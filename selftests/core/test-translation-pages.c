@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cached mapping table: which translation pages it holds and evicts, when reads and writes wait
- * for them, what that costs, and that none is lost. After each request random devices are compared
- * with a model that keeps a plain list.
+ * Cached mapping table: which translation pages it holds and evicts, when reads and writes wait for
+ * them, their cost, and that none is lost. After each request random devices are compared with a
+ * model that uses a plain list.
  */
 #include <stdlib.h>
 
@@ -19,15 +19,15 @@
 #define REQUESTS 400
 #define SECOND_NS 1000000000ULL
 
-/* Units whose entries are in a translation page of 512 bytes. */
+/* Units per translation page of 512 bytes. */
 #define EACH 128
 
 static struct test_device device;
 
-/* A translation page is a flash page: there are 39 in two dies, six of which stay cached. */
+/* A translation page takes a flash page: 39 on two dies, six of which stay cached. */
 #define SHAPE "channels", "1", "chips", "2", "blocks", "64", "layers", "4", "word_lines", "16", \
 	      "page", "512", "unit", "512", "op", "40%", "errors", "off"
-/* Two translation pages in a program: one waits for another. */
+/* Two translation pages per program: an eviction waits for a second one. */
 #define PAIRS SHAPE, "bits", "2", "one_shot", "on", "map_cache", "8KiB", "fill", "sequential"
 #define SENSE_NS 45000
 #define TRANSFER_NS 1280
@@ -51,7 +51,7 @@ static bool is_cached(u32 number)
 	return trans_page_at(number)->flags & AFTL_TP_CACHED;
 }
 
-/* Block that a translation page is in; NULL: it has not been written. */
+/* Block of a translation page, or NULL if it was never written. */
 static struct aftl_block *block_of(u32 number)
 {
 	aftl_ppn_t ppn;
@@ -77,7 +77,7 @@ static u64 write_unit(u32 unit)
 	return ns;
 }
 
-/* Until all is quiet. */
+/* Wait until the device is idle. */
 static void rest(void)
 {
 	test_drain(&device);
@@ -91,7 +91,7 @@ static void a_miss_is_another_read(void)
 	open_with("baseline", "4KiB", "sequential");
 	CHECK_EQ(device.ftl->geo.trans_pages, 39);
 	CHECK_EQ(device.ftl->cmt.capacity, 6);
-	/* What was used last is there, and has been written. */
+	/* The most recently used pages are cached and clean after a fill. */
 	CHECK_EQ(read_unit(38 * EACH), SENSE_NS + TRANSFER_NS);
 	CHECK_EQ(read_unit(0), 2 * (SENSE_NS + TRANSFER_NS));
 	CHECK_EQ(read_unit(1), SENSE_NS + TRANSFER_NS);
@@ -105,7 +105,7 @@ static void a_miss_is_another_read(void)
 	test_device_close(&device);
 }
 
-/* A request that ends in another translation page waits for that one, too. */
+/* A request that spans two translation pages waits for both. */
 static void trans_pages_of_a_request(void)
 {
 	u64 ns;
@@ -140,7 +140,7 @@ static struct test_request *begin_read(u32 unit)
 				aftl_now(device.ftl));
 }
 
-/* Two dies read two translation pages at a time, and one translation page is read once for all. */
+/* Two dies load two translation pages in parallel, and misses of one page share a load. */
 static void misses_wait_side_by_side(void)
 {
 	struct test_request *apart[2];
@@ -160,7 +160,7 @@ static void misses_wait_side_by_side(void)
 	test_device_close(&device);
 }
 
-/* One whose translation page is there overtakes. */
+/* A later read with a cached translation page completes first. */
 static void a_hit_does_not_wait(void)
 {
 	struct test_request *late;
@@ -177,7 +177,7 @@ static void a_hit_does_not_wait(void)
 	test_device_close(&device);
 }
 
-/* Few commands, which loads need as well as data: all end nevertheless. */
+/* Loads and data share few commands: all reads must still complete. */
 static void commands_run_out(void)
 {
 	static const char *const shape[] = {
@@ -198,7 +198,7 @@ static void commands_run_out(void)
 	test_device_close(&device);
 }
 
-/* What nobody wrote has no entries, and no translation page that could be read. */
+/* Unwritten units have neither entries nor a translation page to load. */
 static void nothing_is_read_for_nothing(void)
 {
 	open_with("baseline", "4KiB", "none");
@@ -215,7 +215,7 @@ static void nothing_is_read_for_nothing(void)
 
 /* Changes */
 
-/* A change reads nothing; the eviction reads the translation page once, and programs it. */
+/* A change loads nothing; the eviction does one read-modify-write. */
 static void a_change_is_joined_when_it_leaves(void)
 {
 	const struct aftl_block *before;
@@ -237,7 +237,7 @@ static void a_change_is_joined_when_it_leaves(void)
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 1);
 	CHECK_EQ(test_counters(&device)->map_loads, 6);
 	CHECK(aftl_block_lun(device.ftl, block_of(0)) == aftl_block_lun(device.ftl, before));
-	/* Those that have not changed are forgotten, and no more. */
+	/* Clean translation pages are evicted without a program. */
 	for (i = 10; i < 30; i++)
 		read_unit(i * EACH);
 	rest();
@@ -246,7 +246,7 @@ static void a_change_is_joined_when_it_leaves(void)
 	test_device_close(&device);
 }
 
-/* Who reads an entry of a translation page of which only changes are there has it read. */
+/* A lookup in a partially cached translation page loads the rest. */
 static void part_of_a_trans_page_is_no_trans_page(void)
 {
 	open_with("baseline", "4KiB", "sequential");
@@ -257,7 +257,7 @@ static void part_of_a_trans_page_is_no_trans_page(void)
 	test_device_close(&device);
 }
 
-/* It stays when it is used while it waits to be written. */
+/* A translation page that is used while its eviction waits stays cached. */
 static void what_is_used_stays(void)
 {
 	static const char *const shape[] = { PAIRS, NULL };
@@ -265,7 +265,7 @@ static void what_is_used_stays(void)
 
 	test_device_init(&device, "demo");
 	test_device_open(&device, "baseline", shape);
-	/* Two in a program: the first waits for another one. */
+	/* Programs take two translation pages: the first eviction waits. */
 	write_unit(0);
 	for (i = 1; i <= device.ftl->cmt.capacity; i++)
 		read_unit(2 * i * EACH);
@@ -285,7 +285,7 @@ static void what_is_used_stays(void)
 	test_device_close(&device);
 }
 
-/* Discards change the map as writes do. */
+/* Discards change translation pages as writes do. */
 static void discards_change_it(void)
 {
 	open_with("baseline", "4KiB", "sequential");
@@ -295,7 +295,7 @@ static void discards_change_it(void)
 	rest();
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 20 - 6);
 	CHECK_EQ(test_counters(&device)->map_merges, 20 - 6);
-	/* No entry is there, but the translation page is. */
+	/* The entry is empty, but the lookup loads the translation page. */
 	CHECK_EQ(read_unit(3), SENSE_NS + TRANSFER_NS);
 	test_audit(&device);
 	test_device_close(&device);
@@ -303,7 +303,7 @@ static void discards_change_it(void)
 
 /* Memory */
 
-/* Writes wait for translation pages to be written: not more are in memory than it has room for. */
+/* Writes wait for evictions, so that the cache does not exceed its size. */
 static void writes_wait_for_room(void)
 {
 	const struct aftl_cmt *cmt;
@@ -320,7 +320,7 @@ static void writes_wait_for_room(void)
 		most = max(most, cmt->cached);
 	}
 	test_drain(&device);
-	/* One program of each die is begun before it is known. */
+	/* One program per die may start before the limit is noticed. */
 	CHECK_RANGE(most, 8, 8 + 2);
 	CHECK(test_counters(&device)->programmed_map_units > 200);
 	CHECK_EQ(test_counters(&device)->gc_blocks, 0);
@@ -328,7 +328,7 @@ static void writes_wait_for_room(void)
 	test_device_close(&device);
 }
 
-/* As large as the map it costs nothing but what each translation page takes once. */
+/* A cache that holds the whole table causes no misses and no programs. */
 static void all_of_it_fits(void)
 {
 	u32 i;
@@ -357,7 +357,7 @@ static void it_is_off(void)
 
 /* Space */
 
-/* Translation pages have blocks of their own, which are collected like others, and stay apart. */
+/* Translation pages have their own blocks, which GC collects separately from data. */
 static void they_have_blocks_of_their_own(void)
 {
 	struct aftl_random random = { 1 };
@@ -376,7 +376,7 @@ static void they_have_blocks_of_their_own(void)
 	test_device_close(&device);
 }
 
-/* The fill has changed all of it, and left nothing to be written. */
+/* A fill writes all translation pages and leaves none dirty. */
 static void a_fill_writes_the_map(void)
 {
 	u32 dirty = 0;
@@ -395,7 +395,7 @@ static void a_fill_writes_the_map(void)
 	test_device_close(&device);
 }
 
-/* What breaks */
+/* Failures */
 
 static void a_die_takes_no_map_along(void)
 {
@@ -409,7 +409,7 @@ static void a_die_takes_no_map_along(void)
 	CHECK(!is_cached(0));
 	dead = aftl_block_lun(device.ftl, block_of(0));
 	CHECK_EQ(aftl_fail_lun(device.ftl, dead->index), 0);
-	/* Its entries say what is lost; it is put together again, and written elsewhere. */
+	/* The translation page is rebuilt from the L2P table, and written to another die. */
 	test_do(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE, NULL);
 	CHECK_EQ(test_counters(&device)->map_loads, 0);
 	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY);
@@ -422,7 +422,7 @@ static void a_die_takes_no_map_along(void)
 	test_device_close(&device);
 }
 
-/* Reads that wait for a translation page there continue, and so do evictions. */
+/* Reads waiting for a translation page on the dead die continue, and so do evictions. */
 static void what_waits_at_a_dead_die_goes_on(void)
 {
 	struct test_request *requests[12];
@@ -448,7 +448,7 @@ static void what_waits_at_a_dead_die_goes_on(void)
 	test_device_close(&device);
 }
 
-/* One that waits for company there has it elsewhere. */
+/* An eviction that waits on a dead die moves to another die. */
 static void what_leaves_a_dead_die(void)
 {
 	static const char *const shape[] = { PAIRS, NULL };
@@ -489,7 +489,7 @@ static void a_bad_block_of_the_map(void)
 	test_device_close(&device);
 }
 
-/* Others have all that is free, and nothing that is open has room. */
+/* Let other data own all free blocks, and close all open ones. */
 static void leave_no_room(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block;
@@ -503,8 +503,8 @@ static void leave_no_room(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
- * The oldest block, which is to be collected, has valid data, for which there is no place. Those
- * after it have none, and need none.
+ * GC would take the oldest block, whose valid data have no destination. Later blocks have no valid
+ * data and can be erased.
  */
 static void trans_pages_find_an_empty_block(void)
 {
@@ -562,7 +562,7 @@ static u64 go_on(void)
 	return aftl_digest(device.ftl);
 }
 
-/* What is in memory, the oldest first. Return: how much. */
+/* Record the cached pages, oldest first. Return: number of pages. */
 static u32 remember(u32 *found)
 {
 	u32 number = device.ftl->cmt.oldest;
@@ -573,7 +573,7 @@ static u32 remember(u32 *found)
 	return count;
 }
 
-/* With the same translation pages in memory, in the same order, and those that leave. */
+/* A snapshot keeps the cached pages, their order, and pending evictions. */
 static void a_snapshot_has_the_same_future(void)
 {
 	struct test_bytes bytes = { 0 };
@@ -628,7 +628,7 @@ static void refused(const char *policy, const char *key, const char *value, cons
 	test_device_close(&device);
 }
 
-/* However little is left: for the map there is room beside the data. */
+/* Even with minimal over-provisioning there is room for translation pages. */
 static void there_is_room_for_it(void)
 {
 	u32 made = 0;
@@ -667,8 +667,8 @@ static void what_makes_no_sense_is_refused(void)
 }
 
 /*
- * A plain list: what is in memory, the oldest first, and by LUN what leaves. It hears what a
- * host hears, and is compared when all is quiet.
+ * Plain list model: cached pages, oldest first, and by LUN the pending evictions. It is fed by host
+ * callbacks and compared when the device is idle.
  */
 #define SHEETS_MAX 1024
 #define LUNS_MAX 16
@@ -785,7 +785,7 @@ static void look_up(u32 number)
 		come(number, 0);
 }
 
-/* A page, or as much of it as is read, is looked up once in each translation page. */
+/* Each flash page read is looked up once per translation page. */
 static void look_up_all(const struct aftl_request *request)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
@@ -838,7 +838,7 @@ static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from,
 	change(from_lpn(lpn));
 }
 
-/* It is the first that waits there. */
+/* The written page must be the first that waits on the LUN. */
 static void write_trans_page(u32 number, u32 lun)
 {
 	struct list *leave = &plain.leave[lun];
@@ -925,7 +925,7 @@ static void begin_leaving(void)
 	}
 }
 
-/* What a fill has left. */
+/* Initialise the model from the state after a fill. */
 static void begin_plain(void)
 {
 	u32 number;
@@ -999,7 +999,7 @@ static void draw_cache(struct aftl_random *random)
 	config->map_cache = 512 * (2 * limit + aftl_random_below(random, 24));
 }
 
-/* Reads end with their translation page: else others might be written between two look-ups. */
+/* Limit reads to one translation page, as others might be written between two lookups. */
 static void do_one(struct aftl_random *random)
 {
 	static const u8 ops[] = {
@@ -1035,7 +1035,7 @@ static u64 seen_merges;
 static u64 seen_moved;
 static u64 seen_used;
 
-/* A simple device, whose requests come one after the other. */
+/* One request at a time. */
 static bool run_plain(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0x5ee7) };
@@ -1075,7 +1075,7 @@ static void a_plain_list_says_the_same(void)
 	CHECK(tap_failures() || (seen_misses > 1000 && seen_merges > 1000 && seen_moved > 100));
 }
 
-/* Anything at once: random policies, options and requests on top of each other. */
+/* Random policies, options and concurrent requests. */
 
 static const char *any_policy(struct aftl_random *random)
 {
@@ -1088,7 +1088,7 @@ static const char *any_policy(struct aftl_random *random)
 
 static u32 seen_opened;
 
-/* The last free blocks are for moves. */
+/* Translation pages must not use the GC reserve. */
 static void on_array(void *host, const struct aftl_array_event *event)
 {
 	const struct aftl_lun *lun = &device.ftl->luns[event->lun];
@@ -1101,7 +1101,7 @@ static void on_array(void *host, const struct aftl_array_event *event)
 		  lun->free_blocks);
 }
 
-/* One program of each LUN at most begins before it is seen that too much leaves. */
+/* At most one program per LUN starts before the eviction limit is noticed. */
 static void on_host_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn,
 			    aftl_ppn_t ppn)
 {
@@ -1194,32 +1194,34 @@ int main(int argc, char **argv)
 		run_seed(strtoull(argv[1], NULL, 10));
 		return tap_finish();
 	}
-	tap_run("a miss is another read", a_miss_is_another_read);
-	tap_run("a request waits for each of its translation pages", trans_pages_of_a_request);
-	tap_run("misses wait side by side", misses_wait_side_by_side);
-	tap_run("a hit does not wait", a_hit_does_not_wait);
-	tap_run("commands run out", commands_run_out);
-	tap_run("nothing is read for nothing", nothing_is_read_for_nothing);
-	tap_run("a change is joined when it leaves", a_change_is_joined_when_it_leaves);
-	tap_run("part of a translation page is no translation page",
+	tap_run("a miss takes one more read", a_miss_is_another_read);
+	tap_run("a read waits for all its translation pages", trans_pages_of_a_request);
+	tap_run("misses of two pages load in parallel", misses_wait_side_by_side);
+	tap_run("a hit overtakes a miss", a_hit_does_not_wait);
+	tap_run("reads complete although commands run out", commands_run_out);
+	tap_run("unwritten translation pages are not loaded", nothing_is_read_for_nothing);
+	tap_run("an eviction merges the changes of a translation page",
+		a_change_is_joined_when_it_leaves);
+	tap_run("a lookup completes a partial translation page",
 		part_of_a_trans_page_is_no_trans_page);
-	tap_run("what is used stays", what_is_used_stays);
-	tap_run("discards change it", discards_change_it);
-	tap_run("writes wait for room", writes_wait_for_room);
-	tap_run("all of it fits", all_of_it_fits);
-	tap_run("it is off", it_is_off);
-	tap_run("translation pages have blocks of their own", they_have_blocks_of_their_own);
-	tap_run("a fill writes the map", a_fill_writes_the_map);
-	tap_run("a die takes no map along", a_die_takes_no_map_along);
-	tap_run("what waits at a dead die goes on", what_waits_at_a_dead_die_goes_on);
-	tap_run("what leaves a dead die", what_leaves_a_dead_die);
-	tap_run("a bad block of the map", a_bad_block_of_the_map);
-	tap_run("translation pages find an empty block", trans_pages_find_an_empty_block);
-	tap_run("a snapshot has the same future", a_snapshot_has_the_same_future);
-	tap_run("another policy is refused", another_policy_is_refused);
-	tap_run("what makes no sense is refused", what_makes_no_sense_is_refused);
-	tap_run("there is room for it", there_is_room_for_it);
-	tap_run("a plain list says the same", a_plain_list_says_the_same);
-	tap_run("no data and no translation page is lost", no_data_and_no_trans_page_is_lost);
+	tap_run("a page used during eviction stays cached", what_is_used_stays);
+	tap_run("discards change translation pages", discards_change_it);
+	tap_run("writes wait for evictions", writes_wait_for_room);
+	tap_run("a cache for the whole table causes no misses", all_of_it_fits);
+	tap_run("map_cache=0 turns the cache off", it_is_off);
+	tap_run("translation pages have their own blocks", they_have_blocks_of_their_own);
+	tap_run("a fill writes all translation pages", a_fill_writes_the_map);
+	tap_run("translation pages of a dead die are rebuilt", a_die_takes_no_map_along);
+	tap_run("reads and evictions of a dead die continue", what_waits_at_a_dead_die_goes_on);
+	tap_run("pending evictions leave a dead die", what_leaves_a_dead_die);
+	tap_run("a bad block of translation pages is relocated", a_bad_block_of_the_map);
+	tap_run("GC frees an empty block for translation pages", trans_pages_find_an_empty_block);
+	tap_run("a loaded device behaves like the saved one", a_snapshot_has_the_same_future);
+	tap_run("loading with another policy is refused", another_policy_is_refused);
+	tap_run("invalid combinations are refused", what_makes_no_sense_is_refused);
+	tap_run("capacity includes the translation pages", there_is_room_for_it);
+	tap_run("random devices equal the plain list model", a_plain_list_says_the_same);
+	tap_run("random devices lose neither data nor translation pages",
+		no_data_and_no_trans_page_is_lost);
 	return tap_finish();
 }

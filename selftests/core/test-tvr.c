@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * TVR's two modes: times, places, retention and wear.
+ * The two modes of TVR: program times, placement, retention and wear.
  */
 #include "stream.h"
 #include "tap.h"
 
-/* The paper's pages: a fast and a slow one in each word line, nothing on the bus. */
+/* The paper's word lines of a fast and a slow page, and a negligible bus. */
 #define SHAPE "channels", "1", "chips", "1", "blocks", "40", "layers", "1", "word_lines", "8", \
 	"bits", "2", "op", "60", "unit", "0", "bus", "100000", "program", "1200us", \
 	"program_fast", "400us"
@@ -51,7 +51,7 @@ static bool is_short(u32 unit)
 	return aftl_page_mode(attr) == AFTL_MODE_REDUCED;
 }
 
-/* Each block has pages of one mode, and its kind says which. */
+/* Each block holds pages of one mode, given by its kind. */
 static void check_blocks(void)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
@@ -68,7 +68,7 @@ static void check_blocks(void)
 		}
 }
 
-/* TV-2: 11 of 22 and 8 of 16 steps are half of each page's time. */
+/* TV-2: 11 of 22 and 8 of 16 steps, half of each page's time. */
 static void programs_take_half_the_time(void)
 {
 	static const char *const pairs[] = { SHAPE, "tvr_mode", "device", NULL };
@@ -80,7 +80,7 @@ static void programs_take_half_the_time(void)
 	close_device();
 }
 
-/* Half of the margins: 17 of 22 and 12 or 13 of 16 steps. */
+/* Half of the margins take 17 of 22, and 12 or 13 of 16 steps. */
 static void margins_take_steps(void)
 {
 	static const char *const half[] = {
@@ -101,7 +101,7 @@ static void margins_take_steps(void)
 	close_device();
 }
 
-/* A page on its own in its word line is the mean of the two. */
+/* If a word line has one page, its steps are the sum of both pages' steps. */
 static void one_page_in_a_word_line(void)
 {
 	static const char *const pairs[] = {
@@ -120,12 +120,12 @@ static void update_intervals_tell_short_lived_data(void)
 
 	open_device(pairs);
 	CHECK(!is_short(1));
-	/* The old version had lived for a month. */
+	/* The previous version lived for a month. */
 	write_ns(1);
 	CHECK(!is_short(1));
 	write_ns(1);
 	CHECK(is_short(1));
-	/* Six days are within the budget but for the day that a search may be late. */
+	/* Six days would fit the budget, but not with the day by which a search may be late. */
 	aftl_age(device.ftl, 6 * DAY_NS);
 	write_ns(1);
 	CHECK(!is_short(1));
@@ -133,7 +133,7 @@ static void update_intervals_tell_short_lived_data(void)
 	close_device();
 }
 
-/* The tag is about lifetime here: no bit is lost. */
+/* In mode tagged the class means lifetime: data have no errors. */
 static void hosts_tell_short_lived_data(void)
 {
 	static const char *const pairs[] = {
@@ -146,7 +146,7 @@ static void hosts_tell_short_lived_data(void)
 	for (i = 0; i < 3; i++) {
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1, 1, AFTL_APPROX, NULL), 0);
 		CHECK(is_short(1));
-		/* However soon it is written again */
+		/* Untagged data keep margins, however soon they are overwritten. */
 		write_ns(2);
 		CHECK(!is_short(2));
 	}
@@ -193,7 +193,7 @@ static void check_ages(u32 budget_hours)
 				  (unsigned long long)age_hours(unit));
 }
 
-/* Checked once more just before each search, when data are oldest. */
+/* Ages are also checked just before each search, when data are oldest. */
 static void no_data_outlives_its_budget(void)
 {
 	static const char *const pairs[] = {
@@ -224,7 +224,7 @@ static u64 wear_of_an_erase(const char *mode, const char *margin)
 	u64 wear;
 
 	open_device(pairs);
-	/* New data each time in mode block: with margins. */
+	/* In mode block new data are programmed with margins. */
 	while (!test_counters(&device)->array_erases) {
 		write_ns(unit);
 		test_do(&device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE, NULL);
@@ -243,7 +243,7 @@ static void blocks_without_margins_last_longer(void)
 	CHECK_EQ(wear_of_an_erase("device", "100"), 10000);
 }
 
-/* Every other unit is cold: collection has to move it. What is it then? */
+/* Every other unit is cold and must be relocated by GC; count those without margins then. */
 static void check_survivors(const char *mode, bool keep)
 {
 	const char *const pairs[] = { SHAPE, "op", "30", "tvr_mode", mode, NULL };
@@ -284,7 +284,7 @@ static u64 ratio_q16(const u32 *table)
 	return ((u64)table[0] + table[1]) / 2;
 }
 
-/* Measured: programs get faster, erases slower. 100000 is half-way to the second point. */
+/* Programs get faster and erases slower; 100000 cycles are half-way to the second point. */
 static void times_change_with_cycles(void)
 {
 	static const char *const pairs[] = {
@@ -323,7 +323,7 @@ static u64 rber_of(u32 unit)
 				  page, aftl_hours(device.ftl));
 }
 
-/* Error rate of a page without margins, new or after @age_ns. */
+/* Error rate of a page programmed with share @margin of the margins, after @age_ns. */
 static u64 rber_with(const char *margin, u64 age_ns)
 {
 	const char *const pairs[] = { SHAPE, "tvr_mode", "device", "cell_model", "voltage",
@@ -353,17 +353,18 @@ static void margins_are_what_retention_needs(void)
 int main(void)
 {
 	tap_run("TV-2: programs take half the time", programs_take_half_the_time);
-	tap_run("margins take steps", margins_take_steps);
-	tap_run("one page in a word line", one_page_in_a_word_line);
-	tap_run("update intervals tell short-lived data", update_intervals_tell_short_lived_data);
-	tap_run("hosts tell short-lived data", hosts_tell_short_lived_data);
-	tap_run("new data is written with margins", new_data_is_written_with_margins);
-	tap_run("no data outlives its budget", no_data_outlives_its_budget);
+	tap_run("program time follows from the margin", margins_take_steps);
+	tap_run("one-page word lines take the sum of both pages' steps", one_page_in_a_word_line);
+	tap_run("update intervals identify short-lived data",
+		update_intervals_tell_short_lived_data);
+	tap_run("tags identify short-lived data", hosts_tell_short_lived_data);
+	tap_run("new data are programmed with margins", new_data_is_written_with_margins);
+	tap_run("data without margins are refreshed in time", no_data_outlives_its_budget);
 	tap_run("TV-3: blocks without margins last longer", blocks_without_margins_last_longer);
-	tap_run("survivors get margins in mode block", survivors_get_margins_in_mode_block);
-	tap_run("survivors go without in mode device", survivors_go_without_in_mode_device);
-	tap_run("times change with cycles", times_change_with_cycles);
+	tap_run("mode block relocates data with margins", survivors_get_margins_in_mode_block);
+	tap_run("mode device relocates data without margins", survivors_go_without_in_mode_device);
+	tap_run("program and erase times follow the cycles", times_change_with_cycles);
 	tap_run("new blocks have the configured times", new_blocks_have_the_configured_times);
-	tap_run("margins are what retention needs", margins_are_what_retention_needs);
+	tap_run("margins reduce errors by retention", margins_are_what_retention_needs);
 	return tap_finish();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Each rule for victims names the block that its definition names, as seen from outside: a device
- * is written, and after every few requests the rules are asked about each LUN. And what the core
- * does by itself: when it collects, which block it takes next, how it levels wear.
+ * Victim selectors: on a device under load each selector is asked for every LUN, and its choice
+ * compared with its definition. Also the core's own decisions: when it collects, which free block
+ * it opens, how it levels wear.
  */
 #include "core/ftl/device.h"
 #include "core/policy/victim-rules.h"
@@ -34,7 +34,7 @@ static const struct aftl_block *first_of(const struct aftl_victim_candidates *cl
 	return &device.ftl->media.blocks[closed->lun->index * device.ftl->geo.blocks_per_lun];
 }
 
-/* How many of the LUN's blocks that may be collected are older than @block. */
+/* Number of candidates of the LUN that are older than @block. */
 static u32 older(const struct aftl_victim_candidates *closed, const struct aftl_block *block)
 {
 	const struct aftl_block *first = first_of(closed);
@@ -46,7 +46,7 @@ static u32 older(const struct aftl_victim_candidates *closed, const struct aftl_
 	return count;
 }
 
-/* Fewest valid slots among those that fewer than @window are older than. */
+/* Fewest valid slots of the @window oldest candidates. */
 static u32 fewest(const struct aftl_victim_candidates *closed, u32 window)
 {
 	const struct aftl_block *first = first_of(closed);
@@ -89,7 +89,7 @@ static void check_cost_benefit(const struct aftl_victim_candidates *closed,
 	double most = gain(closed, block);
 	u32 i;
 
-	/* A ten-thousandth is what the rule's whole numbers leave out. */
+	/* Allow 1e-4 for the integer arithmetic of the selector. */
 	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++)
 		if (may_be(closed, &first[i]))
 			CHECK(gain(closed, &first[i]) <= most * 1.0001);
@@ -173,7 +173,7 @@ static void one_rule(u32 which)
 	tap_end();
 }
 
-/* Valid units that were moved by the end of a load. */
+/* Valid units that a workload relocated. */
 static u64 moved_with(const char *rule, const char *window)
 {
 	struct aftl_random random = { 3 };
@@ -203,7 +203,7 @@ static void a_rule_has_its_parameters(void)
 	CHECK_RANGE(moved_with("windowed", "20"), 1, fifo - 1);
 }
 
-/* The supply of one LUN */
+/* Blocks of one LUN */
 
 static void device_with(const char *key, const char *value, const char *other, const char *is)
 {
@@ -221,7 +221,7 @@ static void open_one(const char *key, const char *value)
 	device_with(key, value, "errors", "off");
 }
 
-/* Random writes to the first @part of the units. */
+/* Random writes to the first 1/@part of the units. */
 static void write_some(struct aftl_random *random, u32 part, u32 writes)
 {
 	while (writes--)
@@ -231,8 +231,8 @@ static void write_some(struct aftl_random *random, u32 part, u32 writes)
 }
 
 /*
- * The last block that was erased is what a draw of the next victim goes by while the host says
- * nothing: draws that fell on full blocks would otherwise do so for ever.
+ * Without host writes the erase of the last victim seeds the next draw. Otherwise draws of full
+ * blocks would repeat for ever.
  */
 static void chance_draws_anew(void)
 {
@@ -262,7 +262,7 @@ static void chance_draws_anew(void)
 	test_device_close(&device);
 }
 
-/* Blocks that were erased and not written since, as the host saw it. */
+/* Queue of erased blocks as seen by the host. */
 static struct {
 	struct test_listener listener;
 	u32 block[64];
@@ -310,7 +310,7 @@ static void the_block_erased_first_is_next(void)
 	test_device_close(&device);
 }
 
-/* A quarter of the blocks, whenever nothing else is to be done. */
+/* A quarter of the blocks is free whenever the LUN is idle. */
 static void so_many_blocks_are_kept_free(void)
 {
 	struct aftl_random random = { 2 };
@@ -325,7 +325,7 @@ static void so_many_blocks_are_kept_free(void)
 	test_device_close(&device);
 }
 
-/* How full, in percent, the emptiest closed block is when an idle device has come to rest. */
+/* Valid percentage of the emptiest closed block once an idle device has stopped collecting. */
 static u32 least_valid_after(const char *gc_idle_valid)
 {
 	struct aftl_random random = { 4 };
@@ -347,14 +347,14 @@ static u32 least_valid_after(const char *gc_idle_valid)
 	return least;
 }
 
-/* Without pressure what is fuller than that stays, however few blocks are free. */
+/* Idle GC leaves fuller blocks, even if few blocks are free. */
 static void idle_collection_has_its_limit(void)
 {
 	CHECK_RANGE(least_valid_after("50"), 51, 60);
 	CHECK_RANGE(least_valid_after("70"), 71, 80);
 }
 
-/* What a LUN with everything to do does first. */
+/* Cause of the first relocation of a LUN that has all kinds due. */
 static u32 first_cause(bool cramped)
 {
 	struct aftl_lun *lun = device.ftl->luns;
@@ -382,7 +382,7 @@ static struct aftl_block *fullest(void)
 	return best;
 }
 
-/* After a change of the policy, where blocks are short: nothing but collection gets a turn. */
+/* Below the reserve, e.g. after a change of policy, only GC may run. */
 static void room_comes_first(void)
 {
 	struct aftl_lun *lun;
@@ -406,7 +406,7 @@ static void room_comes_first(void)
 	test_device_close(&device);
 }
 
-/* There it takes what gives most, whatever the rule. */
+/* Below the reserve GC takes the emptiest block, whatever the selector. */
 static void who_lacks_room_takes_the_emptiest(void)
 {
 	struct aftl_random random = { 6 };
@@ -433,7 +433,7 @@ static u32 most_erases(void)
 	return most;
 }
 
-/* Returns whether wear is being levelled now: out of a block that no other is behind. */
+/* Return true if wear levelling is running; it must empty a least-erased block. */
 static bool levels_wear(void)
 {
 	const struct aftl_reloc *job = &device.ftl->luns[0].reloc;
@@ -468,7 +468,7 @@ static u32 most_erases_with(const char *wear_gap)
 	return most;
 }
 
-/* Blocks with data that nobody writes take their share of the erases. */
+/* Blocks with static data must take their share of the erases. */
 static void wear_is_levelled(void)
 {
 	u32 without = most_erases_with("0");
@@ -476,7 +476,7 @@ static void wear_is_levelled(void)
 	CHECK_RANGE(most_erases_with("4"), 1, without * 2 / 3);
 }
 
-/* Full blocks of fresh data are as many as the host has filled, those of moved data the others. */
+/* Host data and relocated data fill separate blocks. */
 static void what_is_moved_has_its_blocks(void)
 {
 	struct aftl_random random = { 5 };
@@ -502,16 +502,17 @@ int main(void)
 {
 	u32 i;
 
-	tap_run("chance draws anew for each block", chance_draws_anew);
-	tap_run("what is moved has blocks of its own", what_is_moved_has_its_blocks);
-	tap_run("the block that was erased first is next", the_block_erased_first_is_next);
-	tap_run("so many blocks are kept free", so_many_blocks_are_kept_free);
-	tap_run("idle collection has its limit", idle_collection_has_its_limit);
-	tap_run("room comes first", room_comes_first);
-	tap_run("who lacks room takes the emptiest block", who_lacks_room_takes_the_emptiest);
-	tap_run("wear is levelled out of the least erased block", wear_is_levelled);
+	tap_run("d_choices draws anew for each victim", chance_draws_anew);
+	tap_run("policy separated keeps relocated data in their own blocks",
+		what_is_moved_has_its_blocks);
+	tap_run("the block that was erased first is opened first", the_block_erased_first_is_next);
+	tap_run("idle GC keeps the configured share of blocks free", so_many_blocks_are_kept_free);
+	tap_run("idle GC stops at gc_idle_valid", idle_collection_has_its_limit);
+	tap_run("below the reserve GC precedes other relocation", room_comes_first);
+	tap_run("below the reserve GC takes the emptiest block", who_lacks_room_takes_the_emptiest);
+	tap_run("wear levelling empties the least erased block", wear_is_levelled);
 
-	tap_run("a rule has its own parameters", a_rule_has_its_parameters);
+	tap_run("a victim selector has its own parameters", a_rule_has_its_parameters);
 	for (i = 0; i < ARRAY_SIZE(rules); i++)
 		one_rule(i);
 	return tap_finish();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Zones: states, write pointers and limits of random devices are compared with a model after
- * each request, and where each unit lies with the rule that a block has data of one zone.
+ * Zones: after each request the states, write pointers and limits of random devices are compared
+ * with a model, and each block must hold data of one zone.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 static struct test_device device;
 
-/* Four LUNs, blocks of 16 units, zones of 64; nine of them. */
+/* Four LUNs, blocks of 16 units, nine zones of 64 units. */
 #define SHAPE "channels", "2", "chips", "2", "blocks", "12", "layers", "2", "word_lines", "4",	\
 	      "bits", "1", "page", "8KiB", "unit", "4KiB", "op", "25%", "zoned", "256KiB",	\
 	      "buffer", "1MiB", "buffer_safe", "on"
@@ -57,7 +57,7 @@ static void expect(u32 zone, enum aftl_zone_state state, u32 written)
 	CHECK_EQ(found, written);
 }
 
-/* Everything that is buffered goes to flash, full pages or not. */
+/* Program all buffered data, including partial pages. */
 static void write_out(void)
 {
 	aftl_set_draining(device.ftl, true);
@@ -153,13 +153,13 @@ static void limits_hold(void)
 	CHECK_EQ(write_at(4, 0, 1), -EOVERFLOW);
 	CHECK_EQ(manage(AFTL_OP_ZONE_OPEN, 4), -EOVERFLOW);
 	expect(4, AFTL_ZONE_EMPTY, 0);
-	/* In turn: not always the first. */
+	/* Implicit closes rotate among zones. */
 	CHECK_EQ(write_at(0, 1, 1), 0);
 	expect(2, AFTL_ZONE_CLOSED, 1);
 	CHECK_EQ(write_at(1, 1, 1), 0);
 	expect(3, AFTL_ZONE_CLOSED, 1);
 	CHECK_EQ(test_counters(&device)->zone_implicit_closes, 4);
-	/* What was opened explicitly is not closed for others. */
+	/* Explicitly opened zones are not closed implicitly. */
 	CHECK_EQ(manage(AFTL_OP_ZONE_OPEN, 0), 0);
 	CHECK_EQ(manage(AFTL_OP_ZONE_OPEN, 1), 0);
 	CHECK_EQ(write_at(2, 1, 1), -EBUSY);
@@ -175,7 +175,7 @@ static void limits_hold(void)
 	test_device_close(&device);
 }
 
-/* However small the writes, and whatever flushes come between: no page is padded. */
+/* Small writes with flushes in between pad no page. */
 static void nothing_is_padded_before_the_end(void)
 {
 	u32 i;
@@ -212,7 +212,7 @@ static u32 free_blocks(void)
 	return sum;
 }
 
-/* Its blocks and no others, at once, with nothing moved. */
+/* Erases the zone's own blocks immediately, without relocation. */
 static void a_reset_erases_its_blocks(void)
 {
 	u32 all;
@@ -234,7 +234,7 @@ static void a_reset_erases_its_blocks(void)
 	test_device_close(&device);
 }
 
-/* What came before it, and waits for room, is written before. */
+/* Earlier writes that wait for buffer space complete before the reset. */
 static void a_reset_has_its_turn(void)
 {
 	struct test_request *writes[5];
@@ -264,7 +264,7 @@ static const char *const queued[] = {
 	SHAPE, "max_active_zones", "4", "buffer", "256KiB", "queue_weights", "1:3:2:5", NULL
 };
 
-/* Four writers wait beside each other: each fills its zone, resets it, and begins anew. */
+/* Four queued writers each fill their zone, reset it and write again. */
 static void queues_keep_their_order(void)
 {
 	struct shadow_store store;
@@ -303,7 +303,7 @@ static void dead_blocks_cost_zones(void)
 	open_with("4", "0", "0");
 	CHECK_EQ(write_at(0, 0, ZONE), 0);
 	test_wait(&device, 1000000000);
-	/* Twelve blocks in a LUN: nine are zones', and what the core needs must stay. */
+	/* A LUN has twelve blocks: nine for zones, the others for the core. */
 	for (i = 0; i < 12; i++)
 		if (device.ftl->media.blocks[i].state == AFTL_BLOCK_FREE && at < 3) {
 			CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
@@ -324,7 +324,7 @@ static void dead_blocks_cost_zones(void)
 		CHECK_EQ(write_at(i, 0, ZONE), 0);
 	test_wait(&device, 1000000000);
 	CHECK(!aftl_read_only(device.ftl));
-	/* Without an empty zone all of them can only be read. */
+	/* Without spare blocks all zones become read-only. */
 	for (i = 0; i < 12; i++)
 		if (device.ftl->media.blocks[i].state == AFTL_BLOCK_FREE) {
 			CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
@@ -358,7 +358,10 @@ static void dead_dies_make_zones_read_only(void)
 	test_device_close(&device);
 }
 
-/* A zone that no LUN fills a block of is in fewer: others have nothing to do with it. */
+/*
+ * A zone smaller than a block per LUN uses fewer LUNs, so that other LUNs' failures do not affect
+ * it.
+ */
 static void small_zones_have_few_luns(void)
 {
 	const char *const pairs[] = { SHAPE, "zoned", "128KiB", NULL };
@@ -399,7 +402,7 @@ static void they_survive_a_snapshot(void)
 	CHECK_EQ(write_at(4, 0, 1), -EOVERFLOW);
 	CHECK_EQ(write_at(1, 24, 8), 0);
 	write_out();
-	/* The zone has gone on in the blocks that were open. */
+	/* The zone continues in its open blocks. */
 	CHECK(block);
 	CHECK_EQ(device.ftl->geo.blocks - free_blocks(), 4 + 4 + 3);
 	test_audit(&device);
@@ -502,16 +505,15 @@ static void what_zones_have_not_is_refused(void)
 }
 
 /*
- * Random devices. The model knows of each zone what the standard says, and nothing of how the
- * device comes to that.
+ * Random devices. The model follows the ZNS specification and knows nothing of the implementation.
  */
 
 /**
- * struct model - what ought to be
- * @state: by zone
- * @written: by zone
- * @due: by version of a request, the status that it must end with
- * @rush: requests do not wait for others; what becomes of them is not foretold
+ * struct model - expected state
+ * @state: by zone, its state
+ * @written: by zone, its write pointer
+ * @due: by request version, the expected status
+ * @rush: requests overlap, and their results are not predicted
  */
 struct model {
 	struct test_listener listener;
@@ -533,7 +535,7 @@ static u32 count_states(const struct model *model, u32 first, u32 last)
 	return count;
 }
 
-/* The device may choose which zone it closes; it must be one that it may. */
+/* The device chooses which implicitly opened zone it closes; it must be exactly one. */
 static void adopt_close(struct model *model)
 {
 	u32 closed = 0;
@@ -549,7 +551,7 @@ static void adopt_close(struct model *model)
 	CHECK_EQ(closed, 1);
 }
 
-/* Called after the device has done it, for it chooses. */
+/* Called after the device has acted, because it chooses the zone to close. */
 static int model_open(struct model *model, u32 zone, u32 state)
 {
 	u32 most = (u32)(device.config.max_open_zones ? device.config.max_open_zones :
@@ -644,7 +646,7 @@ static void on_complete(struct test_listener *self, struct test_request *request
 	CHECK_EQ(request->request.status, model->due[at]);
 }
 
-/* Number of the zone that the valid data of a block are of; U32_MAX: it has none. */
+/* Zone of the valid data in a block, or U32_MAX if there are none. */
 static u32 zone_of_block(const struct aftl_block *block)
 {
 	u32 first = from_ppn(aftl_page_ppn(&device.ftl->media, block, 0));
@@ -664,7 +666,7 @@ static u32 zone_of_block(const struct aftl_block *block)
 	return zone;
 }
 
-/* @more: blocks of a zone in a LUN, above what it needs, that moves may have cost. */
+/* @more: allowed extra blocks per zone and LUN, caused by relocation. */
 static void check_blocks(u32 more)
 {
 	const struct aftl_geometry *geo = &device.ftl->geo;
@@ -682,7 +684,7 @@ static void check_blocks(u32 more)
 	free(blocks);
 }
 
-/* Whoever is in a rush sees what the device says now, which requests under way may change. */
+/* With overlapping requests the model takes over the device's state. */
 static void glance(struct model *model)
 {
 	u32 i;
@@ -747,7 +749,7 @@ static void manage_some(struct model *model, struct aftl_random *random, u32 zon
 		*due = model_manage(model, op, zone);
 }
 
-/* Of a write that waits for its turn nothing is decided yet. */
+/* Wait until no write is queued, since its result is still open. */
 static void let_them_in(void)
 {
 	while ((device.ftl->wait_head[1] || aftl_dispatch_pending(device.ftl)) &&
@@ -769,7 +771,7 @@ static void do_something(struct model *model, struct aftl_random *random, u32 fe
 		manage_some(model, random, zone);
 }
 
-/* Moves, and what a write out has padded, may cost a block each. */
+/* Relocation and padding by write_out() may take one extra block each. */
 static u32 spare_blocks(bool out)
 {
 	const struct aftl_counters *counters = test_counters(&device);
@@ -870,7 +872,7 @@ static void set_zones(struct aftl_random *random)
 	config->read_limit = aftl_random_below(random, 2);
 }
 
-/* The least buffer that will do: what is wrong with it shows there. */
+/* Create the device with the smallest buffer, which is the hardest case. */
 static bool create(const char *policy)
 {
 	u64 least;
@@ -885,7 +887,7 @@ static bool create(const char *policy)
 	return !test_device_create(&device, policy);
 }
 
-/* Return: whether there is such a device. */
+/* Return true if the device could be created. */
 static bool run_seed(u64 seed, u64 sum[3])
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0x25) };
@@ -932,21 +934,21 @@ int main(int argc, char **argv)
 		tap_end();
 		return tap_finish();
 	}
-	tap_run("states follow each other", states_follow_each_other);
-	tap_run("a zone ends at its capacity", a_zone_ends_at_its_capacity);
-	tap_run("appends say where they are", appends_say_where_they_are);
-	tap_run("limits hold", limits_hold);
-	tap_run("nothing is padded before the end", nothing_is_padded_before_the_end);
-	tap_run("a reset erases its blocks", a_reset_erases_its_blocks);
-	tap_run("a reset has its turn", a_reset_has_its_turn);
-	tap_run("queues keep their order", queues_keep_their_order);
-	tap_run("dead blocks cost zones", dead_blocks_cost_zones);
-	tap_run("dead dies make zones read-only", dead_dies_make_zones_read_only);
-	tap_run("small zones have few LUNs", small_zones_have_few_luns);
-	tap_run("they survive a snapshot", they_survive_a_snapshot);
+	tap_run("zone states change as specified", states_follow_each_other);
+	tap_run("writes beyond the zone capacity fail", a_zone_ends_at_its_capacity);
+	tap_run("an append returns its address", appends_say_where_they_are);
+	tap_run("limits on active and open zones are enforced", limits_hold);
+	tap_run("pages are padded only when a zone is finished", nothing_is_padded_before_the_end);
+	tap_run("a reset erases the blocks of its zone only", a_reset_erases_its_blocks);
+	tap_run("a reset waits for earlier writes", a_reset_has_its_turn);
+	tap_run("host queues keep the order of zone requests", queues_keep_their_order);
+	tap_run("zones go offline when blocks are lacking", dead_blocks_cost_zones);
+	tap_run("a die failure makes its zones read-only", dead_dies_make_zones_read_only);
+	tap_run("small zones use fewer LUNs", small_zones_have_few_luns);
+	tap_run("zones survive a snapshot", they_survive_a_snapshot);
 	tap_run("damaged snapshots are refused", damaged_snapshots_are_refused);
-	tap_run("what makes no sense is refused", what_makes_no_sense_is_refused);
-	tap_run("what zones have not is refused", what_zones_have_not_is_refused);
-	tap_run("random zones are as the model says", random_zones_are_as_the_model_says);
+	tap_run("invalid combinations are refused", what_makes_no_sense_is_refused);
+	tap_run("requests that zones do not support are refused", what_zones_have_not_is_refused);
+	tap_run("zones of random devices equal the model", random_zones_are_as_the_model_says);
 	return tap_finish();
 }

@@ -6,13 +6,13 @@
 #include "core/base/table-lookup.h"
 #include "core/nand/layer-variation.h"
 
-/* The profile demo's standard program, to which its other modes are in proportion. */
+/* Standard program time of profile "demo"; times of the other modes scale with it. */
 #define DEMO_NS 700000
 
-/* Tables and quotients are rounded: less than that says nothing. */
+/* Tolerance of least times: tables and quotients are rounded. */
 #define ROUNDING 10000
 
-/* A full erase, and what word lines may show of errors before they lose data; see cubeFTL. */
+/* Wear of a full erase; errors of a word line at which its data are at risk (cubeFTL). */
 #define FULL_WEAR 10000
 #define MOST_ERRORS (6472 * 9 / 8)
 #define NO_GROWTH 2560
@@ -20,23 +20,23 @@
 #define MOST_LOOPS 4
 #define ALL_MARGINS 16
 
-/* When margins are needed. */
+/* Age in hours and cycles at which margins matter. */
 #define YEAR_HOURS 8760
 #define WORN 3000
 
-/* How far the cells of a block were programmed since its erase. */
+/* The widest voltage swing that a block was programmed with since its erase. */
 enum account_swing { SWING_NONE, SWING_LOW_TOP, SWING_NO_MARGINS, SWING_FULL };
 
 /**
- * struct account_block - what is known of a block since its erase
- * @swing: enum account_swing, the highest
- * @flip: the checkerboard that its first program found
- * @gentle: what its policy has answered last
- * @erasing: an erase is under way
- * @reads: of its pages, as of the last that was told
- * @wear: before the erase
- * @due_wear: the least that it adds
- * @due_ns: the least that it takes
+ * struct account_block - account of a block since its last erase
+ * @swing: enum account_swing, widest swing
+ * @flip: colour of the checkerboard at its first program
+ * @gentle: last answer of the policy: erase at low voltage
+ * @erasing: an erase is in progress
+ * @reads: read count of the block at the last read event
+ * @wear: of the block before the erase
+ * @due_wear: least wear that the erase must add
+ * @due_ns: least time that the erase must take
  */
 struct account_block {
 	u8 swing;
@@ -52,15 +52,15 @@ struct account_block {
 
 /**
  * struct account_page - the last program of a page
- * @turn: when that was; 0: not since the erase
- * @attr: what it left
+ * @turn: number of that program on the device; 0: erased
+ * @attr: attributes that it stored
  */
 struct account_page {
 	u32 turn;
 	u16 attr;
 };
 
-/* A program: what was asked for, and of which data. */
+/* A program command and the class of its data. */
 struct command {
 	const struct aftl_placement *place;
 	u32 class;
@@ -122,7 +122,7 @@ static void add(const struct account *account, struct account_sum *sum, u64 ns)
 	sum->pj += ns * config_of(account)->energy / 1000;
 }
 
-/* Neighbours: one position to either side in the layer, the same one in the layers next to it. */
+/* Neighbours of a page: previous and next in its layer, same position in adjacent layers. */
 
 struct neighbour {
 	u32 page;
@@ -158,7 +158,7 @@ static u32 programmed_around(const struct account *account, u32 block, u32 page,
 	return programmed;
 }
 
-/* The colour that comes second, on the checkerboard that the block was begun with. */
+/* Is the page programmed second on the checkerboard that the block started with? */
 static bool is_second(const struct account *account, u32 block, u32 page)
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
@@ -178,7 +178,7 @@ static bool low_top(u16 attr)
 
 /* Programs */
 
-/* A mode's time: the profile's, else as much of the standard program's as on demo. */
+/* Time of a mode: from the profile if set, else scaled from profile "demo". */
 static u64 own_ns(const struct aftl_config *config, u32 at, u64 demo_ns)
 {
 	u64 own = aftl_param_get(config, at);
@@ -236,7 +236,7 @@ static u32 margins_kept(const struct aftl_config *config)
 	return (config->tvr_margin * ALL_MARGINS + 5000) / 10000;
 }
 
-/* Rate of a page that is programmed as @attr now: in a year, in a block that is worn. */
+/* Error rate that a page with attributes @attr would have after a year in a worn block. */
 static u64 later_rate(const struct account *account, const struct aftl_placement *place, u16 attr)
 {
 	struct aftl *ftl = account->ftl;
@@ -255,7 +255,9 @@ static u64 later_rate(const struct account *account, const struct aftl_placement
 	return rate;
 }
 
-/* What costs no errors is not sold for them; approximate data pay with those of their class. */
+/*
+ * A mode that adds no errors must not be faster. Approximate data have the errors of their class.
+ */
 static bool costs_nothing(const struct account *account, const struct command *command)
 {
 	const struct aftl_placement *place = command->place;
@@ -271,7 +273,7 @@ static bool costs_nothing(const struct account *account, const struct command *c
 	       later_rate(account, place, aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
 }
 
-/* Page by page the first of a word line is the fast one. */
+/* If pages are programmed singly, the first of a word line is fast. */
 static u64 by_place(const struct account *account, u64 ns, u32 mode, u32 page)
 {
 	const struct aftl_config *config = config_of(account);
@@ -297,7 +299,7 @@ static u64 by_wear(const struct account *account, u64 ns, u32 erases)
 	return ns * (before * (65536 - at.fraction) + after * at.fraction) >> 32;
 }
 
-/* Steps of a word line at once, of its first page or of another. */
+/* ISPP steps: of the whole word line if programmed at once, else of its first or another page. */
 static u32 margin_steps(const struct account *account, u32 page, u32 kept)
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
@@ -324,7 +326,7 @@ static bool default_steps(const struct aftl_ispp *ispp)
 	return !given_up_mv(ispp) && !ispp->skip;
 }
 
-/* Loops and verifies that are left out. */
+/* Scale a program time by the ISPP loops and verifies that are skipped. */
 static u64 by_steps(u64 ns, const struct aftl_ispp *ispp)
 {
 	const u32 *loops = aftl_cube_program_ns[min_t(u32, ispp->skip, MOST_LOOPS)];
@@ -336,7 +338,7 @@ static u64 by_steps(u64 ns, const struct aftl_ispp *ispp)
 	return ns * tenth_ns / STEP_MV / aftl_cube_program_ns[0][0];
 }
 
-/* The profile's time of followers is for steps that come near it. */
+/* The profile's follower time applies only if the steps save nearly as much. */
 static u64 follower_ns(const struct aftl_config *config, u64 standard_ns, u64 ns)
 {
 	u64 told_ns = standard_ns * config->program_follower / config->program;
@@ -344,7 +346,7 @@ static u64 follower_ns(const struct aftl_config *config, u64 standard_ns, u64 ns
 	return config->program_follower && ns * 10 <= told_ns * 11 ? min(ns, told_ns) : ns;
 }
 
-/* Cells go past their states for lack of verifies, or of margins that only some modes have. */
+/* Skipped verifies, or margins that the mode does not have, must overshoot. */
 static bool must_overshoot(const struct account *account, const struct aftl_placement *place)
 {
 	bool guarded = place->mode == AFTL_MODE_NORMAL || place->mode == AFTL_MODE_FOLLOWER;
@@ -378,10 +380,10 @@ static u64 least_program_ns(const struct account *account, const struct command 
 	ns = by_steps(ns, &place->ispp);
 	if (mode == AFTL_MODE_FOLLOWER)
 		ns = follower_ns(config, standard_ns, ns);
-	/* The one bit that is there is sensed first. */
+	/* A switch first senses the bit that is stored. */
 	if (mode == AFTL_MODE_SWITCHED)
 		ns += or_read(config, config->read_slc);
-	/* What no errors would tell is found at once, and takes another program. */
+	/* Without an error model an overshoot is detected at once and programmed again. */
 	if (!config->errors && must_overshoot(account, place))
 		ns += standard_ns;
 	return ns;
@@ -400,7 +402,7 @@ static void check_steps(struct account *account, const struct aftl_placement *pl
 			 given_up_mv(&place->ispp), place->ispp.skip, place->mode);
 }
 
-/* What is there already: only the second of two passes and a replaced page may come upon it. */
+/* Only a fine pass or a reprogram of a super layer may program a page again. */
 static void check_again(struct account *account, const struct aftl_placement *place, u16 before)
 {
 	u32 order = place->block->order;
@@ -414,7 +416,7 @@ static void check_again(struct account *account, const struct aftl_placement *pl
 			 place->page, place->mode, given_up_mv(&place->ispp), order);
 }
 
-/* Half a block before it there is a precise page to lend to. */
+/* A lending page needs a programmed precise page half a block before it. */
 static void check_lending(struct account *account, const struct aftl_placement *place, u32 block,
 			  u32 class)
 {
@@ -441,8 +443,8 @@ static u32 programmed_pages(const struct account *account, u32 block, u32 first,
 }
 
 /*
- * One bit into the cells of each word line of two layers, then the rest into each; what is below
- * them is full, what is above them is empty.
+ * In-place switch: two layers get one bit per cell in each word line, then the other bits in each.
+ * Layers below must be full, layers above empty.
  */
 static void check_switch(struct account *account, const struct aftl_placement *place, u32 block)
 {
@@ -468,14 +470,14 @@ static void check_switch(struct account *account, const struct aftl_placement *p
 			 place->pages, place->page);
 }
 
-/* Coarse steps to a lower top are for data that may lose bits. */
+/* Only approximate data may be programmed with coarse steps to a low top voltage. */
 static void check_rough(struct account *account, const struct aftl_placement *place, u32 class)
 {
 	if (place->mode == AFTL_MODE_ROUGH && class != AFTL_APPROX)
 		complain(account, "page %u of class %u is rough", place->page, class);
 }
 
-/* Places of modes with less guard. */
+/* Check that a mode with less guard is legal at this page. */
 static void check_place(struct account *account, const struct aftl_placement *place, u32 block)
 {
 	u32 order = place->block->order;
@@ -520,7 +522,7 @@ static void remember(struct account *account, const struct command *command, u32
 	mine->swing = max(mine->swing, swing);
 	for (i = place->page; i < place->page + place->pages; i++)
 		*page_at(account, block, i) = (struct account_page){ account->turns, attr };
-	/* Its cells were programmed now. */
+	/* A switch programs the cells of the stored page again. */
 	for (i = 1; place->mode == AFTL_MODE_SWITCHED && i <= place->pages / 2; i++)
 		page_at(account, block, place->page - i)->turn = account->turns;
 }
@@ -580,7 +582,7 @@ static u32 full_wear(const struct account *account, u8 swing)
 		       (u32)(FULL_WEAR * 65536ULL / aftl_tvr_endurance_q16[kept]) : FULL_WEAR;
 }
 
-/* A gentle one is enough for a low top voltage; of all else a full one has to follow. */
+/* A shallow erase suffices after low top voltages; anything else needs a full erase after it. */
 static void check_erase(struct account *account, const struct aftl_array_event *event)
 {
 	const struct aftl_block *block = &account->ftl->media.blocks[event->block];
@@ -624,7 +626,7 @@ void account_erased(struct account *account, aftl_ppn_t first)
 
 /* Reads */
 
-/* Programmed in less time than usual, or with steps that are right for another word line. */
+/* Was the page programmed in less time than usual, or with another word line's steps? */
 static bool is_relaxed(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
@@ -635,7 +637,7 @@ static bool is_relaxed(u16 attr)
 	       mode == AFTL_MODE_ROUGH;
 }
 
-/* A page as the device's cells are usually programmed, in the same place at the same time. */
+/* Attributes of the same page if it had been programmed normally. */
 static u16 as_usual(u16 attr)
 {
 	return aftl_page_attr(aftl_page_class(attr), AFTL_MODE_NORMAL, 0) |
@@ -685,7 +687,7 @@ static void check_errors(struct account *account, u32 block, u32 page, u16 attr)
 			 aftl_page_mode(attr), aftl_page_class(attr));
 }
 
-/* What was programmed later disturbs; by address but for two orders. */
+/* Later programs disturb. Their order follows page numbers except in two orders. */
 static bool is_later(const struct account *account, u32 block, u32 neighbour, u32 page)
 {
 	u32 turn = page_at(account, block, neighbour)->turn;
@@ -713,7 +715,7 @@ static void check_disturbance(struct account *account, u32 block, u32 page)
 		complain(account, "page %u is disturbed by %u mV, not %u", page, told, mv);
 }
 
-/* By the place in a word line; never less than the shortest of them. */
+/* Shortest sensing time of any page of a word line. */
 static u64 usual_read_ns(const struct aftl_config *config)
 {
 	u64 least = min(or_read(config, config->read_first), or_read(config, config->read_last));
@@ -721,7 +723,7 @@ static u64 usual_read_ns(const struct aftl_config *config)
 	return min(least, (u64)config->read);
 }
 
-/* One sensing with references that are right. */
+/* Time of one sensing with optimal references. */
 static u64 least_read_ns(const struct account *account, u32 block, u32 page, u16 attr)
 {
 	const struct aftl_config *config = config_of(account);
@@ -744,7 +746,7 @@ static u64 least_read_ns(const struct account *account, u32 block, u32 page, u16
 						 or_read(config, config->read_coarse);
 }
 
-/* One bit in a cell is read as such only until the rest has come beside it. */
+/* A page of one bit per cell must not be read as such once the other bits are programmed. */
 static void check_one_bit(struct account *account, u32 block, u32 page, u16 attr)
 {
 	u32 line = account->ftl->geo.word_line_pages;
@@ -765,7 +767,7 @@ static void check_read(struct account *account, const struct aftl_array_event *e
 	u32 reads = block->reads;
 	u64 least;
 
-	/* Its own sensings disturb the next read. */
+	/* The core has counted this read already; its own sensing disturbs only later reads. */
 	block->reads = block_at(account, event->block)->reads;
 	least = least_read_ns(account, event->block, event->page, attr);
 	if (config->read_move)

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A second account of a chip: the least time of each program, the least wear of each erase, the
- * least errors of each page that is read.
- *
- * All of it follows from the configuration and from what was programmed before, which is kept
- * here. With the chip it shares tables of measurements and what word lines are like, nothing
- * that says what a command costs.
+ * Independent account of a chip: least time of each program, least wear of each erase, least errors
+ * of each page read. It follows from the configuration and from earlier programs, which are
+ * recorded here. It shares tables of measurements and word-line properties with the chip, but no
+ * code that computes the cost of a command.
  */
 #ifndef ACCOUNT_H
 #define ACCOUNT_H
@@ -15,7 +13,7 @@
 struct account_block;
 struct account_page;
 
-/* Of one kind of operation: how many, and the least that all of them take. */
+/* Number of operations of one kind, and the least time and energy of all. */
 struct account_sum {
 	u64 count;
 	u64 ns;
@@ -27,13 +25,13 @@ struct account_sum {
  * @ftl: the device
  * @blocks: by block
  * @pages: by page of the device
- * @turns: programs so far
- * @programs: of the array
- * @erases: that are over
- * @reads: of the array
- * @relaxed: those of them whose errors were compared with the usual ones
- * @wear: least wear of these erases
- * @wrong: the first thing that no chip does; empty: nothing
+ * @turns: number of programs so far
+ * @programs: number and least cost
+ * @erases: number and least cost of completed erases
+ * @reads: number and least cost
+ * @relaxed: reads of relaxed pages: errors were compared with normal pages
+ * @wear: least wear of all completed erases
+ * @wrong: first violation; empty: none
  */
 struct account {
 	struct aftl *ftl;
@@ -49,26 +47,26 @@ struct account {
 };
 
 /**
- * account_open() - begin with a device that has done nothing yet
- * @account: takes the account
+ * account_open() - initialise the account of an unused device
+ * @account: the account to initialise
  * @ftl: device
  *
- * Return: false without memory.
+ * Return: false if memory runs out.
  */
 bool account_open(struct account *account, struct aftl *ftl);
 
 void account_close(struct account *account);
 
-/* For the array() of a host: it begins with an operation. */
+/* Call from the host's array() for each operation that begins. */
 void account_event(struct account *account, const struct aftl_array_event *event);
 
-/* The policy has answered whether the next erase of @block is to be gentle. */
+/* Record the policy's answer whether the next erase of @block is shallow. */
 void account_gentle(struct account *account, const struct aftl_block *block, bool gentle);
 
-/* For the erase() of a host: the erase of the block of slot @first is over. */
+/* Call from the host's erase(): the block that begins at ppn @first has been erased. */
 void account_erased(struct account *account, aftl_ppn_t first);
 
-/* Nothing is under way: are the device's sums what they must be at least? */
+/* On an idle device: check that its counters reach the sums of the account. */
 void account_sums(struct account *account);
 
 #endif

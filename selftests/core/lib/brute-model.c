@@ -71,7 +71,7 @@ static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t f
 		known->slot = from_ppn(to);
 }
 
-/* Translation pages have no bytes: the copy that was programmed last is the valid one. */
+/* Translation pages have no bytes: the last programmed copy is the valid one. */
 static void program_sheet(struct brute_model *model, u32 slot)
 {
 	const struct aftl_media *media = aftl_media(model->device->ftl);
@@ -86,7 +86,7 @@ static void program_sheet(struct brute_model *model, u32 slot)
 	model->units[unit].slot = slot;
 }
 
-/* What nobody has told about is padding, whatever was there before. */
+/* Slots that the core has not announced are padding. */
 static void on_programmed(struct test_listener *listener, aftl_ppn_t first)
 {
 	struct brute_model *model = model_of(listener);
@@ -94,7 +94,7 @@ static void on_programmed(struct test_listener *listener, aftl_ppn_t first)
 	u32 slot = from_ppn(first);
 	u32 end = slot + media->geo->page_units;
 
-	/* With a pass yet to come it is none yet. */
+	/* A coarse pass does not count as a programmed page. */
 	model->pages_programmed += !aftl_page_foggy(aftl_ppn_attr(media, to_ppn(slot)));
 	for (; slot < end; slot++) {
 		if (!model->slot_told[slot])

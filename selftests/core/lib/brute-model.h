@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A slow model of map, classes and valid counts that hears only what a host
- * hears, and is compared with the core's own books.
+ * Slow model of the L2P table, classes and valid counts, built from host callbacks alone and
+ * compared with the core's tables.
  */
 #ifndef BRUTE_MODEL_H
 #define BRUTE_MODEL_H
@@ -9,11 +9,11 @@
 #include "test-device.h"
 
 /**
- * struct brute_unit - what is known of a unit
- * @order: place of its newest accepted write or discard in the order of all
- * @slot: where its newest programmed version is, U32_MAX nowhere
- * @slot_order: order of that version
- * @class: of that version; a move may make it precise
+ * struct brute_unit - model of a logical page
+ * @order: sequence number of its newest accepted write or discard
+ * @slot: slot of its newest programmed version, or U32_MAX
+ * @slot_order: sequence number of that version
+ * @class: of that version; relocation may make it precise
  * @level: of that version while it is approximate
  */
 struct brute_unit {
@@ -34,9 +34,9 @@ struct brute_tag {
 /**
  * struct brute_model - the model of one device
  * @slot_unit: by slot, the unit programmed there, U32_MAX none
- * @slot_told: by slot, its page is being programmed
+ * @slot_told: by slot, the core has announced its program
  * @slots_used: slots programmed with data since the start
- * @pages_programmed: pages programmed since the start, again or not
+ * @pages_programmed: pages programmed since the start, including reprograms
  */
 struct brute_model {
 	struct test_listener listener;
@@ -56,12 +56,12 @@ void brute_open(struct brute_model *model, struct test_device *device);
 void brute_close(struct brute_model *model);
 
 /**
- * brute_compare() - map, class, valid bits and counts of every unit, slot and block
+ * brute_compare() - compare L2P table, classes, valid bits and counts
  */
 void brute_compare(struct brute_model *model);
 
 /**
- * brute_compare_counters() - what was programmed adds up; from the first request on
+ * brute_compare_counters() - compare program counters; needs a model since the first request
  */
 void brute_compare_counters(struct brute_model *model);
 

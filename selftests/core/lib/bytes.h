@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A growing run of bytes that a snapshot can be written to and read from.
+ * A growing buffer that a snapshot can be written to and read from.
  */
 #ifndef BYTES_H
 #define BYTES_H
@@ -10,7 +10,7 @@
 /**
  * struct test_bytes - bytes written so far
  * @at: where the next read begins
- * @limit: writes that make it longer fail with -EIO; 0 no limit
+ * @limit: writes beyond this size fail with -EIO; 0: no limit
  */
 struct test_bytes {
 	u8 *data;
@@ -30,7 +30,7 @@ void test_bytes_free(struct test_bytes *bytes);
 /* CRC-32C, bit by bit. */
 u32 test_crc32c(const u8 *data, size_t size);
 
-/* Make the last four bytes the checksum of the others. */
+/* Store the checksum of all but the last four bytes there. */
 void test_bytes_seal(struct test_bytes *bytes);
 
 #endif

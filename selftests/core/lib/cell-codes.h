@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a cell is in after each number of reprograms, by the paper of ReSSD; the models of
- * userspace/physics derive the same from its rule, which selftests/physics compares.
+ * State of a cell for each value after each number of reprograms, from the ReSSD paper.
+ * selftests/physics compares them with the models of userspace/physics.
  */
 #ifndef CELL_CODES_H
 #define CELL_CODES_H
 
 #define CELL_VALUES 4
 #define CELL_STATES 8
-/* Of a pair of reprograms and distribution ID that no word line has. */
+/* For a combination of reprograms and distribution ID that cannot occur. */
 #define NO_CODE { -1, -1, -1, -1 }
 
 /*
- * States (ER = 0, P1 to P7) of the values MSB << 1 | LSB, by reprograms and distribution ID.
- * LSB and then MSB ends as MSB and then LSB.
+ * Cell states (ER = 0, P1 to P7) of the values MSB << 1 | LSB, by number of reprograms and
+ * distribution ID. The order of LSB and MSB reprograms makes no difference.
  */
 static const int cell_codes[3][4][CELL_VALUES] = {
 	{ { 2, 1, 3, 0 }, NO_CODE, NO_CODE, NO_CODE },

@@ -6,7 +6,7 @@
 
 #define POISON 0xdeaddeaddeaddeadULL
 
-/* What a tag holds; unit is meaningful while live, slot once it is programmed. */
+/* Data under a tag: unit is valid while live, slot once programmed. */
 struct shadow_tag {
 	bool live;
 	bool programmed;
@@ -16,7 +16,7 @@ struct shadow_tag {
 	u8 class;
 };
 
-/* What a slot holds, and the errors that its content showed last. */
+/* Data in a slot. */
 struct shadow_slot {
 	bool programmed;
 	u32 unit;
@@ -25,15 +25,15 @@ struct shadow_slot {
 };
 
 /**
- * struct shadow_unit - what the host may expect of a unit
- * @completed: stamp of the newest state that a completed request has shown
+ * struct shadow_unit - state of a logical page as the host sees it
+ * @completed: newest stamp that a completed request has exposed
  * @zero: stamp of the last discard
- * @durable: newest stamp whose program is over
- * @given_up: stamp of the newest write that the device gave up
+ * @durable: newest stamp whose program is complete
+ * @given_up: newest stamp of a write that the device dropped
  * @best: slot with the newest stamp
- * @shown: stamp of the content that was read last
- * @generation: of that content
- * @flips: of that content
+ * @shown: stamp of the last data read
+ * @generation: write generation of those data
+ * @flips: bit flips of those data
  */
 struct shadow_unit {
 	u32 completed;
@@ -103,7 +103,7 @@ static void on_accept(struct test_listener *listener, struct test_request *reque
 	fill_pattern(tag_words(store, tag), store->words, mine->unit, mine->stamp);
 }
 
-/* Nobody would miss what is there: it was written again or discarded. */
+/* Has the data in @slot been overwritten or discarded? */
 static bool is_dead(const struct shadow_store *store, u32 slot)
 {
 	const struct shadow_unit *unit = &store->units[store->slots[slot].unit];
@@ -129,7 +129,7 @@ static void forget_slot(struct shadow_store *store, u32 slot)
 		unit->best = U32_MAX;
 }
 
-/* The newest stamp wins, whatever the order of the programs. */
+/* The newest stamp is valid, whatever the order of programs. */
 static void remember_best(struct shadow_store *store, u32 slot)
 {
 	struct shadow_unit *unit = &store->units[store->slots[slot].unit];
@@ -153,7 +153,7 @@ static void put_slot(struct shadow_store *store, u32 slot, u32 unit, u32 stamp, 
 	remember_best(store, slot);
 }
 
-/* What was under way when its LUN died. */
+/* Was the program of @slot in progress when its LUN died? */
 static bool has_died(struct shadow_store *store, u32 slot)
 {
 	const struct aftl_media *media = aftl_media(store->device->ftl);
@@ -191,7 +191,7 @@ static bool has_successor(struct shadow_store *store, const struct shadow_tag *t
 	       store->slots[store->units[tag->unit].best].stamp > tag->stamp;
 }
 
-/* The device has given up a write: what was there before may come back. */
+/* The device dropped a write, so an older version may become visible again. */
 static void note_lost_write(struct shadow_store *store, const struct shadow_tag *tag)
 {
 	CHECK_MSG(store->full_disk, "unit %u: a write is dropped without a successor", tag->unit);
@@ -252,7 +252,7 @@ static void on_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots
 		erase_slot(store, from_ppn(first) + i);
 }
 
-/* A read that was under way when its unit's newest write was given up sees what was before. */
+/* A read that was in progress when the newest write was dropped may return an older version. */
 static void check_stamp(const struct shadow_store *store, const struct test_request *request,
 			u32 unit, u32 stamp)
 {
@@ -263,7 +263,7 @@ static void check_stamp(const struct shadow_store *store, const struct test_requ
 		  stamp);
 }
 
-/* Flips the bits of the scratch copy; returns how many differ then. */
+/* Flip the reported bits in the scratch copy; return how many then differ from the slot. */
 static u32 flip_bits(struct shadow_store *store, const struct aftl_read *read)
 {
 	const struct aftl_cell *cell = aftl_cell(store->device->ftl);
@@ -281,7 +281,7 @@ static u32 flip_bits(struct shadow_store *store, const struct aftl_read *read)
 	return differing;
 }
 
-/* The same content keeps its generation, and its errors only become more. */
+/* Copies keep their write generation, and their errors never decrease. */
 static void check_history(struct shadow_store *store, const struct shadow_slot *slot,
 			  const struct aftl_read *read)
 {
@@ -386,7 +386,7 @@ static void promise(struct shadow_store *store, u32 flush, const struct shadow_t
 	store->promises = mine;
 }
 
-/* What is acknowledged and not on flash yet is what a flush is for. */
+/* A flush must cover data that are acknowledged but not on flash. */
 static void submitted_flush(struct shadow_store *store, const struct test_request *request)
 {
 	u32 i;
@@ -500,7 +500,7 @@ static void submitted_discard(struct shadow_store *store, struct test_request *r
 		store->units[request->request.unit + i].zero = request->floor[0];
 }
 
-/* Of zones; what is discarded is known when it is submitted. */
+/* Handles zone resets only: host discards are recorded when they are submitted. */
 static void on_unmap(struct test_listener *listener, aftl_lpn_t first, u32 units)
 {
 	struct shadow_store *store = store_of(listener);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A host that keeps real bytes beside the core, moves them only as the core says,
- * and holds the core to what it promises about them.
- *
- * Every write that the controller accepts gets a stamp, ascending; so does every
- * discard. A read may return any state from the newest one completed before it
- * was submitted on, never an older one.
+ * Host that stores real data beside the core and checks the core's guarantees. Each accepted write
+ * and each discard gets an ascending stamp. A read may return any version from the newest completed
+ * before it was submitted onwards, never an older one.
  */
 #ifndef SHADOW_STORE_H
 #define SHADOW_STORE_H
@@ -20,17 +17,17 @@ struct shadow_promise;
 /**
  * struct shadow_store - the store of one device
  * @listener: first; called by the device
- * @device: whose bytes these are
+ * @device: device under test
  * @words: 64-bit words of content per unit; 1 or the whole unit
  * @tags: by tag
  * @slots: by slot
  * @units: by unit
- * @promises: what the flushes under way have to make durable
- * @bytes: scratch, one unit
- * @stamps: last stamp given out
+ * @promises: writes that flushes in progress must make durable
+ * @bytes: scratch buffer of one unit
+ * @stamps: last assigned stamp
  * @reads: units compared
- * @flipped: bits found flipped
- * @lost_writes: acknowledged writes that the device gave up
+ * @flipped: number of flipped bits
+ * @lost_writes: acknowledged writes that the device dropped
  * @full_disk: the test expects writes to fail
  */
 struct shadow_store {
@@ -51,7 +48,7 @@ struct shadow_store {
 };
 
 /**
- * shadow_open() - start to keep the bytes of @device, which has done nothing yet
+ * shadow_open() - attach a store to the unused @device
  * @whole: keep whole units instead of eight bytes of each
  */
 void shadow_open(struct shadow_store *store, struct test_device *device, bool whole);
@@ -59,9 +56,9 @@ void shadow_open(struct shadow_store *store, struct test_device *device, bool wh
 void shadow_close(struct shadow_store *store);
 
 /**
- * shadow_lookup_all() - compare the map with the store, unit by unit
+ * shadow_lookup_all() - compare the L2P table with the store
  *
- * Only while nothing is under way.
+ * Call on an idle device only.
  */
 void shadow_lookup_all(struct shadow_store *store);
 

@@ -44,14 +44,14 @@ static u32 choose_unit(struct test_stream *stream, u32 units)
 	return below(stream, 100) < stream->hot ? below(stream, tenth) : below(stream, units);
 }
 
-/* Each id, none, and one that has no handle. */
+/* Choose any placement id, including none and one without a handle. */
 static void draw_placement(struct test_stream *stream, struct test_device *device)
 {
 	if (device->config.placement_handles)
 		device->hint.stream = (u8)below(stream, device->config.placement_handles + 2);
 }
 
-/* One more than have a weight. */
+/* Choose a host queue, including one beyond those that have a weight. */
 static void draw_queue(struct test_stream *stream, struct test_device *device)
 {
 	if (device->config.queue_weights)
@@ -126,7 +126,7 @@ static void random_buffer(struct aftl_config *config, struct aftl_random *random
 	config->buffer_hold = aftl_random_below(random, 3) * 700000;
 }
 
-/* Every second device whose cells can has a cache; the seed says which. */
+/* The seed enables an SLC cache on half of the devices that support it. */
 static void random_cache(struct aftl_config *config)
 {
 	struct aftl_random random = { config->seed };
@@ -137,7 +137,7 @@ static void random_cache(struct aftl_config *config)
 	config->slc_dynamic = aftl_random_below(&random, 3) * 3000;
 }
 
-/* Every third device remembers what was read, or reads ahead; the seed says which. */
+/* The seed enables read cache or read-ahead on a third of the devices. */
 static void random_recent(struct aftl_config *config)
 {
 	struct aftl_random random = { config->seed ^ 3 };
@@ -149,7 +149,7 @@ static void random_recent(struct aftl_config *config)
 	config->read_hit = aftl_random_below(&random, 2) * 1000;
 }
 
-/* Every third device has several queues; the seed says which. */
+/* The seed gives several host queues to a third of the devices. */
 static void random_queues(struct aftl_config *config)
 {
 	struct aftl_random random = { config->seed ^ 4 };
@@ -162,7 +162,7 @@ static void random_queues(struct aftl_config *config)
 					(1 + aftl_random_below(&random, 9));
 }
 
-/* Every second device has programs that interrupt erases; the seed says which. */
+/* The seed enables erase suspension for writes on half of the devices. */
 static void random_suspension(struct aftl_config *config)
 {
 	struct aftl_random random = { config->seed ^ 5 };
@@ -170,7 +170,7 @@ static void random_suspension(struct aftl_config *config)
 	config->suspend_for_write = aftl_random_below(&random, 2);
 }
 
-/* Every second device paces its garbage collection; the seed says which. */
+/* The seed enables paced GC on half of the devices. */
 static void random_gc_pace(struct aftl_config *config)
 {
 	struct aftl_random random = { config->seed ^ 6 };
@@ -179,7 +179,7 @@ static void random_gc_pace(struct aftl_config *config)
 	config->gc_pace = aftl_random_below(&random, 4);
 }
 
-/* The queue, and collection */
+/* Queue depth and garbage collection */
 static void random_work(struct aftl_config *config, struct aftl_random *random)
 {
 	config->depth = 16 + aftl_random_below(random, 40);
@@ -196,7 +196,7 @@ static void random_work(struct aftl_config *config, struct aftl_random *random)
 	config->wear_gap = aftl_random_below(random, 3) * 4;
 }
 
-/* What fails, and how long requests take besides the flash */
+/* Failures, and request times outside the flash */
 static void random_errors(struct aftl_config *config, struct aftl_random *random)
 {
 	config->errors = aftl_random_below(random, 3) != 0;
@@ -206,7 +206,7 @@ static void random_errors(struct aftl_config *config, struct aftl_random *random
 	config->ecc = aftl_random_below(random, 2) * 2000;
 }
 
-/* What is some policy's own */
+/* Parameters of single policies */
 static void random_own(struct aftl_config *config, struct aftl_random *random)
 {
 	u64 zone;
@@ -223,7 +223,7 @@ static void random_own(struct aftl_config *config, struct aftl_random *random)
 	*test_own(config, "virtual_layers") = aftl_random_below(random, 2);
 }
 
-/* More of that, and of how the chip takes programs */
+/* More parameters of policies, and program modes */
 static void random_modes(struct aftl_config *config, struct aftl_random *random)
 {
 	*test_own(config, "history") = aftl_random_below(random, 3);
@@ -240,7 +240,7 @@ static void random_modes(struct aftl_config *config, struct aftl_random *random)
 	*test_own(config, "hybrid_ressd") = aftl_random_below(random, 4) != 0;
 }
 
-/* Programs in two passes, and what limits reads */
+/* Two-pass programs, and read limits */
 static void random_passes(struct aftl_config *config, struct aftl_random *random)
 {
 	config->read_coarse = aftl_random_below(random, 2) * 90000;
@@ -254,7 +254,7 @@ static void random_passes(struct aftl_config *config, struct aftl_random *random
 	}
 }
 
-/* Times that depend on the place, and the link */
+/* Times by page position, and the host link */
 static void random_times(struct aftl_config *config, struct aftl_random *random)
 {
 	config->suspend_step = aftl_random_below(random, 3) * 90000;

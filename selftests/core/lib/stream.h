@@ -8,15 +8,15 @@
 #include "test-device.h"
 
 /**
- * struct test_stream - what to send
- * @random: the only source of chance
- * @read: share of reads in percent; the rest are writes, but for the next two
- * @discard: of discards and write-zeroes in percent
- * @flush: of flushes in 1/1000
+ * struct test_stream - parameters of a request stream
+ * @random: random number generator
+ * @read: reads in percent; the remainder are writes, discards and flushes
+ * @discard: discards and write-zeroes in percent
+ * @flush: flushes in 1/1000
  * @fua: writes with FUA in 1/1000
  * @approx: approximate writes in percent
  * @units_max: largest request
- * @depth: requests under way
+ * @depth: requests in progress
  * @hot: percent of the requests that go to the first tenth of the units
  * @gap_ns: largest gap between arrivals
  * @operations: units read, written or discarded so far
@@ -35,26 +35,26 @@ struct test_stream {
 	u64 operations;
 };
 
-/* A mixed stream that stresses everything. */
+/* Set up a mixed stream of all request types. */
 void test_stream_init(struct test_stream *stream, u64 seed);
 
-/* Send one request; false if the device hangs. */
+/* Send one request; return false if the device hangs. */
 bool test_stream_step(struct test_stream *stream, struct test_device *device);
 
-/* Write every unit once, from the first to the last. */
+/* Write every unit once in ascending order. */
 bool test_stream_fill(struct test_stream *stream, struct test_device *device);
 
 /**
- * test_random_geometry() - small, odd shapes, into the configuration of @device
+ * test_random_geometry() - draw a small, unusual geometry for @device
  */
 void test_random_geometry(struct test_device *device, struct aftl_random *random);
 
 /**
- * test_random_options() - buffers, queues, collection, errors
+ * test_random_options() - draw buffers, queues, GC parameters and errors
  */
 void test_random_options(struct test_device *device, struct aftl_random *random);
 
-/* Print how @device differs from the profile "demo", as a simulator's command line. */
+/* Print the differences of @device from profile "demo" as simulator arguments. */
 void test_note_config(const struct test_device *device, const char *policy, u64 seed);
 
 #endif

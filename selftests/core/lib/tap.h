@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tests that speak TAP: each point is a function, its checks say what they saw.
+ * Tests that print TAP: each test point is a function whose failed checks print messages.
  */
 #ifndef TAP_H
 #define TAP_H
 
 #include "aftl-host.h"
 
-/* Messages of one point beyond this many are counted, not printed. */
+/* Messages per point; further ones are only counted. */
 #define TAP_MESSAGES_MAX 12
 
 /**
- * tap_run() - run @body as one point called @name
+ * tap_run() - run @body as the test point @name
  *
- * Return: whether every check of it held.
+ * Return: true if every check passed.
  */
 bool tap_run(const char *name, void (*body)(void));
 
 /**
- * tap_begin(), tap_end() - a point around code that is not a function of its own
+ * tap_begin(), tap_end() - test point around inline code
  */
 void tap_begin(const char *format, ...) __printf(1, 2);
 bool tap_end(void);
 
-/* Nothing further makes sense: ends the program. */
+/* Print a bail-out and exit. */
 void tap_bail_out(const char *format, ...) __printf(1, 2);
 
-/* A remark that is no verdict. */
+/* Print a diagnostic line. */
 void tap_note(const char *format, ...) __printf(1, 2);
 
-/* Prints the plan; the exit status of main(). */
+/* Print the plan; return the exit status for main(). */
 int tap_finish(void);
 
-/* Checks of the running point that have failed so far. */
+/* Number of failed checks of the current point. */
 unsigned int tap_failures(void);
 
-/* What the macros below call where a check does not hold. Return: false. */
+/* Report a failed check; called by the macros below. Return: false. */
 bool tap_wrong(const char *file, int line, const char *format, ...) __printf(3, 4);
 
-/* As a statement, too, without a word of the compiler. */
+/* Lets a check be a statement without an unused-value warning. */
 static inline bool tap_checked(bool held)
 {
 	return held;

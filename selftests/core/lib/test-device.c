@@ -6,10 +6,10 @@
 #include "tap.h"
 #include "test-device.h"
 
-/* Events that may pass without a completion before a device counts as hung. */
+/* Events without a completion after which a device counts as hung. */
 #define HANG_EVENTS 200000
 
-/* Every block of memory remembers its size, which the core must hand back right. */
+/* Header of each allocation: the size that the core must pass when it frees it. */
 struct header {
 	size_t bytes;
 	u64 pad;
@@ -342,7 +342,7 @@ static struct test_request *fill_request(struct test_device *device, enum aftl_o
 {
 	struct test_request *mine = get_request(device);
 
-	/* What belongs to the core holds rubbish when a request is submitted. */
+	/* The core must initialise its own fields of a request: fill them with garbage. */
 	memset(&mine->request, 0xa5, sizeof(mine->request));
 	mine->request.arrival_ns = at_ns;
 	mine->request.unit = unit;
@@ -396,7 +396,7 @@ void test_advance(struct test_device *device, u64 now_ns)
 		;
 }
 
-/* From inside complete() it is part of the call that led there. */
+/* A submission from complete() belongs to the host call in progress. */
 static int submit(struct test_device *device, struct aftl_request *request)
 {
 	bool inside = device->inside;
@@ -414,7 +414,7 @@ static int submit(struct test_device *device, struct aftl_request *request)
 	return ret;
 }
 
-/* @mine may be back in the pool when this returns 0. */
+/* The request may be back in the pool when this returns 0. */
 static int hand_over(struct test_device *device, struct test_request *mine, bool keep)
 {
 	struct test_listener *each;
@@ -423,7 +423,7 @@ static int hand_over(struct test_device *device, struct test_request *mine, bool
 	device->pending++;
 	device->zone_requests += mine->request.op >= AFTL_OPS;
 	device->submitted++;
-	/* What happens before the arrival is not of the request. */
+	/* Events before the arrival must not count as part of this submission. */
 	if (!device->inside)
 		test_advance(device, mine->request.arrival_ns);
 	for (each = device->listeners; each; each = each->next)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A device under test: memory that can run out, a pool of requests, a clock that
- * the test turns, and any number of listeners to what the core tells its host.
+ * Device under test: allocations that can fail, a pool of requests, a clock that the test advances,
+ * and listeners to the host callbacks.
  */
 #ifndef TEST_DEVICE_H
 #define TEST_DEVICE_H
@@ -9,20 +9,20 @@
 #include "core/ftl/ftl.h"
 #include "core/base/random.h"
 
-/* Largest request that the pool carries floors for, see shadow-store.h. */
+/* Units of the largest request that the pool stores lower bounds for, see shadow-store.h. */
 #define TEST_REQUEST_UNITS 64
 
 /**
  * struct test_request - a request of the pool
- * @request: first, so that the core's pointer is also ours
- * @version: names the request among all of the device, ascending from 1
- * @floor: stamps of its units, for shadow-store.c
+ * @request: must be first: the core's pointer is converted
+ * @version: unique number on the device, ascending from 1
+ * @floor: oldest legal stamps of its units, for shadow-store.c
  * @done: complete() has been called
- * @keep: the test still looks at it: not back to the pool at completion
- * @seen: reads: units that the core has fetched
- * @lost: reads: one of them could not be read
- * @next_free: in the pool
- * @next_made: in the list of all requests of the device
+ * @keep: the test owns it: completion does not return it to the pool
+ * @seen: units that the core has fetched (reads)
+ * @lost: a unit could not be read (reads)
+ * @next_free: next in the pool
+ * @next_made: next in the list of all requests
  */
 struct test_request {
 	struct aftl_request request;
@@ -39,7 +39,7 @@ struct test_request {
 struct test_device;
 
 /**
- * struct test_listener - someone who watches the host's callbacks; all optional
+ * struct test_listener - listener to host callbacks; all are optional
  */
 struct test_listener {
 	void (*submitted)(struct test_listener *self, struct test_request *request);
@@ -62,33 +62,33 @@ struct test_listener {
 };
 
 /**
- * struct test_device - one device and its host
+ * struct test_device - a device and its host
  * @ftl: NULL if creating it failed
- * @config: what it was created from
- * @error: the sentence of the last failure
+ * @config: its configuration
+ * @error: message of the last failure
  * @ret: what aftl_create() returned
- * @hint: of the writes that are submitted from now on
- * @queue: of the host, of all requests
- * @level: of the approximate ones; AFTL_LEVELS: each in turn, and none
- * @alone: reads are tried with aftl_try_idle_read() first
+ * @hint: hint of subsequent writes
+ * @queue: host queue of subsequent requests
+ * @level: quality level of approximate writes; AFTL_LEVELS: cycle through all and none
+ * @alone: try reads with aftl_try_idle_read() first
  * @listeners: see test_device_listen()
  * @allocations: calls of alloc so far
- * @fail_at: the number, from 1, of the allocation that fails; 0 none
- * @held_bytes: allocated and not freed
- * @held: blocks of memory allocated and not freed
+ * @fail_at: number, from 1, of the allocation that fails; 0: none
+ * @held_bytes: bytes not freed
+ * @held: allocations not freed
  * @submitted: requests handed to the core
- * @completed: requests that came back
- * @failed: those of them with an error
- * @versions: last version given out
+ * @completed: completed requests
+ * @failed: completed with an error
+ * @versions: last assigned version
  * @pool: free requests
  * @made: all requests
- * @pending: requests under way
- * @inside: a listener is told of a completion right now
- * @zone_requests: requests about zones that were under way at or since test_begin()
- * @zone_requests_over: those of them that came back since
- * @burst: what the core has told its host since test_begin()
- * @largest_burst: most of that so far
- * @resubmits: complete() has submitted something since then
+ * @pending: requests in progress
+ * @inside: a listener is being notified of a completion
+ * @zone_requests: zone management requests in progress at or since test_begin()
+ * @zone_requests_over: of these, completed since test_begin()
+ * @burst: host callbacks since test_begin()
+ * @largest_burst: largest number of callbacks so far
+ * @resubmits: complete() has submitted a request since test_begin()
  */
 struct test_device {
 	struct aftl *ftl;
@@ -121,20 +121,20 @@ struct test_device {
 };
 
 /**
- * test_device_init() - profile "demo" or another, no device yet
+ * test_device_init() - prepare a configuration from @profile; create no device
  */
 void test_device_init(struct test_device *device, const char *profile);
 
-/* Value of a parameter that a policy or a rule adds. */
+/* Value of a parameter that belongs to a policy or victim selector. */
 u64 *test_own(struct aftl_config *config, const char *key);
 
 /**
- * test_device_set() - set @key to @value; a wrong pair ends the program
+ * test_device_set() - set @key to @value; bail out on an invalid pair
  */
 void test_device_set(struct test_device *device, const char *key, const char *value);
 
 /**
- * test_device_set_all() - the pairs of a NULL-terminated list
+ * test_device_set_all() - set the pairs of a NULL-terminated list
  */
 void test_device_set_all(struct test_device *device, const char *const *pairs);
 
@@ -144,39 +144,39 @@ void test_device_unlisten(struct test_device *device, struct test_listener *list
 /**
  * test_device_create() - create the device and fill it as configured
  *
- * Return: as aftl_create() or aftl_fill(); @device->error has the sentence.
+ * Return: as aftl_create() or aftl_fill(); @device->error has the message.
  */
 int test_device_create(struct test_device *device, const char *policy);
 
 /**
- * test_device_open() - the three calls above in one; failure ends the program
+ * test_device_open() - initialise, set and create; bail out on failure
  */
 void test_device_open(struct test_device *device, const char *policy,
 		      const char *const *pairs);
 
 /**
- * test_device_close() - destroy; checks that all memory came back
+ * test_device_close() - destroy the device; check that all memory was freed
  */
 void test_device_close(struct test_device *device);
 
 /**
- * test_device_reload() - save the device, destroy it, and load it again
+ * test_device_reload() - save, destroy and load the device
  *
- * Return: as aftl_load(); @device->error has the sentence.
+ * Return: as aftl_load(); @device->error has the message.
  */
 int test_device_reload(struct test_device *device);
 
 /**
- * test_submit() - hand a request of the pool to the core
+ * test_submit() - submit a request from the pool
  * @at_ns: arrival
  *
- * Return: 0 or -EINVAL, if the core refused it.
+ * Return: 0, or -EINVAL if the core refused it.
  */
 int test_submit(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
 		u32 flags, u64 at_ns);
 
 /**
- * test_submit_kept() - the same, but the request stays the caller's until test_put()
+ * test_submit_kept() - submit a request that the caller owns until test_put()
  *
  * Return: the request, or NULL if the core refused it.
  */
@@ -186,28 +186,28 @@ struct test_request *test_submit_kept(struct test_device *device, enum aftl_op o
 /**
  * test_done() - advance until @request is complete
  *
- * Return: false if the device ran dry before; the check fails then.
+ * Return: false, with a failed check, if the device has no more events.
  */
 bool test_done(struct test_device *device, struct test_request *request);
 
-/* Give a kept request back. */
+/* Release a request of test_submit_kept(). */
 void test_put(struct test_device *device, struct test_request *request);
 
 /**
- * test_do() - one request at the device's present, to its end
+ * test_do() - submit a request now and wait for its completion
  *
- * Return: its status; *@latency_ns is completion minus arrival, NULL is fine.
+ * Return: its status; *@latency_ns is completion minus arrival, may be NULL.
  */
 int test_do(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
 	    u64 *latency_ns);
 
-/* Same, with flags. */
+/* Like test_do(), with request flags. */
 int test_do_flagged(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
 		    u32 flags, u64 *latency_ns);
 
 /*
- * Around one call of the core that aftl_max_host_calls() is about: no more than that is told. The
- * functions here have it around each of theirs.
+ * Bracket one call of the core: its host callbacks must not exceed aftl_max_host_calls(). The
+ * functions of this file do so around each call.
  */
 void test_begin(struct test_device *device);
 void test_end(struct test_device *device);
@@ -218,16 +218,16 @@ void test_advance(struct test_device *device, u64 now_ns);
 /* Advance by one event. Return: false if none is left. */
 bool test_step(struct test_device *device);
 
-/* Advance until at most @depth requests are under way; fails the point on a hang. */
+/* Advance until at most @depth requests are in progress; fail the point on a hang. */
 bool test_drain_to(struct test_device *device, u32 depth);
 
-/* Advance until nothing is under way. */
+/* Advance until no request is in progress. */
 bool test_drain(struct test_device *device);
 
 /* Advance by @ns of device time. */
 void test_wait(struct test_device *device, u64 ns);
 
-/* aftl_audit() as a check. */
+/* Check that aftl_audit() succeeds. */
 bool test_audit(struct test_device *device);
 
 static inline u32 test_units(const struct test_device *device)
