@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bytes are what a policy answers, and the requests between. It may waste, wear out and be
- * refused; no program is faster than a second account says, no erase wears less, no page has
- * fewer errors, and precise data are right or a read of them fails.
+ * Input bytes are the answers of a policy, and the requests in between. The policy may waste space
+ * and be refused, but no program may be faster, no erase wear less, and no page have fewer errors
+ * than an independent account allows. Reads of precise data are correct or fail.
  */
 #include "account.h"
 #include "lib/fuzz.h"
@@ -12,7 +12,7 @@
 #define UNITS_MAX 2000
 #define EVENTS_MAX 300000
 
-/* What is in a slot or under a tag. */
+/* Content of a slot or tag. */
 struct content {
 	u32 unit;
 	u32 stamp;
@@ -29,11 +29,11 @@ static struct {
 	struct aftl_request requests[REQUESTS];
 	bool busy[REQUESTS];
 	u32 pending;
-	/* By request and unit: of a write its stamp, of a read the least that it may return. */
+	/* By request and unit: stamp of a write, or the oldest stamp that a read may return. */
 	u32 stamps[REQUESTS][UNITS_EACH];
 	u32 newest;
 	u32 *done;
-	/* By unit: newest stamp that was never programmed; a flush tells. */
+	/* By unit: newest stamp that was lost without a program; flushes report the loss. */
 	u32 *given_up;
 	struct content *tags;
 	struct content *slots;
@@ -56,13 +56,13 @@ static u32 next16(void)
 	return high << 8 | next();
 }
 
-/* Without bytes it is honest. */
+/* Return false if the input has ended: the policy then behaves. */
 static bool lies(void)
 {
 	return next() >= 160;
 }
 
-/* Answers */
+/* Answers of the policy */
 
 static struct aftl_block *any_block(void)
 {
@@ -95,7 +95,7 @@ static void bend(struct aftl_placement *placement)
 	placement->monitor = what >> 7;
 }
 
-/* A kind or an order that there is not. */
+/* Request an invalid kind or order. */
 static void open_wildly(struct aftl_policy *policy, struct aftl_lun *lun,
 			const struct aftl_program_request *need)
 {
@@ -257,7 +257,7 @@ static void make_adversary(void)
 	run.type.out_of_blocks = no_room;
 }
 
-/* What the host sees */
+/* Host callbacks */
 
 static void *take_memory(void *host, size_t bytes)
 {
@@ -393,7 +393,7 @@ static void give_cache_and_handles(struct aftl_config *config, u32 shares)
 	config->slc_dynamic = (shares >> 2 & 3) * 3000;
 }
 
-/* Small translation pages, of which few are in memory. */
+/* Small translation pages, few of which are cached. */
 static void give_map(struct aftl_config *config, u32 flags)
 {
 	if (!(flags & 1))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Compressed files. The first byte says how the rest becomes one: as it is, or compressed by
- * zlib or zstd, twice, cut short, with a changed byte. What was compressed comes back; what is
- * cut short is refused; damage is refused with a sentence, or something comes back.
+ * Compressed files. The first byte selects how the rest becomes a file: as it is, or compressed by
+ * zlib or zstd, twice, truncated, or with a changed byte. Valid files decompress to the input,
+ * truncated ones are refused, damaged ones are refused with a message or yield some data.
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -22,7 +22,7 @@ enum how {
 	HOW_CHANGED = 16,
 };
 
-/* A few bytes can expand to very many. */
+/* Limit on expansion, as a few bytes can expand to very many. */
 #define EXPANDED_MAX (16 << 20)
 
 struct packed {
@@ -35,7 +35,7 @@ static size_t pack_zlib(u8 *out, size_t room, const u8 *data, size_t size)
 	z_stream stream = { .next_out = out, .avail_out = (uInt)room };
 	u8 nothing = 0;
 
-	/* Its input is not const, and not NULL. */
+	/* zlib's input is not const and must not be NULL. */
 	stream.next_in = size ? (Bytef *)data : &nothing;
 	stream.avail_in = (uInt)size;
 	demand(deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
@@ -77,7 +77,7 @@ static struct packed pack(u8 how, const u8 *data, size_t size)
 	return packed;
 }
 
-/* Compares with @data, again and again, if it is not NULL. */
+/* Read the whole input; if @data is not NULL, it must consist of repetitions of @data. */
 static int read_all(struct trace_input *input, const u8 *data, size_t size, u64 *total,
 		    struct aftl_error *error)
 {
@@ -95,7 +95,7 @@ static int read_all(struct trace_input *input, const u8 *data, size_t size, u64 
 	return 0;
 }
 
-/* A file without a name. */
+/* Write to an anonymous file. */
 static void write_file(char *path, size_t room, int *file, const struct packed *packed)
 {
 	*file = memfd_create("fuzz", MFD_CLOEXEC);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files of approxftl app img, vid and log with any bytes: refused with a sentence, or read, with a
- * quality that is a number.
- *
- * The first byte chooses the program and its form, the second a file and whether it ends early, the
- * rest are changes: the place, of three bytes, how many bytes, and these.
+ * Files of approxftl app img, vid and log with arbitrary bytes are refused with a message, or read
+ * with a finite quality. Byte 0 selects program and format, byte 1 a file and truncation. The rest
+ * are changes: three bytes of offset, a length, and the new bytes.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -15,7 +13,7 @@
 #include "app-file.h"
 #include "app.h"
 
-/* What is larger would only take time. */
+/* Larger images would only take time. */
 #define PIXELS_MAX (256 * 256)
 
 static const struct {
@@ -32,7 +30,7 @@ static const struct {
 static char folder[64];
 static struct app_place place;
 
-/* What was written, to be there again for each input. */
+/* Original files, restored for each input. */
 static struct {
 	u8 *data;
 	off_t size;
@@ -120,7 +118,7 @@ static void spoil(unsigned int form, const u8 *data, size_t size)
 	free(file);
 }
 
-/* As app-run.c does. */
+/* As in app-run.c. */
 static bool take_setup(const struct app *app, struct app_setup *setup, struct aftl_error *error)
 {
 	struct app_file file;

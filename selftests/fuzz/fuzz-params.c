@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lines of key=value: refused with a sentence, or taken, kept in range, printed and
- * read back.
+ * Lines of key=value are refused with a message, or parsed, in range, printed and parsed again.
  */
 #include "core/base/geometry.h"
 #include "core/policy/param-registry.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bytes of a record file: refused with a sentence, or decoded, encoded and equal.
- *
- * A checksum that a fuzzer cannot guess is put right in a second attempt.
+ * Record files are refused with a message, or decode and encode to the same bytes. A second attempt
+ * fixes the checksum, which a fuzzer cannot guess.
  */
 #include "lib/fuzz.h"
 #include "core/persist/record.h"
@@ -39,7 +38,7 @@ static bool try_header(struct aftl_record_header *header, const u8 *bytes)
 		return false;
 	}
 	demand(!aftl_record_header_encode(header, again, &error));
-	/* What a later minor version added is not kept, and an older one is raised. */
+	/* Extensions of later minor versions are dropped, and older versions are raised. */
 	demand(header->minor != AFTL_RECORD_VERSION_MINOR || !memcmp(again, bytes, sizeof(again)));
 	return true;
 }

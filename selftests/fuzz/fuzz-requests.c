@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bytes are a device and what happens to it: requests, time, age, bad blocks. It may
- * refuse, fail and wear out; it may not hang, lose precise data or its mind.
+ * Input bytes describe a device, requests, time, age and bad blocks. The device may refuse, fail
+ * and wear out; it must not hang, lose precise data or become inconsistent.
  */
 #include "core/ftl/ftl.h"
 #include "lib/fuzz.h"

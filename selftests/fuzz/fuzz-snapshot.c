@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bytes of a saved device: refused with a sentence, or a sound device that works.
- *
- * The checksum at the end is put right first, for no fuzzer can guess it.
+ * Snapshots are refused with a message, or yield a consistent working device. The checksum is fixed
+ * first, as a fuzzer cannot guess it.
  */
 #include "lib/fuzz.h"
 #include "core/persist/snapshot.h"

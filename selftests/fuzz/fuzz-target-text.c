@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a kernel says, in any form: decoded, or refused with a sentence.
+ * Texts of the kernel target in any form are decoded, or refused with a message.
  */
 #include "block-answer.h"
 #include "kernel-sentence.h"
@@ -14,7 +14,7 @@ static void check_refusal(int ret, const struct aftl_error *error)
 		check_sentence(error);
 }
 
-/* What was understood is printed so that it is understood again in the same way. */
+/* A decoded line must print to a text that decodes to the same line. */
 static void check_line(const char *text, struct aftl_error *error)
 {
 	struct target_line line, again;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bytes as a trace of any format: the first says which, the rest is the file. It is refused
- * with a sentence, or requests come out that can be and are in order; the same again when the
- * first loss is an error.
+ * Traces: the first byte selects the format, the rest is the file. It is refused with a message, or
+ * yields valid requests in order; the same again if the first loss is an error.
  */
 #include "lib/fuzz.h"
 #include "trace-format.h"
@@ -18,7 +17,7 @@ static void check_request(const struct trace_request *request, u64 *last_ns)
 	*last_ns = request->t_ns;
 }
 
-/* What comes out of pairing so far. */
+/* Take the requests that pairing has completed. */
 static void take_paired(struct trace_pairing *pairing)
 {
 	struct trace_request request;
@@ -111,7 +110,7 @@ static void try_format(const char *name, const char *columns, bool strict, const
 	fclose(nowhere);
 }
 
-/* Columns for the formats that take some. */
+/* Column list for formats that take one. */
 static const char *columns_of(const char *name, u8 selector)
 {
 	if (!strcmp(name, "csv") && selector & 0x40)
@@ -130,7 +129,7 @@ int fuzz_input(const u8 *data, size_t size)
 		return 0;
 	while (trace_formats[count])
 		count++;
-	/* One more: found by looking. */
+	/* Index count means format detection. */
 	if (data[0] % 32 < count)
 		name = trace_formats[data[0] % 32]->name;
 	try_format(name, name ? columns_of(name, data[0]) : NULL, data[0] & 0x80, data + 1,

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A volume with a few changed bytes: refused with a sentence, or a sound device.
- *
- * The input is a list of changes to the metadata of a volume that has been used: where,
- * how many bytes, and the bytes. Checksums are put right afterwards, or nothing but they
- * would be tested. Whatever still decodes must encode to what it was.
+ * A used volume with changed metadata is refused with a message, or yields a consistent device. The
+ * input is a list of changes: offset, length and bytes. Checksums are fixed afterwards, or nothing
+ * else would be tested. Metadata that still decode must encode to the same bytes.
  */
 #include "core/base/encoding.h"
 #include "lib/fuzz.h"
@@ -13,14 +11,14 @@
 #define VOLUME_BYTES (2 << 20)
 #define MEMORY_MAX (64 << 20)
 
-/* A plain one, one with its map on flash, one with superblocks, one whose buffer survives. */
+/* Volumes: plain, with the map on flash, with superblocks, with a persistent buffer. */
 #define KINDS 4
 
 static u8 sound[KINDS][VOLUME_BYTES];
 static u8 bytes[VOLUME_BYTES];
 static size_t held;
 
-/* Bytes of metadata that say something; 0 until the volume is made. */
+/* Bytes of metadata in use; 0 until the volume is created. */
 static size_t used_of[KINDS];
 
 static void *take_memory(void *host, size_t wanted)
@@ -70,7 +68,7 @@ static const struct aftl_backing medium = {
 	.free = give_memory,
 };
 
-/* Making the volume: the notes of a device that works */
+/* Create the volume: callbacks of a working device */
 
 static struct aftl *ftl;
 static struct aftl_volume *volume;
@@ -231,7 +229,7 @@ static void make_volume(u32 kind)
 	memcpy(sound[kind], bytes, used_of[kind]);
 }
 
-/* Changing it */
+/* Change the volume */
 
 static void seal_super(u8 *frame)
 {
@@ -262,7 +260,7 @@ static void change(const u8 *data, size_t size, size_t used)
 	}
 }
 
-/* Looking at what came of it */
+/* Check the result */
 
 static void demand_same_state(void)
 {

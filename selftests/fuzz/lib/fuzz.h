@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the fuzz harnesses share.
+ * Common helpers of the fuzz harnesses.
  */
 #ifndef AFTL_FUZZ_H
 #define AFTL_FUZZ_H
@@ -17,7 +17,7 @@ static inline void demand(bool condition)
 		abort();
 }
 
-/* A refusal says why. */
+/* A refusal must have a message. */
 static inline void check_sentence(const struct aftl_error *error)
 {
 	size_t length = strnlen(error->text, sizeof(error->text));
