@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random devices that lose power again and again, at any write or flush: while they
- * work, while they are formatted, recovered and closed. Nothing that a completed flush
- * or FUA write covered is lost, no unit ever has the bytes of another or torn ones, and
- * the device goes on.
+ * Random devices that lose power again and again, at any write or flush, while they work, are
+ * formatted, recovered or closed. Nothing that a completed flush or FUA write covered is lost, no
+ * unit returns torn data or data of another, and the device keeps working.
  *
- * test-crash [SEED [LIVES [KIND]]]: AFTL_CRASH_LIVES=N in the environment does the same. Each
- * life prints its seed when it fails; "test-crash SEED 1 KIND" repeats it.
+ * test-crash [SEED [LIVES [KIND]]]: AFTL_CRASH_LIVES=N in the environment sets LIVES. A failing
+ * life prints its seed; "test-crash SEED 1 KIND" repeats it.
  */
 #include <stdlib.h>
 
@@ -19,11 +18,11 @@
 #define CRASHES_OF_LIFE 26
 #define CRASHES_WANTED 10000
 
-/* Bytes of media: small enough to be read whole after each crash. */
+/* Limit of media size, as each is read completely after each crash. */
 #define MEDIA_MAX (3 << 20)
 
 /**
- * struct tally - what the lives had in them; a test of too little is none
+ * struct tally - number of events, to check that the test covered enough
  */
 struct tally {
 	u32 crashes;
@@ -50,23 +49,23 @@ struct tally {
 static struct tally tally;
 
 /**
- * enum kind - what lives are about
+ * enum kind - focus of a life
  * @ANY: everything
- * @AGAIN: pages are programmed again, beside a small buffer that survives
- * @MORTAL: beside such a buffer dies die, with what only they have
- * @WORN: cells have more errors than ECC corrects, now and then
+ * @AGAIN: reprogrammed pages and a small persistent buffer
+ * @MORTAL: a small persistent buffer and die failures
+ * @WORN: sometimes more errors than ECC corrects
  */
 enum kind { ANY, AGAIN, MORTAL, WORN, KINDS };
 
 /**
- * struct life - one device and its chances
+ * struct life - one device and its random choices
  * @durable: the device
- * @random: the only source of chance
- * @policy: present policy
- * @steps: requests of a session at most
- * @kind: what it is about
- * @may_wear: blocks may go bad: it may run out of them
- * @dead: how many dies are dead, of a device that outlives it
+ * @random: random number generator
+ * @policy: current policy
+ * @steps: most requests per session
+ * @kind: its focus
+ * @may_wear: blocks may fail until too few are left
+ * @dead: number of dead dies
  */
 struct life {
 	struct durable_device durable;
@@ -88,9 +87,9 @@ static bool chance(struct life *life, u32 percent)
 	return below(life, 100) < percent;
 }
 
-/* Shapes */
+/* Geometry */
 
-/* Every eighth device has superblocks, most of them with parity; the seed says which. */
+/* The seed gives superblocks to an eighth of the devices, most of them with parity. */
 static void draw_superblocks(struct aftl_config *config)
 {
 	struct aftl_random random = { ~config->seed };
@@ -108,13 +107,13 @@ static void draw_superblocks(struct aftl_config *config)
 	config->passes = 1;
 	config->read_cache = 0;
 	config->victim = AFTL_VICTIM_greedy;
-	/* What has a bad block beside it has no parity, and what ECC cannot read is of no help. */
+	/* Bad blocks would shrink the parity, and uncorrectable pages could not be recovered. */
 	config->bad = 0;
 	config->errors = false;
 	config->endurance = 0;
 }
 
-/* Every seventh of the others has its map on flash, and memory for little of it or for all. */
+/* A seventh of the remaining devices caches little or all of its mapping table. */
 static void draw_map(struct aftl_config *config)
 {
 	struct aftl_random random = { aftl_hash64(config->seed) };
@@ -133,7 +132,7 @@ static void draw_map(struct aftl_config *config)
 	config->map_cache = 2 * config->channels * program + 512 * aftl_random_below(&random, 8);
 }
 
-/* Every eighth of what is left programs in two passes, and has just the blocks that it needs. */
+/* An eighth of the remaining devices programs in two passes, with as few blocks as possible. */
 static void draw_passes(struct aftl_config *config)
 {
 	struct aftl_random random = { config->seed };
@@ -157,7 +156,7 @@ static void draw_small_buffer(struct life *life, struct aftl_config *config)
 	config->errors = false;
 }
 
-/* Nothing else has what they had; erases are fast: one may end while a program does not. */
+/* No parity protects the data of a die. Fast erases may end before a program in progress. */
 static void draw_dies(struct life *life, struct aftl_config *config)
 {
 	config->superblock = 0;
@@ -170,7 +169,7 @@ static void draw_dies(struct life *life, struct aftl_config *config)
 	config->erase = 1000;
 }
 
-/* Those of the coarsest sensing, with an ECC that is no match for them. */
+/* Error rates of the coarsest sensing with a weak ECC. */
 static void draw_errors(struct life *life, struct aftl_config *config)
 {
 	config->errors = !config->rain;
@@ -220,7 +219,7 @@ static bool small_enough(const struct aftl_config *config)
 	       (u64)geo.ppns * geo.unit_bytes <= MEDIA_MAX;
 }
 
-/* The policy that programs pages again needs a share of its own, and its word lines. */
+/* Policy ressd, which reprograms pages, needs a share of its own and three-bit word lines. */
 static const char *draw_policy(struct life *life)
 {
 	u32 count = 0;
@@ -232,7 +231,7 @@ static const char *draw_policy(struct life *life)
 	return aftl_policy_at(below(life, count))->name;
 }
 
-/* A device that exists: not every policy fits every shape. */
+/* Draw until a device can be created: not every policy fits every geometry. */
 static void be_born(struct life *life)
 {
 	struct aftl_config config;
@@ -277,14 +276,14 @@ static void crash(struct life *life)
 					       life->durable.super.config.passes > 1);
 }
 
-/* Only the power may be the cause. */
+/* Fail unless the power failure caused the error. */
 static bool was_power(struct life *life, int ret, const char *doing)
 {
 	return CHECK_MSG(life->durable.disk.off, "%s: %d: %s", doing, ret,
 			 life->durable.device.error.text);
 }
 
-/* An interrupted format leaves nothing, or a volume without data. */
+/* An interrupted format leaves no volume, or one without data. */
 static void crash_in_format(struct life *life)
 {
 	int ret;
@@ -327,7 +326,7 @@ static void fail_a_block(struct life *life)
 		CHECK_EQ(aftl_media(device->ftl)->blocks[block].state, AFTL_BLOCK_BAD);
 }
 
-/* That one outlives, and loses nothing; it may have no room for what the host writes. */
+/* With parity one die failure loses no data, but the device may lack space for writes. */
 static void fail_a_die(struct life *life)
 {
 	struct test_device *device = &life->durable.device;
@@ -340,7 +339,7 @@ static void fail_a_die(struct life *life)
 	CHECK_EQ(aftl_fail_lun(device->ftl, below(life, aftl_geometry(device->ftl)->luns)), 0);
 }
 
-/* Likely while something waits for its place; and the power fails soon. */
+/* Fail a die, preferably while an entry waits for a buffer slot, and fail the power soon after. */
 static void fail_any_die(struct life *life)
 {
 	const struct aftl *ftl = life->durable.device.ftl;
@@ -367,7 +366,7 @@ static void draw_stream(struct life *life, struct test_stream *stream)
 	stream->hot = below(life, 100);
 }
 
-/* Return: whether power is still on. */
+/* Return true if power is still on. */
 static bool live_session(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
@@ -376,7 +375,7 @@ static bool live_session(struct life *life)
 	struct test_stream stream;
 
 	draw_stream(life, &stream);
-	/* Reads that were under way when their die died fail, whatever was written since. */
+	/* Reads in progress when their die dies fail, even if the unit was rewritten since. */
 	if (life->kind == MORTAL)
 		stream.read = 0;
 	durable->batched = life->kind == MORTAL;
@@ -391,7 +390,7 @@ static bool live_session(struct life *life)
 	return true;
 }
 
-/* What is not the fault of worn blocks must not happen. */
+/* Failures are allowed only on worn devices. */
 static void check_health(struct life *life)
 {
 	const struct test_device *device = &life->durable.device;
@@ -431,7 +430,7 @@ static void choose_policy(struct life *life)
 	life->policy = draw_policy(life);
 }
 
-/* Begin a session, on whichever policy fits. */
+/* Start a session with any policy that fits. */
 static int start(struct life *life)
 {
 	const char *policy = life->policy;
@@ -563,7 +562,7 @@ static enum kind wanted_kind(int argc, char **argv)
 	return kind;
 }
 
-/* Of these something was lost once, or stuck. */
+/* Seeds that once lost data or hung. */
 static void lives_of_before(void)
 {
 	static const u64 seeds[] = { 1606, 5811, 15375, 16112 };
@@ -593,8 +592,8 @@ int main(int argc, char **argv)
 	report();
 	tap_end();
 	if (argc == 1)
-		tap_run("lives of before", lives_of_before);
+		tap_run("seeds of earlier bugs pass", lives_of_before);
 	if (lives >= LIVES && kind == ANY)
-		tap_run("enough of everything", enough_of_everything);
+		tap_run("the random runs covered every case", enough_of_everything);
 	return tap_finish();
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Volumes of terabytes: formatted, written, lost by a crash, found again. The host gives no more
- * than INT_MAX bytes at a time, as a kernel does. Of the medium only those frames are kept that
- * have more in them than formatting left there.
+ * Volumes of terabytes: format, write, crash, recover. Allocations are limited to INT_MAX bytes as
+ * in a kernel. The medium stores only frames that differ from their formatted content.
  *
- * "all" as argument, or AFTL_LARGE=all: 1, 2 and 4 TiB in units of 4 KiB, too (minutes), and 16 TiB
- * in units of 64 KiB.
+ * Argument "all", or AFTL_LARGE=all: also 1, 2 and 4 TiB in units of 4 KiB (takes minutes), and 16
+ * TiB in units of 64 KiB.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -20,17 +19,17 @@
 #define PLACES (4 * FRAMES_KEPT)
 
 /**
- * struct sparse_medium - the medium
- * @medium: how the core sees it
- * @super: what is formatted; tells tables from the rest
- * @number: of the frames that are kept
- * @bytes: theirs
- * @place: by hash of the number, which of them it is; 0 none
- * @kept: how many, and one
- * @written: frames, over and over
- * @largest: allocation
- * @held: bytes that were not given back
- * @most_held: at any time
+ * struct sparse_medium - backing device that stores changed frames
+ * @medium: its interface to the core
+ * @super: volume header, which gives the layout
+ * @number: numbers of the stored frames
+ * @bytes: content of the stored frames
+ * @place: hash table from frame number to stored index; 0: none
+ * @kept: number of stored frames + 1
+ * @written: number of frame writes
+ * @largest: largest allocation
+ * @held: bytes not freed
+ * @most_held: largest value of @held
  */
 struct sparse_medium {
 	struct aftl_backing medium;
@@ -52,7 +51,7 @@ static u8 *frame_at(u32 index)
 	return disk.bytes + (size_t)index * AFTL_FRAME_BYTES;
 }
 
-/* Index of the frame, or that of no frame at all in @disk.place, where it belongs. */
+/* Entry of @disk.place for the frame: its index, or 0 if it is not stored. */
 static u32 *find_kept(u64 number)
 {
 	u32 at = number % PLACES;
@@ -73,7 +72,7 @@ static void as_formatted(u64 number, u8 *bytes)
 	u32 i;
 
 	memset(bytes, 0, AFTL_FRAME_BYTES);
-	/* A sparse device has zeroes there, and who looks at them finds no checksum. */
+	/* On a sparse device uninitialised tables are zeroes, without valid checksums. */
 	for (i = 0; in_tables(number) && !disk.super.lazy_tables && i < AFTL_FRAME_SECTORS; i++)
 		aftl_sector_seal(bytes + (size_t)i * AFTL_SECTOR_BYTES, nonce,
 				 number * AFTL_FRAME_SECTORS + i);
@@ -159,7 +158,7 @@ static void set(const char *key, const char *value)
 		tap_bail_out("%s", error.text);
 }
 
-/* @blocks of 1 GiB: 16384 pages of 64 KiB. */
+/* Configure @blocks of 1 GiB: 16384 pages of 64 KiB. */
 static void plan(const char *blocks, const char *unit)
 {
 	struct aftl_error error;
@@ -219,7 +218,7 @@ static struct aftl *load(struct aftl_volume *volume, struct aftl_recovery *recov
 	return ftl;
 }
 
-/* Programs the first page of the block at @page for the units from @unit on. */
+/* Record a program of @page with the units from @unit on. */
 static void program(struct aftl_volume *volume, u32 page, u32 unit)
 {
 	const struct aftl_geometry *geo = aftl_volume_geometry(volume);
@@ -235,8 +234,8 @@ static void program(struct aftl_volume *volume, u32 page, u32 unit)
 }
 
 /*
- * The first and the last units, on the last block and on the first; some others all over, the
- * second time elsewhere; and one of each is discarded.
+ * Units from first to last are written to blocks from last to first, overwritten once, and one unit
+ * of each is discarded.
  */
 #define SPOTS 64
 
@@ -283,7 +282,7 @@ static void check_spots(const struct aftl *ftl)
 	}
 }
 
-/* The first frame of spare entries that is not read together with the first of them. */
+/* Index of the first stored frame of spare entries beyond the first read chunk. */
 static u32 later_frame(void)
 {
 	u32 best = 0;
@@ -357,7 +356,7 @@ static void four_tebibytes(void)
 	crash_and_find();
 }
 
-/* Of which a device that is sparse gets some MiB. */
+/* A sparse volume is written to a few MiB only. */
 static void sixteen_tebibytes(void)
 {
 	plan("4096", "64KiB");
@@ -389,11 +388,12 @@ int main(int argc, char **argv)
 {
 	const char *all = argc > 1 ? argv[1] : getenv("AFTL_LARGE");
 
-	tap_run("4 TiB in units of 16 KiB are found after a crash", four_tebibytes);
-	tap_run("4 TiB in units of 64 KiB, on a sparse device", four_that_are_begun);
+	tap_run("4 TiB in units of 16 KiB are recovered after a crash", four_tebibytes);
+	tap_run("4 TiB in units of 64 KiB, on a sparse device, are recovered", four_that_are_begun);
 	if (all && !strcmp(all, "all")) {
-		tap_run("16 TiB in units of 64 KiB, on a sparse device", sixteen_tebibytes);
-		tap_run("1, 2 and 4 TiB in units of 4 KiB", sizes_in_small_units);
+		tap_run("16 TiB in units of 64 KiB, on a sparse device, are recovered",
+			sixteen_tebibytes);
+		tap_run("1, 2 and 4 TiB in units of 4 KiB are recovered", sizes_in_small_units);
 	}
 	free(disk.bytes);
 	return tap_finish();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The map on flash of a volume: closed in order it goes on as it was; after a crash it is put
- * together from spare areas, is in memory, all of it, and is written before the host goes on.
- * Crashes at any moment are for test-crash.c.
+ * Translation pages on a volume: a clean close preserves them. After a crash they are rebuilt from
+ * spare areas, all in memory, and written before host writes continue. test-crash.c covers crashes
+ * at any moment.
  */
 #include "core/ftl/device.h"
 #include "lib/small-volume.h"
 #include "tap.h"
 
-/* Two translation pages in a program, two dies: four may leave at a time, and so many stay. */
+/* Two dies with two translation pages per program: four may be evicted at a time. */
 #define LEAVE 4
 #define KEPT 12
 #define TRANS_PAGES 39
@@ -32,7 +32,7 @@ static const struct aftl_cmt *cmt_of_device(void)
 	return &durable.device.ftl->cmt;
 }
 
-/* Every unit has been written. */
+/* Start a volume on which every unit is written. */
 static void begin(const char *policy)
 {
 	u32 i;
@@ -75,7 +75,7 @@ static u32 count_written(void)
 	return count;
 }
 
-/* Before anybody has read or written; the first programs have begun. */
+/* Check the recovered table before any request; the first programs have started. */
 static void look_at_recovered(const char *policy)
 {
 	durable_must(&durable, durable_load(&durable, policy, false), "load");
@@ -104,7 +104,7 @@ static void a_crash(const char *policy)
 	durable_close(&durable);
 }
 
-/* The same is in memory, and nobody waits. */
+/* A clean close keeps the cached pages, and writes do not wait. */
 static void closed_in_order(const char *policy)
 {
 	u32 cached;
@@ -123,7 +123,7 @@ static void closed_in_order(const char *policy)
 	durable_close(&durable);
 }
 
-/* Power fails again and again while the map is written. */
+/* Repeated power failures while translation pages are written. */
 static void crash_upon_crash(const char *policy)
 {
 	u32 i;
@@ -139,7 +139,7 @@ static void crash_upon_crash(const char *policy)
 	durable_close(&durable);
 }
 
-/* What it held of the map is written elsewhere. */
+/* Translation pages of the dead die are written to the other one. */
 static void a_die_is_dead(const char *policy)
 {
 	u32 i;

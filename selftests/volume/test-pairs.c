@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Every pair of the features in selftests/lib/features.txt, and each feature alone, on a durable
- * device: either the device refuses the pair, as the table says, with one sentence, or a random
- * life on it loses nothing.
+ * device: either the device refuses the pair, as the table says, with one message, or a random life
+ * on it loses no data. A life is two sessions, the second one with another policy.
  *
- * A life is two sessions, the second one with another policy. Without a power failure it tells how
- * many writes and flushes reach its medium. Then the same life begins again and again, and each
- * time the power fails at another one of these. The device is recovered, audited, compared with
- * what was promised, used with the same policy or with another one, fails once more, and is closed.
+ * A first life without power failure counts the writes and flushes of its medium. Then the same
+ * life is repeated, each time with a power failure at another of these. The device is recovered,
+ * audited, compared with its promises, used with the same or another policy, fails once more, and
+ * is closed.
  *
  * test-pairs                                        a sample of power failures in each pair
- * test-pairs all                                    all of them
+ * test-pairs all                                    all power failures
  * test-pairs FIRST SECOND [SEED [CHANGE [CRASH]]]   one pair: all, or one, as a failure prints it
  *
  * AFTL_CRASH_STATES=N in the environment means N power failures in each pair, 0 all of them;
- * AFTL_PAIRS_SEED=N draws other lives.
+ * AFTL_PAIRS_SEED=N selects other lives.
  */
 #include <stdlib.h>
 
@@ -31,16 +31,16 @@
 #define DRAWS_MAX 20
 
 /**
- * struct life - one device and its chances
+ * struct life - one device and its random choices
  * @durable: the device
- * @random: the only source of chance
+ * @random: random number generator
  * @pair: its features
- * @policy: that it begins with
- * @other: that the second session has
- * @filled: every logical page has been written, or was to be
- * @unwritable: sectors that become unwritable yet
- * @zones: its requests, if it is zoned
- * @stream: its requests otherwise
+ * @policy: of the first session
+ * @other: policy of the second session
+ * @filled: the fill of all logical pages has started
+ * @unwritable: number of sectors still to become unwritable
+ * @zones: its requests on a zoned device
+ * @stream: its requests on other devices
  */
 struct life {
 	struct durable_device durable;
@@ -79,7 +79,7 @@ static bool chance(struct life *life, u32 percent)
 
 /* Devices */
 
-/* Can there be such a device, and its volume? */
+/* Return 0 if the device and its volume can be created. */
 static int try_device(const struct aftl_config *config, const char *policy,
 		      struct aftl_error *error)
 {
@@ -98,7 +98,7 @@ static int try_device(const struct aftl_config *config, const char *policy,
 	return ret;
 }
 
-/* A policy that this device can have: the one of the table, or any other. */
+/* Choose the policy of the table, or any other that this device can have. */
 static const char *draw_policy(struct life *life, const struct aftl_config *config)
 {
 	struct aftl_error error;
@@ -118,7 +118,7 @@ static const char *draw_policy(struct life *life, const struct aftl_config *conf
 	return life->pair->policy;
 }
 
-/* Parameters that are no feature, if the device still accepts them. */
+/* Draw parameters that belong to no feature, if the device still accepts them. */
 static void draw_others(struct life *life, struct aftl_config *config)
 {
 	struct aftl_config drawn = *config;
@@ -162,7 +162,7 @@ static void be_born(struct life *life)
 
 /* Sessions */
 
-/* The backing device loses a sector, or cannot write one any more. */
+/* Make a sector unreadable or unwritable. */
 static void fail_sectors(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
@@ -199,7 +199,7 @@ static void check_health(const struct life *life)
 
 	CHECK_EQ(test_counters(device)->policy_bugs, 0);
 	CHECK_MSG(!aftl_read_only(device->ftl), "the device is read-only");
-	/* Requests that a zone's state does not allow fail. */
+	/* On zoned devices, requests that the zone state does not allow fail. */
 	if (!life->pair->failing && !aftl_geometry(device->ftl)->zones)
 		CHECK_MSG(device->failed <= life->durable.uncorrectable, "%llu requests failed",
 			  (unsigned long long)device->failed);
@@ -264,7 +264,7 @@ static bool succeeds(struct life *life, int ret, const char *what)
 	return CHECK_MSG(!ret, "%s: %d: %s", what, ret, life->durable.device.error.text);
 }
 
-/* After a power failure: recover, go on, fail once more, close, and open again. */
+/* After a power failure: recover, continue, fail again, close and reopen. */
 static void recover(struct life *life, enum disk_crash crash)
 {
 	const char *policy = chance(life, 50) ? life->policy : life->other;
@@ -280,10 +280,10 @@ static void recover(struct life *life, enum disk_crash crash)
 }
 
 /*
- * live() - one life
- * @change: write or flush at which the power fails, from 1; 0: it does not
+ * live() - run one life
+ * @change: write or flush at which the power fails, from 1; 0: none
  *
- * Return: how many changes of the medium there were before that.
+ * Return: number of writes and flushes before that.
  */
 static u64 live(const struct feature_pair *pair, u64 seed, u64 change, enum disk_crash crash)
 {
@@ -319,7 +319,7 @@ static u64 live(const struct feature_pair *pair, u64 seed, u64 change, enum disk
 	return changes;
 }
 
-/* Fail at @samples of the changes, or at all if there are not more. */
+/* Fail at @samples of the changes, or at each if there are fewer. */
 static void live_often(const struct feature_pair *pair, u64 seed, u64 samples)
 {
 	struct aftl_random random = { aftl_hash64_pair(seed,
@@ -434,6 +434,6 @@ int main(int argc, char **argv)
 		return tap_finish();
 	}
 	try_all(seed, samples ? samples : U64_MAX);
-	tap_run("enough of everything", enough_of_everything);
+	tap_run("the runs covered every case", enough_of_everything);
 	return tap_finish();
 }

@@ -2,16 +2,13 @@
 /*
  * Every short history of a tiny device, and every crash in it.
  *
- * A history is up to three of the operations below, on a device that is full and worn in; some
- * longer ones are named or drawn.
- * Whenever its medium is to be flushed, and at its end, the power fails: each subset of the
- * writes that no flush has covered may have stayed in the medium's cache or may not, and a
- * frame may be torn. Each such medium is recovered, audited and compared with what was
- * promised; some go on working and lose their power once more.
- *
- * A crash between two flushes leaves a subset of what the second one finds, so that no crash
- * is left out. Where there are too many subsets, all prefixes, all that lack one write, all
- * single writes and a sample of the others are taken.
+ * A history is up to three of the operations below, on a device that is full and in use; some
+ * longer ones are listed or drawn. Before each flush of the medium, and at the end, the power
+ * fails: any subset of the unflushed writes may have become durable, and a frame may be torn. Each
+ * resulting medium is recovered, audited and compared with its promises; some continue to work and
+ * lose power once more. A crash between two flushes leaves a subset of what the second one finds,
+ * so that no crash is missed. If there are too many subsets, all prefixes, all that lack one write,
+ * all single writes and a sample of the others are tested.
  *
  * test-sequences                           a sample
  * test-sequences all                       all; so does AFTL_CRASH_STATES=0 in the environment
@@ -22,15 +19,15 @@
 #include "lib/durable-device.h"
 #include "tap.h"
 
-/* Unflushed writes up to which all subsets are tried, and how many of the others. */
+/* Number of unflushed writes up to which all subsets are tested, and sample sizes beyond that. */
 #define WRITES_ALL 10
 #define WRITES_ALL_SAMPLE 7
 #define SAMPLES 48
 
-/* Of histories of so many operations, one in so many is in the sample. */
+/* By number of operations: one history in so many is in the sample. */
 static const u32 sample_of[] = { 0, 1, 8, 192 };
 
-/* One recovered device in so many goes on, as either of two policies. */
+/* One recovered device in so many continues, with either of two policies. */
 #define GO_ON_OF 61
 
 #define WORDS_MAX 3
@@ -40,7 +37,7 @@ static const u32 sample_of[] = { 0, 1, 8, 192 };
 
 struct operation;
 
-/* How the operations of a history follow each other. */
+/* Do operations wait for each other? */
 enum mode {
 	MODE_ONE_BY_ONE,
 	MODE_AT_ONCE,
@@ -49,21 +46,21 @@ enum mode {
 
 /**
  * struct history - one history
- * @live: the device that it happens to
+ * @live: device that executes it
  * @judge: recovers what a crash of @live would leave
- * @policy: that @live is used with now
- * @other: that it is changed to
+ * @policy: current policy of @live
+ * @other: policy for a change
  * @mode: enum mode
  * @words: its operations, by letter
- * @operations: of these
- * @letters: how many
- * @random: chooses samples
- * @base: medium of @live before it
- * @base_units: promises then
- * @base_finished: which zones had been finished
- * @base_stamps: last stamp then
- * @all: every history is asked for
- * @written: of a subset, by write: 0 not, 1 whole, 2 first half, 3 second half
+ * @operations: available operations
+ * @letters: number of available operations
+ * @random: random number generator for samples
+ * @base: content of the medium at its start
+ * @base_units: promises at its start
+ * @base_finished: finished zones at its start
+ * @base_stamps: last stamp at its start
+ * @all: run every history
+ * @written: by write, its part in the subset: 0 none, 1 whole, 2 first half, 3 second half
  */
 struct history {
 	struct durable_device live;
@@ -116,7 +113,7 @@ static void apply(struct history *history, const struct lying_write *write, u8 h
 	memcpy(disk->durable + write->offset + first, write->bytes + first, end - first);
 }
 
-/* As if no write of the subset had ever been. */
+/* Undo all writes of the subset on the judge's medium. */
 static void take_back(struct history *history)
 {
 	const struct lying_disk *live = &history->live.disk;
@@ -140,7 +137,7 @@ static u32 zone_units(const struct durable_device *durable)
 	return aftl_geometry(durable->device.ftl)->zone_units;
 }
 
-/* Some may be full, or too many active: then it is no write. */
+/* On zoned devices a write may be impossible: the zone is full, or too many are active. */
 static void use(struct durable_device *durable, u32 unit)
 {
 	struct test_device *device = &durable->device;
@@ -158,7 +155,7 @@ static void use(struct durable_device *durable, u32 unit)
 	CHECK_EQ(durable_settle(durable), 0);
 }
 
-/* The recovered device is used, and crashes again. */
+/* Use the recovered device, and crash it again. */
 static void go_on(struct history *history, const char *policy)
 {
 	struct durable_device *judge = &history->judge;
@@ -307,7 +304,7 @@ static u32 count_writes(const struct lying_disk *disk)
 	return writes;
 }
 
-/* The power fails somewhere between the last flush and this one. */
+/* Test crashes between the previous flush and this one. */
 static void crash_here(void *context)
 {
 	struct history *history = context;
@@ -421,7 +418,7 @@ static const struct operation {
 	{ 'p', change_policy },
 };
 
-/* Zones: one is written, another is used beside it. */
+/* Zones: write one, and use another */
 
 static void append(struct history *history, u32 zone, u32 units, u32 flags)
 {
@@ -532,7 +529,7 @@ static void live_through(struct history *history)
 	tally.histories++;
 }
 
-/* Half a zone, and others that are full, one of them reset and written again. */
+/* Half a zone is written, others are full, and one was reset and rewritten. */
 static void wear_zones_in(struct history *history)
 {
 	struct durable_device *live = &history->live;
@@ -553,7 +550,7 @@ static void wear_zones_in(struct history *history)
 	CHECK_EQ(durable_shut(live), 0);
 }
 
-/* Full, overwritten in part, collected, and closed in order: what a history begins with. */
+/* Initial state of histories: full, partly overwritten, collected, and cleanly closed. */
 static void wear_in(struct history *history)
 {
 	struct durable_device *live = &history->live;
@@ -573,7 +570,7 @@ static void wear_in(struct history *history)
 
 #define TINY "channels", "1", "chips", "1", "dies", "1", "layers", "2", "unit", "512", "op", "90"
 
-/* The smallest device that each policy has room on. */
+/* The smallest device on which each policy works. */
 static const struct subject {
 	const char *policy;
 	const char *other;
@@ -591,7 +588,7 @@ static const struct subject {
 	{ "baseline", "tlc",
 	  { TINY, "blocks", "12", "slc_static", "8%", "slc_dynamic", "10%", "word_lines", "2",
 	    "bits", "4", "page", "512", "one_shot", "on", "passes", "2" } },
-	/* Two translation pages, one of which stays cached; two dies and their parity. */
+	/* Two translation pages, one of which is cached; two dies with parity. */
 	{ "separated", "separated",
 	  { TINY, "op", "30", "blocks", "32", "word_lines", "2", "bits", "2", "page", "512",
 	    "map_cache", "1KiB" } },
@@ -680,7 +677,7 @@ static void all_of_length(struct history *history, u32 length)
 	}
 }
 
-/* A block that nothing but what is discarded is left in is erased without a move. */
+/* Long enough to erase a block whose units were all discarded, without relocation. */
 static const char *const longer[] = { "uuuudc", "uuuuuuuudc" };
 
 static void draw_history(struct history *history, struct aftl_random *random)
@@ -791,6 +788,6 @@ int main(int argc, char **argv)
 		all_histories(&subjects[i], zones ? 8192 : 4096, all);
 	}
 	note_tally();
-	tap_run("enough of everything", enough_of_everything);
+	tap_run("the histories covered every case", enough_of_everything);
 	return tap_finish();
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Superblocks with parity on a volume: what a dead die held is there after a crash, rebuilt or not;
- * what two of them held stays lost; and parity is where it was. Crashes at any moment are for
- * test-crash.c.
+ * Superblocks with parity on a volume: data of a dead die survive a crash, rebuilt or not; data
+ * lost with two dies stay lost; parity stays on its die. test-crash.c covers crashes at any moment.
  */
 #include <stdlib.h>
 
@@ -48,7 +47,7 @@ static void wait_for_rebuild(u32 lun)
 	}
 }
 
-/* Read by way of the others, and rebuilt after the power has failed; nothing is lost. */
+/* Data of the dead die are read from the stripe and rebuilt after the crash; nothing is lost. */
 static void a_die_dies(const char *policy)
 {
 	u32 held;
@@ -84,7 +83,7 @@ static u32 note_lost(bool *lost)
 	u32 count = 0;
 	u32 i;
 
-	/* No promise is broken by it. */
+	/* Loss of these versions breaks no promise. */
 	for (i = 0; i < durable.unit_count; i++) {
 		durable.units[i].hurt = durable.units[i].newest;
 		if (lost)
@@ -94,7 +93,7 @@ static u32 note_lost(bool *lost)
 	return count;
 }
 
-/* So that what has nothing valid any more is collected: the second half of the units is kept. */
+/* Overwrite half of the units, so that GC frees superblocks and the other half stays. */
 static void overwrite_first_half(void)
 {
 	u32 round;
@@ -106,7 +105,7 @@ static void overwrite_first_half(void)
 	CHECK_EQ(durable_settle(&durable), 0);
 }
 
-/* Superblocks that two dead dies had a part in are used again: what was lost does not come back. */
+/* Superblocks with blocks on two dead dies are reused: lost data must not reappear. */
 static void two_dies_die(const char *policy)
 {
 	bool *lost;
@@ -145,7 +144,7 @@ static u32 keepers(u8 *member)
 	return begun;
 }
 
-/* Parity that has been written is found where it was written, and goes on there. */
+/* Written parity is found on the same die after a crash, and continues there. */
 static void parity_is_found(const char *policy)
 {
 	u8 before[64];
@@ -166,7 +165,7 @@ static void parity_is_found(const char *policy)
 	durable_close(&durable);
 }
 
-/* Of a die that is dead one block that says so is enough: power failed before others did. */
+/* A single retired block must mark its die dead if power failed before the others were recorded. */
 static void one_block_says_it(void)
 {
 	struct aftl_random random = { 1 };
@@ -183,7 +182,7 @@ static void one_block_says_it(void)
 	durable_close(&durable);
 }
 
-/* What was lost with a die must not be found again beside what was erased since. */
+/* A retirement must be durable before a later erase, or lost data could reappear. */
 static void said_before_an_erase(void)
 {
 	struct aftl_erase_entry entry;
@@ -202,7 +201,7 @@ static void said_before_an_erase(void)
 	durable_close(&durable);
 }
 
-/* Another die has taken over the parity of one that is dead, which had written some of it. */
+/* Another die takes over the parity of a dead one that had written some of it. */
 static void parity_is_taken_over(const char *policy)
 {
 	u32 i;
@@ -218,7 +217,7 @@ static void parity_is_taken_over(const char *policy)
 	durable_close(&durable);
 }
 
-/* Where two say that they have the parity, one of them is dead, and was the first. */
+/* If two dies claim the parity, the dead one was the former parity die. */
 static void the_dead_one_was_first(void)
 {
 	const u32 each = 64;
@@ -271,9 +270,9 @@ int main(void)
 	with_policies("two dies die", two_dies_die);
 	with_policies("parity is found", parity_is_found);
 	with_policies("parity is taken over", parity_is_taken_over);
-	tap_run("the dead one was the first", the_dead_one_was_first);
-	tap_run("one block says that its die is dead", one_block_says_it);
-	tap_run("that is said before an erase", said_before_an_erase);
+	tap_run("of two parity dies the dead one was the former", the_dead_one_was_first);
+	tap_run("one block's entry suffices to find a die dead", one_block_says_it);
+	tap_run("a die failure is recorded before an erase", said_before_an_erase);
 	tap_run("other policies are refused", other_policies_are_refused);
 	return tap_finish();
 }

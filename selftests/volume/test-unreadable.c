@@ -17,7 +17,7 @@ static void work(struct durable_device *durable, u64 seed, u32 steps)
 	test_stream_init(&stream, seed);
 	while (steps-- && !tap_failures()) {
 		test_stream_step(&stream, &durable->device);
-		/* The host is late, by another amount each time. */
+		/* The host works off operations late, by a varying amount. */
 		if (steps % 3)
 			durable_work(durable, steps % 7);
 	}
@@ -142,7 +142,7 @@ static void crash_and_check(struct durable_device *durable, struct aftl_random *
 	CHECK_EQ(durable->recovery.state + durable->recovery.tables, 0);
 }
 
-/* A volume that opens in spite of a damaged sector repairs it, and loses nothing then or later. */
+/* A volume that opens despite a damaged sector repairs it, and loses no data. */
 static void open_and_crash(struct durable_device *durable, u64 sector, struct aftl_random *random)
 {
 	hurt_sector(durable, sector);
@@ -213,7 +213,7 @@ int main(void)
 		each_policy_survives(i);
 		tap_end();
 	}
-	tap_run("closed, with metadata that cannot be read", closed_with_unreadable_metadata);
-	tap_run("crashed, with metadata that cannot be read", crashed_with_unreadable_metadata);
+	tap_run("a closed volume survives unreadable metadata", closed_with_unreadable_metadata);
+	tap_run("a crashed volume survives unreadable metadata", crashed_with_unreadable_metadata);
 	return tap_finish();
 }

@@ -91,7 +91,7 @@ static u64 future_of(struct durable_device *durable)
 	return aftl_digest(durable->device.ftl);
 }
 
-/* Close the volume and go on with the device: its future must equal that of the loaded one. */
+/* Close the volume and continue with the device: it must behave like the loaded one. */
 static u64 close_and_go_on(struct durable_device *durable)
 {
 	struct test_device *device = &durable->device;
@@ -128,7 +128,7 @@ static void closed_is_exact(const char *policy)
 	durable_close(&durable);
 }
 
-/* The state on which snapshot and tables must agree: everything but which blocks are open. */
+/* State on which snapshot and tables must agree: everything except which blocks are open. */
 struct books {
 	u64 map;
 	u64 media;
@@ -497,7 +497,7 @@ static void invalid_headers_are_refused(void)
 	durable_close(&durable);
 }
 
-/* An update of the header was interrupted: the copy is older, or the first one is torn. */
+/* A header update was interrupted: the copy is older, or the first header is torn. */
 static void the_copy_of_the_header_is_used(void)
 {
 	struct durable_device durable;
@@ -909,7 +909,7 @@ static void a_persistent_buffer_keeps_its_size(void)
 	durable_close(&durable);
 }
 
-/* Precise, then twice approximate, then discarded. */
+/* Write lpn 3 precise and lpn 7 twice approximate; write and discard lpn 9. */
 static void write_buffer(struct durable_device *durable)
 {
 	struct test_device *device = &durable->device;
@@ -977,7 +977,7 @@ static void end_data(struct durable_device *durable, int reused, int retired)
 
 	CHECK_EQ(aftl_volume_record_erase(durable->volume, 0, &entry), reused);
 	CHECK_EQ(aftl_volume_record_retire(durable->volume, 1, &entry), retired);
-	/* Nor is a page programmed again without an erase. */
+	/* A reprogram without an erase has the same result as the erase. */
 	CHECK_EQ(aftl_volume_commit_programs(durable->volume), reused);
 }
 
@@ -1279,7 +1279,7 @@ static void unflushable_data_stay_in_a_persistent_buffer(void)
 	check_unflushable(twice, false);
 }
 
-/* Its second word line has had its coarse pass, and its first one no fine pass. */
+/* The second word line has had its coarse pass, and the first one no fine pass. */
 static bool is_between_passes(const struct aftl *ftl)
 {
 	u32 pages = ftl->geo.pages;
@@ -1324,7 +1324,7 @@ static void note_a_part(struct aftl *ftl)
 	aftl_l2p_update(ftl, ftl->luns, block, to_lpn(700), ppn, AFTL_PRECISE);
 }
 
-/* Bind all free blocks elsewhere. */
+/* Assign all free blocks to other uses. */
 static void take_what_is_free(struct aftl *ftl)
 {
 	struct aftl_block *block;
@@ -1377,7 +1377,7 @@ static void a_crash_between_two_passes_leaves_room(void)
 	durable_close(&durable);
 }
 
-/* As a discard of the wrong range leaves the device. */
+/* A discard of the wrong range zeroes the tables. */
 static void zeroed_tables_are_damaged(void)
 {
 	struct durable_device durable;
@@ -1391,7 +1391,7 @@ static void zeroed_tables_are_damaged(void)
 	durable_close(&durable);
 }
 
-/* The tables have gone on since the older state, and say what it does not. */
+/* The tables are newer than the older state, and contain the difference. */
 static void the_older_state_is_enough(void)
 {
 	struct durable_device durable;
@@ -1424,7 +1424,7 @@ static int short_life(struct durable_device *durable)
 		ret = durable_start(durable, "approxftl", false);
 	if (ret)
 		return ret;
-	/* A failing host read is the host's concern. */
+	/* A failed host read does not make the volume fail. */
 	send(durable, 3, 60, 0);
 	ret = durable->ret;
 	if (ret) {
@@ -1709,7 +1709,7 @@ static int fail_for_a_while(struct durable_device *durable, u64 first, u64 calls
 	return 0;
 }
 
-/* As if a path to the device were down for a while: what was read and what is rebuilt must fit. */
+/* The path to the device fails for a while: data read and data rebuilt must be consistent. */
 static void reads_may_fail_for_a_while(void)
 {
 	struct durable_device durable;
@@ -1906,7 +1906,7 @@ static void entries_survive_encoding(void)
 	refuse_spare(&in, &geo);
 	in.order = AFTL_ORDERS;
 	refuse_spare(&in, &geo);
-	/* Of a device that programs its word lines page by page. */
+	/* An in-place switch order on a device that programs single pages. */
 	geo.passes = 1;
 	in.order = AFTL_ORDER_SWITCHED;
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_SLC, 0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random devices with zones that lose power again and again, at any write or flush. Each time the
- * write pointers, and what is below them, are compared with what was promised: nothing that a
- * completed flush or FUA write has covered is lost, a reset that was covered has happened, and
- * below a write pointer is one life of the zone without a gap.
+ * Random zoned devices that lose power again and again, at any write or flush. Each time the write
+ * pointers and the data below them are compared with the promises: nothing that a completed flush
+ * or FUA write covered is lost, a covered reset has happened, and below a write pointer all data
+ * are of one life of the zone, without a gap.
  *
  * test-zones [SEED [LIVES]]: as test-crash.
  */
@@ -20,7 +20,7 @@
 #define LIVES 200
 #define CRASHES_OF_LIFE 25
 
-/* Bytes of media: small enough to be read whole after each crash. */
+/* Limit of media size, as each is read completely after each crash. */
 #define MEDIA_MAX (3 << 20)
 
 static struct {
@@ -38,12 +38,12 @@ static struct {
 } tally;
 
 /**
- * struct life - one device and its chances
+ * struct life - one device and its random choices
  * @durable: the device
- * @random: the only source of chance
- * @policy: its policy, which has no say
- * @requests: what it is sent
- * @tight: nothing but a crash may cost room, which then none does
+ * @random: random number generator
+ * @policy: its policy, which does not place zone data
+ * @requests: parameters of its requests
+ * @tight: no relocation and padding, so that zones must not take extra blocks
  */
 struct life {
 	struct durable_device durable;
@@ -63,7 +63,7 @@ static bool chance(struct life *life, u32 percent)
 	return below(life, 100) < percent;
 }
 
-/* Shapes */
+/* Geometry */
 
 static void draw_zones(struct life *life, struct aftl_config *config)
 {
@@ -113,7 +113,7 @@ static bool small_enough(const struct aftl_config *config)
 	       (u64)geo.ppns * geo.unit_bytes <= MEDIA_MAX;
 }
 
-/* The least buffer that will do. */
+/* Set the smallest buffer that the device accepts. */
 static bool shrink_buffer(const char *policy, struct aftl_config *config)
 {
 	struct test_device device;
@@ -165,14 +165,14 @@ static void arm(struct life *life, u32 changes)
 	life->durable.disk.power_off_at = life->durable.disk.changes + 1 + below(life, changes);
 }
 
-/* Only the power may be the cause. */
+/* Fail unless the power failure caused the error. */
 static bool was_power(struct life *life, int ret, const char *doing)
 {
 	return CHECK_MSG(life->durable.disk.off, "%s: %d: %s", doing, ret,
 			 life->durable.device.error.text);
 }
 
-/* Return: whether power is still on. */
+/* Return true if power is still on. */
 static bool work(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
@@ -200,7 +200,7 @@ static void note_work(const struct test_device *device)
 	CHECK_MSG(!aftl_read_only(device->ftl), "the device is read-only");
 }
 
-/* Nothing is in the buffer any more: a snapshot can be saved. */
+/* Program all buffered data, so that a snapshot can be saved. */
 static void write_out(struct test_device *device)
 {
 	aftl_set_draining(device->ftl, true);
@@ -239,8 +239,8 @@ static void note_start(const struct durable_device *durable)
 }
 
 /*
- * A zone has as many blocks in a LUN as it needs, however often the power has failed; or one more,
- * where others that are over still had all open blocks.
+ * A zone takes as many blocks per LUN as it needs, however often power failed, or one more if other
+ * zones still had all open blocks.
  */
 static void check_room(const struct durable_device *durable)
 {
@@ -338,6 +338,6 @@ int main(int argc, char **argv)
 		;
 	tap_end();
 	if (lives >= LIVES)
-		tap_run("enough of everything", enough_of_everything);
+		tap_run("the random runs covered every case", enough_of_everything);
 	return tap_finish();
 }

@@ -6,7 +6,7 @@
 #include "core/persist/snapshot.h"
 #include "tap.h"
 
-/* Accepted by the controller. */
+/* A write that the controller has accepted. */
 struct durable_tag {
 	u32 unit;
 	u32 stamp;
@@ -14,7 +14,7 @@ struct durable_tag {
 	bool kept;
 };
 
-/* Does what is in the write buffer survive as soon as it is there? */
+/* Are accepted writes durable as soon as they are in the persistent write buffer? */
 static bool is_safe(const struct durable_device *durable)
 {
 	const struct aftl_geometry *geo = aftl_geometry(durable->device.ftl);
@@ -22,7 +22,7 @@ static bool is_safe(const struct durable_device *durable)
 	return geo->plp_entries && !geo->zones;
 }
 
-/* What the core and the host ask for, in order. */
+/* Operations that the core or the host requested, in order. */
 enum durable_kind {
 	OP_PROGRAM,
 	OP_COPY,
@@ -39,23 +39,23 @@ enum durable_kind {
 
 /**
  * struct durable_op - an operation in the queue
- * @next: the one after it
+ * @next: next operation
  * @kind: enum durable_kind
- * @unit: of a program, copy, unmap, keeping or promise
- * @units: of an unmap
- * @stamp: of the bytes of a program, or that are kept
- * @from: former slot of a copy
- * @to: slot of a program or copy
- * @number: page of a note; block of an erase or a retirement; a zone; a tag
- * @state: of a zone
- * @kept: what is kept; its number, once it has waited for a place
- * @spare: of a note
- * @entry: of an erase or a retirement
+ * @unit: first lpn
+ * @units: number of unmapped units
+ * @stamp: stamp of the data to program or persist
+ * @from: source of a copy
+ * @to: destination of a program or copy
+ * @number: page, block, zone or tag, depending on @kind
+ * @state: new state of a zone
+ * @kept: persisted entry; has a number once it waited for a slot
+ * @spare: spare entry of a programmed page
+ * @entry: erase entry of an erased or retired block
  * @now_ns: device time when it was queued
  * @age_ns: see aftl_age_ns()
  * @memory: see aftl_policy_memory()
- * @promised: how many units from @unit on a promise is about
- * @stamps: what it promises of each
+ * @promised: number of units in a promise
+ * @stamps: promised stamp of each unit
  */
 struct durable_op {
 	struct durable_op *next;
@@ -96,7 +96,7 @@ static u32 unit_bytes(const struct durable_device *durable)
 	return aftl_geometry(durable->device.ftl)->unit_bytes;
 }
 
-/* Bytes of a unit: every sector begins with unit and stamp. */
+/* Data of a unit: every sector begins with unit and stamp. */
 
 static u64 word_of(u32 unit, u32 stamp, u32 word)
 {
@@ -115,7 +115,7 @@ static void fill_bytes(struct durable_device *durable, u32 unit, u32 stamp)
 		words[i] = word_of(unit, stamp, i);
 }
 
-/* Are these the bytes of some write of @unit? Of which? */
+/* Check that the data belong to one write of @unit; return its stamp. */
 static bool recognise_bytes(const struct durable_device *durable, u32 unit, u32 *stamp)
 {
 	const u64 *words = (const u64 *)durable->bytes;
@@ -177,7 +177,7 @@ static u64 place(const struct durable_device *durable, aftl_ppn_t ppn)
 	return aftl_volume_data_offset(durable->volume, ppn);
 }
 
-/* The program that brings the bytes of @ppn there is in the queue. */
+/* Find the spare entry of the queued program that contains @ppn. */
 static const struct aftl_spare *find_spare(const struct durable_device *durable, aftl_ppn_t ppn)
 {
 	u32 page = from_ppn(ppn) / aftl_geometry(durable->device.ftl)->page_units;
@@ -190,7 +190,7 @@ static const struct aftl_spare *find_spare(const struct durable_device *durable,
 	return NULL;
 }
 
-/* What cannot be written where it belongs is written elsewhere, and its block is worn out. */
+/* Remap a unit that could not be written, and retire its block. */
 static int displace(struct durable_device *durable)
 {
 	const struct durable_late *late = &durable->late;
@@ -215,7 +215,7 @@ static void end_late(void *watcher)
 		durable->ret = ret;
 }
 
-/* That a write has failed is known at once, or before the next flush and the next failure only. */
+/* Report a failed write at once or, in every other case, before the next flush or failure. */
 static int fail_write(struct durable_device *durable, aftl_ppn_t ppn)
 {
 	end_late(durable);
@@ -243,7 +243,7 @@ static int do_program(struct durable_device *durable, const struct durable_op *o
 	return write_unit(durable, op->to);
 }
 
-/* The last operation in the queue that changes @ppn. */
+/* Find the last queued operation that changes @ppn. */
 static const struct durable_op *find_pending(const struct durable_device *durable,
 					     aftl_ppn_t ppn)
 {
@@ -256,7 +256,7 @@ static const struct durable_op *find_pending(const struct durable_device *durabl
 	return found;
 }
 
-/* The core is told, unless it has put something else there since. */
+/* Mark the unit lost in the core, unless a later operation writes the slot. */
 static void lose(struct durable_device *durable, const struct durable_op *op)
 {
 	durable->lost[from_ppn(op->to)] = true;
@@ -319,7 +319,7 @@ static int do_keep(struct durable_device *durable, struct durable_op *op)
 	return lying_disk_write(&durable->disk, offset, durable->bytes, unit_bytes(durable));
 }
 
-/* What finds no place waits until a commit is needed anyway; so may a promise. */
+/* Append to a list of operations that wait for the next commit. */
 static void wait_in(struct durable_op **link, struct durable_op *op)
 {
 	while (*link)
@@ -327,7 +327,7 @@ static void wait_in(struct durable_op **link, struct durable_op *op)
 	*link = op;
 }
 
-/* Those of @tag, or, if there is none, all */
+/* Drop waiting entries of @tag, or all entries for NO_TAG. */
 static void forget_keeps(struct durable_device *durable, u32 tag)
 {
 	struct durable_op **link = &durable->keeps;
@@ -382,7 +382,7 @@ static int do_note(struct durable_device *durable, const struct durable_op *op)
 	return aftl_volume_record_program(durable->volume, op->number, &spare);
 }
 
-/* What was displaced has been moved, and is not needed once that is durable. */
+/* Before an erase: commit the relocation of remapped units, then release their sectors. */
 static int vacate(struct durable_device *durable, aftl_ppn_t first, u32 slots, bool bad)
 {
 	int ret = aftl_volume_must_persist(durable->volume, bad) ? keep_late(durable) : 0;
@@ -461,7 +461,7 @@ static void drop_promise(struct durable_device *durable)
 	free_op(op);
 }
 
-/* One commit is enough for all. */
+/* The first commit serves all waiting promises. */
 static int do_promises(struct durable_device *durable)
 {
 	int ret = 0;
@@ -484,7 +484,7 @@ int durable_work(struct durable_device *durable, u32 ops)
 	return durable->ret;
 }
 
-/* What the core says */
+/* Host callbacks */
 
 static u32 give_stamp(struct durable_device *durable, u32 unit)
 {
@@ -532,7 +532,7 @@ static void on_unstored(struct test_listener *self, u32 tag)
 		queue_keep(durable, tag);
 }
 
-/* A page that is programmed once more without an erase: see volume.h. */
+/* A reprogrammed page needs a commit before it: see volume.h. */
 static void commit_before_again(struct durable_device *durable, aftl_ppn_t ppn)
 {
 	const struct aftl_media *media = aftl_media(durable->device.ftl);
@@ -586,7 +586,7 @@ static void on_release(struct test_listener *self, u32 tag)
 		queue(durable, OP_LET_GO)->number = tag;
 }
 
-/* What was written to the zone is to be forgotten. */
+/* A reset discards all units of the zone. */
 static void reset_zone(struct durable_device *durable, u32 zone)
 {
 	u32 zone_units = aftl_geometry(durable->device.ftl)->zone_units;
@@ -637,12 +637,12 @@ static void on_retire(struct test_listener *self, u32 first, u32 blocks)
 	}
 }
 
-/* What flushes and FUA writes promise when they are complete. */
+/* Promises of completed flushes and FUA writes */
 
 /**
- * struct durable_flush - a flush under way
- * @request: which
- * @stamps: by unit, what was complete when it was submitted
+ * struct durable_flush - a flush in progress
+ * @request: its request
+ * @stamps: by unit, stamp that was complete at its submission
  */
 struct durable_flush {
 	struct durable_flush *next;
@@ -663,7 +663,7 @@ static void remember_flush(struct durable_device *durable, const struct test_req
 	durable->flushes = flush;
 }
 
-/* The stamps of @request, which are the caller's from now on. */
+/* Remove the flush of @request; the caller frees the stamps. */
 static u32 *take_flush(struct durable_device *durable, const struct test_request *request)
 {
 	struct durable_flush **link = &durable->flushes;
@@ -685,7 +685,7 @@ static void forget_flushes(struct durable_device *durable)
 		free(take_flush(durable, durable->flushes->request));
 }
 
-/* What waits for a full page of its zone must not make a flush wait. */
+/* On zoned devices a flush persists units that wait for a full page. */
 static void queue_kept(struct durable_device *durable)
 {
 	const struct aftl *ftl = durable->device.ftl;
@@ -707,7 +707,7 @@ static void queue_promise(struct durable_device *durable, u32 unit, u32 units, u
 	op->stamps = stamps;
 }
 
-/* A flush that failed has told of loss: what was complete may be gone. */
+/* A failed flush reports data loss: withdraw promises that no flush has covered. */
 static void promise_nothing(struct durable_device *durable)
 {
 	u32 i;
@@ -746,7 +746,7 @@ static void complete_change(struct durable_device *durable, const struct test_re
 	queue_promise(durable, what->unit, what->units, stamps);
 }
 
-/* A reset of a zone that has nothing says nothing: what was said of it last is complete. */
+/* Resetting an empty zone makes no callback: the last reported reset is now complete. */
 static void complete_reset(struct durable_device *durable, const struct test_request *request)
 {
 	u32 first = request->request.unit;
@@ -807,7 +807,7 @@ static void check_stamp(const struct durable_device *durable, u32 unit, u32 stam
 		  newest);
 }
 
-/* That of the version that is there; what is precise by now has none. */
+/* The level must be that of the version read; promoted data have none. */
 static void check_level(const struct durable_device *durable, u32 unit, u32 stamp)
 {
 	u32 level = aftl_lpn_level(durable->device.ftl, to_lpn(unit));
@@ -818,8 +818,8 @@ static void check_level(const struct durable_device *durable, u32 unit, u32 stam
 }
 
 /*
- * The medium may lose a unit only if it was hurt after stamp @covered. A read that fetches a lost
- * unit may have begun before a later write was covered.
+ * A unit may be lost only if its sector or die failed after stamp @covered. The read may have begun
+ * before a later write was covered.
  */
 static void check_lost(struct durable_device *durable, u32 unit, u32 covered)
 {
@@ -832,7 +832,7 @@ static void check_lost(struct durable_device *durable, u32 unit, u32 covered)
 	durable->lost_units++;
 }
 
-/* Nothing is read in advance: what is still to be copied is where it comes from. */
+/* Get the stamp at @ppn. Data of a pending copy cannot be checked before the copy. */
 static bool read_stamp(struct durable_device *durable, u32 unit, aftl_ppn_t ppn, u32 covered,
 		       u32 *stamp)
 {
@@ -857,7 +857,7 @@ static void check_buffer(const struct durable_device *durable, u32 unit, u32 tag
 	check_stamp(durable, unit, durable->tags[tag].stamp, covered);
 }
 
-/* The cells have more errors than ECC corrects, or had as that was moved: nothing else is lost. */
+/* Do the cells have more errors than ECC corrects? No other loss is tolerated here. */
 static bool is_beyond_ecc(const struct durable_device *durable, const struct aftl_read *read)
 {
 	const struct aftl *ftl = durable->device.ftl;
@@ -882,14 +882,14 @@ static void on_read(struct test_listener *self, struct test_request *request,
 	else if (read->source == AFTL_SOURCE_ZERO && !aftl_geometry(durable->device.ftl)->zones)
 		check_zeroes(durable, unit, covered);
 	else if (read->source == AFTL_SOURCE_ZERO)
-		return; /* Of a zone that has been reset, and written, since the read began. */
+		return; /* The zone was reset and written since the read began. */
 	else if (read->source == AFTL_SOURCE_BUFFER)
 		check_buffer(durable, unit, read->tag, covered);
 	else if (read_stamp(durable, unit, read->ppn, covered, &stamp))
 		check_stamp(durable, unit, stamp, covered);
 }
 
-/* Its bytes are on the medium all the same. */
+/* Without parity, data on a dead die are gone although the medium still has their bytes. */
 static bool is_gone(const struct durable_device *durable, aftl_ppn_t ppn)
 {
 	return !durable->device.config.rain && aftl_ppn_in_dead_lun(durable->device.ftl, ppn);
@@ -922,8 +922,8 @@ static void check_unit(struct durable_device *durable, u32 unit)
 }
 
 /*
- * Up to the write pointer there is one unit after the other, of one life of the zone, which was
- * written in this order; what is finished stays so. A unit that is lost has no known stamp.
+ * Below the write pointer all units belong to one life of the zone, with ascending stamps. A
+ * finished zone stays finished. Lost units have no known stamp.
  */
 static void check_zone(struct durable_device *durable, u32 zone)
 {
@@ -977,7 +977,7 @@ bool durable_hurt(struct durable_device *durable, u32 unit, u32 sector)
 	return true;
 }
 
-/* The newest stamp of @unit that is not in the buffer. */
+/* Newest stamp of @unit outside the write buffer. */
 static u32 newest_beyond(const struct durable_device *durable, u32 unit)
 {
 	const struct aftl *ftl = durable->device.ftl;
@@ -1023,7 +1023,7 @@ int durable_fail_die(struct durable_device *durable, u32 lun)
 	return ret;
 }
 
-/* Life */
+/* Start and stop */
 
 static void listen(struct durable_device *durable)
 {
@@ -1100,7 +1100,7 @@ void durable_close(struct durable_device *durable)
 	free(durable->lost);
 }
 
-/* All promises end. */
+/* Formatting ends all promises. */
 static void end_format(struct durable_device *durable)
 {
 	durable->formatting = false;
@@ -1120,7 +1120,7 @@ int durable_format(struct durable_device *durable)
 	return ret;
 }
 
-/* Is it the volume of the last format that was tried? */
+/* Is it the volume of the last attempted format? */
 static bool is_newest(const struct durable_device *durable)
 {
 	return !memcmp(aftl_volume_get_header(durable->volume)->uuid, durable->super.uuid,
@@ -1135,7 +1135,7 @@ static int load(struct durable_device *durable, const struct aftl_policy_type *t
 				&device->ftl, &durable->recovery, &device->error);
 }
 
-/* What was in the write buffer is there again. */
+/* Restore the persisted write buffer. */
 static int fetch_kept(struct durable_device *durable)
 {
 	struct aftl_buffered_lpn what;
@@ -1228,7 +1228,7 @@ void durable_stop(struct durable_device *durable)
 	free(durable->tags);
 	durable->tags = NULL;
 	memset(durable->lost, 0, durable->slots * sizeof(*durable->lost));
-	/* Requests under way never complete. */
+	/* Requests in progress never complete. */
 	test_device_close(device);
 	device->pending = 0;
 	durable->late.pending = false;

@@ -14,7 +14,7 @@
 #include "lying-disk.h"
 #include "test-device.h"
 
-/* A zone was finished, and only a reset can change that. */
+/* A finished zone; in the second state a crash cannot undo that. */
 enum { DURABLE_FINISHED = 1, DURABLE_STAYS_FINISHED };
 
 struct durable_flush;
@@ -42,8 +42,8 @@ struct durable_unit {
 /**
  * struct durable_late - a failed write that the host has not noticed yet
  * @pending: there is one
- * @ppn: where to
- * @spare: of its program
+ * @ppn: its destination
+ * @spare: spare entry of its program
  * @bytes: one logical page
  */
 struct durable_late {
@@ -124,14 +124,14 @@ struct durable_device {
 
 /**
  * durable_open() - prepare a disk for a device of @config
- * @policy: the first that it is used with
+ * @policy: policy of the first start
  *
  * Return: 0, or -EINVAL if there is no such device.
  */
 int durable_open(struct durable_device *durable, const struct aftl_config *config,
 		 const char *policy);
 
-/* The same; with @stretches on a volume with an extent table. */
+/* Like durable_open(); @stretches: the volume has an extent table. */
 int durable_open_as(struct durable_device *durable, const struct aftl_config *config,
 		    const char *policy, bool stretches);
 
@@ -147,16 +147,16 @@ int durable_format(struct durable_device *durable);
 
 /**
  * durable_start() - open the volume, load the device, mark it as in use
- * @policy: that it goes on with
+ * @policy: policy to use
  * @scan: see aftl_volume_load()
  *
- * Between the last two steps, checks the device and all promises.
+ * Checks the device and all promises before it marks the volume.
  *
  * Return: 0, or an error of volume or disk; the device is stopped then.
  */
 int durable_start(struct durable_device *durable, const char *policy, bool scan);
 
-/* The same without marking it as in use. */
+/* Like durable_start(), but without marking the volume as in use. */
 int durable_load(struct durable_device *durable, const char *policy, bool scan);
 
 /* Free device and volume, as a crash does. */
@@ -172,7 +172,7 @@ int durable_work(struct durable_device *durable, u32 ops);
 /**
  * durable_fail_die() - fail a die of a device without parity: see aftl_fail_lun()
  *
- * The data that only this die had are promised no more; buffered data are.
+ * Promises end for data that only this die had, but not for buffered data.
  */
 int durable_fail_die(struct durable_device *durable, u32 lun);
 
@@ -188,7 +188,7 @@ int durable_shut(struct durable_device *durable);
 /**
  * durable_crash() - stop, power off and on
  *
- * The next start must find what the crash has left.
+ * The next start must recover the remaining data.
  */
 void durable_crash(struct durable_device *durable, enum disk_crash crash,
 		   struct aftl_random *random);
@@ -196,14 +196,14 @@ void durable_crash(struct durable_device *durable, enum disk_crash crash,
 /**
  * durable_check() - compare each logical page with its promises
  *
- * What is found is promised from now on: everything that a crash leaves is durable.
+ * The versions found become the new promises: data that a crash leaves are durable.
  */
 void durable_check(struct durable_device *durable);
 
 /**
  * durable_hurt() - make a sector of the data of @unit unreadable on the disk
  *
- * Return: false if the data are not there, or their place is not known yet.
+ * Return: false if the data are not there, or are still queued.
  */
 bool durable_hurt(struct durable_device *durable, u32 unit, u32 sector);
 

@@ -24,7 +24,7 @@ static int any_call(struct lying_disk *disk)
 	       disk->calls - disk->fail_at <= disk->fail_again ? -EIO : 0;
 }
 
-/* Power goes off during this change: what it leaves is decided by the crash. */
+/* If power fails during this change, the crash decides how much of it remains. */
 static void count_change(struct lying_disk *disk)
 {
 	disk->off = ++disk->changes == disk->power_off_at;
@@ -158,9 +158,8 @@ static int medium_flush(void *host)
 }
 
 /*
- * Memory: every block remembers its size, which must be handed back right. Large ones are pages of
- * their own that end where nothing is: the sanitizer takes as long to mark megabytes that nobody
- * touches as the rest of a test takes.
+ * Allocations record their size, which must be passed when they are freed. Large ones are mapped
+ * pages with a guard page, because the sanitizer is slow to mark untouched megabytes.
  */
 
 #define LARGE_BYTES (1024 * 1024)
@@ -180,7 +179,7 @@ static size_t mapped_bytes(size_t bytes)
 	return (bytes + page_bytes() - 1) / page_bytes() * page_bytes();
 }
 
-/* map_pages - zeroes, and then a page that nobody may touch */
+/* map_pages - zeroed pages followed by a guard page */
 static void *map_pages(size_t bytes)
 {
 	char *pages = mmap(NULL, mapped_bytes(bytes) + page_bytes(), PROT_NONE,
@@ -196,7 +195,7 @@ static void unmap_pages(void *memory, size_t bytes)
 	munmap((char *)memory + bytes - mapped_bytes(bytes), mapped_bytes(bytes) + page_bytes());
 }
 
-/* with_header - the size of a block, which ends as it begins, at a multiple of its header */
+/* with_header - size including the header, rounded up to keep it aligned */
 static size_t with_header(size_t bytes)
 {
 	return (DIV_ROUND_UP(bytes, sizeof(struct header)) + 1) * sizeof(struct header);
@@ -318,7 +317,7 @@ void lying_disk_crash(struct lying_disk *disk, enum disk_crash crash, struct aft
 
 		settle(disk, write, crash, left, random);
 		left -= left > 0;
-		/* Later writes of the same place settle it again. */
+		/* Later writes to the same place are applied after it. */
 		memcpy(disk->bytes + write->offset, disk->durable + write->offset, write->size);
 		free(write);
 	}

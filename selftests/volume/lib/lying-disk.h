@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A medium in memory that forgets what was not flushed when its power goes, and that
- * fails when it is told to.
+ * A backing device in memory that loses unflushed writes on power failure, and fails on demand.
  */
 #ifndef LYING_DISK_H
 #define LYING_DISK_H
@@ -12,11 +11,11 @@
 #define DISK_SECTOR 512
 
 /**
- * struct lying_write - a write that no flush has covered yet
- * @next: the one after it
- * @offset: on the disk
+ * struct lying_write - a write that no flush has covered
+ * @next: next write
+ * @offset: byte offset on the disk
  * @size: bytes
- * @bytes: what was written
+ * @bytes: data written
  */
 struct lying_write {
 	struct lying_write *next;
@@ -25,7 +24,7 @@ struct lying_write {
 	u8 bytes[];
 };
 
-/* A read that has been begun; its bytes are there when it is ended. */
+/* A read in progress; its data are valid after it ends. */
 struct lying_read {
 	u64 offset;
 	void *bytes;
@@ -33,12 +32,12 @@ struct lying_read {
 };
 
 /**
- * enum disk_crash - what a crash leaves of the writes that no flush has covered
- * @DISK_CRASH_SECTORS: any of their sectors
- * @DISK_CRASH_NOTHING: none
- * @DISK_CRASH_ALL: all of them
- * @DISK_CRASH_PREFIX: those up to some moment, the last one in part
- * @DISK_CRASH_WRITES: any of them, each whole or not at all
+ * enum disk_crash - fate of unflushed writes in a crash
+ * @DISK_CRASH_SECTORS: any sectors remain
+ * @DISK_CRASH_NOTHING: none remains
+ * @DISK_CRASH_ALL: all remain
+ * @DISK_CRASH_PREFIX: a prefix remains, its last write in part
+ * @DISK_CRASH_WRITES: any remain, each whole or not at all
  */
 enum disk_crash {
 	DISK_CRASH_SECTORS,
@@ -50,32 +49,32 @@ enum disk_crash {
 };
 
 /**
- * struct lying_disk - the medium
- * @medium: how the core sees it
- * @bytes: what a read returns
- * @durable: what a crash cannot take
- * @writes: since the last flush, oldest first
- * @last: of @writes
- * @changes: writes and flushes so far
- * @power_off_at: number, from 1, of the change that never ends; 0 none
- * @off: power is off: nothing works until lying_disk_crash()
- * @calls: calls of any kind so far
- * @fail_at: number, from 1, of the call that fails; 0 none
- * @fail_again: how many after that fail, too
- * @allocations: calls of alloc so far
- * @no_memory_at: number, from 1, of the allocation that fails; 0 none
- * @no_memory_again: how many after that fail, too
- * @begun: reads that were to be begun so far
- * @not_begun_at: number, from 1, of the one that is not; 0 none
- * @reading: reads under way
- * @most_reading: at a time
- * @held: allocations that were not given back
+ * struct lying_disk - a backing device in memory
+ * @medium: its interface to the core
+ * @bytes: current content
+ * @durable: content after the last flush
+ * @writes: unflushed writes, oldest first
+ * @last: last of @writes
+ * @changes: number of writes and flushes
+ * @power_off_at: number, from 1, of the change during which power fails; 0: none
+ * @off: power is off until lying_disk_crash()
+ * @calls: number of calls
+ * @fail_at: number, from 1, of the call that fails; 0: none
+ * @fail_again: number of further failing calls
+ * @allocations: number of allocations
+ * @no_memory_at: number, from 1, of the allocation that fails; 0: none
+ * @no_memory_again: number of further failing allocations
+ * @begun: number of asynchronous reads requested
+ * @not_begun_at: number, from 1, of the one that is not started; 0: none
+ * @reading: asynchronous reads in progress
+ * @most_reading: largest value of @reading
+ * @held: allocations not freed
  * @held_bytes: their size
- * @flushes: that worked
- * @before_flush: called, if it is set, when a flush is about to begin
+ * @flushes: number of successful flushes
+ * @before_flush: if set, called before each flush
  * @watcher: its argument
- * @unreadable: by sector: it cannot be read until it is written
- * @unwritable: by sector: a write there fails, and leaves something else
+ * @unreadable: by sector, unreadable until written
+ * @unwritable: by sector, writes fail and corrupt it
  */
 struct lying_disk {
 	struct aftl_backing medium;
@@ -105,19 +104,19 @@ struct lying_disk {
 	bool *unwritable;
 };
 
-/* Zeroes, all of them durable. @bytes is rounded up to frames. */
+/* Create a zeroed disk, all of it durable. @bytes is rounded up to frames. */
 void lying_disk_open(struct lying_disk *disk, u64 bytes);
 
-/* Checks that all memory came back. */
+/* Free the disk; check that all memory was freed. */
 void lying_disk_close(struct lying_disk *disk);
 
 /**
  * lying_disk_crash() - power off and on
- * @random: decides what is left of unflushed writes
+ * @random: decides which unflushed writes remain
  */
 void lying_disk_crash(struct lying_disk *disk, enum disk_crash crash, struct aftl_random *random);
 
-/* The calls of the medium, for data: multiples of a sector. */
+/* Data access in multiples of a sector. */
 int lying_disk_read(struct lying_disk *disk, u64 offset, void *bytes, u32 size);
 int lying_disk_write(struct lying_disk *disk, u64 offset, const void *bytes, u32 size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Volumes that are full soon, for tests of media that go bad.
+ * Small volumes that fill up quickly, for tests with failing backing devices.
  */
 #ifndef SMALL_VOLUME_H
 #define SMALL_VOLUME_H
@@ -11,20 +11,20 @@
 
 extern const char *const small_volumes[SMALL_VOLUMES][20];
 
-/* Without what @what names the test cannot go on. */
+/* Bail out with @what unless @ret is 0. */
 void durable_must(struct durable_device *durable, int ret, const char *what);
 
-/* Format a medium for a device of @pairs and start it. */
+/* Format a volume with the parameters @pairs and start it. */
 void small_volume_open(struct durable_device *durable, const char *policy,
 		       const char *const *pairs);
 
-/* So many steps of a stream, until all that they ask for is done. */
+/* Send @steps requests of a stream, then work off all operations. */
 void small_volume_work(struct durable_device *durable, u64 seed, u32 steps);
 
-/* The power fails after a flush: all that is complete is durable. */
+/* Flush, fail the power and start again: all complete writes are durable. */
 void small_volume_crash(struct durable_device *durable, const char *policy);
 
-/* Closed in order it starts with the policy that it has, @own, and not with another. */
+/* After a clean close the volume starts with policy @own only, and is refused with @other. */
 void small_volume_keeps_its_policy(struct durable_device *durable, const char *own,
 				   const char *other);
 

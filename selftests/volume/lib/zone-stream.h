@@ -9,10 +9,10 @@
 #include "test-device.h"
 
 /**
- * struct zone_stream - what to send
- * @random: the only source of chance
- * @few: zones that most requests are for
- * @flushes: of a hundred requests
+ * struct zone_stream - parameters of a request stream
+ * @random: random number generator
+ * @few: number of zones that get most requests
+ * @flushes: flushes in percent
  * @approx: approximate writes in percent
  */
 struct zone_stream {
