@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The binary format of blktrace, versions 7 and 8, as the kernel writes it: in the byte order
- * of its machine, one event behind the other.
+ * The binary format of blktrace, versions 7 and 8, as the kernel writes it: events follow each
+ * other, in the byte order of the recording machine.
  *
  *	version 7, 48 bytes		version 8, 64 bytes
  *	 0  4  magic			 0  4  magic
@@ -17,7 +17,7 @@
  *	46  2  bytes that follow	50  2  bytes that follow
  *					52 12  unused
  *
- * If the action has BLKTRACE_CGROUP, what follows begins with 8 bytes about a control group.
+ * If the action has BLKTRACE_CGROUP, the bytes that follow begin with an 8-byte cgroup id.
  */
 #ifndef AFTL_BLKTRACE_LAYOUT_H
 #define AFTL_BLKTRACE_LAYOUT_H
@@ -31,7 +31,7 @@
 #define BLKTRACE_V8_BYTES 64
 #define BLKTRACE_CGROUP_BYTES 8
 
-/* Low bits of the action: what happened. */
+/* Low byte of the action: the kind of event (queued, issued, completed ...). */
 #define BLKTRACE_ACT_MASK 0xff
 #define BLKTRACE_CGROUP 0x100
 
@@ -62,7 +62,7 @@ enum blktrace_note {
 	BLKTRACE_NOTE_MESSAGE,
 };
 
-/* The rest of the action: of which kind it was. */
+/* High bits of the action: flags that describe the request (read, write, flush ...). */
 #define BLKTRACE_IS(bit) (1ULL << (16 + (bit)))
 #define BLKTRACE_IS_WRITE BLKTRACE_IS(1)
 #define BLKTRACE_IS_FLUSH BLKTRACE_IS(2)

@@ -6,17 +6,17 @@
 #include "checked-memory.h"
 #include "process-names.h"
 
-/* As long as the kernel's. */
+/* Maximum length of a note; the kernel has the same limit. */
 #define NOTE_SIZE 128
 
-/* Major number of the device in the trace; there is no such block device. */
+/* Major number of the device in the written trace; no block device has it. */
 #define DEVICE (240U << TRACE_DEVICE_MINOR_BITS)
 
 /**
- * struct completion - an event that waits for its time
- * @t_ns: its time
- * @order: of requests, so that equal times keep it
- * @request: whose
+ * struct completion - a completion event that waits until its time comes
+ * @t_ns: time of the completion
+ * @order: number of the request; completions with equal times keep this order
+ * @request: the request that completes
  */
 struct completion {
 	u64 t_ns;
@@ -25,13 +25,13 @@ struct completion {
 };
 
 /**
- * struct blktrace_out - writing
+ * struct blktrace_out - state of the writer
  * @sequence: number of the last event
- * @requests: so many so far
- * @heap: completions that wait, the earliest first
- * @waiting: how many
- * @room: of @heap
- * @named: processes that were introduced
+ * @requests: number of requests written so far
+ * @heap: completions not written yet, a heap ordered by time
+ * @waiting: number of entries in @heap
+ * @room: capacity of @heap
+ * @named: processes whose name was written to the trace
  */
 struct blktrace_out {
 	u32 sequence;
@@ -182,7 +182,7 @@ static void put_class(struct trace_output *output, const struct trace_request *r
 		  (u16)length);
 }
 
-/* Sectors only, and sizes of 32 bits. */
+/* blktrace stores whole sectors, and sizes in 32 bits; other requests cannot be written. */
 static bool fits(const struct trace_request *request)
 {
 	return request->op != AFTL_OP_WRITE_ZEROES && request->offset % TRACE_SECTOR == 0 &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Formats of records that have one size, and numbers that are little-endian.
+ * Helper for trace formats with fixed-size records and little-endian numbers.
  */
 #ifndef AFTL_FIXED_RECORDS_H
 #define AFTL_FIXED_RECORDS_H
@@ -10,8 +10,8 @@
 u64 fixed_record_number(const u8 *at, u32 bytes);
 
 /**
- * fixed_records_fill() - fill() of such a format
- * @parse: what struct trace_format.line is of text
+ * fixed_records_fill() - implement fill() for a format with fixed-size records
+ * @parse: converts one record to a request, as struct trace_format.line does with a line
  */
 int __must_check fixed_records_fill(struct trace_file *file, struct trace_request *requests,
 				    u32 room, u32 record_bytes,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Record files, aft(5). A preflush becomes a flush of its own before its write, at the same
- * time; requests that do not begin or end with a sector are rounded outward.
+ * Record files, see aft(5). The writer turns a preflush into a separate flush before the write, at
+ * the same time, and rounds requests outward to whole sectors.
  */
 #include <stdlib.h>
 
@@ -12,9 +12,9 @@
 #define LATENCY_UNIT_NS 100
 
 /**
- * struct aft - reading
- * @header: of the file
- * @records: so many were read
+ * struct aft - state of the reader
+ * @header: header of the file
+ * @records: number of records read so far
  */
 struct aft {
 	struct aftl_record_header header;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What blkparse prints: its default, or by --columns what was given to its option -f, the same
- * for all events:
+ * Text output of blkparse: its default format, or the format that --columns repeats from
+ * blkparse's option -f. One format holds for all events:
  *
  *	%D maj,min  %M maj  %m min  %c cpu  %s sequence  %T s  %t ns  %p process  %a action
  *	%d kind  %S sector  %n sectors  %N bytes  %C command  %e error  %U what is left over
@@ -17,10 +17,10 @@
 static const char usual[] = "%D %c %s %T.%t %p %a %d";
 
 /**
- * struct blkparse - reading
- * @spec: as of -f
- * @usual: it is blkparse's own; more follows on the line, by action
- * @over: the tables at the end have begun
+ * struct blkparse - state of the reader
+ * @spec: format string, as given to blkparse -f
+ * @usual: @spec is blkparse's default; the rest of the line then depends on the action
+ * @over: the summary tables at the end of the output have begun
  */
 struct blkparse {
 	const char *spec;
@@ -29,13 +29,13 @@ struct blkparse {
 };
 
 /**
- * struct fields - of a line
- * @event: what they amount to
- * @action: what happened
- * @kind: of request
- * @seconds: of its time
- * @sectors: of the request, if @sized
- * @sized: the line said how much
+ * struct fields - the parsed fields of a line
+ * @event: the event that the fields describe
+ * @action: action letter: the kind of event
+ * @kind: letters of the request (RWBS)
+ * @seconds: whole seconds of the event's time
+ * @sectors: length of the request, valid if @sized
+ * @sized: the line has the length
  */
 struct fields {
 	struct trace_event event;
@@ -82,7 +82,7 @@ static void keep_name(const struct trace_file *file, u32 pid, struct text_cursor
 		process_names_set(file->names, pid, text);
 }
 
-/* @stop: the character of the specification behind the field. */
+/* @stop: the character of the format string that follows the field. */
 static bool take_field(struct trace_file *file, struct text_cursor *text, char field, char stop,
 		       struct fields *fields)
 {
@@ -133,7 +133,7 @@ static bool take_field(struct trace_file *file, struct text_cursor *text, char f
 	return word.end > word.at;
 }
 
-/* Both columns may be padded, so that a blank of the specification is any number of them. */
+/* blkparse may pad columns, so a blank in the format string matches any number of blanks. */
 static bool take_spec(struct trace_file *file, struct text_cursor *text, const char *spec,
 		      struct fields *fields)
 {
@@ -180,7 +180,7 @@ static bool set_act(struct fields *fields)
 	return false;
 }
 
-/* Letters as blkparse puts them: F before the kind is a flush, behind it FUA. */
+/* RWBS letters of blkparse: F before the operation is a preflush, F behind it is FUA. */
 static bool set_op(struct fields *fields)
 {
 	struct trace_event *event = &fields->event;
@@ -203,7 +203,7 @@ static bool set_op(struct fields *fields)
 	return fields->sectors || event->preflush;
 }
 
-/* Where a number, a sign and another number stand behind what all lines have. */
+/* Parse the action-specific rest of a default line: a number, a sign and another number. */
 static bool take_rest(struct trace_file *file, struct text_cursor *text, struct fields *fields)
 {
 	struct trace_event *event = &fields->event;
@@ -302,7 +302,7 @@ static int open_blkparse(struct trace_file *file, struct aftl_error *error)
 	return 0;
 }
 
-/* Known by its first line: device, processor, number, time with nine decimals. */
+/* Detect blkparse output by its first line: device, CPU, number, time with nine decimals. */
 static bool known(const u8 *head, size_t size)
 {
 	const char *end = memchr(head, '\n', size);

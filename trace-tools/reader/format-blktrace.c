@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The binary traces of blktrace, versions 7 and 8, of machines of either byte order.
+ * Reads binary blktrace traces, versions 7 and 8, in either byte order.
  */
 #include <stdlib.h>
 
@@ -9,16 +9,16 @@
 #include "checked-memory.h"
 #include "trace-note.h"
 
-/* Events of more processors are read, but holes in their numbers are not noticed. */
+/* CPUs whose sequence numbers are checked for gaps; events of further CPUs are read unchecked. */
 #define CPUS 4096
 
 /**
- * struct blktrace - reading
- * @swapped: the bytes stand in the other order
- * @version: of the events
- * @header_bytes: of an event
- * @device: whose numbers are in @sequences
- * @sequences: number of each processor's last event
+ * struct blktrace - state of the reader
+ * @swapped: the byte order of the file is not this machine's
+ * @version: format version of the events
+ * @header_bytes: size of an event without the data that follow it
+ * @device: device that the numbers in @sequences belong to
+ * @sequences: sequence number of the last event of each CPU
  */
 struct blktrace {
 	bool swapped;
@@ -28,7 +28,7 @@ struct blktrace {
 	u32 sequences[CPUS];
 };
 
-/* An event as it stands in the file, in this machine's order. */
+/* An event header, converted to this machine's byte order. */
 struct raw_event {
 	u32 sequence;
 	u64 t_ns;
@@ -135,7 +135,7 @@ static inline void load(const struct blktrace *trace, const u8 *at, struct raw_e
 		load_v8(at, swapped, raw);
 }
 
-/* Numbers count the events of a processor; notes have none. */
+/* Detect lost events by gaps in the sequence numbers of a CPU. Notes have no numbers. */
 static int check_sequence(struct trace_file *file, const struct raw_event *raw,
 			  struct aftl_error *error)
 {
@@ -178,7 +178,7 @@ static bool take_note(struct trace_file *file, const struct raw_event *raw, cons
 	}
 }
 
-/* What kind of request; false: none that moves or asks for data. */
+/* Get the operation of an event; false if the event neither transfers nor flushes data. */
 static bool op_of(const struct raw_event *raw, struct trace_event *event)
 {
 	event->fua = raw->action & BLKTRACE_IS_FUA;
@@ -223,7 +223,7 @@ static bool take_act(struct trace_file *file, const struct raw_event *raw, const
 	}
 }
 
-/* Return: whether it says something of requests. */
+/* Return: true if the event says something about requests. */
 static bool convert(struct trace_file *file, const struct raw_event *raw, const u8 *extra,
 		    struct trace_event *event)
 {
@@ -247,7 +247,7 @@ static bool convert(struct trace_file *file, const struct raw_event *raw, const 
 	return used;
 }
 
-/* Where the next event could begin, at or behind @from: a magic number that is the same. */
+/* Find the next possible event at or after @from: resynchronise on the magic number. */
 static size_t find_event(const struct trace_file *file, size_t from)
 {
 	const struct blktrace *trace = file->state;
@@ -292,7 +292,7 @@ static int lose_end(struct trace_file *file, struct aftl_error *error)
 				 "the file ends inside an event");
 }
 
-/* What is not simply there: the end, damage, a buffer to be filled. */
+/* Slow path: handle the end of the file, damaged bytes, or a buffer that needs refilling. */
 static int await_event(struct trace_file *file, u32 *size, struct raw_event *raw,
 		       struct aftl_error *error)
 {
@@ -321,7 +321,7 @@ static int await_event(struct trace_file *file, u32 *size, struct raw_event *raw
 	return lose_end(file, error);
 }
 
-/* The acts of events that have nothing behind them that matters, + 1. */
+/* Event kinds whose trailing data are not needed, as enum trace_act + 1; 0 for others. */
 static const u8 plain_acts[BLKTRACE_ACTIONS] = {
 	[BLKTRACE_QUEUE] = TRACE_ACT_QUEUE + 1,
 	[BLKTRACE_ISSUE] = TRACE_ACT_ISSUE + 1,
@@ -341,7 +341,7 @@ static inline bool is_plain(const struct blktrace *trace, const struct raw_event
 	       raw->sequence == trace->sequences[raw->cpu] + 1;
 }
 
-/* Which of these it is cannot be foreseen, so no branch depends on it. */
+/* The kind of event is unpredictable, so this function avoids branches that depend on it. */
 static inline u32 take_plain(struct trace_file *file, const struct raw_event *raw,
 			     struct trace_event *event)
 {
@@ -365,8 +365,8 @@ static inline u32 take_plain(struct trace_file *file, const struct raw_event *ra
 }
 
 /*
- * Most events of most files: in this machine's order, none missing before it, all of it in the
- * buffer. Stops at the first one that is otherwise.
+ * Fast path for most events: native byte order, no gap in the numbers, completely buffered. Stops
+ * at the first event that needs the slow path.
  */
 static u32 fill_plain(struct trace_file *file, struct trace_event *events, u32 room)
 {
@@ -392,7 +392,7 @@ static u32 fill_plain(struct trace_file *file, struct trace_event *events, u32 r
 	return done;
 }
 
-/* One event of any kind, if there is one; 1 if it says something of requests. */
+/* Read one event of any kind. Return: 1 if it says something about requests. */
 static int fill_one(struct trace_file *file, struct trace_event *event, struct aftl_error *error)
 {
 	const struct blktrace *trace = file->state;

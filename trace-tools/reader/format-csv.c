@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CSV of any columns. What is written says its columns in its first line, with units, and is
- * known by it; of others the user says columns and units.
+ * CSV with any columns. A file that this program wrote names its columns and units in its first
+ * line, by which it is detected; for other files the user names columns and units:
  *
  *	--columns time=1,op=2,offset=3,bytes=4[,latency=N][,pid=N][,stream=N][,class=N][,sep=;]
  *
  * Columns count from 1. Operations are words (read, write, flush, discard, write_zeroes, also R
- * and W), or 0 and 1 with op-read=0 or op-read=1, or codes of SCSI, decimal with op-scsi=10 and
- * hexadecimal with op-scsi=16. A class is "precise", "approximate" or blank.
+ * and W), or 0 and 1 with op-read=0 or op-read=1, or SCSI operation codes, decimal with op-scsi=10
+ * and hexadecimal with op-scsi=16. A class is "precise", "approximate" or blank.
  */
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ enum column {
 	COLUMNS,
 };
 
-/* The largest number of a column. */
+/* Highest column number that can be used. */
 #define WIDTH 64
 
 #define NO_COLUMN 0xff
@@ -38,11 +38,11 @@ static const char *const names[COLUMNS] = {
 static const char header[] = "t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class";
 
 /**
- * struct csv - reading
- * @meaning: what each column holds, NO_COLUMN: nothing
+ * struct csv - state of the reader
+ * @meaning: field that each column holds; NO_COLUMN if the column is ignored
  * @separator: between columns
- * @reads: the number that is a read, or -1 if operations are words or codes
- * @scsi: the base that codes of SCSI are written in, or 0
+ * @reads: number that means a read; -1 if operations are words or SCSI codes
+ * @scsi: number base of SCSI operation codes; 0 if operations are no SCSI codes
  */
 struct csv {
 	u8 meaning[WIDTH];
@@ -56,7 +56,7 @@ static bool known(const u8 *head, size_t size)
 	return size >= sizeof(header) && !memcmp(head, header, sizeof(header) - 1);
 }
 
-/* One of the words of --columns. */
+/* Parse one word of --columns. */
 static bool set_word(struct csv *csv, struct text_cursor word, u32 *found)
 {
 	struct text_cursor key = text_until(&word, '=');
@@ -237,7 +237,7 @@ static bool take(const struct trace_file *file, u8 column, struct text_cursor wo
 	}
 }
 
-/* Only the first line may be one; where the time should be, it has a word. */
+/* Only the first line may be a title: it has a word in the column of the time. */
 static bool is_title(const struct trace_file *file, u8 column, struct text_cursor word)
 {
 	return file->input.line <= 1 && column == COLUMN_TIME && word.at < word.end &&

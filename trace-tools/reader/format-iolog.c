@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fio's log of requests, versions 2 and 3.
+ * fio's iolog, versions 2 and 3:
  *
  *	fio version 2 iolog		fio version 3 iolog
  *	FILE add|open|close		USEC FILE add|open|close
  *	FILE ACTION OFFSET LENGTH	USEC FILE ACTION OFFSET LENGTH
  *	FILE wait USEC
  *
- * A wait of version 2 counts from the wait before it.
+ * A wait in version 2 counts from the previous wait.
  */
 #include <stdlib.h>
 
@@ -17,13 +17,13 @@
 #define US_NS 1000
 
 /**
- * struct iolog - reading
+ * struct iolog - state of the reader
  * @version: 2 or 3
- * @now_ns: after the waits so far
- * @names: of files, each behind the one before, terminated
- * @names_size: of all of them
- * @last: stream that was asked for last
- * @last_at: its name in @names
+ * @now_ns: current time: the sum of the waits so far
+ * @names: file names, one after the other, each terminated with a zero
+ * @names_size: bytes used in @names
+ * @last: stream number that the last lookup returned
+ * @last_at: position of the name of stream @last in @names
  */
 struct iolog {
 	u32 version;
@@ -86,7 +86,7 @@ static u32 add_name(struct iolog *iolog, struct text_cursor name)
 	return 0;
 }
 
-/* The number of a file, counted from 0. */
+/* Map a file name to a stream number; files are numbered from 0 as they appear. */
 static bool stream_of(struct iolog *iolog, struct text_cursor name, u16 *stream)
 {
 	u32 number = 0;
@@ -172,7 +172,7 @@ static enum trace_line_verdict line(struct trace_file *file, struct text_cursor 
 	return trace_check_request(request, cause);
 }
 
-/* A name for each stream, so that they stay apart. */
+/* Write a file name that is unique for each stream. */
 static void put_name(FILE *file, u32 stream)
 {
 	fputs("device", file);
@@ -180,7 +180,7 @@ static void put_name(FILE *file, u32 stream)
 		fprintf(file, "-%u", stream);
 }
 
-/* fio wants to be told of a file before it is used. */
+/* fio requires add and open lines before a file is used. */
 static int begin(struct trace_output *output, struct aftl_error *error __maybe_unused)
 {
 	output->state = memory_zeroed(TRACE_STREAMS, sizeof(bool));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The formats there are, one line each: FORMAT(name) stands for trace_format_name. Include
- * with FORMAT defined; no include guard on purpose.
+ * List of trace formats. Define FORMAT(name) before including; it stands for trace_format_name.
+ * The header has no include guard because it may be included several times.
  */
 FORMAT(blktrace)
 FORMAT(blkparse)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The simulators MQSim and SSDSim: time, device, first sector, sectors, type, with blanks
- * between them; 0 is a write and 1 a read. Times are integers in ns: MQSim documents a unit,
- * but does not read it. Other simulators have decimals, and no unit that is agreed on.
+ * Traces of the simulators MQSim and SSDSim: time, device, first sector, sectors and type (0
+ * write, 1 read), separated by blanks. Times are integers in ns: MQSim documents a unit, but does
+ * not read it. Other simulators write decimals without an agreed unit.
  */
 #include "trace-format.h"
 
@@ -23,7 +23,7 @@ static enum trace_line_verdict line(struct trace_file *file, struct text_cursor 
 	    !trace_bytes(sectors, TRACE_SECTOR, &request->bytes) || !text_gap(&text) ||
 	    !text_below(&text, 1, &type) || !text_blanks(&text) || !text_at_end(&text))
 		return TRACE_LINE_WRONG;
-	/* It has still to be found out what a file without bytes is. */
+	/* An empty file is left for the caller to report. */
 	if (file->input.bytes && !file->hints->time_unit_ns &&
 	    memchr(time.at, '.', (size_t)(time.end - time.at))) {
 		*cause = "a time with decimals, whose unit must be told: --time-unit";
@@ -34,7 +34,7 @@ static enum trace_line_verdict line(struct trace_file *file, struct text_cursor 
 	return trace_check_request(request, cause);
 }
 
-/* The first line tells; decimals further below are dropped lines. */
+/* The first line decides the unit; later lines with decimals are dropped as unreadable. */
 static int open_mqsim(struct trace_file *file, struct aftl_error *error)
 {
 	const char *head = (const char *)trace_input_at(&file->input);

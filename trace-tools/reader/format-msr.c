@@ -20,7 +20,7 @@ static bool parse(struct text_cursor *text, u64 unit, struct trace_request *requ
 	    !text_u64(text, &request->bytes))
 		return false;
 	request->stream = (u16)disk;
-	/* Some copies end here. */
+	/* Some copies lack the response time. */
 	return text_at_end(text) ||
 	       (text_is(text, ',') && text_scaled(text, unit, &request->latency_ns) &&
 		text_at_end(text));

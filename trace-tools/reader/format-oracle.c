@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * oracleGeneral of libCacheSim: 24 bytes each, little-endian: time in s (4), object (8), size
- * (4), next access (8). It has no mark to know it by, and does not say what is read or written:
- * all are reads. The object is taken for an address.
+ * The oracleGeneral format of libCacheSim: 24-byte little-endian records with time in s (4),
+ * object (8), size (4), next access (8). The format has no magic number and no operation: all
+ * requests are reads. The object number is used as the address.
  */
 #include "fixed-records.h"
 

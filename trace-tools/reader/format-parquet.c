@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Parquet, written only: approxftl-parquet, which has the library for it, makes it out of our
- * CSV.
+ * Parquet output. approxftl-parquet, which links the Parquet library, converts our CSV. Parquet
+ * cannot be read.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -17,8 +17,8 @@
 #include "trace-format.h"
 
 /**
- * struct parquet - writing
- * @program: who makes the file
+ * struct parquet - state of the writer
+ * @program: the child process that writes the file
  */
 struct parquet {
 	pid_t program;
@@ -40,7 +40,10 @@ static int start(struct parquet *parquet, int input, int output, struct aftl_err
 	return ret ? aftl_fail(error, -ret, "%.150s: cannot run: %s", program, strerror(ret)) : 0;
 }
 
-/* It gets the file, not its name: if we are gone before it, it cannot make the name again. */
+/*
+ * Start the converter. It gets a descriptor, not a file name, so that it cannot create the file
+ * again after this process has died and cleaned up.
+ */
 static int start_into(struct trace_output *output, int input, struct aftl_error *error)
 {
 	int fd, ret;
@@ -75,7 +78,7 @@ static int begin(struct trace_output *output, struct aftl_error *error)
 	int ret;
 
 	output->state = memory_zeroed(1, sizeof(struct parquet));
-	/* If the program ends early, writing fails, and finish() says why. */
+	/* If the converter exits early, writes fail with EPIPE and finish() reports the cause. */
 	signal(SIGPIPE, SIG_IGN);
 	ret = open_pipe(output, error);
 	if (!ret)
@@ -91,7 +94,7 @@ static int put(struct trace_output *output, const struct trace_request *request,
 	return trace_format_csv.put(output, request, error);
 }
 
-/* What it had to complain of, it has said. */
+/* The converter has already printed its own error messages. */
 static int finish(struct trace_output *output, struct aftl_error *error)
 {
 	struct parquet *parquet = output->state;

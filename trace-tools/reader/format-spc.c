@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * SPC, as of the Storage Performance Council and UMass: ASU,LBA,Size,Opcode,Timestamp. More
- * fields may follow.
+ * SPC traces (Storage Performance Council, UMass): ASU,LBA,Size,Opcode,Timestamp. Further fields
+ * are ignored.
  */
 #include "trace-format.h"
 

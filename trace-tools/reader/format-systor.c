@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * SYSTOR '17: Timestamp,Response,IOType,LUN,Offset,Size. A request whose type is blank or
- * another is dropped.
+ * SYSTOR '17 traces: Timestamp,Response,IOType,LUN,Offset,Size. A request with a blank or unknown
+ * type is dropped.
  */
 #include "trace-format.h"
 
@@ -15,7 +15,7 @@ static bool parse(struct text_cursor *text, u64 unit, struct trace_request *requ
 
 	if (!text_scaled(text, unit, &request->t_ns) || !text_is(text, ','))
 		return false;
-	/* Nobody has measured some of them. */
+	/* The response time is blank in some records. */
 	if (!text_is(text, ',') &&
 	    (!text_scaled(text, unit, &request->latency_ns) || !text_is(text, ',')))
 		return false;

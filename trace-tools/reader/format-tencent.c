@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tencent's block storage: Timestamp,Offset,Size,IOType,VolumeID; 0 is a read, 1 a write.
+ * Tencent block storage traces: Timestamp,Offset,Size,IOType,VolumeID; type 0 is a read, 1 a
+ * write.
  */
 #include "trace-format.h"
 

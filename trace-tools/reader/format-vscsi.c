@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * vscsi, as CloudPhysics recorded the disks of virtual machines. Records are little-endian: of
- * version 1 serial number (4), bytes (4), segments (4), command (2), version (2), block (8), time
- * in us (8); of version 2 command (2), version (2), serial number (4), bytes (4), segments (4),
- * block (8), time in us (8), time that it took (8). The version is the upper half of its field.
- * What neither reads nor writes nor the like is passed over.
+ * vscsi traces, as CloudPhysics recorded the disks of virtual machines. Records are little-endian.
+ * Version 1: serial number (4), bytes (4), segments (4), command (2), version (2), block (8), time
+ * in us (8). Version 2: command (2), version (2), serial number (4), bytes (4), segments (4),
+ * block (8), time in us (8), latency in us (8). The version is the upper half of its field. Other
+ * commands than reads, writes and the like are skipped.
  */
 #include "checked-memory.h"
 #include "fixed-records.h"
@@ -12,13 +12,13 @@
 #define MICROSECOND_NS 1000
 
 /**
- * struct layout - where things are in a record of a version
- * @bytes: of a record
- * @version: byte with it
- * @command: of SCSI
- * @length: of the request
- * @block: its first one; the time is behind it
- * @took: a time behind that
+ * struct layout - offsets of the fields in a record of one version
+ * @bytes: size of a record
+ * @version: offset of the version byte
+ * @command: offset of the SCSI command
+ * @length: offset of the request's length
+ * @block: offset of the first block; the time follows it
+ * @took: the latency follows the time
  */
 static const struct layout {
 	size_t bytes;
@@ -32,7 +32,7 @@ static const struct layout {
 	{ .bytes = 40, .version = 3, .command = 0, .length = 8, .block = 16, .took = true },
 };
 
-/* The first two records tell, for one byte may be so by chance. */
+/* Detect the version from the first two records: one byte alone may match by chance. */
 static const struct layout *layout_of(const u8 *head, size_t size)
 {
 	u32 i;

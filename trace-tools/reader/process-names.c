@@ -7,9 +7,9 @@
 #define FIRST_ROOM 64
 
 /**
- * struct process - whose name is known
- * @pid: process
- * @number: of its name, 0 for a place that is free
+ * struct process - an entry of the hash table
+ * @pid: process id
+ * @number: number of the process name, from 1; 0 if the entry is free
  */
 struct process {
 	u32 pid;
@@ -17,12 +17,12 @@ struct process {
 };
 
 /**
- * struct process_names - a hash table with open addresses; nothing is ever taken out
- * @table: processes
- * @room: of @table, a power of two
- * @used: of @room
- * @texts: names by their number - 1
- * @texts_used: how many
+ * struct process_names - a hash table with open addressing; entries are never removed
+ * @table: entries
+ * @room: number of entries in @table, a power of two
+ * @used: number of entries in use
+ * @texts: names; name number n is @texts[n - 1]
+ * @texts_used: number of names
  */
 struct process_names {
 	struct process *table;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which process has which name, as far as a trace says.
+ * Maps process ids to process names, as far as a trace has them.
  */
 #ifndef AFTL_PROCESS_NAMES_H
 #define AFTL_PROCESS_NAMES_H
@@ -14,16 +14,16 @@ struct process_names;
 struct process_names *process_names_create(void);
 void process_names_free(struct process_names *names);
 
-/* @name: up to 16 characters; a process may change its name. */
+/* @name: up to 16 characters. A later name replaces an earlier one of the same process. */
 void process_names_set(struct process_names *names, u32 pid, const char *name);
 
-/* NULL if nobody said. */
+/* Return: the name, or NULL if the trace has none. */
 const char *process_names_get(const struct process_names *names, u32 pid);
 
 /**
- * process_names_number() - a small number that stands for the name
+ * process_names_number() - get a small number that stands for the name
  *
- * Processes of one name have one number, counted from 1; 0 if nobody said.
+ * Processes with equal names share a number, counted from 1; 0 if the name is unknown.
  */
 u32 process_names_number(const struct process_names *names, u32 pid);
 

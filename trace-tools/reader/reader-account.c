@@ -66,7 +66,7 @@ void trace_reader_describe_json(const struct trace_reader *reader, struct json_w
 	json_end_array(json);
 }
 
-/* A number and what it is of, if there are any. */
+/* Print a count and its description unless the count is 0. */
 static void put_loss(FILE *out, u64 count, const char *what)
 {
 	if (count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a reader says of its source: format, units, classes, and what was lost on the way.
+ * Reports about a trace that is read: format, units, classes and losses.
  */
 #ifndef AFTL_READER_ACCOUNT_H
 #define AFTL_READER_ACCOUNT_H
@@ -8,20 +8,20 @@
 #include "json-writer.h"
 #include "trace-reader.h"
 
-/* What classes are called, and how many there are. */
+/* Names of the classes in a trace, and their number. */
 struct trace_classes {
 	const char (*names)[AFTL_RECORD_NAME_SIZE];
 	u32 count;
 };
 
-/* The classes of the source. */
+/* Get the classes of the trace. */
 struct trace_classes trace_reader_classes(const struct trace_reader *reader);
 
-/* One line for each file: format, units. */
+/* Print the format and the units of each file, one line per file. */
 void trace_reader_describe(const struct trace_reader *reader, FILE *out);
 void trace_reader_describe_json(const struct trace_reader *reader, struct json_writer *json);
 
-/* What was lost, missing or odd. */
+/* Print everything that was lost, missing or inconsistent. */
 void trace_reader_losses(const struct trace_reader *reader, FILE *out);
 void trace_reader_losses_json(const struct trace_reader *reader, struct json_writer *json);
 

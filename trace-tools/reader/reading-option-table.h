@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The options that fill struct reading_options, one line each: READING(name, letter, kind, member,
- * value, help), as struct command_option has them. Include with READING defined; no include guard
- * on purpose.
+ * List of the options that fill struct reading_options. Define READING(name, letter, kind, member,
+ * value, help) before including; the arguments are those of struct command_option. The header has
+ * no include guard because it may be included several times.
  */
 READING("from", 'F', COMMAND_TEXT, from, "FORMAT",
 	"the format of the source, instead of finding out")

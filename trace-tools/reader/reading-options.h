@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How a trace is to be read, as all programs that read one let a user say it. The rows of their
- * tables of options are in reading-option-table.h.
+ * Command-line options for reading a trace, shared by all programs that read one. The rows of
+ * their option tables are in reading-option-table.h.
  */
 #ifndef AFTL_READING_OPTIONS_H
 #define AFTL_READING_OPTIONS_H
@@ -9,14 +9,14 @@
 #include "trace-reader.h"
 
 /**
- * struct reading_options - what was asked for
- * @from: format to read, or NULL
- * @time_unit: of the source, or NULL
- * @offset_unit: of the source, or NULL
- * @columns: of the source, or NULL
+ * struct reading_options - options for reading a trace
+ * @from: name of the format, or NULL to detect it
+ * @time_unit: time unit of the source, or NULL
+ * @offset_unit: offset unit of the source, or NULL
+ * @columns: columns of the source, or NULL
  * @device: "MAJOR:MINOR", "all" or NULL
- * @from_issue: pair from issue on
- * @strict: a loss is a failure
+ * @from_issue: pair issue events with completions, not queue events
+ * @strict: treat a loss as a failure
  */
 struct reading_options {
 	const char *from;
@@ -28,11 +28,11 @@ struct reading_options {
 	bool strict;
 };
 
-/* How to read, by the options. @return: 0, or -EINVAL with a sentence. */
+/* Convert the options to a struct trace_wish. @return: 0, or -EINVAL with a sentence. */
 int __must_check reading_options_wish(const struct reading_options *options,
 				      struct trace_wish *wish, struct aftl_error *error);
 
-/* Is there a format of that name? @option: whose value it is. @return: 0, or -EINVAL. */
+/* Check that format @name exists; @option is named in the message. @return: 0, or -EINVAL. */
 int __must_check reading_format_check(const char *option, const char *name,
 				      struct aftl_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Fields of a line of text. Each function moves the cursor behind what it has read.
+ * Parses fields of a text line. Each function moves the cursor behind the text it consumed.
  */
 #ifndef AFTL_TEXT_SCAN_H
 #define AFTL_TEXT_SCAN_H
@@ -8,9 +8,9 @@
 #include "aftl-host.h"
 
 /**
- * struct text_cursor - a line under way
+ * struct text_cursor - the unread rest of a line
  * @at: next character
- * @end: of the line
+ * @end: end of the line
  */
 struct text_cursor {
 	const char *at;
@@ -22,7 +22,7 @@ static inline bool text_is_digit(const char *at)
 	return *at >= '0' && *at <= '9';
 }
 
-/* A decimal number of 64 bits. */
+/* Parse a decimal number of 64 bits. */
 static inline bool text_u64(struct text_cursor *text, u64 *value)
 {
 	const char *at = text->at;
@@ -43,13 +43,13 @@ static inline bool text_u64(struct text_cursor *text, u64 *value)
 	return true;
 }
 
-/* A number that may not be greater than @most. */
+/* Parse a number that is not greater than @most. */
 static inline bool text_below(struct text_cursor *text, u64 most, u64 *value)
 {
 	return text_u64(text, value) && *value <= most;
 }
 
-/* Decimals of a number whose 1 is @unit; what is smaller than 1 is cut. */
+/* Parse digits behind a decimal point, in units of 1 / @unit; smaller digits are cut off. */
 static inline u64 text_decimals(struct text_cursor *text, u64 unit)
 {
 	u64 value = 0, divisor = 1;
@@ -63,7 +63,7 @@ static inline u64 text_decimals(struct text_cursor *text, u64 unit)
 	return divisor == 1 ? 0 : (u64)((__uint128_t)value * unit / divisor);
 }
 
-/* A number with or without decimals, times @unit. */
+/* Parse a number, with or without decimals, and multiply it by @unit. */
 static inline bool text_scaled(struct text_cursor *text, u64 unit, u64 *value)
 {
 	u64 whole;
@@ -90,7 +90,7 @@ static inline bool text_at_end(const struct text_cursor *text)
 	return text->at == text->end;
 }
 
-/* Zero or more blanks and tabs. */
+/* Skip blanks and tabs, if there are any. */
 static inline bool text_blanks(struct text_cursor *text)
 {
 	while (text->at < text->end && (*text->at == ' ' || *text->at == '\t'))
@@ -98,7 +98,7 @@ static inline bool text_blanks(struct text_cursor *text)
 	return true;
 }
 
-/* At least one of them. */
+/* Skip blanks and tabs; at least one is required. */
 static inline bool text_gap(struct text_cursor *text)
 {
 	const char *before = text->at;
@@ -107,7 +107,7 @@ static inline bool text_gap(struct text_cursor *text)
 	return text->at > before;
 }
 
-/* All up to @stop, which is not taken, or to the end. */
+/* Take the text up to @stop, which stays unread, or up to the end of the line. */
 static inline struct text_cursor text_until(struct text_cursor *text, char stop)
 {
 	const char *found = memchr(text->at, stop, (size_t)(text->end - text->at));
@@ -117,7 +117,7 @@ static inline struct text_cursor text_until(struct text_cursor *text, char stop)
 	return word;
 }
 
-/* All up to a blank. */
+/* Take the text up to the next blank. */
 static inline struct text_cursor text_word(struct text_cursor *text)
 {
 	struct text_cursor word = { text->at, text->at };
@@ -135,7 +135,7 @@ static inline bool text_equals(struct text_cursor word, const char *wanted)
 	return (size_t)(word.end - word.at) == length && !memcmp(word.at, wanted, length);
 }
 
-/* As text_equals(), capital or not. */
+/* Like text_equals(), but ignores case. */
 static inline bool text_says(struct text_cursor word, const char *wanted)
 {
 	for (; *wanted && word.at < word.end; wanted++, word.at++)

@@ -9,30 +9,30 @@
 #include "trace-codec.h"
 #include "trace-input.h"
 
-/* What was read before it was known to be compressed must fit. */
+/* Size of the buffer for compressed bytes: it takes over all that were read for the detection. */
 #define PACKED_ROOM TRACE_INPUT_ROOM
 
-/* 15 bits of window, and a gzip header. */
+/* zlib's windowBits: a window of 2^15 bytes, plus 16 for the gzip format. */
 #define GZIP_WINDOW (15 + 16)
 
-/* A dictionary of "xz -9" takes 65 MiB; a file that asks for more than this is refused. */
+/* Memory limit of xz. "xz -9" needs 65 MiB; a file that needs more than the limit is refused. */
 #define XZ_MEMORY (256ULL << 20)
 
 enum compression { GZIP, ZSTD, XZ, BZIP2 };
 
 /**
- * struct trace_codec - an expansion under way
- * @kind: which of the states is used
+ * struct trace_codec - state of a decompressor
+ * @kind: compression, which selects one of the states below
  * @gzip: state of zlib
  * @zstd: state of libzstd
  * @xz: state of liblzma
  * @bzip2: state of libbz2
- * @begin: first byte of @packed that was not used yet
- * @end: behind the last one
- * @at_start: between two members of the file
- * @ended: there is nothing more to put into @packed
- * @failed: the library had no memory
- * @packed: compressed bytes
+ * @begin: index of the first unused byte in @packed
+ * @end: index behind the last byte in @packed
+ * @at_start: no byte of the next stream of the file has been decompressed yet
+ * @ended: the file has no more bytes
+ * @failed: the library could not allocate its state
+ * @packed: compressed bytes that were read from the file
  */
 struct trace_codec {
 	enum compression kind;
@@ -53,7 +53,7 @@ static bool begins(const u8 *bytes, size_t size, const char *magic, size_t lengt
 	return size >= length && !memcmp(bytes, magic, length);
 }
 
-/* Begin the expansion of a stream, which fails only without memory. */
+/* Initialise the library for a stream; this can only fail without memory. */
 static void begin_stream(struct trace_codec *codec)
 {
 	static const lzma_stream nothing = LZMA_STREAM_INIT;
@@ -199,7 +199,7 @@ static ssize_t expand_gzip(struct trace_codec *codec, u8 *out, size_t room,
 	return (ssize_t)(room - gzip->avail_out);
 }
 
-/* A member of the file has ended; another one may follow. */
+/* Prepare for another compressed stream behind the one that has ended. */
 static void restart(struct trace_codec *codec)
 {
 	end_stream(codec);

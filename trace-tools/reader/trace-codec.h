@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Compressed files: what they are known by, and how they are expanded.
+ * Detects and decompresses compressed files.
  */
 #ifndef AFTL_TRACE_CODEC_H
 #define AFTL_TRACE_CODEC_H
@@ -14,9 +14,9 @@
 struct trace_codec;
 
 /**
- * trace_codec_find() - is it compressed?
- * @out: who expands it, already fed with @bytes; NULL if it is not compressed
- * @bytes: the file's first
+ * trace_codec_find() - detect whether a file is compressed
+ * @out: takes a decompressor that already holds @bytes; NULL if the file is not compressed
+ * @bytes: the first bytes of the file
  *
  * Return: 0, or a negative error number with a sentence, such as -EOPNOTSUPP for a compression
  * that is not supported here.
@@ -25,10 +25,10 @@ int __must_check trace_codec_find(struct trace_codec **out, const u8 *bytes, siz
 				  struct aftl_error *error);
 void trace_codec_free(struct trace_codec *codec);
 
-/* All that it was given is used up. */
+/* Return: true if the decompressor has consumed all its input. */
 bool trace_codec_hungry(const struct trace_codec *codec);
 
-/* Where to put the next bytes of the file, and then how many there are: 0 is its end. */
+/* Get the buffer for the next bytes of the file; report the number of bytes stored (0: end). */
 u8 *trace_codec_room(struct trace_codec *codec, size_t *room);
 void trace_codec_filled(struct trace_codec *codec, size_t size);
 
@@ -36,7 +36,7 @@ void trace_codec_filled(struct trace_codec *codec, size_t size);
 ssize_t trace_codec_expand(struct trace_codec *codec, u8 *out, size_t room,
 			   struct aftl_error *error);
 
-/* Everything was expanded. */
+/* Return: true if everything was decompressed. */
 bool trace_codec_over(const struct trace_codec *codec);
 
 #endif

@@ -31,11 +31,11 @@ const char *const trace_op_names[AFTL_OPS] = {
 	[AFTL_OP_WRITE_ZEROES] = "write_zeroes",
 };
 
-/* Lines that are looked at to know a format, and how many of them may be something else. */
+/* Lines that are examined to detect a text format, and how many of them may be unreadable. */
 #define PROBED_LINES 64
 #define PROBE_TOLERANCE 10
 
-/* Bytes that are looked at. */
+/* Bytes that are examined to detect a format. */
 #define PROBED_BYTES 65536
 
 const struct trace_format *trace_format_find(const char *name)
@@ -63,7 +63,10 @@ bool trace_word_op(struct text_cursor word, u8 *op)
 
 bool trace_scsi_op(u64 code, u8 *op)
 {
-	/* Of 6, 10, 16 and 12 bytes; last what verifies what it has written. */
+	/*
+	 * SCSI operation codes by operation, for commands of 6, 10, 16 and 12 bytes; WRITE AND
+	 * VERIFY is last.
+	 */
 	static const u8 codes[AFTL_OPS][8] = {
 		[AFTL_OP_READ] = { 0x08, 0x28, 0x88, 0xa8 },
 		[AFTL_OP_WRITE] = { 0x0a, 0x2a, 0x8a, 0xaa, 0x2e, 0x8e, 0xae },
@@ -96,7 +99,7 @@ enum trace_line_verdict trace_check_request(const struct trace_request *request,
 	return *cause ? TRACE_LINE_WRONG : TRACE_LINE_DONE;
 }
 
-/* The union of what a line may become. */
+/* A line of a trace is converted to one of these. */
 union trace_item {
 	struct trace_request request;
 	struct trace_event event;
@@ -110,7 +113,7 @@ static enum trace_line_verdict probe_line(struct trace_file *file, struct text_c
 	return file->format->line(file, line, &item, &cause);
 }
 
-/* How many of the first lines are of this format; a last one without end does not count. */
+/* Decide whether the first lines have this format; an unterminated last line does not count. */
 static bool probe_text(struct trace_file *file, const u8 *head, size_t size)
 {
 	const char *at = (const char *)head, *end = at + size, *stop;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Formats: what they are called, how to know them, how to read and to write them.
+ * Trace formats: their names, detection, readers and writers.
  *
- * A format is a file format-NAME.c with one struct trace_format, and a line in
+ * A format is a file format-NAME.c that defines one struct trace_format, and a line in
  * format-list.h.
  */
 #ifndef AFTL_TRACE_FORMAT_H
@@ -18,15 +18,15 @@
 
 #define TRACE_SECTOR 512
 
-/* Of a request: the number of its sectors fits 32 bits. */
+/* Maximum length of a request: its number of sectors must fit in 32 bits. */
 #define TRACE_BYTES_MAX 1099511627776ULL
 
 /**
- * struct trace_hints - what only the user knows
- * @format: name, or NULL to find out
- * @time_unit_ns: nanoseconds of a tick, 0: as the format says
- * @offset_unit: bytes of a unit of offsets and sizes, 0: as the format says
- * @columns: of CSV and blkparse -f, or NULL
+ * struct trace_hints - properties of a trace that only the user knows
+ * @format: name of the format, or NULL to detect it
+ * @time_unit_ns: nanoseconds of a clock tick; 0 for the default of the format
+ * @offset_unit: bytes in a unit of offsets and sizes; 0 for the default of the format
+ * @columns: columns of CSV, or the format string of blkparse -f; NULL for neither
  */
 struct trace_hints {
 	const char *format;
@@ -36,25 +36,25 @@ struct trace_hints {
 };
 
 /**
- * struct trace_file - a file that is read
- * @format: of it
- * @input: its bytes
- * @hints: of the user
- * @losses: of the whole run
+ * struct trace_file - a trace file that is read
+ * @format: format of the file
+ * @input: bytes of the file
+ * @hints: properties given by the user
+ * @losses: losses of all files of the run
  * @time_unit_ns: nanoseconds of a tick
- * @offset_unit: bytes of a unit of offsets, where the format leaves that open
- * @state: the format's own, freed with free()
- * @actions: events of a block trace by number of their action, notes apart
- * @notes: events that are notes
- * @tags: notes that say the class of a write
- * @other_events: events that say nothing of requests
- * @device_bytes: of the device, 0 if the file does not say
- * @interrupted: what was recorded did not get to its end
- * @class_names: of the records, or NULL for "precise" and "approximate"
- * @classes: how many names
- * @names: takes the names of processes, or NULL
- * @texts: notes of regions and labels
- * @texts_kept: how many
+ * @offset_unit: bytes in a unit of offsets, for formats without a fixed unit
+ * @state: private to the format; freed with free()
+ * @actions: number of block trace events by action, without notes
+ * @notes: number of note events
+ * @tags: number of notes with the class of a write
+ * @other_events: number of events that say nothing about requests
+ * @device_bytes: size of the device; 0 if the file does not say it
+ * @interrupted: the recording was interrupted before it was complete
+ * @class_names: class names of the records; NULL for "precise" and "approximate"
+ * @classes: number of classes
+ * @names: takes the names of processes; NULL to ignore them
+ * @texts: texts of notes about regions and labels
+ * @texts_kept: number of entries in @texts
  */
 struct trace_file {
 	const struct trace_format *format;
@@ -77,31 +77,31 @@ struct trace_file {
 	u32 texts_kept;
 };
 
-/* So many regions and labels are kept; of more, their number. */
+/* At most this many notes about regions and labels are kept; further ones are only counted. */
 #define TRACE_TEXTS 65536
 
 enum trace_line_verdict {
 	TRACE_LINE_WRONG,
-	TRACE_LINE_EMPTY,	/* a title, a comment, an event that does not matter */
+	TRACE_LINE_EMPTY,	/* a title, a comment or an irrelevant event */
 	TRACE_LINE_DONE,
 };
 
 /**
- * struct trace_output - a file that is written
- * @format: of it
- * @path: of it, "-" for standard output
- * @name: of it in sentences
- * @file: it, unless the format opens it itself
- * @state: the format's own
- * @device_bytes: of the device, 0 if unknown
- * @source_format: what it was read from
- * @tool_version: of this program
- * @provenance: a JSON object
- * @class_names: of the requests
- * @classes: how many
- * @names: of processes, or NULL
- * @written: requests so far
- * @unfit: requests that the format cannot hold, by operation
+ * struct trace_output - a trace file that is written
+ * @format: format of the file
+ * @path: path of the file, "-" for standard output
+ * @name: name of the file in messages
+ * @file: the open file, unless the format opens it itself
+ * @state: private to the format
+ * @device_bytes: size of the device; 0 if unknown
+ * @source_format: name of the format that the requests were read from
+ * @tool_version: version of this program
+ * @provenance: origin of the requests, a JSON object
+ * @class_names: class names of the requests
+ * @classes: number of classes
+ * @names: names of processes, or NULL
+ * @written: number of requests written so far
+ * @unfit: number of requests that the format cannot represent, by operation
  */
 struct trace_output {
 	const struct trace_format *format;
@@ -121,22 +121,23 @@ struct trace_output {
 };
 
 /**
- * struct trace_format - a format
- * @name: on the command line
- * @title: for a person
- * @units: of its times, offsets and sizes, for a person
- * @events: it has events of a block trace, and no requests
- * @time_unit_ns: nanoseconds of a tick; 0: it must be told
- * @told_only: is never found by looking
- * @open: prepares reading, or NULL; may look at the input and take from it
- * @close: frees what free() of @state does not reach, or NULL
- * @line: a line of text into a struct trace_request or trace_event; NULL if it is no text
- * @known: does the input begin like this format? NULL: a text whose lines can be read is
- * @fill: as many as there is room for, 0 at the end, or a negative error number; not of text
- * @own_file: begin() opens what it writes
- * @begin: writes what comes before the requests; NULL: nothing does
- * @put: writes a request, or counts it as unfit; NULL: this format is not written
- * @finish: writes what comes behind them, and frees @state
+ * struct trace_format - a trace format
+ * @name: name on the command line
+ * @title: description for the user
+ * @units: units of times, offsets and sizes, described for the user
+ * @events: the format holds block trace events, not requests
+ * @time_unit_ns: nanoseconds of a clock tick; 0 if the user must specify it
+ * @told_only: the format cannot be detected; the user must specify it
+ * @open: prepares reading, or NULL; may examine and consume the input
+ * @close: frees resources that free(@state) does not free, or NULL
+ * @line: converts a text line to a struct trace_request or trace_event; NULL for binary formats
+ * @known: detects the format by the first bytes; NULL: detected by parsing some lines
+ * @fill: binary formats: reads as many items as fit; returns 0 at the end, or a negative error
+ *	number
+ * @own_file: begin() opens the output itself
+ * @begin: writes everything that precedes the requests, or NULL
+ * @put: writes a request or counts it as unfit; NULL if the format cannot be written
+ * @finish: writes everything that follows the requests, and frees @state
  */
 struct trace_format {
 	const char *name;
@@ -158,69 +159,69 @@ struct trace_format {
 	int (*finish)(struct trace_output *output, struct aftl_error *error);
 };
 
-/* Ends with NULL. */
+/* All formats; the list ends with NULL. */
 extern const struct trace_format *const trace_formats[];
 
-/* What other formats are made of. */
+/* Formats that the implementations of other formats use. */
 extern const struct trace_format trace_format_csv;
 
-/* NULL if there is none of that name. */
+/* Return: the format, or NULL if no format has that name. */
 const struct trace_format *trace_format_find(const char *name);
 
 /**
- * trace_file_open() - open a file and find out its format
+ * trace_file_open() - open a file and detect its format
  *
- * Return: 0, -ENOENT and other errors of files, -ENODATA if it is empty,
- * -EINVAL if nothing fits or a unit must be told.
+ * Return: 0, -ENOENT and other file errors, -ENODATA if the file is empty, -EINVAL if no format
+ * matches or the user must specify a unit.
  */
 int __must_check trace_file_open(struct trace_file *file, const char *path,
 				 const struct trace_hints *hints, struct trace_losses *losses,
 				 struct aftl_error *error);
 void trace_file_close(struct trace_file *file);
 
-/* The same with an input that is open, and is closed by trace_file_close() in any case. */
+/* Like trace_file_open(), for an open input; trace_file_close() closes it even after a failure. */
 int __must_check trace_file_adopt(struct trace_file *file, const struct trace_input *input,
 				  const struct trace_hints *hints, struct trace_losses *losses,
 				  struct aftl_error *error);
 
-/* As fill() of the format, of text, too. */
+/* Like fill() of struct trace_format, but for text formats, too. */
 int __must_check trace_file_fill(struct trace_file *file, void *out, u32 room,
 				 struct aftl_error *error);
 
 /**
- * trace_output_open() - begin to write
- * @output: all but @file, @state, @written and @unfit is set
+ * trace_output_open() - begin to write a trace
+ * @output: the caller sets all members but @file, @state, @written and @unfit
  */
 int __must_check trace_output_open(struct trace_output *output, struct aftl_error *error);
 int __must_check trace_output_put(struct trace_output *output, const struct trace_request *request,
 				  struct aftl_error *error);
 
-/* Completes and closes it, with or without success. */
+/* Complete and close the output; also after a failure. */
 int __must_check trace_output_finish(struct trace_output *output, struct aftl_error *error);
 
 size_t trace_item_bytes(const struct trace_format *format);
 
-/* A request as a record file has it: its flush, if there is one before it, and itself. How many. */
+/* Convert a request to records: its preflush, if any, and itself. Return: their number. */
 u32 trace_request_records(const struct trace_request *request, struct aftl_record records[2]);
 
-/* For the formats. */
+/* Helper of the formats: convert a count of units to bytes; false if it overflows. */
 
 static inline bool trace_bytes(u64 count, u64 unit, u64 *bytes)
 {
 	return !__builtin_mul_overflow(count, unit, bytes);
 }
 
-/* The verdict on a request that was understood: can there be such a request? */
+/* Check that the values of a parsed request are possible. */
 enum trace_line_verdict trace_check_request(const struct trace_request *request,
 					    const char **cause);
 
-/* A copy that lives as long as the file, or NULL if there are too many. */
+/* Copy a text for the lifetime of the file. Return: NULL if too many texts were kept. */
 const char *trace_keep_text(struct trace_file *file, const char *text, size_t length);
 
-/* "r", "w", "read" or "write", in any case. */
+/* Parse "r", "w", "read" or "write", ignoring case. */
 bool trace_word_op(struct text_cursor word, u8 *op);
 
-/* What the operation code of a SCSI command does with data; false: nothing. */
+/* Map a SCSI operation code to an operation; false if the command is of no interest. */
 bool trace_scsi_op(u64 code, u8 *op);
 
 #endif

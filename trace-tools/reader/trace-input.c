@@ -14,7 +14,7 @@ static int blame(const struct trace_input *input, int code, const char *what,
 	return aftl_fail(error, code, "%.120s: %s: %s", input->name, what, strerror(-code));
 }
 
-/* Bytes of the file itself; 0 at its end. */
+/* Read raw bytes of the file. Return: 0 at its end. */
 static ssize_t read_some(struct trace_input *input, void *bytes, size_t room)
 {
 	ssize_t got;
@@ -85,7 +85,7 @@ int trace_input_fill(struct trace_input *input, size_t wanted, struct aftl_error
 	return ret;
 }
 
-/* What is there so far is compressed: hand it to who can expand it. */
+/* The file is compressed: hand the bytes that were read to a decompressor. */
 static int adopt_codec(struct trace_input *input, struct aftl_error *error)
 {
 	struct aftl_error cause;
@@ -145,7 +145,7 @@ void trace_input_close(struct trace_input *input)
 	*input = (struct trace_input){ .fd = -1 };
 }
 
-/* The end of the line that begins here, if it is there. */
+/* Find the end of the line that starts at @from, if it is in the buffer. */
 static const u8 *find_end(const struct trace_input *input, size_t from)
 {
 	return memchr(trace_input_at(input) + from, '\n', trace_input_left(input) - from);

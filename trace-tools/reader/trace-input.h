@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The bytes of a file: plain, gzip or zstd, of a name or standard input, never all at once.
+ * Buffered, sequential reading of a file or standard input, decompressed if necessary.
  */
 #ifndef AFTL_TRACE_INPUT_H
 #define AFTL_TRACE_INPUT_H
 
 #include "core/base/params.h"
 
-/* As much can be looked at ahead; it should stay in the cache of a processor. */
+/* Size of the buffer, which limits the look-ahead; chosen to stay in a CPU's cache. */
 #define TRACE_INPUT_ROOM 262144
 
 struct trace_codec;
 
 /**
- * struct trace_input - a file under way
- * @name: for a person
- * @fd: of it
- * @codec: who expands it, NULL if nobody must
- * @offset: of the byte at @begin, in what is read; expanded, if it was compressed
- * @line: lines taken
- * @begin: first byte that was not taken yet
- * @end: behind the last one that is there
+ * struct trace_input - an input file
+ * @name: name in messages
+ * @fd: descriptor of the file
+ * @codec: decompressor; NULL if the file is not compressed
+ * @offset: position of the byte at @begin in the (decompressed) file
+ * @line: number of lines taken
+ * @begin: index of the first byte not taken yet
+ * @end: index behind the last byte in the buffer
  * @bytes: buffer
- * @over: there is nothing behind @end
- * @packed_bytes: read from @fd
+ * @over: the file has no bytes behind @end
+ * @packed_bytes: number of bytes read from @fd
  */
 struct trace_input {
 	const char *name;
@@ -39,18 +39,18 @@ struct trace_input {
 };
 
 /**
- * trace_input_open() - begin to read
- * @path: "-" is standard input
+ * trace_input_open() - open a file for reading
+ * @path: path, or "-" for standard input
  */
 int __must_check trace_input_open(struct trace_input *input, const char *path,
 				  struct aftl_error *error);
 void trace_input_close(struct trace_input *input);
 
-/* Of the bytes of a buffer, which stay the caller's; for tests. */
+/* Read from a buffer that the caller keeps; for tests. */
 void trace_input_of_memory(struct trace_input *input, const char *name, const u8 *bytes,
 			   size_t size);
 
-/* Makes that many bytes available, or as many as there are. @wanted <= TRACE_INPUT_ROOM. */
+/* Buffer at least @wanted bytes (at most TRACE_INPUT_ROOM), or all that are left. */
 int __must_check trace_input_fill(struct trace_input *input, size_t wanted,
 				  struct aftl_error *error);
 
@@ -70,7 +70,7 @@ static inline void trace_input_take(struct trace_input *input, size_t size)
 	input->offset += size;
 }
 
-/* A line without its end. */
+/* A line without its line end. */
 struct trace_line {
 	const char *at;
 	const char *end;
@@ -79,7 +79,7 @@ struct trace_line {
 /**
  * trace_input_line() - take the next line
  *
- * It stays where it is until the next call. One that is longer than TRACE_INPUT_ROOM comes in
+ * The line is valid until the next call. A line longer than TRACE_INPUT_ROOM is returned in
  * pieces.
  *
  * Return: 1, 0 at the end of the file, or a negative error number.

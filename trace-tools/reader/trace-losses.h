@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What could not be read: counted, told with file and line or byte, and fatal if so asked.
+ * Counts and reports unreadable parts of a trace, with file and line or byte. In strict mode the
+ * first loss is an error.
  */
 #ifndef AFTL_TRACE_LOSSES_H
 #define AFTL_TRACE_LOSSES_H
@@ -9,19 +10,19 @@
 
 #include "core/base/params.h"
 
-/* So many complaints are printed if nobody asked for a list. */
+/* At most this many complaints are printed unless the user asked for a list. */
 #define TRACE_LOSSES_SHOWN 10
 
 /**
- * struct trace_losses - what was lost
- * @strict: the first loss is an error
+ * struct trace_losses - losses while reading traces
+ * @strict: treat the first loss as an error
  * @list: file that takes all complaints, or NULL
- * @silent: nothing is printed
- * @told: complaints so far
- * @lines: of text that were not understood
- * @skipped_bytes: between events, that are no event
- * @missing_events: numbers of events that were left out
- * @late: requests and events whose time had to be raised
+ * @silent: print nothing
+ * @told: number of complaints so far
+ * @lines: number of lines that could not be parsed
+ * @skipped_bytes: number of bytes skipped because they form no event
+ * @missing_events: number of events missing by their sequence numbers
+ * @late: number of requests and events whose time was raised to keep the order
  */
 struct trace_losses {
 	bool strict;
@@ -35,11 +36,11 @@ struct trace_losses {
 };
 
 /**
- * trace_losses_tell() - one loss, which the caller counts
+ * trace_losses_tell() - report one loss; the caller counts it
  * @place: "line" or "byte"
- * @at: which one
+ * @at: number of the line or byte
  *
- * Return: 0, or -EINVAL and the sentence in @error if losses are errors.
+ * Return: 0, or -EINVAL with a message in @error in strict mode.
  */
 __printf(6, 7) int __must_check trace_losses_tell(struct trace_losses *losses, const char *file,
 						  const char *place, u64 at,

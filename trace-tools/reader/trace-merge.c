@@ -45,7 +45,7 @@ int trace_merge_open(struct trace_merge *merge, const char *const *paths, u32 co
 	};
 	for (i = 0; i < count && !ret; i++) {
 		ret = open_source(merge, paths[i], hints, losses, error);
-		/* A processor that had nothing to say. */
+		/* The blktrace file of a CPU without events is empty. */
 		if (ret == -ENODATA && (merge->count || i + 1 < count))
 			ret = 0;
 	}
@@ -102,7 +102,7 @@ static int refill(struct trace_source *source, struct aftl_error *error)
 	return 0;
 }
 
-/* Looks what comes next from a file. */
+/* Find the time of the next item of file @i, reading from the file if necessary. */
 static int look(struct trace_merge *merge, u32 i, struct aftl_error *error)
 {
 	struct trace_source *source = &merge->sources[i];
@@ -119,10 +119,10 @@ static int look(struct trace_merge *merge, u32 i, struct aftl_error *error)
 #define NONE U32_MAX
 
 /**
- * struct turn - whose turn it is
- * @first: the file whose next item is the earliest
- * @second: the one behind it
- * @limit_ns: of all others
+ * struct turn - the file to take items from
+ * @first: index of the file with the earliest next item
+ * @second: index of the file with the second earliest next item
+ * @limit_ns: time of the earliest next item of the remaining files
  */
 struct turn {
 	u32 first;
@@ -161,7 +161,7 @@ static u64 time_at(const u8 *item)
 	return *(const u64 *)item;
 }
 
-/* The only file, or the only one before the limit. */
+/* Take items of one file up to the limit. */
 static void take_run(struct trace_merge *merge, struct trace_window *window, u64 limit_ns)
 {
 	do {
@@ -172,8 +172,8 @@ static void take_run(struct trace_merge *merge, struct trace_window *window, u64
 }
 
 /*
- * Two files in turn, @a first at equal times. Whose turn it is cannot be foreseen, so no branch
- * depends on it.
+ * Merge two files; @a goes first at equal times. The order is unpredictable, so the loop avoids
+ * branches that depend on it.
  */
 static void take_turns(struct trace_merge *merge, struct trace_window *a, struct trace_window *b,
 		       u64 limit_ns)
@@ -204,7 +204,7 @@ static void take_turns(struct trace_merge *merge, struct trace_window *a, struct
 	b->next += taken - from_a;
 }
 
-/* Sets the time of a file's next item; false if it must be read first. */
+/* Set the time of file @i's next item; false if the file must be read first. */
 static bool look_ahead(struct trace_merge *merge, u32 i)
 {
 	const struct trace_source *source = &merge->sources[i];
@@ -217,7 +217,7 @@ static bool look_ahead(struct trace_merge *merge, u32 i)
 	return true;
 }
 
-/* Some more items; false if no more can be told before files are read. */
+/* Add items to the run; false if a file must be read before more can be ordered. */
 static bool extend_run(struct trace_merge *merge)
 {
 	struct turn turn = whose_turn(merge);

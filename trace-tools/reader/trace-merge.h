@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Several files as one stream in the order of time; at equal times the earlier file is first.
+ * Merges several files into one stream ordered by time; at equal times the earlier file goes
+ * first.
  */
 #ifndef AFTL_TRACE_MERGE_H
 #define AFTL_TRACE_MERGE_H
@@ -9,10 +10,10 @@
 #include "trace-window.h"
 
 /**
- * struct trace_source - one of the files
- * @file: it
- * @window: its items
- * @over: everything is in the window
+ * struct trace_source - one of the merged files
+ * @file: the file
+ * @window: its items, sorted by time
+ * @over: the file has no more items outside the window
  */
 struct trace_source {
 	struct trace_file file;
@@ -20,17 +21,17 @@ struct trace_source {
 	bool over;
 };
 
-/* Items that are put in order at once. */
+/* Maximum number of items that are ordered in one go. */
 #define TRACE_MERGE_RUN 256
 
 /**
- * struct trace_merge - all of them
+ * struct trace_merge - a merged stream
  * @sources: the files
- * @times: of the next item of each; TRACE_MERGE_OVER if there is none
- * @count: how many
- * @run: items that come next, where they stand in their windows
- * @run_next: the first of them that was not taken
- * @run_end: behind the last one
+ * @times: time of the next item of each file; TRACE_MERGE_OVER if it has none
+ * @count: number of files
+ * @run: the next items in order, as pointers into the windows
+ * @run_next: index of the first item in @run that was not taken
+ * @run_end: index behind the last item in @run
  */
 struct trace_merge {
 	struct trace_source *sources;
@@ -41,22 +42,22 @@ struct trace_merge {
 	u32 run_end;
 };
 
-/* No item has this time: it would be beyond what a time may be. */
+/* Marks a file without further items; greater than any valid time. */
 #define TRACE_MERGE_OVER U64_MAX
 
-/* Opens all of them; they must all have events, or all requests. */
+/* Open all files. Either all of them must hold events, or all requests. */
 int __must_check trace_merge_open(struct trace_merge *merge, const char *const *paths, u32 count,
 				  const struct trace_hints *hints, struct trace_losses *losses,
 				  struct aftl_error *error);
 void trace_merge_close(struct trace_merge *merge);
 
-/* Finds out what comes next; nothing if all files are at their end. */
+/* Fill the run of next items. It stays empty if all files are at their end. */
 int __must_check trace_merge_gather(struct trace_merge *merge, struct aftl_error *error);
 
 /**
- * trace_merge_ahead() - the next items, which stay until all of them were taken
+ * trace_merge_ahead() - get the next items, which stay valid until all are taken
  *
- * Return: how many, 0 at the end, or a negative error number.
+ * Return: the number of items, 0 at the end, or a negative error number.
  */
 static inline int __must_check trace_merge_ahead(struct trace_merge *merge,
 						 const void *const **items,

@@ -12,7 +12,7 @@ static bool class_of(struct text_cursor word, u8 *class)
 	return text_equals(word, "precise");
 }
 
-/* A word that a later version may have invented counts as "tag". */
+/* Parse the source of a class. An unknown word, maybe of a later version, counts as "tag". */
 static u8 by_of(struct text_cursor word)
 {
 	u32 by;
@@ -23,7 +23,7 @@ static u8 by_of(struct text_cursor word)
 	return TRACE_BY_TAG;
 }
 
-/* Behind what it is by, of what is approximate and not of the first level. */
+/* Parse the quality level, which follows the source if the class is not of the first level. */
 static u8 with_level(u8 class, struct text_cursor *text)
 {
 	u64 level;
@@ -51,7 +51,7 @@ static bool parse_write(struct text_cursor text, struct trace_event *event)
 	return sectors;
 }
 
-/* A range that was written without data. */
+/* Parse the note of a range that was written without data, as zeroes. */
 static bool parse_zeroes(struct text_cursor text, struct trace_event *event)
 {
 	u64 sectors;

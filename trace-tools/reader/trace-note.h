@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What dm-approxftl notes in a block trace; docs/tags.md has the format.
+ * Parses the notes that dm-approxftl adds to a block trace; docs/tags.md defines the format.
  */
 #ifndef AFTL_TRACE_NOTE_H
 #define AFTL_TRACE_NOTE_H
@@ -8,9 +8,9 @@
 #include "trace-format.h"
 
 /**
- * trace_note() - a note's text into an event, whose time, device and so on are the caller's
+ * trace_note() - convert a note to an event; the caller sets time, device and so on
  *
- * Return: whether it is one of ours that says something.
+ * Return: true if the note is dm-approxftl's and was understood.
  */
 bool trace_note(struct trace_file *file, struct text_cursor text, struct trace_event *event);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "trace-format.h"
 
-/* What is written at a time. */
+/* Size of the write buffer. */
 #define BUFFER 262144
 
 static int blame(const struct trace_output *output, const char *what, struct aftl_error *error)

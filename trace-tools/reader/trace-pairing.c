@@ -14,16 +14,16 @@ struct class_mark {
 };
 
 /**
- * struct pending - a request that has begun
- * @request: as far as it is known; with offset and length in bytes
- * @marks: parts of it that have a class of their own, by their place
- * @piece_begin: of the piece of it that came last
- * @left: sectors whose completion was not seen yet
- * @emitted: bytes that were given out already, where classes change within
- * @pieces: how many there are of it
- * @cpu: where it began
- * @done: its end is known, or not waited for
- * @zeroes: a note says that it is a write of zeroes, which the trace calls a write
+ * struct pending - a request that has begun and was not delivered yet
+ * @request: the request as far as it is known; offset and length in bytes
+ * @marks: parts with a class of their own, ordered by offset
+ * @piece_begin: first sector of its most recent piece
+ * @left: sectors not completed yet
+ * @emitted: bytes already delivered as parts, if the class changes within the request
+ * @pieces: number of pieces of the request in the table
+ * @cpu: CPU of the first event
+ * @done: the end is known, or is not waited for any longer
+ * @zeroes: a note says that the request writes zeroes, although the trace calls it a write
  */
 struct pending {
 	struct trace_request request;
@@ -38,11 +38,11 @@ struct pending {
 };
 
 /**
- * struct piece - sectors that will be completed together, at least
+ * struct piece - sectors of a request that have not been split so far
  * @begin: first sector
- * @end: behind the last one; equal to @begin for a flush
- * @number: of its request, counted from the first one of all
- * @key: device and kind of request; 0 for a place without a piece
+ * @end: sector behind the last one; equal to @begin for a flush
+ * @number: number of its request, counted from the first request of the trace
+ * @key: device and operation; 0 for a free entry
  */
 struct piece {
 	u64 begin;
@@ -51,26 +51,26 @@ struct piece {
 	u32 key;
 };
 
-/* Few, so that both stay in the nearest cache as long as few requests are under way. */
+/* Initial sizes; small, so that both tables stay in the L1 cache while few requests are pending. */
 #define FIRST_PIECES 1024U
 #define FIRST_PENDING 128U
 
-/* So many completions are waited for before requests are given out: they come in runs then. */
+/* Wait for this many completions before requests are delivered, so that they come in batches. */
 #define RIPE 32
 
 /**
- * struct trace_pairing - requests under way
- * @begin_act: what they begin with, enum trace_act
- * @pending: ring of all that were not given out
- * @ring: its size, a power of two
- * @first: number of the oldest one
- * @next: number of the next one
- * @pieces: hash table, with open addresses
- * @room: its size, a power of two
- * @used: pieces in it
- * @open: requests under way
- * @ripe: completions since requests were given out, RIPE if they should be
- * @counts: what did not go as usual
+ * struct trace_pairing - matches completions with pending requests
+ * @begin_act: kind of event that begins a request, enum trace_act
+ * @pending: ring of all requests not delivered yet, by number
+ * @ring: number of entries in @pending, a power of two
+ * @first: number of the oldest request in @pending
+ * @next: number of the next request
+ * @pieces: hash table with open addressing
+ * @room: number of entries in @pieces, a power of two
+ * @used: number of entries in use
+ * @open: number of requests that have not ended
+ * @ripe: completions since requests were last delivered; RIPE to deliver at once
+ * @counts: anomalies
  */
 struct trace_pairing {
 	u8 begin_act;
@@ -136,13 +136,13 @@ static u32 sectors_of(const struct trace_event *event)
 	return (u32)DIV_ROUND_UP((u64)event->bytes, TRACE_PAIRING_SECTOR);
 }
 
-/* Flushes are all at the same place. */
+/* All flushes use the same position, as they have no sectors. */
 static u64 begin_of(const struct trace_event *event)
 {
 	return event->bytes ? event->sector : 0;
 }
 
-/* ---- the table of pieces */
+/* ---- hash table of pieces */
 
 static u32 key_of(u16 stream, u8 op)
 {
@@ -192,7 +192,7 @@ static void add_piece(struct trace_pairing *pairing, u32 key, u64 number, u64 be
 	put_piece(pairing, key, number, begin, end);
 }
 
-/* Closes the gap, so that the table has no tombstones. */
+/* Remove an entry and move later ones up, so that the table needs no tombstones. */
 static inline void remove_piece(struct trace_pairing *pairing, u32 gap)
 {
 	u32 mask = pairing->room - 1, at = gap;
@@ -217,7 +217,7 @@ static inline void remove_piece(struct trace_pairing *pairing, u32 gap)
 
 #define NOWHERE U32_MAX
 
-/* The older of two that fit equally well, and before both one that ends where it should. */
+/* Of two candidates prefer the one that ends at @end, then the older one. */
 static bool fits_better(const struct piece *piece, const struct piece *best, u64 end)
 {
 	bool exact = piece->end == end;
@@ -226,7 +226,7 @@ static bool fits_better(const struct piece *piece, const struct piece *best, u64
 	return exact != best_exact ? exact : piece->number < best->number;
 }
 
-/* The piece that begins at that sector. */
+/* Find the piece that begins at sector @begin. */
 static inline u32 find_piece(const struct trace_pairing *pairing, u32 key, u64 begin, u64 end)
 {
 	u32 place = place_of(pairing, key, begin), best = NOWHERE;
@@ -243,7 +243,7 @@ static inline u32 find_piece(const struct trace_pairing *pairing, u32 key, u64 b
 
 /* ---- requests */
 
-/* Most requests have one piece; only those that were split make it look everywhere. */
+/* Find any piece of a request. Only a split request requires a scan of the table. */
 static u32 find_piece_of(const struct trace_pairing *pairing, u64 number)
 {
 	const struct pending *pending = pending_of(pairing, number);
@@ -272,7 +272,7 @@ static void give_up_oldest(struct trace_pairing *pairing)
 		remove_piece(pairing, find_piece_of(pairing, pairing->first));
 }
 
-/* @end: behind the number of the last request. */
+/* Enlarge the ring to hold the requests up to @end, the number after the last one. */
 static void grow_ring(struct trace_pairing *pairing, u64 end)
 {
 	struct pending *old = pairing->pending;
@@ -286,7 +286,7 @@ static void grow_ring(struct trace_pairing *pairing, u64 end)
 	free(old);
 }
 
-/* Member by member: a compiler that clears all of it first takes twice as long. */
+/* Set each member by itself: clearing the whole structure first takes twice as long. */
 static inline void set_up(struct pending *pending, const struct trace_event *event, u16 stream,
 			  u64 begin, u32 depth)
 {
@@ -340,14 +340,14 @@ static void end_request(struct trace_pairing *pairing, struct pending *pending,
 	pairing->counts.failed += !!event->error;
 }
 
-/* What is left of a piece that was taken out. */
+/* Insert the remainder of a piece that was removed. */
 static void put_rest(struct trace_pairing *pairing, u32 key, u64 number, u64 begin, u64 end)
 {
 	pending_of(pairing, number)->piece_begin = begin;
 	put_piece(pairing, key, number, begin, end);
 }
 
-/* Sectors of a piece from its begin up to @end are complete. */
+/* Complete the sectors of a piece from its beginning up to @end. */
 static void end_sectors(struct trace_pairing *pairing, u32 place, u64 end,
 			const struct trace_event *event)
 {
@@ -366,7 +366,7 @@ static void end_sectors(struct trace_pairing *pairing, u32 place, u64 end,
 		put_rest(pairing, key, number, end, piece_end);
 }
 
-/* The usual case: one piece, alone at its place in the table, complete at once. */
+/* Fast path: a request with one piece, unique at its position, completed as a whole. */
 static inline bool end_whole(struct trace_pairing *pairing, const struct trace_event *event,
 			     u32 key, u64 begin, u64 end)
 {
@@ -410,7 +410,7 @@ static void complete(struct trace_pairing *pairing, const struct trace_event *ev
 	} while (begin < end);
 }
 
-/* So many of the latest requests are looked at to find the one that an event is about. */
+/* Search at most this many of the latest requests for the one that an event refers to. */
 #define RECENT 4096
 
 static bool holds(const struct pending *pending, u16 stream, u8 op, u64 begin, u64 end)
@@ -422,7 +422,7 @@ static bool holds(const struct pending *pending, u16 stream, u8 op, u64 begin, u
 	       request->offset + request->bytes >= end * TRACE_PAIRING_SECTOR;
 }
 
-/* The latest request that holds these sectors, preferably of that processor. */
+/* Find the latest request that contains the sectors, preferably one of the same CPU. */
 static struct pending *find_recent(const struct trace_pairing *pairing, u16 stream, u8 op,
 				   u64 begin, u64 end, u16 cpu, u64 *number)
 {
@@ -442,7 +442,7 @@ static struct pending *find_recent(const struct trace_pairing *pairing, u16 stre
 	return found;
 }
 
-/* A queue splits: what is in front of @cut and what is behind it end by themselves. */
+/* Split a piece at sector @cut: both parts complete independently. */
 static void split_piece(struct trace_pairing *pairing, u32 place, u64 cut)
 {
 	struct piece *piece = &pairing->pieces[place];
@@ -456,7 +456,7 @@ static void split_piece(struct trace_pairing *pairing, u32 place, u64 cut)
 	add_piece(pairing, piece->key, piece->number, cut, end);
 }
 
-/* A bio-based device sends the rest of a bio round again: its completion is that of all. */
+/* A bio-based device resubmits the remainder of a split bio: the completion covers all of it. */
 static void send_rest(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
 {
 	struct pending *pending;
@@ -492,7 +492,7 @@ static void split(struct trace_pairing *pairing, const struct trace_event *event
 
 /* ---- classes */
 
-/* A later mark counts where it meets an earlier one. */
+/* Where marks overlap, the later one wins. */
 static void add_mark(struct pending *pending, u64 begin, u64 end, const struct trace_event *event)
 {
 	struct class_mark **at = &pending->marks, *mark;
@@ -520,7 +520,7 @@ static void tag(struct trace_pairing *pairing, const struct trace_event *event, 
 
 	pending = find_recent(pairing, stream, AFTL_OP_WRITE, begin, end, event->cpu, &number);
 	if (!pending) {
-		/* Later kernels call it so themselves. */
+		/* Later kernels themselves report the request as a write of zeroes. */
 		pairing->counts.untagged += event->op != AFTL_OP_WRITE_ZEROES ||
 					    !find_recent(pairing, stream, event->op, begin, end,
 							 event->cpu, &number);
@@ -592,7 +592,7 @@ void trace_pairing_end(struct trace_pairing *pairing)
 	pairing->ripe = RIPE;
 }
 
-/* The next part of one class; false if all were given out. */
+/* Get the next part with one class; false if all parts were delivered. */
 static bool take_part(struct pending *pending, struct trace_request *part)
 {
 	u64 begin = pending->request.offset + pending->emitted;
@@ -623,7 +623,7 @@ static bool take_part(struct pending *pending, struct trace_request *part)
 	return true;
 }
 
-/* Of the oldest request; false if its end is not known. */
+/* Deliver from the oldest request; false if its end is unknown. */
 static bool take_oldest(struct trace_pairing *pairing, struct trace_request *request)
 {
 	struct pending *oldest = pending_of(pairing, pairing->first);

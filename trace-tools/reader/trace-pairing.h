@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From events of a block trace to requests: each queue event finds its completion.
+ * Pairs the events of a block trace into requests: each queue event with its completion.
  *
- * Devices that get whole bios show queue and completion only. Those behind a request queue
- * merge and split: a completion may then be that of several queue events, or of a part of one.
- * A request is complete when all of its bytes are.
+ * Bio-based devices have queue and completion events only. Request-based devices merge and split:
+ * one completion may then cover several queue events, or a part of one. A request is complete when
+ * all of its bytes are.
  */
 #ifndef AFTL_TRACE_PAIRING_H
 #define AFTL_TRACE_PAIRING_H
 
 #include "trace-request.h"
 
-/* Requests come out in the order of their begin. One that has no end is not waited for after
- * so many others.
+/*
+ * Requests are delivered in the order of their begin. A request without a completion is no longer
+ * waited for after this many later ones.
  */
 #define TRACE_PAIRING_WINDOW 262144
 
@@ -21,11 +22,11 @@
 struct trace_pairing;
 
 /**
- * struct trace_pairing_counts - what did not go as usual
- * @unfinished: requests that no completion was seen of
- * @unbegun: completions whose begin was not seen
+ * struct trace_pairing_counts - anomalies in a block trace
+ * @unfinished: requests without a completion
+ * @unbegun: completions without a queue (or issue) event
  * @failed: requests that ended with an error
- * @untagged: notes of a class whose write was not seen
+ * @untagged: class notes whose write was not found
  */
 struct trace_pairing_counts {
 	u64 unfinished;
@@ -34,28 +35,28 @@ struct trace_pairing_counts {
 	u64 untagged;
 };
 
-/* @issue: a request begins when it is issued to the device, not when it is queued. */
+/* @issue: a request begins with its issue event, not with its queue event. */
 struct trace_pairing *trace_pairing_create(bool issue);
 void trace_pairing_free(struct trace_pairing *pairing);
 
-/* What happened next; @stream: number of the device. */
+/* Process the next event; @stream: number of its device. */
 void trace_pairing_put(struct trace_pairing *pairing, const struct trace_event *event, u16 stream);
 
 /**
- * trace_pairing_put_run() - what happened next, as long as it is about requests of one device
+ * trace_pairing_put_run() - process consecutive events about requests of one device
  * @events: each a struct trace_event
- * @device: of the requests
- * @stream: its number
+ * @device: the device
+ * @stream: number of the device
  *
- * Return: how many events it has taken. It stops when there are requests to take, too.
+ * Return: number of events processed. The function also stops when requests can be taken.
  */
 u32 trace_pairing_put_run(struct trace_pairing *pairing, const void *const *events, u32 count,
 			  u32 device, u16 stream);
 
-/* No event will come any more. */
+/* Tell the pairing that there are no more events. */
 void trace_pairing_end(struct trace_pairing *pairing);
 
-/* The next request, if it is known; they come in runs. */
+/* Get the next complete request, if any; requests become available in batches. */
 bool trace_pairing_take(struct trace_pairing *pairing, struct trace_request *request);
 
 const struct trace_pairing_counts *trace_pairing_counts(const struct trace_pairing *pairing);

@@ -13,7 +13,7 @@ static void add_path(struct trace_paths *paths, const char *path)
 	paths->list[paths->count++] = memory_text(path);
 }
 
-/* A capture by its name or directory: blktrace writes a file for each processor. */
+/* Add all files of a capture, given its base name or directory: blktrace writes one per CPU. */
 static bool add_capture(struct trace_paths *paths, const char *name, const char *base)
 {
 	char pattern[4096];
@@ -124,7 +124,7 @@ static int blame_devices(const struct trace_reader *reader, u32 device, struct a
 
 #define OTHER_DEVICE (-ENODEV)
 
-/* The number of a device's stream, OTHER_DEVICE if it does not count, or another error. */
+/* Return: stream number of a device, OTHER_DEVICE to ignore it, or a negative error number. */
 static int stream_of(struct trace_reader *reader, u32 device, struct aftl_error *error)
 {
 	u32 wanted = reader->wish.device, i;
@@ -241,7 +241,7 @@ int trace_reader_next(struct trace_reader *reader, struct trace_request *request
 
 	if (ret <= 0)
 		return ret;
-	/* What came too late was counted and told. */
+	/* The merge has already counted and reported items that came too late. */
 	request->t_ns = max(request->t_ns, reader->last_ns);
 	reader->last_ns = request->t_ns;
 	return ret;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Requests out of any files: formats found, files merged, events paired.
+ * Reads requests from any trace files: detects formats, merges files and pairs events.
  */
 #ifndef AFTL_TRACE_READER_H
 #define AFTL_TRACE_READER_H
@@ -9,29 +9,29 @@
 #include "trace-merge.h"
 #include "trace-pairing.h"
 
-/* Devices of one capture. */
+/* Maximum number of devices in a capture. */
 #define TRACE_DEVICES 64
 
 #define TRACE_ALL_DEVICES U32_MAX
 
 /**
- * struct trace_paths - files by name
- * @list: they
- * @count: how many
+ * struct trace_paths - a list of file names
+ * @list: the names
+ * @count: number of names
  */
 struct trace_paths {
 	char **list;
 	u32 count;
 };
 
-/* Files by their name, or all of a capture: x.blktrace.0, x.blktrace.1 ... if there is no x. */
+/* Add a file, or all files of a capture: x.blktrace.0, x.blktrace.1 ... if x does not exist. */
 void trace_paths_add(struct trace_paths *paths, const char *name);
 void trace_paths_free(struct trace_paths *paths);
 
 /**
- * struct trace_remark - what an application said about a region or a point in time
- * @t_ns: when
- * @device: number of it
+ * struct trace_remark - a note of an application about a region or a point in time
+ * @t_ns: time of the note
+ * @device: device number
  * @text: "region ..." or "label ..."
  */
 struct trace_remark {
@@ -41,10 +41,11 @@ struct trace_remark {
 };
 
 /**
- * struct trace_wish - how to read
- * @hints: what only the user knows
- * @issue: pair from issue (D) on, not from queue (Q)
- * @device: the only one that counts, TRACE_ALL_DEVICES, or 0: there must be one only
+ * struct trace_wish - how to read a trace
+ * @hints: properties that only the user knows
+ * @issue: pair issue (D) events with completions, not queue (Q) events
+ * @device: number of the device to read, TRACE_ALL_DEVICES, or 0 if the trace must have one device
+ *	only
  */
 struct trace_wish {
 	struct trace_hints hints;
@@ -53,19 +54,19 @@ struct trace_wish {
 };
 
 /**
- * struct trace_reader - reading
- * @wish: how
- * @losses: what could not be read
- * @merge: the files
- * @pairing: of events, or NULL
- * @names: of processes
- * @devices: that were seen, in this order; a stream's number is the place of its device here
- * @device_count: how many
- * @usual_device: that the last request was for, TRACE_ALL_DEVICES before the first
- * @usual_stream: its number
- * @remarks: of applications
- * @remark_count: how many
- * @paths: of the files
+ * struct trace_reader - a trace that is read
+ * @wish: how to read it
+ * @losses: unreadable parts
+ * @merge: the merged files
+ * @pairing: pairs events; NULL if the files hold requests
+ * @names: names of processes
+ * @devices: devices in order of appearance; the index is the stream number
+ * @device_count: number of devices
+ * @usual_device: device of the last request; TRACE_ALL_DEVICES before the first request
+ * @usual_stream: stream number of @usual_device
+ * @remarks: notes of applications
+ * @remark_count: number of notes
+ * @paths: names of the files
  * @ended: there are no more items
  * @last_ns: time of the last request
  */
@@ -87,26 +88,26 @@ struct trace_reader {
 };
 
 /**
- * trace_reader_open() - begin to read
- * @reader: its losses' strict and list may be set; the rest is overwritten
- * @paths: as trace_paths_add() takes them
+ * trace_reader_open() - open a trace
+ * @reader: the caller may set strict and list of its losses; the rest is overwritten
+ * @paths: files, or captures as trace_paths_add() takes them
  */
 int __must_check trace_reader_open(struct trace_reader *reader, const char *const *paths, u32 count,
 				   const struct trace_wish *wish, struct aftl_error *error);
 void trace_reader_close(struct trace_reader *reader);
 
 /**
- * trace_reader_next() - the next request; its time is never before that of the one before
+ * trace_reader_next() - get the next request; times never decrease
  *
  * Return: 1, 0 at the end, or a negative error number with a sentence.
  */
 int __must_check trace_reader_next(struct trace_reader *reader, struct trace_request *request,
 				   struct aftl_error *error);
 
-/* Of the first file. */
+/* Return: the format of the first file. */
 const struct trace_format *trace_reader_format(const struct trace_reader *reader);
 
-/* Bytes read from all files so far, before expansion. */
+/* Return: bytes read from all files so far, before decompression. */
 u64 trace_reader_position(const struct trace_reader *reader);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A request as every format gives it, and an event of a block trace.
+ * A request in the form that all trace formats share, and an event of a block trace.
  */
 #ifndef AFTL_TRACE_REQUEST_H
 #define AFTL_TRACE_REQUEST_H
 
 #include "core/persist/record.h"
 
-/* Who said that a write may lose bits. The order is that of the names in trace_by_names. */
+/* The source of a write's class, in the order of trace_by_names. */
 enum trace_by {
 	TRACE_BY_NOBODY,
 	TRACE_BY_TAG,
@@ -24,13 +24,13 @@ enum trace_by {
 
 extern const char *const trace_by_names[TRACE_BYS];
 
-/* What operations are called in tables and files. */
+/* Names of operations in tables and files. */
 extern const char *const trace_op_names[AFTL_OPS];
 
-/* Numbers of streams are below. */
+/* Stream numbers are less than this. */
 #define TRACE_STREAMS 65536
 
-/* The quality levels, where the source does not name classes. */
+/* Quality levels, for sources without class names. */
 enum trace_class {
 	TRACE_PRECISE,
 	TRACE_APPROXIMATE,
@@ -39,19 +39,19 @@ enum trace_class {
 
 /**
  * struct trace_request - one request
- * @t_ns: when it arrived; first, as trace_window wants it
+ * @t_ns: arrival time; must be the first member for trace_window
  * @offset: first byte
- * @bytes: its length; 0 for a flush and for nothing else
- * @latency_ns: 0 if unknown
- * @pid: process, 0 if unknown
- * @depth: requests under way when it began, itself included; 0 if unknown
- * @stream: the source's own division of requests, such as a disk
+ * @bytes: length; 0 exactly for a flush
+ * @latency_ns: latency; 0 if unknown
+ * @pid: process id; 0 if unknown
+ * @depth: requests pending when it began, including itself; 0 if unknown
+ * @stream: stream number: the source's own division of requests, such as a disk
  * @op: enum aftl_op
  * @class: index into the reader's class names
- * @by: enum trace_by, of a write
- * @life: enum aftl_lifetime, of a write
- * @fua: complete only when it is on flash
- * @preflush: what was written before is on flash before it begins
+ * @by: source of the class of a write, enum trace_by
+ * @life: lifetime hint of a write, enum aftl_lifetime
+ * @fua: force unit access: the write is durable when complete
+ * @preflush: earlier writes become durable before the request begins
  */
 struct trace_request {
 	u64 t_ns;
@@ -80,23 +80,23 @@ enum trace_act {
 };
 
 /**
- * struct trace_event - what a block trace says of a moment
- * @t_ns: when; first, as trace_window wants it
- * @sector: where
- * @detail: of a split, the first sector of what is left over
- * @name: of a process, not terminated if it is 16 bytes long
- * @text: of a note about a region or a label, without "approxftl "; lives as long as the file
- * @bytes: how much
- * @pid: who
+ * struct trace_event - an event of a block trace
+ * @t_ns: time; must be the first member for trace_window
+ * @sector: first sector
+ * @detail: split event: the first sector of the remainder
+ * @name: process name; not terminated if it has 16 characters
+ * @text: note about a region or label, without "approxftl "; valid as long as the file is open
+ * @bytes: length
+ * @pid: process id
  * @device: major number << 20 | minor number
- * @cpu: where it was seen
- * @error: of a completion
+ * @cpu: CPU that recorded the event
+ * @error: error number of a completion
  * @act: enum trace_act
  * @op: enum aftl_op
- * @class: of a tag, enum trace_class
- * @by: of a tag, enum trace_by
- * @fua: as of a request
- * @preflush: as of a request
+ * @class: class in a note, enum trace_class
+ * @by: source of the class in a note, enum trace_by
+ * @fua: see struct trace_request
+ * @preflush: see struct trace_request
  */
 struct trace_event {
 	u64 t_ns;

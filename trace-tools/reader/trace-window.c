@@ -42,7 +42,7 @@ void *trace_window_room(struct trace_window *window, u32 *room)
 	return item(window, window->items, window->count);
 }
 
-/* Those before @from are. */
+/* Check the order of the items from @from on; earlier ones are known to be in order. */
 static bool in_order(const struct trace_window *window, u32 from)
 {
 	u32 i;
@@ -53,7 +53,7 @@ static bool in_order(const struct trace_window *window, u32 from)
 	return true;
 }
 
-/* Two sorted runs, [from, middle) and [middle, end), become one in @to. */
+/* Merge two sorted runs, [from, middle) and [middle, end), into @to. */
 static void merge(const struct trace_window *window, u8 *to, u8 *items, size_t from, size_t middle,
 		  size_t end)
 {
@@ -68,7 +68,7 @@ static void merge(const struct trace_window *window, u8 *to, u8 *items, size_t f
 	}
 }
 
-/* Equal times keep their order. */
+/* Sort stably: items with equal times keep their order. */
 static void sort(struct trace_window *window)
 {
 	size_t width, from;

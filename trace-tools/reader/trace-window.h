@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Things with a time, nearly in order, put in order: whatever is less than the window's
- * size out of its place comes out in its place.
+ * Sorts a nearly sorted stream of items by time. An item that is displaced by less than the
+ * window's size is delivered in order.
  *
- * A window full of items waits until those behind it are known.
+ * A window full of items is held back until the items that follow are known.
  */
 #ifndef AFTL_TRACE_WINDOW_H
 #define AFTL_TRACE_WINDOW_H
 
 #include "aftl-host.h"
 
-/* Of requests; events are more, and nearer their place. */
+/* Window sizes. Events are more numerous than requests, but displaced less. */
 #define TRACE_WINDOW 4096
 #define TRACE_WINDOW_EVENTS 1024
 
-/* There is room for so many windows: one waits, and is moved when the others were taken. */
+/* Capacity of the buffer in windows: one is held back, and moved when the others were taken. */
 #define TRACE_WINDOW_ROOM 4
 
 /**
- * struct trace_window - items under way
- * @item_bytes: size of an item, which begins with its time in 64 bits
- * @size: of the window, in items
- * @items: room for TRACE_WINDOW_ROOM times as many
- * @spare: as much, for sorting
- * @next: first item that was not taken
- * @ready: items before this one may be taken
- * @count: items that are there
- * @late: items that came out after a later one, because they were too far out of place
+ * struct trace_window - a sorting buffer
+ * @item_bytes: size of an item, which begins with its time as u64
+ * @size: size of the window, in items
+ * @items: buffer of TRACE_WINDOW_ROOM * @size items
+ * @spare: second buffer of the same size, for sorting
+ * @next: index of the first item not taken
+ * @ready: index behind the last item that may be taken
+ * @count: number of items in @items
+ * @late: number of items delivered out of order because they were displaced too far
  * @last_ns: time of the last item that may be taken
  */
 struct trace_window {
@@ -44,10 +44,10 @@ struct trace_window {
 void trace_window_create(struct trace_window *window, size_t item_bytes, u32 size);
 void trace_window_free(struct trace_window *window);
 
-/* Where the next items go, and how many; there is room once all that are ready were taken. */
+/* Get the buffer for the next items. It has room once all ready items were taken. */
 void *trace_window_room(struct trace_window *window, u32 *room);
 
-/* That many came; @last: none will come any more. */
+/* Report the number of items stored; @last: there will be no more. */
 void trace_window_filled(struct trace_window *window, u32 items, bool last);
 
 static inline void *trace_window_peek(const struct trace_window *window)
@@ -56,7 +56,7 @@ static inline void *trace_window_peek(const struct trace_window *window)
 		window->items + window->next * window->item_bytes : NULL;
 }
 
-/* Behind the last item that may be taken. */
+/* Return: the end of the items that may be taken. */
 static inline const u8 *trace_window_ready(const struct trace_window *window)
 {
 	return window->items + window->ready * window->item_bytes;
