@@ -62,7 +62,7 @@ static int map_arena(struct data_arena *arena, u64 bytes, struct aftl_error *err
 	return 0;
 }
 
-/* One of each size, which no other size can take. */
+/* Reserve one buffer of each size, which is never split for smaller requests. */
 static void reserve(const struct data_buffers *buffers, struct data_arena *arena, u32 largest)
 {
 	unsigned int i;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory of requests: a memfd for each kind of data, so that the device sees the kind.
+ * Memory for the data of requests: one memfd for each kind of data, so that the device can tell
+ * the kinds apart by the tag of the memory.
  *
- * Sizes are powers of two from a page on. Of each there is at least one, so that whoever
- * waits gets one as soon as others give theirs back.
+ * Buffer sizes are powers of two, at least a page. One buffer of each size is reserved, so that a
+ * waiter gets one as soon as others are returned.
  */
 #ifndef AFTL_DATA_BUFFERS_H
 #define AFTL_DATA_BUFFERS_H
@@ -19,11 +20,11 @@
 struct free_buffer;
 
 /**
- * struct data_arena - the memory of a kind
- * @memfd: what is tagged
- * @memory: of it
- * @used: bytes that were handed out at least once
- * @free: by size
+ * struct data_arena - the memory for one kind of data
+ * @memfd: the memfd that is tagged
+ * @memory: mapping of @memfd
+ * @used: bytes handed out at least once
+ * @free: free buffers by size
  */
 struct data_arena {
 	int memfd;
@@ -33,12 +34,12 @@ struct data_arena {
 };
 
 /**
- * struct data_buffers - all of it
- * @bytes: of each arena
- * @arenas: by kind
- * @lock: over @arenas and @closed
- * @returned: a buffer came back
- * @closed: nobody gets one any more
+ * struct data_buffers - the memory of all requests
+ * @bytes: size of each arena
+ * @arenas: arenas by kind of data
+ * @lock: protects @arenas and @closed
+ * @returned: signalled when a buffer is returned
+ * @closed: buffers are no longer handed out
  */
 struct data_buffers {
 	u64 bytes;
@@ -49,19 +50,19 @@ struct data_buffers {
 };
 
 /**
- * data_buffers_create() - memory for requests of up to @largest bytes
- * @bytes: of each kind
- * @control: from data_tags_open(), or negative for no tags
+ * data_buffers_create() - allocate memory for requests of up to @largest bytes
+ * @bytes: size of each arena
+ * @control: descriptor from data_tags_open(), or negative to set no tags
  */
 int __must_check data_buffers_create(struct data_buffers *buffers, u64 bytes, u32 largest,
 				     int control, struct aftl_error *error);
 void data_buffers_free(struct data_buffers *buffers);
 
-/* A buffer, aligned to a page; waits for one. NULL once data_buffers_close() was called. */
+/* Get a page-aligned buffer, waiting for one. Return: NULL after data_buffers_close(). */
 void *data_buffer_get(struct data_buffers *buffers, enum data_kind kind, u32 bytes);
 void data_buffer_put(struct data_buffers *buffers, enum data_kind kind, void *buffer, u32 bytes);
 
-/* Nobody waits any longer, until they are opened again. */
+/* Allow data_buffer_get() again after data_buffers_close(), which had ended all waits. */
 void data_buffers_open(struct data_buffers *buffers);
 void data_buffers_close(struct data_buffers *buffers);
 

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How the class of a request reaches the device: as the tag of the memory that it is in.
+ * Passes the class of a request to the device: as a tag of the memory that holds its data.
  */
 #ifndef AFTL_DATA_TAGS_H
 #define AFTL_DATA_TAGS_H
 
 #include "core/base/params.h"
 
-/* Kinds of memory: quality levels of data. Classes whose name says no level are precise. */
+/* Kinds of memory: quality levels of data. Classes whose names contain no level are precise. */
 enum data_kind {
 	DATA_PRECISE,
 	DATA_APPROXIMATE,
 	DATA_KINDS = AFTL_LEVELS,
 };
 
-/* In what is told of data all that are approximate are one. */
+/* Statistics of data distinguish precise and approximate data only. */
 #define DATA_CLASSES (DATA_APPROXIMATE + 1)
 
 /**
- * data_tags_open() - is there somebody to tell?
+ * data_tags_open() - open the control device
  *
- * Return: a descriptor for data_tags_mark(), or a negative error number with the sentence.
+ * Return: a descriptor for data_tags_mark(), or a negative error number with a message.
  */
 int __must_check data_tags_open(struct aftl_error *error);
 
 /**
- * data_tags_mark() - all of a memfd is of that kind from now on
+ * data_tags_mark() - tag all of a memfd
  *
- * Precise is said, too: it then holds against ranges of the device and priorities. A kernel that
- * knows no levels is told that it is approximate.
+ * Precise data are tagged explicitly, too: the tag overrides tagged ranges of the device and I/O
+ * priorities. A kernel without quality levels gets the tag "approximate" for levels 2 and 3.
  */
 int __must_check data_tags_mark(int control, int memfd, enum data_kind kind,
 				struct aftl_error *error);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Requests by threads: for kernels and containers without io_uring.
+ * Issues requests with system calls from a thread pool, for kernels and containers without
+ * io_uring.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -40,7 +41,7 @@ static void threads_wait(struct engine *engine, u64 until_ns)
 	u64 count;
 
 	if (ppoll(&event, 1, &left, NULL) > 0 && read(event.fd, &count, sizeof(count)) < 0)
-		return; /* another time, then: the pool is asked after each wait */
+		return; /* ignored: the pool is polled after each wait */
 }
 
 static struct ticket *threads_reap(struct engine *engine)

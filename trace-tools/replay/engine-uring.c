@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Requests by io_uring. What it has no operation for, discards and the like, a thread does.
+ * Issues requests with io_uring. A helper thread does the operations that io_uring lacks, such as
+ * discards.
  */
 #define _GNU_SOURCE
 #include <liburing.h>
@@ -22,7 +23,7 @@ struct engine {
 
 static int make_ring(struct engine *engine, struct aftl_error *error)
 {
-	/* A completion queue is twice as long, which leaves room for the pool's event. */
+	/* The completion queue has twice as many entries, enough for the pool's event, too. */
 	int ret = io_uring_queue_init(engine->config.depth, &engine->ring, 0);
 
 	if (ret == -ENOMEM)
@@ -75,7 +76,7 @@ static void prepare(const struct engine *engine, struct io_uring_sqe *sqe, struc
 	io_uring_sqe_set_data(sqe, ticket);
 }
 
-/* The kernel is short of memory, or has completions that nobody took: then take a breath. */
+/* Submit; retry after a pause while the kernel lacks memory or completion entries. */
 static void issue(struct engine *engine)
 {
 	const struct timespec breath = to_timespec(10000);
@@ -91,7 +92,7 @@ static void issue(struct engine *engine)
 	}
 }
 
-/* One at a time: the time of each is its own. The queue has room, as it is emptied each time. */
+/* Submit one request at a time, so that each has its exact time. The queue always has room. */
 static void uring_submit(struct engine *engine, struct ticket *ticket)
 {
 	if (is_for_pool(ticket)) {
@@ -103,7 +104,7 @@ static void uring_submit(struct engine *engine, struct ticket *ticket)
 	issue(engine);
 }
 
-/* The ring's descriptor and the pool's: either may have something. */
+/* Wait for a completion of the ring or of the pool. */
 static void uring_wait(struct engine *engine, u64 until_ns)
 {
 	struct timespec left = to_timespec(machine_clock_left(until_ns));
@@ -117,7 +118,7 @@ static void uring_wait(struct engine *engine, u64 until_ns)
 		return;
 	if (ppoll(events, 2, &left, NULL) > 0 && events[1].revents &&
 	    read(events[1].fd, &count, sizeof(count)) < 0)
-		return; /* the pool is asked after each wait */
+		return; /* ignored: the pool is polled after each wait */
 }
 
 static struct ticket *reap_ring(struct engine *engine)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who issues requests: io_uring, or threads where there is none.
+ * Interface to the engine that issues requests: io_uring, or threads where it is missing.
  */
 #ifndef AFTL_ENGINE_H
 #define AFTL_ENGINE_H
@@ -11,11 +11,11 @@
 struct engine;
 
 /**
- * struct engine_config - what an engine works with
- * @target: where requests go
- * @depth: most of them under way
- * @threads: of the engine that has some
- * @begin_ns: 0 of the times in tickets, on the machine's clock
+ * struct engine_config - parameters of an engine
+ * @target: device or file that requests go to
+ * @depth: maximum number of requests in flight
+ * @threads: number of threads, for the thread engine
+ * @begin_ns: begin of the replay on the machine's clock; times in tickets are relative to it
  */
 struct engine_config {
 	const struct replay_target *target;
@@ -26,13 +26,13 @@ struct engine_config {
 
 /**
  * struct engine_type - an engine
- * @name: on the command line
- * @open: make one; -EOPNOTSUPP if this machine cannot
- * @submit: issue a request, and note when; there are fewer than the depth under way
- * @wait: return when something is complete, at @until_ns of the machine's clock, or when a
- *	signal came; at once if @until_ns is 0
- * @reap: a ticket that is complete, or NULL
- * @close: nothing is under way any more
+ * @name: name on the command line
+ * @open: create the engine; -EOPNOTSUPP if this machine lacks support
+ * @submit: issue a request and record the time; fewer than depth requests are in flight
+ * @wait: sleep until a request completes, the machine's clock reaches @until_ns, or a signal
+ *	arrives; return at once if @until_ns is 0
+ * @reap: get a completed ticket, or NULL
+ * @close: free the engine; no request is in flight
  */
 struct engine_type {
 	const char *name;

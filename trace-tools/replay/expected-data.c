@@ -67,7 +67,7 @@ void expected_read_begins(const struct expected_data *data, u64 first, u32 count
 		floors[i] = data->units[first + i].oldest;
 }
 
-/* The newest write, if the data do not say themselves what they are. */
+/* Identify the write that the data come from; without a readable head try the newest write. */
 static bool recognise(const struct expected_data *data, const void *bytes, u64 unit,
 		      struct payload *what, u32 *flips)
 {

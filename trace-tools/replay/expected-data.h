@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a read of each unit of the target may return.
+ * Tracks the data that a read of each unit of the target may return.
  *
- * Requests overlap in time, so a unit may hold the data of any write that could have been
- * the last. A write that was alone on its units when it began outdates all before it as soon
- * as it is complete; other writes outdate nothing. So no good data are ever called stale;
- * where writes keep overlapping, stale data may be taken for good.
+ * Requests overlap in time, so a unit may hold the data of any write that could have been the last
+ * one. If no other write to its units was in flight when a write began, its completion outdates
+ * all earlier writes; other writes outdate nothing. So good data are never called stale, but stale
+ * data may be accepted where writes keep overlapping.
  *
- * One thread tells of requests, another may ask for verdicts at the same time.
+ * One thread reports requests; another one may ask for verdicts at the same time.
  */
 #ifndef AFTL_EXPECTED_DATA_H
 #define AFTL_EXPECTED_DATA_H
@@ -18,12 +18,13 @@
 #include "payload.h"
 
 /**
- * struct expected_unit - a unit of the target
- * @newest: sequence of the last write that has begun, 0: none
- * @oldest: of the oldest write whose data may still be there
- * @unknown: of the last request that may have left anything: a discard, a failed write
- * @writers: writes that are under way
- * @class: of @newest
+ * struct expected_unit - state of a unit of the target
+ * @newest: sequence number of the last write that has begun; 0: none
+ * @oldest: sequence number of the oldest write whose data may still be there
+ * @unknown: sequence number of the last request with an undefined result: a discard or a failed
+ *	write
+ * @writers: number of writes in flight
+ * @class: class of write @newest
  */
 struct expected_unit {
 	atomic_uint newest;
@@ -34,11 +35,11 @@ struct expected_unit {
 };
 
 /**
- * struct expected_data - of the whole target
- * @units: one for each
- * @count: how many
- * @unit_bytes: size of one
- * @seed: of the data
+ * struct expected_data - state of the whole target
+ * @units: state of each unit
+ * @count: number of units
+ * @unit_bytes: size of a unit
+ * @seed: seed of the generated data
  */
 struct expected_data {
 	struct expected_unit *units;
@@ -47,47 +48,47 @@ struct expected_data {
 	u64 seed;
 };
 
-/* Memory is used for units that are written, not for all. */
+/* Reserve the table. It uses memory only for units that are written. */
 int __must_check expected_data_create(struct expected_data *data, u64 count,
 				      struct aftl_error *error);
 void expected_data_free(struct expected_data *data);
 
 /**
- * expected_write_begins() - before a write, discard or the like is submitted
+ * expected_write_begins() - report a write, discard or the like before its submission
  * @first: first unit
- * @count: units
- * @what: sequence and class; the unit does not matter
- * @keeps: it leaves what it was given, and not just anything
+ * @count: number of units
+ * @what: sequence number and class of the write; its unit is ignored
+ * @keeps: the request stores its data; a discard may leave anything
  *
- * Return: whether it was alone there; expected_write_ends() wants to know.
+ * Return: true if no other write was in flight there; pass it to expected_write_ends().
  */
 bool expected_write_begins(struct expected_data *data, u64 first, u32 count,
 			   const struct payload *what, bool keeps);
 
-/* After it is complete. */
+/* Report the completion of a request that expected_write_begins() has reported. */
 void expected_write_ends(struct expected_data *data, u64 first, u32 count, u32 sequence,
 			 bool alone, bool failed);
 
-/* Before a read is submitted: the oldest that it may return, for each unit. */
+/* Before a read is submitted, store in @floors the oldest acceptable write of each unit. */
 void expected_read_begins(const struct expected_data *data, u64 first, u32 count, u32 *floors);
 
-/* What a unit that was read turned out to be. */
+/* The result of checking a unit that was read. */
 enum data_verdict {
 	DATA_GOOD,
-	DATA_FOREIGN,	/* not from this stream, and nothing else was to be expected */
-	DATA_LOST,	/* not to be recognised, although it was written */
-	DATA_MISPLACED, /* another unit's */
-	DATA_STALE,	/* of a write that had been overwritten */
+	DATA_FOREIGN,	/* not data of this stream, and nothing is expected there */
+	DATA_LOST,	/* unrecognisable although the unit was written */
+	DATA_MISPLACED, /* the data belong to another unit */
+	DATA_STALE,	/* data of an overwritten write */
 	DATA_VERDICTS,
 };
 
 /**
- * expected_verdict() - judge a unit that was read
- * @bytes: its content
- * @unit: its address
- * @floor: from expected_read_begins()
- * @what: out: what it holds, if it is good
- * @flips: out: its flipped bits, if it is good
+ * expected_verdict() - check a unit that was read
+ * @bytes: content of the unit
+ * @unit: number of the unit
+ * @floor: oldest acceptable write, from expected_read_begins()
+ * @what: takes the identity of good data
+ * @flips: takes the number of flipped bits of good data
  */
 enum data_verdict expected_verdict(const struct expected_data *data, const void *bytes, u64 unit,
 				   u32 floor, struct payload *what, u32 *flips);

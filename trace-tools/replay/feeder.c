@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Makes tickets ready: reads the stream ahead, takes memory, makes data.
+ * The feeder thread prepares tickets: it reads the stream ahead, gets memory and generates data.
  */
 #include <stdlib.h>
 
 #include "checked-memory.h"
 #include "replay-run.h"
 
-/* Waits for one. NULL if there is nothing more to do. */
+/* Wait for an unused ticket. Return: NULL when the replay stops. */
 static struct ticket *take_spare(struct replay_run *run)
 {
 	struct ticket *ticket;
@@ -56,7 +56,7 @@ static bool give_memory(struct replay_run *run, struct ticket *ticket)
 	return true;
 }
 
-/* False at the end. */
+/* Prepare one ticket. Return: false at the end of the stream. */
 static bool feed_one(struct replay_run *run, u64 sequence)
 {
 	struct ticket *ticket = take_spare(run);

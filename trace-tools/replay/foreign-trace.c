@@ -6,17 +6,17 @@
 #include "reader-account.h"
 
 /**
- * struct foreign_trace - under way
- * @reader: of the source
- * @strict: a loss is a failure
- * @wish: how to read
- * @path: what to read
- * @header: of the records
- * @records: of the last request
- * @count: how many
- * @given: of these
- * @begun: something was read since it was opened
- * @told: a pass has told what was lost
+ * struct foreign_trace - a trace that is read
+ * @reader: reader of the trace
+ * @strict: treat a loss as a failure
+ * @wish: how to read it
+ * @path: file or capture
+ * @header: header for the records
+ * @records: records of the last request
+ * @count: number of records in @records
+ * @given: number of records returned from @records
+ * @begun: something was read since the trace was opened
+ * @told: an earlier pass has reported the losses
  */
 struct foreign_trace {
 	struct trace_reader reader;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A trace of any format that approxftl trace reads, as records.
+ * Reads a trace in any format that approxftl trace knows, as records.
  */
 #ifndef AFTL_FOREIGN_TRACE_H
 #define AFTL_FOREIGN_TRACE_H
@@ -10,31 +10,31 @@
 struct foreign_trace;
 
 /**
- * foreign_trace_open() - find out the format, and begin to read
- * @path: a file, or a capture of several: their common name or directory
- * @reading: what only the user knows; lives as long as the trace
+ * foreign_trace_open() - detect the format and begin to read
+ * @path: a file, or the common name or directory of a capture
+ * @reading: properties that only the user knows; must outlive the trace
  */
 int __must_check foreign_trace_open(struct foreign_trace **out, const char *path,
 				    const struct reading_options *reading,
 				    struct aftl_error *error);
 
-/* NULL is fine. */
+/* Close the trace, which may be NULL. */
 void foreign_trace_close(struct foreign_trace *trace);
 
-/* As record_next(). */
+/* Like record_next(). */
 int __must_check foreign_trace_next(struct foreign_trace *trace, struct aftl_record *record,
 				    struct aftl_error *error);
 
-/* Back to the first record. What was lost is told the first time only. */
+/* Go back to the first record. Losses are reported in the first pass only. */
 int __must_check foreign_trace_rewind(struct foreign_trace *trace, struct aftl_error *error);
 
-/* Of a record file with the same content. */
+/* Return: a header for the records, as a record file with the same content would have. */
 const struct aftl_record_header *foreign_trace_header(const struct foreign_trace *trace);
 
-/* A line for each file: format and units. */
+/* Print the format and the units of each file, one line per file. */
 void foreign_trace_describe(const struct foreign_trace *trace, FILE *out);
 
-/* After the last record: what was not understood, if anything. */
+/* Print the losses; call it after the last record. */
 void foreign_trace_losses(const struct foreign_trace *trace, FILE *out);
 
 #endif

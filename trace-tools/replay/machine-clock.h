@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The clock that schedules go by.
+ * The monotonic clock that requests are scheduled by.
  */
 #ifndef AFTL_MACHINE_CLOCK_H
 #define AFTL_MACHINE_CLOCK_H
@@ -25,7 +25,7 @@ static inline struct timespec to_timespec(u64 ns)
 				  .tv_nsec = (long)(ns % NS_PER_S) };
 }
 
-/* From now until @until_ns, 0 if that is over. */
+/* Return: nanoseconds from now until @until_ns, or 0 if that has passed. */
 static inline u64 machine_clock_left(u64 until_ns)
 {
 	u64 now = machine_clock();

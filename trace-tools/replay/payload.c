@@ -23,7 +23,7 @@ static u64 body_key(u64 seed, const struct payload *what)
 	return aftl_hash64_pair(aftl_hash64_pair(seed, what->unit), what->sequence);
 }
 
-/* Word @i of a unit. */
+/* Word @i of a unit: one of the three copies of the head, then pseudorandom words. */
 static u64 word_at(u32 i, const u64 head[HEAD_WORDS], u64 key)
 {
 	return htole64(i < BODY ? head[i % HEAD_WORDS] : aftl_hash64(key + i));
@@ -52,14 +52,14 @@ u32 payload_flips(const void *data, u32 bytes, u64 seed, const struct payload *w
 	for (i = 0; i < bytes / sizeof(u64); i++) {
 		u64 wrong = words[i] ^ word_at(i, head, key);
 
-		/* Counting bits is the dear part, and nearly always in vain. */
+		/* Skip the expensive bit count for words that are correct. */
 		if (wrong)
 			flips += (u32)__builtin_popcountll(wrong);
 	}
 	return flips;
 }
 
-/* Bit by bit what most of the copies say. */
+/* Majority vote over each bit of the three copies. */
 static u64 majority(const u64 *words, unsigned int word)
 {
 	u64 a = le64toh(words[word]);

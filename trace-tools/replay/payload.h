@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Data that say themselves where they belong, so that what comes back can be judged.
+ * Self-describing data, so that the content of a read can be checked.
  *
- * A unit of the target, 512 or 4096 bytes, begins with three copies of what it is; the rest
- * are draws that depend on seed and that. Two bits in three must be right to know the unit
- * again, and three bits in four of the rest.
+ * A unit of the target, 512 or 4096 bytes, begins with three copies of its identity; the rest is
+ * pseudorandom, from the seed and the identity. A unit is recognised as long as two of the three
+ * copies of each bit, and three quarters of all bits, are right.
  */
 #ifndef AFTL_PAYLOAD_H
 #define AFTL_PAYLOAD_H
@@ -12,9 +12,9 @@
 #include "aftl-host.h"
 
 /**
- * struct payload - what a unit holds
- * @unit: its address, in units
- * @sequence: the write that brought it, counted from 1
+ * struct payload - identity of the data in a unit
+ * @unit: number of the unit
+ * @sequence: sequence number of the write, from 1
  * @class: index into the class names of the stream
  */
 struct payload {
@@ -23,23 +23,23 @@ struct payload {
 	u8 class;
 };
 
-/* Writes @bytes, a multiple of 512, that say @what. @data is aligned to 8 bytes. */
+/* Generate the data of @what: @bytes, a multiple of 512. @data is aligned to 8 bytes. */
 void payload_fill(void *data, u32 bytes, u64 seed, const struct payload *what);
 
-/* Bits in which @data differ from what payload_fill() writes. */
+/* Count the bits in which @data differ from the output of payload_fill(). */
 u32 payload_flips(const void *data, u32 bytes, u64 seed, const struct payload *what);
 
-/* Are so many flips still the same data? Others differ in about half of the bits. */
+/* Decide whether data with so many flips are the same: other data differ in half of the bits. */
 static inline bool payload_same(u32 bytes, u32 flips)
 {
 	return flips < bytes * 8 / 4;
 }
 
 /**
- * payload_read() - what do @data say that they are?
- * @flips: bits in which they differ from what they say
+ * payload_read() - recover the identity of @data
+ * @flips: takes the number of bits that differ from payload_fill()'s output
  *
- * Return: false if they say nothing with this seed.
+ * Return: false if the data are not recognised with this seed.
  */
 bool payload_read(const void *data, u32 bytes, u64 seed, struct payload *what, u32 *flips);
 

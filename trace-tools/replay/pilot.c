@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Issues requests when they are due, and does nothing else.
+ * The pilot thread issues requests when they are due. It does nothing else, to be punctual.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -11,14 +11,14 @@
 #include "machine-clock.h"
 #include "replay-run.h"
 
-/* Until the first request is due. */
+/* Time between the start of the pilot and the moment that the first request counts from. */
 #define RUN_UP_NS 20000000
-/* How long the feeder may take to get ahead, and how often it is looked at. */
+/* Time limit for the feeder to prepare requests in advance, and the polling interval. */
 #define AHEAD_NS 2000000000
 #define AHEAD_LOOK_NS 20000000
-/* How often it looks for a signal that came just before it slept. */
+/* Maximum sleep: bounds the delay of a signal that arrives just before the sleep. */
 #define LOOK_UP_NS 100000000
-/* How often it looks for requests when the feeder is behind. */
+/* Polling interval while the feeder is behind. */
 #define STARVING_NS 100000
 
 struct pilot {
@@ -30,7 +30,7 @@ struct pilot {
 	u32 depth;
 };
 
-/* Is it about to change what a unit holds? */
+/* Return true if the request changes the content of units. */
 static bool changes(const struct ticket *ticket)
 {
 	return !ticket_reads(ticket) && ticket->request.op != AFTL_OP_FLUSH;
@@ -80,7 +80,7 @@ static void drop(struct replay_run *run, struct ticket *ticket)
 	ticket_queue_put(&run->ended, ticket);
 }
 
-/* When to look again; 0 if the first ticket can be submitted now. */
+/* Return: time to look again; 0 if the first ticket can be submitted now. */
 static u64 next_moment(const struct pilot *pilot, const struct ticket *ticket)
 {
 	u64 now = machine_clock();
@@ -94,7 +94,7 @@ static u64 next_moment(const struct pilot *pilot, const struct ticket *ticket)
 	return due > now ? min(due, now + LOOK_UP_NS) : 0;
 }
 
-/* Sleeps, but for the last moment before a request. */
+/* Sleep until shortly before @moment (option --spin), then poll without sleeping. */
 static void wait_for(struct pilot *pilot, u64 moment)
 {
 	u64 spin_ns = pilot->run->options->spin_ns;
@@ -107,7 +107,7 @@ static void wait_for(struct pilot *pilot, u64 moment)
 
 static bool has_landed(const struct pilot *pilot)
 {
-	/* In this order: the feeder's last ticket is there before it says so. */
+	/* This order matters: the feeder queues its last ticket before it sets @fed. */
 	return !pilot->under_way && atomic_load(&pilot->run->fed) &&
 	       !ticket_queue_peek(&pilot->run->ready);
 }
@@ -140,8 +140,8 @@ void pilot_hold_program(void)
 }
 
 /*
- * Timers as exact as they can be, and before others if this user may: a pilot that is due must
- * not wait for the other threads. Those that it makes are ordinary.
+ * Use exact timers and, if permitted, a real-time priority, so that other threads do not delay a
+ * request that is due. Threads that the pilot creates do not inherit the priority.
  */
 static int take_priority(const struct replay_options *options, struct aftl_error *error)
 {
@@ -170,7 +170,7 @@ static int open_engine(struct pilot *pilot, struct aftl_error *error)
 	return pilot->type->open(&pilot->engine, &config, error);
 }
 
-/* Until all is fed, or no more can be: there are no more tickets, or there is no memory. */
+/* Wait until the feeder is done, or cannot go on for lack of tickets or memory. */
 static void let_feeder_get_ahead(const struct replay_run *run)
 {
 	const struct timespec look = to_timespec(AHEAD_LOOK_NS);

@@ -114,7 +114,7 @@ static void put_fields(u8 *bytes)
 	}
 }
 
-/* What is the same in every log. */
+/* Store the fields that are equal in all logs. */
 static void put_constants(u8 *bytes)
 {
 	memset(bytes, 0, REPLAY_LOG_HEADER_BYTES);
@@ -151,7 +151,10 @@ static void put_header(struct replay_log *log)
 	fwrite(bytes, 1, sizeof(bytes), log->file);
 }
 
-/* What could not be replaced has its header now, and is not what is open. */
+/*
+ * The log is a file that cannot be replaced, such as a device: the commit has copied the header
+ * there; continue to write at its end.
+ */
 static int reopen(struct replay_log *log, const struct output_file *file, struct aftl_error *error)
 {
 	fclose(log->file);
@@ -161,7 +164,7 @@ static int reopen(struct replay_log *log, const struct output_file *file, struct
 	return aftl_fail(error, -errno, "%.120s: cannot write: %s", log->path, strerror(errno));
 }
 
-/* From its header on it can be read, however the replay ends. */
+/* Give the file its name now: with its header it is readable, however the replay ends. */
 static int name_log(struct replay_log *log, struct output_file *file, struct aftl_error *error)
 {
 	int ret;
@@ -210,13 +213,13 @@ void replay_log_put(struct replay_log *log, const struct replay_log_entry *entry
 	log->entries++;
 }
 
-/* A failure stays with the file until the end. */
+/* stdio remembers a failure until replay_log_finish(). */
 void replay_log_flush(struct replay_log *log)
 {
 	fflush(log->file);
 }
 
-/* What cannot be rewound keeps its count of 0. */
+/* Store the number of entries, unless the output cannot seek. */
 static void complete_header(struct replay_log *log)
 {
 	log->header.entries = log->entries;
@@ -269,7 +272,7 @@ static int check_header(const struct replay_log *log, const u8 *bytes, struct af
 	return 0;
 }
 
-/* @bytes of a text, which ends in any case. */
+/* Copy a text and terminate it. */
 static void get_text(char *text, const u8 *bytes, size_t size)
 {
 	memcpy(text, bytes, size);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What became of each request: the log of a replay, described in approxftl-replay(1).
+ * The log of a replay, with the outcome of each request; described in approxftl-replay(1).
  *
- * One header of 4096 bytes, laid out as that of a record file (record.h) but for its magic
- * and the numbers from byte 32 on; then entries of 72 bytes in the order in which requests
- * ended, until the end of the file. A replay that was killed leaves a log that says 0
- * entries, which means: as many as follow.
+ * A header of 4096 bytes, laid out like that of a record file (record.h) except for the magic
+ * number and the numbers from byte 32 on, is followed by entries of 72 bytes in the order of
+ * completion, until the end of the file. If a replay is killed, the header says 0 entries; the
+ * entries then extend to the end of the file.
  *
  * Header:
  *
@@ -64,20 +64,20 @@
 #define REPLAY_LOG_ENTRY_BYTES 72
 #define REPLAY_LOG_FIELDS 16
 
-/* Added to the operation of a write that was to be on flash when it was complete. */
+/* Added to the operation of a FUA write. */
 #define REPLAY_LOG_FUA 0x80
 
 /**
- * struct replay_log_header - what is true of all entries
- * @entries: how many, 0: as many as follow
- * @planned: requests of the stream
- * @classes: of them
- * @closed_depth: requests that were kept under way, 0: open loop
- * @limit: most that could be under way
- * @class_names: of the stream
- * @engine: name
- * @tool_version: who wrote the file
- * @about: a JSON object or nothing
+ * struct replay_log_header - properties of all entries
+ * @entries: number of entries; 0: up to the end of the file
+ * @planned: number of requests of the stream
+ * @classes: number of classes
+ * @closed_depth: number of requests kept in flight; 0: open loop
+ * @limit: maximum number of requests in flight
+ * @class_names: class names of the stream
+ * @engine: name of the engine
+ * @tool_version: version of the program that wrote the file
+ * @about: a JSON object, or empty
  */
 struct replay_log_header {
 	u64 entries;
@@ -92,9 +92,9 @@ struct replay_log_header {
 };
 
 /**
- * struct replay_log_entry - a request; members as in the file
- * @units: recognised, by kind
- * @flips: in them, by kind
+ * struct replay_log_entry - a completed request; members as in the file
+ * @units: number of recognised units, by kind of data
+ * @flips: flipped bits in these units, by kind of data
  */
 struct replay_log_entry {
 	u64 due_ns;
@@ -115,18 +115,18 @@ struct replay_log_entry {
 
 struct replay_log;
 
-/* Replaces a file that is there. */
+/* Create a log; an existing file is replaced. */
 int __must_check replay_log_create(struct replay_log **out, const char *path,
 				   const struct replay_log_header *header,
 				   struct aftl_error *error);
 
-/* Failures are told by replay_log_finish(). */
+/* Append an entry; replay_log_finish() reports failures. */
 void replay_log_put(struct replay_log *log, const struct replay_log_entry *entry);
 
-/* Hands to the kernel what it does not have yet; a kill does no harm to that. */
+/* Pass buffered entries to the kernel, so that they survive if this process is killed. */
 void replay_log_flush(struct replay_log *log);
 
-/* NULL is fine. The log is gone, with or without success. */
+/* Complete and free the log (or NULL); it is freed even after a failure. */
 int __must_check replay_log_finish(struct replay_log *log, struct aftl_error *error);
 
 int __must_check replay_log_open(struct replay_log **out, const char *path,
@@ -136,7 +136,7 @@ int __must_check replay_log_open(struct replay_log **out, const char *path,
 int __must_check replay_log_next(struct replay_log *log, struct replay_log_entry *entry,
 				 struct aftl_error *error);
 
-/* Bytes of an entry that has no end: 0 unless the writer was killed. At the end only. */
+/* At the end of the log: size of an incomplete last entry; 0 unless the writer was killed. */
 u32 replay_log_rest(const struct replay_log *log);
 
 void replay_log_close(struct replay_log *log);

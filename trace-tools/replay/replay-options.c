@@ -83,7 +83,7 @@ static int add_word(void *fields, const char *word, struct aftl_error *error)
 	return 0;
 }
 
-/* What stands behind "--" is for the simulator. */
+/* Separate the arguments after "--", which go to the simulator. */
 static int split_simulator(struct replay_options *options, int argc, char **argv)
 {
 	int i;

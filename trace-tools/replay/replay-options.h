@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The command line of approxftl-replay.
+ * Parses the command line of approxftl-replay.
  */
 #ifndef AFTL_REPLAY_OPTIONS_H
 #define AFTL_REPLAY_OPTIONS_H
@@ -8,44 +8,44 @@
 #include "reading-options.h"
 
 /**
- * struct replay_options - what was asked for
- * @trace: what to replay
- * @reading: how to read it if it is no record file
- * @target: device or file, NULL with @simulate and @summarise
- * @speed: times are divided by it, in REPLAY_SPEED_ONE
- * @closed_loop: requests to keep under way, 0: by schedule
- * @no_stall: as fast as @limit allows
- * @limit: most requests under way
- * @requests: at most so many of the stream, 0: all
- * @spin_ns: wait so long without sleeping
- * @realtime: before all other processes
- * @engine: name, NULL: the best there is
- * @threads: of that engine
+ * struct replay_options - values of the options
+ * @trace: trace to replay
+ * @reading: how to read a trace that is no record file
+ * @target: device or file; NULL with @simulate and @summarise
+ * @speed: divisor of times, in units of REPLAY_SPEED_ONE
+ * @closed_loop: number of requests to keep in flight; 0: follow the schedule
+ * @no_stall: issue as fast as @limit allows
+ * @limit: maximum number of requests in flight
+ * @requests: maximum number of requests of the stream; 0: all
+ * @spin_ns: busy-wait for this long before a request is due
+ * @realtime: run with a real-time priority and locked memory, or fail
+ * @engine: name of the engine; NULL: the best one available
+ * @threads: number of threads of the thread engine
  * @tags: "auto", "require" or "off"
- * @buffered: through the page cache
- * @memory_bytes: for data of each kind
- * @seed: of the data
- * @verify: check what is read
- * @read_back: read all that was written at the end
- * @fold: addresses beyond the target come round
- * @align_bytes: round requests outward, 0: not
- * @size_bytes: of a new file
- * @overwrite: what is there may be lost
- * @force: even a device in use
+ * @buffered: use the page cache
+ * @memory_bytes: size of the memory for each kind of data
+ * @seed: seed of the generated data
+ * @verify: check the data that are read
+ * @read_back: read all written units at the end
+ * @fold: wrap addresses beyond the end of the target
+ * @align_bytes: round requests outward to multiples of this; 0: do not
+ * @size_bytes: size of a new file
+ * @overwrite: existing data may be lost
+ * @force: use the device even if it is in use
  * @record: log to write
  * @summarise: log to read
- * @json: where to
- * @late_ns: what the report calls late
- * @max_lag_ns: failure beyond, 0: never
- * @quiet: no progress
- * @dry_run: say what would be done
+ * @json: file for the JSON report
+ * @late_ns: requests later than this are reported as late
+ * @max_lag_ns: fail if the lag exceeds this; 0: never
+ * @quiet: show no progress
+ * @dry_run: only print the plan
  * @simulate: run the stream in the simulator
  * @help: print the help
- * @seed_given: not the default
- * @sim_count: arguments for the simulator
- * @sim_arguments: they
- * @argc: of the command line as a user types it, "approxftl replay ..."
- * @argv: of the same
+ * @seed_given: the user specified @seed
+ * @sim_count: number of arguments for the simulator
+ * @sim_arguments: arguments for the simulator
+ * @argc: number of words of the command line as typed, "approxftl replay ..."
+ * @argv: words of the command line as typed
  */
 struct replay_options {
 	const char *trace;

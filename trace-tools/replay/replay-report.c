@@ -8,7 +8,7 @@
 #include "replay-report.h"
 #include "text-table.h"
 
-/* Percent of late requests from which on the report says that the machine was too slow. */
+/* If at least this percentage of requests was late, the report calls the machine too slow. */
 #define LATE_MATTERS 1
 #define TOO_SLOW "this machine was too slow for the schedule: %s of the requests were issued " \
 		 "more than %s late, and their latencies are not the target's alone\n"
@@ -115,7 +115,7 @@ static u64 rate(u64 requests, u64 ns)
 	return scaled_ratio(requests, ns, NS_PER_S);
 }
 
-/* As JSON */
+/* JSON output */
 
 static void json_times(struct json_writer *json, const struct aftl_histogram *histogram)
 {
@@ -207,7 +207,7 @@ void replay_report_json(const struct replay_report *report, struct json_writer *
 	json_data(report, json);
 }
 
-/* As text */
+/* Text output */
 
 static void time_cells(struct text_table *table, const struct aftl_histogram *histogram)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How faithful a replay was, how fast the target, and what became of the data.
+ * Reports the punctuality of a replay, the speed of the target, and the state of the data.
  *
- * All of it follows from the header and the entries of a log.
+ * All figures derive from the header and the entries of a log.
  */
 #ifndef AFTL_REPLAY_REPORT_H
 #define AFTL_REPLAY_REPORT_H
@@ -12,9 +12,9 @@
 #include "replay-log.h"
 
 /**
- * struct replay_latency - requests of one operation and class
- * @bytes: of them
- * @ns: from submission to the end
+ * struct replay_latency - latency of one operation and class
+ * @bytes: bytes transferred
+ * @ns: time from submission to completion
  */
 struct replay_latency {
 	u64 bytes;
@@ -23,22 +23,22 @@ struct replay_latency {
 
 /**
  * struct replay_report - sums over a log
- * @header: of the log
+ * @header: header of the log
  * @late_ns: requests later than this are late
- * @done: requests that ended, well or not
- * @failed: of them, with an error
- * @first_error: error number of the first of them
- * @late: later than @late_ns
- * @last_due_ns: when the last of them should have begun
- * @last_submit_ns: when the last began
- * @last_complete_ns: when the last ended
- * @lag: from due to submission
- * @latency: by operation and class, NULL for none
- * @units: that were read and recognised, by kind
- * @flips: bits flipped in them, by kind
- * @lost: units that were read
- * @misplaced: the same
- * @stale: the same
+ * @done: requests that ended, successfully or not
+ * @failed: requests that ended with an error
+ * @first_error: error number of the first failed request
+ * @late: number of requests later than @late_ns
+ * @last_due_ns: due time of the last request
+ * @last_submit_ns: time of the last submission
+ * @last_complete_ns: time of the last completion
+ * @lag: delay of submissions after their due times
+ * @latency: latency by operation and class; NULL if there were no such requests
+ * @units: units that were read and recognised, by kind of data
+ * @flips: flipped bits in these units, by kind of data
+ * @lost: units that were read but are unrecognisable
+ * @misplaced: units that held another unit's data
+ * @stale: units that held overwritten data
  */
 struct replay_report {
 	struct replay_log_header header;
@@ -59,20 +59,20 @@ struct replay_report {
 	u64 stale;
 };
 
-/* To be freed with replay_report_free(). */
+/* Create a report; free it with replay_report_free(). */
 struct replay_report *replay_report_create(const struct replay_log_header *header, u64 late_ns);
 void replay_report_free(struct replay_report *report);
 
-/* An entry of sequence 0 is no request of the stream: what it has read counts, no more. */
+/* Add an entry. Entries with sequence 0 (read-back) count for the data only. */
 void replay_report_add(struct replay_report *report, const struct replay_log_entry *entry);
 
-/* Data that are wrong in a way that approximate data may not be either. */
+/* Return true if data were lost, misplaced or stale, or precise data have flipped bits. */
 bool replay_report_data_wrong(const struct replay_report *report);
 
-/* The lag that 99 of 100 requests did not exceed. */
+/* Return: 99th percentile of the lag. */
 u64 replay_report_lag(const struct replay_report *report);
 
-/* Members of the object that is open. */
+/* Write the report as members of the JSON object that is open. */
 void replay_report_json(const struct replay_report *report, struct json_writer *json);
 void replay_report_print(const struct replay_report *report, FILE *out);
 

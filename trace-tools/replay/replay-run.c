@@ -6,10 +6,10 @@
 #include "checked-memory.h"
 #include "replay-run.h"
 
-/* Tickets beyond those under way: what is prepared, and what is not written down yet. */
+/* Tickets in addition to those in flight: prepared requests, and completed ones not logged yet. */
 #define TICKETS_AHEAD 15360
 
-/* Above all other ordinary threads. */
+/* Nice value of the helper threads: the highest priority below real time. */
 #define HELPER_NICE (-20)
 
 static u32 power_of_two(u32 least)
@@ -42,7 +42,7 @@ void replay_run_release(struct replay_run *run)
 	free(run->tickets);
 }
 
-/* Signals are for the pilot. */
+/* Start a thread with signals blocked: only the pilot handles them. */
 static int start_thread(pthread_t *id, void *(*body)(void *argument), struct replay_run *run,
 			struct aftl_error *error)
 {
@@ -58,7 +58,7 @@ static int start_thread(pthread_t *id, void *(*body)(void *argument), struct rep
 
 void replay_run_help(const struct replay_run *run)
 {
-	/* Without the right to do so, requests are as punctual as they get. */
+	/* This may fail without CAP_SYS_NICE; requests may then be less punctual. */
 	if (!run->closed_depth)
 		setpriority(PRIO_PROCESS, 0, HELPER_NICE);
 }

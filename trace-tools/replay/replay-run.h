@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A replay under way: what its three threads share.
+ * State of a replay, shared by its three threads: feeder, pilot and scribe.
  */
 #ifndef AFTL_REPLAY_RUN_H
 #define AFTL_REPLAY_RUN_H
@@ -18,10 +18,10 @@
 #include "replay-stream.h"
 
 /**
- * struct request_source - where requests come from
- * @next: 1, 0 at the end, or a negative error number with a sentence
- * @context: for @next
- * @in_stream: they are the stream's, and count in the report
+ * struct request_source - an iterator over requests
+ * @next: get a request; returns 1, 0 at the end, or a negative error number with a message
+ * @context: first argument of @next
+ * @in_stream: the requests belong to the stream and count in the report
  */
 struct request_source {
 	int (*next)(void *context, struct aftl_record *record, struct aftl_error *error);
@@ -30,29 +30,29 @@ struct request_source {
 };
 
 /**
- * struct replay_run - a replay under way
- * @options: what was asked for
- * @stream: for the meaning of classes
- * @target: where requests go
- * @buffers: memory of requests
- * @expected: what reads may return; without units nothing is checked
- * @verifies: whether something is checked
- * @engine_type: how requests are issued
- * @closed_depth: requests to keep under way, 0: by schedule
- * @source: of requests
- * @tickets: all there are
- * @ticket_count: how many, a power of two
- * @spare: from the scribe to the feeder
- * @spare_count: tickets in it
- * @ready: from the feeder to the pilot
- * @ended: from the pilot to the scribe
+ * struct replay_run - a running replay
+ * @options: options of the user
+ * @stream: maps classes to kinds of data
+ * @target: device or file that requests go to
+ * @buffers: memory for the data
+ * @expected: data that reads may return; without units nothing is checked
+ * @verifies: data that are read are checked
+ * @engine_type: engine that issues requests
+ * @closed_depth: number of requests to keep in flight; 0: follow the schedule
+ * @source: iterator over the requests
+ * @tickets: all tickets
+ * @ticket_count: number of tickets, a power of two
+ * @spare: unused tickets, from the scribe to the feeder
+ * @spare_count: number of tickets in @spare
+ * @ready: prepared tickets, from the feeder to the pilot
+ * @ended: completed tickets, from the pilot to the scribe
  * @fed: the feeder has put its last ticket into @ready
  * @flown: the pilot has put its last ticket into @ended
- * @stopping: no more requests
- * @feeder_error: what ended the feeder early, or an empty text
- * @report: what the scribe adds to
- * @log: or NULL
- * @progress: of the scribe
+ * @stopping: no more requests may be prepared or issued
+ * @feeder_error: error that stopped the feeder, or an empty text
+ * @report: report that the scribe adds to
+ * @log: log that the scribe writes, or NULL
+ * @progress: progress display of the scribe
  */
 struct replay_run {
 	const struct replay_options *options;
@@ -79,7 +79,7 @@ struct replay_run {
 	struct progress progress;
 };
 
-/* Units of a ticket: all are whole, by the grain of the stream. */
+/* First unit of a ticket. The unit divides all offsets and lengths of the stream. */
 static inline u64 ticket_first_unit(const struct replay_run *run, const struct ticket *ticket)
 {
 	return ticket_offset(ticket) / run->expected.unit_bytes;
@@ -90,42 +90,41 @@ static inline u32 ticket_units(const struct replay_run *run, const struct ticket
 	return (u32)(ticket_length(ticket) / run->expected.unit_bytes);
 }
 
-/* Threads; each takes the run. */
+/* Thread functions; the argument is the struct replay_run. */
 void *feeder_thread(void *argument);
 void *scribe_thread(void *argument);
 
 /*
- * The calling thread, which the pilot will wait for if it is late, comes before other ordinary
- * ones, if this user may have that.
+ * Raise the priority of the calling helper thread, if permitted: the pilot waits for the helpers
+ * when they are late.
  */
 void replay_run_help(const struct replay_run *run);
 
 /**
- * pilot_fly() - issue what is ready, until there is no more or a signal came
+ * pilot_fly() - issue ready requests until the stream ends or a signal arrives
  *
  * Return: 0, or a negative error number with a sentence.
  */
 int __must_check pilot_fly(struct replay_run *run, struct aftl_error *error);
 
 /*
- * What there is of the program is read now and stays, if this user may have that much: a page of
- * it that comes from a slow disk when it is first run delays requests by milliseconds. To be
- * called before there is memory for data.
+ * Lock the program's present pages in memory, if permitted: a page fault on a slow disk would
+ * delay requests by milliseconds. Call this before the memory for data is allocated.
  */
 void pilot_hold_program(void);
 
 /**
- * replay_run_phase() - all requests of a source
- * @run: prepared but for what belongs to a phase
+ * replay_run_phase() - run all requests of a source
+ * @run: prepared, except for the members that belong to a phase
  */
 int __must_check replay_run_phase(struct replay_run *run, const struct request_source *source,
 				  u32 closed_depth, struct aftl_error *error);
 
-/* Tickets and queues. */
+/* Allocate the tickets and the queues. */
 void replay_run_prepare(struct replay_run *run);
 void replay_run_release(struct replay_run *run);
 
-/* A source of reads of every unit that was written; of one run at a time. */
+/* State of a source that reads back every written unit; for one run at a time. */
 struct read_back {
 	const struct expected_data *expected;
 	u64 next_unit;

@@ -6,7 +6,7 @@
 
 static const u8 magic[4] = { 0x89, 'A', 'F', 'T' };
 
-/* Of a record file @reader is set, of another format @foreign. */
+/* @reader is set for a record file, @foreign for any other format. */
 struct replay_stream {
 	struct record_reader *reader;
 	struct foreign_trace *foreign;
@@ -135,7 +135,7 @@ static void align_request(const struct replay_stream *stream, struct aftl_record
 	record->nsect = (u32)(DIV_ROUND_UP(end, align) * align - record->off_sect);
 }
 
-/* What would reach over the end is moved before it. */
+/* Wrap addresses; a request that would extend beyond the end is moved back to fit. */
 static int fold_request(struct replay_stream *stream, struct aftl_record *record,
 			struct aftl_error *error)
 {
@@ -206,7 +206,7 @@ int stream_survey(struct replay_stream *stream, struct stream_survey *survey,
 		ret = 0;
 	}
 	survey->folded = stream->folded;
-	/* The lowest bit that any of them has set. */
+	/* Isolate the lowest set bit: the largest power of two that divides all values. */
 	survey->grain_bytes &= ~survey->grain_bytes + 1;
 	return ret;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The stream of requests, as it goes to the target.
+ * The stream of requests after the changes that the options ask for.
  */
 #ifndef AFTL_REPLAY_STREAM_H
 #define AFTL_REPLAY_STREAM_H
@@ -9,15 +9,15 @@
 #include "foreign-trace.h"
 #include "record-file.h"
 
-/* The speed of the record itself. */
+/* Value of a speed of 1, the recorded one. */
 #define REPLAY_SPEED_ONE 1000000000000ULL
 
 /**
- * struct stream_change - how requests become others
- * @speed: times are divided by it, in REPLAY_SPEED_ONE
- * @align: offsets and ends are rounded outward to multiples of so many bytes; 0: not
- * @fold_bytes: addresses beyond so many bytes come round again; 0: they do not
- * @limit: requests at most, 0: all
+ * struct stream_change - changes to the requests
+ * @speed: divisor of times, in units of REPLAY_SPEED_ONE
+ * @align: round offsets and ends outward to multiples of this; 0: do not
+ * @fold_bytes: wrap addresses at this size; 0: do not
+ * @limit: maximum number of requests; 0: all
  */
 struct stream_change {
 	u64 speed;
@@ -27,15 +27,15 @@ struct stream_change {
 };
 
 /**
- * struct stream_survey - what is in a stream, after its changes
- * @requests: how many
- * @by_op: of each operation
- * @bytes_by_op: of each operation
- * @span_ns: from the first to the last
- * @end_bytes: behind the last byte that is touched
- * @largest_bytes: longest read or write
- * @grain_bytes: all offsets and lengths are multiples of it; a power of two
- * @folded: requests that came round
+ * struct stream_survey - summary of a stream after the changes
+ * @requests: number of requests
+ * @by_op: number of requests by operation
+ * @bytes_by_op: bytes by operation
+ * @span_ns: time from the first to the last request
+ * @end_bytes: end of the highest request
+ * @largest_bytes: length of the longest read or write
+ * @grain_bytes: largest power of two that divides all offsets and lengths
+ * @folded: number of requests that were wrapped
  */
 struct stream_survey {
 	u64 requests;
@@ -51,9 +51,9 @@ struct stream_survey {
 struct replay_stream;
 
 /**
- * stream_open() - a record file, or a trace of another format
- * @path: "-" is refused: the stream is read twice
- * @reading: how to read another format; lives as long as the stream
+ * stream_open() - open a record file or a trace in another format
+ * @path: path of the file; "-" is refused because the stream is read twice
+ * @reading: how to read other formats; must outlive the stream
  */
 int __must_check stream_open(struct replay_stream **out, const char *path,
 			     const struct reading_options *reading, struct aftl_error *error);
@@ -61,34 +61,34 @@ void stream_close(struct replay_stream *stream);
 
 const struct aftl_record_header *stream_header(const struct replay_stream *stream);
 
-/* What was found out about another format; nothing of a record file. */
+/* Print the detected format; prints nothing for a record file. */
 void stream_describe(const struct replay_stream *stream, FILE *out);
 
-/* After the last request: what could not be read of another format. */
+/* After the last request: print the losses of a trace in another format. */
 void stream_losses(const struct replay_stream *stream, FILE *out);
 
-/* Is it a record file as it is? */
+/* Return true if the stream is read from a record file, not from another format. */
 bool stream_is_record_file(const struct replay_stream *stream);
 
-/* From now on. */
+/* Set the changes for all requests from now on. */
 void stream_set_change(struct replay_stream *stream, const struct stream_change *change);
 
-/* Reads all of it, so that what is damaged is refused before anything is written. */
+/* Read the whole stream, so that a damaged one is refused before anything is written. */
 int __must_check stream_survey(struct replay_stream *stream, struct stream_survey *survey,
 			       struct aftl_error *error);
 
-/* Back to the first request. */
+/* Go back to the first request. */
 int __must_check stream_rewind(struct replay_stream *stream, struct aftl_error *error);
 
 /**
- * stream_next() - the next request, changed; its time counts from the first one
+ * stream_next() - get the next request, changed; times are relative to the first one
  *
  * Return: 1, 0 at the end, or a negative error number with a sentence.
  */
 int __must_check stream_next(struct replay_stream *stream, struct aftl_record *record,
 			     struct aftl_error *error);
 
-/* What its class means to a device. */
+/* Map the class of a request to a kind of data. */
 enum data_kind stream_kind(const struct replay_stream *stream, u32 class);
 
 static inline bool survey_writes(const struct stream_survey *survey)

@@ -13,7 +13,7 @@
 #include "device-holders.h"
 #include "replay-target.h"
 
-/* Where file systems, partition tables and volumes have their marks. */
+/* Area at the start of a device that holds signatures of file systems and partition tables. */
 #define MARKED_BYTES 65536
 #define FILE_SECTOR 512
 
@@ -30,7 +30,7 @@ static int complain_content(const struct target_wish *wish, struct aftl_error *e
 			 wish->path);
 }
 
-/* A new file of the size that was asked for. */
+/* Create a file of the specified size. */
 static int create_file(const struct target_wish *wish, struct aftl_error *error)
 {
 	int fd, ret = 0;
@@ -77,7 +77,10 @@ static int open_with(const struct target_wish *wish, int flags)
 	return open(wish->path, flags | O_CLOEXEC | (change ? O_RDWR : O_RDONLY));
 }
 
-/* Some file systems cannot do without the page cache, as tmpfs before Linux 6.6. */
+/*
+ * Open with O_DIRECT. Fall back to the page cache for file systems without O_DIRECT, such as tmpfs
+ * before Linux 6.6.
+ */
 static int open_file(struct replay_target *target, const struct target_wish *wish,
 		     struct aftl_error *error)
 {
@@ -132,7 +135,7 @@ static bool all_zero(const u8 *bytes, size_t count)
 	return !count || (!bytes[0] && !memcmp(bytes, bytes + 1, count - 1));
 }
 
-/* By another descriptor, for direct reads want aligned memory. */
+/* Read through a second descriptor, because the first one may require aligned memory. */
 static int check_marks(const struct replay_target *target, const struct target_wish *wish,
 		       struct aftl_error *error)
 {
@@ -232,8 +235,8 @@ int target_discard(const struct replay_target *target, u64 offset, u64 bytes)
 }
 
 /*
- * In a simulation zeroes are unmapped. BLKZEROOUT asks a device to keep the range allocated, so
- * that it is for devices that cannot unmap.
+ * Punch a hole: a simulated device unmaps zeroes. BLKZEROOUT would make the device keep the range
+ * allocated, so it is only the fallback for devices that cannot unmap.
  */
 int target_zero(const struct replay_target *target, u64 offset, u64 bytes)
 {

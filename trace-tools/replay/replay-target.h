@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is replayed onto: a block device or a file.
+ * The target of a replay: a block device or a file.
  */
 #ifndef AFTL_REPLAY_TARGET_H
 #define AFTL_REPLAY_TARGET_H
@@ -8,14 +8,14 @@
 #include "core/base/params.h"
 
 /**
- * struct target_wish - how a target is to be opened
- * @path: of it
- * @size: that a new file gets, 0: there is one
- * @writes: requests change it
- * @buffered: through the page cache
+ * struct target_wish - how to open a target
+ * @path: path of the target
+ * @size: size of a new file; 0: the target must exist
+ * @writes: the requests change the target
+ * @buffered: use the page cache
  * @overwrite: its content may be lost
- * @force: even if somebody uses it
- * @only_look: nothing will be done, and no file is made
+ * @force: open it even if it is in use
+ * @only_look: dry run: issue no request and create no file
  */
 struct target_wish {
 	const char *path;
@@ -29,12 +29,12 @@ struct target_wish {
 
 /**
  * struct replay_target - an open target
- * @path: of it
- * @fd: of it
+ * @path: path of the target
+ * @fd: open descriptor
  * @size: in bytes
- * @sector: requests are multiples of so many bytes
+ * @sector: alignment of requests in bytes
  * @device: it is a block device
- * @direct: past the page cache
+ * @direct: the page cache is bypassed
  */
 struct replay_target {
 	const char *path;
@@ -46,15 +46,15 @@ struct replay_target {
 };
 
 /**
- * target_open() - open it, unless that would destroy what it should not
+ * target_open() - open a target, unless that would destroy data unasked
  *
- * Return: 0, -ENOENT if there is none, another negative error number; a sentence in @error.
+ * Return: 0, -ENOENT if it does not exist, or another negative error number; a message in @error.
  */
 int __must_check target_open(struct replay_target *target, const struct target_wish *wish,
 			     struct aftl_error *error);
 void target_close(struct replay_target *target);
 
-/* Blocking; 0 or a negative error number. */
+/* Discard a range synchronously. Return: 0 or a negative error number. */
 int target_discard(const struct replay_target *target, u64 offset, u64 bytes);
 int target_zero(const struct replay_target *target, u64 offset, u64 bytes);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * approxftl-replay: the requests of a trace, onto a device, at their time.
+ * approxftl-replay: replays the requests of a trace on a device at their recorded times.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -19,20 +19,20 @@
 #include "standard-streams.h"
 #include "version.h"
 
-/* Longest read when all is read back. */
+/* Maximum length of a read when all written data are read back. */
 #define READ_BACK_BYTES (256U << 10)
 #define READ_BACK_DEPTH 16
 
 /**
- * struct replay - one call of the program
- * @options: its command line
- * @stream: its requests
- * @change: what is made of them
- * @survey: what is in the stream then
- * @run: what its threads share
- * @log_header: of log and report
- * @control: of tags, negative: none
- * @tags: how the device learns the class
+ * struct replay - an invocation of the program
+ * @options: the command line
+ * @stream: the requests
+ * @change: changes to the requests
+ * @survey: summary of the changed stream
+ * @run: state shared by the threads
+ * @log_header: header of the log and the report
+ * @control: descriptor of the control device for tags, or negative
+ * @tags: description of how the device learns the classes
  */
 struct replay {
 	struct replay_options options;
@@ -45,9 +45,9 @@ struct replay {
 	struct aftl_error tags;
 };
 
-/* Getting ready */
+/* Preparation */
 
-/* Of another format: what it was taken for is said before it is used. */
+/* Print the detected format before a trace in another format is used. */
 static void tell_source(const struct replay *replay)
 {
 	const struct stream_survey *survey = &replay->survey;
@@ -109,7 +109,7 @@ static int fold_stream(struct replay *replay, u64 bytes, struct aftl_error *erro
 	return stream_survey(replay->stream, &replay->survey, error);
 }
 
-/* Such that requests that come round are multiples of what they were, up to 4 KiB. */
+/* Size to wrap addresses at: rounded so that wrapped requests keep an alignment of up to 4 KiB. */
 static u64 usable_bytes(const struct replay *replay)
 {
 	u64 grain = max(replay->survey.grain_bytes, (u64)replay->run.target.sector);
@@ -158,7 +158,7 @@ static int check_limits(const struct replay *replay, struct aftl_error *error)
 	return 0;
 }
 
-/* The class is told where there is somebody to tell, unless that must be or must not. */
+/* Open the control device for tags. A missing one is an error only with --tags require. */
 static int open_tags(struct replay *replay, struct aftl_error *error)
 {
 	const char *when = replay->options.tags;
@@ -226,7 +226,7 @@ static int get_ready(struct replay *replay, struct aftl_error *error)
 	return ret ? ret : choose_engine(replay, error);
 }
 
-/* Saying what will be done */
+/* Print the plan */
 
 static void print_plan(const struct replay *replay)
 {
@@ -276,7 +276,7 @@ static void write_about(struct replay *replay)
 	json_string(&json, "tags", replay->tags.text);
 	json_end_object(&json);
 	json_end(&json);
-	/* What has no room is no document. */
+	/* The document did not fit: omit it. */
 	if (fclose(out))
 		header->about[0] = '\0';
 }
@@ -298,7 +298,7 @@ static void describe(struct replay *replay)
 	write_about(replay);
 }
 
-/* Of --json: open from the begin on, so that a wrong name costs nothing. */
+/* File of --json. It is opened at the start, so that a wrong name fails before the replay. */
 static struct output_file json_file;
 
 static enum exit_code open_json(const char *path)
@@ -347,7 +347,7 @@ static enum exit_code tell(const struct replay_options *options,
 	return options->json ? write_json(options, report, was_interrupted) : EXIT_DONE;
 }
 
-/* How the replay went, worst first. */
+/* Determine the exit code; the most serious problem goes first. */
 static enum exit_code verdict(const struct replay_options *options,
 			      const struct replay_report *report)
 {
@@ -369,7 +369,7 @@ static enum exit_code verdict(const struct replay_options *options,
 	return EXIT_NOT_VERIFIED;
 }
 
-/* Doing it */
+/* The replay */
 
 static int stream_source(void *context, struct aftl_record *record, struct aftl_error *error)
 {
@@ -496,7 +496,7 @@ static void release(struct replay *replay)
 	stream_close(replay->stream);
 }
 
-/* A log that is there */
+/* Summary of an existing log */
 
 static int read_log(struct replay_log *log, struct replay_report *report,
 		    struct aftl_error *error)
@@ -536,7 +536,7 @@ static enum exit_code summarise(const struct replay_options *options)
 	return told;
 }
 
-/* Before anything is opened that could be lost. */
+/* Check for conflicts between the named files before any of them is overwritten. */
 static int claim_files(const struct replay_options *options, struct aftl_error *error)
 {
 	int ret = options->trace ? claim_input(options->trace, error) : 0;
@@ -550,7 +550,7 @@ static int claim_files(const struct replay_options *options, struct aftl_error *
 	return !ret && options->json ? claim_output(options->json, "--json", error) : ret;
 }
 
-/* The simulator opens what is for it. */
+/* With --simulate the simulator opens its own files. */
 static enum exit_code carry_out(struct replay *replay)
 {
 	enum exit_code code = EXIT_DONE;
@@ -572,7 +572,7 @@ static enum exit_code carry_out(struct replay *replay)
 	return replay->options.summarise ? summarise(&replay->options) : to_target(replay, &error);
 }
 
-/* "approxftl replay ..." is how it was called. */
+/* Restore the command line as typed: "approxftl replay ...". */
 static char **typed_arguments(int argc, char **argv)
 {
 	char **typed = memory_zeroed((size_t)argc + 2, sizeof(*typed));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Judges and writes down what has ended, and gives its ticket and memory back.
+ * The scribe thread checks and logs completed requests, and recycles their tickets and memory.
  */
 #include <stdlib.h>
 
 #include "machine-clock.h"
 #include "replay-run.h"
 
-/* How often it looks. A ticket waits no longer, and the log is no further behind. */
+/* Polling interval, the longest wait of a completed ticket; and the interval of log flushes. */
 #define PAUSE_NS 5000000
 #define FLUSH_NS 100000000
 

@@ -10,7 +10,7 @@
 #include "simulate.h"
 #include "version.h"
 
-/* Arguments that are put before the user's own. */
+/* Number of arguments that precede the user's own. */
 #define OWN_ARGUMENTS 13
 
 struct command {
@@ -56,7 +56,7 @@ static int write_changed(struct replay_stream *stream, char path[NAMELESS_FILE_P
 	if (ret)
 		return ret;
 	ret = copy_requests(stream, writer, error);
-	/* The first sentence is the one that counts. */
+	/* Keep the message of the first failure. */
 	finished = record_finish(writer, ret ? &unused : error);
 	return ret ? ret : finished;
 }
@@ -94,7 +94,7 @@ static void make_command(struct command *command, const struct replay_options *o
 			  (unsigned long long)options->closed_loop);
 		add(command, command->depth);
 	}
-	/* Without a size the simulator folds at the end of its own device. */
+	/* Without a size the simulator wraps addresses at the end of its own device. */
 	if (options->fold)
 		add(command, "--fold");
 	if (options->seed_given) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The same requests in the simulator.
+ * Runs the stream in the simulator.
  */
 #ifndef AFTL_SIMULATE_H
 #define AFTL_SIMULATE_H
@@ -10,10 +10,10 @@
 #include "replay-stream.h"
 
 /**
- * simulate() - become "approxftl sim" on the stream as it would go to a target
+ * simulate() - execute "approxftl sim" on the stream as a target would receive it
  *
- * A stream with changes is written to a file without a name first. Returns only if that, or
- * running the simulator, has failed.
+ * A changed stream is first written to an unnamed file. The function returns only if that fails or
+ * the simulator cannot be executed.
  */
 enum exit_code simulate(const struct replay_options *options, struct replay_stream *stream,
 			bool changed);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A request on its way: prepared by the feeder, issued by the pilot, judged by the scribe.
+ * A ticket is a request in progress: the feeder prepares it, the pilot issues it, the scribe
+ * checks and logs it.
  *
- * Each of the three is a thread, so that neither reading the stream and making data nor
- * checking and writing down delays a request.
+ * These are three threads, so that neither reading the stream and generating data nor checking and
+ * logging delays a request.
  */
 #ifndef AFTL_TICKET_H
 #define AFTL_TICKET_H
@@ -14,20 +15,20 @@
 #include "core/persist/record.h"
 
 /**
- * struct ticket - a request on its way
- * @request: as it goes to the target
- * @sequence: of the request in the stream, counted from 1
- * @due_ns: when it should begin; this and the other times since the begin of the replay
- * @submit_ns: when it began
- * @complete_ns: when its end was seen
- * @data: its memory, or NULL
- * @bytes: of them
- * @kind: of them
- * @floors: for expected_verdict(), or NULL
+ * struct ticket - a request in progress
+ * @request: the request as it goes to the target
+ * @sequence: number of the request in the stream, from 1
+ * @due_ns: when it should be issued; all times are relative to the begin of the replay
+ * @submit_ns: when it was issued
+ * @complete_ns: when its completion was seen
+ * @data: memory for the data, or NULL
+ * @bytes: size of @data
+ * @kind: kind of data, which selects the memory
+ * @floors: oldest acceptable write of each unit, for expected_verdict(); or NULL
  * @error: 0, or a positive error number
- * @alone: from expected_write_begins()
- * @dropped: was never submitted
- * @next: for whoever holds it
+ * @alone: result of expected_write_begins()
+ * @dropped: the request was never submitted
+ * @next: link for a list of the present owner
  */
 struct ticket {
 	struct aftl_record request;
@@ -66,11 +67,11 @@ static inline u64 ticket_length(const struct ticket *ticket)
 }
 
 /**
- * struct ticket_queue - from one thread to another, without waiting
- * @slots: as many as there are tickets, so that it is never full
- * @mask: their number - 1
- * @head: tickets taken out
- * @tail: tickets put in
+ * struct ticket_queue - a lock-free queue from one thread to another
+ * @slots: entries; as many as there are tickets, so that the queue is never full
+ * @mask: number of entries - 1
+ * @head: number of tickets taken out
+ * @tail: number of tickets put in
  */
 struct ticket_queue {
 	struct ticket **slots;
@@ -97,7 +98,7 @@ static inline u32 ticket_queue_length(const struct ticket_queue *queue)
 	       atomic_load_explicit(&queue->head, memory_order_acquire);
 }
 
-/* The first ticket, which stays; NULL if there is none. */
+/* Get the first ticket without removing it; NULL if the queue is empty. */
 static inline struct ticket *ticket_queue_peek(struct ticket_queue *queue)
 {
 	u32 head = atomic_load_explicit(&queue->head, memory_order_relaxed);
@@ -107,7 +108,7 @@ static inline struct ticket *ticket_queue_peek(struct ticket_queue *queue)
 	return queue->slots[head & queue->mask];
 }
 
-/* Takes out what ticket_queue_peek() has returned. */
+/* Remove the ticket that ticket_queue_peek() has returned. */
 static inline void ticket_queue_pop(struct ticket_queue *queue)
 {
 	u32 head = atomic_load_explicit(&queue->head, memory_order_relaxed);

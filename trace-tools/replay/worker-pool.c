@@ -10,7 +10,7 @@
 #include "machine-clock.h"
 #include "worker-pool.h"
 
-/* First in, first out. */
+/* A FIFO of tickets. */
 struct ticket_list {
 	struct ticket *first;
 	struct ticket *last;
@@ -86,7 +86,7 @@ static void announce(const struct worker_pool *pool)
 {
 	u64 one = 1;
 
-	/* The only way to fail is a counter at its end, which wakes as well. */
+	/* write() only fails if the counter would overflow; the waiter is woken then, too. */
 	while (write(pool->event, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 }

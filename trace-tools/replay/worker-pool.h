@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Threads that do requests with system calls that wait.
+ * A thread pool that performs requests with blocking system calls.
  */
 #ifndef AFTL_WORKER_POOL_H
 #define AFTL_WORKER_POOL_H
@@ -13,13 +13,13 @@ int __must_check worker_pool_create(struct worker_pool **out, const struct engin
 				    u32 threads, struct aftl_error *error);
 void worker_pool_free(struct worker_pool *pool);
 
-/* A worker notes the time when it begins. */
+/* Queue a ticket. The worker records the submission time when it begins. */
 void worker_pool_submit(struct worker_pool *pool, struct ticket *ticket);
 
-/* A ticket that is complete, or NULL. */
+/* Return: a completed ticket, or NULL. */
 struct ticket *worker_pool_reap(struct worker_pool *pool);
 
-/* An eventfd that counts completions; whoever has read it must reap until there is NULL. */
+/* Return: an eventfd that counts completions. After reading it, reap until NULL is returned. */
 int worker_pool_event(const struct worker_pool *pool);
 
 #endif
