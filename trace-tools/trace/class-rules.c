@@ -8,15 +8,15 @@
 #define RATIO_ONE 1000000ULL
 
 /**
- * struct class_rule - a rule; terms that are missing fit everything
- * @class: what it says
- * @process: name, or NULL
- * @begin: of the range
- * @end: of the range
- * @least: size
- * @most: size
- * @stream: number, or -1
- * @share: of RATIO_ONE
+ * struct class_rule - a rule; absent conditions match every write
+ * @class: class that the rule assigns
+ * @process: pattern of the process name, or NULL
+ * @begin: begin of the address range
+ * @end: end of the address range
+ * @least: minimum size
+ * @most: maximum size
+ * @stream: stream number, or -1
+ * @share: share of the address space, in units of 1 / RATIO_ONE
  */
 struct class_rule {
 	u8 class;
@@ -173,7 +173,7 @@ static bool name_fits(const char *wanted, const char *name)
 		return false;
 	if (wanted[length - 1] == '*')
 		return !strncmp(name, wanted, length - 1);
-	/* The kernel cuts names. */
+	/* The kernel truncates process names, so compare only as many characters. */
 	return !strncmp(name, wanted, PROCESS_NAME_SIZE - 2);
 }
 

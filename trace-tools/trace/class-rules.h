@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Classes by rule, for traces that carry none.
+ * Rules that assign classes to the writes of a trace without classes.
  *
  *	CLASS:TERM,TERM...	CLASS is approximate or precise
  *
@@ -10,25 +10,25 @@
  *	stream=N		it is of that stream
  *	share=RATIO		that share of the mebibytes of addresses, by seed
  *
- * A rule fits if all its terms do. The first rule that fits decides; a write that no rule
- * fits is precise.
+ * A rule matches if all its terms do. The first matching rule decides; a write without a matching
+ * rule is precise.
  */
 #ifndef AFTL_CLASS_RULES_H
 #define AFTL_CLASS_RULES_H
 
 #include "trace-format.h"
 
-/* Addresses so near each other have the same draw. */
+/* Addresses in the same block of this size share one random draw. */
 #define CLASS_RULE_SHARE_BYTES 1048576ULL
 
 struct class_rule;
 
 /**
- * struct class_rules - in the order in which they are asked
- * @rules: they
- * @count: how many
- * @seed: of shares
- * @by_process: one of them asks for processes
+ * struct class_rules - an ordered list of rules
+ * @rules: the rules
+ * @count: number of rules
+ * @seed: seed of the draws for share=
+ * @by_process: a rule depends on process names
  */
 struct class_rules {
 	struct class_rule *rules;
@@ -41,7 +41,7 @@ int __must_check class_rules_parse(struct class_rules *rules, const char *const 
 				   u64 seed, struct aftl_error *error);
 void class_rules_free(struct class_rules *rules);
 
-/* @name: of the process, or NULL; nothing but writes is changed. */
+/* Set the class of a write; other requests stay unchanged. @name: process name, or NULL. */
 void class_rules_apply(const struct class_rules *rules, struct trace_request *request,
 		       const char *name);
 

@@ -16,7 +16,7 @@ static u32 bucket_of(u64 ns)
 	       (u32)((ns >> shift) & ((1U << LATENCY_STEP_SHIFT) - 1));
 }
 
-/* The greatest value of a bucket. */
+/* Return: the greatest latency that falls into a bucket. */
 static u64 top_of(u32 bucket)
 {
 	u32 shift = bucket >> LATENCY_STEP_SHIFT;

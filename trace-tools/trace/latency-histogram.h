@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Latencies, without keeping each: exact mean, least and greatest; quantiles at most 1/64 too
- * great.
+ * A histogram of latencies: exact mean, minimum and maximum; quantiles are at most 1/64 too high.
  */
 #ifndef AFTL_LATENCY_HISTOGRAM_H
 #define AFTL_LATENCY_HISTOGRAM_H
 
 #include "aftl-host.h"
 
-/* A power of two is divided into so many. */
+/* Each power of two is divided into 2^LATENCY_STEP_SHIFT buckets. */
 #define LATENCY_STEP_SHIFT 6
 #define LATENCY_BUCKETS ((64 - LATENCY_STEP_SHIFT + 1) << LATENCY_STEP_SHIFT)
 
 /**
- * struct latency_histogram - what was seen
- * @count: latencies
- * @sum: of them
- * @least: of them
- * @greatest: of them
- * @buckets: how many of each size, or NULL as long as there is none
+ * struct latency_histogram - a histogram of latencies
+ * @count: number of latencies
+ * @sum: sum of the latencies
+ * @least: minimum
+ * @greatest: maximum
+ * @buckets: number of latencies per bucket; NULL while there are none
  */
 struct latency_histogram {
 	u64 count;
@@ -29,13 +28,13 @@ struct latency_histogram {
 };
 
 void latency_add(struct latency_histogram *latency, u64 ns);
-/* What @other has seen, @latency has seen, too. */
+/* Add the latencies in @other to @latency. */
 void latency_merge(struct latency_histogram *latency, const struct latency_histogram *other);
 void latency_free(struct latency_histogram *latency);
 
 u64 latency_mean(const struct latency_histogram *latency);
 
-/* So many of a million are not greater. */
+/* Return: the latency that @per_million of a million latencies do not exceed. */
 u64 latency_quantile(const struct latency_histogram *latency, u32 per_million);
 
 #endif

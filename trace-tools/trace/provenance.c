@@ -4,7 +4,7 @@
 #include "checked-memory.h"
 #include "provenance.h"
 
-/* Of a command line and of file names: enough to know them again. */
+/* Maximum number of command-line words and file names that are kept, enough to recognise them. */
 #define WORDS 24
 #define FILES 8
 #define WORD_BYTES 64
@@ -40,7 +40,7 @@ static void put_facts(struct json_writer *json, const struct trace_options *opti
 	json_end_object(json);
 }
 
-/* At most 32 texts of 64 bytes, each byte of up to 6 when it is quoted: may be too long. */
+/* Up to 32 texts of 64 bytes, each byte up to 6 when escaped: the result may be too long. */
 static char *render(const struct trace_run *run, u32 words)
 {
 	struct json_writer json;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where the requests of a file come from, as a record file keeps it.
+ * The origin of the requests in a file, as record files store it.
  */
 #ifndef AFTL_PROVENANCE_H
 #define AFTL_PROVENANCE_H
@@ -8,9 +8,9 @@
 #include "trace-run.h"
 
 /**
- * provenance_text() - a JSON object for the header of a record file
+ * provenance_text() - describe the origin as a JSON object
  *
- * Return: it, to be freed; NULL with a sentence if it does not fit there.
+ * Return: the text, which the caller frees; NULL with a message if it does not fit in the header.
  */
 char *provenance_text(const struct trace_run *run, struct aftl_error *error);
 

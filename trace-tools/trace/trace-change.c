@@ -41,7 +41,7 @@ static bool in_sample(const struct trace_change *change, const struct trace_requ
 	       change->sample;
 }
 
-/* What is within a step of 4 KiB stays there, so that requests stay aligned as they were. */
+/* Scale in steps of 4 KiB and keep the offset within the step, so that the alignment is kept. */
 static void scale(const struct trace_change *change, struct trace_request *request)
 {
 	u64 step = request->offset / TRACE_SCALE_BYTES;

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How requests are changed on their way from one format to another.
+ * Changes that the user asks for while requests are copied to another format.
  */
 #ifndef AFTL_TRACE_CHANGE_H
 #define AFTL_TRACE_CHANGE_H
 
 #include "trace-options.h"
 
-/* Requests near each other stay or go together. */
+/* Requests in the same block of this size are sampled together. */
 #define TRACE_SAMPLE_BYTES 1048576ULL
 
-/* What --scale-lba keeps together. */
+/* Unit of --scale-lba: offsets within it do not change. */
 #define TRACE_SCALE_BYTES 4096ULL
 
 /**
- * struct trace_change - how
- * @keep_time: times as in the source
- * @begun: @first_ns is known
+ * struct trace_change - changes to the requests
+ * @keep_time: keep the times of the source
+ * @begun: @first_ns is valid
  * @first_ns: time of the first request that is kept
- * @scale: factor of offsets, in TRACE_SCALE_ONE; 0: none
- * @fold: addresses come round there, 0: not
- * @device_bytes: beyond is an error, 0: unknown
- * @sample: keep what draws less than this of 2^64; 0: all
- * @sample_seed: of the draws
- * @left_out: requests that were not in the sample
- * @folded: requests that came round
+ * @scale: factor of offsets, in units of 1 / TRACE_SCALE_ONE; 0: none
+ * @fold: wrap addresses at this byte; 0: do not
+ * @device_bytes: size of the device: requests beyond it are errors; 0: unknown
+ * @sample: keep a request if its draw is less than this, of 2^64; 0: keep all
+ * @sample_seed: seed of the draws
+ * @left_out: number of requests outside the sample
+ * @folded: number of requests that were wrapped
  */
 struct trace_change {
 	bool keep_time;
@@ -43,10 +43,10 @@ int __must_check trace_change_init(struct trace_change *change,
 				   const struct trace_options *options, struct aftl_error *error);
 
 /**
- * trace_change_apply() - change a request
- * @rest: out: what came round to the beginning; of 0 bytes if nothing did
+ * trace_change_apply() - apply the changes to a request
+ * @rest: takes the part that was wrapped to the beginning; its size is 0 if there is none
  *
- * Return: 1, 0 if it is left out, or -ERANGE with a sentence.
+ * Return: 1, 0 if the request is left out, or -ERANGE with a message.
  */
 int __must_check trace_change_apply(struct trace_change *change, struct trace_request *request,
 				    struct trace_request *rest, struct aftl_error *error);

@@ -11,21 +11,21 @@
 #include "trace-copy.h"
 #include "version.h"
 
-/* So many requests are read before anything is written, to say what is coming. */
+/* Number of requests that are read before writing begins, to find the properties of the source. */
 #define PREVIEW 1024
 
 /**
- * struct copy - under way
+ * struct copy - a copy in progress
  * @run: the source
- * @edit: of the caller
- * @context: for @edit
- * @change: as the options say
- * @output: what is written
- * @file: its name
- * @provenance: of the requests
+ * @edit: the caller's function for each request
+ * @context: first argument of @edit
+ * @change: changes that the options ask for
+ * @output: the output
+ * @file: name of the output
+ * @provenance: origin of the requests
  * @preview: the first requests
- * @previewed: how many
- * @next: of them, to be written
+ * @previewed: number of requests in @preview
+ * @next: index of the next request of @preview to write
  */
 struct copy {
 	struct trace_run *run;
@@ -40,7 +40,7 @@ struct copy {
 	u32 next;
 };
 
-/* By the option, or by how the file is called. */
+/* Choose the output format by option --to, or by the suffix of the file name. */
 static const struct trace_format *target_format(const struct trace_options *options,
 						const char *path)
 {
@@ -78,7 +78,7 @@ static int set_format(struct copy *copy, const char *path, struct aftl_error *er
 	return 0;
 }
 
-/* Where requests come from: what the user says of it is kept by record files only. */
+/* Set the origin. Only record files can store the user's description of it. */
 static int set_origin(struct copy *copy, struct aftl_error *error)
 {
 	const struct trace_options *options = &copy->run->options;
@@ -245,7 +245,7 @@ static int put_json(const struct copy *copy, struct aftl_error *error)
 	return trace_run_json_end(copy->run, &json, error);
 }
 
-/* What was opened is closed in any case. */
+/* Run the copy, and close in any case everything that was opened. */
 static int run_copy(struct copy *copy, const char *path, struct aftl_error *error)
 {
 	struct aftl_error other;
@@ -257,7 +257,7 @@ static int run_copy(struct copy *copy, const char *path, struct aftl_error *erro
 		return ret;
 	}
 	ret = write_all(copy, error);
-	/* A signal may have come while a pipe was written to. */
+	/* A signal may have interrupted a write to a pipe. */
 	if (ret && interrupted())
 		ret = aftl_fail(error, -EINTR, "interrupted");
 	closed = trace_output_finish(&copy->output, ret ? &other : error);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From a source to a file in another format, request by request.
+ * Copies the requests of a source to a file in another format.
  */
 #ifndef AFTL_TRACE_COPY_H
 #define AFTL_TRACE_COPY_H
 
 #include "trace-run.h"
 
-/* May change the class of a write. @name: of its process, or NULL. */
+/* Callback that may change the class of a write. @name: name of its process, or NULL. */
 typedef void trace_editor(void *context, struct trace_request *request, const char *name);
 
 /**
- * trace_copy() - read all, change, write
- * @run: open; its last word is the file to write
- * @edit: before anything else is changed, or NULL
+ * trace_copy() - read, change and write all requests
+ * @run: an open run; its last word names the output
+ * @edit: called for each request before other changes; or NULL
  *
- * Says what is read on stderr before, and what was lost after.
+ * Prints to stderr what is read beforehand, and the losses afterwards.
  */
 enum exit_code trace_copy(struct trace_run *run, trace_editor *edit, void *context);
 

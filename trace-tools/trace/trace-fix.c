@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * blkparse 1.2.0 does not know notes that begin with the number of a control group, which
- * kernels with control groups of block devices write: it prints none of them, names of
- * processes included. Without that number it does.
+ * Repairs traces for blkparse 1.2.0, which ignores all notes, process names included, that begin
+ * with a cgroup id. Kernels with cgroups for block devices write such notes. This subcommand
+ * removes the id.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -22,12 +22,12 @@ static const char usage[] =
 	"that blkparse 1.2.0 prints the notes in it. Both may be single files, too.\n";
 
 /**
- * struct fix - under way
- * @run: the options of the user, and the file of --json
- * @in: file that is read
- * @out: file that is written
- * @notes: that were changed
- * @events: all of them
+ * struct fix - a repair in progress
+ * @run: options of the user, and the file of --json
+ * @in: input file
+ * @out: output file
+ * @notes: number of changed notes
+ * @events: number of events
  */
 struct fix {
 	struct trace_run run;
@@ -37,7 +37,7 @@ struct fix {
 	u64 events;
 };
 
-/* Offsets within an event of version 7. */
+/* Offsets in an event of version 7. */
 #define MAGIC_AT 0
 #define ACTION_AT 28
 #define EXTRA_AT 46
@@ -66,7 +66,7 @@ static int check_magic(const struct fix *fix, const u8 *event, struct aftl_error
 			  error);
 }
 
-/* Takes the number out of a note; returns the bytes that follow it. */
+/* Remove the cgroup id from a note. Return: number of bytes that follow the event. */
 static u16 fix_event(struct fix *fix, u8 *event, u16 extra)
 {
 	u32 action;
@@ -142,7 +142,7 @@ static int fix_file(struct fix *fix, const char *in, const char *out, struct aft
 	return ret;
 }
 
-/* "x.blktrace.3" for the capture "x". */
+/* Repair one file of a capture: "x.blktrace.3" belongs to the capture "x". */
 static int fix_member(struct fix *fix, const char *in, const char *capture, const char *out,
 		      struct aftl_error *error)
 {
@@ -172,7 +172,7 @@ static int fix_files(struct fix *fix, struct aftl_error *error)
 	return ret;
 }
 
-/* The file of --json is open from the begin on, so that a wrong name costs nothing. */
+/* Open the file of --json first, so that a wrong name fails before any work. */
 static int fix_all(struct fix *fix, struct aftl_error *error)
 {
 	const char *json = fix->run.options.json;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The command lines of approxftl-trace's subcommands.
+ * Parses the command lines of approxftl-trace's subcommands.
  */
 #ifndef AFTL_TRACE_OPTIONS_H
 #define AFTL_TRACE_OPTIONS_H
@@ -8,7 +8,7 @@
 #include "reading-options.h"
 #include "text-list.h"
 
-/* Subcommands, as bits. */
+/* One bit for each subcommand. */
 enum trace_verb_bit {
 	VERB_INFO = 1,
 	VERB_CONVERT = 2,
@@ -18,38 +18,38 @@ enum trace_verb_bit {
 	VERB_FORMATS = 32,
 };
 
-/* A factor of 1. */
+/* Value of a factor of 1. */
 #define TRACE_SCALE_ONE 1000000ULL
 
 /**
- * struct trace_options - what was asked for
- * @words: files
- * @word_count: how many
- * @reading: how to read them
+ * struct trace_options - values of the options
+ * @words: file names
+ * @word_count: number of file names
+ * @reading: how to read the files
  * @to: format to write, or NULL
- * @dropped: file for all complaints, or NULL
- * @keep_time: times as in the source
- * @rebase: times count from the first request; so it is anyway
- * @scale_lba: factor of offsets, in TRACE_SCALE_ONE; 0: none
- * @fold_bytes: addresses come round, 0: not
+ * @dropped: file that takes all complaints, or NULL
+ * @keep_time: keep the times of the source
+ * @rebase: count times from the first request, which is the default
+ * @scale_lba: factor of offsets, in units of 1 / TRACE_SCALE_ONE; 0: none
+ * @fold_bytes: wrap addresses at this size; 0: do not
  * @sample: "SEED:RATIO" or NULL
- * @device_bytes: size of the device, 0: unknown
- * @origin: where the requests come from, or NULL: what the format of the source is called
- * @facts: more about them, KEY=VALUE
- * @fact_count: how many
- * @rules: of classes
- * @rule_count: how many
- * @seed: of their shares
- * @requests: CSV of all requests, or NULL
- * @json: file, or NULL
+ * @device_bytes: size of the device; 0: unknown
+ * @origin: origin of the requests; NULL: name of the source's format
+ * @facts: further facts about the origin, KEY=VALUE
+ * @fact_count: number of facts
+ * @rules: rules that assign classes
+ * @rule_count: number of rules
+ * @seed: seed of the rules' shares
+ * @requests: CSV file for all requests, or NULL
+ * @json: file for JSON output, or NULL
  * @show: columns of a list
- * @sort: columns that its rows are sorted by
- * @list: what both say
- * @force: replace a file that is there
- * @quiet: no progress, no remarks
+ * @sort: columns to sort the list by
+ * @list: @show and @sort, parsed
+ * @force: replace an existing file
+ * @quiet: print neither progress nor remarks
  * @help: print the help
- * @argc: of the command line from the subcommand on
- * @argv: of the same
+ * @argc: number of words of the command line from the subcommand on
+ * @argv: words of the command line from the subcommand on
  */
 struct trace_options {
 	const char **words;
@@ -83,8 +83,8 @@ struct trace_options {
 
 /**
  * trace_options_parse() - the arguments of a subcommand
- * @verb: its bit, which options it takes
- * @argv: its name and its arguments
+ * @verb: the subcommand, which decides the options that are accepted
+ * @argv: name and arguments of the subcommand
  *
  * Return: 0, or -EINVAL with a sentence.
  */
@@ -92,7 +92,7 @@ int __must_check trace_options_parse(struct trace_options *options, enum trace_v
 				     int argc, char **argv, struct aftl_error *error);
 void trace_options_free(struct trace_options *options);
 
-/* The lines about the options of a subcommand. */
+/* Print the help for the options of a subcommand. */
 void trace_options_help(enum trace_verb_bit verb);
 
 #endif

@@ -9,10 +9,10 @@
 #include "json-envelope.h"
 #include "trace-run.h"
 
-/* Requests between two looks at the clock and at Ctrl-C. */
+/* Update the progress display and check for Ctrl-C once in this many requests. */
 #define LOOK_EVERY 4096
 
-/* Bytes of all files, 0 if one of them has no end that is known. */
+/* Return: total size of all files; 0 if the size of one is unknown, as for a pipe. */
 static u64 total_bytes(const struct trace_reader *reader)
 {
 	u64 bytes = 0;
@@ -27,7 +27,7 @@ static u64 total_bytes(const struct trace_reader *reader)
 	return bytes;
 }
 
-/* Where a copy goes is made later, but must not be anything else. */
+/* Open the outputs. The output of a copy is opened later, but checked for conflicts now. */
 static int open_outputs(struct trace_run *run, bool copies, struct aftl_error *error)
 {
 	const struct trace_options *options = &run->options;
@@ -70,7 +70,7 @@ static int check_options(struct trace_run *run, const char *verb, u32 words,
 	return ret;
 }
 
-/* A file of a capture without its siblings is a part of the requests only. */
+/* Warn if one file of a capture is read alone: it has a part of the requests only. */
 static void warn_of_siblings(const struct trace_run *run)
 {
 	const struct trace_paths *given = &run->reader.paths;
@@ -123,7 +123,7 @@ enum exit_code trace_run_begin(struct trace_run *run, enum trace_verb_bit verb, 
 	return EXIT_DONE;
 }
 
-/* What was complained of is kept, whatever became of the rest. */
+/* Keep the file of complaints even if the run failed. */
 static enum exit_code close_dropped(struct trace_run *run, enum exit_code code)
 {
 	struct aftl_error error;
@@ -185,7 +185,7 @@ void trace_run_summary_json(const struct trace_run *run, struct json_writer *jso
 	json_end_object(json);
 }
 
-/* The command line as a user types it: approxftl trace VERB ... */
+/* Record the command line as the user typed it: approxftl trace VERB ... */
 static void begin_envelope(const struct trace_run *run, struct json_writer *json)
 {
 	u32 count = (u32)run->options.argc, i;

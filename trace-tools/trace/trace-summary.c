@@ -103,7 +103,7 @@ static void drop_end(struct trace_summary *summary)
 	summary->ends[at] = last;
 }
 
-/* Of requests whose source does not say it. */
+/* Compute the queue depth of a request whose source does not record it. */
 static u64 depth_of(struct trace_summary *summary, const struct trace_request *request)
 {
 	while (summary->depth && summary->ends[0] <= request->t_ns)
@@ -146,7 +146,7 @@ void trace_summary_add(struct trace_summary *summary, const struct trace_request
 }
 
 /**
- * struct selection - which leaves are wanted; -1: any
+ * struct selection - the leaves to add up; -1 matches any value
  */
 struct selection {
 	int process;
@@ -165,7 +165,7 @@ static bool selected(const struct trace_leaf *leaf, const struct selection *want
 	       (wanted->by < 0 || wanted->by == leaf->by);
 }
 
-/* The sum of some leaves; its latency is to be freed. */
+/* Add up the selected leaves; the caller frees the histogram of the result. */
 static struct trace_share sum_of(const struct trace_summary *summary,
 				 const struct selection *wanted)
 {

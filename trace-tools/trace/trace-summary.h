@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a stream of requests amounts to.
+ * Statistics of a stream of requests.
  */
 #ifndef AFTL_TRACE_SUMMARY_H
 #define AFTL_TRACE_SUMMARY_H
@@ -9,14 +9,14 @@
 #include "reader-account.h"
 #include "text-table.h"
 
-/* Processes of other names are summed up. */
+/* Number of process names with statistics of their own; others are added up. */
 #define SUMMARY_PROCESSES 64
 
 /**
- * struct trace_share - some of the requests
- * @requests: how many
- * @bytes: of them
- * @latency: of those that have one
+ * struct trace_share - statistics of a part of the requests
+ * @requests: number of requests
+ * @bytes: bytes transferred
+ * @latency: latencies, as far as known
  */
 struct trace_share {
 	u64 requests;
@@ -24,7 +24,7 @@ struct trace_share {
 	struct latency_histogram latency;
 };
 
-/* Requests of one operation, one class, said by one, of processes of one name. */
+/* Statistics of requests with the same operation, class, source of the class, and process name. */
 struct trace_leaf {
 	struct trace_share share;
 	u8 process;
@@ -36,25 +36,25 @@ struct trace_leaf {
 #define SUMMARY_LEAVES (SUMMARY_PROCESSES * AFTL_OPS * AFTL_RECORD_CLASSES * TRACE_BYS)
 
 /**
- * struct trace_summary - of all requests so far
- * @requests: how many
+ * struct trace_summary - statistics of all requests so far
+ * @requests: number of requests
  * @first_ns: time of the first one
  * @last_ns: time of the last one
- * @end: behind the last byte that was touched
- * @streams: which ones there are
- * @fua: writes that are complete only when they are on flash
- * @preflush: requests with a flush before them
- * @ends: times at which requests under way end, the earliest first
- * @depth: how many
- * @room: of @ends
- * @depth_max: most of them
- * @depth_sum: of the depths that requests met, themselves included
- * @depth_known: requests whose depth is in @depth_sum
- * @leaves: the requests, divided
- * @slots: place of a process by the number of its name, 0: none yet
- * @slot_room: of @slots
- * @names: of processes, by place
- * @processes: how many places
+ * @end: end of the highest request
+ * @streams: streams that occur
+ * @fua: number of FUA writes
+ * @preflush: number of requests with a preflush
+ * @ends: end times of requests in flight, a heap with the earliest first
+ * @depth: number of entries in @ends
+ * @room: capacity of @ends
+ * @depth_max: maximum queue depth
+ * @depth_sum: sum of the queue depths that requests met, including themselves
+ * @depth_known: number of requests in @depth_sum
+ * @leaves: statistics by operation, class, source of the class and process name
+ * @slots: index of a process by the number of its name; 0: none yet
+ * @slot_room: number of entries in @slots
+ * @names: process names by index
+ * @processes: number of process indices
  */
 struct trace_summary {
 	u64 requests;
@@ -80,13 +80,13 @@ struct trace_summary {
 struct trace_summary *trace_summary_create(void);
 void trace_summary_free(struct trace_summary *summary);
 
-/* @names: of processes. */
+/* Add a request; @names: names of processes. */
 void trace_summary_add(struct trace_summary *summary, const struct trace_request *request,
 		       const struct process_names *names);
 
 u32 trace_summary_streams(const struct trace_summary *summary);
 
-/* Members of the object that is open. */
+/* Write the statistics as members of the JSON object that is open. */
 void trace_summary_json(struct json_writer *json, const struct trace_summary *summary,
 			const struct trace_classes *classes);
 void trace_summary_text(FILE *out, const struct trace_summary *summary,

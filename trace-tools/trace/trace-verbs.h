@@ -15,12 +15,12 @@ enum exit_code trace_tag_main(int argc, char **argv);
 enum exit_code trace_fix_main(int argc, char **argv);
 enum exit_code trace_formats_main(int argc, char **argv);
 
-/* For them: */
+/* Helpers for the subcommands: */
 
-/* The exit code for an error; says it on stderr. */
+/* Print an error to stderr. Return: the exit code for it. */
 enum exit_code trace_complain(int ret, const struct aftl_error *error);
 
-/* The same for wrong words. */
+/* Like trace_complain(), for a wrong command line. */
 enum exit_code trace_complain_usage(const struct aftl_error *error);
 
 #endif

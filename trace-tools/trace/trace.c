@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * approxftl-trace: traces of block devices, read, converted, paired and tagged.
+ * approxftl-trace: reads, converts, pairs and tags traces of block devices.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 
 /**
  * struct trace_verb - a subcommand
- * @name: of it
- * @help: one phrase
- * @main: its arguments begin with its name
+ * @name: name on the command line
+ * @help: one phrase for the help
+ * @main: the function; argv[0] is the name of the subcommand
  */
 struct trace_verb {
 	const char *name;
