@@ -7,7 +7,10 @@
 #include "target-line.h"
 #include "trace-reader.h"
 
-/* Of reads: requests, merges, sectors, ms; of writes: requests, merges, sectors. */
+/*
+ * Fields of sysfs "stat": reads (requests, merges, sectors, ms), writes (requests, merges,
+ * sectors).
+ */
 #define STAT_WRITTEN "%*u %*u %*u %*u %*u %*u %llu"
 
 u64 capture_written_sectors(const struct capture_device *device)
@@ -26,13 +29,13 @@ u64 capture_written_sectors(const struct capture_device *device)
 	return sectors;
 }
 
-/* As the kernel sees it. */
+/* Return true for operations that the kernel counts as writes. */
 static bool is_written(u8 op)
 {
 	return op == AFTL_OP_WRITE || op == AFTL_OP_WRITE_ZEROES;
 }
 
-/* Requests that were divided on their way count once: they are paired. */
+/* Count from paired requests, so that a request that was split on its way counts once. */
 int capture_traced_sectors(const char *directory, u64 *sectors, struct aftl_error *error)
 {
 	const struct trace_wish wish = { .device = TRACE_ALL_DEVICES };

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Does a trace tell of all that was written? The kernel counts for itself.
+ * Checks that a trace is complete: compares its writes with the kernel's own counters.
  */
 #ifndef AFTL_CAPTURE_ACCOUNT_H
 #define AFTL_CAPTURE_ACCOUNT_H
 
 #include "capture-device.h"
 
-/* Sectors that the kernel says were written to a device since it is there; 0 if it does not say. */
+/* Return: sectors written to the device since it exists, by the kernel's count; 0 if unknown. */
 u64 capture_written_sectors(const struct capture_device *device);
 
 /**
- * capture_traced_sectors() - sectors of all writes that a capture tells of
- * @directory: of the capture, whose blktrace has ended
+ * capture_traced_sectors() - count the sectors of all writes in a capture
+ * @directory: directory of the capture, whose blktrace has ended
  *
- * Reads all of the trace.
+ * Reads the whole trace.
  *
- * Return: 0, or a negative error number and a sentence in @error.
+ * Return: 0, or a negative error number and a message in @error.
  */
 int __must_check capture_traced_sectors(const char *directory, u64 *sectors,
 					struct aftl_error *error);

@@ -16,7 +16,7 @@
 
 #define LOG_NAME "blktrace.log"
 
-/* How long blktrace may take to begin, and how often to look. */
+/* Time limit for the start of blktrace, and the polling interval. */
 #define PATIENCE_MS 10000
 #define LOOK_MS 10
 
@@ -52,7 +52,7 @@ int blktrace_possible(struct aftl_error *error)
 	return 0;
 }
 
-/* In a group of its own, so that Ctrl-C is the program's first. */
+/* Run blktrace in a process group of its own: Ctrl-C must reach the traced program first. */
 static void become_blktrace(const struct capture_device *device, const char *directory,
 			    u64 buffer_kib, u64 buffers)
 {
@@ -72,7 +72,7 @@ static void become_blktrace(const struct capture_device *device, const char *dir
 	_exit(127);
 }
 
-/* The first line of its log is what it has to say. */
+/* Report the first line of blktrace's log as the cause of the failure. */
 static int blame_blktrace(const struct blktrace_run *run, struct aftl_error *error)
 {
 	char path[PATH_MAX], line[160] = "";
@@ -102,7 +102,7 @@ static bool has_files(const struct blktrace_run *run)
 	return found;
 }
 
-/* Reaps it if it has ended. */
+/* Check whether blktrace has ended, and reap it. */
 static bool has_ended(struct blktrace_run *run)
 {
 	if (waitpid(run->pid, NULL, WNOHANG) != run->pid)
@@ -119,8 +119,9 @@ static void pause_ms(long ms)
 }
 
 /*
- * Its files are there once the device is prepared; then it starts the trace, and the kernel
- * refuses to start one that runs. So after this call it runs, whoever was first.
+ * Wait until blktrace records. Its files appear when the device is set up; the start of the trace
+ * follows. This call starts the trace as well: the kernel refuses a second start, so the trace
+ * runs after this call in either case.
  */
 static int await_start(struct blktrace_run *run, struct aftl_error *error)
 {
@@ -139,7 +140,7 @@ static int await_start(struct blktrace_run *run, struct aftl_error *error)
 	return has_ended(run) ? blame_blktrace(run, error) : 0;
 }
 
-/* Return: its status as waitpid() gives it, 0 if it has gone already. */
+/* Return: blktrace's status as from waitpid(); 0 if it was reaped before. */
 static int end_blktrace(struct blktrace_run *run)
 {
 	int status = 0;
@@ -154,7 +155,7 @@ static int end_blktrace(struct blktrace_run *run)
 	return status;
 }
 
-/* A second blktrace would not only fail, but end the first one's trace on its way out. */
+/* Refuse a device that is being traced: a second blktrace would fail and end the first trace. */
 static int check_untraced(const struct capture_device *device, struct aftl_error *error)
 {
 	char path[PATH_MAX];
@@ -189,7 +190,7 @@ int blktrace_start(struct blktrace_run *run, const struct capture_device *device
 	return ret;
 }
 
-/* "Total: 12 events (dropped 0), 1 KiB data" in the log. */
+/* Parse the totals in the log: "Total: 12 events (dropped 0), 1 KiB data". */
 static void read_totals(struct blktrace_run *run)
 {
 	unsigned long long events, dropped;

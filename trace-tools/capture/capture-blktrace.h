@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * blktrace at work beside a program.
+ * Runs blktrace while a program runs.
  */
 #ifndef AFTL_CAPTURE_BLKTRACE_H
 #define AFTL_CAPTURE_BLKTRACE_H
@@ -9,16 +9,16 @@
 
 #include "capture-device.h"
 
-/* What the files of a trace are called, without processor. */
+/* Base name of the trace files; blktrace appends the CPU. */
 #define BLKTRACE_BASE_NAME "trace"
 
 /**
- * struct blktrace_run - a blktrace
- * @directory: where its files go
- * @pid: of it
- * @device: an open descriptor of what it traces
- * @dropped: after blktrace_stop(): events that it could not keep
- * @events: after blktrace_stop(): events that it kept
+ * struct blktrace_run - a running blktrace
+ * @directory: directory for its files
+ * @pid: process id
+ * @device: open descriptor of the traced device
+ * @dropped: number of lost events; valid after blktrace_stop()
+ * @events: number of recorded events; valid after blktrace_stop()
  */
 struct blktrace_run {
 	const char *directory;
@@ -29,22 +29,22 @@ struct blktrace_run {
 };
 
 /**
- * blktrace_possible() - find out whether a device can be traced here, before anything is done
+ * blktrace_possible() - check in advance whether this machine can trace
  *
- * Return: 0, or a negative error number with a sentence that has the remedy.
+ * Return: 0, or a negative error number with a message that names the remedy.
  */
 int __must_check blktrace_possible(struct aftl_error *error);
 
 /**
- * blktrace_start() - returns when events are being recorded
- * @buffer_kib: size of a buffer
- * @buffers: of each processor
+ * blktrace_start() - start blktrace; returns when events are being recorded
+ * @buffer_kib: size of a buffer in KiB
+ * @buffers: number of buffers per CPU
  */
 int __must_check blktrace_start(struct blktrace_run *run, const struct capture_device *device,
 				const char *directory, u64 buffer_kib, u64 buffers,
 				struct aftl_error *error);
 
-/* Returns when all events are in the files. */
+/* Stop blktrace; returns when all events are in the files. */
 int __must_check blktrace_stop(struct blktrace_run *run, struct aftl_error *error);
 
 #endif

@@ -11,7 +11,7 @@
 #include "checked-memory.h"
 #include "target-line.h"
 
-/* The text of a file below the device in sysfs, without its line end; false if there is none. */
+/* Read a sysfs attribute of the device, without its line end; false if it does not exist. */
 static bool read_attribute(const struct capture_device *device, const char *attribute, char *text,
 			   size_t size)
 {
@@ -30,7 +30,7 @@ static bool read_attribute(const struct capture_device *device, const char *attr
 	return got;
 }
 
-/* The last part of what the link in sysfs points to, which is what blktrace calls it. */
+/* Get the kernel's name of the device, which blktrace uses, from the target of its sysfs link. */
 static int find_name(struct capture_device *device, const char *path, struct aftl_error *error)
 {
 	char link[64], target[PATH_MAX];
@@ -58,7 +58,7 @@ static void find_size(struct capture_device *device)
 		device->size_bytes = strtoull(text, NULL, 10) * TARGET_SECTOR;
 }
 
-/* A line of mountinfo: "36 35 98:0 /root /mount/point options ..." */
+/* Find the mount point in mountinfo, "36 35 98:0 /root /mount/point options ..." */
 static void find_mount(struct capture_device *device)
 {
 	FILE *mounts = fopen("/proc/self/mountinfo", "re");
@@ -79,7 +79,7 @@ static void find_mount(struct capture_device *device)
 		fclose(mounts);
 }
 
-/* Not being an emulated SSD is no error. */
+/* Query the device-mapper target. A device that is no emulated SSD is not an error. */
 static void find_target(struct capture_device *device)
 {
 	struct aftl_error unused;
@@ -138,14 +138,14 @@ void capture_device_sync(const struct capture_device *device)
 
 	if (fd < 0)
 		return;
-	/* What cannot be written is the application's to find out, as without a capture. */
+	/* Ignore write errors: the application gets them, as it would without a capture. */
 	if (*device->mount ? syncfs(fd) : fsync(fd))
 		fprintf(stderr, "approxftl trace: %s: cannot sync: %s\n", device->path,
 			strerror(errno));
 	close(fd);
 }
 
-/* Lines "name value". */
+/* Parse lines "name value". */
 static void json_stats(struct json_writer *json, const char *stats)
 {
 	char name[64];
@@ -170,7 +170,7 @@ static void json_state(struct json_writer *json, const char *key,
 	json_end_object(json);
 }
 
-/* What a simulation of the same device needs. */
+/* Write the parameters that a simulation of the same device needs. */
 static void json_target(struct json_writer *json, const struct capture_state *state)
 {
 	struct target_line *line = memory_zeroed(1, sizeof(*line));

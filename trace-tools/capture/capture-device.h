@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The device of a capture, and what is known of it.
+ * The device that is traced, and its properties.
  */
 #ifndef AFTL_CAPTURE_DEVICE_H
 #define AFTL_CAPTURE_DEVICE_H
@@ -14,14 +14,14 @@
 
 /**
  * struct capture_device - a block device
- * @major: of its number
- * @minor: of its number
- * @name: in sysfs
- * @path: in /dev
- * @mount: where it is mounted, or empty
- * @size_bytes: of it
- * @emulated: it is an emulated SSD; then @dm is, too
- * @dm: what device-mapper calls it
+ * @major: major device number
+ * @minor: minor device number
+ * @name: name in sysfs
+ * @path: path in /dev
+ * @mount: mount point, or empty
+ * @size_bytes: size
+ * @emulated: the device is an emulated SSD; @dm is valid
+ * @dm: the device's identity in device-mapper
  */
 struct capture_device {
 	u32 major;
@@ -35,10 +35,10 @@ struct capture_device {
 };
 
 /**
- * struct capture_state - what an emulated SSD said of itself; empty texts for others
- * @table: its table line
- * @status: its status line
- * @stats: its counters, a line each
+ * struct capture_state - texts from an emulated SSD; empty for other devices
+ * @table: table line
+ * @status: status line
+ * @stats: counters, one per line
  */
 struct capture_state {
 	char *table;
@@ -47,9 +47,9 @@ struct capture_state {
 };
 
 /**
- * capture_device_find() - the device that is @path, or that @path is on
+ * capture_device_find() - find the device at @path, or the one that stores @path
  *
- * Return: 0, -ENOENT, or another negative error number; a sentence in @error.
+ * Return: 0, -ENOENT, or another negative error number; a message in @error.
  */
 int __must_check capture_device_find(struct capture_device *device, const char *path,
 				     struct aftl_error *error);
@@ -58,10 +58,10 @@ int __must_check capture_state_read(struct capture_state *state,
 				    const struct capture_device *device, struct aftl_error *error);
 void capture_state_free(struct capture_state *state);
 
-/* What is dirty goes to the device now. */
+/* Write dirty data back to the device now. */
 void capture_device_sync(const struct capture_device *device);
 
-/* Members "device", "target", "before" and "after" of the object that is open. */
+/* Write "device", "target", "before" and "after" as members of the JSON object that is open. */
 void capture_device_json(const struct capture_device *device, const struct capture_state *before,
 			 const struct capture_state *after, struct json_writer *json);
 

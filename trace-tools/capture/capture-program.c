@@ -14,7 +14,7 @@
 #define NS_PER_S 1000000000ULL
 #define SIGNALLED 128
 
-/* For the handler, which knows nothing else. */
+/* Process id of the program, for the signal handler. */
 static atomic_int running;
 
 static u64 clock_ns(clockid_t clock)
@@ -33,7 +33,7 @@ static void hand_on(int number)
 		kill(pid, number);
 }
 
-/* The terminal sends SIGINT to the whole group; whoever asks for SIGTERM means the program. */
+/* Ignore SIGINT, which the terminal also sends to the program; forward SIGTERM to the program. */
 static void leave_signals_to_program(void)
 {
 	struct sigaction action = { .sa_handler = SIG_IGN };
@@ -53,7 +53,7 @@ static void become_program(char **argv, int failure)
 	sigaction(SIGQUIT, &standard, NULL);
 	sigaction(SIGTERM, &standard, NULL);
 	execvp(argv[0], argv);
-	/* Whoever waits at the other end finds either this, or an end when exec() closes it. */
+	/* The parent reads this error, or end-of-file after exec() has closed the pipe. */
 	if (write(failure, &errno, sizeof(errno)) < 0)
 		_exit(126);
 	_exit(127);

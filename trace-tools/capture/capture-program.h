@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The program that a capture is about.
+ * Runs the program whose I/O is captured.
  */
 #ifndef AFTL_CAPTURE_PROGRAM_H
 #define AFTL_CAPTURE_PROGRAM_H
@@ -9,12 +9,12 @@
 #include "core/base/params.h"
 
 /**
- * struct capture_program - a run of it
- * @argv: what to run, ends with NULL
- * @begin_ns: of the run, since 1970
- * @elapsed_ns: how long it took
- * @status: as waitpid() gives it
- * @pid: of it
+ * struct capture_program - a run of the program
+ * @argv: command line, terminated with NULL
+ * @begin_ns: start time since 1970
+ * @elapsed_ns: duration
+ * @status: status as from waitpid()
+ * @pid: process id
  */
 struct capture_program {
 	char **argv;
@@ -25,17 +25,17 @@ struct capture_program {
 };
 
 /**
- * capture_program_run() - run it until it ends
+ * capture_program_run() - run the program until it ends
  *
- * Interrupts of the terminal go to the program as well, and are left to it; SIGTERM is handed
- * on to it. Only a program that could not be started is a failure.
+ * SIGINT from the terminal reaches the program directly and is ignored here; SIGTERM is forwarded.
+ * The function fails only if the program cannot be started.
  */
 int __must_check capture_program_run(struct capture_program *program, struct aftl_error *error);
 
-/* As a shell would say it: its exit status, or 128 and the signal that ended it. */
+/* Return: exit status as in a shell: the program's own, or 128 plus the signal that killed it. */
 int capture_program_exit(const struct capture_program *program);
 
-/* Members of the object that is open. */
+/* Write the run as members of the JSON object that is open. */
 void capture_program_json(const struct capture_program *program, struct json_writer *json);
 
 #endif

@@ -16,28 +16,28 @@
 
 #define VERB "trace record"
 
-/* For each processor: 4 MiB. */
+/* Default buffers of blktrace: 4 MiB per CPU. */
 #define BUFFER_KIB 512
 #define BUFFERS 8
 
 /**
- * struct capture - one call of the verb
- * @device_path: device, or something on it
- * @output: directory that becomes the capture
- * @buffer_kib: of blktrace
- * @buffers: of blktrace
- * @strict: events or writes that are not there are a failure
- * @no_sync: do not write back at the end
+ * struct capture - an invocation of the subcommand
+ * @device_path: the device, or a path on it
+ * @output: directory of the capture
+ * @buffer_kib: size of a blktrace buffer in KiB
+ * @buffers: number of blktrace buffers per CPU
+ * @strict: fail if events or writes are missing
+ * @no_sync: do not write dirty data back at the end
  * @help: print the help
- * @device: what is traced
- * @before: what it said before
- * @after: and afterwards
- * @blktrace: at work
- * @written_sectors: meanwhile, as the kernel counts
- * @hidden_sectors: of them that the trace does not tell of
- * @program: what runs
- * @argc: of the command line as a user types it, "approxftl trace record ..."
- * @argv: of the same
+ * @device: traced device
+ * @before: state of an emulated SSD before the run
+ * @after: state of an emulated SSD after the run
+ * @blktrace: the running blktrace
+ * @written_sectors: sectors written during the run, by the kernel's count
+ * @hidden_sectors: those of them that are missing in the trace
+ * @program: the program that runs
+ * @argc: number of words of the command line as typed, "approxftl trace record ..."
+ * @argv: words of the command line as typed
  */
 struct capture {
 	const char *device_path;
@@ -58,7 +58,7 @@ struct capture {
 	char **argv;
 };
 
-/* The command line */
+/* Command line */
 
 #define FIELD(name) offsetof(struct capture, name)
 #define SWITCH(letter, name, field, help) \
@@ -76,7 +76,7 @@ static const struct command_option options_table[] = {
 	SWITCH('h', "help", help, "print this"),
 };
 
-/* The program's options are its own. */
+/* Options after the program's name belong to the program. */
 static const struct command_line command = {
 	.name = VERB,
 	.options = options_table,
@@ -117,7 +117,7 @@ static int parse(struct capture *capture, int argc, char **argv, struct aftl_err
 	return check_words(capture, argc, argv, error);
 }
 
-/* The directory */
+/* Output directory */
 
 static int complain_output(const struct capture *capture, struct aftl_error *error)
 {
@@ -125,7 +125,7 @@ static int complain_output(const struct capture *capture, struct aftl_error *err
 			 strerror(errno), errno == EEXIST ? "; name another by --output" : "");
 }
 
-/* Its own writes must not be in the trace. */
+/* Refuse a directory on the traced device: the trace would contain its own writes. */
 static int check_place(const struct capture *capture, struct aftl_error *error)
 {
 	const struct capture_device *device = &capture->device;
@@ -157,10 +157,10 @@ static int make_output(struct capture *capture, char *standard, size_t size,
 }
 
 /**
- * struct document - a file beside the capture, there when it is complete
- * @path: of it
- * @file: under way
- * @json: document in it
+ * struct document - a file in the capture's directory, which appears when it is complete
+ * @path: path of the file
+ * @file: open file
+ * @json: JSON document in the file
  */
 struct document {
 	char path[PATH_MAX];
@@ -217,7 +217,7 @@ static int write_program(const struct capture *capture, struct aftl_error *error
 	return close_document(&document, error);
 }
 
-/* The capture */
+/* Capture */
 
 static int run_watched(struct capture *capture, struct aftl_error *error)
 {
@@ -238,7 +238,10 @@ static int run_watched(struct capture *capture, struct aftl_error *error)
 	return ret ? ret : end;
 }
 
-/* Where events were dropped, that is why. What cannot be compared is a capture all the same. */
+/*
+ * Compare the trace with the kernel's counters. Skip this if events were dropped, which explains a
+ * difference. The capture is kept if the comparison fails.
+ */
 static void find_hidden(struct capture *capture)
 {
 	struct aftl_error error;
@@ -284,14 +287,14 @@ static int record(struct capture *capture, struct aftl_error *error)
 		return ret;
 	ret = fill_output(capture, error);
 	if (ret)
-		rmdir(capture->output); /* unless it is filled: then it is left to be looked at */
+		rmdir(capture->output); /* fails if it has files: keep them */
 	else
 		fprintf(stderr, "approxftl " VERB ": %s: %llu events\n", capture->output,
 			(unsigned long long)capture->blktrace.events);
 	return ret;
 }
 
-/* What the program did not see, it is told here. */
+/* Exit with the program's status; report problems of the capture that the program cannot see. */
 static int final_status(const struct capture *capture)
 {
 	int status = capture_program_exit(&capture->program);
@@ -321,7 +324,7 @@ static int run(struct capture *capture)
 	return ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED;
 }
 
-/* "approxftl trace record ..." is how it was called. */
+/* Restore the command line as typed: "approxftl trace record ...". */
 static char **typed_arguments(int argc, char **argv)
 {
 	char **typed = memory_zeroed((size_t)argc + 3, sizeof(*typed));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * "approxftl trace record": a program runs while blktrace watches a device.
+ * "approxftl trace record": runs a program while blktrace traces a device.
  */
 #ifndef AFTL_TRACE_RECORD_H
 #define AFTL_TRACE_RECORD_H
@@ -8,10 +8,10 @@
 #include "exit-codes.h"
 
 /**
- * trace_record_main() - the verb; its arguments are in argv[1] and later
+ * trace_record_main() - the subcommand; its arguments are in argv[1] and later
  *
- * Return: the exit status of the program that ran, 128 and the number of the signal that ended
- * it, or what went wrong before and after.
+ * Return: the exit status of the program, 128 plus the signal that killed it, or the exit code for
+ * a failure before or after the run.
  */
 enum exit_code trace_record_main(int argc, char **argv);
 
