@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* O_DIRECT */
+/* for O_DIRECT */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static int map_file(struct app_file *file, struct aftl_error *error)
 	return 0;
 }
 
-/* Where data go through the page cache the tag of the file decides. */
+/* Tag a range of the file. For data in the page cache only the tag of the file counts. */
 static int tag(struct app_file *file, u64 offset, off_t length, enum approxftl_class kind,
 	       struct aftl_error *error)
 {
@@ -69,7 +69,7 @@ static int open_file(struct app_file *file, int flags, struct aftl_error *error)
 			 file->place->path, file->name);
 }
 
-/* Every header of ours has a seed; that of another PGM has none. */
+/* Headers of this program have a seed; the comments of other PGM files do not. */
 static bool is_ours(const struct app_file *file)
 {
 	char *header = file_buffer(HEADER_BYTES);
@@ -88,7 +88,7 @@ static int refuse(const struct app_file *file, const char *why, struct aftl_erro
 	return aftl_fail(error, -EEXIST, "%.80s/%s: %s", file->place->path, file->name, why);
 }
 
-/* What is there already is emptied if nobody would miss it. */
+/* Empty an existing file, if it may be replaced. */
 static int empty_old(struct app_file *file, struct aftl_error *error)
 {
 	struct stat status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files of a program: how they are read and written, and which of their data are approximate.
+ * Reads and writes the files of a program, and declares which of their data are approximate.
  */
 #ifndef AFTL_APPS_APP_FILE_H
 #define AFTL_APPS_APP_FILE_H
@@ -8,7 +8,7 @@
 #include "approxftl.h"
 #include "setup.h"
 
-/* What offsets, sizes and buffers are multiples of: good for O_DIRECT, and a unit of flash. */
+/* Alignment of offsets, sizes and buffers: suits O_DIRECT and the mapping unit of the device. */
 #define FILE_UNIT 4096
 
 enum app_io {
@@ -18,13 +18,13 @@ enum app_io {
 };
 
 /**
- * struct app_place - where a run keeps its files
+ * struct app_place - the directory of a run's files
  * @folder: descriptor of the directory
- * @path: its name, for a person
- * @tags: by which data are declared approximate; NULL for a precise run
+ * @path: path in messages
+ * @tags: handle to declare approximate data with; NULL for a precise run
  * @io: how files are read and written
- * @memory_bytes: buffer of each file; 0 for a quarter of its data
- * @force: files that are not of this program are replaced
+ * @memory_bytes: size of each file's buffer; 0 for a quarter of its data
+ * @force: replace files that this program did not write
  */
 struct app_place {
 	int folder;
@@ -37,12 +37,12 @@ struct app_place {
 
 /**
  * struct app_file - an open file
- * @place: where it is
- * @name: in there
+ * @place: directory of the file
+ * @name: name in the directory
  * @fd: descriptor
- * @bytes: its size
- * @kind: of all its data that nobody protects
- * @map: its memory, for APP_IO_MMAP
+ * @bytes: size of the file
+ * @kind: class of all data that are not protected
+ * @map: mapping of the file, for APP_IO_MMAP
  */
 struct app_file {
 	const struct app_place *place;
@@ -54,19 +54,19 @@ struct app_file {
 };
 
 /*
- * A new file of @bytes; all of it is @kind until app_file_protect(). What has its name is replaced
- * if it is of this program. Links are not followed, and nothing is left where this fails.
+ * Create a file of @bytes. All of it has class @kind until app_file_protect(). An existing file is
+ * replaced if this program wrote it. Links are not followed. A failure leaves no file.
  */
 int __must_check app_file_create(struct app_file *file, const struct app_place *place,
 				 const char *name, u64 bytes, enum approxftl_class kind,
 				 struct aftl_error *error);
 
-/* One that is there. @kind is for what will be written. */
+/* Open an existing file. @kind is the class of data that will be written. */
 int __must_check app_file_open(struct app_file *file, const struct app_place *place,
 			       const char *name, enum approxftl_class kind,
 			       struct aftl_error *error);
 
-/* Says that a range is precise, and writes it. */
+/* Declare a range precise, and write it. */
 int __must_check app_file_protect(struct app_file *file, const void *data, u64 offset,
 				  size_t bytes, struct aftl_error *error);
 
@@ -75,20 +75,20 @@ int __must_check app_file_write(struct app_file *file, const void *data, u64 off
 int __must_check app_file_read(struct app_file *file, void *data, u64 offset, size_t bytes,
 			       struct aftl_error *error);
 
-/* Whether it is at least so long: before memory, or time, is spent on what its header says. */
+/* Check that the file has at least @bytes, before memory or time is spent on its header's word. */
 int __must_check app_file_reaches(const struct app_file *file, u64 bytes, struct aftl_error *error);
 
-/* What the header at the begin of a file says. */
+/* Parse the header at the start of the file. */
 int __must_check app_file_setup(struct app_file *file, struct app_setup *setup,
 				struct aftl_error *error);
 
-/* All of it is on the device; what is read from now on is read from there. */
+/* Write everything to the device, and drop it from the page cache. */
 int __must_check app_file_settle(struct app_file *file, struct aftl_error *error);
 
-/* For a file that never was opened, too. */
+/* Close the file; also valid if it was never opened. */
 void app_file_close(struct app_file *file);
 
-/* Zeroed, aligned to FILE_UNIT; to be freed with free(). */
+/* Allocate a zeroed buffer, aligned to FILE_UNIT. The caller frees it with free(). */
 void *file_buffer(size_t bytes);
 
 #endif

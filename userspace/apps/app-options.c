@@ -53,7 +53,7 @@ static int take_word(const char *option, const char *const *words, const char *w
 			 words[0], words[1], words[2]);
 }
 
-/* Reading is what computing begins with: both words are good. */
+/* "read" and "compute" name the same phase, which begins with reading. */
 static int take_phase(struct app_options *options, const char *word, struct aftl_error *error)
 {
 	return take_word("phase", app_phases, strcmp(word, "read") ? word : "compute",

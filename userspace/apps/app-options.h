@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The command line of approxftl-app.
+ * Parses the command line of approxftl-app.
  */
 #ifndef AFTL_APPS_APP_OPTIONS_H
 #define AFTL_APPS_APP_OPTIONS_H
@@ -14,19 +14,19 @@ enum app_phase {
 };
 
 /**
- * struct app_options - what was asked for
- * @app: which program
- * @folder: where its files are
- * @phase: what of it is to be done
+ * struct app_options - values of the options
+ * @app: the program to run
+ * @folder: directory of its files
+ * @phase: phases to run
  * @io: how files are read and written
- * @memory_bytes: of the buffer of each array; 0 for a quarter of its data
- * @reference: where the precise run has its files for a while
- * @precise: whether nothing is declared approximate
- * @require: whether no device is an error
- * @force: whether files that are not of this program are replaced
- * @json: where the report goes as JSON, - for standard output; NULL for nowhere
- * @help: whether to print what there is, and do nothing
- * @setup: parameters that were given, 0 for others
+ * @memory_bytes: buffer size of each array; 0 for a quarter of its data
+ * @reference: directory for the temporary files of the precise run
+ * @precise: declare nothing approximate
+ * @require: a missing device is an error
+ * @force: replace files that this program did not write
+ * @json: file for the JSON report, - for standard output, or NULL
+ * @help: only print the help
+ * @setup: parameters given by the user; 0 for others
  */
 struct app_options {
 	const struct app *app;
@@ -43,7 +43,7 @@ struct app_options {
 	struct app_setup setup;
 };
 
-/* Words of --phase and --io, by their enums. */
+/* Words for --phase and --io, in the order of their enums. */
 extern const char *const app_phases[];
 extern const char *const app_ios[];
 

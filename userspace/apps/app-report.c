@@ -31,7 +31,7 @@ static double mean_absolute(const struct app_result *result)
 	return result->absolute / (double)result->samples;
 }
 
-/* Places in a group that there are. */
+/* Return: number of positions in a group that have frames. */
 static u64 run_positions(const struct app_run *run)
 {
 	return min(run->setup.group, run->setup.frames);
@@ -135,7 +135,7 @@ void run_print(const struct app_run *run)
 		       run->precise.error, run->precise.tolerance);
 }
 
-/* Any finite number that is not negative; what is too large comes out as the largest. */
+/* Write a finite, non-negative number; values above the limit are written as the limit. */
 static void json_real(struct json_writer *json, const char *key, double value,
 		      unsigned int decimals)
 {

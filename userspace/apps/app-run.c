@@ -47,7 +47,7 @@ static int open_tags(struct app_place *place, const struct app_options *options,
 	return 0;
 }
 
-/* The reference is on some other file system, of which nothing is asked. */
+/* Create the directory for the precise run. It may be on any file system, as it is not tagged. */
 static int open_reference(struct app_place *place, const char *parent, char *path, size_t size,
 			  struct aftl_error *error)
 {
@@ -160,7 +160,7 @@ static int compare_output(struct app_run *run, const struct app_place *place,
 	return array_distance(place, reference, &shape, &run->setup, &run->result.distance, error);
 }
 
-/* All of it once more, precisely; then both are compared. */
+/* Run both phases again with precise data, and compare. */
 static int precise_run(struct app_run *run, const struct app_place *place,
 		       const struct app_place *reference, struct aftl_error *error)
 {
@@ -179,7 +179,7 @@ static int precise_run(struct app_run *run, const struct app_place *place,
 	return ret ? ret : app->check_result(reference, &run->setup, &run->precise, error);
 }
 
-/* From the number of flipped bits alone, wherever they are. */
+/* Predict the quality from the number of flipped bits, regardless of their positions. */
 static void predict(struct app_run *run)
 {
 	const struct app *app = run->options->app;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A whole run of a program: its phases, the precise run, and what comes out.
+ * Runs a program: its phases, the precise run, and the comparison of the results.
  */
 #ifndef AFTL_APPS_APP_RUN_H
 #define AFTL_APPS_APP_RUN_H
@@ -10,18 +10,19 @@
 #include "flips.h"
 
 /**
- * struct app_run - what a run was
- * @options: what was asked for
- * @setup: parameters, as the files say
- * @active: whether there is a device that listens
- * @write_ns: time of the first phase
- * @compute_ns: time of the second phase
- * @result: of the second phase
- * @precise: of the precise run; error and tolerance only
- * @flips: bits that differ from what was written
- * @reported: what the device says of them
- * @expected: quality that they predict, in the unit of the measure; 0 where they do not
- * @deviation: standard deviation of that
+ * struct app_run - the outcome of a run
+ * @options: options of the user
+ * @setup: parameters, from the headers of the files
+ * @active: a device with approximate storage is present
+ * @write_ns: duration of the first phase
+ * @compute_ns: duration of the second phase
+ * @result: result of the second phase
+ * @precise: result of the precise run; only error and tolerance are used
+ * @flips: bits that differ from the written data
+ * @reported: flipped bits according to the device
+ * @expected: quality predicted from @flips, in the unit of the measure; 0 if there is no
+ *	prediction
+ * @deviation: standard deviation of @expected
  */
 struct app_run {
 	const struct app_options *options;
@@ -47,17 +48,17 @@ static inline bool run_computed(const struct app_run *run)
 	return run->options->phase != PHASE_WRITE;
 }
 
-/* Whether the precise run has given the right result, and headers and indices are whole. */
+/* Return true if the result of the precise run is right, and headers and indices are undamaged. */
 bool run_verified(const struct app_run *run);
 
 /* Return: 0 or a negative error code with a sentence. */
 int __must_check run_app(struct app_run *run, const struct app_options *options,
 			 struct aftl_error *error);
 
-/* For a person. */
+/* Print the report as text. */
 void run_print(const struct app_run *run);
 
-/* For a program. @argv: what the command was called with. */
+/* Print the report as JSON. @argv: the command line. */
 void run_print_json(const struct app_run *run, FILE *out, int argc, char **argv);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a program of this family is.
+ * Interface of the programs (workloads) in this directory.
  *
- * Its run has two phases: data are written, and what is read back is computed with. Both are
- * done a second time with precise files elsewhere. There the result has to be right; how far
- * the first run is from the second is the quality of the approximate data.
+ * A run has two phases: the first writes data, the second reads them and computes. Both are
+ * repeated with precise files elsewhere, and that result must be right. The difference between the
+ * two results is the quality of the approximate data.
  */
 #ifndef AFTL_APPS_APP_H
 #define AFTL_APPS_APP_H
@@ -13,18 +13,18 @@
 #include "core/base/random.h"
 
 /**
- * struct app_result - what a run has found
- * @error: of the result of a precise run, in the unit of @tolerance
- * @tolerance: that is right
- * @repaired: values that were no values
- * @distance: of numbers, from those of the precise run, relative
- * @pixels: seen
+ * struct app_result - the result of a computation
+ * @error: error of a precise run's result, in the unit of @tolerance
+ * @tolerance: largest acceptable @error
+ * @repaired: number of invalid values that were replaced
+ * @distance: relative distance of numbers from those of the precise run
+ * @pixels: number of pixels read
  * @squared: sum of squared differences of pixels from the original
- * @by_position: the same of the frames at each place in their groups
- * @coding: sum of squared differences that the form itself makes, disregarding errors
+ * @by_position: sums of squared differences, by position of the frame in its group
+ * @coding: sum of squared differences caused by lossy coding alone, without flipped bits
  * @similarity: sum of the structural similarities of windows
- * @windows: of pixels
- * @samples: seen
+ * @windows: number of windows of pixels in @similarity
+ * @samples: number of samples read
  * @absolute: sum of absolute differences of samples from the original
  */
 struct app_result {
@@ -43,17 +43,17 @@ struct app_result {
 };
 
 /**
- * struct app_forecast - the quality that flipped bits make, wherever they are
- * @mean: mean square (pictures) or mean absolute error (series), as the chance of a bit of
- *	approximate data to be flipped is so small that it is proportional to it: divided by it
- * @variance: of that mean, divided by the same
+ * struct app_forecast - the quality to expect from flipped bits at random positions
+ * @mean: mean square error (pictures) or mean absolute error (series), divided by the bit error
+ *	rate of approximate data; the rate is small enough for proportionality
+ * @variance: variance of that error, divided by the same rate
  */
 struct app_forecast {
 	double mean;
 	double variance;
 };
 
-/* How the quality of a result is measured. */
+/* Measure of a result's quality. */
 enum app_measure {
 	MEASURE_NUMBERS,
 	MEASURE_PICTURES,
@@ -61,9 +61,9 @@ enum app_measure {
 };
 
 /**
- * struct app_input - a file of the first phase
- * @name: NULL ends the list
- * @kind: of what follows each header
+ * struct app_input - a file that the first phase writes
+ * @name: name; NULL ends the list
+ * @kind: class of the data behind each header
  */
 struct app_input {
 	const char *name;
@@ -73,24 +73,24 @@ struct app_input {
 #define APP_INPUTS 5
 
 /**
- * struct app - a program
- * @name: on the command line
- * @summary: one phrase
- * @measure: of its quality
- * @check: what is checked in the precise run, one phrase
- * @sizes: what size, width and height may be, one sentence
- * @usual: parameters; those that are 0 it does not have
- * @forms: those that it may have besides, as they may be; 0 for others
- * @inputs: files of the first phase; the header of the first has the parameters
- * @output: array of the second phase; for MEASURE_NUMBERS
- * @refuses: whether there can be no such setup
- * @is_precise: whether what begins at @offset of an approximate file, a multiple of FILE_UNIT, is
- *	precise; NULL if that is the header only
- * @output_shape: of @output
- * @create: first phase
- * @compute: second phase
- * @check_result: of a precise run; sets error and tolerance
- * @forecast: whether the quality follows from the number of flipped bits, and how; or NULL
+ * struct app - a program (workload)
+ * @name: name on the command line
+ * @summary: description in one phrase
+ * @measure: measure of the quality
+ * @check: description of the check in the precise run, one phrase
+ * @sizes: description of the valid sizes, one sentence
+ * @usual: default parameters; 0 for those that the program does not have
+ * @forms: valid values of optional parameters; 0 for those that the program does not have
+ * @inputs: files of the first phase; the header of the first one holds the parameters
+ * @output: name of the second phase's array, for MEASURE_NUMBERS
+ * @refuses: return true if a setup is invalid
+ * @is_precise: return true if the unit at @offset of an approximate file, a multiple of FILE_UNIT,
+ *	is precise; NULL if only the header is
+ * @output_shape: get the shape of @output
+ * @create: run the first phase
+ * @compute: run the second phase
+ * @check_result: check the result of a precise run; sets error and tolerance
+ * @forecast: compute the expected quality; return false if there is none; or NULL
  */
 struct app {
 	const char *name;
@@ -114,16 +114,16 @@ struct app {
 	bool (*forecast)(const struct app_setup *setup, struct app_forecast *forecast);
 };
 
-/* Whether a unit at @offset of an approximate input is precise. */
+/* Return true if the unit at @offset of an approximate input is precise. */
 static inline bool app_is_precise(const struct app *app, const struct app_setup *setup, u64 offset)
 {
 	return offset < HEADER_BYTES || (app->is_precise && app->is_precise(setup, offset));
 }
 
-/* Whether a header is of another program, or one that somebody has written by hand. */
+/* Return true if a header belongs to another program or is invalid for this one. */
 bool app_is_foreign(const struct app *app, const struct app_setup *found);
 
-/* Ends with NULL. */
+/* All programs; the list ends with NULL. */
 extern const struct app *const apps[];
 
 extern const struct app app_fft;
@@ -135,7 +135,7 @@ extern const struct app app_img;
 extern const struct app app_vid;
 extern const struct app app_log;
 
-/* What sequences of random data are for, so that they do not depend on each other. */
+/* Purposes of random sequences; different purposes give independent sequences. */
 enum app_purpose {
 	PURPOSE_SIGNAL = 1,
 	PURPOSE_MATRIX,
@@ -153,26 +153,26 @@ static inline u64 app_draw(const struct app_setup *setup, enum app_purpose purpo
 	return aftl_hash64_pair(aftl_hash64_pair(setup->seed, purpose), index);
 }
 
-/* What rounding may add up to. */
+/* Upper bound for accumulated rounding errors. */
 #define APP_ROUNDING (1 / 1e12)
 
-/* Different numbers that app_uniform() returns. */
+/* Number of different values of app_uniform(). */
 #define APP_DRAWS ((double)(1ULL << 53))
 
-/* Uniform in [0, 1) */
+/* Return: a number from the uniform distribution over [0, 1). */
 static inline double app_uniform(const struct app_setup *setup, enum app_purpose purpose,
 				 u64 index)
 {
 	return (double)(app_draw(setup, purpose, index) >> 11) / APP_DRAWS;
 }
 
-/* An array whose values are a function of their index. */
+/* Create an array whose values are a function of their index. */
 int __must_check app_fill(const struct app_place *place, const struct array_shape *shape,
 			  const struct app_setup *setup,
 			  double (*value)(const struct app_setup *setup, u64 index),
 			  struct aftl_error *error);
 
-/* For reading, in order: word @index of @array. */
+/* Read word @index of @array; meant for ascending indices. */
 static inline double array_value(struct array *array, u64 index)
 {
 	return array_values(array, index / ARRAY_PAGE_WORDS, false)[index % ARRAY_PAGE_WORDS];
@@ -184,10 +184,10 @@ static inline void array_put(struct array *array, u64 index, double value)
 }
 
 /**
- * app_close() - close arrays of a program
- * @ret: what went wrong before, or 0; its sentence is kept
+ * app_close() - close the arrays of a program
+ * @ret: an earlier error, whose message is kept; or 0
  *
- * Return: @ret, or the first failure of any of them.
+ * Return: @ret, or the first failure while closing.
  */
 int __must_check app_close(struct array *const *arrays, unsigned int count, int ret,
 			   u64 *repaired, struct aftl_error *error);

@@ -9,10 +9,10 @@
 
 /**
  * struct array_slot - a page in memory
- * @data: its words
- * @page: which it is
- * @use: when it was asked for last
- * @dirty: whether it was changed
+ * @data: words of the page
+ * @page: number of the page
+ * @use: time of its last use
+ * @dirty: the page was changed
  */
 struct array_slot {
 	void *data;
@@ -118,7 +118,7 @@ static void repair(struct array *array, double *values, u64 page)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_PAGE_WORDS; i++) {
-		/* Written so that it is true for what is no number. */
+		/* The negated comparison is also true for NaN. */
 		if (!(fabs(values[i]) <= bound)) {
 			values[i] = 0;
 			array->repaired++;

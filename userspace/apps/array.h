@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Arrays that are larger than memory: pages of a file, of which some are in a buffer.
+ * Arrays larger than memory: a file of pages, some of which are in a buffer.
  *
- * An array has either values, which are approximate, or indices, which are precise and decide
- * where a program reads.
+ * An array holds either values, which are approximate, or indices, which are precise and decide
+ * which words a program reads.
  *
- * A value is stored as it is, a whole double: any of its bits may come back flipped, those of
- * the exponent, too. So what is read is looked at: what is not finite, or greater than any
- * value of the array can be, becomes 0.
+ * A value is stored as a double. Any of its bits may flip, including the exponent. Therefore each
+ * value is checked after reading: one that is not finite, or exceeds the bound of the array,
+ * becomes 0.
  */
 #ifndef AFTL_APPS_ARRAY_H
 #define AFTL_APPS_ARRAY_H
 
 #include "app-file.h"
 
-/* So many pages, those asked for last, stay where they are. */
+/* The most recently used pages, this many of them, are never evicted. */
 #define ARRAY_HELD 8
 
 /* 32 KiB */
 #define ARRAY_PAGE_WORDS 4096
 
 /**
- * struct array_shape - what an array is
- * @name: of its file
- * @words: of 8 bytes
- * @bound: no value is greater, disregarding signs; 0 for indices
+ * struct array_shape - name, size and bounds of an array
+ * @name: name of its file
+ * @words: number of 8-byte words
+ * @bound: maximum absolute value; 0 for indices
  * @held: pages that the program uses at a time, if more than ARRAY_HELD
- * @page_bound: a bound for the values of a page, where it is less than @bound; or NULL
+ * @page_bound: get a smaller bound for a page; NULL if @bound holds everywhere
  */
 struct array_shape {
 	const char *name;
@@ -40,18 +40,18 @@ struct array_slot;
 
 /**
  * struct array - an open array
- * @shape: what it is
- * @file: where it is
- * @pages: of ARRAY_PAGE_WORDS, the last of which may be used in part
- * @slot_of: slot of each page, plus one; 0 for none
+ * @shape: name, size and bounds
+ * @file: the file
+ * @pages: number of pages of ARRAY_PAGE_WORDS; the last one may be partly used
+ * @slot_of: slot of each page plus one; 0 for none
  * @slots: pages in memory
- * @slot_count: how many there can be
- * @used: slots that were ever used
- * @clock: counts uses
- * @repaired: values that became 0
- * @spare: what a page that cannot be read is
- * @error: the first failure
- * @failed: its code, or 0
+ * @slot_count: maximum number of slots
+ * @used: number of slots ever used
+ * @clock: counter of page uses, for the LRU order
+ * @repaired: number of values replaced by 0
+ * @spare: substitute for a page that cannot be read
+ * @error: message of the first failure
+ * @failed: error number of the first failure, or 0
  */
 struct array {
 	struct array_shape shape;
@@ -68,43 +68,44 @@ struct array {
 	int failed;
 };
 
-/* A new array, full of 0, with a header that says @setup. */
+/* Create an array of zeroes, with a header that contains @setup. */
 int __must_check array_create(struct array *array, const struct app_place *place,
 			      const struct array_shape *shape, const struct app_setup *setup,
 			      struct aftl_error *error);
 
-/* One that is there, which must have been made for the same @setup. */
+/* Open an existing array, which must have been created for the same @setup. */
 int __must_check array_open(struct array *array, const struct app_place *place,
 			    const struct array_shape *shape, const struct app_setup *setup,
 			    struct aftl_error *error);
 
 /**
- * array_values() - a page
- * @write: whether it is to be changed
+ * array_values() - get a page
+ * @write: the caller will change the page
  *
- * Whatever goes wrong, there is memory for a page; array_close() tells.
+ * The call never fails: after an error it returns substitute memory, and array_close() reports the
+ * error.
  *
- * Return: its first word. Valid until ARRAY_HELD (or more, see above) others were asked for.
+ * Return: first word of the page. Valid until ARRAY_HELD (or @held) other pages were used.
  */
 double *array_values(struct array *array, u64 page, bool write);
 u64 *array_indices(struct array *array, u64 page, bool write);
 
-/* All of it is on the device, and nothing of it in memory. */
+/* Write everything to the device, and empty the buffer. */
 int __must_check array_settle(struct array *array, struct aftl_error *error);
 
 /**
- * array_close() - write back, and free
- * @repaired: is increased by the number of values that became 0
+ * array_close() - write back and free an array
+ * @repaired: increased by the number of values replaced by 0
  *
- * For an array of zeroes, too.
+ * Also valid for a zeroed struct.
  *
- * Return: 0, or the first failure of anything that was done with the array.
+ * Return: 0, or the first failure of any operation on the array.
  */
 int __must_check array_close(struct array *array, u64 *repaired, struct aftl_error *error);
 
 /**
- * array_distance() - how far two arrays of one shape are from each other
- * @distance: takes |a - b| / |b|, by the sums of squares
+ * array_distance() - compute the relative distance of two arrays of one shape
+ * @distance: takes |a - b| / |b|, in the Euclidean norm
  */
 int __must_check array_distance(const struct app_place *a, const struct app_place *b,
 				const struct array_shape *shape, const struct app_setup *setup,

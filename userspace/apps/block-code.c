@@ -3,10 +3,10 @@
 
 #include "block-code.h"
 
-/* What is stored for a coefficient of 0, and subtracted from a pixel. */
+/* Offset between stored coefficients and coefficients, and between pixels and values. */
 #define MIDDLE 128
 
-/* The basis: row u is the cosine of frequency u. */
+/* Get the DCT basis: row u is the cosine of frequency u. */
 static const double (*basis(void))[BLOCK_SIDE]
 {
 	static double rows[BLOCK_SIDE][BLOCK_SIDE];
@@ -21,7 +21,10 @@ static const double (*basis(void))[BLOCK_SIDE]
 	return (const double (*)[BLOCK_SIDE])rows;
 }
 
-/* Columns of @from, transformed, become rows of @to: twice it, and all is in its place. */
+/*
+ * Transform the columns of @from to rows of @to. The second call transforms the other dimension
+ * and restores the orientation.
+ */
 static void transform(const double *from, double *to, bool back)
 {
 	const double (*cosine)[BLOCK_SIDE] = basis();
@@ -39,7 +42,7 @@ static void transform(const double *from, double *to, bool back)
 	}
 }
 
-/* Places of the coefficients in the order of their diagonals, downwards in each. */
+/* List the coefficients diagonal by diagonal, from top to bottom in each. */
 static void order(u8 places[BLOCK_CELLS])
 {
 	unsigned int diagonal, row, count = 0;
@@ -50,7 +53,7 @@ static void order(u8 places[BLOCK_CELLS])
 				places[count++] = row * BLOCK_SIDE + diagonal - row;
 }
 
-/* Of pixel @i of a block, from the first one. */
+/* Return: offset of pixel @i of a block from the block's first pixel. */
 static u64 place_of(unsigned int i, u64 width)
 {
 	return i / BLOCK_SIDE * width + i % BLOCK_SIDE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Blocks of 8 x 8 pixels as rounded coefficients of cosines, and back.
+ * Codes blocks of 8 x 8 pixels as quantised DCT coefficients, and decodes them.
  */
 #ifndef AFTL_APPS_BLOCK_CODE_H
 #define AFTL_APPS_BLOCK_CODE_H
@@ -8,18 +8,18 @@
 #include "core/base/params.h"
 
 #define BLOCK_SIDE 8
-/* The square of it. */
+/* Pixels of a block. */
 #define BLOCK_CELLS 64
 
 /**
- * block_code() - the coefficients of a block
- * @pixels: its first one; the next row is @width farther
- * @step: what coefficients are multiples of
- * @cells: takes them, the lowest frequencies first, along diagonals; 128 stands for 0
+ * block_code() - compute the coefficients of a block
+ * @pixels: first pixel of the block; rows are @width apart
+ * @step: quantiser step
+ * @cells: takes the coefficients along diagonals, the lowest frequencies first; 128 stands for 0
  */
 void block_code(const u8 *pixels, u64 width, unsigned int step, u8 cells[BLOCK_CELLS]);
 
-/* The reverse, for any @cells. */
+/* Reverse block_code(). Any @cells are valid. */
 void block_decode(const u8 cells[BLOCK_CELLS], unsigned int step, u8 *pixels, u64 width);
 
 #endif

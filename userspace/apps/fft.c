@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fast Fourier transform of a signal that is larger than memory.
+ * Fast Fourier transform of a signal larger than memory.
  *
- * The points are a matrix, kept in square tiles, a page each. All columns are transformed,
- * multiplied by the twiddle factors, then all rows. Point k1 + rows * k2 of the spectrum is in
- * row k1 and column k2.
+ * The points form a matrix of square tiles, one page each. The transform of all columns is
+ * multiplied by the twiddle factors; the transform of all rows follows. Point k1 + rows * k2 of
+ * the spectrum is in row k1 and column k2.
  */
 #include <complex.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 
 #include "app.h"
 
-/* Of points, which are two words each, so that a tile and its neighbour share a page. */
+/* Side of a tile, in points of two words. */
 #define TILE 32UL
 #define TILE_WORDS (TILE * TILE * 2)
 
@@ -39,7 +39,7 @@ static bool refuses(const struct app_setup *setup)
 	       setup->size > 1 << 28;
 }
 
-/* The real and the imaginary part of each point, in the order of the matrix's tiles. */
+/* Generate word @index: real and imaginary parts alternate, in the order of the tiles. */
 static double signal_word(const struct app_setup *setup, u64 index)
 {
 	return 2 * app_uniform(setup, PURPOSE_SIGNAL, index) - 1;
@@ -55,7 +55,7 @@ static struct array_shape signal_shape(const struct app_setup *setup)
 	return shape_of("signal", setup, 1);
 }
 
-/* Of @count random numbers in [-1, 1]: seven standard deviations, which no sum reaches. */
+/* Bound for the sum of @count random numbers in [-1, 1]: seven standard deviations. */
 static double largest_sum(u64 count)
 {
 	return 7 * sqrt((double)count / 3);
@@ -66,7 +66,7 @@ static struct array_shape spectrum_shape(const struct app_setup *setup)
 	return shape_of("spectrum", setup, largest_sum(setup->size));
 }
 
-/* The columns are transformed, the rows are not. */
+/* Shape of the intermediate array: columns transformed, rows not. */
 static struct array_shape half_shape(const struct app_setup *setup)
 {
 	return shape_of("half-way", setup, largest_sum(grid_of(setup).rows * TILE));
@@ -82,11 +82,11 @@ static int create(const struct app_place *place, const struct app_setup *setup,
 
 /**
  * struct strip - TILE rows or columns of the matrix
- * @points: of one after the other
- * @grid: of the matrix
- * @columns: whether it is columns
- * @index: which, in tiles
- * @length: of each, in points
+ * @points: points of the first row or column, then the next one
+ * @grid: shape of the matrix
+ * @columns: the strip consists of columns
+ * @index: number of the strip, in tiles
+ * @length: points in each row or column
  */
 struct strip {
 	complex double *points;
@@ -102,7 +102,7 @@ static u64 tile_of(const struct strip *strip, u64 along)
 				strip->index * strip->grid.columns + along;
 }
 
-/* One tile, between its place in a page and in the strip. */
+/* Copy a tile between its page and the strip. */
 static void move_tile(struct strip *strip, u64 along, double *words, bool store)
 {
 	u64 i;
@@ -179,7 +179,7 @@ static complex double *roots_of(u64 n, double sign)
 	return roots;
 }
 
-/* Between the two dimensions: exp(-+2 pi i row column / size), for a strip of columns. */
+/* Multiply a strip of columns by the twiddle factors exp(-+2 pi i row column / size). */
 static void twiddle(struct strip *strip, double sign)
 {
 	double size = (double)(strip->grid.rows * strip->grid.columns * TILE * TILE);
@@ -194,7 +194,7 @@ static void twiddle(struct strip *strip, double sign)
 	}
 }
 
-/* The matrix in @from, one dimension transformed, goes to @to. Inverse for @sign 1. */
+/* Transform one dimension of the matrix, from @from to @to. @sign 1 is the inverse. */
 static void pass(struct grid grid, bool columns, double sign, struct array *from,
 		 struct array *to)
 {
@@ -255,7 +255,7 @@ static double largest_difference(const struct app_setup *setup, struct array *ag
 	return largest;
 }
 
-/* The inverse transform gives the signal. */
+/* The inverse transform must reproduce the signal. */
 static int check_result(const struct app_place *place, const struct app_setup *setup,
 			struct app_result *result, struct aftl_error *error)
 {

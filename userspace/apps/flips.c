@@ -6,8 +6,8 @@
 #define PIECE (16UL * FILE_UNIT)
 
 /**
- * struct comparison - what is compared
- * @kind: of the file's data
+ * struct comparison - files to compare
+ * @kind: class of the file's data
  */
 struct comparison {
 	const struct app *app;
@@ -25,7 +25,7 @@ static u64 differing_bits(const u64 *a, const u64 *b, size_t bytes)
 	return count;
 }
 
-/* Both pieces begin at @offset of their files. */
+/* Compare two pieces, both from @offset of their files. */
 static void add_piece(struct app_flips *flips, const struct comparison *of, const char *a,
 		      const char *b, u64 offset, size_t bytes)
 {

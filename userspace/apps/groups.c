@@ -3,11 +3,11 @@
 #include "picture.h"
 
 /**
- * struct chain - a pixel of a group, and what the flipped bits of its differences make of it
- * @raised: differences so far whose bit is 0, and would add to the pixel
- * @lowered: those whose bit is 1
- * @raised_frames: sum of the frames that such a one reaches
- * @lowered_frames: the same
+ * struct chain - effect of flipped bits in the differences of one pixel, up to now
+ * @raised: number of differences whose bit is 0: a flip raises the pixel
+ * @lowered: number of differences whose bit is 1: a flip lowers the pixel
+ * @raised_frames: sum over @raised of the frames that a flip affects
+ * @lowered_frames: sum over @lowered of the frames that a flip affects
  */
 struct chain {
 	double raised[8];
@@ -28,7 +28,7 @@ static void extend_chain(struct chain *chain, u8 difference, u64 reaches)
 	}
 }
 
-/* A pixel of 8 bits begins anew where it overflows. */
+/* Square of the error after a flip; 8-bit pixels wrap around. */
 static double square_of(u8 pixel, int change)
 {
 	double difference = (u8)(pixel + change) - pixel;
@@ -44,13 +44,16 @@ static void add_chain(const struct chain *chain, u8 pixel, struct app_forecast *
 		double up = square_of(pixel, 1 << bit), down = square_of(pixel, -(1 << bit));
 
 		forecast->mean += chain->raised[bit] * up + chain->lowered[bit] * down;
-		/* The square of a sum is at most the sum of squares times how many there are. */
+		/*
+		 * Upper bound: the square of a sum is at most its number of terms times the sum of
+		 * squares.
+		 */
 		forecast->variance += chain->raised_frames[bit] * up * up +
 				      chain->lowered_frames[bit] * down * down;
 	}
 }
 
-/* All frames of a pixel. */
+/* Add one pixel of all frames to the forecast. */
 static void forecast_pixel(const struct app_setup *setup, u64 x, u64 y,
 			   struct app_forecast *forecast)
 {

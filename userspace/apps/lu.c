@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * LU factors of a matrix with a dominant diagonal, in square blocks, a page each.
+ * LU factorisation of a diagonally dominant matrix, in square blocks of one page each.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static double matrix_word(const struct app_setup *setup, u64 index)
 		       block % side * BLOCK + inside % BLOCK);
 }
 
-/* Elimination at most doubles what is in a matrix with a dominant diagonal. */
+/* Elimination at most doubles the elements of a diagonally dominant matrix. */
 static double page_bound(const struct array_shape *shape, u64 page)
 {
 	u64 side = (u64)lround(sqrt((double)shape->words)) / BLOCK;
@@ -61,7 +61,7 @@ static int create(const struct app_place *place, const struct app_setup *setup,
 	return app_fill(place, &shape, setup, matrix_word, error);
 }
 
-/* A pivot is about as large as the diagonal is. One that is not would spoil everything. */
+/* Get a pivot. One that differs much from the diagonal is damaged and would spoil all results. */
 static double pivot(const double *block, unsigned int k, double usual)
 {
 	double value = block[k * BLOCK + k];
@@ -69,7 +69,7 @@ static double pivot(const double *block, unsigned int k, double usual)
 	return value >= usual / 2 && value <= usual * 2 ? value : usual;
 }
 
-/* Factors of a block of the diagonal, in its place. */
+/* Factorise a diagonal block in place. */
 static void factor(double *a, double usual)
 {
 	unsigned int i, j, k;
@@ -85,7 +85,7 @@ static void factor(double *a, double usual)
 	}
 }
 
-/* A block to the right of the diagonal: L^-1 times it. */
+/* Solve for a block to the right of the diagonal: multiply it by L^-1 from the left. */
 static void solve_right(const double *diagonal, double *a)
 {
 	unsigned int i, j, k;
@@ -96,7 +96,7 @@ static void solve_right(const double *diagonal, double *a)
 				a[i * BLOCK + j] -= diagonal[i * BLOCK + k] * a[k * BLOCK + j];
 }
 
-/* A block below the diagonal: it times U^-1. */
+/* Solve for a block below the diagonal: multiply it by U^-1 from the right. */
 static void solve_below(const double *diagonal, double *a, double usual)
 {
 	unsigned int i, j, k;
@@ -172,7 +172,7 @@ static int compute(const struct app_place *place, const struct app_setup *setup,
 	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
-/* @out += the part of the block's rows that is above (U) or below (L) the diagonal, times @in */
+/* @out += the upper (U) or lower (L) part of the block's rows, times @in */
 static void add_product(const double *block, s64 below, bool upper, const double *in, double *out)
 {
 	int i, j;
@@ -187,7 +187,7 @@ static void add_product(const double *block, s64 below, bool upper, const double
 	}
 }
 
-/* @out = U times @in, or L times @in, which has ones on its diagonal */
+/* @out = U * @in, or L * @in, where L has ones on its diagonal */
 static void multiply(struct array *factors, u64 side, bool upper, const double *in, double *out)
 {
 	u64 i, j;
@@ -201,7 +201,7 @@ static void multiply(struct array *factors, u64 side, bool upper, const double *
 				    out + i * BLOCK);
 }
 
-/* |L U x - A x| / |A x| for ones, by the largest element */
+/* |L U x - A x| / |A x| for a vector x of ones, in the maximum norm */
 static double residual(struct array *factors, const struct app_setup *setup)
 {
 	u64 i, j, n = setup->size;

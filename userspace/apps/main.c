@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * approxftl-app: the programs of the ApproxFTL paper, with their data in files, and annotated.
+ * approxftl-app: the programs of the ApproxFTL paper with their data in annotated files.
  */
 #include <errno.h>
 #include <limits.h>
@@ -20,7 +20,7 @@ static int refuse(const struct aftl_error *error, enum exit_code code)
 	return code;
 }
 
-/* As the command is called by others: approxftl app ... */
+/* Record the command line as the user typed it: approxftl app ... */
 static void print_json(const struct app_run *run, FILE *out, int argc, char **argv)
 {
 	char **words = memory_zeroed(argc + 1, sizeof(*words));
@@ -54,7 +54,7 @@ static enum exit_code report(const struct app_run *run, struct output_file *json
 	return refuse(&error, EXIT_NOT_VERIFIED);
 }
 
-/* The file is open from the begin on, so that a wrong name costs nothing. */
+/* Open the file of --json first, so that a wrong name fails before the run. */
 static enum exit_code run_and_report(const struct app_options *options, int argc, char **argv)
 {
 	struct output_file json = { .path = options->json };
@@ -71,13 +71,13 @@ static enum exit_code run_and_report(const struct app_options *options, int argc
 	return refuse(&error, exit_code_of_input(ret));
 }
 
-/* Programs in Python, with command lines of their own. */
+/* Return true for a program in Python, which parses its own command line. */
 static bool is_other(const char *name)
 {
 	return !strcmp(name, "weights") || !strcmp(name, "embeddings");
 }
 
-/* Returns only if it does not run. */
+/* Execute a program in Python. Returns only on failure. */
 static enum exit_code run_other(char **argv)
 {
 	struct aftl_error error;

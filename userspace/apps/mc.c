@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Monte Carlo: pi from random points in a square, which were written before.
+ * Monte Carlo estimate of pi from stored random points in a square.
  */
 #include <math.h>
 
 #include "app.h"
 
-/* Points in a page: two words each. */
+/* Points per page: a point has two words. */
 #define PAGE_POINTS 2048
 static_assert(2 * PAGE_POINTS == ARRAY_PAGE_WORDS, "a page is full");
 
@@ -25,7 +25,7 @@ static struct array_shape samples_shape(const struct app_setup *setup)
 	return (struct array_shape){ "samples", 2 * setup->size, 1, 0, NULL };
 }
 
-/* What each page of samples says pi is. */
+/* One estimate of pi for each page of samples. */
 static struct array_shape estimates_shape(const struct app_setup *setup)
 {
 	return (struct array_shape){ "estimates", setup->size / PAGE_POINTS, 4, 0, NULL };
@@ -65,7 +65,7 @@ static int compute(const struct app_place *place, const struct app_setup *setup,
 	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
-/* Five standard deviations of the mean of so many points. */
+/* The tolerance is five standard deviations of the mean. */
 static int check_result(const struct app_place *place, const struct app_setup *setup,
 			struct app_result *result, struct aftl_error *error)
 {

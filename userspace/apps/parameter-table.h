@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What decides the data and the result of a program; written into the header of each file.
+ * Parameters that determine the data and the result of a program. The header of each file contains
+ * them.
  *
  * PARAMETER(name, least, most, value, help)
  */
@@ -12,6 +13,6 @@ PARAMETER(segment, 1, 16384, "N", "pixels or frames, of which the first is raw, 
 PARAMETER(degree, 1, 4096, "N", "nonzeros in a row of smm, on average")
 PARAMETER(rounds, 1, 1000000, "N", "iterations of smm and sor")
 PARAMETER(seed, 1, U64_MAX, "N", "of all data")
-/* Other forms of a program's files; what has none of these has no line of theirs in its header. */
+/* Optional parameters; a header omits those that are 0. */
 PARAMETER(scans, 3, 15, "N", "of a progressive image, of which the first is precise; odd")
 PARAMETER(group, 2, LONGEST_GROUP, "N", "frames, of which the first is precise, others differences")

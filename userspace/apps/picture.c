@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "picture.h"
 
-/* Side of the windows whose structure is compared; see app_result.similarity. */
+/* Side of the windows for the structural similarity; see app_result.similarity. */
 #define WINDOW 8
 
-/* A wave of straight lines between 0 and @period / 2. */
+/* A triangle wave between 0 and @period / 2. */
 static u32 wave(u64 x, u32 period)
 {
 	u32 at = x % period;
@@ -12,7 +12,7 @@ static u32 wave(u64 x, u32 period)
 	return min(at, period - at);
 }
 
-/* Slopes, squares with sharp edges that move, and a fine texture. */
+/* The test picture: slopes, moving squares with sharp edges, and a fine texture. */
 u8 picture_pixel(const struct app_setup *setup, u64 frame, u64 x, u64 y)
 {
 	u64 index = (frame * setup->height + y) * setup->width + x;
@@ -31,7 +31,7 @@ void picture_piece(const struct app_setup *setup, u64 frame, u64 row, u8 *pixels
 		pixels[i] = picture_pixel(setup, frame, i % setup->width, row + i / setup->width);
 }
 
-/* The structural similarity of a window, with the usual constants for pixels of 8 bits. */
+/* Structural similarity (SSIM) of a window, with the usual constants for 8-bit pixels. */
 static double similarity(const u8 *a, const u8 *b, u64 width)
 {
 	const double c1 = 6.5025, c2 = 58.5225, count = WINDOW * WINDOW;

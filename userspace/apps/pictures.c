@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pictures: images and videos of grey pixels, a byte each.
+ * Images and videos of 8-bit grey pixels.
  *
- * A file is a sequence of frames: a header of 4096 bytes, which is precise, and pixels. With
- * segment 1 these are raw, and the file is a PGM of one or more images, which any viewer shows.
- * Otherwise a pixel is stored as its difference, modulo 256, from the one before in the row, or,
- * in a video, from the same one of the frame before; where a segment begins it is stored raw, so
- * that an error does not reach farther.
+ * A file is a sequence of frames: a precise header of 4096 bytes, and pixels. With segment 1 the
+ * pixels are raw, and the file is a PGM of one or more images, which any viewer shows. Otherwise a
+ * pixel is stored as the difference, modulo 256, from its predecessor in the row or, in a video,
+ * from the same pixel of the previous frame. The first pixel of each segment is stored raw, so
+ * that errors end there.
  *
- * A video in groups has differences, too, and the first frame of each group is precise: an error
- * reaches the end of its group, never a frame that is stored raw.
+ * A video in groups has differences, too; the first frame of each group is raw and precise. An
+ * error propagates to the end of its group, but never reaches a raw frame.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,13 +19,13 @@
 #include "progressive.h"
 
 /**
- * struct video - a file under way
- * @setup: its parameters
- * @file: where it is
- * @frame: number of the frame
- * @before: pixels of the frame before, as they came out; all 0 if there is none
+ * struct video - a file in progress
+ * @setup: parameters
+ * @file: the file
+ * @frame: number of the current frame
+ * @before: decoded pixels of the previous frame; all 0 for the first one
  * @stored: a piece as it is in the file
- * @pixels: the same as pixels
+ * @pixels: the decoded piece
  */
 struct video {
 	struct app_setup setup;
@@ -59,7 +59,7 @@ static u64 stride(const struct app_setup *setup)
 	return HEADER_BYTES + picture_pixels(setup);
 }
 
-/* Frames, or pixels of a row, up to the next raw one. */
+/* Return: distance of raw frames, or of raw pixels in a row. */
 static u64 period(const struct app_setup *setup)
 {
 	return setup->group ? setup->group : setup->segment;
@@ -70,7 +70,7 @@ static const char *magic(const struct app_setup *setup)
 	return period(setup) > 1 ? MAGIC_DIFFERENCES : MAGIC_PIXELS;
 }
 
-/* Of a video in groups: a frame that is precise. */
+/* Return true for a precise frame of a video in groups. */
 static bool is_intra(const struct app_setup *setup, u64 frame)
 {
 	return setup->group && frame % setup->group == 0;
@@ -88,7 +88,7 @@ static bool begins_anew(const struct video *video, u64 x)
 	return (moves(&video->setup) ? video->frame : x) % period(&video->setup) == 0;
 }
 
-/* What pixel @x of a piece is a difference from. */
+/* Return: the prediction that the difference of pixel @x is relative to. */
 static u8 predicted(const struct video *video, u64 x, u64 index, const u8 *before)
 {
 	if (begins_anew(video, x))
@@ -197,14 +197,14 @@ static int read_piece(struct video *video, u64 row, struct aftl_error *error)
 	return 0;
 }
 
-/* The stored piece is not needed any more. */
+/* Decode a piece and compare it; overwrites the stored piece. */
 static void compare_piece(struct video *video, u64 row, struct app_result *result)
 {
 	picture_piece(&video->setup, video->frame, row, video->stored);
 	picture_compare(&video->setup, video->pixels, video->stored, result);
 }
 
-/* Every frame says the same of itself. */
+/* All frames must have equal headers. */
 static int check_header(struct video *video, struct aftl_error *error)
 {
 	char *header = file_buffer(2UL * HEADER_BYTES), *wanted = header + HEADER_BYTES;
@@ -266,11 +266,11 @@ static int check_result(const struct app_place *place, const struct app_setup *s
 	return ret;
 }
 
-/* Sums of the squares, and of the fourth powers, of what the bits of a pixel are worth. */
+/* Sums of the squares, and of the fourth powers, of the weights 1 to 128 of a pixel's bits. */
 #define SQUARES_OF_BITS 21845.0
 #define FOURTH_POWERS_OF_BITS 286331153.0
 
-/* The mean square of an error is a sum over bits: their chance times the square of their worth. */
+/* The expected mean square error is the sum over bits of flip probability times squared weight. */
 static bool forecast(const struct app_setup *setup, struct app_forecast *forecast)
 {
 	double pixels = (double)(frames(setup) * picture_pixels(setup));

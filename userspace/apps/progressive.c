@@ -10,15 +10,15 @@
 /* Bits of a coefficient. */
 #define PLANES 8
 
-/* Coefficients from here on are the high frequencies: those beyond four diagonals. */
+/* Coefficients from here on, beyond the first four diagonals, are the high frequencies. */
 #define HIGH_CELL 10
 
 /**
- * struct progressive - a file under way
- * @setup: its parameters
- * @file: where it is
- * @cells: each coefficient of all blocks, then the next
- * @scan: buffer for a scan
+ * struct progressive - a file in progress
+ * @setup: parameters
+ * @file: the file
+ * @cells: coefficient 0 of all blocks, then coefficient 1 of all blocks, and so on
+ * @scan: buffer for one scan
  */
 struct progressive {
 	struct app_setup setup;
@@ -27,13 +27,13 @@ struct progressive {
 	u8 *scan;
 };
 
-/* Planes below those of scan 0. */
+/* Return: number of bit planes that are not in scan 0. */
 static u32 late_planes(const struct app_setup *setup)
 {
 	return ((u32)setup->scans - 1) / 2;
 }
 
-/* In which scan a plane of a coefficient is. */
+/* Return: the scan that contains a bit plane of a coefficient. */
 static u32 scan_of(const struct app_setup *setup, u32 cell, u32 plane)
 {
 	if (!cell || plane >= late_planes(setup))
@@ -46,7 +46,7 @@ static u64 blocks(const struct app_setup *setup)
 	return picture_pixels(setup) / BLOCK_CELLS;
 }
 
-/* Bytes of a plane of a coefficient: blocks are a multiple of 64. */
+/* Bytes of one bit plane of a coefficient; the number of blocks is a multiple of 64. */
 static u64 run_bytes(const struct app_setup *setup)
 {
 	return blocks(setup) / 8;
@@ -59,13 +59,13 @@ static u32 scan_runs(const struct app_setup *setup, u32 scan)
 	return scan % 2 ? HIGH_CELL - 1 : BLOCK_CELLS - HIGH_CELL;
 }
 
-/* Without its header. */
+/* Size of a scan without its header. */
 static u64 scan_bytes(const struct app_setup *setup, u32 scan)
 {
 	return DIV_ROUND_UP(scan_runs(setup, scan) * run_bytes(setup), FILE_UNIT) * FILE_UNIT;
 }
 
-/* Of its header. */
+/* Offset of a scan's header in the file. */
 static u64 scan_offset(const struct app_setup *setup, u32 scan)
 {
 	u64 offset = 0;
@@ -90,7 +90,7 @@ static void begin(struct progressive *image, const struct app_setup *setup)
 {
 	image->setup = *setup;
 	image->cells = file_buffer(picture_pixels(setup));
-	/* No other is larger. */
+	/* Scan 0 is the largest one. */
 	image->scan = file_buffer(scan_bytes(setup, 0));
 }
 
@@ -101,7 +101,7 @@ static void end(struct progressive *image)
 	app_file_close(&image->file);
 }
 
-/* Codes, or decodes, the blocks of a piece that begins at @row. */
+/* Code or decode the blocks of the piece that begins at @row. */
 static void move_blocks(struct progressive *image, u64 row, u8 *pixels, bool store)
 {
 	u64 i, width = image->setup.width, count = blocks(&image->setup);
@@ -123,7 +123,7 @@ static void move_blocks(struct progressive *image, u64 row, u8 *pixels, bool sto
 	}
 }
 
-/* Bits of the coefficients, to the buffer of a scan, or added from there. */
+/* Copy a bit plane of a coefficient to the buffer of a scan, or add it from there. */
 static void move_run(struct progressive *image, u32 cell, u32 plane, u8 *run, bool store)
 {
 	u64 i, count = blocks(&image->setup);
@@ -239,7 +239,7 @@ static int read_scan(struct progressive *image, u32 scan, struct aftl_error *err
 	return ret;
 }
 
-/* With what the original becomes when it is coded, and that with the original. */
+/* Compare the picture with the coded original, and the coded original with the original. */
 static void compare_picture(struct progressive *image, struct app_result *result)
 {
 	size_t bytes = image->setup.width * PIECE_ROWS;
@@ -277,13 +277,13 @@ int progressive_compute(const struct app_place *place, const struct app_setup *s
 	return ret;
 }
 
-/* The transform is orthonormal: what the squares of coefficients add up to, those of pixels do. */
+/* The transform is orthonormal: squared errors of coefficients and of pixels have equal sums. */
 void progressive_forecast(const struct app_setup *setup, struct app_forecast *forecast)
 {
 	const double share = (BLOCK_CELLS - 1.0) / BLOCK_CELLS;
 	u32 plane;
 
-	/* A block with a flipped bit is rounded anew, which gives each pixel 1/6 more. */
+	/* A flip makes all pixels of its block round anew, adding 1/6 to the square of each. */
 	*forecast = (struct app_forecast){ .mean = (BLOCK_CELLS - 1) * late_planes(setup) / 6.0 };
 	for (plane = 0; plane < late_planes(setup); plane++) {
 		double worth = (double)(PROGRESSIVE_STEP << plane);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A log: a long series of samples of a sensor, with outliers.
+ * A log: a long series of sensor samples, with outliers.
  *
- * Samples are whole numbers. A block of them has an index entry, which is precise: the least, and
- * by how much the greatest exceeds it. A sample is stored as 16 bits, by which it exceeds the
- * least: not as its difference from the one before, so that an error stays where it is. What does
- * not fit in with the others is an outlier; these are the reason to keep a log, and their places
- * and values are in a precise list. What comes back greater than the greatest cannot be: it becomes
- * the sample before.
+ * Samples are integers. The precise index entry of a block holds its minimum and its span (maximum
+ * - minimum). A sample is stored as its 16-bit difference from the minimum, not from its
+ * predecessor, so that an error stays local. Outliers, which are the reason to keep a log, do not
+ * fit into the span; a precise list holds their positions and values. A sample read back above the
+ * span is damaged and is replaced by its predecessor.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,24 +15,24 @@
 
 #define SAMPLES_NAME "series"
 
-/* Samples of a block, which is a unit of flash, and their bits. */
+/* Samples of a block, which fills one unit of flash; and the bits of these samples. */
 #define BLOCK_SAMPLES (FILE_UNIT / sizeof(u16))
 #define SAMPLE_BITS 16
 
-/* One sample in so many is an outlier. */
+/* One sample in this many is an outlier. */
 #define RARITY 500
 
-/* What a list of outliers ends with, where there is no sample. */
+/* Ends the list of outliers; no sample has this position. */
 #define NOWHERE U64_MAX
 
 /**
- * struct series - files under way
- * @setup: their parameters
+ * struct series - open files of a series
+ * @setup: parameters
  * @file: samples
- * @index: two words for each block: the least, and by how much the greatest exceeds it
- * @outliers: two words for each: where it is, and its value; then NOWHERE
+ * @index: two words per block: minimum and span
+ * @outliers: two words per outlier: position and value; then NOWHERE
  * @stored: a block as it is in the file
- * @next: word of @outliers that comes next
+ * @next: next word of @outliers to read or write
  */
 struct series {
 	struct app_setup setup;
@@ -45,12 +44,12 @@ struct series {
 };
 
 /**
- * struct block - samples as they are
- * @count: how many; less than BLOCK_SAMPLES for the last block
- * @values: of them
- * @is_outlier: which do not fit in
- * @least: of those that do
- * @span: by how much their greatest exceeds it
+ * struct block - samples of a block before coding
+ * @count: number of samples; less than BLOCK_SAMPLES in the last block
+ * @values: samples
+ * @is_outlier: marks outliers
+ * @least: minimum of the samples that are no outliers
+ * @span: maximum of these samples, less @least
  */
 struct block {
 	u32 count;
@@ -89,7 +88,7 @@ static u64 outlier_words(const struct app_setup *setup)
 	return words;
 }
 
-/* A daily and a slower swing, in thousandths of a degree, and noise. */
+/* A daily and a slower oscillation, in thousandths of a degree, plus noise. */
 static s64 usual_value(const struct app_setup *setup, u64 at)
 {
 	double turn = 2 * M_PI * (double)at;
@@ -98,7 +97,7 @@ static s64 usual_value(const struct app_setup *setup, u64 at)
 	       (s64)(app_draw(setup, PURPOSE_NOISE, at) % 400) - 200;
 }
 
-/* Far from all others, to either side. */
+/* Generate a sample; outliers are far above or below all others. */
 static s64 original(const struct app_setup *setup, u64 at)
 {
 	u64 draw = app_draw(setup, PURPOSE_OUTLIERS, at) / RARITY;
@@ -128,7 +127,7 @@ static void fill_block(const struct app_setup *setup, u64 number, struct block *
 	block->span = greatest < block->least ? 0 : (u64)(greatest - block->least);
 }
 
-/* Of an outlier, whose value is in the list, it is of no importance. */
+/* The stored sample of an outlier is ignored, because its value is in the list. */
 static u16 stored_sample(const struct block *block, u32 i)
 {
 	return (u16)(block->values[i] - block->least);
@@ -228,7 +227,7 @@ static int create(const struct app_place *place, const struct app_setup *setup,
 	return end(&series, ret, error);
 }
 
-/* Whether the next of the list is at @at: its value is @value then. A list without end fails. */
+/* If the next outlier is at @at, take it from the list. Fails if the list has no end mark. */
 static bool take_outlier(struct series *series, u64 at, u64 *value)
 {
 	if (*word_at(&series->outliers, series->next, false) != at)
@@ -238,7 +237,7 @@ static bool take_outlier(struct series *series, u64 at, u64 *value)
 	return true;
 }
 
-/* A block that was read, sample by sample; words of the index may be any. */
+/* Compare a block that was read, sample by sample. Any words in the index are tolerated. */
 static void compare_block(struct series *series, u64 number, struct app_result *result)
 {
 	u64 least = *word_at(&series->index, 2 * number, false), value;
@@ -297,7 +296,7 @@ static int check_result(const struct app_place *place, const struct app_setup *s
 	return ret;
 }
 
-/* One flipped bit of a sample: it is off by what the bit is worth, or becomes the one before. */
+/* Effect of each single flip in a sample: an error of the bit's weight, or the previous sample. */
 static void forecast_sample(u16 sample, u16 before, u64 span, struct app_forecast *forecast)
 {
 	unsigned int bit;

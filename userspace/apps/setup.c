@@ -29,13 +29,13 @@ int setup_check(const struct app_setup *setup, struct aftl_error *error)
 
 #define COMMENT_BYTES 72
 
-/* Comments, up to where the tail begins. */
+/* Pad the header with comment lines up to its tail. */
 static void pad(char *at, const char *end)
 {
 	while (at < end) {
 		ptrdiff_t line = min_t(ptrdiff_t, COMMENT_BYTES, end - at);
 
-		/* A line of one byte would be no comment. */
+		/* Avoid a last line of one byte, which would not be a comment. */
 		if (end - at == line + 1)
 			line--;
 		memset(at, ' ', line);

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parameters of a program, and the header in which a file keeps them.
+ * Parameters of a program, and the file header that stores them.
  */
 #ifndef AFTL_APPS_SETUP_H
 #define AFTL_APPS_SETUP_H
 
 #include "core/base/params.h"
 
-/* Bytes of a header, which is text. It is precise, whatever follows. */
+/* Size of a header, which is text and always precise. */
 #define HEADER_BYTES 4096
 
-/* First lines of headers: of numbers, of samples, of scans, of pixels, of differences of these. */
+/* First lines of headers: of numbers, samples, scans, pixels, and differences of pixels. */
 #define MAGIC_ARRAY "approxftl-array"
 #define MAGIC_SERIES "approxftl-series"
 #define MAGIC_SCAN "approxftl-scan"
 #define MAGIC_PIXELS "P5"
 #define MAGIC_DIFFERENCES "approxftl-differences"
 
-/* Frames in the longest group. */
+/* Maximum number of frames in a group. */
 #define LONGEST_GROUP 256
 
 /**
- * struct app_setup - see parameter-table.h; 0 for what a program does not have
+ * struct app_setup - values of the parameters in parameter-table.h; 0 for absent ones
  */
 struct app_setup {
 #define PARAMETER(name, least, most, value, help) u64 name;
@@ -30,7 +30,7 @@ struct app_setup {
 };
 
 /**
- * struct app_parameter - a line of that table
+ * struct app_parameter - description of a parameter in parameter-table.h
  */
 struct app_parameter {
 	const char *name;
@@ -41,7 +41,7 @@ struct app_parameter {
 	size_t field;
 };
 
-/* Those after it are of other forms. */
+/* Parameters after this one are optional. */
 #define LAST_USUAL_FIELD offsetof(struct app_setup, seed)
 
 #define APP_PARAMETERS (sizeof(struct app_setup) / sizeof(u64))
@@ -52,23 +52,23 @@ static inline u64 *setup_value(struct app_setup *setup, unsigned int parameter)
 	return (u64 *)((char *)setup + app_parameters[parameter].field);
 }
 
-/* Whether every value is one that may be given, or 0. */
+/* Check that every value is valid or 0. */
 int __must_check setup_check(const struct app_setup *setup, struct aftl_error *error);
 
 /**
- * header_make() - the text of a header
- * @header: takes it, HEADER_BYTES
+ * header_make() - write the text of a header
+ * @header: buffer of HEADER_BYTES
  * @magic: first line, MAGIC_*
- * @setup: follows, in lines that begin with "# ", as comments do in PGM
- * @tail: ends it
+ * @setup: parameters, written as lines that begin with "# ", which are comments in PGM
+ * @tail: last part of the header
  */
 void header_make(char *header, const char *magic, const struct app_setup *setup,
 		 const char *tail);
 
 /**
- * header_parse() - the reverse, for any bytes
+ * header_parse() - read the parameters from a header, which may hold any bytes
  *
- * Return: 0, or -EINVAL with a sentence that does not name the file.
+ * Return: 0, or -EINVAL with a message that does not name the file.
  */
 int __must_check header_parse(const char *header, struct app_setup *setup,
 			      struct aftl_error *error);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sparse matrix times vector, again and again.
+ * Repeated multiplication of a sparse matrix by a vector.
  *
- * The matrix is kept by rows: values, which are approximate, the column of each, and where
- * each row begins, which are precise. The values of a row are positive and add up to 1, so
- * that the product with a vector of ones is that vector.
+ * The matrix is stored by rows (CSR): values, which are approximate, and column indices and row
+ * starts, which are precise. The values of a row are positive and add up to 1, so the product with
+ * a vector of ones is that vector.
  */
 #include <math.h>
 
@@ -30,7 +30,7 @@ static u64 nonzeros(const struct app_setup *setup)
 	return count;
 }
 
-/* In order along the row, spread over all of it. */
+/* Columns of a row ascend and spread over the whole row. */
 static u64 column_of(const struct app_setup *setup, u64 row, u64 position)
 {
 	u64 room = setup->size / row_degree(setup, row);
@@ -48,7 +48,7 @@ static double vector_word(const struct app_setup *setup, u64 index)
 	return app_uniform(setup, PURPOSE_VECTOR, index);
 }
 
-/* The matrix, and a page for each of its arrays is enough. */
+/* The arrays of the matrix. One page of each in memory is enough. */
 struct matrix {
 	struct array values;
 	struct array columns;
@@ -142,7 +142,7 @@ static int create(const struct app_place *place, const struct app_setup *setup,
 	return ret ? ret : app_fill(place, &shape, setup, vector_word, error);
 }
 
-/* A row times @in, or times ones. What indices say is believed only where it can be. */
+/* Multiply a row by @in, or by ones. Indices are used only if they are within bounds. */
 static double row_product(struct matrix *matrix, u64 row, struct array *in)
 {
 	u64 end = min(*index_at(&matrix->rows, row + 1, false), matrix->values.shape.words);
@@ -165,7 +165,7 @@ static void multiply(struct matrix *matrix, u64 rows, struct array *in, struct a
 		array_put(out, row, row_product(matrix, row, in));
 }
 
-/* The vectors change places with each round; the last product is where the output has to be. */
+/* Input and output vector swap in each round; the last product must be in the output array. */
 static int iterate(struct matrix *matrix, struct array *vectors, const struct app_setup *setup,
 		   struct aftl_error *error)
 {
@@ -180,7 +180,7 @@ static int iterate(struct matrix *matrix, struct array *vectors, const struct ap
 	return ret;
 }
 
-/* The vector goes where the first round looks for it. */
+/* Create the initial vector in the array that the first round reads. */
 static int begin_with(struct array *vectors, const struct app_place *place,
 		      const struct app_setup *setup, u64 *repaired, struct aftl_error *error)
 {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Successive over-relaxation of Laplace's equation on a square.
+ * Successive over-relaxation of Laplace's equation on a square grid.
  *
- * On the border x^2 - y^2 is given, which solves the equation inside, too, and its usual
- * difference scheme exactly. Several rounds are done in one pass over the grid: as soon as the
- * row below has seen a round, a row can see it, too.
+ * The border has the values of x^2 - y^2, which solves the equation and also its difference scheme
+ * exactly. One pass over the grid does several sweeps: a row can be relaxed again as soon as the
+ * row below has completed the previous sweep.
  */
 #include <math.h>
 
 #include "app.h"
 
-/* Rounds in a pass. */
+/* Sweeps in one pass. */
 #define SWEEPS 16
 
 static bool refuses(const struct app_setup *setup)
@@ -41,7 +41,7 @@ static double grid_word(const struct app_setup *setup, u64 index)
 	return on_border(setup, row, column) ? solution(setup, row, column) : 0;
 }
 
-/* The rows of a pass are at hand at the same time. */
+/* Number of pages that hold the rows of a pass, which are used together. */
 static u32 held(const struct app_setup *setup)
 {
 	return (u32)(SWEEPS * setup->size / ARRAY_PAGE_WORDS + 4);
@@ -52,7 +52,7 @@ static struct array_shape grid_shape(const struct app_setup *setup)
 	return (struct array_shape){ "grid", setup->size * setup->size, 1, 0, NULL };
 }
 
-/* Over-relaxation may go beyond the solution for a while. */
+/* Intermediate values may exceed the solution. */
 static struct array_shape relaxed_shape(const struct app_setup *setup)
 {
 	return (struct array_shape){ "relaxed", setup->size * setup->size, 4, held(setup), NULL };
@@ -84,7 +84,7 @@ static void relax_row(struct array *grid, u64 size, u64 row, double omega)
 		at[i] += omega * ((above[i] + below[i] + at[i - 1] + at[i + 1]) / 4 - at[i]);
 }
 
-/* @sweeps rounds; in round s the row s rows above @front. */
+/* Run @sweeps sweeps: while sweep 0 is at row @front, sweep s is at row @front - s. */
 static void pass(struct array *grid, u64 size, u64 sweeps, double omega)
 {
 	u64 front, sweep;
@@ -127,8 +127,8 @@ static int compute(const struct app_place *place, const struct app_setup *setup,
 }
 
 /*
- * With the best factor each round divides the error by exp(2 pi / size) in the end, and first
- * lets it grow by a factor of the order of the rounds.
+ * With the optimal factor each sweep finally divides the error by exp(2 pi / size), after an
+ * initial growth by a factor of the order of the number of sweeps.
  */
 static double expected_error(const struct app_setup *setup)
 {
