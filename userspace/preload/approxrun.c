@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * approxrun: a program that knows nothing of approximate storage uses it, by rules.
+ * approxrun: runs an unmodified program with approximate storage for the files that rules name.
  */
 #define _GNU_SOURCE
 #include <approxftl.h>
@@ -18,17 +18,17 @@
 
 #define PRELOAD "libapproxftl-preload.so"
 
-/* As of a shell whose program cannot be run. */
+/* Exit status of a shell if a program cannot be executed. */
 #define EXIT_CANNOT_RUN 126
 #define EXIT_NO_PROGRAM 127
 
 /**
- * struct options - the command line
- * @rules: the file, as it was given
- * @check: read the rules, and run nothing
- * @require: end if there is no device
- * @quiet: what was refused is not said
- * @verbose: what is taken for what is said
+ * struct options - values of the options
+ * @rules: file of rules, as typed
+ * @check: only check the rules
+ * @require: fail if there is no device
+ * @quiet: do not report refused tags
+ * @verbose: report the class of each file
  * @help: print the help
  */
 struct options {
@@ -54,7 +54,7 @@ static const struct command_option options_table[] = {
 	OPTION('h', "help", SWITCH, help, NULL, "print this"),
 };
 
-/* The program's options are its own. */
+/* Options after the program's name belong to the program. */
 static const struct command_line command = {
 	.name = "approxrun",
 	.options = options_table,
@@ -93,7 +93,7 @@ static enum exit_code take_options(struct options *options, int argc, char **arg
 	return EXIT_USAGE;
 }
 
-/* Beside this program, as built; or in ../lib/approxftl, as installed. */
+/* Find the library: beside this program in a build, or in ../lib/approxftl when installed. */
 static bool find_preload(char *path, size_t size)
 {
 	static const char *const folders[] = { "", "../lib/approxftl/" };
@@ -112,7 +112,7 @@ static bool find_preload(char *path, size_t size)
 	return false;
 }
 
-/* Before what the environment has there already. */
+/* Put the library in front of the libraries already in LD_PRELOAD. */
 static int set_preload(void)
 {
 	const char *others = getenv("LD_PRELOAD");
@@ -131,7 +131,7 @@ static int set_preload(void)
 	return ret;
 }
 
-/* The program may change its directory. */
+/* Pass an absolute path, because the program may change its directory. */
 static int set_rules(const struct options *options)
 {
 	char *path = realpath(options->rules, NULL);

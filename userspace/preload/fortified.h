@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the C library's headers make of open() with -D_FORTIFY_SOURCE.
+ * Variants of open() that the C library's headers call with -D_FORTIFY_SOURCE.
  */
 #ifndef APPROXRUN_FORTIFIED_H
 #define APPROXRUN_FORTIFIED_H

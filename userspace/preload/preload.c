@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * In the program: whatever it opens for writing is looked up in the rules.
+ * Library preloaded into the program: it looks up in the rules each file that is opened for
+ * writing.
  *
- * The tags are of the file, not of the descriptor. So close() is of no interest, and neither is
- * a program that closes descriptors which are not its own: the handle is closed at once.
+ * A tag belongs to the file, not to the descriptor, so close() need not be intercepted. The
+ * library closes its own handle at once, so that a program that closes unknown descriptors does no
+ * harm.
  */
 #define _GNU_SOURCE
 #include <approxftl.h>
@@ -27,7 +29,7 @@
 static struct rules rules;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* What the library opens itself is none of the program's files. */
+/* Set while the library itself opens files, which must not be looked up. */
 static __thread bool busy;
 
 static bool talks(const char *how)
@@ -111,7 +113,7 @@ static void look_up(int fd)
 		tag_file(rule, path, fd);
 }
 
-/* The program sees what it would see without us. */
+/* Tag the file, and restore errno: the program must not notice the library. */
 static int opened(int fd)
 {
 	int before = errno;
@@ -133,7 +135,7 @@ static FILE *opened_stream(FILE *stream)
 	return stream;
 }
 
-/* The function that the program means. */
+/* The next definition of a function, which the program meant to call. */
 #define NEXT(name, type) ((type)dlsym(RTLD_NEXT, name))
 
 typedef int (*open_fn)(const char *path, int flags, ...);
@@ -144,7 +146,7 @@ typedef int (*creat_fn)(const char *path, mode_t mode);
 typedef FILE *(*fopen_fn)(const char *path, const char *mode);
 typedef FILE *(*freopen_fn)(const char *path, const char *mode, FILE *stream);
 
-/* Only some flags say that there is a mode. */
+/* The mode is passed only with some flags. */
 static mode_t mode_of(int flags, va_list rest)
 {
 	if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading rules, and finding the one for a file.
+ * Parses rules and finds the rule for a file.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,7 +25,7 @@ static const char *unit_of(const char *text, unsigned int *shift)
 	return strcmp(text + 1, "iB") ? text : text + 3;
 }
 
-/* Bytes, or KiB, MiB, GiB, TiB. */
+/* Parse a size in bytes, KiB, MiB, GiB or TiB. */
 static int parse_bytes(const char *text, off_t *bytes)
 {
 	unsigned int shift;
@@ -49,7 +49,7 @@ static const char *value_of(const char *word, const char *key)
 	return !strncmp(word, key, length) && word[length] == '=' ? word + length + 1 : NULL;
 }
 
-/* What is wrong with a word behind the pattern; NULL if nothing is. */
+/* Parse a word after the pattern. Return: what is wrong, or NULL. */
 static const char *take_word(struct rule *rule, const char *word)
 {
 	const char *header = value_of(word, "precise");
@@ -86,7 +86,7 @@ static struct rule *add_rule(struct rules *rules, const char *pattern)
 	return rule->pattern ? rule : NULL;
 }
 
-/* What is wrong with a line; NULL if nothing is. */
+/* Parse a line. Return: what is wrong, or NULL. */
 static const char *take_line(struct rules *rules, char *line)
 {
 	const char *wrong = NULL;

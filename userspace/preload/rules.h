@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rules of approxrun(1): which files of a program are approximate.
+ * Rules of approxrun(1), which name the approximate files of a program.
  */
 #ifndef APPROXRUN_RULES_H
 #define APPROXRUN_RULES_H
@@ -9,21 +9,21 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Where the rules are, for the library in the program. */
+/* Environment variable with the path of the rules, for the preloaded library. */
 #define APPROXRUN_RULES "APPROXRUN_RULES"
 
-/* How much it says: "quiet", "verbose". */
+/* Environment variable with the verbosity: "quiet" or "verbose". */
 #define APPROXRUN_TALK "APPROXRUN_TALK"
 
 #define RULE_COMPLAINT 256
 
 /**
- * struct rule - one line
- * @pattern: of the file's path, or of its name if there is no slash in it
- * @process: pattern of the program's name; NULL any
- * @header: bytes at the beginning that stay precise
- * @precise: all of the file is precise
- * @remember: in its attribute, too
+ * struct rule - a rule, from one line
+ * @pattern: pattern of the file's path, or of its name if it contains no slash
+ * @process: pattern of the program's name; NULL matches any
+ * @header: number of bytes at the beginning that stay precise
+ * @precise: the whole file is precise
+ * @remember: store the tag in the file's extended attribute, too
  */
 struct rule {
 	char *pattern;
@@ -34,9 +34,9 @@ struct rule {
 };
 
 /**
- * struct rules - a file of them
- * @rules: in order; the first that matches decides
- * @count: how many
+ * struct rules - the rules of a file
+ * @rules: rules in order; the first match decides
+ * @count: number of rules
  */
 struct rules {
 	struct rule *rules;
@@ -45,8 +45,8 @@ struct rules {
 
 /**
  * rules_read() - read a file of rules
- * @rules: takes them; rules_free() frees them, also after an error
- * @complaint: takes a sentence with the line's number
+ * @rules: takes the rules; call rules_free() even after an error
+ * @complaint: takes a message with the line number
  *
  * Return: 0 or a negative error number.
  */
@@ -54,7 +54,7 @@ int rules_read(struct rules *rules, const char *path, char complaint[RULE_COMPLA
 
 void rules_free(struct rules *rules);
 
-/* The rule for a file, of which @path is the whole path; NULL if there is none. */
+/* Find the rule for a file with the absolute path @path. Return: NULL if no rule matches. */
 const struct rule *rules_match(const struct rules *rules, const char *path, const char *process);
 
 #endif
