@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Approximate types for C++17, over libapproxftl.
+ * Approximate types for C++17, based on libapproxftl.
  *
- * An approx<T> holds a T that may come back with flipped bits. Precise values flow into it
- * freely; out of it only by endorse(), which is where the program says that a wrong value would
- * do no harm. So it cannot be an index, a pointer, a size or a condition by accident: that does
- * not compile.
+ * An approx<T> holds a T that may come back with flipped bits. Precise values convert to it
+ * implicitly; only endorse() converts back, and so marks the places where the program tolerates a
+ * wrong value. An approx<T> cannot be an index, a pointer, a size or a condition by accident: that
+ * does not compile.
  */
 #ifndef APPROXFTL_APPROX_HPP
 #define APPROXFTL_APPROX_HPP
@@ -32,12 +32,12 @@ template <typename T> class approx;
 template <typename T> struct is_approx : std::false_type {};
 template <typename T> struct is_approx<approx<T>> : std::true_type {};
 
-/* What is within an approx<T>, or T itself. */
+/* The type within an approx<T>, or T itself. */
 template <typename T> struct precise_of { using type = T; };
 template <typename T> struct precise_of<approx<T>> { using type = T; };
 template <typename T> using precise_of_t = typename precise_of<T>::type;
 
-/* It has no bits but those of T: arrays of it can be written, read and mapped. */
+/* It has the representation of T, so arrays of it can be written, read and mapped. */
 template <typename T> class approx {
 	static_assert(std::is_arithmetic_v<T>,
 		      "only numbers can lose bits: a pointer, a class or a reference cannot");
@@ -46,11 +46,11 @@ public:
 	approx() = default;
 	constexpr approx(T value) : value_(value) {}
 
-	/* From one approximate type into another. */
+	/* Convert from another approximate type. */
 	template <typename U> constexpr approx(approx<U> other)
 		: value_(static_cast<T>(other.endorse())) {}
 
-	/* The value, whatever has become of it. */
+	/* Get the value, whether or not bits have flipped. */
 	[[nodiscard]] constexpr T endorse() const { return value_; }
 
 	template <typename U> constexpr approx &operator+=(U other) { return *this = *this + other; }
@@ -76,7 +76,7 @@ template <typename T> constexpr precise_of_t<T> endorse(T value)
 		return value;
 }
 
-/* Where one side is approximate and the other a number or approximate. */
+/* Enabled if one operand is approximate and the other is approximate or a number. */
 template <typename A, typename B> using if_either_is_approx = std::enable_if_t<
 	(is_approx<A>::value || is_approx<B>::value) &&
 	std::is_arithmetic_v<precise_of_t<A>> && std::is_arithmetic_v<precise_of_t<B>>, int>;
@@ -123,20 +123,20 @@ constexpr approx<bool> operator!(approx<bool> a)
 	return !a.endorse();
 }
 
-/* Either of two approximate values, by a condition that may be wrong. */
+/* Choose one of two approximate values by a condition that may be wrong. */
 template <typename T> constexpr approx<T> select(approx<bool> which, approx<T> yes, approx<T> no)
 {
 	return which.endorse() ? yes : no;
 }
 
-/* A refusal: the error, and the library's sentence. */
+/* A failed call: the error number, and the library's message. */
 class error : public std::system_error {
 public:
 	explicit error(int negative)
 		: std::system_error(-negative, std::generic_category(), approxftl_reason(nullptr)) {}
 };
 
-/* Passes on what is no error. */
+/* Throw if the result is an error; return it otherwise. */
 template <typename T> T check(T result)
 {
 	if (result < 0)
@@ -144,7 +144,7 @@ template <typename T> T check(T result)
 	return result;
 }
 
-/* A handle. */
+/* A handle; see approxftl_open(). */
 class device {
 public:
 	explicit device(const char *path = nullptr, unsigned int flags = 0)
@@ -165,7 +165,7 @@ private:
 	std::unique_ptr<struct approxftl_handle, closer> handle_;
 };
 
-/* O_DIRECT writes of this thread are of a class as long as this lives. */
+/* While this exists, O_DIRECT writes of the creating thread have the given class. */
 class region {
 public:
 	region(const device &on, enum approxftl_class kind, const char *label = nullptr)
@@ -181,7 +181,7 @@ private:
 	struct approxftl_handle *on_;
 };
 
-/* A file. What is written of type approx<T> is approximate, anything else is precise. */
+/* A file. Elements of type approx<T> are written as approximate data, all others as precise. */
 class file {
 public:
 	file(const device &on, const std::string &path, int flags = O_RDWR | O_CREAT,
@@ -220,7 +220,7 @@ public:
 		check(approxftl_errors(on_, fd_, offset, length, &found));
 		return found;
 	}
-	/* Of units of one quality level. */
+	/* Count the errors of units with one quality level. */
 	struct approxftl_errors level_errors(unsigned int level, off_t offset = 0,
 					     off_t length = APPROXFTL_TO_END) const
 	{
@@ -230,7 +230,7 @@ public:
 		return found;
 	}
 
-	/* @level: quality level of what is approximate */
+	/* @level: quality level of approximate data */
 	template <typename T>
 	void write(const T *data, std::size_t count, off_t offset, unsigned int level = 1)
 	{
@@ -249,7 +249,7 @@ public:
 		}
 	}
 
-	/* Returns how many whole elements there were. */
+	/* Return: number of whole elements read. */
 	template <typename T> std::size_t read(T *data, std::size_t count, off_t offset) const
 	{
 		static_assert(std::is_trivially_copyable_v<T>);
@@ -296,7 +296,7 @@ public:
 		return check(approxftl_arena_offset(get(), memory));
 	}
 
-	/* What an earlier run has left there; nullptr beyond the end. */
+	/* Find data of an earlier run; nullptr beyond the end of the file. */
 	template <typename T> approx<T> *at(off_t offset) const
 	{
 		return static_cast<approx<T> *>(approxftl_arena_at(get(), offset));
@@ -309,7 +309,7 @@ private:
 	std::unique_ptr<struct approxftl_arena, destroyer> arena_;
 };
 
-/* For containers whose elements, and nothing else of them, are approximate. */
+/* For containers whose elements alone are approximate: the allocator puts them in an arena. */
 template <typename T> class allocator {
 	static_assert(is_approx<T>::value,
 		      "only approx<T> may be here: a container's own pointers must not lose bits");

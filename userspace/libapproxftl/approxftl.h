@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libapproxftl: an application says which of its data may come back with flipped bits.
+ * libapproxftl: an application declares which of its data may come back with flipped bits.
  *
- * What nobody speaks of stays precise. Without the device of dm-approxftl every call succeeds
+ * Data without a declaration stay precise. Without a device of dm-approxftl every call succeeds
  * and does nothing, so that an annotated program runs everywhere.
  *
- * Functions return 0 or what they say, or a negative error number; what errno has then means
- * nothing. For a refusal approxftl_reason() has a sentence. A handle may be used by several
- * threads at once.
+ * Functions return 0 (or the documented value) or a negative error number; errno is undefined.
+ * After a refusal approxftl_reason() returns a message. Several threads may use one handle.
  *
- * The words are those of <linux/approxftl.h>, which is not needed beside this header; who wants
- * both includes that one first, in C.
+ * The terms are those of <linux/approxftl.h>, which is not needed in addition. A C program that
+ * includes both must include <linux/approxftl.h> first.
  */
 #ifndef APPROXFTL_H
 #define APPROXFTL_H
@@ -32,30 +31,30 @@ extern "C" {
 #define APPROXFTL_CHECKED
 #endif
 
-/* No device is an error; see approxftl_open(). */
+/* Fail if there is no device; see approxftl_open(). */
 #define APPROXFTL_REQUIRE 0x1u
 
 #ifndef _LINUX_APPROXFTL_H
 
-/* As a length: to the end of all that a file could hold. */
+/* A length: up to the largest possible offset in a file. */
 #define APPROXFTL_TO_END ((off_t)-1)
 
-/* Longest label, in bytes; printable ASCII. */
+/* Maximum length of a label in bytes; printable ASCII. */
 #define APPROXFTL_LABEL_MAX 64
 
-/* What may happen to data. */
+/* Class of data: the errors that they tolerate. */
 enum approxftl_class {
-	APPROXFTL_PRECISE = 0,	   /* nothing; stronger than approximate, wherever it is said */
+	APPROXFTL_PRECISE = 0,	   /* no errors; overrides approximate from any source */
 	APPROXFTL_APPROXIMATE = 1, /* bits may flip */
-	APPROXFTL_NONE = 2,	   /* nothing is said of them, or nothing is stored */
-	APPROXFTL_LEVEL_2 = 3,	   /* bits may flip, and more than in what is approximate: 1 */
-	APPROXFTL_LEVEL_3 = 4,	   /* still more; both are said, answers are approximate */
+	APPROXFTL_NONE = 2,	   /* no declaration; or nothing is stored */
+	APPROXFTL_LEVEL_2 = 3,	   /* more bits may flip than with approximate (level 1) */
+	APPROXFTL_LEVEL_3 = 4,	   /* still more; queries return approximate and level */
 };
 
 /* Quality levels of data: 0 precise, 1 approximate, 2 and 3. */
 #define APPROXFTL_LEVEL_MAX 3
 
-/* Why something cannot be tagged. */
+/* Reasons why something cannot be tagged. */
 enum approxftl_reason {
 	APPROXFTL_REASON_NONE = 0,
 	APPROXFTL_REASON_KIND = 1,
@@ -82,11 +81,11 @@ enum approxftl_reason {
 #define APPROXFTL_CAN_LEVEL  0x80u /* quality levels 2 and 3 */
 
 /**
- * struct approxftl_extent - a range of which something is said
+ * struct approxftl_extent - a tagged range
  * @offset: first byte
- * @length: how many, or APPROXFTL_TO_END
+ * @length: number of bytes, or APPROXFTL_TO_END
  * @kind: APPROXFTL_PRECISE or APPROXFTL_APPROXIMATE
- * @level: quality level; 0 of kernels without APPROXFTL_CAN_LEVEL
+ * @level: quality level; 0 if the kernel lacks APPROXFTL_CAN_LEVEL
  */
 struct approxftl_extent {
 	int64_t offset;
@@ -95,19 +94,19 @@ struct approxftl_extent {
 	uint32_t level;
 };
 
-#define APPROXFTL_UNIT_LOST	0x1u /* its content cannot be read */
-#define APPROXFTL_UNIT_NO_MODEL 0x2u /* errors are not modelled: the counts mean nothing */
+#define APPROXFTL_UNIT_LOST	0x1u /* the content is unreadable */
+#define APPROXFTL_UNIT_NO_MODEL 0x2u /* errors are not modelled: ignore the counts */
 #define APPROXFTL_UNIT_LEVEL_2	0x4u /* approximate, of quality level 2 */
-#define APPROXFTL_UNIT_LEVEL_3	0x8u /* the same of level 3 */
+#define APPROXFTL_UNIT_LEVEL_3	0x8u /* approximate, of quality level 3 */
 
 /**
- * struct approxftl_unit - what is stored in one unit of flash
- * @offset: of its first byte, in the file or device that was asked for
- * @device_offset: the same in the device
+ * struct approxftl_unit - state of one unit of flash
+ * @offset: offset of its first byte, in the file or device that was queried
+ * @device_offset: offset of its first byte in the device
  * @kind: precise, approximate, or APPROXFTL_NONE if it is not on flash
  * @flags: APPROXFTL_UNIT_*
- * @flips: bits that a read would return inverted now
- * @raw: errors of its page now, corrected or not
+ * @flips: number of bits that a read would return inverted now
+ * @raw: number of raw bit errors of its page now, before correction
  */
 struct approxftl_unit {
 	int64_t offset;
@@ -118,7 +117,7 @@ struct approxftl_unit {
 	uint32_t raw;
 };
 
-/* Quality level of what is stored in a unit; 0, too, if nothing is. */
+/* Return: quality level of the data in a unit; also 0 if nothing is stored. */
 static inline unsigned int approxftl_unit_level(const struct approxftl_unit *unit)
 {
 	if (unit->kind != APPROXFTL_APPROXIMATE)
@@ -129,7 +128,7 @@ static inline unsigned int approxftl_unit_level(const struct approxftl_unit *uni
 
 #endif
 
-/* In C++ approxftl is the namespace of approx.hpp, and the handle is approxftl_handle. */
+/* In C++ approxftl is the namespace of approx.hpp; the handle is called approxftl_handle. */
 #ifdef __cplusplus
 #define approxftl approxftl_handle
 #endif
@@ -137,7 +136,7 @@ static inline unsigned int approxftl_unit_level(const struct approxftl_unit *uni
 struct approxftl;
 struct approxftl_arena;
 
-/* What to say of data of a quality level; APPROXFTL_NONE if there is no such level. */
+/* Return: class of a quality level; APPROXFTL_NONE if there is no such level. */
 static inline enum approxftl_class approxftl_level_class(unsigned int level)
 {
 	if (level == 2)
@@ -148,13 +147,13 @@ static inline enum approxftl_class approxftl_level_class(unsigned int level)
 }
 
 /**
- * struct approxftl_info - what there is
- * @version: of the kernel's interface; 0 if there is none
- * @devices: devices of dm-approxftl that could be written now
- * @can: APPROXFTL_CAN_*: what the kernel can do
- * @may: those of them that the caller may use
- * @max_files: files that a user may have tagged at a time
- * @max_ranges: ranges that a user may have in them
+ * struct approxftl_info - what the kernel and the devices support
+ * @version: version of the kernel's interface; 0 if there is none
+ * @devices: number of dm-approxftl devices that are ready for writes
+ * @can: features of the kernel, APPROXFTL_CAN_*
+ * @may: those of @can that the caller has permission to use
+ * @max_files: maximum number of files that a user may have tagged at a time
+ * @max_ranges: maximum number of ranges that a user may have in these files
  * @reserved: 0
  */
 struct approxftl_info {
@@ -168,15 +167,15 @@ struct approxftl_info {
 };
 
 /**
- * struct approxftl_errors - errors of a range, which is taken in whole units
+ * struct approxftl_errors - errors of a range, rounded outward to whole units
  * @unit_bytes: size of a unit
- * @units: stored on flash; holes are left out
- * @approximate_units: of those
- * @flipped_units: of those, with a flipped bit
- * @lost_units: of those, whose content cannot be read
- * @unmodelled_units: of those, of which nothing is known
- * @flipped_bits: bits that a read would return inverted now
- * @raw_errors: errors of the pages, corrected or not
+ * @units: units stored on flash, without holes
+ * @approximate_units: number of approximate units in @units
+ * @flipped_units: number of units with a flipped bit
+ * @lost_units: number of units with unreadable content
+ * @unmodelled_units: number of units whose errors are not modelled
+ * @flipped_bits: number of bits that a read would return inverted now
+ * @raw_errors: raw bit errors of the pages, before correction
  * @reserved: 0
  */
 struct approxftl_errors {
@@ -195,171 +194,174 @@ struct approxftl_errors {
  * approxftl_open() - get a handle
  * @path: a file or directory on the device, or the device itself; NULL for any device
  * @flags: APPROXFTL_REQUIRE, or 0
- * @out: takes the handle, which approxftl_close() frees; NULL on failure
+ * @out: takes the handle, which the caller frees with approxftl_close(); NULL on failure
  *
- * Without APPROXFTL_REQUIRE a machine without the device, or a @path elsewhere, gives a handle
- * that is not active. With it that is an error: -ENODEV. Where @path is on cannot always be
- * found out without privileges; then it counts as being on the device.
+ * If the machine has no device, or @path is not on one, the handle is inactive; with
+ * APPROXFTL_REQUIRE the call fails with -ENODEV instead. Without privileges the device of @path
+ * may be unknown; then @path counts as being on a dm-approxftl device.
  *
  * Return: 0 or a negative error number.
  */
 APPROXFTL_CHECKED int approxftl_open(const char *path, unsigned int flags,
 				     struct approxftl **out);
 
-/* Regions that are open end. What was said of files stays. */
+/* Close a handle and end its open regions. Tags of files stay. */
 APPROXFTL_PUBLIC void approxftl_close(struct approxftl *a);
 
-/* False: every call with this handle succeeds and does nothing. */
+/* Return false if the handle is inactive: all calls with it succeed and do nothing. */
 APPROXFTL_PUBLIC bool approxftl_active(const struct approxftl *a);
 
-/* The last refusal in this thread, a sentence with its remedy; @a may be NULL. Never NULL. */
+/* Return: message about this thread's last refusal, with its remedy. @a may be NULL. Never NULL. */
 APPROXFTL_PUBLIC const char *approxftl_reason(const struct approxftl *a);
 
-/* The sentence of a refusal, without what it was about. Never NULL. */
+/* Return: message about a reason, without the name of the object. Never NULL. */
 APPROXFTL_PUBLIC const char *approxftl_explain(enum approxftl_reason reason);
 
-/* "precise", "approximate", "none", "approximate_2" or "approximate_3". */
+/* Return: "precise", "approximate", "none", "approximate_2" or "approximate_3". */
 APPROXFTL_PUBLIC const char *approxftl_class_name(enum approxftl_class kind);
 
 APPROXFTL_PUBLIC int approxftl_caps(struct approxftl *a, struct approxftl_info *info);
 
 /**
- * approxftl_tag() - say what may happen to a range
+ * approxftl_tag() - declare the class of a range
  * @a: handle
- * @fd: a file or memfd that can be written; or the device itself, for administrators
+ * @fd: a writable file or memfd; or the device itself, for administrators
  * @offset: first byte
- * @length: how many, or APPROXFTL_TO_END
+ * @length: number of bytes, or APPROXFTL_TO_END
  * @kind: APPROXFTL_APPROXIMATE, APPROXFTL_LEVEL_2, APPROXFTL_LEVEL_3 or APPROXFTL_PRECISE
  *
- * Holds for what is written back from now on, so also for what waits in the page cache: call
- * fdatasync() first where that is not meant.
+ * The tag applies to all later write-back, including data already in the page cache. Call
+ * fdatasync() first to exclude these.
  *
  * Return: 0 or a negative error number.
  */
 APPROXFTL_PUBLIC int approxftl_tag(struct approxftl *a, int fd, off_t offset, off_t length,
 				   enum approxftl_class kind);
 
-/* Nothing is said of the range from now on. What is stored stays as it is. */
+/* Remove the declaration of a range. Stored data do not change. */
 APPROXFTL_PUBLIC int approxftl_untag(struct approxftl *a, int fd, off_t offset, off_t length);
 
 /* approxftl_tag() with APPROXFTL_PRECISE: for headers and indices amid approximate data. */
 APPROXFTL_PUBLIC int approxftl_protect(struct approxftl *a, int fd, off_t offset, off_t length);
 
 /**
- * approxftl_query() - list what is said of a file or device
+ * approxftl_query() - list the tagged ranges of a file or device
  * @a: handle
- * @fd: as for approxftl_tag(), but need not be writable
- * @from: ranges that end after this byte
- * @out: takes them, in order
- * @room: how many fit
+ * @fd: as for approxftl_tag(), but may be read-only
+ * @from: skip ranges that end at or before this byte
+ * @out: takes the ranges, in order
+ * @room: capacity of @out
  *
- * Return: how many there are in @out, or a negative error number. Where they fill it, go on at
- * the end of the last.
+ * Return: number of ranges in @out, or a negative error number. If @out is full, continue from the
+ * end of its last range.
  */
 APPROXFTL_PUBLIC int approxftl_query(struct approxftl *a, int fd, off_t from,
 				     struct approxftl_extent *out, size_t room);
 
 /**
- * approxftl_region_begin() - from now on O_DIRECT writes of this thread are of a class
+ * approxftl_region_begin() - declare the class of this thread's O_DIRECT writes from now on
  * @a: handle
  * @kind: as for approxftl_tag()
  * @label: a name for the block trace, or NULL
  *
- * Regions nest. They reach writes from ordinary memory that this thread submits itself; what
- * goes through the page cache, and io_uring that hands over to workers, takes
- * approxftl_tag().
+ * Regions nest. They apply to writes from ordinary memory that this thread submits itself. Writes
+ * through the page cache, and io_uring requests that a worker thread executes, need
+ * approxftl_tag() instead.
  *
  * Return: 0 or a negative error number.
  */
 APPROXFTL_PUBLIC int approxftl_region_begin(struct approxftl *a, enum approxftl_class kind,
 					    const char *label);
 
-/* Ends the region that this thread began last; -EINVAL if there is none. */
+/* End the region that this thread began last. Return: -EINVAL if there is none. */
 APPROXFTL_PUBLIC int approxftl_region_end(struct approxftl *a);
 
-/* A name for the block trace, where there is one: at most APPROXFTL_LABEL_MAX printable bytes. */
+/* Add a label to the block trace, if one is recorded: up to APPROXFTL_LABEL_MAX printable bytes. */
 APPROXFTL_PUBLIC int approxftl_label(struct approxftl *a, const char *text);
 
-/* pwrite(2) of data of a class; tags the range of a file, too. Returns bytes, or an error. */
+/* pwrite(2) of data with a class; also tags the range of a file. Return: bytes, or an error. */
 APPROXFTL_PUBLIC ssize_t approxftl_pwrite(struct approxftl *a, int fd, const void *data,
 					  size_t bytes, off_t offset, enum approxftl_class kind);
 
 /**
- * approxftl_errors() - how many bits of a range are flipped now
+ * approxftl_errors() - count the flipped bits of a range
  * @a: handle
- * @fd: a file of the caller's, or any for root, that is open for reading, on a file system
- *	right on the device (ext4 without data=journal, xfs, f2fs); or the device itself
+ * @fd: a file that is open for reading (one of the caller's; for root any), on a file system
+ *	directly on the device (ext4 without data=journal, xfs, f2fs); or the device itself
  * @offset: first byte
- * @length: how many, or APPROXFTL_TO_END
- * @out: takes the answer; all 0 without a device
+ * @length: number of bytes, or APPROXFTL_TO_END
+ * @out: takes the counts; all 0 without a device
  *
- * Looks at flash: fdatasync() comes first.
+ * The counts refer to flash: call fdatasync() first.
  *
  * Return: 0 or a negative error number.
  */
 APPROXFTL_PUBLIC int approxftl_errors(struct approxftl *a, int fd, off_t offset, off_t length,
 				      struct approxftl_errors *out);
 
-/* The same of the units that are of one quality level; since APPROXFTL_2. */
+/* Like approxftl_errors(), for units of one quality level; since APPROXFTL_2. */
 APPROXFTL_PUBLIC int approxftl_level_errors(struct approxftl *a, int fd, off_t offset, off_t length,
 					    unsigned int level, struct approxftl_errors *out);
 
 /**
- * approxftl_stored() - the same unit by unit
+ * approxftl_stored() - get the state of each unit of a range
  * @a: handle
  * @fd: as for approxftl_errors()
- * @from: first byte; takes where to go on, APPROXFTL_TO_END at the end
- * @length: how many, or APPROXFTL_TO_END
- * @out: takes the units, holes left out
- * @room: how many fit
+ * @from: first byte; updated to the byte to continue from, or APPROXFTL_TO_END at the end
+ * @length: number of bytes, or APPROXFTL_TO_END
+ * @out: takes the units, without holes
+ * @room: capacity of @out
  *
- * A signal that the program handles ends the call early; @from says where to go on then, too.
+ * A handled signal ends the call early; @from is valid then, too.
  *
- * Return: how many there are in @out, or a negative error number: -EINTR if a signal came before
- * any was found.
+ * Return: number of units in @out, or a negative error number; -EINTR if a signal came before any
+ * unit was found.
  */
 APPROXFTL_PUBLIC int approxftl_stored(struct approxftl *a, int fd, off_t *from, off_t length,
 				      struct approxftl_unit *out, size_t room);
 
-/* Puts what is said of a file into its attribute user.approxftl, which outlives an unmount. */
+/* Store the tags of a file in its attribute user.approxftl, which survives an unmount. */
 APPROXFTL_PUBLIC int approxftl_remember(struct approxftl *a, int fd);
 
-/* Says what the attribute says; returns how many ranges that are. */
+/* Tag a file as its attribute user.approxftl says. Return: number of ranges, or an error. */
 APPROXFTL_PUBLIC int approxftl_recall(struct approxftl *a, int fd);
 
-/* Has the kernel do so with every file that is opened on the file system of @fd. Needs root. */
+/* Make the kernel do so for each file opened on @fd's file system. Requires root. */
 APPROXFTL_PUBLIC int approxftl_watch(struct approxftl *a, int fd, bool on);
 
 /**
- * approxftl_arena_create() - approximate memory that is backed by a file
+ * approxftl_arena_create() - create approximate memory that is backed by a file
  * @a: handle
- * @fd: a file or memfd, open for reading and writing; what it holds is kept
+ * @fd: a file or memfd, open for reading and writing; its content is kept
  * @out: takes the arena
  *
- * All of the file becomes approximate: what describes the pieces is kept elsewhere. The
- * descriptor may be closed. Works without the device, too.
+ * The whole file becomes approximate; the bookkeeping of allocations is kept in ordinary memory.
+ * The descriptor may be closed. Also works without a device.
  *
  * Return: 0 or a negative error number.
  */
 APPROXFTL_CHECKED int approxftl_arena_create(struct approxftl *a, int fd,
 					     struct approxftl_arena **out);
 
-/* Whole pages, filled with 0 if the file had none there. NULL with errno if there is no room. */
+/*
+ * Allocate whole pages, zeroed where the file had no data. Return: NULL with errno if memory
+ * lacks.
+ */
 APPROXFTL_PUBLIC void *approxftl_alloc(struct approxftl_arena *arena, size_t size);
 
-/* Gives the pages back to the arena; the file keeps its size. @memory may be NULL. */
+/* Return pages to the arena; the size of the file does not change. @memory may be NULL. */
 APPROXFTL_PUBLIC void approxftl_free(struct approxftl_arena *arena, void *memory);
 
-/* Where a piece of memory is in the file; -EINVAL if it is not of this arena. */
+/* Return: offset in the file of a piece of memory; -EINVAL if it is not in this arena. */
 APPROXFTL_PUBLIC off_t approxftl_arena_offset(struct approxftl_arena *arena, const void *memory);
 
-/* The memory of a byte of the file, to find what an earlier run has left; NULL beyond its end. */
+/* Return: memory of a byte of the file, such as data of an earlier run; NULL beyond its end. */
 APPROXFTL_PUBLIC void *approxftl_arena_at(struct approxftl_arena *arena, off_t offset);
 
-/* Everything is on the device when this returns 0. */
+/* Write everything to the device. Return: 0 when this is done. */
 APPROXFTL_PUBLIC int approxftl_arena_sync(struct approxftl_arena *arena);
 
-/* Its memory is gone; the file stays. */
+/* Unmap and free the arena; the file stays. */
 APPROXFTL_PUBLIC void approxftl_arena_destroy(struct approxftl_arena *arena);
 
 #ifdef __cplusplus

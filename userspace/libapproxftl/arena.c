@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Approximate memory: a file, mapped at one place however much it grows.
+ * Approximate memory: a mapped file whose address does not change when the file grows.
  *
- * Addresses for all that it may ever hold are reserved at the beginning. What describes the
- * pieces is in ordinary memory, for it must not lose bits.
+ * The whole address range is reserved at the beginning. The bookkeeping is in ordinary memory,
+ * because it must not lose bits.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,19 +17,19 @@
 #include "handle.h"
 #include "refusal.h"
 
-/* Addresses reserved; less if the process may not have as many. */
+/* Size of the reserved address range; less if the process may not have as much. */
 #define MOST_BYTES ((size_t)1 << 40)
 #define FEWEST_BYTES ((size_t)1 << 28)
 
-/* What the file grows by, at least. */
+/* The file grows by at least this many bytes. */
 #define GROWTH ((size_t)1 << 20)
 
 /**
- * struct piece - a run of pages
- * @offset: in the file
- * @bytes: whole pages
- * @used: it is allocated
- * @next: the one behind it
+ * struct piece - a run of pages, free or allocated
+ * @offset: offset in the file
+ * @bytes: size, a multiple of the page size
+ * @used: the piece is allocated
+ * @next: the following piece
  */
 struct piece {
 	size_t offset;
@@ -41,12 +41,12 @@ struct piece {
 /**
  * struct approxftl_arena - approximate memory
  * @fd: its file
- * @lock: of everything below
- * @base: first address
- * @reserved: addresses from there
- * @mapped: bytes of them that the file has
+ * @lock: protects all members below
+ * @base: start of the reserved addresses
+ * @reserved: size of the reserved address range
+ * @mapped: size of the part that is backed by the file
  * @page: size of a page
- * @first: piece; they cover what is mapped, in order
+ * @first: list of pieces, in order; they cover the mapped part
  */
 struct approxftl_arena {
 	int fd;
@@ -77,7 +77,7 @@ static int reserve(struct approxftl_arena *arena)
 	return aftl_lib_refuse(-ENOMEM, "there are no addresses for an arena; see ulimit -v");
 }
 
-/* From what is mapped up to @bytes of the file, which grows for it. */
+/* Extend the mapping to @bytes, growing the file if necessary. */
 static int map_to(struct approxftl_arena *arena, size_t bytes)
 {
 	char *from = arena->base + arena->mapped;
@@ -103,7 +103,7 @@ static struct piece *new_piece(size_t offset, size_t bytes, bool used)
 	return piece;
 }
 
-/* What the file holds already is one piece, in use. */
+/* Treat the existing content of the file as one allocated piece. */
 static int take_file(struct approxftl_arena *arena)
 {
 	struct stat status;
@@ -173,7 +173,7 @@ void approxftl_arena_destroy(struct approxftl_arena *arena)
 	free(arena);
 }
 
-/* Makes @piece as long as @bytes, with the rest behind it. */
+/* Shrink @piece to @bytes and insert the rest as a piece after it. */
 static int split(struct piece *piece, size_t bytes)
 {
 	struct piece *rest;
@@ -198,7 +198,7 @@ static struct piece *find_free(const struct approxftl_arena *arena, size_t bytes
 	return piece;
 }
 
-/* A new piece at the end, free. */
+/* Append a free piece to the arena. */
 static struct piece *grow(struct approxftl_arena *arena, size_t bytes)
 {
 	size_t more = bytes < GROWTH ? GROWTH : bytes;
@@ -247,7 +247,7 @@ void *approxftl_alloc(struct approxftl_arena *arena, size_t size)
 	return memory;
 }
 
-/* Joins free neighbours. */
+/* Merge a free piece with free neighbours. */
 static void join(struct piece *piece)
 {
 	while (piece) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Ranges as text: "0+4096=precise 4096+", separated by blanks.
+ * Converts ranges to text and back: "0+4096=precise 4096+", separated by blanks.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -15,7 +15,7 @@ static const char *const endings[] = {
 	[APPROXFTL_LEVEL_3] = "=approximate_3",
 };
 
-/* What was said for it to be there. */
+/* Return: the class that the range was tagged with. */
 static enum approxftl_class kind_of(const struct approxftl_extent *extent)
 {
 	return extent->kind == APPROXFTL_PRECISE || extent->level < 2 ?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The way to the kernel.
+ * System calls on the control device.
  */
 #include <errno.h>
 #include <fcntl.h>

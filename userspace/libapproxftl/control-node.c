@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * One function for each ioctl.
+ * Wrappers of the ioctls of the control device, one function each.
  */
 #include <assert.h>
 #include <linux/approxftl.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The control device. Its words are turned into the library's in control-node.c alone.
+ * Interface to the control device. Only control-node.c translates the kernel's constants and
+ * structures to the library's.
  *
- * Functions return a negative error number. @reason takes enum approxftl_reason.
+ * Functions return a negative error number on failure. @reason takes enum approxftl_reason.
  */
 #ifndef AFTL_LIB_CONTROL_NODE_H
 #define AFTL_LIB_CONTROL_NODE_H
@@ -14,27 +15,27 @@
 
 #include "approxftl.h"
 
-/* The two that a test replaces; everything else goes through them. */
+/* All other functions use only these two, which a test can replace. */
 int aftl_lib_device_open(void);
 int aftl_lib_device_ioctl(int control, unsigned long number, void *argument);
 
 int aftl_lib_control_caps(int control, struct approxftl_info *info);
 
-/* Ranges of files; of devices if @device. */
+/* Tag a range of a file; of a device if @device. */
 int aftl_lib_control_tag(int control, bool device, int fd, off_t offset, off_t length,
 			 unsigned int kind, unsigned int *reason);
 
-/* Moves @cursor on; returns how many. */
+/* List ranges and advance @cursor. Return: number of ranges. */
 int aftl_lib_control_query(int control, bool device, int fd, uint64_t *cursor,
 			   struct approxftl_extent *out, unsigned int room);
 
-/* Can it be said of data? */
+/* Return true if data can be declared to have this class. */
 static inline bool aftl_lib_says(unsigned int kind)
 {
 	return kind <= APPROXFTL_LEVEL_3 && kind != APPROXFTL_NONE;
 }
 
-/* APPROXFTL_NONE ends it. @label may be NULL. */
+/* Begin a scope of class @kind; APPROXFTL_NONE ends it. @label may be NULL. */
 int aftl_lib_control_scope(int control, unsigned int kind, const char *label);
 
 int aftl_lib_control_note(int control, const char *label);
@@ -42,7 +43,7 @@ int aftl_lib_control_note(int control, const char *label);
 ssize_t aftl_lib_control_write(int control, int fd, const void *data, size_t bytes, off_t offset,
 			       unsigned int kind, unsigned int *reason);
 
-/* Moves @cursor on; returns how many. */
+/* List stored units and advance @cursor. Return: number of units. */
 int aftl_lib_control_stored(int control, int fd, uint64_t *cursor, off_t length,
 			    struct approxftl_unit *out, unsigned int room,
 			    unsigned int *unit_bytes, unsigned int *reason);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is behind a handle.
+ * Definition of the handle.
  */
 #ifndef AFTL_LIB_HANDLE_H
 #define AFTL_LIB_HANDLE_H
@@ -13,10 +13,10 @@ struct aftl_lib_regions;
 
 /**
  * struct approxftl - a handle
- * @control: descriptor of the control device; -1 if the handle is not active
- * @regions_key: of the regions of each thread
- * @lock: of @regions
- * @regions: of all threads, so that approxftl_close() can free them
+ * @control: descriptor of the control device; -1 if the handle is inactive
+ * @regions_key: thread-specific data: regions of the thread
+ * @lock: protects @regions
+ * @regions: regions of all threads, for approxftl_close()
  */
 struct approxftl {
 	int control;
@@ -25,7 +25,7 @@ struct approxftl {
 	struct aftl_lib_regions *regions;
 };
 
-/* Makes the key, and frees everything. */
+/* Create the key of @regions_key; destroy it and all regions. */
 int aftl_lib_regions_begin(struct approxftl *a);
 void aftl_lib_regions_end(struct approxftl *a);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Handles begin and end.
+ * Opens and closes handles.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static int no_kernel(int error)
 			       strerror(-error));
 }
 
-/* Closes the control device where @path is elsewhere. */
+/* Close the control device if @path is not on a dm-approxftl device. */
 static int check_place(struct approxftl *a, const char *path)
 {
 	int ret = aftl_lib_place_is_ours(a->control, path);
@@ -56,7 +56,7 @@ static int connect_kernel(struct approxftl *a, const char *path)
 	return aftl_lib_refuse(ret, "/dev/approxftl does not answer: %s", strerror(-ret));
 }
 
-/* What is missing is only an error where it is required; a path that is not there always is. */
+/* A missing device is an error only with APPROXFTL_REQUIRE; a missing path is always an error. */
 static bool is_harmless(const char *path, unsigned int flags)
 {
 	return !(flags & APPROXFTL_REQUIRE) && (!path || !access(path, F_OK));

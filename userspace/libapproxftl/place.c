@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * From a path to the devices below it, as sysfs tells of them.
+ * Finds the devices that store a path, from sysfs.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -17,7 +17,7 @@
 #include "control-node.h"
 #include "place.h"
 
-/* Devices on devices on devices: more than anybody stacks. */
+/* Maximum depth of stacked devices; nobody stacks more. */
 #define MOST_DEEP 16
 
 enum answer {
@@ -26,7 +26,7 @@ enum answer {
 	UNKNOWN = 2,
 };
 
-/* Asks a device itself, which takes the right to open it. */
+/* Query the device itself, which requires the permission to open it. */
 static enum answer ask_device(int control, const char *path)
 {
 	struct approxftl_extent extent;
@@ -78,7 +78,7 @@ int aftl_lib_place_open(dev_t number)
 
 static enum answer ask_folder(int control, const char *folder, unsigned int depth);
 
-/* The devices below one; one that is ours will do. */
+/* Check the devices below a device; one dm-approxftl device among them suffices. */
 static enum answer ask_below(int control, const char *folder, unsigned int depth)
 {
 	enum answer answer = NO;
@@ -105,7 +105,7 @@ static enum answer ask_below(int control, const char *folder, unsigned int depth
 	return answer;
 }
 
-/* Only device-mapper's devices can be ours. */
+/* Check a device and those below it. Only device-mapper devices can be dm-approxftl's. */
 static enum answer ask_folder(int control, const char *folder, unsigned int depth)
 {
 	char name[NAME_MAX];
@@ -131,7 +131,7 @@ static enum answer ask_number(int control, dev_t number)
 	return ask_folder(control, folder, 0);
 }
 
-/* What the mount of btrfs, whose device numbers are made up, was made from. */
+/* btrfs reports made-up device numbers: check the source of its mount instead. */
 static enum answer ask_mount(int control, const char *line)
 {
 	const char *rest = strstr(line, " - ");
@@ -167,7 +167,7 @@ static enum answer ask_mounts(int control, const char *path)
 	return answer;
 }
 
-/* Asks where a file is stored, which the kernel may say without privileges. */
+/* Check the device that stores a file; the kernel may tell it without privileges. */
 static enum answer ask_file(int control, const char *path)
 {
 	unsigned int unit_bytes, reason;

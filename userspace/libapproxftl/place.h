@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where a path is.
+ * Finds out whether a path is stored on a dm-approxftl device.
  */
 #ifndef AFTL_LIB_PLACE_H
 #define AFTL_LIB_PLACE_H
@@ -8,13 +8,13 @@
 #include <sys/types.h>
 
 /**
- * aftl_lib_place_is_ours() - is @path on a device of dm-approxftl, or the device
+ * aftl_lib_place_is_ours() - check if @path is a dm-approxftl device or is stored on one
  *
- * Return: 1 if it is or that cannot be found out, 0 if it is not, or a negative error number.
+ * Return: 1 if so or if it cannot be determined, 0 if not, or a negative error number.
  */
 int aftl_lib_place_is_ours(int control, const char *path);
 
-/* A descriptor of the device with this number, for reading; or a negative error number. */
+/* Open the device with a number for reading. Return: a descriptor or a negative error number. */
 int aftl_lib_place_open(dev_t number);
 
 #endif

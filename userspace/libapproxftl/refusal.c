@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Why something was refused, and what can be done about it.
+ * Messages about refusals, with their remedies.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 static __thread char last[SENTENCE_SIZE];
 
-/* A cause, and what can be done about it. */
+/* A message: cause and remedy. */
 #define SENTENCE(cause, remedy) cause "; " remedy
 
 static const char *const sentences[] = {
@@ -89,7 +89,7 @@ int aftl_lib_refuse(int error, const char *format, ...)
 	return error;
 }
 
-/* Of an error without a reason. */
+/* Get the message for an error without a reason. */
 static const char *error_text(int error, char *text, size_t size)
 {
 	switch (-error) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What approxftl_reason() says.
+ * Stores the message that approxftl_reason() returns.
  */
 #ifndef AFTL_LIB_REFUSAL_H
 #define AFTL_LIB_REFUSAL_H
 
-/* Both remember a sentence for this thread, and return @error, which is negative. */
+/* Both store a message for this thread and return @error, which is negative. */
 
-/* As printf(). */
+/* Format the message like printf(). */
 int aftl_lib_refuse(int error, const char *format, ...);
 
-/* @what was tried. @reason is enum approxftl_reason; without one the error's text is taken. */
+/* @what names the operation. @reason is enum approxftl_reason; 0 for the text of @error. */
 int aftl_lib_refused(int error, unsigned int reason, const char *what);
 
 #endif

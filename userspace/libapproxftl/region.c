@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Regions of a thread's I/O, which nest.
+ * Nested regions, which set the class of a thread's I/O.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@
 #include "refusal.h"
 
 /**
- * struct region - one that has begun
- * @kind: of its writes
- * @label: empty if it has none
- * @outer: NULL for the outermost
+ * struct region - an open region
+ * @kind: class of its writes
+ * @label: label, or an empty text
+ * @outer: enclosing region; NULL for the outermost one
  */
 struct region {
 	unsigned int kind;
@@ -24,11 +24,11 @@ struct region {
 };
 
 /**
- * struct aftl_lib_regions - those of a thread
- * @innermost: NULL if there is none
- * @handle: whose
- * @next: in the handle's list
- * @link: what points here
+ * struct aftl_lib_regions - open regions of one thread
+ * @innermost: innermost region, or NULL
+ * @handle: handle that the regions belong to
+ * @next: next entry in the handle's list
+ * @link: pointer to this entry in the handle's list
  */
 struct aftl_lib_regions {
 	struct region *innermost;
@@ -48,7 +48,7 @@ static void free_regions(struct aftl_lib_regions *regions)
 	free(regions);
 }
 
-/* The kernel knows by itself that the thread has ended. */
+/* The kernel ends the scope of an exiting thread by itself; only memory is freed here. */
 static void thread_ended(void *value)
 {
 	struct aftl_lib_regions *regions = value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tags that outlive an unmount.
+ * Stores tags in an extended attribute, so that they survive an unmount.
  */
 #include <errno.h>
 #include <string.h>
@@ -61,7 +61,7 @@ int approxftl_remember(struct approxftl *a, int fd)
 	return 0;
 }
 
-/* Returns its length, 0 if there is none. */
+/* Return: length of the attribute, 0 if there is none, or a negative error number. */
 static int read_attribute(int fd, char *text)
 {
 	ssize_t length = fgetxattr(fd, AFTL_LIB_ATTRIBUTE, text, AFTL_LIB_ATTRIBUTE_MAX);
@@ -89,7 +89,7 @@ static int check(const char *text)
 	return 0;
 }
 
-/* All of it or nothing: a range alone could make a header approximate. */
+/* Apply all ranges or none: some of them alone could make a header approximate. */
 int approxftl_recall(struct approxftl *a, int fd)
 {
 	char text[AFTL_LIB_ATTRIBUTE_MAX + 1];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Where files are that share what is stored of them.
+ * Finds the device addresses of files with shared extents.
  */
 #include <errno.h>
 #include <linux/fiemap.h>
@@ -16,10 +16,10 @@
 #include "refusal.h"
 #include "shared.h"
 
-/* Nothing of these is on the device yet. */
+/* Flags of extents without data on the device. */
 #define NOT_THERE (FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_UNWRITTEN)
 
-/* Returns 1, 0 if there is none, or a negative error number. */
+/* Return: 1, 0 if there is no extent at or after @at, or a negative error number. */
 static int get_extent(int fd, uint64_t at, struct fiemap_extent *extent)
 {
 	union {
@@ -51,7 +51,7 @@ int aftl_lib_shared_next(int fd, uint64_t at, uint64_t end, struct aftl_lib_piec
 	return piece->first < piece->stop;
 }
 
-/* Does the module find nothing where there is something? What it refuses, it says itself. */
+/* Return true if the module finds no data of a file that has some. Refusals are reported later. */
 static bool is_hidden(int control, int fd)
 {
 	unsigned int unit_bytes, reason;
@@ -66,7 +66,7 @@ static bool is_hidden(int control, int fd)
 					&reason);
 }
 
-/* Addresses of other devices than that of the file system are no addresses on it. */
+/* Return true if the extents are addresses on another device (XFS realtime) or unknown. */
 static bool is_elsewhere(int fd)
 {
 	struct fsxattr attributes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files of XFS that have, or have had, clones. XFS tells the kernel's module nothing of where they
- * are; programs are told, and ask the device about what is there.
+ * Supports files on XFS that have, or had, clones. XFS does not report their extents to the kernel
+ * module, but does to programs: the library gets the extents and queries the device.
  */
 #ifndef AFTL_LIB_SHARED_H
 #define AFTL_LIB_SHARED_H
@@ -9,20 +9,20 @@
 #include <stdint.h>
 
 /**
- * aftl_lib_shared_open() - the device to ask about a file instead of asking about the file
- * @control: of the library
+ * aftl_lib_shared_open() - open the device to query instead of the file
+ * @control: descriptor of the control device
  * @fd: the file
- * @device: takes its descriptor, or -1 if it is no such file
+ * @device: takes a descriptor of the device, or -1 if the file itself can be queried
  *
- * Return: 0, or a negative error number, of which approxftl_reason() knows.
+ * Return: 0, or a negative error number with a message for approxftl_reason().
  */
 int aftl_lib_shared_open(int control, int fd, int *device);
 
 /**
- * struct aftl_lib_piece - a part of a file that is in one place
+ * struct aftl_lib_piece - a contiguous part of a file on the device
  * @first: its first byte
- * @stop: the first byte behind it
- * @shift: so many bytes before the file's are the device's, modulo 2^64
+ * @stop: the first byte after it
+ * @shift: offset in the file minus offset on the device, modulo 2^64
  */
 struct aftl_lib_piece {
 	uint64_t first;
@@ -30,10 +30,7 @@ struct aftl_lib_piece {
 	uint64_t shift;
 };
 
-/*
- * The first piece from @at to before @end. Returns 1, 0 if there is none, or a negative error
- * number.
- */
+/* Get the first piece between @at and @end. Return: 1, 0 if none, or a negative number. */
 int aftl_lib_shared_next(int fd, uint64_t at, uint64_t end, struct aftl_lib_piece *piece);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is on flash, and how it has fared.
+ * Lists the units stored on flash, and their errors.
  */
 #include <errno.h>
 #include <limits.h>
@@ -12,16 +12,16 @@
 #include "refusal.h"
 #include "shared.h"
 
-/* Units asked for at a time. */
+/* Number of units per query. */
 #define BATCH 256
 
 /**
- * struct survey - a walk over what is stored
- * @handle: by which
- * @fd: of what
- * @device: that is asked instead; -1 if it is not
- * @cursor: where to go on; UINT64_MAX at the end
- * @end: first byte that is not of interest; UINT64_MAX if there is none
+ * struct survey - an iteration over stored units
+ * @handle: handle for the queries
+ * @fd: file or device to examine
+ * @device: device to query instead of @fd; -1: query @fd
+ * @cursor: byte to continue from; UINT64_MAX at the end
+ * @end: byte to stop at; UINT64_MAX for no limit
  * @unit_bytes: takes the size of a unit
  */
 struct survey {
@@ -53,7 +53,7 @@ static void end(const struct survey *survey)
 		close(survey->device);
 }
 
-/* As aftl_lib_control_stored(), by way of the device. */
+/* Like aftl_lib_control_stored(), but queries the device for one extent of the file. */
 static int look_below(struct survey *survey, struct approxftl_unit *out, unsigned int room,
 		      unsigned int *reason)
 {
@@ -137,7 +137,7 @@ static void add_unit(struct approxftl_errors *sum, const struct approxftl_unit *
 	sum->raw_errors += unit->raw;
 }
 
-/* @level: of the units that count; more than there are: of any */
+/* @level: quality level of the units to count; above APPROXFTL_LEVEL_MAX: all units */
 static int add_errors(struct approxftl *a, int fd, off_t offset, off_t length, unsigned int level,
 		      struct approxftl_errors *out)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Ranges of files and devices.
+ * Tags ranges of files and devices.
  */
 #include <errno.h>
 #include <limits.h>
@@ -10,7 +10,7 @@
 #include "handle.h"
 #include "refusal.h"
 
-/* Only what can be refused before the kernel is asked, so also without it. */
+/* Checks that need no kernel, so that invalid ranges are also refused without a device. */
 static int check_range(off_t offset, off_t length)
 {
 	if (offset < 0)
@@ -67,7 +67,7 @@ int approxftl_protect(struct approxftl *a, int fd, off_t offset, off_t length)
 	return say(a, fd, offset, length, APPROXFTL_PRECISE, "protect");
 }
 
-/* The kernel may answer with fewer than there is room for. */
+/* Repeat the query: the kernel may return fewer ranges than fit. */
 int approxftl_query(struct approxftl *a, int fd, off_t from, struct approxftl_extent *out,
 		    size_t room)
 {

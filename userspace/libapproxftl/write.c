@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writing and tagging at once.
+ * Writes data and tags them in one call.
  */
 #include <errno.h>
 #include <unistd.h>
