@@ -24,7 +24,7 @@ static void make_head(u64 head[HEAD_WORDS], const struct block_name *name, u64 k
 	head[3] = (u64)name->seed << 32 | name->generation;
 }
 
-/* Return: false if this is no name. */
+/* Decode a name. Return: false if the checksum is wrong. */
 static bool read_head(const u64 head[HEAD_WORDS], struct block_name *name)
 {
 	name->device = head[1];
@@ -51,7 +51,7 @@ void block_fill(void *data, u32 bytes, const struct block_name *name)
 		words[i] = word_at(i, head, key);
 }
 
-/* Bits that differ; where the first of them is, in bytes. */
+/* Count the bits that differ from block @name; @where takes the first byte that differs. */
 static u32 count_flips(const u64 *words, u32 bytes, const struct block_name *name, u32 *where)
 {
 	u64 key = key_of(name);
@@ -70,7 +70,7 @@ static u32 count_flips(const u64 *words, u32 bytes, const struct block_name *nam
 	return flips;
 }
 
-/* Bit by bit what most of the cells say. */
+/* Majority vote over each bit of all cells. */
 static u64 majority(const u64 *words, u32 cells, u32 word)
 {
 	u64 value = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Blocks that say of themselves what they are.
+ * Self-describing blocks.
  *
- * A block is cells of 64 bytes. Each begins with the block's name and a checksum of that; its other
- * half follows from the name and the cell's place. So a name can be told of any cell, torn blocks
- * are known, and bits that have flipped can be counted.
+ * A block consists of cells of 64 bytes. The first half of a cell is the block's name and a
+ * checksum of it; the second half is computed from the name and the cell's position. So each cell
+ * identifies the block, torn blocks are detected, and flipped bits can be counted.
  */
 #ifndef AFTL_BLOCK_CONTENT_H
 #define AFTL_BLOCK_CONTENT_H
@@ -12,11 +12,11 @@
 #include "aftl-host.h"
 
 /**
- * struct block_name - what a block says
- * @device: that it was written to, by one run
- * @unit: where
- * @generation: number of the request that wrote it
- * @seed: of the run
+ * struct block_name - identity of a block
+ * @device: random number of the device, drawn for one run
+ * @unit: unit number
+ * @generation: number of the request that wrote the block
+ * @seed: seed of the run
  */
 struct block_name {
 	u64 device;
@@ -33,12 +33,14 @@ enum block_kind {
 };
 
 /**
- * struct block_found - what is in a block
- * @kind: whole: as @name says, but for @flips; torn: of several blocks, or damaged
- * @name: of the block, or of its beginning
- * @other: of what follows from @torn_at on, if @other_known
- * @torn_at: the first byte that is not what @name says
- * @flips: bits of a whole block, or of zeroes, that are not as written; ones of a foreign block
+ * struct block_found - result of reading a block
+ * @kind: BLOCK_WHOLE: as written except for @flips; BLOCK_TORN: mixed from several blocks, or
+ *	damaged
+ * @name: name of the block, or of its first part
+ * @other: name of the part from @torn_at on, if @other_known
+ * @torn_at: the first byte that differs from block @name
+ * @flips: number of bits that differ from block @name (or from zeroes); number of ones in a
+ *	foreign block
  */
 struct block_found {
 	enum block_kind kind;
@@ -52,8 +54,8 @@ struct block_found {
 void block_fill(void *data, u32 bytes, const struct block_name *name);
 
 /**
- * block_read() - what is in @data
- * @flips: so many bits of a block may have flipped, of zeroes that were written, too
+ * block_read() - identify the block in @data
+ * @flips: maximum number of flipped bits in a valid block, also in one of zeroes
  */
 struct block_found block_read(const void *data, u32 bytes, u32 flips);
 

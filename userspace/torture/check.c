@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Blocks are compared with their ledger.
+ * Compares blocks that were read with the ledger.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -28,9 +28,9 @@ static void tell_wrong(struct torture_run *run, u64 unit, u32 floor,
 }
 
 /*
- * No file promises sectors: tmpfs copies memory even for direct requests, and others go back to the
- * page cache. There a read beside a write may find half of it, its name too. A check, when nothing
- * is under way, finds whole blocks.
+ * A file does not guarantee atomic sectors: tmpfs copies memory even for direct requests, and
+ * other file systems fall back to the page cache. A read may then see half of a concurrent write,
+ * and half of its name. A final check, without requests in flight, sees whole blocks.
  */
 static bool is_half_written(const struct torture_run *run, u64 unit, u32 floor,
 			    const struct block_found *found)
@@ -76,7 +76,7 @@ static int read_units(const struct torture_run *run, u64 first, u32 count, void 
 	return got < 0 ? -errno : -EIO;
 }
 
-/* What cannot be read is narrowed down to units. */
+/* If a range is unreadable, read its units one by one. */
 static int check_some(struct torture_run *run, u64 first, u32 count, u8 *data,
 		      struct aftl_error *error)
 {

@@ -11,7 +11,7 @@
 
 #define MAGIC 0x31776f6461687355ULL
 
-/* Units whose least generation has become @low. */
+/* A completed change that raised the lower bound of units to @low. */
 struct risen {
 	u64 first;
 	u32 count;
@@ -19,10 +19,10 @@ struct risen {
 };
 
 /**
- * struct ledger - the file in memory
- * @risen: since the last flush that is complete, in the order of completion
- * @dropped: how many before @risen are durable
- * @apart: the memory is not the file's, each change is written to that
+ * struct ledger - an open ledger
+ * @risen: changes since the last completed flush, in order of completion
+ * @dropped: number of changes before @risen, all of which are durable
+ * @apart: the memory does not map the file: write each change to the file
  */
 struct ledger {
 	struct ledger_header *header;
@@ -41,7 +41,10 @@ static size_t file_bytes(const struct ledger_header *header)
 	return sizeof(*header) + header->units * sizeof(struct ledger_unit);
 }
 
-/* A machine that dies keeps this. A run of which a part is missing could not be judged. */
+/*
+ * Write a change to the file, with O_DSYNC for --sync. Abort on failure: a run with an incomplete
+ * ledger cannot be checked.
+ */
 static void put(struct ledger *ledger, const void *from, size_t bytes)
 {
 	off_t at = (const char *)from - (const char *)ledger->header;
@@ -60,7 +63,7 @@ static void put_units(struct ledger *ledger, u64 first, u64 count)
 	put(ledger, ledger->units + first, count * sizeof(*ledger->units));
 }
 
-/* Not every file system can map files that are written, as that of a virtual machine's host. */
+/* Map the file; some file systems, such as a VM's shared directory, allow no writable mappings. */
 static void *map_file(struct ledger *ledger)
 {
 	void *memory = ledger->apart ? MAP_FAILED :
@@ -151,7 +154,7 @@ static int read_header(int fd, const char *path, struct ledger_header *header,
 	return 0;
 }
 
-/* Mapped, it is all there already. */
+/* Read the ledger, unless it is mapped. */
 static int load(struct ledger *ledger, struct aftl_error *error)
 {
 	if (ledger->apart &&
@@ -288,7 +291,7 @@ static void make_durable(struct ledger *ledger, u64 first, u32 count, u32 low)
 	put_units(ledger, first, count);
 }
 
-/* Units next to each other that have the same floor are remembered as one. */
+/* Record runs of adjacent units with equal floors as one entry. */
 void ledger_done(struct ledger *ledger, const struct ledger_change *change, bool forced)
 {
 	u32 i, begin = 0;
@@ -365,7 +368,7 @@ bool ledger_allows(const struct ledger *ledger, u64 unit, u32 floor,
 		found->name.generation >= floor && found->name.generation <= now->high;
 }
 
-/* Where anything is allowed, nothing has been learnt. */
+/* If the unit may hold anything, its content says nothing about the last write. */
 void ledger_settle(struct ledger *ledger, u64 unit, const struct block_found *found, bool durable)
 {
 	struct ledger_unit *now = &ledger->units[unit];
@@ -375,7 +378,7 @@ void ledger_settle(struct ledger *ledger, u64 unit, const struct block_found *fo
 	if (now->any >= now->low || ledger->header->frozen)
 		return;
 	now->low = generation;
-	/* Else what was there before may be there again. */
+	/* Without @durable, older writes stay possible after a power failure. */
 	if (durable) {
 		now->high = written ? generation : 0;
 		now->zero = written && now->zero > generation ? 0 : now->zero;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What each block of a device may contain: now, and after a failure of power.
+ * Records the allowed content of each unit of a device, now and after a power failure.
  *
- * Requests that change the device have numbers, its generations. What a unit may hold is a range
- * of them. The file that keeps this survives the program; with write-through, the machine, too.
+ * Requests that change the device are numbered: a number is a generation. A unit may hold a range
+ * of generations. The ledger is a file that survives a crash of the program and, if changes are
+ * written through, of the machine.
  */
 #ifndef AFTL_LEDGER_H
 #define AFTL_LEDGER_H
@@ -11,16 +12,16 @@
 #include "block-content.h"
 #include "core/base/params.h"
 
-/* Generations at which something is known of all units; requests count from there. */
+/* Generation of the initial state of all units; requests are numbered from there. */
 #define LEDGER_FIRST 1
 
 /**
- * struct ledger_unit - what a unit may hold: these generations, and those between
- * @low: the least that a read may find
- * @durable: the least after a failure of power
- * @high: newest write that has begun; it is not zeroes
- * @zero: newest request that makes zeroes
- * @any: newest request after which anything may be there
+ * struct ledger_unit - allowed generations of a unit, from the lower bound to the last request
+ * @low: oldest generation that a read may return
+ * @durable: oldest generation that may be found after a power failure
+ * @high: last data write that has begun
+ * @zero: last request that has begun and writes zeroes
+ * @any: last request that has begun and leaves undefined content
  */
 struct ledger_unit {
 	u32 low;
@@ -31,15 +32,15 @@ struct ledger_unit {
 };
 
 /**
- * struct ledger_header - the beginning of the file
- * @magic: of this format
- * @units: that are judged
- * @device: in the names of blocks
- * @unit_bytes: of each
- * @seed: of the run
- * @generation: of the last request that has begun
- * @filled: every unit has been written once, or need not be
- * @frozen: power has failed below: what is flushed is not durable, what is read means nothing
+ * struct ledger_header - header of the file
+ * @magic: identifies the format
+ * @units: number of units
+ * @device: random number of the device, used in block names
+ * @unit_bytes: size of a unit
+ * @seed: seed of the run
+ * @generation: generation of the last request that has begun
+ * @filled: every unit was written once, or need not be
+ * @frozen: power has failed: flushes no longer make data durable, and reads are not checked
  */
 struct ledger_header {
 	u64 magic;
@@ -57,10 +58,10 @@ struct ledger;
 
 /**
  * struct ledger_change - a request that changes units
- * @first: of them
- * @count: of them
- * @generation: its number
- * @floors: of each unit, the least generation that is left when it is complete
+ * @first: first unit
+ * @count: number of units
+ * @generation: number of the request
+ * @floors: for each unit, the oldest possible generation when the request is complete
  */
 struct ledger_change {
 	u64 first;
@@ -76,10 +77,10 @@ enum ledger_kind {
 };
 
 /**
- * ledger_create() - a new file at @path, of units of which nothing is known
- * @sync: write each change through to it
+ * ledger_create() - create a ledger file at @path for units with undefined content
+ * @sync: write each change through to the disk
  *
- * Return: 0, or an error number with a sentence.
+ * Return: 0, or a negative error number with a message.
  */
 int __must_check ledger_create(struct ledger **out, const char *path,
 			       const struct ledger_header *header, bool sync,
@@ -88,56 +89,56 @@ int __must_check ledger_open(struct ledger **out, const char *path, bool sync,
 			     struct aftl_error *error);
 void ledger_close(struct ledger *ledger);
 
-/* To be asked, and changed by the functions below alone. */
+/* Read-only access to the header; only the functions below change it. */
 const struct ledger_header *ledger_header(const struct ledger *ledger);
 
-/* Everything is zero now, and stays so. */
+/* Record that all units hold zeroes, durably. */
 void ledger_all_zero(struct ledger *ledger);
 
-/* From now on nothing becomes durable, and nothing is wrong. For signal handlers, too. */
+/* From now on nothing becomes durable and no content is wrong. Async-signal-safe. */
 void ledger_freeze(struct ledger *ledger);
 void ledger_filled(struct ledger *ledger);
 
-/* What is not durable may be gone; from now on flushes count again. */
+/* Non-durable changes may be lost; from now on flushes count again. */
 void ledger_power_failed(struct ledger *ledger);
 
 /**
- * ledger_begin() - a change is about to be submitted; it gets its generation
+ * ledger_begin() - record a change before its submission, and number it
  *
- * The floors are those of a request that overlaps no other one.
+ * Sets the floors for a change that overlaps no other one.
  */
 void ledger_begin(struct ledger *ledger, struct ledger_change *change, enum ledger_kind kind);
 
-/* @other is under way while @change begins. */
+/* Record that @other is in flight while @change begins, if they overlap. */
 void ledger_overlap(struct ledger_change *change, const struct ledger_change *other);
 
-/* @change has succeeded; one that has failed may have happened or not, and is not told. */
+/* Record the success of @change. A failed change may have happened or not: do not call this. */
 void ledger_done(struct ledger *ledger, const struct ledger_change *change, bool forced);
 
-/* What a flush that is submitted now will cover. */
+/* Return: token for the changes that a flush submitted now will cover. */
 u64 ledger_flush_begin(const struct ledger *ledger);
 void ledger_flush_done(struct ledger *ledger, u64 covered);
 
-/* The least that a read of this unit may find that is submitted now. */
+/* Return: oldest generation that a read of the unit may return if it is submitted now. */
 u32 ledger_floor(const struct ledger *ledger, u64 unit);
-/* The newest change that the unit may hold, under way or done. */
+/* Return: newest generation that the unit may hold, complete or in flight. */
 u32 ledger_newest(const struct ledger *ledger, u64 unit);
 
 /**
- * ledger_allows() - may @found be in @unit?
- * @floor: the least generation
+ * ledger_allows() - check whether @unit may hold @found
+ * @floor: oldest allowed generation
  */
 bool ledger_allows(const struct ledger *ledger, u64 unit, u32 floor,
 		   const struct block_found *found);
 
 /*
- * @found has been seen in @unit and stays there as long as there is power; it is durable if that
- * had failed.
+ * Record that a read returned @found in an idle unit: older generations are excluded. If @durable
+ * (checked after a power failure) the content is durable.
  */
 void ledger_settle(struct ledger *ledger, u64 unit, const struct block_found *found,
 		   bool durable);
 
-/* A sentence: what was found, and what was allowed. */
+/* Describe what was found and what was allowed. */
 void ledger_explain(const struct ledger *ledger, u64 unit, u32 floor,
 		    const struct block_found *found, char *text, size_t size);
 

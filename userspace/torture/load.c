@@ -7,7 +7,7 @@ const char *const load_op_names[LOAD_OPS] = {
 	"reads", "writes", "forced writes", "discards", "zeroings", "punched holes", "flushes",
 };
 
-/* In that order. */
+/* Weights of operations, in the order of enum load_op. */
 static const u8 moods[][LOAD_OPS] = {
 	{ 60, 30, 2, 2, 1, 1, 4 },
 	{ 96, 2, 0, 0, 0, 0, 1 },
@@ -22,13 +22,13 @@ void load_init(struct load *load, const struct load_shape *shape, u64 seed)
 	*load = (struct load){ .shape = *shape, .random = { .state = aftl_hash64(seed) } };
 }
 
-/* @n is at most the number of units, which fits. */
+/* Draw a number below @n, at most the number of units, which fits in 32 bits. */
 static u64 below(struct load *load, u64 n)
 {
 	return aftl_random_below(&load->random, (u32)n);
 }
 
-/* Up to @most, each power of two as likely. */
+/* Draw a number up to @most; each power of two is equally likely. */
 static u64 power(struct load *load, u64 most)
 {
 	u64 value = 1ULL << below(load, fls64(most));
@@ -37,7 +37,7 @@ static u64 power(struct load *load, u64 most)
 	return min(value, most);
 }
 
-/* All of the device, or so little of it that requests meet. */
+/* Choose the region of a phase: the whole device, or an area so small that requests collide. */
 static void draw_place(struct load *load)
 {
 	u64 units = load->shape.units;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is asked of the device: drawn from a seed, whatever the device answers.
+ * Generates requests from a seed, independently of the device's answers.
  */
 #ifndef AFTL_TORTURE_LOAD_H
 #define AFTL_TORTURE_LOAD_H
@@ -19,16 +19,16 @@ enum load_op {
 	LOAD_OPS,
 };
 
-/* In the plural. */
+/* Names of operations, in the plural. */
 extern const char *const load_op_names[LOAD_OPS];
 
 /**
- * struct load_shape - what does not change during a run
- * @units: of the device
- * @most: units of a request that has data
- * @most_cleared: units of one that has none
- * @depth: most requests at once
- * @discards: there may be some
+ * struct load_shape - constants of a run
+ * @units: size of the device in units
+ * @most: maximum units of a request with data
+ * @most_cleared: maximum units of a request without data
+ * @depth: maximum number of requests in flight
+ * @discards: discards may be generated
  */
 struct load_shape {
 	u64 units;
@@ -39,15 +39,15 @@ struct load_shape {
 };
 
 /**
- * struct load - the state of the draws
- * @left: requests of this phase
- * @depth: of this phase
- * @weights: of each kind of request
- * @size: most units of a request, of this phase
- * @first: where it goes
- * @window: how many units there
- * @cursor: of one that goes on where the last request ended
- * @in_order: is it one?
+ * struct load - state of the generator
+ * @left: requests left in this phase
+ * @depth: queue depth of this phase
+ * @weights: weight of each operation
+ * @size: maximum units of a request in this phase
+ * @first: first unit of the region of this phase
+ * @window: number of units in the region
+ * @cursor: next unit of a sequential phase
+ * @in_order: the phase is sequential
  */
 struct load {
 	struct load_shape shape;
@@ -63,9 +63,9 @@ struct load {
 };
 
 /**
- * struct load_request - one of them
- * @depth: so many may be under way with it
- * @draw: for what else is left to chance
+ * struct load_request - a generated request
+ * @depth: maximum number of requests in flight, including this one
+ * @draw: random number for further choices
  */
 struct load_request {
 	enum load_op op;

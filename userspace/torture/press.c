@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Requests by io_uring, many at once, and what becomes of them.
+ * Issues many requests at once with io_uring, and evaluates the results.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -16,13 +16,13 @@
 #include "machine-clock.h"
 #include "torture-run.h"
 
-/* Of Linux 6.12 and later; before, fallocate() could do it. */
+/* BLOCK_URING_CMD_DISCARD of Linux 6.12 and later; earlier kernels discard by fallocate(). */
 #define CMD_DISCARD _IO(0x12, 0)
 #ifndef FALLOC_FL_NO_HIDE_STALE
 #define FALLOC_FL_NO_HIDE_STALE 0x04
 #endif
 
-/* Requests without data may be longer than those with data by so many times. */
+/* Requests without data may be this many times longer than those with data. */
 #define CLEARED_TIMES 16
 #define FILL_DEPTH 16
 #define PAGE 4096
@@ -36,12 +36,12 @@ enum discard_way {
 };
 
 /**
- * struct slot - a request under way
- * @change: of one that changes the device; of a read its place and floors
- * @data: of it, in @memory
- * @covered: by a flush
- * @begin_ns: when it was submitted
- * @number: of the request
+ * struct slot - a request in flight
+ * @change: units and floors; of a change or a read
+ * @data: data of the request, within @memory
+ * @covered: ledger token of a flush
+ * @begin_ns: time of submission
+ * @number: number of the request
  */
 struct slot {
 	struct load_request request;
@@ -56,16 +56,16 @@ struct slot {
 };
 
 /**
- * struct press - all of them
- * @slots: as many as may be under way
- * @next: the request that waits for room
- * @waiting: is there one?
- * @filled: units that have been written in order, at first
- * @under_way: how many are
- * @drawn: requests up to now
- * @way: how to discard
- * @until_ns: when to end
- * @failed: something has that must not
+ * struct press - state of the load
+ * @slots: requests in flight
+ * @next: the next request, which may have to wait for others
+ * @waiting: @next is valid
+ * @filled: number of units written by the initial sequential fill
+ * @under_way: number of requests in flight
+ * @drawn: number of requests generated
+ * @way: method of discarding
+ * @until_ns: time to end
+ * @failed: a request has failed although errors are not allowed
  */
 struct press {
 	struct torture_run *run;
@@ -111,7 +111,7 @@ static u32 most_units(const struct torture_run *run)
 	return (u32)max(run->options.most_bytes / run->unit_bytes, (u64)1);
 }
 
-/* Everything is written once, in order, then flushed. */
+/* Get the next request of the initial fill: sequential writes of all units, then a flush. */
 static bool next_of_filling(struct press *press)
 {
 	u64 left = units_of(press) - min(press->filled, units_of(press));
@@ -140,7 +140,7 @@ static void draw_next(struct press *press)
 	press->waiting = true;
 }
 
-/* In memory anywhere that direct requests may begin. */
+/* Vary the buffer's offset within a page, in steps that direct I/O allows. */
 static void place_data(const struct press *press, struct slot *slot)
 {
 	u32 steps = PAGE / press->run->target.sector;
@@ -224,7 +224,7 @@ static void prepare_discard(struct io_uring_sqe *sqe, int fd, enum discard_way w
 		return;
 	}
 	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, fd, NULL, 0, 0);
-	/* Else it must not wait, which Linux answers by EOPNOTSUPP where a device cannot but. */
+	/* Allow blocking: else the discard fails with EOPNOTSUPP on devices that must block. */
 	io_uring_sqe_set_flags(sqe, IOSQE_ASYNC);
 	sqe->addr = offset;
 	sqe->addr3 = bytes;
@@ -269,7 +269,7 @@ static struct slot *free_slot(struct press *press)
 	return &press->slots[i];
 }
 
-/* Return: false if the next request has to wait. */
+/* Return: false if the next request has to wait for others. */
 static bool submit_next(struct press *press)
 {
 	struct io_uring_sqe *sqe;
@@ -303,7 +303,7 @@ static void describe(const struct press *press, const struct slot *slot, char *t
 		 ledger_header(press->run->ledger)->seed);
 }
 
-/* One way to discard after the other, until one works. */
+/* Try the methods of discarding one after the other, until one works. */
 static void try_another_way(struct press *press, const struct slot *slot)
 {
 	if (slot->way == press->way && ++press->way == DISCARD_NONE) {
@@ -312,7 +312,7 @@ static void try_another_way(struct press *press, const struct slot *slot)
 	}
 }
 
-/* What has no data is not everywhere; what has worked once must go on. */
+/* Return true if the device lacks the operation. One that has ever succeeded is supported. */
 static bool cannot(struct press *press, const struct slot *slot, int error)
 {
 	enum load_op op = slot->request.op;
@@ -406,7 +406,7 @@ static bool hangs(const struct press *press)
 	return false;
 }
 
-/* The kernel may be short of memory for a moment. */
+/* Submit and wait. The kernel may be short of memory for a while; then try again later. */
 static void submit_and_wait(struct press *press)
 {
 	struct __kernel_timespec look = { .tv_nsec = LOOK_NS };
@@ -421,7 +421,7 @@ static void submit_and_wait(struct press *press)
 		io_uring_wait_cqe_timeout(&press->ring, &cqe, &look);
 }
 
-/* Return: false if something hangs. */
+/* Return: false if a request hangs. */
 static bool turn(struct press *press)
 {
 	while (!is_over(press) && submit_next(press))
@@ -474,7 +474,7 @@ static void get_ready(struct press *press, struct torture_run *run)
 	};
 
 	*press = (struct press){ .run = run };
-	/* Another sequence for each time that a run goes on. */
+	/* A resumed run needs a different sequence, so include the generation in the seed. */
 	load_init(&press->load, &shape, aftl_hash64_pair(header->seed, header->generation));
 	if (run->options.zeroed || run->options.resume)
 		press->filled = U64_MAX;
@@ -499,7 +499,7 @@ enum exit_code press(struct torture_run *run)
 	do
 		good = turn(&press);
 	while (good && (press.under_way || !is_over(&press)));
-	/* The kernel may still write there. */
+	/* Exit without freeing buffers: the kernel may still write into them. */
 	if (!good)
 		_exit(EXIT_FAILED);
 	io_uring_queue_exit(&press.ring);

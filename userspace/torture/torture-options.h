@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The command line of "approxftl torture".
+ * Parses the command line of "approxftl torture".
  */
 #ifndef AFTL_TORTURE_OPTIONS_H
 #define AFTL_TORTURE_OPTIONS_H
@@ -8,28 +8,28 @@
 #include "core/base/params.h"
 
 /**
- * struct torture_options - as typed
- * @device: the device or file
- * @state: the file of the ledger
- * @seed: of the run
- * @time_ns: how long, 0: until interrupted
- * @requests: how many at most, 0: no limit
- * @size_bytes: of the part of the device that is used, 0: all
- * @unit_bytes: of what is judged as one, 0: a sector of the device
- * @depth: most requests at once
- * @most_bytes: of a request
- * @patience_ns: a request that takes longer hangs
- * @discard: what a discarded block holds: zeroes, undefined; or never
- * @flips: so many bits of a unit may be wrong
- * @zeroed: everything reads as zeroes at first
+ * struct torture_options - values of the options
+ * @device: device or file
+ * @state: file of the ledger
+ * @seed: seed of the run
+ * @time_ns: duration; 0: until interrupted
+ * @requests: maximum number of requests; 0: no limit
+ * @size_bytes: size of the tested part of the device; 0: all of it
+ * @unit_bytes: size of a unit of the ledger; 0: a sector of the device
+ * @depth: maximum number of requests in flight
+ * @most_bytes: maximum size of a request
+ * @patience_ns: a request that takes longer is reported as hanging
+ * @discard: content of discarded blocks: "zeroes" or "undefined"; "never": do not discard
+ * @flips: number of flipped bits to tolerate per unit
+ * @zeroed: the device reads as zeroes at first
  * @errors: requests may fail
- * @resume: check by the state, and go on
- * @verify: check by the state
- * @power_failed: what no flush covered may be gone
- * @sync: the state is to survive the machine
- * @overwrite: what is on the device may be lost
- * @force: even if somebody uses it
- * @help: is asked for
+ * @resume: check by the ledger, then continue
+ * @verify: check by the ledger
+ * @power_failed: data that no flush covered may be lost
+ * @sync: the ledger must survive a crash of the machine
+ * @overwrite: the content of the device may be lost
+ * @force: use the device even if it is in use
+ * @help: print the help
  */
 struct torture_options {
 	const char *device;

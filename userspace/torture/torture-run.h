@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A run of "approxftl torture": the device, its ledger, and requests under way.
+ * State of a run of "approxftl torture": the device, its ledger, and statistics.
  */
 #ifndef AFTL_TORTURE_RUN_H
 #define AFTL_TORTURE_RUN_H
@@ -11,16 +11,16 @@
 #include "replay-target.h"
 #include "ledger.h"
 
-/* So many wrong blocks are named. */
+/* Maximum number of wrong blocks that are reported individually. */
 #define NAMED_WRONG 10
 
 /**
- * struct torture_run - one
- * @counts: requests that succeeded, by kind
- * @failed: requests that did not
- * @wrong: blocks that hold what they must not
- * @unreadable: blocks of a check that cannot be read
- * @unit_bytes: what is judged as one
+ * struct torture_run - state of a run
+ * @counts: number of successful requests by operation
+ * @failed: number of failed requests
+ * @wrong: number of blocks with content that is not allowed
+ * @unreadable: number of blocks that a check could not read
+ * @unit_bytes: size of a unit of the ledger
  */
 struct torture_run {
 	struct torture_options options;
@@ -33,24 +33,24 @@ struct torture_run {
 	u32 unit_bytes;
 };
 
-/* Is a request that fails no mistake? */
+/* Return true if failing requests are acceptable. */
 static inline bool may_fail(const struct torture_run *run)
 {
 	return run->options.errors || ledger_header(run->ledger)->frozen;
 }
 
 /**
- * judge() - compare what a read of @count units from @first on has brought
- * @floors: the least generation of each
- * @request: number of the read, for the sentence
+ * judge() - check the data of a read of @count units, from @first on
+ * @floors: oldest allowed generation of each unit
+ * @request: number of the read, for messages
  */
 void judge(struct torture_run *run, u64 first, u32 count, const void *data, const u32 *floors,
 	   u32 request);
 
-/* All units, one after the other, as they are; and remember what they are. */
+/* Check all units in order, and record their content in the ledger. */
 int __must_check check_all(struct torture_run *run, struct aftl_error *error);
 
-/* Requests, until it is time. Return: as the program does. */
+/* Run the load until its time is over. Return: exit code of the program. */
 enum exit_code press(struct torture_run *run);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * approxftl-torture: a random load on a disk, each block of which is verified.
+ * approxftl-torture: runs a random load on a disk and verifies every block.
  */
 #include <signal.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include "torture-run.h"
 #include "standard-streams.h"
 
-/* For the handler. */
+/* For the signal handler. */
 static struct ledger *the_ledger;
 
 static void on_power_failure(int number __maybe_unused)
@@ -28,7 +28,7 @@ static void catch_signals(struct ledger *ledger)
 	interruption_catch();
 }
 
-/* Of no meaning, but that two runs differ. */
+/* Draw a random number that distinguishes this run from others. */
 static u64 draw_name(void)
 {
 	struct timespec now;
@@ -114,7 +114,7 @@ static enum exit_code check(struct torture_run *run)
 	return EXIT_FAILED;
 }
 
-/* Before, while, after. */
+/* Check first with --resume or --verify. Unless --verify, run the load and check again. */
 static enum exit_code work(struct torture_run *run)
 {
 	const struct torture_options *options = &run->options;
