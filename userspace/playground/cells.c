@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The cells of a page: their voltages, and which of them have crossed a reference.
+ * The cells of a page: their threshold voltages, and the cells that crossed a read reference.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,15 +14,15 @@
 #define MV_ZERO 32768
 
 /**
- * struct look - the unit that is looked at
+ * struct look - the unit to show
  * @media: flash array
- * @block: of the page
- * @page: of the block
- * @ppn: place on the media
- * @attr: of the page
- * @now: what decides where its voltages are
- * @errors: of a read of it
- * @key: of its flips, which the draws are of, too
+ * @block: block of the page
+ * @page: page in the block
+ * @ppn: physical page number of the unit
+ * @attr: attributes of the page
+ * @now: condition that determines the voltages
+ * @errors: errors of a read of the unit
+ * @key: key of the flipped positions, also the seed of the drawn voltages
  */
 struct look {
 	const struct aftl_media *media;
@@ -49,8 +49,9 @@ const u32 *play_voltages(void)
 }
 
 /*
- * The curve that stands alone for the errors of a page, if one does. Other steps and a lower top
- * are told by the cells that they were modelled for; on others the core adds a difference.
+ * Get the error curve of a page, if a single curve gives its errors. Modes with other steps or a
+ * lower top are modelled for certain cells only; for other cells the core adds a difference to the
+ * curve, which no single curve shows.
  */
 static u32 curve_of(const struct aftl_cell *cell, u16 attr)
 {
@@ -78,7 +79,7 @@ static bool has_data(const struct look *look)
 	       from_lpn(aftl_ppn_lpn(look->media, look->ppn)) < look->media->geo->units;
 }
 
-/* Errors that came along with a copy; a cell has been programmed to the wrong state for these. */
+/* Return: number of inherited errors; their cells were programmed to the wrong state. */
 static u32 baked(const struct look *look)
 {
 	u32 errors = has_data(look) ? aftl_origin(look->media, look->block, look->ppn).inherited
@@ -118,13 +119,16 @@ static void look_at(struct look *look, u32 page, u32 slot)
 		look_at_data(look);
 }
 
-/* Between 0 and 1. */
+/* Map a draw to [0, 1). */
 static double part_of(u64 draw)
 {
 	return (double)(draw >> 11) / (double)(1ULL << 53);
 }
 
-/* @sums of a state: a bin between two others, as many cells of it below as @draw says. */
+/*
+ * Draw a bin in [from, to), with a probability in proportion to the cells in it. @sums: cumulative
+ * distribution of a state.
+ */
 static u32 draw_bin(const double *sums, u32 from, u32 to, u64 draw)
 {
 	double wanted = sums[from] + part_of(draw) * (sums[to] - sums[from]);
@@ -152,7 +156,7 @@ static u32 word_of(u32 state, u32 bin)
 	return (u32)(mv + MV_ZERO) | state << 16;
 }
 
-/* As all the others: in its state, and read as that. */
+/* Draw a correctly read cell: a random state, and a voltage within the references of that state. */
 static u32 draw_right(const double (*sums)[VOLTAGE_BINS + 1], const struct look *look, u64 draw)
 {
 	u32 state = is_programmed(look) ? draw % max(seen->count, 1U) : 0;
@@ -162,7 +166,7 @@ static u32 draw_right(const double (*sums)[VOLTAGE_BINS + 1], const struct look 
 	return word_of(state, draw_bin(sums[state], from, to, aftl_hash64(draw)));
 }
 
-/* On the wrong side of a reference, each as often as the model has it there. */
+/* Draw a misread cell: each state and side with the frequency that the model gives. */
 static u32 draw_wrong(const double (*sums)[VOLTAGE_BINS + 1], u64 draw)
 {
 	double left = part_of(draw) * voltages_rber(seen) * seen->count * log2(seen->count);

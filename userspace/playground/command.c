@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "approxftl sim" by itself, as a WASI command.
+ * "approxftl sim" alone, as a WASI command.
  */
 #include "complain.h"
 #include "sim.h"

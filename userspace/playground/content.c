@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bytes of the user's: written, and read back as the device returns them.
+ * Stores the user's bytes on the device and reads them back with the device's errors.
  */
 #include "checked-memory.h"
 #include "play.h"
@@ -66,7 +66,7 @@ int play_write(u32 unit, u32 units, u32 class)
 	return run(AFTL_OP_WRITE, unit, units, class);
 }
 
-/* Reads of the stream come back first: they have nothing to flip. */
+/* Complete the stream's pending reads first: they have no bytes to flip. */
 int play_read(u32 unit, u32 units)
 {
 	int ret = play_finish();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traces of any format become record files, which is what the simulator reads.
+ * Converts traces of any format to record files for the simulator.
  */
 #include "foreign-trace.h"
 #include "play.h"

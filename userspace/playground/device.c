@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device: it is made, it goes on, it is changed.
+ * Creates the device, runs it, and changes it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 struct play play;
 
-/* What the core asks of its host */
+/* Callbacks from the core */
 
 static void complete(void *host, struct aftl_request *request)
 {
@@ -20,7 +20,7 @@ static void complete(void *host, struct aftl_request *request)
 	sim_drive_give(&play.drive, request);
 }
 
-/* Reads change nothing that is drawn. */
+/* Record programs and erases. Reads do not change the picture. */
 static void array(void *host, const struct aftl_array_event *event)
 {
 	(void)host;
@@ -47,7 +47,7 @@ static const struct aftl_host_ops ops = {
 	.read = play_flip,
 };
 
-/* Making it */
+/* Creating */
 
 static int parse(u32 count, struct aftl_error *error)
 {
@@ -67,7 +67,7 @@ static int parse(u32 count, struct aftl_error *error)
 	return ret;
 }
 
-/* What a page has no place for is refused, for it would be silent about it. */
+/* Refuse options that have no effect on the page, instead of ignoring them silently. */
 static int check_options(struct aftl_error *error)
 {
 	static const char *const others[] = {
@@ -127,9 +127,9 @@ int play_open(u32 count)
 	return ret ? play_fail(ret, &error) : 0;
 }
 
-/* Going on */
+/* Running */
 
-/* Time is a double there. */
+/* Convert time from the page, where it is a double. */
 static u64 whole_ns(double ns)
 {
 	return ns < (double)AFTL_TIME_MAX ? (u64)ceil(ns) : U64_MAX;
@@ -166,7 +166,7 @@ int play_audit(void)
 	return ret ? play_fail(ret, &error) : 0;
 }
 
-/* Changing it */
+/* Changing */
 
 int play_age(u32 hours)
 {
@@ -189,7 +189,7 @@ int play_change(void)
 
 	if (!ret)
 		ret = sim_drive_change(&play.drive, &change, &ops, NULL, &error);
-	/* Its blocks are of other kinds. */
+	/* A new FTL has blocks of other kinds: paint all of them again. */
 	for (i = 0; play.drive.ftl != before && i < play.drive.geo->blocks; i++)
 		play.begun[i]++;
 	return ret ? play_fail(ret, &error) : 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A picture of the device: one pixel for each page.
+ * Paints the device: one pixel for each page.
  */
 #include "checked-memory.h"
 #include "play.h"
 
 #define BAD 255
-/* Steps of what is painted darker and darker. */
+/* Number of colours of the views with a scale. */
 #define VALID_STEPS 15
 #define AGE_STEPS 20
 #define WEAR_STEPS 200
@@ -19,12 +19,12 @@ u32 *play_palette(void)
 }
 
 /**
- * struct subject - a page to be painted
+ * struct subject - a page to paint
  * @media: flash array
- * @block: of the page
- * @page: in the block
- * @attr: of the page
- * @most_erases: of any block
+ * @block: block of the page
+ * @page: page in the block
+ * @attr: attributes of the page
+ * @most_erases: maximum erase count of all blocks
  */
 struct subject {
 	const struct aftl_media *media;
@@ -45,7 +45,7 @@ static u32 valid_units(const struct subject *of)
 	return valid;
 }
 
-/* By class and what is left of it: nothing, some, all. */
+/* Colour by class and by valid units: none, some or all. */
 static u8 paint_use(const struct subject *of)
 {
 	u32 valid = valid_units(of);
@@ -54,7 +54,7 @@ static u8 paint_use(const struct subject *of)
 	return (u8)(1 + aftl_page_class(of->attr) * 3 + left);
 }
 
-/* By mode, class and whether it is garbage. */
+/* Colour by program mode, class, and whether the page is garbage. */
 static u8 paint_mode(const struct subject *of)
 {
 	return (u8)(1 + aftl_page_mode(of->attr) * 4 + aftl_page_class(of->attr) * 2 +
@@ -66,7 +66,7 @@ static u8 paint_valid(const struct subject *of)
 	return (u8)(1 + valid_units(of) * VALID_STEPS / of->media->geo->page_units);
 }
 
-/* By the logarithm of the hours. */
+/* Colour by the logarithm of the age in hours. */
 static u8 paint_age(const struct subject *of)
 {
 	u64 hours = aftl_page_hours(of->media, of->block, of->page, aftl_hours(play.drive.ftl));
@@ -74,7 +74,7 @@ static u8 paint_age(const struct subject *of)
 	return (u8)(1 + min(fls64(hours), (u32)AGE_STEPS));
 }
 
-/* By the logarithm of the raw bit error rate in 2^-40. */
+/* Colour by the logarithm of the raw bit error rate, in 2^-40. */
 static u8 paint_errors(const struct subject *of)
 {
 	u64 rate = aftl_cell_rber_q40(aftl_cell(play.drive.ftl), of->block, of->page,
@@ -83,14 +83,14 @@ static u8 paint_errors(const struct subject *of)
 	return (u8)(1 + min(fls64(rate), 40U));
 }
 
-/* Beside the block with the most erases. */
+/* Colour by the erase count, relative to the maximum. */
 static u8 paint_wear(const struct subject *of)
 {
 	return of->most_erases ?
 		(u8)(1 + (u64)of->block->erases * WEAR_STEPS / of->most_erases) : 1;
 }
 
-/* By what the policy uses the block for, and whether it is open. */
+/* Colour by the block's kind (its use by the policy), and whether the block is open. */
 static u8 paint_kind(const struct subject *of)
 {
 	return (u8)(1 + of->block->kind * 2 + (of->block->state == AFTL_BLOCK_OPEN));
@@ -105,7 +105,7 @@ static const painter painters[PLAY_VIEWS] = {
 	[PLAY_VIEW_KIND] = paint_kind,
 };
 
-/* The wear is of the block, whatever is in the page. */
+/* Wear is a property of the block, so it is shown for erased pages, too. */
 static u8 colour(u32 view, struct subject *of)
 {
 	of->attr = aftl_block_page_attr(of->media, of->block, of->page);
@@ -115,15 +115,15 @@ static u8 colour(u32 view, struct subject *of)
 }
 
 /**
- * struct picture - where pixels go
- * @pixels: all
- * @stride: of a row
- * @height: of all
- * @columns: blocks of a LUN beside each other
- * @width: of a block
- * @tall: of a block
- * @lun_width: of a LUN, with what is left alone
- * @lun_tall: the same
+ * struct picture - geometry of the picture
+ * @pixels: all pixels
+ * @stride: pixels of a row
+ * @height: number of rows
+ * @columns: number of blocks of a LUN side by side
+ * @width: width of a block
+ * @tall: height of a block
+ * @lun_width: width of a LUN with its margins
+ * @lun_tall: height of a LUN with its margins
  */
 struct picture {
 	u32 *pixels;
@@ -189,10 +189,10 @@ static u32 most_erases(const struct aftl_media *media)
 }
 
 /**
- * struct look - what a block looked like when it was painted
- * @begun: programs and erases of it
- * @valid: units; between two of those there can only be fewer
- * @state: of the block
+ * struct look - state of a block when it was painted
+ * @begun: number of its programs and erases, plus one
+ * @valid: number of valid units, which can only fall between programs and erases
+ * @state: state of the block
  */
 struct look {
 	u32 begun;
@@ -212,7 +212,7 @@ static bool has_changed(struct look *former, u32 index, const struct aftl_block 
 	return changed;
 }
 
-/* Does everything look different, because of something that is not in a block? */
+/* Return true if all blocks must be painted anew, as view, size, colours or time has changed. */
 static bool is_another(const struct picture *picture, u32 view, u32 erases)
 {
 	static u32 colours[PLAY_COLOURS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the library share.
+ * Shared state and helpers of the library.
  */
 #ifndef AFTL_PLAY_H
 #define AFTL_PLAY_H
@@ -11,16 +11,16 @@
 #include "playground.h"
 #include "sim-options.h"
 
-/* Programs and erases that are remembered. */
+/* Number of latest programs and erases that are kept. */
 #define PLAY_EVENTS 16384
 
 /**
- * struct play_event - what an array has begun
- * @begin_ns: when
- * @request: requests that had been submitted
- * @block: of the device
- * @page: first of them
- * @pages: how many
+ * struct play_event - a program or an erase
+ * @begin_ns: begin
+ * @request: number of requests submitted before
+ * @block: block of the device
+ * @page: first page
+ * @pages: number of pages
  * @op: enum aftl_array_op
  * @mode: enum aftl_mode
  * @cause: enum aftl_cause
@@ -37,17 +37,17 @@ struct play_event {
 };
 
 /**
- * struct play - the device and who watches it
- * @options: of the command line
- * @arguments: what they point into
+ * struct play - the device and the state of its observer
+ * @options: parsed command line
+ * @arguments: texts that @options points into
  * @drive: the device and its requests
- * @event_count: events so far; the last PLAY_EVENTS of them are in @events
- * @events: event n is at n % PLAY_EVENTS
- * @begun: by block, programs and erases since the device is in its starting state
- * @content: see play_content()
- * @content_bytes: its size
- * @returning: a read by play_read() is under way
- * @reading: its first unit
+ * @event_count: number of events so far; @events has the last PLAY_EVENTS of them
+ * @events: ring buffer: event n is at index n % PLAY_EVENTS
+ * @begun: per block: number of programs and erases since the starting state was reached
+ * @content: buffer; see play_content()
+ * @content_bytes: size of @content
+ * @returning: a read of play_read() is in flight
+ * @reading: first unit of that read
  */
 struct play {
 	struct sim_options options;
@@ -64,14 +64,14 @@ struct play {
 
 extern struct play play;
 
-/* Hands the sentence of @error out. Return: @ret */
+/* Return the message of @error to the page. Return: @ret */
 int play_fail(int ret, const struct aftl_error *error);
 
-/* Begins an object that play_end() hands out. */
+/* Begin a JSON object; play_end() returns it to the page. */
 void play_begin(struct json_writer *json);
 int play_end(struct json_writer *json);
 
-/* Of the host: called by the core. */
+/* The core's host callback for reads. */
 void play_flip(void *host, struct aftl_request *request, const struct aftl_read *read);
 
 #endif

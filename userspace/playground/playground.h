@@ -1,93 +1,93 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A simulated device that somebody watches: what a page calls of the WebAssembly library.
+ * A simulated device in a WebAssembly library, with the functions that a web page calls.
  *
- * One device in one library: a page that wants two of them loads it twice. Its whole state is
- * the library's memory. A page that keeps a copy of that, and puts it back, has gone back in
- * time to the bit, with all that was under way.
+ * A library holds one device: a page that needs two loads the library twice. The memory of the
+ * library is the complete state. A page that saves a copy of it and restores it later goes back in
+ * time exactly, including all requests in flight.
  *
- * Texts go both ways in play_text(). Everything that returns an int returns 0, or another
- * number with a sentence there.
+ * Texts are passed in play_text(), in both directions. Functions of type int return 0, or another
+ * number with a message in play_text().
  */
 #ifndef AFTL_PLAYGROUND_H
 #define AFTL_PLAYGROUND_H
 
 #include "aftl-host.h"
 
-/* Room for what is handed in. */
+/* Maximum size of a text from the page. */
 #define PLAY_TEXT_BYTES 8192
 
-/* The place of texts; answers may be longer than what may be handed in. */
+/* Get the text buffer; a text from the library may be longer than PLAY_TEXT_BYTES. */
 char *play_text(void);
 
 /**
- * play_open() - make and fill a device, and open its stream of requests
- * @count: of the arguments of "approxftl sim" in play_text(), each with a zero at its end
+ * play_open() - create and fill a device, and open its request stream
+ * @count: number of arguments of "approxftl sim" in play_text(), each terminated with a zero
  *
- * The stream has no end of its own, --requests or not: play_to() says how far. Once only.
+ * The stream is endless, regardless of --requests; play_to() sets the limit. Call this once only.
  */
 int play_open(u32 count);
 
 /**
- * play_to() - go on until so many requests were submitted, or until a time
- * @requests: since the begin
- * @ns: device time; below the present one nothing happens
+ * play_to() - run until a number of requests was submitted, or until a time
+ * @requests: number of requests since the begin
+ * @ns: device time; a time in the past has no effect
  *
  * See sim_drive_to().
  */
 int play_to(u32 requests, double ns);
 
 /**
- * play_finish() - let everything complete that was submitted
+ * play_finish() - complete all submitted requests
  *
- * The device is then what "approxftl sim --requests" leaves after as many. To go on as if nothing
- * had happened the page puts its copy of the memory back.
+ * The device is then in the state that "approxftl sim --requests" leaves after as many requests.
+ * To continue without this interruption the page restores its copy of the memory.
  */
 int play_finish(void);
 
-/* aftl_digest() of the device. */
+/* Return: aftl_digest() of the device. */
 u64 play_digest(void);
 
-/* aftl_audit() of the device. */
+/* Return: aftl_audit() of the device. */
 int play_audit(void);
 
-/* A hundred years, as the parameter "age" has it. */
+/* Maximum of the parameter "age": a hundred years. */
 #define PLAY_AGE_HOURS (36500 * 24)
 
-/* At most so many hours pass without anything happening. */
+/* Let the given number of hours pass without requests. */
 int play_age(u32 hours);
 
-/* What "approxftl sim --change" has after the colon is in play_text(), and is done now. */
+/* Apply a change: play_text() has the text after the colon of "approxftl sim --change". */
 int play_change(void);
 
-/* JSON in play_text(): what does not change; counters and times; a block; a page. */
+/* Return JSON in play_text(): constants; counters and times; a block; a page. */
 int play_about(void);
 int play_state(void);
 int play_block(u32 block);
 int play_page(u32 block, u32 page);
 
 /**
- * play_cells() - JSON in play_text(): the cells of one unit of a page
+ * play_cells() - return JSON in play_text(): the cells of one unit of a page
  * @block: of the device
- * @page: of the block
+ * @page: page of the block
  * @slot: unit of the page
  *
- * How their threshold voltages are spread is the model's behind the core's error rates, how many
- * and which of them are read as another state than they were programmed to is the core's. As
- * simulated requests have no bytes, the state of each, and where it lies in that, is drawn.
+ * The distributions of the threshold voltages are those of the model from which the core's error
+ * rates were computed; number and positions of misread cells are the core's. Simulated requests
+ * have no bytes, so the state and the voltage of each cell are drawn at random.
  */
 int play_cells(u32 block, u32 page, u32 slot);
 
-/* Of the last play_cells(). A state's part of cells in each bin; see voltages.h. */
+/* For the last play_cells(): the part of a state's cells in each bin; see voltages.h. */
 const double *play_spread(u32 state);
 
-/* A word for each cell: millivolts + 32768, state << 16, and 1 << 24 if it has crossed. */
+/* For the last play_cells(): per cell, millivolts + 32768, state << 16, and 1 << 24 if misread. */
 const u32 *play_voltages(void);
 
-/* JSON in play_text(): what the arrays have begun, from event number @since on, the newest. */
+/* Return JSON in play_text(): programs and erases from event number @since on, the latest ones. */
 int play_events(u32 since);
 
-/* What play_paint() shows of each page. */
+/* The property that play_paint() shows for each page. */
 enum play_view {
 	PLAY_VIEW_USE,
 	PLAY_VIEW_MODE,
@@ -99,52 +99,52 @@ enum play_view {
 	PLAY_VIEWS,
 };
 
-/* Entries of a palette. */
+/* Number of entries in a palette. */
 #define PLAY_COLOURS 256
 
 /**
- * play_palette() - colours that play_paint() uses, for the page to fill in: red in the low byte
+ * play_palette() - get the palette of play_paint(); the page sets it, with red in the low byte
  */
 u32 *play_palette(void);
 
 /**
- * play_paint() - a picture with one pixel for each page
+ * play_paint() - paint a picture with one pixel for each page
  * @view: enum play_view
- * @across: LUNs beside each other
- * @columns: blocks of a LUN beside each other
- * @width: pages of a block beside each other
+ * @across: number of LUNs side by side
+ * @columns: number of blocks of a LUN side by side
+ * @width: number of pages of a block side by side
  *
- * Block and LUN have one pixel to the right and below that is left alone, so the picture is
- * @across * (@columns * (@width + 1) + 1) pixels wide. Entry 0 of the palette is a page that
- * holds nothing, 255 one of a bad block; paint.c says what the others are.
+ * Each block and each LUN has an unpainted margin of one pixel to the right and below, so the
+ * picture is @across * (@columns * (@width + 1) + 1) pixels wide. Palette entry 0 is an erased
+ * page, 255 a page of a bad block; paint.c defines the others.
  */
 u32 *play_paint(u32 view, u32 across, u32 columns, u32 width);
 
-/* Room for the content of so many bytes, of the first units of the device. */
+/* Get a buffer for the content of the first @bytes of the device, rounded to units. */
 u8 *play_content(u32 bytes);
 
 /**
- * play_write() - write units, which is no part of the stream
+ * play_write() - write units, in addition to the stream
  * @unit: first unit
- * @units: how many
+ * @units: number of units
  * @class: enum aftl_class
  */
 int play_write(u32 unit, u32 units, u32 class);
 
 /**
- * play_read() - read units; what the device does to them it does in play_content()
- * @unit: first unit, which stands at the begin of it
- * @units: how many
+ * play_read() - read units, and apply the device's errors to play_content()
+ * @unit: first unit, which is at the beginning of the buffer
+ * @units: number of units
  *
- * Bits that come back flipped are flipped there, and a unit that is lost becomes zero.
+ * Flipped bits are flipped in the buffer; a lost unit is zeroed.
  */
 int play_read(u32 unit, u32 units);
 
 /**
- * play_convert() - make a record file of any trace
+ * play_convert() - convert any trace to a record file
  *
- * play_text() has the name of the file and that of the one to be made, each with a zero at its
- * end; then a sentence about what was found.
+ * On entry play_text() has the names of the input and the output, each terminated with a zero; on
+ * return a message about the trace.
  */
 int play_convert(void);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What there is to say of the device, as JSON.
+ * Describes the device in JSON.
  */
 #include "json-writer.h"
 #include "play.h"
 
-/* Events that one answer has; flipped bits of a unit. */
+/* Limits of an answer: number of events; number of flipped bits of a unit. */
 #define TOLD_EVENTS 256
 #define TOLD_HISTORY 64
 #define TOLD_FLIPS 4096
@@ -193,7 +193,7 @@ static bool concerns(const struct play_event *event, u32 block, u32 page)
 		(page >= event->page && page < event->page + event->pages));
 }
 
-/* The newest, newest first. */
+/* List the latest events, the newest first. */
 static void tell_history(struct json_writer *json, u32 block, u32 page)
 {
 	u32 oldest = oldest_event(PLAY_EVENTS);
@@ -247,7 +247,7 @@ static u32 valid_in(const struct aftl_media *media, const struct aftl_block *blo
 	return valid;
 }
 
-/* A number for each: 0, or 1 + mode * 64 + class * 32 + valid units. */
+/* Encode each page as a number: 0, or 1 + mode * 64 + class * 32 + valid units. */
 int play_block(u32 index)
 {
 	const struct aftl_media *media = aftl_media(play.drive.ftl);

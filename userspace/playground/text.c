@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Texts in and out.
+ * Exchanges texts with the page.
  */
 #include <stdlib.h>
 
 #include "checked-memory.h"
 #include "play.h"
 
-/* The answer, or else the room for what is handed in. */
+/* Text from the library, or a buffer for a text from the page. */
 static char *text;
 static size_t text_bytes;
 
@@ -34,7 +34,7 @@ void play_begin(struct json_writer *json)
 	json_object(json, NULL);
 }
 
-/* As large as what is handed in may be, at least. */
+/* The buffer is at least as large as the longest text from the page. */
 int play_end(struct json_writer *json)
 {
 	json_end_object(json);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sums of cell.py, to the same bins. selftests/playground/test_cells.py compares both.
+ * Computes the same distributions as cell.py, with the same bins.
+ * selftests/playground/test_cells.py compares the two.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,10 +13,10 @@
 #define BIN_V (CELL_BIN_UV / 1e6)
 
 /**
- * struct mass - a distribution
- * @first: bin of the first part, where bin 0 is 0 V
- * @count: parts
- * @at: the parts
+ * struct mass - a discrete distribution of voltages
+ * @first: bin of the first probability; bin 0 is 0 V
+ * @count: number of probabilities
+ * @at: probabilities
  */
 struct mass {
 	s32 first;
@@ -30,7 +31,7 @@ static void begin(struct mass *mass, double first, double last)
 	memset(mass->at, 0, mass->count * sizeof(*mass->at));
 }
 
-/* Part of a distribution that is more than @x above its middle. */
+/* The probability that a value exceeds the middle of its distribution by more than @x. */
 typedef double (*survival)(double x, double scale);
 
 static double normal_tail(double x, double deviation)
@@ -43,7 +44,7 @@ static double laplace_tail(double x, double scale)
 	return 0.5 * exp(-x / scale);
 }
 
-/* Differences of small tails are precise, those of numbers near one are not. */
+/* Subtract small tails, not numbers near one, which would lose precision. */
 static double between(double low, double high, double scale, survival beyond)
 {
 	if (low >= 0)
@@ -66,7 +67,7 @@ static void symmetric(struct mass *mass, double middle, double reach, double sca
 	}
 }
 
-/* Two bins, so that the mean is exact. */
+/* Distribute the weight over two bins so that the mean is exact. */
 static void add_point(struct mass *mass, double position, double weight)
 {
 	double bin = floor(position / BIN_V);
@@ -109,7 +110,7 @@ static void uniform(struct mass *mass, double low, double width)
 	}
 }
 
-/* The states of a neighbour are equally likely, and shift in proportion. */
+/* Shift by one neighbour: its states are equally likely, and the shift is proportional. */
 static void neighbour(struct mass *mass, double swing)
 {
 	u32 state;
@@ -119,7 +120,7 @@ static void neighbour(struct mass *mass, double swing)
 		add_point(mass, swing * state / 3, 0.25);
 }
 
-/* @mass becomes the sum of itself and an independent one. */
+/* Convolve: @mass becomes the distribution of the sum of two independent values. */
 static void add(struct mass *mass, const struct mass *other)
 {
 	struct mass *sum = memory_zeroed(1, sizeof(*sum));
@@ -134,7 +135,7 @@ static void add(struct mass *mass, const struct mass *other)
 	free(sum);
 }
 
-/* One in the same layer, and one in the next. */
+/* Add the shift of two neighbours: one in the same layer, one in the next layer. */
 static void add_pair(struct mass *mass, struct mass *other, double mv)
 {
 	u32 direction;
@@ -148,7 +149,10 @@ static void add_pair(struct mass *mass, struct mass *other, double mv)
 	}
 }
 
-/* One pair of precise neighbours shares what there is as 200 : 150, and a second one the rest. */
+/*
+ * A shift up to 200 + 150 mV comes from one pair of precise neighbours; the excess is added as a
+ * second pair.
+ */
 static void add_neighbours(struct mass *mass, struct mass *other, double mv)
 {
 	double near = fmin(mv, aftl_disturb_mv[0][0] + aftl_disturb_mv[1][0]);
@@ -200,7 +204,7 @@ static void spread(double *bins, u32 state, const struct condition *now)
 	free(mass);
 }
 
-/* Where the fewest are on the wrong side; between states that are far apart, in the middle. */
+/* Choose the reference with the fewest misread cells; the middle of a gap between states. */
 static struct crossing find_crossing(const double *low, const double *high)
 {
 	struct crossing best = { .low_high = 1, .high_low = 1 };
@@ -231,7 +235,7 @@ static u32 states_of(u32 curve)
 	return count;
 }
 
-/* No further than the core's tables go. */
+/* Limit a condition to the range of the core's tables. */
 static struct condition within_tables(const struct condition *condition)
 {
 	return (struct condition){

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Threshold voltages: how those of the cells of a page are spread, by the model that the core's
- * tables of error rates were computed from (userspace/physics/aftl_physics/cell.py).
+ * Distributions of the threshold voltages of a page's cells, by the model from which the core's
+ * error-rate tables were computed (userspace/physics/aftl_physics/cell.py).
  */
 #ifndef AFTL_VOLTAGES_H
 #define AFTL_VOLTAGES_H
 
 #include "cell-states.h"
 
-/* Bin i is about (i + VOLTAGE_FIRST) * CELL_BIN_UV. */
+/* Bin i is centred at (i + VOLTAGE_FIRST) * CELL_BIN_UV. */
 #define VOLTAGE_FIRST (-2048)
 #define VOLTAGE_BINS 8192
 
 /**
- * struct condition - what decides where the voltages are
+ * struct condition - condition that determines the voltages
  * @curve: enum aftl_rber_curve
- * @disturb_mv: shift by neighbours that were programmed later
- * @cycles: of the block
- * @hours: since the page was programmed
+ * @disturb_mv: shift caused by neighbours that were programmed later
+ * @cycles: program/erase cycles of the block
+ * @hours: time since the page was programmed
  */
 struct condition {
 	u32 curve;
@@ -27,10 +27,10 @@ struct condition {
 };
 
 /**
- * struct crossing - between a state and the next one
- * @reference: bins from this one on are read as the higher state; the best place
- * @low_high: part of the lower state that is there
- * @high_low: part of the higher state that is below
+ * struct crossing - the boundary between a state and the next one
+ * @reference: best read reference: bins from here on are read as the higher state
+ * @low_high: part of the lower state's cells that are read as the higher state
+ * @high_low: part of the higher state's cells that are read as the lower state
  */
 struct crossing {
 	u32 reference;
@@ -39,10 +39,10 @@ struct crossing {
 };
 
 /**
- * struct voltages - the states of a cell
- * @count: states; 0 where the model of the curve has no voltages
- * @mass: part of the cells of a state in each bin
- * @crossings: one fewer than states
+ * struct voltages - distributions of all states of a cell
+ * @count: number of states; 0 if the model of the curve has no voltages
+ * @mass: part of a state's cells in each bin
+ * @crossings: boundaries between adjacent states
  */
 struct voltages {
 	u32 count;
@@ -50,10 +50,13 @@ struct voltages {
 	struct crossing crossings[CELL_STATES_MOST];
 };
 
-/* The same one for the same condition, which stays until another is asked for. */
+/* Get the distributions. The result is valid until the next call with another condition. */
 const struct voltages *voltages_of(const struct condition *condition);
 
-/* Bits that are misread, of all: equally many cells in each state, and one bit for a crossing. */
+/*
+ * Return: raw bit error rate, with equally many cells in each state and one wrong bit per
+ * crossing.
+ */
 double voltages_rber(const struct voltages *voltages);
 
 #endif
