@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The page: what is chosen, what is drawn, what time does.
+// The page: connects controls, runs and drawings.
 
 const FRAME_MS = 10;
 const MARKED_PACE = 3000;
-// The page stands still for no longer on its way to a far request.
+// Time limits of one step towards a distant request: the first step, and the following ones.
 const STANDSTILL_MS = 4000;
 const SEEK_MS = 40;
-// While somebody drags a slider.
+// Time limit of a step while the user drags a slider.
 const DRAG_MS = 200;
-// Between two of an address: the strictest browser takes a hundred in half a minute.
+// Least time between two address changes: the strictest browser allows a hundred in 30 s.
 const TOLD_MS = 350;
 const MOST_FRAMES = 10000;
-// Of a file that is dropped.
+// Maximum size of a dropped file.
 const MOST_BYTES = 256e6;
 const SIDES = ["a", "b"];
 
@@ -40,7 +40,7 @@ function fillSelect(select, values) {
 	select.replaceChildren(...values.map(([value, text]) => element("option", {value}, text)));
 }
 
-// What went wrong is said, and stays until somebody does something else.
+// Show an error until the next action of the user.
 function attempt(what) {
 	try {
 		what();
@@ -89,7 +89,7 @@ function restart(patience = STANDSTILL_MS) {
 	goTo(Number(app.state.at), patience);
 }
 
-// A policy that does not fit the device leaves the other one alone.
+// Start a run. If its policy does not fit the device, the other run is unaffected.
 function begun(side, policy) {
 	app.runs[side] = new Run(app.module, argsOf(app.state, policy), app.files,
 		actionsOf(app.state.do, side));
@@ -97,7 +97,7 @@ function begun(side, policy) {
 	app.samples[side].add(app.runs[side].state);
 }
 
-// Where the state says; at the begin of a device that has not what was looked at.
+// Select what the state says; reset a selection that the device does not have.
 function lookAgain() {
 	if (app.runs.a && !isThere(app.state.see))
 		app.state.see = STANDARD.see;
@@ -115,7 +115,7 @@ function isThere(see) {
 	return side in app.runs && numbers.every((number, i) => Number(number) < ends[i]);
 }
 
-// A die or a block that is there, or a part of some size.
+// Return true if the die or block exists, or the part has a size.
 function isZoom(words) {
 	const [number, , , wide = 1] = words.slice(1).split(":").map(Number);
 	return number < (words[0] === "d" ? app.runs.a.device.about.luns : blocks()) && wide > 0;
@@ -126,7 +126,7 @@ function blocks() {
 	return about.luns * about.blocks_per_lun;
 }
 
-// Samples on the way, so that the charts do not depend on how fast one went.
+// Take samples on the way, so that the charts do not depend on the speed.
 function move(side, requests, ns, patience) {
 	const run = app.runs[side];
 	if (requests < run.at || ns < run.state.now_ns)
@@ -156,7 +156,7 @@ function goTo(requests, patience = STANDSTILL_MS) {
 	settle();
 }
 
-// Return: whether it is there.
+// Return true if device b has reached its target.
 function follow(patience) {
 	if (!app.runs.b)
 		return true;
@@ -165,7 +165,7 @@ function follow(patience) {
 		move("b", app.runs.a.at, FOREVER, patience);
 }
 
-// Everything that says where we are.
+// Update everything that shows the current position.
 function settle() {
 	if (app.runs.a)
 		app.state.at = String(app.target === null ? app.runs.a.at : app.target);
@@ -175,7 +175,7 @@ function settle() {
 		tellAddress();
 }
 
-// Browsers take no more than some of these a second, and one who goes elsewhere meanwhile does so.
+// Replace the address at a limited rate, but not after the user has navigated elsewhere.
 function replaceAddress() {
 	clearTimeout(app.telling);
 	const wait = app.toldAt + TOLD_MS - performance.now();
@@ -191,7 +191,7 @@ function replaceAddress() {
 	app.toldAt = performance.now();
 }
 
-// A dropped file has its own name there.
+// The command names a dropped file by its own name.
 function tellAddress() {
 	replaceAddress();
 	const other = String(app.runs.b ? app.runs.b.at : app.state.at);
@@ -313,7 +313,7 @@ function tellSlot(slot) {
 		`garbage, once unit ${slot.unit}`;
 }
 
-// Drawn again only when there is something else to see.
+// Redraw the cells only if they have changed.
 function drawUnit(run, page) {
 	const {about} = run.device;
 	const slot = Math.min(app.cell.slot, about.page_units - 1);
@@ -358,7 +358,7 @@ function zoomInto(side) {
 	zoomTo(app.state.zoom === die || app.runs.a.device.about.luns === 1 ? `b${app.chosen.block}` : die);
 }
 
-// In words; all of it without any.
+// Zoom to a part, with "words" as in the address; without words show everything.
 function zoomTo(words, part) {
 	app.state.zoom = words;
 	for (const side of sides()) {
@@ -372,7 +372,7 @@ function zoomOut() {
 	zoomTo("");
 }
 
-// A finger on the whole picture scrolls the page.
+// While nothing is zoomed, a single finger scrolls the page.
 function fingered(side, times, ...way) {
 	const picture = app.pictures[side];
 	if (!app.runs[side] || (times === 1 && !picture.zoom))
@@ -388,7 +388,7 @@ function clicked(side, event) {
 		choose(side, found.block, found.page);
 }
 
-// Enter goes deeper: a die, a block, its pages.
+// Enter goes one level deeper: die, block, pages of the block.
 function arrowed(side, event) {
 	if (!app.runs[side])
 		return;
@@ -404,13 +404,13 @@ function arrowed(side, event) {
 	event.preventDefault();
 }
 
-// Where the arrows lead among so many, in rows of a width; null for other keys.
+// Return the index that an arrow key leads to among "count" in rows of "width"; or null.
 function moved(key, from, width, count) {
 	const steps = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -width, ArrowDown: width};
 	return key in steps ? Math.min(Math.max(from + steps[key], 0), count - 1) : null;
 }
 
-// Enter goes on to the cells, Escape back to the blocks.
+// Enter continues to the cells, Escape returns to the blocks.
 function pageArrowed(event) {
 	if (!app.runs.a)
 		return;
@@ -503,7 +503,7 @@ function frame(now) {
 		app.loop = requestAnimationFrame(frame);
 }
 
-// Flashes fade when nothing moves, too.
+// Move by a number of requests; flashes fade while the run stands still, too.
 function stepBy(requests) {
 	setPlaying(false);
 	if (!app.runs.a)
@@ -543,7 +543,7 @@ function addAction(whose, what, value) {
 	tellTrouble(new Error(textContent));
 }
 
-// KEY=VALUE, in place of a slider of its own for each of the parameters.
+// Parse KEY=VALUE, which saves a slider for each parameter.
 function addParameter() {
 	const [, what, value] = /^\s*([a-z_]+)\s*=\s*([\w.%]+)\s*$/.exec($("parameter").value) || [];
 	$("parameter").value = "";
@@ -631,7 +631,7 @@ function enterContent() {
 	showContent();
 }
 
-// Of several the last one that was chosen counts, however long each takes.
+// Load the picture that was chosen last, whichever file is decoded first.
 async function takePicture(file) {
 	app.picture = file || app.picture;
 	try {
@@ -703,7 +703,7 @@ function startCourse() {
 		element("button", {onclick: () => { showTour(i); $("tour").focus(); }}, tour.title))));
 }
 
-// From where one had gone to the device, if one comes back.
+// Show a tour, from part "from" on if the user returns from the device to it.
 function showTour(number, from = 0) {
 	const tour = TOURS[number];
 	[...$("tours").querySelectorAll("button")].forEach((button, i) =>
@@ -729,7 +729,7 @@ function showPart(tour, part, i) {
 	return [element("p", {}, part.ask || part.text), ...part.state ? [element("button", go, name)] : []];
 }
 
-// Nothing is shown before one has said what one expects.
+// Hide the parts after the first question that the user has not answered.
 function unfold(tour) {
 	const open = tour.all ? -1 : tour.parts.findIndex((part) => part.question && part.given === undefined);
 	[...$("tour").querySelectorAll(".part")].forEach((part, i) => { part.hidden = open >= 0 && i > open; });
@@ -752,7 +752,7 @@ function showStep(state, part) {
 	showPlace(app.state.place);
 }
 
-// What is to be done on the page; the page sees when it is.
+// Start a task for the user; checkTask() detects when it is done.
 function beginTask(task, part) {
 	showStep(task.state, part);
 	app.task = {...task, begun: null, over: false};
@@ -760,7 +760,7 @@ function beginTask(task, part) {
 	checkTask();
 }
 
-// Once done it stays done, whatever is tried next.
+// A task that was done once stays done.
 function checkTask() {
 	const {task, runs} = app;
 	$("task").hidden = !task;
@@ -790,7 +790,7 @@ function doTask() {
 	setState(typeof way === "function" ? way(app.runs.a.device) : way);
 }
 
-// The right answer is what the simulator says, once: it says the same each time.
+// The simulator computes the right answer, once: the result is always the same.
 function judge(question, choice, verdict) {
 	forgetTrouble();
 	attempt(() => {
@@ -820,7 +820,7 @@ async function bytesOf(file) {
 	return bytes[0] === 0x1f && bytes[1] === 0x8b ? unpacked(bytes) : bytes;
 }
 
-// As above.
+// Load a file; if another one is dropped meanwhile, only that one counts.
 async function takeFile(file) {
 	if (!file)
 		return;
@@ -845,7 +845,7 @@ function takeBytes(name, bytes) {
 		takeTrace(name, bytes);
 }
 
-// Any format becomes a record file, as approxftl trace convert does it.
+// Convert a trace of any format to a record file, like "approxftl trace convert".
 function takeTrace(name, bytes) {
 	const reader = new Device(app.module, null, [["dropped", bytes]]);
 	reader.hand(["dropped", "dropped.aft"]);
@@ -857,7 +857,7 @@ function takeTrace(name, bytes) {
 	setState({trace: "dropped.aft", at: "0", do: ""});
 }
 
-// What is used of it is what it has to be.
+// Parse a report and validate the fields that are used.
 function reportOf(text) {
 	let report;
 	try {
@@ -932,7 +932,7 @@ function prepareChanges() {
 	$("copy").addEventListener("click", copyCommand);
 }
 
-// Where a browser does not let a page do it, the command is chosen, and Control C does the rest.
+// If the browser denies clipboard access, select the command for Control C.
 async function copyCommand() {
 	try {
 		await navigator.clipboard.writeText($("command").textContent);
@@ -984,7 +984,7 @@ function prepareKeys() {
 	});
 }
 
-// No more than a page takes, however small it was packed.
+// Decompress up to the maximum size of a file, however small the compressed file is.
 async function unpacked(bytes) {
 	const parts = [];
 	let length = 0;
@@ -1003,7 +1003,7 @@ async function unpacked(bytes) {
 	return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-// Where the address says. A trace is in no address: who opens one with it begins with the generator.
+// Set the state from the address. It contains no trace: without the file use the generator.
 function arrive() {
 	const wrong = wrongIn(location.hash);
 	app.state = stateOf(location.hash);
@@ -1026,7 +1026,7 @@ function arrive() {
 		tellTrouble(new Error("this address is of a dropped trace: drop it again; until then requests are made up"));
 }
 
-// Without an address the page shows its device at work, unless a person wants no motion.
+// Without an address the page starts playing, unless the user prefers reduced motion.
 function open() {
 	const first = !location.hash;
 	if (first)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The cells of a unit: how their voltages are spread, and which of them have crossed a reference.
+// The cells of a unit: distributions of their voltages, and cells that crossed a read reference.
 
 const CELLS_WIDE = 256;
-// Parts of a state below this are not drawn.
+// Bins with a smaller part of a state's cells are not drawn.
 const LEAST = 1e-9;
 const AXIS = 14;
 const STRONG = 3;
 
-// See play_voltages().
+// The encoding is that of play_voltages().
 function cellOf(word) {
 	return {mv: (word & 0xffff) - 32768, state: word >> 16 & 0xff, crossed: Boolean(word >> 24)};
 }
@@ -49,7 +49,7 @@ function tellCell(cells, at) {
 		`${readAs(cells, mv)}${crossed ? ": it has crossed a reference" : ""}`;
 }
 
-// First and last millivolt that anything is at.
+// Get the lowest and the highest voltage in use, in millivolts.
 function reach(cells) {
 	const some = (spread) => spread.some((part) => part > LEAST);
 	const seen = cells.spreads.filter(some);
@@ -58,7 +58,7 @@ function reach(cells) {
 	return [first, last].map((bin) => bin * cells.bin_mv - cells.below_zero_mv);
 }
 
-// Above the states, their height a logarithm; below each cell, at its voltage.
+// Above: the distributions of the states, on a log scale. Below: each cell at its voltage.
 function drawSpread(canvas, cells, chosen) {
 	canvas.hidden = !cells.states;
 	if (!cells.states)
@@ -92,7 +92,7 @@ function drawState(context, cells, spread, colour, place) {
 	context.globalAlpha = 1;
 }
 
-// Anywhere in its band, always the same.
+// Return a position within the cell's band; pseudorandom, but the same at each call.
 function dotHeight(at, place) {
 	return place.middle + 3 * place.scale + at * 0.6180339887 % 1 * (place.bottom - place.middle - 6 * place.scale);
 }
@@ -127,7 +127,7 @@ function drawReferences(context, cells, place) {
 		context.fillText(`${volt} V`, place.x(1000 * volt), context.canvas.height - 3 * place.scale);
 }
 
-// All cells in rows, in the colour of what they were programmed to.
+// Draw all cells in rows, each in the colour of the state that it was programmed to.
 function drawCells(canvas, cells, chosen) {
 	const context = canvas.getContext("2d");
 	canvas.width = CELLS_WIDE;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// What a device costs, over the requests.
+// Charts of the device's cost over the number of requests.
 
 const MOST_SAMPLES = 600;
 
 const sum = (counters, pattern) => Object.entries(counters)
 	.reduce((all, [name, value]) => (pattern.test(name) ? all + value : all), 0);
-// Erases that cells of three bits are rated for, about.
+// Approximate rated erase cycles of TLC cells.
 const RATED = 3000;
 const FULL_WEAR = 10000;
 const energy = (counters) => sum(counters, /_energy_pj$/);
@@ -44,7 +44,7 @@ class Samples {
 		this.gap = 1;
 	}
 
-	// Those of a part that is gone through again are there.
+	// Skip samples of a part of the run that is replayed: they are in the list already.
 	add(state) {
 		const last = this.list[this.list.length - 1];
 		if (last && state.requests < last.requests + this.gap)
@@ -56,7 +56,7 @@ class Samples {
 		}
 	}
 
-	// A tenth of what there is smooths; a change of policy begins new counters.
+	// Average over a tenth of the samples. A change of policy restarts the counters.
 	points(chart) {
 		const span = Math.max(1, Math.floor(this.list.length / 10));
 		return this.list.slice(1).map((now, i) => {
@@ -68,14 +68,14 @@ class Samples {
 	zero(state) {
 		const none = Object.fromEntries(Object.keys(state.counters).map((name) => [name, 0]));
 		const no = {sum_ns: 0, count: 0};
-		// How worn it was then is not known any more.
+		// The wear before the change of policy is unknown.
 		return {counters: none, write_response: no, read_response: no, wear: NaN};
 	}
 }
 
 const EMPTY = new Samples();
 
-// For the whole run.
+// Totals of the whole run.
 function total(chart, state) {
 	return chart.of(state, EMPTY.zero(state));
 }
@@ -84,13 +84,13 @@ function plain(value) {
 	return !Number.isFinite(value) ? "–" : value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }
 
-// A round number of which the largest value is one to two and a half times.
+// Return a round number (1, 2 or 5 times a power of ten); value is 1 to 2.5 times as large.
 function roundBelow(value) {
 	const power = 10 ** Math.floor(Math.log10(value));
 	return [5, 2, 1].find((one) => one * power <= value) * power;
 }
 
-// The scale of values: a line at zero and at a round value, with their numbers and the unit.
+// Draw the axis of values: a line at zero and at a round value, with numbers and the unit.
 function drawAxes(context, canvas, scale, {top, right, unit, y, x}) {
 	const style = getComputedStyle(document.documentElement);
 	const mark = roundBelow(top / 1.1);

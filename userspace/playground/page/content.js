@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// A picture, a sound and numbers on a device of their own, approximate and precise.
+// A picture, a sound and numbers, stored as approximate and as precise data on separate devices.
 
 const SIDE = 160;
 const RATE = 8000;
 const SECONDS = 2;
 const NUMBERS = 2048;
 
-// One die is enough, whose cells have the papers' errors. Nothing is made new by itself.
+// One die with the error rates of the papers; no refresh renews the data.
 const CONTENT_ARGS = ["--channels", "1", "--chips", "1", "--bits", "2", "--op", "30",
 	"--cell_model", "voltage", "--refresh", "0"];
 
@@ -48,7 +48,7 @@ function withoutAlpha(pixels) {
 		pixels[Math.floor(i / 3) * 4 + i % 3]);
 }
 
-// A tune of eight notes, eight bits a sample.
+// A tune of eight notes, with 8-bit samples.
 function testSound() {
 	const notes = [262, 330, 392, 523, 392, 330, 294, 262];
 	return Uint8Array.from({length: RATE * SECONDS}, (_, i) => {
@@ -58,7 +58,7 @@ function testSound() {
 	});
 }
 
-// A year of temperatures, say: 32-bit numbers with a point.
+// A series like temperatures of a year: 32-bit floating-point numbers.
 function testNumbers() {
 	return Float32Array.from({length: NUMBERS}, (_, i) =>
 		Math.round(100 * (12 + 9 * Math.sin(i / 50) + 3 * Math.sin(i * 1.7))) / 100);
@@ -72,7 +72,7 @@ function flippedBits(one, other) {
 	return flipped;
 }
 
-// Of bytes as they are; Infinity where nothing has changed.
+// Peak signal-to-noise ratio of raw bytes; Infinity if nothing has changed.
 function psnr(one, other) {
 	let error = 0;
 	for (let i = 0; i < one.length; i++)
@@ -80,7 +80,7 @@ function psnr(one, other) {
 	return 10 * Math.log10(255 * 255 / (error / one.length));
 }
 
-// What the device returns, and what it says of that. Whole units are read, the last one to its end.
+// Write bytes to a new device in whole units, age it, and return its content and its counts.
 function throughDevice(module, bytes, {approximate, policy, pe, months, seed}) {
 	const device = new Device(module, [...CONTENT_ARGS, "--policy", policy, "--cycles", String(pe),
 		"--seed", String(seed)]);
@@ -121,7 +121,7 @@ function playSound(bytes) {
 	source.start();
 }
 
-// Any picture, cut to a square.
+// Load any picture, cropped to a square.
 async function pictureOf(file) {
 	const bitmap = await createImageBitmap(file);
 	const side = Math.min(bitmap.width, bitmap.height);
@@ -135,7 +135,7 @@ async function pictureOf(file) {
 	return withoutAlpha(context.getImageData(0, 0, SIDE, SIDE).data);
 }
 
-// The numbers that are most wrong.
+// Return the numbers with the largest errors.
 function worstNumbers(before, after, most) {
 	return [...before].map((value, i) => ({i, value, now: after[i]}))
 		.filter(({value, now}) => !Object.is(value, now))

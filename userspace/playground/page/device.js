@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// A device in a library of its own, and a run: a device with a past that one can go back to.
+// A device in an instance of the library; and a run, which can go back in time.
 
 const TEXT_ROOM = 8192;
 
 class Device {
-	// args: of "approxftl sim"; files: name and bytes
+	// args: arguments of "approxftl sim"; files: names and bytes
 	constructor(module, args, files = []) {
 		this.files = new Files(files);
 		const instance = new WebAssembly.Instance(module, this.files.imports());
@@ -46,7 +46,7 @@ class Device {
 		return this.json("play_state");
 	}
 
-	// The digest that the native simulator has after as many requests; nothing changes.
+	// Get the digest of the native simulator after as many requests; changes nothing.
 	digest() {
 		const before = this.copy();
 		this.call("play_finish");
@@ -55,7 +55,7 @@ class Device {
 		return digest.toString(16).padStart(16, "0");
 	}
 
-	// A copy of everything.
+	// Copy the complete state: the memory and the positions of open files.
 	copy() {
 		return {bytes: this.library.memory.buffer.slice(0), positions: this.files.positions()};
 	}
@@ -67,7 +67,7 @@ class Device {
 		this.files.restore(copy.positions);
 	}
 
-	// Pixels, one for each page.
+	// Get the picture, one pixel per page.
 	paint(view, layout, colours) {
 		const memory = this.library.memory;
 		new Uint32Array(memory.buffer, this.library.play_palette(), colours.length).set(colours);
@@ -75,7 +75,7 @@ class Device {
 		return new Uint8ClampedArray(memory.buffer, pointer, 4 * layout.wide * layout.tall);
 	}
 
-	// The cells of a unit: what is said of them, a word for each, and their states' distributions.
+	// Get the cells of a unit: description, one word per cell, and distributions of the states.
 	cells(block, page, slot) {
 		const told = this.json("play_cells", block, page, slot);
 		const {buffer} = this.library.memory;
@@ -88,7 +88,7 @@ class Device {
 		this.call("play_write", unit, this.units(bytes), approximate ? 1 : 0);
 	}
 
-	// The bytes that come back for those that were written.
+	// Write bytes, and return the bytes that a read returns for them.
 	read(unit, bytes) {
 		const room = this.units(bytes) * this.about.unit_bytes;
 		const pointer = this.library.play_content(room);
@@ -109,13 +109,13 @@ const MOST_REQUESTS = 4294967295;
 const MOST_COPIES = 24;
 const COPY_BYTES = 128 << 20;
 
-// As "approxftl sim --change" has it; hours pass.
+// Format a change like "approxftl sim --change"; ages are in hours.
 function changeOf({what, value}) {
 	return `${what}=${value}${what === "age" ? "h" : ""}`;
 }
 
-// actions: [{at, what: "policy", "age" or a parameter, value}], what is done when so many requests
-// were submitted
+// actions: [{at, what: "policy", "age" or a parameter, value}]; an action is applied when "at"
+// requests were submitted
 class Run {
 	constructor(module, args, files, actions) {
 		this.device = new Device(module, args, files);
@@ -128,7 +128,7 @@ class Run {
 		this.keep();
 	}
 
-	// What has been done so far is part of the copies.
+	// The number of actions applied so far is saved with each copy.
 	act(at) {
 		this.done = this.done || 0;
 		while (this.done < this.actions.length && this.actions[this.done].at === at) {
@@ -156,7 +156,7 @@ class Run {
 		this.thin();
 	}
 
-	// Every other one goes when there are too many. The first stays.
+	// If there are too many copies, drop every second one but keep the first.
 	thin() {
 		const most = Math.min(MOST_COPIES, COPY_BYTES / this.last().memory.bytes.byteLength);
 		if (this.copies.length <= Math.max(most, 2))
@@ -165,7 +165,7 @@ class Run {
 		this.every *= 2;
 	}
 
-	// Forwards in small steps of the actions and copies; not longer than so many ms.
+	// Run forward in steps that end at actions and copies; stop after "patience" ms.
 	forward(requests, ns, patience) {
 		const end = performance.now() + patience;
 		while (this.at < requests && this.state.now_ns < ns && !this.over) {
@@ -188,7 +188,7 @@ class Run {
 		return patience === Infinity ? this.every : 64;
 	}
 
-	// To a number of requests, or to a time where there are no more of them than that.
+	// Go to a number of requests or to a time, whichever comes first.
 	go(requests, ns = FOREVER, patience = Infinity) {
 		if (requests < this.at || ns < this.state.now_ns)
 			this.back(requests, ns);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The device on a canvas: from all of its dies to one block.
+// Draws the device on a canvas, from all dies down to one block.
 
 const FLASH_MS = 500;
-// Of the screen, for a page of the device that is looked at as near as can be.
+// Largest size of a device page on the screen, in pixels, at the highest zoom.
 const MOST_PIXELS = 64;
 const LETTERS = "NRBACFLMSTGPWU";
 
-// As many pixels as the screen has there; how many of them are one of the page.
+// Give the canvas as many pixels as the screen has; return the pixels per CSS pixel.
 function fitted(canvas) {
 	const box = canvas.getBoundingClientRect();
 	const scale = window.devicePixelRatio || 1;
@@ -16,7 +16,7 @@ function fitted(canvas) {
 	return scale;
 }
 
-// Dies and blocks beside each other so that the picture has the form of its place.
+// Arrange dies and blocks so that the picture has the aspect ratio of the canvas.
 function layoutOf(about, form) {
 	const row = about.word_lines * about.word_line_pages;
 	const width = about.layers > 1 ? row : Math.ceil(Math.sqrt(row));
@@ -64,14 +64,14 @@ class Picture {
 		this.look(this.words);
 	}
 
-	// At a part, or at all: in words of an address, and exactly.
+	// Show a part (or everything): "words" as in the address, "part" in exact coordinates.
 	look(words, part = this.partOf(words)) {
 		this.words = words;
 		this.zoom = part;
 		this.canvas.classList.toggle("zoomed", part !== null);
 	}
 
-	// See ZOOM in state.js.
+	// Parse the format of ZOOM in state.js.
 	partOf(words) {
 		const [block, x, y, wide] = words.slice(1).split(":").map(Number);
 		if (!words)
@@ -83,7 +83,7 @@ class Picture {
 			this.within(this.canvas.width / wide, () => [place.x + x, place.y + y]);
 	}
 
-	// The block is where the middle of the part is, or the nearest to it.
+	// Position the part relative to the block at its middle, or to the nearest block.
 	wordsOf(part) {
 		if (!part)
 			return "";
@@ -96,8 +96,8 @@ class Picture {
 		return `p${[block, ...[x - place.x, y - place.y, part.wide].map((one) => Number(one.toFixed(2)))].join(":")}`;
 	}
 
-	// A part of such a scale, not too near or far, and not beyond the rim: of all none is one.
-	// middleOf(scale) is where it wants to be.
+	// Get a part at a scale, limited to valid scales and to the rim of the picture.
+	// middleOf(scale) is the preferred middle.
 	within(scale, middleOf) {
 		const ratio = this.canvas.width / this.canvas.getBoundingClientRect().width;
 		const least = Math.min(this.canvas.width / this.layout.wide, this.canvas.height / this.layout.tall);
@@ -108,7 +108,7 @@ class Picture {
 		return {wide, tall, x: inside(x, wide, this.layout.wide), y: inside(y, tall, this.layout.tall)};
 	}
 
-	// The part of the picture that is seen.
+	// Get the visible part of the picture.
 	window() {
 		return this.zoom || {x: 0, y: 0, wide: this.layout.wide, tall: this.layout.tall};
 	}
@@ -148,7 +148,7 @@ class Picture {
 			place.wide * scale + 2 * extra, place.tall * scale + 2 * extra);
 	}
 
-	// What the arrays have begun just now; not for those who asked for less motion.
+	// Highlight the latest programs and erases, unless the user prefers reduced motion.
 	flash(events) {
 		if (matchMedia("(prefers-reduced-motion: reduce)").matches)
 			return;
@@ -180,7 +180,7 @@ class Picture {
 				(place.y + Math.floor(page / this.layout.width) - part.y) * scale, size, size);
 	}
 
-	// So many times as large, with what is below a point of the canvas where it is; shifted by dx, dy.
+	// Zoom by a factor around a point of the canvas, and shift by (dx, dy).
 	grow(times, x, y, dx = 0, dy = 0) {
 		const box = this.canvas.getBoundingClientRect();
 		const ratio = this.canvas.width / box.width;
@@ -193,7 +193,7 @@ class Picture {
 		return all && times !== 1 ? null : grown;
 	}
 
-	// A block in pixels of the picture.
+	// Get the rectangle of a block in the picture.
 	placeOf(block) {
 		const {across, columns, width, high, lunWide, lunTall} = this.layout;
 		const lun = Math.floor(block / this.blocks);
@@ -209,13 +209,13 @@ class Picture {
 			tall: lunTall};
 	}
 
-	// Is it a block and its rim that one sees?
+	// Return true if the view shows one block and its margin.
 	shows(block) {
 		const {x, y} = this.placeOf(block);
 		return this.zoom !== null && this.zoom.x === x - 1 && this.zoom.y === y - 1;
 	}
 
-	// The block and page below a point of the canvas, or null.
+	// Get block and page at a point of the canvas, or null.
 	find(x, y) {
 		const box = this.canvas.getBoundingClientRect();
 		const part = this.window();
@@ -236,7 +236,7 @@ class Picture {
 	}
 }
 
-// One block: layers from top to bottom, in them word lines and their pages.
+// Draw one block: layers from top to bottom, with their word lines and pages.
 function drawBlock(canvas, about, block, chosen, ground) {
 	const scale = fitted(canvas);
 	const row = about.word_lines * about.word_line_pages;
@@ -270,7 +270,7 @@ function drawBlock(canvas, about, block, chosen, ground) {
 	return {width, rows};
 }
 
-// See play_block().
+// The encoding is that of play_block().
 function pageOf(said) {
 	return {mode: said - 1 >> 6, approximate: Boolean(said - 1 & 32), valid: said - 1 & 31};
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Fingers and mice on a picture: two zoom, one moves what is zoomed.
+// Touch and mouse gestures on a picture: two fingers zoom, one finger moves the zoomed part.
 
-// More is no click.
+// A gesture that moves farther is not a click.
 const CLICK_PIXELS = 6;
 
-// zoom(times, x, y, dx, dy): of the middle of all fingers, and how far it went
+// zoom(times, x, y, dx, dy): factor, middle of all fingers, and movement of that middle
 class Fingers {
 	constructor(canvas, zoom) {
 		this.down = new Map();
@@ -25,14 +25,14 @@ class Fingers {
 		event.target.setPointerCapture(event.pointerId);
 	}
 
-	// Middle of all, and how far they are from it.
+	// Get the middle of all fingers, and the sum of their distances from it.
 	spread() {
 		const all = [...this.down.values()];
 		const [x, y] = [0, 1].map((i) => all.reduce((sum, one) => sum + one[i], 0) / all.length);
 		return {x, y, far: all.reduce((sum, one) => sum + Math.hypot(one[0] - x, one[1] - y), 0)};
 	}
 
-	// What may be a click yet moves nothing, and is not lost if it is none.
+	// Movements that may still be a click have no effect; they count later if it was no click.
 	move(event) {
 		const from = this.down.get(event.pointerId);
 		if (!from)
@@ -50,7 +50,7 @@ class Fingers {
 			now.x - before.x, now.y - before.y);
 	}
 
-	// Two fingers on a touch pad say that they are a wheel with the control key.
+	// Browsers report a pinch on a touch pad as a wheel event with the control key.
 	wheel(event) {
 		if (!event.ctrlKey)
 			return;
@@ -58,7 +58,7 @@ class Fingers {
 		this.zoom(Math.exp(-event.deltaY / 100), event.clientX, event.clientY, 0, 0);
 	}
 
-	// Was that a click, not the end of a way?
+	// Return true if the gesture was a click, not the end of a movement.
 	clicked() {
 		return this.far <= CLICK_PIXELS;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Colours that people tell apart who see few of them: Okabe and Ito's, further ones that are as far
-// as can be from these and each other however one sees, and steps from dark to light.
+// Colours that are distinguishable with colour blindness: those of Okabe and Ito, further ones with
+// the greatest distance from these and each other for any vision, and dark-to-light scales.
 
 const PRECISE = "#0072b2";
 const APPROXIMATE = "#e69f00";
@@ -22,7 +22,7 @@ function mixed(one, other, share) {
 		.padStart(2, "0")).join("")}`;
 }
 
-// A place between 0 and 1.
+// Map a position from 0 to 1 to a colour.
 function step(place) {
 	const at = Math.min(Math.max(place, 0), 1) * (STEPS.length - 1);
 	const low = Math.min(Math.floor(at), STEPS.length - 2);
@@ -34,7 +34,7 @@ function word(colour) {
 	return (0xff000000 | blue << 16 | green << 8 | red) >>> 0;
 }
 
-// What paint.c calls the entries of each view; the ground is that of a page that holds nothing.
+// Palette of each view, with the entries of paint.c; the background is that of an erased page.
 const COLOURS = {
 	use: (entry, ground) => mixed(ground, entry <= 3 ? PRECISE : APPROXIMATE,
 		[0.25, 0.6, 1][(entry - 1) % 3]),
@@ -55,7 +55,7 @@ function coloursOf(view, ground) {
 	return colours;
 }
 
-// [colour, words] for a person.
+// Legend: [colour, description].
 function legendOf(view, about, ground) {
 	const of = (entry) => COLOURS[view](entry, ground);
 	const steps = (words) => [[STEPS[0], words[0]], [STEPS[3], words[1]], [STEPS[6], words[2]]];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The state of the page as an address, and as arguments of "approxftl sim".
+// Converts the state of the page to an address, and to arguments of "approxftl sim".
 
-// What the address says, with what it need not say.
+// Fields of the address with their defaults, which the address omits.
 const STANDARD = {
 	profile: "demo", a: "baseline", b: "approxftl", w: "100", x: "50", skew: "0", op: "", pe: "0",
 	months: "0", fill: "none", load: "closed", size: "8KiB", seed: "1", more: "", at: "2000",
@@ -10,10 +10,10 @@ const STANDARD = {
 	whole: "", rot: "approxftl:3000:12", tour: "1", see: "a:0:0:0:0", zoom: "",
 };
 
-// A page without an address opens on devices that are full and collect garbage.
+// Without an address the page shows full devices that collect garbage.
 const OPENING = {...STANDARD, w: "70", fill: "random", op: "20", load: "30", at: "24000"};
 
-// The larger devices in a smaller edition, with as many dies: what a browser can draw.
+// Large devices are shown reduced, with as many dies, to a size that a browser can draw.
 const PROFILES = {
 	demo: {about: "4 dies, 8 layers, small and quick", args: []},
 	tcad18: {about: "ApproxFTL's device, 32 dies", args: ["--blocks", "128", "--word_lines", "16"]},
@@ -51,11 +51,11 @@ const HOURS_OF_MONTH = 730;
 
 const PLACES = ["device", "content", "course", "files"];
 const ACTION = /^\d{1,9}:[ab*]:(age:\d{1,9}|(?!age:)[a-z_]{1,40}:[\w.%]{1,31})$/;
-// Nothing, a die, a block, or a part: its middle from the corner of a block, and how wide it is.
+// Everything (empty), a die, a block, or a part: middle relative to a block's corner, and width.
 const ZOOM = /^([db]\d{1,9}|p\d{1,9}(:-?\d{1,6}(\.\d{1,2})?){2}:\d{1,6}(\.\d{1,2})?)$/;
 const isNumber = (text) => /^\d{1,9}(\.\d{1,9})?$/.test(text);
 
-// What the simulator would not see, or not refuse by itself.
+// Valid values of fields that the simulator never sees or would not reject.
 const RIGHT = {
 	w: isNumber, x: isNumber, skew: isNumber, pe: isNumber, months: isNumber,
 	op: (text) => text === "" || isNumber(text), load: (text) => text === "closed" || isNumber(text),
@@ -66,13 +66,13 @@ const RIGHT = {
 	see: (text) => /^[ab](:\d{1,9}){4}$/.test(text), zoom: (text) => ZOOM.test(text), whole: (text) => ["", "1"].includes(text),
 };
 
-// Words of an address that mean nothing, or mean what is not here any more.
+// Find fields of an address that are unknown or have invalid values.
 function wrongIn(address) {
 	return [...new URLSearchParams(address.replace(/^#/, ""))].filter(([key, text]) =>
 		!Object.hasOwn(STANDARD, key) || (text !== STANDARD[key] && key in RIGHT && !RIGHT[key](text)));
 }
 
-// Without those.
+// Parse an address, ignoring invalid fields.
 function stateOf(address) {
 	const given = new URLSearchParams(address.replace(/^#/, ""));
 	for (const [key] of wrongIn(address))
@@ -85,11 +85,11 @@ function addressOf(state) {
 	for (const key of Object.keys(STANDARD))
 		if (state[key] !== STANDARD[key])
 			said.set(key, state[key]);
-	// Never empty, for without an address the page opens on something else.
+	// The address is never empty, because the page starts differently without one.
 	return `#${said.size ? said : `at=${STANDARD.at}`}`;
 }
 
-// "5000:a:policy:vth_b;9000:*:age:720", for the device of one side
+// Parse actions, "5000:a:policy:vth_b;9000:*:age:720", and select those of one side.
 function actionsOf(text, side) {
 	return text.split(";").filter(Boolean).map((word) => {
 		const [at, whose, what, value] = word.split(":");
@@ -121,19 +121,19 @@ function deviceArgs(state, policy) {
 		...wornArgs(state), ...state.seed === "1" ? [] : ["--seed", state.seed]];
 }
 
-// A blank separates options, which are as on the command line.
+// The field "more" has further command-line options, separated by blanks.
 function argsOf(state, policy) {
 	return [...deviceArgs(state, policy), ...streamArgs(state),
 		...state.more.split(/\s+/).filter(Boolean)];
 }
 
-// What is still to come is no part of it.
+// Actions that are still in the future are not included.
 function changesOf(state, side, requests) {
 	const done = actionsOf(state.do, side).filter(({at}) => at <= Number(requests));
 	return done.length ? ["--change", done.map((one) => `${one.at}:${changeOf(one)}`).join(",")] : [];
 }
 
-// One for both devices, or one for each if they are at different requests or were changed otherwise.
+// One command for both devices; two if their requests or changes differ.
 function commandsOf(state, other) {
 	const [first, second] = [changesOf(state, "a", state.at), changesOf(state, "b", other)];
 	const alike = first.join() === second.join() && state.at === other;
@@ -149,8 +149,8 @@ function commandOf(state, policies, requests, changes) {
 		`'${word.replaceAll("'", "'\\''")}'`)).join(" ")}`;
 }
 
-// The other way: arguments of a report become a state, whose rest is in "more". It is about the
-// whole device.
+// Convert arguments of a report to a state, with unknown ones in "more". The state has the
+// device in full size.
 function stateOfArgs(args) {
 	const state = {...STANDARD, w: "50", x: "0", size: "4KiB", fill: "none",
 		whole: "1"};

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// The course. Each tour asks before it shows, has something done on the page, and has the
-// simulator answer.
+// The course. Each tour asks questions before it shows the answers, sets tasks on the page, and has
+// the simulator compute the answers.
 
 // One die with small blocks, as in docs/tutorial.md.
 const TINY = "--channels 1 --chips 1 --blocks 64 --layers 4 --word_lines 4 --page 4KiB";
 const SMALL = "--blocks 64 --op 40%";
-// Of a full die, once collection has found its pace.
+// A full die with garbage collection in its steady state.
 const FULL = "--channels 1 --chips 1 --blocks 64";
 const QLC = "--profile qlc --blocks 64 --op 25% --write-share 1 --size 16KiB";
 const WORN = "--bits 2 --blocks 32 --op 60% --cell_model voltage --fill sequential --write-share 0";
 
-// What "approxftl sim" says of so many requests, and what it said before those. The device begins
-// empty unless the text has --fill.
+// Return the state after warmup and requests, with the state after warmup as "before". The device
+// begins empty unless the text has --fill.
 function measure(module, text, requests, warmup = 0) {
 	const device = new Device(module, ["--fill", "none", ...text.split(/\s+/).filter(Boolean)]);
 	device.call("play_to", warmup, FOREVER);
@@ -35,7 +35,7 @@ function amplification(run, options) {
 	return chartOf("amplification").of(state, state.before);
 }
 
-// Of a program, in µs.
+// Return the mean program time in µs.
 function programTime(run, policy, share) {
 	const {counters} = run(`--policy ${policy} --write-share 1 --approx-share ${share} ${SMALL}`, 4000);
 	return counters.array_program_ns / counters.array_programs / 1000;
@@ -49,12 +49,12 @@ function smallest(values) {
 	return values.indexOf(Math.min(...values));
 }
 
-// How many of the edges a value has reached: the choice, where choices are ranges.
+// Return the number of edges that a value has reached: the index of a choice that is a range.
 function rangeOf(value, ...edges) {
 	return edges.filter((edge) => value >= edge).length;
 }
 
-// Modes of pages, by place: see core/base/mode-list.h.
+// Indices of program modes; see core/base/mode-list.h.
 const [NORMAL, BETWEEN, AFTER] = [0, 2, 3];
 const partOf = (pages, ...modes) => sumOf(modes.map((mode) => pages[mode])) / sumOf(pages);
 
@@ -62,13 +62,13 @@ const chosenPage = (device) => device.json("play_page", app.chosen.block, app.ch
 const rawErrors = (page) => sumOf((page.slots || []).map((slot) => slot.raw_errors || 0));
 const allBlocks = (device) => Array.from({length: device.about.luns * device.about.blocks_per_lun},
 	(_, block) => device.json("play_block", block));
-// What a greedy choice takes next.
+// The least number of valid units of a closed block: the victim of greedy selection.
 const emptiest = (device) => Math.min(...allBlocks(device).filter(({state}) => state === "closed")
 	.map(({valid}) => valid));
 
-// Chosen, not measured on anybody: one reads so fast, looks at a device for half a minute and plays
-// it from its beginning at the speed that the page has, thinks about a question for half a minute,
-// and has done what is asked after a minute and a half.
+// Assumptions, not measurements: a person reads at this speed, looks at a device for 30 s and plays
+// it from its beginning at the speed of the page, thinks about a question for 30 s, and completes
+// a task after 90 s.
 const WORDS_A_MINUTE = 200;
 const REQUESTS_A_MINUTE = 60 * 10 ** 2.5;
 const LOOK_MINUTES = 0.5;
@@ -84,12 +84,12 @@ function minutesOf({parts}) {
 		LOOK_MINUTES * (count("state") - count("ask")) + TASK_MINUTES * count("ask");
 }
 
-// parts, in their order; what stands behind a question is seen once it is answered:
+// parts, in their order; parts after a question are shown once it is answered:
 // {text} to read, with {state} a device to look at;
-// {question, choices, answer(run)}: {right: index of the choice, because: what was measured};
-// {ask, state, done, because, way}: what is done on the page. done and because are told: state of
-// the page, device now, the other one, device when it began, and the library; way changes the state
-// of the page so that it is done, or is told the library and returns that.
+// {question, choices, answer(run)}: {right: index of the choice, because: the measured values};
+// {ask, state, done, because, way}: a task on the page. Arguments of done and because: state of the
+// page, device now, the other one, device at the begin, and the library; way changes the state of
+// the page so that the task is done, or takes the library and returns such a state.
 const WRITTEN_AGAIN = {a: "baseline", b: "", x: "0", fill: "none", size: "4KiB",
 	more: `${TINY} --op 50% --footprint 1%`, at: "60"};
 const TINY_FILLS = {a: "approxftl", b: "", fill: "none", size: "4KiB", view: "mode",

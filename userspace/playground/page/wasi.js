@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// What the library asks of its system: a few files in memory, and a place for complaints.
+// WASI system calls for the library: a few files in memory, and output of error messages.
 
 const WASI = {badDescriptor: 8, exists: 20, missing: 44, root: 3, create: 1, truncate: 8};
 
@@ -11,7 +11,7 @@ class Files {
 		this.said = "";
 	}
 
-	// Positions are state, as memory is.
+	// File positions are part of the saved state, like the memory.
 	positions() {
 		return [...this.open].map(([number, file]) => [number, {...file}]);
 	}
@@ -45,7 +45,7 @@ class Files {
 		return bytes.length;
 	}
 
-	// Files grow by doubling: a copied trace is written in pieces.
+	// Double the buffer of a file that grows, because a trace is written in small pieces.
 	write(file, bytes) {
 		const old = this.files.get(file.name);
 		const end = file.at + bytes.length;
