@@ -86,7 +86,7 @@ sees_selftests/cli := $(own) selftests/core/lib
 sees_selftests/sim := $(own) userspace/sim trace-tools/reader selftests/core/lib
 sees_selftests/bench := $(own)
 sees_selftests/volume := $(own) selftests/core/lib
-sees_selftests/target := $(own) selftests/core/lib
+sees_selftests/target := dm-approxftl userspace/host selftests/core/lib
 sees_selftests/fuzz := $(own) selftests/core/lib trace-tools/reader userspace/apps \
 	userspace/libapproxftl
 
