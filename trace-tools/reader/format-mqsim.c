@@ -23,7 +23,7 @@ static enum trace_line_verdict line(struct trace_file *file, struct text_cursor 
 	    !trace_bytes(sectors, TRACE_SECTOR, &request->bytes) || !text_gap(&text) ||
 	    !text_below(&text, 1, &type) || !text_blanks(&text) || !text_at_end(&text))
 		return TRACE_LINE_WRONG;
-	/* An empty file is left for the caller to report. */
+	/* Format detection has no input: open_mqsim() will ask for the unit of such times. */
 	if (file->input.bytes && !file->hints->time_unit_ns &&
 	    memchr(time.at, '.', (size_t)(time.end - time.at))) {
 		*cause = "a time with decimals, whose unit must be told: --time-unit";

@@ -75,7 +75,7 @@ int __must_check app_file_write(struct app_file *file, const void *data, u64 off
 int __must_check app_file_read(struct app_file *file, void *data, u64 offset, size_t bytes,
 			       struct aftl_error *error);
 
-/* Check that the file has at least @bytes, before memory or time is spent on its header's word. */
+/* Check that the file has at least @bytes, before the sizes in its header are trusted. */
 int __must_check app_file_reaches(const struct app_file *file, u64 bytes, struct aftl_error *error);
 
 /* Parse the header at the start of the file. */

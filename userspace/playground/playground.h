@@ -120,7 +120,7 @@ u32 *play_palette(void);
  */
 u32 *play_paint(u32 view, u32 across, u32 columns, u32 width);
 
-/* Get a buffer for the content of the first @bytes of the device, rounded to units. */
+/* Get a buffer of @bytes for the content of the first units of the device. */
 u8 *play_content(u32 bytes);
 
 /**
