@@ -361,7 +361,7 @@ def test_any_good_file_is_run(
     path = tmp_path_factory.mktemp("any") / "x.aft"
     write_trace(path, sorted(records, key=lambda record: record.t_ns))
     for arrival in (["--arrival", "trace"], ["--depth", str(depth)]):
-        result = only_run(sim("--trace", path, "--verify", *arrival))
+        result = only_run(sim("--trace", path, "--fold", "--verify", *arrival))
         assert result["requests"] == len(records)
         assert result["counters"]["host_failed_requests"] == 0
 

@@ -36,7 +36,7 @@ EXCEPT = {
     "trace-tools/approxftl_tools/figure_file.py": "style sheets",
 }
 # Directories whose comments have been rewritten.
-PLAIN = ("dm-approxftl/core/*",)
+PLAIN = ("dm-approxftl/*", "userspace/*", "trace-tools/*")
 OPENING = re.compile(r"(?:^|(?<=[.:;] ))(Who|Whose|Whom|That of|Of what|Of whom|What is|What has|"
                      r"What was|What cannot|What does|What nobody) ")
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)

@@ -123,9 +123,8 @@ static int complain_beyond(const struct trace *trace, u64 end, struct aftl_error
 
 	return aftl_fail(error, -EINVAL,
 			 "--trace: it reaches to byte %llu, the device has %llu; --blocks %llu makes it that large, --fold takes addresses modulo its capacity",
-			 (unsigned long long)(end * bytes),
-			 (unsigned long long)(trace->units * bytes),
-			 (unsigned long long)(end * trace->blocks / trace->units + 1));
+			 (unsigned long long)end * bytes, (unsigned long long)trace->units * bytes,
+			 (unsigned long long)end * trace->blocks / trace->units + 1);
 }
 
 static void fit_class(struct trace *trace, struct sim_request *request,
@@ -257,7 +256,8 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 	trace->stream.next = next_request;
 	trace->stream.close = close_trace;
 	trace->stream.expected = record_header(trace->reader)->records * options->repeat;
-	trace->unit_shift = fls64(geo->unit_bytes / AFTL_RECORD_SECTOR_BYTES) - 1;
+	while ((u64)AFTL_RECORD_SECTOR_BYTES << trace->unit_shift < geo->unit_bytes)
+		trace->unit_shift++;
 	trace->units = units;
 	trace->scale = options->time_scale;
 	trace->left = options->repeat - 1;
