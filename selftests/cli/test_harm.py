@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every verb of every program, pointed at what it could harm.
+"""No verb of any program destroys files that it should not write.
 
-The verbs, and the options that name what is written, are those that the programs' own help lists: a
-new one is tried without a line here, or fails the test until COMMANDS says how it is run.
+The verbs, and their options that name output files, are read from the programs' own help: a new
+verb is tested without a change here, or fails the test until COMMANDS says how to run it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from selftests.traces import support as traces
 
 from approxftl_tools import compare, figures, report, synth
 
-#: How a verb is run in a directory that has what ready() makes. In "@OUT" stands what is written.
+#: How to run a verb in a directory made by prepared(). "@OUT" stands for the output file.
 COMMANDS: dict[Words, str] = {
     ("sim",): "sim --requests 1000 --quiet",
     ("params",): "params",
@@ -74,51 +74,51 @@ COMMANDS: dict[Words, str] = {
     ("approxftl-weights",): "approxftl-weights data --hidden 16 --draws 8",
     ("approxrun",): "approxrun --rules rules --check",
 }
-#: These need a device of the kernel, or boot one: help is what is tried.
+#: These need a kernel device or boot one, so only their help is tested.
 DEVICE_VERBS: set[Words] = {
     ("lab",), ("demo",), ("torture",), ("trace", "record"),
     *((verb,) for verb in ("list", "status", "stat", "top", "health", "message", "remove")),
     *(("tag", verb) for verb in ("add", "del", "list", "model", "query", "scan", "watch")),
     ("approxftl-model",)}
-#: Options whose file is read, and directories in which files are made under their own names.
+#: Options that name input files, and output directories in which file names are fixed.
 INPUTS = {"--trace", "--load", "--summarise", "--fit", "--profile", "--rules", "--traces",
           "--mounted", "--reference", "--root", "--tables", "--profiles", "--against", "--tls",
           "--results"}
 FOLDERS = {("study figure", "--output"), ("drives", "--save"), ("figures", "--output"),
            ("trace", "--output")}
-#: What these print with success has to be read, and may be short of everything else.
+#: Verbs that may print something on success; all others must be silent.
 SILENT = {("approxftl-parquet",), ("approxrun",), ("sim",)}
-#: How those are run that answer as JSON in another case only, or are run again.
+#: Verbs that need other arguments to print JSON or to run a second time.
 WITH_JSON: dict[Words, str] = {("format",): f"{COMMANDS['format',]} --force",
                                ("figures",): "figures --list"}
 
 
 def options_with_files(words: Words) -> list[str]:
-    """Return the options that name what is written."""
+    """Return the options that name output files."""
     found = re.findall(r"^ .*?(--[a-z-]+)(?:\[=|[ =])(?:FILE|DIR|DIRECTORY|PATH)\b",
                        help_of(words), re.M)
     return [option for option in dict.fromkeys(found) if option not in INPUTS]
 
 
 def outputs() -> list[tuple[Words, str]]:
-    """Return everything that names a file that is written: options, and "@OUT"."""
+    """Return every verb and output option; "@OUT" stands for an output argument."""
     found = [(words, option) for words in every() if words not in DEVICE_VERBS
              for option in options_with_files(words)
              if not {(words[0], option), (" ".join(words), option)} & FOLDERS
-             # Whose exit status is the machine's.
+             # The exit status of doctor depends on the machine.
              and words != ("doctor",)]
     return found + [(words, "@OUT") for words, text in COMMANDS.items() if "@OUT" in text]
 
 
 def name_of(value: object) -> str:
-    """Return the name of a parameter of a test."""
+    """Return the identifier of a test parameter."""
     return "-".join(value) if isinstance(value, tuple) else str(value)
 
 
-# ---------------------------------------------------------------- the place
+# ---------------------------------------------------------------- the prepared directory
 
 SMALL = ("sim", "--requests", "1000", "--quiet")
-#: What fio says of reads, one after the other.
+#: fio's JSON output for random reads at queue depth 1.
 FIO = {"fio version": "fio-3.33", "timestamp": 1, "jobs": [
     {"jobname": "lone", "groupid": 0, "error": 0, "job options": {"rw": "randread", "direct": "1"},
      "read": {"io_bytes": 40960, "total_ios": 10, "iops": 1e4, "clat_ns": {"N": 10, "mean": 1e5}},
@@ -127,7 +127,7 @@ FIO = {"fio version": "fio-3.33", "timestamp": 1, "jobs": [
 
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with one input of each kind."""
+    """A directory with one input file of each kind."""
     folder = tmp_path_factory.mktemp("prepared")
 
     def made(*words: str, stdin: bytes = b"") -> None:
@@ -166,7 +166,7 @@ def begin_of_data(file: int, at: int) -> int | None:
 
 
 def copy_sparsely(source: str, target: str) -> None:
-    """Copy what is in a file: volumes are holes for the most part, and there are 700 copies."""
+    """Copy only the data extents: volumes are sparse, and the tests make about 700 copies."""
     with Path(source).open("rb") as old, Path(target).open("wb") as new:
         new.truncate(os.fstat(old.fileno()).st_size)
         at = begin_of_data(old.fileno(), 0)
@@ -180,7 +180,7 @@ def copy_sparsely(source: str, target: str) -> None:
 
 @pytest.fixture
 def place(prepared: Path, tmp_path: Path) -> Path:
-    """A copy of it, to be harmed."""
+    """A copy of the prepared directory that a test may change."""
     folder = tmp_path / "place"
     shutil.copytree(prepared, folder, copy_function=copy_sparsely)
     return folder
@@ -190,7 +190,7 @@ CSV = b"t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class\n1,write,0,4096,0
 
 
 def command_of(words: Words, what: str, path: str) -> list[str]:
-    """Return the command that writes to this path."""
+    """Return the command line that writes this output to this path."""
     text = WITH_JSON.get(words, COMMANDS[words]) if what == "--json" else COMMANDS[words]
     text = text.replace("@OUT", path if what == "@OUT" else "fresh.out")
     line = call(tuple(text.split(" ")))
@@ -201,19 +201,19 @@ def command_of(words: Words, what: str, path: str) -> list[str]:
             line[line.index(what) + 1] = path
         else:
             line += [what, path]
-    # These replace nothing unless told so.
+    # These verbs overwrite files only with --force.
     if words[:2] in (("trace", "convert"), ("trace", "tag"), ("trace", "fix")):
         line.append("--force")
     return line
 
 
 def unwritten(what: str) -> tuple[bytes, ...]:
-    """Return what a file holds that was not written; where nothing is dropped the list is empty."""
+    """Return contents that mean "not written"; a list of dropped records may be empty."""
     return () if what == "--dropped" else (b"",)
 
 
 def limits() -> None:
-    """Let nothing be written: a disk that is full from the begin on."""
+    """Limit the size of files to 0, so that every write fails as on a full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
@@ -224,7 +224,7 @@ def attempt(line: Sequence[str], place: Path, before: Callable[[], None] | None 
 
 
 def sentence(done: Done) -> None:
-    """It has failed, and says so in one sentence."""
+    """Assert that the program failed with a short message and without a traceback."""
     assert done.code not in (0, -signal.SIGXFSZ), done
     assert "Traceback" not in done.err, done.err
     assert re.search(r"^(approx[-a-z ]+|cat): .", done.err, re.M), done.err
@@ -232,12 +232,12 @@ def sentence(done: Done) -> None:
 
 
 def rest(place: Path) -> set[str]:
-    """Return what is in a directory and should not be: files of programs that have ended."""
+    """Return the names of temporary files that programs left in a directory."""
     return {path.name for path in place.rglob("*") if "part" in path.name
             or path.name.startswith(".")}
 
 
-# ---------------------------------------------------------------- that nothing is left out
+# ---------------------------------------------------------------- completeness
 
 
 def test_every_verb_is_known() -> None:
@@ -245,12 +245,12 @@ def test_every_verb_is_known() -> None:
     assert len(outputs()) > 20 and len(commands_that_read()) > 30
 
 
-# ---------------------------------------------------------------- where output goes
+# ---------------------------------------------------------------- output files
 
 
 @pytest.mark.parametrize(("words", "what"), outputs(), ids=name_of)
 class TestOutput:
-    """What a file is written to that is none."""
+    """Output to symbolic links, devices, pipes and standard output."""
 
     def test_links_are_followed(self, words: Words, what: str, place: Path) -> None:
         (place / "sub").mkdir()
@@ -290,7 +290,7 @@ class TestOutput:
         assert not rest(place)
 
     def test_standard_output(self, words: Words, what: str, place: Path) -> None:
-        # A link of our own: a program that replaces it does not harm the machine's /dev/stdout.
+        # A private link: a program that replaces it does not damage the machine's /dev/stdout.
         (place / "stdout").symlink_to("/proc/self/fd/1")
         done = subprocess.run(command_of(words, what, "stdout"), cwd=place, input=CSV,
                               capture_output=True, check=False)
@@ -322,7 +322,7 @@ class TestOutput:
         assert "No such file or directory" in done.err
 
 
-#: Commands that would write over what they read. In "LOST" stands what that is called.
+#: Commands that would overwrite their own input. "LOST" stands for that input's name.
 OVER_INPUTS = (
     "report a.json -O LOST", "sim --trace a.aft --json=LOST", "sim --trace a.aft --timeline LOST",
     "sim --trace a.aft --record LOST", "sim --trace a.aft --dump LOST",
@@ -336,7 +336,7 @@ OVER_INPUTS = (
     "replay a.aft LOST --overwrite --fold --buffered", "replay --simulate a.aft --json=LOST",
     "replay --simulate --speed 2 a.aft --json=LOST",
 )
-#: Commands that would write two things to one file, which is called "twin".
+#: Commands that would write two outputs to one file, "twin".
 TWINS = (
     "sim --requests 1000 --json=twin --record twin", "sim --requests 1000 --json=twin --dump twin",
     "sim --requests 1000 --record twin --timeline twin",
@@ -352,7 +352,7 @@ TWINS = (
 
 
 def contents(place: Path) -> dict[str, bytes]:
-    """Return all files, and what is in them."""
+    """Return the contents of all files, by relative path."""
     return {str(path.relative_to(place)): path.read_bytes() for path in place.rglob("*")
             if path.is_file()}
 
@@ -416,7 +416,7 @@ def test_dash_is_standard_output(line: str, place: Path) -> None:
 
 
 def node(path: Path, number: int) -> None:
-    """Make a device of our own, for that of the machine is not risked."""
+    """Create a device node for the test, so that the machine's own nodes are safe."""
     try:
         os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, number))
     except PermissionError:
@@ -424,7 +424,7 @@ def node(path: Path, number: int) -> None:
 
 
 def test_no_space_left(place: Path) -> None:
-    """On a real file system that is full."""
+    """A failed write to a full tmpfs leaves the old file as it was."""
     tried = ["unshare", "--mount", "--map-root-user", "true"]
     if subprocess.run(tried, capture_output=True, check=False).returncode:
         pytest.skip("no name spaces here")
@@ -483,7 +483,7 @@ def can_unshare(*spaces: str) -> None:
 
 
 def test_what_was_killed_does_not_bar_the_next(place: Path) -> None:
-    """In a container every program has the same number."""
+    """Temporary files of a killed process with the same pid do not block the next run."""
     can_unshare("--pid", "--fork")
     alone = ["unshare", "--map-root-user", "--pid", "--fork", "--kill-child"]
     line = call(("sim", "--quiet", "--json=out.json", "--requests"))
@@ -497,18 +497,18 @@ def test_what_was_killed_does_not_bar_the_next(place: Path) -> None:
     assert rest(place) == left
 
 
-#: Of those that write, one of each way to do it.
+#: Verbs that write files, one for each implementation.
 WRITERS: tuple[tuple[Words, str], ...] = (
     (("sim",), "--json"), (("sim",), "--record"), (("sim",), "--dump"), (("replay",), "--record"),
     (("trace", "convert"), "@OUT"), (("trace", "pair"), "--requests"), (("report",), "--output"),
     (("synth",), "--output"))
-#: What root is without: like anybody else who owns the programs.
+#: Drop root's capabilities to override the permissions and owners of files.
 ANYBODY = ["setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner,-chown"]
 NOBODY = 65534
 
 
 def strange(place: Path, mode: int) -> Path:
-    """Make a folder of somebody else, and a file in it that everybody may write."""
+    """Create a directory of another user with a world-writable file in it."""
     if os.geteuid():
         pytest.skip("files of others need root")
     folder = place / "strange"
@@ -521,7 +521,7 @@ def strange(place: Path, mode: int) -> Path:
 
 
 def written_over(old: Path, done: Done, number: int) -> None:
-    """It is what it was, with new content: as much as what is written elsewhere."""
+    """Assert that the file was overwritten in place: same inode, new contents."""
     assert done.code == 0, done
     assert old.stat().st_ino == number
     assert b"~before~" not in old.read_bytes()
@@ -573,9 +573,9 @@ def test_what_cannot_be_written_over_is_not_lost(place: Path) -> None:
 
 # ---------------------------------------------------------------- inputs
 
-#: What of a command line is read, of what ready() makes; a directory is meant by "data".
+#: Names of input files in the prepared directory; "data" is a directory.
 READ = r"(a|study|other|search|fio|rules)(\.[a-z0-9.]+)?"
-#: Options that name what is read.
+#: Command lines with options that name input files.
 READING = ("sim --quiet --requests 9 --trace a.aft", "sim --quiet --requests 9 --load a.device",
            "sim --quiet --raid 5 --members 4 --trace a.aft",
            "sim --quiet --requests 9 --trace a.csv --from csv", "synth --fit a.aft --output b.aft",
@@ -583,7 +583,7 @@ READING = ("sim --quiet --requests 9 --trace a.aft", "sim --quiet --requests 9 -
            "drives kioxia-xg6 --only random --tables data", "replay --summarise a.log")
 
 
-#: What is of this kind without a word in it, and what is the user's words and nothing else.
+#: Input files that may be empty, and those whose errors are usage errors.
 MAY_BE_EMPTY = {"a.blktrace.0", "a.toml", "rules"}
 WORDS = {"rules"}
 
@@ -650,7 +650,7 @@ def test_closed_output_is_not_what_is_opened_next(place: Path) -> None:
 
 @pytest.mark.parametrize("words", list(COMMANDS), ids=name_of)
 def test_plain_locale(words: Words, place: Path) -> None:
-    """Neither language nor UTF-8: names of files are bytes."""
+    """Verbs work in the C locale without UTF-8 mode, since file names are bytes."""
     name = b"\xc3\x9cbung \xff".decode(errors="surrogateescape")
     try:
         moved = place.rename(place.with_name(name))
@@ -671,7 +671,7 @@ MARK = "AFTL_TEST_OF_HARM"
 
 
 def ours(mark: str) -> list[int]:
-    """Return the processes that have come of one command."""
+    """Return the processes of one command, found by a variable in their environment."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -683,7 +683,7 @@ def ours(mark: str) -> list[int]:
 
 @dataclass(frozen=True)
 class Long:
-    """A command that takes long, and what tells that it is in the middle of it."""
+    """A long-running command, and a predicate that tells whether it is under way."""
 
     line: str
     begun: Callable[[Path], bool]
@@ -692,7 +692,7 @@ class Long:
 
 def has(pattern: str) -> Callable[[Path], bool]:
     def begun(place: Path) -> bool:
-        with suppress(FileNotFoundError):  # Folders may go meanwhile.
+        with suppress(FileNotFoundError):  # Directories may be removed during the search.
             return any(place.rglob(pattern))
         return False
 
@@ -739,7 +739,7 @@ def test_signals(words: Words, number: signal.Signals, place: Path) -> None:
         endless = subprocess.Popen(
             ["sh", "-c", 'exec 3>endless; touch endless.read; yes "0,0,512,w,1.0" >&3'], cwd=place,
             stderr=subprocess.DEVNULL)
-    # Whoever runs the tests in the background has signals ignored.
+    # A shell may start the tests in the background with SIGINT ignored.
     process = subprocess.Popen(
         ["env", "--default-signal=INT,HUP,TERM", *call(tuple(long.line.split()))], cwd=place,
         env=os.environ | {MARK: mark}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -762,7 +762,7 @@ def test_signals(words: Words, number: signal.Signals, place: Path) -> None:
 
 
 def test_what_was_interrupted_says_so(place: Path) -> None:
-    """In each file, and wherever it is shown."""
+    """Every output of an interrupted run says so, and so do all reports of these files."""
     line = ("sim --requests 1000000000 --quiet --json=i.json --timeline t.json --record i.aft "
             "--warmup 10")
     process = subprocess.Popen(call(tuple(line.split())), cwd=place)
@@ -798,14 +798,14 @@ def test_a_log_that_ends_early_says_so(place: Path) -> None:
     whole = attempt(call(tuple(line.split())), place)
     assert whole.code == 0
     assert "(interrupted" not in attempt(call(("compare", "log")), place).out
-    # As one that was killed leaves it: without a count, within an entry.
+    # A killed replay leaves no record count and a truncated last entry.
     content = (place / "log").read_bytes()
     (place / "log").write_bytes(content[:4096 + 6000])
     told = attempt(call(("compare", "log")), place).out
     assert re.search(r"log \(interrupted after \d+ of 1000 requests\)", told), told
 
 
-#: Is found before our own modules, and stops where a signal has to find us.
+#: A module imported before our own that pauses where the test sends the signal.
 SLOW_PYTHON = '''
 import atexit, pathlib, sys, time
 
@@ -832,7 +832,7 @@ if "-m" in sys.orig_argv:
     (("compare",), "approxftl_tools"), (("study", "status"), "approxftl_tools.command"),
     (("synth",), "exit")], ids=name_of)
 def test_python_is_interrupted_without_a_traceback(words: Words, where: str, place: Path) -> None:
-    """Early and late, when a command does not catch it."""
+    """SIGINT ends Python verbs cleanly before and after the time in which they handle it."""
     (place / "own").mkdir()
     program = beside_module(place / "own", words[0], "sitecustomize",
                             SLOW_PYTHON.replace("WHERE", where))
@@ -842,7 +842,7 @@ def test_python_is_interrupted_without_a_traceback(words: Words, where: str, pla
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     until((place / "paused").exists, process)
     process.send_signal(signal.SIGINT)
-    # Before the package is found it waits.
+    # The signal arrives before the package is imported.
     (place / "go").touch()
     _, err = process.communicate()
     assert "Traceback" not in err
@@ -851,7 +851,7 @@ def test_python_is_interrupted_without_a_traceback(words: Words, where: str, pla
 
 @pytest.mark.parametrize("pause", [0, 0.2, 1])
 def test_a_second_signal_leaves_no_file(pause: float, place: Path) -> None:
-    """What a program that was left alone still writes has no name."""
+    """The output of a child that outlives its parent is an unlinked file."""
     os.mkfifo(place / "endless")
     mark = f"{os.getpid()}-second-{pause}"
     with subprocess.Popen(["sh", "-c", 'yes "0,0,512,w,1.0" >endless'], cwd=place,
@@ -888,7 +888,7 @@ MAINS: dict[str, Callable[[Sequence[str]], int]] = {
 
 
 def inside(place: Path, line: str) -> None:
-    """Run a verb in Python here, where it begins at once; it works, or ends by a sentence."""
+    """Run a Python verb in this process; it must succeed or end with an error message."""
     verb, *words = line.split()
     told = io.StringIO()
     with redirect_stderr(told), redirect_stdout(io.StringIO()), chdir(place):
@@ -898,7 +898,7 @@ def inside(place: Path, line: str) -> None:
 
 @pytest.fixture
 def signals_as_before() -> Iterator[None]:
-    """What a verb does to its process does not outlive the test."""
+    """Restore the signal handlers and standard streams that a verb changes."""
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     streams = (sys.stdin, sys.stdout, sys.stderr)
     yield
@@ -926,7 +926,7 @@ def test_hostile_studies(name: str, place: Path) -> None:
 @pytest.mark.usefixtures("signals_as_before")
 @pytest.mark.parametrize("value", [None, 7, -1, 1e308, "x", [], [7], {}, True])
 def test_values_of_other_types(value: object, place: Path) -> None:
-    """In a result, one after the other."""
+    """Replace one field of a result at a time by a value of another type."""
     document = json.loads((place / "a.json").read_text())
     path = place / "changed.json"
     for key in ("timing", "counters", "energy", "write_amplification", "blocks", "block_kinds",
@@ -959,7 +959,7 @@ def test_numbers_out_of_range(place: Path) -> None:
         done = attempt(call(tuple(line.split())), place)
         assert done.code == 2, done
         assert done.err.count("\n") == 1
-    # More memory than there is.
+    # The address-space limit is less than the command needs.
     many = call(("synth", "--like", "PRN_0", "--requests", "1000000000", "-O", "x"))
     sentence(attempt(["sh", "-c", 'ulimit -v 3000000; exec "$@"', "sh", *many], place))
     assert not rest(place)

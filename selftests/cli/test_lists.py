@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Lists: -o and -S choose and sort in every verb that has them, for a person and as JSON."""
+"""-o selects columns and -S sorts rows in every verb with a list, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from approxftl_tools.measures import MEASURES
 from approxftl_tools.paper_measures import VALUES, Value
 
 Row = dict[str, Any]
-#: Lists that are there without a device; @ is a folder with what they read.
+#: Lists that need no device; @ stands for the directory with their input files.
 LISTS = ("params", "profiles", "policies", "doctor --root /none", "trace formats",
          "synth --list", "figures --list", "figures --papers --list", "compare @/r.json",
          "study table @/s.toml")
@@ -50,14 +50,14 @@ policy = ["baseline", "approxftl"]
 VERBS = "userspace/approxftl/verbs-output.fields"
 TOOLS = "trace-tools/approxftl_tools/tools-output.fields"
 FORMATS = "trace-tools/trace/trace-output.fields"
-#: These have no titles.
+#: Lists without a header line.
 BARE = ("profiles", "policies", "figures --list", "figures --papers --list")
 HELD = settings(max_examples=12, deadline=None)
 
 
 @cache
 def place() -> Path:
-    """Return a folder with results."""
+    """Return a directory with results."""
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder)
     assert run("sim", "--requests=300", "--warmup=10", "--policy=baseline,approxftl",
@@ -75,7 +75,7 @@ def ask(verb: str, *options: str) -> Done:
 
 
 def inside(main: Callable[[Sequence[str]], int], words: Sequence[str]) -> Done:
-    """Run a program in Python, without what it takes to start one each time."""
+    """Run a Python verb in this process, to save the start of an interpreter for each call."""
     os.environ["APPROXFTL"] = str(BINARY)
     kept = os.dup(1), os.dup(2)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -119,7 +119,7 @@ def rows(verb: str, *options: str) -> list[Row]:
 
 @cache
 def columns(verb: str) -> tuple[dict[str, str], ...]:
-    """Return the columns that there are, as "-o help" says."""
+    """Return the columns that "-o help" lists."""
     done = ask(verb, "-o", "help")
     assert (done.code, done.err) == (0, "")
     found = [re.fullmatch(r"(\w+)  +(\S+(?: \S+)*)  +(\S.*)", line)
@@ -129,7 +129,7 @@ def columns(verb: str) -> tuple[dict[str, str], ...]:
 
 @cache
 def cells(verb: str, key: str) -> tuple[str, ...]:
-    """Return a column as a person reads it, in the order in which the rows come."""
+    """Return the cells of a column as printed in text, in row order."""
     return tuple(line.strip() for line in told(verb, "--no-head", "-o", key).splitlines())
 
 
@@ -139,23 +139,23 @@ def everything(verb: str) -> tuple[Row, ...]:
 
 
 def order_of(value: Any) -> tuple[int, Any]:
-    """Nothing is the smallest."""
+    """Sort missing values first."""
     return (0, 0) if value is None else (1, value)
 
 
 def sorted_by(verb: str, keys: list[tuple[str, bool]]) -> list[int]:
-    """Return numbers of rows, in order; equal ones stay as they were."""
+    """Return the row numbers in sorted order; the sort is stable."""
     table = everything(verb)
     found = list(range(len(table)))
     for key, falls in reversed(keys):
-        # Equal ones stay in their order with reverse, too.
+        # A reversed sort is stable, too.
         found.sort(key=lambda at: order_of(table[at][key]), reverse=falls)
     return found
 
 
 @pytest.mark.parametrize("verb", LISTS)
 class TestList:
-    """Every list, whatever is in it."""
+    """Properties that every list must have."""
 
     def test_help_lists_the_columns(self, verb: str) -> None:
         assert len(columns(verb)) >= 2
@@ -164,14 +164,14 @@ class TestList:
         for one in columns(verb):
             assert len(one["help"]) > 2
             assert re.fullmatch(r"[a-z][a-z0-9_]*", one["key"])
-            # Nobody could ask for that one.
+            # "-o help" prints the list of columns, so a column "help" could not be selected.
             assert "help" not in (one["key"], one["title"].lower())
 
     def test_json_has_the_columns(self, verb: str) -> None:
         keys = [one["key"] for one in columns(verb)]
         assert len(everything(verb)) >= 4
         assert all(list(row) == keys for row in everything(verb))
-        # Whatever is a number for one row is none for others at most.
+        # A column that is a number in one row is a number or missing in all rows.
         for key in keys:
             kinds = {type(row[key]) for row in everything(verb)} - {type(None)}
             assert kinds <= {int, float} or len(kinds) == 1, key
@@ -196,7 +196,7 @@ class TestList:
     def test_any_columns_in_any_order(self, verb: str, data: st.DataObject) -> None:
         chosen = data.draw(st.lists(st.sampled_from(columns(verb)), min_size=1, max_size=12,
                                     unique_by=id))
-        # A comma is between names: such a title cannot be asked for.
+        # Commas separate columns, so a title with a comma cannot be selected.
         names = [data.draw(st.sampled_from([one["key"], *(
             [one["title"], one["title"].lower()] if "," not in one["title"] else [])]))
                  for one in chosen]
@@ -236,7 +236,7 @@ OPTIONS = {"-o": "show", "-S": "sort"}
 
 @pytest.mark.parametrize("verb", ["params", "profiles", "policies"])
 def test_what_is_listed_can_be_asked_for(verb: str) -> None:
-    """One by one, in its own letters and with dashes for underscores and the other way round."""
+    """Each listed name is accepted as listed and with dashes and underscores exchanged."""
     for name in cells(verb, columns(verb)[0]["key"]):
         for way in (name, name.replace("_", "-"), name.replace("-", "_")):
             assert ask(verb, way, "--no-head", "-o", columns(verb)[0]["key"]).out.strip() == name
@@ -254,7 +254,7 @@ def test_a_file_of_json(tmp_path: Any) -> None:
         assert (done.code, done.out, done.err) == (0, "", "")
         assert len(json.loads(file.read_text())["rows"]) == len(everything("params"))
         file.unlink()
-    # Behind a blank is a word of its own.
+    # The value of -j must be attached; the next argument is an input file.
     for option in ("-j", "--json"):
         done = ask("compare", option, str(place() / "r.json"))
         assert (done.code, bool(json.loads(done.out)["runs"])) == (0, True)
@@ -262,16 +262,16 @@ def test_a_file_of_json(tmp_path: Any) -> None:
     assert not file.exists()
 
 
-#: Of a device at work alone: rates between two looks, and what no simulation has.
+#: Columns that only stat has: rates between two samples, and values that a simulation lacks.
 OF_A_DEVICE = {"busy_percent", "late_mean_ns", "late_p99_ns", "read_mib", "write_mib"}
 
 
 def told_by(*words: str) -> list[str]:
-    """Return what -o help lists."""
+    """Return the names that "-o help" lists."""
     return [line.split()[0] for line in run(*words, "-o", "help").out.splitlines() if line]
 
 
-#: Of these sim's table has no line.
+#: Measures that sim's table does not print.
 OF_COMPARE_ALONE = {
     "energy", "bit error rate of approximate data", "bits corrected", "approximate units read",
     *(f"write response, {kind}, {what}" for kind in ("precise", "approximate")
@@ -279,7 +279,7 @@ OF_COMPARE_ALONE = {
 
 
 def test_a_measure_has_one_name() -> None:
-    """A study knows all by their names; compare lists the common ones, stat those of a device."""
+    """study knows all measures; compare lists the common ones and stat those of a device."""
     known = set(VALUES)
     listed = told_by("compare", str(place() / "r.json"))
     assert set(listed) - known == {"label", "policy", "profile", "seed", "file"}
@@ -290,7 +290,7 @@ def test_a_measure_has_one_name() -> None:
 
 
 def counters() -> set[str]:
-    """Return the counters that the reference lists."""
+    """Return the counters that docs/reference.md lists."""
     text = (TOP / "docs/reference.md").read_text()
     listed = re.search(r"^## Counters$.*?(?=^## )", text, re.M | re.S)
     assert listed
@@ -311,7 +311,7 @@ def test_a_measure_that_is_a_counter_has_its_name() -> None:
 
 
 def test_a_word_of_the_status_line_that_is_a_counter_has_its_name() -> None:
-    """As the module fills it in, and as the list and JSON call it."""
+    """The status line, `approxftl list` and the JSON use the counter's name."""
     source = (TOP / "dm-approxftl/target/status.c").read_text()
     pairs = re.findall(r"status->(\w+) \+= counters->(\w+);", source)
     assert len(pairs) == 5 and [pair for pair in pairs if pair[0] != pair[1]] == []
@@ -325,7 +325,7 @@ def test_a_word_of_the_status_line_that_is_a_counter_has_its_name() -> None:
 
 
 def value_of(value: Value, run_: dict[str, Any]) -> float | None:
-    """Return a measure, if it needs counters alone."""
+    """Return a measure, or None if it needs more than the counters."""
     try:
         return value(run_)
     except (KeyError, TypeError):
@@ -333,7 +333,7 @@ def value_of(value: Value, run_: dict[str, Any]) -> float | None:
 
 
 def test_a_person_reads_the_same_name_everywhere() -> None:
-    """What sim prints is called so by compare, and by the report and figures, which ask it."""
+    """Titles in compare are those that sim prints; the report and figures use compare's."""
     printed, above = set(), ""
     told = run("sim", "--policy", "approxftl", "--requests", "2000", "--approx-share", "0.5").out
     for line in told.splitlines():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""One vocabulary: what options, letters and mistakes are called, over all verbs there are.
+"""All verbs use the same names for options, their letters and usage errors.
 
-The verbs and their options are those that the programs' own help lists, so that a new one is
-looked at without a line here.
+The verbs and their options are read from the programs' own help, so that a new verb is tested
+without a change here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from selftests.lib.verbs import Words, call, every, help_of
 
 PAGES = {page.name.split(".")[0]: page.read_text() for folder in ("userspace", "trace-tools")
          for page in (TOP / folder).rglob("*.[18].rst")}
-#: The page of a verb, where it is not its own; a program is called as its page.
+#: The manual page of a verb that has none of its own; a program's page has the program's name.
 PAGE_OF = {"demo": "approxftl-lab", "approxftl-model": "approxftl-tag"}
 for page_name, page_verbs in (
         ("approxftl", ("params", "profiles", "policies", "help", "version")),
@@ -29,23 +29,23 @@ for page_name, page_verbs in (
         ("approxftl-device", ("create", "list", "status", "stat", "top", "health", "message",
                               "remove", "doctor"))):
     PAGE_OF |= dict.fromkeys(page_verbs, page_name)
-#: Another program, whose letters are its own.
+#: approxrun is a separate program, with option letters of its own.
 FOREIGN = ("approxrun",)
-#: These take what follows as it is, or have no option.
+#: These verbs pass their arguments on or have no options.
 BARE = {("help",), ("version",)}
 HELP = checker("userspace/lib/help-output.fields")
-#: One word for two things that no reader takes for each other; anything else is one thing.
+#: Options with two meanings that users do not confuse; every other name has one meaning.
 OF_TWO_KINDS = {
-    # of a volume to be printed; of torture the file with what blocks may hold
+    # --state prints the state of a volume; for torture it is the file of allowed block contents.
     "--state",
-    # replay folds by the size of its target, a trace by one that is named
+    # For replay, --fold uses the size of the target; for a trace, the given size.
     "--fold",
 }
 
 
 @dataclass(frozen=True)
 class Option:
-    """A line of a help text."""
+    """One option line of a help text."""
 
     letter: str
     name: str
@@ -53,7 +53,7 @@ class Option:
 
 
 def read(words: Words) -> tuple[Option, ...]:
-    """Return what a person reads."""
+    """Return the options listed by --help."""
     found = re.findall(r"^ {2,8}(?:(-\w), )?(--[a-z0-9][a-z0-9-]*)((?:\[=| )[^ ]+)?",
                        help_of(words), re.M)
     return tuple(Option(letter, name, value.strip()) for letter, name, value in dict.fromkeys(found)
@@ -62,7 +62,7 @@ def read(words: Words) -> tuple[Option, ...]:
 
 @cache
 def options(words: Words) -> tuple[Option, ...]:
-    """Return what a program reads: the table itself, where there is one."""
+    """Return the options listed by --help=json, which prints the option table of the parser."""
     if words in BARE:
         return read(words)
     done = run_program(*call(words), "--help=json")
@@ -119,7 +119,7 @@ def test_a_name_has_a_value_everywhere_or_nowhere() -> None:
 
 
 def page_of(words: Words) -> str:
-    """Return the name of a verb's page."""
+    """Return the name of a verb's manual page."""
     verb = words[0]
     if words == ("trace", "record"):
         return "approxftl-trace-record"
@@ -137,7 +137,7 @@ def test_a_page_has_no_option_that_no_verb_has() -> None:
 
 
 def speaker(words: Words) -> str:
-    """Who a sentence of a verb is of; some verbs of verbs speak for all of them."""
+    """Return a pattern for the prefix of a verb's error messages; subcommands may share one."""
     if words == FOREIGN:
         return "approxrun: "
     own = words[0].removeprefix("approxftl-")
@@ -167,10 +167,10 @@ def test_a_sentence_names_its_verb_in_one_way() -> None:
 
 @pytest.mark.parametrize("words", VERBS, ids=" ".join)
 class TestVerb:
-    """Each verb."""
+    """Tests that run for each verb."""
 
     def test_help_is_what_the_table_says(self, words: Words) -> None:
-        """What is more there are examples."""
+        """--help lists the options of the table; its examples may repeat some of them."""
         assert set(options(words)) <= set(read(words))
         assert {one.name for one in options(words)} == {one.name for one in read(words)}
 
@@ -189,7 +189,7 @@ class TestVerb:
             assert known or one.name == "--help", f"{name}: {one}"
 
     def test_an_unknown_option_is_a_usage_error(self, words: Words, tmp_path: Path) -> None:
-        """A name that is cut is one."""
+        """An abbreviated option name is unknown, too."""
         if words in BARE:
             return
         names = {one.name for one in options(words)}

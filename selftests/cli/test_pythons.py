@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is written in Python runs our files, and none that are only named as modules are."""
+"""Our Python programs load our own files, and no unrelated files that have a module's name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = {"embeddings": "app embeddings", "model": "tag model", "weights": "app w
 
 @pytest.fixture(scope="module")
 def homework(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a program of somebody's own for each name that a module could have."""
+    """A directory with one unrelated program named after each module of Python and of the tools."""
     folder = tmp_path_factory.mktemp("homework")
     for name in {*sys.stdlib_module_names, "numpy", "vl_convert", "pyarrow", "approxftl_tools"}:
         (folder / f"{name}.py").write_text(f"raise SystemExit('homework: {name}')\n")
@@ -48,7 +48,7 @@ def test_settings_of_python_are_for_other_programs(name: str, value: str | None,
 
 
 def test_an_environment_without_a_package_is_not_taken(tmp_path: Path) -> None:
-    """The next one that has all is."""
+    """The search continues with the next environment, which has all packages."""
     program = beside_module(tmp_path, "compare", "unused", "")
     environment = tmp_path / "venv"
     (environment / "bin").mkdir(parents=True)
@@ -61,7 +61,7 @@ def test_an_environment_without_a_package_is_not_taken(tmp_path: Path) -> None:
 
 
 def test_bytecode_is_where_somebody_wants_it(tmp_path: Path) -> None:
-    """Not beside the package, and elsewhere if that was said."""
+    """No bytecode is written beside the package; PYTHONPYCACHEPREFIX is obeyed."""
     verb = beside_module(tmp_path / "installed", "compare", "unused", "")
     for wanted in ("", str(tmp_path / "wanted")):
         done = run_program(verb, "--help", environment={"PYTHONPYCACHEPREFIX": wanted,
@@ -73,7 +73,7 @@ def test_bytecode_is_where_somebody_wants_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("verb", sorted({*VERBS} - {*NAMES}))
 def test_help_does_not_wait_for_numpy(verb: str) -> None:
-    """To load it takes as long as all the rest of a verb's start; the library's models do."""
+    """Loading numpy doubles the start time of a verb, and only the library's models need it."""
     done = run_program(BUILD / f"approxftl-{verb}", "--help",
                        environment={"PYTHONPROFILEIMPORTTIME": "1"})
     assert done.code == 0 and " approxftl_tools" in done.err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The verbs of the kernel's devices, as far as they go without a kernel that has them."""
+"""The verbs for kernel devices, as far as they can be tested without device-mapper."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_usage(arguments: list[str], sentence: str) -> None:
 
 
 def planned(*arguments: str) -> list[str]:
-    """Return the words of the table that would be loaded."""
+    """Return the words of the table line that create would load."""
     done = run("create", "ssd", "--dry-run", *arguments)
     assert (done.code, done.err) == (0, "")
     command = shlex.split(done.out)
@@ -139,7 +139,7 @@ def planned(*arguments: str) -> list[str]:
 
 
 def again(table: list[str]) -> list[str]:
-    """Return the plan for the pairs of a table line."""
+    """Return the plan for the parameters of a table line."""
     store, count, *pairs = table[3:]
     assert int(count) == len(pairs)
     keys = [f"{key}={value}" for key, value in zip(pairs[::2], pairs[1::2], strict=True)]
@@ -162,7 +162,7 @@ def test_standard_line() -> None:
 
 
 def test_the_starting_state_of_a_device_in_memory_is_said() -> None:
-    """A volume starts with the data that it holds."""
+    """A volume has no starting state to print: it starts with the data that it holds."""
     for words, state in (((), "empty"), (("fill=random",), "random")):
         assert json_of("create", "ssd", "-n", *words)["starting_state"] == state
     assert "starting_state" not in json_of("create", "ssd", "-n", "--store", "/dev/null")
@@ -249,7 +249,7 @@ RELEASE = "6.1.0-99-amd64"
 
 
 class Machine:
-    """A tree that looks like a machine on which devices can be made."""
+    """A fake root directory of a machine that supports our devices."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -295,7 +295,7 @@ class Machine:
         return done.returncode, document_of(SCHEMA, done.stdout)
 
     def lacking(self) -> dict[str, str | None]:
-        """Return the checks that found something missing, and their remedies."""
+        """Return the failed checks of doctor and their remedies."""
         _, document = self.diagnosis()
         return {
             one["name"]: one["remedy"]
