@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the simulator's tests share: running it, and record files written by hand."""
+"""Shared by the simulator's tests: run it, and read and write record files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEADER_BYTES = 4096
 RECORD_BYTES = 32
 READ, WRITE, FLUSH, DISCARD, WRITE_ZEROES = range(5)
 FUA = 0x80
-#: Shift of a life time.
+#: Bit offset of the lifetime in a record's operation.
 LIFE = 4
 
 Json = dict[str, Any]
@@ -36,7 +36,7 @@ def sim(*arguments: str | Path, stdin: bytes = b"") -> Json:
 
 
 def only_run(result: Json) -> Json:
-    """Return the result of the only policy."""
+    """Return the run of a result that has only one."""
     runs = result["runs"]
     assert len(runs) == 1
     first: Json = runs[0]
@@ -44,7 +44,7 @@ def only_run(result: Json) -> Json:
 
 
 def crc32c(data: bytes) -> int:
-    """Castagnoli's CRC, bit by bit."""
+    """Return the CRC-32C, computed bit by bit."""
     crc = 0xFFFFFFFF
     for byte in data:
         crc ^= byte
@@ -55,7 +55,7 @@ def crc32c(data: bytes) -> int:
 
 @dataclass
 class Record:
-    """One record of a file, in the words of the format."""
+    """One record of a file; the fields have the names of the format's description."""
 
     t_ns: int
     off_sect: int
@@ -67,7 +67,7 @@ class Record:
     pid: int = 0
 
     def pack(self) -> bytes:
-        """Return the 32 bytes."""
+        """Return the record's 32 bytes."""
         return struct.pack(
             "<QQIBBHII",
             self.t_ns,
@@ -82,7 +82,7 @@ class Record:
 
     @classmethod
     def unpack(cls, data: bytes) -> Record:
-        """Return the record in 32 bytes."""
+        """Return the record from its 32 bytes."""
         return cls(*struct.unpack("<QQIBBHII", data))
 
 
@@ -100,7 +100,7 @@ FIELDS = (
 
 @dataclass
 class Header:
-    """The header of a record file; every number can be made wrong."""
+    """The header of a record file; each field can be set to an invalid value."""
 
     magic: bytes = b"\x89AFT\r\n\x1a\n"
     major: int = 1
@@ -121,7 +121,7 @@ class Header:
     break_checksum: bool = False
 
     def pack(self) -> bytes:
-        """Return the 4096 bytes."""
+        """Return the header's 4096 bytes."""
         data = bytearray(HEADER_BYTES)
         count = len(self.classes) if self.class_count is None else self.class_count
         struct.pack_into(

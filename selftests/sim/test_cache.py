@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The cache of one bit in a cell: the cliffs of the write rate, where the chip's times put them."""
+"""The SLC cache: the write rate drops where the chip's times predict it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHAPE = ("--channels", "2", "--chips", "2", "--blocks", "128", "--layers", "32",
          "--bus", "400", "--gc", "10%", "--buffer", "1MiB", "--idle", "1ms")
 WRITES = ("--workload", "sequential", "--write-share", "1", "--size", "128KiB")
 
-#: Bytes of a block with one bit in a cell, and of one with all three.
+#: Bytes of a block in SLC mode and in TLC mode.
 CACHED, FULL = LINES * PAGE, LINES * PAGE * BITS
 
 
@@ -27,8 +27,8 @@ def program_ns(pages: int, array_ns: float) -> float:
     return array_ns + pages * PAGE / BUS
 
 
-#: What all dies take in a second, in MB: in the cache; past it; and while what is lent is given
-#: back: a full block of the host's takes one and a half of those, each of them a third to move.
+#: Write rate of all dies in MB/s: in the cache, past it, and while dynamic SLC blocks are folded.
+#: A full TLC block of host data then costs 1.5 such blocks of programs, a third of it by folding.
 IN_CACHE = DIES * PAGE / program_ns(1, SLC_NS) * 1e3
 PAST = DIES * BITS * PAGE / program_ns(BITS, PROGRAM_NS) * 1e3
 FOLDING = DIES * FULL / (
@@ -37,12 +37,12 @@ FOLDING = DIES * FULL / (
 
 
 def rate(result: Json) -> float:
-    """Return MB/s of the host's writes."""
+    """Return the host's write rate in MB/s."""
     return int(result["counters"]["host_write_units"]) * UNIT / int(result["simulated_ns"]) * 1e3
 
 
 def window(at: float, *cache: str) -> Json:
-    """Return a run that has written AT MB before statistics begin, and then writes 64 more."""
+    """Return a run that writes AT MB before the statistics start, and 64 MB after that."""
     return only_run(sim(*SHAPE, *WRITES, *cache, "--warmup", str(round(at * 1e6 / REQUEST)),
                         "--requests", "512"))
 
@@ -58,7 +58,7 @@ def test_a_static_cache_ends_where_its_blocks_do() -> None:
 
 def test_a_dynamic_cache_has_two_cliffs() -> None:
     cache = ("--slc_dynamic", "100%")
-    lent = DIES * (BLOCKS - 12) * CACHED / 1e6  # until 10 % are free
+    lent = DIES * (BLOCKS - 12) * CACHED / 1e6  # until 10 % of the blocks are free
     before = window(lent - 80, *cache)
     assert rate(before) == pytest.approx(IN_CACHE, rel=0.02)
     assert before["counters"]["fold_blocks"] == 0
@@ -85,7 +85,7 @@ def test_an_idle_while_brings_it_back(tmp_path: Path) -> None:
 
 
 def test_it_says_what_it_does() -> None:
-    """By cause, in the table and per die."""
+    """Folding and cached writes are reported by cause, in the table, and for each die."""
     cache = ("--slc_dynamic", "30%")
     result = only_run(sim(*SHAPE, *WRITES, *cache, "--requests", "4000", "--until", "30s"))
     counters = result["counters"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is changed in mid-run: when, with what data, and how it is refused."""
+"""--change changes the device during a run: when, with which data, and the refused changes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def ended(*arguments: str | Path) -> Json:
 
 @pytest.mark.parametrize("load", LOADS, ids=" ".join)
 def test_a_change_to_nothing_changes_nothing(load: tuple[str, ...]) -> None:
-    """However often the stream is stopped for it, also after the last request."""
+    """A change without effect leaves the digest as it is, also after the last request."""
     stops = ",".join(f"{at}:age=0s" for at in (0, 1, 500, 501, 501, 1999, 2000))
     assert ended(*load, "--change", stops)["digest"] == ended(*load)["digest"]
 
 
 @pytest.mark.parametrize("load", LOADS[:2], ids=" ".join)
 def test_as_if_saved_and_loaded_there(load: tuple[str, ...], tmp_path: Path) -> None:
-    """A policy, then a parameter, take over what a device has been given until then."""
+    """A changed policy and parameter act like saving the device and loading it with them."""
     whole, first, second = (tmp_path / name for name in ("whole", "first", "second"))
     changes = ("policy=approxftl", "gc_idle_valid=30%")
     there = ended(*load, "--record", whole, "--change",
@@ -68,7 +68,7 @@ def test_changes_after_one_request_are_done_in_their_order() -> None:
 
 
 def test_zones_are_changed_without_a_full_page() -> None:
-    """What waits for a page of its zone to become full goes before the device is saved."""
+    """Writes that wait for a full page of their zone are programmed before the device is saved."""
     zoned = ("--zoned", "4MiB", "--buffer", "2MiB", "--buffer_safe", "on", "--page", "16KiB",
              "--write-share", "1", "--workload", "zones", "--size", "4KiB", "--open-zones", "4",
              "--requests", "2000")
@@ -89,7 +89,7 @@ def test_a_shorter_trace_is_not_changed(tmp_path: Path) -> None:
     ("slc_static=8%", "--change: slc_static=8%: slc_static, slc_dynamic: a cell of this device"),
 ])
 def test_what_a_device_cannot_become(change: str, sentence: str) -> None:
-    """Said when it is tried, and nobody else's result is lost."""
+    """The change is refused when it is applied; results of other runs are kept."""
     done = run("sim", "--requests", "50", "--change", f"5:{change}")
     assert (done.code, done.out) == (2, "") and sentence in done.err
     picky = run("sim", "--profile", "qlc", "--blocks", "64", "--requests", "50", "--policy",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every refusal of the command line is one sentence that says what would be right."""
+"""Each error on the command line is reported in one sentence that names the remedy."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_usage(arguments: list[str], sentence: str) -> None:
 
 
 def test_parameters_in_a_file(tmp_path: Path) -> None:
-    """As if they stood on the command line, there; the last of a parameter counts."""
+    """A file given by --set @FILE counts at its position; the last value of a parameter wins."""
     first, second = tmp_path / "first", tmp_path / "second"
     first.write_text("# a drive\n\n  blocks=64\t\r\nop=20\n # not determined:\nread-first=9us\n")
     second.write_text("op=30")
@@ -309,7 +309,7 @@ def test_missing_file(option: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("option", ["--json", "--record", "--dump"])
 def test_file_that_cannot_be_made(option: str, tmp_path: Path) -> None:
-    # Before anything is simulated, for this would take many minutes.
+    # The file must be created before the simulation, which would take many minutes.
     done = run("sim", "--requests", "1000000000", f"{option}={tmp_path}/absent/file")
     assert done.code == 1
     assert "cannot create: No such file or directory" in done.err
@@ -322,7 +322,7 @@ def test_overload_is_said(tmp_path: Path) -> None:
 
 
 def test_failure_of_a_policy_keeps_the_results_before_it() -> None:
-    # So few blocks in each LUN are not enough for the open blocks of ApproxFTL.
+    # With 8 blocks in each LUN there are too few for the open blocks of ApproxFTL.
     done = run("sim", "--blocks", "8", "--op", "50", "--requests", "100", "--json",
                "--policy", "baseline,approxftl")  # fmt: skip
     assert done.code == 2
@@ -396,7 +396,7 @@ OF_KEYS = {"bus": "_mb_per_second", "link": "_mb_per_second", "energy": "_microw
 
 
 def as_number(row: Json) -> tuple[str, object]:
-    """Return key and value of a parameter as results have them, from its row in the list."""
+    """Return key and value of a parameter as in a result, from its row in the list."""
     value, type_ = row["stored_value"], row["type"]
     if type_ == "word":
         value = row["value"]
@@ -410,7 +410,7 @@ def as_number(row: Json) -> tuple[str, object]:
 @pytest.mark.parametrize("more", [(), ("--set=queue_weights=3:1", "--set=rber=1e-7",
                                        "--set=op=12.34")])
 def test_printed_values_are_read_back(more: tuple[str, ...]) -> None:
-    """Numbers are numbers in results, and their keys have the units."""
+    """Results have parameters as numbers, with the unit in the key."""
     rows = json.loads(run("params", "--json").out)["parameters"]
     given = dict(word.removeprefix("--set=").split("=") for word in more)
     pairs = [f"--set={row['key']}={given.get(row['key'], row['value'])}" for row in rows]

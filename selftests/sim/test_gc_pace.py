@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from selftests.sim.support import only_run, sim
 
-#: Random writes of one page to a full device, 32 in the queue, dies that are never idle.
+#: Random writes of one page to a full device at queue depth 32; no die is ever idle.
 FULL = ("--op", "28", "--fill", "random", "--write-share", "1", "--size", "8KiB", "--requests",
         "100000", "--warmup", "60000", "--allocate", "least_busy")
 
@@ -18,7 +18,7 @@ def steady(*options: str) -> dict[str, Any]:
 
 
 def tail(run: dict[str, Any]) -> float:
-    """Return the p99.9 of the response of writes, as a multiple of their mean."""
+    """Return the p99.9 of the write response time, as a multiple of the mean."""
     write = run["timing"]["write_response"]
     return float(write["p99_9_ns"] / write["mean_ns"])
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The generated streams have the distributions that the options ask for.
 
-The seeds are fixed, so nothing here can fail by chance; the bounds are about four standard
+The seeds are fixed, so that nothing here can fail by chance; the bounds are about four standard
 deviations.
 """
 
@@ -25,7 +25,7 @@ def generate(tmp_path: Path) -> Generate:
 
 
 class Generate:
-    """Runs a generator and reads back what it made."""
+    """Run a generator and read its requests back."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "stream.aft"
@@ -38,7 +38,7 @@ class Generate:
 
 
 def near(share: float, expected: float, count: int) -> bool:
-    """Whether a share is within four standard deviations of a binomial one."""
+    """Return whether a share is within four standard deviations of a binomial distribution's."""
     return abs(share - expected) <= 4 * math.sqrt(expected * (1 - expected) / count) + 1e-12
 
 
@@ -58,7 +58,7 @@ def test_approx_share(share: float, generate: Generate) -> None:
 
 
 def runs_of(bits: list[int]) -> list[int]:
-    """Lengths of the complete runs of ones."""
+    """Return the lengths of the complete runs of ones."""
     text = "".join(map(str, bits))
     return [len(run) for run in text.strip("1").split("0") if run]
 
@@ -71,7 +71,7 @@ def test_approx_runs(share: float, mean: int, generate: Generate) -> None:
     deviation = math.sqrt(mean * (mean - 1) / len(lengths))
     assert sum(lengths) / len(lengths) == pytest.approx(mean, abs=4 * deviation)
     found = sum(r.klass for r in records) / N
-    # Neighbours depend on each other: so many fewer independent tags.
+    # Neighbouring tags are correlated, so that there are fewer independent samples.
     assert abs(found - share) < 4 * math.sqrt(2 * mean * 0.25 / N)
 
 
@@ -110,7 +110,7 @@ def test_zipf(skew: float, generate: Generate) -> None:
     found = [count for _, count in Counter(r.off_sect for r in records).most_common()]
     for top in (1, 10, 100):
         assert near(sum(found[:top]) / N, sum(weights[:top]) / total, N) or skew < 0.9
-    # Where the order of the counts is the order of the ranks only roughly: entropy instead.
+    # With low skew, ranks by count are only roughly the true ranks: compare the entropy instead.
     surprise = -sum(weight / total * math.log(weight / total) for weight in weights)
     spread = math.sqrt(sum(w / total * (math.log(w / total) + surprise) ** 2 for w in weights) / N)
     rank_of = rank_finder(places)
@@ -119,7 +119,7 @@ def test_zipf(skew: float, generate: Generate) -> None:
 
 
 def rank_finder(places: int) -> dict[int, int]:
-    """Undo the scattering of ranks over places, which is a multiplication."""
+    """Return the rank of each place, by inverting the multiplication that scatters ranks."""
     step = (places * 0x9E3779B9 >> 32) | 1
     while math.gcd(step, places) > 1:
         step += 1
@@ -146,7 +146,7 @@ def test_sequential(generate: Generate) -> None:
 
 @pytest.mark.parametrize("stride", [4, 12, 64, 4096])
 def test_stride(stride: int, generate: Generate) -> None:
-    """What lies between two requests is left out; a stride of 4 KiB leaves out nothing."""
+    """The data between two strided requests are skipped; a stride of 4 KiB skips nothing."""
     records = generate("--workload", "sequential", "--stride", f"{stride}KiB", "--footprint",
                        "0.04")
     expected, end = 0, int(generate.units * 0.04) * UNIT_SECTORS
@@ -176,11 +176,11 @@ def test_active(generate: Generate) -> None:
     records = generate("--workload", "active", "--active-set", "0.01", "--active-requests", "50",
                        "--active-others", "0.1")
     uses = Counter(r.off_sect // UNIT_SECTORS for r in records)
-    # A place keeps its turn for 50 requests on average, unless the end of the stream cuts it.
+    # A place stays active for 50 requests on average, unless the stream ends first.
     often = [count for count in uses.values() if count > 2]
     assert 20 < sum(often) / len(often) < 60
     assert near(sum(often) / N, 0.9, N) or 0.86 < sum(often) / N < 0.92
-    # Some of the first places are gone at the end: others have taken their turn.
+    # Some of the first active places have been replaced by the end.
     early, late = ({r.off_sect for r in part} for part in (records[:N // 10], records[-N // 10:]))
     assert len(early & late) < len(early) / 2
 
@@ -189,7 +189,7 @@ def test_scattered_hot_range(generate: Generate) -> None:
     hot = ("--hot-share", "1", "--hot-range", "0.25")
     dense = Counter(r.off_sect for r in generate(*hot))
     uses = Counter(r.off_sect for r in generate(*hot, "--scatter"))
-    # The same draws, elsewhere: as many places, each as often, and all over the footprint.
+    # --scatter only moves the places: the counts are the same, spread over the whole footprint.
     assert sorted(uses.values()) == sorted(dense.values())
     tenth = generate.units * UNIT_SECTORS // 10
     parts = Counter(place // tenth for place in uses)
@@ -205,14 +205,14 @@ def test_zones(count: int, generate: Generate) -> None:
     passed: Counter[int] = Counter()
     for record in records:
         number, place = divmod(record.off_sect // UNIT_SECTORS, zone)
-        # From begin to end, and no more of them at a time than there may be.
+        # A zone is written in order, and at most `count` zones are open.
         assert place == written.get(number, 0)
         written[number] = place + size
         if written[number] == zone:
             del written[number]
             passed[number] += 1
         assert len(written) <= count
-    # Any comes next.
+    # The next zone is chosen at random.
     assert len(passed) > generate.units // zone * 0.9
     assert max(passed.values()) < 6 * N * size / zone / (generate.units // zone)
 
@@ -234,7 +234,7 @@ def test_writer_beside_the_stream(tmp_path: Path) -> None:
 
 
 def test_writer_that_is_late_makes_up_for_it() -> None:
-    """One at a time: a rate beyond what the device does is what it does."""
+    """The writer has one request in flight, so that it is limited by the device's rate."""
     run = only_run(sim("--fill", "random", "--write-share", "0", "--depth", "1", "--requests",
                        "20000", "--beside-rate", "1000000", "--beside-size", "4KiB"))
     timing = run["timing"]["write_response"]
@@ -253,7 +253,7 @@ HOT = ("--hot-share", "0.6", "--hot-range", "0.1")
 
 
 def hot_and_cold(records: list[Record], units: int) -> tuple[Counter[int], Counter[int]]:
-    """Count lengths in sectors, in a hot range of a tenth and outside of it."""
+    """Count the lengths in sectors, in the hot tenth of the device and outside of it."""
     hot = [record.off_sect // UNIT_SECTORS < units // 10 for record in records]
     return (
         Counter(r.nsect for r, is_hot in zip(records, hot, strict=True) if is_hot),
@@ -287,7 +287,7 @@ def test_hot_stream_is_a_hint_of_hot_writes(generate: Generate) -> None:
     for record in records:
         hot = record.off_sect // UNIT_SECTORS < generate.units // 10
         assert record.stream == (9 if hot and record.op == WRITE else 0)
-    # Of the seven streams of the policy it is the second.
+    # The policy maps stream 9 to the second of its seven streams.
     result = sim("--policy", "streams", "--trace", generate.path)
     streams = only_run(result)["streams"]
     hinted = sum(record.nsect // UNIT_SECTORS for record in records if record.stream)
@@ -356,7 +356,7 @@ def test_bursts_of_any_places(workload: str, generate: Generate) -> None:
 
 @pytest.mark.parametrize("shape", ["fixed", "poisson"])
 def test_requests_between_bursts(shape: str, generate: Generate) -> None:
-    """A hundred in each burst, thirty after it, and both spread over their time."""
+    """100 requests in each burst and 30 between two bursts, both spread over their time."""
     records = generate("--burst-on", "10ms", "--burst-off", "30ms", "--rate", "10000",
                        "--rate-between", "1000", "--arrival-shape", shape, requests=39000)
     times = [r.t_ns % 40_000_000 for r in records]
@@ -379,7 +379,7 @@ def test_closed_queue_is_kept_full(generate: Generate) -> None:
 @pytest.mark.parametrize("utilisation", [0.3, 0.6])
 @pytest.mark.parametrize("share", [0, 0.37, 1])
 def test_utilisation_without_garbage_collection(utilisation: float, share: float) -> None:
-    """The rate is computed from times of pages; the measured utilisation must be that."""
+    """The rate is computed from page times and must give the requested utilisation."""
     result = sim("--utilisation", str(utilisation), "--write-share", str(share), "--size", "8KiB",
                  "--workload", "sequential", "--fill", "sequential", "--fill-valid", "20",
                  "--footprint", "0.15", "--requests", "8000")  # fmt: skip
@@ -390,7 +390,7 @@ def test_utilisation_without_garbage_collection(utilisation: float, share: float
 
 @pytest.mark.parametrize("share", [0, 1])
 def test_utilisation_with_hot_sizes(share: int) -> None:
-    """The mean length is that of the requests to both ranges."""
+    """The rate must be computed from the mean request length over both ranges."""
     sizes = ("--size", "64KiB", "--hot-size", "8KiB", "--hot-share", "0.75", "--hot-range", "0.2")
     result = sim("--utilisation", "0.3", "--write-share", str(share), *sizes,
                  "--fill", "sequential", "--fill-valid", "20", "--footprint", "0.15",
@@ -401,7 +401,7 @@ def test_utilisation_with_hot_sizes(share: int) -> None:
 
 
 def test_streams_differ_in_one_property_only(generate: Generate) -> None:
-    """Common random numbers: what an option does not touch stays as it is."""
+    """Common random numbers: an option does not change the draws of the other properties."""
     before = generate("--approx-share", "0.1", "--depth", "1")
     after = generate("--approx-share", "0.6", "--depth", "8")
     assert [(r.off_sect, r.nsect, r.op) for r in before] == [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Placement handles: two tenants beside each other, and the accounts of FDP in the report."""
+"""Placement handles: two tenants side by side, and the FDP statistics in the report."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_accounts_add_up(policy: str) -> None:
     programmed = sum(value for name, value in counters.items()
                      if re.fullmatch(r"programmed_\w+_units|padded_units", name))
     assert total["media_units"] == programmed
-    # Those that were under way when statistics began had been counted as they came.
+    # Requests in flight when the statistics started had been counted on arrival.
     assert total["host_units"] == pytest.approx(counters["host_write_units"], abs=64)
     assert total["reallocated_units"] == programmed - counters["padded_units"] - \
         counters["programmed_host_units"]

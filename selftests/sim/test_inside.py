@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the simulator shows of the flash: blocks, pages, and what each LUN does when."""
+"""Details of the flash: the block table, the page map, and the timeline of each LUN."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_pages_age() -> None:
 
 
 def operations(path: Path) -> list[Json]:
-    """Return what LUNs have done."""
+    """Return the operations of the LUNs in a timeline."""
     document: Json = json.loads(path.read_text())
     return [event for event in document["traceEvents"] if event["ph"] == "X"]
 
@@ -97,7 +97,7 @@ def test_timeline_adds_up(tmp_path: Path, suspend: str, for_write: str) -> None:
     assert (counters["array_suspends"] > 0) == (suspend == "both")
     assert spent["read"] == pytest.approx(counters["array_read_ns"])
     written = counters["array_program_ns"] + counters["array_erase_ns"] + interrupted
-    # An erase counts when it has ended; on each LUN one may be under way.
+    # An erase counts when it has ended; each LUN may have one in progress.
     unfinished = spent["program"] + spent["erase"] - written
     assert unfinished / 3_500_000 in range(result["geometry"]["luns"])
     for lane in lanes.values():

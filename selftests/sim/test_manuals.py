@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The manual pages: complete, and their examples work."""
+"""The simulator's manual pages are complete, and their examples work."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A map on flash: what a miss costs by the chip's times, and what the report and the page say."""
+"""The L2P table on flash (CMT): the cost of a miss by the chip's times, and its report."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from selftests.sim.support import Json, only_run, run, sim
 
 TOP = Path(__file__).resolve().parents[2]
 READ_NS, UNIT, BUS = 45_000, 4096, 0.4  # bytes per ns
-PAGES = 109  # of 1024 entries, of profile demo
-#: A program's worth for each die leaves the memory.
+PAGES = 109  # translation pages of 1024 entries, for profile demo
+#: Dirty eviction takes one program's worth of translation pages from the cache for each die.
 LEAVING = 4 * 2
 ONE = ("--fill", "sequential", "--write-share", "0", "--depth", "1", "--requests", "20000")
 

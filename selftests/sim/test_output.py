@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the simulator prints: its schema, its arithmetic, and that it never changes."""
+"""The simulator's output: its schema, its sums, and that a repeated run prints the same."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def test_warmup_is_not_counted() -> None:
     found = only_run(sim("--requests", "1000", "--warmup", "5000", "--depth", "1"))
     counters = found["counters"]
     total = counters["host_read_requests"] + counters["host_write_requests"]
-    # The last request of the warm-up is under way when counting begins.
+    # The last request of the warm-up is still in flight when counting starts.
     assert total == 1001
     assert found["requests"] == 1000
 
@@ -281,7 +281,7 @@ def interrupt(*arguments: str) -> tuple[int, str, str]:
         text=True,
     )
     assert process.stderr
-    # Progress proves that it is in the middle of a run.
+    # A progress line proves that the run is under way.
     while "of 1000000000" not in (seen := process.stderr.read(20)):
         assert seen
     process.send_signal(signal.SIGINT)
@@ -336,7 +336,7 @@ def test_full_output_is_a_failure() -> None:
     ("--requests", "9000", "--raid", "5", "--warmup", "1000"),
 ], ids=" ".join)
 def test_series_are_all_responses(command: tuple[str, ...]) -> None:
-    """And the verdict on them is that of another who knows the rule."""
+    """The series contains all responses, and its MSER-5 result equals our own implementation's."""
     result = sim(*command, "--series")
     for one in result["runs"]:
         series = one["settling"]
@@ -352,7 +352,7 @@ def test_series_are_all_responses(command: tuple[str, ...]) -> None:
 
 
 def test_warm_up_is_warned_of() -> None:
-    """A full device that begins to collect; what is advised is enough, and then it is silent."""
+    """The warning appears when a full device starts to collect; the advised warm-up ends it."""
     command = ("sim", "--fill", "random", "--requests", "200000", "--json=/dev/null")
     done = run(*command)
     advised = re.search(r"warning: baseline: its begin puts the mean off by [\d.]+ %: "
@@ -369,7 +369,7 @@ def test_a_drift_is_warned_of() -> None:
 
 
 def test_quantiles_want_samples() -> None:
-    """Ten requests beyond each; the digits are those of the bins."""
+    """A quantile needs ten requests beyond it; its digits are limited by the histogram bins."""
     def rows(requests: int, *more: str) -> dict[str, list[str]]:
         out = run("sim", "--size=8KiB", "--write-share=100%", f"--requests={requests}", *more).out
         return {line.split()[0]: line.split()[1:] for line in out.splitlines()

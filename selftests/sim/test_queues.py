@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Queues of the host: what tenants get, which queue a trace's request has, who counts it."""
+"""Host queues: shares of tenants, the queue of a trace's request, and counts for each queue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ READS = ("--fill", "sequential", "--write-share", "0", "--set", "depth=16", "--r
 
 
 def queues(*arguments: str | Path) -> list[Json]:
-    """Return what is counted by queue."""
+    """Return the statistics of each queue."""
     counted: list[Json] = only_run(sim(*arguments))["queues"]
     return counted
 
@@ -33,7 +33,7 @@ def test_tenants_share_by_weight() -> None:
 
 
 def test_queues_add_up_to_the_whole() -> None:
-    """Each request is counted in one of them, with its length and its direction."""
+    """Each request is counted in exactly one queue, with its length and direction."""
     result = only_run(sim("--tenants", "3,5,7", "--tenant-size", "4KiB,8KiB,16KiB",
                           "--tenant-write-share", "0,50%,100%", "--warmup", "1000",
                           "--requests", "6000", "--queue_weights", "1:2:3", "--set", "depth=16"))
@@ -51,14 +51,14 @@ def test_queues_add_up_to_the_whole() -> None:
 
 
 def test_a_tenant_keeps_its_queue_full() -> None:
-    """Little's law: requests under way are rate times time."""
+    """Little's law: requests in flight are throughput times response time."""
     for one, depth in zip(queues(*READS, "--tenants", "2,9,40"), (2, 9, 40), strict=True):
         under_way = one["requests_per_s"] * one["read_response"]["mean_ns"] / 1e9
         assert under_way == pytest.approx(depth, rel=0.02)
 
 
 def test_changes_in_mid_run() -> None:
-    """A tenant goes on after the device was saved and loaded in between."""
+    """A tenant continues after the device was saved and loaded between two changes."""
     both = queues(*READS, "--tenants", "64,64", "--change",
                   "8000:read_cache=0,9000:queue_weights=9:1")
     assert both[0]["requests_per_s"] == pytest.approx(9 * both[1]["requests_per_s"], rel=0.1)
@@ -76,7 +76,7 @@ def test_the_report() -> None:
 
 @pytest.fixture(name="trace")
 def make_trace(tmp_path: Path) -> Path:
-    """Requests of five streams and seven processes, in bursts."""
+    """Write a trace of five streams and seven processes, in bursts."""
     return write_trace(tmp_path / "t.aft", [
         Record(i // 200 * 10**8, i * 7919 % 50000 * 8, 8, i % 2, stream=i % 5, pid=i % 7)
         for i in range(7000)], Header(records=7000))
@@ -93,7 +93,7 @@ def test_queues_of_a_trace(trace: Path, by: str, numbers: int) -> None:
 
 
 def test_a_recorded_run_repeats(trace: Path, tmp_path: Path) -> None:
-    """The record has the queues, and with them the run is the same."""
+    """A recorded trace contains the queues, so that its replay gives the same result."""
     device = ("--queue_weights", "4:2:1", "--set", "depth=16")
     again = tmp_path / "again.aft"
     first = sim("--trace", trace, *device, "--record", again)
@@ -125,7 +125,7 @@ def test_what_is_refused(words: tuple[str, ...], said: str) -> None:
 
 
 def test_the_study_of_a_noisy_neighbour() -> None:
-    """A queue of its own keeps the reads of a tenant short, whatever the other one wants."""
+    """With a queue of its own, a tenant's read latency is independent of the other tenant."""
     study = tomllib.loads((TOP / "docs/examples/noisy-neighbour.toml").read_text())
     base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]
     ran = {(tenants, weights): queues(*base, "--tenants", tenants, "--queue_weights", weights)
@@ -135,5 +135,5 @@ def test_the_study_of_a_noisy_neighbour() -> None:
     assert p99["4,256", "0"] > 5 * p99["4,16", "0"]
     assert p99["4,256", "1:1"] == pytest.approx(p99["4,16", "1:1"], rel=0.05)
     mean = {key: both[0]["read_response"]["mean_ns"] for key, both in ran.items()}
-    assert mean["4,256", "0"] == pytest.approx(3.9e6, rel=0.05)  # docs/controller.md
+    assert mean["4,256", "0"] == pytest.approx(3.9e6, rel=0.05)  # as in docs/controller.md
     assert mean["4,256", "1:1"] == pytest.approx(0.28e6, rel=0.05)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A die dies: what it costs with parity in the others, and without; the study of that."""
+"""The failure of a die: its cost with RAIN and without, and the study of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TOP = Path(__file__).resolve().parents[2]
 
 
 def test_the_study_of_a_rebuilt_die() -> None:
-    """With parity nothing is lost, the reads of a dead die take longer, and all writes cost."""
+    """With RAIN no data are lost; reads of the dead die take longer, and all writes cost more."""
     study = tomllib.loads((TOP / "docs/examples/rebuilt-die.toml").read_text())
     base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]
     ran = {

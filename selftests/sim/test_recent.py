@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Reads from memory, and ahead: times by the chip's and the controller's, the report, the study."""
+"""Read cache and read-ahead: response times, the report, and the study of the tutorial."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ READ_NS, CONTROLLER_NS = 55_240, 9_000
 
 
 def test_a_share_of_the_reads_is_the_controllers() -> None:
-    """Of a tenth of the drive so much is in memory as fits."""
+    """The hit rate is the size of the cache divided by the footprint, a tenth of the drive."""
     ran = sim(*ALONE, "--footprint", "10%", "--controller", "9us", "--read_cache", "22MiB",
               "--warmup", "50000", "--verify")
     result = only_run(ran)
@@ -39,7 +39,7 @@ def test_the_report() -> None:
 
 
 def test_the_study_of_the_tutorial() -> None:
-    """Its words: nothing but the controller is left from 64 KiB on."""
+    """As the tutorial says, from 64 KiB of read-ahead on only the controller's time is left."""
     study = tomllib.loads((TOP / "docs/examples/read-ahead.toml").read_text())
     base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]
     sizes = study["vary"]["read_ahead"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Record files: what is wrong is refused with the place, what does not fit is reported."""
+"""Record files: errors are reported with their position, and misfits are counted."""
 
 from __future__ import annotations
 
@@ -139,13 +139,13 @@ def test_levels_are_drawn_counted_and_go_through(tmp_path: Path) -> None:
 
 UNITS = 24
 CLASSES = ("precise", "approximate", "approximate_2", "approximate_3")
-#: First unit, units, level.
+#: First unit, number of units, quality level.
 WRITES = st.lists(st.tuples(st.integers(0, UNITS - 1), st.integers(1, 6), st.integers(0, 3)),
                   min_size=1, max_size=25)
 
 
 def requests(folder: Path, name: str, op: int, what: Iterable[tuple[int, int, int]]) -> Path:
-    """Return a record file of them, a second apart; units are of 4 KiB."""
+    """Write these requests to a record file, one second apart; a unit is 4 KiB."""
     return write_trace(folder / name, [
         Record(number * 10**9, 8 * unit, 8 * count, op, klass=level)
         for number, (unit, count, level) in enumerate(what)], Header(classes=CLASSES))
@@ -161,7 +161,7 @@ def test_what_was_written_last_is_the_level_of_a_saved_unit(
     last = {unit: level for first, count, level in written
             for unit in range(first, first + count)}
     saved = folder / "saved"
-    # So bad that each unit that may has lost bits.
+    # The error rate is so high that each approximate unit has flipped bits.
     sim("--policy", policy, "--rber_approx", "0.01", "--channels", "1", "--trace",
         requests(folder, "written.aft", WRITE, written), "--dump", saved)
     for level in range(4):
@@ -276,7 +276,7 @@ def test_all_operations(tmp_path: Path) -> None:
 
 
 def test_a_trace_of_a_larger_device_is_refused(tmp_path: Path) -> None:
-    """Before anything is simulated; the number of blocks that is named is enough."""
+    """It is refused before the simulation; the advised number of blocks is enough."""
     sectors = sim("--requests", "0", "--blocks", "50")["geometry"]["capacity_bytes"] // 512
     fits = [Record(n, 8 * n, 8, WRITE) for n in range(9)]
     path = write_trace(tmp_path / "x.aft", [*fits, Record(9, 3 * sectors, 8, WRITE)])
@@ -293,7 +293,7 @@ def test_a_trace_of_a_larger_device_is_refused(tmp_path: Path) -> None:
 
     assert wrapped("--blocks", said[3], "--trace", path) == 0
     assert wrapped(*small, path, "--fold") == 1
-    # Requests that are not played cannot be too large; a pipe is refused on the way.
+    # Records beyond --requests are not checked; a pipe is checked while it is read.
     assert wrapped(*small, path, "--requests", "9") == 0
     done = run("sim", *small, "-", stdin=path.read_bytes())
     assert done.code == 1 and said[0] in done.err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Several policies and seeds in one command: at the same time, and as if one after the other."""
+"""Several policies and seeds in one command give the same results in parallel and in sequence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from selftests.lib.programs import PROGRAM as BINARY
 from selftests.sim.support import Json, only_run, run, sim
 
 SCHEMA = checker("userspace/sim/sim-output.fields")
-#: Each has another result, and one cannot run: so few blocks are not enough for ApproxFTL.
+#: The results differ, and one run is refused: 16 blocks are too few for ApproxFTL.
 MANY = ("--policy", "vth_b,approxftl,baseline,ressd", "--seed", "4,1..2", "--blocks", "16",
         "--op", "70", "--write-share", "70%", "--approx-share", "50%", "--requests", "3000")
 ALL_OF_IT = ("--histogram", "--series", "--block-table", "--page-map", "auto", "--verify")
@@ -39,7 +39,7 @@ def found(path: Path) -> Json:
     return without_tool(result)
 
 
-# ---------------------------------------------------------------- what comes out
+# ---------------------------------------------------------------- results
 
 
 def test_as_one_after_the_other(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_as_one_after_the_other(tmp_path: Path) -> None:
 
 
 def test_what_stands_on_standard_error_is_the_same(tmp_path: Path) -> None:
-    """Notes on a trace that does not fit, warnings: once, and in their order."""
+    """Notes and warnings appear once and in the same order for any number of jobs."""
     trace = tmp_path / "x.csv"
     trace.write_text("t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class\n"
                      "1,write,700000000,100,0,0,0,precise\n")
@@ -105,7 +105,7 @@ def test_one_seed_is_the_parameter() -> None:
     assert run("sim", "--seed", "3", "--requests", "500") == run(
         "sim", "--set", "seed=3", "--requests", "500")
     assert "seed" not in only_run(sim("--seed", "3", "--requests", "10"))
-    # The last one counts, however it is spelt.
+    # The last of --seed and --set seed= wins.
     assert sim("--seed", "1..4", "--set", "seed=5", "--requests", "10")["seed"] == 5
     assert len(sim("--set", "seed=5", "--seed", "1..4", "--requests", "10")["runs"]) == 4
 
@@ -146,14 +146,14 @@ def is_there(pid: int) -> bool:
 
 @contextmanager
 def begun(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.Popen[str]]:
-    """Yield a command whose children run."""
+    """Start a command, and yield it once its child processes are running."""
     process = subprocess.Popen(
         ["env", "--default-signal=INT,HUP,TERM", BINARY, "sim", "--jobs", str(jobs), "--progress",
          *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True)
     try:
         assert process.stderr
-        # Progress proves that requests are done.
+        # A progress line proves that requests are being simulated.
         while " of " not in (seen := process.stderr.read(10)):
             assert seen
         until(lambda: len(children(process.pid)) == jobs)
@@ -174,7 +174,7 @@ def test_as_many_as_processors(processors: int) -> None:
     process = subprocess.Popen(
         ["taskset", "-c", allowed, BINARY, "sim", "--seed", "1..64", "--requests", ENDLESS],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    # On one processor there is nobody to run beside.
+    # With one processor the runs share the parent process.
     expected = min(64, processors) if processors > 1 else 0
     try:
         until(lambda: children(process.pid) if expected else worked(process.pid) > 0.1)
@@ -184,7 +184,7 @@ def test_as_many_as_processors(processors: int) -> None:
         process.wait()
 
 
-#: To the command alone, and to its group as a terminal does.
+#: Send the signal to the command alone, or to its process group as a terminal does.
 @pytest.mark.parametrize("send", [
     lambda pid: os.kill(pid, signal.SIGTERM), lambda pid: os.kill(pid, signal.SIGHUP),
     lambda pid: os.killpg(pid, signal.SIGINT)], ids=["SIGTERM", "SIGHUP", "Ctrl-C"])
@@ -210,7 +210,7 @@ def test_interrupted(send: Callable[[int], None], tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_what_is_complete_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    # One is stopped until the other is complete.
+    # One child is stopped until the other one is complete.
     with begun("--seed", "1..2", "--requests", "3M", f"--json={path}") as process:
         first, second = children(process.pid)
         os.kill(second, signal.SIGSTOP)
@@ -225,7 +225,7 @@ def test_what_is_complete_is_kept(tmp_path: Path) -> None:
 
 
 def test_the_second_signal_ends_all(tmp_path: Path) -> None:
-    # Filling does not look around.
+    # The preconditioning fill does not check for signals.
     process = subprocess.Popen(
         [BINARY, "sim", "--profile", "tcad18", "--fill", "random", "--fill-overwrite", "10000",
          "--seed", "1..2", "--jobs", "2", f"--json={tmp_path}/x.json"],
@@ -269,7 +269,7 @@ def test_a_killed_run_is_a_failure(tmp_path: Path) -> None:
 
 
 def test_a_result_that_cannot_be_handed_back_is_a_failure() -> None:
-    """What processes write is limited to less than a result."""
+    """The files of the child processes are limited to less than a result."""
     done = run_program("sh", "-c", 'trap "" XFSZ; exec prlimit --fsize=1000 "$@"', "sh", BINARY,
                        "sim", "--policy", "baseline,vth_b", "--requests", "10", "--jobs", "2")
     assert (done.code, done.out) == (1, "")
@@ -277,7 +277,7 @@ def test_a_result_that_cannot_be_handed_back_is_a_failure() -> None:
                                for name in ("baseline", "vth_b"))
 
 
-# ---------------------------------------------------------------- what there is too little of
+# ---------------------------------------------------------------- limited resources
 
 
 def test_fewer_where_memory_is_short(tmp_path: Path) -> None:
@@ -298,12 +298,12 @@ def test_fewer_where_memory_is_short(tmp_path: Path) -> None:
         for note in notes:
             most = re.fullmatch(f"approxftl sim: note: {told} runs at a time: each takes up to "
                                 r"(\S+) MiB of memory", note)
-            # With what most blocks never need.
+            # The estimate includes memory that most blocks never use.
             assert most and bytes_each < float(most[1]) * 2**20 < 1.5 * bytes_each
 
 
 def test_no_more_processes_than_allowed() -> None:
-    """What cannot be done beside is done in turn."""
+    """If no process can be started, the runs follow one another."""
     expected = run("sim", *MANY)
     somebody = ["setpriv", "--reuid", "65534", "--clear-groups"] if os.geteuid() == 0 else []
     done = run_program(*somebody, "prlimit", "--nproc=0:0", BINARY, "sim", *MANY, "--jobs", "2")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A device of several FTLs: each is what it would be alone, together they are one device, and
-nothing tells how many threads have driven them."""
+"""A device of several shards: each shard acts like a device of its own, the sums are those of one
+device, and the number of threads does not affect any result.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ from approxftl_tools import aft
 
 SCHEMA = checker("userspace/sim/sim-output.fields")
 SHAPE = ("--channels", "4", "--chips", "1", "--blocks", "100", "--op", "45%", "--buffer", "256KiB")
-#: Of all kinds; many are in several shards.
+#: Requests of all kinds; many span several shards.
 MIXED = ("--size", "4KiB:50,64KiB:20,256KiB:10", "--discard-share", "5%", "--flush-every", "40",
          "--approx-share", "30%", "--fill", "random", "--fill_approx", "30%")
 OPEN = ("--arrival", "open", "--utilisation", "70%")
@@ -49,7 +50,7 @@ def without_tool(result: Json) -> Json:
 
 
 def mix(x: int) -> int:
-    """Return aftl_hash64()."""
+    """Return the same as aftl_hash64() in C."""
     x = (x + 0x9E3779B97F4A7C15) % 2**64
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
     x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
@@ -66,7 +67,7 @@ def mix2(a: int, b: int) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("shards", ["2", "4"])
 def test_no_thread_is_seen(shards: str) -> None:
-    """Every policy: alone, with two threads, with more than there are shards."""
+    """Each policy gives the same result with one thread, one per shard, and more than shards."""
     each = ("--policy", "all", *SHAPE, *MIXED, *OPEN, *ALL_OF_IT, "--shards", shards,
             "--warmup", "300", "--requests", "1500", "--die-dies", "late",
             "--fill_overwrite", "100%")
@@ -93,7 +94,7 @@ def test_text_and_records_are_the_same(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_kept_up_with_says_the_same() -> None:
-    """Which shard gives up first in the machine's time does not matter."""
+    """The message does not depend on which shard's thread gives up first."""
     flood = ("sim", "--channels", "2", "--chips", "1", "--shards", "2", "--arrival", "open",
              "--rate", "1000000000", "--requests", "3M", "--write-share", "100%")
     done = run(*flood, "--jobs", "1")
@@ -106,7 +107,7 @@ def test_what_cannot_be_kept_up_with_says_the_same() -> None:
 
 
 def part_of(records: list[Record], shards: int, index: int) -> list[Record]:
-    """Return what a shard gets of them; what is discarded is cut in runs here."""
+    """Return the requests of one shard; a discard is split at the borders of the shards' runs."""
     own = []
     for one in records:
         if one.op == FLUSH:
@@ -129,7 +130,7 @@ def in_turn(lists: Iterable[list[Any]]) -> list[Any]:
 
 @pytest.mark.parametrize("policy", ["baseline", "approxftl"])
 def test_a_shard_is_a_device_with_its_part(policy: str, tmp_path: Path) -> None:
-    """State, counters, and wear: each device gets what the documents say that it gets."""
+    """A shard has the state, counters and wear of a device that gets its requests alone."""
     shards = 2
     device = ("--policy", policy, *SHAPE, "--seed", "7", "--fill", "random")
     whole = tmp_path / "whole"
@@ -155,7 +156,7 @@ def test_a_shard_is_a_device_with_its_part(policy: str, tmp_path: Path) -> None:
         one["luns"]["free_blocks"] for one in alone)
 
 
-# ---------------------------------------------------------------- together
+# ---------------------------------------------------------------- all shards together
 
 
 def test_requests_are_counted_once() -> None:
@@ -174,7 +175,7 @@ def test_requests_are_counted_once() -> None:
 
 
 def test_statistics_begin_in_all_shards() -> None:
-    """What was under way then counts with its end, and requests are as many as in one device."""
+    """Requests in flight at that time count when they end, as on one device."""
     def requests(*options: str) -> int:
         result = only_run(sim(*SHAPE, *MIXED, *OPEN, "--warmup", "1000", "--requests", "1000",
                               *options))
@@ -194,7 +195,7 @@ def times(records: list[Record], path: Path, *options: str) -> Json:
 
 
 def test_a_request_ends_with_its_last_part(tmp_path: Path) -> None:
-    """A read of two runs, one of them in a shard that is busy with a write before it."""
+    """A read spans two shards, one of which is busy with an earlier write."""
     busy = Record(0, (RUN + 8) * SECTORS, SECTORS, WRITE)
     both = Record(1000, (RUN - 1) * SECTORS, 2 * SECTORS, READ)
     path = tmp_path / "x.aft"
@@ -257,7 +258,7 @@ def test_an_interrupted_run_keeps_what_it_has(arrival: tuple[str, ...], tmp_path
     ("--depth", "16"), ("--tenants", "1,8,3"), ("--workload", "bursts", "--burst-on", "2ms",
                                                 "--burst-off", "50ms")])
 def test_a_closed_queue_can_be_played_again(how: tuple[str, ...], tmp_path: Path) -> None:
-    """Stamped as it was, it leads to the same states: of all shards none was ahead."""
+    """Replaying the recorded arrival times gives the same states: no shard was ahead in time."""
     device = (*SHAPE, "--shards", "4", "--fill", "random", "--verify")
     path = tmp_path / "x.aft"
     first = only_run(sim(*device, *MIXED, *how, "--fill_approx", "0", "--requests", "3000",
@@ -277,7 +278,7 @@ def test_tenants_keep_their_queues_full() -> None:
 
 
 def test_it_is_as_fast_as_one_device() -> None:
-    """Four dies behind one FTL or behind four do as much."""
+    """Four dies have the same throughput behind one FTL and behind four."""
     stream = (*SHAPE, "--write-share", "0", "--fill", "sequential", "--requests", "5000",
               "--depth", "64")
     one, four = (only_run(sim(*stream, "--shards", shards))["simulated_ns"] for shards in "14")
@@ -286,7 +287,7 @@ def test_it_is_as_fast_as_one_device() -> None:
 
 # ---------------------------------------------------------------- zones
 
-#: Of so many blocks there are as many zones, however they are divided.
+#: With 96 blocks the device has the same number of zones for any number of shards.
 ZONED = (*SHAPE, "--blocks", "96", "--op", "50%", "--zoned", "4MiB", "--buffer", "16MiB",
          "--buffer_safe", "on", "--workload", "zones", "--open-zones", "6", "--size", "64KiB",
          "--write-share", "60%", "--footprint", "30%", "--requests", "2500", "--verify")
@@ -294,7 +295,7 @@ ZONED = (*SHAPE, "--blocks", "96", "--op", "50%", "--zoned", "4MiB", "--buffer",
 
 @pytest.mark.parametrize("how", [OPEN, ("--depth", "16")])
 def test_a_zone_is_in_one_shard(how: tuple[str, ...]) -> None:
-    """They end as those of one FTL do, each of which takes what is written in its order."""
+    """Zones end in the states that they have with one FTL, with writes in order in each zone."""
     one, two, four, threads = (
         only_run(sim(*ZONED, *how, "--shards", shards, "--jobs", jobs))
         for shards, jobs in (("1", "1"), ("2", "1"), ("4", "1"), ("4", "2")))
@@ -313,7 +314,7 @@ def test_resets_are_not_recorded(tmp_path: Path) -> None:
     assert "records have no resets of zones" in done.err
 
 
-# ---------------------------------------------------------------- what it is not
+# ---------------------------------------------------------------- refused options
 
 
 @pytest.mark.parametrize(("option", "value", "why"), [

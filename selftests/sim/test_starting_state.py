@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The state in which a device starts is said, and warned of where it misleads."""
+"""The starting state of a device is reported, with a warning where it is misleading."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def test_reads_of_unwritten_data_are_said(tmp_path: Path) -> None:
     assert share and 45 < float(share[1]) < 55
     both = run("sim", *SMALL, "--write-share=0%", "--policy=baseline,delta_b", "--seed=1,2").err
     assert both.count(UNWRITTEN) == 1 and f"baseline, seed 1 and 3 more: 100.0 {UNWRITTEN}" in both
-    # Discarded data are no question of the starting state.
+    # Reads of discarded data are not caused by the starting state.
     discarded = run("sim", *SMALL, "--fill=random", "--write-share=0%", "--discard-share=50%").err
     assert f"{UNWRITTEN}\n" in discarded
-    # Data that the trace itself writes first are no reason for a warning.
+    # Reads of data that the trace wrote first cause no warning.
     trace = write_trace(tmp_path / "t.aft", [Record(n, 8 * (n % 50), 8, int(n < 50))
                                              for n in range(100)])
     assert UNWRITTEN not in run("sim", f"--trace={trace}").err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How victims are chosen, against what is known of it from outside."""
+"""Victim selection, compared with published models of write amplification."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import math
 import pytest
 from selftests.sim.support import only_run, sim
 
-#: One LUN, one open block, no block kept free but what moving needs: as models have it.
+#: One LUN, one open block, and only the reserve that relocation needs, as the models assume.
 BARE = ("--policy", "baseline", "--channels", "1", "--chips", "1", "--layers", "4", "--word_lines",
         "16", "--page", "4KiB", "--gc", "0%", "--gc_idle_valid", "0%", "--errors", "off", "--fill",
         "random", "--workload", "uniform", "--write-share", "1", "--size", "4KiB")
 
 
 def write_amplification(*options: str, blocks: int = 2000) -> float:
-    """Return that of a device in its steady state."""
+    """Return the write amplification of a device in its steady state."""
     found = only_run(sim(*BARE, "--blocks", str(blocks), "--requests", str(blocks * 600),
                          "--warmup", str(blocks * 400), *options))
     host = found["write_amplification"]["host_write_units"]
@@ -23,10 +23,10 @@ def write_amplification(*options: str, blocks: int = 2000) -> float:
 
 
 def first_in_first_out(spare: float) -> float:
-    """Return the write amplification of a log that wraps around, under uniform writes.
+    """Return the write amplification of FIFO collection under uniform writes.
 
-    Of a block that was filled a whole turn ago the share that is still valid is u, where a turn
-    overwrites (1 - u) / (1 - spare) of all data: u = exp(-(1 - u) / (1 - spare)).
+    A block is collected one turn of the log after it was filled, with a valid share of u. A turn
+    overwrites (1 - u) / (1 - spare) of all data, so u = exp(-(1 - u) / (1 - spare)).
     """
     valid = 0.5
     for _ in range(500):

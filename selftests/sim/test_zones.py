@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A device with zones: a stream that writes and resets them, and what the report says."""
+"""Zoned devices: a stream that writes and resets zones, and the report."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_report_has_them() -> None:
 
 
 def test_those_of_the_zn540() -> None:
-    """As docs/drives.md has them, for its table of the drive; one more open zone is refused."""
+    """The ZN540's zones as in docs/drives.md and its table; one more open zone is refused."""
     table = TOP / "trace-tools/approxftl_tools/drive_tables/wd-zn540-datasheet.csv"
     with table.open() as rows:
         told = {row["key"]: row["value"] for row in csv.DictReader(rows)}
