@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Annotated programs on a mounted ext4: what they say is approximate comes back, after
-# unmounting and ageing, with exactly the flipped bits that the device reports, and only that.
+# Run annotated programs on a mounted ext4. After unmounting and ageing, their approximate data have
+# exactly the flipped bits that the device reports; all other data are intact.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -18,7 +18,7 @@ judge()
 	python selftests/kernel/applications.py "$@"
 }
 
-# on_ext4 [KEY VALUE]...: a device with a file system, mounted
+# on_ext4 [KEY VALUE]...: create a device, make an ext4 on it and mount it
 on_ext4()
 {
 	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
@@ -49,7 +49,7 @@ app()
 		"$@" >"$scratch/said" 2>&1 || { sed 's/^/# /' "$scratch/said"; return 1; }
 }
 
-# read_again REPORT: what an image is after a remount
+# read_again REPORT: remount, then compare the image with its reference
 read_again()
 {
 	again && app img "$1" --phase read
@@ -71,7 +71,7 @@ aged()
 		judge grown "$scratch/fresh.json" "$scratch/aged.json" && gone
 }
 
-# each_program: in the three ways to write, between them all programs
+# each_program: run every program; together the lines use all three ways to write
 each_program()
 {
 	on_ext4 timing off || return
@@ -94,7 +94,7 @@ END
 	gone
 }
 
-# under POLICY: the same program, and what the device counted meanwhile
+# under POLICY: run the same program and save the device's counters
 under()
 {
 	on_ext4 policy "$1" timing real && sync && dmsetup message aftl-apps 0 reset &&
@@ -108,7 +108,7 @@ side_by_side()
 		judge side-by-side "$scratch/baseline" "$scratch/approxftl"
 }
 
-# network: its weights are written and read back by plane; as many digits are told right as predicted
+# network: write the weights by bit plane and read them back; check errors and predicted accuracy
 network()
 {
 	set -- "$approxftl" app weights "$place" --require
@@ -117,7 +117,7 @@ network()
 		judge network "$scratch/network.json" 7.2e-4 && gone
 }
 
-# alone NAME COMMAND...: which makes and removes its device, or should have
+# alone NAME COMMAND...: run one test point; remove its device if the command left it behind
 alone()
 {
 	ktap_test_run "$@"

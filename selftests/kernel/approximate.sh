@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Approximate data come back with exactly the bit errors that the counter tells, twice the same.
+# Approximate data have exactly as many bit errors as the counter says, and two reads agree.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -25,7 +25,7 @@ a, b = (int.from_bytes(open(name, "rb").read(), "little") for name in sys.argv[1
 print(bin(a ^ b).count("1"))' "$@"
 }
 
-# 8 MiB at 7.2e-4 are 48318 bits, give or take four standard deviations.
+# 8 MiB at a bit error rate of 7.2e-4 have 48318 errors on average; allow four standard deviations.
 counter_is_right()
 {
 	read_back "$scratch/first"

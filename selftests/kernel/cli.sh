@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The verbs of the command line on devices of this kernel.
+# Test every command line verb on devices of the running kernel.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
 needs_program "$program"
 
-# ends STATUS VERB...: how the command ends; its words are in $scratch/out and $scratch/err
+# ends STATUS VERB...: expect this exit status; the output is in $scratch/out and $scratch/err
 ends()
 {
 	wanted=$1
@@ -23,7 +23,7 @@ ends()
 	return 1
 }
 
-# refuses STATUS SENTENCE VERB...: one line on standard error, nothing on standard output
+# refuses STATUS SENTENCE VERB...: expect one line on standard error, nothing on standard output
 refuses()
 {
 	sentence=$2
@@ -37,7 +37,7 @@ refuses()
 	return 1
 }
 
-# json EXPRESSION VERB...: a Python expression about the document d
+# json EXPRESSION VERB...: the Python expression holds for the verb's JSON document, d
 json()
 {
 	expression=$1
@@ -68,7 +68,7 @@ is_gone()
 	! dmsetup info "$1" >"$scratch/info" 2>&1 && [ ! -e "/dev/mapper/$1" ]
 }
 
-# The table that the kernel prints is the line of --dry-run, word by word.
+# The kernel's table must equal the line that --dry-run prints.
 same_line()
 {
 	ends 0 create aftl-line "$@" --dry-run || return 1
@@ -103,7 +103,7 @@ has_size()
 	ends 0 remove aftl-size && [ "$size" -eq "$2" ]
 }
 
-# The core refuses, and the kernel is not asked.
+# The core refuses these parameters before any device-mapper call; the kernel logs nothing.
 before_the_kernel()
 {
 	clear_log
@@ -130,7 +130,8 @@ write_some()
 	dd if=/dev/urandom of=/dev/mapper/aftl-cli bs=64k count=64 oflag=direct 2>"$scratch/said"
 }
 
-# Every word of the line is in the document, with its value.
+# The JSON document must hold every field of the status line with the same value. Fields from
+# device_ns on may change between the two calls.
 status_agrees()
 {
 	json 'd["devices"][0]["name"] == "aftl-cli"' status aftl-cli || return 1
@@ -149,7 +150,7 @@ interrupted()
 {
 	"$program" stat aftl-cli --interval 100ms --json >"$scratch/out" 2>"$scratch/err" &
 	child=$!
-	# Signal 2 has a handler.
+	# Wait until the program has installed its handler of SIGINT (signal 2).
 	until grep -q '^SigCgt:.*[2367abef]$' "/proc/$child/status"; do
 		sleep 0.1
 	done
@@ -159,7 +160,7 @@ interrupted()
 	[ $? -eq 130 ] && check_json 'd["interrupted"] and d["devices"][0]["samples"]'
 }
 
-# while_written COMMAND...: writes go on until it has looked
+# while_written COMMAND...: write to the device in the background while the command runs
 while_written()
 {
 	touch "$scratch/looks"
@@ -185,7 +186,7 @@ units_written()
 	dmsetup message aftl-cli 0 stats | sed -n 's/^host_write_units //p'
 }
 
-# metric WANTED NAME LABELS WORD...: of what "stat WORD... --prometheus" says
+# metric WANTED NAME LABELS WORD...: expect this value in the output of "stat WORD... --prometheus"
 metric()
 {
 	number=$1
@@ -200,7 +201,7 @@ metric()
 	return 1
 }
 
-# Each metric's lines together.
+# With several devices, the parser requires that all lines of one metric are adjacent.
 metrics_of_all()
 {
 	ends 0 create aftl-y --store none || return 1
@@ -212,7 +213,7 @@ metrics_of_all()
 	return "$result"
 }
 
-# on_terminal KEYS ENDED VERB...: how a verb ends, and what the terminal is like then
+# on_terminal KEYS ENDED VERB...: type the keys; expect this exit and a restored terminal
 on_terminal()
 {
 	keys=$1
@@ -222,14 +223,14 @@ on_terminal()
 		says "^ended $wanted, the terminal as it was$"
 }
 
-# Four dies, and requests under way while it looks.
+# The demo profile has four dies, so that the last is number 3; requests are under way meanwhile.
 top_sees_writes()
 {
 	while_written ends 0 top aftl-cli --interval 0.5 --count 4 && says '^writes +[1-9][0-9.]*/s' &&
 		says '^written +[1-9][0-9.]* programmed for each unit: host 1' && says ' 3 \|'
 }
 
-# It shows that one is gone, and another one there.
+# Without a device name, top shows all devices.
 top_of_all()
 {
 	ends 0 top --interval 0.2 --count 2 && says '^aftl-cli: approxftl on demo'
@@ -241,7 +242,7 @@ lines_of_rates()
 		says '^ +r/s +w/s '
 }
 
-# With "timing off" its data move when there is other work.
+# With "timing off" relocation only advances with other work, so write first.
 degrades()
 {
 	ends 0 message aftl-cli fault block 3 && write_some && ends 1 health aftl-cli &&

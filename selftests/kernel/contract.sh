@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What device-mapper and the block layer may expect of a target: nothing keeps them for long,
-# tables that cannot work are refused, and limits are those of the emulated device.
+# The contract with device-mapper and the block layer: no call blocks for long, impossible tables
+# are refused, and the queue limits are those of the emulated device.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
 half='blocks 64 word_lines 4 op 30'
 small="$half timing off"
-collecting=19 # word of the status line
+collecting=19 # field of the status line
 
 # refused SENTENCE COMMAND...
 refused()
@@ -32,8 +32,8 @@ much_garbage()
 	done
 }
 
-# Collection goes on for minutes: it is still under way when the message and the suspension have
-# returned.
+# With timing scale:1000 collection takes minutes: it must still be under way after the message and
+# the suspension have returned.
 collection_is_only_begun()
 {
 	# shellcheck disable=SC2086 # words
@@ -45,7 +45,7 @@ collection_is_only_begun()
 		[ "$(status_word aftl-slow "$collecting")" -gt 0 ] && dmsetup remove aftl-slow
 }
 
-# Without requests no time would pass with "timing off".
+# With "timing off" simulated time only advances with requests; collection must end without any.
 collection_ends()
 {
 	# shellcheck disable=SC2086 # words
@@ -62,7 +62,7 @@ collection_waits_for_resume()
 		[ "$(counter aftl-fast gc_blocks)" -gt $((before + 4)) ] && dmsetup remove aftl-fast
 }
 
-# has_filled SHARDS: for a second of a processor; of several shards workers have begun to
+# has_filled SHARDS: the fill has used a second of CPU time, or the worker threads of shards run
 has_filled()
 {
 	if [ "$1" -gt 1 ]; then
@@ -72,8 +72,8 @@ has_filled()
 	fi
 }
 
-# filling_is_killed SHARDS: a constructor that would take minutes; what dmsetup had made before has
-# no table.
+# filling_is_killed SHARDS: SIGKILL interrupts a constructor that would take minutes. dmsetup has
+# already created the device by then; it is left without a table.
 filling_is_killed()
 {
 	dmsetup create aftl-big --table "$(line none 8388608 blocks 1024 word_lines 64 op 30 \
@@ -97,7 +97,7 @@ sectors_below()
 	awk '{ print $7 }' "/sys/block/$(dmsetup info -c --noheadings -o blkdevname aftl-below)/stat"
 }
 
-# What the snapshot takes is written when the device is removed, and at no pause before.
+# Removal writes the snapshot; a suspension or a reload must not.
 pauses_write_little()
 {
 	wipe /dev/ram0 && dmsetup create aftl-below --table '0 524288 linear /dev/ram0 0' || return
@@ -121,14 +121,14 @@ pauses_write_little()
 	[ "$paused" -le 400 ] && [ "$reloaded" -le 100 ] && [ "$removed" -gt 200 ]
 }
 
-# A machine that dies after a pause finds all that was written before it.
+# After a power failure that follows a suspension, all data written before it are found.
 a_pause_is_durable()
 {
 	# shellcheck disable=SC2086 # words
 	create aftl-kept /dev/mapper/aftl-below $small buffer 256KiB buffer_hold 1s &&
 		dd if="$scratch/data" of=/dev/mapper/aftl-kept bs=64k seek=3 count=30 oflag=direct \
 			2>"$scratch/said" && dmsetup suspend aftl-kept || return
-	# What is on the medium at this moment
+	# Copy the backing device now: the copy is what a power failure would leave.
 	dd if=/dev/mapper/aftl-below of=/dev/ram1 bs=1M oflag=direct 2>"$scratch/said"
 	dmsetup resume aftl-kept && dmsetup remove aftl-kept || return
 	# shellcheck disable=SC2086 # words
@@ -139,7 +139,7 @@ a_pause_is_durable()
 		dmsetup remove aftl-kept
 }
 
-# Until the old one has closed the volume, nobody opens it.
+# dmsetup remove must not return before the volume is closed, or the next create would fail.
 create_after_remove()
 {
 	for _ in 1 2 3 4 5; do
@@ -182,8 +182,8 @@ read_only_in_memory()
 			2>"$scratch/said" && dmsetup remove aftl-ro
 }
 
-# Without io_poll: 6.1 lets poll whoever has nothing below, and polling finds what a timer ended.
-# Without segments: a volume passes those of the block device below on, see store.sh.
+# Leave out io_poll: 6.1 allows polling on a device without a lower device. Leave out the segment
+# limits: a volume inherits them from its block device, see store.sh.
 limits_of()
 {
 	(cd "/sys/block/$(dmsetup info -c --noheadings -o blkdevname "$1")/queue" &&
@@ -191,7 +191,7 @@ limits_of()
 			grep -v 'write_zeroes\|scheduler\|throttl\|io_poll\|segment\|dma_align')
 }
 
-# On what has larger sectors and an odd end, they are the emulated device's all the same.
+# The limits do not depend on the backing device, even one with an odd size.
 limits_are_ours()
 {
 	dmsetup create aftl-odd --table '0 524281 linear /dev/ram0 0' || return
@@ -245,7 +245,7 @@ in_use_stays()
 		dmsetup remove aftl-used
 }
 
-# measured: what the integrity measurement has of the device
+# measured: IMA records the table with the target's name, version and parameters
 measured()
 {
 	log=/sys/kernel/security/ima/ascii_runtime_measurements

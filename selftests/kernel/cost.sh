@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In the lab: what a request costs the processor with `timing off`, beside what it costs on other
-# devices in memory. REQUESTS=N measures with more of them; `make bench-kernel` does.
+# In the lab: measure the CPU cost of a request with `timing off`, and compare it with other devices
+# in memory. REQUESTS=N sets the number of requests; `make bench-kernel` does.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 only_in_the_lab
 
 requests=${REQUESTS:-1000}
-# Times the cost of dm-linear over the kernel's RAM disk, in percent
+# Highest cost, in percent of dm-linear over the kernel's RAM disk
 limit=150
-# Times the cost of a write where nothing is tagged, in percent
+# Highest cost with tags elsewhere, in percent of a write without any tag
 tagged_limit=105
 
 set_up_others()
@@ -26,7 +26,7 @@ set_up_others()
 		null_device=$(find /dev -name "nullb*" -type b) && [ -n "$null_device" ]
 }
 
-# So many blocks that none is collected.
+# Use so many blocks that garbage collection never runs.
 set_up_ours()
 {
 	for policy in baseline approxftl; do
@@ -35,7 +35,7 @@ set_up_ours()
 	create aftl-elsewhere ram timing off blocks 2048 policy baseline
 }
 
-# Those without a limit are measured for the benchmark alone.
+# brd and null_blk have no limit; measure them only for the benchmark.
 measure()
 {
 	cp "$(command -v fio)" "$scratch" &&
@@ -45,8 +45,8 @@ measure()
 			approxftl=/dev/mapper/aftl-approxftl >"$scratch/costs"
 }
 
-# measure_writes NAME: to one device, under this name. The middle one of three counts: their limit
-# is so close that what the kernel does of its own in one of them would decide.
+# measure_writes NAME: measure writes to one device, recorded under this name. Take the median of
+# three: the limit is so tight that kernel background work in one run would decide.
 measure_writes()
 {
 	for _ in 1 2 3; do
@@ -57,7 +57,7 @@ measure_writes()
 	sort -k 3,3 -k 4n "$scratch/three" | awk 'NR % 3 == 2' >>"$scratch/costs"
 }
 
-# The same while a file that is not on the device and another process are approximate
+# Measure writes while a file on another device and another process are tagged approximate.
 measure_elsewhere()
 {
 	python3 selftests/kernel/tags.py elsewhere "$scratch/tagged" &
@@ -71,7 +71,7 @@ measure_elsewhere()
 	return "$measured"
 }
 
-# cost DEVICE OPERATION DEPTH
+# cost DEVICE OPERATION DEPTH: print the measured cost
 cost()
 {
 	sed -n "s/^$* //p" "$scratch/costs"

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Power failures at every moment: what a flush covered is found again.
+# Power failures at every moment: data covered by a flush must be found again.
 #
-# dm-log-writes records what the durable store does to its block device. States that a power
-# failure could have left are then put on another device, audited offline, and opened.
-# AFTL_CRASH_STATES says how many states of each log, 0 for two of each flush, of which
-# AFTL_CRASH_PART=1/4 tries the first of four parts; AFTL_CRASH_SEED draws others.
+# dm-log-writes records the durable store's writes to its block device. States that a power failure
+# could have left are replayed onto another device, audited offline, and opened. AFTL_CRASH_STATES
+# is the number of states of each log; 0 means two for each flush, and then AFTL_CRASH_PART=1/4
+# tries the first of four parts. AFTL_CRASH_SEED draws other states.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -23,12 +23,12 @@ mkdir "$place" "$scratch/files"
 logged=131072
 ram_kib=524288
 
-# Sectors before the volume that are a device of their own: power fails for both at once. It is one
-# of loop, which makes its sectors as large as those of the zones, as f2fs wants them.
+# Sectors before the volume that form a device of their own; power fails for both at once. It is a
+# loop device because f2fs wants its sectors as large as those of the zones.
 conventional=0
 beside=/dev/loop0
 
-# carve DEVICE: the volume is to be on $below
+# carve DEVICE: set $below to the device that holds the volume
 carve()
 {
 	below=$1
@@ -46,7 +46,7 @@ remove_parts()
 		{ losetup --detach "$beside" && dmsetup remove aftl-below aftl-beside; }
 }
 
-# log_on [KEY VALUE]...: a new volume below which everything is recorded
+# log_on [KEY VALUE]...: create a new volume on dm-log-writes
 log_on()
 {
 	ram_disks 3 "$ram_kib" &&
@@ -55,7 +55,7 @@ log_on()
 		sectors=$(blockdev --getsz /dev/mapper/aftl-crash)
 }
 
-# What a load is to bring about
+# The counter that must grow under load; otherwise the test did not cover its case
 must_change=gc_blocks
 
 log_off()
@@ -65,20 +65,20 @@ log_off()
 	dmsetup remove aftl-crash && remove_parts && dmsetup remove aftl-log && [ "$changed" -gt 0 ]
 }
 
-# The policy that was at work when this mark was set, for a table line
+# policy_at MARK: print the policy in use when this mark was set, as table arguments
 policy_at()
 {
 	[ ! -e "$scratch/policies" ] || echo "policy $(sed -n "$1p" "$scratch/policies")"
 }
 
-# asked WORD...: the opener's answer
+# asked WORD...: send a request to open-volume.py and read its answer
 asked()
 {
 	echo "$*" >&4
 	read -r answer <&3
 }
 
-# It opens, and its books are right.
+# The volume passes the offline check, opens, and its audit is clean.
 opens()
 {
 	"$approxftl" check "$below" >"$scratch/said" 2>&1 ||
@@ -89,7 +89,7 @@ opens()
 	return 1
 }
 
-# stands CHECK MARK [KEY VALUE]...: the state is of a volume with what it must have
+# stands CHECK MARK [KEY VALUE]...: the state opens and has the data that the mark promises
 stands()
 {
 	check=$1
@@ -101,7 +101,7 @@ stands()
 	asked && [ "$answer" = closed ] && return "$stood"
 }
 
-# replay CHECK [KEY VALUE]...: all states after the first mark
+# replay CHECK [KEY VALUE]...: check all states after the first mark
 replay()
 {
 	check_state=$1
@@ -134,7 +134,7 @@ replay()
 		{ [ "$states" = each ] || [ "$visited" -ge "$states" ]; }
 }
 
-# One process for all states: it has much to read.
+# Use one checker process for all states, because reading the journal takes long.
 checker_on()
 {
 	mkfifo "$scratch/marks" "$scratch/verdicts"
@@ -157,7 +157,7 @@ check_blocks()
 	return 1
 }
 
-# blocks_survive OPERATIONS "FLUSHES [safe]" [KEY VALUE]...: as blocks.py has them
+# blocks_survive OPERATIONS "FLUSHES [safe]" [KEY VALUE]...: arguments as blocks.py takes them
 blocks_survive()
 {
 	operations=$1
@@ -173,7 +173,7 @@ blocks_survive()
 	return "$survived"
 }
 
-# A file is durable when its mark is in the log, and is not touched after that.
+# A file is durable once its mark is in the log, and is not modified after that.
 write_file()
 {
 	head -c "$(($1 * 7919 % 150 + 1))k" /dev/urandom >"$scratch/files/$1" &&
@@ -199,7 +199,7 @@ check_files()
 	return 1
 }
 
-# files_survive JOURNALLING WRITER [KEY VALUE]...
+# files_survive JOURNALLING WRITER [KEY VALUE]...: check files of ext4 in this data= mode
 files_survive()
 {
 	mode=$1
@@ -212,7 +212,7 @@ files_survive()
 		replay check_files "$@"
 }
 
-# A table with another policy while the file system is busy
+# turn_to POLICY [KEY VALUE]...: reload the table with this policy while the file system writes
 turn_to()
 {
 	dd if=/dev/urandom of="$place/churn" bs=64k count=16 oflag=direct 2>"$scratch/said" &
@@ -224,7 +224,7 @@ turn_to()
 		[ "$(status_word aftl-crash 2)" = "$turned" ]
 }
 
-# One file under each policy of $scratch/policies, and what collects garbage
+# Write one file under each policy of $scratch/policies, then overwrite data to cause GC.
 write_under_each()
 {
 	file=0
@@ -238,7 +238,7 @@ write_under_each()
 	done <"$scratch/policies"
 }
 
-# policies_survive [KEY VALUE]...: power fails twice under each policy, or every other one
+# policies_survive [KEY VALUE]...: two power failures under each policy that this run selects
 policies_survive()
 {
 	"$approxftl" policies | cut -d ' ' -f 1 | those_in_turn >"$scratch/policies" &&
@@ -256,15 +256,15 @@ policies_survive()
 zones='policy baseline blocks 48 page 16KiB unit 4KiB zoned 4MiB buffer 4MiB buffer_safe on errors off timing off'
 crashed=/dev/mapper/aftl-crash
 
-# Where power fails in the middle of a node, the zone is written up to there, and btrfs goes on with
-# nodes that are not aligned, of which its own check complains. A node of one unit has no middle.
+# After a power failure within a tree node, btrfs continues behind the partial node with unaligned
+# nodes, of which btrfs check complains. A node of one mapping unit cannot be partial.
 make_btrfs()
 {
 	mkfs.btrfs -f -n 4k -O zoned -d single -m single "$crashed" >"$scratch/said" 2>&1 &&
 		mount -t btrfs "$crashed" "$place"
 }
 
-# Its metadata are on the device beside the zones.
+# f2fs keeps its metadata on the conventional device beside the zones.
 make_f2fs()
 {
 	mkfs.f2fs -f -m -c "$crashed" "$beside" >"$scratch/said" 2>&1 &&
@@ -278,7 +278,7 @@ make_zonefs()
 		blkzone finish -o 0 -l 8192 "$crashed" && mount -t zonefs "$crashed" "$place"
 }
 
-# Other zones than those with files come and go.
+# Zone 13 is written and reset in turn; the other zones keep one file each.
 write_zones()
 {
 	for file in $(seq 1 12); do
@@ -291,7 +291,7 @@ write_zones()
 	done
 }
 
-# same_files MARK: what had been synced
+# same_files MARK: the files synced before this mark are intact
 same_files()
 {
 	(cd "$place" && head -n "$1" "$scratch/sums" | md5sum --check --quiet) >"$scratch/said" 2>&1
@@ -299,12 +299,12 @@ same_files()
 	umount "$place" && return "$kept"
 }
 
-# In 6.1 the cleaner of btrfs warns (block-group.c, btrfs_remove_block_group) of metadata that would
-# not have been written, wherever it removes a block group whose zone it has finished itself: on
-# null_blk, without a crash, `btrfs balance start -m` does it each time. Its stable releases have
-# 306180142046 ("btrfs: zoned: do not remove unwritten non-data block group"), which believes what
-# is right since c1c3c2bc2917 ("btrfs: zoned: update meta write pointer on zone finish", 6.6) only.
-# What is mounted read-only is not cleaned, but its log is replayed.
+# In 6.1 the cleaner of btrfs warns (block-group.c, btrfs_remove_block_group) of unwritten metadata
+# whenever it removes a block group whose zone it finished itself: on null_blk, without a crash,
+# `btrfs balance start -m` triggers it each time. The stable releases have 306180142046 ("btrfs:
+# zoned: do not remove unwritten non-data block group"), but it relies on c1c3c2bc2917 ("btrfs:
+# zoned: update meta write pointer on zone finish", 6.6). A read-only mount does not start the
+# cleaner but does replay the log.
 case $(uname -r) in
 6.1.*) btrfs_mount=ro ;;
 *) btrfs_mount=rw ;;
@@ -321,7 +321,7 @@ check_f2fs()
 		fsck.f2fs --dry-run "$beside" >"$scratch/said" 2>&1
 }
 
-# A file is as long as its zone is written: what was synced, and the zones, say the same.
+# In zonefs a file's size is its zone's write pointer, so sizes must match the synced data.
 check_zonefs()
 {
 	mount -t zonefs "$crashed" "$place" || return
@@ -334,7 +334,7 @@ check_zonefs()
 	umount "$place"
 }
 
-# explained COMMAND...: what was said last, if it fails
+# explained COMMAND...: print the last output and the kernel log if the command fails
 explained()
 {
 	"$@" && return
@@ -348,7 +348,7 @@ check_system()
 	explained "check_$system" "$1"
 }
 
-# zones_survive FILE-SYSTEM WRITER: its files and its own tool's verdict after each failure
+# zones_survive FILE-SYSTEM WRITER: check files and run the file system's checker on each state
 zones_survive()
 {
 	system=$1
@@ -372,7 +372,7 @@ small='channels 1 chips 1 bits 3 one_shot on blocks 30 word_lines 2 op 45' # col
 {
 	in_turn 'blocks, without a write buffer' \
 		blocks_survive 500 3 $tight timing off
-	# Then only what erases blocks makes anything durable before they are written over.
+	# With few flushes, data become durable only with the commits that precede block erases.
 	in_turn 'blocks, hardly ever flushed' \
 		blocks_survive 500 0.2 $tight timing off
 	must_change=reprogrammed_pages
@@ -414,7 +414,7 @@ small='channels 1 chips 1 bits 3 one_shot on blocks 30 word_lines 2 op 45' # col
 	must_change=zone_opens
 	ram_kib=1048576
 	logged=2097152
-	conventional=49152 # what its metadata need, so that files are in zones
+	conventional=49152 # room for the metadata of f2fs, so that files are in zones
 	states=$(((states + 1) / 2))
 	kernel_has loop
 	in_turn 'zones below f2fs' zones_survive f2fs write_files

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What was written is read: engines, sizes, depths, with trim, with garbage collection.
+# Read back all written data: several I/O engines, sizes and depths, with trim and with GC.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh

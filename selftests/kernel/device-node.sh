@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Whom udev lets say which data are approximate: with the packaged rule and its group, the group.
+# With the packaged udev rule, members of the group may tag approximate data, others may not.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -22,13 +22,13 @@ fi
 chmod 755 "$scratch"
 mkdir "$scratch/mounted"
 
-# Without a rule nobody else may.
+# Without the rule only root may open the control node.
 roots()
 {
 	[ "$(stat -c '%U %G %a' "$node")" = 'root root 600' ] && ! tags nogroup >"$scratch/refused"
 }
 
-# tags GROUP: somebody who is in that group tags a file of theirs
+# tags GROUP: tag a file as user nobody, as a member of this group
 tags()
 {
 	file=$scratch/mounted/$1
@@ -64,13 +64,13 @@ strangers_may_not()
 	return 1
 }
 
-# The device is made anew, and udev hears of that by itself.
+# Reloading the module creates the node anew; udev applies the rule without a trigger.
 loads_again()
 {
 	rmmod dm_approxftl && [ ! -e "$node" ] && insmod "$MODULE" && udevadm settle && groups
 }
 
-# Its last workers end a little after udev has said that it does, and may hold the node until then.
+# udev workers end a little after udevadm has reported the exit and may hold the node until then.
 leaves()
 {
 	until_true nothing grep -qsE '^(systemd-udevd|\(udev-worker\))$' /proc/[0-9]*/comm

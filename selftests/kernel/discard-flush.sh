@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Discard, write zeroes and flush reach the FTL and do what they say.
+# Discard, write zeroes and flush reach the FTL and have their specified effect.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -45,13 +45,13 @@ all_is_discarded()
 		cut -d / -f 1)" -eq 0 ]
 }
 
-# Zeroes that need not be allocated: they are unmapped.
+# Without REQ_NOUNMAP, write zeroes unmaps the logical pages.
 zeroed_and_freed()
 {
 	fill && fallocate --punch-hole --length 8388608 "$device" && [ "$(held)" -eq 0 ] && zeroes
 }
 
-# REQ_NOUNMAP: they are written as data.
+# With REQ_NOUNMAP, zeroes are written as data.
 zeroed_and_allocated()
 {
 	fill && programmed=$(counter aftl-disk host_write_units) &&
@@ -78,14 +78,15 @@ limits()
 		'write_cache=write back' minimum_io_size=8192 optimal_io_size=32768; do
 		[ "$(cat "$folder/${limit%%=*}")" = "${limit#*=}" ] || echo "not $limit"
 	done
-	# Since 6.17.
+	# The attribute exists since 6.17.
 	unmapping=$folder/write_zeroes_unmap_max_bytes
 	[ ! -e "$unmapping" ] || [ "$(cat "$unmapping")" -eq 1048576 ] || echo 'zeroes do not unmap'
 }
 
 synchronous_is_on_flash()
 {
-	# A minute, which a slow kernel does not take for the first write and a look at it.
+	# The buffer holds data for one minute, longer than a slow kernel takes for the write and
+	# the check.
 	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
 	create aftl-buffered ram $shape buffer 1MiB buffer_hold 1s timing scale:60 || return
 	dd if=/dev/zero of=/dev/mapper/aftl-buffered bs=4k count=1 oflag=direct 2>"$scratch/said"

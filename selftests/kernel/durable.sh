@@ -1,19 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The durable store: data and state stay on a block device, whatever it is, and what cannot be
-# used is refused.
+# The durable store: data and state persist on any kind of block device, and an unusable device is
+# refused.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/python.sh
 . selftests/kernel/trace.sh
 
-# Half of lib.sh's
+# Half the size of lib.sh's
 shape='blocks 64 word_lines 4 op 30'
 small="$shape timing off"
 needs_program "$approxftl"
-# The same for the program
+# The same parameters as the program takes them
 pairs='blocks=64 word_lines=4 op=30'
 disk_bytes=268435456
 deep='--ioengine=libaio --iodepth=16 --bs=16k'
@@ -53,7 +53,7 @@ agrees_with_model()
 	python selftests/kernel/shadow.py "/dev/mapper/$1" "$2"
 }
 
-# Priorities of what goes to a block device, in numbers; bi_ioprio is at 22 in a bio.
+# Trace the priority of each bio that reaches a block device; bi_ioprio is at offset 22 of a bio.
 record_priorities()
 {
 	# shellcheck disable=SC2154 # of trace.sh
@@ -63,15 +63,15 @@ record_priorities()
 		forget_events && echo 1 >"$tracing/events/kprobes/aftl/enable"
 }
 
-# By the worker, not by who writes
+# Count bios that a worker submitted with the priority of the original submitter.
 priorities_below()
 {
 	grep -c 'kworker.*priority=16390$' "$tracing/trace"
 	echo 0 >"$tracing/events/kprobes/aftl/enable" && echo >"$probes"
 }
 
-# writes_in_turn CGROUP DEVICE: 32 units in the cgroup and 32 outside, which share pages of flash,
-# with a priority of their own
+# writes_in_turn CGROUP DEVICE: write 32 units inside the cgroup and 32 outside in turn, so that
+# they share flash pages, with an I/O priority set
 writes_in_turn()
 {
 	python - "$@" <<'END'
@@ -111,7 +111,7 @@ whose_writes()
 	umount "$scratch/cgroup" && wipe /dev/ram1 && return "$put_down"
 }
 
-# in_real_time [KEY VALUE]...
+# in_real_time [KEY VALUE]...: run the model and fio with real timing
 in_real_time()
 {
 	# shellcheck disable=SC2086 # words
@@ -129,7 +129,7 @@ two_at_once()
 		dmsetup remove aftl-real && wipe /dev/ram1
 }
 
-# Eight flushes by each of 32 threads, who wait for one another, for the drive takes 50 ms for each.
+# 32 threads flush eight times each. A flush of the drive takes 50 ms, so commits are shared.
 one_commit_for_all()
 {
 	slow=$(dmsetup info -c --noheadings --separator , -o major,minor aftl-slow)
@@ -147,7 +147,7 @@ one_commit_for_all()
 		dmsetup remove aftl-one
 }
 
-# on_slow_drive COMMAND...: one that has a cache to be flushed
+# on_slow_drive COMMAND...: run on a drive with a volatile cache and slow flushes
 on_slow_drive()
 {
 	modprobe loop 2>"$scratch/said"
@@ -159,7 +159,7 @@ on_slow_drive()
 	dmsetup remove aftl-slow && losetup -d "$loop" && rm "$scratch/file" && return "$status"
 }
 
-# What it knows of itself, at rest.
+# Print the FTL's digest and some blocks of a suspended device.
 state_of()
 {
 	dmsetup suspend "$1" && dmsetup message "$1" 0 digest
@@ -169,7 +169,7 @@ state_of()
 	dmsetup resume "$1"
 }
 
-# Until suspending and resuming changes nothing: what idle dies have to collect is collected then.
+# Repeat until suspend and resume change nothing: background GC must have finished.
 settles()
 {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
@@ -190,7 +190,7 @@ comes_back()
 		[ "$(audited aftl-data)" = clean ]
 }
 
-# A device that was suspended must work when nobody asks, too.
+# A device that was suspended must run background GC without further requests.
 collects_after_a_pause()
 {
 	for _ in 1 2; do
@@ -238,7 +238,7 @@ switch_to()
 
 three='bits 3 word_lines 2 blocks 80 op 40 one_shot on' # fits all policies
 
-# The same in other places
+# Rotate the data by 4 KiB so that each unit gets new contents.
 new_data()
 {
 	tail -c +4097 "$scratch/data" >"$scratch/rotated" &&
@@ -246,7 +246,7 @@ new_data()
 		mv "$scratch/rotated" "$scratch/data"
 }
 
-# stays_with POLICY: what is there, and what is written with it
+# stays_with POLICY: data survive the switch to this policy, and new data can be written
 stays_with()
 {
 	# shellcheck disable=SC2086 # words
@@ -256,7 +256,7 @@ stays_with()
 			2>"$scratch/said" && [ "$(audited aftl-data)" = clean ]
 }
 
-# through_policies POLICY...: data stay, on a device of three bits, for all of them
+# through_policies POLICY...: data survive all policies in turn on a device of three-bit cells
 through_policies()
 {
 	dd if=/dev/urandom of="$scratch/data" bs=1M count=4 2>"$scratch/said" &&
@@ -290,7 +290,7 @@ back_again()
 	switch_to aftl-data $three timing off
 }
 
-# under_load ROUND...: a function for each, while fio writes and compares
+# under_load ROUND...: call each function while fio writes and verifies
 under_load()
 {
 	# shellcheck disable=SC2086 # words
@@ -309,7 +309,7 @@ under_load()
 
 # Refusals
 
-# refuses SENTENCE DEVICE [KEY VALUE]...
+# refuses SENTENCE DEVICE [KEY VALUE]...: create fails with this sentence in the kernel log
 refuses()
 {
 	sentence=$1
@@ -323,14 +323,14 @@ refuses()
 	return 1
 }
 
-# A volume on /dev/ram1
+# Make a new volume on /dev/ram1.
 new_volume()
 {
 	# shellcheck disable=SC2086 # words
 	wipe /dev/ram1 && create aftl-new /dev/ram1 $small && dmsetup remove aftl-new
 }
 
-# edit BYTES OFFSET: write to the volume, given as for printf
+# edit BYTES OFFSET: overwrite bytes of the volume, given as a printf format
 edit()
 {
 	# shellcheck disable=SC2059 # escapes are what it is for
@@ -355,7 +355,7 @@ refuses_damage()
 		refuses 'the volume is damaged: the state in frame 2 is wrong' /dev/ram1 $small
 }
 
-# The kernel makes no volume, and says who does.
+# The kernel never formats a volume; its message names the command that does.
 refuses_zeroes()
 {
 	# shellcheck disable=SC2086 # words
@@ -381,7 +381,7 @@ refuses_a_second_user()
 		refuses 'block device 1:1 is used by' /dev/ram1 $small && dmsetup remove aftl-new
 }
 
-# A device whose sectors are larger than our units
+# A backing device whose sectors are larger than the mapping unit is refused.
 refuses_large_sectors()
 {
 	folder=/sys/kernel/config/nullb/aftl
@@ -401,15 +401,15 @@ refuses_large_sectors()
 	rmmod null_blk && return "$status"
 }
 
-# What others need: "approxftl create" makes a volume of what is empty, and of nothing else
+# "approxftl create" formats an empty device only and never overwrites data of others.
 
-# As new, to the last byte
+# Zero the whole device.
 zeroed()
 {
 	blkdiscard -f -z "$1" && blockdev --flushbufs "$1"
 }
 
-# says STATUS SENTENCE DEVICE: of "approxftl create" with that store
+# says STATUS SENTENCE DEVICE: "approxftl create" on this store exits and answers so
 says()
 {
 	# shellcheck disable=SC2086 # words
@@ -424,7 +424,7 @@ sum()
 	blockdev --flushbufs "$1" && md5sum <"$1"
 }
 
-# keeps SENTENCE: by the program and by the kernel, byte for byte
+# keeps SENTENCE: both the program and the kernel refuse and leave every byte unchanged
 keeps()
 {
 	before=$(sum /dev/ram1)
@@ -443,7 +443,7 @@ makes_a_volume()
 		verify aftl-new $deep --size=4m --verify_only && dmsetup remove aftl-new
 }
 
-# keeps_md METADATA: a member of an array, stopped or not
+# keeps_md METADATA: a member of an array is refused, whether the array runs or not
 keeps_md()
 {
 	zeroed /dev/ram1 && mdadm --create /dev/md7 --level=1 --raid-devices=2 --metadata="$1" \
@@ -462,7 +462,7 @@ keeps_what_is_held()
 	blockdev --setrw /dev/ram1 && return "$kept"
 }
 
-# A sector in the last 16 MiB
+# The unreadable sectors are within the last 16 MiB, which the program always examines.
 keeps_what_is_unreadable()
 {
 	zeroed /dev/ram1 && dmsetup create aftl-part --table "0 500000 linear /dev/ram1 0
@@ -473,7 +473,7 @@ keeps_what_is_unreadable()
 		cmp -n "$disk_bytes" /dev/ram1 /dev/zero
 }
 
-# While it looks for the thousand places, at 50 ms each
+# Interrupt the program while it examines about a thousand places, at 50 ms each.
 is_interrupted()
 {
 	zeroed /dev/ram1 && dmsetup create aftl-part --table '0 524288 delay /dev/ram1 0 50' || return
@@ -499,7 +499,7 @@ END
 
 # Above and below
 
-# lasts_on DEVICE: written, closed, opened, read
+# lasts_on DEVICE: write, close, reopen and verify a volume on this device
 lasts_on()
 {
 	# shellcheck disable=SC2086 # words
@@ -520,9 +520,8 @@ on_a_file()
 	losetup -d "$loop" && rm "$scratch/file" && return "$status"
 }
 
-# A copy that is taken in use is what a crash leaves: all that a flush has covered. Of such tables,
-# of 270 MiB, next to nothing is ever written.
-# on_a_sparse_file SIZE BLOCKS [KEY VALUE]...
+# on_a_sparse_file SIZE BLOCKS [KEY VALUE]...: a copy taken while the volume is in use is a crash
+# image with all flushed data. Its tables of 270 MiB must stay almost unwritten.
 on_a_sparse_file()
 {
 	large="blocks $2 layers 128 word_lines 16 page 4096 timing off"
@@ -546,7 +545,7 @@ on_a_sparse_file()
 	losetup -d "$loop" && rm "$scratch/copy" "$scratch/few" && return "$status"
 }
 
-# Tables of 6 MiB and a snapshot on a drive that takes 100 ms for each read
+# Opening reads tables of 6 MiB and a snapshot from a drive with 100 ms per read.
 reads_ahead()
 {
 	wipe /dev/ram1 && create aftl-new /dev/ram1 channels 2 chips 1 planes 1 blocks 800 layers 8 \
@@ -578,7 +577,7 @@ crypt_table()
 	echo "0 $1 crypt aes-xts-plain64 $key$key 0 $2 0"
 }
 
-# Zeroes that are decrypted are none.
+# Decrypted zeroes are not zero, so write zeroes through dm-crypt first.
 on_crypt()
 {
 	wipe /dev/ram1 && dmsetup create aftl-part --table "$(crypt_table 327680 /dev/ram1)" &&
@@ -606,8 +605,8 @@ below_crypt()
 		dmsetup remove aftl-above && dmsetup remove aftl-below
 }
 
-# Small units make more operations than the queue has room for. Its thread, which makes room, must
-# leave to who suspends the device what that waits for: it is no bio's.
+# Small units make more operations than the queue holds. The queue's thread must leave operations
+# without a bio to the suspending task, which waits for them.
 suspends_with_a_full_queue()
 {
 	wipe /dev/ram1 && create aftl-full /dev/ram1 blocks 64 word_lines 4 op 40 unit 512 \
@@ -625,7 +624,7 @@ suspends_with_a_full_queue()
 		wipe /dev/ram1
 }
 
-# The threads of its queues, and what the kernel keeps a list of
+# List slab caches, threads of the target and the use count of dm_mod.
 traces()
 {
 	cut -d ' ' -f 1 /proc/slabinfo | sort

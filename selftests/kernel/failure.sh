@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# No memory, no good blocks, unreadable data: an error for whom it concerns, and nothing else.
+# Without memory, good blocks or readable data, only the affected request or call fails.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh

@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The block device below the durable store fails, lies, or is slow: whom it concerns hears of it,
-# nothing hangs, and what was durable is there when the block device is.
+# The block device below the durable store fails, drops writes, or is slow. The affected requests
+# fail, nothing hangs, and durable data are found again once the block device works.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/python.sh
 
 volume='channels 1 chips 2 blocks 64 word_lines 2 op 35'
-size=1310720 # sectors of the medium
-loader=      # the load that goes on
+size=1310720 # sectors of the backing device
+loader=      # process id of the load, if one runs
 
-# becomes TABLE: what is below the store from now on
+# becomes TABLE: replace the table below the store
 becomes()
 {
 	echo "$1" | dmsetup reload aftl-medium && dmsetup suspend --noflush --nolockfs aftl-medium &&
@@ -24,19 +24,19 @@ works()
 	becomes "0 $size linear /dev/ram0 0"
 }
 
-# fails FEATURE: always "down"
+# fails FEATURE: dm-flakey with this feature, always "down"
 fails()
 {
 	becomes "0 $size flakey /dev/ram0 0 0 3600 1 $1"
 }
 
-# frame POSITION: where an area begins, from the superblock
+# frame POSITION: first frame of an area; the volume header has it at this position
 frame()
 {
 	od -A n -t u8 -j "$1" -N 8 /dev/ram0 | tr -d ' '
 }
 
-# served FRAME COUNT TARGET: that part of the medium by another target
+# served FRAME COUNT TARGET: map these frames to another target
 served()
 {
 	first=$(($1 * 8))
@@ -46,13 +46,13 @@ served()
 		echo "$end $((size - end)) linear /dev/ram0 $end")"
 }
 
-# hole FRAME COUNT: can be neither read nor written
+# hole FRAME COUNT: these frames can be neither read nor written
 hole()
 {
 	served "$1" "$2" error
 }
 
-# unreadable FRAME: can be written
+# unreadable FRAME: this frame can be written but not read
 unreadable()
 {
 	served "$1" 1 "flakey /dev/ram0 $(($1 * 8)) 0 3600 1 error_reads"
@@ -63,10 +63,10 @@ is_dead()
 	becomes "0 $size error"
 }
 
-# new_device [KEY VALUE]...: on a medium that works
+# new_device [KEY VALUE]...: create a device on a working backing device
 new_device()
 {
-	# What an earlier point has left
+	# Remove the load and the device of an earlier test point.
 	[ -z "$loader" ] || end_load 2>"$scratch/said"
 	! dmsetup info aftl-fault >"$scratch/said" 2>&1 || removed || return
 	wipe /dev/ram0 && works || return
@@ -85,7 +85,7 @@ removed()
 	dmsetup remove aftl-fault
 }
 
-# The medium has what it had before the device was removed.
+# Put back the backing device's contents from before the removal, as after a power failure.
 crashed()
 {
 	dd if=/dev/ram0 of="$scratch/image" bs=1M count=20 iflag=direct 2>"$scratch/said" &&
@@ -104,7 +104,7 @@ blocks()
 	python selftests/kernel/blocks.py "$@" >"$scratch/blocks" 2>&1
 }
 
-# comes_back [MARK]: the device, opened again, has what was covered
+# comes_back [MARK]: open the device again; it has all data covered by a flush
 comes_back()
 {
 	works && open_again &&
@@ -123,7 +123,7 @@ last_mark()
 	sed -n 's/^mark \([0-9]*\) .*/\1/p' "$scratch/journal" | tail -n 1
 }
 
-# until_mark NUMBER: load goes on until then
+# until_mark NUMBER: wait until the load has logged this mark
 until_mark()
 {
 	until [ "$(last_mark 2>"$scratch/said")" -ge "$1" ] 2>"$scratch/said"; do
@@ -132,7 +132,7 @@ until_mark()
 	done
 }
 
-# The load has filled the device, and something was durable after that.
+# Return once the load has filled the device and has completed flushes after that.
 begin_load()
 {
 	rm -f "$scratch/journal"
@@ -147,7 +147,7 @@ end_load()
 	kill "$loader" && ! load_ends 2>"$scratch/said"
 }
 
-# load_ends: of its own accord
+# load_ends: wait for the load to end by itself
 load_ends()
 {
 	wait "$loader"
@@ -161,7 +161,8 @@ events()
 	dmsetup info -c --noheadings -o events aftl-fault
 }
 
-# Load ends with an error, user space is told, writes fail, status says why, and the log once.
+# notices EVENTS: the load ends with an error, an event is sent, writes fail, status shows the
+# failure, and the log reports it once
 notices()
 {
 	load_ends
@@ -178,15 +179,15 @@ notices()
 	return 1
 }
 
-# survives COMMAND...: which breaks the medium while it is written
+# survives COMMAND...: the command breaks the backing device under load
 survives()
 {
 	new_device timing off && clear_log && begin_load && before=$(events) && "$@" &&
 		notices "$before" && removed && has_kept
 }
 
-# on_file COMMAND...: on a loop device whose writes a page cache takes, so that only flushes hear of
-# what lies below
+# on_file COMMAND...: run on a loop device. The page cache accepts its writes, so that only flushes
+# can report an error.
 on_file()
 {
 	place=$scratch/mounted
@@ -199,7 +200,7 @@ on_file()
 	[ "$well" -eq 0 ] || { end_load; removed; }
 	losetup --detach "$loop"
 	works && umount "$place" || return
-	# The kernel keeps what it could not write for who asks next.
+	# The kernel keeps the error of failed writeback for the next fsync; consume it.
 	sync /dev/mapper/aftl-medium 2>"$scratch/said"
 	return "$well"
 }
@@ -211,7 +212,7 @@ flushes_fail()
 		before=$(events) && fails error_writes && notices "$before" && removed
 }
 
-# Completed flushes mean nothing from then on; those before did.
+# Data of flushes that completed before the drop must survive; later flushes prove nothing.
 survives_lies()
 {
 	new_device timing off && begin_load && mark=$(last_mark) && fails drop_writes || return
@@ -219,7 +220,7 @@ survives_lies()
 	end_load && removed && has_kept "$mark"
 }
 
-# A reader hears of it, and nobody else.
+# A failed read returns an error but has no lasting effect.
 read_errors()
 {
 	new_device timing off && dd if=/dev/urandom of="$scratch/data" bs=64k count=16 \
@@ -233,7 +234,7 @@ read_errors()
 			2>"$scratch/said" && removed
 }
 
-# reads_all FILE: every unit, one by one; FILE takes which cannot be read, the rest is as written
+# reads_all FILE: read every unit; list unreadable ones in FILE and compare all others
 reads_all()
 {
 	python - "$scratch/data" <<'END' >"$1"
@@ -258,7 +259,7 @@ for unit in range(len(data) // 4096):
 END
 }
 
-# errors COUNT: so many units cannot be read
+# errors COUNT: exactly this many units cannot be read
 errors()
 {
 	reads_all "$scratch/lost" && [ "$(wc -l <"$scratch/lost")" -eq "$1" ] && return
@@ -266,7 +267,7 @@ errors()
 	return 1
 }
 
-# loses COUNT: and the target says so
+# loses COUNT: this many units are lost, and the target reports as many
 loses()
 {
 	errors "$1" || return
@@ -277,7 +278,7 @@ loses()
 	return 1
 }
 
-# lists_lost: `approxftl health` warns of units and names them
+# lists_lost: `approxftl health` warns of the lost units and names them
 lists_lost()
 {
 	"$approxftl" health aftl-fault >"$scratch/said" && return 1
@@ -286,7 +287,7 @@ lists_lost()
 	return 1
 }
 
-# What is written there is read, though blocks that held lost units are used again.
+# New data can be read back, even when blocks that held lost units are reused.
 rewrites_the_rest()
 {
 	for _ in 1 2 3; do
@@ -297,8 +298,8 @@ rewrites_the_rest()
 	done
 }
 
-# Four units in the middle of a block: moved as errors, listed, kept as errors by close and crash,
-# and written again. All others stay what they were, and so does the device.
+# Four unreadable units in a block: GC relocates them as errors and lists them; they stay errors
+# after close and crash until rewritten. All other units and the device stay intact.
 costs_what_was_there()
 {
 	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
@@ -316,7 +317,7 @@ costs_what_was_there()
 		loses 3 && is_clean && removed
 }
 
-# worn BLOCK...: a sector of each can be read, and not be written
+# worn BLOCK...: one sector of each block can be read but not written
 worn()
 {
 	at=0
@@ -331,7 +332,7 @@ $bad 8 flakey /dev/ram0 $bad 0 3600 1 error_writes
 	becomes "$table$at $((size - at)) linear /dev/ram0 $at"
 }
 
-# until_bad BLOCK...: all of them are, however long it takes until load comes to the last
+# until_bad BLOCK...: wait, under load, until all these blocks are bad
 until_bad()
 {
 	for block; do
@@ -343,7 +344,7 @@ until_bad()
 	done
 }
 
-# Their blocks are retired, and nobody hears of it but the log; what a crash finds is whole.
+# Worn blocks are retired; only the log reports it. A crash image passes the check.
 retires_worn_blocks()
 {
 	new_device timing off && begin_load && clear_log && worn 3 20 70 100 &&
@@ -353,7 +354,7 @@ retires_worn_blocks()
 		has_kept
 }
 
-# no_place: tables can be written, and what is displaced, but no data
+# no_place: the metadata and the remapped sectors can be written, but no data
 no_place()
 {
 	first=$(($(frame 112) * 8))
@@ -361,7 +362,7 @@ no_place()
 $first $((size - first)) flakey /dev/ram0 $first 0 3600 1 error_writes"
 }
 
-# Whichever comes first: no place for what is displaced, or, since its blocks are retired, no block.
+# Either the remapping area is full (fail) or so many blocks are retired that none is left (ro).
 runs_out_of_places()
 {
 	new_device timing off && clear_log && begin_load && before=$(events) && no_place || return
@@ -378,7 +379,7 @@ runs_out_of_places()
 			2>"$scratch/said" && removed && has_kept
 }
 
-# What could not be written is not something else.
+# After failed writes a block reads as an error, as zeroes or as its own data, never as another's.
 nothing_foreign()
 {
 	new_device timing off && begin_load && fails error_writes || return
@@ -413,9 +414,9 @@ suspends()
 	grep -q 'Input/output error' "$scratch/blocks" && removed && has_kept
 }
 
-# What breaks in the flash itself
+# Faults of the simulated flash
 
-# Data move, load does not notice, and a block stays bad.
+# Data of failed blocks are relocated without an error, and the blocks stay bad after reopening.
 blocks_go_bad()
 {
 	new_device timing off && begin_load || return
@@ -429,7 +430,7 @@ blocks_go_bad()
 	removed
 }
 
-# As many as it takes; then it can only be read, now and when it comes back.
+# Fail blocks until the device becomes read-only; it stays so after reopening.
 blocks_run_out()
 {
 	new_device timing off && begin_load && before=$(events) || return
@@ -446,15 +447,15 @@ blocks_run_out()
 		[ "$(status_word aftl-fault 1)" = ro ] && removed
 }
 
-# flushed: is what was written durable, says the device?
+# flushed: the device reports that all data are durable
 flushed()
 {
 	python -c 'import os; os.fsync(os.open("/dev/mapper/aftl-fault", os.O_RDWR))' \
 		2>"$scratch/said"
 }
 
-# What was in the write buffer when the last block went can be stored nowhere: no flush says
-# otherwise, not even after a reload, and the next boot is none of its business.
+# Buffered data cannot be programmed once the last block is bad: every flush fails, even after a
+# reload. A newly opened device has lost the buffer, so its flushes succeed.
 buffer_is_lost()
 {
 	new_device timing scale:100 buffer_hold 1s gc_idle_valid 50 && flushed &&
@@ -470,7 +471,7 @@ buffer_is_lost()
 		nothing flushed && removed && open_again && flushed && removed
 }
 
-# What only it held is lost, load goes on, and what is written then is kept by the other one.
+# The data of the failed die are lost, the load continues, and new data go to the other die.
 die_dies()
 {
 	new_device timing off && begin_load && dmsetup message aftl-fault 0 fault die 1 &&
@@ -480,13 +481,13 @@ die_dies()
 		comes_back && [ "$(status_word aftl-fault 18)" -eq 1 ] && removed
 }
 
-# orphans DIE: units that it holds
+# orphans DIE: count units that await rebuilding
 orphans()
 {
 	dmsetup message aftl-fault 0 luns | sed -n "s/^$1 .* valid_units \([0-9]*\) .*/\1/p"
 }
 
-# In time that passes by itself, if some of it is left
+# If work is left, wait until it is done in real time.
 is_rebuilt()
 {
 	# shellcheck disable=SC2086 # words
@@ -498,7 +499,7 @@ is_rebuilt()
 	[ "$rebuilt" -gt 0 ] && removed
 }
 
-# With parity nothing of it is lost, and what was still to be rebuilt when the power failed is then.
+# RAIN loses no data of the die, and a rebuild that the power failure interrupted is completed.
 die_is_outlived()
 {
 	new_device timing off && begin_load && dmsetup message aftl-fault 0 fault die 1 &&
@@ -508,7 +509,7 @@ die_is_outlived()
 		comes_back && [ "$(status_word aftl-fault 18)" -eq 1 ] && removed
 }
 
-# shaped SHAPE COMMAND...
+# shaped SHAPE COMMAND...: run the command with another geometry
 shaped()
 {
 	usual=$volume
@@ -520,7 +521,7 @@ shaped()
 	return "$shaped"
 }
 
-# What cannot be opened
+# Volumes that cannot be opened
 
 refuses()
 {
@@ -530,7 +531,7 @@ refuses()
 	return 1
 }
 
-# A volume that was not closed, with a pattern on it
+# Leave a volume that was not closed, with a pattern on it.
 interrupted()
 {
 	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
@@ -548,7 +549,7 @@ flushes()
 		2>"$scratch/said"
 }
 
-# load_with KEY VALUE: another table
+# load_with KEY VALUE...: load a table with these parameters, but do not resume
 load_with()
 {
 	# shellcheck disable=SC2086 # words
@@ -556,8 +557,8 @@ load_with()
 		dmsetup load aftl-fault
 }
 
-# What was complete is gone, though nobody has flushed meanwhile: the next who does is told, also
-# after a table that could not be resumed.
+# A completed write was lost before any flush. The next flush must fail, even after a table that
+# could not be resumed.
 reload_tells_what_is_lost()
 {
 	new_device timing off && flushes && fails error_writes &&
@@ -569,7 +570,7 @@ reload_tells_what_is_lost()
 		removed && open_again && flushes && is_clean && removed
 }
 
-# A table that was loaded when nothing could be written
+# Load a table while the backing device rejects writes; resume works once it accepts them.
 begins_when_it_is_mended()
 {
 	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
@@ -603,7 +604,7 @@ unreadable_superblocks()
 		hole 0 1 && has_pattern
 }
 
-# rebuilds: what cannot be read of erases, and after a close of any table, is known otherwise
+# rebuilds: unreadable erase counts, and after a close any table, are rebuilt from other metadata
 rebuilds()
 {
 	interrupted && unreadable "$(frame 80)" && has_pattern || return
@@ -614,7 +615,7 @@ rebuilds()
 	works && "$approxftl" check /dev/mapper/aftl-medium >"$scratch/said"
 }
 
-# A snapshot only saves the look at the tables.
+# The snapshot only saves reading the tables, so recovery works without it.
 unreadable_snapshot()
 {
 	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
@@ -625,15 +626,15 @@ unreadable_snapshot()
 	return 1
 }
 
-# Slowness, and no memory
+# Slow devices and missing memory
 
 available()
 {
 	sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo
 }
 
-# More is written than the queue has room for while nothing is done: device time stands still, and
-# completions are late. The queue takes less memory, in KiB, than the device has sectors.
+# More data are written than the queue holds while the backing device completes nothing, so device
+# time stops and completions are late. The queue takes less than 1 KiB for each sector.
 is_slow()
 {
 	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
@@ -657,8 +658,8 @@ is_slow()
 			--verify_only && removed
 }
 
-# A read that takes long finds what it came for, or what is newer, though its block has been
-# erased and written meanwhile.
+# A slow read returns the data it was issued for, or newer data, even when its block has been erased
+# and reprogrammed meanwhile.
 reads_while_erased()
 {
 	new_device timing off && blocks load /dev/mapper/aftl-fault "$scratch/journal" 0 7 &&
@@ -673,14 +674,14 @@ $begin $((size - begin)) delay /dev/ram0 $begin 500 /dev/ram0 $begin 0" &&
 	[ "$erased" -gt 5 ] && works && removed
 }
 
-# becomes_slow MILLISECONDS: reads
+# becomes_slow MILLISECONDS: delay reads
 becomes_slow()
 {
 	becomes "0 $size delay /dev/ram0 0 $1 /dev/ram0 0 0"
 }
 
-# What is read there is over long after the model has ended the request; with a slow controller
-# there are others on its list of what it ends next.
+# A read of the backing device ends long after the model completes the request. A slow controller
+# keeps other requests on the completion list then.
 reads_outlast_the_model()
 {
 	new_device controller 1ms && blocks load /dev/mapper/aftl-fault "$scratch/journal" 0 7 || return
@@ -708,7 +709,7 @@ collects_slowly()
 		removed
 }
 
-# All that a person can ask for, while a load writes to a slow device.
+# Send all administrative messages while a load writes to a slow device.
 is_administered()
 {
 	new_device timing off && begin_load &&
@@ -727,7 +728,7 @@ is_administered()
 	until_mark $(($(last_mark) + 2)) && end_load && removed && has_kept
 }
 
-# More blocks than the queue has room for
+# The failed die has more blocks than the queue can hold.
 large_die_dies()
 {
 	new_device timing off && dmsetup message aftl-fault 0 fault die 1 &&
@@ -737,7 +738,7 @@ large_die_dies()
 		removed
 }
 
-# Neither now nor later
+# The failed constructor frees its memory at once.
 no_memory()
 {
 	before=$(available)
@@ -747,12 +748,13 @@ no_memory()
 page 64KiB policy baseline errors off" 2>"$scratch/said" &&
 		grep_log -q 'not enough memory' || return
 	echo "# $(((before - $(available)) / 1024)) MiB less"
-	# It wanted more than there was; caches of the kernel come and go.
+	# The request exceeded all memory, so a leak would be large; kernel caches cause small
+	# changes.
 	[ $((before - $(available))) -lt $((before / 4)) ] &&
 		[ "$(grep -c dm_approxftl /proc/vmallocinfo)" -eq "$held" ]
 }
 
-# fails_cleanly LINE: wherever memory is missing for once, and then is there
+# fails_cleanly LINE: fail each allocation of a table in turn, then create it without failures
 fails_cleanly()
 {
 	grep -q debugfs /proc/mounts || mount -t debugfs debugfs /sys/kernel/debug || return
@@ -772,7 +774,7 @@ ram_disks 1 $((size / 2)) && dmsetup create aftl-medium --table "0 $size linear 
 	exit 1
 head -c 1M /dev/urandom >"$scratch/data"
 in_turn 'unreadable sectors cost what is in them' costs_what_was_there
-# Not in turn: where it is not to be had, none would be counted, and nobody have what comes after.
+# Do not use in_turn here: a skipped point would shift the turns of all later points.
 if unreadable 256 2>"$scratch/said"; then
 	ktap_test_run 'unreadable tables are rebuilt' rebuilds
 else
@@ -824,7 +826,7 @@ in_turn 'a volume that could not be begun is, when it is mended' begins_when_it_
 in_turn 'who flushes after a reload is told what is lost' reload_tells_what_is_lost
 dmsetup remove aftl-medium
 if [ -e /proc/self/fail-nth ]; then
-	# Full: what it lacks memory for is its failure, not ours.
+	# Fill the RAM disk first, so that brd's own allocations do not fail instead of ours.
 	dd if=/dev/zero of=/dev/ram0 bs=1M count=$((size / 2048)) oflag=direct 2>"$scratch/said"
 	ktap_test_run 'each allocation fails: a device in memory' \
 		fails_cleanly 'ram 2 timing off'

@@ -1,19 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# File systems on a nearly full device: garbage is collected below them, the policy changes while
-# they are mounted, and every file is as it was.
+# File systems on a nearly full device: every file survives garbage collection and changes of policy
+# below the mounted file system.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
 place=$scratch/mounted
 mkdir "$place"
-# Sources of this project; compared with a copy, for the originals may be edited.
+# Compare with a copy of these sources, because the originals may be edited meanwhile.
 tree=$scratch/tree
 mkdir "$tree" && cp -r dm-approxftl docs "$tree"
 
-# Rewrites most of the free space, three times or until garbage has been collected.
+# Rewrite most of the free space at least three times, and until garbage has been collected.
 churn()
 {
 	free_kib=$(df -k --output=avail "$place" | tail -n 1)
@@ -49,14 +49,14 @@ unmounts_clean()
 	"$@" >"$scratch/said" 2>&1 || { cat "$scratch/said"; return 1; }
 }
 
-# switch_to [KEY VALUE]...: another table below the mounted file system
+# switch_to [KEY VALUE]...: reload the table below the mounted file system
 switch_to()
 {
 	line ram "$(blockdev --getsz /dev/mapper/aftl-fs)" "$@" | dmsetup reload aftl-fs &&
 		dmsetup resume aftl-fs
 }
 
-# From approxftl to baseline on more blocks, to cubeftl, and back, while files are written
+# Switch from approxftl to baseline with more blocks, to cubeftl, and back under writes.
 changes_policy()
 {
 	rm "$place/churn"
@@ -97,7 +97,7 @@ trims()
 		[ "$(status_word aftl-fs 17)" -lt "$before" ]
 }
 
-# file_system NAME CHECK MAKE..., mounted with $mount_options; all kernels have ext4
+# file_system NAME CHECK MAKE...: test one, mounted with $mount_options; all kernels have ext4
 file_system()
 {
 	[ "$1" = ext4 ] || next_turn "$1" || return
@@ -120,12 +120,12 @@ file_system()
 	dmsetup remove aftl-fs
 }
 
-turns=1 # so that tags.sh has on this kernel what is left to the other one here
+turns=1 # so that each kernel tests here the file systems that it does not test in tags.sh
 mount_options=
 file_system ext4 'e2fsck -fn' mkfs.ext4 -q -F -m 0
-# The three variables lift the lower limit of 300 MB, for tests such as this.
+# The three variables make mkfs.xfs accept less than 300 MB; its own tests set them.
 file_system xfs 'xfs_repair -n' env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f
-# Else it leaves what fstrim asks for to its own leisure.
+# With discard, f2fs would delay what fstrim requests.
 mount_options='-o nodiscard'
 file_system f2fs 'fsck.f2fs --dry-run' mkfs.f2fs -q -f
 mount_options=

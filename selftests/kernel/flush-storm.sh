@@ -1,23 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# For `make bench-kernel`: writes of 4 KiB a second of 64 threads, each of which waits for
-# fdatasync() after each, on a volume, with and without a write buffer that survives, and on other
-# targets of device-mapper, all on the same drive, which the kernel emulates: in memory, with a cache
-# that has to be flushed, 20 us a request. (QEMU's NVMe drive stands still for a minute now and then,
-# and is as fast as the disk of this machine.) In the lab, whose clock counts instructions, the rates
-# of two rounds differ by little. Prints "# storm DEVICE WRITES PER_SECOND BELOW SECTORS FLUSHES",
-# alternating; the last three are what the drive was asked for meanwhile: writes, with those that
-# are nothing but flushes, their sectors, and flushes. Before that each device is written once. A
-# target that the kernel does not have is left out.
+# For `make bench-kernel`: 64 threads write 4 KiB at a time, each followed by fdatasync(). Measure
+# writes per second on a volume, with and without a persistent write buffer (PLP), and on other
+# device-mapper targets. All use one drive emulated by null_blk: in memory, with a volatile cache,
+# 20 us per request. (QEMU's NVMe drive stalls for a minute now and then and depends on this
+# machine's disk.) In the lab, whose clock counts instructions, two rounds differ by little. Each
+# device is filled once before. Prints alternating lines "# storm DEVICE WRITES PER_SECOND BELOW
+# SECTORS FLUSHES"; the last three count the drive's write requests (pure flushes included), sectors
+# and flushes. Targets that the kernel lacks are left out.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
 rounds=${ROUNDS:-3}
-sectors=131072 # that are written to
+sectors=131072 # size of the area written to
 region=8
-head=32768 # sectors in front of the others' data, for what they note
+head=32768 # sectors for the metadata of other targets, in front of their data
 
 null=/sys/kernel/config/nullb/nullb-storm
 
@@ -32,7 +31,7 @@ make_drive()
 		dd if=/dev/zero of="$drive" bs=1M count=512 oflag=direct 2>"$scratch/said"
 }
 
-# Each makes aftl-NAME.
+# Each make_NAME creates the device aftl-NAME.
 
 make_volume()
 {
@@ -56,7 +55,7 @@ make_linear()
 	dmsetup create aftl-linear --table "0 $sectors linear $drive $head"
 }
 
-# Zeroes make the pool format its metadata.
+# A zeroed metadata device makes the thin pool format it.
 make_thin()
 {
 	wipe "$drive" &&
@@ -68,7 +67,7 @@ make_thin()
 		dmsetup create aftl-thin --table "0 $sectors thin /dev/mapper/aftl-pool 0"
 }
 
-# All is written over before it would have to be copied.
+# Every region is completely overwritten before it would have to be copied from the source.
 make_clone()
 {
 	wipe "$drive" &&
@@ -79,7 +78,7 @@ make_clone()
 /dev/mapper/aftl-part /dev/mapper/aftl-source $region 1 no_hydration"
 }
 
-# In the order in which they can be removed
+# Remove devices from top to bottom.
 take_apart()
 {
 	for part in "$1" pool meta part source; do
@@ -87,13 +86,13 @@ take_apart()
 	done
 }
 
-# below FIELD: of the drive's counts
+# below FIELD: print a field of the drive's statistics
 below()
 {
 	awk -v "field=$1" '{ print $field }' "/sys/block/${drive#/dev/}/stat"
 }
 
-# Writes it once, then storms.
+# storm NAME: fill the device once, then run the benchmark
 storm()
 {
 	device=/dev/mapper/aftl-$1

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Table lines, messages and ioctls that are nearly right do no harm. With AFTL_FUZZ_SECONDS=N each
-# kind goes on for so long.
+# Nearly valid table lines, messages and ioctls must do no harm. AFTL_FUZZ_SECONDS=N sets how long
+# each kind runs.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -17,7 +17,7 @@ fuzz()
 	python3 selftests/kernel/fuzz.py "$@"
 }
 
-# control NUMBER [DEVICE]: on files of ext4 on one of ours, and on another one
+# control NUMBER [DEVICE]: send ioctls for files on ext4, and for a second device if given
 control()
 {
 	# shellcheck disable=SC2086,SC2154 # words, of lib.sh

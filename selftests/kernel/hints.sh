@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a program says of its data reaches the policy: a life time since Linux 6.9, a write stream
-# since 6.16, where the device offers some.
+# Hints of a program about its data reach the policy: lifetimes since Linux 6.9, write streams since
+# 6.16, if the device offers them.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -11,13 +11,13 @@ cd "$(dirname "$0")/../.." || exit 1
 
 kernel=$(uname -r | awk -F'[.-]' '{ print $1 * 100 + $2 }')
 
-# since RELEASE NUMBER: that number, 0 before that release
+# since RELEASE NUMBER: print the number, or 0 on a kernel before that release
 since()
 {
 	[ "$kernel" -ge "$1" ] && echo "$2" || echo 0
 }
 
-# hinted life|stream NUMBER
+# hinted life|stream NUMBER: write with this hint
 hinted()
 {
 	forget_events
@@ -25,14 +25,14 @@ hinted()
 	python selftests/kernel/hints.py "$1" /dev/mapper/aftl-hints "$2"
 }
 
-# submitted LIFE STREAM: every write carries them
+# submitted LIFE STREAM: every write request carried these hints
 submitted()
 {
 	events aftl_submit | grep ' op=1 ' >"$scratch/writes"
 	[ -s "$scratch/writes" ] && nothing grep -vE " life=$1 stream=$2 shard=0\$" "$scratch/writes"
 }
 
-# counted stream|handle NAME: 16 units of the host, and of no others
+# counted stream|handle NAME: this one counted 16 host units and all others none
 counted()
 {
 	dmsetup message aftl-hints 0 stats | grep -E "^$1_.*_host_units [^0]" >"$scratch/counted"
@@ -41,7 +41,7 @@ counted()
 	return 1
 }
 
-# The kernel takes a life time for a stream where there are streams.
+# Where a device offers streams, the kernel maps a lifetime to a stream.
 lives()
 {
 	for life in 0 2 3 4 5; do
@@ -83,7 +83,7 @@ none_offered()
 		submitted 2 0
 }
 
-# There are three handles: what is to live longer goes to the default one.
+# There are three handles; longer lifetimes go to the default handle.
 handles()
 {
 	for life in 0 2 3 4; do

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In the lab: nobody holds a lock of a device for long, for soft interrupts wait for it.
+# In the lab: no task holds a device's lock for long, because soft interrupts wait for it.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 only_in_the_lab
 
-# A tenth of a millisecond. Counted time has a nanosecond for each instruction; processors of today
-# do two and more in it.
+# The lab's clock counts one nanosecond for each instruction; today's processors execute two or more
+# in it, so this limit is 0.1 ms of their time.
 longest_us=200
 tracing=/sys/kernel/tracing
 mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing" || exit 1
@@ -21,9 +21,9 @@ watch_locks()
 		echo 1 >"$tracing/tracing_on"
 }
 
-# Its first words: how often somebody of the module held a lock, the longest in us, who took it.
-# There is one processor, and who holds such a lock is not put off it: what nests, nests well, and
-# who tries to take one does.
+# Print how often the module held a lock, the longest hold in us, and the function that took it.
+# With one processor and no preemption under such a lock, holds nest properly and a trylock always
+# succeeds.
 holds()
 {
 	echo 0 >"$tracing/tracing_on"
@@ -43,13 +43,13 @@ holds()
 	END { printf "%d %d %s\n", times, longest, substr(who, 3) }' "$tracing/trace"
 }
 
-# A trace that has lost its beginning says nothing.
+# The trace buffer must not have lost its beginning.
 is_whole()
 {
 	awk -F '[:/ ]+' '/entries-in-buffer/ { whole = $4 == $5 } END { exit !whole }' "$tracing/trace"
 }
 
-# briefly AT-LEAST COMMAND...: holds locks so often, none for long
+# briefly AT-LEAST COMMAND...: the command takes locks at least so often, and holds none for long
 briefly()
 {
 	at_least=$1
@@ -69,7 +69,7 @@ load()
 		--eta=never "$@"
 }
 
-# messages NAME...: each of them
+# messages NAME...: send each of them
 messages()
 {
 	for message; do
@@ -83,7 +83,7 @@ pause()
 	dmsetup suspend aftl-hold && dmsetup resume aftl-hold
 }
 
-# requests NAME
+# requests NAME: measure each kind of request
 requests()
 {
 	ktap_test_run "$1: writes of all sizes, deep" briefly 500 \
@@ -105,7 +105,7 @@ ktap_test_run 'messages that ask' briefly 5 messages stats luns 'blocks 0 100' '
 for message in reset 'age 30d' 'policy gc 12' 'policy refresh 1d' 'fault block 3'; do
 	ktap_test_run "message $message" briefly 1 messages "$message"
 done
-# All its blocks go at once, at a tenth of a microsecond each.
+# The message fails all blocks of the die under one lock, at 0.1 us each.
 longest_us=600
 ktap_test_run 'message fault die 1' briefly 1 messages 'fault die 1'
 longest_us=200
@@ -117,7 +117,7 @@ create aftl-hold ram $large || exit 1
 requests 'real time'
 dmsetup remove aftl-hold
 
-# Writes that are complete wait in the buffer, for device time passes while there are requests.
+# With "timing off" device time only passes with requests, so completed writes stay in the buffer.
 create aftl-hold ram blocks 256 buffer 64MiB buffer_hold 1s timing off || exit 1
 ktap_test_run 'a flush of a large buffer' briefly 500 load --rw=write --bs=256k --size=48m --end_fsync=1
 dmsetup remove aftl-hold

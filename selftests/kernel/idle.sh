@@ -1,33 +1,33 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In the lab: a device without requests takes nothing, for its time stands still beside them.
+# In the lab: a device without requests uses no CPU time, because its clock stops.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 only_in_the_lab
 
 interval_s=60
-# A minute without a device takes 7 to 10 ms, now and then some more: of some, the least counts.
+# An idle minute takes 7 to 10 ms of CPU time, sometimes more: use the least of several.
 minutes=3
-# More than that is too much. These least differ by up to 2 ms; a thread that does nothing but
-# wake up takes 6 us each time, so that one with twelve times in a second is seen.
+# Tolerance for the least values, which differ by up to 2 ms. A thread that only wakes up takes 6 us
+# each time, so twelve wakeups per second are detected.
 tolerance_ns=4000000
 tracing=/sys/kernel/tracing
 
-# High-resolution timers that fired in a soft interrupt, as the device's does
+# Count high-resolution timers that fired in soft interrupt context, as the device's do.
 fired()
 {
 	awk '$1 == "HRTIMER:" { print $2 }' /proc/softirqs
 }
 
-# Nanoseconds in which the processor ran a task, kernel threads included
+# Nanoseconds in which the processor ran tasks, kernel threads included
 ran_ns()
 {
 	awk '$1 == "cpu0" { print $8 }' /proc/schedstat
 }
 
-# Sets timers and busy_ns to what an idle minute takes.
+# Set timers and busy_ns to one idle minute's values.
 watch_a_minute()
 {
 	timers=$(fired)
@@ -37,7 +37,7 @@ watch_a_minute()
 	busy_ns=$(($(ran_ns) - busy_ns))
 }
 
-# Sets least_timers and least_ns: what fires or runs each minute is in them.
+# Set least_timers and least_ns; anything that runs every minute is included.
 watch()
 {
 	watch_a_minute
@@ -50,7 +50,7 @@ watch()
 	done
 }
 
-# From now on, each call of a function of the module is written down.
+# Trace each call of a function of the module from now on.
 watch_the_module()
 {
 	mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing" || return
@@ -58,7 +58,7 @@ watch_the_module()
 		echo function >"$tracing/current_tracer" && echo >"$tracing/trace"
 }
 
-# So many of them
+# Count the traced calls.
 calls()
 {
 	grep -vc '^#' "$tracing/trace"

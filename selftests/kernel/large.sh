@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # A volume of 3.5 TiB on a sparse file, in a guest with the 9 GiB of memory that its tables take:
-# made, written at both ends and in the middle, as a crash leaves it, found again, checked. The
-# tables of each shard are larger than a kernel gives in one piece.
-# One of 16 TiB, which takes 43 GiB, is refused; AFTL_LARGE='channels 8 shards 8 blocks 19400', as in
-# kernel-huge, makes that instead.
+# format it, write at both ends and in the middle, crash, recover and check it. Each shard's tables
+# exceed the kernel's largest single allocation.
+#
+# A volume of 16 TiB, which takes 43 GiB, is refused. AFTL_LARGE='channels 8 shards 8 blocks 19400',
+# as in kernel-huge, tests that size instead.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -25,7 +26,7 @@ available()
 	awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo
 }
 
-# timed WHAT COMMAND...: how long it takes, and what memory is left then
+# timed WHAT COMMAND...: report the command's run time and the memory available after it
 timed()
 {
 	timed=$1
@@ -81,7 +82,7 @@ has_it()
 	done
 }
 
-# A copy that is taken in use is what a crash leaves.
+# A copy taken while the volume is in use is a crash image.
 crash_it()
 {
 	cp --sparse=always "$scratch/file" "$scratch/copy" && dmsetup remove aftl-large &&

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In the lab: completions come when the model says, never earlier and at most 5 us later.
+# In the lab: requests complete at the modelled time, never earlier and at most 5 us later.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 only_in_the_lab
 
 latest_ns=5000
-# What fio, its system call and the block layer take around a request, at most.
+# Highest overhead of fio, the system call and the block layer per request
 around_ns=20000
 
 # shellcheck disable=SC2086,SC2154 # words, of lib.sh
@@ -25,7 +25,7 @@ job()
 		--randrepeat=1 --ioengine=psync --output-format=json --output="$scratch/said" "$@"
 }
 
-# The shortest and the mean latency of reads or writes that fio has seen, in ns
+# seen read|write: print fio's shortest and mean latency, in ns
 seen()
 {
 	python3 -c 'import json, sys
@@ -33,7 +33,7 @@ seen = json.load(open(sys.argv[1]))["jobs"][0][sys.argv[2]]["lat_ns"]
 print(round(seen["min"]), round(seen["mean"]))' "$scratch/said" "$1"
 }
 
-# measure DEVICE read|write: sets shortest_ns, mean_ns, late_ns
+# measure DEVICE read|write: set shortest_ns, mean_ns and late_ns
 measure()
 {
 	dmsetup message "$1" 0 reset
@@ -51,25 +51,24 @@ punctual()
 		[ "$late_ns" -le "$latest_ns" ]
 }
 
-# modelled DEVICE OPERATION [MODEL-NS]: sets model_ns to that, or else to the mean by the counters,
-# for programs of several lengths.
+# modelled DEVICE OPERATION [MODEL-NS]: set model_ns to the given time, or to the mean that the
+# counters give, where program times vary
 modelled()
 {
 	model_ns=${3:-$((($(counter "$1" array_program_ns) + $(counter "$1" bus_ns)) / 500))}
 	[ -n "${3:-}" ] || echo "# mean by the counters: $model_ns ns"
 }
 
-# not_early DEVICE OPERATION [MODEL-NS]: no request of those measured took less. A completion of
-# which the lateness is nothing would be early, or a wonder.
+# not_early DEVICE OPERATION [MODEL-NS]: no measured request took less than modelled. A completion
+# with a lateness of zero must have been early.
 not_early()
 {
 	[ -z "$(counter "$1" late_le_0)" ] && [ "$mean_ns" -ge "$model_ns" ] &&
 		[ "$shortest_ns" -ge "${3:-0}" ]
 }
 
-# as_modelled DEVICE read|write [MODEL-NS]: each request takes that long. Now and then the kernel
-# does milliseconds of work of its own; what is late for it is measured once more, what is early
-# is not.
+# as_modelled DEVICE read|write [MODEL-NS]: each request takes the modelled time. Kernel work of
+# some milliseconds may delay requests, so measure late ones once more; early ones fail at once.
 as_modelled()
 {
 	for _ in 1 2; do

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Quality levels on mounted file systems: data of each come back, after a remount and months, with
-# exactly the flipped bits that the device reports, more of them the more they bear; none in what is
-# precise. Levels outlive a change of policy, go through a block trace and its replay, and who knows of
-# none sees two classes.
+# Quality levels on mounted file systems. After a remount and ageing, data of each level have
+# exactly the flipped bits that the device reports, more at higher levels, and precise data have
+# none. Levels survive a change of policy, a block trace and its replay. Programs that do not know
+# levels see two classes.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -32,7 +32,7 @@ written()
 	levels write && again && levels stored
 }
 
-# old_caller write|look FILE [WORDS]: a program from before levels; what it says
+# old_caller write|look FILE [WORDS]: run a program built before levels existed; expect this output
 old_caller()
 {
 	LD_LIBRARY_PATH=$build "$scratch/old-caller" "$1" "$2" >"$scratch/old" &&
@@ -41,7 +41,7 @@ old_caller()
 	return 1
 }
 
-# Four MiB are approximate of what has levels, and two of what it writes itself.
+# The old program sees 4 MiB of the file with levels as approximate, and 2 MiB of its own file.
 by_old_caller()
 {
 	[ -e "$scratch/old-caller" ] ||
@@ -58,7 +58,7 @@ aged()
 	dmsetup message aftl-levels 0 age 2000h && again && levels judge
 }
 
-# Another policy, and back, on what is stored.
+# Stored levels survive a switch to another policy and back.
 changed()
 {
 	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
@@ -70,7 +70,7 @@ changed()
 	done
 }
 
-# file_system NAME CHECK MAKE...
+# file_system NAME CHECK MAKE...: test levels on one file system
 file_system()
 {
 	[ "$1" = ext4 ] || next_turn "$1" || return
@@ -92,7 +92,7 @@ file_system()
 	dmsetup remove aftl-levels
 }
 
-# written_units DEVICE: of each level, as a device counts them
+# written_units DEVICE: print the device's count of written units of each level
 written_units()
 {
 	for level in 1 2 3; do
@@ -100,7 +100,7 @@ written_units()
 	done
 }
 
-# same_units WHO: it has counted what the traced device has
+# same_units WHO: the counts on standard input equal those of the traced device
 same_units()
 {
 	[ "$(cat)" = "$(written_units aftl-levels)" ] && return
@@ -121,7 +121,7 @@ recorded()
 		told "$approxftl" trace convert --quiet "$scratch/recorded" "$scratch/levels.aft"
 }
 
-# The notes of a trace carry levels to another device, and to the simulator.
+# Notes in the trace carry the levels to the replay device and to the simulator.
 played()
 {
 	recorded && written_units aftl-levels | grep -q '^512$' &&
@@ -145,7 +145,7 @@ traced()
 }
 
 file_system ext4 'e2fsck -fn' mkfs.ext4 -q -F -m 0
-# The three variables lift the lower limit of 300 MB, for tests such as this.
+# The three variables make mkfs.xfs accept less than 300 MB; its own tests set them.
 file_system xfs 'xfs_repair -n' env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f
 file_system f2fs 'fsck.f2fs --dry-run' mkfs.f2fs -q -f
 in_turn 'what is traced and played again keeps its levels' traced

@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the tests of the module share. To be sourced from the top of the tree, in a kernel that
-# has the module; `finished` ends a test.
+# Functions shared by the tests of the module. Source this file from the top of the tree, in a
+# kernel that has the module; `finished` ends a test.
 
 . selftests/lib/tap.sh
 . userspace/lab/complaints.sh
@@ -21,7 +21,7 @@ fi
 dmesg -C
 : >"$scratch/complaints"
 
-# Ends a test of times or costs in any other machine.
+# Outside the lab, skip a test that measures times or costs.
 only_in_the_lab()
 {
 	[ -n "${AFTL_LAB:-}" ] && return
@@ -29,7 +29,7 @@ only_in_the_lab()
 	ktap_finished
 }
 
-# needs_program FILE...: ends a test, as failed, without what `make all` builds
+# needs_program FILE...: fail and end the test if a file that `make all` builds is missing
 needs_program()
 {
 	for needed; do
@@ -39,14 +39,14 @@ needs_program()
 	done
 }
 
-# kernel_has MODULE: loads it; what needs one that is there but does not load will fail
+# kernel_has MODULE: load it if the kernel has it; report a failure to load
 kernel_has()
 {
 	modinfo "$1" >"$scratch/said" 2>&1 || return
 	modprobe "$1" || echo "# $1 does not load"
 }
 
-# can_make NAME [MODULE]: is there such a file system here? Else it is skipped.
+# can_make NAME [MODULE]: the kernel supports this file system; otherwise report a skip
 can_make()
 {
 	kernel_has "${2:-$1}" && return
@@ -54,13 +54,13 @@ can_make()
 	return 1
 }
 
-# Has the kernel CONFIG_MIGRATION? By that we know whether ext4 journals data.
+# The kernel has CONFIG_MIGRATION; the module needs it to detect that ext4 journals data.
 moves_pages()
 {
 	grep -q ' buffer_migrate_folio$' /proc/kallsyms
 }
 
-# Until the test ends
+# Let every user open the control node until the test ends.
 let_everybody_tag()
 {
 	node_mode=$(stat -c %a /dev/approxftl) && chmod 666 /dev/approxftl
@@ -88,7 +88,7 @@ grep_log()
 	dmesg | grep -E "$@"
 }
 
-# For a look at what comes; what must not have come is remembered.
+# Clear the log before a check of new messages; remember complaints for `finished`.
 clear_log()
 {
 	grep_log "$complaints" >>"$scratch/complaints"
@@ -102,7 +102,7 @@ remove_all()
 	done
 }
 
-# A small device, of 128 MiB of flash, and one whose time is not waited for.
+# A small device, of 128 MiB of flash; $small does not wait for device time.
 shape='blocks 64 word_lines 8 op 30'
 # shellcheck disable=SC2034 # for the tests
 small="$shape timing off"
@@ -115,8 +115,8 @@ line()
 	echo "$line_start $# $*"
 }
 
-# capacity [KEY VALUE]...: sectors of such a device, by asking once for too many, in all the tests
-# that run in a kernel
+# capacity [KEY VALUE]...: print the device's size in sectors. It comes from the error message for
+# an excessive size; all tests in one kernel share the cached result.
 capacity()
 {
 	known="${AFTL_CAPACITIES:-$scratch}/capacity $*"
@@ -128,7 +128,7 @@ capacity()
 	read -r sectors <"$known" && echo "$sectors"
 }
 
-# formatted DEVICE [KEY VALUE]...: what begins with zeroes is a volume afterwards
+# formatted DEVICE [KEY VALUE]...: format the block device if it begins with zeroes
 formatted()
 {
 	formatted=$1
@@ -147,7 +147,7 @@ formatted()
 	return 1
 }
 
-# create NAME STORE [KEY VALUE]...: a device of the size that it has room for
+# create NAME STORE [KEY VALUE]...: create a device of the full capacity
 create()
 {
 	create_name=$1
@@ -159,20 +159,20 @@ create()
 	dmsetup create "$create_name" --table "$(line "$create_store" "$(capacity "$@")" "$@")"
 }
 
-# counter NAME COUNTER
+# counter NAME COUNTER: print a counter's value
 counter()
 {
 	dmsetup message "$1" 0 stats | sed -n "s/^$2 //p"
 }
 
-# status_word NAME POSITION, counted as above emit_info() in status.c
+# status_word NAME POSITION: print a status field, numbered as above emit_info() in status.c
 status_word()
 {
 	dmsetup status "$1" | cut -d ' ' -f $(($2 + 3))
 }
 
-# until_true COMMAND...: waits without a deadline, for a guest on a busy machine is slow. The runner
-# ends a guest that hangs.
+# until_true COMMAND...: wait without a deadline, because a guest on a busy machine is slow; the
+# test runner ends a guest that hangs.
 until_true()
 {
 	until "$@"; do
@@ -185,7 +185,7 @@ collects_nothing()
 	[ "$(status_word "$1" 19)" -eq 0 ]
 }
 
-# collect NAME [LUN]: collect garbage, and wait for the end
+# collect NAME [LUN]: run garbage collection and wait until it ends
 collect()
 {
 	collect_name=$1
@@ -193,7 +193,7 @@ collect()
 	dmsetup message "$collect_name" 0 gc "$@" && until_true collects_nothing "$collect_name"
 }
 
-# verify NAME [OPTION]...: fio writes, then reads and compares
+# verify NAME [OPTION]...: write with fio, then read back and compare
 verify()
 {
 	verify_name=$1
@@ -203,7 +203,7 @@ verify()
 		--rw=randwrite "$@" || { sed 's/^/# /' "$scratch/fio"; return 1; }
 }
 
-# told COMMAND...: shows what it said when it fails
+# told COMMAND...: show the command's output if it fails
 told()
 {
 	"$@" >"$scratch/said" 2>&1 || { sed 's/^/# /' "$scratch/said"; return 1; }
@@ -211,7 +211,7 @@ told()
 
 # Block devices for the durable store
 
-# needs_module NAME: ends a test that the kernel has nothing for
+# needs_module NAME: skip the whole test if the kernel lacks this module
 needs_module()
 {
 	kernel_has "$1" && return
@@ -219,20 +219,20 @@ needs_module()
 	ktap_finished
 }
 
-# ram_disks COUNT KIB: /dev/ram0 and so on, zeroed
+# ram_disks COUNT KIB: create zeroed /dev/ram0 and so on
 ram_disks()
 {
 	! grep -q '^brd ' /proc/modules || rmmod brd || return
 	modprobe brd rd_nr="$1" rd_size="$2"
 }
 
-# wipe DEVICE: as new, to a volume; zeroes at its beginning will do
+# wipe DEVICE: zero the first 4 MiB, so that it counts as empty for `approxftl format`
 wipe()
 {
 	blkdiscard -f -z -l 4194304 "$1" 2>"$scratch/said" && blockdev --flushbufs "$1"
 }
 
-# The superblock that mkzonefs would write: its zone is full and no file.
+# Print the superblock that mkzonefs would write; its zone is full and is not a file.
 zonefs_superblock()
 {
 	python3 -c 'import struct, sys, zlib

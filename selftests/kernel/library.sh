@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# libapproxftl and its ways in, on file systems on a device of the running kernel.
+# Test libapproxftl and its front ends on file systems of a device of the running kernel.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -19,18 +19,18 @@ chmod 755 "$scratch" && let_everybody_tag
 needs_program "$program" "$build/approxrun" "$build/examples/annotated" \
 	"$build/examples/annotated-cpp"
 
-# What nobody reads in: the tree may be in the folder of somebody who lets no one else in.
+# Copy files to a directory that user nobody may read; the source tree may be private.
 readable=$scratch/readable
 mkdir "$readable" && cp -P "$build"/libapproxftl*.so* "$build/approxrun" "$readable" &&
 	cp -r userspace/python docs/examples/annotated.py "$readable" || exit 1
 
-# mounted DEVICE: and writable for everybody
+# mounted DEVICE: mount it, writable for every user
 mounted()
 {
 	mount "/dev/mapper/$1" "$place" && chmod 777 "$place"
 }
 
-# a_device MAKE...: with a new file system, mounted
+# a_device MAKE...: create a device, make a file system on it and mount it
 a_device()
 {
 	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
@@ -40,7 +40,7 @@ a_device()
 	return 1
 }
 
-# Data are read from flash again, and the file system is sound.
+# Remount, so that data are read from flash, and check the file system.
 remounted()
 {
 	umount "$place" && fsck.ext4 -f -n /dev/mapper/aftl-library >"$scratch/said" 2>&1 &&
@@ -60,8 +60,8 @@ says()
 	return 1
 }
 
-# As a user without privileges; a trace of the device runs. Into files: where the kernel preempts
-# itself, what "-o -" writes ends in zeroes, for whoever reads a relay file meets its last switch.
+# Write as an unprivileged user while blktrace runs. Trace into files: on preemptive kernels, a
+# relay file read while it is written can end in zeroes, as with "-o -".
 writes_and_ages()
 {
 	grep -q debugfs /proc/mounts || mount -t debugfs debugfs /sys/kernel/debug
@@ -77,13 +77,13 @@ writes_and_ages()
 	[ "$written" -eq 0 ] && "$program" message aftl-library age 30d >"$scratch/said" && remounted
 }
 
-# as_nobody COMMAND...
+# as_nobody COMMAND...: run the command as user nobody
 as_nobody()
 {
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
 }
 
-# shows_its_flips COMMAND...: as many as are told, and at least ten
+# shows_its_flips COMMAND...: the program counts as many flipped bits as the library, ten or more
 shows_its_flips()
 {
 	says '[1-9][0-9][0-9]* bits have flipped, the library says [0-9]*; the header is intact' \
@@ -100,7 +100,7 @@ in_python()
 		PYTHONDONTWRITEBYTECODE=1 python3 "$readable/annotated.py" "$@"
 }
 
-# The other ways in write, then time passes for all of them at once.
+# Write with C++, Python and approxrun, then age the device once for all of them.
 others_write()
 {
 	as_nobody "$build/examples/annotated-cpp" "$place/cpp" && in_python "$place/python" &&
@@ -110,7 +110,7 @@ others_write()
 		"$program" message aftl-library age 30d >"$scratch/said" && remounted
 }
 
-# dd knows nothing of tags: its copy differs from the original where the device says so.
+# dd does not know tags: its copy must differ from the original as much as the device reports.
 copy_has_its_flips()
 {
 	says '[1-9][0-9]* bits are flipped in [1-9][0-9]* of 257 units' \
@@ -124,7 +124,7 @@ sys.exit(a[:4096] != b[:4096] or found != int(sys.argv[3]))' \
 		"$scratch/original" "$place/copied" "$told"
 }
 
-# Every verb of "approxftl tag", by its JSON, as its owner.
+# Check every verb of "approxftl tag" by its JSON output, as the owner of the file.
 verbs_agree()
 {
 	as_nobody touch "$place/verbs" &&
@@ -145,7 +145,7 @@ wanted = [4096, *range(32768, 65536, 4096)]
 sys.exit(f"# stored approximate: {stored}" if stored != wanted else 0)' <"$scratch/json"
 }
 
-# The attribute outlives an unmount, the tags do not; scan and watch bring them back.
+# The extended attribute survives an unmount, the tags do not; scan and watch restore them.
 persists()
 {
 	as_nobody "$program" tag add --remember "$place/verbs" && remounted &&
@@ -156,7 +156,7 @@ persists()
 		cat "$place/verbs" >"$scratch/said" && tagged_ranges 0
 }
 
-# tagged_ranges COUNT: what is said of the file now
+# tagged_ranges COUNT: so many ranges of the file are tagged now
 tagged_ranges()
 {
 	"$program" tag list "$place/verbs" >"$scratch/out" &&
@@ -186,7 +186,7 @@ refuses_others()
 			"$program" tag add /dev/mapper/aftl-library 0+4096
 }
 
-# Elsewhere nothing is done, and that can be asked for.
+# On other devices tagging does nothing, and programs can query that.
 knows_its_place()
 {
 	"$program" tag add "$scratch/original" >"$scratch/out" 2>"$scratch/err"
@@ -196,7 +196,7 @@ knows_its_place()
 			"$build/examples/annotated" "$scratch/plain"
 }
 
-# approximate_units FILE: and those of which no tag says so
+# approximate_units FILE: print the number of approximate units, and of those without a tag
 approximate_units()
 {
 	"$program" tag query --json "$1" | python -c 'import json, sys
@@ -204,7 +204,7 @@ answer = json.load(sys.stdin)
 print(answer["errors"]["approximate_units"], answer["untagged_approximate_units"])'
 }
 
-# A clone shares what is approximate, until its data are stored again.
+# A clone shares approximate data until they are rewritten.
 is_cloned()
 {
 	touch "$place/source" && "$program" tag add "$place/source" &&
@@ -215,7 +215,7 @@ is_cloned()
 		says '257 units are approximate, but no tag says so;.*' "$program" tag query "$clone"
 }
 
-# XFS tells where it is only to who asks as a program, and the device only its own.
+# XFS reports a clone's extents only to root, so an unprivileged query is refused.
 is_hidden()
 {
 	chown nobody "$clone" && refuses 'has or had clones' as_nobody "$program" tag query "$clone"
@@ -223,7 +223,7 @@ is_hidden()
 	chown root "$clone" && return "$hidden"
 }
 
-# Not the holes, not what others write meanwhile, and no matter how often that is interrupted.
+# Rewriting keeps holes and concurrent writes, and may be interrupted and repeated.
 is_rewritten()
 {
 	blocks=$(stat -c %b "$clone")
@@ -258,7 +258,7 @@ clones()
 	umount "$place" && dmsetup remove aftl-library
 }
 
-# btrfs without checksums can have flipped bits, and is asked by its device.
+# btrfs without checksums returns flipped bits; its device is queried instead of its files.
 btrfs()
 {
 	can_make btrfs || return
@@ -286,8 +286,8 @@ without_checksums()
 print(json.load(sys.stdin)["errors"]["approximate_units"])')" -eq 256 ]
 }
 
-# blkparse shows that 1 MiB of the file is approximate, and no more. That of Debian 12 needs
-# "approxftl trace fix", which leaves what newer ones print as it is.
+# blkparse shows that exactly 1 MiB of the file is approximate. Debian 12's blkparse needs
+# "approxftl trace fix", which keeps the output of newer versions unchanged.
 is_in_the_trace()
 {
 	"$program" trace fix --quiet "$scratch/capture" "$scratch/fixed" &&
