@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A bench without simulators: what a drive would do, by a formula for each load.
+"""A bench that computes each result by a formula instead of running the simulator.
 
-It is coarse and exact, so that whatever is found of such a drive can be found right, hundreds of
-times in a second.
+The formulas are coarse but exact, so that tests can check the parameters found for such a
+drive, hundreds of times in a second.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ Json = dict[str, Any]
 
 
 class AnalyticBench(Bench):
-    """It answers as the simulator does."""
+    """A bench with the simulator's interface."""
 
     def __init__(self) -> None:
         super().__init__(Path("nothing"), 1, Store(Path("nowhere")))
 
     def results(self, runs: Iterable[Options]) -> dict[Options, Json]:
-        """Return what came of runs."""
+        """Return the results of runs."""
         return {options: answer(Device(options)) for options in runs}
 
 
 class Device:
-    """The options of a run as numbers; times are nanoseconds."""
+    """The options of a run as numbers; times are in nanoseconds."""
 
     def __init__(self, options: Options) -> None:
         self.words = dict(option.removeprefix("--").partition("=")[::2] for option in options)
@@ -41,26 +41,26 @@ class Device:
         self.size, self.depth = self.number("size"), self.number("depth", 1)
 
     def number(self, name: str, usual: float = 0.0) -> float:
-        """Return the number that a value begins with."""
+        """Return the number at the start of an option's value."""
         found = re.match(r"[0-9.]+", self.words.get(name, ""))
         return float(found[0]) if found else usual
 
     def per_program(self) -> float:
-        """Return the bytes in a nanosecond that all dies program."""
+        """Return the program bandwidth of all dies, in bytes per nanosecond."""
         return self.dies * self.stripe * self.at_once / self.number("program")
 
     def dies_met(self) -> float:
-        """Return the dies that requests meet: at a stride of all of them it is one."""
+        """Return how many dies the requests meet; a stride over all dies meets one."""
         stride, row = int(self.number("stride")), int(self.dies * self.stripe)
         return max(self.at_once, row // math.gcd(stride, row)) if stride else self.dies
 
     def way(self) -> float:
-        """Return the time of a request beside the flash."""
+        """Return the time that a request spends outside the flash, in nanoseconds."""
         return self.number("controller") + self.number("link_command") + \
             1e3 * self.size / self.number("link")
 
     def read(self) -> tuple[float, float, float]:
-        """Return the shortest, the middle and the longest time of a lone read."""
+        """Return the minimum, median and maximum time of a read at queue depth 1."""
         move = self.way() + 1e3 * min(self.size, 16384) / self.number("bus")
         middle = self.number("read")
         return (move + self.number("read_first", middle), move + middle,
@@ -68,7 +68,7 @@ class Device:
 
 
 def mean_read(device: Device) -> float:
-    """Return the mean of reads: alone, or as many at a time as something lets through."""
+    """Return the mean read time; at depth, the bottleneck of dies, link and commands limits it."""
     lone = sum(device.read()) / 3
     busy = (lone - device.way()) * max(1.0, device.size / device.stripe) / device.dies_met()
     slowest = max(busy, 1e3 * device.size / device.number("link"), device.number("link_command"))
@@ -78,7 +78,7 @@ def mean_read(device: Device) -> float:
 
 
 def mean_write(device: Device) -> float:
-    """Return the mean of writes: some go into the buffer, the others wait for programs."""
+    """Return the mean write time: some writes fit into the buffer, the others wait for programs."""
     volume = device.number("requests") * device.size
     kept = min(1.0, device.number("buffer") / volume) if device.depth > 1 else 1.0
     waf = 1.0
@@ -90,7 +90,7 @@ def mean_write(device: Device) -> float:
 
 
 def answer(device: Device) -> Json:
-    """Return what the simulator would say, as far as anybody asks."""
+    """Return a result with the fields of the simulator's that calibration uses."""
     write = device.number("write-share") > 50
     mean = mean_write(device) if write else mean_read(device)
     _, middle, last = (mean, mean, mean) if write or device.depth > 1 else device.read()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""fio's JSON without fio: of drives that others have measured, in the form of its outputs."""
+"""Convert published measurements of drives to fio's JSON output."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from approxftl_tools.fio_output import PERCENTILES
 
 Json = dict[str, Any]
 Row = dict[str, str]
-#: Requests that the published figures rest on, more than any percentile asks for.
+#: A number of requests that suffices for all published percentiles.
 MANY = 1_000_000
 GROUPS = count()
 
 
 def part(iops: float, size: int, times: Json | None = None) -> Json:
-    """Return one kind of requests of a job; times are microseconds."""
+    """Return the read or write part of a job; times are in microseconds."""
     done = MANY if iops else 0
     told = times or {}
     return {"io_bytes": done * size, "total_ios": done, "iops": iops,
@@ -31,7 +31,7 @@ def part(iops: float, size: int, times: Json | None = None) -> Json:
 
 
 def job(name: str, group: int, options: dict[str, str], kind: str, figures: Json) -> Json:
-    """Return a job that did one kind of requests."""
+    """Return a job that has only reads or only writes."""
     found: Json = {"jobname": name, "groupid": group, "error": 0,
                    "job options": {"direct": "1", "ioengine": "libaio", **options}}
     for each in ("read", "write"):
@@ -40,18 +40,18 @@ def job(name: str, group: int, options: dict[str, str], kind: str, figures: Json
 
 
 def document(jobs: list[Json]) -> Json:
-    """Return an output."""
+    """Return fio's output for these jobs."""
     return {"fio version": "fio-3.33", "timestamp": 1, "global options": {}, "jobs": jobs}
 
 
 def times_of(row: Row, prefix: str) -> Json:
-    """Return what a row has of latencies."""
+    """Return the latencies in a row of a table."""
     return {what: float(row[f"{prefix}{what}_us"]) for what in ("mean", *PERCENTILES)
             if row.get(f"{prefix}{what}_us")}
 
 
 def read_grid(group: int, row: Row) -> list[Json]:
-    """Return random reads over length and depth."""
+    """Return the job of a row with random reads."""
     if row["operation"] != "random-read":
         return []
     size = int(row["block_kib"]) << 10
@@ -63,7 +63,7 @@ def read_grid(group: int, row: Row) -> list[Json]:
 
 
 def write_grid(group: int, row: Row) -> list[Json]:
-    """Return writes in order over length and depth."""
+    """Return the job of a row with sequential writes."""
     if row["operation"] != "sequential-write":
         return []
     size = int(row["block_kib"]) << 10
@@ -74,7 +74,7 @@ def write_grid(group: int, row: Row) -> list[Json]:
 
 
 def read_under_write(group: int, row: Row) -> list[Json]:
-    """Return random reads of 4 KiB, and the writer beside them."""
+    """Return a job of 4 KiB random reads, and one for the concurrent writer."""
     rate, depth = float(row["write_rate_mib"]) * (1 << 20) / BESIDE, row["read_queue_depth"]
     name = f"beside-{row['write_rate_mib']}-{depth}"
     jobs = [job(name, group, {"rw": "randread", "bs": "4k", "iodepth": depth}, "read",
@@ -91,7 +91,7 @@ TABLES: dict[str, Callable[[int, Row], list[Json]]] = {
 
 
 def loads_of(drive: str, table: str) -> Iterator[list[Json]]:
-    """Yield the jobs of each row of a table that is a load which can be calibrated with."""
+    """Yield the jobs of each row of a table with a load that calibration supports."""
     with (OWN_TABLES / f"{drive}-{table}.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             found = TABLES[table](next(GROUPS), row)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What fio would have measured of a drive that is not there: one whose parameters are known."""
+"""Synthesise fio's output for a simulated drive whose parameters are known."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from approxftl_tools.fio_output import PERCENTILES, number, read
 
 Json = dict[str, Any]
 TOP = Path(__file__).resolve().parents[2]
-#: Of the drive that the jobs believe they run on.
+#: Capacity in bytes of the drive on which the jobs are supposed to run.
 CAPACITY = 64 << 30
 
 
 @dataclass(frozen=True)
 class Hidden:
-    """A drive: options of the simulator, and what it holds."""
+    """A drive: the simulator's options and its capacity."""
 
     device: tuple[str, ...]
     holds: float
 
     def options(self, _least: int) -> tuple[str, ...]:
-        """Return the options that make it."""
+        """Return the simulator's options."""
         return self.device
 
     def capacity(self, _least: int) -> float:
-        """Return the bytes that it holds."""
+        """Return the capacity in bytes."""
         return self.holds
 
     def least_rewritten(self) -> int:
-        """Return what it is made for: it is as large as it is."""
+        """Return 0: the drive needs no minimal size for rewrites."""
         return 0
 
 
 def sections(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the jobs of a file of fio's, [global] among them."""
+    """Yield the sections of a fio job file, including [global]."""
     name, options = "", dict[str, str]()
     for line in [*path.read_text().splitlines(), "[]"]:
         text = line.partition(";")[0].strip()
@@ -55,7 +55,7 @@ def sections(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def requests(options: dict[str, str]) -> int:
-    """Return how many requests a job has."""
+    """Return the number of requests of a job."""
     whole = CAPACITY // number(options.get("bs", "4k"))
     if "number_ios" in options:
         return min(int(options["number_ios"]), whole)
@@ -66,7 +66,7 @@ def requests(options: dict[str, str]) -> int:
 
 
 def entry(name: str, group: int, options: dict[str, str]) -> Json:
-    """Return a job that has done its requests, and of which nothing was measured yet."""
+    """Return a finished job with placeholders for all measurements."""
     count, size = requests(options), number(options.get("bs", "4k"))
     kind = "write" if "write" in options["rw"] else "read"
     job: Json = {"jobname": name, "groupid": group, "error": 0, "job options": options}
@@ -80,7 +80,7 @@ def entry(name: str, group: int, options: dict[str, str]) -> Json:
 
 
 def unmeasured(path: Path, when: int) -> Json:
-    """Return what fio would write of a file of jobs, but for what it would have measured."""
+    """Return fio's output for a job file, with placeholders for all measurements."""
     found = list(sections(path))
     shared = found[0][1]
     jobs: list[Json] = []
@@ -93,13 +93,13 @@ def unmeasured(path: Path, when: int) -> Json:
 
 
 def bin_of(ns: int) -> int:
-    """Return the middle of fio's bin: there are 64 to each power of two."""
+    """Return the middle of fio's histogram bin, of which each power of two has 64."""
     shift = max(0, ns.bit_length() - 7)
     return ((ns >> shift) << shift) + ((1 << shift) >> 1)
 
 
 def put(job: Json, kind: str, what: str, value: float) -> None:
-    """Write a figure where fio does."""
+    """Store a measurement in the field where fio has it."""
     if what == "rate":
         job[kind]["iops"] = value
     elif what == "mean":
@@ -110,7 +110,7 @@ def put(job: Json, kind: str, what: str, value: float) -> None:
 
 def measure(hidden: Hidden, files: Sequence[Path], folder: Path, bench: Bench, noise: float = 0.0,
             seed: int = 1) -> list[Path]:
-    """Write what fio measures of the drive, one output for each file of jobs."""
+    """Simulate the drive and write one fio output for each job file."""
     paths = [folder / f"{path.stem}.json" for path in files]
     documents = {path: unmeasured(file, 10 + index)
                  for index, (path, file) in enumerate(zip(paths, files, strict=True))}

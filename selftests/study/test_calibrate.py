@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Hidden parameters, found again: by formulas many times, in the simulator, and of real drives."""
+"""Calibration finds hidden parameters of formulas, of the simulator, and of real drives."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WRITES, READS, REWRITES = (TOP / f"fio-profiles/calibrate-{name}.fio"
                            for name in ("writes", "reads", "rewrites"))
 Json = dict[str, Any]
 
-#: Dies, stripe, one shot or not, and what is measured; "read" alone: all pages take the same time.
+#: Dies, stripe, one-shot programming, and parameters; only "read" means equal page times.
 DRIVES = {
     "one-shot": Model(16, 32768, True, {
         "controller": 8000, "read_first": 50000, "read": 60000, "read_last": 80000, "bus": 1200,
@@ -53,20 +53,20 @@ DRIVES = {
 
 
 def hide(model: Model) -> Hidden:
-    """Return the drive, large enough for its bursts, with chance of its own."""
+    """Return the drive, large enough for its bursts, with a seed of its own."""
     least = max(8 << 29, model.least_rewritten())
     return Hidden((*model.options(least), "--seed=77"), model.capacity(least))
 
 
 def found_by_formula(model: Model, folder: Path, jobs: tuple[Path, ...], seed: int) -> Found:
-    """Return what is found of a drive that is a formula, measured with an error of 1 %."""
+    """Return the parameters found for a drive of formulas, measured with an error of 1 %."""
     bench = AnalyticBench()
     output = read(measure(hide(model), jobs, folder, bench, 0.01, seed))
     return find(Trial(bench, output.capacity, tuple(output.loads)), lambda _: None)
 
 
 def truth(model: Model) -> dict[str, float]:
-    """Return what is hidden."""
+    """Return the true parameters."""
     return {"dies": model.dies, "stripe": model.stripe, "one_shot": model.one_shot, **model.values}
 
 
@@ -75,7 +75,7 @@ def truth(model: Model) -> dict[str, float]:
 
 @pytest.mark.parametrize("name", DRIVES)
 def test_intervals_contain_what_was_hidden(name: str, tmp_path: Path) -> None:
-    """As often as they say or more, and are not so wide that it says nothing."""
+    """The 95 % intervals contain the true values often enough, and are narrow."""
     hidden = truth(DRIVES[name])
     hits: list[bool] = []
     widths: list[float] = []
@@ -92,7 +92,7 @@ def test_intervals_contain_what_was_hidden(name: str, tmp_path: Path) -> None:
 
 
 def test_few_dies_leave_commands_open(tmp_path: Path) -> None:
-    """What commands take does not show where dies limit everything, and is not said to."""
+    """Where few dies limit all loads, the command time cannot be determined and is reported so."""
     drive = replace(DRIVES["one-shot"], dies=6)
     hidden = truth(drive)
     for seed in range(2):
@@ -121,7 +121,7 @@ def test_without_strides_it_is_open_what_they_tell(tmp_path: Path) -> None:
 
 
 def test_noise_makes_intervals_wider(tmp_path: Path) -> None:
-    """Those of a drive that is of no known kind are wide, too."""
+    """More measurement noise makes the intervals wider."""
     widths = []
     for noise in (0.01, 0.1):
         bench = AnalyticBench()
@@ -151,7 +151,7 @@ def program(*words: str | Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.long
 @pytest.mark.slow
 def test_a_device_of_our_own(tmp_path: Path) -> None:
-    """Every parameter of it, from what fio would have measured with an error of 1 %."""
+    """All parameters of a simulated drive are found from measurements with an error of 1 %."""
     hidden = truth(DRIVES["one-shot"])
     bench = Bench(BUILD / "approxftl", 2, Store(tmp_path / "store"))
     paths = measure(hide(DRIVES["one-shot"]), (WRITES, READS, REWRITES), tmp_path, bench, 0.01)
@@ -173,10 +173,10 @@ def test_a_device_of_our_own(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_half_of_a_public_drive_tells_the_other(tmp_path: Path) -> None:
-    """Reads of the ZN540: 9 of its 18 loads are given, the others are not.
+    """Half of the ZN540's 18 read loads predict the other half.
 
-    What misses are percentiles with 128 reads of 8 KiB under way, where the drive evens out who
-    waits and ours does not.
+    Misses are percentiles at 128 reads of 8 KiB in flight, where the drive schedules waiting
+    reads more evenly than the model.
     """
     fitted, against = halves("wd-zn540", ("read-grid",), tmp_path)
     out = tmp_path / "found.json"
@@ -198,7 +198,7 @@ def test_half_of_a_public_drive_tells_the_other(tmp_path: Path) -> None:
 
 
 def lone(**changed: Any) -> Json:
-    """Return an output of fio's: reads, one after the other."""
+    """Return fio's output for random reads at queue depth 1."""
     found = job("lone", 0, {"rw": "randread"}, "read",
                 part(1e4, 4096, {"mean": 100.0, "p50": 99.0, "p90": 110.0}))
     return document([{**found, **changed}])
@@ -278,7 +278,7 @@ def test_rewrites_need_a_capacity(tmp_path: Path) -> None:
 
 
 def paths_in(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return the way to everything in a document."""
+    """Return the paths of all values in a document, as tuples of keys."""
     inner = value.items() if isinstance(value, dict) else \
         enumerate(value) if isinstance(value, list) else ()
     return [at, *(path for key, one in inner for path in paths_in(one, (*at, key)))]
@@ -293,7 +293,7 @@ ODD = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size
 
 
 def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    """Return a copy with something else at the end of the way."""
+    """Return a copy of a document with another value at this path."""
     if not path:
         return new
     copy = dict(value) if isinstance(value, dict) else list(value)
@@ -318,7 +318,7 @@ def test_whatever_is_read_is_understood_or_refused(
 
 
 def test_fio_itself_is_understood(tmp_path: Path) -> None:
-    """The jobs that come with it, on a file: what it measures is of no interest."""
+    """Run the shipped job file with fio itself on a file; the measured times do not matter."""
     out = tmp_path / "reads.json"
     with (BUILD / "calibrate.file").open("wb") as target:
         target.truncate(1 << 22)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Studies on a Dask cluster: files by content, workers that die, starve, or are cut off."""
+"""Studies on a Dask cluster: file transfer by digest, and workers that die or lack memory."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from selftests.study.test_study import LONG as OTHERS
 
 from approxftl_tools import study_cluster, study_plan
 
-#: Starts a scheduler and workers, given more of their options; returns the address and the workers.
+#: Start a scheduler and workers with extra options; return the address and the workers.
 Start = Callable[..., tuple[str, list[subprocess.Popen[bytes]]]]
-#: Not mistaken for what others run meanwhile.
+#: A number of requests by which this test finds its own simulations among those of others.
 REQUESTS = 999999
 ENDLESS = 999999999
 LONG = OTHERS.replace("1000000", str(REQUESTS))
@@ -43,7 +43,7 @@ TRACED = '[base]\ntrace = "Übung a.aft"\n[vary]\npolicy = ["baseline", "vth_b"]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """What makes clusters of this machine with two workers, which stand somewhere else."""
+    """Return a function that starts a local cluster with two workers in another directory."""
     processes = []
     environment = os.environ | {"PATH": f"{BUILD}:{os.environ['PATH']}"}
     (tmp_path / "worker").mkdir()
@@ -72,7 +72,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 @pytest.fixture
 def traced(tmp_path: Path) -> Path:
-    """A study of a trace."""
+    """A study of a recorded trace."""
     subprocess.run([*RECORD, f"--record={tmp_path / 'Übung a.aft'}"], check=True)
     return write(tmp_path, TRACED)
 
@@ -86,7 +86,7 @@ def task_of(point: study_plan.Point) -> study_cluster.Task:
 
 
 def test_a_worker_needs_no_file(traced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it is sent counts, not what lies at the same place there."""
+    """The worker uses the contents that it was sent, not its local file of that name."""
     point = study_plan.read(traced, BUILD / "approxftl").points[0]
     monkeypatch.setenv("PATH", f"{BUILD}:{os.environ['PATH']}")
     name, digest = point.files[1]
@@ -113,7 +113,7 @@ def test_a_worker_of_another_build(traced: Path, tmp_path: Path,
 
 
 def test_a_worker_tries_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its simulator is killed twice, once in order and once not."""
+    """The worker retries a simulator that was killed, and one that was interrupted."""
     program = tmp_path / "approxftl"
     program.write_text(f"#!/bin/sh\necho x >>{tmp_path}/tries\ncase $(wc -l <{tmp_path}/tries) in\n"
                        "1) kill -KILL $$ ;;\n2) exit 130 ;;\nesac\necho result\n")
@@ -125,7 +125,7 @@ def test_a_worker_tries_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.slow
 def test_the_same_bytes_as_here(traced: Path, tmp_path: Path, start: Start) -> None:
-    """Though workers have neither the folder's name nor the file's."""
+    """The results equal local ones, although workers know neither the directory nor the file."""
     address, _ = start()
     study("run", traced, "--scheduler", address, "--results", tmp_path / "there")
     study("run", traced, "--results", tmp_path / "here")
@@ -154,7 +154,7 @@ def contents_here(file: Path, root: Path) -> dict[str, bytes]:
 
 @pytest.mark.slow
 def test_nothing_goes_on_after_an_interrupt(tmp_path: Path, start: Start) -> None:
-    """Neither what runs nor what waits, though the workers live on."""
+    """Running and waiting simulations end, but the workers stay alive."""
     address, workers = start()
     file = write(tmp_path, LONG.replace(str(REQUESTS), str(ENDLESS)))
     driver = subprocess.Popen(["env", "--default-signal=INT", STUDY, "run", file, "--scheduler",
@@ -180,7 +180,7 @@ profile = ["demo", "qlc"]
 
 
 def test_a_point_that_needs_more_memory(tmp_path: Path) -> None:
-    """It fails with the simulator's sentence; the others are done."""
+    """The point fails with the simulator's error message; the other points are completed."""
     done = study("run", write(tmp_path, STARVED), "--memory", "52MiB", status=1)
     assert re.search("profile=qlc: .*memory", done.stderr)
     assert len(results(tmp_path)) == 1
@@ -191,7 +191,7 @@ def test_a_point_that_needs_more_memory(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.slow
 def test_memory_of_workers(tmp_path: Path, start: Start) -> None:
-    """Starved there, too; and no more at a time than fit into what workers say they have."""
+    """The limit applies on workers, too; the workers' declared memory bounds the running points."""
     address, _ = start(workers=("--nthreads", "2", "--resources", "memory=100e6"))
     done = study("run", write(tmp_path, STARVED), "--scheduler", address, "--memory", "52MiB",
                  status=1)
@@ -207,7 +207,7 @@ def test_memory_of_workers(tmp_path: Path, start: Start) -> None:
 
 
 def certificates(folder: Path) -> Path:
-    """Make an authority, and a certificate by it."""
+    """Create a certificate authority and a certificate signed by it."""
     folder.mkdir()
 
     def openssl(*words: str) -> None:
@@ -225,7 +225,7 @@ def certificates(folder: Path) -> Path:
 @pytest.mark.long
 @pytest.mark.slow
 def test_tls(tmp_path: Path, start: Start) -> None:
-    """Whoever has no certificate, or somebody else's, gets no answer."""
+    """A client without a certificate, or with one from another authority, is refused."""
     ours, others = certificates(tmp_path / "ours"), certificates(tmp_path / "others")
     address, _ = start("tls", ("--tls-ca-file", str(ours / "ca.pem"), "--tls-cert",
                                str(ours / "cert.pem"), "--tls-key", str(ours / "key.pem")))

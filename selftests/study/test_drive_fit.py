@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Fitting a drive: what is searched, what is not looked at meanwhile, and what comes of it."""
+"""Fitting a drive: the search, the held-out half of the points, and the resulting profile."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def drives(*arguments: str | Path, status: int = 0) -> Any:
 
 
 def quiet(_done: int, _best: float) -> None:
-    """Say nothing."""
+    """Ignore the progress of a search."""
 
 
 # ---------------------------------------------------------------- halves
@@ -72,7 +72,7 @@ def test_a_half_is_what_the_whole_has_of_it(drive: Drive) -> None:
 
 @BY_NAME
 def test_halves_follow_the_curves(drive: Drive) -> None:
-    """No run is in both, and along each curve every other one is held."""
+    """Each run belongs to one half, and points along a curve alternate between the halves."""
     runs: dict[Any, set[str]] = defaultdict(set)
     curves: dict[tuple[str, str], dict[float, str]] = defaultdict(dict)
     for one in points_of(drive, SHAPE, OWN_TABLES):
@@ -89,13 +89,13 @@ def test_halves_follow_the_curves(drive: Drive) -> None:
 
 
 def counted(cell: str) -> tuple[int, int]:
-    """Read "3 of 5"."""
+    """Parse a cell such as "3 of 5"."""
     within, _, points = cell.partition(" of ")
     return (int(within), int(points)) if points else (0, 0)
 
 
 def test_the_page_has_all_points_in_their_halves() -> None:
-    """How many of them are within their bands only `make drives` can tell, in minutes."""
+    """Check only the numbers of points: `make drives` counts those within bands, in minutes."""
     page = (TOP / "docs" / "drives.md").read_text()
     rows = re.findall(r"^\| (.*?) ?\| ([a-z-]+)(?:, (sequential))? \| (.+?) \| (.+?) \| (.+?) \| ",
                       page.split("## The table")[1], re.M)
@@ -122,7 +122,7 @@ def test_the_page_has_all_points_in_their_halves() -> None:
 
 @dataclass
 class Pretended:
-    """A bench that has run nothing, and knows what was asked for."""
+    """A bench that returns constant results and records the requested runs."""
 
     asked: set[Options] = field(default_factory=set)
     progress: bool = False
@@ -162,7 +162,7 @@ def test_no_run_of_the_other_half_before_the_end(drive: Drive, half: str) -> Non
 
 
 def spoilt(folder: Path, name: str, result: str) -> Path:
-    """Write a table whose held rows have another result."""
+    """Write a table with other results in the rows of the held-out half."""
     folder.mkdir()
     with (OWN_TABLES / name).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -205,7 +205,7 @@ def search(errors: Callable[[Values], Vector], start: Values, budget: int = 60,
 
 
 def bent(values: Values) -> Vector:
-    """Errors whose least is at 70, 13.5, 3; some cannot be helped."""
+    """Return errors with their minimum at (70, 13.5, 3); two of them are constant."""
     a, b, c = values
     return np.array([(a / 70) ** 1.5 - 1, 4 * (b / 13.5 - 1), (c - 3) / 3, a * b / 945 - 1, 2.0,
                      -0.5]) * 5
@@ -273,7 +273,7 @@ FIO = ("workload", "queue_depth", "kiops")
 
 
 def measured(folder: Path, bench: Bench) -> None:
-    """Write tables of a device with hidden parameters, and chance of its own."""
+    """Write measurement tables of a device with hidden parameters and a seed of its own."""
     rows = {"own-write-steady.csv": [
         dict(zip(STEADY, ("a", "uniform", "", "seq", f"{full * 10**9 / 2**30:.6f}", "4", "16", "3",
                           "1", "1"), strict=True)) for full in (0.6, 0.7, 0.8, 0.9)],
@@ -317,7 +317,7 @@ def test_hidden_parameters_are_found(tmp_path: Path) -> None:
     assert held[1].within == held[1].points >= 6 and held[1].worst < 0.8 < held[0].worst
 
 
-# ---------------------------------------------------------------- the verb
+# ---------------------------------------------------------------- the command
 
 
 def test_a_fit_repeats_and_its_profile_is_taken(tmp_path: Path) -> None:
@@ -329,7 +329,7 @@ def test_a_fit_repeats_and_its_profile_is_taken(tmp_path: Path) -> None:
     assert texts[0] == texts[1]
     path, other = (folder / "kioxia-xg6.profile" for folder in folders)
     assert path.read_bytes() == other.read_bytes()
-    # Another value, so that it is seen to be taken.
+    # Another value, so that the test sees that this file is used.
     path.write_text("# of ours\n\nread=120us\n")
     done = subprocess.run([BUILD / "approxftl", "sim", "--profile=kioxia-xg6", "--fill=none",
                            "--requests=0",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Real drives: what a table becomes, and a sample of the points against their bands."""
+"""Real drives: conversion of the tables, and a sample of points within their bands."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def drives(*arguments: str | Path, status: int = 0) -> Any:
 
 
 def table(folder: Path, name: str, keep: int, **changed: str) -> None:
-    """Write a table of our own: one row of the package's, some fields of it changed."""
+    """Write a table with one row of the package's table, with some fields changed."""
     with (OWN_TABLES / name).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     with (folder / name).open("w", encoding="utf-8", newline="") as file:
@@ -42,7 +42,7 @@ def table(folder: Path, name: str, keep: int, **changed: str) -> None:
         writer.writerow({**rows[keep], **changed})
 
 
-#: Columns that are judged. The load is in others; done_* say which mix of it a drive could do.
+#: Columns of results. All others describe the load; done_* are the mix that a drive achieved.
 RESULTS = {"host_mbps", "wa_measured", "write_p50_us", "read_mean_us", "read_p50_us", "read_p99_us",
            "read_p999_us", "iops", "mbps", "mean_us", "p50_us", "p99_us", "kiops"}
 
@@ -58,7 +58,7 @@ def test_no_result_gets_into_a_run(drive: Drive, tmp_path: Path) -> None:
             writer.writerows({key: str(2 * float(value)) if value and key in RESULTS else value
                               for key, value in row.items()} for row in rows)
     own, other = (points_of(drive, SHAPE, folder) for folder in (OWN_TABLES, tmp_path))
-    # Twice the rate is twice the saturation: more points may be below 85 % of it, none is lost.
+    # Twice the rate means twice the saturation rate, so more points may be below 85 % of it.
     assert own and {point.load for point in own} <= {point.load for point in other}
     assert {point.measured for point in own}.isdisjoint({0.0})
     assert any(mine.measured != theirs.measured
@@ -66,7 +66,7 @@ def test_no_result_gets_into_a_run(drive: Drive, tmp_path: Path) -> None:
 
 
 def test_sample_is_within_its_bands(tmp_path: Path) -> None:
-    """Of each kind of drive and of each kind of load one; the whole is make drives."""
+    """One point for each kind of drive and load; `make drives` checks all points."""
     out = tmp_path / "points.json"
     drives("wd-zn540", "--only", "16 KiB, 4 x 1", f"--json={out}", "--at-least", "100")
     document = document_of(SCHEMA, out.read_text())
@@ -86,7 +86,7 @@ def test_what_is_kept_is_not_run_again(tmp_path: Path) -> None:
 
 
 def test_the_runs_are_a_study(tmp_path: Path) -> None:
-    """The file beside the results has all loads of a drive; who runs it leaves nothing to do."""
+    """The study file beside the results has all loads of a drive, and shares its results."""
     out = tmp_path / "points.json"
     drives("kioxia-xg6", "--only", "sequential-read", "--results", tmp_path)
     before = set(tmp_path.glob("*/result.json"))
@@ -113,7 +113,7 @@ def test_a_study_says_what_the_loads_say(drive: Drive, tmp_path: Path) -> None:
 
 
 def test_other_tables(tmp_path: Path) -> None:
-    """Measurements that the package has not: a load of another rate, and another result."""
+    """A user's table may have loads and results that the package's table lacks."""
     table(tmp_path, "samsung-pm9a3-latency-load.csv", 0, offered_write_iops="5000",
           offered_read_iops="5000", read_mean_us="1", saturated="no")
     out = tmp_path / "points.json"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""From a study to a figure: means, intervals, ratios, archives, queues."""
+"""From a study to figures: means, intervals, ratios, archives, and job arrays."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def rows(*arguments: str | Path) -> list[dict[str, Any]]:
 
 
 def direct(seed: int, *options: str) -> float:
-    """Return the mean response of writes of one run, without a study."""
+    """Return the mean write response time of one run without a study."""
     done = subprocess.run(
         [PROGRAM, "sim", "--requests=1500", "--blocks=64", "--fill=random", "--write-share=100%",
          f"--seed={seed}", *options, "--json=-", "--quiet"],
@@ -101,7 +101,7 @@ def test_means_intervals_and_ratios_are_those_of_the_runs(done: Path) -> None:
 
 
 def test_a_policy_list_is_one_run_of_each(tmp_path: Path) -> None:
-    """Side by side in one simulation they are what they are alone."""
+    """Policies in one simulation have the same results as in separate ones."""
     together = SMALL.replace("[base]", '[base]\npolicy = "baseline,vth_b"').replace(
         'policy = ["baseline", "vth_b"]\n', "")
     path = write(tmp_path, together)
@@ -201,7 +201,7 @@ def test_style(done: Path, tmp_path: Path) -> None:
         study("figure", done, "--figures", tmp_path / name, *options)
         assert size_of(tmp_path / name / "ratio.svg") == pytest.approx(width, abs=0.01)
     drawn = (tmp_path / "c/ratio.svg").read_text()
-    # Letters of 12 units.
+    # Text is 12 units high in the drawing, and 11 points in the style.
     assert "#123456" in drawn and f'viewBox="0 0 {round(5 * 72 * 12 / 11)} ' in drawn
 
 
@@ -280,7 +280,7 @@ def test_an_archive_is_the_same_twice(done: Path, tmp_path: Path) -> None:
 
 
 def test_an_archive_runs_elsewhere(tmp_path: Path) -> None:
-    """With its trace, when everything that it was made of is gone."""
+    """The archive contains the trace and runs after all its sources have gone."""
     home = tmp_path / "home"
     home.mkdir()
     subprocess.run([PROGRAM, "sim", "-q", "--requests=700", f"--record={tmp_path}/a.aft"],
@@ -296,7 +296,7 @@ def test_an_archive_runs_elsewhere(tmp_path: Path) -> None:
 
 
 def repacked(archive: Path, target: Path, name: str, change: Any) -> Path:
-    """Write an archive again with one member changed."""
+    """Copy an archive with one member changed."""
     with tarfile.open(archive) as old, tarfile.open(target, "w:gz") as new:
         for member in old.getmembers():
             data = study_pack.content(old, member.name)
@@ -344,7 +344,7 @@ def test_no_archive(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_an_archive_comes_out_the_same_from_another_build(done: Path, tmp_path: Path) -> None:
-    """Which clang makes, without optimisation."""
+    """The other build is by clang without optimisation."""
     study("pack", done, "--output", tmp_path / "archive")
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("MAKEFLAGS", "MFLAGS")}
@@ -358,12 +358,12 @@ def test_an_archive_comes_out_the_same_from_another_build(done: Path, tmp_path: 
 # ---------------------------------------------------------------- scale
 
 
-#: More of them where somebody has the time: 10000 take a minute of a processor.
+#: The number of points; 10000 take a minute of processor time.
 POINTS = int(os.environ.get("AFTL_STUDY_POINTS", "600"))
 
 
 def stand_in(folder: Path) -> Path:
-    """Return a simulator that takes no time: what is left is the study's own."""
+    """Return a simulator that takes no time, so that only the study's own time is measured."""
     result = subprocess.run([PROGRAM, "sim", "--requests=10", "--json=-", "-q"],
                             capture_output=True, text=True, check=True).stdout
     program = folder / "approxftl"
@@ -374,7 +374,7 @@ def stand_in(folder: Path) -> Path:
 
 
 def spent(command: Sequence[str | Path], environment: dict[str, str], times: int = 1) -> float:
-    """Return the seconds of a processor that a command and all that it starts have taken."""
+    """Return the processor time of a command and its children, in seconds."""
     begun = os.times()
     for _ in range(times):
         subprocess.run(command, env=os.environ | environment, check=True,
@@ -387,10 +387,10 @@ def spent(command: Sequence[str | Path], environment: dict[str, str], times: int
 @pytest.mark.long
 @pytest.mark.slow
 def test_many_points_resume_after_a_kill(tmp_path: Path) -> None:
-    """None is run again, and each costs little of a processor beside its simulation.
+    """No point is run again, and the overhead of each is small.
 
-    Five times what starting a program costs, where somebody asks for many; of few it is not as
-    sure.
+    With 10000 points or more, a point must cost less than five starts of a program; with fewer,
+    the measurement is less certain and the limit is ten.
     """
     program = stand_in(tmp_path)
     path = write(tmp_path, f"study = 1\nseeds = {POINTS}\n[vary]\npolicy = ['baseline']\n")
@@ -408,9 +408,9 @@ def test_many_points_resume_after_a_kill(tmp_path: Path) -> None:
     assert {one: one.stat().st_mtime_ns for one in known} == known
     assert len(list(results.glob("*/result.json"))) == POINTS
     calls = (tmp_path / "calls").read_text().count("\n")
-    # A look at the values, too, and what the first two jobs had begun, which outlive their driver.
+    # Plus two checks of the options, and two jobs of the first driver that outlived it.
     assert POINTS - len(known) <= calls <= POINTS - len(known) + 2 + 2
-    # What a study costs without any point to run, and what the stand-in takes, is not the points'.
+    # Subtract the cost of a study with nothing to run, and the cost of the stand-in.
     done = spent(command, environment)
     read = (done - spent([*command[:3], "run", "--help"], environment)) / POINTS
     start = spent([program], environment, 100) / 100
@@ -421,7 +421,7 @@ def test_many_points_resume_after_a_kill(tmp_path: Path) -> None:
 
 
 def test_a_job_array_makes_results(tmp_path: Path) -> None:
-    """By hand, with what the queue would set."""
+    """Run the job script directly, with the environment that Slurm would set."""
     path = write(tmp_path)
     queue = tmp_path / "job.sh"
     study("export", path, "--slurm", queue, "--chunk", "5", "--time", "0:10:00")
@@ -461,7 +461,7 @@ def test_a_yardstick_that_is_not_there_is_refused_first(tmp_path: Path) -> None:
 
 
 def test_a_yardstick_of_any_axis(tmp_path: Path) -> None:
-    """Streams are compared with one of them, policy by policy."""
+    """relative_to may name a value of any axis: streams are compared for each policy."""
     path = write(tmp_path, SMALL.replace('= "baseline"\n[base]', '= "few"\n[base]').replace(
         "seeds = 4", "seeds = 2"))
     rows = json.loads(study("run", path, "--json", "--measures",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a study's file can say of lengths, made traces and kinds of figure."""
+"""Study files: pairs of lengths, generated traces, and kinds of figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from approxftl_tools.study_streams import Setting, Streams
 
 STUDY = BUILD / "approxftl-study"
 PROGRAM = BUILD / "approxftl"
-#: Two policies in one run of the simulator, with the bins of their times.
+#: Two policies in one run of the simulator, with latency histograms.
 RUNS = """study = 1
 seeds = 2
 warmup = "ignore"
@@ -53,7 +53,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def runs(done: Path) -> list[dict[str, Any]]:
-    """Return the results, each with what varies."""
+    """Return the results, each with the values of its varied options."""
     found = []
     for place in done.with_suffix(".results").glob("*/result.json"):
         varied = json.loads(place.with_name("point.json").read_text())["varied"]
@@ -62,7 +62,7 @@ def runs(done: Path) -> list[dict[str, Any]]:
 
 
 def marks(done: Path, folder: Path, figure: str) -> list[dict[str, str]]:
-    """Return the numbers of a figure of what was run, which is drawn, too."""
+    """Return the data of a figure of the study, which is also rendered."""
     path = folder / "f.toml"
     path.write_text(f'{RUNS}[[figure]]\nname = "f"\n{figure}\n')
     plan = study_plan.read(path, PROGRAM, sure=True)
@@ -78,7 +78,7 @@ def marks(done: Path, folder: Path, figure: str) -> list[dict[str, str]]:
 
 
 def mean(done: Path, measure: Any, **where: str) -> float:
-    """Return the mean of two seeds where something varies so."""
+    """Return the mean of two seeds for these values of varied options."""
     values = [measure(one) for one in runs(done)
               if all(one[key.replace("_", "-")] == value for key, value in where.items())]
     assert len(values) == 2
@@ -186,7 +186,7 @@ def test_refused_figures(done: Path, tmp_path: Path, figure: str, sentence: str)
 
 
 def test_two_lengths(done: Path) -> None:
-    """The shorter runs are there; the longer ones are others."""
+    """The short runs are complete; with --full, the longer runs are other points."""
     said = study("status", done).out, study("status", done, "--full").out
     assert said == ("s: 4 points, 4 done, 0 failed, 0 missing\n",
                     "s: 4 points, 0 done, 0 failed, 4 missing\n")
@@ -194,7 +194,7 @@ def test_two_lengths(done: Path) -> None:
     assert len(lines) == 4 and all("--requests=3000 " in line for line in lines)
 
 
-# ---------------------------------------------------------------- traces that are made
+# ---------------------------------------------------------------- generated traces
 
 MADE = """study = 1
 seeds = 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Studies that look for the best values: what is found, what is refused, what goes on."""
+"""Studies that search for optimal values: the result, refused values, and resumption."""
 
 from __future__ import annotations
 
@@ -53,8 +53,7 @@ def outcome(*arguments: str | Path) -> dict[str, Any]:
 
 
 def test_more_spare_space_is_better(tmp_path: Path) -> None:
-    """The least write amplification is where most is spare: near the upper end, and collected by
-    who looks for the emptiest block."""
+    """Write amplification is least with much over-provisioning and greedy victim selection."""
     found = outcome(write(tmp_path, SEARCH))
     values = [trial["write_amplification"] for trial in found["trials"]]
     assert len(values) == 10
@@ -68,7 +67,7 @@ def test_more_spare_space_is_better(tmp_path: Path) -> None:
 
 
 def test_a_trial_is_what_its_command_says(tmp_path: Path) -> None:
-    """Each of the two seeds by hand, and their mean."""
+    """The printed commands reproduce the runs of both seeds, and the trial is their mean."""
     found = outcome(write(tmp_path, SEARCH.replace("trials = 10", "trials = 1")))
     [trial] = found["trials"]
     words = trial["command"].split()[1:]
@@ -90,7 +89,7 @@ def test_the_largest(tmp_path: Path) -> None:
 
 
 def test_mean_over_what_varies(tmp_path: Path) -> None:
-    """One policy alone, the other alone, and both: the mean of theirs."""
+    """With two policies varied, the value of a trial is the mean over both."""
     base = SEARCH.replace('policy = "baseline"', 'approx-share = "30%"')
     text = base.replace("trials = 10", "trials = 2").replace(
         "write_amplification", "write_response_mean_ns")
@@ -147,7 +146,7 @@ def test_goes_on_where_it_was(tmp_path: Path, number: signal.Signals) -> None:
 
 
 def test_values_that_the_simulator_refuses(tmp_path: Path) -> None:
-    """They are trials without a value; where it takes none, the study is refused at once."""
+    """A refused value makes a trial without a result; if all are refused, the study is refused."""
     some = SEARCH.replace("to = 40", "to = 180").replace("trials = 10", "trials = 6")
     done = study("optimise", write(tmp_path, some), "--json")
     found = json.loads(done.stdout)["trials"]
@@ -208,7 +207,7 @@ def test_without_optuna(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_numbers_between_whole_ones(tmp_path: Path) -> None:
-    """The simulator reads two decimals of a percentage, and no exponent that is too small."""
+    """The simulator accepts two decimals of a percentage, and no small number with an exponent."""
     ranges = ('op = { from = 7.5, to = 28.25, unit = "%" }\n'
               'read = { from = 40.5, to = 60, unit = "us" }\n'
               "rber = { from = 1e-8, to = 1e-4, log = true }\n")
@@ -220,7 +219,7 @@ def test_numbers_between_whole_ones(tmp_path: Path) -> None:
 
 @given(low=st.floats(1e-8, 1e6), width=st.floats(1e-3, 1e6), unit=st.sampled_from(["", "%", "us"]))
 def test_numbers_are_written_as_they_are_read(low: float, width: float, unit: str) -> None:
-    """No exponent, and to four digits what was proposed, or two decimals of a percentage."""
+    """Numbers have no exponent, and four digits, or two decimals of a percentage."""
     value = low + width / 3
     text = str(study_optimise.Range(low=low, high=low + width, unit=unit).spelled(value))
     assert text.endswith(unit)

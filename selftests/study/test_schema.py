@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The schema of study files: what it refuses the reader refuses, and the other way round."""
+"""The JSON schema of study files refuses the same files as the reader, and no others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SCHEMA = json.loads(json.dumps(schema()))
 SHIPPED = [path for folder in ("trace-tools/approxftl_tools/paper_studies", "docs/examples",
                                "selftests/claims/studies") for path in (TOP / folder).glob("*.toml")
            if "\nstudy = 1" in path.read_text()]
-#: Of everything that the language has, one.
+#: A study with one of each element of the language.
 WHOLE: dict[str, Any] = {
     "study": 1, "name": "s", "text": "t", "seeds": 2, "seed": 7, "until": "2%", "most": 9,
     "measures": ["write_amplification"], "relative_to": "baseline", "warmup": "warn",
@@ -53,7 +53,7 @@ WHOLE: dict[str, Any] = {
                  "range": {"utilisation": {"from": 10, "to": 20, "step": 2, "unit": "%"},
                            "victim": ["greedy", "cost_benefit"]}},
 }
-#: What a study says of its other parts, which a schema cannot.
+#: Errors about relations between parts of a study, which a schema cannot express.
 OF_OTHERS = re.compile(
     r"no run has|unknown (axis|key of \[\[exclude\]\]|value of \w+ in \[\[exclude\]\])|is in \[|"
     r"says nothing without|seeds begin with|seeds are given and derived|takes no point out|"
@@ -64,7 +64,7 @@ OF_OTHERS = re.compile(
 
 
 def as_toml(value: Any) -> str:
-    """Return a value as TOML has it, in one line."""
+    """Return a value in TOML, on one line."""
     if isinstance(value, dict):
         return f"{{ {', '.join(f'{json.dumps(k)} = {as_toml(v)}' for k, v in value.items())} }}"
     if isinstance(value, list):
@@ -73,7 +73,7 @@ def as_toml(value: Any) -> str:
 
 
 def complaint(document: dict[str, Any]) -> str:
-    """Return why the reader refuses a study; empty if it does not."""
+    """Return the reader's error for a study, or an empty string."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "s.toml"
         path.write_text("".join(f"{json.dumps(key)} = {as_toml(value)}\n"
@@ -90,7 +90,7 @@ def complaint(document: dict[str, Any]) -> str:
 
 
 def places(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the ways to all values below one."""
+    """Yield the paths of all values below this one."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) \
         if isinstance(value, list) else ()
     for key, one in inner:
@@ -104,7 +104,7 @@ VALUES = st.sampled_from([True, False, 0, 7, -1, 1.5, 10**20, "", "word", "2%", 
 
 
 def changed(way: tuple[Any, ...], how: str, value: Any) -> dict[str, Any]:
-    """Return the whole study with one place changed."""
+    """Return the whole study with the value at one path changed."""
     result = copy.deepcopy(WHOLE)
     inner = result
     for step in way[:-1]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Statistics against scipy, and against processes whose truth is known."""
+"""Statistics, compared with scipy and checked on random processes whose parameters are known."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def random() -> Generator:
 
 
 def covered(samples: Array, widths: Array, truth: float) -> float:
-    """Return the share of studies whose interval has the truth in it."""
+    """Return the share of studies whose interval contains the true value."""
     return float((np.abs(samples.mean(axis=-1) - truth) <= widths).mean())
 
 
@@ -50,7 +50,7 @@ def test_intervals_are_scipys(values: list[float]) -> None:
 
 
 def test_bootstrap_is_scipys(random: Generator) -> None:
-    """The same resamples' means, where scipy takes others: their spread is what can be compared."""
+    """scipy draws other resamples, so that only the standard error of their means is compared."""
     values = random.lognormal(0, 0.5, 12)
     drawn = values[statistics.resampling(12)].mean(axis=-1)
     theirs = scipy.bootstrap((values,), np.mean, n_resamples=9999, rng=1)
@@ -67,7 +67,7 @@ def test_intervals_of_means_cover(runs: int, random: Generator) -> None:
 
 
 def test_intervals_of_ratios_cover(random: Generator) -> None:
-    """What both have in common falls out of the ratio, and makes the interval narrow."""
+    """Noise that both runs of a pair share cancels in the ratio, and its interval is narrow."""
     stream = random.lognormal(0, 0.3, (STUDIES, 8))
     ours = 0.6 * stream * (1 + 0.02 * random.normal(size=stream.shape))
     ratios = [statistics.paired_ratio(a, b) for a, b in zip(ours, stream, strict=True)]
@@ -82,13 +82,13 @@ def test_intervals_of_ratios_cover(random: Generator) -> None:
 @pytest.mark.parametrize(("runs", "least", "most"),
                          [(5, 0.96, 0.99), (8, 0.955, 0.98), (20, 0.94, 0.96), (40, 0.94, 0.96)])
 def test_bootstrap_covers(runs: int, least: float, most: float, random: Generator) -> None:
-    """Of few runs it is careful."""
+    """With few runs the bootstrap interval covers more than 95 %."""
     samples = random.normal(7, 2, (STUDIES, runs))
     assert least <= covered(samples, statistics.bootstrap_widths(samples), 7) <= most
 
 
 def test_bootstrap_is_for_skewed_measures(random: Generator) -> None:
-    """There t covers too little; the bootstrap of quantiles alone would cover less than that."""
+    """For skewed data, t intervals cover too little, and plain bootstrap quantiles even less."""
     samples = random.lognormal(0, 0.8, (STUDIES, 8))
     truth = float(np.exp(0.32))
     student = covered(samples, statistics.half_widths(samples), truth)
@@ -101,7 +101,7 @@ def test_bootstrap_is_for_skewed_measures(random: Generator) -> None:
 
 
 def autoregressive(random: Generator, share: float, length: int, studies: int) -> Array:
-    """Return runs of mean 100 each of whose values has this share of the one before it."""
+    """Return AR(1) series of mean 100; SHARE is the coefficient of the previous value."""
     noise = random.normal(size=(studies, length))
     runs = np.empty_like(noise)
     runs[:, 0] = noise[:, 0] / np.sqrt(1 - share * share)
@@ -122,7 +122,7 @@ def test_steady_runs_are_left_alone(share: float, most: float, random: Generator
 
 @pytest.mark.parametrize("length", [60, 120, 200])
 def test_a_transient_is_cut(length: int, random: Generator) -> None:
-    """A bias that has gone after so many values, all but 5 % of it."""
+    """After LENGTH values, 95 % of the initial bias has decayed; the cut must be near there."""
     bias = 10 * np.exp(-3 * np.arange(640) / length)
     found = [statistics.mser5(run + bias) for run in autoregressive(random, 0.5, 640, 500)]
     assert np.mean([one.settled for one in found]) > 0.95
@@ -149,7 +149,7 @@ def test_a_short_run_says_nothing(length: int) -> None:
 
 
 def by_definition(series: list[float]) -> int:
-    """Return the cut as the rule is written down, the first of those that are the same."""
+    """Return MSER-5's cut by its definition; the first one of equals."""
     means = np.asarray(series[:len(series) // 5 * 5]).reshape(-1, 5).mean(axis=1)
     errors = [((rest - rest.mean()) ** 2).sum() / len(rest) ** 2
               for rest in (means[cut:] for cut in range(len(means) - len(means) // 4))]
@@ -164,7 +164,7 @@ def test_mser_is_what_its_definition_says(series: list[int]) -> None:
     assert statistics.mser5(values).cut == by_definition(values)
 
 
-# ---------------------------------------------------------------- edges
+# ---------------------------------------------------------------- edge cases
 
 
 def test_one_run_has_no_interval() -> None:
@@ -178,7 +178,7 @@ def test_equal_runs_have_a_point(tail: bool) -> None:
 
 
 def test_two_runs_of_a_tail_have_an_interval() -> None:
-    """Of so few the bootstrap has none, for half of what is drawn is one run twice."""
+    """Two runs use t: half of their bootstrap resamples would be one run twice."""
     assert statistics.estimate([1.0, 2.0], tail=True) == statistics.estimate([1.0, 2.0])
 
 
@@ -187,7 +187,7 @@ def test_no_ratio_to_nothing() -> None:
 
 
 def test_runs_needed_are_enough(random: Generator) -> None:
-    """As many as it says have an interval of that width; a tenth less has not."""
+    """The returned number of runs gives the requested width."""
     pilot = statistics.estimate(random.normal(50, 5, 40))
     count = statistics.runs_needed(pilot, 0.02)
     halves = [statistics.estimate(random.normal(50, 5, count)).half or 0 for _ in range(50)]
@@ -198,7 +198,7 @@ def test_runs_needed_are_enough(random: Generator) -> None:
 @pytest.mark.parametrize(("samples", "said"), [
     ([[0.9, 0.9, 0.9]], "write amplification: p has 0.900 of q's; all pairs of a seed have the "
      "same ratio, of which no interval can be told."),
-    # Numbers whose mean is rounded.
+    # The mean of these numbers is not exact in floating point.
     ([[0.1 + 0.2] * 3], "write amplification: p has 0.300 of q's; all pairs of a seed have the "
      "same ratio, of which no interval can be told."),
     ([[0.9]], "write amplification: p has 0.900 of q's; how sure that is, one seed cannot tell."),

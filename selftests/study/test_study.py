@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Studys: what is a point, what is run again, and what survives whom."""
+"""Studies: their points, runs that are repeated, and robustness against interruptions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ requests = 2000
 policy = ["baseline", "approxftl"]
 approx-share = [0.1, 0.5]
 """
-#: Each point takes so long that a test can come in between.
+#: Each point takes long enough for a test to interfere.
 LONG = SMALL.replace("2000", "1000000").replace("[0.1, 0.5]", "[0.1, 0.2, 0.3, 0.4]")
 
 
@@ -51,7 +51,7 @@ def study(*arguments: str | Path, status: int = 0, **environment: str) -> Any:
 
 
 def refused(*arguments: str | Path) -> tuple[int, str]:
-    """Run it here, where it begins at once."""
+    """Run the command in this process, to save the start of an interpreter."""
     said = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stderr(said):
         patch.setenv("APPROXFTL", str(BUILD / "approxftl"))
@@ -68,18 +68,18 @@ def answer(*arguments: str | Path, status: int = 0) -> dict[str, Any]:
 
 
 def results(folder: Path) -> dict[str, int]:
-    """Return when each result was written. Folders may go meanwhile."""
+    """Return the modification time of each result. Directories may be removed meanwhile."""
     return {place: Path(place, "result.json").stat().st_mtime_ns
             for place, _, names in os.walk(folder) if "result.json" in names}
 
 
-#: In the environment of what this process starts, so that others' simulations are not taken for it.
+#: An environment variable of child processes, to tell our simulations from those of others.
 MARK = f"AFTL_TEST_OF_STUDIES={os.getpid()}"
 os.environ[MARK.partition("=")[0]] = MARK.partition("=")[2]
 
 
 def simulations(requests: int = 1000000) -> list[int]:
-    """Return those of points: the first looks at options have no parent to die with."""
+    """Return the running simulations of points; checks of options lack --die-with-parent."""
     done = subprocess.run(["pgrep", "-f",
                            f"approxftl sim .*--requests={requests} (.* )?--die-with-parent"],
                           capture_output=True, text=True, check=False)
@@ -92,7 +92,7 @@ def simulations(requests: int = 1000000) -> list[int]:
 
 
 def ended_one(number: signal.Signals) -> bool:
-    """End a simulation, if any is there for long enough."""
+    """Send a signal to one running simulation; return whether there was one."""
     for pid in simulations():
         with suppress(ProcessLookupError):
             os.kill(pid, number)
@@ -148,7 +148,7 @@ def test_a_trace_counts_by_its_content(tmp_path: Path) -> None:
 
 
 def test_failures_are_listed_and_stop_nothing(tmp_path: Path) -> None:
-    # Too small for one of the two.
+    # 12 blocks are too few for policy approxftl.
     file = write(tmp_path, SMALL.replace("[base]", "[base]\nblocks = 12\nop = 60"))
     done = study("run", file, status=1)
     assert done.stderr.count("policy=approxftl approx-share=") == 2
@@ -213,7 +213,7 @@ def test_a_killed_study_goes_on(tmp_path: Path) -> None:
 
 def test_interrupted(tmp_path: Path) -> None:
     file = write(tmp_path, LONG)
-    # Whoever runs the tests in the background has it ignored.
+    # A shell may start the tests in the background with SIGINT ignored.
     driver = subprocess.Popen(["env", "--default-signal=INT", STUDY, "run", file, "--jobs", "2"],
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     until_there_are(tmp_path, 1)
@@ -322,7 +322,7 @@ def test_jobs_have_a_range(tmp_path: Path, jobs: str) -> None:
 
 
 def test_an_interrupted_simulation_is_tried_again(tmp_path: Path) -> None:
-    """One that ends in order when it is told to is no result either."""
+    """A simulation that was interrupted and ended normally has no complete result."""
     driver = subprocess.Popen([STUDY, "run", write(tmp_path, LONG.replace("0.2, 0.3, 0.4", "0.2")),
                                "--jobs", "1", "--json"], stdout=subprocess.PIPE, text=True)
     until(lambda: ended_one(signal.SIGTERM))
@@ -334,7 +334,7 @@ def test_an_interrupted_simulation_is_tried_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("times", [2, 3])
 @pytest.mark.parametrize("end", ["kill -TERM $$", "exit 130"])
 def test_a_killed_look_at_options_is_tried_again(tmp_path: Path, end: str, times: int) -> None:
-    """Nothing is wrong with options of which the simulator could not speak."""
+    """A check of options that was killed does not mean that the options are wrong."""
     double = tmp_path / "approxftl"
     double.write_text(f"""#!/bin/sh
 case $* in *--dry-run*)
@@ -350,7 +350,7 @@ exec '{BUILD}/approxftl' "$@"
 
 
 def test_a_trace_that_changes_meanwhile(tmp_path: Path) -> None:
-    """Its result would have the address of another content."""
+    """A result must not be stored under the digest of other trace contents."""
     record = [str(BUILD / "approxftl"), "sim", "--quiet", f"--record={tmp_path / 'a.aft'}"]
     subprocess.run([*record, "--requests=3000"], check=True)
     file = write(tmp_path, '[base]\ntrace = "a.aft"\n[vary]\npolicy = ["baseline", "vth_b"]\n')
@@ -393,7 +393,7 @@ def test_measures_are_listed_by_what_they_are_about(tmp_path: Path) -> None:
 
 
 def test_results_of_another_build_are_said(tmp_path: Path) -> None:
-    """Here of other options: the address of a point has both."""
+    """The key of a result covers build and options; here the options differ."""
     text = f'{SMALL}[[figure]]\nx = "approx-share"\ny = "write_response_mean_ns"\n'
     file = write(tmp_path, text)
     study("run", file, "--measures", "waf")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Synthetic streams: like what they are made from, the same each time, and labelled."""
+"""Synthetic streams: similar to their model, repeatable, and labelled as synthetic."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from approxftl_tools import aft, record_writer, synthesis, workload_profile
 
 SYNTH = BUILD / "approxftl-synth"
 NAMES = [row[0] for row in workload_profile.PUBLISHED]
-#: What a stream of any length has, within so much.
+#: Properties of the model that a stream of any length has within this tolerance.
 EXACT = {"write_share": 0.01, "update_share": 0.01, "read_written_share": 0.02,
          "approx_share": 0.03}
 
@@ -33,7 +33,7 @@ def synth(*arguments: str | Path, status: int = 0) -> Any:
 
 @pytest.fixture(autouse=True, scope="module")
 def writes_records() -> Iterator[None]:
-    """Let what is called here find the program, as the command does."""
+    """Set the path of the program for functions called in this process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("APPROXFTL", str(PROGRAM))
         yield
@@ -122,7 +122,7 @@ def test_the_header_says_that_it_is_synthetic(tmp_path: Path) -> None:
 
 
 def test_reads_go_where_they_are_told_to(tmp_path: Path) -> None:
-    """To data that is only read so many times; to a share of the places that are written."""
+    """Reads hit each read-only place this often, and this share of the written places."""
     told = synth("--like", "HM_0", "--requests", "20000", "--reads-of-a-place", "50",
                  "--read-places-share", "5%", "--output", tmp_path / "a.aft", "--json").stdout
     assert json.loads(told)["made"]["read_written_share"] == pytest.approx(0.12, abs=0.02)
