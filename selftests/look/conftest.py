@@ -11,7 +11,7 @@ from selftests.playground.support import Browser
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """A real one, driven; it has no network."""
+    """Headless Chromium without a network, driven by the DevTools protocol."""
     found = Browser(tmp_path_factory.mktemp("driven"))
     yield found
     found.close()

@@ -30,21 +30,21 @@ def run(*arguments: str | Path, directory: Path | None = None,
 
 
 def succeed(*arguments: str | Path, directory: Path | None = None) -> str:
-    """Run approxftl, which must succeed without a complaint."""
+    """Run approxftl, which must succeed without a message."""
     done = run(*arguments, directory=directory)
     assert (done.code, done.err) == (0, ""), done.err
     return done.out
 
 
 def simulate(path: Path, *arguments: str | Path) -> Json:
-    """Run the simulator into a file."""
+    """Run the simulator, and write its result to a file."""
     succeed("sim", *arguments, f"--json={path}", "--quiet")
     result: Json = json.loads(path.read_text())
     return result
 
 
 def everything(directory: Path) -> list[Path]:
-    """Write one input of each kind that no device is needed for."""
+    """Write one input of each kind that needs no device."""
     result, timeline = directory / "result.json", directory / "timeline.json"
     simulate(result, *STREAM, *FULL, "--policy", ",".join(POLICIES), "--timeline", timeline)
     records = directory / "stream.aft"
@@ -62,7 +62,7 @@ COUNTERS = {"host_write_units": 1000, "read_flipped_bits": 7, "array_erases": 12
 
 
 def device(**more: Any) -> Json:
-    """Return what a device says of itself, as approxftl prints it."""
+    """Return the JSON of approxftl stat for a device."""
     return {
         "approxftl_json_format": [1, 0],
         "tool": {"version": "0.1.0", "argv": ["approxftl", "stat", "ssd", "-j"]},
@@ -80,7 +80,7 @@ def sample(second: int) -> Json:
 
 
 def replayed() -> Json:
-    """Return the report of a replay, as approxftl-replay writes it."""
+    """Return a report as approxftl-replay writes it."""
     times = {"mean_ns": 2000, "p50_ns": 1000, "p99_ns": 9000, "p99_9_ns": 9500, "max_ns": 10000}
     return {
         "approxftl_json_format": [1, 0],
@@ -103,12 +103,12 @@ BLOCK = ("state closed\nkind checkerboard\nvalid_units 31\napprox_units 16\nprog
          + "".join(f"page {i} class {i % 2} mode {i % 2} valid {i != 5:d}\n" for i in range(32)))
 
 
-#: What everything() is, in the words of the commands.
+#: The summary that the commands print for the inputs of everything().
 EVERYTHING = "4 runs, 3 devices, 1 timeline, 3 answers, 1 record file, 1 replay, 1 log"
 
 
 def snapshots(directory: Path) -> list[Path]:
-    """Write what a device answers; its form is that of the programs and of the module."""
+    """Write sample answers of a device, in the formats of the programs and the module."""
     paths = []
     for name, content in (
         ("stat.json", json.dumps(device())),
@@ -127,7 +127,7 @@ def snapshots(directory: Path) -> list[Path]:
 
 
 def browse(page: Path, profile: Path, *options: str) -> Done:
-    """Open a page in a real browser that has no network."""
+    """Open a page in headless Chromium without a network."""
     done = subprocess.run(
         ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
          f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND", *options,
@@ -137,28 +137,28 @@ def browse(page: Path, profile: Path, *options: str) -> Done:
 
 
 def console(done: Done) -> list[str]:
-    """Return what the page said to the browser's console: errors, refused loads."""
+    """Return the messages in the browser's console: errors, refused loads."""
     return [line for line in done.err.splitlines() if ":CONSOLE" in line]
 
 
 def with_script(page: Path, script: str) -> Path:
-    """Return a copy of a page that runs one more script at its end."""
+    """Return a copy of a page with one more script at its end."""
     copy = page.with_name(f"probe-{page.name}")
     copy.write_text(page.read_text().replace("</body>", f"<script>{script}</script></body>"))
     return copy
 
 
 def references(html: str) -> list[str]:
-    """Return everything that a page refers to."""
+    """Return all URLs in a page."""
     names = "href|src|srcset|action|data|poster"
     found: Sequence[str] = re.findall(rf'\b(?:{names})="([^"]*)"', html)
     styles = re.findall(r"(?:url\(|@import)\s*([^;)]*)", html)
     return [*found, *styles]
 
 
-# ---------------------------------------------------------------- figures that answer
+# ---------------------------------------------------------------- interactive figures
 
-#: What a probe may use: figures that have been seen, and marks in them.
+#: JavaScript helpers for probes: scroll to a figure, find its marks.
 PROBE = """
     const until = async (test) => {
         for (let i = 0; i < 6000 && !test(); i++)
@@ -185,7 +185,7 @@ PROBE = """
     const box = (name) => [...document.querySelectorAll("#controls label")]
         .find((label) => label.textContent.trim() === name).querySelector("input");
 """
-#: After figures were seen: how many marks there are, and which do not stand out by 3 to 1.
+#: Return the number of marks, and those whose contrast is less than 3 to 1.
 WEAK_MARKS = """
         await drawn();
         const strength = (at, beneath) => {
@@ -228,19 +228,19 @@ WEAK_MARKS = """
 
 
 def probe(browser: Browser, script: str) -> Any:
-    """Return what a script says that runs in the page."""
+    """Run a script in the page and return its value."""
     return browser.run(f"(async () => {{ {PROBE} {script} }})()")
 
 
 def press(shown: Browser, key: str, code: int, text: str = "") -> None:
-    """Press a key, and let it go."""
+    """Press and release a key."""
     for kind in ("keyDown", "keyUp"):
         shown.call("Input.dispatchKeyEvent", type=kind, key=key, code=key.strip() or "Space",
                    windowsVirtualKeyCode=code, text=text if kind == "keyDown" else "")
 
 
 def shown_freshly(browser: Browser, page: Path, width: int, height: int) -> Iterator[Browser]:
-    """Yield the page, freshly opened; it asks for nothing, and says nothing to the console."""
+    """Yield the freshly loaded page; it must request no URL and log nothing to the console."""
     browser.size(width, height)
     browser.call("Emulation.setEmulatedMedia", media="", features=[])
     browser.show(page)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs side by side, as text and as JSON."""
+"""Comparison of runs, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_keys_have_units(document: Json) -> None:
         assert ("response" in measure.key) <= measure.key.endswith("_ns")
         assert ("energy" in measure.key) <= measure.key.endswith("_pj")
     known = {key for shown in document["runs"] for key in shown["measures"]}
-    # Nothing that is defined is dead, but losses, which there were not.
+    # Each measure occurs in some run.
     assert {measure.key for measure in measures.MEASURES} == known
 
 
@@ -162,12 +162,12 @@ def test_numbers(value: float | str | None, text: str) -> None:
     assert number(value) == text
 
 
-# ---------------------------------------------------------------- what is no result like others
+# ---------------------------------------------------------------- incomplete results
 
 
 @pytest.fixture(scope="module")
 def incomplete(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three policies, one of which the device is too small for; the last was interrupted."""
+    """A result of three policies: one was refused, and the last one was interrupted."""
     path = tmp_path_factory.mktemp("incomplete") / "result.json"
     done = run("sim", "--blocks", "12", "--op", "60", "--requests", "2000", "--policy",
                "baseline,approxftl,vth_b", f"--json={path}", "--histogram")
@@ -197,7 +197,7 @@ def test_incomplete_runs_are_marked_in_the_report(incomplete: Path, tmp_path: Pa
     html = page.read_text()
     assert '<th scope="col">vth_b (interrupted after 2000 requests)</th>' in html
     assert "<strong>approxftl: no result in " in html
-    # Figures, too: their legends are labels.
+    # The figures' legends have the same labels.
     assert html.count("interrupted after 2000 requests") > 5
 
 
@@ -230,7 +230,7 @@ def test_a_full_timeline_says_whose_operations_are_lost(tmp_path: Path) -> None:
 
 
 def test_a_timeline_opens_at_the_largest_collection(tmp_path: Path) -> None:
-    """Two collections; the second one moves more, and neither is at the begin."""
+    """Of two collections, the second one moves more data; the view starts there."""
     def event(ts: int, name: str, cause: str) -> Json:
         return {"ph": "X", "pid": 1, "tid": 0, "ts": ts, "dur": 1, "name": name, "cat": cause,
                 "args": {"block": 0, "page": ts, "pages": 1}}
@@ -250,7 +250,7 @@ def test_a_timeline_opens_at_the_largest_collection(tmp_path: Path) -> None:
 
 
 def fio(mean: float) -> Json:
-    """Return what fio writes of two jobs; one is too short for a 99th percentile."""
+    """Return fio's output of two jobs; one is too short for a 99th percentile."""
     def times(count: int) -> Json:
         return {"total_ios": count, "clat_ns": {"N": count, "mean": mean,
                                                 "percentile": {"99.000000": 4 * mean}}}

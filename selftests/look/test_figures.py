@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Single figures: files of the right kind, with the numbers that they show."""
+"""Single figures: files of the right type with the right numbers."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_nothing_to_draw(tmp_path: Path) -> None:
 
 
 def test_without_vl_convert(inputs: list[Path], tmp_path: Path) -> None:
-    """A package that cannot be imported stands for one that is not there."""
+    """A module that cannot be imported acts like a package that is not installed."""
     program = without_module(tmp_path / "place", "figures", "vl_convert")
     done = run_program(program, inputs[0], "-O", tmp_path / "out")
     assert (done.code, done.err) == (0, "")
@@ -173,7 +173,7 @@ def test_without_vl_convert(inputs: list[Path], tmp_path: Path) -> None:
 
 
 class Interpreters:
-    """A program that was installed, between two interpreters of which neither has to have all."""
+    """An installed program with two Python interpreters, each of which may lack packages."""
 
     def __init__(self, place: Path, verb: str, system: str, foreign: str) -> None:
         self.place = place
@@ -259,7 +259,7 @@ def test_any_dots_can_be_drawn(found: list[tuple[float, float | None]], mark: fl
     centres = [float(circle.attrib["cx"]) for circle in root.iter("circle")]
     lines = [list(map(float, re.findall(r"-?[0-9.]+", path.attrib["d"])))
              for path in root.iter("path")]
-    # Each on its edge.
+    # Each line is drawn twice: its edge and itself.
     assert lines[::2] == lines[1::2]
     lines = lines[::2]
     assert len(centres) == len(lines) == len(found)
@@ -318,7 +318,7 @@ def test_numbers_of_a_missing_value() -> None:
 
 
 def texts(drawn_: str, klass: str = "") -> list[str]:
-    """Return the texts of a drawing, of a class or those without one."""
+    """Return the text elements of a drawing with this class, or without one."""
     wanted = f' class="{klass}"' if klass else ""
     return re.findall(rf'<text [^>]*text-anchor="\w+"{wanted}>([^<]*)</text>', drawn_)
 
@@ -356,7 +356,7 @@ def test_maps_name_what_is_there_and_set_cells_apart() -> None:
     drawn_ = svg(Figure("x", "t", "d", plot))
     assert {"precise", "erased"} <= set(texts(drawn_))
     assert "approximate" not in texts(drawn_)
-    # One line between two rows, one between two columns.
+    # Two rows are separated by one line, and two columns by one.
     lines = re.findall(r'<path d="([^"]*)" class="cells"/>', drawn_)
     assert len(lines) == 1
     assert len(re.findall("M", lines[0])) == 2
@@ -396,9 +396,9 @@ def test_many_bars_are_a_mark_for_each_series() -> None:
     ways = {name: way for way, name in re.findall(r'<path d="([^"]*)" id="([^"]*)"/>', drawn_)}
     boxes = [[tuple(map(float, box)) for box in re.findall(r"M([0-9.]+) (\d+)V(\d+)", ways[name])]
              for name, *_ in marks]
-    # Nothing stands where there is nothing.
+    # Zero values draw no bar.
     assert [len(found) for found in boxes] == [sum(map(bool, values))] * 2
-    # The second part stands on the first, and is as high.
+    # The second part is stacked on the first and has the same height.
     for (x, base, top), (x_, base_, top_) in zip(*boxes, strict=True):
         assert (x, top) == (x_, base_) and abs((base - top) - (base_ - top_)) <= 2
     assert boxes[0][5][1] - boxes[0][5][2] > 5 * (boxes[0][0][1] - boxes[0][0][2])
@@ -412,7 +412,7 @@ def test_a_curve_has_no_more_points_than_are_seen() -> None:
     assert len(few_times) == len(few_left) <= 400
     assert (few_times[0], few_times[-1]) == (times[0], times[-1])
     assert [left[int(time) - 1] for time in few_times] == few_left
-    # Each tenth of what is left has its points, down to the last request.
+    # The curve has points in each decade of the remaining requests, down to the last one.
     for low in (10, 1, 0.1, 0.01):
         assert sum(low <= share < 10 * low for share in few_left) > 10
     assert thinned(times[:400], left[:400]) == (times[:400], left[:400])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Inputs that are not what they should be: one sentence that says what was found."""
+"""Invalid inputs give one sentence that says what was found."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VERBS = ("report", "compare", "figures")
 
 
 def refusal(directory: Path, *arguments: str, verb: str = "compare", code: int = 1) -> str:
-    """Return the sentence that a command ends with."""
+    """Return the error message of a failed command."""
     done = run(verb, *arguments, directory=directory)
     assert (done.code, done.out) == (code, "")
     assert done.err.startswith(f"approxftl {verb}: ")

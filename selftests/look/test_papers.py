@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The papers' figures: each from its runs, repeatable, and labelled as what it is."""
+"""The papers' figures: each made from its runs, repeatable, and labelled."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.study_figure import on_devices, specs_of
 from approxftl_tools.study_streams import Setting, picked
 
-#: Runs that take a second or two.
+#: Figures whose runs take a second or two.
 QUICK = ("approxftl-10-lifetime", "tvr-packages", "cubeftl-write-cdf", "rss-raid-parity")
 NAMES = [name for name, _ in papers.titles(())]
 STUDIES = sorted(papers.FOLDER.glob("*.toml"))
@@ -46,7 +46,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
-    """Something in place of each volume, of which nothing is asked but that it is there."""
+    """A tiny trace in place of each volume; the tests only need the files to exist."""
     monkeypatch.setenv("APPROXFTL", str(PROGRAM))
     first = tmp_path / "HM_0.aft"
     simulate(tmp_path / "x.json", "--requests", "1", "--record", first)
@@ -68,7 +68,7 @@ def test_one_figure_leaves_the_page_of_all(made: Path) -> None:
 
 
 def own_rows(path: Path) -> list[dict[str, str]]:
-    """Our means, without what the paper has."""
+    """Return our results without those of the paper."""
     return [row for row in rows(path) if row["source"] == "approxftl"]
 
 
@@ -78,7 +78,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def results(directory: Path) -> Iterator[Json]:
-    """Return all results that figures were made from."""
+    """Return all results from which figures were made."""
     for path in sorted((directory / "runs").glob("*/result.json")):
         yield json.loads(path.read_text())
 
@@ -159,7 +159,7 @@ def test_networks_of_a_mounted_device_stand_beside_simulated_ones(volumes: Setti
 ])
 def test_kinds_of_blocks_as_they_are_written(
         tmp_path: Path, options: tuple[str, ...], most: str) -> None:
-    """They are all pages, and what streams make is known."""
+    """The kinds of blocks sum up to all pages, and each stream fills the expected kind."""
     measures = study_plan.load(papers.FOLDER / "approxftl-blocks.toml")["figure"][0]["y"]
     simulate(tmp_path / "x.json", "--policy", "approxftl", "--write-share", "100%", "--requests",
              "30000", "--channels", "1", "--chips", "1", "--profile", "tcad18", *options)
@@ -172,7 +172,7 @@ def test_kinds_of_blocks_as_they_are_written(
 @pytest.mark.slow
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_studies_are_understood(path: Path, volumes: Setting) -> None:
-    """The simulator takes every value."""
+    """The simulator accepts all values of the study."""
     plan = study_plan.read(path, PROGRAM, setting=volumes)
     assert plan.points and specs_of(plan)
 

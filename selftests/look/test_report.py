@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The report, in a real browser: complete, readable, and without a network."""
+"""The HTML report in a real browser: complete, readable, and without a network."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from selftests.playground.support import Browser
 from approxftl_tools.inputs import Inputs, Run
 from approxftl_tools.seeds import mean_of, over_seeds
 
-#: One figure of each kind at least.
+#: At least one figure of each kind.
 FIGURES = ("response", "class-response", "cdf-read", "cdf-write", "block-kinds", "modes",
            "energy", "write-amplification", "wear", "quality", "wear-map-1", "page-map-1",
            "luns-1", "timeline-1", "device-throughput", "device-amplification", "record-rate",
@@ -66,7 +66,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def dom(page: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The page as the browser has understood it, before any figure is drawn again."""
+    """The page's DOM before any script has redrawn a figure."""
     still = page.with_name("still.html")
     still.write_text(page.read_text().replace('class="spec"', 'class="unused"'))
     done = browse(still, tmp_path_factory.mktemp("profile"), "--dump-dom")
@@ -76,14 +76,14 @@ def dom(page: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def figure(dom: str, name: str) -> str:
-    """Return the element of a figure."""
+    """Return the HTML element of a figure."""
     found = re.search(rf'<figure id="{name}">.*?</figure>', dom, re.S)
     assert found, name
     return found[0]
 
 
 def numbers(dom: str, name: str) -> list[list[str]]:
-    """Return the file that a figure offers."""
+    """Return the CSV data that a figure offers for download."""
     link = re.search(r'href="data:text/csv;charset=utf-8,([^"]*)"', figure(dom, name))
     assert link, name
     return list(csv.reader(io.StringIO(unquote(unescape(link[1])))))
@@ -201,7 +201,7 @@ def test_distribution_is_that_of_the_result(dom: str, result: Json) -> None:
 
 
 def test_a_distribution_is_as_wide_where_requests_are_rare(dom: str, result: Json) -> None:
-    """A line for each power of ten, equally far apart."""
+    """The axis is logarithmic: there is a line at each power of ten, equally spaced."""
     levels = re.findall(r'y1="([0-9.]+)" y2="\1" class="level"[^<]*(?:</line>)?<text [^>]*>'
                         r"([^<]*)</text>", figure(dom, "cdf-write"))
     gaps = [float(a) - float(b) for (a, _), (b, _) in pairwise(levels)]
@@ -272,7 +272,7 @@ def test_nothing_is_cut_off_on_a_phone(browser: Browser, page: Path) -> None:
     assert cut == []
 
 
-# ---------------------------------------------------------------- figures that answer
+# ---------------------------------------------------------------- interactive figures
 
 @pytest.fixture
 def shown(browser: Browser, page: Path) -> Iterator[Browser]:
@@ -319,7 +319,7 @@ def test_a_policy_is_hidden_everywhere(shown: Browser) -> None:
             gone, document.getElementById("wear-map-3").hidden];
     """)
     before, hidden, after, gone, back = told
-    # Four times of four policies, three parts of each policy's energy.
+    # Four times for each of four policies; three parts of energy for each.
     assert before == [16, 12]
     assert hidden[:2] == [12, 9]
     assert after[:2] == before
@@ -343,7 +343,7 @@ def test_a_filter_is_for_all_figures(shown: Browser) -> None:
 
 
 def says_ratio(text: str, result: Json) -> None:
-    """Hold what a mark says of a ratio against the result."""
+    """Compare the ratio that a mark shows with the result."""
     found = re.fullmatch("what: (.*) response, (.*), of: (.*), times that of baseline: (.*)", text)
     assert found, text
     times = [run["timing"][f"{found[1]}_response"][f"{found[2]}_ns"] for run in result["runs"]]
@@ -400,7 +400,7 @@ def test_dark_figures_are_light_on_dark(shown: Browser) -> None:
 
 
 def test_keys_are_enough_to_hide_a_policy_and_to_filter(shown: Browser) -> None:
-    """Tab comes to each control, a blank switches one, and what is typed filters."""
+    """Tab reaches each control, space toggles a check box, and typed text filters."""
     state = """
         const figure = await seen("response"), at = document.activeElement;
         await drawn();
@@ -429,7 +429,7 @@ def test_keys_are_enough_to_hide_a_policy_and_to_filter(shown: Browser) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out(shown: Browser, scheme: str) -> None:
-    """WCAG 2 asks for a ratio of 4.5. What is seen is computed: opacity, what is beneath."""
+    """WCAG 2 demands a contrast of 4.5, computed with opacity and the background."""
     shown.call("Emulation.setEmulatedMedia", features=[
         {"name": "prefers-color-scheme", "value": scheme}])
     count, weak = probe(shown, """
@@ -468,7 +468,7 @@ def test_text_stands_out(shown: Browser, scheme: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_marks_stand_out(shown: Browser, scheme: str) -> None:
-    """WCAG 2 asks for a ratio of 3 of what is drawn: of its inside, its edge, what is beneath."""
+    """WCAG 2 demands a contrast of 3 for marks, by fill or edge against the background."""
     shown.call("Emulation.setEmulatedMedia", features=[
         {"name": "prefers-color-scheme", "value": scheme}])
     count, weak = probe(shown, """
@@ -481,7 +481,7 @@ def test_marks_stand_out(shown: Browser, scheme: str) -> None:
 
 
 def brightness(colour: str) -> float:
-    """Return how much light a colour gives, as WCAG 2 reckons."""
+    """Return the relative luminance of a colour by WCAG 2."""
     parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
     return sum(share * one for share, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
@@ -504,7 +504,7 @@ def test_every_colour_has_an_edge_that_stands_out(dark: bool) -> None:
     for name in edges:
         both = sorted((beneath, brightness(colour(name))))
         assert (both[1] + 0.05) / (both[0] + 0.05) >= 3, name
-    # Where a colour is its own edge, nothing has to be darker than the palette that is told apart.
+    # var() means that the edge has its fill's colour: no edge is darker than necessary.
     assert sum(found[name].startswith("var(") for name in edges[:-1]) == (18 if dark else 10)
 
 
@@ -541,7 +541,7 @@ def test_keys_read_values_and_zoom(shown: Browser, result: Json) -> None:
     press(shown, "Escape", 27)
     assert probe(shown, state)[1] == ""
 
-    # Of a timeline, all that is seen; a figure without a zoom stays as it is.
+    # Zooming a timeline changes the visible part; a figure without zoom stays as it is.
     probe(shown, """(await seen("timeline-1")).querySelector(".live").focus(); return 1;""")
     whole = probe(shown, state)[5]
     seen = []
@@ -554,7 +554,7 @@ def test_keys_read_values_and_zoom(shown: Browser, result: Json) -> None:
 
 @pytest.mark.parametrize("name", ["wear-map-1", "page-map-1"])
 def test_keys_read_each_cell_of_a_map(shown: Browser, dom: str, name: str) -> None:
-    """A scale's colours need not stand out from each other, for nothing is told by them alone."""
+    """Colours of a scale may lack contrast, because keys read the value of each cell."""
     probe(shown, f'(await seen("{name}")).querySelector(".live").focus(); return 1;')
     cells = numbers(dom, name)[1:]
     for key, cell in (("Home", cells[0]), ("ArrowRight", cells[1]), ("PageDown", cells[11]),
@@ -649,7 +649,7 @@ def test_the_bundle_is_made_once(page: Path, tmp_path: Path) -> None:
     assert gzip.decompress(base64.b64decode(packed[1])) == b"the bundle"
     made = tmp_path / "place/lib/approxftl/python/made"
     assert made.read_text() == "x"
-    # Where nothing can be kept it is made again.
+    # If the cache cannot be written, the bundle is built again.
     assert report(page) == first
     assert made.read_text() == "xx"
 
@@ -658,7 +658,7 @@ def test_the_bundle_is_made_once(page: Path, tmp_path: Path) -> None:
 
 
 def colours(html: str) -> dict[str, set[str]]:
-    """Return the colours that each name has in any legend."""
+    """Return the colours of each name over all legends."""
     found: dict[str, set[str]] = {}
     for klass, name in re.findall(r'<rect [^>]*height="12" class="([^"]*)"[^>]*>(?:</rect>)?'
                                   r"<text [^>]*>([^<]*)</text>", html):
@@ -670,7 +670,7 @@ def test_a_name_has_one_colour_throughout(dom: str, sampled: Path) -> None:
     for html in (dom, sampled.read_text()):
         known = colours(html)
         several = {name: klasses for name, klasses in known.items() if len(klasses) > 1}
-        # Of blocks and of pages alike.
+        # This holds for names of blocks and of pages.
         assert not several, several
         policies = [known[policy].copy().pop() for policy in POLICIES]
         assert len(set(policies)) == len(POLICIES)
@@ -700,7 +700,7 @@ SEEDS = 5
 
 @pytest.fixture(scope="module")
 def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of policies with several seeds each."""
+    """A report of several policies with several seeds each."""
     directory = tmp_path_factory.mktemp("seeds")
     simulate(directory / "seeds.json", *STREAM, *FULL, "--policy", ",".join(POLICIES), "--seed",
              f"1..{SEEDS}")
@@ -710,7 +710,7 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def by_seed(page: Path, policy: str, *keys: str) -> list[float]:
-    """Return a number of each run of a policy, in the order of the seeds."""
+    """Return a value of each run of a policy, in the order of the seeds."""
     values = []
     for run in json.loads((page.parent / "seeds.json").read_text())["runs"]:
         if run["policy"] == policy:
@@ -721,14 +721,14 @@ def by_seed(page: Path, policy: str, *keys: str) -> list[float]:
 
 
 def interval(values: list[float]) -> tuple[float, float, float]:
-    """Return mean and interval, as scipy has them."""
+    """Return the mean and its 95 % confidence interval, computed with scipy."""
     mean = float(np.mean(values))
     half = float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
     return mean, mean - half, mean + half
 
 
 def ratio(page: Path, policy: str, *keys: str) -> tuple[float, float, float]:
-    """Return the mean of the ratios of pairs, and its interval."""
+    """Return the mean of the paired ratios to the baseline, and its interval."""
     ours, base = by_seed(page, policy, *keys), by_seed(page, "baseline", *keys)
     assert len(ours) == SEEDS
     return interval([a / b for a, b in zip(ours, base, strict=True)])
@@ -812,7 +812,7 @@ def test_distributions_are_pooled(runs: list[dict[int, int]]) -> None:
                      for top in sorted({top for bins in runs for top in bins})]
 
 
-# ---------------------------------------------------------------- less
+# ---------------------------------------------------------------- incomplete inputs
 
 
 def test_what_is_missing_is_said(tmp_path: Path) -> None:
@@ -828,7 +828,7 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def workloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of three workloads."""
+    """A report of three workloads."""
     directory = tmp_path_factory.mktemp("workloads")
     for share in ("30", "50", "70"):
         simulate(directory / f"share-{share}.json", *STREAM, "--histogram", "--policy",
@@ -902,7 +902,7 @@ def test_panels_answer(browser: Browser, workloads: Path) -> None:
 @pytest.mark.slow
 def test_a_hundred_workloads_fit(page: Path, result: Json, tmp_path: Path,
                                  browser: Browser) -> None:
-    """500 runs with maps: a result with other numbers for each."""
+    """500 runs with maps, made from one result by changing its numbers."""
     def changed(value: Any, factor: float) -> Any:
         if isinstance(value, dict):
             return {key: changed(one, factor) for key, one in value.items()}
@@ -933,7 +933,7 @@ def test_a_hundred_workloads_fit(page: Path, result: Json, tmp_path: Path,
     row = re.search(r'<th scope="row">energy</th>(.*?)</tr>', html[html.index('id="tables"'):])
     assert row and row[1].count("<td>") == len(POLICIES) - 1
 
-    # All that a processor does until the page answers, whoever else wants it.
+    # Processor time until the page is interactive, which does not depend on the machine's load.
     browser.call("Performance.enable", timeDomain="threadTicks")
     browser.said.clear()
     browser.show(tmp_path / "r.html")
@@ -943,7 +943,7 @@ def test_a_hundred_workloads_fit(page: Path, result: Json, tmp_path: Path,
     assert (boxes, browser.said) == (len(POLICIES), [])
     assert 0 < spent["TaskDuration"] <= 2
 
-    # Many bars are one mark for each series, and stand out as few do.
+    # Many bars of a series are drawn as one mark, with the same contrast as single bars.
     many = re.findall(r'<figure id="([^"]*)"(?:(?!</svg>).)*class="bars ', html, re.S)
     count, weak = probe(browser, f"await seen('{many[0]}');" + WEAK_MARKS)
     assert count > 200 and weak == []

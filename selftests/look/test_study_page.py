@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The page of a study, in a real browser: its figures answer, and say what its table says."""
+"""The HTML page of a study, in a real browser: its figures agree with its table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from selftests.playground.support import Browser
 
 from approxftl_tools.page import DIGITS
 
-#: Each kind of figure: panels, intervals, logarithms, others' points, levels, series of its own.
+#: A study with each kind of figure and of its options.
 STUDY = """study = 1
 seeds = 3
 relative_to = "baseline"
@@ -82,7 +82,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def succeed(verb: str, *arguments: str | Path) -> str:
-    """Run a verb of studies, which may say that runs are short."""
+    """Run a verb of approxftl study; a warning about short runs is allowed."""
     done = run("study", verb, *arguments)
     assert done.code == 0 and "drifting" in (done.err or "drifting"), done
     return done.out
@@ -94,7 +94,7 @@ def shown(browser: Browser, page: Path) -> Iterator[Browser]:
 
 
 def marks_of(page: Path, name: str) -> list[dict[str, str]]:
-    """Return the numbers of the file for papers, which are those of the page."""
+    """Return the numbers of a figure from its CSV file."""
     with (page.parent / f"{name}.csv").open() as file:
         return list(csv.DictReader(file))
 
@@ -133,7 +133,7 @@ def test_all_figures_answer(shown: Browser, width: int) -> None:
 
 
 def told(shown: Browser, name: str) -> list[dict[str, str]]:
-    """Return what each mark says when keys come to it."""
+    """Return the text that each mark shows when it is selected by keys."""
     texts = probe(shown, f"""
         const figure = await seen("{name}"), live = figure.querySelector(".live");
         const key = (key) => live.dispatchEvent(new KeyboardEvent("keydown", {{key}}));
@@ -152,12 +152,12 @@ def told(shown: Browser, name: str) -> list[dict[str, str]]:
 
 
 def rounded(text: str) -> str:
-    """Return a number as precise as a page has it, and everything else as it is."""
+    """Round a number to the precision of the page; return other text unchanged."""
     return f"{float(text):.{DIGITS}g}" if re.fullmatch(r"-?[0-9.]+(e[-+]?[0-9]+)?", text) else text
 
 
 def as_said(mark: dict[str, str]) -> tuple[str, ...]:
-    """Return what is compared of a mark: all that is known of it."""
+    """Return the fields of a mark that are compared."""
     keys = ("series", "facet", "x", "source", "y", "low", "high", "runs")
     return tuple(rounded(mark[key]) for key in keys)
 
@@ -236,14 +236,14 @@ def test_a_policy_is_hidden_in_all_figures_a_series_in_its_own(shown: Browser) -
         }
         return [found[0], found[1], found[3], found[4]];
     """)
-    # Two policies and two points and a band of others; three policies; three of each utilisation.
+    # The numbers of marks in the figures lines, dots and bars.
     assert before == [7, 6, 6] and after == before
     assert without == [4, 4, 4]
     assert alone == [7, 6, 3]
 
 
 def test_without_scripts_marks_have_titles(page: Path) -> None:
-    """All but those of a distribution, whose line is one."""
+    """All marks have titles, except the line of a distribution."""
     text = page.read_text()
     for name in set(NAMES) - {"cdf"}:
         figure = text[text.index(f'<figure id="{name}"'):]
