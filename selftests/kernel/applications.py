@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Judge what annotated programs report of themselves and of the device.
+"""Check the reports of annotated programs against each other and against the device.
 
-    image REPORT [RATE]        flipped bits, headers, and the signal-to-noise ratio
-    grown REPORT REPORT        the second has the errors of the first and more
-    network REPORT RATE        flipped bits, and the share of digits that is predicted
-    predicted REPORT RATE      flipped bits, headers, and the quality that the program predicts
-    side-by-side BASE OTHER    BASE.json and BASE.stats of each policy
+    image REPORT [RATE]        check flipped bits, headers and the signal-to-noise ratio
+    grown REPORT REPORT        check that the second report has more errors than the first
+    network REPORT RATE        check flipped bits and the share of correctly classified digits
+    predicted REPORT RATE      check flipped bits, headers and the quality the program predicts
+    side-by-side BASE OTHER    compare two policies by BASE.json and BASE.stats of each
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from typing import Any
 
 Json = dict[str, Any]
 
-#: Sum of the squares of what the bits of a pixel are worth, and of their fourth powers.
+#: Sums of the squares and of the fourth powers of a pixel's bit weights, 1 to 128.
 SQUARES = sum(4**bit for bit in range(8))
 FOURTH_POWERS = sum(16**bit for bit in range(8))
 SIGMAS = 4
-#: What multiple errors of one value may add to a prediction, see approxftl-app(1).
+#: Allowance for several errors in one value, as a part of a prediction; see approxftl-app(1).
 COINCIDENCES = 0.04
 
 
 def expect(holds: bool, sentence: str) -> None:
-    """End with a remark if something is not as it should be."""
+    """Print the sentence and exit with status 1 unless the condition holds."""
     if not holds:
         print(f"# {sentence}")
         sys.exit(1)
@@ -41,7 +41,7 @@ def read(path: str) -> Json:
 
 
 def same(report: Json) -> None:
-    """What differs is what the device reports; all data are approximate, and nothing else."""
+    """Require the flipped bits that the device reports, only in data that are all approximate."""
     inputs, reported = report["inputs"], report["reported"]
     expect(inputs["flipped_bits"] == reported["flipped_bits"],
            f"{inputs['flipped_bits']} bits differ, {reported['flipped_bits']} are reported")
@@ -54,7 +54,7 @@ def same(report: Json) -> None:
 
 
 def rated(report: Json, rate: float) -> None:
-    """As many bits have flipped as the rate predicts."""
+    """Require as many flipped bits as the error rate predicts, within SIGMAS deviations."""
     flipped = report["inputs"]["flipped_bits"]
     wanted = rate * 8 * report["inputs"]["approximate_bytes"]
     expect(abs(flipped - wanted) < SIGMAS * math.sqrt(wanted),
@@ -62,7 +62,7 @@ def rated(report: Json, rate: float) -> None:
 
 
 def predicted(report: Json, rate: float) -> None:
-    """Compare flipped bits and quality with what the rate and they predict."""
+    """Compare flipped bits with the error rate, and the quality with the program's prediction."""
     same(report)
     rated(report, rate)
     quality = report["quality"]
@@ -76,7 +76,7 @@ def predicted(report: Json, rate: float) -> None:
 
 
 def network(report: Json, rate: float) -> None:
-    """Compare flipped bits and the share of digits that is told right with what is predicted."""
+    """Compare the flipped bits and the share of correctly classified digits with the prediction."""
     same(report)
     rated(report, rate)
     share = report["share"]
@@ -86,11 +86,11 @@ def network(report: Json, rate: float) -> None:
 
 
 def image(report: Json, rate: float | None) -> None:
-    """Compare the quality with what the error rate predicts.
+    """Compare the quality with the one that the error rate predicts.
 
-    A bit is worth 1 to 128 grey levels. Each flips with chance r, so the mean square of a
-    pixel's error is r times the sum of the squares of these, and the variance of that square
-    is r times the sum of their fourth powers, divided by the number of pixels for their mean.
+    A bit weighs 1 to 128 grey levels and flips with probability r. So a pixel's mean square error
+    is r times the sum of the squared weights, and the variance of that square is r times the sum
+    of their fourth powers, divided by the number of pixels for the mean over all of them.
     """
     same(report)
     pixels = report["inputs"]["approximate_bytes"]
@@ -108,7 +108,7 @@ def image(report: Json, rate: float | None) -> None:
 
 
 def grown(before: Json, after: Json) -> None:
-    """Time adds errors."""
+    """Require that ageing has added errors."""
     counts = [report["inputs"]["flipped_bits"] for report in (before, after)]
     print(f"# {counts[0]} flipped bits, after ageing {counts[1]}")
     expect(counts[0] < counts[1], "ageing has added no error")
@@ -121,7 +121,7 @@ def counters(path: str) -> dict[str, int]:
 
 
 def side_by_side(base: str, other: str) -> None:
-    """Print what two policies make of one program; the second saves time and energy."""
+    """Print the measures under both policies; require that the second saves time and energy."""
     columns = []
     for name in (base, other):
         report, counts = read(f"{name}.json"), counters(f"{name}.stats")
@@ -146,7 +146,7 @@ def side_by_side(base: str, other: str) -> None:
 
 
 def main() -> None:
-    """Judge one thing."""
+    """Run the check that the first argument names."""
     what, *words = sys.argv[1:]
     if what == "image":
         image(read(words[0]), float(words[1]) if len(words) > 1 else None)

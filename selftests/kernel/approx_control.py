@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""/dev/approxftl for the tests: uapi/linux/approxftl.h in Python, without a library."""
+"""A Python binding of uapi/linux/approxftl.h and /dev/approxftl for tests, without libapproxftl."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ UNIT_FORMAT = struct.Struct("=QQIIII")
 WATCH_FORMAT = struct.Struct("=IiII")
 NOTE_FORMAT = struct.Struct("=IIQ")
 STATS_FORMAT = struct.Struct("=IIIIIIQQQQQQQQQQQQQ")
-#: As programs have it that were built before there were levels.
+#: The structure as programs use it that were built before quality levels existed.
 STATS_FORMAT_OLD = struct.Struct("=IIIIIIQQQQQQQQQQQ")
 IOVEC_FORMAT = struct.Struct("=QQ")
 STATS_NAMES = ("size", "files", "ranges", "scopes", "watches", "reserved", "by_file", "by_buffer",
@@ -47,7 +47,7 @@ FORMATS = {CAPS: CAPS_FORMAT, TAG: RANGE_FORMAT, UNTAG: RANGE_FORMAT, QUERY: QUE
 
 
 class RefusedError(OSError):
-    """An ioctl that failed, with its reason."""
+    """A failed ioctl, with the reason that the module gave."""
 
     def __init__(self, number: int, reason: int) -> None:
         super().__init__(number, f"{os.strerror(number)}, reason {reason}")
@@ -74,17 +74,17 @@ class Extent(NamedTuple):
 
 
 def address_of(data: bytearray | mmap.mmap) -> int:
-    """Return where the bytes are."""
+    """Return the address of a buffer."""
     return ctypes.addressof(ctypes.c_char.from_buffer(data))
 
 
-#: fcntl.ioctl() of Python 3.14 gives back nothing of what a call that fails has written.
+#: fcntl.ioctl() of Python 3.14 discards the output of a call that fails, so call libc's.
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.ioctl.argtypes = (ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p)
 
 
 def ioctl(fd: int, number: int, data: bytearray) -> None:
-    """Do one; data takes what it has written, whatever came of it."""
+    """Issue an ioctl; data receives the kernel's output even when the call fails."""
     if LIBC.ioctl(fd, number, address_of(data)) < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
@@ -96,12 +96,12 @@ class Control:
         self.fd = os.open(PATH, os.O_RDWR | os.O_CLOEXEC)
 
     def close(self) -> None:
-        """Close it: its scopes end."""
+        """Close the descriptor, which ends its scopes."""
         os.close(self.fd)
 
     def call(self, number: int, form: struct.Struct, *values: int, reason: int | None = None,
              ) -> tuple[int, ...]:
-        """Do one; reason is the index of that member."""
+        """Issue an ioctl and return its structure; reason is the index of the reason member."""
         data = bytearray(form.pack(form.size, *values))
         try:
             ioctl(self.fd, number, data)
@@ -112,20 +112,20 @@ class Control:
 
     def tag(self, fd: int, offset: int = 0, length: int = TO_END, kind: int = APPROXIMATE,
             flags: int = 0) -> None:
-        """Say a class of a range of a file."""
+        """Tag a range of a file with a class."""
         self.call(TAG, RANGE_FORMAT, fd, kind, flags, offset, length, 0, 0, reason=6)
 
     def untag(self, fd: int, offset: int = 0, length: int = TO_END) -> None:
-        """Take it back."""
+        """Remove the tags of a range of a file."""
         self.call(UNTAG, RANGE_FORMAT, fd, 0, 0, offset, length, 0, 0, reason=6)
 
     def device_tag(self, fd: int, offset: int = 0, length: int = TO_END,
                    kind: int = APPROXIMATE) -> None:
-        """Say a class of a range of a device, or take it back."""
+        """Tag a range of a device with a class; NONE removes the tag."""
         self.call(DEVICE_TAG, RANGE_FORMAT, fd, kind, 0, offset, length, 0, 0, reason=6)
 
     def query(self, fd: int, number: int = QUERY, room: int = 100) -> list[Extent]:
-        """Return what is tagged."""
+        """Return the tagged extents of a file or a device."""
         answer = bytearray(EXTENT_FORMAT.size * room)
         extents: list[Extent] = []
         cursor = 0
@@ -138,20 +138,20 @@ class Control:
         return extents
 
     def scope(self, whose: int, kind: int, label: bytes = b"") -> int:
-        """Begin or end a region; return what was said before."""
+        """Begin or end a tagged region of a thread or process; return the previous class."""
         text = bytearray(label)
         address = address_of(text) if label else 0
         return self.call(SCOPE, SCOPE_FORMAT, whose, kind, 0, address, len(label), 0)[3]
 
     def pwritev(self, fd: int, data: bytearray, offset: int, kind: int) -> int:
-        """Write data of a class; return how many bytes."""
+        """Write data with a class; return the number of bytes written."""
         vector = bytearray(IOVEC_FORMAT.pack(address_of(data), len(data)))
         return self.call(PWRITEV, PWRITEV_FORMAT, fd, kind, 0, offset, address_of(vector), 1, 0, 0,
                          reason=7)[8]
 
     def units(self, fd: int, cursor: int = 0, length: int = TO_END, room: int = 2048,
               ) -> Iterator[tuple[int, ...]]:
-        """Return the members of Unit of what is stored."""
+        """Yield the members of Unit for each stored unit of a file or a device."""
         answer = bytearray(UNIT_FORMAT.size * room)
         end = min(cursor + length, TO_END)
         while cursor != TO_END:
@@ -162,7 +162,7 @@ class Control:
             yield from UNIT_FORMAT.iter_unpack(answer[: values[6] * UNIT_FORMAT.size])
 
     def stored(self, fd: int, cursor: int = 0, length: int = TO_END) -> list[Unit]:
-        """Return what is stored."""
+        """Return the stored units of a file or a device."""
         return [Unit(*members) for members in self.units(fd, cursor, length)]
 
     def watch(self, fd: int, *, on: bool) -> None:
@@ -175,12 +175,12 @@ class Control:
         self.call(NOTE, NOTE_FORMAT, len(label), address_of(text))
 
     def stats(self) -> dict[str, int]:
-        """Return all counts."""
+        """Return all counters by name."""
         return dict(zip(STATS_NAMES, self.call(STATS, STATS_FORMAT, *[0] * 18), strict=True))
 
 
 def expect(error: int, reason: int, call: object, *arguments: object, **options: object) -> None:
-    """Fail unless the call is refused like this."""
+    """Fail unless the call is refused with this errno and this reason."""
     assert callable(call)
     try:
         call(*arguments, **options)

@@ -1,21 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Blocks that say which they are and how new, before and after a power failure.
+"""Write self-describing blocks, and check them before and after a power failure.
 
 blocks.py load DEVICE JOURNAL OPERATIONS SEED [LOG [FLUSHES [safe]]]
 blocks.py check DEVICE JOURNAL [MARK|-]
 blocks.py race DEVICE ROUNDS
 blocks.py read DEVICE SECONDS
 
-"load" fills the device, and then writes, discards, zeroes and flushes in several threads, all
-direct. JOURNAL says what was begun and, after each flush or forced write that has returned,
-which operations it covers. Such a moment is a mark, by number; it is also put into LOG, a
-device of dm-log-writes. To 84 other operations there are FLUSHES flushes, 3 if it is not given,
-and as many forced writes; with "safe" nothing is flushed or forced, for what is complete is to
-survive. "check" compares a device with the journal up to MARK or its end: each block must hold what
-was covered, or something that was begun later. With "-" it does so for each line of standard input
-that is a mark, and answers "sound" or what is wrong, in one line. "race" fills the device so many
-times while others read: a block is itself, however old. "read" only reads, what "load" has left.
+Each block holds its address and the number of the operation that wrote it.
+
+"load" fills the device, and then writes, discards, zeroes and flushes it in several threads
+with direct I/O. JOURNAL records each operation before it begins and, after each completed flush
+or FUA write, a numbered mark with the operations that are durable. The mark is also sent to LOG,
+a dm-log-writes device. Weights choose an operation: 84 for all others together, FLUSHES
+(default: 3) for a flush, and as many for a FUA write. "safe" sends no flush and no FUA, because
+on a device with power-loss protection a completed write must survive.
+
+"check" compares a device with the journal up to MARK or to its end: each block must hold the
+durable operation or one that began later. With "-", it reads marks from standard input and
+answers each with one line: "sound" or the faults.
+
+"race" fills the device ROUNDS times while others read: each block must be its own, of any age.
+"read" only reads a device that "load" has left.
 """
 
 from __future__ import annotations
@@ -39,27 +45,27 @@ if TYPE_CHECKING:
 
 BLOCK = 4096
 HEAD = struct.Struct("<QQQQ")  # seed, block, operation, their sum
-STRIPE = 8  # blocks that one operation can cover
+STRIPE = 8  # most blocks that one operation covers
 THREADS = 4
 RACERS = 24
-CHUNK = 64  # blocks that are filled or read at once
+CHUNK = 64  # blocks per request when filling and checking
 BLKDISCARD = 0x1277
 BLKZEROOUT = 0x127F
 
 
 def content(seed: int, block: int, operation: int) -> bytes:
-    """What a block holds after an operation that writes."""
+    """Return a block's content after a write operation."""
     head = HEAD.pack(seed, block, operation, seed + block + operation)
     return head * (BLOCK // HEAD.size)
 
 
 def thread_of(block: int) -> int:
-    """Who alone writes a block."""
+    """Return the only thread that writes this block."""
     return block // STRIPE % THREADS
 
 
 class Journal:
-    """What will have to be remembered, in lines that are whole or count as absent."""
+    """Record of operations and marks. A reader ignores an incomplete last line."""
 
     def __init__(self, path: str, log: str | None) -> None:
         self.fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
@@ -73,14 +79,14 @@ class Journal:
         os.write(self.fd, line.encode() + b"\n")
 
     def begin(self, kind: str, first: int, count: int) -> int:
-        """Note an operation before it happens; returns its number."""
+        """Record an operation before it begins; return its number."""
         with self.lock:
             self.operations += 1
             self.say(f"{kind} {self.operations} {first} {count}")
             return self.operations
 
     def mark(self, about: str) -> None:
-        """Note that something is durable now."""
+        """Record that the given operations are durable."""
         with self.lock:
             self.marks += 1
             if self.log:
@@ -90,7 +96,7 @@ class Journal:
 
 
 class Load:
-    """The device under load."""
+    """Threads that write to, discard, zero and flush the device."""
 
     def __init__(
         self, path: str, journal: Journal, seed: int, flushes: float = 3, *, safe: bool = False
@@ -105,7 +111,7 @@ class Load:
         self.completed = [0] * THREADS
 
     def write(self, fd: int, buffer: mmap.mmap, first: int, count: int) -> int:
-        """Write blocks; returns the operation's number."""
+        """Write blocks; return the operation's number."""
         number = self.journal.begin("write", first, count)
         for index in range(count):
             at = index * BLOCK
@@ -116,20 +122,20 @@ class Load:
         return number
 
     def clear(self, request: int, first: int, count: int) -> int:
-        """Discard or zero blocks."""
+        """Discard or zero blocks; return the operation's number."""
         number = self.journal.begin("clear", first, count)
         fcntl.ioctl(self.fd, request, struct.pack("QQ", first * BLOCK, count * BLOCK))
         return number
 
     def flush(self) -> None:
-        """Make durable what is complete."""
+        """Flush the device and record the operations that each thread had completed."""
         covered = " ".join(map(str, self.completed))
         if not self.safe:
             os.fsync(self.fd)
         self.journal.mark(f"flush {covered}")
 
     def fill(self) -> None:
-        """Write everything once."""
+        """Write each block once."""
         buffer = mmap.mmap(-1, CHUNK * BLOCK)
         for first in range(0, self.blocks, CHUNK):
             number = self.write(self.fd, buffer, first, min(CHUNK, self.blocks - first))
@@ -137,7 +143,7 @@ class Load:
         self.flush()
 
     def step(self, thread: int, buffer: mmap.mmap, draw: random.Random) -> None:
-        """One operation of a thread."""
+        """Issue one random operation of a thread, on blocks that only this thread writes."""
         first = (draw.randrange(self.blocks // STRIPE // THREADS) * THREADS + thread) * STRIPE
         offset = draw.randrange(STRIPE)
         first += offset
@@ -157,7 +163,7 @@ class Load:
             self.completed[thread] = self.clear(request, first, count)
 
     def run(self, operations: int) -> None:
-        """All threads, so many operations together."""
+        """Run that many operations, divided among all threads."""
         failures: list[BaseException] = []
 
         def work(thread: int) -> None:
@@ -180,7 +186,7 @@ class Load:
 
 @dataclass
 class Expected:
-    """What the journal says of a device."""
+    """The operations that the journal allows for each block."""
 
     begun: dict[int, list[int]] = field(default_factory=dict)
     cleared: set[int] = field(default_factory=set)
@@ -189,7 +195,7 @@ class Expected:
     seed: int = 0
 
     def begin(self, kind: str, number: int, first: int, count: int) -> None:
-        """An operation."""
+        """Add an operation that has begun."""
         self.runs[number] = range(first, first + count)
         if kind == "clear":
             self.cleared.add(number)
@@ -197,34 +203,34 @@ class Expected:
             self.begun.setdefault(block, []).append(number)
 
     def cover(self, block: int, number: int) -> None:
-        """What @block holds is no older than its last operation up to @number."""
+        """Require that @block is no older than its last operation up to number @number."""
         begun = self.begun[block]
         newest = bisect_right(begun, number)
         if newest:
             self.covered[block] = max(self.covered.get(block, 0), begun[newest - 1])
 
     def forced(self, number: int) -> None:
-        """A forced write has returned."""
+        """Add a completed FUA write."""
         for block in self.runs[number]:
             self.cover(block, number)
 
     def flushed(self, numbers: list[int]) -> None:
-        """Flushes cover what the threads had completed by these operations."""
+        """Add a flush; numbers are the last operations that each thread had completed before it."""
         for block in self.begun:
             self.cover(block, numbers[thread_of(block)])
 
     def allows(self, block: int, number: int) -> bool:
-        """May @block hold what operation @number wrote?"""
+        """Return whether @block may hold the data of operation @number."""
         return number in self.begun.get(block, ()) and number >= self.covered.get(block, 0)
 
     def allows_zero(self, block: int) -> bool:
-        """May it be empty?"""
+        """Return whether @block may read as zeroes."""
         if not self.covered.get(block):
             return True
         return any(n in self.cleared and self.allows(block, n) for n in self.begun[block])
 
     def fault(self, block: int, found: bytes) -> str:
-        """What is wrong with it, if anything."""
+        """Return the block's fault, or an empty string."""
         if not any(found):
             return "" if self.allows_zero(block) else "is zero"
         seed, place, number, total = HEAD.unpack_from(found)
@@ -238,7 +244,7 @@ class Expected:
 
 
 def read_journal(path: str, last_mark: int) -> Expected:
-    """The journal; operations begun after the mark may have happened as well."""
+    """Read the journal. Operations that began after the mark may have reached the medium too."""
     expected = Expected()
     forced: list[int] = []
     flushed = [0] * THREADS
@@ -255,7 +261,7 @@ def read_journal(path: str, last_mark: int) -> Expected:
         elif words[2] == "forced":
             forced.append(int(words[3]))
         else:
-            # Marks of two threads may be in another order than their flushes.
+            # Marks of two threads may be recorded in another order than their flushes completed.
             flushed = [max(pair) for pair in zip(flushed, map(int, words[3:]), strict=True)]
     for number in forced:
         expected.forced(number)
@@ -266,7 +272,7 @@ def read_journal(path: str, last_mark: int) -> Expected:
 
 
 def check(path: str, journal: str, last_mark: int) -> list[str]:
-    """Compare; returns what is wrong, the first few blocks."""
+    """Compare the device with the journal; return the number of faults and the first five."""
     expected = read_journal(journal, last_mark)
     fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
     blocks = os.lseek(fd, 0, os.SEEK_END) // BLOCK
@@ -284,20 +290,20 @@ def check(path: str, journal: str, last_mark: int) -> list[str]:
 
 
 def check_often(path: str, journal: str) -> None:
-    """Compare whenever a mark comes in."""
+    """Compare the device with each mark that standard input names."""
     for line in sys.stdin:
         print("; ".join(check(path, journal, int(line))) or "sound", flush=True)
 
 
 def check_once(path: str, journal: str, last_mark: int) -> None:
-    """Compare, and complain."""
+    """Compare the device once; exit with a message if it has faults."""
     faults = check(path, journal, last_mark)
     if faults:
         raise SystemExit("\n".join(faults))
 
 
 def fault_of(block: int, found: bytes) -> str:
-    """Whose content it is, if it is another block's or nobody's."""
+    """Return a message if the content is another block's or torn, otherwise an empty string."""
     seed, place, number, _ = HEAD.unpack_from(found)
     if not any(found) or (place == block and found == content(seed, place, number)):
         return ""
@@ -305,7 +311,7 @@ def fault_of(block: int, found: bytes) -> str:
 
 
 def read_until(end: threading.Event, path: str, strangers: list[str], draw: random.Random) -> None:
-    """Read 1 to 32 blocks at random places, and note those that are not what they should be."""
+    """Read 1 to 32 blocks at random places until told to end; collect misplaced and torn blocks."""
     fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
     blocks = os.lseek(fd, 0, os.SEEK_END) // BLOCK
     buffer = mmap.mmap(-1, CHUNK * BLOCK)
@@ -321,13 +327,13 @@ def read_until(end: threading.Event, path: str, strangers: list[str], draw: rand
 
 
 def complain(strangers: list[str]) -> None:
-    """End with what has been found, if anything."""
+    """Exit with a message if readers have found faults."""
     if strangers:
         raise SystemExit("\n".join([f"{len(strangers)} blocks are wrong", *strangers[:5]]))
 
 
 def with_readers(path: str, action: Callable[[], None]) -> None:
-    """Do something while many read."""
+    """Run an action while 24 threads read the device."""
     strangers: list[str] = []
     end = threading.Event()
     readers = [
@@ -344,7 +350,7 @@ def with_readers(path: str, action: Callable[[], None]) -> None:
 
 
 def race(path: str, rounds: int) -> None:
-    """Write and read the same blocks."""
+    """Overwrite the device repeatedly while other threads read it."""
     load = Load(path, Journal(os.devnull, None), 1)
 
     def fill() -> None:
@@ -355,7 +361,7 @@ def race(path: str, rounds: int) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Do what the first argument says."""
+    """Run the command that the first argument names."""
     if arguments[0] == "race":
         race(arguments[1], int(arguments[2]))
         return

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a request costs the processor, on each of some devices.
+"""Measure the processor time of a request on each of several devices.
 
 cost.py FIO REQUESTS NAME=DEVICE[:OPERATION]...: prints "NAME OPERATION DEPTH NANOSECONDS" for
-random reads and writes of 4 KiB, or one of the two, one at a time and 32.
+random reads and writes of 4 KiB, or for OPERATION only, at queue depths 1 and 32.
 
-It is the processor time of fio with 3 x REQUESTS requests less that with REQUESTS, so that its
-start does not count; device, system call and fio's own work do. The devices complete requests in
-the context of the submitter, so this is all that they use. The kernel keeps it in nanoseconds.
+The result is the processor time of fio with 3 x REQUESTS requests less its time with REQUESTS
+requests, so that fio's start cancels out; the device, the system call and fio's own work remain.
+The devices complete requests in the submitter's context, so this includes their whole cost. The
+kernel accounts it in nanoseconds.
 
-Each is the least of some runs: now and then the kernel does milliseconds of work of its own, and
-puts them down to whoever runs.
+Each value is the minimum of several runs, because the kernel sometimes charges milliseconds of
+its own work to the running task.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ import sys
 
 ENGINES = {1: "psync", 32: "libaio"}
 OPERATIONS = ("randwrite", "randread")
-SPAN = "64m"  # of a device
+SPAN = "64m"  # part of the device that is used
 LOW, HIGH = 1, 3  # times REQUESTS
 RUNS = 2
 
 
 def processor_ns(command: list[str]) -> int:
-    """Run it; return its user and system time, which add up to what the scheduler measured."""
+    """Run a command; return its user plus system time, which is the scheduler's measurement."""
     null = os.open(os.devnull, os.O_WRONLY)
     child = os.posix_spawn(command[0], command, os.environ,
                            file_actions=[(os.POSIX_SPAWN_DUP2, null, 1)])
@@ -38,13 +39,13 @@ def processor_ns(command: list[str]) -> int:
 
 
 def job(fio: str, device: str, *options: str) -> list[str]:
-    """Return fio's command line, without anything that it would do for each request."""
+    """Return a fio command line whose options avoid fio's own work per request."""
     return [fio, "--name=cost", f"--filename={device}", "--direct=1", "--thread", f"--size={SPAN}",
             "--randrepeat=1", "--norandommap", "--minimal", "--gtod_reduce=1", *options]
 
 
 def request_ns(fio: str, device: str, operation: str, depth: int, requests: int) -> float:
-    """Return processor nanoseconds of a request."""
+    """Return the processor time of a request in nanoseconds."""
     options = [f"--rw={operation}", "--bs=4k", f"--ioengine={ENGINES[depth]}",
                f"--iodepth={depth}", "--io_size=1t"]
     spent = [min(processor_ns(job(fio, device, *options, f"--number_ios={times * requests}"))

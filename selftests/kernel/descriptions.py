@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the module can be told, each word of it from where it is defined.
+"""Describe the module's interfaces for fuzz.py, extracted from the sources that define them.
 
-descriptions.py     prints the ioctls of uapi/linux/approxftl.h with the part that each member
-                    plays, the keys of a table line with values at and beyond their ends, and the
+descriptions.py     prints the ioctls of uapi/linux/approxftl.h with the role of each member, the
+                    keys of a table line with values inside and outside of their limits, and the
                     messages
 
-What this does not understand of these sources is an error: fuzz.py tells the module all of it.
+Anything that cannot be parsed is an error, so that fuzz.py covers the complete interface.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ BUILD = Path(os.environ.get("AFTL_BUILD") or TOP / "build")
 APPROXFTL = os.environ.get("APPROXFTL") or BUILD / "approxftl"
 LETTERS = {"__u32": "I", "__s32": "i", "__aligned_u64": "Q"}
 TO_END = "APPROXFTL_TO_END"
-# The column of that comment where meanings begin.
+# The column at which explanations begin in the comment of MESSAGES.
 MEANING_AT = 28
 
 
 class DescriptionError(Exception):
-    """A source has what this does not understand."""
+    """A source cannot be parsed."""
 
 
 def found(pattern: str, text: str, what: str) -> re.Match[str]:
-    """Return the match that has to be there."""
+    """Return the match of a pattern; raise an error if there is none."""
     if not (match := re.search(pattern, text, re.S | re.M)):
         raise DescriptionError(what)
     return match
@@ -47,9 +47,9 @@ def found(pattern: str, text: str, what: str) -> re.Match[str]:
 
 @dataclass(frozen=True)
 class Member:
-    """A member of a structure: its name, the letter of its type, its part, and possible values.
+    """A structure member: name, struct format letter, role, and the values that it may have.
 
-    The parts: size, fd, zero, out, choice, flags, array (an address), count (of that array), text
+    Roles: size, fd, zero, out, choice, flags, array (an address), count (of that array), text
     (an address), length (of that text), number.
     """
 
@@ -70,26 +70,26 @@ class Structure:
 
     @property
     def form(self) -> struct.Struct:
-        """Return its layout."""
+        """Return the structure's binary layout."""
         return struct.Struct("=" + "".join(member.letter for member in self.members))
 
 
 class Header:
-    """uapi/linux/approxftl.h."""
+    """A parser of uapi/linux/approxftl.h."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     @cached_property
     def enums(self) -> dict[str, dict[str, int]]:
-        """Return each enum's constants."""
+        """Return the constants of each enum."""
         return {name: {word: int(value, 0) for word, value in
                        re.findall(r"(APPROXFTL_\w+) = (\w+)", body)}
                 for name, body in re.findall(r"^enum (\w+) \{(.*?)^\};", self.text, re.S | re.M)}
 
     @cached_property
     def defines(self) -> dict[str, int]:
-        """Return what else is a number."""
+        """Return the values of the numeric macros."""
         values = dict[str, int]()
         for name, text in re.findall(r"^#define (APPROXFTL_\w+)[ \t]+([^\"\n]*?)(?:[ \t]*/\*.*)?$",
                                      self.text, re.M):
@@ -105,12 +105,12 @@ class Header:
 
     @cached_property
     def calls(self) -> dict[str, int]:
-        """Return the ioctls."""
+        """Return the numbers of the ioctls by name."""
         names = re.findall(r"^#define (\w+)\s+_IO\(", self.text, re.M)
         return {name: self.defines[name] for name in names}
 
     def mentioned(self, text: str) -> tuple[str, tuple[int, ...]]:
-        """Return which part the constants play that a sentence names, and their values."""
+        """Return the role and the values of the constants that a description mentions."""
         for enum, values in self.enums.items():
             if re.search(rf"\benum {enum}\b", text) or any(
                     re.search(rf"\b{word}\b", text) for word in values):
@@ -121,7 +121,7 @@ class Header:
         return ("flags", tuple(flags)) if flags else ("number", ())
 
     def member(self, name: str, letter: str, text: str) -> Member:
-        """Return what kernel-doc says of a member."""
+        """Derive a member from its kernel-doc."""
         said = text.removeprefix("in: ").split("; out:")[0]
         if array := re.match(r"address of struct (\w+)\[@\w+\]", said):
             return Member(name, letter, "array", of=array[1])
@@ -138,7 +138,7 @@ class Header:
         return Member(name, letter, *self.mentioned(said))
 
     def structure(self, name: str, doc: str, body: str) -> Structure:
-        """Return one of them."""
+        """Derive a structure from its kernel-doc and its body."""
         texts = {word: " ".join(text.replace("\n *", " ").split()) for word, text in
                  re.findall(r"^ \* @(\w+): (.*?)(?=\n \* @|\n \*\n|\Z)", doc, re.S | re.M)}
         fields = re.findall(r"^\t(\w+) (\w+);$", body, re.M)
@@ -153,7 +153,7 @@ class Header:
 
     @cached_property
     def structures(self) -> dict[str, Structure]:
-        """Return all of them."""
+        """Return all structures by name."""
         pattern = r"^/\*\*\n \* struct (\w+) - (.*?)\n \*/\nstruct \1 \{\n(.*?)^\};"
         parts = re.findall(pattern, self.text, re.S | re.M)
         if len(parts) != len(re.findall(r"^struct ", self.text, re.M)):
@@ -161,7 +161,7 @@ class Header:
         return {name: self.structure(name, doc, body) for name, doc, body in parts}
 
     def takes(self, call: str) -> Structure:
-        """Return what an ioctl takes."""
+        """Return the structure that an ioctl takes."""
         for one in self.structures.values():
             if call in one.calls:
                 return one
@@ -170,7 +170,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Key:
-    """A key of a table line: a value that any device takes, others that may be, and wrong ones."""
+    """A key of a table line: an always valid value, other possible values, invalid values."""
 
     name: str
     right: str
@@ -179,14 +179,14 @@ class Key:
 
 
 def ask(what: str) -> Any:
-    """Return what the program says."""
+    """Return the answer of an approxftl verb as JSON."""
     done = subprocess.run([APPROXFTL, what, "--json"], capture_output=True, check=True)
     return json.loads(done.stdout)[what.replace("params", "parameters")]
 
 
-# A little more than a value, in its own words; an empty one can be no word of a line.
+# Prepend a digit, which keeps notation and unit. An empty value would be no word of a line.
 def beyond(text: str) -> str:
-    """Return what lies beyond."""
+    """Return a value above a maximum, with the same unit."""
     number, unit = found(r"^(\d+(?:e-?\d+)?)(\w*)$", text, f"the value {text}").groups()
     return f"9{number}{unit}"
 
@@ -223,19 +223,19 @@ def table_keys() -> dict[str, Key]:
 
 
 def messages() -> tuple[tuple[str, ...], ...]:
-    """Return the words of each message, arguments as <name> or [<name>], from the comment."""
+    """Return the words of each message, arguments as <name> or [<name>], from MESSAGES' comment."""
     lines = MESSAGES.read_text().split("*/")[0].splitlines()
     usages = (line[3:MEANING_AT].split() for line in lines if line.startswith(" *   "))
     return tuple(tuple(words) for words in usages if words)
 
 
 def header() -> Header:
-    """Return the header of this tree."""
+    """Return the parsed header of this tree."""
     return Header(HEADER.read_text())
 
 
 def main() -> None:
-    """Print all of it."""
+    """Print all interfaces."""
     uapi = header()
     for call, number in uapi.calls.items():
         print(f"{call} {number:#x} {uapi.takes(call).name}")

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Give a device its table again and again, and let one allocation fail each time.
+"""Load a device's table repeatedly, each time with one failing memory allocation.
 
 fail-nth.py LINE
 
-LINE is a table line from its store on. The kernel lets the n-th allocation of a thread fail when
-/proc/thread-self/fail-nth says so. Each of the first 100 is it, and some 200 of those that follow:
-a volume is opened by many. A failure must be told as such, and the next attempt, with all memory
-there is, must succeed. Prints how many failed. The device is there before and has another target
-then: it is not ours what device-mapper makes of it when it cannot add a disk, or give it a name.
+LINE is a table line without start, length and target. /proc/thread-self/fail-nth makes the n-th
+allocation of a thread fail. This fails each of the first 100 allocations and about 200 of the
+later ones, because opening a volume makes many. A failure must be reported as ENOMEM, and the
+next attempt, without a failure, must succeed. Prints how many attempts failed. The device is
+created in advance with the target "error", to exclude device-mapper's own errors when it fails
+to add or to name a disk.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ EACH, SAMPLES = 100, 200
 
 
 def start(mapper: Mapper, line: bytes) -> None:
-    """Load the table and resume."""
+    """Load the table and resume the device."""
     mapper.load(line)
     mapper.suspend(suspended=False)
 
 
 def attempt(mapper: Mapper, line: bytes, nth: int, number: int) -> tuple[int, bool]:
-    """Let one allocation fail; returns how many it was short of that, and whether all failed."""
+    """Fail one allocation; return what is left of the count, and whether the load failed."""
     failed = False
     os.pwrite(nth, b"%d" % number, 0)
     try:
@@ -47,19 +48,19 @@ def attempt(mapper: Mapper, line: bytes, nth: int, number: int) -> tuple[int, bo
 
 
 def take_back(mapper: Mapper) -> None:
-    """Let the device be nobody's."""
+    """Replace the target by "error", which destroys ours."""
     mapper.load(b"", b"error")
     mapper.suspend(suspended=False)
 
 
 def choose(allocations: int) -> list[int]:
-    """Return which of them are to fail."""
+    """Return the numbers of the allocations to fail."""
     step = max(1, (allocations - EACH) // SAMPLES)
     return [*range(1, min(EACH, allocations) + 1), *range(EACH + step, allocations + 1, step)]
 
 
 def fail_each(mapper: Mapper, line: bytes) -> tuple[int, int, int]:
-    """Let one after the other fail; returns how many made it fail, were tried, and there are."""
+    """Fail chosen allocations in turn; return numbers of failures, attempts and allocations."""
     nth = os.open(NTH, os.O_RDWR)
     take_back(mapper)
     allocations = NEVER - attempt(mapper, line, nth, NEVER)[0]

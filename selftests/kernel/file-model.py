@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compare a file with a model: writes, truncation, holes, appending, reading, by page cache or map.
+"""Compare a file with a model under random writes, truncation, holes, reads and memory maps.
 
-file-model.py FILE OPERATIONS: silent when they agree. The cache is emptied now and then, so that
-what is compared comes from the device.
+file-model.py FILE OPERATIONS: prints nothing when file and model agree. It drops the page cache
+at random, so that reads reach the device.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ libc.fallocate.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_
 
 
 class File:
-    """A file beside what it should hold."""
+    """An open file and a model of its content."""
 
     def __init__(self, path: str, seed: str) -> None:
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
@@ -31,17 +31,17 @@ class File:
         self.draw = random.Random(seed)
 
     def place(self, most: int) -> tuple[int, int]:
-        """Return an offset and a length below @most."""
+        """Return a random offset and length that end at or below @most."""
         at = self.draw.randrange(most)
         return at, self.draw.randint(1, min(LONGEST, most - at))
 
     def change(self, at: int, content: bytes) -> None:
-        """Let the model have @content at @at, after zeroes if that is beyond its end."""
+        """Update the model; a write beyond its end fills the gap with zeroes."""
         self.model.extend(bytes(max(0, at + len(content) - len(self.model))))
         self.model[at : at + len(content)] = content
 
     def write(self) -> None:
-        """Write anywhere, also beyond the end."""
+        """Write at a random offset, possibly beyond the end."""
         at, size = self.place(MOST)
         content = self.draw.randbytes(size)
         os.pwrite(self.fd, content, at)
@@ -59,14 +59,14 @@ class File:
         self.change(at, content)
 
     def truncate(self) -> None:
-        """Make it shorter or longer."""
+        """Truncate or extend the file."""
         size = self.draw.randrange(MOST)
         os.ftruncate(self.fd, size)
         del self.model[size:]
         self.model.extend(bytes(size - len(self.model)))
 
     def punch(self) -> None:
-        """Make a hole."""
+        """Punch a hole."""
         if not self.model:
             return
         at, size = self.place(len(self.model))
@@ -75,25 +75,25 @@ class File:
         self.change(at, bytes(size))
 
     def forget(self) -> None:
-        """Write back and drop what is cached."""
+        """Write the file back and drop it from the page cache."""
         os.fsync(self.fd)
         os.posix_fadvise(self.fd, 0, 0, os.POSIX_FADV_DONTNEED)
 
     def read(self) -> None:
-        """Read and compare."""
+        """Compare a random range with the model."""
         at, size = self.place(MOST)
         if os.pread(self.fd, size, at) != self.model[at : at + size]:
             raise SystemExit(f"# {size} bytes from {at} on differ from the model")
 
     def read_all(self) -> None:
-        """Compare everything, and the size."""
+        """Compare the whole file, including its size, with the model."""
         self.forget()
         if os.pread(self.fd, MOST + 1, 0) != self.model:
             raise SystemExit("# the file differs from the model")
 
 
 def main(path: str, operations: int) -> None:
-    """Do as many operations, then look at everything."""
+    """Apply random operations, then compare the whole file."""
     file = File(path, f"{operations} {os.environ.get('AFTL_TURN', '')}")
     choices = (file.write, file.write_mapped, file.truncate, file.punch, file.forget, file.read)
     for _ in range(operations):

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Table lines, messages and ioctls that are nearly right, led by what they reach.
+"""Fuzz table lines, messages and ioctls with nearly valid inputs, guided by coverage.
 
-fuzz.py lines|messages NUMBER             on a device of its own
-fuzz.py control NUMBER FOLDER [DEVICE]    /dev/approxftl, on files in FOLDER; as nobody, unless
-                                          there is a DEVICE
+fuzz.py lines|messages NUMBER             on a device that it creates
+fuzz.py control NUMBER FOLDER [DEVICE]    /dev/approxftl on files in FOLDER, without privileges
+                                          unless a DEVICE is given
 
-What can be said is in descriptions.py, and each of it is said once as it should be. Then steps of
-inputs are changed; those that reach something new are kept, and changed again. With
-AFTL_FUZZ_SECONDS it goes on for so long; AFTL_FUZZ_SEED draws others. Each step is refused with an
-error code of the module's, or accepted; an accepted table line then means the same when it is read
-back. An input that was not good, or made the kernel complain, is printed.
+descriptions.py has the valid values; the seeds use each of them once. An input is a list of
+steps. Fuzzing mutates inputs, and keeps those that reach new coverage for further mutation.
+AFTL_FUZZ_SECONDS sets a minimum duration, AFTL_FUZZ_SEED the random seed. The module must accept
+each step or refuse it with one of its error codes; the table that it reports for an accepted
+line must load and be reported identically. Prints an input that violates this or taints the
+kernel.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ from reached import Reached
 
 SEED = 2018
 LONG = float(os.environ.get("AFTL_FUZZ_SECONDS") or 0)
-STEPS = 8  # of an input
-KEPT = 0.8  # of inputs begin with one that was kept
+STEPS = 8  # most steps of an input
+KEPT = 0.8  # share of inputs that mutate a kept one
 MIB = 1 << 20
 UNIT = 4096
 NOBODY = 65534
-# What the module or device-mapper itself may answer.
+# Error codes that the module or device-mapper itself may return.
 ALLOWED = {"EINVAL", "ENOMEM", "EBUSY", "ENXIO", "ENOENT", "ENOSPC", "ERANGE", "ENOTSUP",
            "E2BIG", "EBADF", "EPERM", "EFAULT", "EOVERFLOW", "ENODEV", "ENOTBLK", "EFBIG", "EAGAIN"}
 ODD = (0, 1, 2, 3, 7, 8, 63, 64, 65, 4095, UNIT, 65535, 2**20, 2**31 - 1, 2**31, 2**32 - 1, 2**32,
@@ -49,8 +50,7 @@ ODD = (0, 1, 2, 3, 7, 8, 63, 64, 65, 4095, UNIT, 65535, 2**20, 2**31 - 1, 2**31,
 WORDS = ("", "0", "1", "-1", "7", "63", "4294967295", "18446744073709551616", "1e-5", "1e-999",
          "0x10", "99.999", "3.5ms", "1KiB", "1EiB", "off", "on", "real", "ram", "none", "op",
          "%s%n", "\u00fc", "x" * 300)
-# With these devices begin: small, and soon through with what they are told; the other suits any
-# policy.
+# Small devices for an input's first step, which execute steps quickly. THREE suits any policy.
 SMALL = ["ram", "blocks", "64", "word_lines", "8", "op", "30", "timing", "off"]
 THREE = ["ram", "channels", "1", "chips", "1", "bits", "3", "one_shot", "on", "blocks", "80",
          "word_lines", "2", "op", "45", "timing", "off"]
@@ -60,44 +60,44 @@ Input = list[Step]
 
 
 class BadError(Exception):
-    """The module has done what it must not."""
+    """The module misbehaved."""
 
 
 def tainted() -> str:
-    """Return why the kernel is no longer sound, as a number."""
+    """Return the kernel's taint mask."""
     return Path("/proc/sys/kernel/tainted").read_text()
 
 
 class Subject(ABC):
-    """Something that can be told steps."""
+    """An interface that executes steps."""
 
     def __init__(self, draw: random.Random) -> None:
         self.draw = draw
-        self.right = set[str]()  # what has to be accepted now and then
+        self.right = set[str]()  # names that must be accepted at least once
         self.accepted = set[str]()
 
     @abstractmethod
     def seeds(self) -> list[Input]:
-        """Return each thing once, as it should be."""
+        """Return valid inputs that cover the interface."""
 
     @abstractmethod
     def fresh(self) -> Step:
-        """Return a step."""
+        """Return a random step."""
 
     @abstractmethod
     def bend(self, step: Step) -> Step:
-        """Return it a little changed."""
+        """Return a mutated step."""
 
     @abstractmethod
     def say(self, step: Step) -> str:
-        """Carry it out; return the answer."""
+        """Execute a step; return the answer."""
 
     def take(self, steps: Input) -> list[str]:
-        """Carry them out; return the answers."""
+        """Execute all steps; return the answers."""
         return [self.say(step) for step in steps]
 
     def attempt(self, step: Step, act: Callable[[], object], of: list[str]) -> str:
-        """Do it; return what it is, and the answer. If it is accepted, so is what it is made OF."""
+        """Call act; return of[0] and the result. Success marks all names in OF as accepted."""
         try:
             act()
         except OSError as error:
@@ -108,7 +108,7 @@ class Subject(ABC):
         return f"{of[0]} accepted"
 
     def change(self, steps: Input, others: list[Input]) -> Input:
-        """Return steps that are like these."""
+        """Return a mutated copy of an input."""
         steps = [list(step) for step in steps]
         for _ in range(self.draw.choice((1, 1, 2, 3))):
             at = self.draw.randrange(len(steps))
@@ -125,7 +125,7 @@ class Subject(ABC):
         return steps[:STEPS]
 
     def bend_words(self, words: Step) -> Step:
-        """Change a few words, whatever they mean."""
+        """Mutate a few words regardless of their meaning."""
         words = list(words)
         at = self.draw.randrange(len(words))
         other = self.draw.randrange(len(words))
@@ -144,7 +144,7 @@ class Subject(ABC):
 
 
 class Device(Subject):
-    """A device: table lines, messages, requests."""
+    """A device that takes table lines, messages and I/O."""
 
     def __init__(self, draw: random.Random) -> None:
         super().__init__(draw)
@@ -154,12 +154,12 @@ class Device(Subject):
         self.suspended = False
 
     def value(self, key: Key) -> str:
-        """Return one for this key, mostly a possible one."""
+        """Return a value for a key, mostly a valid one."""
         kinds = ((key.right,), key.others, key.wrong)
         return self.draw.choice(self.draw.choices(kinds, (5, 5, 1))[0])
 
     def argument(self, word: str) -> str:
-        """Return something for <word>."""
+        """Return a value for the argument <word>."""
         if word == "<duration>":
             return self.draw.choice(("0", "1h", "30d", "36500d", "1"))
         if word == "<key>":
@@ -169,14 +169,14 @@ class Device(Subject):
         return str(self.draw.choice((0, 1, 2, 3, 63, 64, 255, 256, self.draw.choice(ODD))))
 
     def message(self, verb: tuple[str, ...]) -> Step:
-        """Return a message with arguments."""
+        """Return a message with random arguments."""
         words = [self.argument(word.strip("[]")) if "<" in word else word for word in verb]
         if verb[1:] == ("<key>", "<value>"):
             words[2] = self.value(self.keys[words[1]])
         return ["message", *words]
 
     def say(self, step: Step) -> str:
-        """Carry out a step of a device."""
+        """Execute a step on the device."""
         kind, *words = step
         if kind == "line":
             of = ["line", *words[1::2]]
@@ -190,12 +190,12 @@ class Device(Subject):
         return self.attempt(step, self.press, [kind])
 
     def pause(self, *, suspended: bool) -> None:
-        """Suspend or resume."""
+        """Suspend or resume the device."""
         self.mapper.suspend(suspended=suspended)
         self.suspended = suspended
 
     def load(self, words: Step) -> None:
-        """Load a table and resume; what is accepted prints as a line that prints as itself."""
+        """Load a table and resume; reloading the reported table must not change it."""
         store, colon, number = words[0].partition(":")
         line = " ".join([store, number if colon else str(len(words) - 1), *words[1:]]).encode()
         self.mapper.load(line)
@@ -204,14 +204,14 @@ class Device(Subject):
             raise BadError(f"{line!r}: {printed!r} became {self.mapper.table()!r}")
 
     def again(self, line: bytes) -> bytes:
-        """Load the line that the module prints; return what it prints then."""
+        """Load the table line that the module reported; return the one that it reports then."""
         self.mapper.load(line)
         self.pause(suspended=True)
         self.pause(suspended=False)
         return self.mapper.table()
 
     def press(self) -> None:
-        """Write some, read it, forget some; nothing of it waits where time is real."""
+        """Write and read; skip it while suspended or with timing on, where requests take time."""
         if self.suspended or b"timing off" not in self.mapper.table():
             return
         data = mmap.mmap(-1, 64 * UNIT)
@@ -223,14 +223,14 @@ class Device(Subject):
                 os.preadv(fd, [data], at)
             os.fdatasync(fd)
         except OSError as error:
-            # No data: more bits flip than ECC can correct, as was asked for.
+            # ENODATA: more bits flip than ECC corrects, which the parameters may ask for.
             if error.errno not in (errno.EIO, errno.ENOSPC, errno.ENODATA):
                 raise
         finally:
             os.close(fd)
 
     def take(self, steps: Input) -> list[str]:
-        """Have a device of its own for them."""
+        """Execute the steps on a newly created device."""
         self.mapper.call(CREATE)
         try:
             return super().take(steps)
@@ -247,14 +247,14 @@ class Lines(Device):
         self.right = set(self.keys)
 
     def seeds(self) -> list[Input]:
-        """Return lines that have each key, and one of each policy."""
+        """Return lines that together have each key, and one line for each policy."""
         pairs = [[key.name, key.right] for key in self.keys.values()]
         lines = [sum(pairs[at : at + 12], ["line", "none"]) for at in range(0, len(pairs), 12)]
         small = [["line", *THREE, "policy", name] for name in self.keys["policy"].others]
         return [[line] for line in lines] + [[line, ["press"]] for line in small]
 
     def fresh(self) -> Step:
-        """Return requests, or a line of a small device and a few words more."""
+        """Return an I/O step, or a line of a small device with a few random keys."""
         if self.draw.random() < 0.3:
             return ["press"]
         keys = self.draw.sample(list(self.keys.values()), self.draw.randrange(6))
@@ -263,7 +263,7 @@ class Lines(Device):
         return sum(more, ["line", *shape])
 
     def bend(self, step: Step) -> Step:
-        """Change a value, or words, or how many are announced, or the store."""
+        """Mutate a value, the words, their announced number, or the store."""
         if step[0] != "line":
             return self.fresh()
         way = self.draw.random()
@@ -280,25 +280,25 @@ class Lines(Device):
 
 
 class Messages(Device):
-    """Messages, in a row, among requests."""
+    """Sequences of messages, mixed with I/O."""
 
     def __init__(self, draw: random.Random) -> None:
         super().__init__(draw)
         self.right = {f"message {verb[0]}" for verb in self.verbs}
 
     def seeds(self) -> list[Input]:
-        """Return each message, to a device in use and to one that is suspended; a few keys."""
+        """Return each message, sent to an active and to a suspended device; several for <key>."""
         begin = [["line", *SMALL], ["press"]]
         return [[*begin, self.message(verb), ["suspend"], self.message(verb), ["resume"], ["press"]]
                 for verb in self.verbs for _ in range(8 if "<key>" in verb else 1)]
 
     def fresh(self) -> Step:
-        """Return a message, or what may happen between two."""
+        """Return a message, I/O, suspend or resume."""
         other = self.draw.choice((["press"], ["suspend"], ["resume"]))
         return other if self.draw.random() < 0.3 else self.message(self.draw.choice(self.verbs))
 
     def bend(self, step: Step) -> Step:
-        """Change words; the line stays."""
+        """Mutate words of a message; keep the table line."""
         if step[0] == "line":
             return step
         if step[0] != "message" or self.draw.random() < 0.3:
@@ -307,18 +307,18 @@ class Messages(Device):
 
 
 def address(data: mmap.mmap) -> int:
-    """Return where it is."""
+    """Return the address of a buffer."""
     return ctypes.addressof(ctypes.c_char.from_buffer(data))
 
 
 class Control(Subject):
-    """/dev/approxftl: ioctls whose members play their parts, and writes."""
+    """/dev/approxftl: ioctls with values that suit each member, and file I/O."""
 
     def __init__(self, draw: random.Random, header: Header, folder: str, device: str = "") -> None:
         super().__init__(draw)
         self.header = header
         self.folder = folder
-        # Longer than all that can be said of a device of ours, whatever room is claimed.
+        # Larger than any answer about this test's devices, whatever count an ioctl claims.
         self.room = mmap.mmap(-1, 16 * MIB)
         self.vectors = mmap.mmap(-1, UNIT)
         self.label = mmap.mmap(-1, UNIT)
@@ -331,7 +331,7 @@ class Control(Subject):
             self.right = set(self.header.calls)
 
     def open(self, device: str) -> dict[str, int]:
-        """Return descriptors of all kinds."""
+        """Return descriptors of all kinds of file by name."""
         memfd = os.memfd_create("fuzz")
         os.truncate(memfd, MIB)
         fds = {"file": os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600), "memfd": memfd,
@@ -345,16 +345,16 @@ class Control(Subject):
         return fds
 
     def open_control(self) -> int:
-        """Return a descriptor: scopes are its own."""
+        """Open the control device; scopes belong to the descriptor."""
         return os.open("/dev/approxftl", os.O_RDWR)
 
     def fill_vectors(self) -> None:
-        """Have a few for struct iovec."""
+        """Fill the array of struct iovec."""
         for i, length in enumerate((UNIT, 512, 0, 16 * UNIT, 1, 2**31)):
             struct.pack_into("=QQ", self.vectors, i * 16, address(self.room), length)
 
     def member(self, one: Member) -> str:
-        """Return a value that suits its part."""
+        """Return a value that suits the member's role."""
         draw = self.draw
         if one.part == "fd":
             return draw.choice([*self.fds, "file", "file"])
@@ -373,27 +373,27 @@ class Control(Subject):
         return str(draw.choice((0, 1)) if one.part == "number" else 0)
 
     def step(self, call: str) -> Step:
-        """Return one as it should be."""
+        """Return a valid ioctl."""
         return ["ioctl", call, *map(self.member, self.header.takes(call).members)]
 
     def step_on(self, call: str, fd: str) -> Step:
-        """Return one as it should be, of this descriptor."""
+        """Return a valid ioctl on this descriptor."""
         members = self.header.takes(call).members
         return ["ioctl", call, *(fd if one.part == "fd" else self.member(one) for one in members)]
 
     def seeds(self) -> list[Input]:
-        """Return each twice for each descriptor: what is right for the one is wrong for another."""
+        """Return each ioctl twice on each descriptor; its arguments may suit only some of them."""
         return [[self.step_on(call, fd), ["write"]] for call in self.header.calls
                 for fd in self.fds for _ in range(2)]
 
     def fresh(self) -> Step:
-        """Return an ioctl or what goes on beside."""
+        """Return an ioctl or file I/O."""
         if self.draw.random() < 0.25:
             return [self.draw.choice(("write", "direct", "truncate", "sync", "reopen"))]
         return self.step(self.draw.choice(list(self.header.calls)))
 
     def bend(self, step: Step) -> Step:
-        """Change a member, mostly to what suits it."""
+        """Mutate one member, mostly to a suitable value."""
         if step[0] != "ioctl":
             return self.fresh()
         members = self.header.takes(step[1]).members
@@ -402,14 +402,14 @@ class Control(Subject):
         return [*step[: at + 2], odd, *step[at + 3 :]]
 
     def number(self, text: str, form: Structure) -> int:
-        """Return what a word of a step stands for."""
+        """Return the number that a word of a step denotes."""
         names = {"room": self.room, "vectors": self.vectors, "text": self.label}
         if text in names:
             return address(names[text])
         return form.form.size if text == "size" else self.fds.get(text) or int(text)
 
     def ioctl(self, step: Step) -> None:
-        """Do it; what is longer than the module's is there as zeroes."""
+        """Issue an ioctl; the bytes behind the module's structure are zero."""
         form = self.header.takes(step[1])
         values = (self.number(text, form) for text in step[2:])
         fitted = [(value + 2**31) % 2**32 - 2**31 if one.letter == "i" else
@@ -419,7 +419,7 @@ class Control(Subject):
         fcntl.ioctl(self.control, self.header.calls[step[1]], argument)
 
     def beside(self, kind: str) -> None:
-        """Do what programs do with files."""
+        """Do file I/O, or reopen the control device."""
         at = self.draw.randrange(16) * UNIT
         if kind == "write":
             os.pwrite(self.fds["file"], bytes(UNIT), at)
@@ -434,14 +434,14 @@ class Control(Subject):
             self.control = self.open_control()
 
     def say(self, step: Step) -> str:
-        """Carry it out."""
+        """Execute a step."""
         if step[0] == "ioctl":
             return self.attempt(step, lambda: self.ioctl(step), [step[1]])
         return self.attempt(step, lambda: self.beside(step[0]), step)
 
 
 class Fuzzer:
-    """Seeds, then what comes of them."""
+    """A fuzzing loop: first the seeds, then mutations."""
 
     def __init__(self, subject: Subject, reached: Reached, draw: random.Random) -> None:
         self.subject = subject
@@ -452,7 +452,7 @@ class Fuzzer:
         self.taint = tainted()
 
     def attempt(self, steps: Input) -> None:
-        """Try an input, and keep it if it reaches something."""
+        """Execute an input; keep it if it reaches new coverage."""
         try:
             answers = self.subject.take(steps)
             if tainted() != self.taint:
@@ -464,14 +464,14 @@ class Fuzzer:
             self.kept.append(steps)
 
     def next(self) -> Input:
-        """Return an input that nobody has tried, perhaps."""
+        """Return a mutation of a kept input or of a seed."""
         steps = self.draw.choice(self.kept)
         if self.draw.random() > KEPT:
             steps = self.draw.choice(self.subject.seeds())
         return self.subject.change(steps, self.kept)
 
     def run(self, number: int) -> int:
-        """Try so many, or for as long as was asked; return how many."""
+        """Execute at least NUMBER inputs, for at least AFTL_FUZZ_SECONDS; return how many."""
         until = time.monotonic() + LONG
         tried = 0
         for steps in self.subject.seeds():
@@ -483,7 +483,7 @@ class Fuzzer:
         return tried
 
     def judge(self) -> None:
-        """All that can be said was accepted, and not everything was."""
+        """Require that all valid names were accepted, and that 5 to 95 % of the steps were."""
         if missing := self.subject.right - self.subject.accepted:
             raise SystemExit(f"# never accepted: {' '.join(sorted(missing))}")
         every = self.said.total()
@@ -492,7 +492,7 @@ class Fuzzer:
 
 
 def subject_of(what: str, arguments: list[str], draw: random.Random) -> Subject:
-    """Return what is to be told something."""
+    """Return the interface to fuzz; drop privileges where no device is given."""
     if what != "control":
         return (Lines if what == "lines" else Messages)(draw)
     header = descriptions.header()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Write to a block device and say how long the data will live, or where they belong.
+"""Write to a block device with a write lifetime hint or a write stream.
 
-hints.py life DEVICE LIFE    64 KiB at the begin of the device, by pwrite()
+hints.py life DEVICE LIFE    write 64 KiB at offset 0 by pwrite()
 hints.py stream DEVICE ID    the same by io_uring
 """
 
@@ -22,11 +22,11 @@ LENGTH = 65536
 
 
 def main() -> None:
-    """Do it; a write that fails ends with exit status 1."""
+    """Write; exit with status 1 if the write fails."""
     way, path, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
     memory = mmap.mmap(-1, LENGTH)
     fd = os.open(path, os.O_RDWR | os.O_DIRECT)
-    # The node keeps it for those who open it next.
+    # The inode keeps the hint for later openers, so "stream" clears it.
     fcntl.fcntl(fd, F_SET_RW_HINT, struct.pack("=Q", number if way == "life" else 0))
     if way == "life":
         written = os.pwrite(fd, memory, 0)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Write data of each quality level, and judge what has come back of them.
+"""Write data of each quality level, and check the data that are read back.
 
-    write FILE     the regions, each of its level
-    stored FILE    what the device says it has stored, and who asks as programs did before levels
-    older FILE     what a program from before levels has written is of the first, or precise
-    judge FILE     flipped bits, by level
-    refused FILE   levels that there are not
+    write FILE     write the regions, each with its level
+    stored FILE    check the classes and levels that the device reports
+    older FILE     check data of a program built before levels existed: level 1 or precise
+    judge FILE     compare flipped bits by level
+    refused FILE   check that invalid levels are refused
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from approx_control import (
 #: Bits of struct approxftl_unit.flags.
 LEVEL_BITS = {0: 0, 1: 0, 2: 0x4, 3: 0x8}
 REGION = 1 << 20
-#: Regions of the file: what is said of them, None for nothing, and the level that they are of.
+#: Regions of the file: the class of their tag (None: untagged) and the expected level.
 REGIONS: tuple[tuple[int | None, int], ...] = (
     (None, 0), (APPROXIMATE, 1), (LEVEL_2, 2), (LEVEL_3, 3), (PRECISE, 0))
-#: Of the last region, by APPROXFTL_PWRITEV.
+#: Index of the last region, which APPROXFTL_PWRITEV writes.
 WRITTEN = len(REGIONS)
 
 
 def content(region: int) -> bytearray:
-    """Return what is written there."""
+    """Return the content of a region."""
     return bytearray(random.Random(region).randbytes(REGION))
 
 
 def write(path: str) -> None:
-    """Write all regions, the last by APPROXFTL_PWRITEV."""
+    """Write all regions, the last one by APPROXFTL_PWRITEV."""
     control = Control()
     before = control.stats()
     with Path(path).open("w+b") as file:
@@ -66,7 +66,7 @@ def write(path: str) -> None:
 
 
 def older(path: str) -> None:
-    """Compare what old-caller.c has written: approximate in two ways, then precise."""
+    """Check the data of old-caller.c: two approximate regions, then a precise one."""
     with Path(path).open("rb") as file:
         units = list(Control().stored(file.fileno()))
     expect(len(units) == 3 * REGION // 4096, f"{len(units)} units")
@@ -76,12 +76,12 @@ def older(path: str) -> None:
 
 
 def levels() -> list[int]:
-    """Return the level of each region."""
+    """Return the expected level of each region."""
     return [level for _said, level in REGIONS] + [3]
 
 
 def stored(path: str) -> None:
-    """Compare classes and levels, unit by unit, and what is said."""
+    """Check the class and level of each unit, and that a query returns classes without levels."""
     with Path(path).open("rb") as file:
         for unit in Control().stored(file.fileno()):
             level = levels()[unit.offset // REGION]
@@ -92,14 +92,14 @@ def stored(path: str) -> None:
 
 
 def flipped(path: str) -> list[int]:
-    """Count the bits of each region that are not as they were written."""
+    """Count the flipped bits of each region."""
     data = Path(path).read_bytes()
     return [(int.from_bytes(data[at * REGION:(at + 1) * REGION], "little")
              ^ int.from_bytes(content(at), "little")).bit_count() for at in range(WRITTEN + 1)]
 
 
 def judge(path: str) -> None:
-    """Compare with what the device says, and the levels with each other."""
+    """Compare the flipped bits with the device's report, and the levels with each other."""
     found = flipped(path)
     with Path(path).open("rb") as file:
         said = [sum(unit.flips for unit in Control().stored(file.fileno(), at * REGION, REGION))
@@ -112,7 +112,7 @@ def judge(path: str) -> None:
 
 
 def refused(path: str) -> None:
-    """Try what is no level."""
+    """Check that invalid levels are refused."""
     control = Control()
     with Path(path).open("r+b") as file:
         fd, data = file.fileno(), bytearray(4096)

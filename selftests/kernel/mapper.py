@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Device-mapper's control device, without a library that would correct what is said to it."""
+"""Access to device-mapper's control device without libdevmapper, which would reject bad input."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import struct
 # linux/dm-ioctl.h
 HEADER = struct.Struct("=3I I I I i I I I Q 128s 129s 7s")
 SPEC = struct.Struct("=Q Q i I 16s")
-DEVICE = 10  # its member
+DEVICE = 10  # index of dev in HEADER
 VERSION = (4, 0, 0)
 CREATE, REMOVE, SUSPEND, LOAD, TABLE, MESSAGE = 3, 4, 6, 9, 12, 14
 SUSPEND_FLAG, STATUS_TABLE_FLAG = 1 << 1, 1 << 4
@@ -18,16 +18,16 @@ ROOM = 16384
 
 
 class Mapper:
-    """Device-mapper's control device, for a device of that name and size."""
+    """A device-mapper device with a name and a size, driven by ioctls."""
 
     def __init__(self, name: str = "aftl-fuzz", sectors: int = 20480) -> None:
         self.control = os.open("/dev/mapper/control", os.O_RDWR)
         self.name = name
         self.sectors = sectors
-        self.node = ""  # that can be opened
+        self.node = ""  # the device's path, for open()
 
     def call(self, command: int, payload: bytes = b"", flags: int = 0, targets: int = 0) -> bytes:
-        """Do one; return what follows the header."""
+        """Issue an ioctl; return the bytes behind the header."""
         header = HEADER.pack(*VERSION, ROOM, HEADER.size, targets, 0, flags, 0, 0, 0,
                              self.name.encode(), b"", b"")
         data = bytearray((header + payload).ljust(ROOM, b"\0"))
@@ -46,10 +46,10 @@ class Mapper:
         return self.call(TABLE, flags=STATUS_TABLE_FLAG)[SPEC.size :].split(b"\0", 1)[0]
 
     def message(self, text: bytes) -> bytes:
-        """Send a message to sector 0; return what is answered, if anything."""
+        """Send a message to sector 0; return the answer, which may be empty."""
         payload = struct.pack("=Q", 0) + text + b"\0"
         return self.call(MESSAGE, payload).split(b"\0", 1)[0].rstrip()
 
     def suspend(self, *, suspended: bool) -> None:
-        """Suspend or resume."""
+        """Suspend or resume the device."""
         self.call(SUSPEND, flags=SUSPEND_FLAG if suspended else 0)

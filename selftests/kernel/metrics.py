@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Read metrics as Prometheus does, and print one of them.
+"""Parse metrics as strictly as Prometheus does, and print one value.
 
     metrics.py FILE NAME LABELS
 
-Whatever a scraper would refuse ends it with a sentence: a metric without type, or one whose lines
-do not stand together; a line twice; a value that is no number; buckets that fall or lack +Inf.
+Fails on all that a scraper would refuse: a metric without a type, lines of a metric that are not
+adjacent, duplicate lines, values that are no numbers, histogram buckets that decrease or lack
++Inf.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def family_of(name: str, types: dict[str, str]) -> str:
 
 
 def read(text: str) -> dict[tuple[str, str], float]:
-    """Return every line."""
+    """Return all values by name and labels."""
     types: dict[str, str] = {}
     found: dict[tuple[str, str], float] = {}
     order: list[str] = []
@@ -52,7 +53,7 @@ def read(text: str) -> dict[tuple[str, str], float]:
 
 
 def check_buckets(found: dict[tuple[str, str], float]) -> None:
-    """Require that buckets grow, and that the last one has all."""
+    """Require that buckets are cumulative, and that +Inf equals the count."""
     last: dict[str, float] = {}
     for (name, labels), value in found.items():
         if name.endswith("_bucket"):
@@ -64,7 +65,7 @@ def check_buckets(found: dict[tuple[str, str], float]) -> None:
 
 
 def main() -> None:
-    """Do everything."""
+    """Check all metrics and print one."""
     path, name, labels = sys.argv[1:]
     found = read(Path(path).read_text())
     check_buckets(found)

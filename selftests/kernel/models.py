@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Make a model, and judge what has become of it on a device.
+"""Make a neural network model, and check the copy that a device returns.
 
     make MODEL
-    planes MADE STORED FOUND MODEL BACK    what tag model and tag query said; the model twice
+    planes MADE STORED FOUND MODEL BACK    MADE, STORED, FOUND: JSON answers of "tag model" and
+                                           "tag query"; BACK: MODEL as read back
     plain MADE STORED MODEL BACK
     levels MADE STORED MODEL BACK
 """
@@ -22,19 +23,19 @@ from applications import expect
 
 Json = dict[str, Any]
 NUMBERS = 1 << 17
-#: Tensors: name, type, bytes of a number.
+#: Tensors: name, type, bytes per number.
 TENSORS = (("a.weight", "BF16", 2), ("a.codes", "I8", 1), ("a.bias", "F32", 4))
 MANTISSA = 7
 
 
 def read(path: str) -> Json:
-    """Return an answer."""
+    """Return a JSON answer."""
     result: Json = json.loads(Path(path).read_text())
     return result
 
 
 def make(path: str) -> None:
-    """Write a model of random numbers, without a package that a machine may lack."""
+    """Write a safetensors model of random numbers without a package that may not be installed."""
     entries, data, chance = {}, b"", random.Random(1)
     for name, kind, size in TENSORS:
         shape = [NUMBERS] if name.endswith("bias") else [NUMBERS // 512, 512]
@@ -46,7 +47,7 @@ def make(path: str) -> None:
 
 
 def differing(one: str, other: str) -> dict[int, int]:
-    """Return which bytes of two files differ, and in which bits."""
+    """Return the offsets at which two files differ, with the differing bits."""
     pairs = zip(Path(one).read_bytes(), Path(other).read_bytes(), strict=True)
     return {at: a ^ b for at, (a, b) in enumerate(pairs) if a != b}
 
@@ -57,20 +58,20 @@ def flips(differ: dict[int, int]) -> int:
 
 
 def same_units(made: Json, stored: Json) -> None:
-    """As much is approximate as was promised."""
+    """Require that the device stores as many approximate bytes as "tag model" announced."""
     units = stored["errors"]["approximate_units"] * stored["errors"]["unit_bytes"]
     expect(units == made["approximate_bytes"] > 0,
            f"{units} bytes are approximate, {made['approximate_bytes']} were promised")
 
 
 def begin_of(path: str) -> int:
-    """Return where data begin."""
+    """Return the offset of the data behind the header."""
     length: int = struct.unpack("<Q", Path(path).read_bytes()[:8])[0]
     return 8 + length
 
 
 def planes(made: Json, stored: Json, found: Json, model: str, back: str) -> None:
-    """Judge a model by plane: all planes are full, so that each flipped bit is one of a number."""
+    """Check a model stored by bit plane; all planes are full, so each flipped bit hits a number."""
     same_units(made, stored)
     differ = differing(model, back)
     print(f"# {flips(differ)} bits of {made['approximate_bytes']} bytes have flipped")
@@ -89,7 +90,7 @@ def planes(made: Json, stored: Json, found: Json, model: str, back: str) -> None
 
 
 def of_tensors(differ: dict[int, int], model: str) -> list[int]:
-    """Count the flipped bits of the header and of each tensor."""
+    """Count the flipped bits in the header and in each tensor."""
     edges, counts = [0, begin_of(model)], []
     for _name, _kind, size in TENSORS:
         edges.append(edges[-1] + NUMBERS * size)
@@ -99,7 +100,7 @@ def of_tensors(differ: dict[int, int], model: str) -> list[int]:
 
 
 def levels(made: Json, stored: Json, model: str, back: str) -> None:
-    """Judge a model whose first tensor bears most, the second least, and the third nothing."""
+    """Check a model whose first tensor is of level 3, the second of level 1, the third precise."""
     same_units(made, stored)
     differ = differing(model, back)
     header, most, least, bias = of_tensors(differ, model)
@@ -113,7 +114,7 @@ def levels(made: Json, stored: Json, model: str, back: str) -> None:
 
 
 def plain(made: Json, stored: Json, model: str, back: str) -> None:
-    """Judge a model of which the numbers without exponent are approximate."""
+    """Check a model in which only the numbers without an exponent are approximate."""
     same_units(made, stored)
     differ = differing(model, back)
     print(f"# {flips(differ)} bits of {made['approximate_bytes']} bytes have flipped")
@@ -124,7 +125,7 @@ def plain(made: Json, stored: Json, model: str, back: str) -> None:
 
 
 def main() -> None:
-    """Judge one thing."""
+    """Run the command that the first argument names."""
     what, *words = sys.argv[1:]
     if what == "make":
         make(words[0])

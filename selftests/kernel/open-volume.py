@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Open and close a volume as often as one is told to, in one process.
+"""Open and close a volume repeatedly in one process, as standard input directs.
 
 open-volume.py NAME SECTORS
 
-Each line of standard input is answered by one. An empty one closes the device NAME ("closed"). Any
-other one is the parameters of a table line, opens it, and has it audited while it is suspended:
-"clean", or what is wrong. Either way it is to be closed then.
+Each input line gets one line of output. An empty line closes the device NAME and prints
+"closed". Any other line has the parameters of a table line: it opens the device, audits it
+while suspended, and prints "clean" or the error. Close the device after either result.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mapper import CREATE, REMOVE, Mapper
 
 
 def open_volume(mapper: Mapper, line: bytes) -> str:
-    """Create the device; return what an audit says."""
+    """Create the device; return the result of an audit."""
     mapper.call(CREATE)
     try:
         mapper.load(line)
@@ -40,7 +40,7 @@ def close_volume(mapper: Mapper) -> str:
 
 
 def main(name: str, sectors: int) -> None:
-    """Answer lines."""
+    """Answer each line of standard input."""
     mapper = Mapper(name, sectors)
     for line in sys.stdin:
         words = line.encode().strip()

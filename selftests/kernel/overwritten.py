@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Read blocks that somebody overwrites: each is whole, its own, and no older than what was there.
+"""Read blocks during overwrites: each must be whole, its own, and not older than completed writes.
 
-overwritten.py DEVICE READS: silent when they are.
+overwritten.py DEVICE READS: prints nothing when they are.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ STAMP = struct.Struct("QQ")  # number of the write, address
 
 
 class Blocks:
-    """Some blocks of a device, and the last write of each that is over."""
+    """A few blocks of a device, with the number of the last completed write of each."""
 
     def __init__(self, path: str) -> None:
         self.fd = os.open(path, os.O_RDWR | os.O_DIRECT | os.O_EXCL)
@@ -29,8 +29,8 @@ class Blocks:
         self.over = threading.Event()
 
     def overwrite(self) -> None:
-        """Write one after the other, again and again."""
-        buffer = mmap.mmap(-1, UNIT)  # aligned, as direct access wants it
+        """Overwrite the blocks in turn until told to end, each block at least once."""
+        buffer = mmap.mmap(-1, UNIT)  # direct I/O needs an aligned buffer
         number = 0
         while number < BLOCKS or not self.over.is_set():
             block = number % BLOCKS
@@ -40,7 +40,7 @@ class Blocks:
             number += 1
 
     def check(self, content: bytes, at: int, least: int) -> None:
-        """Look at a block that was read."""
+        """Check a block that was read; least is the oldest write that it may hold."""
         number, address = STAMP.unpack_from(content)
         if content != content[: STAMP.size] * (UNIT // STAMP.size):
             raise SystemExit(f"# the block at {at} is of several writes")
@@ -48,7 +48,7 @@ class Blocks:
             raise SystemExit(f"# at {at}: write {number} of {address}; {least} was there")
 
     def read(self, reads: int) -> None:
-        """Read all of them in one go, and one at a time, in turn."""
+        """Read all blocks in one request and single blocks in turn."""
         buffer = mmap.mmap(-1, BLOCKS * UNIT)
         for number in range(reads):
             first, count = (0, BLOCKS) if number % 2 else (number // 2 % BLOCKS, 1)
@@ -59,7 +59,7 @@ class Blocks:
 
 
 def main(path: str, reads: int) -> None:
-    """Write each block once, then read while they are overwritten."""
+    """Write each block once, then read the blocks while another thread overwrites them."""
     blocks = Blocks(path)
     blocks.over.set()
     blocks.overwrite()

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Programs in a Python that has started and has imported what they need, each in its own process.
+"""Run Python programs in forks of an interpreter that has imported their modules already.
 
-Words of standard input ask for them, each ended by a zero byte: PID, how many words
-the command has, and the command: PROGRAM, -c TEXT or -, and arguments. Files 3, 4
-and 5 of process PID are its 0, 1 and 2. A line of standard output tells how it ended, as a shell
-does.
+A request on standard input is a sequence of words, each ended by a zero byte: the client's PID,
+the number of words of the command, and the command: PROGRAM, -c TEXT or -, with arguments. The
+client's descriptors 3, 4 and 5 become the program's 0, 1 and 2. For each request the server
+prints the exit status on a line, as a shell counts it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from importlib import import_module
 from pathlib import Path
 from types import CodeType, ModuleType
 
-#: What programs here import.
+#: Modules that the tests' programs import.
 for name in ("argparse", "collections", "csv", "dataclasses", "errno", "fcntl", "json", "mmap",
              "random", "re", "socket", "struct", "subprocess", "tempfile", "threading", "time",
              "typing", "zlib"):
@@ -31,7 +31,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def words() -> Iterator[str]:
-    """Yield what is asked."""
+    """Yield the words of the requests."""
     rest = b""
     while piece := os.read(0, 1 << 16):
         *whole, rest = (rest + piece).split(b"\0")
@@ -39,7 +39,7 @@ def words() -> Iterator[str]:
 
 
 def become(client: int) -> None:
-    """Have the files of who asks, the very same with their offsets, and its signals."""
+    """Take over the client's open files, which share their offsets, and reset signal handlers."""
     process = os.pidfd_open(client)
     for ours in range(3):
         if (theirs := libc.syscall(PIDFD_GETFD, process, ours + 3, 0)) < 0:
@@ -47,14 +47,14 @@ def become(client: int) -> None:
         os.dup2(theirs, ours)
         os.close(theirs)
     os.close(process)
-    # A shell has those of what it starts in the background ignored.
+    # A shell starts background processes with SIGINT and SIGQUIT ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     sys.stdout.reconfigure(line_buffering=os.isatty(1))  # type: ignore[union-attr]
 
 
 def wanted() -> tuple[list[str], dict[str, CodeType]]:
-    """Return what to run, with programs that are compiled, in a process of its own for each."""
+    """Serve requests; return the command and the compiled programs in the forked child only."""
     compiled: dict[str, CodeType] = {}
     asked = words()
     for client in asked:
@@ -72,7 +72,7 @@ def wanted() -> tuple[list[str], dict[str, CodeType]]:
 
 
 def main() -> None:
-    """Run one program as if Python had been started for it."""
+    """Run a program as if a new interpreter had started it."""
     gc.freeze()
     command, compiled = wanted()
     match command:

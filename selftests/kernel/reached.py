@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Which places of the module an input has reached.
+"""Measure an input's coverage of the module.
 
-KCOV's, where the kernel has it: Kbuild asks for it, userspace/lab/debug.config has it. Elsewhere
-the sentences by which the module refuses something, without what they quote; and what the caller
-has seen of the answers.
+Where the kernel has KCOV (userspace/lab/debug.config enables it, Kbuild instruments the module),
+coverage is the set of code addresses. Elsewhere it is the set of error messages in the kernel
+log, without the values that they quote. The caller adds the answers that it got.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PLACES = 1 << 16
 
 
 def shared(fd: int) -> memoryview:
-    """Return KCOV's memory. The module mmap would not: debugfs calls it a file without bytes."""
+    """Map KCOV's buffer. The module mmap refuses, as debugfs reports a file size of 0."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
@@ -33,7 +33,7 @@ def shared(fd: int) -> memoryview:
 
 
 class Reached:
-    """What this thread reaches from now on."""
+    """Coverage of the calling thread since this object was made."""
 
     def __init__(self) -> None:
         self.cover: memoryview | None = None
@@ -44,13 +44,13 @@ class Reached:
             self.start(os.open(KCOV, os.O_RDWR))
 
     def start(self, fd: int) -> None:
-        """Have the kernel note each place, of system calls of this thread."""
+        """Make KCOV record the system calls of this thread."""
         fcntl.ioctl(fd, INIT_TRACE, PLACES)
         self.cover = shared(fd)
         fcntl.ioctl(fd, ENABLE, TRACE_PC)
 
     def places(self) -> set[object]:
-        """Return the places since the last time, as KCOV has them."""
+        """Return the code addresses since the last call, and reset KCOV."""
         if not self.cover:
             return set()
         count = self.cover[0]
@@ -59,12 +59,12 @@ class Reached:
         return reached
 
     def sentences(self) -> set[object]:
-        """Return what the module has said since the last time."""
+        """Return the module's log messages since the last call."""
         said = set[object]()
         while True:
             try:
                 record = os.read(self.log, 8192).decode(errors="replace")
-            except BrokenPipeError:  # overtaken
+            except BrokenPipeError:  # the log has overwritten records
                 continue
             except BlockingIOError:
                 return said
@@ -72,7 +72,7 @@ class Reached:
                 said.add(re.sub(r'"[^"]*"|\d+', "_", record.partition(";")[2].partition("\n")[0]))
 
     def news(self, answers: list[str]) -> int:
-        """Return how much of what was reached since the last time is new."""
+        """Return how many new items were covered since the last call."""
         found = {*self.places(), *self.sentences(), *answers} - self.seen
         self.seen |= found
         return len(found)

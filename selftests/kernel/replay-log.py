@@ -4,17 +4,18 @@
 
 replay-log.py LOG DEVICE MARK STATES SEED [PART/PARTS]
 
-LOG was written by dm-log-writes, see Documentation/admin-guide/device-mapper/log-writes.rst
-in the kernel's sources; the device that it is about was zero before. A state holds everything
-up to a flush or a write that was forced to the medium. Most also hold a part of what was written
-between that flush and the next one: a disk with a volatile cache may keep any of it, sector by
-sector. As many moments as asked for are drawn by SEED from those after the first mark of that name,
-and the flush before each is taken; 0 stands for two states of every flush, "each" for two of every
-mark: when it was set, where what no flush had covered is lost, and some time after that. Of these
-states, in order of time, a part is taken.
+LOG was written by dm-log-writes (Documentation/admin-guide/device-mapper/log-writes.rst of the
+kernel); the logged device was zero at first. A state holds all entries up to a flush or a FUA
+write. Most states also hold some of the writes between that flush and the next, because a disk
+with a volatile cache may keep any of them, sector by sector.
 
-Each state is written to DEVICE, and a line says its number, the last mark in it, and what it
-is. Then a line from standard input is waited for.
+STATES is a number: SEED draws as many times after the first mark named MARK, and each state is
+taken at the flush before such a time. 0 means two states for each flush, "each" two for each
+mark: one when the mark was set, where unflushed writes may be lost, and one at a flush after it.
+The states are sorted by time; PART/PARTS selects a part of them.
+
+Writes each state to DEVICE, prints a line with its number, the last mark in it and a
+description, and then waits for a line of standard input.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ from dataclasses import dataclass
 SECTOR = 512
 MAGIC = 0x6A736677736872
 FLUSH, FUA, DISCARD, MARK = 1, 2, 4, 8
-END = "dm-log-writes-end"  # its own mark, when it is removed
-ENTRY = struct.Struct("<QQQQ")  # sector, sectors, flags, bytes of a mark
+END = "dm-log-writes-end"  # the mark that dm-log-writes sets at its removal
+ENTRY = struct.Struct("<QQQQ")  # sector, sectors, flags, length of the mark
 CHUNK = 1 << 20
 
 
 @dataclass
 class Entry:
-    """What happened to the device, or a mark."""
+    """A write, discard, flush or mark of the log."""
 
     at: int
     flags: int
@@ -47,7 +48,7 @@ class Entry:
 
 
 def parse(log: mmap.mmap) -> Iterator[Entry]:
-    """The entries of a log."""
+    """Yield the entries of a log."""
     magic, version, entries, sector = struct.unpack_from("<QQQL", log)
     if (magic, version) != (MAGIC, 1):
         raise SystemExit("this is not a log of dm-log-writes")
@@ -67,7 +68,7 @@ def parse(log: mmap.mmap) -> Iterator[Entry]:
 
 
 def load(path: str) -> list[Entry]:
-    """Read a log from the device that it is on."""
+    """Read a log from its device."""
     fd = os.open(path, os.O_RDONLY)
     size = os.lseek(fd, 0, os.SEEK_END)
     with mmap.mmap(fd, size, prot=mmap.PROT_READ) as log:
@@ -76,7 +77,7 @@ def load(path: str) -> list[Entry]:
 
 @dataclass(frozen=True)
 class Moment:
-    """When power fails: after the flush @point, or before @after, where parts are lost."""
+    """A power failure: at flush @point or, if loose, before entry @after with some writes."""
 
     point: int
     after: int
@@ -84,25 +85,25 @@ class Moment:
 
 
 class Medium:
-    """The device as it is replayed."""
+    """The device and an image of its content."""
 
     def __init__(self, path: str, size: int) -> None:
         self.fd = os.open(path, os.O_RDWR | os.O_DIRECT)
-        self.image = mmap.mmap(-1, size)  # aligned, as direct access wants it
+        self.image = mmap.mmap(-1, size)  # direct I/O needs an aligned buffer
 
     def apply(self, entry: Entry) -> None:
-        """Let an entry happen."""
+        """Apply an entry to the image."""
         self.image[entry.at : entry.at + len(entry.data)] = entry.data
 
     def tear(self, entry: Entry, draw: random.Random) -> None:
-        """Let some of its sectors happen."""
+        """Apply a random half of an entry's sectors."""
         for offset in range(0, len(entry.data), SECTOR):
             if draw.random() < 0.5:
                 at = entry.at + offset
                 self.image[at : at + SECTOR] = entry.data[offset : offset + SECTOR]
 
     def put(self) -> None:
-        """Write it all to the device."""
+        """Write the image to the device."""
         view = memoryview(self.image)
         for at in range(0, len(self.image), CHUNK):
             os.pwritev(self.fd, [view[at : at + CHUNK]], at)
@@ -110,7 +111,7 @@ class Medium:
 
 
 class Replay:
-    """A log on its way to a device."""
+    """A log that is applied to a device step by step."""
 
     def __init__(self, entries: list[Entry], medium: Medium, draw: random.Random) -> None:
         self.entries = entries
@@ -121,14 +122,14 @@ class Replay:
         self.states = 0
 
     def advance(self, last: int) -> None:
-        """Let everything happen up to and with entry @last."""
+        """Apply all entries up to and including @last."""
         for entry in self.entries[self.next : last + 1]:
             self.mark = entry.name or self.mark
             self.medium.apply(entry)
         self.next = last + 1
 
     def loosen(self, last: int) -> tuple[str, str]:
-        """Let parts happen up to entry @last; returns the last mark and what survived."""
+        """Apply some of the entries up to @last; return the last mark and a description."""
         mark = self.mark
         share = self.draw.choice((0.1, 0.5, 0.9))
         kept = 0
@@ -143,7 +144,7 @@ class Replay:
         return mark, f"{kept} of {len(unflushed)} after it"
 
     def show(self, mark: str, about: str) -> None:
-        """Offer a state, and wait until it has been looked at."""
+        """Write a state to the device and wait until the reader has checked it."""
         self.medium.put()
         self.states += 1
         print(
@@ -154,7 +155,7 @@ class Replay:
             raise SystemExit(0)
 
     def visit(self, moment: Moment) -> None:
-        """A state at a flush, which may hold some of what came after that."""
+        """Show the state at a flush, with some later writes if the moment is loose."""
         self.advance(moment.point)
         if not moment.loose:
             self.show(self.mark, "nothing after it")
@@ -166,7 +167,7 @@ class Replay:
 
 
 def by_mark(entries: list[Entry], points: list[int]) -> list[list[int]]:
-    """The places in @points, those after the same mark together."""
+    """Group the entry numbers in @points by the mark that precedes them."""
     found: dict[str, list[int]] = {}
     mark = ""
     wanted = set(points)
@@ -178,7 +179,7 @@ def by_mark(entries: list[Entry], points: list[int]) -> list[list[int]]:
 
 
 def next_flush(entries: list[Entry], point: int) -> int:
-    """Where what was written after @point becomes durable."""
+    """Return the number of the next flush after @point, or of the end."""
     for index in range(point + 1, len(entries)):
         if entries[index].flags & FLUSH:
             return index
@@ -186,7 +187,7 @@ def next_flush(entries: list[Entry], point: int) -> int:
 
 
 def at_marks(entries: list[Entry], begin: int) -> list[Moment]:
-    """When marks were set, from entry @begin on: nothing but flushes has made anything durable."""
+    """Return a moment for each mark from entry @begin on; only flushes make writes durable here."""
     moments = []
     flush = 0
     for index, entry in enumerate(entries):
@@ -198,7 +199,7 @@ def at_marks(entries: list[Entry], begin: int) -> list[Moment]:
 
 
 def choose(entries: list[Entry], mark: str, states: str, draw: random.Random) -> list[Moment]:
-    """Return when power fails, in this order."""
+    """Return the moments of the power failures, in the order of the log."""
     begin = next(index for index, entry in enumerate(entries) if entry.name == mark)
     points = [i for i, entry in enumerate(entries) if entry.flags & (FLUSH | FUA) and i > begin]
     moments = []
@@ -217,7 +218,7 @@ def choose(entries: list[Entry], mark: str, states: str, draw: random.Random) ->
 
 
 def main(log: str, device: str, mark: str, states: str, seed: int, part: str = "1/1") -> None:
-    """Offer states."""
+    """Show all states."""
     entries = load(log)
     size = max(entry.at + len(entry.data) for entry in entries)
     size += -size % CHUNK

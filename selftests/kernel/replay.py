@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Feed what a device was asked to the simulator, and compare how the two end.
+"""Replay a device's requests in the simulator, and compare the final counters and digest.
 
     replay.py --trace FILE --stats FILE --digest HEX --record FILE -- SIMULATOR ARGUMENT...
 
-The trace is the text of the tracepoint aftl_submit of one device, from its first request on;
-the statistics and the digest are the answers to the messages stats and digest of the device
-at rest. The stream is left in --record.
+The trace is the text output of the tracepoint aftl_submit for one device, from its first request
+on. The statistics and the digest are the answers to the messages "stats" and "digest" of the
+idle device. The requests are kept as a record file in --record.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SUBMIT = re.compile(r" aftl_submit: (.*)$")
 
 
 def load_support() -> ModuleType:
-    """Return the module that packs record files, and imports as the tests do."""
+    """Return selftests/sim/support.py, which packs record files, imported as the tests do."""
     sys.path.insert(0, str(TOP))
     spec = importlib.util.spec_from_file_location("support", TOP / "selftests/sim/support.py")
     assert spec is not None
@@ -38,7 +38,7 @@ def load_support() -> ModuleType:
 
 
 def read_requests(trace: Path) -> list[dict[str, int]]:
-    """Return the requests in the order in which the device got them; none may be missing."""
+    """Return the requests in the order of submission; exit if one is missing."""
     requests = []
     for line in trace.read_text().splitlines():
         found = SUBMIT.search(line)
@@ -53,7 +53,7 @@ def read_requests(trace: Path) -> list[dict[str, int]]:
 
 
 def write_record(requests: list[dict[str, int]], path: Path) -> None:
-    """Write the requests as a record file whose times are those of the device."""
+    """Write the requests as a record file with the device's submission times."""
     support = load_support()
     data = support.Header(minor=1, records=len(requests), source=b"aftl_submit").pack()
     for r in requests:
@@ -75,7 +75,7 @@ def read_stats(path: Path) -> dict[str, int]:
 
 
 def simulate(arguments: list[str], record: Path, until_ns: int) -> dict[str, object]:
-    """Return the simulator's account of the same requests, at the same time."""
+    """Return the simulator's result for these requests at device time until_ns."""
     command = [*arguments, "--trace", str(record), "--queue-by", "recorded",
                "--arrival", "device"]
     command += ["--until", f"{until_ns}ns", "--quiet", "--json"]
@@ -87,7 +87,7 @@ def simulate(arguments: list[str], record: Path, until_ns: int) -> dict[str, obj
 
 
 def compare(stats: dict[str, int], digest: str, run: dict[str, object]) -> list[str]:
-    """Return what differs."""
+    """Return a line for each difference."""
     counters = run["counters"]
     assert isinstance(counters, dict)
     differing = [
@@ -101,7 +101,7 @@ def compare(stats: dict[str, int], digest: str, run: dict[str, object]) -> list[
 
 
 def main() -> None:
-    """Do it; exit status 1 if they differ."""
+    """Compare; exit with status 1 if there is a difference or no request."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--trace", type=Path, required=True)
     parser.add_argument("--stats", type=Path, required=True)

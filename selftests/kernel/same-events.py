@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A capture of a device, as blkparse and btt read it and as approxftl trace pairs it.
+"""Compare a device's capture as blkparse and btt read it with "approxftl trace pair".
 
     same-events.py APPROXFTL CAPTURE
 
-Every request must have begun when and where blkparse saw Q, and ended when it saw C; nothing may
-be left over on either side. A request that device-mapper has split ends with a C of its last part:
-btt, which looks for the same place and size, leaves it out, or some of them, as that of Debian 13
-does. So the mean from Q to C must be that of btt for the others and so many of these.
+Each request must begin at the time and sector of blkparse's Q event and end at that of its C
+event, and no event may be left over. A request that device-mapper has split ends with the C of
+its last part. btt matches Q and C by sector and size, so it omits some or all split requests, as
+Debian 13's does. So btt's mean Q2C must be the mean over all other requests and some set of as
+many split ones as btt counts.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-#: Of a bio-based device there is Q and C; a flush has no place.
+#: A bio-based device has Q and C events only; a flush has no sectors.
 SPEC = r"%a %T %t %S %n\n"
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened to sectors, at a time from the first event on."""
+    """An event on a range of sectors, with a time relative to the first event."""
 
     t_ns: int
     first: int
@@ -38,19 +39,19 @@ class Event:
 
 @dataclass(frozen=True)
 class Request:
-    """What became of two of them."""
+    """A pair of Q and C events."""
 
     begin: Event
     end: Event
 
 
 def said(*command: str | Path, place: Path | None = None) -> str:
-    """Return what a command prints."""
+    """Run a command and return its output."""
     return subprocess.run(command, check=True, capture_output=True, text=True, cwd=place).stdout
 
 
 def events_of_blkparse(capture: Path, merged: Path) -> dict[str, list[Event]]:
-    """Return the events of Q and of C; write all into one file for btt."""
+    """Return the Q and the C events; write all events into one file for btt."""
     lines = said("blkparse", "-q", "-i", capture, "-d", merged, "-f", SPEC).splitlines()
     found: dict[str, list[Event]] = {"Q": [], "C": []}
     for line in lines:
@@ -63,7 +64,7 @@ def events_of_blkparse(capture: Path, merged: Path) -> dict[str, list[Event]]:
 
 
 def requests_of_ours(program: str, capture: Path) -> list[Request]:
-    """Return the requests that approxftl trace pairs."""
+    """Return the requests that "approxftl trace pair" finds."""
     rows = csv.DictReader(said(program, "trace", "pair", "-q", "--requests", "-",
                                capture).splitlines())
     found = []
@@ -77,13 +78,13 @@ def requests_of_ours(program: str, capture: Path) -> list[Request]:
 
 
 def moved(event: Event, by_ns: int) -> Event:
-    """Return an event earlier."""
+    """Return an event with an earlier time."""
     return Event(event.t_ns - by_ns, event.first, event.behind)
 
 
 def told_by_btt(merged: Path) -> tuple[float, int]:
-    """Return the mean from Q to C in ns, and of how many."""
-    text = said("btt", "-i", merged, place=merged.parent)  # leaves files there
+    """Return btt's mean Q2C in ns, and the number of its requests."""
+    text = said("btt", "-i", merged, place=merged.parent)  # writes files to the directory
     found = re.search(r"^Q2C\S*\s+\S+\s+(\S+)\s+\S+\s+(\d+)", text, re.M)
     if not found:
         sys.exit(f"btt tells no Q2C:\n{text}")
@@ -91,19 +92,19 @@ def told_by_btt(merged: Path) -> tuple[float, int]:
 
 
 def ends_of(events: Iterable[Event]) -> Counter[Event]:
-    """Return when requests ended, and where; a C does not say where they began."""
+    """Return times and end sectors of C events; a split request's first sector is missing."""
     return Counter(Event(event.t_ns, 0, event.behind) for event in events)
 
 
 def same(name: str, theirs: Counter[Event], ours: Counter[Event]) -> bool:
-    """Compare the events of an action."""
+    """Compare the events of one action; print the differences."""
     if theirs != ours:
         print(f"# {name}: only blkparse {theirs - ours}, only ours {ours - theirs}")
     return theirs == ours
 
 
 def rebased(events: Iterable[Event], zero_ns: int) -> list[Event]:
-    """Return events with times from the first one on."""
+    """Return events with times relative to zero_ns."""
     return [moved(event, zero_ns) for event in events]
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compare a device with a model: random writes, discards, zeroes and reads, all direct.
+"""Compare a device with a model under random writes, discards, zeroes and reads by direct I/O.
 
-shadow.py DEVICE OPERATIONS: silent when they agree.
+shadow.py DEVICE OPERATIONS: prints nothing when device and model agree.
 """
 
 from __future__ import annotations
@@ -15,41 +15,41 @@ import struct
 import sys
 
 UNIT = 4096
-UNITS = 2048  # part of the device that is used
-MOST = 32  # units of one operation
+UNITS = 2048  # size of the part that is used
+MOST = 32  # most units of an operation
 BLKDISCARD = 0x1277
 BLKZEROOUT = 0x127F
 
 
 class Device:
-    """A block device beside what it should hold."""
+    """A block device and a model of its content."""
 
     def __init__(self, path: str) -> None:
         self.fd = os.open(path, os.O_RDWR | os.O_DIRECT | os.O_EXCL)
-        self.buffer = mmap.mmap(-1, MOST * UNIT)  # aligned, as direct access wants it
+        self.buffer = mmap.mmap(-1, MOST * UNIT)  # direct I/O needs an aligned buffer
         self.model = bytearray(UNITS * UNIT)
         self.clear(BLKDISCARD, 0, UNITS * UNIT)
 
     def write(self, at: int, content: bytes) -> None:
-        """Write to both."""
+        """Write to the device and the model."""
         self.buffer[: len(content)] = content
         os.pwritev(self.fd, [memoryview(self.buffer)[: len(content)]], at)
         self.model[at : at + len(content)] = content
 
     def clear(self, request: int, at: int, size: int) -> None:
-        """Discard or zero, which both make zeroes."""
+        """Discard or zero a range; both read as zeroes."""
         fcntl.ioctl(self.fd, request, struct.pack("QQ", at, size))
         self.model[at : at + size] = bytes(size)
 
     def check(self, at: int, size: int) -> None:
-        """Read and compare."""
+        """Compare a range with the model."""
         os.preadv(self.fd, [memoryview(self.buffer)[:size]], at)
         if self.buffer[:size] != self.model[at : at + size]:
             raise SystemExit(f"# {size} bytes from {at} on differ from the model")
 
 
 def main(path: str, operations: int) -> None:
-    """Do as many operations, then look at everything."""
+    """Apply random operations, then compare everything."""
     draw = random.Random(f"{operations} {os.environ.get('AFTL_TURN', '')}")
     device = Device(path)
     for number in range(operations):

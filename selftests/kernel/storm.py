@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Many at once: storms on a durable device.
+"""Stress tests of a durable device with many threads or scarce memory.
 
-storm.py threads [THREADS]    each overwrites and flushes a unit of its own; a block fails, a die
-storm.py swap                 memory that is scarce, swapped to a device with a large write buffer
-storm.py pages UNIT           writes where no page can be had: all there were are in that buffer
+storm.py threads [THREADS]    each thread overwrites and flushes its unit; a block and a die fail
+storm.py swap                 swap to a device with a large write buffer
+storm.py pages UNIT           write while no page can be allocated: the write buffer holds all
 
-Silent when all is as it must be; exit status 1 with a sentence, 2 for what hangs, as torture.py.
+Prints nothing on success. Exits with status 1 and a message for an error, with status 2 for a
+hang, like torture.py.
 """
 
 from __future__ import annotations
@@ -39,17 +40,17 @@ from torture import (
 DEVICE = f"/dev/mapper/{NAME}"
 THREADS = 9000
 ROUNDS = 2
-# Of four dies three have room for what all threads write, and for collection.
+# Three of the four dies have enough space for the data of all threads and for GC.
 STORM_SHAPE = "channels 1 chips 4 blocks 160 word_lines 2 op 45"
 UNIT = 4096
 LARGE = 64 * UNIT
 MIB = 1 << 20
-SPARE = 100 * MIB  # memory that is left to all others
-STANDSTILL = 4  # seconds; a pool of pages looks by itself whether there is memory after five
+SPARE = 100 * MIB  # memory left to other processes
+STANDSTILL = 4  # seconds; below the 5 s after which a waiting mempool_alloc() retries
 
 
 def make(kib: int, parameters: str, keys: str) -> None:
-    """Make a device on a RAM disk whose memory is there already."""
+    """Make a device on a RAM disk with all pages allocated."""
     run("modprobe", "brd", "rd_nr=1", f"rd_size={kib}")
     run("dd", "if=/dev/zero", f"of={RAM}", "bs=1M", f"count={kib // 1024}", "oflag=direct")
     words = parameters.split()
@@ -61,7 +62,7 @@ def make(kib: int, parameters: str, keys: str) -> None:
 
 
 def remove() -> None:
-    """Remove all of that."""
+    """Remove the device and the RAM disk."""
     run("dmsetup", "remove", "--retry", NAME)
     run("rmmod", "brd")
 
@@ -79,7 +80,7 @@ class Storm:
                         for number in range(threads)]
 
     def work(self, number: int) -> None:
-        """Do what one of them does."""
+        """Overwrite and flush one unit ROUNDS times."""
         at = number * UNIT
         page = memoryview(self.data)[at : at + UNIT]
         self.gate.wait()
@@ -92,7 +93,7 @@ class Storm:
             self.mistakes.append(f"thread {number}: {error}")
 
     def rage(self) -> None:
-        """Let all of them go at once; some flash fails meanwhile."""
+        """Start all threads at once; inject a block and a die failure while they run."""
         for thread in self.threads:
             thread.start()
         self.gate.set()
@@ -108,7 +109,7 @@ class Storm:
             raise WrongError(f"{len(self.mistakes)} threads: {self.mistakes[0]}")
 
     def check(self) -> None:
-        """What is there is the last that was written; the die has taken the rest."""
+        """Check that each unit holds its last write or was lost with the failed die."""
         page = mmap.mmap(-1, UNIT)
         lost = 0
         for number in range(len(self.threads)):
@@ -124,7 +125,7 @@ class Storm:
 
 
 def threads(count: int) -> None:
-    """Flushes by the thousand."""
+    """Run thousands of flushes at once, with failures of flash."""
     make(131072, STORM_SHAPE, "timing real buffer 4MiB")
     if (units := capacity(STORM_SHAPE) * 512 // UNIT) < count:
         raise WrongError(f"{count} threads, and {units} units for them")
@@ -139,7 +140,7 @@ def threads(count: int) -> None:
 
 
 def available() -> int:
-    """Return the memory that could be had, in bytes."""
+    """Return the available memory in bytes."""
     words = Path("/proc/meminfo").read_text().split()
     return int(words[words.index("MemAvailable:") + 1]) * 1024
 
@@ -166,7 +167,7 @@ for page in range(0, size, 4096):
 
 
 def swap() -> None:
-    """More memory than there is."""
+    """Use more memory than the machine has."""
     make(262144, "channels 1 chips 4 blocks 192 word_lines 2 op 25", "timing off buffer 8MiB")
     run("mkswap", DEVICE)
     run("swapon", DEVICE)
@@ -190,13 +191,15 @@ def swap() -> None:
 
 
 class Scarcity:
-    """No memory: of what is free the kernel keeps all. Who could be killed for it sleeps."""
+    """A shortage: min_free_kbytes reserves all memory, and processes that the OOM killer might
+    choose are stopped.
+    """
 
     def __init__(self) -> None:
         if ctypes.CDLL(None, use_errno=True).mlockall(3):
             raise WrongError("memory cannot be locked")
         Path("/proc/self/oom_score_adj").write_text("-1000")
-        # Threads of the kernel do not hear of signals.
+        # Kernel threads ignore the signals.
         self.others = {int(place.name) for place in Path("/proc").glob("[0-9]*")}
         self.others -= {1, os.getpid()}
         self.knob = os.open("/proc/sys/vm/min_free_kbytes", os.O_RDWR)
@@ -204,24 +207,24 @@ class Scarcity:
         self.all = str(os.sysconf("SC_PAGE_SIZE") // 1024 * os.sysconf("SC_PHYS_PAGES")).encode()
 
     def signal(self, number: signal.Signals) -> None:
-        """Send it to all others."""
+        """Send a signal to all other processes."""
         for pid in self.others:
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
 
     def begin(self) -> None:
-        """Take memory away."""
+        """Begin the shortage."""
         self.signal(signal.SIGSTOP)
         os.pwrite(self.knob, self.all, 0)
 
     def end(self) -> None:
-        """Give it back."""
+        """End the shortage."""
         os.pwrite(self.knob, self.usual, 0)
         self.signal(signal.SIGCONT)
 
 
 class Writer(threading.Thread):
-    """Writes all of DATA, in small and in large pieces, when the gate is opened."""
+    """Writes all of DATA once the gate opens: a unit and then 64 units at each offset."""
 
     def __init__(self, fd: int, data: mmap.mmap) -> None:
         super().__init__(daemon=True)
@@ -231,19 +234,19 @@ class Writer(threading.Thread):
         self.written = 0
 
     def write(self) -> None:
-        """Do it."""
+        """Write all data."""
         for at in range(0, len(self.data), LARGE):
             for size in (UNIT, LARGE):
                 os.pwrite(self.fd, self.data[at : at + size], at)
                 self.written += size
 
     def run(self) -> None:
-        """Wait for the gate."""
+        """Wait for the gate, then write."""
         self.gate.wait()
         self.write()
 
     def goes_on(self) -> bool:
-        """Wait until it ends; return whether it does not stand still before."""
+        """Start, and wait for the end; return False after STANDSTILL s without progress."""
         self.gate.set()
         before = -1
         while self.is_alive() and before != self.written:
@@ -253,13 +256,13 @@ class Writer(threading.Thread):
 
 
 def pages(unit: int) -> None:
-    """Whoever waits for a page pushes what holds all of them."""
+    """Check that a writer waiting for a page makes the write buffer release its pages."""
     make(262144, f"channels 1 chips 4 blocks 192 word_lines 2 op 25 unit {unit}",
          "timing off buffer 8MiB")
     data = mmap.mmap(-1, 4 * MIB)
     fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
     writer = Writer(fd, data)
-    writer.write()  # what else that takes is there afterwards
+    writer.write()  # allocates all that further writes reuse
     for at in range(0, len(data), unit):
         data[at : at + 16] = b"%16d" % at
     writer.start()
@@ -281,7 +284,7 @@ def pages(unit: int) -> None:
 
 
 def main(words: list[str]) -> int:
-    """Return an exit status."""
+    """Run a test; return its exit status."""
     try:
         if words[0] == "threads":
             threads(int(words[1]) if len(words) > 1 else THREADS)
@@ -302,4 +305,4 @@ def main(words: list[str]) -> int:
 if __name__ == "__main__":
     code = main(sys.argv[1:])
     sys.stdout.flush()
-    os._exit(code)  # threads that hang are not waited for
+    os._exit(code)  # skips waiting for threads that hang

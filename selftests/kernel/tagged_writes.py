@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The ways in which a program can write, each so that its data are tagged."""
+"""All ways in which a program can write tagged data."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from approx_control import (
 
 UNIT = 4096
 UNITS = 256
-CHUNK = 16  # units that are written at a time, of both classes
+CHUNK = 16  # units per write, of both classes
 MAGIC = {APPROXIMATE: b"APPROXAP", PRECISE: b"PRECISEP"}
 
-# Tells one way's units from those that another has left on the device.
+# Distinguishes units of this run from those that earlier runs have left on the device.
 run = 0
 
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 def kinds() -> list[int]:
-    """Return the class of each unit: runs of 1, 2, 3, 5 and more, beginning precise."""
+    """Return the class of each unit: runs of 1, 3, 9, 10 and more units, first precise."""
     found: list[int] = []
     kind, run = PRECISE, 1
     while len(found) < UNITS:
@@ -43,7 +43,7 @@ def kinds() -> list[int]:
 
 
 def content() -> bytes:
-    """Return units that say what they are, and of which run."""
+    """Return units that hold their class, number and run."""
     return b"".join((MAGIC[kind] + struct.pack("=II", i, run)) * (UNIT // 16)
                     for i, kind in enumerate(kinds()))
 
@@ -56,7 +56,7 @@ def tag_pattern(control: Control, fd: int) -> None:
 
 
 def syscall(number: int, *arguments: object) -> int:
-    """Do a system call of x86-64."""
+    """Issue an x86-64 system call."""
     result = int(libc.syscall(number, *arguments))
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
@@ -64,7 +64,7 @@ def syscall(number: int, *arguments: object) -> int:
 
 
 class Aio:
-    """io_submit(2)."""
+    """Linux AIO by io_submit(2)."""
 
     def __init__(self) -> None:
         self.context = ctypes.c_ulong(0)
@@ -82,10 +82,10 @@ class Aio:
 
 
 class Uring:
-    """io_uring, one request at a time."""
+    """io_uring with one request in flight."""
 
     opcode = 23  # IORING_OP_WRITE
-    stream = 0  # of writes, since Linux 6.16
+    stream = 0  # write stream; needs Linux 6.16
 
     def __init__(self, *, by_workers: bool) -> None:
         self.flags = 1 << 4 if by_workers else 0  # IOSQE_ASYNC
@@ -115,15 +115,15 @@ class Uring:
 
 
 class FixedUring(Uring):
-    """io_uring from a buffer that is registered."""
+    """io_uring with a registered buffer."""
 
-    opcode = 5  # IORING_OP_WRITE_FIXED, from the first of them
+    opcode = 5  # IORING_OP_WRITE_FIXED with buffer index 0
 
     def __init__(self) -> None:
         super().__init__(by_workers=False)
 
     def write(self, fd: int, address: int, length: int, offset: int) -> int:
-        """Register the buffer, write, wait and forget the buffer."""
+        """Register the buffer, write, wait and unregister the buffer."""
         vector = bytearray(struct.pack("=QQ", address, length))
         syscall(427, self.fd, 0, ctypes.c_void_p(address_of(vector)), 1)
         written = super().write(fd, address, length, offset)
@@ -145,7 +145,7 @@ Engine = Pwrite | Aio | Uring
 
 
 def write_all(engine: Engine, fd: int, address: int, units: int = CHUNK) -> None:
-    """Write the content at an address, in pieces."""
+    """Write the content at an address in pieces of `units`."""
     for first in range(0, UNITS, units):
         written = engine.write(fd, address + first * UNIT, units * UNIT, first * UNIT)
         if written != units * UNIT:
@@ -171,7 +171,7 @@ def mapped(control: Control, path: str) -> None:
 
 
 def from_memfd(control: Control, path: str, engine: Engine, flags: int = 0) -> None:
-    """O_DIRECT from a memfd that is tagged."""
+    """Write with O_DIRECT from a tagged memfd."""
     memfd = os.memfd_create("arena", flags)
     length = max(UNITS * UNIT, 2 << 20) if flags else UNITS * UNIT
     os.truncate(memfd, length)
@@ -184,7 +184,7 @@ def from_memfd(control: Control, path: str, engine: Engine, flags: int = 0) -> N
 
 
 def in_scope(control: Control, path: str, whose: int, engine: Engine) -> None:
-    """O_DIRECT from anonymous memory, unit by unit, inside and outside of a region."""
+    """Write with O_DIRECT from anonymous memory, unit by unit, in and out of a scope."""
     memory = mmap.mmap(-1, UNITS * UNIT)
     memory[:] = content()
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
@@ -199,7 +199,7 @@ def in_scope(control: Control, path: str, whose: int, engine: Engine) -> None:
 
 
 def by_ioctl(control: Control, path: str, flags: int) -> None:
-    """APPROXFTL_PWRITEV, unit by unit."""
+    """Write by APPROXFTL_PWRITEV, unit by unit."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o600)
     data = mmap.mmap(-1, UNIT)
     page = (ctypes.c_char * UNIT).from_buffer(data)

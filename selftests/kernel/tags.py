@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Tags: what is approximate, what is not, and who may say so.
+"""Tests of tagging: classes, refusals, permissions, limits and lifetimes.
 
-tags.py SCENARIO [ARGUMENT]...: does it, exits with 0 or says what was wrong. The functions below
-are the scenarios.
+tags.py SCENARIO [ARGUMENT]...: runs a function below; exits with status 0 or prints the error.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ from tagged_writes import MAGIC, UNIT, UNITS, WAYS, content, kinds
 
 LAST = 2**63 - 1
 NOBODY = 65534
-PIECE = 64  # units that are read at a time
-TURN = os.environ.get("AFTL_TURN", "")  # a part of the seeds: each kernel draws others
+PIECE = 64  # units per read
+TURN = os.environ.get("AFTL_TURN", "")  # part of the random seeds, so that each kernel draws others
 STRIDE = 7919  # a prime
 MILLION = 10**6
 F2FS_IOC_GET_COMPRESS_BLOCKS = 0x8008F511
@@ -46,20 +45,20 @@ def fail(text: str) -> None:
 
 
 def must(condition: object, text: str) -> None:
-    """Fail unless it holds."""
+    """Fail with a message unless the condition holds."""
     if not condition:
         fail(text)
 
 
 def as_nobody() -> None:
-    """Give all privileges up."""
+    """Drop all privileges."""
     os.setgroups([])
     os.setgid(NOBODY)
     os.setuid(NOBODY)
 
 
 def passes(function: object, *arguments: object) -> bool:
-    """Do it in a process of its own, with its own rights; return whether it went well."""
+    """Call a function in a child process with its own credentials; return whether it succeeded."""
     sys.stdout.flush()
     child = os.fork()
     if not child:
@@ -79,24 +78,24 @@ def passes(function: object, *arguments: object) -> bool:
 
 
 def in_child(function: object, *arguments: object) -> None:
-    """Fail if it does."""
+    """Call a function in a child process; fail if it fails."""
     if not passes(function, *arguments):
         fail("the child failed")
 
 
 def open_new(path: str, *, size: int = UNIT * 4, mode: int = 0o600) -> int:
-    """Return a descriptor of a new file."""
+    """Return a descriptor of a new file with `size` bytes of data."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, mode)
     os.fchmod(fd, mode)
     os.write(fd, b"x" * size)
     return fd
 
 
-# What is stored
+# Stored classes
 
 
 def on_flash(control: Control, device: str) -> dict[int, int]:
-    """Return the class of each unit of the device that holds anything."""
+    """Return the classes of all stored units by device offset."""
     fd = os.open(device, os.O_RDONLY)
     found = {unit[1]: unit[2] for unit in control.units(fd) if unit[2] != NONE}
     os.close(fd)
@@ -104,7 +103,7 @@ def on_flash(control: Control, device: str) -> dict[int, int]:
 
 
 def marks(device: str, offsets: list[int]) -> dict[int, bytes]:
-    """Return the first 16 bytes of each of these units."""
+    """Return the first 16 bytes of each unit at these offsets."""
     found = {}
     page = mmap.mmap(-1, PIECE * UNIT)
     fd = os.open(device, os.O_RDONLY | os.O_DIRECT)
@@ -121,7 +120,7 @@ def marks(device: str, offsets: list[int]) -> dict[int, bytes]:
 
 
 def write(way: str, path: str) -> None:
-    """Write a file with tags."""
+    """Write a tagged file and check its content."""
     control = Control()
     WAYS[way](control, path)
     os.sync()
@@ -129,7 +128,7 @@ def write(way: str, path: str) -> None:
 
 
 def compressed_blocks(path: str) -> int:
-    """Return how many blocks f2fs has saved of a file."""
+    """Return the number of blocks that f2fs saves by compressing a file."""
     count = bytearray(8)
     with Path(path).open("rb") as file:
         fcntl.ioctl(file, F2FS_IOC_GET_COMPRESS_BLOCKS, count)
@@ -137,7 +136,7 @@ def compressed_blocks(path: str) -> int:
 
 
 def one_way(device: str, path: str, way: str, expected: str, run: int) -> None:
-    """Write a file in a way, and look at the device."""
+    """Write a tagged file in one way, and check the classes on the device."""
     tagged_writes.run = run
     write(way, path)
     if expected == "compressed":
@@ -148,7 +147,7 @@ def one_way(device: str, path: str, way: str, expected: str, run: int) -> None:
 
 
 def ways(device: str, folder: str, *cells: str) -> None:
-    """Try each WAY:EXPECTED in a process of its own, and say which of them passed."""
+    """Test each WAY:EXPECTED in a child process; print those that passed."""
     for run, cell in enumerate(cells, 1):
         way, expected = cell.split(":")
         if passes(one_way, device, f"{folder}/{way}", way, expected, run):
@@ -156,7 +155,7 @@ def ways(device: str, folder: str, *cells: str) -> None:
 
 
 def places(control: Control, path: str) -> set[int]:
-    """Return where on the device a file is; nothing if its file system does not tell."""
+    """Return the device offsets of a file, or nothing if its file system does not tell them."""
     fd = os.open(path, os.O_RDONLY)
     try:
         return {unit.device_offset for unit in control.stored(fd)}
@@ -168,11 +167,11 @@ def places(control: Control, path: str) -> set[int]:
 
 
 def stored(device: str, expected: str, path: str) -> None:
-    """Compare what the units of a device say they are with what they are stored as.
+    """Compare the tags of the data in each unit with the class that the device stores.
 
-    All: approximate data are; some: they may be; none: nothing is. Whatever else there is,
-    precise data and metadata, must be precise; and so must copies of the data be that are not in
-    the place of the file, but in a journal.
+    EXPECTED is "all" if all tagged data must be stored as approximate, "some" if they may be, and
+    "none" if no unit may be. Precise data and metadata must be precise in any case, as well as
+    copies of tagged data outside of the file's own blocks, such as in a journal.
     """
     control = Control()
     own = places(control, path)
@@ -202,13 +201,13 @@ def stored(device: str, expected: str, path: str) -> None:
 
 
 def report(path: str) -> None:
-    """Its owner may ask how many bits of a file have flipped, and it is what a read finds."""
+    """Check that a file's owner may query flipped bits, and that the data read agree."""
     Path(path).parent.chmod(0o777)
     in_child(report_of_nobody, path)
 
 
 def report_of_nobody(path: str) -> None:
-    """Do the same without privileges."""
+    """Run this check without privileges."""
     as_nobody()
     control = Control()
     fd = open_new(path, size=0)
@@ -234,11 +233,11 @@ def report_of_nobody(path: str) -> None:
     print(f"# {total} bits of {len(data)} bytes")
 
 
-# The ABI
+# Format of structures and ioctls
 
 
 def abi() -> None:
-    """Structures may grow, numbers may not be mistaken."""
+    """Check that structures may grow, and that wrong sizes and numbers are refused."""
     control = Control()
     values = control.call(approx.CAPS, approx.CAPS_FORMAT, *[0] * 7)
     must(values[1] == 1 and values[2] & 0x3F == 0x3F, f"capabilities are {values}")
@@ -262,7 +261,7 @@ def abi() -> None:
 
 
 def edges(folder: str) -> None:
-    """Ranges at the ends of what there is, and beyond."""
+    """Check ranges at and beyond the limits of offsets."""
     control = Control()
     fd = open_new(f"{folder}/edges")
     expect(errno.EINVAL, 0, control.tag, fd, 0, 0)
@@ -283,7 +282,7 @@ def edges(folder: str) -> None:
 
 
 def interrupted(folder: str) -> None:
-    """Any signal ends a look at a file that has almost nothing but holes; it can go on."""
+    """Check that a signal interrupts STORED on a sparse file, and that the call can be resumed."""
     control, answer = Control(), bytearray(approx.UNIT_FORMAT.size)
     size = 2**43
     fd = os.open(f"{folder}/sparse", os.O_RDWR | os.O_CREAT, 0o600)
@@ -303,7 +302,7 @@ def interrupted(folder: str) -> None:
 
 
 def model(folder: str, steps: str) -> None:
-    """Ranges that overlap, beside a model with a class for each byte."""
+    """Compare overlapping ranges with a model that has a class for each byte."""
     control = Control()
     fd = open_new(f"{folder}/model")
     draw = random.Random(f"2018 {TURN}")
@@ -330,7 +329,7 @@ def model(folder: str, steps: str) -> None:
 
 
 def many(folder: str, count: str) -> None:
-    """As many ranges as there may be in one file, in no order; a million are asked for."""
+    """Tag COUNT ranges of a file, the limit, in a scattered order; try some of a million in all."""
     control = Control()
     fd = open_new(f"{folder}/many")
     wanted = int(count)
@@ -354,16 +353,16 @@ def many(folder: str, count: str) -> None:
     print(f"# {wanted} ranges, {took * 1e6 / wanted:.1f} us each")
 
 
-# Who may
+# Permissions and limits
 
 
 def new_socket() -> int:
-    """Return one of the kind that every kernel has."""
+    """Return an AF_UNIX socket, which every kernel supports."""
     return socket.socket(socket.AF_UNIX).detach()
 
 
 def refusals(folder: str, device: str) -> None:
-    """What cannot be tagged is refused with the reason."""
+    """Check the reason of each refusal for objects that cannot be tagged."""
     control = Control()
     path = f"{folder}/refused"
     must(files_tagged(control, 0), "something is tagged from before")
@@ -383,7 +382,7 @@ def refusals(folder: str, device: str) -> None:
 
 
 def refusals_of_nobody(path: str, folder: str, device: str) -> None:
-    """Other people's files and devices are out of reach, one's own are not."""
+    """Check that a user may tag their own files only."""
     inherited = os.open(device, os.O_RDWR)
     as_nobody()
     control = Control()
@@ -409,7 +408,7 @@ def refusals_of_nobody(path: str, folder: str, device: str) -> None:
 
 
 def write_from(control: Control, fd: int, address: int, length: int, kind: int) -> int:
-    """APPROXFTL_PWRITEV at byte 0; return how much was written, or a negative error number."""
+    """Issue APPROXFTL_PWRITEV at byte 0; return the bytes written or a negative errno."""
     vector = bytearray(struct.pack("=QQ", address, length))
     argument = bytearray(approx.PWRITEV_FORMAT.pack(
         approx.PWRITEV_FORMAT.size, fd, kind, 0, 0, approx.address_of(vector), 1, 0, 0))
@@ -421,7 +420,7 @@ def write_from(control: Control, fd: int, address: int, length: int, kind: int) 
 
 
 def failed_writes(folder: str) -> None:
-    """Of what is not written nothing is said that was not said before."""
+    """Check that a failed or short APPROXFTL_PWRITEV keeps the tags of unwritten data."""
     control = Control()
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     memory = mmap.mmap(-1, 8 * UNIT)
@@ -457,9 +456,9 @@ def failed_writes(folder: str) -> None:
 
 
 def askers(folder: str) -> None:
-    """Where blocks are is told to the owner, and of a journal of data to administrators.
+    """Check that owners may query block locations, and only root with data journaling.
 
-    A kernel that moves no pages does not tell which files ext4 has in its journal.
+    A kernel without page migration does not tell which files ext4 journals with their data.
     """
     all_may_be = " buffer_migrate_folio\n" not in Path("/proc/kallsyms").read_text()
     Path(folder).chmod(0o777)
@@ -476,7 +475,7 @@ def askers(folder: str) -> None:
 
 
 def askers_of_nobody(roots: str, own: str, journaled: bool) -> None:
-    """Ask without privileges."""
+    """Run these queries without privileges."""
     fds = [os.open(name, os.O_RDWR) for name in (roots, own)]
     control = Control()
     as_nobody()
@@ -488,7 +487,7 @@ def askers_of_nobody(roots: str, own: str, journaled: bool) -> None:
 
 
 def floods() -> None:
-    """Administrators may note as much as they like, others so much that a trace has room."""
+    """Check that only unprivileged labels are rate-limited, by max_notes per second."""
     control = Control()
     for _ in range(3000):
         control.note(b"flood")
@@ -502,7 +501,7 @@ def floods() -> None:
 
 
 def floods_of_nobody(control: Control) -> None:
-    """Note more than there is room for in a second."""
+    """Exceed the limit without privileges."""
     as_nobody()
     refused = 0
     for _ in range(3000):
@@ -515,7 +514,7 @@ def floods_of_nobody(control: Control) -> None:
 
 
 def limits(folder: str) -> None:
-    """A user has so many files and ranges, and root's are others."""
+    """Check that max_files and max_ranges limit each user, with root counted separately."""
     parameters = Path("/sys/module/dm_approxftl/parameters")
     (parameters / "max_files").write_text("3")
     (parameters / "max_ranges").write_text("20")
@@ -529,7 +528,7 @@ def limits(folder: str) -> None:
 
 
 def limits_of_nobody(folder: str) -> None:
-    """Reach them."""
+    """Reach both limits without privileges."""
     as_nobody()
     control = Control()
     must(files_tagged(control, 0), "something is tagged from before")
@@ -554,13 +553,13 @@ def limits_of_nobody(folder: str) -> None:
 
 
 def refused_file(path: str, error: str, reason: str) -> None:
-    """One that exists and cannot be tagged."""
+    """Check that tagging this existing file is refused."""
     fd = os.open(path, os.O_RDWR)
     expect(getattr(errno, error), int(reason), Control().tag, fd)
 
 
 def encrypt(folder: str) -> None:
-    """Make a folder an encrypted one, and refuse to tag what is in it."""
+    """Encrypt a folder with fscrypt, and check that tagging a file in it is refused."""
     fd = os.open(folder, os.O_RDONLY)
     key = bytearray(struct.pack("=II32sII32s", 2, 0, b"", 64, 0, b"") + bytes(range(64)))
     fcntl.ioctl(fd, 0xC0506617, key)
@@ -570,24 +569,24 @@ def encrypt(folder: str) -> None:
     expect(errno.EOPNOTSUPP, approx.REASON_ENCRYPTED, Control().tag, inside)
 
 
-# Lives
+# Lifetimes
 
 
 def files_tagged(control: Control, count: int) -> bool:
-    """Wait until so many files are tagged: the kernel lets go of an inode when it likes."""
+    """Wait until at most COUNT files are tagged, as the kernel evicts inodes with a delay."""
     while control.stats()["files"] > count:
         time.sleep(0.02)
     return bool(control.stats()["files"] == count)
 
 
 def classes(device: str) -> None:
-    """Print the class of each unit that holds anything."""
+    """Print the class of each stored unit."""
     for offset, kind in sorted(on_flash(Control(), device).items()):
         print(offset, kind)
 
 
 def scatter(path: str, count: str, seed: str) -> None:
-    """Overwrite pieces of a file."""
+    """Overwrite random pieces of a file."""
     draw = random.Random(int(seed))
     fd = os.open(path, os.O_WRONLY | os.O_DIRECT)
     page = mmap.mmap(-1, 4 * UNIT)
@@ -597,7 +596,7 @@ def scatter(path: str, count: str, seed: str) -> None:
 
 
 def life(folder: str) -> None:
-    """A tag is the file's, whatever its name and length, and dies with it."""
+    """Check that tags survive renaming and truncation, and end with the file or owner."""
     control = Control()
     before = control.stats()["files"]
     path, other = f"{folder}/life", f"{folder}/renamed"
@@ -631,7 +630,7 @@ def life(folder: str) -> None:
 
 
 def leave_tagged(folder: str) -> None:
-    """For what comes next: unmounting, or unloading the module."""
+    """Leave tagged files for a later unmount or unloading of the module."""
     control = Control()
     for i in range(200):
         fd = open_new(f"{folder}/left-{i}", size=0)
@@ -641,19 +640,19 @@ def leave_tagged(folder: str) -> None:
 
 
 def none_tagged() -> None:
-    """Nothing is left of it."""
+    """Check that no tags are left."""
     control = Control()
     must(files_tagged(control, 0), f"{control.stats()}")
     must(control.stats()["ranges"] == 0, f"{control.stats()}")
 
 
 def set_attribute(path: str, text: str) -> None:
-    """For watching."""
+    """Set the attribute with tags that the module reads on a watched file system."""
     os.setxattr(path, "user.approxftl", text.encode())
 
 
 def watched(folder: str) -> None:
-    """Files of a watched file system are tagged by their attribute when opened, no others."""
+    """Check that opening a file tags it by its attribute on a watched file system only."""
     control = Control()
     top = os.open(folder, os.O_RDONLY)
     control.watch(top, on=True)
@@ -681,7 +680,7 @@ def watched(folder: str) -> None:
 
 
 def watch(folder: str, way: str, path: str) -> None:
-    """Open a file with an attribute and rewrite it without knowing of tags."""
+    """Open a file tagged by its attribute, and rewrite it as an unaware program would."""
     control = Control()
     control.watch(os.open(folder, os.O_RDONLY), on=True)
     fd = os.open(path, os.O_RDWR)
@@ -692,7 +691,7 @@ def watch(folder: str, way: str, path: str) -> None:
 
 
 def attribute_of_pattern(path: str) -> None:
-    """Say in the attribute which units are approximate, in runs."""
+    """Describe the pattern of approximate units in the attribute."""
     words = []
     told = [*kinds(), PRECISE]
     begin = 0
@@ -708,7 +707,7 @@ def attribute_of_pattern(path: str) -> None:
 
 
 def device_ranges(device: str) -> None:
-    """Ranges of a raw device count while nobody has claimed it."""
+    """Check that tags of a raw device apply only while no one has claimed it exclusively."""
     control = Control()
     fd = os.open(device, os.O_RDWR | os.O_DIRECT)
     size = os.lseek(fd, 0, os.SEEK_END)
@@ -736,7 +735,7 @@ def device_ranges(device: str) -> None:
 
 
 def write_to_zones(path: str) -> None:
-    """Write from a memfd of which one unit of two is tagged, to a device or a new file."""
+    """Write from a memfd, in which every second unit is tagged, to a device or a new file."""
     control = Control()
     memfd = os.memfd_create("striped")
     os.truncate(memfd, 16 * UNIT)
@@ -753,7 +752,7 @@ def write_to_zones(path: str) -> None:
 
 
 def device_refusals(linear: str) -> None:
-    """A device above ours, and no device, are refused with the reason."""
+    """Check the reason of each refusal for stacked devices and for other files."""
     control = Control()
     fd = os.open(linear, os.O_RDWR)
     expect(errno.ENODEV, approx.REASON_DEVICE, control.device_tag, fd)
@@ -764,13 +763,13 @@ def device_refusals(linear: str) -> None:
 
 
 def untouched(device: str) -> None:
-    """A device that comes later under the same name has no ranges."""
+    """Check that a new device with a reused name has no ranges."""
     control = Control()
     must(not control.query(os.open(device, os.O_RDWR), approx.DEVICE_QUERY), "it has ranges")
 
 
 def priorities(device: str, hint: str) -> None:
-    """A hint in the I/O priority counts on a device that says so."""
+    """Check that the device honours its hint in the I/O priority."""
     libc = ctypes.CDLL(None, use_errno=True)
     fd = os.open(device, os.O_RDWR | os.O_DIRECT)
     page = mmap.mmap(-1, UNIT)
@@ -782,7 +781,7 @@ def priorities(device: str, hint: str) -> None:
 
 
 def precedence(device: str) -> None:
-    """Precise wins, whoever says it; a unit that is partly approximate is precise."""
+    """Check that precise overrides approximate, and that a partly approximate unit is precise."""
     control, another = Control(), Control()
     fd = os.open(device, os.O_RDWR | os.O_DIRECT)
     memfd = os.memfd_create("arena")
@@ -815,7 +814,7 @@ def precedence(device: str) -> None:
 
 
 def programs(device: str) -> None:
-    """A scope ends when another program is executed, even if the descriptor is inherited."""
+    """Begin scopes, then exec dd, which must end them though it inherits the descriptor."""
     control = Control()
     os.set_inheritable(control.fd, True)
     control.scope(approx.THREAD, APPROXIMATE)
@@ -825,7 +824,7 @@ def programs(device: str) -> None:
 
 
 def handed_on(device: str) -> None:
-    """What is said by a descriptor that somebody else has opened is of who says it."""
+    """Check that ioctls on a descriptor from another process use the caller's rights and scopes."""
     receiver, sender = socket.socketpair()
     fd = os.open(device, os.O_RDWR | os.O_DIRECT)
     in_child(hand_on, sender)
@@ -847,24 +846,24 @@ def handed_on(device: str) -> None:
 
 
 def hand_on(sender: socket.socket) -> None:
-    """Send a control of root's with a scope, and a file of root's."""
+    """Send root's control device, with a scope, and root's memfd."""
     control = Control()
     control.scope(approx.PROCESS, APPROXIMATE)
     socket.send_fds(sender, [b"x"], [control.fd, os.memfd_create("roots")])
 
 
 def first_units(device: str, *expected: str) -> None:
-    """Compare the class of the first units."""
+    """Compare the classes of the first units."""
     fd = os.open(device, os.O_RDONLY)
     found = [str(unit.kind) for unit in Control().stored(fd, 0, UNIT * len(expected))]
     must(found == list(expected), f"stored: {found}")
 
 
-# The block trace
+# Block trace
 
 
 class Event(NamedTuple):
-    """A record of a block trace."""
+    """An event of a block trace."""
 
     time: int
     name: str  # Q, X or note
@@ -874,10 +873,10 @@ class Event(NamedTuple):
 
     @classmethod
     def of(cls, header: tuple[int, ...], payload: bytes) -> Event | None:
-        """Return it, of linux/blktrace_api.h; None if it is of no interest here."""
+        """Parse a record of linux/blktrace_api.h; return None for other actions."""
         _, _, when, sector, size, action, _, _, _, _, _ = header
         act, category = action & 0xFFFF, action >> 16
-        if category & 1 << 10 and act & 0xFF == 2:  # a message, behind the number of its cgroup
+        if category & 1 << 10 and act & 0xFF == 2:  # a message, behind the cgroup's id
             return cls(when, "note", 0, 0, payload[8 if act & 1 << 8 else 0 :].decode())
         name = {1: "Q", 13: "X"}.get(act & 0xFF)
         return cls(when, name, sector, size, "") if name and category & 1 << 1 else None
@@ -887,8 +886,8 @@ RECORD = struct.Struct("=IIQQIIIIIHH")
 
 
 def records(path: str) -> Iterator[tuple[tuple[int, ...], bytes]]:
-    """Yield what a blktrace has written: each record's header and what is behind it."""
-    # Linux may hand out the rest of its last buffer, too: zeroes.
+    """Yield the header and the payload of each record in a blktrace file."""
+    # Linux may write the unused rest of its last buffer, which is zero.
     data = Path(path).read_bytes().rstrip(b"\0")
     at = 0
     while at < len(data):
@@ -901,18 +900,18 @@ def records(path: str) -> Iterator[tuple[tuple[int, ...], bytes]]:
 
 
 def whole(path: str) -> None:
-    """A capture consists of records."""
+    """Check that a capture consists of complete records."""
     must(list(records(path)), "nothing is captured")
 
 
 def read_capture(path: str) -> list[Event]:
-    """Return what a blktrace has written, in order."""
+    """Return the events of a blktrace file in order of time."""
     events = (Event.of(*record) for record in records(path))
     return sorted((event for event in events if event), key=lambda event: event.time)
 
 
 class Written(NamedTuple):
-    """A note of a write."""
+    """A note about a write in the block trace."""
 
     first: int
     sectors: int
@@ -920,12 +919,12 @@ class Written(NamedTuple):
     channel: str
 
     def units(self) -> range:
-        """Return where its units are on the device."""
+        """Return the device offsets of its units."""
         return range(self.first * 512, (self.first + self.sectors) * 512, UNIT)
 
 
 def noted_writes(events: list[Event]) -> list[Written]:
-    """Return the writes that are noted, each once behind its request."""
+    """Return the notes of writes; require that each follows its request."""
     found = []
     asked: dict[int, int] = {}
     for event in events:
@@ -940,7 +939,7 @@ def noted_writes(events: list[Event]) -> list[Written]:
 
 
 def traced(path: str, device: str, *files: str) -> None:
-    """Each request for approximate units is noted, no other, and what is noted is stored."""
+    """Check that the approximate units that the trace notes are exactly the stored ones."""
     events = read_capture(path)
     control = Control()
     classes = on_flash(control, device)
@@ -968,25 +967,25 @@ def traced(path: str, device: str, *files: str) -> None:
 
 
 def ready() -> None:
-    """Labels that fill a buffer of blktrace, so that its output begins once it is there."""
+    """Write labels that fill a blktrace buffer, so that it begins to write its output."""
     control = Control()
     for _ in range(40):
         control.note(b"ready")
 
 
 def label() -> None:
-    """A region and a label for the block trace."""
+    """Begin and end a labelled scope, then put a label into the block trace."""
     control = Control()
     control.scope(approx.THREAD, APPROXIMATE, b"my region")
     control.scope(approx.THREAD, NONE)
     control.note(b"my label")
 
 
-# What it costs
+# Cost
 
 
 def elsewhere(path: str) -> None:
-    """Tag a file and this process, which writes nothing, until it is killed."""
+    """Tag a file and this process, write nothing, and wait to be killed."""
     control = Control()
     fd = open_new(path, size=0)
     control.tag(fd)
@@ -995,11 +994,11 @@ def elsewhere(path: str) -> None:
     signal.pause()
 
 
-# Rough treatment
+# Concurrency
 
 
 def churn(folder: str, seconds: str) -> None:
-    """Tag, write, sync, truncate, delete, all at once."""
+    """Tag, write, sync, truncate and delete files in several processes at once."""
     deadline = time.monotonic() + float(seconds)
     children = []
     for seed in range(6):
@@ -1017,7 +1016,7 @@ def churn(folder: str, seconds: str) -> None:
 
 
 def churn_one(folder: str, seed: int, deadline: float) -> None:
-    """One of those who do."""
+    """Run one of these processes."""
     draw = random.Random(seed)
     control = Control()
     while time.monotonic() < deadline:
@@ -1045,7 +1044,7 @@ def churn_one(folder: str, seed: int, deadline: float) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Do a scenario."""
+    """Run a scenario."""
     name, *arguments = words
     globals()[name.replace("-", "_")](*arguments)
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A tagged file's pages on their way to other places, whatever is between them and the device.
+"""Check that a tagged file's pages become approximate in that file only, on any storage stack.
 
-tags_beneath.py SCENARIO [ARGUMENT]...: as tags.py. A file is tagged, mapped and under
-writeback while its pages are written into other files, of which nobody has spoken. Each unit of the
-device tells whose it is, and of which generation: the files that were written to have older ones
-than the tagged file has in the end.
+tags_beneath.py SCENARIO [ARGUMENT]...: as tags.py. A file is tagged, mapped and under writeback
+while its pages are written into other, untagged files. Each unit on the device holds the file's
+magic and the generation of its data. Copies in other files are of earlier generations than the
+tagged file's final data.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ FICLONE = 0x40049409
 
 
 def content(generation: int) -> bytes:
-    """Return units that say who and when they are."""
+    """Return units that hold their number and generation."""
     return b"".join((MAGIC + struct.pack("=II", i, generation)) * (UNIT // 16)
                     for i in range(UNITS))
 
 
 class Tagged:
-    """The file that is tagged, and mapped."""
+    """A tagged and mapped file."""
 
     def __init__(self, control: Control, path: str) -> None:
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -53,24 +53,24 @@ class Tagged:
         self.generation = 0
 
     def change(self) -> None:
-        """Let all of it be of the next generation, in the page cache."""
+        """Overwrite all of the mapping with the next generation."""
         self.generation += 1
         self.memory[:] = content(self.generation)
 
     def begin_writeback(self) -> None:
-        """Let its writeback begin."""
+        """Start writeback without waiting for it."""
         syscall(277, self.fd, ctypes.c_long(0), ctypes.c_long(SIZE), SYNC_FILE_RANGE_WRITE)
 
 
 def a_pipe() -> tuple[int, int]:
-    """Return a pipe with room for all of a file."""
+    """Return a pipe with the capacity of a whole file."""
     ends = os.pipe()
     fcntl.fcntl(ends[1], F_SETPIPE_SZ, SIZE)
     return ends
 
 
 def drain(pipe: int, target: int) -> None:
-    """Write what a pipe holds."""
+    """Splice the pipe's content into the target."""
     left = SIZE
     while left:
         moved = os.splice(pipe, target, left)
@@ -79,20 +79,20 @@ def drain(pipe: int, target: int) -> None:
 
 
 def by_direct(own: Tagged, target: int) -> None:
-    """O_DIRECT from its mapping."""
+    """Write with O_DIRECT from the file's mapping."""
     written = libc.pwrite(target, ctypes.c_void_p(own.address), ctypes.c_size_t(SIZE),
                           ctypes.c_long(0))
     must(written == SIZE, f"wrote {written}: {os.strerror(ctypes.get_errno())}")
 
 
 def by_io_uring(own: Tagged, target: int) -> None:
-    """The same by another thread."""
+    """Write with O_DIRECT from the mapping, by an io_uring worker."""
     ring = Uring(by_workers=True)
     must(ring.write(target, own.address, SIZE, 0) == SIZE, "io_uring wrote less")
 
 
 def by_fixed_buffer(own: Tagged, target: int) -> None:
-    """The same by a buffer that stays pinned; of files that is refused, or nearly."""
+    """Write from a registered, pinned buffer; by O_DIRECT where a mapping is refused."""
     try:
         must(FixedUring().write(target, own.address, SIZE, 0) == SIZE, "io_uring wrote less")
     except OSError as why:
@@ -101,7 +101,7 @@ def by_fixed_buffer(own: Tagged, target: int) -> None:
 
 
 def by_splice(own: Tagged, target: int) -> None:
-    """From its page cache through a pipe."""
+    """Splice from the page cache through a pipe."""
     reader, writer = a_pipe()
     position = 0
     while position < SIZE:
@@ -112,7 +112,7 @@ def by_splice(own: Tagged, target: int) -> None:
 
 
 def by_vmsplice(own: Tagged, target: int) -> None:
-    """From its mapping through a pipe."""
+    """Splice from the mapping through a pipe with vmsplice()."""
     reader, writer = a_pipe()
     vector = struct.pack("=QQ", own.address, SIZE)
     buffer = ctypes.create_string_buffer(vector)
@@ -123,14 +123,14 @@ def by_vmsplice(own: Tagged, target: int) -> None:
 
 
 def by_sendfile(own: Tagged, target: int) -> None:
-    """By sendfile()."""
+    """Copy with sendfile()."""
     position = 0
     while position < SIZE:
         position += os.sendfile(target, own.fd, position, SIZE - position)
 
 
 def by_copy(own: Tagged, target: int) -> None:
-    """By copy_file_range(); a clone is stored once more, for it is as approximate as its source."""
+    """Copy with copy_file_range(); rewrite a clone, which shares approximate blocks."""
     try:
         fcntl.ioctl(target, FICLONE, own.fd)
     except OSError as why:
@@ -148,7 +148,7 @@ WAYS: tuple[Callable[[Tagged, int], None], ...] = (
 
 
 def open_target(path: str, way: Callable[[Tagged, int], None]) -> int:
-    """Return a file with blocks, to be written to."""
+    """Return an open file with allocated blocks."""
     plain = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     os.pwrite(plain, bytes(SIZE), 0)
     os.fsync(plain)
@@ -159,7 +159,7 @@ def open_target(path: str, way: Callable[[Tagged, int], None]) -> int:
 
 
 def look(legs: list[str], last: int) -> dict[str, set[int]]:
-    """Return which units of the file are approximate on each leg; fail if anything else is."""
+    """Return the approximate units on each leg; fail if one is not the tagged file's."""
     control = Control()
     found: dict[str, set[int]] = {}
     for leg in legs:
@@ -178,7 +178,7 @@ def look(legs: list[str], last: int) -> dict[str, set[int]]:
 
 
 def write_last(own: Tagged, way: str) -> None:
-    """Write all of the file once more, and wait until it is stored."""
+    """Write the whole file again and wait until it is on the device."""
     if way == "write":
         own.memory.close()
         own.generation += 1
@@ -190,9 +190,10 @@ def write_last(own: Tagged, way: str) -> None:
 
 
 def beneath(folder: str, least: str, *legs: str) -> None:
-    """Write a tagged file's pages to other places; of its own, at least so many % are approximate.
+    """Write a tagged file's pages to other files; require shares of its own units as approximate.
 
-    LEAST is of what is written last, by write() and by a mapping: 80,50; or "none" if none may be.
+    LEAST is the minimum of both shares in %, for data written by write() and by a mapping, such as
+    80,50; or "none" if no unit may be approximate.
     """
     control = Control()
     own = Tagged(control, f"{folder}/tagged")
@@ -219,18 +220,18 @@ def beneath(folder: str, least: str, *legs: str) -> None:
 
 
 def none(*legs: str) -> None:
-    """Nothing at all is approximate."""
+    """Check that no unit is approximate."""
     look(list(legs), -1)
 
 
 def moved(folder: str, *words: str) -> None:
-    """Files are moved by a program: the tagged one may become precise, another stays so."""
+    """Let a program move files: the untagged one must stay precise, the other may change."""
     *program, leg = words
     control = Control()
     own = Tagged(control, f"{folder}/tagged")
     other = os.open(f"{folder}/other", os.O_RDWR | os.O_CREAT, 0o600)
     own.change()
-    # In pieces, so that there is something to be moved.
+    # Write in pieces, so that the file is fragmented.
     data = content(own.generation + 1)
     for unit in reversed(range(UNITS)):
         os.pwrite(other, data[unit * UNIT : (unit + 1) * UNIT], unit * UNIT)
@@ -247,7 +248,7 @@ def moved(folder: str, *words: str) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Do a scenario."""
+    """Run a scenario."""
     name, *arguments = words
     scenarios: dict[str, Callable[..., None]] = {"beneath": beneath, "moved": moved, "none": none}
     scenarios[name](*arguments)

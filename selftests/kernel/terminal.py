@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Run a command on a terminal of its own, and do to it what a person would.
+"""Run a command on a pseudoterminal and send it keys and signals as a user would.
 
     terminal.py KEYS COMMAND...
 
-KEYS are sent one after the other, each after a picture: a letter is typed; "^C" is Ctrl-C, "^Z" is
-Ctrl-Z, after which the command is let go on; "size" makes the window 40 by 12. Prints what the
-command has written, and last how it ended and whether the terminal is as it was.
+KEYS are sent one by one, each after two screen updates: a letter is typed, "^C" is Ctrl-C, "^Z" is
+Ctrl-Z followed by SIGCONT, and "size" resizes the window to 40 by 12. Prints the command's output
+and, last, its exit status and whether the terminal settings are unchanged.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ HOME = b"\033[H"
 
 
 def resize(terminal: int, columns: int, rows: int) -> None:
-    """Give the window a size."""
+    """Set the window size."""
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
 class Seen:
-    """What a command writes."""
+    """The output of a command."""
 
     def __init__(self, terminal: int) -> None:
         self.terminal, self.text = terminal, b""
 
     def more(self) -> bool:
-        """Read on; False at the end."""
+        """Read more output; return False at the end."""
         try:
             read = os.read(self.terminal, 65536)
         except OSError:
@@ -44,7 +44,7 @@ class Seen:
         return bool(read)
 
     def pictures(self, count: int) -> bool:
-        """Wait for so many pictures from now on."""
+        """Wait for that many further screen updates; return False at the end."""
         begin = len(self.text)
         while self.text.count(HOME, begin) < count:
             if not self.more():
@@ -53,7 +53,7 @@ class Seen:
 
 
 def press(key: str, child: int, terminal: int) -> None:
-    """Do what a key stands for."""
+    """Send a key or resize the window."""
     if key == "size":
         resize(terminal, 40, 12)
     elif key == "^Z":
@@ -68,7 +68,7 @@ def press(key: str, child: int, terminal: int) -> None:
 
 
 def main() -> None:
-    """Do everything."""
+    """Run the command and report."""
     keys, command = sys.argv[1].split(), sys.argv[2:]
     before: list[object] = []
     child, terminal = pty.fork()

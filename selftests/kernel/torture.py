@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""One device under a load, on a medium and among events that a seed draws.
+"""Stress one device with a load, on a medium and with events that a random seed chooses.
 
 torture.py SEED [KEY=VALUE]...
 
-Prints what was drawn, as the command that does it again; a KEY of Scenario replaces a draw. Silent
-otherwise, unless something is wrong: then a sentence, and exit status 1, or 2 for what hangs, after
-the kernel's stacks; then nothing can be cleaned up. What holds:
+Prints the scenario as a command that repeats it; KEY=VALUE overrides a field of Scenario. Prints
+nothing else on success. An error prints a message and exits with status 1; a hang prints the
+kernel's stacks, exits with status 2, and leaves the device behind. It checks that
 
-- no block is another one's, or older than what was completed (after a failure of power: flushed)
-- no request fails, unless the medium does
+- no block holds another's data, or older data than completed (after power failure: flushed) ones
+- no request fails unless the medium does
 - nothing takes longer than AFTL_TORTURE_PATIENCE seconds
-- the device's books are right, and those of its volume
+- the audits of the device and of its volume find no error
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ MEDIUM = "aftl-medium"
 BELOW = "aftl-below"
 RAM = "/dev/ram0"
 NVME = "/dev/nvme0n1"
-SECTORS = 262144  # of the medium
-FLIPS = "512"  # of an approximate unit
-LEAST_EVENTS = 3  # however slow the machine is
+SECTORS = 262144  # size of the medium
+FLIPS = "512"  # most flipped bits of an approximate unit
+LEAST_EVENTS = 3  # at least, even on a slow machine
 
-# In one of them requests are complete a while after flash is through with them.
+# The controller's time in "wide" delays completions beyond the end of the flash operation.
 SHAPES = {
     "tiny": "channels 1 chips 1 blocks 32 word_lines 2 op 45",
     "safe": "channels 1 chips 2 blocks 64 word_lines 2 op 40",
@@ -51,30 +51,30 @@ SHAPES = {
     "tlc": "channels 1 chips 1 bits 3 one_shot on blocks 80 word_lines 2 op 45",
     "shared": "channels 4 chips 1 blocks 64 word_lines 2 op 40",
 }
-SHARDS = (1, 2, 4)  # of the last one; in memory it changes
+SHARDS = (1, 2, 4)  # of the shape "shared"; a device in memory may change it
 MEDIA = ("ram", "linear", "slow", "failing", "bad", "ours", "nvme")
 EVENTS = ("pause", "noflush", "reload", "policy", "message", "medium", "reopen", "kill", "cut")
 
 
 class WrongError(Exception):
-    """Something is not as it must be."""
+    """A check failed."""
 
 
 class CommandError(WrongError):
-    """A command has failed; on a medium that fails it may."""
+    """A command failed, which a failing medium may cause."""
 
 
 class HangError(Exception):
-    """Something does not end."""
+    """An operation did not end in time."""
 
 
 def said(arguments: tuple[str, ...], output: str) -> str:
-    """Return what a command has said, for a sentence."""
+    """Return a command and its output for an error message."""
     return f"{' '.join(arguments)}: {output.strip() or 'failed'}"
 
 
 def run(*arguments: str, text: str = "", tolerant: bool = False) -> str:
-    """Run a command, in time; what it prints."""
+    """Run a command within PATIENCE seconds and return its output."""
     child = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, text=True)
     try:
@@ -87,14 +87,14 @@ def run(*arguments: str, text: str = "", tolerant: bool = False) -> str:
 
 
 def kernel_says() -> str:
-    """Return the last that the kernel has to say of the device, as an end of a sentence."""
+    """Return the last kernel log lines of the module, as the end of an error message."""
     lines = [line for line in run("dmesg", tolerant=True).splitlines() if "approxftl" in line]
     return "".join(f"; {line}" for line in lines[-2:])
 
 
 @dataclass
 class Scenario:
-    """What is drawn."""
+    """The random choices of a run."""
 
     seed: int
     media: str = ""
@@ -113,7 +113,7 @@ class Scenario:
     seconds: float = 2.0
 
     def draw(self, draw: random.Random) -> None:
-        """Draw what nobody has said."""
+        """Draw the fields that the command line left unset."""
         drawn = {
             "shape": (shape := self.shape or draw.choice(sorted(SHAPES))),
             "media": draw.choice([m for m in MEDIA if m != "nvme" or has_drive()]),
@@ -135,23 +135,23 @@ class Scenario:
 
     @property
     def may_fail(self) -> bool:
-        """Is the medium one that fails?"""
+        """Return whether the medium may fail requests."""
         return self.media in ("failing", "bad")
 
     def parameters(self) -> str:
-        """Return the words of a volume."""
+        """Return the parameters of the volume."""
         safe = f" buffer {self.buffer} buffer_safe on" if self.shape == "safe" else ""
         shards = f" shards {self.shards}" if self.shards else ""
         return f"{SHAPES[self.shape]} unit {self.unit}{safe}{shards}"
 
     def keys(self) -> str:
-        """Return the words of a table line."""
+        """Return the parameters of a table line."""
         buffer = "" if self.shape == "safe" else f"buffer {self.buffer} "
         return (f"{self.parameters()} {buffer}policy {self.policy} "
                 f"timing {self.timing} tag_all {self.tag_all}")
 
     def command(self) -> str:
-        """Return what does it again."""
+        """Return the command that repeats this run."""
         words = (f"{f.name}={getattr(self, f.name)}" for f in fields(self)
                  if f.name != "seed" and getattr(self, f.name))
         quoted = (f"'{word}'" if " " in word else word for word in words)
@@ -159,7 +159,7 @@ class Scenario:
 
 
 def policies(shape: str) -> list[str]:
-    """Return those that a device of this shape can have."""
+    """Return the policies that suit a device of this shape."""
     if shape in ("tiny", "mapped"):
         return ["baseline"]
     if shape != "tlc":
@@ -168,12 +168,12 @@ def policies(shape: str) -> list[str]:
 
 
 def has_drive() -> bool:
-    """Is there an NVMe drive that is large enough?"""
+    """Return whether there is a large enough NVMe drive."""
     return Path(NVME).exists() and int(run("blockdev", "--getsz", NVME)) >= SECTORS
 
 
 def capacity(keys: str) -> int:
-    """Sectors of such a device, by asking for too many."""
+    """Return a device's capacity in sectors, from the error message for a too large device."""
     words = keys.split()
     run("dmesg", "-C")
     run("dmsetup", "create", "aftl-capacity", "--table",
@@ -185,7 +185,7 @@ def capacity(keys: str) -> int:
 
 
 class Medium:
-    """What is below the store; it changes while it is used."""
+    """The backing device, which can fail, slow down or lose power while in use."""
 
     def __init__(self, scenario: Scenario, draw: random.Random) -> None:
         self.scenario = scenario
@@ -194,7 +194,7 @@ class Medium:
         self.broken = False
 
     def make(self) -> str:
-        """Return the store's name."""
+        """Create the backing device; return its path."""
         if self.scenario.media == "ram":
             return "ram"
         run("modprobe", "brd", "rd_nr=1", f"rd_size={SECTORS}")
@@ -206,14 +206,14 @@ class Medium:
         return f"/dev/mapper/{MEDIUM}"
 
     def put_ours_below(self) -> None:
-        """Make one of ours, in memory, the base."""
+        """Create an approxftl device in memory as the base."""
         keys = "blocks 128 word_lines 8 op 30 unit 512 timing off"
         run("dmsetup", "create", BELOW, "--table",
             f"0 {SECTORS} approxftl ram {len(keys.split())} {keys}")
         self.base = f"/dev/mapper/{BELOW}"
 
     def table(self) -> str:
-        """Return the table of a medium that works, fast or slow."""
+        """Return the table of a working, fast or slow, medium."""
         if self.scenario.media != "slow":
             return f"0 {SECTORS} linear {self.base} 0"
         reads, writes, flushes = self.scenario.delays.split()
@@ -221,22 +221,22 @@ class Medium:
                 f"{self.base} 0 {flushes}")
 
     def become(self, table: str) -> None:
-        """Replace the table; what is under way goes on by the new one."""
+        """Replace the table; pending requests continue with the new one."""
         run("dmsetup", "reload", MEDIUM, text=table)
         run("dmsetup", "suspend", "--noflush", "--nolockfs", MEDIUM)
         run("dmsetup", "resume", MEDIUM)
 
     def works(self) -> None:
-        """Be as at first."""
+        """Restore the working table."""
         self.broken = False
         self.become(self.table())
 
     def loses_power(self) -> None:
-        """Forget whatever is written from now on."""
+        """Drop all further writes."""
         self.become(f"0 {SECTORS} flakey {self.base} 0 0 3600 1 drop_writes")
 
     def changes(self) -> None:
-        """Be slower, faster, broken or mended."""
+        """Change the delays, break the medium or repair it."""
         if self.scenario.media == "slow":
             self.scenario.delays = " ".join(str(self.draw.randint(0, 50)) for _ in range(3))
             self.works()
@@ -247,7 +247,7 @@ class Medium:
             self.become(self.failing() if self.scenario.media == "failing" else self.holes())
 
     def failing(self) -> str:
-        """Return a table by which everything or one kind of request fails."""
+        """Return a table that fails all requests, all writes or all reads."""
         ways = ["error_writes", "error"]
         if not run("dmsetup", "targets").count("flakey           v1.4"):
             ways.append("error_reads")
@@ -257,7 +257,7 @@ class Medium:
         return f"0 {SECTORS} flakey {self.base} 0 0 3600 1 {way}"
 
     def holes(self) -> str:
-        """Return a table by which a few places fail."""
+        """Return a table that fails a few small ranges."""
         at = 0
         lines = []
         for start in sorted(self.draw.sample(range(8, SECTORS - 64, 64), 20)):
@@ -267,7 +267,7 @@ class Medium:
         return "\n".join([*lines, f"{at} {SECTORS - at} linear {self.base} {at}"])
 
     def remove(self) -> None:
-        """Remove it and what is below."""
+        """Remove the medium and the devices below it."""
         for name in (MEDIUM, BELOW):
             if Path(f"/dev/mapper/{name}").exists():
                 run("dmsetup", "remove", name)
@@ -277,7 +277,7 @@ class Medium:
 
 @dataclass
 class Load:
-    """The program that writes and reads."""
+    """The load: approxftl-torture, which writes and verifies."""
 
     scenario: Scenario
     folder: Path
@@ -286,7 +286,7 @@ class Load:
     arguments: list[str] = field(default_factory=list)
 
     def start(self, *options: str) -> None:
-        """Begin, or go on with what is there."""
+        """Start the load, or resume with its saved state."""
         tolerant = ["--errors"] if self.scenario.may_fail else []
         flips = ["--flips", FLIPS] if self.scenario.tag_all == "approximate" else []
         self.arguments = [TORTURE, "--state", str(self.folder / "state"), "--seed",
@@ -302,7 +302,7 @@ class Load:
         self.wait_until_it_listens()
 
     def wait_until_it_listens(self) -> None:
-        """Wait until it has its state and hears SIGUSR1."""
+        """Wait until the load has its state and a handler for SIGUSR1."""
         assert self.child
         until = time.monotonic() + PATIENCE
         status = Path(f"/proc/{self.child.pid}/status")
@@ -317,13 +317,13 @@ class Load:
             heard = int(caught[1], 16) if caught else 0
 
     def look(self) -> None:
-        """It must not have ended."""
+        """Fail if the load has ended."""
         if self.child and self.child.poll() is not None:
             self.judge()
             raise WrongError("the load has ended by itself")
 
     def judge(self) -> None:
-        """What it says when it has ended."""
+        """Evaluate the output and the exit status of the ended load."""
         assert self.child
         code = self.child.returncode
         output = (self.folder / "load").read_text().strip()
@@ -334,7 +334,7 @@ class Load:
             raise WrongError(output + kernel_says())
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """End it, and hear."""
+        """Stop the load and evaluate its result."""
         if not self.child:
             return
         self.child.send_signal(number)
@@ -345,7 +345,7 @@ class Load:
         self.judge()
 
     def freeze(self) -> None:
-        """Tell it that the power has failed, and wait until it knows."""
+        """Announce a power failure to the load, and wait until it knows."""
         assert self.child
         self.child.send_signal(signal.SIGUSR1)
         until = time.monotonic() + PATIENCE
@@ -356,13 +356,13 @@ class Load:
             time.sleep(0.01)
 
     def state(self, offset: int) -> int:
-        """Return a field of ledger_header."""
+        """Return a field of the state file's struct ledger_header."""
         with (self.folder / "state").open("rb") as file:
             file.seek(offset)
             return int.from_bytes(file.read(4), "little")
 
     def fill(self) -> None:
-        """Wait until each unit has been written."""
+        """Wait until the load has written each unit."""
         until = time.monotonic() + PATIENCE
         while not self.state(40):
             self.look()
@@ -371,7 +371,7 @@ class Load:
             time.sleep(0.1)
 
     def verify(self, *options: str) -> None:
-        """Check every block."""
+        """Verify every block."""
         self.start("--verify", *options)
         assert self.child
         try:
@@ -382,7 +382,7 @@ class Load:
 
 
 class Device:
-    """One of ours, with its load, among events."""
+    """The device under test with its load."""
 
     def __init__(self, scenario: Scenario, draw: random.Random, folder: Path) -> None:
         self.scenario = scenario
@@ -394,16 +394,16 @@ class Device:
 
     @property
     def lasts(self) -> bool:
-        """Does it keep its data when it is removed?"""
+        """Return whether the device keeps its data when it is removed."""
         return self.store != "ram"
 
     def line(self) -> str:
-        """Return its table."""
+        """Return the device's table."""
         keys = self.scenario.keys()
         return f"0 {self.sectors} approxftl {self.store} {len(keys.split())} {keys}"
 
     def make(self) -> None:
-        """Make the medium, a volume and the device."""
+        """Create the medium, a volume and the device."""
         self.store = self.medium.make()
         self.sectors = min(capacity(replace(self.scenario, shards=shards).keys())
                            for shards in (SHARDS if self.scenario.shards else (0,)))
@@ -414,11 +414,11 @@ class Device:
         self.open()
 
     def open(self) -> None:
-        """Make the device."""
+        """Create the device."""
         run("dmsetup", "create", NAME, "--table", self.line())
 
     def close(self) -> None:
-        """Remove it. A program that was killed may still hold it for a moment."""
+        """Remove the device; retry while a killed program still holds it."""
         until = time.monotonic() + PATIENCE
         while "busy" in (output := run("dmsetup", "remove", NAME, tolerant=True)):
             if time.monotonic() > until:
@@ -428,7 +428,7 @@ class Device:
             raise CommandError(f"dmsetup remove: {output.strip()}")
 
     def wait_until_let_go(self) -> None:
-        """Wait for requests of a program that was killed, which hold it, too."""
+        """Wait until the pending requests of a killed program no longer hold the device."""
         until = time.monotonic() + PATIENCE
         while run("dmsetup", "info", "-c", "--noheadings", "-o", "open", NAME).strip() != "0":
             if time.monotonic() > until:
@@ -436,13 +436,13 @@ class Device:
             time.sleep(0.05)
 
     def message(self, *words: str) -> str:
-        """Send it one."""
+        """Send a message to the device and return the answer."""
         return run("dmsetup", "message", NAME, "0", *words).strip()
 
     # Events
 
     def pause(self) -> None:
-        """Suspend it after what is under way; its books are right."""
+        """Suspend after pending requests, audit and resume."""
         run("dmsetup", "suspend", NAME)
         time.sleep(self.draw.choice((0, 0.05)))
         if (books := self.message("audit")) != "clean":
@@ -450,13 +450,13 @@ class Device:
         run("dmsetup", "resume", NAME)
 
     def noflush(self) -> None:
-        """Suspend it among what is under way."""
+        """Suspend with pending requests, and resume."""
         run("dmsetup", "suspend", "--noflush", "--nolockfs", NAME)
         time.sleep(self.draw.choice((0, 0.05)))
         run("dmsetup", "resume", NAME)
 
     def reload(self) -> None:
-        """Load another table: time, buffer, shards, sometimes without a flush."""
+        """Load a table with other timing, buffer and shards, sometimes with --noflush."""
         self.scenario.timing = self.draw.choice(("real", "off", "scale:2"))
         buffer = self.draw.choice(("0", "128KiB", "4MiB"))
         if self.scenario.shape != "safe":
@@ -471,7 +471,7 @@ class Device:
         self.load_table()
 
     def load_table(self, *, noflush: bool = False) -> None:
-        """Have another table. A volume that has failed is opened as after a loss of power."""
+        """Load a table; if writes may have failed, restart the load as after a power failure."""
         if self.loses:
             self.load.stop()
         run("dmsetup", "reload", NAME, text=self.line())
@@ -482,18 +482,18 @@ class Device:
             self.load.start(*self.loss())
 
     def tell(self) -> None:
-        """Send it a message."""
-        # Approximate data that are old are hardly data.
+        """Send a random message."""
+        # Old approximate data have too many errors for the load's limit.
         age = "1d" if self.scenario.tag_all == "precise" else "5min"
         words = self.draw.choice(("stats", "luns", "blocks 0 32", f"age {age}", "gc", "reset",
                                   f"block {self.draw.randrange(32)}", "gc", "fault"))
         if words == "fault":
-            # So few that there are enough.
+            # Fail only few blocks, so that enough are left.
             words = f"fault block {self.draw.randrange(2)}"
         self.message(*words.split())
 
     def reopen(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """Remove it in order; then everything is there."""
+        """Stop the load, recreate the device and resume; all completed writes must be there."""
         self.load.stop(number)
         if self.lasts:
             self.medium_works()
@@ -504,21 +504,21 @@ class Device:
         self.load.start(*self.loss())
 
     def kill(self) -> None:
-        """Remove it when its load has died."""
+        """Do the same after killing the load."""
         self.reopen(signal.SIGKILL)
 
     @property
     def loses(self) -> bool:
-        """May what could not be written be lost, unless it was flushed?"""
+        """Return whether unflushed writes may be lost, as the medium may have failed them."""
         return self.scenario.may_fail and self.lasts
 
     def loss(self) -> list[str]:
-        """Return how the load is told. A device that has failed shows what is in memory."""
+        """Return the load's options; a failed device still has its data in memory."""
         failed = "fail" in run("dmsetup", "status", NAME).split()
         return ["--power-failed"] if self.loses and not failed else []
 
     def cut(self) -> None:
-        """Fail the power: then everything is there that was flushed."""
+        """Fail the power; all flushed writes must be there."""
         if not self.lasts or self.scenario.may_fail:
             return
         self.load.freeze()
@@ -531,12 +531,12 @@ class Device:
         self.load.start("--power-failed")
 
     def medium_works(self) -> None:
-        """Mend what is below."""
+        """Repair the medium."""
         if self.medium.broken:
             self.medium.works()
 
     def event(self) -> None:
-        """One of them, if the load is still there."""
+        """Cause a random event; the load must survive it."""
         doing: dict[str, Callable[[], None]] = {
             "pause": self.pause, "noflush": self.noflush, "reload": self.reload,
             "policy": self.policy, "message": self.tell, "medium": self.medium.changes,
@@ -554,7 +554,7 @@ class Device:
         self.load.look()
 
     def recover(self) -> None:
-        """Go on where the medium has kept something from going well."""
+        """Continue after a failing medium has made an event fail."""
         try:
             run("dmsetup", "resume", NAME)
         except CommandError:
@@ -564,7 +564,7 @@ class Device:
             self.load.start(*self.loss())
 
     def finish(self) -> None:
-        """Check everything, once more after it was closed, and its volume."""
+        """Verify all data, also after reopening, and check the volume."""
         self.load.stop()
         self.medium_works()
         if not self.scenario.may_fail:
@@ -580,7 +580,7 @@ class Device:
 
 
     def live(self, draw: random.Random) -> None:
-        """From the beginning to the end."""
+        """Run the whole scenario."""
         self.make()
         self.load.start()
         self.load.fill()
@@ -593,7 +593,7 @@ class Device:
         self.finish()
 
     def abandon(self) -> None:
-        """Leave nothing behind, after a mistake."""
+        """Clean up after an error."""
         if self.load.child:
             self.load.child.kill()
             self.load.child.wait(PATIENCE)
@@ -603,7 +603,7 @@ class Device:
 
 
 def show_device() -> None:
-    """Print what the device has to say of itself, where it still answers."""
+    """Print the device's table, status and messages, where it still answers."""
     for words in (("table", NAME), ("status", NAME), ("message", NAME, "0", "luns"),
                   ("message", NAME, "0", "stats")):
         try:
@@ -613,7 +613,7 @@ def show_device() -> None:
 
 
 def show_stacks() -> None:
-    """Print where everything sleeps that cannot be woken, and the kernel's log."""
+    """Print the stacks of all tasks in uninterruptible sleep, and the kernel log."""
     show_device()
     run("dmesg", "-C", tolerant=True)
     Path("/proc/sysrq-trigger").write_text("w")
@@ -629,7 +629,7 @@ def show_stacks() -> None:
 
 
 def press(scenario: Scenario) -> None:
-    """Let all happen."""
+    """Draw a scenario and run it."""
     draw = random.Random(scenario.seed)
     scenario.draw(draw)
     print(f"# {scenario.command()}", flush=True)
@@ -645,7 +645,7 @@ def press(scenario: Scenario) -> None:
 
 
 def parse(words: list[str]) -> Scenario:
-    """Read SEED and KEY=VALUE."""
+    """Parse SEED and KEY=VALUE."""
     scenario = Scenario(int(words[0]))
     for word in words[1:]:
         key, _, value = word.partition("=")
@@ -654,7 +654,7 @@ def parse(words: list[str]) -> Scenario:
 
 
 def main(words: list[str]) -> int:
-    """Return an exit status."""
+    """Run a scenario; return its exit status."""
     command = parse(words).command()
     try:
         press(parse(words))
