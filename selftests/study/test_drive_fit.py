@@ -116,7 +116,7 @@ def test_the_page_has_all_points_in_their_halves() -> None:
     assert told == wanted
     text = " ".join(page.split())
     (within, points), (held, unseen) = sums
-    assert f"Of {points + unseen} points {within + held} are within their bands: {within} of the " \
+    assert f"Among {points + unseen} points {within + held} are within their bands: {within} of the " \
            f"{points} of the half that is for fitting, {held} of the {unseen} that are held" in text
 
 
