@@ -24,7 +24,7 @@ from selftests.claims.studies import results, volumes
 
 
 def of_costs(state: str) -> tuple[float, float, float, float]:
-    """Changes by cheap writes and by cheap reads, in percent: reads, writes; reads, writes."""
+    """Return the change of read and write response by cheap writes, then by cheap reads, in %."""
     changes = []
     for runs in results("agcr-combinations", "trace", "costs", state=state).values():
         base, coarse, fine = map(means_of, runs.values())
@@ -35,7 +35,7 @@ def of_costs(state: str) -> tuple[float, float, float, float]:
 
 
 def ag2() -> list[Claim]:
-    """Fixed combinations of costs against medium ones, by the profile's rate of errors and worn."""
+    """Compare fixed cost combinations with medium costs, at the profile's error rate and worn."""
     result = []
     names = ", ".join(volumes())
     for said, state in (("", "the profile's rate of errors"), ("13,000 cycles: ", "worn")):
@@ -55,7 +55,7 @@ def ag2() -> list[Claim]:
 
 
 def ag3() -> list[Claim]:
-    """What streams are made of; a stand-in is made like that, so this is about real traces."""
+    """Count the page classes of streams; meaningful for real traces, as stand-ins are built so."""
     result = []
     for name, path in volumes().items():
         found = census.census(census.read_records(path))
@@ -68,13 +68,13 @@ def ag3() -> list[Claim]:
 
 
 def schemes(state: str = "the profile's rate of errors") -> dict[str, dict[str, Json]]:
-    """Return runs of AGCR, of parts of it and of its rivals, by the name of a volume."""
+    """Return the runs of AGCR, its ablations and its rivals, by volume name."""
     found = results("agcr-schemes", "trace", "scheme", state=state)
     return dict(zip(volumes(), found.values(), strict=True))
 
 
 def ag4() -> list[Claim]:
-    """AGCR against its rivals; hardly anybody queues, and li writes nearly all at high cost."""
+    """Compare AGCR with its rivals; queues are short, and li writes nearly all at high cost."""
     result = []
     for rival, paper in (("traditional", "> 0"), ("li", "> 0 (32, 22)")):
         for name, runs in schemes().items():
@@ -93,7 +93,7 @@ def ag4() -> list[Claim]:
 
 
 def ag5() -> list[Claim]:
-    """Re-writes, with both readings of the rule; they depend on how often data is read."""
+    """Count re-writes under both readings of the rule; they depend on how often data is read."""
     result: list[Claim] = []
     most = 1.2
     for rule, what in (("agcr", "whatever is not of high cost"),
@@ -107,7 +107,7 @@ def ag5() -> list[Claim]:
 
 
 def ag6() -> list[Claim]:
-    """Windows; the simulator's writes of low cost are those that the rule calls write-only."""
+    """Vary the window; the simulator's low-cost writes are those that the rule calls write-only."""
     result = []
     windows = results("agcr-windows", "trace", "history")
     for name, path in volumes().items():
@@ -123,7 +123,7 @@ def ag6() -> list[Claim]:
 
 
 def ag7() -> list[Claim]:
-    """Memory: a byte for each mapping entry, in which the paper's fields take 1 + h bits."""
+    """Compare memory: we use a byte per mapping entry, the paper's fields take 1 + h bits."""
     runs = results("agcr-memory")
     units = runs["agcr"]["geometry"]["units"]
     more = (runs["agcr"]["memory_bytes"] - runs["traditional"]["memory_bytes"]) / units
@@ -132,7 +132,7 @@ def ag7() -> list[Claim]:
 
 
 def ag_a() -> list[Claim]:
-    """AGCR part by part: mean response of reads and of writes in us, re-writes in percent."""
+    """Ablate AGCR: mean response of reads and of writes in us, re-writes in percent."""
     result = []
     for name, runs in schemes().items():
         steps = [runs[scheme] for scheme in ("traditional", "agcr, off", "agcr, low", "agcr")]

@@ -36,13 +36,13 @@ SHARES = ("0%", "10%", "30%", "50%", "70%", "100%")
 
 
 def on_one_die(policy: str, shares: Sequence[str] = SHARES) -> list[Json]:
-    """Return runs with so many independent tags."""
+    """Return the runs on one die with these shares of independently tagged pages."""
     found = results("approx-one-die", "approx-share", policy=policy)
     return [found[share] for share in shares]
 
 
 def solve(rows: list[list[Fraction]]) -> list[Fraction]:
-    """Solve linear equations, the right side last, exactly; nothing if they do not suffice."""
+    """Solve linear equations exactly, the right side last; return [] if they are singular."""
     for i in range(len(rows)):
         pivot = next((j for j in range(i, len(rows)) if rows[j][i]), None)
         if pivot is None:
@@ -57,19 +57,19 @@ def solve(rows: list[list[Fraction]]) -> list[Fraction]:
 
 
 def mode_times(policy: str, modes: Sequence[str], shares: Sequence[str]) -> list[float]:
-    """Time of one program in each mode, in us, from as many runs as there are modes."""
+    """Return the program time of each mode in us, solved from as many runs as there are modes."""
     runs = on_one_die(policy, shares)
     equations = [
         [Fraction(run["mode_pages"][mode]) for mode in modes]
         + [Fraction(counter(run, "array_program_ns"), 1000)]
         for run in runs
     ]
-    # A mode that never occurs has no time, which no tolerance allows.
+    # A mode that never occurs has no time; NaN fails every tolerance.
     return [float(value) for value in solve(equations)] or [math.nan] * len(modes)
 
 
 def kinds_explain_modes(run: Json) -> bool:
-    """Whether used blocks of each kind hold what that kind must; open ones are the slack."""
+    """Tell whether used blocks of each kind hold the modes of that kind, open blocks excepted."""
     pages = {kind: count["pages"] for kind, count in run["block_kinds"].items()}
     modes = run["mode_pages"]
     one_block = run["geometry"]["pages_per_block"]
@@ -84,9 +84,9 @@ def kinds_explain_modes(run: Json) -> bool:
 
 
 def ax1() -> list[Claim]:
-    """Service times by block kind."""
+    """Compare program times by block kind."""
     modes = ("normal", "between", "after", "reduced")
-    # 24 % and 33 % from section III-B; 25 instead of 40 steps; steps of 1.5 times the size.
+    # Section III-B has 24 % and 33 %; 25 instead of 40 steps; steps 1.5 times as large.
     full = 700.0
     paper = [full, 0.76 * full, 0.67 * full, full * 5 / 8, full / 1.5]
     ours = [*mode_times("approxftl", modes, SHARES[1:-1]),
@@ -94,7 +94,7 @@ def ax1() -> list[Claim]:
     close = all(abs(a / b - 1) <= 0.01 for a, b in zip(ours, paper, strict=True))
     kinds = all(map(kinds_explain_modes, on_one_die("approxftl")))
     return [
-        # The profile has these times.
+        # This cannot fail: the profile's times come from the same figures.
         identity("AX-1", "program us: precise, case b, case c, approximate, Delta_b", row(paper),
                  row(ours), "+-1 %", close),
         claim("AX-1", "mode of each page follows from the kind of its block", "always",
@@ -103,13 +103,13 @@ def ax1() -> list[Claim]:
 
 
 def collected() -> Json:
-    """Return ApproxFTL's run with collection and half of the data tagged."""
+    """Return ApproxFTL's run with garbage collection and half of the data tagged."""
     run: Json = results("approx-collected", tags="0.5", policy="approxftl")["approxftl"]
     return run
 
 
 def ax2() -> list[Claim]:
-    """Invariants; test-property-random.c looks at every block after every step."""
+    """Check invariants at the end; test-property-random.c checks each block after each step."""
     runs = [collected(), *on_one_die("approxftl", ["50%"])]
     bugs = sum(counter(run, "policy_bugs") for run in runs)
     verified = all(run["verified"] for run in runs)
@@ -118,7 +118,7 @@ def ax2() -> list[Claim]:
                   "0 refused, audit clean", ours, "exact", bugs == 0 and verified)]
 
 
-# What the models of the paper's section imply for independent tags, by policy.
+# Saving of service time that the section's models give for independent tags, by policy.
 SERVICE_SAVING = {
     "delta_b": (0.0, 3.3, 10.0, 16.7, 23.3, 33.3),
     "vth_b": (0.0, 3.8, 11.3, 18.8, 26.2, 37.5),
@@ -127,13 +127,13 @@ SERVICE_SAVING = {
 
 
 def ax3() -> list[Claim]:
-    """Mean service time."""
+    """Compare mean service times."""
     result = []
     for policy, paper in SERVICE_SAVING.items():
         ours = [saving(program_us(run), program_us(base))
                 for run, base in zip(on_one_die(policy), on_one_die("baseline"), strict=True)]
         what = f"{policy}: write service saving in % at a = 0 .1 .3 .5 .7 1"
-        # A checkerboard block's first position may take a precise page even without tags.
+        # Even without tags, the first position of a checkerboard block may take a precise page.
         holds = near(ours, paper, 1.5) and abs(ours[0]) < 0.001
         result.append(claim("AX-3", what, row(paper), row(ours), "+-1.5", holds))
     return result + [
@@ -146,8 +146,8 @@ def ax3() -> list[Claim]:
     ]
 
 
-# Shares of pages in blocks that are filled in strict turns, from the same models: the paper's
-# Fig. 6, where there are few but in one application.
+# Percent of pages in checkerboard blocks, from the same models. In the paper's Fig. 6 they are few
+# in all applications but one.
 CHECKERBOARDS: tuple[tuple[str, str, tuple[float, ...]], ...] = (
     ("independent tags", "approx-one-die", (18, 42, 48, 50, 42)),
     ("tags in runs of 64", "approx-runs", (1, 1, 1, 2, 1)),
@@ -155,13 +155,13 @@ CHECKERBOARDS: tuple[tuple[str, str, tuple[float, ...]], ...] = (
 
 
 def checkerboard_share(run: Json) -> float:
-    """Half of the pages of such blocks are precise ones between approximate ones."""
+    """Return the share of pages in checkerboard blocks, half of whose pages are precise."""
     modes = run["mode_pages"]
     return 200 * float(modes["between"] / sum(modes.values()))
 
 
 def ax4() -> list[Claim]:
-    """Response time of writes that queue."""
+    """Compare the response time of writes that queue."""
     result = []
     for use, runs in results("approx-queues", "utilisation", "policy").items():
         means = [response_us(runs[policy], "write") for policy in ALL]
@@ -176,7 +176,7 @@ def ax4() -> list[Claim]:
 
 
 def ax5() -> list[Claim]:
-    """Response time of reads, which wait behind writes."""
+    """Compare the response time of reads, which wait behind writes."""
     result = []
     for writes, runs in results("approx-reads", "write-share", "policy").items():
         cut = saving(response_us(runs["approxftl"], "read"), response_us(runs["baseline"], "read"))
@@ -187,16 +187,16 @@ def ax5() -> list[Claim]:
 
 
 def low_share(run: Json) -> float:
-    """Share of erases with reduced voltage."""
+    """Return the share of erases at low voltage."""
     return counter(run, "array_low_erases") / counter(run, "array_erases")
 
 
 def ax6() -> list[Claim]:
-    """Lifetime; wear comes from the blocks, f from the counters of erases."""
+    """Compare lifetimes; wear comes from the blocks, f from the erase counters."""
     result = []
     gains: dict[str, list[float]] = {"vth_b": [], "approxftl": []}
     for tags, runs in results("approx-collected", "tags", "policy").items():
-        # Filling erases nothing: blocks and counters have seen the same erases.
+        # The fill erases nothing, so that blocks and counters have seen the same erases.
         for policy, run in runs.items():
             f = low_share(run)
             implied = 100 * (1 / (1 - 0.38 * f) - 1)
@@ -213,7 +213,7 @@ def ax6() -> list[Claim]:
 
 
 def ax7() -> list[Claim]:
-    """Energy."""
+    """Compare energy."""
     run = collected()
     erase = counter(run, "erase_energy_pj") / counter(run, "array_erases") / 1e6
     paper = 3.3 * 25e-3 * 3.5e-3 * 1e6
@@ -231,7 +231,7 @@ def ax7() -> list[Claim]:
 
 
 def approximate_copies(run: Json) -> float:
-    """How often approximate data of the start is copied as such, per page.
+    """Return the mean number of approximate copies per page of initially approximate data.
 
     A copy counts for its whole block, so the mean stays below the bound; the C tests follow single
     pages.
@@ -242,11 +242,11 @@ def approximate_copies(run: Json) -> float:
 
 
 def ax8() -> list[Claim]:
-    """Bit errors, and their accumulation."""
+    """Compare bit error rates, and how errors accumulate with copies."""
     result = []
     for policy, run in results("approx-fresh").items():
         flipped = counter(run, "read_flipped_bits") / counter(run, "read_approx_units") / 65536
-        # The default of rber_approx, drawn for each read.
+        # 7.2e-4 is the default of rber_approx; errors are drawn for each read.
         result.append(identity("AX-8", f"{policy}: bit error rate of fresh approximate pages",
                                "7.2e-4", f"{flipped:.3e}", "+-5 %",
                                abs(flipped / 7.2e-4 - 1) <= 0.05))
@@ -258,12 +258,12 @@ def ax8() -> list[Claim]:
 
 
 def amplifications(runs: dict[str, Json]) -> list[float]:
-    """Return those of Baseline and ApproxFTL."""
+    """Return the write amplification of Baseline and of ApproxFTL."""
     return [runs[name]["write_amplification"]["total"] for name in ("baseline", "approxftl")]
 
 
 def ax9() -> list[Claim]:
-    """Write amplification with hot and cold data."""
+    """Compare write amplification on hot and cold data."""
     result = []
     for name, runs in results("approx-skewed", "stream", "policy", blocks=1024).items():
         base, ours = amplifications(runs)
@@ -277,9 +277,9 @@ def ax9() -> list[Claim]:
 
 
 def ax_t() -> list[Claim]:
-    """What the paper says of its applications, which cannot all be true (register I-1)."""
+    """Check the paper's statements on its applications, which conflict (register I-1)."""
     found: dict[str, list[float]] = {}
-    # Real traces have tags in their records.
+    # Records of real traces carry tags.
     streams = (results("approx-traces", "trace", "policy") if trace_directory() else
                results("approx-tags", "stream", "policy"))
     for runs in streams.values():
@@ -304,15 +304,15 @@ def ax_t() -> list[Claim]:
     ]
 
 
-# The enhancements of ApproxFTL, from the last to the first: without all of them but its rule of
-# promotion it does what Vth_b does.
+# The enhancements of ApproxFTL, from the last to the first. With all of them switched off except
+# its promotion rule, ApproxFTL does the same as Vth_b.
 ENHANCEMENTS = ("approx-no-checkerboard", "approx-no-two-phase", "approx-no-wear-rule",
                 "approx-precise-copied-first", "approx-one-pool")
 
 
 @dataclass(frozen=True)
 class Step:
-    """What a part of ApproxFTL changes."""
+    """The measures of one ablation step of ApproxFTL."""
 
     host_us: float
     all_us: float
@@ -322,31 +322,31 @@ class Step:
 
     @classmethod
     def of(cls, run: Json) -> Step:
-        """Look at a run."""
+        """Extract the measures from a run."""
         wear = run["blocks"]["wear"]
         return cls(program_us(run), all_program_us(run), run["write_amplification"]["total"],
                    lifetime(run), wear["max"] / wear["mean"])
 
     @property
     def moved_us(self) -> float:
-        """Mean time of a program of moved data."""
+        """Return the mean program time of relocated data in us."""
         return (self.all_us - self.host_us) / (self.amplification - 1)
 
     def text(self) -> str:
-        """In a cell of the table."""
+        """Format the measures for a cell of the table."""
         return (f"{self.host_us:.1f} {self.all_us:.0f} {self.amplification:.3f} "
                 f"{self.lifetime:.1f} {self.peak:.2f}")
 
 
 def approx_step(policy: str, *missing: str) -> Step:
-    """Run a policy without some of its parts on hot and cold data, half of it approximate."""
+    """Run a policy without some enhancements on hot and cold data, half of it approximate."""
     with falsely(mutants=without_rules(*missing)):
         return Step.of(results("approx-skewed", policy=policy, stream="80 % on 20 %",
                                blocks=1024)[policy])
 
 
 def ax_rules() -> list[Claim]:
-    """Two rules that show on loads of their own, with and without each, before there are pools."""
+    """Ablate two rules, each on a load that shows its effect, before pools are added."""
     def steps(rule: str, load: str) -> tuple[Step, Step]:
         found = []
         for after in (0, 1):
@@ -369,7 +369,7 @@ def ax_rules() -> list[Claim]:
 
 
 def ax_a() -> list[Claim]:
-    """ApproxFTL part by part, each on top of those above it; what does not show is reported."""
+    """Ablate ApproxFTL, each enhancement on top of those above; report those without effect."""
     checks: tuple[tuple[str, str, Callable[[Step, Step], bool] | None], ...] = (
         ("Vth_b", "writes faster than Baseline's, wears less",
          lambda a, b: a.host_us < b.host_us and a.lifetime > 10),

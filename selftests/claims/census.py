@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What streams are made of: which pages are read, written or both, and who could tell."""
+"""Classify the pages of a stream as read-only, write-only or neither, and test AGCR's rule."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def page_accesses(accesses: Iterable[Access]) -> Iterator[tuple[int, bool]]:
 
 @dataclass(frozen=True)
 class Census:
-    """What a stream is made of: its pages are read-only, write-only or neither."""
+    """The page classes of a stream, and how many accesses each class has."""
 
     kinds: dict[int, str]
     read_only_share: float
@@ -71,9 +71,10 @@ def census(accesses: Sequence[Access]) -> Census:
 
 
 def identification(accesses: Sequence[Access], window: int) -> tuple[float, int]:
-    """Apply AGCR's rule with the last `window` accesses of each page beside the present one.
+    """Apply AGCR's rule to the last `window` accesses of each page and the present one.
 
-    Return the share of accesses whose page is called what it is, and the writes called write-only.
+    Return the share of accesses whose page is classified correctly, and the number of writes that
+    are classified as write-only.
     """
     kinds = census(accesses).kinds
     history: dict[int, str] = {}

@@ -49,7 +49,7 @@ CLAIMS: dict[str, Callable[[], list[Claim]]] = {
     **unequal.CLAIMS,
 }
 
-#: Where the tolerance of a claim's rows comes from.
+#: The origin of the tolerance of a claim's rows.
 PAPER, MODEL, ORDER = "paper", "model of the paper's section", "the order is all"
 BANDS = {
     **dict.fromkeys(("AX-1", "AX-2", "AX-5", "AX-8", "AG-1", "AG-6", "CU-2", "CU-4", "CU-8",
@@ -79,7 +79,7 @@ BANDS = {
     "HY-3": "the order is all; three devices, one load",
 }
 
-#: Sections, by how the ids of their claims begin.
+#: Section titles by the prefix of claim ids.
 SYSTEMS = {
     "AX": "ApproxFTL", "AG": "AGCR", "CU": "cubeFTL", "TV": "TVR",
     "RE": "ReSSD and RSS-RAID", "DE": "density classes, mechanism only",
@@ -90,7 +90,7 @@ SYSTEMS = {
 
 
 def place_of(id_: str) -> tuple[int, int]:
-    """Return where a claim stands: by system, then by number, a letter last."""
+    """Return the sort key of a claim: system, then number, then a trailing letter."""
     system, _, number = id_.partition("-")
     return list(SYSTEMS).index(system), int(number) if number.isdigit() else len(CLAIMS)
 
@@ -100,12 +100,12 @@ IDS = sorted(CLAIMS, key=place_of)
 
 @functools.cache
 def rows_of(id_: str) -> tuple[Claim, ...]:
-    """Return the rows of a claim, each of which says where its band comes from."""
+    """Return the rows of a claim, with `band` set."""
     return tuple(replace(one, band=BANDS[id_]) for one in CLAIMS[id_]())
 
 
 def chosen(names: Sequence[str]) -> list[str]:
-    """Return the claims whose names begin like one of these; all without names."""
+    """Return the ids of claims that begin with one of these names; all claims without names."""
     if not names:
         return IDS
     for name in names:
@@ -115,7 +115,7 @@ def chosen(names: Sequence[str]) -> list[str]:
 
 
 def put_table(claims: Sequence[Claim]) -> None:
-    """Print columns, a section for each system."""
+    """Print the rows as a table with a section for each system."""
     head = ("", "what", "paper", "ours", "tolerance", "band from", "verdict")
     rows = [(c.id, c.what, c.paper, c.ours, c.tolerance, c.band, c.verdict) for c in claims]
     widths = [max(len(line[i]) for line in (head, *rows)) for i in range(len(head))]
@@ -133,7 +133,7 @@ def put_table(claims: Sequence[Claim]) -> None:
 
 
 def main() -> int:
-    """Entry point."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="The papers' figures beside ours.")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--seed", default=seed(), metavar="N", help="seed of all runs")

@@ -25,17 +25,17 @@ from selftests.claims.runs import Json, falsely
 from selftests.claims.studies import results, volumes
 
 BY_LOOPS = "by the loop model"
-#: Ages of the device in the paper.
+#: States of wear and retention in the paper.
 MONTH, YEAR = "2K cycles, a month", "2K cycles, a year"
 
 
 def saturated(followers: str = BY_LOOPS) -> dict[str, Json]:
-    """Writes of a word line each that keep the dies of the paper's device busy."""
+    """Return runs of single-word-line writes that keep all dies of the paper's device busy."""
     return results("cubeftl-writes", followers=followers)
 
 
 def cu2() -> list[Claim]:
-    """Leaders and followers."""
+    """Check the order of leaders and followers."""
     runs = saturated()
     result = []
     for policy, open_blocks in (("cubeftl", 2), ("cubeftl_minus", 1)):
@@ -45,7 +45,8 @@ def cu2() -> list[Claim]:
         (closed,) = (kind["blocks"] for kind in run["block_kinds"].values())
         opened = run["blocks"]["good"] - sum(run["luns"]["free_blocks"]) - closed
         bugs = counter(run, "policy_bugs")
-        # Open blocks may have leaders whose followers are not written, never the reverse.
+        # In an open block, leaders may precede their followers; a follower never precedes its
+        # leader.
         pending = (geo["word_lines_per_layer"] - 1) * leaders - followers
         limit = open_blocks * geo["luns"] * geo["pages_per_block"]
         holds = (bugs == 0 and run["verified"] and 0 <= pending <= limit
@@ -59,20 +60,20 @@ def cu2() -> list[Claim]:
 
 
 def cube_gain(runs: dict[str, Json], policy: str = "cubeftl") -> float:
-    """Throughput over pageFTL in percent."""
+    """Return the throughput gain over pageFTL in percent."""
     rates = [measure(runs[name], "requests_per_second") for name in (policy, "pageftl")]
     return 100 * (rates[0] / rates[1] - 1)
 
 
 def follower_saving(run: Json) -> float:
-    """Mean saving of a follower: what pages cost on average, less a quarter of leaders."""
+    """Return the mean saving of a follower, derived from all pages and a quarter of leaders."""
     pages = run["mode_pages"]
     share_: float = pages["follower"] / (pages["normal"] + pages["follower"])
     return (1 - array_program_us(run) / 700) / share_
 
 
 def cu3() -> list[Claim]:
-    """Throughput of writes without a pause."""
+    """Compare the throughput of continuous writes."""
     result = []
     for f in (0.30, 0.33):
         runs = saturated(f"{f:.0%} faster")
@@ -92,20 +93,20 @@ def cu3() -> list[Claim]:
 
 
 def bursts(followers: str = BY_LOOPS) -> dict[str, Json]:
-    """Run the schemes on bursts that followers can take."""
+    """Run the schemes on bursts that fit into the followers of the open blocks."""
     return results("cubeftl-write-bursts", followers=followers)
 
 
 def burst_gain(runs: dict[str, Json], policy: str) -> float:
-    """Rate at which bursts are taken, over pageFTL in percent.
+    """Return the gain in burst throughput over pageFTL in percent.
 
-    Light writes are taken at once, those of a burst as fast as others leave the buffer.
+    Writes between bursts complete at once; writes of a burst complete as fast as the buffer drains.
     """
     return 100 * (response_us(runs["pageftl"], "write") / response_us(runs[policy], "write") - 1)
 
 
 def cu4() -> list[Claim]:
-    """Bursts that followers can take."""
+    """Compare bursts that fit into the followers."""
     result = []
     for followers in ("30 % faster", "33 % faster", BY_LOOPS):
         runs = bursts(followers)
@@ -117,7 +118,7 @@ def cu4() -> list[Claim]:
 
 
 def cu5() -> list[Claim]:
-    """Knowing layers without looking at them."""
+    """Compare vertFTL, which knows the layers without measuring them, with pageFTL."""
     runs = saturated()
     cut, gain = 100 * (1 - array_program_us(runs["vertftl"]) / 700), cube_gain(runs, "vertftl")
     return [identity("CU-5", "vertFTL: program time in %, throughput over pageFTL in %",
@@ -126,17 +127,17 @@ def cu5() -> list[Claim]:
 
 
 def old_reads(state: str) -> dict[str, Json]:
-    """Reads of single pages that were written before the device grew old."""
+    """Return runs that read single pages written before the device aged."""
     return results("cubeftl-old-reads", state=state)
 
 
 def retries(run: Json) -> float:
-    """Mean retries of a page read."""
+    """Return the mean number of retries per page read."""
     return counter(run, "read_retries") / counter(run, "array_reads")
 
 
 def cu6() -> list[Claim]:
-    """Retries of reads, and what the reference table costs."""
+    """Compare read retries, and the memory of the reference table."""
     result = []
     for name, expected in ((MONTH, 0.3 * 3), (YEAR, 0.9 * 3)):
         runs = old_reads(name)
@@ -158,8 +159,8 @@ def cu6() -> list[Claim]:
     runs = results("cubeftl-memory")
     more = runs["cubeftl"]["memory_bytes"] - runs["pageftl"]["memory_bytes"]
     geo = runs["cubeftl"]["geometry"]
-    # Beside the table there is what leaders have shown, for two blocks of each die; both keep
-    # some bytes a die of their open blocks.
+    # Beside the table, the policy keeps the measurements of leaders for two blocks per die, and
+    # both policies keep some bytes per die about their open blocks.
     active = geo["luns"] * 2 * geo["layers"] * 2
     layers = geo["blocks"] * geo["layers"]
     each = (more - active) / layers
@@ -169,13 +170,13 @@ def cu6() -> list[Claim]:
 
 
 def mixed(state: str) -> dict[str, float]:
-    """Gain of cubeFTL in percent on a half-full device, by the share of writes."""
+    """Return cubeFTL's gain in percent on a half-full device, by the share of writes."""
     found = results("cubeftl-mixed", "write-share", "policy", state=state)
     return {writes: cube_gain(runs) for writes, runs in found.items()}
 
 
 def cu7() -> list[Claim]:
-    """Which loads gain, by condition."""
+    """Compare the loads that gain in each device state."""
     fresh, old = ([mixed(state)[writes] for writes in ("90%", "50%", "10%")]
                   for state in ("fresh", YEAR))
     runs = bursts()
@@ -191,7 +192,7 @@ def cu7() -> list[Claim]:
 
 
 def cu8() -> list[Claim]:
-    """Slow writes."""
+    """Compare the tail of write latency."""
     runs = bursts()
     p90 = {name: run["timing"]["write_response"]["p90_ns"] / 1e6 for name, run in runs.items()}
     ours = [p90["cubeftl"], p90["cubeftl_minus"], p90["pageftl"]]
@@ -200,14 +201,14 @@ def cu8() -> list[Claim]:
 
 
 def cu9() -> list[Claim]:
-    """The largest gain; the paper's six workloads are programs on file systems."""
+    """Compare the largest gain; the paper's six workloads are programs on file systems."""
     if trace_directory():
         gains = [*map(cube_gain, results("cubeftl-traces", "trace", "policy").values())]
-        # What the write buffer takes alone, no scheme can make faster.
+        # No scheme can speed up writes that the write buffer absorbs.
         return [claim("CU-9", f"throughput over pageFTL in %: {', '.join(volumes())}", "up to 48",
                       row(gains), "-2..50", min(gains) >= -2 and max(gains) <= 50)]
     gain = max(burst_gain(bursts(), "cubeftl"), mixed("fresh")["100%"])
-    # 48 % is what bursts gain whose followers all do without three loops, which CU-1 ends with.
+    # Bursts gain 48 % if each follower omits three loops, the last value of CU-1.
     less = -float(physics()["CU-1"].ours.split()[-2])
     best = burst_gain(bursts(f"{less:.1f} % faster"), "cubeftl")
     return [
@@ -219,12 +220,12 @@ def cu9() -> list[Claim]:
 
 
 def cu10() -> list[Claim]:
-    """Followers that come out bad; test-cubeftl.c compares the bytes."""
+    """Check misprogrammed followers; test-cubeftl.c compares the bytes."""
     run, rate = saturated("one in 1000 bad")["cubeftl"], 0.001
     followers = run["mode_pages"]["follower"] / 3
     repeated, moved = counter(run, "repeated_programs"), counter(
         run, "programmed_rewrite_units") / 3
-    # Some data had been overwritten before it could be moved.
+    # Some data were overwritten before the policy could relocate them.
     holds = (run["verified"] and abs(repeated / followers / rate - 1) < 0.4
              and repeated * 0.95 <= moved <= repeated)
     return [claim("CU-10", "bad followers, programmed once more, audit",
@@ -234,7 +235,7 @@ def cu10() -> list[Claim]:
 
 
 def cu_a() -> list[Claim]:
-    """cubeFTL part by part: bursts of writes, then reads of old data."""
+    """Ablate cubeFTL: bursts of writes, then reads of old data."""
     with falsely(mutants=without_rules("cube-margin-unspent")):
         skips = bursts()["cubeftl_minus"]
     runs = bursts()

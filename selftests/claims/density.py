@@ -10,7 +10,7 @@ from selftests.claims.studies import results
 
 
 def de_a() -> list[Claim]:
-    """Density classes part by part; no paper has figures of this."""
+    """Ablate density classes; no paper has figures for comparison."""
     steps = ("", "+ precise data of the host in sparse blocks",
              "+ ApproxFTL's placement on the dense side", "one bit in a sparse cell")
     runs = [*results("density-parts", "parts").values()]

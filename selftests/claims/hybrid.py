@@ -19,7 +19,7 @@ PARTS = ("approx", "cube", "agcr", "tvr", "ressd")
 
 @dataclass(frozen=True)
 class Ablation:
-    """What a run with some of the parts took: times in us, the first two of a unit written."""
+    """The measures of a run with some parts: times in us, the first two per unit written."""
 
     host_us: float
     all_us: float
@@ -29,18 +29,18 @@ class Ablation:
     bugs: int
 
     def text(self) -> str:
-        """In a cell of the table."""
+        """Format the measures for a cell of the table."""
         return (f"{self.host_us:.0f} {self.all_us:.0f} {self.read_us:.1f} {self.erases} "
                 f"{self.wear:.3f}")
 
 
 def switched(on: Iterable[str]) -> Json:
-    """Return the options of these parts."""
+    """Return the options that switch these parts on and all others off."""
     return {f"hybrid_{part}": "on" if part in on else "off" for part in PARTS}
 
 
 def parts(*on: str) -> Ablation:
-    """Look at hybrid with these parts."""
+    """Run hybrid with these parts and return the measures."""
     run = results("hybrid-parts", device="cubeFTL", **switched(on))["hybrid"]
     units, erases = counter(run, "host_write_units"), counter(run, "array_erases")
     return Ablation(counter(run, "host_program_ns") / units / 1000,
@@ -49,7 +49,7 @@ def parts(*on: str) -> Ablation:
 
 
 def without(part: str) -> Ablation:
-    """Run it with all parts but one."""
+    """Run hybrid with all parts except one."""
     return parts(*(other for other in PARTS if other != part))
 
 
@@ -57,7 +57,7 @@ HYBRID_COLUMNS = "program us of a unit: host's, all; sensing us; erases; wear of
 
 
 def hy1() -> list[Claim]:
-    """What each part brings and costs alone; no paper has this."""
+    """Report the gain and the cost of each part alone; no paper has this."""
     none = parts()
     result = [claim("HY-1", f"hybrid without parts ({HYBRID_COLUMNS})", "-", none.text(),
                     "no part: wear 1", none.wear == 1 and none.bugs == 0)]
@@ -80,7 +80,7 @@ def hy1() -> list[Claim]:
 
 
 def hy2() -> list[Claim]:
-    """What is left of it beside the others."""
+    """Report the loss when one part is removed from hybrid."""
     every, none = parts(*PARTS), parts()
     result = [claim("HY-2", f"hybrid with all parts ({HYBRID_COLUMNS})", "-", every.text(),
                     "programs and erases below none",
@@ -101,18 +101,18 @@ def hy2() -> list[Claim]:
     return result
 
 
-#: The default.
+#: The parts that are on by default.
 DEFAULT = ("approx", "cube", "tvr")
 
 
 def array_us(run: Json) -> float:
-    """Return what an access of a unit keeps the flash busy for."""
+    """Return the array time per accessed unit in us."""
     busy = sum(counter(run, f"array_{what}_ns") for what in ("program", "read", "erase"))
     return busy / (counter(run, "host_write_units") + counter(run, "host_read_units")) / 1000
 
 
 def hy3() -> list[Claim]:
-    """Of all combinations the best ones, by the sum over devices, and the default."""
+    """Report the best combinations of parts, by the sum over devices, and the default."""
     every = [on for count in range(len(PARTS) + 1) for on in combinations(PARTS, count)]
     runs = results("hybrid-parts", *(f"hybrid_{part}" for part in PARTS), "device")
     busy = {on: [*map(array_us, look(runs, *switched(on).values()).values())] for on in every}

@@ -20,7 +20,7 @@ from selftests.claims.studies import results
 
 
 def ip_a() -> list[Claim]:
-    """In-place switch part by part, and beside a cache whose blocks are folded."""
+    """Ablate in-place switch and compare it with an SLC cache whose blocks are folded."""
     steps = ("", "+ word lines are switched", "+ beside what idle time moves", "+ whatever that is",
              "", "", "+ ApproxFTL's placement")
     runs = [*results("ips-parts", "parts").values()]
@@ -44,7 +44,7 @@ def ip_a() -> list[Claim]:
 
 
 def beside_folded(switched: Json, folded: Json) -> Claim:
-    """Hold what idle time leaves alone against the abstract, which says over no load or cache."""
+    """Compare switching to folding, as the abstract does, which names no load or cache."""
     times = response_us(switched, "write") / response_us(folded, "write")
     moves = measure(switched, "write_amplification") / measure(folded, "write_amplification")
     return known_miss("IP-A", "beside folded blocks: write response, write amplification",

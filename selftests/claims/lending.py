@@ -10,9 +10,9 @@ from selftests.claims.studies import results
 
 
 def pl_a() -> list[Claim]:
-    """Parity lending without the parity, with half as much as ECC has, with as much.
+    """Compare runs without lent parity, with half as much parity as ECC has, and with as much.
 
-    The abstract has 30 % faster reads on average, over which techniques is not known.
+    The abstract reports 30 % faster reads on average but not the techniques it compares with.
     """
     plain, *runs = results("lending-parts", "lent").values()
     unpaired, *service = [run["timing"]["read_service"]["mean_ns"] / 1000 for run in (plain, *runs)]

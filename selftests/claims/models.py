@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The claims of the physics models."""
+"""Claims about the physics models."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ sys.exit(__main__.main())
 
 @functools.cache
 def physics(false: str = "") -> dict[str, Claim]:
-    """Ask the physics models for their claims, after a statement that makes them false."""
+    """Run the claims of the physics models, after an assignment that falsifies them if given."""
     done = subprocess.run(
         [sys.executable, "-c", MODELS, false, "claims", "--json"],
         env=os.environ | {"PYTHONPATH": str(PHYSICS)},
@@ -38,17 +38,17 @@ def physics(false: str = "") -> dict[str, Claim]:
     return {item["id"]: Claim(**item) for item in json.loads(done.stdout)}
 
 
-#: What the models are fed with, and what comes back.
+#: Claims that hold by construction: the models return their inputs.
 INPUTS = ("AG-1", "TV-4")
 
 
 def model(id_: str, false: str = "") -> Claim:
-    """Return a claim of the models."""
+    """Return one claim of the physics models."""
     found = physics(false)[id_]
     given = id_ in INPUTS and found.verdict == "pass"
     return replace(found, verdict="identity") if given else found
 
 
 def of_physics(id_: str) -> Callable[[], list[Claim]]:
-    """Return the claim function of one of the models' claims."""
+    """Return the claim function for one claim of the physics models."""
     return lambda: [model(id_)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Real traces that claims run on, in place of what their studies make."""
+"""Real traces that replace the synthetic streams of the claims' studies."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from selftests.claims.runs import binary
 
 
 def trace_directory() -> str:
-    """Return where real traces are, or nothing."""
+    """Return the directory of real traces, or ""."""
     return os.environ.get("CLAIMS_TRACES", "")
 
 
 @functools.cache
 def scratch() -> Path:
-    """Return where studies find streams by their names, as long as this program lives."""
+    """Return the directory where studies find streams by name; it is removed at exit."""
     directory = tempfile.mkdtemp(prefix="claims-")
     atexit.register(shutil.rmtree, directory)
     return Path(directory)
 
 
 def converted(path: Path, *options: str, name: str = "") -> Path | None:
-    """Return a trace as a record file for studies; nothing, and a word about it, if it is none."""
+    """Convert a trace to a record file for studies; report a file that is no trace, return None."""
     out = scratch() / f"{name or path.stem}.aft"
     command = [str(binary().with_name("approxftl-trace")), "convert", "-q", "--force", *options,
                str(path), str(out)]
@@ -45,7 +45,7 @@ def converted(path: Path, *options: str, name: str = "") -> Path | None:
 
 
 def linked(path: Path) -> Path:
-    """Return a record file as studies find it."""
+    """Link a record file into the directory where studies look for it."""
     link = scratch() / path.name
     link.unlink(missing_ok=True)
     link.symlink_to(path.absolute())
@@ -54,7 +54,7 @@ def linked(path: Path) -> Path:
 
 @functools.cache
 def traces() -> dict[str, Path]:
-    """Return the real traces, as record files: whatever "approxftl trace convert" reads."""
+    """Return the real traces as record files; `approxftl trace convert` finds their format."""
     files = sorted(path for path in Path(trace_directory()).iterdir() if path.is_file())
     records = {f"trace {path.stem}": linked(path) if path.suffix == ".aft" else converted(path)
                for path in files}

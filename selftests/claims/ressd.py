@@ -33,7 +33,7 @@ from selftests.claims.studies import results
 
 
 def on_plane(**where: Any) -> dict[str, Json]:
-    """Both policies on one plane that is idle often enough to collect in time."""
+    """Run both policies on one plane with enough idle time for background collection."""
     usual: Json = {"candidates": 16, "virtual_layers": "off"}
     return results("ressd-plane", policy="tlc", **usual) | results(
         "ressd-plane", policy="ressd", **usual | where)
@@ -41,7 +41,7 @@ def on_plane(**where: Any) -> dict[str, Json]:
 
 @dataclass(frozen=True)
 class Gain:
-    """ReSSD over the TLC device, as ratios; writes per erase in percent."""
+    """ReSSD relative to the TLC device, as ratios; writes per erase in percent."""
 
     pages: float
     moved: float
@@ -54,7 +54,7 @@ def ratios(base: Json, run: Json) -> Gain:
     def times(key: str) -> float:
         return measure(run, key) / measure(base, key)
 
-    # A trace that writes the same few places again and again leaves nothing to be moved.
+    # A trace that rewrites a few pages leaves no valid pages in victims, and nothing is relocated.
     ends = [measure(one, "moved_pages") for one in (base, run)]
     moved = ends[1] / ends[0] if ends[0] else math.inf if ends[1] else 1.0
     return Gain(times("consumed_pages"), moved, 100 * (times("writes_per_erase") - 1),
@@ -67,18 +67,18 @@ def ressd_gain(runs: dict[str, Json]) -> Gain:
 
 
 def line_pages(run: Json) -> float:
-    """Mean number of pages that a reprogrammable word line takes between erases."""
+    """Return the mean number of pages programmed per reprogrammable word line between erases."""
     again = counter(run, "reprogrammed_pages")
     modes: dict[str, int] = run["mode_pages"]
     return 2 + again / ((modes["mlc"] - again) / 2)
 
 
 def re2() -> list[Claim]:
-    """Word lines; test-ressd.c looks at each of them after each program."""
+    """Check word lines at the end; test-ressd.c checks each of them after each program."""
     run = on_plane()["ressd"]
     bugs = counter(run, "policy_bugs")
     pages = line_pages(run)
-    # Word lines that the warm-up began are the slack.
+    # The tolerance covers word lines that the warm-up left partly programmed.
     holds = bugs == 0 and run["verified"] and 3.9 < pages <= 4.001
     return [claim("RE-2", "mean pages of a word line between erases, refused, --verify",
                   "<= 4, 0, clean",
@@ -87,15 +87,15 @@ def re2() -> list[Claim]:
 
 
 def service_us(run: Json) -> float:
-    """Service time of all writes of a run."""
+    """Return the service time of all writes of a run in us."""
     total: int = run["timing"]["write_service"]["sum_ns"]
     return float(total / 1000)
 
 
 def re3() -> list[Claim]:
-    """Times of the operations."""
+    """Compare the times of the operations."""
     paper = [3000, 2675, 2705, 66, 53, 10000]
-    # The first write is cold; its updates begin four word lines and then go over them again.
+    # The first write is cold. Its updates open four word lines, then reprogram them.
     one_shot, two_of, last_two = map(service_us, results("ressd-one-page", "warmup").values())
     steps = [one_shot, two_of / 2, last_two - two_of / 2]
     cold, hot = results("ressd-reads", "data").values()
@@ -103,13 +103,13 @@ def re3() -> list[Claim]:
     erase = counter(erased, "array_erase_ns") / counter(erased, "array_erases") / 1000
     ours = [*steps, read_us(cold), read_us(hot), erase]
     close = all(abs(a / b - 1) <= 0.01 for a, b in zip(ours, paper, strict=True))
-    # The profile has these times; what is measured is that each operation takes its own.
+    # The times come from the profile; the row checks that each operation uses its own.
     return [identity("RE-3", "us: one-shot, two bits, reprogram, read, read of two bits, erase",
                      row(paper, 0), row(ours, 0), "+-1 %", close)]
 
 
 def re5() -> list[Claim]:
-    """Page consumption and writes per erase, by spare space and candidates."""
+    """Compare page consumption and writes per erase, by spare space and candidate limit."""
     at86 = ressd_gain(on_plane())
     at90 = ressd_gain(results("ressd-space", space="90 % valid"))
     alone = ressd_gain(on_plane(candidates=1))
@@ -132,36 +132,36 @@ def re5() -> list[Claim]:
 
 
 def array(members: int = 4) -> dict[str, Json]:
-    """RAID-5 of TLC planes and of ReSSD planes."""
+    """Run RAID-5 of TLC planes and of ReSSD planes."""
     return results("rss-raid", array=f"{members} devices")
 
 
 def free_blocks(run: Json) -> int:
-    """Blocks without data at the end."""
+    """Return the number of free blocks at the end."""
     return sum(run["luns"]["free_blocks"])
 
 
 def change_of(value: Callable[..., float], runs: dict[str, Json], *arguments: str) -> float:
-    """Return what ReSSD changes in percent."""
+    """Return the change from TLC to ReSSD in percent."""
     return -saving(value(runs["ressd"], *arguments), value(runs["tlc"], *arguments))
 
 
 def free_after_a_while() -> tuple[list[float], list[float]]:
-    """Percent of TLC's free blocks that short runs use, and what ReSSD has more of then."""
+    """Return TLC's use of free blocks in short runs, and ReSSD's change, both in percent."""
     fresh, *later = results("ressd-array", "on", "policy", on=[
         "1 request", "15000 requests", "30000 requests", "45000 requests"]).values()
     used = [saving(free_blocks(runs["tlc"]), free_blocks(fresh["tlc"])) for runs in later]
     return used, [change_of(free_blocks, runs) for runs in later]
 
 
-# Arrays for real traces: these planes, to whose capacity the addresses are folded. The stream is
-# played until the planes have been written about twice; hot is what the paper calls so.
+# Capacity in bytes of the planes to which traced addresses are folded. The stream repeats until the
+# planes have been written about twice; the paper defines what is hot.
 FOLDED = 1024 * 384 * 86 // 100 * 16384
 
 
 @dataclass(frozen=True)
 class Played:
-    """Both policies on a trace: in an array, in one with virtual super layers, and alone."""
+    """Both policies on one trace: in an array, with virtual super layers, and on one device."""
 
     raid: dict[str, Json]
     virtual: dict[str, Json]
@@ -171,7 +171,7 @@ class Played:
 
 @functools.cache
 def on_trace(path: Path) -> Played:
-    """Play a trace on all of them."""
+    """Replay a trace on all these devices."""
     def play(data_members: int, on: str) -> dict[str, Json]:
         capacity = data_members * FOLDED // 2**20 * 2**20
         folded = converted(path, f"--fold={capacity}", name=f"{path.stem}-{capacity}")
@@ -187,7 +187,7 @@ def on_trace(path: Path) -> Played:
 
 
 def traced(id_: str) -> list[Claim]:
-    """RE-6 to RE-11 on real traces."""
+    """Return the rows of RE-6 to RE-11 for real traces."""
     result = []
     for name, path in traces().items():
         played_ = on_trace(path)
@@ -223,14 +223,14 @@ def traced(id_: str) -> list[Claim]:
 
 
 def re6() -> list[Claim]:
-    """RSS-RAID; a synthetic stand-in for the 15 volumes, fitted to nothing but their hot share."""
+    """Compare RSS-RAID on a stand-in for the 15 volumes that matches only their hot share."""
     if trace_directory():
         return traced("RE-6")
     runs = array()
     ours = ressd_gain(runs)
     what = "4 members, synthetic"
     pages, collection = 100 * (ours.pages - 1), 100 * (ours.collection - 1)
-    # Without a write buffer a write waits for its program: 2675 or 2705 us in place of 3000.
+    # Without a write buffer a write waits for its program: 2675 or 2705 us instead of 3000.
     waiting, answered = (change_of(response_us, both, "write")
                          for both in (results("ressd-array", on="no buffer"), runs))
     used, gained = free_after_a_while()
@@ -245,7 +245,7 @@ def re6() -> list[Claim]:
               f"{waiting:+.1f}", "-25..-5", -25 <= waiting <= -5),
         known_miss("RE-6", f"{what}: write response in %, behind a write buffer", "-16.7",
                    f"{answered:+.1f}", "+-2: the buffer answers", abs(answered) <= 2),
-        # Candidates wait with layers that nothing is in; then collection keeps to its threshold.
+        # Candidates hold blocks with unprogrammed layers; later, collection keeps to its threshold.
         known_miss("RE-6", f"{what}: free blocks in %, {row(used, 0)} % of TLC's spare ones used",
                    "+7.71", row(gained), "-40..-20: candidates",
                    all(-40 <= value <= -20 for value in gained)),
@@ -256,7 +256,7 @@ def re6() -> list[Claim]:
 
 
 def re7() -> list[Claim]:
-    """The same user data on an array and without one."""
+    """Compare an array with a single device for the same user data."""
     if trace_directory():
         return traced("RE-7")
     alone = ressd_gain(results("ressd-array", on="one device"))
@@ -271,7 +271,7 @@ def re7() -> list[Claim]:
 
 
 def re8() -> list[Claim]:
-    """Virtual super layers."""
+    """Compare virtual super layers."""
     if trace_directory():
         return traced("RE-8")
     plain = on_plane()["ressd"]
@@ -292,7 +292,7 @@ def re8() -> list[Claim]:
 
 
 def re9() -> list[Claim]:
-    """Without updates in time both are the same device: all is written again after an hour."""
+    """Write all data again after an hour; without earlier updates both devices are equal."""
     runs = results("ressd-cold")
     change = ressd_gain(runs)
     busy = [run["luns"]["mean_utilisation"] for run in runs.values()]
@@ -303,7 +303,7 @@ def re9() -> list[Claim]:
 
 
 def re_a() -> list[Claim]:
-    """ReSSD part by part."""
+    """Ablate ReSSD."""
     idle, back = "ressd-idle-does-nothing", "ressd-candidates-not-waked"
     steps: tuple[tuple[str, int, tuple[str, ...], str], ...] = (
         ("word lines that are programmed again", 1, (idle, back), "off"),
@@ -324,7 +324,7 @@ def re_a() -> list[Claim]:
 
 
 def re10() -> list[Claim]:
-    """More members."""
+    """Compare arrays of more members."""
     if trace_directory():
         return traced("RE-10")
     gains = [ressd_gain(array(members)) for members in (4, 6)]
@@ -335,7 +335,7 @@ def re10() -> list[Claim]:
 
 
 def re11() -> list[Claim]:
-    """Parity writes; what meets in the cache depends on how long rows wait, which is open."""
+    """Compare parity writes; merging in the stripe cache depends on an unknown hold time."""
     if trace_directory():
         return traced("RE-11")
     ours = [measure(run, "parity_percent") for run in (
@@ -345,7 +345,7 @@ def re11() -> list[Claim]:
 
 
 def re12() -> list[Claim]:
-    """Devices in MLC mode: two of three pages, faster programs."""
+    """Compare devices in MLC mode: two of three pages, faster programs."""
     runs = results("ressd-mlc-mode", "load", "bits")
     tlc, mlc = runs["an array that waits"].values()
     write = -saving(response_us(mlc, "write"), response_us(tlc, "write"))
@@ -355,7 +355,7 @@ def re12() -> list[Claim]:
     return [
         claim("RE-12", "array in MLC mode: write response in % (synthetic)", "-27.8",
               f"{write:+.1f}", "+-6", abs(write + 27.8) <= 6),
-        # Two bits of three.
+        # MLC mode stores two of three bits.
         identity("RE-12", "array in MLC mode: capacity in %", "-33.3", f"{capacity:+.1f}", "+-1",
                  abs(capacity + 100 / 3) <= 1),
         claim("RE-12", "array in MLC mode: writes per erase, ratio", "0.67", f"{ratio:.3f}",
@@ -364,13 +364,13 @@ def re12() -> list[Claim]:
 
 
 def re4() -> list[Claim]:
-    """Memory: the model's sum, and what the policy takes."""
+    """Compare the model's sum with the memory that the policy allocates."""
     runs = results("ressd-memory")
     more = (runs["ressd"]["memory_bytes"] - runs["tlc"]["memory_bytes"]) / 2**20
     capacity = runs["ressd"]["geometry"]["physical_bytes"] / 2**30
     return [
         model("RE-4"),
-        # The state of word lines is in the byte that each page has under any policy.
+        # The state of word lines is in the per-page byte that every policy has.
         identity("RE-4", f"MiB that ressd takes more than tlc on {capacity:.0f} GiB", "9.41",
                  f"{more:.2f}", "<= 9.41", 0 < more <= 9.41),
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A row of the table, and what rows of several systems count."""
+"""Rows of the claims table, and measures that claims of several systems share."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from approxftl_tools.paper_measures import VALUES
 
 @dataclass(frozen=True)
 class Claim:
-    """One comparison.
+    """One comparison of a figure of a paper with ours.
 
-    `verdict` is "pass" or "fail"; "explained" for what is not as in the paper, which docs/systems
-    accounts for, and stays as it is there; "identity" for what holds because both sides come from
-    one constant, and counts as nothing; "report" for what no figure can be compared with. `band`
-    says where the tolerance comes from.
+    `verdict` is "pass" or "fail"; "explained" for a deviation that docs/systems accounts for and
+    that must stay as described; "identity" for a row that cannot fail because both sides come from
+    one constant; "report" for a row without a figure to compare with. Identities and reports prove
+    nothing. `band` names the origin of the tolerance.
     """
 
     id: str
@@ -32,96 +32,96 @@ class Claim:
 
 
 def claim(id_: str, what: str, paper: str, ours: str, tolerance: str, holds: bool) -> Claim:
-    """Return a row of the table."""
+    """Return a row that passes if `holds` is true."""
     return Claim(id_, what, paper, ours, tolerance, "pass" if holds else "fail")
 
 
 def identity(id_: str, what: str, paper: str, ours: str, tolerance: str, holds: bool) -> Claim:
-    """Return a row that cannot but hold; it counts as nothing."""
+    """Return a row that compares a constant with itself; it proves nothing."""
     return Claim(id_, what, paper, ours, tolerance, "identity" if holds else "fail")
 
 
 def known_miss(id_: str, what: str, paper: str, ours: str, account: str, stays: bool) -> Claim:
-    """Return a row about what is not reproduced; a failure if it is not as accounted for."""
+    """Return a row for a known deviation, which fails if it is not as docs/systems describes."""
     return Claim(id_, what, paper, ours, account, "explained" if stays else "fail")
 
 
 def counter(run: Json, name: str) -> int:
-    """Return a counter."""
+    """Return a counter of a run."""
     value: int = run["counters"][name]
     return value
 
 
 def measure(run: Json, key: str) -> float:
-    """Return a measure by the name that studies have for it."""
+    """Return a measure by its name in studies."""
     found = VALUES[key](run)
     assert found is not None, key
     return found
 
 
 def program_us(run: Json) -> float:
-    """Mean array time of a page of host data."""
+    """Return the mean array time per page of host data in us."""
     return counter(run, "host_program_ns") / counter(run, "host_program_pages") / 1000
 
 
 def response_us(run: Json, kind: str) -> float:
-    """Mean response time."""
+    """Return the mean response time of a kind of request in us."""
     mean: float = run["timing"][f"{kind}_response"]["mean_ns"]
     return mean / 1000
 
 
 def saving(of: float, base: float) -> float:
-    """How much less, in percent."""
+    """Return the reduction from `base` to `of` in percent."""
     return 100 * (1 - of / base)
 
 
 def near(ours: Sequence[float], paper: Sequence[float], tolerance: float) -> bool:
-    """Whether all pairs agree."""
+    """Tell whether all pairs differ by at most the tolerance."""
     pairs = zip(ours, paper, strict=True)
     return all(abs(a - b) <= tolerance for a, b in pairs)
 
 
 def row(values: Sequence[float], digits: int = 1) -> str:
-    """Return numbers with blanks between them."""
+    """Format numbers with blanks between them."""
     return " ".join(f"{value:.{digits}f}" for value in values)
 
 
 def lifetime(run: Json) -> float:
-    """Lifetime gained by low-voltage erases, in percent, from the wear of all blocks."""
+    """Return the lifetime gained by low-voltage erases in percent, from the wear of all blocks."""
     return 100 * (measure(run, "lifetime") - 1)
 
 
 def cut(ours: float, base: float) -> float:
-    """Return how much less in percent; a trace may lack what is compared."""
+    """Return the reduction in percent; NaN if the trace has no such requests."""
     return saving(ours, base) if base else math.nan
 
 
 def without_rules(*names: str) -> tuple[str, ...]:
-    """Return the mutants that switch them off."""
+    """Return the names of the mutants that switch these rules off."""
     return tuple(f"core/{name}" for name in names)
 
 
 def all_program_us(run: Json) -> float:
-    """Array time of all programs for each unit that the host wrote."""
+    """Return the array time of all programs per unit written by the host in us."""
     return counter(run, "array_program_ns") / counter(run, "host_write_units") / 1000
 
 
 def array_program_us(run: Json) -> float:
-    """Mean time of a program."""
+    """Return the mean array time of a program in us."""
     return counter(run, "array_program_ns") / counter(run, "array_programs") / 1000
 
 
 def means_of(run: Json) -> tuple[float, float]:
-    """Mean response of reads and of writes."""
+    """Return the mean response time of reads and of writes in us."""
     return response_us(run, "read"), response_us(run, "write")
 
 
 def mean(values: Iterable[float]) -> float:
-    """Arithmetic mean."""
+    """Return the arithmetic mean."""
     listed = list(values)
     return sum(listed) / len(listed)
 
 
 def read_us(run: Json) -> float:
-    """Mean array time of the pages sensed."""
+    """Return the mean array time per page sensed in us."""
     return measure(run, "sensing_mean_ns") / 1000

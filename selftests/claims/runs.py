@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The simulator that claims run, and worlds in which something of it is not so.
+"""The simulator that the claims run, and the falsified settings of negative controls.
 
-A build with mutants lies in AFTL_BUILD/cache/claims, by program and changes.
+A build with mutants lies in AFTL_BUILD/cache/claims, named by program and changes.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ TOP = Path(__file__).resolve().parents[2]
 
 Json = dict[str, Any]
 
-#: What is put behind the arguments of each run, the mutants in the program that runs, and what
-#: streams are made by.
+#: Arguments appended to each run, mutants in the program, and options of the synthetic streams.
+#: Negative controls set them.
 false_arguments: tuple[str, ...] = ()
 false_mutants: tuple[str, ...] = ()
 false_streams: Json = {}
@@ -48,7 +48,7 @@ def seed() -> str:
 
 
 def cached(name: str) -> Path:
-    """Return a place in the cache."""
+    """Return a path in the cache and create its directory."""
     place = build() / "cache/claims" / name
     place.parent.mkdir(parents=True, exist_ok=True)
     return place
@@ -56,7 +56,7 @@ def cached(name: str) -> Path:
 
 @functools.cache
 def tree() -> Path:
-    """Return a copy of the sources, for as long as this runs."""
+    """Return a copy of the source tree, which is removed at exit."""
     folder = tempfile.TemporaryDirectory(prefix="claims-tree-")
     table.copy_tree(Path(folder.name))
     tree.__dict__["folder"] = folder
@@ -66,7 +66,7 @@ def tree() -> Path:
 def make(mutants: tuple[str, ...]) -> None:
     """Build the program in the copied tree with some mutants.
 
-    To compile all of it once without optimising across files takes less than two links with that.
+    Compiling everything once without link-time optimisation is faster than two links with it.
     """
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("MAKEFLAGS", "MFLAGS")}
@@ -77,14 +77,14 @@ def make(mutants: tuple[str, ...]) -> None:
 
 
 def edits_of(mutants: tuple[str, ...]) -> list[table.Edit]:
-    """Return what some mutants of selftests/mutants change."""
+    """Return the edits of some mutants of selftests/mutants."""
     edits = {mutant.name: mutant.edits for mutant in table.all_mutants()}
     return [edit for name in mutants for edit in edits[name]]
 
 
 @functools.cache
 def program(mutants: tuple[str, ...]) -> Path:
-    """Return the program, or one with mutants in it."""
+    """Return the program, rebuilt with mutants if there are any."""
     if not mutants:
         return binary()
     changed = repr((digest_of(binary()), edits_of(mutants)))
@@ -99,7 +99,7 @@ def program(mutants: tuple[str, ...]) -> Path:
 @contextmanager
 def falsely(arguments: tuple[str, ...] = (), mutants: tuple[str, ...] = (),
             made_by: Json | None = None) -> Iterator[None]:
-    """Have every run in another world; one within another is false in both ways."""
+    """Run all claims with these falsified settings; nested calls add up."""
     global false_arguments, false_mutants, false_streams
     before = false_arguments, false_mutants, false_streams
     false_arguments = (*false_arguments, *arguments)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the claims run: points of the studies beside this file, and of those of papers' figures.
+"""Run the points of the claims' studies: those in this directory and those of papers' figures.
 
-A claim says which runs of a study it looks at. They are run all at once, each once for whoever
-asks, and kept in AFTL_BUILD/cache/claims.
+A claim names the runs of a study that it compares. Runs are executed together, each once, and their
+results are cached in AFTL_BUILD/cache/claims.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FOLDER = Path(__file__).parent / "studies"
 
 
 def plan_of(name: str, given: Mapping[str, Any]) -> Plan:
-    """Read a study, with these options in its base, and the volumes that there are."""
+    """Read a study; add these options to its base, and the available volumes."""
     path = FOLDER / f"{name}.toml"
     path = path if path.exists() else papers.FOLDER / f"{name}.toml"
     document = study_plan.load(path)
@@ -43,7 +43,7 @@ def plan_of(name: str, given: Mapping[str, Any]) -> Plan:
 
 
 def volumes(name: str = "agcr-windows") -> dict[str, Path]:
-    """Return the record files that a study runs on, by names that say what they are."""
+    """Return the record files that a study runs on, by volume name."""
     kind = "trace" if real_traces.trace_directory() else "synthetic"
     return {f"{kind} {dict(point.varied)['trace']}": Path(word.partition("=")[2])
             for point in plan_of(name, {}).points for word in point.arguments
@@ -51,28 +51,28 @@ def volumes(name: str = "agcr-windows") -> dict[str, Path]:
 
 
 def is_at(varied: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
-    """Tell whether a run has one of these values of each axis, if it says anything of it."""
+    """Tell whether a run has one of the wanted values on each axis that it sets."""
     said = {study_plan.dashed(key): str(value) for key, value in varied.items()}
     return all(said.get(study_plan.dashed(key)) in (None, *study_plan.spelled(values))
                for key, values in where.items())
 
 
 def once(words: Iterable[str]) -> list[str]:
-    """Return options, each once: the last counts."""
+    """Remove repeated options; the last value wins."""
     return list({study_plan.dashed(word.partition("=")[0]): word for word in words}.values())
 
 
 def in_this_world(point: Point, program: Path) -> Point:
-    """Return a point as it is where something is not so."""
+    """Return a point with the falsified settings of a negative control."""
     arguments = once((*point.arguments, *runs.false_arguments))
     return study_plan.run_of(study_plan.program_of(program), arguments, point.varied)
 
 
 def results(name: str, *axes: str, given: Mapping[str, Any] | None = None,
             **where: Any) -> dict[str, Any]:
-    """Return runs of a study by the values of these axes, an axis in the other; else by policy.
+    """Return runs of a study as nested dicts by the values of these axes; by policy if none.
 
-    Only those are run that have the values of `where`, or one of its lists.
+    Only runs that match `where` are executed; a list there matches each of its values.
     """
     plan = plan_of(name, given or {})
     program = runs.program(runs.false_mutants)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is counted in streams."""
+"""Tests of the classification of pages and accesses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from selftests.claims.census import Access
 
 
 def stream(text: str) -> list[Access]:
-    """Return accesses of single pages, such as "R1 W2"."""
+    """Parse accesses of single pages, such as "R1 W2"."""
     return [Access(i, int(word[1:]), 1, word[0] == "W") for i, word in enumerate(text.split())]
 
 

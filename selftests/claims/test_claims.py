@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every acceptance claim as a test, and those about traces on files of MSR Cambridge's format."""
+"""Run every claim as a test; run claims about traces on files in MSR Cambridge's format."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from approxftl_tools import aft, study_plan
 from approxftl_tools.synthesis import Stream, generate
 from approxftl_tools.workload_profile import published
 
-#: What docs/systems accounts for, how often.
+#: Number of deviations per claim that docs/systems accounts for.
 EXPLAINED = {"RE-6": 3, "AX-9": 1, "AG-7": 1, "TV-5": 1, "IP-A": 1}
-#: Rows that nothing is compared with: what the parts of a system are added to.
+#: Number of rows per claim that only report a figure, such as the base of an ablation.
 REPORTED = {"AX-T": 5, "AX-A": 3, "AG-A": 3, "TV-A": 1, "DE-A": 1, "PL-A": 2,
             "IP-A": 3, "UP-1": 1, "UP-2": 1, "HY-3": 5}
-#: Claims that change with a directory of traces.
+#: Claims whose rows change when a directory of traces is given.
 TRACED = ("AG-2", "AG-3", "AG-4", "AG-5", "AG-6", "AX-T", "CU-9", "TV-5")
 TRACED_ARRAYS = ("RE-6", "RE-7", "RE-8", "RE-10", "RE-11")
 
 
 def briefly(id_: str) -> AbstractContextManager[None]:
-    """Have no more requests than a claim needs, where that is known: its twins miss by them, too.
+    """Limit the requests of a claim where its negative controls are known to fail by then, too.
 
-    `make claims` has all.
+    `make claims` runs all requests.
     """
     return runs.falsely(("--requests=100000",) if id_.startswith("HY") else ())
 
@@ -57,7 +57,7 @@ def test_claim(id_: str) -> None:
 
 
 def turn() -> int:
-    """Return the number of commits: each of them tries other twins."""
+    """Return the number of commits, by which the sample of negative controls rotates."""
     done = subprocess.run(["git", "rev-list", "--count", "HEAD"], capture_output=True, text=True,
                           check=False)
     return int(done.stdout) if done.returncode == 0 else 0
@@ -94,7 +94,7 @@ def test_streams_of_another_world_are_other_files() -> None:
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Have a study of three runs, and each run of the simulator write a line."""
+    """Set up a study of three runs in which each run of the simulator writes a line."""
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\necho x >>'{tmp_path}/ran'\nexec '{runs.binary()}' \"$@\"\n")
     program.chmod(0o755)
@@ -104,7 +104,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         '[[exclude]]\npolicy = "vth_b"\nrequests = [7, 9]\n')
     monkeypatch.setenv("AFTL_BUILD", str(tmp_path))
     monkeypatch.setenv("APPROXFTL", str(program))
-    # It remembers what it has answered to tests before.
+    # The function caches answers; drop those of other tests.
     monkeypatch.setattr(runs, "program", lambda _: program)
     monkeypatch.setattr(studies, "FOLDER", tmp_path)
     return tmp_path / "ran"
@@ -158,7 +158,7 @@ def test_what_is_explained_must_stay_so() -> None:
 
 
 def as_msr(stream: Stream) -> str:
-    """Return the lines of such a file; its clock counts 100 ns since 1601."""
+    """Return the lines of an MSR file; its clock counts 100 ns since 1601."""
     rows = zip(stream.t_ns, stream.op, stream.off_sect, stream.nsect, strict=True)
     return "".join(
         f"{128166372000000000 + t_ns // 100},host,0,{'Write' if write else 'Read'},"
@@ -173,7 +173,7 @@ def whole_pages(stream: Stream) -> Stream:
 
 @pytest.fixture
 def volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Stream]:
-    """Put synthetic ones where real traces would be, beside a file that is none."""
+    """Place synthetic streams in the directory of real traces, beside a file that is no trace."""
     made = {name: whole_pages(generate(
         replace(published(name), reads_of_a_place=200, read_places_share=0.04), 10000, 1))
         for name in ("HM_0", "PRN_1")}
@@ -200,7 +200,7 @@ def test_traces_of_a_path_are_read_as_they_are(
 
 @pytest.mark.parametrize("id_", TRACED)
 def test_claim_on_traces(volumes: dict[str, Stream], id_: str) -> None:
-    # As small a device as the stand-ins have.
+    # Use as small a device as the stand-ins do.
     with runs.falsely(("--blocks=16",) if id_.startswith("AG") else ()):
         rows = claims.CLAIMS[id_]()
     said = " ".join(row.what + row.tolerance for row in rows)
@@ -210,9 +210,9 @@ def test_claim_on_traces(volumes: dict[str, Stream], id_: str) -> None:
 
 @pytest.mark.parametrize("id_", TRACED_ARRAYS)
 def test_claim_about_arrays_on_traces(volumes: dict[str, Stream], id_: str) -> None:
-    # Small planes.
+    # Use small planes.
     with runs.falsely(("--blocks=96",)):
         rows = claims.CLAIMS[id_]()
     assert {row.what.split(":")[0] for row in rows} == {f"trace {name}" for name in volumes}
-    # Four thousand requests again and again are no volume: the figures need not be the paper's.
+    # Four thousand repeated requests are not a volume, so the figures need not match the paper's.
     assert all(re.findall(r"[-+]?\d+\.\d+", row.ours) for row in rows)

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The requests that md and the simulator's array get, and the comparison of the two.
-
-The array itself runs in a virtual machine: make raid.
-"""
+"""Test the requests for md and for the simulator's array, and their comparison."""
 
 from __future__ import annotations
 
@@ -41,7 +38,7 @@ def test_requests_stay_inside_and_return() -> None:
 
 
 def counters(factor: float) -> dict[str, int]:
-    """What a member counts: 1000 units of the host, as many moved."""
+    """Return the counters of a member: 1000 units of the host, as many relocated."""
     return {
         "host_write_units": int(1000 * factor), "programmed_host_units": int(1000 * factor),
         "programmed_gc_units": int(1000 * factor), "padded_units": 0, "reprogrammed_pages": 0,
@@ -50,7 +47,7 @@ def counters(factor: float) -> dict[str, int]:
 
 
 def fake(folder: Path, policy: str, factor: float, members: int = 4) -> None:
-    """Write the results of an array; the simulator's is that of four but for a factor."""
+    """Write results of an array; the simulator's are those of four members times a factor."""
     (folder / "md").mkdir(exist_ok=True)
     for number in range(1, members + 1):
         member = {"devices": [{"counters": counters(1)}]}

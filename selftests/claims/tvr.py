@@ -24,12 +24,12 @@ from selftests.claims.studies import results, volumes
 
 
 def tvr_cut(runs: dict[str, Json]) -> float:
-    """How much less the mean response of all requests is with TVR, in percent."""
+    """Return TVR's reduction of the mean response of all requests in percent."""
     return saving(*(measure(runs[policy], "response_mean_ns") for policy in ("tvr", "baseline")))
 
 
 def tv5() -> list[Claim]:
-    """Response time of mixed streams, by their share of writes."""
+    """Compare the response time of mixed streams, by their share of writes."""
     if trace_directory():
         return [
             claim("TV-5", f"{name}: mean response cut in %", "11..35 on its own six",
@@ -50,11 +50,11 @@ def tv5() -> list[Claim]:
 
 
 def tv6() -> list[Claim]:
-    """More packages, as much load on each of them."""
+    """Vary the number of packages at the same load per package."""
     result = []
     for use, runs in results("tvr-packages", "utilisation", "packages", "policy").items():
         cuts = [tvr_cut(runs[packages]) for packages in ("2", "4", "8")]
-        # They share nothing: what is left between them is chance.
+        # Packages share nothing; the remaining difference is chance.
         steady = all(b >= a - 1 for a, b in pairwise(cuts))
         result.append(identity("TV-6", f"cut in % with 2 4 8 packages, each {use[:-1]} % busy",
                                "does not fall", row(cuts), "-1", steady))
@@ -62,7 +62,7 @@ def tv6() -> list[Claim]:
 
 
 def tv_a() -> list[Claim]:
-    """TVR part by part: time of a program, wear of an erase."""
+    """Ablate TVR: time of a program, wear of an erase."""
     with falsely(mutants=without_rules("tvr-wears-fully")):
         steps = results("tvr-worn-out", "scheme", scheme="device")["device"]
     base, whole, block = results("tvr-worn-out", "scheme").values()

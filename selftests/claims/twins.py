@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""False twins: for each row that is tested, a world in which it must miss.
+"""Negative controls: for each row that is tested, a falsified setting in which it must fail.
 
-A twin changes a constant by an argument that is put behind those of each run, by an assignment in
-the physics models, or a rule by a mutant of selftests/mutants in a build of its own. A row that
-still holds there would hold whatever the code did.
+A control appends an argument to each run, assigns a constant in the physics models, or builds the
+program with a mutant of selftests/mutants. A row that still holds then would hold whatever the code
+did.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HYBRID_OFF = "--hybrid_approx off --hybrid_cube off --hybrid_agcr off --hybrid_t
 
 @dataclass(frozen=True)
 class Twin:
-    """A false world and the rows of one claim, counted from 0, that miss in it."""
+    """A falsified setting and the rows of one claim, counted from 0, that must fail in it."""
 
     id: str
     rows: tuple[int, ...]
@@ -30,16 +30,16 @@ class Twin:
     arguments: str = ""
     mutant: str = ""
     constant: str = ""
-    #: Options of approxftl synth.
+    #: Options of `approxftl synth`.
     streams: str = ""
 
     @property
     def how(self) -> str:
-        """What is done."""
+        """Describe the falsified setting."""
         return self.arguments or self.constant or self.streams or f"mutant {self.mutant}"
 
     def claims(self) -> list[Claim]:
-        """Return all rows of the claim, as they are in this world."""
+        """Return all rows of the claim under this setting."""
         if self.constant:
             return [model(self.id, self.constant)]
         mutants = (f"core/{self.mutant}",) if self.mutant else ()
@@ -50,7 +50,7 @@ class Twin:
             return CLAIMS[self.id]()
 
     def held(self) -> list[Claim]:
-        """Return the rows that hold all the same."""
+        """Return the rows that wrongly hold."""
         found = self.claims()
         return [found[i] for i in self.rows if found[i].verdict != "fail"]
 
@@ -149,27 +149,27 @@ TWINS = (
 )
 
 
-#: Claims whose rows compare a rule with its absence: equal sides miss.
+#: Claims whose rows compare a rule with its absence; they fail if both sides are equal.
 OWN_TWINS = ("AX-A", "AG-A", "CU-A", "TV-A", "RE-A")
-#: Those whose runs take a processor for a quarter of a minute.
+#: Claims whose runs take 15 s of processor time.
 LONG = ("RE-6", "RE-7", "RE-10", "HY-3")
 
 
 def without_twin(id_: str, rows: Sequence[Claim]) -> list[str]:
-    """Return the rows that are tested and have no twin."""
+    """Return the tested rows that have no negative control."""
     have = {i for twin in TWINS if twin.id == id_ for i in twin.rows}
     return [] if id_ in OWN_TWINS else [
         row.what for i, row in enumerate(rows) if row.verdict == "pass" and i not in have]
 
 
 def sample(size: int, turn: int) -> list[Twin]:
-    """Return SIZE of those that take little time, others at every TURN."""
+    """Return SIZE of the quick negative controls, others at every TURN."""
     short = [twin for twin in TWINS if twin.id not in LONG]
     return [short[(turn * size + i) % len(short)] for i in range(size)]
 
 
 def prove(ids: Sequence[str]) -> int:
-    """Try the twins of claims. Return 1 if a row holds that must miss, or has no twin."""
+    """Try the controls of claims. Return 1 if a row holds that must fail, or has no control."""
     held = 0
     for twin in (twin for twin in TWINS if twin.id in ids):
         still = twin.held()

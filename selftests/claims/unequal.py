@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Claims about policies of unequal protection side by side, which no paper has."""
+"""Claims about policies with unequal protection, compared with each other; no paper has this."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLUMNS = ("us of a page of the host, of all for a unit; us of a read; units los
 
 @dataclass(frozen=True)
 class Price:
-    """What a run took: times in us, and what has flipped of an approximate unit that was read."""
+    """The measures of a run: times in us, and the flipped bits per approximate unit read."""
 
     host: float
     every: float
@@ -27,13 +27,13 @@ class Price:
     bugs: int
 
     def text(self) -> str:
-        """In a cell of the table."""
+        """Format the measures for a cell of the table."""
         return (f"{self.host:.0f} {self.every:.0f} {self.read:.0f} {self.lost} "
                 f"{self.erases} {self.flips:.0f}")
 
 
 def price(run: Json) -> Price:
-    """Look at a run."""
+    """Extract the measures from a run."""
     return Price(program_us(run), all_program_us(run),
                  run["timing"]["read_service"]["mean_ns"] / 1000,
                  counter(run, "read_lost_units"), counter(run, "array_erases"),
@@ -42,7 +42,7 @@ def price(run: Json) -> Price:
 
 
 def prices(*how: str) -> Iterator[Price]:
-    """Look at policies, with what they are given."""
+    """Yield the measures of policies run with these options."""
     runs = results("unequal-protection", "how", how=[*how])
     return (price(runs[one]) for one in how)
 
@@ -51,14 +51,14 @@ Check = tuple[str, str, Price, bool]
 
 
 def table(id_: str, first: str, base: Price, rows: tuple[Check, ...]) -> list[Claim]:
-    """Return the rows of a claim; nothing is held against the first."""
+    """Return the rows of a claim; the first row is the base and is not tested."""
     return [Claim(id_, f"{first} ({COLUMNS})", "-", base.text(), "-", "report"),
             *(claim(id_, what, "-", now.text(), f"order: {order}", holds and not now.bugs)
               for what, order, now, holds in rows)]
 
 
 def up1() -> list[Claim]:
-    """Each policy, alone and with ApproxFTL's placement where that contradicts nothing."""
+    """Compare each policy alone and, where compatible, with ApproxFTL's placement."""
     base, placed, lent, dense, both, ips, beside = prices(
         "baseline", "approxftl", "lending", "density", "density with ApproxFTL", "ips",
         "ips with ApproxFTL")
@@ -81,7 +81,7 @@ def up1() -> list[Claim]:
 
 
 def up2() -> list[Claim]:
-    """Quality levels one by one, and a third of each, beside ApproxFTL, to which they are one."""
+    """Compare quality levels, alone and a third each, with ApproxFTL, which ignores them."""
     base, placed, one, two, three, mixed = prices(
         "baseline", "approxftl, a third of each", "level 1", "level 2", "level 3",
         "a third of each")
