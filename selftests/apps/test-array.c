@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Arrays behind a small buffer hold what an array in memory holds; headers survive, any bytes
- * in their place do no harm; programs survive any bytes in approximate data.
+ * Arrays behind a small buffer hold the same data as arrays in memory. Corrupt headers are
+ * rejected. Programs survive corrupt approximate data.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -59,7 +59,7 @@ static void mapped(void)
 	random_access(APP_IO_MMAP);
 }
 
-/* The last ARRAY_HELD pages stay where they are. */
+/* Pointers to the last ARRAY_HELD pages stay valid. */
 static void pages_stay(void)
 {
 	static const struct array_shape shape = { "stay", 32 * ARRAY_PAGE_WORDS, 100, 0, NULL };
@@ -132,7 +132,7 @@ static void headers(void)
 	}
 }
 
-/* A file of a program that has no other forms is what it was before there were any. */
+/* Files of a program with a single form have the same header as before forms existed. */
 static void usual_headers(void)
 {
 	char header[HEADER_BYTES];
@@ -180,7 +180,7 @@ static const struct {
 	{ &app_log, { .size = 5000, .seed = 1 } },
 };
 
-/* Each byte of data of @kind becomes a random one with a chance of one in @rarity. */
+/* Replace each byte of data of @kind by a random one, with a chance of one in @rarity. */
 static void damage(const struct app *app, const struct app_setup *with,
 		   enum approxftl_class kind, u32 rarity, struct aftl_random *random)
 {
@@ -204,7 +204,7 @@ static void damage(const struct app *app, const struct app_setup *with,
 	}
 }
 
-/* Writes, damages, and computes with that. */
+/* Write the input, damage it, and run the computation on it. */
 static int run_damaged(struct app_run *run, struct app_options *options,
 		       enum approxftl_class kind, u32 rarity)
 {
@@ -225,7 +225,7 @@ static void survives(const struct app *app, const struct app_setup *with, u32 ra
 	};
 	struct app_run run;
 
-	/* The random bytes of headers are refused; those of indices may do anything but harm. */
+	/* Corrupt headers are refused; corrupt indices must only be memory-safe. */
 	if (run_damaged(&run, &options, APPROXFTL_PRECISE, 2000 * rarity))
 		CHECK_CONTAINS(error.text, folder);
 	else

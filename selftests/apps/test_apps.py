@@ -36,7 +36,7 @@ SMALL: dict[str, list[str]] = {
 NUMERIC = ("fft", "smm", "lu", "sor", "mc")
 MEASURES = {**dict.fromkeys(NUMERIC, "relative_error"), "log": "mean_absolute_error"}
 WAYS = ("buffered", "direct", "mmap")
-#: Files with approximate data, and bytes from one header to the next.
+#: Files with approximate data, and the distance between headers in bytes.
 INPUTS = {
     "fft": {"signal": 0}, "smm": {"values": 0, "vector": 0}, "lu": {"matrix": 0},
     "sor": {"grid": 0}, "mc": {"samples": 0}, "img": {"image": 0},
@@ -74,14 +74,14 @@ def integers(path: Path) -> NDArray[np.uint64]:
 
 
 def approximate(app: str, data: NDArray[np.uint8], name: str) -> NDArray[np.intp]:
-    """Return the offsets of all bytes that may lose bits."""
+    """Return the offsets of all bytes in which bits may flip."""
     stride = INPUTS[app][name] or len(data)
     offsets = np.arange(len(data))
     return offsets[offsets % stride >= HEADER]
 
 
 def flip(app: str, folder: Path, rate: float, seed: int) -> int:
-    """Invert bits of the approximate data, each with the same chance; return how many."""
+    """Flip bits of the approximate data at this rate; return the number of flips."""
     random = np.random.default_rng(seed)
     count = 0
     for name in INPUTS[app]:
@@ -106,7 +106,7 @@ def badness(app: str, document: Json) -> float:
 @pytest.mark.parametrize("app", SMALL)
 @pytest.mark.parametrize("way", WAYS)
 def test_without_errors_the_result_is_right(app: str, way: str, tmp_path: Path) -> None:
-    folder = BUILD / "tests" / f"apps-{app}-{way}"  # tmpfs cannot do O_DIRECT on every kernel
+    folder = BUILD / "tests" / f"apps-{app}-{way}"  # some kernels lack O_DIRECT on tmpfs
     folder.mkdir(parents=True, exist_ok=True)
     document = report(app, folder, "--io", way, *SMALL[app], "--reference", tmp_path)
     assert document["check"]["passed"]

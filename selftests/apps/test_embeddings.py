@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl app embeddings without a device: the search, and what flipped bits make of it."""
+"""`approxftl app embeddings` without a device: the search, and the effect of flipped bits."""
 
 from __future__ import annotations
 

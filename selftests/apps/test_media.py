@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Progressive images, groups of pictures and logs: layouts, damage, and what it is predicted to do.
+"""Progressive images, groups of pictures and logs: layouts, damage, and its prediction.
 
-The files are read here by decoders of their own, written from what the manual page and the heads of
-the sources say.
+Independent decoders read the files here; they follow the manual page and the comments at the head
+of the sources.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def computed(app: str, folder: Path, code: int = 0) -> Json:
 
 
 def scan_sizes(setup: Setup) -> list[int]:
-    """Return the bytes of each scan without its header: runs of a plane of a coefficient."""
+    """Return the bytes of each scan without its header: runs of one bit plane of a coefficient."""
     late = (setup["scans"] - 1) // 2
     runs = [8 + 63 * (8 - late)] + [9, 54] * late
     return [-(-count * setup["width"] * setup["height"] // 512 // UNIT) * UNIT for count in runs]
@@ -63,7 +63,7 @@ def scans(data: Bytes, setup: Setup) -> list[Bytes]:
 
 
 def planes_of(scan: int, late: int) -> list[tuple[int, int]]:
-    """Return coefficients and planes of a scan, in order."""
+    """Return the coefficients and bit planes of a scan, in order."""
     if scan == 0:
         return [(cell, plane) for cell in range(64)
                 for plane in range(7, late - 1 if cell else -1, -1)]
@@ -72,7 +72,7 @@ def planes_of(scan: int, late: int) -> list[tuple[int, int]]:
 
 
 def progressive(data: Bytes, setup: Setup, count: int | None = None) -> Pictures:
-    """Decode the first scans of an image; bits of others are 0."""
+    """Decode the first scans of an image; bits of missing scans are 0."""
     width, height = setup["width"], setup["height"]
     blocks = width * height // 64
     cells = np.zeros((64, blocks), dtype=np.int64)
@@ -102,7 +102,7 @@ def video(data: Bytes, setup: Setup) -> Pictures:
 
 
 def series(folder: Path, size: int) -> tuple[NDArray[np.int64], int]:
-    """Return the samples, and how many of them could not be."""
+    """Return the decoded samples, and the number of samples that could not be decoded."""
     stored = np.fromfile(folder / "series", dtype="<u2", offset=HEADER).astype(np.int64)
     index = np.fromfile(folder / "index", dtype="<i8", offset=HEADER)
     pairs = np.fromfile(folder / "outliers", dtype="<i8", offset=HEADER)
@@ -125,7 +125,7 @@ def series(folder: Path, size: int) -> tuple[NDArray[np.int64], int]:
 
 
 def raw(app: str, setup: Setup) -> Pictures:
-    """Return the pictures as they are, from the raw form."""
+    """Return the pictures of the raw form."""
     plain = {key: value for key, value in setup.items() if key not in {"scans", "group"}}
     with TemporaryDirectory() as folder:
         data = np.fromfile(written(app, Path(folder), plain), dtype=np.uint8)
@@ -134,7 +134,7 @@ def raw(app: str, setup: Setup) -> Pictures:
 
 
 def precise_units(app: str, data: Bytes, setup: Setup) -> NDArray[np.bool_]:
-    """Return which units of a file may not lose bits."""
+    """Return a mask of the units of a file in which no bits may flip."""
     units = np.arange(len(data) // UNIT)
     if app == "log":
         return np.equal(units, 0)
@@ -265,7 +265,7 @@ def test_errors_grow_along_a_group_and_spare_its_first(tmp_path: Path) -> None:
     assert sum(squares) / 6 == pytest.approx(quality["mean_square_error"], rel=1e-5)
 
 
-#: The band: so many standard deviations, and what multiple errors of one value add.
+#: The tolerance in standard deviations, plus the effect of several errors in one value.
 SIGMAS = 4
 COINCIDENCES = 0.04
 
@@ -419,7 +419,7 @@ def test_damage_to_precise_parts_is_told(
 
 
 def headed(path: Path, **changes: int) -> None:
-    """Change numbers in the header; its length stays."""
+    """Change numbers in the header and keep its length."""
     header = path.read_bytes()[:HEADER]
     for name, value in changes.items():
         line = re.search(rb"# %s \d+\n" % name.encode(), header)

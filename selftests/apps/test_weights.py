@@ -32,7 +32,7 @@ def report(folder: Path, *words: str | Path) -> Any:
 
 
 def flip(folder: Path, planes: range, rate: float, seed: int, name: str = "weights") -> int:
-    """Invert bits of some planes, counted from the lowest, whole units; return how many."""
+    """Flip bits of whole units in some bit planes, 0 the lowest; return the number of flips."""
     path, chance, count = folder / name, np.random.default_rng(seed), 0
     data = np.fromfile(path, dtype=np.uint8)
     for one in PlaneFile(parse(MemorySource(path.read_bytes()))).planes:
@@ -93,7 +93,7 @@ def test_each_level_has_a_rate_of_its_own(tmp_path: Path) -> None:
     assert found["inputs"]["flipped_bits_by_level"] == flips and min(flips) > 0
     guess = found["share"]["predicted"]
     assert guess["low"] <= found["share"]["stored"] <= guess["high"], found["share"]
-    # At one rate for all planes exponents would be lost.
+    # At one error rate for all planes, flipped exponents would spoil the result.
     assert guess["low"] > 0.5
     same = run(tmp_path, "--phase", "read", "--draws", "8", *words)
     assert same.code == 0 and "levels 3 3 3 3 3 3 3 2 1 1 1 1\n" in same.out
