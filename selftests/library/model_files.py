@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Model files, written by other code than that which reads them."""
+"""Writers of model files, independent of the reader under test."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 
 class Made(NamedTuple):
-    """A tensor that is written."""
+    """A tensor to be written."""
 
     name: str
     kind: str
@@ -22,19 +22,19 @@ class Made(NamedTuple):
     data: bytes
 
 
-#: Bytes of a number, and numbers by which formats call them: GGUF, ONNX.
+#: Bytes per number, and type codes in GGUF and in ONNX.
 KINDS = {"f32": (4, 0, 1), "f16": (2, 1, 10), "bf16": (2, 30, 16), "f64": (8, 28, 11),
          "i8": (1, 24, 3), "i16": (2, 25, 5), "i32": (4, 26, 6), "i64": (8, 27, 7)}
 
 
 def made(name: str, array: NDArray[Any], kind: str = "") -> Made:
-    """Return a tensor of an array."""
+    """Return a tensor made from an array."""
     letter = {"f": "f", "i": "i", "u": "u"}[array.dtype.kind]
     return Made(name, kind or f"{letter}{8 * array.itemsize}", array.shape, array.tobytes())
 
 
 def safetensors(tensors: Sequence[Made], metadata: dict[str, str] | None = None) -> bytes:
-    """Return a file of safetensors."""
+    """Return a safetensors file."""
     at, entries = 0, dict[str, Any]({"__metadata__": metadata} if metadata else {})
     for one in tensors:
         entries[one.name] = {"dtype": one.kind.upper(), "shape": one.shape,
@@ -46,12 +46,12 @@ def safetensors(tensors: Sequence[Made], metadata: dict[str, str] | None = None)
 
 
 def gguf_text(text: str) -> bytes:
-    """Return a text."""
+    """Encode a GGUF string."""
     return struct.pack("<Q", len(text.encode())) + text.encode()
 
 
 def gguf_pair(key: str, kind: int, value: bytes) -> bytes:
-    """Return a key and its value."""
+    """Encode a GGUF key and its value."""
     return gguf_text(key) + struct.pack("<I", kind) + value
 
 
@@ -65,7 +65,7 @@ GGUF_PAIRS = [
 
 def gguf(tensors: Sequence[Made], pairs: Sequence[bytes] = GGUF_PAIRS, alignment: int = 32,
          version: int = 3) -> bytes:
-    """Return a file of GGUF."""
+    """Return a GGUF file."""
     head = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(pairs)) + b"".join(pairs)
     data = b""
     for one in tensors:
@@ -78,7 +78,7 @@ def gguf(tensors: Sequence[Made], pairs: Sequence[bytes] = GGUF_PAIRS, alignment
 
 
 def varint(value: int) -> bytes:
-    """Return a number of a protocol buffer."""
+    """Encode a protobuf varint."""
     found = b""
     while value >= 0x80:
         found += bytes([value & 0x7F | 0x80])
@@ -87,27 +87,27 @@ def varint(value: int) -> bytes:
 
 
 def field(number: int, value: int | bytes) -> bytes:
-    """Return a field of one."""
+    """Encode a protobuf field."""
     if isinstance(value, int):
         return varint(number << 3) + varint(value)
     return varint(number << 3 | 2) + varint(len(value)) + value
 
 
 def onnx_tensor(one: Made) -> bytes:
-    """Return an initializer, whose data are raw."""
+    """Encode an ONNX initializer with raw data."""
     dims = field(1, b"".join(map(varint, one.shape)))
     return dims + field(2, KINDS[one.kind][2]) + field(8, one.name.encode()) + field(9, one.data)
 
 
 def onnx(tensors: Sequence[Made], more: bytes = b"") -> bytes:
-    """Return a file of ONNX, with a node before the initializers."""
+    """Return an ONNX file with a node before the initializers."""
     graph = field(1, field(1, b"x") + field(2, b"y") + field(4, b"Relu")) + field(2, b"graph")
     graph += b"".join(field(5, onnx_tensor(one)) for one in tensors) + more
     return field(1, 8) + field(2, b"tests") + field(7, graph) + field(8, field(2, 17))
 
 
 def npy(tensors: Sequence[Made]) -> bytes:
-    """Return a file of npy, with the first of these."""
+    """Return an npy file of the first tensor."""
     one = tensors[0]
     kind = {"f": "f", "i": "i"}[one.kind[0]]
     file = io.BytesIO()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the library's tests share: the library over a control device without a kernel."""
+"""Helpers of the library's tests: run programs with a control device that needs no kernel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEADERS = TOP / "userspace/libapproxftl"
 
 @dataclass(frozen=True)
 class Call:
-    """A line of the log of the control device."""
+    """One line of the control device's log."""
 
     what: str
     inode: int
@@ -26,7 +26,7 @@ class Call:
 
 def run(*command: str | Path, log: Path | None = None, library: Path = DOUBLE,
         **variables: str) -> Done:
-    """Run a program with this library."""
+    """Run a program with this build of the library."""
     environment = {"LD_LIBRARY_PATH": str(library), **variables,
                    "PYTHONPATH": str(TOP / "userspace/python")}
     if log:
@@ -36,11 +36,11 @@ def run(*command: str | Path, log: Path | None = None, library: Path = DOUBLE,
 
 def run_python(program: str, *arguments: str | Path, log: Path | None = None,
                library: Path = DOUBLE) -> Done:
-    """Run a program in Python that imports the binding."""
+    """Run a Python program that imports the binding."""
     return run(sys.executable, "-c", program, *arguments, log=log, library=library)
 
 
 def calls(log: Path) -> list[Call]:
-    """Read a log."""
+    """Parse a log."""
     lines = [line.split() for line in log.read_text().splitlines()] if log.exists() else []
     return [Call(what, *(int(number) for number in numbers)) for what, *numbers in lines]

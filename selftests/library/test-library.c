@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libapproxftl with a control device that is no kernel's.
+ * Tests of libapproxftl with a fake control device.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -90,7 +90,7 @@ static void wrong_ranges(void)
 	end();
 }
 
-/* Every reason of the kernel has a sentence of its own, with what can be done behind a ";". */
+/* Each kernel reason has its own message, with the remedy behind a ";". */
 static void sentences(void)
 {
 	u32 reason;
@@ -230,7 +230,7 @@ static void units(void)
 	end();
 }
 
-/* Without the device all succeeds, and plain data are written. */
+/* Without the device all calls succeed, and writes are plain. */
 static void without_device(void)
 {
 	struct approxftl_errors errors = { .units = 1 };
@@ -486,7 +486,7 @@ static void arena_of_a_memfd(void)
 
 static pthread_barrier_t together;
 
-/* Each thread's pieces are its own. */
+/* Threads allocate disjoint pieces of one arena. */
 static void *many_pieces(void *argument)
 {
 	struct approxftl_arena *arena = argument;

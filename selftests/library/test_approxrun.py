@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxrun: rules, and what programs open."""
+"""approxrun: rules, and the files that programs open."""
 
 from __future__ import annotations
 

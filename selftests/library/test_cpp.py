@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approx.hpp: what must compile does, what must not does not."""
+"""approx.hpp: correct programs compile, and misuse does not."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_example_compiles(page: Path) -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_function_is_described(name: str) -> None:
-    """In one page, with the header's own prototype."""
+    """Each function is in exactly one page, with the prototype of the header."""
     pages = [p for p in PAGES if "_" in p.name
              and re.search(rf"\b{name}\(", code_below(p, "SYNOPSIS"))]
     assert len(pages) == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Headers of model files, whoever has written them; bits apart and together again."""
+"""Reading headers of model files from any writer; splitting tensors by bit plane and joining."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SOME = [
     made("layer.1.codes", RANDOM.integers(-128, 128, (8, 16), dtype=np.int8)),
 ]
 FORMS = sorted(WRITERS)
-#: Seconds of a processor that each format is fuzzed for.
+#: Processor time in seconds for fuzzing each format.
 FUZZ_SECONDS = float(os.environ.get("AFTL_FUZZ_SECONDS", "0.7"))
 FEW = settings(max_examples=60, deadline=None, database=None)
 
@@ -62,7 +62,7 @@ def refused(data: bytes, sentence: str) -> None:
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 200
 
 
-# What is right
+# Valid files
 
 
 def shape_and_data(kind: str) -> st.SearchStrategy[Made]:
@@ -117,7 +117,7 @@ def test_onnx_of_other_kinds_stays_precise() -> None:
     assert parsed(model_files.onnx([], field(5, one_by_one))).tensors[0].shape == (3, 5)
 
 
-# What is wrong
+# Invalid files
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -129,7 +129,7 @@ def test_a_file_that_ends_too_early_is_refused(form: str) -> None:
 
 
 def entry(**changes: Any) -> bytes:
-    """Return a file of one tensor that is changed."""
+    """Return a file of one tensor whose entry is changed."""
     one = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]} | changes
     return header({"t": {key: value for key, value in one.items() if value is not None}})
 
@@ -237,12 +237,12 @@ def test_hostile_files_are_refused_in_a_sentence(name: str) -> None:
 
 
 def many_of(form: str, count: int) -> bytes:
-    """Return a file of so many empty tensors."""
+    """Return a file of `count` empty tensors."""
     return WRITERS[form]([Made(f"t{number}", "i8", (0,), b"") for number in range(count)])
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:
-    """Return the processor time of a function."""
+    """Return the processor time of a function in seconds."""
     begin = time.process_time()
     work()
     return time.process_time() - begin
@@ -255,7 +255,7 @@ def test_a_million_tensors_are_refused_at_once(form: str) -> None:
     data = many_of(form, 400000 if form == "safetensors" else 66000)
     data = data.replace(struct.pack("<QQ", 66000, 4), struct.pack("<QQ", 10**6, 4), 1)
     few = many_of(form, 1000)
-    # Ten times as long by the byte as a small file is still far from the square.
+    # The limit of ten times the cost per byte of a small file still excludes quadratic time.
     assert cpu_seconds(lambda: refused(data, "65536")) / len(data) < 10 * min(
         cpu_seconds(lambda: parsed(few)) for _ in range(5)) / len(few)
     tracemalloc.start()
@@ -267,13 +267,13 @@ def test_a_million_tensors_are_refused_at_once(form: str) -> None:
 
 # Fuzzers
 
-#: Numbers that a reader may not expect.
+#: Boundary values of integers.
 EDGES = [0, 1, 2, 7, 8, 0x7F, 0x80, 0xFF, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1, 2**63,
          2**64 - 1, 2**64 - 8]
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:
-    """Return a file with a few changes, most of them in what is looked at."""
+    """Mutate a few bytes of a file, most of them in the parts that the reader checks."""
     bytes_of = bytearray(data)
     for _ in range(chance.randint(1, 4)):
         at = min(int(chance.expovariate(1 / 120)), len(bytes_of) - 1) if bytes_of else 0
@@ -296,7 +296,7 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
 
 
 def check_sound(model: Model) -> None:
-    """What comes out holds what everybody relies on."""
+    """Check the invariants of a parsed model that callers rely on."""
     last = 0
     assert len({one.name for one in model.tensors}) == len(model.tensors) <= 65536
     for one in model.tensors:
@@ -328,12 +328,12 @@ def test_fuzz(form: str, tmp_path: Path) -> None:
     assert seed > 500 and good > 10, (seed, good)
 
 
-# Bits apart
+# Splitting by bit plane
 
 
 def by_plane(tensors: Sequence[Made], folder: Path, which: Callable[[str], bool] = bool,
              form: str = "safetensors") -> bytes:
-    """Return a file by plane of some tensors."""
+    """Return some tensors in a file split by bit plane."""
     model = parsed(WRITERS[form](tensors))
     layout = Layout(model, [one for one in model.tensors if which(one.name) and one.element.parts])
     path = folder / "planes"
@@ -413,7 +413,7 @@ def test_damage_to_the_rest_is_told(tmp_path: Path) -> None:
 
 
 def about(stored: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
-    """Return a file by plane that says something else of itself."""
+    """Return a by-plane file with its description changed."""
     length = struct.unpack("<Q", stored[:8])[0]
     entries = json.loads(stored[8:8 + length])
     said = json.loads(entries["__metadata__"]["approxftl.planes"])
@@ -447,7 +447,7 @@ def test_planes_that_are_not_as_they_say_are_refused(name: str, tmp_path: Path) 
         PlaneFile(parsed(about(stored, CHANGES[name])))
 
 
-# What is approximate
+# Approximate parts
 
 LARGE = [
     made("a.weight", RANDOM.normal(size=(64, 512)).astype("<f4")),

@@ -10,7 +10,7 @@ import pytest
 from selftests.lib.programs import BUILD, TOP
 from selftests.library.support import DOUBLE, HEADERS, calls, run_python
 
-NOWHERE = Path("/nowhere")  # there is no library in it
+NOWHERE = Path("/nowhere")  # a directory without the library
 BINDING = (TOP / "userspace/python/approxftl/__init__.py").read_text()
 
 

@@ -18,7 +18,7 @@ def tag(*words: str | Path, log: Path | None = None) -> Done:
 
 
 def direct_writes(file: Path) -> str:
-    """Return the warning of "tag add" about writes that a tag does not reach."""
+    """Return the warning of `tag add` about direct writes, which a file's tags do not reach."""
     return (f"approxftl tag add: {file}: buffered writes are approximate from now on; O_DIRECT"
             " writes stay precise, see approxftl-tag(8)\n")
 

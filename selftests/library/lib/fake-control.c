@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The words of <linux/approxftl.h>, understood without a kernel.
+ * Implements the ioctls of <linux/approxftl.h> without a kernel.
  */
 #define _DEFAULT_SOURCE
 #include <errno.h>
@@ -70,7 +70,7 @@ static void add(struct fake_file *file, uint64_t first, uint64_t last, uint32_t 
 	file->ranges[at] = (struct fake_range){ first, last, kind };
 }
 
-/* Makes a hole for what is said anew. */
+/* Remove [first, last) from the ranges before it is tagged anew. */
 static void cut(struct fake_file *file, uint64_t first, uint64_t last)
 {
 	struct fake_file old = *file;
@@ -259,7 +259,7 @@ static int note(struct approxftl_note *note)
 	return 0;
 }
 
-/* Where the reason is in each structure. */
+/* Return the address of the reason field in the argument of this ioctl. */
 static uint32_t *reason_of(unsigned long number, void *argument)
 {
 	static uint32_t nowhere;

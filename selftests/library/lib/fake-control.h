@@ -2,9 +2,9 @@
 /*
  * A control device without a kernel, in place of userspace/libapproxftl/control-device.c.
  *
- * It keeps one list of ranges for each file, and every unit of a tagged range is stored with
- * the flips that it was told. Each call is a line in the file that the environment variable
- * FAKE_CONTROL_LOG names, if it does.
+ * It keeps one list of ranges per file. Each approximate unit has the configured number of flips.
+ * Each call appends a line to the file that the environment variable FAKE_CONTROL_LOG names, if
+ * set.
  */
 #ifndef FAKE_CONTROL_H
 #define FAKE_CONTROL_H
@@ -30,19 +30,20 @@ struct fake_file {
 };
 
 /**
- * struct fake_control - what it is and what it was told
- * @missing: opening fails with this error number
- * @refuse: ioctls fail with this error number, if their number is @refuse_number
- * @refuse_number: or 0, for all but CAPS
- * @reason: that they give
- * @elsewhere: no file is on one of our devices
- * @flips: in each approximate unit
+ * struct fake_control - settings of the fake device, and the last requests
+ * @missing: opening fails with this error number, unless 0
+ * @refuse: ioctls with the number @refuse_number fail with this error number
+ * @refuse_number: 0 means all ioctls but CAPS
+ * @reason: reason that refused ioctls return
+ * @elsewhere: no file is on an approxftl device
+ * @flips: flipped bits in each approximate unit
  * @most: ranges or units in one answer, to make callers ask again
- * @scope: what was said of the thread last; and its label
- * @note: the last one
- * @watched: whether the last watch was a beginning
+ * @scope: last scope set for the thread
+ * @scope_label: its label
+ * @note: last note
+ * @watched: the last watch request started a watch
  * @calls: ioctls so far
- * @files: and their ranges
+ * @files: files and their ranges
  */
 struct fake_control {
 	int missing;
@@ -62,7 +63,7 @@ struct fake_control {
 
 extern struct fake_control fake_control;
 
-/* As it is when a program begins. */
+/* Restore the state at program start. */
 void fake_control_reset(void);
 
 #endif
