@@ -9,7 +9,7 @@
 
 #define DRAWS 4000000
 
-/* Against logarithms of 60 digits. */
+/* Compare with logarithms computed to 60 digits. */
 static void logarithm(void)
 {
 	unsigned int bit;
@@ -36,7 +36,7 @@ static void power(void)
 	CHECK_RANGE(fixed_exp2_q62(&roots, 1ULL << 30), 3877950241171266236, 3877950241171266237);
 }
 
-/* The power undoes the logarithm. */
+/* exp2(log2(x)) returns x within the rounding error. */
 static void power_of_logarithm(void)
 {
 	struct aftl_random random = { 5 };
@@ -54,7 +54,7 @@ static void power_of_logarithm(void)
 	}
 }
 
-/* Mean one, and e^-k of the draws above k. */
+/* The mean is one, and a share of e^-k of the draws is above k. */
 static void exponential(void)
 {
 	static const u64 above_per_million[] = { 1000000, 367879, 135335, 49787, 18316, 6738 };
@@ -78,7 +78,7 @@ static void exponential(void)
 			    above_per_million[k] + 1000);
 }
 
-/* With an exponent of one, rank r is drawn in proportion to 1 / r: sums of whole numbers. */
+/* With an exponent of one, rank r has a probability proportional to 1 / r. */
 static void zipf_against_harmonic_numbers(u32 n)
 {
 	struct zipf *zipf = zipf_create(n, 1ULL << 32);
@@ -95,7 +95,7 @@ static void zipf_against_harmonic_numbers(u32 n)
 	}
 	for (i = 1; i <= n; i++)
 		harmonic += (1ULL << 40) / i;
-	/* Octave by octave: where bins begin, and inside them. */
+	/* Check octaves of ranks: their bounds, and ranks inside them. */
 	for (i = 1; i <= n; i++) {
 		low += seen[i - 1];
 		if (i == next || i == n) {
@@ -121,7 +121,7 @@ static void zipf(void)
 	zipf_against_harmonic_numbers(100003);
 }
 
-/* Inside one wide bin, neighbours differ by their weights alone. */
+/* Inside a wide bin, neighbouring ranks differ only by their weights. */
 static void zipf_inside_a_bin(void)
 {
 	u32 n = 1 << 16;
@@ -130,7 +130,7 @@ static void zipf_inside_a_bin(void)
 	u64 first = 0;
 	u32 i;
 
-	/* Exponent 4: nearly all draws are the first ranks, 1 / zeta(4) = 0.92394 the first. */
+	/* At exponent 4 the first rank gets 1 / zeta(4) = 0.92394 of the draws. */
 	for (i = 0; i < DRAWS; i++)
 		first += zipf_draw(zipf, &random) == 0;
 	CHECK_RANGE(first * 100000 / DRAWS, 92394 - 60, 92394 + 60);

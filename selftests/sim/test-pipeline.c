@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Chunks are made in turn, and each lane takes all of them in that order, with any threads.
+ * The pipeline makes chunks in order, and each lane takes all of them in that order, with any
+ * number of threads.
  */
 #include <stdatomic.h>
 #include <unistd.h>
@@ -12,13 +13,13 @@
 #define CHUNKS 500
 
 /**
- * struct watch - what a pipeline has done so far
- * @places: number of the chunk that is there
- * @taken: by lane
- * @slow: the first lane stays at its first chunk until the others can go no farther
- * @at_it: who is in make(), or by lane in take()
- * @chunks: to be made
- * @wrong: calls that should not have come, or not now
+ * struct watch - progress of a pipeline
+ * @places: number of the chunk in each place of the ring
+ * @taken: chunks taken, by lane
+ * @slow: the first lane stays at its first chunk until the other lanes are blocked
+ * @at_it: threads in make(), then threads in take() by lane
+ * @chunks: number of chunks to be made
+ * @wrong: concurrent or out-of-order calls
  */
 struct watch {
 	u64 places[PIPELINE_AHEAD];
@@ -50,7 +51,7 @@ static bool make(void *context, u64 number)
 	return number < watch->chunks;
 }
 
-/* And then some, for who might go farther all the same; never for ever. */
+/* Wait a little longer, in case a lane wrongly goes farther, but at most 500 ms per lane. */
 static void wait_for_others(struct watch *watch)
 {
 	u32 lane, ms;
@@ -100,7 +101,7 @@ static void everything_is_taken(void)
 		check(CHUNKS, threads, false);
 }
 
-/* What it is at stays as it is. */
+/* A chunk stays unchanged while a slow lane uses it. */
 static void nobody_runs_away(void)
 {
 	check(CHUNKS, 3, true);

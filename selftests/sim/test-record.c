@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Records and headers: to bytes and back, and what the encoder refuses.
+ * Records and headers: encode and decode, and the input that the encoder refuses.
  */
 #include "core/base/random.h"
 #include "core/persist/record.h"
@@ -128,13 +128,13 @@ static void encoder_refuses_what_nobody_could_read(void)
 	refuse("not a JSON object");
 	memset(header.source_format, 'x', AFTL_RECORD_TEXT_SIZE);
 	refuse("the source format has no end");
-	/* Half a character at the very end must not be read past. */
+	/* Do not read past the end after a truncated UTF-8 character. */
 	memset(header.provenance, '{', AFTL_RECORD_PROVENANCE_SIZE);
 	header.provenance[AFTL_RECORD_PROVENANCE_SIZE - 1] = '\xe2';
 	refuse("the provenance is not readable text");
 }
 
-/* Whatever the bytes are, decoding ends with an answer. */
+/* Decoding any bytes ends with success or an error. */
 static void noise_is_refused(void)
 {
 	static struct aftl_record_header back;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What of a run is warm-up, for series whose truth is known.
+ * Detection of the warm-up, in series whose warm-up is known.
  */
 #include "core/base/random.h"
 #include "settling.h"
 #include "tap.h"
 
-/* A series of @count: @early at the begin for @until, then @late, and some noise. */
+/* Judge @count values: @early (the first @until) or @late, plus noise below @noise. */
 static struct settling_verdict judge(u64 count, u64 until, u64 early, u64 late, u64 noise)
 {
 	struct aftl_random random = { 18 };
@@ -39,7 +39,7 @@ static void nothing_is_lost(void)
 	CHECK(settling.count < SETTLING_BATCHES && settling.count >= SETTLING_BATCHES / 2 - 1);
 }
 
-/* What three have put, each with numbers of its own, is what one would have added. */
+/* Joining three partial series gives the same result as adding all values to one. */
 static void put_in_any_order(void)
 {
 	static const u64 counts[] = { 0, 1, 639, 640, 641, 1279, 1280, 50000, 409600 };
@@ -80,7 +80,7 @@ static void steady(void)
 	CHECK_EQ(verdict.off, 0);
 }
 
-/* Where all are 0, nothing can be off. */
+/* In a series of zeroes the error is 0. */
 static void nothing(void)
 {
 	CHECK_EQ(judge(5000, 0, 0, 0, 1).off, 0);
@@ -96,7 +96,7 @@ static void warm_up(void)
 	CHECK_RANGE(verdict.off, 3150, 3250);
 }
 
-/* Below, too, and with sums that take all of 64 bits. */
+/* Values that rise, with sums that need all 64 bits. */
 static void large(void)
 {
 	struct settling_verdict verdict = judge(100000, 20000, 1ULL << 40, 1ULL << 46, 1ULL << 39);
@@ -121,14 +121,14 @@ static void drifting(void)
 	CHECK(verdict.off > 1000);
 }
 
-/* What changes in the middle is cut; what changes later leaves too little to tell. */
+/* A change before the middle is cut off; a later one leaves too few values to judge. */
 static void halves(void)
 {
 	CHECK(judge(40960, 20000, 2000, 1000, 1).settled);
 	CHECK(!judge(40960, 21000, 2000, 1000, 1).settled);
 }
 
-/* A device that has kept up until then. */
+/* The device kept up until value 35000. */
 static void late_change(void)
 {
 	struct settling_verdict verdict = judge(40960, 35000, 1000, 2000, 100);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RAID level 5: places, parity and the stripe cache, against what a slow mind would do.
+ * RAID level 5: the layout, parity and the stripe cache, compared with a naive model.
  */
 #include <stdlib.h>
 
@@ -15,11 +15,11 @@ static u32 below(u32 n)
 	return aftl_random_below(&random_state, n);
 }
 
-/* Places */
+/* Layout */
 
 #define UNITS 4096
 
-/* Every unit has a place of its own, and none is on the parity of its row. */
+/* Each unit has a place of its own, which is not on the parity of its row. */
 static void check_places(u32 members, u32 chunk)
 {
 	const struct stripe_layout layout = { .members = members, .chunk = chunk };
@@ -69,7 +69,7 @@ static void the_layout_is_mds(void)
 			CHECK_EQ(stripe_member(&layout, row, cell), expected[row][cell]);
 }
 
-/* Plans: with bytes, so that a parity that cannot be computed shows */
+/* Plans, checked with bytes, so that a wrong parity shows */
 
 static u32 old[STRIPE_MEMBERS_MAX];
 static u32 new[STRIPE_MEMBERS_MAX];
@@ -90,7 +90,7 @@ static u32 old_cell(u32 have, u32 cell)
 	return old[cell];
 }
 
-/* Parity as the plan says, out of what it has. */
+/* Compute the parity as planned, from the cells that the plan provides. */
 static u32 planned_parity(const struct stripe_plan *plan, u32 have, u32 dirty, u32 data)
 {
 	u32 parity = plan->reconstruct ? 0 : old_cell(have, data);
@@ -203,7 +203,7 @@ static u64 all_member_units(void)
 	return sum;
 }
 
-/* A whole stripe of chunks: no reads, one parity for each row. */
+/* A write of whole stripes reads nothing and writes one parity unit per row. */
 static void full_rows_read_nothing(void)
 {
 	const struct raid_counters *c = &array.counters;
@@ -220,7 +220,10 @@ static void full_rows_read_nothing(void)
 	raid_array_release(&array);
 }
 
-/* One unit of four members: reconstruct reads two, modify two: a tie goes to reconstruct. */
+/*
+ * One unit of four members: reconstruct-write reads two, read-modify-write two; reconstruct wins a
+ * tie.
+ */
 static void single_units_read_the_least(void)
 {
 	const struct raid_counters *c = &array.counters;
@@ -230,7 +233,7 @@ static void single_units_read_the_least(void)
 	drain();
 	CHECK_EQ(c->reconstructed_rows, 1);
 	CHECK_EQ(c->old_units, 2);
-	/* Now all is in the cache. */
+	/* Now the whole row is in the cache. */
 	write_units(8, 1);
 	drain();
 	CHECK_EQ(c->full_rows, 1);
@@ -245,7 +248,7 @@ static void single_units_read_the_least(void)
 	raid_array_release(&array);
 }
 
-/* Writes that meet in the cache share a parity, and each is complete after it. */
+/* Writes that are merged in the cache share a parity write, and complete after it. */
 static void writes_meet_in_the_cache(void)
 {
 	const struct raid_counters *c = &array.counters;
@@ -264,7 +267,7 @@ static void writes_meet_in_the_cache(void)
 	raid_array_release(&array);
 }
 
-/* Of two units of a row one has an id, one a life time; of the parity nothing is said. */
+/* In a row, one unit has a stream id and one a lifetime; parity has no hints. */
 static void hints_reach_the_members(void)
 {
 	const struct aftl_hint hints[] = { { .stream = 7 }, { .life = AFTL_LIFETIME_SHORT } };
@@ -299,7 +302,7 @@ static void reads_see_the_cache(void)
 	raid_array_release(&array);
 }
 
-/* A cache of one row, chunks of one unit, requests over many rows: all end. */
+/* All requests end with a cache of one row and chunks of one unit. */
 static void drive_degenerate(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
 {
 	u64 units = 0;
@@ -338,8 +341,8 @@ static void degenerate_arrays_work(void)
 }
 
 /*
- * Without holding rows each write of one unit is a row of its own: everything can be
- * counted beside it, with a cache that remembers the last rows.
+ * Without a hold time, each one-unit write is a row of its own. Recount everything with a model of
+ * the cache that remembers the last rows.
  */
 static void counts_equal_a_recount(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Addresses of 64 TiB: streams reach them, and shards get them.
+ * Addresses of 64 TiB: streams generate them, and the shards receive them.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 
 static const struct aftl_geometry geo = { .units = 1U << 28, .unit_bytes = 4096, .page_units = 4 };
 
-/* How much of the address space 2000 requests of a stream lie in, in 1/16 of it. */
+/* Count the sixteenths of the address space that 2000 requests of a stream reach. */
 static u32 parts_seen(const char *workload)
 {
 	char option[] = "--workload";
@@ -43,7 +43,7 @@ static void streams(void)
 	CHECK_EQ(parts_seen("sequential"), 1);
 }
 
-/* Of a run's last unit and all of the next two, the second of which is the next shard's again. */
+/* Cut a request of the last unit of one chunk and all of the next two, in three shards. */
 static void cuts(void)
 {
 	const struct aftl_shards layout = { .count = 64, .chunk_shift = 4, .units = UNITS };
