@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory for the core: zeroes, and huge pages where a device is large, but not larger than memory.
+ * Memory for the core: zeroed, with huge pages for a large device that fits in memory.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -14,7 +14,7 @@
 
 #define HUGE_PAGE (2UL << 20)
 
-/* Pages of the address space of this program. */
+/* Return the size of this program's address space in pages. */
 static long mapped(void)
 {
 	FILE *file = fopen("/proc/self/statm", "r");
@@ -26,7 +26,7 @@ static long mapped(void)
 	return pages;
 }
 
-/* Is @flag among what the kernel says of the mapping that begins before or at @memory? */
+/* Return true if the kernel lists @flag for the mapping that contains @memory. */
 static bool has_flag(const void *memory, const char *flag)
 {
 	FILE *file = fopen("/proc/self/smaps", "r");
@@ -101,7 +101,7 @@ static void huge_pages_are_asked_for(void)
 		core_memory_free(NULL, immense, memory / 4);
 }
 
-/* Arrays of one device, or of several that are one. */
+/* Test arrays of one device, and several arrays that together are as large. */
 static void many_are_as_immense(void)
 {
 	size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 16;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Verdicts: what is good, what needs attention, what has failed.
+ * Verdicts on a device: good, needs attention, or failed.
  */
 #include "health-verdict.h"
 #include "tap.h"
 
 static struct health health;
 
-/* A device without a fault, of 100 blocks that were erased ten times. */
+/* Set up a device without a fault: 100 blocks, each erased ten times. */
 static void make_good(void)
 {
 	health = (struct health){

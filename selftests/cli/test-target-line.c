@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Table lines: printed and read back, sized by the core, refused in a sentence.
+ * Table lines: print and parse back, size by the core, refuse with an error message.
  */
 #include "core/policy/policy.h"
 #include "core/policy/param-registry.h"
@@ -52,7 +52,7 @@ static void every_profile_and_policy(void)
 	}
 }
 
-/* Each parameter at both ends of its range. */
+/* Set each parameter to both ends of its range. */
 static void every_parameter(void)
 {
 	char value[AFTL_VALUE_SIZE];
@@ -69,7 +69,7 @@ static void every_parameter(void)
 	}
 }
 
-/* Parameters by which something is chosen, and how many rules there are for it. */
+/* Parameters that select a rule, and the number of rules. */
 static const struct chooser {
 	const char *key;
 	unsigned int rules;
@@ -96,7 +96,7 @@ static void try_rule(const char *key, const char *rule)
 	target_line_init(&line);
 	set(key, rule);
 	comes_back();
-	/* What is usual is not said. */
+	/* A default value is omitted from the line. */
 	snprintf(word, sizeof(word), " %s %s", key, rule);
 	CHECK_MSG(!strstr(text, word) ==
 			  !memcmp(&line.config, &standard.config, sizeof(line.config)),
@@ -216,7 +216,7 @@ static void no_such_device(void)
 	CHECK_CONTAINS(error.text, "cannot be a sector of the kernel; say unit=4KiB");
 }
 
-/* The kernel's sectors are no larger than 4 KiB, whatever the profile maps. */
+/* The kernel's sectors are at most 4 KiB, even if the profile maps larger pages. */
 static void profile_that_maps_pages(void)
 {
 	struct target_size size;
@@ -250,7 +250,9 @@ static void fitting(void)
 		fits("demo", mib);
 		fits("tcad18", mib);
 	}
-	/* One block less would not do, once the policy has room anyway. */
+	/*
+	 * With one block less the device is too small, even after the policy's share is reserved.
+	 */
 	fits("demo", 4096);
 	line.config.blocks--;
 	CHECK(!target_line_size(&line, &size, &error));

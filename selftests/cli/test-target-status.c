@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The decoders of what the target says: right lines, newer ones, and lines that are wrong.
+ * Decoders of the target's status: valid lines, lines of newer versions, and malformed lines.
  */
 #include <stdlib.h>
 
@@ -52,7 +52,7 @@ static void newer_line(void)
 	CHECK_EQ(status.dead_luns, 2);
 }
 
-/* Each copy ends in the last byte of its memory, so that a step too far is seen. */
+/* Each copy ends at the end of its allocation, so that a read past it is detected. */
 static void line_cut_anywhere(void)
 {
 	size_t length;
@@ -92,7 +92,7 @@ static void wrong_words(void)
 	refused("rw a-policy-with-a-name-that-is-too-long 1/2", "word policy ");
 }
 
-/* As the message "stats" prints it. */
+/* Print the fields in the format of the message "stats". */
 static void print_stats(const struct target_stats *from, char *text, size_t size)
 {
 	size_t used = 0;
@@ -254,7 +254,7 @@ static void blocks_wrong(void)
 	CHECK_EQ(survey.blocks, 0);
 }
 
-/* Of a device of more than 4 TiB, and of one of more than 16 TiB. */
+/* Lost runs of a device of more than 4 TiB, and of one of more than 16 TiB. */
 static void lost(void)
 {
 	struct lost_runs runs;

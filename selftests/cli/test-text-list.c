@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rows without a value, which no list has that needs no device.
+ * Rows without a value, which no list that works without a device has.
  */
 #include <stdio.h>
 #include <stdlib.h>

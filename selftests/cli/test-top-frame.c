@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "approxftl top": the answer to "luns", and pictures of devices that are not there.
+ * "approxftl top": the parser of "luns", and frames of fake devices.
  */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ static struct target_luns luns;
 static struct aftl_error error;
 static char picture[1 << 17];
 
-/* Pictures */
+/* Frames */
 
 static void draw(unsigned int columns, unsigned int rows)
 {
@@ -64,7 +64,7 @@ static void make_luns(unsigned int count)
 static const char table[] = "ram 6 profile demo policy approxftl timing real";
 static const char status[] = "rw approxftl 500/1000 25/100 7 0 0 0 0 3 0 9 1 2 3 4 5 2 4 6";
 
-/* A second in which everything happened. */
+/* Set up a device in which every counter changed within a second. */
 static void make_device(void)
 {
 	CHECK(!target_line_parse(&view.line, table, &error));
@@ -121,7 +121,7 @@ static void nothing_happened(void)
 	CHECK_CONTAINS(picture, "0.0 % of writes approximate");
 }
 
-/* Whatever the window: no line is longer, no picture higher. */
+/* No line exceeds the width of the window, and no frame its height. */
 static void fits(unsigned int columns, unsigned int rows)
 {
 	draw(columns, rows);
@@ -173,7 +173,7 @@ static void counts_what_has_no_room(void)
 	CHECK(!more);
 }
 
-/* The answer to "luns" */
+/* The parser of "luns" */
 
 static const char answer[] =
 	"0 good_blocks 128 free_blocks 12 valid_units 700 queued 3 busy_ns 12345 cached_blocks 1\n"
@@ -220,7 +220,7 @@ static void difference_of_luns(void)
 	target_luns_since(&now, &before);
 	CHECK_EQ(new[0].busy_ns, 200);
 	CHECK_EQ(new[0].queued, 4);
-	/* A device of the same name, made anew. */
+	/* The counters restart when a device of the same name is created anew. */
 	old[0].busy_ns = 1000;
 	target_luns_since(&now, &before);
 	CHECK_EQ(new[0].busy_ns, 200);
