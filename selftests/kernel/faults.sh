@@ -692,8 +692,8 @@ reads_outlast_the_model()
 	works && removed
 }
 
-# collects_slowly READ WRITE: more is collected than the queue has room for, 4096 operations, while
-# writes take long (ms); while reads do, what has not been read may not be written
+# collects_slowly READ WRITE: GC relocates more than the queue of 4096 operations holds while
+# writes are slow (ms). When reads are slow, relocated data must not be written before being read.
 collects_slowly()
 {
 	new_device timing off &&

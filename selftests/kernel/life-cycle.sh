@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Suspend, resume, reload, removal, each with I/O under way.
+# Suspend, resume, reload and remove a device under I/O.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 processors 2
 
-# load NAME: verified I/O in the background, until stop_load; its verdict in $scratch/loaded
+# load NAME: verified I/O in the background until stop_load; success creates $scratch/loaded
 load()
 {
 	rm -f "$scratch/loaded" "$scratch/enough"
@@ -29,7 +29,7 @@ stop_load()
 	[ -e "$scratch/loaded" ]
 }
 
-# under_load ROUND...: a function for each, with I/O under way
+# under_load ROUND...: call each function with I/O under way
 under_load()
 {
 	dmsetup message aftl-cycle 0 reset
@@ -80,7 +80,7 @@ to_approxftl()
 	switch_to $shape buffer 1MiB timing real
 }
 
-# Blocks of the cache are lent, kept for it, and collected as any others.
+# The SLC cache borrows dynamic blocks, keeps static ones, and frees both by GC.
 with_a_cache()
 {
 	# shellcheck disable=SC2086 # words
@@ -127,7 +127,7 @@ grows()
 		in_word b | cmp -n 262144 - /dev/mapper/aftl-cycle
 }
 
-# refuses SENTENCE LINE: a table that the running one does not allow
+# refuses SENTENCE LINE: loading this table must fail with this message
 refuses()
 {
 	! echo "$2" | dmsetup reload aftl-cycle 2>"$scratch/said" && dmesg | grep -qF "$1" &&
@@ -156,7 +156,7 @@ is_removed_later()
 		nothing dmsetup info aftl-cycle >"$scratch/said" 2>&1
 }
 
-# Programs are under way, the timer is armed, and nobody waits for them.
+# Remove the device while programs are under way and its timer is armed.
 removed_while_working()
 {
 	# shellcheck disable=SC2034,SC2086 # a counter, words
@@ -168,7 +168,7 @@ removed_while_working()
 	done
 }
 
-# What the new table has no room for is lost neither with the old one nor with the attempt.
+# Data that do not fit the new table stay in the old one; a failed resume does not lose them.
 keeps_data_that_do_not_fit()
 {
 	# shellcheck disable=SC2086 # words
@@ -185,15 +185,15 @@ keeps_data_that_do_not_fit()
 		cmp -n 33554432 "$scratch/data" /dev/mapper/aftl-cycle && dmsetup remove aftl-cycle
 }
 
-# with_idle SHARE: such a table of a small device whose write buffer survives
+# with_idle SHARE: print a table of a small device with a persistent write buffer (PLP)
 with_idle()
 {
 	line ram "$sectors" channels 1 chips 1 blocks 24 op 40 policy baseline timing scale:100 \
 		buffer 256KiB buffer_safe on buffer_hold 1s gc_idle_valid "$1"
 }
 
-# What a flush leaves in such a buffer goes along. What no block is left for stays there, a table
-# that would do without is refused, and one that is the same has it.
+# A reload moves flushed data of a persistent write buffer to the new table. If no block is left for
+# them, a table that would drop them is refused, and an identical table keeps them.
 keeps_what_has_no_block()
 {
 	sectors=16384
@@ -225,7 +225,7 @@ other_table()
 	dmsetup reload aftl-cycle && dmsetup resume aftl-cycle
 }
 
-# until_waiting: the table that is being resumed has left its place, and waits for the one before
+# until_waiting: wait until the resumed table is no longer inactive and waits for the old one
 until_waiting()
 {
 	while dmsetup info aftl-cycle | grep -q INACTIVE; do
@@ -233,9 +233,9 @@ until_waiting()
 	done
 }
 
-# loaded_meanwhile SENTENCE STORE SECTORS: such a table is loaded while the first one with data is
-# being resumed: device-mapper waits for I/O of the table before, which is none of ours. It is
-# refused when it is resumed, and a table like the first one finds the data.
+# loaded_meanwhile SENTENCE STORE SECTORS: load this table during the first resume of one with data,
+# while device-mapper waits for I/O of an earlier table of another target. Resuming it must fail
+# with this message, and a table like the first one still finds the data.
 loaded_meanwhile()
 {
 	# shellcheck disable=SC2086 # words
@@ -265,7 +265,7 @@ loaded_meanwhile()
 	dmsetup remove aftl-cycle && dmsetup remove aftl-below && return "$kept"
 }
 
-# read_failures: units of the first 16 MiB that cannot be read; what can be read is in $scratch/read
+# read_failures: count unreadable units in the first 16 MiB; save the readable ones in $scratch/read
 read_failures()
 {
 	dmsetup message aftl-cycle 0 reset
@@ -274,7 +274,7 @@ read_failures()
 	counter aftl-cycle read_lost_units
 }
 
-# Each table has more flash than the one before, or other shards.
+# lost_stays_lost [KEY VALUE]...: reload with more flash or other shards; lost units stay lost
 lost_stays_lost()
 {
 	dies='channels 2 chips 2 word_lines 8 op 40 timing off'
@@ -306,7 +306,7 @@ counted_on()
 	cp "$scratch/after" "$scratch/before"
 }
 
-# goes_on_counting STORE TABLE...: each changes the policy, a parameter or the shape
+# goes_on_counting STORE TABLE...: reload each table; it changes policy, parameter or geometry
 goes_on_counting()
 {
 	store=$1
@@ -336,7 +336,7 @@ volume_goes_on_counting()
 		dmsetup remove aftl-below
 }
 
-# answers COMMAND...: it ends while a volume is being opened; one that sleeps all the time does not
+# answers COMMAND...: it ends while a volume is being opened; 5 s in state D is a failure
 answers()
 {
 	"$@" >"$scratch/answer" &
@@ -349,7 +349,7 @@ answers()
 	[ "$sleeping" -lt 50 ] && wait "$asked"
 }
 
-# The block device below answers no read meanwhile.
+# The suspended backing device does not complete reads while the volume is opened.
 tells_while_it_opens()
 {
 	# shellcheck disable=SC2086 # words
@@ -368,13 +368,13 @@ tells_while_it_opens()
 		dmsetup remove aftl-cycle && dmsetup remove aftl-below && return "$told"
 }
 
-# held_memory: bytes of the module's arrays that are too large to be contiguous
+# held_memory: bytes of the module's vmalloc allocations
 held_memory()
 {
 	awk '/dm_approxftl/ { held += $2 } END { print held + 0 }' /proc/vmallocinfo
 }
 
-# A table is loaded that changes nothing, and then one with another policy.
+# Loading an identical table must not allocate an FTL; loading another policy must.
 same_table_needs_no_ftl()
 {
 	wide='channels 4 chips 4 blocks 600 timing off'
@@ -388,14 +388,15 @@ same_table_needs_no_ftl()
 		dmsetup remove aftl-cycle
 }
 
-# rescuers: threads of workqueues for which there has to be memory
+# rescuers: count rescuer threads of the target's workqueues, whose creation allocates memory
 rescuers()
 {
 	cat /proc/[0-9]*/comm 2>"$scratch/said" |
 		awk '/^(kworker\/R-)?aftl_(queue|salvage|fetch|probe|submit)/ { count++ } END { print count + 0 }'
 }
 
-# A resume makes none while the device below, or this one, is suspended.
+# Create workqueues when the table is loaded: a resume must not allocate, because this device or the
+# one below it is suspended then.
 workers_are_made_by_the_load()
 {
 	# shellcheck disable=SC2086 # words

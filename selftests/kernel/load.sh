@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The module comes and goes, and stays while it is needed.
+# The module can be loaded and unloaded repeatedly, but not unloaded while in use.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -16,7 +16,7 @@ load_and_unload()
 	done
 }
 
-# What a module could leave behind: caches, timers, threads, device-mapper's own references
+# List possible leftovers of a module: slab caches, timers, threads, references to dm_mod
 traces()
 {
 	cut -d ' ' -f 1 /proc/slabinfo | sort
@@ -26,7 +26,7 @@ traces()
 	find /sys/module /sys/kernel/debug /dev -maxdepth 2 -name '*approxftl*' 2>"$scratch/said"
 }
 
-# Removed with requests under way and a timer armed, then unloaded
+# Remove devices with requests under way and a timer armed, then unload the module.
 leaves_nothing_behind()
 {
 	rmmod dm_approxftl && traces >"$scratch/before" && insmod "$MODULE" || return

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Grammar of status line and messages.
+# Syntax of the status line and of messages.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.." || exit 1
 create aftl-talk ram $small tag_all approximate || exit 1
 dd if=/dev/zero of=/dev/mapper/aftl-talk bs=64k count=16 oflag=direct 2>"$scratch/said"
 
-# says PATTERN VERB [ARGUMENT]...
+# says PATTERN VERB [ARGUMENT]...: the answer has a line that matches
 says()
 {
 	pattern=$1
@@ -19,7 +19,7 @@ says()
 	dmsetup message aftl-talk 0 "$@" >"$scratch/answer" && grep -qE "$pattern" "$scratch/answer"
 }
 
-# complains SENTENCE [VERB [ARGUMENT]...]
+# complains SENTENCE [VERB [ARGUMENT]...]: the message fails and logs this sentence
 complains()
 {
 	sentence=$1
@@ -50,7 +50,7 @@ resets()
 		[ "$(status_word aftl-talk 7)" -eq 0 ]
 }
 
-# Approximate data is rewritten as precise when it is old.
+# Refresh rewrites old approximate data as precise.
 ages()
 {
 	dmsetup message aftl-talk 0 age 400d && dd if=/dev/mapper/aftl-talk of="$scratch/data" \
@@ -74,7 +74,7 @@ lun_lines()
 			"$scratch/answer"
 }
 
-# The whole table, in pieces as a tool would fetch it: as many blocks as status counts.
+# Fetch the whole block table in pieces, as a tool would; it agrees with the status line.
 block_lines()
 {
 	from=0
@@ -90,7 +90,7 @@ block_lines()
 			status_word aftl-talk 3 | cut -d / -f 2)" = "$(status_word aftl-talk 3)" ]
 }
 
-# A large answer ends where there is no more room.
+# A long answer stops at the end of device-mapper's buffer and names the next block.
 block_lines_fit()
 {
 	create aftl-many none blocks 4096 timing off || return 1
@@ -100,7 +100,7 @@ block_lines_fit()
 		[ "$(sed -n "${next}p" "$scratch/answer" | cut -d ' ' -f 1)" -eq $((next - 1)) ]
 }
 
-# What is written twice leaves blocks that are worth it; once they are gone there are none.
+# Overwriting leaves blocks worth collecting; after a full collection none is left.
 collects()
 {
 	for round in 1 2 3 4; do
@@ -112,7 +112,7 @@ collects()
 	[ "$one" -gt 0 ] && [ "$all" -ge $((2 * one)) ] && [ "$(counter aftl-talk gc_blocks)" -eq "$all" ]
 }
 
-# Nobody else may call the FTL of a device at rest.
+# Collection must not enter the FTL of a suspended device before it is resumed.
 waits_for_the_end_of_rest()
 {
 	# shellcheck disable=SC2154 # of trace.sh
@@ -125,7 +125,7 @@ waits_for_the_end_of_rest()
 		echo 0 >"$queued" && return "$waited"
 }
 
-# It takes device time: with time as it is, too.
+# Collection takes device time, so test it in real time, too.
 collects_in_real_time()
 {
 	# shellcheck disable=SC2086 # words
@@ -137,7 +137,7 @@ collects_in_real_time()
 	collect aftl-slow && [ "$(counter aftl-slow gc_blocks)" -gt 0 ]
 }
 
-# The table follows, and a reload of what it says changes nothing.
+# The table shows changed parameters, so that reloading it keeps them.
 changes_parameter()
 {
 	dmsetup message aftl-talk 0 policy hot_size 64KiB &&
@@ -155,15 +155,15 @@ die_is_lost()
 		dmsetup message aftl-die 0 fault die 2 &&
 		[ "$(status_word aftl-die 18)" -eq 1 ] && [ "$(status_word aftl-die 1)" = rw ] &&
 		[ "$(status_word aftl-die 10)" -eq 64 ] || return 1
-	# A quarter of it is gone, the rest is as it was.
+	# A quarter of the data is lost, the rest is unchanged.
 	dd if=/dev/mapper/aftl-die of="$scratch/left" bs=4k count=2048 iflag=direct \
 		conv=noerror,sync 2>"$scratch/said"
-	# What a medium error is called up here.
+	# User space sees a medium error as ENODATA.
 	lost=$(grep -c 'No data available' "$scratch/said")
 	[ "$lost" -gt 400 ] && [ "$lost" -lt 620 ]
 }
 
-# The others take over; nobody notices that programs were under way.
+# The other dies take over, and the programs under way continue without an error.
 die_is_replaced()
 {
 	fio --name=write --filename=/dev/mapper/aftl-die --ioengine=libaio --iodepth=16 --direct=1 \
@@ -177,7 +177,7 @@ die_is_replaced()
 		cmp - "$scratch/data"
 }
 
-# With the last die the device is read-only, and says so to whom asks.
+# Without any good die the device is read-only and reports it.
 all_dies_are_lost()
 {
 	dmsetup message aftl-die 0 fault die 1 && dmsetup message aftl-die 0 fault die 3 &&
@@ -194,7 +194,7 @@ kept_die()
 		cmp - "$scratch/data"
 }
 
-# With parity in the others nothing of it is lost: by them, rebuilt, and after a reload.
+# With RAIN no data are lost: they are reconstructed on read, rebuilt, and kept by a reload.
 die_is_rebuilt()
 {
 	set -- policy baseline superblock 4 rain on
@@ -215,7 +215,7 @@ die_is_rebuilt()
 		[ "$(status_word aftl-kept 18)" -eq 1 ] && kept_die
 }
 
-# Superblocks go on with their policy.
+# A superblock's blocks depend on the policy, so a reload with another one is refused.
 superblocks_stay()
 {
 	sed 's/policy baseline/policy separated/' "$scratch/kept" >"$scratch/other" &&

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Models on mounted file systems: what is tagged of them comes back, after a remount, with exactly
-# the flipped bits that the device reports; headers and the bits that are spared are whole.
+# Machine-learning models on mounted file systems. After a remount, their tagged parts have exactly
+# the flipped bits that the device reports; headers and excluded bits are intact.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -17,7 +17,7 @@ judge()
 	python selftests/kernel/models.py "$@"
 }
 
-# The answer of a verb, as JSON, is in $scratch/$1.
+# answer NAME VERB...: save the JSON output of a verb in $scratch/NAME
 answer()
 {
 	answer_name=$1
@@ -67,7 +67,7 @@ leveled()
 	return "$leveled"
 }
 
-# file_system NAME CHECK MAKE...
+# file_system NAME CHECK MAKE...: test models on one file system
 file_system()
 {
 	[ "$1" = ext4 ] || next_turn "$1" || return
@@ -89,7 +89,7 @@ file_system()
 ktap_test_run 'a model is made' judge make "$model"
 ktap_test_run 'a model is made of tensors, which have quality levels of their own' leveled
 file_system ext4 'e2fsck -fn' mkfs.ext4 -q -F -m 0
-# The three variables lift the lower limit of 300 MB, for tests such as this.
+# The three variables make mkfs.xfs accept less than 300 MB; its own tests set them.
 file_system xfs 'xfs_repair -n' env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f
 file_system f2fs 'fsck.f2fs --dry-run' mkfs.f2fs -q -f
 finished

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Where processors have memory of their own: that of a shard, tables and bytes, is on one node. The
-# lab's guest has two, by numa=fake=2.
+# On NUMA machines all memory of a shard, tables and data, is on one node. The lab's guest has two
+# nodes by numa=fake=2.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
 nodes=/sys/devices/system/node
 
-# tables: pages of the device's tables on the first and on the second node
+# tables: print the pages of the device's tables on the first and on the second node
 tables()
 {
 	awk '/\[dm_approxftl\]/ {
@@ -21,8 +21,8 @@ tables()
 	END { print pages[0] + 0, pages[1] + 0 }' /proc/vmallocinfo
 }
 
-# Two million logical pages. The nodes' shares differ by at most a hundredth, and together they hold
-# at least nine tenths of what the device counts: the rest is in pieces smaller than a page.
+# The device has two million logical pages. The nodes' shares differ by at most 1 %, and together
+# hold at least 90 % of the counted bytes; the rest is in allocations smaller than a page.
 tables_are_shared_out()
 {
 	[ "$(tables)" = '0 0' ] || return
@@ -35,13 +35,13 @@ tables_are_shared_out()
 		[ $((($1 - $2) * 100)) -le "$1" ] && [ $((($2 - $1) * 100)) -le "$1" ]
 }
 
-# pages: that the second node has given to those who wanted them there, so far
+# pages: print how many allocations wanted the second node and got its memory
 pages()
 {
 	sed -n 's/^numa_hit //p' "$nodes/node1/numastat"
 }
 
-# Runs of 64 KiB go round: the second shard has every other one.
+# Shards alternate every 64 KiB: the second shard has every other run.
 bytes_are_where_their_shard_is()
 {
 	given=$(pages) && fio --name=w --filename=/dev/mapper/aftl-nodes --direct=1 --rw=write:64k \

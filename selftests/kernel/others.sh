@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Others' tests on a pair of our devices, and on a pair of dm-linear's in the same boot: what fails
-# on ours alone is ours to explain.
+# Run other projects' test suites on a pair of our devices and on a pair of dm-linear devices in the
+# same boot. Only tests that fail on ours alone count as failures.
 #
 #   others.sh xfstests|blktests|dmtest DIRECTORY [WORD]...
 #
-# DIRECTORY is a checkout of theirs, built; each WORD is one of what runs them: `generic/001` or
-# `-g quick` of xfstests' check, `block` of blktests', `--rx thin/creation` of dmtest. FSTYP is the
-# file system of xfstests, AFTL_ON some of "ram off" and so on. udev runs.
+# DIRECTORY is a built checkout of the suite. Each WORD is passed to its runner: `generic/001` or
+# `-g quick` to xfstests' check, `block` to blktests', `--rx thin/creation` to dmtest. FSTYP is the
+# file system for xfstests; AFTL_ON selects from "ram-off" and so on. udev runs.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -25,7 +25,7 @@ sectors=$(capacity $pair)
 mkdir "$scratch/first" "$scratch/second" "$scratch/verdicts"
 needs_module brd
 
-# make_one NAME RAM_DISK STORE TIMING
+# make_one NAME RAM_DISK STORE TIMING: create a device; STORE may be "linear"
 make_one()
 {
 	# shellcheck disable=SC2086 # words
@@ -36,7 +36,7 @@ make_one()
 	esac
 }
 
-# udev may still look at RAM disks that have just come.
+# udev may still probe newly created RAM disks.
 make_pair() # STORE TIMING
 {
 	udevadm settle
@@ -49,9 +49,9 @@ remove_pair()
 	dmsetup remove aftl-first && dmsetup remove aftl-second
 }
 
-# Each of these leaves what the suite says in $kept, and prints "TEST pass|fail|skip" for each test.
+# Each run_SUITE saves the suite's output in $kept and prints "TEST pass|fail|skip" per test.
 
-# Who xfstests is for a while
+# Add the users that xfstests needs.
 add_people()
 {
 	for person in fsgqa fsgqa2 123456-fsgqa; do
@@ -59,7 +59,7 @@ add_people()
 	done
 }
 
-# Each test of xfstests as it ends: where processors are emulated one is waited for
+# Report each test of xfstests as it ends, because tests take long on emulated processors.
 tell_each()
 {
 	tee "$kept/said" | sed -u -n 's/^\([a-z0-9]*\/[0-9]*\) /# \1 /p' >&2
@@ -87,7 +87,7 @@ run_blktests()
 		sed -n 's,.*/\([^/]*/[^/:]*\):status	\(pass\|fail\|not run\)$,\1 \2,p' | sed 's/not run/skip/'
 }
 
-# Its own words for devices, in a folder that it may write to
+# dmtest reads its device names from a file and needs a writable directory.
 run_dmtest()
 {
 	printf "metadata_dev = '%s'\ndata_dev = '%s'\n" "$first" "$second" >"$kept/config.toml"
@@ -103,7 +103,7 @@ run_dmtest()
 	END
 }
 
-# run_on STORE TIMING [WORD]...: sets verdicts
+# run_on STORE TIMING [WORD]...: run the suite on such devices; set verdicts to the result file
 run_on()
 {
 	kept=${RESULTS:-$scratch}/$1-$2
@@ -116,7 +116,7 @@ run_on()
 	return 1
 }
 
-# compare WHERE: each test there, beside dm-linear
+# compare WHERE: compare each test's result with the one on dm-linear
 compare()
 {
 	join -a 1 -a 2 -e - -o 0,1.2,2.2 "$scratch/verdicts/linear-off" "$verdicts" |

@@ -5,8 +5,8 @@
 #
 #   power-cut-guest.sh [check JOURNAL] [write | verify]
 #
-# "check" compares with what another machine wrote down before it died; "write" writes, with a
-# journal in the results, and dies; "verify" lets fio write and read with many requests at once.
+# "check" compares the device with the journal of a machine that died before. "write" writes,
+# logging to a journal in the results, and dies. "verify" runs fio with many requests in flight.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh

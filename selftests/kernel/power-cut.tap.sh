@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A machine dies while a durable device is written, and the next one, with another kernel, finds
-# everything that a flush covered. Nothing of what has reached the disk is
-# forgotten here; that is what kernel/crash.sh is about. The disk is an NVMe drive of QEMU.
+# A machine dies while it writes a durable device; the next one, with another kernel, finds all
+# flushed data. The disk, an emulated NVMe drive of QEMU, keeps every completed write;
+# kernel/crash.sh tests the loss of unflushed ones.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
@@ -14,7 +14,7 @@ trap '[ -z "$guest" ] || kill "$guest" 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 143' INT TERM
 truncate -s 64M "$work/disk"
 
-# in_guest KERNEL STEP...: of power-cut-guest.sh; what it writes down goes to a folder of that name
+# in_guest KERNEL STEP...: run steps of power-cut-guest.sh; results go to $work/KERNEL
 in_guest()
 {
 	kernel=$1
@@ -29,7 +29,7 @@ in_guest()
 	sed 's/^/# /' "$work/said" "$work/complaints"
 }
 
-# Has the guest died under load, when enough had been flushed?
+# The guest has died under load, after enough flushes.
 died()
 {
 	[ "$status" -eq 98 ] && [ "$(grep -c '^mark' "$work/6.1/journal")" -ge 20 ]

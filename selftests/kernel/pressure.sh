@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Swap, loop devices and file systems on every store, write buffer and timing, with less memory than
-# they would like: all of them end, with what was written.
+# Swap, loop devices and file systems under memory pressure, on every store, write buffer and
+# timing: all complete, and the data are intact.
 #
-# AFTL_PRESSURE=all tries all cells, 54; without it four, each on one of the kernels.
+# AFTL_PRESSURE=all tests all 54 combinations; without it four, each on one of the kernels.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -13,13 +13,13 @@ place=$scratch/mounted
 inner=$scratch/inner
 cgroup=$scratch/cgroup
 mkdir "$place" "$inner" "$cgroup"
-# With io, too, Linux writes for the cgroup before it has no memory left.
+# With the io controller, too, Linux starts writeback for the cgroup before its memory is full.
 mount -t cgroup2 cgroup2 "$cgroup" && echo '+memory +io' >"$cgroup/cgroup.subtree_control" &&
 	mkdir "$cgroup/aftl" && echo 32M >"$cgroup/aftl/memory.max" || exit 1
 trap 'rmdir "$cgroup/aftl"; umount "$cgroup"; clean_up' EXIT
 
-# in_cgroup COMMAND...: with 32 MiB. Where writing is slow Linux may find that too little and kill it,
-# which is no mistake of ours; not each time.
+# in_cgroup COMMAND...: run it with 32 MiB of memory. On a slow device the OOM killer may end it,
+# which is not a fault of the target, so try again.
 in_cgroup()
 {
 	for try in 1 2 3 4; do
@@ -32,7 +32,7 @@ in_cgroup()
 	return 1
 }
 
-# Each page of 48 MiB is itself in the end.
+# Write 48 MiB of memory, then check each page.
 touch_memory()
 {
 	in_cgroup python3 -c '
@@ -43,8 +43,8 @@ for page in pages:
 assert all(memory[page : page + 8] == page.to_bytes(8, "little") for page in pages)'
 }
 
-# write_file FILE: 40 MiB in pieces of all sizes, twice, then as it comes back from below. Of what is
-# slow to be written a program may not have more than memory: Linux kills it for that.
+# write_file FILE: write 40 MiB in pieces of mixed sizes twice, then read them from the device. Sync
+# often: with too much dirty data on a slow device Linux would kill the program.
 write_file()
 {
 	in_cgroup python3 -c '
@@ -77,7 +77,7 @@ on_swap()
 	swapoff "$1" && [ "$touched" -eq 0 ] && [ "$out" -ge 4096 ]
 }
 
-# on_ext4 DEVICE PLACE COMMAND...
+# on_ext4 DEVICE PLACE COMMAND...: run the command on a new ext4
 on_ext4()
 {
 	mkfs.ext4 -q -F -m 0 -E lazy_itable_init=0,lazy_journal_init=0 "$1" >"$scratch/said" 2>&1 &&
@@ -94,11 +94,11 @@ on_file_system()
 	on_ext4 "$1" "$place" write_file "$place/file"
 }
 
-# A file system in a file of a file system
+# Use a file system on a loop device whose file is on another file system.
 in_loop()
 {
 	truncate -s 60M "$place/disk" && loop=$(losetup -f --show "$place/disk") || return
-	# A name of its own: on_ext4 is around this one.
+	# Do not call on_ext4 here: the outer call still uses its variables.
 	mkfs.ext4 -q -F -m 0 "$loop" >"$scratch/said" 2>&1 && mount "$loop" "$inner" &&
 		write_file "$inner/file" && umount "$inner"
 	looped=$?
@@ -110,7 +110,7 @@ on_loop()
 	modprobe loop && on_ext4 "$1" "$place" in_loop
 }
 
-# cell USE STORE BUFFER TIMING
+# cell USE STORE BUFFER TIMING: test one combination
 cell()
 {
 	[ "$2" = ram ] || wipe "$2" || return

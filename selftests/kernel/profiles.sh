@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Every job file in fio-profiles/ runs, on a device and on a file.
+# Run every job file in fio-profiles/ on a device, and one on a file.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -22,7 +22,7 @@ for profile in fio-profiles/*.fio; do
 	ktap_test_run "$name on a device" runs "$name" /dev/mapper/aftl-jobs 1m
 done
 ktap_test_run 'trim has trimmed' [ "$(counter aftl-jobs host_discard_requests)" -gt 0 ]
-# /dev/shm has no direct access: the file is on a file system of the device.
+# /dev/shm does not support O_DIRECT, so put the file on a file system of the device.
 mkfs.ext4 -q -F /dev/mapper/aftl-jobs && mkdir "$scratch/mounted" &&
 	mount /dev/mapper/aftl-jobs "$scratch/mounted"
 ktap_test_run 'verify on a file' runs verify "$scratch/mounted/file" 1m

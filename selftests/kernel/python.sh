@@ -1,15 +1,16 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A Python that has started once, for the many small programs of a test. To be sourced after lib.sh.
+# Run the many small Python programs of a test in one interpreter that starts once. Source this file
+# after lib.sh.
 
 # shellcheck disable=SC2154 # of lib.sh
 mkfifo "$scratch/programs" "$scratch/ends"
 python3 selftests/kernel/python-server.py <"$scratch/programs" >"$scratch/ends" &
 exec 8>"$scratch/programs" 7<"$scratch/ends"
 
-# python PROGRAM|-c TEXT|- [ARGUMENT]...: as python3, but in the environment in which this file was
-# sourced, with no file but 0 to 2, and one after the other
+# python PROGRAM|-c TEXT|- [ARGUMENT]...: like python3, but with the environment of the time when
+# this file was sourced, only file descriptors 0 to 2, and one program at a time
 python()
 {
 	{

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a program asks of a mounted device is captured with its tags, converted, and issued again
-# to a fresh device, to other drivers and to the simulator: the same units of the same classes.
+# Capture a program's requests to a mounted device with their tags, convert the capture, and replay
+# it on a fresh device, on other drivers and in the simulator: units and classes are the same.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -16,7 +16,7 @@ mkdir "$scratch/mnt"
 capture=$scratch/copy.aftrec
 record=$scratch/copy.aft
 
-# ends CODE "TEXT" COMMAND...: exit status, and what it says, a basic regular expression
+# ends CODE "TEXT" COMMAND...: expect this exit status and output, a basic regular expression
 ends()
 {
 	code=$1
@@ -37,7 +37,7 @@ a_device()
 		/dev/mapper/aftl-source && mount /dev/mapper/aftl-source "$scratch/mnt"
 }
 
-# Precise and approximate, by the page cache and directly; ends with 7.
+# Write precise and approximate data, buffered and direct; exit with status 7.
 cat >"$scratch/application" <<'END'
 dd if=/dev/urandom of="$1/precise" bs=64k count=24 conv=fsync
 : >"$1/approximate" && "$2" tag add "$1/approximate" 0+ &&
@@ -58,13 +58,13 @@ captured()
 			"$capture/device.json" "$capture/program.json"
 }
 
-# Event by event, and the mean from queue to completion.
+# Compare each event, and the mean time from queue to completion.
 as_others_see_it()
 {
 	python selftests/kernel/same-events.py "$program" "$capture/trace"
 }
 
-# units CLASS: 4 KiB units in writes of the record; all classes without one
+# units CLASS...: count 4 KiB units that the record writes, in these or in all classes
 units()
 {
 	python - "$record" "$@" <<'END'
@@ -76,14 +76,14 @@ print(sum(r[2] for r in records if r[3] & 0x7F == 1 and names[r[4]] in (sys.argv
 END
 }
 
-# grown COUNTER: what the capture says that it has grown by
+# grown COUNTER: print the counter's growth during the capture
 grown()
 {
 	sed -n "s/^ *\"$1\": \([0-9]*\),*$/\1/p" "$capture/device.json" |
 		{ read -r before && read -r after && echo $((after - before)); }
 }
 
-# same NAME A B
+# same NAME A B: print A and require that B equals it
 same()
 {
 	echo "# $1: $2"
@@ -92,19 +92,19 @@ same()
 	return 1
 }
 
-# hidden DIRECTORY: sectors of which the trace does not tell, as it says
+# hidden DIRECTORY: sectors that the capture reports as missing from the trace
 hidden()
 {
 	sed -n 's/^ *"hidden_write_sectors": \([0-9]*\),*$/\1/p' "$1/device.json"
 }
 
-# The last block of each transaction of ext4 is forced; Linux 7.3 tells of all other writes.
+# ext4 writes the last block of each transaction with FUA; blktrace shows it since Linux 7.3.
 fua_is_traced()
 {
 	blkparse -q -i "$capture/trace" -f '%d\n' 2>/dev/null | grep -q 'W.*F'
 }
 
-# Only what blktrace does not tell is hidden, and that is said; --strict fails for it.
+# Only writes that blktrace does not show are hidden; the capture reports them, and --strict fails.
 hidden_is_told()
 {
 	if fua_is_traced; then
@@ -117,7 +117,7 @@ hidden_is_told()
 		"$scratch/mnt" -- dd if=/dev/zero of="$scratch/mnt/forced" bs=4k count=1 conv=fsync
 }
 
-# The record has what the device has counted, unit by unit and class by class.
+# The record has as many units of each class as the device counted.
 converted()
 {
 	told "$program" trace convert --quiet "$capture" "$record" &&
@@ -127,7 +127,7 @@ converted()
 		[ "$(units approximate)" -eq 640 ]
 }
 
-# replay CODE [OPTION...] TARGET
+# replay CODE [OPTION...] TARGET: replay the record; expect this exit status
 replay()
 {
 	code=$1
@@ -135,7 +135,7 @@ replay()
 	ends "$code" '' "$program" replay --quiet --json="$scratch/report" "$record" "$@"
 }
 
-# value KEY: of the report
+# value KEY: print a number of the replay's report
 value()
 {
 	sed -n "s/^ *\"$1\": \([0-9]*\),*$/\1/p" "$scratch/report" | head -n 1
@@ -146,7 +146,7 @@ flips()
 	sed -n '/"approximate": {/,/}/s/^ *"flipped_bits": \([0-9]*\).*/\1/p' "$scratch/report"
 }
 
-# On a device that has seen nothing else; each flipped bit is one that the device has counted.
+# Replay on a new device: each flipped bit that was read back is one that the device counted.
 replayed_on_fresh_device()
 {
 	# shellcheck disable=SC2086 # words
@@ -161,7 +161,7 @@ replayed_on_fresh_device()
 			$(($(value lost_units) + $(value misplaced_units) + $(value stale_units)))
 }
 
-# By threads the class is in the memory as well.
+# The threads engine tags memory, too.
 replayed_by_threads()
 {
 	dmsetup remove aftl-copy && create_copy_again &&
@@ -231,7 +231,7 @@ long_log_begun()
 		grep -q '^[1-9][0-9]* of 4000 requests'
 }
 
-# Forty seconds of writes; after some of them there is no replay any more.
+# Kill a replay of 40 seconds of writes after some of them; its log is readable.
 killed_leaves_a_log()
 {
 	told "$program" sim --quiet --requests 4000 --arrival open --rate 100 --write-share 1 \
@@ -248,7 +248,7 @@ killed_leaves_a_log()
 		ends 0 '^[1-9][0-9]* of 4000 requests' "$program" replay --summarise "$scratch/long.log"
 }
 
-# Ctrl-C, which is for all of a session, comes from the program that runs: so it is under way.
+# The program itself sends SIGINT to its session, so it is certainly running by then.
 interrupted_is_complete()
 {
 	ends 130 'stop.aftrec: [0-9]* events' setsid --wait "$program" trace record \
@@ -258,7 +258,7 @@ interrupted_is_complete()
 		[ ! -e /sys/kernel/debug/block/dm-1/trace0 ]
 }
 
-# Another trace goes on.
+# The refused capture must not stop the other trace.
 traced_is_refused()
 {
 	blktrace -d /dev/mapper/aftl-copy -o - >"$scratch/other" 2>"$scratch/other-said" &
@@ -282,7 +282,7 @@ place_on_device_is_refused()
 		-O "$scratch/mnt/here.aftrec" "$scratch/mnt" -- true && [ ! -e "$scratch/mnt/here.aftrec" ]
 }
 
-# examples_of PAGE: what a manual page says, as it says it; says what each command has said
+# examples_of PAGE: run the examples of a manual page; show the output if one fails
 examples_of()
 {
 	mkdir -p "$scratch/examples" && python selftests/lib/manual_examples.py "$1" \

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# One FTL: what a device in the kernel was asked is recorded by its tracepoint and fed to the
-# simulator, which ends in the same mapping, wear and counters, to the last bit. The promise holds
-# for requests; messages that change a device (age, policy, fault, gc, reset) are no requests.
+# One FTL: the simulator, fed with the requests that a kernel device's tracepoint recorded, ends
+# with the same mapping, wear and counters, bit by bit. This holds for requests only, not for
+# messages that change a device (age, policy, fault, gc, reset).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -15,7 +15,7 @@ program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
 needs_program "$program"
 mkdir "$scratch/mnt"
 
-# What a file system does: discards, writes of all sizes, flushes, FUA, reads.
+# Use a file system: discards, writes of all sizes, flushes, FUA, reads.
 use_ext4()
 {
 	mkfs.ext4 -q -F /dev/mapper/aftl-same >"$scratch/said" 2>&1 &&
@@ -29,7 +29,7 @@ use_ext4()
 	umount "$scratch/mnt" && events aftl_submit | grep -q ' fua=1'
 }
 
-# Until blocks have to be collected.
+# use_raw BYTES: fill the device, then read and write until garbage is collected
 use_raw()
 {
 	fio --filename=/dev/mapper/aftl-same --ioengine=libaio --direct=1 --randrepeat=1 \
@@ -38,7 +38,7 @@ use_raw()
 		--bsrange=4k-128k --io_size="$1"
 }
 
-# Two programs that want all they can get; the second one is told apart by its I/O priority.
+# Two programs with deep queues; the I/O priority assigns the second one to another queue.
 use_queues()
 {
 	fio --filename=/dev/mapper/aftl-same --ioengine=libaio --direct=1 --randrepeat=1 \
@@ -55,7 +55,7 @@ put_zone()
 		conv=notrunc,fsync 2>"$scratch/said$1"
 }
 
-# Two at once, each in its order; none is reset, of which records know nothing.
+# Write two zones at once, each in order. Do not reset any: a record has no zone resets.
 use_zones()
 {
 	head -c 3m /dev/urandom >"$scratch/data"
@@ -66,7 +66,7 @@ use_zones()
 		cmp - "$scratch/data"
 }
 
-# words KEY VALUE...: as the simulator wants them
+# words KEY VALUE...: print the simulator's options
 words()
 {
 	while [ $# -gt 1 ]; do
@@ -75,7 +75,7 @@ words()
 	done
 }
 
-# looked_at: what the simulator has to come to, of each shard
+# looked_at: save digest, counters and table line of each shard for the comparison
 looked_at()
 {
 	dmsetup message aftl-same 0 digest >"$scratch/digests" || return
@@ -88,8 +88,8 @@ looked_at()
 	done <"$scratch/digests"
 }
 
-# used "USE" POLICY "TARGET KEYS" KEY VALUE...: what is left to do is not done, for the comparison
-# is of the very moment
+# used "USE" POLICY "TARGET KEYS" KEY VALUE...: create, use and suspend a device. Work that is still
+# pending stays pending, because the comparison is of this moment.
 used()
 {
 	use=$1
@@ -104,7 +104,7 @@ used()
 		dmsetup remove aftl-same && events aftl_submit >"$scratch/trace"
 }
 
-# The module's devices begin empty, unless fill says otherwise: simulated SHARD OPTION...
+# simulated SHARD OPTION...: simulate a shard; devices start empty unless an option fills them
 simulated()
 {
 	stats=$scratch/stats$1
@@ -116,7 +116,7 @@ simulated()
 		--record "$scratch/stream.aft" -- "$program" sim --fill none "$@"
 }
 
-# replayed "USE" POLICY "TARGET KEYS" KEY VALUE...
+# replayed "USE" POLICY "TARGET KEYS" KEY VALUE...: use a device, then simulate the same
 replayed()
 {
 	used "$@" || return
@@ -125,13 +125,13 @@ replayed()
 	simulated 0 --profile demo --policy "$policy" $(words "$@")
 }
 
-# Each shard is a device by itself, which the module says how to make.
-# shards_replayed "USE" POLICY "TARGET KEYS" KEY VALUE...
+# shards_replayed "USE" POLICY "TARGET KEYS" KEY VALUE...: simulate each shard as a device of its
+# own, with the parameters that message "line" reports
 shards_replayed()
 {
 	used "$@" || return
 	for shard in $(seq 0 $((shards - 1))); do
-		# Store, number of words, profile, policy and timing, of which two are another's
+		# Skip store, number of words, and the pairs profile, policy and timing.
 		read -r _ _ _ _ _ _ _ _ own <"$scratch/line$shard"
 		# shellcheck disable=SC2046,SC2086 # words
 		simulated "$shard" --profile demo --policy "$policy" $(words $own) || return
@@ -139,7 +139,7 @@ shards_replayed()
 	[ "$shards" -gt 1 ]
 }
 
-# The last stream, but not its device: differs KEY VALUE...
+# differs KEY VALUE...: the last request stream on another device gives another digest
 differs()
 {
 	# shellcheck disable=SC2046 # words
@@ -149,8 +149,8 @@ differs()
 		grep -q '^# digest: ' "$scratch/answer"
 }
 
-# two_queues KEY VALUE...: one queue ends differently only if requests wait for each other, so the
-# cells are slower than the slowest machine that runs this.
+# two_queues KEY VALUE...: with one queue the result differs only if requests wait, so make the
+# flash slower than the slowest machine that runs this test.
 two_queues()
 {
 	set -- "$@" read 5ms program 20ms
