@@ -855,7 +855,7 @@ static void what_makes_no_sense_is_refused(void)
 		"set victim greedy");
 	refused("baseline", (const char *const[]){ "superblock", "4", "map_cache", "1MiB", NULL },
 		"do not go together with zoned");
-	refused("baseline", caching, "is not kept in a cache");
+	refused("baseline", caching, "does not hold reconstructed data");
 	refused("baseline", zoned, beside);
 	refused("baseline", small_cells, beside);
 	refused("baseline", handles, beside);

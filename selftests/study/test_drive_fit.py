@@ -116,8 +116,9 @@ def test_the_page_has_all_points_in_their_halves() -> None:
     assert told == wanted
     text = " ".join(page.split())
     (within, points), (held, unseen) = sums
-    assert f"Among {points + unseen} points {within + held} are within their bands: {within} of the " \
-           f"{points} of the half that is for fitting, {held} of the {unseen} that are held" in text
+    assert f"Among {points + unseen} points {within + held} are within their bands: " \
+           f"{within} of the {points} of the half that is for fitting, " \
+           f"{held} of the {unseen} that are held" in text
 
 
 @dataclass
