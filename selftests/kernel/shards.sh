@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A device of several FTLs is one device: its data, its flushes, its life, what is said of it.
+# A device with several shards behaves as one device: data, flushes, life cycle and reporting.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -9,16 +9,16 @@ cd "$(dirname "$0")/../.." || exit 1
 
 # shellcheck disable=SC2154 # of lib.sh
 fast="channels 4 $small shards 4"
-# Time stands nearly still, and nothing is programmed that nobody asks for.
+# Device time nearly stands still, and only flushes cause programs.
 slow="channels 4 $shape shards 4 policy baseline timing scale:60 buffer 4MiB buffer_hold 1s"
 
-# of_shard NAME SHARD COUNTER
+# of_shard NAME SHARD COUNTER: print a counter of one shard
 of_shard()
 {
 	dmsetup message "$1" 0 stats "$2" | sed -n "s/^$3 //p"
 }
 
-# each_shard NAME COUNTER: of each, in a line
+# each_shard NAME COUNTER: print a counter of each shard on one line
 each_shard()
 {
 	for shard in 0 1 2 3; do
@@ -26,14 +26,14 @@ each_shard()
 	done | paste -s -d ' '
 }
 
-# put OFFSET BYTES: of x, to aftl-slow
+# put OFFSET BYTES: write bytes "x" to aftl-slow
 put()
 {
 	tr '\0' x </dev/zero | dd of=/dev/mapper/aftl-slow bs="$2" count=1 iflag=fullblock \
 		oflag=direct,seek_bytes seek="$1" 2>"$scratch/said"
 }
 
-# Each has its run of 64 KiB, and gets what is in that.
+# Shards alternate every 64 KiB; each shard gets only the data of its own runs.
 runs_are_shared_out()
 {
 	dmsetup message aftl-slow 0 reset && put 0 65536 && put 131072 131072 && put 458752 65536 &&
@@ -42,7 +42,7 @@ runs_are_shared_out()
 		[ "$(status_word aftl-slow 7)" -eq 64 ]
 }
 
-# A part of a page in each waits for company.
+# Each shard buffers a part of a page, which only a flush programs.
 flush_reaches_each()
 {
 	for run in 0 1 2 3; do
@@ -53,7 +53,7 @@ flush_reaches_each()
 		! each_shard aftl-slow array_programs | grep -qw 0
 }
 
-# From the middle of a run to the middle of another, past two whole ones
+# Discard from the middle of a run to the middle of another, across two whole runs.
 discards_share()
 {
 	put 0 1048576 && sync /dev/mapper/aftl-slow && blkdiscard -o 32768 -l 196608 /dev/mapper/aftl-slow &&
@@ -65,7 +65,7 @@ discards_share()
 		} | cmp -n 1048576 - /dev/mapper/aftl-slow
 }
 
-# Without bytes a unit has the number that the device knows it by.
+# Store "none" returns a unit's number as its data; it must be the number within the device.
 units_have_numbers()
 {
 	# shellcheck disable=SC2086 # words
@@ -77,7 +77,7 @@ units_have_numbers()
 		done
 }
 
-# model NAME OPERATIONS
+# model NAME OPERATIONS: compare the device with a model
 model()
 {
 	python selftests/kernel/shadow.py "/dev/mapper/$1" "$(share "$2")"
@@ -95,7 +95,7 @@ holds_a_file_system()
 		umount "$scratch/mnt"
 }
 
-# 2 LUNs of 64 blocks in each shard, one after the other
+# LUNs and blocks are numbered across shards; each shard has 2 LUNs of 64 blocks.
 counts_through()
 {
 	units=$(($(blockdev --getsz /dev/mapper/aftl-fast) / 8))
@@ -131,7 +131,7 @@ parameters_reach_each()
 	[ "$(dmsetup message aftl-fast 0 line 0)" != "$(cat "$scratch/line")" ]
 }
 
-# Of each, as long as it is suspended
+# Suspending stops the clock of each shard.
 time_stands_still()
 {
 	dmsetup suspend aftl-slow && stopped=$(each_shard aftl-slow device_ns) && sleep 0.1 &&
@@ -143,7 +143,7 @@ time_stands_still()
 	done
 }
 
-# By the status line, of all of them, since the last reset
+# The status line reports the highest lateness of all shards since the last reset.
 late_is_told_once()
 {
 	put 0 4096 && late=$(status_word aftl-slow 15) && [ "$late" -gt 0 ] &&
@@ -159,7 +159,7 @@ at_rest()
 	[ "$audit" = clean ] && [ "$(sort -u "$scratch/digests" | wc -l)" -eq 4 ]
 }
 
-# The third shard has the LUNs 4 and 5, and every fourth run.
+# The third shard has LUNs 4 and 5 and every fourth run; only its data are lost.
 loses_its_part()
 {
 	tr '\0' x </dev/zero | dd of=/dev/mapper/aftl-fast bs=1M count=1 iflag=fullblock oflag=direct \
@@ -185,7 +185,7 @@ has_data()
 	cmp -n 16777216 "$scratch/data" /dev/mapper/aftl-data
 }
 
-# A device of two shards, as large as all to which it is changed have room for
+# Create a device of two shards that is small enough for all tables that follow, and fill it.
 with_data()
 {
 	# shellcheck disable=SC2086 # words
@@ -199,7 +199,7 @@ with_data()
 	done
 }
 
-# The same, other policies and buffers, other numbers of shards, and back
+# Reload the same table, other policies and buffers, other numbers of shards, and back.
 reloads()
 {
 	with_data || return
@@ -216,13 +216,13 @@ reloads()
 		has_data && dmsetup remove aftl-data
 }
 
-# block_is STATE NUMBER
+# block_is STATE NUMBER: the block is in this state
 block_is()
 {
 	dmsetup message aftl-data 0 blocks "$2" 1 | grep -q "^$2 $1 "
 }
 
-# Data that one shard of the new table has no room for are all where they were.
+# Data that do not fit a shard of the new table stay unchanged on the old one.
 keeps_what_does_not_fit()
 {
 	# shellcheck disable=SC2086 # words
@@ -251,7 +251,7 @@ under_load()
 	goes_on_under_load && wait $! && dmsetup remove aftl-data
 }
 
-# wrote FIRST SECOND: two writers on two processors, each in the run that begins there
+# wrote FIRST SECOND: run two writers at once, each within the run at its offset
 wrote()
 {
 	dmsetup message aftl-fast 0 reset && fio --filename=/dev/mapper/aftl-fast --direct=1 \
@@ -260,13 +260,13 @@ wrote()
 		--name=second --offset="$2" && [ "$(counter aftl-fast host_write_units)" -eq 24576 ]
 }
 
-# waited: how often, and for how long
+# waited: print the number of lock waits and their time
 waited()
 {
 	echo "$(counter aftl-fast lock_waits) $(counter aftl-fast lock_wait_ns)"
 }
 
-# The counter would count: two who write to one shard wait for each other.
+# Writers of different shards never wait for a lock; two writers of one shard may.
 nobody_waits()
 {
 	wrote 0 64k && apart=$(waited) && wrote 0 256k && together=$(waited) &&
@@ -278,7 +278,7 @@ nobody_waits()
 	esac
 }
 
-# On a block device each has a volume, one after the other.
+# On a block device each shard has a volume, one after the other.
 # shellcheck disable=SC2120 # words, from some
 create_kept()
 {
@@ -311,7 +311,7 @@ lives_on_a_block_device()
 		[ "$(sum_of)" = "$sum" ] && [ "$(audit_of)" = clean ]
 }
 
-# A policy and parameters of the whole device, which all shards are told
+# Reload with another policy and parameters; every shard's volume stores them.
 goes_on_with_others()
 {
 	# shellcheck disable=SC2086 # words
@@ -328,20 +328,20 @@ goes_on_with_others()
 			2>"$scratch/said"
 }
 
-# Length of the volume of a shard and what is left behind it, in MiB
+# Distance between the volumes of two shards, in MiB
 stride_mib()
 {
 	"$approxftl" dump /dev/ram0 --json |
 		sed -n 's/^    "bytes": \([0-9]*\),$/\1/p' | awk '{ print int(($1 + 1048575) / 1048576) }'
 }
 
-# fails_with SENTENCE
+# fails_with SENTENCE: create fails with this message
 fails_with()
 {
 	! create_kept 2>"$scratch/said" && dmesg | tail -n 3 | grep -qF "$1"
 }
 
-# Whose they are is written on them.
+# Each volume records its device and shard; a misplaced one is refused.
 shards_are_told_apart()
 {
 	dmsetup remove aftl-kept && stride=$(stride_mib) && [ "$stride" -gt 0 ] &&
@@ -357,7 +357,7 @@ shards_are_told_apart()
 		fails_with "shard 1: the volume is another shard's or device's" && rm "$scratch/second"
 }
 
-# part_is TARGET [WORD]...: aftl-part, from the third of the volumes on
+# part_is TARGET [WORD]...: map aftl-part with this target from the third volume on
 part_is()
 {
 	of=$1
@@ -366,7 +366,7 @@ part_is()
 $third $((all - third)) $of /dev/ram0 $third $*" && dmsetup resume aftl-part
 }
 
-# Two have begun when the third cannot: all are opened again once it can.
+# Two volumes open before the third fails; all are opened once the third works.
 begins_with_all()
 {
 	# shellcheck disable=SC2086 # words
@@ -384,15 +384,15 @@ begins_with_all()
 		dmsetup remove aftl-part && "$approxftl" check /dev/ram0 >"$scratch/said" && create_kept
 }
 
-# Reads of the block device, and how long it was busy with them, in ms
+# Print the number of reads of the block device and the time it was busy, in ms.
 reads_below()
 {
 	awk '{ print $4, $10 }' \
 		"/sys/block/dm-$(dmsetup info -c --noheadings -o minor aftl-part)/stat"
 }
 
-# The shards read at once: a read takes 0.4 s, and all reads together take longer than there are reads
-# under way. A task that waits for them is not taken to be stuck, which the kernel's log would tell.
+# The shards read at the same time: with 0.4 s per read, the sum of read times exceeds the busy
+# time. The waiting task must not trigger the hung-task warning.
 opens_at_once()
 {
 	stuck=/proc/sys/kernel/hung_task_timeout_secs
@@ -411,7 +411,7 @@ opens_at_once()
 	[ $((($4 - $2) * 4)) -lt $((($3 - $1) * 3)) ]
 }
 
-# refused SENTENCE STORE WORD...
+# refused SENTENCE STORE WORD...: create fails with this message
 refused()
 {
 	sentence=$1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Other devices on ours, and swap.
+# Stack other devices on ours, and swap to ours.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -19,7 +19,7 @@ below_linear()
 		dmsetup remove aftl-above && dmsetup remove aftl-below
 }
 
-# crypt_table OPTION...: a key that is no secret
+# crypt_table OPTION...: print a dm-crypt table with a fixed test key
 crypt_table()
 {
 	key=$(printf '%064d' 7)
@@ -41,14 +41,14 @@ below_crypt()
 		[ "$below" -eq 0 ]
 }
 
-# until_it_waits PID: for the kernel, and has for a second; fails if it has ended
+# until_it_waits PID: wait until it has slept uninterruptibly for 1 s; fail if it ends
 until_it_waits()
 {
 	waited=0
 	while [ "$waited" -lt 10 ]; do
 		case $(cut -d ' ' -f 3 "/proc/$1/stat") in
 		D) waited=$((waited + 1)) ;;
-		# It has ended, and the shell may have been told.
+		# A zombie, or already reaped by the shell.
 		Z | '') return 1 ;;
 		*) waited=0 ;;
 		esac
@@ -56,8 +56,8 @@ until_it_waits()
 	done
 }
 
-# One of ours on another one that is suspended: it waits for it, and does not keep it from
-# being resumed.
+# Create one of our devices on a suspended one: it waits, and does not prevent the lower device's
+# resume.
 on_one_of_ours()
 {
 	# shellcheck disable=SC2086 # words
@@ -82,7 +82,7 @@ md_at_rest()
 	done
 }
 
-# A member is lost, and comes back empty.
+# Fail a member and add it again, empty.
 replaces_a_member()
 {
 	md /dev/md5 --fail /dev/mapper/aftl-two && md /dev/md5 --remove /dev/mapper/aftl-two &&
@@ -124,7 +124,7 @@ available_mib()
 	echo $(($(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo) / 1024))
 }
 
-# touch_mib COUNT: in one process, which then has to read it again
+# touch_mib COUNT: write so much memory in one process and read it back
 touch_mib()
 {
 	python3 -c '
@@ -138,9 +138,9 @@ sys.exit(any(memory[page : page + 8] != page.to_bytes(8, "little")
 ' "$1"
 }
 
-# All pages that the store may wait for are in a write buffer that nobody fills. The medium has
-# all of its memory before, and most of the rest is taken away.
-# More than once: the kernel may find more to give up than it had said.
+# With a write buffer and no idle GC, swap must not need to allocate pages. The backing device has
+# all its memory beforehand, and most of the rest is taken away. Try several sizes, because the
+# kernel may reclaim more than MemAvailable says.
 swaps_without_memory()
 {
 	ram_disks 2 4194304 && dd if=/dev/zero of=/dev/ram0 bs=1M count=200 oflag=direct \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The durable store and the block device below: memory, limits of its queue, cgroups, and devices
-# that do not answer.
+# The durable store and its block device: memory, queue limits, cgroups, and devices that do not
+# answer.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -12,7 +12,7 @@ shape='blocks 64 word_lines 4 op 30'
 small="$shape timing off"
 needs_program "$approxftl"
 
-# on_sparse_file SIZE COMMAND...: with $loop, a block device of zeroes
+# on_sparse_file SIZE COMMAND...: run it with $loop, a zeroed loop device
 on_sparse_file()
 {
 	modprobe loop 2>"$scratch/said"
@@ -26,7 +26,7 @@ on_sparse_file()
 
 # Memory
 
-# ftl_bytes_with BYTES: of a volume with a write buffer of so many that survives, just opened
+# ftl_bytes_with BYTES: memory of a new volume with a persistent write buffer of this size
 ftl_bytes_with()
 {
 	# shellcheck disable=SC2086 # words
@@ -34,13 +34,13 @@ ftl_bytes_with()
 	status_word aftl-one 16
 }
 
-# mapped_bytes: what the kernel has allocated that is larger than a few pages
+# mapped_bytes: print the kernel's vmalloc memory
 mapped_bytes()
 {
 	awk '$1 == "VmallocUsed:" { print 1024 * $2 }' /proc/meminfo
 }
 
-# A buffer takes tables of the FTL and of the volume, but operations only for what is in it.
+# A write buffer needs memory for tables at once, but for operations only when it holds data.
 opens_with_large_buffers()
 {
 	little=$(ftl_bytes_with 1MiB) && dmsetup remove aftl-one && before=$(mapped_bytes) &&
@@ -53,8 +53,8 @@ opens_with_large_buffers()
 		[ "$(status_word aftl-one 16)" -ge "$much" ] && dmsetup remove aftl-one
 }
 
-# Logical pages that come and go take the memory of those before. A round writes 4,096 of them, and an
-# operation has some 300 bytes. How many are under way at once differs a little from round to round.
+# New operations reuse the memory of completed ones. A round writes 4096 logical pages, and an
+# operation takes some 300 bytes; the number in flight varies a little between rounds.
 forgets_operations()
 {
 	# shellcheck disable=SC2086 # words
@@ -76,7 +76,7 @@ number_of()
 	dmsetup info --columns --noheadings --separator : -o major,minor "$1"
 }
 
-# of_queue NAME: each attribute and its value
+# of_queue NAME: print each queue attribute and its value
 of_queue()
 {
 	for attribute in "/sys/dev/block/$(number_of "$1")"/queue/*; do
@@ -106,7 +106,7 @@ discard_max_bytes discard_max_hw_bytes write_zeroes_max_bytes write_zeroes_unmap
 write_zeroes_unmap_max_hw_bytes discard_zeroes_data max_discard_segments rotational write_cache fua
 stable_writes max_write_streams write_stream_granularity io_poll nowait'
 
-# Segments have the limits of the device below, whose alignment is not the usual one.
+# Segment limits come from the block device, whose alignment is not the default.
 has_limits_below()
 {
 	dmsetup create aftl-line --table "0 524288 linear $1 0" || return
@@ -122,11 +122,11 @@ has_limits_below()
 		grep -q '^dma_alignment\|^max_segments' "$scratch/ours" && dmsetup remove aftl-one
 }
 
-# crypt_below SECTORS BYTES: encrypts sectors of so many bytes each on /dev/ram1
+# crypt_below SECTORS BYTES: create a dm-crypt on /dev/ram1 with sectors of this size
 crypt_below()
 {
 	key=$(printf '%064d' 7)
-	# The kernel may wait in vain for a cipher's self-test where the machine is busy.
+	# On a busy machine the kernel may time out waiting for a cipher's self-test.
 	for _ in 1 2 3; do
 		dmsetup create aftl-crypt --table \
 			"0 $1 crypt aes-xts-plain64 $key$key 0 /dev/ram1 0 1 sector_size:$2" \
@@ -151,8 +151,8 @@ limits_of_crypt()
 		dmsetup remove aftl-crypt && wipe /dev/ram1
 }
 
-# A read that dm-crypt refuses must end with EINVAL, not with a medium error. The memory of the
-# reader is aligned to so many bytes.
+# A read that dm-crypt refuses must fail with EINVAL, not with a medium error. The reader's memory
+# is aligned to 512 bytes only.
 reads_into_odd_memory()
 {
 	python - <<'END'
@@ -183,7 +183,7 @@ aligned_as_below()
 		dmsetup remove aftl-crypt && wipe /dev/ram1
 }
 
-# has_requests KEY VALUE...: of such a device the best one is whole programs, and read-ahead sane
+# has_requests KEY VALUE...: the optimal I/O size is whole pages, and read-ahead is bounded
 has_requests()
 {
 	create aftl-one none timing off "$@" || return
@@ -205,7 +205,7 @@ bounds_requests()
 
 # A device that does not answer
 
-# The volume header is on a device of its own, which is suspended; a read that fails asks for it.
+# The volume header is on a suspended device; only a failed read has to check it.
 delays_only_what_fails()
 {
 	dmsetup create aftl-head --table '0 2048 linear /dev/ram1 0' &&
@@ -234,7 +234,7 @@ $((bad + 8)) $((522240 - bad - 8)) linear /dev/ram1 $((bad + 8))" &&
 		dmsetup remove aftl-part && dmsetup remove aftl-head && wipe /dev/ram1
 }
 
-# sector_of_unit UNIT: where its bytes are on the device below, found by what they are
+# sector_of_unit UNIT: find the unit's sector on the block device by its contents
 sector_of_unit()
 {
 	dd if=/dev/mapper/aftl-one of="$scratch/unit" bs=4k count=1 skip="$1" iflag=direct \
@@ -248,7 +248,7 @@ with open("/dev/ram1", "rb") as disk:
 END
 }
 
-# Until the read has failed, and what asks for the header is under way, again and again.
+# Wait until the read has failed and its check of the header has been in flight for a second.
 waits_for_header()
 {
 	seen=0
@@ -262,7 +262,7 @@ waits_for_header()
 
 # Cgroups
 
-# with_cgroup COMMAND...: in $cgroup, of version 2, for I/O
+# with_cgroup COMMAND...: run it with $cgroup, a cgroup v2 with the io controller
 with_cgroup()
 {
 	cgroup=$scratch/cgroup/aftl
@@ -274,7 +274,7 @@ with_cgroup()
 	umount "$scratch/cgroup" && rmdir "$scratch/cgroup" && return "$status"
 }
 
-# in_cgroup COMMAND...: in the background, as $member
+# in_cgroup COMMAND...: run it in the background in the cgroup, as $member
 in_cgroup()
 {
 	# shellcheck disable=SC2016 # of the inner shell
@@ -289,7 +289,7 @@ member_waits()
 	return 1
 }
 
-# root_works: writes, reads and flushes of the root, which the cgroup must not delay
+# root_works: write, read and flush in the root cgroup, which the other one must not delay
 root_works()
 {
 	dd if=/dev/urandom of=/dev/mapper/aftl-one bs=64k count=64 seek=128 oflag=direct \
@@ -298,13 +298,13 @@ root_works()
 			iflag=direct 2>"$scratch/said"
 }
 
-# Memory that is charged to a cgroup holds it as well, but not its part for I/O.
+# Memory charged to a removed cgroup keeps it alive, but not its io controller state.
 none_is_dying()
 {
 	grep -q '^nr_dying_subsys_io 0$' "$scratch/cgroup/cgroup.stat"
 }
 
-# Blocks are erased for these writes, but not those of the part that root_works() has written.
+# These writes cause erases, but keep the data that root_works() has written.
 root_overwrites()
 {
 	for _ in 1 2 3; do
@@ -319,7 +319,7 @@ has_written()
 	[ -s "$scratch/written" ] || ! kill -0 "$member"
 }
 
-# io.max: the cgroup writes 256 KiB, and then reads what is on flash: minutes, at that rate.
+# io.max: the cgroup writes 256 KiB and then reads from flash, which takes minutes at this rate.
 beside_a_limit()
 {
 	# shellcheck disable=SC2086 # words
@@ -336,8 +336,8 @@ beside_a_limit()
 	wait "$member" && [ "$status" -eq 0 ] && dmsetup remove aftl-one
 }
 
-# iocost has the submitter sleep: here for 16 s for each of 64 reads of 64 KiB. The root is not
-# throttled. In the end time runs a hundred times as fast.
+# iocost makes the submitter sleep: here 16 s for each of 64 reads of 64 KiB. The root cgroup is not
+# throttled. At the end, raise the rate a hundredfold.
 beside_a_cost_model()
 {
 	[ -e "$scratch/cgroup/io.cost.qos" ] || return
@@ -358,13 +358,13 @@ beside_a_cost_model()
 	[ "$status" -eq 0 ] && dmsetup remove aftl-one
 }
 
-# tells_what_dies: since 6.12 a cgroup tells which parts of removed ones are still there
+# tells_what_dies: since 6.12 cgroup.stat counts removed cgroups that still have state
 tells_what_dies()
 {
 	grep -q '^nr_dying_subsys_io ' "$scratch/cgroup/cgroup.stat"
 }
 
-# A unit waits in the write buffer until the page of its zone is full; its cgroup is removed.
+# A unit stays in the write buffer until its zone's page is full; its cgroup is removed meanwhile.
 lets_a_cgroup_go()
 {
 	create aftl-one /dev/ram2 policy baseline blocks 24 page 16KiB unit 4KiB zoned 4MiB \
@@ -374,14 +374,14 @@ lets_a_cgroup_go()
 	until_true none_is_dying && dmsetup remove aftl-one && wipe /dev/ram2
 }
 
-# meta_exempt: since 6.12 io.max lets writes pass for which others wait, and charges them later
+# meta_exempt: since 6.12 io.max does not delay writes that block others, but charges them later
 meta_exempt()
 {
 	[ "$(printf '6.12\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.12 ]
 }
 
 ram_disks 3 262144 && needs_module dm_crypt || exit 1
-# Limits of queues and I/O of cgroups are the kernel's; memory and sizes are the target's own.
+# Queue limits and cgroup I/O depend on the kernel; memory and sizes are the target's own.
 in_turn 'a write buffer of 2 GiB that survives takes memory for what is in it' \
 	on_sparse_file 4G opens_with_large_buffers
 in_turn 'operations of the past take no memory' at_once forgets_operations

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Tags beneath other devices: what nobody has spoken of is precise, by physical address, and where
-# tags reach the device, they still do.
+# Tags beneath other devices: untagged data are precise, by physical address, and tags still work
+# where they reach the device.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -11,14 +11,14 @@ cd "$(dirname "$0")/../.." || exit 1
 place=$scratch/mounted
 mkdir "$place"
 
-# driver SCENARIO [ARGUMENT]...
+# driver SCENARIO [ARGUMENT]...: run a scenario of tags_beneath.py
 driver()
 {
 	python selftests/kernel/tags_beneath.py "$@"
 }
 
-# The stacks. Each makes $top of the devices in $legs; $slow is a disk that writes late, so that
-# writeback takes long.
+# Each on_NAME builds $top from the devices $leg and $leg2; $slow is a disk with slow writes, so
+# that writeback takes long.
 
 sectors_of()
 {
@@ -30,7 +30,7 @@ mapped()
 	dmsetup create "aftl-$1" --table "$2" && top=/dev/mapper/aftl-$1
 }
 
-# Right on ours, which takes its time
+# No other device: use ours alone, slowed down.
 on_nothing()
 {
 	# shellcheck disable=SC2086 # words
@@ -38,13 +38,13 @@ on_nothing()
 		top=$leg
 }
 
-# delayed MS: the table of that disk
+# delayed MS: print the table of the slow disk
 delayed()
 {
 	echo "0 $slow_sectors delay /dev/ram0 0 0 /dev/ram0 0 $1"
 }
 
-# Btrfs is its own RAID, whose threads take their time.
+# Btrfs is its own RAID; the slow disk delays its threads.
 on_all()
 {
 	top=$leg
@@ -71,13 +71,13 @@ on_mirror()
 	mapped top "0 $slow_sectors mirror core 2 1024 nosync 2 $leg 0 $slow 0"
 }
 
-# dm-raid, as LVM uses it
+# Use dm-raid as LVM does.
 on_raid()
 {
 	mapped top "0 $slow_sectors raid raid1 3 0 region_size 1024 2 - $leg - $slow"
 }
 
-# md LEVEL OPTION... DEVICE...
+# md LEVEL OPTION... DEVICE...: create an array
 md()
 {
 	level=$1
@@ -103,7 +103,7 @@ on_md10()
 	md 10 --bitmap=none --chunk=64 --raid-devices=2 "$leg" "$slow"
 }
 
-# Its data go from the pages of the file system.
+# With skip_copy, RAID-5 writes directly from the file system's pages.
 on_md5()
 {
 	md 5 --bitmap=none --chunk=64 --raid-devices=3 "$leg" "$leg2" "$slow" &&
@@ -133,7 +133,7 @@ on_writecache()
 	mapped top "0 $sectors writecache s $leg $leg2 4096 0"
 }
 
-# what NAME makes, taken apart
+# apart: unmount and remove the stacked devices
 apart()
 {
 	umount "$place" || return
@@ -162,7 +162,7 @@ legs_are_gone()
 	done
 }
 
-# a_file_system NAME: on $top, or btrfs-PROFILE on all legs, mounted
+# a_file_system NAME: make it on $top, or btrfs-PROFILE on all devices, and mount it
 a_file_system()
 {
 	case $1 in
@@ -178,7 +178,7 @@ a_file_system()
 	mount $mount_options "$top" "$place"
 }
 
-# stack MAKE FILE-SYSTEM LEAST: LEAST as tags_beneath.py has it
+# stack MAKE FILE-SYSTEM LEAST: test one stack; LEAST is described in tags_beneath.py
 stack()
 {
 	legs_are_new || return
@@ -192,7 +192,7 @@ stack()
 	apart && legs_are_gone && return "$held"
 }
 
-# plain MAKE...: a file system right on one of ours
+# plain MAKE...: make a file system directly on our device
 plain()
 {
 	# shellcheck disable=SC2086 # words
@@ -205,7 +205,7 @@ plain_is_gone()
 	umount "$place" && dmsetup remove aftl-one
 }
 
-# inside OPTION...: a file system in an image that is tagged, on a loop device
+# inside OPTION...: use a file system in a tagged image on a loop device
 inside()
 {
 	truncate -s 24M "$place/image" && "$program" tag add "$place/image" &&
@@ -218,7 +218,7 @@ inside()
 		losetup -d "$loop" && sync && driver none "$leg"
 }
 
-# through OPTION...: write to an image by a loop device that then goes
+# through OPTION...: write to an image through a loop device, then detach it
 through()
 {
 	loop=$(losetup --show -f "$place/outlived") &&
@@ -226,14 +226,14 @@ through()
 		losetup -d "$loop"
 }
 
-# Some of it is stored when the loop device has gone.
+# Some of the data are written back after the loop device is detached.
 outlived()
 {
 	truncate -s 1M "$place/outlived" && "$program" tag add "$place/outlived" &&
 		through conv=notrunc,fsync && through conv=notrunc seek=4 && sync && driver none "$leg"
 }
 
-# All of it is, where the kernel tells of such writes.
+# All data are written back after that; only kernel 6.1 reports such writes.
 unflushed()
 {
 	case $(uname -r) in
@@ -245,7 +245,7 @@ unflushed()
 		driver none "$leg"
 }
 
-# On images, and on the device itself while a part of it is tagged
+# Test loop devices on images, and on our device while a part of it is tagged.
 loops()
 {
 	modprobe loop && plain mkfs.ext4 -q -F -m 0 || return
@@ -276,7 +276,7 @@ reorganizes()
 	plain_is_gone && return "$kept"
 }
 
-# A journal of data below which flags are lost
+# Test a data journal on a stack that loses the flags of bios.
 journals()
 {
 	mount_options='-o data=journal'
@@ -287,7 +287,7 @@ mount_options=
 program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
 needs_program "$program"
 ram_disks 1 81920 || exit 1
-# Of those that are named, MAKE:FILE-SYSTEM:LEAST or the name of a function, each alone
+# Run only the named points: MAKE:FILE-SYSTEM:LEAST or the name of a function.
 for point; do
 	case $point in
 	*:*)
@@ -299,13 +299,13 @@ for point; do
 done
 [ $# -eq 0 ] || finished
 
-# Who waits for pages, or writes them, holds up to 31 of 64; since 6.16 of ext4 that may be all.
+# Reclaim or writeback may hold 31 of 64 pages; since 6.16 with ext4 it may hold all.
 case $(uname -r) in
 6.[0-9].* | 6.1[0-5].*) some=40,30 ;;
 *) some=0,0 ;;
 esac
 many=60,30
-# Where pages are not moved, whether ext4 has data in its journal cannot be known: nothing may be
+# Without page migration the module cannot tell whether ext4 journals data, so nothing may be
 # approximate.
 if ! moves_pages; then
 	some=none

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Tags: what a program calls approximate is stored so, and nothing else is, through every file
-# system and every way to write; who may say so; and how long it holds.
+# Tags: data that a program declares approximate are stored so, and no other data, on every file
+# system and by every way to write; permissions; and how long a tag lasts.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -10,16 +10,16 @@ cd "$(dirname "$0")/../.." || exit 1
 
 place=$scratch/mounted
 mkdir "$place"
-# For those without privileges
+# Let unprivileged processes in.
 chmod 755 "$scratch" && let_everybody_tag
 
-# driver SCENARIO [ARGUMENT]...
+# driver SCENARIO [ARGUMENT]...: run a scenario of tags.py
 driver()
 {
 	python selftests/kernel/tags.py "$@"
 }
 
-# prepare TOP MAKE...: a file system on the device TOP, which is ours or on ours
+# prepare TOP MAKE...: make a file system on TOP, which is our device or stacked on it; mount it
 prepare()
 {
 	top=$1
@@ -51,7 +51,7 @@ dismantle()
 	dmsetup remove aftl-tags
 }
 
-# file_system NAME TOP MAKE...: each of $cells, WAY:EXPECTED; all kernels have ext4
+# file_system NAME TOP MAKE...: test each of $cells, WAY:EXPECTED; all kernels have ext4
 file_system()
 {
 	[ "$1" = ext4 ] || next_turn "$1" || return
@@ -106,12 +106,12 @@ matrix()
 	cells='buffered:none direct:none io_uring-workers:none'
 	file_system ext4-on-crypt aftl-crypt mkfs.ext4 -q -F -m 0
 	mount_options='-o data=journal'
-	# Here O_DIRECT goes through the page cache, and the journal has what buffers held.
+	# With data=journal O_DIRECT uses the page cache, and the journal has buffered data.
 	cells='buffered:some direct:some io_uring-workers:some'
 	file_system ext4-data=journal aftl-tags mkfs.ext4 -q -F -m 0
 }
 
-# A file system of ours, mounted
+# Mount a new ext4 on our device.
 a_folder()
 {
 	mount_options=
@@ -146,7 +146,7 @@ approx_control.Control().tag(os.open('$place/nocow', os.O_RDWR))"
 	dismantle aftl-tags && return "$refused"
 }
 
-# Its attribute has the tags again after unmounting.
+# After a remount, the tags are restored from the extended attribute.
 is_watched()
 {
 	# shellcheck disable=SC2086 # words
@@ -173,7 +173,7 @@ raw_device()
 		dmsetup remove aftl-tags
 }
 
-# A device of ours on a device of ours: the upper one waits for the lower one, and is asked.
+# Stack our device on another one: the upper device answers while it waits for the lower one.
 asks_of_one_that_waits()
 {
 	# shellcheck disable=SC2086 # words
@@ -192,7 +192,7 @@ asks_of_one_that_waits()
 		dmsetup resume aftl-tags && dmsetup remove aftl-tags && dmsetup remove aftl-lower
 }
 
-# With delayed allocation ext4 journals data of all files or of none.
+# With delayed allocation, ext4 journals the data either of all files or of none.
 asks()
 {
 	mount_options='-o nodelalloc'
@@ -206,12 +206,12 @@ hints()
 		dmsetup table aftl-tags | grep -q 'ioprio_hint 341' && dmsetup remove aftl-tags
 }
 
-# captures FILE: what is written to a file system, by blktrace; the file system stays mounted
+# captures FILE: trace writes to a file system with blktrace; leave it mounted
 captures()
 {
 	mount_options=
 	prepare aftl-tags mkfs.ext4 -q -F -m 0 || return
-	# With small buffers there is output as soon as it traces.
+	# Small buffers make blktrace print output as soon as it traces.
 	blktrace -d /dev/mapper/aftl-tags -b 1 -n 2048 -o - >"$1" 2>"$scratch/said" &
 	tracer=$!
 	until [ -s "$1" ]; do
@@ -225,8 +225,8 @@ captures()
 	! grep -i drop "$scratch/said" && return "$written"
 }
 
-# A capture has been seen once with no record where one should be, by small buffers of Linux: what
-# stood there is printed, and another is made.
+# With small buffers a capture once lacked a record where one should be, for an unknown reason in
+# Linux: print the data found there and capture again.
 pairs_with_blktrace()
 {
 	grep -q debugfs /proc/mounts || mount -t debugfs debugfs /sys/kernel/debug
@@ -238,7 +238,7 @@ pairs_with_blktrace()
 		dismantle aftl-tags
 }
 
-# The file below an overlay is the one that is tagged.
+# Tagging a file of an overlay tags the underlying file.
 is_overlaid()
 {
 	mount_options=
@@ -258,7 +258,7 @@ is_overlaid()
 	umount "$over" && dismantle aftl-tags && return "$status"
 }
 
-# fails_and_comes_back FROM TO: what is on one now, as after a power failure, on another
+# fails_and_comes_back FROM TO: copy FROM as after a power failure and open the copy
 fails_and_comes_back()
 {
 	sync -f "$place" && driver classes /dev/mapper/aftl-tags >"$scratch/before" &&
@@ -270,7 +270,7 @@ fails_and_comes_back()
 		mount /dev/mapper/aftl-tags "$place" && grep -q ' 1$' "$scratch/after"
 }
 
-# Another file is rewritten here and there, until the tagged one has been moved and made precise.
+# Rewrite parts of another file until GC has relocated the tagged one and promoted it to precise.
 is_moved()
 {
 	free_kib=$(df -k --output=avail "$place" | tail -n 1)
@@ -284,7 +284,7 @@ is_moved()
 	return 1
 }
 
-# Classes are on the medium: with the data, with what is copied, with what is made precise.
+# The volume stores classes: with data, with relocated data, and after promotion.
 is_durable()
 {
 	ram_disks 2 98304 || return
@@ -300,14 +300,14 @@ is_durable()
 		driver stored /dev/mapper/aftl-tags some "$place/buffered" && dismantle aftl-tags
 }
 
-# Unloaded while files elsewhere are tagged; nothing of it may be called afterwards.
+# Unload the module while files elsewhere are tagged; no callback may remain.
 unloads()
 {
 	mkdir "$scratch/left" && driver leave-tagged "$scratch/left" && rmmod dm_approxftl &&
 		rm -r "$scratch/left" && insmod "$MODULE" && driver none-tagged
 }
 
-# alone NAME COMMAND...: which makes and removes its devices, or should have
+# alone NAME COMMAND...: run one test point; remove its devices if it left them behind
 alone()
 {
 	ktap_test_silent "$@"
@@ -318,7 +318,7 @@ alone()
 	fi
 }
 
-# alone_in_turn NAME COMMAND...: what is the module's own code, and no page cache's
+# alone_in_turn NAME COMMAND...: the same for a point that does not depend on the kernel
 alone_in_turn()
 {
 	! next_turn "$1" || alone "$@"

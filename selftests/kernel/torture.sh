@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Random loads, stores and events: torture.py draws them from a seed, approxftl torture
-# judges each block. What fails prints the command that does it again. With AFTL_TORTURE_SECONDS=N
-# there are storms, and others are drawn for so long.
+# Torture test: torture.py draws loads, stores and events from a seed, and approxftl torture
+# verifies each block. A failure prints the command that repeats it. AFTL_TORTURE_SECONDS=N adds
+# storms and draws further seeds for so long.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -13,7 +13,7 @@ needs_module dm_delay
 needs_module dm_flakey
 ! kernel_has nvme || sleep 1
 
-# ended STATUS: whatever hangs cannot be removed, and nothing after it means anything
+# ended STATUS: after a hang (2) the device cannot be removed, so end the whole test
 ended()
 {
 	[ "$1" -ne 2 ] || {
@@ -25,7 +25,7 @@ ended()
 	return "$1"
 }
 
-# press SEED [KEY=VALUE]...
+# press SEED [KEY=VALUE]...: run one torture test
 press()
 {
 	python3 selftests/kernel/torture.py "$@"
@@ -34,7 +34,7 @@ press()
 	ended "$pressed"
 }
 
-# drawn_for SECONDS FIRST: one seed after the other
+# drawn_for SECONDS FIRST: run one seed after another, from FIRST on
 drawn_for()
 {
 	until=$(($(cut -d . -f 1 /proc/uptime) + $1))
@@ -82,7 +82,7 @@ chosen()
 
 # Storms
 
-# in_cgroup COMMAND...: with 64 MiB of memory
+# in_cgroup COMMAND...: run it with 64 MiB of memory
 in_cgroup()
 {
 	mkdir "$scratch/cgroup" && mount -t cgroup2 cgroup2 "$scratch/cgroup" &&
@@ -96,7 +96,7 @@ in_cgroup()
 	ended "$narrow"
 }
 
-# storm KIND: see storm.py
+# storm KIND: run a storm, see storm.py
 storm()
 {
 	python3 selftests/kernel/storm.py "$@"
@@ -105,7 +105,7 @@ storm()
 	ended "$stormed"
 }
 
-# Storms, then seeds
+# Run storms, then random seeds.
 long()
 {
 	ktap_test_run 'a load with 64 MiB' in_cgroup python3 selftests/kernel/torture.py 11 \

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Recording tracepoints of the module, in a buffer of our own. To be sourced after lib.sh.
+# Record tracepoints of the module in a trace instance of our own. Source this file after lib.sh.
 
 tracing=/sys/kernel/tracing
 [ -d $tracing/instances ] || mount -t tracefs tracefs $tracing || exit 1
@@ -9,7 +9,7 @@ tracing=$tracing/instances/aftl
 mkdir -p $tracing
 trap 'clean_up; forget_recording' EXIT
 
-# record_events NAME...
+# record_events NAME...: enable these tracepoints
 record_events()
 {
 	echo 16384 >$tracing/buffer_size_kb
@@ -23,7 +23,7 @@ forget_events()
 	: >$tracing/trace
 }
 
-# events [NAME]: as lines of text
+# events [NAME]: print the recorded events as text
 events()
 {
 	grep -F " ${1:-aftl_}" $tracing/trace

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The tracepoints tell everything, once: their events add up to the counters.
+# The tracepoints report each event exactly once: their sums equal the counters.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -12,7 +12,7 @@ record_events aftl_submit aftl_complete aftl_array
 # shellcheck disable=SC2086,SC2154 # words, of lib.sh
 create aftl-trace ram $shape suspend both tag_all approximate buffer 256KiB timing scale:10 ||
 	exit 1
-# Slower than the machine, so that reads meet programs; what they read has been written.
+# Flash slower than the machine makes reads collide with programs; reads hit written data only.
 fio --filename=/dev/mapper/aftl-trace --ioengine=libaio --direct=1 --randrepeat=1 --eta=never \
 	--size=8m --output="$scratch/fio" --name=fill --rw=write --bs=64k --iodepth=4 \
 	--name=mix --stonewall --rw=randrw --bsrange=4k-64k --iodepth=16 --fsync=32
@@ -21,7 +21,7 @@ blkdiscard --zeroout --offset 1048576 --length 1048576 /dev/mapper/aftl-trace
 
 collect aftl-trace
 
-# To rest: what has begun is counted when it has ended.
+# Wait until the device is idle: operations are counted when they end.
 until [ "${free:-}" = "$(status_word aftl-trace 4)" ] && [ "$(status_word aftl-trace 5)" -eq 0 ]; do
 	free=$(status_word aftl-trace 4)
 	sleep 1
@@ -30,7 +30,7 @@ dmsetup message aftl-trace 0 stats >"$scratch/stats"
 events >"$scratch/events"
 echo "# $(wc -l <"$scratch/events") events"
 
-# sum FIELD EVENT [KEY=VALUE]...: of that field over all events that are so; of 1 for "count"
+# sum FIELD EVENT [KEY=VALUE]...: add up a field of all matching events; "count" counts them
 sum()
 {
 	awk -v field="$1" -v event=" $2: " -v wanted="$*" '
@@ -49,7 +49,7 @@ sum()
 	END { printf "%.0f\n", total }' "$scratch/events"
 }
 
-# adds_up COUNTER FIELD EVENT [KEY=VALUE]...
+# adds_up COUNTER FIELD EVENT [KEY=VALUE]...: the sum equals the counter
 adds_up()
 {
 	counted=$(sed -n "s/^$1 //p" "$scratch/stats")
@@ -60,7 +60,7 @@ adds_up()
 	return 1
 }
 
-# Every number from 0 on.
+# The sequence numbers start at 0 and have no gap.
 no_gap()
 {
 	sed -n 's/.* aftl_submit:.* seq=\([0-9]*\) .*/\1/p' "$scratch/events" | sort -n >"$scratch/seq"
@@ -73,7 +73,7 @@ names_the_device()
 	nothing grep -vE "aftl_[a-z]+: dev=$dev " "$scratch/events"
 }
 
-# switch_events 0|1: ours, and such as are met all the time
+# switch_events 0|1: switch our events and frequent events of the kernel
 switch_events()
 {
 	for group in approxftl block irq sched; do
@@ -81,7 +81,7 @@ switch_events()
 	done
 }
 
-# The kernel rewrites code that the other processor runs.
+# Switching makes the kernel patch code that the other processor executes.
 switched_under_load()
 {
 	echo 0 >"$tracing/events/approxftl/enable" && forget_events

@@ -1,10 +1,9 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Points that do not depend on the kernel are shared out among the machines with different kernels:
-# AFTL_TURN is 1/3 in the first of three, 2/3 and 3/3 in the others. Of these points each commit has
-# a part: AFTL_PHASE is 1/3 for one commit, 2/3 for the next. Where both are empty, all is done.
-# To be sourced.
+# Test points that do not depend on the kernel are shared among the machines with different kernels:
+# AFTL_TURN is 1/3 on the first of three, then 2/3 and 3/3. Each commit runs a part of these points:
+# AFTL_PHASE is 1/3 for one commit, 2/3 for the next. If both are empty, all run. Source this file.
 
 turn=${AFTL_TURN:-1/1}
 in_all=${turn#*/}
@@ -13,13 +12,13 @@ phase=${AFTL_PHASE:-1/1}
 phases=${phase#*/}
 phase=${phase%/*}
 
-# its_turn NUMBER: of a thing that is to be done, counted from 1 on
+# its_turn NUMBER: item NUMBER, counted from 1, belongs to this kernel
 its_turn()
 {
 	[ $((($1 - turn) % in_all)) -eq 0 ]
 }
 
-# next_turn WHAT: is it the turn of the next thing? Else says so.
+# next_turn NAME: count a point; return true if it belongs to this run, or report who runs it
 turns=0
 next_turn()
 {
@@ -34,19 +33,19 @@ next_turn()
 	return 1
 }
 
-# in_turn NAME COMMAND...: a point that does not depend on the kernel
+# in_turn NAME COMMAND...: run a point that does not depend on the kernel
 in_turn()
 {
 	! next_turn "$1" || ktap_test_run "$@"
 }
 
-# in_turn_silent NAME COMMAND...: the same, that prints nothing
+# in_turn_silent NAME COMMAND...: the same for a point that must print nothing
 in_turn_silent()
 {
 	! next_turn "$1" || ktap_test_silent "$@"
 }
 
-# on_newest NAME COMMAND...: a point that old kernels lack something for
+# on_newest NAME COMMAND...: run a point that needs a feature of recent kernels
 on_newest()
 {
 	if [ "$turn" -eq "$in_all" ]; then
@@ -56,7 +55,7 @@ on_newest()
 	fi
 }
 
-# those_in_turn: the lines of standard input whose turn it is
+# those_in_turn: print the lines of standard input that belong to this kernel
 those_in_turn()
 {
 	line_number=0
@@ -66,21 +65,21 @@ those_in_turn()
 	done
 }
 
-# share NUMBER: as many samples, or fewer where other kernels draw the others
+# share NUMBER: print this kernel's share of a number of random samples
 share()
 {
 	echo $((($1 + in_all - 1) / in_all))
 }
 
-# processors NUMBER: where kernels take turns. Two emulated ones wait for each other most of the
-# time when the machine below them has no more to give, so that one alone is several times as fast.
-# A test has one, but for what it does at_once, unless it says otherwise at its head.
+# processors NUMBER: set the number of processors when kernels share the points. On a loaded host,
+# two emulated processors mostly wait for each other, so one is several times as fast. A test has
+# one, except in at_once, unless it calls this at its head.
 processors()
 {
 	[ -z "${AFTL_TURN:-}" ] || echo $(($1 - 1)) >/sys/devices/system/cpu/cpu1/online
 }
 
-# at_once COMMAND...: on two processors
+# at_once COMMAND...: run it on two processors
 at_once()
 {
 	processors 2

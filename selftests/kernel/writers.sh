@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# For `make bench-kernel`: requests a second of one writer and of one on each of PROCESSORS, with
-# `timing off`: on one FTL, with a shard for each, and with a device for each, which have nothing in
-# common but this machine. Prints "# writers DEVICE NUMBER REQUESTS WAITS WAITED", alternating, so
-# that a machine that slows down slows all; WAITS is how often a processor has waited for another
-# one, WAITED which share of the writers' time in millionths.
+# For `make bench-kernel`: requests per second of one writer, and of one writer on each of
+# PROCESSORS, with `timing off`: on one FTL, with a shard for each, and with a device for each,
+# which share nothing but this machine. Prints "# writers DEVICE NUMBER REQUESTS WAITS WAITED",
+# alternating, so that a slowdown of the machine affects all. WAITS counts lock waits; WAITED is
+# their share of the writers' time, in millionths.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -15,13 +15,13 @@ processors=${PROCESSORS:-2}
 runtime_ms=${RUNTIME_MS:-3000}
 run_kib=64
 
-# device KIND NUMBER
+# device KIND NUMBER: print the name of a writer's device
 device()
 {
 	[ "$1" = apart ] && echo "aftl-apart-$2" || echo "aftl-$1"
 }
 
-# fio_words KIND WRITERS: each stays on its processor, and in the runs of one shard
+# fio_words KIND WRITERS: print fio jobs; each stays on its processor and in one shard's runs
 fio_words()
 {
 	for writer in $(seq 0 $(($2 - 1))); do
@@ -30,7 +30,7 @@ fio_words()
 	done
 }
 
-# sum KIND COUNTER
+# sum KIND COUNTER: add up a counter over the devices
 sum()
 {
 	for number in $(seq 0 $((processors - 1))); do
@@ -39,7 +39,7 @@ sum()
 	done | awk '{ sum += $1 } END { printf "%.0f", sum }'
 }
 
-# as_new KIND: so that nothing has to be moved
+# as_new KIND: discard everything, so that no GC runs
 as_new()
 {
 	for number in $(seq 0 $((processors - 1))); do
@@ -49,7 +49,7 @@ as_new()
 	done
 }
 
-# writers KIND NUMBER
+# writers KIND NUMBER: measure so many writers
 writers()
 {
 	as_new "$1" || return

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# fsx and fsstress of xfstests, where they can be had: from PATH, from xfstests as installed, or
-# from the directory AFTL_XFSTESTS. Debian has no package of them. Other policies come and go below.
+# Run fsx and fsstress of xfstests while the policy changes below. They are taken from PATH, from an
+# installed xfstests, or from the directory AFTL_XFSTESTS; Debian has no package of them.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -18,7 +18,7 @@ if ! command -v fsx >"$scratch/said" || ! command -v fsstress >"$scratch/said"; 
 	ktap_finished
 fi
 
-# policies_change: a few tables below the mounted file system, until "$scratch/enough"
+# policies_change: switch the policy below the mounted file system until "$scratch/enough" exists
 policies_change()
 {
 	while [ ! -e "$scratch/enough" ]; do
@@ -52,7 +52,7 @@ unmounts_clean()
 	"$@" >"$scratch/said" 2>&1 || { cat "$scratch/said"; return 1; }
 }
 
-# on NAME CHECK MAKE...
+# on NAME CHECK MAKE...: test one file system
 on()
 {
 	name=$1

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A device with zones, as Linux' own tools and file systems see it: blkzone, zonefs, f2fs with its
-# metadata on another device, and btrfs.
+# A zoned device with Linux tools and file systems: blkzone, zonefs, f2fs with its metadata on
+# another device, and btrfs.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -10,20 +10,20 @@ cd "$(dirname "$0")/../.." || exit 1
 zoned=/dev/mapper/aftl-zones
 place=$scratch/mounted
 mkdir "$place"
-# Zones of 4 MiB, over all four dies; 81 of them.
+# 81 zones of 4 MiB, each over all four dies.
 zones='policy baseline blocks 96 zoned 4MiB buffer 4MiB buffer_safe on errors off'
-# Sources of this project; compared with a copy, for the originals may be edited.
+# Compare with a copy of these sources, because the originals may be edited meanwhile.
 tree=$scratch/tree
 mkdir "$tree" && cp -r docs "$tree"
 
-# report ZONE: "CONDITION SECTORS-WRITTEN" of a zone
+# report ZONE: print "CONDITION WRITE-POINTER" of a zone, in sectors
 report()
 {
 	blkzone report -o $(($1 * 8192)) -c 1 "$zoned" |
 		sed -n 's/.*wptr \(0x[0-9a-f]*\).*(\([a-z]*\)).*/\2 \1/p'
 }
 
-# is ZONE STATE
+# is ZONE STATE: the zone's report equals this
 is()
 {
 	[ "$(report "$1")" = "$2" ] && return
@@ -31,30 +31,30 @@ is()
 	return 1
 }
 
-# on VERB ZONE: of that zone alone
+# on VERB ZONE: run blkzone on this zone alone
 on()
 {
 	blkzone "$1" -o $(($2 * 8192)) -l 8192 "$zoned" 2>"$scratch/said"
 }
 
-# put KIB SEEK: from a zone's write pointer on, or not
+# put KIB SEEK: write at an offset in KiB, which need not be the write pointer
 put()
 {
 	dd if=/dev/urandom of="$zoned" bs=4k count=$(($1 / 4)) seek=$(($2 / 4)) oflag=direct \
 		conv=notrunc 2>"$scratch/said"
 }
 
-# in_two KEY VALUE...: the same, in two shards
+# in_two KEY VALUE...: print the same parameters for two shards
 in_two()
 {
 	echo "$*" | sed 's/buffer 4MiB/channels 2 shards 2 buffer 8MiB/'
 }
 
-# The same with pages of four units, so that the last ones wait for others
+# Pages of four units, so that the last units of a zone wait in the buffer
 waiting='policy baseline blocks 24 page 16KiB unit 4KiB zoned 4MiB buffer 4MiB buffer_safe on errors off'
 
-# What is synced is there when the volume was closed, and after a restart, its zones closed.
-# survives_a_restart KEY VALUE...
+# survives_a_restart KEY VALUE...: after the volume is closed and opened again, synced data are
+# there, and open zones are closed.
 survives_a_restart()
 {
 	ram_disks 1 524288 && create aftl-zones /dev/ram0 "$@" timing off || return
@@ -93,7 +93,7 @@ states()
 		on finish 0 && is 0 'fu 0x002000' && ! put 4 68 && on reset 0 && is 0 'em 0x000000'
 }
 
-# What was written comes back, zeroes beyond it, and nothing after a reset.
+# Written data read back, unwritten sectors are zero, and a reset zone is zero.
 data()
 {
 	head -c 1M /dev/urandom >"$scratch/data"
@@ -104,13 +104,13 @@ data()
 	dd if="$zoned" bs=64k count=32 iflag=direct 2>/dev/null | cmp -n 2097152 - /dev/zero
 }
 
-# of_shard SHARD COUNTER
+# of_shard SHARD COUNTER: print a counter of one shard
 of_shard()
 {
 	dmsetup message aftl-zones 0 stats "$1" | sed -n "s/^$2 //p"
 }
 
-# A zone is in one shard, the next one in the next, and all have the places that the device says.
+# Zones alternate between the shards and have the positions that the device reports.
 go_round()
 {
 	blkzone report "$zoned" | awk '{ printf "0x%09x\n", (NR - 1) * 8192 }' >"$scratch/starts" &&
@@ -145,7 +145,7 @@ keeps_its_parameters()
 		dmsetup resume aftl-zones && is 0 'oi 0x000080' && put 4 64 && blkzone reset "$zoned"
 }
 
-# checks COMMAND...: what it says, if it fails
+# checks COMMAND...: show the command's output if it fails
 checks()
 {
 	"$@" >"$scratch/said" 2>&1 && return
@@ -154,7 +154,7 @@ checks()
 	return 1
 }
 
-# works FILE-SYSTEM MIB: files, so much of zeroes among them, are as they were after another mount
+# works FILE-SYSTEM MIB: files, and so many MiB of zeroes, survive a remount
 works()
 {
 	mount -t "$1" "$mounted" "$place" || { grep_log . | tail -n 3; return 1; }
@@ -165,7 +165,7 @@ works()
 		umount "$place"
 }
 
-# A file for each zone: writes append, truncating resets.
+# zonefs has a file for each zone: writes append, truncation resets.
 uses_zonefs()
 {
 	zonefs_superblock >"$scratch/super" && dd if="$scratch/super" of="$zoned" bs=4k oflag=direct \
@@ -187,8 +187,8 @@ uses_f2fs()
 		[ "$(counter aftl-zones zone_opens)" -gt 0 ]
 }
 
-# btrfs writes data by zone append; until 6.14 direct writes come from the memory of the program, of
-# files with checksums, too.
+# btrfs writes data by zone append. Until 6.14 its direct writes use the program's memory, even for
+# files with checksums.
 appends_tagged_in_part()
 {
 	mount -t btrfs "$zoned" "$place" || return
@@ -215,14 +215,14 @@ print(approx_control.Control().stats()["splits"])
 PYTHON
 }
 
-# written_whole COMMAND...: writes to zones, of which no bio is split between two quality levels
+# written_whole COMMAND...: the command writes to zones, and no bio is split by quality level
 written_whole()
 {
 	before=$(splits) && checks "$@" && [ "$(splits)" -eq "$before" ]
 }
 
-# A write of 8 KiB to a range of the device whose first half is tagged, and from memory of which
-# every other unit is.
+# Write 8 KiB to a range whose first half is tagged, and from memory of which every other unit is
+# tagged; zone writes must not be split.
 tagged_in_part()
 {
 	"$approxftl" tag add "$zoned" 0+4096 >"$scratch/said" && blkzone reset "$zoned" &&
@@ -248,7 +248,7 @@ in_turn 'those of two shards keep them' survives_a_restart $(in_two "$waiting")
 # shellcheck disable=SC2046
 create aftl-zones ram $(in_two "$zones") || exit 1
 in_turn 'zones go round two shards' go_round
-# What file systems make of them is seen on one FTL, and by every second kernel on two.
+# Odd kernels test the file systems on one FTL, even ones on two shards.
 if [ $((turn % 2)) -ne 0 ]; then
 	# shellcheck disable=SC2086
 	dmsetup remove aftl-zones && create aftl-zones ram $zones || exit 1
