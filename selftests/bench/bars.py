@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What has to be reached, and tables of it."""
+"""Performance limits that benchmarks check, and tables of results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Bar:
-    """What has to be reached."""
+    """A limit on a measured value."""
 
     what: str
     ours: float
@@ -20,11 +20,11 @@ class Bar:
 
     @property
     def met(self) -> bool:
-        """Whether it is."""
+        """Tell whether the value is within the limit."""
         return self.ours >= self.limit if self.least else self.ours <= self.limit
 
     def as_json(self) -> dict[str, Any]:
-        """For the file."""
+        """Return the members of the JSON object."""
         return {
             "what": self.what, "ours": self.ours, "limit": self.limit,
             "at_least": self.least, "unit": self.unit, "met": self.met,
@@ -32,7 +32,7 @@ class Bar:
 
 
 def put_columns(lines: Sequence[Sequence[str]], left: int = 1) -> None:
-    """Print aligned columns, the first of them to the left."""
+    """Print aligned columns, the first ones to the left."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = [f"{cell:{'<' if i < left else '>'}{width}}"
@@ -41,7 +41,7 @@ def put_columns(lines: Sequence[Sequence[str]], left: int = 1) -> None:
 
 
 def put_bars(bars: Sequence[Bar]) -> None:
-    """Print which are met."""
+    """Print the limits and whether each is met."""
     put_columns([("bar", "ours", "limit", "unit", "")] + [
         (b.what, f"{b.ours:.2f}", f"{'>=' if b.least else '<='} {b.limit:g}", b.unit,
          "met" if b.met else "missed") for b in bars

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a simulated request costs: processor time, memory, start-up.
+"""Measure the cost of simulated requests: processor time, memory, start-up.
 
-    bench.py                     all of it, median of three rounds
-    bench.py --scale 0.01        a hundredth of the requests: does it run at all?
-    bench.py --strict            exit status 1 if a bar is missed
-    bench.py --beside OTHER      the same with another approxftl, in turns: a request may cost
-                                 a twentieth more than there
+bench.py                     all cases, median of three rounds
+bench.py --scale 0.01        a hundredth of the requests, to test this program
+bench.py --strict            exit status 1 if a limit is exceeded
+bench.py --beside OTHER      alternate with another approxftl; a request may cost
+                             a twentieth more than there
 
-Processor time is user and system time of the whole child, from the kernel. What the requests
-cost is that without creating and filling the device, which each run tells of itself, and
-without what a run with a single request takes besides that. Rounds are interleaved, so that a
-machine that slows down slows all of them.
+Processor time is user and system time of the whole child, from the kernel. The net cost of
+requests excludes creating and filling the device, which each run reports, and the remaining
+cost of a run with a single request. Rounds are interleaved, so that a machine that slows down
+slows all cases.
 """
 
 from __future__ import annotations
@@ -37,34 +37,34 @@ Json = dict[str, Any]
 
 FORMAT = [2, 0]
 
-# The papers' device but for size: 8 KiB pages, one mapping unit each.
+# The papers' device except for its size: 8 KiB pages, one mapping unit each.
 COMMON = "--profile tcad18 --size 8KiB --depth 256 --approx-share 50%"
 SHAPE_512G = ("--channels 8 --chips 4 --dies 2 --planes 2 --plane_mode shared --blocks 2048 "
               "--layers 4 --word_lines 64")
 SHAPE_1T = SHAPE_512G.replace("--blocks 2048", "--blocks 4096")
-# As small as the next, with as many LUNs as the largest.
+# As small as SHAPE_16G, with as many LUNs as SHAPE_512G.
 SHAPE_16G_WIDE = SHAPE_512G.replace("--blocks 2048", "--blocks 64")
 SHAPE_16G = "--channels 8 --chips 1 --blocks 512 --layers 8 --word_lines 64"
 FULL = "--fill sequential --fill_approx 50%"
-# Half of the capacity valid and writes that fit into the rest: no collection in the
-# comparison of sizes.
+# Half of the capacity is valid and the writes fit into the rest, so that the comparison of sizes is
+# free of garbage collection.
 ROOMY = "--op 50% --gc 0% --gc_idle_valid 0%"
 STEADY = f"--op 10% {FULL} --fill_overwrite 200%"
 
-# What every scheme is measured on: the first shape, and word lines of three bits in super layers,
-# where cubeFTL has followers and ReSSD programs again. Nothing is collected on either: there, a
-# fill of both classes would leave large programs half empty under policies that keep them apart.
+# Shapes for comparing all schemes: the first shape, and one with three-bit word lines in super
+# layers, where cubeFTL has followers and ReSSD reprograms. Neither collects garbage: it would, as a
+# fill of both classes leaves large programs half empty under policies that separate classes.
 SHAPES = {
     "16 GiB": f"{SHAPE_16G} {ROOMY} {FULL}",
     "16 GiB TLC": "--channels 8 --chips 1 --blocks 680 --layers 64 --word_lines 2 --bits 3 "
                   f"--one_shot on --buffer 1MiB {ROOMY} --fill sequential",
 }
-#: The most that a scheme may cost, to policy baseline on the same shape.
+#: Limit of a scheme's cost relative to policy baseline on the same shape.
 SCHEME_LIMIT = 1.5
 
-#: A map on flash, with so much of its 4 MiB in memory: a third of the reads wait for theirs.
+#: The L2P table is on flash with 3 of its 4 MiB cached; a third of the reads miss the CMT.
 MAPPED = "16 GiB, 37 % writes, 3 of 4 MiB of the map in memory"
-#: The most that a request may cost, to the program that is measured beside.
+#: Limit of a request's cost relative to the other program.
 BESIDE_LIMIT = 1.05
 
 
@@ -78,18 +78,18 @@ class Sample:
 
     @property
     def create_s(self) -> float:
-        """Processor time until the first request can come."""
+        """Processor time of creating the device in seconds."""
         return float(self.result["runs"][0]["fill_cpu_ns"]) / 1e9
 
     @property
     def rest_s(self) -> float:
-        """Processor time after that: of the requests, the digest and the end."""
+        """Processor time after that: requests, digest and exit."""
         return self.cpu_s - self.create_s
 
 
 @dataclass
 class Case:
-    """One device with one stream; `empty` is the case with a single request."""
+    """One device with one stream; `empty` is the run with a single request."""
 
     name: str
     options: str
@@ -103,30 +103,30 @@ class Case:
         return [*COMMON.split(), *self.options.split(), "--requests", str(requests)]
 
     def measure(self) -> None:
-        """Run it, and the first time with a single request, too."""
+        """Run once; the first time, also run with a single request."""
         if not self.startups:
             self.startups.append(run(self.program, self.arguments(1)))
         self.samples.append(run(self.program, self.arguments(self.requests)))
 
     @property
     def create_s(self) -> float:
-        """Median of start-up."""
+        """Median time of creating the device."""
         return statistics.median(s.create_s for s in self.startups + self.samples)
 
     @property
     def net_s(self) -> float:
-        """Median of what the requests took."""
+        """Median net time of the requests."""
         overhead_s = statistics.median(s.rest_s for s in self.startups)
         return max(1e-9, statistics.median(s.rest_s for s in self.samples) - overhead_s)
 
     @property
     def us_per_request(self) -> float:
-        """Microseconds of a request, which is seconds of a million."""
+        """Microseconds per request, which equals seconds per million."""
         return self.net_s / self.requests * 1e6
 
     @property
     def per_second(self) -> float:
-        """Requests in a second of processor time."""
+        """Requests per second of processor time."""
         return self.requests / self.net_s
 
     @property
@@ -136,19 +136,19 @@ class Case:
 
     @property
     def run(self) -> Json:
-        """Results of the only policy."""
+        """Results of the run's only policy."""
         first: Json = self.samples[0].result["runs"][0]
         return first
 
     @property
     def bytes_per_page(self) -> float:
-        """Memory of the device for each of its physical pages."""
+        """Memory of the device per physical page."""
         geo = self.samples[0].result["geometry"]
         pages = geo["blocks"] * geo["pages_per_block"]
         return float(self.run["memory_bytes"] / pages)
 
     def as_json(self) -> Json:
-        """All that was measured."""
+        """Return all measured values."""
         return {
             "name": self.name,
             "args": self.arguments(self.requests),
@@ -169,11 +169,11 @@ class Case:
 
 
 class RunError(Exception):
-    """The program did not run."""
+    """The program failed."""
 
 
 def run(program: Path, arguments: Sequence[str]) -> Sample:
-    """Run the simulator; wait4() has the rusage of this child alone."""
+    """Run the simulator; wait4() returns the rusage of this child alone."""
     with tempfile.TemporaryFile() as out:
         command = [str(program), "sim", "--fill=none", *arguments, "--json", "--quiet", "--cpu"]
         child = os.posix_spawn(program, command, os.environ,
@@ -194,7 +194,7 @@ def listed(what: str) -> list[str]:
 
 @functools.cache
 def schemes() -> dict[str, str]:
-    """Return all policies there are, and each part of hybrid alone, with their options."""
+    """Return all policies, and each part of hybrid alone, with their options."""
     parts = [name for name in listed("params") if name.startswith("hybrid_")]
     only = {
         f"hybrid, only {part.removeprefix('hybrid_')}":
@@ -205,13 +205,13 @@ def schemes() -> dict[str, str]:
 
 
 def make_cases(scale: float) -> dict[str, Case]:
-    """Return everything that is measured, by its name."""
+    """Return all cases by name."""
     cases: dict[str, Case] = {}
 
     def add(name: str, options: str, requests: int) -> None:
         cases[name] = Case(name, options, max(10, round(requests * scale)))
 
-    # A shrunken run is a test of this program: it does not fill half a terabyte.
+    # A shrunken run only tests this program, so it does not fill half a terabyte.
     full = FULL if scale >= 0.1 else f"{FULL} --fill_valid 0.1% --footprint 0.1%"
     steady = STEADY if scale >= 0.1 else f"--op 10% {FULL}"
     for policy in ("baseline", "approxftl"):
@@ -223,7 +223,7 @@ def make_cases(scale: float) -> dict[str, Case]:
             f"{SHAPE_16G} {steady} --write-share 100% --policy {policy}", 1_000_000)
     add("512 GiB, empty", f"{SHAPE_512G} --policy approxftl", 1)
     for name, shape, same in (("16 GiB", SHAPE_16G, "100%"), ("1 TiB", SHAPE_1T, "1.56%")):
-        # As many places in use on both: what is left is what capacity itself costs.
+        # The same footprint on both sizes isolates the cost of capacity.
         add(f"{name}, same range, 37 % writes",
             f"{shape} {ROOMY} --footprint {same} --write-share 37%", 2_000_000)
         add(f"{name}, empty, 37 % writes", f"{shape} {ROOMY} --write-share 37%", 2_000_000)
@@ -239,7 +239,7 @@ def make_cases(scale: float) -> dict[str, Case]:
 
 
 def make_bars(cases: dict[str, Case]) -> list[Bar]:
-    """Compare with the bars of the project."""
+    """Compare the results with the project's limits."""
     bars = [
         Bar(name, case.per_second / 1e6, 2.2, "M requests/CPU-s")
         for name, case in cases.items() if name.startswith("512 GiB") and "writes" in name
@@ -273,7 +273,7 @@ def policy_costs(cases: dict[str, Case], size: str) -> dict[str, float]:
 
 
 def beside_bars(cases: dict[str, Case], beside: dict[str, Case]) -> list[Bar]:
-    """Compare with the other program, case by case."""
+    """Compare each case with the other program's."""
     return [Bar(f"{name}, against the other", cases[name].us_per_request / other.us_per_request,
                 BESIDE_LIMIT, "x cost", least=False) for name, other in beside.items()]
 
@@ -289,7 +289,7 @@ def processor() -> str:
 
 
 def put_tables(cases: dict[str, Case], bars: Sequence[Bar]) -> None:
-    """Print everything for people."""
+    """Print the tables and the limits."""
     base = cases["16 GiB, 37 % writes, baseline"].us_per_request
     lines = [("case", "us/request", "ratio", "start-up s", "peak MiB", "WAF")]
     lines += [
@@ -304,7 +304,7 @@ def put_tables(cases: dict[str, Case], bars: Sequence[Bar]) -> None:
 
 
 def measure_beside(beside: dict[str, Case], name: str) -> None:
-    """Run the other program, too, unless it knows no such device or policy."""
+    """Run the other program, too, unless it lacks this device or policy."""
     try:
         if name in beside:
             beside[name].measure()
@@ -314,7 +314,7 @@ def measure_beside(beside: dict[str, Case], name: str) -> None:
 
 def measure(cases: dict[str, Case], beside: dict[str, Case], rounds: int,
             tell: Callable[[str], None]) -> None:
-    """Run all of it, round by round."""
+    """Run all cases, round by round."""
     for number in range(1, rounds + 1):
         for name, case in cases.items():
             tell(f"\rround {number} of {rounds}: {name:50}")
@@ -324,7 +324,7 @@ def measure(cases: dict[str, Case], beside: dict[str, Case], rounds: int,
 
 
 def tell_terminal(text: str) -> None:
-    """Show progress to somebody who waits."""
+    """Show progress on a terminal."""
     if sys.stderr.isatty():
         print(text, end="", file=sys.stderr, flush=True)
 

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the module costs, beside other devices in memory.
+"""Measure the cost of the module beside other devices in memory.
 
 Processor nanoseconds of a random request of 4 KiB, `timing off`, in the lab, whose clock counts
-instructions (cost.sh). Then one writer beside one on each of some processors (writers.sh), with one
-FTL, with a shard for each, and with a device for each, which is what this machine lets them have:
+instructions (cost.sh). Then one writer, and one on each of some processors (writers.sh), with one
+FTL, with a shard for each writer, and with a device for each, which is this machine's limit:
 
-- where processors take turns and instructions are counted, the work of a request, with as many as
-  one likes; who waits lets others go on, so that it is the work without the waiting;
-- where they work at once, requests a second of two, which is as noisy as this machine.
+- With processors that take turns while instructions are counted: the work per request, for any
+  number of processors. A waiting writer lets others run, so waiting is not counted.
+- With two processors in parallel: requests a second, which is as noisy as this machine.
 
-In both, which share of their time writers wait for each other: among those who take turns it takes
-a whole turn until one gets on, so that this is more than it would be at once. Last, fdatasync() of
+Both report the share of time that writers wait for each other. Among processors that take turns,
+a wait lasts a whole turn, so that the share is larger than in parallel. Last, fdatasync() by
 64 threads on a volume, beside other targets on the same drive (flush-storm.sh), in the lab again,
-with what the drive was asked for, by which the rates can be told for another one. Ratios are of one
-boot; the spread is between boots. With --strict, a missed bar is exit status 1.
+with the requests to the drive, from which the rates on another drive can be computed. Ratios are
+within one boot; the spread is between boots. With --strict, a missed limit is exit status 1.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from benchmark import exit_status, guest_says, options, put_result
 OURS = ("baseline", "approxftl")
 YARDSTICK = "linear"
 LIMITS = {("randwrite", 1): 1.4, ("randwrite", 32): 1.3,
-          ("randread", 1): 1.1, ("randread", 32): 1.1}  # times the yardstick
-ELSEWHERE, UNTAGGED = "elsewhere", "untagged"  # the same device, with tags of others and without
-TAG_LIMIT = 1.05  # times the cost without
+          ("randread", 1): 1.1, ("randread", 32): 1.1}  # limits relative to the yardstick
+ELSEWHERE, UNTAGGED = "elsewhere", "untagged"  # the same device, with and without tags of others
+TAG_LIMIT = 1.05  # relative to the cost without tags
 OTHERS = ("brd", "null_blk", YARDSTICK)
 TITLES = {"linear": "dm-linear/brd"}
 
@@ -42,24 +42,24 @@ OUR_STORMS = ("plain", "safe")
 STORM_YARDSTICK = "thin"
 
 WRITERS = {"one": "with one FTL", "shards": "each with a shard", "apart": "each with a device"}
-MANY = (4, 8)  # processors that take turns
-TURNS_MS, ROUND_MS = 2000, 3000  # long beside a turn, and beside what else runs here
-MORE_WORK = 1.15  # times that of one writer
+MANY = (4, 8)  # numbers of processors that take turns
+TURNS_MS, ROUND_MS = 2000, 3000  # long relative to a turn, and to other load of the host
+MORE_WORK = 1.15  # relative to one writer
 WAITED = 2.0  # per cent of the writers' time
-TWO, OF_APART = 1.9, 0.95  # times one writer, and what two get who have nothing in common
+TWO, OF_APART = 1.9, 0.95  # gain over one writer; part of the gain of separate devices
 
 Case = tuple[str, int]  # operation, depth
-Costs = dict[tuple[str, Case], float]  # of a device in a case, ns
+Costs = dict[tuple[str, Case], float]  # ns of a device in a case
 
 
 @dataclass
 class Boot:
-    """What one virtual machine said."""
+    """The results of one virtual machine."""
 
     costs: Costs
 
     def ratio(self, device: str, case: Case, yardstick: str = YARDSTICK) -> float:
-        """Return the cost relative to the yardstick's."""
+        """Return the cost relative to that of the yardstick."""
         return self.costs[device, case] / self.costs[yardstick, case]
 
 
@@ -77,22 +77,22 @@ def spread(boots: list[Boot], device: str, case: Case) -> float:
 
 
 def widest(boots: list[Boot], case: Case, *devices: str) -> str:
-    """Return the largest spread of devices in a case."""
+    """Return the largest spread among devices in a case."""
     return f"{max(spread(boots, device, case) for device in devices):.2%}"
 
 
 def dearest(boots: list[Boot], case: Case, device: str, yardstick: str = YARDSTICK) -> float:
-    """Return the largest ratio in all boots: a bar holds in each of them."""
+    """Return the largest ratio in all boots, as a limit must hold in each of them."""
     return max(boot.ratio(device, case, yardstick) for boot in boots)
 
 
 def name(case: Case) -> str:
-    """Return a case as told."""
+    """Return the printed name of a case."""
     return f"{case[0]}, depth {case[1]}"
 
 
 def put_costs(boots: list[Boot]) -> list[Bar]:
-    """Print the first boot; return the bars."""
+    """Print the costs of the first boot; return the limits."""
     cases = list(dict.fromkeys(case for _, case in boots[0].costs))
     with_ratio = ("null_blk", *OURS)
     lines = [["4 KiB, ns", "brd", TITLES[YARDSTICK],
@@ -111,7 +111,7 @@ def put_costs(boots: list[Boot]) -> list[Bar]:
 
 
 def put_tags(boots: list[Boot]) -> list[Bar]:
-    """Print what tags of others, a file and a process, cost an untagged write; return the bars."""
+    """Print the cost of other files' and processes' tags for untagged writes; return the limits."""
     cases = [case for device, case in boots[0].costs if device == ELSEWHERE]
     lines = [["untagged write, ns", "no tag", "a tag elsewhere", "ratio", "spread"]]
     lines += [[name(case), f"{boots[0].costs[UNTAGGED, case]:.0f}",
@@ -127,10 +127,10 @@ def put_tags(boots: list[Boot]) -> list[Bar]:
 
 @dataclass
 class Writers:
-    """What some did on a device, round by round."""
+    """Results of several writers on a device, by round."""
 
-    ratios: list[float]  # of requests a second, to what one did
-    waits: list[int]  # for each other
+    ratios: list[float]  # requests a second, relative to one writer
+    waits: list[int]  # waits of writers for each other
     waited: list[float]  # per cent of their time
 
 
@@ -138,7 +138,7 @@ Measured = dict[str, Writers]  # by device
 
 
 def writers_of(said: list[list[str]]) -> Writers:
-    """Return what is said of one device: writers, requests a second, waits, millionths of time."""
+    """Parse lines of one device: writers, requests a second, waits, millionths of time."""
     one, more = ([words for words in said if (words[0] == "1") == alone] for alone in (True, False))
     return Writers(
         [float(many[1]) / float(single[1]) for single, many in zip(one, more, strict=True)],
@@ -146,7 +146,7 @@ def writers_of(said: list[list[str]]) -> Writers:
 
 
 def measure_writers(processors: int, rounds: int, runtime_ms: int, *how: str) -> Measured:
-    """Measure one writer and one on each processor, on all devices."""
+    """Measure one writer, and one on each processor, on all devices."""
     said = guest_says("writers", f"PROCESSORS={processors} ROUNDS={rounds} RUNTIME_MS={runtime_ms} "
                       "sh selftests/kernel/writers.sh", "--cpus", str(processors),
                       "--memory", "4GiB", *how)
@@ -155,7 +155,7 @@ def measure_writers(processors: int, rounds: int, runtime_ms: int, *how: str) ->
 
 
 def put_writers(processors: int, measured: Measured) -> None:
-    """Print what more writers are worth."""
+    """Print the gain of several writers."""
     lines = [[f"{processors} writers to one", "median", "least", "most", "waits", "waited"]]
     lines += [[WRITERS[device], *(f"{of(told.ratios):.2f}" for of in (statistics.median, min, max)),
                f"{statistics.median(told.waits):.0f}", f"{statistics.median(told.waited):.2f} %"]
@@ -165,18 +165,18 @@ def put_writers(processors: int, measured: Measured) -> None:
 
 
 def as_json(measured: Measured) -> dict[str, Any]:
-    """For the file."""
+    """Return the members of the JSON object."""
     return {device: asdict(told) for device, told in measured.items()}
 
 
 def waited(processors: int, measured: Measured, how: str) -> Bar:
-    """Return the bar on waiting for each other."""
+    """Return the limit on the time that writers wait for each other."""
     return Bar(f"{processors} writers {how}, {WRITERS['shards']}: waited for a lock",
                statistics.median(measured["shards"].waited), WAITED, "%", least=False)
 
 
 def put_turns(processors: int, measured: Measured) -> list[Bar]:
-    """Tell of processors that take turns, whose time is all their work; return the bars."""
+    """Report processors that take turns, all of whose time is work; return the limits."""
     put_writers(processors, measured)
     work = 1 / statistics.median(measured["shards"].ratios)
     return [Bar(f"{processors} writers in turn, {WRITERS['shards']}: work, to one writer",
@@ -184,7 +184,7 @@ def put_turns(processors: int, measured: Measured) -> list[Bar]:
 
 
 def put_at_once(measured: Measured) -> list[Bar]:
-    """Tell of two processors that work at once; return the bars."""
+    """Report two processors that work in parallel; return the limits."""
     put_writers(2, measured)
     shards, apart = measured["shards"].ratios, measured["apart"].ratios
     of_apart = [ours / theirs for ours, theirs in zip(shards, apart, strict=True)]
@@ -196,22 +196,22 @@ def put_at_once(measured: Measured) -> list[Bar]:
 
 @dataclass
 class Storm:
-    """What 64 threads did that wait for fdatasync() after each write, and what that took."""
+    """Writes by 64 threads, each followed by fdatasync(), and the requests to the drive."""
 
     writes: int
     a_second: float
-    below: int  # writes that the drive was asked for, with those that are nothing but flushes
+    below: int  # writes sent to the drive, including empty flushes
     sectors: int
     flushes: int
 
     def each(self) -> list[str]:
-        """Return what one of them took of the drive."""
+        """Return the requests to the drive per write."""
         return [f"{count / self.writes:.3f}" for count in (
             self.below - self.flushes, self.sectors / 2, self.flushes)]
 
 
 def measure_storms(rounds: int) -> dict[str, list[Storm]]:
-    """Measure the devices that the newest kernel has: those before lack dm-clone."""
+    """Measure the devices of the newest kernel; older ones lack dm-clone."""
     said = guest_says("storm", f"ROUNDS={rounds} sh selftests/kernel/flush-storm.sh",
                       "--kernel", "newest", "--memory", "2GiB")
     return {device: storms for device in STORMS
@@ -219,12 +219,12 @@ def measure_storms(rounds: int) -> dict[str, list[Storm]]:
 
 
 def storm_of(words: list[str]) -> Storm:
-    """Return what is said of one."""
+    """Parse one line of results."""
     return Storm(int(words[0]), float(words[1]), *map(int, words[2:]))
 
 
 def put_storms(measured: dict[str, list[Storm]]) -> list[Bar]:
-    """Print what one fdatasync() takes; return the bars."""
+    """Print the cost of one fdatasync(); return the limits."""
     lines = [["write and fdatasync(), 64 threads", "a second", f"to {STORMS[STORM_YARDSTICK]}",
               "writes below", "KiB", "flushes"]]
     yardstick = measured.get(STORM_YARDSTICK)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How smooth the playground is: frames a second while it plays, by the page's own clock.
+"""Measure how smooth the playground is: frames a second while it plays, by the page's own clock.
 
-    bench_playground.py               five seconds for each device
-    bench_playground.py --seconds 1   does it run at all?
-    bench_playground.py --strict      exit status 1 if a bar is missed
+bench_playground.py               five seconds for each device
+bench_playground.py --seconds 1   a short run to test this program
+bench_playground.py --strict      exit status 1 if a limit is missed
 
-The browser draws without a graphics card, and no more than sixty frames a second.
+The browser draws without a graphics card, and at most sixty frames a second.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CASES = (
     ("32 dies, one policy", "#profile=tcad18&b=", 3, 20),
     ("32 dies, two policies", "#profile=tcad18", 3, 20),
 )
-#: A frame that comes a little late counts as in time.
+#: Tolerance for frames that are slightly late.
 NEARLY = 0.98
 
 PLAY = """new Promise((done) => {

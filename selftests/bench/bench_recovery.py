@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What it takes to find a volume again after a crash.
+"""Measure the time to recover a volume after a crash.
 
-Volumes of two sizes in memory, in units of 4 KiB and pages of 16 KiB, written all over in random
-order, and read at 2 GB/s (recovery-cost.c): the best of several runs each, for others compute, too.
-From both follows what a TiB takes. With --strict, a missed bar is exit status 1.
+Volumes of two sizes in memory, in units of 4 KiB and pages of 16 KiB, are written completely in
+random order and read at 2 GB/s (recovery-cost.c). The best of several runs of each counts, as
+other programs disturb them. The time per TiB is derived from both. With --strict, a missed limit
+is exit status 1.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ LIMIT_S = 10.0
 
 @dataclass
 class Recovery:
-    """What one volume took."""
+    """The cost of recovering one volume."""
 
     flash: int  # bytes
     cpu_ns: int
@@ -32,24 +33,24 @@ class Recovery:
     read: int  # bytes
 
     def of_a_tib(self, seconds: float) -> float:
-        """Return what would have been so many if it was a TiB."""
+        """Scale seconds from this volume to a TiB."""
         return seconds * TIB / self.flash
 
     @property
     def elapsed_tib_s(self) -> float:
-        """Return the seconds that a TiB takes."""
+        """Return the elapsed time per TiB in seconds."""
         return self.of_a_tib(self.elapsed_ns / 1e9)
 
 
 def measure(blocks: int, runs: int) -> Recovery:
-    """Return the best run with so many blocks."""
+    """Return the best run with this number of blocks."""
     said = [subprocess.run([PROGRAM, str(blocks)], check=True, capture_output=True,
                            text=True).stdout.split() for _ in range(runs)]
     return min((Recovery(*map(int, words)) for words in said), key=lambda found: found.elapsed_ns)
 
 
 def put_recoveries(found: list[Recovery]) -> list[Bar]:
-    """Print what they took; return the bar."""
+    """Print the results; return the limit."""
     lines = [["flash, GiB", "cpu, s", "elapsed, s", "read, GB", "a TiB: cpu, s", "read, s",
               "elapsed, s"]]
     lines += [[f"{one.flash / (1 << 30):.0f}", f"{one.cpu_ns / 1e9:.2f}",

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""How well a replay keeps to its schedule, beside fio's own (--read_iolog).
+"""Measure how closely a replay follows its schedule, beside fio's replay (--read_iolog).
 
-    bench_replay.py            in the lab on null_blk, then on this machine on a file in memory
-    bench_replay.py --guest    the first of them, in a kernel with null_blk
-    bench_replay.py --strict   exit status 1 if the bar is missed
+bench_replay.py            in the lab on null_blk, then on this machine on a file in memory
+bench_replay.py --guest    the part in the lab, in a kernel with null_blk
+bench_replay.py --strict   exit status 1 if the limit is missed
 
-Both get the same requests, 4 KiB at random times, 20000 a second. In the lab the kernel is the
-judge: its tracepoint block_bio_queue says when each request has come. The schedule is laid
-against these times so that the earliest request is on time. A file has no such judge: there the
-log of each tool counts, and fio's is in milliseconds.
+Both tools get the same requests, 4 KiB at random times, 20000 a second. In the lab the kernel's
+tracepoint block_bio_queue records when each request arrives. The schedule is aligned with these
+times so that the earliest request is on time. For a file, only each tool's own log is available,
+and fio's has a resolution of a millisecond.
 
-The first line of each place is what the machine allows: how late it wakes a program that does
-nothing but sleep until a moment.
+The first line of each place shows the limit of the machine: the wake-up latency of a program that
+only sleeps until given times.
 
 fio reads the requests as a blktrace; its own format has milliseconds, or drops waits below 0.1 ms.
 """
@@ -41,7 +41,7 @@ LEAST_SHARE = 0.99
 DISK_BYTES = 128 << 20
 TOOLS = ("timer", "approxftl", "fio")
 SLEEP = Path(__file__).with_name("timer-lateness.c")
-#: Sleeps for each request that is replayed, and what lies between them.
+#: Number of sleeps per replayed request, and the time between them.
 SLEEP_SHARE, SLEEP_US = 0.1, 500
 
 RECORD = struct.Struct("<QQIBBHII")
@@ -65,16 +65,16 @@ class Row:
     span_s: float
 
     def later_than(self, us: float) -> float:
-        """Return the share of requests that were later."""
+        """Return the share of requests with a larger lag."""
         return sum(lag > us for lag in self.lags_us) / len(self.lags_us)
 
     def quantile(self, share: float) -> float:
-        """Return the lag that so many did not exceed."""
+        """Return the quantile of the lag."""
         ordered = sorted(self.lags_us)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
     def line(self) -> str:
-        """Return what the guest says of it: numbers that the host reads again."""
+        """Format the row for the guest's output, which the host parses."""
         numbers = (self.later_than(LATE_US), self.later_than(1000), self.quantile(0.5),
                    self.quantile(0.99), max(self.lags_us), self.span_s, len(self.lags_us))
         return " ".join([self.tool, *(f"{number:.6f}" for number in numbers)])
@@ -82,7 +82,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Figures:
-    """What is told of a row."""
+    """The printed figures of a row."""
 
     place: str
     tool: str
@@ -96,7 +96,7 @@ class Figures:
 
     @classmethod
     def of(cls, place: str, tool: str, *numbers: str) -> Figures:
-        """Read Row.line()."""
+        """Parse the output of Row.line()."""
         return cls(place, tool, *(float(number) for number in numbers))
 
 
@@ -120,7 +120,7 @@ def write_blktrace(path: Path, requests: Sequence[tuple[int, int, int, int]]) ->
 
 
 def commands(place: Path, target: str, log: Path) -> dict[str, list[str | Path]]:
-    """Return what each tool is called with."""
+    """Return the command line of each tool."""
     return {
         "approxftl": [PROGRAM, "replay", "--quiet", "--overwrite", "--tags", "off", "--record", log,
                       place / "requests.aft", target],
@@ -131,7 +131,7 @@ def commands(place: Path, target: str, log: Path) -> dict[str, list[str | Path]]
 
 
 def sleep_program() -> Path:
-    """Build the program that sleeps, unless it is there."""
+    """Build the sleeping program, unless it exists."""
     program = BUILD / "bench/timer-lateness"
     if not program.is_file() or program.stat().st_mtime < SLEEP.stat().st_mtime:
         program.parent.mkdir(parents=True, exist_ok=True)
@@ -140,7 +140,7 @@ def sleep_program() -> Path:
 
 
 def sleeps(requests: int) -> Row:
-    """Return how late sleeps end, for as long as a replay takes."""
+    """Return the wake-up latencies of sleeps that last as long as a replay."""
     times = max(1, int(requests * SLEEP_SHARE))
     lines = subprocess.run([sleep_program(), str(times), str(SLEEP_US)], check=True,
                            capture_output=True, text=True).stdout.split()
@@ -148,7 +148,7 @@ def sleeps(requests: int) -> Row:
 
 
 def align(requests: Sequence[tuple[int, int, int, int]], issued_us: Sequence[float]) -> list[float]:
-    """Return the lag of each request, the least being 0. fio leaves some out at the end."""
+    """Return the lag of each request, the least being 0. fio omits some at the end."""
     if not 0 < len(issued_us) <= len(requests):
         sys.exit(f"bench: {len(issued_us)} requests came, {len(requests)} were asked for")
     lags = [us - request[0] / 1000 for us, request in zip(issued_us, requests, strict=False)]
@@ -156,7 +156,7 @@ def align(requests: Sequence[tuple[int, int, int, int]], issued_us: Sequence[flo
 
 
 def queued_us(device: str) -> list[float]:
-    """Return when the kernel has got requests for a device."""
+    """Return the times at which requests for a device reached the kernel."""
     found = []
     for line in (EVENTS / "trace").read_text().splitlines():
         event = ISSUED.search(line)
@@ -166,7 +166,7 @@ def queued_us(device: str) -> list[float]:
 
 
 def run_judged(command: Sequence[str | Path], device: str) -> list[float]:
-    """Run a tool in a kernel that notes each request."""
+    """Run a tool while the kernel traces each request."""
     (EVENTS / "trace").write_text("")
     enable = EVENTS / "events/block/block_bio_queue/enable"
     enable.write_text("1")
@@ -176,7 +176,7 @@ def run_judged(command: Sequence[str | Path], device: str) -> list[float]:
 
 
 def measure_guest(requests: int) -> None:
-    """Measure on null_blk, and say it in lines that begin with "# fidelity"."""
+    """Measure on null_blk, and print lines that begin with "# fidelity"."""
     subprocess.run(["modprobe", "null_blk", "nr_devices=1", "gb=1", "queue_mode=0"], check=True)
     if not EVENTS.parent.is_dir():
         subprocess.run(["mount", "-t", "tracefs", "tracefs", "/sys/kernel/tracing"], check=True)
@@ -198,7 +198,7 @@ def measure_guest(requests: int) -> None:
 
 def boot(requests: int) -> list[Figures]:
     """Measure in the lab."""
-    sleep_program()  # the guest need not have a compiler, and cannot write here
+    sleep_program()  # the guest may lack a compiler, and cannot write here
     command = f"python3 selftests/bench/bench_replay.py --guest --requests {requests}"
     said = guest_says("fidelity", command)
     if len(said) != len(TOOLS):
@@ -207,7 +207,7 @@ def boot(requests: int) -> list[Figures]:
 
 
 def logged_us(tool: str, place: Path) -> list[float]:
-    """Return when a tool says that it has issued each request."""
+    """Return the times at which a tool logged that it issued each request."""
     if tool == "approxftl":
         entries = LOG_ENTRY.iter_unpack((place / "log").read_bytes()[RECORD_HEADER:])
         return [submit / 1000 for submit, _ in sorted((e[1], e[8]) for e in entries)]
@@ -217,12 +217,12 @@ def logged_us(tool: str, place: Path) -> list[float]:
 
 
 def measure_here(requests: int) -> list[Figures]:
-    """Measure on a file in memory of this machine."""
+    """Measure on a file in this machine's memory."""
     found = []
     with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
         place = Path(directory)
         disk = place / "disk"
-        disk.write_bytes(bytes(DISK_BYTES))  # not while it is measured
+        disk.write_bytes(bytes(DISK_BYTES))  # allocate it before the measurement
         wanted = make_requests(place / "requests.aft", requests)
         write_blktrace(place / "requests.blktrace", wanted)
         found.append(Figures.of("file in memory, here", *sleeps(requests).line().split()))
@@ -240,7 +240,7 @@ def put_table(rows: Sequence[Figures], span_s: float) -> None:
     lines = [("target", "tool", f"in {LATE_US} us", "in 1 ms", "lag p50", "p99", "max, us",
               "span", "issued")]
     for row in rows:
-        # The clock of fio's log does not show less than a millisecond.
+        # The clock of fio's log has a resolution of a millisecond.
         coarse = row.tool == "fio" and "here" in row.place
         lines.append((row.place, row.tool, "-" if coarse else f"{1 - row.late:.2%}",
                       f"{1 - row.late_1ms:.2%}", f"{row.p50_us:.0f}", f"{row.p99_us:.0f}",
@@ -250,7 +250,7 @@ def put_table(rows: Sequence[Figures], span_s: float) -> None:
 
 
 def make_bars(rows: Sequence[Figures]) -> list[Bar]:
-    """Compare with the bar: in the lab only, whose timers allow it."""
+    """Compare with the limit; only the lab has timers that allow it."""
     judged = [1 - row.late for row in rows if row.tool == "approxftl" and "lab" in row.place]
     return [Bar(f"within {LATE_US} us in the lab", 100 * statistics.median(judged),
                 100 * LEAST_SHARE, "%")] if judged else []

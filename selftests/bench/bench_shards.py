@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What several shards are good for: one run on two processors, and what a shard costs in one.
+"""Measure the gain of shards: one run on two processors, and the cost of a shard on one.
 
-    bench_shards.py             a device of 512 GiB, static allocation, open arrivals
-    bench_shards.py --scale 0.1 a tenth of the requests
-    bench_shards.py --strict    exit status 1 if a bar is missed
+bench_shards.py             a device of 512 GiB, static allocation, open arrivals
+bench_shards.py --scale 0.1 a tenth of the requests
+bench_shards.py --strict    exit status 1 if a limit is missed
 
-Two shards are driven by one thread and by two, and must say the same. Two rows tell what that is
-worth. By the clock on the wall, beside two unrelated runs, of half of that device each, alone and
-at the same time: what they gain is all that the machine can give. And by the work of the busier
-thread: all work is so many times as much.
+One thread and then two drive two shards; the results must be equal. Two rows report the gain.
+The first compares elapsed time with two unrelated runs, each of half of the device, alone and in
+parallel: their gain is the machine's maximum. The second is the ratio of all work to the work of
+the busier thread.
 
-Two processors that are threads of one core are slower when both have something to do. Here both
-always have: runs of idle priority, which give way to any other, fill what is left, so that one
-thread is as fast beside nothing as beside another one. Without them (--alone) two threads gain what
-one core has to give to two.
+Two processors that are threads of one core are slower when both are busy. Here both always are:
+runs of idle priority, which yield to any other, fill the idle time, so that one thread runs at the
+same speed alone as beside another. Without them (--alone) the gain of two threads is that of two
+hardware threads of a core.
 
-What a run with one request takes is subtracted from times; the best of all rounds counts, for what
-disturbs makes nothing faster.
+The time of a run with one request is subtracted. The best of all rounds counts, as disturbances
+only make runs slower.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from bars import Bar, put_bars, put_columns
 from bench import BINARY, SHAPE_512G, processor
 from benchmark import exit_status, need, options, put_result
 
-#: Half of it has half of what its channels share, too.
+#: Half of this device has half of the resources that its channels share, too.
 DEVICE = (f"--profile tcad18 --size 8KiB {SHAPE_512G} --allocate static --fill sequential "
           "--approx-share 50% --write-share 37% --arrival open --utilisation 50%").split()
-#: Of what is to take no time, and of a shrunken run, which is a test of this program.
+#: Options for runs that must be short, and for a shrunken run that tests this program.
 LITTLE = ("--fill_valid", "0.1%", "--footprint", "0.1%")
 HALF = ["--channels", "4", "--buffer", "0"]
 WANTED, OF_LIMIT = 1.7, 0.95
@@ -57,8 +57,10 @@ def busiest_s(pid: int) -> float:
 
 
 def run(count: int, *arguments: str) -> tuple[float, float, float, list[Any]]:
-    """Run COUNT of them at once; seconds on the wall, of processors, of the busiest thread, and
-    what they say."""
+    """Run COUNT programs in parallel.
+
+    Return elapsed seconds, processor seconds, those of the busiest thread, and the results.
+    """
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(count)]
         command = [str(BINARY), "sim", *DEVICE, *arguments, "--json", "--quiet"]
@@ -80,7 +82,7 @@ def run(count: int, *arguments: str) -> tuple[float, float, float, list[Any]]:
 
 @contextlib.contextmanager
 def company(count: int) -> Iterator[None]:
-    """Have so many runs on what nobody else wants of the processors."""
+    """Run programs of idle priority, which use only idle processor time."""
     command = [str(BINARY), "sim", *DEVICE, *HALF, *LITTLE, "--requests", "1000000000000",
                "--quiet", "--die-with-parent"]
     running = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(count)]
@@ -95,7 +97,7 @@ def company(count: int) -> Iterator[None]:
 
 
 class Case:
-    """A way to run, with the best of its times with all requests and with one."""
+    """A configuration, with its best times for all requests and for one."""
 
     def __init__(self, name: str, count: int, *arguments: str) -> None:
         self.name, self.count, self.arguments = name, count, arguments
@@ -104,34 +106,35 @@ class Case:
         self.said: list[Any] = []
 
     def measure(self, requests: int) -> None:
-        """Measure once more."""
+        """Measure one more round."""
         wall, cpu, busiest, self.said = run(self.count, *self.arguments,
                                             "--requests", str(requests))
         self.whole = min(self.whole[0], wall), min(self.whole[1], cpu)
-        # The last look is some milliseconds before the end, and no thread has less than a half.
+        # The last sample misses some milliseconds; the busiest thread has at least half of the
+        # work.
         self.shared_out = max(self.shared_out, cpu / max(busiest, cpu / 2))
         wall, cpu, _, _ = run(self.count, *self.arguments, "--requests", "1")
         self.empty = min(self.empty[0], wall), min(self.empty[1], cpu)
 
     @property
     def wall_s(self) -> float:
-        """Seconds that the requests took."""
+        """Elapsed seconds of the requests."""
         return max(1e-9, self.whole[0] - self.empty[0])
 
     @property
     def cpu_s(self) -> float:
-        """Seconds of processors that they took."""
+        """Processor seconds of the requests."""
         return max(1e-9, self.whole[1] - self.empty[1])
 
     def as_json(self, requests: int) -> dict[str, Any]:
-        """All that was measured."""
+        """Return all measured values."""
         return {"name": self.name, "runs": self.count, "arguments": list(self.arguments),
                 "requests": requests, "wall_s": self.wall_s, "cpu_s": self.cpu_s,
                 "startup_wall_s": self.empty[0], "work_to_busiest_thread": self.shared_out}
 
 
 def make_cases(scale: float) -> dict[str, Case]:
-    """Return all, by name."""
+    """Return all cases by name."""
     size = () if scale >= 0.1 else LITTLE
     cases = [
         Case("one thread", 1, "--shards", "2", "--jobs", "1", *size),
@@ -145,7 +148,7 @@ def make_cases(scale: float) -> dict[str, Case]:
 
 
 def make_bars(cases: dict[str, Case]) -> list[Bar]:
-    """Compare: with what is wanted, where the machine has it to give."""
+    """Compare with the limits, as far as the machine can reach them."""
     one, two = cases["one thread"], cases["two threads"]
     most = 2 * cases["half alone"].wall_s / cases["two halves"].wall_s
     costs = {1: cases["1 shards"].cpu_s, 2: one.cpu_s, 4: cases["4 shards"].cpu_s,

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What reading a trace costs: processor time, memory, beside blkparse on the same file.
+"""Measure the cost of reading a trace: processor time, memory, beside blkparse on the same file.
 
-    bench_trace.py                 all of it, median of five rounds
-    bench_trace.py --scale 0.01    a hundredth of the requests: does it run at all?
-    bench_trace.py --strict        exit status 1 if a bar is missed
+bench_trace.py                 all cases, median of five rounds
+bench_trace.py --scale 0.01    a hundredth of the requests, to test this program
+bench_trace.py --strict        exit status 1 if a limit is missed
 
 Processor time is user and system time of the whole child, from the kernel. Rounds are
-interleaved, so that a machine that slows down slows all of them.
+interleaved, so that a machine that slows down slows all cases.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ EVENT = np.dtype([
     ("extra", "<u2"),
 ])
 
-# Actions with the bits of their kind: queue, get request, insert, issue, complete.
+# Actions with their category bits: queue, get request, insert, issue, complete.
 QUEUE, GET, INSERT, ISSUE, COMPLETE = (
     1 | 16 << 16, 4 | 16 << 16, 12 | 16 << 16, 7 | 64 << 16, 8 | 128 << 16)
 
@@ -74,11 +74,11 @@ class Case:
 
     @property
     def millions(self) -> float:
-        """Items in a second of processor time, in millions."""
+        """Millions of items per second of processor time."""
         return self.items / self.seconds / 1e6 if self.seconds else 0.0
 
     def as_json(self) -> Json:
-        """All that was measured."""
+        """Return all measured values."""
         return {
             "name": self.name, "items": self.items, "of": self.what, "cpu_s": self.cpu_s,
             "peak_kib": self.peak_kib, "millions_per_cpu_s": self.millions,
@@ -86,15 +86,15 @@ class Case:
 
 
 def capture(name: Path, requests: int, actions: Sequence[int]) -> int:
-    """Write a capture of two processors, a request every 2 us, 30 under way; return its events.
+    """Write a capture: two processors, a request every 2 us, 30 in flight; return its events.
 
-    Each action comes some time after the one before; the first is seen where the request
-    comes from, and the last, the completion, on either processor.
+    Each action follows the previous one after some time. The first occurs on the submitting
+    processor; the completion occurs on either processor.
     """
     draw = np.random.default_rng(1)
     arrival = np.cumsum(draw.integers(500, 3500, requests))
     sectors = draw.integers(0, 1 << 28, requests) * 8
-    # Processes run on for a while, then on the other processor.
+    # A process runs on one processor for a while, then on the other.
     home = np.arange(requests) // 16 % 2
     events = np.zeros(requests * len(actions), EVENT)
     events["magic"] = 0x65617407
@@ -121,7 +121,7 @@ Numbers = npt.NDArray[np.int64]
 
 
 def texts(requests: int) -> dict[str, Callable[[], list[str]]]:
-    """Return the lines of each format."""
+    """Return the generator of each text format's lines."""
     draw = np.random.default_rng(2)
     t: Numbers = np.cumsum(draw.integers(1, 2000, requests)) + 128166372003061629
     at: Numbers = draw.integers(0, 1 << 28, requests) * 8
@@ -148,7 +148,7 @@ def texts(requests: int) -> dict[str, Callable[[], list[str]]]:
 
 
 def make_cases(directory: Path, scale: float) -> list[Case]:
-    """Write all files, and return what is to be measured."""
+    """Write all files, and return the cases."""
     cases = []
     for name, actions in (("bios", (QUEUE, COMPLETE)),
                           ("requests", (QUEUE, GET, INSERT, ISSUE, COMPLETE))):
@@ -168,7 +168,7 @@ def make_cases(directory: Path, scale: float) -> list[Case]:
 
 
 def make_bars(cases: Sequence[Case]) -> list[Bar]:
-    """Compare with the bars of the project."""
+    """Compare the results with the project's limits."""
     by_name = {case.name: case for case in cases}
     bars = []
     for name in ("bios", "requests"):
@@ -182,7 +182,7 @@ def make_bars(cases: Sequence[Case]) -> list[Bar]:
 
 
 def put_tables(cases: Sequence[Case], bars: Sequence[Bar]) -> None:
-    """Print everything for people."""
+    """Print the tables and the limits."""
     put_columns([("case", "M/CPU-s", "CPU-s", "peak MiB")] + [
         (c.name, f"{c.millions:.2f}", f"{c.seconds:.3f}", f"{c.peak_kib / 1024:.1f}")
         for c in cases])
@@ -199,7 +199,7 @@ def main() -> int:
     args = parser.parse_args()
     need(BINARY)
     with tempfile.TemporaryDirectory() as directory:
-        # In a process of its own: what it needed would count as its children's peak.
+        # Use a child process, whose memory does not count in this one's peak of children.
         with ProcessPoolExecutor(1) as pool:
             cases = pool.submit(make_cases, Path(directory), args.scale).result()
         for _ in range(max(1, args.rounds)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the benchmarks share: places, common options, the words of a guest, the result."""
+"""Shared by the benchmarks: paths, common options, the output of a guest, the result file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 
 
 def options(description: str, result: str) -> argparse.ArgumentParser:
-    """Return the parser of what each benchmark takes."""
+    """Return a parser with the common options of benchmarks."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--json", type=Path, default=BUILD / result, metavar="FILE",
                         help=f"results ({result} in the build directory)")
@@ -26,14 +26,14 @@ def options(description: str, result: str) -> argparse.ArgumentParser:
 
 
 def need(program: Path) -> Path:
-    """Return a program that has been built."""
+    """Return the path of a program, which must have been built."""
     if not program.is_file():
         sys.exit(f"bench: {program} does not exist: make all")
     return program
 
 
 def guest_says(word: str, command: str, *run: str) -> list[list[str]]:
-    """Run a command in a guest; return the words of the lines that begin so."""
+    """Run a command in a guest; return the fields of output lines that begin with WORD."""
     done = subprocess.run(
         [TOP / "userspace/lab/approxftl-lab", *run, "--timeout", "1200", "--cmd", command],
         cwd=TOP, stdout=subprocess.PIPE, text=True, check=False)
@@ -46,12 +46,12 @@ def guest_says(word: str, command: str, *run: str) -> list[list[str]]:
 
 
 def put_result(file: Path, members: Mapping[str, Any]) -> None:
-    """Write all numbers."""
+    """Write the results as JSON."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(members, indent=1) + "\n")
     print(f"\nall numbers: {file}")
 
 
 def exit_status(args: argparse.Namespace, *, met: bool) -> int:
-    """Return it: a missed bar is a failure to whom asks for that."""
+    """Return the exit status; a missed limit is a failure with --strict."""
     return 1 if args.strict and not met else 0

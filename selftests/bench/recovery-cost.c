@@ -18,17 +18,17 @@
 #include "core/base/random.h"
 #include "core/persist/volume.h"
 
-/* Picoseconds of the device for a byte. */
+/* The device's time per byte in picoseconds. */
 #define READ_PS 500
 
 /**
- * struct job - a read
- * @next: the one after it
- * @from: where the bytes are
- * @to: where they are to be
- * @size: how many
- * @asked_ns: when
- * @over: they are there
+ * struct job - a read request
+ * @next: next request in the queue
+ * @from: source
+ * @to: destination
+ * @size: bytes
+ * @asked_ns: time of submission
+ * @over: the read is complete
  */
 struct job {
 	struct job *next;
@@ -40,14 +40,14 @@ struct job {
 };
 
 /**
- * struct memory_medium - the tables; there are no data
- * @bytes: of the volume, from its beginning on
- * @size: how many
- * @read: how many were read
- * @lock: of what follows
- * @asked: there is a job
- * @answered: one is over
- * @jobs: the first of them
+ * struct memory_medium - the metadata of a volume in memory; there are no data
+ * @bytes: contents of the volume from its start
+ * @size: size of @bytes
+ * @read: bytes read so far
+ * @lock: protects the following members
+ * @asked: signals a new request
+ * @answered: signals a completed request
+ * @jobs: queue of requests
  */
 struct memory_medium {
 	u8 *bytes;
@@ -87,7 +87,7 @@ static void sleep_until(u64 ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-/* One job after the other, each as long as it takes. */
+/* Serve requests one by one, each for as long as the device takes. */
 static void *serve(void *unused)
 {
 	u64 due = 0;

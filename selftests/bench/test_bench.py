@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Each benchmark runs, and writes what it has measured. How fast that is is not a test."""
+"""Each benchmark runs and writes its results; its speed is not tested."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TINY = ("--rounds", "1", "--scale", "0.001")
 
 
 def bench(name: str, folder: Path, *arguments: str | Path) -> tuple[dict[str, Any], str]:
-    """Return the document that a benchmark writes, and its text; bars are met as it says."""
+    """Return the document that a benchmark writes, and its output; check its list of limits."""
     done = run_program(sys.executable, HERE / f"{name}.py", *arguments, "--json",
                        folder / "bench.json")
     assert done.code == 0, done.err
@@ -73,9 +73,9 @@ def test_recovery(tmp_path: Path) -> None:
     half, whole = document["recoveries"]
     assert whole["flash"] == 2 * half["flash"] == 128 << 26
     assert 0 < half["cpu_ns"] < half["elapsed_ns"]
-    # At 2 GB/s, however many reads are under way.
+    # The rate is 2 GB/s, however many reads are in flight.
     assert whole["elapsed_ns"] > whole["read"] / 2
-    # Each table is read once: of seven pages 512 bytes, and of 63 units.
+    # Each table is read once: 512 bytes per seven pages, and per 63 units.
     assert 1 < whole["read"] / ((128 << 12) / 7 * 512 + (128 << 14) * 0.9 / 63 * 512) < 1.05
     assert "a TiB is found after a crash" in said
 

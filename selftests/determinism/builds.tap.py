@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The simulator says the same, byte for byte, whoever compiled it and however.
+"""The simulator's output is the same, byte for byte, for every compiler and set of options.
 
 Every build runs the same command lines, in a directory of its own with the same relative
 names, so that nothing has to be left out of the comparison: the JSON names the program
-"approxftl" wherever it is. Record files and saved devices are compared, too. Coverage of the
-command lines is checked on the reference, or equality would prove little.
+"approxftl" wherever it is. Record files and saved devices are compared, too. The reference
+build also checks that each command line covers its feature; otherwise equality proves little.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Counters = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Build:
-    """A compiler with its options and where to build; without options it is built already.
+    """A compiler, its options and its build directory; without options it is built already.
 
-    The objects with sanitizers are those of the other tests.
+    The sanitizers' objects are shared with the other tests.
     """
 
     name: str
@@ -51,7 +51,7 @@ BUILDS = (
 
 @dataclass(frozen=True)
 class Run:
-    """A command line, what it must have done to be worth comparing, and what it writes."""
+    """A command line, the condition that makes it worth comparing, and its output files."""
 
     name: str
     arguments: str
@@ -139,7 +139,7 @@ RUNS = (
     ),
 )
 
-#: Word lines of three bits in layers, zones and costs: something for each policy to do.
+#: Three-bit word lines in layers, zones and costs give each policy something to do.
 FOR_EVERY_POLICY = (
     "--chips 1 --bits 3 --one_shot on --blocks 80 --word_lines 2 --op 45% --buffer 256KiB "
     "--zone1 200ms --zone2 1s --zone3 3s --misprograms 0.001 --read_coarse 90us --read_fine 45us "
@@ -148,8 +148,10 @@ FOR_EVERY_POLICY = (
 
 
 def all_runs() -> list[Run]:
-    """Return these, and some with whatever policies there are, in two parts: so many are not
-    compared at a time."""
+    """Return RUNS and runs of all policies.
+
+    The policies are split in two because one run compares only a limited number.
+    """
     said = subprocess.run([BUILD / "approxftl", "policies"], capture_output=True, text=True,
                           check=True).stdout
     names = [line.split()[0] for line in said.splitlines()]
@@ -160,7 +162,7 @@ def all_runs() -> list[Run]:
 
 
 class Tap:
-    """Points and their sum."""
+    """Prints TAP points and the plan."""
 
     def __init__(self) -> None:
         self.points = 0
@@ -181,7 +183,7 @@ class Tap:
 
 
 def compile_it(build: Build) -> tuple[Path | None, str]:
-    """Build the program; it and what make said."""
+    """Build the program; return it, if that worked, and make's output."""
     program = build.place / build.folder / "approxftl"
     if not build.options:
         return (program, "") if program.exists() else (None, f"{program} is not built: make all")
@@ -195,7 +197,7 @@ def compile_it(build: Build) -> tuple[Path | None, str]:
 
 
 def results(program: Path, run: Run, place: Path) -> tuple[dict[str, bytes], str]:
-    """Return all that one command printed and wrote, and what went wrong."""
+    """Return all output of one command, and an error message."""
     command = [str(program), "sim", *run.arguments.split(), "--histogram", "--json", "-q"]
     done = subprocess.run(command, cwd=place, capture_output=True, check=False)
     if done.returncode:
@@ -204,7 +206,7 @@ def results(program: Path, run: Run, place: Path) -> tuple[dict[str, bytes], str
 
 
 def first_difference(a: bytes, b: bytes) -> str:
-    """Say where two texts part."""
+    """Describe the first difference of two texts."""
     both = zip(a, b, strict=False)
     at = next((i for i, (x, y) in enumerate(both) if x != y), min(len(a), len(b)))
     begin = max(0, at - 60)
@@ -233,7 +235,7 @@ def check_build(tap: Tap, build: Build, runs: Sequence[Run],
 
 def check_coverage(tap: Tap, runs: Sequence[Run],
                    reference: dict[str, dict[str, bytes]]) -> None:
-    """See that the command lines do what their names say, in at least one of their runs."""
+    """Check that each command line covers its feature, in at least one of its runs."""
     for run in runs:
         said = reference.get(run.name)
         done = any(run.did(one["counters"]) for one in json.loads(said["JSON"])["runs"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every job file runs on a file, says how, and has the mix that its header speaks of."""
+"""Every job file runs on a file, describes itself, and has the mix that its header states."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Json = dict[str, Any]
 
 @cache
 def run(profile: Path) -> dict[str, Json]:
-    """Run it once on a file; return its jobs by their names."""
+    """Run a profile once on a file; return its jobs by name."""
     BUILD.mkdir(parents=True, exist_ok=True)
-    # Not below /tmp, which may be in memory, without direct access.
+    # /tmp may be in memory and lack direct I/O.
     with tempfile.TemporaryDirectory(dir=BUILD) as directory:
         done = subprocess.run(
             ["fio", "--output-format=json", "--eta=never", str(profile)],
@@ -57,9 +57,9 @@ def test_says_what_it_shows_and_how_to_run_it(profile: Path) -> None:
     assert "filename=${TARGET}\nsize=${SIZE}\n" in jobs
 
 
-# Reads for each write, from the source that the header names: jobs that read, jobs that write.
+# Reads per write, from the source in the header; then the reading and the writing jobs.
 MIXES = {
-    "mail": (1, ["deliver"], ["deliver"]),  # one group: fio adds the readers up with it
+    "mail": (1, ["deliver"], ["deliver"]),  # one group: fio adds the readers' figures to it
     "web": (10, ["pages"], ["log"]),
     "proxy": (5, ["hits"], ["misses"]),
     "key-value": (4, ["gets"], ["log"]),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the demonstration does around the virtual machine, which a stand-in takes the place of."""
+"""The demonstration around the virtual machine, which is replaced by a stand-in."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMES = [f"{policy}{rest}" for policy in ("baseline", "approxftl")
          for rest in (".app.json", ".fio.json", ".stat.json", "-image.stat.json",
                       "-written.app.json")]
 
-# The first argument says which program it is.
+# The first argument names the program to replace.
 STAND_INS = {
     "bin/approxftl": 'while [ $# -gt 0 ]; do [ "$1" != --output ] || echo page >"$2"; shift; done',
     "bin/approxftl-app": ":",
@@ -33,7 +33,7 @@ exit "${{CODE:-0}}"
 
 
 class Installed:
-    """The demonstration beside stand-ins, and a folder for its figures."""
+    """The demonstration installed beside stand-ins, and a folder for its figures."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -57,7 +57,7 @@ class Installed:
         return (self.place / "bin/booted").exists()
 
     def found(self) -> dict[str, str]:
-        """Return what is in the folder, but for what begins with a dot."""
+        """Return the files in the folder, except hidden ones."""
         return {path.name: path.read_text() for path in self.results.glob("[!.]*")}
 
     def hidden(self) -> list[str]:
@@ -70,7 +70,7 @@ def demo(tmp_path: Path) -> Installed:
 
 
 def figures(number: str) -> dict[str, str]:
-    """Return what a run leaves."""
+    """Return the output files of a run."""
     return {**{name: f"{name} of {number}\n" for name in NAMES}, "report.html": "page\n"}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The lab: what it refuses and says, what it tells QEMU, how it ends; and two real machines."""
+"""The lab: its refusals and messages, QEMU's arguments, its exit; and two real machines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from selftests.lib.programs import BUILD, TOP, Done, run_program
 LAB = BUILD / "approxftl-lab"
 RELEASE = "1.2.3-none"
 
-# Stands for QEMU: notes its words, and does with the folder shared what $DO says.
+# A fake QEMU that records its arguments and runs $DO in the shared folder.
 DOUBLE = """#!/bin/sh
 [ "$1" != --version ] || exec echo double
 printf '%s\\n' "$@" >"$PLACE/words"
@@ -31,7 +31,7 @@ eval "$DO"
 
 
 class Stage:
-    """A folder with a double of QEMU and a kernel that has all it needs built in."""
+    """A folder with a fake QEMU and a kernel with all drivers built in."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -54,11 +54,11 @@ class Stage:
             "XDG_CACHE_HOME": str(place / "cache"), "TMPDIR": str(self.temporary)}
 
     def words(self) -> list[str]:
-        """Return what QEMU was told."""
+        """Return the arguments that QEMU got."""
         return (self.place / "words").read_text().splitlines()
 
     def command(self, *options: str | Path) -> list[str | Path]:
-        # What so small a machine boots is quickly made.
+        # A small memory makes the boot image quick to build.
         return [LAB, "--no-module", "--kernel", self.kernel, "--memory", "256", "--cmd", "true",
                 *options]
 
@@ -127,14 +127,14 @@ def test_what_is_not_installed_is_named(stage: Stage) -> None:
 
 
 def test_what_a_module_is_built_with_is_named(stage: Stage) -> None:
-    """Headers are unpacked, and what their package depends on is not."""
+    """Headers are unpacked, but the dependencies of their package are not."""
     build = stage.kernel.rename(stage.place / RELEASE) / f"lib/modules/{RELEASE}/build"
     (build / "tools/objtool").mkdir(parents=True)
     (build / "Makefile").write_text("modules:\n\t@echo built in $(M)\n")
     kbuild = (TOP / "userspace/lab/kbuild", stage.place / RELEASE, stage.place, "modules")
     assert f"built in {stage.place}" in run_program(*kbuild).out
     objtool = build / "tools/objtool/objtool"
-    # As the dynamic linker ends it.
+    # 127 is the dynamic linker's exit status when a library is missing.
     objtool.write_text("#!/bin/sh\nexit 127\n")
     objtool.chmod(0o755)
     tools = stage.place / "tools"
@@ -267,7 +267,7 @@ def test_a_machine_that_dies_leaves_its_results_and_last_words(stage: Stage) -> 
     ("nothing", "21")])
 def test_of_a_machine_that_dies_all_that_it_complained_of_is_shown(
         stage: Stage, said: str, first: str) -> None:
-    """However much came after it; or the last forty lines, if nothing is a complaint."""
+    """Print from the first complaint on, whatever follows; without one, the last forty lines."""
     done = stage.run(do=f'{{ echo before; echo "{said}"; seq 60; }} >"${{share%/share}}/console"')
     lines = done.err.splitlines()
     assert (done.code, lines[0]) == (98, first)
@@ -284,7 +284,7 @@ def test_results_that_cannot_be_kept_are_no_success(status: int, code: int, stag
 
 
 def test_results_are_whole_or_not_there(stage: Stage) -> None:
-    """On a full disk, and through a link."""
+    """Results are complete or absent, even on a full disk and through a link."""
     tried = ["unshare", "--mount", "--map-root-user", "true"]
     if subprocess.run(tried, capture_output=True, check=False).returncode:
         pytest.skip("no name spaces here")
@@ -328,7 +328,7 @@ def lives(process: int) -> bool:
     (signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129), (signal.SIGKILL, -9)])
 def test_no_process_is_left_by_a_signal(number: signal.Signals, status: int, stage: Stage) -> None:
     results = stage.place / "results"
-    # Who runs the tests in the background has Ctrl-C ignored, which would be inherited.
+    # A shell ignores Ctrl-C in background jobs; the child would inherit that.
     child = subprocess.Popen(
         ["env", "--default-signal=INT,HUP", *stage.command("--results", results)],
         start_new_session=True,
@@ -413,7 +413,7 @@ def make_initramfs(stage: Stage, *words: str) -> Path:
 
 @pytest.mark.slow
 def test_what_lies_near_is_what_the_machine_has(stage: Stage) -> None:
-    """Copies, links and the folders around them, whoever makes them; less for a small guest."""
+    """Copies, links and their parent folders, of any owner; fewer for a small guest."""
     stage.kernel = stage.kernel.rename(stage.kernel.with_name(RELEASE))
     near = unpack(make_initramfs(stage), stage.place / "unpacked")
     files = [near, *near.rglob("*")]
@@ -453,7 +453,7 @@ def test_what_lies_near_is_copied_again_when_it_has_changed(stage: Stage) -> Non
 
 
 def test_folders_with_any_name(stage: Stage) -> None:
-    """What the guest reads is what there is, whatever a shell or QEMU thinks of it."""
+    """The guest reads the right folder, even if its name is special to a shell or to QEMU."""
     odd = stage.place / "Übung, it's \"$HOME\""
     (odd / "tmp").mkdir(parents=True)
     done = run_program(
@@ -496,7 +496,7 @@ def test_a_machine_that_counts(tmp_path: Path) -> None:
     (tmp_path / "drive").write_bytes(b"here." + bytes((2 << 20) - 5))
     done = run_program(BUILD / "approxftl", "lab", "--script", "script", "--disk", "drive",
                        "--disk", "3MiB", "--results", "results", directory=tmp_path)
-    # QEMU says so of what its NVMe drive still had to do when the machine was switched off.
+    # QEMU prints this for requests that its NVMe drive still had at power-off.
     cancelled = "qemu-system-x86_64: aio failed: Operation canceled\n"
     assert (done.code, done.err.replace(cancelled, "")) == (42, "")
     said = done.out.splitlines()
@@ -512,7 +512,7 @@ def test_a_machine_that_counts(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_machine_in_real_time_with_udev(tmp_path: Path) -> None:
-    """A program that waits for udev goes on, and by-name links are udev's."""
+    """A program that waits for udev continues, and udev makes the by-name links."""
     done = run_program(
         LAB, "--real-time", "--cpus", "3", "--memory", "1GiB", "--udev", "--kernel", "6.1",
         "--append", "init_on_alloc=0 a=b", "--append=c", "--cmd",

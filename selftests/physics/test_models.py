@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The models against the papers' figures and against their own laws."""
+"""The models, compared with the papers' figures and with their own laws."""
 
 import itertools
 import math
@@ -244,7 +244,7 @@ def test_cube_spare_margins() -> None:
 
 
 def test_cube_followers_save_about_thirty_percent_when_new() -> None:
-    """Not fitted: it follows from the known margin at the best layer and the shape."""
+    """The saving is not fitted: it follows from the margin of the best layer and the shape."""
     assert cube.mean_follower_saving(0) == pytest.approx(0.30, abs=0.02)
     assert cube.mean_follower_saving(2000) < cube.mean_follower_saving(1000)
     assert cube.mean_follower_saving(2000) > program_time.CUBE_SKIP_SAVING

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The generated C files: reproduced byte for byte, and right as numbers."""
+"""The generated C files are reproduced byte for byte, and their numbers are right."""
 
 import ctypes
 import json
@@ -31,7 +31,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @cache
 def compiled() -> ctypes.CDLL:
-    """The tables as a compiler understands them, independently of the generator."""
+    """Compile the tables, so that they are read independently of the generator."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared",
                    f"-I{ROOT / 'userspace/host'}", f"-I{ROOT / 'dm-approxftl'}",
@@ -42,7 +42,7 @@ def compiled() -> ctypes.CDLL:
 
 
 def c_numbers(name: str) -> list[int]:
-    """Numbers of a table, in the order in which they are in memory."""
+    """Return the numbers of a table in memory order."""
     table = next(table for table in all_tables() if table.name == name)
     number = {"u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32,
               "u64": ctypes.c_uint64}[table.ctype]
@@ -72,7 +72,7 @@ def test_checked_in_tables_are_regenerated(name: str) -> None:
 
 
 def test_checked_in_states_are_regenerated() -> None:
-    """What the playground draws has the numbers of the cells that the tables come from."""
+    """The playground draws the cell states from which the tables were generated."""
     checked_in = (ROOT / "userspace" / "playground" / tables.STATES).read_text()
     assert checked_in == tables.states_text() == run("states").stdout
 
@@ -145,9 +145,9 @@ def test_coarser_steps_are_never_better() -> None:
 
 
 def test_running_maximum_changes_little() -> None:
-    """The models are monotone themselves, except for the factor of reprogrammed pages.
+    """The models are monotone, except for the factor of reprogrammed pages.
 
-    It falls with time, and few retention errors are left to make up for that.
+    That factor falls with time, and few retention errors compensate for it.
     """
     for name, (_, model) in tables.rber_curves().items():
         grid = tables.rber_tables()[name]
@@ -174,7 +174,7 @@ def test_neighbours_of_one_kind_add_up_to_an_axis_point() -> None:
 
 
 def profile_ns(profile: str, parameter: str) -> float:
-    """Return the time that a profile has, or that of all if it says nothing."""
+    """Return a profile's time, or the common default."""
     units = {"US": 1e3, "MS": 1e6, "": 1}
     base = ROOT / "dm-approxftl" / "core" / "base"
     text = (base / "profiles.c").read_text()
@@ -190,7 +190,7 @@ def profile_ns(profile: str, parameter: str) -> float:
 
 
 def share_of_program(parameter: str) -> int:
-    """Return what a program of that mode takes where the standard one takes 700 us."""
+    """Return a mode's program time in us if a standard program takes 700 us."""
     modes = (ROOT / "dm-approxftl/core/base/mode-list.h").read_text()
     found = re.search(rf"^MODE\(.*, {parameter}, (\d+), ", modes, re.M)
     assert found, parameter
@@ -216,7 +216,7 @@ def test_profiles_have_the_times_of_the_models() -> None:
 
 
 def code_of(*folders: str) -> dict[str, str]:
-    """Return the C sources without comments, by path; the tables themselves are left out."""
+    """Return the C sources by path, without comments and without the tables themselves."""
     made = tables.files()
     paths = (path for folder in folders for path in (ROOT / folder).rglob("*.[ch]"))
     return {str(path.relative_to(ROOT)):
@@ -225,17 +225,17 @@ def code_of(*folders: str) -> dict[str, str]:
 
 
 WORD = re.compile(r"\b[A-Za-z_]\w*\b")
-#: A function, from the name to the end of its body.
+#: A function definition, from its name to the end of its body.
 FUNCTION = re.compile(r"^(?!#|enum|struct \w+ \{)[^\n;=]*?\b(\w+)\((?:[^;{}]*)\)\n\{\n.*?^\}",
                       re.M | re.S)
-#: What is declared, not defined; it needs nobody.
+#: A declaration, which needs no caller.
 PROTOTYPE = re.compile(r"^\w[^;{}=()#]*\b\w+\([^;{}]*\)[^;{}=()]*;", re.M)
 
 
 def reached(core: dict[str, str], hosts: dict[str, str]) -> set[str]:
-    """Return all words of the hosts and of those of the core's functions that they lead to.
+    """Return all identifiers in the hosts and in the core functions that they reach.
 
-    What stands outside functions, as lists of policies and of modes do, counts as theirs.
+    Code outside functions, such as lists of policies and modes, counts as reached.
     """
     bodies: dict[str, set[str]] = {}
     words: set[str] = set()
@@ -254,7 +254,7 @@ def reached(core: dict[str, str], hosts: dict[str, str]) -> set[str]:
 
 
 def read_names() -> list[str]:
-    """Return what must have a reader: tables and the curves of error rates."""
+    """Return the names that must be used: tables and curves of error rates."""
     items = [item for section in tables.sections() for item in section.items]
     curves = [name for item in items if isinstance(item, Enum) for name, _ in item.members]
     return [table.name for table in all_tables()] + curves
@@ -325,7 +325,7 @@ def test_tvr_in_c() -> None:
 
 
 def test_cell_codes_of_the_c_tests_follow_from_the_rule() -> None:
-    """Only tests need the codes: nothing that a host can see depends on a cell's state."""
+    """Only tests need the codes: a cell's state has no effect that a host can see."""
     text = (ROOT / "selftests" / "core" / "lib" / "cell-codes.h").read_text()
     body = re.search(r"cell_codes\[3\]\[4\]\[CELL_VALUES\] = \{\n(.*?)\n\};", text, re.S)
     assert body

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the tests of the replay share: running it, and reading its logs."""
+"""Helpers of the replay tests: running the program, and reading its logs."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ class Entry:
 
     @property
     def request(self) -> tuple[int, int, int, int, int]:
-        """What was asked, without the times, and whether it went well."""
+        """The request without times, and its result."""
         return self.off_sect, self.nsect, self.op, self.klass, self.error
 
 
 @dataclass(frozen=True)
 class Log:
-    """A log: what its header says, and its entries."""
+    """A log: its header and its entries."""
 
     count: int
     planned: int
@@ -69,12 +69,12 @@ class Log:
 
     @property
     def by_sequence(self) -> list[Entry]:
-        """The entries in the order of the stream."""
+        """The entries in stream order."""
         return sorted(self.entries, key=lambda entry: entry.sequence)
 
 
 def read_log(path: Path) -> Log:
-    """Read a log, and check what every log must have."""
+    """Read a log, and check the invariants of every log."""
     data = path.read_bytes()
     assert data[:8] == b"\x89AFL\r\n\x1a\n"
     assert struct.unpack_from("<I", data, 4092)[0] == crc32c(data[:4092])
@@ -91,7 +91,7 @@ def replay(*arguments: str | Path) -> Done:
 
 
 def replay_json(*arguments: str | Path, code: int = 0) -> Json:
-    """Run it, and return its JSON, which is as its schema has it."""
+    """Run approxftl-replay, check its JSON against the schema, and return it."""
     done = replay(*arguments, "--json")
     assert done.code == code, done.err
     document: Json = json.loads(done.out)
@@ -100,22 +100,22 @@ def replay_json(*arguments: str | Path, code: int = 0) -> Json:
 
 
 def start(*arguments: str | Path) -> subprocess.Popen[str]:
-    """Start it, to be disturbed."""
+    """Start approxftl-replay in the background."""
     return subprocess.Popen(
         [REPLAY, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 
 def wait_for_entries(log: Path, count: int) -> None:
-    """Wait until so many requests have been written down."""
+    """Wait until the log has at least `count` entries."""
     until(lambda: log.exists() and log.stat().st_size >= HEADER_BYTES + count * ENTRY.size)
 
 
 def unit(t_ms: float, number: int, op: int, klass: int = 0, units: int = 1) -> Record:
-    """A request of whole units."""
+    """Return a request of whole units."""
     return Record(int(t_ms * MS), number * UNIT_SECTORS, units * UNIT_SECTORS, op, klass)
 
 
 def total(entries: Sequence[Entry], field: str) -> int:
-    """The sum of a member over entries."""
+    """Return the sum of a field over entries."""
     return sum(getattr(entry, field) for entry in entries)

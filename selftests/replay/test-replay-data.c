@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Data that say what they are, what reads may return, and the log.
+ * Self-describing data, the data that a read may return, and the log.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -49,7 +49,7 @@ static void flips_are_counted(void)
 	}
 }
 
-/* One bit in a hundred is worse than any flash that is still in use. */
+/* A bit error rate of 1 % is worse than that of any flash in use. */
 static void worn_data_are_known(void)
 {
 	struct aftl_random random = { 4 };
@@ -134,7 +134,7 @@ static void overwritten_data_are_stale(void)
 	CHECK_EQ(verdict_of(6, 5, 2, floor_of(6)), DATA_FOREIGN);
 }
 
-/* A read that began before a write was complete may return what was there before. */
+/* A read issued before a write completed may return the old data. */
 static void reads_in_flight_are_forgiven(void)
 {
 	u32 floor;
@@ -193,7 +193,7 @@ static void failed_writes_promise_nothing(void)
 	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_FOREIGN);
 }
 
-/* Memory that is used up comes back, and each size has its own. */
+/* Freed buffers are reused, separately for each size. */
 static void buffers_come_back(void)
 {
 	static struct data_buffers buffers;

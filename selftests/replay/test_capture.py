@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The command line of captures; selftests/kernel/replay-capture.sh makes some."""
+"""The command line for captures; selftests/kernel/replay-capture.sh makes real ones."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from selftests.replay.support import UNIT, UNIT_SECTORS, Entry, read_log, replay
 from selftests.sim.support import FLUSH, READ, WRITE, Header, Record, run, sim, write_trace
 from selftests.traces import support as traces
 
-#: Tick of the time, unit, and whether it is written, of each request.
+#: Time in ticks, unit, and write flag of each request.
 REQUESTS = [(i * 300_000, i * 7 % 50, i % 3 > 0) for i in range(300)]
 
 
@@ -25,7 +25,7 @@ def as_msr(path: Path) -> Path:
 
 
 def as_capture(path: Path) -> Path:
-    """Each request begins on one processor and ends on another."""
+    """Write a capture in which each request begins on one processor and ends on another."""
     path.mkdir()
     files: list[list[traces.Event]] = [[], []]
     for i, (t, unit, write) in enumerate(REQUESTS):
@@ -81,7 +81,7 @@ def test_tags_of_a_capture_are_classes(tmp_path: Path) -> None:
 
 
 def test_a_flush_before_a_write_is_a_request(tmp_path: Path) -> None:
-    """The device is asked for both, as in a record file."""
+    """The device gets both requests, as from a record file."""
     events = [traces.act(1000, traces.QUEUE, traces.WRITE, 8, UNIT, flags=traces.IS_FLUSH),
               traces.act(2000, traces.COMPLETE, traces.WRITE, 8, UNIT, flags=traces.IS_FLUSH)]
     (tmp_path / "cap.blktrace.0").write_bytes(traces.pack(events))
@@ -93,7 +93,7 @@ def test_a_flush_before_a_write_is_a_request(tmp_path: Path) -> None:
 def test_what_is_lost_is_told_once(tmp_path: Path) -> None:
     trace = as_msr(tmp_path / "t.csv")
     trace.write_text(trace.read_text() + "torn li")
-    # Folding reads it three times.
+    # With --fold the trace is read three times.
     done = replay(trace, tmp_path / "disk", "--size", "64KiB", "--fold")
     assert done.code == 0
     assert done.err.count("line 301") == done.err.count("1 lines were dropped") == 1

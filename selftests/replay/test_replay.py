@@ -48,7 +48,7 @@ APPROX = 1
 
 
 def mixed(count: int, seed: int = 1, units: int = 200, gap_us: int = 200) -> list[Record]:
-    """Requests of all kinds, 4 KiB to 64 KiB."""
+    """Return requests of all kinds, 4 KiB to 64 KiB."""
     draw = random.Random(seed)
     records = []
     for i in range(count):
@@ -95,7 +95,7 @@ def test_speed_divides_times(tmp_path: Path, speed: str, factor: float) -> None:
 
 
 def most_under_way(entries: list[Entry]) -> int:
-    """How many requests overlapped, from their times."""
+    """Return the largest number of requests in flight, from their times."""
     moments = [(e.submit_ns, 1) for e in entries] + [(e.complete_ns, -1) for e in entries]
     now = most = 0
     for _, change in sorted(moments):
@@ -133,7 +133,7 @@ def test_engines_do_the_same(tmp_path: Path) -> None:
     found = {}
     for engine in ("io_uring", "threads"):
         disk, log = tmp_path / f"disk-{engine}", tmp_path / f"log-{engine}"
-        # One at a time, so that the order of overlapping writes is that of the stream.
+        # Depth one, so that overlapping writes complete in stream order.
         replay_json(
             trace, disk, "--size", "1MiB", "--record", log, "--engine", engine, "--closed-loop", "1"
         )
@@ -170,7 +170,7 @@ def test_everything_written_is_read_back(tmp_path: Path, engine: str, grain: int
     )
     entries = read_log(log).entries
     assert read_log(log).about["unit_bytes"] == (UNIT if grain == 8 else 512)
-    # A discard that a busy machine does late takes what was written after it was issued.
+    # On a busy machine, a late discard may remove data written after it was issued.
     assert total(entries, "precise_units") > 20
     assert total(entries, "approx_units") > 20
     assert done["data"]["precise"]["units"] == total(entries, "precise_units")
@@ -217,7 +217,7 @@ def test_what_comes_back_wrong_is_told_apart(
     tmp_path: Path, spoil: Spoil | None, wrong: dict[str, int], code: int
 ) -> None:
     writes = [unit(0, 0, WRITE), unit(0, 1, WRITE, APPROX), unit(0, 2, WRITE)]
-    # What is done between them must not take four seconds.
+    # The steps between must not take four seconds.
     again = [unit(4000, 0, WRITE)]
     reads = [unit(8000, number, READ) for number in range(4)]
     trace = write_trace(tmp_path / "t.aft", writes + again + reads)
@@ -257,7 +257,7 @@ def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
     entries = read_log(log)
     assert entries.count == 0
     assert 50 <= len(entries.entries) < 4000
-    # Those that were under way are not in it, at most as many as are by default.
+    # Requests in flight are missing, at most as many as the default depth.
     numbers = [e.sequence for e in entries.by_sequence]
     assert len({*numbers}) == len(numbers) > numbers[-1] - 1024 and numbers[0] >= 1
     done = replay("--summarise", log, "--json")
@@ -291,7 +291,7 @@ def test_a_log_cut_inside_an_entry_is_still_read(tmp_path: Path) -> None:
     done = replay("--summarise", cut)
     assert done.code == 1
     assert "ends after 7 of 20 entries" in done.err
-    # As a killed replay leaves it: without a count.
+    # A killed replay leaves a header without a count.
     data[32:40] = bytes(8)
     data[4092:4096] = crc32c(bytes(data[:4092])).to_bytes(4, "little")
     cut.write_bytes(data[: HEADER_BYTES + 7 * ENTRY.size + 5])
@@ -413,7 +413,7 @@ def test_refusals(
 
 @pytest.mark.slow
 def test_a_failed_request_fails_the_replay(tmp_path: Path) -> None:
-    # A file that becomes shorter in the middle: reads end early.
+    # The file is truncated during the replay, so that reads are short.
     records = [unit(0, 0, WRITE), unit(5000, 8, READ)]
     trace = write_trace(tmp_path / "t.aft", records)
     disk, log = tmp_path / "disk", tmp_path / "log"
@@ -498,7 +498,7 @@ def counters(document: dict[str, object]) -> dict[str, int]:
 
 
 def test_lateness_of_the_machine_is_a_sentence(tmp_path: Path) -> None:
-    """No machine issues requests within a nanosecond, and each one does within an hour."""
+    """No machine issues requests within a nanosecond; each one does within an hour."""
     trace = write_trace(tmp_path / "t.aft", mixed(100))
     for late, said in (("1ns", True), ("1h", False)):
         done = replay(trace, tmp_path / late, "--size", str(MIB), "--late", late)
@@ -540,7 +540,7 @@ def test_simulate_passes_the_exit_status_on(tmp_path: Path) -> None:
 
 
 def test_fold_in_the_simulator(tmp_path: Path) -> None:
-    """Where the size ends, or else where the device does; without it such a trace is refused."""
+    """Fold at the given size, or at the device's; without --fold such a trace is refused."""
     trace = write_trace(tmp_path / "t.aft", [unit(0, 1 << 20, WRITE)])
     refused = replay("--simulate", trace)
     assert (refused.code, "--fold takes addresses modulo" in refused.err) == (1, True), refused.err

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The owner of a mapped device's data, through every order of what three tables can do.
+ * Ownership of a mapped device's data, in every order of operations on three tables.
  *
  * A search visits each state that loads, resumes, failures, suspends and removals can reach. The
- * model does what dm-approxftl/target/target.c does between two calls, with devices that are
- * entries of a list. In each state the data exist once, one table at most can reach them, and each
- * device is somebody's.
+ * model mimics dm-approxftl/target/target.c between two calls, with devices that are entries of a
+ * list. In each state the data exist once, at most one table can reach them, and each device has an
+ * owner.
  */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@
 #define TABLES 3
 #define DEVICES (2 * TABLES + 2)
 
-/* What a table line asks for. */
+/* Kinds of table lines. */
 enum kind {
 	KIND_RAM,
 	KIND_RAM_OTHER,	/* another shape, with room for the data of KIND_RAM */
@@ -25,7 +25,7 @@ enum kind {
 	KINDS,
 };
 
-/* What device-mapper does with a table at the moment. */
+/* The state of a table in device-mapper. */
 enum phase {
 	PHASE_NONE,
 	PHASE_LOADING,
@@ -37,13 +37,13 @@ enum phase {
 };
 
 /**
- * struct model - all that decides what happens next; compared byte by byte
- * @own: of the mapped device
+ * struct model - the complete state of the search; compared byte by byte
+ * @own: ownership of the mapped device
  * @tables: its tables
- * @phase: of each
- * @resume: what the resume that has begun is to do
- * @kind: of a device, plus one; 0 where there is none
- * @data: it holds the data
+ * @phase: phase of each table
+ * @resume: action of the resume in progress
+ * @kind: kind of a device, plus one; 0 if there is none
+ * @data: the device holds the data
  * @born: kind of the data, plus one; 0 while no table has been resumed
  */
 struct model {
@@ -66,7 +66,7 @@ static bool on_volume(enum kind kind)
 	return kind >= KIND_VOLUME;
 }
 
-/* Devices are told apart by numbers, from one on. */
+/* Pointers to devices are numbers, from one on. */
 static struct aftl_device *to_device(u32 index)
 {
 	return (struct aftl_device *)(uintptr_t)(index + 1);
@@ -100,7 +100,7 @@ static void destroy_device(const struct aftl_device *device)
 	model.data[to_index(device)] = 0;
 }
 
-/* Does a table of @kind take these data over? */
+/* Return true if a table of @kind can take over data of kind @data. */
 static bool fits(enum kind data, enum kind kind)
 {
 	if (on_volume(data) || on_volume(kind))
@@ -118,7 +118,7 @@ static bool fits_data(u32 i)
 	return fits(model.born - 1, kinds[i]);
 }
 
-/* Steps of one table; each returns whether there was one. */
+/* Steps of one table; each returns true if it was possible. */
 
 static bool load(u32 i, u32 choice)
 {
@@ -134,7 +134,7 @@ static bool load(u32 i, u32 choice)
 	return true;
 }
 
-/* A backing device that another mapped device has is refused even to the owner. */
+/* A backing device in use by another mapped device is refused even to the owner. */
 static bool refuse(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_IDLE || choice)
@@ -143,7 +143,7 @@ static bool refuse(u32 i, u32 choice)
 	return true;
 }
 
-/* The first choice makes a spare, which a table may do without that finds the same device. */
+/* Choice 0 makes a spare device; choice 1 does not, as the table finds the existing device. */
 static bool loaded(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_LOADING || (choice && !model.own.device))
@@ -220,7 +220,7 @@ static void resume_volume(u32 i, bool fails)
 		destroy_device(aftl_data_close(table));
 }
 
-/* What takes long; the second choice is that it fails, the third that something after it does. */
+/* The slow part of a resume. Choice 1: it fails; choice 2: a later step fails. */
 static bool work(u32 i, u32 choice)
 {
 	if (model.phase[i] != PHASE_RESUMING)
@@ -253,7 +253,7 @@ static bool end_resume(u32 i, u32 choice)
 	return true;
 }
 
-/* A mapped device is suspended whether or not its table has the data. */
+/* A mapped device can be suspended whether or not its table has the data. */
 static bool start_or_stop(u32 i, u32 choice)
 {
 	struct aftl_table *table = &model.tables[i];
@@ -296,7 +296,7 @@ static const step_fn steps[] = {
 	load, loaded, refuse, resume, work, end_resume, start_or_stop, close_table, unload,
 };
 
-/* What holds in each state */
+/* Invariants of each state */
 
 static u32 references(const struct aftl_device *device)
 {
@@ -320,7 +320,7 @@ static void check_devices(void)
 		data += model.data[i];
 	}
 	CHECK(volumes <= 1);
-	/* A volume that is closed has them on its backing device. */
+	/* The data of a closed volume are on its backing device. */
 	if (model.own.tables && model.born && !on_volume(model.born - 1))
 		CHECK(data == 1 && model.own.device && model.data[to_index(model.own.device)]);
 	if (volumes)
@@ -375,7 +375,7 @@ static void renumber(struct model *from, struct aftl_device **device, u32 index)
 	*device = to_device(index);
 }
 
-/* States that differ in the numbers of devices alone are the same. */
+/* States that differ only in device numbers are equal. */
 static void renumber_devices(void)
 {
 	struct model from = model;
@@ -391,7 +391,7 @@ static void renumber_devices(void)
 	}
 }
 
-/* Remembers the state; one that is known leads nowhere new. */
+/* Add the state to the queue, unless it is known. */
 static void reach(void)
 {
 	u32 slot;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a block may hold, request by request: now, and after a failure of power.
+ * The contents that a block may have after each request: now, and after a power failure.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ static void again(void)
 	ledger_all_zero(ledger);
 }
 
-/* A change of some units that begins now. */
+/* Begin a change of some units. */
 static struct ledger_change begun(u64 first, u32 count, enum ledger_kind kind)
 {
 	struct ledger_change change = { .first = first, .count = count };
@@ -81,7 +81,7 @@ static void what_is_under_way_may_be_there(void)
 	free(change.floors);
 }
 
-/* It may have happened, or not; the next one replaces it. */
+/* A failed write may have happened or not; the next write replaces it. */
 static void what_failed_may_be_there(void)
 {
 	u32 first, last;
@@ -135,7 +135,7 @@ static void a_flush_covers_what_was_complete(void)
 	CHECK(may_hold(1, second) && may_hold(0, third) && may_hold(1, third));
 }
 
-/* They end in any order. */
+/* Flushes complete in any order. */
 static void flushes_at_once(void)
 {
 	u64 early, late;
@@ -172,7 +172,7 @@ static void each_flush_covers_its_own(void)
 	CHECK(may_hold(2, 0));
 }
 
-/* Where a request met another one, it alone is sure of the rest. */
+/* Units of a request have separate floors: an overlap affects only the common units. */
 static void parts_have_floors_of_their_own(void)
 {
 	struct ledger_change one, other;
@@ -216,7 +216,7 @@ static void nothing_is_covered_without_power(void)
 	CHECK(!may_hold(0, 0) && may_hold(0, forced));
 }
 
-/* What the medium has lost may be read, and is not taken for what stays. */
+/* Data lost by the medium may be read, but are not assumed to persist. */
 static void nothing_is_wrong_without_power(void)
 {
 	struct block_found lost = { .kind = BLOCK_ZEROES };
@@ -267,7 +267,7 @@ static void anything_but_another_unit(void)
 	free(change.floors);
 }
 
-/* What was seen once after a failure stays. */
+/* The contents found once after a power failure persist. */
 static void what_is_found_stays(void)
 {
 	struct block_found found = { .kind = BLOCK_WHOLE, .name = { .device = 9, .seed = 7 } };
@@ -284,7 +284,7 @@ static void what_is_found_stays(void)
 	CHECK(!may_hold(0, 0) && may_hold(0, first) && !may_hold(0, second));
 }
 
-/* After its failure there may be what was durable, or anything since then. */
+/* After a power failure a block may hold its durable contents or anything written since. */
 static void what_is_seen_stays_until_power_fails(void)
 {
 	static const struct block_found zeroes = { .kind = BLOCK_ZEROES };
@@ -303,7 +303,7 @@ static void what_is_seen_stays_until_power_fails(void)
 	free(change.floors);
 }
 
-/* The kernel writes zeroes as data where it likes, and they are as approximate as others. */
+/* The kernel may write zeroes as data, which are approximate like other data. */
 static void bits_may_flip(void)
 {
 	static const struct block_name name = { 7, 3, 5, 9 };

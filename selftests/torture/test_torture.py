@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl torture finds every kind of wrong block, and none on a good disk. Disks are files."""
+"""approxftl torture finds each kind of wrong block, and none on a good disk. Disks are files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FROZEN = 36
 
 @dataclass
 class Disk:
-    """A file that is tried, and its state."""
+    """A file under test, and its state file."""
 
     folder: Path
     image: Path
@@ -68,11 +68,11 @@ class Disk:
         return [entry[1] for entry in self.allowed()]
 
     def written(self) -> int:
-        """Return how often units were written, or were about to be."""
+        """Return how often units were written, including writes in flight."""
         return sum(entry[2] for entry in self.allowed()) if self.state.exists() else 0
 
     def power_fails(self, child: subprocess.Popen[Any]) -> None:
-        """Tell it once it hears of that and has done something; what it was to note is noted."""
+        """Signal a power failure after the first durable write; wait until the state is stable."""
         before = self.durable()
         until(lambda: catches(child.pid, signal.SIGUSR1) and self.durable() != before)
         child.send_signal(signal.SIGUSR1)
@@ -91,7 +91,7 @@ def disk(tmp_path: Path) -> Disk:
 
 
 def generation(block: bytes) -> int:
-    """The generation that a block says; 0 of zeroes."""
+    """Return the generation in a block; 0 if it is zeroes."""
     return int.from_bytes(block[24:28], "little")
 
 
@@ -179,7 +179,7 @@ def test_a_run_that_meets_one_ends(disk: Disk, damage: Callable[[Disk], str]) ->
 
 
 def test_what_a_power_failure_may_leave(disk: Disk) -> None:
-    """Older than what was completed, but not older than what was flushed."""
+    """The contents may be older than the last completed write, but not than the last flush."""
     assert disk.fresh("--requests", "200", "--depth", "4").code == 0
     old = [disk.block(unit) for unit in range(UNITS)]
     assert disk.run("--resume", "--requests", "40", "--depth", "4").code == 0
@@ -195,7 +195,7 @@ def test_what_a_power_failure_may_leave(disk: Disk) -> None:
     assert disk.verify().code == 0
     shutil.copy(disk.folder / "kept", disk.state)
     assert disk.verify("--power-failed").code == 0
-    # What was there after it is there for good.
+    # The contents found after the power failure have become permanent.
     disk.put(loose[0], bytes(UNIT))
     assert disk.verify("--power-failed").code == 4
     shutil.copy(disk.folder / "kept", disk.state)
@@ -220,7 +220,7 @@ def test_nothing_is_durable_once_it_is_frozen(disk: Disk) -> None:
 
 
 def test_nothing_is_judged_once_the_power_has_failed(disk: Disk) -> None:
-    """What is there is older than what was completed, and some is not there at all."""
+    """Some contents are older than completed writes, and some are missing."""
     assert disk.fresh("--requests", "100").code == 0
     child = subprocess.Popen([TORTURE, "--state", disk.state, "--resume", "--time", "3600s",
                               disk.image])
@@ -235,7 +235,7 @@ def test_nothing_is_judged_once_the_power_has_failed(disk: Disk) -> None:
 
 
 def spoil_all_units(path: Path) -> int:
-    """Break all written ones in the middle, by direct requests; so many were."""
+    """Corrupt the middle of all written units by direct I/O; return how many."""
     spoilt = 0
     disk = os.open(path, os.O_RDWR | os.O_DIRECT)
     with mmap.mmap(-1, UNIT) as data:
@@ -250,10 +250,10 @@ def spoil_all_units(path: Path) -> int:
 
 
 def spoil_under(child: subprocess.Popen[str], path: Path) -> None:
-    """Until there is something to spoil: a phase may have cleared it all."""
+    """Retry until there is something to corrupt: a phase may have cleared everything."""
     while child.poll() is None:
         time.sleep(0.3)
-        child.send_signal(signal.SIGSTOP)  # what is under way ends, and nothing begins
+        child.send_signal(signal.SIGSTOP)  # requests in flight complete, and no new ones begin
         time.sleep(0.3)
         spoilt = spoil_all_units(path)
         child.send_signal(signal.SIGCONT)
@@ -262,7 +262,7 @@ def spoil_under(child: subprocess.Popen[str], path: Path) -> None:
 
 
 def test_pieces_of_several_are_told_by_whoever_reads_them(disk: Disk) -> None:
-    """Of a block that nobody writes beside the read, even in a file."""
+    """Report mixed contents of a block that is not written during the read, even in a file."""
     assert disk.fresh("--requests", "100").code == 0
     try:
         os.close(os.open(disk.image, os.O_RDWR | os.O_DIRECT))
@@ -278,7 +278,7 @@ def test_pieces_of_several_are_told_by_whoever_reads_them(disk: Disk) -> None:
 
 @pytest.mark.slow
 def test_memory_has_no_sectors(tmp_path: Path) -> None:
-    """A read of tmpfs beside a write finds half of it, of the name too; at rest all is whole."""
+    """On tmpfs, a read during a write may see half of it; at rest, all blocks are whole."""
     if os.statvfs("/dev/shm").f_bavail * os.statvfs("/dev/shm").f_bsize < 80 << 20:
         pytest.skip("/dev/shm has no 80 MiB")
     with tempfile.NamedTemporaryFile(dir="/dev/shm") as image:

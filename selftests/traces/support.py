@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the tests of traces share: running the program, and blktrace files made by hand."""
+"""Helpers of the trace tests: running the program, and constructing blktrace files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from selftests.lib.programs import BUILD, Done, run_program
 BINARY = BUILD / "approxftl-trace"
 SCHEMA = checker("trace-tools/trace/trace-output.fields")
 
-# Real traces that are no part of this tree; tests of them are skipped without.
+# Directory of real traces outside this tree; without it their tests are skipped.
 SAMPLES = os.environ.get("AFTL_TRACE_SAMPLES")
 
 Json = dict[str, Any]
@@ -28,7 +28,7 @@ QUEUE, ISSUE, COMPLETE, PLUG, SPLIT, REMAP = 1, 7, 8, 9, 13, 15
 NOTE_PROCESS, NOTE_CLOCK, NOTE_MESSAGE = 0, 1, 2
 CGROUP = 0x100
 
-# Bits of the action that say what kind of event it is, from bit 16 on.
+# Category bits of an event's action, from bit 16 on.
 IS_READ, IS_WRITE, IS_FLUSH, IS_SYNC, IS_QUEUE = 1, 2, 4, 8, 16
 IS_ISSUE, IS_COMPLETE, IS_FS, IS_NOTE, IS_DISCARD, IS_FUA = 64, 128, 256, 1024, 8192, 32768
 IS_WRITE_ZEROES = 1 << 22
@@ -45,14 +45,14 @@ def run(*arguments: str | Path, stdin: bytes = b"") -> Done:
 
 
 def must(*arguments: str | Path, stdin: bytes = b"") -> Done:
-    """Run approxftl-trace, which must succeed."""
+    """Run approxftl-trace and check that it succeeds."""
     done = run(*arguments, stdin=stdin)
     assert done.code == 0, done.err
     return done
 
 
 def trace_json(verb: str, *arguments: str | Path, stdin: bytes = b"") -> Json:
-    """Run a verb, and return its JSON, which is as its schema has it."""
+    """Run a verb, check its JSON against the schema, and return it."""
     result: Json = json.loads(must(verb, *arguments, "--json", stdin=stdin).out)
     assert SCHEMA.errors(result) == []
     assert result["tool"]["argv"][:3] == ["approxftl", "trace", verb]
@@ -75,7 +75,7 @@ class Event:
     extra: bytes = b""
 
     def pack(self, version: int = 7, order: str = "<") -> bytes:
-        """Return it as a kernel writes it."""
+        """Return the event in the kernel's binary format."""
         magic = 0x65617400 | version
         head = struct.pack(
             order + "IIQQI", magic, self.sequence, self.t_ns, self.sector, self.size)
@@ -99,13 +99,13 @@ def act(
 
 
 def note(t_ns: int, what: int, extra: bytes, *, group: bool = False, **rest: Any) -> Event:
-    """Return a note; one with a control group has its number in front."""
+    """Return a note; one with a control group begins with the group's number."""
     action = what | IS_NOTE << 16 | (CGROUP if group else 0)
     return Event(t_ns, action, extra=(bytes(8) if group else b"") + extra, **rest)
 
 
 def tag(t_ns: int, sector: int, size: int, name: str, by: str = "file", **rest: Any) -> Event:
-    """Return the note of the class of a write."""
+    """Return the note with the class of a write."""
     text = f"approxftl write {sector} {size // 512} {name} {by}"
     return note(t_ns, NOTE_MESSAGE, text.encode(), **rest)
 
@@ -117,7 +117,7 @@ def pack(events: Iterable[Event], version: int = 7, order: str = "<") -> bytes:
 
 @dataclass(frozen=True)
 class Seen:
-    """An event as the walker saw it."""
+    """An event as the reference parser found it."""
 
     t_ns: int
     action: int
@@ -131,7 +131,7 @@ class Seen:
 
 
 def walk(data: bytes) -> Iterator[Seen]:
-    """Walk over a file of version 7, as simply as possible."""
+    """Parse a file of version 7 as simply as possible."""
     at = 0
     while at + 48 <= len(data):
         magic, _, t_ns, sector, size, action, pid, device, cpu, error, extra = struct.unpack_from(
@@ -187,5 +187,5 @@ def aft_records(path: Path) -> list[tuple[int, ...]]:
 
 
 def sequence(items: Sequence[Event]) -> list[Event]:
-    """Return the events in the order of time, as a kernel writes them for one processor."""
+    """Return the events in order of time, as a kernel writes them for one processor."""
     return sorted(items, key=lambda event: event.t_ns)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Captures of blktrace: read as blkparse and btt read them, and paired."""
+"""Captures of blktrace: parsed as by blkparse and btt, and paired."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ US = 1000
 
 
 def capture(seed: int, requests: int = 400, processors: int = 3) -> list[list[Event]]:
-    """Return the events of each processor: requests that overlap, queue and end anywhere."""
+    """Return the events of each processor: requests that overlap, queue and complete anywhere."""
     draw = random.Random(seed)
     files: list[list[Event]] = [[] for _ in range(processors)]
     now = 1_000_000
@@ -77,7 +77,7 @@ def put(directory: Path, files: list[list[Event]], version: int = 7, order: str 
 
 
 def pair_in_python(data: list[bytes]) -> list[tuple[int, int, int, int]]:
-    """Match begin and end as simply as possible: time, sector, size, latency."""
+    """Pair begin and end as simply as possible; return time, sector, size, latency."""
     events = sorted((seen for one in data for seen in walk(one)), key=lambda seen: seen.t_ns)
     ends = {(e.sector, e.size): e.t_ns for e in events if e.action & 0xFF == COMPLETE
             and not e.action >> 16 & 1024}
@@ -99,7 +99,7 @@ def test_pairs_are_those_of_a_walker(
 
 
 def test_requests_are_found_behind_much_that_is_none(tmp_path: Path) -> None:
-    # Events of 64 bytes end where any buffer of a power of two ends.
+    # Events of 64 bytes end exactly at the end of any buffer of a power of two.
     plugs = [Event(t, PLUG, sequence=t) for t in range(1, 40_000)]
     ends = [act(50_000, QUEUE, READ, 8, 512), act(60_000, COMPLETE, READ, 8, 512)]
     (row,) = rows(write(tmp_path / "t", pack([*plugs, *ends], version=8)))
@@ -129,8 +129,8 @@ def test_equal_times_come_in_the_order_of_the_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("version", "order"), [(7, ">"), (8, "<"), (8, ">")])
 def test_versions_and_byte_orders_say_the_same(tmp_path: Path, version: int, order: str) -> None:
-    # Packed here by what Linux 6.19 declares: neither the kernels that the tests run (6.1 and 6.12)
-    # nor blktrace 1.2.0 can make a capture of version 8.
+    # Packed by the declarations of Linux 6.19: neither the kernels that the tests run (6.1 and
+    # 6.12) nor blktrace 1.2.0 can make a capture of version 8.
     plain, other = tmp_path / "a", tmp_path / "b"
     plain.mkdir()
     other.mkdir()
@@ -204,7 +204,7 @@ def test_request_ends_with_its_last_part(tmp_path: Path) -> None:
 
 
 def test_bio_that_was_split_ends_once(tmp_path: Path) -> None:
-    """A bio-based device: the rest of the bio goes round, and its end is the end of all."""
+    """A bio-based device resubmits the rest of a split bio, and completes the bio once."""
     file = write(tmp_path / "t", pack([
         act(10, QUEUE, WRITE, 0, 65536),
         act(12, SPLIT, WRITE, 32, 49152, extra=(32).to_bytes(8, "big")),
@@ -260,7 +260,7 @@ def test_tags_reach_their_writes(tmp_path: Path) -> None:
 
 
 def test_zeroes_are_told_from_writes(tmp_path: Path) -> None:
-    """Version 7 calls both a write; later ones need no note."""
+    """Version 7 calls both a write and needs a note; later versions do not."""
     for version, flags in ((7, 0), (8, IS_WRITE_ZEROES)):
         events = [
             act(10, QUEUE, WRITE, 0, 1 << 20, flags=flags),
@@ -389,7 +389,7 @@ def test_several_devices_must_be_chosen(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_memory_is_bounded(tmp_path: Path) -> None:
-    """A request that never ends does not keep all others waiting."""
+    """A request that never ends does not hold back all others."""
     events = [act(1, QUEUE, READ, 1 << 40, 512)]
     for i in range(300_000):
         events.append(act(10 + 2 * i, QUEUE, READ, i, 512))

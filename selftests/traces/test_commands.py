@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The commands: options, rules, exit codes; nothing half done stays behind."""
+"""The commands: options, rules, exit codes; failures leave no partial output."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MIB = 1 << 20
 
 
 def spc(path: Path, requests: int = 2000) -> Path:
-    """Write a trace of writes, one to each mebibyte."""
+    """Write a trace of writes, one in each mebibyte."""
     return write(path, "".join(
         f"0,{i * MIB // 512},{512 * (1 + i % 128)},W,{i / 1000:.3f}\n" for i in range(requests)))
 
@@ -229,7 +229,7 @@ def test_shares_are_of_addresses_and_by_seed(tmp_path: Path) -> None:
     assert one == tagged(tmp_path, source, "approximate:share=0.3")
     assert one != tagged(tmp_path, source, "approximate:share=0.3", seed=2)
     assert 0.25 < sum(one) / len(one) < 0.35
-    # The same mebibyte always has the same class.
+    # All writes in a mebibyte have the same class.
     places: dict[int, set[int]] = {}
     for i, c in enumerate(one):
         places.setdefault(i // 2 % 1000, set()).add(c)
@@ -296,7 +296,7 @@ def test_fix_refuses_what_it_does_not_know(tmp_path: Path) -> None:
     assert not (tmp_path / "b").exists()
 
 
-# ---- how it ends
+# ---- exit
 
 def test_standard_output(tmp_path: Path) -> None:
     source = spc(tmp_path / "t", 100)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Formats of text: found, understood, and what is not understood is told."""
+"""Text formats: detected, parsed, and errors reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def brief(row: Row) -> tuple[int, str, int, int, int, int]:
     return row.t_ns, row.op, row.offset, row.size, row.latency_ns, row.stream
 
 
-# Format, text, requests: time, operation, offset, size, latency, stream.
+# Format, text, and requests: time, operation, offset, size, latency, stream.
 CASES = {
     "msr": (
         "128166372003061629,hm,0,Read,383496192,32768,113736\n"
@@ -210,7 +210,7 @@ def test_oracle_general(tmp_path: Path) -> None:
         (t * 10**9, "read", 4096 * t, 4096, 0, 0) for t in range(1, 4)]
 
 
-#: Command, bytes, block, time in us, time that it took; what has no data is passed over.
+#: Command, bytes, block, time in us, latency in us. Commands without data are skipped.
 COMMANDS = [(0x2A, 4096, 8, 1000, 70), (0x28, 512, 1 << 40, 1500, 80), (0x12, 36, 0, 1600, 1),
             (0x35, 0, 0, 1700, 5), (0x88, 1024, 3, 2000, 9)]
 FOUND = [(1_000_000, "write", 4096, 4096, 70_000), (1_500_000, "read", 1 << 49, 512, 80_000),

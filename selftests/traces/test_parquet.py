@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Parquet: what pyarrow reads back is what was in the trace."""
+"""Parquet: pyarrow reads back the contents of the trace."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TYPES = {"t_ns": "uint64", "op": "string", "offset_bytes": "uint64", "bytes": "u
 
 
 def through(directory: Path, stream: list[Request]) -> Any:
-    """Return the table that a stream becomes."""
+    """Convert a stream to Parquet and return it as a table."""
     source, out = write(directory / "source", csv(stream)), directory / "out.parquet"
     must("convert", "-q", "--keep-time", source, out)
     return parquet.read_table(out)
@@ -41,7 +41,7 @@ def test_every_field_is_kept(stream: list[Request]) -> None:
 
 
 def test_greatest_numbers_and_many_blocks(tmp_path: Path) -> None:
-    # More than a block of CSV, and numbers that fit no signed column.
+    # More than one block of CSV, and numbers that overflow signed columns.
     stream = [(i, "write", 2**50 + 512 * i, 512, 2**40, 2**32 - 1, 2**16 - 1, "approximate")
               for i in range(60_000)]
     assert [tuple(row.values()) for row in through(tmp_path, stream).to_pylist()] == stream

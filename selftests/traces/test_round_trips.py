@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is written in a format is read back from it, as far as the format can hold it."""
+"""Writing a format and reading it back returns the stream, as far as the format can hold it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def csv(stream: list[Request]) -> str:
 
 
 def through(stream: list[Request], form: str, *options: str) -> list[Request]:
-    """Write in that format, and read again."""
+    """Write the stream in that format, and read it back."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         source = write(directory / "source", csv(stream))
@@ -98,7 +98,7 @@ def test_iolog_keeps_times_in_microseconds(stream: list[Request]) -> None:
 @settings(max_examples=15, deadline=None)
 @given(streams())
 def test_blktrace_keeps_classes_and_latencies(stream: list[Request]) -> None:
-    # Each in a place of its own: equal addresses are told apart by nothing but their order.
+    # Use separate addresses: requests of one address could only be told apart by their order.
     one = [(t, op, (i << 40) + 512, size, latency or 100, pid, 0, kind)
            for i, (t, op, _, size, latency, pid, _, kind) in enumerate(stream)
            if op not in {"write_zeroes", "flush"}]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Media that hold what others need: by their own programs, or byte by byte where there is none."""
+"""Media with data of other software, made by its own programs or byte by byte."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MASK = (1 << 64) - 1
 
 
 def sparse(path: Path, size: int) -> None:
-    """Make a file of zeroes that takes no room."""
+    """Make a sparse file of zeroes."""
     with path.open("wb") as file:
         file.truncate(size)
 
@@ -36,7 +36,7 @@ def put(path: Path, offset: int, data: bytes) -> None:
 
 
 def digest(path: Path) -> str:
-    """Return a checksum of all bytes that are not in a page of zeroes, and of where they are."""
+    """Return a checksum of all pages that are not zeroes, with their offsets."""
     total = hashlib.sha256()
     with path.open("rb") as file:
         os.fsync(file.fileno())
@@ -49,7 +49,7 @@ def digest(path: Path) -> str:
                 break
             end = os.lseek(file.fileno(), at, os.SEEK_HOLE)
             file.seek(at)
-            # What is allocated and zero comes and goes with the page cache.
+            # Whether a page of zeroes is allocated depends on the page cache.
             for first in range(at - at % PAGE, end, PAGE):
                 file.seek(first)
                 page = file.read(PAGE)
@@ -60,7 +60,7 @@ def digest(path: Path) -> str:
 
 
 def mix(x: int) -> int:
-    """Do what aftl_hash64() does."""
+    """Compute aftl_hash64()."""
     x = (x + 0x9E3779B97F4A7C15) & MASK
     x = ((x ^ x >> 30) * 0xBF58476D1CE4E5B9) & MASK
     x = ((x ^ x >> 27) * 0x94D049BB133111EB) & MASK
@@ -68,12 +68,12 @@ def mix(x: int) -> int:
 
 
 def place(size: int, index: int) -> int:
-    """Return where "approxftl format" looks between the ends."""
+    """Return the offset of a probe of `approxftl format` between the two ends."""
     return END + mix(mix(size) ^ index) % ((size - 2 * END) // 4096) * 4096
 
 
 def program(size: int, *command: str) -> Callable[[Path], None]:
-    """Let a program make it."""
+    """Return a function that makes a medium by running a program."""
 
     def make(path: Path) -> None:
         sparse(path, size)
@@ -85,7 +85,7 @@ def program(size: int, *command: str) -> Callable[[Path], None]:
 
 
 def by_hand(*pieces: tuple[int, bytes], size: int = SIZE) -> Callable[[Path], None]:
-    """Put pieces at offsets."""
+    """Return a function that writes pieces at their offsets."""
 
     def make(path: Path) -> None:
         sparse(path, size)
@@ -96,7 +96,7 @@ def by_hand(*pieces: tuple[int, bytes], size: int = SIZE) -> Callable[[Path], No
 
 
 def md(at: int, offset: int) -> Callable[[Path], None]:
-    """Return the superblock of a member of a RAID, format 1: mdadm needs a kernel with md."""
+    """Return the superblock of a RAID member, format 1; mdadm would need a kernel with md."""
     block = bytearray(256)
     struct.pack_into("<II", block, 0, 0xA92B4EFC, 1)
     block[16:32] = NAME.bytes
@@ -108,7 +108,7 @@ def md(at: int, offset: int) -> Callable[[Path], None]:
 
 
 def lvm() -> bytes:
-    """Return the label of a physical volume, sector 1."""
+    """Return the LVM label of a physical volume, for sector 1."""
     crc = 0xF597A6CF
     label = bytearray(512)
     label[0:8] = b"LABELONE"
@@ -126,7 +126,7 @@ def lvm() -> bytes:
 
 
 def gpt(at: int, other: int) -> tuple[bytes, bytes]:
-    """Return a header, and the entries that it speaks of."""
+    """Return a GPT header, and its partition entries."""
     last = SIZE // 512 - 1
     entry = uuid.UUID("0fc63daf-8483-4772-8e79-3d69d8477de4").bytes_le + NAME.bytes_le
     entries = (entry + struct.pack("<QQQ", 2048, 65536, 0)).ljust(128 * 128, b"\0")
@@ -146,7 +146,7 @@ def mbr(kind: int) -> bytes:
 
 
 def gpt_pieces() -> list[tuple[int, bytes]]:
-    """Return a whole one: the last two pieces are its backup."""
+    """Return the pieces of a complete GPT; the last two are its backup."""
     last = SIZE // 512 - 1
     first, entries = gpt(1, last)
     backup, _ = gpt(last, 1)
@@ -154,7 +154,7 @@ def gpt_pieces() -> list[tuple[int, bytes]]:
             (last * 512, backup)]  # fmt: skip
 
 
-# By name: what libblkid calls it, and how it is made.
+# By name: libblkid's name of the type, and the function that makes the medium.
 MEDIA: dict[str, tuple[str, Callable[[Path], None]]] = {
     "btrfs": ("btrfs", program(LARGE, "mkfs.btrfs", "-q", "-L", "pictures")),
     "ext4": ("ext4", program(SIZE, "mkfs.ext4", "-q", "-L", "pictures")),

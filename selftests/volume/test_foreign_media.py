@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl format keeps what others need: named, refused, not a byte of it changed."""
+"""approxftl format recognises foreign data, names and refuses them, and changes no byte."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ SAMPLES = tuple(place(SIZE + 512, i) + 4095 for i in (0, 1, 2, 499, 500, 998, 99
 
 @pytest.mark.parametrize("at", ENDS + SAMPLES)
 def test_one_byte_is_not_nothing(tmp_path: Path, at: int) -> None:
-    """At either end to the last byte, and at each of the places between."""
+    """A non-zero byte is found up to either end, and at each probe between them."""
     sparse(tmp_path / "disk", SIZE + 512)
     put(tmp_path / "disk", at, b"\1")
     refused(tmp_path / "disk", "is not empty" if at else "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl format, check and dump on files: what they make, find, print and refuse."""
+"""approxftl format, check and dump on files: their effects, findings, output and refusals."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_format_for_a_person(tmp_path: Path) -> None:
 
 
 def test_the_format_has_not_changed(image: Path) -> None:
-    """A difference here is another format: raise its version, then record the new one."""
+    """A difference means that the format has changed: raise its version, then record it."""
     data = image.read_bytes()
     frames = first_frames(image)
     assert data[:48].hex() == (
@@ -103,7 +103,7 @@ def test_a_file_of_some_size_is_filled(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_too_small(tmp_path: Path) -> None:
-    """Which is said before anybody looks through it, however much is in it."""
+    """The size is refused before the file is scanned, however much is in it."""
     path = tmp_path / "volume"
     for content in (bytes(1 << 20), b"somebody's" * 100_000):
         path.write_bytes(content)
@@ -203,7 +203,7 @@ SHARDS = ("channels=2", "shards=2")
 
 
 def second_of(path: Path) -> int:
-    """Return where the second of two shards begins."""
+    """Return the offset of the second of two shards."""
     length: int = answer("dump", path)["superblock"]["bytes"]
     return -(-length // 2**20) * 2**20
 
@@ -252,7 +252,7 @@ def test_damage_of_a_shard(shards: Path) -> None:
 
 
 def test_a_long_finding_is_whole(shards: Path) -> None:
-    """What it ends with is what helps."""
+    """The end of the finding is the remedy."""
     change(shards, second_of(shards) + first_frames(shards)["spare_table"] * FRAME + SECTOR + 17)
     findings = answer("check", shards, code=4)["listed_findings"]
     assert findings[1].startswith("shard 1: the volume is damaged")
@@ -287,7 +287,7 @@ def test_a_shard_that_does_not_belong(tmp_path: Path, shards: Path, what: str,
 
 
 def test_nothing_is_left_of_the_shards_before(shards: Path) -> None:
-    """With the name of the one before, and a file that ends where the second shard begins."""
+    """Use the previous volume's name, and a file that ends where the second shard begins."""
     limited = run_program("prlimit", f"--fsize={second_of(shards)}", PROGRAM, "format", shards,
                           "--uuid", UUID, *SMALL, *SHARDS, "--force")
     assert limited.code != 0 and "File too large" in limited.err
@@ -318,7 +318,7 @@ def test_damaged_copy(image: Path) -> None:
 @pytest.mark.parametrize(("frame", "more", "sound"),
                          [(0, 1, True), (0, 2, False), (1, 1, True), (1, 2, False), (0, 0, False)])
 def test_one_superblock_after_the_other(image: Path, frame: int, more: int, sound: bool) -> None:
-    """Where power fails between the two, nothing is damaged; no other order leads there."""
+    """A power failure between the two headers does no damage; other orders are damage."""
     data = bytearray(image.read_bytes())
     super_block = data[frame * FRAME:(frame + 1) * FRAME]
     generation = int.from_bytes(super_block[32:40], "little") + more
@@ -354,7 +354,7 @@ CONTENT_OF_0_2_0 = "6466245761adb9601686159326c731d2fd7f030e9704ee97bcb70b39a7f4
 
 
 def content_of(path: Path) -> str:
-    """Return a checksum of what each unit has: its number, in the first word that was written."""
+    """Return a checksum of each unit's contents: its number, in the first word written."""
     pages = answer("dump", path, "--pages")["pages"]
     newest: dict[int, tuple[int, int]] = {}
     for page in pages:
@@ -377,7 +377,7 @@ def content_of(path: Path) -> str:
 
 @pytest.mark.parametrize("end", ["closed", "crashed"])
 def test_a_volume_of_0_2_0(tmp_path: Path, end: str) -> None:
-    """Made by that version: 250 random requests in 40 blocks, a flush, and an end."""
+    """Version 0.2.0 made it: 250 random requests in 40 blocks, a flush, then `end`."""
     path = unpacked(tmp_path, end)
     found = answer("check", path)
     assert (found["sound"], found["closed"]) == (True, end == "closed")
@@ -397,7 +397,7 @@ def sealed(sector: bytes, number: int) -> bytes:
 
 
 def lose(path: Path, page: Json, slots: int) -> None:
-    """Let the spare entry of a page say that its units are lost."""
+    """Make the spare entry of a page say that its units are lost."""
     size = 40 + 8 * len(page["slots"])
     number = page["slots"][0]["slot"] // len(page["slots"])
     sector = first_frames(path)["spare_table"] * 8 + number // (504 // size)
@@ -410,11 +410,11 @@ def lose(path: Path, page: Json, slots: int) -> None:
 
 
 def test_sheets_of_the_map_are_no_units(tmp_path: Path) -> None:
-    """The entry of a page of another volume, whose units are two sheets of this one's map."""
+    """Copy a page's entry from a volume whose units have the numbers of translation pages here."""
     path = tmp_path / "volume"
     assert run("format", path, "op=60", "blocks=40", "map_cache=64KiB").code == 0
     old = unpacked(tmp_path, "closed")
-    units = 4 * 40 * 128 * 2 * 40 // 100  # dies, blocks, pages, units of a page, and 1 - op
+    units = 4 * 40 * 128 * 2 * 40 // 100  # dies, blocks, pages, units per page, and 1 - op
     frame = first_frames(old)["spare_table"] * FRAME
     entry = bytearray(old.read_bytes()[frame : frame + 56])
     struct.pack_into("<I", entry, 40, units)
@@ -490,7 +490,7 @@ def test_large_tables_are_not_written(tmp_path: Path) -> None:
     for block in answer("dump", path, "--blocks")["blocks"]:
         assert block["sound"]
         assert block["programmed_pages"] == 0
-    # The table of stretches, and its copy
+    # The table of lazily initialised extents, and its copy
     for frame in (4, (4 + first_frames(path)["erase_table"]) // 2):
         with path.open("r+b") as file:
             file.seek(frame * FRAME + 7)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The format of a volume as volume-format.h says it: in the document, and in real volumes."""
+"""The volume format of volume-format.h, compared with the document and with real volumes."""
 
 from __future__ import annotations
 
