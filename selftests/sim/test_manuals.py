@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The simulator's manual pages are complete, and their examples work."""
+"""The manual page of the record format lists all its fields."""
 
 from __future__ import annotations
 
