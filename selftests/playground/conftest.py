@@ -11,7 +11,7 @@ from selftests.playground.support import PAGE, Browser
 
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """Start it, and end it."""
+    """Start the browser, and close it in the end."""
     browser = Browser(tmp_path_factory.mktemp("profile"))
     browser.size(1280, 900)
     yield browser
@@ -20,7 +20,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture
 def browser(started: Browser) -> Iterator[Browser]:
-    """It asks nobody for anything, and the page complains of nothing."""
+    """The browser; after each test, check that no URL was requested and nothing was logged."""
     started.said.clear()
     started.requested.clear()
     yield started

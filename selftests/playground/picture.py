@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Draws docs/playground.png: the page after some requests. From the top: picture.py."""
+"""Draw docs/playground.png, the page after some requests. Run from the top: picture.py."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ if __name__ == "__main__":
         shot = browser.call("Page.captureScreenshot", clip=clip)["data"]
         browser.close()
     picture = Image.open(io.BytesIO(base64.b64decode(shot))).convert("RGB")
-    # What is drawn has few colours, and letters look well with sixty-four.
+    # The page has few colours, and 64 are enough for smooth letters.
     picture.quantize(64, dither=Image.Dither.NONE).save(TOP / "docs/playground.png", optimize=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A browser that is told what to do, and what is native to compare with."""
+"""A browser under the tests' control, and the native simulator for comparison."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ needs_page = pytest.mark.skipif(
     not PAGE.exists(), reason="the playground was not built: clang, lld, wasi-libc or "
     "libclang-rt-dev-wasm32 is missing")
 
-#: Chromium in its own words: no network, no graphics card, no other processes to wait for.
+#: Chromium's options for a test: no network, no graphics card, no background processes.
 OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
            "--host-resolver-rules=MAP * ~NOTFOUND", "--no-first-run", "--mute-audio",
            "--disable-background-networking", "--disable-component-update")
 
 
 def native(*arguments: str, directory: Path | None = None) -> dict[str, Any]:
-    """Return what approxftl sim says of these arguments, or the sentence of its refusal."""
+    """Return the result of approxftl sim, or its error message."""
     done = run_program(PROGRAM, "sim", *arguments, "--json", directory=directory)
     if done.code:
         return {"refused": done.err.strip().removeprefix("approxftl sim: ")}
@@ -38,12 +38,12 @@ def native(*arguments: str, directory: Path | None = None) -> dict[str, Any]:
 
 
 class Browser:
-    """Chromium, driven through a pipe by the protocol of its own developer tools."""
+    """Chromium, driven through a pipe by the DevTools protocol."""
 
     def __init__(self, profile: Path) -> None:
-        """Start it with an empty profile."""
+        """Start the browser with an empty profile."""
         ours, theirs = os.pipe(), os.pipe()
-        # It reads 3 and writes 4, whatever these were here.
+        # Chromium reads file descriptor 3 and writes 4.
         ends = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (ours[0], theirs[1])]
         self.process = os.posix_spawnp(
             "chromium", ["chromium", *OPTIONS, f"--user-data-dir={profile}", "about:blank"],
@@ -58,7 +58,7 @@ class Browser:
         self.unread = b""
         self.number = 0
         self.session: str | None = None
-        #: Requests beyond the page itself, and what the console said.
+        #: Requests beyond the page itself, and messages in the console.
         self.requested: list[str] = []
         self.said: list[str] = []
         self._attach()
@@ -91,7 +91,7 @@ class Browser:
         return message
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
-        """Do one thing of the protocol."""
+        """Call a method of the protocol and return its result."""
         self.number += 1
         asked = {"id": self.number, "method": method, "params": params}
         if self.session:
@@ -104,21 +104,21 @@ class Browser:
         return result
 
     def run(self, script: str) -> Any:
-        """Return what an expression of the page is, a promise once it is kept."""
+        """Evaluate a JavaScript expression in the page; a promise is awaited."""
         found = self.call("Runtime.evaluate", expression=script, awaitPromise=True,
                           returnByValue=True)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
     def show(self, page: Path) -> None:
-        """Go to any page and wait until it is read."""
+        """Load any page and wait until it is complete."""
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=page.as_uri())
         self.run("""new Promise((done) => document.readyState === "complete" ? done() :
             addEventListener("load", done))""")
 
     def open(self, page: Path, address: str = "") -> None:
-        """Go to a state of the page and wait until it is there."""
+        """Load the playground at an address and wait until it shows a state or an error."""
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=page.as_uri() + (address or "#at=2000"))
         self.run("""new Promise((done) => {
@@ -129,12 +129,12 @@ class Browser:
         })""")
 
     def size(self, width: int, height: int) -> None:
-        """Have a screen of that size."""
+        """Set the size of the screen in pixels."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
                   deviceScaleFactor=1, mobile=width < 500)
 
     def close(self) -> None:
-        """End it."""
+        """Close the browser."""
         self.session = None
         self.to.write(json.dumps({"id": 0, "method": "Browser.close"}).encode() + b"\0")
         self.to.close()
@@ -143,7 +143,7 @@ class Browser:
 
 
 def open_page(browser: Browser, address: str = "#b=&at=0") -> None:
-    """Open a state of the page that it has nothing to complain of."""
+    """Load the playground at an address, which must not show an error."""
     browser.open(PAGE, address)
     trouble = browser.run("document.getElementById('trouble').hidden || "
                           "document.getElementById('trouble').textContent")
@@ -157,7 +157,7 @@ def value(browser: Browser, name: str) -> str:
 
 
 def command_digests(browser: Browser, directory: Path | None = None) -> list[str]:
-    """Run what the page prints, line by line, and return the digests of its devices."""
+    """Run the command lines that the page shows, and return the digests of the devices."""
     found = []
     for line in value(browser, "command").splitlines():
         words = shlex.split(line)
@@ -167,7 +167,7 @@ def command_digests(browser: Browser, directory: Path | None = None) -> list[str
 
 
 def drop(browser: Browser, name: str, content: bytes) -> str:
-    """Drop a file; return what the page says of it, or its complaint."""
+    """Drop a file on the page; return the page's description of it or the error message."""
     text: str = browser.run(f"""(async () => {{
         const bytes = Uint8Array.from(atob("{base64.b64encode(content).decode()}"),
             (letter) => letter.charCodeAt(0));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The cells of a page: the voltages of the model behind the core's tables, and its own errors."""
+"""The cells of a page: voltages of the cell model behind the core's tables, and flipped bits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from aftl_physics import cell, layers, tables
 
 pytestmark = needs_page
 
-#: A worn device with data of some age, each page of it, and what is said of its cells.
+#: Some pages of a worn device with aged data, with the data of their cells.
 PAGES = """(() => {
     const device = new Device(app.module, %s);
     device.call("play_to", 3000, FOREVER);
@@ -44,7 +44,7 @@ def pages(browser: Browser, policy: str, hours: int, *options: str) -> list[dict
 @pytest.mark.parametrize("cycles", [0, 5000])
 @pytest.mark.parametrize("policy", ["approxftl", "vth_b", "baseline", "delta_b", "agcr"])
 def test_the_states_give_the_rate_of_the_core(policy: str, cycles: int, browser: Browser) -> None:
-    """What is drawn explains how many bits are wrong: at points of the tables, to two per cent."""
+    """The drawn states imply the core's bit error rate at grid points of the tables, within 2 %."""
     open_page(browser)
     steps = ("--read_coarse", "310us", "--read_fine", "70us") if policy == "agcr" else ()
     found = pages(browser, policy, 8760, "--cell_model", "voltage", "--cycles", str(cycles),
@@ -59,7 +59,7 @@ def test_the_states_give_the_rate_of_the_core(policy: str, cycles: int, browser:
         assert one["states_q40"] * factor == pytest.approx(one["rber_q40"], rel=0.02, abs=3), one
 
 
-#: A page of each kind that the policy writes: its states as they are drawn.
+#: One page of each kind that the policy writes, with the states as they are drawn.
 SPREADS = """(() => {
     const device = new Device(app.module, %s);
     device.call("play_to", 2000, FOREVER);
@@ -84,7 +84,7 @@ CURVES = {"normal": "MLC_PRECISE", "between": "MLC_PRECISE", "after": "MLC_PRECI
 @pytest.mark.parametrize("policy", ["approxftl", "delta_b", "baseline"])
 def test_the_states_are_those_of_the_model(policy: str, cycles: int, hours: int,
                                            browser: Browser) -> None:
-    """Bin for bin, down to where the model's tails end; references where it has them."""
+    """The histograms equal the model's down to its tails, and so do the reference voltages."""
     open_page(browser)
     options = ["--policy", policy, "--blocks", "32", "--op", "60", "--write-share", "1",
                "--approx-share", "0.5", "--cycles", str(cycles), "--refresh", "0"]
@@ -142,12 +142,12 @@ def test_flipped_bits_are_the_cells_that_crossed(browser: Browser) -> None:
 
 
 def test_what_has_no_voltages_is_said_to_have_none(browser: Browser) -> None:
-    """Three bits in a cell: the errors are there, the states are not."""
+    """Pages without a voltage model (such as TLC) show their errors, but no states."""
     open_page(browser, "#profile=micro19&b=&a=baseline&at=400&pe=2000&months=6&fill=sequential")
     assert "no voltages" in value(browser, "cells-text")
     assert browser.run("document.getElementById('spread').hidden")
     assert browser.run("document.getElementById('cells').height") == 16 * 1024 * 8 / 256
-    # Steps that are coarse and end low: nobody has modelled both at once.
+    # No voltage model exists for pages with both coarse steps and a low top voltage.
     open_page(browser, "#b=&a=levels&x=100&at=400&pe=3000&more=--bits+2+--level_3_share+100%25")
     assert "programmed rough" in value(browser, "page-text")
     assert "no voltages" in value(browser, "cells-text")
@@ -157,7 +157,7 @@ def test_what_has_no_voltages_is_said_to_have_none(browser: Browser) -> None:
 
 
 def test_from_the_device_to_a_cell_and_back(browser: Browser) -> None:
-    """By keys alone: die, block, pages, cells."""
+    """Keys alone lead from the die to the block, its pages and cells, and back."""
     open_page(browser, "#b=&a=approxftl&at=2000")
     press = """(key) => { document.activeElement.dispatchEvent(
         new KeyboardEvent("keydown", {key, bubbles: true})); return document.activeElement.id; }"""
@@ -177,7 +177,7 @@ def test_from_the_device_to_a_cell_and_back(browser: Browser) -> None:
 
 
 def test_units_of_a_page(browser: Browser) -> None:
-    """Each has cells of its own, and a click finds one."""
+    """Each mapping unit of a page has cells of its own, and a click selects one."""
     open_page(browser, "#b=&at=2000")
     texts = browser.run("""["0", "1"].map((slot) => {
         const choice = document.getElementById("slot");
@@ -189,6 +189,6 @@ def test_units_of_a_page(browser: Browser) -> None:
         return [document.getElementById("cells-title").textContent, app.cell.at];
     })""")
     for _, at in texts:
-        # A browser rounds where one clicks.
+        # The browser rounds the coordinates of a click.
         assert at // 256 in (2, 3) and at % 256 in (9, 10)
     assert texts[0][0] != texts[1][0]

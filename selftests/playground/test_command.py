@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The simulator as a WASI command says what the native one says, byte for byte."""
+"""The simulator as a WASI command prints the same bytes as the native one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from selftests.playground.support import COMMAND, PROGRAM, needs_page
 
 pytestmark = needs_page
 
-#: Its pointers are half as long.
+#: The memory differs, because WASM has 32-bit pointers.
 MEMORY = re.compile(rb'"memory_bytes": \d+')
 
 RUNS = {
@@ -45,7 +45,7 @@ def command() -> tuple[wasmtime.Engine, wasmtime.Module]:
 
 def run_wasm(command: tuple[wasmtime.Engine, wasmtime.Module], place: Path,
              *arguments: str) -> tuple[int, bytes, bytes]:
-    """Run it in a folder; return exit status, output and complaints."""
+    """Run the command in a directory; return exit status, standard output and error."""
     engine, module = command
     config = wasmtime.WasiConfig()
     config.argv = ["approxftl", "sim", *arguments]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The page against people who mean no good, and against those who are quick."""
+"""Hostile addresses and files, and very fast users, do not break the page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from selftests.playground.support import (
 
 pytestmark = needs_page
 
-#: What a program says of itself when it did not expect something.
+#: Text of internal errors, which must never be shown.
 INWARD = re.compile(r"undefined|null|NaN|not a function|not iterable|TypeError|unreachable|"
                     r"out of bounds|is not valid JSON|\[object")
 
@@ -35,7 +35,7 @@ def trouble(browser: Browser) -> str:
 
 
 def go(browser: Browser, address: str) -> None:
-    """Change the address of a page that is open, which costs less than to open another one."""
+    """Change the address of the open page, which is faster than loading the page again."""
     browser.run(f"""new Promise((done) => {{
         window.addEventListener("hashchange", () => setTimeout(done, 0), {{once: true}});
         location.hash = {json.dumps(address)};
@@ -44,7 +44,7 @@ def go(browser: Browser, address: str) -> None:
 
 # ---------------------------------------------------------------- addresses
 
-#: Words that no page has written, and what is there instead.
+#: Invalid values for each key of an address.
 WRONG = {
     "at": ["x", "-5", "1e9", "99999999999", "1.5"], "view": ["nix", "__proto__", "constructor"],
     "sync": ["nix"], "place": ["nix", "device x"], "w": ["x", "-1", "1e3"], "x": ["5%"],
@@ -64,7 +64,7 @@ WRONG = {
 
 @pytest.mark.parametrize("key", WRONG)
 def test_wrong_words_of_an_address(key: str, browser: Browser) -> None:
-    """They are named, the rest holds, and the page can be used."""
+    """Invalid values are named, all others are used, and the page still works."""
     for number, text in enumerate(WRONG[key]):
         address = f"#b=&seed=7&at=30&{key}={text.replace(' ', '+')}"
         if number:
@@ -93,7 +93,7 @@ def test_wrong_words_of_an_address(key: str, browser: Browser) -> None:
     "profile=qlc&a=baseline&b=ressd", "profile=wd-zn540&a=vth_b", "do=5:a:policy:nix",
     "profile=qlc&a=baseline&do=5:a:policy:ressd", "more=%00", "more=%F0%9F%92%A9", "a=%"])
 def test_what_the_simulator_refuses(words: str, browser: Browser) -> None:
-    """One sentence, or a device; then the page goes on."""
+    """The page shows an error or a device, and works with the next address."""
     if words == "profile=nix":
         browser.open(PAGE)
     go(browser, f"#b=&at=30&{words}")
@@ -122,7 +122,7 @@ LIMITS = """%s.map((args) => {
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["smallest", "largest"])
 def test_every_parameter_at_its_end(end: str, browser: Browser) -> None:
-    """The same device as natively, or the same sentence; the page's has one FTL."""
+    """Each parameter at its limit gives the native digest or error; shards do not apply here."""
     open_page(browser)
     listed = json.loads(run_program(PROGRAM, "params", "--json").out)["parameters"]
     runs = [["--policy", "approxftl", "--write-share", "0.8", "--approx-share", "0.5",
@@ -139,7 +139,7 @@ def test_every_parameter_at_its_end(end: str, browser: Browser) -> None:
 # ---------------------------------------------------------------- time
 
 def test_keys_in_haste_leave_one_clock(browser: Browser) -> None:
-    """However often one plays and pauses, each frame is drawn once."""
+    """After many starts and stops only one timer runs: each frame is drawn once."""
     open_page(browser, "#b=&at=0")
     times, state = browser.run("""new Promise((done) => {
         for (let i = 0; i < 20; i++)
@@ -172,7 +172,7 @@ def test_what_fails_while_it_plays_stops_it(browser: Browser) -> None:
 
 
 def test_another_device_while_it_plays(browser: Browser) -> None:
-    """By an address, a control or a file: it stands, also if there is none."""
+    """Loading another device by an address, a control or a file stops playing, even on failure."""
     open_page(browser, "#b=&at=0")
     for change in ("location.hash = '#b=&a=nix&at=5'", "setState({a: 'nix', profile: 'demo'})",
                    "takeFile(new File(['{\"approxftl_json_format\":1}'], 'x'))",
@@ -210,7 +210,7 @@ def test_turned_and_resized_while_it_plays(browser: Browser) -> None:
 
 
 def test_a_long_run_keeps_little(browser: Browser) -> None:
-    """Copies, samples and frames have a bound, whatever has been done."""
+    """Copies, samples and frames need bounded memory for a run of any length."""
     open_page(browser, "#b=&fill=random&at=0")
     sizes = browser.run("""[20000, 100000, 200000].map((at) => {
         app.frames.push(...Array(9000).fill(0));
@@ -225,7 +225,7 @@ def test_a_long_run_keeps_little(browser: Browser) -> None:
 
 
 def test_less_motion(browser: Browser) -> None:
-    """Nothing flashes for who has asked for that."""
+    """With prefers-reduced-motion nothing flashes."""
     for wish, flashes in (("reduce", False), ("no-preference", True)):
         browser.call("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-reduced-motion", "value": wish}])
@@ -237,7 +237,7 @@ def test_less_motion(browser: Browser) -> None:
 # ---------------------------------------------------------------- commands
 
 def test_copying_where_it_is_not_allowed(browser: Browser) -> None:
-    """The command is chosen then; with the fixture: no complaint."""
+    """If the clipboard refuses the command, its text is selected instead."""
     open_page(browser, "#b=&at=5")
     assert browser.run("""(async () => {
         Object.defineProperty(navigator, "clipboard", {value: {writeText: async () => {
@@ -263,7 +263,7 @@ def report(**changes: object) -> bytes:
 
 
 def test_damaged_files(record: bytes, browser: Browser, tmp_path: Path) -> None:
-    """One sentence that names the file, and the device stays as it was."""
+    """The error message names the file, and the device stays as it was."""
     argv = {"argv": ["approxftl", "sim", "--write-share"]}
     packed = gzip.compress(record)
     files = {
@@ -293,7 +293,7 @@ def test_a_file_too_large(browser: Browser) -> None:
 
 
 def test_the_last_file_counts(record: bytes, browser: Browser) -> None:
-    """Also if an earlier one takes longer, and somebody scrubs meanwhile."""
+    """The last file wins, even if an earlier one loads more slowly and the user scrubs."""
     open_page(browser, "#b=&at=500")
     data = base64.b64encode(record).decode()
     browser.run(f"""(async () => {{

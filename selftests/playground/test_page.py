@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The playground, in a real browser: what it shows is what the native simulator computes."""
+"""The playground in a real browser shows the results of the native simulator."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = needs_page
 
 
 def names(verb: str) -> list[str]:
-    """Return what approxftl lists."""
+    """Return the names that a list of approxftl has."""
     return [line.split()[0] for line in run_program(PROGRAM, verb).out.splitlines()]
 
 
@@ -50,9 +50,9 @@ def test_lists_are_complete(browser: Browser) -> None:
     assert browser.run("[new Set(LETTERS).size, LETTERS.length]") == [modes, modes]
 
 
-# ---------------------------------------------------------------- the same bits
+# ---------------------------------------------------------------- the same results
 
-#: Forwards, back, and forwards again; then what the device is at the end of each stop.
+#: Go forwards, back, and forwards again; return the digest at each stop.
 WALK = """(() => {
     const state = {...STANDARD, ...%s};
     const args = argsOf(state, state.a);
@@ -72,7 +72,7 @@ WALK = """(() => {
 
 
 def walk(browser: Browser, **state: str) -> None:
-    """One device, here and natively, or one sentence."""
+    """Compare a device in the page with the native one: same digests or same error message."""
     here = browser.run(WALK % json.dumps(state))
     there = native(*here["args"], "--requests", "950")
     if "refused" in here:
@@ -129,7 +129,7 @@ def test_every_way_of_going_is_the_same(load: str, browser: Browser) -> None:
 
 @pytest.mark.parametrize("load", ["closed", "60"])
 def test_a_time_is_one_state(load: str, browser: Browser) -> None:
-    """However one gets there: at once, in pieces, or from later."""
+    """A time gives the same state when it is reached at once, in steps, or from later."""
     open_page(browser)
     assert browser.run("""(() => {
         const run = () => new Run(app.module, argsOf({...STANDARD, load: "LOAD"}, "vth_b"), [], []);
@@ -174,7 +174,7 @@ def stated(browser: Browser) -> dict[str, str]:
 
 
 def told_address(browser: Browser) -> str:
-    """Return the address once it says what is looked at."""
+    """Return the address after the page has updated it."""
     browser.run("new Promise((done) => setTimeout(done, 2 * TOLD_MS))")
     address: str = browser.run("location.hash")
     return address
@@ -205,7 +205,7 @@ def test_play(browser: Browser) -> None:
 
 
 def settled(browser: Browser) -> None:
-    """Wait until the page is where it is to be."""
+    """Wait until the page has reached its target state."""
     browser.run("""new Promise((done) => {
         const look = () => app.target === null ? done() : setTimeout(look, 20);
         look();
@@ -230,7 +230,7 @@ def test_sliders_make_another_device(browser: Browser) -> None:
 
 
 def test_same_time(browser: Browser) -> None:
-    """On the same stream ApproxFTL is further at the same time."""
+    """At the same simulated time, ApproxFTL has completed more of the same stream."""
     open_page(browser, "#sync=time&at=3000")
     slow, fast = browser.run("[app.runs.a.at, app.runs.b.at]")
     assert slow == 3000
@@ -238,7 +238,7 @@ def test_same_time(browser: Browser) -> None:
 
 
 def test_policy_changes_in_mid_run(browser: Browser) -> None:
-    """The data stay, the audit passes, and the address leads to the same."""
+    """The data survive, the core's audit passes, and going back gives the same digest."""
     open_page(browser, "#b=&at=2000&do=1000:a:policy:vth_b;1500:*:age:730")
     found = browser.run("""(() => {
         const run = app.runs.a;
@@ -271,12 +271,12 @@ def test_policy_changes_in_mid_run(browser: Browser) -> None:
         "--buffer_safe+on+--workload+zones+--open-zones+4&size=4KiB&x=0"),
     (1, "#b=&at=600&load=90&more=--beside-rate+400&do=300:*:age:5")])
 def test_what_was_changed_is_done_natively(lines: int, address: str, browser: Browser) -> None:
-    """To the bit, also after scrubbing back and forth; what is still to come is left out."""
+    """The printed commands reproduce the changes up to this point, also after scrubbing."""
     open_page(browser, address)
     at = stated(browser)["at"]
     shown = value(browser, "digest").split()
     assert len(value(browser, "command").splitlines()) == lines
-    # Two of a kind are one device natively.
+    # Two equal devices need only one native run.
     assert command_digests(browser) == (shown if lines > 1 else list(dict.fromkeys(shown)))
     browser.run("goTo(250)")
     assert set(command_digests(browser)) == set(value(browser, "digest").split()) != set(shown)
@@ -285,7 +285,7 @@ def test_what_was_changed_is_done_natively(lines: int, address: str, browser: Br
 
 
 def test_any_policy_may_follow_in_mid_run(browser: Browser) -> None:
-    """The same device as natively, or the same sentence."""
+    """A change to any policy gives the same digest or error message as natively."""
     open_page(browser)
     found = browser.run("""["demo", "qlc"].flatMap((profile) => POLICIES.map((policy) => {
         const state = {...STANDARD, profile, b: "", fill: "random", w: "80", at: "900",
@@ -308,7 +308,7 @@ def test_any_policy_may_follow_in_mid_run(browser: Browser) -> None:
 
 
 def test_parameters_change_in_mid_run(browser: Browser) -> None:
-    """What cannot be is said, and is no part of the state."""
+    """A refused change is reported and does not become part of the state."""
     open_page(browser, "#at=800")
     write = """(() => { const input = document.getElementById("parameter"); input.value = "%s";
         input.dispatchEvent(new Event("change")); })()"""
@@ -328,7 +328,7 @@ def test_parameters_change_in_mid_run(browser: Browser) -> None:
 
 
 def test_dragging_a_slider(browser: Browser) -> None:
-    """However often a device is made anew, memory suffices."""
+    """Creating many devices in sequence does not exhaust the memory."""
     open_page(browser, "#at=800")
     for share in range(40):
         browser.run(f"setState({{x: '{share}'}}, DRAG_MS)")
@@ -337,10 +337,10 @@ def test_dragging_a_slider(browser: Browser) -> None:
     assert browser.run("document.getElementById('trouble').hidden")
 
 
-# ---------------------------------------------------------------- looking
+# ---------------------------------------------------------------- views
 
 def test_views_and_pages(browser: Browser) -> None:
-    """Every view paints; a click finds the block that is painted there."""
+    """Every view draws something, and a click selects the block drawn there."""
     open_page(browser, "#b=&a=approxftl&at=3000&fill=random")
     seen = browser.run("""VIEWS.map(({name}) => {
         app.state.view = name;
@@ -365,7 +365,7 @@ def test_views_and_pages(browser: Browser) -> None:
     })()""")
 
 
-#: What people see who lack a kind of cone (Machado and others, 2009), in linear light.
+#: Colour transforms in linear light for colour-blind viewers (Machado and others, 2009).
 SEEN_BY = {
     "all": np.eye(3),
     "no red": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
@@ -391,7 +391,7 @@ def perceived(colour: str, seen: Any) -> Any:
 @pytest.mark.parametrize("ground", ["#e8ebee", "#21262d"])
 @pytest.mark.parametrize("view", ["use", "mode", "kind"])
 def test_colours_are_told_apart(view: str, ground: str, browser: Browser) -> None:
-    """Two of a legend are never nearer than is easily seen, whoever looks."""
+    """Any two colours of a legend differ enough, also for colour-blind viewers."""
     open_page(browser)
     about = {"modes": browser.run("app.runs.a.device.about.modes"), "kinds": list("abcdefgh")}
     legend = browser.run(f"legendOf('{view}', {json.dumps(about)}, '{ground}')")
@@ -403,7 +403,7 @@ def test_colours_are_told_apart(view: str, ground: str, browser: Browser) -> Non
 
 
 def looked(browser: Browser, address: str) -> list[Any]:
-    """Open it; return what is looked at, and the part of each picture that is seen."""
+    """Open an address; return the selection and the visible part of each picture."""
     open_page(browser, address)
     found: list[Any] = browser.run("""[app.side, app.chosen, app.cell,
         ...sides().map((side) => app.pictures[side].zoom),
@@ -432,7 +432,7 @@ def test_what_is_looked_at_is_an_address(zoom: str, browser: Browser) -> None:
     there = looked(browser, told_address(browser))
     assert there[:3] == ["a", {"block": 130, "page": 5}, {"slot": 1, "at": 77}]
     assert there[3] == pytest.approx(here, abs=0.05)
-    # Another form of the window shows the same.
+    # After a change of the window's shape, the same part is visible.
     middle = here["x"] + here["wide"] / 2, here["y"] + here["tall"] / 2
     block = browser.run("app.state.zoom").split(":")[0]
     browser.size(700, 900)
@@ -446,7 +446,7 @@ def test_what_is_looked_at_is_an_address(zoom: str, browser: Browser) -> None:
 
 
 def test_an_address_in_haste(browser: Browser) -> None:
-    """However often the state changes, no browser is asked too often, and the last one is told."""
+    """Rapid changes of state update the address only seldom, but always to the last state."""
     open_page(browser, "#b=&at=10")
     asked = browser.run("""(async () => {
         const replace = history.replaceState;
@@ -464,7 +464,7 @@ def test_an_address_in_haste(browser: Browser) -> None:
     })()""")
     assert 1 <= asked <= 7
     assert "see=a%3A321%3A5%3A0%3A0" in browser.run("location.hash")
-    # Somebody who goes elsewhere before it is told gets there.
+    # A new address takes precedence over a pending update of the old one.
     browser.run("""new Promise((done) => {
         choose("a", 1, 1);
         window.addEventListener("hashchange", () => setTimeout(done, 0), {once: true});
@@ -477,7 +477,7 @@ def test_an_address_in_haste(browser: Browser) -> None:
 
 
 def test_dies_and_blocks_stay_zoomed(browser: Browser) -> None:
-    """In the address, and when the window changes its form; another device begins anew."""
+    """The zoom is kept in the address and when the window changes; a new device resets it."""
     open_page(browser, "#at=300")
     browser.run("choose('a', 300, 0); zoomInto('a')")
     assert "zoom=d2" in told_address(browser)
@@ -495,7 +495,7 @@ def test_dies_and_blocks_stay_zoomed(browser: Browser) -> None:
 
 
 def touch(browser: Browser, *moments: list[tuple[float, float]]) -> None:
-    """Fingers that go from moment to moment, and up."""
+    """Touch with fingers at these positions, one list for each moment, and lift them."""
     for kind, fingers in zip(["Start"] + ["Move"] * len(moments), moments, strict=False):
         browser.call("Input.dispatchTouchEvent", type=f"touch{kind}",
                      touchPoints=[{"x": x, "y": y} for x, y in fingers])
@@ -507,7 +507,7 @@ def tap(browser: Browser, x: float, y: float) -> None:
 
 
 def test_two_fingers_zoom_and_one_moves(browser: Browser) -> None:
-    """What is below them stays there, and both devices follow; who sees all scrolls the page."""
+    """The point under the fingers stays there, in both pictures; without zoom, the page scrolls."""
     browser.size(400, 800)
     open_page(browser, "#at=500")
     browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
@@ -532,7 +532,7 @@ def test_two_fingers_zoom_and_one_moves(browser: Browser) -> None:
         assert browser.run("app.chosen") == chosen
         touch(browser, *([(x - 60 + 6 * i, y), (x + 60 - 6 * i, y)] for i in range(10)))
         assert browser.run("app.pictures.a.zoom") is None
-        # All is seen: a finger is the page's.
+        # Without zoom, one finger scrolls the page.
         assert browser.run("getComputedStyle(app.pictures.a.canvas).touchAction") == "pan-x pan-y"
         tap(browser, x, y)
         assert browser.run("app.chosen.block") == before[0]
@@ -559,7 +559,7 @@ def test_a_mouse_that_moves_the_picture_chooses_nothing(browser: Browser) -> Non
 
 
 def test_history_is_what_happened(browser: Browser) -> None:
-    """What the page says of a page agrees with the block table of the native simulator."""
+    """The page's history of a block agrees with the native simulator's block table."""
     open_page(browser, "#b=&a=approxftl&at=900&size=4KiB")
     words = shlex.split(value(browser, "command"))
     table = native(*words[2:], "--block-table")["runs"][0]["block_table"]
@@ -590,7 +590,7 @@ def test_keyboard(browser: Browser) -> None:
 
 
 def test_everything_has_a_name(browser: Browser) -> None:
-    """As the browser tells a screen reader."""
+    """Each control has a name in the accessibility tree."""
     open_page(browser)
     for place in ("device", "content", "course", "files"):
         browser.run(f"showPlace('{place}')")
@@ -604,7 +604,7 @@ def test_everything_has_a_name(browser: Browser) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_narrow_screen(scheme: str, browser: Browser) -> None:
-    """Nothing is cut off at 400 pixels."""
+    """At a width of 400 pixels nothing is cut off."""
     browser.size(400, 800)
     browser.call("Emulation.setEmulatedMedia", features=[
         {"name": "prefers-color-scheme", "value": scheme}])
@@ -622,10 +622,10 @@ def test_narrow_screen(scheme: str, browser: Browser) -> None:
     browser.size(1280, 900)
 
 
-# ---------------------------------------------------------------- approximate
+# ---------------------------------------------------------------- approximate content
 
 def test_flipped_bits(browser: Browser) -> None:
-    """As many as the device counts, none in precise data, more with wear and age."""
+    """The flips equal the device's count, never hit precise data, and grow with wear and age."""
     open_page(browser, "#place=content")
     found = browser.run("""[[0, 0], [3000, 12], [8000, 48]].flatMap(([pe, months]) =>
         ["approxftl", "baseline"].flatMap((policy) => [true, false].map((approximate) => {
@@ -698,7 +698,7 @@ def test_the_course_has_ten_tours(browser: Browser) -> None:
 
 
 def seconds_of_tour(browser: Browser, number: int) -> float:
-    """Reckon them, as the page says that it does: reading, playing, looking, answering, doing."""
+    """Estimate the duration by the page's formula: text, requests, looks, questions, tasks."""
     text, *counts = browser.run("""(() => {
         const all = (what) => document.querySelectorAll(`#tour ${what}`);
         const read = [...all(".part > p:not(.verdict), .choice")].map((one) => one.textContent);
@@ -725,7 +725,7 @@ ANSWER = """(() => {
 
 @pytest.mark.parametrize("number", TOURS)
 def test_tours(number: int, browser: Browser) -> None:
-    """One is asked before it is shown; one answer is right, by the figures; ten minutes."""
+    """Questions precede explanations, one answer is right and cites figures, about ten minutes."""
     open_page(browser, f"#b=&at=0&place=course&tour={number + 1}")
     seen = """[...document.querySelectorAll("#tour .part")].filter((part) => part.checkVisibility())
         .length"""
@@ -742,7 +742,7 @@ def test_tours(number: int, browser: Browser) -> None:
             assert not re.search("NaN|undefined|Infinity|\u2013", text), text
     assert browser.run(seen) == len(kinds)
     assert browser.run("document.querySelector('#tour .all').hidden")
-    # What was answered stays so for who has been elsewhere.
+    # Answers are kept while another part of the page is shown.
     browser.run("showPlace('device'); showPlace('course')")
     answered = "document.querySelectorAll('#tour .verdict:not([hidden])').length"
     assert browser.run(f"[{seen}, {answered}]") == [len(kinds), len(questions)]
@@ -792,7 +792,7 @@ TASK = """(() => {
 
 @pytest.mark.parametrize("number", TOURS)
 def test_task_is_seen_to_be_done(number: int, browser: Browser) -> None:
-    """It is not done where it begins, and the way that it offers does it."""
+    """A task is not fulfilled at its start, and the offered solution fulfils it."""
     open_page(browser, f"#b=&at=0&place=course&tour={number + 1}")
     browser.run("document.querySelector('#tour .all').click()")
     tasks = browser.run(TASK)
@@ -816,7 +816,7 @@ def test_task_is_done_by_playing(browser: Browser) -> None:
             setTimeout(look, 20);
         look();
     })""") == [False, True, True]
-    # Another device of the course is no task.
+    # Another device of the course has no task.
     assert browser.run("""(() => {
         showStep(TOURS[0].parts.find(({state}) => state).state);
         return document.getElementById("task").hidden;
@@ -842,7 +842,7 @@ def test_lifetime_is_what_the_erases_say(browser: Browser) -> None:
 
 
 def test_steps_of_tours(browser: Browser) -> None:
-    """Each device can be made; a step that is about content goes there."""
+    """Each step's device can be created; a step about content shows that part of the page."""
     open_page(browser, "#place=course")
     steps = browser.run("""(() => { const patient = goTo; goTo = (at) => patient(at, Infinity);
         return TOURS.flatMap((tour, number) => tour.parts.map((part, i) => {
@@ -865,7 +865,7 @@ def test_steps_of_tours(browser: Browser) -> None:
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A record file of twenty thousand writes."""
+    """A record file of 20000 requests."""
     path = tmp_path_factory.mktemp("records") / "stream.aft"
     native("--requests", "20000", "--write-share", "0.9", "--approx-share", "0.3", "--record",
            str(path))
@@ -880,7 +880,7 @@ def convert(source: Path, target: Path, *options: str) -> None:
 
 @pytest.mark.parametrize("kind", ["aft", "msr", "blktrace", "iolog", "csv"])
 def test_traces(kind: str, records: Path, browser: Browser, tmp_path: Path) -> None:
-    """A dropped trace is the stream that approxftl trace convert makes of it."""
+    """A dropped trace gives the same stream as approxftl trace convert."""
     source, converted = tmp_path / f"-it's $dropped.{kind}", tmp_path / "converted.aft"
     convert(records, source, "--to", kind)
     convert(source, converted)
@@ -892,7 +892,7 @@ def test_traces(kind: str, records: Path, browser: Browser, tmp_path: Path) -> N
     arguments = [str(converted) if word == "dropped.aft" else word for word in arguments]
     assert native(*arguments)["runs"][0]["digest"] == digest
     assert over is True
-    # The command has the file as it was dropped.
+    # The printed command names the file as it was dropped.
     browser.run("""setState({a: "baseline", b: "vth_b", at: "7000", do: "5000:*:age:730"});
         showPlace("device");""")
     settled(browser)
@@ -906,7 +906,7 @@ def test_packed_trace(records: Path, browser: Browser) -> None:
 
 
 def test_scrubbing_in_a_trace(records: Path, browser: Browser) -> None:
-    """Where the file is read is part of the state."""
+    """The position in the trace file is part of a saved state."""
     open_page(browser)
     assert "20000 requests" in drop(browser, "stream.aft", records.read_bytes())
     same = browser.run("""(() => { const run = app.runs.a; run.go(9000);
@@ -916,7 +916,7 @@ def test_scrubbing_in_a_trace(records: Path, browser: Browser) -> None:
 
 
 def test_report(browser: Browser, tmp_path: Path) -> None:
-    """A report leads to the devices that it is about."""
+    """Dropping a report opens the devices that it describes."""
     path = tmp_path / "report.json"
     done = run_program(PROGRAM, "sim", "--profile=demo", "--policy", "vth_b,approxftl", "--fill",
                        "random", "--write-share", "0.75", "--approx-share", "40%", "--requests",
