@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The documents cannot lie: their commands are run, their names and links looked up.
+"""The documents are correct: their commands are run, their names and links are checked.
 
 In a ```console block a line after "$ " is a command. The lines below it must be found in what it
 prints, in that order; lines between them may be left out. Runs of blanks count as one, and "..."
@@ -61,13 +61,13 @@ STATUS = re.compile(r"# exit status (\d+)$")
 
 @dataclass
 class Command:
-    """A command of a document, and what the document shows of its output."""
+    """A command of a document, and the output that the document shows."""
 
     text: str
     shown: list[str] = field(default_factory=list)
 
     def status(self) -> int:
-        """Return how the command should end."""
+        """Return the expected exit status."""
         found = STATUS.search(self.text)
         return int(found[1]) if found else 0
 
@@ -89,12 +89,12 @@ def spans(path: Path) -> list[str]:
 
 
 def code(path: Path) -> list[str]:
-    """Everything that is set as code: blocks and spans."""
+    """Return all code blocks and code spans."""
     return [body for _, body in FENCE.findall(path.read_text())] + spans(path)
 
 
 def commands(text: str) -> Iterator[Command]:
-    """Return the commands of a console block."""
+    """Yield the commands of a console block."""
     command: Command | None = None
     lines = iter(text.splitlines())
     for line in lines:
@@ -117,13 +117,13 @@ def document_commands(path: Path) -> list[Command]:
 
 
 def pattern(line: str) -> re.Pattern[str]:
-    """Return what a shown line stands for."""
+    """Return a regular expression for a shown line, in which "..." matches anything."""
     pieces = [r"\s+".join(map(re.escape, piece.split())) for piece in line.split("...")]
     return re.compile(r"\s*" + r"\s*.*\s*".join(pieces) + r"\s*")
 
 
 def missing(shown: list[str], printed: str) -> str | None:
-    """Return the first shown line that was not printed in its turn."""
+    """Return the first shown line that is not in the output in this order, or None."""
     lines = iter(printed.splitlines())
     for wanted in shown:
         if wanted.strip() and not any(pattern(wanted).fullmatch(line) for line in lines):
@@ -137,7 +137,7 @@ CUT = "..."
 
 
 def without_tail(shown: list[str]) -> str | None:
-    """Return a mean of several policies that is shown without the rows that may tell otherwise."""
+    """Return a mean response time that is shown without its percentiles, or None."""
     for at, line in enumerate(shown):
         if RESPONSE.match(line):
             rows = itertools.takewhile(
@@ -148,7 +148,7 @@ def without_tail(shown: list[str]) -> str | None:
 
 
 def cut_silently(shown: list[str], printed: str) -> str | None:
-    """Return the first row of a table that is left out without a sign."""
+    """Return the first row of a table that is omitted without an ellipsis, or None."""
     rows = [row for row in printed.splitlines() if row.strip()]
     at, marked = 0, False
     for line in filter(str.strip, shown):
@@ -163,7 +163,7 @@ def cut_silently(shown: list[str], printed: str) -> str | None:
 
 
 def environment() -> dict[str, str]:
-    """Return that of a user, whoever runs the tests, who does not wait for optimisation."""
+    """Return a user's environment, with less optimisation to build faster."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "AFTL_"))}
     return kept | {"LC_ALL": "C.UTF-8", "OPT": "-O1"}
 
@@ -212,7 +212,7 @@ def copy_tree(directory: Path) -> None:
 
 
 def prepare(path: Path, directory: Path) -> None:
-    """Make the directory in which the commands of a document run."""
+    """Prepare the directory in which the commands of a document run."""
     (copy_tree if COPY in path.read_text() else look_like_tree)(directory)
 
 
@@ -226,7 +226,7 @@ def test_commands_print_what_is_shown(path: Path, tmp_path: Path) -> None:
 
 
 def lab_script(sections: list[str]) -> str:
-    """Return what runs sections in the lab, in a directory that looks like the top of the tree."""
+    """Return a script that runs sections in the lab, in a directory like the top of the tree."""
     lines = ['set -e; mkdir /run/fresh; cd /run/fresh; ln -s "$AFTL_TOP"/* .',
              'rm -f build; ln -s "$AFTL_BUILD" build']
     for section in sections:
@@ -270,7 +270,7 @@ def test_lines_are_at_most_100_columns_wide(path: Path) -> None:
 
 
 def slug(title: str) -> str:
-    """Return the anchor that a heading gets."""
+    """Return the anchor of a heading."""
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
@@ -354,7 +354,7 @@ def test_identifiers_exist(path: Path) -> None:
 
 
 def numbers_in(path: str, expression: str) -> str:
-    """Return the numbers that an expression finds in a source, as a version."""
+    """Return the version whose numbers the expression finds in a source file."""
     return ".".join(re.findall(expression, (TOP / path).read_text())[:3])
 
 
@@ -385,7 +385,7 @@ def test_page_of_the_target_has_every_word_of_the_status_line() -> None:
 
 
 def spans_of_tables(path: Path) -> set[str]:
-    """Return what stands as code in the first column of the tables."""
+    """Return the code spans in the first column of the tables."""
     rows = re.findall(r"^\|([^|]*)\|", path.read_text(), re.M)
     return {span for row in rows for span in SPAN.findall(row)}
 
@@ -454,7 +454,7 @@ def test_reference_has_every_counter() -> None:
 
 
 def renumbered(shown: str, printed: str) -> str | None:
-    """Return the shown line with the numbers of a printed one that has the same words."""
+    """Return the shown line with the numbers of the printed one, or None if other words differ."""
     line = NUMBER.sub("0", shown)
     words = pattern(line).pattern.replace("0", r"(\d+(?:\.\d+)?)")
     found = re.fullmatch(words, printed)
@@ -465,7 +465,7 @@ def renumbered(shown: str, printed: str) -> str | None:
 
 
 def updated(shown: list[str], printed: str) -> list[str]:
-    """Return the shown lines with new numbers; what has no counterpart stays as it is."""
+    """Return the shown lines with new numbers; lines without a counterpart stay."""
     lines = printed.splitlines()
     result = []
     for wanted in shown:
@@ -479,7 +479,7 @@ def updated(shown: list[str], printed: str) -> list[str]:
 
 
 def renew(path: Path, directory: Path) -> None:
-    """Write the numbers that a document's commands print now into the document."""
+    """Update the numbers in a document to those that its commands print now."""
     prepare(path, directory)
     text = path.read_text()
     for command in document_commands(path):

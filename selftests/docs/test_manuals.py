@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The examples of the manual pages work: typed as they are, one after the other.
+"""The examples of each manual page work when they are run in sequence as printed.
 
-What needs root and a device is run by selftests/kernel/replay-capture.sh in a virtual machine.
+selftests/kernel/replay-capture.sh runs those that need root and a device in a virtual machine.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def test_examples(page: Path, tmp_path: Path) -> None:
         done = run_program("sh", "-c", example.shell(), directory=tmp_path,
                            environment={"PATH": path})
         assert done.code == 0, f"{example.text}\n{done.err}"
-        # Some say what they read, or that they are short; neither is a complaint.
+        # Summaries of input and warnings about a short warm-up are no errors.
         complaints = re.sub("^approxftl sim: warning: .*warm-?up.*\n", "", done.err, flags=re.M)
         assert not re.search("^approxftl", complaints, re.M), f"{example.text}\n{done.err}"
 
