@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What installs the packages says what it does, and stops where the distribution's tool does."""
+"""The script that installs packages reports its actions and stops when apt fails."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ indextargets*'Label: Debian'*) echo "${{MIRROR:-}}" ;;
     exit ${{INSTALL_STATUS:-0}} ;;
 *' download '*) : >package.deb ;;
 esac""",
-    # Of a package, what unpacks to the folder of its name.
+    # Packages are unpacked from the directory $PACKAGE.
     "dpkg-deb": 'exec tar -c -C "$PACKAGE" .',
     "depmod": "exit 0",
     "id": "echo ${USER_ID:-0}",
@@ -43,7 +43,7 @@ esac""",
 
 
 class Machine:
-    """One on which nothing is installed, and of which the tools are as they are told to be."""
+    """A machine without installed packages, whose tools are stand-ins."""
 
     def __init__(self, place: Path) -> None:
         self.calls = place / "calls"
@@ -59,11 +59,11 @@ class Machine:
                 (self.tools / name).symlink_to(path)
 
     def install(self, *arguments: str, **environment: str) -> Done:
-        """Run it; it finds these tools and no others, so no sudo."""
+        """Run install-packages with only these tools in PATH, so without sudo."""
         return self.run(INSTALL, *arguments, **environment)
 
     def run(self, program: Path, *arguments: str | Path, **environment: str) -> Done:
-        """Run a program that finds these tools and no others."""
+        """Run a program with only these tools in PATH."""
         return run_program(program, *arguments, environment={
             "PATH": str(self.tools), "CALLS": str(self.calls), "XDG_CACHE_HOME": str(self.tools),
             **environment})
@@ -75,7 +75,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def unpack_own(machine: Machine, tmp_path: Path, release: str, headers: str) -> Done:
-    """Have the kernel of a series fetched, whose packages all have this release's files."""
+    """Fetch a kernel whose packages all contain this release's files."""
     package = tmp_path / "package"
     source = package / f"usr/src/linux-headers-{release}"
     for folder in (package / "boot", package / f"lib/modules/{release}", source):
@@ -98,7 +98,7 @@ def test_kernels_of_this_release_are_unpacked_with_their_headers(
     kernel = machine.tools / "approxftl/kernels" / release
     assert (done.code, done.out) == (0, f"{kernel}\n"), done
     assert (kernel / f"boot/vmlinuz-{release}").read_text() == "kernel"
-    # Wherever the cache is moved.
+    # The unpacked kernel may be moved.
     moved = kernel.rename(tmp_path / "moved")
     built = run_program("make", "-C", moved / f"lib/modules/{release}/build")
     assert "built" in built.out, built
@@ -135,7 +135,7 @@ def test_a_kernel_that_is_fetched_by_half_is_none(machine: Machine) -> None:
     assert done.err.splitlines()[-1] == "get-kernel: Linux 7.3.4+deb13-amd64 cannot be fetched"
     assert [path.name for path in (machine.tools / "approxftl/kernels").iterdir()] == [
         "foreign.lock"]
-    # Of this machine's release, without its files.
+    # A kernel of this machine's release, whose packages lack its files.
     done = machine.run(TOP / "userspace/lab/get-kernel", "6.1")
     assert (done.code, done.out) == (4, "")
     assert done.err.splitlines()[-1] == (
@@ -153,7 +153,7 @@ def test_what_may_be_newer_and_cannot_be_had_is_done_without(machine: Machine) -
     assert done.err.splitlines()[-1] == (
         "get-kernel: Linux 6.1.0-10-amd64 cannot be fetched: are the lists of packages old? "
         "apt-get update; going on with 6.1.0-9-amd64")
-    # Without a mirror, of another release.
+    # A kernel of another release, whose mirror cannot be reached.
     done = machine.run(TOP / "userspace/lab/get-kernel", "--update", "6.1", HEADERS=DEBIAN_13[0])
     assert (done.code, done.out) == (0, f"{there}\n")
     assert done.err.splitlines()[-1] == (
@@ -178,7 +178,7 @@ def test_a_kernel_is_unpacked_beside_folders_that_its_packages_have(machine: Mac
 
 
 def venv_of(machine: Machine) -> Path:
-    """Return where its Python environment is to be."""
+    """Return the path of the Python environment."""
     return Path(machine.install("--venv").out.strip())
 
 

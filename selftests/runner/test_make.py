@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""`make -n` says what make would do and does nothing of it."""
+"""Properties of the Makefile; `make -n` prints its commands without running them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HISTOGRAM = "dm-approxftl/core/base/histogram"
 
 
 def test_a_check_builds_the_examples_that_guests_run(tmp_path: Path) -> None:
-    """They are in no package, and the first clean checkout that ran a guest early had none."""
+    """Guests run the examples, which no package contains: `make check-kernel` builds them."""
     said = subprocess.run(["make", "-n", "check-kernel", f"O={tmp_path}"], cwd=TOP,
                           capture_output=True, text=True, check=True).stdout
     assert f"-o {tmp_path}/examples/annotated " in said
@@ -28,7 +28,7 @@ def make(*words: str | Path, where: Path = TOP) -> subprocess.CompletedProcess[s
 
 
 def tree(place: Path) -> Path:
-    """Return a folder in which make works, and which has no folder for what is built."""
+    """Return a directory of links to the sources, without a build directory."""
     place.mkdir()
     for entry in TOP.iterdir():
         if entry.name not in ("build", ".git", "debian"):
@@ -37,7 +37,7 @@ def tree(place: Path) -> Path:
 
 
 def bare(place: Path, installs: str) -> Path:
-    """Return a tree whose packages are installed by a script of ours."""
+    """Return such a tree with another install-packages script."""
     own = tree(place)
     (own / "selftests").unlink()
     (own / "selftests").mkdir()
@@ -51,7 +51,7 @@ def bare(place: Path, installs: str) -> Path:
 
 @pytest.mark.parametrize(("one", "other"), [("", "{}/"), ("{}/", "")])
 def test_a_header_is_missed_by_no_name_of_the_folder(tmp_path: Path, one: str, other: str) -> None:
-    """Parts that did not agree on a structure crashed after "make install O=$PWD/build"."""
+    """Objects depend on headers for any spelling of O=; stale objects once caused a crash."""
     own = tree(tmp_path / "tree")
     made = []
     for folder, words in ((one, []), (other, []), (other, ["-W", f"{HISTOGRAM}.h"])):
@@ -65,7 +65,7 @@ def test_a_header_is_missed_by_no_name_of_the_folder(tmp_path: Path, one: str, o
     ("true", 0), ("exit 1", 2), ('[ "$1" = --building ]', 2)])
 def test_only_what_is_not_installed_ends_a_check(tmp_path: Path, installs: str, status: int
                                                  ) -> None:
-    """What does not compile meanwhile is counted by every-test."""
+    """Missing packages end a check; a failed build does not, and every-test counts it."""
     own = bare(tmp_path / "tree", installs)
     compiler = tmp_path / "cc"
     compiler.write_text("#!/bin/sh\necho it does not compile >&2\nexit 1\n")
@@ -113,24 +113,24 @@ def test_the_usual_folder_of_a_checkout_is_known_by_what_is_in_it(
     shutil.rmtree(build)
 
 
-# ---------------------------------------------------------------- what a part sees
+# ---------------------------------------------------------------- include paths
 
 SOURCES = [path.relative_to(TOP) for folder in ("dm-approxftl/core", "userspace", "trace-tools",
                                                 "selftests")
            for path in (TOP / folder).rglob("*.c")]
-#: What others are built over: it includes nothing of who is above.
+#: Lower layers, with all the directories from which they may include headers.
 BELOW = {
     "dm-approxftl/core": {"dm-approxftl", "userspace/host"},
     "userspace/lib": {"dm-approxftl", "userspace/host"},
     "userspace/libapproxftl": {"dm-approxftl/uapi"},
     "trace-tools/reader": {"dm-approxftl", "userspace/host", "userspace/lib"},
 }
-#: The kernel's, and what is compiled with lines of its own; the latter's folders come first there.
+#: Sources with other compilers or flags, which are not checked.
 OTHERS = ("selftests/kernel", "selftests/bench", "userspace/playground/wasi")
 
 
 def folders_of_parts(build: Path) -> dict[str, set[str]]:
-    """Return the folders of -I of each part, by what make would do."""
+    """Return the include directories (-I) of each part, from make's commands."""
     parts: dict[str, Path] = {}
     for source in SOURCES:
         if not str(source).startswith(OTHERS):
@@ -147,7 +147,7 @@ def folders_of_parts(build: Path) -> dict[str, set[str]]:
 
 
 def used(file: Path, folders: set[str], found: set[str], seen: set[Path]) -> None:
-    """Add the folders in which headers of a file, and what those include, are found."""
+    """Add the include directories that a file and its headers use."""
     seen.add(file)
     for name in re.findall(r'^#\s*include ["<]([^">]+)[">]', (TOP / file).read_text(), re.M):
         beside = Path(os.path.normpath(file.parent / name))

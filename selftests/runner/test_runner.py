@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The runner must fail when a test fails, however it fails."""
+"""The runner reports a failure for every way in which a test can fail."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORK = "python3 -c 'import time\nwhile time.process_time() < 0.5: pass'"
 
 @dataclass
 class Tree:
-    """A source tree that has nothing but tests."""
+    """A source tree that contains only tests."""
 
     top: Path
 
@@ -102,11 +102,11 @@ def test_takes_the_limits_from_the_area(tree: Tree) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("body", "status"), [
-    # It is slow, but prints or works.
+    # Slow tests that print output or use the processor are alive.
     ("for i in 1 2 3 4 5; do sleep 2; echo '# here'; done", 0),
     (f"for i in 1 2 3; do sleep 2; {WORK}; done", 0),
     ("while :; do :; done", 1),
-    # It polls for a file that never comes.
+    # A test that only polls for a missing file hangs.
     ("while ! [ -e /nonexistent ]; do sleep 0.2; done", 1),
 ])
 def test_progress_is_output_or_work(tree: Tree, body: str, status: int) -> None:
@@ -207,7 +207,7 @@ def test_an_interrupt_kills_the_children_and_prints_what_there_is(tree: Tree) ->
     tree.add("core/a.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - quick\n")
     tree.add("core/b.tap.sh", f"#!/bin/sh\nsleep infinity &\necho $! >{pid_file}.new\n"
              f"mv {pid_file}.new {pid_file}\nwait\n")  # fmt: skip
-    # A shell in the background has it ignored, and children would inherit that.
+    # A shell in the background ignores SIGINT, and its children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     runner = subprocess.Popen(tree.command("-j1"), stdout=subprocess.PIPE, text=True)
     until(pid_file.exists, runner)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checkers are asked anew about what has changed, and only about that."""
+"""Static checkers run again for changed sources, and only for those."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Kernels that share points leave none to nobody, or the last of them says so."""
+"""Kernels that share test points together run each point, or the last kernel reports a gap."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ktap_finished"""
 
 
 def judged(place: Path, kernels: int, *left: str) -> str:
-    """Return what is said when kernels with names of a letter have left these points, a letter."""
+    """Return the output after kernels "a", "b" ... left these one-letter points to others."""
     names = [chr(ord("a") + i) for i in range(len(left))]
     for name, points in zip(names, left, strict=True):
         (place / name).write_text("".join(f"# t: {point}: left to another kernel\n"
@@ -46,7 +46,7 @@ def test_nothing_is_said_before_all_were_here(tmp_path: Path) -> None:
 
 
 def turns(turn: str, phase: str, points: str) -> list[str]:
-    """Return what each point comes to."""
+    """Return the points that this kernel runs."""
     script = f"cd '{TOP}'; . selftests/kernel/turns.sh; for p in {points}; do " \
         'next_turn "$p" && echo "$p"; done'
     return run_program("/bin/sh", "-c", script, environment={
@@ -66,12 +66,12 @@ def test_a_point_has_one_kernel_in_one_commit_of_three() -> None:
 
 
 def test_every_point_has_a_kernel_and_a_commit(tmp_path: Path) -> None:
-    """Of tests that have each kind of point."""
+    """Run stand-ins for all tests, each with several points."""
     folder = tmp_path / "selftests/kernel"
     folder.mkdir(parents=True)
     text = (TOP / "selftests/kernel/run-in-kernel").read_text()
     (folder / "run-in-kernel").write_text(text)
-    # Nothing is switched off here.
+    # The stand-in must not take processors offline.
     (folder / "turns.sh").write_text(
         (TOP / "selftests/kernel/turns.sh").read_text() + "processors() { :; }\n")
     kinds = dict(re.findall(r"^(contract|alone|programs)='([^']*)'", text, re.M))
