@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Operator mutants: small changes of C that are drawn at random, without a rule in mind.
+"""Operator mutants: small random changes of C code.
 
-A statement is deleted, a condition negated; an operator, a constant, or a constant's name is
-replaced by another one. Comments, strings and preprocessor lines stay as they are.
+A change deletes a statement, negates a condition, or replaces an operator, a constant or an
+enumerator. Comments, strings and preprocessor lines stay as they are.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CONDITION = re.compile(r"(?<=\tif )\(.*\)(?=\n| \{\n)")
 
 @dataclass(frozen=True)
 class Change:
-    """A replacement between two offsets of a file."""
+    """A replacement of the text between two offsets of a file."""
 
     begin: int
     end: int
@@ -40,18 +40,18 @@ class Change:
         return text[:self.begin] + self.new + text[self.end:]
 
     def named(self, file: str, text: str) -> str:
-        """Return the place and the change, in one line."""
+        """Describe the place and the change in one line."""
         old = " ".join(text[self.begin:self.end].split())
         return f"{file}:{text.count(chr(10), 0, self.begin) + 1}: {old} becomes {self.new}"
 
 
 def family(name: str) -> str:
-    """Return what the names of an enumeration have in common."""
+    """Return the common prefix of an enumeration's names."""
     return name.rpartition("_")[0]
 
 
 def changes(text: str) -> Iterator[Change]:
-    """Return every change that the operators make of a C file."""
+    """Yield every change that the operators can make in a C file."""
     code = HIDDEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     for found in OPERATOR.finditer(code):
         if not (found[0] == "*" and code[found.end() + 1:found.end() + 2] in ("(", "*", "")):
@@ -71,7 +71,7 @@ def changes(text: str) -> Iterator[Change]:
 
 
 def draw(texts: dict[str, str], seed: int) -> Iterator[tuple[str, Change]]:
-    """Return changes of these files without end, the files in equal shares."""
+    """Yield random changes without end; each file is equally likely."""
     generator = random.Random(seed)
     known = {file: found for file, text in texts.items() if (found := list(changes(text)))}
     while known:
@@ -80,9 +80,9 @@ def draw(texts: dict[str, str], seed: int) -> Iterator[tuple[str, Change]]:
 
 
 def tests_of_file(file: str, mutants: list[Mutant]) -> list[str]:
-    """Return the tests without a virtual machine that catch mutants of FILE, frequent ones first.
+    """Return the tests without a virtual machine that catch mutants of FILE, most frequent first.
 
-    Their arguments are left out: a change that is drawn is not what they were chosen for.
+    Arguments of tests are dropped, since they select test points for another mutant.
     """
     found = Counter(test for mutant in mutants for edit in mutant.edits if edit.file == file
                     if "/" in (test := mutant.caught_by.split()[0]))

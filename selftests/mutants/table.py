@@ -9,9 +9,9 @@
     old = "close_blocks(ftl, zone);"
     new = ""
 
-A mutant that changes several places has [[name.replace]] tables, each with `old` and `new`; what
-they do not say of `file` and `function` is taken from the mutant. White space does not count when
-`old` is looked for. It has to be in the function once.
+A mutant that changes several places has [[name.replace]] tables, each with `old` and `new`;
+`file` and `function` default to the mutant's. `old` must occur once in the function; white space
+is ignored.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ CAUGHT_BY = re.compile(r"[a-z-]+/[\w-]+( .+)?|kernel(-[a-z]+)? [\w-]+( [\w-]+)*(
 
 
 class MutantError(Exception):
-    """A mutant that cannot be used, in one sentence."""
+    """A mutant is invalid; the message is one sentence."""
 
 
 @dataclass(frozen=True)
 class Edit:
-    """A text of a function, and what takes its place."""
+    """A replacement of text in a function."""
 
     file: str
     function: str
@@ -50,13 +50,13 @@ class Edit:
 
     @property
     def place(self) -> str:
-        """Return where OLD is looked for."""
+        """Return the place of the text, for messages."""
         return f"{self.function} of {self.file}" if self.function else self.file
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A change of the sources and the test that must fail with it."""
+    """A change of the sources, and the test that must fail with it."""
 
     name: str
     breaks: str
@@ -65,7 +65,7 @@ class Mutant:
 
 
 def spans_in_python(text: str, name: str) -> list[tuple[int, int]]:
-    """Return where a function, a class or a method (CLASS.METHOD) is defined."""
+    """Return the offsets of each function, class or method (CLASS.METHOD) of this name."""
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -86,10 +86,10 @@ def spans_in_python(text: str, name: str) -> list[tuple[int, int]]:
 
 @functools.lru_cache(maxsize=64)
 def definitions(text: str) -> list[tuple[str, int, int]]:
-    """Return the name, the begin and the end of each definition at the left margin of C or shell.
+    """Return name, begin and end of each definition in C or shell, as offsets.
 
-    It begins with a name in the first column and ends with the first line that begins with a
-    closing brace; a macro ends with the first line that does not continue.
+    A definition has its name in a line that begins in the first column, and ends with the first
+    line that begins with a closing brace; a macro ends with the first line that is not continued.
     """
     found: list[tuple[str, int, int]] = []
     lines = text.splitlines(keepends=True)
@@ -123,7 +123,7 @@ def definitions(text: str) -> list[tuple[str, int, int]]:
 
 
 def spans(file: str, text: str, function: str) -> list[tuple[int, int]]:
-    """Return where FUNCTION is defined; all of TEXT for none."""
+    """Return the offsets of FUNCTION's definitions; without a function, those of all of TEXT."""
     if not function:
         return [(0, len(text))]
     if file.endswith(".py") or text.startswith("#!/usr/bin/env python"):
@@ -137,7 +137,7 @@ def is_word(char: str) -> bool:
 
 
 def matches(text: str, begin: int, end: int, old: str) -> list[tuple[int, int]]:
-    """Return where OLD is between BEGIN and END; white space does not count, parts of names do."""
+    """Return where OLD occurs, ignoring white space; it must not begin or end within a name."""
     places = [i for i in range(begin, end) if not text[i].isspace()]
     packed = "".join(text[i] for i in places)
     wanted = "".join(old.split())
@@ -154,7 +154,7 @@ def matches(text: str, begin: int, end: int, old: str) -> list[tuple[int, int]]:
 
 
 def replace(text: str, edit: Edit) -> str:
-    """Return TEXT with the edit. New lines get the indentation of the first one replaced."""
+    """Return TEXT with the edit; new lines get the indentation of the first one replaced."""
     where = spans(edit.file, text, edit.function)
     if not where:
         raise MutantError(f"{edit.file} has no function, macro or object {edit.function}")
@@ -170,7 +170,7 @@ def replace(text: str, edit: Edit) -> str:
 
 
 def mutated(edits: Iterable[Edit], top: Path) -> dict[str, str]:
-    """Return the texts of the files of TOP that the edits change."""
+    """Return the changed texts of the files in TOP that the edits change."""
     texts: dict[str, str] = {}
     for edit in edits:
         if edit.file not in texts and not (top / edit.file).is_file():
@@ -184,7 +184,7 @@ def mutated(edits: Iterable[Edit], top: Path) -> dict[str, str]:
 
 @contextmanager
 def applied(texts: dict[str, str], tree: Path) -> Iterator[None]:
-    """Have other texts in files of TREE."""
+    """Context manager: write the texts to files in TREE, and restore the files at the end."""
     before = {file: (tree / file).read_text() for file in texts}
     try:
         for file, text in texts.items():
@@ -196,7 +196,7 @@ def applied(texts: dict[str, str], tree: Path) -> Iterator[None]:
 
 
 def copy_tree(to: Path) -> None:
-    """Copy the sources: the files that git tracks or would add, or all but what was built."""
+    """Copy the sources: files that git tracks or would add; without git, all but build/."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others",
                              "--exclude-standard"], cwd=TOP, capture_output=True, check=False)
     if listed.returncode:
@@ -210,12 +210,12 @@ def copy_tree(to: Path) -> None:
 
 @functools.lru_cache(maxsize=256)
 def read(path: Path) -> str:
-    """Return the text of a file, which mutants do not change where this is used."""
+    """Return the text of a file."""
     return path.read_text()
 
 
 def edit_of(words: dict[str, Any], inherited: dict[str, Any]) -> Edit:
-    """Understand `file`, `function`, `old` and `new`."""
+    """Parse `file`, `function`, `old` and `new`."""
     if unknown := set(words) - EDIT_KEYS:
         raise MutantError(f"a replacement has no key {min(unknown)}")
     all_ = {"function": "", **inherited, **words}
@@ -228,7 +228,7 @@ def edit_of(words: dict[str, Any], inherited: dict[str, Any]) -> Edit:
 
 
 def mutant_of(name: str, words: dict[str, Any]) -> Mutant:
-    """Understand the table of one mutant."""
+    """Parse the table of one mutant."""
     if not isinstance(words, dict):
         raise MutantError("it is no table")
     if unknown := set(words) - KEYS:
@@ -250,7 +250,7 @@ def mutant_of(name: str, words: dict[str, Any]) -> Mutant:
 
 
 def load(area: Path) -> tuple[list[Mutant], list[str]]:
-    """Return the mutants of AREA.toml, and a sentence for each that is wrong in itself."""
+    """Return the mutants of AREA.toml, and an error message for each invalid one."""
     mutants, problems = [], []
     for key, words in tomllib.loads(area.read_text()).items():
         try:
@@ -261,7 +261,7 @@ def load(area: Path) -> tuple[list[Mutant], list[str]]:
 
 
 def tests_of(mutant: Mutant) -> list[str]:
-    """Return the files of which one has to exist for each test that is to catch a mutant."""
+    """Return the paths of the mutant's tests; in a string with several, one must exist."""
     first, *more = mutant.caught_by.partition(": ")[0].split()
     if "/" in first:
         return [f"selftests/{first}.c selftests/{first}.py"]
@@ -269,7 +269,7 @@ def tests_of(mutant: Mutant) -> list[str]:
 
 
 def check(mutant: Mutant, top: Path) -> str:
-    """Return why a mutant does not fit the sources of TOP, in a sentence; nothing if it does."""
+    """Return an error message if a mutant does not match the sources of TOP, else ""."""
     for test in tests_of(mutant):
         if not any((top / file).is_file() for file in test.split()):
             return f"{mutant.name}: caught_by names a test that is not there: {test.split()[0]}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Each mutant of the tables fits the sources, and a few of them are caught."""
+"""Each mutant of the tables matches the sources, and a few of them are caught."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""selftests/rename changes sources and mutants together, and refuses what is ambiguous."""
+"""selftests/rename changes sources and mutants together, and refuses ambiguous names."""
 
 from __future__ import annotations
 
