@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What reaches a user's machine: make install, DKMS, Debian's packages, completion."""
+"""Installation on a user's machine: make install, DKMS, Debian packages, shell completion."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 VERSION = re.findall(r'AFTL_VERSION "(.*)"', (TOP / "userspace/lib/version.c").read_text())[0]
 MODULE = f"dm-approxftl-{VERSION}"
 BEFORE = "0.0.9"
-# Without what the make above has been told: the clean of a package would remove its O=.
+# Without the variables of the outer make: its O= would be removed by the package's clean.
 OURS = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
 
 
 def done(*command: str | Path, where: Path = TOP, **environment: str) -> str:
-    """Run a command that must succeed, and return what it printed."""
+    """Run a command that must succeed, and return its output."""
     ended = subprocess.run(
         command,
         cwd=where,
@@ -88,7 +88,7 @@ def test_builds_from_a_folder_of_any_letters_that_is_read_only(tmp_path: Path) -
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A place that was installed into; what was installed can be removed, all of it."""
+    """An installed tree; at the end, `make uninstall` must remove all files."""
     place = tmp_path_factory.mktemp("installed")
     make("install", place)
     yield place
@@ -97,7 +97,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def sources(place: Path) -> Path:
-    """Copy the tree as it would be released, from a repository or from what was released."""
+    """Copy the files of a release, from a repository or from a release."""
     for name in done("sh", "-c", ". selftests/lib/sources.sh && sources").split("\n"):
         if (TOP / name).is_file():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ def test_manuals(installed: Path) -> None:
 
 @pytest.mark.slow
 def test_a_prefix_needs_no_source_tree(tmp_path: Path) -> None:
-    """Lab, demonstration and report, where the tree is not to be seen, and nothing in /usr/src."""
+    """Lab, demo and report work with the source tree hidden and nothing in /usr/src."""
     prefix = tmp_path / "Übungen"
     done("make", "install", f"O={BUILD}", f"PREFIX={prefix}")
     assert (prefix / "src" / MODULE / "dkms.conf").is_file()
@@ -152,7 +152,7 @@ def test_schemas_are_those_that_the_manual_names(installed: Path) -> None:
 
 
 def test_the_page_is_a_document(installed: Path) -> None:
-    """Wherever it was built."""
+    """The playground is installed as documentation if it was built."""
     made, page = BUILD / "playground.html", installed / "usr/share/doc/approxftl/playground.html"
     assert page.exists() == made.exists()
     assert not made.exists() or page.read_bytes() == made.read_bytes()
@@ -174,18 +174,18 @@ def test_a_program_is_built_with_the_library(installed: Path, tmp_path: Path) ->
     program = tmp_path / "annotated"
     done("gcc", "-Wall", "-Werror", "docs/examples/annotated.c", "-o", program, *flags)
     assert "[libapproxftl.so.1]" in done("readelf", "-d", program)
-    # The dynamic linker's own view: ldconfig makes the link that the soname asks for.
+    # ldconfig makes the link that the soname asks for, as on a real system.
     libraries = tmp_path / "lib"
     libraries.mkdir()
     shutil.copy(installed / "usr/lib/libapproxftl.so.1", libraries / "libapproxftl.so.1.0")
     done("ldconfig", "-n", libraries, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
-    # Where there is no device its calls succeed and do nothing; the second run reads.
+    # Without a device the library's calls succeed and do nothing; the second run reads the file.
     for said in ("", "0 bits have flipped, the library says 0; the header is intact\n"):
         assert done(program, tmp_path / "picture", LD_LIBRARY_PATH=str(libraries)) == said
 
 
 def test_the_binary_interface_of_the_library() -> None:
-    """A change is compatible, or makes a new version of the names."""
+    """The ABI stays compatible, or the symbols get a new version."""
     done("gcc", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Iuserspace/libapproxftl",
          "selftests/packaging/binary-interface.c")
     exported = done("nm", "-D", "--defined-only", "--with-symbol-versions",
@@ -196,7 +196,7 @@ def test_the_binary_interface_of_the_library() -> None:
 
 
 def test_the_group_that_may_tag(installed: Path, tmp_path: Path) -> None:
-    """The udev rule's group is made, and its file is what udev reads."""
+    """sysusers creates the group of the udev rule."""
     rule = (installed / "usr/lib/udev/rules.d/60-approxftl.rules").read_text()
     assert re.findall('GROUP="(.*?)"', rule) == ["approxftl"]
     (tmp_path / "etc").mkdir()
@@ -205,14 +205,14 @@ def test_the_group_that_may_tag(installed: Path, tmp_path: Path) -> None:
 
 
 def kernels() -> Path:
-    """Return where the lab has unpacked kernels."""
+    """Return the directory of kernels that the lab has unpacked."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "approxftl/kernels"
 
 
 @pytest.mark.slow
 def test_dkms(installed: Path, tmp_path: Path) -> None:
-    """For one kernel of this release; that it builds for all is kernel-build's."""
+    """Build for one kernel of this release; the test kernel-build covers all kernels."""
     known = next((mark.parent for mark in kernels().glob("*/own-series")), None)
     assert known, "no kernel of this release is unpacked: make deps does that"
     shutil.copytree(installed / "usr/src", tmp_path / "src")
@@ -220,15 +220,15 @@ def test_dkms(installed: Path, tmp_path: Path) -> None:
     tree = ("--sourcetree", tmp_path / "src", "--dkmstree", tmp_path / "tree")
     done("dkms", "build", *tree, "-k", known.name, "--kernelsourcedir",
          known / f"usr/src/linux-headers-{known.name}", f"dm-approxftl/{VERSION}",
-         # What the debugger knows is not needed, nor pahole, which the headers' package brings.
+         # Skip debug information and BTF, which would need pahole.
          KCFLAGS="-g0", MAKEFLAGS=" -- CONFIG_DEBUG_INFO_BTF_MODULES=")
     built = list((tmp_path / "tree").rglob("dm-approxftl.ko*"))
     assert len(built) == 1
     assert known.name in done("modinfo", "-F", "vermagic", built[0])
 
 
-# The playground is built by clang, as for `make install` above. Its objects are taken from there,
-# for they are half of what is compiled.
+# A stand-in for clang that copies the objects of `make install` above, because the playground's
+# objects are half of the compile time.
 AGAIN = """#!/bin/sh
 object=
 for word; do
@@ -268,18 +268,18 @@ def test_debian_packages(packages: dict[str, Path], tmp_path: Path) -> None:
     assert "libapproxftl.so.1" in done("dpkg", "-c", packages["libapproxftl1"])
     done("dpkg", "-e", packages["libapproxftl1"], tmp_path / "library")
     assert "approxftl_open@APPROXFTL_1 " in (tmp_path / "library/symbols").read_text()
-    # The package makes the group that its udev rule speaks of.
+    # The package creates the group of its udev rule.
     done("dpkg", "-e", packages["approxftl"], tmp_path / "tools")
     assert "systemd-sysusers" in (tmp_path / "tools/postinst").read_text()
     assert f"/{MODULE}/dkms.conf" in done("dpkg", "-c", packages["dm-approxftl-dkms"])
-    # Who uploads it puts an address there.
+    # The maintainer's address is filled in before an upload.
     ours = "bogus-mail-host,bogus-mail-host-in-debian-changelog"
     done("lintian", "--allow-root", "--fail-on", "error", "--suppress-tags", ours,
          *packages.values())
 
 
 def older(package: Path, place: Path) -> Path:
-    """Return the same package as that of the version before."""
+    """Return the same package with the version before."""
     content = place / package.stem
     done("dpkg-deb", "-R", package, content)
     for folder in content.glob(f"usr/src/*-{VERSION}"):
@@ -290,7 +290,7 @@ def older(package: Path, place: Path) -> Path:
     return place / package.name
 
 
-# This machine's root below a layer that is forgotten, where packages are installed in earnest.
+# An overlay over this machine's root directory, into which the packages are installed.
 LAYERED = """
 mkdir {place}/layers
 mount -t tmpfs none {place}/layers
@@ -351,7 +351,7 @@ def test_an_upgrade_keeps_what_the_administrator_has_set(packages: dict[str, Pat
 def test_pip(tmp_path: Path) -> None:
     tree = sources(tmp_path / "tree")
     place = tmp_path / "place"
-    # What it depends on is there for the tests, and so is what builds it: no network is needed.
+    # Dependencies and build tools are installed for the tests, so that no network is needed.
     done(sys.executable, "-m", "pip", "install", "--no-build-isolation", "--no-deps",
          "--prefix", place, tree)
     packages = next(place.glob("lib/python3*/site-packages"))
@@ -360,7 +360,7 @@ def test_pip(tmp_path: Path) -> None:
     for verb in scripts:
         said = done(place / f"bin/approxftl-{verb}", "--help", PYTHONPATH=str(packages))
         assert re.match(f"Usage: approxftl (app |tag )?{verb} ", said)
-    # The simulator is somewhere in PATH; there is no library.
+    # The simulator is found by PATH; libapproxftl is absent.
     (tmp_path / "study.toml").write_text(
         'study = 1\n[base]\nrequests = 100\n[vary]\npolicy = ["baseline"]\n')
     path = os.pathsep.join((str(BUILD), os.environ["PATH"]))
@@ -394,7 +394,7 @@ _approxftl
 printf '%s\\n' "${{COMPREPLY[@]}}"
 """
 
-# What a person's zsh would offer is noted on its way to the screen.
+# Record the completions that zsh would show.
 ZSH_SETUP = """
 PATH={path}:$PATH
 fpath=({top}/packaging/completion $fpath)
