@@ -42,12 +42,12 @@ static u64 programmed_units(const struct aftl_counters *counters)
 	       counters->programmed_parity_units;
 }
 
-/* Mode of @disk if it is not rw, else the mode of the disks before it; @others is NULL for none. */
-static const char *mode_of(const struct aftl_disk *disk, const char *others)
+/* The worse of @mode, which earlier disks have, and the mode of @disk. */
+static const char *worse_mode(const char *mode, const struct aftl_disk *disk)
 {
-	if (disk->durable && aftl_dev_error(disk->durable))
+	if (!strcmp(mode, "fail") || (disk->durable && aftl_dev_error(disk->durable)))
 		return "fail";
-	return aftl_read_only(disk->ftl) ? "ro" : others ? others : "rw";
+	return aftl_read_only(disk->ftl) ? "ro" : mode;
 }
 
 static void look_at_ftl(struct aftl_disk *disk, struct status *status)
@@ -55,7 +55,7 @@ static void look_at_ftl(struct aftl_disk *disk, struct status *status)
 	const struct aftl_counters *counters = &aftl_stats(disk->ftl)->counters;
 
 	lockdep_assert_held(&disk->lock);
-	status->mode = mode_of(disk, status->mode);
+	status->mode = worse_mode(status->mode, disk);
 	status->policy = aftl_policy_type(disk->ftl)->name;
 	status->blocks += aftl_geometry(disk->ftl)->blocks;
 	sum_up_luns(disk->ftl, status);
@@ -100,7 +100,7 @@ static void look_at_device(struct aftl_target *target, struct status *status)
 
 static void emit_info(struct aftl_target *target, char *result, unsigned int maxlen)
 {
-	struct status status = { 0 };
+	struct status status = { .mode = "rw" };
 	unsigned int sz = 0;
 
 	look_at_device(target, &status);

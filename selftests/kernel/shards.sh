@@ -384,6 +384,26 @@ begins_with_all()
 		dmsetup remove aftl-part && "$approxftl" check /dev/ram0 >"$scratch/said" && create_kept
 }
 
+# A shard whose volume cannot be written makes the device fail, also if a later shard is read-only.
+worst_mode_is_reported()
+{
+	# shellcheck disable=SC2086 # words
+	dmsetup remove aftl-kept && wipe /dev/ram0 && create_kept && dmsetup remove aftl-kept &&
+		first=$(($(stride_mib) * 2048)) && all=$(blockdev --getsz /dev/ram0) &&
+		dmsetup create aftl-part --table "0 $all linear /dev/ram0 0" &&
+		create aftl-kept /dev/mapper/aftl-part $fast || return
+	blocks=$(status_word aftl-kept 4) && blocks=${blocks#*/}
+	for block in $(seq $((blocks * 3 / 4)) $((blocks - 1))); do
+		dmsetup message aftl-kept 0 fault block "$block" || return
+	done
+	[ "$(status_word aftl-kept 1)" = ro ] &&
+		dmsetup load aftl-part --table "0 $first flakey /dev/ram0 0 0 3600 1 error_writes
+$first $((all - first)) linear /dev/ram0 $first" && dmsetup resume aftl-part &&
+		! dd if=/dev/zero of=/dev/mapper/aftl-kept bs=64k count=1 oflag=direct conv=fsync \
+			2>"$scratch/said" && [ "$(status_word aftl-kept 1)" = fail ] &&
+		dmsetup remove aftl-kept && dmsetup remove aftl-part && wipe /dev/ram0 && create_kept
+}
+
 # Print the number of reads of the block device and the time it was busy, in ms.
 reads_below()
 {
@@ -463,6 +483,9 @@ if next_turn 'on a block device'; then
 	else
 		ktap_test_skip 'on a block device, whose volumes are opened at once' \
 			'the kernel does not have dm_delay'
+	fi
+	if kernel_has dm_flakey; then
+		ktap_test_run 'the worst mode of all shards is reported' worst_mode_is_reported
 	fi
 	ktap_test_run 'volumes of shards are told apart' shards_are_told_apart
 fi
