@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read-only access to a device: state, statistics, digest, and the audit of all invariants.
+ * State, statistics and digest of a device, and the audit of all invariants.
  */
 #include "core/ftl/command.h"
 #include "core/base/random.h"
@@ -126,6 +126,36 @@ bool aftl_unit_fails(const struct aftl *ftl, aftl_lpn_t lpn)
 const struct aftl_stats *aftl_stats(const struct aftl *ftl)
 {
 	return &ftl->stats;
+}
+
+void aftl_reset_stats(struct aftl *ftl)
+{
+	u32 i;
+
+	memset(&ftl->stats, 0, sizeof(ftl->stats));
+	ftl->stats.since_ns = ftl->now_ns;
+	for (i = 0; i < ftl->geo.luns; i++)
+		ftl->luns[i].busy_ns = 0;
+}
+
+void aftl_carry_stats(struct aftl *ftl, const struct aftl_stats *before, u64 now_ns,
+		      bool same_policy)
+{
+	struct aftl_stats *stats = &ftl->stats;
+	u64 span_ns = max(now_ns - before->since_ns, ftl->now_ns - stats->since_ns);
+
+	aftl_stats_add(stats, before);
+	aftl_histogram_merge(&stats->read_response, &before->read_response);
+	aftl_histogram_merge(&stats->write_response, &before->write_response);
+	aftl_histogram_merge(&stats->flush_response, &before->flush_response);
+	aftl_histogram_merge(&stats->read_service, &before->read_service);
+	aftl_histogram_merge(&stats->write_service, &before->write_service);
+	if (!same_policy) {
+		memset(stats->kind_blocks, 0, sizeof(stats->kind_blocks));
+		memset(stats->kind_pages, 0, sizeof(stats->kind_pages));
+		memset(stats->stream_units, 0, sizeof(stats->stream_units));
+	}
+	stats->since_ns = ftl->now_ns - min(span_ns, ftl->now_ns);
 }
 
 const struct aftl_geometry *aftl_geometry(const struct aftl *ftl)

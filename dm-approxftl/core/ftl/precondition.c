@@ -492,36 +492,6 @@ static int fill_overwrite_units(struct aftl *ftl, struct filler *filler, u32 uni
 	return ret;
 }
 
-void aftl_reset_stats(struct aftl *ftl)
-{
-	u32 i;
-
-	memset(&ftl->stats, 0, sizeof(ftl->stats));
-	ftl->stats.since_ns = ftl->now_ns;
-	for (i = 0; i < ftl->geo.luns; i++)
-		ftl->luns[i].busy_ns = 0;
-}
-
-void aftl_carry_stats(struct aftl *ftl, const struct aftl_stats *before, u64 now_ns,
-		      bool same_policy)
-{
-	struct aftl_stats *stats = &ftl->stats;
-	u64 span_ns = max(now_ns - before->since_ns, ftl->now_ns - stats->since_ns);
-
-	aftl_stats_add(stats, before);
-	aftl_histogram_merge(&stats->read_response, &before->read_response);
-	aftl_histogram_merge(&stats->write_response, &before->write_response);
-	aftl_histogram_merge(&stats->flush_response, &before->flush_response);
-	aftl_histogram_merge(&stats->read_service, &before->read_service);
-	aftl_histogram_merge(&stats->write_service, &before->write_service);
-	if (!same_policy) {
-		memset(stats->kind_blocks, 0, sizeof(stats->kind_blocks));
-		memset(stats->kind_pages, 0, sizeof(stats->kind_pages));
-		memset(stats->stream_units, 0, sizeof(stats->stream_units));
-	}
-	stats->since_ns = ftl->now_ns - min(span_ns, ftl->now_ns);
-}
-
 /* No word line is between its passes at the start. */
 static void finish_fine_passes(struct aftl *ftl)
 {
