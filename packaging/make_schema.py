@@ -59,7 +59,7 @@ tool = { version: text, argv: [text](2..) }
 # A number whose unit is in its key, a word, or weights.
 parameter_value = amount | text(/^[a-z]/) | [integer(1..)]
 token = text(/^[^ \n]+$/)
-# What --columns leaves of a list.
+# A list, reduced to the columns that --columns selects.
 chosen_rows = { ...envelope, rows: [row] }
 row = { *(1..) /^[a-z][a-z0-9_]*$/: text | number | flag | null }
 placement_handles = [{

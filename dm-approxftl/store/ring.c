@@ -43,7 +43,7 @@ static u64 chunks_of(u64 ops)
 	return DIV_ROUND_UP_ULL(ops, AFTL_DEV_CHUNK);
 }
 
-/* Beside programs there is room for one reset of all zones: it is rare, so a second one waits. */
+/* Programs, and one reset of all zones. Such resets are rare, so a second one waits for room. */
 static u64 fixed_ops(const struct aftl_geometry *geo)
 {
 	u64 programs = (u64)geo->luns * (aftl_program_units(geo) + geo->program_pages);

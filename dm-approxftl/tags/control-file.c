@@ -23,7 +23,7 @@ static int sync_span(struct inode *inode, u32 flags, u64 first, u64 last)
 }
 
 /*
- * Tag a file, and check its owner again: a new owner, to whom the file was given meanwhile, has not
+ * Tag a file, and check its owner again: if the file has a new owner meanwhile, that user has not
  * asked for tags.
  */
 static int tag_owned(struct file *file, u64 first, u64 last, u32 class, u32 *reason)

@@ -2,8 +2,8 @@
 /*
  * /dev/approxftl: programs declare which of their data are approximate.
  *
- * Root may open it, and users whom a udev rule or an administrator admits. Permission to tag is
- * checked for each descriptor.
+ * Only root may open it, unless a udev rule or an administrator grants access. Permission to tag a
+ * file is checked for each descriptor.
  */
 #include <linux/ctype.h>
 #include <linux/miscdevice.h>

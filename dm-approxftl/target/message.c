@@ -15,8 +15,9 @@
  *   gc [<lun>]             begin to collect garbage, of one LUN or of all, until nothing is
  *                          worth it. Takes device time: collecting_luns in the status line
  *                          is 0 at the end, and gc_blocks in stats says how much
- *   policy <key> <value>   change a parameter; the table line follows. What sizes memory,
- *                          or is the shape or the past of what is stored, is refused
+ *   policy <key> <value>   change a parameter; the table line follows. Parameters that
+ *                          size memory, or fix the shape or history of the stored data,
+ *                          are refused
  *   fault block <number>   a block has gone bad: its data move, then it is retired
  *   fault die <lun>        a LUN has died: its data are lost
  *   luns                   a line for each LUN: its number, then good_blocks,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What it takes to find a volume again after a crash: one in memory that has been written all over,
- * unit by unit in an order that a seed draws. What is read comes from a thread that takes as long
- * as a device of 2 GB/s.
+ * Measure the recovery of a volume after a crash. The volume is in memory and has been written
+ * completely, unit by unit in an order drawn from a seed. A thread serves its reads as slowly as a
+ * device of 2 GB/s.
  *
  *	recovery-cost BLOCKS
  *
- * of 16 MiB, on each of four LUNs. Prints the bytes of its flash, the nanoseconds of the processor
- * and of the clock that recovery takes, and the bytes that it reads.
+ * BLOCKS blocks of 16 MiB on each of four LUNs. Prints the bytes of flash, the processor time and the
+ * elapsed time of the recovery in nanoseconds, and the bytes that it reads.
  */
 #include <pthread.h>
 #include <stdlib.h>

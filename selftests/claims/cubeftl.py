@@ -159,8 +159,8 @@ def cu6() -> list[Claim]:
     runs = results("cubeftl-memory")
     more = runs["cubeftl"]["memory_bytes"] - runs["pageftl"]["memory_bytes"]
     geo = runs["cubeftl"]["geometry"]
-    # Beside the table, the policy keeps the measurements of leaders for two blocks per die, and
-    # both policies keep some bytes per die about their open blocks.
+    # In addition to the table, the policy keeps the measurements of leaders for two blocks per die,
+    # and both policies keep some bytes per die about their open blocks.
     active = geo["luns"] * 2 * geo["layers"] * 2
     layers = geo["blocks"] * geo["layers"]
     each = (more - active) / layers

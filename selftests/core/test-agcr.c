@@ -321,7 +321,7 @@ static void li_looks_at_the_queue(void)
 	close_device();
 }
 
-/* Beside its queues the policy needs one byte per unit, whatever the window. */
+/* The policy needs one byte per unit and its queues, whatever the window. */
 static void memory_is_a_byte_a_unit(void)
 {
 	static const char *const off[] = { SHAPE, "rewrite", "off", "history", "2", NULL };

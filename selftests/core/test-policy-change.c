@@ -26,7 +26,7 @@ static u64 seed;
 static u32 policies;
 static u32 changed;
 static u32 refused;
-static u32 cramped;
+static u32 short_luns;
 static bool seen[POLICIES_MAX][POLICIES_MAX];
 
 static const struct aftl_policy_type *any_policy(struct aftl_random *random)
@@ -130,7 +130,7 @@ static void note_change(const struct aftl_policy_type *from, const struct aftl_p
 	seen[index_of(from)][index_of(to)] = true;
 	while (luns--) {
 		aftl_lun_info(device.ftl, luns, &info);
-		cramped += info.free_blocks <= to->reserve;
+		short_luns += info.free_blocks <= to->reserve;
 	}
 }
 
@@ -253,8 +253,9 @@ static void all_seeds(void)
 	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
 		run_seed();
 	tap_note("%u changes, %u refused; %u LUNs short of free blocks", changed, refused,
-		 cramped);
-	CHECK_MSG(tap_failures() || cramped > 20, "only %u LUNs were short of blocks", cramped);
+		 short_luns);
+	CHECK_MSG(tap_failures() || short_luns > 20, "only %u LUNs were short of blocks",
+		  short_luns);
 }
 
 /* Load the device with one parameter changed. */

@@ -355,14 +355,14 @@ static void idle_collection_has_its_limit(void)
 }
 
 /* Cause of the first relocation of a LUN that has all kinds due. */
-static u32 first_cause(bool cramped)
+static u32 first_cause(bool below_reserve)
 {
 	struct aftl_lun *lun = device.ftl->luns;
 	u32 cause;
 
-	lun->below_reserve = cramped;
+	lun->below_reserve = below_reserve;
 	lun->wear_due = 64;
-	CHECK_EQ(aftl_reloc_repeat_due(device.ftl, lun), !cramped && lun->repeat_blocks);
+	CHECK_EQ(aftl_reloc_repeat_due(device.ftl, lun), !below_reserve && lun->repeat_blocks);
 	CHECK_EQ(aftl_reloc_next_step(device.ftl, lun, true), AFTL_STEP_READ);
 	cause = lun->reloc.cause;
 	aftl_reloc_cancel(device.ftl, lun);

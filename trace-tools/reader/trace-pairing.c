@@ -217,7 +217,7 @@ static inline void remove_piece(struct trace_pairing *pairing, u32 gap)
 
 #define NOWHERE U32_MAX
 
-/* Of two candidates prefer the one that ends at @end, then the older one. */
+/* Prefer the candidate that ends at @end, then the older one. */
 static bool fits_better(const struct piece *piece, const struct piece *best, u64 end)
 {
 	bool exact = piece->end == end;

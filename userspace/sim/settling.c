@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * MSER-5 in integer arithmetic, so that every compiler gives the same result. Of all cuts at
- * the start, it selects the one whose rest has the smallest standard error; if less than half
- * remains, the run is too short. If the same method would cut off an end of the rest, and the
- * cut changes the mean, the run drifts.
+ * MSER-5 in integer arithmetic, so that every compiler gives the same result. It tries every
+ * cut at the start, and selects the one whose rest has the smallest standard error; if less than
+ * half remains, the run is too short. If the same method would cut off an end of the rest, and
+ * the cut changes the mean, the run drifts.
  */
 #include "settling.h"
 

@@ -50,8 +50,8 @@ static inline struct aftl_request *aftl_request_pop(struct aftl_request **head)
 }
 
 /*
- * What a read went through, which decides its completion delay: the array and ECC, the array
- * without ECC (approximate data), the controller's read cache.
+ * Data path of a read, which determines its completion delay: the array and ECC, the array without
+ * ECC (approximate data), or the controller's read cache.
  */
 #define AFTL_PATH_ECC 0x01
 #define AFTL_PATH_ARRAY 0x02

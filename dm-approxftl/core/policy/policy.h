@@ -207,7 +207,7 @@ struct aftl_idle_task {
 
 #define AFTL_KINDS_MAX 8
 
-/* What an array of a policy has entries for */
+/* Objects for which an array of a policy has one entry each */
 enum aftl_array_scope {
 	AFTL_PER_LUN,
 	AFTL_PER_LUN_LAYER,
@@ -393,8 +393,8 @@ struct aftl_policy_type {
 					    const struct aftl_victim_candidates *closed);
 
 	/*
-	 * Optional, default: all equal. Of the closed blocks with the least valid data the one with
-	 * the smallest rank is collected.
+	 * Optional, default: all equal. GC takes the closed block with the least valid data; if
+	 * several have as little, the one with the smallest rank.
 	 */
 	u32 (*victim_rank)(struct aftl_policy *policy, struct aftl_lun *lun,
 			   const struct aftl_block *block);

@@ -33,7 +33,7 @@ AFTL_PARAM_TABLE(own, PARAMS);
 
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
 
-/* Of the pages of a one-shot program at least one is left for host data. */
+/* A one-shot program leaves at least one page for host data. */
 #define PIGGYBACK_MAX (AFTL_REPROGRAM_BITS - 1)
 /* Largest share of the blocks of a LUN that may be candidates. */
 #define CANDIDATE_BLOCKS_PART 16
@@ -515,8 +515,8 @@ static int ressd_place(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 /*
- * Relocated data becomes precise and cold. Of a reclaimed block only word lines that can still be
- * reprogrammed are relocated.
+ * Relocated data becomes precise and cold. A reclaimed block relocates only the word lines that can
+ * still be reprogrammed.
  */
 static bool ressd_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
 			   u32 *class, u32 *stream)
