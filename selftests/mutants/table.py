@@ -2,7 +2,7 @@
 """Mutants as text: AREA.toml beside this file has one table for each.
 
     [name-of-the-mutant]
-    breaks = "the sentence that is no longer true"
+    breaks = "the rule that is no longer true"
     caught_by = "AREA/TEST [ARGUMENT...]", or "kernel TEST...", or "kernel TEST: POINT"
     file = "dm-approxftl/core/ftl/zone.c"
     function = "reset_zone"              # or macro, or initialised object; none: the whole file
