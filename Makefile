@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The one way in: `make` prints what there is.
+# Entry point for building and testing: `make` lists the targets.
 
 O ?= build
 CC = gcc
@@ -17,7 +17,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-# To make, a blank ends a name and a colon its list; a quote is the shell's, a $ of both.
+# Characters that make or the shell would interpret in a path
 unusable = $(strip $(filter-out 1,$(words [$(1)])) $(foreach c,$(2),$(findstring $(c),$(1))))
 reserved := : ' $$
 reserved_in_rules := $(reserved) " ` & ; | < > ( ) \ = % \#
@@ -25,7 +25,7 @@ ifneq ($(call unusable,$(CURDIR),$(reserved)),)
 $(error The name of this folder, $(CURDIR), has a blank, a colon, a quote or a $$ in it, and make \
 	cannot work there. Move it to one without)
 endif
-# Names in O= stand in rules and recipes as they are.
+# O= is not quoted in rules and recipes.
 ifneq ($(call unusable,$(O),$(reserved_in_rules)),)
 $(error O=$(O) has a blank, a colon, a quote or a $$ in it, or another letter that is the shell's \
 	or make's own, and make cannot build there)
@@ -34,10 +34,10 @@ endif
 # `make -n` prints, and does nothing.
 dry_run = $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
 
-# `make clean` removes a folder that has this mark: make has made it, or found it empty.
+# `make clean` removes only a directory with this file: make created it or found it empty.
 mark := $(O)/.approxftl-build
 make_mark := mkdir -p '$(O)' && : >'$(mark)'
-# These need no folder, and no goal at all is help.
+# These goals need no build directory. Without a goal, make prints help.
 building := $(filter-out clean demo-deps deps help install-module,$(MAKECMDGOALS))
 ifneq ($(if $(dry_run),,$(building)),)
 $(shell { [ -n "$$(ls -A '$(O)')" ] || { $(make_mark); }; } 2>/dev/null)
@@ -53,7 +53,7 @@ CORE := $(wildcard dm-approxftl/core/*/*.c)
 LIB := $(wildcard userspace/lib/*.c)
 SIM := $(wildcard userspace/sim/*.c)
 CLI := $(wildcard userspace/approxftl/*.c)
-# The state machine of the kernel's tables needs no kernel.
+# Kernel code that also builds in user space, for the tests in selftests/target
 tested_target := dm-approxftl/disk/ownership.c
 TEST_PROGRAMS := $(patsubst %.c,%,$(wildcard selftests/*/test-*.c))
 FUZZ_PROGRAMS := $(patsubst %.c,%,$(wildcard selftests/*/fuzz-*.c))
@@ -61,9 +61,9 @@ ASKED_AREAS := $(patsubst selftests/%/settings,%,$(shell grep -lx asked=yes self
 AREAS := $(filter-out $(ASKED_AREAS),$(sort $(foreach kind,test-*.c fuzz-*.c test_*.py *.tap.sh *.tap.py,\
 	$(patsubst selftests/%/,%,$(dir $(wildcard selftests/*/$(kind)))))))
 
-# What selftests/AREA/test-*.c is linked with: the core alone for the core's tests, which
-# proves that it stands alone, and the simulator for all others.
-# A part's build.mk may name more for its area, as tested_AREA.
+# Sources linked with selftests/AREA/test-*.c: only the core for the core's tests, which proves
+# that the core depends on nothing else; the core and the simulator for all others.
+# A part's build.mk can add sources for its area as tested_AREA.
 test_support = $(wildcard selftests/core/lib/*.c) $(filter-out selftests/core/lib/%,\
 	$(wildcard $(dir $(1))lib/*.c)) $(CORE) \
 	$(if $(filter selftests/core/%,$(1)),,$(LIB) $(SIM)) \
@@ -73,8 +73,8 @@ test_support = $(wildcard selftests/core/lib/*.c) $(filter-out selftests/core/li
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wdeclaration-after-statement
-# The folders whose headers a part includes beside its own; build.mk of the others says theirs, as
-# sees_PART. Nothing else is found.
+# sees_PART: the include directories of a part, besides its own. Other parts set it in their
+# build.mk. A header from any other directory is an error.
 own := dm-approxftl userspace/host userspace/lib
 sees_dm-approxftl/core := dm-approxftl userspace/host
 sees_dm-approxftl/disk := dm-approxftl userspace/host
@@ -93,24 +93,24 @@ sees_selftests/fuzz := $(own) selftests/core/lib trace-tools/reader userspace/ap
 part_of = $(word 1,$(subst /, ,$(1)))/$(word 2,$(subst /, ,$(1)))
 includes_of = $(addprefix -I ,$(sees_$(call part_of,$(1))))
 seen = $(foreach v,$(sort $(filter sees_%,$(.VARIABLES))),$(v)=$($(v)))
-# Functions and lines, for sanitizers and profilers; for a debugger, CFLAGS=-g.
+# -g1: function names and lines, for sanitizers and profilers. Use CFLAGS=-g for a debugger.
 BASE_FLAGS = -std=gnu11 $(OPT) -g1 $(WARNINGS) $(CFLAGS)
 WERROR_FLAGS := $(if $(filter 1,$(WERROR)),-Werror)
 
 # ---------------------------------------------------------------- variants
 #
-# Each variant compiles into a directory of its own: what is shipped (or what SAN= asks for),
-# what the tests run, what the fuzzer drives.
+# Each variant compiles into its own directory: plain (installed, or with the sanitizers of SAN=),
+# test and fuzz.
 
 plain_dir := $(O)$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
 plain_cc = $(CC)
 plain_flags = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 
-# Shared with SAN=address,undefined: these are its flags.
+# SAN=address,undefined has the same flags and shares this directory.
 test_dir := $(O)/san-address-undefined
 test_cc = $(CC)
 test_flags = -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all
-# Seventy programs that nobody is given: gold takes a third of the time for them, where it is.
+# gold links the seventy test programs in a third of the time.
 test_linker := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 
 fuzz_dir := $(O)/fuzz
@@ -120,7 +120,7 @@ fuzz_flags = -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer
 
 objects = $(patsubst %.c,$($(1)_dir)/obj/%.o,$(2))
 
-# What is compiled depends on headers by whatever name O= is given next time.
+# Name the target relatively and absolutely, as O= may be given in either form next time.
 depends = -MMD -MP $(foreach name,$(sort $(patsubst $(CURDIR)/%,%,$@) $(abspath $@)),-MT $(name))
 
 # A change of compiler or flags rebuilds the variant; -Werror changes no object.
@@ -137,8 +137,8 @@ $$($(1)_dir)/flags: FORCE
 endef
 $(foreach v,$(if $(filter $(plain_dir),$(test_dir)),,plain) test fuzz,$(eval $(call variant,$(v))))
 
-# What each simulated request goes through is compiled as one. With an OPT of their own users do
-# without, and so does clang, whose linker is another package.
+# Link-time optimisation for the code that runs for each simulated request. Not with a user's OPT=,
+# and not with clang, whose linker is in another package.
 ifeq ($(origin OPT)$(SAN)$(findstring clang,$(CC)),file)
 $(foreach part,dm-approxftl/core userspace/host userspace/sim,$(plain_dir)/obj/$(part)/%.o): \
 	private OPT += -flto=auto
@@ -151,7 +151,7 @@ FORCE:
 PROGRAM := $(plain_dir)/approxftl
 PROGRAMS := $(PROGRAM)
 
-# A program that is a script is found in the build directory, too, and finds its own folder.
+# Link scripts into the build directory. A script resolves the link to find its own directory.
 define script
 $(plain_dir)/$(notdir $(1)): $(1)
 	@mkdir -p $$(@D)
@@ -159,8 +159,8 @@ $(plain_dir)/$(notdir $(1)): $(1)
 	$$(Q)ln -sfn '$(CURDIR)/$(1)' $$@
 endef
 
-# A program is left out where a header that it needs is missing, and `make all` says so.
-# needing HEADER=PACKAGE...,PROGRAM: the program, if all are there
+# needing HEADER=PACKAGE...,PROGRAM: the program if all headers exist; else nothing, and `make all`
+# names the missing packages
 has_header = $(if $(filter undefined,$(origin has_$(1))),$(eval has_$(1) := $(shell \
 	echo '\#include <$(1)>' | $(CC) $(CFLAGS) -x c -E - >/dev/null 2>&1 && echo yes)))$(has_$(1))
 lacking = $(strip $(foreach n,$(1),$(if $(call has_header,$(word 1,$(subst =, ,$(n)))),,\
@@ -168,8 +168,8 @@ lacking = $(strip $(foreach n,$(1),$(if $(call has_header,$(word 1,$(subst =, ,$
 needing = $(if $(call lacking,$(1)),$(eval LEFT_OUT += $(notdir $(2)): $(call lacking,$(1));),$(2))
 LEFT_OUT :=
 
-# Each part beside the simulator and its command line says how it is built: its build.mk adds
-# to PROGRAMS, EXAMPLES (built and run, never installed) and tested_AREA, and has sees_PART.
+# The build.mk of each other part adds to PROGRAMS, EXAMPLES (built and run, never installed) and
+# tested_AREA, and sets sees_PART.
 include $(wildcard userspace/*/build.mk trace-tools/*/build.mk)
 
 EXAMPLES += $(plain_dir)/recovery-cost
@@ -210,33 +210,34 @@ $(foreach t,$(FUZZ_PROGRAMS),$(eval $(call fuzz_program,$(t))))
 RUN = CC="$(CC)" selftests/run --build $(O) \
 	--fuzz-seconds $(FUZZ_SECONDS) $(if $(V),-v)
 FAST_AREAS := $(filter-out look playground fio-profiles kernel kernel-build fuzz claims determinism bench,$(AREAS))
-# These read the sources and run no program of ours.
+# These areas only read the sources and need no built program.
 UNBUILT_AREAS := style runner kernel-build fio-profiles
 
-# The programs that some areas need; a part's build.mk may name more, as built_for_AREA. One that
-# does not compile is a failure that the runner counts; the others are still built and run.
+# area_programs AREAS: the programs that the areas need. A part's build.mk can add programs as
+# built_for_AREA. The runner reports a program that does not compile; the others still run.
 area_programs = $(if $(filter-out $(UNBUILT_AREAS),$(1)),$(PROGRAMS) $(EXAMPLES)) \
 	$(foreach a,$(1),$(built_for_$(a))) $(addprefix $(O)/,\
 	$(filter $(addsuffix /%,$(addprefix selftests/,$(1))),$(TEST_PROGRAMS) $(FUZZ_PROGRAMS)))
-# What clang makes without optimisation must say the same; the area study asks it, too.
+# A build by clang without optimisation must give the same results. The area study uses it as well.
 other_compiler := $(O)/determinism/clang
 built_for_determinism := $(other_compiler)/approxftl
 $(built_for_determinism): FORCE
 	+$(Q)$(MAKE) -s O=$(other_compiler) CC=clang OPT=-O0 WERROR= $@
 
-# As many compilers as processors, unless make was told how many.
+# One job per processor, unless the user gave -j.
 jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 build_and_run = $(if $(strip $(call area_programs,$(1))),\
 	$(MAKE) -ks $(jobs) WERROR=1 $(call area_programs,$(1)) || failed=--build-failed;) \
 	$(if $(dry_run),echo )$(RUN) $$failed $(2)
-# The + that hands jobs on to the compilers makes `make -n` run what it is to print.
+# The + of these recipes passes jobs to the submake, but makes `make -n` execute them: hence the
+# echo under dry_run.
 
 deps: ## install what building and checking need (says what; nothing twice)
 	@selftests/install-packages
 
-# Other makes: this one has looked for packages before they were installed. What gcc builds is built
-# while the rest is installed; every-test says what does not compile.
+# Submakes, because this make looked for packages before they were installed. The programs are built
+# while the other packages are installed; every-test reports those that do not compile.
 check: ## install what is needed, then run every test
 	@selftests/install-packages --building
 	+@$(MAKE) $(jobs) deps meanwhile
@@ -258,7 +259,7 @@ check-fast: ## the inner loop: no install, no fuzzing, no kernel, no slow test
 check-%: ## one area:
 	+@$(call build_and_run,$*,$*)
 
-# A machine on which nobody may install anything is tested without load, which selftests/flaky says.
+# Without permission to install a load generator, selftests/flaky runs without load and says so.
 flaky: ## run TEST=AREA[/NAME] N=20 times on a busy machine and report how often it fails
 	@[ -n '$(TEST)' ] || { echo 'make flaky: TEST=AREA or TEST=AREA/NAME is wanted' >&2; exit 2; }
 	@selftests/run --list $(TEST) >/dev/null
@@ -269,7 +270,7 @@ flaky: ## run TEST=AREA[/NAME] N=20 times on a busy machine and report how often
 
 # ---------------------------------------------------------------- the rest
 
-# Python with the packages that `make deps` has installed.
+# Python with the packages that `make deps` installed
 PYTHON = PATH="$$(selftests/install-packages --venv)/bin:$$PATH" \
 	PYTHONPATH=userspace/physics PYTHONPYCACHEPREFIX=$(O)/cache/python python3
 PHYSICS = $(PYTHON) -m aftl_physics
@@ -300,7 +301,7 @@ selftests-debug: deps ## the same in a kernel that finds mistakes, built first (
 	@selftests/install-packages --debug-kernel
 	+@$(call build_and_run,kernel-debug,kernel-debug)
 
-# Others' tests, from a checkout of theirs that is built.
+# Test suites of other projects, from a built checkout
 xfstests: ## that of others on our devices beside dm-linear: XFSTESTS=DIR TESTS='generic/001 ...' (hours)
 blktests: ## the same: BLKTESTS=DIR TESTS='block ...'
 dmtest: ## the same, dmtest-python: DMTEST=DIR TESTS='--rx thin/creation'
@@ -311,7 +312,6 @@ xfstests blktests dmtest: deps $(PROGRAM)
 	@AFTL_BUILD=$(abspath $(O)) userspace/lab/approxftl-lab --real-time --udev --memory 6GiB \
 		--results $(O)/$@ --cmd "FSTYP=$(FSTYP) AFTL_ON='$(ON)' selftests/kernel/others.sh $@ $(others)"
 
-# By the environment, so that a command may hold any character.
 MANUALS := $(wildcard userspace/*/*.[1-8].rst trace-tools/*/*.[1-8].rst)
 site: ## the documents and manual pages as a site with a search, in $(O)/site
 	@sphinx-build --version >/dev/null 2>&1 || { \
@@ -320,6 +320,7 @@ site: ## the documents and manual pages as a site with a search, in $(O)/site
 	@cp -r docs/. $(O)/site-source && cp $(MANUALS) $(O)/site-source/man
 	@sphinx-build -q -W --keep-going $(O)/site-source $(O)/site && echo $(O)/site/index.html
 
+# Passed in the environment, so that a command may contain any character
 lab: export LAB_COMMAND := $(value CMD)
 lab: ## approxftl lab of the tree, where time counts instructions: CMD='...', SCRIPT=FILE or a shell
 	@AFTL_BUILD=$(abspath $(O)) userspace/lab/approxftl-lab $(if $(value CMD),\
@@ -357,7 +358,7 @@ mutants: deps ## break the code on purpose and see the tests notice; NAMES='volu
 mutants-random: deps ## N=20 operator mutants of the C files that differ from SINCE=COMMIT; SEED=1 draws others
 	@selftests/mutants/run --random $(or $(N),20) --seed $(or $(SEED),1) --since '$(SINCE)'
 
-# A checkout's own folder of before there was a mark is known by what is in it.
+# Build directories older than the mark file are recognised by their content.
 is_ours = $(wildcard $(mark) $(if $(filter $(CURDIR)/build,$(abspath $(O))),\
 	$(O)/flags $(O)/*/flags $(O)/lab $(O)/tests))
 

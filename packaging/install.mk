@@ -2,8 +2,8 @@
 #
 # make install: programs, library, manual pages, module sources for DKMS.
 #
-# INSTALLED is the one list, a word MODE:SOURCE:DESTINATION for each file; a part's build.mk
-# adds its own. BINDIR and so on may be used there, for they are expanded late.
+# INSTALLED lists all installed files as MODE:SOURCE:DESTINATION; the build.mk of each part adds its
+# own. It may use BINDIR and the like, which are expanded when the rules run.
 
 VERSION := $(shell sed -n 's/^\#define AFTL_VERSION "\(.*\)"/\1/p' userspace/lib/version.c)
 
@@ -16,7 +16,7 @@ PKGCONFIGDIR = $(LIBDIR)/pkgconfig
 PYTHONDIR = $(PREFIX)/lib/approxftl/python
 DATADIR = $(PREFIX)/share
 MANDIR = $(DATADIR)/man
-# DKMS looks nowhere else; a place of one's own, which may be without root, keeps to itself.
+# DKMS reads only /usr/src. Any other PREFIX, possibly without root, gets the sources below itself.
 DKMSDIR = $(if $(filter /usr /usr/local,$(PREFIX)),/usr,$(PREFIX))/src/dm-approxftl-$(VERSION)
 
 MANUALS := $(wildcard userspace/*/*.rst userspace/*/*/*.rst trace-tools/*/*.rst)
@@ -31,7 +31,7 @@ $(PAGES):
 	$(call say,MAN,$@)
 	$(Q)rst2man --strict $< $@
 
-# JSON schemas of what the tools print.
+# JSON schemas of the tools' output
 FIELDS := $(wildcard userspace/*/*.fields trace-tools/*/*.fields)
 schema_of = $(plain_dir)/schemas/$(basename $(notdir $(1))).schema.json
 SCHEMAS := $(foreach f,$(FIELDS),$(call schema_of,$(f)))

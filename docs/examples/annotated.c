@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A picture whose pixels may lose bits and whose header may not. Written at the first run,
- * looked at by every later one:
+ * Store a picture with approximate pixels and a precise header. The first run writes it, later runs
+ * count its wrong bits:
  *
  *	cc annotated.c -o annotated $(pkg-config --cflags --libs approxftl)
  *	./annotated /mnt/picture

@@ -11,7 +11,7 @@ PICTURE = HEADER + bytes((i * i >> 12) & 0xFF for i in range(1 << 20))
 
 
 def main(path: Path) -> None:
-    """Write the picture, or look at it."""
+    """Write the picture, or count its wrong bits."""
     if not path.exists():
         with approxftl.open(path, "wb", precise=[(0, len(HEADER))]) as f:
             f.write(PICTURE)

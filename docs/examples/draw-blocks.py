@@ -16,7 +16,7 @@ MAGIC = b"AFTLSNAP"
 STREAMS = 8
 STATES = ("free", "open", "closed", "bad")
 ORDERS = ("sequential", "two-pass", "leader-first", "super-layer")
-# One letter for each enum aftl_mode; a page whose content is out of date is drawn small.
+# One letter for each enum aftl_mode; lower case for a page without valid data
 MODES = "NRBACFLM"
 LEGEND = "N normal, R reduced, B between, A after, C coarse, F fine, L follower, M MLC"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hot and cold: data that is rewritten soon is kept in blocks of its own. A write is hot if
- * the version that it replaces is younger than is usual for overwritten data.
+ * Hot/cold separation: data that are rewritten soon have blocks of their own. A write is hot if the
+ * version that it replaces is younger than overwritten data are on average.
  */
 #include "core/policy/open-blocks.h"
 #include "core/policy/policies.h"

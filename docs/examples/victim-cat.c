@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cost, age, times: what came free for what was moved, more for old data, less for a block
- * that has been erased often.
+ * Cost-age-times: prefer blocks with much invalid data, with old data, and with few erases.
  *
  * M.-L. Chiang, R.-C. Chang, "Cleaning policies in mobile computers using flash memory",
  * Journal of Systems and Software 48, 1999.
@@ -11,8 +10,8 @@
 #include "core/policy/victim-rules.h"
 
 /*
- * Age times what comes free, over what has to be moved and over the erases so far. In a unit of
- * 65 us the age of years fits 32 bits, and no product 64.
+ * Age times the number of invalid slots, divided by the valid slots and the erases. The unit of age
+ * is 65 us, so that years fit into 32 bits and all products into 64.
  */
 static u64 merit(const struct aftl_victim_candidates *closed, const struct aftl_block *block,
 		 u32 slots)

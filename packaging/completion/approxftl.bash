@@ -1,10 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Completion of approxftl for bash. Verbs, options and names are asked of the program, so that
-# this file need not know them.
+# Completion of approxftl for bash. The program itself lists verbs, options and names.
 
-# Of the program (help), or of a verb that has its own (tag --help).
+# Verbs of the program (argument: help), or of a verb that has verbs of its own (tag --help)
 _approxftl_verbs()
 {
 	approxftl "$@" 2>/dev/null | awk '/^  [a-z]/ { print $1 }'
@@ -26,7 +25,7 @@ _approxftl_names()
 	approxftl $1 2>/dev/null | awk '{ print $1 }'
 }
 
-# What can follow the word before: $1 verb, $2 that word, $3 verb of a verb and all
+# Possible next words. $1: verb; $2: previous word; $3: verb, with the second verb if it has one
 _approxftl_values()
 {
 	case $2 in

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The module compiles for all kernels, without a word from gcc (W=1), sparse (C=2)
-# or modpost; and each of the three would have had its word. Of a kernel that it does not compile for
-# is said what that kernel has changed.
+# Test that the module builds for all kernels without warnings from gcc (W=1), sparse (C=2) and
+# modpost, and that each of the three reports a planted mistake. If the module does not build for a
+# kernel, the test prints the names that this kernel has changed.
 #
 #   module.tap.sh [SERIES]...
 set -u
@@ -13,17 +13,18 @@ set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# build KERNEL DIRECTORY: everything that was said is in DIRECTORY/log
+# build KERNEL DIRECTORY: build DIRECTORY, with all output in DIRECTORY/log
 build()
 {
 	userspace/lab/kbuild "$1" "$2" W=1 C=2 -k modules >"$2/log" 2>&1
 	built=$?
-	# kbuild lets the language decide about them.
+	# The locale chooses the quotation marks.
 	sed -i "s/[‘’]/'/g" "$2/log"
 	return "$built"
 }
 
-# Other people's headers have warnings of their own under W=1 and C=2. ccache may say ../ for /.
+# complaints DIRECTORY: print warnings and errors of our files from the log. Kernel headers have
+# warnings of their own under W=1 and C=2. ccache may print ../ for /.
 complaints()
 {
 	grep -E "^(([^ ]*/)?(dm-approxftl[/.]|selftests/)|/build/|/dev/null)[^ ]*: (warning|error|fatal error)|^(WARNING|ERROR): modpost|^[^ ]*: (undefined|multiple)" \
@@ -31,7 +32,7 @@ complaints()
 	grep -E ' dm-approxftl/[^ ]*:[0-9]+:[0-9]+: (warning|error)' "$1/log"
 }
 
-# changes DIRECTORY: names of the kernel that are not, or no longer, what we take them for
+# changes DIRECTORY: names of the kernel API that the log reports as missing or changed
 changes()
 {
 	{
@@ -42,7 +43,8 @@ changes()
 	} | sort -u
 }
 
-# What guests are given, with all that was said of it.
+# build_module KERNEL DIRECTORY: build the module as for the guests, with all output in
+# DIRECTORY/log
 build_module()
 {
 	mkdir "$2"
@@ -66,7 +68,7 @@ builds_silently()
 	complaints "$2" | sort -u
 }
 
-# mistakes DIRECTORY: one for each of the three
+# mistakes DIRECTORY: create modules with one mistake for each of sparse, gcc and modpost
 mistakes()
 {
 	mkdir "$1"
@@ -111,13 +113,13 @@ MISTAKE
 	echo 'obj-m := for-sparse.o for-gcc.o for-modpost.o' >"$1/Kbuild"
 }
 
-# reports DIRECTORY PROGRAM TEXT: the mistake for it is spoken of
+# reports DIRECTORY PROGRAM TEXT: PROGRAM has reported its mistake with TEXT
 reports()
 {
 	grep -F "$3" "$1/log" | grep -q "for-$2"
 }
 
-# sparse_runs DIRECTORY: kbuild tries it, and leaves it out where it does not know the headers
+# sparse_runs DIRECTORY: kbuild has run sparse; it skips a sparse too old for the headers
 sparse_runs()
 {
 	! grep -q 'sparse is not available or not up to date' "$1/log"
@@ -139,7 +141,7 @@ for series; do
 		;;
 	esac
 	release=$(basename "$kernel")
-	# Not named after the kernel: its `+` would mean something in complaints().
+	# Not named after the kernel: its `+` would be special in the expressions of complaints().
 	place=$(mktemp -d "$work/XXXXXX")
 	ktap_test_silent "the module builds silently on $release" builds_silently "$kernel" "$place/module"
 	mistakes "$place/mistakes"

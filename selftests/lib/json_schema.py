@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The part of JSON Schema that the tools' own schemas use.
+"""Validate JSON with the part of JSON Schema that the tools' schemas use.
 
-json_schema.py FIELDS FILE...: one line for each finding; exits with 1 when there are any.
+json_schema.py FIELDS FILE...: print one line per violation; exit with 1 if there are any.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TYPES: dict[str, type | tuple[type, ...]] = {
 }
 
 
-#: What a value must be, by keyword; those of objects and arrays are never asked about others.
+#: Checks by keyword; a value of the wrong type gets no further checks.
 RULES: dict[str, Callable[[Any, Any], object]] = {
     "type": lambda value, names: any(
         isinstance(value, TYPES[name]) and isinstance(value, bool) <= (name == "boolean")
@@ -48,13 +48,13 @@ RULES: dict[str, Callable[[Any, Any], object]] = {
 
 
 class Checker:
-    """Collects what is wrong with a document."""
+    """Validates a document against a schema."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self.schema = schema
 
     def errors(self, document: Any) -> list[str]:
-        """Return one line for each finding; none if the document is valid."""
+        """Return one line per violation; none if the document is valid."""
         return self._check(self.schema, document, "$")
 
     def _check(self, schema: dict[str, Any], value: Any, where: str) -> list[str]:
@@ -103,15 +103,15 @@ def checker(fields: str) -> Checker:
     return Checker(make_schema.schema(TOP / fields))
 
 
-#: What is repeated as somebody has written it: words of a command line, values of a parameter, or
-#: of a study's axis or of one trial.
+#: Keys whose values repeat a user's text: words of a command line, values of a parameter, of a
+#: study's axis or of a trial.
 AS_WRITTEN = {"argv", "labels", "profile", "value", "values", "smallest", "largest", "stored_unit",
               "op"}
 NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e-?\d+)? ?[a-zA-Z%]{0,3}")
 
 
 def numbers_as_text(value: Any, where: str) -> list[str]:
-    """Return what should be a number, with its unit in the key."""
+    """Return the values that are numbers as text; the unit of a number belongs into its key."""
     if isinstance(value, dict):
         return [line for key, one in value.items() if key not in AS_WRITTEN
                 for line in numbers_as_text(one, f"{where}.{key}")]
@@ -122,7 +122,7 @@ def numbers_as_text(value: Any, where: str) -> list[str]:
 
 
 def document_of(schema: str, text: str) -> dict[str, Any]:
-    """Return a document that must be as its schema has it, and whose numbers are no texts."""
+    """Parse a document; assert that it matches its schema and has no numbers as text."""
     document: dict[str, Any] = json.loads(text)
     found = checker(schema).errors(document) + numbers_as_text(document, "$")
     assert not found, found
@@ -130,7 +130,7 @@ def document_of(schema: str, text: str) -> dict[str, Any]:
 
 
 def main(schema: str, files: list[str]) -> int:
-    """Print what is wrong with the documents in files."""
+    """Print the violations of the documents in files."""
     found = [f"{file}: {line}" for file in files
              for line in checker(schema).errors(json.loads(Path(file).read_text()))]
     print("\n".join(found), end="\n" if found else "")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the section EXAMPLES of a manual page tells its reader to type, and to write into files.
+"""Commands and files in the section EXAMPLES of a manual page.
 
-    manual_examples.py PAGE        prints it as a script for sh
+    manual_examples.py PAGE        prints them as a script for sh
 
-A line of a literal block after "$ " is a command, one after "# " a command for root, on a device;
-a line that ends with a backslash goes on. A block below a paragraph that ends with *NAME*:: is
-the content of that file. There is nothing else in literal blocks.
+In a literal block, "$ " precedes a command, "# " a command for root that needs a device; a line
+that ends with a backslash is continued. A block below a paragraph that ends with *NAME*:: is the
+content of that file. Literal blocks contain nothing else.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Example:
     file: str = ""
 
     def shell(self) -> str:
-        """Return what sh does for it."""
+        """Return the shell command that runs the command or creates the file."""
         if not self.file:
             return self.text
         return f"printf %s {shlex.quote(self.text)} >{shlex.quote(self.file)}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The state of other processes: tests wait for it, since time says nothing on a busy machine."""
+"""Wait for the state of other processes: a fixed time would not do on a busy machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def until(what: Callable[[], object], process: subprocess.Popen[Any] | None = No
 
 
 def in_mask(pid: int, mask: str, number: int) -> bool:
-    """Return whether a signal is in a mask of /proc/PID/status; of what is no more, in none."""
+    """Return whether a signal is in a mask of /proc/PID/status; false if the process is gone."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -35,17 +35,17 @@ def in_mask(pid: int, mask: str, number: int) -> bool:
 
 
 def catches(pid: int, number: int) -> bool:
-    """Return whether it has a handler for a signal; before that it dies of it."""
+    """Return whether a process has a handler for a signal, which would kill it otherwise."""
     return in_mask(pid, "SigCgt", number)
 
 
 def has_taken(pid: int, number: int) -> bool:
-    """Return whether no such signal waits for it: a second one would be the same as the first."""
+    """Return whether a signal is not pending, so that a second one would not merge with it."""
     return not in_mask(pid, "ShdPnd", number) and not in_mask(pid, "SigPnd", number)
 
 
 def worked(pid: int) -> float:
-    """Return seconds of a processor that it has had in its own code."""
+    """Return the user time of a process in seconds."""
     try:
         words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What tests in Python share: where programs are, and running them."""
+"""Paths of programs, and functions that run them, for all tests in Python."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROGRAM = Path(os.environ.get("APPROXFTL", BUILD / "approxftl")).absolute()
 
 @dataclass(frozen=True)
 class Done:
-    """A command that has ended."""
+    """Exit status and output of a command."""
 
     code: int
     out: str
@@ -27,25 +27,25 @@ class Done:
 
 def run_program(*command: str | Path, stdin: bytes = b"", directory: Path | None = None,
                 environment: Mapping[str, str] | None = None) -> Done:
-    """Run a program to its end; what is in `environment` is added to that of the tests."""
+    """Run a program to its end, with `environment` added to that of the tests."""
     done = subprocess.run(command, input=stdin, cwd=directory, capture_output=True,
                           env={**os.environ, **(environment or {})}, check=False)
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def without_module(place: Path, verb: str, module: str) -> Path:
-    """Install a verb in Python whose package has one that cannot be imported beside it."""
+    """Install a verb in Python with a module in its package that cannot be imported."""
     return beside_module(place, verb, module, "raise ImportError('not here')\n")
 
 
 def copy_packages(place: Path) -> None:
-    """Put the packages of verbs in Python where an installation has them."""
+    """Copy the packages of verbs in Python to their place in an installation."""
     for package in ("trace-tools/approxftl_tools", "userspace/python/approxftl"):
         shutil.copytree(TOP / package, place / Path(package).name, dirs_exist_ok=True)
 
 
 def beside_module(place: Path, verb: str, module: str, text: str) -> Path:
-    """Install a verb in Python whose package has a module of that text beside it."""
+    """Install a verb in Python with a module of that text in its package."""
     package = place / "lib/approxftl/python"
     copy_packages(package)
     (package / f"{module}.py").write_text(text)

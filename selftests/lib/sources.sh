@@ -1,15 +1,15 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The files of the tree, committed or not, without what git ignores. To be sourced.
+# List the files of the tree, committed or not, without those that git ignores. To be sourced.
 
-# The folders of all parts whose headers others include: for tools that look at all at once.
-# shellcheck disable=SC2034 # for others
+# Include directories of all parts, for tools that check all sources at once
+# shellcheck disable=SC2034 # used by sourcing scripts
 include_folders='userspace/libapproxftl dm-approxftl/uapi dm-approxftl userspace/host userspace/lib
 userspace/sim userspace/approxftl trace-tools/reader trace-tools/trace trace-tools/capture
 trace-tools/replay'
 
-# sources PATTERN...: git's pathspecs, with no pattern everything
+# sources [PATTERN...]: print the files that match git pathspecs; all without a pattern
 sources()
 {
 	if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
@@ -21,7 +21,7 @@ sources()
 	fi
 }
 
-# sources_to_check PATTERN...: those; in the inner loop only what differs from the last commit
+# sources_to_check PATTERN...: the same; with AFTL_FAST only files that differ from the last commit
 sources_to_check()
 {
 	if [ -z "${AFTL_FAST:-}" ] || ! git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
@@ -32,7 +32,7 @@ sources_to_check()
 	fi
 }
 
-# A tarball has no index: every file, less what a build makes.
+# The same in an unpacked tarball, which has no index: all files but those of a build
 unpacked_sources()
 {
 	find . -type f ! -path './build/*' ! -path './.git/*' ! -name '*.pyc' | sed 's,^\./,,' |
@@ -50,8 +50,8 @@ unpacked_sources()
 		done
 }
 
-# scripts SUFFIX FIRST-LINE: known by one of them, for some have no suffix. awk would take a name
-# with an equals sign for an assignment.
+# scripts SUFFIX FIRST-LINE: print the files whose name or first line matches. The prefix ./ keeps
+# awk from taking a name with an equals sign for an assignment.
 scripts()
 {
 	# shellcheck disable=SC2016 # for awk
@@ -70,14 +70,14 @@ python_scripts()
 	scripts '[.]py$' '^#!.*python'
 }
 
-# Where it is kept which files have been found silent.
+# Directory of the marks for files that passed a checker
 silences()
 {
 	echo "${XDG_CACHE_HOME:-${HOME:?}/.cache}/approxftl/silent"
 }
 
-# anew IDENTITY CHECKER...: run it on those files of standard input about which it has not been
-# silent. IDENTITY is what its answer depends on besides a file's name and content.
+# anew IDENTITY CHECKER...: run CHECKER on those files of standard input that have not yet passed
+# it. IDENTITY stands for all its inputs besides a file's name and content.
 anew()
 {
 	identity=$1

@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# TAP for test scripts, with the verbs of kselftest's ktap_helpers.sh. To be sourced from the
-# top of the tree; the script ends with `ktap_finished`.
+# TAP output for test scripts, with the function names of kselftest's ktap_helpers.sh. To be sourced
+# in the top directory of the tree. The script must end with `ktap_finished`.
 
 ktap_points=0
 ktap_failures=0
@@ -31,7 +31,7 @@ ktap_test_skip()
 	ktap_point ok "$1 # SKIP $2"
 }
 
-# ktap_is_wanted NAME: where KTAP_POINTS is a part of names, only those points are tried
+# ktap_is_wanted NAME: return true if the name contains $KTAP_POINTS
 ktap_is_wanted()
 {
 	case $1 in
@@ -54,8 +54,8 @@ ktap_test_run()
 	fi
 }
 
-# ktap_test_silent NAME COMMAND...: passes when the command succeeds and prints nothing; always
-# tried, for what comes after may need it
+# ktap_test_silent NAME COMMAND...: passes when the command succeeds and prints nothing. It runs
+# even if KTAP_POINTS excludes it, because later points may depend on it.
 ktap_test_silent()
 {
 	ktap_is_wanted "$1"
@@ -69,13 +69,13 @@ ktap_test_silent()
 	fi
 }
 
-# nothing COMMAND...: for grep, whose status says that it found something
+# nothing COMMAND...: return true if the command fails, such as a grep without matches
 nothing()
 {
 	! "$@"
 }
 
-# ktap_test_needing TOOL NAME COMMAND...: as ktap_test_run, a skip where the tool is not there
+# ktap_test_needing TOOL NAME COMMAND...: as ktap_test_run, but skip if TOOL is not installed
 ktap_test_needing()
 {
 	if ! command -v "$1" >/dev/null; then
@@ -86,8 +86,8 @@ ktap_test_needing()
 	ktap_test_run "$@"
 }
 
-# ktap_test_judged_by VERSION TOOL NAME COMMAND...: the same; a skip where the tool is of another
-# version, too, which has other opinions than those that the tree follows
+# ktap_test_judged_by VERSION TOOL NAME COMMAND...: the same, but skip as well if TOOL has another
+# version, whose warnings differ from those that the tree follows
 ktap_test_judged_by()
 {
 	version=$1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every verb, and the programs that are none, as they say of themselves."""
+"""All verbs and other programs, found by their --help."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ Words = tuple[str, ...]
 
 
 def call(words: Words) -> list[str]:
-    """Return a command line, the program by its path."""
+    """Return a command line with the path of its program."""
     own = words[:1] and words[0].startswith("approx")
     return [str(BUILD / words[0]), *words[1:]] if own else [str(BUILD / "approxftl"), *words]
 
 
 @cache
 def help_of(words: Words) -> str:
-    """Return what a verb says of itself."""
+    """Return the output of a verb's --help."""
     done = run_program(*call(words), "--help")
     assert (done.code, done.err) == (0, ""), words
     return done.out
 
 
 def leaves(words: Words = ()) -> list[Words]:
-    """Return the verbs that have no verbs."""
+    """Return the verbs that have no verbs of their own."""
     told = help_of(words)
     own = " ".join(("approxftl", *words))
     if not re.search(rf"^Usage: {own} (\[-h\] )?VERB\b", told, re.M):
@@ -39,7 +39,7 @@ def leaves(words: Words = ()) -> list[Words]:
 
 @cache
 def every() -> list[Words]:
-    """Return all verbs, and the programs that are none."""
+    """Return all verbs, and all programs that are no verbs."""
     verbs = leaves()
     found = {path.name for path in BUILD.glob("approx*") if os.access(path, os.X_OK)}
     first = {f"approxftl-{words[0]}" for words in verbs}

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# checkpatch --strict must be silent about every C file. It takes a second of a processor for 1,200
-# lines: a machine that has heard nothing of any yet looks at a third of those outside the kernel's
-# part, other ones at each commit, and AFTL_ALL=1 at all.
+# checkpatch --strict must not complain about any C file. It takes a second for 1,200 lines, so the
+# first run on a machine checks all kernel files but only a third of the others, which depends on
+# the commit. Later runs, and those with AFTL_ALL=1, check all.
 set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
@@ -16,49 +16,49 @@ checkpatch=$(selftests/install-packages --checkpatch)
 
 # In the kernel's part and the core:
 ignored=FILE_PATH_CHANGES # about MAINTAINERS, of which an external tree has none
-# A table of X() rows hands each reader all columns, and a reader may declare one field a row.
+# Each user of a table of X() rows gets all columns, and may declare one field per row.
 ignored=$ignored,MACRO_ARG_UNUSED,TRAILING_SEMICOLON,MULTISTATEMENT_MACRO_USE_DO_WHILE
-ignored=$ignored,MACRO_ARG_PRECEDENCE # of the name of a member, around which nothing can stand
-ignored=$ignored,MINMAX # a cast inside min() says what is meant; min_t() casts both sides unseen
+ignored=$ignored,MACRO_ARG_PRECEDENCE # a member's name cannot be in parentheses
+ignored=$ignored,MINMAX # a cast of one argument is safer than min_t(), which casts both
 
 # Outside the kernel, moreover:
 userspace=$ignored
-userspace=$userspace,PREFER_KERNEL_TYPES # <stdint.h> is what libc speaks
-userspace=$userspace,NAKED_SSCANF        # there is no kstrto*() here
-userspace=$userspace,SSCANF_TO_KSTRTO    # nor here
+userspace=$userspace,PREFER_KERNEL_TYPES # libc uses the types of <stdint.h>
+userspace=$userspace,NAKED_SSCANF        # there is no kstrto*() in user space
+userspace=$userspace,SSCANF_TO_KSTRTO    # the same
 
 # In the trace tools, besides:
-tools=$userspace,CAMELCASE            # of zlib and zstd
-tools=$tools,BIT_MACRO                # there is none here
-tools=$tools,EMBEDDED_FUNCTION_NAME   # an option is called as its function
+tools=$userspace,CAMELCASE            # names of zlib and zstd
+tools=$tools,BIT_MACRO                # there is no BIT() in user space
+tools=$tools,EMBEDDED_FUNCTION_NAME   # an option has the name of its function
 tools=$tools,VOLATILE                 # a flag that a signal sets
 
-# In the header that defines, for userspace, what checkpatch asks to be used:
+# In the header that defines, for user space, the macros that checkpatch recommends:
 host=$userspace
 host=$host,PREFER_DEFINED_ATTRIBUTE_MACRO,CAMELCASE # these are their definitions
 host=$host,MACRO_ARG_REUSE                          # min() and max() of plain integers
 host=$host,UNSPECIFIED_INT                          # unsigned __int128 is complete
 
-# A row of a *-table.h stands at the margin, where neither tabs nor blanks can align its rest.
+# Rows of a *-table.h start in the first column, so their continuation lines cannot be aligned.
 tables=$userspace,PARENTHESIS_ALIGNMENT
 
-# A list of PARAM() rows is a macro, for those who read it in two ways; a loop names its variable
-# more than once.
+# A list of PARAM() rows is a macro because it is expanded in two ways; a loop macro uses its
+# variable several times.
 lists=$ignored,COMPLEX_MACRO,MACRO_ARG_REUSE
 
-# In compat.h, whose only purpose it is to ask for the version:
+# In compat.h, which checks the kernel version by design:
 compat=$ignored,LINUX_VERSION_CODE,CONSTANT_COMPARISON
 
-# In the header that is what checkpatch asks to be used:
+# In the header that replaces lockdep:
 locks=$ignored,USE_LOCKDEP,MACRO_ARG_REUSE
 
-# Where two libraries are called that speak camel case:
+# In callers of libraries with names in camel case:
 codec=$userspace,CAMELCASE
 
-# TRACE_EVENT() is laid out like a structure, in all of the kernel:
+# TRACE_EVENT() is laid out like a structure throughout the kernel:
 trace=$ignored,OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT
 
-# In a place of its own, without a repository: it keeps notes where it runs.
+# Run checkpatch in a temporary directory without a repository, because it writes files there.
 speak()
 (
 	types=$1
@@ -78,10 +78,10 @@ check()
 
 turn=$(git rev-list --count HEAD 2>/dev/null) || turn=0
 begun=$(silences)/checkpatch-has-begun
-# In the inner loop there are only those that somebody is working on.
+# With AFTL_FAST only changed files are checked, all of them.
 [ -z "${AFTL_ALL:-}${AFTL_FAST:-}" ] && [ ! -e "$begun" ] && share=3 || share=1
 
-# in_turn FOLDER: of the files on standard input
+# in_turn FOLDER: select the share of the files on standard input that is checked this time
 in_turn()
 {
 	awk -v "turn=$turn" -v "share=$([ "$1" = dm-approxftl ] && echo 1 || echo "$share")" \
@@ -131,6 +131,6 @@ check_files 'checkpatch of trace.h' "$trace" dm-approxftl/store/trace.h
 check_files 'checkpatch of tables of macro rows' "$tables" $(sources_to_check '*-table.h')
 [ ! -e "$checkpatch" ] ||
 	ktap_test_silent 'checkpatch of the host header' check "$host" userspace/host/aftl-host.h
-# What was left comes the next time.
+# The next run checks all files.
 [ -n "${AFTL_FAST:-}" ] || [ ! -d "${begun%/*}" ] || touch "$begun"
 ktap_finished

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""No two files of the module use each other, and no two of its rooms.
+"""No files of the module depend on each other in a circle, and neither do its directories.
 
-A file uses another if it names a function or variable that the other defines. And it uses what it
-includes.
+A file depends on another if it uses a function or variable that the other defines. Includes are
+checked separately.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Graph = dict[str, set[str]]
 
 
 def read(path: Path) -> str:
-    """Return the source without comments and texts."""
+    """Return the source without comments and strings."""
     return PROSE.sub("", path.read_text())
 
 
 def uses(texts: dict[Path, str]) -> dict[Path, set[Path]]:
-    """Return whom each file uses."""
+    """Return the files that each file uses."""
     home = {name: path for path, text in texts.items() for name in DEFINED.findall(text)}
     words = {path: set(NAMED.findall(text)) for path, text in texts.items()}
     return {
@@ -42,7 +42,7 @@ def uses(texts: dict[Path, str]) -> dict[Path, set[Path]]:
 
 
 def includes() -> dict[Path, set[Path]]:
-    """Return which header of a room each file of one includes."""
+    """Return the headers of the module that each file in a subdirectory includes."""
     paths = {path.relative_to(TOP): path for path in sorted(TOP.rglob("*.[ch]"))}
     included = {
         path: {Path(name) for name in INCLUDED.findall(full.read_text())}
@@ -52,7 +52,7 @@ def includes() -> dict[Path, set[Path]]:
 
 
 def graph(used: dict[Path, set[Path]], name: Callable[[Path], str]) -> Graph:
-    """Return the same with files put together that have one name."""
+    """Merge files with the same name() into one node."""
     nodes: Graph = {name(path): set() for path in used}
     nodes |= {name(other): set() for others in used.values() for other in others}
     for path, others in used.items():
@@ -61,12 +61,12 @@ def graph(used: dict[Path, set[Path]], name: Callable[[Path], str]) -> Graph:
 
 
 def room(path: Path) -> str:
-    """Return the folder, below that of the core or of the module."""
+    """Return the directory of a file."""
     return "/".join(path.parts[:-1])
 
 
 def reachable(nodes: Graph, start: str) -> set[str]:
-    """Return what is used by whatever is used, and so on."""
+    """Return the nodes that a node depends on, directly or indirectly."""
     seen: set[str] = set()
     ahead = [start]
     while ahead:
@@ -77,7 +77,7 @@ def reachable(nodes: Graph, start: str) -> set[str]:
 
 
 def circles(nodes: Graph) -> list[list[str]]:
-    """Return the groups in which each uses each other, by way of others or not."""
+    """Return the groups of nodes that all depend on each other, directly or indirectly."""
     far = {node: reachable(nodes, node) for node in nodes}
     groups = {
         tuple(sorted({other for other in far[node] if node in far[other]} | {node}))
@@ -89,19 +89,19 @@ def circles(nodes: Graph) -> list[list[str]]:
 
 def report(number: int, what: str, groups: list[list[str]]) -> bool:
     """Print one TAP point."""
-    print(f"{'not ok' if groups else 'ok'} {number} - {what} are in no circle")
+    print(f"{'not ok' if groups else 'ok'} {number} - {what} have no circular dependency")
     for group in groups:
         print(f"# {' '.join(group)}")
     return not groups
 
 
 def main() -> int:
-    """Look at the core's files, at the others, and at the rooms of these."""
+    """Check the core's files, the others, and the directories of both."""
     texts = {path.relative_to(TOP): read(path) for path in sorted(TOP.rglob("*.c"))}
     used = uses(texts)
     included = includes()
     if min(sum(map(len, used.values())), sum(map(len, included.values()))) < len(texts):
-        print("Bail out! hardly anything uses anything: this looks for the wrong names")
+        print("Bail out! hardly any file uses another: the patterns of names are wrong")
         return 1
     core = {path: others for path, others in used.items() if path.parts[0] == "core"}
     rest = {
@@ -111,11 +111,11 @@ def main() -> int:
     }
     subjects = {
         "the core's files": graph(core, str),
-        "the core's rooms": graph(core, lambda path: path.parts[1]),
-        "files around the core": graph(rest, str),
-        "rooms around the core": graph(rest, lambda path: path.parts[0]),
-        "files, by what they include,": graph(included, str),
-        "rooms, by what their files include,": graph(included, room),
+        "the core's directories": graph(core, lambda path: path.parts[1]),
+        "files outside the core": graph(rest, str),
+        "directories outside the core": graph(rest, lambda path: path.parts[0]),
+        "includes of files": graph(included, str),
+        "includes of directories": graph(included, room),
     }
     verdicts = [
         report(i, what, circles(nodes)) for i, (what, nodes) in enumerate(subjects.items(), 1)

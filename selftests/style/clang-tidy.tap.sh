@@ -8,23 +8,23 @@ set -u
 . selftests/lib/sources.sh
 
 # clang-analyzer-* and bugprone-*, less:
-#   easily-swappable-parameters     names an opinion, not a bug
-#   narrowing-conversions           flash arithmetic is unsigned 32 bits wide on purpose
-#   reserved-identifier             the kernel's own names, such as __bitwise and __ffs
-#   assignment-in-if-condition      absent from kernel style anyway: checkpatch sees to it
-#   macro-parentheses               of tables written as macros
-#   DeprecatedOrUnsafeBufferHandling  wants Annex K, which nobody has
+#   easily-swappable-parameters     a matter of taste, not a bug
+#   narrowing-conversions           flash arithmetic is unsigned with 32 bits on purpose
+#   reserved-identifier             names of the kernel, such as __bitwise and __ffs
+#   assignment-in-if-condition      checked by checkpatch already
+#   macro-parentheses               tables are macros
+#   DeprecatedOrUnsafeBufferHandling  recommends Annex K, which no libc has
 checks='-*,clang-analyzer-*,bugprone-*'
 checks=$checks,-bugprone-easily-swappable-parameters,-bugprone-narrowing-conversions
 checks=$checks,-bugprone-reserved-identifier,-bugprone-assignment-in-if-condition
 checks=$checks,-bugprone-macro-parentheses
 checks=$checks,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling
 
-# A thirtieth of the analyser's budget of paths through a function: ours are short, and it takes a tenth
-# of the time. What is asked for by AFTL_ANALYSER_NODES=225000 is all of it.
+# A thirtieth of the analyser's default budget of paths through a function takes a tenth of the time
+# and suffices for short functions. AFTL_ANALYSER_NODES=225000 is the default budget.
 nodes=${AFTL_ANALYSER_NODES:-7000}
 
-# One file at a time: the analyser carries a va_list of one file over into the next.
+# One file per process, because the analyser confuses the va_lists of several files.
 # shellcheck disable=SC2046,SC2086 # folders without blanks
 tidy()
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The core knows nothing but "aftl-host.h" and itself, and has integers only.
+# The core depends only on "aftl-host.h", and uses only integers.
 set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
@@ -31,7 +31,7 @@ foreign_includes()
 		done
 }
 
-# Each room includes itself and those before it.
+# Each directory of the core may include headers only from itself and from earlier directories.
 includes_of_later_rooms()
 {
 	later='base nand policy ftl hif persist'
@@ -47,14 +47,14 @@ includes_of_later_rooms()
 	done
 }
 
-# What the compiler sees: no comment, no string, no quoted include.
+# Search the preprocessed code, without comments, strings and quoted includes.
 floating_point()
 {
 	core cat | gcc -fpreprocessed -dD -E -P -x c - 2>/dev/null | sed 's/"[^"]*"//g' |
 		grep -nwE 'float|double|_Float(16|32|64|128)|__float128|[0-9]+\.[0-9]+[fFlL]?'
 }
 
-# All of the core as one object: what it wants from outside, and what it keeps.
+# Link the core into one object, to inspect its undefined symbols and its variables.
 link_core()
 {
 	for source in $(sources 'dm-approxftl/core/*.c'); do
@@ -64,8 +64,8 @@ link_core()
 	ld -r -o "$work/core" "$work"/*.o
 }
 
-# String functions exist in every host; printing is what the host header makes of vsnprintf. Names
-# with underscores are the compiler's own: a count of bits, what the processor can.
+# Allowed symbols: string functions, which each host has; vsnprintf, used by the host header; names
+# with underscores, which the compiler adds for population counts and processor features.
 symbols_from_outside()
 {
 	nm -u "$work/core" | awk '{ print $2 }' |
@@ -85,7 +85,7 @@ if [ -z "$(sources 'dm-approxftl/core/*.c')" ]; then
 	exit 1
 fi
 ktap_test_silent 'the core includes nothing but its host header and itself' foreign_includes
-ktap_test_silent 'no room of the core includes a later one' includes_of_later_rooms
+ktap_test_silent 'no directory of the core includes headers of a later one' includes_of_later_rooms
 ktap_test_silent 'the core has no floating point' nothing floating_point
 ktap_test_run 'the core compiles and links by itself' link_core
 if [ -e "$work/core" ]; then

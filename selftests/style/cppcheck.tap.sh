@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# cppcheck must be silent about the core, userspace and the trace tools; sparse's __bitwise, of which
-# it understands nothing, would be half of its time.
+# cppcheck must not complain about the core, userspace and the trace tools. -U__CHECKER__ because
+# sparse's __bitwise, which cppcheck does not understand, would double its time.
 set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
@@ -17,8 +17,8 @@ check()
 		$(printf -- '-I %s ' $include_folders) "$@"
 }
 
-# A header of all has a line for this processor, and each file would be checked a second time for it.
-# Without it are those that have such lines themselves, which have that header, too.
+# A header that all files include tests __x86_64__, and cppcheck would check each file with and
+# without it. So check without it only the files that test it themselves.
 # shellcheck disable=SC2046,SC2086 # file names without blanks, by another check
 check_all()
 {

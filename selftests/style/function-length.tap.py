@@ -10,12 +10,12 @@ from pathlib import Path
 
 LONGEST = 80
 FOLDERS = ("dm-approxftl", "userspace", "trace-tools", "selftests")
-#: FILE:FUNCTION of those that may be longer, and why.
+#: FILE:FUNCTION that may be longer: the reason
 EXCEPTIONS: dict[str, str] = {}
 
 
 def long_functions(path: Path) -> Iterator[tuple[str, int]]:
-    """Yield place and length of each; a body is between braces that stand alone at the margin."""
+    """Yield place and length of each; the braces of a body are alone in the first column."""
     begin, name, head = 0, "", ""
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if line == "{" and not head.rstrip().endswith(("=", "=\\")):
@@ -29,7 +29,7 @@ def long_functions(path: Path) -> Iterator[tuple[str, int]]:
 
 
 def main() -> int:
-    """Look at the C files of each folder."""
+    """Check the C files of each directory."""
     failed = False
     for number, folder in enumerate(FOLDERS, 1):
         found = [(place, length) for path in sorted(Path(folder).rglob("*.c"))

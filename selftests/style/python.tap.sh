@@ -14,7 +14,7 @@ lint()
 	ruff check --quiet --output-format concise $scripts
 }
 
-# mypy takes two scripts without a package for one module of one name: one run for each.
+# mypy takes two scripts without a package for the same module, so run it once for each.
 types_of() # FILE...
 {
 	printf '%s\n' "$@" | grep -v '\.tap\.py$' | grep '\.py$' |
@@ -24,7 +24,7 @@ types_of() # FILE...
 	done
 }
 
-# A type may be wrong by a change of any other file.
+# A change of any file can make a type wrong, so the identity covers all files.
 # shellcheck disable=SC2086 # as above
 types()
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What every file of the tree must be, whatever its language.
+# Rules for all files of the tree, whatever their language
 set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
@@ -23,14 +23,14 @@ unusual_names()
 	sources | grep -E '[^A-Za-z0-9._/+-]|/[^/]*[A-Z_][^/]*\.[ch]$'
 }
 
-# Each host's own aftl-host.h, and approxftl.h of the library beside linux/approxftl.h, are meant.
+# Exceptions: each host has an aftl-host.h, and approxftl.h exists in the library and in linux/.
 headers_of_one_name()
 {
 	sources | sed -n 's,.*/\([^/]*\.h\)$,\1,p' | grep -vx 'aftl-host\.h\|approxftl\.h' |
 		sort | uniq -d | grep .
 }
 
-# In a copy: what a build has made is no file of the tree, which reuse knows from git alone.
+# Check a copy of the sources, because without git reuse would also check the files of a build.
 licences()
 {
 	copy=$(mktemp -d)

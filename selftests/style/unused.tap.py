@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every function of a header is called by somebody; compilers look at static ones only."""
+"""Each function declared in a header is used; compilers check this for static functions only."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 
 FOLDERS = ("dm-approxftl", "userspace", "trace-tools", "selftests")
 ENDINGS = {".c", ".h", ".hpp", ".cpp", ".map"}
-# Texts, too: what begins a comment in one begins none.
+# Strings, too, because they may contain the start of a comment
 PROSE = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/|//[^\n]*', re.DOTALL)
-# At the margin, whatever it returns; a macro or a pointer to a function is none, and what has an
-# assembler's name is called by that.
+# A function starts in the first column. Macros and pointers to functions do not match, nor do
+# functions with an __asm__ name, as callers use that name.
 FUNCTION = re.compile(r"^(?!typedef|#|.*__asm__)\w[\w \t*]*?[ *](\w+)\(", re.MULTILINE)
 
 
@@ -24,7 +24,7 @@ def functions(text: str) -> Counter[str]:
 
 
 def main() -> int:
-    """Count the words of all sources, and look for those of headers that nobody says again."""
+    """Report functions of headers whose names no other source line uses."""
     texts = {
         path: PROSE.sub("", path.read_text())
         for folder in (*FOLDERS, "docs")

@@ -17,7 +17,7 @@ DEADLINE = re.compile("|".join([
     r"--timeout\b",
 ]))
 
-#: Files that may have what looks like one, and why.
+#: Files that may match: the reason
 EXCEPTIONS = {
     "selftests/front-door/on-release": "it interrupts make at some moment",
     "selftests/kernel/library.sh": "it interrupts a verb at some moment",
@@ -38,7 +38,7 @@ def main() -> int:
     found, used = [], set()
     for name in files:
         path = Path(name)
-        # Benchmarks measure, and mutants/ runs what may hang.
+        # Benchmarks measure time, and mutants may hang.
         if (name.startswith(("selftests/bench/bench", "selftests/mutants/"))
                 or path.suffix in {".c", ".h", ".md", ".patch"} or not path.is_file()):
             continue

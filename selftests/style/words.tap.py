@@ -10,7 +10,7 @@ import sys
 from fnmatch import fnmatch
 from pathlib import Path
 
-# docs/glossary.md has the terms. Whole words, with a plural.
+# Retired words and their replacements in docs/glossary.md; whole words and their plurals
 RETIRED = {
     "sheet": "translation page",
     "refuge": "fallback block",
@@ -52,7 +52,7 @@ def sources() -> list[str]:
 
 
 def retired(name: str, text: str) -> list[str]:
-    """Return a sentence for each line with a retired word."""
+    """Return a message for each retired word."""
     if any(fnmatch(name, pattern) for pattern in EXCEPT):
         return []
     found = []
@@ -64,7 +64,7 @@ def retired(name: str, text: str) -> list[str]:
 
 
 def riddles(name: str, text: str) -> list[str]:
-    """Return a sentence for each comment that begins with a noun clause."""
+    """Return a message for each comment that begins with a noun clause."""
     if not any(fnmatch(name, pattern) for pattern in PLAIN):
         return []
     found = []
@@ -76,7 +76,7 @@ def riddles(name: str, text: str) -> list[str]:
 
 
 def main() -> int:
-    """Look through the tree."""
+    """Check the whole tree."""
     texts = {name: Path(name).read_text(errors="replace") for name in sources()}
     status = 0
     for number, (what, look) in enumerate((("no retired word", retired),

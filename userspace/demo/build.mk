@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# approxftl-demo, and what it keeps beside it.
+# approxftl-demo and the file that it needs
 
 PROGRAMS += $(plain_dir)/approxftl-demo
 

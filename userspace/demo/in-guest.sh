@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The demonstration, as run in the lab: an emulated SSD with a file system on it, then the same
-# load on two of them that differ in their policy. What they measured goes to $RESULTS.
+# The part of the demonstration that runs in the lab: a file system on an emulated SSD, then the
+# same load on two SSDs with different policies. Writes the measurements to $RESULTS.
 #
 #   in-guest.sh FIO-PROFILES
 set -eu
@@ -17,7 +17,7 @@ say()
 	printf '\n== %s\n' "$*"
 }
 
-# Prints a command as a person would type it, then runs it.
+# Print a command as a user would type it, then run it.
 run()
 {
 	printf '$ %s\n' "$*"
@@ -45,8 +45,8 @@ file_system()
 	run approxftl remove ssd
 }
 
-# An SSD that has been written over twice and collects garbage, half of it approximate, and the
-# load of fio-profiles/clients.fio.
+# Run fio-profiles/clients.fio on an SSD that was overwritten twice and collects garbage, and half
+# of whose data are approximate.
 loaded() # POLICY
 {
 	say "fio-profiles/clients.fio on an aged SSD under $1, half of the data approximate"
@@ -54,7 +54,7 @@ loaded() # POLICY
 		fill=random fill_overwrite=200% fill_approx=50% --policy "$1"
 	half=$(($(blockdev --getsize64 "/dev/mapper/$1") / 2))
 	run approxftl tag add "/dev/mapper/$1" "0+$half"
-	# As many requests as a 99th percentile wants, and no more: most of the time goes there.
+	# Just enough requests for a 99th percentile, because this takes most of the time.
 	sed 's/^io_size=.*/io_size=5200k/' "$profiles/clients.fio" >/run/clients.fio
 	TARGET=/dev/mapper/$1 SIZE=100% fio --eta=never --output-format=json \
 		--output="$RESULTS/$1.fio.json" /run/clients.fio
@@ -69,7 +69,7 @@ on_ext4() # NAME
 	mount "/dev/mapper/$1" "$folder"
 }
 
-# A program that says which of its data may lose bits; read back after a remount.
+# Run a program that tags some of its data as approximate; read the data after a remount.
 application() # POLICY
 {
 	ssd=$1-image

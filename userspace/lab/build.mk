@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# approxftl-lab, and what it keeps beside it.
+# approxftl-lab and the files that it needs
 
 PROGRAMS += $(plain_dir)/approxftl-lab
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The array, as run in the virtual machine from the top of the tree: first over TLC devices, then
-# over ReSSD ones. What their members counted goes to $RESULTS.
+# Run the array in the virtual machine, from the top of the tree: first over TLC devices, then over
+# ReSSD devices. Writes the members' counters to $RESULTS.
 #
 #   in-guest.sh PREPARED MEMBERS
 set -eu
@@ -12,7 +12,7 @@ PATH=$PATH:/usr/sbin:/sbin
 prepared=$1
 members=$2
 
-of_members() # COMMAND...: @ stands for the name of a member
+of_members() # COMMAND...: run it for each member, whose name replaces @
 {
 	number=0
 	while [ "$number" -lt "$members" ]; do

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Networks on a shelf, as run in the virtual machine from the top of the tree: copied to a mounted
-# ext4 on flash with some P/E cycles, tagged, and read back after months, remounted each time. The
-# device is that of the study weights-shelf.toml.
+# Retention of neural networks, run in the virtual machine from the top of the tree: copy networks
+# to an ext4 file system on flash with some P/E cycles, tag them, and read them back after months,
+# with a remount each time. The device is the one of the study weights-shelf.toml.
 #
-#   in-guest.sh PREPARED      folders CYCLES/TYPE-PLANES-SEED with the file "weights"; the same below
-#                             $RESULTS/MONTHS, and what the device says of each
+#   in-guest.sh PREPARED      has directories CYCLES/TYPE-PLANES-SEED with the file "weights"; the
+#                             same directories below $RESULTS/MONTHS get the files read back and
+#                             the device's reports on them
 set -eu
 
 approxftl=${APPROXFTL:-build/approxftl}
