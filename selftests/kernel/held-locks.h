@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What lockdep would assert, in kernels without it: that somebody holds the lock. build-module has
- * it included before everything else, for tests. The kernel's headers ask about other locks, too.
+ * Replace lockdep's assertions in kernels without it: check that any task holds the lock. For
+ * tests, build-module includes this file before all others. It also serves assertions of kernel
+ * headers.
  */
 #ifndef CONFIG_LOCKDEP
 #include <linux/mutex.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What programs were compiled with before there were quality levels, of uapi/linux/approxftl.h
- * and of libapproxftl's header, written out. Behind each structure that is handed over by itself
- * is a mark, which nobody may write over.
+ * Copies of declarations in uapi/linux/approxftl.h and libapproxftl's header from before quality
+ * levels existed, to test binary compatibility. Each structure that is passed to a call has a mark
+ * behind it, which the call must not overwrite.
  */
 #ifndef OLD_APPROXFTL_H
 #define OLD_APPROXFTL_H

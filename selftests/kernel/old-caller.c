@@ -32,7 +32,7 @@ static void expect(bool so, const char *what)
 	exit(1);
 }
 
-/* What an ioctl or a function has filled and looked at. */
+/* Output buffers of ioctls and library functions, with one more entry to detect overruns */
 static struct extent extents[ROOM + 1];
 static struct unit units[ROOM + 1];
 
@@ -63,9 +63,9 @@ static void write_file(int fd)
 	expect(pwrite(fd, data, sizeof(data), 0) == sizeof(data) && !fsync(fd), "write");
 }
 
-/* Looking */
+/* Queries */
 
-/* What is said: how many bytes are approximate. */
+/* Return the number of bytes tagged as approximate. */
 static uint64_t approximate_bytes(int count)
 {
 	uint64_t bytes = 0;
@@ -89,7 +89,7 @@ static uint64_t said_to_ioctl(int fd)
 	return approximate_bytes((int)query.count);
 }
 
-/* What is stored, in units, and their flipped bits. */
+/* Number of approximate units as stored, and their flipped bits */
 struct found {
 	uint64_t approximate, flips;
 };

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Verbs in Python: a program each that finds the package and starts a module of it.
+# Verbs in Python: for each a program that finds the package and runs one of its modules
 
 python_verbs := calibrate compare drives embeddings figures model parquet report study synth weights
 python_programs := $(addprefix $(plain_dir)/approxftl-,$(python_verbs))
@@ -15,10 +15,10 @@ $(python_programs): trace-tools/approxftl_tools/start.sh $(plain_dir)/python-too
 	$(call say,GEN,$@)
 	$(Q)sed 's/@VERB@/$(patsubst approxftl-%,%,$(@F))/' $< >$@ && chmod 755 $@
 
-# Their own package, and the binding of the library.
+# The package of the verbs, and the library's Python binding
 python_folders := $(CURDIR)/trace-tools:$(CURDIR)/userspace/python
 
-# Where the programs in the build directory find the package and its Python.
+# Tells the programs in the build directory where the package and its Python are.
 $(plain_dir)/python-tools: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(python_folders)' "$$(selftests/install-packages --venv)" | \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Figures that answer: each is drawn by Vega-Lite when it is seen, from the numbers that it offers.
+// Interactive figures: Vega-Lite draws each one when it becomes visible, from its CSV data.
 "use strict";
 {
 	const tip = document.getElementById("tip");
@@ -9,7 +9,7 @@
 	const state = { hidden: [], wanted: "" };
 	const views = new Map(), rows = new Map(), reached = new Map(), own = new Map();
 
-	// "@--c0 0.6" is a colour of the style, so strong.
+	// "@--c0 0.6" is the colour --c0 of the style with opacity 0.6.
 	const colour = (key, value) => {
 		if (typeof value !== "string" || !value.startsWith("@--"))
 			return value;
@@ -62,7 +62,7 @@
 	}), colour);
 
 	const say = (handler, event, item, said) => {
-		// Nothing is said, and without an event, when a figure goes.
+		// When a figure is removed, Vega calls this without a text and without an event.
 		tip.hidden = said == null || said === "";
 		if (tip.hidden)
 			return;
@@ -72,7 +72,7 @@
 		tip.style.top = `${event.clientY + 16}px`;
 	};
 
-	// Marks that have something to say, in the order they are drawn.
+	// Marks with a tooltip, in the order in which they are drawn
 	const marksOf = (view) => {
 		const found = [];
 		const walk = (mark) => mark.items.forEach((item) => {
@@ -96,7 +96,7 @@
 		say(null, { clientX: box.left + box.width / 2, clientY: box.top }, item, item.tooltip);
 	};
 
-	// Of a figure that can be zoomed, so much of what is seen, further on by a share of it.
+	// Zoom a figure by a factor, and move it by a share of its visible part.
 	const zoom = (view, size, on) => {
 		const [name] = Object.keys(view.getState({ data: () => false,
 			signals: (one) => /^zoom_/.test(one) && !/tuple|translate|zoom_zoom/.test(one) }).signals);
@@ -133,13 +133,13 @@
 		place.addEventListener("blur", () => { tip.hidden = true; });
 	};
 
-	// A figure of which nothing would be left is not shown; what its title says is all of it.
+	// Hide a figure without any visible series. A search text in its title matches all series.
 	const tell = (figure) => {
 		const about = specOf(figure).usermeta, { words, of } = about;
 		const title = figure.querySelector("h3").textContent.toLowerCase();
 		const wanted = title.includes(state.wanted) ? "" : state.wanted;
 		const hidden = state.hidden.concat(own.get(figure) ?? []);
-		// What is hidden here alone can be had back here alone.
+		// Series hidden only in this figure do not hide it: its own boxes must remain usable.
 		figure.hidden = state.hidden.includes(of) || !rowsOf(figure, about).some((row) =>
 			words.every((word) => !state.hidden.includes(row[word])) &&
 			words.map((word) => row[word]).join(" ").toLowerCase().includes(wanted));
@@ -148,7 +148,7 @@
 	};
 	const tellAll = () => figures.forEach(tell);
 
-	// The picture as it is now, toggles and all.
+	// Offer the figure in its present state as an SVG file.
 	const offerSvg = (figure) => {
 		const button = document.createElement("button");
 		button.type = "button";
@@ -164,7 +164,7 @@
 		figure.querySelector("a.csv").after(" ", button);
 	};
 
-	// Series that are no policies are hidden where they are.
+	// Series that are no policies have boxes in their own figure.
 	const offerSeries = (figure) => {
 		const { series = [] } = specOf(figure).usermeta;
 		if (!series.length)
@@ -202,7 +202,7 @@
 		spec.data = { values: rowsOf(figure, spec.usermeta) };
 		if (spec.facet) {
 			spec.columns = place.clientWidth < 500 ? 1 : spec.columns;
-			// Beside each panel are the names of its values.
+			// Leave space for the axis labels of each panel.
 			spec.spec.width = place.clientWidth / spec.columns - (spec.columns > 1 ? 60 : 90);
 		}
 		views.get(figure)?.finalize();
@@ -214,12 +214,12 @@
 		figure.classList.add("alive");
 	};
 
-	// One drawing of a figure after the other, for colours may change while it is drawn.
+	// Serialise drawings of a figure, because colours may change while it is drawn.
 	const drawings = new Map();
 	const enliven = (figure) => drawings.set(figure,
 		(drawings.get(figure) ?? Promise.resolve()).then(() => draw(figure)));
 
-	// A box for each name, that is hidden by it.
+	// Make a check box for each name that hides or shows it.
 	const boxes = (names, hide) => {
 		const form = document.createElement("form");
 		const hidden = new Set();

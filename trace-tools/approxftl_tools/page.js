@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// Tooltips; everything else is in the page without this.
+// Tooltips. The page is complete without this script otherwise.
 "use strict";
 {
 	const tip = document.createElement("div");
@@ -8,7 +8,7 @@
 	tip.role = "status";
 	document.body.append(tip);
 
-	// The figure's own numbers: a line for each cell, after the head.
+	// The figure's CSV data: one line per cell, after the header
 	const lines = new Map();
 	const cellsOf = (figure) => {
 		if (!lines.has(figure)) {

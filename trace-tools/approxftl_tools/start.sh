@@ -21,7 +21,7 @@ if [ -x "$here/approxftl" ]; then
 	export APPROXFTL
 fi
 
-# What the verb cannot do without, or hardly.
+# Python modules that the verb needs
 # shellcheck disable=SC2194 # make replaces it
 case @VERB@ in
 parquet) wanted='numpy pyarrow' ;;
@@ -31,11 +31,11 @@ weights) wanted='numpy sklearn' ;;
 *) wanted=numpy ;;
 esac
 
-# The caller's folder and settings of Python are for programs of the caller's own: a random.py there
-# is none of ours. One that is too old for -P is too old for the package.
+# Ignore the caller's Python settings and, with -P, modules in the working directory, such as a
+# random.py. A Python too old for -P is too old for the package.
 unset PYTHONHOME PYTHONPATH PYTHONSTARTUP
 
-# In the project's own environment what has a folder is known to work, and no Python has to be asked.
+# In the project's own environment a module works if its directory exists, so no Python is started.
 has_folders() # MODULE...
 {
 	version=$(readlink -f "$venv/bin/python3") || return 1
@@ -44,8 +44,8 @@ has_folders() # MODULE...
 	done
 }
 
-# has PYTHON MODULE...: it is new enough, numpy works, and the others are there. Trying numpy takes
-# as long as a verb's own start.
+# has PYTHON MODULE...: return true if PYTHON is new enough, numpy works and the other modules
+# exist. Importing numpy takes as long as starting a verb.
 has()
 {
 	command -v "$1" >/dev/null || return 1

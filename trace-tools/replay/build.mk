@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# approxftl-replay: needs liburing-dev, and what the reader of traces needs.
+# approxftl-replay: needs liburing-dev and the packages of trace-tools/reader.
 
 sees_trace-tools/replay := $(own) trace-tools/reader userspace/approxftl
 sees_selftests/replay := dm-approxftl userspace/host trace-tools/replay selftests/core/lib
@@ -11,7 +11,7 @@ replay_parts := $(filter-out %/replay.c,$(wildcard trace-tools/replay/*.c)) \
 	userspace/approxftl/device-holders.c $(trace_reader_sources)
 replay_sources := trace-tools/replay/replay.c $(replay_parts) $(CORE) $(HOST) $(LIB)
 
-# Its tests are linked with the simulator and the core anyway.
+# The tests are linked with the simulator and the core by default.
 tested_replay := $(replay_parts)
 $(O)/selftests/replay/%: LDLIBS += -luring $(trace_reader_libs)
 

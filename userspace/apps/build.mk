@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# approxftl-app: programs that say which of their data may lose bits.
+# approxftl-app: programs that tag some of their data as approximate.
 
 sees_userspace/apps := $(own) userspace/libapproxftl
 sees_selftests/apps := $(own) userspace/apps userspace/libapproxftl selftests/core/lib
@@ -8,7 +8,7 @@ PROGRAMS += $(plain_dir)/approxftl-app
 
 apps_parts := $(filter-out %/main.c,$(wildcard userspace/apps/*.c))
 
-# Its tests are linked with the core and userspace/lib anyway.
+# The tests are linked with the core and userspace/lib by default.
 tested_apps := $(apps_parts) $(wildcard userspace/libapproxftl/*.c)
 tested_fuzz += $(tested_apps)
 

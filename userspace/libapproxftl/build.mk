@@ -10,10 +10,10 @@ lib_shared := $(plain_dir)/libapproxftl.so.1
 lib_static := $(plain_dir)/libapproxftl.a
 lib_map := userspace/libapproxftl/libapproxftl.map
 
-# Position-independent, and only what the header names can be seen.
+# Position-independent code that exports only the symbols of the header
 pic_dir := $(plain_dir)/pic
 pic_cc = $(CC)
-# With its types, from which the binary interface is compared.
+# -g: the test of the binary interface compares types.
 pic_flags = $(plain_flags) -g -fPIC -fvisibility=hidden
 $(eval $(call variant,pic))
 
@@ -23,7 +23,7 @@ $(lib_shared): $(call objects,pic,$(lib_sources)) $(lib_map)
 		-Wl,--version-script=$(lib_map) -o $@ $(filter %.o,$^) -pthread
 	$(Q)ln -sf $(@F) $(basename $@)
 
-# One object, in which nothing else is global.
+# Link one object in which all other symbols are local.
 $(lib_static): $(call objects,pic,$(lib_sources))
 	$(call say,AR,$@)
 	$(Q)$(CC) -r -nostdlib -o $(plain_dir)/libapproxftl.o $^
@@ -46,10 +46,10 @@ INSTALLED += 644:$(lib_shared):$(LIBDIR)/libapproxftl.so.1 \
 	644:$(O)/approxftl.pc:$(PKGCONFIGDIR)/approxftl.pc
 INSTALLED_LINKS += libapproxftl.so.1:$(LIBDIR)/libapproxftl.so
 
-# "approxftl tag" is built over the library.
+# "approxftl tag" uses the library.
 $(PROGRAM): $(lib_static)
 
-# The tests replace the way to the kernel by a device of their own.
+# The tests replace the control device by a simulated one.
 tested_library := $(filter-out %/control-device.c,$(lib_sources))
 
 # The example of the README, which selftests/kernel/library.sh runs in a virtual machine.
@@ -70,7 +70,7 @@ $(lib_example)-cpp: docs/examples/annotated.cpp $(lib_static) $(wildcard userspa
 EXAMPLES += $(lib_example) $(if $(shell command -v $(CXX)),$(lib_example)-cpp,$(eval LEFT_OUT += \
 	annotated-cpp: g++;))
 
-# The same library over selftests/library/lib/fake-control.c, for programs that load it.
+# A shared library with selftests/library/lib/fake-control.c as control device, for test programs
 lib_double := $(O)/selftests/library/double/libapproxftl.so.1
 
 $(lib_double): $(call objects,pic,$(tested_library) selftests/library/lib/fake-control.c) \
@@ -88,7 +88,7 @@ INSTALLED += 644:userspace/libapproxftl/approx.hpp:$(INCLUDEDIR)/approx.hpp \
 	$(foreach f,$(wildcard userspace/python/approxftl/*.py userspace/python/approxftl/*/*.py),\
 		644:$(f):$(PYTHONDIR)/$(patsubst userspace/python/%,%,$(f)))
 
-# The same for "approxftl tag".
+# "approxftl tag" with the same control device
 lib_double_program := $(O)/selftests/library/double/approxftl
 
 $(lib_double_program): $(call objects,plain,$(CORE) $(HOST) $(LIB) $(SIM) $(CLI)) \
@@ -99,7 +99,7 @@ $(lib_double_program): $(call objects,plain,$(CORE) $(HOST) $(LIB) $(SIM) $(CLI)
 
 $(O)/selftests/library/test-library: | $(lib_double_program)
 
-# Each function's page: PAGE=FUNCTION...
+# Manual pages and the functions that they describe: PAGE=FUNCTION,...
 lib_pages := open=close,active,caps,reason,explain,class_name tag=untag,protect,query \
 	region_begin=region_end,label errors=stored,level_errors remember=recall,watch \
 	arena_create=arena_destroy,arena_sync,arena_offset,arena_at,alloc,free

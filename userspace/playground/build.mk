@@ -16,21 +16,21 @@ playground_lacking := $(strip $(if $(shell command -v wasm-ld),,lld) \
 
 wasm_dir := $(O)/wasm
 wasm_cc = $(CLANG)
-# Error numbers that WASI does not know are Linux's.
+# Error numbers that WASI lacks have Linux's values.
 wasm_flags = --target=wasm32-wasi -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_PROCESS_CLOCKS \
 	-DEUCLEAN=117 -DENODATA=61 -I userspace/playground/wasi
 wasm_link = $(wasm_cc) $(wasm_flags) -Wl,--gc-sections -Wl,--strip-all -Wl,-z,stack-size=1048576
 wasm_libs := -lwasi-emulated-signal -lwasi-emulated-process-clocks -lm
 
 $(eval $(call variant,wasm))
-# Flags of another machine's compiler are none of this one's.
+# CFLAGS and OPT are meant for the native compiler.
 $(wasm_dir)/obj/%.o: override CFLAGS =
 $(wasm_dir)/obj/%.o: OPT = -O2
 $(wasm_dir)/obj/%.o: BASE_FLAGS += -g0
 
-# Nothing is kept on a medium here.
+# The playground has no durable volumes.
 wasm_core := $(filter-out %/remap.c %/volume.c %/volume-format.c %/volume-load.c,$(CORE))
-# What has an edition of its own in wasi/, or needs what WASI has not.
+# Leave out files that are replaced by wasi/ or need functions that WASI lacks.
 wasm_lib := $(filter-out %/file-claims.c %/interruption.c %/nameless-file.c %/output-file.c \
 	%/sibling-program.c %/standard-streams.c,$(LIB)) userspace/playground/wasi/files.c
 wasm_sim := $(filter-out %/jobs.c %/parallel.c %/outcome.c %/pipeline.c %/trace-import.c,$(SIM))
@@ -39,7 +39,7 @@ wasm_readers := $(filter-out %/trace-codec.c %/format-parquet.c %/trace-output.c
 	userspace/playground/wasi/traces.c
 playground_library := $(filter-out %/command.c,$(wildcard userspace/playground/*.c))
 
-# Its tests are native, too; they have no traces.
+# Native tests use these sources as well, without traces.
 tested_playground := $(filter-out %/convert.c,$(playground_library))
 
 playground_names := $(shell sed '/^\#/d' userspace/playground/playground.map)
@@ -59,7 +59,7 @@ $(O)/playground.html: $(wasm_dir)/playground.wasm userspace/playground/bundle.py
 	$(call say,GEN,$@)
 	$(Q)python3 userspace/playground/bundle.py userspace/playground/page $< $@
 
-# Installed wherever there is what makes it.
+# Installed if its build tools are available
 ifeq ($(playground_lacking),)
 built_for_playground := $(O)/playground.html $(wasm_dir)/sim.wasm
 INSTALLED += 644:$(O)/playground.html:$(DATADIR)/doc/approxftl/playground.html
