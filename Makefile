@@ -209,7 +209,7 @@ $(foreach t,$(FUZZ_PROGRAMS),$(eval $(call fuzz_program,$(t))))
 
 RUN = CC="$(CC)" selftests/run --build $(O) \
 	--fuzz-seconds $(FUZZ_SECONDS) $(if $(V),-v)
-FAST_AREAS := $(filter-out look playground fio-profiles kernel kernel-build fuzz claims determinism bench,$(AREAS))
+FAST_AREAS := $(filter-out reports playground fio-profiles kernel kernel-build fuzz claims determinism bench,$(AREAS))
 # These areas only read the sources and need no built program.
 UNBUILT_AREAS := style runner kernel-build fio-profiles
 
@@ -290,9 +290,9 @@ raid: deps $(PROGRAM) ## md's RAID-5 over MEMBERS=4 ReSSD devices, or 4,6,10, be
 	@APPROXFTL=$(abspath $(PROGRAM)) AFTL_BUILD=$(abspath $(O)) \
 		userspace/raid/raid $(or $(MEMBERS),4) $(O)/raid
 
-shelf: deps all ## networks on a mounted device, over months: SEEDS=6 of each, beside simulated ones (minutes)
-	@AFTL_BUILD=$(abspath $(O)) userspace/shelf/shelf $(or $(SEEDS),6) $(O)/shelf
-	@$(O)/approxftl-figures --papers weights --mounted $(O)/shelf --output $(or $(OUT),$(O)/figures)
+retention: deps all ## networks on a mounted device, over months: SEEDS=6 of each, beside simulated ones (minutes)
+	@AFTL_BUILD=$(abspath $(O)) userspace/retention/run $(or $(SEEDS),6) $(O)/retention
+	@$(O)/approxftl-figures --papers weights --mounted $(O)/retention --output $(or $(OUT),$(O)/figures)
 
 selftests: ## the module in virtual machines with Debian's kernels; part of check
 	+@$(call build_and_run,kernel,kernel)
@@ -332,9 +332,9 @@ tables: ## recompute the tables of physics from the papers' models
 	$(Q)$(PHYSICS) generate --out dm-approxftl/core/nand
 	$(Q)$(PHYSICS) states >userspace/playground/cell-states.h
 
-claims: $(PROGRAMS) ## the papers' figures beside ours; TRACES=DIR: on real traces; TWINS=1: in false worlds
+claims: $(PROGRAMS) ## the papers' figures beside ours; TRACES=DIR: on real traces; CONTROLS=1: where they must miss
 	@AFTL_BUILD=$(abspath $(O)) APPROXFTL=$(PROGRAM) $(PYTHON) selftests/claims/claims.py \
-		$(if $(TRACES),--traces '$(TRACES)') $(if $(TWINS),--twins)
+		$(if $(TRACES),--traces '$(TRACES)') $(if $(CONTROLS),--negative-controls)
 
 bench: $(PROGRAM) ## what a simulated request costs, beside the bars and BESIDE=/an/older/approxftl
 	@AFTL_BUILD=$(O) APPROXFTL=$(PROGRAM) $(PYTHON) selftests/bench/bench.py \
@@ -387,7 +387,7 @@ help: ## print this
 	@echo '  FUZZ_SECONDS=3          time of each fuzz harness'
 
 .PHONY: all bench bench-kernel bench-recovery bench-replay bench-shards blktests check check-all check-fast claims clean \
-	demo demo-deps demo-programs deps dmtest every-test flaky help lab mutants raid selftests selftests-debug shelf site tables xfstests \
+	demo demo-deps demo-programs deps dmtest every-test flaky help lab mutants raid retention selftests selftests-debug site tables xfstests \
 	FORCE
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

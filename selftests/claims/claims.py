@@ -6,7 +6,7 @@ compares. Nothing is stored but what the papers say and how far we may be from i
 
     claims.py                 all of them
     claims.py AX-3 CU         one, or all that begin so
-    claims.py --twins AX-3    what is false in each of these worlds must make rows miss
+    claims.py --negative-controls AX-3    each falsified setting must make its rows miss
     claims.py --traces DIR    those about traces on real ones, of any format that can be converted
 """
 
@@ -141,18 +141,18 @@ def main() -> int:
                         help="traces for the claims about them, of 10,000 requests or more, in "
                              "any format that \"approxftl trace formats\" lists; synthetic "
                              "stand-ins otherwise")
-    parser.add_argument("--twins", action="store_true",
-                        help="try false worlds, in which rows must miss")
+    parser.add_argument("--negative-controls", action="store_true",
+                        help="try falsified settings, in which rows must miss")
     parser.add_argument("ids", nargs="*", metavar="ID", help="claims, or how they begin: AX-3 CU")
     args = parser.parse_args()
     os.environ["CLAIMS_SEED"] = args.seed
     os.environ["CLAIMS_TRACES"] = args.traces
     if not binary().is_file():
         sys.exit(f"claims: {binary()} does not exist: make all")
-    if args.twins:
-        from selftests.claims import twins
+    if args.negative_controls:
+        from selftests.claims import negative_controls
 
-        return twins.prove(chosen(args.ids))
+        return negative_controls.prove(chosen(args.ids))
     claims = [claim for id_ in chosen(args.ids) for claim in rows_of(id_)]
     counts = Counter(claim.verdict for claim in claims)
     if args.json:

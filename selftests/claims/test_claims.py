@@ -14,11 +14,11 @@ from selftests.claims import (
     approx,
     claims,
     models,
+    negative_controls,
     real_traces,
     ressd,
     runs,
     studies,
-    twins,
 )
 from selftests.claims.rows import known_miss
 
@@ -53,7 +53,7 @@ def test_claim(id_: str) -> None:
     assert [row for row in rows if row.verdict == "fail"] == []
     assert sum(row.verdict == "explained" for row in rows) == EXPLAINED.get(id_, 0)
     assert sum(row.verdict == "report" for row in rows) == REPORTED.get(id_, 0)
-    assert twins.without_twin(id_, rows) == []
+    assert negative_controls.rows_without_control(id_, rows) == []
 
 
 def turn() -> int:
@@ -63,19 +63,20 @@ def turn() -> int:
     return int(done.stdout) if done.returncode == 0 else 0
 
 
-@pytest.mark.parametrize("twin", twins.sample(2, turn()), ids=lambda twin: twin.how)
-def test_false_twin_misses(twin: twins.Twin) -> None:
-    with briefly(twin.id):
-        assert twin.held() == []
+@pytest.mark.parametrize("control", negative_controls.sample(2, turn()),
+                         ids=lambda control: control.how)
+def test_negative_control_misses(control: negative_controls.Control) -> None:
+    with briefly(control.id):
+        assert control.held() == []
 
 
-def test_a_twin_that_holds_is_found(capsys: pytest.CaptureFixture[str],
-                                    monkeypatch: pytest.MonkeyPatch) -> None:
-    same = twins.Twin("TV-2", (0,), "nothing", constant="tvr.STEP_V = 0.2")
-    monkeypatch.setattr(twins, "TWINS", (same,))
-    assert twins.prove(["TV-2"]) == 1
-    assert twins.prove(["TV-1"]) == 1
-    assert "no twin for: TVR half widths" in capsys.readouterr().out
+def test_control_that_holds_is_reported(capsys: pytest.CaptureFixture[str],
+                                        monkeypatch: pytest.MonkeyPatch) -> None:
+    same = negative_controls.Control("TV-2", (0,), "nothing", constant="tvr.STEP_V = 0.2")
+    monkeypatch.setattr(negative_controls, "CONTROLS", (same,))
+    assert negative_controls.prove(["TV-2"]) == 1
+    assert negative_controls.prove(["TV-1"]) == 1
+    assert "no control for: TVR half widths" in capsys.readouterr().out
 
 
 def world() -> list[tuple[str, ...]]:

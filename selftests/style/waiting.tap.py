@@ -19,7 +19,7 @@ DEADLINE = re.compile("|".join([
 
 #: Files that may match: the reason
 EXCEPTIONS = {
-    "selftests/front-door/on-release": "it interrupts make at some moment",
+    "selftests/first-steps/on-release": "it interrupts make at some moment",
     "selftests/kernel/library.sh": "it interrupts a verb at some moment",
     "selftests/kernel/storm.py": "AFTL_TORTURE_PATIENCE: in runs of hours it prints the stacks",
     "selftests/kernel/torture.py": "AFTL_TORTURE_PATIENCE: in runs of hours it prints the stacks",

@@ -29,7 +29,7 @@ figures: $(PROGRAM) $(python_programs) ## the papers' figures from scratch, as S
 	@$(plain_dir)/approxftl-figures --papers \
 		--output $(or $(OUT),$(O)/figures) $(if $(FULL),--full) \
 		$(if $(SEEDS),--seeds '$(SEEDS)') $(if $(TRACES),--traces '$(TRACES)') \
-		$(if $(wildcard $(O)/shelf/*.json),--mounted '$(O)/shelf')
+		$(if $(wildcard $(O)/retention/*.json),--mounted '$(O)/retention')
 
 drives: $(PROGRAM) $(python_programs) ## real drives beside their emulation (minutes): TABLES=DIR, NAMES='wd-zn540 ...', OUT=page.html
 	@$(plain_dir)/approxftl-drives $(NAMES) $(if $(TABLES),--tables '$(TABLES)') --results '$(O)/drives' \

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from selftests.look.support import (
+from selftests.reports.support import (
     BLOCK,
     BLOCKS,
     EVERYTHING,

@@ -39,27 +39,27 @@ each() # COMMAND
 	done
 }
 
-shelved()
+measure_retention()
 {
-	"$approxftl" create shelf --profile tcad18 --policy approxftl --timing off channels=2 chips=1 \
+	"$approxftl" create retention --profile tcad18 --policy approxftl --timing off channels=2 chips=1 \
 		blocks=256 word_lines=16 op=25 cell_model=voltage refresh=0 "cycles=$cycles"
-	mkfs.ext4 -q /dev/mapper/shelf
-	mount /dev/mapper/shelf "$place"
+	mkfs.ext4 -q /dev/mapper/retention
+	mount /dev/mapper/retention "$place"
 	each store
 	days=0
 	for stop in 1:30 3:91 6:182 12:365 36:1095; do
 		months=${stop%:*}
 		umount "$place"
-		"$approxftl" message shelf age "$((${stop#*:} - days))d"
-		mount /dev/mapper/shelf "$place"
+		"$approxftl" message retention age "$((${stop#*:} - days))d"
+		mount /dev/mapper/retention "$place"
 		days=${stop#*:}
 		each fetch
 	done
 	umount "$place"
-	"$approxftl" remove shelf
+	"$approxftl" remove retention
 }
 
 for cycles in "$prepared"/*; do
 	cycles=${cycles##*/}
-	shelved
+	measure_retention
 done

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from selftests.look.support import (
+from selftests.reports.support import (
     PROGRAM,
     Json,
     browse,

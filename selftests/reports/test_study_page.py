@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.programs import run_program, without_module
-from selftests.look.support import PROGRAM, probe, references, run, shown_freshly
 from selftests.playground.support import Browser
+from selftests.reports.support import PROGRAM, probe, references, run, shown_freshly
 
 from approxftl_tools.page import DIGITS
 

@@ -24,7 +24,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 from selftests.lib.programs import TOP, beside_module, run_program, without_module
-from selftests.look.support import (
+from selftests.playground.support import Browser
+from selftests.reports.support import (
     EVERYTHING,
     FULL,
     POLICIES,
@@ -42,7 +43,6 @@ from selftests.look.support import (
     succeed,
     with_script,
 )
-from selftests.playground.support import Browser
 
 from approxftl_tools.inputs import Inputs, Run
 from approxftl_tools.seeds import mean_of, over_seeds

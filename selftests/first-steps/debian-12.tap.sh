@@ -1,3 +1,3 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-exec selftests/front-door/on-release trixie
+exec selftests/first-steps/on-release bookworm

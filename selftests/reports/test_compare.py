@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 from selftests.lib.json_schema import document_of
-from selftests.look.support import (
+from selftests.reports.support import (
     POLICIES,
     Json,
     device,

@@ -336,18 +336,18 @@ OVER_INPUTS = (
     "replay a.aft LOST --overwrite --fold --buffered", "replay --simulate a.aft --json=LOST",
     "replay --simulate --speed 2 a.aft --json=LOST",
 )
-#: Commands that would write two outputs to one file, "twin".
-TWINS = (
-    "sim --requests 1000 --json=twin --record twin", "sim --requests 1000 --json=twin --dump twin",
-    "sim --requests 1000 --record twin --timeline twin",
-    "sim --requests 1000 --timeline twin --dump TWIN",
-    "trace convert a.aft twin --to csv --force --json=twin",
-    "trace convert a.aft twin --to csv --force --dropped TWIN",
-    "trace pair a.aft --requests twin --json=TWIN", "trace info a.aft --dropped twin --json=twin",
-    "trace fix a.blktrace.0 twin --force --json=TWIN",
-    "synth --like PRN_0 --requests 500 -O twin --profile-out TWIN",
-    "replay a.aft target --overwrite --fold --json=twin --record TWIN",
-    "replay a.aft twin --overwrite --fold --buffered --json=TWIN",
+#: Commands that would write two outputs to one file, "same".
+SAME_FILE = (
+    "sim --requests 1000 --json=same --record same", "sim --requests 1000 --json=same --dump same",
+    "sim --requests 1000 --record same --timeline same",
+    "sim --requests 1000 --timeline same --dump SAME",
+    "trace convert a.aft same --to csv --force --json=same",
+    "trace convert a.aft same --to csv --force --dropped SAME",
+    "trace pair a.aft --requests same --json=SAME", "trace info a.aft --dropped same --json=same",
+    "trace fix a.blktrace.0 same --force --json=SAME",
+    "synth --like PRN_0 --requests 500 -O same --profile-out SAME",
+    "replay a.aft target --overwrite --fold --json=same --record SAME",
+    "replay a.aft same --overwrite --fold --buffered --json=SAME",
 )
 
 
@@ -378,13 +378,13 @@ def test_inputs_are_not_written(line: str, way: str, place: Path) -> None:
 
 
 @pytest.mark.parametrize(("line", "there"), [
-    (line, bool(at % 2)) for at, line in enumerate(TWINS)] + [(TWINS[0], True)])
+    (line, bool(at % 2)) for at, line in enumerate(SAME_FILE)] + [(SAME_FILE[0], True)])
 def test_two_outputs_are_two_files(line: str, there: bool, place: Path) -> None:
-    if there or "replay a.aft twin" in line:
-        (place / "twin").write_bytes(bytes(1 << 20))
-    (place / "link").symlink_to("twin")
+    if there or "replay a.aft same" in line:
+        (place / "same").write_bytes(bytes(1 << 20))
+    (place / "link").symlink_to("same")
     before = contents(place)
-    done = attempt(call(tuple(line.replace("TWIN", "link").split())), place)
+    done = attempt(call(tuple(line.replace("SAME", "link").split())), place)
     sentence(done)
     assert " is also written by " in done.err
     assert contents(place) == before

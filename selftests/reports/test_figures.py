@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from selftests.lib.programs import BUILD, copy_packages, run_program, without_module
-from selftests.look.support import Json, everything, run, simulate, succeed
+from selftests.reports.support import Json, everything, run, simulate, succeed
 
 from approxftl_tools.colours import CAUSES
 from approxftl_tools.figure import (

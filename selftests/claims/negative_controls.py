@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Negative controls: for each row that is tested, a falsified setting in which it must fail.
+
+A control appends an argument to each run, assigns a constant in the physics models, or builds the
+program with a mutant of selftests/mutants. A row that still holds then would hold whatever the code
+did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from selftests.claims.claims import CLAIMS, rows_of
+from selftests.claims.models import model
+from selftests.claims.rows import Claim
+from selftests.claims.runs import falsely
+
+HYBRID_OFF = "--hybrid_approx off --hybrid_cube off --hybrid_agcr off --hybrid_tvr off " \
+    "--hybrid_ressd off"
+
+
+@dataclass(frozen=True)
+class Control:
+    """A falsified setting and the rows of one claim, counted from 0, that must fail in it."""
+
+    id: str
+    rows: tuple[int, ...]
+    false: str
+    arguments: str = ""
+    mutant: str = ""
+    constant: str = ""
+    #: Options of `approxftl synth`.
+    streams: str = ""
+
+    @property
+    def how(self) -> str:
+        """Describe the falsified setting."""
+        return self.arguments or self.constant or self.streams or f"mutant {self.mutant}"
+
+    def claims(self) -> list[Claim]:
+        """Return all rows of the claim under this setting."""
+        if self.constant:
+            return [model(self.id, self.constant)]
+        mutants = (f"core/{self.mutant}",) if self.mutant else ()
+        words, made_by = self.arguments.split(), self.streams.split()
+        options = zip(words[::2], words[1::2], strict=True)
+        with falsely(tuple(f"{key}={value}" for key, value in options), mutants,
+                     dict(zip(made_by[::2], made_by[1::2], strict=True))):
+            return CLAIMS[self.id]()
+
+    def held(self) -> list[Claim]:
+        """Return the rows that wrongly hold."""
+        found = self.claims()
+        return [found[i] for i in self.rows if found[i].verdict != "fail"]
+
+
+CONTROLS = (
+    Control("AX-1", (1,), "used phase-2 blocks are no checkerboards",
+            mutant="approx-phase-2-stays-phase-2"),
+    Control("AX-2", (0,), "precise data goes to any place of a checkerboard",
+            mutant="approx-checkerboard-of-precise"),
+    Control("AX-3", (0,), "coarse steps save less", "--program_coarse 500us"),
+    Control("AX-3", (1,), "a lower top voltage saves less", "--program_reduced 490us"),
+    Control("AX-3", (2,), "phase 2 saves nothing", "--program_after 700us"),
+    Control("AX-3", (3,), "tags come in runs", "--approx-run 64"),
+    Control("AX-3", (4,), "tags come in short runs", "--approx-run 8"),
+    Control("AX-4", (0, 1, 2), "placement makes no precise page faster",
+            "--program_between 700us --program_after 700us"),
+    Control("AX-5", (0, 1), "no program is faster",
+            "--program_reduced 700us --program_between 700us --program_after 700us"),
+    Control("AX-5", (2,), "what skips ECC is read sooner", "--ecc 20us"),
+    Control("AX-6", (6,), "a gentle erase wears as others", "--wear_low 100%"),
+    Control("AX-8", (2,), "the threshold is not heard", "--promote 4"),
+    Control("AX-9", (0, 1, 2), "open blocks are a tenth of a LUN", "--blocks 128"),
+    Control("AX-A", (7,), "the wear rule does nothing", mutant="approx-no-wear-rule"),
+    Control("AX-A", (8,), "approximate data is copied last", mutant="approx-precise-copied-first"),
+    Control("AG-2", tuple(range(8)), "all costs are the medium one",
+            "--program 600us --read 170us"),
+    Control("AG-2", (5, 7), "what is worn has no more errors", "--cycles 2000"),
+    Control("AG-4", (0, 1, 2, 6, 7, 8), "coarse steps are slow", "--program_coarse 800us"),
+    Control("AG-4", (3, 4, 5), "nothing is written again", "--rewrite off"),
+    Control("AG-5", (0,), "data is read 40 times, not 200", streams="reads-of-a-place 40"),
+    Control("AG-5", (1,), "both readings of the rule are one", "--rewrite any"),
+    Control("AG-6", (0, 1, 2), "the window is one, always", "--history 1"),
+    Control("CU-1", (0,), "a program has twenty loops",
+         constant="program_time.CUBE_LOOPS = 20"),
+    Control("CU-2", (0, 1), "followers come before their leader", mutant="cube-follower-too-early"),
+    Control("CU-3", (2,), "followers save a fifth", "--program_follower 560us"),
+    Control("CU-4", (0, 1, 2), "the buffer never asks for followers", "--burst 100%"),
+    Control("CU-6", (0, 3), "baseline reads old data at once", mutant="reads-free-without-a-table"),
+    Control("CU-6", (2, 5), "a block has one reference", mutant="cube-references-by-block"),
+    Control("CU-7", (0,), "the device is old, always", "--cycles 2000 --age 365d"),
+    Control("CU-7", (1,), "the device is new, always", "--cycles 0 --age 0"),
+    Control("CU-8", (0,), "the buffer never asks for followers", "--burst 100%"),
+    Control("CU-9", (0, 1), "followers save nothing", "--program_follower 700us"),
+    Control("CU-10", (0,), "three times as many are bad", "--misprograms 0.003"),
+    Control("TV-1", (0,), "a tenth more spread", constant="tvr.SIGMA_PROGRAMMED_V = 0.12"),
+    Control("TV-2", (0,), "larger steps", constant="tvr.STEP_V = 0.25"),
+    Control("TV-3", (0,), "a smaller budget of errors", constant="tvr.ERROR_BUDGET = 5"),
+    Control("TV-5", (0,), "all margins are kept", "--tvr_margin 100%"),
+    Control("RE-1", (0,), "cells may move back",
+         constant="reprogram_code.lowest_allowed = lambda old, bit, target: 0"),
+    Control("RE-2", (0,), "a super layer is left early", mutant="ressd-advances-early"),
+    Control("RE-4", (0,), "a byte for the state of a word line",
+         constant="reprogram_code.WORD_LINE_STATUS_BITS = 8"),
+    Control("RE-5", (0, 1, 2), "one candidate", "--candidates 1"),
+    Control("RE-5", (3,), "14 % of spare space", "--op 14%"),
+    Control("RE-5", (4,), "sixteen candidates", "--candidates 16"),
+    Control("RE-6", (0, 1, 2, 3), "one candidate", "--candidates 1"),
+    Control("RE-7", (0, 1), "neighbours are not hot together", "--active-extent 1"),
+    Control("RE-8", (0, 1, 2), "both layers are emptied", mutant="ressd-virtual-empties-both"),
+    Control("RE-9", (0,), "an hour is soon", "--zone3 7200s"),
+    Control("RE-10", (0,), "one candidate", "--candidates 1"),
+    Control("RE-11", (0,), "rows are held for ten seconds", "--stripe-hold 10s"),
+    Control("RE-12", (0,), "two bits take as long", "--program 3000us"),
+    Control("RE-12", (2,), "three bits, always", "--bits 3"),
+    Control("DE-A", (1,), "no block is sparse", "--density_share 0"),
+    Control("DE-A", (2,), "ApproxFTL is off, always", "--density_approx off"),
+    Control("DE-A", (3,), "three bits, always", "--density_bits 3"),
+    Control("PL-A", (1, 2), "nothing is lent, ever", "--ecc_lent 0"),
+    Control("IP-A", (1,), "no word line is switched", "--ips_blocks 0"),
+    Control("IP-A", (2,), "idle time moves nothing", "--ips_idle 0"),
+    Control("IP-A", (3,), "idle time moves what is little", "--ips_idle 50%"),
+    Control("IP-A", (6,), "ApproxFTL is off, always", "--ips_approx off"),
+    Control("UP-1", (1,), "no program is faster, and ECC corrects all",
+            "--program_reduced 1999us --program_between 2ms --program_after 2ms --ecc_bits 1000"),
+    Control("UP-1", (2,), "nothing is lent, ever", "--ecc_lent 0"),
+    Control("UP-1", (3,), "no block is sparse", "--density_share 0"),
+    Control("UP-1", (4, 6), "ApproxFTL is off, always", "--density_approx off --ips_approx off"),
+    Control("UP-1", (5,), "no word line is switched", "--ips_blocks 0"),
+    Control("UP-2", (1,), "ECC corrects all at once", "--ecc_bits 1000"),
+    Control("UP-2", (2, 5), "a lower top voltage saves nothing", "--program_reduced 1999us"),
+    Control("UP-2", (3,), "coarse steps save nothing more", "--program_coarse 1999us"),
+    Control("UP-2", (4,), "nothing is of level 2 or 3", "--level-2-share 0% --level-3-share 0%"),
+    Control("HY-1", (0,), "data without margins, always", "--hybrid_tvr on"),
+    Control("HY-1", (1,), "ApproxFTL is off, always", "--hybrid_approx off"),
+    Control("HY-1", (2,), "cubeFTL is off, always", "--hybrid_cube off"),
+    Control("HY-1", (3,), "AGCR is off, always", "--hybrid_agcr off"),
+    Control("HY-1", (4,), "TVR is off, always", "--hybrid_tvr off"),
+    Control("HY-1", (5,), "ReSSD is off, always", "--hybrid_ressd off"),
+    Control("HY-2", (0,), "all parts are off, always", HYBRID_OFF),
+    Control("HY-2", (1,), "ApproxFTL is off, always", "--hybrid_approx off"),
+    Control("HY-2", (2,), "cubeFTL is off, always", "--hybrid_cube off"),
+    Control("HY-2", (3,), "only ApproxFTL may be beside it",
+            "--hybrid_cube off --hybrid_tvr off --hybrid_ressd off"),
+    Control("HY-2", (4,), "TVR is off, always", "--hybrid_tvr off"),
+    Control("HY-2", (5,), "ReSSD is off, always", "--hybrid_ressd off"),
+    Control("HY-3", (5,), "cubeFTL is off, always: fewer parts are as good", "--hybrid_cube off"),
+)
+
+
+#: Claims whose rows compare a rule with its absence; they fail if both sides are equal.
+SELF_CONTROLLED = ("AX-A", "AG-A", "CU-A", "TV-A", "RE-A")
+#: Claims whose runs take 15 s of processor time.
+LONG = ("RE-6", "RE-7", "RE-10", "HY-3")
+
+
+def rows_without_control(id_: str, rows: Sequence[Claim]) -> list[str]:
+    """Return the tested rows that have no negative control."""
+    have = {i for control in CONTROLS if control.id == id_ for i in control.rows}
+    return [] if id_ in SELF_CONTROLLED else [
+        row.what for i, row in enumerate(rows) if row.verdict == "pass" and i not in have]
+
+
+def sample(size: int, turn: int) -> list[Control]:
+    """Return SIZE of the quick negative controls, others at every TURN."""
+    short = [control for control in CONTROLS if control.id not in LONG]
+    return [short[(turn * size + i) % len(short)] for i in range(size)]
+
+
+def prove(ids: Sequence[str]) -> int:
+    """Try the controls of claims. Return 1 if a row holds that must fail, or has no control."""
+    held = 0
+    for control in (control for control in CONTROLS if control.id in ids):
+        still = control.held()
+        held += bool(still)
+        rows = " ".join(str(i + 1) for i in control.rows)
+        print(f"{control.id:6}{'HOLDS' if still else 'misses':8}row {rows:18}{control.false}: "
+              f"{control.how}",
+              *(f"\n{'':14}{row.what}: {row.ours}" for row in still), flush=True)
+    missing = [(id_, what) for id_ in ids for what in rows_without_control(id_, rows_of(id_))]
+    for id_, what in missing:
+        print(f"{id_:6}no control for: {what}")
+    return 1 if held or missing else 0
