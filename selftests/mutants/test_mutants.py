@@ -69,26 +69,6 @@ def test_what_does_not_match_once_is_refused(function: str, old: str, problem: s
 
 
 @pytest.mark.parametrize(("text", "problem"), [
-    ("olds = 'a'", "a mutant has no key olds; it has "),
-    ("new = ''\nold = 'a'", "it has no `file`"),
-    ("file = 'a.c'\nnew = ''\nold = ''", "`old` is empty"),
-    ("caught_by = 'map'", "caught_by is neither AREA/TEST nor kernel TEST: map"),
-    ("breaks = ''", "it has no `breaks`"),
-    ("file = 'a'\nold = 'a'\nnew = ''\n[a.replace]", "`replace` is no list of tables"),
-    ("file = 'a'\nold = 'a'\nnew = ''\n[[a.replace]]", "it has `replace` and also `old` or `new`"),
-    ("[[a.replace]]\nat = 1", "a replacement has no key at"),
-])
-def test_a_wrong_entry_is_refused(tmp_path: Path, text: str, problem: str) -> None:
-    area = tmp_path / "area.toml"
-    keys = {line.partition(" ")[0] for line in text.splitlines()}
-    base = "".join(line + "\n" for line in BASE.splitlines() if line.partition(" ")[0] not in keys)
-    area.write_text(f"[a]\n{base}{text}\n")
-    mutants, problems = table.load(area)
-    assert not mutants
-    assert problems[0].startswith(f"area/a: {problem}")
-
-
-@pytest.mark.parametrize(("text", "problem"), [
     ("file = 'no.c'", "there is no file no.c"),
     ("caught_by = 'core/test-none'", "caught_by names a test that is not there: selftests/core"),
     ("caught_by = 'kernel none: point'", "caught_by names a test that is not there: selftests/ker"),

@@ -22,7 +22,6 @@ RETIRED = {
 EXCEPT = {
     "CHANGELOG.md": "says what has been renamed",
     "selftests/style/words.tap.py": "has the list",
-    "selftests/mutants/test_rename.py": "its examples are old names",
     "selftests/rename": "its examples are old names",
     "selftests/cli/test_verbs.py": "tests the alias unkind",
     "userspace/approxftl/main.c": "has the alias unkind",
