@@ -23,7 +23,7 @@ LEGEND = "N normal, R reduced, B between, A after, C coarse, F fine, L follower,
 
 @dataclass
 class Page:
-    """What a page remembers of its program."""
+    """Program mode and number of valid slots of a page."""
 
     mode: int | None
     valid: int

@@ -236,7 +236,7 @@ def measure_here(requests: int) -> list[Figures]:
 
 
 def put_table(rows: Sequence[Figures], span_s: float) -> None:
-    """Print what was measured."""
+    """Print the measurements as a table."""
     lines = [("target", "tool", f"in {LATE_US} us", "in 1 ms", "lag p50", "p99", "max, us",
               "span", "issued")]
     for row in rows:

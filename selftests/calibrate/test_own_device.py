@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A device of our own, measured by real fio with the job files that ship, tells what it is.
+"""Calibration finds the hidden parameters of an approxftl device from the shipped fio jobs.
 
-The machine counts instructions, and its device is SLOWER times as slow as what is looked for, so
-that fio and the kernel around it hardly count; idle time costs nothing there. Jobs are shorter than
-they ship, but for the fill and the bursts, and what they wait for is as much longer.
+The virtual machine's clock counts instructions. Its device is SLOWER times slower than the
+parameters that calibration has to find, so that the time of fio and of the kernel is negligible;
+idle time costs nothing there. All jobs but the fill and the bursts are shortened, and their waiting
+times are multiplied by SLOWER.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Json = dict[str, Any]
 
 
 def slower(text: str) -> str:
-    """Return a file of jobs for a device that is so much slower."""
+    """Return a job file adapted to the slower device."""
     for wanted, fewer in ((r"(?:20000|40000)", 3000), (r"(?:100000|400000)", 8000)):
         text = re.sub(rf"^number_ios={wanted}$", f"number_ios={fewer}", text, flags=re.M)
     text = re.sub(r"^thinktime=(\d+)ms$", lambda m: f"thinktime={int(m[1]) * SLOWER}ms", text,
@@ -39,7 +40,7 @@ def slower(text: str) -> str:
 
 
 def faster(document: Json) -> Json:
-    """Return what fio would have measured of the device as it is looked for."""
+    """Return fio's results scaled to the parameters that calibration has to find."""
     for job in document["jobs"]:
         if "rate_iops" in job["job options"]:
             job["job options"]["rate_iops"] = str(int(job["job options"]["rate_iops"]) * SLOWER)
@@ -53,7 +54,7 @@ def faster(document: Json) -> Json:
 
 
 def table_line() -> str:
-    """Return the device's table. It is so large that strides come to many places."""
+    """Return the table line of a device that is large enough for strides to reach many blocks."""
     options = [word.removeprefix("--") for word in HIDDEN.options(1 << 30)]
     done = run_program(PROGRAM, "sim", *(f"--{word}" for word in options), "--fill=none",
                        "--requests", "0",
@@ -66,7 +67,7 @@ def table_line() -> str:
 
 @pytest.fixture(scope="module", name="found")
 def calibrated(tmp_path_factory: pytest.TempPathFactory) -> Json:
-    """Measure it in the machine, and look for what it is outside."""
+    """Measure the device in a virtual machine, and calibrate on this one."""
     place = tmp_path_factory.mktemp("calibrate")
     fio = "fio --eta=never --output-format=json --output=$RESULTS"
     lines = ["set -e", f'dmsetup create hidden --table "{table_line()}"']
@@ -96,7 +97,7 @@ def test_what_is_counted_is_found(found: Json) -> None:
 
 @pytest.mark.slow
 def test_what_is_measured_is_near(found: Json) -> None:
-    """All but over-provisioning, which takes rewrites, and what few requests leave open."""
+    """Except over-provisioning, which needs rewrites, and values that need more requests."""
     known = {one["name"]: one for one in found["parameters"] if one["determined"]}
     assert {"read", "read_first", "read_last", "program", "buffer"} <= known.keys()
     assert "op" not in known

@@ -56,7 +56,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Mutant:
-    """A change of the sources, and the test that must fail with it."""
+    """A change of the sources, and the test that must fail because of it."""
 
     name: str
     breaks: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Invalid inputs give one sentence that says what was found."""
+"""Invalid inputs give an error message of one sentence that names the fault."""
 
 from __future__ import annotations
 
