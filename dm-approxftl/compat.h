@@ -50,6 +50,16 @@ static inline u8 aftl_bio_stream(const struct bio *bio)
 #endif
 }
 
+/* The fields of a bio, as APPROXFTL_CARRIER_*, that can say that its data are approximate. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+#define AFTL_BIO_CARRIERS \
+	(APPROXFTL_CARRIER_WRITE_HINT | APPROXFTL_CARRIER_IOPRIO | APPROXFTL_CARRIER_WRITE_STREAM)
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+#define AFTL_BIO_CARRIERS (APPROXFTL_CARRIER_WRITE_HINT | APPROXFTL_CARRIER_IOPRIO)
+#else
+#define AFTL_BIO_CARRIERS APPROXFTL_CARRIER_IOPRIO
+#endif
+
 /*
  * Set the number of write streams that user space may use, since 6.16, and their granularity in
  * bytes. Device-mapper does not pass on these limits from a target's io_hints method.

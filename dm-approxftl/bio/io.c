@@ -98,7 +98,8 @@ static bool describe(const struct aftl_target *target, struct bio *bio,
 		request->level = aftl_tag_bio(target, bio);
 		request->class = request->level ? AFTL_APPROX : AFTL_PRECISE;
 		request->hint.life = aftl_bio_life(bio);
-		request->hint.stream = aftl_bio_stream(bio);
+		if (aftl_bio_stream(bio) != aftl_tag_stream(&target->options))
+			request->hint.stream = aftl_bio_stream(bio);
 	}
 	/* Device-mapper duplicates the bio for each shard: trace the first one only. */
 	if (request->op == AFTL_OP_WRITE_ZEROES && !dm_bio_get_target_bio_nr(bio))

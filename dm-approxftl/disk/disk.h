@@ -26,7 +26,8 @@ struct block_device;
  * @profile: index of the profile
  * @scale: host nanoseconds per nanosecond of device time, or AFTL_TIMING_OFF
  * @class: AFTL_APPROX if all writes are approximate (option tag_all), else AFTL_PRECISE
- * @ioprio_hint: I/O priority hint that marks approximate writes; 0 for none
+ * @ioprio_hint: hint in the I/O priority that marks approximate writes; 0 if none does
+ * @carriers: by what a write may be approximate, bits of APPROXFTL_CARRIER_*
  * @standard: parameters of the profile
  * @config: @standard with the parameters of the table line applied
  */
@@ -38,9 +39,28 @@ struct aftl_options {
 	u32 scale;
 	u32 class;
 	u32 ioprio_hint;
+	u32 carriers;
 	struct aftl_config standard;
 	struct aftl_config config;
 };
+
+/* Return the number of write streams by which the host's data are placed. */
+static inline u32 aftl_placed_streams(const struct aftl_options *options)
+{
+	return options->policy->host_streams + (u32)options->config.placement_handles;
+}
+
+/* Largest life time of F_SET_RW_HINT, which Linux maps to a write stream if there are so many. */
+#define AFTL_LIFE_MAX 5
+
+/*
+ * Return the number of the write stream that carries a tag: above those by which data are placed,
+ * and above those that stand for a life time.
+ */
+static inline u32 aftl_tag_stream(const struct aftl_options *options)
+{
+	return max_t(u32, aftl_placed_streams(options), AFTL_LIFE_MAX) + 1;
+}
 
 /**
  * aftl_disk_check() - check that a device of @options can be created

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* /dev/approxftl: tags of files. */
+#include <linux/blkdev.h>
 #include <linux/fs.h>
+#include <linux/ioprio.h>
 #include <linux/pagemap.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -83,6 +85,93 @@ int aftl_control_untag(struct aftl_control *control, void *argument)
 	ret = tag(control, range);
 	range->class = 0;
 	return ret;
+}
+
+/* Note in @data, a struct approxftl_tag_fd, by what @target can learn the class of a write. */
+static int note_carriers(struct aftl_target *target, void *data)
+{
+	const struct aftl_options *options = &target->options;
+	struct approxftl_tag_fd *tag = data;
+
+	tag->honoured = options->carriers & tag->passed;
+	if (tag->honoured & APPROXFTL_CARRIER_IOPRIO)
+		tag->io_priority = IOPRIO_CLASS_BE << IOPRIO_CLASS_SHIFT |
+				   options->ioprio_hint << 3 | IOPRIO_BE_NORM;
+	if (tag->honoured & APPROXFTL_CARRIER_WRITE_STREAM)
+		tag->write_stream = aftl_tag_stream(options);
+	return 0;
+}
+
+/* Ask the device that @file is, or on which its file system is directly; others honour nothing. */
+static int ask_device(const struct file *file, struct approxftl_tag_fd *tag)
+{
+	const struct inode *inode = inode_of(file);
+	const struct block_device *below = inode->i_sb->s_bdev;
+	dev_t dev = S_ISBLK(inode->i_mode) ? inode->i_rdev : below ? below->bd_dev : 0;
+	int ret = dev ? aftl_target_visit(dev, note_carriers, tag) : -ENODEV;
+
+	return ret == -ENODEV ? 0 : ret;
+}
+
+/* Set or clear the file's life time, as F_SET_RW_HINT does; leave another one as it is. */
+static void set_write_hint(struct inode *inode, bool approximate)
+{
+	inode_lock(inode);
+	if (approximate)
+		WRITE_ONCE(inode->i_write_hint, APPROXFTL_WRITE_HINT);
+	else if (inode->i_write_hint == APPROXFTL_WRITE_HINT)
+		WRITE_ONCE(inode->i_write_hint, 0);
+	inode_unlock(inode);
+}
+
+/* Tag the file by @carriers; tag->carriers takes those that could be set. */
+static int set_carriers(struct file *file, struct approxftl_tag_fd *tag, u32 carriers)
+{
+	int ret = 0;
+
+	if (carriers & APPROXFTL_CARRIER_INODE)
+		ret = tag_owned(file, 0, AFTL_LAST_BYTE, tag->class, &tag->reason);
+	if (ret)
+		return ret;
+	tag->carriers = carriers & APPROXFTL_CARRIER_INODE;
+	if (carriers & APPROXFTL_CARRIER_WRITE_HINT & tag->passed) {
+		set_write_hint(inode_of(file), tag->class == APPROXFTL_APPROXIMATE);
+		tag->carriers |= APPROXFTL_CARRIER_WRITE_HINT;
+	}
+	return 0;
+}
+
+static int tag_whole(struct aftl_control *control, struct file *file, void *argument)
+{
+	struct approxftl_tag_fd *tag = argument;
+	u32 carriers = tag->carriers;
+	int ret = ask_device(file, tag);
+
+	tag->carriers = 0;
+	if (ret || S_ISBLK(file_inode(file)->i_mode))
+		return ret;
+	ret = aftl_rules_check_owner(file, &tag->reason);
+	if (!ret && tag->class != APPROXFTL_NONE)
+		ret = aftl_rules_check(file->f_path.dentry, &tag->reason);
+	if (ret)
+		return ret;
+	return set_carriers(file, tag,
+			    carriers ? carriers : APPROXFTL_CARRIER_INODE | tag->honoured);
+}
+
+int aftl_control_tag_fd(struct aftl_control *control, void *argument)
+{
+	const u32 known = APPROXFTL_CARRIER_INODE | APPROXFTL_CARRIER_WRITE_HINT;
+	struct approxftl_tag_fd *tag = argument;
+
+	tag->passed = APPROXFTL_CARRIER_INODE | AFTL_BIO_CARRIERS;
+	tag->honoured = 0;
+	tag->io_priority = 0;
+	tag->write_stream = 0;
+	tag->reason = APPROXFTL_REASON_NONE;
+	if (tag->class > APPROXFTL_LEVEL_3 || tag->carriers & ~known || tag->reserved)
+		return -EINVAL;
+	return aftl_control_on_file(control, tag->fd, tag_whole, tag);
 }
 
 /* Copy the next batch to user space. Returns its size, or a negative error code. */

@@ -28,6 +28,7 @@ union argument {
 	struct approxftl_watch watch;
 	struct approxftl_note note;
 	struct approxftl_stats stats;
+	struct approxftl_tag_fd tag_fd;
 };
 
 /**
@@ -57,7 +58,7 @@ static int run_caps(struct aftl_control *control, void *argument)
 		.version = APPROXFTL_VERSION,
 		.can = APPROXFTL_CAN_FILE | APPROXFTL_CAN_BUFFER | APPROXFTL_CAN_SCOPE |
 		       APPROXFTL_CAN_DEVICE | APPROXFTL_CAN_STORED | APPROXFTL_CAN_WATCH |
-		       APPROXFTL_CAN_LEVEL,
+		       APPROXFTL_CAN_LEVEL | APPROXFTL_CAN_CARRIER,
 	};
 	if (IS_ENABLED(CONFIG_BLK_DEV_IO_TRACE))
 		caps->can |= APPROXFTL_CAN_NOTE;
@@ -149,6 +150,7 @@ static const struct call calls[] = {
 	CALL(APPROXFTL_WATCH, approxftl_watch, reason, aftl_control_watch),
 	CALL(APPROXFTL_NOTE, approxftl_note, label, run_note),
 	CALL(APPROXFTL_STATS, approxftl_stats, splits, run_stats),
+	CALL(APPROXFTL_TAG_FD, approxftl_tag_fd, reserved, aftl_control_tag_fd),
 };
 
 /* Copy the structure back on failure, too: it has the reason of a refusal. */

@@ -68,6 +68,7 @@ int aftl_control_untag(struct aftl_control *control, void *argument);
 int aftl_control_query(struct aftl_control *control, void *argument);
 int aftl_control_pwritev(struct aftl_control *control, void *argument);
 int aftl_control_watch(struct aftl_control *control, void *argument);
+int aftl_control_tag_fd(struct aftl_control *control, void *argument);
 
 /* control-device.c */
 

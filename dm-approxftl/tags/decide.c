@@ -15,6 +15,7 @@
 #include <linux/percpu.h>
 
 #include "compat.h"
+#include "disk/carriers.h"
 #include "tags/tags.h"
 
 /* Bits of folio->mapping that are set if it does not point to an address space. */
@@ -28,6 +29,7 @@
  * @file: tagged file of @host, or NULL
  * @scope: decision by the scopes of the calling thread
  * @scope_known: @scope is valid
+ * @carried: carriers of @bio that say approximate, APPROXFTL_CARRIER_*
  */
 struct question {
 	const struct aftl_target *target;
@@ -36,6 +38,7 @@ struct question {
 	struct aftl_file *file;
 	struct aftl_verdict scope;
 	bool scope_known;
+	u32 carried;
 };
 
 /* Logical pages by source of the decision and by level, and number of bios split. */
@@ -49,10 +52,32 @@ static DEFINE_PER_CPU(struct counts, counts);
 
 static const struct aftl_verdict nothing = { AFTL_SAID_NOTHING };
 
-/* Decide for a page of the calling program's memory: by scope, then by I/O priority. */
+static_assert(APPROXFTL_CARRIER_INODE == 1 << AFTL_CARRIER_INODE);
+static_assert(APPROXFTL_CARRIER_WRITE_HINT == 1 << AFTL_CARRIER_WRITE_HINT);
+static_assert(APPROXFTL_CARRIER_IOPRIO == 1 << AFTL_CARRIER_IOPRIO);
+static_assert(APPROXFTL_CARRIER_WRITE_STREAM == 1 << AFTL_CARRIER_WRITE_STREAM);
+
+/* Return the carriers in the bio itself that say approximate and that the table line names. */
+static u32 read_carriers(const struct aftl_options *options, const struct bio *bio)
+{
+	u32 found = 0;
+
+	if (IOPRIO_PRIO_HINT(bio->bi_ioprio) == options->ioprio_hint)
+		found |= APPROXFTL_CARRIER_IOPRIO;
+	if (aftl_bio_life(bio) == APPROXFTL_WRITE_HINT)
+		found |= APPROXFTL_CARRIER_WRITE_HINT;
+	if (aftl_bio_stream(bio) == aftl_tag_stream(options))
+		found |= APPROXFTL_CARRIER_WRITE_STREAM;
+	return found & options->carriers;
+}
+
+/*
+ * Decide for a page of the calling program's memory: by scope, else by the I/O priority, the write
+ * hint of the file that it writes to, or the write stream.
+ */
 static struct aftl_verdict judge_writer(struct question *question)
 {
-	u32 hint = question->target->options.ioprio_hint;
+	u32 carried = question->carried;
 
 	if (!question->scope_known) {
 		question->scope = aftl_scope_verdict();
@@ -60,9 +85,29 @@ static struct aftl_verdict judge_writer(struct question *question)
 	}
 	if (question->scope.by != AFTL_SAID_NOTHING)
 		return question->scope;
-	return aftl_verdict(AFTL_BY_PRIORITY,
-			    hint && hint == IOPRIO_PRIO_HINT(question->bio->bi_ioprio) ?
-				    AFTL_APPROX : AFTL_SAY_NONE);
+	if (!carried)
+		return nothing;
+	return aftl_verdict(carried & APPROXFTL_CARRIER_IOPRIO ? AFTL_BY_PRIORITY :
+			    carried & APPROXFTL_CARRIER_WRITE_HINT ? AFTL_BY_HINT : AFTL_BY_STREAM,
+			    AFTL_APPROX);
+}
+
+/*
+ * Decide for a page of the page cache of a file on disk that has no tag, by the file's write hint.
+ * The file of the page must have the hint, too: a loop device writes other files' pages with the
+ * hint of its image, and the image holds metadata.
+ */
+static struct aftl_verdict judge_hint(const struct question *question,
+				      const struct address_space *mapping)
+{
+	const struct inode *host = READ_ONCE(mapping->host);
+
+	if (!(question->carried & APPROXFTL_CARRIER_WRITE_HINT) || !host)
+		return nothing;
+	if (!S_ISREG(READ_ONCE(host->i_mode)) ||
+	    READ_ONCE(host->i_write_hint) != APPROXFTL_WRITE_HINT || aftl_backs_loop(mapping))
+		return nothing;
+	return aftl_verdict(AFTL_BY_HINT, AFTL_APPROX);
 }
 
 static struct aftl_file *find_file(struct question *question, const struct inode *host)
@@ -100,6 +145,8 @@ static struct aftl_verdict judge_range(const struct question *question,
 
 	if (say != AFTL_SAY_NONE && !concerns(question, file, folio))
 		return (struct aftl_verdict){ AFTL_SAID_OF_OTHERS };
+	if (say != AFTL_PRECISE && !(question->target->options.carriers & APPROXFTL_CARRIER_INODE))
+		return nothing;
 	return aftl_verdict(file->buffer ? AFTL_BY_BUFFER : AFTL_BY_FILE, say);
 }
 
@@ -118,6 +165,7 @@ static struct aftl_verdict judge_segment(struct question *question, const struct
 {
 	struct folio *folio = page_folio(segment->bv_page);
 	const struct address_space *mapping;
+	struct aftl_verdict range;
 	struct aftl_file *file;
 
 	if (folio_test_slab(folio) || folio_test_swapcache(folio))
@@ -131,7 +179,8 @@ static struct aftl_verdict judge_segment(struct question *question, const struct
 	/* Page caches of files in memory are swap-backed, or those of hugetlbfs. */
 	if (folio_test_swapbacked(folio) || folio_test_hugetlb(folio))
 		return judge_buffer(question, file, folio, segment);
-	return file ? judge_range(question, file, folio, segment) : nothing;
+	range = file ? judge_range(question, file, folio, segment) : nothing;
+	return range.by == AFTL_SAID_NOTHING ? judge_hint(question, mapping) : range;
 }
 
 /* Combine the decisions for two parts of the data: of two levels the stricter one counts. */
@@ -243,6 +292,9 @@ static struct aftl_verdict judge(const struct aftl_target *target, struct bio *b
 
 	if (bio->bi_opf & (REQ_META | REQ_PRIO | REQ_SWAP))
 		return nothing;
+	question.carried = read_carriers(&target->options, bio);
+	if (!question.carried && !atomic_read(&aftl_tags_in_use))
+		return nothing;
 	rcu_read_lock();
 	verdict = judge_run(&question, bio);
 	rcu_read_unlock();
@@ -263,7 +315,8 @@ u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio)
 	if (target->options.class == AFTL_APPROX) {
 		verdict = aftl_verdict(AFTL_BY_TABLE, AFTL_APPROX);
 		count(&verdict, bio_sectors(bio) >> target->table.device->unit_shift);
-	} else if (atomic_read(&aftl_tags_in_use) || target->options.ioprio_hint) {
+	} else if (atomic_read(&aftl_tags_in_use) ||
+		   target->options.carriers != APPROXFTL_CARRIER_INODE) {
 		verdict = judge(target, bio);
 	} else {
 		return AFTL_PRECISE;
@@ -310,6 +363,8 @@ void aftl_decide_stats(struct approxftl_stats *stats)
 	stats->by_thread = total(AFTL_BY_THREAD);
 	stats->by_process = total(AFTL_BY_PROCESS);
 	stats->by_priority = total(AFTL_BY_PRIORITY);
+	stats->by_hint = total(AFTL_BY_HINT);
+	stats->by_stream = total(AFTL_BY_STREAM);
 	stats->by_device = total(AFTL_BY_DEVICE);
 	stats->by_table = total(AFTL_BY_TABLE);
 	stats->explicit_precise = total(AFTL_SAID_PRECISE);

@@ -20,6 +20,7 @@ static const char *const by_names[AFTL_VERDICTS] = {
 	[AFTL_SAID_PRECISE] = "tag",   [AFTL_BY_FILE] = "file",
 	[AFTL_BY_BUFFER] = "buffer",   [AFTL_BY_THREAD] = "thread",
 	[AFTL_BY_PROCESS] = "process", [AFTL_BY_PRIORITY] = "priority",
+	[AFTL_BY_HINT] = "hint",       [AFTL_BY_STREAM] = "stream",
 	[AFTL_BY_DEVICE] = "device",   [AFTL_BY_TABLE] = "table",
 };
 

@@ -35,6 +35,8 @@
  * @AFTL_BY_THREAD: scope of the thread
  * @AFTL_BY_PROCESS: scope of the process
  * @AFTL_BY_PRIORITY: hint in the I/O priority
+ * @AFTL_BY_HINT: write hint of the file
+ * @AFTL_BY_STREAM: write stream
  * @AFTL_BY_DEVICE: range of the device
  * @AFTL_BY_TABLE: table option tag_all
  * @AFTL_VERDICTS: number of values; as a value: no decision yet
@@ -51,6 +53,8 @@ enum aftl_verdict_by {
 	AFTL_BY_THREAD,
 	AFTL_BY_PROCESS,
 	AFTL_BY_PRIORITY,
+	AFTL_BY_HINT,
+	AFTL_BY_STREAM,
 	AFTL_BY_DEVICE,
 	AFTL_BY_TABLE,
 	AFTL_VERDICTS,

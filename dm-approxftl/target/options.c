@@ -5,12 +5,13 @@
  *   <none|ram|DEVICE> <number of arguments that follow> [KEY VALUE]...
  *
  * DEVICE is a block device, by path or by number, and selects the durable store. Keys of the target
- * are "profile", "policy", "timing", "tag_all" and "ioprio_hint"; all others are parameters of the
- * FTL, see core/base/param-table.h. The order is free; each key may occur once.
+ * are those of enum target_key; all others are parameters of the FTL, see core/base/param-table.h.
+ * The order is free; each key may occur once.
  */
 #include <linux/ctype.h>
 #include <linux/ioprio.h>
 
+#include "disk/carriers.h"
 #include "log.h"
 #include "target/options.h"
 
@@ -21,6 +22,7 @@ enum target_key {
 	KEY_TIMING,
 	KEY_TAG_ALL,
 	KEY_IOPRIO_HINT,
+	KEY_TAG_CARRIER,
 	TARGET_KEYS,
 };
 
@@ -30,6 +32,7 @@ static const char *const key_names[TARGET_KEYS] = {
 	[KEY_TIMING] = "timing",
 	[KEY_TAG_ALL] = "tag_all",
 	[KEY_IOPRIO_HINT] = "ioprio_hint",
+	[KEY_TAG_CARRIER] = "tag_carrier",
 };
 
 static const struct aftl_store_type *const stores[] = { &aftl_store_none, &aftl_store_ram };
@@ -88,7 +91,7 @@ static int check_keys(unsigned int argc, char **argv, struct aftl_error *error)
 
 		if (index < 0)
 			return aftl_fail(error, -EINVAL,
-					 "unknown option \"%.40s\"; there are profile, policy, timing, tag_all, ioprio_hint and what \"approxftl params\" lists",
+					 "unknown option \"%.40s\"; there are profile, policy, timing, tag_all, ioprio_hint, tag_carrier and what \"approxftl params\" lists",
 					 argv[i]);
 		if (i + 1 == argc)
 			return aftl_fail(error, -EINVAL, "option %s has no value", argv[i]);
@@ -193,6 +196,21 @@ static int parse_ioprio_hint(struct aftl_options *options, const char *text,
 			 most);
 }
 
+/* Without the option the carriers are the inode and, with ioprio_hint, the I/O priority. */
+static int parse_tag_carrier(struct aftl_options *options, const char *text,
+			     struct aftl_error *error)
+{
+	u32 named = 0;
+	int ret = text ? aftl_carriers_parse(text, &named, error) : 0;
+
+	if (ret)
+		return ret;
+	if (named & 1U << AFTL_CARRIER_IOPRIO && !options->ioprio_hint)
+		options->ioprio_hint = AFTL_IOPRIO_HINT;
+	options->carriers = text ? named : aftl_carriers_standard(options->ioprio_hint);
+	return 0;
+}
+
 static int parse_params(struct aftl_options *options, unsigned int argc, char **argv,
 			struct aftl_error *error)
 {
@@ -260,6 +278,9 @@ int aftl_options_parse(struct aftl_options *options, unsigned int argc, char **a
 		ret = parse_ioprio_hint(options, find_value(argc, argv, KEY_IOPRIO_HINT, "0"),
 					error);
 	if (!ret)
+		ret = parse_tag_carrier(options, find_value(argc, argv, KEY_TAG_CARRIER, NULL),
+					error);
+	if (!ret)
 		ret = parse_params(options, argc, argv, error);
 	if (!ret)
 		ret = check_durable(options, error);
@@ -278,6 +299,7 @@ static unsigned int count_words(const struct aftl_options *options)
 
 	words += options->class == AFTL_APPROX ? 2 : 0;
 	words += options->ioprio_hint ? 2 : 0;
+	words += options->carriers != aftl_carriers_standard(options->ioprio_hint) ? 2 : 0;
 	for (i = 0; i < aftl_param_count(); i++)
 		words += is_standard(options, i) ? 0 : 2;
 	return words;
@@ -306,6 +328,7 @@ static const char *timing_text(u32 scale, char text[AFTL_VALUE_SIZE])
 static unsigned int print_target_keys(const struct aftl_options *options, bool measured,
 				      char *result, unsigned int maxlen)
 {
+	char carriers[AFTL_CARRIERS_SIZE];
 	char value[AFTL_VALUE_SIZE];
 	unsigned int sz = 0;
 
@@ -319,6 +342,10 @@ static unsigned int print_target_keys(const struct aftl_options *options, bool m
 	if (options->ioprio_hint) {
 		snprintf(value, sizeof(value), "%u", options->ioprio_hint);
 		sz += print_pair(measured, "ioprio_hint", value, result + sz, maxlen - sz);
+	}
+	if (options->carriers != aftl_carriers_standard(options->ioprio_hint)) {
+		aftl_carriers_print(options->carriers, carriers);
+		sz += print_pair(measured, "tag_carrier", carriers, result + sz, maxlen - sz);
 	}
 	return sz;
 }

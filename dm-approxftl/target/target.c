@@ -23,6 +23,7 @@
 #include "bio/bio.h"
 #include "compat.h"
 #include "core/persist/volume.h"
+#include "disk/carriers.h"
 #include "log.h"
 #include "store/dev.h"
 #include "tags/tags.h"
@@ -528,8 +529,9 @@ static int offer_streams(const struct aftl_target *target, struct aftl_error *er
 	const struct aftl_geometry *geo = &target->shards.geo;
 	u64 bytes = (u64)geo->block_ppns * geo->unit_bytes * geo->luns * target->shards.count;
 	struct mapped_device *md = dm_table_get_md(target->ti->table);
-	u32 ids = target->options.policy->host_streams +
-		  (u32)target->options.config.placement_handles;
+	u32 ids = target->options.carriers & 1U << AFTL_CARRIER_WRITE_STREAM ?
+			  aftl_tag_stream(&target->options) :
+			  aftl_placed_streams(&target->options);
 	int ret = aftl_limit_write_streams(dm_disk(md)->queue, ids, bytes);
 
 	return ret ? aftl_fail(error, ret, "write streams cannot be offered: error %d", -ret) : 0;

@@ -129,6 +129,7 @@ static void all_at_once(void)
 	set("store", "/dev/mapper/below");
 	set("tag_all", "approximate");
 	set("ioprio_hint", "1023");
+	set("tag_carrier", "inode,write_hint,ioprio,write_stream");
 	set("timing", "scale:1000000");
 	for (i = 0; i < aftl_param_count(); i++) {
 		aftl_param_print(aftl_param_at(i), aftl_param_at(i)->largest, value);
@@ -169,6 +170,11 @@ static void refusals(void)
 	refused("tag_all", "maybe", "tag_all: \"maybe\" is not one of precise or approximate");
 	refused("ioprio_hint", "1024",
 		"ioprio_hint: \"1024\" is not a number from 0, for none, to 1023");
+	refused("tag_carrier", "", "tag_carrier: \"\" is not a list such as inode,ioprio");
+	refused("tag_carrier", "inode,", "is not a list");
+	refused("tag_carrier", "inode,inode", "each at most once");
+	refused("tag_carrier", "inode ioprio", "is not a list");
+	refused("tag_carrier", "ino", "there are inode, write_hint, ioprio and write_stream");
 	refused("op", "much", "op: \"much\" is not a percentage");
 	refused("victim", "lru", "victim: \"lru\" is not one of greedy, cost_benefit, d_choices");
 	refused("victim", "lru", ", fifo or windowed");

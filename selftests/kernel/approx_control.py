@@ -15,13 +15,14 @@ PATH = "/dev/approxftl"
 PRECISE, APPROXIMATE, NONE, LEVEL_2, LEVEL_3 = range(5)
 THREAD, PROCESS = range(2)
 TO_END = 2**64 - 1
+WRITE_HINT = 3
 SYNC_FIRST = 1
 (REASON_NONE, REASON_KIND, REASON_READ_ONLY, REASON_OWNER, REASON_SWAP, REASON_ENCRYPTED,
  REASON_VERITY, REASON_CHECKSUM, REASON_FILES, REASON_RANGES, REASON_DEVICE,
  REASON_IN_USE) = range(12)
 
 (CAPS, TAG, UNTAG, QUERY, SCOPE, PWRITEV, DEVICE_TAG, DEVICE_QUERY, STORED, WATCH, NOTE,
- STATS) = range(0xF740, 0xF74C)
+ STATS, TAG_FD) = range(0xF740, 0xF74D)
 
 CAPS_FORMAT = struct.Struct("=IIQQQQII")
 RANGE_FORMAT = struct.Struct("=IiIIQQII")
@@ -33,17 +34,19 @@ STORED_FORMAT = struct.Struct("=IiQQQIIII")
 UNIT_FORMAT = struct.Struct("=QQIIII")
 WATCH_FORMAT = struct.Struct("=IiII")
 NOTE_FORMAT = struct.Struct("=IIQ")
-STATS_FORMAT = struct.Struct("=IIIIIIQQQQQQQQQQQQQ")
+STATS_FORMAT = struct.Struct("=IIIIIIQQQQQQQQQQQQQQQ")
+TAG_FD_FORMAT = struct.Struct("=IiIIIIIIII")
 #: The structure as programs use it that were built before quality levels existed.
 STATS_FORMAT_OLD = struct.Struct("=IIIIIIQQQQQQQQQQQ")
 IOVEC_FORMAT = struct.Struct("=QQ")
 STATS_NAMES = ("size", "files", "ranges", "scopes", "watches", "reserved", "by_file", "by_buffer",
                "by_thread", "by_process", "by_priority", "by_device", "by_table",
-               "explicit_precise", "mixed", "vetoed", "splits", "level_2", "level_3")
+               "explicit_precise", "mixed", "vetoed", "splits", "level_2", "level_3", "by_hint",
+               "by_stream")
 FORMATS = {CAPS: CAPS_FORMAT, TAG: RANGE_FORMAT, UNTAG: RANGE_FORMAT, QUERY: QUERY_FORMAT,
            SCOPE: SCOPE_FORMAT, PWRITEV: PWRITEV_FORMAT, DEVICE_TAG: RANGE_FORMAT,
            DEVICE_QUERY: QUERY_FORMAT, STORED: STORED_FORMAT, WATCH: WATCH_FORMAT,
-           NOTE: NOTE_FORMAT, STATS: STATS_FORMAT}
+           NOTE: NOTE_FORMAT, STATS: STATS_FORMAT, TAG_FD: TAG_FD_FORMAT}
 
 
 class RefusedError(OSError):
@@ -63,6 +66,16 @@ class Unit(NamedTuple):
     flags: int
     flips: int
     raw: int
+
+
+class Carriers(NamedTuple):
+    """The results of struct approxftl_tag_fd."""
+
+    carriers: int
+    passed: int
+    honoured: int
+    io_priority: int
+    write_stream: int
 
 
 class Extent(NamedTuple):
@@ -114,6 +127,11 @@ class Control:
             flags: int = 0) -> None:
         """Tag a range of a file with a class."""
         self.call(TAG, RANGE_FORMAT, fd, kind, flags, offset, length, 0, 0, reason=6)
+
+    def tag_fd(self, fd: int, kind: int, carriers: int = 0) -> Carriers:
+        """Tag a whole file by carriers; 0 for those that its device honours."""
+        values = self.call(TAG_FD, TAG_FD_FORMAT, fd, kind, carriers, 0, 0, 0, 0, 0, 0, reason=8)
+        return Carriers(*values[3:8])
 
     def untag(self, fd: int, offset: int = 0, length: int = TO_END) -> None:
         """Remove the tags of a range of a file."""
@@ -176,7 +194,7 @@ class Control:
 
     def stats(self) -> dict[str, int]:
         """Return all counters by name."""
-        return dict(zip(STATS_NAMES, self.call(STATS, STATS_FORMAT, *[0] * 18), strict=True))
+        return dict(zip(STATS_NAMES, self.call(STATS, STATS_FORMAT, *[0] * 20), strict=True))
 
 
 def expect(error: int, reason: int, call: object, *arguments: object, **options: object) -> None:

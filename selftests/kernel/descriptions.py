@@ -213,6 +213,7 @@ def table_keys() -> dict[str, Key]:
         "timing": ("off", ("real", "scale:1", "scale:1000000")),
         "tag_all": ("precise", ("approximate",)),
         "ioprio_hint": ("0", ("1", "1023")),
+        "tag_carrier": ("inode", ("ioprio", "write_stream,write_hint,inode")),
     }
     wrong = ("", "x", "-1", "scale:0", "1024", "4294967296")
     names = re.findall(r'^\t\[KEY_\w+\] = "(\w+)",$', OPTIONS.read_text(), re.M)

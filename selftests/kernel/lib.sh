@@ -136,7 +136,7 @@ formatted()
 	blockdev --flushbufs "$formatted" && cmp -s -n 4096 "$formatted" /dev/zero || return 0
 	while [ $# -gt 0 ]; do
 		case $1 in
-		timing | tag_all | ioprio_hint) ;;
+		timing | tag_all | ioprio_hint | tag_carrier) ;;
 		*) echo "$1=$2" ;;
 		esac
 		shift 2

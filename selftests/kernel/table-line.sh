@@ -77,7 +77,7 @@ refusal '2 words are announced, but 1 follow' 'ram 2 op'
 refusal '0 words are announced, but 2 follow' 'ram 0 op 7'
 refusal 'option op has no value' 'ram 1 op'
 refusal 'option op is given twice' 'ram 4 op 7 op 7'
-refusal 'unknown option "colour"; there are profile, policy, timing, tag_all, ioprio_hint and what "approxftl params" lists' \
+refusal 'unknown option "colour"; there are profile, policy, timing, tag_all, ioprio_hint, tag_carrier and what "approxftl params" lists' \
 	'ram 2 colour red'
 profiles=$(approxftl profiles | awk '{ printf "%s%s", between, $1; between = ", " }')
 refusal "unknown profile \"x\"; there are $profiles" 'ram 2 profile x'

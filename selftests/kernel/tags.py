@@ -251,7 +251,7 @@ def abi() -> None:
                bytearray(struct.pack("=I", size).ljust(64, b"\0")))
     expect(errno.E2BIG, 0, fcntl.ioctl, control.fd, approx.CAPS,
            bytearray(struct.pack("=I", 2**32 - 1).ljust(64, b"\0")))
-    for number in (approx.CAPS - 1, approx.STATS + 1, approx.CAPS | 1 << 30, 0xAF40, 0x5401, 0):
+    for number in (approx.CAPS - 1, approx.TAG_FD + 1, approx.CAPS | 1 << 30, 0xAF40, 0x5401, 0):
         expect(errno.ENOTTY, 0, fcntl.ioctl, control.fd, number, bytearray(64))
     expect(errno.EFAULT, 0, fcntl.ioctl, control.fd, approx.CAPS, 0)
     for position in (3, 7):

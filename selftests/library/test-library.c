@@ -60,6 +60,28 @@ static void ranges(void)
 	end();
 }
 
+/* A kernel module without APPROXFTL_TAG_FD has the range tagged instead. */
+static void whole_files(void)
+{
+	struct approxftl_extent extent;
+
+	begin();
+	CHECK_EQ(approxftl_tag(handle, fd, 0, APPROXFTL_TO_END, APPROXFTL_APPROXIMATE), 0);
+	CHECK_EQ(fake_control.whole_files, 1);
+	CHECK_EQ(approxftl_tag(handle, fd, 0, 4096, APPROXFTL_APPROXIMATE), 0);
+	CHECK_EQ(approxftl_tag(handle, fd, 4096, APPROXFTL_TO_END, APPROXFTL_APPROXIMATE), 0);
+	CHECK_EQ(fake_control.whole_files, 1);
+	CHECK_EQ(approxftl_untag(handle, fd, 0, APPROXFTL_TO_END), 0);
+	CHECK_EQ(fake_control.whole_files, 2);
+	fake_control.refuse = ENOTTY;
+	fake_control.refuse_number = APPROXFTL_TAG_FD;
+	CHECK_EQ(approxftl_tag(handle, fd, 0, APPROXFTL_TO_END, APPROXFTL_APPROXIMATE), 0);
+	CHECK_EQ(fake_control.whole_files, 2);
+	CHECK_EQ(approxftl_query(handle, fd, 0, &extent, 1), 1);
+	is(&extent, 0, -1, APPROXFTL_APPROXIMATE);
+	end();
+}
+
 static void long_answers(void)
 {
 	struct approxftl_extent extents[40];
@@ -534,6 +556,7 @@ int main(void)
 	if (fd < 0)
 		tap_bail_out("no temporary file");
 	tap_run("ranges are said, taken back and listed", ranges);
+	tap_run("a whole file is tagged by each carrier", whole_files);
 	tap_run("long answers are asked for in parts", long_answers);
 	tap_run("wrong ranges are refused before the kernel is asked", wrong_ranges);
 	tap_run("every reason has a sentence", sentences);

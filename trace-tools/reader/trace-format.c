@@ -21,6 +21,7 @@ const char *const trace_by_names[TRACE_BYS] = {
 	[TRACE_BY_THREAD] = "thread",	  [TRACE_BY_PROCESS] = "process",
 	[TRACE_BY_PRIORITY] = "priority", [TRACE_BY_DEVICE] = "device",
 	[TRACE_BY_TABLE] = "table",	  [TRACE_BY_RULE] = "rule",
+	[TRACE_BY_HINT] = "hint",	  [TRACE_BY_STREAM] = "stream",
 };
 
 const char *const trace_op_names[AFTL_OPS] = {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* "approxftl tag add", "tag del" and "tag list". */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -206,13 +207,21 @@ static int answer(struct approxftl *library, const struct device_options *option
 	return min(count, 0);
 }
 
-/* The kernel finds a file's tag through the page cache, which an O_DIRECT write bypasses. */
+/* The tag of a whole file has set its write hint, which O_DIRECT writes have too. */
+static bool has_write_hint(int fd)
+{
+	uint64_t hint = 0;
+
+	return !fcntl(fd, F_GET_RW_HINT, &hint) && hint == RWH_WRITE_LIFE_MEDIUM;
+}
+
+/* The kernel finds other tags through the page cache, which an O_DIRECT write bypasses. */
 static void warn_of_direct_writes(const struct change *change)
 {
 	struct stat status;
 
 	if (change->kind == APPROXFTL_NONE || change->kind == APPROXFTL_PRECISE ||
-	    fstat(change->fd, &status) || !S_ISREG(status.st_mode))
+	    fstat(change->fd, &status) || !S_ISREG(status.st_mode) || has_write_hint(change->fd))
 		return;
 	complain_of(change->options->verb,
 		    "%s: buffered writes are approximate from now on; O_DIRECT writes stay precise, see approxftl-tag(8)",

@@ -3,6 +3,7 @@
 
 #include "core-memory.h"
 #include "core/ftl/ftl.h"
+#include "disk/carriers.h"
 #include "target-line.h"
 
 /* Largest N of "timing scale:N". */
@@ -111,6 +112,11 @@ static int set_ioprio_hint(struct target_line *line, const char *value, struct a
 	return 0;
 }
 
+static int set_tag_carrier(struct target_line *line, const char *value, struct aftl_error *error)
+{
+	return aftl_carriers_parse(value, &line->carriers, error);
+}
+
 /*
  * Keys of the target, as opposed to parameters of the core, in the order in which they are
  * printed.
@@ -125,6 +131,7 @@ static const struct target_key {
 	{ "timing", set_timing },
 	{ "tag_all", set_tag_all },
 	{ "ioprio_hint", set_ioprio_hint },
+	{ "tag_carrier", set_tag_carrier },
 };
 
 int target_line_set(struct target_line *line, const char *key, const char *value,
@@ -137,7 +144,7 @@ int target_line_set(struct target_line *line, const char *key, const char *value
 			return keys[i].set(line, value, error);
 	if (aftl_param_find(key) < 0)
 		return aftl_fail(error, -ENOENT,
-				 "unknown option \"%.40s\"; there are profile, policy, timing, tag_all, ioprio_hint and what \"approxftl params\" lists",
+				 "unknown option \"%.40s\"; there are profile, policy, timing, tag_all, ioprio_hint, tag_carrier and what \"approxftl params\" lists",
 				 key);
 	return aftl_param_set(&line->config, key, value, error);
 }
@@ -321,15 +328,20 @@ void target_line_print(const struct target_line *line, char text[TARGET_LINE_SIZ
 	char params[TARGET_LINE_SIZE / 2];
 	char timing[AFTL_VALUE_SIZE];
 	char hint[AFTL_VALUE_SIZE] = "";
+	char carriers[AFTL_CARRIERS_SIZE] = "";
 	unsigned int words = 6 + (tagged ? 2 : 0) + (line->ioprio_hint ? 2 : 0) +
+			     (line->carriers ? 2 : 0) +
 			     print_params(line, params, sizeof(params));
 
 	target_line_timing(line, timing);
 	if (line->ioprio_hint)
 		scnprintf(hint, sizeof(hint), " ioprio_hint %u", line->ioprio_hint);
-	scnprintf(text, TARGET_LINE_SIZE, "%s %u profile %s policy %s timing %s%s%s%s",
+	if (line->carriers)
+		aftl_carriers_print(line->carriers, carriers);
+	scnprintf(text, TARGET_LINE_SIZE, "%s %u profile %s policy %s timing %s%s%s%s%s%s",
 		  line->store, words, line->profile, line->policy->name, timing,
-		  tagged ? " tag_all approximate" : "", hint, params);
+		  tagged ? " tag_all approximate" : "", hint,
+		  line->carriers ? " tag_carrier " : "", carriers, params);
 }
 
 /* Skip blanks and return the length of the word at @at; 0 at the end. */

@@ -32,6 +32,7 @@
  * @scale: host nanoseconds per device nanosecond, or TARGET_TIMING_OFF
  * @class: enum aftl_class of every write
  * @ioprio_hint: hint in the I/O priority that marks approximate writes; 0 for none
+ * @carriers: value of tag_carrier, bits as in disk/carriers.h; 0 if it is not given
  * @standard: parameters of the profile
  * @config: parameters of the profile with the line's changes
  */
@@ -42,6 +43,7 @@ struct target_line {
 	u32 scale;
 	u32 class;
 	u32 ioprio_hint;
+	u32 carriers;
 	struct aftl_config standard;
 	struct aftl_config config;
 };

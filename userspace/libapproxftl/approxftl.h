@@ -79,6 +79,7 @@ enum approxftl_reason {
 #define APPROXFTL_CAN_WATCH  0x20u /* approxftl_watch() */
 #define APPROXFTL_CAN_NOTE   0x40u /* labels in a block trace */
 #define APPROXFTL_CAN_LEVEL  0x80u /* quality levels 2 and 3 */
+#define APPROXFTL_CAN_CARRIER 0x100u /* a whole file is tagged by its write hint, too */
 
 /**
  * struct approxftl_extent - a tagged range

@@ -3,6 +3,7 @@
  * Wrappers of the ioctls of the control device, one function each.
  */
 #include <assert.h>
+#include <errno.h>
 #include <linux/approxftl.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -33,6 +34,16 @@ int aftl_lib_control_caps(int control, struct approxftl_info *info)
 	return 0;
 }
 
+/* Tag a whole file by each carrier that its device honours. Return: -ENOTTY from older modules. */
+static int tag_whole_file(int control, int fd, unsigned int kind, unsigned int *reason)
+{
+	struct approxftl_tag_fd tag = { .size = sizeof(tag), .fd = fd, .class = kind };
+	int ret = aftl_lib_device_ioctl(control, APPROXFTL_TAG_FD, &tag);
+
+	*reason = tag.reason;
+	return ret;
+}
+
 int aftl_lib_control_tag(int control, bool device, int fd, off_t offset, off_t length,
 			 unsigned int kind, unsigned int *reason)
 {
@@ -43,9 +54,14 @@ int aftl_lib_control_tag(int control, bool device, int fd, off_t offset, off_t l
 		.offset = offset,
 		.length = length,
 	};
-	int ret = aftl_lib_device_ioctl(control, device ? APPROXFTL_DEVICE_TAG : APPROXFTL_TAG,
-					&range);
+	int ret = -ENOTTY;
 
+	if (!device && !offset && (uint64_t)length == APPROXFTL_TO_END)
+		ret = tag_whole_file(control, fd, kind, reason);
+	if (ret != -ENOTTY)
+		return ret;
+	ret = aftl_lib_device_ioctl(control, device ? APPROXFTL_DEVICE_TAG : APPROXFTL_TAG,
+				    &range);
 	*reason = range.reason;
 	return ret;
 }

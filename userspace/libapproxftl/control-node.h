@@ -21,7 +21,7 @@ int aftl_lib_device_ioctl(int control, unsigned long number, void *argument);
 
 int aftl_lib_control_caps(int control, struct approxftl_info *info);
 
-/* Tag a range of a file; of a device if @device. */
+/* Tag a range of a file, and a whole file by each carrier; of a device if @device. */
 int aftl_lib_control_tag(int control, bool device, int fd, off_t offset, off_t length,
 			 unsigned int kind, unsigned int *reason);
 

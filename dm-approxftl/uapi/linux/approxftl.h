@@ -74,6 +74,7 @@ enum approxftl_reason {
 #define APPROXFTL_CAN_WATCH	_BITULL(5) /* WATCH */
 #define APPROXFTL_CAN_NOTE	_BITULL(6) /* NOTE: the kernel can write to a blktrace */
 #define APPROXFTL_CAN_LEVEL	_BITULL(7) /* APPROXFTL_LEVEL_2 and _3 */
+#define APPROXFTL_CAN_CARRIER	_BITULL(8) /* TAG_FD */
 
 /**
  * struct approxftl_caps - APPROXFTL_CAPS: capabilities and limits
@@ -118,6 +119,47 @@ struct approxftl_range {
 	__u32 flags;
 	__aligned_u64 offset;
 	__aligned_u64 length;
+	__u32 reason;
+	__u32 reserved;
+};
+
+/*
+ * Carriers: by which part of a write its class reaches a device. The table option tag_carrier says
+ * which of them a device honours.
+ */
+#define APPROXFTL_CARRIER_INODE	       0x1 /* tagged ranges of the file, or of the memory */
+#define APPROXFTL_CARRIER_WRITE_HINT   0x2 /* the file's hint is APPROXFTL_WRITE_HINT (6.9) */
+#define APPROXFTL_CARRIER_IOPRIO       0x4 /* hint in the I/O priority of a direct write */
+#define APPROXFTL_CARRIER_WRITE_STREAM 0x8 /* stream of a direct write by io_uring (6.16) */
+
+/* The life time that marks a file as approximate: RWH_WRITE_LIFE_MEDIUM of F_SET_RW_HINT. */
+#define APPROXFTL_WRITE_HINT 3
+
+/**
+ * struct approxftl_tag_fd - APPROXFTL_TAG_FD: tag a whole file by each carrier
+ * @size: of this structure in bytes
+ * @fd: a file or memfd; or a device of dm-approxftl, which is asked only
+ * @class: enum approxftl_class; APPROXFTL_NONE removes the tag
+ * @carriers: in: carriers to set, or 0 for the inode and what the device below honours; out: those
+ *	that were set. A class other than APPROXFTL_APPROXIMATE clears the write hint
+ * @passed: out: carriers that this kernel can pass to a device
+ * @honoured: out: those of them that the device honours; 0 if the file system is not directly on
+ *	a device of dm-approxftl
+ * @io_priority: out: I/O priority that makes a single direct write approximate, for ioprio_set(2),
+ *	aio_reqprio or the field ioprio of io_uring; 0 if the device does not honour it
+ * @write_stream: out: the same for the field write_stream of io_uring, on the device itself
+ * @reason: out: enum approxftl_reason
+ * @reserved: 0
+ */
+struct approxftl_tag_fd {
+	__u32 size;
+	__s32 fd;
+	__u32 class;
+	__u32 carriers;
+	__u32 passed;
+	__u32 honoured;
+	__u32 io_priority;
+	__u32 write_stream;
 	__u32 reason;
 	__u32 reserved;
 };
@@ -312,6 +354,8 @@ struct approxftl_note {
  * @reserved: 0
  * @level_2: units written approximate with quality level 2
  * @level_3: units written approximate with quality level 3
+ * @by_hint: units written approximate because of the write hint of their file
+ * @by_stream: units written approximate because of their write stream
  */
 struct approxftl_stats {
 	__u32 size;
@@ -333,6 +377,8 @@ struct approxftl_stats {
 	__aligned_u64 splits;
 	__aligned_u64 level_2;
 	__aligned_u64 level_3;
+	__aligned_u64 by_hint;
+	__aligned_u64 by_stream;
 };
 
 /* Not assigned in Documentation/userspace-api/ioctl/ioctl-number.rst. */
@@ -350,5 +396,6 @@ struct approxftl_stats {
 #define APPROXFTL_WATCH	       _IO(APPROXFTL_IOCTL, 0x49)
 #define APPROXFTL_NOTE	       _IO(APPROXFTL_IOCTL, 0x4a)
 #define APPROXFTL_STATS	       _IO(APPROXFTL_IOCTL, 0x4b)
+#define APPROXFTL_TAG_FD       _IO(APPROXFTL_IOCTL, 0x4c)
 
 #endif

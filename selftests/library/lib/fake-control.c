@@ -112,6 +112,18 @@ static int tag(struct approxftl_range *range, uint32_t kind)
 	return 0;
 }
 
+static int tag_fd(struct approxftl_tag_fd *whole)
+{
+	struct approxftl_range range = {
+		.fd = whole->fd, .length = APPROXFTL_TO_END,
+	};
+	int ret = tag(&range, whole->class);
+
+	whole->reason = range.reason;
+	fake_control.whole_files += !ret;
+	return ret;
+}
+
 static uint32_t level_of(uint32_t kind)
 {
 	return kind == APPROXFTL_LEVEL_2 ? 2 : kind == APPROXFTL_LEVEL_3 ? 3 : kind;
@@ -268,6 +280,8 @@ static uint32_t *reason_of(unsigned long number, void *argument)
 	case APPROXFTL_TAG:
 	case APPROXFTL_DEVICE_TAG:
 		return &((struct approxftl_range *)argument)->reason;
+	case APPROXFTL_TAG_FD:
+		return &((struct approxftl_tag_fd *)argument)->reason;
 	case APPROXFTL_PWRITEV:
 		return &((struct approxftl_pwritev *)argument)->reason;
 	case APPROXFTL_STORED:
@@ -286,6 +300,8 @@ static int answer(unsigned long number, void *argument)
 		return caps(argument);
 	case APPROXFTL_TAG:
 		return tag(argument, ((struct approxftl_range *)argument)->class);
+	case APPROXFTL_TAG_FD:
+		return tag_fd(argument);
 	case APPROXFTL_QUERY:
 		return query(argument);
 	case APPROXFTL_SCOPE:

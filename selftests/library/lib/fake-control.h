@@ -43,6 +43,7 @@ struct fake_file {
  * @note: last note
  * @watched: the last watch request started a watch
  * @calls: ioctls so far
+ * @whole_files: files tagged by APPROXFTL_TAG_FD so far
  * @files: files and their ranges
  */
 struct fake_control {
@@ -58,6 +59,7 @@ struct fake_control {
 	char note[80];
 	bool watched;
 	uint64_t calls;
+	uint64_t whole_files;
 	struct fake_file files[FAKE_FILES];
 };
 
