@@ -6,8 +6,8 @@
  *
  *	recovery-cost BLOCKS
  *
- * BLOCKS blocks of 16 MiB on each of four LUNs. Prints the bytes of flash, the processor time and the
- * elapsed time of the recovery in nanoseconds, and the bytes that it reads.
+ * BLOCKS blocks of 16 MiB on each of four LUNs. Prints the bytes of flash, the processor time and
+ * the elapsed time of the recovery in nanoseconds, and the bytes that it reads.
  */
 #include <pthread.h>
 #include <stdlib.h>

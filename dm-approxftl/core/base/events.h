@@ -4,8 +4,8 @@
  *
  * A tournament tree over a fixed set of sources: setting a time takes logarithmic time, finding the
  * first source constant time. The last sources have a subtree of their own below the root, so that
- * their updates stay cheap if the other sources are many. Equal times are ordered by source, on every
- * host.
+ * their updates stay cheap if the other sources are many. Equal times are ordered by source, on
+ * every host.
  */
 #ifndef AFTL_EVENTS_H
 #define AFTL_EVENTS_H
