@@ -127,9 +127,9 @@ alone()
 	fi
 }
 
-alone 'an image has the errors that the device reports, and the quality they predict' constant_rate
-alone 'the same when it has aged' aged
-alone 'each program finds the flipped bits that the device reports' each_program
-alone 'one program under two policies' side_by_side
-alone 'a network loses the bits that the device reports, and tells as many digits' network
+alone 'an image has the reported errors and the predicted quality' constant_rate
+alone 'an aged image has the reported errors and the predicted quality' aged
+alone 'each program finds the reported flipped bits' each_program
+alone 'one program runs under two policies' side_by_side
+alone 'a network has the reported errors and the predicted accuracy' network
 finished

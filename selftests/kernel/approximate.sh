@@ -50,7 +50,7 @@ precise_is_exact()
 		cmp - "$scratch/written"
 }
 
-ktap_test_run 'bits that differ are the bits that are counted' counter_is_right
-ktap_test_run 'two reads agree' reads_agree
-ktap_test_run 'precise data are exact' precise_is_exact
+ktap_test_run 'wrong bits match the counter' counter_is_right
+ktap_test_run 'two reads return the same data' reads_agree
+ktap_test_run 'precise data have no errors' precise_is_exact
 finished

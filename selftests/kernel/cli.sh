@@ -329,8 +329,8 @@ json_list()
 		list
 }
 
-ktap_test_run 'create: the node is there at once' node_at_once
-ktap_test_run 'create and remove without udev and without a word about it' without_udev
+ktap_test_run 'create: the device node exists at once' node_at_once
+ktap_test_run 'create and remove work silently without udev' without_udev
 ktap_test_run 'create --size' has_size 100MiB 104857600
 for profile in demo tcad18 micro19 ics14; do
 	ktap_test_run "the line of --dry-run is the kernel's: $profile" same_line --store none \
@@ -343,7 +343,7 @@ ktap_test_run "the line of --dry-run is the kernel's: timing off" same_line --ti
 	policy=baseline --size 64MiB
 ktap_test_run 'refused: unknown policy' before_the_kernel \
 	'unknown policy "best"; there are baseline' create aftl-x --policy best
-ktap_test_run 'refused: no room for the policy' before_the_kernel 'policy approxftl keeps' \
+ktap_test_run 'refused: too small for the policy' before_the_kernel 'policy approxftl keeps' \
 	create aftl-x blocks=16
 ktap_test_run 'refused: no block device' refuses 1 'store /dev/null is not a block device' \
 	create aftl-x --store /dev/null
@@ -351,63 +351,63 @@ ktap_test_run 'refused: name taken' refuses 1 'there is a device aftl-cli alread
 ktap_test_run 'refused: not root' not_root create aftl-x
 ktap_test_run 'refused: not root, to list' not_root list
 ktap_test_run 'list' ends 0 list
-ktap_test_run 'list names it' says '^aftl-cli +89.60 MiB +ram +demo +approxftl +off +rw +0.0% +0$'
+ktap_test_run 'list prints a device' says '^aftl-cli +89.60 MiB +ram +demo +approxftl +off +rw +0.0% +0$'
 ktap_test_run 'list as JSON' json_list
-ktap_test_run 'list of chosen columns' json \
+ktap_test_run 'list --show' json \
 	'[list(x) for x in d["rows"]][0] == ["name", "late_p99_ns", "used_percent"]' \
 	list -o name,late99,used -S -used
-ktap_test_run 'stat of chosen columns' json \
+ktap_test_run 'stat --show' json \
 	'[list(x) for x in d["rows"]] == 2 * [["write_amplification", "host_read_requests_per_second"]]' \
 	stat aftl-cli -i 0.1 -c 2 -o waf,r/s
-ktap_test_run 'there is data' write_some
+ktap_test_run 'write data' write_some
 ktap_test_run 'status' ends 0 status aftl-cli
-ktap_test_run 'status in words' says '^written +1024 units$'
-ktap_test_run 'status as JSON is the status line' status_agrees
-ktap_test_run 'status by the path' ends 0 status /dev/mapper/aftl-cli
+ktap_test_run 'status prints the written units' says '^written +1024 units$'
+ktap_test_run 'status --json equals the status line' status_agrees
+ktap_test_run 'status of a device path' ends 0 status /dev/mapper/aftl-cli
 ktap_test_run 'stat' ends 0 stat aftl-cli
-ktap_test_run 'stat has the counters' says '^host_write_units +1024$'
+ktap_test_run 'stat prints the counters' says '^host_write_units +1024$'
 ktap_test_run 'stat as JSON' json 'd["devices"][0]["counters"]["host_write_units"] == 1024' \
 	stat aftl-cli
 ktap_test_run 'stat at intervals' lines_of_rates
-ktap_test_run 'stat sees what happens' sees_writes
-ktap_test_run 'stat ends well when interrupted' interrupted
-ktap_test_run 'stat as JSON has the LUNs' json \
+ktap_test_run 'stat at intervals shows writes' sees_writes
+ktap_test_run 'stat ends cleanly on SIGINT' interrupted
+ktap_test_run 'stat --json contains the LUNs' json \
 	'len(d["devices"][0]["luns"]) == 4 and sum(l["busy_ns"] for l in d["devices"][0]["luns"]) > 0' \
 	stat aftl-cli
-ktap_test_run 'metrics' metric "$(units_written)" approxftl_host_write_units_total \
+ktap_test_run 'stat --prometheus' metric "$(units_written)" approxftl_host_write_units_total \
 	'device="aftl-cli"' aftl-cli
-ktap_test_run 'metrics of a LUN' metric 64 approxftl_lun_good_blocks \
+ktap_test_run 'stat --prometheus: metrics of a LUN' metric 64 approxftl_lun_good_blocks \
 	'device="aftl-cli",lun="3"' aftl-cli
-ktap_test_run 'metrics of all devices' metrics_of_all
-ktap_test_run 'top sees what happens' top_sees_writes
+ktap_test_run 'stat --prometheus of all devices' metrics_of_all
+ktap_test_run 'top shows writes' top_sees_writes
 ktap_test_run 'top of all devices' top_of_all
-ktap_test_run 'top on a terminal: the window changes, it is stopped, q ends it' \
+ktap_test_run 'top on a terminal: resize, stop and continue, quit with q' \
 	on_terminal 'size ^Z x q' 0 top aftl-cli -i 0.2
-ktap_test_run 'top on a terminal: Ctrl-C' on_terminal '^C' 130 top aftl-cli -i 0.2
-ktap_test_run 'refused: top of no such device' refuses 3 'there is no device aftl-x;' top aftl-x
+ktap_test_run 'top on a terminal: quit with Ctrl-C' on_terminal '^C' 130 top aftl-cli -i 0.2
+ktap_test_run 'refused: top of an unknown device' refuses 3 'there is no device aftl-x;' top aftl-x
 ktap_test_run 'health' ends 0 health aftl-cli
-ktap_test_run 'health is good' says '^verdict: good$'
+ktap_test_run 'health of a good device' says '^verdict: good$'
 ktap_test_run 'health as JSON' json \
 	'd["devices"][0]["blocks"]["total"] == 256 and d["devices"][0]["reasons"] == []' \
 	health aftl-cli
 ktap_test_run 'message' ends 0 message aftl-cli block 0
-ktap_test_run 'message has an answer' says '^state (free|open|closed)$'
+ktap_test_run 'message prints the answer' says '^state (free|open|closed)$'
 ktap_test_run 'message as JSON' json 'd["answer"][0].startswith("state ")' message aftl-cli block 0
-ktap_test_run "refused: the target's own sentence" refuses 1 \
+ktap_test_run "refused: message with the target's reason" refuses 1 \
 	'unknown message "sing"; there are stats, reset' message aftl-cli sing
-ktap_test_run 'refused: no such device' refuses 3 'there is no device aftl-x;' status aftl-x
+ktap_test_run 'refused: unknown device' refuses 3 'there is no device aftl-x;' status aftl-x
 ktap_test_run 'refused: device of another target' another_target
 ktap_test_run 'refused: mounted' while_mounted
 ktap_test_run 'refused: open' while_open
 ktap_test_run 'refused: below another device' while_below
 ktap_test_run 'refused: swap' while_swap
-ktap_test_run 'health sees a bad block' degrades
-ktap_test_run 'health sees a read-only device' fails
+ktap_test_run 'health reports a bad block' degrades
+ktap_test_run 'health reports a read-only device' fails
 ktap_test_run 'remove' ends 0 remove aftl-cli
-ktap_test_run 'it is gone' is_gone aftl-cli
+ktap_test_run 'a removed device is gone' is_gone aftl-cli
 ktap_test_run 'remove --deferred' deferred
 ktap_test_run 'remove --force' forced
-ktap_test_run 'list of none' json 'd["devices"] == []' list
+ktap_test_run 'list without devices' json 'd["devices"] == []' list
 ktap_test_run 'doctor' json 'd["usable"]["native"]' doctor
 if [ -n "${MODULE:-}" ]; then
 	ktap_test_run 'refused: no module' without_module

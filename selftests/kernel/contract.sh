@@ -260,24 +260,24 @@ measured()
 
 ram_disks 2 262144 || exit 1
 ktap_test_run 'gc: the message begins it, a pause does not wait for it' collection_is_only_begun
-ktap_test_run 'gc: it ends by itself where time is not waited for' collection_ends
-ktap_test_run 'gc: a device at rest begins when it is resumed' collection_waits_for_resume
-ktap_test_run 'filling ends on SIGKILL, before the device is full' filling_is_killed 1
-in_turn 'filling of shards does, too' filling_is_killed 2
+ktap_test_run 'gc: it ends without requests, with timing off' collection_ends
+ktap_test_run 'gc: a suspended device starts it when resumed' collection_waits_for_resume
+ktap_test_run 'SIGKILL ends filling' filling_is_killed 1
+in_turn 'SIGKILL ends filling of shards' filling_is_killed 2
 ktap_test_run 'a pause commits, removal saves' pauses_write_little
 ktap_test_run 'what a pause committed survives the machine' a_pause_is_durable
-ktap_test_run 'removed and created at once, it was closed' create_after_remove
+ktap_test_run 'remove closes the volume before it returns' create_after_remove
 ktap_test_run 'a read-only table of a volume is refused' refused \
 	'a read-only table would write the volume' read_only_table
 ktap_test_run 'a read-only block device is refused' read_only_below
-ktap_test_run 'a read-only table in memory takes no write' read_only_in_memory
+ktap_test_run 'a read-only table in memory refuses writes' read_only_in_memory
 dmsetup remove aftl-below
-ktap_test_silent 'limits do not depend on what is below' limits_are_ours
-ktap_test_run 'mkfs.xfs has nothing to complain of' xfs_is_content
+ktap_test_silent 'queue limits do not depend on the block device' limits_are_ours
+ktap_test_run 'mkfs.xfs prints no warning' xfs_is_content
 in_turn 'numbers that are too large are refused' numbers_are_bounded
-in_turn 'comes and goes, renamed, suspended' comes_and_goes
+in_turn 'create, rename, suspend and remove' comes_and_goes
 in_turn 'a module in use is not unloaded' in_use_stays
 if [ -e /sys/kernel/security ] && grep -q CONFIG_IMA=y "/boot/config-$(uname -r)" 2>"$scratch/said"; then
-	in_turn 'the table is measured' measured
+	in_turn 'IMA measures the table' measured
 fi
 finished

@@ -88,11 +88,11 @@ tag_elsewhere_is_cheap()
 		$(($(cost untagged randwrite "$1") * tagged_limit)) ]
 }
 
-ktap_test_run 'other devices in memory are there' set_up_others
-ktap_test_run 'ours are there' set_up_ours
-ktap_test_run 'all of them are measured' measure
-ktap_test_run 'writes while nothing is tagged' measure_writes untagged
-ktap_test_run 'and with tags elsewhere' measure_elsewhere
+ktap_test_run 'create reference devices in memory' set_up_others
+ktap_test_run 'create approxftl devices' set_up_ours
+ktap_test_run 'measure all devices' measure
+ktap_test_run 'measure writes without tags' measure_writes untagged
+ktap_test_run 'measure writes with tags on other files' measure_elsewhere
 sed 's/^/# cost /' "$scratch/costs"
 for policy in baseline approxftl; do
 	for operation in randwrite randread; do
@@ -101,7 +101,7 @@ for policy in baseline approxftl; do
 				within_limit $policy $operation $depth
 		done
 	done
-	ktap_test_run "$policy: nothing was collected" [ "$(counter aftl-$policy gc_blocks)" -eq 0 ]
+	ktap_test_run "$policy: no GC ran" [ "$(counter aftl-$policy gc_blocks)" -eq 0 ]
 done
 for depth in 1 32; do
 	ktap_test_run "untagged write, depth $depth: at most a twentieth more with tags elsewhere" \

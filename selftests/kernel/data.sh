@@ -34,7 +34,7 @@ for overwritten in data real; do
 		python selftests/kernel/overwritten.py /dev/mapper/aftl-$overwritten "$(share 3000)"
 done
 verified aftl-real --ioengine=libaio --iodepth=32 --bs=4k --size=4m
-ktap_test_run 'two processes, two devices' verify aftl-data:/dev/mapper/aftl-real \
+ktap_test_run 'two processes write to two devices' verify aftl-data:/dev/mapper/aftl-real \
 	--ioengine=libaio --iodepth=16 --bs=16k --size=8m
 
 garbage_is_collected()

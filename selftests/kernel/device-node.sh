@@ -87,12 +87,12 @@ stops()
 # shellcheck disable=SC2086,SC2154 # words, of lib.sh
 create aftl-node ram $small && mkfs.ext4 -q /dev/mapper/aftl-node &&
 	mount /dev/mapper/aftl-node "$scratch/mounted" && chmod 777 "$scratch/mounted" || exit 1
-ktap_test_run 'without a rule only root may tag' roots
-ktap_test_run 'with the rule the node is the group'\''s' eval 'starts && groups'
-ktap_test_run 'who is in the group may tag' tags approxftl
-ktap_test_run 'who is not may not, and is told who may' strangers_may_not
+ktap_test_run 'without the udev rule only root may tag' roots
+ktap_test_run 'with the udev rule the node belongs to the group' eval 'starts && groups'
+ktap_test_run 'members of the group may tag' tags approxftl
+ktap_test_run 'other users are refused with a hint at the group' strangers_may_not
 umount "$scratch/mounted"
 dmsetup remove aftl-node
-ktap_test_run 'so it is when the module is loaded anew' loads_again
-ktap_test_run 'and without udev it is as it was' stops
+ktap_test_run 'the node keeps its group when the module is reloaded' loads_again
+ktap_test_run 'without udev the node belongs to root again' stops
 finished

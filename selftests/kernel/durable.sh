@@ -647,43 +647,43 @@ needs_module dm_delay
 # shellcheck disable=SC2086 # words
 create aftl-data /dev/ram0 $small || exit 1
 in_turn 'fio verify on a new volume' at_once engines
-in_turn 'the same through the page cache' through_the_page_cache
+in_turn 'fio verify through the page cache' through_the_page_cache
 in_turn 'a full device, written twice, keeps its data' at_once twice_with_collection
 ktap_test_run 'a model: random writes, discards, zeroes and reads' \
 	agrees_with_model aftl-data "$(share 800)"
-ktap_test_run 'removed and created again, it is what it was' comes_back
+ktap_test_run 'a volume is unchanged after remove and create' comes_back
 in_turn 'a write is put down to its cgroup below, too, with its priority' whose_writes
 in_turn 'suspended and resumed, it collects' collects_after_a_pause
 ktap_test_run 'suspended while its queue is full' suspends_with_a_full_queue
 ktap_test_run 'the table names the block device by number and can be loaded' table_round_trips
-ktap_test_run 'two at once, one in real time with a write buffer' at_once two_at_once
+ktap_test_run 'two devices at once, one in real time with a write buffer' at_once two_at_once
 in_turn 'in real time' in_real_time
 in_turn 'in real time, with a write buffer' in_real_time buffer 1MiB
-in_turn 'in real time, with a cache of reads' in_real_time buffer 256KiB read_cache 1MiB \
+in_turn 'in real time, with a read cache' in_real_time buffer 256KiB read_cache 1MiB \
 	read_ahead 256KiB
-ktap_test_run 'the offline check finds it sound' is_sound
+ktap_test_run 'approxftl check passes' is_sound
 ktap_test_run 'one commit serves all flushes that wait' on_slow_drive one_commit_for_all
 [ ! -e /dev/mapper/aftl-data ] || dmsetup remove aftl-data
 wipe /dev/ram0
 # shellcheck disable=SC2086 # words
 create aftl-data /dev/ram0 $three timing off || exit 1
 # shellcheck disable=SC2046 # words
-ktap_test_run 'data stay through all policies' through_policies \
+ktap_test_run 'data survive changes to all policies' through_policies \
 	$("$approxftl" policies | cut -d ' ' -f 1 | those_in_turn)
-in_turn 'suspended, reloaded and resumed with I/O under way' \
+in_turn 'suspend, reload and resume under I/O' \
 	at_once under_load pause pause_noflush to_real_time pause back_again pause_noflush
 dmsetup remove aftl-data
 wipe /dev/ram0
 
 in_turn 'a file system is refused, mounted or not' refuses_a_file_system
 in_turn 'zeroes are refused by the kernel' refuses_zeroes
-in_turn 'create makes a volume of an empty device, once' makes_a_volume
-in_turn 'a member of a RAID is kept' keeps_md 1.2
-in_turn 'what is held or read-only is kept' keeps_what_is_held
-in_turn 'what cannot be read is kept' keeps_what_is_unreadable
-in_turn 'Ctrl-C ends a look' is_interrupted
+in_turn 'create formats an empty device, once' makes_a_volume
+in_turn 'create refuses a member of a RAID' keeps_md 1.2
+in_turn 'create refuses a held or read-only device' keeps_what_is_held
+in_turn 'create refuses an unreadable device' keeps_what_is_unreadable
+in_turn 'Ctrl-C ends the examination of a device' is_interrupted
 in_turn 'a damaged volume is refused' refuses_damage
-in_turn 'what is too small, or has become so, is refused' refuses_what_is_too_small
+in_turn 'a device that is or became too small is refused' refuses_what_is_too_small
 in_turn 'a block device in use is refused' refuses_a_second_user
 in_turn 'sectors larger than the mapping unit are refused' refuses_large_sectors
 
@@ -694,7 +694,7 @@ in_turn 'on dm-crypt' on_crypt
 in_turn 'on RAID-1' on_raid
 in_turn 'below dm-crypt' below_crypt
 in_turn 'on a sparse file of 24 GiB, after a crash' on_a_sparse_file 24G 600
-in_turn 'two shards on one of 40 GiB, after a crash' on_a_sparse_file 40G 1200 channels 2 shards 2
+in_turn 'two shards on a file of 40 GiB, after a crash' on_a_sparse_file 40G 1200 channels 2 shards 2
 if [ -z "${MODULE:-}" ]; then
 	ktap_test_skip 'unloaded, it leaves nothing behind' 'MODULE does not say where the module is'
 else

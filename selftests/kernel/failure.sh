@@ -53,9 +53,9 @@ loses_data()
 		[ "$(counter aftl-lost host_failed_requests)" -gt 0 ]
 }
 
-in_turn 'no memory for the FTL' no_memory none 12 channels 8 chips 8 \
+in_turn 'create fails without memory for the FTL' no_memory none 12 channels 8 chips 8 \
 	blocks 1024 page 64KiB unit 1KiB errors off
-ktap_test_run 'bad blocks: writes fail, user space is told' wears_out
-ktap_test_run 'bad blocks: what was written can be read' still_reads
-ktap_test_run 'unreadable precise data is an error' loses_data
+ktap_test_run 'without good blocks writes fail and an event is sent' wears_out
+ktap_test_run 'without good blocks earlier data can be read' still_reads
+ktap_test_run 'reads of uncorrectable precise data fail' loses_data
 finished

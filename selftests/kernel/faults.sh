@@ -783,11 +783,11 @@ else
 fi
 in_turn 'blocks that cannot be written are retired' at_once \
 	shaped 'channels 1 chips 2 blocks 64 word_lines 2 op 60' retires_worn_blocks
-in_turn 'more cannot be written than there are places for' at_once runs_out_of_places
-in_turn 'writes fail' at_once survives fails error_writes
-in_turn 'everything fails' at_once survives is_dead
-in_turn 'only flushes fail' at_once on_file flushes_fail
-in_turn 'writes are dropped silently' survives_lies
+in_turn 'more unwritable sectors than remapping places' at_once runs_out_of_places
+in_turn 'block device that fails writes' at_once survives fails error_writes
+in_turn 'block device that fails all requests' at_once survives is_dead
+in_turn 'block device that fails flushes' at_once on_file flushes_fail
+in_turn 'block device that drops writes' survives_lies
 if becomes "0 $size flakey /dev/ram0 0 0 3600 1 error_reads" 2>"$scratch/said"; then
 	ktap_test_run 'reads fail, and work again' read_errors
 	ktap_test_run 'reads fail for the collector, too' survives fails error_reads
@@ -796,32 +796,32 @@ else
 	ktap_test_skip 'reads fail' 'flakey of this kernel has no error_reads'
 fi
 in_turn 'blocks that could not be written are errors, not other blocks' nothing_foreign
-in_turn 'suspended while everything fails' suspends is_dead
-in_turn 'suspended while writes fail' suspends fails error_writes
+in_turn 'suspend while all requests fail' suspends is_dead
+in_turn 'suspend while writes fail' suspends fails error_writes
 in_turn 'blocks that go bad under load' at_once blocks_go_bad
 in_turn 'blocks that go bad until none is left' \
 	shaped 'channels 1 chips 1 blocks 24 op 40 policy baseline' blocks_run_out
-in_turn 'a write buffer that can be stored nowhere' \
+in_turn 'a write buffer without a good block to program' \
 	shaped 'channels 1 chips 1 blocks 24 op 40 policy baseline buffer 256KiB' buffer_is_lost
-in_turn 'a die that dies under load' at_once \
+in_turn 'a die failure under load' at_once \
 	shaped 'channels 1 chips 2 blocks 64 word_lines 2 op 70' die_dies
-in_turn 'unreadable tables are named' unreadable_tables
-in_turn 'one unreadable superblock does no harm, two are named' unreadable_superblocks
-in_turn 'an unreadable snapshot does no harm' unreadable_snapshot
-in_turn 'a slow block device: late, not wrong, in bounded memory' is_slow
-in_turn 'slow reads of blocks that are erased and written' at_once reads_while_erased
+in_turn 'unreadable tables are reported' unreadable_tables
+in_turn 'one unreadable volume header is harmless, two are reported' unreadable_superblocks
+in_turn 'an unreadable snapshot is harmless' unreadable_snapshot
+in_turn 'a slow block device delays requests, in bounded memory' is_slow
+in_turn 'slow reads of blocks that are erased and reprogrammed' at_once reads_while_erased
 in_turn 'reads that are slower than the flash' at_once reads_outlast_the_model
 collected='channels 1 chips 2 blocks 120 word_lines 4 op 60 gc_idle_valid 90'
-in_turn 'collection on a block device that writes slowly' shaped "$collected" collects_slowly 0 500
-in_turn 'collection on a block device that reads slowly' shaped "$collected" collects_slowly 20 0
-in_turn 'administered under load, slowly' at_once is_administered
-in_turn 'a die that dies under load, and has parity in others' at_once \
+in_turn 'GC on a block device with slow writes' shaped "$collected" collects_slowly 0 500
+in_turn 'GC on a block device with slow reads' shaped "$collected" collects_slowly 20 0
+in_turn 'messages under load on a slow block device' at_once is_administered
+in_turn 'a die failure under load with RAIN' at_once \
 	shaped 'channels 2 chips 2 blocks 64 word_lines 2 op 70 superblock 4 rain on' \
 	die_is_outlived
-in_turn 'a die of many blocks dies' shaped \
+in_turn 'failure of a die with many blocks' shaped \
 	'channels 1 chips 2 blocks 16384 word_lines 1 layers 4 page 4KiB op 60 policy baseline' \
 	large_die_dies
-in_turn 'no memory for a large device' no_memory
+in_turn 'create fails without memory for a large device' no_memory
 in_turn 'a volume that could not be begun is, when it is mended' begins_when_it_is_mended
 in_turn 'who flushes after a reload is told what is lost' reload_tells_what_is_lost
 dmsetup remove aftl-medium

@@ -109,11 +109,11 @@ file_system()
 	create aftl-fs ram $small || return
 	ktap_test_silent "$name: make, fill, compare" make_and_fill "$@"
 	ktap_test_run "$name: garbage was collected" collected
-	ktap_test_silent "$name: other policies while it is written" at_once changes_policy
+	ktap_test_silent "$name: policy changes under writes" at_once changes_policy
 	# shellcheck disable=SC2086 # words
 	ktap_test_silent "$name: unmount and check" unmounts_clean $check /dev/mapper/aftl-fs
-	ktap_test_silent "$name: every file is as it was" is_as_it_was
-	ktap_test_silent "$name: a file does what a model does" agrees_with_model
+	ktap_test_silent "$name: every file is unchanged" is_as_it_was
+	ktap_test_silent "$name: a file agrees with a model" agrees_with_model
 	ktap_test_run "$name: fstrim frees memory" trims
 	# shellcheck disable=SC2086 # words
 	ktap_test_silent "$name: unmount and check again" unmounts_clean $check /dev/mapper/aftl-fs

@@ -126,7 +126,7 @@ every_round()
 	done
 }
 
-ktap_test_run 'a drive is there' make_drive
-ktap_test_run 'storms of fdatasync()' every_round
+ktap_test_run 'create a drive with null_blk' make_drive
+ktap_test_run 'measure 64 threads of fdatasync()' every_round
 echo 0 >"$null/power" && rmdir "$null"
 finished

@@ -101,16 +101,16 @@ handle_streams()
 # shellcheck disable=SC2086,SC2154 # words, of lib.sh
 create aftl-hints ram $small policy streams || exit 1
 record_events aftl_submit
-ktap_test_run 'life times reach the policy where the kernel tells them' lives
+ktap_test_run 'lifetime hints reach the policy' lives
 if [ "$kernel" -ge 616 ]; then
-	ktap_test_run 'the streams of the policy are offered' offered
+	ktap_test_run 'the device offers the streams of its policy' offered
 	ktap_test_run 'write streams reach the policy' streams
 	other_policy
-	ktap_test_run 'a policy without streams offers none' none_offered
+	ktap_test_run 'a policy without streams offers no write streams' none_offered
 fi
 dmsetup remove aftl-hints
 # shellcheck disable=SC2086
 create aftl-hints ram $small policy baseline placement_handles 3 || exit 1
-ktap_test_run 'life times have placement handles' handles
+ktap_test_run 'lifetime hints select placement handles' handles
 [ "$kernel" -lt 616 ] || ktap_test_run 'write streams have placement handles' handle_streams
 finished

@@ -101,7 +101,7 @@ large='blocks 4096 op 20 fill sequential'
 # shellcheck disable=SC2086 # words
 create aftl-hold ram $large timing off || exit 1
 requests 'no time'
-ktap_test_run 'messages that ask' briefly 5 messages stats luns 'blocks 0 100' 'block 1' 'lost 0'
+ktap_test_run 'messages that query' briefly 5 messages stats luns 'blocks 0 100' 'block 1' 'lost 0'
 for message in reset 'age 30d' 'policy gc 12' 'policy refresh 1d' 'fault block 3'; do
 	ktap_test_run "message $message" briefly 1 messages "$message"
 done

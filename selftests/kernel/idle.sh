@@ -106,11 +106,11 @@ usual_ns=$least_ns
 create aftl-idle ram $shape buffer 1MiB idle 1ms || exit 1
 write && sleep 2
 ktap_test_run 'an idle device runs no function of the module' nothing_runs
-ktap_test_run 'a busy device runs some' calls_are_seen
+ktap_test_run 'this test detects functions of a busy device' calls_are_seen
 sleep 2
-ktap_test_run 'an idle device fires no timer and takes no processor' no_more_than_without
+ktap_test_run 'an idle device uses no timer and no processor time' no_more_than_without
 dmsetup remove aftl-idle
 # shellcheck disable=SC2086 # words
 create aftl-idle ram $shape || exit 1
-ktap_test_run 'a busy device fires timers that this test sees' timers_are_seen
+ktap_test_run 'this test detects timers of a busy device' timers_are_seen
 finished

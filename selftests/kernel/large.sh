@@ -109,13 +109,13 @@ refuses_what_there_is_no_memory_for()
 }
 
 [ -n "${AFTL_LARGE:-}" ] ||
-	ktap_test_run 'what there is no memory for is refused' refuses_what_there_is_no_memory_for
-ktap_test_run 'it is made' make_it
-ktap_test_run 'it is loaded' timed load load_it
-ktap_test_run 'it is written' timed writes write_it
-ktap_test_run 'it crashes' timed crash crash_it
-ktap_test_run 'it is found again' timed recovery load_it
-ktap_test_run 'it has what was written' has_it
-ktap_test_run 'the offline check finds it sound' timed check check_it
+	ktap_test_run 'a device larger than memory is refused' refuses_what_there_is_no_memory_for
+ktap_test_run 'format the volume' make_it
+ktap_test_run 'create the device' timed load load_it
+ktap_test_run 'write to the device' timed writes write_it
+ktap_test_run 'power failure' timed crash crash_it
+ktap_test_run 'recover the volume' timed recovery load_it
+ktap_test_run 'written data are intact' has_it
+ktap_test_run 'approxftl check passes' timed check check_it
 losetup -d "$loop"
 finished

@@ -86,7 +86,7 @@ two_phases_as_modelled()
 job aftl-real --rw=write --bs=64k
 sleep 1
 # A channel moves 4 KiB of a read in 10240 ns, the 8 KiB page of a program in 20480 ns.
-ktap_test_run 'reads of 45 us, none early' as_modelled aftl-real read 55240
-ktap_test_run 'programs of 700 us, none early' as_modelled aftl-real write 720480
-ktap_test_run 'programs of two phases, none early' two_phases_as_modelled
+ktap_test_run 'no read completes before its 45 us' as_modelled aftl-real read 55240
+ktap_test_run 'no program completes before its 700 us' as_modelled aftl-real write 720480
+ktap_test_run 'no two-pass program completes early' two_phases_as_modelled
 finished

@@ -81,14 +81,14 @@ file_system()
 	# shellcheck disable=SC2086 # words
 	create aftl-levels ram $small $policy levels && told "$@" /dev/mapper/aftl-levels &&
 		mount /dev/mapper/aftl-levels "$place" || return
-	ktap_test_run "$name: each level is stored as what it is" written
-	ktap_test_run "$name: a program from before levels sees two classes" by_old_caller
-	ktap_test_run "$name: levels stay when the policy changes" changed
-	ktap_test_run "$name: as many bits flip as the device says, more by level" aged
-	ktap_test_run "$name: levels that there are not are refused" levels refused
+	ktap_test_run "$name: each level is stored" written
+	ktap_test_run "$name: a program built before levels sees two classes" by_old_caller
+	ktap_test_run "$name: levels survive a change of policy" changed
+	ktap_test_run "$name: flipped bits match the report and grow with the level" aged
+	ktap_test_run "$name: invalid levels are refused" levels refused
 	umount "$place"
 	# shellcheck disable=SC2086 # words
-	ktap_test_silent "$name: the file system is sound" told $check /dev/mapper/aftl-levels
+	ktap_test_silent "$name: the file system check passes" told $check /dev/mapper/aftl-levels
 	dmsetup remove aftl-levels
 }
 
@@ -148,5 +148,5 @@ file_system ext4 'e2fsck -fn' mkfs.ext4 -q -F -m 0
 # The three variables make mkfs.xfs accept less than 300 MB; its own tests set them.
 file_system xfs 'xfs_repair -n' env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f
 file_system f2fs 'fsck.f2fs --dry-run' mkfs.f2fs -q -f
-in_turn 'what is traced and played again keeps its levels' traced
+in_turn 'levels survive trace and replay' traced
 finished

@@ -252,9 +252,9 @@ clones()
 	create aftl-library ram $small errors off &&
 		env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f /dev/mapper/aftl-library &&
 		mounted aftl-library || return
-	ktap_test_run 'a clone is as approximate, and says so' is_cloned
-	ktap_test_run 'who may not read the device is told why nothing is known' is_hidden
-	ktap_test_run 'stored again it is precise, and has what it had' is_rewritten
+	ktap_test_run 'a clone of a file has its approximate data' is_cloned
+	ktap_test_run 'without permission for the device the reason is reported' is_hidden
+	ktap_test_run 'data that are rewritten as precise are unchanged' is_rewritten
 	umount "$place" && dmsetup remove aftl-library
 }
 
@@ -262,15 +262,15 @@ clones()
 btrfs()
 {
 	can_make btrfs || return
-	ktap_test_run 'a btrfs' a_device mkfs.btrfs -q -f --mixed
+	ktap_test_run 'make a btrfs' a_device mkfs.btrfs -q -f --mixed
 	touch "$place/bare"
 	chattr +C "$place/bare"
-	ktap_test_run 'without, it is tagged' "$program" tag add "$place/bare"
+	ktap_test_run 'without checksums btrfs accepts tags' "$program" tag add "$place/bare"
 	ktap_test_run 'a file of btrfs cannot be looked up' refuses 'ask the device itself' \
 		"$program" tag query "$place/bare"
 	umount "$place"
 	dmsetup remove aftl-library
-	ktap_test_run 'a btrfs without checksums' without_checksums
+	ktap_test_run 'make a btrfs without checksums' without_checksums
 	umount "$place"
 }
 
@@ -298,23 +298,23 @@ is_in_the_trace()
 	return 1
 }
 
-ktap_test_run 'a file system' a_device mkfs.ext4 -q -F -m 0 -E lazy_itable_init=0
-ktap_test_run 'the annotated program writes, as nobody' writes_and_ages
-ktap_test_run 'it shows its own flipped bits after a remount' shows_its_flips \
+ktap_test_run 'make a file system' a_device mkfs.ext4 -q -F -m 0 -E lazy_itable_init=0
+ktap_test_run 'the annotated program runs unprivileged' writes_and_ages
+ktap_test_run 'it reports its flipped bits after a remount' shows_its_flips \
 	as_nobody "$build/examples/annotated" "$place/picture"
-ktap_test_run 'the block trace has its tags' is_in_the_trace
+ktap_test_run 'the block trace contains its tags' is_in_the_trace
 python -c 'import random, sys
 sys.stdout.buffer.write(random.Random(6).randbytes(4096 * 257))' >"$scratch/original"
 chmod 644 "$scratch/original"
-ktap_test_run 'C++, Python and approxrun write, too' others_write
-ktap_test_run 'the C++ program shows its flips' shows_its_flips \
+ktap_test_run 'C++, Python and approxrun write approximate data' others_write
+ktap_test_run 'the C++ program reports its flips' shows_its_flips \
 	as_nobody "$build/examples/annotated-cpp" "$place/cpp"
-ktap_test_run 'the Python program shows its flips' shows_its_flips in_python "$place/python"
-ktap_test_run 'a program that knows nothing has them by approxrun' copy_has_its_flips
-ktap_test_run 'the verbs agree with what is stored' verbs_agree
+ktap_test_run 'the Python program reports its flips' shows_its_flips in_python "$place/python"
+ktap_test_run 'approxrun tags data of an unmodified program' copy_has_its_flips
+ktap_test_run 'the verbs agree with the stored data' verbs_agree
 ktap_test_run 'tags are remembered: scan and watch' persists
 ktap_test_run 'what is somebody else'\''s is refused' refuses_others
-ktap_test_run 'elsewhere nothing is done' knows_its_place
+ktap_test_run 'on other devices the library does nothing' knows_its_place
 ktap_test_run 'unmount' umount "$place"
 dmsetup remove aftl-library
 clones

@@ -414,28 +414,28 @@ workers_are_made_by_the_load()
 
 # shellcheck disable=SC2086 # words
 create aftl-cycle ram $small || exit 1
-ktap_test_run 'a table is reloaded: state and counters stay' keeps_state
-ktap_test_run 'a longer table is loaded: the data stay' grows
+ktap_test_run 'a reload keeps state and counters' keeps_state
+ktap_test_run 'a longer table keeps the data' grows
 ktap_test_run 'a shorter table is refused' refuses 'a reload cannot shrink it to 8192' \
 	"$(line ram 8192)"
 ktap_test_run 'another store is refused' refuses 'the device keeps its data in store ram' \
 	"$(line none "$(blockdev --getsz /dev/mapper/aftl-cycle)")"
 ktap_test_run 'another mapping unit is refused' refuses 'mapping units of 8 sectors' \
 	"$(line ram "$(blockdev --getsz /dev/mapper/aftl-cycle)" unit 2KiB)"
-ktap_test_run 'status of a table that is not live' inactive_status
+ktap_test_run 'status of an inactive table' inactive_status
 dmsetup remove aftl-cycle
 # shellcheck disable=SC2086 # words
 create aftl-cycle ram $small || exit 1
-ktap_test_run 'suspend and resume with I/O' under_load pause pause pause_noflush pause
-ktap_test_run 'reload with I/O, through policies and timings' under_load same_table to_baseline \
+ktap_test_run 'suspend and resume under I/O' under_load pause pause pause_noflush pause
+ktap_test_run 'reload under I/O, with all policies and timings' under_load same_table to_baseline \
 	to_real_time same_table to_approxftl pause same_table
 ktap_test_run 'a busy device is not removed' busy_is_not_removed
-ktap_test_run 'a busy device is removed later when that is asked' is_removed_later
-ktap_test_run 'a device is removed while it programs' removed_while_working
+ktap_test_run 'remove --deferred removes a busy device later' is_removed_later
+ktap_test_run 'a device can be removed while it programs' removed_while_working
 dmsetup remove aftl-cycle
 # shellcheck disable=SC2086 # words
 create aftl-cycle ram $small bits 2 || exit 1
-in_turn 'a cache comes and goes with I/O' under_load with_a_cache pause without_a_cache \
+in_turn 'the SLC cache is toggled under I/O' under_load with_a_cache pause without_a_cache \
 	with_a_cache same_table without_a_cache
 dmsetup remove aftl-cycle
 in_turn 'data that are lost stay lost in another shape' lost_stays_lost
@@ -451,6 +451,6 @@ in_turn 'a volume loaded during the first resume does not free the data in memor
 	'the device keeps its data in store ram' /dev/mapper/aftl-below 8192
 in_turn 'a shorter table loaded during the first resume does not cut the data' loaded_meanwhile \
 	'a reload cannot shrink it to 8192' ram 8192
-ktap_test_run 'what does not fit the new table is kept for the next' keeps_data_that_do_not_fit
-in_turn 'what has no block left is not dropped by a reload' keeps_what_has_no_block
+ktap_test_run 'data that do not fit a table are kept for the next one' keeps_data_that_do_not_fit
+in_turn 'a reload keeps buffered data without a free block' keeps_what_has_no_block
 finished

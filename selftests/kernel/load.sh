@@ -54,6 +54,6 @@ if [ -z "${MODULE:-}" ]; then
 else
 	ktap_test_run 'load and unload again and again' load_and_unload
 	ktap_test_run 'unloaded, it leaves nothing behind' leaves_nothing_behind
-	ktap_test_run 'the module stays while a device needs it' stays_while_in_use
+	ktap_test_run 'the module cannot be unloaded while in use' stays_while_in_use
 fi
 finished

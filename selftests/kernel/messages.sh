@@ -234,8 +234,8 @@ block_is_retired()
 ktap_test_run 'status line' status_matches
 ktap_test_run 'luns' lun_lines
 ktap_test_run 'blocks' block_lines
-ktap_test_run 'blocks: the answer fits' block_lines_fit
-ktap_test_silent 'stats has every counter, a name and a number a line' every_counter
+ktap_test_run 'blocks: a long answer is complete' block_lines_fit
+ktap_test_silent 'stats prints each counter with its name' every_counter
 ktap_test_run 'reset' resets
 ktap_test_run 'age' ages
 ktap_test_run 'block' says '^state (free|open|closed|bad)$' block 0
@@ -246,12 +246,12 @@ ktap_test_run 'gc in real time' collects_in_real_time
 ktap_test_run 'policy' changes_parameter
 ktap_test_run 'fault block' block_is_retired
 ktap_test_run 'fault die: its data are lost' die_is_lost
-ktap_test_run 'fault die: others take over' at_once die_is_replaced
-ktap_test_run 'fault die: all of them' all_dies_are_lost
-ktap_test_run 'fault die: what has parity is rebuilt' die_is_rebuilt
+ktap_test_run 'fault die: other dies take writes' at_once die_is_replaced
+ktap_test_run 'fault die: all dies' all_dies_are_lost
+ktap_test_run 'fault die: data with parity are rebuilt' die_is_rebuilt
 ktap_test_run 'fault die: superblocks keep their policy' superblocks_stay
-ktap_test_run 'digest and audit at rest' at_rest
-ktap_test_run 'no digest with I/O' complains \
+ktap_test_run 'digest and audit while suspended' at_rest
+ktap_test_run 'no digest under I/O' complains \
 	'message digest needs the device at rest; suspend it first' digest
 ktap_test_silent 'lost: nothing' dmsetup message aftl-talk 0 lost 0
 ktap_test_run 'unknown verb' complains \
@@ -259,17 +259,17 @@ ktap_test_run 'unknown verb' complains \
 	sing
 ktap_test_run 'too few arguments' complains 'message age takes 1 arguments, not 0' age
 ktap_test_run 'too many arguments' complains 'message reset takes 0 arguments, not 1' reset all
-ktap_test_run 'no duration' complains '"old" is not a duration such as 700us, 3.5ms or 7d' age old
-ktap_test_run 'no such block' complains '"256" is not a block; there are 0 to 255' block 256
-ktap_test_run 'no such LUN' complains '"4" is not a LUN; there are 0 to 3' gc 4
+ktap_test_run 'invalid duration' complains '"old" is not a duration such as 700us, 3.5ms or 7d' age old
+ktap_test_run 'unknown block' complains '"256" is not a block; there are 0 to 255' block 256
+ktap_test_run 'unknown LUN' complains '"4" is not a LUN; there are 0 to 3' gc 4
 ktap_test_run 'too many LUNs' complains 'message gc takes 0 to 1 arguments, not 2' gc 1 2
-ktap_test_run 'no such fault' complains '"disk" is not a fault; there are block and die' fault disk 0
-ktap_test_run 'no such die' complains '"4" is not a LUN; there are 0 to 3' fault die 4
-ktap_test_run 'no such parameter' complains 'unknown parameter "colour"' policy colour red
-ktap_test_run 'no such value' complains 'erase: 1h is out of range; it must be 1ns to 10s' \
+ktap_test_run 'unknown fault' complains '"disk" is not a fault; there are block and die' fault disk 0
+ktap_test_run 'unknown die' complains '"4" is not a LUN; there are 0 to 3' fault die 4
+ktap_test_run 'unknown parameter' complains 'unknown parameter "colour"' policy colour red
+ktap_test_run 'invalid value' complains 'erase: 1h is out of range; it must be 1ns to 10s' \
 	policy erase 1h
-ktap_test_run 'the shape does not change' complains \
+ktap_test_run 'line refuses changes of geometry' complains \
 	'the device was made with op 30, which cannot become 40' policy op 40
-ktap_test_run 'memory does not grow' complains 'depth is 2048 as long as the device is loaded' \
+ktap_test_run 'messages leak no memory' complains 'depth is 2048 as long as the device is loaded' \
 	policy depth 4096
 finished

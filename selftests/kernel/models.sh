@@ -78,16 +78,16 @@ file_system()
 	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
 	create aftl-models ram $small && told "$@" /dev/mapper/aftl-models &&
 		mount /dev/mapper/aftl-models "$place" || return
-	ktap_test_run "$name: a model by plane has lost what the device says, of its low bits" by_plane
-	ktap_test_run "$name: a model as it is, which is stored again" as_it_is
+	ktap_test_run "$name: a model by bit plane has the reported errors in its low bits" by_plane
+	ktap_test_run "$name: a model in its own format is rewritten" as_it_is
 	umount "$place"
 	# shellcheck disable=SC2086 # words
-	ktap_test_silent "$name: the file system is sound" told $check /dev/mapper/aftl-models
+	ktap_test_silent "$name: the file system check passes" told $check /dev/mapper/aftl-models
 	dmsetup remove aftl-models
 }
 
-ktap_test_run 'a model is made' judge make "$model"
-ktap_test_run 'a model is made of tensors, which have quality levels of their own' leveled
+ktap_test_run 'make a model' judge make "$model"
+ktap_test_run 'make a model with a quality level for each tensor' leveled
 file_system ext4 'e2fsck -fn' mkfs.ext4 -q -F -m 0
 # The three variables make mkfs.xfs accept less than 300 MB; its own tests set them.
 file_system xfs 'xfs_repair -n' env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f

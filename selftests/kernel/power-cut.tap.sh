@@ -47,9 +47,9 @@ for kernel in 6.1 6.12; do
 	ktap_finished
 done
 in_guest 6.1 write
-ktap_test_run 'a machine with 6.1 dies while it writes' died
+ktap_test_run 'Linux 6.1 loses power while it writes' died
 in_guest 6.12 check "$work/6.1/journal" verify
-ktap_test_run 'one with 6.12 finds what was flushed' found_all
-ktap_test_run 'fio verifies what it writes there' grep -q '^verified' "$work/said"
-ktap_test_run 'it is content' [ "$status" -eq 0 ]
+ktap_test_run 'Linux 6.12 recovers all flushed data' found_all
+ktap_test_run 'fio verifies new data' grep -q '^verified' "$work/said"
+ktap_test_run 'the guest ends without complaints' [ "$status" -eq 0 ]
 ktap_finished

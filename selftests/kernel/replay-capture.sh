@@ -332,29 +332,29 @@ examples_of_applications()
 	examples_of userspace/apps/approxftl-app.1.rst
 }
 
-ktap_test_run 'a file system' a_device
-ktap_test_run 'a program is captured, its exit status passed on' captured
+ktap_test_run 'make a file system' a_device
+ktap_test_run 'a program is captured and its exit status returned' captured
 ktap_test_run 'blkparse and btt see the same events and latencies' as_others_see_it
-ktap_test_run 'the record has the units and classes that the device has counted' converted
-ktap_test_run 'what blktrace hides is told, and nothing else is' hidden_is_told
+ktap_test_run 'the record agrees with the counters of units and classes' converted
+ktap_test_run 'tags and write zeroes are recovered from the trace' hidden_is_told
 ktap_test_run 'a capture on the traced device is refused' place_on_device_is_refused
 ktap_test_run 'a mounted device is refused' mounted_is_refused
-ktap_test_run 'so is one with content' content_is_refused
-ktap_test_run 'on a fresh device: units, classes, flipped bits' replayed_on_fresh_device
-ktap_test_run 'the same by threads' replayed_by_threads
-ktap_test_run 'without tags all is precise' untagged_is_precise
-ktap_test_run 'in the simulator' simulated
-ktap_test_run 'on null_blk' on_null_blk
-ktap_test_run 'on the RAM disk' on_brd
+ktap_test_run 'a device with content is refused' content_is_refused
+ktap_test_run 'replay on a new device: units, classes, flipped bits' replayed_on_fresh_device
+ktap_test_run 'replay by threads' replayed_by_threads
+ktap_test_run 'replay without tags writes precise data' untagged_is_precise
+ktap_test_run 'replay in the simulator' simulated
+ktap_test_run 'replay on null_blk' on_null_blk
+ktap_test_run 'replay on the RAM disk' on_brd
 ktap_test_run 'a killed replay leaves a log' killed_leaves_a_log
 ktap_test_run 'an interrupted capture is complete' interrupted_is_complete
-ktap_test_run 'a device that is traced is refused, and its trace goes on' traced_is_refused
+ktap_test_run 'a traced device is refused, and its trace continues' traced_is_refused
 ktap_test_run 'examples of approxftl-device(8)' examples_of_devices
 ktap_test_run 'examples of approxftl-tag(8)' examples_of_tags
 ktap_test_run 'examples of approxftl-trace-record(1)' examples_of_captures
-ktap_test_run 'the device of these examples goes' no_ssd
+ktap_test_run 'remove the device of these examples' no_ssd
 ktap_test_run 'examples of approxftl-replay(1) and approxftl-torture(1)' examples_of_replays
 ktap_test_run 'examples of approxftl-app(1)' examples_of_applications
-ktap_test_run 'and its device goes' no_ssd
+ktap_test_run 'remove the device of that example' no_ssd
 rmmod null_blk brd
 finished

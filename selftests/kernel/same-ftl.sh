@@ -164,27 +164,27 @@ record_events aftl_submit
 in_turn 'ext4, real time' replayed use_ext4 approxftl 'timing real' "$@"
 in_turn 'ext4, real time, write buffer' replayed use_ext4 approxftl 'timing real' "$@" \
 	buffer 512KiB
-in_turn 'ext4, time that is not waited for' replayed use_ext4 cubeftl 'timing off' "$@" \
+in_turn 'ext4, timing off' replayed use_ext4 cubeftl 'timing off' "$@" \
 	one_shot on buffer 512KiB
-in_turn 'approximate data, collection' replayed 'use_raw 48m' approxftl \
+in_turn 'approximate data, GC' replayed 'use_raw 48m' approxftl \
 	'timing off tag_all approximate' "$@"
-in_turn 'approximate data, collection, real time, suspended operations' \
+in_turn 'approximate data, GC, real time, suspended operations' \
 	replayed 'use_raw 48m' approxftl 'timing real tag_all approximate' "$@" \
 	suspend both cell_model voltage buffer 1MiB
-in_turn 'a policy that works in idle time' replayed 'use_raw 8m' agcr 'timing real' "$@"
+in_turn 'a policy with idle-time tasks' replayed 'use_raw 8m' agcr 'timing real' "$@"
 in_turn 'a worn, filled device' replayed 'use_raw 16m' vth_b 'timing real' "$@" \
 	fill random fill_overwrite 50 cycles 1000 age 90d wear_gap 4 endurance 1010
-in_turn 'a cache, folded in idle time and under pressure' replayed 'use_raw 48m' vth_b \
+in_turn 'an SLC cache, folded in idle time and under pressure' replayed 'use_raw 48m' vth_b \
 	'timing real tag_all approximate' "$@" bits 2 slc_static 4% slc_dynamic 30%
-in_turn 'reads from memory, and ahead' replayed 'use_raw 24m' vth_b \
+in_turn 'read cache and read-ahead' replayed 'use_raw 24m' vth_b \
 	'timing real tag_all approximate' "$@" read_cache 1MiB read_ahead 256KiB read_hit 5us
-in_turn 'a map on flash, suspended operations' replayed 'use_raw 24m' vth_b \
+in_turn 'a cached mapping table, suspended operations' replayed 'use_raw 24m' vth_b \
 	'timing real tag_all approximate' "$@" map_cache 64KiB suspend both buffer 256KiB
-in_turn 'sparse blocks before others in their places, collection' replayed 'use_raw 48m' density \
+in_turn 'policy density, GC' replayed 'use_raw 48m' density \
 	'timing real' "$@" bits 2 density_approx on fill sequential
-in_turn 'parity lent to worn cells, collection' replayed 'use_raw 48m' lending 'timing real' "$@" \
+in_turn 'policy lending, GC' replayed 'use_raw 48m' lending 'timing real' "$@" \
 	fill random fill_approx 50 cell_model voltage cycles 3000
-in_turn 'word lines switched by the host, by collection and in idle time' replayed 'use_raw 48m' ips \
+in_turn 'policy ips, with host writes, GC and idle time' replayed 'use_raw 48m' ips \
 	'timing real' "$@" bits 3 one_shot on fill sequential ips_idle 100%
 in_turn 'two queues, by I/O priority; one ends differently' two_queues "$@"
 in_turn 'another policy ends differently' differs
@@ -192,6 +192,6 @@ in_turn 'zones' replayed use_zones baseline 'timing real' blocks 96 zoned 4MiB b
 	buffer_safe on errors off
 in_turn 'two shards, ext4, real time, write buffer' shards_replayed use_ext4 approxftl \
 	'timing real' "$@" shards 2 buffer 512KiB
-in_turn 'four shards, collection' shards_replayed 'use_raw 96m' vth_b 'timing off' channels 4 "$@" \
+in_turn 'four shards, GC' shards_replayed 'use_raw 96m' vth_b 'timing off' channels 4 "$@" \
 	shards 4
 finished

@@ -455,21 +455,21 @@ create aftl-fast ram $fast && create aftl-slow ram $slow || exit 1
 ktap_test_run 'a flush reaches each shard' flush_reaches_each
 ktap_test_run 'runs are shared out' runs_are_shared_out
 ktap_test_run 'a discard reaches those it is about' discards_share
-in_turn 'units have the numbers of the device' units_have_numbers
+in_turn 'unit numbers are those of the device' units_have_numbers
 ktap_test_run 'a model: random writes, discards, zeroes and reads' model aftl-fast 900
-in_turn 'the same model, with a write buffer' model aftl-slow 200
+in_turn 'a model with a write buffer' model aftl-slow 200
 in_turn 'a file system' holds_a_file_system
-in_turn 'LUNs and blocks are counted through' counts_through
+in_turn 'LUNs and blocks are numbered across shards' counts_through
 in_turn 'message gc' collects_where_it_is_said
 in_turn 'messages policy and line' parameters_reach_each
 in_turn 'digests and audit' at_rest
 in_turn 'time stands still' time_stands_still
-in_turn 'what was late is told once' late_is_told_once
+in_turn 'late requests are reported once' late_is_told_once
 in_turn 'reloads, from shards to shards' reloads
-in_turn 'what does not fit the new table is kept' keeps_what_does_not_fit
-in_turn 'suspend and reload with I/O' under_load
+in_turn 'data that do not fit a table are kept' keeps_what_does_not_fit
+in_turn 'suspend and reload under I/O' under_load
 in_turn 'writers of two shards do not wait for each other' at_once nobody_waits
-in_turn 'dies of one shard' loses_its_part
+in_turn 'die failures in one shard' loses_its_part
 in_turn 'refusals' refuses
 if next_turn 'on a block device'; then
 	ktap_test_run 'on a block device' lives_on_a_block_device

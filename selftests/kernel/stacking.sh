@@ -164,7 +164,7 @@ swaps_without_memory()
 ktap_test_run 'below dm-linear' below_linear
 in_turn 'below dm-crypt, in sectors of 512 bytes' below_crypt
 in_turn 'below dm-crypt, in sectors of 4 KiB' below_crypt sector_size:4096
-ktap_test_run 'below another one of them, resumed in any order' on_one_of_ours
-in_turn 'three of them below RAID-5; one is lost and comes back' below_raid
-in_turn 'swap without memory, through a write buffer' swaps_without_memory
+ktap_test_run 'below another approxftl device, resumed in any order' on_one_of_ours
+in_turn 'three devices below RAID-5, one fails and is re-added' below_raid
+in_turn 'swap under memory pressure, with a write buffer' swaps_without_memory
 finished

@@ -384,7 +384,7 @@ ram_disks 3 262144 && needs_module dm_crypt || exit 1
 # Queue limits and cgroup I/O depend on the kernel; memory and sizes are the target's own.
 in_turn 'a write buffer of 2 GiB that survives takes memory for what is in it' \
 	on_sparse_file 4G opens_with_large_buffers
-in_turn 'operations of the past take no memory' at_once forgets_operations
+in_turn 'completed operations take no memory' at_once forgets_operations
 ktap_test_run 'limits of segments are those of dm-crypt below' limits_of_crypt
 ktap_test_run 'limits of segments are those of a drive below' limits_of_null_blk
 in_turn 'a read into memory that dm-crypt cannot take is no medium error' aligned_as_below

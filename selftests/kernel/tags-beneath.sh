@@ -329,7 +329,7 @@ in_turn 'dm-linear' stack on_linear ext4 "$many"
 in_turn 'dm-thin' stack on_thin ext4 "$some"
 in_turn 'dm-crypt' stack on_crypt ext4 none
 if [ -z "${AFTL_TURN:-}" ]; then
-	ktap_test_run 'an image that is tagged, and a device, on a loop device' loops
+	ktap_test_run 'loop devices on a tagged image and on a tagged device' loops
 	ktap_test_run 'no other device, XFS' stack on_nothing xfs 100,100
 	ktap_test_run 'dm-stripe' stack on_stripes ext4 "$many"
 	ktap_test_run 'dm-delay' stack on_delay xfs 0,0

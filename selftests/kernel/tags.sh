@@ -72,7 +72,7 @@ file_system()
 		ktap_test_run "$name, $cell" grep -qx "$cell passed" "$scratch/ways"
 	done
 	ktap_test_silent "$name: unmount" dismantle "$top"
-	ktap_test_silent "$name: no tag survives it" driver none-tagged
+	ktap_test_silent "$name: unmount removes all tags" driver none-tagged
 }
 
 matrix()
@@ -326,38 +326,38 @@ alone_in_turn()
 
 ktap_test_silent 'the ABI' driver abi
 a_folder || exit 1
-ktap_test_silent 'ranges at their ends' driver edges "$place"
+ktap_test_silent 'ranges at the ends of a file' driver edges "$place"
 ktap_test_silent 'a signal ends a look at a sparse file' driver interrupted "$place"
 in_turn_silent 'ranges that overlap' driver model "$place" "$(share 2000)"
-in_turn 'ranges up to the limit, and beyond' driver many "$place" 20000
-in_turn_silent 'what is refused, and to whom' driver refusals "$place" /dev/mapper/aftl-tags
+in_turn 'limit on the number of ranges' driver many "$place" 20000
+in_turn_silent 'refusals and permissions' driver refusals "$place" /dev/mapper/aftl-tags
 ktap_test_silent 'a failed write leaves no tag' driver failed-writes "$place"
-in_turn_silent 'labels of everybody leave room in a trace' driver floods
-in_turn_silent 'limits for each user' driver limits "$place"
+in_turn_silent 'the rate of labels in a trace is limited' driver floods
+in_turn_silent 'limits per user' driver limits "$place"
 ktap_test_silent 'swap files are refused' refuses_swap
 ktap_test_silent 'encrypted files are refused' refuses_encrypted
-ktap_test_run 'everything at once' at_once driver churn "$place" 4
-ktap_test_run 'a tag is the file, whatever its name' driver life "$place"
+ktap_test_run 'concurrent use of all calls' at_once driver churn "$place" 4
+ktap_test_run 'tags follow the file, not its name' driver life "$place"
 ktap_test_silent 'unmount' dismantle aftl-tags
-ktap_test_silent 'no tag survives that' driver none-tagged
-alone_in_turn 'btrfs with checksums is refused, without is not' refuses_checksums
+ktap_test_silent 'unmount removes all tags' driver none-tagged
+alone_in_turn 'btrfs is accepted only without checksums' refuses_checksums
 alone_in_turn 'raw devices, scopes, precedence' raw_device
 alone_in_turn 'a device that waits for another of ours is asked' asks_of_one_that_waits
 alone 'hints in I/O priorities' hints
 alone_in_turn 'who may ask where blocks are' asks
 alone 'files of watched file systems' is_watched
-alone 'a block trace has what is stored' at_once pairs_with_blktrace
+alone 'a block trace shows the stored classes' at_once pairs_with_blktrace
 alone_in_turn 'files below an overlay' is_overlaid
-alone_in_turn 'after a power failure, when copied, when made precise' is_durable
+alone_in_turn 'tags after a power failure, a copy and promotion' is_durable
 matrix
 # shellcheck disable=SC2086 # words
 create aftl-tags ram $small && mkfs.ext4 -q -F -m 0 /dev/mapper/aftl-tags >"$scratch/said" 2>&1 &&
 	mount /dev/mapper/aftl-tags "$place"
 if moves_pages; then
-	ktap_test_run 'its owner is told which bits have flipped' driver report "$place/report"
+	ktap_test_run 'the owner may query flipped bits' driver report "$place/report"
 else
-	ktap_test_skip 'its owner is told' 'where this kernel does not tell whether ext4 journals data'
+	ktap_test_skip 'the owner may query stored data' 'where this kernel does not tell whether ext4 journals data'
 fi
 ktap_test_silent 'unmount' dismantle aftl-tags
-ktap_test_silent 'the module is unloaded while files are tagged' unloads
+ktap_test_silent 'unloading the module with tagged files' unloads
 finished

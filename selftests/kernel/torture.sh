@@ -50,32 +50,32 @@ chosen()
 	in_turn 'reads slower than the flash' press 5996 media=slow 'delays=5 0 0' timing=real \
 		shape=wide unit=4KiB buffer=0 events=pause depth=64 policy=baseline \
 		tag_all=precise most=256KiB pace=0.4
-	in_turn 'messages among slow requests' press 2813 media=slow 'delays=5 5 20' timing=real \
+	in_turn 'messages beside slow requests' press 2813 media=slow 'delays=5 5 20' timing=real \
 		shape=wide unit=4KiB events=message,pause depth=128 \
 		policy=baseline tag_all=precise most=64KiB pace=0.02
-	in_turn 'units of 512 bytes, the power fails' press 3 media=linear unit=512 buffer=256KiB \
+	in_turn 'power failure, units of 512 bytes' press 3 media=linear unit=512 buffer=256KiB \
 		shape=small timing=real policy=approxftl tag_all=precise depth=64 most=64KiB \
 		events=cut,kill pace=0.1
-	in_turn 'the power fails on a slow medium' press 4 media=slow 'delays=1 5 50' unit=2KiB \
+	in_turn 'power failure, slow medium' press 4 media=slow 'delays=1 5 50' unit=2KiB \
 		shape=small timing=off buffer=8MiB policy=baseline depth=32 most=64KiB \
 		events=cut,medium,reopen
-	in_turn 'a map on flash, the power fails' press 12 media=linear unit=512 buffer=64KiB \
+	in_turn 'power failure, cached mapping table' press 12 media=linear unit=512 buffer=64KiB \
 		shape=mapped timing=off depth=64 most=64KiB events=cut,reload,message pace=0.1
 	in_turn 'all policies in turn' press 5 media=linear shape=tlc timing=off buffer=64KiB \
 		events=policy,reload pace=0.05
-	in_turn 'a medium that fails now and then' press 6 media=failing shape=small timing=real \
+	in_turn 'a medium with occasional errors' press 6 media=failing shape=small timing=real \
 		events=medium,reopen,kill
-	in_turn 'no memory for pages, all are in the write buffer' storm pages 4096
+	in_turn 'no memory for pages, all data in the write buffer' storm pages 4096
 	in_turn 'no memory for pages, units of 512 bytes' storm pages 512
-	in_turn 'sectors that cannot be read' press 7 media=bad shape=small timing=off \
+	in_turn 'unreadable sectors' press 7 media=bad shape=small timing=off \
 		events=medium,message,pause
 	in_turn 'two shards, four and one' press 13 media=ram shape=shared shards=2 timing=real depth=64 \
 		most=256KiB events=reload,noflush,message buffer=256KiB pace=0.1
-	in_turn 'four shards, killed, other policies' press 14 media=ram shape=shared shards=4 timing=off \
+	in_turn 'four shards, killed, other policies next' press 14 media=ram shape=shared shards=4 timing=off \
 		unit=4KiB depth=128 most=1MiB events=policy,kill,pause,message pace=0.1
-	in_turn 'two shards, the power fails' press 15 media=linear shape=shared shards=2 unit=4KiB \
+	in_turn 'power failure, two shards' press 15 media=linear shape=shared shards=2 unit=4KiB \
 		timing=real buffer=256KiB depth=64 most=256KiB events=cut,reload,message pace=0.1
-	in_turn 'a write buffer that survives, the power fails' press 8 media=linear unit=4KiB \
+	in_turn 'power failure, persistent write buffer' press 8 media=linear unit=4KiB \
 		shape=safe timing=off buffer=256KiB depth=64 most=64KiB \
 		events=cut,reload,message pace=0.1
 }
@@ -110,9 +110,9 @@ long()
 {
 	ktap_test_run 'a load with 64 MiB' in_cgroup python3 selftests/kernel/torture.py 11 \
 		media=slow shape=wide depth=128 most=256KiB events=pause
-	ktap_test_run 'threads that overwrite and flush, a block and a die that fail' storm threads
-	ktap_test_run 'memory that is swapped to it' storm swap
-	ktap_test_run 'on another one of ours' press 8 media=ours shape=small \
+	ktap_test_run 'overwrites and flushes, a block and a die fail' storm threads
+	ktap_test_run 'swap on the device' storm swap
+	ktap_test_run 'on another approxftl device' press 8 media=ours shape=small \
 		events=noflush,reload,cut
 	ktap_test_run 'approximate' press 10 media=linear shape=small tag_all=approximate \
 		events=message,reload,reopen policy=approxftl

@@ -114,8 +114,8 @@ ktap_test_run 'flushes' adds_up host_flush_requests count aftl_complete op=2
 ktap_test_run 'discards and zeroes' [ \
 	"$(counter aftl-trace host_discard_requests)" -eq \
 	"$(($(sum count aftl_submit op=3) + $(sum count aftl_complete op=4)))" ]
-ktap_test_run 'no request is left out' no_gap
-ktap_test_run 'completions are late as counted' adds_up late_sum_ns late_ns aftl_complete
+ktap_test_run 'each request has its events' no_gap
+ktap_test_run 'late completions match the counter' adds_up late_sum_ns late_ns aftl_complete
 ktap_test_run 'page reads' adds_up array_reads count aftl_array op=0
 ktap_test_run 'their time' adds_up array_read_ns array_ns aftl_array op=0
 ktap_test_run 'programs' adds_up array_programs count aftl_array op=1
@@ -126,5 +126,5 @@ ktap_test_run 'their time' adds_up array_erase_ns array_ns aftl_array op=2
 ktap_test_run 'suspended operations' adds_up array_suspends count aftl_array op=3
 ktap_test_run 'and resumed ones' adds_up array_suspends count aftl_array op=4
 ktap_test_run 'every event names the device' names_the_device
-in_turn 'switched on and off while requests are under way' switched_under_load
+in_turn 'tracepoints are switched under I/O' switched_under_load
 finished

@@ -86,6 +86,6 @@ set_up()
 	done
 }
 
-ktap_test_run 'the devices are there' set_up
-ktap_test_run 'one writer and others, and nothing moves' every_round
+ktap_test_run 'create the devices' set_up
+ktap_test_run 'throughput with one writer and with several, without GC' every_round
 finished

@@ -234,17 +234,17 @@ tagged_in_part()
 
 # shellcheck disable=SC2086 # words
 create aftl-zones ram $zones max_open_zones 8 || exit 1
-ktap_test_run 'the kernel knows its zones' is_zoned
-ktap_test_run 'states follow each other' states
-ktap_test_run 'data are where they were written' data
-ktap_test_run 'limits hold' limits
+ktap_test_run 'the kernel reports its zones' is_zoned
+ktap_test_run 'zone states change as specified' states
+ktap_test_run 'data are read where they were written' data
+ktap_test_run 'limits on active and open zones' limits
 in_turn 'a write that is tagged in part is not split' tagged_in_part
 ktap_test_run 'a reload keeps zones and parameters' keeps_its_parameters
 dmsetup remove aftl-zones
 # shellcheck disable=SC2086
 ktap_test_run 'a volume keeps zones' survives_a_restart $waiting
 # shellcheck disable=SC2046
-in_turn 'those of two shards keep them' survives_a_restart $(in_two "$waiting")
+in_turn 'a volume with two shards keeps zones' survives_a_restart $(in_two "$waiting")
 # shellcheck disable=SC2046
 create aftl-zones ram $(in_two "$zones") || exit 1
 in_turn 'zones go round two shards' go_round
