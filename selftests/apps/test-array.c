@@ -270,14 +270,14 @@ int main(void)
 	place = (struct app_place){ .path = folder, .memory_bytes = 1 };
 	place.folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	tap_run("a buffer that is smaller than the array", buffered);
-	tap_run("the same of a file in memory", mapped);
-	tap_run("pages stay while they are held", pages_stay);
-	tap_run("what is no value becomes 0", no_values);
+	tap_run("a file in memory that is smaller than the array", mapped);
+	tap_run("pages stay valid while in use", pages_stay);
+	tap_run("values out of range become 0", no_values);
 	tap_run("an index beyond the end is an error", beyond);
-	tap_run("headers hold what was put into them", headers);
-	tap_run("headers of usual forms are what they were", usual_headers);
-	tap_run("damaged headers are refused, or harmless", damaged_headers);
+	tap_run("headers are read as written", headers);
+	tap_run("common headers are read as written", usual_headers);
+	tap_run("damaged headers are refused or harmless", damaged_headers);
 	tap_run("programs survive damaged data", all_survive);
-	tap_run("nothing is left behind", clean_up);
+	tap_run("no files or maps remain", clean_up);
 	return tap_finish();
 }

@@ -129,10 +129,10 @@ static void too_much_is_refused(void)
 
 int main(void)
 {
-	tap_run("everything is zero", everything_is_zero);
-	tap_run("large pieces go back", large_pieces_go_back);
-	tap_run("huge pages, but not for what exceeds memory", huge_pages_are_asked_for);
-	tap_run("nor for many that do together", many_are_as_immense);
-	tap_run("too much is refused", too_much_is_refused);
+	tap_run("allocated memory is zeroed", everything_is_zero);
+	tap_run("large allocations are returned to the system", large_pieces_go_back);
+	tap_run("huge pages are used up to the size of memory", huge_pages_are_asked_for);
+	tap_run("huge pages are used up to the size of memory in total", many_are_as_immense);
+	tap_run("allocations larger than memory are refused", too_much_is_refused);
 	return tap_finish();
 }

@@ -275,17 +275,17 @@ static void too_large(void)
 int main(void)
 {
 	tap_run("the standard line", standard_line);
-	tap_run("every profile with every policy comes back", every_profile_and_policy);
-	tap_run("every parameter comes back", every_parameter);
-	tap_run("every rule that chooses comes back", every_chooser);
-	tap_run("everything at once comes back", all_at_once);
+	tap_run("every profile with every policy is read as printed", every_profile_and_policy);
+	tap_run("every parameter is read as printed", every_parameter);
+	tap_run("every victim and LUN rule is read as printed", every_chooser);
+	tap_run("all parameters together are read as printed", all_at_once);
 	tap_run("keys of a newer target are skipped", newer_keys);
-	tap_run("values that are refused", refusals);
-	tap_run("lines that are broken", broken_lines);
-	tap_run("the size is the core's", sizes_are_the_cores);
-	tap_run("no device can be like this", no_such_device);
+	tap_run("invalid values are refused", refusals);
+	tap_run("malformed lines are refused", broken_lines);
+	tap_run("the size equals the core's", sizes_are_the_cores);
+	tap_run("impossible devices are refused", no_such_device);
 	tap_run("a profile that maps whole pages", profile_that_maps_pages);
-	tap_run("blocks for a size", fitting);
-	tap_run("no number of blocks for a size", too_large);
+	tap_run("number of blocks for a size", fitting);
+	tap_run("sizes without a number of blocks are refused", too_large);
 	return tap_finish();
 }

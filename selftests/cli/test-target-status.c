@@ -298,17 +298,17 @@ static void sentences(void)
 
 int main(void)
 {
-	tap_run("every word of a status line", whole_line);
+	tap_run("every word of a status line is parsed", whole_line);
 	tap_run("words of a newer target are skipped", newer_line);
-	tap_run("a line that ends too early", line_cut_anywhere);
-	tap_run("words that are wrong", wrong_words);
-	tap_run("stats survive", stats_survive);
+	tap_run("a truncated line is refused", line_cut_anywhere);
+	tap_run("invalid words are refused", wrong_words);
+	tap_run("stats are read as printed", stats_survive);
 	tap_run("difference of stats", stats_difference);
 	tap_run("difference of stats after a reset", stats_after_reset);
-	tap_run("stats that are wrong", stats_wrong);
+	tap_run("invalid stats are refused", stats_wrong);
 	tap_run("answers about blocks", blocks);
-	tap_run("answers about blocks that are wrong", blocks_wrong);
+	tap_run("invalid answers about blocks are refused", blocks_wrong);
 	tap_run("answers about lost units, of large devices", lost);
-	tap_run("sentences in the kernel's log", sentences);
+	tap_run("error messages in the kernel log are found", sentences);
 	return tap_finish();
 }

@@ -63,8 +63,9 @@ static void none_is_last_of_the_largest_first(void)
 
 int main(void)
 {
-	tap_run("rows as they come", as_they_come);
-	tap_run("no value is the least", none_is_least);
-	tap_run("no value is last of the largest first", none_is_last_of_the_largest_first);
+	tap_run("rows keep their order without sorting", as_they_come);
+	tap_run("a missing value sorts as the smallest", none_is_least);
+	tap_run("a missing value is last in descending order",
+		none_is_last_of_the_largest_first);
 	return tap_finish();
 }

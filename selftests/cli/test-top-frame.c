@@ -231,13 +231,13 @@ static void difference_of_luns(void)
 
 int main(void)
 {
-	tap_run("a picture says what happened", says_what_happened);
-	tap_run("a device that does nothing", nothing_happened);
-	tap_run("a picture fits any window", fits_any_window);
-	tap_run("LUNs without room are counted", counts_what_has_no_room);
-	tap_run("an answer to luns", reads_luns);
-	tap_run("other answers are refused", refuses_other_answers);
-	tap_run("what LUNs did between two answers", difference_of_luns);
+	tap_run("a frame shows the activity", says_what_happened);
+	tap_run("a frame of an idle device", nothing_happened);
+	tap_run("a frame fits any window", fits_any_window);
+	tap_run("LUNs beyond the window are counted", counts_what_has_no_room);
+	tap_run("answers to luns are parsed", reads_luns);
+	tap_run("invalid answers are refused", refuses_other_answers);
+	tap_run("activity of LUNs between two answers", difference_of_luns);
 	free(between.luns.list);
 	return tap_finish();
 }

@@ -144,11 +144,11 @@ static void test_change(void)
 
 int main(void)
 {
-	if (!tap_run("a device is made", test_open))
+	if (!tap_run("create a device", test_open))
 		tap_bail_out("%s", play_text());
-	tap_run("a walk in pieces ends where the simulator ends", test_walk);
-	tap_run("cells have crossed for the errors that the device has", test_cells);
-	tap_run("bytes come back with the flipped bits of the device", test_content);
-	tap_run("another policy takes the data over", test_change);
+	tap_run("a run in steps ends as in the simulator", test_walk);
+	tap_run("cells that crossed a reference match the errors", test_cells);
+	tap_run("bytes are read with the device's flipped bits", test_content);
+	tap_run("a change of policy keeps the data", test_change);
 	return tap_finish();
 }

@@ -256,14 +256,14 @@ static void log_is_read_as_written(void)
 int main(void)
 {
 	tap_run("flips are counted", flips_are_counted);
-	tap_run("worn data are known again", worn_data_are_known);
-	tap_run("other data are not", other_data_are_not);
-	tap_run("overwritten data are stale", overwritten_data_are_stale);
-	tap_run("reads in flight may return either", reads_in_flight_are_forgiven);
-	tap_run("either of two writes may win", either_of_two_may_win);
-	tap_run("after a discard nothing is known", nothing_is_known_after_a_discard);
-	tap_run("a failed write promises nothing", failed_writes_promise_nothing);
-	tap_run("buffers come back", buffers_come_back);
+	tap_run("data with errors are recognised", worn_data_are_known);
+	tap_run("unrelated data are not recognised", other_data_are_not);
+	tap_run("overwritten data are recognised as stale", overwritten_data_are_stale);
+	tap_run("a read beside a write may return old or new data", reads_in_flight_are_forgiven);
+	tap_run("either of two concurrent writes may win", either_of_two_may_win);
+	tap_run("discarded data are not checked", nothing_is_known_after_a_discard);
+	tap_run("data of a failed write are not checked", failed_writes_promise_nothing);
+	tap_run("buffers are reused", buffers_come_back);
 	tap_run("a log is read as written", log_is_read_as_written);
 	expected_data_free(&expected);
 	return tap_finish();

@@ -134,9 +134,9 @@ static void each_once(void)
 
 int main(void)
 {
-	tap_run("each lane takes every chunk in its turn", everything_is_taken);
-	tap_run("a lane that is slow keeps the chunk that it has", nobody_runs_away);
-	tap_run("without chunks it ends", nothing_is_there);
-	tap_run("each lane is asked once", each_once);
+	tap_run("each lane processes all chunks in order", everything_is_taken);
+	tap_run("a slow lane keeps its chunk", nobody_runs_away);
+	tap_run("the pipeline ends without chunks", nothing_is_there);
+	tap_run("pipeline_each() calls each lane once", each_once);
 	return tap_finish();
 }

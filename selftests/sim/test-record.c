@@ -158,7 +158,7 @@ int main(void)
 	tap_run("records survive encoding", records_survive);
 	tap_run("a record is little-endian", record_is_little_endian);
 	tap_run("a header survives encoding", header_survives);
-	tap_run("the encoder refuses what nobody could read",
+	tap_run("the encoder refuses unreadable values",
 		encoder_refuses_what_nobody_could_read);
 	tap_run("damaged headers are refused", noise_is_refused);
 	return tap_finish();

@@ -147,14 +147,14 @@ static void short_run(void)
 int main(void)
 {
 	tap_run("batches hold every response", nothing_is_lost);
-	tap_run("in any order it is the same series", put_in_any_order);
-	tap_run("a steady run is left alone", steady);
-	tap_run("nothing is off by nothing", nothing);
+	tap_run("the series does not depend on the order of responses", put_in_any_order);
+	tap_run("a steady run has no warm-up", steady);
+	tap_run("a series of zeroes has error 0", nothing);
 	tap_run("a warm-up is found", warm_up);
-	tap_run("large numbers are as good", large);
-	tap_run("a drift does not settle", drifting);
-	tap_run("half a run is enough to tell", halves);
-	tap_run("an end that is unlike the rest is none", late_change);
-	tap_run("short runs say nothing", short_run);
+	tap_run("sums of large values do not overflow", large);
+	tap_run("a drifting run does not settle", drifting);
+	tap_run("a warm-up longer than half the run is not cut", halves);
+	tap_run("a run with a different end does not settle", late_change);
+	tap_run("short runs are not judged", short_run);
 	return tap_finish();
 }

@@ -375,14 +375,14 @@ static void counts_equal_a_recount(void)
 
 int main(void)
 {
-	tap_run("every unit has a place of its own", units_have_places);
+	tap_run("units map one to one to members", units_have_places);
 	tap_run("parity rotates as in md", the_layout_is_mds);
 	tap_run("plans read the least and make the right parity", plans_make_the_right_parity);
 	tap_run("full rows read nothing", full_rows_read_nothing);
 	tap_run("single units read the least", single_units_read_the_least);
-	tap_run("writes meet in the cache", writes_meet_in_the_cache);
+	tap_run("writes of one stripe are combined in the cache", writes_meet_in_the_cache);
 	tap_run("hints reach the members", hints_reach_the_members);
-	tap_run("reads see the cache", reads_see_the_cache);
+	tap_run("reads return cached writes", reads_see_the_cache);
 	tap_run("degenerate arrays work", degenerate_arrays_work);
 	tap_run("counts equal a recount", counts_equal_a_recount);
 	return tap_finish();

@@ -71,6 +71,6 @@ static void cuts(void)
 int main(void)
 {
 	tap_run("streams reach all of 64 TiB", streams);
-	tap_run("shards get what lies there", cuts);
+	tap_run("shards get the units of their range", cuts);
 	return tap_finish();
 }

@@ -327,22 +327,24 @@ int main(void)
 	int fd = mkstemp(path);
 
 	close(fd);
-	tap_run("the last write is there", the_last_write_is_there);
-	tap_run("what is under way may be there", what_is_under_way_may_be_there);
-	tap_run("what failed may be there", what_failed_may_be_there);
-	tap_run("either of two at once is the last", either_of_two_at_once_is_last);
-	tap_run("a flush covers what was complete", a_flush_covers_what_was_complete);
-	tap_run("flushes at once", flushes_at_once);
-	tap_run("each flush covers its own", each_flush_covers_its_own);
-	tap_run("parts have floors of their own", parts_have_floors_of_their_own);
-	tap_run("a forced write covers itself", a_forced_write_covers_itself);
-	tap_run("nothing is covered without power", nothing_is_covered_without_power);
-	tap_run("nothing is wrong without power", nothing_is_wrong_without_power);
-	tap_run("zeroes are a generation", zeroes_are_a_generation);
-	tap_run("anything but another unit", anything_but_another_unit);
-	tap_run("what is found stays", what_is_found_stays);
-	tap_run("what is seen stays until power fails", what_is_seen_stays_until_power_fails);
-	tap_run("bits may flip", bits_may_flip);
+	tap_run("the last write must be found", the_last_write_is_there);
+	tap_run("a write in flight may be found", what_is_under_way_may_be_there);
+	tap_run("a failed write may be found", what_failed_may_be_there);
+	tap_run("either of two concurrent writes may be the last", either_of_two_at_once_is_last);
+	tap_run("a flush covers completed writes", a_flush_covers_what_was_complete);
+	tap_run("concurrent flushes", flushes_at_once);
+	tap_run("each flush covers the writes before it", each_flush_covers_its_own);
+	tap_run("each unit has its own oldest valid version", parts_have_floors_of_their_own);
+	tap_run("a FUA write covers itself", a_forced_write_covers_itself);
+	tap_run("a flush during a power failure covers nothing", nothing_is_covered_without_power);
+	tap_run("reads during a power failure prove nothing durable",
+		nothing_is_wrong_without_power);
+	tap_run("zeroes count as a version", zeroes_are_a_generation);
+	tap_run("undefined data may be anything but another unit", anything_but_another_unit);
+	tap_run("a version that was found must stay", what_is_found_stays);
+	tap_run("a version that was read must stay until a power failure",
+		what_is_seen_stays_until_power_fails);
+	tap_run("approximate data may have flipped bits", bits_may_flip);
 	ledger_close(ledger);
 	unlink(path);
 	return tap_finish();

@@ -270,7 +270,7 @@ int main(void)
 	with_policies("two dies die", two_dies_die);
 	with_policies("parity is found", parity_is_found);
 	with_policies("parity is taken over", parity_is_taken_over);
-	tap_run("of two parity dies the dead one was the former", the_dead_one_was_first);
+	tap_run("of two parity blocks the one in the dead die is older", the_dead_one_was_first);
 	tap_run("one block's entry suffices to find a die dead", one_block_says_it);
 	tap_run("a die failure is recorded before an erase", said_before_an_erase);
 	tap_run("other policies are refused", other_policies_are_refused);
