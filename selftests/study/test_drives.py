@@ -133,8 +133,32 @@ def test_other_tables(tmp_path: Path) -> None:
 def test_wrong_tables_are_refused(tmp_path: Path, column: str, value: str) -> None:
     table(tmp_path, "samsung-pm9a3-latency-load.csv", 0, **{column: value})
     said = drives("--tables", tmp_path, status=1).stderr
-    assert "a table of samsung-pm9a3 is not as" in said
+    assert "samsung-pm9a3-latency-load.csv, line 2: a field cannot be read: " in said
     assert said.count("\n") == 1
+
+
+def test_a_missing_column_is_named(tmp_path: Path) -> None:
+    (tmp_path / "kioxia-xg6-fio.csv").write_text("workload,kiops\nrandom-read 4 KiB,1\n")
+    said = drives("--tables", tmp_path, status=1).stderr
+    assert "kioxia-xg6-fio.csv, line 2: there is no column 'queue_depth'" in said
+
+
+def test_zipf_is_emulated_and_unknown_loads_are_left_out(tmp_path: Path) -> None:
+    """Neither an unknown pattern nor an unknown drive keeps the other rows from being compared."""
+    name = "samsung-pm9a3-write-steady.csv"
+    table(tmp_path, name, 0, pattern="zipf", parameter="1.1", written_capacities="0.01")
+    rows = (tmp_path / name).read_text().splitlines()
+    strange = rows[1].replace("zipf", "each-once")
+    (tmp_path / name).write_text("\n".join([*rows, strange, strange]) + "\n")
+    (tmp_path / "acme-9000-fio.csv").write_text("workload\n")
+    out = tmp_path / "points.json"
+    said = drives("--tables", tmp_path, f"--json={out}").stderr
+    (point,) = json.loads(out.read_text())["points"]
+    assert point["load"] == "zipf, 1.1"
+    assert "--zipf-skew=1.1" in point["arguments"]
+    assert f'{name}: 2 rows of pattern "each-once" left out; the simulator has uniform,' in said
+    assert "the tables of acme-9000 left out; there is no profile of this drive" in said
+    assert said.count("\n") == 2
 
 
 def test_empty_folder(tmp_path: Path) -> None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from approxftl_tools.drive_list import Drive
+from approxftl_tools.drive_list import DRIVES, Drive
 from approxftl_tools.refusal import Refusal, reading
 
 Json = dict[str, Any]
@@ -36,6 +37,8 @@ FITTED, HELD = "fitted", "held"
 OTHER = {FITTED: HELD, HELD: FITTED}
 #: The half of rows that others are relative to; every fit includes them.
 ANCHOR = "anchor"
+#: Patterns of write-steady that the simulator has, besides those of zipf.
+PATTERNS = ("uniform", "sequential", "sequential-4k", "two-zones", "read-only-part")
 #: Key of a row's half, and the columns that identify a run regardless of the tested unit.
 HALF = "half"
 RUN = ("pattern", "parameter", "precondition", "filled_gib", "block_kib", "workload",
@@ -151,7 +154,9 @@ class Table:
         reader = READERS[self.name]
         for index, row in enumerate(self.rows):
             if row:
-                yield from (replace(point, half=row[HALF]) for point in reader(self, index, row))
+                with understood(self.drive, self.name, index):
+                    found = list(reader(self, index, row))
+                yield from (replace(point, half=row[HALF]) for point in found)
 
     def judged(self, index: int, row: Row, what: str, load: Load, curve: str, x: float,
                measures: Sequence[tuple[str, str, float, Value]], **more: Any
@@ -221,6 +226,11 @@ class Table:
             yield from self.judged(index, row, what, self.writes(row, ()), "uniform", full, [
                 ("write amplification", "wa_measured", self.drive.band, self.amplified),
                 ("rate, MB/s", "host_mbps", 0.05, rate)])
+        elif is_zipf(pattern):
+            (skew,) = map(float, re.findall(r"\d*\.?\d+", row["parameter"]))
+            load = self.writes(row, ["--workload=zipf", f"--zipf-skew={skew:g}"])
+            yield from self.relative(index, row, f"{pattern}, {row['parameter']}", load, pattern,
+                                     skew)
         else:
             parts = [float(text) for text in re.findall(r"[\d.]+", row["parameter"])]
             # Each part has a size s and a share f; the simulator calls the first one hot.
@@ -359,6 +369,38 @@ def rows_of(path: Path) -> list[Row]:
         raise Refusal(f"{path}: not a table of comma-separated values: {error}") from error
 
 
+def is_zipf(pattern: str) -> bool:
+    """Return whether pages are written with frequencies of a zipf distribution."""
+    return "zipf" in pattern
+
+
+def emulated(name: str, row: Row) -> bool:
+    """Return whether the simulator has the load of a row."""
+    if name != "write-steady":
+        return True
+    return row.get("pattern", "") in PATTERNS or is_zipf(row.get("pattern", ""))
+
+
+def left_out(drive: Drive, folder: Path) -> Iterator[str]:
+    """Yield a sentence for each pattern of a drive's tables that is not emulated."""
+    path = folder / f"{drive.name}-write-steady.csv"
+    rows = rows_of(path) if path.exists() else []
+    patterns = Counter(row.get("pattern", "") for row in rows if not emulated("write-steady", row))
+    for pattern, count in patterns.items():
+        yield (f'{path}: {count} {"row" if count == 1 else "rows"} of pattern "{pattern}" left '
+               f"out; the simulator has {', '.join(PATTERNS)} and zipf")
+
+
+def strangers(folder: Path) -> Iterator[str]:
+    """Yield a sentence for each drive with tables but without a profile."""
+    known = {drive.name for drive in DRIVES}
+    found = {path.name[: -len(f"-{name}.csv")]
+             for name in READERS for path in folder.glob(f"?*-{name}.csv")}
+    for name in sorted(found - known):
+        yield (f"{folder}: the tables of {name} left out; there is no profile of this drive, "
+               "approxftl calibrate makes one")
+
+
 def uniform(tables: Mapping[str, Sequence[Row]], row: Row) -> Row | None:
     """Return the uniform load that a skewed load is relative to; None if not measured."""
     for other in tables.get("write-steady", []):
@@ -384,7 +426,7 @@ def halve(tables: Mapping[str, Sequence[Row]]) -> None:
              if row.get("pattern") not in (None, "uniform", "sequential", "sequential-4k")]
     for rows in tables.values():
         halves: dict[tuple[str | int | None, ...], str] = {}
-        for row in rows:
+        for row in filter(None, rows):
             if row.get("saturated") == "yes" or any(row is base for base in bases):
                 row[HALF] = ANCHOR
             else:
@@ -392,28 +434,31 @@ def halve(tables: Mapping[str, Sequence[Row]]) -> None:
 
 
 def tables_of(drive: Drive, folder: Path, half: str = "") -> dict[str, list[Row]]:
-    """Return a drive's tables in a folder; rows of the other half are empty."""
+    """Return a drive's tables in a folder; rows of the other half or not emulated are empty."""
     found = {name: folder / f"{drive.name}-{name}.csv" for name in READERS}
-    tables = {name: rows_of(path) for name, path in found.items() if path.exists()}
-    with understood(drive, folder):
+    tables = {name: [row if emulated(name, row) else {} for row in rows_of(path)]
+              for name, path in found.items() if path.exists()}
+    with understood(drive):
         halve(tables)
-    return {name: [row if not half or row[HALF] != OTHER[half] else {} for row in rows]
+    return {name: [row if not half or row.get(HALF) != OTHER[half] else {} for row in rows]
             for name, rows in tables.items()}
 
 
 @contextmanager
-def understood(drive: Drive, folder: Path) -> Iterator[None]:
-    """Turn errors about a table's contents into a Refusal."""
+def understood(drive: Drive, name: str = "TABLE", index: int | None = None) -> Iterator[None]:
+    """Turn errors about a table's contents into a Refusal that names table, line and cause."""
+    at = f"{drive.name}-{name}.csv" + ("" if index is None else f", line {index + 2}")
     try:
         yield
-    except (KeyError, TypeError, ValueError, ZeroDivisionError, IndexError) as error:
-        raise Refusal(f"{folder}: a table of {drive.name} is not as README.md of the tables has it "
-                      f"({type(error).__name__}: {error})") from error
+    except KeyError as error:
+        raise Refusal(f"{at}: there is no column {error}; approxftl-drives(1) tells which "
+                      "tables have the columns") from error
+    except (TypeError, ValueError, ZeroDivisionError, IndexError) as error:
+        raise Refusal(f"{at}: a field cannot be read: {error}") from error
 
 
 def points_of(drive: Drive, shape: Shape, folder: Path, half: str = "") -> list[Point]:
     """Return the points of a drive's tables, or of one half of them."""
     tables = tables_of(drive, folder, half)
-    with understood(drive, folder):
-        return [point for name, rows in tables.items()
-                for point in Table(drive, shape, name, rows, tables).points()]
+    return [point for name, rows in tables.items()
+            for point in Table(drive, shape, name, rows, tables).points()]

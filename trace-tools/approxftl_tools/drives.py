@@ -16,7 +16,15 @@ from typing import Any
 from approxftl_tools import command, drive_fit_report, row_list
 from approxftl_tools.bench import Bench
 from approxftl_tools.drive_list import DRIVES, Drive
-from approxftl_tools.drive_points import FITTED, HELD, OWN_TABLES, Point, points_of
+from approxftl_tools.drive_points import (
+    FITTED,
+    HELD,
+    OWN_TABLES,
+    Point,
+    left_out,
+    points_of,
+    strangers,
+)
 from approxftl_tools.drive_runs import Runs, larger, loads_of, runs_of, shape_of
 from approxftl_tools.figure import Curves, Figure
 from approxftl_tools.page import page, shown
@@ -152,10 +160,14 @@ def wanted(arguments: argparse.Namespace, bench: Bench) -> tuple[list[Point], Ru
     """Return the requested points, and the runs of the studies that contain them."""
     points: list[Point] = []
     runs: Runs = {}
+    warnings = list(strangers(arguments.tables)) if arguments.tables != OWN_TABLES else []
     for drive in drives_of(arguments, bench):
+        warnings += left_out(drive, arguments.tables)
         found = points_of(drive, shape_of(drive, bench), arguments.tables)
         runs |= runs_of(drive, loads_of(found), bench) if found else {}
         points += [point for point in found if arguments.only in point.title()]
+    for sentence in warnings:
+        sys.stderr.write(f"approxftl drives: warning: {sentence}\n")
     if not points:
         raise Refusal(f"{arguments.tables}: no table has a point of what is asked for",
                       command.NOT_FOUND)
