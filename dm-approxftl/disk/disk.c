@@ -422,7 +422,7 @@ int aftl_disk_open(struct aftl_disk *disk, const struct aftl_options *options,
 	int ret;
 
 	if (!super)
-		return aftl_fail(error, -ENOMEM, "not enough memory for a superblock");
+		return aftl_fail(error, -ENOMEM, "not enough memory for a volume header");
 	strscpy(super->policy, options->policy->name, sizeof(super->policy));
 	strscpy(super->profile, aftl_profile_name(options->profile), sizeof(super->profile));
 	super->config = options->config;

@@ -59,7 +59,7 @@ static void tell_recovery(const struct aftl_dev *dev, const struct aftl_recovery
 		       recovery->tables);
 	if (recovery->state || recovery->header)
 		DMWARN("%pg: a %s is damaged, the other one is used", dev->device.bdev,
-		       recovery->state ? "state" : "superblock");
+		       recovery->state ? "state" : "volume header");
 	if (recovery->closed)
 		return;
 	if (recovery->snapshot.text[0])

@@ -350,7 +350,7 @@ refuses_damage()
 {
 	# shellcheck disable=SC2086 # words
 	new_volume && edit '\377' 300 && edit '\377' 4396 &&
-		refuses 'the superblock is damaged: its checksum is wrong' /dev/ram1 $small &&
+		refuses 'the volume header is damaged: its checksum is wrong' /dev/ram1 $small &&
 		new_volume && edit '\377' 8200 && edit '\377' 12296 &&
 		refuses 'the volume is damaged: the state in frame 2 is wrong' /dev/ram1 $small
 }
@@ -359,7 +359,7 @@ refuses_damage()
 refuses_zeroes()
 {
 	# shellcheck disable=SC2086 # words
-	zeroed /dev/ram1 && refuses 'superblock is zero; to make a volume: approxftl format /dev/ram1' \
+	zeroed /dev/ram1 && refuses 'header is zero; to make a volume: approxftl format /dev/ram1' \
 		/dev/ram1 $small && cmp -n "$disk_bytes" /dev/ram1 /dev/zero
 }
 

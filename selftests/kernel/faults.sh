@@ -600,7 +600,7 @@ unreadable_tables()
 
 unreadable_superblocks()
 {
-	interrupted && hole 0 2 && refuses 'the superblock cannot be read' && works && has_pattern &&
+	interrupted && hole 0 2 && refuses 'volume header cannot be read' && works && has_pattern &&
 		hole 0 1 && has_pattern
 }
 

@@ -329,7 +329,7 @@ def test_one_superblock_after_the_other(image: Path, frame: int, more: int, soun
     data[frame * FRAME:(frame + 1) * FRAME] = super_block
     image.write_bytes(data)
     found = answer("check", image, code=0 if sound else 4)
-    assert found["listed_findings"] == ([] if sound else ["the superblock and its copy differ"])
+    assert found["listed_findings"] == ([] if sound else ["the volume header and its copy differ"])
 
 
 def test_a_shrunk_volume(image: Path) -> None:
@@ -428,7 +428,7 @@ def test_sheets_of_the_map_are_no_units(tmp_path: Path) -> None:
     path.write_bytes(data)
     slots = answer("dump", path, "--block", "0")["pages"][0]["slots"]
     assert [(slot["unit"], slot["sheet"]) for slot in slots] == [(None, 0), (None, 1)]
-    assert " sheet-0 sheet-1\n" in run("dump", path, "--block", "0").out
+    assert " translation-page-0 translation-page-1\n" in run("dump", path, "--block", "0").out
 
 
 def test_lost_units_are_counted_and_listed(tmp_path: Path) -> None:

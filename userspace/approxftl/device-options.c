@@ -54,7 +54,7 @@ static const struct command_option options_table[] = {
 	SWITCH(0, 'r', "repair", repair, "write again what is damaged and known"),
 	SWITCH(0, 'g', "give-up", give_up,
 	       "--repair goes on without what nobody knows: older data may be read"),
-	SWITCH(0, 'B', "super", super, "the superblock; what is printed by default"),
+	SWITCH(0, 'B', "super", super, "the volume header; printed by default"),
 	SWITCH(0, 'Y', "state", state, "the states of the last two commits"),
 	SWITCH(0, 'C', "blocks", blocks, "erases and pages of every block"),
 	SWITCH(0, 'G', "pages", pages, "the spare entry of every programmed page"),

@@ -120,8 +120,8 @@ static int check_super(struct checkup *checkup, u32 copy, struct aftl_volume_hea
 	if (ret)
 		cannot_read(checkup, copy, ret);
 	else if (aftl_volume_header_decode(super, bytes, &error))
-		find_that(checkup, "%s: %.100s", copy ? "copy of the superblock" : "superblock",
-			  error.text);
+		find_that(checkup, "%s: %.100s",
+			  copy ? "copy of the volume header" : "volume header", error.text);
 	return ret == -EINTR ? ret : 0;
 }
 
@@ -142,7 +142,7 @@ static int check_supers(struct checkup *checkup)
 	if (super[0].generation != super[1].generation + 1 &&
 	    super[1].generation != super[0].generation + 1 &&
 	    memcmp(bytes[0], bytes[1], AFTL_FRAME_BYTES) != 0)
-		find(checkup, "the superblock and its copy differ");
+		find(checkup, "the volume header and its copy differ");
 	return 0;
 }
 
@@ -344,7 +344,7 @@ static int mend(struct checkup *checkup, const struct aftl *ftl,
 	checkup->total.header |= recovery->header;
 	checkup->total.state |= recovery->state;
 	aftl_fail(&checkup->repaired, 0, "repaired: %u sectors of tables%s%s",
-		  checkup->total.tables, checkup->total.header ? ", superblock" : "",
+		  checkup->total.tables, checkup->total.header ? ", volume header" : "",
 		  checkup->total.state ? ", state" : "");
 	return 0;
 }

@@ -115,7 +115,7 @@ static int get_erases(struct dump *dump, u32 block, struct aftl_erase_entry *ent
 static void dump_super(struct dump *dump)
 {
 	if (!dump->options->json) {
-		printf("superblock, generation %llu, %llu bytes\n",
+		printf("volume header, generation %llu, %llu bytes\n",
 		       (unsigned long long)dump->super.generation,
 		       (unsigned long long)dump->super.layout.frames * AFTL_FRAME_BYTES);
 		volume_print_super(&dump->super);
@@ -338,7 +338,7 @@ static void print_page(const struct dump *dump, u32 page, const struct aftl_spar
 		if (unit == from_lpn(AFTL_NO_LPN))
 			printf(" -");
 		else if (is_sheet(dump, unit))
-			printf(" sheet-%u", unit - dump->geo.units);
+			printf(" translation-page-%u", unit - dump->geo.units);
 		else
 			printf(spare->mapped >> i & 1 ? " %u%s" : " (%u%s)", unit,
 			       spare->lost >> i & 1 ? "!" : "");

@@ -272,7 +272,7 @@ void aftl_volume_header_encode(const struct aftl_volume_header *header, u8 *byte
 
 static int header_damaged(struct aftl_error *error, const char *what)
 {
-	return aftl_fail(error, -EUCLEAN, "the superblock is damaged: %s", what);
+	return aftl_fail(error, -EUCLEAN, "the volume header is damaged: %s", what);
 }
 
 /* Return: bytes that the parameter takes, or an error code. */
@@ -294,7 +294,8 @@ static int decode_param(struct aftl_config *config, const u8 *bytes, const u8 *e
 				 key);
 	value = aftl_get(bytes + 1 + length, 8);
 	if (value < aftl_param_at(index)->smallest || value > aftl_param_at(index)->largest)
-		return aftl_fail(error, -EUCLEAN, "the superblock is damaged: %s is out of range",
+		return aftl_fail(error, -EUCLEAN,
+				 "the volume header is damaged: %s is out of range",
 				 aftl_param_at(index)->key);
 	*aftl_param_value(config, index) = value;
 	return 1 + length + 8;
@@ -322,7 +323,7 @@ static int check_volume_header(const u8 *bytes, struct aftl_error *error)
 	u32 major = (u32)aftl_get(bytes + 8, 2);
 
 	if (bytes_are_zero(bytes, AFTL_FRAME_BYTES))
-		return aftl_fail(error, -ENODATA, "there is no volume: the superblock is zero");
+		return aftl_fail(error, -ENODATA, "there is no volume: the volume header is zero");
 	if (memcmp(bytes, super_magic, sizeof(super_magic)) != 0)
 		return aftl_fail(error, -EMEDIUMTYPE, "this is not a volume of approxftl");
 	if (aftl_get(bytes + CRC_AT, 4) != (u32)~aftl_crc32c(AFTL_CRC_START, bytes, CRC_AT))

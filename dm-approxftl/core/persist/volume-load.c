@@ -545,7 +545,7 @@ static int scan_plp_entries(struct scan *scan, struct aftl_error *error)
 		if (!bytes)
 			ret = handle_damaged_entry(scan, at.sector, ret, error);
 		else if (aftl_plp_entry_decode(&volume->plp_slots[i].entry, &volume->geo, bytes))
-			ret = fail_impossible_entry("what is kept in place", i, error);
+			ret = fail_impossible_entry("write-buffer place", i, error);
 		else if (volume->plp_slots[i].entry.seq)
 			place_plp_entry(scan, i);
 	}
@@ -1334,7 +1334,7 @@ int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *
 	recovery->tables += volume->repair_extents;
 	if (!ret && !recovery->closed && record_recovery_decisions(volume, *out))
 		ret = aftl_fail(error, volume->ret,
-				"the volume is damaged: what entries of zones or of what is kept say cannot be changed");
+				"the volume is damaged: entries of zones or of the write buffer cannot be written");
 	if (ret) {
 		aftl_destroy(*out);
 		*out = NULL;

@@ -52,7 +52,7 @@ static int load_header_copy(struct aftl_volume *volume, u32 copy, struct aftl_vo
 	 */
 	if (ret)
 		return aftl_fail(error, ret == -ENODATA ? -EIO : ret,
-				 "the superblock cannot be read");
+				 "the volume header cannot be read");
 	return aftl_volume_header_decode(header, volume->scratch, error);
 }
 
