@@ -197,7 +197,7 @@ void replay_options_help(void)
 	     "       approxftl replay --summarise LOG\n"
 	     "\n"
 	     "Issues the requests of a record file, a blktrace or any trace that \"approxftl trace\n"
-	     "formats\" lists to a block device or a file, when they are due, and tells how well it\n"
-	     "kept to the schedule.");
+	     "formats\" lists to a block device or a file, when they are due, and reports how late\n"
+	     "they were.");
 	command_line_help(&command);
 }

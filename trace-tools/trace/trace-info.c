@@ -4,7 +4,7 @@
 static const char usage[] =
 	"Usage: approxftl trace info [OPTION ...] FILE ...\n"
 	"\n"
-	"Reads all of a trace and says what it is: format, units, span, mix, what was lost.\n";
+	"Reads a whole trace and prints its format, units, time span, mix and lost events.\n";
 
 static int read_all(struct trace_run *run, struct trace_summary *summary, struct aftl_error *error)
 {

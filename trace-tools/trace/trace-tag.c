@@ -5,15 +5,15 @@
 static const char usage[] =
 	"Usage: approxftl trace tag --rule RULE ... [OPTION ...] IN ... OUT.aft\n"
 	"\n"
-	"Reads a trace, says by rules which writes may lose bits, and writes a record file.\n"
+	"Reads a trace, tags writes as approximate by rules, and writes a record file.\n"
 	"\n"
-	"  --rule approximate:process=ffmpeg     what processes of that name write\n"
+	"  --rule approximate:process=ffmpeg     writes by processes of that name\n"
 	"  --rule approximate:share=0.5          half of all mebibytes of addresses, by --seed\n"
-	"  --rule approximate:range=1GiB+4GiB    what is written there\n"
+	"  --rule approximate:range=1GiB+4GiB    writes to that range\n"
 	"  --rule approximate:size=64KiB..       large writes; ..4KiB are small ones\n"
 	"\n"
-	"Terms may be joined by commas: a rule then fits if all do. The first rule that fits\n"
-	"decides; a write that none fits is precise.\n";
+	"A rule with several terms, separated by commas, matches if all terms do. The first\n"
+	"matching rule decides; a write that no rule matches is precise.\n";
 
 static void edit(void *context, struct trace_request *request, const char *name)
 {

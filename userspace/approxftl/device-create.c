@@ -250,10 +250,10 @@ static const struct device_verb verb = {
 	.most_words = 1,
 	.pairs = true,
 	.options = "SZPLTAKn",
-	.about = "Makes an emulated SSD, /dev/mapper/NAME, in the running kernel. KEY=VALUE sets\n"
+	.about = "Creates an emulated SSD, /dev/mapper/NAME, in the running kernel. KEY=VALUE sets\n"
 		 "any parameter that \"approxftl params\" lists. With --size and without blocks=N\n"
-		 "it has as many blocks as that takes. A block device that is empty becomes a volume\n"
-		 "first, as by \"approxftl format\"; one that holds anything else is refused.",
+		 "it gets as many blocks as that size needs. An empty block device is formatted\n"
+		 "first, as by \"approxftl format\"; one with data is refused.",
 	.run = run,
 };
 

@@ -276,7 +276,7 @@ static const struct device_verb verb_status = {
 	.least_words = 1,
 	.most_words = 1,
 	.options = "",
-	.about = "Prints the status of a device, in words. Counts are since the last message\n"
+	.about = "Prints the status of a device with descriptions. Counts are since the last message\n"
 		 "reset.",
 	.run = run_status,
 };

@@ -81,7 +81,7 @@ static const struct device_verb verb_remove = {
 	.least_words = 1,
 	.most_words = 1,
 	.options = "fd",
-	.about = "Removes a device. What a device of store ram or none held is gone then.",
+	.about = "Removes a device. The data of a device with store ram or none are lost.",
 	.run = run_remove,
 };
 
@@ -164,8 +164,8 @@ static const struct device_verb verb_message = {
 	.least_words = 2,
 	.most_words = 256,
 	.options = "",
-	.about = "Tells the device something and prints what it answers. approxftl-device(8)\n"
-		 "lists the messages; a wrong one is answered with a list, too.",
+	.about = "Sends a message to a device and prints its answer. approxftl-device(8) lists\n"
+		 "the messages; so does the answer to an unknown one.",
 	.run = run_message,
 };
 

@@ -435,7 +435,7 @@ static const struct device_verb verb = {
 	.column_count = ARRAY_SIZE(line_columns),
 	.about = "Prints every counter of a device since the last message reset. With --interval\n"
 		 "it prints a line of rates after each, until Ctrl-C or --count ends it. With\n"
-		 "--prometheus NAME may be missing: all devices are told of.",
+		 "--prometheus and without NAME it prints the counters of all devices.",
 	.run = run,
 };
 

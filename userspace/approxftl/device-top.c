@@ -213,9 +213,9 @@ static const struct device_verb verb = {
 	.most_words = 1,
 	.screen = true,
 	.options = "Iq",
-	.about = "Shows what devices do, as it happens: requests, queue, space, write\n"
+	.about = "Shows the present activity of devices: requests, queue, space, write\n"
 		 "amplification, tags, and how busy each LUN is. The key q or Ctrl-C ends it. If\n"
-		 "standard output is no terminal, one picture follows the other.",
+		 "standard output is not a terminal, it prints one picture after the other.",
 	.run = run,
 };
 

@@ -214,8 +214,8 @@ static const struct device_verb verb = {
 	.columns = check_columns,
 	.column_count = ARRAY_SIZE(check_columns),
 	.about = "Finds out what this machine lacks for devices in the kernel, and the command\n"
-		 "that mends it. Changes nothing. Exit status: 0 devices can be made, 1 they\n"
-		 "cannot.",
+		 "that installs it. Changes nothing. Exit status: 0 devices can be created,\n"
+		 "1 they cannot.",
 	.run = run,
 };
 

@@ -241,8 +241,8 @@ static const struct device_verb verb_params = {
 	.options = "P",
 	.columns = param_columns,
 	.column_count = ARRAY_SIZE(param_columns),
-	.about = "Lists every parameter of a device, or those that are named: its value in the\n"
-		 "profile, its type, its range and what it means.",
+	.about = "Lists all parameters of a device, or the given ones, with their value in the\n"
+		 "profile, type, range and meaning.",
 	.run = run_params,
 };
 

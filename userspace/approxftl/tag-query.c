@@ -282,7 +282,7 @@ const struct device_verb tag_query = {
 	.options = "",
 	.columns = run_columns,
 	.column_count = ARRAY_SIZE(run_columns),
-	.about = "Prints what is said of a file or device, what is stored, and how many bits of\n"
-		 "it are flipped now. The file must be on ext4, XFS or F2FS right on the device.",
+	.about = "Prints the tags of a file or device, its stored data by class, and how many\n"
+		 "bits are flipped now. The file must be on ext4, XFS or F2FS right on the device.",
 	.run = run_query,
 };

@@ -286,10 +286,10 @@ const struct device_verb tag_add = {
 	.least_words = 1,
 	.most_words = 4096,
 	.options = "plmw",
-	.about = "Says that ranges of a file, or of a device, are approximate. A RANGE is\n"
-		 "OFFSET+LENGTH, or OFFSET+ to the end; without one all of the file is meant.\n"
-		 "It holds for what is written back from now on; with --rewrite what the file has\n"
-		 "there is stored again, so that it holds for that, too.",
+	.about = "Tags ranges of a file, or of a device, as approximate. A RANGE is\n"
+		 "OFFSET+LENGTH, or OFFSET+ to the end; without one the whole file is tagged.\n"
+		 "A tag applies to data written back from now on; with --rewrite the present data\n"
+		 "are written again, so that it applies to them as well.",
 	.run = run_add,
 };
 
@@ -304,9 +304,9 @@ const struct device_verb tag_del = {
 	.least_words = 1,
 	.most_words = 4096,
 	.options = "mw",
-	.about = "Takes back what was said of ranges of a file. What is stored stays as it is,\n"
-		 "and so do clones of it. With --rewrite the data are stored again: precise, as\n"
-		 "they are read now, and shared with no clone any more.",
+	.about = "Removes the tags of ranges of a file. Stored data stay as they are, and so do\n"
+		 "clones of it. With --rewrite the data are written again as precise, as they are\n"
+		 "read now, and no longer shared with clones.",
 	.run = run_del,
 };
 
@@ -315,7 +315,7 @@ const struct device_verb tag_del = {
 static const struct list_column range_columns[] = {
 	{ "path", "FILE", "or device", false, false },
 	{ "range", "RANGE", "offset and length in bytes; without one, to the end", false, false },
-	{ "class", "CLASS", "what was said of it, with its level", false, false },
+	{ "class", "CLASS", "class and level of the tag", false, false },
 	{ "offset_bytes", "OFFSET", "where it begins", true, true },
 	{ "length_bytes", "LENGTH", "of it; none, to the end", true, true },
 	{ "level", "LEVEL", "quality level of approximate data", true, true },
@@ -432,6 +432,6 @@ const struct device_verb tag_list = {
 	.options = "",
 	.columns = range_columns,
 	.column_count = ARRAY_SIZE(range_columns),
-	.about = "Lists what is said of files or devices now.",
+	.about = "Lists the present tags of files or devices.",
 	.run = run_list,
 };

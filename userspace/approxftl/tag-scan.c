@@ -123,8 +123,8 @@ const struct device_verb tag_scan = {
 	.least_words = 1,
 	.most_words = 1,
 	.options = "",
-	.about = "Tags every file below a directory as its attribute user.approxftl says, after a\n"
-		 "mount. Stays on one file system, and follows no link.",
+	.about = "Tags the files below a directory according to their attribute user.approxftl,\n"
+		 "for use after a mount. Stays on one file system and follows no links.",
 	.run = run_scan,
 };
 
@@ -172,7 +172,7 @@ const struct device_verb tag_watch = {
 	.least_words = 2,
 	.most_words = 2,
 	.options = "",
-	.about = "From now on the kernel tags every file of a file system by its attribute when\n"
-		 "it is opened; or no more. Takes root. Whoever may write a file may set that.",
+	.about = "Makes the kernel tag each file of a file system by its attribute when it is\n"
+		 "opened, or stops that. Needs root. Users who may write a file may set the attribute.",
 	.run = run_watch,
 };

@@ -29,7 +29,7 @@ static void print_help(FILE *out)
 
 	fputs("Usage: approxftl tag VERB ...\n"
 	      "\n"
-	      "Says which of a file's data may come back with flipped bits, and looks at it.\n"
+	      "Declares which data of a file may have flipped bits, and queries them.\n"
 	      "\n", out);
 	for (i = 0; i < ARRAY_SIZE(tag_verbs); i++)
 		fprintf(out, "  %-6s %s\n", name_of(tag_verbs[i]), tag_verbs[i]->words);

@@ -635,10 +635,10 @@ static const struct device_verb verb_check = {
 	.most_words = 1,
 	.options = "srg",
 	.about =
-		"Reads all that a volume says of itself, puts the device together as after a crash, and\n"
-		"audits it; of a volume that was closed in order, the snapshot must say the same.\n"
-		"Changes nothing without --repair. Ends with 0 if all is sound, 3 if there is no volume that this\n"
-		"version can use, 4 if there is one that is damaged.",
+		"Reads all metadata of a volume, recovers the device as after a crash, and audits it. The\n"
+		"snapshot of a cleanly closed volume must agree with the result.\n"
+		"Changes nothing without --repair. Exit status: 0 the volume is sound, 3 there is no volume that\n"
+		"this version can use, 4 the volume is damaged.",
 	.run = run_check,
 };
 

@@ -591,9 +591,9 @@ static const struct device_verb verb_dump = {
 	.most_words = 1,
 	.options = "BYCHDQG",
 	.about =
-		"Prints what is in a volume, as it stands there: nothing is recovered, and what is\n"
-		"damaged is called damaged. Units in brackets were not mapped when their page was\n"
-		"programmed; those with ! are lost. Of --pages, --block and --unit, the first one counts.",
+		"Prints the contents of a volume as they are on the medium: it recovers nothing, and\n"
+		"marks damaged parts. Units in brackets were not mapped when their page was\n"
+		"programmed; units with ! are lost. Of --pages, --block and --unit, the first one counts.",
 	.run = run_dump,
 };
 

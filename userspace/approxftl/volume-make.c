@@ -393,9 +393,9 @@ static const struct device_verb verb_format = {
 	.pairs = true,
 	.options = "PLKUFN",
 	.about =
-		"Makes a volume: an emulated SSD that outlives its machine's power, on a block device\n"
-		"or in a file. It gets as many blocks as there is room for, unless \"blocks\" is set;\n"
-		"a file that is not there is made as large as it has to be.",
+		"Makes a volume on a block device or in a file: an emulated SSD that survives reboots.\n"
+		"It gets as many blocks as fit, unless \"blocks\" is set. A new file is created with the\n"
+		"size that the volume needs.",
 	.run = run_format,
 };
 

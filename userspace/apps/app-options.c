@@ -170,8 +170,8 @@ void app_options_help(void)
 
 	puts("Usage: approxftl app [OPTION ...] PROGRAM DIRECTORY\n"
 	     "\n"
-	     "Runs a program that says which of its data may lose bits, on files in DIRECTORY,\n"
-	     "and tells how good its result is.\n"
+	     "Runs a program that tags some of its data as approximate, on files in DIRECTORY,\n"
+	     "and reports the quality of its result.\n"
 	     "\n"
 	     "Programs, with their usual parameters:");
 	for (i = 0; apps[i]; i++)
