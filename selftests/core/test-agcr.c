@@ -25,13 +25,6 @@ static void open_device(const char *policy, const char *const *pairs)
 	test_device_open(&device, policy, pairs);
 }
 
-static void close_device(void)
-{
-	test_audit(&device);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	test_device_close(&device);
-}
-
 /* Program mode of @unit, or AFTL_MODES if it is unmapped. */
 static u32 mode_of(u32 unit)
 {
@@ -76,7 +69,7 @@ static void costs_are_coupled(void)
 	test_wait(&device, IDLE_NS);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1);
 	CHECK_EQ(test_counters(&device)->array_program_ns, (450 + 600 + 800) * 1000);
-	close_device();
+	test_device_finish(&device);
 }
 
 struct window_case {
@@ -108,7 +101,7 @@ static void windows_decide(void)
 		play(3, mine->accesses);
 		CHECK_MSG(mode_of(3) == mine->mode, "history %s, %s: mode %u", mine->history,
 			  mine->accesses, mode_of(3));
-		close_device();
+		test_device_finish(&device);
 	}
 }
 
@@ -132,7 +125,7 @@ static void read_only_data_is_rewritten(void)
 		test_wait(&device, IDLE_NS);
 		CHECK_MSG(mode_of(3) == mine->mode, "history %s, %s: mode %u", mine->history,
 			  mine->accesses, mode_of(3));
-		close_device();
+		test_device_finish(&device);
 	}
 }
 
@@ -147,7 +140,7 @@ static void check_rewrite(const char *word, u32 low, u32 medium)
 	test_wait(&device, IDLE_NS);
 	CHECK_EQ(mode_of(1), low);
 	CHECK_EQ(mode_of(2), medium);
-	close_device();
+	test_device_finish(&device);
 }
 
 static void both_readings_of_the_rule(void)
@@ -169,7 +162,7 @@ static void what_is_there_at_the_start(void)
 	play(2, "R");
 	test_wait(&device, IDLE_NS);
 	CHECK_EQ(mode_of(2), AFTL_MODE_FINE);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* The queue holds 1,024 units if the device is never idle; later candidates are dropped. */
@@ -192,7 +185,7 @@ static void the_queue_is_bounded(void)
 	access_ns(false, 1024);
 	test_wait(&device, IDLE_NS);
 	CHECK_EQ(mode_of(1024), AFTL_MODE_FINE);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* A queued unit is checked again before it is rewritten. */
@@ -210,7 +203,7 @@ static void the_queue_is_not_believed(void)
 	CHECK_EQ(mode_of(2), AFTL_MODES);
 	CHECK_EQ(mode_of(3), AFTL_MODE_FINE);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Whatever state a snapshot restores, only valid units may be queued. */
@@ -228,7 +221,7 @@ static void nonsense_becomes_possible(void)
 	test_wait(&device, IDLE_NS);
 	play(1, "WRRW");
 	test_wait(&device, IDLE_NS);
-	close_device();
+	test_device_finish(&device);
 }
 
 /*
@@ -255,7 +248,7 @@ static void rewriting_leaves_the_reserve(void)
 	for (unit = 0; unit < test_units(&device); unit++)
 		play(unit, "W");
 	CHECK_EQ(device.failed, 0);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Independent model of the rule for window 1. */
@@ -300,7 +293,7 @@ static void copies_keep_their_cost(void)
 			compare_modes(&model);
 	}
 	CHECK(test_counters(&device)->programmed_gc_units > 1000);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Low cost if another request waits behind the write, else high cost. */
@@ -318,7 +311,7 @@ static void li_looks_at_the_queue(void)
 	CHECK_EQ(mode_of(1), AFTL_MODE_FINE);
 	CHECK_EQ(mode_of(2), AFTL_MODE_COARSE);
 	CHECK_EQ(mode_of(3), AFTL_MODE_FINE);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* The policy needs one byte per unit and its queues, whatever the window. */
@@ -329,11 +322,11 @@ static void memory_is_a_byte_a_unit(void)
 
 	open_device("traditional", off);
 	without = aftl_memory_bytes(device.ftl);
-	close_device();
+	test_device_finish(&device);
 	open_device("agcr", off);
 	CHECK_RANGE(aftl_memory_bytes(device.ftl) - without, test_units(&device),
 		    test_units(&device) + 64);
-	close_device();
+	test_device_finish(&device);
 }
 
 int main(void)

@@ -56,13 +56,6 @@ static void open_device(const char *policy, const char *const *pairs)
 	probe = (struct probe){ .listener = { .program = note_program } };
 }
 
-static void close_device(void)
-{
-	test_audit(&device);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	test_device_close(&device);
-}
-
 /* One die, one page per unit, no write is hot. */
 #define ONE_DIE "channels", "1", "chips", "1", "unit", "0", "hot_size", "0"
 
@@ -105,7 +98,7 @@ static void service_times_follow_the_placement(void)
 	for (i = 0; i < 3; i++)
 		CHECK_MSG(seen[0][i] > 50, "placement %u of precise pages was seen %u times", i,
 			  seen[0][i]);
-	close_device();
+	test_device_finish(&device);
 }
 
 static void other_policies_have_their_times(void)
@@ -128,7 +121,7 @@ static void other_policies_have_their_times(void)
 			CHECK_EQ(write_one(2 * n, AFTL_PRECISE), wanted[i].precise);
 			CHECK_EQ(write_one(2 * n + 1, AFTL_APPROX), wanted[i].approx);
 		}
-		close_device();
+		test_device_finish(&device);
 	}
 }
 
@@ -270,7 +263,7 @@ static void compare_shape(u32 layers, u32 positions, u32 share, u32 run)
 	open_device("approxftl", pairs);
 	test_device_listen(&device, &probe.listener);
 	run_by_hand(share, layers, positions, share, run);
-	close_device();
+	test_device_finish(&device);
 }
 
 static void placements_follow_algorithm_1(void)
@@ -436,7 +429,7 @@ static void check_invariants(const char *const *pairs, u32 pools)
 	test_drain(&device);
 	CHECK(test_counters(&device)->gc_blocks > 200);
 	CHECK(flips.turned > 300 && flips.kept > 20);
-	close_device();
+	test_device_finish(&device);
 }
 
 static void one_pool_keeps_the_invariants(void)
@@ -488,7 +481,7 @@ static double saving(const char *policy, u32 share)
 	/* AX-7: energy decreases in proportion to time. */
 	CHECK_RANGE(c->program_energy_pj / 1000, c->array_program_ns * 825 / 10000 * 999 / 1000,
 		    c->array_program_ns * 825 / 10000 * 1001 / 1000);
-	close_device();
+	test_device_finish(&device);
 	return result;
 }
 
@@ -611,7 +604,7 @@ static void promotion_has_its_limit(void)
 			  limit, copies.most);
 		CHECK(copies.promoted > 20);
 		CHECK_EQ(test_counters(&device)->programmed_promotion_units, copies.promoted);
-		close_device();
+		test_device_finish(&device);
 	}
 }
 
@@ -689,7 +682,7 @@ static void check_wear(const char *policy)
 	CHECK_EQ(test_counters(&device)->erase_energy_pj, wear.erases * 288750000ULL);
 	tap_note("%s: %llu of %llu erases with reduced voltage", policy,
 		 (unsigned long long)wear.low, (unsigned long long)wear.erases);
-	close_device();
+	test_device_finish(&device);
 }
 
 static void low_voltage_erases_are_accounted_for(void)
@@ -716,7 +709,7 @@ static void other_policies_erase_with_full_voltage(void)
 		CHECK(test_counters(&device)->array_erases > 50);
 		CHECK_EQ(test_counters(&device)->wear_sum,
 			 test_counters(&device)->array_erases * 10000);
-		close_device();
+		test_device_finish(&device);
 	}
 }
 
@@ -772,7 +765,7 @@ static void victims_hold_few_precise_pages(void)
 	discard(1);
 	discard(2);
 	CHECK(is_victim(5));
-	close_device();
+	test_device_finish(&device);
 }
 
 /* A closed precise block is collected last, unless a phase 2 block could take its data. */
@@ -789,7 +782,7 @@ static void used_precise_blocks_are_last(void)
 	CHECK(is_victim(0));
 	write_letters(9, "AAAA");
 	CHECK(is_victim(7));
-	close_device();
+	test_device_finish(&device);
 }
 
 static void small_requests_are_hot(void)
@@ -802,7 +795,7 @@ static void small_requests_are_hot(void)
 	CHECK(probe.block->note & NOTE_HOT);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1, 2, AFTL_PRECISE, NULL), 0);
 	CHECK(!(probe.block->note & NOTE_HOT));
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Set the wear of the first four blocks of the free list and of all others. */
@@ -865,7 +858,7 @@ static void check_refresh(const char *policy)
 	test_wait(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
 	shadow_close(&store);
-	close_device();
+	test_device_finish(&device);
 }
 
 static void old_data_becomes_precise(void)
@@ -894,7 +887,7 @@ static void each_page_has_its_age(void)
 	aftl_age(device.ftl, 100 * DAY_NS);
 	test_wait(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 80);
-	close_device();
+	test_device_finish(&device);
 }
 
 static void refresh_can_be_off(void)
@@ -907,7 +900,7 @@ static void refresh_can_be_off(void)
 	test_wait(&device, 1000000000);
 	CHECK_EQ(count_class(AFTL_APPROX), 8);
 	CHECK_EQ(aftl_next_event(device.ftl), U64_MAX);
-	close_device();
+	test_device_finish(&device);
 }
 
 int main(void)

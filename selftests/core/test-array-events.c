@@ -142,12 +142,8 @@ static void drive(struct aftl_random *random)
 static void run_seed(void)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
-	u32 policies = 0;
-	const char *policy;
+	const char *policy = test_any_policy(false, &random);
 
-	while (aftl_policy_at(policies))
-		policies++;
-	policy = aftl_policy_at(aftl_random_below(&random, policies))->name;
 	test_device_init(&device, "demo");
 	device.ops.array = on_array;
 	test_random_geometry(&device, &random);

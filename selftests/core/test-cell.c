@@ -17,15 +17,6 @@ static struct {
 	struct aftl_cell cell;
 } lab;
 
-static void *zeroed(size_t count, size_t size)
-{
-	void *memory = calloc(count, size);
-
-	if (!memory)
-		tap_bail_out("out of memory");
-	return memory;
-}
-
 static void begin_lab(u32 blocks, u32 unit)
 {
 	struct aftl_error error;
@@ -51,13 +42,13 @@ static void build_lab(void)
 		tap_bail_out("%s", error.text);
 	lab.media = (struct aftl_media){
 		.geo = geo,
-		.blocks = zeroed(geo->blocks, sizeof(struct aftl_block)),
+		.blocks = tap_zalloc(geo->blocks, sizeof(struct aftl_block)),
 		.models_errors = true,
-		.valid = zeroed(geo->ppns / 64 + 1, sizeof(u64)),
+		.valid = tap_zalloc(geo->ppns / 64 + 1, sizeof(u64)),
 	};
 	aftl_oob_layout_init(&lab.media);
 	lab.media.oob.chunk[0] =
-		zeroed((size_t)geo->blocks * geo->pages, lab.media.oob_layout.bytes);
+		tap_zalloc((size_t)geo->blocks * geo->pages, lab.media.oob_layout.bytes);
 	aftl_cell_init(&lab.cell, &lab.media, &lab.config);
 }
 
@@ -157,7 +148,7 @@ static void no_mean_no_errors(void)
 static void check_permutation(u32 unit, u16 generation)
 {
 	u32 bits = lab.geo.unit_bits;
-	u8 *hit = zeroed(bits, 1);
+	u8 *hit = tap_zalloc(bits, 1);
 	u32 i;
 
 	for (i = 0; i < bits; i++) {
@@ -533,7 +524,7 @@ static void baked_errors_stay(void)
 
 	begin_lab(1, 4096);
 	build_lab();
-	lab.media.blocks->extra = zeroed(lab.media.oob_layout.extra, sizeof(u16));
+	lab.media.blocks->extra = tap_zalloc(lab.media.oob_layout.extra, sizeof(u16));
 	lab.media.blocks->extra_used = 1;
 	inherited = aftl_inherited_errors_at(&lab.media, lab.media.blocks, to_ppn(9));
 	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);

@@ -71,13 +71,6 @@ static void open_device(const char *policy, const char *const *pairs)
 	watch = (struct watch){ .listener = { .program = on_program, .copy = on_copy } };
 }
 
-static void close_device(void)
-{
-	test_audit(&device);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	test_device_close(&device);
-}
-
 static void check_open_blocks(u32 limit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
@@ -115,7 +108,7 @@ static void check_leaders(const char *policy, u32 limit)
 	CHECK(test_counters(&device)->gc_blocks > 50);
 	CHECK(watch.leaders > 1000 && watch.followers > watch.leaders);
 	shadow_close(&store);
-	close_device();
+	test_device_finish(&device);
 }
 
 static void followers_come_after_their_leader(void)
@@ -153,7 +146,7 @@ static void the_buffer_chooses(void)
 	CHECK_EQ(watch.leaders, 12);
 	CHECK_EQ(watch.followers, 24);
 	test_drain(&device);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* GC writes follow the same rule as host writes. */
@@ -191,7 +184,7 @@ static void cubeftl_minus_goes_layer_by_layer(void)
 	CHECK_EQ(watch.leaders, 12);
 	CHECK_EQ(watch.followers, 36);
 	CHECK_EQ(watch.layer_switches, 11);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Time in ns of a write stream that keeps every die busy. */
@@ -213,7 +206,7 @@ static u64 saturated_ns(const char *policy)
 	test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
 	end = aftl_now(device.ftl);
 	CHECK_EQ(test_counters(&device)->array_programs, 12000);
-	close_device();
+	test_device_finish(&device);
 	return end;
 }
 
@@ -255,7 +248,7 @@ static u64 follower_ns(const char *program, struct aftl_ispp ispp)
 	open_device("cubeftl", pairs);
 	command.block = aftl_media(device.ftl)->blocks;
 	aftl_chip_program(&device.ftl->chip, &command, &outcome);
-	close_device();
+	test_device_finish(&device);
 	return outcome.ns;
 }
 
@@ -307,7 +300,7 @@ static void parameters_are_kept_while_followers_pend(void)
 		if (i % 2)
 			CHECK_EQ(parameters_kept(), i / 2 % 4 == 3 ? 0 : 2);
 	}
-	close_device();
+	test_device_finish(&device);
 }
 
 static bool is_bad(const struct aftl_block *block, u32 page)
@@ -375,7 +368,7 @@ static void bad_word_lines_are_repeated(const char *policy)
 	CHECK(test_counters(&device)->gc_blocks > 50);
 	shadow_lookup_all(&store);
 	shadow_close(&store);
-	close_device();
+	test_device_finish(&device);
 }
 
 static void bad_followers_are_programmed_once_more(void)
@@ -413,7 +406,7 @@ static void a_bad_follower_refreshes_the_parameters(void)
 		}
 	}
 	CHECK(monitored > 3);
-	close_device();
+	test_device_finish(&device);
 }
 
 static u64 read_ns(u32 unit)
@@ -447,7 +440,7 @@ static void references_are_learned(void)
 	CHECK_EQ(second, unit * 60000ULL);
 	CHECK(first > second + unit * 30000ULL && first < second + unit * 90000ULL);
 	CHECK_EQ(others, 0);
-	close_device();
+	test_device_finish(&device);
 }
 
 static void default_references_are_always_off(void)
@@ -465,7 +458,7 @@ static void default_references_are_always_off(void)
 	}
 	/* 90 % of the layers need three retries on average. */
 	CHECK_RANGE(total / 1000, 60000 + 2.3 * 60000, 60000 + 3.1 * 60000);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Retry counts never decrease with age. */
@@ -486,7 +479,7 @@ static void reads_only_get_worse(void)
 		}
 		aftl_age(device.ftl, 30 * 24 * AFTL_HOUR_NS);
 	}
-	close_device();
+	test_device_finish(&device);
 }
 
 int main(void)

@@ -59,27 +59,12 @@ static void open_device(const char *bits, const char *const *pairs)
 	test_device_open(&device, "density", pairs);
 }
 
-static void close_device(void)
-{
-	test_audit(&device);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	test_device_close(&device);
-}
-
 static void run(u64 seed, u32 steps)
 {
 	test_stream_init(&stream, seed);
 	while (steps-- && test_stream_step(&stream, &device))
 		;
 	CHECK(test_drain(&device));
-}
-
-static const struct aftl_block *block_of(u32 unit)
-{
-	u32 class;
-
-	return aftl_ppn_block(aftl_media(device.ftl),
-			       aftl_lookup(device.ftl, to_lpn(unit), &class));
 }
 
 static void write_unit(u32 unit, u32 class)
@@ -116,7 +101,7 @@ static void check_classes(const char *bits, const char *sparse, u32 wanted)
 		CHECK_EQ(programs[other][AFTL_PRECISE][false], 0);
 		CHECK(other == wanted || !programs[other][AFTL_PRECISE][true]);
 	}
-	close_device();
+	test_device_finish(&device);
 }
 
 static void what_is_fresh_and_precise_is_sparse(void)
@@ -148,7 +133,7 @@ static void classes_share_no_block(void)
 		CHECK(block->kind == KIND_APPROX || block->kind == KIND_PRECISE ||
 		      block->kind == KIND_SPARSE);
 	}
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Six of sixty blocks become sparse and no more; then dense blocks are filled step by step. */
@@ -161,17 +146,17 @@ static void a_share_of_the_blocks_is_sparse(void)
 	open_device("2", pairs);
 	for (step = 0; step < 6 * 12; step++) {
 		write_unit(unit, AFTL_PRECISE);
-		CHECK_EQ(block_of(unit++)->bits, 1);
+		CHECK_EQ(test_block_of(&device, unit++)->bits, 1);
 	}
 	CHECK_EQ(sparse_blocks(0), 6);
 	for (step = 0; step < 2 * 24; step++) {
 		write_unit(unit, AFTL_PRECISE);
-		CHECK_EQ(block_of(unit++)->kind, KIND_PRECISE);
+		CHECK_EQ(test_block_of(&device, unit++)->kind, KIND_PRECISE);
 	}
 	CHECK_EQ(sparse_blocks(0), 6);
 	run(3, 4000);
 	CHECK_EQ(most_sparse, 6);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* A freed sparse block is used again after one block's worth of dense steps, not earlier. */
@@ -185,17 +170,17 @@ static void it_looks_again(void)
 		write_unit(unit, AFTL_PRECISE);
 	CHECK_EQ(sparse_blocks(0), 1);
 	write_unit(50, AFTL_PRECISE);
-	CHECK_EQ(block_of(50)->kind, KIND_PRECISE);
+	CHECK_EQ(test_block_of(&device, 50)->kind, KIND_PRECISE);
 	forget_units(12);
 	for (unit = 51; unit < 50 + 24; unit++) {
 		/* Approximate writes do not count as steps. */
 		write_unit(200, AFTL_APPROX);
 		write_unit(unit, AFTL_PRECISE);
-		CHECK_EQ(block_of(unit)->kind, KIND_PRECISE);
+		CHECK_EQ(test_block_of(&device, unit)->kind, KIND_PRECISE);
 	}
 	write_unit(100, AFTL_PRECISE);
-	CHECK_EQ(block_of(100)->kind, KIND_SPARSE);
-	close_device();
+	CHECK_EQ(test_block_of(&device, 100)->kind, KIND_SPARSE);
+	test_device_finish(&device);
 }
 
 /* Cells of one bit, an SLC cache that takes the writes, or a density that is not lower. */
@@ -209,18 +194,18 @@ static void some_cells_have_no_fewer_bits(void)
 	open_device("1", none);
 	run(1, 2000);
 	CHECK_EQ(most_sparse, 0);
-	close_device();
+	test_device_finish(&device);
 	open_device("3", many);
 	run(1, 2000);
 	CHECK_EQ(most_sparse, 0);
-	close_device();
+	test_device_finish(&device);
 	test_device_init(&device, "demo");
 	test_device_open(&device, "density", cache);
 	run(1, 2000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	CHECK(test_counters(&device)->cached_host_units);
 	CHECK_EQ(aftl_stats(device.ftl)->kind_blocks[KIND_SPARSE], 0);
-	close_device();
+	test_device_finish(&device);
 }
 
 static void open_as(const char *policy, const char *key, const char *value)
@@ -267,7 +252,7 @@ static void sparse_before_approxftl(void)
 	CHECK(kinds[0] && kinds[KIND_SPARSE]);
 	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_REDUCED]);
 	CHECK(test_counters(&device)->array_low_erases);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Sparse blocks take one pass, dense blocks two, so that ApproxFTL cannot place pages there. */
@@ -282,7 +267,7 @@ static void two_passes_for_dense_blocks(void)
 	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_TLC]);
 	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_FOGGY]);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_REDUCED], 0);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* A loaded device continues its open blocks and the count of remaining steps. */
@@ -297,17 +282,17 @@ static void saved_devices_go_on(void)
 	CHECK_EQ(test_device_reload(&device), 0);
 	for (; unit < 24; unit++) {
 		write_unit(unit, AFTL_PRECISE);
-		CHECK(block_of(unit) == block_of(0));
+		CHECK(test_block_of(&device, unit) == test_block_of(&device, 0));
 	}
 	write_unit(24, AFTL_PRECISE);
-	CHECK_EQ(block_of(24)->kind, KIND_PRECISE);
+	CHECK_EQ(test_block_of(&device, 24)->kind, KIND_PRECISE);
 	forget_units(24);
 	CHECK_EQ(test_device_reload(&device), 0);
 	for (unit = 25; unit < 24 + 36; unit++) {
 		write_unit(unit, AFTL_PRECISE);
-		CHECK_EQ(block_of(unit)->kind, KIND_PRECISE);
+		CHECK_EQ(test_block_of(&device, unit)->kind, KIND_PRECISE);
 	}
-	close_device();
+	test_device_finish(&device);
 }
 
 int main(void)

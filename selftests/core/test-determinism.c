@@ -377,14 +377,13 @@ static void fill(struct test_device *device, const struct aftl_policy_type *type
 static u32 fill_and_save(const struct aftl_policy_type *type, const char *const *pairs,
 			 struct test_bytes *bytes)
 {
-	struct aftl_snapshot_sink sink = test_bytes_sink(bytes);
 	struct test_device device;
 	u32 filled;
 
 	fill(&device, type, pairs, NULL);
 	filled = pauses;
 	test_audit(&device);
-	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	test_device_save(&device, bytes);
 	test_device_close(&device);
 	return filled;
 }

@@ -123,13 +123,6 @@ static void few_blocks_have_any(void)
 	close_both();
 }
 
-static void save(struct test_device *device, struct test_bytes *bytes)
-{
-	struct aftl_snapshot_sink sink = test_bytes_sink(bytes);
-
-	CHECK_EQ(aftl_save(device->ftl, &sink, &device->error), 0);
-}
-
 static bool same(const struct test_bytes *a, const struct test_bytes *b)
 {
 	return a->size == b->size && !memcmp(a->data, b->data, a->size);
@@ -141,8 +134,8 @@ static void check_same(void)
 
 	CHECK_EQ(aftl_digest(frugal.ftl), aftl_digest(usual.ftl));
 	CHECK_EQ(count_used(&usual), count_extras(&frugal));
-	save(&frugal, &bytes[0]);
-	save(&usual, &bytes[1]);
+	test_device_save(&frugal, &bytes[0]);
+	test_device_save(&usual, &bytes[1]);
 	CHECK_MSG(same(&bytes[0], &bytes[1]), "the two are saved as different devices");
 	test_bytes_free(&bytes[0]);
 	test_bytes_free(&bytes[1]);

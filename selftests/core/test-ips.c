@@ -58,13 +58,6 @@ static void open_device(const char *const *pairs)
 	test_device_open(&device, "ips", pairs);
 }
 
-static void close_device(void)
-{
-	test_audit(&device);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	test_device_close(&device);
-}
-
 static void run(u64 seed, u32 steps)
 {
 	test_stream_init(&stream, seed);
@@ -73,32 +66,15 @@ static void run(u64 seed, u32 steps)
 	CHECK(test_drain(&device));
 }
 
-static aftl_ppn_t slot_of(u32 unit)
-{
-	u32 class;
-
-	return aftl_lookup(device.ftl, to_lpn(unit), &class);
-}
-
-static struct aftl_block *block_of(u32 unit)
-{
-	return aftl_ppn_block(&device.ftl->media, slot_of(unit));
-}
-
 static u32 page_of(u32 unit)
 {
-	return from_ppn(slot_of(unit)) % PAGES;
+	return from_ppn(test_lookup(&device, unit)) % PAGES;
 }
 
 static u32 mode_of(u32 unit)
 {
-	return aftl_page_mode(*aftl_page_attr_at(&device.ftl->media, from_ppn(slot_of(unit))));
-}
-
-static void write_units(u32 unit, u32 units, u32 class)
-{
-	for (; units; units--, unit++)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, class, NULL), 0);
+	return aftl_page_mode(*aftl_page_attr_at(&device.ftl->media,
+						 from_ppn(test_lookup(&device, unit))));
 }
 
 /* Write two pages at once, which fill the other bits of a word line. */
@@ -116,9 +92,9 @@ static void word_lines_are_switched_where_they_are(void)
 	u32 i;
 
 	open_device(one_block);
-	write_units(0, LINES, AFTL_PRECISE);
+	test_write_each(&device, 0, LINES, AFTL_PRECISE);
 	for (i = 0; i < LINES; i++) {
-		slots[i] = slot_of(i);
+		slots[i] = test_lookup(&device, i);
 		CHECK_EQ(page_of(i), i * LINE_PAGES);
 		CHECK_EQ(mode_of(i), AFTL_MODE_SLC);
 	}
@@ -131,14 +107,14 @@ static void word_lines_are_switched_where_they_are(void)
 		CHECK_EQ(i == LINES - 1 || mode_of(i + 1) == AFTL_MODE_SLC, true);
 	}
 	for (i = 0; i < LINES; i++)
-		CHECK(slot_of(i) == slots[i]);
-	write_units(50, 1, AFTL_PRECISE);
-	CHECK(block_of(50) == block_of(0));
+		CHECK(test_lookup(&device, i) == slots[i]);
+	test_write_each(&device, 50, 1, AFTL_PRECISE);
+	CHECK(test_block_of(&device, 50) == test_block_of(&device, 0));
 	CHECK_EQ(page_of(50), LINES * LINE_PAGES);
 	CHECK_EQ(mode_of(50), AFTL_MODE_SLC);
 	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Up to ips_blocks blocks are filled with one bit before any word line is switched. */
@@ -148,16 +124,17 @@ static void blocks_are_opened_before(void)
 	u32 i;
 
 	open_device(pairs);
-	write_units(0, 3 * LINES, AFTL_PRECISE);
+	test_write_each(&device, 0, 3 * LINES, AFTL_PRECISE);
 	for (i = 0; i < 3 * LINES; i++) {
-		CHECK(block_of(i) == block_of(i / LINES * LINES));
+		CHECK(test_block_of(&device, i) == test_block_of(&device, i / LINES * LINES));
 		CHECK_EQ(mode_of(i), AFTL_MODE_SLC);
 	}
-	CHECK(block_of(0) != block_of(LINES) && block_of(LINES) != block_of(2 * LINES));
+	CHECK(test_block_of(&device, 0) != test_block_of(&device, LINES));
+	CHECK(test_block_of(&device, LINES) != test_block_of(&device, 2 * LINES));
 	write_pair(100);
-	CHECK(block_of(100) == block_of(0));
+	CHECK(test_block_of(&device, 100) == test_block_of(&device, 0));
 	CHECK_EQ(mode_of(100), AFTL_MODE_SWITCHED);
-	close_device();
+	test_device_finish(&device);
 }
 
 static u64 read_ns(u32 unit)
@@ -168,7 +145,7 @@ static u64 read_ns(u32 unit)
 
 static u64 rate_of(u32 unit)
 {
-	return aftl_cell_rber_q40(&device.ftl->cell, block_of(unit), page_of(unit),
+	return aftl_cell_rber_q40(&device.ftl->cell, test_block_of(&device, unit), page_of(unit),
 				  aftl_hours(device.ftl));
 }
 
@@ -179,7 +156,7 @@ static void it_takes_its_time(void)
 
 	open_device(one_block);
 	config = &device.ftl->config;
-	write_units(0, LINES, AFTL_PRECISE);
+	test_write_each(&device, 0, LINES, AFTL_PRECISE);
 	CHECK_EQ(last_ns, config->program_slc);
 	CHECK_EQ(read_ns(0), config->read_slc);
 	write_pair(100);
@@ -187,12 +164,12 @@ static void it_takes_its_time(void)
 	CHECK_EQ(read_ns(0), config->read);
 	CHECK_EQ(read_ns(100), config->read);
 	CHECK_EQ(read_ns(1), config->read_slc);
-	close_device();
+	test_device_finish(&device);
 }
 
 static u64 hours_of(u32 unit)
 {
-	return aftl_page_hours(aftl_media(device.ftl), block_of(unit), page_of(unit),
+	return aftl_page_hours(aftl_media(device.ftl), test_block_of(&device, unit), page_of(unit),
 			       aftl_hours(device.ftl));
 }
 
@@ -208,8 +185,8 @@ static void what_stays_has_more_errors(void)
 	u64 beside;
 
 	open_device(pairs);
-	write_units(0, LINES, AFTL_PRECISE);
-	block_of(0)->erases = 2000;
+	test_write_each(&device, 0, LINES, AFTL_PRECISE);
+	test_block_of(&device, 0)->erases = 2000;
 	test_wait(&device, 2000 * AFTL_HOUR_NS);
 	before = rate_of(0);
 	write_pair(100);
@@ -218,12 +195,13 @@ static void what_stays_has_more_errors(void)
 	CHECK_EQ(hours_of(0), 2000);
 	CHECK_EQ(hours_of(100), 0);
 	CHECK(rate_of(1) < beside);
-	close_device();
+	test_device_finish(&device);
 }
 
 static u32 disturbed_mv(u32 unit)
 {
-	return aftl_page_disturb_mv(aftl_media(device.ftl), block_of(unit), page_of(unit));
+	return aftl_page_disturb_mv(aftl_media(device.ftl), test_block_of(&device, unit),
+				    page_of(unit));
 }
 
 /* A one-bit word line is disturbed by the switch of the one before it, not by its own. */
@@ -234,7 +212,7 @@ static void later_programs_disturb(void)
 	u32 i;
 
 	open_device(one_block);
-	write_units(0, LINES, AFTL_PRECISE);
+	test_write_each(&device, 0, LINES, AFTL_PRECISE);
 	CHECK_EQ(disturbed_mv(LINES - 1), 0);
 	side = disturbed_mv(4);
 	above = disturbed_mv(2);
@@ -247,9 +225,9 @@ static void later_programs_disturb(void)
 		write_pair(100 + 2 * i);
 	CHECK_EQ(disturbed_mv(0), side + above);
 	CHECK_EQ(disturbed_mv(3), side);
-	write_units(50, 1, AFTL_PRECISE);
+	test_write_each(&device, 50, 1, AFTL_PRECISE);
 	CHECK_EQ(disturbed_mv(3), side + above);
-	close_device();
+	test_device_finish(&device);
 }
 
 /*
@@ -266,7 +244,7 @@ static void moves_go_beside(void)
 	CHECK_EQ(programs[AFTL_MODE_SLC][false], 0);
 	CHECK_EQ(programs[AFTL_MODE_NORMAL][true], 0);
 	CHECK(approximate_cached);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Fill a block that has four valid pages, and write six word lines of one bit. */
@@ -277,8 +255,8 @@ static void open_with_scant_block(const char *idle)
 
 	open_device(pairs);
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, PAGES - 4, AFTL_PRECISE, NULL), 0);
-	CHECK(block_of(PAGES - 4) == block_of(PAGES - 1));
-	write_units(0, LINES, AFTL_PRECISE);
+	CHECK(test_block_of(&device, PAGES - 4) == test_block_of(&device, PAGES - 1));
+	test_write_each(&device, 0, LINES, AFTL_PRECISE);
 	test_wait(&device, AFTL_HOUR_NS);
 }
 
@@ -288,18 +266,18 @@ static void idle_time_switches(void)
 
 	open_with_scant_block("25%");
 	for (i = PAGES - 4; i < PAGES; i++) {
-		CHECK(block_of(i) == block_of(0));
+		CHECK(test_block_of(&device, i) == test_block_of(&device, 0));
 		CHECK_EQ(mode_of(i), AFTL_MODE_SWITCHED);
 	}
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 4);
-	close_device();
+	test_device_finish(&device);
 	open_with_scant_block("11%");
-	CHECK(block_of(PAGES - 1) != block_of(0));
-	close_device();
+	CHECK(test_block_of(&device, PAGES - 1) != test_block_of(&device, 0));
+	test_device_finish(&device);
 	open_with_scant_block("0");
-	CHECK(block_of(PAGES - 1) != block_of(0));
+	CHECK(test_block_of(&device, PAGES - 1) != test_block_of(&device, 0));
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Idle time relocates only when word lines can be switched, and only as much as they hold. */
@@ -309,14 +287,14 @@ static void idle_time_moves_what_fits(void)
 					     "sequential", "idle", "1ms", NULL };
 
 	open_device(pairs);
-	write_units(0, LINES - 1, AFTL_PRECISE);
+	test_write_each(&device, 0, LINES - 1, AFTL_PRECISE);
 	test_wait(&device, AFTL_HOUR_NS);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
-	write_units(LINES - 1, 1, AFTL_PRECISE);
+	test_write_each(&device, LINES - 1, 1, AFTL_PRECISE);
 	test_wait(&device, AFTL_HOUR_NS);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 2 * LINES);
 	CHECK_EQ(programs[AFTL_MODE_NORMAL][false], 0);
-	close_device();
+	test_device_finish(&device);
 }
 
 static void open_as(const char *policy, const char *key, const char *value, const char *other,
@@ -357,7 +335,7 @@ static void approximate_data_is_not_cached(void)
 	CHECK(programs[AFTL_MODE_REDUCED][true] > 500);
 	CHECK(programs[AFTL_MODE_SLC][true] > 500);
 	CHECK(programs[AFTL_MODE_SWITCHED][false] > 50);
-	close_device();
+	test_device_finish(&device);
 }
 
 static void check_without(const char *const *pairs)
@@ -367,7 +345,7 @@ static void check_without(const char *const *pairs)
 	run(1, 3000);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 0);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Cells without three bits, single-page programs, two passes, or an SLC cache of the core. */
@@ -385,7 +363,7 @@ static void some_devices_have_no_cache(void)
 	run(1, 3000);
 	CHECK(test_counters(&device)->cached_host_units);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
-	close_device();
+	test_device_finish(&device);
 	check_without(two);
 	check_without(by_page);
 	check_without(twice);
@@ -396,7 +374,7 @@ static void saved_devices_go_on(void)
 	struct aftl_block *block;
 
 	open_device(one_block);
-	write_units(0, LINES, AFTL_PRECISE);
+	test_write_each(&device, 0, LINES, AFTL_PRECISE);
 	write_pair(100);
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(mode_of(0), AFTL_MODE_SWITCHED);
@@ -405,14 +383,14 @@ static void saved_devices_go_on(void)
 	CHECK_EQ(page_of(102), LINE_PAGES + 1);
 	CHECK_EQ(mode_of(1), AFTL_MODE_SWITCHED);
 	/* Forge a snapshot: switched word lines in a block of another kind. */
-	block = block_of(0);
+	block = test_block_of(&device, 0);
 	block->kind = KIND_PRECISE;
 	CHECK_EQ(test_device_reload(&device), 0);
-	CHECK_EQ(block_of(0)->state, AFTL_BLOCK_CLOSED);
-	write_units(50, 1, AFTL_PRECISE);
-	CHECK(block_of(50) != block_of(0));
+	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
+	test_write_each(&device, 50, 1, AFTL_PRECISE);
+	CHECK(test_block_of(&device, 50) != test_block_of(&device, 0));
 	CHECK_EQ(mode_of(50), AFTL_MODE_SLC);
-	close_device();
+	test_device_finish(&device);
 }
 
 int main(void)

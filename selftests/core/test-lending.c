@@ -62,21 +62,9 @@ static void close_device(void)
 	test_device_close(&device);
 }
 
-static aftl_ppn_t slot_of(u32 unit)
-{
-	u32 class;
-
-	return aftl_lookup(device.ftl, to_lpn(unit), &class);
-}
-
-static struct aftl_block *block_of(u32 unit)
-{
-	return aftl_ppn_block(aftl_media(device.ftl), slot_of(unit));
-}
-
 static u32 page_of(u32 unit)
 {
-	return aftl_ppn_page(aftl_media(device.ftl), slot_of(unit)) % STEPS;
+	return aftl_ppn_page(aftl_media(device.ftl), test_lookup(&device, unit)) % STEPS;
 }
 
 static void write_unit(u32 unit, u32 class)
@@ -84,23 +72,18 @@ static void write_unit(u32 unit, u32 class)
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, class, NULL), 0);
 }
 
-static void write_units(u32 first, u32 units, u32 class)
-{
-	while (units--)
-		write_unit(first++, class);
-}
-
 /* Check that @unit is in the block of unit @with, at @page, in a block of kind @kind. */
 static void check_at(u32 unit, u32 with, u32 page, u32 kind)
 {
-	CHECK(block_of(unit) == block_of(with));
+	CHECK(test_block_of(&device, unit) == test_block_of(&device, with));
 	CHECK_EQ(page_of(unit), page);
-	CHECK_EQ(block_of(unit)->kind, kind);
+	CHECK_EQ(test_block_of(&device, unit)->kind, kind);
 }
 
 static bool unit_lends(u32 unit)
 {
-	return lends(aftl_block_index(aftl_media(device.ftl), block_of(unit)), page_of(unit));
+	return lends(aftl_block_index(aftl_media(device.ftl), test_block_of(&device, unit)),
+		     page_of(unit));
 }
 
 static void blocks_have_two_halves(void)
@@ -111,7 +94,7 @@ static void blocks_have_two_halves(void)
 	/* No precise page can borrow yet. */
 	write_unit(100, AFTL_APPROX);
 	CHECK(!unit_lends(100));
-	write_units(0, HALF - 1, AFTL_PRECISE);
+	test_write_each(&device, 0, HALF - 1, AFTL_PRECISE);
 	/* Still none: the block is one page short of its half. */
 	write_unit(101, AFTL_APPROX);
 	check_at(101, 100, 1, KIND_APPROX);
@@ -124,19 +107,19 @@ static void blocks_have_two_halves(void)
 	 * Precise data open the next borrower block, and a precise block when both wait for
 	 * lenders.
 	 */
-	write_units(10, HALF, AFTL_PRECISE);
-	CHECK(block_of(10) != block_of(0));
+	test_write_each(&device, 10, HALF, AFTL_PRECISE);
+	CHECK(test_block_of(&device, 10) != test_block_of(&device, 0));
 	check_at(10 + HALF - 1, 10, HALF - 1, KIND_NEXT);
-	write_units(30, STEPS, AFTL_PRECISE);
+	test_write_each(&device, 30, STEPS, AFTL_PRECISE);
 	check_at(30 + STEPS - 1, 30, STEPS - 1, KIND_PRECISE);
-	CHECK_EQ(block_of(30)->state, AFTL_BLOCK_CLOSED);
-	write_units(103, STEPS - HALF - 1, AFTL_APPROX);
+	CHECK_EQ(test_block_of(&device, 30)->state, AFTL_BLOCK_CLOSED);
+	test_write_each(&device, 103, STEPS - HALF - 1, AFTL_APPROX);
 	check_at(103 + STEPS - HALF - 2, 0, STEPS - 1, KIND_LENDERS);
-	CHECK_EQ(block_of(0)->state, AFTL_BLOCK_CLOSED);
-	write_units(110, STEPS - HALF, AFTL_APPROX);
+	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
+	test_write_each(&device, 110, STEPS - HALF, AFTL_APPROX);
 	check_at(110, 10, HALF, KIND_NEXT);
 	CHECK(unit_lends(110));
-	CHECK_EQ(block_of(10)->state, AFTL_BLOCK_CLOSED);
+	CHECK_EQ(test_block_of(&device, 10)->state, AFTL_BLOCK_CLOSED);
 	write_unit(120, AFTL_APPROX);
 	check_at(120, 100, 2, KIND_APPROX);
 	close_device();
@@ -161,7 +144,8 @@ static u32 levels_for(u32 raw, u32 correctable, u32 lent)
 
 static struct aftl_errors errors_of(u32 unit)
 {
-	return aftl_cell_read(aftl_cell(device.ftl), slot_of(unit), aftl_hours(device.ftl));
+	return aftl_cell_read(aftl_cell(device.ftl), test_lookup(&device, unit),
+			      aftl_hours(device.ftl));
 }
 
 /* ECC corrects 160 bits in a unit of 4 KiB. */
@@ -175,9 +159,9 @@ static void check_loans(const char *rber, const char *share, u32 lent)
 		u32 first = i * STEPS;
 		u32 unit = first % (test_units(&device) - STEPS);
 
-		write_units(unit, HALF, AFTL_PRECISE);
+		test_write_each(&device, unit, HALF, AFTL_PRECISE);
 		CHECK_EQ(errors_of(unit).levels, levels_for(errors_of(unit).raw, 160, 0));
-		write_units(unit + HALF, STEPS - HALF, AFTL_APPROX);
+		test_write_each(&device, unit + HALF, STEPS - HALF, AFTL_APPROX);
 		CHECK(unit_lends(unit + HALF));
 		CHECK_EQ(errors_of(unit).levels, levels_for(errors_of(unit).raw, 160, lent));
 		CHECK_EQ(errors_of(unit).lost, errors_of(unit).levels > 6);
@@ -218,9 +202,9 @@ static void what_no_chip_takes(void)
 	u16 kept;
 
 	open_device(none);
-	write_units(0, HALF - 1, AFTL_PRECISE);
+	test_write_each(&device, 0, HALF - 1, AFTL_PRECISE);
 	media = &device.ftl->media;
-	block = block_of(0);
+	block = test_block_of(&device, 0);
 	index = aftl_block_index(media, block);
 	CHECK(!taken(index, HALF - 1, AFTL_APPROX));
 	write_unit(HALF - 1, AFTL_PRECISE);
@@ -264,14 +248,14 @@ static void both_classes_of_one_victim(void)
 	u32 i;
 
 	open_device(none);
-	write_units(0, HALF, AFTL_PRECISE);
-	write_units(HALF, STEPS - HALF, AFTL_APPROX);
-	was = block_of(0);
+	test_write_each(&device, 0, HALF, AFTL_PRECISE);
+	test_write_each(&device, HALF, STEPS - HALF, AFTL_APPROX);
+	was = test_block_of(&device, 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, STEPS - 2, 2, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
 	CHECK(test_drain(&device));
 	test_wait(&device, AFTL_HOUR_NS);
-	CHECK(block_of(0) != was);
+	CHECK(test_block_of(&device, 0) != was);
 	for (i = 0; i < HALF; i++)
 		check_at(i, 0, i, KIND_LENDERS);
 	for (i = HALF; i < STEPS - 2; i++)
@@ -284,9 +268,9 @@ static void saved_devices_go_on(void)
 	static const char *const none[] = { NULL };
 
 	open_device(none);
-	write_units(0, HALF, AFTL_PRECISE);
+	test_write_each(&device, 0, HALF, AFTL_PRECISE);
 	write_unit(HALF, AFTL_APPROX);
-	write_units(20, 2, AFTL_PRECISE);
+	test_write_each(&device, 20, 2, AFTL_PRECISE);
 	CHECK_EQ(test_device_reload(&device), 0);
 	write_unit(HALF + 1, AFTL_APPROX);
 	check_at(HALF + 1, 0, HALF + 1, KIND_LENDERS);
@@ -294,11 +278,11 @@ static void saved_devices_go_on(void)
 	write_unit(22, AFTL_PRECISE);
 	check_at(22, 20, 2, KIND_BORROWERS);
 	/* Forge a snapshot: swap the kinds of a first-half block and a lender block. */
-	block_of(20)->kind = KIND_LENDERS;
-	block_of(0)->kind = KIND_BORROWERS;
+	test_block_of(&device, 20)->kind = KIND_LENDERS;
+	test_block_of(&device, 0)->kind = KIND_BORROWERS;
 	CHECK_EQ(test_device_reload(&device), 0);
-	CHECK_EQ(block_of(20)->state, AFTL_BLOCK_CLOSED);
-	CHECK_EQ(block_of(0)->state, AFTL_BLOCK_CLOSED);
+	CHECK_EQ(test_block_of(&device, 20)->state, AFTL_BLOCK_CLOSED);
+	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
 	write_unit(HALF + 2, AFTL_APPROX);
 	CHECK(!unit_lends(HALF + 2));
 	close_device();

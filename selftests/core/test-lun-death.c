@@ -204,7 +204,6 @@ static void too_few_are_left(void)
 static void a_dead_lun_is_saved(void)
 {
 	struct test_bytes bytes = { 0 };
-	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
 	struct aftl_snapshot_source source;
 	struct aftl *again = NULL;
 
@@ -212,7 +211,7 @@ static void a_dead_lun_is_saved(void)
 	test_stream_fill(&stream, &device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	test_drain(&device);
-	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	test_device_save(&device, &bytes);
 	source = test_bytes_source(&bytes);
 	CHECK_EQ(aftl_load(&again, &source, &device.ops, &device, &device.error), 0);
 	CHECK_EQ(aftl_digest(again), aftl_digest(device.ftl));

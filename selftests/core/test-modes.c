@@ -44,14 +44,6 @@ static void open_shape(const char *one_shot, const char *bits)
 	test_device_open(&device, "baseline", shape);
 }
 
-static const struct aftl_block *block_of(u32 unit)
-{
-	const struct aftl_media *media = aftl_media(device.ftl);
-	u32 class;
-
-	return aftl_ppn_block(media, aftl_lookup(device.ftl, to_lpn(unit), &class));
-}
-
 static void write_units(u32 first, u32 units)
 {
 	u32 i;
@@ -76,16 +68,16 @@ static void one_bit(const char *one_shot, const char *bits)
 
 	open_shape(one_shot, bits);
 	write_units(0, word_lines);
-	CHECK_EQ(block_of(0)->bits, 1);
-	CHECK(block_of(0) == block_of(word_lines - 1));
-	CHECK_EQ(block_of(0)->state, AFTL_BLOCK_CLOSED);
-	CHECK_EQ(block_of(0)->programmed, word_lines);
-	check_first_pages(block_of(0), (u32)strtoul(bits, NULL, 10));
+	CHECK_EQ(test_block_of(&device, 0)->bits, 1);
+	CHECK(test_block_of(&device, 0) == test_block_of(&device, word_lines - 1));
+	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
+	CHECK_EQ(test_block_of(&device, 0)->programmed, word_lines);
+	check_first_pages(test_block_of(&device, 0), (u32)strtoul(bits, NULL, 10));
 	CHECK_EQ(bits_of_mode[AFTL_MODE_SLC], 1);
 	CHECK_EQ(ns_of_mode[AFTL_MODE_SLC], 150000);
 	CHECK_EQ(pages_told, word_lines);
 	write_units(word_lines, 1);
-	CHECK(block_of(word_lines) != block_of(0));
+	CHECK(test_block_of(&device, word_lines) != test_block_of(&device, 0));
 	test_audit(&device);
 	test_device_close(&device);
 }
@@ -115,7 +107,7 @@ static void its_reads_are_its_own(void)
 	write_units(0, 16);
 	cached_ns = read_ns(3);
 	test_wait(&device, AFTL_HOUR_NS);
-	CHECK_EQ(block_of(3)->bits, 0);
+	CHECK_EQ(test_block_of(&device, 3)->bits, 0);
 	CHECK_EQ(read_ns(3) - cached_ns, device.config.read - 20000);
 	test_device_close(&device);
 }
@@ -124,13 +116,12 @@ static void its_reads_are_its_own(void)
 static void it_goes_on_nowhere_else(void)
 {
 	struct test_bytes bytes = { 0 };
-	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
 	struct aftl_snapshot_source source;
 
 	open_shape("off", "3");
 	write_units(0, 5);
-	((struct aftl_block *)block_of(4))->frontier++;
-	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	((struct aftl_block *)test_block_of(&device, 4))->frontier++;
+	test_device_save(&device, &bytes);
 	test_device_close(&device);
 	test_device_init(&device, "demo");
 	source = test_bytes_source(&bytes);

@@ -121,20 +121,13 @@ static void do_op(enum aftl_op op, u32 unit, u32 units)
 	CHECK_EQ(test_do(&device, op, unit, units, AFTL_PRECISE, NULL), 0);
 }
 
-static aftl_ppn_t slot_of(u32 unit)
-{
-	u32 class;
-
-	return aftl_lookup(device.ftl, to_lpn(unit), &class);
-}
-
 static bool on_flash(u32 first, u32 units)
 {
 	u32 found = 0;
 	u32 i;
 
 	for (i = first; i < first + units; i++)
-		found += slot_of(i) != AFTL_NO_PPN;
+		found += test_lookup(&device, i) != AFTL_NO_PPN;
 	CHECK(!found || found == units);
 	return found;
 }
@@ -275,7 +268,7 @@ static void a_flush_waits_for_fine_passes(void)
 	/* The next write continues after the padded word line. */
 	do_op(AFTL_OP_WRITE, 2 * LINE, LINE);
 	do_op(AFTL_OP_FLUSH, 0, 0);
-	CHECK_EQ(from_ppn(slot_of(2 * LINE)), 3 * LINE);
+	CHECK_EQ(from_ppn(test_lookup(&device, 2 * LINE)), 3 * LINE);
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 0);
 	close_device();
@@ -348,14 +341,14 @@ static void the_old_version_stays(void)
 	open_device("baseline", slow);
 	do_op(AFTL_OP_WRITE, 0, LINE);
 	do_op(AFTL_OP_FLUSH, 0, 0);
-	ppn = slot_of(0);
+	ppn = test_lookup(&device, 0);
 	do_op(AFTL_OP_WRITE, 0, LINE);
 	test_wait(&device, 100000000);
 	CHECK_EQ(coarse_passes, 3);
-	CHECK_EQ(from_ppn(slot_of(0)), from_ppn(ppn));
+	CHECK_EQ(from_ppn(test_lookup(&device, 0)), from_ppn(ppn));
 	do_op(AFTL_OP_READ, 0, LINE);
 	do_op(AFTL_OP_FLUSH, 0, 0);
-	CHECK(from_ppn(slot_of(0)) != from_ppn(ppn));
+	CHECK(from_ppn(test_lookup(&device, 0)) != from_ppn(ppn));
 	do_op(AFTL_OP_READ, 0, LINE);
 	close_device();
 }
@@ -371,10 +364,10 @@ static void writes_and_discards_come_between(void)
 	test_wait(&device, 100000000);
 	do_op(AFTL_OP_READ, 0, LINE);
 	do_op(AFTL_OP_FLUSH, 0, 0);
-	CHECK_EQ(from_ppn(slot_of(0)), 0);
-	CHECK(slot_of(1) == AFTL_NO_PPN);
-	CHECK_EQ(from_ppn(slot_of(2)), LINE);
-	CHECK_EQ(from_ppn(slot_of(3)), 3);
+	CHECK_EQ(from_ppn(test_lookup(&device, 0)), 0);
+	CHECK(test_lookup(&device, 1) == AFTL_NO_PPN);
+	CHECK_EQ(from_ppn(test_lookup(&device, 2)), LINE);
+	CHECK_EQ(from_ppn(test_lookup(&device, 3)), 3);
 	do_op(AFTL_OP_READ, 0, LINE);
 	close_device();
 }
@@ -397,7 +390,7 @@ static void moves_come_between(void)
 	do_op(AFTL_OP_DISCARD, 3, 5);
 	do_op(AFTL_OP_WRITE, 9, 3);
 	test_wait(&device, 3000000000ULL);
-	CHECK(slot_of(3) == AFTL_NO_PPN);
+	CHECK(test_lookup(&device, 3) == AFTL_NO_PPN);
 	do_op(AFTL_OP_READ, 0, 10 * LINE);
 	CHECK_EQ(device.ftl->luns->fine_pending_moves, 0);
 	close_device();
@@ -643,7 +636,7 @@ static void a_block_goes_on_after_a_snapshot(void)
 		accounts[0] = (struct account){ 2, 1 };
 	}
 	CHECK_EQ(digest[0], digest[1]);
-	CHECK_EQ(from_ppn(slot_of(7)), 2 * LINE);
+	CHECK_EQ(from_ppn(test_lookup(&device, 7)), 2 * LINE);
 	test_audit(&device);
 	test_device_close(&device);
 	test_bytes_free(&bytes);
@@ -653,7 +646,6 @@ static void a_block_goes_on_after_a_snapshot(void)
 static void no_block_has_one_pass(void)
 {
 	struct test_bytes bytes = { 0 };
-	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
 	struct aftl_snapshot_source source;
 
 	test_device_init(&device, "demo");
@@ -661,7 +653,7 @@ static void no_block_has_one_pass(void)
 	do_op(AFTL_OP_WRITE, 0, LINE);
 	do_op(AFTL_OP_FLUSH, 0, 0);
 	aftl_media(device.ftl)->blocks[0].order = AFTL_ORDER_SEQUENTIAL;
-	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	test_device_save(&device, &bytes);
 	test_device_close(&device);
 	test_device_init(&device, "demo");
 	source = test_bytes_source(&bytes);

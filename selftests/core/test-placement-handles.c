@@ -193,13 +193,6 @@ static void write_as(u32 first, u32 units, u8 life, u8 id)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
 }
 
-static const struct aftl_block *block_of(u32 unit)
-{
-	u32 class;
-
-	return aftl_ppn_block(&device.ftl->media, aftl_lookup(device.ftl, to_lpn(unit), &class));
-}
-
 static const struct aftl_handle_stats *stats_of(u32 handle)
 {
 	return &aftl_stats(device.ftl)->handles[handle];
@@ -213,13 +206,13 @@ static void ids_have_blocks_of_their_own(void)
 	for (i = 0; i < 8; i++)
 		write_as(i, 1, 0, (u8)i);
 	for (i = 0; i < 8; i++)
-		CHECK_EQ(block_of(i)->handle, i < 4 ? i : 0);
+		CHECK_EQ(test_block_of(&device, i)->handle, i < 4 ? i : 0);
 	CHECK_EQ(test_counters(&device)->unknown_placement_requests, 4);
 	CHECK_EQ(stats_of(0)->host_units, 5);
 	write_as(0, 2, AFTL_LIFETIME_MEDIUM, 0);
 	write_as(2, 2, AFTL_LIFETIME_SHORT, 1);
 	for (i = 0; i < 4; i++)
-		CHECK_EQ(block_of(i)->handle, i < 2 ? 3 : 1);
+		CHECK_EQ(test_block_of(&device, i)->handle, i < 2 ? 3 : 1);
 	test_audit(&device);
 	test_device_close(&device);
 }
@@ -229,7 +222,7 @@ static void without_handles_nothing_is_counted(void)
 {
 	open_with("baseline", "0", "persistent", "0");
 	write_as(0, 2 * EACH, 0, 2);
-	CHECK_EQ(block_of(0)->handle, 0);
+	CHECK_EQ(test_block_of(&device, 0)->handle, 0);
 	CHECK_EQ(test_counters(&device)->unknown_placement_requests, 0);
 	CHECK_EQ(stats_of(0)->host_units + stats_of(0)->media_units, 0);
 	CHECK(!device.ftl->luns->handle_blocks);
@@ -255,16 +248,16 @@ static void units_left_early_are_told(void)
 
 	open_with("baseline", "2", "persistent", "0");
 	write_as(0, 3, 0, 1);
-	index = aftl_block_index(&device.ftl->media, block_of(0));
+	index = aftl_block_index(&device.ftl->media, test_block_of(&device, 0));
 	CHECK_EQ(aftl_fail_block(device.ftl, index), 0);
 	CHECK_EQ(stats_of(1)->changed_blocks, 1);
 	CHECK_EQ(stats_of(1)->partial_blocks, 1);
 	test_wait(&device, 1000000000);
 	CHECK_EQ(stats_of(1)->reallocated_units, 3);
-	CHECK_EQ(block_of(0)->handle, 1);
-	CHECK(aftl_block_index(&device.ftl->media, block_of(0)) != index);
+	CHECK_EQ(test_block_of(&device, 0)->handle, 1);
+	CHECK(aftl_block_index(&device.ftl->media, test_block_of(&device, 0)) != index);
 	write_as(3, 1, 0, 1);
-	CHECK(block_of(3) == block_of(0));
+	CHECK(test_block_of(&device, 3) == test_block_of(&device, 0));
 	test_audit(&device);
 	test_device_close(&device);
 }
@@ -273,10 +266,10 @@ static void placed_data_are_not_cached(void)
 {
 	open_with("baseline", "2", "initial", "10%");
 	write_as(0, 3, 0, 2);
-	CHECK_EQ(block_of(0)->bits, 0);
-	CHECK_EQ(block_of(0)->handle, 2);
+	CHECK_EQ(test_block_of(&device, 0)->bits, 0);
+	CHECK_EQ(test_block_of(&device, 0)->handle, 2);
 	write_as(3, 3, 0, 0);
-	CHECK_EQ(block_of(3)->bits, 1);
+	CHECK_EQ(test_block_of(&device, 3)->bits, 1);
 	test_device_close(&device);
 }
 
@@ -293,7 +286,7 @@ static void dead_dies_are_left(void)
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	for (i = 1; i < 5; i++) {
 		write_as(i * 40, 40, 0, (u8)i);
-		CHECK_EQ(block_of(i * 40)->handle, i);
+		CHECK_EQ(test_block_of(&device, i * 40)->handle, i);
 		CHECK(!device.ftl->luns[1].handle_blocks[i - 1]);
 	}
 	test_audit(&device);
@@ -351,7 +344,7 @@ static void they_are_the_core_s(void)
 	aftl_policy_close_block(device.ftl->policy, open);
 	CHECK_EQ(open->state, AFTL_BLOCK_OPEN);
 	write_as(1, 1, 0, 2);
-	CHECK(block_of(1) == open);
+	CHECK(test_block_of(&device, 1) == open);
 	test_device_close(&device);
 }
 
@@ -394,27 +387,26 @@ static void reload(struct test_bytes *bytes, u64 handles)
 static void they_survive_a_snapshot(void)
 {
 	struct test_bytes bytes = { .limit = SIZE_MAX };
-	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
 	u32 i;
 
 	open_with("baseline", "5", "persistent", "0");
 	for (i = 1; i < 6; i++)
 		write_as(i * EACH, EACH, 0, (u8)i);
 	write_as(6 * EACH, 5, 0, 5);
-	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	test_device_save(&device, &bytes);
 	reload(&bytes, 5);
 	for (i = 1; i < 6; i++)
-		CHECK_EQ(block_of(i * EACH)->handle, i);
+		CHECK_EQ(test_block_of(&device, i * EACH)->handle, i);
 	write_as(6 * EACH + 5, 1, 0, 5);
-	CHECK(block_of(6 * EACH + 5) == block_of(6 * EACH));
+	CHECK(test_block_of(&device, 6 * EACH + 5) == test_block_of(&device, 6 * EACH));
 	reload(&bytes, 2);
 	for (i = 1; i < 6; i++)
-		CHECK_EQ(block_of(i * EACH)->handle, i < 3 ? i : 0);
-	CHECK_EQ(block_of(6 * EACH)->state, AFTL_BLOCK_CLOSED);
+		CHECK_EQ(test_block_of(&device, i * EACH)->handle, i < 3 ? i : 0);
+	CHECK_EQ(test_block_of(&device, 6 * EACH)->state, AFTL_BLOCK_CLOSED);
 	write_as(0, test_units(&device), 0, 2);
 	test_audit(&device);
 	reload(&bytes, 0);
-	CHECK_EQ(block_of(EACH)->handle, 0);
+	CHECK_EQ(test_block_of(&device, EACH)->handle, 0);
 	write_as(0, test_units(&device), 0, 2);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 	test_audit(&device);
@@ -425,12 +417,11 @@ static void they_survive_a_snapshot(void)
 static void go_on_with(const char *policy, u64 seed)
 {
 	struct test_bytes bytes = { 0 };
-	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
 	struct aftl_snapshot_source source = test_bytes_source(&bytes);
 	struct test_stream stream;
 	u32 i;
 
-	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	test_device_save(&device, &bytes);
 	aftl_destroy(device.ftl);
 	if (aftl_load_as(&device.ftl, &source, aftl_policy_find(policy), &device.config,
 			 &device.ops, &device, &device.error))
@@ -517,19 +508,6 @@ static void what_makes_no_sense_is_refused(void)
 
 /* Random devices, random policies, random requests. */
 
-static const char *any_policy(struct aftl_random *random)
-{
-	const struct aftl_policy_type *type;
-	u32 policies = 0;
-
-	while (aftl_policy_at(policies))
-		policies++;
-	do
-		type = aftl_policy_at(aftl_random_below(random, policies));
-	while (type->host_streams);
-	return type->name;
-}
-
 static void drive(struct aftl_random *random, u64 moves[2])
 {
 	struct brute_model model;
@@ -571,7 +549,7 @@ static void drive(struct aftl_random *random, u64 moves[2])
 static bool run_seed(u64 seed, u64 moves[2])
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0xfd9) };
-	const char *policy = any_policy(&random);
+	const char *policy = test_any_policy(true, &random);
 	bool made;
 
 	test_device_init(&device, "demo");

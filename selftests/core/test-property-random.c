@@ -20,15 +20,6 @@ static u64 seed;
 static u32 refused;
 static u32 survived;
 
-static const char *any_policy(struct aftl_random *random)
-{
-	u32 count = 0;
-
-	while (aftl_policy_at(count))
-		count++;
-	return aftl_policy_at(aftl_random_below(random, count))->name;
-}
-
 static void check_sentence(const struct test_device *device)
 {
 	size_t length = strlen(device->error.text);
@@ -70,7 +61,7 @@ static void drive(struct test_device *device, struct aftl_random *random)
 static void run_seed(void)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
-	const char *policy = any_policy(&random);
+	const char *policy = test_any_policy(false, &random);
 	struct test_device device;
 
 	test_device_init(&device, "demo");

@@ -29,13 +29,6 @@ static void open_device(const char *policy, const char *const *pairs)
 	test_device_open(&device, policy, pairs);
 }
 
-static void close_device(void)
-{
-	test_audit(&device);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	test_device_close(&device);
-}
-
 static u64 read_units(u32 unit, u32 units)
 {
 	u64 ns = 0;
@@ -78,12 +71,12 @@ static void a_hit_is_the_controllers(void)
 	CHECK_EQ(hits(), 1);
 	CHECK_EQ(sensed(), 1);
 	CHECK_EQ(test_counters(&device)->bus_ns, UNIT_NS);
-	close_device();
+	test_device_finish(&device);
 	open_device("baseline", faster);
 	CHECK_EQ(read_one(8), MISS_NS + 4096);
 	CHECK_EQ(read_one(8), 4000 + 4096);
 	CHECK_EQ(read_units(8, 2), MISS_NS + 2 * 4096);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Other units of the page were not transferred and are not cached. */
@@ -97,7 +90,7 @@ static void only_what_was_read_is_there(void)
 	CHECK_EQ(read_one(10), MISS_NS);
 	CHECK_EQ(read_units(8, 3), 9000);
 	CHECK_EQ(hits(), 5);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* A read of a unit that is being sensed waits for that sensing only. */
@@ -119,7 +112,7 @@ static void nothing_is_sensed_twice(void)
 	CHECK_EQ(sensed(), 1);
 	test_put(&device, first);
 	test_put(&device, second);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* The least recently used unit is evicted. */
@@ -137,7 +130,7 @@ static void the_oldest_goes(void)
 	CHECK_EQ(read_one(0), 9000);
 	CHECK_EQ(read_one(200), 9000);
 	CHECK_EQ(read_one(100), MISS_NS);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Bits */
@@ -176,7 +169,7 @@ static void a_hit_has_the_same_bits(void)
 	read_one(8);
 	CHECK_MSG(flips && seen_flips > flips, "%u bits have flipped, then %u", flips, seen_flips);
 	test_device_unlisten(&device, &listener);
-	close_device();
+	test_device_finish(&device);
 }
 
 static u32 lost_among(u32 units)
@@ -206,7 +199,7 @@ static void a_hit_is_not_lost_with_the_cells(void)
 	aftl_read_cache_clear(device.ftl);
 	CHECK(lost_among(16) > 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 16, AFTL_PRECISE, NULL), -EIO);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* A unit that was written, discarded, lost, or whose die failed must not hit. */
@@ -234,7 +227,7 @@ static void what_has_changed_is_read_again(void)
 	CHECK_EQ(aftl_fail_lun(device.ftl, lun->index), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 9, 1, AFTL_PRECISE, NULL), -EIO);
 	CHECK_EQ(hits(), 1);
-	close_device();
+	test_device_finish(&device);
 }
 
 static u32 slot_of(u32 unit)
@@ -270,7 +263,7 @@ static void what_is_programmed_again_is_read_again(void)
 	CHECK_EQ(hits(), 0);
 	read_one(0);
 	CHECK_EQ(hits(), 1);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Saving empties the cache, so that saved and loaded devices behave alike. */
@@ -278,16 +271,15 @@ static void it_is_forgotten_with_the_device(void)
 {
 	static const char *const pairs[] = { CACHE, "read_ahead", "256KiB", NULL };
 	struct test_bytes bytes = { 0 };
-	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
 
 	open_device("baseline", pairs);
 	read_one(8);
-	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	test_device_save(&device, &bytes);
 	CHECK_EQ(read_one(8), MISS_NS);
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(read_one(8), MISS_NS);
 	test_bytes_free(&bytes);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Read-ahead */
@@ -311,7 +303,7 @@ static void a_reader_is_read_ahead(void)
 	CHECK_EQ(hits(), 398);
 	CHECK_EQ(sensed(), 2 + 1 + (test_counters(&device)->read_ahead_units - 2) / PAGE_UNITS);
 	CHECK_EQ(test_counters(&device)->read_ahead_vain_units, 0);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Random and backward reads do not start read-ahead. */
@@ -326,7 +318,7 @@ static void nothing_is_read_for_nobody(void)
 	for (i = 400; i > 300; i--)
 		read_one(i);
 	CHECK_EQ(test_counters(&device)->read_ahead_units, 0);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Up to sixteen sequential readers are recognised. */
@@ -344,7 +336,7 @@ static void readers_are_told_apart(void)
 			rest();
 		}
 		CHECK_EQ(hits(), readers == AFTL_READ_STREAMS ? 14 * readers : 0);
-		close_device();
+		test_device_finish(&device);
 	}
 }
 
@@ -360,7 +352,7 @@ static void who_comes_too_early_overtakes(void)
 		CHECK_EQ(test_submit(&device, AFTL_OP_READ, unit, 1, 0, 0, 0), 0);
 	test_drain(&device);
 	CHECK_RANGE(test_counters(&device)->array_read_ns, 9 * 45000, 11 * 45000);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Other reads precede read-ahead on the array, and half of the commands are kept for them. */
@@ -380,7 +372,7 @@ static void others_come_first(void)
 	CHECK_EQ(sensed(), 7);
 	rest();
 	CHECK(sensed() > 10);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Prefetched units that are evicted or overwritten unread are counted. */
@@ -405,7 +397,7 @@ static void what_is_in_vain(void)
 	for (i = 0; i < 40; i++)
 		read_one(1000 + 7 * i);
 	CHECK_EQ(counters->read_ahead_vain_units, counters->read_ahead_units - 1);
-	close_device();
+	test_device_finish(&device);
 }
 
 static void what_does_not_fit_is_refused(void)
@@ -554,20 +546,11 @@ static void choose(struct aftl_random *random)
 	device.config.read_cache *= 1 + aftl_random_below(random, 64);
 }
 
-static const char *any_policy(struct aftl_random *random)
-{
-	u32 policies = 0;
-
-	while (aftl_policy_at(policies))
-		policies++;
-	return aftl_policy_at(aftl_random_below(random, policies))->name;
-}
-
 /* Return: number of hits. */
 static u64 run_plain(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0xcac4e) };
-	const char *policy = any_policy(&random);
+	const char *policy = test_any_policy(false, &random);
 
 	memset(&plain, 0, sizeof(plain));
 	plain.listener = (struct test_listener){
@@ -673,7 +656,7 @@ static void drive(struct aftl_random *random)
 static void run_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0xa4ead) };
-	const char *policy = any_policy(&random);
+	const char *policy = test_any_policy(false, &random);
 
 	test_device_init(&device, "demo");
 	choose(&random);

@@ -258,14 +258,6 @@ static void write_random(u32 writes, u64 seed)
 		write_units(aftl_random_below(&random, test_units(&device)), 1);
 }
 
-static const struct aftl_block *block_of(u32 unit)
-{
-	u32 class;
-
-	return aftl_ppn_block(&device.ftl->media,
-			       aftl_lookup(device.ftl, to_lpn(unit), &class));
-}
-
 /* Units per cache block. */
 #define EACH 16
 
@@ -293,7 +285,7 @@ static void kept_blocks_are_kept(void)
 	for (i = 0; i < 4 * EACH - EACH; i++)
 		write_units(i, 1);
 	for (i = 0; i < 4 * EACH - EACH; i++)
-		CHECK_EQ(block_of(i)->bits, 1);
+		CHECK_EQ(test_block_of(&device, i)->bits, 1);
 	test_audit(&device);
 	test_device_close(&device);
 }
@@ -314,7 +306,7 @@ static void free_blocks_are_lent(void)
 	CHECK_EQ(lent, 40 - device.ftl->gc_blocks);
 	CHECK_EQ(test_counters(&device)->fold_blocks, 0);
 	write_units(36 * EACH, 1);
-	CHECK_EQ(block_of(36 * EACH)->bits, 0);
+	CHECK_EQ(test_block_of(&device, 36 * EACH)->bits, 0);
 	/* Filling the device folds them back. */
 	write_units(0, test_units(&device));
 	write_units(0, test_units(&device));
@@ -333,8 +325,8 @@ static void idle_dies_fold(void)
 	test_wait(&device, SECOND_NS);
 	/* The open block is not folded. */
 	CHECK_EQ(count_all(), 1);
-	CHECK_EQ(block_of(0)->bits, 0);
-	CHECK_EQ(block_of(3 * EACH)->bits, 1);
+	CHECK_EQ(test_block_of(&device, 0)->bits, 0);
+	CHECK_EQ(test_block_of(&device, 3 * EACH)->bits, 1);
 	CHECK_EQ(test_counters(&device)->fold_blocks, 3);
 	CHECK_EQ(test_counters(&device)->fold_idle_blocks, 3);
 	CHECK_EQ(test_counters(&device)->programmed_fold_units, 3 * EACH);
@@ -412,7 +404,7 @@ static void placed_data_go_past_it(void)
 	device.hint.stream = 3;
 	write_units(0, 8);
 	CHECK_EQ(count_all(), 0);
-	CHECK_EQ(block_of(0)->kind, 3);
+	CHECK_EQ(test_block_of(&device, 0)->kind, 3);
 	device.hint.stream = 0;
 	write_units(8, 8);
 	CHECK_EQ(count_all(), 1);
@@ -440,9 +432,9 @@ static void a_class_survives(void)
 		CHECK_EQ(class_of(i), i / 3 % 2);
 	test_wait(&device, SECOND_NS);
 	for (i = 0; i < EACH; i++) {
-		CHECK_EQ(block_of(i)->bits, 0);
+		CHECK_EQ(test_block_of(&device, i)->bits, 0);
 		CHECK_EQ(class_of(i), i / 3 % 2);
-		CHECK_EQ(block_of(i)->kind, i / 3 % 2);
+		CHECK_EQ(test_block_of(&device, i)->kind, i / 3 % 2);
 	}
 	test_audit(&device);
 	test_device_close(&device);
@@ -472,8 +464,8 @@ static void what_breaks(void)
 
 	open_with("baseline", "10%", "50%", "none");
 	write_units(0, 3 * EACH + 4);
-	open = aftl_block_index(&device.ftl->media, block_of(3 * EACH));
-	closed = aftl_block_index(&device.ftl->media, block_of(0));
+	open = aftl_block_index(&device.ftl->media, test_block_of(&device, 3 * EACH));
+	closed = aftl_block_index(&device.ftl->media, test_block_of(&device, 0));
 	CHECK_EQ(aftl_fail_block(device.ftl, open), 0);
 	CHECK_EQ(aftl_fail_block(device.ftl, closed), 0);
 	test_wait(&device, SECOND_NS);
@@ -482,7 +474,7 @@ static void what_breaks(void)
 	CHECK_EQ(count_all(), 0);
 	CHECK_EQ(device.ftl->luns[0].slc_blocks, 0);
 	write_units(100, 4);
-	CHECK_EQ(block_of(100)->bits, 1);
+	CHECK_EQ(test_block_of(&device, 100)->bits, 1);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	CHECK_EQ(device.ftl->luns[0].slc_blocks, 0);
 	test_audit(&device);
@@ -500,7 +492,7 @@ static void it_is_the_core_s(void)
 	aftl_policy_close_block(device.ftl->policy, open);
 	CHECK_EQ(open->state, AFTL_BLOCK_OPEN);
 	write_units(4, EACH - 4);
-	CHECK(block_of(EACH - 1) == open);
+	CHECK(test_block_of(&device, EACH - 1) == open);
 	CHECK(!device.ftl->luns[0].slc_open);
 	test_device_close(&device);
 }
@@ -508,11 +500,10 @@ static void it_is_the_core_s(void)
 static void reload(const char *policy, const char *kept_share, const char *lent_share)
 {
 	struct test_bytes bytes = { 0 };
-	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
 	struct aftl_snapshot_source source;
 	struct aftl *next;
 
-	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	test_device_save(&device, &bytes);
 	test_device_set(&device, "slc_static", kept_share);
 	test_device_set(&device, "slc_dynamic", lent_share);
 	source = test_bytes_source(&bytes);
@@ -539,15 +530,15 @@ static void it_survives_a_snapshot(void)
 	open_with("baseline", "25%", "0", "none");
 	write_units(0, EACH + 5);
 	reload("baseline", "25%", "0");
-	CHECK_EQ(block_of(EACH)->bits, 1);
+	CHECK_EQ(test_block_of(&device, EACH)->bits, 1);
 	write_units(EACH + 5, EACH - 5);
 	CHECK_EQ(aftl_digest(device.ftl), digest);
-	CHECK(block_of(2 * EACH - 1) == block_of(EACH));
+	CHECK(test_block_of(&device, 2 * EACH - 1) == test_block_of(&device, EACH));
 	/* Another policy continues the block, too. */
 	write_units(0, 3);
 	reload("vth_b", "5%", "0");
 	write_units(3, 1);
-	CHECK(block_of(3) == block_of(0));
+	CHECK(test_block_of(&device, 3) == test_block_of(&device, 0));
 	test_device_close(&device);
 }
 
@@ -600,15 +591,6 @@ static void what_makes_no_sense_is_refused(void)
 }
 
 /* Random devices, random policies, random requests. */
-
-static const char *any_policy(struct aftl_random *random)
-{
-	u32 policies = 0;
-
-	while (aftl_policy_at(policies))
-		policies++;
-	return aftl_policy_at(aftl_random_below(random, policies))->name;
-}
 
 static void draw_cache(struct aftl_random *random)
 {
@@ -675,7 +657,7 @@ static void drive(struct aftl_random *random)
 static bool run_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0xcac4e) };
-	const char *policy = any_policy(&random);
+	const char *policy = test_any_policy(false, &random);
 	bool made;
 
 	begin();

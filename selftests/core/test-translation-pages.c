@@ -543,13 +543,6 @@ static int reload(const char *policy, struct test_bytes *bytes)
 	return 0;
 }
 
-static void save(struct test_bytes *bytes)
-{
-	struct aftl_snapshot_sink sink = test_bytes_sink(bytes);
-
-	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
-}
-
 static u64 go_on(void)
 {
 	struct test_stream stream;
@@ -589,7 +582,7 @@ static void a_snapshot_has_the_same_future(void)
 	for (i = 0; i < 4; i++)
 		read_unit((2 * i + 1) * EACH);
 	CHECK_EQ(remember(before), 10);
-	save(&bytes);
+	test_device_save(&device, &bytes);
 	aftl_reset_stats(device.ftl);
 	digest = go_on();
 	misses = test_counters(&device)->map_misses;
@@ -608,7 +601,7 @@ static void another_policy_is_refused(void)
 	struct test_bytes bytes = { 0 };
 
 	open_with("baseline", "4KiB", "sequential");
-	save(&bytes);
+	test_device_save(&device, &bytes);
 	CHECK_EQ(reload("vth_b", &bytes), -EINVAL);
 	CHECK_CONTAINS(device.error.text, "goes on with the policy that it was saved with");
 	test_bytes_free(&bytes);
@@ -1077,15 +1070,6 @@ static void a_plain_list_says_the_same(void)
 
 /* Random policies, options and concurrent requests. */
 
-static const char *any_policy(struct aftl_random *random)
-{
-	u32 policies = 0;
-
-	while (aftl_policy_at(policies))
-		policies++;
-	return aftl_policy_at(aftl_random_below(random, policies))->name;
-}
-
 static u32 seen_opened;
 
 /* Translation pages must not use the GC reserve. */
@@ -1156,7 +1140,7 @@ static void drive(struct aftl_random *random)
 static bool run_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0x5ee75) };
-	const char *policy = any_policy(&random);
+	const char *policy = test_any_policy(false, &random);
 	bool made;
 
 	test_device_init(&device, "demo");

@@ -21,13 +21,6 @@ static void open_device(const char *const *pairs)
 	test_device_open(&device, "tvr", pairs);
 }
 
-static void close_device(void)
-{
-	test_audit(&device);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	test_device_close(&device);
-}
-
 static u64 write_ns(u32 unit)
 {
 	u64 ns = 0;
@@ -36,17 +29,10 @@ static u64 write_ns(u32 unit)
 	return ns - BUS_NS;
 }
 
-static aftl_ppn_t slot_of(u32 unit)
-{
-	u32 class;
-
-	return aftl_lookup(device.ftl, to_lpn(unit), &class);
-}
-
 static bool is_short(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	u16 attr = aftl_ppn_attr(media, slot_of(unit));
+	u16 attr = aftl_ppn_attr(media, test_lookup(&device, unit));
 
 	return aftl_page_mode(attr) == AFTL_MODE_REDUCED;
 }
@@ -77,7 +63,7 @@ static void programs_take_half_the_time(void)
 	CHECK_EQ(write_ns(0), 200000);
 	CHECK_EQ(write_ns(1), 600000);
 	CHECK_EQ(write_ns(2), 200000);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* Half of the margins take 17 of 22, and 12 or 13 of 16 steps. */
@@ -94,11 +80,11 @@ static void margins_take_steps(void)
 	CHECK_EQ(write_ns(0), 400000 * aftl_tvr_steps[0][8] / 22);
 	CHECK_EQ(write_ns(1), 1200000 * aftl_tvr_steps[1][8] / 16);
 	CHECK(aftl_tvr_steps[0][8] > 11 && aftl_tvr_steps[0][8] < 22);
-	close_device();
+	test_device_finish(&device);
 	open_device(whole);
 	CHECK_EQ(write_ns(0), 400000);
 	CHECK_EQ(write_ns(1), 1200000);
-	close_device();
+	test_device_finish(&device);
 }
 
 /* If a word line has one page, its steps are the sum of both pages' steps. */
@@ -111,7 +97,7 @@ static void one_page_in_a_word_line(void)
 
 	open_device(pairs);
 	CHECK_EQ(write_ns(0), 1200000 * (aftl_tvr_steps[0][4] + aftl_tvr_steps[1][4]) / 38);
-	close_device();
+	test_device_finish(&device);
 }
 
 static void update_intervals_tell_short_lived_data(void)
@@ -130,7 +116,7 @@ static void update_intervals_tell_short_lived_data(void)
 	write_ns(1);
 	CHECK(!is_short(1));
 	check_blocks();
-	close_device();
+	test_device_finish(&device);
 }
 
 /* In mode tagged the class means lifetime: data have no errors. */
@@ -157,7 +143,7 @@ static void hosts_tell_short_lived_data(void)
 	write_ns(1);
 	CHECK(!is_short(1));
 	check_blocks();
-	close_device();
+	test_device_finish(&device);
 }
 
 static void new_data_is_written_with_margins(void)
@@ -169,14 +155,14 @@ static void new_data_is_written_with_margins(void)
 	CHECK(!is_short(5));
 	write_ns(5);
 	CHECK(is_short(5));
-	close_device();
+	test_device_finish(&device);
 }
 
 static u64 age_hours(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	const struct aftl_block *block = aftl_ppn_block(media, slot_of(unit));
-	u32 page = aftl_ppn_page(media, slot_of(unit)) % media->geo->pages;
+	const struct aftl_block *block = aftl_ppn_block(media, test_lookup(&device, unit));
+	u32 page = aftl_ppn_page(media, test_lookup(&device, unit)) % media->geo->pages;
 
 	return aftl_hours(device.ftl) - block->first_hour -
 	       aftl_page_hours_since(media, block, page);
@@ -187,7 +173,7 @@ static void check_ages(u32 budget_hours)
 	u32 unit;
 
 	for (unit = 0; unit < test_units(&device); unit++)
-		if (slot_of(unit) != AFTL_NO_PPN && is_short(unit))
+		if (test_lookup(&device, unit) != AFTL_NO_PPN && is_short(unit))
 			CHECK_MSG(age_hours(unit) <= budget_hours,
 				  "unit %u is %llu hours old without margins", unit,
 				  (unsigned long long)age_hours(unit));
@@ -214,7 +200,7 @@ static void no_data_outlives_its_budget(void)
 	for (unit = 0; unit < 180; unit++)
 		CHECK(!is_short(unit));
 	check_blocks();
-	close_device();
+	test_device_finish(&device);
 }
 
 static u64 wear_of_an_erase(const char *mode, const char *margin)
@@ -231,7 +217,7 @@ static u64 wear_of_an_erase(const char *mode, const char *margin)
 		unit = (unit + 1) % test_units(&device);
 	}
 	wear = test_counters(&device)->wear_sum / test_counters(&device)->array_erases;
-	close_device();
+	test_device_finish(&device);
 	return wear;
 }
 
@@ -266,7 +252,7 @@ static void check_survivors(const char *mode, bool keep)
 		shorts += is_short(2 * i);
 	CHECK_EQ(shorts, keep ? half : 0);
 	check_blocks();
-	close_device();
+	test_device_finish(&device);
 }
 
 static void survivors_get_margins_in_mode_block(void)
@@ -301,7 +287,7 @@ static void times_change_with_cycles(void)
 		write_ns(unit % 20);
 	CHECK_RANGE(test_counters(&device)->array_erase_ns,
 		    3500000ULL * erase / new_ns - 100, 3500000ULL * erase / new_ns + 100);
-	close_device();
+	test_device_finish(&device);
 }
 
 static void new_blocks_have_the_configured_times(void)
@@ -311,16 +297,16 @@ static void new_blocks_have_the_configured_times(void)
 	open_device(pairs);
 	CHECK_EQ(write_ns(0), 400000);
 	CHECK_EQ(write_ns(1), 1200000);
-	close_device();
+	test_device_finish(&device);
 }
 
 static u64 rber_of(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	u32 page = aftl_ppn_page(media, slot_of(unit)) % media->geo->pages;
+	u32 page = aftl_ppn_page(media, test_lookup(&device, unit)) % media->geo->pages;
 
-	return aftl_cell_rber_q40(aftl_cell(device.ftl), aftl_ppn_block(media, slot_of(unit)),
-				  page, aftl_hours(device.ftl));
+	return aftl_cell_rber_q40(aftl_cell(device.ftl), test_block_of(&device, unit), page,
+				  aftl_hours(device.ftl));
 }
 
 /* Error rate of a page programmed with share @margin of the margins, after @age_ns. */
@@ -335,7 +321,7 @@ static u64 rber_with(const char *margin, u64 age_ns)
 	aftl_age(device.ftl, age_ns);
 	CHECK(is_short(0));
 	rber = rber_of(0);
-	close_device();
+	test_device_finish(&device);
 	return rber;
 }
 

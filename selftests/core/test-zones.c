@@ -409,13 +409,6 @@ static void they_survive_a_snapshot(void)
 	test_device_close(&device);
 }
 
-static void save(struct test_bytes *bytes)
-{
-	struct aftl_snapshot_sink sink = test_bytes_sink(bytes);
-
-	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
-}
-
 static int load(struct test_bytes *bytes)
 {
 	struct aftl_snapshot_source source = test_bytes_source(bytes);
@@ -440,7 +433,7 @@ static void damaged_snapshots_are_refused(void)
 		open_with("1", "0", "0");
 		CHECK_EQ(write_at(0, 0, 5), 0);
 		write_out();
-		save(&bytes);
+		test_device_save(&device, &bytes);
 		for (zone = 0; zone < 2; zone++)
 			bytes.data[bytes.size - 4 - 5 * (ZONES - zone)] = (u8)states[i];
 		test_bytes_seal(&bytes);
@@ -834,19 +827,6 @@ static void drive(struct aftl_random *random, u64 sum[3])
 	free(model.due);
 }
 
-static const char *any_policy(struct aftl_random *random)
-{
-	const struct aftl_policy_type *type;
-	u32 policies = 0;
-
-	while (aftl_policy_at(policies))
-		policies++;
-	do
-		type = aftl_policy_at(aftl_random_below(random, policies));
-	while (type->host_streams);
-	return type->name;
-}
-
 static void set_zones(struct aftl_random *random)
 {
 	struct aftl_config *config = &device.config;
@@ -891,7 +871,7 @@ static bool create(const char *policy)
 static bool run_seed(u64 seed, u64 sum[3])
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0x25) };
-	const char *policy = any_policy(&random);
+	const char *policy = test_any_policy(true, &random);
 	bool made;
 
 	test_device_init(&device, "demo");

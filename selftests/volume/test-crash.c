@@ -222,13 +222,9 @@ static bool small_enough(const struct aftl_config *config)
 /* Policy ressd, which reprograms pages, needs a share of its own and three-bit word lines. */
 static const char *draw_policy(struct life *life)
 {
-	u32 count = 0;
-
 	if (life->kind == AGAIN || chance(life, life->kind == MORTAL ? 50 : 12))
 		return "ressd";
-	while (aftl_policy_at(count))
-		count++;
-	return aftl_policy_at(below(life, count))->name;
+	return test_any_policy(false, &life->random);
 }
 
 /* Draw until a device can be created: not every policy fits every geometry. */

@@ -102,15 +102,12 @@ static int try_device(const struct aftl_config *config, const char *policy,
 static const char *draw_policy(struct life *life, const struct aftl_config *config)
 {
 	struct aftl_error error;
-	u32 count = 0;
 	u32 i;
 
 	if (chance(life, 40))
 		return life->pair->policy;
-	while (aftl_policy_at(count))
-		count++;
 	for (i = 0; i < DRAWS_MAX; i++) {
-		const char *policy = aftl_policy_at(below(life, count))->name;
+		const char *policy = test_any_policy(false, &life->random);
 
 		if (!try_device(config, policy, &error))
 			return policy;

@@ -128,25 +128,12 @@ static bool shrink_buffer(const char *policy, struct aftl_config *config)
 	return true;
 }
 
-static const char *draw_policy(struct life *life)
-{
-	const struct aftl_policy_type *type;
-	u32 count = 0;
-
-	while (aftl_policy_at(count))
-		count++;
-	do
-		type = aftl_policy_at(below(life, count));
-	while (type->host_streams);
-	return type->name;
-}
-
 static void be_born(struct life *life)
 {
 	struct aftl_config config;
 
 	for (;;) {
-		life->policy = draw_policy(life);
+		life->policy = test_any_policy(true, &life->random);
 		draw_config(life, &config);
 		if (!small_enough(&config) || !shrink_buffer(life->policy, &config) ||
 		    durable_open_as(&life->durable, &config, life->policy,

@@ -197,15 +197,6 @@ void brute_compare_counters(struct brute_model *model)
 		 model->pages_programmed * geo->page_units);
 }
 
-static void *zeroed(size_t count, size_t size)
-{
-	void *memory = calloc(count, size);
-
-	if (!memory)
-		tap_bail_out("out of memory");
-	return memory;
-}
-
 void brute_open(struct brute_model *model, struct test_device *device)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device->ftl);
@@ -221,12 +212,12 @@ void brute_open(struct brute_model *model, struct test_device *device)
 			.erase = on_erase,
 		},
 		.device = device,
-		.units = zeroed(geo->units + geo->trans_pages, sizeof(*model->units)),
-		.tags = zeroed(aftl_tag_count(device->ftl), sizeof(*model->tags)),
-		.slot_unit = zeroed(geo->ppns, sizeof(u32)),
-		.slot_told = zeroed(geo->ppns, sizeof(bool)),
-		.block_valid = zeroed(geo->blocks, sizeof(u32)),
-		.block_approx = zeroed(geo->blocks, sizeof(u32)),
+		.units = tap_zalloc(geo->units + geo->trans_pages, sizeof(*model->units)),
+		.tags = tap_zalloc(aftl_tag_count(device->ftl), sizeof(*model->tags)),
+		.slot_unit = tap_zalloc(geo->ppns, sizeof(u32)),
+		.slot_told = tap_zalloc(geo->ppns, sizeof(bool)),
+		.block_valid = tap_zalloc(geo->blocks, sizeof(u32)),
+		.block_approx = tap_zalloc(geo->blocks, sizeof(u32)),
 	};
 	memset(model->slot_unit, 0xff, geo->ppns * sizeof(u32));
 	for (i = 0; i < geo->units + geo->trans_pages; i++)

@@ -542,15 +542,6 @@ static void on_submitted(struct test_listener *listener, struct test_request *re
 	}
 }
 
-static void *zeroed(size_t count, size_t size)
-{
-	void *memory = calloc(count, size);
-
-	if (!memory)
-		tap_bail_out("out of memory");
-	return memory;
-}
-
 void shadow_open(struct shadow_store *store, struct test_device *device, bool whole)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device->ftl);
@@ -571,12 +562,12 @@ void shadow_open(struct shadow_store *store, struct test_device *device, bool wh
 		},
 		.device = device,
 		.words = whole ? geo->unit_bytes / 8 : 1,
-		.tags = zeroed(tags, sizeof(*store->tags)),
-		.slots = zeroed(geo->ppns, sizeof(*store->slots)),
-		.units = zeroed(geo->units, sizeof(*store->units)),
-		.scratch = zeroed(geo->unit_bytes, 1),
+		.tags = tap_zalloc(tags, sizeof(*store->tags)),
+		.slots = tap_zalloc(geo->ppns, sizeof(*store->slots)),
+		.units = tap_zalloc(geo->units, sizeof(*store->units)),
+		.scratch = tap_zalloc(geo->unit_bytes, 1),
 	};
-	store->content = zeroed((size_t)(tags + geo->ppns) * store->words, sizeof(u64));
+	store->content = tap_zalloc((size_t)(tags + geo->ppns) * store->words, sizeof(u64));
 	for (i = 0; i < geo->units; i++)
 		store->units[i].best = U32_MAX;
 	test_device_listen(device, &store->listener);

@@ -286,6 +286,19 @@ void test_random_options(struct test_device *device, struct aftl_random *random)
 	random_times(config, random);
 }
 
+const char *test_any_policy(bool placed, struct aftl_random *random)
+{
+	const struct aftl_policy_type *type;
+	u32 policies = 0;
+
+	while (aftl_policy_at(policies))
+		policies++;
+	do
+		type = aftl_policy_at(aftl_random_below(random, policies));
+	while (placed && type->host_streams);
+	return type->name;
+}
+
 void test_note_config(const struct test_device *device, const char *policy, u64 seed)
 {
 	char line[2000] = "";

@@ -54,6 +54,9 @@ void test_random_geometry(struct test_device *device, struct aftl_random *random
  */
 void test_random_options(struct test_device *device, struct aftl_random *random);
 
+/* Draw a policy; @placed: one that leaves the host's zones and placement handles alone. */
+const char *test_any_policy(bool placed, struct aftl_random *random);
+
 /* Print the differences of @device from profile "demo" as simulator arguments. */
 void test_note_config(const struct test_device *device, const char *policy, u64 seed);
 

@@ -55,6 +55,15 @@ void tap_bail_out(const char *format, ...)
 	exit(1);
 }
 
+void *tap_zalloc(size_t count, size_t size)
+{
+	void *memory = calloc(count, size);
+
+	if (!memory)
+		tap_bail_out("out of memory");
+	return memory;
+}
+
 void tap_note(const char *format, ...)
 {
 	va_list args;

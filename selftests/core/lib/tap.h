@@ -26,6 +26,9 @@ bool tap_end(void);
 /* Print a bail-out and exit. */
 void tap_bail_out(const char *format, ...) __printf(1, 2);
 
+/* Allocate zeroed memory; bail out if there is none. */
+void *tap_zalloc(size_t count, size_t size);
+
 /* Print a diagnostic line. */
 void tap_note(const char *format, ...) __printf(1, 2);
 

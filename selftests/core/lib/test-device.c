@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "bytes.h"
-#include "core/persist/snapshot.h"
+#include "core/ftl/device.h"
 #include "tap.h"
 #include "test-device.h"
 
@@ -295,11 +295,10 @@ void test_device_close(struct test_device *device)
 int test_device_reload(struct test_device *device)
 {
 	struct test_bytes bytes = { 0 };
-	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
 	struct aftl_snapshot_source source;
 	int ret;
 
-	CHECK_EQ(aftl_save(device->ftl, &sink, &device->error), 0);
+	test_device_save(device, &bytes);
 	aftl_destroy(device->ftl);
 	device->ftl = NULL;
 	source = test_bytes_source(&bytes);
@@ -537,6 +536,38 @@ bool test_audit(struct test_device *device)
 	int ret = aftl_audit(device->ftl, &error);
 
 	return CHECK_MSG(!ret, "audit: %d: %s", ret, error.text);
+}
+
+void test_device_finish(struct test_device *device)
+{
+	test_audit(device);
+	CHECK_EQ(test_counters(device)->policy_bugs, 0);
+	test_device_close(device);
+}
+
+void test_device_save(struct test_device *device, struct test_bytes *bytes)
+{
+	struct aftl_snapshot_sink sink = test_bytes_sink(bytes);
+
+	CHECK_EQ(aftl_save(device->ftl, &sink, &device->error), 0);
+}
+
+void test_write_each(struct test_device *device, u32 first, u32 count, u32 class)
+{
+	for (; count; count--, first++)
+		CHECK_EQ(test_do(device, AFTL_OP_WRITE, first, 1, class, NULL), 0);
+}
+
+aftl_ppn_t test_lookup(const struct test_device *device, u32 unit)
+{
+	u32 class;
+
+	return aftl_lookup(device->ftl, to_lpn(unit), &class);
+}
+
+struct aftl_block *test_block_of(struct test_device *device, u32 unit)
+{
+	return aftl_ppn_block(&device->ftl->media, test_lookup(device, unit));
 }
 
 u64 test_programmed_units(const struct test_device *device)

@@ -6,6 +6,7 @@
 #ifndef TEST_DEVICE_H
 #define TEST_DEVICE_H
 
+#include "bytes.h"
 #include "core/ftl/ftl.h"
 #include "core/base/random.h"
 
@@ -229,6 +230,19 @@ void test_wait(struct test_device *device, u64 ns);
 
 /* Check that aftl_audit() succeeds. */
 bool test_audit(struct test_device *device);
+
+/* Audit the device, check that its policy broke no rule, and close it. */
+void test_device_finish(struct test_device *device);
+
+/* Append a snapshot to @bytes. */
+void test_device_save(struct test_device *device, struct test_bytes *bytes);
+
+/* Write @count logical pages from @first on, each by a request of its own. */
+void test_write_each(struct test_device *device, u32 first, u32 count, u32 class);
+
+/* Physical page, and block, of logical page @unit. */
+aftl_ppn_t test_lookup(const struct test_device *device, u32 unit);
+struct aftl_block *test_block_of(struct test_device *device, u32 unit);
 
 static inline u32 test_units(const struct test_device *device)
 {
