@@ -19,12 +19,6 @@
 
 static struct test_device device;
 
-static void open_device(const char *policy, const char *const *pairs)
-{
-	test_device_init(&device, "demo");
-	test_device_open(&device, policy, pairs);
-}
-
 /* Program mode of @unit, or AFTL_MODES if it is unmapped. */
 static u32 mode_of(u32 unit)
 {
@@ -57,7 +51,7 @@ static void costs_are_coupled(void)
 {
 	static const char *const pairs[] = { SHAPE, NULL };
 
-	open_device("agcr", pairs);
+	test_device_open_demo(&device, "agcr", pairs);
 	CHECK_EQ(access_ns(true, 1), 450000 + BUS_NS);
 	CHECK_EQ(access_ns(false, 1), 310000 + BUS_NS);
 	CHECK_EQ(access_ns(true, 1), 600000 + BUS_NS);
@@ -97,7 +91,7 @@ static void windows_decide(void)
 		const char *const pairs[] = { SHAPE, "history", mine->history, "rewrite", "off",
 					      NULL };
 
-		open_device("agcr", pairs);
+		test_device_open_demo(&device, "agcr", pairs);
 		play(3, mine->accesses);
 		CHECK_MSG(mode_of(3) == mine->mode, "history %s, %s: mode %u", mine->history,
 			  mine->accesses, mode_of(3));
@@ -120,7 +114,7 @@ static void read_only_data_is_rewritten(void)
 		const struct window_case *mine = &rewritten[i];
 		const char *const pairs[] = { SHAPE, "history", mine->history, NULL };
 
-		open_device("agcr", pairs);
+		test_device_open_demo(&device, "agcr", pairs);
 		play(3, mine->accesses);
 		test_wait(&device, IDLE_NS);
 		CHECK_MSG(mode_of(3) == mine->mode, "history %s, %s: mode %u", mine->history,
@@ -134,7 +128,7 @@ static void check_rewrite(const char *word, u32 low, u32 medium)
 {
 	const char *const pairs[] = { SHAPE, "rewrite", word, NULL };
 
-	open_device("agcr", pairs);
+	test_device_open_demo(&device, "agcr", pairs);
 	play(1, "WRR");
 	play(2, "WRWRR");
 	test_wait(&device, IDLE_NS);
@@ -155,7 +149,7 @@ static void what_is_there_at_the_start(void)
 {
 	static const char *const pairs[] = { SHAPE, "fill", "sequential", NULL };
 
-	open_device("agcr", pairs);
+	test_device_open_demo(&device, "agcr", pairs);
 	CHECK_EQ(mode_of(1), AFTL_MODE_NORMAL);
 	play(1, "W");
 	CHECK_EQ(mode_of(1), AFTL_MODE_COARSE);
@@ -173,7 +167,7 @@ static void the_queue_is_bounded(void)
 	};
 	u32 unit;
 
-	open_device("agcr", pairs);
+	test_device_open_demo(&device, "agcr", pairs);
 	for (unit = 0; unit < 1500; unit++)
 		access_ns(false, unit);
 	for (unit = 0; unit < 1500; unit++)
@@ -193,7 +187,7 @@ static void the_queue_is_not_believed(void)
 {
 	static const char *const pairs[] = { SHAPE, NULL };
 
-	open_device("agcr", pairs);
+	test_device_open_demo(&device, "agcr", pairs);
 	play(1, "WRRW");
 	play(2, "WRR");
 	play(3, "WRR");
@@ -213,7 +207,7 @@ static void nonsense_becomes_possible(void)
 	u64 index;
 	u64 word;
 
-	open_device("agcr", pairs);
+	test_device_open_demo(&device, "agcr", pairs);
 	play(1, "W");
 	for (index = 0; aftl_policy_instance_save(device.ftl->policy, index, &word); index++)
 		aftl_policy_instance_restore(device.ftl->policy, index, ~word);
@@ -237,7 +231,7 @@ static void rewriting_leaves_the_reserve(void)
 	struct aftl_lun_info info;
 	u32 unit;
 
-	open_device("agcr", pairs);
+	test_device_open_demo(&device, "agcr", pairs);
 	for (unit = 0; unit < test_units(&device); unit += 2)
 		play(unit, "RR");
 	test_wait(&device, 2000000000);
@@ -281,7 +275,7 @@ static void copies_keep_their_cost(void)
 	struct aftl_random random = { 5 };
 	u32 i;
 
-	open_device("agcr", pairs);
+	test_device_open_demo(&device, "agcr", pairs);
 	CHECK_RANGE(test_units(&device), 100, 1000);
 	for (i = 0; i < 20000 && !tap_failures(); i++) {
 		u32 unit = aftl_random_below(&random, test_units(&device));
@@ -301,7 +295,7 @@ static void li_looks_at_the_queue(void)
 {
 	static const char *const pairs[] = { SHAPE, "fill", "sequential", NULL };
 
-	open_device("li", pairs);
+	test_device_open_demo(&device, "li", pairs);
 	CHECK_EQ(mode_of(4), AFTL_MODE_NORMAL);
 	CHECK_EQ(access_ns(true, 1), 800000 + BUS_NS);
 	test_submit(&device, AFTL_OP_WRITE, 1, 1, AFTL_PRECISE, 0, 0);
@@ -320,10 +314,10 @@ static void memory_is_a_byte_a_unit(void)
 	static const char *const off[] = { SHAPE, "rewrite", "off", "history", "2", NULL };
 	u64 without;
 
-	open_device("traditional", off);
+	test_device_open_demo(&device, "traditional", off);
 	without = aftl_memory_bytes(device.ftl);
 	test_device_finish(&device);
-	open_device("agcr", off);
+	test_device_open_demo(&device, "agcr", off);
 	CHECK_RANGE(aftl_memory_bytes(device.ftl) - without, test_units(&device),
 		    test_units(&device) + 64);
 	test_device_finish(&device);

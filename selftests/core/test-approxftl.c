@@ -51,8 +51,7 @@ static void note_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn
 
 static void open_device(const char *policy, const char *const *pairs)
 {
-	test_device_init(&device, "demo");
-	test_device_open(&device, policy, pairs);
+	test_device_open_demo(&device, policy, pairs);
 	probe = (struct probe){ .listener = { .program = note_program } };
 }
 

@@ -22,8 +22,7 @@ static struct test_stream stream;
 
 static void open_device(const char *policy, const char *const *pairs)
 {
-	test_device_init(&device, "demo");
-	test_device_open(&device, policy, pairs);
+	test_device_open_demo(&device, policy, pairs);
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, 7);
 }

@@ -66,8 +66,7 @@ static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t f
 
 static void open_device(const char *policy, const char *const *pairs)
 {
-	test_device_init(&device, "demo");
-	test_device_open(&device, policy, pairs);
+	test_device_open_demo(&device, policy, pairs);
 	watch = (struct watch){ .listener = { .program = on_program, .copy = on_copy } };
 }
 

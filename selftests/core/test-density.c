@@ -199,8 +199,7 @@ static void some_cells_have_no_fewer_bits(void)
 	run(1, 2000);
 	CHECK_EQ(most_sparse, 0);
 	test_device_finish(&device);
-	test_device_init(&device, "demo");
-	test_device_open(&device, "density", cache);
+	test_device_open_demo(&device, "density", cache);
 	run(1, 2000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	CHECK(test_counters(&device)->cached_host_units);
@@ -213,8 +212,7 @@ static void open_as(const char *policy, const char *key, const char *value)
 	const char *const pairs[] = { SHAPE, "bits", "3", "fill", "sequential", "fill_approx",
 				      "30%", "density_share", "0", key, value, NULL };
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, policy, pairs);
+	test_device_open_demo(&device, policy, pairs);
 	run(11, 12000);
 	test_audit(&device);
 }

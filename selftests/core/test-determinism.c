@@ -152,8 +152,7 @@ static void run(const char *policy, const char *const *pairs, enum habit habit,
 	u64 last = requests[REQUESTS - 1].at_ns + 10000000000ULL;
 	u32 i;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, policy, pairs);
+	test_device_open_demo(&device, policy, pairs);
 	device.inside = true; /* no advance on behalf of the listener */
 	test_device_listen(&device, &witness.listener);
 	for (i = 0; i < REQUESTS; i++) {
@@ -212,8 +211,7 @@ static void run_at_once(const char *policy, const char *const *pairs, bool alone
 	struct test_device device;
 	u32 i;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, policy, pairs);
+	test_device_open_demo(&device, policy, pairs);
 	test_device_listen(&device, &witness.listener);
 	device.alone = alone;
 	for (i = 0; i < REQUESTS; i++) {

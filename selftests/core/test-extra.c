@@ -23,8 +23,7 @@ static void open_shape(const char *policy, const char *const *pairs)
 	test_device_init(&frugal, "demo");
 	frugal.ops.alloc_later = frugal.ops.alloc;
 	test_device_open(&frugal, policy, pairs);
-	test_device_init(&usual, "demo");
-	test_device_open(&usual, policy, pairs);
+	test_device_open_demo(&usual, policy, pairs);
 }
 
 static void open_both(const char *policy)

@@ -296,8 +296,7 @@ static void reads_of_seed(u64 seed)
 	};
 	struct aftl_random random = { aftl_hash64(seed) };
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", pairs);
+	test_device_open_demo(&device, "baseline", pairs);
 	test_device_listen(&device, &watch.listener);
 	load(AFTL_OP_READ, &watch.model, &random);
 	CHECK(watch.model.most > 1);
@@ -454,8 +453,7 @@ static void one_queue_again(void)
 	static const char *const pairs[] = { SHAPE, "queue_weights", "1:200", NULL };
 	u32 i;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", pairs);
+	test_device_open_demo(&device, "baseline", pairs);
 	for (i = 0; i < 400; i++) {
 		device.queue = (u8)(i % 2);
 		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, i, 1, 0, 0, aftl_now(device.ftl)), 0);

@@ -70,8 +70,7 @@ static void parts_respect_each_other(void)
 	u32 mode;
 	u32 i;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "hybrid", pairs);
+	test_device_open_demo(&device, "hybrid", pairs);
 	shadow_open(&store, &device, true);
 	test_stream_init(&stream, 3);
 	for (i = 0; i < 20000 && !tap_failures(); i++) {
@@ -103,8 +102,7 @@ static void without_parts_it_is_page_mapping(void)
 	u32 mode;
 	u32 i;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "hybrid", pairs);
+	test_device_open_demo(&device, "hybrid", pairs);
 	test_stream_init(&stream, 4);
 	for (i = 0; i < 3000; i++)
 		test_stream_step(&stream, &device);
@@ -135,8 +133,7 @@ static void margins_are_spent_once(void)
 	u64 brief = 700000 * steps / all;
 	u64 skipped = aftl_cube_program_ns[4][0];
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "hybrid", pairs);
+	test_device_open_demo(&device, "hybrid", pairs);
 	/* A phase 1 block, then the four positions in the checkerboard's first layer. */
 	CHECK_EQ(write_ns(0, AFTL_APPROX), 437500);
 	CHECK_EQ(write_ns(3, AFTL_PRECISE), 532000);
@@ -171,8 +168,7 @@ static void what_came_out_bad_keeps_its_cost(void)
 	};
 	u64 repeated;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "hybrid", pairs);
+	test_device_open_demo(&device, "hybrid", pairs);
 	access_units(AFTL_OP_WRITE, 0, 300, AFTL_PRECISE);
 	repeated = test_counters(&device)->programmed_rewrite_units;
 	CHECK_RANGE(repeated, 10, 100);
@@ -193,8 +189,7 @@ static void approximate_data_is_not_written_again(void)
 		SHAPE, COSTS, "bits", "1", "hybrid_agcr", "on", NULL
 	};
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "hybrid", pairs);
+	test_device_open_demo(&device, "hybrid", pairs);
 	access_units(AFTL_OP_WRITE, 0, 20, AFTL_APPROX);
 	access_units(AFTL_OP_READ, 0, 20, AFTL_APPROX);
 	access_units(AFTL_OP_READ, 0, 20, AFTL_APPROX);
@@ -207,8 +202,7 @@ static void updates_are_shared_by_age(void)
 {
 	static const char *const pairs[] = { SHAPE, SOON, ALL, NULL };
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "hybrid", pairs);
+	test_device_open_demo(&device, "hybrid", pairs);
 	write_ns(0, AFTL_PRECISE);
 	write_ns(30, AFTL_PRECISE);
 	/* Soon overwritten data: two bits per cell, so that pages can be reprogrammed. */

@@ -303,8 +303,7 @@ static void open_as(const char *policy, const char *key, const char *value, cons
 	const char *const pairs[] = { SHAPE, "fill", "sequential", "fill_approx", "30%", key,
 				      value, other, set, NULL };
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, policy, pairs);
+	test_device_open_demo(&device, policy, pairs);
 	run(11, 12000);
 	test_audit(&device);
 }
@@ -340,8 +339,7 @@ static void approximate_data_is_not_cached(void)
 
 static void check_without(const char *const *pairs)
 {
-	test_device_init(&device, "demo");
-	test_device_open(&device, "ips", pairs);
+	test_device_open_demo(&device, "ips", pairs);
 	run(1, 3000);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 0);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
@@ -358,8 +356,7 @@ static void some_devices_have_no_cache(void)
 
 	static const char *const cache[] = { SHAPE, "slc_static", "10%", NULL };
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "ips", cache);
+	test_device_open_demo(&device, "ips", cache);
 	run(1, 3000);
 	CHECK(test_counters(&device)->cached_host_units);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);

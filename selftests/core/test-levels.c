@@ -19,8 +19,7 @@ static struct test_device device;
 
 static void open_device(const char *policy, const char *const *pairs, u8 level)
 {
-	test_device_init(&device, "demo");
-	test_device_open(&device, policy, pairs);
+	test_device_open_demo(&device, policy, pairs);
 	device.level = level;
 }
 

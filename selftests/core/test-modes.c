@@ -166,8 +166,7 @@ static u64 errors_of(const char *share, const char *cycles)
 	u64 raw = 0;
 	u32 i;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", shape);
+	test_device_open_demo(&device, "baseline", shape);
 	write_units(0, 128);
 	for (i = 0; i < 128; i++) {
 		struct aftl_errors errors = { 0 };

@@ -49,8 +49,7 @@ static void nothing_is_allocated_later(void)
 	u32 allocations;
 	u32 i;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "approxftl", NULL);
+	test_device_open_demo(&device, "approxftl", NULL);
 	allocations = device.allocations;
 	for (i = 0; i < 500; i++)
 		test_submit(&device, i % 5, i, i % 5 == AFTL_OP_FLUSH ? 0 : 7, i % 2, 0, i * 9999);

@@ -648,8 +648,7 @@ static void no_block_has_one_pass(void)
 	struct test_bytes bytes = { 0 };
 	struct aftl_snapshot_source source;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", slow);
+	test_device_open_demo(&device, "baseline", slow);
 	do_op(AFTL_OP_WRITE, 0, LINE);
 	do_op(AFTL_OP_FLUSH, 0, 0);
 	aftl_media(device.ftl)->blocks[0].order = AFTL_ORDER_SEQUENTIAL;
@@ -685,8 +684,7 @@ static void what_cannot_be_is_refused(void)
 			is_refused(aftl_policy_at(i)->name, NULL, NULL,
 				   "programs each word line in one pass; set passes 1");
 	CHECK(i > 8);
-	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", slow);
+	test_device_open_demo(&device, "baseline", slow);
 	CHECK_EQ(aftl_set_param(device.ftl, "program", "309us", &device.error), -EINVAL);
 	CHECK_CONTAINS(device.error.text, "must not take longer than program");
 	CHECK_EQ(aftl_set_param(device.ftl, "program_foggy", "300us", &device.error), 0);

@@ -180,8 +180,7 @@ static void open_with(const char *policy, const char *handles, const char *isola
 		"slc_static", cache, NULL
 	};
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, policy, pairs);
+	test_device_open_demo(&device, policy, pairs);
 }
 
 static void write_as(u32 first, u32 units, u8 life, u8 id)
@@ -229,19 +228,6 @@ static void without_handles_nothing_is_counted(void)
 	test_device_close(&device);
 }
 
-static void full_units_are_left(void)
-{
-	open_with("baseline", "2", "initial", "0");
-	write_as(0, 2 * EACH + 3, 0, 2);
-	write_as(0, 2 * EACH + 3, 0, 2);
-	/* A single unit takes a word line of three pages. */
-	CHECK_EQ(stats_of(2)->changed_blocks, 2 * (3 * (2 * EACH + 3)) / EACH);
-	CHECK_EQ(stats_of(2)->media_units, 2 * 3 * (2 * EACH + 3));
-	CHECK_EQ(stats_of(2)->partial_blocks, 0);
-	CHECK_EQ(stats_of(2)->reallocated_units, 0);
-	test_device_close(&device);
-}
-
 static void units_left_early_are_told(void)
 {
 	u32 index;
@@ -279,8 +265,7 @@ static void dead_dies_are_left(void)
 	static const char *const pairs[] = { "placement_handles", "4", "op", "60%", NULL };
 	u32 i;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", pairs);
+	test_device_open_demo(&device, "baseline", pairs);
 	for (i = 1; i < 5; i++)
 		write_as(i * 40, 40, 0, (u8)i);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
@@ -451,8 +436,7 @@ static void policies_follow_each_other(void)
 	for (i = 0; i < 8 && !tap_failures(); i++) {
 		struct test_stream stream;
 
-		test_device_init(&device, "demo");
-		test_device_open(&device, i % 2 ? "baseline" : "approxftl", pairs);
+		test_device_open_demo(&device, i % 2 ? "baseline" : "approxftl", pairs);
 		test_stream_init(&stream, i);
 		test_stream_fill(&stream, &device);
 		for (j = 0; j < 100 * i; j++)
@@ -489,13 +473,9 @@ static void the_core_s_own_block_is_of_no_handle(void)
 static void refused(const char *policy, const char *handles, const char *blocks,
 		    const char *why)
 {
-	test_device_init(&device, "demo");
-	test_device_set(&device, "placement_handles", handles);
-	test_device_set(&device, "blocks", blocks);
-	CHECK_EQ(test_device_create(&device, policy), -EINVAL);
-	CHECK_CONTAINS(device.error.text, why);
-	CHECK(strlen(device.error.text) < sizeof(device.error.text) - 1);
-	test_device_close(&device);
+	const char *const pairs[] = { "placement_handles", handles, "blocks", blocks, NULL };
+
+	test_device_refused(&device, policy, pairs, why);
 }
 
 static void what_makes_no_sense_is_refused(void)
@@ -597,7 +577,6 @@ int main(int argc, char **argv)
 	}
 	tap_run("each placement id has its own blocks", ids_have_blocks_of_their_own);
 	tap_run("without handles nothing is counted", without_handles_nothing_is_counted);
-	tap_run("a full reclaim unit is replaced", full_units_are_left);
 	tap_run("a partial reclaim unit is counted", units_left_early_are_told);
 	tap_run("data with a handle bypass the SLC cache", placed_data_are_not_cached);
 	tap_run("handles leave a dead die", dead_dies_are_left);

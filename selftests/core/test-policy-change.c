@@ -349,8 +349,7 @@ static void times_change_at_once(void)
 {
 	u64 latency;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", NULL);
+	test_device_open_demo(&device, "baseline", NULL);
 	test_do(&device, AFTL_OP_WRITE, 0, 2, 0, &latency);
 	CHECK_EQ(aftl_set_param(device.ftl, "program", "1ms", &device.error), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 2, 0, NULL), 0);

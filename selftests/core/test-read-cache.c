@@ -23,12 +23,6 @@
 
 static struct test_device device;
 
-static void open_device(const char *policy, const char *const *pairs)
-{
-	test_device_init(&device, "demo");
-	test_device_open(&device, policy, pairs);
-}
-
 static u64 read_units(u32 unit, u32 units)
 {
 	u64 ns = 0;
@@ -65,31 +59,17 @@ static void a_hit_is_the_controllers(void)
 	static const char *const pairs[] = { CACHE, NULL };
 	static const char *const faster[] = { CACHE, "read_hit", "4us", "link", "1000", NULL };
 
-	open_device("baseline", pairs);
+	test_device_open_demo(&device, "baseline", pairs);
 	CHECK_EQ(read_one(8), MISS_NS);
 	CHECK_EQ(read_one(8), 9000);
 	CHECK_EQ(hits(), 1);
 	CHECK_EQ(sensed(), 1);
 	CHECK_EQ(test_counters(&device)->bus_ns, UNIT_NS);
 	test_device_finish(&device);
-	open_device("baseline", faster);
+	test_device_open_demo(&device, "baseline", faster);
 	CHECK_EQ(read_one(8), MISS_NS + 4096);
 	CHECK_EQ(read_one(8), 4000 + 4096);
 	CHECK_EQ(read_units(8, 2), MISS_NS + 2 * 4096);
-	test_device_finish(&device);
-}
-
-/* Other units of the page were not transferred and are not cached. */
-static void only_what_was_read_is_there(void)
-{
-	static const char *const pairs[] = { CACHE, NULL };
-
-	open_device("baseline", pairs);
-	read_units(8, 2);
-	CHECK_EQ(read_units(8, 2), 9000);
-	CHECK_EQ(read_one(10), MISS_NS);
-	CHECK_EQ(read_units(8, 3), 9000);
-	CHECK_EQ(hits(), 5);
 	test_device_finish(&device);
 }
 
@@ -101,7 +81,7 @@ static void nothing_is_sensed_twice(void)
 	struct test_request *second;
 	u64 now_ns;
 
-	open_device("baseline", pairs);
+	test_device_open_demo(&device, "baseline", pairs);
 	now_ns = aftl_now(device.ftl);
 	first = test_submit_kept(&device, AFTL_OP_READ, 8, 1, 0, 0, now_ns);
 	second = test_submit_kept(&device, AFTL_OP_READ, 8, 1, 0, 0, now_ns + 50000);
@@ -112,24 +92,6 @@ static void nothing_is_sensed_twice(void)
 	CHECK_EQ(sensed(), 1);
 	test_put(&device, first);
 	test_put(&device, second);
-	test_device_finish(&device);
-}
-
-/* The least recently used unit is evicted. */
-static void the_oldest_goes(void)
-{
-	static const char *const pairs[] = { SHAPE, "read_cache", "12KiB", "fill", "sequential",
-					     NULL };
-
-	open_device("baseline", pairs);
-	read_one(0);
-	read_one(100);
-	read_one(200);
-	CHECK_EQ(read_one(0), 9000);
-	read_one(300);
-	CHECK_EQ(read_one(0), 9000);
-	CHECK_EQ(read_one(200), 9000);
-	CHECK_EQ(read_one(100), MISS_NS);
 	test_device_finish(&device);
 }
 
@@ -154,7 +116,7 @@ static void a_hit_has_the_same_bits(void)
 	struct aftl_errors errors;
 	u32 flips;
 
-	open_device("vth_b", pairs);
+	test_device_open_demo(&device, "vth_b", pairs);
 	test_device_listen(&device, &listener);
 	read_one(8);
 	flips = seen_flips;
@@ -190,7 +152,7 @@ static void a_hit_is_not_lost_with_the_cells(void)
 					     "ecc_bits", "0", "ecc_levels", "0", "refresh", "0",
 					     NULL };
 
-	open_device("baseline", pairs);
+	test_device_open_demo(&device, "baseline", pairs);
 	CHECK_EQ(lost_among(16), 0);
 	read_units(0, 16);
 	aftl_age(device.ftl, 10 * YEAR_NS);
@@ -209,7 +171,7 @@ static void what_has_changed_is_read_again(void)
 	const struct aftl_lun *lun;
 	aftl_ppn_t ppn;
 
-	open_device("baseline", pairs);
+	test_device_open_demo(&device, "baseline", pairs);
 	read_one(8);
 	test_do(&device, AFTL_OP_WRITE, 8, 1, AFTL_PRECISE, NULL);
 	CHECK_EQ(read_one(8), MISS_NS);
@@ -249,7 +211,7 @@ static void what_is_programmed_again_is_read_again(void)
 	u32 slot;
 	u32 i;
 
-	open_device("ressd", pairs);
+	test_device_open_demo(&device, "ressd", pairs);
 	for (i = 0; i < 2; i++)
 		test_do(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL);
 	slot = slot_of(0);
@@ -272,7 +234,7 @@ static void it_is_forgotten_with_the_device(void)
 	static const char *const pairs[] = { CACHE, "read_ahead", "256KiB", NULL };
 	struct test_bytes bytes = { 0 };
 
-	open_device("baseline", pairs);
+	test_device_open_demo(&device, "baseline", pairs);
 	read_one(8);
 	test_device_save(&device, &bytes);
 	CHECK_EQ(read_one(8), MISS_NS);
@@ -289,7 +251,7 @@ static void a_reader_is_read_ahead(void)
 	static const char *const pairs[] = { CACHE, "read_ahead", "256KiB", NULL };
 	u32 unit;
 
-	open_device("baseline", pairs);
+	test_device_open_demo(&device, "baseline", pairs);
 	CHECK_EQ(read_one(0), MISS_NS);
 	CHECK_EQ(test_counters(&device)->read_ahead_units, 0);
 	CHECK_EQ(read_one(1), MISS_NS);
@@ -312,7 +274,7 @@ static void nothing_is_read_for_nobody(void)
 	static const char *const pairs[] = { CACHE, "read_ahead", "256KiB", NULL };
 	u32 i;
 
-	open_device("baseline", pairs);
+	test_device_open_demo(&device, "baseline", pairs);
 	for (i = 0; i < 100; i++)
 		read_one(7919 * i % 5000);
 	for (i = 400; i > 300; i--)
@@ -330,7 +292,7 @@ static void readers_are_told_apart(void)
 	u32 i;
 
 	for (readers = AFTL_READ_STREAMS; readers <= AFTL_READ_STREAMS + 1; readers++) {
-		open_device("baseline", pairs);
+		test_device_open_demo(&device, "baseline", pairs);
 		for (i = 0; i < 16 * readers; i++) {
 			read_one(i % readers * 512 + i / readers);
 			rest();
@@ -347,7 +309,7 @@ static void who_comes_too_early_overtakes(void)
 					     "read_ahead", "256KiB", NULL };
 	u32 unit;
 
-	open_device("baseline", pairs);
+	test_device_open_demo(&device, "baseline", pairs);
 	for (unit = 0; unit < 32; unit++)
 		CHECK_EQ(test_submit(&device, AFTL_OP_READ, unit, 1, 0, 0, 0), 0);
 	test_drain(&device);
@@ -362,7 +324,7 @@ static void others_come_first(void)
 					     "read_ahead", "512KiB", NULL };
 	u32 i;
 
-	open_device("baseline", pairs);
+	test_device_open_demo(&device, "baseline", pairs);
 	read_one(0);
 	read_one(1);
 	CHECK_EQ(device.ftl->free_read_count, 9);
@@ -383,7 +345,7 @@ static void what_is_in_vain(void)
 	const struct aftl_counters *counters;
 	u32 i;
 
-	open_device("baseline", pairs);
+	test_device_open_demo(&device, "baseline", pairs);
 	counters = test_counters(&device);
 	read_one(0);
 	read_one(1);
@@ -404,12 +366,7 @@ static void what_does_not_fit_is_refused(void)
 {
 	static const char *const pairs[] = { CACHE, "read_ahead", "513KiB", NULL };
 
-	test_device_init(&device, "demo");
-	test_device_set_all(&device, pairs);
-	CHECK_EQ(test_device_create(&device, "baseline"), -EINVAL);
-	CHECK_MSG(strstr(device.error.text, "set read_cache at least"), "\"%s\"",
-		  device.error.text);
-	test_device_close(&device);
+	test_device_refused(&device, "baseline", pairs, "set read_cache at least");
 }
 
 /* Plain list model: the last element is the most recently used. */
@@ -688,9 +645,7 @@ int main(int argc, char **argv)
 		return tap_finish();
 	}
 	tap_run("a hit takes only the controller's time", a_hit_is_the_controllers);
-	tap_run("only units that were read are cached", only_what_was_read_is_there);
 	tap_run("a concurrent read waits for the sensing in progress", nothing_is_sensed_twice);
-	tap_run("the least recently used unit is evicted", the_oldest_goes);
 	tap_run("a hit returns the bits as first sensed", a_hit_has_the_same_bits);
 	tap_run("a hit survives uncorrectable cells", a_hit_is_not_lost_with_the_cells);
 	tap_run("changed units are read again", what_has_changed_is_read_again);

@@ -336,8 +336,7 @@ static void send(u32 requests)
 
 static void open_ressd(const char *const *pairs)
 {
-	test_device_init(&device, "demo");
-	test_device_open(&device, "ressd", pairs);
+	test_device_open_demo(&device, "ressd", pairs);
 	watch();
 }
 
@@ -486,8 +485,7 @@ static void updates_find_their_zone_in_tlc(void)
 {
 	u32 page;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "tlc", plain);
+	test_device_open_demo(&device, "tlc", plain);
 	write_unit(0, NULL);
 	CHECK_EQ(home(0, &page)->kind, AFTL_HOTNESS_COLD);
 	test_wait(&device, 30000000);
@@ -777,8 +775,7 @@ static void write_cold(const char *policy, struct aftl_counters *counters)
 {
 	u32 i;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, policy, plain);
+	test_device_open_demo(&device, policy, plain);
 	for (i = 0; i < 6 * test_units(&device); i++) {
 		test_submit(&device, AFTL_OP_WRITE, i % test_units(&device), 1, 0, 0, 0);
 		test_drain_to(&device, 8);
@@ -811,8 +808,7 @@ static void write_page_by_page(const char *policy, struct aftl_counters *counter
 	struct aftl_random random = { 5 };
 	u32 i;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, policy, pairs);
+	test_device_open_demo(&device, policy, pairs);
 	CHECK_EQ(geo()->program_pages, 1);
 	for (i = 0; i < 20000; i++)
 		write_unit(aftl_random_below(&random, 16), NULL);

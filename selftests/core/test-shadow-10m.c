@@ -156,8 +156,7 @@ static void run_scenario(const struct scenario *scenario)
 	struct shadow_store store;
 
 	tap_begin("%s", scenario->name);
-	test_device_init(&device, "demo");
-	test_device_open(&device, scenario->policy, scenario->pairs);
+	test_device_open_demo(&device, scenario->policy, scenario->pairs);
 	shadow_open(&store, &device, scenario->whole);
 	run(&device, &store, scenario);
 	check_work(&device, &store);

@@ -566,16 +566,6 @@ static void it_is_turned_off_and_on(void)
 	test_device_close(&device);
 }
 
-static void refused(const char *policy, const char *const *pairs, const char *why)
-{
-	test_device_init(&device, "demo");
-	test_device_set_all(&device, pairs);
-	CHECK_EQ(test_device_create(&device, policy), -EINVAL);
-	CHECK_CONTAINS(device.error.text, why);
-	CHECK(strlen(device.error.text) < sizeof(device.error.text) - 1);
-	test_device_close(&device);
-}
-
 static void what_makes_no_sense_is_refused(void)
 {
 	static const char *const one_bit[] = { "bits", "1", "slc_dynamic", "1%", NULL };
@@ -585,9 +575,10 @@ static void what_makes_no_sense_is_refused(void)
 	};
 	static const char *const full[] = { SHAPE, "slc_static", "50%", NULL };
 
-	refused("baseline", one_bit, "a cell of this device holds one bit");
-	refused("vth_b", tiny, "raise layers or word_lines");
-	refused("baseline", full, "policy baseline with a cache keeps 23 of the 40 blocks");
+	test_device_refused(&device, "baseline", one_bit, "a cell of this device holds one bit");
+	test_device_refused(&device, "vth_b", tiny, "raise layers or word_lines");
+	test_device_refused(&device, "baseline", full,
+			    "policy baseline with a cache keeps 23 of the 40 blocks");
 }
 
 /* Random devices, random policies, random requests. */

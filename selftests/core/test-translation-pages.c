@@ -37,8 +37,7 @@ static void open_with(const char *policy, const char *cache, const char *fill)
 {
 	const char *const shape[] = { SHAPE, "map_cache", cache, "fill", fill, NULL };
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, policy, shape);
+	test_device_open_demo(&device, policy, shape);
 }
 
 static const struct aftl_trans_page *trans_page_at(u32 number)
@@ -185,8 +184,7 @@ static void commands_run_out(void)
 	};
 	u32 i;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", shape);
+	test_device_open_demo(&device, "baseline", shape);
 	for (i = 0; i < 400; i++)
 		CHECK_EQ(test_submit(&device, AFTL_OP_READ, i * 97 % 4900, 8, AFTL_PRECISE, 0,
 				     aftl_now(device.ftl)), 0);
@@ -198,64 +196,7 @@ static void commands_run_out(void)
 	test_device_close(&device);
 }
 
-/* Unwritten units have neither entries nor a translation page to load. */
-static void nothing_is_read_for_nothing(void)
-{
-	open_with("baseline", "4KiB", "none");
-	CHECK_EQ(read_unit(20 * EACH), 0);
-	CHECK_EQ(test_counters(&device)->array_reads, 0);
-	write_unit(20 * EACH + 1);
-	CHECK_EQ(read_unit(20 * EACH), 0);
-	CHECK_EQ(read_unit(20 * EACH + 1), SENSE_NS + TRANSFER_NS);
-	CHECK_EQ(test_counters(&device)->map_loads, 0);
-	CHECK_EQ(test_counters(&device)->map_merges, 0);
-	CHECK(!block_of(20));
-	test_device_close(&device);
-}
-
 /* Changes */
-
-/* A change loads nothing; the eviction does one read-modify-write. */
-static void a_change_is_joined_when_it_leaves(void)
-{
-	const struct aftl_block *before;
-	u32 i;
-
-	open_with("baseline", "4KiB", "sequential");
-	before = block_of(0);
-	CHECK_EQ(write_unit(0), PROGRAM_NS + TRANSFER_NS);
-	CHECK_EQ(write_unit(1), PROGRAM_NS + TRANSFER_NS);
-	CHECK_EQ(test_counters(&device)->map_changes, 2);
-	CHECK_EQ(test_counters(&device)->map_change_misses, 1);
-	CHECK_EQ(test_counters(&device)->map_loads, 0);
-	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY | AFTL_TP_PARTIAL);
-	for (i = 1; i <= 6; i++)
-		read_unit(i * EACH);
-	rest();
-	CHECK(!is_cached(0));
-	CHECK_EQ(test_counters(&device)->map_merges, 1);
-	CHECK_EQ(test_counters(&device)->programmed_map_units, 1);
-	CHECK_EQ(test_counters(&device)->map_loads, 6);
-	CHECK(aftl_block_lun(device.ftl, block_of(0)) == aftl_block_lun(device.ftl, before));
-	/* Clean translation pages are evicted without a program. */
-	for (i = 10; i < 30; i++)
-		read_unit(i * EACH);
-	rest();
-	CHECK_EQ(test_counters(&device)->programmed_map_units, 1);
-	test_audit(&device);
-	test_device_close(&device);
-}
-
-/* A lookup in a partially cached translation page loads the rest. */
-static void part_of_a_trans_page_is_no_trans_page(void)
-{
-	open_with("baseline", "4KiB", "sequential");
-	write_unit(0);
-	CHECK_EQ(read_unit(5), 2 * (SENSE_NS + TRANSFER_NS));
-	CHECK_EQ(read_unit(6), SENSE_NS + TRANSFER_NS);
-	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED | AFTL_TP_DIRTY);
-	test_device_close(&device);
-}
 
 /* A translation page that is used while its eviction waits stays cached. */
 static void what_is_used_stays(void)
@@ -263,8 +204,7 @@ static void what_is_used_stays(void)
 	static const char *const shape[] = { PAIRS, NULL };
 	u32 i;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", shape);
+	test_device_open_demo(&device, "baseline", shape);
 	/* Programs take two translation pages: the first eviction waits. */
 	write_unit(0);
 	for (i = 1; i <= device.ftl->cmt.capacity; i++)
@@ -281,22 +221,6 @@ static void what_is_used_stays(void)
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 2);
 	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED);
 	CHECK(!is_cached(2));
-	test_audit(&device);
-	test_device_close(&device);
-}
-
-/* Discards change translation pages as writes do. */
-static void discards_change_it(void)
-{
-	open_with("baseline", "4KiB", "sequential");
-	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, 20 * EACH, AFTL_PRECISE, NULL), 0);
-	CHECK_EQ(test_counters(&device)->map_changes, 20 * EACH);
-	CHECK_EQ(test_counters(&device)->map_change_misses, 20);
-	rest();
-	CHECK_EQ(test_counters(&device)->programmed_map_units, 20 - 6);
-	CHECK_EQ(test_counters(&device)->map_merges, 20 - 6);
-	/* The entry is empty, but the lookup loads the translation page. */
-	CHECK_EQ(read_unit(3), SENSE_NS + TRANSFER_NS);
 	test_audit(&device);
 	test_device_close(&device);
 }
@@ -341,17 +265,6 @@ static void all_of_it_fits(void)
 	CHECK_EQ(test_counters(&device)->map_misses, 0);
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 0);
 	CHECK_EQ(test_counters(&device)->map_merges, 0);
-	test_device_close(&device);
-}
-
-static void it_is_off(void)
-{
-	open_with("baseline", "0", "sequential");
-	write_unit(0);
-	read_unit(0);
-	CHECK_EQ(device.ftl->geo.trans_pages, 0);
-	CHECK_EQ(test_counters(&device)->map_lookups, 0);
-	CHECK_EQ(test_counters(&device)->map_changes, 0);
 	test_device_close(&device);
 }
 
@@ -454,8 +367,7 @@ static void what_leaves_a_dead_die(void)
 	static const char *const shape[] = { PAIRS, NULL };
 	u32 i;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", shape);
+	test_device_open_demo(&device, "baseline", shape);
 	write_unit(0);
 	for (i = 1; i <= device.ftl->cmt.capacity; i++)
 		read_unit(2 * i * EACH);
@@ -514,8 +426,7 @@ static void trans_pages_find_an_empty_block(void)
 	};
 	u32 slots;
 
-	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", shape);
+	test_device_open_demo(&device, "baseline", shape);
 	slots = device.ftl->geo.block_ppns;
 	leave_no_room(device.ftl, &device.ftl->luns[0]);
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, slots / 8, 4 * slots, AFTL_PRECISE, NULL), 0);
@@ -613,12 +524,7 @@ static void refused(const char *policy, const char *key, const char *value, cons
 {
 	const char *const pairs[] = { SHAPE, "map_cache", cache, key, value, NULL };
 
-	test_device_init(&device, "demo");
-	test_device_set_all(&device, pairs);
-	CHECK_EQ(test_device_create(&device, policy), -EINVAL);
-	CHECK_CONTAINS(device.error.text, why);
-	CHECK(strlen(device.error.text) < sizeof(device.error.text) - 1);
-	test_device_close(&device);
+	test_device_refused(&device, policy, pairs, why);
 }
 
 /* Even with minimal over-provisioning there is room for translation pages. */
@@ -1183,16 +1089,9 @@ int main(int argc, char **argv)
 	tap_run("misses of two pages load in parallel", misses_wait_side_by_side);
 	tap_run("a hit overtakes a miss", a_hit_does_not_wait);
 	tap_run("reads complete although commands run out", commands_run_out);
-	tap_run("unwritten translation pages are not loaded", nothing_is_read_for_nothing);
-	tap_run("an eviction merges the changes of a translation page",
-		a_change_is_joined_when_it_leaves);
-	tap_run("a lookup completes a partial translation page",
-		part_of_a_trans_page_is_no_trans_page);
 	tap_run("a page used during eviction stays cached", what_is_used_stays);
-	tap_run("discards change translation pages", discards_change_it);
 	tap_run("writes wait for evictions", writes_wait_for_room);
 	tap_run("a cache for the whole table causes no misses", all_of_it_fits);
-	tap_run("map_cache=0 turns the cache off", it_is_off);
 	tap_run("translation pages have their own blocks", they_have_blocks_of_their_own);
 	tap_run("a fill writes all translation pages", a_fill_writes_the_map);
 	tap_run("translation pages of a dead die are rebuilt", a_die_takes_no_map_along);

@@ -15,12 +15,6 @@
 
 static struct test_device device;
 
-static void open_device(const char *const *pairs)
-{
-	test_device_init(&device, "demo");
-	test_device_open(&device, "tvr", pairs);
-}
-
 static u64 write_ns(u32 unit)
 {
 	u64 ns = 0;
@@ -59,7 +53,7 @@ static void programs_take_half_the_time(void)
 {
 	static const char *const pairs[] = { SHAPE, "tvr_mode", "device", NULL };
 
-	open_device(pairs);
+	test_device_open_demo(&device, "tvr", pairs);
 	CHECK_EQ(write_ns(0), 200000);
 	CHECK_EQ(write_ns(1), 600000);
 	CHECK_EQ(write_ns(2), 200000);
@@ -76,12 +70,12 @@ static void margins_take_steps(void)
 		SHAPE, "tvr_mode", "device", "tvr_margin", "100", NULL
 	};
 
-	open_device(half);
+	test_device_open_demo(&device, "tvr", half);
 	CHECK_EQ(write_ns(0), 400000 * aftl_tvr_steps[0][8] / 22);
 	CHECK_EQ(write_ns(1), 1200000 * aftl_tvr_steps[1][8] / 16);
 	CHECK(aftl_tvr_steps[0][8] > 11 && aftl_tvr_steps[0][8] < 22);
 	test_device_finish(&device);
-	open_device(whole);
+	test_device_open_demo(&device, "tvr", whole);
 	CHECK_EQ(write_ns(0), 400000);
 	CHECK_EQ(write_ns(1), 1200000);
 	test_device_finish(&device);
@@ -95,7 +89,7 @@ static void one_page_in_a_word_line(void)
 		"25", NULL
 	};
 
-	open_device(pairs);
+	test_device_open_demo(&device, "tvr", pairs);
 	CHECK_EQ(write_ns(0), 1200000 * (aftl_tvr_steps[0][4] + aftl_tvr_steps[1][4]) / 38);
 	test_device_finish(&device);
 }
@@ -104,7 +98,7 @@ static void update_intervals_tell_short_lived_data(void)
 {
 	static const char *const pairs[] = { SHAPE, "fill", "sequential", "age", "30d", NULL };
 
-	open_device(pairs);
+	test_device_open_demo(&device, "tvr", pairs);
 	CHECK(!is_short(1));
 	/* The previous version lived for a month. */
 	write_ns(1);
@@ -128,7 +122,7 @@ static void hosts_tell_short_lived_data(void)
 	u32 class;
 	u32 i;
 
-	open_device(pairs);
+	test_device_open_demo(&device, "tvr", pairs);
 	for (i = 0; i < 3; i++) {
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1, 1, AFTL_APPROX, NULL), 0);
 		CHECK(is_short(1));
@@ -150,7 +144,7 @@ static void new_data_is_written_with_margins(void)
 {
 	static const char *const pairs[] = { SHAPE, NULL };
 
-	open_device(pairs);
+	test_device_open_demo(&device, "tvr", pairs);
 	write_ns(5);
 	CHECK(!is_short(5));
 	write_ns(5);
@@ -188,7 +182,7 @@ static void no_data_outlives_its_budget(void)
 	u32 hour;
 	u32 unit;
 
-	open_device(pairs);
+	test_device_open_demo(&device, "tvr", pairs);
 	for (hour = 0; hour < 24 * 12; hour++) {
 		for (unit = 0; hour < 60 && unit < 3; unit++)
 			write_ns((hour * 3 + unit) % test_units(&device));
@@ -209,7 +203,7 @@ static u64 wear_of_an_erase(const char *mode, const char *margin)
 	u32 unit = 0;
 	u64 wear;
 
-	open_device(pairs);
+	test_device_open_demo(&device, "tvr", pairs);
 	/* In mode block new data are programmed with margins. */
 	while (!test_counters(&device)->array_erases) {
 		write_ns(unit);
@@ -238,7 +232,7 @@ static void check_survivors(const char *mode, bool keep)
 	u32 shorts = 0;
 	u32 i;
 
-	open_device(pairs);
+	test_device_open_demo(&device, "tvr", pairs);
 	half = test_units(&device) / 2;
 	for (i = 0; i < 2 * half; i++) {
 		write_ns(i);
@@ -281,7 +275,7 @@ static void times_change_with_cycles(void)
 	u64 new_ns = aftl_tvr_erase_ns[0][0] + aftl_tvr_erase_ns[1][0];
 	u32 unit;
 
-	open_device(pairs);
+	test_device_open_demo(&device, "tvr", pairs);
 	CHECK_RANGE(write_ns(0), 200000 * factor / 65536 - 2, 200000 * factor / 65536 + 2);
 	for (unit = 0; !test_counters(&device)->array_erases; unit++)
 		write_ns(unit % 20);
@@ -294,7 +288,7 @@ static void new_blocks_have_the_configured_times(void)
 {
 	static const char *const pairs[] = { SHAPE, "wear_times", "on", NULL };
 
-	open_device(pairs);
+	test_device_open_demo(&device, "tvr", pairs);
 	CHECK_EQ(write_ns(0), 400000);
 	CHECK_EQ(write_ns(1), 1200000);
 	test_device_finish(&device);
@@ -316,7 +310,7 @@ static u64 rber_with(const char *margin, u64 age_ns)
 				      "cycles", "3000", "tvr_margin", margin, NULL };
 	u64 rber;
 
-	open_device(pairs);
+	test_device_open_demo(&device, "tvr", pairs);
 	write_ns(0);
 	aftl_age(device.ftl, age_ns);
 	CHECK(is_short(0));

@@ -276,6 +276,24 @@ void test_device_open(struct test_device *device, const char *policy, const char
 			     device->error.text);
 }
 
+void test_device_open_demo(struct test_device *device, const char *policy,
+			   const char *const *pairs)
+{
+	test_device_init(device, "demo");
+	test_device_open(device, policy, pairs);
+}
+
+void test_device_refused(struct test_device *device, const char *policy, const char *const *pairs,
+			 const char *part)
+{
+	test_device_init(device, "demo");
+	test_device_set_all(device, pairs);
+	CHECK_EQ(test_device_create(device, policy), -EINVAL);
+	CHECK_CONTAINS(device->error.text, part);
+	CHECK(strlen(device->error.text) < sizeof(device->error.text) - 1);
+	test_device_close(device);
+}
+
 void test_device_close(struct test_device *device)
 {
 	if (device->ftl)

@@ -155,6 +155,14 @@ int test_device_create(struct test_device *device, const char *policy);
 void test_device_open(struct test_device *device, const char *policy,
 		      const char *const *pairs);
 
+/* test_device_open() with the parameters of profile "demo" and @pairs. */
+void test_device_open_demo(struct test_device *device, const char *policy,
+			   const char *const *pairs);
+
+/* Check that creating such a device fails with -EINVAL and a message that contains @part. */
+void test_device_refused(struct test_device *device, const char *policy, const char *const *pairs,
+			 const char *part);
+
 /**
  * test_device_close() - destroy the device; check that all memory was freed
  */
