@@ -253,7 +253,7 @@ def test_nothing_but_damage(app: str, content: str, tmp_path: Path) -> None:
         assert document["quality"]["repaired_values"] >= len(offsets) // 8
 
 
-def test_psnr_is_what_the_flipped_bits_predict(tmp_path: Path) -> None:
+def test_psnr_follows_from_the_flipped_bits(tmp_path: Path) -> None:
     written("img", tmp_path, "--width", "1024", "--height", "1024")
     flips = flip("img", tmp_path, 7.2e-4, 3)
     quality = computed("img", tmp_path)["quality"]
@@ -269,7 +269,8 @@ def test_psnr_is_what_the_flipped_bits_predict(tmp_path: Path) -> None:
     ("fft", "signal", 3), ("smm", "columns", HEADER + 7), ("smm", "rows", HEADER + 803),
     ("smm", "rows", 100), ("vid", "video", 5 * (HEADER + 128 * 64) + 9), ("img", "image", 0),
 ])
-def test_damage_to_precise_data_is_told(app: str, name: str, offset: int, tmp_path: Path) -> None:
+def test_damage_to_precise_data_is_reported(
+        app: str, name: str, offset: int, tmp_path: Path) -> None:
     written(app, tmp_path)
     data = bytearray((tmp_path / name).read_bytes())
     data[offset] ^= 0x40
@@ -369,7 +370,7 @@ def test_refusals(arguments: list[str], code: int, sentence: str, tmp_path: Path
     assert sentence in done.stderr
 
 
-def test_compute_needs_what_write_has_made(tmp_path: Path) -> None:
+def test_compute_needs_the_files_of_the_write_phase(tmp_path: Path) -> None:
     done = run("lu", tmp_path, "--phase", "compute")
     assert done.code == 3
     assert "matrix: there is none; --phase write makes it" in done.err
@@ -400,7 +401,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize(("app", "content"), [
     *((app, "a text") for app in SMALL), ("mc", "a line"), ("img", "a picture")])
-def test_what_is_not_of_the_program_is_kept(app: str, content: str, tmp_path: Path) -> None:
+def test_foreign_files_are_not_overwritten(app: str, content: str, tmp_path: Path) -> None:
     path = tmp_path / next(iter(INPUTS[app]))
     path.write_bytes(FOREIGN[content])
     done = run(app, tmp_path, *SMALL[app])

@@ -171,7 +171,7 @@ FORMS = st.sampled_from(sorted(SETUPS)).flatmap(
 @pytest.mark.slow
 @given(FORMS, st.sampled_from(["buffered", "mmap"]))
 @settings(max_examples=40, deadline=None, suppress_health_check=SLOW_INPUTS)
-def test_what_was_written_is_read(form: tuple[str, Setup], way: str) -> None:
+def test_written_data_are_read_back(form: tuple[str, Setup], way: str) -> None:
     app, setup = form
     with TemporaryDirectory() as place:
         folder = Path(place)
@@ -210,7 +210,7 @@ def test_each_way_makes_the_same_files(app: str, setup: Setup, way: str, tmp_pat
         assert path.read_bytes() == (second / path.name).read_bytes()
 
 
-def test_a_log_is_what_its_index_says(tmp_path: Path) -> None:
+def test_a_log_agrees_with_its_index(tmp_path: Path) -> None:
     written("log", tmp_path, {"size": 9000})
     values, repaired = series(tmp_path, 9000)
     assert repaired == 0
@@ -277,8 +277,8 @@ COINCIDENCES = 0.04
       for count in (2, 8, 20)),
     ("log", {"size": 150000}),
 ])
-def test_quality_is_what_the_error_rate_predicts(app: str, setup: Setup, rate: float,
-                                                 tmp_path: Path) -> None:
+def test_quality_follows_from_the_error_rate(app: str, setup: Setup, rate: float,
+                                             tmp_path: Path) -> None:
     path = written(app, tmp_path, setup)
     precise = precise_units(app, np.fromfile(path, dtype=np.uint8), setup)
     flips = flip(path, precise, rate, 11)
@@ -407,7 +407,7 @@ def test_damaged_files_are_refused_or_read(form: tuple[str, Setup], data: st.Dat
     ("log", {"size": 5000}, "outliers", HEADER + 3, 4),
     ("log", {"size": 5000}, "series", 9, 1),
 ])
-def test_damage_to_precise_parts_is_told(
+def test_damage_to_precise_parts_is_reported(
         app: str, setup: Setup, name: str, offset: int, code: int, tmp_path: Path) -> None:
     written(app, tmp_path, setup)
     data = bytearray((tmp_path / name).read_bytes())

@@ -122,7 +122,7 @@ def test_a_layer_alone(tmp_path: Path) -> None:
     assert layers[2] == found["share"]["stored"] < 0.5
 
 
-def test_damage_to_precise_data_is_told(tmp_path: Path) -> None:
+def test_damage_to_precise_data_is_reported(tmp_path: Path) -> None:
     report(tmp_path, "--phase", "write", *SMALL[:2])
     before = (tmp_path / "weights").read_bytes()
     model = parse(MemorySource(before))

@@ -89,14 +89,14 @@ def calibrated(tmp_path_factory: pytest.TempPathFactory) -> Json:
 
 
 @pytest.mark.slow
-def test_what_is_counted_is_found(found: Json) -> None:
+def test_integer_parameters_are_recovered_exactly(found: Json) -> None:
     known = {one["name"]: one for one in found["parameters"]}
     for name, hidden in (("dies", 8), ("stripe", 32768), ("one_shot", 1)):
         assert (known[name]["low"], known[name]["high"]) == (hidden, hidden), name
 
 
 @pytest.mark.slow
-def test_what_is_measured_is_near(found: Json) -> None:
+def test_measured_parameters_are_recovered_within_tolerance(found: Json) -> None:
     """Except over-provisioning, which needs rewrites, and values that need more requests."""
     known = {one["name"]: one for one in found["parameters"] if one["determined"]}
     assert {"read", "read_first", "read_last", "program", "buffer"} <= known.keys()

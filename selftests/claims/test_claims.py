@@ -111,7 +111,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path / "ran"
 
 
-def test_what_has_been_run_is_read_back(counted: Path) -> None:
+def test_finished_runs_are_not_repeated(counted: Path) -> None:
     for _ in range(2):
         found = studies.results("small", "requests", "policy", requests=[8, 7])
         assert {requests: [*of] for requests, of in found.items()} == {
@@ -123,12 +123,12 @@ def test_what_has_been_run_is_read_back(counted: Path) -> None:
     assert counted.read_text() == 4 * "x\n"
 
 
-def test_runs_that_are_not_told_apart_are_refused(counted: Path) -> None:
+def test_indistinguishable_runs_are_refused(counted: Path) -> None:
     with pytest.raises(AssertionError, match="several runs at baseline"):
         studies.results("small")
 
 
-def test_what_is_false_comes_before_a_study(counted: Path) -> None:
+def test_false_options_override_a_study(counted: Path) -> None:
     with runs.falsely(("--requests=5", "--wear-gap=3")):
         found = studies.results("small", requests=9)["baseline"]
     assert found["requests"] == 5 and found["parameters"]["wear_gap"] == 3
@@ -153,7 +153,7 @@ def test_a_false_figure_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     assert verdicts == ["fail"] + 4 * ["pass"]
 
 
-def test_what_is_explained_must_stay_so() -> None:
+def test_a_known_miss_fails_if_it_changes() -> None:
     rows = [known_miss("RE-6", "x", "1", "2", "why", stays) for stays in (True, False)]
     assert [row.verdict for row in rows] == ["explained", "fail"]
 

@@ -235,7 +235,7 @@ OPTIONS = {"-o": "show", "-S": "sort"}
 
 
 @pytest.mark.parametrize("verb", ["params", "profiles", "policies"])
-def test_what_is_listed_can_be_asked_for(verb: str) -> None:
+def test_listed_names_are_accepted_as_arguments(verb: str) -> None:
     """Each listed name is accepted as listed and with dashes and underscores exchanged."""
     for name in cells(verb, columns(verb)[0]["key"]):
         for way in (name, name.replace("_", "-"), name.replace("-", "_")):

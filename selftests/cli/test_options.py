@@ -101,7 +101,7 @@ def test_a_letter_is_one_thing() -> None:
     assert {letter: names for letter, names in found.items() if len(names) > 1} == {}
 
 
-def test_what_has_a_letter_has_it_everywhere() -> None:
+def test_an_option_has_the_same_letter_in_all_verbs() -> None:
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for words in OURS:
         for one in options(words):

@@ -306,7 +306,7 @@ class TestOutput:
         assert written.startswith(b"before\n")
         assert written[len(b"before\n"):] not in unwritten(what)
 
-    def test_a_full_disk_keeps_what_was_there(self, words: Words, what: str, place: Path) -> None:
+    def test_a_full_disk_keeps_the_old_file(self, words: Words, what: str, place: Path) -> None:
         if what == "--dropped":
             pytest.skip("what is empty has room on a full disk")
         (place / "old").write_text("old")
@@ -482,7 +482,7 @@ def can_unshare(*spaces: str) -> None:
         pytest.skip("no name spaces here")
 
 
-def test_what_was_killed_does_not_bar_the_next(place: Path) -> None:
+def test_temporary_files_of_a_killed_run_do_not_block_the_next(place: Path) -> None:
     """Temporary files of a killed process with the same pid do not block the next run."""
     can_unshare("--pid", "--fork")
     alone = ["unshare", "--map-root-user", "--pid", "--fork", "--kill-child"]
@@ -557,7 +557,7 @@ def test_a_file_that_is_mounted(words: Words, what: str, place: Path) -> None:
     assert not (place / "mounted").read_bytes()
 
 
-def test_what_cannot_be_written_over_is_not_lost(place: Path) -> None:
+def test_an_output_that_cannot_be_replaced_is_not_lost(place: Path) -> None:
     can_unshare("--mount")
     script = ('mkdir full && mount -t tmpfs -o size=64k none full && echo old >full/old && '
               'touch mounted && mount --bind full/old mounted && '
@@ -641,7 +641,7 @@ def test_results_to_a_full_disk(words: Words, place: Path) -> None:
         assert done.code == 1
 
 
-def test_closed_output_is_not_what_is_opened_next(place: Path) -> None:
+def test_closed_standard_output_is_not_reused_for_files(place: Path) -> None:
     shell = ["sh", "-c", '"$@" >&- 2>&-', "sh", str(BUILD / "approxftl")]
     assert attempt([*shell, "sim", "--requests", "1000", "--json=x.json"], place).code == 1
     assert (place / "x.json").read_bytes()[:1] == b"{"
@@ -761,7 +761,7 @@ def test_signals(words: Words, number: signal.Signals, place: Path) -> None:
     assert long.kept(place)
 
 
-def test_what_was_interrupted_says_so(place: Path) -> None:
+def test_outputs_of_an_interrupted_run_are_marked(place: Path) -> None:
     """Every output of an interrupted run says so, and so do all reports of these files."""
     line = ("sim --requests 1000000000 --quiet --json=i.json --timeline t.json --record i.aft "
             "--warmup 10")
@@ -793,7 +793,7 @@ def test_a_log_is_not_its_own_summary(place: Path) -> None:
     assert contents(place) == before
 
 
-def test_a_log_that_ends_early_says_so(place: Path) -> None:
+def test_an_interrupted_log_is_marked(place: Path) -> None:
     line = "replay a.aft target --overwrite --fold --buffered --no-stall --record log"
     whole = attempt(call(tuple(line.split())), place)
     assert whole.code == 0

@@ -60,7 +60,7 @@ def test_an_environment_without_a_package_is_not_taken(tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, "")
 
 
-def test_bytecode_is_where_somebody_wants_it(tmp_path: Path) -> None:
+def test_bytecode_is_written_only_to_the_configured_directory(tmp_path: Path) -> None:
     """No bytecode is written beside the package; PYTHONPYCACHEPREFIX is obeyed."""
     verb = beside_module(tmp_path / "installed", "compare", "unused", "")
     for wanted in ("", str(tmp_path / "wanted")):

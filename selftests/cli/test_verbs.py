@@ -57,7 +57,7 @@ def test_help(verb: str) -> None:
     assert run("help", verb).out == done.out
 
 
-def test_the_former_name_of_torture_works_and_says_so() -> None:
+def test_the_former_name_of_torture_works_with_a_warning() -> None:
     done = run("unkind", "--help")
     assert done.code == 0
     assert done.out == run("torture", "--help").out
@@ -161,7 +161,7 @@ def test_standard_line() -> None:
     assert " ".join(planned()) == line
 
 
-def test_the_starting_state_of_a_device_in_memory_is_said() -> None:
+def test_create_prints_the_starting_state_of_a_device_in_memory() -> None:
     """A volume has no starting state to print: it starts with the data that it holds."""
     for words, state in (((), "empty"), (("fill=random",), "random")):
         assert json_of("create", "ssd", "-n", *words)["starting_state"] == state
@@ -195,7 +195,7 @@ def test_spellings() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(mib=st.integers(1, 1 << 20), op=st.integers(5, 60))
-def test_size_is_what_was_asked_for(mib: int, op: int) -> None:
+def test_a_device_has_the_requested_size(mib: int, op: int) -> None:
     document = json_of("create", "ssd", "--dry-run", "--size", f"{mib}MiB", f"op={op}")
     assert document["size_bytes"] == mib << 20
     assert document["room_bytes"] >= mib << 20
@@ -203,7 +203,7 @@ def test_size_is_what_was_asked_for(mib: int, op: int) -> None:
 
 
 @pytest.mark.parametrize("shards", [1, 2, 4])
-def test_shards_have_room_for_what_was_asked(shards: int) -> None:
+def test_shards_have_the_requested_size(shards: int) -> None:
     document = json_of("create", "ssd", "--dry-run", "--size", "1000004KiB", "channels=4",
                        f"shards={shards}")
     assert document["size_bytes"] == 1000004 << 10
@@ -213,7 +213,7 @@ def test_shards_have_room_for_what_was_asked(shards: int) -> None:
 
 
 @pytest.mark.parametrize("shards", [1, 2, 4])
-def test_zones_have_room_for_what_was_asked(shards: int) -> None:
+def test_zones_have_the_requested_size(shards: int) -> None:
     document = json_of("create", "ssd", "--dry-run", "--size", "300MiB", "channels=4", "chips=1",
                        "zoned=4MiB", "buffer=32MiB", "buffer_safe=on", f"shards={shards}")
     assert document["size_bytes"] == 300 << 20

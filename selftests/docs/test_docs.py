@@ -218,7 +218,7 @@ def prepare(path: Path, directory: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", DOCUMENTS, ids=named)
-def test_commands_print_what_is_shown(path: Path, tmp_path: Path) -> None:
+def test_commands_print_the_documented_output(path: Path, tmp_path: Path) -> None:
     typed = document_commands(path)
     prepare(path, tmp_path)
     for command in typed:
@@ -399,7 +399,7 @@ def test_every_folder_is_in_the_layout() -> None:
     assert all((TOP / name).is_dir() for name in told)
 
 
-def test_every_area_and_every_test_of_the_kernel_is_told() -> None:
+def test_the_readme_lists_all_areas_and_kernel_tests() -> None:
     told = spans_of_tables(TOP / "selftests/README.md")
     helpers = {"lib", "__pycache__"}
     areas = {path.name for path in (TOP / "selftests").iterdir() if path.is_dir()} - helpers

@@ -48,7 +48,7 @@ def test_runs_on_a_file(profile: Path) -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda path: path.stem)
-def test_says_what_it_shows_and_how_to_run_it(profile: Path) -> None:
+def test_header_describes_the_profile_and_its_command(profile: Path) -> None:
     header, _, jobs = profile.read_text().partition("\n[global]\n")
     lines = header.splitlines()
     assert lines[0].startswith("; SPDX-")

@@ -83,7 +83,7 @@ def test_figures_of_the_last_run_are_there(demo: Installed) -> None:
 
 
 @pytest.mark.parametrize("code", [0, 125])
-def test_what_is_not_its_own_is_kept(demo: Installed, code: int) -> None:
+def test_foreign_files_in_the_results_are_kept(demo: Installed, code: int) -> None:
     mine = {"mail.fio.json": "me", "thesis.app.json": "me", "a.stat.json": "me", "x.html": "me"}
     demo.results.mkdir()
     for name, text in mine.items():
@@ -101,7 +101,8 @@ def test_a_run_that_fails_keeps_the_figures_of_the_last(demo: Installed) -> None
 
 @pytest.mark.parametrize("name", ["baseline.fio.json", "approxftl-image.stat.json", "report.html"])
 @pytest.mark.parametrize("before", [True, False])
-def test_a_file_of_somebody_else_is_not_replaced(demo: Installed, name: str, before: bool) -> None:
+def test_foreign_files_with_output_names_are_not_replaced(
+        demo: Installed, name: str, before: bool) -> None:
     if before:
         demo.run()
         (demo.place / "bin/booted").unlink()
@@ -134,7 +135,7 @@ def test_a_folder_that_cannot_be_made_is_named(demo: Installed) -> None:
         f"approxftl demo: {demo.results}: no folder can be made there; --output names another")
 
 
-def test_what_the_figures_are_shown_with_is_tried_first(demo: Installed) -> None:
+def test_missing_packages_are_reported_before_the_run(demo: Installed) -> None:
     demo.stand_in("bin/approxftl-report", "echo 'approxftl report: no numpy' >&2; exit 1")
     done = demo.run()
     assert (done.code, done.err, demo.booted()) == (1, "approxftl report: no numpy\n", False)

@@ -114,7 +114,7 @@ def test_a_terminal_shows_how_long_the_guest_has_been_starting(stage: Stage) -> 
     assert shown.endswith("\r\x1b[K")
 
 
-def test_what_is_not_installed_is_named(stage: Stage) -> None:
+def test_missing_programs_are_named(stage: Stage) -> None:
     for folder in ("/usr/bin", "/usr/sbin"):
         for program in Path(folder).iterdir():
             if not (stage.place / "bin" / program.name).exists():
@@ -126,7 +126,7 @@ def test_what_is_not_installed_is_named(stage: Stage) -> None:
                         "apt install qemu-system-x86\n")
 
 
-def test_what_a_module_is_built_with_is_named(stage: Stage) -> None:
+def test_missing_build_tools_are_named(stage: Stage) -> None:
     """Headers are unpacked, but the dependencies of their package are not."""
     build = stage.kernel.rename(stage.place / RELEASE) / f"lib/modules/{RELEASE}/build"
     (build / "tools/objtool").mkdir(parents=True)
@@ -198,7 +198,7 @@ def test_help_and_list_need_no_home() -> None:
     assert "6.12 " in said.out
 
 
-def test_what_needs_a_home_says_so() -> None:
+def test_a_missing_home_directory_is_reported() -> None:
     done = run_program(*HOMELESS, LAB, "--cmd", "true")
     assert (done.code, done.out) == (125, "")
     assert done.err == (
@@ -412,7 +412,7 @@ def make_initramfs(stage: Stage, *words: str) -> Path:
 
 
 @pytest.mark.slow
-def test_what_lies_near_is_what_the_machine_has(stage: Stage) -> None:
+def test_the_initramfs_has_copies_of_this_machines_files(stage: Stage) -> None:
     """Copies, links and their parent folders, of any owner; fewer for a small guest."""
     stage.kernel = stage.kernel.rename(stage.kernel.with_name(RELEASE))
     near = unpack(make_initramfs(stage), stage.place / "unpacked")
@@ -431,7 +431,7 @@ def test_what_lies_near_is_what_the_machine_has(stage: Stage) -> None:
 
 
 @pytest.mark.slow
-def test_what_lies_near_is_copied_again_when_it_has_changed(stage: Stage) -> None:
+def test_changed_files_are_copied_into_the_initramfs_again(stage: Stage) -> None:
     stage.kernel = stage.kernel.rename(stage.kernel.with_name(RELEASE))
     initramfs = make_initramfs(stage)
     first = initramfs.stat().st_ino
@@ -464,7 +464,7 @@ def test_folders_with_any_name(stage: Stage) -> None:
     assert [*(odd / "tmp").iterdir()] == []
 
 
-def test_that_there_is_no_kvm_is_said_once(stage: Stage) -> None:
+def test_missing_kvm_is_reported_once(stage: Stage) -> None:
     first = stage.run("--real-time", AFTL_KVM="")
     assert "approxftl lab: no KVM" in first.err
     assert stage.run("--real-time", AFTL_KVM="").err == ""

@@ -107,7 +107,7 @@ def test_python_program(tmp_path: Path) -> None:
     assert shape(found) == [("tag", 0, -1, 1)]
 
 
-def test_the_program_is_what_it_was(tmp_path: Path) -> None:
+def test_approxrun_keeps_status_and_output_of_the_program(tmp_path: Path) -> None:
     done, _ = approxrun("*\n", "sh", "-c", "echo said; exit 7", folder=tmp_path)
     assert (done.code, done.out) == (7, "said\n")
     done, _ = approxrun("*\n", "cp", "/nonexistent", tmp_path / "x", folder=tmp_path)

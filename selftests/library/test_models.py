@@ -404,7 +404,7 @@ def test_a_flipped_bit_is_the_bit_of_a_number(tmp_path: Path) -> None:
     changed.check_rest()
 
 
-def test_damage_to_the_rest_is_told(tmp_path: Path) -> None:
+def test_damage_to_the_rest_is_reported(tmp_path: Path) -> None:
     stored = bytearray(by_plane(SOME, tmp_path))
     rest = next(one for one in parsed(bytes(stored)).tensors if one.name == "approxftl.rest")
     stored[rest.offset + 70] ^= 1
@@ -440,7 +440,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_planes_that_are_not_as_they_say_are_refused(name: str, tmp_path: Path) -> None:
+def test_inconsistent_planes_are_refused(name: str, tmp_path: Path) -> None:
     stored = by_plane(SOME, tmp_path)
     assert PlaneFile(parsed(about(stored, lambda said: None)))
     with pytest.raises(ModelError):
@@ -466,7 +466,7 @@ LARGE = [
     (Choice(names=("a.*",), never=("*.bias", "a.i*")), {"a.weight", "a.codes"}),
     (Choice(names=("a.*",), types=("i8",)), {"a.codes", "a.bias"}),
 ])
-def test_what_is_chosen(choice: Choice, wanted: set[str]) -> None:
+def test_the_largest_tensors_are_chosen(choice: Choice, wanted: set[str]) -> None:
     model = parsed(model_files.safetensors(LARGE))
     assert {one.name for one in model.tensors if not choice.why_not(one, apart=False)} == wanted
 
@@ -478,7 +478,7 @@ def test_sign_and_exponent_are_spared(kind: str, low: int) -> None:
     assert Choice(planes=5).low_planes(ELEMENTS[kind]) == 5
 
 
-def test_what_is_exact_is_never_chosen() -> None:
+def test_exact_types_are_never_chosen() -> None:
     truth = parsed(header({"t": {"dtype": "BOOL", "shape": [2, 4], "data_offsets": [0, 8]}}))
     for choice in (Choice(rule="all"), Choice(names=("*",)), Choice(types=("bool",))):
         assert choice.why_not(truth.tensors[0], apart=False) == "a truth value has no small error"
@@ -531,8 +531,8 @@ def test_a_model_is_loaded(tmp_path: Path) -> None:
     (14, ("exponent",), False), (7, ("exponent",), False), (6, ("sign", "exponent"), True),
     (15, (), True), (14, ("sign", "exponent"), False),
 ])
-def test_what_is_protected_has_not_changed(bit: int, parts: tuple[str, ...], good: bool,
-                                           tmp_path: Path) -> None:
+def test_protected_bits_are_unchanged(bit: int, parts: tuple[str, ...], good: bool,
+                                      tmp_path: Path) -> None:
     stored = bytearray(by_plane(SOME, tmp_path))
     one = next(one for one in PlaneFile(parsed(bytes(stored))).planes
                if one.tensor.element.name == "bf16")
@@ -545,7 +545,7 @@ def test_what_is_protected_has_not_changed(bit: int, parts: tuple[str, ...], goo
         approxftl.load_safetensors(tmp_path / "planes", protect=parts)
 
 
-def test_what_cannot_be_protected(tmp_path: Path) -> None:
+def test_unsupported_protection_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model"
     path.write_bytes(model_files.safetensors(SOME))
     with pytest.raises(ValueError, match="not mantissa"):

@@ -48,7 +48,7 @@ def test_open(file: Path, tmp_path: Path) -> None:
         ("tag", 0, -1, 1), ("tag", 0, 4096, 0), ("untag", 8192, -1, 2)]
 
 
-def test_open_for_reading_says_nothing(file: Path, tmp_path: Path) -> None:
+def test_open_for_reading_makes_no_tag_calls(file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     must("with approxftl.open(path) as f: assert len(f.read()) == 65536", file, log=log)
     assert calls(log) == []
@@ -136,7 +136,7 @@ test()
 """
 
 
-def test_what_is_said_of_levels_comes_back(file: Path) -> None:
+def test_levels_are_read_as_tagged(file: Path) -> None:
     must(EVERY_LEVEL, file)
 
 

@@ -58,7 +58,7 @@ def test_remember(file: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["4096", "+1", "x+", "0+x", "0+1+2", "0+-1", "0+1KiX"])
-def test_wrong_ranges_say_nothing(file: Path, tmp_path: Path, wrong: str) -> None:
+def test_invalid_ranges_make_no_tag_calls(file: Path, tmp_path: Path, wrong: str) -> None:
     log = tmp_path / "log"
     done = tag("add", file, "0+1", wrong, log=log)
     assert (done.code, done.out) == (2, "")

@@ -158,7 +158,7 @@ def test_to_planes_and_back(model: Path, tmp_path: Path) -> None:
     assert back.read_bytes() == model.read_bytes()
 
 
-def test_what_has_flipped_is_told(model: Path, tmp_path: Path) -> None:
+def test_flipped_bits_are_reported(model: Path, tmp_path: Path) -> None:
     stored, back = tmp_path / "planes", tmp_path / "back"
     said = answer(model, "--to-planes", stored)
     data = bytearray(stored.read_bytes())

@@ -62,7 +62,7 @@ def change(function: str, old: str, new: str) -> str:
     ("second", "return sizes", "`old` is 0 times in second of a.c, it has to be there once"),
     ("second", "econd", "`old` is 0 times in second of a.c, it has to be there once"),
 ])
-def test_what_does_not_match_once_is_refused(function: str, old: str, problem: str) -> None:
+def test_a_text_that_does_not_match_once_is_refused(function: str, old: str, problem: str) -> None:
     with pytest.raises(table.MutantError) as caught:
         change(function, old, "0")
     assert str(caught.value) == problem

@@ -51,7 +51,7 @@ def test_a_folder_that_make_cannot_work_in_is_refused_at_once(tmp_path: Path, na
 
 
 @pytest.mark.parametrize("letter", [*'"`&;|<>\\()#%='])
-def test_a_folder_for_builds_whose_name_is_no_word_is_refused(tmp_path: Path, letter: str) -> None:
+def test_a_build_directory_with_special_characters_is_refused(tmp_path: Path, letter: str) -> None:
     said = subprocess.run(["make", "help", f"O={tmp_path}/a{letter}b".replace("#", "\\#")], cwd=TOP,
                           env=OURS, capture_output=True, text=True, check=False)
     assert said.returncode == 2
@@ -330,8 +330,8 @@ mine | diff /mine -
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may install packages")
-def test_an_upgrade_keeps_what_the_administrator_has_set(packages: dict[str, Path],
-                                                         tmp_path: Path) -> None:
+def test_an_upgrade_keeps_the_administrators_settings(packages: dict[str, Path],
+                                                      tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     (tmp_path / "new").mkdir()
     for package in packages.values():

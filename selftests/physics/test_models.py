@@ -131,7 +131,7 @@ def test_precise_neighbours_double_the_errors_of_an_approximate_page() -> None:
     assert 1.4e-3 <= cell.rber(APPROX, 350.0) <= 1.5e-3
 
 
-def test_delta_b_is_not_what_the_cell_gives() -> None:
+def test_delta_b_differs_from_the_cell_model() -> None:
     model = cell.rber(cell.window_channel(8.0, 0.3), 350.0)
     assert model == pytest.approx(1.6e-8, rel=0.1)
 
@@ -196,7 +196,7 @@ def test_tlc_formula_terms() -> None:
     assert tlc.mlc_mode_rber(20000, 720) == tlc.best_rber(1000, 720)
 
 
-def test_best_references_leave_what_was_measured() -> None:
+def test_best_references_leave_the_measured_errors() -> None:
     more = tlc.best_rber(1000, 8760) - tlc.best_rber(1000, 0)
     assert more * tlc.PAGE_BITS == pytest.approx(34 - 5)
     assert tlc.best_rber(2000, 0) == tlc.rber(2000, 0)

@@ -273,7 +273,7 @@ def test_a_host_reads_every_table() -> None:
     assert [name for name in names if name not in words | modes] == []
 
 
-def test_what_only_tests_would_call_reads_nothing() -> None:
+def test_functions_called_only_by_tests_do_not_count_as_readers() -> None:
     core = {"a.h": "int read_a(u32 x);\nint read_b(u32 x);\nextern const u8 c[];\n",
             "a.c": "static u32 at(u32 x)\n{\n\treturn table_a[x];\n}\n\n"
                    "int read_a(u32 x)\n{\n\treturn at(x);\n}\n\n"

@@ -141,7 +141,7 @@ def test_flipped_bits_are_the_cells_that_crossed(browser: Browser) -> None:
         assert one["crossed"] == sorted(one["flipped"][one["baked"]:])
 
 
-def test_what_has_no_voltages_is_said_to_have_none(browser: Browser) -> None:
+def test_pages_without_a_voltage_model_show_no_states(browser: Browser) -> None:
     """Pages without a voltage model (such as TLC) show their errors, but no states."""
     open_page(browser, "#profile=micro19&b=&a=baseline&at=400&pe=2000&months=6&fill=sequential")
     assert "no voltages" in value(browser, "cells-text")

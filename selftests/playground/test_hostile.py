@@ -92,7 +92,7 @@ def test_wrong_words_of_an_address(key: str, browser: Browser) -> None:
     "profile=qlc&a=approxftl",
     "profile=qlc&a=baseline&b=ressd", "profile=wd-zn540&a=vth_b", "do=5:a:policy:nix",
     "profile=qlc&a=baseline&do=5:a:policy:ressd", "more=%00", "more=%F0%9F%92%A9", "a=%"])
-def test_what_the_simulator_refuses(words: str, browser: Browser) -> None:
+def test_invalid_addresses_do_not_break_the_page(words: str, browser: Browser) -> None:
     """The page shows an error or a device, and works with the next address."""
     if words == "profile=nix":
         browser.open(PAGE)
@@ -157,7 +157,7 @@ def test_keys_in_haste_leave_one_clock(browser: Browser) -> None:
     assert len(set(times)) == len(times) and not state
 
 
-def test_what_fails_while_it_plays_stops_it(browser: Browser) -> None:
+def test_an_error_during_playback_stops_it(browser: Browser) -> None:
     open_page(browser, "#b=&at=0")
     label, playing = browser.run("""new Promise((done) => {
         const {device} = app.runs.a, {library} = device;

@@ -270,7 +270,7 @@ def test_policy_changes_in_mid_run(browser: Browser) -> None:
     (1, "#b=&at=1300&do=777:a:gc_idle_valid:9%25&w=100&more=--zoned+4MiB+--buffer+2MiB+"
         "--buffer_safe+on+--workload+zones+--open-zones+4&size=4KiB&x=0"),
     (1, "#b=&at=600&load=90&more=--beside-rate+400&do=300:*:age:5")])
-def test_what_was_changed_is_done_natively(lines: int, address: str, browser: Browser) -> None:
+def test_printed_commands_reproduce_the_changes(lines: int, address: str, browser: Browser) -> None:
     """The printed commands reproduce the changes up to this point, also after scrubbing."""
     open_page(browser, address)
     at = stated(browser)["at"]
@@ -390,7 +390,7 @@ def perceived(colour: str, seen: Any) -> Any:
 
 @pytest.mark.parametrize("ground", ["#e8ebee", "#21262d"])
 @pytest.mark.parametrize("view", ["use", "mode", "kind"])
-def test_colours_are_told_apart(view: str, ground: str, browser: Browser) -> None:
+def test_colours_are_distinguishable(view: str, ground: str, browser: Browser) -> None:
     """Any two colours of a legend differ enough, also for colour-blind viewers."""
     open_page(browser)
     about = {"modes": browser.run("app.runs.a.device.about.modes"), "kinds": list("abcdefgh")}
@@ -413,7 +413,7 @@ def looked(browser: Browser, address: str) -> list[Any]:
 
 @pytest.mark.parametrize("zoom", ["", "&zoom=d1", "&zoom=b177", "&zoom=p177:3.5:-2:60",
                                   "&zoom=p511:900000:0.25:0.01"])
-def test_what_is_looked_at_is_an_address(zoom: str, browser: Browser) -> None:
+def test_the_address_contains_the_selection(zoom: str, browser: Browser) -> None:
     first = looked(browser, f"#at=500&see=b:177:19:1:300{zoom}")
     assert first[:3] == ["b", {"block": 177, "page": 19}, {"slot": 1, "at": 300}]
     assert (first[3] is None) == (first[4] is None) == (not zoom)
@@ -558,7 +558,7 @@ def test_a_mouse_that_moves_the_picture_chooses_nothing(browser: Browser) -> Non
     assert elsewhere is not None and elsewhere != still == before
 
 
-def test_history_is_what_happened(browser: Browser) -> None:
+def test_history_of_a_block_agrees_with_the_simulator(browser: Browser) -> None:
     """The page's history of a block agrees with the native simulator's block table."""
     open_page(browser, "#b=&a=approxftl&at=900&size=4KiB")
     words = shlex.split(value(browser, "command"))
@@ -655,7 +655,7 @@ def test_samples(browser: Browser) -> None:
     assert "PSNR ∞" in browser.run("document.querySelector('#sample-picture .precise').textContent")
 
 
-def test_what_has_rotted_is_an_address(browser: Browser) -> None:
+def test_the_address_contains_the_aged_content(browser: Browser) -> None:
     open_page(browser, "#place=content&rot=vth_b:5000:24&seed=3")
     texts = "[...document.querySelectorAll('.sample p')].map((one) => one.textContent)"
     first = browser.run(texts)
@@ -754,7 +754,7 @@ def test_tours(number: int, browser: Browser) -> None:
     assert browser.run("document.getElementById('trouble').hidden")
 
 
-def test_who_has_no_time_sees_all(browser: Browser) -> None:
+def test_all_parts_of_a_tour_can_be_shown_at_once(browser: Browser) -> None:
     open_page(browser, "#b=&at=0&place=course&tour=3")
     assert browser.run("""(() => {
         const hidden = () => document.querySelectorAll("#tour .part[hidden]").length;
@@ -823,7 +823,7 @@ def test_task_is_done_by_playing(browser: Browser) -> None:
     })()""")
 
 
-def test_lifetime_is_what_the_erases_say(browser: Browser) -> None:
+def test_lifetime_follows_from_the_erases(browser: Browser) -> None:
     open_page(browser)
     options = "--channels 1 --chips 1 --blocks 64 --fill random --write-share 1 --op 20%"
     counters = [native(*options.split(), "--requests", count)["runs"][0]["counters"]

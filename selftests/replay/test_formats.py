@@ -90,7 +90,7 @@ def test_a_flush_before_a_write_is_a_request(tmp_path: Path) -> None:
     assert [seen(e) for e in read_log(log).by_sequence] == [(0, 0, 0, FLUSH), (0, 8, 8, WRITE)]
 
 
-def test_what_is_lost_is_told_once(tmp_path: Path) -> None:
+def test_lost_lines_are_reported_once(tmp_path: Path) -> None:
     trace = as_msr(tmp_path / "t.csv")
     trace.write_text(trace.read_text() + "torn li")
     # With --fold the trace is read three times.

@@ -213,7 +213,7 @@ def restore(now: bytearray, before: bytes) -> None:
         (None, {}, 0),
     ],
 )
-def test_what_comes_back_wrong_is_told_apart(
+def test_wrong_data_are_classified(
     tmp_path: Path, spoil: Spoil | None, wrong: dict[str, int], code: int
 ) -> None:
     writes = [unit(0, 0, WRITE), unit(0, 1, WRITE, APPROX), unit(0, 2, WRITE)]
@@ -269,7 +269,8 @@ def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_replay_reports_what_ran(tmp_path: Path, number: signal.Signals) -> None:
+def test_an_interrupted_replay_reports_completed_requests(
+        tmp_path: Path, number: signal.Signals) -> None:
     log = tmp_path / "log"
     running = start(slow_stream(tmp_path), tmp_path / "disk", "--size", "1MiB", "--record", log)
     wait_for_entries(log, 20)

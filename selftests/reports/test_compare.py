@@ -206,7 +206,7 @@ def test_an_interrupted_replay_is_marked(tmp_path: Path) -> None:
     assert "r (interrupted after 10 requests)" in succeed("compare", tmp_path / "r.json")
 
 
-def test_captions_name_what_is_drawn(tmp_path: Path) -> None:
+def test_captions_name_the_series(tmp_path: Path) -> None:
     simulate(tmp_path / "four.json", "--requests", "500", "--histogram")
     simulate(tmp_path / "unused", "--requests", "500", "--record", tmp_path / "prn_0.aft")
     succeed("report", tmp_path / "four.json", tmp_path / "prn_0.aft", "-O", tmp_path / "page.html")
@@ -215,7 +215,7 @@ def test_captions_name_what_is_drawn(tmp_path: Path) -> None:
     assert "four.json" in figure and "prn_0.aft" not in figure
 
 
-def test_a_full_timeline_says_whose_operations_are_lost(tmp_path: Path) -> None:
+def test_a_full_timeline_names_the_devices_with_lost_operations(tmp_path: Path) -> None:
     event = {"ph": "X", "tid": 0, "ts": 1, "dur": 2, "name": "read", "cat": "host",
              "args": {"block": 0, "page": 0, "pages": 1}}
     names = [{"ph": "M", "pid": pid, "tid": 0, "name": "process_name", "args": {"name": name}}

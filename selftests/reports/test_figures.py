@@ -214,7 +214,7 @@ def test_interpreter_is_the_one_that_has_the_packages(
     assert Interpreters(tmp_path, verb, system, foreign).run() == (0, f"{chosen}\n")
 
 
-def test_program_says_what_python_lacks(tmp_path: Path) -> None:
+def test_missing_python_modules_are_named(tmp_path: Path) -> None:
     interpreters = Interpreters(tmp_path, "report", "numpy", "numpy")
     assert interpreters.run() == (
         1, f"approxftl report: neither {tmp_path}/system/python3 nor {tmp_path}/foreign/python3 is "
@@ -323,7 +323,7 @@ def texts(drawn_: str, klass: str = "") -> list[str]:
     return re.findall(rf'<text [^>]*text-anchor="\w+"{wanted}>([^<]*)</text>', drawn_)
 
 
-def test_bars_side_by_side_say_their_values() -> None:
+def test_bars_side_by_side_show_their_values() -> None:
     sides: list[tuple[str, list[float | None]]] = [("one", [0.5, None]), ("two", [1.25, -3.0])]
     plot = Bars(["a", "b"], sides, "unit")
     assert texts(svg(Figure("x", "t", "d", plot)), "value") == ["0.5", "1.25", "-3"]
@@ -349,7 +349,7 @@ def test_a_timeline_has_times() -> None:
     assert ">time<" in drawn_ and 'data-lanes="LUN 0" data-end="400000"' in drawn_
 
 
-def test_maps_name_what_is_there_and_set_cells_apart() -> None:
+def test_maps_list_only_states_that_occur() -> None:
     words_ = ("precise", "approximate", "erased")
     plot = Grid("layer", "page", ["1", "0"], ["0", "1"],
                 [["precise", "erased"], ["precise", "precise"]], "page", words_)

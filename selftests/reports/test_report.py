@@ -121,7 +121,7 @@ def test_identifiers_are_unique(dom: str) -> None:
         assert set(names.split()) <= set(identifiers)
 
 
-def test_figures_say_what_they_are(dom: str) -> None:
+def test_figures_have_titles_and_descriptions(dom: str) -> None:
     for element in re.findall(r"<svg .*?</svg>", dom, re.S):
         told = re.search(r"<title [^>]*>([^<]+)</title><desc [^>]*>([^<]+)</desc>", element)
         assert told
@@ -129,7 +129,7 @@ def test_figures_say_what_they_are(dom: str) -> None:
         assert len(told[2]) > 20
 
 
-def test_marks_say_what_they_are(dom: str) -> None:
+def test_marks_have_titles(dom: str) -> None:
     element = figure(dom, "response")
     titles = re.findall(r"<rect [^>]*><title>([^<]*)</title>", element)
     assert len(titles) == 4 * len(POLICIES)
@@ -734,7 +734,7 @@ def ratio(page: Path, policy: str, *keys: str) -> tuple[float, float, float]:
     return interval([a / b for a, b in zip(ours, base, strict=True)])
 
 
-def test_begins_with_what_was_simulated_and_which_is_better(sampled: Path) -> None:
+def test_the_report_begins_with_the_setup_and_the_better_policy(sampled: Path) -> None:
     html = unescape(sampled.read_text())
     said, first = re.findall(r"<h1>.*?</h1>\n<p[^>]*><strong>([^<]*)</strong></p>\n"
                              r"<p[^>]*>([^<]*)</p>\n<figure", html, re.S)[0]
@@ -793,7 +793,7 @@ def test_a_policy_has_one_column_and_it_is_the_mean(sampled: Path) -> None:
     assert curve[-1] == pytest.approx(100 / requests)
 
 
-def test_who_was_interrupted_is_no_sample() -> None:
+def test_interrupted_runs_are_no_samples() -> None:
     def run(seed: int, interrupted: bool, number: float) -> Run:
         data = {"policy": "a", "seed": seed, "interrupted": interrupted, "requests": 10,
                 "parts": {"n": number}}
@@ -815,7 +815,7 @@ def test_distributions_are_pooled(runs: list[dict[int, int]]) -> None:
 # ---------------------------------------------------------------- incomplete inputs
 
 
-def test_what_is_missing_is_said(tmp_path: Path) -> None:
+def test_missing_figures_are_listed(tmp_path: Path) -> None:
     simulate(tmp_path / "plain.json", "--requests", "200")
     succeed("report", "plain.json", directory=tmp_path)
     html = unescape((tmp_path / "report.html").read_text())

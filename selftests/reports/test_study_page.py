@@ -106,7 +106,7 @@ def test_nothing_from_elsewhere_and_not_large(page: Path) -> None:
     assert "base64" not in re.sub(r"<script.*?</script>", "", text, flags=re.S)
 
 
-def test_first_what_it_says_then_figures_then_the_table(page: Path) -> None:
+def test_findings_precede_figures_and_table(page: Path) -> None:
     text = page.read_text()
     places = [text.index(one) for one in ("of baseline", '<figure id="lines"', "Means and")]
     assert places == sorted(places)
@@ -163,7 +163,7 @@ def as_said(mark: dict[str, str]) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_marks_say_the_numbers_of_the_file(shown: Browser, page: Path, name: str) -> None:
+def test_tooltips_show_the_numbers_of_the_file(shown: Browser, page: Path, name: str) -> None:
     wanted = {as_said(mark) for mark in marks_of(page, name)}
     axes = ["of", "in", "low", "high", "runs", "from"]
     found = set()
@@ -176,7 +176,7 @@ def test_marks_say_the_numbers_of_the_file(shown: Browser, page: Path, name: str
     assert found == wanted
 
 
-def test_what_others_have_measured_is_in_all_panels(page: Path) -> None:
+def test_measurements_of_others_are_in_all_panels(page: Path) -> None:
     found = [mark["facet"] for mark in marks_of(page, "stack") if mark["source"] == "the paper"]
     assert found == ["utilisation 30%", "utilisation 50%"]
 

@@ -63,7 +63,7 @@ def test_a_header_is_missed_by_no_name_of_the_folder(tmp_path: Path, one: str, o
 
 @pytest.mark.parametrize(("installs", "status"), [
     ("true", 0), ("exit 1", 2), ('[ "$1" = --building ]', 2)])
-def test_only_what_is_not_installed_ends_a_check(tmp_path: Path, installs: str, status: int
+def test_only_missing_packages_end_a_check(tmp_path: Path, installs: str, status: int
                                                  ) -> None:
     """Missing packages end a check; a failed build does not, and every-test counts it."""
     own = bare(tmp_path / "tree", installs)
@@ -76,7 +76,7 @@ def test_only_what_is_not_installed_ends_a_check(tmp_path: Path, installs: str, 
     assert ("runs --build-failed" in done.stdout) == (not status)
 
 
-def test_clean_removes_what_make_has_made(tmp_path: Path) -> None:
+def test_clean_removes_a_build_directory(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for name in ("empty", "deep/new"):
         build = tmp_path / name
@@ -88,7 +88,7 @@ def test_clean_removes_what_make_has_made(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("built", [True, False])
-def test_clean_keeps_a_folder_of_somebody(tmp_path: Path, built: bool) -> None:
+def test_clean_keeps_a_directory_with_other_files(tmp_path: Path, built: bool) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     if built:
         assert make(f"O={tmp_path}", f"{tmp_path}/dkms.conf").returncode == 0
@@ -99,7 +99,7 @@ def test_clean_keeps_a_folder_of_somebody(tmp_path: Path, built: bool) -> None:
 
 
 @pytest.mark.parametrize("known", ["flags", "san-address-undefined/flags", "tests/a.log"])
-def test_the_usual_folder_of_a_checkout_is_known_by_what_is_in_it(
+def test_an_old_build_directory_is_recognised_by_its_content(
         tmp_path: Path, known: str) -> None:
     place = tree(tmp_path / "tree")
     build = place / "build"

@@ -202,7 +202,7 @@ def test_fails_when_pytest_cannot_collect(tree: Tree, text: str) -> None:
     assert "failed: pytest: exit status" in output
 
 
-def test_an_interrupt_kills_the_children_and_prints_what_there_is(tree: Tree) -> None:
+def test_an_interrupt_kills_the_children_and_prints_results(tree: Tree) -> None:
     pid_file = tree.top / "pid"
     tree.add("core/a.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - quick\n")
     tree.add("core/b.tap.sh", f"#!/bin/sh\nsleep infinity &\necho $! >{pid_file}.new\n"

@@ -34,8 +34,8 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[
     return asked
 
 
-def test_what_was_silent_is_not_asked_again(ask: Callable[..., tuple[str, int]],
-                                            tmp_path: Path) -> None:
+def test_files_that_passed_are_not_checked_again(ask: Callable[..., tuple[str, int]],
+                                                 tmp_path: Path) -> None:
     assert ask() == ("a b", 0)
     assert ask() == ("", 0)
     assert ask("2") == ("a b", 0)

@@ -35,13 +35,14 @@ def judged(place: Path, kernels: int, *left: str) -> str:
 @pytest.mark.parametrize(("left", "by_all"), [
     (("xy", "yz", "zx"), ""), (("xy", "yx", "x"), "x"), (("xx", "yy", "x"), ""),
     (("xy", "xy", "xy"), "xy")])
-def test_what_all_have_left_is_named(tmp_path: Path, left: tuple[str, ...], by_all: str) -> None:
+def test_points_that_no_kernel_ran_are_named(
+        tmp_path: Path, left: tuple[str, ...], by_all: str) -> None:
     said = judged(tmp_path, len(left), *left).splitlines()
     assert said[:-2] == [f"# t: {point}: left to another kernel by all" for point in by_all]
     assert said[-2] == f"{'not ' if by_all else ''}ok 1 - each point has a kernel"
 
 
-def test_nothing_is_said_before_all_were_here(tmp_path: Path) -> None:
+def test_missing_points_are_judged_only_after_all_kernels(tmp_path: Path) -> None:
     assert judged(tmp_path, 3, "x", "x") == "1..0\n"
 
 

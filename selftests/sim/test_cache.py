@@ -84,7 +84,7 @@ def test_an_idle_while_brings_it_back(tmp_path: Path) -> None:
     assert after(20 * 10**9) == pytest.approx(IN_CACHE, rel=0.03)
 
 
-def test_it_says_what_it_does() -> None:
+def test_folding_and_cached_writes_are_reported() -> None:
     """Folding and cached writes are reported by cause, in the table, and for each die."""
     cache = ("--slc_dynamic", "30%")
     result = only_run(sim(*SHAPE, *WRITES, *cache, "--requests", "4000", "--until", "30s"))

@@ -315,7 +315,7 @@ def test_file_that_cannot_be_made(option: str, tmp_path: Path) -> None:
     assert "cannot create: No such file or directory" in done.err
 
 
-def test_overload_is_said(tmp_path: Path) -> None:
+def test_overload_is_reported(tmp_path: Path) -> None:
     done = run("sim", "--rate", "100000000", "--requests", "1100000", "--write-share", "1")
     assert done.code == 1
     assert "the device cannot keep up: 1048576 requests wait after" in done.err

@@ -23,7 +23,7 @@ def waf(result: Json) -> float:
     return float(result["write_amplification"]["total"])
 
 
-def test_what_belongs_together_costs_less() -> None:
+def test_separating_tenants_reduces_write_amplification() -> None:
     alone = tenants()
     initial = tenants("--placement_handles", "1")
     persistent = tenants("--placement_handles", "1", "--placement_isolation", "persistent")

@@ -136,7 +136,7 @@ def test_timeline_of_several_policies_begins_after_the_warm_up(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_timeline_has_an_end_and_says_so(tmp_path: Path) -> None:
+def test_a_full_timeline_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "timeline.json"
     done = run("sim", "--requests", str(LIMIT + 5), "--write-share", "0", "--fill", "sequential",
                "--timeline", path, f"--json={tmp_path}/run.json")

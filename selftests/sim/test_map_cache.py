@@ -38,7 +38,7 @@ def test_a_read_takes_one_sensing_or_two(size: int) -> None:
     assert counters["array_reads"] == 20000 + counters["map_loads"]
 
 
-def test_what_fits_costs_nothing() -> None:
+def test_a_cache_for_the_whole_table_costs_no_time() -> None:
     whole, off = one_by_one(1 << 20), one_by_one(0)
     assert whole["counters"]["map_misses"] == 0
     assert whole["timing"] == off["timing"]

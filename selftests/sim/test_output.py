@@ -263,7 +263,7 @@ def test_warmup_is_not_counted() -> None:
     assert found["requests"] == 1000
 
 
-def test_verified_is_said() -> None:
+def test_verification_is_reported() -> None:
     assert only_run(sim(*SMALL, "--verify"))["verified"] is True
     assert ", verified" in run("sim", *SMALL, "--verify").out
 
@@ -289,7 +289,7 @@ def interrupt(*arguments: str) -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
-def test_interrupted_run_prints_what_there_is() -> None:
+def test_an_interrupted_run_prints_its_results() -> None:
     code, out, _ = interrupt("--policy", "baseline,vth_b", "--jobs", "1", "--json")
     result = json.loads(out)
     assert code == 130

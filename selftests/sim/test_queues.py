@@ -118,7 +118,7 @@ def test_a_recorded_run_repeats(trace: Path, tmp_path: Path) -> None:
     (("--queue-by", "pid"), "--queue-by needs --trace"),
     (("--queue_weights", "1:0"), 'queue_weights: "1:0" is not up to eight weights'),
 ])
-def test_what_is_refused(words: tuple[str, ...], said: str) -> None:
+def test_invalid_queue_options_are_refused(words: tuple[str, ...], said: str) -> None:
     done = run("sim", *words)
     assert (done.code, done.out) == (2, "")
     assert said in done.err

@@ -154,7 +154,7 @@ def requests(folder: Path, name: str, op: int, what: Iterable[tuple[int, int, in
 @pytest.mark.parametrize("policy", ["levels", "vth_b", "lending"])
 @settings(max_examples=8, deadline=None, database=None)
 @given(WRITES)
-def test_what_was_written_last_is_the_level_of_a_saved_unit(
+def test_a_saved_unit_has_the_level_of_its_last_write(
         policy: str, tmp_path_factory: pytest.TempPathFactory,
         written: list[tuple[int, int, int]]) -> None:
     folder = tmp_path_factory.mktemp("levels")
@@ -175,7 +175,7 @@ def test_what_was_written_last_is_the_level_of_a_saved_unit(
         assert [bool(bits) for bits in flipped] == [of == level for of in (1, 2, 3)], flipped
 
 
-def test_who_draws_no_levels_names_none(tmp_path: Path) -> None:
+def test_records_without_levels_name_none(tmp_path: Path) -> None:
     path = tmp_path / "x.aft"
     drawn = only_run(sim("--approx-share", "0.5", "--requests", "100", "--record", path))
     assert by_level(drawn["counters"], "host_write_level_{}_units")[1:] == [0, 0]

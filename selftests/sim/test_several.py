@@ -53,7 +53,7 @@ def test_as_one_after_the_other(tmp_path: Path) -> None:
     assert [one for one in said if one != said[0]] == []
 
 
-def test_what_stands_on_standard_error_is_the_same(tmp_path: Path) -> None:
+def test_standard_error_does_not_depend_on_jobs(tmp_path: Path) -> None:
     """Notes and warnings appear once and in the same order for any number of jobs."""
     trace = tmp_path / "x.csv"
     trace.write_text("t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class\n"
@@ -208,7 +208,7 @@ def test_interrupted(send: Callable[[int], None], tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_complete_is_kept(tmp_path: Path) -> None:
+def test_completed_runs_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     # One child is stopped until the other one is complete.
     with begun("--seed", "1..2", "--requests", "3M", f"--json={path}") as process:
@@ -377,7 +377,7 @@ def test_standard_input_of_a_named_format(record: Path, tmp_path: Path) -> None:
     assert result == results(csv)
 
 
-def test_losses_are_said(record: Path, tmp_path: Path) -> None:
+def test_dropped_lines_are_reported(record: Path, tmp_path: Path) -> None:
     path = convert(record, tmp_path / "x.csv")
     path.write_text(path.read_text() + "nonsense\n")
     done = run("sim", "--trace", path)

@@ -93,7 +93,7 @@ def test_text_and_records_are_the_same(tmp_path: Path) -> None:
     assert said[1:] == said[:1] * 2
 
 
-def test_what_cannot_be_kept_up_with_says_the_same() -> None:
+def test_the_overload_message_does_not_depend_on_jobs() -> None:
     """The message does not depend on which shard's thread gives up first."""
     flood = ("sim", "--channels", "2", "--chips", "1", "--shards", "2", "--arrival", "open",
              "--rate", "1000000000", "--requests", "3M", "--write-share", "100%")
@@ -236,7 +236,7 @@ def test_the_last_die_of_the_last_shard_dies() -> None:
 
 
 @pytest.mark.parametrize("arrival", [OPEN, ()])
-def test_an_interrupted_run_keeps_what_it_has(arrival: tuple[str, ...], tmp_path: Path) -> None:
+def test_an_interrupted_run_keeps_its_results(arrival: tuple[str, ...], tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     process = subprocess.Popen(
         ["env", "--default-signal=INT", BINARY, "sim", *SHAPE, *arrival, "--shards", "4",

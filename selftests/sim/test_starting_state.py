@@ -24,18 +24,19 @@ SMALL = ("--blocks=32", "--op=40%", "--requests=2000")
      "sequential"),
     (("--fill=random", "--fill_valid=0%"), "demo, starts empty, ", "empty"),
 ])
-def test_the_first_line_and_json_say_it(given: tuple[str, ...], words: str, state: str) -> None:
+def test_the_first_line_and_json_show_the_starting_state(
+        given: tuple[str, ...], words: str, state: str) -> None:
     assert run("sim", *SMALL, *given).out.splitlines()[0].startswith(f"device: {words}")
     assert json.loads(run("sim", *SMALL, *given, "--json").out)["starting_state"] == state
 
 
-def test_a_saved_device_says_so(tmp_path: Path) -> None:
+def test_a_loaded_device_has_starting_state_saved(tmp_path: Path) -> None:
     assert run("sim", *SMALL, "-q", f"--dump={tmp_path}/d").code == 0
     done = run("sim", f"--load={tmp_path}/d", "--requests=100", "--json")
     assert json.loads(done.out)["starting_state"] == "saved"
 
 
-def test_reads_of_unwritten_data_are_said(tmp_path: Path) -> None:
+def test_reads_of_unwritten_data_are_reported(tmp_path: Path) -> None:
     assert UNWRITTEN not in run("sim", *SMALL, "--fill=random").err
     assert (f"baseline: 100.0 {UNWRITTEN}; --fill random writes all data first\n"
             in run("sim", *SMALL, "--write-share=0%").err)
@@ -53,7 +54,7 @@ def test_reads_of_unwritten_data_are_said(tmp_path: Path) -> None:
     assert UNWRITTEN not in run("sim", f"--trace={trace}").err
 
 
-def test_no_simulated_time_is_said() -> None:
+def test_a_run_without_simulated_time_is_reported() -> None:
     words = "baseline: the simulated time is 0: no request waited for flash"
     assert words in run("sim", "--write-share=100%", "--buffer=64MiB", "--requests=1000").err
     assert words not in run("sim", "--requests=1000").err

@@ -35,7 +35,7 @@ def first_in_first_out(spare: float) -> float:
 
 
 @pytest.mark.parametrize("spare", [0.15, 0.2, 0.28])
-def test_fifo_is_what_the_model_says(spare: float) -> None:
+def test_fifo_agrees_with_the_analytical_model(spare: float) -> None:
     found = write_amplification("--victim", "fifo", "--op", f"{spare:.0%}")
     assert found == pytest.approx(first_in_first_out(spare), rel=0.01)
 

@@ -68,6 +68,6 @@ def test_a_saved_device_goes_on(tmp_path: Path) -> None:
     (("--open-zones", "15"), "leave none to go on with"),
     (("--record", "/dev/null"), "records have no resets of zones"),
 ])
-def test_what_makes_no_sense_is_refused(more: tuple[str, ...], why: str) -> None:
+def test_invalid_zone_options_are_refused(more: tuple[str, ...], why: str) -> None:
     done = run("sim", *DEVICE, *STREAM, *more)
     assert done.code and why in done.err

@@ -74,7 +74,7 @@ def truth(model: Model) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("name", DRIVES)
-def test_intervals_contain_what_was_hidden(name: str, tmp_path: Path) -> None:
+def test_intervals_contain_the_true_values(name: str, tmp_path: Path) -> None:
     """The 95 % intervals contain the true values often enough, and are narrow."""
     hidden = truth(DRIVES[name])
     hits: list[bool] = []
@@ -112,7 +112,7 @@ def test_reads_alone_leave_the_rest_open(tmp_path: Path) -> None:
                if known.name in ("program", "buffer", "op"))
 
 
-def test_without_strides_it_is_open_what_they_tell(tmp_path: Path) -> None:
+def test_without_strides_some_parameters_are_undetermined(tmp_path: Path) -> None:
     jobs = tmp_path / "random.fio"
     jobs.write_text(READS.read_text().partition("[stride-")[0])
     found = found_by_formula(DRIVES["one-shot"], tmp_path, (jobs,), 1)
@@ -172,7 +172,7 @@ def test_a_device_of_our_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_half_of_a_public_drive_tells_the_other(tmp_path: Path) -> None:
+def test_half_of_a_public_drive_predicts_the_other_half(tmp_path: Path) -> None:
     """Half of the ZN540's 18 read loads predict the other half.
 
     Misses are percentiles at 128 reads of 8 KiB in flight, where the drive schedules waiting
@@ -210,7 +210,7 @@ def written(folder: Path, content: Json | str) -> Path:
     return path
 
 
-def test_single_reads_tell_their_time(tmp_path: Path) -> None:
+def test_single_reads_determine_the_read_time(tmp_path: Path) -> None:
     said = calibrate(written(tmp_path, lone())).stdout
     assert [line.split()[0] for line in said.splitlines() if "not determined" in line] >= ["dies"]
     assert "lone  read mean, us" in said
@@ -225,7 +225,7 @@ def test_single_reads_tell_their_time(tmp_path: Path) -> None:
     assert calibrate(written(tmp_path, lone()), "--output", "-").stdout == text
 
 
-def test_what_fio_warned_of_is_passed_over(tmp_path: Path) -> None:
+def test_warnings_of_fio_are_skipped(tmp_path: Path) -> None:
     text = f"fio: a warning\n{json.dumps(lone())}\nfio: another\n"
     assert read([written(tmp_path, text)]).loads == read([written(tmp_path, lone())]).loads
 

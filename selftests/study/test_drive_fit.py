@@ -63,7 +63,7 @@ def said(points: Iterable[Point]) -> list[tuple[object, ...]]:
 
 
 @BY_NAME
-def test_a_half_is_what_the_whole_has_of_it(drive: Drive) -> None:
+def test_points_of_a_half_equal_those_of_the_whole(drive: Drive) -> None:
     whole = points_of(drive, SHAPE, OWN_TABLES)
     for half in (FITTED, HELD):
         assert said(points_of(drive, SHAPE, OWN_TABLES, half)) == \
@@ -234,7 +234,7 @@ def test_the_budget_is_kept() -> None:
     assert len(search(bent, (10.0, 19.0, 8.0), 9).seen) == 9
 
 
-def test_what_no_point_tells_is_not_determined() -> None:
+def test_parameters_without_effect_are_undetermined() -> None:
     found = search(lambda values: np.array([values[0] - 40, 0.0001 * values[1]]),
                    (50.0, 15.0, 4.0))
     found.budget += 6
@@ -251,7 +251,7 @@ def test_no_parameter_without_bounds(bounds: tuple[float, float, float]) -> None
         Free("read", *bounds)
 
 
-def test_what_the_page_calls_fitted_is_searched() -> None:
+def test_documented_fitted_parameters_are_searched() -> None:
     parts = (TOP / "docs" / "drives.md").read_text().split("\n## ")
     (page,) = (part for part in parts if part.startswith("What a profile rests on"))
     rows = re.findall(r"^\| (.*?) \| (.*?) \|$", page, re.M)
@@ -346,7 +346,7 @@ def test_a_fit_repeats_and_its_profile_is_taken(tmp_path: Path) -> None:
     assert re.search(r"^read +120us ", said, re.M)
 
 
-def test_who_interrupts_gets_the_best_so_far(tmp_path: Path) -> None:
+def test_an_interrupted_fit_returns_the_best_so_far(tmp_path: Path) -> None:
     out = tmp_path / "fits.json"
     process = subprocess.Popen(
         [BUILD / "approxftl-drives", "--refit", "wd-zn540", "wd-dc-960", "--only", "KiB, 16 x 1",
@@ -374,7 +374,7 @@ def test_who_interrupts_gets_the_best_so_far(tmp_path: Path) -> None:
     (["kioxia-xg6", "--swap"], 2, "--swap does not go without --refit"),
     (["--refit", "kioxia-xg6", "--only=nothing"], 3, "no point of kioxia-xg6 to fit to"),
     (["--refit", "kioxia-xg6", "--save=/nowhere"], 3, "no such directory")])
-def test_what_is_refused(words: list[str], status: int, sentence: str) -> None:
+def test_invalid_fit_options_are_refused(words: list[str], status: int, sentence: str) -> None:
     assert sentence in drives(*words, status=status).stderr
 
 

@@ -75,7 +75,7 @@ def test_sample_is_within_its_bands(tmp_path: Path) -> None:
     drives("samsung-pm9a3", "--only", "9950 writes/s offered", "--at-least", "100")
 
 
-def test_what_is_kept_is_not_run_again(tmp_path: Path) -> None:
+def test_saved_results_are_not_run_again(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     said = [drives("kioxia-xg6", "--only", "sequential-read", "--at-least", "100", "--results",
                    kept).stdout]
@@ -102,7 +102,7 @@ def test_the_runs_are_a_study(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("drive", DRIVES, ids=lambda drive: drive.name)
-def test_a_study_says_what_the_loads_say(drive: Drive, tmp_path: Path) -> None:
+def test_a_study_agrees_with_single_loads(drive: Drive, tmp_path: Path) -> None:
     points = points_of(drive, SHAPE, OWN_TABLES)
     bench = Bench(BUILD / "approxftl", 1, Store(tmp_path))
     runs = runs_of(drive, loads_of(points), bench)

@@ -240,7 +240,7 @@ def test_refused_figures(done: Path, tmp_path: Path, text: str, sentence: str) -
     assert not list(tmp_path.glob("*.svg"))
 
 
-def test_a_page_says_what_the_study_says(done: Path, tmp_path: Path) -> None:
+def test_a_page_shows_the_numbers_of_the_study(done: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     study("report", done, "--output", page)
     text = page.read_text()
@@ -436,7 +436,7 @@ def test_a_job_array_makes_results(tmp_path: Path) -> None:
     assert "16 done, 0 failed, 0 missing" in study("status", path).out
 
 
-def test_a_job_that_is_told_to_end_is_queued_again(tmp_path: Path) -> None:
+def test_a_terminated_job_is_queued_again(tmp_path: Path) -> None:
     path = write(tmp_path, SMALL.replace("requests = 1500", "requests = 30000000"))
     queue = tmp_path / "job.sh"
     study("export", path, "--slurm", queue)

@@ -66,7 +66,7 @@ def test_more_spare_space_is_better(tmp_path: Path) -> None:
     assert found["trials"][-1]["write_amplification"] > values[0]
 
 
-def test_a_trial_is_what_its_command_says(tmp_path: Path) -> None:
+def test_a_trial_is_reproduced_by_its_command(tmp_path: Path) -> None:
     """The printed commands reproduce the runs of both seeds, and the trial is their mean."""
     found = outcome(write(tmp_path, SEARCH.replace("trials = 10", "trials = 1")))
     [trial] = found["trials"]
@@ -88,7 +88,7 @@ def test_the_largest(tmp_path: Path) -> None:
     assert found["trials"][0]["trial"] == found["best"]
 
 
-def test_mean_over_what_varies(tmp_path: Path) -> None:
+def test_a_trial_is_the_mean_over_varied_parameters(tmp_path: Path) -> None:
     """With two policies varied, the value of a trial is the mean over both."""
     base = SEARCH.replace('policy = "baseline"', 'approx-share = "30%"')
     text = base.replace("trials = 10", "trials = 2").replace(

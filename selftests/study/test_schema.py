@@ -146,7 +146,7 @@ def test_a_key_with_a_slip_is_refused_by_both(way: tuple[Any, ...]) -> None:
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_what_is_shipped_fits(path: Path) -> None:
+def test_shipped_files_match_the_schema(path: Path) -> None:
     assert Checker(SCHEMA).errors(tomllib.loads(path.read_text())) == []
 
 

@@ -144,7 +144,7 @@ def test_an_end_that_is_unlike_the_rest(random: Generator) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 1, 49])
-def test_a_short_run_says_nothing(length: int) -> None:
+def test_a_short_run_has_no_truncation(length: int) -> None:
     assert statistics.mser5(np.ones(length)) == statistics.Truncation(0, False)
 
 
@@ -158,7 +158,7 @@ def by_definition(series: list[float]) -> int:
 
 @example([0, 0, 0, 0, 2, *range(4, 15), 16, 17, 18, 39, 0, 1, 3, 15, 24, *[0] * 25])
 @given(st.lists(st.integers(0, 1000), min_size=50, max_size=120))
-def test_mser_is_what_its_definition_says(series: list[int]) -> None:
+def test_mser_follows_its_definition(series: list[int]) -> None:
     assume(len(set(series)) > 20)
     values = [float(value) for value in series]
     assert statistics.mser5(values).cut == by_definition(values)
@@ -211,6 +211,6 @@ def test_runs_needed_are_enough(random: Generator) -> None:
     ([[0.90, 0.91], [0.5, 0.5]], "write amplification: p has from 0.500 to 0.905 (0.841 to 0.969) "
      "of q's; 1 of 1 intervals of 95 % leave out 1; 1 more are of equal pairs, and tell nothing."),
 ])
-def test_what_is_said_of_chance(samples: list[list[float]], said: str) -> None:
+def test_the_verdict_considers_chance(samples: list[list[float]], said: str) -> None:
     found = [statistics.estimate(one) for one in samples]
     assert verdict("p", found, "q", "write_amplification") == said

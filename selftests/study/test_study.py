@@ -124,7 +124,7 @@ def test_results_are_the_simulators(tmp_path: Path) -> None:
     assert row["write_response_mean_ns"] == run["timing"]["write_response"]["mean_ns"]
 
 
-def test_a_change_runs_what_it_changes(tmp_path: Path) -> None:
+def test_a_changed_study_runs_only_new_points(tmp_path: Path) -> None:
     study("run", write(tmp_path, SMALL))
     before = results(tmp_path)
     study("run", write(tmp_path, SMALL.replace("[0.1, 0.5]", "[0.1, 0.5, 0.9]")))
@@ -180,7 +180,8 @@ approx-share = [0.5]
 
 @pytest.mark.parametrize(("axis", "rule"), [
     ("[7, 10]", '"7"'), ("[7, 10]", '["7"]'), ('["7", "10"]', "7"), ('["7", 10]', '[7, "7"]')])
-def test_rules_compare_what_the_simulator_gets(axis: str, rule: str, tmp_path: Path) -> None:
+def test_rules_compare_values_as_passed_to_the_simulator(
+        axis: str, rule: str, tmp_path: Path) -> None:
     file = write(tmp_path, f"[vary]\nop = {axis}\n[[exclude]]\nop = {rule}\n")
     plan = study_plan.read(file, BUILD / "approxftl")
     assert [point.name() for point in plan.points] == ["op=10"]
@@ -385,14 +386,14 @@ def test_a_killed_study_leaves_no_process(tmp_path: Path) -> None:
     until(lambda: not simulations())
 
 
-def test_measures_are_listed_by_what_they_are_about(tmp_path: Path) -> None:
+def test_measures_are_listed_by_subject(tmp_path: Path) -> None:
     told = study("table", write(tmp_path, SMALL), "--measures", "help").stdout
     assert "\nqueues of the host, N from 0 to 7\n  queue_N_requests_per_s\n" in told
     assert "  write_amplification (waf)\n" in told
     assert len(told.splitlines()) < 75
 
 
-def test_results_of_another_build_are_said(tmp_path: Path) -> None:
+def test_results_of_another_build_are_reported(tmp_path: Path) -> None:
     """The key of a result covers build and options; here the options differ."""
     text = f'{SMALL}[[figure]]\nx = "approx-share"\ny = "write_response_mean_ns"\n'
     file = write(tmp_path, text)

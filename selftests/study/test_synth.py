@@ -46,7 +46,7 @@ def measured(stream: synthesis.Stream, folder: Path) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_like_what_is_published(tmp_path: Path, name: str) -> None:
+def test_streams_resemble_the_published_traces(tmp_path: Path, name: str) -> None:
     profile = workload_profile.published(name)
     made = measured(synthesis.generate(profile, 60000, 1), tmp_path)
     wanted = profile.summary()
@@ -66,7 +66,7 @@ def test_updates_are_as_old_as_published(tmp_path: Path) -> None:
     assert made["update_share"] == pytest.approx(profile.update_share, abs=0.01)
 
 
-def test_a_stream_that_is_too_short_for_old_updates_says_so(tmp_path: Path) -> None:
+def test_a_stream_too_short_for_old_updates_is_reported(tmp_path: Path) -> None:
     told = synth("--like", "PRN_0", "--requests", "5000", "-O", tmp_path / "a.aft").stdout
     assert "This stream lasts 0.2 hours; more --requests" in " ".join(told.split())
     told = synth("--like", "PRN_0", "--requests", "300000", "-O", tmp_path / "a.aft").stdout
@@ -110,7 +110,7 @@ def test_the_simulator_reads_it(tmp_path: Path) -> None:
     assert run["class_pages"]["precise"] == 0
 
 
-def test_the_header_says_that_it_is_synthetic(tmp_path: Path) -> None:
+def test_the_header_marks_a_synthetic_stream(tmp_path: Path) -> None:
     file = tmp_path / "a.aft"
     synth("--like", "hm_1", "--requests", "100", "-O", file)
     read = aft.read(file)
@@ -209,7 +209,7 @@ def test_the_list_as_json() -> None:
 
 
 @pytest.mark.parametrize("option", ["--output=x.aft", "--within=0.1", "--approx-share=1"])
-def test_what_a_list_does_not_heed_is_refused(option: str) -> None:
+def test_options_without_effect_on_a_list_are_refused(option: str) -> None:
     done = subprocess.run([BUILD / "approxftl-synth", "--list", option], capture_output=True,
                           text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")

@@ -178,7 +178,7 @@ def test_a_run_that_meets_one_ends(disk: Disk, damage: Callable[[Disk], str]) ->
     assert disk.run("--resume", "--time", "3600s").code == 4
 
 
-def test_what_a_power_failure_may_leave(disk: Disk) -> None:
+def test_contents_after_a_power_failure(disk: Disk) -> None:
     """The contents may be older than the last completed write, but not than the last flush."""
     assert disk.fresh("--requests", "200", "--depth", "4").code == 0
     old = [disk.block(unit) for unit in range(UNITS)]
@@ -261,7 +261,7 @@ def spoil_under(child: subprocess.Popen[str], path: Path) -> None:
             break
 
 
-def test_pieces_of_several_are_told_by_whoever_reads_them(disk: Disk) -> None:
+def test_mixed_contents_of_a_block_are_reported(disk: Disk) -> None:
     """Report mixed contents of a block that is not written during the read, even in a file."""
     assert disk.fresh("--requests", "100").code == 0
     try:
@@ -288,7 +288,7 @@ def test_memory_has_no_sectors(tmp_path: Path) -> None:
         assert disk.verify().code == 0
 
 
-def test_bits_may_flip_where_that_is_said(disk: Disk) -> None:
+def test_bits_may_flip_only_where_allowed(disk: Disk) -> None:
     assert disk.fresh("--requests", "100").code == 0
     unit = only(u for u in range(UNITS) if any(disk.block(u)))
     block = bytearray(disk.block(unit))

@@ -128,7 +128,8 @@ def test_equal_times_come_in_the_order_of_the_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("version", "order"), [(7, ">"), (8, "<"), (8, ">")])
-def test_versions_and_byte_orders_say_the_same(tmp_path: Path, version: int, order: str) -> None:
+def test_versions_and_byte_orders_give_the_same_requests(
+        tmp_path: Path, version: int, order: str) -> None:
     # Packed by the declarations of Linux 6.19: neither the kernels that the tests run (6.1 and
     # 6.12) nor blktrace 1.2.0 can make a capture of version 8.
     plain, other = tmp_path / "a", tmp_path / "b"
@@ -173,7 +174,7 @@ def test_events_are_those_of_blkparse(tmp_path: Path) -> None:
         (r.t_ns - first, r.op, r.offset, r.size, r.latency_ns) for r in ours]
 
 
-def test_default_text_of_blkparse_says_the_same(tmp_path: Path) -> None:
+def test_default_text_of_blkparse_gives_the_same_requests(tmp_path: Path) -> None:
     name = put(tmp_path, capture(10))
     said = subprocess.run(["blkparse", "-i", name], check=True, capture_output=True).stdout
     text = write(tmp_path / "text", said)
@@ -259,7 +260,7 @@ def test_tags_reach_their_writes(tmp_path: Path) -> None:
     assert trace_json("pair", tmp_path / "t")["losses"]["untagged_notes"] == 1
 
 
-def test_zeroes_are_told_from_writes(tmp_path: Path) -> None:
+def test_write_zeroes_are_distinguished_from_writes(tmp_path: Path) -> None:
     """Version 7 calls both a write and needs a note; later versions do not."""
     for version, flags in ((7, 0), (8, IS_WRITE_ZEROES)):
         events = [
@@ -287,7 +288,7 @@ def test_write_of_two_classes_becomes_two(tmp_path: Path) -> None:
         (0, 8192, "precise", 80), (8192, 16384, "approximate", 80), (24576, 8192, "precise", 80)]
 
 
-def test_what_nobody_spoke_of_stays_apart(tmp_path: Path) -> None:
+def test_untagged_parts_of_a_write_stay_separate(tmp_path: Path) -> None:
     events = [act(10, QUEUE, WRITE, 0, 24576), tag(11, 0, 8192, "approximate"),
               tag(12, 32, 8192, "approximate"), act(90, COMPLETE, WRITE, 0, 24576)]
     found = rows(write(tmp_path / "t", pack(events)))
@@ -295,7 +296,7 @@ def test_what_nobody_spoke_of_stays_apart(tmp_path: Path) -> None:
         (0, 8192, "approximate"), (8192, 8192, "precise"), (16384, 8192, "approximate")]
 
 
-def test_regions_and_labels_are_told(tmp_path: Path) -> None:
+def test_regions_and_labels_are_reported(tmp_path: Path) -> None:
     texts = ["approxftl region 7 thread approximate frames", "approxftl label 7 half way",
              "cfq 7 something else"]
     file = write(tmp_path / "t", pack(
@@ -306,7 +307,7 @@ def test_regions_and_labels_are_told(tmp_path: Path) -> None:
         (5, "region 7 thread approximate frames"), (6, "label 7 half way")]
 
 
-def test_what_is_missing_is_counted(tmp_path: Path) -> None:
+def test_missing_events_are_counted(tmp_path: Path) -> None:
     file = write(tmp_path / "t", pack([
         act(10, QUEUE, READ, 0, 512, sequence=1), act(20, COMPLETE, READ, 64, 512, sequence=2),
         act(30, QUEUE, READ, 8, 512, sequence=9), act(40, COMPLETE, READ, 8, 512, error=5)]))
@@ -319,7 +320,7 @@ def test_what_is_missing_is_counted(tmp_path: Path) -> None:
     assert run("pair", "--strict", file).code == 1
 
 
-def test_damage_is_skipped_and_told(tmp_path: Path) -> None:
+def test_damaged_data_are_skipped_and_reported(tmp_path: Path) -> None:
     good = [act(10 * i, QUEUE, READ, i, 512) for i in range(1, 5)]
     data = pack(good[:2]) + b"\x07teA" * 5 + b"xyz" + pack(good[2:]) + pack(good[:1])[:30]
     file = write(tmp_path / "t", data)
@@ -349,7 +350,7 @@ def test_events_out_of_order_are_put_in_order(tmp_path: Path) -> None:
     assert rows(write(tmp_path / "u", pack(shuffled))) == expected
 
 
-def test_what_is_hopelessly_out_of_order_is_told(tmp_path: Path) -> None:
+def test_events_far_out_of_order_are_reported(tmp_path: Path) -> None:
     events = [act(t, QUEUE, READ, t, 512) for t in range(1000, 14000)]
     file = write(tmp_path / "t", pack([*events, act(5, QUEUE, READ, 0, 512)]))
     assert trace_json("info", file)["losses"]["late_items"] == 1
@@ -367,7 +368,7 @@ def test_processors_without_events(tmp_path: Path) -> None:
     assert "empty" in alone.err
 
 
-def test_part_of_a_capture_is_told(tmp_path: Path) -> None:
+def test_a_partial_capture_is_reported(tmp_path: Path) -> None:
     put(tmp_path, capture(16))
     done = must("info", tmp_path / "cap.blktrace.1")
     assert "1 of 3 files of this capture" in done.err

@@ -80,7 +80,7 @@ def test_formats_are_listed() -> None:
     assert [n for n, f in listed.items() if not f["read"]] == ["parquet"]
 
 
-def test_conversion_says_first_what_it_reads(tmp_path: Path) -> None:
+def test_conversion_first_prints_the_detected_format(tmp_path: Path) -> None:
     done = must("convert", spc(tmp_path / "t"), tmp_path / "out.aft")
     lines = done.err.splitlines()
     assert "spc" in lines[0]
@@ -99,7 +99,7 @@ def test_nothing_is_replaced_unasked(tmp_path: Path) -> None:
     assert len(aft_records(out)) == 2000
 
 
-def test_name_must_say_a_format(tmp_path: Path) -> None:
+def test_an_output_name_without_a_format_is_refused(tmp_path: Path) -> None:
     done = run("convert", spc(tmp_path / "t"), tmp_path / "out.xyz")
     assert done.code == 2
     assert "--to" in done.err
@@ -116,7 +116,7 @@ def test_times_begin_at_zero_unless_kept(tmp_path: Path) -> None:
     assert run("convert", "--keep-time", "--rebase", source, tmp_path / "c.aft").code == 2
 
 
-def test_folding_cuts_what_crosses_the_end(tmp_path: Path) -> None:
+def test_folding_splits_requests_at_the_end(tmp_path: Path) -> None:
     source = write(tmp_path / "t", "0,0,1024,w,1\n0,2047,1024,w,2\n0,2050,512,w,3\n")
     must("convert", "--fold", "1MiB", source, tmp_path / "a.aft")
     assert [r[1:3] for r in aft_records(tmp_path / "a.aft")] == [(0, 2), (2047, 1), (0, 1), (2, 1)]
@@ -162,7 +162,7 @@ def test_provenance_and_source(tmp_path: Path) -> None:
     assert about["arguments"][0] == "convert"
 
 
-def test_what_the_user_says_of_the_origin_is_kept(tmp_path: Path) -> None:
+def test_origin_and_about_are_stored(tmp_path: Path) -> None:
     must("convert", "--origin", "MSR Cambridge, hm_0", "--about", "synthetic=no", "--about",
          'url="a=b"', spc(tmp_path / "t"), tmp_path / "a.aft")
     data = (tmp_path / "a.aft").read_bytes()
@@ -179,8 +179,8 @@ def test_what_the_user_says_of_the_origin_is_kept(tmp_path: Path) -> None:
     (["--origin", "x" * 64], "a.aft", "--about takes more"),
     (["--origin", "x"], "a.csv", "record files (.aft) only"),
 ])
-def test_what_cannot_be_kept_is_refused(arguments: list[str], out: str, sentence: str,
-                                        tmp_path: Path) -> None:
+def test_information_that_a_format_cannot_store_is_refused(
+        arguments: list[str], out: str, sentence: str, tmp_path: Path) -> None:
     done = run("convert", *arguments, spc(tmp_path / "t", 3), tmp_path / out)
     assert done.code == 2
     assert sentence in done.err
@@ -286,7 +286,7 @@ def test_fix_takes_control_groups_out_of_notes(tmp_path: Path) -> None:
     assert "approxftl write 0 8 approximate file" in said
 
 
-def test_fix_refuses_what_it_does_not_know(tmp_path: Path) -> None:
+def test_fix_refuses_unknown_versions(tmp_path: Path) -> None:
     other = write(tmp_path / "a", pack([act(2, QUEUE, WRITE, 0, 4096)], version=8))
     assert "version 8" in run("fix", other, tmp_path / "b").err
     cut = write(tmp_path / "c", pack([act(2, QUEUE, WRITE, 0, 4096)])[:40])

@@ -94,7 +94,7 @@ def test_blkparse_names_and_tags(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
-def test_every_line_that_is_wrong_is_told(tmp_path: Path, name: str) -> None:
+def test_each_invalid_line_is_reported(tmp_path: Path, name: str) -> None:
     good = CASES[name][0].replace("4096,\n", "4096\n")
     lines = good.splitlines(keepends=True)
     at = next(i for i, line in enumerate(lines) if "CPU" in line) if name == "blkparse" else -1
@@ -154,7 +154,7 @@ def test_times_with_decimals_need_a_unit(tmp_path: Path) -> None:
     assert [r.t_ns for r in rows("--time-unit", "ms", file)] == [5_859, 17_578]
 
 
-def test_units_may_be_told(tmp_path: Path) -> None:
+def test_units_can_be_given(tmp_path: Path) -> None:
     file = write(tmp_path / "t", CASES["alibaba"][0])
     assert rows("--time-unit", "ns", file)[0].t_ns == 1577808144360767
 
@@ -186,7 +186,7 @@ def test_csv_of_any_columns(tmp_path: Path) -> None:
     (["--offset-unit", "furlongs"], "furlongs"),
     (["--device", "8"], "MAJOR:MINOR"),
 ])
-def test_what_is_not_known_is_asked_for(tmp_path: Path, options: list[str], why: str) -> None:
+def test_missing_format_details_are_asked_for(tmp_path: Path, options: list[str], why: str) -> None:
     done = run("info", *options, write(tmp_path / "t", CSV))
     assert done.code in {1, 2}
     assert why in done.err

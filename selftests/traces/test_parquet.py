@@ -56,7 +56,7 @@ def test_nothing_half_done_stays(tmp_path: Path) -> None:
     assert (told.code, "--from: parquet is written, not read" in told.err) == (2, True)
 
 
-def test_missing_library_is_told(tmp_path: Path) -> None:
+def test_a_missing_library_is_reported(tmp_path: Path) -> None:
     without_module(tmp_path / "place", "parquet", "pyarrow")
     program = shutil.copy(BINARY, tmp_path / "place/bin")
     source, out = write(tmp_path / "s", "0,0,512,R,0.5\n"), tmp_path / "o.parquet"
@@ -66,7 +66,7 @@ def test_missing_library_is_told(tmp_path: Path) -> None:
     assert not out.exists()
 
 
-def test_program_that_fails_is_told(tmp_path: Path) -> None:
+def test_a_failing_program_is_reported(tmp_path: Path) -> None:
     alone = tmp_path / "bin"
     alone.mkdir()
     (alone / "approxftl-trace").write_bytes(BINARY.read_bytes())

@@ -63,7 +63,7 @@ def test_csv_and_record_files_keep_everything(stream: list[Request]) -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(streams())
-def test_record_file_is_what_its_manual_says(stream: list[Request]) -> None:
+def test_a_record_file_follows_its_manual(stream: list[Request]) -> None:
     with tempfile.TemporaryDirectory() as name:
         out = Path(name) / "out.aft"
         must("convert", "-q", "--keep-time", write(Path(name) / "source", csv(stream)), out)
@@ -106,7 +106,7 @@ def test_blktrace_keeps_classes_and_latencies(stream: list[Request]) -> None:
         assert through(one, "blktrace") == one
 
 
-def test_blkparse_reads_what_we_write(tmp_path: Path) -> None:
+def test_blkparse_reads_our_output(tmp_path: Path) -> None:
     stream = [(1000 * i, OPS[i % 2], 4096 * i, 4096, 500, 7, 0, "precise") for i in range(1, 50)]
     out = tmp_path / "x.blktrace.0"
     must("convert", write(tmp_path / "source", csv(stream)), out)
@@ -119,7 +119,7 @@ def test_blkparse_reads_what_we_write(tmp_path: Path) -> None:
     assert sum(" C " in line for line in said) == len(stream)
 
 
-def test_fio_replays_what_we_write(tmp_path: Path) -> None:
+def test_fio_replays_our_output(tmp_path: Path) -> None:
     stream = [(1000 * i, OPS[i % 2], 4096 * i, 4096, 0, 0, 0, "precise") for i in range(100)]
     log = tmp_path / "log"
     must("convert", "--to", "iolog", write(tmp_path / "source", csv(stream)), log)
@@ -132,7 +132,7 @@ def test_fio_replays_what_we_write(tmp_path: Path) -> None:
     assert (int(fields[5]), int(fields[46])) == (200, 200), done.stdout
 
 
-def test_what_a_format_cannot_hold_is_told(tmp_path: Path) -> None:
+def test_requests_that_a_format_cannot_store_are_reported(tmp_path: Path) -> None:
     source = write(tmp_path / "source", HEADER + "1,flush,0,0,0,0,0,\n2,read,0,512,0,0,0,\n")
     done = must("convert", "--to", "msr", source, tmp_path / "out")
     assert "1 requests left out, which msr cannot hold: flush" in done.err

@@ -35,14 +35,14 @@ def refused(path: Path, *parts: str) -> None:
 
 
 @pytest.mark.parametrize("name", MEDIA)
-def test_what_others_need_is_named_and_kept(tmp_path: Path, name: str) -> None:
+def test_foreign_content_is_named_and_kept(tmp_path: Path, name: str) -> None:
     kind, make = MEDIA[name]
     make(tmp_path / "disk")
     refused(tmp_path / "disk", f" {kind}" if kind else "")
 
 
 @pytest.mark.parametrize("name", ["ext4", "f2fs", "swap", "btrfs", "xfs"])
-def test_label_and_uuid_are_told(tmp_path: Path, name: str) -> None:
+def test_label_and_uuid_are_reported(tmp_path: Path, name: str) -> None:
     MEDIA[name][1](tmp_path / "disk")
     refused(tmp_path / "disk", 'label "pictures"', "UUID ")
 

@@ -115,7 +115,7 @@ def test_a_file_that_is_too_small(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("offset", [1080, 65535])
-def test_what_is_not_empty_is_kept(tmp_path: Path, offset: int) -> None:
+def test_a_device_with_data_is_not_formatted(tmp_path: Path, offset: int) -> None:
     path = tmp_path / "disk"
     content = bytearray(64 << 20)
     content[offset] = 0x53
@@ -159,7 +159,7 @@ def test_usage(tmp_path: Path, arguments: tuple[str, ...], part: str) -> None:
     assert not path.exists()
 
 
-def test_what_is_no_volume(tmp_path: Path) -> None:
+def test_files_without_a_volume_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "file"
     for content, part in ((bytes(1 << 20), "zero"), (b"x" * (1 << 20), "not a volume")):
         path.write_bytes(content)
@@ -227,7 +227,7 @@ def test_a_volume_for_each_shard(shards: Path) -> None:
     assert "--shard 2: the last one is 1" in run("dump", shards, "--shard", "2").err
 
 
-def test_shards_share_what_room_there_is(tmp_path: Path) -> None:
+def test_shards_share_the_available_space(tmp_path: Path) -> None:
     path = tmp_path / "v"
     path.touch()
     os.truncate(path, 256 * 2**20 + 5)
@@ -458,7 +458,7 @@ def unpacked(tmp_path: Path, end: str) -> Path:
 @pytest.mark.parametrize(
     "area", ["superblock", "copy", "even", "odd", "erase_table", "spare_table", "discard_table"]
 )
-def test_what_is_known_is_repaired(tmp_path: Path, end: str, area: str) -> None:
+def test_damaged_metadata_are_repaired(tmp_path: Path, end: str, area: str) -> None:
     path = unpacked(tmp_path, end)
     fixed = {"superblock": 0, "copy": 1, "even": 2, "odd": 3}
     frame = fixed[area] if area in fixed else first_frames(path)[area]
