@@ -131,7 +131,10 @@ static struct aftl_disk *place_part(const struct aftl_device *device, const stru
 	return device->disks[index];
 }
 
-/* Other requests lie in one shard: device-mapper has split them, see limit_io() in target.c. */
+/*
+ * Map another request to its shard. It lies in one shard only, because device-mapper splits bios at
+ * the limits that limit_io() in target.c sets.
+ */
 static struct aftl_disk *place_run(const struct aftl_device *device, u64 unit,
 				   struct aftl_request *request)
 {

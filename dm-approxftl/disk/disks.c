@@ -318,7 +318,10 @@ struct aftl_counts *aftl_device_counts(const struct aftl_device *device)
 	return counts;
 }
 
-/* If there are fewer disks than before, some take over the counters of several. */
+/*
+ * Add the counters saved before a reload to the disks of the new device. With fewer disks than
+ * before, a disk takes the counters of several.
+ */
 void aftl_device_carry_counts(struct aftl_device *device, const struct aftl_counts *counts)
 {
 	u32 i;

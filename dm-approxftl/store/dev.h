@@ -240,7 +240,7 @@ struct aftl_dev {
 	bool persists;
 	bool safe;
 	u32 reserve;
-	spinlock_t lock; /* the queue and more, see above */
+	spinlock_t lock; /* members as listed above, among them the queue */
 	struct aftl_dev_op **op_chunks;
 	u32 op_mask;
 	u32 op_fixed;

@@ -755,7 +755,10 @@ static void load_copies(struct aftl_dev *dev, const struct batch *batch)
 
 	if (do_loads(dev, batch, false) && do_loads(dev, batch, true))
 		give_up_loads(dev, batch);
-	/* After a failure of the device, readers still use the source of a copy: not loaded. */
+	/*
+	 * After a failure of the device do not mark copies as loaded, so that readers use their
+	 * sources.
+	 */
 	if (aftl_dev_error(dev))
 		return;
 	spin_lock_irq(&dev->lock);

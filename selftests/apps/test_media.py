@@ -351,7 +351,7 @@ def test_a_list_of_outliers_without_an_end(tmp_path: Path) -> None:
     assert done.err == f"approxftl app: {path}: there is no such page\n"
 
 
-def test_samples_that_cannot_be_become_those_before(tmp_path: Path) -> None:
+def test_impossible_samples_are_replaced_by_the_previous_ones(tmp_path: Path) -> None:
     path = written("log", tmp_path, {"size": 5000})
     before, _ = series(tmp_path, 5000)
     data = np.fromfile(path, dtype=np.uint8)
@@ -470,7 +470,7 @@ def test_setups_that_cannot_be(arguments: list[str], code: int, sentence: str,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_person_sees_prediction_and_measure(tmp_path: Path) -> None:
+def test_the_output_shows_prediction_and_measurement(tmp_path: Path) -> None:
     lines: dict[str, tuple[Setup, tuple[str, ...]]] = {
         "img": ({"width": 64, "height": 64, "scans": 9}, ("PSNR ", "of the form without errors")),
         "vid": ({"width": 64, "height": 64, "group": 4}, ("first and the last of a group", )),

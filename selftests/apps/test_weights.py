@@ -109,7 +109,7 @@ def test_exponents_are_worth_more_than_mantissas(tmp_path: Path) -> None:
     assert found["exponent"]["stored"] < found["exponent"]["precise"] - 0.1
 
 
-def test_a_layer_alone(tmp_path: Path) -> None:
+def test_damage_to_one_layer_is_attributed_to_it(tmp_path: Path) -> None:
     report(tmp_path, "--phase", "write", "--planes", "16", *SMALL[:2])
     path = tmp_path / "weights"
     last = PlaneFile(parse(MemorySource(path.read_bytes()))).planes[-1]

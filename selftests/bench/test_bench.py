@@ -47,7 +47,7 @@ def test_the_simulator(tmp_path: Path) -> None:
     assert all(bars[f"16 GiB TLC, {policy} against baseline"] == 1.5 for policy in policies)
 
 
-def test_another_program_in_turns(tmp_path: Path) -> None:
+def test_another_program_is_measured_alternately(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.write_text(f"""#!/bin/sh
 case "$*" in *delta_b*) exit 2 ;; esac

@@ -164,7 +164,7 @@ def rows_without_control(id_: str, rows: Sequence[Claim]) -> list[str]:
 
 
 def sample(size: int, turn: int) -> list[Control]:
-    """Return SIZE of the quick negative controls, others at every TURN."""
+    """Return SIZE of the quick negative controls, different ones for each TURN."""
     short = [control for control in CONTROLS if control.id not in LONG]
     return [short[(turn * size + i) % len(short)] for i in range(size)]
 

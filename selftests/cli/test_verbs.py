@@ -169,7 +169,7 @@ def test_create_prints_the_starting_state_of_a_device_in_memory() -> None:
 
 
 @pytest.mark.parametrize("profile", names("profiles"))
-def test_every_profile_comes_back(profile: str) -> None:
+def test_every_profile_survives_its_table_line(profile: str) -> None:
     table = planned("--profile", profile, "--policy", "baseline")
     assert again(table) == table
 

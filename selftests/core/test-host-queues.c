@@ -111,7 +111,7 @@ static void arrive(struct model *model, const struct test_request *mine)
 	model->left = weight(model, waiter.queue) - 1;
 }
 
-/* Give a command to a unit of the next request. Return: version of that request. */
+/* Admit one unit of the model's next request. Return: version number of that request. */
 static u32 take_unit(struct model *model)
 {
 	u32 version = model->first[0].version;

@@ -448,7 +448,7 @@ static void policies_follow_each_other(void)
 	}
 }
 
-/* The emptiest block, which becomes the fallback block, may have belonged to a handle. */
+/* A fallback block belongs to no handle, even if it was a handle's block before. */
 static void the_core_s_own_block_is_of_no_handle(void)
 {
 	struct aftl_block *open;

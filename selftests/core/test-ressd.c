@@ -102,7 +102,7 @@ static void voltages_only_rise(void)
 	CHECK_EQ(paths, 64);
 }
 
-/* The four values take adjacent states, the first of which follows from the ID, in Gray code. */
+/* The two bits are a Gray code over four adjacent states; the ID determines the first state. */
 static void check_code(struct history history)
 {
 	u32 id = aftl_distribution_id(history.lsb, history.msb);

@@ -52,7 +52,7 @@ expected()
 	esac
 }
 
-# carried FILE_SYSTEM MAKE...: each carrier by each way to write
+# carried FILE_SYSTEM MAKE...: test each carrier of tags with each way to write
 carried()
 {
 	name=$1

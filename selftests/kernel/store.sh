@@ -358,7 +358,8 @@ beside_a_cost_model()
 	[ "$status" -eq 0 ] && dmsetup remove aftl-one
 }
 
-# tells_what_dies: since 6.12 cgroup.stat counts removed cgroups that still have state
+# tells_what_dies: return true if cgroup.stat counts removed cgroups that are still referenced, as
+# since 6.12
 tells_what_dies()
 {
 	grep -q '^nr_dying_subsys_io ' "$scratch/cgroup/cgroup.stat"

@@ -265,7 +265,7 @@ def test_a_machine_that_dies_leaves_its_results_and_last_words(stage: Stage) -> 
     ("BUG: KASAN: here", "BUG: KASAN: here"), ("Oops: here", "Oops: here"),
     ("------------[ cut here ]------------", "------------[ cut here ]------------"),
     ("nothing", "21")])
-def test_of_a_machine_that_dies_all_that_it_complained_of_is_shown(
+def test_the_complaints_of_a_dying_guest_are_shown(
         stage: Stage, said: str, first: str) -> None:
     """Print from the first complaint on, whatever follows; without one, the last forty lines."""
     done = stage.run(do=f'{{ echo before; echo "{said}"; seq 60; }} >"${{share%/share}}/console"')

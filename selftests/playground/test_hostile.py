@@ -209,7 +209,7 @@ def test_turned_and_resized_while_it_plays(browser: Browser) -> None:
         browser.size(1280, 900)
 
 
-def test_a_long_run_keeps_little(browser: Browser) -> None:
+def test_a_long_run_needs_bounded_memory(browser: Browser) -> None:
     """Copies, samples and frames need bounded memory for a run of any length."""
     open_page(browser, "#b=&fill=random&at=0")
     sizes = browser.run("""[20000, 100000, 200000].map((at) => {

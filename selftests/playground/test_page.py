@@ -128,7 +128,7 @@ def test_every_way_of_going_is_the_same(load: str, browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("load", ["closed", "60"])
-def test_a_time_is_one_state(load: str, browser: Browser) -> None:
+def test_the_state_at_a_time_does_not_depend_on_the_way_there(load: str, browser: Browser) -> None:
     """A time gives the same state when it is reached at once, in steps, or from later."""
     open_page(browser)
     assert browser.run("""(() => {
@@ -229,7 +229,7 @@ def test_sliders_make_another_device(browser: Browser) -> None:
     assert stated(browser)["view"] == "errors"
 
 
-def test_same_time(browser: Browser) -> None:
+def test_runs_are_compared_at_the_same_simulated_time(browser: Browser) -> None:
     """At the same simulated time, ApproxFTL has completed more of the same stream."""
     open_page(browser, "#sync=time&at=3000")
     slow, fast = browser.run("[app.runs.a.at, app.runs.b.at]")

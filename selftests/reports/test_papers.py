@@ -46,7 +46,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
-    """A tiny trace in place of each volume; the tests only need the files to exist."""
+    """Replace each recorded trace by a tiny one; the tests only need the files to exist."""
     monkeypatch.setenv("APPROXFTL", str(PROGRAM))
     first = tmp_path / "HM_0.aft"
     simulate(tmp_path / "x.json", "--requests", "1", "--record", first)

@@ -113,7 +113,7 @@ def test_findings_precede_figures_and_table(page: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [400, 2000])
-def test_all_figures_answer(shown: Browser, width: int) -> None:
+def test_all_figures_are_interactive(shown: Browser, width: int) -> None:
     shown.size(width, 900)
     found = probe(shown, f"""
         const found = [];

@@ -51,7 +51,7 @@ def test_accounts_add_up(policy: str) -> None:
     assert not any(handles[2].values())
 
 
-def test_the_report_has_them() -> None:
+def test_the_report_lists_placement_handles() -> None:
     told = run("sim", *TENANTS, "--placement_handles", "2").out
     lines = re.findall(r"placement handle (\d)( \(default\))?: [\d.]+ [KMG]iB from the host", told)
     assert lines == [("0", " (default)"), ("1", ""), ("2", "")]

@@ -16,7 +16,7 @@ READ_NS, CONTROLLER_NS = 55_240, 9_000
 
 
 def test_a_share_of_the_reads_is_the_controllers() -> None:
-    """The hit rate is the size of the cache divided by the footprint, a tenth of the drive."""
+    """The hit rate of uniform reads is the cache's size divided by the footprint."""
     ran = sim(*ALONE, "--footprint", "10%", "--controller", "9us", "--read_cache", "22MiB",
               "--warmup", "50000", "--verify")
     result = only_run(ran)

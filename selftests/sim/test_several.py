@@ -163,13 +163,13 @@ def begun(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.Popen[st
         process.communicate()
 
 
-def test_as_many_as_jobs() -> None:
+def test_as_many_processes_as_jobs() -> None:
     with begun("--seed", "1..5", "--requests", ENDLESS, jobs=3) as process:
         assert len(children(process.pid)) == 3
 
 
 @pytest.mark.parametrize("processors", [len(os.sched_getaffinity(0)), 1])
-def test_as_many_as_processors(processors: int) -> None:
+def test_as_many_processes_as_processors(processors: int) -> None:
     allowed = ",".join(map(str, sorted(os.sched_getaffinity(0))[:processors]))
     process = subprocess.Popen(
         ["taskset", "-c", allowed, BINARY, "sim", "--seed", "1..64", "--requests", ENDLESS],

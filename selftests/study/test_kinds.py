@@ -136,7 +136,7 @@ def test_a_stack_beside_the_whole_yardstick(done: Path, tmp_path: Path) -> None:
     assert 0 < wholes["50% vth_b"] < 1
 
 
-def test_measures_side_by_side_of_some(done: Path, tmp_path: Path) -> None:
+def test_selected_measures_side_by_side(done: Path, tmp_path: Path) -> None:
     found = marks(done, tmp_path, 'x = "measure"\ny = ["array_erases", "read_energy_pj"]\n'
                   'facets = "approx-share"\nkind = "bars"\nshow = ["vth_b"]')
     assert [(mark["facet"], mark["series"], mark["x"]) for mark in found] == [

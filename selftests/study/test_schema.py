@@ -131,7 +131,7 @@ def test_both_refuse_the_same(way: tuple[Any, ...], how: str, value: Any) -> Non
     assert found or not said or OF_OTHERS.search(said), said
 
 
-def test_the_whole_is_taken_by_both() -> None:
+def test_a_complete_study_passes_schema_and_program() -> None:
     assert (Checker(SCHEMA).errors(WHOLE), complaint(WHOLE)) == ([], "")
 
 
@@ -139,7 +139,7 @@ def test_the_whole_is_taken_by_both() -> None:
                                  way[0] not in ("base", "vary", "exclude", "synth") and
                                  way[-1] not in ("utilisation", "victim") and
                                  way != ("seed",)], ids=str)
-def test_a_key_with_a_slip_is_refused_by_both(way: tuple[Any, ...]) -> None:
+def test_a_misspelt_key_is_refused_by_schema_and_program(way: tuple[Any, ...]) -> None:
     study = changed(way, "renamed", None)
     assert Checker(SCHEMA).errors(study)
     assert f"did you mean {way[-1]}?" in complaint(study)

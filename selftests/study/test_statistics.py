@@ -114,7 +114,7 @@ def autoregressive(random: Generator, share: float, length: int, studies: int) -
 
 
 @pytest.mark.parametrize(("share", "most"), [(0.0, 0.01), (0.5, 0.01), (0.9, 0.06)])
-def test_steady_runs_are_left_alone(share: float, most: float, random: Generator) -> None:
+def test_steady_runs_are_hardly_cut(share: float, most: float, random: Generator) -> None:
     found = [statistics.mser5(run) for run in autoregressive(random, share, 640, 500)]
     assert np.mean([not one.settled for one in found]) <= most
     assert np.mean([one.cut for one in found]) < 0.08 * 640
@@ -136,7 +136,7 @@ def test_a_drift_does_not_settle(share: float, random: Generator) -> None:
     assert np.mean([one.settled for one in found]) < 0.05
 
 
-def test_an_end_that_is_unlike_the_rest(random: Generator) -> None:
+def test_a_run_with_a_different_end_is_not_settled(random: Generator) -> None:
     late = np.where(np.arange(640) > 560, 1.0, 0.0)
     runs = autoregressive(random, 0.5, 640, 500)
     assert np.mean([statistics.mser5(run + 40 * late).settled for run in runs]) == 0
@@ -182,7 +182,7 @@ def test_two_runs_of_a_tail_have_an_interval() -> None:
     assert statistics.estimate([1.0, 2.0], tail=True) == statistics.estimate([1.0, 2.0])
 
 
-def test_no_ratio_to_nothing() -> None:
+def test_a_ratio_to_zero_is_undefined() -> None:
     assert statistics.paired_ratio([1.0, 2.0], [0.0, 1.0]) is None
 
 

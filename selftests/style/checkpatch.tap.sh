@@ -14,20 +14,20 @@ mkdir "$work/include"
 ln -s "$PWD/dm-approxftl" "$PWD/userspace" "$PWD/selftests" "$PWD/trace-tools" "$work"
 checkpatch=$(selftests/install-packages --checkpatch)
 
-# In the kernel's part and the core:
+# Ignored in the kernel target and the core:
 ignored=FILE_PATH_CHANGES # about MAINTAINERS, of which an external tree has none
 # Each user of a table of X() rows gets all columns, and may declare one field per row.
 ignored=$ignored,MACRO_ARG_UNUSED,TRAILING_SEMICOLON,MULTISTATEMENT_MACRO_USE_DO_WHILE
 ignored=$ignored,MACRO_ARG_PRECEDENCE # a member's name cannot be in parentheses
 ignored=$ignored,MINMAX # a cast of one argument is safer than min_t(), which casts both
 
-# Outside the kernel, moreover:
+# Also ignored outside the kernel:
 userspace=$ignored
 userspace=$userspace,PREFER_KERNEL_TYPES # libc uses the types of <stdint.h>
 userspace=$userspace,NAKED_SSCANF        # there is no kstrto*() in user space
 userspace=$userspace,SSCANF_TO_KSTRTO    # the same
 
-# In the trace tools, besides:
+# Also ignored in the trace tools:
 tools=$userspace,CAMELCASE            # names of zlib and zstd
 tools=$tools,BIT_MACRO                # there is no BIT() in user space
 tools=$tools,EMBEDDED_FUNCTION_NAME   # an option has the name of its function

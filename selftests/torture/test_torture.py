@@ -330,7 +330,7 @@ def test_content_is_safe(disk: Disk) -> None:
 
 @pytest.mark.parametrize("words", [["--unit", "768"], ["--discard", "never-ever"],
                                    ["--power-failed"], ["another"], ["--depth", "0"]])
-def test_words_that_are_refused(disk: Disk, words: list[str]) -> None:
+def test_invalid_options_are_refused(disk: Disk, words: list[str]) -> None:
     done = disk.fresh(*words)
     assert done.code == 2
     assert done.err.startswith("approxftl torture: ")

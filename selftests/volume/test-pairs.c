@@ -316,7 +316,7 @@ static u64 live(const struct feature_pair *pair, u64 seed, u64 change, enum disk
 	return changes;
 }
 
-/* Fail at @samples of the changes, or at each if there are fewer. */
+/* Repeat a life with a power failure at @samples of its changes, or at each if it has fewer. */
 static void live_often(const struct feature_pair *pair, u64 seed, u64 samples)
 {
 	struct aftl_random random = { aftl_hash64_pair(seed,

@@ -1897,7 +1897,7 @@ static void entries_survive_encoding(void)
 	in.word[0] = to_lpn(0);
 	in.mapped = 1;
 	refuse_spare(&in, &geo);
-	/* Precise data with a level, a level that does not exist. */
+	/* Refuse precise data with a quality level, and a level that does not exist. */
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 	in.word[0] = aftl_lpn_word(to_lpn(0), 2);
 	refuse_spare(&in, &geo);

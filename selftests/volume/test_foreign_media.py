@@ -53,7 +53,7 @@ def test_a_member_of_a_raid_has_its_array_named(tmp_path: Path, name: str) -> No
     refused(tmp_path / "disk", 'label "array"', str(NAME))
 
 
-def test_a_wrong_checksum_is_not_nothing(tmp_path: Path) -> None:
+def test_a_signature_with_a_wrong_checksum_is_kept(tmp_path: Path) -> None:
     MEDIA["LVM"][1](tmp_path / "disk")
     put(tmp_path / "disk", 512 + 100, b"\x55")
     refused(tmp_path / "disk", "LVM2_member")
@@ -64,14 +64,14 @@ SAMPLES = tuple(place(SIZE + 512, i) + 4095 for i in (0, 1, 2, 499, 500, 998, 99
 
 
 @pytest.mark.parametrize("at", ENDS + SAMPLES)
-def test_one_byte_is_not_nothing(tmp_path: Path, at: int) -> None:
+def test_a_single_nonzero_byte_is_found(tmp_path: Path, at: int) -> None:
     """A non-zero byte is found up to either end, and at each probe between them."""
     sparse(tmp_path / "disk", SIZE + 512)
     put(tmp_path / "disk", at, b"\1")
     refused(tmp_path / "disk", "is not empty" if at else "")
 
 
-def test_there_are_a_thousand_places_all_over(tmp_path: Path) -> None:
+def test_a_thousand_probes_cover_a_large_device(tmp_path: Path) -> None:
     sparse(tmp_path / "disk", LARGE)
     places = sorted(place(LARGE, index) for index in range(PLACES))
     assert END <= places[0] < 2 * END and LARGE - 2 * END < places[-1] <= LARGE - END - 4096
@@ -93,7 +93,7 @@ def test_zeroes_become_a_volume_and_force_makes_one_of_anything(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("at", [300, 8, 40])
-def test_a_damaged_or_newer_volume_is_one(tmp_path: Path, at: int) -> None:
+def test_a_damaged_or_newer_volume_is_recognised(tmp_path: Path, at: int) -> None:
     sparse(tmp_path / "disk", SIZE)
     assert run("format", tmp_path / "disk", *SMALL).code == 0
     for copy in (0, 4096):

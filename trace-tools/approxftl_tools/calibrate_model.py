@@ -47,7 +47,7 @@ class Device(Protocol):
         """Return the approximate capacity (bytes) of such a device."""
 
     def least_rewritten(self) -> int:
-        """Return the least size (bytes) for loads that rewrite the device."""
+        """Return the least size (bytes) at which rewrites collect blocks one by one."""
 
 
 @dataclass(frozen=True)

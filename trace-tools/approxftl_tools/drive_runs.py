@@ -67,7 +67,7 @@ def parameters_of(drive: Drive, bench: Bench) -> dict[str, Any]:
 
 
 def larger(drive: Drive, times: int, bench: Bench) -> Drive:
-    """Return the drive with so many times the blocks and no other change."""
+    """Return the drive with TIMES as many blocks and no other change."""
     if times == 1:
         return drive
     blocks = nothing(drive, bench)["geometry"]["blocks_per_lun"] * times

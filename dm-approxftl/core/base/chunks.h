@@ -11,7 +11,7 @@
 
 #include "core/base/types.h"
 
-/* Small, because arrays are passed by value, on kernel stacks as well. */
+/* Chunks of an array; few, because arrays are passed by value, also on kernel stacks. */
 #define AFTL_CHUNKS 8
 
 /* Allocate zeroed memory; NULL on failure. */

@@ -21,7 +21,7 @@
 #define AFTL_COMMAND_PROGRAMMING 0x01
 /* Still buffered, but a newer write or a discard of the same logical page made it obsolete. */
 #define AFTL_COMMAND_DROPPED 0x02
-/* A newer write of the same logical page was programmed first: program this one, do not map it. */
+/* A newer write of the logical page was programmed first: program this one without mapping it. */
 #define AFTL_COMMAND_SUPERSEDED 0x04
 /*
  * With a power-loss protected buffer: the write is recorded with the page that it is programmed to.
@@ -474,9 +474,9 @@ struct aftl_zones {
 #define AFTL_TP_PARTIAL 0x04
 /* A read of the translation page from flash is in progress. */
 #define AFTL_TP_LOADING 0x08
-/* In the eviction queue of its LUN. It is dropped from the CMT when it has been programmed ... */
+/* In the eviction queue of its LUN: dropped from the CMT after its program, unless reused. */
 #define AFTL_TP_EVICTING 0x10
-/* ... unless it was used meanwhile. */
+/* Used during its eviction, so it stays in the CMT. */
 #define AFTL_TP_REUSED 0x20
 
 /**

@@ -174,7 +174,7 @@ extern const u16 aftl_cube_vert_mv[AFTL_LAYER_POINTS];
  * aftl_cube_ep1_q12 - errors between erased state and P1 after a program, in 1/4096 of their
  * mean, by P/E cycles and relative layer
  *
- * What the controller monitors on a leader. An assumption.
+ * The controller monitors these errors on a leader. They are assumed.
  */
 extern const u16 aftl_cube_ep1_q12[AFTL_RBER_PE_POINTS][AFTL_LAYER_POINTS];
 
@@ -204,7 +204,7 @@ extern const u16 aftl_cube_final_mv[AFTL_CUBE_MARGIN_POINTS];
 /* Mean retries of a read that needs any, with default references */
 #define AFTL_CUBE_RETRIES 3
 
-/* How far a page of a layer may be from that mean, either way */
+/* Largest deviation of a page's retries from that mean */
 #define AFTL_CUBE_RETRY_SPREAD 1
 
 /**

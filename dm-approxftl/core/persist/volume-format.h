@@ -149,7 +149,7 @@
 
 #define AFTL_VOLUME_MAJOR 1
 #define AFTL_VOLUME_MAJOR_REMAPPED 2
-/* Added to the major version if there is an extent table. */
+/* The major version of a volume with an extent table is higher by this number. */
 #define AFTL_VOLUME_MAJOR_LAZY 2
 #define AFTL_VOLUME_MAJOR_MAX (AFTL_VOLUME_MAJOR_REMAPPED + AFTL_VOLUME_MAJOR_LAZY)
 #define AFTL_VOLUME_MINOR 0
@@ -446,7 +446,7 @@ int __must_check aftl_volume_header_decode(struct aftl_volume_header *header, co
 
 void aftl_state_encode(const struct aftl_volume_state *state, u8 *payload);
 
-/* Return: 0, or -EUCLEAN if it is no state. */
+/* Decode a record of the volume's state. Return: 0, or -EUCLEAN if @payload is not valid. */
 int __must_check aftl_state_decode(struct aftl_volume_state *state, const u8 *payload);
 
 /* Position of entry @index, counted from the beginning of the remap table. */

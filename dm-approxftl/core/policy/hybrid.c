@@ -47,7 +47,7 @@ enum kind { KIND_PRECISE = 1, KIND_DISPLACED = 5, KIND_REPROGRAMMABLE, KIND_SHOR
 /* Streams of precise data: results of stream(), and of relocate() for relocated data. */
 enum stream { STREAM_NONE, STREAM_UPDATED, STREAM_SHORT, STREAM_LOW, STREAM_HIGH };
 
-/* Block note: a sequential block of ReSSD, and its kind there. */
+/* Bits of a block's note: the block is a sequential one of part ReSSD, with this kind of ReSSD. */
 #define NOTE_RESSD 0x8000
 #define NOTE_RESSD_KIND 0x0007
 

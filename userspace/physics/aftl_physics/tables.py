@@ -48,7 +48,7 @@ def _cell_model(channel: cell.Channel) -> RberModel:
 
 
 def _delta_b(mv: float, cycles: int, hours: int) -> float:
-    """Return the assigned 7.2e-4 plus the growth of the precise cell with 1.5 x dVpp."""
+    """Return Delta_b's RBER: 7.2e-4 as published, plus the growth of a cell with 1.5 x dVpp."""
     channel = channels()["MLC_DELTA_B"]
     start = cell.rber(channel, cell.scaled_shift_mv(cell.VMAX_PRECISE_V))
     growth = cell.rber(channel, mv, cycles, hours) - start
@@ -226,7 +226,7 @@ def cube_section() -> Section:
         Table("aftl_cube_ep1_q12", "u16", ("AFTL_RBER_PE_POINTS", "AFTL_LAYER_POINTS"), errors,
               "errors between erased state and P1 after a program, in 1/4096 of their mean, by P/E"
               " cycles and relative layer",
-              "What the controller monitors on a leader. An assumption."),
+              "The controller monitors these errors on a leader. They are assumed."),
         Macro("AFTL_CUBE_EP1_MAX_Q12", scaled(cube.largest_errors(), Q12),
               "BER_EP1(max): these errors over those of a word line are its spare margin S_M"),
         Macro("AFTL_CUBE_MARGIN_FIRST", MARGIN_TENTHS[0], "Spare margin of entry 0, in tenths"),
@@ -240,7 +240,7 @@ def cube_section() -> Section:
         Macro("AFTL_CUBE_RETRIES", program_time.CUBE_RETRIES,
               "Mean retries of a read that needs any, with default references"),
         Macro("AFTL_CUBE_RETRY_SPREAD", cube.RETRY_SPREAD,
-              "How far a page of a layer may be from that mean, either way"),
+              "Largest deviation of a page's retries from that mean"),
         Table("aftl_cube_retry_q16", "u32", ("AFTL_RBER_PE_POINTS", "AFTL_RBER_HOUR_POINTS"),
               retries, "share x 65536 of the layers that need retries, by P/E cycles and age",
               "0.3 and 0.9 at 2000 cycles, a month and a year."),
