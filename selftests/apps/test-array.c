@@ -49,18 +49,18 @@ static void random_access(enum app_io io)
 	CHECK_EQ(repaired, 0);
 }
 
-static void buffered(void)
+TAP_TEST(buffered, "a buffer that is smaller than the array")
 {
 	random_access(APP_IO_BUFFERED);
 }
 
-static void mapped(void)
+TAP_TEST(mapped, "a file in memory that is smaller than the array")
 {
 	random_access(APP_IO_MMAP);
 }
 
 /* Pointers to the last ARRAY_HELD pages stay valid. */
-static void pages_stay(void)
+TAP_TEST(pages_stay, "pages stay valid while in use")
 {
 	static const struct array_shape shape = { "stay", 32 * ARRAY_PAGE_WORDS, 100, 0, NULL };
 	const double *held[ARRAY_HELD];
@@ -80,7 +80,7 @@ static void pages_stay(void)
 	CHECK_EQ(array_close(&array, &repaired, &error), 0);
 }
 
-static void no_values(void)
+TAP_TEST(no_values, "values out of range become 0")
 {
 	static const struct array_shape wide = { "values", 8, 1e300, 0, NULL };
 	static const struct array_shape narrow = { "values", 8, 2, 0, NULL };
@@ -104,7 +104,7 @@ static void no_values(void)
 	CHECK_EQ(repaired, 5);
 }
 
-static void beyond(void)
+TAP_TEST(beyond, "an index beyond the end is an error")
 {
 	static const struct array_shape shape = { "beyond", 8, 1, 0, NULL };
 	struct array array;
@@ -117,7 +117,7 @@ static void beyond(void)
 	CHECK_CONTAINS(error.text, "no such page");
 }
 
-static void headers(void)
+TAP_TEST(headers, "headers are read as written")
 {
 	struct app_setup all = { 64, 64, 128, 3, 5, 6, 7, U64_MAX, 15, 256 }, found;
 	char header[HEADER_BYTES], tail[100] = "";
@@ -133,7 +133,7 @@ static void headers(void)
 }
 
 /* Files of a program with a single form have the same header as before forms existed. */
-static void usual_headers(void)
+TAP_TEST(usual_headers, "common headers are read as written")
 {
 	char header[HEADER_BYTES];
 
@@ -143,7 +143,7 @@ static void usual_headers(void)
 	CHECK(!strstr(header, "scans") && !strstr(header, "group"));
 }
 
-static void damaged_headers(void)
+TAP_TEST(damaged_headers, "damaged headers are refused or harmless")
 {
 	struct aftl_random random = { .state = 1 };
 	char header[HEADER_BYTES];
@@ -238,7 +238,7 @@ static void survives(const struct app *app, const struct app_setup *with, u32 ra
 	CHECK(run.result.distance > 0 || run.result.squared > 0 || run.result.absolute > 0);
 }
 
-static void all_survive(void)
+TAP_TEST(all_survive, "programs survive damaged data")
 {
 	unsigned int i;
 
@@ -249,7 +249,7 @@ static void all_survive(void)
 	}
 }
 
-static void clean_up(void)
+TAP_TEST(clean_up, "no files or maps remain")
 {
 	static const char *const names[] = {
 		"random", "stay", "values", "beyond", "signal", "half-way", "spectrum", "vector",
@@ -269,15 +269,5 @@ int main(void)
 		tap_bail_out("no temporary directory");
 	place = (struct app_place){ .path = folder, .memory_bytes = 1 };
 	place.folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	tap_run("a buffer that is smaller than the array", buffered);
-	tap_run("a file in memory that is smaller than the array", mapped);
-	tap_run("pages stay valid while in use", pages_stay);
-	tap_run("values out of range become 0", no_values);
-	tap_run("an index beyond the end is an error", beyond);
-	tap_run("headers are read as written", headers);
-	tap_run("common headers are read as written", usual_headers);
-	tap_run("damaged headers are refused or harmless", damaged_headers);
-	tap_run("programs survive damaged data", all_survive);
-	tap_run("no files or maps remain", clean_up);
-	return tap_finish();
+	return tap_run_all();
 }

@@ -60,7 +60,7 @@ static void take_and_give(size_t bytes)
 	core_memory_free(NULL, memory, bytes);
 }
 
-static void everything_is_zero(void)
+TAP_TEST(everything_is_zero, "allocated memory is zeroed")
 {
 	static const size_t sizes[] = {
 		1, 4096, 2 * HUGE_PAGE - 1, 2 * HUGE_PAGE, 2 * HUGE_PAGE + 1, 5 * HUGE_PAGE - 16,
@@ -72,7 +72,7 @@ static void everything_is_zero(void)
 			take_and_give(sizes[i]);
 }
 
-static void large_pieces_go_back(void)
+TAP_TEST(large_pieces_go_back, "large allocations are returned to the system")
 {
 	long before = mapped();
 	unsigned int i;
@@ -82,7 +82,7 @@ static void large_pieces_go_back(void)
 	CHECK(mapped() - before < 100);
 }
 
-static void huge_pages_are_asked_for(void)
+TAP_TEST(huge_pages_are_asked_for, "huge pages are used up to the size of memory")
 {
 	size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 	void *modest, *immense;
@@ -102,7 +102,7 @@ static void huge_pages_are_asked_for(void)
 }
 
 /* Test arrays of one device, and several arrays that together are as large. */
-static void many_are_as_immense(void)
+TAP_TEST(many_are_as_immense, "huge pages are used up to the size of memory in total")
 {
 	size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE) / 16;
 	unsigned int round, i, huge;
@@ -121,18 +121,8 @@ static void many_are_as_immense(void)
 	}
 }
 
-static void too_much_is_refused(void)
+TAP_TEST(too_much_is_refused, "allocations larger than memory are refused")
 {
 	CHECK(!core_memory_alloc(NULL, SIZE_MAX / 2));
 	CHECK(!core_memory_alloc(NULL, SIZE_MAX));
-}
-
-int main(void)
-{
-	tap_run("allocated memory is zeroed", everything_is_zero);
-	tap_run("large allocations are returned to the system", large_pieces_go_back);
-	tap_run("huge pages are used up to the size of memory", huge_pages_are_asked_for);
-	tap_run("huge pages are used up to the size of memory in total", many_are_as_immense);
-	tap_run("allocations larger than memory are refused", too_much_is_refused);
-	return tap_finish();
 }

@@ -24,7 +24,7 @@ static void judged(enum health_verdict verdict, const char *reason)
 	CHECK_TEXT(health.reasons[0], reason);
 }
 
-static void good(void)
+TAP_TEST(good, "a good device")
 {
 	make_good();
 	health_judge(&health);
@@ -32,7 +32,7 @@ static void good(void)
 	CHECK_EQ(health.reason_count, 0);
 }
 
-static void worn(void)
+TAP_TEST(worn, "a worn device")
 {
 	make_good();
 	health.endurance = 12;
@@ -45,7 +45,7 @@ static void worn(void)
 	CHECK_EQ(health_used(&health), 0);
 }
 
-static void only_good_blocks_count(void)
+TAP_TEST(only_good_blocks_count, "bad blocks do not count as wear")
 {
 	make_good();
 	health.endurance = 20;
@@ -55,7 +55,7 @@ static void only_good_blocks_count(void)
 	CHECK_EQ(health_used(&health), 0);
 }
 
-static void each_fault(void)
+TAP_TEST(each_fault, "each fault is a reason")
 {
 	make_good();
 	health.counters.retired_blocks = 2;
@@ -86,7 +86,7 @@ static void each_fault(void)
 	       "there are too few good blocks to write on: the device is read-only");
 }
 
-static void all_faults(void)
+TAP_TEST(all_faults, "the worst reason is the verdict")
 {
 	memset(&health, 0xff, sizeof(health));
 	make_good();
@@ -98,14 +98,4 @@ static void all_faults(void)
 	health_judge(&health);
 	CHECK_EQ(health.verdict, HEALTH_FAILED);
 	CHECK_EQ(health.reason_count, 9);
-}
-
-int main(void)
-{
-	tap_run("a good device", good);
-	tap_run("a worn device", worn);
-	tap_run("bad blocks do not count as wear", only_good_blocks_count);
-	tap_run("each fault is a reason", each_fault);
-	tap_run("the worst reason is the verdict", all_faults);
-	return tap_finish();
 }

@@ -31,14 +31,14 @@ static void comes_back(void)
 	CHECK_EQ(line.class, again.class);
 }
 
-static void standard_line(void)
+TAP_TEST(standard_line, "the standard line")
 {
 	target_line_init(&line);
 	comes_back();
 	CHECK_TEXT(text, "ram 6 profile demo policy approxftl timing real");
 }
 
-static void every_profile_and_policy(void)
+TAP_TEST(every_profile_and_policy, "every profile with every policy is read as printed")
 {
 	unsigned int i, j;
 
@@ -53,7 +53,7 @@ static void every_profile_and_policy(void)
 }
 
 /* Set each parameter to both ends of its range. */
-static void every_parameter(void)
+TAP_TEST(every_parameter, "every parameter is read as printed")
 {
 	char value[AFTL_VALUE_SIZE];
 	unsigned int i;
@@ -103,7 +103,7 @@ static void try_rule(const char *key, const char *rule)
 		  "%s=%s: %s", key, rule, text);
 }
 
-static void every_chooser(void)
+TAP_TEST(every_chooser, "every victim and LUN rule is read as printed")
 {
 	unsigned int i, j;
 
@@ -120,7 +120,7 @@ static void every_chooser(void)
 	}
 }
 
-static void all_at_once(void)
+TAP_TEST(all_at_once, "all parameters together are read as printed")
 {
 	char value[AFTL_VALUE_SIZE];
 	unsigned int i;
@@ -139,7 +139,7 @@ static void all_at_once(void)
 	CHECK(strlen(text) < TARGET_LINE_SIZE - 1);
 }
 
-static void newer_keys(void)
+TAP_TEST(newer_keys, "keys of a newer target are skipped")
 {
 	CHECK(!target_line_parse(&line, "none 8 colour red profile tos22 policy cubeftl timing off",
 				 &error));
@@ -157,7 +157,7 @@ static void refused(const char *key, const char *value, const char *part)
 	CHECK(!memcmp(&line, &again, sizeof(line)));
 }
 
-static void refusals(void)
+TAP_TEST(refusals, "invalid values are refused")
 {
 	refused("store", "disk", "is not a store; there are none, ram and the path");
 	refused("store", "/dev/a b", "is too long or has blanks");
@@ -185,7 +185,7 @@ static void refusals(void)
 	refused("colour", "red", "unknown option \"colour\"");
 }
 
-static void broken_lines(void)
+TAP_TEST(broken_lines, "malformed lines are refused")
 {
 	static const char *const broken[] = {
 		"", "ram", "ram 1 op", "ram 2 op much", "ram 2 profile x", "ram 2 policy best",
@@ -197,7 +197,7 @@ static void broken_lines(void)
 			  broken[i]);
 }
 
-static void sizes_are_the_cores(void)
+TAP_TEST(sizes_are_the_cores, "the size equals the core's")
 {
 	struct target_size size;
 
@@ -208,7 +208,7 @@ static void sizes_are_the_cores(void)
 	CHECK_RANGE(size.memory_bytes, 1000000, 4000000);
 }
 
-static void no_such_device(void)
+TAP_TEST(no_such_device, "impossible devices are refused")
 {
 	struct target_size size;
 
@@ -223,7 +223,7 @@ static void no_such_device(void)
 }
 
 /* The kernel's sectors are at most 4 KiB, even if the profile maps larger pages. */
-static void profile_that_maps_pages(void)
+TAP_TEST(profile_that_maps_pages, "a profile that maps whole pages")
 {
 	struct target_size size;
 
@@ -247,7 +247,7 @@ static void fits(const char *profile, u64 mib)
 	CHECK_MSG(size.sectors >= sectors, "%s %llu MiB", profile, (unsigned long long)mib);
 }
 
-static void fitting(void)
+TAP_TEST(fitting, "number of blocks for a size")
 {
 	struct target_size size;
 	u64 mib;
@@ -265,27 +265,9 @@ static void fitting(void)
 	CHECK(size.sectors < 4096 * 2048ULL);
 }
 
-static void too_large(void)
+TAP_TEST(too_large, "sizes without a number of blocks are refused")
 {
 	target_line_init(&line);
 	CHECK_EQ(target_line_fit(&line, 1ULL << 50, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "is out of range");
-}
-
-int main(void)
-{
-	tap_run("the standard line", standard_line);
-	tap_run("every profile with every policy is read as printed", every_profile_and_policy);
-	tap_run("every parameter is read as printed", every_parameter);
-	tap_run("every victim and LUN rule is read as printed", every_chooser);
-	tap_run("all parameters together are read as printed", all_at_once);
-	tap_run("keys of a newer target are skipped", newer_keys);
-	tap_run("invalid values are refused", refusals);
-	tap_run("malformed lines are refused", broken_lines);
-	tap_run("the size equals the core's", sizes_are_the_cores);
-	tap_run("impossible devices are refused", no_such_device);
-	tap_run("a profile that maps whole pages", profile_that_maps_pages);
-	tap_run("number of blocks for a size", fitting);
-	tap_run("sizes without a number of blocks are refused", too_large);
-	return tap_finish();
 }

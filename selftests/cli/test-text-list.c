@@ -46,26 +46,17 @@ static void shows(const char *sort, const char *wanted)
 	free(text);
 }
 
-static void as_they_come(void)
+TAP_TEST(as_they_come, "rows keep their order without sorting")
 {
 	shows(NULL, "      none\n10.5  most\n 0.0  zero\n 2.0  some\n      void\n");
 }
 
-static void none_is_least(void)
+TAP_TEST(none_is_least, "a missing value sorts as the smallest")
 {
 	shows("size", "      none\n      void\n 0.0  zero\n 2.0  some\n10.5  most\n");
 }
 
-static void none_is_last_of_the_largest_first(void)
+TAP_TEST(none_is_last_of_the_largest_first, "a missing value is last in descending order")
 {
 	shows("-size,-name", "10.5  most\n 2.0  some\n 0.0  zero\n      void\n      none\n");
-}
-
-int main(void)
-{
-	tap_run("rows keep their order without sorting", as_they_come);
-	tap_run("a missing value sorts as the smallest", none_is_least);
-	tap_run("a missing value is last in descending order",
-		none_is_last_of_the_largest_first);
-	return tap_finish();
 }

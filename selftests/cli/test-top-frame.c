@@ -88,7 +88,7 @@ static void make_device(void)
 	make_luns(LUNS);
 }
 
-static void says_what_happened(void)
+TAP_TEST(says_what_happened, "a frame shows the activity")
 {
 	make_device();
 	draw(200, 0);
@@ -107,7 +107,7 @@ static void says_what_happened(void)
 	CHECK(!strstr(picture, "more; a larger window"));
 }
 
-static void nothing_happened(void)
+TAP_TEST(nothing_happened, "a frame of an idle device")
 {
 	make_device();
 	memset(&between.stats, 0, sizeof(between.stats));
@@ -130,7 +130,7 @@ static void fits(unsigned int columns, unsigned int rows)
 		  rows, lines(), longest());
 }
 
-static void fits_any_window(void)
+TAP_TEST(fits_any_window, "a frame fits any window")
 {
 	static const unsigned int counts[] = { 1, 4, 5, 32, 33, 1024 };
 	unsigned int columns, rows, i;
@@ -156,7 +156,7 @@ static unsigned int shown(void)
 	return count;
 }
 
-static void counts_what_has_no_room(void)
+TAP_TEST(counts_what_has_no_room, "LUNs beyond the window are counted")
 {
 	unsigned int rows, more;
 	const char *rest;
@@ -179,7 +179,7 @@ static const char answer[] =
 	"0 good_blocks 128 free_blocks 12 valid_units 700 queued 3 busy_ns 12345 cached_blocks 1\n"
 	"1 good_blocks 9 free_blocks 13 valid_units 7 queued 0 busy_ns 1 cached_blocks 2 new 7\n";
 
-static void reads_luns(void)
+TAP_TEST(reads_luns, "answers to luns are parsed")
 {
 	CHECK(!target_luns_parse(&luns, answer, &error));
 	CHECK_EQ(luns.count, 2);
@@ -202,7 +202,7 @@ static void refuses(const char *text)
 	CHECK(!luns.list && !luns.count);
 }
 
-static void refuses_other_answers(void)
+TAP_TEST(refuses_other_answers, "invalid answers are refused")
 {
 	refuses("\n");
 	refuses("1 good_blocks 1 free_blocks 1 valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
@@ -211,7 +211,7 @@ static void refuses_other_answers(void)
 	refuses("0 free_blocks 1 good_blocks 1 valid_units 1 queued 1 busy_ns 1 cached_blocks 1");
 }
 
-static void difference_of_luns(void)
+TAP_TEST(difference_of_luns, "activity of LUNs between two answers")
 {
 	struct target_lun old[] = { { .busy_ns = 300, .queued = 9 } };
 	struct target_lun new[] = { { .busy_ns = 500, .queued = 4 } };
@@ -231,13 +231,9 @@ static void difference_of_luns(void)
 
 int main(void)
 {
-	tap_run("a frame shows the activity", says_what_happened);
-	tap_run("a frame of an idle device", nothing_happened);
-	tap_run("a frame fits any window", fits_any_window);
-	tap_run("LUNs beyond the window are counted", counts_what_has_no_room);
-	tap_run("answers to luns are parsed", reads_luns);
-	tap_run("invalid answers are refused", refuses_other_answers);
-	tap_run("activity of LUNs between two answers", difference_of_luns);
+	int ret;
+
+	ret = tap_run_all();
 	free(between.luns.list);
-	return tap_finish();
+	return ret;
 }

@@ -47,7 +47,7 @@ static void play(u32 unit, const char *accesses)
 		access_ns(*accesses == 'W', unit);
 }
 
-static void costs_are_coupled(void)
+TAP_TEST(costs_are_coupled, "AG-1: a cheaper write makes reads more expensive")
 {
 	static const char *const pairs[] = { SHAPE, NULL };
 
@@ -82,7 +82,7 @@ static const struct window_case windows[] = {
 	{ "2", "WRWWW", AFTL_MODE_COARSE },  { "2", "WRRWWW", AFTL_MODE_COARSE },
 };
 
-static void windows_decide(void)
+TAP_TEST(windows_decide, "the write mode follows from windows of 0, 1 and 2 accesses")
 {
 	unsigned int i;
 
@@ -106,7 +106,7 @@ static const struct window_case rewritten[] = {
 	{ "1", "WRRW", AFTL_MODE_NORMAL },
 };
 
-static void read_only_data_is_rewritten(void)
+TAP_TEST(read_only_data_is_rewritten, "data that are only read are rewritten at high write cost")
 {
 	unsigned int i;
 
@@ -137,7 +137,7 @@ static void check_rewrite(const char *word, u32 low, u32 medium)
 	test_device_finish(&device);
 }
 
-static void both_readings_of_the_rule(void)
+TAP_TEST(both_readings_of_the_rule, "parameter rewrite selects which costs are rewritten")
 {
 	check_rewrite("off", AFTL_MODE_COARSE, AFTL_MODE_NORMAL);
 	check_rewrite("low", AFTL_MODE_FINE, AFTL_MODE_NORMAL);
@@ -145,7 +145,7 @@ static void both_readings_of_the_rule(void)
 }
 
 /* Filled data have medium cost and no history: the first access stands for all earlier ones. */
-static void what_is_there_at_the_start(void)
+TAP_TEST(what_is_there_at_the_start, "filled data have medium cost and no history")
 {
 	static const char *const pairs[] = { SHAPE, "fill", "sequential", NULL };
 
@@ -160,7 +160,7 @@ static void what_is_there_at_the_start(void)
 }
 
 /* The queue holds 1,024 units if the device is never idle; later candidates are dropped. */
-static void the_queue_is_bounded(void)
+TAP_TEST(the_queue_is_bounded, "the rewrite queue holds at most 1024 units")
 {
 	static const char *const pairs[] = {
 		SHAPE, "blocks", "300", "fill", "sequential", NULL
@@ -183,7 +183,7 @@ static void the_queue_is_bounded(void)
 }
 
 /* A queued unit is checked again before it is rewritten. */
-static void the_queue_is_not_believed(void)
+TAP_TEST(the_queue_is_not_believed, "a queued unit is checked again before it is rewritten")
 {
 	static const char *const pairs[] = { SHAPE, NULL };
 
@@ -201,7 +201,7 @@ static void the_queue_is_not_believed(void)
 }
 
 /* Whatever state a snapshot restores, only valid units may be queued. */
-static void nonsense_becomes_possible(void)
+TAP_TEST(nonsense_becomes_possible, "invalid state from a snapshot is made valid")
 {
 	static const char *const pairs[] = { SHAPE, NULL };
 	u64 index;
@@ -222,7 +222,7 @@ static void nonsense_becomes_possible(void)
  * The last free blocks are reserved for garbage collection, which finds no victim here: half of
  * each block stays valid.
  */
-static void rewriting_leaves_the_reserve(void)
+TAP_TEST(rewriting_leaves_the_reserve, "rewriting does not use the GC reserve")
 {
 	static const char *const pairs[] = {
 		SHAPE, "blocks", "24", "op", "30", "gc", "0", "gc_idle_valid", "0", "fill",
@@ -268,7 +268,7 @@ static void compare_modes(const struct access_model *model)
 			  "unit %u has mode %u, not %u", unit, mode_of(unit), model->mode[unit]);
 }
 
-static void copies_keep_their_cost(void)
+TAP_TEST(copies_keep_their_cost, "relocation keeps the write cost of data")
 {
 	static const char *const pairs[] = { SHAPE, "rewrite", "off", "wear_gap", "4", NULL };
 	struct access_model model = { .last = { 0 } };
@@ -291,7 +291,7 @@ static void copies_keep_their_cost(void)
 }
 
 /* Low cost if another request waits behind the write, else high cost. */
-static void li_looks_at_the_queue(void)
+TAP_TEST(li_looks_at_the_queue, "policy li writes faster if another request waits")
 {
 	static const char *const pairs[] = { SHAPE, "fill", "sequential", NULL };
 
@@ -309,7 +309,7 @@ static void li_looks_at_the_queue(void)
 }
 
 /* The policy needs one byte per unit and its queues, whatever the window. */
-static void memory_is_a_byte_a_unit(void)
+TAP_TEST(memory_is_a_byte_a_unit, "the policy needs one byte for each unit")
 {
 	static const char *const off[] = { SHAPE, "rewrite", "off", "history", "2", NULL };
 	u64 without;
@@ -321,22 +321,4 @@ static void memory_is_a_byte_a_unit(void)
 	CHECK_RANGE(aftl_memory_bytes(device.ftl) - without, test_units(&device),
 		    test_units(&device) + 64);
 	test_device_finish(&device);
-}
-
-int main(void)
-{
-	tap_run("AG-1: a cheaper write makes reads more expensive", costs_are_coupled);
-	tap_run("the write mode follows from windows of 0, 1 and 2 accesses", windows_decide);
-	tap_run("data that are only read are rewritten at high write cost",
-		read_only_data_is_rewritten);
-	tap_run("parameter rewrite selects which costs are rewritten", both_readings_of_the_rule);
-	tap_run("filled data have medium cost and no history", what_is_there_at_the_start);
-	tap_run("the rewrite queue holds at most 1024 units", the_queue_is_bounded);
-	tap_run("a queued unit is checked again before it is rewritten", the_queue_is_not_believed);
-	tap_run("invalid state from a snapshot is made valid", nonsense_becomes_possible);
-	tap_run("rewriting does not use the GC reserve", rewriting_leaves_the_reserve);
-	tap_run("relocation keeps the write cost of data", copies_keep_their_cost);
-	tap_run("policy li writes faster if another request waits", li_looks_at_the_queue);
-	tap_run("the policy needs one byte for each unit", memory_is_a_byte_a_unit);
-	return tap_finish();
 }

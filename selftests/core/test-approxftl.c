@@ -78,7 +78,7 @@ static u64 expected_ns(u32 class)
 	return probe.order == AFTL_ORDER_TWO_PASS ? 469000 : 532000;
 }
 
-static void service_times_follow_the_placement(void)
+TAP_TEST(service_times_follow_the_placement, "AX-1: program times follow from the placement")
 {
 	struct aftl_random random = { 1 };
 	u32 seen[2][3] = { { 0 } };
@@ -100,7 +100,7 @@ static void service_times_follow_the_placement(void)
 	test_device_finish(&device);
 }
 
-static void other_policies_have_their_times(void)
+TAP_TEST(other_policies_have_their_times, "AX-1: other policies have their own program times")
 {
 	static const struct {
 		const char *name;
@@ -265,7 +265,7 @@ static void compare_shape(u32 layers, u32 positions, u32 share, u32 run)
 	test_device_finish(&device);
 }
 
-static void placements_follow_algorithm_1(void)
+TAP_TEST(placements_follow_algorithm_1, "placements equal those of algorithm 1")
 {
 	static const u32 shapes[][2] = {
 		{ 8, 16 }, { 8, 15 }, { 3, 5 }, { 1, 7 }, { 7, 1 }, { 2, 2 },
@@ -431,21 +431,21 @@ static void check_invariants(const char *const *pairs, u32 pools)
 	test_device_finish(&device);
 }
 
-static void one_pool_keeps_the_invariants(void)
+TAP_TEST(one_pool_keeps_the_invariants, "AX-2: block contents are legal with one pool")
 {
 	static const char *const pairs[] = { PRESSED, "hot_size", "0", NULL };
 
 	check_invariants(pairs, 1);
 }
 
-static void two_pools_keep_the_invariants(void)
+TAP_TEST(two_pools_keep_the_invariants, "AX-2: block contents are legal with two pools")
 {
 	static const char *const pairs[] = { PRESSED, "hot_size", "8KiB", NULL };
 
 	check_invariants(pairs, 2);
 }
 
-static void odd_blocks_keep_the_invariants(void)
+TAP_TEST(odd_blocks_keep_the_invariants, "AX-2: block contents are legal with odd block sizes")
 {
 	static const char *const pairs[] = {
 		PRESSED, "layers", "5", "word_lines", "7", "unit", "0", "promote", "3", NULL
@@ -500,21 +500,21 @@ static void check_savings(const char *policy, const double *wanted)
 	}
 }
 
-static void approxftl_saves_as_modelled(void)
+TAP_TEST(approxftl_saves_as_modelled, "AX-3: ApproxFTL saves as modelled")
 {
 	static const double wanted[] = { 0, 6.2, 19.2, 29.7, 33.9, 37.5 };
 
 	check_savings("approxftl", wanted);
 }
 
-static void vth_b_saves_as_modelled(void)
+TAP_TEST(vth_b_saves_as_modelled, "AX-3: Vth_b saves as modelled")
 {
 	static const double wanted[] = { 0, 3.8, 11.3, 18.8, 26.2, 37.5 };
 
 	check_savings("vth_b", wanted);
 }
 
-static void delta_b_saves_as_modelled(void)
+TAP_TEST(delta_b_saves_as_modelled, "AX-3: Delta_b saves as modelled")
 {
 	static const double wanted[] = { 0, 3.3, 10.0, 16.7, 23.3, 33.3 };
 
@@ -572,7 +572,7 @@ static void copied_erased(struct test_listener *listener, aftl_ppn_t first, u32 
 	container_of(listener, struct copies, listener)->precise[from_ppn(first) / slots] = false;
 }
 
-static void promotion_has_its_limit(void)
+TAP_TEST(promotion_has_its_limit, "AX-8: data become precise after the configured copies")
 {
 	static struct copies copies;
 	char promote[4];
@@ -684,13 +684,14 @@ static void check_wear(const char *policy)
 	test_device_finish(&device);
 }
 
-static void low_voltage_erases_are_accounted_for(void)
+TAP_TEST(low_voltage_erases_are_accounted_for, "AX-6: low-voltage erases are accounted for")
 {
 	check_wear("approxftl");
 	check_wear("vth_b");
 }
 
-static void other_policies_erase_with_full_voltage(void)
+TAP_TEST(other_policies_erase_with_full_voltage,
+	 "AX-6: Baseline and Delta_b erase with full voltage")
 {
 	static const char *const pairs[] = { PRESSED, NULL };
 	static const char *const policies[] = { "baseline", "delta_b" };
@@ -753,7 +754,7 @@ static bool is_victim(u32 unit)
 /*
  * GC must prefer the checkerboard whose two valid pages are approximate to one with precise ones.
  */
-static void victims_hold_few_precise_pages(void)
+TAP_TEST(victims_hold_few_precise_pages, "victims hold few valid precise pages")
 {
 	static const char *const pairs[] = { TINY, NULL };
 
@@ -768,7 +769,7 @@ static void victims_hold_few_precise_pages(void)
 }
 
 /* A closed precise block is collected last, unless a phase 2 block could take its data. */
-static void used_precise_blocks_are_last(void)
+TAP_TEST(used_precise_blocks_are_last, "closed precise blocks are collected last")
 {
 	static const char *const pairs[] = { TINY, NULL };
 
@@ -784,7 +785,7 @@ static void used_precise_blocks_are_last(void)
 	test_device_finish(&device);
 }
 
-static void small_requests_are_hot(void)
+TAP_TEST(small_requests_are_hot, "small requests go to the hot pool")
 {
 	static const char *const pairs[] = { ONE_DIE, "hot_size", "8KiB", NULL };
 
@@ -809,7 +810,7 @@ static void set_wear(u32 first, u32 others)
 /*
  * A block with twice the least wear is not opened; the least wear is updated at every second block.
  */
-static void worn_blocks_wait(void)
+TAP_TEST(worn_blocks_wait, "blocks with twice the least wear are not opened")
 {
 	static const char *const pairs[] = { TINY, "wear_period", "2", NULL };
 
@@ -860,7 +861,7 @@ static void check_refresh(const char *policy)
 	test_device_finish(&device);
 }
 
-static void old_data_becomes_precise(void)
+TAP_TEST(old_data_becomes_precise, "data older than six months becomes precise")
 {
 	check_refresh("delta_b");
 	check_refresh("vth_b");
@@ -868,7 +869,7 @@ static void old_data_becomes_precise(void)
 }
 
 /* A block has pages of two ages: each page is refreshed when due, not before. */
-static void each_page_has_its_age(void)
+TAP_TEST(each_page_has_its_age, "each page is refreshed by its own age")
 {
 	static const char *const pairs[] = { PRESSED, NULL };
 	u32 unit;
@@ -889,7 +890,7 @@ static void each_page_has_its_age(void)
 	test_device_finish(&device);
 }
 
-static void refresh_can_be_off(void)
+TAP_TEST(refresh_can_be_off, "refresh=0 turns refresh off")
 {
 	static const char *const pairs[] = { PRESSED, "refresh", "0", NULL };
 
@@ -900,33 +901,4 @@ static void refresh_can_be_off(void)
 	CHECK_EQ(count_class(AFTL_APPROX), 8);
 	CHECK_EQ(aftl_next_event(device.ftl), U64_MAX);
 	test_device_finish(&device);
-}
-
-int main(void)
-{
-	tap_run("AX-1: program times follow from the placement",
-		service_times_follow_the_placement);
-	tap_run("AX-1: other policies have their own program times",
-		other_policies_have_their_times);
-	tap_run("placements equal those of algorithm 1", placements_follow_algorithm_1);
-	tap_run("AX-2: block contents are legal with one pool", one_pool_keeps_the_invariants);
-	tap_run("AX-2: block contents are legal with two pools", two_pools_keep_the_invariants);
-	tap_run("AX-2: block contents are legal with odd block sizes",
-		odd_blocks_keep_the_invariants);
-	tap_run("AX-3: ApproxFTL saves as modelled", approxftl_saves_as_modelled);
-	tap_run("AX-3: Vth_b saves as modelled", vth_b_saves_as_modelled);
-	tap_run("AX-3: Delta_b saves as modelled", delta_b_saves_as_modelled);
-	tap_run("AX-6: low-voltage erases are accounted for",
-		low_voltage_erases_are_accounted_for);
-	tap_run("AX-6: Baseline and Delta_b erase with full voltage",
-		other_policies_erase_with_full_voltage);
-	tap_run("AX-8: data become precise after the configured copies", promotion_has_its_limit);
-	tap_run("victims hold few valid precise pages", victims_hold_few_precise_pages);
-	tap_run("closed precise blocks are collected last", used_precise_blocks_are_last);
-	tap_run("small requests go to the hot pool", small_requests_are_hot);
-	tap_run("blocks with twice the least wear are not opened", worn_blocks_wait);
-	tap_run("data older than six months becomes precise", old_data_becomes_precise);
-	tap_run("each page is refreshed by its own age", each_page_has_its_age);
-	tap_run("refresh=0 turns refresh off", refresh_can_be_off);
-	return tap_finish();
 }

@@ -67,7 +67,7 @@ static void program_all(u32 class, u32 mode)
 		*aftl_page_attr_at(&lab.media, page) = aftl_page_attr(class, mode, 0);
 }
 
-static void draws_have_their_mean(void)
+TAP_TEST(draws_have_their_mean, "draws have the requested mean")
 {
 	/* Means in 1/65536, from rare events to many. */
 	static const u64 means[] = {
@@ -91,7 +91,7 @@ static void draws_have_their_mean(void)
 	}
 }
 
-static void draws_have_their_variance(void)
+TAP_TEST(draws_have_their_variance, "draws have the variance of a Poisson count")
 {
 	static const u32 means[] = { 1, 4, 23, 100, 1000 };
 	const u32 draws = 200000;
@@ -113,7 +113,7 @@ static void draws_have_their_variance(void)
 	}
 }
 
-static void draws_rise_with_the_mean(void)
+TAP_TEST(draws_rise_with_the_mean, "a draw never falls when its mean rises")
 {
 	struct aftl_random random = { 5 };
 	int round;
@@ -135,7 +135,7 @@ static void draws_rise_with_the_mean(void)
 	}
 }
 
-static void no_mean_no_errors(void)
+TAP_TEST(no_mean_no_errors, "without a mean there are no errors")
 {
 	struct aftl_random random = { 6 };
 	int round;
@@ -162,7 +162,7 @@ static void check_permutation(u32 unit, u16 generation)
 	free(hit);
 }
 
-static void flips_are_a_permutation(void)
+TAP_TEST(flips_are_a_permutation, "flip positions of a page do not repeat")
 {
 	u32 unit_bytes;
 
@@ -179,7 +179,7 @@ static void flips_are_a_permutation(void)
 }
 
 /* First flips of many writes: every bit position must be equally likely. */
-static void flips_are_spread(void)
+TAP_TEST(flips_are_spread, "flips are spread evenly")
 {
 	u32 sixteenth[16] = { 0 };
 	u32 same = 0;
@@ -199,7 +199,7 @@ static void flips_are_spread(void)
 	end_lab();
 }
 
-static void seeds_matter(void)
+TAP_TEST(seeds_matter, "another seed moves the flips")
 {
 	u32 first;
 	u32 other;
@@ -238,7 +238,7 @@ static void check_rate(u32 class, u64 rate)
 		  class, got, wanted);
 }
 
-static void approximate_rate_is_as_configured(void)
+TAP_TEST(approximate_rate_is_as_configured, "approximate pages have 7.2e-4 errors per bit")
 {
 	u32 unit_bytes;
 
@@ -250,7 +250,7 @@ static void approximate_rate_is_as_configured(void)
 	}
 }
 
-static void precise_rate_is_as_configured(void)
+TAP_TEST(precise_rate_is_as_configured, "precise pages have 1e-8 errors per bit")
 {
 	u32 unit_bytes;
 
@@ -263,7 +263,7 @@ static void precise_rate_is_as_configured(void)
 	}
 }
 
-static void rates_of_all_sizes_are_kept(void)
+TAP_TEST(rates_of_all_sizes_are_kept, "error counts match rates of all magnitudes")
 {
 	static const u64 rates[] = { 100000, 1000000, 10000000, 100000000, 2000000000ULL };
 	unsigned int i;
@@ -278,7 +278,7 @@ static void rates_of_all_sizes_are_kept(void)
 }
 
 /* The parameter's maximum is 0.1. */
-static void rates_to_the_end_of_the_range_are_kept(void)
+TAP_TEST(rates_to_the_end_of_the_range_are_kept, "error counts match rates up to 0.1")
 {
 	static const u64 rates[] = { 4000000000ULL, 20000000000ULL, 100000000000ULL };
 	unsigned int i;
@@ -297,7 +297,7 @@ static bool same_errors(struct aftl_errors a, struct aftl_errors b)
 	return a.flips == b.flips && a.raw == b.raw && a.levels == b.levels && a.lost == b.lost;
 }
 
-static void two_reads_agree(void)
+TAP_TEST(two_reads_agree, "two reads of a page have the same errors")
 {
 	u32 slot;
 	u32 model;
@@ -315,7 +315,7 @@ static void two_reads_agree(void)
 }
 
 /* A page that is programmed after an erase draws new errors. */
-static void programs_are_drawn_anew(void)
+TAP_TEST(programs_are_drawn_anew, "a program after an erase draws new errors")
 {
 	u32 slot;
 	u32 same = 0;
@@ -335,7 +335,7 @@ static void programs_are_drawn_anew(void)
 	end_lab();
 }
 
-static void errors_never_fall_with_age(void)
+TAP_TEST(errors_never_fall_with_age, "errors never fall with age")
 {
 	u32 mode;
 	u32 slot;
@@ -361,7 +361,7 @@ static void errors_never_fall_with_age(void)
 	end_lab();
 }
 
-static void rates_rise_with_wear(void)
+TAP_TEST(rates_rise_with_wear, "rates rise with wear")
 {
 	struct aftl_block *block;
 	u64 unworn;
@@ -389,7 +389,7 @@ static void rates_rise_with_wear(void)
 }
 
 /* 8 positions per layer, 4 layers: the neighbours of page 12 are 11, 13, 4 and 20. */
-static void only_later_neighbours_disturb(void)
+TAP_TEST(only_later_neighbours_disturb, "only later programs of neighbours disturb a page")
 {
 	static const u32 neighbours[] = { 4, 11, 13, 20 };
 	struct aftl_block *block;
@@ -429,7 +429,7 @@ static void only_later_neighbours_disturb(void)
 }
 
 /* Full-swing neighbours shift the voltage by 0.2 V (Y) or 0.15 V (Z), at 5 V by 5/8 of that. */
-static void disturb_has_the_papers_size(void)
+TAP_TEST(disturb_has_the_papers_size, "program disturbance has the size of the paper")
 {
 	struct aftl_block *block;
 
@@ -447,7 +447,7 @@ static void disturb_has_the_papers_size(void)
 	end_lab();
 }
 
-static void errors_never_fall_with_disturb(void)
+TAP_TEST(errors_never_fall_with_disturb, "errors never fall with program disturbance")
 {
 	u32 last[4096] = { 0 };
 	struct aftl_block *block;
@@ -473,7 +473,7 @@ static void errors_never_fall_with_disturb(void)
 }
 
 /* ECC corrects 20 bits per KiB, 80 in a unit of 4 KiB, and a quarter more per sensing level. */
-static void ecc_has_levels_and_an_end(void)
+TAP_TEST(ecc_has_levels_and_an_end, "ECC takes more levels for more errors, up to its limit")
 {
 	u32 seen = 0;
 	u32 slot;
@@ -497,7 +497,7 @@ static void ecc_has_levels_and_an_end(void)
 	end_lab();
 }
 
-static void approximate_data_skips_ecc(void)
+TAP_TEST(approximate_data_skips_ecc, "approximate data skips ECC")
 {
 	u32 slot;
 
@@ -517,7 +517,7 @@ static void approximate_data_skips_ecc(void)
 	end_lab();
 }
 
-static void baked_errors_stay(void)
+TAP_TEST(baked_errors_stay, "errors that a copy inherited stay")
 {
 	struct aftl_errors errors;
 	u16 *inherited;
@@ -541,31 +541,4 @@ static void baked_errors_stay(void)
 	CHECK(aftl_cell_read(&lab.cell, to_ppn(9), 0).lost);
 	free(lab.media.blocks->extra);
 	end_lab();
-}
-
-int main(void)
-{
-	tap_run("draws have the requested mean", draws_have_their_mean);
-	tap_run("draws have the variance of a Poisson count", draws_have_their_variance);
-	tap_run("a draw never falls when its mean rises", draws_rise_with_the_mean);
-	tap_run("without a mean there are no errors", no_mean_no_errors);
-	tap_run("flip positions of a page do not repeat", flips_are_a_permutation);
-	tap_run("flips are spread evenly", flips_are_spread);
-	tap_run("another seed moves the flips", seeds_matter);
-	tap_run("approximate pages have 7.2e-4 errors per bit", approximate_rate_is_as_configured);
-	tap_run("precise pages have 1e-8 errors per bit", precise_rate_is_as_configured);
-	tap_run("error counts match rates of all magnitudes", rates_of_all_sizes_are_kept);
-	tap_run("error counts match rates up to 0.1", rates_to_the_end_of_the_range_are_kept);
-	tap_run("two reads of a page have the same errors", two_reads_agree);
-	tap_run("a program after an erase draws new errors", programs_are_drawn_anew);
-	tap_run("errors never fall with age", errors_never_fall_with_age);
-	tap_run("rates rise with wear", rates_rise_with_wear);
-	tap_run("only later programs of neighbours disturb a page", only_later_neighbours_disturb);
-	tap_run("program disturbance has the size of the paper", disturb_has_the_papers_size);
-	tap_run("errors never fall with program disturbance", errors_never_fall_with_disturb);
-	tap_run("ECC takes more levels for more errors, up to its limit",
-		ecc_has_levels_and_an_end);
-	tap_run("approximate data skips ECC", approximate_data_skips_ecc);
-	tap_run("errors that a copy inherited stay", baked_errors_stay);
-	return tap_finish();
 }

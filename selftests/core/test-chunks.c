@@ -41,7 +41,7 @@ static void give(void *host, void *memory, size_t bytes)
 static const u32 ends[] = { 1, CHUNK_32 - 1, CHUNK_32, CHUNK_32 + 1, 3 * CHUNK_32,
 			    AFTL_PPNS_MAX };
 
-static void each_length(void)
+TAP_TEST(each_length, "arrays of each length are allocated and freed")
 {
 	u32 i;
 
@@ -77,7 +77,7 @@ static void whole(u32 entries, u32 size)
 	untouched = false;
 }
 
-static void no_piece_is_too_large(void)
+TAP_TEST(no_piece_is_too_large, "no allocation exceeds the limit of a kernel")
 {
 	u32 size;
 
@@ -86,7 +86,7 @@ static void no_piece_is_too_large(void)
 }
 
 /* OOB metadata of a page of 64 units take four hundred bytes. */
-static void nor_of_pages(void)
+TAP_TEST(nor_of_pages, "no allocation of OOB metadata exceeds that limit")
 {
 	struct aftl_geometry geo = { .page_units = 1 };
 	struct aftl_media media = { .geo = &geo };
@@ -102,7 +102,7 @@ static void nor_of_pages(void)
 }
 
 /* Entry sizes that are no power of two must not overlap either. */
-static void pages_are_apart(void)
+TAP_TEST(pages_are_apart, "OOB metadata of pages do not overlap")
 {
 	enum { NEAR = 1 << 26 };
 	static const u32 at[] = { 0, 1, NEAR - 1, NEAR, NEAR + 1, 2 * NEAR - 1, 2 * NEAR };
@@ -125,7 +125,7 @@ static void pages_are_apart(void)
 	aftl_chunks_free(&media.oob, 2 * NEAR + 1, size, give, &left);
 }
 
-static void entries_are_apart(void)
+TAP_TEST(entries_are_apart, "array entries do not overlap")
 {
 	enum { END = CHUNK_64 };
 	static const u32 at[] = { 0, 1, END - 1, END, END + 1, 2 * END - 1, 2 * END, 3 * END,
@@ -143,7 +143,7 @@ static void entries_are_apart(void)
 	aftl_chunks_free(&chunks, AFTL_PPNS_MAX, sizeof(u64), give, &left);
 }
 
-static void each_piece_may_be_missing(void)
+TAP_TEST(each_piece_may_be_missing, "a failed allocation leaks no memory")
 {
 	int fails;
 
@@ -156,15 +156,4 @@ static void each_piece_may_be_missing(void)
 		aftl_chunks_free(&chunks, CHUNK + 1, sizeof(u16), give, &left);
 		CHECK_EQ(held, 0);
 	}
-}
-
-int main(void)
-{
-	tap_run("arrays of each length are allocated and freed", each_length);
-	tap_run("no allocation exceeds the limit of a kernel", no_piece_is_too_large);
-	tap_run("no allocation of OOB metadata exceeds that limit", nor_of_pages);
-	tap_run("array entries do not overlap", entries_are_apart);
-	tap_run("OOB metadata of pages do not overlap", pages_are_apart);
-	tap_run("a failed allocation leaks no memory", each_piece_may_be_missing);
-	return tap_finish();
 }

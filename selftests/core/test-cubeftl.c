@@ -110,18 +110,19 @@ static void check_leaders(const char *policy, u32 limit)
 	test_device_finish(&device);
 }
 
-static void followers_come_after_their_leader(void)
+TAP_TEST(followers_come_after_their_leader, "CU-2: cubeftl programs followers after their leader")
 {
 	check_leaders("cubeftl", 2);
 }
 
-static void followers_of_cubeftl_minus_too(void)
+TAP_TEST(followers_of_cubeftl_minus_too,
+	 "CU-2: cubeftl_minus programs followers after their leader")
 {
 	check_leaders("cubeftl_minus", 1);
 }
 
 /* A nearly empty write buffer selects leaders, a full one followers. */
-static void the_buffer_chooses(void)
+TAP_TEST(the_buffer_chooses, "write-buffer use selects leaders or followers")
 {
 	static const char *const pairs[] = {
 		SHAPE, "channels", "1", "op", "50", "buffer", "1MiB", "burst", "50", NULL
@@ -149,7 +150,7 @@ static void the_buffer_chooses(void)
 }
 
 /* GC writes follow the same rule as host writes. */
-static void collection_asks_the_buffer_too(void)
+TAP_TEST(collection_asks_the_buffer_too, "relocation follows write-buffer use, too")
 {
 	static const char *const pairs[] = {
 		SHAPE, "channels", "1", "op", "50", "buffer", "1MiB", "burst", "50", NULL
@@ -171,7 +172,7 @@ static void collection_asks_the_buffer_too(void)
 	test_device_close(&device);
 }
 
-static void cubeftl_minus_goes_layer_by_layer(void)
+TAP_TEST(cubeftl_minus_goes_layer_by_layer, "cubeftl_minus fills layer by layer")
 {
 	static const char *const pairs[] = { SHAPE, "channels", "1", "op", "50", NULL };
 	u32 i;
@@ -210,7 +211,7 @@ static u64 saturated_ns(const char *policy)
 }
 
 /* CU-3: followers save 27 to 33 % on three of four word lines. */
-static void saturated_writes_gain(void)
+TAP_TEST(saturated_writes_gain, "CU-3: the speed-up of saturated writes matches the paper")
 {
 	double page = saturated_ns("pageftl");
 	double vert = saturated_ns("vertftl");
@@ -252,7 +253,7 @@ static u64 follower_ns(const char *program, struct aftl_ispp ispp)
 }
 
 /* Calibration points of the loop model: no margin, and a margin of 1.7. */
-static void followers_are_as_fast_as_their_margin(void)
+TAP_TEST(followers_are_as_fast_as_their_margin, "CU-1: follower time follows from the margin")
 {
 	u64 none = follower_ns("700us", margin_of(10, 3));
 	struct aftl_ispp last = margin_of(30, 0);
@@ -286,7 +287,7 @@ static u32 parameters_kept(void)
 }
 
 /* Parameters are kept only for the layer with pending followers, and not after its last one. */
-static void parameters_are_kept_while_followers_pend(void)
+TAP_TEST(parameters_are_kept_while_followers_pend, "CU-2: parameters are kept while followers pend")
 {
 	static const char *const pairs[] = { SHAPE, "op", "50", NULL };
 	u32 i;
@@ -370,14 +371,16 @@ static void bad_word_lines_are_repeated(const char *policy)
 	test_device_finish(&device);
 }
 
-static void bad_followers_are_programmed_once_more(void)
+TAP_TEST(bad_followers_are_programmed_once_more,
+	 "CU-10: misprogrammed followers are repeated without data loss")
 {
 	bad_word_lines_are_repeated("cubeftl");
 	bad_word_lines_are_repeated("cubeftl_minus");
 }
 
 /* After a misprogrammed follower the next word line of its layer is monitored, and slower. */
-static void a_bad_follower_refreshes_the_parameters(void)
+TAP_TEST(a_bad_follower_refreshes_the_parameters,
+	 "CU-10: a misprogrammed follower refreshes the parameters")
 {
 	static const char *const pairs[] = {
 		SHAPE, "channels", "1", "op", "50", "misprograms", "2e-1", NULL
@@ -420,7 +423,7 @@ static u64 read_ns(u32 unit)
 	"read", "60us", "refresh", "0", "errors", "off"
 
 /* CU-6: the first read of a layer takes retries, later ones few, a repeated read none. */
-static void references_are_learned(void)
+TAP_TEST(references_are_learned, "CU-6: read references of a layer are remembered")
 {
 	static const char *const pairs[] = { OLD, NULL };
 	u64 first = 0;
@@ -442,7 +445,7 @@ static void references_are_learned(void)
 	test_device_finish(&device);
 }
 
-static void default_references_are_always_off(void)
+TAP_TEST(default_references_are_always_off, "CU-6: default references need retries at each read")
 {
 	static const char *const pairs[] = { OLD, NULL };
 	u64 total = 0;
@@ -461,7 +464,7 @@ static void default_references_are_always_off(void)
 }
 
 /* Retry counts never decrease with age. */
-static void reads_only_get_worse(void)
+TAP_TEST(reads_only_get_worse, "CU-6: retries never decrease with age")
 {
 	static const char *const pairs[] = { OLD, "age", "1d", NULL };
 	static u64 before[500];
@@ -479,29 +482,4 @@ static void reads_only_get_worse(void)
 		aftl_age(device.ftl, 30 * 24 * AFTL_HOUR_NS);
 	}
 	test_device_finish(&device);
-}
-
-int main(void)
-{
-	tap_run("CU-2: cubeftl programs followers after their leader",
-		followers_come_after_their_leader);
-	tap_run("CU-2: cubeftl_minus programs followers after their leader",
-		followers_of_cubeftl_minus_too);
-	tap_run("write-buffer use selects leaders or followers", the_buffer_chooses);
-	tap_run("relocation follows write-buffer use, too", collection_asks_the_buffer_too);
-	tap_run("cubeftl_minus fills layer by layer", cubeftl_minus_goes_layer_by_layer);
-	tap_run("CU-3: the speed-up of saturated writes matches the paper", saturated_writes_gain);
-	tap_run("CU-1: follower time follows from the margin",
-		followers_are_as_fast_as_their_margin);
-	tap_run("CU-2: parameters are kept while followers pend",
-		parameters_are_kept_while_followers_pend);
-	tap_run("CU-10: misprogrammed followers are repeated without data loss",
-		bad_followers_are_programmed_once_more);
-	tap_run("CU-10: a misprogrammed follower refreshes the parameters",
-		a_bad_follower_refreshes_the_parameters);
-	tap_run("CU-6: read references of a layer are remembered", references_are_learned);
-	tap_run("CU-6: default references need retries at each read",
-		default_references_are_always_off);
-	tap_run("CU-6: retries never decrease with age", reads_only_get_worse);
-	return tap_finish();
 }

@@ -104,7 +104,7 @@ static void check_classes(const char *bits, const char *sparse, u32 wanted)
 	test_device_finish(&device);
 }
 
-static void what_is_fresh_and_precise_is_sparse(void)
+TAP_TEST(what_is_fresh_and_precise_is_sparse, "only new precise data go to sparse blocks")
 {
 	check_classes("2", "0", 1);
 	check_classes("3", "0", 2);
@@ -114,7 +114,7 @@ static void what_is_fresh_and_precise_is_sparse(void)
 }
 
 /* With ApproxFTL off, each dense block holds data of one class. */
-static void classes_share_no_block(void)
+TAP_TEST(classes_share_no_block, "each block holds data of one class")
 {
 	static const char *const pairs[] = { "fill", "sequential", "fill_approx", "50%", NULL };
 	const struct aftl_media *media;
@@ -137,7 +137,7 @@ static void classes_share_no_block(void)
 }
 
 /* Six of sixty blocks become sparse and no more; then dense blocks are filled step by step. */
-static void a_share_of_the_blocks_is_sparse(void)
+TAP_TEST(a_share_of_the_blocks_is_sparse, "the share of sparse blocks is as configured")
 {
 	static const char *const pairs[] = { "density_share", "10%", "chips", "1", NULL };
 	u32 unit = 0;
@@ -160,7 +160,7 @@ static void a_share_of_the_blocks_is_sparse(void)
 }
 
 /* A freed sparse block is used again after one block's worth of dense steps, not earlier. */
-static void it_looks_again(void)
+TAP_TEST(it_looks_again, "a freed sparse block is used after a block's worth of steps")
 {
 	static const char *const pairs[] = { "density_share", "2%", "chips", "1", NULL };
 	u32 unit;
@@ -184,7 +184,7 @@ static void it_looks_again(void)
 }
 
 /* Cells of one bit, an SLC cache that takes the writes, or a density that is not lower. */
-static void some_cells_have_no_fewer_bits(void)
+TAP_TEST(some_cells_have_no_fewer_bits, "no block is sparse if cells cannot hold fewer bits")
 {
 	static const char *const none[] = { NULL };
 	static const char *const cache[] = { "bits", "3", "op", "50%", "slc_static", "10%",
@@ -218,7 +218,7 @@ static void open_as(const char *policy, const char *key, const char *value)
 }
 
 /* Without sparse blocks the policy must equal ApproxFTL with one pool. */
-static void the_dense_side_is_approxftl(void)
+TAP_TEST(the_dense_side_is_approxftl, "without sparse blocks the policy equals ApproxFTL")
 {
 	struct aftl_counters counters;
 	u64 kinds[AFTL_KINDS_MAX];
@@ -235,7 +235,7 @@ static void the_dense_side_is_approxftl(void)
 }
 
 /* With ApproxFTL on, sparse blocks are filled first, and no proposal is refused. */
-static void sparse_before_approxftl(void)
+TAP_TEST(sparse_before_approxftl, "sparse blocks are filled before ApproxFTL's blocks")
 {
 	static const char *const pairs[] = { "density_approx", "on", "fill", "sequential",
 					     "fill_approx", "50%", NULL };
@@ -254,7 +254,7 @@ static void sparse_before_approxftl(void)
 }
 
 /* Sparse blocks take one pass, dense blocks two, so that ApproxFTL cannot place pages there. */
-static void two_passes_for_dense_blocks(void)
+TAP_TEST(two_passes_for_dense_blocks, "dense blocks take two passes, sparse blocks one")
 {
 	static const char *const pairs[] = {
 		"one_shot", "on", "passes", "2", "buffer", "1MiB", "density_approx", "on", NULL
@@ -269,7 +269,7 @@ static void two_passes_for_dense_blocks(void)
 }
 
 /* A loaded device continues its open blocks and the count of remaining steps. */
-static void saved_devices_go_on(void)
+TAP_TEST(saved_devices_go_on, "a loaded device continues its open blocks")
 {
 	static const char *const pairs[] = { "density_share", "2%", "chips", "1", NULL };
 	u32 unit;
@@ -291,19 +291,4 @@ static void saved_devices_go_on(void)
 		CHECK_EQ(test_block_of(&device, unit)->kind, KIND_PRECISE);
 	}
 	test_device_finish(&device);
-}
-
-int main(void)
-{
-	tap_run("only new precise data go to sparse blocks", what_is_fresh_and_precise_is_sparse);
-	tap_run("each block holds data of one class", classes_share_no_block);
-	tap_run("the share of sparse blocks is as configured", a_share_of_the_blocks_is_sparse);
-	tap_run("a freed sparse block is used after a block's worth of steps", it_looks_again);
-	tap_run("no block is sparse if cells cannot hold fewer bits",
-		some_cells_have_no_fewer_bits);
-	tap_run("without sparse blocks the policy equals ApproxFTL", the_dense_side_is_approxftl);
-	tap_run("sparse blocks are filled before ApproxFTL's blocks", sparse_before_approxftl);
-	tap_run("dense blocks take two passes, sparse blocks one", two_passes_for_dense_blocks);
-	tap_run("a loaded device continues its open blocks", saved_devices_go_on);
-	return tap_finish();
 }

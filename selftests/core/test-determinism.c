@@ -289,7 +289,7 @@ static void every_policy(const char *const *pairs, u32 gap_ns)
 		compare(aftl_policy_at(i)->name, pairs);
 }
 
-static void what_is_read_alone(void)
+TAP_TEST(what_is_read_alone, "a lone read in one call leaves the state of single events")
 {
 	unsigned int i;
 
@@ -302,28 +302,29 @@ static void what_is_read_alone(void)
 	compare_alone("baseline", folding);
 }
 
-static void under_pressure(void)
+TAP_TEST(under_pressure, "the host's timing does not change the state: high load")
 {
 	every_policy(plain, 1000000);
 }
 
-static void with_idle_time(void)
+TAP_TEST(with_idle_time, "the host's timing does not change the state: idle time")
 {
 	every_policy(plain, 30000000);
 }
 
-static void with_everything_on(void)
+TAP_TEST(with_everything_on, "the host's timing does not change the state: all features")
 {
 	every_policy(busy, 2000000);
 }
 
-static void with_word_lines_of_three_bits(void)
+TAP_TEST(with_word_lines_of_three_bits,
+	 "the host's timing does not change the state: three-bit cells")
 {
 	every_policy(three_bits, 2000000);
 }
 
 /* Another seed changes the bit errors and nothing else. */
-static void seeds_make_the_difference(void)
+TAP_TEST(seeds_make_the_difference, "another seed changes the bit errors only")
 {
 	static const char *const seed_a[] = { SHAPE, "seed", "5", NULL };
 	static const char *const seed_b[] = { SHAPE, "seed", "6", NULL };
@@ -406,7 +407,7 @@ static void asked_or_not(const struct aftl_policy_type *type, const char *const 
 #define FILLED SHAPE, "fill_approx", "40%", "fill_valid"
 
 /* A fill need not ask a policy that only fills blocks in sequence. */
-static void fills_by_the_short_cut(void)
+TAP_TEST(fills_by_the_short_cut, "a fill without the policy equals one that asks it")
 {
 	static const char *const shapes[][24] = {
 		{ FILLED, "100%", "fill", "sequential", "fill_overwrite", "0%", NULL },
@@ -438,7 +439,7 @@ static void fills_by_the_short_cut(void)
 }
 
 /* A host with a programmed() callback is told of each page. */
-static void tells_of_each_page(void)
+TAP_TEST(tells_of_each_page, "a fill reports each programmed page")
 {
 	static const char *const pairs[] = { FILLED, "100%", "fill", "sequential", NULL };
 	u32 i;
@@ -457,7 +458,7 @@ static void tells_of_each_page(void)
 }
 
 /* A fill overwrites exactly the configured share of units. */
-static void writes_again_what_is_asked(void)
+TAP_TEST(writes_again_what_is_asked, "a fill overwrites the configured share of units")
 {
 	static const char *const shares[] = { "0.01%", "1%", "33%", "100%" };
 	u32 i;
@@ -489,7 +490,7 @@ static void tells(const struct test_device *device, void *place)
 	CHECK_EQ(aftl_digest(device->ftl), usual);
 }
 
-static void a_digest_tells_what_differs(void)
+TAP_TEST(a_digest_tells_what_differs, "the digest changes with each part of the state")
 {
 	static const char *const pairs[] = {
 		FILLED, "100%", "fill", "sequential", "layers", "3", "word_lines", "3", NULL
@@ -517,20 +518,4 @@ static void a_digest_tells_what_differs(void)
 	map[2] = i;
 	CHECK(aftl_digest(device.ftl) != usual);
 	test_device_close(&device);
-}
-
-int main(void)
-{
-	tap_run("the host's timing does not change the state: high load", under_pressure);
-	tap_run("the host's timing does not change the state: idle time", with_idle_time);
-	tap_run("the host's timing does not change the state: all features", with_everything_on);
-	tap_run("the host's timing does not change the state: three-bit cells",
-		with_word_lines_of_three_bits);
-	tap_run("a lone read in one call leaves the state of single events", what_is_read_alone);
-	tap_run("a fill without the policy equals one that asks it", fills_by_the_short_cut);
-	tap_run("a fill reports each programmed page", tells_of_each_page);
-	tap_run("a fill overwrites the configured share of units", writes_again_what_is_asked);
-	tap_run("the digest changes with each part of the state", a_digest_tells_what_differs);
-	tap_run("another seed changes the bit errors only", seeds_make_the_difference);
-	return tap_finish();
 }

@@ -44,7 +44,7 @@ static u32 levels(u32 node)
 	return fls64(node) - 1;
 }
 
-static void each_source_has_a_leaf(void)
+TAP_TEST(each_source_has_a_leaf, "each event source has a leaf at the least depth")
 {
 	u32 many;
 	u32 few;
@@ -63,7 +63,7 @@ static void each_source_has_a_leaf(void)
 		}
 }
 
-static void a_quiet_set_never_acts(void)
+TAP_TEST(a_quiet_set_never_acts, "a set without pending events never fires")
 {
 	struct aftl_events events;
 	u32 sources;
@@ -77,7 +77,8 @@ static void a_quiet_set_never_acts(void)
 		}
 }
 
-static void the_first_is_the_earliest_and_lowest(void)
+TAP_TEST(the_first_is_the_earliest_and_lowest,
+	 "the earliest source fires first, the lowest among equals")
 {
 	struct aftl_random random = { 6 };
 	struct aftl_events events;
@@ -97,13 +98,4 @@ static void the_first_is_the_earliest_and_lowest(void)
 			CHECK_EQ(aftl_events_when(&events), expected[search(sources)]);
 		}
 	}
-}
-
-int main(void)
-{
-	tap_run("each event source has a leaf at the least depth", each_source_has_a_leaf);
-	tap_run("a set without pending events never fires", a_quiet_set_never_acts);
-	tap_run("the earliest source fires first, the lowest among equals",
-		the_first_is_the_earliest_and_lowest);
-	return tap_finish();
 }

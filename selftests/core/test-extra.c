@@ -79,7 +79,7 @@ static void write_one(struct test_device *device, u32 unit, u32 class)
 }
 
 /* OOB fields must not overlap, and each unit's word must be aligned. */
-static void nothing_overlaps(void)
+TAP_TEST(nothing_overlaps, "fields of a page's OOB metadata do not overlap")
 {
 	struct aftl_geometry geo = { .pages = 64 };
 	struct aftl_media media = { .geo = &geo };
@@ -104,7 +104,7 @@ static void nothing_overlaps(void)
 }
 
 /* Blocks that are programmed within an hour, with precise data, need no extra metadata. */
-static void few_blocks_have_any(void)
+TAP_TEST(few_blocks_have_any, "precise data written within an hour need no extra metadata")
 {
 	u64 least;
 	u32 i;
@@ -174,7 +174,7 @@ static void check_erased(const struct test_device *device)
 	CHECK_EQ(wrong, 0);
 }
 
-static void the_device_is_the_same(void)
+TAP_TEST(the_device_is_the_same, "metadata allocated on demand do not change the device")
 {
 	static const char *const policies[] = { "baseline", "approxftl", "tvr", "ressd" };
 	unsigned int i;
@@ -195,7 +195,7 @@ static void the_device_is_the_same(void)
 }
 
 /* No block needs extra metadata. */
-static void without_errors_there_is_room(void)
+TAP_TEST(without_errors_there_is_room, "without errors no block has extra metadata")
 {
 	CHECK_EQ(grow_old("approxftl", without_errors), 0);
 	CHECK_EQ(count_extras(&usual), 0);
@@ -204,7 +204,7 @@ static void without_errors_there_is_room(void)
 }
 
 /* Relocation inherits errors of approximate data even within the hour. */
-static void errors_that_stay_are_extra(void)
+TAP_TEST(errors_that_stay_are_extra, "inherited errors are stored in extra metadata")
 {
 	u32 i;
 
@@ -223,7 +223,7 @@ static void errors_that_stay_are_extra(void)
 }
 
 /* Erasing a block frees its extra metadata. */
-static void erasing_gives_it_back(void)
+TAP_TEST(erasing_gives_it_back, "an erase frees the extra metadata of a block")
 {
 	struct aftl_block *block;
 	u32 erases;
@@ -244,15 +244,4 @@ static void erasing_gives_it_back(void)
 	CHECK(block->erases > erases);
 	CHECK(!block->extra);
 	close_both();
-}
-
-int main(void)
-{
-	tap_run("fields of a page's OOB metadata do not overlap", nothing_overlaps);
-	tap_run("precise data written within an hour need no extra metadata", few_blocks_have_any);
-	tap_run("metadata allocated on demand do not change the device", the_device_is_the_same);
-	tap_run("without errors no block has extra metadata", without_errors_there_is_room);
-	tap_run("inherited errors are stored in extra metadata", errors_that_stay_are_extra);
-	tap_run("an erase frees the extra metadata of a block", erasing_gives_it_back);
-	return tap_finish();
 }

@@ -112,7 +112,7 @@ static const char *const named[][24] = {
 	  NULL },
 };
 
-static void named_shapes(void)
+TAP_TEST(named_shapes, "selected geometries are refused or usable")
 {
 	unsigned int i;
 
@@ -121,7 +121,7 @@ static void named_shapes(void)
 }
 
 /* The smallest over-provisioning that is accepted must suffice. */
-static void least_over_provisioning(void)
+TAP_TEST(least_over_provisioning, "the least accepted over-provisioning suffices")
 {
 	unsigned int i;
 
@@ -162,7 +162,7 @@ static void try_seed(u64 seed)
 	try_shape(&shape, seed);
 }
 
-static void random_shapes(void)
+TAP_TEST(random_shapes, "random geometries are refused or usable")
 {
 	u64 seed;
 
@@ -180,8 +180,5 @@ int main(int argc, char **argv)
 		tap_end();
 		return tap_finish();
 	}
-	tap_run("selected geometries are refused or usable", named_shapes);
-	tap_run("the least accepted over-provisioning suffices", least_over_provisioning);
-	tap_run("random geometries are refused or usable", random_shapes);
-	return tap_finish();
+	return tap_run_all();
 }

@@ -17,7 +17,7 @@ static struct aftl_config demo_config(void)
 	return config;
 }
 
-static void demo_has_the_sizes_of_the_table(void)
+TAP_TEST(demo_has_the_sizes_of_the_table, "the demo profile has the sizes of its table")
 {
 	struct aftl_config config = demo_config();
 	struct aftl_geometry geo;
@@ -35,7 +35,7 @@ static void demo_has_the_sizes_of_the_table(void)
 	CHECK_EQ(geo.program_pages, 1);
 }
 
-static void planes_shape_luns_and_blocks(void)
+TAP_TEST(planes_shape_luns_and_blocks, "the plane mode determines LUNs, blocks and word lines")
 {
 	struct aftl_config config = demo_config();
 	struct aftl_geometry geo;
@@ -71,7 +71,7 @@ static void check_refused(const struct aftl_config *config, const char *part)
 	CHECK_CONTAINS(error.text, part);
 }
 
-static void impossible_shapes_are_refused(void)
+TAP_TEST(impossible_shapes_are_refused, "impossible shapes are refused")
 {
 	struct aftl_config config = demo_config();
 
@@ -104,7 +104,7 @@ static void impossible_shapes_are_refused(void)
 	check_refused(&config, "op");
 }
 
-static void too_large_shapes_are_refused(void)
+TAP_TEST(too_large_shapes_are_refused, "shapes that overflow are refused")
 {
 	struct aftl_config config = demo_config();
 
@@ -126,7 +126,7 @@ static void too_large_shapes_are_refused(void)
 }
 
 /* An L2P entry has 30 bits for a slot, one value of which means "unmapped". */
-static void largest_device_fits_the_map(void)
+TAP_TEST(largest_device_fits_the_map, "the largest device fits the L2P table")
 {
 	struct aftl_config config = demo_config();
 	struct aftl_geometry geo = { 0 };
@@ -169,7 +169,7 @@ static struct aftl_geometry any_geometry(struct aftl_random *random)
 	return geo;
 }
 
-static void sizes_multiply(void)
+TAP_TEST(sizes_multiply, "derived sizes are the products of the parameters")
 {
 	struct aftl_random random = { 3 };
 	int round;
@@ -232,7 +232,7 @@ static void check_addresses(const struct aftl_geometry *geo)
 		check_block(&media, &blocks[i]);
 }
 
-static void addresses_count_up(void)
+TAP_TEST(addresses_count_up, "addresses count up without gaps")
 {
 	struct aftl_random random = { 5 };
 	int round;
@@ -270,7 +270,7 @@ static void check_checkerboard(const struct aftl_geometry *geo, bool flip)
 			check_colour(geo, layer, column, flip);
 }
 
-static void neighbours_differ_in_colour(void)
+TAP_TEST(neighbours_differ_in_colour, "neighbours on the checkerboard have different colours")
 {
 	struct aftl_config config = demo_config();
 	struct aftl_geometry geo;
@@ -287,19 +287,4 @@ static void neighbours_differ_in_colour(void)
 			check_checkerboard(&geo, true);
 		}
 	}
-}
-
-int main(void)
-{
-	tap_run("the demo profile has the sizes of its table", demo_has_the_sizes_of_the_table);
-	tap_run("the plane mode determines LUNs, blocks and word lines",
-		planes_shape_luns_and_blocks);
-	tap_run("impossible shapes are refused", impossible_shapes_are_refused);
-	tap_run("shapes that overflow are refused", too_large_shapes_are_refused);
-	tap_run("the largest device fits the L2P table", largest_device_fits_the_map);
-	tap_run("derived sizes are the products of the parameters", sizes_multiply);
-	tap_run("addresses count up without gaps", addresses_count_up);
-	tap_run("neighbours on the checkerboard have different colours",
-		neighbours_differ_in_colour);
-	return tap_finish();
 }

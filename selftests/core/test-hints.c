@@ -119,14 +119,14 @@ static void hear(const char *const *more)
 	test_device_close(&device);
 }
 
-static void hints_are_heard(void)
+TAP_TEST(hints_are_heard, "stream() and place() receive write hints")
 {
 	static const char *const none[] = { NULL };
 
 	hear(none);
 }
 
-static void a_buffer_keeps_them(void)
+TAP_TEST(a_buffer_keeps_them, "write hints pass through the write buffer")
 {
 	static const char *const buffer[] = { "buffer", "256KiB", NULL };
 
@@ -134,7 +134,7 @@ static void a_buffer_keeps_them(void)
 }
 
 /* Relocated data have no hint: flash does not store it. */
-static void moves_have_none(void)
+TAP_TEST(moves_have_none, "relocated data have no hint")
 {
 	static const char *const full[] = { "fill", "random", NULL };
 	struct aftl_random random = { 7 };
@@ -152,7 +152,7 @@ static void moves_have_none(void)
 	test_device_close(&device);
 }
 
-static void lives_that_are_none_are_refused(void)
+TAP_TEST(lives_that_are_none_are_refused, "invalid lifetimes are refused")
 {
 	static const char *const none[] = { NULL };
 
@@ -202,7 +202,7 @@ static u64 amplification(void)
 	       test_counters(&device)->programmed_host_units;
 }
 
-static void hints_save_copies(void)
+TAP_TEST(hints_save_copies, "lifetime hints reduce write amplification")
 {
 	u64 without;
 	u64 same;
@@ -222,7 +222,7 @@ static void hints_save_copies(void)
 }
 
 /* Each stream has its open block, and relocation keeps data in their stream. */
-static void streams_do_not_mix(void)
+TAP_TEST(streams_do_not_mix, "streams have blocks of their own")
 {
 	const struct aftl_stats *stats;
 	u32 i;
@@ -242,7 +242,7 @@ static void streams_do_not_mix(void)
 }
 
 /* A stream id takes precedence over a lifetime; too large ids share streams. */
-static void ids_have_streams(void)
+TAP_TEST(ids_have_streams, "each id and lifetime maps to a stream")
 {
 	static const struct {
 		struct aftl_hint hint;
@@ -264,7 +264,7 @@ static void ids_have_streams(void)
 }
 
 /* The units per stream must add up to all programmed units. */
-static void everything_is_in_a_stream(void)
+TAP_TEST(everything_is_in_a_stream, "units per stream add up to all programmed units")
 {
 	static const char *const policies[] = { "streams", "baseline", "hybrid", "ressd", "agcr" };
 	const struct aftl_stats *stats;
@@ -292,7 +292,8 @@ static int swallow(void *host, const void *data, size_t bytes)
 }
 
 /* Snapshots store the LUNs of the first four streams; other streams start anew on both devices. */
-static void saved_devices_go_on_as_loaded_ones(void)
+TAP_TEST(saved_devices_go_on_as_loaded_ones,
+	 "saving resets the streams that a snapshot does not store")
 {
 	const struct aftl_snapshot_sink sink = { .write = swallow };
 	const struct aftl_lane_lun *bind;
@@ -330,7 +331,7 @@ static int place_anywhere(struct aftl_policy *policy, struct aftl_lun *lun,
 	return aftl_policy_baseline.place(policy, lun, need, placement);
 }
 
-static void sixteen_may_be_named(void)
+TAP_TEST(sixteen_may_be_named, "at most 16 streams can be named")
 {
 	struct aftl_policy_type type = aftl_policy_baseline;
 	u32 i;
@@ -351,20 +352,4 @@ static void sixteen_may_be_named(void)
 	for (i = 1; i < AFTL_STREAMS; i++)
 		CHECK_EQ(aftl_stats(device.ftl)->stream_units[0][i], 12);
 	test_device_close(&device);
-}
-
-int main(void)
-{
-	tap_run("stream() and place() receive write hints", hints_are_heard);
-	tap_run("write hints pass through the write buffer", a_buffer_keeps_them);
-	tap_run("relocated data have no hint", moves_have_none);
-	tap_run("invalid lifetimes are refused", lives_that_are_none_are_refused);
-	tap_run("lifetime hints reduce write amplification", hints_save_copies);
-	tap_run("streams have blocks of their own", streams_do_not_mix);
-	tap_run("each id and lifetime maps to a stream", ids_have_streams);
-	tap_run("units per stream add up to all programmed units", everything_is_in_a_stream);
-	tap_run("saving resets the streams that a snapshot does not store",
-		saved_devices_go_on_as_loaded_ones);
-	tap_run("at most 16 streams can be named", sixteen_may_be_named);
-	return tap_finish();
 }

@@ -13,7 +13,7 @@
 static struct aftl_histogram histogram;
 static u64 samples[SAMPLES];
 
-static void bins_tile_the_numbers(void)
+TAP_TEST(bins_tile_the_numbers, "bins cover 0 .. 2^64 - 1 without gaps")
 {
 	u32 bin;
 	u64 bottom = 0;
@@ -31,7 +31,7 @@ static void bins_tile_the_numbers(void)
 	CHECK_EQ(bottom, 0);
 }
 
-static void bins_are_narrow(void)
+TAP_TEST(bins_are_narrow, "a bin is at most 1/32 wide")
 {
 	struct aftl_random random = { 1 };
 	int i;
@@ -87,7 +87,7 @@ static void check_quantiles(int count)
 	CHECK_EQ(aftl_histogram_quantile(&histogram, 10000), samples[count - 1]);
 }
 
-static void quantiles_agree_with_sorting(void)
+TAP_TEST(quantiles_agree_with_sorting, "quantiles agree with sorting")
 {
 	static const int counts[] = { 1, 2, 3, 10, 99, 100, 101, SAMPLES };
 	struct aftl_random random = { 2 };
@@ -101,7 +101,7 @@ static void quantiles_agree_with_sorting(void)
 	}
 }
 
-static void sums_are_exact(void)
+TAP_TEST(sums_are_exact, "count, sum and extremes are exact")
 {
 	struct aftl_random random = { 7 };
 	u64 sum = 0;
@@ -117,7 +117,7 @@ static void sums_are_exact(void)
 }
 
 /* Merging partial histograms, one of them empty, equals one histogram of all samples. */
-static void parts_make_the_whole(void)
+TAP_TEST(parts_make_the_whole, "merged histograms equal one of all samples")
 {
 	static struct aftl_histogram parts[3], sum;
 	struct aftl_random random = { 11 };
@@ -131,7 +131,7 @@ static void parts_make_the_whole(void)
 	CHECK_EQ(memcmp(&sum, &histogram, sizeof(sum)), 0);
 }
 
-static void extremes_are_counted(void)
+TAP_TEST(extremes_are_counted, "0 and 2^64 - 1 are counted")
 {
 	memset(&histogram, 0, sizeof(histogram));
 	CHECK_EQ(aftl_histogram_quantile(&histogram, 5000), 0);
@@ -146,7 +146,7 @@ static void extremes_are_counted(void)
 }
 
 /* An hour of a fast device exceeds 32 bits of completions. */
-static void bins_do_not_overflow(void)
+TAP_TEST(bins_do_not_overflow, "bins do not overflow")
 {
 	memset(&histogram, 0, sizeof(histogram));
 	aftl_histogram_add(&histogram, 7);
@@ -158,22 +158,9 @@ static void bins_do_not_overflow(void)
 	CHECK_EQ(aftl_histogram_quantile(&histogram, 5000), 7);
 }
 
-static void a_quantile_never_exceeds_the_largest(void)
+TAP_TEST(a_quantile_never_exceeds_the_largest, "a quantile never exceeds the largest value")
 {
 	memset(&histogram, 0, sizeof(histogram));
 	aftl_histogram_add(&histogram, 1000000);
 	CHECK_EQ(aftl_histogram_quantile(&histogram, 9999), 1000000);
-}
-
-int main(void)
-{
-	tap_run("bins cover 0 .. 2^64 - 1 without gaps", bins_tile_the_numbers);
-	tap_run("a bin is at most 1/32 wide", bins_are_narrow);
-	tap_run("quantiles agree with sorting", quantiles_agree_with_sorting);
-	tap_run("count, sum and extremes are exact", sums_are_exact);
-	tap_run("merged histograms equal one of all samples", parts_make_the_whole);
-	tap_run("0 and 2^64 - 1 are counted", extremes_are_counted);
-	tap_run("bins do not overflow", bins_do_not_overflow);
-	tap_run("a quantile never exceeds the largest value", a_quantile_never_exceeds_the_largest);
-	return tap_finish();
 }

@@ -276,7 +276,7 @@ static void writes_of_seed(u64 seed)
 	test_device_close(&device);
 }
 
-static void writes_go_on_in_turn(void)
+TAP_TEST(writes_go_on_in_turn, "writes are served in the order of the model")
 {
 	u64 seed;
 
@@ -304,7 +304,7 @@ static void reads_of_seed(u64 seed)
 	test_device_close(&device);
 }
 
-static void reads_go_on_in_turn(void)
+TAP_TEST(reads_go_on_in_turn, "reads are served in the order of the model")
 {
 	u64 seed;
 
@@ -382,7 +382,7 @@ static void check_shares(const char *weights, enum aftl_op op, u32 first, u32 se
 	CHECK_RANGE(tenants.done[2], third - 60, third + 60);
 }
 
-static void shares_are_as_weights(void)
+TAP_TEST(shares_are_as_weights, "completed requests are in proportion to weights")
 {
 	check_shares("5:2:1", AFTL_OP_READ, 5000, 2000, 1000);
 	check_shares("5:2:1", AFTL_OP_WRITE, 5000, 2000, 1000);
@@ -392,7 +392,7 @@ static void shares_are_as_weights(void)
 }
 
 /* A shallow queue gets its share, and no command is kept free for a queue with a large weight. */
-static void who_wants_little_gets_it(void)
+TAP_TEST(who_wants_little_gets_it, "a shallow queue still gets its share")
 {
 	struct tenants with = { .depth = { 1, 100 } };
 	struct tenants without = { .depth = { 1, 100 } };
@@ -436,7 +436,7 @@ static u64 end_of(const char *weights, u32 at_once, u32 queues)
 	return now_ns;
 }
 
-static void nothing_changes_without_need(void)
+TAP_TEST(nothing_changes_without_need, "weights have no effect while commands suffice")
 {
 	u64 few = end_of("0", 8, 1);
 	u64 many = end_of("0", 100, 1);
@@ -448,7 +448,7 @@ static void nothing_changes_without_need(void)
 }
 
 /* Requests of several queues must not be lost when queues are switched off. */
-static void one_queue_again(void)
+TAP_TEST(one_queue_again, "requests survive a change to a single queue")
 {
 	static const char *const pairs[] = { SHAPE, "queue_weights", "1:200", NULL };
 	u32 i;
@@ -465,15 +465,4 @@ static void one_queue_again(void)
 	CHECK_EQ(device.completed, 400);
 	CHECK_EQ(device.failed, 0);
 	test_device_close(&device);
-}
-
-int main(void)
-{
-	tap_run("writes are served in the order of the model", writes_go_on_in_turn);
-	tap_run("reads are served in the order of the model", reads_go_on_in_turn);
-	tap_run("completed requests are in proportion to weights", shares_are_as_weights);
-	tap_run("a shallow queue still gets its share", who_wants_little_gets_it);
-	tap_run("weights have no effect while commands suffice", nothing_changes_without_need);
-	tap_run("requests survive a change to a single queue", one_queue_again);
-	return tap_finish();
 }

@@ -60,7 +60,7 @@ static u64 mode_pages(u32 mode)
 	return aftl_stats(device.ftl)->mode_pages[mode];
 }
 
-static void parts_respect_each_other(void)
+TAP_TEST(parts_respect_each_other, "no part violates the rules of another")
 {
 	static const char *const pairs[] = {
 		SHAPE, COSTS, SOON, ALL, "buffer", "1MiB", "misprograms", "1e-2", NULL
@@ -92,7 +92,7 @@ static void parts_respect_each_other(void)
 	close_device();
 }
 
-static void without_parts_it_is_page_mapping(void)
+TAP_TEST(without_parts_it_is_page_mapping, "without parts the policy is plain page mapping")
 {
 	static const char *const pairs[] = {
 		SHAPE, COSTS, SOON, "hybrid_approx", "off", "hybrid_cube", "off", "hybrid_agcr",
@@ -122,7 +122,7 @@ static u64 write_ns(u32 unit, u32 class)
 }
 
 /* A mode that has used its margin may only skip verifies; the first layer is a slow one. */
-static void margins_are_spent_once(void)
+TAP_TEST(margins_are_spent_once, "margins are used by one part only")
 {
 	static const char *const pairs[] = {
 		SHAPE, "channels", "1", NULL
@@ -160,7 +160,7 @@ static void access_units(enum aftl_op op, u32 first, u32 end, u32 class)
 }
 
 /* Idle-time rewriting uses mode fine; repeats of misprogrammed pages keep their write cost. */
-static void what_came_out_bad_keeps_its_cost(void)
+TAP_TEST(what_came_out_bad_keeps_its_cost, "a repeated program keeps its write cost")
 {
 	static const char *const pairs[] = {
 		SHAPE, COSTS, "bits", "1", "hybrid_agcr", "on", "hybrid_tvr", "off",
@@ -183,7 +183,7 @@ static void what_came_out_bad_keeps_its_cost(void)
 }
 
 /* Approximate data are always read at the lowest cost. */
-static void approximate_data_is_not_written_again(void)
+TAP_TEST(approximate_data_is_not_written_again, "approximate data are not rewritten")
 {
 	static const char *const pairs[] = {
 		SHAPE, COSTS, "bits", "1", "hybrid_agcr", "on", NULL
@@ -198,7 +198,7 @@ static void approximate_data_is_not_written_again(void)
 	close_device();
 }
 
-static void updates_are_shared_by_age(void)
+TAP_TEST(updates_are_shared_by_age, "the age of updated data selects the part")
 {
 	static const char *const pairs[] = { SHAPE, SOON, ALL, NULL };
 
@@ -220,15 +220,4 @@ static void updates_are_shared_by_age(void)
 	/* AGCR's low write cost must not be used here. */
 	CHECK_EQ(mode_pages(AFTL_MODE_COARSE), 0);
 	close_device();
-}
-
-int main(void)
-{
-	tap_run("no part violates the rules of another", parts_respect_each_other);
-	tap_run("without parts the policy is plain page mapping", without_parts_it_is_page_mapping);
-	tap_run("margins are used by one part only", margins_are_spent_once);
-	tap_run("a repeated program keeps its write cost", what_came_out_bad_keeps_its_cost);
-	tap_run("approximate data are not rewritten", approximate_data_is_not_written_again);
-	tap_run("the age of updated data selects the part", updates_are_shared_by_age);
-	return tap_finish();
 }

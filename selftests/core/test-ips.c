@@ -86,7 +86,7 @@ static void write_pair(u32 unit)
 static const char *const one_block[] = { "ips_blocks", "1", "ips_idle", "0", NULL };
 
 /* Two layers get one bit in each word line, then the other bits; then the next two layers. */
-static void word_lines_are_switched_where_they_are(void)
+TAP_TEST(word_lines_are_switched_where_they_are, "a switch leaves cached data in place")
 {
 	aftl_ppn_t slots[LINES];
 	u32 i;
@@ -118,7 +118,7 @@ static void word_lines_are_switched_where_they_are(void)
 }
 
 /* Up to ips_blocks blocks are filled with one bit before any word line is switched. */
-static void blocks_are_opened_before(void)
+TAP_TEST(blocks_are_opened_before, "cache blocks are opened before any is switched")
 {
 	static const char *const pairs[] = { "ips_blocks", "3", NULL };
 	u32 i;
@@ -150,7 +150,7 @@ static u64 rate_of(u32 unit)
 }
 
 /* A switch senses the stored bit and then takes a full program. */
-static void it_takes_its_time(void)
+TAP_TEST(it_takes_its_time, "a switch takes a sensing and a full program")
 {
 	const struct aftl_config *config;
 
@@ -176,7 +176,7 @@ static u64 hours_of(u32 unit)
 /*
  * After the switch the cached page has the error rate of all bits, at the age of its first program.
  */
-static void what_stays_has_more_errors(void)
+TAP_TEST(what_stays_has_more_errors, "a switched page has the errors of all bits")
 {
 	static const char *const pairs[] = {
 		"ips_blocks", "1", "ips_idle", "0", "cell_model", "voltage", NULL
@@ -205,7 +205,7 @@ static u32 disturbed_mv(u32 unit)
 }
 
 /* A one-bit word line is disturbed by the switch of the one before it, not by its own. */
-static void later_programs_disturb(void)
+TAP_TEST(later_programs_disturb, "only later programs disturb a cached word line")
 {
 	u32 side;
 	u32 above;
@@ -233,7 +233,7 @@ static void later_programs_disturb(void)
 /*
  * Relocated data fill the other bits of cached word lines, so that the host finds new word lines.
  */
-static void moves_go_beside(void)
+TAP_TEST(moves_go_beside, "relocated data fill the other bits of cached word lines")
 {
 	static const char *const pairs[] = { "fill", "sequential", "fill_approx", "30%", NULL };
 
@@ -260,7 +260,7 @@ static void open_with_scant_block(const char *idle)
 	test_wait(&device, AFTL_HOUR_NS);
 }
 
-static void idle_time_switches(void)
+TAP_TEST(idle_time_switches, "idle time relocates blocks up to ips_idle")
 {
 	u32 i;
 
@@ -281,7 +281,7 @@ static void idle_time_switches(void)
 }
 
 /* Idle time relocates only when word lines can be switched, and only as much as they hold. */
-static void idle_time_moves_what_fits(void)
+TAP_TEST(idle_time_moves_what_fits, "idle time relocates only what cached word lines hold")
 {
 	static const char *const pairs[] = { "ips_blocks", "1", "ips_idle", "100%", "fill",
 					     "sequential", "idle", "1ms", NULL };
@@ -309,7 +309,7 @@ static void open_as(const char *policy, const char *key, const char *value, cons
 }
 
 /* Without cache blocks the policy must equal ApproxFTL with one pool. */
-static void all_else_is_approxftl(void)
+TAP_TEST(all_else_is_approxftl, "without cache blocks the policy equals ApproxFTL")
 {
 	struct aftl_counters counters;
 
@@ -323,7 +323,7 @@ static void all_else_is_approxftl(void)
 }
 
 /* With ApproxFTL on, it takes approximate data from the first write on. */
-static void approximate_data_is_not_cached(void)
+TAP_TEST(approximate_data_is_not_cached, "with ApproxFTL on, approximate data are not cached")
 {
 	static const char *const pairs[] = { "ips_approx", "on", "fill", "sequential",
 					     "fill_approx", "50%", NULL };
@@ -347,7 +347,7 @@ static void check_without(const char *const *pairs)
 }
 
 /* Cells without three bits, single-page programs, two passes, or an SLC cache of the core. */
-static void some_devices_have_no_cache(void)
+TAP_TEST(some_devices_have_no_cache, "devices that cannot switch have no cache")
 {
 	static const char *const two[] = { "bits", "2", "one_shot", "on", NULL };
 	static const char *const by_page[] = { "bits", "3", "op", "40%", NULL };
@@ -366,7 +366,7 @@ static void some_devices_have_no_cache(void)
 	check_without(twice);
 }
 
-static void saved_devices_go_on(void)
+TAP_TEST(saved_devices_go_on, "a loaded device continues its switched blocks")
 {
 	struct aftl_block *block;
 
@@ -388,22 +388,4 @@ static void saved_devices_go_on(void)
 	CHECK(test_block_of(&device, 50) != test_block_of(&device, 0));
 	CHECK_EQ(mode_of(50), AFTL_MODE_SLC);
 	test_device_finish(&device);
-}
-
-int main(void)
-{
-	tap_run("a switch leaves cached data in place", word_lines_are_switched_where_they_are);
-	tap_run("cache blocks are opened before any is switched", blocks_are_opened_before);
-	tap_run("a switch takes a sensing and a full program", it_takes_its_time);
-	tap_run("a switched page has the errors of all bits", what_stays_has_more_errors);
-	tap_run("only later programs disturb a cached word line", later_programs_disturb);
-	tap_run("relocated data fill the other bits of cached word lines", moves_go_beside);
-	tap_run("idle time relocates blocks up to ips_idle", idle_time_switches);
-	tap_run("idle time relocates only what cached word lines hold", idle_time_moves_what_fits);
-	tap_run("without cache blocks the policy equals ApproxFTL", all_else_is_approxftl);
-	tap_run("with ApproxFTL on, approximate data are not cached",
-		approximate_data_is_not_cached);
-	tap_run("devices that cannot switch have no cache", some_devices_have_no_cache);
-	tap_run("a loaded device continues its switched blocks", saved_devices_go_on);
-	return tap_finish();
 }

@@ -86,7 +86,7 @@ static bool unit_lends(u32 unit)
 		     page_of(unit));
 }
 
-static void blocks_have_two_halves(void)
+TAP_TEST(blocks_have_two_halves, "approximate pages lend to precise pages half a block before")
 {
 	static const char *const none[] = { NULL };
 
@@ -173,7 +173,7 @@ static void check_loans(const char *rber, const char *share, u32 lent)
 	close_device();
 }
 
-static void loans_save_levels(void)
+TAP_TEST(loans_save_levels, "loans save sensing levels")
 {
 	check_loans("5e-3", "50%", 80);
 	check_loans("8e-3", "50%", 80);
@@ -193,7 +193,7 @@ static bool taken(u32 block, u32 page, u32 class)
 }
 
 /* The first half is full; make page 0 an illegal borrower in turn. */
-static void what_no_chip_takes(void)
+TAP_TEST(what_no_chip_takes, "the chip refuses illegal loans")
 {
 	static const char *const none[] = { NULL };
 	struct aftl_media *media;
@@ -225,7 +225,7 @@ static void what_no_chip_takes(void)
 }
 
 /* Relocation of a block moves precise pages first, so that approximate ones can lend to them. */
-static void what_is_moved_lends_too(void)
+TAP_TEST(what_is_moved_lends_too, "relocated pages lend, too")
 {
 	static const char *const pairs[] = { "fill", "sequential", "fill_approx", "50%", NULL };
 	struct test_stream stream;
@@ -241,7 +241,7 @@ static void what_is_moved_lends_too(void)
 	close_device();
 }
 
-static void both_classes_of_one_victim(void)
+TAP_TEST(both_classes_of_one_victim, "a victim's pages lend to each other after relocation")
 {
 	static const char *const none[] = { NULL };
 	const struct aftl_block *was;
@@ -263,7 +263,7 @@ static void both_classes_of_one_victim(void)
 	close_device();
 }
 
-static void saved_devices_go_on(void)
+TAP_TEST(saved_devices_go_on, "a loaded device continues its lending blocks")
 {
 	static const char *const none[] = { NULL };
 
@@ -286,16 +286,4 @@ static void saved_devices_go_on(void)
 	write_unit(HALF + 2, AFTL_APPROX);
 	CHECK(!unit_lends(HALF + 2));
 	close_device();
-}
-
-int main(void)
-{
-	tap_run("approximate pages lend to precise pages half a block before",
-		blocks_have_two_halves);
-	tap_run("loans save sensing levels", loans_save_levels);
-	tap_run("the chip refuses illegal loans", what_no_chip_takes);
-	tap_run("relocated pages lend, too", what_is_moved_lends_too);
-	tap_run("a victim's pages lend to each other after relocation", both_classes_of_one_victim);
-	tap_run("a loaded device continues its lending blocks", saved_devices_go_on);
-	return tap_finish();
 }

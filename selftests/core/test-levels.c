@@ -64,7 +64,7 @@ static void try_alike(const char *policy, const char *const *pairs)
 }
 
 /* With and without levels all other counters and the final time must be equal. */
-static void two_classes_are_two_classes(void)
+TAP_TEST(two_classes_are_two_classes, "policies with two classes ignore levels")
 {
 	static const char *const policies[] = { "delta_b", "vth_b", "approxftl", "lending" };
 	u32 i;
@@ -121,7 +121,7 @@ static void check_all_there(const u32 pages[AFTL_LEVELS])
 		CHECK(pages[level] > 50);
 }
 
-static void levels_have_pages_of_their_own(void)
+TAP_TEST(levels_have_pages_of_their_own, "policy levels never mixes levels in a page")
 {
 	const char *const *shapes[] = { small, wide };
 	u32 i;
@@ -141,7 +141,7 @@ static void levels_have_pages_of_their_own(void)
 }
 
 /* Another policy has mixed levels in pages: relocation must use the most careful mode. */
-static void mixed_pages_go_with_the_most_careful(void)
+TAP_TEST(mixed_pages_go_with_the_most_careful, "mixed pages are relocated in the most careful mode")
 {
 	u32 pages[AFTL_LEVELS] = { 0 };
 	struct test_bytes bytes = { 0 };
@@ -203,7 +203,7 @@ static struct cost cost_of(u32 level)
 	return cost;
 }
 
-static void more_is_borne_and_less_is_paid(void)
+TAP_TEST(more_is_borne_and_less_is_paid, "higher levels have more errors and cost less")
 {
 	struct cost cost[AFTL_LEVELS];
 	u32 level;
@@ -241,7 +241,7 @@ static void try_taken(u8 class, u8 level)
 	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(0)), aftl_quality_level(class, level));
 }
 
-static void a_level_is_of_approximate_data(void)
+TAP_TEST(a_level_is_of_approximate_data, "only approximate data have a level")
 {
 	open_device("levels", small, 0);
 	try_taken(AFTL_PRECISE, 0);
@@ -258,7 +258,7 @@ static void a_level_is_of_approximate_data(void)
 }
 
 /* Refreshed data become precise and lose their level. */
-static void what_becomes_precise_has_none(void)
+TAP_TEST(what_becomes_precise_has_none, "promoted data lose their level")
 {
 	u32 unit;
 
@@ -272,16 +272,4 @@ static void what_becomes_precise_has_none(void)
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
 	test_audit(&device);
 	test_device_close(&device);
-}
-
-int main(void)
-{
-	tap_run("policies with two classes ignore levels", two_classes_are_two_classes);
-	tap_run("policy levels never mixes levels in a page", levels_have_pages_of_their_own);
-	tap_run("mixed pages are relocated in the most careful mode",
-		mixed_pages_go_with_the_most_careful);
-	tap_run("higher levels have more errors and cost less", more_is_borne_and_less_is_paid);
-	tap_run("only approximate data have a level", a_level_is_of_approximate_data);
-	tap_run("promoted data lose their level", what_becomes_precise_has_none);
-	return tap_finish();
 }

@@ -98,7 +98,7 @@ static void try_stripe(const char *word)
 	test_device_close(&device);
 }
 
-static void stripes_take_turns_as_their_letters_say(void)
+TAP_TEST(stripes_take_turns_as_their_letters_say, "the stripe letters give the allocation order")
 {
 	const char *const *word = aftl_param_at(aftl_param_find("stripe"))->words;
 	u32 words;
@@ -109,7 +109,7 @@ static void stripes_take_turns_as_their_letters_say(void)
 }
 
 /* Reads keep half of the LUNs busy: writes go to the others while these have less work. */
-static void the_least_busy_has_the_least_to_do(void)
+TAP_TEST(the_least_busy_has_the_least_to_do, "least_busy selects a LUN with the least work")
 {
 	u32 work[LUNS] = { 0 };
 	u32 idle = 0;
@@ -141,7 +141,7 @@ static void the_least_busy_has_the_least_to_do(void)
 }
 
 /* One read is in progress on each LUN; three more wait on every second LUN. */
-static void what_waits_is_work(void)
+TAP_TEST(what_waits_is_work, "waiting requests count as work of a LUN")
 {
 	bool busy[LUNS] = { false };
 	u32 i;
@@ -169,7 +169,7 @@ static void what_waits_is_work(void)
 }
 
 /* The first LUN in the rotation is full. */
-static void a_full_lun_is_passed_over(void)
+TAP_TEST(a_full_lun_is_passed_over, "a full LUN is skipped")
 {
 	struct aftl_lun *full;
 	u32 turn;
@@ -187,7 +187,7 @@ static void a_full_lun_is_passed_over(void)
 }
 
 /* If all LUNs are idle, the rule equals rotation. */
-static void the_least_busy_takes_turns(void)
+TAP_TEST(the_least_busy_takes_turns, "least_busy rotates among idle LUNs")
 {
 	u32 i;
 
@@ -200,7 +200,7 @@ static void the_least_busy_takes_turns(void)
 }
 
 /* Work is measured by its end, so that writes wait no longer than with rotation. */
-static void the_least_busy_is_never_slower(void)
+TAP_TEST(the_least_busy_is_never_slower, "least_busy is faster than rotation")
 {
 	static const char *const rules[] = { "rotate", "least_busy" };
 	u64 mean[2];
@@ -229,16 +229,4 @@ static void the_least_busy_is_never_slower(void)
 	}
 	CHECK_MSG(mean[1] < mean[0], "a write takes %llu ns, %llu ns in rotation",
 		  (unsigned long long)mean[1], (unsigned long long)mean[0]);
-}
-
-int main(void)
-{
-	tap_run("the stripe letters give the allocation order",
-		stripes_take_turns_as_their_letters_say);
-	tap_run("least_busy selects a LUN with the least work", the_least_busy_has_the_least_to_do);
-	tap_run("waiting requests count as work of a LUN", what_waits_is_work);
-	tap_run("a full LUN is skipped", a_full_lun_is_passed_over);
-	tap_run("least_busy rotates among idle LUNs", the_least_busy_takes_turns);
-	tap_run("least_busy is faster than rotation", the_least_busy_is_never_slower);
-	return tap_finish();
 }

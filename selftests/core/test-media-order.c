@@ -196,14 +196,14 @@ static void small_shapes(enum aftl_order order, u32 steps_max)
 			}
 }
 
-static void sequential_blocks(void)
+TAP_TEST(sequential_blocks, "sequential: exactly the legal histories are accepted")
 {
 	histories = 0;
 	small_shapes(AFTL_ORDER_SEQUENTIAL, 60);
 	CHECK(histories);
 }
 
-static void two_pass_blocks(void)
+TAP_TEST(two_pass_blocks, "two-pass: exactly the legal histories are accepted")
 {
 	histories = 0;
 	small_shapes(AFTL_ORDER_TWO_PASS, 60);
@@ -211,7 +211,7 @@ static void two_pass_blocks(void)
 }
 
 /* n word lines in each of k layers have (kn)! / n!^k histories. */
-static void leader_first_blocks(void)
+TAP_TEST(leader_first_blocks, "leader-first: exactly the legal histories are accepted")
 {
 	histories = 0;
 	explore_shape(AFTL_ORDER_LEADER_FIRST, 2, 2, 3, 3);
@@ -222,7 +222,7 @@ static void leader_first_blocks(void)
 	small_shapes(AFTL_ORDER_LEADER_FIRST, 8);
 }
 
-static void super_layer_blocks(void)
+TAP_TEST(super_layer_blocks, "super layers: exactly the legal histories are accepted")
 {
 	explore_shape(AFTL_ORDER_SUPER_LAYER, 2, 2, 1, 1);
 	explore_shape(AFTL_ORDER_SUPER_LAYER, 3, 2, 1, 1);
@@ -230,7 +230,7 @@ static void super_layer_blocks(void)
 	explore_shape(AFTL_ORDER_SUPER_LAYER, 6, 1, 3, 3);
 }
 
-static void only_open_blocks_are_programmed(void)
+TAP_TEST(only_open_blocks_are_programmed, "only open blocks are programmed")
 {
 	u32 order;
 	u32 state;
@@ -243,7 +243,7 @@ static void only_open_blocks_are_programmed(void)
 		}
 }
 
-static void steps_have_their_size(void)
+TAP_TEST(steps_have_their_size, "steps of wrong size or alignment are refused")
 {
 	u32 order;
 
@@ -262,7 +262,7 @@ static void steps_have_their_size(void)
 }
 
 /* An unaligned step must not overlap programmed pages. */
-static void a_step_does_not_overlap(void)
+TAP_TEST(a_step_does_not_overlap, "a step does not overlap programmed pages")
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 2, 4, 3, 3);
 	program(3, 3, MLC_ATTR);
@@ -277,7 +277,7 @@ static void set_valid(u32 page)
 	aftl_ppn_set_valid(&one.media, to_ppn(page));
 }
 
-static void reprogram_needs_dead_mlc_data(void)
+TAP_TEST(reprogram_needs_dead_mlc_data, "only dead MLC data is reprogrammed")
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
@@ -290,7 +290,7 @@ static void reprogram_needs_dead_mlc_data(void)
 	CHECK_MSG(!allowed(1, 1), "a page with all its bits may be reprogrammed");
 }
 
-static void reprograms_are_limited(void)
+TAP_TEST(reprograms_are_limited, "a page is reprogrammed at most twice")
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
@@ -301,7 +301,7 @@ static void reprograms_are_limited(void)
 }
 
 /* The limit applies to the word line: its pages share cells. */
-static void reprograms_of_a_word_line_are_limited(void)
+TAP_TEST(reprograms_of_a_word_line_are_limited, "a word line is reprogrammed at most twice")
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
@@ -310,14 +310,15 @@ static void reprograms_of_a_word_line_are_limited(void)
 }
 
 /* The cells hold two bits, so the third page of the word line cannot be programmed. */
-static void the_third_page_of_an_mlc_line_stays_empty(void)
+TAP_TEST(the_third_page_of_an_mlc_line_stays_empty,
+	 "the third page of an MLC word line stays empty")
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
 	CHECK_MSG(!allowed(2, 1), "a third bit fits a word line in MLC mode");
 }
 
-static void reprogram_stays_in_the_open_layers(void)
+TAP_TEST(reprogram_stays_in_the_open_layers, "only the open super layer is reprogrammed")
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
@@ -334,7 +335,7 @@ static void reprogram_stays_in_the_open_layers(void)
 	CHECK(!allowed(36, 2));
 }
 
-static void two_pass_next_agrees(void)
+TAP_TEST(two_pass_next_agrees, "the next two-pass position is the legal one")
 {
 	u32 flip;
 	u32 page;
@@ -398,7 +399,7 @@ static void explore_switched(u32 layers, u32 word_lines)
 	CHECK_EQ(one.block.frontier, one.geo.pages);
 }
 
-static void switched_blocks(void)
+TAP_TEST(switched_blocks, "switched: exactly the one legal history is accepted")
 {
 	u32 layers;
 	u32 lines;
@@ -414,7 +415,8 @@ static void switched_blocks(void)
 	CHECK_MSG(!allowed(0, 1), "a word line of four bits is switched");
 }
 
-static void a_wiped_block_is_empty_and_remembers_its_flip(void)
+TAP_TEST(a_wiped_block_is_empty_and_remembers_its_flip,
+	 "an erased block is empty and keeps its flip bit")
 {
 	new_block(AFTL_ORDER_TWO_PASS, 3, 5, 2, 1);
 	one.block.flip = 1;
@@ -429,27 +431,4 @@ static void a_wiped_block_is_empty_and_remembers_its_flip(void)
 	CHECK_EQ(one.block.programmed, 0);
 	CHECK_EQ(one.block.frontier, 0);
 	CHECK(!used(0) && !used(1));
-}
-
-int main(void)
-{
-	tap_run("sequential: exactly the legal histories are accepted", sequential_blocks);
-	tap_run("two-pass: exactly the legal histories are accepted", two_pass_blocks);
-	tap_run("leader-first: exactly the legal histories are accepted", leader_first_blocks);
-	tap_run("super layers: exactly the legal histories are accepted", super_layer_blocks);
-	tap_run("switched: exactly the one legal history is accepted", switched_blocks);
-	tap_run("only open blocks are programmed", only_open_blocks_are_programmed);
-	tap_run("steps of wrong size or alignment are refused", steps_have_their_size);
-	tap_run("a step does not overlap programmed pages", a_step_does_not_overlap);
-	tap_run("only dead MLC data is reprogrammed", reprogram_needs_dead_mlc_data);
-	tap_run("a page is reprogrammed at most twice", reprograms_are_limited);
-	tap_run("a word line is reprogrammed at most twice", reprograms_of_a_word_line_are_limited);
-	tap_run("the third page of an MLC word line stays empty",
-		the_third_page_of_an_mlc_line_stays_empty);
-	tap_run("only the open super layer is reprogrammed",
-		reprogram_stays_in_the_open_layers);
-	tap_run("the next two-pass position is the legal one", two_pass_next_agrees);
-	tap_run("an erased block is empty and keeps its flip bit",
-		a_wiped_block_is_empty_and_remembers_its_flip);
-	return tap_finish();
 }

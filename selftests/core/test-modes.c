@@ -82,7 +82,7 @@ static void one_bit(const char *one_shot, const char *bits)
 	test_device_close(&device);
 }
 
-static void a_block_of_one_bit(void)
+TAP_TEST(a_block_of_one_bit, "one-bit blocks use only the first page of each word line")
 {
 	one_bit("on", "3");
 	one_bit("off", "3");
@@ -99,7 +99,7 @@ static u64 read_ns(u32 unit)
 }
 
 /* Read a unit from the SLC cache and again after it was folded. */
-static void its_reads_are_its_own(void)
+TAP_TEST(its_reads_are_its_own, "reads of one-bit blocks take read_slc")
 {
 	u64 cached_ns;
 
@@ -113,7 +113,7 @@ static void its_reads_are_its_own(void)
 }
 
 /* Forge a snapshot with a valid checksum. */
-static void it_goes_on_nowhere_else(void)
+TAP_TEST(it_goes_on_nowhere_else, "a forged snapshot with an impossible frontier is refused")
 {
 	struct test_bytes bytes = { 0 };
 	struct aftl_snapshot_source source;
@@ -131,7 +131,7 @@ static void it_goes_on_nowhere_else(void)
 }
 
 /* Bits and time of each mode. Mode numbers are stored on media and must not change. */
-static void modes_are_where_they_were(void)
+TAP_TEST(modes_are_where_they_were, "program modes keep their numbers")
 {
 	static const u32 bits[] = { 0, 0, 0, 0, 0, 0, 0, 2, 1, 3, 0, 0, 0, 0 };
 	u32 mode;
@@ -179,22 +179,11 @@ static u64 errors_of(const char *share, const char *cycles)
 }
 
 /* One bit per cell leaves wider margins than three. */
-static void one_bit_has_fewer_errors(void)
+TAP_TEST(one_bit_has_fewer_errors, "one-bit cells have fewer errors")
 {
 	u64 slc = errors_of("20%", "3000");
 	u64 tlc = errors_of("0", "3000");
 
 	CHECK_MSG(slc * 1000 < tlc, "%llu errors with one bit, %llu with three",
 		  (unsigned long long)slc, (unsigned long long)tlc);
-}
-
-int main(void)
-{
-	tap_run("program modes keep their numbers", modes_are_where_they_were);
-	tap_run("one-bit blocks use only the first page of each word line", a_block_of_one_bit);
-	tap_run("reads of one-bit blocks take read_slc", its_reads_are_its_own);
-	tap_run("one-bit cells have fewer errors", one_bit_has_fewer_errors);
-	tap_run("a forged snapshot with an impossible frontier is refused",
-		it_goes_on_nowhere_else);
-	return tap_finish();
 }

@@ -43,7 +43,7 @@ static void fail_each(const char *profile, const char *policy)
 }
 
 /* An existing device must not allocate memory. */
-static void nothing_is_allocated_later(void)
+TAP_TEST(nothing_is_allocated_later, "an existing device allocates no memory")
 {
 	struct test_device device;
 	u32 allocations;
@@ -60,7 +60,7 @@ static void nothing_is_allocated_later(void)
 	test_device_close(&device);
 }
 
-static void a_device_larger_than_memory(void)
+TAP_TEST(a_device_larger_than_memory, "a device larger than memory is refused")
 {
 	struct test_device device;
 
@@ -86,7 +86,5 @@ int main(void)
 	tap_begin("with word lines between their passes, too");
 	fail_each("qlc", "baseline");
 	tap_end();
-	tap_run("an existing device allocates no memory", nothing_is_allocated_later);
-	tap_run("a device larger than memory is refused", a_device_larger_than_memory);
-	return tap_finish();
+	return tap_run_all();
 }

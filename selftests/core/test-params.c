@@ -38,7 +38,7 @@ static void check_round_trip(const struct aftl_param *param, u64 value)
 	CHECK_TEXT(again, text);
 }
 
-static void every_default_round_trips(void)
+TAP_TEST(every_default_round_trips, "every default survives print and set")
 {
 	unsigned int i;
 
@@ -46,7 +46,7 @@ static void every_default_round_trips(void)
 		check_round_trip(aftl_param_at(i), aftl_param_at(i)->standard);
 }
 
-static void every_limit_round_trips(void)
+TAP_TEST(every_limit_round_trips, "every limit survives print and set")
 {
 	unsigned int i;
 
@@ -56,7 +56,7 @@ static void every_limit_round_trips(void)
 	}
 }
 
-static void random_values_round_trip(void)
+TAP_TEST(random_values_round_trip, "random values survive print and set")
 {
 	struct aftl_random random = { 11 };
 	unsigned int i;
@@ -88,7 +88,7 @@ static u64 some_weights(struct aftl_random *random)
 	return value;
 }
 
-static void weights_round_trip(void)
+TAP_TEST(weights_round_trip, "weights survive print and set")
 {
 	const struct aftl_param *param = aftl_param_at(AFTL_PARAM_AT(queue_weights));
 	struct aftl_random random = { 12 };
@@ -103,7 +103,7 @@ static void weights_round_trip(void)
 	}
 }
 
-static void table_is_sound(void)
+TAP_TEST(table_is_sound, "the parameter table is consistent")
 {
 	unsigned int i;
 	unsigned int j;
@@ -147,7 +147,7 @@ static void own_values_are_where_they_belong(const struct aftl_param_group *grou
 	}
 }
 
-static void own_parameters_are_found(void)
+TAP_TEST(own_parameters_are_found, "policies and rules have their own parameters")
 {
 	unsigned int i;
 
@@ -219,7 +219,7 @@ static const struct good_value good_values[] = {
 	{ "queue_weights", "1:2:3:4:5:6:7:255", 0xff07060504030201ULL },
 };
 
-static void good_values_are_taken(void)
+TAP_TEST(good_values_are_taken, "valid values are parsed")
 {
 	unsigned int i;
 
@@ -320,7 +320,7 @@ static void check_refused(const char *key, const char *text, const char *part)
 		  text);
 }
 
-static void bad_values_are_refused(void)
+TAP_TEST(bad_values_are_refused, "invalid values are refused with the cause")
 {
 	unsigned int i;
 
@@ -328,7 +328,7 @@ static void bad_values_are_refused(void)
 		check_refused(bad_values[i].key, bad_values[i].text, bad_values[i].part);
 }
 
-static void endless_texts_are_refused(void)
+TAP_TEST(endless_texts_are_refused, "overlong texts are refused")
 {
 	char text[4096];
 	unsigned int i;
@@ -344,7 +344,7 @@ static void endless_texts_are_refused(void)
 	check_refused("rber", text, "rber");
 }
 
-static void range_of_each_key_is_kept(void)
+TAP_TEST(range_of_each_key_is_kept, "values outside the range of a key are refused")
 {
 	unsigned int i;
 
@@ -365,14 +365,14 @@ static void range_of_each_key_is_kept(void)
 	}
 }
 
-static void value_that_is_too_long_a_number_is_out_of_range(void)
+TAP_TEST(value_that_is_too_long_a_number_is_out_of_range, "a number beyond 64 bits is out of range")
 {
 	check_refused("channels", "18446744073709551616", "out of range");
 	check_refused("buffer", "16777216TiB", "out of range");
 	check_refused("refresh", "999999999d", "out of range");
 }
 
-static void profiles_are_listed(void)
+TAP_TEST(profiles_are_listed, "profiles are listed")
 {
 	static const char *const names[] = {
 		"demo", "tcad18", "fast16", "micro19", "ics14", "tos22", "qlc",
@@ -396,7 +396,7 @@ static void profiles_are_listed(void)
 		CHECK_CONTAINS(error.text, aftl_profile_name(j));
 }
 
-static void profiles_keep_the_ranges(void)
+TAP_TEST(profiles_keep_the_ranges, "profiles keep to the parameter ranges")
 {
 	struct aftl_config config;
 	struct aftl_error error;
@@ -416,7 +416,7 @@ static void profiles_keep_the_ranges(void)
 }
 
 /* Raw capacities in MiB from the papers. */
-static void profiles_have_the_papers_capacity(void)
+TAP_TEST(profiles_have_the_papers_capacity, "profiles have the papers' capacity")
 {
 	static const struct {
 		const char *name;
@@ -437,7 +437,7 @@ static void profiles_have_the_papers_capacity(void)
 	}
 }
 
-static void profiles_make_devices(void)
+TAP_TEST(profiles_make_devices, "each profile creates a device")
 {
 	unsigned int i;
 
@@ -449,25 +449,4 @@ static void profiles_make_devices(void)
 			  "%s: refused without a sentence", aftl_profile_name(i));
 		test_device_close(&device);
 	}
-}
-
-int main(void)
-{
-	tap_run("the parameter table is consistent", table_is_sound);
-	tap_run("policies and rules have their own parameters", own_parameters_are_found);
-	tap_run("every default survives print and set", every_default_round_trips);
-	tap_run("every limit survives print and set", every_limit_round_trips);
-	tap_run("random values survive print and set", random_values_round_trip);
-	tap_run("weights survive print and set", weights_round_trip);
-	tap_run("valid values are parsed", good_values_are_taken);
-	tap_run("invalid values are refused with the cause", bad_values_are_refused);
-	tap_run("overlong texts are refused", endless_texts_are_refused);
-	tap_run("values outside the range of a key are refused", range_of_each_key_is_kept);
-	tap_run("a number beyond 64 bits is out of range",
-		value_that_is_too_long_a_number_is_out_of_range);
-	tap_run("profiles are listed", profiles_are_listed);
-	tap_run("profiles keep to the parameter ranges", profiles_keep_the_ranges);
-	tap_run("profiles have the papers' capacity", profiles_have_the_papers_capacity);
-	tap_run("each profile creates a device", profiles_make_devices);
-	return tap_finish();
 }

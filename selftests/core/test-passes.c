@@ -133,7 +133,7 @@ static bool on_flash(u32 first, u32 units)
 }
 
 /* Textbook order of the passes of a block: word line, and 1 for the fine pass. */
-static void a_block_takes_its_steps(void)
+TAP_TEST(a_block_takes_its_steps, "the passes of a block have one legal order")
 {
 	static const u32 steps[][2] = {
 		{ 0, 0 }, { 1, 0 }, { 0, 1 }, { 2, 0 }, { 1, 1 }, { 3, 0 }, { 2, 1 }, { 4, 0 },
@@ -189,7 +189,7 @@ static void a_block_takes_its_steps(void)
 	CHECK_EQ(aftl_order_next(&media, &block), 48);
 }
 
-static void data_wait_in_the_buffer(void)
+TAP_TEST(data_wait_in_the_buffer, "data stay in the buffer until their fine pass")
 {
 	u64 sensed;
 
@@ -213,7 +213,7 @@ static void data_wait_in_the_buffer(void)
 }
 
 /* After the coarse pass ECC cannot read the data even with the best cells. */
-static void nothing_can_be_read_between_passes(void)
+TAP_TEST(nothing_can_be_read_between_passes, "data cannot be read between the passes")
 {
 	const struct aftl_media *media;
 
@@ -232,7 +232,7 @@ static void nothing_can_be_read_between_passes(void)
  * A lone word line takes two coarse passes, the second one padded, and a fine one; each transfers
  * its data.
  */
-static void a_write_takes_both_passes(void)
+TAP_TEST(a_write_takes_both_passes, "a write takes the time and energy of its passes")
 {
 	u64 bring_in_ns = LINE * 41;
 	u64 latency_ns;
@@ -255,7 +255,7 @@ static void a_write_takes_both_passes(void)
 	close_device();
 }
 
-static void a_flush_waits_for_fine_passes(void)
+TAP_TEST(a_flush_waits_for_fine_passes, "a flush waits for fine passes")
 {
 	u64 latency_ns;
 
@@ -275,7 +275,7 @@ static void a_flush_waits_for_fine_passes(void)
 }
 
 /* With a persistent buffer a flush is free and programs nothing. */
-static void a_safe_buffer_needs_no_pass(void)
+TAP_TEST(a_safe_buffer_needs_no_pass, "with a persistent buffer a flush needs no pass")
 {
 	static const char *const safe[] = {
 		ONE_DIE, "op", "40%", "buffer", "256KiB", "buffer_hold", "1s", "buffer_safe", "on",
@@ -299,7 +299,7 @@ static void a_safe_buffer_needs_no_pass(void)
  * Two streams hold one word line each, which fills the buffer: writes must not wait for
  * buffer_hold.
  */
-static void a_full_buffer_goes_on(void)
+TAP_TEST(a_full_buffer_goes_on, "writes to a full buffer do not wait for buffer_hold")
 {
 	static const char *const tight[] = {
 		ONE_DIE, "op", "40%", "buffer", "32KiB", "buffer_hold", "1s",
@@ -320,7 +320,7 @@ static void a_full_buffer_goes_on(void)
 	close_device();
 }
 
-static void a_hurry_ends_waiting(void)
+TAP_TEST(a_hurry_ends_waiting, "draining completes pending fine passes")
 {
 	open_device("baseline", slow);
 	do_op(AFTL_OP_WRITE, 0, LINE);
@@ -334,7 +334,7 @@ static void a_hurry_ends_waiting(void)
 }
 
 /* The L2P table must refer to the old version until the fine pass, in case of a power failure. */
-static void the_old_version_stays(void)
+TAP_TEST(the_old_version_stays, "the old version stays mapped until the fine pass")
 {
 	aftl_ppn_t ppn;
 
@@ -353,7 +353,7 @@ static void the_old_version_stays(void)
 	close_device();
 }
 
-static void writes_and_discards_come_between(void)
+TAP_TEST(writes_and_discards_come_between, "writes and discards between the passes take effect")
 {
 	open_device("baseline", slow);
 	do_op(AFTL_OP_WRITE, 0, LINE);
@@ -373,7 +373,7 @@ static void writes_and_discards_come_between(void)
 }
 
 /* Units that the host writes or discards during their relocation are not relocated. */
-static void moves_come_between(void)
+TAP_TEST(moves_come_between, "writes and discards during relocation take effect")
 {
 	u32 i;
 
@@ -453,7 +453,7 @@ static void take_over_fill(void)
 			 0);
 }
 
-static void a_fill_leaves_nothing_waiting(void)
+TAP_TEST(a_fill_leaves_nothing_waiting, "a fill leaves no data pending the fine pass")
 {
 	static const char *const filled[] = {
 		SHAPE, "op", "50%", "buffer", "256KiB", "fill", "random", "fill_overwrite", "150%",
@@ -514,7 +514,7 @@ static void run_one(const char *policy, u32 shape, u32 option)
 	close_device();
 }
 
-static void bytes_come_back(void)
+TAP_TEST(bytes_come_back, "reads return the right data at every stage")
 {
 	u32 i;
 
@@ -524,7 +524,7 @@ static void bytes_come_back(void)
 }
 
 /* Blocks and dies fail that have data pending the fine pass. */
-static void what_breaks_loses_no_write(void)
+TAP_TEST(what_breaks_loses_no_write, "failing blocks lose no data pending the fine pass")
 {
 	static const char *const roomy[] = {
 		SHAPE, "channels", "2", "chips", "2", "op", "75%", "buffer", "256KiB", NULL
@@ -554,7 +554,7 @@ static void what_breaks_loses_no_write(void)
 }
 
 /* Set out_of_blocks so that GC collects only blocks without valid data. */
-static void what_has_no_place_fails(void)
+TAP_TEST(what_has_no_place_fails, "writes without a free block make the device read-only")
 {
 	static const char *const served_in_turn[] = {
 		ONE_DIE, "op", "40%", "order", "fcfs", "buffer", "256KiB", NULL
@@ -574,7 +574,7 @@ static void what_has_no_place_fails(void)
 	close_device();
 }
 
-static void a_dead_die_hands_over(void)
+TAP_TEST(a_dead_die_hands_over, "pending data of a dead die move to another one")
 {
 	static const char *const roomy[] = {
 		SHAPE, "channels", "2", "chips", "2", "op", "75%", "buffer", "256KiB",
@@ -610,7 +610,7 @@ static void reload(struct test_bytes *bytes)
 }
 
 /* The last word line has had a padded coarse pass; its fine pass follows. */
-static void a_block_goes_on_after_a_snapshot(void)
+TAP_TEST(a_block_goes_on_after_a_snapshot, "a loaded block continues with its fine pass")
 {
 	struct test_bytes bytes = { 0 };
 	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
@@ -643,7 +643,7 @@ static void a_block_goes_on_after_a_snapshot(void)
 }
 
 /* Forge a snapshot with a valid checksum: a block in another order. */
-static void no_block_has_one_pass(void)
+TAP_TEST(no_block_has_one_pass, "a snapshot with a block of one pass is refused")
 {
 	struct test_bytes bytes = { 0 };
 	struct aftl_snapshot_source source;
@@ -671,7 +671,7 @@ static void is_refused(const char *policy, const char *key, const char *value, c
 	test_device_close(&device);
 }
 
-static void what_cannot_be_is_refused(void)
+TAP_TEST(what_cannot_be_is_refused, "invalid parameters for two passes are refused")
 {
 	unsigned int i;
 
@@ -733,7 +733,7 @@ static int place_wrongly(struct aftl_policy *policy, struct aftl_lun *lun,
 	return 0;
 }
 
-static void wrong_policies_gain_nothing(void)
+TAP_TEST(wrong_policies_gain_nothing, "illegal passes of a policy are refused")
 {
 	for (whim = 0; whim < 7 && !tap_failures(); whim++) {
 		struct aftl_policy_type type = *aftl_policy_find("baseline");
@@ -764,7 +764,7 @@ static void wrong_policies_gain_nothing(void)
 }
 
 /* On a two-pass device sparse blocks take one pass. */
-static void fewer_bits_take_one_pass(void)
+TAP_TEST(fewer_bits_take_one_pass, "sparse blocks take one pass")
 {
 	static const char *const cached[] = {
 		ONE_DIE, "op", "40%", "buffer", "256KiB", "buffer_hold", "1s", "slc_static", "10%",
@@ -779,31 +779,4 @@ static void fewer_bits_take_one_pass(void)
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 5);
 	CHECK_EQ(test_counters(&device)->array_program_ns, 5 * device.config.program_slc);
 	close_device();
-}
-
-int main(void)
-{
-	tap_run("the passes of a block have one legal order", a_block_takes_its_steps);
-	tap_run("data stay in the buffer until their fine pass", data_wait_in_the_buffer);
-	tap_run("data cannot be read between the passes", nothing_can_be_read_between_passes);
-	tap_run("a write takes the time and energy of its passes", a_write_takes_both_passes);
-	tap_run("a flush waits for fine passes", a_flush_waits_for_fine_passes);
-	tap_run("with a persistent buffer a flush needs no pass", a_safe_buffer_needs_no_pass);
-	tap_run("writes to a full buffer do not wait for buffer_hold", a_full_buffer_goes_on);
-	tap_run("draining completes pending fine passes", a_hurry_ends_waiting);
-	tap_run("the old version stays mapped until the fine pass", the_old_version_stays);
-	tap_run("writes and discards between the passes take effect",
-		writes_and_discards_come_between);
-	tap_run("writes and discards during relocation take effect", moves_come_between);
-	tap_run("a fill leaves no data pending the fine pass", a_fill_leaves_nothing_waiting);
-	tap_run("reads return the right data at every stage", bytes_come_back);
-	tap_run("failing blocks lose no data pending the fine pass", what_breaks_loses_no_write);
-	tap_run("writes without a free block make the device read-only", what_has_no_place_fails);
-	tap_run("pending data of a dead die move to another one", a_dead_die_hands_over);
-	tap_run("a loaded block continues with its fine pass", a_block_goes_on_after_a_snapshot);
-	tap_run("a snapshot with a block of one pass is refused", no_block_has_one_pass);
-	tap_run("invalid parameters for two passes are refused", what_cannot_be_is_refused);
-	tap_run("illegal passes of a policy are refused", wrong_policies_gain_nothing);
-	tap_run("sparse blocks take one pass", fewer_bits_take_one_pass);
-	return tap_finish();
 }

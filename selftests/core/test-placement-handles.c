@@ -197,7 +197,7 @@ static const struct aftl_handle_stats *stats_of(u32 handle)
 	return &aftl_stats(device.ftl)->handles[handle];
 }
 
-static void ids_have_blocks_of_their_own(void)
+TAP_TEST(ids_have_blocks_of_their_own, "each placement id has its own blocks")
 {
 	u32 i;
 
@@ -217,7 +217,7 @@ static void ids_have_blocks_of_their_own(void)
 }
 
 /* Without handles, ids have no effect. */
-static void without_handles_nothing_is_counted(void)
+TAP_TEST(without_handles_nothing_is_counted, "without handles nothing is counted")
 {
 	open_with("baseline", "0", "persistent", "0");
 	write_as(0, 2 * EACH, 0, 2);
@@ -228,7 +228,7 @@ static void without_handles_nothing_is_counted(void)
 	test_device_close(&device);
 }
 
-static void units_left_early_are_told(void)
+TAP_TEST(units_left_early_are_told, "a partial reclaim unit is counted")
 {
 	u32 index;
 
@@ -248,7 +248,7 @@ static void units_left_early_are_told(void)
 	test_device_close(&device);
 }
 
-static void placed_data_are_not_cached(void)
+TAP_TEST(placed_data_are_not_cached, "data with a handle bypass the SLC cache")
 {
 	open_with("baseline", "2", "initial", "10%");
 	write_as(0, 3, 0, 2);
@@ -260,7 +260,7 @@ static void placed_data_are_not_cached(void)
 }
 
 /* A die failure closes its open reclaim units; other handles continue. */
-static void dead_dies_are_left(void)
+TAP_TEST(dead_dies_are_left, "handles leave a dead die")
 {
 	static const char *const pairs[] = { "placement_handles", "4", "op", "60%", NULL };
 	u32 i;
@@ -300,7 +300,7 @@ static void mixed_tenants(const char *policy, const char *handles, const char *i
 	CHECK(test_counters(&device)->programmed_gc_units > 1000);
 }
 
-static void persistent_handles_are_streams(void)
+TAP_TEST(persistent_handles_are_streams, "persistent isolation equals policy streams")
 {
 	struct aftl_counters streams;
 	u64 now_ns;
@@ -319,7 +319,7 @@ static void persistent_handles_are_streams(void)
 }
 
 /* A policy cannot close a handle's block. */
-static void they_are_the_core_s(void)
+TAP_TEST(they_are_the_core_s, "a policy cannot close a handle's block")
 {
 	struct aftl_block *open;
 
@@ -334,7 +334,7 @@ static void they_are_the_core_s(void)
 }
 
 /* A policy with one relocation pass for all data that is still asked for classes. */
-static void what_stays_apart_moves_in_one_pass(void)
+TAP_TEST(what_stays_apart_moves_in_one_pass, "isolated data are relocated in one pass")
 {
 	struct aftl_policy_type type = *aftl_policy_find("streams");
 	struct aftl_random random = { 3 };
@@ -369,7 +369,7 @@ static void reload(struct test_bytes *bytes, u64 handles)
 }
 
 /* Handles keep their open blocks; blocks of removed handles are closed. */
-static void they_survive_a_snapshot(void)
+TAP_TEST(they_survive_a_snapshot, "handles survive a snapshot")
 {
 	struct test_bytes bytes = { .limit = SIZE_MAX };
 	u32 i;
@@ -424,7 +424,7 @@ static void go_on_with(const char *policy, u64 seed)
 }
 
 /* If the new policy finds too few free blocks, the core relocates into its fallback block. */
-static void policies_follow_each_other(void)
+TAP_TEST(policies_follow_each_other, "a change of policy keeps handles working")
 {
 	static const char *const pairs[] = {
 		"channels", "1", "chips", "1", "blocks", "44", "op", "65%", "layers", "4",
@@ -449,7 +449,7 @@ static void policies_follow_each_other(void)
 }
 
 /* A fallback block belongs to no handle, even if it was a handle's block before. */
-static void the_core_s_own_block_is_of_no_handle(void)
+TAP_TEST(the_core_s_own_block_is_of_no_handle, "the fallback block has no handle")
 {
 	struct aftl_block *open;
 	struct aftl_lun *lun;
@@ -478,7 +478,7 @@ static void refused(const char *policy, const char *handles, const char *blocks,
 	test_device_refused(&device, policy, pairs, why);
 }
 
-static void what_makes_no_sense_is_refused(void)
+TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")
 {
 	refused("streams", "1", "128", "policy streams places by the host's ids itself");
 	refused("hybrid", "12", "128",
@@ -549,7 +549,8 @@ static bool run_seed(u64 seed, u64 moves[2])
 	return made;
 }
 
-static void each_unit_is_where_its_handle_says(void)
+TAP_TEST(each_unit_is_where_its_handle_says,
+	 "units of random devices are in blocks of their handle")
 {
 	u64 moves[2] = { 0 };
 	u32 lived = 0;
@@ -575,19 +576,5 @@ int main(int argc, char **argv)
 		tap_end();
 		return tap_finish();
 	}
-	tap_run("each placement id has its own blocks", ids_have_blocks_of_their_own);
-	tap_run("without handles nothing is counted", without_handles_nothing_is_counted);
-	tap_run("a partial reclaim unit is counted", units_left_early_are_told);
-	tap_run("data with a handle bypass the SLC cache", placed_data_are_not_cached);
-	tap_run("handles leave a dead die", dead_dies_are_left);
-	tap_run("persistent isolation equals policy streams", persistent_handles_are_streams);
-	tap_run("a policy cannot close a handle's block", they_are_the_core_s);
-	tap_run("isolated data are relocated in one pass", what_stays_apart_moves_in_one_pass);
-	tap_run("handles survive a snapshot", they_survive_a_snapshot);
-	tap_run("a change of policy keeps handles working", policies_follow_each_other);
-	tap_run("the fallback block has no handle", the_core_s_own_block_is_of_no_handle);
-	tap_run("invalid combinations are refused", what_makes_no_sense_is_refused);
-	tap_run("units of random devices are in blocks of their handle",
-		each_unit_is_where_its_handle_says);
-	return tap_finish();
+	return tap_run_all();
 }

@@ -238,7 +238,7 @@ static void see_pair(u32 from, u32 to)
 		  aftl_policy_at(to)->name);
 }
 
-static void every_pair_is_seen(void)
+TAP_TEST(every_pair_is_seen, "each policy follows each other one")
 {
 	u32 from;
 	u32 to;
@@ -248,7 +248,7 @@ static void every_pair_is_seen(void)
 			see_pair(from, to);
 }
 
-static void all_seeds(void)
+TAP_TEST(all_seeds, "random devices survive repeated changes of policy")
 {
 	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
 		run_seed();
@@ -277,7 +277,7 @@ static int load_changed(struct test_bytes *bytes, unsigned int index)
 	return ret;
 }
 
-static void shape_and_past_are_fixed(void)
+TAP_TEST(shape_and_past_are_fixed, "geometry and history parameters cannot be changed")
 {
 	struct test_bytes bytes = { 0 };
 	char sentence[60];
@@ -313,7 +313,7 @@ static void shape_and_past_are_fixed(void)
 	test_bytes_free(&bytes);
 }
 
-static void live_parameters_change(void)
+TAP_TEST(live_parameters_change, "live parameters change on a loaded device")
 {
 	unsigned int i;
 
@@ -345,7 +345,7 @@ static void live_parameters_change(void)
 	test_device_close(&device);
 }
 
-static void times_change_at_once(void)
+TAP_TEST(times_change_at_once, "changed times apply at once")
 {
 	u64 latency;
 
@@ -359,7 +359,7 @@ static void times_change_at_once(void)
 }
 
 /* Frequent changes of parameters must not disturb operation. */
-static void parameters_change_under_load(void)
+TAP_TEST(parameters_change_under_load, "parameters change under load without data loss")
 {
 	struct aftl_random random = { 5 };
 	struct shadow_store store;
@@ -401,11 +401,5 @@ int main(int argc, char **argv)
 		tap_run("one seed", run_seed);
 		return tap_finish();
 	}
-	tap_run("geometry and history parameters cannot be changed", shape_and_past_are_fixed);
-	tap_run("live parameters change on a loaded device", live_parameters_change);
-	tap_run("changed times apply at once", times_change_at_once);
-	tap_run("parameters change under load without data loss", parameters_change_under_load);
-	tap_run("random devices survive repeated changes of policy", all_seeds);
-	tap_run("each policy follows each other one", every_pair_is_seen);
-	return tap_finish();
+	return tap_run_all();
 }

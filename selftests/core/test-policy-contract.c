@@ -415,17 +415,17 @@ static void check(u32 kind)
 	}
 }
 
-static void a_good_policy_has_no_bugs(void)
+TAP_TEST(a_good_policy_has_no_bugs, "a correct policy has no refused proposals")
 {
 	check(0);
 }
 
-static void wrong_places_are_refused(void)
+TAP_TEST(wrong_places_are_refused, "illegal placements are refused and counted")
 {
 	check(WILD_PLACE);
 }
 
-static void wrong_copies_lose_nothing(void)
+TAP_TEST(wrong_copies_lose_nothing, "illegal relocation answers lose no data")
 {
 	check(WILD_COPY);
 	check(WILD_MIX);
@@ -433,7 +433,7 @@ static void wrong_copies_lose_nothing(void)
 }
 
 /* Relocation into the block and other modes must be refused, everything else accepted. */
-static void less_is_for_host_writes(void)
+TAP_TEST(less_is_for_host_writes, "sparse blocks take host writes only")
 {
 	static const char *const shape[] = {
 		SHAPE, "bits", "3", "one_shot", "on", "op", "50%", NULL
@@ -446,12 +446,12 @@ static void less_is_for_host_writes(void)
 	test_device_close(&device);
 }
 
-static void wrong_chores_are_ignored(void)
+TAP_TEST(wrong_chores_are_ignored, "invalid idle-time tasks are ignored")
 {
 	check(WILD_CHORE);
 }
 
-static void wrong_answers_are_tamed(void)
+TAP_TEST(wrong_answers_are_tamed, "invalid answers are replaced")
 {
 	check(WILD_ANSWERS);
 }
@@ -466,7 +466,7 @@ static u32 open_all(struct aftl_lun *lun, u32 cause)
 	return lun->free_blocks;
 }
 
-static void the_reserve_is_for_moves(void)
+TAP_TEST(the_reserve_is_for_moves, "only relocation may use the reserve")
 {
 	open_wild(0, plain);
 	CHECK_EQ(open_all(&device.ftl->luns[0], AFTL_CAUSE_HOST), wild_type.reserve);
@@ -475,7 +475,8 @@ static void the_reserve_is_for_moves(void)
 }
 
 /* A host write that the policy declares a relocation must not use the reserve either. */
-static void nobody_else_takes_the_reserve(void)
+TAP_TEST(nobody_else_takes_the_reserve,
+	 "a host write declared as relocation may not use the reserve")
 {
 	struct aftl_program_request need = { .cause = AFTL_CAUSE_GC };
 	struct aftl_lun *lun;
@@ -490,14 +491,14 @@ static void nobody_else_takes_the_reserve(void)
 }
 
 /* Programming one page of a one-shot word line is refused, or harmless. */
-static void short_programs_lose_nothing(void)
+TAP_TEST(short_programs_lose_nothing, "too short programs lose no data")
 {
 	survive(WILD_SHORT, one_shot, 6000);
 	test_device_close(&device);
 }
 
 /* The test does not decide which of them are legal. */
-static void company_loses_nothing(void)
+TAP_TEST(company_loses_nothing, "piggybacked pages are programmed or refused")
 {
 	survive(WILD_CARRY, one_shot, 6000);
 	CHECK_RANGE(test_counters(&device)->policy_bugs, 500, U64_MAX);
@@ -506,7 +507,7 @@ static void company_loses_nothing(void)
 }
 
 /* A policy must not use the core's blocks for translation pages, handles or zones. */
-static void blocks_of_the_core_are_its_own(void)
+TAP_TEST(blocks_of_the_core_are_its_own, "a policy cannot use blocks of the core")
 {
 	static const char *const mapped[] = {
 		SHAPE, "word_lines", "16", "page", "512", "unit", "512", "bits", "2",
@@ -519,7 +520,7 @@ static void blocks_of_the_core_are_its_own(void)
 	test_device_close(&device);
 }
 
-static void closings_lose_nothing(void)
+TAP_TEST(closings_lose_nothing, "a policy that closes arbitrary blocks loses no data")
 {
 	static const char *const *const shapes[] = { plain, cached };
 	u32 i;
@@ -533,7 +534,7 @@ static void closings_lose_nothing(void)
 }
 
 /* Open, free and full blocks, and blocks of other LUNs. */
-static void victims_that_are_none_are_refused(void)
+TAP_TEST(victims_that_are_none_are_refused, "invalid victims are refused")
 {
 	survive(WILD_VICTIM, plain, 6000);
 	CHECK_RANGE(test_counters(&device)->policy_bugs, 100, U64_MAX);
@@ -541,14 +542,14 @@ static void victims_that_are_none_are_refused(void)
 	test_device_close(&device);
 }
 
-static void luns_that_are_none_are_refused(void)
+TAP_TEST(luns_that_are_none_are_refused, "invalid LUNs are refused")
 {
 	survive(WILD_LUN, plain, 6000);
 	CHECK_RANGE(test_counters(&device)->policy_bugs, 1000, U64_MAX);
 	test_device_close(&device);
 }
 
-static void everything_at_once(void)
+TAP_TEST(everything_at_once, "all illegal decisions together lose no data")
 {
 	survive(WILD_ALL, plain, 6000);
 	test_device_close(&device);
@@ -637,7 +638,7 @@ static void check_state(u64 seed)
 }
 
 /* All arrays of a policy and of its part are saved and restored. */
-static void state_is_kept(void)
+TAP_TEST(state_is_kept, "policy state is saved and restored")
 {
 	struct aftl_policy_type type = stateful_type();
 	struct aftl_policy *policy;
@@ -665,7 +666,7 @@ static void state_is_kept(void)
 }
 
 /* An array that is not wanted takes no memory and is not saved. */
-static void unwanted_state_is_not_there(void)
+TAP_TEST(unwanted_state_is_not_there, "unwanted arrays are not allocated")
 {
 	struct aftl_policy_type type = wild_type;
 	u64 memory;
@@ -687,7 +688,7 @@ static void unwanted_state_is_not_there(void)
 	test_device_close(&device);
 }
 
-static void impossible_state_is_refused(void)
+TAP_TEST(impossible_state_is_refused, "invalid arrays are refused")
 {
 	static const struct aftl_policy_array arrays[] = {
 		{ .count = 1, .width = 3, .each = AFTL_PER_LPN },
@@ -707,7 +708,7 @@ static void impossible_state_is_refused(void)
 	}
 }
 
-static void every_policy_is_complete(void)
+TAP_TEST(every_policy_is_complete, "every policy is complete")
 {
 	unsigned int i;
 
@@ -724,29 +725,4 @@ static void every_policy_is_complete(void)
 	CHECK(i >= 7);
 	CHECK(!aftl_policy_find("nonsense"));
 	CHECK(!aftl_policy_at(1000));
-}
-
-int main(void)
-{
-	tap_run("every policy is complete", every_policy_is_complete);
-	tap_run("a correct policy has no refused proposals", a_good_policy_has_no_bugs);
-	tap_run("illegal placements are refused and counted", wrong_places_are_refused);
-	tap_run("illegal relocation answers lose no data", wrong_copies_lose_nothing);
-	tap_run("sparse blocks take host writes only", less_is_for_host_writes);
-	tap_run("invalid idle-time tasks are ignored", wrong_chores_are_ignored);
-	tap_run("invalid answers are replaced", wrong_answers_are_tamed);
-	tap_run("only relocation may use the reserve", the_reserve_is_for_moves);
-	tap_run("a host write declared as relocation may not use the reserve",
-		nobody_else_takes_the_reserve);
-	tap_run("too short programs lose no data", short_programs_lose_nothing);
-	tap_run("piggybacked pages are programmed or refused", company_loses_nothing);
-	tap_run("a policy cannot use blocks of the core", blocks_of_the_core_are_its_own);
-	tap_run("a policy that closes arbitrary blocks loses no data", closings_lose_nothing);
-	tap_run("invalid victims are refused", victims_that_are_none_are_refused);
-	tap_run("invalid LUNs are refused", luns_that_are_none_are_refused);
-	tap_run("policy state is saved and restored", state_is_kept);
-	tap_run("unwanted arrays are not allocated", unwanted_state_is_not_there);
-	tap_run("invalid arrays are refused", impossible_state_is_refused);
-	tap_run("all illegal decisions together lose no data", everything_at_once);
-	return tap_finish();
 }

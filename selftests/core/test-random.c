@@ -6,7 +6,7 @@
 #include "tap.h"
 
 /* The published first outputs of splitmix64 for seed 1234567. */
-static void mix_is_splitmix64(void)
+TAP_TEST(mix_is_splitmix64, "the mixer is splitmix64")
 {
 	static const u64 wanted[] = {
 		6457827717110365317ULL, 3203168211198807973ULL, 9817491932198370423ULL,
@@ -21,7 +21,7 @@ static void mix_is_splitmix64(void)
 	}
 }
 
-static void skips_draws(void)
+TAP_TEST(skips_draws, "skipping advances by the requested number of draws")
 {
 	struct aftl_random drawn = { 12 };
 	struct aftl_random skipped = { 12 };
@@ -33,7 +33,7 @@ static void skips_draws(void)
 	CHECK_EQ(aftl_random_next(&drawn), aftl_random_next(&skipped));
 }
 
-static void below_stays_below(void)
+TAP_TEST(below_stays_below, "draws stay below their limit")
 {
 	static const u32 limits[] = { 1, 2, 3, 7, 10, 1000, 65536, 1U << 31, U32_MAX };
 	struct aftl_random random = { 99 };
@@ -62,7 +62,7 @@ static void check_even(const u32 *counts, u32 cells, u32 draws)
 	}
 }
 
-static void below_is_even(void)
+TAP_TEST(below_is_even, "draws below ten are uniform")
 {
 	u32 counts[10] = { 0 };
 	struct aftl_random random = { 4 };
@@ -73,7 +73,7 @@ static void below_is_even(void)
 	check_even(counts, 10, 1000000);
 }
 
-static void every_bit_is_even(void)
+TAP_TEST(every_bit_is_even, "every bit is uniform")
 {
 	u32 counts[128] = { 0 };
 	struct aftl_random random = { 8 };
@@ -90,7 +90,8 @@ static void every_bit_is_even(void)
 		check_even(&counts[2 * bit], 2, 100000);
 }
 
-static void neighbouring_inputs_differ_in_half_of_the_bits(void)
+TAP_TEST(neighbouring_inputs_differ_in_half_of_the_bits,
+	 "neighbouring inputs differ in half of the bits")
 {
 	u64 differing = 0;
 	u32 bit;
@@ -103,22 +104,9 @@ static void neighbouring_inputs_differ_in_half_of_the_bits(void)
 	CHECK_RANGE(differing / 2000, 64 * 32 - 20, 64 * 32 + 20);
 }
 
-static void two_arguments_are_not_swapped(void)
+TAP_TEST(two_arguments_are_not_swapped, "the order of two arguments matters")
 {
 	CHECK(aftl_hash64_pair(1, 2) != aftl_hash64_pair(2, 1));
 	CHECK(aftl_hash64_pair(0, 0) != aftl_hash64_pair(0, 1));
 	CHECK(aftl_hash64_pair(0, 0) != aftl_hash64_pair(1, 0));
-}
-
-int main(void)
-{
-	tap_run("skipping advances by the requested number of draws", skips_draws);
-	tap_run("the mixer is splitmix64", mix_is_splitmix64);
-	tap_run("draws stay below their limit", below_stays_below);
-	tap_run("draws below ten are uniform", below_is_even);
-	tap_run("every bit is uniform", every_bit_is_even);
-	tap_run("neighbouring inputs differ in half of the bits",
-		neighbouring_inputs_differ_in_half_of_the_bits);
-	tap_run("the order of two arguments matters", two_arguments_are_not_swapped);
-	return tap_finish();
 }

@@ -54,7 +54,7 @@ static u64 hits(void)
 /* Time */
 
 /* A hit uses neither array nor bus nor ECC, and takes the controller's time. */
-static void a_hit_is_the_controllers(void)
+TAP_TEST(a_hit_is_the_controllers, "a hit takes only the controller's time")
 {
 	static const char *const pairs[] = { CACHE, NULL };
 	static const char *const faster[] = { CACHE, "read_hit", "4us", "link", "1000", NULL };
@@ -74,7 +74,7 @@ static void a_hit_is_the_controllers(void)
 }
 
 /* A read of a unit that is being sensed waits for that sensing only. */
-static void nothing_is_sensed_twice(void)
+TAP_TEST(nothing_is_sensed_twice, "a concurrent read waits for the sensing in progress")
 {
 	static const char *const pairs[] = { CACHE, NULL };
 	struct test_request *first;
@@ -108,7 +108,7 @@ static void on_read(struct test_listener *self, struct test_request *request,
 }
 
 /* A hit returns the bits as sensed, whatever the age of the cells is now. */
-static void a_hit_has_the_same_bits(void)
+TAP_TEST(a_hit_has_the_same_bits, "a hit returns the bits as first sensed")
 {
 	static const char *const pairs[] = { CACHE, "fill_approx", "100", "cell_model", "voltage",
 					     "cycles", "2000", "refresh", "0", NULL };
@@ -146,7 +146,7 @@ static u32 lost_among(u32 units)
 }
 
 /* Cached data passed ECC while they were correctable. */
-static void a_hit_is_not_lost_with_the_cells(void)
+TAP_TEST(a_hit_is_not_lost_with_the_cells, "a hit survives uncorrectable cells")
 {
 	static const char *const pairs[] = { CACHE, "cell_model", "voltage", "cycles", "10000",
 					     "ecc_bits", "0", "ecc_levels", "0", "refresh", "0",
@@ -165,7 +165,7 @@ static void a_hit_is_not_lost_with_the_cells(void)
 }
 
 /* A unit that was written, discarded, lost, or whose die failed must not hit. */
-static void what_has_changed_is_read_again(void)
+TAP_TEST(what_has_changed_is_read_again, "changed units are read again")
 {
 	static const char *const pairs[] = { CACHE, NULL };
 	const struct aftl_lun *lun;
@@ -200,7 +200,7 @@ static u32 slot_of(u32 unit)
 }
 
 /* The unit is in the same slot as before, reprogrammed without an erase. */
-static void what_is_programmed_again_is_read_again(void)
+TAP_TEST(what_is_programmed_again_is_read_again, "reprogrammed units are read again")
 {
 	static const char *const pairs[] = {
 		"bits", "3", "one_shot", "on", "page", "4KiB", "unit", "0", "layers", "6",
@@ -229,7 +229,7 @@ static void what_is_programmed_again_is_read_again(void)
 }
 
 /* Saving empties the cache, so that saved and loaded devices behave alike. */
-static void it_is_forgotten_with_the_device(void)
+TAP_TEST(it_is_forgotten_with_the_device, "saving empties the cache")
 {
 	static const char *const pairs[] = { CACHE, "read_ahead", "256KiB", NULL };
 	struct test_bytes bytes = { 0 };
@@ -246,7 +246,7 @@ static void it_is_forgotten_with_the_device(void)
 
 /* Read-ahead */
 
-static void a_reader_is_read_ahead(void)
+TAP_TEST(a_reader_is_read_ahead, "sequential reads start read-ahead")
 {
 	static const char *const pairs[] = { CACHE, "read_ahead", "256KiB", NULL };
 	u32 unit;
@@ -269,7 +269,7 @@ static void a_reader_is_read_ahead(void)
 }
 
 /* Random and backward reads do not start read-ahead. */
-static void nothing_is_read_for_nobody(void)
+TAP_TEST(nothing_is_read_for_nobody, "random and backward reads start no read-ahead")
 {
 	static const char *const pairs[] = { CACHE, "read_ahead", "256KiB", NULL };
 	u32 i;
@@ -284,7 +284,7 @@ static void nothing_is_read_for_nobody(void)
 }
 
 /* Up to sixteen sequential readers are recognised. */
-static void readers_are_told_apart(void)
+TAP_TEST(readers_are_told_apart, "sixteen sequential readers are recognised")
 {
 	static const char *const pairs[] = { CACHE, "read_ahead", "64KiB", "read_cache", "8MiB",
 					     NULL };
@@ -303,7 +303,7 @@ static void readers_are_told_apart(void)
 }
 
 /* A read of a unit about to be prefetched senses the whole page. */
-static void who_comes_too_early_overtakes(void)
+TAP_TEST(who_comes_too_early_overtakes, "a read before its prefetch senses the page")
 {
 	static const char *const pairs[] = { CACHE, "channels", "1", "chips", "1",
 					     "read_ahead", "256KiB", NULL };
@@ -318,7 +318,7 @@ static void who_comes_too_early_overtakes(void)
 }
 
 /* Other reads precede read-ahead on the array, and half of the commands are kept for them. */
-static void others_come_first(void)
+TAP_TEST(others_come_first, "other reads precede read-ahead")
 {
 	static const char *const pairs[] = { CACHE, "channels", "1", "chips", "1", "depth", "16",
 					     "read_ahead", "512KiB", NULL };
@@ -338,7 +338,7 @@ static void others_come_first(void)
 }
 
 /* Prefetched units that are evicted or overwritten unread are counted. */
-static void what_is_in_vain(void)
+TAP_TEST(what_is_in_vain, "unused prefetched units are counted")
 {
 	static const char *const pairs[] = { CACHE, "read_ahead", "64KiB", "read_cache", "128KiB",
 					     NULL };
@@ -362,7 +362,7 @@ static void what_is_in_vain(void)
 	test_device_finish(&device);
 }
 
-static void what_does_not_fit_is_refused(void)
+TAP_TEST(what_does_not_fit_is_refused, "a read-ahead larger than half the cache is refused")
 {
 	static const char *const pairs[] = { CACHE, "read_ahead", "513KiB", NULL };
 
@@ -530,7 +530,7 @@ static u64 run_plain(u64 seed)
 	return plain.hits;
 }
 
-static void a_plain_list_says_the_same(void)
+TAP_TEST(a_plain_list_says_the_same, "hits of random devices equal a plain list")
 {
 	u64 found = 0;
 	u64 seed;
@@ -626,7 +626,7 @@ static void run_seed(u64 seed)
 		test_note_config(&device, policy, seed);
 }
 
-static void readers_get_their_data(void)
+TAP_TEST(readers_get_their_data, "readers of random devices get the right data")
 {
 	u64 seed;
 
@@ -644,21 +644,5 @@ int main(int argc, char **argv)
 		run_seed(strtoull(argv[1], NULL, 10));
 		return tap_finish();
 	}
-	tap_run("a hit takes only the controller's time", a_hit_is_the_controllers);
-	tap_run("a concurrent read waits for the sensing in progress", nothing_is_sensed_twice);
-	tap_run("a hit returns the bits as first sensed", a_hit_has_the_same_bits);
-	tap_run("a hit survives uncorrectable cells", a_hit_is_not_lost_with_the_cells);
-	tap_run("changed units are read again", what_has_changed_is_read_again);
-	tap_run("reprogrammed units are read again", what_is_programmed_again_is_read_again);
-	tap_run("saving empties the cache", it_is_forgotten_with_the_device);
-	tap_run("sequential reads start read-ahead", a_reader_is_read_ahead);
-	tap_run("random and backward reads start no read-ahead", nothing_is_read_for_nobody);
-	tap_run("sixteen sequential readers are recognised", readers_are_told_apart);
-	tap_run("a read before its prefetch senses the page", who_comes_too_early_overtakes);
-	tap_run("other reads precede read-ahead", others_come_first);
-	tap_run("unused prefetched units are counted", what_is_in_vain);
-	tap_run("a read-ahead larger than half the cache is refused", what_does_not_fit_is_refused);
-	tap_run("hits of random devices equal a plain list", a_plain_list_says_the_same);
-	tap_run("readers of random devices get the right data", readers_get_their_data);
-	return tap_finish();
+	return tap_run_all();
 }

@@ -92,7 +92,7 @@ static void walk(struct history history, u32 value)
 	}
 }
 
-static void voltages_only_rise(void)
+TAP_TEST(voltages_only_rise, "updates only raise voltages, on all 64 paths")
 {
 	u32 value;
 
@@ -120,7 +120,7 @@ static void check_code(struct history history)
 	}
 }
 
-static void codes_are_gray(void)
+TAP_TEST(codes_are_gray, "codes are Gray codes whose states follow from the ID")
 {
 	struct history none = { 0 };
 	u32 first;
@@ -135,7 +135,7 @@ static void codes_are_gray(void)
 }
 
 /* States quoted in the paper's text; value 1 is MSB 0 LSB 1. */
-static void the_papers_example_comes_out(void)
+TAP_TEST(the_papers_example_comes_out, "the states of the paper's example are reproduced")
 {
 	struct history l = updated((struct history){ 0 }, AFTL_LSB);
 	struct history ll = updated(l, AFTL_LSB);
@@ -359,17 +359,17 @@ static void check_rules(const char *const *pairs)
 	close_ressd();
 }
 
-static void super_layers_are_kept(void)
+TAP_TEST(super_layers_are_kept, "super layers are used in order, word lines updated twice")
 {
 	check_rules(plain);
 }
 
-static void virtual_super_layers_are_kept(void)
+TAP_TEST(virtual_super_layers_are_kept, "virtual super layers are used in order")
 {
 	check_rules(virtual);
 }
 
-static void rules_hold_under_load(void)
+TAP_TEST(rules_hold_under_load, "super layers are used in order under load")
 {
 	check_rules(busy);
 }
@@ -411,7 +411,7 @@ static u32 count_notes(const struct aftl *ftl, u32 bits)
 	return count;
 }
 
-static void word_lines_survive_a_restart(void)
+TAP_TEST(word_lines_survive_a_restart, "word-line state survives a restart")
 {
 	struct test_bytes bytes = { 0 };
 	struct aftl_snapshot_source source;
@@ -462,7 +462,7 @@ static u32 level_of(u32 unit)
 }
 
 /* An update is classified by the age of its block since the first write. */
-static void updates_find_their_zone(void)
+TAP_TEST(updates_find_their_zone, "updates are classified by the age of their block")
 {
 	static const u64 wait_ms[] = { 5, 30, 60, 200 };
 	static const u32 level[] = { 1, 2, 3, 0 };
@@ -481,7 +481,7 @@ static void updates_find_their_zone(void)
 }
 
 /* Policy tlc, the comparison baseline, uses the same hotness classes in normal blocks. */
-static void updates_find_their_zone_in_tlc(void)
+TAP_TEST(updates_find_their_zone_in_tlc, "policy tlc uses the same hotness classes")
 {
 	u32 page;
 
@@ -495,7 +495,7 @@ static void updates_find_their_zone_in_tlc(void)
 }
 
 /* If one unit is overwritten repeatedly, each word line takes two reprograms. */
-static void a_word_line_takes_four_pages(void)
+TAP_TEST(a_word_line_takes_four_pages, "a word line takes four pages")
 {
 	u64 opened_ns;
 	u32 page;
@@ -528,7 +528,7 @@ static void a_word_line_takes_four_pages(void)
 }
 
 /* Table 4 of the paper; one page per unit, negligible bus time. */
-static void times_are_the_papers(void)
+TAP_TEST(times_are_the_papers, "program and read times are the paper's")
 {
 	static const char *const pairs[] = {
 		"channels", "1", "chips", "1", "dies", "1", "planes", "1", "blocks", "200",
@@ -587,7 +587,7 @@ static const struct aftl_block *wait_for_candidate(u32 *unit)
 }
 
 /* An update returns a candidate to use before it is reclaimed. */
-static void updates_return_candidates(void)
+TAP_TEST(updates_return_candidates, "an update returns a candidate to use")
 {
 	const struct aftl_block *block;
 	u32 unit = 0;
@@ -616,7 +616,7 @@ static void write_updated(u32 first, u32 end)
 }
 
 /* Reclaiming one candidate takes eight relocations, the other six, as its first line is used up. */
-static void the_cheapest_candidate_is_reclaimed(void)
+TAP_TEST(the_cheapest_candidate_is_reclaimed, "the cheapest candidate is reclaimed")
 {
 	const struct aftl_block *eight;
 	const struct aftl_block *six;
@@ -650,7 +650,7 @@ static void give_up(const struct aftl_block *block, u32 left)
 }
 
 /* If GC finds no other victim, the candidate with the least valid data becomes a normal block. */
-static void candidates_are_given_up(void)
+TAP_TEST(candidates_are_given_up, "candidates become normal blocks if GC needs them")
 {
 	const struct aftl_block *fuller;
 	const struct aftl_block *other;
@@ -669,7 +669,7 @@ static void candidates_are_given_up(void)
 }
 
 /* A reclaimed super layer is relocated with host writes, two pages each. */
-static void host_writes_take_data_along(void)
+TAP_TEST(host_writes_take_data_along, "reclaimed data are programmed with host writes")
 {
 	const struct aftl_counters *c;
 	u64 moved;
@@ -688,7 +688,7 @@ static void host_writes_take_data_along(void)
 	close_ressd();
 }
 
-static void idle_time_reclaims(void)
+TAP_TEST(idle_time_reclaims, "idle time reclaims candidates")
 {
 	u64 host_programs;
 	u32 unit = 0;
@@ -729,7 +729,7 @@ static struct aftl_block *open_displaced(void)
 }
 
 /* Reclamation may open a free block for relocated data, but not use the GC reserve. */
-static void idle_time_opens_a_block(void)
+TAP_TEST(idle_time_opens_a_block, "reclamation does not use the GC reserve")
 {
 	struct aftl_lun *lun;
 	u32 unit = 0;
@@ -747,7 +747,7 @@ static void idle_time_opens_a_block(void)
 }
 
 /* Wear levelling of the paper's device: static blocks must not fall far behind. */
-static void the_device_levels_wear(void)
+TAP_TEST(the_device_levels_wear, "the paper's device levels wear")
 {
 	static const char *const pairs[] = {
 		"channels", "1", "chips", "1", "dies", "1", "planes", "1", "blocks", "40",
@@ -785,7 +785,7 @@ static void write_cold(const char *policy, struct aftl_counters *counters)
 	test_device_close(&device);
 }
 
-static void cold_data_is_stored_as_ever(void)
+TAP_TEST(cold_data_is_stored_as_ever, "cold data are stored as by policy tlc")
 {
 	struct aftl_counters ressd;
 	struct aftl_counters tlc;
@@ -817,7 +817,7 @@ static void write_page_by_page(const char *policy, struct aftl_counters *counter
 	test_device_close(&device);
 }
 
-static void other_geometries_are_tlcs(void)
+TAP_TEST(other_geometries_are_tlcs, "other geometries behave as policy tlc")
 {
 	struct aftl_counters ressd;
 	struct aftl_counters tlc;
@@ -858,7 +858,7 @@ static void drive_random(struct aftl_random *random)
 	brute_close(&model);
 }
 
-static void random_devices(void)
+TAP_TEST(random_devices, "random devices agree with the models")
 {
 	u64 reprograms = 0;
 	u32 lived = 0;
@@ -888,30 +888,4 @@ static void random_devices(void)
 	tap_note("%u devices lived, %llu pages were reprogrammed", lived,
 		 (unsigned long long)reprograms);
 	CHECK(lived > 80 && reprograms > 5000);
-}
-
-int main(void)
-{
-	tap_run("updates only raise voltages, on all 64 paths", voltages_only_rise);
-	tap_run("codes are Gray codes whose states follow from the ID", codes_are_gray);
-	tap_run("the states of the paper's example are reproduced", the_papers_example_comes_out);
-	tap_run("super layers are used in order, word lines updated twice", super_layers_are_kept);
-	tap_run("virtual super layers are used in order", virtual_super_layers_are_kept);
-	tap_run("super layers are used in order under load", rules_hold_under_load);
-	tap_run("word-line state survives a restart", word_lines_survive_a_restart);
-	tap_run("updates are classified by the age of their block", updates_find_their_zone);
-	tap_run("policy tlc uses the same hotness classes", updates_find_their_zone_in_tlc);
-	tap_run("a word line takes four pages", a_word_line_takes_four_pages);
-	tap_run("program and read times are the paper's", times_are_the_papers);
-	tap_run("an update returns a candidate to use", updates_return_candidates);
-	tap_run("the cheapest candidate is reclaimed", the_cheapest_candidate_is_reclaimed);
-	tap_run("candidates become normal blocks if GC needs them", candidates_are_given_up);
-	tap_run("reclaimed data are programmed with host writes", host_writes_take_data_along);
-	tap_run("idle time reclaims candidates", idle_time_reclaims);
-	tap_run("reclamation does not use the GC reserve", idle_time_opens_a_block);
-	tap_run("the paper's device levels wear", the_device_levels_wear);
-	tap_run("cold data are stored as by policy tlc", cold_data_is_stored_as_ever);
-	tap_run("other geometries behave as policy tlc", other_geometries_are_tlcs);
-	tap_run("random devices agree with the models", random_devices);
-	return tap_finish();
 }

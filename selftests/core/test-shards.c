@@ -22,7 +22,7 @@ static struct aftl_config config_of(u64 channels, u64 shards)
 	return config;
 }
 
-static void one_is_the_device_itself(void)
+TAP_TEST(one_is_the_device_itself, "a single shard equals the device")
 {
 	struct aftl_config config = config_of(2, 1);
 	struct aftl_geometry geo;
@@ -61,7 +61,7 @@ static void walk(const struct aftl_shards *shards)
 		    shards->geo.units);
 }
 
-static void each_unit_has_one_place(void)
+TAP_TEST(each_unit_has_one_place, "units and shard addresses map one to one")
 {
 	static const u32 counts[] = { 2, 3, 4, 6, 12 };
 	struct aftl_shards shards;
@@ -79,7 +79,7 @@ static void each_unit_has_one_place(void)
 	}
 }
 
-static void pieces_end_where_a_run_does(void)
+TAP_TEST(pieces_end_where_a_run_does, "requests are split at the ends of runs")
 {
 	struct aftl_config config = config_of(4, 4);
 	struct aftl_shards shards;
@@ -95,7 +95,7 @@ static void pieces_end_where_a_run_does(void)
 }
 
 /* Compare with a count unit by unit. */
-static void ranges_are_ranges_in_each(void)
+TAP_TEST(ranges_are_ranges_in_each, "a range of the device is a range in each shard")
 {
 	struct aftl_config config = config_of(6, 3);
 	struct aftl_shards shards;
@@ -115,7 +115,7 @@ static void ranges_are_ranges_in_each(void)
 }
 
 /* A run must hold a whole program. */
-static void runs_are_as_long_as_programs(void)
+TAP_TEST(runs_are_as_long_as_programs, "a run holds at least one program")
 {
 	struct aftl_config config = config_of(4, 2);
 	struct aftl_shards shards;
@@ -133,7 +133,7 @@ static void runs_are_as_long_as_programs(void)
 }
 
 /* Shared resources are divided among shards; per-shard parameters keep their value. */
-static void parts_make_the_whole(void)
+TAP_TEST(parts_make_the_whole, "shared resources are divided among shards")
 {
 	struct aftl_config config = config_of(8, 4);
 	struct aftl_config own[2];
@@ -158,7 +158,7 @@ static void parts_make_the_whole(void)
 }
 
 /* Each zone is in one shard, and zones follow each other without gaps. */
-static void runs_are_zones(void)
+TAP_TEST(runs_are_zones, "a run of a zoned device is a zone")
 {
 	struct aftl_config config = config_of(4, 4);
 	struct aftl_shards shards;
@@ -184,7 +184,7 @@ static void refuses(u64 channels, u64 shards, const char *sentence)
 	CHECK_CONTAINS(error.text, sentence);
 }
 
-static void what_cannot_be_divided_is_refused(void)
+TAP_TEST(what_cannot_be_divided_is_refused, "what cannot be divided is refused")
 {
 	struct aftl_config config = config_of(4, 2);
 	struct aftl_geometry geo;
@@ -197,7 +197,7 @@ static void what_cannot_be_divided_is_refused(void)
 }
 
 /* All counters are added, but not the histograms behind them. */
-static void counts_add_up(void)
+TAP_TEST(counts_add_up, "counters of shards are added")
 {
 	static struct aftl_stats sum, more;
 	size_t words = offsetof(struct aftl_stats, read_response) / sizeof(u64);
@@ -216,18 +216,4 @@ static void counts_add_up(void)
 	CHECK_EQ(sum.handles[AFTL_HANDLES_MAX].host_units >> 40, 1);
 	CHECK_EQ(sum.class_pages[AFTL_CLASSES - 1] >> 40, 1);
 	CHECK_EQ(sum.since_ns >> 40, 0);
-}
-
-int main(void)
-{
-	tap_run("a single shard equals the device", one_is_the_device_itself);
-	tap_run("units and shard addresses map one to one", each_unit_has_one_place);
-	tap_run("requests are split at the ends of runs", pieces_end_where_a_run_does);
-	tap_run("a range of the device is a range in each shard", ranges_are_ranges_in_each);
-	tap_run("a run holds at least one program", runs_are_as_long_as_programs);
-	tap_run("a run of a zoned device is a zone", runs_are_zones);
-	tap_run("shared resources are divided among shards", parts_make_the_whole);
-	tap_run("counters of shards are added", counts_add_up);
-	tap_run("what cannot be divided is refused", what_cannot_be_divided_is_refused);
-	return tap_finish();
 }

@@ -262,7 +262,7 @@ static void write_random(u32 writes, u64 seed)
 #define EACH 16
 
 /* On a full, busy device the cache keeps its static blocks and gets no others. */
-static void kept_blocks_are_kept(void)
+TAP_TEST(kept_blocks_are_kept, "the cache keeps its static blocks")
 {
 	u32 fewest = U32_MAX;
 	u32 i;
@@ -291,7 +291,7 @@ static void kept_blocks_are_kept(void)
 }
 
 /* All free blocks beyond GC's target become cache blocks. */
-static void free_blocks_are_lent(void)
+TAP_TEST(free_blocks_are_lent, "free blocks are cache blocks until GC needs them")
 {
 	struct census census;
 	u32 lent;
@@ -317,7 +317,7 @@ static void free_blocks_are_lent(void)
 	test_device_close(&device);
 }
 
-static void idle_dies_fold(void)
+TAP_TEST(idle_dies_fold, "idle LUNs fold")
 {
 	open_with("baseline", "0", "50%", "none");
 	write_units(0, 3 * EACH + 5);
@@ -336,7 +336,7 @@ static void idle_dies_fold(void)
 }
 
 /* No fold before the idle time has passed, or while there is work. */
-static void busy_dies_do_not_fold(void)
+TAP_TEST(busy_dies_do_not_fold, "busy LUNs do not fold")
 {
 	u32 i;
 
@@ -351,7 +351,7 @@ static void busy_dies_do_not_fold(void)
 }
 
 /* Blocks without valid data are erased for new writes even without idle time. */
-static void overwritten_blocks_come_back(void)
+TAP_TEST(overwritten_blocks_come_back, "cache blocks without valid data are reused")
 {
 	u32 round;
 
@@ -374,7 +374,7 @@ static void write_whole(u32 first, u32 units)
 }
 
 /* Normal victims with less valid data are collected before dynamic SLC blocks are folded. */
-static void the_cheaper_block_goes_first(void)
+TAP_TEST(the_cheaper_block_goes_first, "cheaper victims are collected before folding")
 {
 	open_with("baseline", "0", "50%", "none");
 	write_units(0, 20 * EACH);
@@ -388,7 +388,7 @@ static void the_cheaper_block_goes_first(void)
 }
 
 /* A fill does not use the cache. */
-static void a_fill_is_not_cached(void)
+TAP_TEST(a_fill_is_not_cached, "a fill is not cached")
 {
 	open_with("baseline", "10%", "50%", "sequential");
 	CHECK_EQ(count_all(), 0);
@@ -398,7 +398,7 @@ static void a_fill_is_not_cached(void)
 }
 
 /* Data with a placement of the host bypass the cache. */
-static void placed_data_go_past_it(void)
+TAP_TEST(placed_data_go_past_it, "data with a placement bypass the cache")
 {
 	open_with("streams", "10%", "0", "none");
 	device.hint.stream = 3;
@@ -420,7 +420,7 @@ static u32 class_of(u32 unit)
 }
 
 /* Folding separates both classes of a block into blocks of their own. */
-static void a_class_survives(void)
+TAP_TEST(a_class_survives, "folding keeps the data class")
 {
 	u32 i;
 
@@ -441,7 +441,7 @@ static void a_class_survives(void)
 }
 
 /* Requested GC also folds. */
-static void it_folds_when_asked(void)
+TAP_TEST(it_folds_when_asked, "requested GC folds")
 {
 	open_with("baseline", "25%", "0", "none");
 	write_units(0, 5 * EACH);
@@ -457,7 +457,7 @@ static void it_folds_when_asked(void)
 }
 
 /* Failing blocks and dies lose only data that no other block holds. */
-static void what_breaks(void)
+TAP_TEST(what_breaks, "failing cache blocks lose no other data")
 {
 	u32 open;
 	u32 closed;
@@ -482,7 +482,7 @@ static void what_breaks(void)
 }
 
 /* A policy cannot close the core's open cache block. */
-static void it_is_the_core_s(void)
+TAP_TEST(it_is_the_core_s, "a policy cannot close a cache block")
 {
 	struct aftl_block *open;
 
@@ -518,7 +518,7 @@ static void reload(const char *policy, const char *kept_share, const char *lent_
 }
 
 /* The open cache block continues at the same page after a load. */
-static void it_survives_a_snapshot(void)
+TAP_TEST(it_survives_a_snapshot, "the cache survives a snapshot")
 {
 	u64 digest;
 
@@ -543,7 +543,7 @@ static void it_survives_a_snapshot(void)
 }
 
 /* Turned off, cache blocks become normal victims; turned on, GC makes room for the cache. */
-static void it_is_turned_off_and_on(void)
+TAP_TEST(it_is_turned_off_and_on, "the cache can be turned off and on")
 {
 	u32 i;
 
@@ -566,7 +566,7 @@ static void it_is_turned_off_and_on(void)
 	test_device_close(&device);
 }
 
-static void what_makes_no_sense_is_refused(void)
+TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")
 {
 	static const char *const one_bit[] = { "bits", "1", "slc_dynamic", "1%", NULL };
 	static const char *const tiny[] = {
@@ -666,7 +666,7 @@ static bool run_seed(u64 seed)
 	return made;
 }
 
-static void each_write_is_where_the_rule_says(void)
+TAP_TEST(each_write_is_where_the_rule_says, "writes and folds of random devices follow the rule")
 {
 	u32 lived = 0;
 	u64 seed;
@@ -694,22 +694,5 @@ int main(int argc, char **argv)
 		tap_end();
 		return tap_finish();
 	}
-	tap_run("the cache keeps its static blocks", kept_blocks_are_kept);
-	tap_run("free blocks are cache blocks until GC needs them", free_blocks_are_lent);
-	tap_run("idle LUNs fold", idle_dies_fold);
-	tap_run("busy LUNs do not fold", busy_dies_do_not_fold);
-	tap_run("cache blocks without valid data are reused", overwritten_blocks_come_back);
-	tap_run("cheaper victims are collected before folding", the_cheaper_block_goes_first);
-	tap_run("a fill is not cached", a_fill_is_not_cached);
-	tap_run("data with a placement bypass the cache", placed_data_go_past_it);
-	tap_run("folding keeps the data class", a_class_survives);
-	tap_run("requested GC folds", it_folds_when_asked);
-	tap_run("failing cache blocks lose no other data", what_breaks);
-	tap_run("a policy cannot close a cache block", it_is_the_core_s);
-	tap_run("the cache survives a snapshot", it_survives_a_snapshot);
-	tap_run("the cache can be turned off and on", it_is_turned_off_and_on);
-	tap_run("invalid combinations are refused", what_makes_no_sense_is_refused);
-	tap_run("writes and folds of random devices follow the rule",
-		each_write_is_where_the_rule_says);
-	return tap_finish();
+	return tap_run_all();
 }

@@ -74,7 +74,7 @@ static void begin(const char *const *pairs)
 	test_device_set_all(device, pairs);
 }
 
-static void filling_pauses(void)
+TAP_TEST(filling_pauses, "a fill pauses")
 {
 	begin(filled);
 	CHECK_EQ(test_device_create(device, "baseline"), 0);
@@ -85,7 +85,7 @@ static void filling_pauses(void)
 	test_device_close(device);
 }
 
-static void filling_can_be_ended(void)
+TAP_TEST(filling_can_be_ended, "a fill can be interrupted")
 {
 	u32 end_at;
 
@@ -143,7 +143,7 @@ static void can_be_ended(int (*call)(void))
 	CHECK_EQ(call(), 0);
 }
 
-static void long_calls_can_be_ended(void)
+TAP_TEST(long_calls_can_be_ended, "audit, save and load can be interrupted")
 {
 	begin(filled);
 	CHECK_EQ(test_device_create(device, "vth_b"), 0);
@@ -190,7 +190,7 @@ static u32 most_asked_until(u64 ns)
 	return most;
 }
 
-static void a_day_is_searched_in_slices(void)
+TAP_TEST(a_day_is_searched_in_slices, "the daily search for old data is sliced")
 {
 	open_counting();
 	asked = 0;
@@ -207,7 +207,7 @@ static void a_day_is_searched_in_slices(void)
 }
 
 /* Old data on the second LUN are not delayed until the first LUN is finished. */
-static void each_lun_has_its_turn(void)
+TAP_TEST(each_lun_has_its_turn, "the search alternates between LUNs")
 {
 	open_counting();
 	aftl_age(device->ftl, 31 * AFTL_DAY_NS);
@@ -253,7 +253,7 @@ static void save_search(u64 at_ns)
 }
 
 /* A snapshot includes the progress of a search; both devices continue alike. */
-static void a_search_is_saved(void)
+TAP_TEST(a_search_is_saved, "a snapshot keeps the progress of a search")
 {
 	save_search(150000);
 	save_search(250000);
@@ -262,7 +262,7 @@ static void a_search_is_saved(void)
 }
 
 /* With refresh off time advances without daily events. */
-static void refresh_is_switched_off(void)
+TAP_TEST(refresh_is_switched_off, "refresh can be switched off")
 {
 	begin(old);
 	CHECK_EQ(test_device_create(device, "delta_b"), 0);
@@ -385,7 +385,7 @@ static u32 awake(void)
 }
 
 /* A call wakes one slice of LUNs, and no LUN is served before all are awake. */
-static void luns_are_woken_in_slices(void)
+TAP_TEST(luns_are_woken_in_slices, "LUNs are woken in slices")
 {
 	begin_counting(wide);
 	CHECK_EQ(aftl_geometry(device->ftl)->luns, 4 * AFTL_SLICE_LUNS);
@@ -400,7 +400,7 @@ static void luns_are_woken_in_slices(void)
 	test_device_close(device);
 }
 
-static void flushes_are_bounded(void)
+TAP_TEST(flushes_are_bounded, "the work per call of a flush is bounded")
 {
 	begin_counting(wide);
 	write_all(0, 16000);
@@ -412,7 +412,7 @@ static void flushes_are_bounded(void)
 	test_device_close(device);
 }
 
-static void collection_is_bounded(void)
+TAP_TEST(collection_is_bounded, "the work per call of GC is bounded")
 {
 	u32 work, i;
 
@@ -439,7 +439,7 @@ static void collection_is_bounded(void)
 	test_device_close(device);
 }
 
-static void discards_are_bounded(void)
+TAP_TEST(discards_are_bounded, "the work per call of discards is bounded")
 {
 	u32 i;
 
@@ -454,7 +454,7 @@ static void discards_are_bounded(void)
 	test_device_close(device);
 }
 
-static void resets_are_bounded(void)
+TAP_TEST(resets_are_bounded, "the work per call of a zone reset is bounded")
 {
 	u32 zone_units, zones, i;
 
@@ -518,27 +518,9 @@ static u64 reset_and_go_on(bool at_once)
 	return digest;
 }
 
-static void others_wait_for_a_reset(void)
+TAP_TEST(others_wait_for_a_reset, "requests during a zone reset wait for it")
 {
 	u64 digest = reset_and_go_on(false);
 
 	CHECK_EQ(reset_and_go_on(true), digest);
-}
-
-int main(void)
-{
-	tap_run("a fill pauses", filling_pauses);
-	tap_run("a fill can be interrupted", filling_can_be_ended);
-	tap_run("audit, save and load can be interrupted", long_calls_can_be_ended);
-	tap_run("the daily search for old data is sliced", a_day_is_searched_in_slices);
-	tap_run("the search alternates between LUNs", each_lun_has_its_turn);
-	tap_run("a snapshot keeps the progress of a search", a_search_is_saved);
-	tap_run("refresh can be switched off", refresh_is_switched_off);
-	tap_run("LUNs are woken in slices", luns_are_woken_in_slices);
-	tap_run("the work per call of a flush is bounded", flushes_are_bounded);
-	tap_run("the work per call of GC is bounded", collection_is_bounded);
-	tap_run("the work per call of discards is bounded", discards_are_bounded);
-	tap_run("the work per call of a zone reset is bounded", resets_are_bounded);
-	tap_run("requests during a zone reset wait for it", others_wait_for_a_reset);
-	return tap_finish();
 }

@@ -85,7 +85,7 @@ static void rest(void)
 
 /* Time */
 
-static void a_miss_is_another_read(void)
+TAP_TEST(a_miss_is_another_read, "a miss takes one more read")
 {
 	open_with("baseline", "4KiB", "sequential");
 	CHECK_EQ(device.ftl->geo.trans_pages, 39);
@@ -105,7 +105,7 @@ static void a_miss_is_another_read(void)
 }
 
 /* A request that spans two translation pages waits for both. */
-static void trans_pages_of_a_request(void)
+TAP_TEST(trans_pages_of_a_request, "a read waits for all its translation pages")
 {
 	u64 ns;
 
@@ -140,7 +140,7 @@ static struct test_request *begin_read(u32 unit)
 }
 
 /* Two dies load two translation pages in parallel, and misses of one page share a load. */
-static void misses_wait_side_by_side(void)
+TAP_TEST(misses_wait_side_by_side, "misses of two pages load in parallel")
 {
 	struct test_request *apart[2];
 	struct test_request *together[4];
@@ -160,7 +160,7 @@ static void misses_wait_side_by_side(void)
 }
 
 /* A later read with a cached translation page completes first. */
-static void a_hit_does_not_wait(void)
+TAP_TEST(a_hit_does_not_wait, "a hit overtakes a miss")
 {
 	struct test_request *late;
 	struct test_request *early;
@@ -177,7 +177,7 @@ static void a_hit_does_not_wait(void)
 }
 
 /* Loads and data share few commands: all reads must still complete. */
-static void commands_run_out(void)
+TAP_TEST(commands_run_out, "reads complete although commands run out")
 {
 	static const char *const shape[] = {
 		SHAPE, "map_cache", "4KiB", "fill", "sequential", "depth", "16", NULL
@@ -199,7 +199,7 @@ static void commands_run_out(void)
 /* Changes */
 
 /* A translation page that is used while its eviction waits stays cached. */
-static void what_is_used_stays(void)
+TAP_TEST(what_is_used_stays, "a page used during eviction stays cached")
 {
 	static const char *const shape[] = { PAIRS, NULL };
 	u32 i;
@@ -228,7 +228,7 @@ static void what_is_used_stays(void)
 /* Memory */
 
 /* Writes wait for evictions, so that the cache does not exceed its size. */
-static void writes_wait_for_room(void)
+TAP_TEST(writes_wait_for_room, "writes wait for evictions")
 {
 	const struct aftl_cmt *cmt;
 	u32 most = 0;
@@ -253,7 +253,7 @@ static void writes_wait_for_room(void)
 }
 
 /* A cache that holds the whole table causes no misses and no programs. */
-static void all_of_it_fits(void)
+TAP_TEST(all_of_it_fits, "a cache for the whole table causes no misses")
 {
 	u32 i;
 
@@ -271,7 +271,7 @@ static void all_of_it_fits(void)
 /* Space */
 
 /* Translation pages have their own blocks, which GC collects separately from data. */
-static void they_have_blocks_of_their_own(void)
+TAP_TEST(they_have_blocks_of_their_own, "translation pages have their own blocks")
 {
 	struct aftl_random random = { 1 };
 	u32 i;
@@ -290,7 +290,7 @@ static void they_have_blocks_of_their_own(void)
 }
 
 /* A fill writes all translation pages and leaves none dirty. */
-static void a_fill_writes_the_map(void)
+TAP_TEST(a_fill_writes_the_map, "a fill writes all translation pages")
 {
 	u32 dirty = 0;
 	u32 i;
@@ -310,7 +310,7 @@ static void a_fill_writes_the_map(void)
 
 /* Failures */
 
-static void a_die_takes_no_map_along(void)
+TAP_TEST(a_die_takes_no_map_along, "translation pages of a dead die are rebuilt")
 {
 	struct aftl_lun *dead;
 	u32 i;
@@ -336,7 +336,7 @@ static void a_die_takes_no_map_along(void)
 }
 
 /* Reads waiting for a translation page on the dead die continue, and so do evictions. */
-static void what_waits_at_a_dead_die_goes_on(void)
+TAP_TEST(what_waits_at_a_dead_die_goes_on, "reads and evictions of a dead die continue")
 {
 	struct test_request *requests[12];
 	u32 i;
@@ -362,7 +362,7 @@ static void what_waits_at_a_dead_die_goes_on(void)
 }
 
 /* An eviction that waits on a dead die moves to another die. */
-static void what_leaves_a_dead_die(void)
+TAP_TEST(what_leaves_a_dead_die, "pending evictions leave a dead die")
 {
 	static const char *const shape[] = { PAIRS, NULL };
 	u32 i;
@@ -384,7 +384,7 @@ static void what_leaves_a_dead_die(void)
 	test_device_close(&device);
 }
 
-static void a_bad_block_of_the_map(void)
+TAP_TEST(a_bad_block_of_the_map, "a bad block of translation pages is relocated")
 {
 	u32 bad;
 
@@ -418,7 +418,7 @@ static void leave_no_room(struct aftl *ftl, struct aftl_lun *lun)
  * GC would take the oldest block, whose valid data have no destination. Later blocks have no valid
  * data and can be erased.
  */
-static void trans_pages_find_an_empty_block(void)
+TAP_TEST(trans_pages_find_an_empty_block, "GC frees an empty block for translation pages")
 {
 	static const char *const shape[] = {
 		PAIRS, "chips", "1", "map_cache", "2KiB", "victim", "fifo",
@@ -478,7 +478,7 @@ static u32 remember(u32 *found)
 }
 
 /* A snapshot keeps the cached pages, their order, and pending evictions. */
-static void a_snapshot_has_the_same_future(void)
+TAP_TEST(a_snapshot_has_the_same_future, "a loaded device behaves like the saved one")
 {
 	struct test_bytes bytes = { 0 };
 	u32 before[39];
@@ -507,7 +507,7 @@ static void a_snapshot_has_the_same_future(void)
 	test_device_close(&device);
 }
 
-static void another_policy_is_refused(void)
+TAP_TEST(another_policy_is_refused, "loading with another policy is refused")
 {
 	struct test_bytes bytes = { 0 };
 
@@ -528,7 +528,7 @@ static void refused(const char *policy, const char *key, const char *value, cons
 }
 
 /* Even with minimal over-provisioning there is room for translation pages. */
-static void there_is_room_for_it(void)
+TAP_TEST(there_is_room_for_it, "capacity includes the translation pages")
 {
 	u32 made = 0;
 	u32 op;
@@ -552,7 +552,7 @@ static void there_is_room_for_it(void)
 	CHECK_RANGE(made, 1, 319);
 }
 
-static void what_makes_no_sense_is_refused(void)
+TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")
 {
 	struct aftl_error error;
 
@@ -960,7 +960,7 @@ static bool run_plain(u64 seed)
 	return made;
 }
 
-static void a_plain_list_says_the_same(void)
+TAP_TEST(a_plain_list_says_the_same, "random devices equal the plain list model")
 {
 	u32 lived = 0;
 	u64 seed;
@@ -1066,7 +1066,8 @@ static bool run_seed(u64 seed)
 	return made;
 }
 
-static void no_data_and_no_trans_page_is_lost(void)
+TAP_TEST(no_data_and_no_trans_page_is_lost,
+	 "random devices lose neither data nor translation pages")
 {
 	u32 lived = 0;
 	u64 seed;
@@ -1084,27 +1085,5 @@ int main(int argc, char **argv)
 		run_seed(strtoull(argv[1], NULL, 10));
 		return tap_finish();
 	}
-	tap_run("a miss takes one more read", a_miss_is_another_read);
-	tap_run("a read waits for all its translation pages", trans_pages_of_a_request);
-	tap_run("misses of two pages load in parallel", misses_wait_side_by_side);
-	tap_run("a hit overtakes a miss", a_hit_does_not_wait);
-	tap_run("reads complete although commands run out", commands_run_out);
-	tap_run("a page used during eviction stays cached", what_is_used_stays);
-	tap_run("writes wait for evictions", writes_wait_for_room);
-	tap_run("a cache for the whole table causes no misses", all_of_it_fits);
-	tap_run("translation pages have their own blocks", they_have_blocks_of_their_own);
-	tap_run("a fill writes all translation pages", a_fill_writes_the_map);
-	tap_run("translation pages of a dead die are rebuilt", a_die_takes_no_map_along);
-	tap_run("reads and evictions of a dead die continue", what_waits_at_a_dead_die_goes_on);
-	tap_run("pending evictions leave a dead die", what_leaves_a_dead_die);
-	tap_run("a bad block of translation pages is relocated", a_bad_block_of_the_map);
-	tap_run("GC frees an empty block for translation pages", trans_pages_find_an_empty_block);
-	tap_run("a loaded device behaves like the saved one", a_snapshot_has_the_same_future);
-	tap_run("loading with another policy is refused", another_policy_is_refused);
-	tap_run("invalid combinations are refused", what_makes_no_sense_is_refused);
-	tap_run("capacity includes the translation pages", there_is_room_for_it);
-	tap_run("random devices equal the plain list model", a_plain_list_says_the_same);
-	tap_run("random devices lose neither data nor translation pages",
-		no_data_and_no_trans_page_is_lost);
-	return tap_finish();
+	return tap_run_all();
 }

@@ -49,7 +49,7 @@ static void check_blocks(void)
 }
 
 /* TV-2: 11 of 22 and 8 of 16 steps, half of each page's time. */
-static void programs_take_half_the_time(void)
+TAP_TEST(programs_take_half_the_time, "TV-2: programs take half the time")
 {
 	static const char *const pairs[] = { SHAPE, "tvr_mode", "device", NULL };
 
@@ -61,7 +61,7 @@ static void programs_take_half_the_time(void)
 }
 
 /* Half of the margins take 17 of 22, and 12 or 13 of 16 steps. */
-static void margins_take_steps(void)
+TAP_TEST(margins_take_steps, "program time follows from the margin")
 {
 	static const char *const half[] = {
 		SHAPE, "tvr_mode", "device", "tvr_margin", "50", NULL
@@ -82,7 +82,7 @@ static void margins_take_steps(void)
 }
 
 /* If a word line has one page, its steps are the sum of both pages' steps. */
-static void one_page_in_a_word_line(void)
+TAP_TEST(one_page_in_a_word_line, "one-page word lines take the sum of both pages' steps")
 {
 	static const char *const pairs[] = {
 		SHAPE, "bits", "1", "program_fast", "0", "tvr_mode", "device", "tvr_margin",
@@ -94,7 +94,7 @@ static void one_page_in_a_word_line(void)
 	test_device_finish(&device);
 }
 
-static void update_intervals_tell_short_lived_data(void)
+TAP_TEST(update_intervals_tell_short_lived_data, "update intervals identify short-lived data")
 {
 	static const char *const pairs[] = { SHAPE, "fill", "sequential", "age", "30d", NULL };
 
@@ -114,7 +114,7 @@ static void update_intervals_tell_short_lived_data(void)
 }
 
 /* In mode tagged the class means lifetime: data have no errors. */
-static void hosts_tell_short_lived_data(void)
+TAP_TEST(hosts_tell_short_lived_data, "tags identify short-lived data")
 {
 	static const char *const pairs[] = {
 		SHAPE, "tvr_mode", "tagged", "rber_approx", "1e-2", NULL
@@ -140,7 +140,7 @@ static void hosts_tell_short_lived_data(void)
 	test_device_finish(&device);
 }
 
-static void new_data_is_written_with_margins(void)
+TAP_TEST(new_data_is_written_with_margins, "new data are programmed with margins")
 {
 	static const char *const pairs[] = { SHAPE, NULL };
 
@@ -174,7 +174,7 @@ static void check_ages(u32 budget_hours)
 }
 
 /* Ages are also checked just before each search, when data are oldest. */
-static void no_data_outlives_its_budget(void)
+TAP_TEST(no_data_outlives_its_budget, "data without margins are refreshed in time")
 {
 	static const char *const pairs[] = {
 		SHAPE, "tvr_mode", "device", "tvr_retention", "4d", NULL
@@ -216,7 +216,7 @@ static u64 wear_of_an_erase(const char *mode, const char *margin)
 }
 
 /* TV-3: 7.0 % more erases. */
-static void blocks_without_margins_last_longer(void)
+TAP_TEST(blocks_without_margins_last_longer, "TV-3: blocks without margins last longer")
 {
 	CHECK_EQ(wear_of_an_erase("block", "0"), 10000);
 	CHECK_EQ(wear_of_an_erase("device", "0"), 10000 * 65536ULL / 70134);
@@ -249,12 +249,12 @@ static void check_survivors(const char *mode, bool keep)
 	test_device_finish(&device);
 }
 
-static void survivors_get_margins_in_mode_block(void)
+TAP_TEST(survivors_get_margins_in_mode_block, "mode block relocates data with margins")
 {
 	check_survivors("block", false);
 }
 
-static void survivors_go_without_in_mode_device(void)
+TAP_TEST(survivors_go_without_in_mode_device, "mode device relocates data without margins")
 {
 	check_survivors("device", true);
 }
@@ -265,7 +265,7 @@ static u64 ratio_q16(const u32 *table)
 }
 
 /* Programs get faster and erases slower; 100000 cycles are half-way to the second point. */
-static void times_change_with_cycles(void)
+TAP_TEST(times_change_with_cycles, "program and erase times follow the cycles")
 {
 	static const char *const pairs[] = {
 		SHAPE, "wear_times", "on", "cycles", "100000", "tvr_mode", "device", NULL
@@ -284,7 +284,7 @@ static void times_change_with_cycles(void)
 	test_device_finish(&device);
 }
 
-static void new_blocks_have_the_configured_times(void)
+TAP_TEST(new_blocks_have_the_configured_times, "new blocks have the configured times")
 {
 	static const char *const pairs[] = { SHAPE, "wear_times", "on", NULL };
 
@@ -319,7 +319,7 @@ static u64 rber_with(const char *margin, u64 age_ns)
 	return rber;
 }
 
-static void margins_are_what_retention_needs(void)
+TAP_TEST(margins_are_what_retention_needs, "margins reduce errors by retention")
 {
 	u64 fresh = rber_with("0", 0);
 	u64 week = rber_with("0", 20 * AFTL_HOUR_NS);
@@ -328,23 +328,4 @@ static void margins_are_what_retention_needs(void)
 	CHECK(week > fresh);
 	CHECK(rber_with("50", 0) < fresh / 2);
 	CHECK(rber_with("100", 20 * AFTL_HOUR_NS) < week / 10);
-}
-
-int main(void)
-{
-	tap_run("TV-2: programs take half the time", programs_take_half_the_time);
-	tap_run("program time follows from the margin", margins_take_steps);
-	tap_run("one-page word lines take the sum of both pages' steps", one_page_in_a_word_line);
-	tap_run("update intervals identify short-lived data",
-		update_intervals_tell_short_lived_data);
-	tap_run("tags identify short-lived data", hosts_tell_short_lived_data);
-	tap_run("new data are programmed with margins", new_data_is_written_with_margins);
-	tap_run("data without margins are refreshed in time", no_data_outlives_its_budget);
-	tap_run("TV-3: blocks without margins last longer", blocks_without_margins_last_longer);
-	tap_run("mode block relocates data with margins", survivors_get_margins_in_mode_block);
-	tap_run("mode device relocates data without margins", survivors_go_without_in_mode_device);
-	tap_run("program and erase times follow the cycles", times_change_with_cycles);
-	tap_run("new blocks have the configured times", new_blocks_have_the_configured_times);
-	tap_run("margins reduce errors by retention", margins_are_what_retention_needs);
-	return tap_finish();
 }

@@ -65,7 +65,7 @@ static void write_out(void)
 	aftl_set_draining(device.ftl, false);
 }
 
-static void appends_say_where_they_are(void)
+TAP_TEST(appends_say_where_they_are, "an append returns its address")
 {
 	struct test_request *first;
 	struct test_request *second;
@@ -86,7 +86,7 @@ static void appends_say_where_they_are(void)
 }
 
 /* The model accepts any zone that the device chooses to close. */
-static void implicit_closes_rotate(void)
+TAP_TEST(implicit_closes_rotate, "implicit closes rotate among the zones")
 {
 	u32 i;
 
@@ -112,7 +112,7 @@ static void implicit_closes_rotate(void)
 }
 
 /* Small writes with flushes in between pad no page. */
-static void nothing_is_padded_before_the_end(void)
+TAP_TEST(nothing_is_padded_before_the_end, "pages are padded only when a zone is finished")
 {
 	u32 i;
 
@@ -149,7 +149,7 @@ static u32 free_blocks(void)
 }
 
 /* Erases the zone's own blocks immediately, without relocation. */
-static void a_reset_erases_its_blocks(void)
+TAP_TEST(a_reset_erases_its_blocks, "a reset erases the blocks of its zone only")
 {
 	u32 all;
 
@@ -171,7 +171,7 @@ static void a_reset_erases_its_blocks(void)
 }
 
 /* Earlier writes that wait for buffer space complete before the reset. */
-static void a_reset_has_its_turn(void)
+TAP_TEST(a_reset_has_its_turn, "a reset waits for earlier writes")
 {
 	struct test_request *writes[5];
 	struct test_request *reset;
@@ -201,7 +201,7 @@ static const char *const queued[] = {
 };
 
 /* Four queued writers each fill their zone, reset it and write again. */
-static void queues_keep_their_order(void)
+TAP_TEST(queues_keep_their_order, "host queues keep the order of zone requests")
 {
 	struct shadow_store store;
 	u32 i;
@@ -230,7 +230,7 @@ static void queues_keep_their_order(void)
 	test_device_close(&device);
 }
 
-static void dead_blocks_cost_zones(void)
+TAP_TEST(dead_blocks_cost_zones, "zones go offline when blocks are lacking")
 {
 	u32 at = 0;
 	u32 i;
@@ -272,7 +272,7 @@ static void dead_blocks_cost_zones(void)
 	test_device_close(&device);
 }
 
-static void dead_dies_make_zones_read_only(void)
+TAP_TEST(dead_dies_make_zones_read_only, "a die failure makes its zones read-only")
 {
 	u32 i;
 
@@ -297,7 +297,7 @@ static void dead_dies_make_zones_read_only(void)
  * A zone smaller than a block per LUN uses fewer LUNs, so that other LUNs' failures do not affect
  * it.
  */
-static void small_zones_have_few_luns(void)
+TAP_TEST(small_zones_have_few_luns, "small zones use fewer LUNs")
 {
 	const char *const pairs[] = { SHAPE, "zoned", "128KiB", NULL };
 
@@ -317,7 +317,7 @@ static void small_zones_have_few_luns(void)
 	test_device_close(&device);
 }
 
-static void they_survive_a_snapshot(void)
+TAP_TEST(they_survive_a_snapshot, "zones survive a snapshot")
 {
 	struct aftl_block *block;
 
@@ -355,7 +355,7 @@ static int load(struct test_bytes *bytes)
 	return ret;
 }
 
-static void damaged_snapshots_are_refused(void)
+TAP_TEST(damaged_snapshots_are_refused, "damaged snapshots are refused")
 {
 	u32 states[] = { AFTL_ZONE_STATES, AFTL_ZONE_IMPLICIT, AFTL_ZONE_EMPTY };
 	u32 i;
@@ -385,7 +385,7 @@ static void refused(const char *policy, const char *key, const char *value, cons
 	test_device_refused(&device, policy, pairs, why);
 }
 
-static void what_makes_no_sense_is_refused(void)
+TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")
 {
 	refused("baseline", "zoned", "192KiB",
 		"zoned: 196608 bytes are not a power of two");
@@ -410,7 +410,7 @@ static void what_makes_no_sense_is_refused(void)
 	refused("baseline", "zoned", "2KiB", "of at least a mapping unit");
 }
 
-static void what_zones_have_not_is_refused(void)
+TAP_TEST(what_zones_have_not_is_refused, "requests that zones do not support are refused")
 {
 	open_with("4", "0", "0");
 	CHECK_EQ(test_submit(&device, AFTL_OP_DISCARD, 0, 1, 0, 0, 0), -EINVAL);
@@ -815,7 +815,7 @@ static bool run_seed(u64 seed, u64 sum[3])
 	return made;
 }
 
-static void random_zones_are_as_the_model_says(void)
+TAP_TEST(random_zones_are_as_the_model_says, "zones of random devices equal the model")
 {
 	u64 sum[3] = { 0 };
 	u32 lived = 0;
@@ -842,19 +842,5 @@ int main(int argc, char **argv)
 		tap_end();
 		return tap_finish();
 	}
-	tap_run("an append returns its address", appends_say_where_they_are);
-	tap_run("implicit closes rotate among the zones", implicit_closes_rotate);
-	tap_run("pages are padded only when a zone is finished", nothing_is_padded_before_the_end);
-	tap_run("a reset erases the blocks of its zone only", a_reset_erases_its_blocks);
-	tap_run("a reset waits for earlier writes", a_reset_has_its_turn);
-	tap_run("host queues keep the order of zone requests", queues_keep_their_order);
-	tap_run("zones go offline when blocks are lacking", dead_blocks_cost_zones);
-	tap_run("a die failure makes its zones read-only", dead_dies_make_zones_read_only);
-	tap_run("small zones use fewer LUNs", small_zones_have_few_luns);
-	tap_run("zones survive a snapshot", they_survive_a_snapshot);
-	tap_run("damaged snapshots are refused", damaged_snapshots_are_refused);
-	tap_run("invalid combinations are refused", what_makes_no_sense_is_refused);
-	tap_run("requests that zones do not support are refused", what_zones_have_not_is_refused);
-	tap_run("zones of random devices equal the model", random_zones_are_as_the_model_says);
-	return tap_finish();
+	return tap_run_all();
 }

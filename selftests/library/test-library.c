@@ -42,7 +42,7 @@ static void is(const struct approxftl_extent *extent, s64 offset, s64 length, u3
 	CHECK_EQ(extent->class, kind);
 }
 
-static void ranges(void)
+TAP_TEST(ranges, "ranges are tagged, untagged and listed")
 {
 	struct approxftl_extent extents[8];
 
@@ -61,7 +61,7 @@ static void ranges(void)
 }
 
 /* A kernel module without APPROXFTL_TAG_FD has the range tagged instead. */
-static void whole_files(void)
+TAP_TEST(whole_files, "a whole file is tagged by each carrier")
 {
 	struct approxftl_extent extent;
 
@@ -82,7 +82,7 @@ static void whole_files(void)
 	end();
 }
 
-static void long_answers(void)
+TAP_TEST(long_answers, "long answers are fetched in parts")
 {
 	struct approxftl_extent extents[40];
 	int i;
@@ -97,7 +97,7 @@ static void long_answers(void)
 	end();
 }
 
-static void wrong_ranges(void)
+TAP_TEST(wrong_ranges, "invalid ranges are refused without a system call")
 {
 	begin();
 	fake_control.calls = 0;
@@ -113,7 +113,7 @@ static void wrong_ranges(void)
 }
 
 /* Each kernel reason has its own message, with the remedy behind a ";". */
-static void sentences(void)
+TAP_TEST(sentences, "every reason has a text")
 {
 	u32 reason;
 
@@ -141,7 +141,7 @@ static void *other_thread(void *unused)
 	return unused;
 }
 
-static void regions(void)
+TAP_TEST(regions, "regions nest within a thread")
 {
 	pthread_t thread;
 
@@ -167,7 +167,7 @@ static void regions(void)
 	end();
 }
 
-static void labels(void)
+TAP_TEST(labels, "labels")
 {
 	char text[APPROXFTL_LABEL_MAX + 2];
 
@@ -183,7 +183,7 @@ static void labels(void)
 	end();
 }
 
-static void writes(void)
+TAP_TEST(writes, "a write with a class")
 {
 	struct approxftl_extent extent;
 	char back[4] = "";
@@ -203,7 +203,7 @@ static void writes(void)
 	end();
 }
 
-static void errors(void)
+TAP_TEST(errors, "errors of a range")
 {
 	struct approxftl_errors errors;
 
@@ -229,7 +229,7 @@ static void errors(void)
 	end();
 }
 
-static void units(void)
+TAP_TEST(units, "errors of single units")
 {
 	struct approxftl_unit units[16];
 	off_t from = 100;
@@ -253,7 +253,7 @@ static void units(void)
 }
 
 /* Without the device all calls succeed, and writes are plain. */
-static void without_device(void)
+TAP_TEST(without_device, "without the control device all calls are harmless")
 {
 	struct approxftl_errors errors = { .units = 1 };
 	struct approxftl_info info = { .version = 1 };
@@ -288,7 +288,7 @@ static void without_device(void)
 	end();
 }
 
-static void opening(void)
+TAP_TEST(opening, "opening the library")
 {
 	struct approxftl_info info;
 
@@ -316,7 +316,7 @@ static void opening(void)
 	approxftl_close(NULL);
 }
 
-static void attribute_text(void)
+TAP_TEST(attribute_text, "text of the extended attribute")
 {
 	static const char *const wrong[] = {
 		"0", "+1", "0+0", "-1+", "0x10+", "0+1=", "0+1=near", "0+1 =precise",
@@ -373,7 +373,7 @@ static void check_levels(void)
 	CHECK_EQ(approxftl_level_errors(handle, fd, 0, 1, 4, &errors), -EINVAL);
 }
 
-static void quality_levels(void)
+TAP_TEST(quality_levels, "quality levels")
 {
 	char text[128] = "";
 
@@ -394,7 +394,7 @@ static void quality_levels(void)
 	end();
 }
 
-static void memory_of_a_file(void)
+TAP_TEST(memory_of_a_file, "tags are remembered and recalled")
 {
 	struct approxftl_extent extents[2];
 	char text[64] = "";
@@ -422,7 +422,7 @@ static void memory_of_a_file(void)
 	end();
 }
 
-static void too_much_to_remember(void)
+TAP_TEST(too_much_to_remember, "too many ranges to remember")
 {
 	int i;
 
@@ -434,7 +434,7 @@ static void too_much_to_remember(void)
 	end();
 }
 
-static void arena_pieces(void)
+TAP_TEST(arena_pieces, "allocations in an arena")
 {
 	struct approxftl_arena *arena;
 	char *first, *second, *third;
@@ -463,7 +463,7 @@ static void arena_pieces(void)
 	end();
 }
 
-static void arena_stays(void)
+TAP_TEST(arena_stays, "a named arena persists in its file")
 {
 	struct approxftl_extent extent;
 	struct approxftl_arena *arena;
@@ -491,7 +491,7 @@ static void arena_stays(void)
 	end();
 }
 
-static void arena_of_a_memfd(void)
+TAP_TEST(arena_of_a_memfd, "an arena in memory")
 {
 	int buffer = memfd_create("buffer", MFD_CLOEXEC);
 	struct approxftl_arena *arena;
@@ -529,7 +529,7 @@ static void *many_pieces(void *argument)
 	return NULL;
 }
 
-static void arena_of_threads(void)
+TAP_TEST(arena_of_threads, "an arena used by several threads")
 {
 	struct approxftl_arena *arena;
 	pthread_t threads[4];
@@ -551,32 +551,15 @@ static void arena_of_threads(void)
 
 int main(void)
 {
+	int ret;
+
 	path = strdup("/var/tmp/aftl-library-XXXXXX");
 	fd = path ? mkstemp(path) : -1;
 	if (fd < 0)
 		tap_bail_out("no temporary file");
-	tap_run("ranges are tagged, untagged and listed", ranges);
-	tap_run("a whole file is tagged by each carrier", whole_files);
-	tap_run("long answers are fetched in parts", long_answers);
-	tap_run("invalid ranges are refused without a system call", wrong_ranges);
-	tap_run("every reason has a text", sentences);
-	tap_run("regions nest within a thread", regions);
-	tap_run("labels", labels);
-	tap_run("a write with a class", writes);
-	tap_run("errors of a range", errors);
-	tap_run("errors of single units", units);
-	tap_run("without the control device all calls are harmless", without_device);
-	tap_run("opening the library", opening);
-	tap_run("text of the extended attribute", attribute_text);
-	tap_run("quality levels", quality_levels);
-	tap_run("tags are remembered and recalled", memory_of_a_file);
-	tap_run("too many ranges to remember", too_much_to_remember);
-	tap_run("allocations in an arena", arena_pieces);
-	tap_run("a named arena persists in its file", arena_stays);
-	tap_run("an arena in memory", arena_of_a_memfd);
-	tap_run("an arena used by several threads", arena_of_threads);
+	ret = tap_run_all();
 	unlink(path);
 	free(path);
 	close(fd);
-	return tap_finish();
+	return ret;
 }

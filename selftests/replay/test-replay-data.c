@@ -25,7 +25,7 @@ static void flip(u32 bit)
 
 static const struct payload some = { .unit = 123456789012ULL, .sequence = 77, .class = 1 };
 
-static void flips_are_counted(void)
+TAP_TEST(flips_are_counted, "flips are counted")
 {
 	static const u32 sizes[] = { 512, 4096 };
 	struct aftl_random random = { 3 };
@@ -50,7 +50,7 @@ static void flips_are_counted(void)
 }
 
 /* A bit error rate of 1 % is worse than that of any flash in use. */
-static void worn_data_are_known(void)
+TAP_TEST(worn_data_are_known, "data with errors are recognised")
 {
 	struct aftl_random random = { 4 };
 	u32 bit, wrong = 0, flips;
@@ -69,7 +69,7 @@ static void worn_data_are_known(void)
 	CHECK_EQ(flips, wrong);
 }
 
-static void other_data_are_not(void)
+TAP_TEST(other_data_are_not, "unrelated data are not recognised")
 {
 	struct payload found, next = some;
 	u32 flips;
@@ -116,7 +116,7 @@ static u32 floor_of(u64 unit)
 	return floor;
 }
 
-static void overwritten_data_are_stale(void)
+TAP_TEST(overwritten_data_are_stale, "overwritten data are recognised as stale")
 {
 	begin_expecting();
 	CHECK(begins(5, 1, true));
@@ -135,7 +135,7 @@ static void overwritten_data_are_stale(void)
 }
 
 /* A read issued before a write completed may return the old data. */
-static void reads_in_flight_are_forgiven(void)
+TAP_TEST(reads_in_flight_are_forgiven, "a read beside a write may return old or new data")
 {
 	u32 floor;
 
@@ -149,7 +149,7 @@ static void reads_in_flight_are_forgiven(void)
 	CHECK_EQ(verdict_of(5, 5, 2, floor), DATA_GOOD);
 }
 
-static void either_of_two_may_win(void)
+TAP_TEST(either_of_two_may_win, "either of two concurrent writes may win")
 {
 	begin_expecting();
 	CHECK(begins(5, 1, true));
@@ -163,7 +163,7 @@ static void either_of_two_may_win(void)
 	CHECK_EQ(verdict_of(5, 5, 2, floor_of(5)), DATA_STALE);
 }
 
-static void nothing_is_known_after_a_discard(void)
+TAP_TEST(nothing_is_known_after_a_discard, "discarded data are not checked")
 {
 	struct payload found;
 	u32 flips;
@@ -183,7 +183,7 @@ static void nothing_is_known_after_a_discard(void)
 	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_STALE);
 }
 
-static void failed_writes_promise_nothing(void)
+TAP_TEST(failed_writes_promise_nothing, "data of a failed write are not checked")
 {
 	begin_expecting();
 	CHECK(begins(5, 1, true));
@@ -194,7 +194,7 @@ static void failed_writes_promise_nothing(void)
 }
 
 /* Freed buffers are reused, separately for each size. */
-static void buffers_come_back(void)
+TAP_TEST(buffers_come_back, "buffers are reused")
 {
 	static struct data_buffers buffers;
 	u8 *first, *second;
@@ -230,7 +230,7 @@ static const struct replay_log_entry entry = {
 	.flips = { 11, 12 },
 };
 
-static void log_is_read_as_written(void)
+TAP_TEST(log_is_read_as_written, "a log is read as written")
 {
 	struct replay_log_header header = { .planned = 9, .classes = 2, .limit = 3 };
 	char path[] = "/tmp/approxftl-XXXXXX";
@@ -255,16 +255,9 @@ static void log_is_read_as_written(void)
 
 int main(void)
 {
-	tap_run("flips are counted", flips_are_counted);
-	tap_run("data with errors are recognised", worn_data_are_known);
-	tap_run("unrelated data are not recognised", other_data_are_not);
-	tap_run("overwritten data are recognised as stale", overwritten_data_are_stale);
-	tap_run("a read beside a write may return old or new data", reads_in_flight_are_forgiven);
-	tap_run("either of two concurrent writes may win", either_of_two_may_win);
-	tap_run("discarded data are not checked", nothing_is_known_after_a_discard);
-	tap_run("data of a failed write are not checked", failed_writes_promise_nothing);
-	tap_run("buffers are reused", buffers_come_back);
-	tap_run("a log is read as written", log_is_read_as_written);
+	int ret;
+
+	ret = tap_run_all();
 	expected_data_free(&expected);
-	return tap_finish();
+	return ret;
 }

@@ -93,7 +93,7 @@ static void check(u64 chunks, u32 threads, bool slow)
 		CHECK_EQ(atomic_load(&watch.taken[i]), chunks);
 }
 
-static void everything_is_taken(void)
+TAP_TEST(everything_is_taken, "each lane processes all chunks in order")
 {
 	u32 threads;
 
@@ -102,13 +102,13 @@ static void everything_is_taken(void)
 }
 
 /* A chunk stays unchanged while a slow lane uses it. */
-static void nobody_runs_away(void)
+TAP_TEST(nobody_runs_away, "a slow lane keeps its chunk")
 {
 	check(CHUNKS, 3, true);
 	check(CHUNKS, LANES, true);
 }
 
-static void nothing_is_there(void)
+TAP_TEST(nothing_is_there, "the pipeline ends without chunks")
 {
 	check(0, 1, false);
 	check(0, 3, false);
@@ -122,7 +122,7 @@ static void once(void *context, u64 number, u32 lane)
 	atomic_fetch_add(&watch->taken[lane], 1 + number);
 }
 
-static void each_once(void)
+TAP_TEST(each_once, "pipeline_each() calls each lane once")
 {
 	struct watch watch = { .chunks = 0 };
 	u32 i;
@@ -130,13 +130,4 @@ static void each_once(void)
 	pipeline_each(&watch, once, LANES, 2);
 	for (i = 0; i < LANES; i++)
 		CHECK_EQ(atomic_load(&watch.taken[i]), 1);
-}
-
-int main(void)
-{
-	tap_run("each lane processes all chunks in order", everything_is_taken);
-	tap_run("a slow lane keeps its chunk", nobody_runs_away);
-	tap_run("the pipeline ends without chunks", nothing_is_there);
-	tap_run("pipeline_each() calls each lane once", each_once);
-	return tap_finish();
 }

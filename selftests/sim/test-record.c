@@ -38,7 +38,7 @@ static bool same(const struct aftl_record *a, const struct aftl_record *b)
 	       a->stream == b->stream && a->lat_100ns == b->lat_100ns && a->pid == b->pid;
 }
 
-static void records_survive(void)
+TAP_TEST(records_survive, "records survive encoding")
 {
 	struct aftl_random random = { 7 };
 	struct aftl_error error;
@@ -55,7 +55,7 @@ static void records_survive(void)
 	}
 }
 
-static void record_is_little_endian(void)
+TAP_TEST(record_is_little_endian, "a record is little-endian")
 {
 	static const u8 right[AFTL_RECORD_BYTES] = {
 		1,    2,    3,    4,	5,    6,    7,	  8,	0x11, 0x12, 0x13,
@@ -80,7 +80,7 @@ static void record_is_little_endian(void)
 	CHECK(!memcmp(bytes, right, sizeof(right)));
 }
 
-static void header_survives(void)
+TAP_TEST(header_survives, "a header survives encoding")
 {
 	static struct aftl_record_header back;
 	struct aftl_error error;
@@ -109,7 +109,7 @@ static void refuse(const char *sentence)
 	aftl_record_header_init(&header);
 }
 
-static void encoder_refuses_what_nobody_could_read(void)
+TAP_TEST(encoder_refuses_what_nobody_could_read, "the encoder refuses unreadable values")
 {
 	aftl_record_header_init(&header);
 	header.classes = 0;
@@ -135,7 +135,7 @@ static void encoder_refuses_what_nobody_could_read(void)
 }
 
 /* Decoding any bytes ends with success or an error. */
-static void noise_is_refused(void)
+TAP_TEST(noise_is_refused, "damaged headers are refused")
 {
 	static struct aftl_record_header back;
 	struct aftl_random random = { 3 };
@@ -151,15 +151,4 @@ static void noise_is_refused(void)
 		if (!aftl_record_header_decode(&back, bytes, &error))
 			CHECK(!memcmp(&header, &back, sizeof(header)));
 	}
-}
-
-int main(void)
-{
-	tap_run("records survive encoding", records_survive);
-	tap_run("a record is little-endian", record_is_little_endian);
-	tap_run("a header survives encoding", header_survives);
-	tap_run("the encoder refuses unreadable values",
-		encoder_refuses_what_nobody_could_read);
-	tap_run("damaged headers are refused", noise_is_refused);
-	return tap_finish();
 }

@@ -20,7 +20,7 @@ static struct settling_verdict judge(u64 count, u64 until, u64 early, u64 late, 
 	return settling_judge(&settling);
 }
 
-static void nothing_is_lost(void)
+TAP_TEST(nothing_is_lost, "batches hold every response")
 {
 	struct settling settling;
 	u64 sum, i;
@@ -40,7 +40,7 @@ static void nothing_is_lost(void)
 }
 
 /* Joining three partial series gives the same result as adding all values to one. */
-static void put_in_any_order(void)
+TAP_TEST(put_in_any_order, "the series does not depend on the order of responses")
 {
 	static const u64 counts[] = { 0, 1, 639, 640, 641, 1279, 1280, 50000, 409600 };
 	struct settling added, put[3];
@@ -67,7 +67,7 @@ static void put_in_any_order(void)
 	}
 }
 
-static void steady(void)
+TAP_TEST(steady, "a steady run has no warm-up")
 {
 	struct settling_verdict verdict = judge(50000, 0, 0, 1000000, 500000);
 
@@ -81,12 +81,12 @@ static void steady(void)
 }
 
 /* In a series of zeroes the error is 0. */
-static void nothing(void)
+TAP_TEST(nothing, "a series of zeroes has error 0")
 {
 	CHECK_EQ(judge(5000, 0, 0, 0, 1).off, 0);
 }
 
-static void warm_up(void)
+TAP_TEST(warm_up, "a warm-up is found")
 {
 	struct settling_verdict verdict = judge(100000, 20000, 3000000, 1000000, 500000);
 
@@ -97,7 +97,7 @@ static void warm_up(void)
 }
 
 /* Values that rise, with sums that need all 64 bits. */
-static void large(void)
+TAP_TEST(large, "sums of large values do not overflow")
 {
 	struct settling_verdict verdict = judge(100000, 20000, 1ULL << 40, 1ULL << 46, 1ULL << 39);
 
@@ -106,7 +106,7 @@ static void large(void)
 	CHECK_RANGE(verdict.off, 1950, 2000);
 }
 
-static void drifting(void)
+TAP_TEST(drifting, "a drifting run does not settle")
 {
 	struct settling settling;
 	struct settling_verdict verdict;
@@ -122,14 +122,14 @@ static void drifting(void)
 }
 
 /* A change before the middle is cut off; a later one leaves too few values to judge. */
-static void halves(void)
+TAP_TEST(halves, "a warm-up longer than half the run is not cut")
 {
 	CHECK(judge(40960, 20000, 2000, 1000, 1).settled);
 	CHECK(!judge(40960, 21000, 2000, 1000, 1).settled);
 }
 
 /* The device kept up until value 35000. */
-static void late_change(void)
+TAP_TEST(late_change, "a run with a different end does not settle")
 {
 	struct settling_verdict verdict = judge(40960, 35000, 1000, 2000, 100);
 
@@ -138,23 +138,8 @@ static void late_change(void)
 	CHECK(judge(40960, 39000, 1000, 1100, 500).settled);
 }
 
-static void short_run(void)
+TAP_TEST(short_run, "short runs are not judged")
 {
 	CHECK(!judge(639, 0, 0, 1000, 100).known);
 	CHECK(judge(640, 0, 0, 1000, 100).known);
-}
-
-int main(void)
-{
-	tap_run("batches hold every response", nothing_is_lost);
-	tap_run("the series does not depend on the order of responses", put_in_any_order);
-	tap_run("a steady run has no warm-up", steady);
-	tap_run("a series of zeroes has error 0", nothing);
-	tap_run("a warm-up is found", warm_up);
-	tap_run("sums of large values do not overflow", large);
-	tap_run("a drifting run does not settle", drifting);
-	tap_run("a warm-up longer than half the run is not cut", halves);
-	tap_run("a run with a different end does not settle", late_change);
-	tap_run("short runs are not judged", short_run);
-	return tap_finish();
 }

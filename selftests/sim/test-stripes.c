@@ -43,7 +43,7 @@ static void check_places(u32 members, u32 chunk)
 	free(used);
 }
 
-static void units_have_places(void)
+TAP_TEST(units_have_places, "units map one to one to members")
 {
 	u32 members;
 
@@ -57,7 +57,7 @@ static void units_have_places(void)
 }
 
 /* md's left-symmetric layout of three members, chunks of one: 0 1 P, 3 P 2, P 4 5. */
-static void the_layout_is_mds(void)
+TAP_TEST(the_layout_is_mds, "parity rotates as in md")
 {
 	static const u32 expected[3][3] = { { 0, 1, 2 }, { 2, 0, 1 }, { 1, 2, 0 } };
 	const struct stripe_layout layout = { .members = 3, .chunk = 1 };
@@ -128,7 +128,7 @@ static void check_plan(u32 members, u32 dirty, u32 known)
 	CHECK_EQ(planned_parity(&plan, known | plan.read, dirty, data), parity_of(new, data));
 }
 
-static void plans_make_the_right_parity(void)
+TAP_TEST(plans_make_the_right_parity, "plans read the least and make the right parity")
 {
 	u32 members;
 	u32 dirty;
@@ -204,7 +204,7 @@ static u64 all_member_units(void)
 }
 
 /* A write of whole stripes reads nothing and writes one parity unit per row. */
-static void full_rows_read_nothing(void)
+TAP_TEST(full_rows_read_nothing, "full rows read nothing")
 {
 	const struct raid_counters *c = &array.counters;
 
@@ -224,7 +224,7 @@ static void full_rows_read_nothing(void)
  * One unit of four members: reconstruct-write reads two, read-modify-write two; reconstruct wins a
  * tie.
  */
-static void single_units_read_the_least(void)
+TAP_TEST(single_units_read_the_least, "single units read the least")
 {
 	const struct raid_counters *c = &array.counters;
 
@@ -249,7 +249,7 @@ static void single_units_read_the_least(void)
 }
 
 /* Writes that are merged in the cache share a parity write, and complete after it. */
-static void writes_meet_in_the_cache(void)
+TAP_TEST(writes_meet_in_the_cache, "writes of one stripe are combined in the cache")
 {
 	const struct raid_counters *c = &array.counters;
 	u32 i;
@@ -268,7 +268,7 @@ static void writes_meet_in_the_cache(void)
 }
 
 /* In a row, one unit has a stream id and one a lifetime; parity has no hints. */
-static void hints_reach_the_members(void)
+TAP_TEST(hints_reach_the_members, "hints reach the members")
 {
 	const struct aftl_hint hints[] = { { .stream = 7 }, { .life = AFTL_LIFETIME_SHORT } };
 	static const u32 stream_of[] = { 7, AFTL_LIFETIME_SHORT, 0 };
@@ -287,7 +287,7 @@ static void hints_reach_the_members(void)
 	raid_array_release(&array);
 }
 
-static void reads_see_the_cache(void)
+TAP_TEST(reads_see_the_cache, "reads return cached writes")
 {
 	open_array(4, 8, 64, 3000000);
 	write_units(0, 1);
@@ -330,7 +330,7 @@ static void drive_degenerate(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
 	raid_array_release(&array);
 }
 
-static void degenerate_arrays_work(void)
+TAP_TEST(degenerate_arrays_work, "degenerate arrays work")
 {
 	drive_degenerate(3, 1, 1, 0);
 	drive_degenerate(3, 64, 1, 3000000);
@@ -344,7 +344,7 @@ static void degenerate_arrays_work(void)
  * Without a hold time, each one-unit write is a row of its own. Recount everything with a model of
  * the cache that remembers the last rows.
  */
-static void counts_equal_a_recount(void)
+TAP_TEST(counts_equal_a_recount, "counts equal a recount")
 {
 	const struct stripe_layout layout = { .members = 5, .chunk = 4 };
 	u32 *known = calloc(UNITS, sizeof(u32));
@@ -371,19 +371,4 @@ static void counts_equal_a_recount(void)
 	CHECK(reads > 500);
 	free(known);
 	raid_array_release(&array);
-}
-
-int main(void)
-{
-	tap_run("units map one to one to members", units_have_places);
-	tap_run("parity rotates as in md", the_layout_is_mds);
-	tap_run("plans read the least and make the right parity", plans_make_the_right_parity);
-	tap_run("full rows read nothing", full_rows_read_nothing);
-	tap_run("single units read the least", single_units_read_the_least);
-	tap_run("writes of one stripe are combined in the cache", writes_meet_in_the_cache);
-	tap_run("hints reach the members", hints_reach_the_members);
-	tap_run("reads return cached writes", reads_see_the_cache);
-	tap_run("degenerate arrays work", degenerate_arrays_work);
-	tap_run("counts equal a recount", counts_equal_a_recount);
-	return tap_finish();
 }

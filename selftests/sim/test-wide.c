@@ -34,7 +34,7 @@ static u32 parts_seen(const char *workload)
 	return (u32)__builtin_popcount(seen);
 }
 
-static void streams(void)
+TAP_TEST(streams, "streams reach all of 64 TiB")
 {
 	CHECK_EQ(parts_seen("uniform"), 16);
 	CHECK_EQ(parts_seen("zipf"), 16);
@@ -44,7 +44,7 @@ static void streams(void)
 }
 
 /* Cut a request of the last unit of one chunk and all of the next two, in three shards. */
-static void cuts(void)
+TAP_TEST(cuts, "shards get the units of their range")
 {
 	const struct aftl_shards layout = { .count = 64, .chunk_shift = 4, .units = UNITS };
 	const struct sim_request request = {
@@ -66,11 +66,4 @@ static void cuts(void)
 	free(lists[62].work);
 	free(lists[63].work);
 	free(lists[0].work);
-}
-
-int main(void)
-{
-	tap_run("streams reach all of 64 TiB", streams);
-	tap_run("shards get the units of their range", cuts);
-	return tap_finish();
 }

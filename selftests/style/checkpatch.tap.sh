@@ -27,6 +27,9 @@ userspace=$userspace,PREFER_KERNEL_TYPES # libc uses the types of <stdint.h>
 userspace=$userspace,NAKED_SSCANF        # there is no kstrto*() in user space
 userspace=$userspace,SSCANF_TO_KSTRTO    # the same
 
+# Also ignored in tests, where TAP_TEST() declares, registers and defines one function:
+tests=$userspace,MACRO_ARG_REUSE
+
 # Also ignored in the trace tools:
 tools=$userspace,CAMELCASE            # names of zlib and zstd
 tools=$tools,BIT_MACRO                # there is no BIT() in user space
@@ -117,7 +120,7 @@ with_lists=$(grep -rlE 'define (PARAMS\(|AFTL_PARAM_TABLE|aftl_each_)' dm-approx
 	ktap_test_skip 'checkpatch of what is as in the last commit' 'too slow for the inner loop'
 check_folder "$ignored" dm-approxftl
 check_folder "$userspace" userspace
-check_folder "$userspace" selftests
+check_folder "$tests" selftests
 check_folder "$tools" trace-tools
 # shellcheck disable=SC2046 # file names without blanks, by another check
 check_files 'checkpatch of lists of parameters and of loops' "$lists" \

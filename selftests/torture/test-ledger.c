@@ -53,7 +53,7 @@ static bool may_hold(u64 unit, u32 generation)
 	return ledger_allows(ledger, unit, ledger_floor(ledger, unit), &found);
 }
 
-static void the_last_write_is_there(void)
+TAP_TEST(the_last_write_is_there, "the last write must be found")
 {
 	u32 first, second;
 
@@ -67,7 +67,7 @@ static void the_last_write_is_there(void)
 	CHECK(!may_hold(3, second + 1));
 }
 
-static void what_is_under_way_may_be_there(void)
+TAP_TEST(what_is_under_way_may_be_there, "a write in flight may be found")
 {
 	u32 first;
 	struct ledger_change change;
@@ -82,7 +82,7 @@ static void what_is_under_way_may_be_there(void)
 }
 
 /* A failed write may have happened or not; the next write replaces it. */
-static void what_failed_may_be_there(void)
+TAP_TEST(what_failed_may_be_there, "a failed write may be found")
 {
 	u32 first, last;
 	struct ledger_change failed;
@@ -96,7 +96,7 @@ static void what_failed_may_be_there(void)
 	free(failed.floors);
 }
 
-static void either_of_two_at_once_is_last(void)
+TAP_TEST(either_of_two_at_once_is_last, "either of two concurrent writes may be the last")
 {
 	struct ledger_change one, other;
 	u32 before;
@@ -117,7 +117,7 @@ static void either_of_two_at_once_is_last(void)
 	free(other.floors);
 }
 
-static void a_flush_covers_what_was_complete(void)
+TAP_TEST(a_flush_covers_what_was_complete, "a flush covers completed writes")
 {
 	u32 first, second, third;
 	u64 covered;
@@ -136,7 +136,7 @@ static void a_flush_covers_what_was_complete(void)
 }
 
 /* Flushes complete in any order. */
-static void flushes_at_once(void)
+TAP_TEST(flushes_at_once, "concurrent flushes")
 {
 	u64 early, late;
 	u32 first;
@@ -153,7 +153,7 @@ static void flushes_at_once(void)
 	CHECK(may_hold(1, 0));
 }
 
-static void each_flush_covers_its_own(void)
+TAP_TEST(each_flush_covers_its_own, "each flush covers the writes before it")
 {
 	u32 first, second;
 	u64 one, two;
@@ -173,7 +173,7 @@ static void each_flush_covers_its_own(void)
 }
 
 /* Units of a request have separate floors: an overlap affects only the common units. */
-static void parts_have_floors_of_their_own(void)
+TAP_TEST(parts_have_floors_of_their_own, "each unit has its own oldest valid version")
 {
 	struct ledger_change one, other;
 
@@ -189,7 +189,7 @@ static void parts_have_floors_of_their_own(void)
 	free(other.floors);
 }
 
-static void a_forced_write_covers_itself(void)
+TAP_TEST(a_forced_write_covers_itself, "a FUA write covers itself")
 {
 	u32 forced, beside;
 
@@ -201,7 +201,7 @@ static void a_forced_write_covers_itself(void)
 	CHECK(may_hold(5, beside) && may_hold(5, 0));
 }
 
-static void nothing_is_covered_without_power(void)
+TAP_TEST(nothing_is_covered_without_power, "a flush during a power failure covers nothing")
 {
 	u32 forced;
 
@@ -217,7 +217,7 @@ static void nothing_is_covered_without_power(void)
 }
 
 /* Data lost by the medium may be read, but are not assumed to persist. */
-static void nothing_is_wrong_without_power(void)
+TAP_TEST(nothing_is_wrong_without_power, "reads during a power failure prove nothing durable")
 {
 	struct block_found lost = { .kind = BLOCK_ZEROES };
 	u32 forced;
@@ -231,7 +231,7 @@ static void nothing_is_wrong_without_power(void)
 	CHECK(!may_hold(0, 0) && may_hold(0, forced));
 }
 
-static void zeroes_are_a_generation(void)
+TAP_TEST(zeroes_are_a_generation, "zeroes count as a version")
 {
 	struct ledger_change change;
 	u32 before, after;
@@ -249,7 +249,7 @@ static void zeroes_are_a_generation(void)
 	free(change.floors);
 }
 
-static void anything_but_another_unit(void)
+TAP_TEST(anything_but_another_unit, "undefined data may be anything but another unit")
 {
 	struct ledger_change change;
 	struct block_found found = { .kind = BLOCK_FOREIGN };
@@ -268,7 +268,7 @@ static void anything_but_another_unit(void)
 }
 
 /* The contents found once after a power failure persist. */
-static void what_is_found_stays(void)
+TAP_TEST(what_is_found_stays, "a version that was found must stay")
 {
 	struct block_found found = { .kind = BLOCK_WHOLE, .name = { .device = 9, .seed = 7 } };
 	u32 first, second;
@@ -285,7 +285,8 @@ static void what_is_found_stays(void)
 }
 
 /* After a power failure a block may hold its durable contents or anything written since. */
-static void what_is_seen_stays_until_power_fails(void)
+TAP_TEST(what_is_seen_stays_until_power_fails,
+	 "a version that was read must stay until a power failure")
 {
 	static const struct block_found zeroes = { .kind = BLOCK_ZEROES };
 	struct ledger_change change;
@@ -304,7 +305,7 @@ static void what_is_seen_stays_until_power_fails(void)
 }
 
 /* The kernel may write zeroes as data, which are approximate like other data. */
-static void bits_may_flip(void)
+TAP_TEST(bits_may_flip, "approximate data may have flipped bits")
 {
 	static const struct block_name name = { 7, 3, 5, 9 };
 	u64 words[512] = { 0 };
@@ -324,28 +325,12 @@ static void bits_may_flip(void)
 
 int main(void)
 {
+	int ret;
 	int fd = mkstemp(path);
 
 	close(fd);
-	tap_run("the last write must be found", the_last_write_is_there);
-	tap_run("a write in flight may be found", what_is_under_way_may_be_there);
-	tap_run("a failed write may be found", what_failed_may_be_there);
-	tap_run("either of two concurrent writes may be the last", either_of_two_at_once_is_last);
-	tap_run("a flush covers completed writes", a_flush_covers_what_was_complete);
-	tap_run("concurrent flushes", flushes_at_once);
-	tap_run("each flush covers the writes before it", each_flush_covers_its_own);
-	tap_run("each unit has its own oldest valid version", parts_have_floors_of_their_own);
-	tap_run("a FUA write covers itself", a_forced_write_covers_itself);
-	tap_run("a flush during a power failure covers nothing", nothing_is_covered_without_power);
-	tap_run("reads during a power failure prove nothing durable",
-		nothing_is_wrong_without_power);
-	tap_run("zeroes count as a version", zeroes_are_a_generation);
-	tap_run("undefined data may be anything but another unit", anything_but_another_unit);
-	tap_run("a version that was found must stay", what_is_found_stays);
-	tap_run("a version that was read must stay until a power failure",
-		what_is_seen_stays_until_power_fails);
-	tap_run("approximate data may have flipped bits", bits_may_flip);
+	ret = tap_run_all();
 	ledger_close(ledger);
 	unlink(path);
-	return tap_finish();
+	return ret;
 }

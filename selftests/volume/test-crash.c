@@ -517,7 +517,7 @@ static void report(void)
 	tap_note("%u dead dies, %u sessions with rebuilding", tally.dead, tally.rebuilt);
 }
 
-static void enough_of_everything(void)
+TAP_TEST(enough_of_everything, "the random runs covered every case")
 {
 	CHECK_RANGE(tally.crashes, CRASHES_WANTED, U32_MAX);
 	CHECK_RANGE(tally.in_format, 50, U32_MAX);
@@ -590,6 +590,5 @@ int main(int argc, char **argv)
 	if (argc == 1)
 		tap_run("seeds of earlier bugs pass", lives_of_before);
 	if (lives >= LIVES && kind == ANY)
-		tap_run("the random runs covered every case", enough_of_everything);
-	return tap_finish();
+		return tap_run_all();
 }

@@ -155,7 +155,7 @@ static void a_die_is_dead(const char *policy)
 	durable_close(&durable);
 }
 
-static void other_policies_are_refused(void)
+TAP_TEST(other_policies_are_refused, "other policies are refused")
 {
 	begin("baseline");
 	small_volume_keeps_its_policy(&durable, "baseline", "separated");
@@ -181,6 +181,5 @@ int main(void)
 	with_policies("closed in order", closed_in_order);
 	with_policies("a crash upon a crash", crash_upon_crash);
 	with_policies("a die is dead", a_die_is_dead);
-	tap_run("other policies are refused", other_policies_are_refused);
-	return tap_finish();
+	return tap_run_all();
 }

@@ -759,7 +759,7 @@ static void one_history(char **argv)
 	note_tally();
 }
 
-static void enough_of_everything(void)
+TAP_TEST(enough_of_everything, "the histories covered every case")
 {
 	CHECK_RANGE(tally.histories, 500, U64_MAX);
 	CHECK_RANGE(tally.crashes, 2000, U64_MAX);
@@ -788,6 +788,5 @@ int main(int argc, char **argv)
 		all_histories(&subjects[i], zones ? 8192 : 4096, all);
 	}
 	note_tally();
-	tap_run("the histories covered every case", enough_of_everything);
-	return tap_finish();
+	return tap_run_all();
 }

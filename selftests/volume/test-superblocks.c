@@ -166,7 +166,7 @@ static void parity_is_found(const char *policy)
 }
 
 /* A single retired block must mark its die dead if power failed before the others were recorded. */
-static void one_block_says_it(void)
+TAP_TEST(one_block_says_it, "one block's entry suffices to find a die dead")
 {
 	struct aftl_random random = { 1 };
 	struct aftl_lun_info info;
@@ -183,7 +183,7 @@ static void one_block_says_it(void)
 }
 
 /* A retirement must be durable before a later erase, or lost data could reappear. */
-static void said_before_an_erase(void)
+TAP_TEST(said_before_an_erase, "a die failure is recorded before an erase")
 {
 	struct aftl_erase_entry entry;
 	u64 commit;
@@ -218,7 +218,7 @@ static void parity_is_taken_over(const char *policy)
 }
 
 /* If two dies claim the parity, the dead one was the former parity die. */
-static void the_dead_one_was_first(void)
+TAP_TEST(the_dead_one_was_first, "of two parity blocks the one in the dead die is older")
 {
 	const u32 each = 64;
 	struct aftl *ftl;
@@ -244,7 +244,7 @@ static void the_dead_one_was_first(void)
 	durable_close(&durable);
 }
 
-static void other_policies_are_refused(void)
+TAP_TEST(other_policies_are_refused, "other policies are refused")
 {
 	begin("baseline");
 	small_volume_keeps_its_policy(&durable, "baseline", "separated");
@@ -270,9 +270,5 @@ int main(void)
 	with_policies("two dies die", two_dies_die);
 	with_policies("parity is found", parity_is_found);
 	with_policies("parity is taken over", parity_is_taken_over);
-	tap_run("of two parity blocks the one in the dead die is older", the_dead_one_was_first);
-	tap_run("one block's entry suffices to find a die dead", one_block_says_it);
-	tap_run("a die failure is recorded before an erase", said_before_an_erase);
-	tap_run("other policies are refused", other_policies_are_refused);
-	return tap_finish();
+	return tap_run_all();
 }

@@ -155,7 +155,7 @@ static void open_and_crash(struct durable_device *durable, u64 sector, struct af
 	durable->disk.unreadable[sector] = false;
 }
 
-static void closed_with_unreadable_metadata(void)
+TAP_TEST(closed_with_unreadable_metadata, "a closed volume survives unreadable metadata")
 {
 	struct aftl_random random = { 11 };
 	struct durable_device durable;
@@ -175,7 +175,7 @@ static void closed_with_unreadable_metadata(void)
 }
 
 /* Each run starts from the same crash. */
-static void crashed_with_unreadable_metadata(void)
+TAP_TEST(crashed_with_unreadable_metadata, "a crashed volume survives unreadable metadata")
 {
 	struct aftl_random random = { 12 };
 	struct durable_device durable;
@@ -213,7 +213,5 @@ int main(void)
 		each_policy_survives(i);
 		tap_end();
 	}
-	tap_run("a closed volume survives unreadable metadata", closed_with_unreadable_metadata);
-	tap_run("a crashed volume survives unreadable metadata", crashed_with_unreadable_metadata);
-	return tap_finish();
+	return tap_run_all();
 }

@@ -194,7 +194,7 @@ static void tables_agree(const char *policy)
 }
 
 /* Blocks with one bit in each cell beside blocks with three. */
-static void tables_agree_on_bits(void)
+TAP_TEST(tables_agree_on_bits, "snapshot and tables agree on bits in a cell")
 {
 	static const char *const one_shot[] = {
 		"channels", "1", "chips", "2", "blocks", "24", "layers", "2", "word_lines", "4",
@@ -221,7 +221,7 @@ static void tables_agree_on_bits(void)
 }
 
 /* After a crash each block has the placement handle that it was written for. */
-static void tables_agree_on_handles(void)
+TAP_TEST(tables_agree_on_handles, "snapshot and tables agree on handles")
 {
 	static const char *const placed[] = {
 		"channels", "1", "chips", "2", "blocks", "32", "layers", "2", "word_lines", "4",
@@ -245,7 +245,7 @@ static void each_policy(const char *name, void (*body)(const char *policy))
 
 /* Changes from one session to the next */
 
-static void other_policies_take_over(void)
+TAP_TEST(other_policies_take_over, "other policies take over")
 {
 	struct durable_device durable;
 	unsigned int i;
@@ -277,7 +277,7 @@ static u32 noted_blocks(const struct aftl *ftl)
 /*
  * Nothing was written since the change of policy, so all notes in blocks are the former policy's.
  */
-static void another_policy_gets_no_notes(void)
+TAP_TEST(another_policy_gets_no_notes, "another policy gets no notes")
 {
 	struct durable_device durable;
 
@@ -313,7 +313,7 @@ static int load_changed(struct durable_device *durable, const char *key, const c
 	return ret;
 }
 
-static void parameters_change_or_not(void)
+TAP_TEST(parameters_change_or_not, "parameters change or not")
 {
 	struct durable_device durable;
 	struct aftl_volume *volume;
@@ -353,7 +353,7 @@ static int try_format(const char *const *pairs, char text[240])
 	return ret;
 }
 
-static void impossible_volumes_are_not_formatted(void)
+TAP_TEST(impossible_volumes_are_not_formatted, "impossible volumes are not formatted")
 {
 	static const char *const filled[] = { "fill", "random", NULL };
 	char text[240] = "";
@@ -362,7 +362,7 @@ static void impossible_volumes_are_not_formatted(void)
 	CHECK_CONTAINS(text, "fill");
 }
 
-static void too_many_pages_in_a_flash_page(void)
+TAP_TEST(too_many_pages_in_a_flash_page, "too many pages in a flash page")
 {
 	struct aftl_layout layout;
 	struct test_device device;
@@ -395,7 +395,7 @@ static int open_again(struct durable_device *durable)
 	return ret;
 }
 
-static void a_device_of_the_wrong_size(void)
+TAP_TEST(a_device_of_the_wrong_size, "a device of the wrong size")
 {
 	struct durable_device durable;
 
@@ -410,7 +410,7 @@ static void a_device_of_the_wrong_size(void)
 }
 
 /* The stored parameters are those of the whole device; the volume has one shard of it. */
-static void a_shard_is_a_device(void)
+TAP_TEST(a_shard_is_a_device, "a shard is a device")
 {
 	struct durable_device durable;
 	struct aftl_config own;
@@ -440,7 +440,7 @@ static void a_shard_is_a_device(void)
 	}
 }
 
-static void headers_of_shards_match(void)
+TAP_TEST(headers_of_shards_match, "headers of shards match")
 {
 	struct aftl_volume_header first = { .uuid = "0123456789abcdef", .config.shards = 3 };
 	struct aftl_volume_header own = first;
@@ -468,7 +468,7 @@ static void seal_super(u8 *bytes)
 	aftl_put(bytes + 4092, ~aftl_crc32c(AFTL_CRC_START, bytes, 4092), 4);
 }
 
-static void invalid_headers_are_refused(void)
+TAP_TEST(invalid_headers_are_refused, "invalid headers are refused")
 {
 	struct durable_device durable;
 	u8 *bytes;
@@ -498,7 +498,7 @@ static void invalid_headers_are_refused(void)
 }
 
 /* A header update was interrupted: the copy is older, or the first header is torn. */
-static void the_copy_of_the_header_is_used(void)
+TAP_TEST(the_copy_of_the_header_is_used, "the copy of the header is used")
 {
 	struct durable_device durable;
 	struct aftl_volume *volume;
@@ -528,7 +528,7 @@ static void change_halfway(struct durable_device *durable, u64 change, u32 progr
 }
 
 /* One header stays intact, even if two updates are interrupted. */
-static void one_header_is_always_intact(void)
+TAP_TEST(one_header_is_always_intact, "one header is always intact")
 {
 	struct durable_device durable;
 	struct aftl_random random = { 1 };
@@ -663,7 +663,7 @@ static void damage_each_sector(struct durable_device *durable, u32 tried[AREAS])
 	durable_close(durable);
 }
 
-static void any_sector_may_be_damaged(void)
+TAP_TEST(any_sector_may_be_damaged, "any sector may be damaged")
 {
 	struct durable_device durable;
 	u32 tried[AREAS] = { 0 };
@@ -699,7 +699,7 @@ static u32 count_begun(const struct durable_device *durable)
 	return begun;
 }
 
-static void any_sector_of_lazy_tables_may_be_damaged(void)
+TAP_TEST(any_sector_of_lazy_tables_may_be_damaged, "any sector of lazy tables may be damaged")
 {
 	struct durable_device durable;
 	u32 tried[AREAS] = { 0 };
@@ -711,7 +711,7 @@ static void any_sector_of_lazy_tables_may_be_damaged(void)
 }
 
 /* Extents that are not initialised are never read, and no other data are lost. */
-static void only_initialised_extents_are_read(void)
+TAP_TEST(only_initialised_extents_are_read, "only initialised extents are read")
 {
 	struct durable_device durable;
 	const struct aftl_layout *layout = &durable.super.layout;
@@ -774,7 +774,7 @@ static bool fail_as_it_begins(bool zones, u32 change, u64 seed)
 	return failed;
 }
 
-static void the_power_fails_as_an_extent_is_initialised(void)
+TAP_TEST(the_power_fails_as_an_extent_is_initialised, "the power fails as an extent is initialised")
 {
 	u32 zones;
 	u32 change;
@@ -795,7 +795,7 @@ static u8 *table_of_stretches(struct durable_device *durable, u32 copy)
 }
 
 /* Either copy of the extent table is enough, and the next writer repairs the damaged one. */
-static void the_extent_table_has_a_copy(void)
+TAP_TEST(the_extent_table_has_a_copy, "the extent table has a copy")
 {
 	struct durable_device durable;
 	u32 copy;
@@ -845,7 +845,7 @@ static void open_zones(struct durable_device *durable)
 	must(durable, durable_shut(durable), "close");
 }
 
-static void any_sector_of_a_zoned_volume_may_be_damaged(void)
+TAP_TEST(any_sector_of_a_zoned_volume_may_be_damaged, "any sector of a zoned volume may be damaged")
 {
 	struct durable_device durable;
 	u32 tried[AREAS] = { 0 };
@@ -855,7 +855,7 @@ static void any_sector_of_a_zoned_volume_may_be_damaged(void)
 }
 
 /* After a crash, a damaged zone table still has what the snapshot had said. */
-static void the_zone_table_is_rebuilt(void)
+TAP_TEST(the_zone_table_is_rebuilt, "the zone table is rebuilt")
 {
 	struct durable_device durable;
 	u8 *table;
@@ -875,7 +875,7 @@ static void the_zone_table_is_rebuilt(void)
 }
 
 /* Formatting records the bad blocks. */
-static void zoned_volumes_record_bad_blocks(void)
+TAP_TEST(zoned_volumes_record_bad_blocks, "zoned volumes record bad blocks")
 {
 	static const char *const shape[] = {
 		SMALL, "op", "60", "zoned", "64KiB", "buffer", "512KiB", "buffer_safe", "on",
@@ -896,7 +896,7 @@ static void check_stays(struct durable_device *durable, const char *key, const c
 }
 
 /* The size of the persistent write buffer cannot be changed. */
-static void a_persistent_buffer_keeps_its_size(void)
+TAP_TEST(a_persistent_buffer_keeps_its_size, "a persistent buffer keeps its size")
 {
 	struct durable_device durable;
 
@@ -943,7 +943,7 @@ static void check_buffered(struct durable_device *durable, u32 unit, u32 level)
 }
 
 /* The data survive without a flush; closing the device programs them. */
-static void a_persistent_buffer_survives_a_crash(void)
+TAP_TEST(a_persistent_buffer_survives_a_crash, "a persistent buffer survives a crash")
 {
 	struct aftl_random random = { 1 };
 	struct durable_device durable;
@@ -1000,7 +1000,7 @@ static void take_places(struct durable_device *durable)
 }
 
 /* A page waits for a slot, and the block may hold its last version: it is not erased. */
-static void a_waiting_page_is_persisted_before_an_erase(void)
+TAP_TEST(a_waiting_page_is_persisted_before_an_erase, "a waiting page is persisted before an erase")
 {
 	struct durable_device durable;
 	u32 i;
@@ -1077,7 +1077,8 @@ static void keep_unit(struct durable_device *durable, u32 page)
  * The page is programmed on another die, the block of the version before it is erased, and that die
  * dies before the program is complete. No entry hides a version.
  */
-static void a_waiting_page_is_persisted_before_a_die_is_retired(void)
+TAP_TEST(a_waiting_page_is_persisted_before_a_die_is_retired,
+	 "a waiting page is persisted before a die is retired")
 {
 	struct aftl_erase_entry entry = { .erases = 1 };
 	struct aftl_random random = { 1 };
@@ -1125,7 +1126,8 @@ static void start_with_programs(struct durable_device *durable)
 }
 
 /* The buffer has a newer version, and the aborted program of the older one must not replace it. */
-static void an_aborted_program_does_not_replace_newer_data(void)
+TAP_TEST(an_aborted_program_does_not_replace_newer_data,
+	 "an aborted program does not replace newer data")
 {
 	struct aftl_random random = { 1 };
 	struct durable_device durable;
@@ -1145,7 +1147,7 @@ static void an_aborted_program_does_not_replace_newer_data(void)
 }
 
 /* A page that waits for a slot is persisted again, after an aborted program, before it has one. */
-static void a_page_persisted_again_counts(void)
+TAP_TEST(a_page_persisted_again_counts, "a page persisted again counts")
 {
 	struct aftl_plp_entry late = { .what.lpn = to_lpn(0) };
 	struct aftl_plp_entry anew = late;
@@ -1165,7 +1167,7 @@ static void a_page_persisted_again_counts(void)
 }
 
 /* The page is in the buffer, whatever the tables say of the aborted program. */
-static void a_persistent_buffer_survives_a_die_failure(void)
+TAP_TEST(a_persistent_buffer_survives_a_die_failure, "a persistent buffer survives a die failure")
 {
 	struct aftl_random random = { 1 };
 	struct durable_device durable;
@@ -1262,7 +1264,8 @@ static void check_unflushable(const char *const *pairs, bool closed)
 	durable_close(&durable);
 }
 
-static void unflushable_data_stay_in_a_persistent_buffer(void)
+TAP_TEST(unflushable_data_stay_in_a_persistent_buffer,
+	 "unflushable data stay in a persistent buffer")
 {
 	static const char *const with_map[] = {
 		SMALL, "op", "60", "buffer", "256KiB", "buffer_safe", "on", "buffer_hold", "1s",
@@ -1348,7 +1351,7 @@ static void move_somewhere(struct durable_device *durable)
  * Power fails when no block is free, and the data pending the fine pass are gone. The block then
  * has room for relocations, unless one page of the fine pass was recorded, which counts.
  */
-static void a_crash_between_two_passes_leaves_room(void)
+TAP_TEST(a_crash_between_two_passes_leaves_room, "a crash between two passes leaves room")
 {
 	static const char *const twice[] = {
 		"channels", "1", "chips", "1", "blocks", "24", "layers", "4", "word_lines", "2",
@@ -1378,7 +1381,7 @@ static void a_crash_between_two_passes_leaves_room(void)
 }
 
 /* A discard of the wrong range zeroes the tables. */
-static void zeroed_tables_are_damaged(void)
+TAP_TEST(zeroed_tables_are_damaged, "zeroed tables are damaged")
 {
 	struct durable_device durable;
 	u64 spares;
@@ -1392,7 +1395,7 @@ static void zeroed_tables_are_damaged(void)
 }
 
 /* The tables are newer than the older state, and contain the difference. */
-static void the_older_state_is_enough(void)
+TAP_TEST(the_older_state_is_enough, "the older state is enough")
 {
 	struct durable_device durable;
 	u32 frame;
@@ -1465,7 +1468,7 @@ static bool fail_call(u64 number)
 	return reached;
 }
 
-static void each_device_call_may_fail(void)
+TAP_TEST(each_device_call_may_fail, "each device call may fail")
 {
 	u64 number = 1;
 
@@ -1477,7 +1480,7 @@ static void each_device_call_may_fail(void)
 	CHECK_EQ(tolerated, 7);
 }
 
-static void a_failed_volume_accepts_no_changes(void)
+TAP_TEST(a_failed_volume_accepts_no_changes, "a failed volume accepts no changes")
 {
 	struct aftl_erase_entry entry = { .erases = 1 };
 	struct aftl_spare spare = { .attr = 1 };
@@ -1509,7 +1512,7 @@ static int format_and_load(struct durable_device *durable)
 }
 
 /* Each reader of tables works with less memory, and then starts no read before it is needed. */
-static void each_allocation_may_fail(void)
+TAP_TEST(each_allocation_may_fail, "each allocation may fail")
 {
 	struct durable_device durable;
 	u32 well = 0;
@@ -1616,7 +1619,7 @@ static void load_without_memory(const char *const *pairs, bool closed)
 	durable_close(&durable);
 }
 
-static void loads_without_memory_change_nothing(void)
+TAP_TEST(loads_without_memory_change_nothing, "loads without memory change nothing")
 {
 	static const char *const *const shapes[] = { small, small_safe, small_zones };
 	u32 i;
@@ -1649,18 +1652,18 @@ static void several_reads_are_under_way(bool closed)
 	durable_close(&durable);
 }
 
-static void tables_are_read_ahead(void)
+TAP_TEST(tables_are_read_ahead, "tables are read ahead")
 {
 	several_reads_are_under_way(false);
 }
 
-static void a_snapshot_is_read_ahead(void)
+TAP_TEST(a_snapshot_is_read_ahead, "a snapshot is read ahead")
 {
 	several_reads_are_under_way(true);
 }
 
 /* A chunk that cannot be read is read frame by frame. */
-static void read_ahead_may_fail(void)
+TAP_TEST(read_ahead_may_fail, "read ahead may fail")
 {
 	struct durable_device durable;
 	u32 well = 0;
@@ -1710,7 +1713,7 @@ static int fail_for_a_while(struct durable_device *durable, u64 first, u64 calls
 }
 
 /* The path to the device fails for a while: data read and data rebuilt must be consistent. */
-static void reads_may_fail_for_a_while(void)
+TAP_TEST(reads_may_fail_for_a_while, "reads may fail for a while")
 {
 	struct durable_device durable;
 	bool reached = true;
@@ -1733,7 +1736,7 @@ static void reads_may_fail_for_a_while(void)
 }
 
 /* The message names the unreadable frame, wherever it is. */
-static void the_unreadable_frame_is_named(void)
+TAP_TEST(the_unreadable_frame_is_named, "the unreadable frame is named")
 {
 	struct durable_device durable;
 	u64 digest;
@@ -1765,7 +1768,7 @@ static int pause_or_end(void *host)
 }
 
 /* A load can be interrupted, whatever is in progress. */
-static void a_load_is_interrupted(void)
+TAP_TEST(a_load_is_interrupted, "a load is interrupted")
 {
 	struct durable_device durable;
 	u32 pauses;
@@ -1791,7 +1794,7 @@ static void a_load_is_interrupted(void)
 
 /* More changes than there are frames in memory */
 
-static void many_changes_commit_by_themselves(void)
+TAP_TEST(many_changes_commit_by_themselves, "many changes commit by themselves")
 {
 	static const char *const large[] = { NULL };
 	struct aftl_random random = { 1 };
@@ -1868,7 +1871,7 @@ static void refuse_spare(const struct aftl_spare *spare, const struct aftl_geome
 	CHECK_EQ(aftl_spare_decode(&out, geo, bytes), -EUCLEAN);
 }
 
-static void entries_survive_encoding(void)
+TAP_TEST(entries_survive_encoding, "entries survive encoding")
 {
 	struct aftl_random random = { 3 };
 	struct test_device device;
@@ -1913,7 +1916,7 @@ static void entries_survive_encoding(void)
 	refuse_spare(&in, &geo);
 }
 
-static void a_sector_is_valid_at_its_position_only(void)
+TAP_TEST(a_sector_is_valid_at_its_position_only, "a sector is valid at its position only")
 {
 	u8 sector[AFTL_SECTOR_BYTES] = { 1, 2, 3 };
 
@@ -1930,58 +1933,5 @@ int main(void)
 {
 	each_policy("closed and loaded, nothing is lost", closed_is_exact);
 	each_policy("snapshot and tables agree", tables_agree);
-	tap_run("snapshot and tables agree on bits in a cell", tables_agree_on_bits);
-	tap_run("snapshot and tables agree on handles", tables_agree_on_handles);
-	tap_run("other policies take over", other_policies_take_over);
-	tap_run("another policy gets no notes", another_policy_gets_no_notes);
-	tap_run("parameters change or not", parameters_change_or_not);
-	tap_run("impossible volumes are not formatted", impossible_volumes_are_not_formatted);
-	tap_run("too many pages in a flash page", too_many_pages_in_a_flash_page);
-	tap_run("a device of the wrong size", a_device_of_the_wrong_size);
-	tap_run("a shard is a device", a_shard_is_a_device);
-	tap_run("headers of shards match", headers_of_shards_match);
-	tap_run("invalid headers are refused", invalid_headers_are_refused);
-	tap_run("the copy of the header is used", the_copy_of_the_header_is_used);
-	tap_run("one header is always intact", one_header_is_always_intact);
-	tap_run("any sector may be damaged", any_sector_may_be_damaged);
-	tap_run("any sector of a zoned volume may be damaged",
-		any_sector_of_a_zoned_volume_may_be_damaged);
-	tap_run("any sector of lazy tables may be damaged",
-		any_sector_of_lazy_tables_may_be_damaged);
-	tap_run("only initialised extents are read", only_initialised_extents_are_read);
-	tap_run("the power fails as an extent is initialised",
-		the_power_fails_as_an_extent_is_initialised);
-	tap_run("the extent table has a copy", the_extent_table_has_a_copy);
-	tap_run("the zone table is rebuilt", the_zone_table_is_rebuilt);
-	tap_run("zoned volumes record bad blocks", zoned_volumes_record_bad_blocks);
-	tap_run("a persistent buffer keeps its size", a_persistent_buffer_keeps_its_size);
-	tap_run("a persistent buffer survives a crash", a_persistent_buffer_survives_a_crash);
-	tap_run("a waiting page is persisted before an erase",
-		a_waiting_page_is_persisted_before_an_erase);
-	tap_run("a waiting page is persisted before a die is retired",
-		a_waiting_page_is_persisted_before_a_die_is_retired);
-	tap_run("an aborted program does not replace newer data",
-		an_aborted_program_does_not_replace_newer_data);
-	tap_run("a page persisted again counts", a_page_persisted_again_counts);
-	tap_run("a persistent buffer survives a die failure",
-		a_persistent_buffer_survives_a_die_failure);
-	tap_run("a crash between two passes leaves room", a_crash_between_two_passes_leaves_room);
-	tap_run("unflushable data stay in a persistent buffer",
-		unflushable_data_stay_in_a_persistent_buffer);
-	tap_run("zeroed tables are damaged", zeroed_tables_are_damaged);
-	tap_run("the older state is enough", the_older_state_is_enough);
-	tap_run("tables are read ahead", tables_are_read_ahead);
-	tap_run("a snapshot is read ahead", a_snapshot_is_read_ahead);
-	tap_run("read ahead may fail", read_ahead_may_fail);
-	tap_run("reads may fail for a while", reads_may_fail_for_a_while);
-	tap_run("the unreadable frame is named", the_unreadable_frame_is_named);
-	tap_run("a load is interrupted", a_load_is_interrupted);
-	tap_run("each device call may fail", each_device_call_may_fail);
-	tap_run("a failed volume accepts no changes", a_failed_volume_accepts_no_changes);
-	tap_run("each allocation may fail", each_allocation_may_fail);
-	tap_run("loads without memory change nothing", loads_without_memory_change_nothing);
-	tap_run("many changes commit by themselves", many_changes_commit_by_themselves);
-	tap_run("entries survive encoding", entries_survive_encoding);
-	tap_run("a sector is valid at its position only", a_sector_is_valid_at_its_position_only);
-	return tap_finish();
+	return tap_run_all();
 }

@@ -296,7 +296,7 @@ static bool run_life(u64 seed)
 	return !tap_failures();
 }
 
-static void enough_of_everything(void)
+TAP_TEST(enough_of_everything, "the random runs covered every case")
 {
 	tap_note("%u crashes: %u in start, %u in work, %u in close; %u closed", tally.crashes,
 		 tally.in_start, tally.in_work, tally.in_shut, tally.shut);
@@ -325,6 +325,5 @@ int main(int argc, char **argv)
 		;
 	tap_end();
 	if (lives >= LIVES)
-		tap_run("the random runs covered every case", enough_of_everything);
-	return tap_finish();
+		return tap_run_all();
 }

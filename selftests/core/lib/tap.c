@@ -8,6 +8,7 @@ static struct {
 	unsigned int points;
 	unsigned int failed_points;
 	unsigned int failures;
+	struct tap_test *tests;
 } tap;
 
 static void print_name(const char *verdict)
@@ -41,6 +42,33 @@ bool tap_run(const char *name, void (*body)(void))
 	tap_begin("%s", name);
 	body();
 	return tap_end();
+}
+
+void tap_register(struct tap_test *test)
+{
+	struct tap_test **place = &tap.tests;
+
+	while (*place && (*place)->line < test->line)
+		place = &(*place)->next;
+	test->next = *place;
+	*place = test;
+}
+
+int tap_run_all(void)
+{
+	const struct tap_test *test;
+
+	if (!tap.tests)
+		tap_bail_out("the program has no test point");
+	for (test = tap.tests; test; test = test->next)
+		tap_run(test->name, test->body);
+	return tap_finish();
+}
+
+#pragma weak main
+int main(void)
+{
+	return tap_run_all();
 }
 
 void tap_bail_out(const char *format, ...)

@@ -18,6 +18,43 @@
 bool tap_run(const char *name, void (*body)(void));
 
 /**
+ * struct tap_test - a test point of TAP_TEST()
+ * @next: the one with the next higher line
+ */
+struct tap_test {
+	const char *name;
+	void (*body)(void);
+	int line;
+	struct tap_test *next;
+};
+
+void tap_register(struct tap_test *test);
+
+/**
+ * TAP_TEST() - define @function as the test point @text
+ *
+ * Constructors register the points before main(), in any order.
+ */
+#define TAP_TEST(function, text)						\
+	static void function(void);						\
+	static void __attribute__((constructor)) register_##function(void)	\
+	{									\
+		static struct tap_test test = { text, function, __LINE__, NULL };	\
+										\
+		tap_register(&test);						\
+	}									\
+	static void function(void)
+
+/**
+ * tap_run_all() - run the points of TAP_TEST() in the order of their lines, and print the plan
+ *
+ * A program without a main() does only this.
+ *
+ * Return: the exit status for main().
+ */
+int tap_run_all(void);
+
+/**
  * tap_begin(), tap_end() - test point around inline code
  */
 void tap_begin(const char *format, ...) __printf(1, 2);
