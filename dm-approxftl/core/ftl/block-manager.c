@@ -51,12 +51,12 @@ void aftl_free_block_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_blo
 	lun->free_blocks++;
 }
 
-static struct aftl_block *select_free_block(struct aftl *ftl, struct aftl_lun *lun, u32 kind)
+static struct aftl_block *select_free_block(struct aftl *ftl, struct aftl_lun *lun, u32 stream)
 {
 	u32 index;
 
 	if (unlikely(ftl->geo.superblock_luns))
-		return aftl_superblock_select_free(ftl, lun, kind);
+		return aftl_superblock_select_free(ftl, lun, stream);
 	if (ftl->type->accept_free)
 		for (index = lun->free_head; index != AFTL_NIL;
 		     index = block_by_index(ftl, index)->next)
@@ -71,9 +71,9 @@ void aftl_free_block_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl_
 	lun->free_blocks--;
 }
 
-struct aftl_block *aftl_free_block_take(struct aftl *ftl, struct aftl_lun *lun, u32 kind)
+struct aftl_block *aftl_free_block_take(struct aftl *ftl, struct aftl_lun *lun, u32 stream)
 {
-	struct aftl_block *block = select_free_block(ftl, lun, kind);
+	struct aftl_block *block = select_free_block(ftl, lun, stream);
 
 	if (block)
 		aftl_free_block_remove(ftl, lun, block);
@@ -173,9 +173,13 @@ struct aftl_block *aftl_victim_fewest_valid(struct aftl *ftl, struct aftl_lun *l
 	return best_ranked_victim(ftl, lun, lun->victims[lun->min_valid]);
 }
 
-/* Replace @victim by the choice of the policy or of the victim rule, if there is one. */
-static void select_victim_by_rule(struct aftl *ftl, struct aftl_victim_candidates *closed,
-				  struct aftl_block **victim)
+/*
+ * aftl_victim_select_by_rule() - replace @victim by the choice of the policy or of the selector
+ *
+ * If neither chooses, or the policy's choice is not a candidate, @victim remains.
+ */
+void aftl_victim_select_by_rule(struct aftl *ftl, struct aftl_victim_candidates *closed,
+				struct aftl_block **victim)
 {
 	const struct aftl_victim_rule *rule = aftl_victim_rule(ftl->config.victim);
 	struct aftl_block *block = NULL;
@@ -205,7 +209,7 @@ struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun,
 	if (!victim || victim->valid > most_valid)
 		return NULL;
 	if (likely(!lun->below_reserve))
-		select_victim_by_rule(ftl, &closed, &victim);
+		aftl_victim_select_by_rule(ftl, &closed, &victim);
 	return victim;
 }
 

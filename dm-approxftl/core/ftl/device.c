@@ -369,6 +369,7 @@ void aftl_destroy(struct aftl *ftl)
 	aftl_memory_free(ftl, ftl->read_cache.chains);
 	aftl_memory_free(ftl, ftl->read_cache.all);
 	aftl_memory_free(ftl, ftl->superblocks);
+	aftl_memory_free(ftl, ftl->superblock_candidates);
 	aftl_memory_free(ftl, ftl->die_groups);
 	if (ftl->luns) {
 		aftl_memory_free(ftl, ftl->luns->handle_blocks);

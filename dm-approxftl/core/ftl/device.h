@@ -640,6 +640,8 @@ struct aftl {
 	u8 waking; /* AFTL_WAKE_*: which LUNs from wake_next on are still to be woken */
 	u32 lost_units;
 	u32 placing_cause; /* enum aftl_cause of the placement that the policy is asked for */
+	/* Handle whose block is being opened; 0: the policy's */
+	u32 placing_handle;
 	struct aftl_events events;
 	u32 event_completions;
 	u32 event_clock;
@@ -673,6 +675,8 @@ struct aftl {
 	u32 prefetch_units;
 	bool reads_are_tracked;
 	struct aftl_superblock_state *superblocks;
+	/* What a victim selector sees, one entry for each superblock of the group that is asked for. */
+	struct aftl_block *superblock_candidates;
 	struct aftl_die_group *die_groups;
 	u32 gc_blocks;
 	u32 gc_max_valid;
@@ -1036,7 +1040,7 @@ void aftl_block_manager_restored(struct aftl *ftl);
 
 /* After a policy change or a load: give LUNs with too few free blocks a fallback block. */
 void aftl_block_manager_check_reserve(struct aftl *ftl);
-struct aftl_block *aftl_free_block_take(struct aftl *ftl, struct aftl_lun *lun, u32 kind);
+struct aftl_block *aftl_free_block_take(struct aftl *ftl, struct aftl_lun *lun, u32 stream);
 void aftl_assign_parity(struct aftl *ftl, u32 group, u32 number);
 void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number);
 void aftl_free_block_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
@@ -1048,6 +1052,9 @@ void aftl_victim_list_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl
 /* Return the block in the victim lists with the fewest valid pages, or NULL. */
 struct aftl_block *aftl_victim_fewest_valid(struct aftl *ftl, struct aftl_lun *lun);
 
+void aftl_victim_select_by_rule(struct aftl *ftl, struct aftl_victim_candidates *closed,
+				struct aftl_block **victim);
+
 /* Return a closed block with at most @most_valid valid pages for GC, or NULL. */
 struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid);
 
@@ -1057,7 +1064,7 @@ static inline u32 aftl_reserved_blocks(const struct aftl *ftl)
 	if (unlikely(ftl->geo.zones))
 		return ftl->type->reserve + 2;
 	return ftl->type->open_blocks + ftl->handles + ftl->type->reserve + 1 +
-	       (ftl->geo.superblock_luns ? 2 : 0) +
+	       (ftl->geo.superblock_luns ? 2 + ftl->handles : 0) +
 	       max(ftl->slc_static_blocks, (u32)(ftl->slc_max_blocks != 0));
 }
 
@@ -1294,6 +1301,15 @@ static inline struct aftl_block *aftl_superblock_block(const struct aftl *ftl, u
 	return &ftl->media.blocks[lun * ftl->geo.blocks_per_lun + number];
 }
 
+/*
+ * Data that share superblocks: those of one block kind of the policy, of one placement handle, or of
+ * the SLC cache.
+ */
+static inline u32 aftl_superblock_stream(u32 kind, u32 handle, bool slc)
+{
+	return kind | handle << 8 | (u32)slc << 16;
+}
+
 static inline struct aftl_superblock_state *aftl_superblock_at(const struct aftl *ftl, u32 group,
 							       u32 number)
 {
@@ -1315,7 +1331,7 @@ int __must_check aftl_superblock_check(const struct aftl *ftl, const struct aftl
 				       struct aftl_error *error);
 bool aftl_superblock_alloc(struct aftl *ftl);
 struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct aftl_lun *lun,
-					       u32 kind);
+					       u32 stream);
 u32 aftl_superblock_parity_member(const struct aftl *ftl, u32 group, u32 number);
 bool aftl_superblock_unused(const struct aftl *ftl, u32 group, u32 number);
 void aftl_parity_queue_due(struct aftl *ftl, const struct aftl_block *block);

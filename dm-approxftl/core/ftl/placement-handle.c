@@ -74,13 +74,14 @@ int aftl_handle_place(struct aftl *ftl, struct aftl_lun *lun,
 		      const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	u32 handle = aftl_stream_handle(ftl, need->stream);
+	int ret;
 
 	*placement = (struct aftl_placement){ 0 };
-	if (aftl_place_sequential(ftl->policy, lun, need, &lun->handle_blocks[handle - 1], 0,
-				  placement))
-		return -ENOSPC;
-	placement->block->handle = (u8)handle;
-	return 0;
+	ftl->placing_handle = handle;
+	ret = aftl_place_sequential(ftl->policy, lun, need, &lun->handle_blocks[handle - 1], 0,
+				    placement);
+	ftl->placing_handle = 0;
+	return ret;
 }
 
 /*

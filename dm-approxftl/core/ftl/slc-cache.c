@@ -56,7 +56,7 @@ static bool slc_may_open(const struct aftl *ftl, const struct aftl_lun *lun)
 
 static void slc_open_block(struct aftl *ftl, struct aftl_lun *lun)
 {
-	lun->slc_open = aftl_free_block_take(ftl, lun, 0);
+	lun->slc_open = aftl_free_block_take(ftl, lun, aftl_superblock_stream(0, 0, true));
 	aftl_block_open(ftl, lun->slc_open, AFTL_ORDER_SEQUENTIAL, 0);
 	lun->slc_open->bits = 1;
 	lun->slc_blocks++;

@@ -194,12 +194,75 @@ static void count_superblock_victim(struct aftl *ftl, u32 group, u32 cost)
 	ftl->stats.counters.gc_empty_blocks += cost ? 0 : count_live_members(ftl, group);
 }
 
-/* Select the cheapest superblock; AFTL_NIL if there is none. */
-static u32 superblock_gc_select(struct aftl *ftl, const struct aftl_lun *lun, u64 most, bool urgent,
+/* Describe a superblock to a victim selector as one block. */
+static void describe_superblock(const struct aftl *ftl, u32 group, u32 number, u32 valid,
+				struct aftl_block *entry)
+{
+	u32 i;
+
+	*entry = (struct aftl_block){
+		.state = AFTL_BLOCK_CLOSED, .listed = 1, .valid = valid, .opened_ns = U64_MAX,
+	};
+	for (i = 0; i < ftl->geo.superblock_luns; i++) {
+		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
+
+		if (block->state == AFTL_BLOCK_BAD || block->parity)
+			continue;
+		entry->erases = block->erases;
+		if (block->opened_ns >= entry->opened_ns)
+			continue;
+		entry->opened_ns = block->opened_ns;
+		entry->kind = block->kind;
+	}
+}
+
+/*
+ * Let the policy or the victim selector choose among the superblocks that the cheapest one, @number,
+ * was chosen from.
+ */
+static u32 superblock_gc_ask_rule(struct aftl *ftl, struct aftl_lun *lun, u64 most, u32 number,
+				  u32 *cost)
+{
+	u32 group = aftl_die_group_of(ftl, lun);
+	u32 blocks = max(count_live_members(ftl, group) - (u32)ftl->config.rain, 1U);
+	struct aftl_block *victim = &ftl->superblock_candidates[number];
+	struct aftl_victim_candidates closed = {
+		.policy = ftl->policy,
+		.lun = lun,
+		.most_valid = U32_MAX,
+		.superblocks = ftl->superblock_candidates,
+	};
+	u32 i;
+
+	for (i = 0; i < ftl->geo.blocks_per_lun; i++) {
+		u32 other = superblock_gc_cost(ftl, group, i, REACH_FILLED);
+
+		ftl->superblock_candidates[i].listed = 0;
+		if (other <= most && superblock_gc_wanted(ftl, lun, i, REACH_FILLED))
+			describe_superblock(ftl, group, i, DIV_ROUND_UP(other, blocks),
+					    &ftl->superblock_candidates[i]);
+	}
+	aftl_victim_select_by_rule(ftl, &closed, &victim);
+	number = (u32)(victim - ftl->superblock_candidates);
+	*cost = superblock_gc_cost(ftl, group, number, REACH_FILLED);
+	return number;
+}
+
+/* As for single blocks, emergency GC at the reserve takes the cheapest superblock. */
+static bool superblock_rule_asked(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return (ftl->type->select_victim || ftl->config.victim != AFTL_VICTIM_greedy) &&
+	       !lun->below_reserve;
+}
+
+/* Select a superblock; AFTL_NIL if there is none. */
+static u32 superblock_gc_select(struct aftl *ftl, struct aftl_lun *lun, u64 most, bool urgent,
 				u32 *cost)
 {
 	u32 number = cheapest_superblock(ftl, lun, REACH_FILLED, cost);
 
+	if (*cost <= most && superblock_rule_asked(ftl, lun))
+		return superblock_gc_ask_rule(ftl, lun, most, number, cost);
 	if (urgent && *cost > most)
 		number = cheapest_superblock(ftl, lun, REACH_SHORT, cost);
 	if (*cost <= most)
@@ -208,7 +271,7 @@ static u32 superblock_gc_select(struct aftl *ftl, const struct aftl_lun *lun, u6
 }
 
 /*
- * aftl_superblock_gc_start() - start GC of the superblock with the fewest valid pages
+ * aftl_superblock_gc_start() - start GC of the superblock that the victim selector chooses
  * @limit: most valid pages in a block, on average
  *
  * Return: false if there is no such superblock.

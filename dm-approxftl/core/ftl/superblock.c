@@ -17,13 +17,9 @@ static u32 count_die_groups(const struct aftl *ftl)
 static int check_superblock_features(const struct aftl *ftl, const struct aftl_config *config,
 				     struct aftl_error *error)
 {
-	if (ftl->geo.zones || ftl->geo.trans_pages || ftl->slc_max_blocks || ftl->geo.passes > 1 ||
-	    config->placement_handles)
+	if (ftl->geo.zones || ftl->slc_max_blocks || ftl->geo.passes > 1)
 		return aftl_fail(error, -EINVAL,
-				 "superblock: superblocks do not go together with zoned, map_cache, slc_static, slc_dynamic, passes or placement_handles");
-	if (config->victim != AFTL_VICTIM_greedy || ftl->type->select_victim)
-		return aftl_fail(error, -EINVAL,
-				 "superblock: the one with the least valid data is collected, and this rule chooses single blocks; set victim greedy");
+				 "superblock: superblocks do not go together with zoned, slc_static, slc_dynamic or passes");
 	if (config->rain && ftl->read_cache.count)
 		return aftl_fail(error, -EINVAL,
 				 "rain: a read cache does not hold reconstructed data; set read_cache 0 or rain off");
@@ -67,7 +63,9 @@ bool aftl_superblock_alloc(struct aftl *ftl)
 		aftl_memory_alloc(ftl, (size_t)count_die_groups(ftl) * ftl->geo.blocks_per_lun,
 				  sizeof(*ftl->superblocks));
 	ftl->die_groups = aftl_memory_alloc(ftl, count_die_groups(ftl), sizeof(*ftl->die_groups));
-	if (!ftl->superblocks || !ftl->die_groups)
+	ftl->superblock_candidates = aftl_memory_alloc(ftl, ftl->geo.blocks_per_lun,
+						       sizeof(*ftl->superblock_candidates));
+	if (!ftl->superblocks || !ftl->die_groups || !ftl->superblock_candidates)
 		return false;
 	for (i = 0; i < count_die_groups(ftl); i++)
 		ftl->die_groups[i].victim = AFTL_NIL;
@@ -157,17 +155,29 @@ bool aftl_superblock_unused(const struct aftl *ftl, u32 group, u32 number)
 	       !superblock_parity_begun(ftl, group, number);
 }
 
-/* Free blocks of a LUN that may wait until data of the kind of their superblock come. */
-#define MAX_WAITING_BLOCKS 2
+/*
+ * Free blocks of a LUN that may wait until data of the stream of their superblock come: one for each
+ * placement handle, for the translation pages, and for each other stream of the host, so that each
+ * has an open superblock of its own; two for the block kinds of a policy without host streams.
+ */
+static u32 max_waiting_blocks(const struct aftl *ftl)
+{
+	return (ftl->type->host_streams ? max(ftl->streams - 1, 2U) : 2) + ftl->handles;
+}
+
+static u32 superblock_stream_of(const struct aftl *ftl, const struct aftl_block *block)
+{
+	return aftl_superblock_stream(block->kind, block->handle, aftl_is_slc_block(ftl, block));
+}
 
 /*
  * aftl_superblock_select_free() - select the next free block of @lun to open
  *
- * The oldest one whose superblock others have opened for the same kind of data; if too many blocks
- * wait for another kind, the oldest of these; otherwise one of an unused superblock.
+ * The oldest one whose superblock others have opened for the same stream; if too many blocks wait
+ * for other streams, the oldest of these; otherwise one of an unused superblock.
  */
 struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct aftl_lun *lun,
-					       u32 kind)
+					       u32 stream)
 {
 	u32 group = aftl_die_group_of(ftl, lun);
 	struct aftl_block *fresh = NULL;
@@ -180,14 +190,14 @@ struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct af
 		const struct aftl_block *first =
 			first_opened_block(ftl, group, aftl_superblock_number(ftl, block));
 
-		if (first && first->kind == kind)
+		if (first && superblock_stream_of(ftl, first) == stream)
 			return block;
 		if (!first && !fresh)
 			fresh = block;
 		if (first && !others++)
 			begun = block;
 	}
-	if (!begun || (fresh && others <= MAX_WAITING_BLOCKS))
+	if (!begun || (fresh && others <= max_waiting_blocks(ftl)))
 		return fresh;
 	return begun;
 }

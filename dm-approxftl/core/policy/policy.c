@@ -28,27 +28,37 @@ struct aftl_block *aftl_policy_open_sparse_block(struct aftl_policy *policy, str
 	return block;
 }
 
+/* The blocks of the LUN, or the entries of the superblocks; as many as a LUN has blocks. */
+static struct aftl_block *first_victim_entry(const struct aftl_victim_candidates *closed)
+{
+	const struct aftl_media *media = aftl_policy_media(closed->policy);
+
+	if (closed->superblocks)
+		return closed->superblocks;
+	return &media->blocks[aftl_lun_index(closed->lun) * media->geo->blocks_per_lun];
+}
+
 /* Blocks that are being collected or retired are in no list. */
 bool aftl_victim_candidates_has(const struct aftl_victim_candidates *closed,
 				const struct aftl_block *block)
 {
-	const struct aftl_media *media = aftl_policy_media(closed->policy);
-	u32 lun = aftl_block_index(media, block) / media->geo->blocks_per_lun;
+	const struct aftl_block *first = first_victim_entry(closed);
+	u32 blocks = aftl_policy_geometry(closed->policy)->blocks_per_lun;
 
-	return lun == aftl_lun_index(closed->lun) && block->state == AFTL_BLOCK_CLOSED &&
+	return block >= first && block < first + blocks && block->state == AFTL_BLOCK_CLOSED &&
 	       block->listed && block->valid <= closed->most_valid;
 }
 
 struct aftl_block *aftl_victim_candidates_next(const struct aftl_victim_candidates *closed,
 					       const struct aftl_block *block)
 {
-	const struct aftl_media *media = aftl_policy_media(closed->policy);
-	u32 first = aftl_lun_index(closed->lun) * media->geo->blocks_per_lun;
-	u32 i = block ? aftl_block_index(media, block) + 1 : first;
+	struct aftl_block *first = first_victim_entry(closed);
+	u32 blocks = aftl_policy_geometry(closed->policy)->blocks_per_lun;
+	u32 i = block ? (u32)(block - first) + 1 : 0;
 
-	for (; i < first + media->geo->blocks_per_lun; i++)
-		if (aftl_victim_candidates_has(closed, &media->blocks[i]))
-			return &media->blocks[i];
+	for (; i < blocks; i++)
+		if (aftl_victim_candidates_has(closed, &first[i]))
+			return &first[i];
 	return NULL;
 }
 
@@ -61,8 +71,7 @@ struct aftl_block *aftl_victim_candidates_draw(const struct aftl_victim_candidat
 	u64 draw = aftl_hash64_pair(aftl_hash64_pair(core->config->seed ^ 0x71c71, past),
 				    (u64)lun << 32 | number);
 	u32 blocks = core->geo->blocks_per_lun;
-	struct aftl_block *block = &core->media->blocks[lun * blocks +
-							(u32)aftl_scale_draw(draw, blocks)];
+	struct aftl_block *block = &first_victim_entry(closed)[aftl_scale_draw(draw, blocks)];
 
 	return aftl_victim_candidates_has(closed, block) ? block : NULL;
 }
