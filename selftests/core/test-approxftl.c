@@ -39,9 +39,6 @@ static void note_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 page = aftl_ppn_page(media, ppn);
 
-	(void)listener;
-	(void)tag;
-	(void)lpn;
 	probe.block = aftl_ppn_block(media, ppn);
 	probe.page = page % media->geo->pages;
 	probe.mode = aftl_page_mode(*aftl_page_attr_at(media, page));
@@ -391,16 +388,12 @@ static void first_program(struct flips *flips, aftl_ppn_t ppn)
 static void flip_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
 			 aftl_ppn_t ppn)
 {
-	(void)tag;
-	(void)lpn;
 	first_program(container_of(listener, struct flips, listener), ppn);
 }
 
 static void flip_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
 		      aftl_ppn_t to)
 {
-	(void)lpn;
-	(void)from;
 	first_program(container_of(listener, struct flips, listener), to);
 }
 
@@ -538,8 +531,6 @@ struct copies {
 static void copied_written(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
 			   aftl_ppn_t ppn)
 {
-	(void)tag;
-	(void)ppn;
 	container_of(listener, struct copies, listener)->count[from_lpn(lpn)] = 0;
 }
 
@@ -627,16 +618,12 @@ static void note_class(struct wear *wear, aftl_ppn_t ppn)
 static void wear_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
 			 aftl_ppn_t ppn)
 {
-	(void)tag;
-	(void)lpn;
 	note_class(container_of(listener, struct wear, listener), ppn);
 }
 
 static void wear_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
 		      aftl_ppn_t to)
 {
-	(void)lpn;
-	(void)from;
 	note_class(container_of(listener, struct wear, listener), to);
 }
 

@@ -175,7 +175,6 @@ static u32 told;
 
 static void note_lun(void *host, const struct aftl_array_event *event)
 {
-	(void)host;
 	if (told == LUNS_MAX)
 		return;
 	told_luns[told] = event->lun;

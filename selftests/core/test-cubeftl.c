@@ -49,18 +49,12 @@ static void check_program(aftl_ppn_t ppn)
 static void on_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
 		       aftl_ppn_t ppn)
 {
-	(void)listener;
-	(void)tag;
-	(void)lpn;
 	check_program(ppn);
 }
 
 static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
 		    aftl_ppn_t to)
 {
-	(void)listener;
-	(void)lpn;
-	(void)from;
 	check_program(to);
 }
 

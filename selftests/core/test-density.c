@@ -36,7 +36,6 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	const struct aftl_block *block = &media->blocks[event->block];
 	u16 attr;
 
-	(void)host;
 	if (event->op != AFTL_ARRAY_PROGRAM)
 		return;
 	attr = aftl_block_page_attr(media, block, event->page);
@@ -65,11 +64,6 @@ static void run(u64 seed, u32 steps)
 	while (steps-- && test_stream_step(&stream, &device))
 		;
 	CHECK(test_drain(&device));
-}
-
-static void write_unit(u32 unit, u32 class)
-{
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, class, NULL), 0);
 }
 
 /* Discard all units in sparse blocks, and collect these blocks. */
@@ -145,12 +139,12 @@ TAP_TEST(a_share_of_the_blocks_is_sparse, "the share of sparse blocks is as conf
 
 	open_device("2", pairs);
 	for (step = 0; step < 6 * 12; step++) {
-		write_unit(unit, AFTL_PRECISE);
+		test_write_each(&device, unit, 1, AFTL_PRECISE);
 		CHECK_EQ(test_block_of(&device, unit++)->bits, 1);
 	}
 	CHECK_EQ(sparse_blocks(0), 6);
 	for (step = 0; step < 2 * 24; step++) {
-		write_unit(unit, AFTL_PRECISE);
+		test_write_each(&device, unit, 1, AFTL_PRECISE);
 		CHECK_EQ(test_block_of(&device, unit++)->kind, KIND_PRECISE);
 	}
 	CHECK_EQ(sparse_blocks(0), 6);
@@ -167,18 +161,18 @@ TAP_TEST(it_looks_again, "a freed sparse block is used after a block's worth of 
 
 	open_device("2", pairs);
 	for (unit = 0; unit < 12; unit++)
-		write_unit(unit, AFTL_PRECISE);
+		test_write_each(&device, unit, 1, AFTL_PRECISE);
 	CHECK_EQ(sparse_blocks(0), 1);
-	write_unit(50, AFTL_PRECISE);
+	test_write_each(&device, 50, 1, AFTL_PRECISE);
 	CHECK_EQ(test_block_of(&device, 50)->kind, KIND_PRECISE);
 	forget_units(12);
 	for (unit = 51; unit < 50 + 24; unit++) {
 		/* Approximate writes do not count as steps. */
-		write_unit(200, AFTL_APPROX);
-		write_unit(unit, AFTL_PRECISE);
+		test_write_each(&device, 200, 1, AFTL_APPROX);
+		test_write_each(&device, unit, 1, AFTL_PRECISE);
 		CHECK_EQ(test_block_of(&device, unit)->kind, KIND_PRECISE);
 	}
-	write_unit(100, AFTL_PRECISE);
+	test_write_each(&device, 100, 1, AFTL_PRECISE);
 	CHECK_EQ(test_block_of(&device, 100)->kind, KIND_SPARSE);
 	test_device_finish(&device);
 }
@@ -276,18 +270,18 @@ TAP_TEST(saved_devices_go_on, "a loaded device continues its open blocks")
 
 	open_device("3", pairs);
 	for (unit = 0; unit < 5; unit++)
-		write_unit(unit, AFTL_PRECISE);
+		test_write_each(&device, unit, 1, AFTL_PRECISE);
 	CHECK_EQ(test_device_reload(&device), 0);
 	for (; unit < 24; unit++) {
-		write_unit(unit, AFTL_PRECISE);
+		test_write_each(&device, unit, 1, AFTL_PRECISE);
 		CHECK(test_block_of(&device, unit) == test_block_of(&device, 0));
 	}
-	write_unit(24, AFTL_PRECISE);
+	test_write_each(&device, 24, 1, AFTL_PRECISE);
 	CHECK_EQ(test_block_of(&device, 24)->kind, KIND_PRECISE);
 	forget_units(24);
 	CHECK_EQ(test_device_reload(&device), 0);
 	for (unit = 25; unit < 24 + 36; unit++) {
-		write_unit(unit, AFTL_PRECISE);
+		test_write_each(&device, unit, 1, AFTL_PRECISE);
 		CHECK_EQ(test_block_of(&device, unit)->kind, KIND_PRECISE);
 	}
 	test_device_finish(&device);

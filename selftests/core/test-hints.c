@@ -24,7 +24,6 @@ static u32 strange;
 
 static u32 stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
-	(void)policy;
 	said[write->hint.life][write->hint.stream]++;
 	return write->hint.life % LIVES_TOLD;
 }
@@ -285,9 +284,6 @@ TAP_TEST(everything_is_in_a_stream, "units per stream add up to all programmed u
 
 static int swallow(void *host, const void *data, size_t bytes)
 {
-	(void)host;
-	(void)data;
-	(void)bytes;
 	return 0;
 }
 
@@ -319,8 +315,6 @@ static u32 answer;
 
 static u32 any_answer(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
-	(void)policy;
-	(void)write;
 	return answer;
 }
 

@@ -143,8 +143,6 @@ static void write_accepted(struct test_listener *self, struct test_request *requ
 	struct model *model = &container_of(self, struct write_watch, listener)->model;
 	u32 version;
 
-	(void)lpn;
-	(void)tag;
 	if (!CHECK_MSG(model->firsts, "request %u goes on, but none waits", request->version))
 		return;
 	version = take_unit(model);
@@ -199,7 +197,6 @@ static void is_read(struct test_listener *self, struct test_request *request,
 {
 	struct read_watch *watch = container_of(self, struct read_watch, listener);
 
-	(void)read;
 	sensed(watch);
 	CHECK_MSG(watch->count && watch->under_way[0] == request->version,
 		  "request %u is read instead of %u", request->version, watch->under_way[0]);

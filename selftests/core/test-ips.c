@@ -31,7 +31,6 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	const struct aftl_block *block = &media->blocks[event->block];
 	u16 attr;
 
-	(void)host;
 	if (event->op == AFTL_ARRAY_READ)
 		last_ns = event->array_ns;
 	if (event->op != AFTL_ARRAY_PROGRAM)

@@ -34,7 +34,6 @@ static void on_array(void *host, const struct aftl_array_event *event)
 {
 	u16 borrower;
 
-	(void)host;
 	if (event->op != AFTL_ARRAY_PROGRAM || event->mode != AFTL_MODE_LENDING)
 		return;
 	moved_lenders += event->cause == AFTL_CAUSE_GC;
@@ -67,11 +66,6 @@ static u32 page_of(u32 unit)
 	return aftl_ppn_page(aftl_media(device.ftl), test_lookup(&device, unit)) % STEPS;
 }
 
-static void write_unit(u32 unit, u32 class)
-{
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, class, NULL), 0);
-}
-
 /* Check that @unit is in the block of unit @with, at @page, in a block of kind @kind. */
 static void check_at(u32 unit, u32 with, u32 page, u32 kind)
 {
@@ -92,15 +86,15 @@ TAP_TEST(blocks_have_two_halves, "approximate pages lend to precise pages half a
 
 	open_device(none);
 	/* No precise page can borrow yet. */
-	write_unit(100, AFTL_APPROX);
+	test_write_each(&device, 100, 1, AFTL_APPROX);
 	CHECK(!unit_lends(100));
 	test_write_each(&device, 0, HALF - 1, AFTL_PRECISE);
 	/* Still none: the block is one page short of its half. */
-	write_unit(101, AFTL_APPROX);
+	test_write_each(&device, 101, 1, AFTL_APPROX);
 	check_at(101, 100, 1, KIND_APPROX);
-	write_unit(HALF - 1, AFTL_PRECISE);
+	test_write_each(&device, HALF - 1, 1, AFTL_PRECISE);
 	check_at(HALF - 1, 0, HALF - 1, KIND_LENDERS);
-	write_unit(102, AFTL_APPROX);
+	test_write_each(&device, 102, 1, AFTL_APPROX);
 	check_at(102, 0, HALF, KIND_LENDERS);
 	CHECK(unit_lends(102) && !unit_lends(0));
 	/*
@@ -120,7 +114,7 @@ TAP_TEST(blocks_have_two_halves, "approximate pages lend to precise pages half a
 	check_at(110, 10, HALF, KIND_NEXT);
 	CHECK(unit_lends(110));
 	CHECK_EQ(test_block_of(&device, 10)->state, AFTL_BLOCK_CLOSED);
-	write_unit(120, AFTL_APPROX);
+	test_write_each(&device, 120, 1, AFTL_APPROX);
 	check_at(120, 100, 2, KIND_APPROX);
 	close_device();
 }
@@ -207,7 +201,7 @@ TAP_TEST(what_no_chip_takes, "the chip refuses illegal loans")
 	block = test_block_of(&device, 0);
 	index = aftl_block_index(media, block);
 	CHECK(!taken(index, HALF - 1, AFTL_APPROX));
-	write_unit(HALF - 1, AFTL_PRECISE);
+	test_write_each(&device, HALF - 1, 1, AFTL_PRECISE);
 	CHECK(taken(index, HALF, AFTL_APPROX));
 	CHECK(!taken(index, HALF, AFTL_PRECISE));
 	CHECK(!taken(index, HALF + 1, AFTL_APPROX));
@@ -269,13 +263,13 @@ TAP_TEST(saved_devices_go_on, "a loaded device continues its lending blocks")
 
 	open_device(none);
 	test_write_each(&device, 0, HALF, AFTL_PRECISE);
-	write_unit(HALF, AFTL_APPROX);
+	test_write_each(&device, HALF, 1, AFTL_APPROX);
 	test_write_each(&device, 20, 2, AFTL_PRECISE);
 	CHECK_EQ(test_device_reload(&device), 0);
-	write_unit(HALF + 1, AFTL_APPROX);
+	test_write_each(&device, HALF + 1, 1, AFTL_APPROX);
 	check_at(HALF + 1, 0, HALF + 1, KIND_LENDERS);
 	CHECK(unit_lends(HALF + 1));
-	write_unit(22, AFTL_PRECISE);
+	test_write_each(&device, 22, 1, AFTL_PRECISE);
 	check_at(22, 20, 2, KIND_BORROWERS);
 	/* Forge a snapshot: swap the kinds of a first-half block and a lender block. */
 	test_block_of(&device, 20)->kind = KIND_LENDERS;
@@ -283,7 +277,7 @@ TAP_TEST(saved_devices_go_on, "a loaded device continues its lending blocks")
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(test_block_of(&device, 20)->state, AFTL_BLOCK_CLOSED);
 	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
-	write_unit(HALF + 2, AFTL_APPROX);
+	test_write_each(&device, HALF + 2, 1, AFTL_APPROX);
 	CHECK(!unit_lends(HALF + 2));
 	close_device();
 }

@@ -24,7 +24,6 @@ static u32 count;
 
 static void on_array(void *host, const struct aftl_array_event *event)
 {
-	(void)host;
 	if (event->op == AFTL_ARRAY_PROGRAM && count < ARRAY_SIZE(told))
 		told[count++] = event->lun;
 }

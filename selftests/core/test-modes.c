@@ -19,7 +19,6 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 mode = event->mode;
 
-	(void)host;
 	if (event->op != AFTL_ARRAY_PROGRAM)
 		return;
 	if (media->blocks[event->block].bits) {
@@ -46,10 +45,7 @@ static void open_shape(const char *one_shot, const char *bits)
 
 static void write_units(u32 first, u32 units)
 {
-	u32 i;
-
-	for (i = first; i < first + units; i++)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
+	test_write_each(&device, first, units, AFTL_PRECISE);
 }
 
 /* Only the first page of each word line may be programmed. */

@@ -69,7 +69,6 @@ static void watch(void *host, const struct aftl_array_event *event)
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 step = media->geo->word_line_pages;
 
-	(void)host;
 	if (event->op == AFTL_ARRAY_ERASE)
 		accounts[event->block] = (struct account){ 0 };
 	if (media->blocks[event->block].bits)

@@ -65,7 +65,6 @@ static void on_submit(struct test_listener *self, struct test_request *request)
 static void on_accept(struct test_listener *self, struct test_request *request, aftl_lpn_t lpn,
 		      u32 tag)
 {
-	(void)lpn;
 	of(self)->tag[tag] = (u8)handle_of(request->request.hint);
 }
 
@@ -82,7 +81,6 @@ static void expect(struct witness *witness, aftl_ppn_t ppn, u32 handle)
 
 static void on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
-	(void)lpn;
 	expect(of(self), ppn, of(self)->tag[tag]);
 }
 
@@ -91,7 +89,6 @@ static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from,
 	u32 handle = of(self)->block[block_index(from)];
 	bool apart = device.config.placement_isolation == AFTL_ISOLATION_PERSISTENT;
 
-	(void)lpn;
 	of(self)->moves[handle]++;
 	expect(of(self), to, apart ? handle : 0);
 }
@@ -185,11 +182,8 @@ static void open_with(const char *policy, const char *handles, const char *isola
 
 static void write_as(u32 first, u32 units, u8 life, u8 id)
 {
-	u32 i;
-
 	device.hint = (struct aftl_hint){ .life = life, .stream = id };
-	for (i = first; i < first + units; i++)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
+	test_write_each(&device, first, units, AFTL_PRECISE);
 }
 
 static const struct aftl_handle_stats *stats_of(u32 handle)

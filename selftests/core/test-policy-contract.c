@@ -267,7 +267,6 @@ static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_
 {
 	struct wild *wild = to_wild(policy);
 
-	(void)lun;
 	if (!(wildness & WILD_CHORE))
 		return;
 	chore->kind = draw(wild, AFTL_IDLE_TASK_RELOCATE + 2);
@@ -281,7 +280,6 @@ static u32 stream(struct aftl_policy *policy, const struct aftl_host_write *writ
 {
 	u32 answer = wildness & WILD_ANSWERS ? draw(to_wild(policy), 100) : 0;
 
-	(void)write;
 	wrong_places += answer >= WILD_STREAMS;
 	return answer;
 }
@@ -289,15 +287,12 @@ static u32 stream(struct aftl_policy *policy, const struct aftl_host_write *writ
 static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 		       const struct aftl_block *block)
 {
-	(void)lun;
-	(void)block;
 	return wildness & WILD_ANSWERS ? U32_MAX : draw(to_wild(policy), 100);
 }
 
 static struct aftl_block *victim(struct aftl_policy *policy,
 				 const struct aftl_victim_candidates *closed)
 {
-	(void)closed;
 	return wildness & WILD_VICTIM && draw(to_wild(policy), 2) ? any_block(to_wild(policy)) :
 								    NULL;
 }
@@ -313,8 +308,6 @@ static u32 lun(struct aftl_policy *policy, const struct aftl_lun_request *bindin
 
 static bool accept_free(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	(void)policy;
-	(void)block;
 	return !(wildness & WILD_ANSWERS);
 }
 
@@ -322,9 +315,6 @@ static bool programmed(struct aftl_policy *policy, struct aftl_lun *lun,
 		       const struct aftl_placement *placement,
 		       const struct aftl_program_result *outcome)
 {
-	(void)lun;
-	(void)placement;
-	(void)outcome;
 	return wildness & WILD_ANSWERS && draw(to_wild(policy), 20) == 0;
 }
 
@@ -574,7 +564,6 @@ static bool create_whole(struct aftl_policy *policy)
 
 static bool never(const struct aftl_policy *policy)
 {
-	(void)policy;
 	return false;
 }
 

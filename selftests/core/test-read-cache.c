@@ -102,8 +102,6 @@ static u32 seen_flips;
 static void on_read(struct test_listener *self, struct test_request *request,
 		    const struct aftl_read *read)
 {
-	(void)self;
-	(void)request;
 	seen_flips = read->flips;
 }
 
@@ -397,17 +395,11 @@ static struct {
 
 static void on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
-	(void)self;
-	(void)tag;
-	(void)lpn;
 	plain.versions[from_ppn(ppn)]++;
 }
 
 static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
 {
-	(void)self;
-	(void)lpn;
-	(void)from;
 	plain.versions[from_ppn(to)]++;
 }
 
@@ -454,7 +446,6 @@ static void on_plain_read(struct test_listener *self, struct test_request *reque
 	struct plain_unit now = { from_lpn(read->lpn), from_ppn(read->ppn), 0, read->flips,
 				  read->generation };
 
-	(void)self;
 	if (read->source != AFTL_SOURCE_FLASH || read->lost)
 		return;
 	now.version = plain.versions[now.slot];

@@ -228,7 +228,6 @@ static void on_programmed(struct test_listener *listener, aftl_ppn_t first)
 	u32 line = aftl_ppn_page(media, first) % geo()->pages / LINE;
 	u32 *programs = line_programs(index, line);
 
-	(void)listener;
 	if (block->order != AFTL_ORDER_SUPER_LAYER)
 		return;
 	if (!*programs)
@@ -252,8 +251,6 @@ static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t f
 	u32 *moved = &watcher.moved[aftl_block_index(media, block)];
 	u32 layers = watcher.virtual_layers ? 1 : 2;
 
-	(void)listener;
-	(void)lpn;
 	CHECK_RANGE(aftl_ppn_block(media, to)->kind, AFTL_KIND_COLLECTED, AFTL_KIND_DISPLACED);
 	if (block->order != AFTL_ORDER_SUPER_LAYER || block->state != AFTL_BLOCK_OPEN)
 		return;
@@ -268,8 +265,6 @@ static void on_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots
 	u32 index = aftl_block_index(aftl_media(device.ftl),
 				     aftl_ppn_block(aftl_media(device.ftl), first));
 
-	(void)listener;
-	(void)slots;
 	memset(line_programs(index, 0), 0, lines_of_block() * sizeof(u32));
 	watcher.moved[index] = 0;
 }

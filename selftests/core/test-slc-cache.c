@@ -209,7 +209,6 @@ static void check_fold(const struct aftl_array_event *event)
 
 static void on_array(void *host, const struct aftl_array_event *event)
 {
-	(void)host;
 	if (event->op == AFTL_ARRAY_PROGRAM)
 		check_program(event);
 	if (event->cause == AFTL_CAUSE_FOLD &&
@@ -243,10 +242,7 @@ static void open_with(const char *policy, const char *kept_share, const char *le
 
 static void write_units(u32 first, u32 units)
 {
-	u32 i;
-
-	for (i = first; i < first + units; i++)
-		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
+	test_write_each(&device, first, units, AFTL_PRECISE);
 }
 
 static void write_random(u32 writes, u64 seed)

@@ -708,7 +708,6 @@ static void on_submitted(struct test_listener *self, struct test_request *reques
 {
 	u32 i;
 
-	(void)self;
 	if (request->request.op == AFTL_OP_READ)
 		look_up_all(&request->request);
 	if (request->request.op != AFTL_OP_DISCARD && request->request.op != AFTL_OP_WRITE_ZEROES)
@@ -722,18 +721,12 @@ static void on_submitted(struct test_listener *self, struct test_request *reques
 
 static void on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
-	(void)self;
-	(void)tag;
-	(void)ppn;
 	plain.mapped[from_lpn(lpn)] = true;
 	change(from_lpn(lpn));
 }
 
 static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
 {
-	(void)self;
-	(void)from;
-	(void)to;
 	change(from_lpn(lpn));
 }
 
@@ -764,7 +757,6 @@ static void on_programmed(struct test_listener *self, aftl_ppn_t first)
 	const struct aftl_media *media = aftl_media(device.ftl);
 	u32 slot;
 
-	(void)self;
 	for (slot = from_ppn(first); slot < from_ppn(first) + media->geo->page_units; slot++) {
 		u32 number = from_lpn(aftl_ppn_lpn(media, to_ppn(slot))) - media->geo->units;
 
@@ -983,7 +975,6 @@ static void on_array(void *host, const struct aftl_array_event *event)
 {
 	const struct aftl_lun *lun = &device.ftl->luns[event->lun];
 
-	(void)host;
 	if (event->op != AFTL_ARRAY_PROGRAM || event->cause != AFTL_CAUSE_MAP || event->page)
 		return;
 	seen_opened++;
@@ -995,10 +986,6 @@ static void on_array(void *host, const struct aftl_array_event *event)
 static void on_host_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn,
 			    aftl_ppn_t ppn)
 {
-	(void)self;
-	(void)tag;
-	(void)lpn;
-	(void)ppn;
 	CHECK_MSG(device.ftl->cmt.evicting <= device.ftl->cmt.max_evicting +
 		  device.ftl->program_units, "%u are being evicted", device.ftl->cmt.evicting);
 }

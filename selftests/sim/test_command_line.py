@@ -300,13 +300,6 @@ def test_option_and_parameter_hot_size_are_two_things() -> None:
     assert result["parameters"]["hot_size_bytes"] == 4096
 
 
-@pytest.mark.parametrize("option", ["--trace", "--load"])
-def test_missing_file(option: str, tmp_path: Path) -> None:
-    done = run("sim", option, tmp_path / "absent")
-    assert done.code == 3
-    assert done.err.endswith("absent: cannot open: No such file or directory\n")
-
-
 @pytest.mark.parametrize("option", ["--json", "--record", "--dump"])
 def test_file_that_cannot_be_made(option: str, tmp_path: Path) -> None:
     # The file must be created before the simulation, which would take many minutes.

@@ -164,22 +164,11 @@ TAP_TEST(other_policies_are_refused, "other policies are refused")
 
 static const char *const policies[] = { "baseline", "separated", "streams", "approxftl" };
 
-static void with_policies(const char *what, void (*body)(const char *policy))
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(policies); i++) {
-		tap_begin("%s: %s", what, policies[i]);
-		body(policies[i]);
-		tap_end();
-	}
-}
-
 int main(void)
 {
-	with_policies("a crash", a_crash);
-	with_policies("closed in order", closed_in_order);
-	with_policies("a crash upon a crash", crash_upon_crash);
-	with_policies("a die is dead", a_die_is_dead);
+	tap_run_each("a crash", policies, ARRAY_SIZE(policies), a_crash);
+	tap_run_each("closed in order", policies, ARRAY_SIZE(policies), closed_in_order);
+	tap_run_each("a crash upon a crash", policies, ARRAY_SIZE(policies), crash_upon_crash);
+	tap_run_each("a die is dead", policies, ARRAY_SIZE(policies), a_die_is_dead);
 	return tap_run_all();
 }

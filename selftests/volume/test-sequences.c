@@ -294,21 +294,11 @@ static void try_torn(struct history *history, u32 writes)
 	tally.torn += 2;
 }
 
-static u32 count_writes(const struct lying_disk *disk)
-{
-	const struct lying_write *write;
-	u32 writes = 0;
-
-	for (write = disk->writes; write; write = write->next)
-		writes++;
-	return writes;
-}
-
 /* Test crashes between the previous flush and this one. */
 static void crash_here(void *context)
 {
 	struct history *history = context;
-	u32 writes = count_writes(&history->live.disk);
+	u32 writes = lying_disk_count_writes(&history->live.disk);
 
 	if (tap_failures())
 		return;

@@ -253,22 +253,11 @@ TAP_TEST(other_policies_are_refused, "other policies are refused")
 
 static const char *const policies[] = { "baseline", "separated", "cubeftl", "tvr" };
 
-static void with_policies(const char *what, void (*body)(const char *policy))
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(policies); i++) {
-		tap_begin("%s: %s", what, policies[i]);
-		body(policies[i]);
-		tap_end();
-	}
-}
-
 int main(void)
 {
-	with_policies("a die dies", a_die_dies);
-	with_policies("two dies die", two_dies_die);
-	with_policies("parity is found", parity_is_found);
-	with_policies("parity is taken over", parity_is_taken_over);
+	tap_run_each("a die dies", policies, ARRAY_SIZE(policies), a_die_dies);
+	tap_run_each("two dies die", policies, ARRAY_SIZE(policies), two_dies_die);
+	tap_run_each("parity is found", policies, ARRAY_SIZE(policies), parity_is_found);
+	tap_run_each("parity is taken over", policies, ARRAY_SIZE(policies), parity_is_taken_over);
 	return tap_run_all();
 }

@@ -44,6 +44,16 @@ bool tap_run(const char *name, void (*body)(void))
 	return tap_end();
 }
 
+void tap_run_each(const char *what, const char *const *names, u32 count,
+		  void (*body)(const char *name))
+{
+	for (; count; count--, names++) {
+		tap_begin("%s: %s", what, *names);
+		body(*names);
+		tap_end();
+	}
+}
+
 void tap_register(struct tap_test *test)
 {
 	struct tap_test **place = &tap.tests;

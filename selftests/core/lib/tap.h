@@ -17,6 +17,10 @@
  */
 bool tap_run(const char *name, void (*body)(void));
 
+/* Run @body with each of @names as a test point. */
+void tap_run_each(const char *what, const char *const *names, u32 count,
+		  void (*body)(const char *name));
+
 /**
  * struct tap_test - a test point of TAP_TEST()
  * @next: the one with the next higher line

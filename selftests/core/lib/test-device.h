@@ -10,6 +10,9 @@
 #include "core/ftl/ftl.h"
 #include "core/base/random.h"
 
+/* A callback has all arguments of its type, and most tests need few of them. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 /* Units of the largest request that the pool stores lower bounds for, see shadow-store.h. */
 #define TEST_REQUEST_UNITS 64
 

@@ -272,7 +272,7 @@ void lying_disk_close(struct lying_disk *disk)
 
 /* Crashes */
 
-static u32 count_writes(const struct lying_disk *disk)
+u32 lying_disk_count_writes(const struct lying_disk *disk)
 {
 	const struct lying_write *write;
 	u32 count = 0;
@@ -310,7 +310,7 @@ static void settle(struct lying_disk *disk, const struct lying_write *write, enu
 
 void lying_disk_crash(struct lying_disk *disk, enum disk_crash crash, struct aftl_random *random)
 {
-	u32 left = (u32)aftl_random_below(random, count_writes(disk) + 1);
+	u32 left = (u32)aftl_random_below(random, lying_disk_count_writes(disk) + 1);
 
 	while (disk->writes) {
 		struct lying_write *write = pop(disk);

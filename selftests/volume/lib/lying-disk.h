@@ -117,6 +117,9 @@ void lying_disk_close(struct lying_disk *disk);
 void lying_disk_crash(struct lying_disk *disk, enum disk_crash crash, struct aftl_random *random);
 
 /* Data access in multiples of a sector. */
+/* Number of writes that no flush covers yet. */
+u32 lying_disk_count_writes(const struct lying_disk *disk);
+
 int lying_disk_read(struct lying_disk *disk, u64 offset, void *bytes, u32 size);
 int lying_disk_write(struct lying_disk *disk, u64 offset, const void *bytes, u32 size);
 
