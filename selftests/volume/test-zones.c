@@ -324,6 +324,5 @@ int main(int argc, char **argv)
 	for (i = 0; i < lives && run_life(seed + i); i++)
 		;
 	tap_end();
-	if (lives >= LIVES)
-		return tap_run_all();
+	return lives >= LIVES ? tap_run_all() : tap_finish();
 }
