@@ -96,7 +96,7 @@ static void with_policy(const char *profile, const struct aftl_policy_type *type
 	test_device_close(&device);
 }
 
-static void no_profile_and_no_policy_tells_more(void)
+TAP_TEST(no_profile_and_no_policy_tells_more, "no call exceeds the bound on host callbacks")
 {
 	const char *profile;
 	u32 policies = 0;
@@ -111,7 +111,8 @@ static void no_profile_and_no_policy_tells_more(void)
 	CHECK_RANGE(largest_share, 50, 100);
 }
 
-static void a_discard_and_a_lost_lun_are_one_thing(void)
+TAP_TEST(a_discard_and_a_lost_lun_are_one_thing,
+	 "a discard and a LUN failure are one host callback each")
 {
 	static const char *const pairs[] = { "channels", "2", "chips", "1", "blocks", "64", NULL };
 	u32 unit;
@@ -128,12 +129,4 @@ static void a_discard_and_a_lost_lun_are_one_thing(void)
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	CHECK_EQ(device.burst, 1);
 	test_device_close(&device);
-}
-
-int main(void)
-{
-	tap_run("no call exceeds the bound on host callbacks", no_profile_and_no_policy_tells_more);
-	tap_run("a discard and a LUN failure are one host callback each",
-		a_discard_and_a_lost_lun_are_one_thing);
-	return tap_finish();
 }

@@ -85,18 +85,12 @@ static void note_content(aftl_ppn_t ppn)
 static void wear_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn,
 			 aftl_ppn_t ppn)
 {
-	(void)listener;
-	(void)tag;
-	(void)lpn;
 	note_content(ppn);
 }
 
 static void wear_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
 		      aftl_ppn_t to)
 {
-	(void)listener;
-	(void)lpn;
-	(void)from;
 	note_content(to);
 }
 
@@ -112,7 +106,6 @@ static void wear_erase(struct test_listener *listener, aftl_ppn_t first, u32 slo
 	bool gentle = wear.gentle[block];
 	bool enough = !wear.full[block] && !wear.without_margins[block];
 
-	(void)listener;
 	wear.erases++;
 	wear.low += gentle && enough;
 	wear.residues += gentle && !enough;
@@ -153,7 +146,8 @@ static void press(u32 requests, const char *const *pairs)
 	test_device_close(&device);
 }
 
-static void a_gentle_erase_of_everything_gains_nothing(void)
+TAP_TEST(a_gentle_erase_of_everything_gains_nothing,
+	 "erases: a shallow erase of every block adds wear")
 {
 	adversary_init("baseline");
 	adversary.type.shallow_erase = always_gentle;
@@ -162,7 +156,7 @@ static void a_gentle_erase_of_everything_gains_nothing(void)
 	CHECK_EQ(wear.sum, wear.erases * 16200);
 }
 
-static void wear_follows_from_voltage_and_content(void)
+TAP_TEST(wear_follows_from_voltage_and_content, "erases: wear follows from voltage and content")
 {
 	static const char *const short_lived[] = { PRESSED, "tvr_mode", "tagged", NULL };
 	static const char *const names[] = { "vth_b", "approxftl", "delta_b", "hybrid" };
@@ -524,7 +518,6 @@ static struct aftl_block *any_block(void)
 
 static bool gentle_always(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	(void)policy;
 	account_gentle(&account, block, true);
 	return true;
 }
@@ -533,7 +526,6 @@ static bool gentle_at_random(struct aftl_policy *policy, const struct aftl_block
 {
 	bool gentle = draw(2);
 
-	(void)policy;
 	account_gentle(&account, block, gentle);
 	return gentle;
 }
@@ -542,7 +534,6 @@ static u32 any_lun(struct aftl_policy *policy, const struct aftl_lun_request *bi
 {
 	u32 lun = draw(4) ? draw(aftl_policy_luns(policy)) : draw(1000);
 
-	(void)binding;
 	wild += lun >= aftl_policy_luns(policy);
 	return lun;
 }
@@ -552,7 +543,6 @@ static struct aftl_block *any_victim(struct aftl_policy *policy,
 {
 	struct aftl_block *block = draw(4) ? any_block() : NULL;
 
-	(void)policy;
 	wild += block && !aftl_victim_candidates_has(closed, block);
 	return block;
 }
@@ -560,8 +550,6 @@ static struct aftl_block *any_victim(struct aftl_policy *policy,
 static void any_chore(struct aftl_policy *policy, struct aftl_lun *lun,
 		      struct aftl_idle_task *chore)
 {
-	(void)policy;
-	(void)lun;
 	*chore = (struct aftl_idle_task){
 		.kind = draw(6),
 		.lpn = to_lpn(draw(2 * test_units(&device))),
@@ -573,8 +561,6 @@ static void any_chore(struct aftl_policy *policy, struct aftl_lun *lun,
 
 static bool any_free(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	(void)policy;
-	(void)block;
 	return !draw(8);
 }
 
@@ -582,7 +568,6 @@ static void close_any(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	u32 i;
 
-	(void)lun;
 	for (i = 0; i < 8; i++)
 		aftl_policy_close_block(policy, any_block());
 }
@@ -591,10 +576,6 @@ static bool at_random(struct aftl_policy *policy, struct aftl_lun *lun,
 		      const struct aftl_placement *placement,
 		      const struct aftl_program_result *outcome)
 {
-	(void)policy;
-	(void)lun;
-	(void)placement;
-	(void)outcome;
 	return !draw(30);
 }
 
@@ -602,8 +583,6 @@ static bool at_random(struct aftl_policy *policy, struct aftl_lun *lun,
 static bool copy_randomly(struct aftl_policy *policy, const struct aftl_relocation *move,
 			  u32 *class, u32 *stream)
 {
-	(void)policy;
-	(void)move;
 	*stream = draw(1000);
 	*class = draw(1000);
 	return draw(3);
@@ -691,14 +670,11 @@ static void make_greedy(const char *policy)
 
 static void watch_array(void *host, const struct aftl_array_event *event)
 {
-	(void)host;
 	account_event(&account, event);
 }
 
 static void watch_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots)
 {
-	(void)listener;
-	(void)slots;
 	account_erased(&account, first);
 }
 
@@ -1217,7 +1193,7 @@ static void one_cheat_gains_nothing(void)
 }
 
 /* The attacks must have checked enough operations. */
-static void enough_was_tried(void)
+TAP_TEST(enough_was_tried, "the attacks checked enough operations")
 {
 	tap_note("%llu programs, %llu erases, %llu reads, %llu of them of relaxed pages",
 		 (unsigned long long)total.programs, (unsigned long long)total.erases,
@@ -1260,10 +1236,5 @@ int main(void)
 	tap_run("random policies never beat the least costs", random_policies_gain_nothing);
 	tap_run("greedy policies never beat the least costs", greedy_policies_gain_nothing);
 	cheats_gain_nothing();
-	tap_run("the attacks checked enough operations", enough_was_tried);
-	tap_run("erases: a shallow erase of every block adds wear",
-		a_gentle_erase_of_everything_gains_nothing);
-	tap_run("erases: wear follows from voltage and content",
-		wear_follows_from_voltage_and_content);
-	return tap_finish();
+	return tap_run_all();
 }

@@ -86,7 +86,6 @@ static void note_erase(struct test_listener *listener, aftl_ppn_t first, u32 slo
 	u32 group = block / each / group_luns();
 	u32 i;
 
-	(void)listener;
 	eraser.erased[group][block % each]++;
 	for (i = 0; i < group_luns(); i++) {
 		const struct aftl_block *other = block_at(group * group_luns() + i, block % each);
@@ -321,7 +320,7 @@ static void with_every_policy(const char *what,
 	}
 }
 
-static void most_policies_were_tried(void)
+TAP_TEST(most_policies_were_tried, "most policies ran in these tests")
 {
 	CHECK_MSG(devices >= 80, "only %u devices", devices);
 }
@@ -429,7 +428,7 @@ static void a_second_one_dies(const char *policy, const char *const *pairs)
 	close_device();
 }
 
-static void one_of_each_group_dies(void)
+TAP_TEST(one_of_each_group_dies, "one dead die in each group loses no data")
 {
 	open_device("baseline", parity);
 	test_stream_fill(&stream, &device);
@@ -441,7 +440,7 @@ static void one_of_each_group_dies(void)
 }
 
 /* After a complete rebuild the second failure loses no data either. */
-static void one_dies_after_the_other(void)
+TAP_TEST(one_dies_after_the_other, "a second failure after the rebuild loses no data")
 {
 	open_device("baseline", parity);
 	test_stream_fill(&stream, &device);
@@ -483,7 +482,7 @@ static void dies_at_any_moment(const char *const *pairs, const char *policy)
 	}
 }
 
-static void a_die_dies_at_any_moment(void)
+TAP_TEST(a_die_dies_at_any_moment, "die failures at any time lose no recoverable data")
 {
 	dies_at_any_moment(parity, "baseline");
 	dies_at_any_moment(buffered, "approxftl");
@@ -493,7 +492,7 @@ static void a_die_dies_at_any_moment(void)
 }
 
 /* Without room for a rebuild no more data are lost, and no request hangs. */
-static void a_full_device_loses_a_die(void)
+TAP_TEST(a_full_device_loses_a_die, "a die failure of a full device loses no data")
 {
 	open_device("baseline", dense);
 	store.full_disk = true;
@@ -506,7 +505,7 @@ static void a_full_device_loses_a_die(void)
 }
 
 /* Pages beyond ECC are recovered from the rest of their stripe if that is readable. */
-static void pages_beyond_ecc_are_recovered(void)
+TAP_TEST(pages_beyond_ecc_are_recovered, "uncorrectable pages are recovered from their stripe")
 {
 	u64 lost;
 
@@ -525,7 +524,7 @@ static void pages_beyond_ecc_are_recovered(void)
 }
 
 /* Bad blocks make a superblock smaller, but it keeps its parity. */
-static void blocks_go_bad(void)
+TAP_TEST(blocks_go_bad, "superblocks with bad blocks keep their parity")
 {
 	u32 i;
 
@@ -1035,13 +1034,5 @@ int main(void)
 	tap_run("a read-only device becomes idle", what_has_become_read_only_rests);
 	with_every_policy("superblocks are saved", it_is_saved, plain);
 	with_every_policy("superblocks with parity are saved", it_is_saved, parity);
-	tap_run("most policies ran in these tests", most_policies_were_tried);
-	tap_run("one dead die in each group loses no data", one_of_each_group_dies);
-	tap_run("a second failure after the rebuild loses no data", one_dies_after_the_other);
-	tap_run("die failures at any time lose no recoverable data", a_die_dies_at_any_moment);
-	tap_run("a die failure of a full device loses no data", a_full_device_loses_a_die);
-	tap_run("uncorrectable pages are recovered from their stripe",
-		pages_beyond_ecc_are_recovered);
-	tap_run("superblocks with bad blocks keep their parity", blocks_go_bad);
-	return tap_finish();
+	return tap_run_all();
 }

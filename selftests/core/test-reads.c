@@ -89,7 +89,6 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	u32 layer = aftl_layer(media->geo, event->page) % LAYERS;
 	u64 once_ns;
 
-	(void)host;
 	if (event->op != AFTL_ARRAY_READ)
 		return;
 	once_ns = least_ns(block, event->page);
@@ -193,7 +192,7 @@ static u32 mixed_blocks(u64 hours)
 	return mixed;
 }
 
-static void old_layers_are_off(void)
+TAP_TEST(old_layers_are_off, "the published shares of old layers need shifted references")
 {
 	static const char *const half[] = { SHAPE, "blocks", "400", "cycles", "1000", NULL };
 	static const char *const pairs[] = { SHAPE, "blocks", "400", "cycles", "2000", NULL };
@@ -211,7 +210,7 @@ static void old_layers_are_off(void)
 	close_device();
 }
 
-static void what_is_off_stays_off(void)
+TAP_TEST(what_is_off_stays_off, "a layer that needs shifted references always will")
 {
 	static const char *const pairs[] = { SHAPE, "cycles", "2000", NULL };
 	u32 i;
@@ -229,7 +228,7 @@ static void what_is_off_stays_off(void)
 	close_device();
 }
 
-static void new_flash_is_not_off(void)
+TAP_TEST(new_flash_is_not_off, "new flash needs no shifted references at any age")
 {
 	static const char *const pairs[] = { SHAPE, NULL };
 	u64 steps;
@@ -240,7 +239,7 @@ static void new_flash_is_not_off(void)
 }
 
 /* One retry for each step, whichever side it starts from. */
-static void each_step_is_a_retry(void)
+TAP_TEST(each_step_is_a_retry, "each step between references is a retry")
 {
 	static const char *const pairs[] = { OLD, "fill", "sequential", NULL };
 	u32 page;
@@ -300,7 +299,7 @@ static const struct levels_case levels[] = {
 };
 
 /* Three costs when worn and a month old, one when new. Neighbours have the same mode. */
-static void levels_follow_errors(void)
+TAP_TEST(levels_follow_errors, "sensing levels follow the errors of the page")
 {
 	static const char *const pairs[] = { AGCR, "cycles", "2000", NULL };
 	u32 i;
@@ -327,7 +326,7 @@ static void levels_follow_errors(void)
 }
 
 /* With constant error rates the levels follow from the profile's rate. */
-static void levels_follow_constant_rates(void)
+TAP_TEST(levels_follow_constant_rates, "sensing levels follow constant error rates")
 {
 	static const u64 rates[] = { 10000, 1000000000, 3000000000ULL };
 	static const u64 wanted[][3] = {
@@ -350,7 +349,7 @@ static void levels_follow_constant_rates(void)
 }
 
 /* Errors beyond hard-decision ECC cost one level each, in host reads and relocation. */
-static void further_levels_cost(void)
+TAP_TEST(further_levels_cost, "each extra sensing level takes time")
 {
 	static const char *const pairs[] = { SHAPE, "cell_model", "constant", "rber", "1.22e-2",
 					     "ecc_retry", "7us", NULL };
@@ -382,7 +381,7 @@ static void further_levels_cost(void)
 /* Reads by host and relocation */
 
 /* Both host reads and relocation retry on old data. */
-static void moves_are_retried(void)
+TAP_TEST(moves_are_retried, "relocation reads are retried like host reads")
 {
 	static const char *const pairs[] = { OLD, "fill", "sequential", "op", "40", NULL };
 	const struct aftl_counters *counters;
@@ -435,7 +434,7 @@ static const struct aftl_counters *move_data(const char *policy, const char *con
 }
 
 /* Relocation bypasses the host's ECC: copies of approximate data inherit the errors. */
-static void moves_bake_errors_in(void)
+TAP_TEST(moves_bake_errors_in, "copies of approximate data inherit errors")
 {
 	static const char *const pairs[] = {
 		SHAPE, "cell_model", "constant", "fill", "sequential", "op", "40", NULL
@@ -450,7 +449,7 @@ static void moves_bake_errors_in(void)
 }
 
 /* Uncorrectable precise data are lost, and the copy is marked lost. */
-static void moves_of_too_many_errors_lose(void)
+TAP_TEST(moves_of_too_many_errors_lose, "relocation of uncorrectable precise data loses them")
 {
 	static const char *const pairs[] = {
 		SHAPE, "cell_model", "constant", "rber", "5e-2", "fill", "sequential",
@@ -481,7 +480,7 @@ static int place_in_company(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 /* A piggybacked page is read first, with the retries that its age requires. */
-static void company_is_retried(void)
+TAP_TEST(company_is_retried, "piggybacked pages are read with retries")
 {
 	static const char *const pairs[] = {
 		OLD, "channels", "1", "fill", "sequential", "program", "700us", NULL
@@ -518,7 +517,7 @@ static u64 rate_after(struct aftl_block *block, u64 reads_of_each_page)
 	return aftl_cell_rber_q40(&device.ftl->cell, block, 7, aftl_hours(device.ftl));
 }
 
-static void reads_disturb(void)
+TAP_TEST(reads_disturb, "reads raise the error rate of their block")
 {
 	static const char *const pairs[] = { SHAPE, "cycles", "2000", "fill", "sequential", NULL };
 	struct aftl_block *block;
@@ -543,7 +542,7 @@ static void reads_disturb(void)
 	test_device_close(&device);
 }
 
-static void retries_disturb_too(void)
+TAP_TEST(retries_disturb_too, "retries count as reads")
 {
 	static const char *const pairs[] = { OLD, "fill", "sequential", NULL };
 	u64 sensed = 0;
@@ -594,7 +593,7 @@ static void hammer(const char *limit, bool moves)
 	close_device();
 }
 
-static void what_is_read_too_often_is_moved(void)
+TAP_TEST(what_is_read_too_often_is_moved, "blocks at the read limit are relocated")
 {
 	hammer("2", true);
 	hammer("0", false);
@@ -602,7 +601,7 @@ static void what_is_read_too_often_is_moved(void)
 }
 
 /* A suspended device keeps read counts, but not pending refreshes of disturbed blocks. */
-static void a_parked_device_forgets(void)
+TAP_TEST(a_parked_device_forgets, "a suspended device drops pending refreshes")
 {
 	static const char *const pairs[] = { ONE_DIE, "read_limit", "2", "fill", "sequential",
 					     NULL };
@@ -634,9 +633,6 @@ static u32 random_start(struct aftl_policy *policy, const struct aftl_block *blo
 {
 	u32 start = aftl_random_below(&draws, 12);
 
-	(void)policy;
-	(void)block;
-	(void)page;
 	if (start == 11)
 		start = U32_MAX - (u32)aftl_random_below(&draws, 4);
 	wrong_starts += start > AFTL_SHIFT_MAX;
@@ -646,7 +642,6 @@ static u32 random_start(struct aftl_policy *policy, const struct aftl_block *blo
 /* Use the optimal shift, which a policy cannot know. */
 static u32 greedy_start(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
 {
-	(void)policy;
 	return best_shift(block, page);
 }
 
@@ -654,7 +649,6 @@ static u32 greedy_start(struct aftl_policy *policy, const struct aftl_block *blo
 static void check_found(struct aftl_policy *policy, const struct aftl_block *block, u32 page,
 			u32 shift)
 {
-	(void)policy;
 	CHECK_EQ(shift, best_shift(block, page));
 }
 
@@ -729,7 +723,7 @@ static void attack(const struct adversary *adversary, const char *profile, bool 
 	test_device_close(&device);
 }
 
-static void nobody_beats_the_chip(void)
+TAP_TEST(nobody_beats_the_chip, "no policy reads faster than the chip allows")
 {
 	unsigned int kind;
 	unsigned int i;
@@ -798,7 +792,7 @@ static void compare_service(const struct aftl_policy_type *type, const struct se
 			  type->name, i, ours->by_layer[i], base->by_layer[i]);
 }
 
-static void policies_read_the_same_chip(void)
+TAP_TEST(policies_read_the_same_chip, "all policies have the read times of the same chip")
 {
 	static const char *const ages[AGES] = { "0", "30d", "365d" };
 	static const u32 means[AGES] = { 1000, 1900, 3700 };
@@ -819,27 +813,4 @@ static void policies_read_the_same_chip(void)
 			compare_service(aftl_policy_at(i), &ours, &base);
 		}
 	}
-}
-
-int main(void)
-{
-	tap_run("the published shares of old layers need shifted references", old_layers_are_off);
-	tap_run("a layer that needs shifted references always will", what_is_off_stays_off);
-	tap_run("new flash needs no shifted references at any age", new_flash_is_not_off);
-	tap_run("each step between references is a retry", each_step_is_a_retry);
-	tap_run("sensing levels follow the errors of the page", levels_follow_errors);
-	tap_run("sensing levels follow constant error rates", levels_follow_constant_rates);
-	tap_run("each extra sensing level takes time", further_levels_cost);
-	tap_run("relocation reads are retried like host reads", moves_are_retried);
-	tap_run("copies of approximate data inherit errors", moves_bake_errors_in);
-	tap_run("relocation of uncorrectable precise data loses them",
-		moves_of_too_many_errors_lose);
-	tap_run("piggybacked pages are read with retries", company_is_retried);
-	tap_run("reads raise the error rate of their block", reads_disturb);
-	tap_run("retries count as reads", retries_disturb_too);
-	tap_run("blocks at the read limit are relocated", what_is_read_too_often_is_moved);
-	tap_run("a suspended device drops pending refreshes", a_parked_device_forgets);
-	tap_run("no policy reads faster than the chip allows", nobody_beats_the_chip);
-	tap_run("all policies have the read times of the same chip", policies_read_the_same_chip);
-	return tap_finish();
 }

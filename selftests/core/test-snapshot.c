@@ -193,7 +193,7 @@ static void a_new_device_round_trips(void)
 	test_bytes_free(&bytes);
 }
 
-static void a_busy_device_is_not_saved(void)
+TAP_TEST(a_busy_device_is_not_saved, "a busy device is not saved")
 {
 	struct test_bytes bytes = { 0 };
 
@@ -209,7 +209,7 @@ static void a_busy_device_is_not_saved(void)
 	test_bytes_free(&bytes);
 }
 
-static void a_full_sink_is_reported(void)
+TAP_TEST(a_full_sink_is_reported, "write errors of the sink are reported")
 {
 	struct test_bytes whole = { 0 };
 	struct test_bytes bytes = { 0 };
@@ -237,7 +237,7 @@ static void check_refused(struct test_bytes *bytes, const char *what, size_t at)
 	test_device_close(&twin);
 }
 
-static void cut_bytes_are_refused(void)
+TAP_TEST(cut_bytes_are_refused, "truncated snapshots are refused")
 {
 	struct test_bytes bytes = { 0 };
 	size_t whole;
@@ -254,7 +254,7 @@ static void cut_bytes_are_refused(void)
 	test_bytes_free(&bytes);
 }
 
-static void damaged_bytes_are_refused(void)
+TAP_TEST(damaged_bytes_are_refused, "damaged snapshots are refused")
 {
 	struct test_bytes bytes = { 0 };
 	size_t at;
@@ -276,7 +276,7 @@ static void damaged_bytes_are_refused(void)
  * Change bytes and fix the checksum: the snapshot is refused, or yields a consistent working
  * device.
  */
-static void forged_bytes_do_no_harm(void)
+TAP_TEST(forged_bytes_do_no_harm, "forged snapshots are refused or consistent")
 {
 	struct test_bytes bytes = { 0 };
 	struct aftl_random random = { 8 };
@@ -314,7 +314,7 @@ static void forged_bytes_do_no_harm(void)
 	test_bytes_free(&bytes);
 }
 
-static void loading_without_memory(void)
+TAP_TEST(loading_without_memory, "loading without memory fails cleanly")
 {
 	struct test_bytes bytes = { 0 };
 	struct aftl_snapshot_source source;
@@ -335,7 +335,7 @@ static void loading_without_memory(void)
 	test_bytes_free(&bytes);
 }
 
-static void most_were_saved_again(void)
+TAP_TEST(most_were_saved_again, "saving most loaded devices gives the same bytes")
 {
 	CHECK_MSG(saved_again > 40, "%u", saved_again);
 }
@@ -371,12 +371,5 @@ int main(void)
 	with_every_policy("a device with everything on", busy);
 	with_every_policy("a device without errors", no_errors);
 	with_every_policy("word lines of three bits", three_bits);
-	tap_run("saving most loaded devices gives the same bytes", most_were_saved_again);
-	tap_run("a busy device is not saved", a_busy_device_is_not_saved);
-	tap_run("write errors of the sink are reported", a_full_sink_is_reported);
-	tap_run("truncated snapshots are refused", cut_bytes_are_refused);
-	tap_run("damaged snapshots are refused", damaged_bytes_are_refused);
-	tap_run("forged snapshots are refused or consistent", forged_bytes_do_no_harm);
-	tap_run("loading without memory fails cleanly", loading_without_memory);
-	return tap_finish();
+	return tap_run_all();
 }

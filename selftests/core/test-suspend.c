@@ -21,9 +21,6 @@ static u64 erased_ns;
 
 static void on_erase(struct test_listener *self, aftl_ppn_t first, u32 slots)
 {
-	(void)self;
-	(void)first;
-	(void)slots;
 	erased_ns = aftl_now(device.ftl) - begun_ns;
 }
 
@@ -91,7 +88,7 @@ static u64 write_from(u64 ns)
 	return end(write) - ns;
 }
 
-static void a_write_need_not_wait(void)
+TAP_TEST(a_write_need_not_wait, "a program suspends an erase")
 {
 	static const char *const pairs[] = { SHAPE, NULL };
 	static const char *const without[] = { SHAPE, "suspend_for_write", "off", "suspend", "both",
@@ -115,7 +112,7 @@ static void a_write_need_not_wait(void)
 }
 
 /* The cost of suspending a program is charged to the program. */
-static void so_has_a_program(void)
+TAP_TEST(so_has_a_program, "suspension is charged to the suspended program")
 {
 	static const char *const pairs[] = { SHAPE, "suspend", "program", NULL };
 	const struct aftl_counters *counters;
@@ -139,7 +136,7 @@ static void so_has_a_program(void)
 }
 
 /* One suspension serves all programs that arrive meanwhile, up to the limit. */
-static void so_many_at_most(void)
+TAP_TEST(so_many_at_most, "at most suspend_limit programs delay an erase")
 {
 	static const char *const pairs[] = { SHAPE, "suspend_limit", "3", NULL };
 	struct test_request *writes[5];
@@ -157,7 +154,7 @@ static void so_many_at_most(void)
 	end_erase(ERASE_NS + COST_NS + 3 * WRITE_NS);
 }
 
-static void suspended_so_often(void)
+TAP_TEST(suspended_so_often, "an erase is suspended at most suspend_limit times")
 {
 	static const char *const pairs[] = { SHAPE, "suspend_limit", "2", NULL };
 
@@ -172,7 +169,7 @@ static void suspended_so_often(void)
 }
 
 /* Only one operation is suspended at a time. */
-static void a_read_waits_for_that_program(void)
+TAP_TEST(a_read_waits_for_that_program, "a read waits for the program that suspended an erase")
 {
 	static const char *const pairs[] = { SHAPE, "suspend", "both", NULL };
 	struct test_request *write;
@@ -189,7 +186,7 @@ static void a_read_waits_for_that_program(void)
 	end_erase(ERASE_NS + COST_NS + WRITE_NS + READ_NS);
 }
 
-static void a_write_follows_a_read(void)
+TAP_TEST(a_write_follows_a_read, "a program follows a read while the erase is suspended")
 {
 	static const char *const pairs[] = { SHAPE, "suspend", "erase", NULL };
 	struct test_request *write;
@@ -207,7 +204,8 @@ static void a_write_follows_a_read(void)
 }
 
 /* Buffered data do not suspend an erase, except for a flush or a full buffer. */
-static void nobody_waits_for_what_is_buffered(void)
+TAP_TEST(nobody_waits_for_what_is_buffered,
+	 "buffered data suspend only for a flush or lack of space")
 {
 	static const char *const pairs[] = { SHAPE, "buffer", "64KiB", "buffer_hold", "0", NULL };
 	struct test_request *flush;
@@ -236,7 +234,7 @@ static void nobody_waits_for_what_is_buffered(void)
 }
 
 /* Programs suspend at a step boundary, like reads. */
-static void between_steps(void)
+TAP_TEST(between_steps, "programs suspend erases at step boundaries")
 {
 	static const char *const pairs[] = { SHAPE, "suspend_step", "400us", NULL };
 
@@ -246,7 +244,7 @@ static void between_steps(void)
 }
 
 /* A write that needs the block being erased waits for it. */
-static void room_comes_first(void)
+TAP_TEST(room_comes_first, "a write that needs the erased block does not suspend")
 {
 	static const char *const pairs[] = { SHAPE, NULL };
 	u32 free_blocks;
@@ -261,7 +259,7 @@ static void room_comes_first(void)
 }
 
 /* Data on the dead die are lost, but the write in progress goes to another one. */
-static void a_die_dies_meanwhile(void)
+TAP_TEST(a_die_dies_meanwhile, "a die failure during suspension loses no write")
 {
 	static const char *const pairs[] = { SHAPE, "chips", "2", "allocate", "static", NULL };
 	struct test_request *write;
@@ -276,21 +274,4 @@ static void a_die_dies_meanwhile(void)
 	end(write);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 4, 0, NULL), 0);
 	end_erase(0);
-}
-
-int main(void)
-{
-	tap_run("a program suspends an erase", a_write_need_not_wait);
-	tap_run("suspension is charged to the suspended program", so_has_a_program);
-	tap_run("at most suspend_limit programs delay an erase", so_many_at_most);
-	tap_run("an erase is suspended at most suspend_limit times", suspended_so_often);
-	tap_run("a read waits for the program that suspended an erase",
-		a_read_waits_for_that_program);
-	tap_run("a program follows a read while the erase is suspended", a_write_follows_a_read);
-	tap_run("buffered data suspend only for a flush or lack of space",
-		nobody_waits_for_what_is_buffered);
-	tap_run("programs suspend erases at step boundaries", between_steps);
-	tap_run("a write that needs the erased block does not suspend", room_comes_first);
-	tap_run("a die failure during suspension loses no write", a_die_dies_meanwhile);
-	return tap_finish();
 }
