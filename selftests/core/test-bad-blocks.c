@@ -82,7 +82,7 @@ static u32 bad_of_seed(const char *seed, const char *share)
 }
 
 /* The count of 512 blocks is binomial; allow four standard deviations. */
-static void factory_bad_blocks_have_their_share(void)
+TAP_TEST(factory_bad_blocks_have_their_share, "the number of factory bad blocks is as configured")
 {
 	CHECK_EQ(bad_of_seed("1", "0"), 0);
 	CHECK_RANGE(bad_of_seed("1", "0.1"), 51 - 28, 51 + 28);
@@ -90,7 +90,7 @@ static void factory_bad_blocks_have_their_share(void)
 	CHECK_EQ(bad_of_seed("1", "0.1"), bad_of_seed("1", "0.1"));
 }
 
-static void bad_blocks_are_not_used(void)
+TAP_TEST(bad_blocks_are_not_used, "bad blocks are never programmed")
 {
 	static const char *const pairs[] = { SMALL, "op", "60", "bad", "0.1", NULL };
 	u32 i;
@@ -190,7 +190,7 @@ static void check_read_only(void)
 }
 
 /* Several flushes wait for writes that no block can store any more. */
-static void buffer_is_lost(void)
+TAP_TEST(buffer_is_lost, "every flush fails after write-buffer data were lost")
 {
 	struct test_request *flushes[3];
 	u32 i;
@@ -218,7 +218,8 @@ static void buffer_is_lost(void)
  * Unflushable data in a persistent write buffer remain readable. Flushes succeed, closing does not
  * wait for the data, and a snapshot that would lack them is refused.
  */
-static void a_safe_buffer_keeps_what_has_no_place(void)
+TAP_TEST(a_safe_buffer_keeps_what_has_no_place,
+	 "a persistent buffer keeps data that no block can store")
 {
 	static const char *const safe[] = {
 		SMALL, "op", "60", "buffer", "64KiB", "buffer_safe", "on", NULL
@@ -313,15 +314,9 @@ static void with_every_policy(const char *what,
 
 int main(void)
 {
-	tap_run("the number of factory bad blocks is as configured",
-		factory_bad_blocks_have_their_share);
-	tap_run("bad blocks are never programmed", bad_blocks_are_not_used);
-	tap_run("every flush fails after write-buffer data were lost", buffer_is_lost);
-	tap_run("a persistent buffer keeps data that no block can store",
-		a_safe_buffer_keeps_what_has_no_place);
 	with_every_policy("single blocks fail", blocks_fail);
 	with_every_policy("blocks fail under load", blocks_fail_under_load);
 	with_every_policy("all blocks fail", all_blocks_fail);
 	with_every_policy("blocks wear out", blocks_wear_out);
-	return tap_finish();
+	return tap_run_all();
 }

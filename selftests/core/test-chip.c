@@ -279,13 +279,15 @@ static void is_refused(const char *policy, const char *profile,
 	test_device_close(&device);
 }
 
-static void a_page_is_the_last_of_its_neighbours_or_not(void)
+TAP_TEST(a_page_is_the_last_of_its_neighbours_or_not,
+	 "programs: mode after needs all neighbours programmed")
 {
 	is_refused("baseline", "demo", place_after);
 	is_refused("baseline", "tcad18", place_after);
 }
 
-static void precise_neighbours_need_guards(void)
+TAP_TEST(precise_neighbours_need_guards,
+	 "programs: mode between is refused beside precise neighbours")
 {
 	is_refused("baseline", "demo", place_between);
 	adversary_place("baseline", place_half_between);
@@ -310,7 +312,7 @@ static struct aftl_block *half_full(u32 page, u32 between)
 }
 
 /* Pages couple within a layer and to the layer above, but not diagonally or across a layer end. */
-static void pages_couple_in_two_directions(void)
+TAP_TEST(pages_couple_in_two_directions, "programs: a page couples to its layer and the next one")
 {
 	u32 layer;
 	u32 page;
@@ -339,7 +341,8 @@ static void pages_couple_in_two_directions(void)
 }
 
 /* A fallback block on a checkerboard: its pages are disturbed, but no data are lost. */
-static void the_refuge_takes_what_has_no_other_place(void)
+TAP_TEST(the_refuge_takes_what_has_no_other_place,
+	 "programs: the fallback block takes data beside unguarded pages")
 {
 	struct aftl_program_request need = { .units = 1, .cause = AFTL_CAUSE_GC };
 	struct aftl_placement placement;
@@ -359,7 +362,7 @@ static void the_refuge_takes_what_has_no_other_place(void)
 }
 
 /* Precise pages, half of all, must be refused a mode with less guard. */
-static void a_wrong_colour_is_refused(void)
+TAP_TEST(a_wrong_colour_is_refused, "programs: mode between is refused on the wrong colour")
 {
 	adversary_place("vth_b", place_in_wrong_colour);
 	mean_program_ns("demo", pressed, AFTL_CLASSES);
@@ -368,7 +371,7 @@ static void a_wrong_colour_is_refused(void)
 	test_device_close(&device);
 }
 
-static void two_bits_are_no_three(void)
+TAP_TEST(two_bits_are_no_three, "programs: two-bit mode is refused where cells hold three bits")
 {
 	static const char *const pairs[] = { "blocks", "32", "op", "60", NULL };
 
@@ -409,13 +412,14 @@ static void greed_pays_with_errors(struct aftl_ispp greed, u64 program_ns)
 	test_device_close(&device);
 }
 
-static void margins_that_are_not_there_cannot_be_spent(void)
+TAP_TEST(margins_that_are_not_there_cannot_be_spent,
+	 "programs: steps beyond the margin overshoot and cost read levels")
 {
 	greed_pays_with_errors((struct aftl_ispp){ .start_mv = 234, .final_mv = 234 }, 499047);
 	greed_pays_with_errors((struct aftl_ispp){ .final_mv = 468 }, 499047);
 }
 
-static void registers_end_somewhere(void)
+TAP_TEST(registers_end_somewhere, "programs: step parameters out of range are refused")
 {
 	static const struct aftl_ispp beyond[] = {
 		{ .start_mv = 469 }, { .final_mv = 469 }, { .start_mv = 300, .final_mv = 300 },
@@ -430,7 +434,7 @@ static void registers_end_somewhere(void)
 }
 
 /* Slow layers can skip four verifies, other layers fewer. */
-static void needed_verifies_cannot_be_skipped(void)
+TAP_TEST(needed_verifies_cannot_be_skipped, "programs: skipping a needed verify overshoots")
 {
 	const struct aftl_counters *counters;
 
@@ -448,7 +452,7 @@ static void needed_verifies_cannot_be_skipped(void)
 }
 
 /* Modes with less guard or voltage have no margin left for larger steps. */
-static void margins_are_spent_once(void)
+TAP_TEST(margins_are_spent_once, "programs: modes with less margin overshoot with large steps")
 {
 	static const char *const all[] = { PRESSED, "tvr_mode", "device", NULL };
 
@@ -464,7 +468,7 @@ static void margins_are_spent_once(void)
 }
 
 /* Layer properties must not depend on earlier queries, only on erases. */
-static void questions_change_no_answer(void)
+TAP_TEST(questions_change_no_answer, "programs: layer properties do not depend on queries")
 {
 	static struct aftl_chip fresh;
 	u32 i;
@@ -816,7 +820,7 @@ static void attack_as(void (*make)(const char *policy), const char *policy)
 		  fitting);
 }
 
-static void random_policies_gain_nothing(void)
+TAP_TEST(random_policies_gain_nothing, "random policies never beat the least costs")
 {
 	u32 i;
 
@@ -824,7 +828,7 @@ static void random_policies_gain_nothing(void)
 		attack_as(make_random, aftl_policy_at(i)->name);
 }
 
-static void greedy_policies_gain_nothing(void)
+TAP_TEST(greedy_policies_gain_nothing, "greedy policies never beat the least costs")
 {
 	u32 i;
 
@@ -1215,26 +1219,6 @@ static void cheats_gain_nothing(void)
 
 int main(void)
 {
-	tap_run("programs: mode after needs all neighbours programmed",
-		a_page_is_the_last_of_its_neighbours_or_not);
-	tap_run("programs: mode between is refused beside precise neighbours",
-		precise_neighbours_need_guards);
-	tap_run("programs: a page couples to its layer and the next one",
-		pages_couple_in_two_directions);
-	tap_run("programs: the fallback block takes data beside unguarded pages",
-		the_refuge_takes_what_has_no_other_place);
-	tap_run("programs: mode between is refused on the wrong colour", a_wrong_colour_is_refused);
-	tap_run("programs: two-bit mode is refused where cells hold three bits",
-		two_bits_are_no_three);
-	tap_run("programs: steps beyond the margin overshoot and cost read levels",
-		margins_that_are_not_there_cannot_be_spent);
-	tap_run("programs: modes with less margin overshoot with large steps",
-		margins_are_spent_once);
-	tap_run("programs: skipping a needed verify overshoots", needed_verifies_cannot_be_skipped);
-	tap_run("programs: step parameters out of range are refused", registers_end_somewhere);
-	tap_run("programs: layer properties do not depend on queries", questions_change_no_answer);
-	tap_run("random policies never beat the least costs", random_policies_gain_nothing);
-	tap_run("greedy policies never beat the least costs", greedy_policies_gain_nothing);
 	cheats_gain_nothing();
 	return tap_run_all();
 }

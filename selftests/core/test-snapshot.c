@@ -179,7 +179,7 @@ static void with_every_policy(const char *what, const char *const *pairs)
 	}
 }
 
-static void a_new_device_round_trips(void)
+TAP_TEST(a_new_device_round_trips, "a new device survives saving and loading")
 {
 	struct test_bytes bytes = { 0 };
 
@@ -341,7 +341,7 @@ TAP_TEST(most_were_saved_again, "saving most loaded devices gives the same bytes
 }
 
 /* All lengths and alignments, in one call and split in two. */
-static void checksums_are_those_of_the_standard(void)
+TAP_TEST(checksums_are_those_of_the_standard, "checksums are CRC-32C")
 {
 	u8 bytes[48];
 	u32 from, size, cut;
@@ -365,8 +365,6 @@ static void checksums_are_those_of_the_standard(void)
 
 int main(void)
 {
-	tap_run("checksums are CRC-32C", checksums_are_those_of_the_standard);
-	tap_run("a new device survives saving and loading", a_new_device_round_trips);
 	with_every_policy("a used device", plain);
 	with_every_policy("a device with everything on", busy);
 	with_every_policy("a device without errors", no_errors);
