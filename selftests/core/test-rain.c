@@ -966,12 +966,68 @@ static void streams_have_their_own_superblocks(const char *policy, const char *c
 	tap_end();
 }
 
-static const char *const again[] = {
-	ROOMY, "rain", "on", "blocks", "128", "bits", "2", "one_shot", "on", NULL
+static const char *const slc[] = {
+	SHAPE, "op", "78", "rain", "on", "bits", "3", "one_shot", "on", "slc_static", "6%", "slc_dynamic", "10%",
+	NULL
 };
 
-static const char *const small_cells[] = {
-	"superblock", "4", "slc_static", "2", "bits", "2", NULL
+/* All blocks of a superblock, its parity too, have as many bits per cell. */
+static void check_bits_of_superblocks(void)
+{
+	u32 number;
+	u32 i;
+
+	for (number = 0; number < 48; number++) {
+		const struct aftl_block *first = NULL;
+
+		for (i = 0; i < EACH; i++) {
+			const struct aftl_block *block = block_at(i, number);
+
+			if (block->state == AFTL_BLOCK_FREE || block->state == AFTL_BLOCK_BAD)
+				continue;
+			CHECK_MSG(!first || first->bits == block->bits,
+				  "superblock %u mixes bits per cell", number);
+			first = block;
+		}
+	}
+}
+
+/* Host data are written to SLC superblocks, protected by parity, and folded. */
+static void slc_superblocks_are_folded(void)
+{
+	u64 slc_units = 0;
+	u32 round;
+	u32 i;
+
+	open_device("baseline", slc);
+	stream.read = 0;
+	test_stream_fill(&stream, &device);
+	for (round = 0; round < 40 && !tap_failures(); round++) {
+		send(100);
+		check_bits_of_superblocks();
+		for (i = 0; i < 48 * LUNS; i++)
+			if (device.ftl->media.blocks[i].bits == 1)
+				slc_units += device.ftl->media.blocks[i].valid;
+		if (round % 8 == 7)
+			test_wait(&device, SECOND_NS);
+	}
+	test_drain(&device);
+	CHECK_MSG(slc_units / 40 > 50, "%llu units are in the cache",
+		  (unsigned long long)slc_units / 40);
+	CHECK_RANGE(test_counters(&device)->fold_blocks, 30, U64_MAX);
+	CHECK_RANGE(test_counters(&device)->fold_idle_blocks, 1, U64_MAX);
+	CHECK_RANGE(test_counters(&device)->gc_blocks, 1, U64_MAX);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	test_audit(&device);
+	send(40);
+	kill_die(1);
+	CHECK_EQ(check_reads(), 0);
+	check_bits_of_superblocks();
+	close_device();
+}
+
+static const char *const again[] = {
+	ROOMY, "rain", "on", "blocks", "128", "bits", "2", "one_shot", "on", NULL
 };
 
 static const char *const caching[] = {
@@ -979,7 +1035,7 @@ static const char *const caching[] = {
 };
 
 static const char *const zoned[] = { "superblock", "4", "zoned", "64KiB", NULL };
-static const char beside[] = "do not go together with zoned";
+static const char beside[] = "a zone is already striped over dies";
 
 static void refused(const char *policy, const char *const *pairs, const char *part)
 {
@@ -1000,7 +1056,6 @@ static void what_makes_no_sense_is_refused(void)
 		"it takes at least 2");
 	refused("baseline", caching, "does not hold reconstructed data");
 	refused("baseline", zoned, beside);
-	refused("baseline", small_cells, beside);
 	refused("ressd", again, "policy ressd has pages that parity cannot follow");
 	refused("density", again, "policy density has pages that parity cannot follow");
 }
@@ -1017,6 +1072,11 @@ int main(void)
 	streams_have_their_own_superblocks("streams", streams, 8);
 	streams_have_their_own_superblocks("baseline", handles, 4);
 	streams_have_their_own_superblocks("baseline", mapped, 1);
+	tap_run("superblocks of the SLC cache are folded", slc_superblocks_are_folded);
+	with_every_policy("superblocks with an SLC cache", superblocks_are_erased_together, slc);
+	with_every_policy("a die dies, with an SLC cache", a_die_dies, slc);
+	with_every_policy("a second die dies, with an SLC cache", a_second_one_dies, slc);
+	with_every_policy("superblocks with an SLC cache are saved", it_is_saved, slc);
 	with_every_policy("superblocks", superblocks_are_erased_together, plain);
 	with_every_policy("superblocks with parity", superblocks_are_erased_together, parity);
 	with_every_policy("a die dies", a_die_dies, parity);

@@ -234,12 +234,12 @@ struct aftl_reconstruct {
  * struct aftl_superblock_state - state of a superblock beyond that of its blocks
  * @next: next superblock in the parity queue of the same LUN
  * @parity_queued: the superblock is in that queue
- * @rebuild_done: nothing more can be rebuilt from its blocks in dead LUNs
+ * @rebuilt: members whose pages have been rebuilt as far as possible, one bit each
  */
 struct aftl_superblock_state {
 	u32 next;
 	bool parity_queued;
-	bool rebuild_done;
+	u64 rebuilt;
 };
 
 /**
@@ -284,6 +284,7 @@ enum aftl_step {
  *	their fine pass
  * @max_valid: most valid pages that leave GC enough space to work
  * @slc_blocks: SLC cache blocks in use, open or closed
+ * @slc_waiting: there may be open SLC cache blocks besides @slc_open, with superblocks
  * @programs_since_read: programs since the last read, for the read/write fairness bound
  * @idle_exhausted: the policy had no idle-time task at the last offer
  * @runnable: the LUN is in the list of LUNs to be scheduled
@@ -345,6 +346,7 @@ struct aftl_lun {
 	u32 in_flight;
 	u32 max_valid;
 	u32 slc_blocks;
+	bool slc_waiting;
 	u32 programs_since_read;
 	bool idle_exhausted;
 	bool runnable;

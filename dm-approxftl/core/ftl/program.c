@@ -685,7 +685,7 @@ void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 	account_erase(ftl, &lun->erased);
 	if (unlikely(ftl->handles))
 		ftl->stats.handles[block->handle].erased_units += ftl->geo.block_ppns;
-	lun->slc_blocks -= aftl_is_slc_block(ftl, block);
+	lun->slc_blocks -= aftl_is_slc_block(ftl, block) && !block->parity;
 	if (unlikely(block->listed))
 		aftl_victim_list_remove(ftl, lun, block);
 	block->wear = (u32)min((u64)block->wear + lun->erased.wear, (u64)U32_MAX);

@@ -154,10 +154,10 @@ static bool pick_failing(struct aftl *ftl, struct aftl_lun *lun)
 
 static bool reloc_start_fold(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
-	if (!block)
+	if (!block || !reloc_start_empty(ftl, lun, AFTL_CAUSE_FOLD, block))
 		return false;
-	reloc_begin_empty(ftl, lun, AFTL_CAUSE_FOLD, block);
-	ftl->stats.counters.fold_blocks++;
+	ftl->stats.counters.fold_blocks +=
+		max((u32)ftl->geo.superblock_luns, 1U) - (u32)ftl->config.rain;
 	return true;
 }
 

@@ -54,12 +54,86 @@ static bool slc_may_open(const struct aftl *ftl, const struct aftl_lun *lun)
 	return lun->slc_blocks < ftl->slc_max_blocks && lun->free_blocks > ftl->gc_blocks;
 }
 
-static void slc_open_block(struct aftl *ftl, struct aftl_lun *lun)
+static void slc_open_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
-	lun->slc_open = aftl_free_block_take(ftl, lun, aftl_superblock_stream(0, 0, true));
-	aftl_block_open(ftl, lun->slc_open, AFTL_ORDER_SEQUENTIAL, 0);
-	lun->slc_open->bits = 1;
+	aftl_block_open(ftl, block, AFTL_ORDER_SEQUENTIAL, 0);
+	block->bits = 1;
 	lun->slc_blocks++;
+	if (lun->slc_open)
+		lun->slc_waiting = true;
+	else
+		lun->slc_open = block;
+}
+
+/* Return true if all blocks of the superblock that can hold data may be opened for the cache. */
+static bool slc_may_open_superblock(struct aftl *ftl, u32 group, u32 number)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.superblock_luns; i++) {
+		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
+
+		if (block->state == AFTL_BLOCK_BAD || block->parity)
+			continue;
+		if (block->state != AFTL_BLOCK_FREE ||
+		    !slc_may_open(ftl, aftl_die_group_lun(ftl, group, i)))
+			return false;
+	}
+	return aftl_superblock_unused(ftl, group, number);
+}
+
+/*
+ * Open a superblock for the cache, in all LUNs of the group at once: no stripe mixes pages of one
+ * bit and of several bits per cell.
+ */
+static void slc_open_superblock(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 group = aftl_die_group_of(ftl, lun);
+	u32 index = lun->free_head;
+	u32 number;
+	u32 i;
+
+	while (index != AFTL_NIL &&
+	       !slc_may_open_superblock(ftl, group, index % ftl->geo.blocks_per_lun))
+		index = ftl->media.blocks[index].next;
+	if (index == AFTL_NIL)
+		return;
+	number = index % ftl->geo.blocks_per_lun;
+	for (i = 0; i < ftl->geo.superblock_luns; i++) {
+		struct aftl_lun *member = aftl_die_group_lun(ftl, group, i);
+		struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
+
+		if (block->state == AFTL_BLOCK_BAD || block->parity)
+			continue;
+		aftl_free_block_remove(ftl, member, block);
+		slc_open_block(ftl, member, block);
+	}
+}
+
+/* Continue with a block of a superblock that another LUN has opened, the oldest first. */
+static void slc_take_waiting_block(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block = lun_first_block(ftl, lun);
+	struct aftl_block *end = block + ftl->geo.blocks_per_lun;
+
+	for (; block < end; block++)
+		if (aftl_is_slc_block(ftl, block) && block->state == AFTL_BLOCK_OPEN &&
+		    !block->parity && block != lun->fallback &&
+		    (!lun->slc_open || block->opened_ns < lun->slc_open->opened_ns))
+			lun->slc_open = block;
+	lun->slc_waiting = lun->slc_open;
+}
+
+static void slc_open_next(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (unlikely(lun->slc_waiting))
+		slc_take_waiting_block(ftl, lun);
+	if (lun->slc_open || !slc_may_open(ftl, lun))
+		return;
+	if (unlikely(ftl->geo.superblock_luns))
+		slc_open_superblock(ftl, lun);
+	else
+		slc_open_block(ftl, lun, aftl_free_block_take(ftl, lun, 0));
 }
 
 /* Preconditioned data count as folded; streams from host placement ids bypass the cache. */
@@ -79,8 +153,8 @@ bool aftl_slc_cache_place(struct aftl *ftl, struct aftl_lun *lun,
 {
 	if (!slc_accepts(ftl, need))
 		return false;
-	if (!lun->slc_open && slc_may_open(ftl, lun))
-		slc_open_block(ftl, lun);
+	if (!lun->slc_open)
+		slc_open_next(ftl, lun);
 	if (!lun->slc_open)
 		return false;
 	*placement = (struct aftl_placement){ 0 };
@@ -106,9 +180,22 @@ struct aftl_block *aftl_slc_cache_select_fold(struct aftl *ftl, const struct aft
 
 	for (; lun->slc_blocks && block < end; block++)
 		if (aftl_is_slc_block(ftl, block) && block->state == AFTL_BLOCK_CLOSED &&
-		    !block->failing && (!best || fold_before(block, best)))
+		    !block->failing && !block->parity && (!best || fold_before(block, best)))
 			best = block;
 	return best;
+}
+
+/* Return true if an SLC block without valid pages can be erased at no cost. */
+static bool slc_fold_is_free(const struct aftl *ftl, const struct aftl_block *block)
+{
+	u32 lun = aftl_block_index(&ftl->media, block) / ftl->geo.blocks_per_lun;
+	u32 valid = block->valid;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.superblock_luns; i++)
+		valid += aftl_superblock_block(ftl, lun / ftl->geo.superblock_luns,
+					       aftl_superblock_number(ftl, block), i)->valid;
+	return !valid;
 }
 
 /*
@@ -129,9 +216,11 @@ struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct af
 	if (likely(!lun->slc_blocks) || !(wanted || lun->slc_block_empty))
 		return NULL;
 	block = aftl_slc_cache_select_fold(ftl, lun);
-	lun->slc_block_empty = block && !block->valid;
-	if (!block || (block->valid && (!wanted || lun->out_of_blocks)))
+	lun->slc_block_empty = block && slc_fold_is_free(ftl, block);
+	if (!block || (!lun->slc_block_empty && (!wanted || lun->out_of_blocks)))
 		return NULL;
+	if (unlikely(ftl->geo.superblock_luns))
+		return block;
 	other = aftl_victim_fewest_valid(ftl, lun);
 	return other && other->valid < block->valid ? NULL : block;
 }
@@ -143,9 +232,10 @@ struct aftl_block *aftl_slc_cache_select_urgent_fold(struct aftl *ftl, struct af
  */
 bool aftl_slc_cache_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
-	if (!aftl_is_slc_block(ftl, block) || lun->slc_open)
+	if (!aftl_is_slc_block(ftl, block) || (lun->slc_open && !ftl->geo.superblock_luns))
 		return false;
-	lun->slc_open = block;
+	if (!lun->slc_open)
+		lun->slc_open = block;
 	return true;
 }
 
@@ -157,7 +247,35 @@ static void recount_slc_blocks(struct aftl *ftl, struct aftl_lun *lun)
 	lun->slc_blocks = 0;
 	lun->slc_block_empty = true;
 	for (; block < end; block++)
-		lun->slc_blocks += aftl_is_slc_block(ftl, block) && block->state != AFTL_BLOCK_BAD;
+		lun->slc_blocks += aftl_is_slc_block(ftl, block) && !block->parity &&
+				   block->state != AFTL_BLOCK_BAD;
+	lun->slc_waiting = ftl->geo.superblock_luns;
+}
+
+/*
+ * After a crash, blocks of an SLC superblock that were opened but not programmed look free. Close
+ * them, so that they are not opened with more bits per cell beside the others.
+ */
+static void slc_close_unprogrammed(struct aftl *ftl, u32 index)
+{
+	struct aftl_block *slc = &ftl->media.blocks[index];
+	u32 group = index / ftl->geo.blocks_per_lun / ftl->geo.superblock_luns;
+	u32 i;
+
+	if (!aftl_is_slc_block(ftl, slc) || slc->parity || slc->state == AFTL_BLOCK_BAD)
+		return;
+	for (i = 0; i < ftl->geo.superblock_luns; i++) {
+		struct aftl_lun *lun = aftl_die_group_lun(ftl, group, i);
+		struct aftl_block *block =
+			aftl_superblock_block(ftl, group, aftl_superblock_number(ftl, slc), i);
+
+		if (block->state != AFTL_BLOCK_FREE || block->parity)
+			continue;
+		aftl_free_block_remove(ftl, lun, block);
+		aftl_block_open(ftl, block, AFTL_ORDER_SEQUENTIAL, 0);
+		block->bits = 1;
+		aftl_block_close(ftl, block);
+	}
 }
 
 /*
@@ -167,6 +285,8 @@ void aftl_slc_cache_recount(struct aftl *ftl)
 {
 	u32 i;
 
+	for (i = 0; ftl->slc_max_blocks && ftl->geo.superblock_luns && i < ftl->geo.blocks; i++)
+		slc_close_unprogrammed(ftl, i);
 	for (i = 0; i < ftl->geo.luns; i++)
 		recount_slc_blocks(ftl, &ftl->luns[i]);
 }

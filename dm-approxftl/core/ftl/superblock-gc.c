@@ -16,7 +16,8 @@ static u32 pages_to_rebuild(struct aftl *ftl, u32 group, u32 number, u32 member)
 {
 	const struct aftl_block *block = aftl_superblock_block(ftl, group, number, member);
 
-	if (block->state != AFTL_BLOCK_BAD || aftl_superblock_at(ftl, group, number)->rebuild_done)
+	if (block->state != AFTL_BLOCK_BAD ||
+	    aftl_superblock_at(ftl, group, number)->rebuilt & 1ULL << member)
 		return 0;
 	return ftl->config.rain ? block->valid : 0;
 }
@@ -113,6 +114,17 @@ static bool lun_gains_by_gc(struct aftl *ftl, const struct aftl_lun *lun, u32 nu
 	return block->state == AFTL_BLOCK_CLOSED && block->valid <= ftl->gc_max_valid;
 }
 
+/* Superblocks of the SLC cache are folded, not collected. */
+static bool superblock_is_slc(const struct aftl *ftl, u32 group, u32 number)
+{
+	bool slc = false;
+	u32 i;
+
+	for (i = 0; ftl->slc_max_blocks && i < ftl->geo.superblock_luns; i++)
+		slc |= aftl_is_slc_block(ftl, aftl_superblock_block(ftl, group, number, i));
+	return slc;
+}
+
 /*
  * A LUN without free blocks, or a read-only device, must gain by the victim: otherwise GC would
  * never end.
@@ -122,6 +134,8 @@ static bool superblock_gc_wanted(struct aftl *ftl, const struct aftl_lun *lun, u
 {
 	bool any = reach == REACH_FILLED && !ftl->read_only && !aftl_gc_urgent(ftl, lun);
 
+	if (unlikely(superblock_is_slc(ftl, aftl_die_group_of(ftl, lun), number)))
+		return false;
 	return any || lun_gains_by_gc(ftl, lun, number);
 }
 
@@ -419,7 +433,8 @@ void aftl_superblock_rebuilt(struct aftl *ftl, const struct aftl_block *block)
 	u32 group = aftl_die_group_of(ftl, aftl_block_lun(ftl, block));
 	u32 number = aftl_superblock_number(ftl, block);
 
-	aftl_superblock_at(ftl, group, number)->rebuild_done = true;
+	aftl_superblock_at(ftl, group, number)->rebuilt |=
+		1ULL << aftl_die_group_member(ftl, aftl_block_lun(ftl, block));
 	if (aftl_superblock_unused(ftl, group, number))
 		aftl_assign_parity(ftl, group, number);
 }

@@ -17,9 +17,12 @@ static u32 count_die_groups(const struct aftl *ftl)
 static int check_superblock_features(const struct aftl *ftl, const struct aftl_config *config,
 				     struct aftl_error *error)
 {
-	if (ftl->geo.zones || ftl->slc_max_blocks || ftl->geo.passes > 1)
+	if (ftl->geo.zones)
 		return aftl_fail(error, -EINVAL,
-				 "superblock: superblocks do not go together with zoned, slc_static, slc_dynamic or passes");
+				 "superblock: a zone is already striped over dies and erased as a whole; set superblock 0 or zoned 0");
+	if (ftl->geo.passes > 1)
+		return aftl_fail(error, -EINVAL,
+				 "superblock: a superblock may be closed early for collection, and a block between a coarse and a fine pass cannot be; set superblock 0 or passes 1");
 	if (config->rain && ftl->read_cache.count)
 		return aftl_fail(error, -EINVAL,
 				 "rain: a read cache does not hold reconstructed data; set read_cache 0 or rain off");
@@ -250,7 +253,9 @@ static bool stripe_is_complete(const struct aftl *ftl, u32 group, u32 number, u3
 /* Same for all stripes of the program of parity that starts at @page. */
 static bool stripes_are_complete(const struct aftl *ftl, u32 group, u32 number, u32 page)
 {
-	u32 end = page + ftl->geo.program_pages;
+	u32 member;
+	const struct aftl_block *parity = superblock_parity_block(ftl, group, number, &member);
+	u32 end = page + aftl_block_step(&ftl->geo, parity);
 
 	while (page < end && stripe_is_complete(ftl, group, number, page))
 		page++;
@@ -263,6 +268,7 @@ static void open_parity_block(struct aftl *ftl, struct aftl_block *parity,
 {
 	parity->state = AFTL_BLOCK_OPEN;
 	parity->order = AFTL_ORDER_SEQUENTIAL;
+	parity->bits = aftl_is_slc_block(ftl, first) ? 1 : 0;
 	parity->first_hour = first->first_hour;
 	parity->opened_ns = ftl->now_ns;
 	if (first->order != AFTL_ORDER_TWO_PASS)
@@ -352,8 +358,8 @@ bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
 	*placement = (struct aftl_placement){
 		.block = block,
 		.page = aftl_order_next(&ftl->media, block),
-		.pages = ftl->geo.program_pages,
-		.mode = AFTL_MODE_NORMAL,
+		.pages = aftl_block_step(&ftl->geo, block),
+		.mode = aftl_block_program_mode(block),
 	};
 	program = (struct aftl_program_command){
 		.block = block,
@@ -377,7 +383,7 @@ void aftl_parity_programmed(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_superblock_block(ftl, group, number, aftl_die_group_member(ftl, lun));
 
 	parity_dequeue(ftl, lun);
-	if (block->programmed == ftl->geo.pages)
+	if (aftl_block_full(&ftl->geo, block))
 		block->state = AFTL_BLOCK_CLOSED;
 	else
 		parity_queue_if_due(ftl, group, number);
@@ -388,7 +394,7 @@ void aftl_parity_programmed(struct aftl *ftl, struct aftl_lun *lun)
  */
 void aftl_superblock_erased(struct aftl *ftl, u32 group, u32 number)
 {
-	aftl_superblock_at(ftl, group, number)->rebuild_done = false;
+	aftl_superblock_at(ftl, group, number)->rebuilt = 0;
 }
 
 /*
@@ -425,7 +431,7 @@ void aftl_superblock_resume(struct aftl *ftl)
 	for (i = 0; i < count_die_groups(ftl); i++) {
 		ftl->die_groups[i].retry_seq = 0;
 		for (number = 0; number < ftl->geo.blocks_per_lun; number++) {
-			aftl_superblock_at(ftl, i, number)->rebuild_done = false;
+			aftl_superblock_at(ftl, i, number)->rebuilt = 0;
 			parity_queue_if_due(ftl, i, number);
 		}
 	}
