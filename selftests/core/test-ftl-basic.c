@@ -520,9 +520,11 @@ static void the_buffer_acknowledges_at_once(void)
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 	test_wait(&device, WRITE_NS);
 	CHECK_EQ(read_ns(3, 1), SENSE_NS + UNIT_NS);
-	/* A full page is programmed at once. */
+	/* So is a full page, below the watermark of the buffer. */
 	CHECK_EQ(write_ns(10, 2), 0);
-	test_wait(&device, WRITE_NS);
+	test_wait(&device, 4999999);
+	CHECK_EQ(test_counters(&device)->array_programs, 1);
+	test_wait(&device, 1 + WRITE_NS);
 	CHECK_EQ(read_ns(10, 2), SENSE_NS + PAGE_NS);
 	close_device();
 }
@@ -654,6 +656,115 @@ static void buffered_rewrites_coalesce(void)
 		CHECK_EQ(write_ns(3, 1), 0);
 	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 9);
+	CHECK_EQ(test_counters(&device)->programmed_host_units, 1);
+	close_device();
+}
+
+/* A buffer of sixteen units, half of which is the watermark; a program takes two. */
+static void full_pages_wait_for_the_watermark(void)
+{
+	static const char *const pairs[] = {
+		ONE_DIE, "buffer", "64KiB", "buffer_hold", "1s", NULL
+	};
+
+	open_device("demo", "baseline", pairs);
+	CHECK_EQ(write_ns(0, 7), 0);
+	test_wait(&device, 10 * WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_programs, 0);
+	CHECK_EQ(write_ns(7, 1), 0);
+	test_wait(&device, 10 * WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_programs, 1);
+	CHECK_EQ(write_ns(8, 6), 0);
+	test_wait(&device, 20 * WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_programs, 4);
+	CHECK_EQ(test_counters(&device)->padded_units, 0);
+	CHECK_EQ(aftl_set_param(device.ftl, "buffer_high", "0", &device.error), 0);
+	test_wait(&device, 10 * WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_programs, 7);
+	close_device();
+}
+
+/* The LUNs that hold full programs start together, not one after the other. */
+static void all_luns_program_above_the_watermark(void)
+{
+	static const char *const pairs[] = { "buffer", "64KiB", "buffer_hold", "1s", NULL };
+
+	open_device("demo", "baseline", pairs);
+	CHECK_EQ(aftl_geometry(device.ftl)->luns, 4);
+	CHECK_EQ(write_ns(0, 8), 0);
+	test_wait(&device, 2 * WRITE_NS - 1);
+	CHECK_EQ(test_counters(&device)->array_programs, 4);
+	close_device();
+}
+
+/* An overwritten unit keeps its one place, so four units fit a buffer of four. */
+static void overwrites_take_no_second_place(void)
+{
+	static const char *const pairs[] = {
+		ONE_DIE, "buffer", "16KiB", "buffer_hold", "1s", "buffer_high", "100%", NULL
+	};
+	u32 i;
+
+	open_device("demo", "baseline", pairs);
+	CHECK_EQ(write_ns(0, 3), 0);
+	for (i = 0; i < 10; i++)
+		CHECK_EQ(write_ns(i % 3, 1), 0);
+	test_wait(&device, 10 * WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_programs, 0);
+	CHECK_EQ(write_ns(3, 1), 0);
+	test_wait(&device, 10 * WRITE_NS);
+	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 10);
+	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
+	CHECK_EQ(test_counters(&device)->programmed_host_units, 4);
+	CHECK_EQ(test_counters(&device)->padded_units, 0);
+	close_device();
+}
+
+/* However often it is overwritten, a unit leaves the buffer buffer_hold after its first write. */
+static void an_overwritten_unit_keeps_its_age(void)
+{
+	static const char *const pairs[] = {
+		ONE_DIE, "buffer", "1MiB", "buffer_hold", "5ms", NULL
+	};
+	u32 i;
+
+	open_device("demo", "baseline", pairs);
+	for (i = 0; i < 5; i++) {
+		CHECK_EQ(write_ns(0, 2), 0);
+		test_wait(&device, 1000000);
+	}
+	test_wait(&device, WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_programs, 1);
+	close_device();
+}
+
+/* An overwrite in another class moves the unit to another queue; a flush still covers it. */
+static void an_overwrite_in_another_class_replaces_too(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", "buffer_hold", "1s", NULL };
+	u32 class = AFTL_APPROX;
+
+	open_device("demo", "separated", pairs);
+	CHECK_EQ(latency_of(AFTL_OP_WRITE, 4, 3, AFTL_APPROX), 0);
+	CHECK_EQ(latency_of(AFTL_OP_WRITE, 5, 1, AFTL_PRECISE), 0);
+	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 1);
+	latency_of(AFTL_OP_FLUSH, 0, 0, 0);
+	CHECK_EQ(test_counters(&device)->programmed_host_units, 3);
+	CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(5), &class)) != U32_MAX);
+	CHECK_EQ(class, AFTL_PRECISE);
+	close_device();
+}
+
+/* A FUA write takes the place of a buffered one and waits for its program. */
+static void fua_replaces_buffered_data(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", "buffer_hold", "1s", NULL };
+	u64 latency = 0;
+
+	open_device("demo", "baseline", pairs);
+	CHECK_EQ(write_ns(9, 1), 0);
+	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency), 0);
+	CHECK_EQ(latency, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 1);
 	close_device();
 }
@@ -1022,6 +1133,16 @@ int main(void)
 	tap_run("a FUA write ends the wait for a full page",
 		fua_behind_buffered_data_does_not_wait_for_more);
 	tap_run("overwrites in the buffer are coalesced", buffered_rewrites_coalesce);
+	tap_run("full pages wait for the watermark of the buffer",
+		full_pages_wait_for_the_watermark);
+	tap_run("above the watermark all LUNs program at once",
+		all_luns_program_above_the_watermark);
+	tap_run("an overwrite in the buffer takes no second place",
+		overwrites_take_no_second_place);
+	tap_run("an overwritten unit leaves the buffer in time", an_overwritten_unit_keeps_its_age);
+	tap_run("an overwrite in another class replaces the unit",
+		an_overwrite_in_another_class_replaces_too);
+	tap_run("a FUA write replaces a buffered unit", fua_replaces_buffered_data);
 	tap_run("a write waits while the buffer is full", a_full_buffer_holds_writes_up);
 	tap_run("discard and write-zeroes unmap units", discards_unmap);
 	tap_run("a discard supersedes every earlier write", discards_overtake_writes);

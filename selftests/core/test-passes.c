@@ -22,7 +22,7 @@
 #define ONE_DIE "channels", "1", "chips", "1", SHAPE
 
 static const char *const slow[] = {
-	ONE_DIE, "op", "40%", "buffer", "256KiB", "buffer_hold", "1s", NULL
+	ONE_DIE, "op", "40%", "buffer", "256KiB", "buffer_hold", "1s", "buffer_high", "0", NULL
 };
 
 static struct test_device device;
@@ -278,7 +278,7 @@ TAP_TEST(a_safe_buffer_needs_no_pass, "with a persistent buffer a flush needs no
 {
 	static const char *const safe[] = {
 		ONE_DIE, "op", "40%", "buffer", "256KiB", "buffer_hold", "1s", "buffer_safe", "on",
-		NULL
+		"buffer_high", "0", NULL
 	};
 	u64 latency_ns;
 
@@ -577,7 +577,7 @@ TAP_TEST(a_dead_die_hands_over, "pending data of a dead die move to another one"
 {
 	static const char *const roomy[] = {
 		SHAPE, "channels", "2", "chips", "2", "op", "75%", "buffer", "256KiB",
-		"buffer_hold", "1s", NULL
+		"buffer_hold", "1s", "buffer_high", "0", NULL
 	};
 	u32 lun;
 

@@ -178,9 +178,9 @@ static void check_choice(u32 lun, const struct aftl_block *mine)
 
 static void check_reason(u32 lun, const struct census *census, const struct aftl_block *mine)
 {
-	u64 idle = test_counters(&device)->fold_idle_blocks;
-
-	if (idle != idle_folds) {
+	/* Several LUNs may have chosen a block before the first of them reads. */
+	if (test_counters(&device)->fold_idle_blocks != idle_folds) {
+		idle_folds++;
 		seen.folds_idle++;
 		CHECK(census->free > reserve() + owed(census));
 	} else if (!mine->valid || device.ftl->luns[lun].forced_gc) {
@@ -190,7 +190,6 @@ static void check_reason(u32 lun, const struct census *census, const struct aftl
 		CHECK_MSG(census->cached > kept(), "%u blocks, %u kept", census->cached, kept());
 		CHECK_MSG(census->free < device.ftl->gc_blocks, "%u free", census->free);
 	}
-	idle_folds = idle;
 }
 
 /* Check the first operation of a fold, before data move. */

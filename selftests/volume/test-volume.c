@@ -1116,9 +1116,12 @@ TAP_TEST(a_waiting_page_is_persisted_before_a_die_is_retired,
 /* Start programs of four pages. */
 static void start_with_programs(struct durable_device *durable)
 {
+	static const char *const pairs[] = {
+		SMALL, "op", "60", "buffer", "256KiB", "buffer_safe", "on", "buffer_high", "0", NULL
+	};
 	u32 i;
 
-	open_device(durable, "approxftl", small_safe);
+	open_device(durable, "approxftl", pairs);
 	must(durable, durable_start(durable, "approxftl", false), "start");
 	for (i = 0; i < 4; i++)
 		CHECK_EQ(test_do(&durable->device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);

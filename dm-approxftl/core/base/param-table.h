@@ -114,7 +114,9 @@ PARAM(suspend_for_write, CHOICE, 0, 1, AFTL_OFF,
 PARAM(idle, TIME, 1, 1000 * SEC, MS, "a die without work for this long is idle")
 PARAM(buffer, BYTES, 0, 1ULL << 32, 0, "write buffer; 0: a write waits for its program")
 PARAM(buffer_safe, CHOICE, 0, 1, AFTL_OFF, "the write buffer survives power loss")
-PARAM(buffer_hold, TIME, 0, SEC, 5 * MS, "how long buffered data waits for a full page")
+PARAM(buffer_hold, TIME, 0, SEC, 5 * MS, "how long data stays in the write buffer at most")
+PARAM(buffer_high, PERCENT, 0, 10000, 5000,
+	"use of the write buffer from which on full pages are programmed; 0: always")
 PARAM(read_cache, BYTES, 0, 1ULL << 32, 0,
 	"read cache of the controller; 0: none")
 PARAM(read_ahead, BYTES, 0, 64 * KIB * KIB, 0,

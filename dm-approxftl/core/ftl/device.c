@@ -78,19 +78,8 @@ static int alloc_events(struct aftl *ftl)
 	return 0;
 }
 
-static void size_commands(struct aftl *ftl)
-{
-	u64 writes = aftl_has_write_buffer(ftl) ? ftl->config.buffer / ftl->geo.unit_bytes :
-					  ftl->config.depth;
-
-	ftl->write_commands = max_t(u32, writes, ftl->program_units);
-	ftl->command_count = ftl->write_commands + (u32)ftl->config.depth;
-	ftl->pending_mask = (1U << fls64(2 * ftl->write_commands - 1)) - 1;
-}
-
 static int alloc_commands(struct aftl *ftl)
 {
-	size_commands(ftl);
 	ftl->commands = aftl_memory_alloc(ftl, ftl->command_count, sizeof(*ftl->commands));
 	ftl->pending = aftl_memory_alloc(ftl, (size_t)ftl->pending_mask + 1, sizeof(*ftl->pending));
 	if (!ftl->commands || !ftl->pending)
@@ -198,6 +187,17 @@ static void reset_queue_weights(struct aftl *ftl)
 	}
 }
 
+static void size_commands(struct aftl *ftl)
+{
+	u64 writes = aftl_has_write_buffer(ftl) ? ftl->config.buffer / ftl->geo.unit_bytes :
+					  ftl->config.depth;
+
+	ftl->write_commands = max_t(u32, writes, ftl->program_units);
+	ftl->command_count = ftl->write_commands + (u32)ftl->config.depth;
+	ftl->buffer_high = (u32)(ftl->write_commands * ftl->config.buffer_high / 10000);
+	ftl->pending_mask = (1U << fls64(2 * ftl->write_commands - 1)) - 1;
+}
+
 /*
  * aftl_apply_config() - derive all values that follow from the configuration
  */
@@ -206,6 +206,7 @@ void aftl_apply_config(struct aftl *ftl)
 	const struct aftl_config *config = &ftl->config;
 
 	ftl->program_units = aftl_program_units(&ftl->geo);
+	size_commands(ftl);
 	ftl->lun_rule = aftl_lun_rule(ftl->type, config->allocate);
 	ftl->lun_params = aftl_param_group_values(config, ftl->lun_rule.params);
 	ftl->allocation_units = ftl->lun_rule.fixed ? 1 : ftl->program_units;

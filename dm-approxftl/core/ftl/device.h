@@ -19,9 +19,10 @@
 
 /* The program of this write has begun. */
 #define AFTL_COMMAND_PROGRAMMING 0x01
-/* Still buffered, but a newer write or a discard of the same logical page made it obsolete. */
-#define AFTL_COMMAND_DROPPED 0x02
-/* A newer write of the logical page was programmed first: program this one without mapping it. */
+/*
+ * A newer write of the same logical page was programmed first, or it was discarded: if this one is
+ * programmed, it is not mapped.
+ */
 #define AFTL_COMMAND_SUPERSEDED 0x04
 /*
  * With a power-loss protected buffer: the write is recorded with the page that it is programmed to.
@@ -36,6 +37,8 @@
  * @lpn: first logical page
  * @units: reads: number of consecutive logical pages in the same physical page
  * @next: next command in a queue, a program group or the free list
+ * @prev: writes: previous command in the queue of the LUN
+ * @lun: writes: LUN in whose queue the command is; AFTL_NIL if it is in none
  * @hash_next: writes: next command in the hash chain of pending writes
  * @class: writes: enum aftl_class
  * @level: writes: quality level of the data
@@ -51,6 +54,8 @@ struct aftl_command {
 	aftl_lpn_t lpn;
 	u32 units;
 	u32 next;
+	u32 prev;
+	u32 lun;
 	u32 hash_next;
 	u8 class;
 	u8 level;
@@ -692,6 +697,10 @@ struct aftl {
 	u32 free_write_count;
 	u32 unflushable;
 	u32 write_commands;
+
+	/* Used write commands from which on full programs start, and queues that hold one. */
+	u32 buffer_high;
+	u32 full_write_queues;
 	u32 *pending;
 	u32 pending_mask;
 
@@ -821,10 +830,15 @@ static inline u32 aftl_writes_in_flight(const struct aftl *ftl)
 	return ftl->write_commands - ftl->free_write_count - ftl->unflushable;
 }
 
+static inline u32 aftl_used_write_commands(const struct aftl *ftl)
+{
+	return ftl->write_commands - ftl->free_write_count;
+}
+
 /* Fill level of the write buffer in 1/10000. */
 static inline u32 aftl_buffer_use(const struct aftl *ftl)
 {
-	u64 used = ftl->write_commands - ftl->free_write_count;
+	u64 used = aftl_used_write_commands(ftl);
 
 	return aftl_has_write_buffer(ftl) ? (u32)(used * 10000 / ftl->write_commands) : 0;
 }

@@ -26,8 +26,7 @@ bool aftl_buffer_entry(const struct aftl *ftl, u32 tag, struct aftl_buffered_lpn
 	const struct aftl_command *command = &ftl->commands[tag];
 
 	*what = (struct aftl_buffered_lpn){ command->lpn, command->level, command->hint };
-	return !(command->flags & (AFTL_COMMAND_PROGRAMMING | AFTL_COMMAND_DROPPED |
-				   AFTL_COMMAND_SUPERSEDED));
+	return !(command->flags & (AFTL_COMMAND_PROGRAMMING | AFTL_COMMAND_SUPERSEDED));
 }
 
 u32 aftl_luns_in_gc(const struct aftl *ftl)
@@ -106,8 +105,7 @@ static bool is_buffered(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 newest = aftl_pending_find(ftl, lpn);
 
-	return newest != AFTL_NIL && !(ftl->commands[newest].flags &
-				       (AFTL_COMMAND_DROPPED | AFTL_COMMAND_SUPERSEDED));
+	return newest != AFTL_NIL && !(ftl->commands[newest].flags & AFTL_COMMAND_SUPERSEDED);
 }
 
 bool aftl_unit_fails(const struct aftl *ftl, aftl_lpn_t lpn)

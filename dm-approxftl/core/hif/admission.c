@@ -149,12 +149,13 @@ static noinline void submit_flush(struct aftl *ftl, struct aftl_request *request
  * Return true if the host must record the discard. A page that only the write buffer holds counts
  * if the buffer survives power loss: recovery would find its entry.
  */
-static bool discard_lpn(struct aftl *ftl, aftl_lpn_t lpn)
+static bool discard_lpn(struct aftl *ftl, aftl_lpn_t lpn, bool *buffered)
 {
-	bool told = aftl_write_discard(ftl, lpn) && ftl->geo.plp_entries;
+	bool found = aftl_write_discard(ftl, lpn);
 
+	*buffered |= found;
 	if (!aftl_l2p_unmap(ftl, lpn))
-		return told;
+		return found && ftl->geo.plp_entries;
 	if (unlikely(ftl->geo.trans_pages))
 		aftl_cmt_mark_dirty(ftl, lpn);
 	ftl->stats.counters.host_discard_units++;
@@ -165,17 +166,20 @@ static bool discard_lpn(struct aftl *ftl, aftl_lpn_t lpn)
 static noinline void submit_discard(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 first = request->units;
+	bool buffered = false;
 	u32 end = 0;
 	u32 i;
 
 	for (i = 0; i < request->units; i++) {
-		if (!discard_lpn(ftl, to_lpn(request->unit + i)))
+		if (!discard_lpn(ftl, to_lpn(request->unit + i), &buffered))
 			continue;
 		first = min(first, i);
 		end = i + 1;
 	}
 	if (end && ftl->ops->unmap)
 		ftl->ops->unmap(ftl->host, to_lpn(request->unit + first), end - first);
+	for (i = 0; buffered && i < request->units; i++)
+		aftl_write_drop_discarded(ftl, to_lpn(request->unit + i));
 	request->parts = 1;
 	aftl_request_part_done(ftl, request, 0);
 }

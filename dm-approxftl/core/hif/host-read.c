@@ -55,7 +55,7 @@ static u32 read_page_of(const struct aftl *ftl, aftl_ppn_t ppn)
 static bool read_tag_current(const struct aftl *ftl, u32 tag)
 {
 	return tag != AFTL_NIL &&
-	       !(ftl->commands[tag].flags & (AFTL_COMMAND_DROPPED | AFTL_COMMAND_SUPERSEDED));
+	       !(ftl->commands[tag].flags & AFTL_COMMAND_SUPERSEDED);
 }
 
 /* Serve @lpn from the newest buffered write that no discard has dropped. */

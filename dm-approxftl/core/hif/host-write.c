@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Host writes and the write buffer: each logical page becomes a command, is bound to a LUN, and
- * waits in that LUN's queue for its class and stream until a full program can start, a timer
- * expires, or somebody waits for it. Newer writes of a page supersede older ones that are still
- * buffered.
+ * waits in that LUN's queue for its class and stream. A newer write takes the place of an older one
+ * of the same page in the queue, as long as that has not begun to be programmed.
+ *
+ * Full programs start while the buffer is filled to buffer_high. Partial ones start, too, when the
+ * oldest data are buffer_hold old, when a request, a flush or a drain waits for them, or when the
+ * buffer is full and no queue holds a full program.
  */
 #include "core/hif/hif.h"
 #include "core/base/random.h"
@@ -28,21 +31,17 @@ static inline struct aftl_lun *write_choose_lun(struct aftl *ftl, u32 class, u32
 }
 
 /*
- * Drop the buffered older version of @lpn, if it has not started to be programmed. A flush that
- * waits for it must wait for the new version instead: otherwise flash would have neither.
- *
- * Return: the epoch of the new version.
+ * Return the buffered write of @lpn that a newer one replaces: one that is neither being programmed
+ * nor awaited by a request, nor from before a reset of its zone. AFTL_NIL if there is none.
  */
-static u32 write_coalesce(struct aftl *ftl, aftl_lpn_t lpn)
+static u32 write_find_replaceable(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	u32 older = aftl_pending_find(ftl, lpn);
+	u32 index = aftl_pending_find(ftl, lpn);
 
-	if (older == AFTL_NIL || ftl->commands[older].request ||
-	    ftl->commands[older].flags & (AFTL_COMMAND_PROGRAMMING | AFTL_COMMAND_DROPPED))
-		return ftl->epoch;
-	ftl->commands[older].flags |= AFTL_COMMAND_DROPPED;
-	ftl->stats.counters.buffer_coalesced_units++;
-	return ftl->commands[older].epoch;
+	if (index == AFTL_NIL || ftl->commands[index].lun == AFTL_NIL ||
+	    ftl->commands[index].request || ftl->commands[index].flags & AFTL_COMMAND_SUPERSEDED)
+		return AFTL_NIL;
+	return index;
 }
 
 static bool write_needs_flash(const struct aftl *ftl, const struct aftl_request *request)
@@ -52,26 +51,111 @@ static bool write_needs_flash(const struct aftl *ftl, const struct aftl_request 
 	return request->flags & AFTL_REQUEST_FUA && !ftl->config.buffer_safe;
 }
 
-static void write_enqueue(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 index)
+static struct aftl_queue *write_queue_of(struct aftl *ftl, const struct aftl_command *command)
 {
-	aftl_queue_add(ftl, &lun->writes[lane], index);
+	return &ftl->luns[command->lun].writes[aftl_write_stream(command->class, command->stream)];
+}
+
+/* Append a write to the queue of @lane at @lun. */
+static void write_queue_append(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 index)
+{
+	struct aftl_queue *queue = &lun->writes[lane];
+
+	ftl->commands[index].lun = lun->index;
+	ftl->commands[index].prev = queue->head == AFTL_NIL ? AFTL_NIL : queue->tail;
+	aftl_queue_add(ftl, queue, index);
+	if (queue->count == ftl->program_units)
+		ftl->full_write_queues++;
 	lun->pending_write_lanes |= 1U << lane;
 	lun->in_flight++;
-	if (ftl->lane_luns[lane].left)
-		ftl->lane_luns[lane].left--;
+}
+
+/* Link @prev and @next, which are neighbours in @queue from now on; AFTL_NIL is its end. */
+static void write_queue_link(struct aftl *ftl, struct aftl_queue *queue, u32 prev, u32 next)
+{
+	if (prev == AFTL_NIL)
+		queue->head = next;
+	else
+		ftl->commands[prev].next = next;
+	if (next == AFTL_NIL)
+		queue->tail = prev;
+	else
+		ftl->commands[next].prev = prev;
+}
+
+/* Remove a write from the queue of its LUN. */
+static void write_dequeue(struct aftl *ftl, u32 index)
+{
+	struct aftl_command *command = &ftl->commands[index];
+	struct aftl_lun *lun = &ftl->luns[command->lun];
+	struct aftl_queue *queue = write_queue_of(ftl, command);
+
+	write_queue_link(ftl, queue, command->prev, command->next);
+	command->lun = AFTL_NIL;
+	if (queue->count == ftl->program_units)
+		ftl->full_write_queues--;
+	queue->count--;
+	if (command->request)
+		queue->waited--;
+	if (queue->head == AFTL_NIL)
+		lun->pending_write_lanes &= ~(1U << aftl_write_stream(command->class,
+								      command->stream));
+	lun->in_flight--;
+}
+
+/*
+ * Wake the LUN for its new write. When the buffer reaches the watermark, wake all LUNs, so that
+ * they program in parallel.
+ */
+static void write_wake(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (ftl->full_write_queues && aftl_used_write_commands(ftl) == ftl->buffer_high)
+		aftl_wake_luns(ftl, AFTL_WAKE_WRITES);
 	aftl_wake_for_write(ftl, lun);
 }
 
-/* Create the write command of @lpn and queue it at @lun. Return: its tag. */
+static void write_enqueue(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 index)
+{
+	write_queue_append(ftl, lun, lane, index);
+	if (ftl->lane_luns[lane].left)
+		ftl->lane_luns[lane].left--;
+	write_wake(ftl, lun);
+}
+
+/*
+ * Put a write into the place of @older in its queue, with the age and the order of @older: the data
+ * of a page that is overwritten again and again leave the buffer in time, too.
+ */
+static void write_take_place(struct aftl *ftl, u32 older, u32 index)
+{
+	struct aftl_command *out = &ftl->commands[older];
+	struct aftl_command *in = &ftl->commands[index];
+	struct aftl_queue *queue = write_queue_of(ftl, out);
+
+	in->seq = out->seq;
+	in->queued_ns = out->queued_ns;
+	in->lun = out->lun;
+	in->next = out->next;
+	in->prev = out->prev;
+	write_queue_link(ftl, queue, in->prev, index);
+	write_queue_link(ftl, queue, index, in->next);
+	out->lun = AFTL_NIL;
+	if (in->request) {
+		queue->waited++;
+		aftl_wake_for_write(ftl, &ftl->luns[in->lun]);
+	}
+}
+
+/* Create the write command of @lpn, which is in no queue yet. Return: its tag. */
 static u32 write_take_lpn(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
-			  struct aftl_lun *lun, u32 lane)
+			  u32 epoch)
 {
 	u32 index = aftl_command_alloc(ftl, true);
 	struct aftl_command *command = &ftl->commands[index];
 
 	ftl->work++;
 	prefetch(aftl_l2p_entry(ftl, from_lpn(lpn)));
-	command->epoch = write_coalesce(ftl, lpn);
+	command->epoch = epoch;
 	command->seq = ftl->seq++;
 	command->queued_ns = ftl->now_ns;
 	command->request = write_needs_flash(ftl, request) ? request : NULL;
@@ -79,24 +163,57 @@ static u32 write_take_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
 	command->class = aftl_stored_class(ftl, request->class);
 	command->level = aftl_quality_level(command->class, request->level);
 	command->stream = request->stream;
+	command->lun = AFTL_NIL;
 	command->flags = 0;
 	command->hint = request->hint;
-	ftl->outstanding[command->epoch]++;
+	ftl->outstanding[epoch]++;
 	aftl_pending_add(ftl, index);
 	if (unlikely(ftl->geo.zones))
 		ftl->zones.pending[aftl_stream_handle(ftl, command->stream)]++;
-	write_enqueue(ftl, lun, lane, index);
 	return index;
 }
 
-static void write_bind_lpn(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
-			   struct aftl_lun *lun, u32 lane)
+static void write_release_command(struct aftl *ftl, u32 index)
 {
-	u32 index = write_take_lpn(ftl, request, lpn, lun, lane);
+	struct aftl_command *command = &ftl->commands[index];
 
+	ftl->work++;
+	if (unlikely(ftl->geo.zones))
+		aftl_zone_lpn_done(ftl, command->stream);
+	aftl_pending_remove(ftl, index);
+	if (ftl->ops->release)
+		ftl->ops->release(ftl->host, index);
+	aftl_command_free(ftl, index, true);
+	aftl_epoch_write_done(ftl, command->epoch);
+}
+
+/*
+ * Accept the next page of @request. If it replaces a buffered one, a flush that waits for the older
+ * version waits for this one instead: otherwise flash would have neither. The host gets the new
+ * data before the older ones are released, because a persistent buffer must always have one of
+ * both. @lun is the LUN for the page, or NULL if it takes the place of @older.
+ */
+static void write_bind_lpn(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
+			   struct aftl_lun *lun, u32 lane, u32 older)
+{
+	u32 epoch = older == AFTL_NIL ? ftl->epoch : ftl->commands[older].epoch;
+	u32 index = write_take_lpn(ftl, request, lpn, epoch);
+	bool waits = ftl->commands[index].request;
+
+	if (!lun)
+		write_take_place(ftl, older, index);
+	else if (older != AFTL_NIL)
+		write_dequeue(ftl, older);
+	if (lun)
+		write_enqueue(ftl, lun, lane, index);
 	if (ftl->ops->accept)
 		ftl->ops->accept(ftl->host, request, lpn, index);
-	if (!ftl->commands[index].request)
+	if (older != AFTL_NIL) {
+		ftl->stats.counters.buffer_coalesced_units++;
+		ftl->commands[older].flags |= AFTL_COMMAND_SUPERSEDED;
+		write_release_command(ftl, older);
+	}
+	if (!waits)
 		aftl_request_part_done(ftl, request, 0);
 }
 
@@ -116,23 +233,42 @@ static void write_fail_rest(struct aftl *ftl, struct aftl_request *request, int 
 		aftl_request_part_done(ftl, request, 0);
 }
 
+/*
+ * Accept the next page of @request if there is a command for it, and a LUN. Return: false if not.
+ */
+static bool write_admit_lpn(struct aftl *ftl, struct aftl_request *request, u32 class, u32 lane)
+{
+	aftl_lpn_t lpn = to_lpn(request->unit + request->admitted);
+	struct aftl_lun *lun = NULL;
+	u32 older;
+	bool replaces;
+
+	if (!ftl->free_write_count || ftl->read_only)
+		return false;
+	older = write_find_replaceable(ftl, lpn);
+	replaces = older != AFTL_NIL &&
+		   aftl_write_stream(ftl->commands[older].class,
+				     ftl->commands[older].stream) == lane;
+	if (!replaces)
+		lun = write_choose_lun(ftl, class, request->stream, lpn);
+	if (!replaces && !lun)
+		return false;
+	request->admitted++;
+	write_bind_lpn(ftl, request, lpn, lun, lane, older);
+	return true;
+}
+
 static void write_admit_lpns(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 class = aftl_stored_class(ftl, request->class);
 	u32 lane = aftl_write_stream(class, request->stream);
 
 	while (request->admitted < request->units) {
-		aftl_lpn_t lpn = to_lpn(request->unit + request->admitted);
-		struct aftl_lun *lun = NULL;
-
-		if (ftl->free_write_count && !ftl->read_only)
-			lun = write_choose_lun(ftl, class, request->stream, lpn);
-		if (!lun && (ftl->read_only || write_no_progress(ftl)))
+		if (write_admit_lpn(ftl, request, class, lane))
+			continue;
+		if (ftl->read_only || write_no_progress(ftl))
 			write_fail_rest(ftl, request, -ENOSPC);
-		if (!lun)
-			break;
-		request->admitted++;
-		write_bind_lpn(ftl, request, lpn, lun, lane);
+		break;
 	}
 }
 
@@ -171,55 +307,54 @@ bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request)
 	return request->admitted == request->units;
 }
 
-static void write_release_command(struct aftl *ftl, u32 index)
-{
-	struct aftl_command *command = &ftl->commands[index];
-
-	ftl->work++;
-	if (unlikely(ftl->geo.zones))
-		aftl_zone_lpn_done(ftl, command->stream);
-	aftl_pending_remove(ftl, index);
-	if (ftl->ops->release)
-		ftl->ops->release(ftl->host, index);
-	aftl_command_free(ftl, index, true);
-	aftl_epoch_write_done(ftl, command->epoch);
-}
-
 static u32 write_pop(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 {
-	u32 index = aftl_queue_pop(ftl, &lun->writes[lane]);
+	u32 index = lun->writes[lane].head;
 
-	if (lun->writes[lane].head == AFTL_NIL)
-		lun->pending_write_lanes &= ~(1U << lane);
-	lun->in_flight--;
+	write_dequeue(ftl, index);
 	return index;
 }
 
-/* Release the writes at the head of a queue that newer ones have replaced. */
-static void write_purge_dropped(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
+/*
+ * Remove the writes from before a reset of their zone. All of them precede newer ones. This is done
+ * after the reset, which a host with a persistent buffer must record first.
+ */
+static void write_purge_reset_zone(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 {
-	struct aftl_queue *queue = &lun->writes[lane];
+	const struct aftl_queue *queue = &lun->writes[lane];
 
-	while (queue->head != AFTL_NIL &&
-	       ftl->commands[queue->head].flags & AFTL_COMMAND_DROPPED)
+	while (queue->head != AFTL_NIL && !ftl->commands[queue->head].request &&
+	       ftl->commands[queue->head].flags & AFTL_COMMAND_SUPERSEDED)
 		write_release_command(ftl, write_pop(ftl, lun, lane));
 }
 
 /*
- * Return true if the queue must be programmed now. A partial page waits for more data unless a
- * request, a flush, a full buffer or a drain needs it, or @due_ns has passed.
+ * Return true if requests wait for the buffer and a full program cannot help them: there is none,
+ * or commands are free and space is short instead, which partial programs free as well.
+ */
+static bool write_buffer_needs_partial(const struct aftl *ftl)
+{
+	return ftl->wait_head[1] && (ftl->free_write_count || !ftl->full_write_queues);
+}
+
+/*
+ * Return true if the queue must be programmed now. If not, *@due_ns is the time at which its oldest
+ * data must be.
  */
 static bool write_must_program(const struct aftl *ftl, const struct aftl_queue *queue, u64 *due_ns)
 {
 	const struct aftl_command *head = &ftl->commands[queue->head];
+	bool full = queue->count >= ftl->program_units;
 
 	*due_ns = AFTL_NEVER;
 	if (unlikely(ftl->geo.zones))
-		return queue->count >= ftl->program_units || ftl->draining ||
+		return full || ftl->draining ||
 		       aftl_zone_no_more_writes(aftl_zone_at(ftl, head->lpn));
 	*due_ns = head->queued_ns + ftl->config.buffer_hold;
-	return queue->count >= ftl->program_units || !aftl_has_write_buffer(ftl) || queue->waited ||
-	       ftl->flushes || ftl->wait_head[1] || ftl->draining || ftl->now_ns >= *due_ns;
+	if (full && aftl_used_write_commands(ftl) >= ftl->buffer_high)
+		return true;
+	return !aftl_has_write_buffer(ftl) || queue->waited || ftl->flushes || ftl->draining ||
+	       ftl->now_ns >= *due_ns || write_buffer_needs_partial(ftl);
 }
 
 /**
@@ -240,7 +375,8 @@ u32 aftl_write_ready(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
 	for (; lanes; lanes &= lanes - 1) {
 		u32 lane = __ffs(lanes);
 
-		write_purge_dropped(ftl, lun, lane);
+		if (unlikely(ftl->geo.zones))
+			write_purge_reset_zone(ftl, lun, lane);
 		if (lun->writes[lane].head == AFTL_NIL)
 			continue;
 		if (!write_must_program(ftl, &lun->writes[lane], &due_ns))
@@ -361,10 +497,6 @@ static u32 write_take_payload(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
 	while (payload->count < units && lun->writes[lane].head != AFTL_NIL) {
 		u32 index = write_pop(ftl, lun, lane);
 
-		if (ftl->commands[index].flags & AFTL_COMMAND_DROPPED) {
-			write_release_command(ftl, index);
-			continue;
-		}
 		aftl_queue_add(ftl, &group, index);
 		write_add_to_payload(ftl, payload, index);
 		if (likely(placement->mode != AFTL_MODE_FOGGY))
@@ -452,8 +584,7 @@ static void write_mark_unflushable(struct aftl *ftl, const struct aftl_command *
 static void write_fail_command(struct aftl *ftl, u32 index)
 {
 	struct aftl_request *request = ftl->commands[index].request;
-	bool wanted = !(ftl->commands[index].flags &
-			(AFTL_COMMAND_DROPPED | AFTL_COMMAND_SUPERSEDED));
+	bool wanted = !(ftl->commands[index].flags & AFTL_COMMAND_SUPERSEDED);
 
 	if (!request && wanted) {
 		if (ftl->config.buffer_safe) {
@@ -502,9 +633,7 @@ static void write_rebind(struct aftl *ftl, u32 index)
 	if (!lun)
 		lun = write_any_live_lun(ftl);
 	command->flags &= ~AFTL_COMMAND_PROGRAMMING;
-	if (command->flags & AFTL_COMMAND_DROPPED)
-		write_release_command(ftl, index);
-	else if (lun)
+	if (lun)
 		write_enqueue(ftl, lun, lane, index);
 	else
 		write_fail_command(ftl, index);
@@ -552,11 +681,12 @@ void aftl_write_reassign(struct aftl *ftl, struct aftl_lun *lun, u32 commands)
 }
 
 /**
- * aftl_write_discard() - drop the buffered writes of @lpn, for a discard
+ * aftl_write_discard() - make the buffered writes of @lpn obsolete, for a discard
  * @ftl: device
  * @lpn: logical page
  *
- * A write that is being programmed, or whose request waits for it, ends as usual and is not mapped.
+ * They are not mapped any more. aftl_write_drop_discarded() follows, after the host has recorded
+ * the discard: a persistent buffer must not reuse the page's slot before.
  *
  * Return: true if there was any.
  */
@@ -565,16 +695,31 @@ bool aftl_write_discard(struct aftl *ftl, aftl_lpn_t lpn)
 	u32 newest = aftl_pending_find(ftl, lpn);
 	u32 index;
 
-	for (index = newest; index != AFTL_NIL;
-	     index = aftl_pending_older(ftl, index)) {
-		struct aftl_command *command = &ftl->commands[index];
-
-		command->flags |= command->request ||
-						  command->flags & AFTL_COMMAND_PROGRAMMING ?
-					  AFTL_COMMAND_SUPERSEDED :
-					  AFTL_COMMAND_DROPPED;
-	}
+	for (index = newest; index != AFTL_NIL; index = aftl_pending_older(ftl, index))
+		ftl->commands[index].flags |= AFTL_COMMAND_SUPERSEDED;
 	return newest != AFTL_NIL;
+}
+
+/**
+ * aftl_write_drop_discarded() - remove the obsolete writes of @lpn from the buffer
+ * @ftl: device
+ * @lpn: logical page for which aftl_write_discard() has been called
+ *
+ * A write that is being programmed, or whose request waits for it, ends as usual.
+ */
+void aftl_write_drop_discarded(struct aftl *ftl, aftl_lpn_t lpn)
+{
+	u32 index = aftl_pending_find(ftl, lpn);
+
+	while (index != AFTL_NIL) {
+		u32 older = aftl_pending_older(ftl, index);
+
+		if (ftl->commands[index].lun != AFTL_NIL && !ftl->commands[index].request) {
+			write_dequeue(ftl, index);
+			write_release_command(ftl, index);
+		}
+		index = older;
+	}
 }
 
 /**
@@ -612,6 +757,7 @@ u32 aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what)
 	};
 	u32 class = aftl_stored_class(ftl, request.class);
 	struct aftl_lun *lun;
+	u32 index;
 
 	aftl_write_choose_stream(ftl, &request);
 	lun = write_choose_lun(ftl, class, request.stream, what->lpn);
@@ -620,6 +766,7 @@ u32 aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what)
 	if (!lun || !ftl->free_write_count ||
 	    (ftl->geo.zones && !aftl_zone_assign_slot(ftl, &request)))
 		return AFTL_NIL;
-	return write_take_lpn(ftl, &request, what->lpn, lun,
-			      aftl_write_stream(class, request.stream));
+	index = write_take_lpn(ftl, &request, what->lpn, ftl->epoch);
+	write_enqueue(ftl, lun, aftl_write_stream(class, request.stream), index);
+	return index;
 }

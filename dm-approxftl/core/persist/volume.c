@@ -1081,8 +1081,7 @@ static bool newer_version_buffered(const struct aftl *ftl, aftl_ppn_t ppn)
 	u32 newest = aftl_pending_find(ftl, aftl_ppn_lpn(&ftl->media, ppn));
 
 	return newest != AFTL_NIL &&
-	       !(ftl->commands[newest].flags & (AFTL_COMMAND_DROPPED | AFTL_COMMAND_SUPERSEDED |
-						AFTL_COMMAND_STORED));
+	       !(ftl->commands[newest].flags & (AFTL_COMMAND_SUPERSEDED | AFTL_COMMAND_STORED));
 }
 
 static bool spare_hides_ppn(const struct aftl *ftl, aftl_ppn_t ppn)
