@@ -892,6 +892,95 @@ static void wide_planes_program_together(void)
 	close_device();
 }
 
+/* Sensing is done once; then each plane uses the bus. */
+#define PLANES_NS(planes) (SENSE_NS + (planes) * PAGE_NS)
+
+/*
+ * Four planes with two units a page: a program stores 8 units, and page i of plane p has the units
+ * 8i + 2p and the next one.
+ */
+static void open_four_planes(const char *rule)
+{
+	const char *const pairs[] = { ONE_DIE, "planes", "4", "plane_mode", "wide",
+				      "multi_plane_read", rule, NULL };
+	u32 i;
+
+	open_device("demo", "baseline", pairs);
+	for (i = 0; i < 4; i++)
+		write_ns(8 * i, 8);
+}
+
+static u64 busy_time(void)
+{
+	struct aftl_lun_info info;
+
+	aftl_lun_info(device.ftl, 0, &info);
+	return info.busy_ns;
+}
+
+static void check_joint_reads(u32 first, u32 second, bool together)
+{
+	u64 reads = test_counters(&device)->multi_plane_reads;
+	u64 sensed_ns = test_counters(&device)->array_read_ns;
+	u64 busy_ns = busy_time();
+	struct test_request *blocker = begin(AFTL_OP_READ, 0, 1);
+	struct test_request *a = begin(AFTL_OP_READ, first, 2);
+	struct test_request *b = begin(AFTL_OP_READ, second, 2);
+	u64 blocked_ns = end(blocker);
+
+	CHECK_EQ(end(a), blocked_ns + PLANES_NS(1));
+	CHECK_EQ(end(b), blocked_ns + (together ? PLANES_NS(2) : 2 * PLANES_NS(1)));
+	CHECK_EQ(test_counters(&device)->multi_plane_reads - reads, together);
+	CHECK_EQ(test_counters(&device)->array_read_ns - sensed_ns, (together ? 2 : 3) * SENSE_NS);
+	CHECK_EQ(busy_time() - busy_ns,
+		 blocked_ns + PLANES_NS(1) + PAGE_NS + (together ? 0 : SENSE_NS));
+}
+
+static void waiting_reads_of_planes_are_merged(void)
+{
+	open_four_planes("same_block");
+	CHECK_EQ(read_ns(0, 8), PLANES_NS(4));
+	CHECK_EQ(test_counters(&device)->array_reads, 4);
+	CHECK_EQ(test_counters(&device)->multi_plane_reads, 1);
+	CHECK_EQ(read_ns(4, 8), 2 * PLANES_NS(2));
+	check_joint_reads(8, 14, true);
+	check_joint_reads(14, 8, true);
+	check_joint_reads(8, 8, false);
+	check_joint_reads(8, 18, false);
+	close_device();
+	open_four_planes("any_page");
+	check_joint_reads(8, 18, true);
+	check_joint_reads(8, 16, false);
+	CHECK_EQ(read_ns(4, 8), PLANES_NS(4));
+	close_device();
+	open_four_planes("off");
+	CHECK_EQ(read_ns(0, 8), 4 * PLANES_NS(1));
+	check_joint_reads(8, 14, false);
+	CHECK_EQ(test_counters(&device)->multi_plane_reads, 0);
+	close_device();
+}
+
+/* Of the waiting reads, one that cannot join does not keep a later one from it. */
+static void a_read_may_overtake_another_into_a_multi_plane_read(void)
+{
+	struct test_request *blocker;
+	struct test_request *reads[4];
+	u64 begin_ns;
+
+	open_four_planes("same_block");
+	blocker = begin(AFTL_OP_READ, 0, 1);
+	reads[0] = begin(AFTL_OP_READ, 8, 2);
+	reads[1] = begin(AFTL_OP_READ, 24, 2);
+	reads[2] = begin(AFTL_OP_READ, 10, 2);
+	reads[3] = begin(AFTL_OP_READ, 26, 2);
+	begin_ns = end(blocker);
+	CHECK_EQ(end(reads[0]), begin_ns + PLANES_NS(1));
+	CHECK_EQ(end(reads[2]), begin_ns + PLANES_NS(2));
+	CHECK_EQ(end(reads[1]), begin_ns + PLANES_NS(2) + PLANES_NS(1));
+	CHECK_EQ(end(reads[3]), begin_ns + 2 * PLANES_NS(2));
+	close_device();
+}
+
 static void independent_planes_work_on_their_own(void)
 {
 	static const char *const pairs[] = {
@@ -1150,6 +1239,9 @@ int main(void)
 		a_discard_lets_waiting_writes_in);
 	tap_run("a discard frees commands for waiting reads", a_discard_lets_waiting_reads_in);
 	tap_run("wide planes are programmed together", wide_planes_program_together);
+	tap_run("waiting reads of planes are merged", waiting_reads_of_planes_are_merged);
+	tap_run("a read may overtake another into a multi-plane read",
+		a_read_may_overtake_another_into_a_multi_plane_read);
 	tap_run("independent planes execute separate programs",
 		independent_planes_work_on_their_own);
 	tap_run("planes that share a LUN are programmed in turn", shared_planes_take_turns);

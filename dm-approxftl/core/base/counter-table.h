@@ -26,6 +26,7 @@ COUNTER(buffer_coalesced_units, "buffered units overwritten before they were pro
 
 /* Flash operations */
 COUNTER(array_reads, "pages sensed, relocation included")
+COUNTER(multi_plane_reads, "sensings of several planes at once for host reads")
 COUNTER(read_retries, "sensings repeated with other references, relocation included")
 COUNTER(carried_reads, "pages sensed by a program that programs their data together with new data")
 COUNTER(array_programs, "program operations, relocation included")

@@ -29,7 +29,9 @@ PARAM(chips, COUNT, 1, 64, 2, "chips on each channel")
 PARAM(dies, COUNT, 1, 16, 1, "dies in each chip")
 PARAM(planes, COUNT, 1, 16, 1, "planes in each die")
 PARAM(plane_mode, CHOICE, 0, 2, AFTL_PLANES_SHARED,
-	"planes of a die work one at a time, independently, or as one wide block")
+	"planes of a die work one at a time, independently, or (as in real dies) as one wide block")
+PARAM(multi_plane_read, CHOICE, 0, 3, AFTL_PLANE_READ_SAME_BLOCK,
+	"pages in different planes of wide blocks that a die senses together if reads of them wait")
 PARAM(blocks, COUNT, 1, 1 << 20, 128, "blocks in each plane")
 PARAM(layers, COUNT, 1, 512, 8, "layers of word lines in a block")
 PARAM(word_lines, COUNT, 1, 1024, 16, "word lines in each layer")

@@ -22,6 +22,14 @@ enum aftl_plane_mode {
 	AFTL_PLANES_WIDE,
 };
 
+/* Multi-plane reads: off, of one block and position, of one position, or of any pages. */
+enum aftl_multi_plane_read {
+	AFTL_PLANE_READ_OFF,
+	AFTL_PLANE_READ_SAME_BLOCK,
+	AFTL_PLANE_READ_ANY_BLOCK,
+	AFTL_PLANE_READ_ANY_PAGE,
+};
+
 enum aftl_sched {
 	AFTL_SCHED_READ_FIRST,
 	AFTL_SCHED_FCFS,

@@ -45,6 +45,8 @@
  * @stream: writes: write stream that the policy chose
  * @epoch: writes: flush epoch of arrival; a flush waits for all earlier epochs
  * @flags: AFTL_COMMAND_*
+ * @sensed: reads: logical pages that a multi-plane read has sensed and not transferred yet
+ * @sensed_page: reads: their physical page, counted through the device
  * @hint: writes: placement id, lifetime and temperature from the host
  */
 struct aftl_command {
@@ -62,6 +64,8 @@ struct aftl_command {
 	u8 stream;
 	u8 epoch;
 	u8 flags;
+	u8 sensed;
+	u32 sensed_page;
 	struct aftl_hint hint;
 };
 
@@ -112,6 +116,7 @@ enum aftl_phase {
  * @commands: list of host commands that it serves
  * @units: read: logical pages to transfer
  * @device_page: read: page number in the device
+ * @planes: read: further commands of a multi-plane read whose data are not transferred yet
  * @service_ns: array and channel time spent so far
  * @array_ns: start of the array phase; the operation can be suspended from then on
  * @end_ns: end of the operation; an earlier event of this LUN suspends it
@@ -125,6 +130,7 @@ struct aftl_work {
 	u32 commands;
 	u32 units;
 	u32 device_page;
+	u32 planes;
 	u64 service_ns;
 	u64 array_ns;
 	u64 end_ns;
@@ -682,7 +688,7 @@ struct aftl {
 	u32 prefetch_units;
 	bool reads_are_tracked;
 	struct aftl_superblock_state *superblocks;
-	/* What a victim selector sees, one entry for each superblock of the group that is asked for. */
+	/* State for a victim selector, one entry for each superblock of the group asked for. */
 	struct aftl_block *superblock_candidates;
 	struct aftl_die_group *die_groups;
 	u32 gc_blocks;
@@ -1318,7 +1324,7 @@ static inline struct aftl_block *aftl_superblock_block(const struct aftl *ftl, u
 }
 
 /*
- * Data that share superblocks: those of one block kind of the policy, of one placement handle, or of
+ * Data that share superblocks: of one block kind of the policy, of one placement handle, or of
  * the SLC cache.
  */
 static inline u32 aftl_superblock_stream(u32 kind, u32 handle, bool slc)
@@ -1588,6 +1594,7 @@ bool aftl_reloc_run_untimed(struct aftl *ftl, struct aftl_lun *lun);
 
 /* flash-array.c: operations of the array of a LUN */
 
+void aftl_array_sense_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page);
 void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
 		      u64 sense_ns, u32 units);
 bool aftl_array_read_through(struct aftl *ftl, struct aftl_lun *lun, u32 device_page, u64 sense_ns,

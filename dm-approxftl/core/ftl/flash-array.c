@@ -106,6 +106,7 @@ static void array_begin_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, 
 	lun->work.phase = AFTL_PHASE_SENSE;
 	lun->work.units = units;
 	lun->work.device_page = device_page;
+	lun->work.planes = 0;
 	lun->work.service_ns = sense_ns;
 	counters->array_reads++;
 	counters->array_read_ns += sense_ns;
@@ -118,6 +119,18 @@ void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 devi
 {
 	array_begin_sense(ftl, lun, kind, device_page, sense_ns, units);
 	lun_set_event(ftl, lun, ftl->now_ns + sense_ns);
+}
+
+/*
+ * aftl_array_sense_plane() - count a page that the next read senses in a further plane
+ *
+ * Its time is part of that read's, and so is its energy: the die is active only once.
+ */
+void aftl_array_sense_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page)
+{
+	lun->work.kind = AFTL_WORK_READ;
+	ftl->stats.counters.array_reads++;
+	trace_array_read(ftl, lun, device_page, 0);
 }
 
 /*

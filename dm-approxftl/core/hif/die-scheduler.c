@@ -548,6 +548,10 @@ void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun)
 		sched_end_phase(ftl, lun);
 	else if (sched_sense_done(ftl, lun))
 		return;
+	if (unlikely(lun->work.planes) && lun->work.phase == AFTL_PHASE_DATA_OUT) {
+		aftl_read_next_plane(ftl, lun);
+		return;
+	}
 	lun->work.phase = AFTL_PHASE_IDLE;
 	aftl_wake_lun(ftl, lun);
 }

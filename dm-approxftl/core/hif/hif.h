@@ -83,6 +83,7 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request);
 bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request *request);
 u32 aftl_read_run_length(struct aftl *ftl, aftl_lpn_t lpn, u32 limit);
+void aftl_read_next_plane(struct aftl *ftl, struct aftl_lun *lun);
 bool aftl_read_ahead_start(struct aftl *ftl, struct aftl_lun *lun);
 bool aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns);
 void aftl_read_reconstructed(struct aftl *ftl, struct aftl_lun *lun,

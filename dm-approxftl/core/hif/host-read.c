@@ -558,6 +558,135 @@ static noinline void read_wait_for_reconstruct(struct aftl *ftl, struct aftl_lun
 	aftl_reconstruct_begin(ftl, lun, AFTL_RECONSTRUCT_READ, device_page);
 }
 
+/* Commands behind the oldest read that may join it in a multi-plane read. */
+#define READ_MERGE_SCAN 32
+
+/* Do the rules of the chip allow to sense @page and @with, in different planes, together? */
+static bool read_planes_compatible(const struct aftl *ftl, u32 page, u32 with)
+{
+	const struct aftl_geometry *geo = &ftl->geo;
+	u32 planes = geo->planes_wide;
+
+	switch (ftl->config.multi_plane_read) {
+	case AFTL_PLANE_READ_SAME_BLOCK:
+		return page / planes == with / planes;
+	case AFTL_PLANE_READ_ANY_BLOCK:
+		return page % geo->pages / planes == with % geo->pages / planes &&
+		       ftl->media.blocks[page / geo->pages].bits ==
+			       ftl->media.blocks[with / geo->pages].bits;
+	default:
+		return true;
+	}
+}
+
+/* Return true if one page of @lun holds all of @command, which nothing else serves; set @ppn. */
+static bool read_in_one_page(struct aftl *ftl, const struct aftl_lun *lun,
+			     const struct aftl_command *command, aftl_ppn_t *ppn)
+{
+	aftl_ppn_t other;
+	u32 i;
+
+	if (!command->request || !aftl_l2p_lookup(ftl, command->lpn, ppn) ||
+	    aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, *ppn)) != lun)
+		return false;
+	for (i = 0; i < command->units; i++) {
+		aftl_lpn_t lpn = to_lpn(from_lpn(command->lpn) + i);
+
+		if (!aftl_l2p_lookup(ftl, lpn, &other) ||
+		    read_page_of(ftl, other) != read_page_of(ftl, *ppn) ||
+		    (ftl->read_cache.count && aftl_read_cache_find(ftl, lpn)))
+			return false;
+	}
+	return true;
+}
+
+/* Move command @index, which follows @before in the queue of reads, behind @tail. */
+static void read_move_behind(struct aftl *ftl, struct aftl_lun *lun, u32 index, u32 before,
+			     u32 tail)
+{
+	ftl->commands[before].next = ftl->commands[index].next;
+	if (lun->reads.tail == index)
+		lun->reads.tail = before;
+	ftl->commands[index].next = ftl->commands[tail].next;
+	ftl->commands[tail].next = index;
+}
+
+static u64 read_sense_further_plane(struct aftl *ftl, struct aftl_command *command, aftl_ppn_t ppn)
+{
+	command->sensed = command->units;
+	command->sensed_page = read_page_of(ftl, ppn);
+	return read_sense_page(ftl, command, ppn);
+}
+
+/*
+ * Let waiting reads of other planes join the oldest read of @lun, which senses @page in @ns. Their
+ * commands then follow it at the head of the queue. A page that must be reconstructed ends the
+ * group, because lun->reconstruct.wanted stands for the last one.
+ *
+ * @ns becomes the sensing time of the slowest page.
+ *
+ * Return: how many reads join.
+ */
+static noinline u32 read_merge_planes(struct aftl *ftl, struct aftl_lun *lun, u32 page, u64 *ns)
+{
+	u32 tail = lun->reads.head;
+	u32 before = tail;
+	u32 index = ftl->commands[tail].next;
+	u32 taken = BIT(page % ftl->geo.planes_wide);
+	u32 count = 0;
+	u32 scan;
+
+	for (scan = 0; index != AFTL_NIL && scan < READ_MERGE_SCAN; scan++) {
+		u32 next = ftl->commands[index].next;
+		u32 plane = 0;
+		bool joins = false;
+		aftl_ppn_t ppn;
+		u64 plane_ns;
+
+		if (lun->reconstruct.wanted || count + 1 == ftl->geo.planes_wide)
+			break;
+		if (read_in_one_page(ftl, lun, &ftl->commands[index], &ppn)) {
+			plane = read_page_of(ftl, ppn) % ftl->geo.planes_wide;
+			joins = !(taken & BIT(plane)) &&
+				read_planes_compatible(ftl, read_page_of(ftl, ppn), page);
+		}
+		if (joins) {
+			taken |= BIT(plane);
+			count++;
+			plane_ns = read_sense_further_plane(ftl, &ftl->commands[index], ppn);
+			*ns = max(*ns, plane_ns);
+			if (before != tail)
+				read_move_behind(ftl, lun, index, before, tail);
+			tail = index;
+		}
+		if (!joins || ftl->commands[before].next == index)
+			before = index;
+		index = next;
+	}
+	return count;
+}
+
+/* Sense @page for the @units first pages of the oldest read, with other planes if reads wait. */
+static void read_begin_sense(struct aftl *ftl, struct aftl_lun *lun, u32 page, u64 ns, u32 units)
+{
+	u32 index = lun->reads.head;
+	u32 joined = 0;
+	u32 i;
+
+	if (unlikely(ftl->geo.planes_wide > 1) && ftl->config.multi_plane_read &&
+	    ftl->commands[index].request && !ftl->commands[index].units &&
+	    ftl->commands[index].next != AFTL_NIL)
+		joined = read_merge_planes(ftl, lun, page, &ns);
+	ftl->stats.counters.multi_plane_reads += joined > 0;
+	for (i = 0; i < joined; i++) {
+		index = ftl->commands[index].next;
+		aftl_array_sense_plane(ftl, lun, ftl->commands[index].sensed_page);
+	}
+	lun->work.commands = lun->reads.head;
+	aftl_array_sense(ftl, lun, AFTL_WORK_READ, page, ns, units);
+	lun->work.planes = joined;
+}
+
 /**
  * aftl_read_start() - sense the flash page that the oldest read of @lun needs
  * @ftl: device
@@ -595,10 +724,26 @@ bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
 					  read_page_of(ftl, ppn), 0);
 		return true;
 	}
-	lun->work.commands = lun->reads.head;
-	aftl_array_sense(ftl, lun, AFTL_WORK_READ, read_page_of(ftl, ppn), ns,
-			 units - command->units);
+	read_begin_sense(ftl, lun, read_page_of(ftl, ppn), ns, units - command->units);
 	return true;
+}
+
+/**
+ * aftl_read_next_plane() - transfer the data of the next plane of a multi-plane read
+ * @ftl: device
+ * @lun: LUN whose last transfer has ended; work.planes is not 0
+ */
+void aftl_read_next_plane(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_command *command = &ftl->commands[lun->reads.head];
+
+	lun->work.planes--;
+	lun->work.commands = lun->reads.head;
+	lun->work.units = command->sensed;
+	lun->work.device_page = command->sensed_page;
+	/* The service time goes on; the end of the last transfer counts it as busy time. */
+	lun->busy_ns -= lun->work.service_ns;
+	aftl_array_data_out(ftl, lun);
 }
 
 /* Return true if a read would be the next operation of the array. */
@@ -724,7 +869,7 @@ static noinline bool read_end_special(struct aftl *ftl, struct aftl_lun *lun)
 
 	if (ftl->read_cache.count)
 		return read_mark_arrived(ftl, lun);
-	if (!lun->reconstruct.wanted)
+	if (!lun->reconstruct.wanted || work->planes)
 		return false;
 	read_wait_for_reconstruct(ftl, lun, work->commands, work->units, work->device_page,
 				  work->service_ns);
@@ -791,6 +936,20 @@ void aftl_read_reconstruct_failed(struct aftl *ftl, struct aftl_lun *lun)
 		read_deliver_lost(ftl, command->request, to_lpn(from_lpn(command->lpn) - i));
 }
 
+/* The planes of a multi-plane read whose data are not transferred yet must be read again. */
+static void read_abort_planes(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 index = lun->work.commands;
+
+	for (; lun->work.planes; lun->work.planes--) {
+		struct aftl_command *command = &ftl->commands[ftl->commands[index].next];
+
+		index = ftl->commands[index].next;
+		command->units = command->sensed;
+		command->lpn = to_lpn(from_lpn(command->lpn) - command->units);
+	}
+}
+
 /**
  * aftl_read_abort() - @lun dies while its array reads for the host
  * @ftl: device
@@ -807,6 +966,7 @@ void aftl_read_abort(struct aftl *ftl, struct aftl_lun *lun)
 	if (lun->work.kind != AFTL_WORK_READ ||
 	    (lun->work.phase != AFTL_PHASE_SENSE && lun->work.phase != AFTL_PHASE_DATA_OUT))
 		return;
+	read_abort_planes(ftl, lun);
 	if (unlikely(aftl_has_rain(ftl))) {
 		read_wait_for_reconstruct(ftl, lun, lun->work.commands, lun->work.units,
 					  lun->work.device_page, 0);

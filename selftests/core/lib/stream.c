@@ -177,6 +177,7 @@ static void random_gc_pace(struct aftl_config *config)
 
 	config->gc_mode = aftl_random_below(&random, 2);
 	config->gc_pace = aftl_random_below(&random, 4);
+	config->multi_plane_read = aftl_random_below(&random, 4);
 }
 
 /* Queue depth and garbage collection */
