@@ -1050,6 +1050,11 @@ static void what_makes_no_sense_is_refused(void)
 {
 	refused("baseline", (const char *const[]){ "rain", "on", NULL },
 		"set superblock to 2 dies or more");
+	refused("baseline",
+		(const char *const[]){ "superblock", "2", "page", "4KiB", "unit", "512",
+				       "map_cache", "64KiB", "bits", "3", "one_shot", "on",
+				       "slc_dynamic", "10%", NULL },
+		"take each other's free superblocks");
 	refused("baseline", (const char *const[]){ "superblock", "3", NULL },
 		"4 dies cannot be shared out in groups of 3");
 	refused("baseline", (const char *const[]){ "superblock", "1", NULL },

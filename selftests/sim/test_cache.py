@@ -47,6 +47,16 @@ def window(at: float, *cache: str) -> Json:
                         "--requests", "512"))
 
 
+def test_translation_pages_wait_for_the_collection_of_a_superblock() -> None:
+    """A die without a free block for them is not at its end while others move their parts."""
+    result = only_run(sim("--channels", "4", "--chips", "2", "--blocks", "128", "--superblock", "8",
+                          "--op", "28%", "--map-cache", "256KiB", "--fill", "random",
+                          "--write-share", "100%", "--size", "8KiB", "--requests", "20000",
+                          "--seed", "3"))
+    assert result["counters"]["host_failed_requests"] == 0
+    assert result["counters"]["array_erases"] > 0
+
+
 def test_a_static_cache_ends_where_its_blocks_do() -> None:
     cache = ("--slc_static", "8%")
     volume = DIES * 11 * CACHED / 1e6  # 8 % of 128 blocks

@@ -76,9 +76,11 @@ class Model:
         channels = next(n for n in range(min(CHANNELS, self.dies), 0, -1) if self.dies % n == 0)
         page = min(self.stripe, PAGE)
         planes = self.stripe // page
+        # Reads are not merged over planes: the measured drives do not show it.
         return {"channels": channels, "chips": self.dies // channels, "planes": planes,
-                "plane_mode": "wide" if planes > 1 else "shared", "page": page,
-                "blocks": BLOCKS, "layers": max(2, -(-least // self.layer())),
+                "plane_mode": "wide" if planes > 1 else "shared", "multi_plane_read": "off",
+                "page": page, "blocks": BLOCKS,
+                "layers": max(2, -(-least // self.layer())),
                 "one_shot": "on" if self.one_shot else "off"}
 
     def layer(self) -> int:

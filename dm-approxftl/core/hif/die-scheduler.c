@@ -169,11 +169,18 @@ static noinline bool sched_program_translation_pages(struct aftl *ftl, struct af
 	return true;
 }
 
-/* Without a place, collect garbage. Without garbage, the device becomes read-only. */
+/*
+ * Without a place, collect garbage. Without garbage, the device becomes read-only, unless other
+ * LUNs still move their parts of a superblock that is being collected.
+ */
 static bool sched_write_translation_pages(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (sched_program_translation_pages(ftl, lun) || sched_start_task(ftl, lun, true))
 		return true;
+	if (aftl_superblock_gc_delays(ftl, lun)) {
+		ftl->die_groups[aftl_die_group_of(ftl, lun)].urgent = true;
+		return false;
+	}
 	ftl->read_only = true;
 	ftl->retry = true;
 	return false;
