@@ -909,7 +909,7 @@ static void count_mixed_superblocks(u32 *used, u32 *mixed)
 					     block->handle != first->handle);
 			first = block;
 		}
-		*used += first != NULL;
+		*used += !!first;
 		*mixed += differs;
 	}
 }
@@ -967,7 +967,8 @@ static void streams_have_their_own_superblocks(const char *policy, const char *c
 }
 
 static const char *const slc[] = {
-	SHAPE, "op", "78", "rain", "on", "bits", "3", "one_shot", "on", "slc_static", "6%", "slc_dynamic", "10%",
+	SHAPE, "op", "78", "rain", "on", "bits", "3", "one_shot", "on", "slc_static", "6%",
+	"slc_dynamic", "10%",
 	NULL
 };
 

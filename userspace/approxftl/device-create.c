@@ -250,8 +250,8 @@ static const struct device_verb verb = {
 	.most_words = 1,
 	.pairs = true,
 	.options = "SZPLTAKn",
-	.about = "Creates an emulated SSD, /dev/mapper/NAME, in the running kernel. KEY=VALUE sets\n"
-		 "any parameter that \"approxftl params\" lists. With --size and without blocks=N\n"
+	.about = "Creates an emulated SSD, /dev/mapper/NAME, in the running kernel. KEY=VALUE\n"
+		 "sets any parameter that \"approxftl params\" lists. With --size and without blocks=N\n"
 		 "it gets as many blocks as that size needs. An empty block device is formatted\n"
 		 "first, as by \"approxftl format\"; one with data is refused.",
 	.run = run,

@@ -276,8 +276,8 @@ static const struct device_verb verb_status = {
 	.least_words = 1,
 	.most_words = 1,
 	.options = "",
-	.about = "Prints the status of a device with descriptions. Counts are since the last message\n"
-		 "reset.",
+	.about = "Prints the status of a device with descriptions. Counts are since the last\n"
+		 "message reset.",
 	.run = run_status,
 };
 

@@ -71,9 +71,9 @@ static const u8 live[] = {
 	AT(program_reduced), AT(program_between), AT(program_after), AT(program_coarse),
 	AT(program_fine), AT(program_follower), AT(program_mlc), AT(reprogram), AT(erase), AT(bus),
 	AT(command), AT(ecc_retry), AT(energy), AT(order), AT(suspend), AT(suspend_cost),
-	AT(suspend_limit), AT(idle), AT(buffer_hold), AT(buffer_high), AT(gc), AT(gc_idle_valid), AT(victim),
-	AT(wear_gap), AT(wear_low), AT(endurance), AT(refresh), AT(read_limit), AT(rber),
-	AT(rber_approx), AT(misprograms), AT(ecc_bits), AT(ecc_levels), AT(program_foggy),
+	AT(suspend_limit), AT(idle), AT(buffer_hold), AT(buffer_high), AT(gc), AT(gc_idle_valid),
+	AT(victim), AT(wear_gap), AT(wear_low), AT(endurance), AT(refresh), AT(read_limit),
+	AT(rber), AT(rber_approx), AT(misprograms), AT(ecc_bits), AT(ecc_levels), AT(program_foggy),
 	AT(queue_weights), AT(suspend_for_write), AT(gc_mode), AT(gc_pace),
 	AT(multi_plane_read),
 };

@@ -120,8 +120,8 @@ enum aftl_array_op {
 /**
  * struct aftl_array_event - an operation of a flash array, for traces and statistics
  * @begin_ns: device time at which the array starts; the data of a program are transferred before
- * @array_ns: duration; for SUSPEND and RESUME the remaining time of the operation; 0 for a page of a
- *	multi-plane read whose first page has the next event
+ * @array_ns: duration; for SUSPEND and RESUME the remaining time of the operation; 0 for a page of
+ *	a multi-plane read whose first page has the next event
  * @lun: number of the LUN
  * @block: number of the block in the device
  * @page: first page in the block

@@ -32,7 +32,8 @@ static struct aftl_block *policy_open_block(struct aftl *ftl, struct aftl_lun *l
 		ftl->stats.counters.policy_bugs++;
 		return NULL;
 	}
-	block = aftl_free_block_take(ftl, lun, aftl_superblock_stream(kind, ftl->placing_handle, false));
+	block = aftl_free_block_take(ftl, lun,
+				     aftl_superblock_stream(kind, ftl->placing_handle, false));
 	if (!block)
 		return NULL;
 	aftl_block_open(ftl, block, order, kind);

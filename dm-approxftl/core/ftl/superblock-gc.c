@@ -231,8 +231,8 @@ static void describe_superblock(const struct aftl *ftl, u32 group, u32 number, u
 }
 
 /*
- * Let the policy or the victim selector choose among the superblocks that the cheapest one, @number,
- * was chosen from.
+ * Let the policy or the victim selector choose among the superblocks that the cheapest one,
+ * @number, was chosen from.
  */
 static u32 superblock_gc_ask_rule(struct aftl *ftl, struct aftl_lun *lun, u64 most, u32 number,
 				  u32 *cost)

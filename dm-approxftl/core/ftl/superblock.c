@@ -163,9 +163,9 @@ bool aftl_superblock_unused(const struct aftl *ftl, u32 group, u32 number)
 }
 
 /*
- * Free blocks of a LUN that may wait until data of the stream of their superblock come: one for each
- * placement handle, for the translation pages, and for each other stream of the host, so that each
- * has an open superblock of its own; two for the block kinds of a policy without host streams.
+ * Free blocks of a LUN that may wait until data of the stream of their superblock come: one for
+ * each placement handle, for the translation pages, and for each other stream of the host, so that
+ * each has an open superblock of its own; two for the block kinds of a policy without host streams.
  */
 static u32 max_waiting_blocks(const struct aftl *ftl)
 {

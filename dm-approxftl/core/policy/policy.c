@@ -35,7 +35,7 @@ static struct aftl_block *first_victim_entry(const struct aftl_victim_candidates
 
 	if (closed->superblocks)
 		return closed->superblocks;
-	return &media->blocks[aftl_lun_index(closed->lun) * media->geo->blocks_per_lun];
+	return &media->blocks[(size_t)aftl_lun_index(closed->lun) * media->geo->blocks_per_lun];
 }
 
 /* Blocks that are being collected or retired are in no list. */

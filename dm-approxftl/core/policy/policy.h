@@ -153,9 +153,9 @@ struct aftl_relocation {
  * @lun: the LUN
  * @most_valid: blocks with more valid ppns are left out, because they would free too little
  * @params: values of the selector's own parameters
- * @superblocks: NULL, or one entry for each superblock of the die group, which stands for a block:
- *	@valid is the mean of its blocks, @opened_ns and @kind are those of the block that was opened
- *	first, @erases is the same for all; the other fields mean nothing
+ * @superblocks: NULL, or one entry for each superblock of the die group, which stands for
+ *	a block: @valid is the mean of its blocks, @opened_ns and @kind are those of the block
+ *	that was opened first, @erases is the same for all; the other fields mean nothing
  */
 struct aftl_victim_candidates {
 	struct aftl_policy *policy;
