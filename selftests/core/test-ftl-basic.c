@@ -691,7 +691,10 @@ static void all_luns_program_above_the_watermark(void)
 
 	open_device("demo", "baseline", pairs);
 	CHECK_EQ(aftl_geometry(device.ftl)->luns, 4);
-	CHECK_EQ(write_ns(0, 8), 0);
+	CHECK_EQ(write_ns(0, 7), 0);
+	test_wait(&device, WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_programs, 0);
+	CHECK_EQ(write_ns(7, 1), 0);
 	test_wait(&device, 2 * WRITE_NS - 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 4);
 	close_device();
@@ -960,7 +963,7 @@ static void waiting_reads_of_planes_are_merged(void)
 	close_device();
 }
 
-/* Of the waiting reads, one that cannot join does not keep a later one from it. */
+/* A later read joins although an earlier one in the queue cannot. */
 static void a_read_may_overtake_another_into_a_multi_plane_read(void)
 {
 	struct test_request *blocker;

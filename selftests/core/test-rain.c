@@ -1055,7 +1055,7 @@ static void what_makes_no_sense_is_refused(void)
 		(const char *const[]){ "superblock", "2", "page", "4KiB", "unit", "512",
 				       "map_cache", "64KiB", "bits", "3", "one_shot", "on",
 				       "slc_dynamic", "10%", NULL },
-		"take each other's free superblocks");
+		"with a cached map and an SLC cache together, writes may never end");
 	refused("baseline", (const char *const[]){ "superblock", "3", NULL },
 		"4 dies cannot be shared out in groups of 3");
 	refused("baseline", (const char *const[]){ "superblock", "1", NULL },

@@ -24,13 +24,14 @@ driver()
 	python selftests/kernel/carriers.py "$@"
 }
 
-# mounted CARRIERS MAKE...: a device with these carriers, and a new file system on it
+# mounted CARRIERS MAKE...: a device with these carriers, and words that follow them, and a new file
+# system on it
 mounted()
 {
 	carriers=$1
 	shift
 	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
-	create aftl-carried ram $small errors off tag_carrier "$carriers" &&
+	create aftl-carried ram $small errors off tag_carrier $carriers &&
 		"$@" /dev/mapper/aftl-carried >"$scratch/said" 2>&1 &&
 		mount /dev/mapper/aftl-carried "$place"
 }
@@ -71,7 +72,7 @@ carried()
 
 whole_files()
 {
-	mounted "$all" mkfs.ext4 -q -F -m 0 && driver whole-file "$place" 15 &&
+	mounted "$all shards 2" mkfs.ext4 -q -F -m 0 && driver whole-file "$place" 15 &&
 		driver refusals "$place" && dismantle &&
 		mounted inode mkfs.ext4 -q -F -m 0 && driver whole-file "$place" 1 && dismantle
 }

@@ -180,6 +180,12 @@ in_turn 'read cache and read-ahead' replayed 'use_raw 24m' vth_b \
 	'timing real tag_all approximate' "$@" read_cache 1MiB read_ahead 256KiB read_hit 5us
 in_turn 'a cached mapping table, suspended operations' replayed 'use_raw 24m' vth_b \
 	'timing real tag_all approximate' "$@" map_cache 64KiB suspend both buffer 256KiB
+in_turn 'wide planes whose reads are merged' replayed 'use_raw 24m' vth_b 'timing real' "$@" \
+	planes 2 plane_mode wide multi_plane_read any_page suspend both buffer 256KiB
+in_turn 'superblocks with parity and a cached mapping table' replayed 'use_raw 24m' baseline \
+	'timing real' "$@" superblock 2 rain on map_cache 64KiB buffer 256KiB
+in_turn 'superblocks with an SLC cache and handles' replayed 'use_raw 24m' baseline \
+	'timing real' "$@" superblock 2 bits 2 slc_static 4% placement_handles 2
 in_turn 'policy density, GC' replayed 'use_raw 48m' density \
 	'timing real' "$@" bits 2 density_approx on fill sequential
 in_turn 'policy lending, GC' replayed 'use_raw 48m' lending 'timing real' "$@" \

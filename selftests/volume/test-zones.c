@@ -215,14 +215,19 @@ static void end_work(struct life *life, bool on)
 
 static void note_start(const struct durable_device *durable)
 {
+	const struct aftl *ftl = durable->device.ftl;
+	u32 active = 0;
 	u32 written;
 	u32 i;
 
 	for (i = 0; i < durable->unit_count; i++)
 		tally.kept += durable->buffered[i] != 0;
 	tally.cut += !!durable->volume->invalidated;
-	for (i = 0; i < aftl_geometry(durable->device.ftl)->zones; i++)
-		tally.full += aftl_zone_state(durable->device.ftl, i, &written) == AFTL_ZONE_FULL;
+	for (i = 0; i < ftl->geo.zones; i++) {
+		tally.full += aftl_zone_state(ftl, i, &written) == AFTL_ZONE_FULL;
+		active += aftl_zone_active(&ftl->zones.all[i]);
+	}
+	CHECK_RANGE(active, 0, ftl->config.max_active_zones);
 }
 
 /*
