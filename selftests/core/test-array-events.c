@@ -51,7 +51,7 @@ static void suspended(struct array *array, const struct aftl_array_event *event)
 	array->parked_erase = array->erase;
 	CHECK_EQ(array->block, event->block);
 	array->suspended_ns = event->array_ns;
-	array->free_ns = event->begin_ns;
+	array->free_ns = event->begin_ns + aftl_config(device.ftl)->suspend_cost;
 }
 
 static u64 instead;
@@ -119,7 +119,7 @@ static void check_sums(void)
 	CHECK_EQ(counts[AFTL_ARRAY_SUSPEND], counters->array_suspends);
 	CHECK_EQ(counts[AFTL_ARRAY_RESUME], counters->array_suspends);
 	CHECK_EQ(counters->array_suspend_ns,
-		 counters->array_suspends * aftl_config(device.ftl)->suspend_cost);
+		 counters->array_suspends * 2 * aftl_config(device.ftl)->suspend_cost);
 }
 
 static void drive(struct aftl_random *random)

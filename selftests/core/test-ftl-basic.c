@@ -254,9 +254,9 @@ static void a_read_suspends_a_program(void)
 	write = begin(AFTL_OP_WRITE, 10, 2);
 	test_wait(&device, 100000);
 	read = begin(AFTL_OP_READ, 0, 1);
-	CHECK_EQ(end(read), SENSE_NS + UNIT_NS);
-	/* Remainder of the program plus 20 us for the suspension. */
-	CHECK_EQ(end(write), WRITE_NS + SENSE_NS + UNIT_NS + 20000);
+	/* 20 us until the die accepts the read, and 20 us for the resume. */
+	CHECK_EQ(end(read), 20000 + SENSE_NS + UNIT_NS);
+	CHECK_EQ(end(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	close_device();
 }
@@ -283,7 +283,7 @@ static void a_program_is_suspended_so_often(void)
 		ONE_DIE, "suspend", "both", "suspend_limit", "3", NULL
 	};
 	struct test_request *write;
-	u64 step = SENSE_NS + UNIT_NS;
+	u64 step = 20000 + SENSE_NS + UNIT_NS;
 	u32 i;
 
 	open_device("demo", "baseline", pairs);
@@ -292,8 +292,8 @@ static void a_program_is_suspended_so_often(void)
 	test_wait(&device, PAGE_NS);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(read_ns(0, 1), step);
-	/* Each of three reads delays the program by its time plus 20 us; the fourth read waits. */
-	CHECK_EQ(read_ns(0, 1), PROGRAM_NS + 3 * 20000 + step);
+	/* Each of three reads delays the program, and its resume takes 20 us; the fourth waits. */
+	CHECK_EQ(read_ns(0, 1), PROGRAM_NS + 3 * 20000 + SENSE_NS + UNIT_NS);
 	CHECK_EQ(end(write), WRITE_NS + 3 * (step + 20000));
 	CHECK_EQ(test_counters(&device)->array_suspends, 3);
 	close_device();
@@ -316,8 +316,8 @@ static void a_program_is_suspended_between_steps(void)
 		write_ns(0, 2);
 		write = begin(AFTL_OP_WRITE, 10, 2);
 		test_wait(&device, when[i]);
-		CHECK_EQ(read_ns(0, 1), until[i] - when[i] + SENSE_NS + UNIT_NS);
-		CHECK_EQ(end(write), WRITE_NS + SENSE_NS + UNIT_NS + 20000);
+		CHECK_EQ(read_ns(0, 1), until[i] - when[i] + 20000 + SENSE_NS + UNIT_NS);
+		CHECK_EQ(end(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
 		CHECK_EQ(test_counters(&device)->array_suspends, 1);
 		close_device();
 	}

@@ -13,7 +13,9 @@
 #define WRITE_NS (PAGE_NS + PROGRAM_NS)
 #define READ_NS (45000 + 10240)
 #define ERASE_NS 3500000
-#define COST_NS 20000
+/* Time until the suspended die accepts a command, and the same again for the resume. */
+#define LATENCY_NS 20000
+#define COST_NS (2 * LATENCY_NS)
 
 static struct test_device device;
 static u64 begun_ns;
@@ -97,7 +99,7 @@ TAP_TEST(a_write_need_not_wait, "a program suspends an erase")
 
 	begin_erase(pairs);
 	counters = test_counters(&device);
-	CHECK_EQ(write_from(1000000), WRITE_NS);
+	CHECK_EQ(write_from(1000000), LATENCY_NS + WRITE_NS);
 	CHECK_EQ(counters->array_suspends, 1);
 	CHECK_EQ(counters->array_suspend_ns, COST_NS);
 	test_wait(&device, ERASE_NS);
@@ -147,7 +149,7 @@ TAP_TEST(so_many_at_most, "at most suspend_limit programs delay an erase")
 	for (i = 0; i < ARRAY_SIZE(writes); i++)
 		writes[i] = begin(AFTL_OP_WRITE, 1000 + 2 * i, 2);
 	for (i = 0; i < 3; i++)
-		CHECK_EQ(end(writes[i]), 500000 + (i + 1) * WRITE_NS);
+		CHECK_EQ(end(writes[i]), 500000 + LATENCY_NS + (i + 1) * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	CHECK_EQ(end(writes[3]), ERASE_NS + COST_NS + 4 * WRITE_NS);
 	CHECK_EQ(end(writes[4]), ERASE_NS + COST_NS + 5 * WRITE_NS);
@@ -159,13 +161,73 @@ TAP_TEST(suspended_so_often, "an erase is suspended at most suspend_limit times"
 	static const char *const pairs[] = { SHAPE, "suspend_limit", "2", NULL };
 
 	begin_erase(pairs);
-	CHECK_EQ(write_from(500000), WRITE_NS);
-	begun_ns += 500000 + WRITE_NS;
-	CHECK_EQ(write_from(500000), WRITE_NS);
-	begun_ns += 500000 + WRITE_NS;
-	CHECK_EQ(write_from(500000), ERASE_NS - 1500000 + 2 * COST_NS + WRITE_NS);
+	CHECK_EQ(write_from(500000), LATENCY_NS + WRITE_NS);
+	begun_ns += 500000 + LATENCY_NS + WRITE_NS;
+	CHECK_EQ(write_from(500000), LATENCY_NS + WRITE_NS);
+	begun_ns += 500000 + LATENCY_NS + WRITE_NS;
+	CHECK_EQ(write_from(500000), ERASE_NS - 1500000 + 2 * LATENCY_NS + WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 2);
-	end_erase(ERASE_NS - 1000000 + 2 * COST_NS);
+	end_erase(ERASE_NS - 1000000 + 2 * LATENCY_NS);
+}
+
+/* A read begins after the latency, unless the die is suspended already. */
+TAP_TEST(a_read_waits_for_the_suspend, "a read begins when the suspended die accepts it")
+{
+	static const char *const pairs[] = { SHAPE, "suspend", "erase", NULL };
+	static const char *const free_of_cost[] = { SHAPE, "suspend", "erase", "suspend_cost", "0",
+						    NULL };
+	struct test_request *reads[4];
+	u32 i;
+
+	begin_erase(pairs);
+	test_wait(&device, 500000);
+	reads[0] = begin(AFTL_OP_READ, BLOCK_UNITS, 1);
+	test_wait(&device, LATENCY_NS / 2);
+	reads[1] = begin(AFTL_OP_READ, BLOCK_UNITS + 4, 1);
+	test_wait(&device, LATENCY_NS);
+	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SENSE);
+	reads[2] = begin(AFTL_OP_READ, BLOCK_UNITS + 8, 1);
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(end(reads[i]), 500000 + LATENCY_NS + (i + 1) * READ_NS);
+	CHECK_EQ(test_counters(&device)->array_suspends, 1);
+	test_wait(&device, 100000);
+	CHECK(erasing());
+	reads[3] = begin(AFTL_OP_READ, BLOCK_UNITS, 1);
+	CHECK_EQ(end(reads[3]), 600000 + 2 * LATENCY_NS + 4 * READ_NS);
+	CHECK_EQ(test_counters(&device)->array_suspends, 2);
+	CHECK_EQ(test_counters(&device)->array_suspend_ns, 2 * COST_NS);
+	test_wait(&device, ERASE_NS);
+	CHECK_EQ(device.ftl->luns[0].busy_ns, ERASE_NS + 2 * COST_NS + 4 * READ_NS);
+	end_erase(ERASE_NS + 2 * COST_NS + 4 * READ_NS);
+	begin_erase(free_of_cost);
+	test_wait(&device, 500000);
+	reads[0] = begin(AFTL_OP_READ, BLOCK_UNITS, 1);
+	CHECK_EQ(end(reads[0]), 500000 + READ_NS);
+	end_erase(ERASE_NS + READ_NS);
+}
+
+/* A die that fails while it suspends an erase serves nothing more, and its event does not fire. */
+TAP_TEST(a_die_dies_in_the_suspend, "a die failure during the suspend latency fails the read")
+{
+	static const char *const pairs[] = { SHAPE, "chips", "2", "suspend", "erase", NULL };
+	u32 per_lun = BLOCK_UNITS * 64;
+	struct test_request *read;
+	u32 unit = 2 * BLOCK_UNITS;
+	u32 class;
+
+	begin_erase(pairs);
+	test_wait(&device, 500000);
+	while (from_ppn(aftl_lookup(device.ftl, to_lpn(unit), &class)) >= per_lun)
+		unit++;
+	read = begin(AFTL_OP_READ, unit, 1);
+	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SUSPEND);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
+	test_wait(&device, 2 * ERASE_NS);
+	CHECK(read->done);
+	CHECK_EQ(read->request.status, -EIO);
+	test_put(&device, read);
+	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_DEAD);
+	end_erase(0);
 }
 
 /* Only one operation is suspended at a time. */
@@ -180,8 +242,8 @@ TAP_TEST(a_read_waits_for_that_program, "a read waits for the program that suspe
 	write = begin(AFTL_OP_WRITE, 1000, 2);
 	test_wait(&device, 100000);
 	read = begin(AFTL_OP_READ, BLOCK_UNITS, 1);
-	CHECK_EQ(end(write), 500000 + WRITE_NS);
-	CHECK_EQ(end(read), 500000 + WRITE_NS + READ_NS);
+	CHECK_EQ(end(write), 500000 + LATENCY_NS + WRITE_NS);
+	CHECK_EQ(end(read), 500000 + LATENCY_NS + WRITE_NS + READ_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	end_erase(ERASE_NS + COST_NS + WRITE_NS + READ_NS);
 }
@@ -197,8 +259,8 @@ TAP_TEST(a_write_follows_a_read, "a program follows a read while the erase is su
 	read = begin(AFTL_OP_READ, BLOCK_UNITS, 1);
 	test_wait(&device, 10000);
 	write = begin(AFTL_OP_WRITE, 1000, 2);
-	CHECK_EQ(end(read), 500000 + READ_NS);
-	CHECK_EQ(end(write), 500000 + READ_NS + WRITE_NS);
+	CHECK_EQ(end(read), 500000 + LATENCY_NS + READ_NS);
+	CHECK_EQ(end(write), 500000 + LATENCY_NS + READ_NS + WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	end_erase(ERASE_NS + COST_NS + WRITE_NS + READ_NS);
 }
@@ -217,7 +279,7 @@ TAP_TEST(nobody_waits_for_what_is_buffered,
 	test_wait(&device, 500000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 	flush = begin(AFTL_OP_FLUSH, 0, 0);
-	CHECK_EQ(end(flush), 1000000 + 4 * WRITE_NS);
+	CHECK_EQ(end(flush), 1000000 + LATENCY_NS + 4 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	end_erase(ERASE_NS + COST_NS + 4 * WRITE_NS);
 	begin_erase(pairs);
@@ -225,7 +287,7 @@ TAP_TEST(nobody_waits_for_what_is_buffered,
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1000, 16, 0, NULL), 0);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
 	last = begin(AFTL_OP_WRITE, 2000, 1);
-	CHECK_EQ(end(last), 500000 + WRITE_NS);
+	CHECK_EQ(end(last), 500000 + LATENCY_NS + WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	test_drain(&device);
 	test_wait(&device, 50000000);
@@ -239,7 +301,7 @@ TAP_TEST(between_steps, "programs suspend erases at step boundaries")
 	static const char *const pairs[] = { SHAPE, "suspend_step", "400us", NULL };
 
 	begin_erase(pairs);
-	CHECK_EQ(write_from(900000), 300000 + WRITE_NS);
+	CHECK_EQ(write_from(900000), 300000 + LATENCY_NS + WRITE_NS);
 	end_erase(ERASE_NS + COST_NS + WRITE_NS);
 }
 

@@ -107,7 +107,8 @@ PARAM(queue_weights, WEIGHTS, 0, U64_MAX, 0,
 PARAM(row, COUNT, 1, 1000, 1,
 	"programs that a die executes in a row before a waiting read")
 PARAM(suspend, CHOICE, 0, 3, AFTL_SUSPEND_OFF, "operations that a read may suspend")
-PARAM(suspend_cost, TIME, 0, MS, 20 * US, "extra array time of each suspend and resume")
+PARAM(suspend_cost, TIME, 0, MS, 20 * US,
+	"time from a suspend until the die accepts a read; the resume takes as long again")
 PARAM(suspend_step, TIME, 0, SEC, 0,
 	"array time between the points at which an operation can be suspended; 0: any time")
 PARAM(suspend_limit, COUNT, 1, 1000, 8, "how often one operation may be suspended")

@@ -104,6 +104,8 @@ enum aftl_phase {
 	AFTL_PHASE_DATA_OUT,
 	AFTL_PHASE_PROGRAM,
 	AFTL_PHASE_ERASE,
+	/* An operation has been suspended; the die accepts no command yet. */
+	AFTL_PHASE_SUSPEND,
 	AFTL_PHASE_DEAD,
 };
 

@@ -286,29 +286,41 @@ static u64 next_suspend_point(const struct aftl *ftl, const struct aftl_work *wo
 	return work->array_ns + div64_u64(ftl->now_ns - work->array_ns + step - 1, step) * step;
 }
 
-/* The cost of a suspension is added to the time and energy of the suspended operation. */
+/* The suspended operation pays for the suspend and for its resume, in array time and energy. */
 static void count_suspend(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
-	u64 energy = div64_u64(ftl->config.suspend_cost * ftl->config.energy, 1000);
+	u64 ns = 2 * ftl->config.suspend_cost;
+	u64 energy = div64_u64(ns * ftl->config.energy, 1000);
 
-	lun->suspended.service_ns += ftl->config.suspend_cost;
+	lun->suspended.service_ns += ns;
 	counters->array_suspends++;
-	counters->array_suspend_ns += ftl->config.suspend_cost;
+	counters->array_suspend_ns += ns;
 	if (lun->suspended.kind == AFTL_WORK_ERASE)
 		counters->erase_energy_pj += energy;
 	else
 		counters->program_energy_pj += energy;
 }
 
+/*
+ * aftl_array_suspend() - suspend the program or erase of a LUN
+ *
+ * The die accepts the next command "suspend_cost" later. The resume takes as long again before the
+ * operation goes on.
+ */
 void aftl_array_suspend(struct aftl *ftl, struct aftl_lun *lun)
 {
+	u64 latency_ns = ftl->config.suspend_cost;
+
 	lun->suspended = lun->work;
 	lun->suspended.suspends++;
-	lun->work.phase = AFTL_PHASE_IDLE;
-	lun->suspended_ns = lun->work.end_ns - ftl->now_ns + ftl->config.suspend_cost;
+	lun->suspended_ns = lun->work.end_ns - ftl->now_ns + latency_ns;
 	count_suspend(ftl, lun);
 	trace_array_work(ftl, lun, AFTL_ARRAY_SUSPEND, ftl->now_ns, lun->suspended_ns);
+	lun->work.service_ns = 0;
+	lun->work.phase = latency_ns ? AFTL_PHASE_SUSPEND : AFTL_PHASE_IDLE;
+	if (latency_ns)
+		lun_set_end(ftl, lun, ftl->now_ns + latency_ns);
 }
 
 /*

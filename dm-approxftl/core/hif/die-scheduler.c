@@ -506,13 +506,19 @@ static void sched_finish_work(struct aftl *ftl, struct aftl_lun *lun)
 	}
 }
 
-/* An event before the end of an operation is the end of a step: suspend there for a read. */
-static void sched_end_phase(struct aftl *ftl, struct aftl_lun *lun)
+/*
+ * An event before the end of an operation is the end of a step: suspend there for a read.
+ *
+ * Return: true if the die is busy with the suspend.
+ */
+static bool sched_end_phase(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (lun->work.phase != AFTL_PHASE_DATA_OUT && ftl->now_ns < lun->work.end_ns)
-		aftl_array_suspend(ftl, lun);
-	else
+	if (lun->work.phase == AFTL_PHASE_DATA_OUT || ftl->now_ns >= lun->work.end_ns) {
 		sched_finish_work(ftl, lun);
+		return false;
+	}
+	aftl_array_suspend(ftl, lun);
+	return lun->work.phase == AFTL_PHASE_SUSPEND;
 }
 
 /*
@@ -551,9 +557,8 @@ void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_IDLE)
 		sched_idle_timeout(ftl, lun);
-	else if (lun->work.phase != AFTL_PHASE_SENSE)
-		sched_end_phase(ftl, lun);
-	else if (sched_sense_done(ftl, lun))
+	else if (lun->work.phase == AFTL_PHASE_SENSE ? sched_sense_done(ftl, lun) :
+						       sched_end_phase(ftl, lun))
 		return;
 	if (unlikely(lun->work.planes) && lun->work.phase == AFTL_PHASE_DATA_OUT) {
 		aftl_read_next_plane(ftl, lun);
