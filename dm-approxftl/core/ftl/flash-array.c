@@ -211,15 +211,19 @@ void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun)
 	trace_array_work(ftl, lun, AFTL_ARRAY_ERASE, ftl->now_ns, ns);
 }
 
+/* Read a page for relocation. "read_move" replaces one sensing, and retries take their own time. */
 void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units)
 {
+	struct aftl_block *from = lun->reloc.from;
 	u32 in_block = aftl_reloc_page(ftl, lun);
-	u32 page = aftl_block_device_page(&ftl->media, lun->reloc.from, in_block);
-
-	u64 ns = aftl_sense_valid(ftl, lun->reloc.from, in_block, aftl_hour(ftl));
+	u32 page = aftl_block_device_page(&ftl->media, from, in_block);
+	u64 hour = aftl_hour(ftl);
+	u64 move_ns = ftl->config.read_move;
+	u64 once_ns = move_ns ? aftl_sense_ns(&ftl->sense, from, in_block, hour) : 0;
+	u64 ns = aftl_sense_valid(ftl, from, in_block, hour) - once_ns + move_ns;
 
 	aftl_prefetch_relocation(ftl, page);
-	aftl_array_sense(ftl, lun, kind, page, ftl->config.read_move ? : ns, units);
+	aftl_array_sense(ftl, lun, kind, page, ns, units);
 }
 
 /* Read a page for the reconstruction of a page of another LUN. */
