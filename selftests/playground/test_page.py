@@ -915,11 +915,12 @@ def test_scrubbing_in_a_trace(records: Path, browser: Browser) -> None:
     assert same
 
 
-def test_report(browser: Browser, tmp_path: Path) -> None:
+@pytest.mark.parametrize("start", [(), ("--fill", "none")])
+def test_report(browser: Browser, tmp_path: Path, start: tuple[str, ...]) -> None:
     """Dropping a report opens the devices that it describes."""
     path = tmp_path / "report.json"
-    done = run_program(PROGRAM, "sim", "--profile=demo", "--policy", "vth_b,approxftl", "--fill",
-                       "random", "--write-share", "0.75", "--approx-share", "40%", "--requests",
+    done = run_program(PROGRAM, "sim", "--profile=demo", "--policy", "vth_b,approxftl", *start,
+                       "--write-share", "0.75", "--approx-share", "40%", "--requests",
                        "1500", "--warmup", "200", "--gc", "5", f"--json={path}", "-q")
     assert done.code == 0
     open_page(browser)

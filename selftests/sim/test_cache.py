@@ -13,10 +13,11 @@ TOP = Path(__file__).resolve().parents[2]
 DIES, CHANNELS, BLOCKS, LINES, BITS = 4, 2, 128, 128, 3
 PAGE, UNIT, REQUEST = 16 << 10, 4 << 10, 128 << 10
 PROGRAM_NS, SLC_NS, READ_SLC_NS, ERASE_NS, BUS = 2e6, 2e5, 25e3, 3.5e6, 0.4  # bytes per ns
-SHAPE = ("--channels", "2", "--chips", "2", "--blocks", "128", "--layers", "32", "--word_lines",
-         "4", "--bits", "3", "--one_shot", "on", "--page", "16KiB", "--unit", "4KiB", "--op", "20%",
-         "--program", "2ms", "--program_slc", "200us", "--read_slc", "25us", "--erase", "3500us",
-         "--bus", "400", "--gc", "10%", "--buffer", "1MiB", "--idle", "1ms")
+SHAPE = ("--fill=none", "--channels", "2", "--chips", "2", "--blocks", "128", "--layers", "32",
+         "--word_lines", "4", "--bits", "3", "--one_shot", "on", "--page", "16KiB",
+         "--unit", "4KiB", "--op", "20%", "--program", "2ms", "--program_slc", "200us",
+         "--read_slc", "25us", "--erase", "3500us", "--bus", "400", "--gc", "10%",
+         "--buffer", "1MiB", "--idle", "1ms")
 WRITES = ("--workload", "sequential", "--write-share", "1", "--size", "128KiB")
 
 #: Bytes of a block in SLC mode and in TLC mode.

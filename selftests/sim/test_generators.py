@@ -288,7 +288,7 @@ def test_hot_stream_is_a_hint_of_hot_writes(generate: Generate) -> None:
         hot = record.off_sect // UNIT_SECTORS < generate.units // 10
         assert record.stream == (9 if hot and record.op == WRITE else 0)
     # The policy maps stream 9 to the second of its seven streams.
-    result = sim("--policy", "streams", "--trace", generate.path)
+    result = sim("--policy", "streams", "--fill", "none", "--trace", generate.path)
     streams = only_run(result)["streams"]
     hinted = sum(record.nsect // UNIT_SECTORS for record in records if record.stream)
     assert hinted > N / 4

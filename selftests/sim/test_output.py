@@ -371,7 +371,8 @@ def test_a_drift_is_warned_of() -> None:
 def test_quantiles_want_samples() -> None:
     """A quantile needs ten requests beyond it; its digits are limited by the histogram bins."""
     def rows(requests: int, *more: str) -> dict[str, list[str]]:
-        out = run("sim", "--size=8KiB", "--write-share=100%", f"--requests={requests}", *more).out
+        out = run("sim", "--fill=none", "--size=8KiB", "--write-share=100%",
+                  f"--requests={requests}", *more).out
         return {line.split()[0]: line.split()[1:] for line in out.splitlines()
                 if line.startswith("  p") and line.split()[0] in ("p50", "p99", "p99.9")}
 

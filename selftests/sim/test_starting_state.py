@@ -15,7 +15,9 @@ SMALL = ("--blocks=32", "--op=40%", "--requests=2000")
 
 
 @pytest.mark.parametrize(("given", "words", "state"), [
-    ((), "demo, starts empty, ", "empty"),
+    ((), "demo, starts filled at random, 100 % valid, ", "random"),
+    (("--fill=none",), "demo, starts empty, ", "empty"),
+    (("--set=fill=none",), "demo, starts empty, ", "empty"),
     (("--fill=sequential", "--fill_valid=50%"), "demo, starts filled in sequence, 50 % valid, ",
      "sequential"),
     (("--fill=random", "--fill_overwrite=100%"),
@@ -39,11 +41,12 @@ def test_a_loaded_device_has_starting_state_saved(tmp_path: Path) -> None:
 def test_reads_of_unwritten_data_are_reported(tmp_path: Path) -> None:
     assert UNWRITTEN not in run("sim", *SMALL, "--fill=random").err
     assert (f"baseline: 100.0 {UNWRITTEN}; --fill random writes all data first\n"
-            in run("sim", *SMALL, "--write-share=0%").err)
+            in run("sim", *SMALL, "--fill=none", "--write-share=0%").err)
     half = run("sim", *SMALL, "--fill=sequential", "--fill_valid=50%", "--write-share=0%").err
     share = re.search(rf"baseline: ([0-9.]+) {UNWRITTEN}; --fill_valid 100% writes", half)
     assert share and 45 < float(share[1]) < 55
-    both = run("sim", *SMALL, "--write-share=0%", "--policy=baseline,delta_b", "--seed=1,2").err
+    both = run("sim", *SMALL, "--fill=none", "--write-share=0%", "--policy=baseline,delta_b",
+               "--seed=1,2").err
     assert both.count(UNWRITTEN) == 1 and f"baseline, seed 1 and 3 more: 100.0 {UNWRITTEN}" in both
     # Reads of discarded data are not caused by the starting state.
     discarded = run("sim", *SMALL, "--fill=random", "--write-share=0%", "--discard-share=50%").err
@@ -51,7 +54,7 @@ def test_reads_of_unwritten_data_are_reported(tmp_path: Path) -> None:
     # Reads of data that the trace wrote first cause no warning.
     trace = write_trace(tmp_path / "t.aft", [Record(n, 8 * (n % 50), 8, int(n < 50))
                                              for n in range(100)])
-    assert UNWRITTEN not in run("sim", f"--trace={trace}").err
+    assert UNWRITTEN not in run("sim", "--fill=none", f"--trace={trace}").err
 
 
 def test_a_run_without_simulated_time_is_reported() -> None:

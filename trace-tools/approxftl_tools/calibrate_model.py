@@ -161,6 +161,8 @@ def run_of(load: Measured, device: Device, capacity: int) -> Options:
     if before.filled >= HARDLY:
         options += ["--fill=sequential", f"--fill_valid={percent(before.filled)}",
                     f"--footprint={percent(before.filled)}"]
+    else:
+        options.append("--fill=none")
     if before.overwritten >= HARDLY:
         options.append(f"--fill_overwrite={min(before.overwritten, STEADY) * 100:.0f}%")
     if load.rate:

@@ -177,7 +177,7 @@ class Table:
     def filled(self, row: Row) -> list[str]:
         """Return the options for the preconditioning of a row."""
         if row["precondition"] == "none":
-            return []
+            return ["--fill=none"]
         return ["--fill=sequential", f"--fill_valid={self.full(row) * 100:.4g}"]
 
     def writes(self, row: Row, options: Sequence[str]) -> Load:
@@ -322,8 +322,8 @@ class Table:
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
         count = self.shape.requests(0.5, size << 10)
         order = [] if row["operation"] == "random-write" else ["--workload=sequential"]
-        load = Load(("--write-share=1", f"--size={size << 10}", f"--depth={depth}", *order,
-                     f"--warmup={count // 4}", f"--requests={count - count // 4}"))
+        load = Load(("--fill=none", "--write-share=1", f"--size={size << 10}", f"--depth={depth}",
+                     *order, f"--warmup={count // 4}", f"--requests={count - count // 4}"))
         measures: list[tuple[str, str, float, Value]] = [("rate, MB/s", "mbps", 0.05, rate)]
         if depth == 1 and size == 4:
             measures.append(("write p50, us", "p50_us", 1.0, us("write", "p50")))
@@ -336,9 +336,9 @@ class Table:
         kind, size, _ = row["workload"].split()
         write = "write" in kind
         options = ["--workload=sequential"] if "sequential" in kind else []
-        fill = [] if write else ["--fill=sequential"]
+        fill = f"--fill={'none' if write else 'sequential'}"
         count = self.shape.requests(0.5, int(size) << 10)
-        load = Load((*fill, *options, f"--write-share={int(write)}", f"--size={int(size) << 10}",
+        load = Load((fill, *options, f"--write-share={int(write)}", f"--size={int(size) << 10}",
                      f"--depth={row['queue_depth']}", f"--requests={min(count, 200000)}"))
 
         def thousands(result: Json) -> float:

@@ -70,6 +70,8 @@ int device_choice_set(struct sim_options *options, const char *text, size_t leng
 	if (!strcmp(key, "seed"))
 		return device_choice_seeds(options, value, error);
 	options->param_given = text;
+	if (!strcmp(key, "fill"))
+		options->fill_given = true;
 	return aftl_param_set(&options->config, key, value, error);
 }
 
@@ -88,6 +90,17 @@ int device_choice_pairs(struct sim_options *options, const char *value, struct a
 {
 	return *value == '@' ? parameter_file_take(value + 1, set_pair, options, error) :
 			       set_pair(options, value, error);
+}
+
+/*
+ * Start full unless an option sets the starting state: an empty device collects no garbage, and
+ * its reads take no flash time. This holds for all loads, because a sweep of --write-share must
+ * not change the starting state at its end. Zones start empty; the core refuses to fill them.
+ */
+void device_choice_fill(struct sim_options *options)
+{
+	if (!options->fill_given && !options->load && !options->config.zoned)
+		options->config.fill = AFTL_FILL_RANDOM;
 }
 
 /* Profile and policies */

@@ -23,6 +23,9 @@ int __must_check device_choice_pairs(struct sim_options *options, const char *va
 int __must_check device_choice_seeds(struct sim_options *options, const char *list,
 				     struct aftl_error *error);
 
+/* Fill the device at random unless an option set the parameter fill. */
+void device_choice_fill(struct sim_options *options);
+
 /* Parse the list of --policy. */
 int __must_check device_choice_policies(struct sim_options *options, struct aftl_error *error);
 

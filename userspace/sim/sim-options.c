@@ -238,6 +238,7 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 		ret = take_arguments(options, argc, argv, error);
 	if (ret || options->help)
 		return ret;
+	device_choice_fill(options);
 	if (!options->load)
 		ret = device_choice_policies(options, error);
 	if (!ret)

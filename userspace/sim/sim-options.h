@@ -86,6 +86,7 @@ struct sim_tenant_choice {
  * @config: the profile with the parameters of the command line
  * @given: for each row of option-table.h, whether the option was given
  * @param_given: the last parameter on the command line, or NULL
+ * @fill_given: an option set the parameter fill
  *
  * All other fields: one for each row of option-table.h. Shares are in 1/10000, other numbers in
  * the stored units of param-table.h, texts and switches as they are.
@@ -121,6 +122,7 @@ struct sim_options {
 	u32 tenant_count;
 	struct aftl_config config;
 	const char *param_given;
+	bool fill_given;
 	bool help_json;
 	bool given[SIM_OPTIONS];
 };

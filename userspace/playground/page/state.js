@@ -152,7 +152,8 @@ function commandOf(state, policies, requests, changes) {
 // Convert arguments of a report to a state, with unknown ones in "more". The state has the
 // device in full size.
 function stateOfArgs(args) {
-	const state = {...STANDARD, w: "50", x: "0", size: "4KiB", fill: "none",
+	const zoned = args.some((word) => /^(--)?zoned(=|$)/.test(word));
+	const state = {...STANDARD, w: "50", x: "0", size: "4KiB", fill: zoned ? "none" : "random",
 		whole: "1"};
 	const rest = [];
 	const counts = {"--requests": 100000, "--warmup": 0};
