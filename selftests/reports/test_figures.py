@@ -90,7 +90,8 @@ def test_data_is_that_of_the_inputs(drawn: Path, inputs: list[Path]) -> None:
         assert shown == pytest.approx({name: 100 * pages.get(name, 0) / total for name in shown})
         assert sum(shown.values()) == pytest.approx(100)
     parts = rows(drawn / "write-amplification.csv")
-    assert {*CAUSES, "host_write_units", "programmed_units", "total"} == set(
+    assert {*CAUSES, "host_write_units", "programmed_units", "host_write_bytes",
+            "programmed_bytes", "total"} == set(
         result["runs"][0]["write_amplification"])
     for row, one in zip(parts[1:], result["runs"], strict=True):
         assert sum(map(float, row[1:])) == pytest.approx(one["write_amplification"]["total"],

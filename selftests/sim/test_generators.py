@@ -244,8 +244,8 @@ def test_writer_that_is_late_makes_up_for_it() -> None:
 def test_sizes_and_their_weights(generate: Generate) -> None:
     records = generate("--size", "4KiB:70,6000:10,64KiB:20")
     found = Counter(r.nsect for r in records)
-    assert set(found) == {8, 16, 128}
-    for sectors, share in ((8, 0.7), (16, 0.1), (128, 0.2)):
+    assert set(found) == {8, 12, 128}
+    for sectors, share in ((8, 0.7), (12, 0.1), (128, 0.2)):
         assert near(found[sectors] / N, share, N)
 
 

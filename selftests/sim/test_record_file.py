@@ -313,15 +313,32 @@ def test_misfits_are_counted(tmp_path: Path) -> None:
     ]
     done = run("sim", "--trace", write_trace(tmp_path / "x.aft", records, header), "--fold")
     assert done.code == 0
-    assert "note: 2 requests were widened to whole mapping units" in done.err
+    assert "widened" not in done.err
     assert "warning: 2 requests were beyond the capacity and were taken modulo it" in done.err
     assert "warning: 1 requests were larger than the device and were cut" in done.err
     assert "note: 1 writes of an unknown tag class were taken as precise" in done.err
-    stream = sim("--trace", tmp_path / "x.aft", "--fold")["stream"]
-    assert stream["widened_requests"] == 2
+    result = sim("--trace", tmp_path / "x.aft", "--fold")
+    stream, counters = result["stream"], only_run(result)["counters"]
+    assert stream["widened_requests"] == 0
+    assert counters["host_write_bytes"] == 512 * sum(
+        record.nsect for record in records if record.op == WRITE)
+    # The first request covers a part of two units, the second a part of one.
+    assert counters["host_partial_write_units"] == 3
     assert stream["wrapped_requests"] == 2
     assert stream["clipped_requests"] == 1
     assert stream["unknown_class_requests"] == 1
+    array = run("sim", "--raid", "5", "--trace", tmp_path / "x.aft", "--fold")
+    assert "note: 2 requests were widened to whole mapping units" in array.err
+
+
+def test_discards_and_zeroes_of_a_part_of_a_unit(tmp_path: Path) -> None:
+    """A discard frees whole units only; zeroes for a part of a unit are a write."""
+    records = [Record(0, 0, 32, WRITE), Record(10**9, 4, 20, DISCARD),
+               Record(2 * 10**9, 28, 4, WRITE_ZEROES)]
+    path = write_trace(tmp_path / "x.aft", records)
+    counters = only_run(sim("--trace", path))["counters"]
+    assert (counters["host_discard_requests"], counters["host_discard_units"]) == (1, 2)
+    assert (counters["host_write_requests"], counters["host_write_bytes"]) == (2, 36 * 512)
 
 
 def test_repeat_and_time_scale(tmp_path: Path) -> None:

@@ -57,10 +57,11 @@ def test_standard_error_does_not_depend_on_jobs(tmp_path: Path) -> None:
     """Notes and warnings appear once and in the same order for any number of jobs."""
     trace = tmp_path / "x.csv"
     trace.write_text("t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class\n"
-                     "1,write,700000000,100,0,0,0,precise\n")
+                     "1,write,700000000,100,0,0,0,precise\n"
+                     "2,write,0,900000000000,0,0,0,precise\n")
     several = ("sim", "--policy", "baseline,vth_b", "--seed", "1..2", "--trace", trace, "--fold")
     done = run(*several, "--jobs", "2")
-    assert [line.split()[-1] for line in done.err.splitlines()] == ["it", "units"]
+    assert [line.split()[-1] for line in done.err.splitlines()] == ["it", "cut"]
     assert done == run(*several, "--jobs", "1")
 
 

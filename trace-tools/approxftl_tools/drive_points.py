@@ -116,8 +116,8 @@ class Shape:
 def rate(result: Json) -> float:
     """Return the host's throughput in MB/s."""
     counters = result["counters"]
-    volume = float(counters["host_write_units"] + counters["host_read_units"])
-    return volume * float(result["unit_bytes"]) * 1e3 / float(result["simulated_ns"])
+    volume = float(counters["host_write_bytes"] + counters["host_read_bytes"])
+    return volume * 1e3 / float(result["simulated_ns"])
 
 
 def per_second(result: Json, kind: str = "write") -> float:

@@ -110,7 +110,7 @@ static void put_errors(struct text_table *table, const struct health *health)
 	const struct aftl_counters *counters = &health->counters;
 	char text[HUMAN_SIZE];
 
-	human_fixed(text, sim_amplification(counters), 4, "");
+	human_fixed(text, sim_amplification(counters, 0), 4, "");
 	text_table_pair(table, "write amplification", "%s", text);
 	text_table_pair(table, "errors corrected", "%llu bits, %llu further sensing levels",
 			(unsigned long long)counters->read_corrected_bits,
@@ -219,7 +219,7 @@ static void print_health_json(const struct device_options *options,
 	for (i = 0; i < health->reason_count; i++)
 		json_string(&json, NULL, health->reasons[i]);
 	json_end_array(&json);
-	json_fixed(&json, "write_amplification", sim_amplification(&health->counters), 4);
+	json_fixed(&json, "write_amplification", sim_amplification(&health->counters, 0), 4);
 	put_blocks_json(&json, health);
 	put_errors_json(&json, &health->counters);
 	put_lost_json(&json, runs);

@@ -91,7 +91,7 @@ static void make_line(struct text_list *line, const struct sample *sample)
 	put_time(line, scaled_ratio(layer->read_ms, layer->reads, 1000000));
 	put_time(line, scaled_ratio(layer->write_ms, layer->writes, 1000000));
 	put_fixed(line, sample_busy(sample), 1, "%");
-	put_fixed(line, sim_amplification(counters) / 10, 3, "");
+	put_fixed(line, sim_amplification(counters, 0) / 10, 3, "");
 	put_rate(line, sample, counters->array_erases);
 	put_rate(line, sample, counters->read_flipped_bits);
 	put_time(line, sample_mean_late(sample));
@@ -186,7 +186,7 @@ static void put_sample(struct json_writer *json, const struct sample *sample)
 	json_u64(json, "since_ns", stats->since_ns);
 	json_u64(json, "lock_waits", stats->lock_waits);
 	json_u64(json, "lock_wait_ns", stats->lock_wait_ns);
-	json_fixed(json, "write_amplification", sim_amplification(&stats->counters), 4);
+	json_fixed(json, "write_amplification", sim_amplification(&stats->counters, 0), 4);
 	put_late(json, &stats->late);
 	put_layer(json, &sample->layer);
 	put_luns(json, &sample->luns);
@@ -343,7 +343,7 @@ static void print_totals(const struct sample *sample)
 		print_stream(&table, &stats->streams[i]);
 	for (i = 0; i < handles_used(stats->handles); i++)
 		print_handle(&table, stats->handles, i);
-	human_fixed(text, sim_amplification(&stats->counters), 4, "");
+	human_fixed(text, sim_amplification(&stats->counters, 0), 4, "");
 	text_table_row(&table);
 	text_table_cell(&table, "write amplification");
 	text_table_cell(&table, "%s", text);

@@ -88,13 +88,13 @@ static void put_amplification(FILE *out, const struct top_frame *frame)
 	unsigned int i, at = 0;
 
 	for (i = 0; i < SIM_CAUSES; i++) {
-		if (!sim_amplification_by(counters, i))
+		if (!sim_amplification_by(counters, i, 0))
 			continue;
-		human_fixed(part, sim_amplification_by(counters, i) / 10, 3, "");
+		human_fixed(part, sim_amplification_by(counters, i, 0) / 10, 3, "");
 		at += (unsigned int)scnprintf(text + at, sizeof(text) - at, "%s %s %s",
 					      at ? "," : ":", sim_cause_names[i], part);
 	}
-	human_fixed(part, sim_amplification(counters) / 10, 3, "");
+	human_fixed(part, sim_amplification(counters, 0) / 10, 3, "");
 	put_line(out, frame, "%-10s %s programmed for each unit%s", "written",
 		 counters->host_write_units ? part : "-", at ? text : "");
 }

@@ -121,6 +121,7 @@ static void tell_blocks(struct json_writer *json)
 	json_u64(json, "free_blocks", free);
 	json_u64(json, "blocks", media->geo->blocks);
 	json_u64(json, "units", media->geo->units);
+	json_u64(json, "unit_bytes", media->geo->unit_bytes);
 	json_u64(json, "valid_units", valid);
 	json_u64(json, "erases", sum);
 	json_u64(json, "most_erases", most);

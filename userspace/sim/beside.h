@@ -7,36 +7,44 @@
 #define SIM_BESIDE_H
 
 #include "core/ftl/ftl.h"
+#include "request-stream.h"
 #include "sim-options.h"
 
 /**
  * struct sim_beside - a background writer
  * @interval_ns: time between the starts of two requests; 0: there is no writer
  * @due_ns: start of the next request
- * @units: length of a request
- * @end: number of units of the device
- * @cursor: first unit of the next request
+ * @sectors: length of a request
+ * @end: number of sectors of the device
+ * @cursor: first sector of the next request
+ * @shift: log2 of the sectors in a unit
  * @request: the request in flight, or NULL
  */
 struct sim_beside {
 	u64 interval_ns;
 	u64 due_ns;
-	u32 units;
-	u32 end;
-	u32 cursor;
+	u64 sectors;
+	u64 end;
+	u64 cursor;
+	u32 shift;
 	const struct aftl_request *request;
 };
 
 static inline void beside_init(struct sim_beside *beside, const struct sim_options *options,
 			       const struct aftl_geometry *geo, u64 now_ns)
 {
-	u64 units = DIV_ROUND_UP(options->beside_size, geo->unit_bytes);
+	u64 sectors = DIV_ROUND_UP(options->beside_size, AFTL_SECTOR_BYTES);
+	u32 unit_sectors = sim_unit_sectors(geo);
+	u64 end = (u64)geo->units * unit_sectors;
 
+	if (sim_takes_whole_units(options, geo))
+		sectors = DIV_ROUND_UP(sectors, unit_sectors) * unit_sectors;
 	*beside = (struct sim_beside){
 		.interval_ns = options->beside_rate ? 1000000000ULL / options->beside_rate : 0,
 		.due_ns = now_ns,
-		.units = min(units, (u64)geo->units),
-		.end = geo->units,
+		.sectors = min(sectors, end),
+		.end = end,
+		.shift = sim_unit_shift(geo),
 	};
 }
 
@@ -49,12 +57,13 @@ static inline u64 beside_due(const struct sim_beside *beside)
 /* Fill in the next request and mark it as in flight. */
 static inline void beside_begin(struct sim_beside *beside, struct aftl_request *request)
 {
-	if (beside->end - beside->cursor < beside->units)
+	struct sim_request wanted = { .op = AFTL_OP_WRITE };
+
+	if (beside->end - beside->cursor < beside->sectors)
 		beside->cursor = 0;
-	request->unit = beside->cursor;
-	request->units = beside->units;
-	request->op = AFTL_OP_WRITE;
-	beside->cursor += beside->units;
+	sim_request_place(&wanted, beside->cursor, beside->sectors, beside->shift);
+	sim_request_give(request, &wanted);
+	beside->cursor += beside->sectors;
 	beside->due_ns += beside->interval_ns;
 	beside->request = request;
 }

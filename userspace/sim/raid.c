@@ -154,6 +154,9 @@ static void survey_array(const struct run *run, struct sim_result *result)
 	counters->host_write_requests = own->write_requests;
 	counters->host_read_units = own->read_units;
 	counters->host_write_units = own->write_units;
+	counters->host_read_bytes = own->read_units * run->geo.unit_bytes;
+	counters->host_write_bytes = own->write_units * run->geo.unit_bytes;
+	counters->host_partial_write_units = 0;
 	counters->host_failed_requests = own->failed_requests;
 	result->stats.read_response = run->array.read_response;
 	result->stats.write_response = run->array.write_response;

@@ -10,7 +10,7 @@ int recording_open(struct recording *recording, const struct sim_stream *stream,
 	if (geo->zones)
 		return aftl_fail(error, -EINVAL,
 				 "--record: records have no resets of zones; set zoned 0");
-	recording->unit_sectors = geo->unit_bytes / AFTL_RECORD_SECTOR_BYTES;
+	recording->unit_sectors = sim_unit_sectors(geo);
 	aftl_record_header_init(&header);
 	if (stream->levels)
 		aftl_record_name_levels(&header, AFTL_LEVELS);
@@ -27,8 +27,8 @@ int recording_put(struct recording *recording, const struct sim_request *request
 {
 	struct aftl_record record = {
 		.t_ns = at_ns,
-		.off_sect = (u64)request->unit * recording->unit_sectors,
-		.nsect = request->units * recording->unit_sectors,
+		.off_sect = (u64)request->unit * recording->unit_sectors + request->head_skip,
+		.nsect = (u32)sim_request_sectors(request, recording->unit_sectors),
 		.op = request->op,
 		.fua = request->flags & AFTL_REQUEST_FUA,
 		.life = request->hint.life,

@@ -253,16 +253,20 @@ static void put_settling(struct json_writer *json, const struct settling *settli
 	json_end_object(json);
 }
 
-static void put_amplification(struct json_writer *json, const struct aftl_counters *counters)
+static void put_amplification(struct json_writer *json, const struct aftl_counters *counters,
+			      u32 unit_bytes)
 {
 	unsigned int i;
 
 	json_object(json, "write_amplification");
 	json_u64(json, "host_write_units", counters->host_write_units);
 	json_u64(json, "programmed_units", sim_programmed_units(counters));
-	json_fixed(json, "total", sim_amplification(counters), 4);
+	json_u64(json, "host_write_bytes", counters->host_write_bytes);
+	json_u64(json, "programmed_bytes", sim_programmed_units(counters) * unit_bytes);
+	json_fixed(json, "total", sim_amplification(counters, unit_bytes), 4);
 	for (i = 0; i < SIM_CAUSES; i++)
-		json_fixed(json, sim_cause_names[i], sim_amplification_by(counters, i), 4);
+		json_fixed(json, sim_cause_names[i], sim_amplification_by(counters, i, unit_bytes),
+			   4);
 	json_end_object(json);
 }
 
@@ -390,13 +394,12 @@ static void put_queue(struct json_writer *json, const struct sim_result *result,
 {
 	const struct sim_queue *queue = &result->queues[index];
 	u64 requests = queue->read_response.count + queue->write_response.count;
-	u64 bytes = queue->units * result->geo.unit_bytes;
 
 	json_object(json, NULL);
 	json_u64(json, "weight", aftl_weight(result->config.queue_weights, index));
 	json_fixed(json, "requests_per_s",
 		   scaled_ratio(requests, result->elapsed_ns, 1000000000000ULL), 3);
-	json_u64(json, "bytes_per_s", scaled_ratio(bytes, result->elapsed_ns, 1000000000));
+	json_u64(json, "bytes_per_s", scaled_ratio(queue->bytes, result->elapsed_ns, 1000000000));
 	put_timing(json, "read_response", &queue->read_response, bins);
 	put_timing(json, "write_response", &queue->write_response, bins);
 	json_end_object(json);
@@ -515,7 +518,7 @@ static void put_result(struct json_writer *json, const struct sim_options *optio
 	put_timings(json, result, options->histogram);
 	if (options->series)
 		put_settling(json, &result->settling);
-	put_amplification(json, &result->stats.counters);
+	put_amplification(json, &result->stats.counters, result->geo.unit_bytes);
 	put_energy(json, &result->stats.counters);
 	put_wear(json, result);
 	put_pages(json, result);

@@ -70,12 +70,19 @@ u64 sim_programmed_units(const struct aftl_counters *counters)
 	return sum;
 }
 
-u64 sim_amplification_by(const struct aftl_counters *counters, unsigned int cause)
+static u64 amplification(const struct aftl_counters *counters, u64 units, u32 unit_bytes)
 {
-	return scaled_ratio(sim_cause_units(counters, cause), counters->host_write_units, 10000);
+	if (!unit_bytes)
+		return scaled_ratio(units, counters->host_write_units, 10000);
+	return scaled_ratio(units * unit_bytes, counters->host_write_bytes, 10000);
 }
 
-u64 sim_amplification(const struct aftl_counters *counters)
+u64 sim_amplification_by(const struct aftl_counters *counters, unsigned int cause, u32 unit_bytes)
 {
-	return scaled_ratio(sim_programmed_units(counters), counters->host_write_units, 10000);
+	return amplification(counters, sim_cause_units(counters, cause), unit_bytes);
+}
+
+u64 sim_amplification(const struct aftl_counters *counters, u32 unit_bytes)
+{
+	return amplification(counters, sim_programmed_units(counters), unit_bytes);
 }

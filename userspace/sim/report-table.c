@@ -130,12 +130,12 @@ static u64 waiting(const struct sim_result *result, u32 response)
 static u64 amplification(const struct sim_result *result, u32 unused)
 {
 	(void)unused;
-	return sim_amplification(&result->stats.counters);
+	return sim_amplification(&result->stats.counters, result->geo.unit_bytes);
 }
 
 static u64 amplification_by(const struct sim_result *result, u32 cause)
 {
-	return sim_amplification_by(&result->stats.counters, cause);
+	return sim_amplification_by(&result->stats.counters, cause, result->geo.unit_bytes);
 }
 
 /* Share of the units programmed for the host that went to the SLC cache. */

@@ -83,8 +83,11 @@ extern const char *const sim_cause_names[];
 u64 sim_cause_units(const struct aftl_counters *counters, unsigned int cause);
 u64 sim_programmed_units(const struct aftl_counters *counters);
 
-/* Programmed units per host write unit, in 1/10000: for one cause, and for all of them. */
-u64 sim_amplification_by(const struct aftl_counters *counters, unsigned int cause);
-u64 sim_amplification(const struct aftl_counters *counters);
+/*
+ * Programmed bytes per byte that the host wrote, in 1/10000: for one cause, and for all of them. A
+ * unit has @unit_bytes; 0 if all host writes were whole units, as those of a block device are.
+ */
+u64 sim_amplification_by(const struct aftl_counters *counters, unsigned int cause, u32 unit_bytes);
+u64 sim_amplification(const struct aftl_counters *counters, u32 unit_bytes);
 
 #endif

@@ -2,6 +2,11 @@
 #include "request-stream.h"
 #include "sim-options.h"
 
+bool sim_takes_whole_units(const struct sim_options *options, const struct aftl_geometry *geo)
+{
+	return options->raid || geo->zones;
+}
+
 int sim_stream_open(struct sim_stream **out, const struct sim_options *options,
 		    const struct aftl_config *config, const struct aftl_geometry *geo,
 		    u64 units, struct aftl_error *error)

@@ -12,6 +12,8 @@ struct sim_options;
  * @time_ns: arrival since the start of the stream; set by record files only
  * @unit: first unit
  * @units: number of units; 0 for a flush
+ * @head_skip: sectors of the first unit that precede the request
+ * @tail_skip: sectors of the last unit that follow it
  * @op: enum aftl_op
  * @class: enum aftl_class
  * @level: quality level of an approximate write, 0: unspecified
@@ -29,7 +31,28 @@ struct sim_request {
 	u8 flags;
 	struct aftl_hint hint;
 	u8 queue;
+	u16 head_skip;
+	u16 tail_skip;
 };
+
+/* Let @request cover @sectors sectors from @first on; a unit has 2^@shift of them. */
+static inline void sim_request_place(struct sim_request *request, u64 first, u64 sectors,
+				     u32 shift)
+{
+	u64 mask = (1ULL << shift) - 1;
+	u64 end = first + sectors;
+
+	request->unit = first >> shift;
+	request->units = (u32)(((end + mask) >> shift) - request->unit);
+	request->head_skip = (u16)(first & mask);
+	request->tail_skip = (u16)(-end & mask);
+}
+
+/* Return the number of sectors of a request, whose units have @unit_sectors each. */
+static inline u64 sim_request_sectors(const struct sim_request *request, u32 unit_sectors)
+{
+	return (u64)request->units * unit_sectors - request->head_skip - request->tail_skip;
+}
 
 /* Copy a request for a single FTL into a request of the core. */
 static inline void sim_request_give(struct aftl_request *to, const struct sim_request *from)
@@ -42,11 +65,41 @@ static inline void sim_request_give(struct aftl_request *to, const struct sim_re
 	to->flags = from->flags;
 	to->hint = from->hint;
 	to->queue = from->queue;
+	to->head_skip = from->head_skip;
+	to->tail_skip = from->tail_skip;
+}
+
+/* Return the request of the stream that @from was. */
+static inline struct sim_request sim_request_take(const struct aftl_request *from)
+{
+	return (struct sim_request){
+		.unit = from->unit,
+		.units = from->units,
+		.op = from->op,
+		.class = from->class,
+		.level = from->level,
+		.flags = from->flags,
+		.hint = from->hint,
+		.queue = from->queue,
+		.head_skip = from->head_skip,
+		.tail_skip = from->tail_skip,
+	};
+}
+
+static inline u32 sim_unit_sectors(const struct aftl_geometry *geo)
+{
+	return geo->unit_bytes / AFTL_SECTOR_BYTES;
+}
+
+/* Return log2 of the sectors in a unit. */
+static inline u32 sim_unit_shift(const struct aftl_geometry *geo)
+{
+	return (u32)__builtin_ctz(sim_unit_sectors(geo));
 }
 
 /**
  * struct sim_notes - adaptations of a stream to the device
- * @widened: requests that began or ended inside a unit
+ * @widened: requests that began or ended inside a unit, for devices that take whole units only
  * @wrapped: requests beyond the capacity, taken modulo the capacity
  * @clipped: requests larger than the device
  * @unknown_class: requests of an unknown class, treated as precise
@@ -74,6 +127,9 @@ struct sim_stream {
 	bool levels;
 	u64 expected;
 };
+
+/* Does the device take whole units only? A RAID has blocks of that size, a zone is written so. */
+bool sim_takes_whole_units(const struct sim_options *options, const struct aftl_geometry *geo);
 
 /**
  * sim_stream_open() - open the stream that the options describe

@@ -58,9 +58,11 @@ static void host_complete(void *host, struct aftl_request *request)
 		aftl_histogram_add(&run->class_response[request->class], response_ns);
 	if (request->op <= AFTL_OP_WRITE)
 		settling_add(&run->settling, response_ns);
-	if (unlikely(run->queues) && request->op <= AFTL_OP_WRITE)
-		sim_queue_count(&run->queues[request->queue], request->op, request->units,
-				response_ns);
+	if (unlikely(run->queues) && request->op <= AFTL_OP_WRITE) {
+		struct sim_request ended = sim_request_take(request);
+
+		sim_queue_count(run->queues, &ended, run->drive.geo, response_ns);
+	}
 	sim_drive_give(&run->drive, request);
 }
 
@@ -107,16 +109,7 @@ static const struct aftl_host_ops *ops_of(const struct run *run)
 static int record_request(struct run *run, const struct aftl_request *request,
 			  struct aftl_error *error)
 {
-	const struct sim_request wanted = {
-		.unit = request->unit,
-		.units = request->units,
-		.op = request->op,
-		.class = request->class,
-		.level = request->level,
-		.flags = request->flags,
-		.hint = request->hint,
-		.queue = request->queue,
-	};
+	const struct sim_request wanted = sim_request_take(request);
 
 	return recording_put(&run->record, &wanted, request->arrival_ns - run->drive.base_ns,
 			     error);
@@ -306,7 +299,7 @@ void sim_survey_queues(const struct sim_queue *queues, u32 tenants, struct sim_r
 	memcpy(result->queues, queues, AFTL_QUEUES_MAX * sizeof(*result->queues));
 	result->queue_count = max(aftl_weights(result->config.queue_weights), tenants);
 	for (i = result->queue_count; i < AFTL_QUEUES_MAX; i++)
-		if (queues[i].units)
+		if (queues[i].bytes)
 			result->queue_count = i + 1;
 }
 

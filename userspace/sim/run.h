@@ -39,12 +39,12 @@ struct sim_raid {
  * struct sim_queue - statistics of a host queue
  * @read_response: response times of reads
  * @write_response: response times of writes
- * @units: units read and written
+ * @bytes: bytes read and written
  */
 struct sim_queue {
 	struct aftl_histogram read_response;
 	struct aftl_histogram write_response;
-	u64 units;
+	u64 bytes;
 };
 
 /**
@@ -167,11 +167,15 @@ enum progress_when sim_progress_when(const struct sim_options *options);
 struct sim_queue *sim_queues_create(const struct sim_options *options,
 				    const struct aftl_config *config);
 
-/* Account for a completed read or write. */
-static inline void sim_queue_count(struct sim_queue *queue, u8 op, u32 units, u64 response_ns)
+/* Account for a completed read or write of its queue. */
+static inline void sim_queue_count(struct sim_queue *queues, const struct sim_request *request,
+				   const struct aftl_geometry *geo, u64 response_ns)
 {
-	queue->units += units;
-	aftl_histogram_add(op == AFTL_OP_READ ? &queue->read_response : &queue->write_response,
+	struct sim_queue *queue = &queues[request->queue];
+
+	queue->bytes += sim_request_sectors(request, sim_unit_sectors(geo)) * AFTL_SECTOR_BYTES;
+	aftl_histogram_add(request->op == AFTL_OP_READ ? &queue->read_response :
+							 &queue->write_response,
 			   response_ns);
 }
 

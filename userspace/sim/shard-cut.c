@@ -51,8 +51,8 @@ static struct whole *make_whole(const struct sim_request *request, u64 number, u
 	return whole;
 }
 
-static void add_part(struct shard_list *list, const struct shard_work *like, u32 part, u32 unit,
-		     u32 units)
+static struct shard_work *add_part(struct shard_list *list, const struct shard_work *like,
+				   u32 part, u32 unit, u32 units)
 {
 	struct shard_work *work = add_work(list);
 
@@ -60,6 +60,16 @@ static void add_part(struct shard_list *list, const struct shard_work *like, u32
 	work->request.unit = unit;
 	work->request.units = units;
 	work->part = part;
+	return work;
+}
+
+/* A part that lacks the first unit of the request begins with a whole one; the last likewise. */
+static void skip_in_part(struct shard_work *work, bool first, bool last)
+{
+	if (!first)
+		work->request.head_skip = 0;
+	if (!last)
+		work->request.tail_skip = 0;
 }
 
 static void flush_all(struct shard_list *lists, const struct aftl_shards *layout,
@@ -85,7 +95,9 @@ static void share_out(struct shard_list *lists, const struct aftl_shards *layout
 		u32 units = aftl_shard_lpns_before(layout, i, end) - first;
 
 		if (units)
-			add_part(&lists[i], like, part++, first, units);
+			skip_in_part(add_part(&lists[i], like, part++, first, units),
+				     i == aftl_lpn_shard(layout, begin),
+				     i == aftl_lpn_shard(layout, end - 1));
 	}
 }
 
@@ -99,8 +111,9 @@ static void cut_up(struct shard_list *lists, const struct aftl_shards *layout,
 	while (unit < end) {
 		u32 units = aftl_shard_run_units(layout, unit, (u32)(end - unit));
 
-		add_part(&lists[aftl_lpn_shard(layout, unit)], like, part++,
-			 aftl_shard_lpn(layout, unit), units);
+		skip_in_part(add_part(&lists[aftl_lpn_shard(layout, unit)], like, part++,
+				      aftl_shard_lpn(layout, unit), units),
+			     unit == like->request.unit, unit + units == end);
 		unit += units;
 	}
 }

@@ -72,7 +72,7 @@ static void count_end(struct shard *shard, u8 epoch, const struct end *end)
 	if (request->op <= AFTL_OP_WRITE && end->fresh)
 		settling_put(&sums->settling, end->number, end->response_ns);
 	if (unlikely(sums->queues) && request->op <= AFTL_OP_WRITE)
-		sim_queue_count(&sums->queues[request->queue], request->op, request->units,
+		sim_queue_count(sums->queues, request, aftl_geometry(shard->ftl),
 				end->response_ns);
 	shard->ended++;
 	if (unlikely(shard->tenants) && request->queue < shard->tenants->count)
@@ -179,12 +179,7 @@ static void end_single(struct shard *shard, const struct part *part)
 {
 	const struct aftl_request *request = &part->request;
 	const struct end end = {
-		.request = {
-			.op = request->op,
-			.class = request->class,
-			.queue = request->queue,
-			.units = request->units,
-		},
+		.request = sim_request_take(request),
 		.number = part->number,
 		.response_ns = request->complete_ns - request->arrival_ns,
 		.service_ns = request->service_ns,

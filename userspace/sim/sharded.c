@@ -450,7 +450,7 @@ static void add_queues(struct sim_queue *sums, const struct sim_queue *queues)
 	u32 i;
 
 	for (i = 0; queues && i < AFTL_QUEUES_MAX; i++) {
-		sums[i].units += queues[i].units;
+		sums[i].bytes += queues[i].bytes;
 		aftl_histogram_merge(&sums[i].read_response, &queues[i].read_response);
 		aftl_histogram_merge(&sums[i].write_response, &queues[i].write_response);
 	}

@@ -23,12 +23,12 @@ enum purpose {
 
 /**
  * struct lengths - request lengths with weights
- * @units: each length
+ * @sectors: each length
  * @end: cumulative weights
  * @count: number of lengths
  */
 struct lengths {
-	u32 units[SIM_SIZES];
+	u32 sectors[SIM_SIZES];
 	u32 end[SIM_SIZES];
 	u32 count;
 };
@@ -44,8 +44,9 @@ struct open_zone {
  * struct generator - a generated stream
  * @stream: base class
  * @workload: enum sim_workload
- * @footprint: number of units that are used
- * @grain: alignment of addresses in units: the smallest length
+ * @footprint: number of sectors that are used
+ * @grain: alignment of addresses in sectors: the smallest length
+ * @unit_shift: log2 of the sectors in a unit
  * @hot_share: share of requests to the hot range
  * @places: number of grains in the footprint
  * @hot_places: number of grains in the hot range
@@ -61,7 +62,7 @@ struct open_zone {
  * @open_count: number of them
  * @zone: grains in each
  * @zones: number of zones in the footprint
- * @zone_units: distance of the device's zones in units; 0: not a zoned device
+ * @zone_sectors: distance of the device's zones in sectors; 0: not a zoned device
  * @step: multiplier that scatters ranks, coprime to @places
  * @scatter: scatter the hot range, too
  * @cursor: next grain of a sequential workload
@@ -82,6 +83,7 @@ struct generator {
 	u64 workload;
 	u64 footprint;
 	u32 grain;
+	u32 unit_shift;
 	u32 hot_share;
 	u64 places;
 	u64 hot_places;
@@ -97,7 +99,7 @@ struct generator {
 	u32 open_count;
 	u32 zone;
 	u64 zones;
-	u32 zone_units;
+	u64 zone_sectors;
 	u64 step;
 	bool scatter;
 	u64 cursor;
@@ -123,17 +125,17 @@ struct generator {
 
 /* Lengths */
 
-/* Every list has at least one size. */
-static void lengths_init(struct lengths *lengths, const struct sim_size_list *list,
-			 const struct aftl_geometry *geo)
+/* Every list has at least one size. Sizes are rounded up to a multiple of @sectors. */
+static void lengths_init(struct lengths *lengths, const struct sim_size_list *list, u32 sectors)
 {
+	u64 grain = (u64)sectors * AFTL_SECTOR_BYTES;
 	u32 sum = 0;
 	u32 i = 0;
 
 	do {
 		sum += list->sizes[i].weight;
 		lengths->end[i] = sum;
-		lengths->units[i] = DIV_ROUND_UP(list->sizes[i].bytes, geo->unit_bytes);
+		lengths->sectors[i] = (u32)DIV_ROUND_UP(list->sizes[i].bytes, grain) * sectors;
 	} while (++i < list->count);
 	lengths->count = i;
 }
@@ -144,20 +146,20 @@ static u32 draw_length(const struct lengths *lengths, struct aftl_random *random
 	u32 i;
 
 	if (lengths->count == 1)
-		return lengths->units[0];
+		return lengths->sectors[0];
 	draw = aftl_random_below(random, lengths->end[lengths->count - 1]);
 	for (i = 0; lengths->end[i] <= draw; i++)
 		;
-	return lengths->units[i];
+	return lengths->sectors[i];
 }
 
 static u32 smallest_length(const struct lengths *lengths)
 {
-	u32 least = lengths->units[0];
+	u32 least = lengths->sectors[0];
 	u32 i;
 
 	for (i = 1; i < lengths->count; i++)
-		least = min(least, lengths->units[i]);
+		least = min(least, lengths->sectors[i]);
 	return least;
 }
 
@@ -167,20 +169,20 @@ static u32 largest_length(const struct lengths *lengths)
 	u32 i;
 
 	for (i = 0; i < lengths->count; i++)
-		most = max(most, lengths->units[i]);
+		most = max(most, lengths->sectors[i]);
 	return most;
 }
 
 static u64 mean_pages_q16(const struct sim_size_list *list, const struct aftl_geometry *geo)
 {
+	u32 page_sectors = geo->page_bytes / AFTL_SECTOR_BYTES;
 	struct lengths lengths = { .count = 0 };
 	u64 sum = 0;
 	u32 i;
 
-	lengths_init(&lengths, list, geo);
+	lengths_init(&lengths, list, 1);
 	for (i = 0; i < lengths.count; i++)
-		sum += (u64)DIV_ROUND_UP(lengths.units[i], geo->page_units) *
-		       list->sizes[i].weight;
+		sum += (u64)DIV_ROUND_UP(lengths.sectors[i], page_sectors) * list->sizes[i].weight;
 	return (sum << 16) / lengths.end[lengths.count - 1];
 }
 
@@ -269,13 +271,13 @@ static u64 draw_active(struct generator *generator)
 	return place;
 }
 
-static u64 draw_sequential(struct generator *generator, u32 units)
+static u64 draw_sequential(struct generator *generator, u32 sectors)
 {
 	u64 place = generator->cursor;
 
-	if (place * generator->grain + units > generator->footprint)
+	if (place * generator->grain + sectors > generator->footprint)
 		place = 0;
-	generator->cursor = place + max((u64)DIV_ROUND_UP(units, generator->grain),
+	generator->cursor = place + max((u64)DIV_ROUND_UP(sectors, generator->grain),
 					generator->stride);
 	return place;
 }
@@ -313,30 +315,33 @@ static u64 draw_zone(struct generator *generator)
 }
 
 /* A zone is reset before its first write: turn @request into the reset. */
-static u64 draw_zone_unit(struct generator *generator, struct sim_request *request)
+static void draw_zone_write(struct generator *generator, struct sim_request *request)
 {
 	u32 turn = aftl_random_below(&generator->place_random, generator->open_count);
 	struct open_zone *open = &generator->open[turn];
-	u64 first = open->number * generator->zone_units;
+	u64 first = open->number * generator->zone_sectors;
 
 	if (!open->reset) {
 		open->reset = true;
-		*request = (struct sim_request){ .op = AFTL_OP_ZONE_RESET, .unit = first };
-		return first;
+		*request = (struct sim_request){
+			.op = AFTL_OP_ZONE_RESET,
+			.unit = first >> generator->unit_shift,
+		};
+		return;
 	}
 	first += (u64)open->written * generator->grain;
+	sim_request_place(request, first, generator->grain, generator->unit_shift);
 	if (++open->written == generator->zone)
 		open_another(generator, open);
-	return first;
 }
 
-static u64 draw_place(struct generator *generator, bool hot, u32 units)
+static u64 draw_place(struct generator *generator, bool hot, u32 sectors)
 {
 	switch (generator->workload) {
 	case SIM_WORKLOAD_ZIPF:
 		return draw_zipf(generator);
 	case SIM_WORKLOAD_SEQUENTIAL:
-		return draw_sequential(generator, units);
+		return draw_sequential(generator, sectors);
 	case SIM_WORKLOAD_DRIFT:
 		return draw_drift(generator);
 	case SIM_WORKLOAD_ACTIVE:
@@ -349,11 +354,11 @@ static u64 draw_place(struct generator *generator, bool hot, u32 units)
 }
 
 /* A request that would cross the end of the footprint is moved to end there. */
-static u64 draw_unit(struct generator *generator, bool hot, u32 units)
+static u64 draw_sector(struct generator *generator, bool hot, u32 sectors)
 {
-	u64 unit = draw_place(generator, hot, units) * generator->grain;
+	u64 first = draw_place(generator, hot, sectors) * generator->grain;
 
-	return min(unit, generator->footprint - units);
+	return min(first, generator->footprint - sectors);
 }
 
 /* Requests */
@@ -367,13 +372,13 @@ static u8 draw_op(struct generator *generator)
 }
 
 /* Draw a cold length for hot requests, too, so that cold lengths do not depend on hot ones. */
-static u32 draw_units(struct generator *generator, bool hot)
+static u32 draw_sectors(struct generator *generator, bool hot)
 {
-	u32 units = draw_length(&generator->lengths, &generator->size_random);
+	u32 sectors = draw_length(&generator->lengths, &generator->size_random);
 
 	if (hot && generator->own_hot_lengths)
 		return draw_length(&generator->hot_lengths, &generator->hot_size_random);
-	return units;
+	return sectors;
 }
 
 /* Without quality levels nothing is drawn. */
@@ -392,13 +397,11 @@ static u8 draw_level(struct generator *generator)
 static struct sim_request draw_request(struct generator *generator)
 {
 	bool hot = draw_hot(generator);
-	u32 units = draw_units(generator, hot);
-	struct sim_request request = {
-		.unit = draw_unit(generator, hot, units),
-		.units = units,
-		.op = draw_op(generator),
-	};
+	u32 sectors = draw_sectors(generator, hot);
+	u64 first = draw_sector(generator, hot, sectors);
+	struct sim_request request = { .op = draw_op(generator) };
 
+	sim_request_place(&request, first, sectors, generator->unit_shift);
 	if (request.op != AFTL_OP_WRITE)
 		return request;
 	request.class = tags_draw(&generator->tags) ? AFTL_APPROX : AFTL_PRECISE;
@@ -410,18 +413,17 @@ static struct sim_request draw_request(struct generator *generator)
 /* Requests to a zoned device: writes append to an open zone, reads go to any zone. */
 static struct sim_request draw_zoned_request(struct generator *generator)
 {
-	struct sim_request request = {
-		.units = generator->grain,
-		.op = draw_op(generator),
-	};
+	struct sim_request request = { .op = draw_op(generator) };
+	u64 first;
 
-	if (request.op == AFTL_OP_READ)
-		request.unit = draw_below(&generator->place_random, generator->zones) *
-				       generator->zone_units +
-			       aftl_random_below(&generator->place_random, generator->zone) *
-				       generator->grain;
-	else
-		request.unit = draw_zone_unit(generator, &request);
+	if (request.op != AFTL_OP_READ) {
+		draw_zone_write(generator, &request);
+		return request;
+	}
+	first = draw_below(&generator->place_random, generator->zones) * generator->zone_sectors;
+	first += (u64)aftl_random_below(&generator->place_random, generator->zone) *
+		 generator->grain;
+	sim_request_place(&request, first, generator->grain, generator->unit_shift);
 	return request;
 }
 
@@ -436,7 +438,7 @@ static int next_request(struct sim_stream *stream, struct sim_request *request,
 		generator->flush_due = false;
 		return 1;
 	}
-	*request = generator->zone_units ? draw_zoned_request(generator) : draw_request(generator);
+	*request = generator->zone_sectors ? draw_zoned_request(generator) : draw_request(generator);
 	generator->count++;
 	generator->flush_due = generator->flush_every &&
 			       generator->count % generator->flush_every == 0;
@@ -486,15 +488,18 @@ static u64 part(u64 whole, u64 share)
 static void prepare_lengths(struct generator *generator, const struct sim_options *options,
 			    const struct aftl_geometry *geo)
 {
-	lengths_init(&generator->lengths, &options->size_list, geo);
+	u32 sectors = sim_takes_whole_units(options, geo) ? sim_unit_sectors(geo) : 1;
+
+	generator->unit_shift = sim_unit_shift(geo);
+	lengths_init(&generator->lengths, &options->size_list, sectors);
 	generator->own_hot_lengths = has_hot_sizes(options);
 	lengths_init(&generator->hot_lengths,
 		     generator->own_hot_lengths ? &options->hot_size_list : &options->size_list,
-		     geo);
+		     sectors);
 }
 
 static int fit_footprint(struct generator *generator, const struct sim_options *options,
-			 const struct aftl_geometry *geo, u64 units, struct aftl_error *error)
+			 u64 units, struct aftl_error *error)
 {
 	u32 longest = largest_length(&generator->lengths);
 	u32 longest_hot = largest_length(&generator->hot_lengths);
@@ -502,12 +507,12 @@ static int fit_footprint(struct generator *generator, const struct sim_options *
 	u32 grain, grain_hot;
 
 	longest = max(longest, longest_hot);
-	generator->footprint = part(units, options->footprint);
+	generator->footprint = part(units, options->footprint) << generator->unit_shift;
 	if (longest > generator->footprint)
 		return aftl_fail(error, -EINVAL,
 				 "a request of %llu bytes is larger than the %llu bytes that are used; lower --%s or raise --footprint",
-				 (unsigned long long)longest * geo->unit_bytes,
-				 (unsigned long long)generator->footprint * geo->unit_bytes,
+				 (unsigned long long)longest * AFTL_SECTOR_BYTES,
+				 (unsigned long long)generator->footprint * AFTL_SECTOR_BYTES,
 				 hot ? "hot-size" : "size");
 	grain = smallest_length(&generator->lengths);
 	grain_hot = smallest_length(&generator->hot_lengths);
@@ -557,13 +562,13 @@ static void prepare_active(struct generator *generator, const struct sim_options
 static void prepare_zones(struct generator *generator, const struct sim_options *options,
 			  const struct aftl_geometry *geo)
 {
-	u64 places = options->zone_size / ((u64)generator->grain * geo->unit_bytes);
+	u64 places = options->zone_size / ((u64)generator->grain * AFTL_SECTOR_BYTES);
 	u32 i;
 
 	if (generator->workload != SIM_WORKLOAD_ZONES)
 		return;
 	if (geo->zones)
-		places = geo->zone_capacity / generator->grain;
+		places = ((u64)geo->zone_capacity << generator->unit_shift) / generator->grain;
 	generator->zone = (u32)max(min(places, generator->places), 1ULL);
 	if (!geo->zones)
 		generator->zones = generator->places / generator->zone;
@@ -580,7 +585,9 @@ static int fit_zones(struct generator *generator, const struct sim_options *opti
 		     const struct aftl_config *config, const struct aftl_geometry *geo,
 		     struct aftl_error *error)
 {
-	u32 zones = geo->zones ? (u32)(generator->footprint / geo->zone_units) : 0;
+	u64 zone_sectors = (u64)geo->zone_units << generator->unit_shift;
+	u64 capacity = (u64)geo->zone_capacity << generator->unit_shift;
+	u32 zones = geo->zones ? (u32)(generator->footprint / zone_sectors) : 0;
 
 	if (!geo->zones)
 		return 0;
@@ -588,26 +595,26 @@ static int fit_zones(struct generator *generator, const struct sim_options *opti
 	    options->size_list.count > 1 || has_hot_sizes(options))
 		return aftl_fail(error, -EINVAL,
 				 "a device with zones is written in order: use --workload zones, with one --size and without discards");
-	if (geo->zone_capacity % generator->grain)
+	if (capacity % generator->grain)
 		return aftl_fail(error, -EINVAL,
 				 "--size: a zone of %llu bytes is not a multiple of requests of %llu",
-				 (unsigned long long)geo->zone_capacity * geo->unit_bytes,
-				 (unsigned long long)generator->grain * geo->unit_bytes);
+				 (unsigned long long)capacity * AFTL_SECTOR_BYTES,
+				 (unsigned long long)generator->grain * AFTL_SECTOR_BYTES);
 	if (options->open_zones > config->max_active_zones || options->open_zones >= zones)
 		return aftl_fail(error, -EINVAL,
 				 "--open-zones: %llu of the %u zones that are used, %llu of which may be active, leave none to go on with",
 				 (unsigned long long)options->open_zones, zones,
 				 (unsigned long long)config->max_active_zones);
-	generator->zone_units = geo->zone_units;
+	generator->zone_sectors = zone_sectors;
 	generator->zones = zones;
 	return 0;
 }
 
 /* The stride must be a multiple of the grain and less than the footprint. */
 static int fit_stride(struct generator *generator, const struct sim_options *options,
-		      const struct aftl_geometry *geo, struct aftl_error *error)
+		      struct aftl_error *error)
 {
-	u64 grain = (u64)generator->grain * geo->unit_bytes;
+	u64 grain = (u64)generator->grain * AFTL_SECTOR_BYTES;
 
 	if (options->stride % grain)
 		return aftl_fail(error, -EINVAL,
@@ -617,7 +624,7 @@ static int fit_stride(struct generator *generator, const struct sim_options *opt
 		return aftl_fail(error, -EINVAL,
 				 "--stride %llu leads out of the %llu bytes that are used",
 				 (unsigned long long)options->stride,
-				 (unsigned long long)generator->footprint * geo->unit_bytes);
+				 (unsigned long long)generator->footprint * AFTL_SECTOR_BYTES);
 	generator->stride = options->stride / grain;
 	return 0;
 }
@@ -661,11 +668,11 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	generator->stream.close = close_generator;
 	generator->stream.levels = options->level_2_share || options->level_3_share;
 	prepare_lengths(generator, options, geo);
-	ret = fit_footprint(generator, options, geo, units, error);
+	ret = fit_footprint(generator, options, units, error);
 	if (!ret)
 		ret = fit_zones(generator, options, config, geo, error);
 	if (!ret)
-		ret = fit_stride(generator, options, geo, error);
+		ret = fit_stride(generator, options, error);
 	if (!ret)
 		ret = prepare_kinds(generator, options, config->seed, error);
 	if (ret) {

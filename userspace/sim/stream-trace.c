@@ -12,9 +12,10 @@
  * @stream: base class
  * @reader: reader of the file
  * @unit_shift: log2 of the sectors in a unit
- * @units: capacity of the device
+ * @whole: widen requests to whole units
+ * @sectors: capacity of the device
  * @blocks: blocks in each of its planes
- * @fold: take requests beyond @units modulo @units
+ * @fold: take requests beyond @sectors modulo @sectors
  * @scale: factor of times, in 10^-12
  * @left: remaining passes after this one
  * @first_ns: time stamp of the file's first record
@@ -32,7 +33,8 @@ struct trace {
 	struct sim_stream stream;
 	struct record_reader *reader;
 	u32 unit_shift;
-	u64 units;
+	bool whole;
+	u64 sectors;
 	u64 blocks;
 	bool fold;
 	u64 scale;
@@ -74,43 +76,46 @@ static u64 place_in_time(struct trace *trace, u64 stamp_ns)
 
 /* Addresses */
 
-static void fit_units(struct trace *trace, struct sim_request *request, u64 first, u64 units)
+static void fit_sectors(struct trace *trace, struct sim_request *request, u64 first, u64 sectors)
 {
 	struct sim_notes *notes = &trace->stream.notes;
 
-	if (units > trace->units) {
+	if (sectors > trace->sectors) {
 		notes->clipped++;
-		units = trace->units;
+		sectors = trace->sectors;
 		first = 0;
-	} else if (first + units > trace->units) {
+	} else if (first + sectors > trace->sectors) {
 		notes->wrapped++;
-		first = min(first % trace->units, trace->units - units);
+		first = min(first % trace->sectors, trace->sectors - sectors);
 	}
-	request->unit = first;
-	request->units = units;
+	sim_request_place(request, first, sectors, trace->unit_shift);
 }
 
-/* Return the unit after the last one of @record. */
-static u64 end_of(const struct trace *trace, const struct aftl_record *record)
+/* Return the sector after the last one of @record. */
+static u64 end_of(const struct aftl_record *record)
 {
-	u64 mask = (1ULL << trace->unit_shift) - 1;
-
-	if (record->op == AFTL_OP_FLUSH)
-		return 0;
-	return (record->off_sect + record->nsect + mask) >> trace->unit_shift;
+	return record->op == AFTL_OP_FLUSH ? 0 : record->off_sect + record->nsect;
 }
 
 static void fit_request(struct trace *trace, struct sim_request *request,
 			const struct aftl_record *record)
 {
 	u64 mask = (1ULL << trace->unit_shift) - 1;
-	u64 first = record->off_sect >> trace->unit_shift;
+	u64 first = record->off_sect;
+	u64 end = end_of(record);
+	bool partial = (first | end) & mask;
 
 	if (record->op == AFTL_OP_FLUSH)
 		return;
-	if ((record->off_sect | (record->off_sect + record->nsect)) & mask)
+	if (partial && trace->whole) {
 		trace->stream.notes.widened++;
-	fit_units(trace, request, first, end_of(trace, record) - first);
+		first &= ~mask;
+		end = (end + mask) & ~mask;
+	} else if (partial && record->op == AFTL_OP_WRITE_ZEROES) {
+		/* A drive must keep the rest of the unit, so it writes the zeroes as data. */
+		request->op = AFTL_OP_WRITE;
+	}
+	fit_sectors(trace, request, first, end - first);
 }
 
 /*
@@ -119,12 +124,11 @@ static void fit_request(struct trace *trace, struct sim_request *request,
  */
 static int complain_beyond(const struct trace *trace, u64 end, struct aftl_error *error)
 {
-	u64 bytes = AFTL_RECORD_SECTOR_BYTES << trace->unit_shift;
-
 	return aftl_fail(error, -EINVAL,
 			 "--trace: it reaches to byte %llu, the device has %llu; --blocks %llu makes it that large, --fold takes addresses modulo its capacity",
-			 (unsigned long long)end * bytes, (unsigned long long)trace->units * bytes,
-			 (unsigned long long)end * trace->blocks / trace->units + 1);
+			 (unsigned long long)end * AFTL_SECTOR_BYTES,
+			 (unsigned long long)trace->sectors * AFTL_SECTOR_BYTES,
+			 (unsigned long long)end * trace->blocks / trace->sectors + 1);
 }
 
 static void fit_class(struct trace *trace, struct sim_request *request,
@@ -189,8 +193,8 @@ static int next_request(struct sim_stream *stream, struct sim_request *request,
 
 	if (ret <= 0)
 		return ret;
-	if (!trace->fold && end_of(trace, &record) > trace->units)
-		return complain_beyond(trace, end_of(trace, &record), error);
+	if (!trace->fold && end_of(&record) > trace->sectors)
+		return complain_beyond(trace, end_of(&record), error);
 	*request = (struct sim_request){
 		.op = record.op,
 		.flags = record.fua ? AFTL_REQUEST_FUA : 0,
@@ -234,8 +238,8 @@ static int check_end(struct trace *trace, u64 requests, struct aftl_error *error
 	if (trace->fold || record_rewind(trace->reader))
 		return 0;
 	while (requests-- && record_next(trace->reader, &record, error) > 0)
-		end = max(end, end_of(trace, &record));
-	if (end > trace->units)
+		end = max(end, end_of(&record));
+	if (end > trace->sectors)
 		return complain_beyond(trace, end, error);
 	if (record_rewind(trace->reader))
 		return aftl_fail(error, -EIO, "--trace: the record file cannot be rewound");
@@ -256,9 +260,9 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 	trace->stream.next = next_request;
 	trace->stream.close = close_trace;
 	trace->stream.expected = record_header(trace->reader)->records * options->repeat;
-	while ((u64)AFTL_RECORD_SECTOR_BYTES << trace->unit_shift < geo->unit_bytes)
-		trace->unit_shift++;
-	trace->units = units;
+	trace->unit_shift = sim_unit_shift(geo);
+	trace->whole = sim_takes_whole_units(options, geo);
+	trace->sectors = units << trace->unit_shift;
 	trace->scale = options->time_scale;
 	trace->left = options->repeat - 1;
 	trace->device_time = options->arrival == SIM_ARRIVAL_DEVICE;

@@ -13,6 +13,9 @@
 #define AFTL_HOUR_NS 3600000000000ULL
 #define AFTL_DAY_NS (24 * AFTL_HOUR_NS)
 
+/* Smallest part of a logical page that a request can address; also the sector of a volume. */
+#define AFTL_SECTOR_BYTES 512
+
 /*
  * Logical page number: index of a mapping unit, of 512 bytes to a whole flash page, in the host's
  * address space.

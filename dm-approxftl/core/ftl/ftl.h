@@ -51,6 +51,9 @@ enum aftl_op {
  * @flags: AFTL_REQUEST_*
  * @hint: write: placement id, lifetime and temperature of the data
  * @queue: host queue, below AFTL_QUEUES_MAX; used if "queue_weights" configures more than one
+ * @head_skip: read, write or discard: sectors at the start of the first logical page that the
+ *	request leaves out; a discard leaves such a page alone, a write to a zone must have none
+ * @tail_skip: the same at the end of the last logical page
  * @complete_ns: set at completion: device time
  * @service_ns: set at completion: chip time of the part that ended last
  * @status: set at completion: 0, -EIO (data lost, or invalid in the state of the zone), -ENOSPC,
@@ -68,6 +71,8 @@ struct aftl_request {
 	u8 flags;
 	struct aftl_hint hint;
 	u8 queue;
+	u16 head_skip;
+	u16 tail_skip;
 	u64 complete_ns;
 	u64 service_ns;
 	s32 status;

@@ -162,15 +162,20 @@ static bool discard_lpn(struct aftl *ftl, aftl_lpn_t lpn, bool *buffered)
 	return true;
 }
 
-/* Report the range from the first to the last page that was stored in one unmap() call. */
+/*
+ * Report the range from the first to the last page that was stored in one unmap() call. A page that
+ * is discarded in part keeps its data.
+ */
 static noinline void submit_discard(struct aftl *ftl, struct aftl_request *request)
 {
+	u32 begin = request->head_skip != 0;
+	u32 behind = request->units - (request->tail_skip != 0);
 	u32 first = request->units;
 	bool buffered = false;
 	u32 end = 0;
 	u32 i;
 
-	for (i = 0; i < request->units; i++) {
+	for (i = begin; i < behind; i++) {
 		if (!discard_lpn(ftl, to_lpn(request->unit + i), &buffered))
 			continue;
 		first = min(first, i);
@@ -178,7 +183,7 @@ static noinline void submit_discard(struct aftl *ftl, struct aftl_request *reque
 	}
 	if (end && ftl->ops->unmap)
 		ftl->ops->unmap(ftl->host, to_lpn(request->unit + first), end - first);
-	for (i = 0; buffered && i < request->units; i++)
+	for (i = begin; buffered && i < behind; i++)
 		aftl_write_drop_discarded(ftl, to_lpn(request->unit + i));
 	request->parts = 1;
 	aftl_request_part_done(ftl, request, 0);

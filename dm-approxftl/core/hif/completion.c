@@ -23,6 +23,16 @@ static u64 controller_process_ns(struct aftl *ftl, bool inward)
 	return ftl->command_ns[inward];
 }
 
+static u64 link_data_ns(const struct aftl *ftl, const struct aftl_request *request)
+{
+	u64 ns = request->units * ftl->unit_link_ns;
+
+	if (unlikely(request->head_skip | request->tail_skip))
+		ns -= div64_u64(ftl->unit_link_ns * aftl_request_skipped(request),
+				ftl->geo.unit_bytes);
+	return ns;
+}
+
 /*
  * The link transfers the data of requests one after the other, each direction for itself, while the
  * controller processes the next. A request without data waits for its turn and takes no data time.
@@ -31,7 +41,7 @@ static u64 link_transfer_ns(struct aftl *ftl, const struct aftl_request *request
 {
 	bool inward = request->op != AFTL_OP_READ;
 	bool data = !inward || request->op == AFTL_OP_WRITE;
-	u64 ns = data ? request->units * ftl->unit_link_ns : 0;
+	u64 ns = data ? link_data_ns(ftl, request) : 0;
 	u64 ready_ns = controller_process_ns(ftl, inward);
 
 	if (ftl->unit_link_ns)
@@ -85,6 +95,11 @@ static void count_approximate(struct aftl_counters *counters, const struct aftl_
 	(&counters->host_write_level_1_units)[level - 1] += request->units;
 }
 
+static u32 count_partial(const struct aftl_request *request)
+{
+	return min((u32)(request->head_skip != 0) + (request->tail_skip != 0), request->units);
+}
+
 static void count_request(struct aftl *ftl, const struct aftl_request *request)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
@@ -95,12 +110,15 @@ static void count_request(struct aftl *ftl, const struct aftl_request *request)
 	case AFTL_OP_READ:
 		counters->host_read_requests++;
 		counters->host_read_units += request->units;
+		counters->host_read_bytes += aftl_request_bytes(ftl, request);
 		aftl_histogram_add(&ftl->stats.read_response, response);
 		aftl_histogram_add(&ftl->stats.read_service, request->service_ns);
 		break;
 	case AFTL_OP_WRITE:
 		counters->host_write_requests++;
 		counters->host_write_units += request->units;
+		counters->host_write_bytes += aftl_request_bytes(ftl, request);
+		counters->host_partial_write_units += count_partial(request);
 		if (request->class == AFTL_APPROX)
 			count_approximate(counters, request);
 		aftl_histogram_add(&ftl->stats.write_response, response);

@@ -26,6 +26,17 @@ static inline void aftl_request_arrive(struct aftl *ftl, struct aftl_request *re
 	ftl->requests++;
 }
 
+/* Bytes of the logical pages of @request that it leaves out. */
+static inline u32 aftl_request_skipped(const struct aftl_request *request)
+{
+	return AFTL_SECTOR_BYTES * (request->head_skip + request->tail_skip);
+}
+
+static inline u64 aftl_request_bytes(const struct aftl *ftl, const struct aftl_request *request)
+{
+	return (u64)request->units * ftl->geo.unit_bytes - aftl_request_skipped(request);
+}
+
 /* completion.c */
 
 static inline void aftl_request_append(struct aftl_request **head, struct aftl_request **tail,

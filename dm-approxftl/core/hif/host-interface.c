@@ -185,6 +185,19 @@ static bool zoned_request_valid(const struct aftl *ftl, const struct aftl_reques
 	return request->op < AFTL_ZONE_OPS && !request->units && request->unit < ftl->geo.units;
 }
 
+/* Does @request cover a part of each of its logical pages, which its operation allows? */
+static noinline bool partial_request_valid(const struct aftl *ftl,
+					   const struct aftl_request *request)
+{
+	u32 sectors = ftl->geo.unit_bytes / AFTL_SECTOR_BYTES;
+	u32 end = request->units > 1 ? sectors : sectors - min((u32)request->head_skip, sectors);
+
+	if (request->op == AFTL_OP_WRITE_ZEROES ||
+	    (request->op == AFTL_OP_WRITE && ftl->geo.zones))
+		return false;
+	return request->head_skip < sectors && request->tail_skip < end;
+}
+
 static bool request_valid(const struct aftl *ftl, const struct aftl_request *request)
 {
 	if (unlikely(ftl->geo.zones) && !zoned_request_valid(ftl, request))
@@ -196,6 +209,9 @@ static bool request_valid(const struct aftl *ftl, const struct aftl_request *req
 		return false;
 	if (request->op == AFTL_OP_FLUSH)
 		return !request->units;
+	if (unlikely(request->head_skip | request->tail_skip) &&
+	    !partial_request_valid(ftl, request))
+		return false;
 	return request->units && request->unit < ftl->geo.units &&
 	       request->units <= ftl->geo.units - request->unit;
 }

@@ -369,6 +369,10 @@ static struct test_request *fill_request(struct test_device *device, enum aftl_o
 	mine->request.flags = flags;
 	mine->request.hint = device->hint;
 	mine->request.queue = device->queue;
+	mine->request.head_skip = device->head_skip;
+	mine->request.tail_skip = device->tail_skip;
+	device->head_skip = 0;
+	device->tail_skip = 0;
 	mine->version = ++device->versions;
 	mine->request.level = level_of(device, class);
 	mine->done = false;

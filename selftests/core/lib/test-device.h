@@ -73,6 +73,8 @@ struct test_listener {
  * @ret: what aftl_create() returned
  * @hint: hint of subsequent writes
  * @queue: host queue of subsequent requests
+ * @head_skip: sectors at the start of the first page that the next request leaves out
+ * @tail_skip: the same at the end of the last page
  * @level: quality level of approximate writes; AFTL_LEVELS: cycle through all and none
  * @alone: try reads with aftl_try_idle_read() first
  * @listeners: see test_device_listen()
@@ -102,6 +104,8 @@ struct test_device {
 	struct aftl_host_ops ops;
 	struct aftl_hint hint;
 	u8 queue;
+	u16 head_skip;
+	u16 tail_skip;
 	u8 level;
 	bool alone;
 	struct test_listener *listeners;

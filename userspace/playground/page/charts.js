@@ -12,6 +12,10 @@ const FULL_WEAR = 10000;
 const energy = (counters) => sum(counters, /_energy_pj$/);
 const programmed = (counters) => sum(counters, /^programmed_\w+_units$/);
 
+// Units that the host wrote in between, as bytes: a write may be smaller than a unit.
+const written = (now, then) =>
+	(now.counters.host_write_bytes - then.counters.host_write_bytes) / now.unit_bytes;
+
 function ratio(above, below) {
 	return below > 0 ? above / below : NaN;
 }
@@ -25,17 +29,17 @@ const CHARTS = [
 			now.read_response.count - then.read_response.count) / 1e6},
 	{name: "amplification", title: "write amplification", unit: "×", of: (now, then) =>
 		ratio(programmed(now.counters) - programmed(then.counters),
-			now.counters.host_write_units - then.counters.host_write_units)},
+			written(now, then))},
 	{name: "energy", title: "energy for a written unit", unit: "µJ", of: (now, then) =>
 		ratio(energy(now.counters) - energy(then.counters),
-			now.counters.host_write_units - then.counters.host_write_units) / 1e6},
+			written(now, then)) / 1e6},
 	{name: "lifetime", title: `drive writes until ${RATED} full erases of a block`, unit: "×",
 		of: (now, then) => RATED * FULL_WEAR * now.blocks / now.units *
-			ratio(now.counters.host_write_units - then.counters.host_write_units,
+			ratio(written(now, then),
 				now.wear - then.wear)},
 	{name: "wear", title: "erases for 1000 written units", unit: "", of: (now, then) =>
 		1000 * ratio(now.counters.array_erases - then.counters.array_erases,
-			now.counters.host_write_units - then.counters.host_write_units)},
+			written(now, then))},
 ];
 
 class Samples {

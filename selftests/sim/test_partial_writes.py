@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Writes smaller than a mapping unit: bytes, write amplification, read-modify-write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from selftests.sim.support import Json, only_run, sim
+
+#: A unit is a flash page of 16 KiB; collection is at work.
+LARGE_UNITS = ("--page", "16KiB", "--unit", "0", "--op", "28", "--fill", "random")
+WRITES = ("--write-share", "1", "--requests", "20000", "--warmup", "5000")
+#: A unit is a flash page of 8 KiB; nothing is collected during the run.
+NO_COLLECTION = ("--profile", "tcad18", "--blocks", "64", "--op", "28", "--fill", "random",
+                 "--write-share", "1", "--requests", "20000")
+UNIT = 16384
+
+
+def parts(run: Json) -> float:
+    """Return the sum of the parts of a run's write amplification."""
+    return sum(part for name, part in run["write_amplification"].items()
+               if name != "total" and not name.endswith(("_units", "_bytes")))
+
+
+def test_write_amplification_counts_bytes() -> None:
+    """512 bytes program as much as the unit that has them, here 32 times as much."""
+    small, whole = (only_run(sim(*LARGE_UNITS, *WRITES, "--size", size)) for size in ("512B", "16KiB"))
+    for run, size in ((small, 512), (whole, UNIT)):
+        writes = run["counters"]["host_write_requests"]
+        assert run["counters"]["host_write_bytes"] == writes * size
+        assert run["counters"]["host_partial_write_units"] == writes * (size < UNIT)
+    factor = small["write_amplification"]["total"] / whole["write_amplification"]["total"]
+    assert factor == pytest.approx(UNIT / 512, rel=0.02)
+    for run in (small, whole):
+        assert run["write_amplification"]["programmed_bytes"] / run["counters"][
+            "host_write_bytes"] == pytest.approx(run["write_amplification"]["total"], abs=1e-4)
+        assert parts(run) == pytest.approx(run["write_amplification"]["total"], abs=2e-3)
+
+
+def test_a_write_of_half_a_unit_doubles_write_amplification() -> None:
+    run = only_run(sim(*NO_COLLECTION, "--size", "4KiB"))
+    assert run["counters"]["gc_blocks"] == 0
+    assert run["write_amplification"]["total"] == pytest.approx(2, abs=0.01)
+
+
+def test_a_recording_keeps_the_sectors(tmp_path: Path) -> None:
+    path = tmp_path / "x.aft"
+    made = only_run(sim(*LARGE_UNITS, "--size", "512B:3,20KiB,5KiB", "--write-share", "60%",
+                        "--discard-share", "5%", "--requests", "20000", "--record", path))
+    played = only_run(sim(*LARGE_UNITS, "--trace", path, "--arrival", "device"))
+    assert made["counters"]["host_partial_write_units"] > 9000
+    assert (played["digest"], played["counters"]) == (made["digest"], made["counters"])
+
+
+def test_shards_cut_a_request_at_its_sectors() -> None:
+    """Consecutive parts of the device belong to different shards."""
+    run = only_run(sim("--channels", "4", "--shards", "4", "--size", "70KiB",
+                       "--write-share", "50%", "--requests", "4000"))
+    counters = run["counters"]
+    assert counters["host_write_bytes"] == counters["host_write_requests"] * 70 * 1024
+    assert counters["host_read_bytes"] == counters["host_read_requests"] * 70 * 1024
