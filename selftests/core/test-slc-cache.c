@@ -32,8 +32,11 @@ static struct {
 	u32 strangers;
 } seen;
 
-/* By LUN, the block being folded + 1. */
-static u32 folding[LUNS_MAX];
+/* By LUN: the last block whose fold began, and its erase count then. */
+static struct {
+	const struct aftl_block *block;
+	u32 erases;
+} folding[LUNS_MAX];
 static u64 idle_folds;
 
 /**
@@ -176,10 +179,29 @@ static void check_choice(u32 lun, const struct aftl_block *mine)
 				  (unsigned long long)block->opened_ns);
 }
 
+static bool fold_has_begun(u32 lun, const struct aftl_block *block)
+{
+	return folding[lun].block == block && folding[lun].erases == block->erases;
+}
+
+/* LUNs beside @lun that chose a block when they were idle, and have not begun to read it. */
+static u32 idle_folds_not_begun(u32 lun)
+{
+	u32 count = 0;
+	u32 i;
+
+	for (i = 0; i < device.ftl->geo.luns; i++) {
+		const struct aftl_reloc *reloc = &device.ftl->luns[i].reloc;
+
+		count += i != lun && reloc->kind == AFTL_RELOC_EMPTY &&
+			 reloc->cause == AFTL_CAUSE_FOLD && !fold_has_begun(i, reloc->from);
+	}
+	return count;
+}
+
 static void check_reason(u32 lun, const struct census *census, const struct aftl_block *mine)
 {
-	/* Several LUNs may have chosen a block before the first of them reads. */
-	if (test_counters(&device)->fold_idle_blocks != idle_folds) {
+	if (test_counters(&device)->fold_idle_blocks != idle_folds + idle_folds_not_begun(lun)) {
 		idle_folds++;
 		seen.folds_idle++;
 		CHECK(census->free > reserve() + owed(census));
@@ -198,9 +220,10 @@ static void check_fold(const struct aftl_array_event *event)
 	const struct aftl_block *block = &device.ftl->media.blocks[event->block];
 	struct census census = count(event->lun);
 
-	if (folding[event->lun] == event->block + 1)
+	if (fold_has_begun(event->lun, block))
 		return;
-	folding[event->lun] = event->block + 1;
+	folding[event->lun].block = block;
+	folding[event->lun].erases = block->erases;
 	CHECK_EQ(block->bits, 1);
 	check_choice(event->lun, block);
 	check_reason(event->lun, &census, block);
@@ -213,8 +236,6 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	if (event->cause == AFTL_CAUSE_FOLD &&
 	    (event->op == AFTL_ARRAY_READ || event->op == AFTL_ARRAY_ERASE))
 		check_fold(event);
-	if (event->op == AFTL_ARRAY_ERASE)
-		folding[event->lun] = 0;
 }
 
 static void begin(void)

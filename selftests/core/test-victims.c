@@ -361,7 +361,7 @@ static u32 first_cause(bool below_reserve)
 	u32 cause;
 
 	lun->below_reserve = below_reserve;
-	lun->wear_due = 64;
+	lun->wear_due = 2;
 	CHECK_EQ(aftl_reloc_repeat_due(device.ftl, lun), !below_reserve && lun->repeat_blocks);
 	CHECK_EQ(aftl_reloc_next_step(device.ftl, lun, true), AFTL_STEP_READ);
 	cause = lun->reloc.cause;
@@ -392,6 +392,7 @@ static void room_comes_first(void)
 	lun = device.ftl->luns;
 	fullest()->erases = 0;
 	device.ftl->media.blocks[lun->free_head].erases = 9;
+	aftl_block_wear_recount(device.ftl, lun);
 	CHECK_EQ(first_cause(false), AFTL_CAUSE_WEAR);
 	CHECK_EQ(first_cause(true), AFTL_CAUSE_GC);
 	block = fullest();
@@ -433,15 +434,24 @@ static u32 most_erases(void)
 	return most;
 }
 
-/* Return true if wear levelling is running; it must empty a least-erased block. */
+/*
+ * Return true if wear levelling is running; it must empty a least-erased block, into a block with
+ * much more wear that takes nothing else.
+ */
 static bool levels_wear(void)
 {
 	const struct aftl_reloc *job = &device.ftl->luns[0].reloc;
+	const struct aftl_block *worn = device.ftl->luns[0].wear_block;
 	u32 i;
 
 	if (job->kind != AFTL_RELOC_EMPTY || job->cause != AFTL_CAUSE_WEAR)
 		return false;
-	CHECK(most_erases() > job->from->erases + 4);
+	CHECK(most_erases() > job->from->erases + 3);
+	CHECK(job->alone);
+	if (worn) {
+		CHECK(worn->erases > job->from->erases + 2);
+		CHECK(worn->valid + job->from->valid <= device.ftl->geo.block_ppns);
+	}
 	for (i = 0; i < device.ftl->geo.blocks; i++)
 		CHECK(device.ftl->media.blocks[i].state != AFTL_BLOCK_CLOSED ||
 		      device.ftl->media.blocks[i].erases >= job->from->erases);
@@ -474,6 +484,26 @@ static void wear_is_levelled(void)
 	u32 without = most_erases_with("0");
 
 	CHECK_RANGE(most_erases_with("4"), 1, without * 2 / 3);
+}
+
+/* The 16 blocks that were erased first are compared. */
+static void the_least_worn_block_is_next(void)
+{
+	struct aftl_lun *lun;
+	u32 index;
+	u32 i = 0;
+
+	device_with("wear_gap", "100", "fill_valid", "50");
+	lun = device.ftl->luns;
+	CHECK_RANGE(lun->free_blocks, 5, U32_MAX);
+	for (index = lun->free_head; index != AFTL_NIL;
+	     index = device.ftl->media.blocks[index].next)
+		device.ftl->media.blocks[index].erases = 50 + (i++ + 2) % 5;
+	CHECK_EQ(aftl_free_block_select(device.ftl, lun)->erases, 50);
+	device.ftl->config.wear_gap = 0;
+	CHECK_EQ(aftl_block_index(&device.ftl->media, aftl_free_block_select(device.ftl, lun)),
+		 lun->free_head);
+	test_device_close(&device);
 }
 
 /* Host data and relocated data fill separate blocks. */
@@ -511,6 +541,7 @@ int main(void)
 	tap_run("below the reserve GC precedes other relocation", room_comes_first);
 	tap_run("below the reserve GC takes the emptiest block", who_lacks_room_takes_the_emptiest);
 	tap_run("wear levelling empties the least erased block", wear_is_levelled);
+	tap_run("wear levelling opens the least worn free block", the_least_worn_block_is_next);
 
 	tap_run("a victim selector has its own parameters", a_rule_has_its_parameters);
 	for (i = 0; i < ARRAY_SIZE(rules); i++)

@@ -159,7 +159,7 @@ PARAM(rain, CHOICE, 0, 1, AFTL_OFF,
 PARAM(victim, CHOICE, 0, AFTL_VICTIMS - 1, AFTL_VICTIM_greedy,
 	"victim selector of garbage collection, unless the policy chooses")
 PARAM(wear_gap, COUNT, 0, 1 << 20, 0,
-	"difference of erase counts at which cold data is relocated; 0: never")
+	"wear levelling: largest difference of the erase counts of a die's blocks; 0: none")
 PARAM(wear_low, PERCENT, 0, 10000, 6200, "wear of an erase with reduced voltage")
 PARAM(endurance, COUNT, 0, 1 << 24, 0, "erases after which a block goes bad; 0: never")
 PARAM(refresh, TIME, 0, 36500 * DAY, 182 * DAY + 43200 * SEC,

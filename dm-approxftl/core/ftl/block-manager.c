@@ -51,18 +51,65 @@ void aftl_free_block_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_blo
 	lun->free_blocks++;
 }
 
-static struct aftl_block *select_free_block(struct aftl *ftl, struct aftl_lun *lun, u32 stream)
+/* Free blocks that are compared: few, so that the length of the list does not matter. */
+#define WEAR_CANDIDATES 16
+
+static bool policy_accepts_free(struct aftl *ftl, const struct aftl_block *block)
 {
+	return !ftl->type->accept_free || ftl->type->accept_free(ftl->policy, block);
+}
+
+/*
+ * aftl_free_block_select() - select the next free block of @lun to open
+ *
+ * Only blocks that the policy accepts are compared, unless it accepts none. Without wear levelling
+ * it is the block that was erased first.
+ *
+ * Return: the block; NULL if there is no free block.
+ */
+struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 left = ftl->config.wear_gap ? WEAR_CANDIDATES : 1;
+	struct aftl_block *best = NULL;
+	struct aftl_block *block;
 	u32 index;
 
+	for (index = lun->free_head; left && index != AFTL_NIL; index = block->next) {
+		block = block_by_index(ftl, index);
+		if (!policy_accepts_free(ftl, block))
+			continue;
+		if (!best || block->erases < best->erases)
+			best = block;
+		left--;
+	}
+	if (!best && lun->free_head != AFTL_NIL)
+		best = block_by_index(ftl, lun->free_head);
+	return best;
+}
+
+/*
+ * aftl_block_wear_recount() - find the highest erase count of @lun and a lower bound of the least
+ */
+void aftl_block_wear_recount(const struct aftl *ftl, struct aftl_lun *lun)
+{
+	const struct aftl_block *block = &ftl->media.blocks[lun->index * ftl->geo.blocks_per_lun];
+	const struct aftl_block *end = block + ftl->geo.blocks_per_lun;
+
+	lun->wear_most = 0;
+	lun->wear_least = U32_MAX;
+	for (; block < end; block++) {
+		if (block->state == AFTL_BLOCK_BAD)
+			continue;
+		lun->wear_most = max(lun->wear_most, block->erases);
+		lun->wear_least = min(lun->wear_least, block->erases);
+	}
+}
+
+static struct aftl_block *select_free_block(struct aftl *ftl, struct aftl_lun *lun, u32 stream)
+{
 	if (unlikely(ftl->geo.superblock_luns))
 		return aftl_superblock_select_free(ftl, lun, stream);
-	if (ftl->type->accept_free)
-		for (index = lun->free_head; index != AFTL_NIL;
-		     index = block_by_index(ftl, index)->next)
-			if (ftl->type->accept_free(ftl->policy, block_by_index(ftl, index)))
-				return block_by_index(ftl, index);
-	return lun->free_head == AFTL_NIL ? NULL : block_by_index(ftl, lun->free_head);
+	return aftl_free_block_select(ftl, lun);
 }
 
 void aftl_free_block_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
@@ -330,6 +377,7 @@ static void init_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_free_block_add(ftl, lun, block_by_index(ftl, i));
 		lun->good_blocks++;
 	}
+	aftl_block_wear_recount(ftl, lun);
 	update_max_valid(ftl, lun);
 }
 
@@ -362,6 +410,7 @@ void aftl_block_manager_restored(struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++) {
+		aftl_block_wear_recount(ftl, &ftl->luns[i]);
 		update_max_valid(ftl, &ftl->luns[i]);
 		if (!ftl->luns[i].good_blocks)
 			ftl->luns[i].work.phase = AFTL_PHASE_DEAD;

@@ -175,6 +175,8 @@ struct aftl_repeat {
  * @pass: number of the pass over the block, an argument of the policy's relocate()
  * @erase: erase the block when it holds no valid page
  * @begun: a page has been gathered in this pass; @class and @stream are those of that page
+ * @alone: wear levelling: the pages go to the most worn free block, with no others
+ * @opened: wear levelling: such a block has been opened
  * @from: source block
  * @begin: first physical page in @from that a pass covers
  * @cursor: next physical page in @from to examine
@@ -190,6 +192,8 @@ struct aftl_reloc {
 	u8 pass;
 	bool erase;
 	bool begun;
+	bool alone;
+	bool opened;
 	struct aftl_block *from;
 	u32 begin;
 	u32 cursor;
@@ -332,6 +336,7 @@ enum aftl_step {
  * @victims: heads of the victim lists: closed blocks by number of valid pages
  * @min_valid: lower bound of the valid pages of any closed block
  * @fallback: open block of the core for data that the policy cannot place
+ * @wear_block: open block for the data of the cold block that wear levelling empties
  * @slc_open: open SLC cache block
  * @fill_blocks: by class: block of the last preconditioning program if the next may follow it
  *	without asking the policy
@@ -343,7 +348,9 @@ enum aftl_step {
  * @failing_blocks: number of blocks that wait to be retired
  * @refresh_block: next block of the refresh scan; blocks_per_lun if the scan is complete
  * @disturbed: closed block that reached the read-disturb limit, or NULL
- * @wear_due: erases since the last check of the erase-count spread
+ * @wear_due: erases since the last move of wear levelling began, or fewer: see wear-level.c
+ * @wear_most: highest erase count of a block that is not bad
+ * @wear_least: lower bound of the erase counts of these blocks
  * @gc_rate: pages to relocate for each page that the host writes, in 1/256
  * @gc_credit: pages that paced GC may relocate now, in 1/256; negative if it is ahead
  */
@@ -391,6 +398,7 @@ struct aftl_lun {
 	u32 *victims;
 	u32 min_valid;
 	struct aftl_block *fallback;
+	struct aftl_block *wear_block;
 	struct aftl_block *slc_open;
 	struct aftl_block *fill_blocks[AFTL_CLASSES];
 	struct aftl_block **handle_blocks;
@@ -402,6 +410,8 @@ struct aftl_lun {
 	u32 refresh_block;
 	struct aftl_block *disturbed;
 	u32 wear_due;
+	u32 wear_most;
+	u32 wear_least;
 	u32 gc_rate;
 	s64 gc_credit;
 };
@@ -1064,6 +1074,8 @@ void aftl_block_manager_restored(struct aftl *ftl);
 
 /* After a policy change or a load: give LUNs with too few free blocks a fallback block. */
 void aftl_block_manager_check_reserve(struct aftl *ftl);
+struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_block_wear_recount(const struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_block *aftl_free_block_take(struct aftl *ftl, struct aftl_lun *lun, u32 stream);
 void aftl_assign_parity(struct aftl *ftl, u32 group, u32 number);
 void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number);
@@ -1102,6 +1114,8 @@ static inline void aftl_forget_core_block(struct aftl_lun *lun, const struct aft
 		lun->handle_blocks[block->handle - 1] = NULL;
 	if (block == lun->fallback)
 		lun->fallback = NULL;
+	if (block == lun->wear_block)
+		lun->wear_block = NULL;
 	if (block == lun->slc_open)
 		lun->slc_open = NULL;
 }
@@ -1581,6 +1595,11 @@ bool aftl_gc_pace_due(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_gc_pace_begin(const struct aftl *ftl, struct aftl_lun *lun);
 void aftl_gc_pace_earn(struct aftl_lun *lun, u32 units);
 void aftl_gc_pace_spend(struct aftl_lun *lun, u32 units);
+
+/* wear-level.c: wear levelling */
+
+struct aftl_block *aftl_wear_select_cold(struct aftl *ftl, struct aftl_lun *lun, bool *alone);
+struct aftl_block *aftl_wear_open(struct aftl *ftl, struct aftl_lun *lun);
 
 /* refresh.c: retention refresh */
 

@@ -9,9 +9,6 @@
  */
 #include "core/ftl/device.h"
 
-/* Erases of a LUN between two checks of the spread of its erase counts. */
-#define WEAR_PERIOD 64
-
 static void reloc_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 cause,
 			struct aftl_block *from)
 {
@@ -20,11 +17,25 @@ static void reloc_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 ca
 	lun->reloc.pass = 0;
 	lun->reloc.begun = false;
 	lun->reloc.erase = false;
+	lun->reloc.alone = false;
+	lun->reloc.opened = false;
 	lun->reloc.from = from;
 	lun->reloc.begin = 0;
 	lun->reloc.cursor = 0;
 	lun->reloc.end = ftl->geo.block_ppns;
 	lun->reloc.count = 0;
+}
+
+/* The task has ended. A block that wear levelling chose for cold data takes no others. */
+static void reloc_end(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block = lun->wear_block;
+
+	lun->reloc.kind = AFTL_RELOC_NONE;
+	if (likely(!block))
+		return;
+	aftl_forget_core_block(lun, block);
+	aftl_block_close(ftl, block);
 }
 
 /* Relocate all valid pages of @block; erase it afterwards if it is closed. */
@@ -227,36 +238,15 @@ static bool pick_gc(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 	return reloc_start_victim(ftl, lun, lun->out_of_blocks ? 0 : limit);
 }
 
-/* Return the closed block with the fewest erases if the spread exceeds "wear_gap", else NULL. */
-static struct aftl_block *find_coldest_block(struct aftl *ftl, struct aftl_lun *lun)
-{
-	struct aftl_block *least = NULL;
-	u32 most = 0;
-	u32 i;
-
-	for (i = 0; i < ftl->geo.blocks_per_lun; i++) {
-		struct aftl_block *block = reloc_lun_block(ftl, lun, i);
-
-		if (block->state == AFTL_BLOCK_BAD)
-			continue;
-		most = max(most, block->erases);
-		if (block->state == AFTL_BLOCK_CLOSED && (!least || block->erases < least->erases))
-			least = block;
-	}
-	return least && most - least->erases > ftl->config.wear_gap ? least : NULL;
-}
-
 static bool pick_wear_levelling(struct aftl *ftl, struct aftl_lun *lun)
 {
-	struct aftl_block *block;
+	bool alone;
+	struct aftl_block *block = aftl_wear_select_cold(ftl, lun, &alone);
 
-	if (!ftl->config.wear_gap || lun->wear_due < WEAR_PERIOD ||
-	    lun->free_blocks < aftl_gc_reserve(ftl))
-		return false;
-	lun->wear_due = 0;
-	block = find_coldest_block(ftl, lun);
 	if (!block || !reloc_start_empty(ftl, lun, AFTL_CAUSE_WEAR, block))
 		return false;
+	lun->wear_due = 0;
+	lun->reloc.alone = alone;
 	ftl->stats.counters.wear_blocks++;
 	return true;
 }
@@ -533,7 +523,7 @@ enum aftl_step aftl_reloc_next_step(struct aftl *ftl, struct aftl_lun *lun, bool
 		step = reloc_continue(ftl, lun);
 		if (step != AFTL_STEP_NONE)
 			return step;
-		lun->reloc.kind = AFTL_RELOC_NONE;
+		reloc_end(ftl, lun);
 	}
 }
 
@@ -683,7 +673,7 @@ void aftl_reloc_cancel(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_reconstruct_cancel(ftl, lun);
 	if (reloc->kind == AFTL_RELOC_EMPTY && reloc->erase && likely(!ftl->geo.superblock_luns))
 		aftl_victim_list_add(ftl, lun, reloc->from);
-	reloc->kind = AFTL_RELOC_NONE;
+	reloc_end(ftl, lun);
 	reloc->count = 0;
 }
 
@@ -691,7 +681,7 @@ void aftl_reloc_erased(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = lun->reloc.from;
 
-	lun->reloc.kind = AFTL_RELOC_NONE;
+	reloc_end(ftl, lun);
 	if (unlikely(ftl->geo.superblock_luns)) {
 		aftl_superblock_gc_erased(ftl, lun);
 		return;

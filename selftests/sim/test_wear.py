@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Wear levelling: the erase counts of a die stay within the gap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from selftests.sim.support import only_run, sim
+
+#: Nearly all writes go to two of a hundred blocks; the data of the others never change.
+SKEWED = ("--channels", "1", "--chips", "1", "--blocks", "128", "--layers", "4", "--word-lines",
+          "4", "--op", "28", "--fill", "sequential", "--hot-share", "99%", "--hot-range", "2%",
+          "--write-share", "1", "--size", "8KiB", "--requests", "300000")
+GAPS = (4, 16, 64, 256)
+
+
+def skewed(gap: int, *options: str) -> dict[str, Any]:
+    return only_run(sim(*SKEWED, "--wear-gap", str(gap), "--verify", *options))
+
+
+def spread(run: dict[str, Any]) -> float:
+    erases = run["blocks"]["erase_count"]
+    return float(erases["max"] - erases["min"])
+
+
+@pytest.mark.parametrize("mode", ("block", "paced"))
+def test_the_spread_of_the_erase_counts_stays_within_the_gap(mode: str) -> None:
+    runs = [skewed(gap, "--gc-mode", mode) for gap in GAPS]
+    for gap, run in zip(GAPS, runs, strict=True):
+        assert spread(run) <= gap + 4
+        assert run["counters"]["policy_bugs"] == 0
+    assert spread(runs[0]) < spread(runs[1]) < spread(runs[2]) < spread(runs[3])
+    assert spread(skewed(0)) > 400
+
+
+def test_levelling_costs_about_one_move_for_each_gap() -> None:
+    without = skewed(0)["write_amplification"]["total"]
+    wide = skewed(64)
+    assert wide["write_amplification"]["total"] < without * 1.05
+    assert wide["counters"]["wear_blocks"] < wide["counters"]["array_erases"] / 20
+
+
+def test_the_policy_places_the_approximate_data_that_move() -> None:
+    """ApproxFTL makes data precise after `promote` approximate copies; then they move alone."""
+    once, twice = (skewed(8, "--policy", "approxftl", "--blocks", "256", "--hot-share", "100%",
+                          "--fill-approx", "100%", "--promote", promote)
+                   for promote in ("1", "2"))
+    assert once["class_pages"]["approximate"] == 0 < twice["class_pages"]["approximate"]
+    for run in (once, twice):
+        assert spread(run) <= 12
+        assert run["counters"]["policy_bugs"] == 0
