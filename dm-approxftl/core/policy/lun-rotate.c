@@ -2,12 +2,18 @@
 /*
  * Allocation rule "rotate": LUNs in allocation order, one for each program. All streams share the
  * position, because separate positions would meet at the same LUN.
+ *
+ * With paced GC a LUN that collects takes fewer programs. If it got as many as the others, they
+ * would fill its queue, and all requests would wait there. So the rule passes over LUNs that have
+ * more work queued than another.
  */
 #include "core/policy/lun-rules.h"
 
-static u32 rotate_lun(struct aftl_policy *policy __maybe_unused,
-		      const struct aftl_lun_request *binding)
+static u32 rotate_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
 {
+	if (unlikely(aftl_policy_config(policy)->gc_mode == AFTL_GC_PACED) &&
+	    !aftl_policy_filling(policy))
+		return aftl_lun_least_busy.lun(policy, binding);
 	return aftl_lun_request_at(binding, binding->turn);
 }
 
