@@ -168,8 +168,8 @@ lacking = $(strip $(foreach n,$(1),$(if $(call has_header,$(word 1,$(subst =, ,$
 needing = $(if $(call lacking,$(1)),$(eval LEFT_OUT += $(notdir $(2)): $(call lacking,$(1));),$(2))
 LEFT_OUT :=
 
-# The build.mk of each other part adds to PROGRAMS, EXAMPLES (built and run, never installed) and
-# tested_AREA, and sets sees_PART.
+# The build.mk of each other part adds to PROGRAMS, EXAMPLES (built like programs, but not installed
+# in BINDIR) and tested_AREA, and sets sees_PART.
 include $(wildcard userspace/*/build.mk trace-tools/*/build.mk)
 
 EXAMPLES += $(plain_dir)/recovery-cost

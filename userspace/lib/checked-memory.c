@@ -6,10 +6,19 @@
 #include "checked-memory.h"
 #include "exit-codes.h"
 
+static __thread void (*on_failure)(void);
+
+void memory_on_failure(void (*call)(void))
+{
+	on_failure = call;
+}
+
 void *memory_checked(void *memory)
 {
 	if (memory)
 		return memory;
+	if (on_failure)
+		on_failure();
 	fputs("approxftl: out of memory\n", stderr);
 	exit(EXIT_FAILED);
 }

@@ -13,6 +13,12 @@
 /* Return @memory; exit if it is NULL. */
 void *memory_checked(void *memory);
 
+/*
+ * Call a function in this thread, which must not return, instead of exiting: a library must not end
+ * its program. NULL ends this.
+ */
+void memory_on_failure(void (*call)(void));
+
 /* The caller frees the result with free(). */
 void *memory_zeroed(size_t count, size_t size);
 char *memory_text(const char *text);

@@ -1,6 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "complain.h"
 
+static __thread void (*message_taker)(void *context, const char *text);
+static __thread void *message_context;
+
+void complain_to(void (*take)(void *context, const char *text), void *context)
+{
+	message_taker = take;
+	message_context = context;
+}
+
+static void pass_message(const char *before, const char *verb, const char *text)
+{
+	if (message_taker)
+		message_taker(message_context, text);
+	else
+		fprintf(stderr, "%s%s: %s\n", before, verb, text);
+}
+
 void complain(const char *format, ...)
 {
 	char text[512];
@@ -9,7 +26,7 @@ void complain(const char *format, ...)
 	va_start(args, format);
 	vscnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	fprintf(stderr, "approxftl: %s\n", text);
+	pass_message("", "approxftl", text);
 }
 
 const char *spoken_before(const char *verb)
@@ -25,7 +42,7 @@ void complain_of(const char *verb, const char *format, ...)
 	va_start(args, format);
 	vscnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	fprintf(stderr, "%s%s: %s\n", spoken_before(verb), verb, text);
+	pass_message(spoken_before(verb), verb, text);
 }
 
 #define WORD_MAX 40

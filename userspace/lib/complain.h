@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Error messages for the user, on stderr. */
+/* Error messages for the user, on stderr unless complain_to() was called. */
 #ifndef AFTL_COMPLAIN_H
 #define AFTL_COMPLAIN_H
 
@@ -13,6 +13,13 @@ const char *spoken_before(const char *verb);
 
 /* Print "approxftl VERB: ..." or "PROGRAM: ...", and a newline. */
 __printf(2, 3) void complain_of(const char *verb, const char *format, ...);
+
+/**
+ * complain_to() - pass the later messages of this thread to a function instead of stderr
+ * @take: receives each message without the name of the program; NULL: print to stderr again
+ * @context: first argument of @take
+ */
+void complain_to(void (*take)(void *context, const char *text), void *context);
 
 /**
  * closest_word() - find the word that a misspelt word probably stands for

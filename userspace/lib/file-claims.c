@@ -30,7 +30,8 @@ struct claim {
 	u64 number;
 };
 
-static struct claim *claims;
+/* The files of this thread: a library may run several commands at a time. */
+static __thread struct claim *claims;
 
 /* Resolve the directory of @path and append the file name; NULL if there is no such directory. */
 static char *place_of(const char *path)
@@ -178,4 +179,14 @@ int claim_input(const char *path, struct aftl_error *error)
 int claim_output(const char *path, const char *option, struct aftl_error *error)
 {
 	return add(look_at(path, option), error);
+}
+
+void claims_release(void)
+{
+	while (claims) {
+		struct claim *claim = claims;
+
+		claims = claim->next;
+		forget(claim);
+	}
 }

@@ -26,4 +26,7 @@ int __must_check claim_input(const char *path, struct aftl_error *error);
  */
 int __must_check claim_output(const char *path, const char *option, struct aftl_error *error);
 
+/* Forget the files of this thread, whose command has ended. */
+void claims_release(void);
+
 #endif

@@ -11,6 +11,8 @@ static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 static atomic_bool to_note, seen, patient;
 static void (*last_words)(void);
 static const char *last_sentence;
+static atomic_bool embedded;
+static __thread const atomic_bool *stop;
 
 static void die(int number)
 {
@@ -42,7 +44,7 @@ static void take_signals(void)
 	struct sigaction action = { .sa_handler = note };
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(numbers); i++)
+	for (i = 0; i < ARRAY_SIZE(numbers) && !atomic_load(&embedded); i++)
 		if (numbers[i] != SIGHUP || !is_ignored(SIGHUP))
 			sigaction(numbers[i], &action, NULL);
 }
@@ -55,7 +57,27 @@ void interruption_catch(void)
 
 bool interrupted(void)
 {
-	return atomic_load(&seen);
+	return atomic_load(&seen) || stop_requested();
+}
+
+void interruption_embed(void)
+{
+	atomic_store(&embedded, true);
+}
+
+void stop_follow(const atomic_bool *flag)
+{
+	stop = flag;
+}
+
+const atomic_bool *stop_followed(void)
+{
+	return stop;
+}
+
+bool stop_requested(void)
+{
+	return stop && atomic_load(stop);
 }
 
 void interruption_leave_to_parent(void)
@@ -75,6 +97,6 @@ void interruption_clean_up(void (*clean_up)(void))
 
 	last_words = clean_up;
 	take_signals();
-	if (!is_ignored(SIGPIPE))
+	if (!atomic_load(&embedded) && !is_ignored(SIGPIPE))
 		sigaction(SIGPIPE, &action, NULL);
 }

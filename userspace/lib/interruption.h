@@ -6,6 +6,7 @@
 #ifndef AFTL_INTERRUPTION_H
 #define AFTL_INTERRUPTION_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /*
@@ -15,6 +16,18 @@
 void interruption_catch(void);
 
 bool interrupted(void);
+
+/* The process belongs to another program: leave its signal handlers alone from now on. */
+void interruption_embed(void);
+
+/* Let interrupted() in this thread return true also if @flag is set; NULL ends this. */
+void stop_follow(const atomic_bool *flag);
+
+/* Return the flag of this thread, for threads that work for it. */
+const atomic_bool *stop_followed(void);
+
+/* Return true if that flag is set. Its owner needs no partial results. */
+bool stop_requested(void);
 
 /*
  * Call this in a forked child after interruption_catch(): a second signal then ends only the

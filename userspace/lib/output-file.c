@@ -12,7 +12,7 @@
 #include "interruption.h"
 #include "output-file.h"
 
-/* Maximum number of output files of a program at a time. */
+/* Maximum number of output files of a thread at a time. */
 #define PENDING 8
 /* Maximum number of symbolic links to follow. */
 #define LINKS 40
@@ -21,7 +21,7 @@
 /* Bytes to copy at a time. */
 #define COPIED 65536
 
-static struct output_file *pending[PENDING];
+static __thread struct output_file *pending[PENDING];
 static pid_t owner;
 
 /* Runs at exit and in signal handlers. A forked child does not own the files and keeps them. */

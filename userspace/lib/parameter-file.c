@@ -6,8 +6,8 @@
 #include "parameter-file.h"
 
 /* Text of all parameter files of a command. All parameters together take a tenth of it. */
-static char text[1 << 16];
-static size_t used;
+static __thread char text[1 << 16];
+static __thread size_t used;
 
 static int read_text(const char *path, struct aftl_error *error)
 {
@@ -57,4 +57,9 @@ int parameter_file_take(const char *path,
 			ret = take(context, line, error);
 	}
 	return ret;
+}
+
+void parameter_file_release(void)
+{
+	used = 0;
 }

@@ -11,7 +11,7 @@
 /**
  * parameter_file_take() - pass the lines of a file on as if they were on the command line
  * @path: path of the file
- * @take: called for each KEY=VALUE, a string that is never freed
+ * @take: called for each KEY=VALUE, a string that stays until parameter_file_release()
  * @context: for @take
  *
  * Return: 0, or an error code with an error message: -ENOENT if the file cannot be opened, or
@@ -21,5 +21,8 @@ int __must_check parameter_file_take(const char *path,
 				     int (*take)(void *context, const char *pair,
 						 struct aftl_error *error),
 				     void *context, struct aftl_error *error);
+
+/* Free the texts of this thread, whose command has ended. */
+void parameter_file_release(void);
 
 #endif

@@ -8,7 +8,7 @@
 #define PRINT_EVERY_NS (NS_PER_S / 5)
 #define QUIET_FOR_NS (NS_PER_S / 2)
 
-static u64 *receiver;
+static __thread u64 *receiver;
 
 static u64 machine_clock_ns(void)
 {

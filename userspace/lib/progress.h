@@ -36,8 +36,8 @@ void progress_begin(struct progress *progress, enum progress_when when, const ch
 void progress_step(struct progress *progress, u64 done);
 
 /**
- * progress_send() - store the steps of all later activities in a variable and print no line
- * @to: in memory that another process polls
+ * progress_send() - store the steps of later activities in a variable and print no line
+ * @to: in memory that another thread or process polls; applies to the calling thread
  */
 void progress_send(u64 *to);
 

@@ -33,6 +33,8 @@ static int submit(struct sim_drive *drive, const struct sim_request *wanted,
 		return blame_overload(drive, error);
 	request->arrival_ns = drive->base_ns + sim_arrival(&drive->arrivals, wanted, free_ns);
 	sim_request_give(request, wanted);
+	if (unlikely(drive->log))
+		request_log_begin(drive->log, request);
 	return hand_over(drive, request, error);
 }
 
@@ -215,6 +217,11 @@ static void set_limits(struct sim_drive *drive, const struct sim_options *option
 		drive->depth = sim_tenants_depth(&drive->tenants);
 	drive->base_ns = options->arrival == SIM_ARRIVAL_DEVICE ? 0 : aftl_now(drive->ftl);
 	beside_init(&drive->beside, options, drive->geo, drive->base_ns);
+	drive->log = options->log;
+	if (!drive->log)
+		return;
+	drive->log->base_ns = drive->base_ns;
+	drive->log->unit_bytes = drive->geo->unit_bytes;
 }
 
 int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,

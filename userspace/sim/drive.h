@@ -12,6 +12,7 @@
 #include "arrivals.h"
 #include "beside.h"
 #include "look-ahead.h"
+#include "request-log.h"
 #include "request-pool.h"
 #include "tenants.h"
 
@@ -38,6 +39,7 @@ int sim_blame_overload(u64 after_ns, struct aftl_error *error);
  * @beside: background writer
  * @tenants: tenants with their own streams and queues, which replace @stream
  * @pool: free requests
+ * @log: receives the requests of the stream, or NULL; the pool then has struct logged_request
  * @base_ns: device time at which the stream begins
  * @submitted: requests of the stream so far
  * @limit: maximum number of requests to submit
@@ -54,6 +56,7 @@ struct sim_drive {
 	struct sim_beside beside;
 	struct sim_tenants tenants;
 	struct request_pool pool;
+	struct request_log *log;
 	u64 base_ns;
 	u64 submitted;
 	u64 limit;
@@ -124,6 +127,8 @@ int sim_drive_save(struct sim_drive *drive,
 /* Account for a completed request and return it to the pool. */
 static inline void sim_drive_give(struct sim_drive *drive, struct aftl_request *request)
 {
+	if (unlikely(drive->log))
+		request_log_end(drive->log, request);
 	if (request == drive->beside.request)
 		drive->beside.request = NULL;
 	if (unlikely(request->queue < drive->tenants.count))

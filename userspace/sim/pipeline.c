@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "checked-memory.h"
+#include "interruption.h"
 #include "pipeline.h"
 
 /**
@@ -29,6 +30,7 @@ struct lane {
  * @made: chunks made
  * @making: a thread is making a chunk
  * @last: there are no more chunks to make
+ * @stop: flag that all threads follow, see stop_follow()
  */
 struct crew {
 	const struct pipeline *plan;
@@ -38,6 +40,7 @@ struct crew {
 	u64 made;
 	bool making;
 	bool last;
+	const atomic_bool *stop;
 };
 
 /* Number of chunks that every lane has taken. */
@@ -126,6 +129,7 @@ static void *help(void *data)
 {
 	struct crew *crew = data;
 
+	stop_follow(crew->stop);
 	pthread_mutex_lock(&crew->lock);
 	while (!is_over(crew)) {
 		if (do_something(crew))
@@ -158,6 +162,7 @@ void pipeline_run(const struct pipeline *pipeline)
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.news = PTHREAD_COND_INITIALIZER,
 		.lanes = memory_zeroed(pipeline->lanes, sizeof(struct lane)),
+		.stop = stop_followed(),
 	};
 
 	work_together(&crew);

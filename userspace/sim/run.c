@@ -66,10 +66,17 @@ static void host_complete(void *host, struct aftl_request *request)
 	sim_drive_give(&run->drive, request);
 }
 
+static int stop_between_slices(void *host)
+{
+	(void)host;
+	return stop_requested() ? -EINTR : 0;
+}
+
 static const struct aftl_host_ops host_ops = {
 	.alloc = core_memory_alloc,
 	.alloc_later = core_memory_alloc_later,
 	.free = core_memory_free,
+	.pause = stop_between_slices,
 	.complete = host_complete,
 };
 
@@ -95,6 +102,7 @@ static const struct aftl_host_ops watching_host_ops = {
 	.alloc = core_memory_alloc,
 	.alloc_later = core_memory_alloc_later,
 	.free = core_memory_free,
+	.pause = stop_between_slices,
 	.complete = host_complete,
 	.array = host_array,
 };
@@ -485,7 +493,8 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 	enum exit_code code;
 
 	*result = (struct sim_result){ .requests = 0 };
-	request_pool_init(&run.drive.pool, sizeof(struct aftl_request));
+	request_pool_init(&run.drive.pool, options->log ? sizeof(struct logged_request) :
+							  sizeof(struct aftl_request));
 	settling_begin(&run.settling);
 	code = begin_files(&run, error) ? EXIT_FAILED : make_device(&run, policy, error);
 	if (!code && media_check_blocks(run.drive.geo, options, error))

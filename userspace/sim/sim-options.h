@@ -4,6 +4,9 @@
 #define AFTL_SIM_OPTIONS_H
 
 #include "changes.h"
+#include "nameless-file.h"
+
+struct request_log;
 
 enum sim_workload {
 	SIM_WORKLOAD_UNIFORM,
@@ -76,6 +79,8 @@ struct sim_tenant_choice {
  * @seeds: each policy runs with each seed; empty if @config has the only one
  * @seed_count: number of seeds
  * @trace_path: path of @trace, or of its copy in the record format
+ * @import_path: path of that copy
+ * @import_fd: its descriptor
  * @size_list: parsed @size
  * @hot_size_list: parsed @hot_size; empty without it
  * @page_blocks: parsed @page_map; empty for "auto"
@@ -87,6 +92,7 @@ struct sim_tenant_choice {
  * @given: for each row of option-table.h, whether the option was given
  * @param_given: the last parameter on the command line, or NULL
  * @fill_given: an option set the parameter fill
+ * @log: receives the requests of the run; set by the library, NULL for the command
  *
  * All other fields: one for each row of option-table.h. Shares are in 1/10000, other numbers in
  * the stored units of param-table.h, texts and switches as they are.
@@ -113,6 +119,8 @@ struct sim_options {
 	u64 seeds[SIM_SEEDS];
 	u32 seed_count;
 	const char *trace_path;
+	char import_path[NAMELESS_FILE_PATH];
+	int import_fd;
 	struct sim_size_list size_list;
 	struct sim_size_list hot_size_list;
 	u32 page_blocks[SIM_PAGE_MAPS];
@@ -123,6 +131,7 @@ struct sim_options {
 	struct aftl_config config;
 	const char *param_given;
 	bool fill_given;
+	struct request_log *log;
 	bool help_json;
 	bool given[SIM_OPTIONS];
 };

@@ -393,7 +393,7 @@ static enum exit_code open_files(struct outputs *outputs, struct sim_options *op
 	struct aftl_error error;
 	int ret = claim_files(options, &error);
 
-	if (!ret && options->json)
+	if (!ret && options->json && !outputs->json.stream)
 		ret = output_file_open(&outputs->json, options->json, "--json", true, &error);
 	if (!ret)
 		code = trace_import(options);
@@ -421,14 +421,14 @@ static enum exit_code report_runs(const struct runs *run, struct outputs *output
 	return finish_timeline(outputs->timeline, report(&all, &outputs->json, run->worst));
 }
 
-static enum exit_code run_and_report(struct sim_options *options, int argc, char **argv)
+enum exit_code sim_perform(struct sim_options *options, int argc, char **argv, FILE *json)
 {
 	unsigned int count = sim_options_runs(options), i;
 	struct runs run = {
 		.results = memory_zeroed(count, sizeof(*run.results)),
 		.failures = memory_zeroed(count, sizeof(*run.failures)),
 	};
-	struct outputs outputs = { .timeline = NULL };
+	struct outputs outputs = { .json = { .path = "-", .stream = json } };
 	enum exit_code code = open_files(&outputs, options, argc, argv);
 
 	if (!code) {
@@ -440,6 +440,7 @@ static enum exit_code run_and_report(struct sim_options *options, int argc, char
 		sim_result_release(&run.results[i]);
 	free(run.results);
 	free(run.failures);
+	trace_import_release(options);
 	return code;
 }
 
@@ -461,5 +462,5 @@ enum exit_code sim_main(int argc, char **argv)
 	if (options.die_with_parent)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	interruption_catch();
-	return run_and_report(&options, argc, argv);
+	return sim_perform(&options, argc, argv, NULL);
 }

@@ -158,7 +158,6 @@ static enum exit_code copy_into(int fd, const struct sim_options *options)
 
 enum exit_code trace_import(struct sim_options *options)
 {
-	static char path[NAMELESS_FILE_PATH];
 	struct aftl_error error;
 	int fd;
 
@@ -169,7 +168,14 @@ enum exit_code trace_import(struct sim_options *options)
 		complain_of("sim", "%s", error.text);
 		return EXIT_FAILED;
 	}
-	nameless_file_path(fd, path);
-	options->trace_path = path;
+	options->import_fd = fd;
+	nameless_file_path(fd, options->import_path);
+	options->trace_path = options->import_path;
 	return copy_into(fd, options);
+}
+
+void trace_import_release(struct sim_options *options)
+{
+	if (options->trace_path == options->import_path)
+		close(options->import_fd);
 }

@@ -35,6 +35,11 @@ bool interrupted(void)
 	return false;
 }
 
+bool stop_requested(void)
+{
+	return false;
+}
+
 void interruption_clean_up(void (*clean_up)(void))
 {
 	(void)clean_up;
@@ -142,4 +147,9 @@ enum exit_code trace_import(struct sim_options *options)
 {
 	(void)options;
 	return EXIT_DONE;
+}
+
+void trace_import_release(struct sim_options *options)
+{
+	(void)options;
 }

@@ -9,6 +9,8 @@
         f.sync()
         print(f.errors().flipped_bits)
 
+The simulator is here, too: simulate(), SimulatedDevice; see docs/python.md.
+
 A file that is opened for writing is approximate, except for the ranges in `precise`. Without a
 dm-approxftl device, or without libapproxftl, everything works and all data stay precise;
 require=True raises a RefusedError instead.
@@ -19,6 +21,7 @@ from __future__ import annotations
 import builtins
 import ctypes
 import enum
+import importlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -31,6 +34,14 @@ from approxftl.absent import Absent
 if TYPE_CHECKING:
     import numpy.typing
     from typing_extensions import Buffer
+
+    from approxftl.simlib import InputError as InputError
+    from approxftl.simlib import OptionError as OptionError
+    from approxftl.simlib import SimulationError as SimulationError
+    from approxftl.simulation import RequestTable as RequestTable
+    from approxftl.simulation import Run as Run
+    from approxftl.simulation import simulate as simulate
+    from approxftl.stepped import SimulatedDevice as SimulatedDevice
 
 __all__ = [
     "TO_END",
@@ -46,6 +57,20 @@ __all__ = [
     "load_safetensors",
     "open",
 ]
+
+#: Names of the simulator, whose modules need numpy and libapproxftl-sim.so: loaded at first use.
+_SIMULATOR = {
+    "InputError": "simlib", "OptionError": "simlib", "SimulationError": "simlib",
+    "RequestTable": "simulation", "Run": "simulation", "simulate": "simulation",
+    "SimulatedDevice": "stepped",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _SIMULATOR:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_SIMULATOR[name]}"), name)
+
 
 TO_END = -1
 _REQUIRE = 1

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A device that is driven step by step, against a model."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+import approxftl as aftl
+from approxftl import stepped
+
+
+def small(**options: Any) -> aftl.SimulatedDevice:
+    return aftl.SimulatedDevice(**{"profile": "demo", "blocks": 16, "op": 30, "fill": "none",
+                                    **options})
+
+
+def used_blocks(device: aftl.SimulatedDevice) -> tuple[Any, Any]:
+    mapped = device.l2p()
+    return mapped[mapped["block"] != stepped.NOWHERE], device.blocks()
+
+
+class Machine(RuleBasedStateMachine):
+    """Random requests; the model is the set of pages with data, and counts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.device = small()
+        self.written: set[int] = set()
+        self.pages = {"read": 0, "write": 0, "discard": 0}
+        self.least_ns = 0
+
+    def span(self, lpn: int, pages: int) -> range:
+        return range(lpn, min(lpn + pages, self.device.logical_pages))
+
+    @rule(lpn=st.integers(0, 11000), pages=st.integers(1, 40))
+    def write(self, lpn: int, pages: int) -> None:
+        span = self.span(lpn, pages)
+        assert self.device.write(lpn, len(span)) > 0
+        self.written.update(span)
+        self.pages["write"] += len(span)
+
+    @rule(lpn=st.integers(0, 11000), pages=st.integers(1, 40))
+    def read(self, lpn: int, pages: int) -> None:
+        span = self.span(lpn, pages)
+        before = self.device.now_ns
+        response = self.device.read(lpn, len(span))
+        assert (response > 0) == any(lpn in self.written for lpn in span)
+        assert self.device.now_ns == before + response
+        self.pages["read"] += len(span)
+
+    @rule(lpn=st.integers(0, 11000), pages=st.integers(1, 2000))
+    def trim(self, lpn: int, pages: int) -> None:
+        span = self.span(lpn, pages)
+        self.device.trim(lpn, len(span))
+        self.pages["discard"] += len(self.written.intersection(span))
+        self.written.difference_update(span)
+
+    @rule(count=st.integers(1, 3000), seed=st.integers(0, 99))
+    def write_many(self, count: int, seed: int) -> None:
+        lpns = np.random.default_rng(seed).integers(0, 11000, count)
+        times = self.device.submit("write", lpns, depth=8)
+        assert (times > 0).all()
+        self.written.update(lpns.tolist())
+        self.pages["write"] += count
+
+    @rule(ns=st.integers(0, 10**9))
+    def advance(self, ns: int) -> None:
+        until = self.device.now_ns + ns
+        assert self.device.advance(ns) == until == self.device.now_ns
+
+    @rule()
+    @precondition(lambda self: self.written)
+    def flush(self) -> None:
+        self.device.flush()
+
+    @invariant()
+    def counts_agree(self) -> None:
+        counters = self.device.counters()
+        for kind, pages in self.pages.items():
+            assert counters[f"host_{kind}_units"] == pages
+
+    @invariant()
+    def mapping_and_blocks_agree(self) -> None:
+        mapped, blocks = used_blocks(self.device)
+        assert set(np.flatnonzero(self.device.l2p()["block"] != stepped.NOWHERE)) == self.written
+        assert len(set(mapped["ppn"].tolist())) == len(mapped)
+        counted = np.bincount(mapped["block"], minlength=len(blocks))
+        assert (counted == blocks["valid"]).all()
+
+    def teardown(self) -> None:
+        self.device.check()
+
+
+TestMachine = Machine.TestCase
+TestMachine.settings = settings(max_examples=8, stateful_step_count=12, deadline=None)
+
+
+def test_a_batch_is_the_stream_of_the_command_line() -> None:
+    run = aftl.simulate(profile="demo", workload="zipf", write_share=1, requests=30000, depth=16)
+    device = aftl.SimulatedDevice(profile="demo")
+    times = device.submit("write", run.requests.lpn, depth=16)
+    assert (times == run.requests.response_ns).all()
+    assert device.digest() == run.result["digest"]
+    counters = run.result["counters"]
+    assert {name: counters[name] for name in device.counters()} == device.counters()
+
+
+def test_requests_beyond_the_end() -> None:
+    device = small()
+    end = device.logical_pages
+    device.write(end - 1)
+    for lpn, pages in ((end, 1), (end - 1, 2), (-1, 1), (0, 0), (0, -1), (2**62, 1)):
+        for call in (device.read, device.write, device.trim):
+            with pytest.raises(ValueError, match="not within"):
+                call(lpn, pages)
+    with pytest.raises(aftl.OptionError, match="request 1, of 1 pages at"):
+        device.submit("write", [0, end])
+    with pytest.raises(ValueError, match="no operation"):
+        device.submit("erase", [0])
+    assert device.counters()["host_write_units"] == 1
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({"requests": 5}, "--requests describes no device"),
+    ({"shards": 2}, "shards: "),
+    ({"policy": "none"}, 'unknown policy "none"'),
+    ({"blocks": 2, "op": 1}, ""),
+    ({"load": "/nowhere", "profile": None}, "/nowhere: "),
+])
+def test_wrong_options(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(aftl.SimulationError) as caught:
+        aftl.SimulatedDevice(**{"profile": "demo", **options})
+    assert said in str(caught.value)
+
+
+def test_time_does_not_go_back() -> None:
+    with pytest.raises(ValueError, match="back"):
+        small().advance(-1)
+
+
+def test_devices_in_two_threads() -> None:
+    def drive(seed: int) -> str:
+        device = small(fill="random")
+        lpns = np.random.default_rng(seed).integers(0, device.logical_pages, 20000)
+        device.submit("write", lpns[:10000])
+        for lpn in lpns[10000:].tolist():
+            device.write(lpn)
+        return device.digest()
+
+    expected = {seed: drive(seed) for seed in (1, 2)}
+    found: dict[int, str] = {}
+    threads = [threading.Thread(target=lambda seed=seed: found.update({seed: drive(seed)}))
+               for seed in expected]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == expected
+
+
+def test_one_device_in_two_threads() -> None:
+    device = small()
+
+    def drive() -> None:
+        for lpn in range(5000):
+            device.write(lpn)
+
+    threads = [threading.Thread(target=drive) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert device.counters()["host_write_units"] == 10000
+    device.check()

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A device that its owner drives request by request. The lock serialises its callers; a callback of
+ * a policy that calls its own device is refused.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "complain.h"
+#include "core-memory.h"
+#include "device-file.h"
+#include "drive.h"
+#include "interruption.h"
+#include "job.h"
+#include "option-rows.h"
+#include "run.h"
+
+#define DEPTH_MAX 65536U
+
+/**
+ * struct device_request - a request in flight
+ * @request: the core's request
+ * @response_ns: takes its response time or negative error number
+ * @next: next free request of a batch
+ */
+struct device_request {
+	struct aftl_request request;
+	s64 *response_ns;
+	struct device_request *next;
+};
+
+/**
+ * struct simlib_device - a device
+ * @ftl: the device
+ * @geo: its geometry
+ * @lock: protects all of it
+ * @single: the request of simlib_device_do()
+ * @free: free requests of a batch
+ * @stopped: a request got lost, and nothing can be done any more
+ */
+struct simlib_device {
+	struct aftl *ftl;
+	const struct aftl_geometry *geo;
+	pthread_mutex_t lock;
+	struct device_request single;
+	struct device_request *free;
+	bool stopped;
+};
+
+static void take_completion(void *host, struct aftl_request *request)
+{
+	struct device_request *own = container_of(request, struct device_request, request);
+	struct simlib_device *device = host;
+
+	*own->response_ns = request->status ? request->status :
+					      (s64)(request->complete_ns - request->arrival_ns);
+	own->next = device->free;
+	device->free = own;
+}
+
+static int stop_filling(void *host)
+{
+	(void)host;
+	return stop_requested() ? -EINTR : 0;
+}
+
+/* Without alloc_later() no request can fail for lack of memory. */
+static const struct aftl_host_ops device_ops = {
+	.alloc = core_memory_alloc,
+	.free = core_memory_free,
+	.pause = stop_filling,
+	.complete = take_completion,
+};
+
+static bool describes_device(const char *name)
+{
+	static const char *const names[] = { "profile", "policy", "seed", "set", "load" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+static int check_options(const struct sim_options *options)
+{
+	char name[OPTION_NAME];
+	unsigned int i;
+
+	for (i = 0; i < option_row_count; i++) {
+		if (!options->given[i] || describes_device(option_rows[i].name))
+			continue;
+		complain_of("sim", "--%s describes no device; it is an option of simulate()",
+			    option_dashed(option_rows[i].name, name));
+		return EXIT_USAGE;
+	}
+	if (options->config.shards == 1)
+		return EXIT_DONE;
+	complain_of("sim", "shards: a device that is driven step by step has one shard");
+	return EXIT_USAGE;
+}
+
+static int make_ftl(struct simlib_device *device, const struct sim_options *options,
+		    struct aftl_error *error)
+{
+	int ret;
+
+	if (options->load)
+		return device_file_load(&device->ftl, options->load, &device_ops, device, error);
+	ret = aftl_create(&device->ftl, &options->config, options->policies[0], &device_ops, device,
+			  error);
+	if (ret)
+		return ret;
+	ret = aftl_fill(device->ftl);
+	if (ret == -EINTR)
+		return aftl_fail(error, ret, "stopped while the device was filled");
+	return ret ? sim_blame_fill(ret, error) : 0;
+}
+
+static int open_device(struct simlib_job *job, void *context)
+{
+	const struct simlib_arguments *arguments = context;
+	struct simlib_device *device;
+	struct sim_options options;
+	struct aftl_error error;
+	int code = job_parse(&options, arguments);
+
+	(void)job;
+	if (!code)
+		code = check_options(&options);
+	if (code)
+		return code;
+	device = memory_zeroed(1, sizeof(*device));
+	code = make_ftl(device, &options, &error);
+	if (code) {
+		complain_of("sim", "%s", error.text);
+		aftl_destroy(device->ftl);
+		free(device);
+		return options.load ? exit_code_of_input(code) : sim_exit_code(code);
+	}
+	device->geo = aftl_geometry(device->ftl);
+	pthread_mutex_init(&device->lock, NULL);
+	*arguments->out = device;
+	return EXIT_DONE;
+}
+
+int simlib_device_create(struct simlib_job *job, int argc, char **argv, struct simlib_device **out)
+{
+	struct simlib_arguments arguments = { .argc = argc, .argv = argv, .out = out };
+
+	return job_perform(job, open_device, &arguments);
+}
+
+void simlib_device_destroy(struct simlib_device *device)
+{
+	aftl_destroy(device->ftl);
+	pthread_mutex_destroy(&device->lock);
+	free(device);
+}
+
+static bool is_within(const struct simlib_device *device, int op, s64 lpn, s64 pages)
+{
+	if (op == AFTL_OP_FLUSH)
+		return !lpn && !pages;
+	return lpn >= 0 && pages > 0 && lpn < device->geo->units &&
+	       pages <= device->geo->units - lpn;
+}
+
+static void submit_request(struct simlib_device *device, struct device_request *own, int op,
+			   s64 lpn, s64 pages)
+{
+	own->request = (struct aftl_request){
+		.arrival_ns = aftl_now(device->ftl),
+		.unit = (u32)lpn,
+		.units = (u32)pages,
+		.op = (u8)op,
+	};
+	if (aftl_submit(device->ftl, &own->request)) {
+		own->request.status = -EINVAL;
+		take_completion(device, &own->request);
+	}
+}
+
+/* Advance time until a request completes. Return false if none ever does. */
+static bool await_completion(struct simlib_device *device)
+{
+	u64 now_ns = aftl_now(device->ftl);
+
+	device->stopped = sim_is_stuck(aftl_next_event(device->ftl), now_ns);
+	if (!device->stopped)
+		aftl_run_to_completion(device->ftl, now_ns + SIM_STUCK_NS);
+	return !device->stopped;
+}
+
+static s64 do_single(struct simlib_device *device, int op, s64 lpn, s64 pages)
+{
+	s64 response_ns;
+
+	if (device->stopped)
+		return SIMLIB_STOPPED;
+	device->free = NULL;
+	device->single.response_ns = &response_ns;
+	submit_request(device, &device->single, op, lpn, pages);
+	while (!device->free)
+		if (!await_completion(device))
+			return SIMLIB_STOPPED;
+	return response_ns;
+}
+
+s64 simlib_device_do(struct simlib_device *device, int op, s64 lpn, s64 pages)
+{
+	s64 ret;
+
+	if (!is_within(device, op, lpn, pages))
+		return SIMLIB_BEYOND_END;
+	pthread_mutex_lock(&device->lock);
+	ret = do_single(device, op, lpn, pages);
+	pthread_mutex_unlock(&device->lock);
+	return ret;
+}
+
+/**
+ * struct batch - arguments of simlib_device_batch()
+ */
+struct batch {
+	struct simlib_device *device;
+	int op;
+	u64 count;
+	const s64 *lpn;
+	const s64 *pages;
+	u32 depth;
+	s64 *response_ns;
+};
+
+static void fill_free_list(struct simlib_device *device, struct device_request *all, u32 depth)
+{
+	u32 i;
+
+	device->free = NULL;
+	for (i = 0; i < depth; i++) {
+		all[i].next = device->free;
+		device->free = &all[i];
+	}
+}
+
+static int submit_batch(struct simlib_job *job, const struct batch *batch)
+{
+	struct simlib_device *device = batch->device;
+	u64 i;
+
+	for (i = 0; i < batch->count && !stop_requested(); i++) {
+		struct device_request *own;
+
+		while (!device->free)
+			if (!await_completion(device))
+				return EXIT_FAILED;
+		own = device->free;
+		device->free = own->next;
+		own->response_ns = &batch->response_ns[i];
+		submit_request(device, own, batch->op, batch->lpn[i], batch->pages[i]);
+		job->progress = i + 1;
+	}
+	while (aftl_pending_requests(device->ftl))
+		if (!await_completion(device))
+			return EXIT_FAILED;
+	return stop_requested() ? EXIT_INTERRUPTED : EXIT_DONE;
+}
+
+static int perform_batch(struct simlib_job *job, void *context)
+{
+	const struct batch *batch = context;
+	struct simlib_device *device = batch->device;
+	struct device_request *all;
+	int code = EXIT_FAILED;
+	u64 i;
+
+	for (i = 0; i < batch->count; i++)
+		if (!is_within(device, batch->op, batch->lpn[i], batch->pages[i])) {
+			complain_of("sim",
+				    "request %llu, of %lld pages at %lld, is beyond the device's %u pages",
+				    (unsigned long long)i, (long long)batch->pages[i],
+				    (long long)batch->lpn[i], device->geo->units);
+			return EXIT_USAGE;
+		}
+	all = memory_zeroed(batch->depth, sizeof(*all));
+	pthread_mutex_lock(&device->lock);
+	fill_free_list(device, all, batch->depth);
+	if (!device->stopped)
+		code = submit_batch(job, batch);
+	if (device->stopped)
+		complain_of("sim", "the device has stopped with %u requests under way",
+			    aftl_pending_requests(device->ftl));
+	else
+		free(all);
+	pthread_mutex_unlock(&device->lock);
+	return code;
+}
+
+int simlib_device_batch(struct simlib_job *job, struct simlib_device *device, int op, u64 count,
+			const s64 *lpn, const s64 *pages, u32 depth, s64 *response_ns)
+{
+	struct batch batch = {
+		.device = device,
+		.op = op,
+		.count = count,
+		.lpn = lpn,
+		.pages = pages,
+		.depth = min(max(depth, 1U), DEPTH_MAX),
+		.response_ns = response_ns,
+	};
+
+	return job_perform(job, perform_batch, &batch);
+}
+
+bool simlib_device_advance(struct simlib_device *device, u64 ns, u32 events)
+{
+	bool left = true;
+
+	pthread_mutex_lock(&device->lock);
+	while (events-- && left)
+		left = aftl_step(device->ftl, ns);
+	pthread_mutex_unlock(&device->lock);
+	return !left;
+}
+
+u64 simlib_device_now(struct simlib_device *device)
+{
+	u64 now_ns;
+
+	pthread_mutex_lock(&device->lock);
+	now_ns = aftl_now(device->ftl);
+	pthread_mutex_unlock(&device->lock);
+	return now_ns;
+}
+
+void simlib_device_facts(struct simlib_device *device, struct simlib_facts *facts)
+{
+	*facts = (struct simlib_facts){
+		.page_bytes = device->geo->unit_bytes,
+		.logical_pages = device->geo->units,
+		.blocks = device->geo->blocks,
+		.block_pages = device->geo->block_ppns,
+		.luns = device->geo->luns,
+	};
+}
+
+void simlib_device_blocks(struct simlib_device *device, struct simlib_block *blocks)
+{
+	const struct aftl_geometry *geo = device->geo;
+	u32 i;
+
+	pthread_mutex_lock(&device->lock);
+	for (i = 0; i < geo->blocks; i++) {
+		const struct aftl_block *block = &aftl_media(device->ftl)->blocks[i];
+
+		blocks[i] = (struct simlib_block){
+			.opened_ns = block->opened_ns,
+			.lun = i / geo->blocks_per_lun,
+			.valid = block->valid,
+			.valid_approximate = block->valid_approx,
+			.programmed = block->programmed,
+			.erases = block->erases,
+			.wear = block->wear,
+			.reads = block->reads,
+			.state = block->state,
+			.kind = block->kind,
+			.bits = block->bits,
+			.handle = block->handle,
+		};
+	}
+	pthread_mutex_unlock(&device->lock);
+}
+
+void simlib_device_l2p(struct simlib_device *device, struct simlib_mapping *entries)
+{
+	const struct aftl_geometry *geo = device->geo;
+	u32 lpn;
+
+	pthread_mutex_lock(&device->lock);
+	for (lpn = 0; lpn < geo->units; lpn++) {
+		u32 class;
+		aftl_ppn_t ppn = aftl_lookup(device->ftl, lpn, &class);
+
+		entries[lpn] = ppn == AFTL_NO_PPN ?
+			(struct simlib_mapping){ U32_MAX, U32_MAX, U32_MAX, U32_MAX } :
+			(struct simlib_mapping){ ppn, ppn / geo->block_ppns,
+						 ppn % geo->block_ppns / geo->page_units, class };
+	}
+	pthread_mutex_unlock(&device->lock);
+}
+
+const char *simlib_counter_name(u32 index)
+{
+	return index < AFTL_COUNTERS ? aftl_counter_info[index].name : NULL;
+}
+
+const char *simlib_device_kind_name(struct simlib_device *device, u32 index)
+{
+	return index < AFTL_KINDS_MAX ? aftl_policy_type(device->ftl)->kinds[index] : NULL;
+}
+
+void simlib_device_counters(struct simlib_device *device, u64 *values)
+{
+	u32 i;
+
+	pthread_mutex_lock(&device->lock);
+	for (i = 0; i < AFTL_COUNTERS; i++)
+		values[i] = aftl_counter_get(&aftl_stats(device->ftl)->counters, i);
+	pthread_mutex_unlock(&device->lock);
+}
+
+u64 simlib_device_digest(struct simlib_device *device)
+{
+	u64 digest;
+
+	pthread_mutex_lock(&device->lock);
+	digest = aftl_digest(device->ftl);
+	pthread_mutex_unlock(&device->lock);
+	return digest;
+}
+
+static int audit_device(struct simlib_job *job, void *context)
+{
+	struct simlib_device *device = context;
+	struct aftl_error error;
+	int ret;
+
+	(void)job;
+	pthread_mutex_lock(&device->lock);
+	ret = aftl_audit(device->ftl, &error);
+	pthread_mutex_unlock(&device->lock);
+	if (ret)
+		complain_of("sim", "%s", error.text);
+	return ret ? EXIT_NOT_VERIFIED : EXIT_DONE;
+}
+
+int simlib_device_audit(struct simlib_job *job, struct simlib_device *device)
+{
+	return job_perform(job, audit_device, device);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "complain.h"
+#include "file-claims.h"
+#include "interruption.h"
+#include "job.h"
+#include "option-rows.h"
+#include "parameter-file.h"
+#include "progress.h"
+#include "sim.h"
+#include "version.h"
+
+static __thread struct simlib_job *current;
+
+const char *simlib_version(void)
+{
+	return approxftl_version();
+}
+
+struct simlib_job *simlib_job_create(void)
+{
+	interruption_embed();
+	return calloc(1, sizeof(struct simlib_job));
+}
+
+void simlib_job_destroy(struct simlib_job *job)
+{
+	free(job->messages);
+	free(job->json);
+	request_log_release(&job->log);
+	free(job);
+}
+
+void simlib_job_stop(struct simlib_job *job)
+{
+	atomic_store(&job->stop, true);
+}
+
+u64 simlib_job_progress(const struct simlib_job *job)
+{
+	return __atomic_load_n(&job->progress, __ATOMIC_RELAXED);
+}
+
+const char *simlib_job_messages(const struct simlib_job *job)
+{
+	return job->messages ? job->messages : "";
+}
+
+const char *simlib_job_json(const struct simlib_job *job)
+{
+	return job->json;
+}
+
+const struct request_log *simlib_job_requests(const struct simlib_job *job)
+{
+	return &job->log;
+}
+
+/* A message is lost if there is no memory for it. */
+static void take_message(void *context, const char *text)
+{
+	struct simlib_job *job = context;
+	size_t length = strlen(text);
+	char *grown = realloc(job->messages, job->used + length + 2);
+
+	if (!grown)
+		return;
+	job->messages = grown;
+	job->used += (size_t)sprintf(grown + job->used, "%s%s", job->used ? "\n" : "", text);
+}
+
+static void leave_job(void)
+{
+	longjmp(current->no_memory, 1);
+}
+
+int job_perform(struct simlib_job *job, int (*work)(struct simlib_job *job, void *context),
+		void *context)
+{
+	int code;
+
+	current = job;
+	complain_to(take_message, job);
+	memory_on_failure(leave_job);
+	stop_follow(&job->stop);
+	progress_send(&job->progress);
+	if (setjmp(job->no_memory)) {
+		take_message(job, "out of memory");
+		code = EXIT_FAILED;
+	} else {
+		code = work(job, context);
+	}
+	progress_send(NULL);
+	stop_follow(NULL);
+	memory_on_failure(NULL);
+	complain_to(NULL, NULL);
+	claims_release();
+	parameter_file_release();
+	return code;
+}
+
+int simlib_option_kind(const char *name)
+{
+	size_t length = strlen(name);
+	const struct option_row *row = option_find(name, length);
+
+	if (row)
+		return row->kind == KIND_SWITCH ? SIMLIB_OPTION_SWITCH : SIMLIB_OPTION_VALUE;
+	return sim_option_is_param(name, length) ? SIMLIB_OPTION_PARAMETER : SIMLIB_OPTION_UNKNOWN;
+}
+
+int job_parse(struct sim_options *options, const struct simlib_arguments *arguments)
+{
+	struct aftl_error error;
+
+	if (sim_options_parse(options, arguments->argc - 2, arguments->argv + 2, &error)) {
+		complain_of("sim", "%s", error.text);
+		return EXIT_USAGE;
+	}
+	if (sim_options_runs(options) == 1)
+		return EXIT_DONE;
+	complain_of("sim", "a run has one policy and one seed; sweep() runs several");
+	return EXIT_USAGE;
+}
+
+static int simulate(struct simlib_job *job, void *context)
+{
+	const struct simlib_arguments *arguments = context;
+	struct sim_options options;
+	int code = job_parse(&options, arguments);
+	size_t size;
+	FILE *json;
+
+	if (code)
+		return code;
+	if (arguments->keep_requests && !options.raid && options.config.shards == 1)
+		options.log = &job->log;
+	json = memory_checked(open_memstream(&job->json, &size));
+	return sim_perform(&options, arguments->argc, arguments->argv, json);
+}
+
+int simlib_simulate(struct simlib_job *job, int argc, char **argv, bool keep_requests)
+{
+	struct simlib_arguments arguments = {
+		.argc = argc,
+		.argv = argv,
+		.keep_requests = keep_requests,
+	};
+
+	return job_perform(job, simulate, &arguments);
+}

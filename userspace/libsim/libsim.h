@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * libapproxftl-sim: the simulator as a library, for the Python package.
+ *
+ * A job is one long call: it collects messages instead of printing them, and another thread may
+ * stop it. Any number of jobs and devices may be used at a time, in different threads. The
+ * interface belongs to the package that is built with it and may change with every version.
+ */
+#ifndef AFTL_LIBSIM_H
+#define AFTL_LIBSIM_H
+
+#include "exit-codes.h"
+#include "request-log.h"
+
+struct simlib_job;
+struct simlib_device;
+
+const char *simlib_version(void);
+
+/* Create a job for one of the long calls; NULL without memory. */
+struct simlib_job *simlib_job_create(void);
+void simlib_job_destroy(struct simlib_job *job);
+
+/* Let the job end soon, from any thread. */
+void simlib_job_stop(struct simlib_job *job);
+
+/* Number of requests so far. */
+u64 simlib_job_progress(const struct simlib_job *job);
+
+/* Messages of the finished job, one per line, the error last. */
+const char *simlib_job_messages(const struct simlib_job *job);
+
+/* JSON text of a finished simulation. */
+const char *simlib_job_json(const struct simlib_job *job);
+
+/* Requests of a finished simulation; owned by the job. */
+const struct request_log *simlib_job_requests(const struct simlib_job *job);
+
+enum simlib_option_kind {
+	SIMLIB_OPTION_UNKNOWN,
+	SIMLIB_OPTION_SWITCH,
+	SIMLIB_OPTION_VALUE,
+	SIMLIB_OPTION_PARAMETER,
+};
+
+int simlib_option_kind(const char *name);
+
+/**
+ * simlib_simulate() - perform the run of a command line "approxftl sim ..."
+ * @job: takes JSON, messages and requests
+ * @argc: number of arguments
+ * @argv: arguments, the program and the verb included
+ * @keep_requests: fill simlib_job_requests()
+ *
+ * Return: an enum exit_code. Several policies or seeds are refused.
+ */
+int simlib_simulate(struct simlib_job *job, int argc, char **argv, bool keep_requests);
+
+/**
+ * simlib_write_requests() - write a record file of requests for --trace
+ * @job: takes messages
+ * @path: the file
+ * @count: number of requests
+ * @arrival_ns: arrival times, none before the one before it
+ * @op: enum aftl_op
+ * @offset: first bytes
+ * @bytes: lengths
+ *
+ * Return: an enum exit_code.
+ */
+int simlib_write_requests(struct simlib_job *job, const char *path, u64 count,
+			  const u64 *arrival_ns, const u8 *op, const u64 *offset, const u64 *bytes);
+
+/**
+ * simlib_device_create() - create a device and fill it as configured
+ * @job: takes messages
+ * @argc: number of arguments
+ * @argv: arguments as above; only those that describe a device
+ * @out: takes the device
+ */
+int simlib_device_create(struct simlib_job *job, int argc, char **argv, struct simlib_device **out);
+void simlib_device_destroy(struct simlib_device *device);
+
+/* Results of simlib_device_do() besides response times and negative error numbers. */
+#define SIMLIB_BEYOND_END INT64_MIN
+#define SIMLIB_STOPPED (INT64_MIN + 1)
+
+/**
+ * simlib_device_do() - submit a request now, and advance time until it is complete
+ * @op: enum aftl_op
+ *
+ * Return: response time in ns, a negative error number, or one of the values above.
+ */
+s64 simlib_device_do(struct simlib_device *device, int op, s64 lpn, s64 pages);
+
+/**
+ * simlib_device_batch() - submit requests through a closed queue
+ * @job: takes messages and progress
+ * @device: the device
+ * @op: enum aftl_op of all requests
+ * @count: number of requests
+ * @lpn: first logical page of each
+ * @pages: logical pages of each
+ * @depth: requests in flight
+ * @response_ns: takes response times, or negative error numbers
+ *
+ * Return: an enum exit_code.
+ */
+int simlib_device_batch(struct simlib_job *job, struct simlib_device *device, int op, u64 count,
+			const s64 *lpn, const s64 *pages, u32 depth, s64 *response_ns);
+
+/* Advance time to @ns by at most @events events; return true if it was reached. */
+bool simlib_device_advance(struct simlib_device *device, u64 ns, u32 events);
+
+u64 simlib_device_now(struct simlib_device *device);
+
+/**
+ * struct simlib_facts - geometry of a device
+ */
+struct simlib_facts {
+	u64 page_bytes;
+	u64 logical_pages;
+	u64 blocks;
+	u64 block_pages;
+	u64 luns;
+};
+
+void simlib_device_facts(struct simlib_device *device, struct simlib_facts *facts);
+
+/**
+ * struct simlib_block - state of an erase block
+ */
+struct simlib_block {
+	u64 opened_ns;
+	u32 lun;
+	u32 valid;
+	u32 valid_approximate;
+	u32 programmed;
+	u32 erases;
+	u32 wear;
+	u32 reads;
+	u8 state;
+	u8 kind;
+	u8 bits;
+	u8 handle;
+};
+
+/* Copy the state of all blocks. */
+void simlib_device_blocks(struct simlib_device *device, struct simlib_block *blocks);
+
+/**
+ * struct simlib_mapping - L2P entry; U32_MAX in all fields: not on flash
+ */
+struct simlib_mapping {
+	u32 ppn;
+	u32 block;
+	u32 page;
+	u32 class;
+};
+
+/* Copy the L2P entries of all logical pages. */
+void simlib_device_l2p(struct simlib_device *device, struct simlib_mapping *entries);
+
+/* Name of a counter or of a kind of blocks; NULL beyond the last one. */
+const char *simlib_counter_name(u32 index);
+const char *simlib_device_kind_name(struct simlib_device *device, u32 index);
+
+void simlib_device_counters(struct simlib_device *device, u64 *values);
+u64 simlib_device_digest(struct simlib_device *device);
+
+/* Check all invariants of the device. Return: an enum exit_code. */
+int simlib_device_audit(struct simlib_job *job, struct simlib_device *device);
+
+#endif

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The C library of the simulator, libapproxftl-sim.so, by ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import weakref
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+NAME = "libapproxftl-sim.so"
+INTERRUPTED = 130
+USAGE = 2
+NO_INPUT = 3
+#: Seconds between two calls of a progress callback.
+TICK = 0.2
+
+_P, _I, _B, _T = ctypes.c_void_p, ctypes.c_int, ctypes.c_bool, ctypes.c_char_p
+_U32, _U64, _S64 = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int64
+
+
+class RequestLog(ctypes.Structure):
+    """struct request_log."""
+
+    _fields_ = (("count", _U64), ("room", _U64), ("unit_bytes", _U32), ("base_ns", _U64),
+                *((name, _P) for name in ("arrival_ns", "response_ns", "waiting_ns", "offset",
+                                          "bytes", "lpn", "op", "class", "queue", "failed")))
+
+
+class Facts(ctypes.Structure):
+    """struct simlib_facts."""
+
+    _fields_ = tuple((name, _U64) for name in ("page_bytes", "logical_pages", "blocks",
+                                               "block_pages", "luns"))
+
+
+#: Result and argument types of each function.
+FUNCTIONS: dict[str, tuple[Any, ...]] = {
+    "version": (_T,),
+    "job_create": (_P,),
+    "job_destroy": (None, _P),
+    "job_stop": (None, _P),
+    "job_progress": (_U64, _P),
+    "job_messages": (_T, _P),
+    "job_json": (_T, _P),
+    "job_requests": (ctypes.POINTER(RequestLog), _P),
+    "option_kind": (_I, _T),
+    "simulate": (_I, _P, _I, _P, _B),
+    "write_requests": (_I, _P, _T, _U64, _P, _P, _P, _P),
+    "device_create": (_I, _P, _I, _P, _P),
+    "device_destroy": (None, _P),
+    "device_do": (_S64, _P, _I, _S64, _S64),
+    "device_batch": (_I, _P, _P, _I, _U64, _P, _P, _U32, _P),
+    "device_advance": (_B, _P, _U64, _U32),
+    "device_now": (_U64, _P),
+    "device_facts": (None, _P, _P),
+    "device_blocks": (None, _P, _P),
+    "device_l2p": (None, _P, _P),
+    "counter_name": (_T, _U32),
+    "device_kind_name": (_T, _P, _U32),
+    "device_counters": (None, _P, _P),
+    "device_digest": (_U64, _P),
+    "device_audit": (_I, _P, _P),
+}
+
+
+class SimulationError(RuntimeError):
+    """The simulator refused or failed; the text is the sentence that the command prints."""
+
+    def __init__(self, text: str, exit_code: int) -> None:
+        super().__init__(text)
+        #: Exit code of the command approxftl sim.
+        self.exit_code = exit_code
+
+
+class OptionError(SimulationError, ValueError):
+    """An option or a parameter is unknown or has a wrong value."""
+
+
+class InputError(SimulationError, OSError):
+    """An input file cannot be read."""
+
+
+class Library:
+    """The C functions, named without their prefix."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        for name, (result, *arguments) in FUNCTIONS.items():
+            function = getattr(library, f"simlib_{name}")
+            function.restype = result
+            function.argtypes = arguments
+            setattr(self, name, function)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+
+def places() -> list[Path]:
+    """Return where the library may be: installed beside this file, or built in the tree."""
+    here = Path(__file__).resolve()
+    build = os.environ.get("AFTL_BUILD", here.parents[3] / "build")
+    return [here.with_name(NAME), Path(build) / NAME]
+
+
+def load() -> Library:
+    """Load the library."""
+    found = next((place for place in places() if place.exists()), None)
+    try:
+        return Library(ctypes.CDLL(str(found or NAME)))
+    except OSError as error:
+        raise ImportError(f"{NAME} cannot be loaded: {error}; install the package by pip, or build"
+                          " the library by make and name its directory in AFTL_BUILD") from error
+
+
+lib = load()
+
+
+def text_of(value: object) -> str:
+    """Return the value of an option as text."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, Mapping):
+        return ",".join(f"{text_of(key)}:{text_of(weight)}" for key, weight in value.items())
+    if isinstance(value, (list, tuple, range)):
+        return ",".join(map(text_of, value))
+    if isinstance(value, float):
+        return format(Decimal(repr(float(value))), "f")
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+UNKNOWN, SWITCH, VALUE = 0, 1, 2
+
+
+def argument(name: str, value: object) -> list[str]:
+    """Return the words of one keyword argument on the command line."""
+    dashed = name.replace("_", "-")
+    kind = lib.option_kind(dashed.encode())
+    if value is None or (kind == SWITCH and value is False):
+        return []
+    if kind == SWITCH and value is True:
+        return [f"--{dashed}"]
+    return [f"--{dashed}={text_of(value)}"]
+
+
+def command(options: Mapping[str, object]) -> list[str]:
+    """Return the command line that does the same."""
+    words = [word for name, value in options.items() for word in argument(name, value)]
+    return ["approxftl", "sim", *words, "--json=-"]
+
+
+def words_of(line: list[str]) -> ctypes.Array[ctypes.c_char_p]:
+    """Return a command line for C."""
+    for word in line:
+        if "\0" in word:
+            raise ValueError(f"{word.split(chr(0))[0]}: a zero byte in an argument")
+    return (_T * (len(line) + 1))(*(os.fsencode(word) for word in line), None)
+
+
+class Job:
+    """A long call, in a thread of its own so that Ctrl-C ends it."""
+
+    def __init__(self) -> None:
+        self.handle = lib.job_create()
+        if not self.handle:
+            raise MemoryError
+        weakref.finalize(self, lib.job_destroy, self.handle)
+
+    def stop(self) -> None:
+        """End the call soon; may be called from any thread."""
+        lib.job_stop(self.handle)
+
+    @property
+    def messages(self) -> list[str]:
+        """Return the messages of the finished call."""
+        return str(lib.job_messages(self.handle).decode(errors="replace")).splitlines()
+
+    def check(self, code: int) -> None:
+        """Raise an exception for an exit code other than 0."""
+        if not code:
+            return
+        if code == INTERRUPTED:
+            raise SimulationError("stopped", code)
+        said = [line for line in self.messages if not line.startswith(("note: ", "warning: "))]
+        text = said[-1] if said else f"the simulator ended with exit code {code}"
+        raise {USAGE: OptionError, NO_INPUT: InputError}.get(code, SimulationError)(text, code)
+
+    def run(self, call: Callable[[], int], progress: Callable[[int], object] | None = None) -> None:
+        """Call a function in another thread; raise an exception unless it returns 0."""
+        codes: list[int] = []
+        done = threading.Event()
+
+        def work() -> None:
+            try:
+                codes.append(call())
+            finally:
+                done.set()
+
+        thread = threading.Thread(target=work, name="approxftl")
+        thread.start()
+        try:
+            while not done.wait(TICK if progress else None):
+                if progress:
+                    progress(lib.job_progress(self.handle))
+        except BaseException:
+            self.stop()
+            thread.join()
+            raise
+        thread.join()
+        self.check(codes[0])

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Simulated runs: one, or many with intervals."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from approxftl.simlib import Job, OptionError, RequestLog, command, lib, words_of
+from approxftl_tools.measures import measured
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: Requests: a number of generated ones, or (arrival in ns, operation, byte offset, bytes) of each.
+Requests: TypeAlias = ("int | Iterable[tuple[int, str | int, int, int]] | NDArray[Any]"
+                       " | RequestTable")
+
+OPERATIONS = ("read", "write", "flush", "discard", "write_zeroes")
+_NUMBERS = {**{name: i for i, name in enumerate(OPERATIONS)}, "trim": 3}
+#: Options whose effect is outside of the run.
+_NOT_HERE = ("help", "json", "dry_run", "die_with_parent", "quiet", "progress")
+
+
+class RequestTable:
+    """The requests of a run in the order of arrival, one numpy array for each column.
+
+    The arrays are the simulator's memory, without a copy, and stay valid without the table.
+    """
+
+    #: The columns; times are in ns, waiting is the response time without the chip's work.
+    COLUMNS = ("arrival_ns", "op", "lpn", "offset", "bytes", "response_ns", "waiting_ns",
+               "class", "queue", "failed")
+
+    arrival_ns: NDArray[np.uint64]
+    #: Index in OPERATIONS
+    op: NDArray[np.uint8]
+    lpn: NDArray[np.uint32]
+    offset: NDArray[np.uint64]
+    bytes: NDArray[np.uint64]
+    response_ns: NDArray[np.uint64]
+    waiting_ns: NDArray[np.uint64]
+    queue: NDArray[np.uint8]
+    failed: NDArray[np.bool_]
+
+    def __init__(self, columns: Mapping[str, NDArray[Any]], page_bytes: int) -> None:
+        self.page_bytes = page_bytes
+        self._columns = dict(columns)
+        for name, column in columns.items():
+            setattr(self, name, column)
+
+    def __len__(self) -> int:
+        return len(self._columns["op"])
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self._columns[name]
+
+    def to_dict(self) -> dict[str, NDArray[Any]]:
+        """Return the columns."""
+        return dict(self._columns)
+
+    def to_pandas(self) -> Any:
+        """Return a pandas.DataFrame over the same memory, with the operations as categories."""
+        pd = importlib.import_module("pandas")
+
+        columns: dict[str, Any] = self.to_dict()
+        columns["op"] = pd.Categorical.from_codes(self.op, categories=list(OPERATIONS))
+        return pd.DataFrame(columns, copy=False)
+
+    def to_arrow(self) -> Any:
+        """Return a pyarrow.Table over the same memory; op is an index in OPERATIONS."""
+        pa = importlib.import_module("pyarrow")
+
+        return pa.table({name: pa.array(column) for name, column in self._columns.items()})
+
+
+#: Types of the columns that are no uint64
+_TYPES: dict[str, type[np.generic]] = {"lpn": np.uint32, "op": np.uint8, "class": np.uint8,
+                                       "queue": np.uint8, "failed": np.bool_}
+
+
+def _table(job: Job) -> RequestTable:
+    log: RequestLog = lib.job_requests(job.handle).contents
+    columns = {}
+    for name in RequestTable.COLUMNS:
+        kind = np.dtype(_TYPES.get(name, np.uint64))
+        if log.count:
+            memory = (ctypes.c_char * (log.count * kind.itemsize)).from_address(getattr(log, name))
+            memory._job = job  # owns the memory
+            columns[name] = np.frombuffer(memory, kind)
+        else:
+            columns[name] = np.zeros(0, kind)
+    return RequestTable(columns, log.unit_bytes)
+
+
+class Run:
+    """The result of one simulated run."""
+
+    def __init__(self, command: list[str], options: Mapping[str, object], job: Job,
+                 kept: bool) -> None:
+        #: The command that prints the same JSON.
+        self.command = command
+        #: The keyword arguments.
+        self.options = dict(options)
+        #: Warnings and notes.
+        self.messages = job.messages
+        #: The JSON text.
+        self.json = lib.job_json(job.handle).decode()
+        self._job, self._kept = job, kept
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The parsed JSON."""
+        found: dict[str, Any] = json.loads(self.json)
+        return found
+
+    @cached_property
+    def result(self) -> dict[str, Any]:
+        """The part of the document with the results of the run."""
+        found: dict[str, Any] = self.document["runs"][0]
+        return found
+
+    @cached_property
+    def summary(self) -> dict[str, float | None]:
+        """All measures of the run by name, as in studies; None where there is no value."""
+        return measured(self.result, self.document["geometry"]["unit_bytes"])
+
+    def measure(self, name: str) -> float | None:
+        """Return a measure; write_p99 is short for write_response_p99_ns."""
+        full = measure_name(name)
+        if full not in self.summary:
+            raise KeyError(f"no measure {name}; there are {', '.join(self.summary)}")
+        return self.summary[full]
+
+    @cached_property
+    def requests(self) -> RequestTable:
+        """Every request of the stream, the warm-up included."""
+        if not self._kept:
+            raise AttributeError("the requests were not kept: keep_requests=False")
+        if not lib.job_requests(self._job.handle).contents.unit_bytes:
+            raise AttributeError("the requests of an array or of several shards are not kept")
+        return _table(self._job)
+
+    def __repr__(self) -> str:
+        return (f"<Run {self.result['policy']}: {self.result['requests']} requests, write"
+                f" amplification {self.summary['write_amplification']}>")
+
+
+def measure_name(name: str) -> str:
+    """Return the full name of a measure; of response times "response" and the unit may lack."""
+    kind, _, what = name.partition("_")
+    if kind in ("read", "write") and what in ("mean", "p50", "p99", "p99_9", "max"):
+        return f"{kind}_response_{what}_ns"
+    return name
+
+
+def _columns(requests: Any) -> tuple[NDArray[Any], ...]:
+    if isinstance(requests, RequestTable):
+        return requests.arrival_ns, requests.op, requests.offset, requests.bytes
+    if isinstance(requests, np.ndarray) and requests.dtype.names:
+        return tuple(requests[name] for name in ("arrival_ns", "op", "offset", "bytes"))
+    rows = [(at, _NUMBERS.get(op, 255) if isinstance(op, str) else op, offset, length)
+            for at, op, offset, length in requests]
+    return tuple(np.array(rows, np.uint64).reshape(-1, 4).T)
+
+
+def _write_requests(path: Path, requests: Any) -> None:
+    columns = _columns(requests)
+    kinds = (np.uint64, np.uint8, np.uint64, np.uint64)
+    held = [np.ascontiguousarray(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+    job = Job()
+    job.run(lambda: lib.write_requests(job.handle, str(path).encode(), len(held[0]),
+                                       *(column.ctypes.data for column in held)))
+
+
+def _begin(options: dict[str, object], folder: str) -> dict[str, object]:
+    for name in _NOT_HERE:
+        if name in options:
+            raise OptionError(f"{name} has no meaning in simulate()", 2)
+    requests = options.get("requests")
+    if requests is None or isinstance(requests, (int, str, np.integer)):
+        return options
+    if options.get("trace") is not None:
+        raise OptionError("requests and trace: the stream has one source", 2)
+    path = Path(folder) / "requests.aft"
+    _write_requests(path, requests)
+    return {**{name: value for name, value in options.items() if name != "requests"},
+            "trace": path}
+
+
+def simulate(*, keep_requests: bool = True, progress: Callable[[int], object] | None = None,
+             **options: Any) -> Run:
+    """Perform the run of "approxftl sim" with these options.
+
+    Keyword arguments are the command's options and the device's parameters, with underscores:
+    policy="baseline", op="7%", write_share=0.5, verify=True. requests= is a number, or the requests
+    themselves. progress= is called with the number of requests so far, a few times a second.
+    """
+    with tempfile.TemporaryDirectory(prefix="approxftl-") as folder:
+        line = command(_begin(options, folder))
+        job = Job()
+        words = words_of(line)
+        job.run(lambda: lib.simulate(job.handle, len(line), words, keep_requests), progress)
+    return Run(line, options, job, keep_requests)

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A simulated device that a program drives request by request."""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+import os
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from approxftl.simlib import Facts, Job, SimulationError, command, lib, words_of
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+READ, WRITE, FLUSH, DISCARD = range(4)
+_NAMES = {"read": READ, "write": WRITE, "trim": DISCARD}
+BEYOND_END, STOPPED = -2**63, -2**63 + 1
+#: Events between two chances for Ctrl-C.
+EVENTS = 1 << 20
+
+#: An erase block. age_ns is the time since its first program, and 0 for a free block.
+BLOCK = np.dtype([
+    ("opened_ns", "u8"), ("lun", "u4"), ("valid", "u4"), ("valid_approximate", "u4"),
+    ("programmed", "u4"), ("erases", "u4"), ("wear", "u4"), ("reads", "u4"), ("state", "u1"),
+    ("kind", "u1"), ("bits", "u1"), ("handle", "u1")])
+#: An L2P entry; all fields are NOWHERE if the page is not on flash.
+MAPPING = np.dtype([("ppn", "u4"), ("block", "u4"), ("page", "u4"), ("class", "u4")])
+NOWHERE = 2**32 - 1
+
+
+class SimulatedDevice:
+    """An SSD in simulated time; arguments are parameters, and profile, policy, seed, set, load.
+
+    Addresses and lengths are in logical pages. write(), read(), trim() and flush() submit a request
+    now, let time pass until it is complete, and return the response time in ns. Several threads may
+    use a device, one at a time.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        line = command(options)[:-1]
+        words = words_of(line)
+        handle = ctypes.c_void_p()
+        job = Job()
+        try:
+            job.run(lambda: lib.device_create(job.handle, len(line), words, ctypes.byref(handle)))
+        finally:
+            if handle:
+                self._end = weakref.finalize(self, lib.device_destroy, handle.value)
+        self._handle = handle.value
+        self._do: Callable[[Any, int, int, int], int] = lib.device_do
+        facts = Facts()
+        lib.device_facts(self._handle, ctypes.byref(facts))
+        #: Bytes of a logical page
+        self.page_bytes = int(facts.page_bytes)
+        #: Capacity in logical pages
+        self.logical_pages = int(facts.logical_pages)
+        #: Number of erase blocks
+        self.block_count = int(facts.blocks)
+        #: Logical pages that an erase block can hold
+        self.block_pages = int(facts.block_pages)
+        #: Number of dies, times planes that work on their own
+        self.luns = int(facts.luns)
+
+    def _fail(self, result: int, lpn: int, pages: int) -> SimulationError | OSError | ValueError:
+        if result == BEYOND_END:
+            return ValueError(f"{pages} pages at {lpn} are not within the device's"
+                              f" {self.logical_pages} pages")
+        if result == STOPPED:
+            return SimulationError("the device has stopped with requests under way", 1)
+        return OSError(-result, os.strerror(-result))
+
+    def write(self, lpn: int, pages: int = 1) -> int:
+        """Write logical pages."""
+        result = self._do(self._handle, WRITE, lpn, pages)
+        if result < 0:
+            raise self._fail(result, lpn, pages)
+        return result
+
+    def read(self, lpn: int, pages: int = 1) -> int:
+        """Read logical pages."""
+        result = self._do(self._handle, READ, lpn, pages)
+        if result < 0:
+            raise self._fail(result, lpn, pages)
+        return result
+
+    def trim(self, lpn: int, pages: int = 1) -> int:
+        """Discard logical pages."""
+        result = self._do(self._handle, DISCARD, lpn, pages)
+        if result < 0:
+            raise self._fail(result, lpn, pages)
+        return result
+
+    def flush(self) -> int:
+        """Program all buffered writes."""
+        result = self._do(self._handle, FLUSH, 0, 0)
+        if result < 0:
+            raise self._fail(result, 0, 0)
+        return result
+
+    def submit(self, op: str, lpns: ArrayLike, pages: ArrayLike = 1, depth: int = 32,
+               progress: Callable[[int], object] | None = None) -> NDArray[np.int64]:
+        """Submit many reads, writes or trims through a closed queue; return the response times.
+
+        A request that fails has a negative error number instead.
+        """
+        if op not in _NAMES:
+            raise ValueError(f"{op!r} is no operation; there are {', '.join(_NAMES)}")
+        where = np.ascontiguousarray(lpns, np.int64).reshape(-1)
+        many = np.ascontiguousarray(np.broadcast_to(np.asarray(pages, np.int64), where.shape))
+        times = np.zeros(len(where), np.int64)
+        job = Job()
+        job.run(lambda: lib.device_batch(job.handle, self._handle, _NAMES[op], len(where),
+                                         where.ctypes.data, many.ctypes.data,
+                                         operator.index(depth), times.ctypes.data), progress)
+        return times
+
+    def advance(self, ns: int) -> int:
+        """Let time pass, with the device's background work; return the time."""
+        if ns < 0:
+            raise ValueError("time does not go back")
+        until = self.now_ns + operator.index(ns)
+        while not lib.device_advance(self._handle, until, EVENTS):
+            pass
+        return self.now_ns
+
+    @property
+    def now_ns(self) -> int:
+        """Device time."""
+        return int(lib.device_now(self._handle))
+
+    def blocks(self) -> NDArray[Any]:
+        """Return the state of all erase blocks, of dtype BLOCK."""
+        found = np.zeros(self.block_count, BLOCK)
+        lib.device_blocks(self._handle, found.ctypes.data)
+        return found
+
+    def l2p(self) -> NDArray[Any]:
+        """Return where each logical page is, of dtype MAPPING."""
+        found = np.zeros(self.logical_pages, MAPPING)
+        lib.device_l2p(self._handle, found.ctypes.data)
+        return found
+
+    @property
+    def kinds(self) -> list[str]:
+        """Names of the field kind of blocks(), which the policy defines."""
+        return _names(lambda i: lib.device_kind_name(self._handle, i))
+
+    def counters(self) -> dict[str, int]:
+        """Return the device's counters since its creation."""
+        names = _names(lib.counter_name)
+        values = np.zeros(len(names), np.uint64)
+        lib.device_counters(self._handle, values.ctypes.data)
+        return dict(zip(names, values.tolist(), strict=True))
+
+    def digest(self) -> str:
+        """Return the digest of mapping, media and wear that approxftl sim prints."""
+        return f"{lib.device_digest(self._handle):016x}"
+
+    def check(self) -> None:
+        """Check all invariants of the device; raise SimulationError if one is violated."""
+        job = Job()
+        job.run(lambda: lib.device_audit(job.handle, self._handle))
+
+
+def _names(name_of: Callable[[int], bytes | None]) -> list[str]:
+    names: list[str] = []
+    while (name := name_of(len(names))) is not None:
+        names.append(name.decode())
+    return names

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "request-log.h"
+
+#define LEAST_ROOM 4096
+
+static void grow_log(struct request_log *log)
+{
+	u64 room = log->room ? 2 * log->room : LEAST_ROOM;
+
+	log->arrival_ns = memory_grown(log->arrival_ns, room, sizeof(*log->arrival_ns));
+	log->response_ns = memory_grown(log->response_ns, room, sizeof(*log->response_ns));
+	log->waiting_ns = memory_grown(log->waiting_ns, room, sizeof(*log->waiting_ns));
+	log->offset = memory_grown(log->offset, room, sizeof(*log->offset));
+	log->bytes = memory_grown(log->bytes, room, sizeof(*log->bytes));
+	log->lpn = memory_grown(log->lpn, room, sizeof(*log->lpn));
+	log->op = memory_grown(log->op, room, sizeof(*log->op));
+	log->class = memory_grown(log->class, room, sizeof(*log->class));
+	log->queue = memory_grown(log->queue, room, sizeof(*log->queue));
+	log->failed = memory_grown(log->failed, room, sizeof(*log->failed));
+	log->room = room;
+}
+
+void request_log_begin(struct request_log *log, struct aftl_request *request)
+{
+	u64 i = log->count;
+
+	if (i == log->room)
+		grow_log(log);
+	log->arrival_ns[i] = request->arrival_ns - log->base_ns;
+	log->response_ns[i] = 0;
+	log->waiting_ns[i] = 0;
+	log->offset[i] = (u64)request->unit * log->unit_bytes +
+			 request->head_skip * AFTL_SECTOR_BYTES;
+	log->bytes[i] = (u64)request->units * log->unit_bytes -
+			(request->head_skip + request->tail_skip) * AFTL_SECTOR_BYTES;
+	log->lpn[i] = request->unit;
+	log->op[i] = request->op;
+	log->class[i] = request->class;
+	log->queue[i] = request->queue;
+	log->failed[i] = 0;
+	container_of(request, struct logged_request, request)->number = ++log->count;
+}
+
+void request_log_end(struct request_log *log, struct aftl_request *request)
+{
+	struct logged_request *logged = container_of(request, struct logged_request, request);
+	u64 response_ns = request->complete_ns - request->arrival_ns;
+	u64 i = logged->number - 1;
+
+	if (!logged->number)
+		return;
+	logged->number = 0;
+	log->arrival_ns[i] = request->arrival_ns - log->base_ns;
+	log->response_ns[i] = response_ns;
+	log->waiting_ns[i] = response_ns - min(response_ns, request->service_ns);
+	log->lpn[i] = request->unit;
+	log->failed[i] = request->status != 0;
+}
+
+void request_log_release(struct request_log *log)
+{
+	free(log->arrival_ns);
+	free(log->response_ns);
+	free(log->waiting_ns);
+	free(log->offset);
+	free(log->bytes);
+	free(log->lpn);
+	free(log->op);
+	free(log->class);
+	free(log->queue);
+	free(log->failed);
+}
