@@ -368,6 +368,19 @@ def test_a_drift_is_warned_of() -> None:
     assert "baseline: still drifting: at least 20000 requests of warm-up\n" in done.err
 
 
+def test_padding_without_a_buffer_is_explained() -> None:
+    """Padding is the "padding" row of the write amplification."""
+    slow = ("sim", "--requests=2000", "--depth=1", "--policy=baseline,vth_b")
+    done = run(*slow)
+    told = re.findall("^approxftl sim: note: baseline and 1 more: padding is (.*) of the write "
+                      "amplification of (.*): .* pages of 8KiB .*; --buffer 1MiB ", done.err, re.M)
+    rows = [re.search(rf"^{name} +([0-9.]+) ", done.out, re.M)
+            for name in ("  padding", "write amplification")]
+    assert [tuple(f"{int(float(row[1]) * 100) / 100:g}" for row in rows if row)] == told
+    for enough in (("--buffer=1MiB",), ("--size=8KiB",), ("--write-share=0%",)):
+        assert "padding" not in run(*slow, *enough).err
+
+
 def test_quantiles_want_samples() -> None:
     """A quantile needs ten requests beyond it; its digits are limited by the histogram bins."""
     def rows(requests: int, *more: str) -> dict[str, list[str]]:

@@ -77,7 +77,8 @@ static inline const struct aftl_histogram *sim_timing_of(const struct sim_result
 }
 
 /* Units programmed for each cause: enum aftl_cause, then padding. */
-#define SIM_CAUSES (AFTL_CAUSES + 1)
+#define SIM_PADDING AFTL_CAUSES
+#define SIM_CAUSES (SIM_PADDING + 1)
 
 extern const char *const sim_cause_names[];
 u64 sim_cause_units(const struct aftl_counters *counters, unsigned int cause);

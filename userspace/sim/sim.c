@@ -22,6 +22,9 @@
 /* Share of reads of unwritten data, in 1/1000, that causes a warning. */
 #define UNWRITTEN_MATTERS 10
 
+/* Padding per byte that the host writes, in 1/10000, that causes a note. */
+#define PADDING_MATTERS 2500
+
 /* Include the seed if there are several. */
 static void name_run(const struct sim_options *options, const char *policy, u64 seed,
 		     char name[RUN_NAME])
@@ -93,6 +96,15 @@ static bool reads_unwritten(const struct sim_result *result)
 	       UNWRITTEN_MATTERS;
 }
 
+/* With a write buffer, padding has other causes, such as flushes. */
+static bool pads_unbuffered(const struct sim_result *result)
+{
+	u64 padding = sim_amplification_by(&result->stats.counters, SIM_PADDING,
+					   result->geo.unit_bytes);
+
+	return !result->config.buffer && padding >= PADDING_MATTERS;
+}
+
 static bool takes_no_time(const struct sim_result *result)
 {
 	return !result->elapsed_ns && result->requests;
@@ -146,6 +158,25 @@ static void warn_of_unwritten(const struct sim_report *all)
 		    unwritten_remedy(result));
 }
 
+static void explain_padding(const struct sim_report *all)
+{
+	char name[RUN_NAME], page[AFTL_VALUE_SIZE], padding[AFTL_VALUE_SIZE], sum[AFTL_VALUE_SIZE];
+	const struct sim_result *result = first_match(all, pads_unbuffered, name);
+	const struct aftl_counters *counters;
+	u32 unit_bytes;
+
+	if (!result)
+		return;
+	counters = &result->stats.counters;
+	unit_bytes = result->geo.unit_bytes;
+	decimal_print(sim_amplification_by(counters, SIM_PADDING, unit_bytes) / 100, 2, padding);
+	decimal_print(sim_amplification(counters, unit_bytes) / 100, 2, sum);
+	aftl_param_print(aftl_param_at(aftl_param_find("page")), result->config.page, page);
+	complain_of("sim",
+		    "note: %s: padding is %s of the write amplification of %s: without a write buffer, data that do not fill pages of %s are programmed at once; --buffer 1MiB collects them",
+		    name, padding, sum, page);
+}
+
 static void warn_of_no_time(const struct sim_report *all)
 {
 	char name[RUN_NAME];
@@ -164,6 +195,7 @@ static void warn(const struct sim_report *all)
 	for (i = 0; i < all->count; i++)
 		warn_of_warmup(all->options, &all->results[i]);
 	warn_of_unwritten(all);
+	explain_padding(all);
 	warn_of_no_time(all);
 }
 
