@@ -19,7 +19,7 @@ from selftests.lib.json_schema import document_of
 from selftests.lib.processes import until
 
 from approxftl_tools import study as verb
-from approxftl_tools import study_plan
+from approxftl_tools import study_plan, study_table
 
 TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
@@ -384,6 +384,47 @@ def test_a_killed_study_leaves_no_process(tmp_path: Path) -> None:
     driver.kill()
     driver.wait()
     until(lambda: not simulations())
+
+
+def test_the_table_shows_the_measures_of_the_figures(tmp_path: Path) -> None:
+    """Further measures are named below the table, unless no run has them."""
+    text = SMALL.replace("[base]\n", 'seeds = 2\n[base]\nwrite-share = "100%"\n')
+    file = write(tmp_path, text)
+    everything = study("run", file).stdout
+    assert "write response, mean" in everything and "read response" not in everything
+    assert "More with" not in everything and max(map(len, everything.splitlines())) <= 100
+    write(tmp_path, f'{text}[[figure]]\nx = "approx-share"\ny = "write_amplification"\n')
+    said = study("table", file).stdout
+    head, *rows, empty, more = said.splitlines()[:7]
+    assert head.split() == ["policy", "approx-share", "runs", "write", "amplification"]
+    assert len(rows) == 4 and not empty
+    assert more.startswith("More with --measures, or --csv: write_response_mean_ns, ")
+    asked = study("table", file, "--measures", "read_response_mean_ns,array_erases").stdout
+    assert asked.splitlines()[0].split() == ["policy", "approx-share", "runs", "erases"]
+
+
+def test_a_wide_table_is_divided() -> None:
+    names = ("write_response_mean_ns", "write_response_p99_ns", "write_amplification")
+    row: study_table.Row = {"policy": "vth_b", "runs": 5, "drifting_runs": 0}
+    for name in names:
+        row |= {name: 2.123e6, f"{name}_low": 1e6, f"{name}_high": 3e6, f"{name}_ratio": 0.5,
+                f"{name}_ratio_low": 0.4, f"{name}_ratio_high": 0.6}
+    tables = study_table.as_text([row], names).split("\n\n")
+    assert [table.count("\u00b1") for table in tables] == [2, 1]
+    assert all(table.split()[:2] == ["policy", "runs"] for table in tables)
+    assert all(len(line) <= 100 for table in tables for line in table.splitlines())
+
+
+@pytest.mark.parametrize(("low", "said"), [
+    (1.9e6, "2 ms \u00b15 %"), (2e6 * (1 - 1e-15), "2 ms"), (None, "2 ms"),
+    (-4.6e6, "2 ms \u00b1over 100 %"),
+])
+def test_intervals_that_tell_nothing_are_left_out(low: float | None, said: str) -> None:
+    key = "write_response_mean_ns"
+    assert study_table.cell({key: 2e6, f"{key}_low": low}, key) == said
+    ratio = f"{key}_ratio"
+    same = {ratio: 0.5, f"{ratio}_low": 0.5, f"{ratio}_high": 0.5}
+    assert study_table.cell(same, ratio) == "0.500"
 
 
 def test_measures_are_listed_by_subject(tmp_path: Path) -> None:

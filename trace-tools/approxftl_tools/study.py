@@ -293,8 +293,13 @@ def print_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, 
     elif arguments.json:
         command.answer(arguments.json, {**command.envelope("study", argv), "study": plan.name,
                                         "rows": rows, **absent(plan, store)})
+    elif arguments.csv:
+        sys.stdout.write(study_table.as_csv(rows))
     else:
-        sys.stdout.write(study_table.as_csv(rows) if arguments.csv else study_table.as_text(rows))
+        shown = keys if arguments.measures else study_table.drawn(plan)
+        all_keys = tuple(dict.fromkeys([*shown, *keys]))
+        rows = study_table.table(groups, plan.rules.yardstick, all_keys)
+        sys.stdout.write(study_table.as_text(rows, shown))
     return judge(plan, groups)
 
 

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from approxftl_tools.command import USAGE, Refusal, understanding
@@ -19,12 +20,17 @@ from approxftl_tools.measures import BY_KEY, human
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.row_list import Column, aligned
 from approxftl_tools.statistics import Estimate, estimate, paired_ratio
-from approxftl_tools.study_plan import Plan, Value, Yardstick, meant
+from approxftl_tools.study_plan import DEFAULT, Plan, Value, Yardstick, meant, spelled
 from approxftl_tools.study_store import DONE, Store, read_result
 
 #: Other names of measures. TAIL below matches measures with skewed distributions.
 ALIASES = {"waf": "write_amplification"}
 TAIL = re.compile(r"_(p\d+(_\d+)?|max)_ns$")
+
+#: Width of a printed table.
+WIDTH = 100
+#: Intervals narrower than this share of the mean are rounding errors: all runs are the same.
+SAME = 1e-9
 
 Row = dict[str, Any]
 Key = tuple[tuple[str, Value], ...]
@@ -200,10 +206,14 @@ def cell(row: Mapping[str, Any], key: str) -> str:
     if value is None or isinstance(value, str | int):
         return "\u2013" if value is None else str(value)
     if key.endswith("_ratio"):
-        width = "" if low is None else f" [{low:.3f}, {row[f'{key}_high']:.3f}]"
+        width = "" if low is None or value - low < SAME else \
+            f" [{low:.3f}, {row[f'{key}_high']:.3f}]"
         return f"{value:.3f}{width}"
     said = human(measure, value) if measure else f"{value:.4g}"
-    return said if low is None or not value else f"{said} \u00b1{100 * (value - low) / value:.2g} %"
+    half = abs((value - low) / value) if low is not None and value else 0.0
+    if half < SAME:
+        return said
+    return f"{said} \u00b1{100 * half:.2g} %" if half < 1 else f"{said} \u00b1over 100 %"
 
 
 #: Axis titles for options of the simulator.
@@ -225,14 +235,41 @@ def title(key: str) -> str:
     return BY_KEY[key].title if key in BY_KEY else key.replace("_", " ")
 
 
-def as_text(rows: Sequence[Row]) -> str:
-    """Return rows as an aligned table."""
+def drawn(plan: Plan) -> tuple[str, ...]:
+    """Return the measures that the figures of a study show, or all of its table's."""
+    found = [ALIASES.get(key, key) for one in plan.figures for key in spelled(one.get("y", []))]
+    if plan.rules.measures != DEFAULT:
+        return plan.rules.measures
+    return tuple(dict.fromkeys(key for key in found if key in VALUES)) or plan.rules.measures
+
+
+def as_text(rows: Sequence[Row], keys: Sequence[str]) -> str:
+    """Return these measures of the rows in aligned tables, each no wider than a page."""
     if not rows:
         return "no point is done\n"
-    keys = [key for key in rows[0] if not key.endswith(("_low", "_high"))
-            and (key != "drifting_runs" or any(row[key] for row in rows))]
-    return aligned([list(map(title, keys)), *([cell(row, key) for key in keys] for row in rows)],
-                   [True] * len(keys))
+
+    def text(columns: Sequence[str]) -> str:
+        return aligned([list(map(title, columns)),
+                        *([cell(row, key) for key in columns] for row in rows)],
+                       [True] * len(columns))
+
+    names = list(rows[0])
+    axes = names[:names.index("drifting_runs")]
+    if any(row["drifting_runs"] for row in rows):
+        axes.append("drifting_runs")
+    # Measures that no run has, such as read responses of writes, have no column.
+    there = [name for name in names if any(row[name] is not None for row in rows)]
+    tables = [axes]
+    for key in keys:
+        columns = [name for name in (key, f"{key}_ratio") if name in there]
+        wider = [*tables[-1], *columns]
+        if tables[-1] == axes or max(map(len, text(wider).splitlines())) <= WIDTH:
+            tables[-1] = wider
+        else:
+            tables.append([*axes, *columns])
+    more = [key for key in VALUES if key in there and key not in keys]
+    return "\n".join([*map(text, tables), *([
+        fill(f"More with --measures, or --csv: {', '.join(more)}", WIDTH) + "\n"] if more else [])])
 
 
 def measure_columns(key: str, what: str) -> tuple[Column, ...]:
