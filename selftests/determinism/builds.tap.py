@@ -99,9 +99,9 @@ RUNS = (
     Run(
         "cache of one bit in a cell, idle and short of space",
         "--policy vth_b,tlc --chips 1 --bits 3 --one_shot on --blocks 80 --op 45% --slc_static 4% "
-        "--slc_dynamic 100% --fill sequential --fill_valid 60% --approx-share 30% --write-share 1 "
-        "--size 32KiB --workload bursts --burst-on 400ms --burst-off 1s --utilisation 300% "
-        "--idle 5ms --requests 6000 --verify",
+        "--slc_dynamic 100% --fill sequential --fill_valid 60% --approx-share 30% "
+        "--write-share 100% --size 32KiB --workload bursts --burst-on 400ms --burst-off 1s "
+        "--utilisation 300% --idle 5ms --requests 6000 --verify",
         lambda c: c["fold_blocks"] > c["fold_idle_blocks"] > 0,
     ),
     Run(

@@ -234,7 +234,7 @@ long_log_begun()
 # Kill a replay of 40 seconds of writes after some of them; its log is readable.
 killed_leaves_a_log()
 {
-	told "$program" sim --quiet --requests 4000 --arrival open --rate 100 --write-share 1 \
+	told "$program" sim --quiet --requests 4000 --arrival open --rate 100 --write-share 100% \
 		--blocks 64 --word_lines 8 --op 30% --record "$scratch/long.aft" || return
 	"$program" replay --quiet --overwrite --record "$scratch/long.log" "$scratch/long.aft" \
 		/dev/mapper/aftl-copy >"$scratch/said" 2>&1 &

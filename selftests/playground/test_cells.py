@@ -35,7 +35,7 @@ PAGES = """(() => {
 
 
 def pages(browser: Browser, policy: str, hours: int, *options: str) -> list[dict[str, Any]]:
-    arguments = ["--policy", policy, "--blocks", "32", "--op", "60", "--write-share", "1",
+    arguments = ["--policy", policy, "--blocks", "32", "--op", "60", "--write-share", "100%",
                  "--approx-share", "0.5", *options]
     found: list[dict[str, Any]] = browser.run(PAGES % (json.dumps(arguments), hours))
     return found
@@ -86,7 +86,7 @@ def test_the_states_are_those_of_the_model(policy: str, cycles: int, hours: int,
                                            browser: Browser) -> None:
     """The histograms equal the model's down to its tails, and so do the reference voltages."""
     open_page(browser)
-    options = ["--policy", policy, "--blocks", "32", "--op", "60", "--write-share", "1",
+    options = ["--policy", policy, "--blocks", "32", "--op", "60", "--write-share", "100%",
                "--approx-share", "0.5", "--cycles", str(cycles), "--refresh", "0"]
     if policy == "baseline":
         options[3] = "64"

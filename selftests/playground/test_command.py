@@ -18,7 +18,7 @@ MEMORY = re.compile(rb'"memory_bytes": \d+')
 
 RUNS = {
     "experiment": ("--policy", "baseline,delta_b,vth_b,approxftl", "--approx-share", "0.5",
-                   "--write-share", "1", "--utilisation", "0.3", "--size", "8KiB",
+                   "--write-share", "100%", "--utilisation", "0.3", "--size", "8KiB",
                    "--requests", "4000"),
     "others": ("--policy", "pageftl,vertftl,cubeftl,cubeftl_minus,traditional,li,agcr,tvr,tlc,"
                "ressd,hybrid,separated,density,lending,ips",
@@ -30,7 +30,7 @@ RUNS = {
              "--requests", "3000", "--histogram", "--block-table"),
     "qlc": ("--profile", "qlc", "--blocks", "64", "--policy", "baseline", "--op", "25%",
             "--slc_static", "10%", "--requests", "1500",
-            "--write-share", "1", "--size", "16KiB", "--verify"),
+            "--write-share", "100%", "--size", "16KiB", "--verify"),
     "shards": ("--shards", "2", "--utilisation", "0.5", "--requests", "1500", "--policy",
                "baseline,approxftl", "--size", "256KiB", "--fill", "random"),
     "refused": ("--policy", "none"),
@@ -78,7 +78,7 @@ def test_bytes(name: str, command: tuple[wasmtime.Engine, wasmtime.Module],
 
 def test_table_and_files(command: tuple[wasmtime.Engine, wasmtime.Module],
                          tmp_path: Path) -> None:
-    arguments = ("--requests", "500", "--write-share", "1", "--policy", "approxftl")
+    arguments = ("--requests", "500", "--write-share", "100%", "--policy", "approxftl")
     code, out, err = run_wasm(command, tmp_path, *arguments, "--record", "/a.aft", "--dump",
                               "/a.snap")
     done = run_program(PROGRAM, "sim", *arguments, "--record", str(tmp_path / "n.aft"), "--dump",

@@ -825,7 +825,7 @@ def test_task_is_done_by_playing(browser: Browser) -> None:
 
 def test_lifetime_follows_from_the_erases(browser: Browser) -> None:
     open_page(browser)
-    options = "--channels 1 --chips 1 --blocks 64 --fill random --write-share 1 --op 20%"
+    options = "--channels 1 --chips 1 --blocks 64 --fill random --write-share 100% --op 20%"
     counters = [native(*options.split(), "--requests", count)["runs"][0]["counters"]
                 for count in ("8000", "24000")]
     host, erases = (counters[1][key] - counters[0][key]

@@ -18,7 +18,7 @@ SHAPE = ("--fill=none", "--channels", "2", "--chips", "2", "--blocks", "128", "-
          "--unit", "4KiB", "--op", "20%", "--program", "2ms", "--program_slc", "200us",
          "--read_slc", "25us", "--erase", "3500us", "--bus", "400", "--gc", "10%",
          "--buffer", "1MiB", "--idle", "1ms")
-WRITES = ("--workload", "sequential", "--write-share", "1", "--size", "128KiB")
+WRITES = ("--workload", "sequential", "--write-share", "100%", "--size", "128KiB")
 
 #: Bytes of a block in SLC mode and in TLC mode.
 CACHED, FULL = LINES * PAGE, LINES * PAGE * BITS

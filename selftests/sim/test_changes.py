@@ -70,7 +70,7 @@ def test_changes_after_one_request_are_done_in_their_order() -> None:
 def test_zones_are_changed_without_a_full_page() -> None:
     """Writes that wait for a full page of their zone are programmed before the device is saved."""
     zoned = ("--zoned", "4MiB", "--buffer", "2MiB", "--buffer_safe", "on", "--page", "16KiB",
-             "--write-share", "1", "--workload", "zones", "--size", "4KiB", "--open-zones", "4",
+             "--write-share", "100%", "--workload", "zones", "--size", "4KiB", "--open-zones", "4",
              "--requests", "2000")
     found = only_run(sim(*zoned, "--change", "777:gc_idle_valid=10%", "--verify"))
     assert found["verified"] is True and found["requests"] == 1223

@@ -238,7 +238,7 @@ SAME_SHARES = [
     ("--approx-share", "0.125", "12.5%"),
     ("--approx-share", "0.00010", "0.01%"),
     ("--utilisation", "1.2", "120%"),
-    ("--utilisation", "10", "1000%"),
+    ("--utilisation", "10.0", "1000%"),
 ]
 
 
@@ -272,6 +272,26 @@ def test_every_share_is_read_in_both_notations() -> None:
 def test_percentages_of_parameters_are_bare() -> None:
     done = run("sim", "--op", "7", "--requests", "10", "--json")
     assert json.loads(done.out)["parameters"]["op_percent"] == 7
+
+
+UNCLEAR = "approxftl sim: warning: --{} {} means {}: write {}, or {} if that was meant\n"
+
+
+@pytest.mark.parametrize(("option", "value", "meant", "other"), [
+    ("write-share", "1", "100%", "1%"), ("utilisation", "5", "500%", "5%"),
+    ("op", "1", "1%", "100%"), ("op", "0.3", "0.3%", "30%"), ("gc_idle_valid", "1", "1%", "100%"),
+])
+def test_numbers_that_are_shares_or_percentages_cause_a_warning(
+        option: str, value: str, meant: str, other: str) -> None:
+    """A number with a sign, a share with a point and a percentage above 1 are clear."""
+    done = run("sim", f"--{option}", value, "--dry-run", "--quiet")
+    assert done.code == 0 and done.err == UNCLEAR.format(option, value, meant, meant, other)
+    assert run("sim", f"--{option}", meant, "--dry-run", "--quiet").err == ""
+
+
+def test_clear_numbers_cause_no_warning() -> None:
+    clear = ("--write-share=1.0", "--approx-share=0.5", "--op=7", "--gc=1.5", "--wear_gap=1")
+    assert run("sim", *clear, "--footprint=100%", "--discard-share=0", "--dry-run").err == ""
 
 
 SUFFIXES = [
@@ -309,7 +329,7 @@ def test_file_that_cannot_be_made(option: str, tmp_path: Path) -> None:
 
 
 def test_overload_is_reported(tmp_path: Path) -> None:
-    done = run("sim", "--rate", "100000000", "--requests", "1100000", "--write-share", "1")
+    done = run("sim", "--rate", "100000000", "--requests", "1100000", "--write-share", "100%")
     assert done.code == 1
     assert "the device cannot keep up: 1048576 requests wait after" in done.err
 

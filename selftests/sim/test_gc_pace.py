@@ -9,7 +9,7 @@ import pytest
 from selftests.sim.support import only_run, sim
 
 #: Random writes of one page to a full device at queue depth 32; no die is ever idle.
-FULL = ("--op", "28", "--fill", "random", "--write-share", "1", "--size", "8KiB", "--requests",
+FULL = ("--op", "28", "--fill", "random", "--write-share", "100%", "--size", "8KiB", "--requests",
         "100000", "--warmup", "60000")
 
 

@@ -66,7 +66,7 @@ def runs_of(bits: list[int]) -> list[int]:
 @pytest.mark.parametrize(("share", "mean"), [(0.3, 8), (0.5, 20), (0.75, 4)])
 def test_approx_runs(share: float, mean: int, generate: Generate) -> None:
     records = generate("--approx-share", str(share), "--approx-run", str(mean),
-                       "--write-share", "1")  # fmt: skip
+                       "--write-share", "100%")  # fmt: skip
     lengths = runs_of([r.klass for r in records])
     deviation = math.sqrt(mean * (mean - 1) / len(lengths))
     assert sum(lengths) / len(lengths) == pytest.approx(mean, abs=4 * deviation)
@@ -76,7 +76,7 @@ def test_approx_runs(share: float, mean: int, generate: Generate) -> None:
 
 
 def test_independent_tags_have_short_runs(generate: Generate) -> None:
-    records = generate("--approx-share", "0.5", "--write-share", "1")
+    records = generate("--approx-share", "0.5", "--write-share", "100%")
     lengths = runs_of([r.klass for r in records])
     assert sum(lengths) / len(lengths) == pytest.approx(2, abs=0.08)
 
@@ -186,7 +186,7 @@ def test_active(generate: Generate) -> None:
 
 
 def test_scattered_hot_range(generate: Generate) -> None:
-    hot = ("--hot-share", "1", "--hot-range", "0.25")
+    hot = ("--hot-share", "100%", "--hot-range", "0.25")
     dense = Counter(r.off_sect for r in generate(*hot))
     uses = Counter(r.off_sect for r in generate(*hot, "--scatter"))
     # --scatter only moves the places: the counts are the same, spread over the whole footprint.
@@ -200,7 +200,7 @@ def test_scattered_hot_range(generate: Generate) -> None:
 def test_zones(count: int, generate: Generate) -> None:
     zone, size = 64, 16
     records = generate("--workload", "zones", "--zone-size", f"{zone * 4}KiB", "--size",
-                       f"{size * 4}KiB", "--open-zones", str(count), "--write-share", "1")
+                       f"{size * 4}KiB", "--open-zones", str(count), "--write-share", "100%")
     written: dict[int, int] = {}
     passed: Counter[int] = Counter()
     for record in records:
@@ -310,7 +310,7 @@ def test_hot_size_leaves_cold_requests_as_they_are(generate: Generate) -> None:
 
 
 def test_whole_footprint_hot(generate: Generate) -> None:
-    records = generate("--hot-share", "0.1", "--hot-range", "1", "--hot-size", "8KiB")
+    records = generate("--hot-share", "0.1", "--hot-range", "100%", "--hot-size", "8KiB")
     assert {r.nsect for r in records} == {16}
 
 
@@ -343,7 +343,7 @@ def test_fixed_arrivals(generate: Generate) -> None:
 @pytest.mark.parametrize("arrival", [["--rate", "10000"], ["--depth", "4"]])
 def test_bursts(arrival: list[str], generate: Generate) -> None:
     records = generate("--workload", "bursts", "--burst-on", "10ms", "--burst-off", "30ms",
-                       "--write-share", "1", *arrival)  # fmt: skip
+                       "--write-share", "100%", *arrival)  # fmt: skip
     assert max(r.t_ns % 40_000_000 for r in records) < 10_000_000
     assert records[-1].t_ns > 200_000_000
 
@@ -371,7 +371,7 @@ def test_requests_between_bursts(shape: str, generate: Generate) -> None:
 
 
 def test_closed_queue_is_kept_full(generate: Generate) -> None:
-    records = generate("--depth", "7", "--write-share", "1", requests=100)
+    records = generate("--depth", "7", "--write-share", "100%", requests=100)
     assert [r.t_ns for r in records[:7]] == [0] * 7
     assert records[7].t_ns > 0
 

@@ -8,7 +8,7 @@ import re
 import pytest
 from selftests.sim.support import Json, only_run, run, sim
 
-TENANTS = ("--blocks", "64", "--unit", "0", "--fill", "sequential", "--write-share", "1",
+TENANTS = ("--blocks", "64", "--unit", "0", "--fill", "sequential", "--write-share", "100%",
            "--hot-share", "95%", "--hot-range", "5%", "--hot-stream", "1", "--warmup", "40k",
            "--requests", "20k")
 FIELDS = {"host_units", "media_units", "erased_units", "changed_blocks", "partial_blocks",

@@ -38,7 +38,7 @@ COMMANDS = [
     ("--workload", "sequential", "--discard-share", "0.2", "--warmup", "100"),
     ("--hot-share", "80%", "--hot-range", "10%", "--hot-size", "4KiB:9,8KiB:1", "--size", "64KiB"),
     ("--hot-share", "80%", "--hot-range", "10%", "--hot-stream", "1", "--policy", "streams"),
-    ("--profile", "micro19", "--policy", "cubeftl,pageftl", "--write-share", "1"),
+    ("--profile", "micro19", "--policy", "cubeftl,pageftl", "--write-share", "100%"),
     (*BUSY, "--block-table", "--page-map", "auto"),
     (*BUSY, "--series"),
     (*BUSY, "--change", "1500:policy=vth_b,1500:gc=9,2000:age=30d", "--block-table"),
@@ -329,7 +329,7 @@ def test_full_output_is_a_failure() -> None:
 
 
 @pytest.mark.parametrize("command", [
-    ("--requests", "20000", "--fill", "random", "--write-share", "1"),
+    ("--requests", "20000", "--fill", "random", "--write-share", "100%"),
     ("--requests", "150000", "--fill", "random", "--policy", "approxftl,vth_b"),
     ("--requests", "5000", "--warmup", "3000", "--utilisation", "0.6"),
     ("--requests", "5000", "--flush-every", "7", "--discard-share", "0.1"),
@@ -364,7 +364,7 @@ def test_warm_up_is_warned_of() -> None:
 
 def test_a_drift_is_warned_of() -> None:
     done = run("sim", "--fill", "random", "--requests", "20000", "--json=/dev/null",
-               "--workload", "sequential", "--rate", "5000", "--write-share", "1")
+               "--workload", "sequential", "--rate", "5000", "--write-share", "100%")
     assert "baseline: still drifting: at least 20000 requests of warm-up\n" in done.err
 
 

@@ -10,10 +10,10 @@ from selftests.sim.support import Json, only_run, sim
 
 #: A unit is a flash page of 16 KiB; collection is at work.
 LARGE_UNITS = ("--page", "16KiB", "--unit", "0", "--op", "28", "--fill", "random")
-WRITES = ("--write-share", "1", "--requests", "20000", "--warmup", "5000")
+WRITES = ("--write-share", "100%", "--requests", "20000", "--warmup", "5000")
 #: A unit is a flash page of 8 KiB; nothing is collected during the run.
 NO_COLLECTION = ("--profile", "tcad18", "--blocks", "64", "--op", "28", "--fill", "random",
-                 "--write-share", "1", "--requests", "20000")
+                 "--write-share", "100%", "--requests", "20000")
 UNIT = 16384
 
 

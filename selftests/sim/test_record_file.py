@@ -183,7 +183,7 @@ def test_records_without_levels_name_none(tmp_path: Path) -> None:
 
 
 def test_levels_that_are_too_many_are_refused() -> None:
-    said = run("sim", "--approx-share", "1", "--level-2-share", "0.6", "--level-3-share", "0.6")
+    said = run("sim", "--approx-share", "100%", "--level-2-share", "0.6", "--level-3-share", "0.6")
     assert said.err.endswith("--level-2-share and --level-3-share are more than all together\n")
     assert "--level-2-share" in run("sim", "--level-2-share", "0.6").err
 

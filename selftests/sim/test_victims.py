@@ -11,7 +11,7 @@ from selftests.sim.support import only_run, sim
 #: One LUN, one open block, and only the reserve that relocation needs, as the models assume.
 BARE = ("--policy", "baseline", "--channels", "1", "--chips", "1", "--layers", "4", "--word_lines",
         "16", "--page", "4KiB", "--gc", "0%", "--gc_idle_valid", "0%", "--errors", "off", "--fill",
-        "random", "--workload", "uniform", "--write-share", "1", "--size", "4KiB")
+        "random", "--workload", "uniform", "--write-share", "100%", "--size", "4KiB")
 
 
 def write_amplification(*options: str, blocks: int = 2000) -> float:
@@ -61,7 +61,7 @@ def test_a_window_of_one_is_fifo() -> None:
 def test_every_policy_takes_every_rule(rule: str) -> None:
     runs = sim("--policy", "baseline,approxftl,cubeftl,tvr,ressd,agcr", "--bits", "3",
                "--one_shot", "on", "--blocks", "60", "--layers", "8", "--word_lines", "2",
-               "--op", "50%", "--fill", "random", "--write-share", "1", "--verify", "--victim",
+               "--op", "50%", "--fill", "random", "--write-share", "100%", "--verify", "--victim",
                rule, "--requests", "40000")["runs"]
     assert len(runs) == 6
     for found in runs:

@@ -11,7 +11,7 @@ from selftests.sim.support import only_run, sim
 #: Nearly all writes go to two of a hundred blocks; the data of the others never change.
 SKEWED = ("--channels", "1", "--chips", "1", "--blocks", "128", "--layers", "4", "--word-lines",
           "4", "--op", "28", "--fill", "sequential", "--hot-share", "99%", "--hot-range", "2%",
-          "--write-share", "1", "--size", "8KiB", "--requests", "300000")
+          "--write-share", "100%", "--size", "8KiB", "--requests", "300000")
 GAPS = (4, 16, 64, 256)
 
 

@@ -48,7 +48,7 @@ def test_those_of_the_zn540() -> None:
     assert words[1] == f"zone_capacity={told['zone_capacity']}MiB"
     device = ("--profile", "wd-zn540", *(f"--{word}" for word in words))
     active = int(told["max_open_zones"])
-    stream = ("--workload", "zones", "--size", "128KiB", "--write-share", "1")
+    stream = ("--workload", "zones", "--size", "128KiB", "--write-share", "100%")
     result = only_run(sim(*device, *stream, "--requests", "40k", "--open-zones", str(active)))
     assert result["counters"]["host_failed_requests"] == 0
     assert sum(result["zones"].values()) == 17 and result["zones"]["implicitly_open"] == active

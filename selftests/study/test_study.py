@@ -386,6 +386,18 @@ def test_a_killed_study_leaves_no_process(tmp_path: Path) -> None:
     until(lambda: not simulations())
 
 
+def test_warnings_about_options_are_printed_once(tmp_path: Path) -> None:
+    text = SMALL.replace("[base]\n", "[base]\nwrite-share = 1\n")
+    file = write(tmp_path, text)
+    assert study("status", file).stderr == (
+        f"approxftl study: {file}: warning: --write-share 1 means 100%: write 100%, or 1% if that "
+        "was meant\n")
+    # A refusal stands alone.
+    write(tmp_path, text.replace("requests = 2000", "requests = -2"))
+    said = study("status", file, status=2).stderr
+    assert said.count("\n") == 1 and "--requests" in said
+
+
 def test_the_table_shows_the_measures_of_the_figures(tmp_path: Path) -> None:
     """Further measures are named below the table, unless no run has them."""
     text = SMALL.replace("[base]\n", 'seeds = 2\n[base]\nwrite-share = "100%"\n')

@@ -178,13 +178,14 @@ class Table:
         """Return the options for the preconditioning of a row."""
         if row["precondition"] == "none":
             return ["--fill=none"]
-        return ["--fill=sequential", f"--fill_valid={self.full(row) * 100:.4g}"]
+        return ["--fill=sequential", f"--fill_valid={self.full(row) * 100:.4g}%"]
 
     def writes(self, row: Row, options: Sequence[str]) -> Load:
         """Return a run that writes the row's volume and measures its last 30 %."""
         size = int(row["block_kib"]) << 10
         count = self.shape.requests(self.full(row) * float(row["written_capacities"]), size)
-        return Load((*self.filled(row), "--write-share=1", f"--footprint={share(self.full(row))}",
+        return Load((*self.filled(row), "--write-share=100%",
+                     f"--footprint={share(self.full(row))}",
                      f"--size={size}", f"--depth={row['queue_depth']}",
                      f"--warmup={count * 7 // 10}", f"--requests={count - count * 7 // 10}",
                      *options))
@@ -322,8 +323,9 @@ class Table:
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
         count = self.shape.requests(0.5, size << 10)
         order = [] if row["operation"] == "random-write" else ["--workload=sequential"]
-        load = Load(("--fill=none", "--write-share=1", f"--size={size << 10}", f"--depth={depth}",
-                     *order, f"--warmup={count // 4}", f"--requests={count - count // 4}"))
+        load = Load(("--fill=none", "--write-share=100%", f"--size={size << 10}",
+                     f"--depth={depth}", *order, f"--warmup={count // 4}",
+                     f"--requests={count - count // 4}"))
         measures: list[tuple[str, str, float, Value]] = [("rate, MB/s", "mbps", 0.05, rate)]
         if depth == 1 and size == 4:
             measures.append(("write p50, us", "p50_us", 1.0, us("write", "p50")))
@@ -338,8 +340,9 @@ class Table:
         options = ["--workload=sequential"] if "sequential" in kind else []
         fill = f"--fill={'none' if write else 'sequential'}"
         count = self.shape.requests(0.5, int(size) << 10)
-        load = Load((fill, *options, f"--write-share={int(write)}", f"--size={int(size) << 10}",
-                     f"--depth={row['queue_depth']}", f"--requests={min(count, 200000)}"))
+        load = Load((fill, *options, f"--write-share={share(float(write))}",
+                     f"--size={int(size) << 10}", f"--depth={row['queue_depth']}",
+                     f"--requests={min(count, 200000)}"))
 
         def thousands(result: Json) -> float:
             return per_second(result, "write" if write else "read") / 1e3

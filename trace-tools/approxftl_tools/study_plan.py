@@ -15,6 +15,7 @@ import math
 import re
 import shlex
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -392,27 +393,32 @@ def dry_run(program: Path, point: Point) -> subprocess.CompletedProcess[str]:
         raise Refusal(f"{program}: cannot run: {error.strerror}") from error
 
 
-def check_point(path: Path, program: Path, point: Point) -> None:
-    """Let the simulator check the options of a point."""
+def check_point(path: Path, program: Path, point: Point) -> list[str]:
+    """Let the simulator check the options of a point, and return its warnings."""
     attempts = 1
     while was_killed((done := dry_run(program, point)).returncode):
         if attempts == ATTEMPTS:
             raise Refusal(f"{path}: the simulator was killed {attempts} times as it looked at "
                           "the options", FAILED)
         attempts += 1
+    said = [line.removeprefix("approxftl sim: ") for line in done.stderr.strip().splitlines()]
+    warnings = [line for line in said if line.startswith("warning: ")]
     if done.returncode:
-        sentence = done.stderr.strip().removeprefix("approxftl sim: ")
+        sentence = "\n".join(line for line in said if line not in warnings)
         raise Refusal(f"{path}: {sentence or 'the simulator refuses its options'}", USAGE)
+    return warnings
 
 
 def check_values(path: Path, program: Path, points: Sequence[Point]) -> None:
     """Let the simulator check every value once, so that a wrong value gives one error."""
     seen: set[tuple[str, Value]] = set()
+    warnings: dict[str, None] = {}
     for point in points:
         values = {pair for pair in point.varied if pair[0] != "seed"}
         if not seen or not values <= seen:
-            check_point(path, program, point)
+            warnings |= dict.fromkeys(check_point(path, program, point))
         seen |= values | {("", "")}
+    sys.stderr.writelines(f"approxftl study: {path}: {line}\n" for line in warnings)
 
 
 def settings_of(document: dict[str, Any], varied: dict[str, Value]) -> dict[str, Value]:

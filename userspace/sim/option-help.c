@@ -86,5 +86,5 @@ void sim_options_help(void)
 	     "130 interrupted (what there was is printed).\n"
 	     "\n"
 	     "Example: ApproxFTL against a device that does not know approximate data\n"
-	     "  approxftl sim --policy baseline,approxftl --approx-share 0.5 --write-share 1");
+	     "  approxftl sim --policy baseline,approxftl --approx-share 0.5 --write-share 100%");
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "complain.h"
 #include "option-rows.h"
 #include "option-values.h"
 #include "shares.h"
@@ -72,6 +73,25 @@ static int complain_sign(const struct option_row *row, const char *text, u64 mea
 			   percentage, fraction);
 }
 
+void option_warn_unclear(const char *name, const char *text, const char *meant, const char *other)
+{
+	complain_of("sim", "warning: --%s %.40s means %s: write %s, or %s if that was meant", name,
+		    text, meant, meant, other);
+}
+
+/* A bare 1 is the whole for an option, but 1 % for a parameter, on the same command line. */
+static void warn_bare_share(const struct option_row *row, const struct share *share,
+			    const char *text)
+{
+	char meant[AFTL_VALUE_SIZE], other[AFTL_VALUE_SIZE], name[OPTION_NAME];
+
+	if (share->percent || !share->value || strchr(text, '.'))
+		return;
+	share_print(share->value, true, meant);
+	share_print(share->value / 100, true, other);
+	option_warn_unclear(option_dashed(row->name, name), text, meant, other);
+}
+
 static int set_share(u64 *value, const struct option_row *row, const char *text,
 		     struct aftl_error *error)
 {
@@ -85,6 +105,8 @@ static int set_share(u64 *value, const struct option_row *row, const char *text,
 	if (lacks_sign(row, &share))
 		return complain_sign(row, text, share.value / 100, error);
 	ret = check_range(row, text, share.percent, share.value, error);
+	if (!ret)
+		warn_bare_share(row, &share, text);
 	if (ret || !share.finer)
 		return ret;
 	return option_fail(row, error,

@@ -9,6 +9,7 @@
 #include "option-rules.h"
 #include "option-values.h"
 #include "request-sizes.h"
+#include "shares.h"
 #include "sim-options.h"
 #include "tenants.h"
 
@@ -93,24 +94,49 @@ static bool has_value(const struct argument *argument, struct aftl_error *error)
 	return false;
 }
 
-bool sim_option_is_param(const char *name, size_t length)
+static const struct aftl_param *find_param(const char *name, size_t length)
 {
 	unsigned int i;
 
 	for (i = 0; i < aftl_param_count(); i++)
 		if (option_same_name(aftl_param_at(i)->key, name, length))
-			return true;
-	return false;
+			return aftl_param_at(i);
+	return NULL;
+}
+
+bool sim_option_is_param(const char *name, size_t length)
+{
+	return find_param(name, length);
+}
+
+/* As a share, a percentage of up to 1 would be up to the whole. */
+static void warn_bare_percentage(const struct aftl_param *param, const char *text)
+{
+	char meant[AFTL_VALUE_SIZE], other[AFTL_VALUE_SIZE];
+	struct share share;
+
+	if (param->type != AFTL_PARAM_PERCENT || !share_parse(text, &share) || share.percent ||
+	    !share.value || share.value > SHARE_WHOLE)
+		return;
+	scnprintf(meant, sizeof(meant), "%s%%", text);
+	share_print(share.value, true, other);
+	option_warn_unclear(param->key, text, meant, other);
 }
 
 static int take_param(struct sim_options *options, const struct argument *argument,
 		      struct aftl_error *error)
 {
-	if (!sim_option_is_param(argument->name, argument->length))
+	const struct aftl_param *param = find_param(argument->name, argument->length);
+	int ret;
+
+	if (!param)
 		return complain_unknown(argument->name, argument->length, error);
 	if (!has_value(argument, error))
 		return -EINVAL;
-	return device_choice_set(options, argument->name, argument->length, argument->value, error);
+	ret = device_choice_set(options, argument->name, argument->length, argument->value, error);
+	if (!ret)
+		warn_bare_percentage(param, argument->value);
+	return ret;
 }
 
 static int take_option(struct sim_options *options, const struct option_row *option,

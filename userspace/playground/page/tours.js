@@ -8,7 +8,7 @@ const TINY = "--channels 1 --chips 1 --blocks 64 --layers 4 --word_lines 4 --pag
 const SMALL = "--blocks 64 --op 40%";
 // A full die with garbage collection in its steady state.
 const FULL = "--channels 1 --chips 1 --blocks 64";
-const QLC = "--profile qlc --blocks 64 --op 25% --write-share 1 --size 16KiB";
+const QLC = "--profile qlc --blocks 64 --op 25% --write-share 100% --size 16KiB";
 const WORN = "--bits 2 --blocks 32 --op 60% --cell_model voltage --fill sequential --write-share 0";
 
 // Return the state after warmup and requests, with the state after warmup as "before". The device
@@ -31,13 +31,13 @@ const sumOf = (list) => list.reduce((all, one) => all + one, 0);
 const percent = (share) => `${(100 * share).toFixed(0)} %`;
 
 function amplification(run, options) {
-	const state = run(`${FULL} --fill random --write-share 1 --size 8KiB ${options}`, 8000, 16000);
+	const state = run(`${FULL} --fill random --write-share 100% --size 8KiB ${options}`, 8000, 16000);
 	return chartOf("amplification").of(state, state.before);
 }
 
 // Return the mean program time in µs.
 function programTime(run, policy, share) {
-	const {counters} = run(`--policy ${policy} --write-share 1 --approx-share ${share} ${SMALL}`, 4000);
+	const {counters} = run(`--policy ${policy} --write-share 100% --approx-share ${share} ${SMALL}`, 4000);
 	return counters.array_program_ns / counters.array_programs / 1000;
 }
 
@@ -119,7 +119,7 @@ const TOURS = [
 			choices: ["512", "5", "0"],
 			answer: (run) => {
 				const {valid_units: valid} = run(`${TINY} --op 50% --footprint 1% --size 4KiB ` +
-					"--write-share 1", 512);
+					"--write-share 100%", 512);
 				return {right: ["512", "5", "0"].indexOf(String(valid)),
 					because: `The device says: ${valid} valid units. All other pages are garbage, or free.`};
 			}},
@@ -135,7 +135,7 @@ const TOURS = [
 			choices: ["at each write", "when free blocks run out", "never"],
 			answer: (run) => {
 				const [few, many] = [512, 5000].map((requests) => run(`${TINY} --op 50% --footprint 1% ` +
-					"--size 4KiB --write-share 1", requests).counters.array_erases);
+					"--size 4KiB --write-share 100%", requests).counters.array_erases);
 				return {right: few ? 0 : many ? 1 : 2,
 					because: `After 512 writes ${few} blocks had been erased, after 5000 ${many}. ` +
 						"An erase needs a block without anything valid."};
@@ -152,7 +152,7 @@ const TOURS = [
 				"that are programmed, how many are copies?",
 			choices: ["none", "up to a quarter", "more than a quarter"],
 			answer: (run) => {
-				const {counters} = run(`${TINY} --op 50% --size 4KiB --write-share 1`, 5000);
+				const {counters} = run(`${TINY} --op 50% --size 4KiB --write-share 100%`, 5000);
 				const share = counters.programmed_gc_units / (counters.programmed_gc_units + counters.programmed_host_units);
 				return {right: share === 0 ? 0 : rangeOf(share, 0.25) + 1,
 					because: `${counters.programmed_gc_units} copies beside ${counters.programmed_host_units} ` +
@@ -172,7 +172,7 @@ const TOURS = [
 			choices: ["less than a tenth", "a tenth to a half", "more than a half"],
 			answer: (run) => {
 				const [before, now] = ["", "--discard-share 20%"].map((how) => run(`${TINY} --op 50% --size 4KiB ` +
-					`--write-share 1 ${how}`, 5000).counters.programmed_gc_units);
+					`--write-share 100% ${how}`, 5000).counters.programmed_gc_units);
 				return {right: rangeOf(now / before, 0.1, 0.5), because: `${before} copies before, ${now} now.`};
 			}},
 			{text: "With discards: the text below the pictures says how many units of a block are valid. In most " +
@@ -195,7 +195,7 @@ const TOURS = [
 				"program its pages?",
 			choices: ["in one", "in two", "in more"],
 			answer: (run) => {
-				const {mode_pages: pages} = run(`${TINY} --op 50% --write-share 1 --approx-share 0.5`, 300);
+				const {mode_pages: pages} = run(`${TINY} --op 50% --write-share 100% --approx-share 0.5`, 300);
 				const ways = pages.filter(Boolean).length;
 				return {right: rangeOf(ways, 2, 3), because: `${ways}: it does not look at tags.`};
 			}},
@@ -209,7 +209,7 @@ const TOURS = [
 			choices: ["normal, as in the first device", "between approximate ones",
 				"after all their neighbours"],
 			answer: (run) => {
-				const {mode_pages: pages} = run(`${TINY} --op 50% --policy approxftl --write-share 1 ` +
+				const {mode_pages: pages} = run(`${TINY} --op 50% --policy approxftl --write-share 100% ` +
 					"--approx-share 0.5", 300);
 				const found = [pages[NORMAL], pages[BETWEEN], pages[AFTER]];
 				return {right: largest(found), because: `Pages: ${found[0]} normal, ${found[1]} between, ` +
@@ -222,7 +222,7 @@ const TOURS = [
 			{question: "And if all 300 writes are precise: how many pages go between others?",
 			choices: ["none", "less than a third", "more"],
 			answer: (run) => {
-				const {mode_pages: pages} = run(`${TINY} --op 50% --policy approxftl --write-share 1 ` +
+				const {mode_pages: pages} = run(`${TINY} --op 50% --policy approxftl --write-share 100% ` +
 					"--approx-share 0", 300);
 				const between = partOf(pages, BETWEEN);
 				return {right: between === 0 ? 0 : rangeOf(between, 1 / 3) + 1,
@@ -241,7 +241,7 @@ const TOURS = [
 			choices: ["it grows", "next to nothing", "it falls"],
 			answer: (run) => {
 				const [alone, runs] = ["", "--approx-run 16"].map((how) => partOf(run(`${TINY} --op 50% ` +
-					`--policy approxftl --write-share 1 --approx-share 0.5 ${how}`, 300).mode_pages, BETWEEN));
+					`--policy approxftl --write-share 100% --approx-share 0.5 ${how}`, 300).mode_pages, BETWEEN));
 				return {right: rangeOf(-runs / alone, -1.1, -0.9),
 					because: `${percent(alone)} of the pages before, ${percent(runs)} in runs.`};
 			}},
@@ -258,7 +258,7 @@ const TOURS = [
 			{question: "How many of the precise pages does vth_b program faster than baseline does?",
 			choices: ["none", "those between approximate ones", "all"],
 			answer: (run) => {
-				const {mode_pages: pages} = run(`${TINY} --op 50% --policy vth_b --write-share 1 ` +
+				const {mode_pages: pages} = run(`${TINY} --op 50% --policy vth_b --write-share 100% ` +
 					"--approx-share 0.5", 300);
 				const faster = pages[BETWEEN] + pages[AFTER];
 				return {right: !faster ? 0 : pages[NORMAL] ? 1 : 2, because: `${faster}, and ${pages[NORMAL]} in normal ` +
@@ -291,7 +291,7 @@ const TOURS = [
 			{question: "Which part of ApproxFTL's pages is still programmed in the normal, slow mode?",
 			choices: ["most", "a third to a half", "less than a third"],
 			answer: (run) => {
-				const {mode_pages: pages} = run(`--policy approxftl --write-share 1 --approx-share 0.5 ` +
+				const {mode_pages: pages} = run(`--policy approxftl --write-share 100% --approx-share 0.5 ` +
 					SMALL, 4000);
 				return {right: 2 - rangeOf(partOf(pages, NORMAL), 1 / 3, 0.5),
 					because: `${pages[NORMAL]} of ${sumOf(pages)}: those that came when no field was free.`};
@@ -316,7 +316,7 @@ const TOURS = [
 			{question: "Programs take energy, too. How much of what baseline's take do ApproxFTL's need?",
 			choices: ["less, about as much less as of the time", "as much", "more: steps that are saved must be made up for"],
 			answer: (run) => {
-				const [slow, fast] = ["baseline", "approxftl"].map((policy) => run(`--policy ${policy} --write-share 1 ` +
+				const [slow, fast] = ["baseline", "approxftl"].map((policy) => run(`--policy ${policy} --write-share 100% ` +
 					`--approx-share 0.5 ${SMALL}`, 4000).counters);
 				const [joule, time] = ["program_energy_pj", "array_program_ns"].map((key) => fast[key] / slow[key]);
 				return {right: joule > 1.05 ? 2 : joule > 0.95 ? 1 : 0,
@@ -328,7 +328,7 @@ const TOURS = [
 				"quarter less for each write under ApproxFTL. What about the response that the host sees?",
 			choices: ["it gains less than the flash does", "about as much", "more"],
 			answer: (run) => {
-				const [slow, fast] = ["baseline", "approxftl"].map((policy) => run(`--policy ${policy} --write-share 1 ` +
+				const [slow, fast] = ["baseline", "approxftl"].map((policy) => run(`--policy ${policy} --write-share 100% ` +
 					`--approx-share 0.5 ${SMALL} --size 8KiB --utilisation 55%`, 5000));
 				const flash = 1 - fast.write_service.sum_ns / slow.write_service.sum_ns;
 				const host = 1 - writeMs(fast) / writeMs(slow);
@@ -354,7 +354,7 @@ const TOURS = [
 				"after approximate ones?",
 			choices: ["less than a quarter", "a quarter to a half", "more than a half"],
 			answer: (run) => {
-				const part = partOf(run(`--policy approxftl --write-share 1 --approx-share 0.1 ${SMALL}`, 4000)
+				const part = partOf(run(`--policy approxftl --write-share 100% --approx-share 0.1 ${SMALL}`, 4000)
 					.mode_pages, BETWEEN, AFTER);
 				return {right: rangeOf(part, 0.25, 0.5), because: `${percent(part)}. Each of them needs an ` +
 					"approximate neighbour, and there are not more of those."};
@@ -472,7 +472,7 @@ const TOURS = [
 				"slower than the mean?",
 			choices: ["less than a tenth", "a tenth to three times", "more than three times"],
 			answer: (run) => {
-				const {write_response: times} = run(`${FULL} --fill random --write-share 1 --size 8KiB --op 15%`, 24000);
+				const {write_response: times} = run(`${FULL} --fill random --write-share 100% --size 8KiB --op 15%`, 24000);
 				const mean = times.sum_ns / times.count / 1e6;
 				return {right: rangeOf(tailMs(times) / mean, 1.1, 3),
 					because: `${plain(mean)} and ${plain(tailMs(times))} ms. All 32 wait for the same die.`};
