@@ -315,14 +315,15 @@ bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
 /*
  * aftl_superblock_gc_start_block() - start GC of the superblock of @block
  *
- * Return: false if it cannot be emptied now.
+ * Return: false if it cannot be emptied now, or GC of another superblock of the group is not over.
  */
 bool aftl_superblock_gc_start_block(struct aftl *ftl, const struct aftl_block *block, u32 cause)
 {
 	u32 group = aftl_die_group_of(ftl, aftl_block_lun(ftl, block));
 	u32 number = aftl_superblock_number(ftl, block);
 
-	if (superblock_gc_cost(ftl, group, number, REACH_SHORT) == U32_MAX)
+	if (ftl->die_groups[group].victim != AFTL_NIL ||
+	    superblock_gc_cost(ftl, group, number, REACH_SHORT) == U32_MAX)
 		return false;
 	superblock_gc_begin(ftl, group, number, cause);
 	return true;

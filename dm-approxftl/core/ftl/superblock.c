@@ -23,10 +23,6 @@ static int check_superblock_features(const struct aftl *ftl, const struct aftl_c
 	if (ftl->geo.passes > 1)
 		return aftl_fail(error, -EINVAL,
 				 "superblock: a superblock may be closed early for collection, and a block between a coarse and a fine pass cannot be; set superblock 0 or passes 1");
-	/* Not understood: writes of some shapes with all three waited without an end. */
-	if (ftl->geo.trans_pages && ftl->slc_max_blocks)
-		return aftl_fail(error, -EINVAL,
-				 "superblock: with a cached map and an SLC cache together, writes may never end; set map_cache 0, or slc_static 0 and slc_dynamic 0");
 	if (config->rain && ftl->read_cache.count)
 		return aftl_fail(error, -EINVAL,
 				 "rain: a read cache does not hold reconstructed data; set read_cache 0 or rain off");
