@@ -375,7 +375,7 @@ TAP_TEST(value_that_is_too_long_a_number_is_out_of_range, "a number beyond 64 bi
 TAP_TEST(profiles_are_listed, "profiles are listed")
 {
 	static const char *const names[] = {
-		"demo", "tcad18", "fast16", "micro19", "ics14", "tos22", "qlc",
+		"demo", "tcad18", "fast16", "micro19", "ics14", "tos22", "qlc", "enterprise",
 	};
 	struct aftl_config config;
 	struct aftl_error error = { "" };

@@ -1055,6 +1055,42 @@ static void one_superblock_is_collected_at_a_time(void)
 	close_device();
 }
 
+/* All that a current enterprise drive has is at work at once, in a smaller one. */
+static void an_enterprise_drive_works(void)
+{
+	static const char *const small[] = {
+		"channels", "4", "blocks", "100", "layers", "6", "word_lines", "2", "op", "66",
+		"superblock", "8", "buffer", "1MiB", "map_cache", "768KiB", "page", "2KiB",
+		"unit", "512", NULL
+	};
+	const struct aftl_counters *counters;
+	u32 i;
+
+	test_device_init(&device, "enterprise");
+	test_device_open(&device, "streams", small);
+	shadow_open(&store, &device, false);
+	test_stream_init(&stream, 5);
+	stream.units_max = 64;
+	test_stream_fill(&stream, &device);
+	for (i = 0; i < 36000 && !tap_failures(); i++) {
+		device.hint.stream = (u8)(i % 3);
+		test_stream_step(&stream, &device);
+	}
+	test_drain(&device);
+	counters = test_counters(&device);
+	CHECK_RANGE(counters->gc_blocks, 1, U64_MAX);
+	CHECK_RANGE(counters->gc_paced_steps, 1, U64_MAX);
+	CHECK_RANGE(counters->fold_blocks, 1, U64_MAX);
+	CHECK_RANGE(counters->map_lookups, 1, U64_MAX);
+	CHECK_RANGE(counters->programmed_map_units, 1, U64_MAX);
+	CHECK_RANGE(counters->programmed_parity_units, 1, U64_MAX);
+	CHECK_EQ(counters->policy_bugs, 0);
+	shadow_lookup_all(&store);
+	test_audit(&device);
+	shadow_close(&store);
+	test_device_close(&device);
+}
+
 static const char *const again[] = {
 	ROOMY, "rain", "on", "blocks", "128", "bits", "2", "one_shot", "on", NULL
 };
@@ -1104,6 +1140,7 @@ int main(void)
 	tap_run("superblocks of the SLC cache are folded", slc_superblocks_are_folded);
 	tap_run("one superblock of a group is collected at a time",
 		one_superblock_is_collected_at_a_time);
+	tap_run("an enterprise drive works", an_enterprise_drive_works);
 	with_every_policy("superblocks with an SLC cache", superblocks_are_erased_together, slc);
 	with_every_policy("a die dies, with an SLC cache", a_die_dies, slc);
 	with_every_policy("a second die dies, with an SLC cache", a_second_one_dies, slc);

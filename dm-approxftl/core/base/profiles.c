@@ -277,6 +277,41 @@ static const struct setting zn540_settings[] = {
 	{ NULL, 0 },
 };
 
+/*
+ * No drive in particular: what a current enterprise drive has at once. All values are assumed. The
+ * mapping unit is 16 KiB instead of 4 KiB, so that the emulator needs less than 1 GiB of memory.
+ */
+static const struct setting enterprise_settings[] = {
+	{ "channels", 8 },
+	{ "chips", 4 },
+	{ "planes", 4 },
+	{ "plane_mode", AFTL_PLANES_WIDE },
+	{ "blocks", 448 },
+	{ "layers", 128 },
+	{ "word_lines", 4 },
+	{ "bits", 3 },
+	{ "one_shot", AFTL_ON },
+	{ "page", 16 << 10 },
+	{ "unit", 16 << 10 },
+	{ "op", 2200 },
+	{ "superblock", 16 },
+	{ "rain", AFTL_ON },
+	{ "slc_static", 100 },
+	{ "slc_dynamic", 500 },
+	{ "map_cache", 64 << 20 },
+	{ "buffer", 64 << 20 },
+	{ "buffer_safe", AFTL_ON },
+	{ "gc_mode", AFTL_GC_PACED },
+	{ "read", 50 * US },
+	{ "program", 660 * US },
+	{ "erase", 3500 * US },
+	{ "bus", 1600 },
+	{ "link", 7000 },
+	{ "controller", 5 * US },
+	{ "suspend", AFTL_SUSPEND_BOTH },
+	{ NULL, 0 },
+};
+
 static const struct setting kioxia_xg6_settings[] = {
 	{ "chips", 4 },
 	{ "blocks", 48 },
@@ -305,6 +340,8 @@ static const struct profile profiles[] = {
 	  tos22_settings, NULL },
 	{ "qlc", "16 GiB QLC in 8 dies, 64 layers; a coarse and a fine pass",
 	  qlc_settings, NULL },
+	{ "enterprise", "1 TB TLC in 32 dies: superblocks, parity, SLC cache, cached map",
+	  enterprise_settings, NULL },
 	{ "micron-7450-max", "Micron 7450 MAX 800 GB, small",
 	  micron_7450_max_settings, drive_settings },
 	{ "solidigm-p5520", "Solidigm D7-P5520 1.92 TB, small",
