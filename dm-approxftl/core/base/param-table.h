@@ -106,6 +106,8 @@ PARAM(queue_weights, WEIGHTS, 0, U64_MAX, 0,
 	"weights of the host queues, such as 3:1, when commands are short; 0: one queue")
 PARAM(row, COUNT, 1, 1000, 1,
 	"programs that a die executes in a row before a waiting read")
+PARAM(write_expire, TIME, 0, 1000 * SEC, 0,
+	"time that a die's reads overtake a write that a request waits for; 0: without limit")
 PARAM(suspend, CHOICE, 0, 3, AFTL_SUSPEND_OFF, "operations that a read may suspend")
 PARAM(suspend_cost, TIME, 0, MS, 20 * US,
 	"time from a suspend until the die accepts a read; the resume takes as long again")

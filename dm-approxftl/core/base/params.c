@@ -75,7 +75,7 @@ static const u8 live[] = {
 	AT(victim), AT(wear_gap), AT(wear_low), AT(endurance), AT(refresh), AT(read_limit),
 	AT(rber), AT(rber_approx), AT(misprograms), AT(ecc_bits), AT(ecc_levels), AT(program_foggy),
 	AT(queue_weights), AT(suspend_for_write), AT(gc_mode), AT(gc_pace),
-	AT(multi_plane_read),
+	AT(multi_plane_read), AT(write_expire),
 };
 
 /* A suffix and its value in stored units; the list starts with the largest. */

@@ -303,6 +303,7 @@ enum aftl_step {
  * @slc_blocks: SLC cache blocks in use, open or closed
  * @slc_waiting: there may be open SLC cache blocks besides @slc_open, with superblocks
  * @programs_since_read: programs since the last read, for the read/write fairness bound
+ * @read_turn: the last operation went before reads for an expired write: a read is next
  * @idle_exhausted: the policy had no idle-time task at the last offer
  * @runnable: the LUN is in the list of LUNs to be scheduled
  * @out_of_blocks: a relocation found no free page; collect only blocks without valid pages until a
@@ -368,6 +369,7 @@ struct aftl_lun {
 	u32 slc_blocks;
 	bool slc_waiting;
 	u32 programs_since_read;
+	bool read_turn;
 	bool idle_exhausted;
 	bool runnable;
 	bool out_of_blocks;

@@ -230,6 +230,7 @@ static bool sched_write_is_oldest(const struct aftl *ftl, const struct aftl_lun 
 /* A run of programs ends with the turn of a read, even if there is none. */
 static bool sched_start_read(struct aftl *ftl, struct aftl_lun *lun)
 {
+	lun->read_turn = false;
 	if (unlikely(lun->programs_since_read))
 		lun->programs_since_read = 0;
 	return lun->reads.head != AFTL_NIL && aftl_read_start(ftl, lun);
@@ -273,10 +274,33 @@ static bool sched_start_write_over_erase(struct aftl *ftl, struct aftl_lun *lun,
 	return !aftl_write_start(ftl, lun, lane);
 }
 
+/* Return the oldest write that the LUN could go on with, or AFTL_NIL. */
+static u32 sched_oldest_write(const struct aftl_lun *lun, u32 lane)
+{
+	if (lun->suspended.kind == AFTL_WORK_PROGRAM)
+		return lun->suspended.commands;
+	return lane == AFTL_WRITE_STREAMS ? AFTL_NIL : lun->writes[lane].head;
+}
+
+/*
+ * Return true if a request has waited for the oldest write for write_expire while reads went first.
+ * Expired writes and reads take turns, so neither starves the other.
+ */
+static noinline bool sched_write_expired(const struct aftl *ftl, const struct aftl_lun *lun,
+					 u32 lane)
+{
+	u32 index = sched_oldest_write(lun, lane);
+
+	return index != AFTL_NIL && lun->reads.head != AFTL_NIL && !lun->read_turn &&
+	       ftl->now_ns - ftl->commands[index].queued_ns >= ftl->config.write_expire &&
+	       (ftl->commands[index].request || sched_write_awaited(ftl, lun));
+}
+
 static bool sched_start_next(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
 {
 	u32 lane = AFTL_WRITE_STREAMS;
 	bool programs_since_read;
+	bool expired;
 
 	*retry_ns = AFTL_NEVER;
 	if (unlikely(lun->stripe_requests) &&
@@ -284,20 +308,29 @@ static bool sched_start_next(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_
 		return true;
 	if (lun->pending_write_lanes && !aftl_cmt_evictions_full(ftl))
 		lane = aftl_write_ready(ftl, lun, retry_ns);
-	if (lun->suspended.kind == AFTL_WORK_NONE && sched_write_is_oldest(ftl, lun, lane)) {
-		if (sched_start_write(ftl, lun, lane, retry_ns))
+	expired = ftl->config.write_expire && sched_write_expired(ftl, lun, lane);
+	if (lun->suspended.kind == AFTL_WORK_NONE &&
+	    (expired || sched_write_is_oldest(ftl, lun, lane))) {
+		if (sched_start_write(ftl, lun, lane, retry_ns)) {
+			lun->read_turn = expired;
 			return true;
+		}
 		/* If no block can become free, the whole queue has failed. */
 		if (!(lun->pending_write_lanes & BIT(lane)))
 			lane = AFTL_WRITE_STREAMS;
 	}
 	programs_since_read = unlikely(lun->programs_since_read) &&
 			      lun->programs_since_read < ftl->config.row;
-	if (!programs_since_read && sched_start_read(ftl, lun))
+	if (!programs_since_read && !(expired && lun->suspended.kind != AFTL_WORK_NONE) &&
+	    sched_start_read(ftl, lun))
 		return true;
 	if (lun->suspended.kind != AFTL_WORK_NONE) {
-		if (!sched_start_write_over_erase(ftl, lun, lane))
-			aftl_array_resume(ftl, lun);
+		lun->read_turn = expired;
+		if (sched_start_write_over_erase(ftl, lun, lane))
+			return true;
+		if (expired)
+			lun->suspended.suspends = (u32)ftl->config.suspend_limit;
+		aftl_array_resume(ftl, lun);
 		return true;
 	}
 	if (unlikely(lun->prefetches.head != AFTL_NIL) && aftl_read_ahead_start(ftl, lun))

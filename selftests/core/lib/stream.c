@@ -178,6 +178,7 @@ static void random_gc_pace(struct aftl_config *config)
 	config->gc_mode = aftl_random_below(&random, 2);
 	config->gc_pace = aftl_random_below(&random, 4);
 	config->multi_plane_read = aftl_random_below(&random, 4);
+	config->write_expire = aftl_random_below(&random, 3) * 500000ULL;
 }
 
 /* Queue depth and garbage collection */
