@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Build libapproxftl-sim.so into the package, with a C compiler only; CC and CFLAGS are honoured."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sysconfig
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from setuptools import Distribution, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+from setuptools.command.build_py import build_py
+
+TOP = Path(__file__).resolve().parent
+SOURCES = ("dm-approxftl/core/*/*.c", "userspace/lib/*.c", "userspace/sim/*.c",
+           "userspace/libsim/*.c")
+INCLUDES = ("dm-approxftl", "userspace/host", "userspace/lib", "userspace/sim",
+            "trace-tools/reader")
+VERSION = re.findall(r'AFTL_VERSION "(.*)"', (TOP / "userspace/lib/version.c").read_text())[0]
+
+
+def build_library(target: Path, folder: Path) -> None:
+    """Compile the simulator; userspace/libsim/build.mk builds the same by make."""
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    flags = ["-std=gnu11", "-O2", "-fPIC", *shlex.split(os.environ.get("CFLAGS", "")),
+             *(word for name in INCLUDES for word in ("-I", str(TOP / name)))]
+    sources = sorted(path for pattern in SOURCES for path in TOP.glob(pattern))
+    objects = [folder / f"{number}-{path.stem}.o" for number, path in enumerate(sources)]
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def compile_one(source: Path, made: Path) -> None:
+        subprocess.run([*compiler, *flags, "-flto", "-c", "-o", made, source], check=True)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(compile_one, sources, objects))
+    subprocess.run([*compiler, *flags, "-flto", "-shared", "-Wl,-z,defs", "-Wl,--version-script="
+                    f"{TOP / 'userspace/libsim/libsim.map'}", "-o", target, *objects,
+                    "-lm", "-pthread"], check=True)
+
+
+class BuildWithLibrary(build_py):
+    """Adds the library to the package approxftl."""
+
+    def run(self) -> None:
+        """Copy the modules, then build the library beside them."""
+        super().run()
+        if self.editable_mode:
+            return
+        package = Path(self.build_lib) / "approxftl"
+        temporary = Path(self.get_finalized_command("build").build_temp) / "libsim"
+        build_library(package / "libapproxftl-sim.so", temporary)
+
+
+class PlatformWheel(bdist_wheel):
+    """A wheel for this machine and every Python."""
+
+    def finalize_options(self) -> None:
+        """Say that there is machine code in it."""
+        super().finalize_options()
+        self.root_is_pure = False
+
+    def get_tag(self) -> tuple[str, str, str]:
+        """Return the tags of Python, of its binary interface, and of the platform."""
+        return "py3", "none", re.sub(r"[-.]", "_", sysconfig.get_platform())
+
+
+class WithLibrary(Distribution):
+    """Not pure Python, so that it is installed where machine code may be."""
+
+    def has_ext_modules(self) -> bool:
+        """Return True for the library."""
+        return True
+
+
+setup(version=VERSION, distclass=WithLibrary, options={"build": {"build_base": "build/wheel"}},
+      cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel})
