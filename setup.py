@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Build libapproxftl-sim.so into the package, with a C compiler only; CC and CFLAGS are honoured."""
+"""Build libapproxftl-sim.so into the package with a C compiler only; CC and CFLAGS are used."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ SOURCES = ("dm-approxftl/core/*/*.c", "userspace/lib/*.c", "userspace/sim/*.c",
 INCLUDES = ("dm-approxftl", "userspace/host", "userspace/lib", "userspace/sim",
             "trace-tools/reader")
 VERSION = re.findall(r'AFTL_VERSION "(.*)"', (TOP / "userspace/lib/version.c").read_text())[0]
+
+
+WORK = TOP / "build/wheel"
+OPTIONS = {"build": {"build_base": str(WORK)}, "egg_info": {"egg_base": str(WORK)}}
 
 
 def build_library(target: Path, folder: Path) -> None:
@@ -76,5 +80,6 @@ class WithLibrary(Distribution):
         return True
 
 
-setup(version=VERSION, distclass=WithLibrary, options={"build": {"build_base": "build/wheel"}},
+WORK.mkdir(parents=True, exist_ok=True)
+setup(version=VERSION, distclass=WithLibrary, options=OPTIONS,
       cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel})

@@ -38,7 +38,10 @@ TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 PROGRAM = BUILD / "approxftl"
 DOCUMENTS = [TOP / "README.md", TOP / "CHANGELOG.md", *sorted((TOP / "docs").rglob("*.md"))]
-EXAMPLES = (TOP / "docs/examples/hotcold.c", TOP / "docs/examples/victim-cat.c")
+EXAMPLES = {
+    "policy-in-an-hour.md": ("c", "hotcold.c", "victim-cat.c"),
+    "python.md": ("python", "simulate.py", "sweep.py", "step-by-step.py"),
+}
 
 COPY = "<!-- runs in a copy of the tree -->"
 COPIED = (
@@ -165,7 +168,8 @@ def cut_silently(shown: list[str], printed: str) -> str | None:
 def environment() -> dict[str, str]:
     """Return a user's environment, with less optimisation to build faster."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "AFTL_"))}
-    return kept | {"LC_ALL": "C.UTF-8", "OPT": "-O1"}
+    python = os.pathsep.join(str(TOP / folder) for folder in ("userspace/python", "trace-tools"))
+    return kept | {"LC_ALL": "C.UTF-8", "OPT": "-O1", "PYTHONPATH": python}
 
 
 def execute(command: Command, directory: Path) -> subprocess.CompletedProcess[str]:
@@ -341,7 +345,7 @@ def test_files_exist(path: Path) -> None:
 @cache
 def sources() -> str:
     places = ("dm-approxftl/**/*.[ch]", "userspace/**/*.[ch]", "userspace/**/*.map",
-              "docs/examples/*.c")
+              "userspace/python/**/*.py", "docs/examples/*.c", "docs/examples/*.py")
     return "\n".join(path.read_text() for place in places for path in sorted(TOP.glob(place)))
 
 
@@ -411,10 +415,12 @@ def test_the_readme_lists_all_areas_and_kernel_tests() -> None:
     assert tests <= told
 
 
-def test_policy_page_quotes_its_examples() -> None:
-    sources = [path.read_text() for path in EXAMPLES]
+@pytest.mark.parametrize("page", EXAMPLES)
+def test_pages_quote_their_examples(page: str) -> None:
+    language, *names = EXAMPLES[page]
+    sources = [(TOP / "docs/examples" / name).read_text() for name in names]
     assert all(source.count("\n") < 60 for source in sources)
-    quoted = blocks(TOP / "docs/policy-in-an-hour.md", "c")
+    quoted = blocks(TOP / "docs" / page, language)
     assert quoted
     for block in quoted:
         for piece in block.split("...\n"):

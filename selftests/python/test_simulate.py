@@ -72,7 +72,7 @@ def test_requests_add_up_to_the_statistics() -> None:
     assert not table.failed.any()
     assert (np.diff(table.arrival_ns.astype(np.int64)) >= 0).all()
     for kind in ("read", "write", "flush"):
-        times = table.response_ns[table.op == aftl.simulation.OPERATIONS.index(kind)]
+        times = table.response_ns[table.op == aftl.OPERATIONS.index(kind)]
         found = run.result["timing"][f"{kind}_response"]
         assert (len(times), int(times.sum()), int(times.max())) == (
             found["count"], found["sum_ns"], found["max_ns"])
@@ -101,7 +101,7 @@ def test_to_pandas() -> None:
     table = aftl.simulate(profile="demo", requests=500).requests
     frame = table.to_pandas()
     assert list(frame.columns) == list(table.COLUMNS)
-    assert frame.op.astype(str).tolist() == [aftl.simulation.OPERATIONS[i] for i in table.op]
+    assert frame.op.astype(str).tolist() == [aftl.OPERATIONS[i] for i in table.op]
 
 
 def test_own_requests_are_simulated(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@
         f.sync()
         print(f.errors().flipped_bits)
 
-The simulator is here, too: simulate(), SimulatedDevice; see docs/python.md.
+The simulator is here, too: simulate(), sweep(), SimulatedDevice; see docs/python.md.
 
 A file that is opened for writing is approximate, except for the ranges in `precise`. Without a
 dm-approxftl device, or without libapproxftl, everything works and all data stay precise;
@@ -38,9 +38,13 @@ if TYPE_CHECKING:
     from approxftl.simlib import InputError as InputError
     from approxftl.simlib import OptionError as OptionError
     from approxftl.simlib import SimulationError as SimulationError
+    from approxftl.simulation import OPERATIONS as OPERATIONS
     from approxftl.simulation import RequestTable as RequestTable
     from approxftl.simulation import Run as Run
+    from approxftl.simulation import Runs as Runs
     from approxftl.simulation import simulate as simulate
+    from approxftl.simulation import sweep as sweep
+    from approxftl.stepped import NOWHERE as NOWHERE
     from approxftl.stepped import SimulatedDevice as SimulatedDevice
 
 __all__ = [
@@ -61,8 +65,9 @@ __all__ = [
 #: Names of the simulator, whose modules need numpy and libapproxftl-sim.so: loaded at first use.
 _SIMULATOR = {
     "InputError": "simlib", "OptionError": "simlib", "SimulationError": "simlib",
-    "RequestTable": "simulation", "Run": "simulation", "simulate": "simulation",
-    "SimulatedDevice": "stepped",
+    "OPERATIONS": "simulation", "RequestTable": "simulation", "Run": "simulation",
+    "Runs": "simulation", "simulate": "simulation", "sweep": "simulation",
+    "NOWHERE": "stepped", "SimulatedDevice": "stepped",
 }
 
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import itertools
 import json
+import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
-from approxftl.simlib import Job, OptionError, RequestLog, command, lib, words_of
+from approxftl.simlib import USAGE, Job, OptionError, RequestLog, command, lib, words_of
 from approxftl_tools.measures import measured
+from approxftl_tools.statistics import Estimate, estimate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,7 +113,7 @@ class Run:
         #: The command that prints the same JSON.
         self.command = command
         #: The keyword arguments.
-        self.options = dict(options)
+        self.options: dict[str, Any] = dict(options)
         #: Warnings and notes.
         self.messages = job.messages
         #: The JSON text.
@@ -184,12 +188,12 @@ def _write_requests(path: Path, requests: Any) -> None:
 def _begin(options: dict[str, object], folder: str) -> dict[str, object]:
     for name in _NOT_HERE:
         if name in options:
-            raise OptionError(f"{name} has no meaning in simulate()", 2)
+            raise OptionError(f"{name} has no meaning in simulate()", USAGE)
     requests = options.get("requests")
     if requests is None or isinstance(requests, (int, str, np.integer)):
         return options
     if options.get("trace") is not None:
-        raise OptionError("requests and trace: the stream has one source", 2)
+        raise OptionError("requests and trace: the stream has one source", USAGE)
     path = Path(folder) / "requests.aft"
     _write_requests(path, requests)
     return {**{name: value for name, value in options.items() if name != "requests"},
@@ -204,9 +208,110 @@ def simulate(*, keep_requests: bool = True, progress: Callable[[int], object] | 
     policy="baseline", op="7%", write_share=0.5, verify=True. requests= is a number, or the requests
     themselves. progress= is called with the number of requests so far, a few times a second.
     """
+    return _simulate(Job(), options, keep_requests, progress)
+
+
+def _simulate(job: Job, options: dict[str, object], keep_requests: bool,
+              progress: Callable[[int], object] | None) -> Run:
     with tempfile.TemporaryDirectory(prefix="approxftl-") as folder:
         line = command(_begin(options, folder))
-        job = Job()
         words = words_of(line)
         job.run(lambda: lib.simulate(job.handle, len(line), words, keep_requests), progress)
     return Run(line, options, job, keep_requests)
+
+
+class Runs(Sequence[Run]):
+    """The runs of a sweep, seed by seed for each combination of the axes' values."""
+
+    def __init__(self, axes: Mapping[str, Sequence[object]], runs: Sequence[Run]) -> None:
+        #: The values of each axis, the last one being the seed
+        self.axes = dict(axes)
+        self._runs = list(runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    @overload
+    def __getitem__(self, index: int) -> Run: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Run]: ...
+
+    def __getitem__(self, index: int | slice) -> Run | list[Run]:
+        return self._runs[index]
+
+    def rows(self) -> list[dict[str, object]]:
+        """Return a row for each run: the values of the axes, then all measures."""
+        return [{**{axis: run.options[axis] for axis in self.axes}, **run.summary}
+                for run in self._runs]
+
+    def to_pandas(self) -> Any:
+        """Return rows() as a pandas.DataFrame."""
+        return importlib.import_module("pandas").DataFrame(self.rows())
+
+    def _values(self, measure: str, by: str, value: object) -> list[list[float]]:
+        """Return a list for each seed, with the runs of the other axes in the same order."""
+        found = [[run.measure(measure) for run in self._runs
+                  if run.options[by] == value and run.options["seed"] == seed]
+                 for seed in self.axes["seed"]]
+        if any(one is None for seed in found for one in seed):
+            raise ValueError(f"{measure} has no value in some runs of {by}={value}")
+        return [[one for one in seed if one is not None] for seed in found]
+
+    def interval(self, measure: str, by: str, relative_to: object = None) -> dict[Any, Estimate]:
+        """Return the 95 % interval of the mean over the seeds, for each value of the axis `by`.
+
+        With relative_to, a value of that axis, the interval is that of the ratio of runs that
+        differ in this axis only, so that what the seeds have in common cancels. Ratios and values
+        of the other axes are averaged for each seed; the interval is Student's t.
+        """
+        if by not in self.axes or by == "seed":
+            raise ValueError(f"{by} is no axis of this sweep; its axes are {', '.join(self.axes)}")
+        if relative_to is not None and relative_to not in self.axes[by]:
+            raise ValueError(f"{relative_to} is no value of {by}")
+        base = None if relative_to is None else self._values(measure, by, relative_to)
+        if base is not None and any(not one for seed in base for one in seed):
+            raise ValueError(f"{measure} is 0 in a run of {by}={relative_to}")
+        estimates = {}
+        for value in self.axes[by]:
+            found = np.array(self._values(measure, by, value))
+            ratios = found if base is None else found / np.array(base)
+            estimates[value] = estimate(ratios.mean(axis=1))
+        return estimates
+
+
+def sweep(*, seeds: int | Iterable[int] = 8, jobs: int | None = None,
+          progress: Callable[[int, int], object] | None = None, **options: Any) -> Runs:
+    """Perform the runs of all combinations of those arguments that are lists, with each seed.
+
+    The other arguments are those of simulate(). `seeds` is a number of seeds, from 1, or the seeds.
+    `jobs` runs are performed at a time, one for each processor by default. progress= is called
+    with the number of finished runs and of all.
+    """
+    if "seed" in options:
+        raise OptionError("seed: a sweep has seeds", USAGE)
+    numbers = range(1, seeds + 1) if isinstance(seeds, int) else seeds
+    axes: dict[str, list[object]] = {
+        name: list(value) for name, value in options.items()
+        if name != "requests" and isinstance(value, (list, tuple, range))}
+    axes["seed"] = list(numbers)
+    for name, values in axes.items():
+        if not values:
+            raise OptionError(f"{name}: the list of its values is empty", USAGE)
+    plan = [{**options, **dict(zip(axes, values, strict=True))}
+            for values in itertools.product(*axes.values())]
+    begun = [Job() for _ in plan]
+    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+        waiting = [pool.submit(_simulate, job, one, False, None)
+                   for job, one in zip(begun, plan, strict=True)]
+        try:
+            for count, future in enumerate(as_completed(waiting), 1):
+                future.result()
+                if progress:
+                    progress(count, len(plan))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for job in begun:
+                job.stop()
+            raise
+    return Runs(axes, [future.result() for future in waiting])

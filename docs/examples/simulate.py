@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One run, and its requests."""
+
+import approxftl as aftl
+
+run = aftl.simulate(profile="demo", policy="baseline", op="7%", workload="zipf", write_share=0.7,
+                    requests=200000, seed=1)
+print("write amplification", run.summary["write_amplification"])
+print("p99 of writes", run.measure("write_p99"), "ns")
+requests = run.requests
+writes = requests.op == aftl.OPERATIONS.index("write")
+print(f"{writes.sum()} writes waited for {requests.waiting_ns[writes].mean():.0f} ns on average")

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""sweep(): the runs of the command line, and intervals over their seeds."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from selftests.lib.programs import TOP, run_program
+
+import approxftl as aftl
+from approxftl_tools.statistics import estimate, paired_ratio
+
+BASE: dict[str, Any] = {"profile": "demo", "blocks": 64, "requests": 4000, "write_share": 1.0,
+                        "workload": "zipf"}
+
+
+@pytest.fixture(scope="module")
+def runs() -> aftl.Runs:
+    return aftl.sweep(policy=["baseline", "approxftl"], op=[30, 40], seeds=3, jobs=2,
+                      approx_share=0.5, **BASE)
+
+
+def test_runs_are_those_of_simulate(runs: aftl.Runs) -> None:
+    assert len(runs) == 12
+    assert runs.axes == {"policy": ["baseline", "approxftl"], "op": [30, 40], "seed": [1, 2, 3]}
+    for run in runs:
+        assert run.json == aftl.simulate(**run.options).json
+    order = [(row["policy"], row["op"], row["seed"]) for row in runs.rows()]
+    assert order == [(p, o, s) for p in ("baseline", "approxftl") for o in (30, 40)
+                     for s in (1, 2, 3)]
+
+
+def values(runs: aftl.Runs, policy: str, op: int, name: str) -> list[float]:
+    return [run.summary[name] or 0 for run in runs
+            if run.options["policy"] == policy and run.options["op"] == op]
+
+
+def test_interval_of_a_mean_and_of_a_paired_ratio(runs: aftl.Runs) -> None:
+    name = "write_response_p99_ns"
+    found = runs.interval("write_p99", by="policy", relative_to="baseline")
+    assert (found["baseline"].mean, found["baseline"].half) == (1, 0)
+    each = [np.array(values(runs, "approxftl", op, name)) / values(runs, "baseline", op, name)
+            for op in (30, 40)]
+    assert found["approxftl"] == estimate(np.mean(each, axis=0))
+    plain = aftl.Runs({**runs.axes, "op": [30]}, [run for run in runs if run.options["op"] == 30])
+    name = "write_amplification"
+    base, other = (values(plain, policy, 30, name) for policy in ("baseline", "approxftl"))
+    assert plain.interval(name, by="policy")["baseline"] == estimate(base)
+    ratio = plain.interval(name, by="policy", relative_to="baseline")["approxftl"]
+    assert ratio == paired_ratio(other, base)
+
+
+def test_wrong_questions(runs: aftl.Runs) -> None:
+    for measure, by, base, said in (("write_p99", "size", None, "no axis"),
+                                    ("write_p99", "op", 7, "7 is no value of op"),
+                                    ("read_p99", "op", None, "no value in some runs")):
+        with pytest.raises(ValueError, match=said):
+            runs.interval(measure, by=by, relative_to=base)
+    with pytest.raises(KeyError, match="no measure"):
+        runs.interval("beauty", by="op")
+    with pytest.raises(aftl.OptionError, match="seeds"):
+        aftl.sweep(seed=5, **BASE)
+    with pytest.raises(aftl.OptionError, match="empty"):
+        aftl.sweep(op=[], **BASE)
+
+
+def test_an_error_ends_a_sweep() -> None:
+    with pytest.raises(aftl.OptionError, match='unknown policy "none"'):
+        aftl.sweep(policy=["none", "baseline"], seeds=2, jobs=2, **{**BASE, "requests": 10**12})
+
+
+INTERRUPTED = """
+import os, signal, threading
+import approxftl as aftl
+threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    aftl.sweep(profile="demo", depth=[1, 2], requests=10**12, seeds=2, jobs=2)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_ctrl_c_stops_a_sweep() -> None:
+    done = run_program(sys.executable, "-c", INTERRUPTED,
+                       environment={"PYTHONPATH": os.pathsep.join(
+                           str(TOP / folder) for folder in ("userspace/python", "trace-tools"))})
+    assert (done.out, done.code) == ("interrupted\n", 0), done.err
