@@ -209,7 +209,7 @@ $(foreach t,$(FUZZ_PROGRAMS),$(eval $(call fuzz_program,$(t))))
 
 RUN = CC="$(CC)" selftests/run --build $(O) \
 	--fuzz-seconds $(FUZZ_SECONDS) $(if $(V),-v)
-FAST_AREAS := $(filter-out reports playground fio-profiles kernel kernel-build fuzz claims determinism bench,$(AREAS))
+FAST_AREAS := $(filter-out reports playground fio-profiles kernel kernel-build fuzz claims determinism bench theory,$(AREAS))
 # These areas only read the sources and need no built program.
 UNBUILT_AREAS := style runner kernel-build fio-profiles
 
@@ -335,6 +335,10 @@ tables: ## recompute the tables of physics from the papers' models
 claims: $(PROGRAMS) ## the papers' figures beside ours; TRACES=DIR: on real traces; CONTROLS=1: where they must miss
 	@AFTL_BUILD=$(abspath $(O)) APPROXFTL=$(PROGRAM) $(PYTHON) selftests/claims/claims.py \
 		$(if $(TRACES),--traces '$(TRACES)') $(if $(CONTROLS),--negative-controls)
+
+theory: $(PROGRAM) ## write amplification and waiting beside published forms (minutes); CONTROLS=1: where they must miss
+	@APPROXFTL=$(PROGRAM) OPENBLAS_NUM_THREADS=1 $(PYTHON) selftests/theory/theory.py \
+		$(NAMES) $(if $(CONTROLS),--controls)
 
 bench: $(PROGRAM) ## what a simulated request costs, beside the bars and BESIDE=/an/older/approxftl
 	@AFTL_BUILD=$(O) APPROXFTL=$(PROGRAM) $(PYTHON) selftests/bench/bench.py \

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Test the forms against published numbers, and a sample of the rows against the simulator."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from selftests.theory import forms, theory
+
+TOP = theory.TOP
+#: Cheap rows, each with another form.
+SAMPLE = ("fifo-16-20", "d2-16-20", "window-16-20", "read-only-greedy-0.5", "md1-5000",
+          "closed-8-8")
+#: Cheap rows whose controls are run.
+CONTROLLED = ("greedy-64-35", "priority-reads-3000")
+
+
+def test_fifo_is_as_published() -> None:
+    """Xiang and Kurkoski's abstract: 2.36 for spare space of 0.3 of the logical pages."""
+    assert forms.fifo(1 / 1.3) == pytest.approx(2.36, abs=0.005)
+
+
+@pytest.mark.parametrize("load", [0.5, 0.8, 0.95])
+def test_random_collection_is_as_published(load: float) -> None:
+    """One draw takes any block: 1 / (1 - load) (Van Houdt)."""
+    assert forms.choices(load, 32, 1, full=True) == pytest.approx(1 / (1 - load), rel=1e-9)
+
+
+@pytest.mark.parametrize("load", [0.5, 0.8, 0.95])
+def test_large_blocks_have_the_closed_form(load: float) -> None:
+    assert forms.windowed(load, 4096, 0) == pytest.approx(forms.fifo(load), rel=1e-9)
+    assert forms.windowed(load, 4096, 1) == pytest.approx(forms.fifo(load), rel=4e-3)
+    assert forms.windowed(load, 4096, 1) < forms.windowed(load, 4096, 0.5) < forms.fifo(load)
+
+
+@pytest.mark.parametrize("pages", [4, 16, 64])
+def test_many_choices_are_greedy(pages: int) -> None:
+    """Both mean-field forms have one limit, and more choices are better."""
+    several = [forms.choices(0.85, pages, drawn, full=True) for drawn in (2, 5, 10, 100, 5000)]
+    assert several == sorted(several, reverse=True)
+    assert several[-1] == pytest.approx(forms.windowed(0.85, pages, 1), rel=2e-3)
+
+
+def test_equal_classes_are_one() -> None:
+    one = forms.fifo(0.9)
+    halves = ((0.5, 0.5), (0.5, 0.5))
+    assert forms.fifo_classes(0.9, halves) == pytest.approx(one, rel=1e-9)
+    assert forms.optimum(0.9, halves, forms.fifo) == pytest.approx((one, 0.5), rel=1e-5)
+    assert forms.choices_classes(0.7, 6, 10, halves) == pytest.approx(
+        forms.choices(0.7, 6, 10), rel=1e-3)
+
+
+def test_waits_are_as_published() -> None:
+    """M/D/1 waits half as long as M/M/1; priorities keep the mean wait of busy time (Kleinrock)."""
+    assert forms.mean_wait([(0.5, 1)]) == pytest.approx([0.5])
+    shares = ((0.3, 1.0), (0.1, 4.0))
+    waits = forms.mean_wait(shares)
+    together = (0.3 + 0.1 * 16) / 2 / (1 - 0.7)
+    assert waits[0] < together < waits[1]
+    assert sum(rate * service * wait for (rate, service), wait in zip(shares, waits, strict=True)
+               ) == pytest.approx(0.7 * together)
+
+
+def test_closed_queues_are_as_published() -> None:
+    """Two and two: 1.5; Baskett and Smith: 2 - sqrt(2) of many dies; exponential: nk / (n + k - 1).
+    """
+    assert forms.busy_dies(2, 2) == pytest.approx(1.5)
+    assert forms.busy_dies(1, 7) == pytest.approx(1)
+    for requests, dies in ((4, 4), (8, 8), (16, 8)):
+        half = requests + dies - 0.5
+        assert forms.busy_dies(requests, dies) == pytest.approx(
+            half - math.sqrt(half**2 - 2 * requests * dies), rel=0.02)
+        assert forms.busy_dies_exponential(requests, dies) == pytest.approx(
+            requests * dies / (requests + dies - 1))
+        assert forms.busy_dies_exponential(requests, dies) < forms.busy_dies(requests, dies)
+
+
+def table() -> str:
+    """Return the document's table."""
+    return (TOP / "docs/theory.md").read_text().partition(theory.BEGIN)[2].partition(theory.END)[0]
+
+
+def test_the_document_has_all_rows() -> None:
+    for row in theory.rows().values():
+        assert f"| {row.load} |" in table(), row.name
+    assert table().count("| yes |") + table().count("| NO |") == len(theory.rows())
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_row_is_within_its_bar_and_as_documented(name: str) -> None:
+    found = theory.compare(theory.rows()[name], "1..4")
+    assert found.holds
+    assert theory.markdown_row(found) in table()
+
+
+@pytest.mark.parametrize("name", CONTROLLED)
+def test_wrong_rule_and_wrong_load_miss(name: str) -> None:
+    row = theory.rows()[name]
+    assert row.bar is not None and len(row.controls) == 2
+    for _, error in theory.control_errors(row):
+        assert abs(error) > row.bar
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", theory.rows())
+def test_every_row_and_its_controls(name: str) -> None:
+    row = theory.rows()[name]
+    assert theory.markdown_row(theory.compare(row, "1..4")) in table()
+    assert theory.prove([row]) == 0

@@ -1,0 +1,491 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The simulator beside published forms of write amplification and of waiting.
+
+Every figure is computed or simulated when asked for. A row names the load, the form, its source
+and the commands; `forms.py` has the formulas.
+
+    theory.py                 all rows
+    theory.py fifo priority   those whose names begin so
+    theory.py --controls      wrong rules and wrong over-provisioning, which must miss the bars
+    theory.py --document FILE write the table into a document, between its two markers, and the
+                              figure beside it
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TOP), str(TOP / "trace-tools")]
+
+from selftests.theory import forms  # noqa: E402
+
+from approxftl_tools.figure import Figure, Mark, Means  # noqa: E402
+from approxftl_tools.figure_file import USUAL, save  # noqa: E402
+from approxftl_tools.statistics import half_widths  # noqa: E402
+
+Json = dict[str, Any]
+Options = dict[str, str | int | float]
+#: Given the JSON of each of a row's runs.
+Form = Callable[[Sequence[Json]], float]
+
+BINARY = Path(os.environ.get("APPROXFTL", TOP / "build/approxftl")).absolute()
+BEGIN, END = "<!-- make theory: begin -->\n", "<!-- make theory: end -->\n"
+
+DESNOYERS = "Desnoyers, ACM Trans. Storage 10(2), 2014"
+MEAN_FIELD = "Van Houdt, SIGMETRICS 2013"
+#: Each form with its source.
+SOURCES = {
+    "FIFO": f"Lambert W: Xiang and Kurkoski, ICNC 2012; {DESNOYERS}",
+    "greedy": f"mean field: {DESNOYERS}; Van Houdt, SIGMETRICS 2013",
+    "d-choices": f"mean field: {MEAN_FIELD}; Li, Lee, Lui, SIGMETRICS 2013",
+    "windowed": "rule: Hu and others, SYSTOR 2009; limit of many blocks: forms.py",
+    "FIFO, mixed": DESNOYERS,
+    "d-choices, mixed": "mean field: Van Houdt, Performance Evaluation 70(10), 2013",
+    "optimum": f"{DESNOYERS}, best share of spare space, each class alone",
+    "greedy, streams": "derived from the mean field of greedy, see docs/theory.md",
+    "M/D/1": "Pollaczek and Khinchine; Kleinrock, Queueing Systems 1, 1975",
+    "M/G/1": "non-preemptive priorities: Cobham, Operations Research 2(1), 1954",
+    "closed": "equal services: Bhandarkar, IEEE Trans. Computers C-24(9), 1975; published: "
+              "exponential ones, mean value analysis, Reiser and Lavenberg, JACM 27(2), 1980",
+}
+#: One die, no idle work, no reserve but that of relocation, as in the models.
+DIE: Options = {"channels": 1, "chips": 1, "layers": 1, "page": "4KiB", "size": "4KiB",
+                "gc": "0%", "gc_idle_valid": "0%", "errors": "off", "read_limit": 0}
+PAGES = 65536
+#: Blocks that are free or open when a victim is chosen: the reserve, and the one opened last.
+KEPT = 2
+
+
+@dataclass(frozen=True)
+class Row:
+    """A load, its form and the runs of the simulator that are compared with it."""
+
+    name: str
+    load: str
+    form: str
+    runs: tuple[Options, ...]
+    theory: Form
+    measure: Form
+    #: Largest relative error, or None for a row without a form that it should meet.
+    bar: float | None
+    #: The published form without the device's corrections; None if it is the same.
+    published: float | None = None
+    #: Options that falsify a run; with them the row must miss its bar.
+    controls: tuple[Options, ...] = ()
+
+
+@dataclass(frozen=True)
+class Found:
+    """A row's figures: our mean over seeds, the half width of its 95 % interval, the theory."""
+
+    name: str
+    load: str
+    form: str
+    source: str
+    commands: list[str]
+    published: float | None
+    theory: float
+    ours: float
+    half: float
+    error: float
+    bar: float | None
+    holds: bool | None
+
+
+def words(options: Options) -> list[str]:
+    """Return the arguments of the simulator."""
+    return ["sim", *(str(word) for key, value in options.items() for word in (f"--{key}", value))]
+
+
+def simulate(options: Options, seeds: str) -> list[Json]:
+    """Run the simulator and return the JSON of each seed, with the geometry in it."""
+    done = subprocess.run([BINARY, *words(options), "--seed", seeds, "--json", "--quiet"],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"theory: {done.stderr.strip()}")
+    result = json.loads(done.stdout)
+    return [run | {"geometry": result["geometry"]} for run in result["runs"]]
+
+
+def amplification(run: Json) -> float:
+    """Return the write amplification of a run, unrounded."""
+    counts = run["write_amplification"]
+    return float(counts["programmed_units"] / counts["host_write_units"])
+
+
+def valid_share(run: Json, kept: float = KEPT) -> float:
+    """Return the share of valid pages in the blocks that are neither free nor open."""
+    geometry = run["geometry"]
+    return float(geometry["units"] / (geometry["pages_per_block"] * (geometry["blocks"] - kept)))
+
+
+def first(measure: Callable[[Json], float], runs: Sequence[Json]) -> float:
+    """Return the measure of a row with one run."""
+    return measure(runs[0])
+
+
+# ---------------------------------------------------------------- write amplification
+
+
+def by_load(form: Callable[[float], float], kept: float = KEPT) -> Form:
+    """Return a form of the share of valid pages as one of a row's first run."""
+    return lambda runs: form(valid_share(runs[0], kept))
+
+
+def writes(pages: int, op: float, rounds: tuple[int, int] = (4, 6), **more: str | int) -> Options:
+    """Return the options of random writes; `rounds` are device sizes of warm-up and measurement."""
+    return DIE | {"word_lines": pages, "blocks": PAGES // pages, "op": f"{op:g}%",
+                  "fill": "random", "write-share": 1, "warmup": rounds[0] * PAGES,
+                  "requests": rounds[1] * PAGES} | more
+
+
+def uniform_rows() -> Iterator[Row]:
+    """Rows of uniform random writes."""
+    for pages in (16, 64):
+        for op in (5, 10, 20, 35, 50):
+            load = 1 - op / 100
+            wrong: Options = {"op": f"{1.15 * op:g}%"}
+            where = f"uniform, {pages} pages a block, op {op} %"
+
+            def row(rule: str, form: str, published: float, corrected: Callable[[float], float],
+                    bar: float, control: Options, options: Options,
+                    *, pages: int = pages, op: int = op, wrong: Options = wrong,
+                    where: str = where) -> Row:
+                return Row(f"{rule}-{pages}-{op}", where, form,
+                           (writes(pages, op) | options,),
+                           by_load(corrected),
+                           partial(first, amplification), bar, published, (control, wrong))
+
+            yield row("fifo", "FIFO", forms.fifo(load), partial(forms.windowed, pages=pages,
+                      share=0), 0.01, {"victim": "d_choices", "victim_choices": 2},
+                      {"victim": "fifo"})
+            yield row("greedy", "greedy", forms.windowed(load, pages, 1), partial(
+                      forms.windowed, pages=pages, share=1), 0.02,
+                      {"victim": "d_choices", "victim_choices": 4}, {"victim": "greedy"})
+            for drawn in (2, 5, 10):
+                yield row(f"d{drawn}", "d-choices", forms.choices(load, pages, drawn, full=True),
+                          partial(forms.choices, pages=pages, drawn=drawn), 0.01,
+                          {"victim_choices": drawn * 2 // 3},
+                          {"victim": "d_choices", "victim_choices": drawn},
+                          where=f"{where}, {drawn} choices")
+
+
+def windowed_rows() -> Iterator[Row]:
+    """Rows of windows of the oldest blocks, the largest that the device has, on small devices."""
+    for pages, blocks in ((16, 256), (64, 512)):
+        for op in (10, 20):
+            yield Row(f"window-{pages}-{op}", f"uniform, {pages} pages, 64 oldest of {blocks}, "
+                      f"op {op} %", "windowed",
+                      (writes(pages, op, blocks=blocks, victim="windowed")
+                       | {"victim_window": 64},),
+                      by_load(partial(forms.windowed, pages=pages, share=64 / (blocks - KEPT))),
+                      partial(first, amplification), 0.02,
+                      controls=({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
+
+
+def skew(data: float, share: float) -> Options:
+    """Return the options of writes of which a share goes to a range of the data."""
+    return {"hot-range": f"{data:.0%}", "hot-share": f"{share:.0%}"}
+
+
+def pools(pages: int, op: int, classes: tuple[forms.Class, forms.Class]
+          ) -> tuple[tuple[Options, Options], float]:
+    """Return a device for each class with its best share of space, and that optimum."""
+    one = partial(forms.windowed, pages=pages, share=1)
+    best, space = forms.optimum(1 - op / 100, classes, one)
+    made = []
+    for share, (data, _) in ((space, classes[0]), (1 - space, classes[1])):
+        blocks = round(2 * PAGES / pages * share)
+        load = (1 - op / 100) * data * 2 * PAGES / pages / blocks
+        made.append(writes(pages, op, blocks=blocks + KEPT) | {
+            "op": f"{100 * (1 - load * blocks / (blocks + KEPT)):.2f}%"})
+    return (made[0], made[1]), best
+
+
+def known(value: float, _: Sequence[Json]) -> float:
+    """Return a form that does not depend on the device."""
+    return value
+
+
+def weighted(classes: Sequence[forms.Class], runs: Sequence[Json]) -> float:
+    """Return the write amplification of classes on devices of their own."""
+    pairs = zip(classes, runs, strict=True)
+    return sum(writes * amplification(run) for (_, writes), run in pairs)
+
+
+def class_rows() -> Iterator[Row]:
+    """Rows of hot and cold data, and of data that is never written."""
+    pages = 64
+    for data, share in ((0.2, 0.8), (0.05, 0.5), (0.1, 0.9)):
+        classes = ((data, share), (1 - data, 1 - share))
+        text = f"{share:.0%} of writes to {data:.0%} of data, "
+        name = f"{share * 100:.0f}-{data * 100:.0f}"
+        for op in (10, 20):
+            mixed = writes(pages, op, (10, 10)) | skew(data, share)
+            wrong: Options = {"op": f"{op * 1.15:g}%"}
+            yield Row(f"mixed-fifo-{name}-{op}", f"{text}op {op} %", "FIFO, mixed",
+                      (mixed | {"victim": "fifo"},),
+                      by_load(partial(forms.fifo_classes, classes=classes)),
+                      partial(first, amplification), 0.02,
+                      forms.fifo_classes(1 - op / 100, classes),
+                      ({"hot-share": f"{share * 0.8:.0%}"}, wrong))
+        op, few = 10, 16
+        if data > 0.05:
+            yield Row(f"mixed-d10-{name}-{op}", f"{text}op {op} %, {few} pages",
+                      "d-choices, mixed",
+                      (writes(few, op, (10, 10), victim="d_choices") | {"victim_choices": 10}
+                       | skew(data, share),),
+                      by_load(partial(forms.choices_classes, pages=few, drawn=10,
+                                      classes=classes)),
+                      partial(first, amplification), 0.02,
+                      controls=({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
+        two, best = pools(pages, op, classes)
+        yield Row(f"optimum-{name}-{op}", f"{text}op {op} %, each alone", "optimum", two,
+                  partial(known, best), partial(weighted, classes), 0.02,
+                  controls=({"victim": "d_choices", "victim_choices": 4},))
+        # The form is that of many blocks of each class. The smaller class has 205 of these.
+        streams = writes(pages, op, (16, 12), policy="streams", blocks=4096)
+        yield Row(f"streams-{name}-{op}", f"{text}op {op} %, two streams", "greedy, streams",
+                  (streams | skew(data, share) | {"hot-stream": 1},),
+                  by_load(partial(forms.windowed, pages=pages, share=1), KEPT + 0.5),
+                  partial(first, amplification), 0.02, controls=({"policy": "baseline"},))
+    yield from read_only_rows(pages)
+
+
+def read_only_rows(pages: int) -> Iterator[Row]:
+    """Rows where a part of the data is never written."""
+    for active in (0.5, 0.75):
+        op = 10
+        text = f"{1 - active:.0%} of data never written, op {op} %"
+        some = writes(pages, op, (6, 6)) | {"footprint": f"{active:.0%}"}
+        classes = ((active, 1.0), (1 - active, 0.0))
+        yield Row(f"read-only-fifo-{active:g}", f"{text}, mixed", "FIFO, mixed",
+                  (some | {"victim": "fifo"},),
+                  by_load(partial(forms.fifo_classes, classes=classes)),
+                  partial(first, amplification), 0.02, forms.fifo_classes(1 - op / 100, classes),
+                  ({"fill": "sequential"}, {"op": f"{op * 1.15:g}%"}))
+
+        def alone(load: float, active: float = active) -> float:
+            return forms.windowed(load * active / (1 - load * (1 - active)), pages, 1)
+
+        yield Row(f"read-only-greedy-{active:g}", f"{text}, apart", "greedy",
+                  (some | {"fill": "sequential"},),
+                  by_load(alone),
+                  partial(first, amplification), 0.02, alone(1 - op / 100),
+                  ({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
+
+
+# ---------------------------------------------------------------- waiting
+
+
+def waited(kind: str, run: Json) -> float:
+    """Return the mean wait of a kind of requests in us."""
+    return float(run["timing"][f"{kind}_waiting"]["mean_ns"]) / 1000
+
+
+def service(kind: str, run: Json) -> float:
+    """Return the constant service of a kind of requests in us."""
+    return float(run["timing"][f"{kind}_service"]["mean_ns"]) / 1000
+
+
+def busy(run: Json) -> float:
+    """Return the mean number of busy dies, by Little's law."""
+    return float(run["requests"] * service("read", run) / (run["simulated_ns"] / 1000))
+
+
+def mean_wait(rate: int, shares: dict[str, float], number: int, runs: Sequence[Json]) -> float:
+    """Return the mean wait of the class of that number, for a rate per second."""
+    return forms.mean_wait([(share * rate / 1e6, service(kind, runs[0]))
+                            for kind, share in shares.items()])[number]
+
+
+def waiting_rows() -> Iterator[Row]:
+    """Rows of waiting and of closed queues."""
+    reads: Options = DIE | {"word_lines": 64, "blocks": 512, "fill": "sequential",
+                            "write-share": 0, "arrival": "open", "requests": 1500000}
+    for rate in (5000, 10000, 14000):
+        yield Row(f"md1-{rate}", f"reads, {rate} a second, one die", "M/D/1",
+                  (reads | {"rate": rate},),
+                  partial(mean_wait, rate, {"read": 1.0}, 0),
+                  partial(first, partial(waited, "read")), 0.01,
+                  controls=({"rate": rate * 1.05}, {"arrival-shape": "fixed"}))
+    for rate in (3000, 6000, 8000):
+        for number, kind in enumerate(("read", "write")):
+            yield Row(f"priority-{kind}s-{rate}", f"{kind}s, {rate} requests a second, 20 % writes",
+                      "M/G/1",
+                      (reads | {"rate": rate, "write-share": "20%", "program": "200us",
+                                "blocks": 16384, "op": "90%", "requests": 900000},),
+                      partial(mean_wait, rate, {"read": 0.8, "write": 0.2}, number),
+                      partial(first, partial(waited, kind)), 0.01,
+                      controls=({"order": "fcfs"}, {"rate": rate * 1.05}))
+    for dies, requests in ((4, 4), (4, 16), (8, 4), (8, 8), (8, 16)):
+        yield Row(f"closed-{dies}-{requests}", f"busy dies of {dies}, {requests} reads at a time",
+                  "closed",
+                  (reads | {"channels": dies, "arrival": "closed", "depth": requests,
+                            "requests": 500000},),
+                  partial(known, forms.busy_dies(requests, dies)),
+                  partial(first, busy), 0.01, forms.busy_dies_exponential(requests, dies),
+                  controls=({"depth": requests * 5 // 4},))
+
+
+# ---------------------------------------------------------------- the table
+
+
+@cache
+def rows() -> dict[str, Row]:
+    """Return all rows by their names."""
+    return {row.name: row for several in (uniform_rows, windowed_rows, class_rows, waiting_rows)
+            for row in several()}
+
+
+def chosen(names: Sequence[str]) -> list[Row]:
+    """Return the rows whose names begin with one of these; all without names."""
+    for name in names:
+        if not any(one.startswith(name) for one in rows()):
+            sys.exit(f'theory: no row "{name}"; there are {" ".join(rows())}')
+    return [row for row in rows().values() if not names or row.name.startswith(tuple(names))]
+
+
+def compare(row: Row, seeds: str) -> Found:
+    """Run a row and compare it with its form."""
+    runs = [simulate(options, seeds) for options in row.runs]
+    ours = np.array([row.measure(several) for several in zip(*runs, strict=True)])
+    theory = row.theory([one[0] for one in runs])
+    mean = float(ours.mean())
+    error = mean / theory - 1
+    return Found(row.name, row.load, row.form, SOURCES[row.form],
+                 [" ".join(["approxftl", *words(options), "--seed", seeds])
+                  for options in row.runs], row.published, theory, mean,
+                 float(half_widths(ours)) if len(ours) > 1 else 0.0, error, row.bar,
+                 None if row.bar is None else abs(error) <= row.bar)
+
+
+def control_errors(row: Row) -> list[tuple[str, float]]:
+    """Return what each control falsifies and the error that results; the theory stays."""
+    theory = row.theory([simulate(options | {"warmup": 0, "requests": 20000}, "1")[0]
+                         for options in row.runs])
+    return [(" ".join(words(control)[1:]),
+             row.measure([simulate(options | control, "1")[0] for options in row.runs])
+             / theory - 1) for control in row.controls]
+
+
+def cells(one: Found) -> list[str]:
+    """Return the cells of a row as text."""
+    digits = 3 if one.theory < 100 else 2
+    return [one.name, one.load, "" if one.published is None else f"{one.published:.{digits}f}",
+            f"{one.theory:.{digits}f}", f"{one.ours:.{digits}f} ± {one.half:.{digits}f}",
+            f"{100 * one.error:+.2f}", "" if one.bar is None else f"{100 * one.bar:g}",
+            {None: "", True: "yes", False: "NO"}[one.holds]]
+
+
+HEAD = ["row", "load", "published", "theory", "ours", "error %", "bar", "met"]
+
+
+def put_table(found: Sequence[Found]) -> None:
+    """Print the rows by form, at most 100 columns wide."""
+    lines = [cells(one) for one in found]
+    shown = [i for i in range(len(HEAD)) if i != 1]
+    widths = {i: max(len(line[i]) for line in [HEAD, *lines]) for i in shown}
+    for form in dict.fromkeys(one.form for one in found):
+        print("\n" + textwrap.fill(f"{form}: {SOURCES[form]}", 100) + "\n")
+        for line in [HEAD, *(line for line, one in zip(lines, found, strict=True)
+                             if one.form == form)]:
+            print("  ".join(line[i].rjust(widths[i]) if i else line[i].ljust(widths[i])
+                            for i in shown).rstrip())
+
+
+def markdown_row(one: Found) -> str:
+    """Return a row of the document's table."""
+    return f"| {' | '.join(cells(one)[1:])} |\n"
+
+
+def markdown(found: Sequence[Found]) -> str:
+    """Return the table of the document."""
+    parts = []
+    for form in dict.fromkeys(one.form for one in found):
+        parts += ["\n", textwrap.fill(f"**{form}** ({SOURCES[form]})", 100), "\n\n",
+                  f"| {' | '.join(HEAD[1:])} |\n| ---{' | ---:' * (len(HEAD) - 2)} |\n"]
+        parts += [markdown_row(one) for one in found if one.form == form]
+    return "".join(parts) + "\n"
+
+
+def write_document(path: Path, found: Sequence[Found]) -> None:
+    """Put the table between the markers of a document."""
+    before, _, rest = path.read_text().partition(BEGIN)
+    path.write_text(f"{before}{BEGIN}{markdown(found)}{END}{rest.partition(END)[2]}")
+    save(figure(found), "svg", path.with_suffix(".svg"), USUAL)
+
+
+def figure(found: Sequence[Found]) -> Figure:
+    """Return the figure of uniform writes: lines through our means, hollow marks for theory."""
+    series = {"fifo": "FIFO", "d2": "2 choices", "d5": "5 choices", "d10": "10 choices",
+              "greedy": "greedy"}
+    marks = []
+    for one in found:
+        rule, _, size = one.name.partition("-")
+        if rule not in series:
+            continue
+        pages, op = size.split("-")
+        ours, half, theory = (round(value, 3) for value in (one.ours, one.half, one.theory))
+        place = (f"{pages} pages a block", series[rule], int(op))
+        marks += [Mark(*place, ours, ours - half, ours + half, 4, "simulator"),
+                  Mark(*place, theory, None, None, None, "theory")]
+    return Figure("theory", "Write amplification of uniform random writes",
+                  "Lines and filled marks: simulator. Hollow marks: theory with the corrections. "
+                  "Each colour is a victim selector.",
+                  Means("lines", "over-provisioning, %", "write amplification",
+                        list(dict.fromkeys(mark.facet for mark in marks)), [*series.values()],
+                        sorted({int(mark.x) for mark in marks}), marks, log_y=True))
+
+
+def prove(several: Sequence[Row]) -> int:
+    """Print each control's error; return 1 if one of them meets the bar."""
+    held = 0
+    for row in several:
+        for what, error in control_errors(row):
+            met = row.bar is not None and abs(error) <= row.bar
+            held += met
+            print(f"{row.name:24} {what:40} {100 * error:+8.2f} %  "
+                  f"{'MEETS THE BAR' if met else 'misses'}", flush=True)
+    return 1 if held else 0
+
+
+def main() -> int:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(description="The simulator beside published forms.")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--seeds", default="1..4", metavar="M..N", help="seeds of each run")
+    parser.add_argument("--controls", action="store_true", help="falsified runs, which must miss")
+    parser.add_argument("--document", type=Path, metavar="FILE", help="write the table into it")
+    parser.add_argument("names", nargs="*", metavar="ROW", help="rows, or how they begin: fifo d2")
+    args = parser.parse_args()
+    if not BINARY.is_file():
+        sys.exit(f"theory: {BINARY} does not exist: make all")
+    several = chosen(args.names)
+    if args.controls:
+        return prove(several)
+    found = [compare(row, args.seeds) for row in several]
+    if args.json:
+        print(json.dumps([asdict(one) for one in found], indent=1))
+    else:
+        put_table(found)
+    if args.document:
+        write_document(args.document, found)
+    return 1 if any(one.holds is False for one in found) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
