@@ -29,6 +29,7 @@ static void open_device(const char *policy, const char *const *pairs)
 	test_device_open_demo(&device, policy, pairs);
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, 11);
+	stream.partial = 10;
 }
 
 static void close_device(void)

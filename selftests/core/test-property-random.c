@@ -37,6 +37,7 @@ static void drive(struct test_device *device, struct aftl_random *random)
 	u32 i;
 
 	test_stream_init(&stream, aftl_random_next(random));
+	stream.partial = 10;
 	stream.read = aftl_random_below(random, 60);
 	stream.approx = aftl_random_below(random, 101);
 	stream.depth = aftl_random_below(random, 40);

@@ -120,6 +120,7 @@ static void run(struct test_device *device, struct shadow_store *store,
 	struct test_stream stream;
 
 	test_stream_init(&stream, scenario->operations);
+	stream.partial = 10;
 	stream.read = scenario->read;
 	stream.discard = scenario->discard;
 	stream.units_max = scenario->units_max;

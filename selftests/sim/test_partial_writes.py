@@ -25,7 +25,8 @@ def parts(run: Json) -> float:
 
 def test_write_amplification_counts_bytes() -> None:
     """512 bytes program as much as the unit that has them, here 32 times as much."""
-    small, whole = (only_run(sim(*LARGE_UNITS, *WRITES, "--size", size)) for size in ("512B", "16KiB"))
+    small, whole = (only_run(sim(*LARGE_UNITS, *WRITES, "--size", size))
+                    for size in ("512B", "16KiB"))
     for run, size in ((small, 512), (whole, UNIT)):
         writes = run["counters"]["host_write_requests"]
         assert run["counters"]["host_write_bytes"] == writes * size
@@ -39,9 +40,50 @@ def test_write_amplification_counts_bytes() -> None:
 
 
 def test_a_write_of_half_a_unit_doubles_write_amplification() -> None:
-    run = only_run(sim(*NO_COLLECTION, "--size", "4KiB"))
-    assert run["counters"]["gc_blocks"] == 0
-    assert run["write_amplification"]["total"] == pytest.approx(2, abs=0.01)
+    """Each write reads its unit, whose other half it keeps, and programs it."""
+    run = only_run(sim(*NO_COLLECTION, "--size", "4KiB", "--verify"))
+    counters = run["counters"]
+    assert counters["gc_blocks"] == 0
+    assert run["write_amplification"]["total"] == 2
+    assert (counters["rmw_reads"], counters["array_reads"], counters["array_programs"]) == (
+        20000, 20000, 20000)
+    whole = only_run(sim(*NO_COLLECTION, "--size", "8KiB"))["counters"]
+    assert (whole["rmw_reads"], whole["array_reads"]) == (0, 0)
+
+
+def test_one_request_after_the_other_takes_the_time_of_its_read() -> None:
+    """With one request at a time the read of the page adds its service time to the write's."""
+    alone = ("--depth", "1", "--requests", "2000")
+    small, whole, reads = (
+        only_run(sim(*NO_COLLECTION[:-2], *alone, *size))["timing"] for size in (
+            ("--size", "4KiB"), ("--size", "8KiB"),
+            ("--size", "8KiB", "--write-share", "0%")))
+    assert small["write_response"]["mean_ns"] == pytest.approx(
+        whole["write_response"]["mean_ns"] + reads["read_response"]["mean_ns"], rel=1e-3)
+
+
+def test_the_write_buffer_completes_units_without_reads() -> None:
+    """32 consecutive writes of 512 bytes are one unit, which is programmed once."""
+    run = only_run(sim(*LARGE_UNITS, "--buffer", "4MiB", "--workload", "sequential", "--size",
+                       "512B", "--write-share", "100%", "--requests", "32000"))
+    counters = run["counters"]
+    units = 32000 * 512 // UNIT
+    assert units <= counters["rmw_reads"] <= 1.05 * units
+    assert run["write_amplification"]["host"] < 1.05
+
+
+@pytest.mark.parametrize("options", [
+    ("--read-cache", "1MiB"), ("--map-cache", "256KiB"), ("--buffer", "1MiB", "--depth", "256"),
+    ("--link", "1000", "--controller-command", "2us"), ("--queue-weights", "3:1")])
+def test_partial_requests_beside_other_parts(options: tuple[str, ...]) -> None:
+    """Mixed sizes at random, with few units so that requests meet at the same unit."""
+    run = only_run(sim(*LARGE_UNITS, *options, "--size", "512B:3,2KiB:3,20KiB", "--footprint",
+                       "0.1%", "--write-share", "60%", "--flush-every", "500", "--requests",
+                       "20000", "--verify"))
+    counters = run["counters"]
+    assert counters["host_failed_requests"] == 0
+    assert 0 < counters["rmw_reads"] <= counters["host_partial_write_units"]
+    assert counters["array_reads"] >= counters["rmw_reads"]
 
 
 def test_a_recording_keeps_the_sectors(tmp_path: Path) -> None:

@@ -38,6 +38,8 @@ SIM_OPT_GROUP("Requests from a trace")
 SIM_OPT(trace, TEXT, 0, 0, NULL, "FILE",
 	"record file or any that \"approxftl trace formats\" lists, - for standard input")
 SIM_OPT(repeat, COUNT, 1, 1000000000, "1", "N", "play it so many times, one after the other")
+SIM_OPT(whole_units, SWITCH, 0, 0, NULL, NULL,
+	"widen requests to whole mapping units, also generated ones")
 SIM_OPT(fold, SWITCH, 0, 0, NULL, NULL,
 	"take addresses beyond the device modulo its capacity, instead of refusing the trace")
 SIM_OPT(time_scale, RATE, SIM_RATE_ONE / 1000000, 1000000 * SIM_RATE_ONE, "1", "X",

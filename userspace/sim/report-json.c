@@ -169,6 +169,8 @@ static void put_stream(struct json_writer *json, const struct sim_options *optio
 		put_trace(json, options, &result->notes);
 	else
 		put_generator(json, options);
+	if (options->whole_units)
+		json_bool(json, "whole_units", true);
 	put_arrivals(json, options, result);
 	json_end_object(json);
 }

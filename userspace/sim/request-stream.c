@@ -4,7 +4,7 @@
 
 bool sim_takes_whole_units(const struct sim_options *options, const struct aftl_geometry *geo)
 {
-	return options->raid || geo->zones;
+	return options->whole_units || options->raid || geo->zones;
 }
 
 int sim_stream_open(struct sim_stream **out, const struct sim_options *options,

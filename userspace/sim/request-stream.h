@@ -99,7 +99,7 @@ static inline u32 sim_unit_shift(const struct aftl_geometry *geo)
 
 /**
  * struct sim_notes - adaptations of a stream to the device
- * @widened: requests that began or ended inside a unit, for devices that take whole units only
+ * @widened: requests of a trace that began or ended inside a unit and were widened
  * @wrapped: requests beyond the capacity, taken modulo the capacity
  * @clipped: requests larger than the device
  * @unknown_class: requests of an unknown class, treated as precise
@@ -128,7 +128,7 @@ struct sim_stream {
 	u64 expected;
 };
 
-/* Does the device take whole units only? A RAID has blocks of that size, a zone is written so. */
+/* Are requests widened to whole units? A RAID has blocks of that size, a zone is written so. */
 bool sim_takes_whole_units(const struct sim_options *options, const struct aftl_geometry *geo);
 
 /**

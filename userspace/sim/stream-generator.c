@@ -438,7 +438,10 @@ static int next_request(struct sim_stream *stream, struct sim_request *request,
 		generator->flush_due = false;
 		return 1;
 	}
-	*request = generator->zone_sectors ? draw_zoned_request(generator) : draw_request(generator);
+	if (generator->zone_sectors)
+		*request = draw_zoned_request(generator);
+	else
+		*request = draw_request(generator);
 	generator->count++;
 	generator->flush_due = generator->flush_every &&
 			       generator->count % generator->flush_every == 0;

@@ -633,6 +633,9 @@ struct aftl_lane_lun {
 	u32 left;
 };
 
+/* Writes that may read the rest of a logical page at the same time; further ones wait. */
+#define AFTL_REST_READS 128
+
 /* One device. There is no state outside of it. */
 struct aftl {
 	struct aftl_config config;
@@ -737,6 +740,16 @@ struct aftl {
 	struct aftl_request *wait_tail[2];
 	struct aftl_host_queues host_queues[2];
 	u32 queues;
+
+	/*
+	 * Writes that read the rest of a page which they cover in part. @waits_for_rest: the write
+	 * at wait_head[1] waits for one of them, not for the write buffer. @rest_read_ended: if the
+	 * next one waits for the buffer, LUNs do not know of it yet.
+	 */
+	struct aftl_request *rest_reads[AFTL_REST_READS];
+	u32 rest_read_count;
+	bool waits_for_rest;
+	bool rest_read_ended;
 	struct aftl_completion_queue completions[AFTL_COMPLETION_QUEUES];
 	/*
 	 * When the controller and the link can take the next request; [0] to the host, [1] from it.
@@ -853,6 +866,12 @@ static inline u32 aftl_writes_in_flight(const struct aftl *ftl)
 static inline u32 aftl_used_write_commands(const struct aftl *ftl)
 {
 	return ftl->write_commands - ftl->free_write_count;
+}
+
+/* Return true if a request waits for a write command or for space. */
+static inline bool aftl_write_waits(const struct aftl *ftl)
+{
+	return ftl->wait_head[1] && likely(!ftl->waits_for_rest);
 }
 
 /* Fill level of the write buffer in 1/10000. */

@@ -52,7 +52,8 @@ enum aftl_op {
  * @hint: write: placement id, lifetime and temperature of the data
  * @queue: host queue, below AFTL_QUEUES_MAX; used if "queue_weights" configures more than one
  * @head_skip: read, write or discard: sectors at the start of the first logical page that the
- *	request leaves out; a discard leaves such a page alone, a write to a zone must have none
+ *	request leaves out; a discard leaves such a page alone, a write to a zone must have none.
+ *	Class and level of a write hold for the whole page
  * @tail_skip: the same at the end of the last logical page
  * @complete_ns: set at completion: device time
  * @service_ns: set at completion: chip time of the part that ended last
@@ -84,6 +85,7 @@ struct aftl_request {
 	u8 path;
 	u8 epoch;
 	u8 placed;
+	u8 rest;
 };
 
 /* Source of the content of a logical page. */
@@ -195,7 +197,10 @@ struct aftl_host_ops {
 	 */
 	void (*complete)(void *host, struct aftl_request *request);
 
-	/* A write was accepted: keep the data of @lpn under @tag. */
+	/*
+	 * A write was accepted: keep the data of @lpn under @tag. If @request covers a part of
+	 * @lpn, the rest of them is what the last read() for @request and @lpn has fetched.
+	 */
 	void (*accept)(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag);
 
 	/*
@@ -246,7 +251,10 @@ struct aftl_host_ops {
 	/* An array starts, suspends or resumes an operation. */
 	void (*array)(void *host, const struct aftl_array_event *event);
 
-	/* Fetch the data that @request returns for one logical page. */
+	/*
+	 * Fetch the data that @request returns for one logical page. A write that covers a part of
+	 * a page fetches the page before accept(), possibly again if it is discarded meanwhile.
+	 */
 	void (*read)(void *host, struct aftl_request *request, const struct aftl_read *read);
 };
 

@@ -91,6 +91,30 @@ static inline bool admission_admit(struct aftl *ftl, struct aftl_request *reques
 }
 
 /**
+ * aftl_wake_buffered_writes() - let the scheduler look at every LUN that holds buffered writes
+ * @ftl: device
+ *
+ * For a flush, a full buffer or a drain: write_must_program() then programs partial pages, too.
+ */
+void aftl_wake_buffered_writes(struct aftl *ftl)
+{
+	if (aftl_has_write_buffer(ftl))
+		aftl_wake_luns(ftl, AFTL_WAKE_WRITES);
+}
+
+/*
+ * The next write cannot be admitted. If it came from a read of its rest, or waited for one, the
+ * LUNs do not know that the buffer is full.
+ */
+static void admission_blocked(struct aftl *ftl, bool write)
+{
+	if (likely(!write || !ftl->rest_read_ended) || ftl->waits_for_rest)
+		return;
+	ftl->rest_read_ended = false;
+	aftl_wake_buffered_writes(ftl);
+}
+
+/**
  * aftl_request_admit_waiting() - admit waiting requests, after commands became free
  * @ftl: device
  * @write: the requests that wait for write commands, else those that wait for read commands
@@ -110,25 +134,15 @@ void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin)
 			return;
 		}
 		ftl->work++;
-		if (!admission_admit(ftl, request, write))
+		if (!admission_admit(ftl, request, write)) {
+			admission_blocked(ftl, write);
 			return;
+		}
 		admission_set_first(ftl, next, write);
 		/* A request whose last part is done is linked in a completion queue by next. */
 		if (request->parts)
 			request->next = NULL;
 	}
-}
-
-/**
- * aftl_wake_buffered_writes() - let the scheduler look at every LUN that holds buffered writes
- * @ftl: device
- *
- * For a flush, a full buffer or a drain: write_must_program() then programs partial pages, too.
- */
-void aftl_wake_buffered_writes(struct aftl *ftl)
-{
-	if (aftl_has_write_buffer(ftl))
-		aftl_wake_luns(ftl, AFTL_WAKE_WRITES);
 }
 
 /* Not inlined, so that aftl_request_submit() saves fewer registers for reads. */
@@ -200,7 +214,7 @@ static void submit_data(struct aftl *ftl, struct aftl_request *request, bool wri
 	/*
 	 * The buffer is full: partial pages that it holds back must be programmed to free commands.
 	 */
-	if (write && !queued)
+	if (write && !queued && likely(!ftl->waits_for_rest))
 		aftl_wake_buffered_writes(ftl);
 }
 

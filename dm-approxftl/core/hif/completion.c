@@ -55,6 +55,27 @@ static u32 completion_line_of(const struct aftl_request *request)
 	return request->path & AFTL_PATH_ECC ? AFTL_COMPLETION_ECC_READ : AFTL_COMPLETION_READ;
 }
 
+/*
+ * The rest of a page stays in the controller: it takes the delay of the queue, and overtakes the
+ * reads there that wait for the link.
+ */
+static noinline void completion_insert_rest(struct aftl *ftl, struct aftl_request *request,
+					    u32 index)
+{
+	struct aftl_completion_queue *line = &ftl->completions[index];
+	struct aftl_request **at = &line->head;
+
+	request->complete_ns = ftl->now_ns + line->delay_ns;
+	while (*at && (*at)->complete_ns <= request->complete_ns)
+		at = &(*at)->next;
+	request->next = *at;
+	*at = request;
+	if (!request->next)
+		line->tail = request;
+	if (line->head == request)
+		completion_set_event(ftl, index);
+}
+
 /* All requests of a completion queue have the same delay, so they complete in order of arrival. */
 static void completion_enqueue(struct aftl *ftl, struct aftl_request *request)
 {
@@ -64,6 +85,10 @@ static void completion_enqueue(struct aftl *ftl, struct aftl_request *request)
 
 	if (unlikely(request->path == AFTL_PATH_READ_CACHE))
 		index = AFTL_COMPLETION_CACHE_HIT;
+	if (unlikely(request->rest == AFTL_REST_READING)) {
+		completion_insert_rest(ftl, request, index);
+		return;
+	}
 	if (unlikely(ftl->link_paced)) {
 		crossed_ns = link_transfer_ns(ftl, request);
 		if (request->op != AFTL_OP_READ)
@@ -134,8 +159,36 @@ static void count_request(struct aftl *ftl, const struct aftl_request *request)
 	}
 }
 
+/*
+ * The rest of the pages that the write @request covers in part is in the controller. The write goes
+ * before the waiting ones, which arrived after it, or have no page in common with it.
+ */
+static noinline void complete_rest(struct aftl *ftl, struct aftl_request *request)
+{
+	u32 i = 0;
+
+	while (ftl->rest_reads[i] != request)
+		i++;
+	ftl->rest_reads[i] = ftl->rest_reads[--ftl->rest_read_count];
+	request->rest = AFTL_REST_READ;
+	request->admitted = 0;
+	request->parts = request->units;
+	request->path = 0;
+	request->next = ftl->wait_head[1];
+	if (!ftl->wait_head[1])
+		ftl->wait_tail[1] = request;
+	ftl->wait_head[1] = request;
+	ftl->waits_for_rest = false;
+	ftl->rest_read_ended = true;
+	ftl->retry = true;
+}
+
 static void complete_to_host(struct aftl *ftl, struct aftl_request *request)
 {
+	if (unlikely(request->rest == AFTL_REST_READING)) {
+		complete_rest(ftl, request);
+		return;
+	}
 	ftl->requests--;
 	count_request(ftl, request);
 	ftl->ops->complete(ftl->host, request);

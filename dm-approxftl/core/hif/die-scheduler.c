@@ -137,7 +137,7 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 		return true;
 	if (!aftl_write_start(ftl, lun, lane)) {
 		/* Requests may wait for the data that is now pending its fine pass. */
-		if (unlikely(ftl->fine_pending_units) && ftl->wait_head[1])
+		if (unlikely(ftl->fine_pending_units) && aftl_write_waits(ftl))
 			aftl_wake_buffered_writes(ftl);
 		return true;
 	}
@@ -241,7 +241,7 @@ static bool sched_write_awaited(const struct aftl *ftl, const struct aftl_lun *l
 {
 	u32 lanes = lun->pending_write_lanes;
 
-	if (lanes && (ftl->flushes || ftl->wait_head[1]))
+	if (lanes && (ftl->flushes || aftl_write_waits(ftl)))
 		return true;
 	for (; lanes; lanes &= lanes - 1)
 		if (lun->writes[__ffs(lanes)].waited)

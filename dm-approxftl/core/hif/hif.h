@@ -5,14 +5,24 @@
  *
  * Calls for one device must not overlap: the host holds its lock. No function here sleeps.
  *
- * A file calls only files that come before it in this list: completion.c; host-read.c and
- * host-write.c; reconstruct.c, read-ahead.c and zone-management.c; admission.c; die-scheduler.c;
- * host-interface.c and fault.c, which hosts call and which dispatch by die-scheduler.h.
+ * A file calls only files that come before it in this list: completion.c; host-read.c;
+ * partial-write.c; host-write.c; reconstruct.c, read-ahead.c and zone-management.c; admission.c;
+ * die-scheduler.c; host-interface.c and fault.c, which hosts call and which dispatch by
+ * die-scheduler.h.
  */
 #ifndef AFTL_HIF_H
 #define AFTL_HIF_H
 
 #include "core/ftl/command.h"
+
+/* State of the logical pages that a write covers in part. */
+enum aftl_rest {
+	AFTL_REST_UNKNOWN,
+	/* Flash reads of the rest of the pages are in progress. */
+	AFTL_REST_READING,
+	/* The host has the rest of the pages. */
+	AFTL_REST_READ,
+};
 
 /* Reset the fields of a request that the core owns while it is in progress. */
 static inline void aftl_request_arrive(struct aftl *ftl, struct aftl_request *request)
@@ -23,6 +33,7 @@ static inline void aftl_request_arrive(struct aftl *ftl, struct aftl_request *re
 	request->admitted = 0;
 	request->stream = 0;
 	request->path = 0;
+	request->rest = AFTL_REST_UNKNOWN;
 	ftl->requests++;
 }
 
@@ -35,6 +46,13 @@ static inline u32 aftl_request_skipped(const struct aftl_request *request)
 static inline u64 aftl_request_bytes(const struct aftl *ftl, const struct aftl_request *request)
 {
 	return (u64)request->units * ftl->geo.unit_bytes - aftl_request_skipped(request);
+}
+
+/* Does @request cover a part only of its page number @index? */
+static inline bool aftl_page_is_partial(const struct aftl_request *request, u32 index)
+{
+	return (request->head_skip && !index) ||
+	       (request->tail_skip && index == request->units - 1);
 }
 
 /* completion.c */
@@ -74,6 +92,17 @@ void aftl_read_fastpath_complete(struct aftl *ftl, struct aftl_request *request,
 void aftl_flush_wait(struct aftl *ftl, struct aftl_request *request);
 void aftl_epoch_write_done(struct aftl *ftl, u32 epoch);
 
+/* partial-write.c */
+
+enum aftl_rest_step {
+	AFTL_REST_STEP_ADMIT,
+	AFTL_REST_STEP_READ,
+	AFTL_REST_STEP_WAIT,
+};
+
+enum aftl_rest_step aftl_rest_next_step(struct aftl *ftl, struct aftl_request *request);
+void aftl_rest_before_accept(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn);
+
 /* host-write.c and host-read.c */
 
 bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request);
@@ -91,6 +120,9 @@ void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request);
 void aftl_write_abort_programs(struct aftl *ftl, u32 commands);
 void aftl_write_reassign(struct aftl *ftl, struct aftl_lun *lun, u32 commands);
 bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request);
+void aftl_read_rest(struct aftl *ftl, struct aftl_request *request);
+void aftl_read_buffered_rest(struct aftl *ftl, struct aftl_request *request);
+bool aftl_read_needs_flash(const struct aftl *ftl, aftl_lpn_t lpn);
 bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_lun *aftl_read_fastpath_start(struct aftl *ftl, struct aftl_request *request);
 u32 aftl_read_run_length(struct aftl *ftl, aftl_lpn_t lpn, u32 limit);

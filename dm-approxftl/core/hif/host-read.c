@@ -14,11 +14,17 @@ static void read_deliver(struct aftl *ftl, struct aftl_request *request,
 		ftl->ops->read(ftl->host, request, read);
 }
 
+/* Return false for a write that reads the rest of a page. */
+static bool read_is_for_host(const struct aftl_request *request)
+{
+	return request->op == AFTL_OP_READ;
+}
+
 static void read_deliver_zero(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn)
 {
 	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_ZERO };
 
-	ftl->stats.counters.unmapped_read_units++;
+	ftl->stats.counters.unmapped_read_units += read_is_for_host(request);
 	read_deliver(ftl, request, &read);
 }
 
@@ -66,8 +72,8 @@ static bool read_deliver_buffered(struct aftl *ftl, struct aftl_request *request
 	read.tag = aftl_pending_find(ftl, lpn);
 	if (!read_tag_current(ftl, read.tag))
 		return false;
-	ftl->stats.counters.buffer_read_units++;
-	if (ftl->type->host_read)
+	ftl->stats.counters.buffer_read_units += read_is_for_host(request);
+	if (ftl->type->host_read && read_is_for_host(request))
 		ftl->type->host_read(ftl->policy, lpn, AFTL_MODES);
 	read_deliver(ftl, request, &read);
 	return true;
@@ -121,7 +127,7 @@ static void read_notify_policy(struct aftl *ftl, struct aftl_request *request, a
 	u32 i;
 
 	request->path |= aftl_page_class(attr) == AFTL_PRECISE ? AFTL_PATH_ECC : AFTL_PATH_ARRAY;
-	if (!ftl->type->host_read)
+	if (!ftl->type->host_read || !read_is_for_host(request))
 		return;
 	for (i = 0; i < units; i++)
 		ftl->type->host_read(ftl->policy, to_lpn(from_lpn(lpn) + i), aftl_page_mode(attr));
@@ -139,6 +145,17 @@ static inline void read_count_flips(struct aftl *ftl, const struct aftl_read *re
 	(&counters->read_precise_flipped_bits)[aftl_l2p_level(ftl, read->lpn)] += read->flips;
 }
 
+/* Count data that are returned to the host, with their errors. */
+static inline void read_count_returned(struct aftl *ftl, const struct aftl_request *request,
+				       const struct aftl_read *read, bool approximate)
+{
+	if (unlikely(!read_is_for_host(request)))
+		return;
+	ftl->stats.counters.read_approx_units += approximate;
+	if (!read->lost)
+		read_count_flips(ftl, read);
+}
+
 /* The cache holds data after ECC, so no array or ECC delay is due. */
 static void read_deliver_cached(struct aftl *ftl, struct aftl_request *request,
 				struct aftl_read_cache_entry *recent)
@@ -152,8 +169,7 @@ static void read_deliver_cached(struct aftl *ftl, struct aftl_request *request,
 	};
 
 	ftl->stats.counters.read_cache_units++;
-	ftl->stats.counters.read_approx_units += aftl_l2p_level(ftl, read.lpn) != AFTL_PRECISE;
-	read_count_flips(ftl, &read);
+	read_count_returned(ftl, request, &read, aftl_l2p_level(ftl, read.lpn) != AFTL_PRECISE);
 	recent->flags &= ~AFTL_READ_CACHE_PREFETCHED;
 	aftl_read_cache_touch(ftl, recent);
 	read_deliver(ftl, request, &read);
@@ -173,7 +189,7 @@ static noinline bool read_try_cache(struct aftl *ftl, struct aftl_request *reque
 	if (!recent)
 		return false;
 	request->path |= AFTL_PATH_READ_CACHE;
-	if (ftl->type->host_read)
+	if (ftl->type->host_read && read_is_for_host(request))
 		ftl->type->host_read(ftl->policy, lpn,
 				     aftl_page_mode(aftl_ppn_attr(&ftl->media, recent->ppn)));
 	read_deliver_cached(ftl, request, recent);
@@ -259,17 +275,38 @@ static u32 read_count_lookup(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
 	return min(units, aftl_trans_page_remaining(ftl, lpn));
 }
 
+/*
+ * The next pages of @request that are read: all that are left, or for a write those that it covers
+ * in part, before which it leaves out the others. Return: how many, 0 at the end.
+ */
+static u32 read_pages_left(struct aftl_request *request)
+{
+	u32 last = request->units - 1;
+
+	if (likely(read_is_for_host(request)))
+		return request->units - request->admitted;
+	if (request->admitted <= last && !aftl_page_is_partial(request, request->admitted))
+		request->admitted = max(request->admitted + 1, last);
+	if (request->admitted > last || !aftl_page_is_partial(request, request->admitted))
+		return 0;
+	return request->admitted < last && aftl_page_is_partial(request, request->admitted + 1) ?
+		       2 : 1;
+}
+
 /**
  * aftl_read_admit() - serve or queue the pages of @request, as far as commands are free
  * @ftl: device
- * @request: a read; its field admitted counts the pages so far
+ * @request: a read, or a write that reads the rest of pages; its field admitted counts the pages so
+ *	far
  *
  * Return: true if nothing is left to admit, or the request waits for a translation page; false if
  * it must wait for a command.
  */
 bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 {
-	while (request->admitted < request->units) {
+	u32 left;
+
+	while ((left = read_pages_left(request)) != 0) {
 		aftl_lpn_t lpn = to_lpn(request->unit + request->admitted);
 		aftl_ppn_t ppn;
 		u32 units;
@@ -293,7 +330,7 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 			index = aftl_command_alloc(ftl, false);
 			if (index == AFTL_NIL)
 				return false;
-			units = read_run_length(ftl, lpn, ppn, request->units - request->admitted);
+			units = read_run_length(ftl, lpn, ppn, left);
 			if (unlikely(ftl->geo.trans_pages))
 				units = read_count_lookup(ftl, lpn, units);
 			request->admitted += units;
@@ -301,6 +338,48 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 		}
 	}
 	return true;
+}
+
+/**
+ * aftl_read_needs_flash() - is the content of @lpn, if any, on flash only?
+ * @ftl: device
+ * @lpn: logical page
+ *
+ * With a cached L2P table that of a page which is not in the write buffer is unknown.
+ */
+bool aftl_read_needs_flash(const struct aftl *ftl, aftl_lpn_t lpn)
+{
+	aftl_ppn_t ppn;
+
+	if (read_tag_current(ftl, aftl_pending_find(ftl, lpn)))
+		return false;
+	return ftl->geo.trans_pages || aftl_l2p_lookup(ftl, lpn, &ppn);
+}
+
+/**
+ * aftl_read_buffered_rest() - deliver the pages of @request that it covers in part
+ * @ftl: device
+ * @request: a write none of whose pages aftl_read_needs_flash()
+ */
+void aftl_read_buffered_rest(struct aftl *ftl, struct aftl_request *request)
+{
+	u32 last = request->units - 1;
+
+	if (aftl_page_is_partial(request, 0))
+		read_deliver_buffered(ftl, request, to_lpn(request->unit));
+	if (last && aftl_page_is_partial(request, last))
+		read_deliver_buffered(ftl, request, to_lpn(request->unit + last));
+}
+
+/**
+ * aftl_read_rest() - begin to read the pages that the write @request covers in part
+ * @ftl: device
+ * @request: a write with parts set to the number of these pages; it completes as a read
+ */
+void aftl_read_rest(struct aftl *ftl, struct aftl_request *request)
+{
+	if (ftl->wait_head[0] || !aftl_read_admit(ftl, request))
+		aftl_request_append(&ftl->wait_head[0], &ftl->wait_tail[0], request);
 }
 
 /* Count for every sensed page, also those that read-ahead or reconstruction asked for. */
@@ -317,12 +396,10 @@ static inline void read_count_errors(struct aftl *ftl, const struct aftl_errors 
 static inline void read_deliver_flash(struct aftl *ftl, struct aftl_request *request,
 				      const struct aftl_read *read, u32 class)
 {
-	ftl->stats.counters.read_approx_units += class == AFTL_APPROX;
+	read_count_returned(ftl, request, read, class == AFTL_APPROX);
 	if (read->lost) {
 		ftl->stats.counters.read_lost_units++;
 		request->status = -EIO;
-	} else {
-		read_count_flips(ftl, read);
 	}
 	read_deliver(ftl, request, read);
 }
@@ -404,6 +481,8 @@ static u64 read_sense_page(struct aftl *ftl, struct aftl_command *command, aftl_
 	u64 ns = aftl_sense_page(ftl, block, page % ftl->geo.pages, hour);
 	u32 levels = 0;
 
+	if (likely(command->request))
+		ftl->stats.counters.rmw_reads += !read_is_for_host(command->request);
 	do {
 		u32 needed = read_sense_lpn(ftl, command->request, command->lpn, ppn,
 					    aftl_page_class(attr), hour);

@@ -51,9 +51,14 @@ static bool write_needs_flash(const struct aftl *ftl, const struct aftl_request 
 	return request->flags & AFTL_REQUEST_FUA && !ftl->config.buffer_safe;
 }
 
+static u32 write_lane_of(const struct aftl_command *command)
+{
+	return aftl_write_stream(command->class, command->stream);
+}
+
 static struct aftl_queue *write_queue_of(struct aftl *ftl, const struct aftl_command *command)
 {
-	return &ftl->luns[command->lun].writes[aftl_write_stream(command->class, command->stream)];
+	return &ftl->luns[command->lun].writes[write_lane_of(command)];
 }
 
 /* Append a write to the queue of @lane at @lun. */
@@ -98,8 +103,7 @@ static void write_dequeue(struct aftl *ftl, u32 index)
 	if (command->request)
 		queue->waited--;
 	if (queue->head == AFTL_NIL)
-		lun->pending_write_lanes &= ~(1U << aftl_write_stream(command->class,
-								      command->stream));
+		lun->pending_write_lanes &= ~(1U << write_lane_of(command));
 	lun->in_flight--;
 }
 
@@ -246,13 +250,13 @@ static bool write_admit_lpn(struct aftl *ftl, struct aftl_request *request, u32 
 	if (!ftl->free_write_count || ftl->read_only)
 		return false;
 	older = write_find_replaceable(ftl, lpn);
-	replaces = older != AFTL_NIL &&
-		   aftl_write_stream(ftl->commands[older].class,
-				     ftl->commands[older].stream) == lane;
+	replaces = older != AFTL_NIL && write_lane_of(&ftl->commands[older]) == lane;
 	if (!replaces)
 		lun = write_choose_lun(ftl, class, request->stream, lpn);
 	if (!replaces && !lun)
 		return false;
+	if (unlikely(request->rest) && aftl_page_is_partial(request, request->admitted))
+		aftl_rest_before_accept(ftl, request, lpn);
 	request->admitted++;
 	write_bind_lpn(ftl, request, lpn, lun, lane, older);
 	return true;
@@ -296,10 +300,21 @@ static void write_admit_to_zone(struct aftl *ftl, struct aftl_request *request)
  * @ftl: device
  * @request: a write; its field admitted counts the pages so far
  *
- * Return: true if all pages are admitted, or the rest has failed.
+ * Return: true if all pages are admitted, or the others have failed, or @request reads the rest of
+ * a page before it comes back.
  */
 bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request)
 {
+	if (unlikely(ftl->rest_read_count | request->head_skip | request->tail_skip)) {
+		enum aftl_rest_step step = aftl_rest_next_step(ftl, request);
+
+		if (step != AFTL_REST_STEP_ADMIT)
+			return step == AFTL_REST_STEP_READ;
+		if (request->status && !request->admitted) {
+			write_fail_rest(ftl, request, request->status);
+			return true;
+		}
+	}
 	if (unlikely(ftl->geo.zones))
 		write_admit_to_zone(ftl, request);
 	else
@@ -334,7 +349,7 @@ static void write_purge_reset_zone(struct aftl *ftl, struct aftl_lun *lun, u32 l
  */
 static bool write_buffer_needs_partial(const struct aftl *ftl)
 {
-	return ftl->wait_head[1] && (ftl->free_write_count || !ftl->full_write_queues);
+	return aftl_write_waits(ftl) && (ftl->free_write_count || !ftl->full_write_queues);
 }
 
 /*
@@ -401,7 +416,7 @@ static bool write_flush_covers(const struct aftl *ftl, u32 epoch)
  */
 static bool write_buffer_stalled(const struct aftl *ftl)
 {
-	return ftl->wait_head[1] &&
+	return aftl_write_waits(ftl) &&
 	       (ftl->free_write_count || 2 * ftl->fine_pending_units >= ftl->write_commands);
 }
 
@@ -627,7 +642,7 @@ static struct aftl_lun *write_any_live_lun(struct aftl *ftl)
 static void write_rebind(struct aftl *ftl, u32 index)
 {
 	struct aftl_command *command = &ftl->commands[index];
-	u32 lane = aftl_write_stream(command->class, command->stream);
+	u32 lane = write_lane_of(command);
 	struct aftl_lun *lun = write_choose_lun(ftl, command->class, command->stream, command->lpn);
 
 	if (!lun)

@@ -26,6 +26,7 @@ struct shadow_slot {
 
 /**
  * struct shadow_unit - state of a logical page as the host sees it
+ * @newest: stamp of the last write that was accepted, or of a later discard
  * @completed: newest stamp that a completed request has exposed
  * @zero: stamp of the last discard
  * @durable: newest stamp whose program is complete
@@ -36,6 +37,7 @@ struct shadow_slot {
  * @flips: bit flips of those data
  */
 struct shadow_unit {
+	u32 newest;
 	u32 completed;
 	u32 zero;
 	u32 durable;
@@ -82,6 +84,26 @@ static void fill_pattern(u64 *words, u32 count, u32 unit, u32 stamp)
 		words[i] = pattern(unit, stamp, i);
 }
 
+static bool is_partial(const struct aftl_request *request, u32 index)
+{
+	return (request->head_skip && !index) ||
+	       (request->tail_skip && index == request->units - 1);
+}
+
+/* A write of a part of @unit must keep the rest of its newest state. */
+static void check_rest(struct shadow_store *store, const struct test_request *request, u32 index,
+		       u32 unit)
+{
+	u32 rest = request->rest[index != 0];
+
+	if (!is_partial(&request->request, index) || store->lost_writes)
+		return;
+	store->rests++;
+	CHECK_MSG(rest == store->units[unit].newest,
+		  "unit %u: a write keeps state %u, the newest is %u", unit, rest,
+		  store->units[unit].newest);
+}
+
 static void on_accept(struct test_listener *listener, struct test_request *request,
 		      aftl_lpn_t lpn, u32 tag)
 {
@@ -93,6 +115,7 @@ static void on_accept(struct test_listener *listener, struct test_request *reque
 		return;
 	CHECK_MSG(!mine->live, "tag %u is accepted twice", tag);
 	CHECK_MSG(index < request->request.units, "unit %u is not in the request", from_lpn(lpn));
+	check_rest(store, request, index, from_lpn(lpn));
 	*mine = (struct shadow_tag){
 		.live = true,
 		.unit = from_lpn(lpn),
@@ -100,6 +123,7 @@ static void on_accept(struct test_listener *listener, struct test_request *reque
 		.class = request->request.class,
 	};
 	request->floor[index % TEST_REQUEST_UNITS] = mine->stamp;
+	store->units[mine->unit].newest = mine->stamp;
 	fill_pattern(tag_words(store, tag), store->words, mine->unit, mine->stamp);
 }
 
@@ -354,6 +378,20 @@ static void read_buffer(struct shadow_store *store, const struct test_request *r
 	check_words(store, tag_words(store, read->tag), tag->unit, tag->stamp);
 }
 
+static void read_rest(struct shadow_store *store, struct test_request *request,
+		      const struct aftl_read *read)
+{
+	u32 unit = from_lpn(read->lpn);
+	u32 *rest = &request->rest[unit != request->request.unit];
+
+	if (read->source == AFTL_SOURCE_BUFFER)
+		*rest = store->tags[read->tag].stamp;
+	else if (read->source == AFTL_SOURCE_FLASH)
+		*rest = store->slots[from_ppn(read->ppn)].stamp;
+	else
+		*rest = store->units[unit].zero;
+}
+
 static void on_read(struct test_listener *listener, struct test_request *request,
 		    const struct aftl_read *read)
 {
@@ -362,6 +400,10 @@ static void on_read(struct test_listener *listener, struct test_request *request
 	store->reads++;
 	if (read->lost && read->ppn == AFTL_NO_PPN)
 		return;
+	if (request->request.op == AFTL_OP_WRITE) {
+		read_rest(store, request, read);
+		return;
+	}
 	switch (read->source) {
 	case AFTL_SOURCE_FLASH:
 		read_flash(store, request, read);
@@ -474,7 +516,10 @@ static void on_complete(struct test_listener *listener, struct test_request *req
 	struct shadow_store *store = store_of(listener);
 	bool may_fail = store->full_disk || aftl_geometry(store->device->ftl)->zones;
 
-	CHECK_MSG(!request->request.status || request->request.op == AFTL_OP_READ || may_fail,
+	/* A write fails if the rest of a unit cannot be read. */
+	may_fail |= request->request.op == AFTL_OP_READ ||
+		    (request->request.op == AFTL_OP_WRITE && request->lost);
+	CHECK_MSG(!request->request.status || may_fail,
 		  "op %u fails with %d", request->request.op, request->request.status);
 	switch (request->request.op) {
 	case AFTL_OP_READ:
@@ -496,8 +541,10 @@ static void submitted_discard(struct shadow_store *store, struct test_request *r
 	u32 i;
 
 	request->floor[0] = ++store->stamps;
-	for (i = 0; i < request->request.units; i++)
+	for (i = 0; i < request->request.units; i++) {
 		store->units[request->request.unit + i].zero = request->floor[0];
+		store->units[request->request.unit + i].newest = request->floor[0];
+	}
 }
 
 /* Handles zone resets only: host discards are recorded when they are submitted. */
@@ -509,8 +556,10 @@ static void on_unmap(struct test_listener *listener, aftl_lpn_t first, u32 units
 	if (!aftl_geometry(store->device->ftl)->zones)
 		return;
 	store->stamps++;
-	for (i = from_lpn(first); i < from_lpn(first) + units; i++)
+	for (i = from_lpn(first); i < from_lpn(first) + units; i++) {
 		store->units[i].zero = store->stamps;
+		store->units[i].newest = store->stamps;
+	}
 }
 
 static void submitted_read(struct shadow_store *store, struct test_request *request)

@@ -26,6 +26,7 @@ struct shadow_promise;
  * @bytes: scratch buffer of one unit
  * @stamps: last assigned stamp
  * @reads: units compared
+ * @rests: units of which a part was written
  * @flipped: number of flipped bits
  * @lost_writes: acknowledged writes that the device dropped
  * @full_disk: the test expects writes to fail
@@ -42,6 +43,7 @@ struct shadow_store {
 	u64 *scratch;
 	u32 stamps;
 	u64 reads;
+	u64 rests;
 	u64 flipped;
 	u64 lost_writes;
 	bool full_disk;

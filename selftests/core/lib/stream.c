@@ -6,6 +6,7 @@ void test_stream_init(struct test_stream *stream, u64 seed)
 {
 	*stream = (struct test_stream){
 		.random = { aftl_hash64(seed) },
+		.partial_random = { aftl_hash64(seed ^ 1) },
 		.read = 40,
 		.discard = 4,
 		.flush = 10,
@@ -58,6 +59,22 @@ static void draw_queue(struct test_stream *stream, struct test_device *device)
 		device->queue = (u8)below(stream, aftl_weights(device->config.queue_weights) + 1);
 }
 
+/* Let reads and writes leave out sectors of their first and last page; zones take whole pages. */
+static void draw_partial(struct test_stream *stream, struct test_device *device, enum aftl_op op,
+			 u32 units)
+{
+	const struct aftl_geometry *geo = aftl_geometry(device->ftl);
+	u32 sectors = geo->unit_bytes / AFTL_SECTOR_BYTES;
+
+	if (aftl_random_below(&stream->partial_random, 100) >= stream->partial || geo->zones ||
+	    op > AFTL_OP_WRITE)
+		return;
+	device->head_skip = (u16)aftl_random_below(&stream->partial_random, sectors);
+	if (units == 1)
+		sectors -= device->head_skip;
+	device->tail_skip = (u16)aftl_random_below(&stream->partial_random, sectors);
+}
+
 bool test_stream_step(struct test_stream *stream, struct test_device *device)
 {
 	enum aftl_op op = choose_op(stream);
@@ -76,6 +93,7 @@ bool test_stream_step(struct test_stream *stream, struct test_device *device)
 	stream->operations += units;
 	draw_placement(stream, device);
 	draw_queue(stream, device);
+	draw_partial(stream, device, op, units);
 	CHECK_EQ(test_submit(device, op, unit, units, class, op == AFTL_OP_WRITE ? flags : 0, at),
 		 0);
 	return test_drain_to(device, stream->depth);

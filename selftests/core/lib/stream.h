@@ -19,6 +19,8 @@
  * @depth: requests in progress
  * @hot: percent of the requests that go to the first tenth of the units
  * @gap_ns: largest gap between arrivals
+ * @partial: percent of the reads and writes that leave out sectors of their ends
+ * @partial_random: random number generator for these
  * @operations: units read, written or discarded so far
  */
 struct test_stream {
@@ -32,6 +34,8 @@ struct test_stream {
 	u32 depth;
 	u32 hot;
 	u32 gap_ns;
+	u32 partial;
+	struct aftl_random partial_random;
 	u64 operations;
 };
 

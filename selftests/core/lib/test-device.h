@@ -24,7 +24,8 @@
  * @done: complete() has been called
  * @keep: the test owns it: completion does not return it to the pool
  * @seen: units that the core has fetched (reads)
- * @lost: a unit could not be read (reads)
+ * @lost: a unit could not be read
+ * @rest: stamps of the first and the last unit as a write has read them, for shadow-store.c
  * @next_free: next in the pool
  * @next_made: next in the list of all requests
  */
@@ -36,6 +37,7 @@ struct test_request {
 	bool keep;
 	u32 seen;
 	bool lost;
+	u32 rest[2];
 	struct test_request *next_free;
 	struct test_request *next_made;
 };

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writes that cover a part of a logical page (read-modify-write). Before such a write is admitted,
+ * the page is read as for a host read, unless the write buffer has it or it is not mapped. The host
+ * joins both parts (struct aftl_host_ops: read, then accept), so that the write buffer and flash
+ * hold whole pages only.
+ *
+ * While a write reads, no other write to its range is admitted: neither could overwrite the part
+ * that it keeps, nor overtake it. Writes are admitted in the order of their arrival otherwise, and
+ * a write that has read goes before those that wait.
+ */
+#include "core/hif/hif.h"
+
+static bool rest_ranges_overlap(const struct aftl_request *a, const struct aftl_request *b)
+{
+	return a->unit < b->unit + b->units && b->unit < a->unit + a->units;
+}
+
+static bool rest_in_progress(const struct aftl *ftl, const struct aftl_request *request)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->rest_read_count; i++)
+		if (rest_ranges_overlap(ftl->rest_reads[i], request))
+			return true;
+	return false;
+}
+
+/* Count the pages that @request covers in part, and set @flash if one of them is on flash. */
+static u32 rest_count_pages(const struct aftl *ftl, const struct aftl_request *request, bool *flash)
+{
+	u32 last = request->units - 1;
+	u32 count = 0;
+
+	*flash = false;
+	if (aftl_page_is_partial(request, 0)) {
+		count++;
+		*flash |= aftl_read_needs_flash(ftl, to_lpn(request->unit));
+	}
+	if (last && aftl_page_is_partial(request, last)) {
+		count++;
+		*flash |= aftl_read_needs_flash(ftl, to_lpn(request->unit + last));
+	}
+	return count;
+}
+
+static enum aftl_rest_step rest_wait(struct aftl *ftl)
+{
+	ftl->waits_for_rest = true;
+	return AFTL_REST_STEP_WAIT;
+}
+
+/**
+ * aftl_rest_next_step() - may the write @request be admitted, or must it read or wait before?
+ * @ftl: device
+ * @request: a write, the oldest that waits
+ *
+ * Return: AFTL_REST_STEP_READ if it reads: it comes back to wait_head[1] with all that it needs.
+ */
+enum aftl_rest_step aftl_rest_next_step(struct aftl *ftl, struct aftl_request *request)
+{
+	bool flash;
+	u32 pages;
+
+	ftl->waits_for_rest = false;
+	if (request->admitted || request->rest == AFTL_REST_READ || ftl->read_only)
+		return AFTL_REST_STEP_ADMIT;
+	if (rest_in_progress(ftl, request))
+		return rest_wait(ftl);
+	pages = rest_count_pages(ftl, request, &flash);
+	if (!pages)
+		return AFTL_REST_STEP_ADMIT;
+	if (!flash) {
+		aftl_read_buffered_rest(ftl, request);
+		request->rest = AFTL_REST_READ;
+		return AFTL_REST_STEP_ADMIT;
+	}
+	if (ftl->rest_read_count == AFTL_REST_READS)
+		return rest_wait(ftl);
+	ftl->rest_reads[ftl->rest_read_count++] = request;
+	request->rest = AFTL_REST_READING;
+	request->parts = pages;
+	aftl_read_rest(ftl, request);
+	return AFTL_REST_STEP_READ;
+}
+
+/**
+ * aftl_rest_before_accept() - the page @lpn, of which @request covers a part, is about to be
+ * accepted
+ * @ftl: device
+ * @request: a write
+ * @lpn: logical page
+ *
+ * If it has been discarded since it was read, the rest is zeroes.
+ */
+void aftl_rest_before_accept(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn)
+{
+	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_ZERO };
+	u32 tag = aftl_pending_find(ftl, lpn);
+	aftl_ppn_t ppn;
+
+	if (tag != AFTL_NIL && !(ftl->commands[tag].flags & AFTL_COMMAND_SUPERSEDED))
+		return;
+	if (!aftl_l2p_lookup(ftl, lpn, &ppn) && ftl->ops->read)
+		ftl->ops->read(ftl->host, request, &read);
+}

@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writes that cover a part of a logical page: bytes, order, reads of the rest, and what they cost.
+ * The host keeps a stamp for each sector, beside a model of what the device must hold.
+ */
+#include <stdlib.h>
+
+#include "core/ftl/device.h"
+#include "stream.h"
+#include "tap.h"
+
+#define UNIT_SECTORS 32
+#define SHAPE "channels", "2", "chips", "1", "blocks", "24", "layers", "4", "word_lines", "4", \
+	"page", "16KiB", "unit", "0", "op", "40", "gc", "10"
+#define RUNS 12
+#define REQUESTS 3000
+
+/* Largest request in pages, plus one for requests that are not aligned. */
+#define REQUEST_PAGES 5
+
+/**
+ * struct page - content of a logical page as a stamp for each sector
+ */
+struct page {
+	u32 stamp[UNIT_SECTORS];
+};
+
+/**
+ * struct own - what the host adds to a request
+ * @stamp: stamp of the sectors that it writes
+ * @rest: content of the first and the last page, as read() fetched them
+ * @floor: reads: oldest stamp that each sector may have
+ */
+struct own {
+	u32 stamp;
+	struct page rest[2];
+	u32 floor[REQUEST_PAGES * UNIT_SECTORS];
+};
+
+static struct test_device device;
+static struct test_listener listener;
+static struct page *tags;
+static struct page *slots;
+static struct own *owns;
+static u32 own_count;
+
+/* By sector: stamps of the newest write that was submitted, and of the newest that completed. */
+static u32 *submitted;
+static u32 *completed;
+static u32 stamps;
+static u32 rests;
+static u32 flash_rests;
+
+static struct own *own_of(const struct test_request *request)
+{
+	return &owns[request->version % own_count];
+}
+
+static struct page content_of(const struct aftl_read *read)
+{
+	struct page zero = { { 0 } };
+
+	switch (read->source) {
+	case AFTL_SOURCE_BUFFER:
+		return tags[read->tag];
+	case AFTL_SOURCE_FLASH:
+		return slots[from_ppn(read->ppn)];
+	default:
+		return zero;
+	}
+}
+
+static void check_read(const struct test_request *request, u32 index, const struct page *page)
+{
+	const struct aftl_request *core = &request->request;
+	u32 begin = index ? 0 : core->head_skip;
+	u32 end = UNIT_SECTORS - (index == core->units - 1 ? core->tail_skip : 0);
+	u32 i;
+
+	for (i = begin; i < end; i++)
+		CHECK_MSG(page->stamp[i] >= own_of(request)->floor[index * UNIT_SECTORS + i],
+			  "sector %u of page %u: stamp %u is read, %u was complete", i,
+			  core->unit + index, page->stamp[i],
+			  own_of(request)->floor[index * UNIT_SECTORS + i]);
+}
+
+static void on_read(struct test_listener *self, struct test_request *request,
+		    const struct aftl_read *read)
+{
+	u32 index = from_lpn(read->lpn) - request->request.unit;
+	struct page page = content_of(read);
+
+	if (read->lost)
+		return;
+	if (request->request.op == AFTL_OP_READ) {
+		check_read(request, index, &page);
+		return;
+	}
+	rests++;
+	flash_rests += read->source == AFTL_SOURCE_FLASH;
+	CHECK_MSG(!index || index == request->request.units - 1,
+		  "page %u of %u is read for a write", index, request->request.units);
+	own_of(request)->rest[index != 0] = page;
+}
+
+static void on_accept(struct test_listener *self, struct test_request *request, aftl_lpn_t lpn,
+		      u32 tag)
+{
+	const struct aftl_request *core = &request->request;
+	u32 index = from_lpn(lpn) - core->unit;
+	u32 begin = index ? 0 : core->head_skip;
+	u32 end = UNIT_SECTORS - (index == core->units - 1 ? core->tail_skip : 0);
+	u32 i;
+
+	for (i = 0; i < UNIT_SECTORS; i++)
+		tags[tag].stamp[i] = i >= begin && i < end ?
+					     own_of(request)->stamp :
+					     own_of(request)->rest[index != 0].stamp[i];
+}
+
+static void on_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
+{
+	slots[from_ppn(ppn)] = tags[tag];
+}
+
+static void on_copy(struct test_listener *self, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
+{
+	slots[from_ppn(to)] = slots[from_ppn(from)];
+}
+
+/* Sectors of a request: the first one, and how many. */
+static u32 sectors_of(const struct aftl_request *request, u32 *first)
+{
+	*first = request->unit * UNIT_SECTORS + request->head_skip;
+	return request->units * UNIT_SECTORS - request->head_skip - request->tail_skip;
+}
+
+static void on_submitted(struct test_listener *self, struct test_request *request)
+{
+	struct own *own = own_of(request);
+	u32 first;
+	u32 count = sectors_of(&request->request, &first);
+	u32 i;
+
+	if (request->request.op == AFTL_OP_READ)
+		memcpy(own->floor, completed + request->request.unit * UNIT_SECTORS,
+		       request->request.units * UNIT_SECTORS * sizeof(own->floor[0]));
+	if (request->request.op != AFTL_OP_WRITE)
+		return;
+	own->stamp = ++stamps;
+	memset(own->rest, 0xff, sizeof(own->rest));
+	for (i = first; i < first + count; i++)
+		submitted[i] = own->stamp;
+}
+
+static void on_complete(struct test_listener *self, struct test_request *request)
+{
+	u32 first;
+	u32 count = sectors_of(&request->request, &first);
+	u32 i;
+
+	if (request->request.op != AFTL_OP_WRITE || request->request.status)
+		return;
+	for (i = first; i < first + count; i++)
+		completed[i] = max(completed[i], own_of(request)->stamp);
+}
+
+static void open_device(const char *const *pairs)
+{
+	static const char *const shape[] = { SHAPE, NULL };
+	const struct aftl_geometry *geo;
+
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, shape);
+	test_device_open(&device, "baseline", pairs);
+	geo = aftl_geometry(device.ftl);
+	tags = tap_zalloc(aftl_tag_count(device.ftl), sizeof(*tags));
+	slots = tap_zalloc(geo->ppns, sizeof(*slots));
+	own_count = 4096;
+	owns = tap_zalloc(own_count, sizeof(*owns));
+	submitted = tap_zalloc((size_t)geo->units * UNIT_SECTORS, sizeof(u32));
+	completed = tap_zalloc((size_t)geo->units * UNIT_SECTORS, sizeof(u32));
+	stamps = 0;
+	rests = 0;
+	flash_rests = 0;
+	listener = (struct test_listener){
+		.submitted = on_submitted,
+		.complete = on_complete,
+		.accept = on_accept,
+		.program = on_program,
+		.copy = on_copy,
+		.read = on_read,
+	};
+	test_device_listen(&device, &listener);
+}
+
+static void close_device(void)
+{
+	test_audit(&device);
+	free(tags);
+	free(slots);
+	free(owns);
+	free(submitted);
+	free(completed);
+	test_device_close(&device);
+}
+
+/* Submit a request for @count sectors from @first on. */
+static void submit(enum aftl_op op, u32 first, u32 count)
+{
+	u32 end = first + count;
+	u32 unit = first / UNIT_SECTORS;
+	u32 units = DIV_ROUND_UP(end, UNIT_SECTORS) - unit;
+
+	device.head_skip = first % UNIT_SECTORS;
+	device.tail_skip = units * UNIT_SECTORS - device.head_skip - count;
+	CHECK_EQ(test_submit(&device, op, unit, units, AFTL_PRECISE, 0, aftl_now(device.ftl)), 0);
+}
+
+static void write_sectors(u32 first, u32 count)
+{
+	submit(AFTL_OP_WRITE, first, count);
+}
+
+static u64 do_write(u32 first, u32 count)
+{
+	u64 begin_ns = aftl_now(device.ftl);
+
+	write_sectors(first, count);
+	test_drain(&device);
+	return aftl_now(device.ftl) - begin_ns;
+}
+
+/* Compare all sectors of page @unit with the newest writes. */
+static void check_page(u32 unit)
+{
+	memcpy(completed + unit * UNIT_SECTORS, submitted + unit * UNIT_SECTORS,
+	       UNIT_SECTORS * sizeof(u32));
+	submit(AFTL_OP_READ, unit * UNIT_SECTORS, UNIT_SECTORS);
+	test_drain(&device);
+}
+
+static void check_stamp(u32 sector, u32 stamp)
+{
+	aftl_ppn_t ppn;
+	u32 class;
+
+	ppn = aftl_lookup(device.ftl, to_lpn(sector / UNIT_SECTORS), &class);
+	if (CHECK_MSG(from_ppn(ppn) != from_ppn(AFTL_NO_PPN), "sector %u is not mapped", sector))
+		CHECK_EQ(slots[from_ppn(ppn)].stamp[sector % UNIT_SECTORS], stamp);
+}
+
+/* Draw a range in the first @pages pages, or anywhere; small ones and whole pages are frequent. */
+static u32 draw_range(struct aftl_random *random, u32 *first)
+{
+	u32 all = (u32)aftl_geometry(device.ftl)->units * UNIT_SECTORS;
+	u32 reach = aftl_random_below(random, 3) ? 6 * UNIT_SECTORS : all;
+	u32 most = aftl_random_below(random, 2) ? 8 : (REQUEST_PAGES - 1) * UNIT_SECTORS;
+	u32 count = 1 + aftl_random_below(random, most);
+
+	*first = aftl_random_below(random, reach);
+	if (!aftl_random_below(random, 5)) {
+		*first -= *first % UNIT_SECTORS;
+		count = UNIT_SECTORS;
+	}
+	return min(count, all - *first);
+}
+
+static void run_random(const char *const *pairs, u64 seed)
+{
+	struct aftl_random random = { aftl_hash64(seed) };
+	u32 depth = 1 + aftl_random_below(&random, 24);
+	u32 unit;
+	u32 i;
+
+	open_device(pairs);
+	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+		u32 first;
+		u32 count = draw_range(&random, &first);
+
+		if (aftl_random_below(&random, 100) < 2)
+			test_submit(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, 0,
+				    aftl_now(device.ftl));
+		submit(aftl_random_below(&random, 100) < 70 ? AFTL_OP_WRITE : AFTL_OP_READ, first,
+		       count);
+		test_drain_to(&device, depth);
+	}
+	test_drain(&device);
+	for (unit = 0; unit < test_units(&device) && !tap_failures(); unit++)
+		check_page(unit);
+	CHECK_MSG(flash_rests > 100, "only %u pages were read for writes", flash_rests);
+	CHECK_EQ(device.failed, 0);
+	close_device();
+}
+
+/* Each write of @count bytes at random: the newest bytes win, in the order of arrival. */
+static void random_ranges_equal_a_byte_exact_model(void)
+{
+	static const char *const kinds[][7] = {
+		{ NULL },
+		{ "buffer", "64KiB", NULL },
+		{ "buffer", "1MiB", "buffer_hold", "1ms", NULL },
+		{ "buffer", "256KiB", "read_cache", "256KiB", NULL },
+		{ "map_cache", "64KiB", NULL },
+		{ "buffer", "64KiB", "queue_weights", "1:3", NULL },
+	};
+	u64 seed;
+
+	for (seed = 0; seed < RUNS && !tap_failures(); seed++)
+		run_random(kinds[seed % ARRAY_SIZE(kinds)], seed);
+}
+
+#define READ_NS 100000
+#define PROGRAM_NS 1000000
+#define TIMES "read", "100us", "program", "1ms", "one_shot", "on", "command", "0", "bus", "16384", \
+	"controller", "0", "ecc", "0", "bits", "1", "errors", "off"
+/* A page of 16 KiB crosses a bus of 16,384 MB/s in this time. */
+#define TRANSFER_NS 1000
+
+static const char *const timed[] = { TIMES, NULL };
+static const char *const timed_and_buffered[] = { TIMES, "buffer", "1MiB", "buffer_hold", "1s",
+						  NULL };
+
+static void a_partial_write_costs_a_read_of_the_page(void)
+{
+	const struct aftl_counters *counters;
+
+	open_device(timed);
+	counters = test_counters(&device);
+	CHECK_EQ(do_write(0, UNIT_SECTORS), TRANSFER_NS + PROGRAM_NS);
+	CHECK_EQ(counters->rmw_reads, 0);
+	CHECK_EQ(do_write(4, 1), READ_NS + 2 * TRANSFER_NS + PROGRAM_NS);
+	CHECK_EQ(counters->rmw_reads, 1);
+	CHECK_EQ(counters->array_reads, 1);
+	check_stamp(3, 1);
+	check_stamp(4, 2);
+	check_stamp(5, 1);
+	/* Never written: the rest is zeroes, without a read. */
+	CHECK_EQ(do_write(UNIT_SECTORS + 4, 1), TRANSFER_NS + PROGRAM_NS);
+	CHECK_EQ(counters->rmw_reads, 1);
+	check_stamp(UNIT_SECTORS + 3, 0);
+	CHECK_EQ(counters->host_write_bytes, (UNIT_SECTORS + 2) * 512);
+	CHECK_EQ(counters->host_write_units, 3);
+	CHECK_EQ(counters->host_partial_write_units, 2);
+	CHECK_EQ(counters->host_read_requests, 0);
+	CHECK_EQ(counters->unmapped_read_units, 0);
+	close_device();
+}
+
+static void both_ends_of_a_write_are_read(void)
+{
+	open_device(timed);
+	do_write(0, 3 * UNIT_SECTORS);
+	rests = 0;
+	do_write(8, 3 * UNIT_SECTORS - 16);
+	CHECK_EQ(test_counters(&device)->rmw_reads, 2);
+	CHECK_EQ(rests, 2);
+	check_stamp(7, 1);
+	check_stamp(8, 2);
+	check_stamp(3 * UNIT_SECTORS - 9, 2);
+	check_stamp(3 * UNIT_SECTORS - 8, 1);
+	close_device();
+}
+
+static void the_write_buffer_saves_the_read(void)
+{
+	open_device(timed_and_buffered);
+	do_write(0, UNIT_SECTORS);
+	CHECK_EQ(do_write(4, 1), 0);
+	CHECK_EQ(test_counters(&device)->rmw_reads, 0);
+	CHECK_EQ(test_counters(&device)->buffer_read_units, 0);
+	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 1);
+	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
+	check_stamp(3, 1);
+	check_stamp(4, 2);
+	CHECK_EQ(do_write(6, 1), READ_NS + TRANSFER_NS);
+	CHECK_EQ(test_counters(&device)->rmw_reads, 1);
+	close_device();
+}
+
+/* A whole write that arrives while the page is read must neither be lost nor come first. */
+static void later_writes_wait_for_the_read(void)
+{
+	open_device(timed_and_buffered);
+	do_write(0, 2 * UNIT_SECTORS);
+	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
+	write_sectors(4, 2);
+	write_sectors(5, 2);
+	write_sectors(8, UNIT_SECTORS);
+	test_drain(&device);
+	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
+	check_stamp(3, 1);
+	check_stamp(4, 2);
+	check_stamp(5, 3);
+	check_stamp(6, 3);
+	check_stamp(7, 1);
+	check_stamp(8, 4);
+	check_stamp(UNIT_SECTORS + 7, 4);
+	check_stamp(UNIT_SECTORS + 8, 1);
+	/* One read for the first write, and one for the end of the last. */
+	CHECK_EQ(test_counters(&device)->rmw_reads, 2);
+	write_sectors(4, 2);
+	write_sectors(0, UNIT_SECTORS);
+	test_drain(&device);
+	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
+	check_stamp(4, 6);
+	close_device();
+}
+
+/* Waiting for a read is no lack of room: buffered pages stay in the buffer. */
+static void a_write_that_waits_for_a_read_programs_nothing(void)
+{
+	open_device(timed_and_buffered);
+	do_write(0, UNIT_SECTORS);
+	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
+	do_write(4 * UNIT_SECTORS, UNIT_SECTORS);
+	write_sectors(4, 2);
+	write_sectors(5, 2);
+	test_drain(&device);
+	CHECK_EQ(test_counters(&device)->array_programs, 1);
+	close_device();
+}
+
+static void a_discard_during_the_read_leaves_zeroes(void)
+{
+	open_device(timed);
+	do_write(0, UNIT_SECTORS);
+	write_sectors(4, 1);
+	test_submit(&device, AFTL_OP_DISCARD, 0, 1, AFTL_PRECISE, 0, aftl_now(device.ftl));
+	test_drain(&device);
+	check_stamp(3, 0);
+	check_stamp(4, 2);
+	CHECK_EQ(device.failed, 0);
+	close_device();
+}
+
+static void a_discard_of_a_part_frees_nothing(void)
+{
+	u32 class;
+
+	open_device(timed);
+	do_write(0, 3 * UNIT_SECTORS);
+	submit(AFTL_OP_DISCARD, 1, 3 * UNIT_SECTORS - 2);
+	test_drain(&device);
+	CHECK_EQ(test_counters(&device)->host_discard_units, 1);
+	check_stamp(1, 1);
+	check_stamp(3 * UNIT_SECTORS - 2, 1);
+	CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(1), &class)), from_ppn(AFTL_NO_PPN));
+	submit(AFTL_OP_DISCARD, 1, 1);
+	test_drain(&device);
+	check_stamp(1, 1);
+	close_device();
+}
+
+/* With the page lost, there is nothing to complete it with; a whole write succeeds. */
+static void a_write_fails_if_the_rest_is_lost(void)
+{
+	struct test_request *request;
+	u32 class;
+
+	open_device(timed);
+	do_write(0, UNIT_SECTORS);
+	CHECK_EQ(aftl_mark_unit_lost(device.ftl, aftl_lookup(device.ftl, to_lpn(0), &class)), true);
+	device.head_skip = 4;
+	request = test_submit_kept(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0,
+				   aftl_now(device.ftl));
+	test_drain(&device);
+	CHECK_EQ(request->request.status, -EIO);
+	test_put(&device, request);
+	CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(1), &class)), from_ppn(AFTL_NO_PPN));
+	do_write(0, UNIT_SECTORS);
+	check_stamp(0, stamps);
+	close_device();
+}
+
+static void more_writes_than_may_read_at_once(void)
+{
+	u32 units;
+	u32 i;
+
+	open_device(timed_and_buffered);
+	units = min(test_units(&device), 2U * AFTL_REST_READS);
+	CHECK_MSG(units > AFTL_REST_READS, "only %u pages", units);
+	for (i = 0; i < units; i++)
+		do_write(i * UNIT_SECTORS, UNIT_SECTORS);
+	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
+	for (i = 0; i < units; i++)
+		write_sectors(i * UNIT_SECTORS + 1, 1);
+	test_drain(&device);
+	CHECK_EQ(test_counters(&device)->rmw_reads, units);
+	for (i = 0; i < units; i++)
+		check_page(i);
+	close_device();
+}
+
+int main(void)
+{
+	tap_run("random ranges equal a byte-exact model", random_ranges_equal_a_byte_exact_model);
+	tap_run("a partial write costs a read of the page",
+		a_partial_write_costs_a_read_of_the_page);
+	tap_run("both ends of a write are read", both_ends_of_a_write_are_read);
+	tap_run("the write buffer saves the read", the_write_buffer_saves_the_read);
+	tap_run("later writes wait for the read", later_writes_wait_for_the_read);
+	tap_run("a write that waits for a read programs nothing",
+		a_write_that_waits_for_a_read_programs_nothing);
+	tap_run("a discard during the read leaves zeroes", a_discard_during_the_read_leaves_zeroes);
+	tap_run("a discard of a part frees nothing", a_discard_of_a_part_frees_nothing);
+	tap_run("a write fails if the rest is lost", a_write_fails_if_the_rest_is_lost);
+	tap_run("more writes than may read at once", more_writes_than_may_read_at_once);
+	return tap_finish();
+}
