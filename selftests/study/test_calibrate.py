@@ -23,7 +23,7 @@ from selftests.study.hidden_drive import Hidden, measure
 
 from approxftl_tools.bench import Bench
 from approxftl_tools.calibrate_model import Model, Trial
-from approxftl_tools.calibrate_search import PATHS, Found, find
+from approxftl_tools.calibrate_search import ONE_SHOT_STRIPE, PATHS, STRIPES, Found, find
 from approxftl_tools.command import Refusal
 from approxftl_tools.fio_output import Output, read
 from approxftl_tools.study_store import Store
@@ -50,6 +50,16 @@ DRIVES = {
         "controller": 3000, "read": 50000, "bus": 1600, "link": 6500, "link_command": 900,
         "program": 1200000, "buffer": 64 << 20, "op": 20}),
 }
+
+
+@pytest.mark.parametrize("one_shot", [False, True])
+@pytest.mark.parametrize("stripe", STRIPES)
+def test_simulator_accepts_the_shapes_that_the_search_tries(stripe: int, one_shot: bool) -> None:
+    """A program of the widest one-shot stripe is as large as the simulator allows."""
+    model = replace(DRIVES["one-shot"], stripe=stripe, one_shot=one_shot)
+    done = subprocess.run([BUILD / "approxftl", "sim", *model.options(1 << 30), "--fill=none",
+                           "--requests=0", "--quiet"], capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == (not one_shot or stripe <= ONE_SHOT_STRIPE), done.stderr
 
 
 def hide(model: Model) -> Hidden:

@@ -27,6 +27,8 @@ from approxftl_tools.fio_output import Measured
 #: A parameter whose interval spans more than this factor is not determined.
 USELESS = 4.0
 STRIPES = tuple(4096 << i for i in range(7))
+#: Widest stripe with one-shot programs: three pages of each plane, at most 64 units of 4 KiB.
+ONE_SHOT_STRIPE = 64 << 10
 #: Numbers of dies that real drives have.
 DIES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128,
         160, 192, 224, 256, 320, 384, 512)
@@ -260,7 +262,8 @@ class Search:
         return [replace(model, dies=dies, stripe=stripe, one_shot=three)
                 for dies in around(DIES, model.dies, reach)
                 for stripe in around(STRIPES, model.stripe, 1 if strided else 3)
-                for three in ((False, True) if strided else (model.one_shot,))]
+                for three in ((False, True) if strided else (model.one_shot,))
+                if not three or stripe <= ONE_SHOT_STRIPE]
 
     def ranked(self, model: Model) -> list[tuple[float, Model]]:
         """Return models with similar dies and stripes, the best first."""
