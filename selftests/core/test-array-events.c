@@ -93,6 +93,7 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	struct array *array = &arrays[event->lun % LUNS_MAX];
 
 	CHECK(host == &device);
+	test_watch_array(host, event);
 	CHECK(event->op <= AFTL_ARRAY_RESUME && event->lun < geo->luns);
 	CHECK_EQ(event->block / geo->blocks_per_lun, event->lun);
 	CHECK(event->pages && event->page + event->pages <= geo->pages);

@@ -674,6 +674,7 @@ static void make_greedy(const char *policy)
 
 static void watch_array(void *host, const struct aftl_array_event *event)
 {
+	test_watch_array(host, event);
 	account_event(&account, event);
 }
 

@@ -464,6 +464,67 @@ TAP_TEST(moves_bake_errors_in, "copies of approximate data inherit errors")
 	close_device();
 }
 
+static u64 read_in_flight;
+static u64 flipped_in_flight;
+
+/* Data that are being programmed have no errors of the cells yet. */
+static void check_in_flight(struct test_listener *self, struct test_request *request,
+			    const struct aftl_read *read)
+{
+	const struct aftl_media *media = &device.ftl->media;
+
+	if (read->source != AFTL_SOURCE_FLASH || !aftl_ppn_programming(device.ftl, read->ppn))
+		return;
+	read_in_flight++;
+	flipped_in_flight += read->flips;
+	CHECK(!read->lost);
+	CHECK_EQ(read->flips, aftl_origin(media, aftl_ppn_block(media, read->ppn),
+					  read->ppn).inherited);
+}
+
+/* Read the first unit of each program of a relocation. */
+static void read_programs(void)
+{
+	u32 i;
+
+	for (i = 0; i < device.ftl->geo.luns; i++) {
+		const struct aftl_work *work = &device.ftl->luns[i].work;
+		aftl_ppn_t ppn;
+
+		if (work->kind != AFTL_WORK_RELOC_PROGRAM || work->phase != AFTL_PHASE_PROGRAM)
+			continue;
+		ppn = aftl_page_ppn(&device.ftl->media, work->placement.block,
+				    work->placement.page);
+		if (aftl_ppn_valid(&device.ftl->media, ppn))
+			test_do(&device, AFTL_OP_READ,
+				from_lpn(aftl_ppn_lpn(&device.ftl->media, ppn)), 1, 0, NULL);
+	}
+}
+
+TAP_TEST(flight_adds_no_errors, "data of a program in progress have only inherited errors")
+{
+	static const char *const pairs[] = {
+		SHAPE, "cell_model", "constant", "fill", "sequential", "op", "40", NULL
+	};
+	static struct test_listener listener = { .read = check_in_flight };
+	struct test_stream stream;
+	u32 i;
+
+	open_device("vth_b", pairs);
+	test_device_listen(&device, &listener);
+	test_stream_init(&stream, 5);
+	stream.approx = 50;
+	for (i = 0; i < 6000; i++) {
+		test_stream_step(&stream, &device);
+		read_programs();
+	}
+	test_drain(&device);
+	CHECK_MSG(read_in_flight > 100 && flipped_in_flight > 100, "%llu reads, %llu bits",
+		  (unsigned long long)read_in_flight, (unsigned long long)flipped_in_flight);
+	test_device_unlisten(&device, &listener);
+	close_device();
+}
+
 /* Uncorrectable precise data are lost, and the copy is marked lost. */
 TAP_TEST(moves_of_too_many_errors_lose, "relocation of uncorrectable precise data loses them")
 {

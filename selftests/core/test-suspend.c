@@ -11,7 +11,8 @@
 #define PAGE_NS 20480
 #define PROGRAM_NS 700000
 #define WRITE_NS (PAGE_NS + PROGRAM_NS)
-#define READ_NS (45000 + 10240)
+#define SENSE_NS 45000
+#define READ_NS (SENSE_NS + 10240)
 #define ERASE_NS 3500000
 /* Time until the suspended die accepts a command, and the same again for the resume. */
 #define LATENCY_NS 20000
@@ -79,6 +80,17 @@ static u64 end(struct test_request *request)
 	ns = request->request.complete_ns - begun_ns;
 	test_put(&device, request);
 	return ns;
+}
+
+/* A unit that was written last, in the LUN that erases. */
+static u32 unit_in_first_lun(void)
+{
+	u32 unit = 2 * BLOCK_UNITS;
+	u32 class;
+
+	while (from_ppn(aftl_lookup(device.ftl, to_lpn(unit), &class)) >= 64 * BLOCK_UNITS)
+		unit++;
+	return unit;
 }
 
 static u64 write_from(u64 ns)
@@ -206,20 +218,114 @@ TAP_TEST(a_read_waits_for_the_suspend, "a read begins when the suspended die acc
 	end_erase(ERASE_NS + READ_NS);
 }
 
+/* Begin to collect a block in which the first @valid units are valid: sense its first page. */
+static void begin_move(const char *const *pairs, u32 valid)
+{
+	u32 block_units;
+	u32 unit;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", pairs);
+	block_units = aftl_geometry(device.ftl)->block_ppns;
+	for (unit = 0; unit < block_units + 64; unit += 2)
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 2, 0, NULL), 0);
+	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, valid, block_units - valid, 0, NULL), 0);
+	aftl_reset_stats(device.ftl);
+	begun_ns = aftl_now(device.ftl);
+	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
+	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SENSE);
+}
+
+static void end_move(void)
+{
+	test_drain(&device);
+	test_wait(&device, 20000000);
+	CHECK_EQ(test_counters(&device)->array_erases, 1);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+/* Data that are being programmed are in the controller: reads of them need no array. */
+TAP_TEST(a_program_is_read_from_memory, "data of a program in progress are not sensed")
+{
+	static const char *const pairs[] = { SHAPE, "suspend", "program", NULL };
+	const u64 programs_ns = SENSE_NS + PAGE_NS;
+	const struct aftl_counters *counters;
+	struct test_request *other;
+	u64 over_ns;
+
+	begin_move(pairs, 4);
+	counters = test_counters(&device);
+	test_wait(&device, programs_ns);
+	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_PROGRAM);
+	CHECK_EQ(end(begin(AFTL_OP_READ, 1, 1)), programs_ns);
+	CHECK_EQ(counters->array_suspends, 0);
+	test_wait(&device, 200000);
+	other = begin(AFTL_OP_READ, BLOCK_UNITS, 1);
+	CHECK_EQ(end(begin(AFTL_OP_READ, 0, 2)), programs_ns + 200000);
+	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SUSPEND);
+	test_wait(&device, LATENCY_NS);
+	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SENSE);
+	CHECK_EQ(end(begin(AFTL_OP_READ, 1, 1)), programs_ns + 200000 + LATENCY_NS);
+	over_ns = programs_ns + 200000 + LATENCY_NS + READ_NS;
+	CHECK_EQ(end(other), over_ns);
+	CHECK_EQ(counters->buffer_read_units, 4);
+	CHECK_EQ(counters->array_reads, 2);
+	/* The second half of this read is in the old block, whose next page was not moved yet. */
+	CHECK_EQ(end(begin(AFTL_OP_READ, 0, 4)), over_ns + LATENCY_NS + SENSE_NS + PAGE_NS);
+	CHECK_EQ(counters->buffer_read_units, 6);
+	CHECK_EQ(counters->array_suspends, 2);
+	end_move();
+}
+
+/* A page that is copied in one command: the program follows the sensing at once. */
+TAP_TEST(a_read_need_not_wait_for_a_program, "queued reads are served when their program begins")
+{
+	static const char *const pairs[] = { SHAPE, "unit", "0", NULL };
+	struct test_request *other;
+	struct test_request *read;
+
+	begin_move(pairs, 1);
+	other = begin(AFTL_OP_READ, 150, 1);
+	read = begin(AFTL_OP_READ, 0, 1);
+	CHECK_EQ(end(read), SENSE_NS);
+	CHECK_EQ(test_counters(&device)->buffer_read_units, 1);
+	CHECK_EQ(end(other), SENSE_NS + 2 * PAGE_NS + PROGRAM_NS + SENSE_NS + PAGE_NS);
+	CHECK_EQ(test_counters(&device)->array_reads, 2);
+	end_move();
+}
+
+/* The die of the old version begins a read after the program of the new one has begun elsewhere. */
+TAP_TEST(a_read_does_not_follow_a_write, "a queued read is served from a program on another die")
+{
+	static const char *const pairs[] = { SHAPE, "chips", "2", "suspend", "program",
+					     "suspend_for_write", "off", NULL };
+	struct test_request *writes[2];
+	struct test_request *read;
+	u32 unit;
+
+	begin_erase(pairs);
+	unit = unit_in_first_lun();
+	test_wait(&device, ERASE_NS - 100000);
+	read = begin(AFTL_OP_READ, unit, 1);
+	writes[0] = begin(AFTL_OP_WRITE, unit, 2);
+	writes[1] = begin(AFTL_OP_WRITE, unit, 2);
+	CHECK_EQ(device.ftl->luns[1].work.phase, AFTL_PHASE_PROGRAM);
+	CHECK_EQ(end(read), ERASE_NS);
+	end(writes[0]);
+	end(writes[1]);
+	end_erase(ERASE_NS);
+}
+
 /* A die that fails while it suspends an erase serves nothing more, and its event does not fire. */
 TAP_TEST(a_die_dies_in_the_suspend, "a die failure during the suspend latency fails the read")
 {
 	static const char *const pairs[] = { SHAPE, "chips", "2", "suspend", "erase", NULL };
-	u32 per_lun = BLOCK_UNITS * 64;
 	struct test_request *read;
-	u32 unit = 2 * BLOCK_UNITS;
-	u32 class;
 
 	begin_erase(pairs);
 	test_wait(&device, 500000);
-	while (from_ppn(aftl_lookup(device.ftl, to_lpn(unit), &class)) >= per_lun)
-		unit++;
-	read = begin(AFTL_OP_READ, unit, 1);
+	read = begin(AFTL_OP_READ, unit_in_first_lun(), 1);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SUSPEND);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	test_wait(&device, 2 * ERASE_NS);

@@ -177,6 +177,49 @@ TAP_TEST(a_hit_does_not_wait, "a hit overtakes a miss")
 }
 
 /* Loads and data share few commands: all reads must still complete. */
+/* Return the translation page that a LUN programs now, or U32_MAX. */
+static u32 trans_page_being_programmed(void)
+{
+	const struct aftl_media *media = &device.ftl->media;
+	u32 i;
+
+	for (i = 0; i < device.ftl->geo.luns; i++) {
+		const struct aftl_work *work = &device.ftl->luns[i].work;
+		aftl_ppn_t ppn;
+
+		if (work->kind != AFTL_WORK_TP_PROGRAM || work->phase != AFTL_PHASE_PROGRAM)
+			continue;
+		ppn = aftl_page_ppn(media, work->placement.block, work->placement.page);
+		return from_lpn(aftl_ppn_lpn(media, ppn)) - test_units(&device);
+	}
+	return U32_MAX;
+}
+
+TAP_TEST(what_leaves_comes_back, "a page whose program is in progress needs no load")
+{
+	u32 number = U32_MAX;
+	u64 loads;
+	u32 i;
+
+	open_with("baseline", "4KiB", "sequential");
+	for (i = 0; i < 8; i++)
+		write_unit(i * EACH);
+	for (i = 0; i < 40 && number == U32_MAX; i++) {
+		test_wait(&device, SENSE_NS);
+		number = trans_page_being_programmed();
+	}
+	if (CHECK(number != U32_MAX)) {
+		CHECK(!is_cached(number));
+		loads = test_counters(&device)->map_loads;
+		read_unit(number * EACH + 1);
+		CHECK(is_cached(number));
+		CHECK_EQ(test_counters(&device)->map_loads, loads);
+	}
+	rest();
+	test_audit(&device);
+	test_device_close(&device);
+}
+
 TAP_TEST(commands_run_out, "reads complete although commands run out")
 {
 	static const char *const shape[] = {

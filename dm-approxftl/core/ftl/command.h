@@ -75,7 +75,7 @@ static inline void aftl_queue_push(struct aftl *ftl, struct aftl_queue *queue, u
 	queue->count++;
 }
 
-/* Remove a command without a request from the middle of @queue. */
+/* Remove a command from the middle of @queue. */
 static inline void aftl_queue_remove(struct aftl *ftl, struct aftl_queue *queue, u32 command)
 {
 	u32 *link = &queue->head;
@@ -89,6 +89,8 @@ static inline void aftl_queue_remove(struct aftl *ftl, struct aftl_queue *queue,
 	if (queue->tail == command)
 		queue->tail = before;
 	queue->count--;
+	if (ftl->commands[command].request)
+		queue->waited--;
 }
 
 static inline u32 *aftl_pending_chain(const struct aftl *ftl, aftl_lpn_t lpn)

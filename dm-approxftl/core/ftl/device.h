@@ -1645,6 +1645,7 @@ void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
 void aftl_array_sense_stripe_page(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 				  u32 page);
 void aftl_array_sense_trans_page(struct aftl *ftl, struct aftl_lun *lun, u32 kind, aftl_ppn_t ppn);
+bool aftl_ppn_programming(struct aftl *ftl, aftl_ppn_t ppn);
 void aftl_array_data_out(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
 			const struct aftl_placement *placement);

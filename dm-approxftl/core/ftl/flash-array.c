@@ -188,6 +188,26 @@ void aftl_array_copy(struct aftl *ftl, struct aftl_lun *lun,
 	array_begin_program(ftl, lun, placement);
 }
 
+/*
+ * aftl_ppn_programming() - is the page of @ppn being programmed, perhaps suspended?
+ *
+ * The cells hold the data only afterwards. The controller keeps them until then, because they are
+ * needed if the program fails: reads are served from there, and must not sense the page.
+ */
+bool aftl_ppn_programming(struct aftl *ftl, aftl_ppn_t ppn)
+{
+	const struct aftl_block *block = aftl_ppn_block(&ftl->media, ppn);
+	const struct aftl_lun *lun = aftl_block_lun(ftl, block);
+	const struct aftl_work *work = lun->suspended.kind == AFTL_WORK_NONE ||
+				       lun->work.phase == AFTL_PHASE_PROGRAM ?
+					       &lun->work : &lun->suspended;
+	const struct aftl_placement *placement = &work->placement;
+	u32 page = aftl_ppn_page(&ftl->media, ppn) % ftl->geo.pages;
+
+	return work->phase == AFTL_PHASE_PROGRAM && placement->block == block &&
+	       page - placement->page < placement->pages;
+}
+
 /* Start the transfer of the sensed page to the controller. */
 void aftl_array_data_out(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -256,12 +276,16 @@ void aftl_array_resume(struct aftl *ftl, struct aftl_lun *lun)
 	trace_array_work(ftl, lun, AFTL_ARRAY_RESUME, ftl->now_ns, lun->suspended_ns);
 }
 
-/* May a read, or with @write a write, suspend the array in this phase? */
-static bool suspend_allowed(const struct aftl *ftl, u8 phase, bool write)
+/*
+ * May a read, or with @write a write, suspend @work? Not a switch: meanwhile neither the cells nor
+ * the controller would have the data of the page that its word line stores already.
+ */
+static bool suspend_allowed(const struct aftl *ftl, const struct aftl_work *work, bool write)
 {
-	if (phase == AFTL_PHASE_PROGRAM)
-		return !write && ftl->config.suspend & AFTL_SUSPEND_PROGRAM;
-	if (phase != AFTL_PHASE_ERASE)
+	if (work->phase == AFTL_PHASE_PROGRAM)
+		return !write && work->placement.mode != AFTL_MODE_SWITCHED &&
+		       ftl->config.suspend & AFTL_SUSPEND_PROGRAM;
+	if (work->phase != AFTL_PHASE_ERASE)
 		return false;
 	return write ? ftl->config.suspend_for_write : ftl->config.suspend & AFTL_SUSPEND_ERASE;
 }
@@ -336,7 +360,7 @@ void aftl_array_suspend_for(struct aftl *ftl, struct aftl_lun *lun, bool write)
 {
 	u64 when = next_suspend_point(ftl, &lun->work);
 
-	if (!suspend_allowed(ftl, lun->work.phase, write) || !suspend_pays(ftl, lun, when))
+	if (!suspend_allowed(ftl, &lun->work, write) || !suspend_pays(ftl, lun, when))
 		return;
 	if (when == ftl->now_ns)
 		aftl_array_suspend(ftl, lun);

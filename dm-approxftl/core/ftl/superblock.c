@@ -552,6 +552,8 @@ static bool block_has_page(const struct aftl *ftl, const struct aftl_block *bloc
 /*
  * aftl_reconstruct_begin() - request the pages of the stripe of @device_page from the other LUNs
  * @kind: enum aftl_reconstruct_kind
+ *
+ * Pages whose program is in progress are in the controller.
  */
 void aftl_reconstruct_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page)
 {
@@ -568,7 +570,9 @@ void aftl_reconstruct_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
 		const struct aftl_block *block =
 			aftl_superblock_block(ftl, group, reconstruct->block, i);
 
-		if (block == own || !block_has_page(ftl, block, reconstruct->page))
+		if (block == own || !block_has_page(ftl, block, reconstruct->page) ||
+		    aftl_ppn_programming(ftl, aftl_page_ppn(&ftl->media, block,
+							    reconstruct->page)))
 			continue;
 		reconstruct->left |= 1ULL << i;
 		aftl_die_group_lun(ftl, group, i)->stripe_requests |=

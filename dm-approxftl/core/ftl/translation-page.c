@@ -93,6 +93,15 @@ static struct aftl_lun *trans_page_lun(struct aftl *ftl, const struct aftl_trans
 	return aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn));
 }
 
+/* The controller has the copy that is being programmed. */
+static bool trans_page_programming(struct aftl *ftl, const struct aftl_trans_page *tp)
+{
+	aftl_ppn_t ppn;
+
+	return aftl_l2p_lookup(ftl, trans_page_lpn(ftl, trans_page_number(ftl, tp)), &ppn) &&
+	       aftl_ppn_programming(ftl, ppn);
+}
+
 static bool trans_page_readable(struct aftl *ftl, const struct aftl_trans_page *tp)
 {
 	const struct aftl_lun *lun = trans_page_lun(ftl, tp);
@@ -216,6 +225,16 @@ static void cmt_add(struct aftl *ftl, struct aftl_trans_page *tp, u8 flags)
 	cmt_shrink(ftl);
 }
 
+/* All entries of a translation page are in the controller. */
+static void cmt_complete(struct aftl *ftl, struct aftl_trans_page *tp)
+{
+	tp->flags &= ~AFTL_TP_PARTIAL;
+	if (tp->flags & AFTL_TP_CACHED)
+		cmt_touch(ftl, tp);
+	else
+		cmt_add(ftl, tp, 0);
+}
+
 /*
  * Rebuild a translation page whose LUN has died from OOB metadata; it has to be programmed again.
  */
@@ -229,7 +248,8 @@ static void cmt_recover(struct aftl *ftl, struct aftl_trans_page *tp)
 /*
  * aftl_cmt_lookup() - is the L2P entry of @lpn in memory?
  *
- * True also if the translation page has never been programmed: there is nothing to load.
+ * True also if the translation page has never been programmed: there is nothing to load. While its
+ * program is in progress, it is taken back into the CMT.
  */
 bool aftl_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn)
 {
@@ -238,6 +258,10 @@ bool aftl_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn)
 	if (likely((tp->flags & (AFTL_TP_CACHED | AFTL_TP_PARTIAL)) ==
 		   AFTL_TP_CACHED)) {
 		cmt_touch(ftl, tp);
+		return true;
+	}
+	if (trans_page_programming(ftl, tp)) {
+		cmt_complete(ftl, tp);
 		return true;
 	}
 	if (trans_page_readable(ftl, tp))
@@ -269,11 +293,8 @@ struct aftl_trans_page *aftl_cmt_end_load(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	struct aftl_trans_page *tp = &ftl->cmt.all[from_lpn(lpn) - ftl->geo.units];
 
-	tp->flags &= ~(AFTL_TP_LOADING | AFTL_TP_PARTIAL);
-	if (tp->flags & AFTL_TP_CACHED)
-		cmt_touch(ftl, tp);
-	else
-		cmt_add(ftl, tp, 0);
+	tp->flags &= ~AFTL_TP_LOADING;
+	cmt_complete(ftl, tp);
 	return tp;
 }
 

@@ -375,6 +375,13 @@ static void sched_check_busy(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_array_suspend_for(ftl, lun, true);
 }
 
+/* Reads that wait here for data of a program that has just begun need not wait for its end. */
+static void sched_serve_program(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->work.phase == AFTL_PHASE_PROGRAM && lun->reads.head != AFTL_NIL)
+		aftl_read_serve_program(ftl, lun);
+}
+
 /* A busy LUN is runnable after the arrival of a command that may suspend it, or if it is dead. */
 static void sched_check_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -383,8 +390,11 @@ static void sched_check_lun(struct aftl *ftl, struct aftl_lun *lun)
 	ftl->work++;
 	if (lun->work.phase != AFTL_PHASE_IDLE)
 		sched_check_busy(ftl, lun);
-	if (lun->work.phase == AFTL_PHASE_IDLE && !sched_start_next(ftl, lun, &retry_ns))
+	if (lun->work.phase != AFTL_PHASE_IDLE)
+		return;
+	if (!sched_start_next(ftl, lun, &retry_ns))
 		sched_set_idle(ftl, lun, retry_ns);
+	sched_serve_program(ftl, lun);
 }
 
 static struct aftl_lun *sched_pop_runnable(struct aftl *ftl)
@@ -473,6 +483,7 @@ static bool sched_sense_done(struct aftl *ftl, struct aftl_lun *lun)
 	if (aftl_reloc_commit(ftl, lun, &placement) <= 0)
 		return false;
 	aftl_array_copy(ftl, lun, &placement);
+	sched_serve_program(ftl, lun);
 	return true;
 }
 

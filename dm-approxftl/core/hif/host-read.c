@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Host reads. Each logical page comes from the write buffer, the read cache or flash, or reads as
- * zeroes if it is not mapped. Pages of one flash page that follow each other are read by one
- * command. aftl_read_admit() resolves what needs no flash and queues commands for the rest at their
- * LUNs.
+ * Host reads. Each logical page comes from the write buffer, the data of a program in progress, the
+ * read cache or flash, or reads as zeroes if it is not mapped. Pages of one flash page that follow
+ * each other are read by one command. aftl_read_admit() resolves what needs no flash and queues
+ * commands for the rest at their LUNs.
  */
 #include "core/hif/hif.h"
 
@@ -108,14 +108,15 @@ static inline u32 read_run_length(const struct aftl *ftl, aftl_lpn_t lpn, aftl_p
  * @lpn: first logical page
  * @limit: count no more than this
  *
- * Return: how many; 0 if @lpn is buffered, not mapped or lost.
+ * Return: how many; 0 if @lpn is buffered, being programmed, not mapped or lost.
  */
 u32 aftl_read_run_length(struct aftl *ftl, aftl_lpn_t lpn, u32 limit)
 {
 	aftl_ppn_t ppn;
 
 	if (read_tag_current(ftl, aftl_pending_find(ftl, lpn)) ||
-	    !aftl_l2p_lookup(ftl, lpn, &ppn) || read_page_lost(ftl, ppn))
+	    !aftl_l2p_lookup(ftl, lpn, &ppn) || read_page_lost(ftl, ppn) ||
+	    aftl_ppn_programming(ftl, ppn))
 		return 0;
 	return read_run_length(ftl, lpn, ppn, limit);
 }
@@ -154,6 +155,40 @@ static inline void read_count_returned(struct aftl *ftl, const struct aftl_reque
 	ftl->stats.counters.read_approx_units += approximate;
 	if (!read->lost)
 		read_count_flips(ftl, read);
+}
+
+static inline void read_deliver_flash(struct aftl *ftl, struct aftl_request *request,
+				      const struct aftl_read *read, u32 class)
+{
+	read_count_returned(ftl, request, read, class == AFTL_APPROX);
+	if (read->lost) {
+		ftl->stats.counters.read_lost_units++;
+		request->status = -EIO;
+	}
+	read_deliver(ftl, request, read);
+}
+
+/*
+ * Serve @lpn from the data of the program in progress of its page @ppn. They have the errors that a
+ * relocation found, and none of the cells that are being programmed.
+ */
+static noinline void read_deliver_programming(struct aftl *ftl, struct aftl_request *request,
+					      aftl_lpn_t lpn, aftl_ppn_t ppn)
+{
+	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_FLASH, .ppn = ppn };
+
+	if (aftl_models_errors(&ftl->media)) {
+		struct aftl_origin origin =
+			aftl_origin(&ftl->media, aftl_ppn_block(&ftl->media, ppn), ppn);
+
+		read.lost = origin.inherited == AFTL_INHERITED_LOST;
+		read.flips = read.lost ? 0 : origin.inherited;
+		read.generation = origin.generation;
+	}
+	read.lost |= aftl_ppn_is_lost(ftl, ppn);
+	ftl->stats.counters.buffer_read_units += read_is_for_host(request);
+	read_deliver_flash(ftl, request, &read,
+			   aftl_page_class(aftl_ppn_attr(&ftl->media, ppn)));
 }
 
 /* The cache holds data after ECC, so no array or ECC delay is due. */
@@ -326,6 +361,12 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 			request->admitted++;
 			read_deliver_lost(ftl, request, lpn);
 			read_parts_done(ftl, request, 1, 0);
+		} else if (aftl_ppn_programming(ftl, ppn)) {
+			request->admitted++;
+			if (ftl->type->host_read && read_is_for_host(request))
+				ftl->type->host_read(ftl->policy, lpn, AFTL_MODES);
+			read_deliver_programming(ftl, request, lpn, ppn);
+			read_parts_done(ftl, request, 1, 0);
 		} else {
 			index = aftl_command_alloc(ftl, false);
 			if (index == AFTL_NIL)
@@ -391,17 +432,6 @@ static inline void read_count_errors(struct aftl *ftl, const struct aftl_errors 
 	counters->read_retry_levels += errors->levels;
 	if (class == AFTL_PRECISE && !errors->lost)
 		counters->read_corrected_bits += errors->raw;
-}
-
-static inline void read_deliver_flash(struct aftl *ftl, struct aftl_request *request,
-				      const struct aftl_read *read, u32 class)
-{
-	read_count_returned(ftl, request, read, class == AFTL_APPROX);
-	if (read->lost) {
-		ftl->stats.counters.read_lost_units++;
-		request->status = -EIO;
-	}
-	read_deliver(ftl, request, read);
 }
 
 /* Lost data are not cached: a read must fail again. */
@@ -495,30 +525,58 @@ static u64 read_sense_page(struct aftl *ftl, struct aftl_command *command, aftl_
 	return ns + levels * ftl->sense.further_ns;
 }
 
-static void read_drop_head(struct aftl *ftl, struct aftl_lun *lun)
+/* Free command @index of the queue of reads. */
+static void read_drop(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 {
-	aftl_command_free(ftl, aftl_queue_pop(ftl, &lun->reads), false);
+	aftl_queue_remove(ftl, &lun->reads, index);
+	aftl_command_free(ftl, index, false);
 }
 
-/**
- * aftl_read_map_loaded() - a translation page has arrived in the controller
- * @ftl: device
- * @lun: LUN whose oldest read fetched it
+static void read_drop_head(struct aftl *ftl, struct aftl_lun *lun)
+{
+	read_drop(ftl, lun, lun->reads.head);
+}
+
+/* The first page of command @index has been served without the array. */
+static void read_first_done(struct aftl *ftl, struct aftl_lun *lun, u32 index)
+{
+	struct aftl_command *command = &ftl->commands[index];
+	struct aftl_request *request = command->request;
+
+	command->lpn = to_lpn(from_lpn(command->lpn) + 1);
+	if (!--command->units)
+		read_drop(ftl, lun, index);
+	if (likely(request))
+		aftl_request_part_done(ftl, request, 0);
+}
+
+/*
+ * The translation page that command @index waits for is in the controller.
  *
  * The requests that wait for it are admitted before all others. Others could take the free command
  * for another translation page, which might evict this one before it has been used.
  */
-void aftl_read_map_loaded(struct aftl *ftl, struct aftl_lun *lun)
+static void read_map_loaded(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 {
-	struct aftl_trans_page *tp = aftl_cmt_end_load(ftl, ftl->commands[lun->reads.head].lpn);
+	struct aftl_trans_page *tp = aftl_cmt_end_load(ftl, ftl->commands[index].lpn);
 
-	read_drop_head(ftl, lun);
+	read_drop(ftl, lun, index);
 	tp->last_waiting->next = ftl->wait_head[0];
 	if (!ftl->wait_head[0])
 		ftl->wait_tail[0] = tp->last_waiting;
 	ftl->wait_head[0] = tp->waiting;
 	tp->waiting = NULL;
 	ftl->retry = true;
+}
+
+/**
+ * aftl_read_map_loaded() - the oldest read of @lun has fetched a translation page
+ * @ftl: device
+ * @lun: LUN
+ */
+void aftl_read_map_loaded(struct aftl *ftl, struct aftl_lun *lun)
+{
+	read_map_loaded(ftl, lun, lun->reads.head);
 }
 
 /* Finish the first page of the oldest read, which is not on flash any more: zeroes, or lost. */
@@ -535,15 +593,59 @@ static void read_finish_unmapped(struct aftl *ftl, struct aftl_lun *lun, bool lo
 		read_deliver_lost(ftl, request, command->lpn);
 	else
 		read_deliver_zero(ftl, request, command->lpn);
-	command->lpn = to_lpn(from_lpn(command->lpn) + 1);
-	if (!--command->units)
-		read_drop_head(ftl, lun);
-	aftl_request_part_done(ftl, request, 0);
+	read_first_done(ftl, lun, lun->reads.head);
+}
+
+/* Serve the first page of command @index from the program in progress of @ppn. */
+static void read_serve_programming(struct aftl *ftl, struct aftl_lun *lun, u32 index,
+				   aftl_ppn_t ppn)
+{
+	struct aftl_command *command = &ftl->commands[index];
+
+	if (unlikely(!command->request) && from_lpn(command->lpn) >= ftl->geo.units) {
+		read_map_loaded(ftl, lun, index);
+		return;
+	}
+	if (likely(command->request))
+		read_deliver_programming(ftl, command->request, command->lpn, ppn);
+	read_first_done(ftl, lun, index);
+}
+
+/* Serve the first pages of command @index that are being programmed. */
+static void read_serve_first_pages(struct aftl *ftl, struct aftl_lun *lun, u32 index)
+{
+	u32 units = ftl->commands[index].units;
+	aftl_ppn_t ppn;
+
+	while (units-- && aftl_l2p_lookup(ftl, ftl->commands[index].lpn, &ppn) &&
+	       aftl_ppn_programming(ftl, ppn))
+		read_serve_programming(ftl, lun, index, ppn);
+}
+
+/**
+ * aftl_read_serve_program() - serve the reads of @lun whose data are being programmed
+ * @ftl: device
+ * @lun: LUN that has just begun a program, with reads in its queue
+ *
+ * A read that waits for a reconstruction has been sensed before.
+ */
+void aftl_read_serve_program(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 index = lun->reads.head;
+
+	while (index != AFTL_NIL) {
+		u32 next = ftl->commands[index].next;
+
+		if (lun->reconstruct.kind != AFTL_RECONSTRUCT_READ ||
+		    lun->reconstruct.commands != index)
+			read_serve_first_pages(ftl, lun, index);
+		index = next;
+	}
 }
 
 /*
- * Return true if the first page of the oldest read is not on this LUN any more: it was discarded,
- * relocated to another LUN or lost since the read was queued.
+ * Return true if the first page of the oldest read is not to be sensed on this LUN any more: it was
+ * discarded, relocated to another LUN or lost since the read was queued, or is being programmed.
  */
 static bool read_redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -555,6 +657,10 @@ static bool read_redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 	mapped = aftl_l2p_lookup(ftl, command->lpn, &ppn);
 	if (!mapped || read_page_lost(ftl, ppn)) {
 		read_finish_unmapped(ftl, lun, mapped);
+		return true;
+	}
+	if (unlikely(aftl_ppn_programming(ftl, ppn))) {
+		read_serve_programming(ftl, lun, lun->reads.head, ppn);
 		return true;
 	}
 	other = aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn));
@@ -570,16 +676,12 @@ static bool read_redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 static bool read_serve_from_cache(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
-	struct aftl_request *request = command->request;
 	struct aftl_read_cache_entry *recent = read_cache_find_ready(ftl, command->lpn);
 
 	if (!recent)
 		return false;
-	read_deliver_cached(ftl, request, recent);
-	command->lpn = to_lpn(from_lpn(command->lpn) + 1);
-	if (!--command->units)
-		read_drop_head(ftl, lun);
-	aftl_request_part_done(ftl, request, 0);
+	read_deliver_cached(ftl, command->request, recent);
+	read_first_done(ftl, lun, lun->reads.head);
 	return true;
 }
 

@@ -20,6 +20,8 @@ static void *take_memory(void *host, size_t bytes)
 	struct test_device *device = host;
 	struct header *header;
 
+	/* The core allocates while it creates a device: what the one before programmed is over. */
+	memset(device->programs, 0, sizeof(device->programs));
 	if (++device->allocations == device->fail_at || bytes > (size_t)1 << 32)
 		return NULL;
 	header = calloc(1, sizeof(*header) + bytes);
@@ -192,6 +194,37 @@ static void on_read(void *host, struct aftl_request *request, const struct aftl_
 			each->read(each, mine, read);
 }
 
+/* A switch programs the cells of the whole word line again. */
+static u32 first_programmed(const struct aftl_geometry *geo, const struct aftl_array_event *event)
+{
+	if (event->mode != AFTL_MODE_SWITCHED || event->pages == geo->pages)
+		return event->page;
+	return event->page - event->page % geo->word_line_pages;
+}
+
+void test_watch_array(void *host, const struct aftl_array_event *event)
+{
+	struct test_device *device = host;
+	struct test_program *program = &device->programs[event->lun % TEST_WATCHED_LUNS];
+
+	if (event->lun >= TEST_WATCHED_LUNS)
+		return;
+	if (event->op == AFTL_ARRAY_SUSPEND)
+		program->suspended = true;
+	else if (event->op != AFTL_ARRAY_READ)
+		*program = (struct test_program){
+			.block = event->block,
+			.page = first_programmed(aftl_geometry(device->ftl), event),
+			.end = event->page + event->pages,
+			.end_ns = event->begin_ns + event->array_ns,
+		};
+	else if (event->block == program->block && event->page >= program->page &&
+		 event->page < program->end)
+		CHECK_MSG(!program->suspended && event->begin_ns >= program->end_ns,
+			  "LUN %u: page %u of block %u is sensed before its program has ended",
+			  event->lun, event->page, event->block);
+}
+
 void test_device_init(struct test_device *device, const char *profile)
 {
 	*device = (struct test_device){ 0 };
@@ -209,6 +242,7 @@ void test_device_init(struct test_device *device, const char *profile)
 		.zone = on_zone,
 		.erase = on_erase,
 		.retire = on_retire,
+		.array = test_watch_array,
 		.read = on_read,
 	};
 	if (aftl_profile_load(&device->config, profile, &device->error))

@@ -44,6 +44,25 @@ struct test_request {
 
 struct test_device;
 
+/* LUNs whose programs are watched. */
+#define TEST_WATCHED_LUNS 64
+
+/**
+ * struct test_program - the last program or erase of a LUN, see test_watch_array()
+ * @block: its block
+ * @page: its first page there
+ * @end: the page after the last one
+ * @end_ns: its end, unless it is suspended
+ * @suspended: it is suspended
+ */
+struct test_program {
+	u32 block;
+	u32 page;
+	u32 end;
+	u64 end_ns;
+	bool suspended;
+};
+
 /**
  * struct test_listener - listener to host callbacks; all are optional
  */
@@ -97,6 +116,7 @@ struct test_listener {
  * @burst: host callbacks since test_begin()
  * @largest_burst: largest number of callbacks so far
  * @resubmits: complete() has submitted a request since test_begin()
+ * @programs: the last program or erase of each LUN
  */
 struct test_device {
 	struct aftl *ftl;
@@ -128,6 +148,7 @@ struct test_device {
 	u32 burst;
 	u32 largest_burst;
 	bool resubmits;
+	struct test_program programs[TEST_WATCHED_LUNS];
 };
 
 /**
@@ -147,6 +168,13 @@ void test_device_set(struct test_device *device, const char *key, const char *va
  * test_device_set_all() - set the pairs of a NULL-terminated list
  */
 void test_device_set_all(struct test_device *device, const char *const *pairs);
+
+/**
+ * test_watch_array() - check that no page is sensed before its program or erase has ended
+ *
+ * The array() of each device; a test with a callback of its own may call it from there.
+ */
+void test_watch_array(void *host, const struct aftl_array_event *event);
 
 void test_device_listen(struct test_device *device, struct test_listener *listener);
 void test_device_unlisten(struct test_device *device, struct test_listener *listener);
