@@ -162,7 +162,10 @@ static void check_program(const struct aftl_array_event *event)
 		check_refused(&census);
 }
 
-/* The fold must take the emptiest block, the oldest among equals. */
+/*
+ * The fold must take the emptiest block, the oldest among equals. Until it begins, a program in
+ * another LUN may have taken units from other blocks.
+ */
 static void check_choice(u32 lun, const struct aftl_block *mine)
 {
 	const struct aftl_block *block = first_of(lun);
@@ -173,7 +176,9 @@ static void check_choice(u32 lun, const struct aftl_block *mine)
 		    !block->failing)
 			CHECK_MSG(block->valid > mine->valid ||
 				  (block->valid == mine->valid &&
-				   block->opened_ns >= mine->opened_ns),
+				   block->opened_ns >= mine->opened_ns) ||
+				  (device.ftl->geo.luns > 1 &&
+				   block->valid + device.ftl->program_units > mine->valid),
 				  "folds %u units since %llu, not %u since %llu", mine->valid,
 				  (unsigned long long)mine->opened_ns, block->valid,
 				  (unsigned long long)block->opened_ns);

@@ -279,7 +279,8 @@ static const struct setting zn540_settings[] = {
 
 /*
  * No drive in particular: what a current enterprise drive has at once. All values are assumed. The
- * mapping unit is 16 KiB instead of 4 KiB, so that the emulator needs less than 1 GiB of memory.
+ * mapping unit is a page of 16 KiB instead of 4 KiB, so that the simulator needs less than 1 GiB of
+ * memory.
  */
 static const struct setting enterprise_settings[] = {
 	{ "channels", 8 },
@@ -292,7 +293,7 @@ static const struct setting enterprise_settings[] = {
 	{ "bits", 3 },
 	{ "one_shot", AFTL_ON },
 	{ "page", 16 << 10 },
-	{ "unit", 16 << 10 },
+	{ "unit", 0 },
 	{ "op", 2200 },
 	{ "superblock", 16 },
 	{ "rain", AFTL_ON },
