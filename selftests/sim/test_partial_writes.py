@@ -19,7 +19,7 @@ UNIT = 16384
 
 def parts(run: Json) -> float:
     """Return the sum of the parts of a run's write amplification."""
-    return sum(part for name, part in run["write_amplification"].items()
+    return sum(float(part) for name, part in run["write_amplification"].items()
                if name != "total" and not name.endswith(("_units", "_bytes")))
 
 

@@ -1591,6 +1591,7 @@ static inline u32 aftl_placement_units(const struct aftl *ftl,
 }
 
 /* sensing.c: read latency and read count of one page */
+bool aftl_ppn_programming(struct aftl *ftl, aftl_ppn_t ppn);
 
 u64 aftl_sense_page(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour);
 u64 aftl_sense_valid(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour);
@@ -1645,7 +1646,6 @@ void aftl_array_sense_reloc(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
 void aftl_array_sense_stripe_page(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 				  u32 page);
 void aftl_array_sense_trans_page(struct aftl *ftl, struct aftl_lun *lun, u32 kind, aftl_ppn_t ppn);
-bool aftl_ppn_programming(struct aftl *ftl, aftl_ppn_t ppn);
 void aftl_array_data_out(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
 			const struct aftl_placement *placement);

@@ -188,26 +188,6 @@ void aftl_array_copy(struct aftl *ftl, struct aftl_lun *lun,
 	array_begin_program(ftl, lun, placement);
 }
 
-/*
- * aftl_ppn_programming() - is the page of @ppn being programmed, perhaps suspended?
- *
- * The cells hold the data only afterwards. The controller keeps them until then, because they are
- * needed if the program fails: reads are served from there, and must not sense the page.
- */
-bool aftl_ppn_programming(struct aftl *ftl, aftl_ppn_t ppn)
-{
-	const struct aftl_block *block = aftl_ppn_block(&ftl->media, ppn);
-	const struct aftl_lun *lun = aftl_block_lun(ftl, block);
-	const struct aftl_work *work = lun->suspended.kind == AFTL_WORK_NONE ||
-				       lun->work.phase == AFTL_PHASE_PROGRAM ?
-					       &lun->work : &lun->suspended;
-	const struct aftl_placement *placement = &work->placement;
-	u32 page = aftl_ppn_page(&ftl->media, ppn) % ftl->geo.pages;
-
-	return work->phase == AFTL_PHASE_PROGRAM && placement->block == block &&
-	       page - placement->page < placement->pages;
-}
-
 /* Start the transfer of the sensed page to the controller. */
 void aftl_array_data_out(struct aftl *ftl, struct aftl_lun *lun)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Read of a page: latency with read retries, starting at the policy's read reference; read count.
+ * Read of a page: whether its cells hold the data, latency with read retries, starting at the
+ * policy's read reference; read count.
  */
 #include "core/ftl/device.h"
 
@@ -53,4 +54,24 @@ u64 aftl_sense_valid(struct aftl *ftl, struct aftl_block *block, u32 page, u64 h
 	u32 levels = aftl_cell_extra_levels(&ftl->cell, block, page, hour);
 
 	return sense_and_count(ftl, block, page, hour) + levels * ftl->sense.further_ns;
+}
+
+/*
+ * aftl_ppn_programming() - is the page of @ppn being programmed, perhaps suspended?
+ *
+ * The cells hold the data only afterwards. The controller keeps them until then, because they are
+ * needed if the program fails: reads are served from there, and must not sense the page.
+ */
+bool aftl_ppn_programming(struct aftl *ftl, aftl_ppn_t ppn)
+{
+	const struct aftl_block *block = aftl_ppn_block(&ftl->media, ppn);
+	const struct aftl_lun *lun = aftl_block_lun(ftl, block);
+	const struct aftl_work *work = lun->suspended.kind == AFTL_WORK_NONE ||
+				       lun->work.phase == AFTL_PHASE_PROGRAM ?
+					       &lun->work : &lun->suspended;
+	const struct aftl_placement *placement = &work->placement;
+	u32 page = aftl_ppn_page(&ftl->media, ppn) % ftl->geo.pages;
+
+	return work->phase == AFTL_PHASE_PROGRAM && placement->block == block &&
+	       page - placement->page < placement->pages;
 }
