@@ -33,9 +33,9 @@ void request_log_begin(struct request_log *log, struct aftl_request *request)
 	log->response_ns[i] = 0;
 	log->waiting_ns[i] = 0;
 	log->offset[i] = (u64)request->unit * log->unit_bytes +
-			 request->head_skip * AFTL_SECTOR_BYTES;
+			 (u64)request->head_skip * AFTL_SECTOR_BYTES;
 	log->bytes[i] = (u64)request->units * log->unit_bytes -
-			(request->head_skip + request->tail_skip) * AFTL_SECTOR_BYTES;
+			((u64)request->head_skip + request->tail_skip) * AFTL_SECTOR_BYTES;
 	log->lpn[i] = request->unit;
 	log->op[i] = request->op;
 	log->class[i] = request->class;

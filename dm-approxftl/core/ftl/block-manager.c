@@ -92,8 +92,9 @@ struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lu
  */
 void aftl_block_wear_recount(const struct aftl *ftl, struct aftl_lun *lun)
 {
-	const struct aftl_block *block = &ftl->media.blocks[lun->index * ftl->geo.blocks_per_lun];
-	const struct aftl_block *end = block + ftl->geo.blocks_per_lun;
+	size_t blocks = ftl->geo.blocks_per_lun;
+	const struct aftl_block *block = &ftl->media.blocks[lun->index * blocks];
+	const struct aftl_block *end = block + blocks;
 
 	lun->wear_most = 0;
 	lun->wear_least = U32_MAX;
