@@ -689,7 +689,8 @@ static void shrink(const char *profile, u32 conditions)
 	static const char *const small[] = {
 		"channels", "2", "chips", "1", "dies", "1", "planes", "1", "blocks", "24",
 		"op", "60", "idle", "20us", "read_first", "0", "read_last", "0", "read_move", "0",
-		NULL
+		"superblock", "0", "rain", "off", "slc_static", "0", "slc_dynamic", "0",
+		"map_cache", "0", NULL
 	};
 	struct aftl_config *config = &device.config;
 

@@ -748,7 +748,9 @@ static const struct adversary adversaries[] = {
 
 static const char *const small[] = {
 	"channels", "1", "chips", "1", "dies", "1", "planes", "1", "blocks", "24", "op", "50",
-	"read_limit", "3", "read_first", "0", "read_last", "0", "read_move", "0", NULL
+	"read_limit", "3", "read_first", "0", "read_last", "0", "read_move", "0",
+	"superblock", "0", "rain", "off", "slc_static", "0", "slc_dynamic", "0", "map_cache", "0",
+	NULL
 };
 
 static void create_with(const struct aftl_policy_type *type, const char *profile, bool old,
