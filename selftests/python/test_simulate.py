@@ -190,6 +190,8 @@ def test_threads_get_what_one_thread_gets() -> None:
 INTERRUPTED = """
 import os, signal, sys, threading, time
 import approxftl as aftl
+# A shell's background jobs, such as a check under nohup, ignore SIGINT.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 begun = threading.Event()
 threading.Thread(target=lambda: (begun.wait(), os.kill(os.getpid(), signal.SIGINT))).start()
 options = dict(profile="demo", requests=10**12, keep_requests=False)

@@ -76,6 +76,8 @@ def test_an_error_ends_a_sweep() -> None:
 INTERRUPTED = """
 import os, signal, threading
 import approxftl as aftl
+# A shell's background jobs, such as a check under nohup, ignore SIGINT.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     aftl.sweep(profile="demo", depth=[1, 2], requests=10**12, seeds=2, jobs=2)
