@@ -251,10 +251,7 @@ static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t f
 	u32 *moved = &watcher.moved[aftl_block_index(media, block)];
 	u32 layers = watcher.virtual_layers ? 1 : 2;
 
-	/* Wear levelling has a block of its own, which is not the policy's. */
-	if (!device.ftl->luns[from_ppn(to) / geo()->block_ppns / geo()->blocks_per_lun].wear_block)
-		CHECK_RANGE(aftl_ppn_block(media, to)->kind, AFTL_KIND_COLLECTED,
-			    AFTL_KIND_DISPLACED);
+	CHECK_RANGE(aftl_ppn_block(media, to)->kind, AFTL_KIND_COLLECTED, AFTL_KIND_DISPLACED);
 	if (block->order != AFTL_ORDER_SUPER_LAYER || block->state != AFTL_BLOCK_OPEN)
 		return;
 	watcher.moves++;

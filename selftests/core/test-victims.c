@@ -434,24 +434,15 @@ static u32 most_erases(void)
 	return most;
 }
 
-/*
- * Return true if wear levelling is running; it must empty a least-erased block, into a block with
- * much more wear that takes nothing else.
- */
+/* Return true if wear levelling is running; it must empty a least-erased block. */
 static bool levels_wear(void)
 {
 	const struct aftl_reloc *job = &device.ftl->luns[0].reloc;
-	const struct aftl_block *worn = device.ftl->luns[0].wear_block;
 	u32 i;
 
 	if (job->kind != AFTL_RELOC_EMPTY || job->cause != AFTL_CAUSE_WEAR)
 		return false;
 	CHECK(most_erases() > job->from->erases + 3);
-	CHECK(job->alone);
-	if (worn) {
-		CHECK(worn->erases > job->from->erases + 2);
-		CHECK(worn->valid + job->from->valid <= device.ftl->geo.block_ppns);
-	}
 	for (i = 0; i < device.ftl->geo.blocks; i++)
 		CHECK(device.ftl->media.blocks[i].state != AFTL_BLOCK_CLOSED ||
 		      device.ftl->media.blocks[i].erases >= job->from->erases);

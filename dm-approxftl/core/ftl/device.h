@@ -175,8 +175,6 @@ struct aftl_repeat {
  * @pass: number of the pass over the block, an argument of the policy's relocate()
  * @erase: erase the block when it holds no valid page
  * @begun: a page has been gathered in this pass; @class and @stream are those of that page
- * @alone: wear levelling: the pages go to the most worn free block, with no others
- * @opened: wear levelling: such a block has been opened
  * @from: source block
  * @begin: first physical page in @from that a pass covers
  * @cursor: next physical page in @from to examine
@@ -192,8 +190,6 @@ struct aftl_reloc {
 	u8 pass;
 	bool erase;
 	bool begun;
-	bool alone;
-	bool opened;
 	struct aftl_block *from;
 	u32 begin;
 	u32 cursor;
@@ -337,7 +333,6 @@ enum aftl_step {
  * @victims: heads of the victim lists: closed blocks by number of valid pages
  * @min_valid: lower bound of the valid pages of any closed block
  * @fallback: open block of the core for data that the policy cannot place
- * @wear_block: open block for the data of the cold block that wear levelling empties
  * @slc_open: open SLC cache block
  * @fill_blocks: by class: block of the last preconditioning program if the next may follow it
  *	without asking the policy
@@ -400,7 +395,6 @@ struct aftl_lun {
 	u32 *victims;
 	u32 min_valid;
 	struct aftl_block *fallback;
-	struct aftl_block *wear_block;
 	struct aftl_block *slc_open;
 	struct aftl_block *fill_blocks[AFTL_CLASSES];
 	struct aftl_block **handle_blocks;
@@ -1135,8 +1129,6 @@ static inline void aftl_forget_core_block(struct aftl_lun *lun, const struct aft
 		lun->handle_blocks[block->handle - 1] = NULL;
 	if (block == lun->fallback)
 		lun->fallback = NULL;
-	if (block == lun->wear_block)
-		lun->wear_block = NULL;
 	if (block == lun->slc_open)
 		lun->slc_open = NULL;
 }
@@ -1620,8 +1612,7 @@ void aftl_gc_pace_spend(struct aftl_lun *lun, u32 units);
 
 /* wear-level.c: wear levelling */
 
-struct aftl_block *aftl_wear_select_cold(struct aftl *ftl, struct aftl_lun *lun, bool *alone);
-struct aftl_block *aftl_wear_open(struct aftl *ftl, struct aftl_lun *lun);
+struct aftl_block *aftl_wear_select_cold(struct aftl *ftl, struct aftl_lun *lun);
 
 /* refresh.c: retention refresh */
 

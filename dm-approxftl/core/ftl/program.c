@@ -145,38 +145,31 @@ static bool placement_accepted(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /*
- * Place the data in an open block of the core, in the program order with which it was opened. If it
- * was opened as a checkerboard, this disturbs neighbouring pages: errors are better than no space.
+ * Place the data in the fallback block, in the program order with which it was opened. If it was
+ * opened as a checkerboard, this disturbs neighbouring pages: errors are better than no space.
  */
-static int place_in_core_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-			       const struct aftl_program_request *need,
-			       struct aftl_placement *placement)
-{
-	struct aftl_program_command program;
-
-	*placement = (struct aftl_placement){
-		.block = block,
-		.page = aftl_order_next(&ftl->media, block),
-		.pages = ftl->geo.program_pages,
-		.mode = aftl_block_program_mode(block),
-	};
-	if (!aftl_order_allows(&ftl->media, block, placement->page, placement->pages))
-		return -ENOSPC;
-	program = program_command(need, placement);
-	aftl_chip_program(&ftl->chip, &program, &lun->outcome);
-	return 0;
-}
-
 static int place_in_fallback(struct aftl *ftl, struct aftl_lun *lun,
 			     const struct aftl_program_request *need,
 			     struct aftl_placement *placement)
 {
+	struct aftl_program_command program;
+
 	if (!lun->fallback)
 		lun->fallback =
 			aftl_policy_open_block(ftl->policy, lun, need, AFTL_ORDER_SEQUENTIAL, 0);
 	if (!lun->fallback)
 		return -ENOSPC;
-	return place_in_core_block(ftl, lun, lun->fallback, need, placement);
+	*placement = (struct aftl_placement){
+		.block = lun->fallback,
+		.page = aftl_order_next(&ftl->media, lun->fallback),
+		.pages = ftl->geo.program_pages,
+		.mode = aftl_block_program_mode(lun->fallback),
+	};
+	if (!aftl_order_allows(&ftl->media, lun->fallback, placement->page, placement->pages))
+		return -ENOSPC;
+	program = program_command(need, placement);
+	aftl_chip_program(&ftl->chip, &program, &lun->outcome);
+	return 0;
 }
 
 /* Blocks of handles belong to the core; a policy must not place data there. */
@@ -241,18 +234,6 @@ static u64 carry_read_ns(struct aftl *ftl, const struct aftl_placement *placemen
 	return ns;
 }
 
-/* Cold data go to the most worn free block, as long as there is one for them. */
-static int place_by_wear(struct aftl *ftl, struct aftl_lun *lun,
-			 const struct aftl_program_request *need,
-			 struct aftl_placement *placement)
-{
-	if (!lun->wear_block)
-		lun->wear_block = aftl_wear_open(ftl, lun);
-	if (!lun->wear_block)
-		return place_by_policy(ftl, lun, need, placement);
-	return place_in_core_block(ftl, lun, lun->wear_block, need, placement);
-}
-
 int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 		       const struct aftl_program_request *need, struct aftl_placement *placement)
 {
@@ -264,8 +245,6 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 		ret = place_in_fallback(ftl, lun, need, placement);
 	} else if (unlikely(lun->below_reserve) && need_frees_blocks(need)) {
 		ret = place_in_fallback(ftl, lun, need, placement);
-	} else if (unlikely(need->cause == AFTL_CAUSE_WEAR && lun->reloc.alone)) {
-		ret = place_by_wear(ftl, lun, need, placement);
 	} else if (unlikely(aftl_stream_handle(ftl, need->stream))) {
 		ret = place_by_handle(ftl, lun, need, placement);
 	} else if (unlikely(ftl->slc_max_blocks) &&
@@ -518,8 +497,7 @@ static void account_program(struct aftl *ftl, const struct aftl_program_request 
 static bool block_is_finished(const struct aftl *ftl, const struct aftl_lun *lun,
 			      const struct aftl_block *block)
 {
-	if (unlikely(block == lun->fallback || block == lun->wear_block ||
-		     block->order == AFTL_ORDER_FOGGY_FINE))
+	if (unlikely(block == lun->fallback || block->order == AFTL_ORDER_FOGGY_FINE))
 		return aftl_order_next(&ftl->media, block) == ftl->geo.pages;
 	return aftl_block_full(&ftl->geo, block) && block->order != AFTL_ORDER_SUPER_LAYER;
 }

@@ -17,25 +17,11 @@ static void reloc_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 ca
 	lun->reloc.pass = 0;
 	lun->reloc.begun = false;
 	lun->reloc.erase = false;
-	lun->reloc.alone = false;
-	lun->reloc.opened = false;
 	lun->reloc.from = from;
 	lun->reloc.begin = 0;
 	lun->reloc.cursor = 0;
 	lun->reloc.end = ftl->geo.block_ppns;
 	lun->reloc.count = 0;
-}
-
-/* The task has ended. A block that wear levelling chose for cold data takes no others. */
-static void reloc_end(struct aftl *ftl, struct aftl_lun *lun)
-{
-	struct aftl_block *block = lun->wear_block;
-
-	lun->reloc.kind = AFTL_RELOC_NONE;
-	if (likely(!block))
-		return;
-	aftl_forget_core_block(lun, block);
-	aftl_block_close(ftl, block);
 }
 
 /* Relocate all valid pages of @block; erase it afterwards if it is closed. */
@@ -240,13 +226,11 @@ static bool pick_gc(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 
 static bool pick_wear_levelling(struct aftl *ftl, struct aftl_lun *lun)
 {
-	bool alone;
-	struct aftl_block *block = aftl_wear_select_cold(ftl, lun, &alone);
+	struct aftl_block *block = aftl_wear_select_cold(ftl, lun);
 
 	if (!block || !reloc_start_empty(ftl, lun, AFTL_CAUSE_WEAR, block))
 		return false;
 	lun->wear_due = 0;
-	lun->reloc.alone = alone;
 	ftl->stats.counters.wear_blocks++;
 	return true;
 }
@@ -523,7 +507,7 @@ enum aftl_step aftl_reloc_next_step(struct aftl *ftl, struct aftl_lun *lun, bool
 		step = reloc_continue(ftl, lun);
 		if (step != AFTL_STEP_NONE)
 			return step;
-		reloc_end(ftl, lun);
+		lun->reloc.kind = AFTL_RELOC_NONE;
 	}
 }
 
@@ -673,7 +657,7 @@ void aftl_reloc_cancel(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_reconstruct_cancel(ftl, lun);
 	if (reloc->kind == AFTL_RELOC_EMPTY && reloc->erase && likely(!ftl->geo.superblock_luns))
 		aftl_victim_list_add(ftl, lun, reloc->from);
-	reloc_end(ftl, lun);
+	reloc->kind = AFTL_RELOC_NONE;
 	reloc->count = 0;
 }
 
@@ -681,7 +665,7 @@ void aftl_reloc_erased(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_block *block = lun->reloc.from;
 
-	reloc_end(ftl, lun);
+	lun->reloc.kind = AFTL_RELOC_NONE;
 	if (unlikely(ftl->geo.superblock_luns)) {
 		aftl_superblock_gc_erased(ftl, lun);
 		return;
