@@ -480,6 +480,40 @@ TAP_TEST(trans_pages_find_an_empty_block, "GC frees an empty block for translati
 	test_device_close(&device);
 }
 
+/*
+ * Relocation of translation pages opens the last free block. Evictions in the meantime must not
+ * fill it: the rest of the victim would have no destination, and the device would end read-only.
+ * A static SLC cache keeps the number of free blocks at the reserve for most of the time.
+ */
+TAP_TEST(evictions_leave_the_reserve_to_gc, "evictions leave the last free block to GC")
+{
+	static const char *const shape[] = {
+		"channels", "2", "chips", "1", "planes", "4", "plane_mode", "shared",
+		"blocks", "128", "layers", "4", "word_lines", "4", "bits", "2",
+		"one_shot", "on", "page", "2KiB", "unit", "512", "op", "20%",
+		"fill", "random", "errors", "off", "buffer", "0", "map_cache", "128KiB",
+		"slc_static", "10%", NULL
+	};
+	struct test_stream stream;
+	u32 i;
+
+	test_device_open_demo(&device, "baseline", shape);
+	test_stream_init(&stream, 5);
+	stream.read = 0;
+	stream.discard = 0;
+	stream.flush = 0;
+	stream.approx = 0;
+	stream.units_max = 8;
+	for (i = 0; i < 6000 && !aftl_read_only(device.ftl); i++)
+		test_stream_step(&stream, &device);
+	test_drain(&device);
+	CHECK(test_counters(&device)->map_moved_units > 1000);
+	CHECK(!aftl_read_only(device.ftl));
+	CHECK_EQ(device.failed, 0);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
 /* Snapshots */
 
 static int reload(const char *policy, struct test_bytes *bytes)
