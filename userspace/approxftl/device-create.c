@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include "complain.h"
-#include "device-verbs.h"
 #include "human-units.h"
 #include "interruption.h"
 #include "starting-state.h"
@@ -243,7 +242,7 @@ static enum exit_code run(const struct device_options *options)
 	return EXIT_DONE;
 }
 
-static const struct device_verb verb = {
+const struct device_verb verb_create = {
 	.name = "create",
 	.words = "NAME",
 	.least_words = 1,
@@ -256,8 +255,3 @@ static const struct device_verb verb = {
 		 "first, as by \"approxftl format\"; one with data is refused.",
 	.run = run,
 };
-
-enum exit_code create_main(int argc, char **argv)
-{
-	return device_verb_main(&verb, argc, argv);
-}

@@ -2,7 +2,6 @@
 /* "approxftl health": print wear, errors and a verdict. */
 #include <stdlib.h>
 
-#include "device-verbs.h"
 #include "health-verdict.h"
 #include "human-units.h"
 #include "report.h"
@@ -250,7 +249,7 @@ static enum exit_code run(const struct device_options *options)
 	return codes[health.verdict];
 }
 
-static const struct device_verb verb = {
+const struct device_verb verb_health = {
 	.name = "health",
 	.words = "NAME",
 	.least_words = 1,
@@ -260,8 +259,3 @@ static const struct device_verb verb = {
 		 "attention, 4 it is read-only, 3 there is no such device.",
 	.run = run,
 };
-
-enum exit_code health_main(int argc, char **argv)
-{
-	return device_verb_main(&verb, argc, argv);
-}

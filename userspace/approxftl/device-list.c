@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "checked-memory.h"
-#include "device-verbs.h"
 #include "human-units.h"
 #include "text-table.h"
 #include "verbs.h"
@@ -151,7 +150,7 @@ static enum exit_code run_list(const struct device_options *options)
 	return code;
 }
 
-static const struct device_verb verb_list = {
+const struct device_verb verb_list = {
 	.name = "list",
 	.words = "",
 	.options = "",
@@ -160,11 +159,6 @@ static const struct device_verb verb_list = {
 	.about = "Lists the emulated SSDs of the running kernel.",
 	.run = run_list,
 };
-
-enum exit_code list_main(int argc, char **argv)
-{
-	return device_verb_main(&verb_list, argc, argv);
-}
 
 /* status */
 
@@ -243,18 +237,6 @@ static void print_status(const struct device_view *view)
 	text_table_end(&table, stdout);
 }
 
-static void print_status_json(const struct device_options *options, const struct device_view *view)
-{
-	struct json_writer json;
-
-	device_answer_begin(options, &json);
-	json_array(&json, "devices");
-	device_json_begin(&json, view);
-	json_end_object(&json);
-	json_end_array(&json);
-	json_envelope_end(&json);
-}
-
 static enum exit_code run_status(const struct device_options *options)
 {
 	struct device_view view;
@@ -264,13 +246,13 @@ static enum exit_code run_status(const struct device_options *options)
 	if (ret)
 		return device_failed(options, ret, &error);
 	if (options->json)
-		print_status_json(options, &view);
+		print_json_list(options, &view, 1);
 	else
 		print_status(&view);
 	return EXIT_DONE;
 }
 
-static const struct device_verb verb_status = {
+const struct device_verb verb_status = {
 	.name = "status",
 	.words = "NAME",
 	.least_words = 1,
@@ -280,8 +262,3 @@ static const struct device_verb verb_status = {
 		 "message reset.",
 	.run = run_status,
 };
-
-enum exit_code status_main(int argc, char **argv)
-{
-	return device_verb_main(&verb_status, argc, argv);
-}

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "device-holders.h"
-#include "device-verbs.h"
 #include "verbs.h"
 
 /* remove */
@@ -75,7 +74,7 @@ static enum exit_code run_remove(const struct device_options *options)
 	return EXIT_DONE;
 }
 
-static const struct device_verb verb_remove = {
+const struct device_verb verb_remove = {
 	.name = "remove",
 	.words = "NAME",
 	.least_words = 1,
@@ -84,11 +83,6 @@ static const struct device_verb verb_remove = {
 	.about = "Removes a device. The data of a device with store ram or none are lost.",
 	.run = run_remove,
 };
-
-enum exit_code remove_main(int argc, char **argv)
-{
-	return device_verb_main(&verb_remove, argc, argv);
-}
 
 /* message */
 
@@ -158,7 +152,7 @@ static enum exit_code run_message(const struct device_options *options)
 	return EXIT_DONE;
 }
 
-static const struct device_verb verb_message = {
+const struct device_verb verb_message = {
 	.name = "message",
 	.words = "NAME WORD...",
 	.least_words = 2,
@@ -168,8 +162,3 @@ static const struct device_verb verb_message = {
 		 "the messages; so does the answer to an unknown one.",
 	.run = run_message,
 };
-
-enum exit_code message_main(int argc, char **argv)
-{
-	return device_verb_main(&verb_message, argc, argv);
-}

@@ -3,7 +3,6 @@
 #include "complain.h"
 #include "device-metrics.h"
 #include "device-sample.h"
-#include "device-verbs.h"
 #include "human-units.h"
 #include "interruption.h"
 #include "json-parameters.h"
@@ -333,28 +332,19 @@ static void print_totals(const struct sample *sample)
 	unsigned int i;
 
 	text_table_begin(&table, 3, 1);
-	for (i = 0; i < AFTL_COUNTERS; i++) {
-		text_table_row(&table);
-		text_table_cell(&table, "%s", aftl_counter_info[i].name);
-		text_table_cell(&table, "%llu", (unsigned long long)
-				aftl_counter_get(&stats->counters, i));
-	}
+	for (i = 0; i < AFTL_COUNTERS; i++)
+		text_table_pair(&table, aftl_counter_info[i].name, "%llu",
+				(unsigned long long)aftl_counter_get(&stats->counters, i));
 	for (i = 0; i < AFTL_STREAMS && stats->streams[i].name[0]; i++)
 		print_stream(&table, &stats->streams[i]);
 	for (i = 0; i < handles_used(stats->handles); i++)
 		print_handle(&table, stats->handles, i);
 	human_fixed(text, sim_amplification(&stats->counters, 0), 4, "");
-	text_table_row(&table);
-	text_table_cell(&table, "write amplification");
-	text_table_cell(&table, "%s", text);
+	text_table_pair(&table, "write amplification", "%s", text);
 	human_time(text, sample_mean_late(sample));
-	text_table_row(&table);
-	text_table_cell(&table, "late, mean");
-	text_table_cell(&table, "%s", text);
+	text_table_pair(&table, "late, mean", "%s", text);
 	human_time(text, aftl_histogram_quantile(&stats->late, 9900));
-	text_table_row(&table);
-	text_table_cell(&table, "late, 99%%");
-	text_table_cell(&table, "%s", text);
+	text_table_pair(&table, "late, 99%", "%s", text);
 	text_table_end(&table, stdout);
 }
 
@@ -424,7 +414,7 @@ static enum exit_code run(const struct device_options *options)
 	return options->interval ? run_series(&series) : run_totals(&series);
 }
 
-static const struct device_verb verb = {
+const struct device_verb verb_stat = {
 	.name = "stat",
 	.words = "NAME",
 	.least_words = 0,
@@ -438,8 +428,3 @@ static const struct device_verb verb = {
 		 "--prometheus and without NAME it prints the counters of all devices.",
 	.run = run,
 };
-
-enum exit_code stat_main(int argc, char **argv)
-{
-	return device_verb_main(&verb, argc, argv);
-}

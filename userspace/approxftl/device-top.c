@@ -206,7 +206,7 @@ static enum exit_code run(const struct device_options *options)
 	return interrupted() ? EXIT_INTERRUPTED : EXIT_DONE;
 }
 
-static const struct device_verb verb = {
+const struct device_verb verb_top = {
 	.name = "top",
 	.words = "[NAME]",
 	.least_words = 0,
@@ -218,8 +218,3 @@ static const struct device_verb verb = {
 		 "standard output is not a terminal, it prints one picture after the other.",
 	.run = run,
 };
-
-enum exit_code top_main(int argc, char **argv)
-{
-	return device_verb_main(&verb, argc, argv);
-}

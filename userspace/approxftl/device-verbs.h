@@ -15,40 +15,15 @@
 /* Maximum number of KEY=VALUE operands. */
 #define DEVICE_KEYS 256
 
+struct approxftl;
+
 /**
  * struct device_options - the parsed command line of a verb
  * @verb: name of the verb
  * @rules: its syntax
- * @json: write JSON to this file; "-": standard output
  * @out: open output stream
- * @show: columns of a list
- * @sort: sort keys of a list
  * @list: parsed @show and @sort, if the verb has a list
- * @help: print the help
- * @dry_run: do not call the kernel
- * @force: proceed even if the device is in use
- * @deferred: proceed as soon as the device is not in use
- * @scan: read the tables, not the snapshot
- * @repair: rewrite damaged data whose content is known
- * @give_up: continue the repair without data whose content is unknown
- * @super: print the volume header
- * @state: print the states
- * @blocks: print the blocks
- * @pages: print the pages
- * @prometheus: print metrics
- * @size: as typed, NULL if not given; the same holds for the following strings
- * @interval: time between two lines
- * @count: number of lines
- * @root: root directory of the examined machine
- * @kernel: kernel release to examine
- * @uuid: UUID of a volume
- * @shard: shard whose volume is printed
- * @block: block to print
- * @unit: unit to print
  * @level: quality level of a tag; 0: not given
- * @precise: tag as precise
- * @remember: store the tag in an attribute
- * @rewrite: rewrite the stored data
  * @keys: keys of the table line in the order of the command line
  * @values: their values
  * @key_count: number of keys
@@ -56,6 +31,9 @@
  * @word_count: number of operands
  * @argc: argument count of the whole command
  * @argv: arguments of the whole command
+ *
+ * All other fields have the names of their options, whose help explains them. Texts are as typed,
+ * or NULL.
  */
 struct device_options {
 	const char *verb;
@@ -114,6 +92,7 @@ struct device_options {
  * @column_count: number of columns
  * @about: paragraphs of its help
  * @run: executes the verb
+ * @run_tag: executes a verb of "approxftl tag", if @run is tag_run()
  */
 struct device_verb {
 	const char *name;
@@ -129,6 +108,7 @@ struct device_verb {
 	unsigned int column_count;
 	const char *about;
 	enum exit_code (*run)(const struct device_options *options);
+	enum exit_code (*run_tag)(struct approxftl *library, const struct device_options *options);
 };
 
 /* Parse the command line, then print the help or run the verb. */

@@ -5,7 +5,6 @@
  */
 #include <sys/utsname.h>
 
-#include "device-verbs.h"
 #include "doctor.h"
 #include "text-table.h"
 #include "verbs.h"
@@ -207,7 +206,7 @@ static enum exit_code run(const struct device_options *options)
 	return examination.usable[DOCTOR_NATIVE] ? EXIT_DONE : EXIT_FAILED;
 }
 
-static const struct device_verb verb = {
+const struct device_verb verb_doctor = {
 	.name = "doctor",
 	.words = "",
 	.options = "Rk",
@@ -218,8 +217,3 @@ static const struct device_verb verb = {
 		 "1 they cannot.",
 	.run = run,
 };
-
-enum exit_code doctor_main(int argc, char **argv)
-{
-	return device_verb_main(&verb, argc, argv);
-}

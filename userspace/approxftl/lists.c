@@ -3,7 +3,6 @@
 #include "complain.h"
 #include "core/policy/policy.h"
 #include "core/policy/param-registry.h"
-#include "device-verbs.h"
 #include "option-rows.h"
 #include "text-table.h"
 #include "verbs.h"
@@ -234,7 +233,7 @@ static enum exit_code run_params(const struct device_options *options)
 	return EXIT_DONE;
 }
 
-static const struct device_verb verb_params = {
+const struct device_verb verb_params = {
 	.name = "params",
 	.words = "[NAME ...]",
 	.most_words = 4096,
@@ -245,11 +244,6 @@ static const struct device_verb verb_params = {
 		 "profile, type, range and meaning.",
 	.run = run_params,
 };
-
-enum exit_code params_main(int argc, char **argv)
-{
-	return device_verb_main(&verb_params, argc, argv);
-}
 
 /* Profiles and policies */
 
@@ -305,7 +299,7 @@ static enum exit_code run_names(const struct device_options *options)
 	return EXIT_DONE;
 }
 
-static const struct device_verb verb_profiles = {
+const struct device_verb verb_profiles = {
 	.name = "profiles",
 	.words = "[NAME ...]",
 	.most_words = 4096,
@@ -317,7 +311,7 @@ static const struct device_verb verb_profiles = {
 	.run = run_names,
 };
 
-static const struct device_verb verb_policies = {
+const struct device_verb verb_policies = {
 	.name = "policies",
 	.words = "[NAME ...]",
 	.most_words = 4096,
@@ -328,13 +322,3 @@ static const struct device_verb verb_policies = {
 	.about = "Lists the flash translation policies.",
 	.run = run_names,
 };
-
-enum exit_code profiles_main(int argc, char **argv)
-{
-	return device_verb_main(&verb_profiles, argc, argv);
-}
-
-enum exit_code policies_main(int argc, char **argv)
-{
-	return device_verb_main(&verb_policies, argc, argv);
-}

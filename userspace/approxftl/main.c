@@ -10,55 +10,66 @@
 static enum exit_code help_main(int argc, char **argv);
 static enum exit_code version_main(int argc, char **argv);
 
+/**
+ * struct verb - a verb, or the heading of a group if it has no name
+ * @name: as typed
+ * @about: one phrase for the help
+ * @device_verb: its options and its function, if device-options.c parses its command line
+ * @main: runs it otherwise; receives the arguments of the whole command
+ *
+ * A verb without both is a program of its own.
+ */
 struct verb {
 	const char *name;
 	const char *about;
+	const struct device_verb *device_verb;
 	enum exit_code (*main)(int argc, char **argv);
 };
 
-/* An entry without a name is the heading of a group. */
+#define DEVICE_VERB(_name, phrase) \
+	{ .name = #_name, .about = phrase, .device_verb = &verb_##_name }
+#define VERB(_name, phrase, function) { .name = #_name, .about = phrase, .main = function }
+#define PROGRAM(_name, phrase) { .name = #_name, .about = phrase }
+
 static const struct verb verbs[] = {
 	{ .about = "Simulate" },
-	{ "sim", "run a stream of requests on an emulated SSD", sim_main },
-	{ "params", "list the parameters of a device", params_main },
-	{ "profiles", "list the devices to start from", profiles_main },
-	{ "policies", "list the flash translation policies", policies_main },
-	{ "synth", "make a synthetic stream of requests", other_program_main },
-	{ "study", "simulate every combination of parameters, and draw figures",
-	  other_program_main },
+	VERB(sim, "run a stream of requests on an emulated SSD", sim_main),
+	DEVICE_VERB(params, "list the parameters of a device"),
+	DEVICE_VERB(profiles, "list the devices to start from"),
+	DEVICE_VERB(policies, "list the flash translation policies"),
+	PROGRAM(synth, "make a synthetic stream of requests"),
+	PROGRAM(study, "simulate every combination of parameters, and draw figures"),
 	{ .about = "Run a device in the kernel" },
-	{ "create", "create an emulated SSD", create_main },
-	{ "list", "list the emulated SSDs", list_main },
-	{ "status", "print the status of a device", status_main },
-	{ "stat", "print counters of a device, or rates at intervals", stat_main },
-	{ "top", "show continuously what devices do", top_main },
-	{ "health", "print wear and errors of a device, and a verdict", health_main },
-	{ "message", "send a message to a device", message_main },
-	{ "remove", "remove a device", remove_main },
-	{ "format", "make a volume for a durable device", format_main },
-	{ "check", "check the consistency of a volume", check_main },
-	{ "dump", "print the contents of a volume", dump_main },
-	{ "torture", "write random requests to a disk, and verify each block", other_program_main },
+	DEVICE_VERB(create, "create an emulated SSD"),
+	DEVICE_VERB(list, "list the emulated SSDs"),
+	DEVICE_VERB(status, "print the status of a device"),
+	DEVICE_VERB(stat, "print counters of a device, or rates at intervals"),
+	DEVICE_VERB(top, "show continuously what devices do"),
+	DEVICE_VERB(health, "print wear and errors of a device, and a verdict"),
+	DEVICE_VERB(message, "send a message to a device"),
+	DEVICE_VERB(remove, "remove a device"),
+	DEVICE_VERB(format, "make a volume for a durable device"),
+	DEVICE_VERB(check, "check the consistency of a volume"),
+	DEVICE_VERB(dump, "print the contents of a volume"),
+	PROGRAM(torture, "write random requests to a disk, and verify each block"),
 	{ .about = "Tag approximate data" },
-	{ "tag", "declare which data may lose bits, and query them", tag_main },
-	{ "app", "run an application that tags its data", other_program_main },
+	VERB(tag, "declare which data may lose bits, and query them", tag_main),
+	PROGRAM(app, "run an application that tags its data"),
 	{ .about = "Trace and replay" },
-	{ "trace", "capture, convert and pair block traces", other_program_main },
-	{ "replay", "replay a stream of requests on a device", other_program_main },
+	PROGRAM(trace, "capture, convert and pair block traces"),
+	PROGRAM(replay, "replay a stream of requests on a device"),
 	{ .about = "Analyse" },
-	{ "compare", "print results side by side", other_program_main },
-	{ "report", "make a report of results, one HTML file", other_program_main },
-	{ "figures", "draw figures of results", other_program_main },
-	{ "drives", "compare the emulation of real drives with measurements of them",
-	  other_program_main },
-	{ "calibrate", "fit the parameters of a drive to measurements by fio", other_program_main },
+	PROGRAM(compare, "print results side by side"),
+	PROGRAM(report, "make a report of results, one HTML file"),
+	PROGRAM(figures, "draw figures of results"),
+	PROGRAM(drives, "compare the emulation of real drives with measurements of them"),
+	PROGRAM(calibrate, "fit the parameters of a drive to measurements by fio"),
 	{ .about = "Start and help" },
-	{ "demo", "run emulated SSDs in a virtual machine, two policies side by side",
-	  other_program_main },
-	{ "lab", "run a command in a virtual machine with emulated SSDs", other_program_main },
-	{ "doctor", "find out what is missing on this machine", doctor_main },
-	{ "help", "print this, or the help of a verb", help_main },
-	{ "version", "print the version", version_main },
+	PROGRAM(demo, "run emulated SSDs in a virtual machine, two policies side by side"),
+	PROGRAM(lab, "run a command in a virtual machine with emulated SSDs"),
+	DEVICE_VERB(doctor, "find out what is missing on this machine"),
+	VERB(help, "print this, or the help of a verb", help_main),
+	VERB(version, "print the version", version_main),
 };
 
 static const struct verb *find_verb(const char *name)
@@ -105,6 +116,13 @@ static enum exit_code complain_verb(const char *wrong)
 	return EXIT_USAGE;
 }
 
+static enum exit_code run_verb(const struct verb *verb, int argc, char **argv)
+{
+	if (verb->device_verb)
+		return device_verb_main(verb->device_verb, argc, argv);
+	return (verb->main ? verb->main : other_program_main)(argc, argv);
+}
+
 static const char *without_dashes(const char *name)
 {
 	if (!strcmp(name, "-h") || !strcmp(name, "--help"))
@@ -126,7 +144,7 @@ static enum exit_code help_main(int argc, char **argv)
 	}
 	if (!verb)
 		return complain_verb(argv[2]);
-	return verb->main(3, (char *[]){ argv[0], (char *)verb->name, option, NULL });
+	return run_verb(verb, 3, (char *[]){ argv[0], (char *)verb->name, option, NULL });
 }
 
 static enum exit_code version_main(int argc, char **argv)
@@ -169,5 +187,5 @@ int main(int argc, char **argv)
 	if (!verb)
 		return run_plugin(argv);
 	scnprintf(name, sizeof(name), "approxftl %s", verb->name);
-	return standard_streams_end(name, verb->main(argc, argv));
+	return standard_streams_end(name, run_verb(verb, argc, argv));
 }

@@ -269,11 +269,6 @@ static enum exit_code query_verb(struct approxftl *library, const struct device_
 	return ret ? tag_failed(options, options->words[0], ret) : EXIT_DONE;
 }
 
-static enum exit_code run_query(const struct device_options *options)
-{
-	return tag_run(options, query_verb);
-}
-
 const struct device_verb tag_query = {
 	.name = "tag query",
 	.words = "FILE",
@@ -284,5 +279,6 @@ const struct device_verb tag_query = {
 	.column_count = ARRAY_SIZE(run_columns),
 	.about = "Prints the tags of a file or device, its stored data by class, and how many\n"
 		 "bits are flipped now. The file must be on ext4, XFS or F2FS right on the device.",
-	.run = run_query,
+	.run = tag_run,
+	.run_tag = query_verb,
 };

@@ -277,7 +277,7 @@ static enum exit_code run_add(const struct device_options *options)
 			    "--level is of approximate data; leave it or --precise out");
 		return EXIT_USAGE;
 	}
-	return tag_run(options, add_verb);
+	return tag_run(options);
 }
 
 const struct device_verb tag_add = {
@@ -291,12 +291,8 @@ const struct device_verb tag_add = {
 		 "A tag applies to data written back from now on; with --rewrite the present data\n"
 		 "are written again, so that it applies to them as well.",
 	.run = run_add,
+	.run_tag = add_verb,
 };
-
-static enum exit_code run_del(const struct device_options *options)
-{
-	return tag_run(options, del_verb);
-}
 
 const struct device_verb tag_del = {
 	.name = "tag del",
@@ -307,7 +303,8 @@ const struct device_verb tag_del = {
 	.about = "Removes the tags of ranges of a file. Stored data stay as they are, and so do\n"
 		 "clones of it. With --rewrite the data are written again as precise, as they are\n"
 		 "read now, and no longer shared with clones.",
-	.run = run_del,
+	.run = tag_run,
+	.run_tag = del_verb,
 };
 
 /* list */
@@ -419,11 +416,6 @@ static enum exit_code list_verb(struct approxftl *library, const struct device_o
 	return code;
 }
 
-static enum exit_code run_list(const struct device_options *options)
-{
-	return tag_run(options, list_verb);
-}
-
 const struct device_verb tag_list = {
 	.name = "tag list",
 	.words = "FILE ...",
@@ -433,5 +425,6 @@ const struct device_verb tag_list = {
 	.columns = range_columns,
 	.column_count = ARRAY_SIZE(range_columns),
 	.about = "Lists the present tags of files or devices.",
-	.run = run_list,
+	.run = tag_run,
+	.run_tag = list_verb,
 };

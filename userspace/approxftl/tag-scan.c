@@ -112,11 +112,6 @@ static enum exit_code scan_verb(struct approxftl *library, const struct device_o
 	return scan.failed ? EXIT_FAILED : EXIT_DONE;
 }
 
-static enum exit_code run_scan(const struct device_options *options)
-{
-	return tag_run(options, scan_verb);
-}
-
 const struct device_verb tag_scan = {
 	.name = "tag scan",
 	.words = "DIRECTORY",
@@ -125,7 +120,8 @@ const struct device_verb tag_scan = {
 	.options = "",
 	.about = "Tags the files below a directory according to their attribute user.approxftl,\n"
 		 "for use after a mount. Stays on one file system and follows no links.",
-	.run = run_scan,
+	.run = tag_run,
+	.run_tag = scan_verb,
 };
 
 /* watch */
@@ -161,11 +157,6 @@ static enum exit_code watch_verb(struct approxftl *library, const struct device_
 	return EXIT_DONE;
 }
 
-static enum exit_code run_watch(const struct device_options *options)
-{
-	return tag_run(options, watch_verb);
-}
-
 const struct device_verb tag_watch = {
 	.name = "tag watch",
 	.words = "MOUNTPOINT on|off",
@@ -174,5 +165,6 @@ const struct device_verb tag_watch = {
 	.options = "",
 	.about = "Makes the kernel tag each file of a file system by its attribute when it is\n"
 		 "opened, or stops that. Needs root. Users who may write a file may set the attribute.",
-	.run = run_watch,
+	.run = tag_run,
+	.run_tag = watch_verb,
 };

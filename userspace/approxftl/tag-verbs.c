@@ -64,7 +64,7 @@ static enum exit_code complain_verb(const char *wrong)
 	return EXIT_USAGE;
 }
 
-enum exit_code tag_run(const struct device_options *options, tag_fn run)
+enum exit_code tag_run(const struct device_options *options)
 {
 	struct approxftl *library;
 	enum exit_code code;
@@ -74,7 +74,7 @@ enum exit_code tag_run(const struct device_options *options, tag_fn run)
 		complain_of(options->verb, "%s", approxftl_reason(NULL));
 		return ret == -ENODEV || ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED;
 	}
-	code = run(library, options);
+	code = options->rules->run_tag(library, options);
 	approxftl_close(library);
 	return code;
 }

@@ -7,9 +7,8 @@
 
 #include "device-verbs.h"
 
-/* Implementation of a verb; @library is open for the device of the first operand. */
-typedef enum exit_code (*tag_fn)(struct approxftl *library, const struct device_options *options);
-enum exit_code tag_run(const struct device_options *options, tag_fn run);
+/* Open libapproxftl for the device of the first operand, and execute device_verb.run_tag. */
+enum exit_code tag_run(const struct device_options *options);
 
 extern const struct device_verb tag_add;
 extern const struct device_verb tag_del;

@@ -628,7 +628,7 @@ static enum exit_code run_check(const struct device_options *options)
 	return code;
 }
 
-static const struct device_verb verb_check = {
+const struct device_verb verb_check = {
 	.name = "check",
 	.words = "DEVICE|FILE",
 	.least_words = 1,
@@ -641,8 +641,3 @@ static const struct device_verb verb_check = {
 		"this version can use, 4 the volume is damaged.",
 	.run = run_check,
 };
-
-enum exit_code check_main(int argc, char **argv)
-{
-	return device_verb_main(&verb_check, argc, argv);
-}

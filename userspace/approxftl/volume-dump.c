@@ -584,7 +584,7 @@ static enum exit_code run_dump(const struct device_options *options)
 	return ret ? volume_failed(options, path, ret, &error) : EXIT_DONE;
 }
 
-static const struct device_verb verb_dump = {
+const struct device_verb verb_dump = {
 	.name = "dump",
 	.words = "DEVICE|FILE",
 	.least_words = 1,
@@ -596,8 +596,3 @@ static const struct device_verb verb_dump = {
 		"programmed; units with ! are lost. Of --pages, --block and --unit, the first one counts.",
 	.run = run_dump,
 };
-
-enum exit_code dump_main(int argc, char **argv)
-{
-	return device_verb_main(&verb_dump, argc, argv);
-}

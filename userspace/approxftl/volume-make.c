@@ -385,7 +385,7 @@ static enum exit_code run_format(const struct device_options *options)
 	return EXIT_DONE;
 }
 
-static const struct device_verb verb_format = {
+const struct device_verb verb_format = {
 	.name = "format",
 	.words = "DEVICE|FILE",
 	.least_words = 1,
@@ -398,8 +398,3 @@ static const struct device_verb verb_format = {
 		"size that the volume needs.",
 	.run = run_format,
 };
-
-enum exit_code format_main(int argc, char **argv)
-{
-	return device_verb_main(&verb_format, argc, argv);
-}
