@@ -8,16 +8,7 @@
 
 #include "trace-reader.h"
 
-/**
- * struct reading_options - options for reading a trace
- * @from: name of the format, or NULL to detect it
- * @time_unit: time unit of the source, or NULL
- * @offset_unit: offset unit of the source, or NULL
- * @columns: columns of the source, or NULL
- * @device: "MAJOR:MINOR", "all" or NULL
- * @from_issue: pair issue events with completions, not queue events
- * @strict: treat a loss as a failure
- */
+/* Options for reading a trace, explained by their help; NULL if one was not given. */
 struct reading_options {
 	const char *from;
 	const char *time_unit;

@@ -120,6 +120,8 @@ struct trace_output {
 	u64 unfit[AFTL_OPS];
 };
 
+struct trace_columns;
+
 /**
  * struct trace_format - a trace format
  * @name: name on the command line
@@ -130,6 +132,7 @@ struct trace_output {
  * @told_only: the format cannot be detected; the user must specify it
  * @open: prepares reading, or NULL; may examine and consume the input
  * @close: frees resources that free(@state) does not free, or NULL
+ * @columns: for format-columns.c; NULL in other formats
  * @line: converts a text line to a struct trace_request or trace_event; NULL for binary formats
  * @known: detects the format by the first bytes; NULL: detected by parsing some lines
  * @fill: binary formats: reads as many items as fit; returns 0 at the end, or a negative error
@@ -148,6 +151,7 @@ struct trace_format {
 	bool told_only;
 	int (*open)(struct trace_file *file, struct aftl_error *error);
 	void (*close)(struct trace_file *file);
+	const struct trace_columns *columns;
 	enum trace_line_verdict (*line)(struct trace_file *file, struct text_cursor text, void *out,
 					const char **cause);
 	bool (*known)(const u8 *head, size_t size);

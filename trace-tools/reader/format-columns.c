@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Published traces whose lines have fixed columns, separated by commas:
+ *
+ *	msr		MSR Cambridge; some copies lack the response time
+ *	spc		Storage Performance Council, UMass; further columns are ignored
+ *	systor		SYSTOR '17; a response time may be blank; requests without type are dropped
+ *	alibaba		Alibaba's block traces
+ *	tencent		Tencent block storage; type 0 is a read, 1 a write
+ */
+#include "trace-format.h"
+
+#define FILETIME_NS 100
+#define US_NS 1000
+#define SECOND_NS 1000000000
+
+enum column {
+	COLUMN_END,
+	COLUMN_TIME,
+	COLUMN_LATENCY,
+	COLUMN_STREAM,
+	COLUMN_OFFSET,
+	COLUMN_SECTOR,
+	COLUMN_BYTES,
+	COLUMN_SECTORS,
+	COLUMN_OP,
+	COLUMN_TYPE,
+	COLUMN_IGNORED,
+};
+
+/**
+ * struct trace_columns - the columns of a format
+ * @columns: meaning of each column; COLUMN_END follows the last one
+ * @heading: title line, or its first column if the others differ between copies; or NULL
+ * @more: further columns are ignored
+ * @lacks_latency: the last column may be missing
+ * @lacks_op: requests without a known operation are expected, and their cause is reported
+ */
+struct trace_columns {
+	u8 columns[8];
+	const char *heading;
+	bool more;
+	bool lacks_latency;
+	bool lacks_op;
+};
+
+static bool is_heading(const struct trace_columns *columns, struct text_cursor text)
+{
+	if (!columns->heading)
+		return false;
+	return strchr(columns->heading, ',') ? text_equals(text, columns->heading) :
+					       text_says(text_until(&text, ','), columns->heading);
+}
+
+static bool take_scaled(struct text_cursor *text, u64 unit, u64 *bytes)
+{
+	u64 count;
+
+	return text_u64(text, &count) && trace_bytes(count, unit, bytes);
+}
+
+/* @op_known: set to false if the column has no known operation. */
+static bool take(const struct trace_file *file, enum column column, struct text_cursor *text,
+		 struct trace_request *request, bool *op_known)
+{
+	u64 number;
+
+	switch (column) {
+	case COLUMN_TIME:
+		return text_scaled(text, file->time_unit_ns, &request->t_ns);
+	case COLUMN_LATENCY:
+		return (text->at < text->end && *text->at == ',') ||
+		       text_scaled(text, file->time_unit_ns, &request->latency_ns);
+	case COLUMN_STREAM:
+		if (!text_below(text, TRACE_STREAMS - 1, &number))
+			return false;
+		request->stream = (u16)number;
+		return true;
+	case COLUMN_OFFSET:
+		return text_u64(text, &request->offset);
+	case COLUMN_SECTOR:
+		return take_scaled(text, TRACE_SECTOR, &request->offset);
+	case COLUMN_BYTES:
+		return text_u64(text, &request->bytes);
+	case COLUMN_SECTORS:
+		return take_scaled(text, TRACE_SECTOR, &request->bytes);
+	case COLUMN_OP:
+		*op_known = trace_word_op(text_until(text, ','), &request->op);
+		return true;
+	case COLUMN_TYPE:
+		if (!text_below(text, 1, &number))
+			return false;
+		request->op = number ? AFTL_OP_WRITE : AFTL_OP_READ;
+		return true;
+	default:
+		text_until(text, ',');
+		return true;
+	}
+}
+
+static enum trace_line_verdict line(struct trace_file *file, struct text_cursor text, void *out,
+				    const char **cause)
+{
+	const struct trace_columns *columns = file->format->columns;
+	struct trace_request *request = out;
+	bool op_known = true;
+	u32 i;
+
+	*request = (struct trace_request){ 0 };
+	if (is_heading(columns, text))
+		return TRACE_LINE_EMPTY;
+	for (i = 0; columns->columns[i]; i++) {
+		if (i && !text_is(&text, ',')) {
+			if (columns->lacks_latency && !columns->columns[i + 1])
+				break;
+			return TRACE_LINE_WRONG;
+		}
+		if (!take(file, columns->columns[i], &text, request, &op_known))
+			return TRACE_LINE_WRONG;
+	}
+	if (!text_at_end(&text) && !(columns->more && text_is(&text, ',')))
+		return TRACE_LINE_WRONG;
+	if (op_known)
+		return trace_check_request(request, cause);
+	if (columns->lacks_op)
+		*cause = "neither read nor write";
+	return TRACE_LINE_WRONG;
+}
+
+static int put_msr(struct trace_output *output, const struct trace_request *request,
+		   struct aftl_error *error __maybe_unused)
+{
+	if (request->op > AFTL_OP_WRITE) {
+		output->unfit[request->op]++;
+		return 0;
+	}
+	fprintf(output->file, "%llu,approxftl,%u,%s,%llu,%llu,%llu\n",
+		(unsigned long long)(request->t_ns / FILETIME_NS), request->stream,
+		request->op == AFTL_OP_READ ? "Read" : "Write",
+		(unsigned long long)request->offset, (unsigned long long)request->bytes,
+		(unsigned long long)(request->latency_ns / FILETIME_NS));
+	return 0;
+}
+
+const struct trace_format trace_format_msr = {
+	.name = "msr",
+	.title = "MSR Cambridge CSV",
+	.units = "times and latencies in 100 ns, offsets and sizes in bytes",
+	.time_unit_ns = FILETIME_NS,
+	.line = line,
+	.columns = &(const struct trace_columns){
+		.columns = { COLUMN_TIME, COLUMN_IGNORED, COLUMN_STREAM, COLUMN_OP, COLUMN_OFFSET,
+			     COLUMN_BYTES, COLUMN_LATENCY },
+		.heading = "Timestamp",
+		.lacks_latency = true,
+	},
+	.put = put_msr,
+};
+
+const struct trace_format trace_format_spc = {
+	.name = "spc",
+	.title = "SPC, as of UMass: Financial, WebSearch",
+	.units = "times in s, blocks of 512 bytes, sizes in bytes",
+	.time_unit_ns = SECOND_NS,
+	.line = line,
+	.columns = &(const struct trace_columns){
+		.columns = { COLUMN_STREAM, COLUMN_SECTOR, COLUMN_BYTES, COLUMN_OP, COLUMN_TIME },
+		.more = true,
+	},
+};
+
+const struct trace_format trace_format_systor = {
+	.name = "systor",
+	.title = "SYSTOR '17 (SNIA 4928)",
+	.units = "times and latencies in s, offsets and sizes in bytes",
+	.time_unit_ns = SECOND_NS,
+	.line = line,
+	.columns = &(const struct trace_columns){
+		.columns = { COLUMN_TIME, COLUMN_LATENCY, COLUMN_OP, COLUMN_STREAM, COLUMN_OFFSET,
+			     COLUMN_BYTES },
+		.heading = "Timestamp,Response,IOType,LUN,Offset,Size",
+		.lacks_op = true,
+	},
+};
+
+const struct trace_format trace_format_alibaba = {
+	.name = "alibaba",
+	.title = "Alibaba's block traces",
+	.units = "times in us, offsets and sizes in bytes",
+	.time_unit_ns = US_NS,
+	.line = line,
+	.columns = &(const struct trace_columns){
+		.columns = { COLUMN_STREAM, COLUMN_OP, COLUMN_OFFSET, COLUMN_BYTES, COLUMN_TIME },
+		.heading = "device_id,opcode,offset,length,timestamp",
+	},
+};
+
+const struct trace_format trace_format_tencent = {
+	.name = "tencent",
+	.title = "Tencent's block storage (SNIA 27917)",
+	.units = "times in s, offsets and sizes in sectors of 512 bytes",
+	.time_unit_ns = SECOND_NS,
+	.line = line,
+	.columns = &(const struct trace_columns){
+		.columns = { COLUMN_TIME, COLUMN_SECTOR, COLUMN_SECTORS, COLUMN_TYPE,
+			     COLUMN_STREAM },
+	},
+};
