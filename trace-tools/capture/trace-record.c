@@ -36,8 +36,8 @@
  * @written_sectors: sectors written during the run, by the kernel's count
  * @hidden_sectors: those of them that are missing in the trace
  * @program: the program that runs
- * @argc: number of words of the command line as typed, "approxftl trace record ..."
- * @argv: words of the command line as typed
+ * @argc: number of words of the command line, "approxftl trace record ..."
+ * @argv: words of the command line
  */
 struct capture {
 	const char *device_path;
@@ -176,8 +176,8 @@ static int open_document(struct document *document, const struct capture *captur
 	scnprintf(document->path, sizeof(document->path), "%s/%s", capture->output, name);
 	ret = output_file_open(&document->file, document->path, name, true, error);
 	if (!ret)
-		json_envelope_begin(&document->json, document->file.stream, capture->argc,
-				    capture->argv);
+		json_envelope_begin_verb(&document->json, document->file.stream, VERB,
+					 capture->argc, capture->argv);
 	return ret;
 }
 
@@ -324,18 +324,6 @@ static int run(struct capture *capture)
 	return ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED;
 }
 
-/* Restore the command line as typed: "approxftl trace record ...". */
-static char **typed_arguments(int argc, char **argv)
-{
-	char **typed = memory_zeroed((size_t)argc + 3, sizeof(*typed));
-
-	typed[0] = argv[0];
-	typed[1] = (char *)"trace";
-	typed[2] = (char *)"record";
-	memcpy(typed + 3, argv + 1, ((size_t)argc - 1) * sizeof(*typed));
-	return typed;
-}
-
 enum exit_code trace_record_main(int argc, char **argv)
 {
 	struct capture *capture = memory_zeroed(1, sizeof(*capture));
@@ -344,8 +332,8 @@ enum exit_code trace_record_main(int argc, char **argv)
 
 	capture->buffer_kib = BUFFER_KIB;
 	capture->buffers = BUFFERS;
-	capture->argc = argc + 2;
-	capture->argv = typed_arguments(argc, argv);
+	capture->argc = argc;
+	capture->argv = argv;
 	if (parse(capture, argc, argv, &error)) {
 		complain_of(VERB, "%s", error.text);
 		code = EXIT_USAGE;
@@ -354,7 +342,6 @@ enum exit_code trace_record_main(int argc, char **argv)
 	} else {
 		code = (enum exit_code)run(capture);
 	}
-	free(capture->argv);
 	free(capture);
 	return code;
 }

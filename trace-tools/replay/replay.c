@@ -326,7 +326,8 @@ static enum exit_code write_json(const struct replay_options *options,
 {
 	struct json_writer json;
 
-	json_envelope_begin(&json, json_file.stream, options->argc, options->argv);
+	json_envelope_begin_verb(&json, json_file.stream, "replay", options->argc,
+				 options->argv);
 	if (options->summarise) {
 		json_string(&json, "log", options->summarise);
 	} else {
@@ -572,21 +573,9 @@ static enum exit_code carry_out(struct replay *replay)
 	return replay->options.summarise ? summarise(&replay->options) : to_target(replay, &error);
 }
 
-/* Restore the command line as typed: "approxftl replay ...". */
-static char **typed_arguments(int argc, char **argv)
-{
-	char **typed = memory_zeroed((size_t)argc + 2, sizeof(*typed));
-
-	typed[0] = argv[0];
-	typed[1] = (char *)"replay";
-	memcpy(typed + 2, argv + 1, ((size_t)argc - 1) * sizeof(*typed));
-	return typed;
-}
-
 int main(int argc, char **argv)
 {
 	static struct replay replay;
-	char **typed = typed_arguments(argc, argv);
 	struct aftl_error error;
 	enum exit_code code;
 
@@ -595,13 +584,9 @@ int main(int argc, char **argv)
 	replay.run.target.fd = -1;
 	if (replay_options_parse(&replay.options, argc, argv, &error)) {
 		complain_of("replay", "%s", error.text);
-		free(typed);
 		return EXIT_USAGE;
 	}
-	replay.options.argc = argc + 1;
-	replay.options.argv = typed;
 	code = carry_out(&replay);
 	release(&replay);
-	free(typed);
 	return standard_streams_end("approxftl replay", code);
 }

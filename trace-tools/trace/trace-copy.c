@@ -302,3 +302,20 @@ enum exit_code trace_copy(struct trace_run *run, trace_editor *edit, void *conte
 	free(copy);
 	return ret ? trace_complain(ret, &error) : EXIT_DONE;
 }
+
+static enum exit_code run_convert(struct trace_run *run)
+{
+	return trace_copy(run, NULL, NULL);
+}
+
+const struct trace_verb trace_convert = {
+	.name = "convert",
+	.help = "from any format to another",
+	.bit = VERB_CONVERT,
+	.usage = "Usage: approxftl trace convert [OPTION ...] IN ... OUT\n"
+		 "\n"
+		 "Reads a trace in any format that \"approxftl trace formats\" lists, and writes it in another.\n"
+		 "Several files become one stream in the order of time.\n",
+	.targets = 1,
+	.run = run_convert,
+};

@@ -30,7 +30,7 @@ static const char usage[] =
  * @events: number of events
  */
 struct fix {
-	struct trace_run run;
+	struct trace_run *run;
 	struct trace_input in;
 	FILE *out;
 	u64 notes;
@@ -129,7 +129,7 @@ static int fix_file(struct fix *fix, const char *in, const char *out, struct aft
 
 	if (ret)
 		return ret;
-	ret = output_file_open(&file, out, "OUT", fix->run.options.force, error);
+	ret = output_file_open(&file, out, "OUT", fix->run->options.force, error);
 	if (!ret) {
 		fix->out = file.stream;
 		ret = copy_events(fix, error);
@@ -156,7 +156,7 @@ static int fix_member(struct fix *fix, const char *in, const char *capture, cons
 
 static int fix_files(struct fix *fix, struct aftl_error *error)
 {
-	const char *in = fix->run.options.words[0], *out = fix->run.options.words[1];
+	const char *in = fix->run->options.words[0], *out = fix->run->options.words[1];
 	struct trace_paths paths = { 0 };
 	int ret = 0;
 	u32 i;
@@ -175,61 +175,52 @@ static int fix_files(struct fix *fix, struct aftl_error *error)
 /* Open the file of --json first, so that a wrong name fails before any work. */
 static int fix_all(struct fix *fix, struct aftl_error *error)
 {
-	const char *json = fix->run.options.json;
+	const char *json = fix->run->options.json;
 	int ret = 0;
 
 	if (json)
-		ret = output_file_open(&fix->run.json, json, "--json", true, error);
+		ret = output_file_open(&fix->run->json, json, "--json", true, error);
 	return ret ? ret : fix_files(fix, error);
 }
 
 static int put_json(struct fix *fix, struct aftl_error *error)
 {
 	struct json_writer json;
-	int ret = trace_run_json_begin(&fix->run, &json, error);
+	int ret = trace_run_json_begin(fix->run, &json, error);
 
 	if (ret)
 		return ret;
 	json_u64(&json, "events", fix->events);
 	json_u64(&json, "changed_notes", fix->notes);
-	return trace_run_json_end(&fix->run, &json, error);
+	return trace_run_json_end(fix->run, &json, error);
 }
 
-static enum exit_code run_fix(struct fix *fix)
+static enum exit_code run_fix(struct trace_run *run)
 {
+	struct fix fix = { .run = run };
 	struct aftl_error error;
 	int ret;
 
-	if (fix->run.options.word_count != 2) {
+	if (run->options.word_count != 2) {
 		aftl_fail(&error, -EINVAL,
 			  "fix takes IN and OUT; \"approxftl trace fix --help\" explains it");
 		return trace_complain_usage(&error);
 	}
 	interruption_catch();
-	ret = fix_all(fix, &error);
-	if (!ret && fix->run.options.json)
-		ret = put_json(fix, &error);
-	else if (!ret && !fix->run.options.quiet)
+	ret = fix_all(&fix, &error);
+	if (!ret && run->options.json)
+		ret = put_json(&fix, &error);
+	else if (!ret && !run->options.quiet)
 		fprintf(stderr, "%llu of %llu events were notes with a control group\n",
-			(unsigned long long)fix->notes, (unsigned long long)fix->events);
+			(unsigned long long)fix.notes, (unsigned long long)fix.events);
 	return ret ? trace_complain(ret, &error) : EXIT_DONE;
 }
 
-enum exit_code trace_fix_main(int argc, char **argv)
-{
-	struct fix fix = { .notes = 0 };
-	struct aftl_error error;
-	enum exit_code code = EXIT_DONE;
-
-	if (trace_options_parse(&fix.run.options, VERB_FIX, argc, argv, &error)) {
-		code = trace_complain_usage(&error);
-	} else if (fix.run.options.help) {
-		fputs(usage, stdout);
-		trace_options_help(VERB_FIX);
-	} else {
-		code = run_fix(&fix);
-	}
-	output_file_drop(&fix.run.json);
-	trace_options_free(&fix.run.options);
-	return code;
-}
+const struct trace_verb trace_fix = {
+	.name = "fix",
+	.help = "make a capture readable by blkparse 1.2.0",
+	.bit = VERB_FIX,
+	.usage = usage,
+	.sourceless = true,
+	.run = run_fix,
+};

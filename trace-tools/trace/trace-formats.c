@@ -87,33 +87,40 @@ static int put_json(struct trace_run *run, struct aftl_error *error)
 	return trace_run_json_end(run, &json, error);
 }
 
-enum exit_code trace_formats_main(int argc, char **argv)
+static int check(struct trace_options *options, struct aftl_error *error)
 {
-	struct trace_run run = { .taken = 0 };
-	struct aftl_error error;
-	int ret = trace_options_parse(&run.options, VERB_FORMATS, argc, argv, &error);
+	int ret = list_choose(&options->list, columns, ARRAY_SIZE(columns), options->show,
+			      options->sort, error);
 
-	if (!ret)
-		ret = list_choose(&run.options.list, columns, ARRAY_SIZE(columns), run.options.show,
-				  run.options.sort, &error);
-	if (!ret && run.options.word_count)
-		ret = aftl_fail(&error, -EINVAL, "formats takes no file");
-	if (ret) {
-		trace_options_free(&run.options);
+	if (!ret && options->word_count)
+		ret = aftl_fail(error, -EINVAL, "formats takes no file");
+	return ret;
+}
+
+static enum exit_code run_formats(struct trace_run *run)
+{
+	const struct trace_options *options = &run->options;
+	struct aftl_error error;
+	int ret = 0;
+
+	if (check(&run->options, &error))
 		return trace_complain_usage(&error);
-	}
-	if (run.options.help)
-		fputs(usage, stdout);
-	else if (run.options.list.explain)
-		list_explain(&run.options.list, stdout);
-	else if (run.options.list.chosen)
-		ret = put_list(&run, &error);
-	else if (run.options.json)
-		ret = put_json(&run, &error);
+	if (options->list.explain)
+		list_explain(&options->list, stdout);
+	else if (options->list.chosen)
+		ret = put_list(run, &error);
+	else if (options->json)
+		ret = put_json(run, &error);
 	else
 		put_text();
-	if (run.options.help)
-		trace_options_help(VERB_FORMATS);
-	trace_options_free(&run.options);
 	return ret ? trace_complain(ret, &error) : EXIT_DONE;
 }
+
+const struct trace_verb trace_formats_list = {
+	.name = "formats",
+	.help = "the formats that are read and written",
+	.bit = VERB_FORMATS,
+	.usage = usage,
+	.sourceless = true,
+	.run = run_formats,
+};

@@ -37,8 +37,9 @@ static void put_text(const struct trace_run *run, const struct trace_summary *su
 	trace_reader_losses(&run->reader, stdout);
 }
 
-static enum exit_code tell(struct trace_run *run, struct trace_summary *summary)
+static enum exit_code run_info(struct trace_run *run)
 {
+	struct trace_summary *summary = trace_summary_create();
 	struct aftl_error error;
 	int ret = read_all(run, summary, &error);
 
@@ -47,10 +48,14 @@ static enum exit_code tell(struct trace_run *run, struct trace_summary *summary)
 		ret = put_json(run, summary, &error);
 	else if (!ret)
 		put_text(run, summary);
+	trace_summary_free(summary);
 	return ret ? trace_complain(ret, &error) : EXIT_DONE;
 }
 
-enum exit_code trace_info_main(int argc, char **argv)
-{
-	return trace_run_summarise(VERB_INFO, usage, argc, argv, tell);
-}
+const struct trace_verb trace_info = {
+	.name = "info",
+	.help = "what a trace is: format, units, span, mix",
+	.bit = VERB_INFO,
+	.usage = usage,
+	.run = run_info,
+};

@@ -22,32 +22,19 @@ enum trace_verb_bit {
 #define TRACE_SCALE_ONE 1000000ULL
 
 /**
- * struct trace_options - values of the options
+ * struct trace_options - values of the options; those not listed are explained by their help
  * @words: file names
  * @word_count: number of file names
  * @reading: how to read the files
- * @to: format to write, or NULL
- * @dropped: file that takes all complaints, or NULL
- * @keep_time: keep the times of the source
- * @rebase: count times from the first request, which is the default
  * @scale_lba: factor of offsets, in units of 1 / TRACE_SCALE_ONE; 0: none
- * @fold_bytes: wrap addresses at this size; 0: do not
- * @sample: "SEED:RATIO" or NULL
- * @device_bytes: size of the device; 0: unknown
- * @origin: origin of the requests; NULL: name of the source's format
- * @facts: further facts about the origin, KEY=VALUE
+ * @fold_bytes: 0: do not fold
+ * @device_bytes: 0: unknown
+ * @origin: NULL: name of the source's format
+ * @facts: values of --about, KEY=VALUE
  * @fact_count: number of facts
- * @rules: rules that assign classes
+ * @rules: values of --rule
  * @rule_count: number of rules
- * @seed: seed of the rules' shares
- * @requests: CSV file for all requests, or NULL
- * @json: file for JSON output, or NULL
- * @show: columns of a list
- * @sort: columns to sort the list by
  * @list: @show and @sort, parsed
- * @force: replace an existing file
- * @quiet: print neither progress nor remarks
- * @help: print the help
  * @argc: number of words of the command line from the subcommand on
  * @argv: words of the command line from the subcommand on
  */

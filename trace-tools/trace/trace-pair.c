@@ -105,8 +105,9 @@ static void put_text(const struct trace_run *run, const struct trace_summary *su
 	trace_reader_losses(&run->reader, stdout);
 }
 
-static enum exit_code tell(struct trace_run *run, struct trace_summary *summary)
+static enum exit_code run_pair(struct trace_run *run)
 {
+	struct trace_summary *summary = trace_summary_create();
 	struct aftl_error error;
 	int ret = run->options.requests ? read_with_rows(run, summary, &error) :
 					  read_all(run, summary, NULL, &error);
@@ -116,10 +117,14 @@ static enum exit_code tell(struct trace_run *run, struct trace_summary *summary)
 		ret = put_json(run, summary, &error);
 	else if (!ret && (!run->options.requests || strcmp(run->options.requests, "-") != 0))
 		put_text(run, summary);
+	trace_summary_free(summary);
 	return ret ? trace_complain(ret, &error) : EXIT_DONE;
 }
 
-enum exit_code trace_pair_main(int argc, char **argv)
-{
-	return trace_run_summarise(VERB_PAIR, usage, argc, argv, tell);
-}
+const struct trace_verb trace_pair = {
+	.name = "pair",
+	.help = "latencies, queue depth, processes, tags of a trace",
+	.bit = VERB_PAIR,
+	.usage = usage,
+	.run = run_pair,
+};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <stdlib.h>
 #include <sys/stat.h>
 
-#include "checked-memory.h"
 #include "complain.h"
 #include "file-claims.h"
 #include "interruption.h"
@@ -11,6 +9,20 @@
 
 /* Update the progress display and check for Ctrl-C once in this many requests. */
 #define LOOK_EVERY 4096
+
+enum exit_code trace_complain(int ret, const struct aftl_error *error)
+{
+	if (ret == -EINTR)
+		return EXIT_INTERRUPTED;
+	complain_of("trace", "%s", error->text);
+	return exit_code_of_input(ret);
+}
+
+enum exit_code trace_complain_usage(const struct aftl_error *error)
+{
+	complain_of("trace", "%s", error->text);
+	return EXIT_USAGE;
+}
 
 /* Return: total size of all files; 0 if the size of one is unknown, as for a pipe. */
 static u64 total_bytes(const struct trace_reader *reader)
@@ -54,16 +66,16 @@ static int open_source(struct trace_run *run, u32 sources, const struct trace_wi
 	return trace_reader_open(&run->reader, options->words, sources, wish, error);
 }
 
-static int check_options(struct trace_run *run, const char *verb, u32 words,
+static int check_options(struct trace_run *run, const struct trace_verb *verb,
 			 struct trace_wish *wish, struct aftl_error *error)
 {
 	const struct trace_options *options = &run->options;
 	int ret;
 
-	if (options->word_count <= words)
+	if (options->word_count <= verb->targets)
 		return aftl_fail(error, -EINVAL,
 				 "%s missing; \"approxftl trace %s --help\" explains it",
-				 words ? "IN or OUT" : "FILE", verb);
+				 verb->targets ? "IN or OUT" : "FILE", verb->name);
 	ret = reading_options_wish(&options->reading, wish, error);
 	if (!ret && options->to)
 		ret = reading_format_check("to", options->to, error);
@@ -92,26 +104,17 @@ static void warn_of_siblings(const struct trace_run *run)
 	trace_paths_free(&all);
 }
 
-enum exit_code trace_run_begin(struct trace_run *run, enum trace_verb_bit verb, const char *usage,
-			       u32 words, int argc, char **argv)
+static enum exit_code begin(struct trace_run *run, const struct trace_verb *verb)
 {
 	struct aftl_error error;
 	struct trace_wish wish;
 	int ret;
 
-	*run = (struct trace_run){ .taken = 0 };
-	if (trace_options_parse(&run->options, verb, argc, argv, &error))
-		return trace_complain_usage(&error);
-	if (run->options.help) {
-		fputs(usage, stdout);
-		trace_options_help(verb);
-		return EXIT_DONE;
-	}
-	if (check_options(run, argv[0], words, &wish, &error))
+	if (check_options(run, verb, &wish, &error))
 		return trace_complain_usage(&error);
 	interruption_catch();
 	run->reader.losses.strict = run->options.reading.strict;
-	ret = open_source(run, run->options.word_count - words, &wish, &error);
+	ret = open_source(run, run->options.word_count - verb->targets, &wish, &error);
 	if (ret) {
 		output_file_drop(&run->dropped);
 		return trace_complain(ret, &error);
@@ -134,7 +137,7 @@ static enum exit_code close_dropped(struct trace_run *run, enum exit_code code)
 	return code ? code : EXIT_FAILED;
 }
 
-enum exit_code trace_run_end(struct trace_run *run, enum exit_code code)
+static enum exit_code end(struct trace_run *run, enum exit_code code)
 {
 	progress_end(&run->progress);
 	if (run->reader.names)
@@ -144,21 +147,24 @@ enum exit_code trace_run_end(struct trace_run *run, enum exit_code code)
 	return close_dropped(run, code);
 }
 
-enum exit_code trace_run_summarise(enum trace_verb_bit verb, const char *usage, int argc,
-				   char **argv,
-				   enum exit_code (*tell)(struct trace_run *run,
-							  struct trace_summary *summary))
+enum exit_code trace_run_verb(const struct trace_verb *verb, int argc, char **argv)
 {
-	struct trace_summary *summary = NULL;
-	struct trace_run run;
-	enum exit_code code = trace_run_begin(&run, verb, usage, 0, argc, argv);
+	struct trace_run run = { .taken = 0 };
+	enum exit_code code = EXIT_DONE;
+	struct aftl_error error;
 
-	if (!code && !run.options.help) {
-		summary = trace_summary_create();
-		code = tell(&run, summary);
+	if (trace_options_parse(&run.options, verb->bit, argc, argv, &error)) {
+		trace_options_free(&run.options);
+		return trace_complain_usage(&error);
 	}
-	trace_summary_free(summary);
-	return trace_run_end(&run, code);
+	if (run.options.help) {
+		fputs(verb->usage, stdout);
+		trace_options_help(verb->bit);
+	} else {
+		code = verb->sourceless ? EXIT_DONE : begin(&run, verb);
+		code = code ? code : verb->run(&run);
+	}
+	return end(&run, code);
 }
 
 int trace_run_next(struct trace_run *run, struct trace_request *request, struct aftl_error *error)
@@ -185,31 +191,20 @@ void trace_run_summary_json(const struct trace_run *run, struct json_writer *jso
 	json_end_object(json);
 }
 
-/* Record the command line as the user typed it: approxftl trace VERB ... */
-static void begin_envelope(const struct trace_run *run, struct json_writer *json)
-{
-	u32 count = (u32)run->options.argc, i;
-	char **words = memory_zeroed(count + 2, sizeof(*words));
-	char program[] = "approxftl", part[] = "trace";
-
-	words[0] = program;
-	words[1] = part;
-	for (i = 0; i < count; i++)
-		words[i + 2] = run->options.argv[i];
-	json_envelope_begin(json, run->json.stream, (int)count + 2, words);
-	free(words);
-}
-
 int trace_run_json_begin(struct trace_run *run, struct json_writer *json,
 			 struct aftl_error *error)
 {
+	char verb[32];
 	int ret = 0;
 
 	if (!run->json.stream)
 		ret = output_file_open(&run->json, run->options.json, "--json", true, error);
-	if (!ret)
-		begin_envelope(run, json);
-	return ret;
+	if (ret)
+		return ret;
+	scnprintf(verb, sizeof(verb), "trace %s", run->options.argv[0]);
+	json_envelope_begin_verb(json, run->json.stream, verb, run->options.argc,
+				 run->options.argv);
+	return 0;
 }
 
 int trace_run_json_end(struct trace_run *run, struct json_writer *json, struct aftl_error *error)

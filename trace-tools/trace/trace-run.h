@@ -5,10 +5,11 @@
 #ifndef AFTL_TRACE_RUN_H
 #define AFTL_TRACE_RUN_H
 
+#include "exit-codes.h"
 #include "output-file.h"
 #include "progress.h"
+#include "trace-options.h"
 #include "trace-summary.h"
-#include "trace-verbs.h"
 
 /**
  * struct trace_run - a running subcommand
@@ -29,31 +30,44 @@ struct trace_run {
 };
 
 /**
- * trace_run_begin() - parse the options and open the source
- * @words: number of words at the end of the command line that name no source
- * @usage: text for --help
- *
- * Return: EXIT_DONE to continue; the program ends on any other value, or if @run->options.help is
- * set.
+ * struct trace_verb - a subcommand
+ * @name: name on the command line
+ * @help: one phrase for the help
+ * @bit: decides which options it has
+ * @usage: text for --help, before the options
+ * @targets: number of words at the end of its command line that name no source
+ * @sourceless: its words are no sources that trace_run_verb() opens
+ * @run: executes it
  */
-enum exit_code trace_run_begin(struct trace_run *run, enum trace_verb_bit verb, const char *usage,
-			       u32 words, int argc, char **argv);
+struct trace_verb {
+	const char *name;
+	const char *help;
+	enum trace_verb_bit bit;
+	const char *usage;
+	u32 targets;
+	bool sourceless;
+	enum exit_code (*run)(struct trace_run *run);
+};
 
-/* Return: @code, or EXIT_FAILED if an output could not be written. */
-enum exit_code trace_run_end(struct trace_run *run, enum exit_code code);
+extern const struct trace_verb trace_info;
+extern const struct trace_verb trace_convert;
+extern const struct trace_verb trace_pair;
+extern const struct trace_verb trace_tag;
+extern const struct trace_verb trace_fix;
+extern const struct trace_verb trace_formats_list;
+
+/* Parse the options, @argv[0] being the name; print the help, or open the sources and run. */
+enum exit_code trace_run_verb(const struct trace_verb *verb, int argc, char **argv);
+
+/* Print an error to stderr. Return: the exit code for it. */
+enum exit_code trace_complain(int ret, const struct aftl_error *error);
+
+/* Like trace_complain(), for a wrong command line. */
+enum exit_code trace_complain_usage(const struct aftl_error *error);
 
 /* Like trace_reader_next(), with progress display; -EINTR after Ctrl-C. */
 int __must_check trace_run_next(struct trace_run *run, struct trace_request *request,
 				struct aftl_error *error);
-
-/**
- * trace_run_summarise() - run a subcommand that reads everything and prints a summary
- * @tell: reads the requests and prints the summary
- */
-enum exit_code trace_run_summarise(enum trace_verb_bit verb, const char *usage, int argc,
-				   char **argv,
-				   enum exit_code (*tell)(struct trace_run *run,
-							  struct trace_summary *summary));
 
 /* Write source, losses and requests as members of the JSON document. */
 void trace_run_summary_json(const struct trace_run *run, struct json_writer *json,

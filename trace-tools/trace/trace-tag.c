@@ -40,17 +40,22 @@ static int prepare(struct trace_run *run, struct class_rules *rules, struct aftl
 	return ret;
 }
 
-enum exit_code trace_tag_main(int argc, char **argv)
+static enum exit_code run_tag(struct trace_run *run)
 {
 	struct class_rules rules = { 0 };
 	struct aftl_error error;
-	struct trace_run run;
-	enum exit_code code = trace_run_begin(&run, VERB_TAG, usage, 1, argc, argv);
+	enum exit_code code = prepare(run, &rules, &error) ? trace_complain_usage(&error) :
+							     trace_copy(run, edit, &rules);
 
-	if (!code && !run.options.help) {
-		code = prepare(&run, &rules, &error) ? trace_complain_usage(&error) :
-						       trace_copy(&run, edit, &rules);
-		class_rules_free(&rules);
-	}
-	return trace_run_end(&run, code);
+	class_rules_free(&rules);
+	return code;
 }
+
+const struct trace_verb trace_tag = {
+	.name = "tag",
+	.help = "say by rules which writes may lose bits",
+	.bit = VERB_TAG,
+	.usage = usage,
+	.targets = 1,
+	.run = run_tag,
+};

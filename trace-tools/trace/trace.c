@@ -8,29 +8,18 @@
 #include "complain.h"
 #include "standard-streams.h"
 #include "trace-record.h"
-#include "trace-verbs.h"
+#include "trace-run.h"
 #include "version.h"
 
-/**
- * struct trace_verb - a subcommand
- * @name: name on the command line
- * @help: one phrase for the help
- * @main: the function; argv[0] is the name of the subcommand
- */
-struct trace_verb {
-	const char *name;
-	const char *help;
-	enum exit_code (*main)(int argc, char **argv);
+/* "record" follows the options of a program, and parses its command line itself. */
+static const struct trace_verb trace_record = {
+	.name = "record",
+	.help = "run a program while its device is traced",
 };
 
-static const struct trace_verb verbs[] = {
-	{ "record", "run a program while its device is traced", trace_record_main },
-	{ "info", "what a trace is: format, units, span, mix", trace_info_main },
-	{ "convert", "from any format to another", trace_convert_main },
-	{ "pair", "latencies, queue depth, processes, tags of a trace", trace_pair_main },
-	{ "tag", "say by rules which writes may lose bits", trace_tag_main },
-	{ "fix", "make a capture readable by blkparse 1.2.0", trace_fix_main },
-	{ "formats", "the formats that are read and written", trace_formats_main },
+static const struct trace_verb *const verbs[] = {
+	&trace_record, &trace_info, &trace_convert, &trace_pair, &trace_tag, &trace_fix,
+	&trace_formats_list,
 };
 
 static const struct trace_verb *find_verb(const char *name)
@@ -38,8 +27,8 @@ static const struct trace_verb *find_verb(const char *name)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
-		if (!strcmp(verbs[i].name, name))
-			return &verbs[i];
+		if (!strcmp(verbs[i]->name, name))
+			return verbs[i];
 	return NULL;
 }
 
@@ -49,7 +38,7 @@ static void put_help(FILE *out)
 
 	fputs("Usage: approxftl trace VERB [OPTION ...] FILE ...\n\n", out);
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
-		fprintf(out, "  %-8s  %s\n", verbs[i].name, verbs[i].help);
+		fprintf(out, "  %-8s  %s\n", verbs[i]->name, verbs[i]->help);
 	fputs("\n\"approxftl trace VERB --help\" explains one.\n", out);
 }
 
@@ -60,7 +49,7 @@ static enum exit_code complain_verb(const char *name)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
-		names[i] = verbs[i].name;
+		names[i] = verbs[i]->name;
 	meant = closest_word(name, names);
 	if (meant)
 		complain_of("trace", "there is no verb \"%s\"; did you mean %s?", name, meant);
@@ -88,7 +77,10 @@ static enum exit_code run(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	verb = find_verb(name);
-	return verb ? verb->main(argc - 1, argv + 1) : complain_verb(name);
+	if (!verb)
+		return complain_verb(name);
+	return verb == &trace_record ? trace_record_main(argc - 1, argv + 1) :
+				       trace_run_verb(verb, argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

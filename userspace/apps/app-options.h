@@ -14,18 +14,10 @@ enum app_phase {
 };
 
 /**
- * struct app_options - values of the options
+ * struct app_options - values of the options; those not listed are explained by their help
  * @app: the program to run
  * @folder: directory of its files
- * @phase: phases to run
- * @io: how files are read and written
  * @memory_bytes: buffer size of each array; 0 for a quarter of its data
- * @reference: directory for the temporary files of the precise run
- * @precise: declare nothing approximate
- * @require: a missing device is an error
- * @force: replace files that this program did not write
- * @json: file for the JSON report, - for standard output, or NULL
- * @help: only print the help
  * @setup: parameters given by the user; 0 for others
  */
 struct app_options {

@@ -253,7 +253,7 @@ void run_print_json(const struct app_run *run, FILE *out, int argc, char **argv)
 	const struct app_options *options = run->options;
 	struct json_writer json;
 
-	json_envelope_begin(&json, out, argc, argv);
+	json_envelope_begin_verb(&json, out, "app", argc, argv);
 	json_string(&json, "app", options->app->name);
 	json_string(&json, "phase", app_phases[options->phase]);
 	json_string(&json, "io", app_ios[options->io]);

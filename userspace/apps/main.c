@@ -4,10 +4,8 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "checked-memory.h"
 #include "app-run.h"
 #include "interruption.h"
 #include "output-file.h"
@@ -20,28 +18,13 @@ static int refuse(const struct aftl_error *error, enum exit_code code)
 	return code;
 }
 
-/* Record the command line as the user typed it: approxftl app ... */
-static void print_json(const struct app_run *run, FILE *out, int argc, char **argv)
-{
-	char **words = memory_zeroed(argc + 1, sizeof(*words));
-	int i;
-
-	words[0] = argv[0];
-	words[1] = memory_text("app");
-	for (i = 1; i < argc; i++)
-		words[i + 1] = argv[i];
-	run_print_json(run, out, argc + 1, words);
-	free(words[1]);
-	free(words);
-}
-
 static enum exit_code report(const struct app_run *run, struct output_file *json, int argc,
 			     char **argv)
 {
 	struct aftl_error error;
 
 	if (json->stream)
-		print_json(run, json->stream, argc, argv);
+		run_print_json(run, json->stream, argc, argv);
 	if (json->stream && output_file_close(json, &error))
 		return refuse(&error, EXIT_FAILED);
 	if (!run->options->json || strcmp(run->options->json, "-") != 0)

@@ -12,19 +12,34 @@ void json_document_begin(struct json_writer *json, FILE *out)
 	json_end_array(json);
 }
 
-void json_envelope_begin(struct json_writer *json, FILE *out, int argc, char **argv)
+/* @verb: words that the caller's command line lacks, separated by blanks */
+static void put_argv(struct json_writer *json, const char *verb, int argc, char **argv)
 {
+	char words[64], *rest = words, *word;
 	int i;
 
-	json_document_begin(json, out);
-	json_object(json, "tool");
-	json_string(json, "version", approxftl_version());
+	scnprintf(words, sizeof(words), "approxftl%s%s", *verb ? " " : "", verb);
 	json_list(json, "argv");
-	json_string(json, NULL, "approxftl");
+	while ((word = strsep(&rest, " ")))
+		json_string(json, NULL, word);
 	for (i = 1; i < argc; i++)
 		json_string(json, NULL, argv[i]);
 	json_end_array(json);
+}
+
+void json_envelope_begin_verb(struct json_writer *json, FILE *out, const char *verb, int argc,
+			      char **argv)
+{
+	json_document_begin(json, out);
+	json_object(json, "tool");
+	json_string(json, "version", approxftl_version());
+	put_argv(json, verb, argc, argv);
 	json_end_object(json);
+}
+
+void json_envelope_begin(struct json_writer *json, FILE *out, int argc, char **argv)
+{
+	json_envelope_begin_verb(json, out, "", argc, argv);
 }
 
 void json_envelope_end(struct json_writer *json)

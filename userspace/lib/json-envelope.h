@@ -14,6 +14,10 @@ void json_document_begin(struct json_writer *json, FILE *out);
 
 /* argv[0] is recorded as "approxftl", without the path. */
 void json_envelope_begin(struct json_writer *json, FILE *out, int argc, char **argv);
+
+/* For a program that is verb @verb of approxftl: @argv[0] is recorded as "approxftl" and @verb. */
+void json_envelope_begin_verb(struct json_writer *json, FILE *out, const char *verb, int argc,
+			      char **argv);
 void json_envelope_end(struct json_writer *json);
 
 #endif

@@ -8,28 +8,13 @@
 #include "core/base/params.h"
 
 /**
- * struct torture_options - values of the options
+ * struct torture_options - values of the options; those not listed are explained by their help
  * @device: device or file
  * @state: file of the ledger
- * @seed: seed of the run
- * @time_ns: duration; 0: until interrupted
- * @requests: maximum number of requests; 0: no limit
- * @size_bytes: size of the tested part of the device; 0: all of it
+ * @time_ns: 0: until interrupted
+ * @requests: 0: no limit
+ * @size_bytes: 0: the whole device
  * @unit_bytes: size of a unit of the ledger; 0: a sector of the device
- * @depth: maximum number of requests in flight
- * @most_bytes: maximum size of a request
- * @patience_ns: a request that takes longer is reported as hanging
- * @discard: content of discarded blocks: "zeroes" or "undefined"; "never": do not discard
- * @flips: number of flipped bits to tolerate per unit
- * @zeroed: the device reads as zeroes at first
- * @errors: requests may fail
- * @resume: check by the ledger, then continue
- * @verify: check by the ledger
- * @power_failed: data that no flush covered may be lost
- * @sync: the ledger must survive a crash of the machine
- * @overwrite: the content of the device may be lost
- * @force: use the device even if it is in use
- * @help: print the help
  */
 struct torture_options {
 	const char *device;
