@@ -64,16 +64,6 @@ static const struct aftl_host_ops host_ops = {
 
 /* Requests of the user */
 
-static struct raid_request *take_request(struct raid_array *array)
-{
-	struct raid_request *request = array->free_requests;
-
-	if (!request)
-		return memory_zeroed(1, sizeof(*request));
-	array->free_requests = request->next;
-	return request;
-}
-
 static void complete_request(struct raid_array *array, struct raid_request *request)
 {
 	struct raid_counters *counters = &array->counters;
@@ -91,8 +81,7 @@ static void complete_request(struct raid_array *array, struct raid_request *requ
 	settling_add(&array->settling, response_ns);
 	counters->failed_requests += request->failed;
 	array->pending--;
-	request->next = array->free_requests;
-	array->free_requests = request;
+	free(request);
 }
 
 static void parts_done(struct raid_array *array, struct raid_request *request, u32 parts)
@@ -104,19 +93,9 @@ static void parts_done(struct raid_array *array, struct raid_request *request, u
 
 /* Requests to members */
 
-static struct raid_operation *take_operation(struct raid_array *array)
-{
-	struct raid_operation *operation = array->free_operations;
-
-	if (!operation)
-		return memory_zeroed(1, sizeof(*operation));
-	array->free_operations = operation->next;
-	return operation;
-}
-
 static void send(struct raid_array *array, u32 member, const struct raid_operation *wanted)
 {
-	struct raid_operation *operation = take_operation(array);
+	struct raid_operation *operation = memory_zeroed(1, sizeof(*operation));
 
 	*operation = *wanted;
 	operation->request.arrival_ns = array->now_ns;
@@ -196,12 +175,8 @@ static void start_if_full(struct raid_array *array, struct stripe *stripe)
 
 static void add_waiter(struct raid_array *array, u32 index, struct raid_request *request)
 {
-	struct raid_waiter *waiter = array->free_waiters;
+	struct raid_waiter *waiter = memory_zeroed(1, sizeof(*waiter));
 
-	if (waiter)
-		array->free_waiters = waiter->next;
-	else
-		waiter = memory_zeroed(1, sizeof(*waiter));
 	waiter->request = request;
 	waiter->next = array->waiting[index];
 	array->waiting[index] = waiter;
@@ -262,8 +237,7 @@ static void finish_row(struct raid_array *array, struct stripe *stripe)
 		struct raid_waiter *next = waiter->next;
 
 		parts_done(array, waiter->request, 1);
-		waiter->next = array->free_waiters;
-		array->free_waiters = waiter;
+		free(waiter);
 		waiter = next;
 	}
 	start_if_full(array, stripe);
@@ -285,13 +259,13 @@ static void row_operation_done(struct raid_array *array, struct stripe *stripe, 
 static void operation_done(struct raid_array *array, struct raid_operation *operation)
 {
 	struct raid_request *owner = operation->owner;
+	struct stripe *stripe = operation->stripe;
 	bool failed = operation->request.status != 0;
 	u32 units = operation->request.units;
 
-	operation->next = array->free_operations;
-	array->free_operations = operation;
+	free(operation);
 	if (!owner) {
-		row_operation_done(array, operation->stripe, failed);
+		row_operation_done(array, stripe, failed);
 		return;
 	}
 	owner->failed |= failed;
@@ -377,7 +351,7 @@ static void submit_write(struct raid_array *array, struct raid_request *request)
 void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32 units,
 		       u8 class, struct aftl_hint hint)
 {
-	struct raid_request *request = take_request(array);
+	struct raid_request *request = memory_zeroed(1, sizeof(*request));
 
 	raid_array_advance(array, at_ns);
 	*request = (struct raid_request){
@@ -499,45 +473,12 @@ int raid_array_create(struct raid_array *array, const struct stripe_layout *layo
 	return 0;
 }
 
-static void free_waiters(struct raid_waiter *waiter)
-{
-	while (waiter) {
-		struct raid_waiter *next = waiter->next;
-
-		free(waiter);
-		waiter = next;
-	}
-}
-
-static void free_operations(struct raid_operation *operation)
-{
-	while (operation) {
-		struct raid_operation *next = operation->next;
-
-		free(operation);
-		operation = next;
-	}
-}
-
-static void free_requests(struct raid_request *request)
-{
-	while (request) {
-		struct raid_request *next = request->next;
-
-		free(request);
-		request = next;
-	}
-}
-
 void raid_array_release(struct raid_array *array)
 {
 	u32 i;
 
 	for (i = 0; i < STRIPE_MEMBERS_MAX; i++)
 		aftl_destroy(array->members[i]);
-	free_waiters(array->free_waiters);
-	free_operations(array->free_operations);
-	free_requests(array->free_requests);
 	stripe_cache_release(&array->cache);
 	free(array->waiting);
 	free(array->flying);

@@ -78,9 +78,6 @@ struct raid_array {
 	struct raid_request **blocked_end;
 	struct raid_operation *done;
 	struct raid_operation **done_end;
-	struct raid_waiter *free_waiters;
-	struct raid_operation *free_operations;
-	struct raid_request *free_requests;
 };
 
 /**

@@ -83,21 +83,15 @@ static u64 counter(const struct sim_result *result, u32 index)
 
 #define COUNTER_AT(name) (offsetof(struct aftl_counters, name) / sizeof(u64))
 
-static u64 requests(const struct sim_result *result, u32 unused)
+static u64 number(const struct sim_result *result, u32 offset)
 {
-	(void)unused;
-	return result->requests;
+	return *(const u64 *)((const char *)result + offset);
 }
 
-static u64 simulated(const struct sim_result *result, u32 unused)
-{
-	(void)unused;
-	return result->elapsed_ns;
-}
+#define NUMBER_AT(name) offsetof(struct sim_result, name)
 
-static u64 request_rate(const struct sim_result *result, u32 unused)
+static u64 request_rate(const struct sim_result *result, u32 unused __maybe_unused)
 {
-	(void)unused;
 	return scaled_ratio(result->requests, result->elapsed_ns, 1000000000);
 }
 
@@ -127,9 +121,8 @@ static u64 waiting(const struct sim_result *result, u32 response)
 	return scaled_ratio(histogram->sum - min(service, histogram->sum), histogram->count, 1);
 }
 
-static u64 amplification(const struct sim_result *result, u32 unused)
+static u64 amplification(const struct sim_result *result, u32 unused __maybe_unused)
 {
-	(void)unused;
 	return sim_amplification(&result->stats.counters, result->geo.unit_bytes);
 }
 
@@ -139,68 +132,55 @@ static u64 amplification_by(const struct sim_result *result, u32 cause)
 }
 
 /* Share of the units programmed for the host that went to the SLC cache. */
-static u64 cached_share(const struct sim_result *result, u32 unused)
+static u64 cached_share(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 
-	(void)unused;
 	return scaled_ratio(counters->cached_host_units, counters->programmed_host_units, 10000);
 }
 
-static u64 map_miss_share(const struct sim_result *result, u32 unused)
+static u64 map_miss_share(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 
-	(void)unused;
 	return scaled_ratio(counters->map_misses, counters->map_lookups, 10000);
 }
 
 /* Number of SLC cache blocks at the end of the run. */
-static u64 cached_blocks(const struct sim_result *result, u32 unused)
+static u64 cached_blocks(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	u64 blocks = 0;
 	u32 i;
 
-	(void)unused;
 	for (i = 0; i < result->geo.luns; i++)
 		blocks += result->luns[i].cached_blocks;
 	return blocks;
 }
 
-static u64 mean_utilisation(const struct sim_result *result, u32 unused)
+static u64 mean_utilisation(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	u64 busy_ns = 0;
 	u32 i;
 
-	(void)unused;
 	for (i = 0; i < result->geo.luns; i++)
 		busy_ns += result->luns[i].busy_ns;
 	return scaled_ratio(busy_ns, result->elapsed_ns * result->geo.luns, 10000);
 }
 
-static u64 mean_erases(const struct sim_result *result, u32 unused)
+static u64 mean_erases(const struct sim_result *result, u32 unused __maybe_unused)
 {
-	(void)unused;
 	return scaled_ratio(result->erases.sum, result->erases.count, 10000);
 }
 
-static u64 most_erases(const struct sim_result *result, u32 unused)
+static u64 mean_wear(const struct sim_result *result, u32 unused __maybe_unused)
 {
-	(void)unused;
-	return result->erases.largest;
-}
-
-static u64 mean_wear(const struct sim_result *result, u32 unused)
-{
-	(void)unused;
 	return scaled_ratio(result->wear.sum, result->wear.count, 1);
 }
 
-static u64 lifetime(const struct sim_result *result, u32 unused)
+static u64 lifetime(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 
-	(void)unused;
 	return scaled_ratio(counters->array_erases * SIM_FULL_WEAR, counters->wear_sum, 10000);
 }
 
@@ -214,18 +194,6 @@ static u64 class_pages(const struct sim_result *result, u32 class)
 	return result->stats.class_pages[class];
 }
 
-static u64 memory(const struct sim_result *result, u32 unused)
-{
-	(void)unused;
-	return result->memory_bytes;
-}
-
-static u64 cpu_time(const struct sim_result *result, u32 unused)
-{
-	(void)unused;
-	return result->cpu_ns;
-}
-
 /* Return a counter of the array per unit that the host wrote, in 1/10000. */
 static u64 raid_share(const struct sim_result *result, u32 index)
 {
@@ -235,11 +203,10 @@ static u64 raid_share(const struct sim_result *result, u32 index)
 }
 
 /* Data and parity units written to the members per erase. */
-static u64 writes_per_erase(const struct sim_result *result, u32 unused)
+static u64 writes_per_erase(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	const struct raid_counters *counters = &result->raid.counters;
 
-	(void)unused;
 	return scaled_ratio(counters->data_units + counters->parity_units,
 			    result->stats.counters.array_erases, 10000);
 }
@@ -252,9 +219,9 @@ enum { READ_RESPONSE, READ_SERVICE, WRITE_RESPONSE, WRITE_SERVICE, FLUSH_RESPONS
 #define AT_SHARE(timing, share) ((timing) << 16 | (share))
 
 static const struct line general_lines[] = {
-	{ "requests", requests, UNIT_NUMBER, 0 },
+	{ "requests", number, UNIT_NUMBER, NUMBER_AT(requests) },
 	{ "failed", counter, UNIT_NUMBER, COUNTER_AT(host_failed_requests) },
-	{ "simulated time", simulated, UNIT_TIME, 0 },
+	{ "simulated time", number, UNIT_TIME, NUMBER_AT(elapsed_ns) },
 	{ "throughput", request_rate, UNIT_RATE, 0 },
 	{ "die utilisation", mean_utilisation, UNIT_PERCENT, 0 },
 };
@@ -290,7 +257,7 @@ static const struct line flash_lines[] = {
 	{ "erases", counter, UNIT_NUMBER, COUNTER_AT(array_erases) },
 	{ "  with low voltage", counter, UNIT_NUMBER, COUNTER_AT(array_low_erases) },
 	{ "erase count, mean", mean_erases, UNIT_FIXED4, 0 },
-	{ "  max", most_erases, UNIT_NUMBER, 0 },
+	{ "  max", number, UNIT_NUMBER, NUMBER_AT(erases.largest) },
 	{ "wear in full erases, mean", mean_wear, UNIT_FIXED4, 0 },
 	{ "lifetime factor", lifetime, UNIT_FIXED4, 0 },
 	{ "energy of reads", counter, UNIT_ENERGY, COUNTER_AT(read_energy_pj) },
@@ -329,8 +296,14 @@ static const struct line raid_lines[] = {
 	{ "writes per erase", writes_per_erase, UNIT_FIXED4, 0 },
 };
 
-static const struct line memory_line = { "memory of the device", memory, UNIT_BYTES, 0 };
-static const struct line cpu_line = { "processor time", cpu_time, UNIT_TIME, 0 };
+static const struct line memory_line = {
+	"memory of the device", number, UNIT_BYTES, NUMBER_AT(memory_bytes)
+};
+
+static const struct line cpu_line = {
+	"processor time", number, UNIT_TIME, NUMBER_AT(cpu_ns)
+};
+
 static const struct line amplification_line = {
 	"write amplification", amplification, UNIT_FIXED4, 0
 };
