@@ -18,6 +18,7 @@ from approxftl_tools.calibrate_model import UNITS, Compared, Trial
 from approxftl_tools.calibrate_search import Found, Known, compare, find
 from approxftl_tools.fio_output import Output, Unused, number, read
 from approxftl_tools.refusal import FAILED, Refusal
+from approxftl_tools.row_list import aligned
 from approxftl_tools.statistics import CONFIDENCE
 from approxftl_tools.study import jobs
 from approxftl_tools.study_store import Store
@@ -104,13 +105,6 @@ def compared(row: Compared) -> list[str]:
             f"{figure.value:.4g}", f"{ours:.4g}", f"{(ours / figure.value - 1) * 100:+.1f} %"]
 
 
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of an aligned table."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows]
-
-
 def middle_error(rows: Sequence[Compared]) -> str:
     """Return the median of the relative errors, as text."""
     sizes = sorted(abs(ours / figure.value - 1) for _, figure, ours in rows)
@@ -125,13 +119,13 @@ def unused_lines(unused: Sequence[Unused]) -> list[str]:
 def as_text(found: Found, output: Output, against: Sequence[Compared]
             ) -> str:
     """Return the report."""
-    lines = columns([HEAD, *(row_of(known) for known in found.known)])
-    lines += ["", *columns([COMPARED, *(compared(row) for row in found.comparison)]),
-              f"median error of what was fitted: {middle_error(found.comparison)}"]
+    text = aligned([HEAD, *(row_of(known) for known in found.known)])
+    text += "\n" + aligned([COMPARED, *(compared(row) for row in found.comparison)])
+    text += f"median error of what was fitted: {middle_error(found.comparison)}\n"
     if against:
-        lines += ["", *columns([COMPARED, *(compared(row) for row in against)]),
-                  f"median error of what was not: {middle_error(against)}"]
-    return "\n".join([*lines, *unused_lines(output.unused)]) + "\n"
+        text += "\n" + aligned([COMPARED, *(compared(row) for row in against)])
+        text += f"median error of what was not: {middle_error(against)}\n"
+    return text + "".join(f"{line}\n" for line in unused_lines(output.unused))
 
 
 def as_profile(found: Found) -> str:

@@ -98,11 +98,15 @@ def fact_row(key: str, value: Cell) -> list[str]:
     return [name, in_words(unit, value)]
 
 
+def fact_rows(label: str, facts: Sequence[tuple[str, Cell]]) -> list[list[str]]:
+    """Return the rows of a table of facts."""
+    return [["", label], *(fact_row(key, value) for key, value in facts)]
+
+
 def device_rows(device: Device) -> list[list[str]]:
     """Return the rows of a device's table."""
     by_key = {measure.key: measure for measure in MEASURES}
-    lines = [["", device.label]]
-    lines += [fact_row(key, value) for key, value in device_facts(device)]
+    lines = fact_rows(device.label, device_facts(device))
     lines += [[by_key[key].title, human(by_key[key], value)]
               for key, value in device_measures(device).items()]
     return lines
@@ -128,11 +132,6 @@ def record_facts(file: aft.RecordFile) -> list[tuple[str, Cell]]:
     return facts
 
 
-def record_rows(file: aft.RecordFile) -> list[list[str]]:
-    """Return the rows of a record file's table."""
-    return [["", file.label], *(fact_row(key, value) for key, value in record_facts(file))]
-
-
 def log_facts(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
     """Return sums over the log of a replay."""
     facts: list[tuple[str, Cell]] = [("written by", log.tool), ("engine", log.engine),
@@ -153,19 +152,9 @@ def log_facts(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
     return facts
 
 
-def log_rows(log: aft.ReplayLog) -> list[list[str]]:
-    """Return the rows of a log's table."""
-    return [["", log.label], *(fact_row(key, value) for key, value in log_facts(log))]
-
-
 def replay_facts(replay: Run) -> list[tuple[str, Cell]]:
     """Return the facts of a replay's report."""
     return [(key, value) for key, value in flat(replay.data) if not key.startswith("tool.")]
-
-
-def replay_rows(replay: Run) -> list[list[str]]:
-    """Return the rows of a replay's table."""
-    return [["", replay.label], *(fact_row(key, value) for key, value in replay_facts(replay))]
 
 
 #: The facts of a replay that its short table shows.
@@ -203,13 +192,7 @@ def replay_latencies(replay: Run) -> list[list[str]]:
 
 def text_table(lines: Sequence[Sequence[str]]) -> str:
     """Return an aligned table: names to the left, values to the right."""
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    result = []
-    for line in lines:
-        cells = [line[0].ljust(widths[0]),
-                 *(text.rjust(width) for text, width in zip(line[1:], widths[1:], strict=True))]
-        result.append("  ".join(cells).rstrip())
-    return "\n".join(result) + "\n"
+    return row_list.aligned(lines, [False, *[True] * (len(lines[0]) - 1)])
 
 
 def text(inputs: Inputs, every: bool) -> str:
@@ -224,9 +207,9 @@ def text(inputs: Inputs, every: bool) -> str:
     parts += [text_table(table.rows()) for table in outside.tables(inputs)]
     parts += [text_table(device_rows(device)) for device in inputs.devices
               if every or not outside.compared(inputs, device)]
-    parts += [text_table(replay_rows(replay)) for replay in inputs.replays]
-    parts += [text_table(record_rows(file)) for file in inputs.records]
-    parts += [text_table(log_rows(log)) for log in inputs.logs]
+    parts += [text_table(fact_rows(one.label, replay_facts(one))) for one in inputs.replays]
+    parts += [text_table(fact_rows(one.label, record_facts(one))) for one in inputs.records]
+    parts += [text_table(fact_rows(one.label, log_facts(one))) for one in inputs.logs]
     return "\n".join(parts)
 
 

@@ -218,11 +218,9 @@ def as_text(verdicts: Sequence[Verdict]) -> str:
     lines = []
     for name, group in groupby(verdicts, key=lambda verdict: verdict.point.drive.name):
         rows = list(group)
-        cells = [list(HEAD), *(verdict.cells() for verdict in rows)]
-        widths = [max(len(row[i]) for row in cells) for i in range(len(HEAD))]
         lines.append(f"{name}: {rows[0].point.drive.about}")
-        lines += ["  ".join(cell.ljust(width) if i < 4 else cell.rjust(width) for i, (cell, width)
-                            in enumerate(zip(row, widths, strict=True))).rstrip() for row in cells]
+        lines.append(row_list.aligned([HEAD, *(verdict.cells() for verdict in rows)],
+                                      [index >= 4 for index in range(len(HEAD))]).rstrip("\n"))
         lines += [f"{half}: {count} within their bands, median error {middle}"
                   for half, count, middle in summary(rows)]
         lines.append("")

@@ -17,7 +17,7 @@ from approxftl_tools.figure import (
     Spans,
     number,
 )
-from approxftl_tools.figure_runs import Lacking, in_panels, many_inputs, policies, sources
+from approxftl_tools.figure_runs import in_panels, many_inputs, policies, some, sources
 from approxftl_tools.inputs import Inputs, Run, Timeline
 
 Json = dict[str, Any]
@@ -67,10 +67,8 @@ def luns(inputs: Inputs) -> list[Figure]:
                                 Bars([lun_name(row[0]) for row in message.rows], [("busy", busy)],
                                      "s"),
                                 (str(message.path),)))
-    if not found:
-        raise Lacking('approxftl sim --json=FILE has it; a device answers approxftl message NAME '
-                      '"luns"; runs must have the same number of LUNs')
-    return found
+    return some(found, 'approxftl sim --json=FILE has it; a device answers approxftl message NAME '
+                       '"luns"; runs must have the same number of LUNs')
 
 
 def span_kind(event: Json) -> str:
@@ -178,9 +176,7 @@ def timeline_figures(timeline: Timeline) -> list[Figure]:
 def timeline(inputs: Inputs) -> list[Figure]:
     """Return figures of the operations of LUNs over time."""
     found = [figure for one in inputs.timelines for figure in timeline_figures(one)]
-    if not found:
-        raise Lacking("approxftl sim --timeline FILE records it")
-    return found
+    return some(found, "approxftl sim --timeline FILE records it")
 
 
 def samples_figure(name: str, samples: Sequence[Json], source: str) -> list[Figure]:
@@ -256,6 +252,4 @@ def samples(inputs: Inputs) -> list[Figure]:
     """Return figures of devices in each interval."""
     found = [figure for device in inputs.devices if device.data.get("samples")
              for figure in samples_figure(device.label, device.data["samples"], str(device.path))]
-    if not found:
-        raise Lacking("approxftl stat NAME -i 1s -j records it")
-    return found
+    return some(found, "approxftl stat NAME -i 1s -j records it")

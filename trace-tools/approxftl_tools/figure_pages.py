@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from approxftl_tools.figure import Cell, Figure, Grid
-from approxftl_tools.figure_runs import Lacking
+from approxftl_tools.figure_runs import some
 from approxftl_tools.inputs import Inputs, Message, of_seed
 
 Json = dict[str, Any]
@@ -125,7 +125,5 @@ def page_map(inputs: Inputs) -> list[Figure]:
                                    order, str(run.path))
             found += [replace(figure, of=run.label) for figure in figures]
     found += maps_of_devices(inputs)
-    if not found:
-        raise Lacking("approxftl sim --json=FILE --page-map auto records it; a device answers "
-                      'approxftl message NAME "block 0"')
-    return found
+    return some(found, "approxftl sim --json=FILE --page-map auto records it; a device answers "
+                       'approxftl message NAME "block 0"')

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from approxftl_tools.figure import Panel, Panels
+from approxftl_tools.figure import Figure, Panel, Panels
 from approxftl_tools.inputs import Inputs, Run
 from approxftl_tools.measures import factor, measured
 from approxftl_tools.statistics import Estimate
@@ -16,6 +16,13 @@ from approxftl_tools.study_table import Group
 
 class Lacking(Exception):  # noqa: N818
     """The inputs have nothing to draw; the text says how to record it."""
+
+
+def some(figures: list[Figure], lacking: str) -> list[Figure]:
+    """Return the figures; raise Lacking if there are none."""
+    if not figures:
+        raise Lacking(lacking)
+    return figures
 
 
 def sources(runs: Iterable[Run]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from approxftl_tools.figure_runs import (
     ratio_of,
     runs_of,
     several_policies,
+    some,
     sources,
     value_of,
 )
@@ -101,9 +102,7 @@ def responses(inputs: Inputs, name: str, title: str, keys: Sequence[str], lackin
     runs = runs_of(inputs)
     found = responses_of_groups(inputs, name, title, keys) if several_policies(inputs) else \
         responses_of_group(runs, name, title, keys)
-    if not found:
-        raise Lacking(lacking)
-    return found
+    return some(found, lacking)
 
 
 def response(inputs: Inputs) -> list[Figure]:
@@ -232,9 +231,7 @@ def replay(inputs: Inputs) -> list[Figure]:
                 "replay", f"Latencies of the replay, {one.label}",
                 "How long replayed requests took, by operation and class of their data.",
                 Bars(names, series, "us"), (str(one.path),)))
-    if not found:
-        raise Lacking("approxftl replay --json=FILE records it")
-    return found
+    return some(found, "approxftl replay --json=FILE records it")
 
 
 def lag_figure(log: aft.ReplayLog) -> Figure:
@@ -255,15 +252,11 @@ def lag_figure(log: aft.ReplayLog) -> Figure:
 def lag(inputs: Inputs) -> list[Figure]:
     """Return figures of the lateness of replays."""
     found = [lag_figure(log) for log in inputs.logs if len(log.entries)]
-    if not found:
-        raise Lacking("approxftl replay --record LOG records it")
-    return found
+    return some(found, "approxftl replay --record LOG records it")
 
 
 def cdf(inputs: Inputs) -> list[Figure]:
     """Return figures of response time distributions."""
     found = [figure for kind in ("read", "write") if (figure := cdf_of(inputs, kind))]
-    if not found:
-        raise Lacking("approxftl sim --json=FILE --histogram records it, and so do a record file "
-                      "of a capture and the log of a replay")
-    return found
+    return some(found, "approxftl sim --json=FILE --histogram records it, and so do a record file "
+                       "of a capture and the log of a replay")

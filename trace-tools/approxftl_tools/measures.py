@@ -30,6 +30,11 @@ class Measure:
         return ""
 
 
+def is_number(value: object) -> bool:
+    """Tell whether a value is a number and not a boolean."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def ratio(part: float | None, whole: float | None, scale: float = 1.0) -> float | None:
     """Return a scaled quotient; None if it is undefined."""
     return None if part is None or not whole else scale * part / whole

@@ -23,6 +23,7 @@ from approxftl.models.source import FileSource, ModelError, shown
 from approxftl.models.tensors import Model, Tensor
 from approxftl_tools import command
 from approxftl_tools.command import Refusal
+from approxftl_tools.row_list import aligned
 
 EPILOG = """\
 By default weights are approximate: tensors of two dimensions or more whose type has no bit that is
@@ -186,11 +187,7 @@ def tell(told: dict[str, Any]) -> None:
         rows.append((shown(tensor["name"]), tensor["type"], "x".join(map(str, tensor["shape"])),
                      str(tensor["stored_bytes"]), str(tensor["approximate_bytes"]),
                      tensor["precise_because"] or ""))
-    wide = [max(len(row[column]) for row in rows) for column in range(5)]
-    for row in rows:
-        left = (text.ljust(width) for text, width in zip(row[:3], wide[:3], strict=True))
-        right = (text.rjust(width) for text, width in zip(row[3:5], wide[3:], strict=True))
-        print("  ".join((*left, *right, row[5])).rstrip())
+    sys.stdout.write(aligned(rows, [False] * 3 + [True] * 2))
     where = "by plane" if told["by_plane"] else told["form"]
     print(f"{where}: {told['approximate_bytes']} of {told['total_bytes']} bytes are approximate"
           f"{'' if told['tagged'] else ' if it is tagged so'}")

@@ -77,14 +77,17 @@ def tables(inputs: Inputs) -> Json:
     alone = [one for one in inputs.devices if not measured.compared(inputs, one)]
     return {"over": over, "blocks": blocks, "failures": compare.failure_lines(inputs),
             "replays": [(compare.replay_headline(one), compare.replay_latencies(one),
-                         compare.replay_rows(one)) for one in inputs.replays],
+                         compare.fact_rows(one.label, compare.replay_facts(one)))
+                        for one in inputs.replays],
             "measured": [([["", *table.labels], *table.rows()[1:]], table.title)
                          for table in measured.tables(inputs)],
             "facts": [("Device", compare.device_rows(one)) for one in inputs.devices
                       if one not in alone],
             "others": [*(("Device", compare.device_rows(one)) for one in alone),
-                       *(("Record file", compare.record_rows(one)) for one in inputs.records),
-                       *(("Log of a replay", compare.log_rows(one)) for one in inputs.logs)]}
+                       *(("Record file", compare.fact_rows(one.label, compare.record_facts(one)))
+                         for one in inputs.records),
+                       *(("Log of a replay", compare.fact_rows(one.label, compare.log_facts(one)))
+                         for one in inputs.logs)]}
 
 
 def origin(path: Path, document: Json, what: str) -> list[str]:

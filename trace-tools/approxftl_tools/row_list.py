@@ -10,6 +10,7 @@ import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from approxftl_tools import command
@@ -84,11 +85,11 @@ class Choice:
             sys.stdout.write(self.text(rows))
 
 
-def aligned(cells: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
-    """Return cells as aligned columns."""
+def aligned(cells: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> str:
+    """Return cells as aligned columns, those marked by `right` to the right."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ("  ".join(text.rjust(width) if to_right else text.ljust(width)
-                       for text, width, to_right in zip(line, widths, right, strict=True)).rstrip()
+                       for text, width, to_right in zip_longest(line, widths, right)).rstrip()
              for line in cells)
     return "".join(f"{line}\n" for line in lines)
 
@@ -152,7 +153,7 @@ def choose(arguments: argparse.Namespace, columns: Sequence[Column]) -> Choice:
     if arguments.show == "help":
         notes = ("; not shown by default" if column.more else "" for column in columns)
         sys.stdout.write(aligned([[column.key, column.title, column.about + note] for column, note
-                                  in zip(columns, notes, strict=True)], [False] * 3))
+                                  in zip(columns, notes, strict=True)]))
         raise SystemExit(command.DONE)
     return Choice(shown_of(columns, arguments.show), sorted_of(columns, arguments.sort),
                   not arguments.no_head,

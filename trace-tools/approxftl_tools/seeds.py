@@ -10,14 +10,10 @@ from typing import Any
 
 from approxftl_tools.figure_runs import group_of, pooled, several_policies
 from approxftl_tools.inputs import Inputs, Run, marked, name_groups, name_runs
+from approxftl_tools.measures import is_number
 from approxftl_tools.study_table import Group
 
 Json = dict[str, Any]
-
-
-def is_number(value: Any) -> bool:
-    """Tell whether a value is a number and not a boolean."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def mean_of_parts(parts: Sequence[Json]) -> Json:

@@ -13,7 +13,7 @@ from typing import Any
 from approxftl_tools.command import USAGE, Refusal
 from approxftl_tools.figure import LEVEL, Figure, Mark, Means, as_number
 from approxftl_tools.figure_times import cumulative
-from approxftl_tools.measures import BY_KEY, SCALES, look
+from approxftl_tools.measures import BY_KEY, SCALES, is_number, look
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.statistics import Estimate, estimate
 from approxftl_tools.study_plan import (
@@ -145,11 +145,6 @@ def check_network(plan: Plan, one: dict[str, Any], axes: Sequence[str]) -> None:
         raise Refusal(f"{plan.path}: planes of a network in [[figure]] are from 0 to 64", USAGE)
     if one.get(NETWORK_LAYER, 0) not in range(3):
         raise Refusal(f"{plan.path}: layers of a network in [[figure]] are from 0 to 2", USAGE)
-
-
-def is_number(value: object) -> bool:
-    """Tell whether a value is a number and not a boolean."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def specs_of(plan: Plan) -> list[Spec]:

@@ -26,8 +26,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self
 
 from approxftl.absent import Absent
 
@@ -243,7 +242,20 @@ def _check(result: int) -> int:
     return result
 
 
-class Device:
+class _Closing:
+    """An object that a with statement closes."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Free what the object has opened."""
+
+
+class Device(_Closing):
     """A handle of the device that holds `path`, or of any device."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, require: bool = False,
@@ -252,13 +264,6 @@ class Device:
         name = os.fsencode(path) if path is not None else None
         _check(_library.open(name, _REQUIRE if require else 0, ctypes.byref(handle)))
         self._handle: ctypes.c_void_p | None = handle
-
-    def __enter__(self) -> Device:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        self.close()
 
     @property
     def handle(self) -> ctypes.c_void_p:
@@ -372,20 +377,13 @@ class Device:
         return Arena(self, fd)
 
 
-class Arena:
+class Arena(_Closing):
     """Approximate memory, page by page; see approxftl_arena_create(3)."""
 
     def __init__(self, device: Device, fd: int) -> None:
         arena = ctypes.c_void_p()
         _check(_library.arena_create(device.handle, fd, ctypes.byref(arena)))
         self._arena: ctypes.c_void_p | None = arena
-
-    def __enter__(self) -> Arena:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        self.close()
 
     @property
     def _open(self) -> ctypes.c_void_p:
@@ -439,19 +437,12 @@ class Arena:
         _check(_library.arena_sync(self._open))
 
 
-class File:
+class File(_Closing):
     """A binary file with approximate data; it has all attributes of a file of open()."""
 
     def __init__(self, raw: IO[bytes], device: Device) -> None:
         self.raw = raw
         self.device = device
-
-    def __enter__(self) -> File:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        self.close()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.raw, name)
