@@ -8,11 +8,9 @@
 #include "tap.h"
 
 /* One page per unit, a negligible bus, and the paper's six latencies. */
-#define COSTS "unit", "0", "bus", "100000", "read", "170us", "read_coarse", "310us", \
-	"read_fine", "70us", "program", "600us", "program_coarse", "450us", \
-	"program_fine", "800us", "rber", "1e-3"
-#define SHAPE "channels", "1", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4", \
-	"op", "60", COSTS
+#define COSTS "unit=0 bus=100000 read=170us read_coarse=310us read_fine=70us program=600us " \
+	"program_coarse=450us program_fine=800us rber=1e-3"
+#define SHAPE "channels=1 chips=1 blocks=40 layers=4 word_lines=4 op=60 " COSTS
 
 #define BUS_NS 82 /* a page of 8 KiB at 100000 MB/s */
 #define IDLE_NS 5000000
@@ -49,9 +47,7 @@ static void play(u32 unit, const char *accesses)
 
 TAP_TEST(costs_are_coupled, "AG-1: a cheaper write makes reads more expensive")
 {
-	static const char *const pairs[] = { SHAPE, NULL };
-
-	test_device_open_demo(&device, "agcr", pairs);
+	test_device_open_demo(&device, "agcr", SHAPE);
 	CHECK_EQ(access_ns(true, 1), 450000 + BUS_NS);
 	CHECK_EQ(access_ns(false, 1), 310000 + BUS_NS);
 	CHECK_EQ(access_ns(true, 1), 600000 + BUS_NS);
@@ -88,10 +84,9 @@ TAP_TEST(windows_decide, "the write mode follows from windows of 0, 1 and 2 acce
 
 	for (i = 0; i < ARRAY_SIZE(windows); i++) {
 		const struct window_case *mine = &windows[i];
-		const char *const pairs[] = { SHAPE, "history", mine->history, "rewrite", "off",
-					      NULL };
 
-		test_device_open_demo(&device, "agcr", pairs);
+		test_device_open_demo(&device, "agcr", test_params(SHAPE " history=%s "
+								   "rewrite=off", mine->history));
 		play(3, mine->accesses);
 		CHECK_MSG(mode_of(3) == mine->mode, "history %s, %s: mode %u", mine->history,
 			  mine->accesses, mode_of(3));
@@ -112,9 +107,9 @@ TAP_TEST(read_only_data_is_rewritten, "data that are only read are rewritten at 
 
 	for (i = 0; i < ARRAY_SIZE(rewritten); i++) {
 		const struct window_case *mine = &rewritten[i];
-		const char *const pairs[] = { SHAPE, "history", mine->history, NULL };
 
-		test_device_open_demo(&device, "agcr", pairs);
+		test_device_open_demo(&device, "agcr", test_params(SHAPE
+								   " history=%s", mine->history));
 		play(3, mine->accesses);
 		test_wait(&device, IDLE_NS);
 		CHECK_MSG(mode_of(3) == mine->mode, "history %s, %s: mode %u", mine->history,
@@ -126,9 +121,7 @@ TAP_TEST(read_only_data_is_rewritten, "data that are only read are rewritten at 
 /* Unit 1 has low write cost, unit 2 medium; @word selects which of them are rewritten. */
 static void check_rewrite(const char *word, u32 low, u32 medium)
 {
-	const char *const pairs[] = { SHAPE, "rewrite", word, NULL };
-
-	test_device_open_demo(&device, "agcr", pairs);
+	test_device_open_demo(&device, "agcr", test_params(SHAPE " rewrite=%s", word));
 	play(1, "WRR");
 	play(2, "WRWRR");
 	test_wait(&device, IDLE_NS);
@@ -147,9 +140,7 @@ TAP_TEST(both_readings_of_the_rule, "parameter rewrite selects which costs are r
 /* Filled data have medium cost and no history: the first access stands for all earlier ones. */
 TAP_TEST(what_is_there_at_the_start, "filled data have medium cost and no history")
 {
-	static const char *const pairs[] = { SHAPE, "fill", "sequential", NULL };
-
-	test_device_open_demo(&device, "agcr", pairs);
+	test_device_open_demo(&device, "agcr", SHAPE " fill=sequential");
 	CHECK_EQ(mode_of(1), AFTL_MODE_NORMAL);
 	play(1, "W");
 	CHECK_EQ(mode_of(1), AFTL_MODE_COARSE);
@@ -162,12 +153,9 @@ TAP_TEST(what_is_there_at_the_start, "filled data have medium cost and no histor
 /* The queue holds 1,024 units if the device is never idle; later candidates are dropped. */
 TAP_TEST(the_queue_is_bounded, "the rewrite queue holds at most 1024 units")
 {
-	static const char *const pairs[] = {
-		SHAPE, "blocks", "300", "fill", "sequential", NULL
-	};
 	u32 unit;
 
-	test_device_open_demo(&device, "agcr", pairs);
+	test_device_open_demo(&device, "agcr", SHAPE " blocks=300 fill=sequential");
 	for (unit = 0; unit < 1500; unit++)
 		access_ns(false, unit);
 	for (unit = 0; unit < 1500; unit++)
@@ -185,9 +173,7 @@ TAP_TEST(the_queue_is_bounded, "the rewrite queue holds at most 1024 units")
 /* A queued unit is checked again before it is rewritten. */
 TAP_TEST(the_queue_is_not_believed, "a queued unit is checked again before it is rewritten")
 {
-	static const char *const pairs[] = { SHAPE, NULL };
-
-	test_device_open_demo(&device, "agcr", pairs);
+	test_device_open_demo(&device, "agcr", SHAPE);
 	play(1, "WRRW");
 	play(2, "WRR");
 	play(3, "WRR");
@@ -203,11 +189,10 @@ TAP_TEST(the_queue_is_not_believed, "a queued unit is checked again before it is
 /* Whatever state a snapshot restores, only valid units may be queued. */
 TAP_TEST(nonsense_becomes_possible, "invalid state from a snapshot is made valid")
 {
-	static const char *const pairs[] = { SHAPE, NULL };
 	u64 index;
 	u64 word;
 
-	test_device_open_demo(&device, "agcr", pairs);
+	test_device_open_demo(&device, "agcr", SHAPE);
 	play(1, "W");
 	for (index = 0; aftl_policy_instance_save(device.ftl->policy, index, &word); index++)
 		aftl_policy_instance_restore(device.ftl->policy, index, ~word);
@@ -224,14 +209,11 @@ TAP_TEST(nonsense_becomes_possible, "invalid state from a snapshot is made valid
  */
 TAP_TEST(rewriting_leaves_the_reserve, "rewriting does not use the GC reserve")
 {
-	static const char *const pairs[] = {
-		SHAPE, "blocks", "24", "op", "30", "gc", "0", "gc_idle_valid", "0", "fill",
-		"sequential", NULL
-	};
 	struct aftl_lun_info info;
 	u32 unit;
 
-	test_device_open_demo(&device, "agcr", pairs);
+	test_device_open_demo(&device, "agcr",
+			      SHAPE " blocks=24 op=30 gc=0 gc_idle_valid=0 fill=sequential");
 	for (unit = 0; unit < test_units(&device); unit += 2)
 		play(unit, "RR");
 	test_wait(&device, 2000000000);
@@ -270,12 +252,11 @@ static void compare_modes(const struct access_model *model)
 
 TAP_TEST(copies_keep_their_cost, "relocation keeps the write cost of data")
 {
-	static const char *const pairs[] = { SHAPE, "rewrite", "off", "wear_gap", "4", NULL };
 	struct access_model model = { .last = { 0 } };
 	struct aftl_random random = { 5 };
 	u32 i;
 
-	test_device_open_demo(&device, "agcr", pairs);
+	test_device_open_demo(&device, "agcr", SHAPE " rewrite=off wear_gap=4");
 	CHECK_RANGE(test_units(&device), 100, 1000);
 	for (i = 0; i < 20000 && !tap_failures(); i++) {
 		u32 unit = aftl_random_below(&random, test_units(&device));
@@ -293,9 +274,7 @@ TAP_TEST(copies_keep_their_cost, "relocation keeps the write cost of data")
 /* Low cost if another request waits behind the write, else high cost. */
 TAP_TEST(li_looks_at_the_queue, "policy li writes faster if another request waits")
 {
-	static const char *const pairs[] = { SHAPE, "fill", "sequential", NULL };
-
-	test_device_open_demo(&device, "li", pairs);
+	test_device_open_demo(&device, "li", SHAPE " fill=sequential");
 	CHECK_EQ(mode_of(4), AFTL_MODE_NORMAL);
 	CHECK_EQ(access_ns(true, 1), 800000 + BUS_NS);
 	test_submit(&device, AFTL_OP_WRITE, 1, 1, AFTL_PRECISE, 0, 0);
@@ -311,7 +290,7 @@ TAP_TEST(li_looks_at_the_queue, "policy li writes faster if another request wait
 /* The policy needs one byte per unit and its queues, whatever the window. */
 TAP_TEST(memory_is_a_byte_a_unit, "the policy needs one byte for each unit")
 {
-	static const char *const off[] = { SHAPE, "rewrite", "off", "history", "2", NULL };
+	static const char off[] = SHAPE " rewrite=off history=2";
 	u64 without;
 
 	test_device_open_demo(&device, "traditional", off);

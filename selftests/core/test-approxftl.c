@@ -46,16 +46,16 @@ static void note_program(struct test_listener *listener, u32 tag, aftl_lpn_t lpn
 	probe.kind = kind_of(probe.block);
 }
 
-static void open_device(const char *policy, const char *const *pairs)
+static void open_device(const char *policy, const char *params)
 {
-	test_device_open_demo(&device, policy, pairs);
+	test_device_open_demo(&device, policy, params);
 	probe = (struct probe){ .listener = { .program = note_program } };
 }
 
 /* One die, one page per unit, no write is hot. */
-#define ONE_DIE "channels", "1", "chips", "1", "unit", "0", "hot_size", "0"
+#define ONE_DIE "channels=1 chips=1 unit=0 hot_size=0"
 
-static const char *const one_die[] = { ONE_DIE, NULL };
+static const char one_die[] = ONE_DIE;
 
 static u64 write_one(u32 unit, u32 class)
 {
@@ -249,14 +249,11 @@ static void compare_shape(u32 layers, u32 positions, u32 share, u32 run)
 {
 	char layer_text[16];
 	char position_text[16];
-	const char *const pairs[] = {
-		ONE_DIE, "op", "60", "blocks", "200", "layers", layer_text, "word_lines",
-		position_text, "gc", "0", NULL
-	};
 
 	snprintf(layer_text, sizeof(layer_text), "%u", layers);
 	snprintf(position_text, sizeof(position_text), "%u", positions);
-	open_device("approxftl", pairs);
+	open_device("approxftl", test_params(ONE_DIE " op=60 blocks=200 layers=%s word_lines=%s "
+					     "gc=0", layer_text, position_text));
 	test_device_listen(&device, &probe.listener);
 	run_by_hand(share, layers, positions, share, run);
 	test_device_finish(&device);
@@ -397,17 +394,16 @@ static void flip_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t
 	first_program(container_of(listener, struct flips, listener), to);
 }
 
-#define PRESSED "channels", "2", "chips", "1", "blocks", "64", "layers", "4", "word_lines", "8", \
-	"op", "50"
+#define PRESSED "channels=2 chips=1 blocks=64 layers=4 word_lines=8 op=50"
 
-static void check_invariants(const char *const *pairs, u32 pools)
+static void check_invariants(const char *params, u32 pools)
 {
 	static struct flips flips;
 	struct test_stream stream;
 	u32 i;
 
 	flips = (struct flips){ .listener = { .program = flip_program, .copy = flip_copy } };
-	open_device("approxftl", pairs);
+	open_device("approxftl", params);
 	test_device_listen(&device, &flips.listener);
 	test_stream_init(&stream, pools);
 	for (i = 0; i < 25000 && !tap_failures(); i++) {
@@ -426,40 +422,31 @@ static void check_invariants(const char *const *pairs, u32 pools)
 
 TAP_TEST(one_pool_keeps_the_invariants, "AX-2: block contents are legal with one pool")
 {
-	static const char *const pairs[] = { PRESSED, "hot_size", "0", NULL };
-
-	check_invariants(pairs, 1);
+	check_invariants(PRESSED " hot_size=0", 1);
 }
 
 TAP_TEST(two_pools_keep_the_invariants, "AX-2: block contents are legal with two pools")
 {
-	static const char *const pairs[] = { PRESSED, "hot_size", "8KiB", NULL };
-
-	check_invariants(pairs, 2);
+	check_invariants(PRESSED " hot_size=8KiB", 2);
 }
 
 TAP_TEST(odd_blocks_keep_the_invariants, "AX-2: block contents are legal with odd block sizes")
 {
-	static const char *const pairs[] = {
-		PRESSED, "layers", "5", "word_lines", "7", "unit", "0", "promote", "3", NULL
-	};
-
-	check_invariants(pairs, 2);
+	check_invariants(PRESSED " layers=5 word_lines=7 unit=0 promote=3", 2);
 }
 
 /* AX-3: independent random classes of single pages, one pool, no garbage collection. */
 static double saving(const char *policy, u32 share)
 {
-	static const char *const pairs[] = {
-		"channels", "2", "chips", "2", "unit", "0", "hot_size", "0", "blocks", "300",
-		"layers", "8", "word_lines", "64", "errors", "off", "gc", "0", NULL
-	};
+	static const char params[] =
+		"channels=2 chips=2 unit=0 hot_size=0 blocks=300 layers=8 word_lines=64 errors=off "
+		"gc=0";
 	struct aftl_random random = { share };
 	const struct aftl_counters *c;
 	double result;
 	u32 i;
 
-	open_device(policy, pairs);
+	open_device(policy, params);
 	for (i = 0; i < 400000; i++) {
 		u32 class = aftl_random_below(&random, 100) < share;
 
@@ -567,7 +554,6 @@ TAP_TEST(promotion_has_its_limit, "AX-8: data become precise after the configure
 {
 	static struct copies copies;
 	char promote[4];
-	const char *const pairs[] = { PRESSED, "promote", promote, NULL };
 	struct test_stream stream;
 	u32 limit;
 	u32 i;
@@ -581,7 +567,7 @@ TAP_TEST(promotion_has_its_limit, "AX-8: data become precise after the configure
 				.erase = copied_erased,
 			},
 		};
-		open_device("approxftl", pairs);
+		open_device("approxftl", test_params(PRESSED " promote=%s", promote));
 		test_device_listen(&device, &copies.listener);
 		test_stream_init(&stream, limit);
 		stream.approx = 80;
@@ -640,7 +626,6 @@ static void count_erase(struct test_listener *listener, aftl_ppn_t first, u32 sl
 static void check_wear(const char *policy)
 {
 	static struct wear wear;
-	static const char *const pairs[] = { PRESSED, NULL };
 	struct test_stream stream;
 	u64 sum = 0;
 	u32 i;
@@ -648,7 +633,7 @@ static void check_wear(const char *policy)
 	wear = (struct wear){
 		.listener = { .program = wear_program, .copy = wear_copy, .erase = count_erase },
 	};
-	open_device(policy, pairs);
+	open_device(policy, PRESSED);
 	if (aftl_geometry(device.ftl)->blocks > TEST_BLOCKS_MAX)
 		tap_bail_out("more blocks than are followed");
 	test_device_listen(&device, &wear.listener);
@@ -680,14 +665,13 @@ TAP_TEST(low_voltage_erases_are_accounted_for, "AX-6: low-voltage erases are acc
 TAP_TEST(other_policies_erase_with_full_voltage,
 	 "AX-6: Baseline and Delta_b erase with full voltage")
 {
-	static const char *const pairs[] = { PRESSED, NULL };
 	static const char *const policies[] = { "baseline", "delta_b" };
 	struct test_stream stream;
 	unsigned int i;
 	u32 n;
 
 	for (i = 0; i < ARRAY_SIZE(policies); i++) {
-		open_device(policies[i], pairs);
+		open_device(policies[i], PRESSED);
 		test_stream_init(&stream, 3);
 		stream.approx = 100;
 		for (n = 0; n < 10000; n++)
@@ -715,8 +699,7 @@ static u32 count_class(u32 wanted)
 }
 
 /* Blocks of four pages: a checkerboard takes the classes P A A P. */
-#define TINY ONE_DIE, "op", "60", "blocks", "60", "layers", "2", "word_lines", "2", "gc", "0", \
-	"gc_idle_valid", "0"
+#define TINY ONE_DIE " op=60 blocks=60 layers=2 word_lines=2 gc=0 gc_idle_valid=0"
 
 static void write_letters(u32 unit, const char *classes)
 {
@@ -743,9 +726,7 @@ static bool is_victim(u32 unit)
  */
 TAP_TEST(victims_hold_few_precise_pages, "victims hold few valid precise pages")
 {
-	static const char *const pairs[] = { TINY, NULL };
-
-	open_device("approxftl", pairs);
+	open_device("approxftl", TINY);
 	write_letters(0, "PAAPPAAP");
 	discard(4);
 	discard(7);
@@ -758,9 +739,7 @@ TAP_TEST(victims_hold_few_precise_pages, "victims hold few valid precise pages")
 /* A closed precise block is collected last, unless a phase 2 block could take its data. */
 TAP_TEST(used_precise_blocks_are_last, "closed precise blocks are collected last")
 {
-	static const char *const pairs[] = { TINY, NULL };
-
-	open_device("approxftl", pairs);
+	open_device("approxftl", TINY);
 	write_letters(0, "PAAPPPPPP");
 	discard(1);
 	discard(2);
@@ -774,9 +753,7 @@ TAP_TEST(used_precise_blocks_are_last, "closed precise blocks are collected last
 
 TAP_TEST(small_requests_are_hot, "small requests go to the hot pool")
 {
-	static const char *const pairs[] = { ONE_DIE, "hot_size", "8KiB", NULL };
-
-	open_device("approxftl", pairs);
+	open_device("approxftl", ONE_DIE " hot_size=8KiB");
 	test_device_listen(&device, &probe.listener);
 	write_one(0, AFTL_PRECISE);
 	CHECK(probe.block->note & NOTE_HOT);
@@ -799,9 +776,7 @@ static void set_wear(u32 first, u32 others)
  */
 TAP_TEST(worn_blocks_wait, "blocks with twice the least wear are not opened")
 {
-	static const char *const pairs[] = { TINY, "wear_period", "2", NULL };
-
-	open_device("approxftl", pairs);
+	open_device("approxftl", TINY " wear_period=2");
 	test_device_listen(&device, &probe.listener);
 	set_wear(60000, 30000);
 	write_letters(0, "P");
@@ -819,11 +794,10 @@ TAP_TEST(worn_blocks_wait, "blocks with twice the least wear are not opened")
 
 static void check_refresh(const char *policy)
 {
-	static const char *const pairs[] = { PRESSED, NULL };
 	struct shadow_store store;
 	u32 unit;
 
-	open_device(policy, pairs);
+	open_device(policy, PRESSED);
 	shadow_open(&store, &device, false);
 	for (unit = 0; unit < 400; unit += 4)
 		test_do(&device, AFTL_OP_WRITE, unit, 4, unit < 200 ? AFTL_APPROX : AFTL_PRECISE,
@@ -858,10 +832,9 @@ TAP_TEST(old_data_becomes_precise, "data older than six months becomes precise")
 /* A block has pages of two ages: each page is refreshed when due, not before. */
 TAP_TEST(each_page_has_its_age, "each page is refreshed by its own age")
 {
-	static const char *const pairs[] = { PRESSED, NULL };
 	u32 unit;
 
-	open_device("vth_b", pairs);
+	open_device("vth_b", PRESSED);
 	for (unit = 0; unit < 80; unit += 4) {
 		if (unit == 40)
 			aftl_age(device.ftl, 100 * DAY_NS);
@@ -879,9 +852,7 @@ TAP_TEST(each_page_has_its_age, "each page is refreshed by its own age")
 
 TAP_TEST(refresh_can_be_off, "refresh=0 turns refresh off")
 {
-	static const char *const pairs[] = { PRESSED, "refresh", "0", NULL };
-
-	open_device("vth_b", pairs);
+	open_device("vth_b", PRESSED " refresh=0");
 	test_do(&device, AFTL_OP_WRITE, 0, 8, AFTL_APPROX, NULL);
 	aftl_age(device.ftl, 3000 * DAY_NS);
 	test_wait(&device, 1000000000);

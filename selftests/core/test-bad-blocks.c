@@ -8,21 +8,19 @@
 #include "stream.h"
 #include "tap.h"
 
-#define SMALL "channels", "2", "chips", "1", "blocks", "64", "layers", "4", "word_lines", "4"
+#define SMALL "channels=2 chips=1 blocks=64 layers=4 word_lines=4"
 
-static const char *const small[] = { SMALL, "op", "60", NULL };
-static const char *const small_buffered[] = { SMALL, "op", "60", "buffer", "64KiB", NULL };
-static const char *const small_three_bits[] = {
-	SMALL, "op", "60", "bits", "3", "one_shot", "on", "zone1", "2ms", "zone2", "9ms", NULL
-};
+static const char small[] = SMALL " op=60";
+static const char small_buffered[] = SMALL " op=60 buffer=64KiB";
+static const char small_three_bits[] = SMALL " op=60 bits=3 one_shot=on zone1=2ms zone2=9ms";
 
 static struct test_device device;
 static struct shadow_store store;
 static struct test_stream stream;
 
-static void open_device(const char *policy, const char *const *pairs)
+static void open_device(const char *policy, const char *params)
 {
-	test_device_open_demo(&device, policy, pairs);
+	test_device_open_demo(&device, policy, params);
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, 7);
 }
@@ -92,10 +90,9 @@ TAP_TEST(factory_bad_blocks_have_their_share, "the number of factory bad blocks 
 
 TAP_TEST(bad_blocks_are_not_used, "bad blocks are never programmed")
 {
-	static const char *const pairs[] = { SMALL, "op", "60", "bad", "0.1", NULL };
 	u32 i;
 
-	open_device("vth_b", pairs);
+	open_device("vth_b", SMALL " op=60 bad=0.1");
 	CHECK(count_bad() > 3);
 	send(3000);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
@@ -135,9 +132,9 @@ static void fail_one(u8 state)
 	test_audit(&device);
 }
 
-static void blocks_fail(const char *policy, const char *const *pairs)
+static void blocks_fail(const char *policy, const char *params)
 {
-	open_device(policy, pairs);
+	open_device(policy, params);
 	test_stream_fill(&stream, &device);
 	send(500);
 	fail_one(AFTL_BLOCK_FREE);
@@ -154,12 +151,12 @@ static void blocks_fail(const char *policy, const char *const *pairs)
 }
 
 /* Fail random blocks under load. */
-static void blocks_fail_under_load(const char *policy, const char *const *pairs)
+static void blocks_fail_under_load(const char *policy, const char *params)
 {
 	struct aftl_random random = { 3 };
 	u32 i;
 
-	open_device(policy, pairs);
+	open_device(policy, params);
 	test_stream_fill(&stream, &device);
 	for (i = 0; i < 8; i++) {
 		u32 index = aftl_random_below(&random, aftl_geometry(device.ftl)->blocks);
@@ -221,15 +218,12 @@ TAP_TEST(buffer_is_lost, "every flush fails after write-buffer data were lost")
 TAP_TEST(a_safe_buffer_keeps_what_has_no_place,
 	 "a persistent buffer keeps data that no block can store")
 {
-	static const char *const safe[] = {
-		SMALL, "op", "60", "buffer", "64KiB", "buffer_safe", "on", NULL
-	};
 	struct test_bytes bytes = { 0 };
 	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
 	u64 reads;
 	u32 i;
 
-	open_device("baseline", safe);
+	open_device("baseline", SMALL " op=60 buffer=64KiB buffer_safe=on");
 	test_stream_fill(&stream, &device);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 8, 1, 0, NULL), 0);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
@@ -253,11 +247,11 @@ TAP_TEST(a_safe_buffer_keeps_what_has_no_place,
 }
 
 /* Fail block after block until the device becomes read-only. */
-static void all_blocks_fail(const char *policy, const char *const *pairs)
+static void all_blocks_fail(const char *policy, const char *params)
 {
 	u32 i;
 
-	open_device(policy, pairs);
+	open_device(policy, params);
 	store.full_disk = true;
 	test_stream_fill(&stream, &device);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks && !tap_failures(); i++) {
@@ -271,14 +265,14 @@ static void all_blocks_fail(const char *policy, const char *const *pairs)
 	close_device();
 }
 
-static void blocks_wear_out(const char *policy, const char *const *pairs)
+static void blocks_wear_out(const char *policy, const char *params)
 {
 	u64 requests = 0;
 	u32 i;
 
 	test_device_init(&device, "demo");
 	test_device_set(&device, "endurance", "6");
-	test_device_open(&device, policy, pairs);
+	test_device_open(&device, policy, params);
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, 7);
 	store.full_disk = true;
@@ -297,7 +291,7 @@ static void blocks_wear_out(const char *policy, const char *const *pairs)
 }
 
 static void with_every_policy(const char *what,
-			      void (*body)(const char *policy, const char *const *pairs))
+			      void (*body)(const char *policy, const char *params))
 {
 	unsigned int i;
 

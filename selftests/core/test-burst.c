@@ -81,11 +81,8 @@ static void drive(u64 seed)
 
 static void with_policy(const char *profile, const struct aftl_policy_type *type, u64 seed)
 {
-	static const char *const pairs[] = { "blocks", "40", "layers", "4", "op", "40",
-					     "endurance", "30", NULL };
-
 	test_device_init(&device, profile);
-	test_device_set_all(&device, pairs);
+	test_device_set_all(&device, "blocks=40 layers=4 op=40 endurance=30");
 	if (seed & 1)
 		test_device_set(&device, "buffer", "4MiB");
 	if (!test_device_create(&device, type->name)) {
@@ -114,11 +111,10 @@ TAP_TEST(no_profile_and_no_policy_tells_more, "no call exceeds the bound on host
 TAP_TEST(a_discard_and_a_lost_lun_are_one_thing,
 	 "a discard and a LUN failure are one host callback each")
 {
-	static const char *const pairs[] = { "channels", "2", "chips", "1", "blocks", "64", NULL };
 	u32 unit;
 
 	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", pairs);
+	test_device_open(&device, "baseline", "channels=2 chips=1 blocks=64");
 	for (unit = 0; unit < 64; unit += 2)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL), 0);
 	test_drain(&device);

@@ -27,19 +27,18 @@ static void adversary_init(const char *policy)
 	};
 }
 
-static void open_adversary(const char *profile, const char *const *pairs)
+static void open_adversary(const char *profile, const char *params)
 {
 	test_device_init(&device, profile);
-	test_device_set_all(&device, pairs);
+	test_device_set_all(&device, params);
 	if (aftl_create(&device.ftl, &device.config, &adversary.type, &device.ops, &device,
 			&device.error))
 		tap_bail_out("%s", device.error.text);
 }
 
-#define PRESSED "channels", "2", "chips", "1", "blocks", "64", "layers", "4", "word_lines", "8", \
-	"op", "50"
+#define PRESSED "channels=2 chips=1 blocks=64 layers=4 word_lines=8 op=50"
 
-static const char *const pressed[] = { PRESSED, NULL };
+static const char pressed[] = PRESSED;
 
 /* Erases: independent account of block contents and policy answers. */
 struct wear {
@@ -116,7 +115,7 @@ static void wear_erase(struct test_listener *listener, aftl_ppn_t first, u32 slo
 	wear.without_margins[block] = false;
 }
 
-static void press(u32 requests, const char *const *pairs)
+static void press(u32 requests, const char *params)
 {
 	struct shadow_store store;
 	struct test_stream stream;
@@ -125,7 +124,7 @@ static void press(u32 requests, const char *const *pairs)
 	wear = (struct wear){
 		.listener = { .program = wear_program, .copy = wear_copy, .erase = wear_erase },
 	};
-	open_adversary("demo", pairs);
+	open_adversary("demo", params);
 	test_device_listen(&device, &wear.listener);
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, requests);
@@ -158,7 +157,6 @@ TAP_TEST(a_gentle_erase_of_everything_gains_nothing,
 
 TAP_TEST(wear_follows_from_voltage_and_content, "erases: wear follows from voltage and content")
 {
-	static const char *const short_lived[] = { PRESSED, "tvr_mode", "tagged", NULL };
 	static const char *const names[] = { "vth_b", "approxftl", "delta_b", "hybrid" };
 	unsigned int i;
 
@@ -170,7 +168,7 @@ TAP_TEST(wear_follows_from_voltage_and_content, "erases: wear follows from volta
 	}
 	adversary_init("tvr");
 	adversary.type.shallow_erase = sometimes_gentle;
-	press(20000, short_lived);
+	press(20000, PRESSED " tvr_mode=tagged");
 	CHECK(wear.residues > 20 && wear.sum % 100);
 }
 
@@ -252,13 +250,13 @@ static int place_mlc(struct aftl_policy *policy, struct aftl_lun *lun,
 }
 
 /* Mean program time of single writes of @class to one die. */
-static u64 mean_program_ns(const char *profile, const char *const *pairs, u32 class)
+static u64 mean_program_ns(const char *profile, const char *params, u32 class)
 {
 	const struct aftl_counters *counters;
 	u64 mean_ns;
 	u32 i;
 
-	open_adversary(profile, pairs);
+	open_adversary(profile, params);
 	for (i = 0; i < 300; i++)
 		test_do(&device, AFTL_OP_WRITE, i * 8 % (test_units(&device) - 8), 8,
 			class == AFTL_CLASSES ? i % 2 : class, NULL);
@@ -373,10 +371,8 @@ TAP_TEST(a_wrong_colour_is_refused, "programs: mode between is refused on the wr
 
 TAP_TEST(two_bits_are_no_three, "programs: two-bit mode is refused where cells hold three bits")
 {
-	static const char *const pairs[] = { "blocks", "32", "op", "60", NULL };
-
 	adversary_place("baseline", place_mlc);
-	CHECK_EQ(mean_program_ns("tos22", pairs, AFTL_PRECISE), 3000000);
+	CHECK_EQ(mean_program_ns("tos22", "blocks=32 op=60", AFTL_PRECISE), 3000000);
 	CHECK(test_counters(&device)->policy_bugs > 50);
 	test_device_close(&device);
 }
@@ -398,12 +394,11 @@ static int place_with_steps(struct aftl_policy *policy, struct aftl_lun *lun,
 /* Steps that exceed the spare margin of the word line overshoot, and each read pays for that. */
 static void greed_pays_with_errors(struct aftl_ispp greed, u64 program_ns)
 {
-	static const char *const pairs[] = { PRESSED, "ecc_retry", "45us", NULL };
 	u32 i;
 
 	steps = greed;
 	adversary_place("baseline", place_with_steps);
-	CHECK_EQ(mean_program_ns("demo", pairs, AFTL_PRECISE), program_ns);
+	CHECK_EQ(mean_program_ns("demo", PRESSED " ecc_retry=45us", AFTL_PRECISE), program_ns);
 	CHECK_EQ(test_counters(&device)->overshot_programs, test_counters(&device)->array_programs);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	for (i = 0; i < 100; i++)
@@ -454,11 +449,10 @@ TAP_TEST(needed_verifies_cannot_be_skipped, "programs: skipping a needed verify 
 /* Modes with less guard or voltage have no margin left for larger steps. */
 TAP_TEST(margins_are_spent_once, "programs: modes with less margin overshoot with large steps")
 {
-	static const char *const all[] = { PRESSED, "tvr_mode", "device", NULL };
-
 	steps = (struct aftl_ispp){ .final_mv = 117 };
 	adversary_place("tvr", place_with_steps);
-	CHECK_EQ(mean_program_ns("demo", all, AFTL_PRECISE), 350000 * 651429ULL / 700000);
+	CHECK_EQ(mean_program_ns("demo", PRESSED
+				 " tvr_mode=device", AFTL_PRECISE), 350000 * 651429ULL / 700000);
 	CHECK_EQ(test_counters(&device)->overshot_programs, test_counters(&device)->array_programs);
 	test_device_close(&device);
 	adversary_place("baseline", place_with_steps);
@@ -686,12 +680,10 @@ static void watch_erase(struct test_listener *listener, aftl_ppn_t first, u32 sl
 /* Shrink the device of a profile so that each block is erased several times. */
 static void shrink(const char *profile, u32 conditions)
 {
-	static const char *const small[] = {
-		"channels", "2", "chips", "1", "dies", "1", "planes", "1", "blocks", "24",
-		"op", "60", "idle", "20us", "read_first", "0", "read_last", "0", "read_move", "0",
-		"superblock", "0", "rain", "off", "slc_static", "0", "slc_dynamic", "0",
-		"map_cache", "0", NULL
-	};
+	static const char small[] =
+		"channels=2 chips=1 dies=1 planes=1 blocks=24 op=60 idle=20us read_first=0 "
+		"read_last=0 read_move=0 superblock=0 rain=off slc_static=0 slc_dynamic=0 "
+		"map_cache=0";
 	struct aftl_config *config = &device.config;
 
 	test_device_init(&device, profile);
@@ -700,9 +692,7 @@ static void shrink(const char *profile, u32 conditions)
 	config->word_lines = min(config->word_lines, 4);
 	config->buffer = min(config->buffer, 512 << 10);
 	if (conditions & AGED)
-		test_device_set_all(&device, (const char *const[]){
-			"cycles", "2000", "age", "30d", NULL
-		});
+		test_device_set_all(&device, "cycles=2000 age=30d");
 	config->cell_model = conditions & VOLTAGE ? AFTL_CELL_VOLTAGE : AFTL_CELL_CONSTANT;
 	config->errors = !(conditions & NO_ERRORS);
 }

@@ -10,8 +10,8 @@
 #include "stream.h"
 #include "tap.h"
 
-#define SHAPE "channels", "2", "chips", "1", "blocks", "48", "layers", "6", "word_lines", "4", \
-	"bits", "3", "one_shot", "on", "page", "16KiB", "unit", "0"
+#define SHAPE "channels=2 chips=1 blocks=48 layers=6 word_lines=4 bits=3 one_shot=on page=16KiB " \
+	"unit=0"
 
 /* Checks every program that the host is told of. */
 struct watch {
@@ -58,9 +58,9 @@ static void on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t f
 	check_program(to);
 }
 
-static void open_device(const char *policy, const char *const *pairs)
+static void open_device(const char *policy, const char *params)
 {
-	test_device_open_demo(&device, policy, pairs);
+	test_device_open_demo(&device, policy, params);
 	watch = (struct watch){ .listener = { .program = on_program, .copy = on_copy } };
 }
 
@@ -83,12 +83,11 @@ static void check_open_blocks(u32 limit)
 /* CU-2, under GC and with a write buffer that fills and drains. */
 static void check_leaders(const char *policy, u32 limit)
 {
-	static const char *const pairs[] = { SHAPE, "op", "50", "buffer", "1MiB", NULL };
 	struct shadow_store store;
 	struct test_stream stream;
 	u32 i;
 
-	open_device(policy, pairs);
+	open_device(policy, SHAPE " op=50 buffer=1MiB");
 	test_device_listen(&device, &watch.listener);
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, limit);
@@ -118,12 +117,9 @@ TAP_TEST(followers_of_cubeftl_minus_too,
 /* A nearly empty write buffer selects leaders, a full one followers. */
 TAP_TEST(the_buffer_chooses, "write-buffer use selects leaders or followers")
 {
-	static const char *const pairs[] = {
-		SHAPE, "channels", "1", "op", "50", "buffer", "1MiB", "burst", "50", NULL
-	};
 	u32 i;
 
-	open_device("cubeftl", pairs);
+	open_device("cubeftl", SHAPE " channels=1 op=50 buffer=1MiB burst=50");
 	test_device_listen(&device, &watch.listener);
 	/* Two open blocks with six layers each: twelve leader word lines of three pages. */
 	for (i = 0; i < 12; i++) {
@@ -146,14 +142,11 @@ TAP_TEST(the_buffer_chooses, "write-buffer use selects leaders or followers")
 /* GC writes follow the same rule as host writes. */
 TAP_TEST(collection_asks_the_buffer_too, "relocation follows write-buffer use, too")
 {
-	static const char *const pairs[] = {
-		SHAPE, "channels", "1", "op", "50", "buffer", "1MiB", "burst", "50", NULL
-	};
 	struct aftl_program_request need = { .units = 3, .cause = AFTL_CAUSE_GC };
 	struct aftl_placement placement = { 0 };
 	u32 use;
 
-	open_device("cubeftl", pairs);
+	open_device("cubeftl", SHAPE " channels=1 op=50 buffer=1MiB burst=50");
 	test_do(&device, AFTL_OP_WRITE, 0, 3, AFTL_PRECISE, NULL);
 	test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
 	for (use = 0; use <= 10000; use += 10000) {
@@ -168,10 +161,9 @@ TAP_TEST(collection_asks_the_buffer_too, "relocation follows write-buffer use, t
 
 TAP_TEST(cubeftl_minus_goes_layer_by_layer, "cubeftl_minus fills layer by layer")
 {
-	static const char *const pairs[] = { SHAPE, "channels", "1", "op", "50", NULL };
 	u32 i;
 
-	open_device("cubeftl_minus", pairs);
+	open_device("cubeftl_minus", SHAPE " channels=1 op=50");
 	test_device_listen(&device, &watch.listener);
 	for (i = 0; i < 48; i++)
 		test_do(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
@@ -184,13 +176,10 @@ TAP_TEST(cubeftl_minus_goes_layer_by_layer, "cubeftl_minus fills layer by layer"
 /* Time in ns of a write stream that keeps every die busy. */
 static u64 saturated_ns(const char *policy)
 {
-	static const char *const pairs[] = {
-		SHAPE, "op", "30", "blocks", "200", "bus", "100000", "buffer", "4MiB", NULL
-	};
 	u64 end;
 	u32 i;
 
-	open_device(policy, pairs);
+	open_device(policy, SHAPE " op=30 blocks=200 bus=100000 buffer=4MiB");
 	for (i = 0; i < 12000; i++) {
 		test_submit(&device, AFTL_OP_WRITE, 3 * i % (test_units(&device) / 3 * 3), 3,
 			    AFTL_PRECISE, 0, 0);
@@ -233,13 +222,12 @@ static struct aftl_ispp margin_of(u32 tenths, u32 early)
 /* Time to program the first word line of a new block as a follower with these steps. */
 static u64 follower_ns(const char *program, struct aftl_ispp ispp)
 {
-	const char *const pairs[] = { SHAPE, "op", "50", "program", program, NULL };
 	struct aftl_program_command command = { .pages = 3,
 						.mode = AFTL_MODE_FOLLOWER,
 						.ispp = ispp };
 	struct aftl_program_result outcome;
 
-	open_device("cubeftl", pairs);
+	open_device("cubeftl", test_params(SHAPE " op=50 program=%s", program));
 	command.block = aftl_media(device.ftl)->blocks;
 	aftl_chip_program(&device.ftl->chip, &command, &outcome);
 	test_device_finish(&device);
@@ -283,10 +271,9 @@ static u32 parameters_kept(void)
 /* Parameters are kept only for the layer with pending followers, and not after its last one. */
 TAP_TEST(parameters_are_kept_while_followers_pend, "CU-2: parameters are kept while followers pend")
 {
-	static const char *const pairs[] = { SHAPE, "op", "50", NULL };
 	u32 i;
 
-	open_device("cubeftl_minus", pairs);
+	open_device("cubeftl_minus", SHAPE " op=50");
 	CHECK_EQ(parameters_kept(), 0);
 	for (i = 0; i < 2 * 4 * 6; i++) {
 		test_do(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
@@ -337,15 +324,12 @@ static u32 pending_repeats(void)
 /* CU-10: under GC, several word lines may be misprogrammed before the first is repeated. */
 static void bad_word_lines_are_repeated(const char *policy)
 {
-	static const char *const pairs[] = {
-		SHAPE, "op", "50", "buffer", "1MiB", "misprograms", "5e-2", NULL
-	};
 	struct shadow_store store;
 	struct test_stream stream;
 	u32 lines;
 	u32 i;
 
-	open_device(policy, pairs);
+	open_device(policy, SHAPE " op=50 buffer=1MiB misprograms=5e-2");
 	shadow_open(&store, &device, true);
 	test_stream_init(&stream, 7);
 	for (i = 0; i < 12000 && !tap_failures(); i++) {
@@ -376,15 +360,12 @@ TAP_TEST(bad_followers_are_programmed_once_more,
 TAP_TEST(a_bad_follower_refreshes_the_parameters,
 	 "CU-10: a misprogrammed follower refreshes the parameters")
 {
-	static const char *const pairs[] = {
-		SHAPE, "channels", "1", "op", "50", "misprograms", "2e-1", NULL
-	};
 	const struct aftl_media *media;
 	u32 monitored = 0;
 	u32 page;
 	u32 i;
 
-	open_device("cubeftl_minus", pairs);
+	open_device("cubeftl_minus", SHAPE " channels=1 op=50 misprograms=2e-1");
 	for (i = 0; i < 60; i++)
 		test_do(&device, AFTL_OP_WRITE, 3 * i, 3, AFTL_PRECISE, NULL);
 	media = aftl_media(device.ftl);
@@ -413,19 +394,17 @@ static u64 read_ns(u32 unit)
 	return test_counters(&device)->array_read_ns - before;
 }
 
-#define OLD SHAPE, "op", "30", "fill", "sequential", "cycles", "2000", "age", "365d", \
-	"read", "60us", "refresh", "0", "errors", "off"
+#define OLD SHAPE " op=30 fill=sequential cycles=2000 age=365d read=60us refresh=0 errors=off"
 
 /* CU-6: the first read of a layer takes retries, later ones few, a repeated read none. */
 TAP_TEST(references_are_learned, "CU-6: read references of a layer are remembered")
 {
-	static const char *const pairs[] = { OLD, NULL };
 	u64 first = 0;
 	u64 second = 0;
 	u64 others = 0;
 	u32 unit;
 
-	open_device("cubeftl", pairs);
+	open_device("cubeftl", OLD);
 	for (unit = 0; unit + 36 < 2 * 36 * 20; unit++) {
 		u64 ns = read_ns(unit);
 
@@ -441,11 +420,10 @@ TAP_TEST(references_are_learned, "CU-6: read references of a layer are remembere
 
 TAP_TEST(default_references_are_always_off, "CU-6: default references need retries at each read")
 {
-	static const char *const pairs[] = { OLD, NULL };
 	u64 total = 0;
 	u32 unit;
 
-	open_device("pageftl", pairs);
+	open_device("pageftl", OLD);
 	for (unit = 0; unit < 1000; unit++) {
 		u64 ns = read_ns(unit);
 
@@ -460,12 +438,11 @@ TAP_TEST(default_references_are_always_off, "CU-6: default references need retri
 /* Retry counts never decrease with age. */
 TAP_TEST(reads_only_get_worse, "CU-6: retries never decrease with age")
 {
-	static const char *const pairs[] = { OLD, "age", "1d", NULL };
 	static u64 before[500];
 	u32 month;
 	u32 unit;
 
-	open_device("vertftl", pairs);
+	open_device("vertftl", OLD " age=1d");
 	for (month = 0; month < 12; month++) {
 		for (unit = 0; unit < ARRAY_SIZE(before); unit++) {
 			u64 ns = read_ns(unit);

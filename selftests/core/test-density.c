@@ -8,8 +8,7 @@
 #include "tap.h"
 
 #define BLOCKS 60
-#define SHAPE "channels", "1", "chips", "2", "blocks", "60", "layers", "4", "word_lines", "3", \
-	"page", "4KiB", "unit", "4KiB", "op", "45%"
+#define SHAPE "channels=1 chips=2 blocks=60 layers=4 word_lines=3 page=4KiB unit=4KiB op=45"
 
 enum { KIND_PRECISE = 1, KIND_APPROX = 4, KIND_SPARSE = 5 };
 
@@ -45,17 +44,15 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	most_sparse = max(most_sparse, sparse_blocks(event->block / BLOCKS));
 }
 
-static void open_device(const char *bits, const char *const *pairs)
+static void open_device(const char *bits, const char *params)
 {
-	static const char *const shape[] = { SHAPE, NULL };
-
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, shape);
+	test_device_set_all(&device, SHAPE);
 	test_device_set(&device, "bits", bits);
 	device.ops.array = on_array;
 	memset(programs, 0, sizeof(programs));
 	most_sparse = 0;
-	test_device_open(&device, "density", pairs);
+	test_device_open(&device, "density", params);
 }
 
 static void run(u64 seed, u32 steps)
@@ -79,11 +76,9 @@ static void forget_units(u32 units)
 /* New precise data go to sparse blocks; approximate, relocated and filled data to dense ones. */
 static void check_classes(const char *bits, const char *sparse, u32 wanted)
 {
-	const char *const pairs[] = { "density_bits", sparse, "fill", "sequential", "fill_approx",
-				      "50%", NULL };
 	u32 other;
 
-	open_device(bits, pairs);
+	open_device(bits, test_params("density_bits=%s fill=sequential fill_approx=50%%", sparse));
 	CHECK_EQ(sparse_blocks(0) + sparse_blocks(1), 0);
 	run(wanted, 6000);
 	CHECK(programs[wanted][AFTL_PRECISE][true] > 500);
@@ -110,11 +105,10 @@ TAP_TEST(what_is_fresh_and_precise_is_sparse, "only new precise data go to spars
 /* With ApproxFTL off, each dense block holds data of one class. */
 TAP_TEST(classes_share_no_block, "each block holds data of one class")
 {
-	static const char *const pairs[] = { "fill", "sequential", "fill_approx", "50%", NULL };
 	const struct aftl_media *media;
 	u32 i;
 
-	open_device("3", pairs);
+	open_device("3", "fill=sequential fill_approx=50%");
 	run(5, 6000);
 	media = aftl_media(device.ftl);
 	for (i = 0; i < media->geo->blocks; i++) {
@@ -133,11 +127,10 @@ TAP_TEST(classes_share_no_block, "each block holds data of one class")
 /* Six of sixty blocks become sparse and no more; then dense blocks are filled step by step. */
 TAP_TEST(a_share_of_the_blocks_is_sparse, "the share of sparse blocks is as configured")
 {
-	static const char *const pairs[] = { "density_share", "10%", "chips", "1", NULL };
 	u32 unit = 0;
 	u32 step;
 
-	open_device("2", pairs);
+	open_device("2", "density_share=10% chips=1");
 	for (step = 0; step < 6 * 12; step++) {
 		test_write_each(&device, unit, 1, AFTL_PRECISE);
 		CHECK_EQ(test_block_of(&device, unit++)->bits, 1);
@@ -156,10 +149,9 @@ TAP_TEST(a_share_of_the_blocks_is_sparse, "the share of sparse blocks is as conf
 /* A freed sparse block is used again after one block's worth of dense steps, not earlier. */
 TAP_TEST(it_looks_again, "a freed sparse block is used after a block's worth of steps")
 {
-	static const char *const pairs[] = { "density_share", "2%", "chips", "1", NULL };
 	u32 unit;
 
-	open_device("2", pairs);
+	open_device("2", "density_share=2% chips=1");
 	for (unit = 0; unit < 12; unit++)
 		test_write_each(&device, unit, 1, AFTL_PRECISE);
 	CHECK_EQ(sparse_blocks(0), 1);
@@ -180,20 +172,15 @@ TAP_TEST(it_looks_again, "a freed sparse block is used after a block's worth of 
 /* Cells of one bit, an SLC cache that takes the writes, or a density that is not lower. */
 TAP_TEST(some_cells_have_no_fewer_bits, "no block is sparse if cells cannot hold fewer bits")
 {
-	static const char *const none[] = { NULL };
-	static const char *const cache[] = { "bits", "3", "op", "50%", "slc_static", "10%",
-					     "density_bits", "1", NULL };
-	static const char *const many[] = { "density_bits", "3", NULL };
-
-	open_device("1", none);
+	open_device("1", NULL);
 	run(1, 2000);
 	CHECK_EQ(most_sparse, 0);
 	test_device_finish(&device);
-	open_device("3", many);
+	open_device("3", "density_bits=3");
 	run(1, 2000);
 	CHECK_EQ(most_sparse, 0);
 	test_device_finish(&device);
-	test_device_open_demo(&device, "density", cache);
+	test_device_open_demo(&device, "density", "bits=3 op=50% slc_static=10% density_bits=1");
 	run(1, 2000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	CHECK(test_counters(&device)->cached_host_units);
@@ -203,10 +190,9 @@ TAP_TEST(some_cells_have_no_fewer_bits, "no block is sparse if cells cannot hold
 
 static void open_as(const char *policy, const char *key, const char *value)
 {
-	const char *const pairs[] = { SHAPE, "bits", "3", "fill", "sequential", "fill_approx",
-				      "30%", "density_share", "0", key, value, NULL };
-
-	test_device_open_demo(&device, policy, pairs);
+	test_device_open_demo(&device, policy,
+			      test_params(SHAPE " bits=3 fill=sequential fill_approx=30%% "
+					  "density_share=0 %s=%s", key, value));
 	run(11, 12000);
 	test_audit(&device);
 }
@@ -231,11 +217,9 @@ TAP_TEST(the_dense_side_is_approxftl, "without sparse blocks the policy equals A
 /* With ApproxFTL on, sparse blocks are filled first, and no proposal is refused. */
 TAP_TEST(sparse_before_approxftl, "sparse blocks are filled before ApproxFTL's blocks")
 {
-	static const char *const pairs[] = { "density_approx", "on", "fill", "sequential",
-					     "fill_approx", "50%", NULL };
 	const u64 *kinds;
 
-	open_device("3", pairs);
+	open_device("3", "density_approx=on fill=sequential fill_approx=50%");
 	run(2, 9000);
 	CHECK(programs[2][AFTL_PRECISE][true] > 500);
 	CHECK_EQ(programs[2][AFTL_PRECISE][false] + programs[2][AFTL_APPROX][true], 0);
@@ -250,11 +234,7 @@ TAP_TEST(sparse_before_approxftl, "sparse blocks are filled before ApproxFTL's b
 /* Sparse blocks take one pass, dense blocks two, so that ApproxFTL cannot place pages there. */
 TAP_TEST(two_passes_for_dense_blocks, "dense blocks take two passes, sparse blocks one")
 {
-	static const char *const pairs[] = {
-		"one_shot", "on", "passes", "2", "buffer", "1MiB", "density_approx", "on", NULL
-	};
-
-	open_device("4", pairs);
+	open_device("4", "one_shot=on passes=2 buffer=1MiB density_approx=on");
 	run(4, 6000);
 	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_TLC]);
 	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_FOGGY]);
@@ -265,10 +245,9 @@ TAP_TEST(two_passes_for_dense_blocks, "dense blocks take two passes, sparse bloc
 /* A loaded device continues its open blocks and the count of remaining steps. */
 TAP_TEST(saved_devices_go_on, "a loaded device continues its open blocks")
 {
-	static const char *const pairs[] = { "density_share", "2%", "chips", "1", NULL };
 	u32 unit;
 
-	open_device("3", pairs);
+	open_device("3", "density_share=2% chips=1");
 	for (unit = 0; unit < 5; unit++)
 		test_write_each(&device, unit, 1, AFTL_PRECISE);
 	CHECK_EQ(test_device_reload(&device), 0);

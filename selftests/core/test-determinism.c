@@ -143,8 +143,7 @@ static void conclude(struct test_device *device, const struct witness *witness,
 	test_device_close(device);
 }
 
-static void run(const char *policy, const char *const *pairs, enum habit habit,
-		struct outcome *outcome)
+static void run(const char *policy, const char *params, enum habit habit, struct outcome *outcome)
 {
 	struct witness witness = { .listener = { .complete = note_completion } };
 	struct aftl_random random = { 9 };
@@ -152,7 +151,7 @@ static void run(const char *policy, const char *const *pairs, enum habit habit,
 	u64 last = requests[REQUESTS - 1].at_ns + 10000000000ULL;
 	u32 i;
 
-	test_device_open_demo(&device, policy, pairs);
+	test_device_open_demo(&device, policy, params);
 	device.inside = true; /* no advance on behalf of the listener */
 	test_device_listen(&device, &witness.listener);
 	for (i = 0; i < REQUESTS; i++) {
@@ -178,15 +177,15 @@ static void check_same(const struct outcome *first, const struct outcome *other,
 	CHECK_EQ(first->now_ns, other->now_ns);
 }
 
-static void compare(const char *policy, const char *const *pairs)
+static void compare(const char *policy, const char *params)
 {
 	struct outcome *first = malloc(sizeof(*first));
 	struct outcome *other = malloc(sizeof(*other));
 	u32 habit;
 
-	run(policy, pairs, ONLY_SUBMIT, first);
+	run(policy, params, ONLY_SUBMIT, first);
 	for (habit = ONLY_SUBMIT; habit < HABITS; habit++) {
-		run(policy, pairs, habit, other);
+		run(policy, params, habit, other);
 		check_same(first, other, habit_names[habit]);
 	}
 	free(first);
@@ -203,15 +202,14 @@ static void submit_at_once(struct test_device *device, const struct stamped *min
 		    aftl_now(device->ftl));
 }
 
-static void run_at_once(const char *policy, const char *const *pairs, bool alone,
-			struct outcome *outcome)
+static void run_at_once(const char *policy, const char *params, bool alone, struct outcome *outcome)
 {
 	struct witness witness = { .listener = { .complete = note_completion } };
 	struct aftl_random random = { 9 };
 	struct test_device device;
 	u32 i;
 
-	test_device_open_demo(&device, policy, pairs);
+	test_device_open_demo(&device, policy, params);
 	test_device_listen(&device, &witness.listener);
 	device.alone = alone;
 	for (i = 0; i < REQUESTS; i++) {
@@ -236,57 +234,44 @@ static void run_at_once(const char *policy, const char *const *pairs, bool alone
 }
 
 /* A lone read served in one call must leave the same state as one served event by event. */
-static void compare_alone(const char *policy, const char *const *pairs)
+static void compare_alone(const char *policy, const char *params)
 {
 	struct outcome *usual = malloc(sizeof(*usual));
 	struct outcome *short_cut = malloc(sizeof(*short_cut));
 
-	run_at_once(policy, pairs, false, usual);
-	run_at_once(policy, pairs, true, short_cut);
+	run_at_once(policy, params, false, usual);
+	run_at_once(policy, params, true, short_cut);
 	check_same(usual, short_cut, policy);
 	free(usual);
 	free(short_cut);
 }
 
-#define SHAPE "channels", "2", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4", \
-	"op", "60"
+#define SHAPE "channels=2 chips=1 blocks=40 layers=4 word_lines=4 op=60"
 
-static const char *const plain[] = { SHAPE, NULL };
-static const char *const busy[] = {
-	SHAPE, "buffer", "128KiB", "suspend", "both", "suspend_for_write", "on",
-	"controller", "7us", "ecc", "3us",
-	"cell_model", "voltage", "wear_gap", "3", "read_cache", "1MiB", "read_ahead", "64KiB",
-	"queue_weights", "4:1:2", "depth", "16", NULL
-};
+static const char plain[] = SHAPE;
+static const char busy[] =
+	SHAPE " buffer=128KiB suspend=both suspend_for_write=on controller=7us ecc=3us "
+	"cell_model=voltage wear_gap=3 read_cache=1MiB read_ahead=64KiB queue_weights=4:1:2 "
+	"depth=16";
 
-static const char *const three_bits[] = {
-	SHAPE, "bits", "3", "one_shot", "on", "buffer", "128KiB", "zone1", "50ms", "zone2", "200ms",
-	"zone3", "500ms", NULL
-};
+static const char three_bits[] =
+	SHAPE " bits=3 one_shot=on buffer=128KiB zone1=50ms zone2=200ms zone3=500ms";
 
 /* Programs continue after the requests are complete; two LUNs share a slow bus. */
-static const char *const behind[] = {
-	SHAPE, "channels", "1", "chips", "2", "bus", "100", "buffer", "128KiB",
-	"buffer_hold", "300us", "idle", "250us", "ecc", "60us", "read_limit", "2",
-	"cell_model", "voltage", "suspend", "both", NULL
-};
+static const char behind[] =
+	SHAPE " channels=1 chips=2 bus=100 buffer=128KiB buffer_hold=300us idle=250us ecc=60us "
+	"read_limit=2 cell_model=voltage suspend=both";
 
-static const char *const in_parts[] = {
-	SHAPE, "unit", "1KiB", "page", "4KiB", "buffer", "128KiB", "order", "fcfs", "row", "3", NULL
-};
+static const char in_parts[] = SHAPE " unit=1KiB page=4KiB buffer=128KiB order=fcfs row=3";
+static const char folding[] = SHAPE " bits=3 one_shot=on buffer=128KiB slc_static=4 idle=100us";
 
-static const char *const folding[] = {
-	SHAPE, "bits", "3", "one_shot", "on", "buffer", "128KiB", "slc_static", "4",
-	"idle", "100us", NULL
-};
-
-static void every_policy(const char *const *pairs, u32 gap_ns)
+static void every_policy(const char *params, u32 gap_ns)
 {
 	unsigned int i;
 
 	generate(gap_ns, 900, gap_ns);
 	for (i = 0; aftl_policy_at(i); i++)
-		compare(aftl_policy_at(i)->name, pairs);
+		compare(aftl_policy_at(i)->name, params);
 }
 
 TAP_TEST(what_is_read_alone, "a lone read in one call leaves the state of single events")
@@ -326,14 +311,12 @@ TAP_TEST(with_word_lines_of_three_bits,
 /* Another seed changes the bit errors and nothing else. */
 TAP_TEST(seeds_make_the_difference, "another seed changes the bit errors only")
 {
-	static const char *const seed_a[] = { SHAPE, "seed", "5", NULL };
-	static const char *const seed_b[] = { SHAPE, "seed", "6", NULL };
 	struct outcome *a = malloc(sizeof(*a));
 	struct outcome *b = malloc(sizeof(*b));
 
 	generate(1, 900, 1000000);
-	run("vth_b", seed_a, ONLY_SUBMIT, a);
-	run("vth_b", seed_b, ONLY_SUBMIT, b);
+	run("vth_b", SHAPE " seed=5", ONLY_SUBMIT, a);
+	run("vth_b", SHAPE " seed=6", ONLY_SUBMIT, b);
 	CHECK(a->stats.counters.read_flipped_bits != b->stats.counters.read_flipped_bits);
 	CHECK_EQ(a->stats.counters.array_programs, b->stats.counters.array_programs);
 	free(a);
@@ -356,10 +339,10 @@ static void count_page(__maybe_unused void *host, __maybe_unused aftl_ppn_t firs
 }
 
 static void fill(struct test_device *device, const struct aftl_policy_type *type,
-		 const char *const *pairs, void (*programmed)(void *host, aftl_ppn_t first))
+		 const char *params, void (*programmed)(void *host, aftl_ppn_t first))
 {
 	test_device_init(device, "demo");
-	test_device_set_all(device, pairs);
+	test_device_set_all(device, params);
 	device->ops.programmed = programmed;
 	device->ops.pause = count_pause;
 	CHECK_EQ(aftl_create(&device->ftl, &device->config, type, &device->ops, device,
@@ -373,13 +356,13 @@ static void fill(struct test_device *device, const struct aftl_policy_type *type
  * Snapshot of a filled device without listeners. Return: number of pauses; a fill without the
  * policy pauses once per round of programs.
  */
-static u32 fill_and_save(const struct aftl_policy_type *type, const char *const *pairs,
+static u32 fill_and_save(const struct aftl_policy_type *type, const char *params,
 			 struct test_bytes *bytes)
 {
 	struct test_device device;
 	u32 filled;
 
-	fill(&device, type, pairs, NULL);
+	fill(&device, type, params, NULL);
 	filled = pauses;
 	test_audit(&device);
 	test_device_save(&device, bytes);
@@ -387,15 +370,14 @@ static u32 fill_and_save(const struct aftl_policy_type *type, const char *const 
 	return filled;
 }
 
-static void asked_or_not(const struct aftl_policy_type *type, const char *const *pairs,
-			 bool in_rounds)
+static void asked_or_not(const struct aftl_policy_type *type, const char *params, bool in_rounds)
 {
 	struct aftl_policy_type asked = *type;
 	struct test_bytes short_cut = { 0 };
 	struct test_bytes whole_way = { 0 };
 
 	asked.steady = false;
-	CHECK_EQ(fill_and_save(type, pairs, &short_cut) < fill_and_save(&asked, pairs, &whole_way),
+	CHECK_EQ(fill_and_save(type, params, &short_cut) < fill_and_save(&asked, params, &whole_way),
 		 in_rounds);
 	CHECK_EQ(short_cut.size, whole_way.size);
 	CHECK(short_cut.size == whole_way.size &&
@@ -404,24 +386,22 @@ static void asked_or_not(const struct aftl_policy_type *type, const char *const 
 	test_bytes_free(&whole_way);
 }
 
-#define FILLED SHAPE, "fill_approx", "40%", "fill_valid"
+#define FILLED SHAPE " fill_approx=40% fill_valid="
 
 /* A fill need not ask a policy that only fills blocks in sequence. */
 TAP_TEST(fills_by_the_short_cut, "a fill without the policy equals one that asks it")
 {
-	static const char *const shapes[][24] = {
-		{ FILLED, "100%", "fill", "sequential", "fill_overwrite", "0%", NULL },
-		{ FILLED, "100%", "fill", "random", "fill_overwrite", "250%", NULL },
-		{ FILLED, "100%", "fill", "random", "fill_overwrite", "70%", "map_cache", "64KiB",
-		  NULL },
-		{ FILLED, "61%", "fill", "sequential", "fill_overwrite", "30%", NULL },
-		{ FILLED, "90%", "fill", "sequential", "fill_overwrite", "90%", "unit", "4KiB",
-		  NULL },
-		{ FILLED, "100%", "fill", "sequential", "allocate", "static", NULL },
-		{ FILLED, "100%", "fill", "random", "allocate", "static", NULL },
-		{ FILLED, "100%", "fill", "sequential", "allocate", "least_busy", NULL },
+	static const char *const shapes[] = {
+		FILLED "100% fill=sequential fill_overwrite=0%",
+		FILLED "100% fill=random fill_overwrite=250%",
+		FILLED "100% fill=random fill_overwrite=70% map_cache=64KiB",
+		FILLED "61% fill=sequential fill_overwrite=30%",
+		FILLED "90% fill=sequential fill_overwrite=90% unit=4KiB",
+		FILLED "100% fill=sequential allocate=static",
+		FILLED "100% fill=random allocate=static",
+		FILLED "100% fill=sequential allocate=least_busy",
 		/* Bitmap words that become full at once. */
-		{ FILLED, "61%", "fill", "sequential", "layers", "16", "word_lines", "15", NULL },
+		FILLED "61% fill=sequential layers=16 word_lines=15",
 	};
 	static const bool in_rounds[] = { true, true, false, true, true, true, false, false, true };
 	u32 at_all = 0;
@@ -441,7 +421,6 @@ TAP_TEST(fills_by_the_short_cut, "a fill without the policy equals one that asks
 /* A host with a programmed() callback is told of each page. */
 TAP_TEST(tells_of_each_page, "a fill reports each programmed page")
 {
-	static const char *const pairs[] = { FILLED, "100%", "fill", "sequential", NULL };
 	u32 i;
 
 	for (i = 0; aftl_policy_at(i); i++) {
@@ -450,7 +429,7 @@ TAP_TEST(tells_of_each_page, "a fill reports each programmed page")
 
 		if (!aftl_policy_at(i)->steady)
 			continue;
-		fill(&device, aftl_policy_at(i), pairs, count_page);
+		fill(&device, aftl_policy_at(i), FILLED "100% fill=sequential", count_page);
 		geo = aftl_geometry(device.ftl);
 		CHECK((u64)pages * geo->page_units >= geo->units);
 		test_device_close(&device);
@@ -464,13 +443,11 @@ TAP_TEST(writes_again_what_is_asked, "a fill overwrites the configured share of 
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(shares); i++) {
-		const char *const pairs[] = {
-			FILLED, "50%", "fill", "random", "fill_overwrite", shares[i], NULL
-		};
 		struct test_device device;
 		u64 units;
 
-		fill(&device, &aftl_policy_baseline, pairs, NULL);
+		fill(&device, &aftl_policy_baseline,
+		     test_params("%s50%% fill=random fill_overwrite=%s", FILLED, shares[i]), NULL);
 		units = device.ftl->geo.units / 2;
 		CHECK_EQ(device.ftl->seq,
 			 units + units * device.config.fill_overwrite / 10000);
@@ -492,16 +469,14 @@ static void tells(const struct test_device *device, void *place)
 
 TAP_TEST(a_digest_tells_what_differs, "the digest changes with each part of the state")
 {
-	static const char *const pairs[] = {
-		FILLED, "100%", "fill", "sequential", "layers", "3", "word_lines", "3", NULL
-	};
 	struct test_device device;
 	struct aftl_block *block;
 	u32 *map;
 	u64 usual;
 	u32 i;
 
-	fill(&device, &aftl_policy_baseline, pairs, NULL);
+	fill(&device, &aftl_policy_baseline, FILLED "100% fill=sequential layers=3 word_lines=3",
+	     NULL);
 	block = &device.ftl->media.blocks[0];
 	CHECK(device.ftl->geo.pages % 4 && block->programmed == device.ftl->geo.pages);
 	for (i = 0; i < device.ftl->geo.pages; i++)

@@ -7,23 +7,23 @@
 #include "stream.h"
 #include "tap.h"
 
-#define SHAPE "channels", "2", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4", \
-	"op", "60", "page", "16KiB", "rber_approx", "0.002"
+#define SHAPE "channels=2 chips=1 blocks=40 layers=4 word_lines=4 op=60 page=16KiB " \
+	"rber_approx=0.002"
 
-static const char *const shape[] = { SHAPE, "unit", "16KiB", NULL };
+static const char shape[] = SHAPE " unit=16KiB";
 /* Hours of programs fit beside the page attributes. */
-static const char *const with_room[] = { SHAPE, "unit", "4KiB", NULL };
-static const char *const without_errors[] = { SHAPE, "unit", "16KiB", "errors", "off", NULL };
+static const char with_room[] = SHAPE " unit=4KiB";
+static const char without_errors[] = SHAPE " unit=16KiB errors=off";
 
 static struct test_device frugal;
 static struct test_device usual;
 
-static void open_shape(const char *policy, const char *const *pairs)
+static void open_shape(const char *policy, const char *params)
 {
 	test_device_init(&frugal, "demo");
 	frugal.ops.alloc_later = frugal.ops.alloc;
-	test_device_open(&frugal, policy, pairs);
-	test_device_open_demo(&usual, policy, pairs);
+	test_device_open(&frugal, policy, params);
+	test_device_open_demo(&usual, policy, params);
 }
 
 static void open_both(const char *policy)
@@ -141,12 +141,12 @@ static void check_same(void)
 }
 
 /* Let hours pass while blocks are half full. Return: sum of the extra allocations of all rounds. */
-static u32 grow_old(const char *policy, const char *const *pairs)
+static u32 grow_old(const char *policy, const char *params)
 {
 	u32 extras = 0;
 	u32 round;
 
-	open_shape(policy, pairs);
+	open_shape(policy, params);
 	for (round = 0; round < 40; round++) {
 		play(&frugal, 40);
 		play(&usual, 40);

@@ -17,14 +17,14 @@
 #define PROGRAM_NS 700000
 #define WRITE_NS (PAGE_NS + PROGRAM_NS)
 
-#define ONE_DIE "channels", "1", "chips", "1"
+#define ONE_DIE "channels=1 chips=1"
 
 static struct test_device device;
 
-static void open_device(const char *profile, const char *policy, const char *const *pairs)
+static void open_device(const char *profile, const char *policy, const char *params)
 {
 	test_device_init(&device, profile);
-	test_device_open(&device, policy, pairs);
+	test_device_open(&device, policy, params);
 }
 
 static void close_device(void)
@@ -115,11 +115,7 @@ static void unwritten_units_are_free(void)
 
 static void controller_and_ecc_take_their_time(void)
 {
-	static const char *const pairs[] = {
-		"controller", "10us", "ecc", "5us", "command", "300ns", ONE_DIE, NULL
-	};
-
-	open_device("demo", "vth_b", pairs);
+	open_device("demo", "vth_b", "controller=10us ecc=5us command=300ns " ONE_DIE);
 	CHECK_EQ(read_ns(0, 1), 10000);
 	CHECK_EQ(write_ns(0, 2), WRITE_NS + 300 + 10000);
 	CHECK_EQ(read_ns(0, 1), SENSE_NS + UNIT_NS + 300 + 10000 + 5000);
@@ -140,10 +136,9 @@ static void try_refused(enum aftl_op op, u32 unit, u32 units, u32 class)
 /* Three requests queue in the controller; test-device.c checks the links of each completed one. */
 static void completed_requests_lead_nowhere(void)
 {
-	static const char *const pairs[] = { "controller", "10us", "buffer", "1MiB", NULL };
 	u32 i;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", "controller=10us buffer=1MiB");
 	for (i = 0; i < 3; i++) {
 		CHECK_EQ(test_submit(&device, AFTL_OP_READ, 100 + i, 1, AFTL_PRECISE, 0, 0), 0);
 		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0, 0), 0);
@@ -206,12 +201,11 @@ static u64 end(struct test_request *request)
 
 static void reads_go_before_writes(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "order", "read_first", NULL };
 	struct test_request *first;
 	struct test_request *second;
 	struct test_request *read;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " order=read_first");
 	write_ns(0, 2);
 	first = begin(AFTL_OP_WRITE, 10, 2);
 	second = begin(AFTL_OP_WRITE, 20, 2);
@@ -224,13 +218,12 @@ static void reads_go_before_writes(void)
 
 static void first_come_is_first_served(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "order", "fcfs", NULL };
 	struct test_request *first;
 	struct test_request *second;
 	struct test_request *read;
 	struct test_request *third;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " order=fcfs");
 	write_ns(0, 2);
 	first = begin(AFTL_OP_WRITE, 10, 2);
 	second = begin(AFTL_OP_WRITE, 20, 2);
@@ -245,11 +238,10 @@ static void first_come_is_first_served(void)
 
 static void a_read_suspends_a_program(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "suspend", "program", NULL };
 	struct test_request *write;
 	struct test_request *read;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " suspend=program");
 	write_ns(0, 2);
 	write = begin(AFTL_OP_WRITE, 10, 2);
 	test_wait(&device, 100000);
@@ -263,11 +255,10 @@ static void a_read_suspends_a_program(void)
 
 static void a_write_suspends_nothing(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "suspend", "both", NULL };
 	struct test_request *first;
 	struct test_request *second;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " suspend=both");
 	first = begin(AFTL_OP_WRITE, 10, 2);
 	test_wait(&device, 100000);
 	second = begin(AFTL_OP_WRITE, 20, 2);
@@ -279,14 +270,11 @@ static void a_write_suspends_nothing(void)
 
 static void a_program_is_suspended_so_often(void)
 {
-	static const char *const pairs[] = {
-		ONE_DIE, "suspend", "both", "suspend_limit", "3", NULL
-	};
 	struct test_request *write;
 	u64 step = 20000 + SENSE_NS + UNIT_NS;
 	u32 i;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " suspend=both suspend_limit=3");
 	write_ns(0, 2);
 	write = begin(AFTL_OP_WRITE, 10, 2);
 	test_wait(&device, PAGE_NS);
@@ -302,9 +290,6 @@ static void a_program_is_suspended_so_often(void)
 /* A read during or before a step gets the array at the end of the step. */
 static void a_program_is_suspended_between_steps(void)
 {
-	static const char *const pairs[] = {
-		ONE_DIE, "suspend", "program", "suspend_step", "200us", NULL
-	};
 	static const u64 when[] = { 0, PAGE_NS, PAGE_NS + 1, PAGE_NS + 200000, PAGE_NS + 390000 };
 	static const u64 until[] = { PAGE_NS, PAGE_NS, PAGE_NS + 200000, PAGE_NS + 200000,
 				     PAGE_NS + 400000 };
@@ -312,7 +297,7 @@ static void a_program_is_suspended_between_steps(void)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(when); i++) {
-		open_device("demo", "baseline", pairs);
+		open_device("demo", "baseline", ONE_DIE " suspend=program suspend_step=200us");
 		write_ns(0, 2);
 		write = begin(AFTL_OP_WRITE, 10, 2);
 		test_wait(&device, when[i]);
@@ -326,12 +311,9 @@ static void a_program_is_suspended_between_steps(void)
 /* The program ends before the next step boundary, so that the read waits for its end. */
 static void the_last_step_is_not_interrupted(void)
 {
-	static const char *const pairs[] = {
-		ONE_DIE, "suspend", "program", "suspend_step", "350us", NULL
-	};
 	struct test_request *write;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " suspend=program suspend_step=350us");
 	write_ns(0, 2);
 	write = begin(AFTL_OP_WRITE, 10, 2);
 	test_wait(&device, PAGE_NS + 400000);
@@ -343,12 +325,11 @@ static void the_last_step_is_not_interrupted(void)
 
 static void reads_wait_for_a_row_of_programs(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "row", "3", NULL };
 	struct test_request *writes[5];
 	struct test_request *read;
 	u32 i;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " row=3");
 	write_ns(0, 2);
 	/* The previous row of programs has ended because no program was pending. */
 	test_wait(&device, 1);
@@ -363,12 +344,9 @@ static void reads_wait_for_a_row_of_programs(void)
 
 static void pages_of_a_word_line_take_their_times(void)
 {
-	static const char *const pairs[] = {
-		ONE_DIE, "bits", "3", "read_first", "30us", "read_last", "60us", NULL
-	};
 	u32 i;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " bits=3 read_first=30us read_last=60us");
 	for (i = 0; i < 6; i++)
 		write_ns(2 * i, 2);
 	for (i = 0; i < 6; i++)
@@ -380,13 +358,9 @@ static void pages_of_a_word_line_take_their_times(void)
 /* In a wide block a word-line position has one page in each plane. */
 static void planes_of_a_place_take_the_same_time(void)
 {
-	static const char *const pairs[] = {
-		ONE_DIE, "bits", "2", "planes", "2", "plane_mode", "wide", "read_first", "30us",
-		NULL
-	};
 	u32 i;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " bits=2 planes=2 plane_mode=wide read_first=30us");
 	for (i = 0; i < 4; i++)
 		write_ns(4 * i, 4);
 	for (i = 0; i < 8; i++)
@@ -397,11 +371,10 @@ static void planes_of_a_place_take_the_same_time(void)
 /* Only relocation reads use read_move; host reads keep their time. */
 static void what_is_moved_is_sensed_in_a_time_of_its_own(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "read_move", "7us", NULL };
 	const struct aftl_counters *counters;
 	u32 i;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " read_move=7us");
 	for (i = 0; i < 4 * test_units(&device) / 2; i++)
 		write_ns(2 * (i * 2654435761U % (test_units(&device) / 2)), 2);
 	counters = test_counters(&device);
@@ -415,14 +388,11 @@ static void what_is_moved_is_sensed_in_a_time_of_its_own(void)
 /* 100 MB/s: a unit crosses the link in 40.96 us. */
 static void data_cross_the_link_one_after_the_other(void)
 {
-	static const char *const pairs[] = {
-		"link", "100", "link_command", "3us", "controller", "7us", NULL
-	};
 	const u64 cross = 40960;
 	struct test_request *reads[2];
 	struct test_request *write;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", "link=100 link_command=3us controller=7us");
 	CHECK_EQ(write_ns(0, 2), WRITE_NS + 3000 + 2 * cross + 7000);
 	CHECK_EQ(write_ns(2, 2), WRITE_NS + 3000 + 2 * cross + 7000);
 	reads[0] = begin(AFTL_OP_READ, 0, 1);
@@ -442,16 +412,13 @@ static void data_cross_the_link_one_after_the_other(void)
 /* Short requests are limited by the controller, long ones by the link; the times overlap. */
 static void the_link_is_busy_meanwhile(void)
 {
-	static const char *const pairs[] = {
-		"channels", "1", "chips", "1", "buffer", "1MiB", "link", "1000",
-		"controller_command", "10us", "controller", "7us", NULL
-	};
 	struct test_request *requests[3];
 	u64 unit_ns = 4096;
 	u64 now_ns;
 	u32 i;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", "channels=1 chips=1 buffer=1MiB link=1000 "
+		    "controller_command=10us controller=7us");
 	for (i = 0; i < 3; i++)
 		requests[i] = begin(AFTL_OP_READ, 100 * i, 1);
 	for (i = 0; i < 3; i++)
@@ -476,11 +443,10 @@ static void the_link_is_busy_meanwhile(void)
 
 static void the_controller_needs_no_link(void)
 {
-	static const char *const pairs[] = { "controller_command", "10us", NULL };
 	struct test_request *requests[3];
 	u32 i;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", "controller_command=10us");
 	for (i = 0; i < 3; i++)
 		requests[i] = begin(AFTL_OP_READ, 100 * i, 1 + i);
 	for (i = 0; i < 3; i++)
@@ -490,11 +456,10 @@ static void the_controller_needs_no_link(void)
 
 static void suspending_is_off_by_default(void)
 {
-	static const char *const pairs[] = { ONE_DIE, NULL };
 	struct test_request *write;
 	struct test_request *read;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE);
 	write_ns(0, 2);
 	write = begin(AFTL_OP_WRITE, 10, 2);
 	test_wait(&device, 100000);
@@ -506,9 +471,7 @@ static void suspending_is_off_by_default(void)
 
 static void the_buffer_acknowledges_at_once(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", NULL };
-
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	CHECK_EQ(write_ns(3, 1), 0);
 	CHECK_EQ(read_ns(3, 1), 0);
 	CHECK_EQ(test_counters(&device)->buffer_read_units, 1);
@@ -531,9 +494,7 @@ static void the_buffer_acknowledges_at_once(void)
 
 static void a_flush_waits_for_the_programs(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", NULL };
-
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), 0);
 	CHECK_EQ(write_ns(3, 1), 0);
 	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
@@ -547,12 +508,11 @@ static void a_flush_waits_for_the_programs(void)
 /* A flush waits only for writes before it, even if the host keeps writing. */
 static void a_flush_waits_for_nothing_later(void)
 {
-	static const char *const pairs[] = { ONE_DIE, NULL };
 	struct test_request *before;
 	struct test_request *after;
 	struct test_request *flush;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE);
 	before = begin(AFTL_OP_WRITE, 0, 2);
 	flush = begin(AFTL_OP_FLUSH, 0, 0);
 	after = begin(AFTL_OP_WRITE, 2, 2);
@@ -565,9 +525,7 @@ static void a_flush_waits_for_nothing_later(void)
 /* Without a flush a partial page stays in the buffer. */
 static void what_is_pending_is_worked_off(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", "buffer_hold", "1s", NULL };
-
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=1s");
 	begin(AFTL_OP_WRITE, 0, 1);
 	aftl_drain(device.ftl);
 	CHECK_EQ(aftl_now(device.ftl), 0);
@@ -583,9 +541,7 @@ static void what_is_pending_is_worked_off(void)
 /* Draining programs partial pages immediately, so that the host gets its memory back. */
 static void a_hurry_waits_for_no_full_page(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", "buffer_hold", "1s", NULL };
-
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=1s");
 	CHECK_EQ(write_ns(3, 1), 0);
 	test_wait(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
@@ -606,12 +562,9 @@ static void a_hurry_waits_for_no_full_page(void)
 
 static void a_safe_buffer_is_never_flushed(void)
 {
-	static const char *const pairs[] = {
-		ONE_DIE, "buffer", "1MiB", "buffer_safe", "on", NULL
-	};
 	u64 latency = 1;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_safe=on");
 	CHECK_EQ(write_ns(3, 1), 0);
 	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), 0);
 	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency), 0);
@@ -622,10 +575,9 @@ static void a_safe_buffer_is_never_flushed(void)
 
 static void fua_waits_for_its_program(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", NULL };
 	u64 latency = 0;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency), 0);
 	CHECK_EQ(latency, WRITE_NS);
 	close_device();
@@ -634,12 +586,9 @@ static void fua_waits_for_its_program(void)
 /* The FUA unit is waited for, so the unit before it in the queue must not be held back. */
 static void fua_behind_buffered_data_does_not_wait_for_more(void)
 {
-	static const char *const pairs[] = {
-		ONE_DIE, "buffer", "1MiB", "page", "16KiB", NULL
-	};
 	u64 latency = 0;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " buffer=1MiB page=16KiB");
 	CHECK_EQ(write_ns(3, 1), 0);
 	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency), 0);
 	CHECK_EQ(latency, 4 * UNIT_NS + PROGRAM_NS);
@@ -648,10 +597,9 @@ static void fua_behind_buffered_data_does_not_wait_for_more(void)
 
 static void buffered_rewrites_coalesce(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", NULL };
 	u32 i;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	for (i = 0; i < 10; i++)
 		CHECK_EQ(write_ns(3, 1), 0);
 	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
@@ -663,11 +611,7 @@ static void buffered_rewrites_coalesce(void)
 /* A buffer of sixteen units, half of which is the watermark; a program takes two. */
 static void full_pages_wait_for_the_watermark(void)
 {
-	static const char *const pairs[] = {
-		ONE_DIE, "buffer", "64KiB", "buffer_hold", "1s", NULL
-	};
-
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " buffer=64KiB buffer_hold=1s");
 	CHECK_EQ(write_ns(0, 7), 0);
 	test_wait(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
@@ -687,9 +631,7 @@ static void full_pages_wait_for_the_watermark(void)
 /* The LUNs that hold full programs start together, not one after the other. */
 static void all_luns_program_above_the_watermark(void)
 {
-	static const char *const pairs[] = { "buffer", "64KiB", "buffer_hold", "1s", NULL };
-
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", "buffer=64KiB buffer_hold=1s");
 	CHECK_EQ(aftl_geometry(device.ftl)->luns, 4);
 	CHECK_EQ(write_ns(0, 7), 0);
 	test_wait(&device, WRITE_NS);
@@ -703,12 +645,9 @@ static void all_luns_program_above_the_watermark(void)
 /* An overwritten unit keeps its one place, so four units fit a buffer of four. */
 static void overwrites_take_no_second_place(void)
 {
-	static const char *const pairs[] = {
-		ONE_DIE, "buffer", "16KiB", "buffer_hold", "1s", "buffer_high", "100%", NULL
-	};
 	u32 i;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " buffer=16KiB buffer_hold=1s buffer_high=100%");
 	CHECK_EQ(write_ns(0, 3), 0);
 	for (i = 0; i < 10; i++)
 		CHECK_EQ(write_ns(i % 3, 1), 0);
@@ -726,12 +665,9 @@ static void overwrites_take_no_second_place(void)
 /* However often it is overwritten, a unit leaves the buffer buffer_hold after its first write. */
 static void an_overwritten_unit_keeps_its_age(void)
 {
-	static const char *const pairs[] = {
-		ONE_DIE, "buffer", "1MiB", "buffer_hold", "5ms", NULL
-	};
 	u32 i;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=5ms");
 	for (i = 0; i < 5; i++) {
 		CHECK_EQ(write_ns(0, 2), 0);
 		test_wait(&device, 1000000);
@@ -744,10 +680,9 @@ static void an_overwritten_unit_keeps_its_age(void)
 /* An overwrite in another class moves the unit to another queue; a flush still covers it. */
 static void an_overwrite_in_another_class_replaces_too(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", "buffer_hold", "1s", NULL };
 	u32 class = AFTL_APPROX;
 
-	open_device("demo", "separated", pairs);
+	open_device("demo", "separated", ONE_DIE " buffer=1MiB buffer_hold=1s");
 	CHECK_EQ(latency_of(AFTL_OP_WRITE, 4, 3, AFTL_APPROX), 0);
 	CHECK_EQ(latency_of(AFTL_OP_WRITE, 5, 1, AFTL_PRECISE), 0);
 	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 1);
@@ -761,10 +696,9 @@ static void an_overwrite_in_another_class_replaces_too(void)
 /* A FUA write takes the place of a buffered one and waits for its program. */
 static void fua_replaces_buffered_data(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", "buffer_hold", "1s", NULL };
 	u64 latency = 0;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=1s");
 	CHECK_EQ(write_ns(9, 1), 0);
 	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency), 0);
 	CHECK_EQ(latency, WRITE_NS);
@@ -775,10 +709,9 @@ static void fua_replaces_buffered_data(void)
 /* Buffer of four units, two pages in progress: the next write waits for the first program. */
 static void a_full_buffer_holds_writes_up(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "buffer", "16KiB", NULL };
 	struct test_request *late;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " buffer=16KiB");
 	CHECK_EQ(aftl_tag_count(device.ftl), 4);
 	CHECK_EQ(write_ns(0, 4), 0);
 	late = begin(AFTL_OP_WRITE, 10, 1);
@@ -821,9 +754,8 @@ static void discards_overtake_writes(void)
 
 	for (i = 0; i < 2; i++)
 		for (wait = 0; wait < 1000000; wait += 300000) {
-			const char *const pairs[] = { ONE_DIE, "buffer", buffers[i], NULL };
-
-			open_device("demo", "baseline", pairs);
+			open_device("demo", "baseline", test_params(ONE_DIE
+								    " buffer=%s", buffers[i]));
 			begin(AFTL_OP_WRITE, 10, 2)->keep = false;
 			write = begin(AFTL_OP_WRITE, 5, 2);
 			test_wait(&device, wait);
@@ -844,11 +776,10 @@ static void discards_overtake_writes(void)
 /* The die is reading, the full buffer waits for it, and a write waits for the buffer. */
 static void a_discard_lets_waiting_writes_in(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "buffer", "16KiB", NULL };
 	struct test_request *read;
 	struct test_request *late;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " buffer=16KiB");
 	write_ns(0, 2);
 	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
 	read = begin(AFTL_OP_READ, 0, 1);
@@ -863,12 +794,11 @@ static void a_discard_lets_waiting_writes_in(void)
 /* All read commands wait for the die; the discard unmaps the data they would read. */
 static void a_discard_lets_waiting_reads_in(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "depth", "16", NULL };
 	struct test_request *write;
 	struct test_request *read;
 	struct test_request *late;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " depth=16");
 	write_ns(0, 34);
 	write = begin(AFTL_OP_WRITE, 40, 1);
 	read = begin(AFTL_OP_READ, 0, 32);
@@ -882,11 +812,7 @@ static void a_discard_lets_waiting_reads_in(void)
 
 static void wide_planes_program_together(void)
 {
-	static const char *const pairs[] = {
-		ONE_DIE, "planes", "2", "plane_mode", "wide", NULL
-	};
-
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " planes=2 plane_mode=wide");
 	CHECK_EQ(write_ns(0, 4), 2 * PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 	CHECK_EQ(read_ns(0, 2), SENSE_NS + PAGE_NS);
@@ -904,11 +830,10 @@ static void wide_planes_program_together(void)
  */
 static void open_four_planes(const char *rule)
 {
-	const char *const pairs[] = { ONE_DIE, "planes", "4", "plane_mode", "wide",
-				      "multi_plane_read", rule, NULL };
 	u32 i;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", test_params(ONE_DIE " planes=4 plane_mode=wide "
+						    "multi_plane_read=%s", rule));
 	for (i = 0; i < 4; i++)
 		write_ns(8 * i, 8);
 }
@@ -986,11 +911,7 @@ static void a_read_may_overtake_another_into_a_multi_plane_read(void)
 
 static void independent_planes_work_on_their_own(void)
 {
-	static const char *const pairs[] = {
-		ONE_DIE, "planes", "2", "plane_mode", "independent", NULL
-	};
-
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " planes=2 plane_mode=independent");
 	CHECK_EQ(write_ns(0, 4), 2 * PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
 	close_device();
@@ -998,18 +919,14 @@ static void independent_planes_work_on_their_own(void)
 
 static void shared_planes_take_turns(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "planes", "2", NULL };
-
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " planes=2");
 	CHECK_EQ(write_ns(0, 4), 2 * WRITE_NS);
 	close_device();
 }
 
 static void one_shot_programs_a_word_line(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "bits", "3", "one_shot", "on", NULL };
-
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " bits=3 one_shot=on");
 	CHECK_EQ(write_ns(0, 6), 3 * PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
@@ -1022,9 +939,7 @@ static void one_shot_programs_a_word_line(void)
 /* 2 KiB at 40 MB/s take 51.2 us; the first page of a word line is fast. */
 static void pages_of_ics14_are_fast_and_slow(void)
 {
-	static const char *const pairs[] = { ONE_DIE, NULL };
-
-	open_device("ics14", "baseline", pairs);
+	open_device("ics14", "baseline", ONE_DIE);
 	CHECK_EQ(write_ns(0, 1), 51200 + 380000);
 	CHECK_EQ(write_ns(1, 1), 51200 + 1198000);
 	CHECK_EQ(write_ns(2, 1), 51200 + 380000);
@@ -1046,10 +961,9 @@ static void times_of_tos22(void)
 /* A read of two units must return the newer second one from the buffer. */
 static void a_read_sees_a_newer_neighbour_in_the_buffer(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", NULL };
 	struct shadow_store store;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	shadow_open(&store, &device, false);
 	write_ns(0, 2);
 	latency_of(AFTL_OP_FLUSH, 0, 0, 0);
@@ -1063,11 +977,10 @@ static void a_read_sees_a_newer_neighbour_in_the_buffer(void)
 /* Data that a flush covers become durable even if overwritten while the flush waits. */
 static void a_rewrite_does_not_empty_a_flush(void)
 {
-	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", NULL };
 	struct shadow_store store;
 	struct test_request *flush;
 
-	open_device("demo", "baseline", pairs);
+	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	shadow_open(&store, &device, false);
 	/* The die is busy, so that the next writes stay in the buffer. */
 	write_ns(10, 2);

@@ -69,47 +69,40 @@ static void try_shape(const struct test_device *shape, u64 seed)
 		try_policy(shape, aftl_policy_at(i)->name, seed);
 }
 
-static void try_pairs(const char *const *pairs)
+static void try_pairs(const char *params)
 {
 	struct test_device shape;
 
 	test_device_init(&shape, "demo");
-	test_device_set_all(&shape, pairs);
+	test_device_set_all(&shape, params);
 	try_shape(&shape, 0);
 }
 
-#define TINY "channels", "1", "chips", "1"
+#define TINY "channels=1 chips=1"
 
-static const char *const named[][24] = {
-	{ TINY, "blocks", "8", "op", "50", "layers", "2", "word_lines", "4", NULL },
-	{ TINY, "blocks", "16", "op", "60", "layers", "1", "word_lines", "1", NULL },
-	{ TINY, "blocks", "16", "op", "80", "layers", "1", "word_lines", "2", NULL },
-	{ TINY, "blocks", "40", "op", "60", "layers", "3", "word_lines", "5", NULL },
-	{ TINY, "blocks", "40", "op", "60", "layers", "7", "word_lines", "3", "bits", "3",
-	  "one_shot", "on", NULL },
-	{ TINY, "blocks", "40", "op", "60", "layers", "3", "word_lines", "1", "bits", "3", NULL },
-	{ TINY, "blocks", "40", "op", "60", "planes", "4", "plane_mode", "wide", "layers", "3",
-	  "word_lines", "3", NULL },
-	{ TINY, "blocks", "40", "op", "60", "planes", "3", "plane_mode", "independent", "layers",
-	  "2", "word_lines", "2", NULL },
-	{ TINY, "blocks", "40", "op", "60", "planes", "3", "layers", "2", "word_lines", "2", NULL },
-	{ TINY, "blocks", "40", "op", "60", "page", "4096", "unit", "512", "layers", "2",
-	  "word_lines", "4", NULL },
-	{ TINY, "blocks", "40", "op", "60", "page", "64KiB", "unit", "4096", "layers", "2",
-	  "word_lines", "4", NULL },
-	{ TINY, "blocks", "1", "op", "50", NULL },
-	{ TINY, "blocks", "2", "op", "50", NULL },
-	{ TINY, "blocks", "3", "op", "60", NULL },
-	{ TINY, "blocks", "4", "op", "70", "layers", "2", "word_lines", "4", NULL },
-	{ TINY, "blocks", "5", "op", "80", "layers", "2", "word_lines", "4", NULL },
-	{ TINY, "blocks", "16", "op", "0", "layers", "2", "word_lines", "4", NULL },
-	{ "channels", "3", "chips", "1", "blocks", "12", "op", "75", "layers", "2", "word_lines",
-	  "4", "allocate", "static", NULL },
-	{ TINY, "blocks", "24", "op", "70", "layers", "2", "word_lines", "4", "bad", "0.1", NULL },
-	{ TINY, "blocks", "24", "op", "70", "layers", "2", "word_lines", "4", "gc", "90", NULL },
-	{ TINY, "blocks", "24", "op", "70", "layers", "2", "word_lines", "4", "gc", "0", NULL },
-	{ TINY, "blocks", "24", "op", "70", "layers", "2", "word_lines", "4", "buffer", "4096",
-	  NULL },
+static const char *const named[] = {
+	TINY " blocks=8 op=50 layers=2 word_lines=4",
+	TINY " blocks=16 op=60 layers=1 word_lines=1",
+	TINY " blocks=16 op=80 layers=1 word_lines=2",
+	TINY " blocks=40 op=60 layers=3 word_lines=5",
+	TINY " blocks=40 op=60 layers=7 word_lines=3 bits=3 one_shot=on",
+	TINY " blocks=40 op=60 layers=3 word_lines=1 bits=3",
+	TINY " blocks=40 op=60 planes=4 plane_mode=wide layers=3 word_lines=3",
+	TINY " blocks=40 op=60 planes=3 plane_mode=independent layers=2 word_lines=2",
+	TINY " blocks=40 op=60 planes=3 layers=2 word_lines=2",
+	TINY " blocks=40 op=60 page=4096 unit=512 layers=2 word_lines=4",
+	TINY " blocks=40 op=60 page=64KiB unit=4096 layers=2 word_lines=4",
+	TINY " blocks=1 op=50",
+	TINY " blocks=2 op=50",
+	TINY " blocks=3 op=60",
+	TINY " blocks=4 op=70 layers=2 word_lines=4",
+	TINY " blocks=5 op=80 layers=2 word_lines=4",
+	TINY " blocks=16 op=0 layers=2 word_lines=4",
+	"channels=3 chips=1 blocks=12 op=75 layers=2 word_lines=4 allocate=static",
+	TINY " blocks=24 op=70 layers=2 word_lines=4 bad=0.1",
+	TINY " blocks=24 op=70 layers=2 word_lines=4 gc=90",
+	TINY " blocks=24 op=70 layers=2 word_lines=4 gc=0",
+	TINY " blocks=24 op=70 layers=2 word_lines=4 buffer=4096",
 };
 
 TAP_TEST(named_shapes, "selected geometries are refused or usable")
@@ -131,8 +124,7 @@ TAP_TEST(least_over_provisioning, "the least accepted over-provisioning suffices
 
 		for (;;) {
 			test_device_init(&device, "demo");
-			test_device_set_all(&device, (const char *const[]){
-				TINY, "blocks", "32", "layers", "4", "word_lines", "4", NULL });
+			test_device_set_all(&device, TINY " blocks=32 layers=4 word_lines=4");
 			device.config.op = op;
 			if (!test_device_create(&device, aftl_policy_at(i)->name) || op > 8900)
 				break;

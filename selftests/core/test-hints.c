@@ -10,10 +10,9 @@
 
 #define LIVES_TOLD 4
 
-static const char *const plain[] = {
-	"channels", "2", "chips", "1", "blocks", "40", "layers", "2", "word_lines", "4", "bits",
-	"3", "one_shot", "on", "op", "50", "page", "16KiB", "unit", "4KiB", "errors", "off", NULL
-};
+static const char plain[] =
+	"channels=2 chips=1 blocks=40 layers=2 word_lines=4 bits=3 one_shot=on op=50 page=16KiB "
+	"unit=4KiB errors=off";
 
 static struct test_device device;
 static u32 said[AFTL_LIFETIMES][256];
@@ -41,7 +40,7 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun,
 	return aftl_policy_tlc.place(policy, lun, need, placement);
 }
 
-static void open_device(const char *const *more)
+static void open_device(const char *more)
 {
 	static struct aftl_policy_type type;
 
@@ -93,7 +92,7 @@ static void check_pages(u32 units)
 	CHECK_RANGE(pages, 100, units);
 }
 
-static void hear(const char *const *more)
+static void hear(const char *more)
 {
 	u32 writes = 0;
 	u32 units;
@@ -120,26 +119,21 @@ static void hear(const char *const *more)
 
 TAP_TEST(hints_are_heard, "stream() and place() receive write hints")
 {
-	static const char *const none[] = { NULL };
-
-	hear(none);
+	hear(NULL);
 }
 
 TAP_TEST(a_buffer_keeps_them, "write hints pass through the write buffer")
 {
-	static const char *const buffer[] = { "buffer", "256KiB", NULL };
-
-	hear(buffer);
+	hear("buffer=256KiB");
 }
 
 /* Relocated data have no hint: flash does not store it. */
 TAP_TEST(moves_have_none, "relocated data have no hint")
 {
-	static const char *const full[] = { "fill", "random", NULL };
 	struct aftl_random random = { 7 };
 	u32 i;
 
-	open_device(full);
+	open_device("fill=random");
 	if (aftl_fill(device.ftl))
 		tap_bail_out("the device cannot be filled");
 	for (i = 0; i < test_units(&device); i++)
@@ -153,9 +147,7 @@ TAP_TEST(moves_have_none, "relocated data have no hint")
 
 TAP_TEST(lives_that_are_none_are_refused, "invalid lifetimes are refused")
 {
-	static const char *const none[] = { NULL };
-
-	open_device(none);
+	open_device(NULL);
 	device.hint.life = AFTL_LIFETIMES;
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0, 0), -EINVAL);
 	test_device_close(&device);
@@ -168,10 +160,8 @@ TAP_TEST(lives_that_are_none_are_refused, "invalid lifetimes are refused")
 /* Mix hot and cold data: nine of ten writes go to a tenth of the address space. */
 static void mix(const char *policy, bool hinted)
 {
-	static const char *const mixed[] = {
-		"channels", "2", "chips", "1", "blocks", "80", "layers", "4", "word_lines", "4",
-		"op", "50", "fill", "random", "errors", "off", NULL
-	};
+	static const char mixed[] =
+		"channels=2 chips=1 blocks=80 layers=4 word_lines=4 op=50 fill=random errors=off";
 	struct aftl_random random = { 11 };
 	u32 places;
 	u32 i;

@@ -6,8 +6,7 @@
 #include "stream.h"
 #include "tap.h"
 
-#define SHAPE "channels", "1", "chips", "1", "blocks", "64", "page", "4KiB", "depth", "16", \
-	"op", "40", "fill", "sequential", "read", "45us"
+#define SHAPE "channels=1 chips=1 blocks=64 page=4KiB depth=16 op=40 fill=sequential read=45us"
 #define DEPTH 16
 #define SEEDS 150
 #define REQUESTS 300
@@ -256,7 +255,6 @@ static void load(enum aftl_op op, struct model *model, struct aftl_random *rando
 
 static void writes_of_seed(u64 seed)
 {
-	static const char *const pairs[] = { SHAPE, NULL };
 	struct write_watch watch = {
 		.listener = { .submitted = write_submitted, .accept = write_accepted },
 	};
@@ -265,7 +263,7 @@ static void writes_of_seed(u64 seed)
 	test_device_init(&device, "demo");
 	if (seed % 2)
 		test_device_set(&device, "buffer", "128KiB");
-	test_device_open(&device, "baseline", pairs);
+	test_device_open(&device, "baseline", SHAPE);
 	test_device_listen(&device, &watch.listener);
 	load(AFTL_OP_WRITE, &watch.model, &random);
 	CHECK(watch.model.most > 1);
@@ -283,7 +281,6 @@ TAP_TEST(writes_go_on_in_turn, "writes are served in the order of the model")
 
 static void reads_of_seed(u64 seed)
 {
-	static const char *const pairs[] = { SHAPE, NULL };
 	struct read_watch watch = {
 		.listener = {
 			.submitted = read_submitted,
@@ -293,7 +290,7 @@ static void reads_of_seed(u64 seed)
 	};
 	struct aftl_random random = { aftl_hash64(seed) };
 
-	test_device_open_demo(&device, "baseline", pairs);
+	test_device_open_demo(&device, "baseline", SHAPE);
 	test_device_listen(&device, &watch.listener);
 	load(AFTL_OP_READ, &watch.model, &random);
 	CHECK(watch.model.most > 1);
@@ -348,7 +345,6 @@ static void tenant_done(struct test_listener *self, struct test_request *request
 
 static void let_them(struct tenants *tenants, const char *weights, enum aftl_op op)
 {
-	static const char *const pairs[] = { SHAPE, NULL };
 	u32 queue;
 	u32 i;
 
@@ -358,7 +354,7 @@ static void let_them(struct tenants *tenants, const char *weights, enum aftl_op 
 	tenants->random.state = 5;
 	test_device_init(&device, "demo");
 	test_device_set(&device, "queue_weights", weights);
-	test_device_open(&device, "baseline", pairs);
+	test_device_open(&device, "baseline", SHAPE);
 	test_device_listen(&device, &tenants->listener);
 	for (queue = 0; queue < AFTL_QUEUES_MAX; queue++)
 		for (i = 0; i < tenants->depth[queue]; i++)
@@ -411,14 +407,13 @@ TAP_TEST(who_wants_little_gets_it, "a shallow queue still gets its share")
 
 static u64 end_of(const char *weights, u32 at_once, u32 queues)
 {
-	static const char *const pairs[] = { SHAPE, NULL };
 	struct aftl_random random = { 77 };
 	u64 now_ns;
 	u32 i;
 
 	test_device_init(&device, "demo");
 	test_device_set(&device, "queue_weights", weights);
-	test_device_open(&device, "baseline", pairs);
+	test_device_open(&device, "baseline", SHAPE);
 	for (i = 0; i < 2000; i++) {
 		device.queue = (u8)(i % queues);
 		CHECK_EQ(test_submit(&device, aftl_random_below(&random, 2) ? AFTL_OP_READ :
@@ -447,10 +442,9 @@ TAP_TEST(nothing_changes_without_need, "weights have no effect while commands su
 /* Requests of several queues must not be lost when queues are switched off. */
 TAP_TEST(one_queue_again, "requests survive a change to a single queue")
 {
-	static const char *const pairs[] = { SHAPE, "queue_weights", "1:200", NULL };
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", pairs);
+	test_device_open_demo(&device, "baseline", SHAPE " queue_weights=1:200");
 	for (i = 0; i < 400; i++) {
 		device.queue = (u8)(i % 2);
 		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, i, 1, 0, 0, aftl_now(device.ftl)), 0);

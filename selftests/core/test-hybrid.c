@@ -8,11 +8,11 @@
 #include "stream.h"
 #include "tap.h"
 
-#define SHAPE "channels", "2", "chips", "1", "blocks", "120", "layers", "6", "word_lines", "4", \
-	"bits", "3", "one_shot", "on", "page", "16KiB", "unit", "0", "op", "50"
-#define COSTS "read_coarse", "90us", "read_fine", "45us"
-#define ALL "hybrid_agcr", "on", "hybrid_ressd", "on"
-#define SOON "zone1", "100ms", "zone2", "200ms", "zone3", "400ms"
+#define SHAPE "channels=2 chips=1 blocks=120 layers=6 word_lines=4 bits=3 one_shot=on page=16KiB " \
+	"unit=0 op=50"
+#define COSTS "read_coarse=90us read_fine=45us"
+#define ALL "hybrid_agcr=on hybrid_ressd=on"
+#define SOON "zone1=100ms zone2=200ms zone3=400ms"
 
 enum { KIND_SHORT = 7 };
 
@@ -62,15 +62,13 @@ static u64 mode_pages(u32 mode)
 
 TAP_TEST(parts_respect_each_other, "no part violates the rules of another")
 {
-	static const char *const pairs[] = {
-		SHAPE, COSTS, SOON, ALL, "buffer", "1MiB", "misprograms", "1e-2", NULL
-	};
 	struct shadow_store store;
 	struct test_stream stream;
 	u32 mode;
 	u32 i;
 
-	test_device_open_demo(&device, "hybrid", pairs);
+	test_device_open_demo(&device, "hybrid",
+			      SHAPE " " COSTS " " SOON " " ALL " buffer=1MiB misprograms=1e-2");
 	shadow_open(&store, &device, true);
 	test_stream_init(&stream, 3);
 	for (i = 0; i < 20000 && !tap_failures(); i++) {
@@ -94,15 +92,12 @@ TAP_TEST(parts_respect_each_other, "no part violates the rules of another")
 
 TAP_TEST(without_parts_it_is_page_mapping, "without parts the policy is plain page mapping")
 {
-	static const char *const pairs[] = {
-		SHAPE, COSTS, SOON, "hybrid_approx", "off", "hybrid_cube", "off", "hybrid_agcr",
-		"off", "hybrid_tvr", "off", "hybrid_ressd", "off", NULL
-	};
 	struct test_stream stream;
 	u32 mode;
 	u32 i;
 
-	test_device_open_demo(&device, "hybrid", pairs);
+	test_device_open_demo(&device, "hybrid", SHAPE " " COSTS " " SOON " hybrid_approx=off "
+			      "hybrid_cube=off hybrid_agcr=off hybrid_tvr=off hybrid_ressd=off");
 	test_stream_init(&stream, 4);
 	for (i = 0; i < 3000; i++)
 		test_stream_step(&stream, &device);
@@ -124,16 +119,13 @@ static u64 write_ns(u32 unit, u32 class)
 /* A mode that has used its margin may only skip verifies; the first layer is a slow one. */
 TAP_TEST(margins_are_spent_once, "margins are used by one part only")
 {
-	static const char *const pairs[] = {
-		SHAPE, "channels", "1", NULL
-	};
 	u64 steps = aftl_tvr_steps[0][0] + aftl_tvr_steps[1][0];
 	u64 all = aftl_tvr_steps[0][AFTL_TVR_MARGIN_POINTS - 1] +
 		  aftl_tvr_steps[1][AFTL_TVR_MARGIN_POINTS - 1];
 	u64 brief = 700000 * steps / all;
 	u64 skipped = aftl_cube_program_ns[4][0];
 
-	test_device_open_demo(&device, "hybrid", pairs);
+	test_device_open_demo(&device, "hybrid", SHAPE " channels=1");
 	/* A phase 1 block, then the four positions in the checkerboard's first layer. */
 	CHECK_EQ(write_ns(0, AFTL_APPROX), 437500);
 	CHECK_EQ(write_ns(3, AFTL_PRECISE), 532000);
@@ -162,13 +154,10 @@ static void access_units(enum aftl_op op, u32 first, u32 end, u32 class)
 /* Idle-time rewriting uses mode fine; repeats of misprogrammed pages keep their write cost. */
 TAP_TEST(what_came_out_bad_keeps_its_cost, "a repeated program keeps its write cost")
 {
-	static const char *const pairs[] = {
-		SHAPE, COSTS, "bits", "1", "hybrid_agcr", "on", "hybrid_tvr", "off",
-		"misprograms", "1e-1", NULL
-	};
 	u64 repeated;
 
-	test_device_open_demo(&device, "hybrid", pairs);
+	test_device_open_demo(&device, "hybrid", SHAPE " " COSTS " bits=1 hybrid_agcr=on "
+			      "hybrid_tvr=off misprograms=1e-1");
 	access_units(AFTL_OP_WRITE, 0, 300, AFTL_PRECISE);
 	repeated = test_counters(&device)->programmed_rewrite_units;
 	CHECK_RANGE(repeated, 10, 100);
@@ -185,11 +174,7 @@ TAP_TEST(what_came_out_bad_keeps_its_cost, "a repeated program keeps its write c
 /* Approximate data are always read at the lowest cost. */
 TAP_TEST(approximate_data_is_not_written_again, "approximate data are not rewritten")
 {
-	static const char *const pairs[] = {
-		SHAPE, COSTS, "bits", "1", "hybrid_agcr", "on", NULL
-	};
-
-	test_device_open_demo(&device, "hybrid", pairs);
+	test_device_open_demo(&device, "hybrid", SHAPE " " COSTS " bits=1 hybrid_agcr=on");
 	access_units(AFTL_OP_WRITE, 0, 20, AFTL_APPROX);
 	access_units(AFTL_OP_READ, 0, 20, AFTL_APPROX);
 	access_units(AFTL_OP_READ, 0, 20, AFTL_APPROX);
@@ -200,9 +185,7 @@ TAP_TEST(approximate_data_is_not_written_again, "approximate data are not rewrit
 
 TAP_TEST(updates_are_shared_by_age, "the age of updated data selects the part")
 {
-	static const char *const pairs[] = { SHAPE, SOON, ALL, NULL };
-
-	test_device_open_demo(&device, "hybrid", pairs);
+	test_device_open_demo(&device, "hybrid", SHAPE " " SOON " " ALL);
 	write_ns(0, AFTL_PRECISE);
 	write_ns(30, AFTL_PRECISE);
 	/* Soon overwritten data: two bits per cell, so that pages can be reprogrammed. */

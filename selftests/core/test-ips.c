@@ -7,8 +7,8 @@
 #include "stream.h"
 #include "tap.h"
 
-#define SHAPE "channels", "1", "chips", "1", "blocks", "60", "layers", "4", "word_lines", "3", \
-	"page", "4KiB", "unit", "4KiB", "op", "45%", "bits", "3", "one_shot", "on"
+#define SHAPE "channels=1 chips=1 blocks=60 layers=4 word_lines=3 page=4KiB unit=4KiB op=45 " \
+	"bits=3 one_shot=on"
 
 /* Word lines in two layers, pages per word line, pages per block. */
 #define LINES 6
@@ -45,16 +45,14 @@ static void on_array(void *host, const struct aftl_array_event *event)
 		 event->mode == AFTL_MODE_SLC || event->mode == AFTL_MODE_SWITCHED);
 }
 
-static void open_device(const char *const *pairs)
+static void open_device(const char *params)
 {
-	static const char *const shape[] = { SHAPE, NULL };
-
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, shape);
+	test_device_set_all(&device, SHAPE);
 	device.ops.array = on_array;
 	memset(programs, 0, sizeof(programs));
 	approximate_cached = 0;
-	test_device_open(&device, "ips", pairs);
+	test_device_open(&device, "ips", params);
 }
 
 static void run(u64 seed, u32 steps)
@@ -82,7 +80,7 @@ static void write_pair(u32 unit)
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 2, AFTL_PRECISE, NULL), 0);
 }
 
-static const char *const one_block[] = { "ips_blocks", "1", "ips_idle", "0", NULL };
+static const char one_block[] = "ips_blocks=1 ips_idle=0";
 
 /* Two layers get one bit in each word line, then the other bits; then the next two layers. */
 TAP_TEST(word_lines_are_switched_where_they_are, "a switch leaves cached data in place")
@@ -119,10 +117,9 @@ TAP_TEST(word_lines_are_switched_where_they_are, "a switch leaves cached data in
 /* Up to ips_blocks blocks are filled with one bit before any word line is switched. */
 TAP_TEST(blocks_are_opened_before, "cache blocks are opened before any is switched")
 {
-	static const char *const pairs[] = { "ips_blocks", "3", NULL };
 	u32 i;
 
-	open_device(pairs);
+	open_device("ips_blocks=3");
 	test_write_each(&device, 0, 3 * LINES, AFTL_PRECISE);
 	for (i = 0; i < 3 * LINES; i++) {
 		CHECK(test_block_of(&device, i) == test_block_of(&device, i / LINES * LINES));
@@ -177,13 +174,10 @@ static u64 hours_of(u32 unit)
  */
 TAP_TEST(what_stays_has_more_errors, "a switched page has the errors of all bits")
 {
-	static const char *const pairs[] = {
-		"ips_blocks", "1", "ips_idle", "0", "cell_model", "voltage", NULL
-	};
 	u64 before;
 	u64 beside;
 
-	open_device(pairs);
+	open_device("ips_blocks=1 ips_idle=0 cell_model=voltage");
 	test_write_each(&device, 0, LINES, AFTL_PRECISE);
 	test_block_of(&device, 0)->erases = 2000;
 	test_wait(&device, 2000 * AFTL_HOUR_NS);
@@ -234,9 +228,7 @@ TAP_TEST(later_programs_disturb, "only later programs disturb a cached word line
  */
 TAP_TEST(moves_go_beside, "relocated data fill the other bits of cached word lines")
 {
-	static const char *const pairs[] = { "fill", "sequential", "fill_approx", "30%", NULL };
-
-	open_device(pairs);
+	open_device("fill=sequential fill_approx=30%");
 	run(4, 9000);
 	CHECK(programs[AFTL_MODE_SLC][true] > 500);
 	CHECK(programs[AFTL_MODE_SWITCHED][false] > 200);
@@ -249,10 +241,7 @@ TAP_TEST(moves_go_beside, "relocated data fill the other bits of cached word lin
 /* Fill a block that has four valid pages, and write six word lines of one bit. */
 static void open_with_scant_block(const char *idle)
 {
-	const char *const pairs[] = { "ips_blocks", "1", "ips_idle", idle, "fill", "sequential",
-				      "idle", "1ms", NULL };
-
-	open_device(pairs);
+	open_device(test_params("ips_blocks=1 ips_idle=%s fill=sequential idle=1ms", idle));
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, PAGES - 4, AFTL_PRECISE, NULL), 0);
 	CHECK(test_block_of(&device, PAGES - 4) == test_block_of(&device, PAGES - 1));
 	test_write_each(&device, 0, LINES, AFTL_PRECISE);
@@ -282,10 +271,7 @@ TAP_TEST(idle_time_switches, "idle time relocates blocks up to ips_idle")
 /* Idle time relocates only when word lines can be switched, and only as much as they hold. */
 TAP_TEST(idle_time_moves_what_fits, "idle time relocates only what cached word lines hold")
 {
-	static const char *const pairs[] = { "ips_blocks", "1", "ips_idle", "100%", "fill",
-					     "sequential", "idle", "1ms", NULL };
-
-	open_device(pairs);
+	open_device("ips_blocks=1 ips_idle=100% fill=sequential idle=1ms");
 	test_write_each(&device, 0, LINES - 1, AFTL_PRECISE);
 	test_wait(&device, AFTL_HOUR_NS);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
@@ -299,10 +285,9 @@ TAP_TEST(idle_time_moves_what_fits, "idle time relocates only what cached word l
 static void open_as(const char *policy, const char *key, const char *value, const char *other,
 		    const char *set)
 {
-	const char *const pairs[] = { SHAPE, "fill", "sequential", "fill_approx", "30%", key,
-				      value, other, set, NULL };
-
-	test_device_open_demo(&device, policy, pairs);
+	test_device_open_demo(&device, policy,
+			      test_params(SHAPE " fill=sequential fill_approx=30%% %s=%s %s=%s",
+					  key, value, other, set));
 	run(11, 12000);
 	test_audit(&device);
 }
@@ -324,10 +309,7 @@ TAP_TEST(all_else_is_approxftl, "without cache blocks the policy equals ApproxFT
 /* With ApproxFTL on, it takes approximate data from the first write on. */
 TAP_TEST(approximate_data_is_not_cached, "with ApproxFTL on, approximate data are not cached")
 {
-	static const char *const pairs[] = { "ips_approx", "on", "fill", "sequential",
-					     "fill_approx", "50%", NULL };
-
-	open_device(pairs);
+	open_device("ips_approx=on fill=sequential fill_approx=50%");
 	run(2, 9000);
 	CHECK_EQ(approximate_cached, 0);
 	CHECK(programs[AFTL_MODE_REDUCED][true] > 500);
@@ -336,9 +318,9 @@ TAP_TEST(approximate_data_is_not_cached, "with ApproxFTL on, approximate data ar
 	test_device_finish(&device);
 }
 
-static void check_without(const char *const *pairs)
+static void check_without(const char *params)
 {
-	test_device_open_demo(&device, "ips", pairs);
+	test_device_open_demo(&device, "ips", params);
 	run(1, 3000);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 0);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
@@ -348,21 +330,14 @@ static void check_without(const char *const *pairs)
 /* Cells without three bits, single-page programs, two passes, or an SLC cache of the core. */
 TAP_TEST(some_devices_have_no_cache, "devices that cannot switch have no cache")
 {
-	static const char *const two[] = { "bits", "2", "one_shot", "on", NULL };
-	static const char *const by_page[] = { "bits", "3", "op", "40%", NULL };
-	static const char *const twice[] = { "bits", "4", "one_shot", "on", "passes", "2",
-					     "buffer", "1MiB", "op", "40%", NULL };
-
-	static const char *const cache[] = { SHAPE, "slc_static", "10%", NULL };
-
-	test_device_open_demo(&device, "ips", cache);
+	test_device_open_demo(&device, "ips", SHAPE " slc_static=10%");
 	run(1, 3000);
 	CHECK(test_counters(&device)->cached_host_units);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
 	test_device_finish(&device);
-	check_without(two);
-	check_without(by_page);
-	check_without(twice);
+	check_without("bits=2 one_shot=on");
+	check_without("bits=3 op=40%");
+	check_without("bits=4 one_shot=on passes=2 buffer=1MiB op=40%");
 }
 
 TAP_TEST(saved_devices_go_on, "a loaded device continues its switched blocks")

@@ -9,8 +9,8 @@
 /* Blocks of eleven steps: six in the first half, five in the second. */
 #define HALF 6
 #define STEPS 11
-#define SHAPE "channels", "1", "chips", "1", "blocks", "60", "layers", "11", "word_lines", "1", \
-	"bits", "1", "page", "4KiB", "unit", "4KiB", "op", "40%"
+#define SHAPE "channels=1 chips=1 blocks=60 layers=11 word_lines=1 bits=1 page=4KiB unit=4KiB " \
+	"op=40%"
 
 enum { KIND_BORROWERS, KIND_LENDERS, KIND_NEXT, KIND_PRECISE, KIND_APPROX };
 
@@ -41,16 +41,14 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	orphans += event->page < HALF || !borrower || aftl_page_class(borrower) != AFTL_PRECISE;
 }
 
-static void open_device(const char *const *pairs)
+static void open_device(const char *params)
 {
-	static const char *const shape[] = { SHAPE, NULL };
-
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, shape);
+	test_device_set_all(&device, SHAPE);
 	device.ops.array = on_array;
 	moved_lenders = 0;
 	orphans = 0;
-	test_device_open(&device, "lending", pairs);
+	test_device_open(&device, "lending", params);
 }
 
 static void close_device(void)
@@ -82,9 +80,7 @@ static bool unit_lends(u32 unit)
 
 TAP_TEST(blocks_have_two_halves, "approximate pages lend to precise pages half a block before")
 {
-	static const char *const none[] = { NULL };
-
-	open_device(none);
+	open_device(NULL);
 	/* No precise page can borrow yet. */
 	test_write_each(&device, 100, 1, AFTL_APPROX);
 	CHECK(!unit_lends(100));
@@ -145,10 +141,9 @@ static struct aftl_errors errors_of(u32 unit)
 /* ECC corrects 160 bits in a unit of 4 KiB. */
 static void check_loans(const char *rber, const char *share, u32 lent)
 {
-	const char *const pairs[] = { "rber", rber, "ecc_lent", share, "ecc_bits", "40", NULL };
 	u32 i;
 
-	open_device(pairs);
+	open_device(test_params("rber=%s ecc_lent=%s ecc_bits=40", rber, share));
 	for (i = 0; i < 100; i++) {
 		u32 first = i * STEPS;
 		u32 unit = first % (test_units(&device) - STEPS);
@@ -189,13 +184,12 @@ static bool taken(u32 block, u32 page, u32 class)
 /* The first half is full; make page 0 an illegal borrower in turn. */
 TAP_TEST(what_no_chip_takes, "the chip refuses illegal loans")
 {
-	static const char *const none[] = { NULL };
 	struct aftl_media *media;
 	struct aftl_block *block;
 	u32 index;
 	u16 kept;
 
-	open_device(none);
+	open_device(NULL);
 	test_write_each(&device, 0, HALF - 1, AFTL_PRECISE);
 	media = &device.ftl->media;
 	block = test_block_of(&device, 0);
@@ -221,11 +215,10 @@ TAP_TEST(what_no_chip_takes, "the chip refuses illegal loans")
 /* Relocation of a block moves precise pages first, so that approximate ones can lend to them. */
 TAP_TEST(what_is_moved_lends_too, "relocated pages lend, too")
 {
-	static const char *const pairs[] = { "fill", "sequential", "fill_approx", "50%", NULL };
 	struct test_stream stream;
 	u32 i;
 
-	open_device(pairs);
+	open_device("fill=sequential fill_approx=50%");
 	test_stream_init(&stream, 7);
 	for (i = 0; i < 4000 && test_stream_step(&stream, &device); i++)
 		;
@@ -237,11 +230,10 @@ TAP_TEST(what_is_moved_lends_too, "relocated pages lend, too")
 
 TAP_TEST(both_classes_of_one_victim, "a victim's pages lend to each other after relocation")
 {
-	static const char *const none[] = { NULL };
 	const struct aftl_block *was;
 	u32 i;
 
-	open_device(none);
+	open_device(NULL);
 	test_write_each(&device, 0, HALF, AFTL_PRECISE);
 	test_write_each(&device, HALF, STEPS - HALF, AFTL_APPROX);
 	was = test_block_of(&device, 0);
@@ -259,9 +251,7 @@ TAP_TEST(both_classes_of_one_victim, "a victim's pages lend to each other after 
 
 TAP_TEST(saved_devices_go_on, "a loaded device continues its lending blocks")
 {
-	static const char *const none[] = { NULL };
-
-	open_device(none);
+	open_device(NULL);
 	test_write_each(&device, 0, HALF, AFTL_PRECISE);
 	test_write_each(&device, HALF, 1, AFTL_APPROX);
 	test_write_each(&device, 20, 2, AFTL_PRECISE);

@@ -8,18 +8,16 @@
 #include "stream.h"
 #include "tap.h"
 
-#define SHAPE "channels", "2", "chips", "1", "blocks", "48", "layers", "4", "word_lines", "4", \
-	"op", "50", "cell_model", "voltage"
+#define SHAPE "channels=2 chips=1 blocks=48 layers=4 word_lines=4 op=50 cell_model=voltage"
 
-static const char *const small[] = { SHAPE, NULL };
-static const char *const wide[] = { SHAPE, "page", "16KiB", "unit", "4KiB", "buffer", "256KiB",
-				    "wear_gap", "4", NULL };
+static const char small[] = SHAPE;
+static const char wide[] = SHAPE " page=16KiB unit=4KiB buffer=256KiB wear_gap=4";
 
 static struct test_device device;
 
-static void open_device(const char *policy, const char *const *pairs, u8 level)
+static void open_device(const char *policy, const char *params, u8 level)
 {
-	test_device_open_demo(&device, policy, pairs);
+	test_device_open_demo(&device, policy, params);
 	device.level = level;
 }
 
@@ -40,18 +38,18 @@ static bool counts_levels(unsigned int counter)
 	return strstr(aftl_counter_info[counter].name, "_level_");
 }
 
-static void try_alike(const char *policy, const char *const *pairs)
+static void try_alike(const char *policy, const char *params)
 {
 	struct aftl_counters plain;
 	u64 ended_ns;
 	unsigned int i;
 
-	open_device(policy, pairs, 0);
+	open_device(policy, params, 0);
 	play(4000);
 	plain = *test_counters(&device);
 	ended_ns = aftl_now(device.ftl);
 	test_device_close(&device);
-	open_device(policy, pairs, AFTL_LEVELS);
+	open_device(policy, params, AFTL_LEVELS);
 	play(4000);
 	CHECK_EQ(aftl_now(device.ftl), ended_ns);
 	for (i = 0; i < AFTL_COUNTERS; i++)
@@ -123,7 +121,7 @@ static void check_all_there(const u32 pages[AFTL_LEVELS])
 
 TAP_TEST(levels_have_pages_of_their_own, "policy levels never mixes levels in a page")
 {
-	const char *const *shapes[] = { small, wide };
+	const char *const shapes[] = { small, wide };
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(shapes); i++) {

@@ -8,25 +8,20 @@
 #include "stream.h"
 #include "tap.h"
 
-#define ROOMY "channels", "2", "chips", "2", "blocks", "48", "layers", "4", "word_lines", "4", \
-	"op", "70"
+#define ROOMY "channels=2 chips=2 blocks=48 layers=4 word_lines=4 op=70"
 
-static const char *const roomy[] = { ROOMY, NULL };
-static const char *const buffered[] = { ROOMY, "buffer", "256KiB", NULL };
-static const char *const fixed[] = { ROOMY, "allocate", "static", "suspend", "both",
-	"suspend_for_write", "on", NULL };
-static const char *const full[] = {
-	"channels", "2", "chips", "2", "blocks", "64", "layers", "4", "word_lines", "4", "op", "50",
-	NULL
-};
+static const char roomy[] = ROOMY;
+static const char buffered[] = ROOMY " buffer=256KiB";
+static const char fixed[] = ROOMY " allocate=static suspend=both suspend_for_write=on";
+static const char full[] = "channels=2 chips=2 blocks=64 layers=4 word_lines=4 op=50";
 
 static struct test_device device;
 static struct shadow_store store;
 static struct test_stream stream;
 
-static void open_device(const char *policy, const char *const *pairs)
+static void open_device(const char *policy, const char *params)
 {
-	test_device_open_demo(&device, policy, pairs);
+	test_device_open_demo(&device, policy, params);
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, 11);
 	stream.partial = 10;
@@ -99,9 +94,9 @@ static void check_dead(u32 lun)
 	CHECK_EQ(test_counters(&device)->retired_blocks, geo->blocks_per_lun);
 }
 
-static void a_lun_dies(const char *policy, const char *const *pairs)
+static void a_lun_dies(const char *policy, const char *params)
 {
-	open_device(policy, pairs);
+	open_device(policy, params);
 	test_stream_fill(&stream, &device);
 	send(500);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 2), 0);
@@ -119,12 +114,12 @@ static void a_lun_dies(const char *policy, const char *const *pairs)
 
 static u32 policies_with_room;
 
-static bool fits(const char *policy, const char *const *pairs)
+static bool fits(const char *policy, const char *params)
 {
 	int ret;
 
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, pairs);
+	test_device_set_all(&device, params);
 	ret = test_device_create(&device, policy);
 	test_device_close(&device);
 	policies_with_room += !ret;
@@ -132,18 +127,18 @@ static bool fits(const char *policy, const char *const *pairs)
 }
 
 static void with_every_policy(const char *what,
-			      void (*body)(const char *policy, const char *const *pairs),
-			      const char *const *pairs)
+			      void (*body)(const char *policy, const char *params),
+			      const char *params)
 {
 	unsigned int i;
 
 	for (i = 0; aftl_policy_at(i); i++) {
 		const char *name = aftl_policy_at(i)->name;
 
-		if (!fits(name, pairs))
+		if (!fits(name, params))
 			continue;
 		tap_begin("%s: %s", what, name);
-		body(name, pairs);
+		body(name, params);
 		tap_end();
 	}
 }
@@ -154,13 +149,13 @@ static void most_policies_were_tried(void)
 }
 
 /* Fail a LUN at many moments, with writes at every stage. */
-static void a_lun_dies_at_any_moment(const char *const *pairs)
+static void a_lun_dies_at_any_moment(const char *params)
 {
 	struct aftl_random random = { 17 };
 	u32 i;
 
 	for (i = 0; i < 300 && !tap_failures(); i++) {
-		open_device("approxftl", pairs);
+		open_device("approxftl", params);
 		stream.gap_ns = 20000;
 		stream.depth = 64;
 		send(20 + aftl_random_below(&random, 300));
@@ -231,12 +226,12 @@ static u32 free_blocks(u32 lun)
 	return info.free_blocks;
 }
 
-static void garbage_is_collected_on_request(const char *policy, const char *const *pairs)
+static void garbage_is_collected_on_request(const char *policy, const char *params)
 {
 	u32 before[4];
 	u32 i;
 
-	open_device(policy, pairs);
+	open_device(policy, params);
 	test_stream_fill(&stream, &device);
 	send(1500);
 	test_drain(&device);

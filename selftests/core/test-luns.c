@@ -13,10 +13,9 @@
 #define PLANES 2
 #define LUNS (CHANNELS * CHIPS * DIES * PLANES)
 
-static const char *const shape[] = {
-	"channels", "2", "chips", "3", "dies", "2", "planes", "2", "plane_mode", "independent",
-	"blocks", "20", "op", "30", "unit", "8192", "errors", "off", NULL
-};
+static const char shape[] =
+	"channels=2 chips=3 dies=2 planes=2 plane_mode=independent blocks=20 op=30 unit=8192 "
+	"errors=off";
 
 static struct test_device device;
 static u32 told[4 * LUNS];

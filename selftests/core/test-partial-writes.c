@@ -10,8 +10,7 @@
 #include "tap.h"
 
 #define UNIT_SECTORS 32
-#define SHAPE "channels", "2", "chips", "1", "blocks", "24", "layers", "4", "word_lines", "4", \
-	"page", "16KiB", "unit", "0", "op", "40", "gc", "10"
+#define SHAPE "channels=2 chips=1 blocks=24 layers=4 word_lines=4 page=16KiB unit=0 op=40 gc=10"
 #define RUNS 12
 #define REQUESTS 3000
 
@@ -165,14 +164,13 @@ static void on_complete(struct test_listener *self, struct test_request *request
 		completed[i] = max(completed[i], own_of(request)->stamp);
 }
 
-static void open_device(const char *const *pairs)
+static void open_device(const char *params)
 {
-	static const char *const shape[] = { SHAPE, NULL };
 	const struct aftl_geometry *geo;
 
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, shape);
-	test_device_open(&device, "baseline", pairs);
+	test_device_set_all(&device, SHAPE);
+	test_device_open(&device, "baseline", params);
 	geo = aftl_geometry(device.ftl);
 	tags = tap_zalloc(aftl_tag_count(device.ftl), sizeof(*tags));
 	slots = tap_zalloc(geo->ppns, sizeof(*slots));
@@ -266,14 +264,14 @@ static u32 draw_range(struct aftl_random *random, u32 *first)
 	return min(count, all - *first);
 }
 
-static void run_random(const char *const *pairs, u64 seed)
+static void run_random(const char *params, u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	u32 depth = 1 + aftl_random_below(&random, 24);
 	u32 unit;
 	u32 i;
 
-	open_device(pairs);
+	open_device(params);
 	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
 		u32 first;
 		u32 count = draw_range(&random, &first);
@@ -296,13 +294,13 @@ static void run_random(const char *const *pairs, u64 seed)
 /* Each write of @count bytes at random: the newest bytes win, in the order of arrival. */
 static void random_ranges_equal_a_byte_exact_model(void)
 {
-	static const char *const kinds[][7] = {
-		{ NULL },
-		{ "buffer", "64KiB", NULL },
-		{ "buffer", "1MiB", "buffer_hold", "1ms", NULL },
-		{ "buffer", "256KiB", "read_cache", "256KiB", NULL },
-		{ "map_cache", "64KiB", NULL },
-		{ "buffer", "64KiB", "queue_weights", "1:3", NULL },
+	static const char *const kinds[] = {
+		"",
+		"buffer=64KiB",
+		"buffer=1MiB buffer_hold=1ms",
+		"buffer=256KiB read_cache=256KiB",
+		"map_cache=64KiB",
+		"buffer=64KiB queue_weights=1:3",
 	};
 	u64 seed;
 
@@ -312,14 +310,13 @@ static void random_ranges_equal_a_byte_exact_model(void)
 
 #define READ_NS 100000
 #define PROGRAM_NS 1000000
-#define TIMES "read", "100us", "program", "1ms", "one_shot", "on", "command", "0", "bus", "16384", \
-	"controller", "0", "ecc", "0", "bits", "1", "errors", "off"
+#define TIMES "read=100us program=1ms one_shot=on command=0 bus=16384 controller=0 ecc=0 bits=1 " \
+	"errors=off"
 /* A page of 16 KiB crosses a bus of 16,384 MB/s in this time. */
 #define TRANSFER_NS 1000
 
-static const char *const timed[] = { TIMES, NULL };
-static const char *const timed_and_buffered[] = { TIMES, "buffer", "1MiB", "buffer_hold", "1s",
-						  NULL };
+static const char timed[] = TIMES;
+static const char timed_and_buffered[] = TIMES " buffer=1MiB buffer_hold=1s";
 
 static void a_partial_write_costs_a_read_of_the_page(void)
 {

@@ -16,14 +16,11 @@
 /* Units per word line, one per page. */
 #define LINE 4
 
-#define SHAPE "blocks", "40", "layers", "4", "word_lines", "3", "bits", "4", "one_shot", "on", \
-	"passes", "2", "program_foggy", "310us", "program", "770us", "page", "4KiB", "unit", \
-	"4KiB", "bus", "100000"
-#define ONE_DIE "channels", "1", "chips", "1", SHAPE
+#define SHAPE "blocks=40 layers=4 word_lines=3 bits=4 one_shot=on passes=2 program_foggy=310us " \
+	"program=770us page=4KiB unit=4KiB bus=100000"
+#define ONE_DIE "channels=1 chips=1 " SHAPE
 
-static const char *const slow[] = {
-	ONE_DIE, "op", "40%", "buffer", "256KiB", "buffer_hold", "1s", "buffer_high", "0", NULL
-};
+static const char slow[] = ONE_DIE " op=40% buffer=256KiB buffer_hold=1s buffer_high=0";
 
 static struct test_device device;
 static struct shadow_store store;
@@ -95,12 +92,12 @@ static void forget_accounts(void)
 	may_end_early = false;
 }
 
-static void open_device(const char *policy, const char *const *pairs)
+static void open_device(const char *policy, const char *params)
 {
 	forget_accounts();
 	test_device_init(&device, "demo");
 	device.ops.array = watch;
-	test_device_open(&device, policy, pairs);
+	test_device_open(&device, policy, params);
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, 5);
 }
@@ -276,13 +273,10 @@ TAP_TEST(a_flush_waits_for_fine_passes, "a flush waits for fine passes")
 /* With a persistent buffer a flush is free and programs nothing. */
 TAP_TEST(a_safe_buffer_needs_no_pass, "with a persistent buffer a flush needs no pass")
 {
-	static const char *const safe[] = {
-		ONE_DIE, "op", "40%", "buffer", "256KiB", "buffer_hold", "1s", "buffer_safe", "on",
-		"buffer_high", "0", NULL
-	};
 	u64 latency_ns;
 
-	open_device("baseline", safe);
+	open_device("baseline",
+		    ONE_DIE " op=40% buffer=256KiB buffer_hold=1s buffer_safe=on buffer_high=0");
 	do_op(AFTL_OP_WRITE, 0, LINE);
 	test_wait(&device, 100000000);
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
@@ -300,14 +294,11 @@ TAP_TEST(a_safe_buffer_needs_no_pass, "with a persistent buffer a flush needs no
  */
 TAP_TEST(a_full_buffer_goes_on, "writes to a full buffer do not wait for buffer_hold")
 {
-	static const char *const tight[] = {
-		ONE_DIE, "op", "40%", "buffer", "32KiB", "buffer_hold", "1s",
-		"zone1", "100s", "zone2", "200s", "zone3", "300s", NULL
-	};
 	u64 latency_ns;
 	u32 i;
 
-	open_device("tlc", tight);
+	open_device("tlc",
+		    ONE_DIE " op=40% buffer=32KiB buffer_hold=1s zone1=100s zone2=200s zone3=300s");
 	do_op(AFTL_OP_WRITE, 0, LINE);
 	do_op(AFTL_OP_FLUSH, 0, 0);
 	for (i = 0; i < 60; i++) {
@@ -397,22 +388,20 @@ TAP_TEST(moves_come_between, "writes and discards during relocation take effect"
 
 static const char *const policies[] = { "baseline", "tlc" };
 
-static const char *const shapes[][32] = {
-	{ SHAPE, "op", "50%", "buffer", "256KiB" },
-	{ SHAPE, "op", "50%", "buffer", "16KiB" },
-	{ SHAPE, "op", "60%", "buffer", "1MiB", "order", "fcfs" },
-	{ SHAPE, "op", "50%", "buffer", "128KiB", "suspend", "both" },
+static const char *const shapes[] = {
+	SHAPE " op=50% buffer=256KiB",
+	SHAPE " op=50% buffer=16KiB",
+	SHAPE " op=60% buffer=1MiB order=fcfs",
+	SHAPE " op=50% buffer=128KiB suspend=both",
 };
 
-static const char *const more[][12] = {
-	{ NULL },
-	{ "buffer_safe", "on", NULL },
-	{ "buffer_hold", "0", "channels", "1", NULL },
-	{ "plane_mode", "wide", "planes", "2", "allocate", "static", NULL },
-	{ "cell_model", "voltage", "cycles", "200", "ecc_bits", "120", "gc_idle_valid", "20%",
-	  NULL },
-	{ "slc_static", "10%", "slc_dynamic", "20%", "idle", "100us", "allocate", "least_busy",
-	  NULL },
+static const char *const more[] = {
+	"",
+	"buffer_safe=on",
+	"buffer_hold=0 channels=1",
+	"plane_mode=wide planes=2 allocate=static",
+	"cell_model=voltage cycles=200 ecc_bits=120 gc_idle_valid=20%",
+	"slc_static=10% slc_dynamic=20% idle=100us allocate=least_busy",
 };
 
 static void account_for_time(void)
@@ -454,10 +443,6 @@ static void take_over_fill(void)
 
 TAP_TEST(a_fill_leaves_nothing_waiting, "a fill leaves no data pending the fine pass")
 {
-	static const char *const filled[] = {
-		SHAPE, "op", "50%", "buffer", "256KiB", "fill", "random", "fill_overwrite", "150%",
-		NULL
-	};
 	u32 policy;
 	u32 i;
 
@@ -465,7 +450,8 @@ TAP_TEST(a_fill_leaves_nothing_waiting, "a fill leaves no data pending the fine 
 		forget_accounts();
 		test_device_init(&device, "demo");
 		device.ops.array = watch;
-		test_device_open(&device, policies[policy], filled);
+		test_device_open(&device, policies[policy],
+				 SHAPE " op=50% buffer=256KiB fill=random fill_overwrite=150%");
 		CHECK_EQ(aftl_fill(device.ftl), 0);
 		take_over_fill();
 		CHECK_EQ(spent_ns, 0);
@@ -525,14 +511,11 @@ TAP_TEST(bytes_come_back, "reads return the right data at every stage")
 /* Blocks and dies fail that have data pending the fine pass. */
 TAP_TEST(what_breaks_loses_no_write, "failing blocks lose no data pending the fine pass")
 {
-	static const char *const roomy[] = {
-		SHAPE, "channels", "2", "chips", "2", "op", "75%", "buffer", "256KiB", NULL
-	};
 	u32 held = 0;
 	u32 left;
 	u32 i;
 
-	open_device("tlc", roomy);
+	open_device("tlc", SHAPE " channels=2 chips=2 op=75% buffer=256KiB");
 	may_end_early = true;
 	for (i = 0; i < 4000 && !tap_failures(); i++) {
 		u32 block = i / 100 * 4 % aftl_geometry(device.ftl)->blocks;
@@ -555,12 +538,9 @@ TAP_TEST(what_breaks_loses_no_write, "failing blocks lose no data pending the fi
 /* Set out_of_blocks so that GC collects only blocks without valid data. */
 TAP_TEST(what_has_no_place_fails, "writes without a free block make the device read-only")
 {
-	static const char *const served_in_turn[] = {
-		ONE_DIE, "op", "40%", "order", "fcfs", "buffer", "256KiB", NULL
-	};
 	u32 requests = 0;
 
-	open_device("tlc", served_in_turn);
+	open_device("tlc", ONE_DIE " op=40% order=fcfs buffer=256KiB");
 	store.full_disk = true;
 	stream.flush = 0;
 	stream.read = 0;
@@ -575,13 +555,10 @@ TAP_TEST(what_has_no_place_fails, "writes without a free block make the device r
 
 TAP_TEST(a_dead_die_hands_over, "pending data of a dead die move to another one")
 {
-	static const char *const roomy[] = {
-		SHAPE, "channels", "2", "chips", "2", "op", "75%", "buffer", "256KiB",
-		"buffer_hold", "1s", "buffer_high", "0", NULL
-	};
 	u32 lun;
 
-	open_device("baseline", roomy);
+	open_device("baseline",
+		    SHAPE " channels=2 chips=2 op=75% buffer=256KiB buffer_hold=1s buffer_high=0");
 	do_op(AFTL_OP_WRITE, 0, 4 * LINE);
 	test_wait(&device, 100000000);
 	CHECK_EQ(coarse_passes, 4);
@@ -765,12 +742,7 @@ TAP_TEST(wrong_policies_gain_nothing, "illegal passes of a policy are refused")
 /* On a two-pass device sparse blocks take one pass. */
 TAP_TEST(fewer_bits_take_one_pass, "sparse blocks take one pass")
 {
-	static const char *const cached[] = {
-		ONE_DIE, "op", "40%", "buffer", "256KiB", "buffer_hold", "1s", "slc_static", "10%",
-		NULL
-	};
-
-	open_device("baseline", cached);
+	open_device("baseline", ONE_DIE " op=40% buffer=256KiB buffer_hold=1s slc_static=10%");
 	do_op(AFTL_OP_WRITE, 0, 5);
 	do_op(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(coarse_passes, 0);

@@ -164,20 +164,18 @@ static void unwatch(struct witness *witness)
 	free(witness->pages);
 }
 
-#define SHAPE "channels", "1", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4",	\
-	      "bits", "3", "one_shot", "on", "page", "4KiB", "unit", "4KiB", "op", "40%"
+#define SHAPE "channels=1 chips=1 blocks=40 layers=4 word_lines=4 bits=3 one_shot=on page=4KiB " \
+	"unit=4KiB op=40"
 /* Units per block of that shape. */
 #define EACH 48
 
 static void open_with(const char *policy, const char *handles, const char *isolation,
 		      const char *cache)
 {
-	const char *const pairs[] = {
-		SHAPE, "placement_handles", handles, "placement_isolation", isolation,
-		"slc_static", cache, NULL
-	};
+	const char *params = test_params(SHAPE " placement_handles=%s placement_isolation=%s "
+					"slc_static=%s", handles, isolation, cache);
 
-	test_device_open_demo(&device, policy, pairs);
+	test_device_open_demo(&device, policy, params);
 }
 
 static void write_as(u32 first, u32 units, u8 life, u8 id)
@@ -256,10 +254,9 @@ TAP_TEST(placed_data_are_not_cached, "data with a handle bypass the SLC cache")
 /* A die failure closes its open reclaim units; other handles continue. */
 TAP_TEST(dead_dies_are_left, "handles leave a dead die")
 {
-	static const char *const pairs[] = { "placement_handles", "4", "op", "60%", NULL };
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", pairs);
+	test_device_open_demo(&device, "baseline", "placement_handles=4 op=60%");
 	for (i = 1; i < 5; i++)
 		write_as(i * 40, 40, 0, (u8)i);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
@@ -420,17 +417,15 @@ static void go_on_with(const char *policy, u64 seed)
 /* If the new policy finds too few free blocks, the core relocates into its fallback block. */
 TAP_TEST(policies_follow_each_other, "a change of policy keeps handles working")
 {
-	static const char *const pairs[] = {
-		"channels", "1", "chips", "1", "blocks", "44", "op", "65%", "layers", "4",
-		"word_lines", "4", "placement_handles", "4", "placement_isolation", "persistent",
-		NULL
-	};
+	static const char params[] =
+		"channels=1 chips=1 blocks=44 op=65% layers=4 word_lines=4 placement_handles=4 "
+		"placement_isolation=persistent";
 	u32 i, j;
 
 	for (i = 0; i < 8 && !tap_failures(); i++) {
 		struct test_stream stream;
 
-		test_device_open_demo(&device, i % 2 ? "baseline" : "approxftl", pairs);
+		test_device_open_demo(&device, i % 2 ? "baseline" : "approxftl", params);
 		test_stream_init(&stream, i);
 		test_stream_fill(&stream, &device);
 		for (j = 0; j < 100 * i; j++)
@@ -467,9 +462,8 @@ TAP_TEST(the_core_s_own_block_is_of_no_handle, "the fallback block has no handle
 static void refused(const char *policy, const char *handles, const char *blocks,
 		    const char *why)
 {
-	const char *const pairs[] = { "placement_handles", handles, "blocks", blocks, NULL };
-
-	test_device_refused(&device, policy, pairs, why);
+	test_device_refused(&device, policy, test_params("placement_handles=%s "
+							 "blocks=%s", handles, blocks), why);
 }
 
 TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")

@@ -341,13 +341,12 @@ static const struct aftl_policy_type wild_type = {
 	.idle_task = chore,
 };
 
-#define SHAPE "channels", "2", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4", \
-	"op", "60"
+#define SHAPE "channels=2 chips=1 blocks=40 layers=4 word_lines=4 op=60"
 
-static void open_wild(u32 kind, const char *const *pairs)
+static void open_wild(u32 kind, const char *params)
 {
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, pairs);
+	test_device_set_all(&device, params);
 	wildness = kind;
 	wrong_places = 0;
 	if (aftl_create(&device.ftl, &device.config, &wild_type, &device.ops, &device,
@@ -355,14 +354,14 @@ static void open_wild(u32 kind, const char *const *pairs)
 		tap_bail_out("%s", device.error.text);
 }
 
-static void survive(u32 kind, const char *const *pairs, u32 requests)
+static void survive(u32 kind, const char *params, u32 requests)
 {
 	struct brute_model model;
 	struct shadow_store store;
 	struct test_stream stream;
 	u32 i;
 
-	open_wild(kind, pairs);
+	open_wild(kind, params);
 	brute_open(&model, &device);
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, kind);
@@ -382,17 +381,14 @@ static void survive(u32 kind, const char *const *pairs, u32 requests)
 	brute_close(&model);
 }
 
-static const char *const plain[] = { SHAPE, NULL };
-static const char *const one_shot[] = { SHAPE, "bits", "3", "one_shot", "on", NULL };
-static const char *const cached[] = {
-	SHAPE, "bits", "3", "one_shot", "on", "slc_static", "5", "slc_dynamic", "20", NULL
-};
-
-static const char *const buffered[] = { SHAPE, "buffer", "64KiB", NULL };
+static const char plain[] = SHAPE;
+static const char one_shot[] = SHAPE " bits=3 one_shot=on";
+static const char cached[] = SHAPE " bits=3 one_shot=on slc_static=5 slc_dynamic=20";
+static const char buffered[] = SHAPE " buffer=64KiB";
 
 static void check(u32 kind)
 {
-	static const char *const *const shapes[] = { plain, one_shot, buffered, cached };
+	static const char *const shapes[] = { plain, one_shot, buffered, cached };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(shapes) && !tap_failures(); i++) {
@@ -425,11 +421,7 @@ TAP_TEST(wrong_copies_lose_nothing, "illegal relocation answers lose no data")
 /* Relocation into the block and other modes must be refused, everything else accepted. */
 TAP_TEST(less_is_for_host_writes, "sparse blocks take host writes only")
 {
-	static const char *const shape[] = {
-		SHAPE, "bits", "3", "one_shot", "on", "op", "50%", NULL
-	};
-
-	survive(WILD_LESS, shape, 6000);
+	survive(WILD_LESS, SHAPE " bits=3 one_shot=on op=50%", 6000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places);
 	CHECK_RANGE(wrong_places, 300, U64_MAX);
 	CHECK_RANGE(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 300, U64_MAX);
@@ -499,12 +491,8 @@ TAP_TEST(company_loses_nothing, "piggybacked pages are programmed or refused")
 /* A policy must not use the core's blocks for translation pages, handles or zones. */
 TAP_TEST(blocks_of_the_core_are_its_own, "a policy cannot use blocks of the core")
 {
-	static const char *const mapped[] = {
-		SHAPE, "word_lines", "16", "page", "512", "unit", "512", "bits", "2",
-		"one_shot", "on", "map_cache", "8KiB", NULL
-	};
-
-	survive(WILD_SQUAT, mapped, 6000);
+	survive(WILD_SQUAT,
+		SHAPE " word_lines=16 page=512 unit=512 bits=2 one_shot=on map_cache=8KiB", 6000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places);
 	CHECK_RANGE(wrong_places, 500, U64_MAX);
 	test_device_close(&device);
@@ -512,7 +500,7 @@ TAP_TEST(blocks_of_the_core_are_its_own, "a policy cannot use blocks of the core
 
 TAP_TEST(closings_lose_nothing, "a policy that closes arbitrary blocks loses no data")
 {
-	static const char *const *const shapes[] = { plain, cached };
+	static const char *const shapes[] = { plain, cached };
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(shapes); i++) {

@@ -14,27 +14,18 @@
 #define LUNS 8
 #define EACH 4
 
-#define SHAPE "channels", "2", "chips", "4", "blocks", "48", "layers", "4", "word_lines", "4", \
-	      "superblock", "4"
-#define ROOMY SHAPE, "op", "66"
+#define SHAPE "channels=2 chips=4 blocks=48 layers=4 word_lines=4 superblock=4"
+#define ROOMY SHAPE " op=66"
 
-static const char *const plain[] = { ROOMY, NULL };
-static const char *const parity[] = { ROOMY, "rain", "on", NULL };
-static const char *const least_busy[] = { ROOMY, "rain", "on", "allocate", "least_busy", NULL };
-static const char *const buffered[] = { ROOMY, "rain", "on", "buffer", "256KiB", NULL };
-static const char *const suspending[] = { ROOMY, "rain", "on", "suspend", "both", NULL };
-
-static const char *const whole[] = {
-	ROOMY, "rain", "on", "superblock", "8", "bits", "2", "one_shot", "on", NULL
-};
-
-static const char *const mirrored[] = { ROOMY, "rain", "on", "superblock", "2", NULL };
-
-static const char *const dense[] = { SHAPE, "op", "40", "rain", "on", NULL };
-
-static const char *const worn[] = {
-	ROOMY, "rain", "on", "rber", "4.2e-3", "ecc_levels", "0", NULL
-};
+static const char plain[] = ROOMY;
+static const char parity[] = ROOMY " rain=on";
+static const char least_busy[] = ROOMY " rain=on allocate=least_busy";
+static const char buffered[] = ROOMY " rain=on buffer=256KiB";
+static const char suspending[] = ROOMY " rain=on suspend=both";
+static const char whole[] = ROOMY " rain=on superblock=8 bits=2 one_shot=on";
+static const char mirrored[] = ROOMY " rain=on superblock=2";
+static const char dense[] = SHAPE " op=40 rain=on";
+static const char worn[] = ROOMY " rain=on rber=4.2e-3 ecc_levels=0";
 
 static struct test_device device;
 static struct shadow_store store;
@@ -98,10 +89,10 @@ static void note_erase(struct test_listener *listener, aftl_ppn_t first, u32 slo
 	}
 }
 
-static void open_device(const char *policy, const char *const *pairs)
+static void open_device(const char *policy, const char *params)
 {
 	test_device_init(&device, "demo");
-	test_device_open(&device, policy, pairs);
+	test_device_open(&device, policy, params);
 	shadow_open(&store, &device, false);
 	eraser = (struct eraser){ .listener = { .erase = note_erase } };
 	test_device_listen(&device, &eraser.listener);
@@ -291,12 +282,12 @@ static void wait_for_rebuild(u32 lun)
 	}
 }
 
-static bool can_have(const char *policy, const char *const *pairs)
+static bool can_have(const char *policy, const char *params)
 {
 	int ret;
 
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, pairs);
+	test_device_set_all(&device, params);
 	ret = test_device_create(&device, policy);
 	test_device_close(&device);
 	return !ret;
@@ -305,17 +296,17 @@ static bool can_have(const char *policy, const char *const *pairs)
 static u32 devices;
 
 static void with_every_policy(const char *what,
-			      void (*body)(const char *policy, const char *const *pairs),
-			      const char *const *pairs)
+			      void (*body)(const char *policy, const char *params),
+			      const char *params)
 {
 	unsigned int i;
 
 	for (i = 0; aftl_policy_at(i); i++) {
-		if (!can_have(aftl_policy_at(i)->name, pairs))
+		if (!can_have(aftl_policy_at(i)->name, params))
 			continue;
 		devices++;
 		tap_begin("%s: %s", what, aftl_policy_at(i)->name);
-		body(aftl_policy_at(i)->name, pairs);
+		body(aftl_policy_at(i)->name, params);
 		tap_end();
 	}
 }
@@ -325,9 +316,9 @@ TAP_TEST(most_policies_were_tried, "most policies ran in these tests")
 	CHECK_MSG(devices >= 80, "only %u devices", devices);
 }
 
-static void superblocks_are_erased_together(const char *policy, const char *const *pairs)
+static void superblocks_are_erased_together(const char *policy, const char *params)
 {
-	open_device(policy, pairs);
+	open_device(policy, params);
 	test_stream_fill(&stream, &device);
 	send(4000);
 	test_drain(&device);
@@ -341,11 +332,11 @@ static void superblocks_are_erased_together(const char *policy, const char *cons
 	close_device();
 }
 
-static void a_die_dies(const char *policy, const char *const *pairs)
+static void a_die_dies(const char *policy, const char *params)
 {
 	u32 held;
 
-	open_device(policy, pairs);
+	open_device(policy, params);
 	test_stream_fill(&stream, &device);
 	send(700);
 	kill_die(2);
@@ -373,14 +364,11 @@ static void a_die_dies(const char *policy, const char *const *pairs)
  */
 static void blocks_are_made_free_for_it(void)
 {
-	static const char *const small[] = {
-		"channels", "2", "chips", "2", "blocks", "48", "word_lines", "2", "op", "72",
-		"superblock", "4", "rain", "on", NULL
-	};
 	u32 seed;
 
 	for (seed = 0; seed < 20 && !tap_failures(); seed++) {
-		open_device("approxftl", small);
+		open_device("approxftl",
+			    "channels=2 chips=2 blocks=48 word_lines=2 op=72 superblock=4 rain=on");
 		test_stream_init(&stream, seed);
 		test_stream_fill(&stream, &device);
 		send(600);
@@ -410,9 +398,9 @@ static void check_nothing_more_is_lost(bool first)
 }
 
 /* Data rebuilt in time survive; stripes with pages on both dies are lost. */
-static void a_second_one_dies(const char *policy, const char *const *pairs)
+static void a_second_one_dies(const char *policy, const char *params)
 {
-	open_device(policy, pairs);
+	open_device(policy, params);
 	test_stream_fill(&stream, &device);
 	send(300);
 	kill_die(1);
@@ -454,7 +442,7 @@ TAP_TEST(one_dies_after_the_other, "a second failure after the rebuild loses no 
 	close_device();
 }
 
-static void dies_at_any_moment(const char *const *pairs, const char *policy)
+static void dies_at_any_moment(const char *params, const char *policy)
 {
 	struct aftl_random random = { 23 };
 	u32 i;
@@ -462,7 +450,7 @@ static void dies_at_any_moment(const char *const *pairs, const char *policy)
 	for (i = 0; i < 60 && !tap_failures(); i++) {
 		u32 die = aftl_random_below(&random, LUNS);
 
-		open_device(policy, pairs);
+		open_device(policy, params);
 		stream.gap_ns = 20000;
 		stream.depth = 64;
 		test_stream_fill(&stream, &device);
@@ -548,17 +536,17 @@ TAP_TEST(blocks_go_bad, "superblocks with bad blocks keep their parity")
 	close_device();
 }
 
-static const char *const fixed[] = { ROOMY, "allocate", "static", NULL };
-static const char *const fixed_parity[] = { ROOMY, "allocate", "static", "rain", "on", NULL };
+static const char fixed[] = ROOMY " allocate=static";
+static const char fixed_parity[] = ROOMY " allocate=static rain=on";
 
 /* If only one die is written, unused blocks of its superblocks are closed without data. */
-static void one_die_is_written(const char *policy, const char *const *pairs)
+static void one_die_is_written(const char *policy, const char *params)
 {
 	const struct aftl_geometry *geo;
 	u32 units;
 	u32 i;
 
-	open_device(policy, pairs);
+	open_device(policy, params);
 	geo = aftl_geometry(device.ftl);
 	units = aftl_program_units(geo);
 	for (i = 0; i < 64 * geo->block_ppns / units && !tap_failures(); i++)
@@ -570,12 +558,12 @@ static void one_die_is_written(const char *policy, const char *const *pairs)
 }
 
 /* No request may fail in any of @lives devices. */
-static void full_lives(const char *const *pairs, u32 lives)
+static void full_lives(const char *params, u32 lives)
 {
 	u32 seed;
 
 	for (seed = 0; seed < lives && !tap_failures(); seed++) {
-		open_device("baseline", pairs);
+		open_device("baseline", params);
 		test_stream_init(&stream, seed);
 		test_stream_fill(&stream, &device);
 		send(1500);
@@ -590,25 +578,15 @@ static void full_lives(const char *const *pairs, u32 lives)
  */
 static void nobody_takes_open_blocks(void)
 {
-	static const char *const narrow[] = {
-		"channels", "2", "chips", "1", "blocks", "34", "layers", "1", "word_lines", "3",
-		"bits", "3", "page", "4KiB", "op", "41.5", "superblock", "2", "rain", "on",
-		"allocate", "static", "gc", "5", "gc_idle_valid", "21", NULL
-	};
-
-	full_lives(narrow, 10);
+	full_lives("channels=2 chips=1 blocks=34 layers=1 word_lines=3 bits=3 page=4KiB op=41.5 "
+		   "superblock=2 rain=on allocate=static gc=5 gc_idle_valid=21", 10);
 }
 
 /* In every superblock some LUN may have too many valid units to gain by its collection. */
 static void the_last_blocks_are_not_the_end(void)
 {
-	static const char *const short_blocks[] = {
-		"channels", "4", "chips", "1", "blocks", "22", "layers", "1", "word_lines", "1",
-		"bits", "2", "page", "2KiB", "unit", "1KiB", "op", "45.7", "superblock", "4",
-		"gc", "14", "gc_idle_valid", "84", "wear_gap", "4", NULL
-	};
-
-	full_lives(short_blocks, 20);
+	full_lives("channels=4 chips=1 blocks=22 layers=1 word_lines=1 bits=2 page=2KiB unit=1KiB "
+		   "op=45.7 superblock=4 gc=14 gc_idle_valid=84 wear_gap=4", 20);
 }
 
 /*
@@ -617,12 +595,10 @@ static void the_last_blocks_are_not_the_end(void)
  */
 static void what_has_become_read_only_rests(void)
 {
-	static const char *const full[] = {
-		"channels", "4", "chips", "1", "blocks", "29", "layers", "3", "word_lines", "2",
-		"page", "2KiB", "unit", "512", "op", "46.4", "allocate", "static", "stripe", "cwpd",
-		"superblock", "4", "rain", "on", "buffer", "512KiB", "buffer_safe", "on",
-		"gc", "13.2", "gc_idle_valid", "83", "wear_gap", "8", NULL
-	};
+	static const char full[] =
+		"channels=4 chips=1 blocks=29 layers=3 word_lines=2 page=2KiB unit=512 op=46.4 "
+		"allocate=static stripe=cwpd superblock=4 rain=on buffer=512KiB buffer_safe=on "
+		"gc=13.2 gc_idle_valid=83 wear_gap=8";
 	u32 read_only = 0;
 	u32 seed;
 	u32 steps;
@@ -647,14 +623,10 @@ static void what_has_become_read_only_rests(void)
 /* Parity of a word line is programmed at once, though data word lines are filled in steps. */
 static void parity_waits_for_word_lines(void)
 {
-	static const char *const switched[] = {
-		"channels", "4", "chips", "1", "blocks", "40", "layers", "1", "word_lines", "4",
-		"bits", "3", "one_shot", "on", "page", "4KiB", "op", "89", "superblock", "4",
-		"rain", "on", NULL
-	};
 	u32 i;
 
-	open_device("ips", switched);
+	open_device("ips", "channels=4 chips=1 blocks=40 layers=1 word_lines=4 bits=3 one_shot=on "
+		    "page=4KiB op=89 superblock=4 rain=on");
 	for (i = 0; i < 300 && !tap_failures(); i++) {
 		send(1);
 		test_audit(&device);
@@ -677,7 +649,7 @@ static void play(struct test_device *on, u64 seed)
 }
 
 /* A loaded device behaves like the saved one, healthy or with a dead die. */
-static void it_is_saved(const char *policy, const char *const *pairs)
+static void it_is_saved(const char *policy, const char *params)
 {
 	struct test_bytes bytes = { 0 };
 	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
@@ -685,7 +657,7 @@ static void it_is_saved(const char *policy, const char *const *pairs)
 	unsigned int i;
 
 	test_device_init(&device, "demo");
-	test_device_open(&device, policy, pairs);
+	test_device_open(&device, policy, params);
 	play(&device, 1);
 	if (device.config.rain)
 		kill_die(6);
@@ -914,18 +886,15 @@ static void count_mixed_superblocks(u32 *used, u32 *mixed)
 	}
 }
 
-static const char *const streams[] = { "op", "80", "gc", "50", NULL };
-static const char *const handles[] = { "op", "80", "placement_handles", "3", "gc", "50", NULL };
-static const char *const mapped[] = {
-	"map_cache", "64KiB", "page", "4KiB", "unit", "512", "word_lines", "8", NULL
-};
+static const char streams[] = "op=80 gc=50";
+static const char handles[] = "op=80 placement_handles=3 gc=50";
+static const char mapped[] = "map_cache=64KiB page=4KiB unit=512 word_lines=8";
 
 /*
  * Policy streams, placement handles and translation pages each fill superblocks of their own. Few
  * are mixed, if there is no unused superblock when a die needs a block.
  */
-static void streams_have_their_own_superblocks(const char *policy, const char *const *pairs,
-					       u32 ids)
+static void streams_have_their_own_superblocks(const char *policy, const char *params, u32 ids)
 {
 	u32 seen = 0;
 	u32 used = 0;
@@ -933,10 +902,10 @@ static void streams_have_their_own_superblocks(const char *policy, const char *c
 	u32 round;
 	u32 i;
 
-	tap_begin("superblocks hold one stream each: %s, %s", policy, pairs[0]);
+	tap_begin("superblocks hold one stream each: %s, %s", policy, params);
 	test_device_init(&device, "demo");
 	test_device_set_all(&device, parity);
-	test_device_set_all(&device, pairs);
+	test_device_set_all(&device, params);
 	if (test_device_create(&device, policy))
 		tap_bail_out("no such device: %s", device.error.text);
 	shadow_open(&store, &device, false);
@@ -966,11 +935,7 @@ static void streams_have_their_own_superblocks(const char *policy, const char *c
 	tap_end();
 }
 
-static const char *const slc[] = {
-	SHAPE, "op", "78", "rain", "on", "bits", "3", "one_shot", "on", "slc_static", "6%",
-	"slc_dynamic", "10%",
-	NULL
-};
+static const char slc[] = SHAPE " op=78 rain=on bits=3 one_shot=on slc_static=6% slc_dynamic=10%";
 
 /* All blocks of a superblock, its parity too, have as many bits per cell. */
 static void check_bits_of_superblocks(void)
@@ -1058,16 +1023,12 @@ static void one_superblock_is_collected_at_a_time(void)
 /* All that a current enterprise drive has is at work at once, in a smaller one. */
 static void an_enterprise_drive_works(void)
 {
-	static const char *const small[] = {
-		"channels", "4", "blocks", "100", "layers", "6", "word_lines", "2", "op", "66",
-		"superblock", "8", "buffer", "1MiB", "map_cache", "768KiB", "page", "2KiB",
-		"unit", "512", NULL
-	};
 	const struct aftl_counters *counters;
 	u32 i;
 
 	test_device_init(&device, "enterprise");
-	test_device_open(&device, "streams", small);
+	test_device_open(&device, "streams", "channels=4 blocks=100 layers=6 word_lines=2 op=66 "
+			 "superblock=8 buffer=1MiB map_cache=768KiB page=2KiB unit=512");
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, 5);
 	stream.units_max = 64;
@@ -1091,21 +1052,15 @@ static void an_enterprise_drive_works(void)
 	test_device_close(&device);
 }
 
-static const char *const again[] = {
-	ROOMY, "rain", "on", "blocks", "128", "bits", "2", "one_shot", "on", NULL
-};
-
-static const char *const caching[] = {
-	"superblock", "4", "rain", "on", "read_cache", "1MiB", NULL
-};
-
-static const char *const zoned[] = { "superblock", "4", "zoned", "64KiB", NULL };
+static const char again[] = ROOMY " rain=on blocks=128 bits=2 one_shot=on";
+static const char caching[] = "superblock=4 rain=on read_cache=1MiB";
+static const char zoned[] = "superblock=4 zoned=64KiB";
 static const char beside[] = "a zone is already striped over dies";
 
-static void refused(const char *policy, const char *const *pairs, const char *part)
+static void refused(const char *policy, const char *params, const char *part)
 {
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, pairs);
+	test_device_set_all(&device, params);
 	CHECK_EQ(test_device_create(&device, policy), -EINVAL);
 	CHECK_CONTAINS(device.error.text, part);
 	test_device_close(&device);
@@ -1113,12 +1068,9 @@ static void refused(const char *policy, const char *const *pairs, const char *pa
 
 static void what_makes_no_sense_is_refused(void)
 {
-	refused("baseline", (const char *const[]){ "rain", "on", NULL },
-		"set superblock to 2 dies or more");
-	refused("baseline", (const char *const[]){ "superblock", "3", NULL },
-		"4 dies cannot be shared out in groups of 3");
-	refused("baseline", (const char *const[]){ "superblock", "1", NULL },
-		"it takes at least 2");
+	refused("baseline", "rain=on", "set superblock to 2 dies or more");
+	refused("baseline", "superblock=3", "4 dies cannot be shared out in groups of 3");
+	refused("baseline", "superblock=1", "it takes at least 2");
 	refused("baseline", caching, "does not hold reconstructed data");
 	refused("baseline", zoned, beside);
 	refused("ressd", again, "policy ressd has pages that parity cannot follow");

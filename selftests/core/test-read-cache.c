@@ -11,9 +11,9 @@
 #include "stream.h"
 #include "tap.h"
 
-#define SHAPE "channels", "2", "chips", "2", "blocks", "32", "page", "16KiB", "unit", "4KiB", \
-	"bus", "400", "controller", "9us", "ecc", "3us", "read", "45us", "op", "30"
-#define CACHE SHAPE, "read_cache", "1MiB", "fill", "sequential"
+#define SHAPE "channels=2 chips=2 blocks=32 page=16KiB unit=4KiB bus=400 controller=9us ecc=3us " \
+	"read=45us op=30"
+#define CACHE SHAPE " read_cache=1MiB fill=sequential"
 #define PAGE_UNITS 4
 #define UNIT_NS 10240
 #define MISS_NS (45000 + UNIT_NS + 3000 + 9000)
@@ -56,17 +56,14 @@ static u64 hits(void)
 /* A hit uses neither array nor bus nor ECC, and takes the controller's time. */
 TAP_TEST(a_hit_is_the_controllers, "a hit takes only the controller's time")
 {
-	static const char *const pairs[] = { CACHE, NULL };
-	static const char *const faster[] = { CACHE, "read_hit", "4us", "link", "1000", NULL };
-
-	test_device_open_demo(&device, "baseline", pairs);
+	test_device_open_demo(&device, "baseline", CACHE);
 	CHECK_EQ(read_one(8), MISS_NS);
 	CHECK_EQ(read_one(8), 9000);
 	CHECK_EQ(hits(), 1);
 	CHECK_EQ(sensed(), 1);
 	CHECK_EQ(test_counters(&device)->bus_ns, UNIT_NS);
 	test_device_finish(&device);
-	test_device_open_demo(&device, "baseline", faster);
+	test_device_open_demo(&device, "baseline", CACHE " read_hit=4us link=1000");
 	CHECK_EQ(read_one(8), MISS_NS + 4096);
 	CHECK_EQ(read_one(8), 4000 + 4096);
 	CHECK_EQ(read_units(8, 2), MISS_NS + 2 * 4096);
@@ -76,12 +73,11 @@ TAP_TEST(a_hit_is_the_controllers, "a hit takes only the controller's time")
 /* A read of a unit that is being sensed waits for that sensing only. */
 TAP_TEST(nothing_is_sensed_twice, "a concurrent read waits for the sensing in progress")
 {
-	static const char *const pairs[] = { CACHE, NULL };
 	struct test_request *first;
 	struct test_request *second;
 	u64 now_ns;
 
-	test_device_open_demo(&device, "baseline", pairs);
+	test_device_open_demo(&device, "baseline", CACHE);
 	now_ns = aftl_now(device.ftl);
 	first = test_submit_kept(&device, AFTL_OP_READ, 8, 1, 0, 0, now_ns);
 	second = test_submit_kept(&device, AFTL_OP_READ, 8, 1, 0, 0, now_ns + 50000);
@@ -108,13 +104,12 @@ static void on_read(struct test_listener *self, struct test_request *request,
 /* A hit returns the bits as sensed, whatever the age of the cells is now. */
 TAP_TEST(a_hit_has_the_same_bits, "a hit returns the bits as first sensed")
 {
-	static const char *const pairs[] = { CACHE, "fill_approx", "100", "cell_model", "voltage",
-					     "cycles", "2000", "refresh", "0", NULL };
 	struct test_listener listener = { .read = on_read };
 	struct aftl_errors errors;
 	u32 flips;
 
-	test_device_open_demo(&device, "vth_b", pairs);
+	test_device_open_demo(&device, "vth_b",
+			      CACHE " fill_approx=100 cell_model=voltage cycles=2000 refresh=0");
 	test_device_listen(&device, &listener);
 	read_one(8);
 	flips = seen_flips;
@@ -146,11 +141,8 @@ static u32 lost_among(u32 units)
 /* Cached data passed ECC while they were correctable. */
 TAP_TEST(a_hit_is_not_lost_with_the_cells, "a hit survives uncorrectable cells")
 {
-	static const char *const pairs[] = { CACHE, "cell_model", "voltage", "cycles", "10000",
-					     "ecc_bits", "0", "ecc_levels", "0", "refresh", "0",
-					     NULL };
-
-	test_device_open_demo(&device, "baseline", pairs);
+	test_device_open_demo(&device, "baseline", CACHE " cell_model=voltage cycles=10000 "
+			      "ecc_bits=0 ecc_levels=0 refresh=0");
 	CHECK_EQ(lost_among(16), 0);
 	read_units(0, 16);
 	aftl_age(device.ftl, 10 * YEAR_NS);
@@ -165,11 +157,10 @@ TAP_TEST(a_hit_is_not_lost_with_the_cells, "a hit survives uncorrectable cells")
 /* A unit that was written, discarded, lost, or whose die failed must not hit. */
 TAP_TEST(what_has_changed_is_read_again, "changed units are read again")
 {
-	static const char *const pairs[] = { CACHE, NULL };
 	const struct aftl_lun *lun;
 	aftl_ppn_t ppn;
 
-	test_device_open_demo(&device, "baseline", pairs);
+	test_device_open_demo(&device, "baseline", CACHE);
 	read_one(8);
 	test_do(&device, AFTL_OP_WRITE, 8, 1, AFTL_PRECISE, NULL);
 	CHECK_EQ(read_one(8), MISS_NS);
@@ -200,16 +191,13 @@ static u32 slot_of(u32 unit)
 /* The unit is in the same slot as before, reprogrammed without an erase. */
 TAP_TEST(what_is_programmed_again_is_read_again, "reprogrammed units are read again")
 {
-	static const char *const pairs[] = {
-		"bits", "3", "one_shot", "on", "page", "4KiB", "unit", "0", "layers", "6",
-		"word_lines", "2", "channels", "1", "chips", "1", "op", "40", "blocks", "200",
-		"zone1", "10ms", "zone2", "40ms", "zone3", "100ms", "candidates", "2",
-		"read_cache", "1MiB", NULL
-	};
+	static const char params[] =
+		"bits=3 one_shot=on page=4KiB unit=0 layers=6 word_lines=2 channels=1 chips=1 op=40 "
+		"blocks=200 zone1=10ms zone2=40ms zone3=100ms candidates=2 read_cache=1MiB";
 	u32 slot;
 	u32 i;
 
-	test_device_open_demo(&device, "ressd", pairs);
+	test_device_open_demo(&device, "ressd", params);
 	for (i = 0; i < 2; i++)
 		test_do(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL);
 	slot = slot_of(0);
@@ -229,10 +217,9 @@ TAP_TEST(what_is_programmed_again_is_read_again, "reprogrammed units are read ag
 /* Saving empties the cache, so that saved and loaded devices behave alike. */
 TAP_TEST(it_is_forgotten_with_the_device, "saving empties the cache")
 {
-	static const char *const pairs[] = { CACHE, "read_ahead", "256KiB", NULL };
 	struct test_bytes bytes = { 0 };
 
-	test_device_open_demo(&device, "baseline", pairs);
+	test_device_open_demo(&device, "baseline", CACHE " read_ahead=256KiB");
 	read_one(8);
 	test_device_save(&device, &bytes);
 	CHECK_EQ(read_one(8), MISS_NS);
@@ -246,10 +233,9 @@ TAP_TEST(it_is_forgotten_with_the_device, "saving empties the cache")
 
 TAP_TEST(a_reader_is_read_ahead, "sequential reads start read-ahead")
 {
-	static const char *const pairs[] = { CACHE, "read_ahead", "256KiB", NULL };
 	u32 unit;
 
-	test_device_open_demo(&device, "baseline", pairs);
+	test_device_open_demo(&device, "baseline", CACHE " read_ahead=256KiB");
 	CHECK_EQ(read_one(0), MISS_NS);
 	CHECK_EQ(test_counters(&device)->read_ahead_units, 0);
 	CHECK_EQ(read_one(1), MISS_NS);
@@ -269,10 +255,9 @@ TAP_TEST(a_reader_is_read_ahead, "sequential reads start read-ahead")
 /* Random and backward reads do not start read-ahead. */
 TAP_TEST(nothing_is_read_for_nobody, "random and backward reads start no read-ahead")
 {
-	static const char *const pairs[] = { CACHE, "read_ahead", "256KiB", NULL };
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", pairs);
+	test_device_open_demo(&device, "baseline", CACHE " read_ahead=256KiB");
 	for (i = 0; i < 100; i++)
 		read_one(7919 * i % 5000);
 	for (i = 400; i > 300; i--)
@@ -284,13 +269,12 @@ TAP_TEST(nothing_is_read_for_nobody, "random and backward reads start no read-ah
 /* Up to sixteen sequential readers are recognised. */
 TAP_TEST(readers_are_told_apart, "sixteen sequential readers are recognised")
 {
-	static const char *const pairs[] = { CACHE, "read_ahead", "64KiB", "read_cache", "8MiB",
-					     NULL };
 	u32 readers;
 	u32 i;
 
 	for (readers = AFTL_READ_STREAMS; readers <= AFTL_READ_STREAMS + 1; readers++) {
-		test_device_open_demo(&device, "baseline", pairs);
+		test_device_open_demo(&device, "baseline",
+				      CACHE " read_ahead=64KiB read_cache=8MiB");
 		for (i = 0; i < 16 * readers; i++) {
 			read_one(i % readers * 512 + i / readers);
 			rest();
@@ -303,11 +287,9 @@ TAP_TEST(readers_are_told_apart, "sixteen sequential readers are recognised")
 /* A read of a unit about to be prefetched senses the whole page. */
 TAP_TEST(who_comes_too_early_overtakes, "a read before its prefetch senses the page")
 {
-	static const char *const pairs[] = { CACHE, "channels", "1", "chips", "1",
-					     "read_ahead", "256KiB", NULL };
 	u32 unit;
 
-	test_device_open_demo(&device, "baseline", pairs);
+	test_device_open_demo(&device, "baseline", CACHE " channels=1 chips=1 read_ahead=256KiB");
 	for (unit = 0; unit < 32; unit++)
 		CHECK_EQ(test_submit(&device, AFTL_OP_READ, unit, 1, 0, 0, 0), 0);
 	test_drain(&device);
@@ -318,11 +300,10 @@ TAP_TEST(who_comes_too_early_overtakes, "a read before its prefetch senses the p
 /* Other reads precede read-ahead on the array, and half of the commands are kept for them. */
 TAP_TEST(others_come_first, "other reads precede read-ahead")
 {
-	static const char *const pairs[] = { CACHE, "channels", "1", "chips", "1", "depth", "16",
-					     "read_ahead", "512KiB", NULL };
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", pairs);
+	test_device_open_demo(&device, "baseline",
+			      CACHE " channels=1 chips=1 depth=16 read_ahead=512KiB");
 	read_one(0);
 	read_one(1);
 	CHECK_EQ(device.ftl->free_read_count, 9);
@@ -338,12 +319,10 @@ TAP_TEST(others_come_first, "other reads precede read-ahead")
 /* Prefetched units that are evicted or overwritten unread are counted. */
 TAP_TEST(what_is_in_vain, "unused prefetched units are counted")
 {
-	static const char *const pairs[] = { CACHE, "read_ahead", "64KiB", "read_cache", "128KiB",
-					     NULL };
 	const struct aftl_counters *counters;
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", pairs);
+	test_device_open_demo(&device, "baseline", CACHE " read_ahead=64KiB read_cache=128KiB");
 	counters = test_counters(&device);
 	read_one(0);
 	read_one(1);
@@ -362,9 +341,8 @@ TAP_TEST(what_is_in_vain, "unused prefetched units are counted")
 
 TAP_TEST(what_does_not_fit_is_refused, "a read-ahead larger than half the cache is refused")
 {
-	static const char *const pairs[] = { CACHE, "read_ahead", "513KiB", NULL };
-
-	test_device_refused(&device, "baseline", pairs, "set read_cache at least");
+	test_device_refused(&device, "baseline",
+			    CACHE " read_ahead=513KiB", "set read_cache at least");
 }
 
 /* Plain list model: the last element is the most recently used. */

@@ -8,12 +8,11 @@
 #include "stream.h"
 #include "tap.h"
 
-#define SHAPE "channels", "2", "chips", "1", "blocks", "48", "layers", "6", "word_lines", "4", \
-	"bits", "3", "one_shot", "on", "page", "16KiB", "unit", "0", "op", "30", "read", "60us", \
-	"ecc_bits", "80", "cell_model", "voltage"
-#define OLD SHAPE, "cycles", "2000", "age", "365d"
-#define AGCR "cell_model", "voltage", "layers", "1", "bits", "2", "unit", "0", "read", "170us", \
-	"read_coarse", "310us", "read_fine", "70us", "op", "60", "ecc_bits", "80"
+#define SHAPE "channels=2 chips=1 blocks=48 layers=6 word_lines=4 bits=3 one_shot=on page=16KiB " \
+	"unit=0 op=30 read=60us ecc_bits=80 cell_model=voltage"
+#define OLD SHAPE " cycles=2000 age=365d"
+#define AGCR "cell_model=voltage layers=1 bits=2 unit=0 read=170us read_coarse=310us " \
+	"read_fine=70us op=60 ecc_bits=80"
 
 #define LAYERS 6
 #define MONTH_HOURS 720
@@ -112,11 +111,11 @@ static void on_array(void *host, const struct aftl_array_event *event)
 		check_default(event, once_ns, best_shift(block, event->page));
 }
 
-static void open_device(const char *policy, const char *const *pairs)
+static void open_device(const char *policy, const char *params)
 {
 	test_device_init(&device, "demo");
 	device.ops.array = on_array;
-	test_device_open(&device, policy, pairs);
+	test_device_open(&device, policy, params);
 	memset(&seen, 0, sizeof(seen));
 }
 
@@ -203,14 +202,12 @@ static u32 mixed_blocks(u64 hours)
 
 TAP_TEST(old_layers_are_off, "the published shares of old layers need shifted references")
 {
-	static const char *const half[] = { SHAPE, "blocks", "400", "cycles", "1000", NULL };
-	static const char *const pairs[] = { SHAPE, "blocks", "400", "cycles", "2000", NULL };
 	u64 steps;
 
-	open_device("baseline", half);
+	open_device("baseline", SHAPE " blocks=400 cycles=1000");
 	CHECK_RANGE(layers_off(YEAR_HOURS, &steps), 43, 47);
 	close_device();
-	open_device("baseline", pairs);
+	open_device("baseline", SHAPE " blocks=400 cycles=2000");
 	CHECK(mixed_blocks(MONTH_HOURS) > 600);
 	CHECK_EQ(layers_off(0, &steps), 0);
 	CHECK_RANGE(layers_off(MONTH_HOURS, &steps), 27, 33);
@@ -221,10 +218,9 @@ TAP_TEST(old_layers_are_off, "the published shares of old layers need shifted re
 
 TAP_TEST(what_is_off_stays_off, "a layer that needs shifted references always will")
 {
-	static const char *const pairs[] = { SHAPE, "cycles", "2000", NULL };
 	u32 i;
 
-	open_device("baseline", pairs);
+	open_device("baseline", SHAPE " cycles=2000");
 	for (i = 0; i < device.ftl->geo.blocks * LAYERS; i++) {
 		bool off = false;
 		u64 hours;
@@ -239,10 +235,9 @@ TAP_TEST(what_is_off_stays_off, "a layer that needs shifted references always wi
 
 TAP_TEST(new_flash_is_not_off, "new flash needs no shifted references at any age")
 {
-	static const char *const pairs[] = { SHAPE, NULL };
 	u64 steps;
 
-	open_device("baseline", pairs);
+	open_device("baseline", SHAPE);
 	CHECK_EQ(layers_off(3 * YEAR_HOURS, &steps), 0);
 	close_device();
 }
@@ -250,11 +245,10 @@ TAP_TEST(new_flash_is_not_off, "new flash needs no shifted references at any age
 /* One retry for each step, whichever side it starts from. */
 TAP_TEST(each_step_is_a_retry, "each step between references is a retry")
 {
-	static const char *const pairs[] = { OLD, "fill", "sequential", NULL };
 	u32 page;
 	u32 start;
 
-	open_device("baseline", pairs);
+	open_device("baseline", OLD " fill=sequential");
 	for (page = 0; page < device.ftl->geo.pages; page++) {
 		const struct aftl_block *block = &device.ftl->media.blocks[3];
 		u32 best = best_shift(block, page);
@@ -310,7 +304,6 @@ static const struct levels_case levels[] = {
 /* Three costs when worn and a month old, one when new. Neighbours have the same mode. */
 TAP_TEST(levels_follow_errors, "sensing levels follow the errors of the page")
 {
-	static const char *const pairs[] = { AGCR, "cycles", "2000", NULL };
 	u32 i;
 	u32 k;
 
@@ -318,7 +311,7 @@ TAP_TEST(levels_follow_errors, "sensing levels follow the errors of the page")
 		const struct levels_case *mine = &levels[i];
 		aftl_ppn_t ppn;
 
-		open_device("baseline", pairs);
+		open_device("baseline", AGCR " cycles=2000");
 		for (k = 0; k < 32; k++)
 			write_as(k, mine->mode, mine->class);
 		CHECK_EQ(read_ns(5), mine->new_ns);
@@ -341,14 +334,13 @@ TAP_TEST(levels_follow_constant_rates, "sensing levels follow constant error rat
 	static const u64 wanted[][3] = {
 		{ 70000, 70000, 70000 }, { 70000, 170000, 310000 }, { 310000, 310000, 310000 },
 	};
-	static const char *const pairs[] = { AGCR, "cell_model", "constant", NULL };
 	u32 i;
 	u32 k;
 
 	for (i = 0; i < ARRAY_SIZE(rates); i++) {
 		test_device_init(&device, "demo");
 		device.config.rber = rates[i];
-		test_device_open(&device, "baseline", pairs);
+		test_device_open(&device, "baseline", AGCR " cell_model=constant");
 		for (k = 0; k < 3; k++) {
 			write_as(k, levels[k].mode, AFTL_PRECISE);
 			CHECK_EQ(read_ns(k), wanted[i][k]);
@@ -360,12 +352,10 @@ TAP_TEST(levels_follow_constant_rates, "sensing levels follow constant error rat
 /* Errors beyond hard-decision ECC cost one level each, in host reads and relocation. */
 TAP_TEST(further_levels_cost, "each extra sensing level takes time")
 {
-	static const char *const pairs[] = { SHAPE, "cell_model", "constant", "rber", "1.22e-2",
-					     "ecc_retry", "7us", NULL };
 	u32 seen_levels = 0;
 	u32 unit;
 
-	open_device("baseline", pairs);
+	open_device("baseline", SHAPE " cell_model=constant rber=1.22e-2 ecc_retry=7us");
 	for (unit = 0; unit < 90; unit++) {
 		struct aftl_errors errors;
 		struct aftl_block *block;
@@ -391,13 +381,11 @@ TAP_TEST(further_levels_cost, "each extra sensing level takes time")
 
 static void read_old_data(const char *read_move)
 {
-	const char *const pairs[] = { OLD, "fill", "sequential", "op", "40", "read_move",
-				      read_move, NULL };
 	const struct aftl_counters *counters;
 	struct test_stream stream;
 	u32 i;
 
-	open_device("baseline", pairs);
+	open_device("baseline", test_params(OLD " fill=sequential op=40 read_move=%s", read_move));
 	counters = test_counters(&device);
 	seen.by_default = true;
 	test_stream_init(&stream, 5);
@@ -433,12 +421,12 @@ static u32 baked_units(u32 at_least)
 	return count;
 }
 
-static const struct aftl_counters *move_data(const char *policy, const char *const *pairs)
+static const struct aftl_counters *move_data(const char *policy, const char *params)
 {
 	struct test_stream stream;
 	u32 i;
 
-	open_device(policy, pairs);
+	open_device(policy, params);
 	test_stream_init(&stream, 5);
 	stream.read = 0;
 	stream.approx = 50;
@@ -452,10 +440,8 @@ static const struct aftl_counters *move_data(const char *policy, const char *con
 /* Relocation bypasses the host's ECC: copies of approximate data inherit the errors. */
 TAP_TEST(moves_bake_errors_in, "copies of approximate data inherit errors")
 {
-	static const char *const pairs[] = {
-		SHAPE, "cell_model", "constant", "fill", "sequential", "op", "40", NULL
-	};
-	const struct aftl_counters *counters = move_data("vth_b", pairs);
+	const struct aftl_counters *counters = move_data("vth_b", SHAPE " cell_model=constant "
+							 "fill=sequential op=40");
 
 	CHECK(device.ftl->cell.clean);
 	CHECK_EQ(counters->moved_lost_units, 0);
@@ -503,14 +489,11 @@ static void read_programs(void)
 
 TAP_TEST(flight_adds_no_errors, "data of a program in progress have only inherited errors")
 {
-	static const char *const pairs[] = {
-		SHAPE, "cell_model", "constant", "fill", "sequential", "op", "40", NULL
-	};
 	static struct test_listener listener = { .read = check_in_flight };
 	struct test_stream stream;
 	u32 i;
 
-	open_device("vth_b", pairs);
+	open_device("vth_b", SHAPE " cell_model=constant fill=sequential op=40");
 	test_device_listen(&device, &listener);
 	test_stream_init(&stream, 5);
 	stream.approx = 50;
@@ -528,11 +511,8 @@ TAP_TEST(flight_adds_no_errors, "data of a program in progress have only inherit
 /* Uncorrectable precise data are lost, and the copy is marked lost. */
 TAP_TEST(moves_of_too_many_errors_lose, "relocation of uncorrectable precise data loses them")
 {
-	static const char *const pairs[] = {
-		SHAPE, "cell_model", "constant", "rber", "5e-2", "fill", "sequential",
-		"op", "40", NULL
-	};
-	const struct aftl_counters *counters = move_data("baseline", pairs);
+	const struct aftl_counters *counters = move_data("baseline", SHAPE " cell_model=constant "
+							 "rber=5e-2 fill=sequential op=40");
 
 	CHECK(counters->moved_lost_units > 1000);
 	CHECK_EQ(counters->baked_bits, 0);
@@ -559,14 +539,11 @@ static int place_in_company(struct aftl_policy *policy, struct aftl_lun *lun,
 /* A piggybacked page is read first, with the retries that its age requires. */
 TAP_TEST(company_is_retried, "piggybacked pages are read with retries")
 {
-	static const char *const pairs[] = {
-		OLD, "channels", "1", "fill", "sequential", "program", "700us", NULL
-	};
 	struct aftl_policy_type type;
 	struct aftl_block *block;
 	u64 retries;
 
-	open_device("baseline", pairs);
+	open_device("baseline", OLD " channels=1 fill=sequential program=700us");
 	baseline = device.ftl->type;
 	type = *baseline;
 	type.place = place_in_company;
@@ -596,13 +573,12 @@ static u64 rate_after(struct aftl_block *block, u64 reads_of_each_page)
 
 TAP_TEST(reads_disturb, "reads raise the error rate of their block")
 {
-	static const char *const pairs[] = { SHAPE, "cycles", "2000", "fill", "sequential", NULL };
 	struct aftl_block *block;
 	u64 none;
 	u64 reads;
 	u64 last;
 
-	open_device("baseline", pairs);
+	open_device("baseline", SHAPE " cycles=2000 fill=sequential");
 	block = &device.ftl->media.blocks[1];
 	none = rate_after(block, 0);
 	last = none;
@@ -621,11 +597,10 @@ TAP_TEST(reads_disturb, "reads raise the error rate of their block")
 
 TAP_TEST(retries_disturb_too, "retries count as reads")
 {
-	static const char *const pairs[] = { OLD, "fill", "sequential", NULL };
 	u64 sensed = 0;
 	u32 i;
 
-	open_device("baseline", pairs);
+	open_device("baseline", OLD " fill=sequential");
 	seen.by_default = true;
 	read_all();
 	for (i = 0; i < device.ftl->geo.blocks; i++)
@@ -634,18 +609,16 @@ TAP_TEST(retries_disturb_too, "retries count as reads")
 	close_device();
 }
 
-#define ONE_DIE "channels", "1", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4", \
-	"unit", "0", "op", "60"
+#define ONE_DIE "channels=1 chips=1 blocks=40 layers=4 word_lines=4 unit=0 op=60"
 
 /* A block at its read limit is relocated, and data keep their class. */
 static void hammer(const char *limit, bool moves)
 {
-	const char *const pairs[] = { ONE_DIE, "read_limit", limit, NULL };
 	struct shadow_store store;
 	u32 unit;
 	u32 i;
 
-	open_device("vth_b", pairs);
+	open_device("vth_b", test_params(ONE_DIE " read_limit=%s", limit));
 	shadow_open(&store, &device, true);
 	for (unit = 0; unit < test_units(&device); unit++)
 		test_do(&device, AFTL_OP_WRITE, unit, 1, unit % 2, NULL);
@@ -680,12 +653,10 @@ TAP_TEST(what_is_read_too_often_is_moved, "blocks at the read limit are relocate
 /* A suspended device keeps read counts, but not pending refreshes of disturbed blocks. */
 TAP_TEST(a_parked_device_forgets, "a suspended device drops pending refreshes")
 {
-	static const char *const pairs[] = { ONE_DIE, "read_limit", "2", "fill", "sequential",
-					     NULL };
 	const struct aftl_block *block;
 	u32 i;
 
-	open_device("baseline", pairs);
+	open_device("baseline", ONE_DIE " read_limit=2 fill=sequential");
 	block = &device.ftl->media.blocks[0];
 	for (i = 0; i < 32; i++)
 		CHECK_EQ(test_submit(&device, AFTL_OP_READ, 3, 1, 0, 0, 0), 0);
@@ -746,12 +717,9 @@ static const struct adversary adversaries[] = {
 	{ "greedy", greedy_start, 100 },
 };
 
-static const char *const small[] = {
-	"channels", "1", "chips", "1", "dies", "1", "planes", "1", "blocks", "24", "op", "50",
-	"read_limit", "3", "read_first", "0", "read_last", "0", "read_move", "0",
-	"superblock", "0", "rain", "off", "slc_static", "0", "slc_dynamic", "0", "map_cache", "0",
-	NULL
-};
+static const char small[] =
+	"channels=1 chips=1 dies=1 planes=1 blocks=24 op=50 read_limit=3 read_first=0 read_last=0 "
+	"read_move=0 superblock=0 rain=off slc_static=0 slc_dynamic=0 map_cache=0";
 
 static void create_with(const struct aftl_policy_type *type, const char *profile, bool old,
 			u32 model)
@@ -825,13 +793,11 @@ struct service {
 
 static void measure(const char *policy, const char *age, struct service *service)
 {
-	const char *const pairs[] = {
-		SHAPE, "blocks", "100", "cycles", "2000", "fill", "sequential", "age", age, NULL
-	};
 	u64 sum = 0;
 	u32 i;
 
-	open_device(policy, pairs);
+	open_device(policy, test_params(SHAPE " blocks=100 cycles=2000 fill=sequential "
+					"age=%s", age));
 	read_all();
 	for (i = 0; i < LAYERS; i++) {
 		service->by_layer[i] = seen.layer_ns[i] / seen.layer_reads[i];

@@ -293,28 +293,18 @@ static void unwatch(void)
 	free(watcher.moved);
 }
 
-#define SHAPE "bits", "3", "one_shot", "on", "page", "4KiB", "unit", "0", "layers", "6", \
-	"word_lines", "2"
-#define ONE_DIE SHAPE, "channels", "1", "chips", "1", "op", "40"
-#define ZONES "zone1", "10ms", "zone2", "40ms", "zone3", "100ms"
+#define SHAPE "bits=3 one_shot=on page=4KiB unit=0 layers=6 word_lines=2"
+#define ONE_DIE SHAPE " channels=1 chips=1 op=40"
+#define ZONES "zone1=10ms zone2=40ms zone3=100ms"
 
-static const char *const plain[] = { ONE_DIE, "blocks", "200", ZONES, "candidates", "2", NULL };
-static const char *const virtual[] = {
-	ONE_DIE, "blocks", "200", ZONES, "candidates", "2", "virtual_layers", "on", NULL
-};
+static const char plain[] = ONE_DIE " blocks=200 " ZONES " candidates=2";
+static const char virtual[] = ONE_DIE " blocks=200 " ZONES " candidates=2 virtual_layers=on";
+static const char patient[] = ONE_DIE " blocks=200 zone1=10s candidates=2";
+static const char roomy[] = ONE_DIE " blocks=200 zone1=10s candidates=3";
 
-static const char *const patient[] = {
-	ONE_DIE, "blocks", "200", "zone1", "10s", "candidates", "2", NULL
-};
-
-static const char *const roomy[] = {
-	ONE_DIE, "blocks", "200", "zone1", "10s", "candidates", "3", NULL
-};
-
-static const char *const busy[] = {
-	SHAPE, "channels", "2", "chips", "2", "op", "50", "blocks", "100", "layers", "5", ZONES,
-	"buffer", "256KiB", "wear_gap", "4", "suspend", "both", NULL
-};
+static const char busy[] =
+	SHAPE " channels=2 chips=2 op=50 blocks=100 layers=5 " ZONES " buffer=256KiB wear_gap=4 "
+	"suspend=both";
 
 static void send(u32 requests)
 {
@@ -329,9 +319,9 @@ static void send(u32 requests)
 	test_drain(&device);
 }
 
-static void open_ressd(const char *const *pairs)
+static void open_ressd(const char *params)
 {
-	test_device_open_demo(&device, "ressd", pairs);
+	test_device_open_demo(&device, "ressd", params);
 	watch();
 }
 
@@ -343,9 +333,9 @@ static void close_ressd(void)
 	test_device_close(&device);
 }
 
-static void check_rules(const char *const *pairs)
+static void check_rules(const char *params)
 {
-	open_ressd(pairs);
+	open_ressd(params);
 	send(12000);
 	CHECK_RANGE(watcher.reprograms, 1000, U32_MAX);
 	CHECK_EQ(watcher.reprograms, test_counters(&device)->reprogrammed_pages);
@@ -525,15 +515,12 @@ TAP_TEST(a_word_line_takes_four_pages, "a word line takes four pages")
 /* Table 4 of the paper; one page per unit, negligible bus time. */
 TAP_TEST(times_are_the_papers, "program and read times are the paper's")
 {
-	static const char *const pairs[] = {
-		"channels", "1", "chips", "1", "dies", "1", "planes", "1", "blocks", "200",
-		"op", "50%", "bus", "100000", NULL
-	};
 	const u64 bus_ns = 16384 * 1000 / 100000 + 1;
 	u64 ns;
 
 	test_device_init(&device, "tos22");
-	test_device_open(&device, "ressd", pairs);
+	test_device_open(&device, "ressd",
+			 "channels=1 chips=1 dies=1 planes=1 blocks=200 op=50% bus=100000");
 	write_unit(0, &ns);
 	CHECK_RANGE(ns, 3000000, 3000000 + 3 * bus_ns);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, &ns), 0);
@@ -744,17 +731,14 @@ TAP_TEST(idle_time_opens_a_block, "reclamation does not use the GC reserve")
 /* Wear levelling of the paper's device: static blocks must not fall far behind. */
 TAP_TEST(the_device_levels_wear, "the paper's device levels wear")
 {
-	static const char *const pairs[] = {
-		"channels", "1", "chips", "1", "dies", "1", "planes", "1", "blocks", "40",
-		"layers", "2", "op", "40", "fill", "sequential", NULL
-	};
 	struct aftl_random random = { 5 };
 	u32 least = U32_MAX;
 	u32 most = 0;
 	u32 i;
 
 	test_device_init(&device, "tos22");
-	test_device_open(&device, "tlc", pairs);
+	test_device_open(&device, "tlc", "channels=1 chips=1 dies=1 planes=1 blocks=40 layers=2 "
+			 "op=40 fill=sequential");
 	for (i = 0; i < 30000; i++)
 		write_unit(aftl_random_below(&random, 16), NULL);
 	for (i = 0; i < geo()->blocks; i++) {
@@ -797,13 +781,11 @@ TAP_TEST(cold_data_is_stored_as_ever, "cold data are stored as by policy tlc")
 /* Short-lived hot data on a device that programs single pages. */
 static void write_page_by_page(const char *policy, struct aftl_counters *counters)
 {
-	static const char *const pairs[] = {
-		ONE_DIE, "one_shot", "off", "blocks", "200", ZONES, "candidates", "2", NULL
-	};
 	struct aftl_random random = { 5 };
 	u32 i;
 
-	test_device_open_demo(&device, policy, pairs);
+	test_device_open_demo(&device, policy,
+			      ONE_DIE " one_shot=off blocks=200 " ZONES " candidates=2");
 	CHECK_EQ(geo()->program_pages, 1);
 	for (i = 0; i < 20000; i++)
 		write_unit(aftl_random_below(&random, 16), NULL);

@@ -14,7 +14,7 @@
 struct scenario {
 	const char *name;
 	const char *policy;
-	const char *const *pairs;
+	const char *params;
 	bool whole;
 	u64 operations;
 	u32 read;
@@ -23,56 +23,34 @@ struct scenario {
 	u32 hot;
 };
 
-#define SHAPE "channels", "2", "chips", "2", "blocks", "32", "layers", "4", "word_lines", "8"
-#define PRESSED SHAPE, "op", "50"
-#define LARGE "channels", "2", "chips", "1", "blocks", "64", "layers", "4", "word_lines", "8"
+#define SHAPE "channels=2 chips=2 blocks=32 layers=4 word_lines=8"
+#define PRESSED SHAPE " op=50"
+#define LARGE "channels=2 chips=1 blocks=64 layers=4 word_lines=8"
 
-static const char *const plain[] = { PRESSED, NULL };
-
-static const char *const unit_is_page[] = { PRESSED, "unit", "0", NULL };
-
-static const char *const buffered[] = { PRESSED, "buffer", "256KiB", NULL };
-
-static const char *const safe[] = { PRESSED, "buffer", "64KiB", "buffer_safe", "on", NULL };
-
-static const char *const tlc[] = {
-	PRESSED, "bits", "3", "one_shot", "on", "page", "16KiB", "buffer", "1MiB", NULL
-};
-
-static const char *const tlc_unbuffered[] = {
-	PRESSED, "bits", "3", "one_shot", "on", NULL
-};
+static const char plain[] = PRESSED;
+static const char unit_is_page[] = PRESSED " unit=0";
+static const char buffered[] = PRESSED " buffer=256KiB";
+static const char safe[] = PRESSED " buffer=64KiB buffer_safe=on";
+static const char tlc[] = PRESSED " bits=3 one_shot=on page=16KiB buffer=1MiB";
+static const char tlc_unbuffered[] = PRESSED " bits=3 one_shot=on";
 
 /* Short hotness classes, so that updates cool down on a device full of hot data. */
-#define ZONES "zone1", "20ms", "zone2", "60ms", "zone3", "200ms", "candidates", "3"
+#define ZONES "zone1=20ms zone2=60ms zone3=200ms candidates=3"
 
-static const char *const zones[] = {
-	PRESSED, "bits", "3", "one_shot", "on", "page", "16KiB", "buffer", "1MiB", "blocks", "100",
-	ZONES, NULL
-};
+static const char zones[] = PRESSED " bits=3 one_shot=on page=16KiB buffer=1MiB blocks=100 " ZONES;
 
-static const char *const virtual_layers[] = {
-	PRESSED, "bits", "3", "one_shot", "on", "blocks", "100", "virtual_layers", "on", ZONES, NULL
-};
+static const char virtual_layers[] =
+	PRESSED " bits=3 one_shot=on blocks=100 virtual_layers=on " ZONES;
 
-static const char *const wide[] = {
-	SHAPE, "op", "45", "planes", "2", "plane_mode", "wide", "allocate", "static", NULL
-};
+static const char wide[] = SHAPE " op=45 planes=2 plane_mode=wide allocate=static";
+static const char roomy[] = LARGE " op=40";
 
-static const char *const roomy[] = { LARGE, "op", "40", NULL };
+static const char noisy[] =
+	LARGE " op=40 buffer=128KiB cell_model=voltage suspend=both wear_gap=8 age=2000h";
 
-static const char *const noisy[] = {
-	LARGE, "op", "40", "buffer", "128KiB", "cell_model", "voltage", "suspend", "both",
-	"wear_gap", "8", "age", "2000h", NULL
-};
-
-static const char *const marginless[] = {
-	LARGE, "op", "40", "cell_model", "voltage", "tvr_mode", "device", "wear_times", "on", NULL
-};
-
-static const char *const small_unit[] = { LARGE, "op", "40", "unit", "512", "page", "4096", NULL };
-
-static const char *const fcfs[] = { LARGE, "op", "40", "order", "fcfs", "depth", "16", NULL };
+static const char marginless[] = LARGE " op=40 cell_model=voltage tvr_mode=device wear_times=on";
+static const char small_unit[] = LARGE " op=40 unit=512 page=4096";
+static const char fcfs[] = LARGE " op=40 order=fcfs depth=16";
 
 static const struct scenario scenarios[] = {
 	{ "baseline", "baseline", plain, false, 900000, 40, 4, 8, 50 },
@@ -157,7 +135,7 @@ static void run_scenario(const struct scenario *scenario)
 	struct shadow_store store;
 
 	tap_begin("%s", scenario->name);
-	test_device_open_demo(&device, scenario->policy, scenario->pairs);
+	test_device_open_demo(&device, scenario->policy, scenario->params);
 	shadow_open(&store, &device, scenario->whole);
 	run(&device, &store, scenario);
 	check_work(&device, &store);

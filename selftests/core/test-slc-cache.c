@@ -251,18 +251,15 @@ static void begin(void)
 	idle_folds = 0;
 }
 
-#define SHAPE "channels", "1", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4",	\
-	      "bits", "3", "one_shot", "on", "page", "4KiB", "unit", "4KiB", "op", "40%"
+#define SHAPE "channels=1 chips=1 blocks=40 layers=4 word_lines=4 bits=3 one_shot=on page=4KiB " \
+	"unit=4KiB op=40"
 
 static void open_with(const char *policy, const char *kept_share, const char *lent_share,
 		      const char *fill)
 {
-	const char *const shape[] = {
-		SHAPE, "slc_static", kept_share, "slc_dynamic", lent_share, "fill", fill, NULL
-	};
-
 	begin();
-	test_device_open(&device, policy, shape);
+	test_device_open(&device, policy, test_params(SHAPE " slc_static=%s slc_dynamic=%s "
+						      "fill=%s", kept_share, lent_share, fill));
 }
 
 static void write_units(u32 first, u32 units)
@@ -589,14 +586,13 @@ TAP_TEST(it_is_turned_off_and_on, "the cache can be turned off and on")
 
 TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")
 {
-	static const char *const one_bit[] = { "bits", "1", "slc_dynamic", "1%", NULL };
-	static const char *const tiny[] = {
-		"bits", "2", "layers", "1", "word_lines", "2", "blocks", "200", "slc_static", "5%",
-		"page", "16KiB", "op", "70%", "one_shot", "on", NULL
-	};
-	static const char *const full[] = { SHAPE, "slc_static", "50%", NULL };
+	static const char tiny[] =
+		"bits=2 layers=1 word_lines=2 blocks=200 slc_static=5% page=16KiB op=70% "
+		"one_shot=on";
+	static const char full[] = SHAPE " slc_static=50%";
 
-	test_device_refused(&device, "baseline", one_bit, "a cell of this device holds one bit");
+	test_device_refused(&device, "baseline",
+			    "bits=1 slc_dynamic=1%", "a cell of this device holds one bit");
 	test_device_refused(&device, "vth_b", tiny, "raise layers or word_lines");
 	test_device_refused(&device, "baseline", full,
 			    "policy baseline with a cache keeps 23 of the 40 blocks");

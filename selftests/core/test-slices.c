@@ -15,16 +15,14 @@
 /* Units relocated between two pauses: a few blocks. */
 #define MOVES_BETWEEN 3072
 
-static const char *const filled[] = {
-	"channels", "2", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "8", "op",
-	"30", "fill", "random", "fill_overwrite", "200", "fill_approx", "50", NULL
-};
+static const char filled[] =
+	"channels=2 chips=1 blocks=40 layers=4 word_lines=8 op=30 fill=random fill_overwrite=200 "
+	"fill_approx=50";
 
 /* Blocks of 192 pages, all approximate. */
-static const char *const old[] = {
-	"channels", "2", "chips", "1", "blocks", "80", "layers", "24", "word_lines", "32", "op",
-	"30", "fill", "sequential", "fill_approx", "100", "refresh", "30d", NULL
-};
+static const char old[] =
+	"channels=2 chips=1 blocks=80 layers=24 word_lines=32 op=30 fill=sequential fill_approx=100 "
+	"refresh=30d";
 
 /**
  * struct watch - a host that counts work and may interrupt a call
@@ -65,13 +63,13 @@ static void on_programmed(__maybe_unused struct test_listener *self,
 	watch.since++;
 }
 
-static void begin(const char *const *pairs)
+static void begin(const char *params)
 {
 	watch = (struct watch){ .listener = { .copy = on_copy, .programmed = on_programmed } };
 	test_device_init(device, "demo");
 	device->ops.pause = on_pause;
 	test_device_listen(device, &watch.listener);
-	test_device_set_all(device, pairs);
+	test_device_set_all(device, params);
 }
 
 TAP_TEST(filling_pauses, "a fill pauses")
@@ -281,18 +279,14 @@ TAP_TEST(refresh_is_switched_off, "refresh can be switched off")
 /* Work per call */
 
 /* 4,096 LUNs that program four units each. */
-static const char *const wide[] = {
-	"channels", "64", "chips", "16", "dies", "4", "blocks", "8", "layers", "2", "word_lines",
-	"2", "bits", "1", "page", "16KiB", "unit", "4KiB", "op", "60", "buffer", "64MiB",
-	"buffer_hold", "1s", NULL
-};
+static const char wide[] =
+	"channels=64 chips=16 dies=4 blocks=8 layers=2 word_lines=2 bits=1 page=16KiB unit=4KiB "
+	"op=60 buffer=64MiB buffer_hold=1s";
 
 /* Zones of 16,384 units. */
-static const char *const zoned[] = {
-	"channels", "2", "chips", "2", "blocks", "40", "layers", "64", "word_lines", "32", "bits",
-	"1", "page", "16KiB", "unit", "4KiB", "op", "30", "zoned", "64MiB", "zone_capacity", "0",
-	"buffer", "16MiB", "buffer_safe", "on", NULL
-};
+static const char zoned[] =
+	"channels=2 chips=2 blocks=40 layers=64 word_lines=32 bits=1 page=16KiB unit=4KiB op=30 "
+	"zoned=64MiB zone_capacity=0 buffer=16MiB buffer_safe=on";
 
 /* The last LUN or request of a slice may exceed it. */
 #define CALL_WORK (2 * AFTL_SLICE_WORK)
@@ -310,9 +304,9 @@ static void on_unmapping(__maybe_unused void *host, __maybe_unused aftl_lpn_t fi
 	watch.since += units;
 }
 
-static void begin_counting(const char *const *pairs)
+static void begin_counting(const char *params)
 {
-	begin(pairs);
+	begin(params);
 	watch.listener.program = on_program;
 	device->ops.unmapping = on_unmapping;
 	CHECK_MSG(!test_device_create(device, "baseline"), "%s", device->error.text);

@@ -10,27 +10,16 @@
 #include "stream.h"
 #include "tap.h"
 
-#define SHAPE "channels", "2", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4", \
-	"op", "60"
+#define SHAPE "channels=2 chips=1 blocks=40 layers=4 word_lines=4 op=60"
 
-static const char *const plain[] = { SHAPE, NULL };
+static const char plain[] = SHAPE;
+static const char busy[] = SHAPE " buffer=128KiB bad=0.02 cell_model=voltage wear_gap=4 age=90d";
+static const char no_errors[] = SHAPE " errors=off";
 
-static const char *const busy[] = {
-	SHAPE, "buffer", "128KiB", "bad", "0.02", "cell_model", "voltage", "wear_gap", "4", "age",
-	"90d", NULL
-};
+static const char three_bits[] =
+	SHAPE " bits=3 one_shot=on zone1=5ms zone2=20ms zone3=50ms virtual_layers=on";
 
-static const char *const no_errors[] = { SHAPE, "errors", "off", NULL };
-
-static const char *const three_bits[] = {
-	SHAPE, "bits", "3", "one_shot", "on", "zone1", "5ms", "zone2", "20ms", "zone3", "50ms",
-	"virtual_layers", "on", NULL
-};
-
-static const char *const tiny[] = {
-	"channels", "1", "chips", "1", "blocks", "24", "layers", "2", "word_lines", "4", "op", "80",
-	"errors", "on", NULL
-};
+static const char tiny[] = "channels=1 chips=1 blocks=24 layers=2 word_lines=4 op=80 errors=on";
 
 static struct test_device device;
 static struct test_device twin;
@@ -53,10 +42,10 @@ static void play(struct test_device *mine, u64 seed, u32 requests)
 	settle(mine);
 }
 
-static void open_used(const char *policy, const char *const *pairs)
+static void open_used(const char *policy, const char *params)
 {
 	test_device_init(&device, "demo");
-	test_device_open(&device, policy, pairs);
+	test_device_open(&device, policy, params);
 	play(&device, 1, 3000);
 }
 
@@ -150,11 +139,11 @@ static void save_again(const struct test_bytes *bytes)
 	saved_again++;
 }
 
-static void round_trip(const char *policy, const char *const *pairs)
+static void round_trip(const char *policy, const char *params)
 {
 	struct test_bytes bytes = { 0 };
 
-	open_used(policy, pairs);
+	open_used(policy, params);
 	CHECK_EQ(save(&bytes), 0);
 	if (CHECK_MSG(!load(&bytes), "%s", twin.error.text)) {
 		CHECK_EQ(bytes.at, bytes.size);
@@ -168,13 +157,13 @@ static void round_trip(const char *policy, const char *const *pairs)
 	test_bytes_free(&bytes);
 }
 
-static void with_every_policy(const char *what, const char *const *pairs)
+static void with_every_policy(const char *what, const char *params)
 {
 	unsigned int i;
 
 	for (i = 0; aftl_policy_at(i); i++) {
 		tap_begin("%s: %s", what, aftl_policy_at(i)->name);
-		round_trip(aftl_policy_at(i)->name, pairs);
+		round_trip(aftl_policy_at(i)->name, params);
 		tap_end();
 	}
 }

@@ -6,7 +6,7 @@
 #include "tap.h"
 #include "test-device.h"
 
-#define SHAPE "channels", "1", "chips", "1", "blocks", "64", "op", "40", "suspend_for_write", "on"
+#define SHAPE "channels=1 chips=1 blocks=64 op=40 suspend_for_write=on"
 #define BLOCK_UNITS 256
 #define PAGE_NS 20480
 #define PROGRAM_NS 700000
@@ -35,13 +35,13 @@ static bool erasing(void)
 }
 
 /* Start the erase of a block without valid data; a later block is open. */
-static void begin_erase(const char *const *pairs)
+static void begin_erase(const char *params)
 {
 	u32 unit;
 	u32 luns;
 
 	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", pairs);
+	test_device_open(&device, "baseline", params);
 	test_device_listen(&device, &listener);
 	CHECK_EQ(aftl_geometry(device.ftl)->block_ppns, BLOCK_UNITS);
 	luns = aftl_geometry(device.ftl)->luns;
@@ -104,12 +104,9 @@ static u64 write_from(u64 ns)
 
 TAP_TEST(a_write_need_not_wait, "a program suspends an erase")
 {
-	static const char *const pairs[] = { SHAPE, NULL };
-	static const char *const without[] = { SHAPE, "suspend_for_write", "off", "suspend", "both",
-					       NULL };
 	const struct aftl_counters *counters;
 
-	begin_erase(pairs);
+	begin_erase(SHAPE);
 	counters = test_counters(&device);
 	CHECK_EQ(write_from(1000000), LATENCY_NS + WRITE_NS);
 	CHECK_EQ(counters->array_suspends, 1);
@@ -120,7 +117,7 @@ TAP_TEST(a_write_need_not_wait, "a program suspends an erase")
 	CHECK_EQ(counters->program_energy_pj, PROGRAM_NS * 82500ULL / 1000);
 	CHECK_EQ(device.ftl->luns[0].busy_ns, ERASE_NS + COST_NS + WRITE_NS);
 	end_erase(ERASE_NS + COST_NS + WRITE_NS);
-	begin_erase(without);
+	begin_erase(SHAPE " suspend_for_write=off suspend=both");
 	CHECK_EQ(write_from(1000000), ERASE_NS - 1000000 + WRITE_NS);
 	end_erase(ERASE_NS);
 }
@@ -128,12 +125,11 @@ TAP_TEST(a_write_need_not_wait, "a program suspends an erase")
 /* The cost of suspending a program is charged to the program. */
 TAP_TEST(so_has_a_program, "suspension is charged to the suspended program")
 {
-	static const char *const pairs[] = { SHAPE, "suspend", "program", NULL };
 	const struct aftl_counters *counters;
 	struct test_request *write;
 	u64 energy;
 
-	begin_erase(pairs);
+	begin_erase(SHAPE " suspend=program");
 	test_wait(&device, 2 * ERASE_NS);
 	counters = test_counters(&device);
 	energy = counters->erase_energy_pj;
@@ -152,11 +148,10 @@ TAP_TEST(so_has_a_program, "suspension is charged to the suspended program")
 /* One suspension serves all programs that arrive meanwhile, up to the limit. */
 TAP_TEST(so_many_at_most, "at most suspend_limit programs delay an erase")
 {
-	static const char *const pairs[] = { SHAPE, "suspend_limit", "3", NULL };
 	struct test_request *writes[5];
 	u32 i;
 
-	begin_erase(pairs);
+	begin_erase(SHAPE " suspend_limit=3");
 	test_wait(&device, 500000);
 	for (i = 0; i < ARRAY_SIZE(writes); i++)
 		writes[i] = begin(AFTL_OP_WRITE, 1000 + 2 * i, 2);
@@ -170,9 +165,7 @@ TAP_TEST(so_many_at_most, "at most suspend_limit programs delay an erase")
 
 TAP_TEST(suspended_so_often, "an erase is suspended at most suspend_limit times")
 {
-	static const char *const pairs[] = { SHAPE, "suspend_limit", "2", NULL };
-
-	begin_erase(pairs);
+	begin_erase(SHAPE " suspend_limit=2");
 	CHECK_EQ(write_from(500000), LATENCY_NS + WRITE_NS);
 	begun_ns += 500000 + LATENCY_NS + WRITE_NS;
 	CHECK_EQ(write_from(500000), LATENCY_NS + WRITE_NS);
@@ -185,13 +178,10 @@ TAP_TEST(suspended_so_often, "an erase is suspended at most suspend_limit times"
 /* A read begins after the latency, unless the die is suspended already. */
 TAP_TEST(a_read_waits_for_the_suspend, "a read begins when the suspended die accepts it")
 {
-	static const char *const pairs[] = { SHAPE, "suspend", "erase", NULL };
-	static const char *const free_of_cost[] = { SHAPE, "suspend", "erase", "suspend_cost", "0",
-						    NULL };
 	struct test_request *reads[4];
 	u32 i;
 
-	begin_erase(pairs);
+	begin_erase(SHAPE " suspend=erase");
 	test_wait(&device, 500000);
 	reads[0] = begin(AFTL_OP_READ, BLOCK_UNITS, 1);
 	test_wait(&device, LATENCY_NS / 2);
@@ -211,7 +201,7 @@ TAP_TEST(a_read_waits_for_the_suspend, "a read begins when the suspended die acc
 	test_wait(&device, ERASE_NS);
 	CHECK_EQ(device.ftl->luns[0].busy_ns, ERASE_NS + 2 * COST_NS + 4 * READ_NS);
 	end_erase(ERASE_NS + 2 * COST_NS + 4 * READ_NS);
-	begin_erase(free_of_cost);
+	begin_erase(SHAPE " suspend=erase suspend_cost=0");
 	test_wait(&device, 500000);
 	reads[0] = begin(AFTL_OP_READ, BLOCK_UNITS, 1);
 	CHECK_EQ(end(reads[0]), 500000 + READ_NS);
@@ -219,13 +209,13 @@ TAP_TEST(a_read_waits_for_the_suspend, "a read begins when the suspended die acc
 }
 
 /* Begin to collect a block in which the first @valid units are valid: sense its first page. */
-static void begin_move(const char *const *pairs, u32 valid)
+static void begin_move(const char *params, u32 valid)
 {
 	u32 block_units;
 	u32 unit;
 
 	test_device_init(&device, "demo");
-	test_device_open(&device, "baseline", pairs);
+	test_device_open(&device, "baseline", params);
 	block_units = aftl_geometry(device.ftl)->block_ppns;
 	for (unit = 0; unit < block_units + 64; unit += 2)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 2, 0, NULL), 0);
@@ -248,13 +238,12 @@ static void end_move(void)
 /* Data that are being programmed are in the controller: reads of them need no array. */
 TAP_TEST(a_program_is_read_from_memory, "data of a program in progress are not sensed")
 {
-	static const char *const pairs[] = { SHAPE, "suspend", "program", NULL };
 	const u64 programs_ns = SENSE_NS + PAGE_NS;
 	const struct aftl_counters *counters;
 	struct test_request *other;
 	u64 over_ns;
 
-	begin_move(pairs, 4);
+	begin_move(SHAPE " suspend=program", 4);
 	counters = test_counters(&device);
 	test_wait(&device, programs_ns);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_PROGRAM);
@@ -281,11 +270,10 @@ TAP_TEST(a_program_is_read_from_memory, "data of a program in progress are not s
 /* A page that is copied in one command: the program follows the sensing at once. */
 TAP_TEST(a_read_need_not_wait_for_a_program, "queued reads are served when their program begins")
 {
-	static const char *const pairs[] = { SHAPE, "unit", "0", NULL };
 	struct test_request *other;
 	struct test_request *read;
 
-	begin_move(pairs, 1);
+	begin_move(SHAPE " unit=0", 1);
 	other = begin(AFTL_OP_READ, 150, 1);
 	read = begin(AFTL_OP_READ, 0, 1);
 	CHECK_EQ(end(read), SENSE_NS);
@@ -298,13 +286,11 @@ TAP_TEST(a_read_need_not_wait_for_a_program, "queued reads are served when their
 /* The die of the old version begins a read after the program of the new one has begun elsewhere. */
 TAP_TEST(a_read_does_not_follow_a_write, "a queued read is served from a program on another die")
 {
-	static const char *const pairs[] = { SHAPE, "chips", "2", "suspend", "program",
-					     "suspend_for_write", "off", NULL };
 	struct test_request *writes[2];
 	struct test_request *read;
 	u32 unit;
 
-	begin_erase(pairs);
+	begin_erase(SHAPE " chips=2 suspend=program suspend_for_write=off");
 	unit = unit_in_first_lun();
 	test_wait(&device, ERASE_NS - 100000);
 	read = begin(AFTL_OP_READ, unit, 1);
@@ -320,10 +306,9 @@ TAP_TEST(a_read_does_not_follow_a_write, "a queued read is served from a program
 /* A die that fails while it suspends an erase serves nothing more, and its event does not fire. */
 TAP_TEST(a_die_dies_in_the_suspend, "a die failure during the suspend latency fails the read")
 {
-	static const char *const pairs[] = { SHAPE, "chips", "2", "suspend", "erase", NULL };
 	struct test_request *read;
 
-	begin_erase(pairs);
+	begin_erase(SHAPE " chips=2 suspend=erase");
 	test_wait(&device, 500000);
 	read = begin(AFTL_OP_READ, unit_in_first_lun(), 1);
 	CHECK_EQ(device.ftl->luns[0].work.phase, AFTL_PHASE_SUSPEND);
@@ -339,11 +324,10 @@ TAP_TEST(a_die_dies_in_the_suspend, "a die failure during the suspend latency fa
 /* Only one operation is suspended at a time. */
 TAP_TEST(a_read_waits_for_that_program, "a read waits for the program that suspended an erase")
 {
-	static const char *const pairs[] = { SHAPE, "suspend", "both", NULL };
 	struct test_request *write;
 	struct test_request *read;
 
-	begin_erase(pairs);
+	begin_erase(SHAPE " suspend=both");
 	test_wait(&device, 500000);
 	write = begin(AFTL_OP_WRITE, 1000, 2);
 	test_wait(&device, 100000);
@@ -356,11 +340,10 @@ TAP_TEST(a_read_waits_for_that_program, "a read waits for the program that suspe
 
 TAP_TEST(a_write_follows_a_read, "a program follows a read while the erase is suspended")
 {
-	static const char *const pairs[] = { SHAPE, "suspend", "erase", NULL };
 	struct test_request *write;
 	struct test_request *read;
 
-	begin_erase(pairs);
+	begin_erase(SHAPE " suspend=erase");
 	test_wait(&device, 500000);
 	read = begin(AFTL_OP_READ, BLOCK_UNITS, 1);
 	test_wait(&device, 10000);
@@ -375,11 +358,11 @@ TAP_TEST(a_write_follows_a_read, "a program follows a read while the erase is su
 TAP_TEST(nobody_waits_for_what_is_buffered,
 	 "buffered data suspend only for a flush or lack of space")
 {
-	static const char *const pairs[] = { SHAPE, "buffer", "64KiB", "buffer_hold", "0", NULL };
+	static const char params[] = SHAPE " buffer=64KiB buffer_hold=0";
 	struct test_request *flush;
 	struct test_request *last;
 
-	begin_erase(pairs);
+	begin_erase(params);
 	test_wait(&device, 500000);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1000, 8, 0, NULL), 0);
 	test_wait(&device, 500000);
@@ -388,7 +371,7 @@ TAP_TEST(nobody_waits_for_what_is_buffered,
 	CHECK_EQ(end(flush), 1000000 + LATENCY_NS + 4 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
 	end_erase(ERASE_NS + COST_NS + 4 * WRITE_NS);
-	begin_erase(pairs);
+	begin_erase(params);
 	test_wait(&device, 500000);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1000, 16, 0, NULL), 0);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
@@ -404,9 +387,7 @@ TAP_TEST(nobody_waits_for_what_is_buffered,
 /* Programs suspend at a step boundary, like reads. */
 TAP_TEST(between_steps, "programs suspend erases at step boundaries")
 {
-	static const char *const pairs[] = { SHAPE, "suspend_step", "400us", NULL };
-
-	begin_erase(pairs);
+	begin_erase(SHAPE " suspend_step=400us");
 	CHECK_EQ(write_from(900000), 300000 + LATENCY_NS + WRITE_NS);
 	end_erase(ERASE_NS + COST_NS + WRITE_NS);
 }
@@ -414,10 +395,9 @@ TAP_TEST(between_steps, "programs suspend erases at step boundaries")
 /* A write that needs the block being erased waits for it. */
 TAP_TEST(room_comes_first, "a write that needs the erased block does not suspend")
 {
-	static const char *const pairs[] = { SHAPE, NULL };
 	u32 free_blocks;
 
-	begin_erase(pairs);
+	begin_erase(SHAPE);
 	free_blocks = device.ftl->luns[0].free_blocks;
 	device.ftl->luns[0].free_blocks = 1;
 	CHECK_EQ(write_from(1000000), ERASE_NS - 1000000 + WRITE_NS);
@@ -429,11 +409,10 @@ TAP_TEST(room_comes_first, "a write that needs the erased block does not suspend
 /* Data on the dead die are lost, but the write in progress goes to another one. */
 TAP_TEST(a_die_dies_meanwhile, "a die failure during suspension loses no write")
 {
-	static const char *const pairs[] = { SHAPE, "chips", "2", "allocate", "static", NULL };
 	struct test_request *write;
 	u32 unit = 1000;
 
-	begin_erase(pairs);
+	begin_erase(SHAPE " chips=2 allocate=static");
 	test_wait(&device, 500000);
 	write = begin(AFTL_OP_WRITE, unit, 4);
 	test_wait(&device, 100000);

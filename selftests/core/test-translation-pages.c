@@ -25,19 +25,18 @@
 static struct test_device device;
 
 /* A translation page takes a flash page: 39 on two dies, six of which stay cached. */
-#define SHAPE "channels", "1", "chips", "2", "blocks", "64", "layers", "4", "word_lines", "16", \
-	      "page", "512", "unit", "512", "op", "40%", "errors", "off"
+#define SHAPE "channels=1 chips=2 blocks=64 layers=4 word_lines=16 page=512 unit=512 op=40 " \
+	"errors=off"
 /* Two translation pages per program: an eviction waits for a second one. */
-#define PAIRS SHAPE, "bits", "2", "one_shot", "on", "map_cache", "8KiB", "fill", "sequential"
+#define PAIRS SHAPE " bits=2 one_shot=on map_cache=8KiB fill=sequential"
 #define SENSE_NS 45000
 #define TRANSFER_NS 1280
 #define PROGRAM_NS 700000
 
 static void open_with(const char *policy, const char *cache, const char *fill)
 {
-	const char *const shape[] = { SHAPE, "map_cache", cache, "fill", fill, NULL };
-
-	test_device_open_demo(&device, policy, shape);
+	test_device_open_demo(&device, policy, test_params(SHAPE " map_cache=%s "
+							   "fill=%s", cache, fill));
 }
 
 static const struct aftl_trans_page *trans_page_at(u32 number)
@@ -222,12 +221,10 @@ TAP_TEST(what_leaves_comes_back, "a page whose program is in progress needs no l
 
 TAP_TEST(commands_run_out, "reads complete although commands run out")
 {
-	static const char *const shape[] = {
-		SHAPE, "map_cache", "4KiB", "fill", "sequential", "depth", "16", NULL
-	};
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", shape);
+	test_device_open_demo(&device, "baseline",
+			      SHAPE " map_cache=4KiB fill=sequential depth=16");
 	for (i = 0; i < 400; i++)
 		CHECK_EQ(test_submit(&device, AFTL_OP_READ, i * 97 % 4900, 8, AFTL_PRECISE, 0,
 				     aftl_now(device.ftl)), 0);
@@ -244,10 +241,9 @@ TAP_TEST(commands_run_out, "reads complete although commands run out")
 /* A translation page that is used while its eviction waits stays cached. */
 TAP_TEST(what_is_used_stays, "a page used during eviction stays cached")
 {
-	static const char *const shape[] = { PAIRS, NULL };
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", shape);
+	test_device_open_demo(&device, "baseline", PAIRS);
 	/* Programs take two translation pages: the first eviction waits. */
 	write_unit(0);
 	for (i = 1; i <= device.ftl->cmt.capacity; i++)
@@ -407,10 +403,9 @@ TAP_TEST(what_waits_at_a_dead_die_goes_on, "reads and evictions of a dead die co
 /* An eviction that waits on a dead die moves to another die. */
 TAP_TEST(what_leaves_a_dead_die, "pending evictions leave a dead die")
 {
-	static const char *const shape[] = { PAIRS, NULL };
 	u32 i;
 
-	test_device_open_demo(&device, "baseline", shape);
+	test_device_open_demo(&device, "baseline", PAIRS);
 	write_unit(0);
 	for (i = 1; i <= device.ftl->cmt.capacity; i++)
 		read_unit(2 * i * EACH);
@@ -463,19 +458,47 @@ static void leave_no_room(struct aftl *ftl, struct aftl_lun *lun)
  */
 TAP_TEST(trans_pages_find_an_empty_block, "GC frees an empty block for translation pages")
 {
-	static const char *const shape[] = {
-		PAIRS, "chips", "1", "map_cache", "2KiB", "victim", "fifo",
-		"gc_idle_valid", "0", NULL
-	};
 	u32 slots;
 
-	test_device_open_demo(&device, "baseline", shape);
+	test_device_open_demo(&device, "baseline",
+			      PAIRS " chips=1 map_cache=2KiB victim=fifo gc_idle_valid=0");
 	slots = device.ftl->geo.block_ppns;
 	leave_no_room(device.ftl, &device.ftl->luns[0]);
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, slots / 8, 4 * slots, AFTL_PRECISE, NULL), 0);
 	rest();
 	CHECK(!aftl_read_only(device.ftl));
 	CHECK(test_counters(&device)->array_erases);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+/*
+ * Relocation of translation pages opens the last free block. Evictions in the meantime must not
+ * fill it: the rest of the victim would have no destination, and the device would end read-only.
+ * A static SLC cache keeps the number of free blocks at the reserve for most of the time.
+ */
+TAP_TEST(evictions_leave_the_reserve_to_gc, "evictions leave the last free block to GC")
+{
+	static const char shape[] =
+		"channels=2 chips=1 planes=4 plane_mode=shared blocks=128 layers=4 word_lines=4 "
+		"bits=2 one_shot=on page=2KiB unit=512 op=20% fill=random errors=off buffer=0 "
+		"map_cache=128KiB slc_static=10%";
+	struct test_stream stream;
+	u32 i;
+
+	test_device_open_demo(&device, "baseline", shape);
+	test_stream_init(&stream, 5);
+	stream.read = 0;
+	stream.discard = 0;
+	stream.flush = 0;
+	stream.approx = 0;
+	stream.units_max = 8;
+	for (i = 0; i < 6000 && !aftl_read_only(device.ftl); i++)
+		test_stream_step(&stream, &device);
+	test_drain(&device);
+	CHECK(test_counters(&device)->map_moved_units > 1000);
+	CHECK(!aftl_read_only(device.ftl));
+	CHECK_EQ(device.failed, 0);
 	test_audit(&device);
 	test_device_close(&device);
 }
@@ -565,9 +588,8 @@ TAP_TEST(another_policy_is_refused, "loading with another policy is refused")
 static void refused(const char *policy, const char *key, const char *value, const char *cache,
 		    const char *why)
 {
-	const char *const pairs[] = { SHAPE, "map_cache", cache, key, value, NULL };
-
-	test_device_refused(&device, policy, pairs, why);
+	test_device_refused(&device, policy,
+			    test_params(SHAPE " map_cache=%s %s=%s", cache, key, value), why);
 }
 
 /* Even with minimal over-provisioning there is room for translation pages. */
@@ -577,10 +599,8 @@ TAP_TEST(there_is_room_for_it, "capacity includes the translation pages")
 	u32 op;
 
 	for (op = 400; op < 2000; op += 5) {
-		static const char *const pairs[] = { SHAPE, "map_cache", "4KiB", NULL };
-
 		test_device_init(&device, "demo");
-		test_device_set_all(&device, pairs);
+		test_device_set_all(&device, SHAPE " map_cache=4KiB");
 		device.config.op = op;
 		if (!test_device_create(&device, "baseline")) {
 			made++;

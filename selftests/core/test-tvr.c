@@ -6,9 +6,8 @@
 #include "tap.h"
 
 /* The paper's word lines of a fast and a slow page, and a negligible bus. */
-#define SHAPE "channels", "1", "chips", "1", "blocks", "40", "layers", "1", "word_lines", "8", \
-	"bits", "2", "op", "60", "unit", "0", "bus", "100000", "program", "1200us", \
-	"program_fast", "400us"
+#define SHAPE "channels=1 chips=1 blocks=40 layers=1 word_lines=8 bits=2 op=60 unit=0 bus=100000 " \
+	"program=1200us program_fast=400us"
 
 #define BUS_NS 82 /* a page of 8 KiB at 100000 MB/s */
 #define DAY_NS (24 * AFTL_HOUR_NS)
@@ -51,9 +50,7 @@ static void check_blocks(void)
 /* TV-2: 11 of 22 and 8 of 16 steps, half of each page's time. */
 TAP_TEST(programs_take_half_the_time, "TV-2: programs take half the time")
 {
-	static const char *const pairs[] = { SHAPE, "tvr_mode", "device", NULL };
-
-	test_device_open_demo(&device, "tvr", pairs);
+	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device");
 	CHECK_EQ(write_ns(0), 200000);
 	CHECK_EQ(write_ns(1), 600000);
 	CHECK_EQ(write_ns(2), 200000);
@@ -63,19 +60,12 @@ TAP_TEST(programs_take_half_the_time, "TV-2: programs take half the time")
 /* Half of the margins take 17 of 22, and 12 or 13 of 16 steps. */
 TAP_TEST(margins_take_steps, "program time follows from the margin")
 {
-	static const char *const half[] = {
-		SHAPE, "tvr_mode", "device", "tvr_margin", "50", NULL
-	};
-	static const char *const whole[] = {
-		SHAPE, "tvr_mode", "device", "tvr_margin", "100", NULL
-	};
-
-	test_device_open_demo(&device, "tvr", half);
+	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device tvr_margin=50");
 	CHECK_EQ(write_ns(0), 400000 * aftl_tvr_steps[0][8] / 22);
 	CHECK_EQ(write_ns(1), 1200000 * aftl_tvr_steps[1][8] / 16);
 	CHECK(aftl_tvr_steps[0][8] > 11 && aftl_tvr_steps[0][8] < 22);
 	test_device_finish(&device);
-	test_device_open_demo(&device, "tvr", whole);
+	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device tvr_margin=100");
 	CHECK_EQ(write_ns(0), 400000);
 	CHECK_EQ(write_ns(1), 1200000);
 	test_device_finish(&device);
@@ -84,21 +74,15 @@ TAP_TEST(margins_take_steps, "program time follows from the margin")
 /* If a word line has one page, its steps are the sum of both pages' steps. */
 TAP_TEST(one_page_in_a_word_line, "one-page word lines take the sum of both pages' steps")
 {
-	static const char *const pairs[] = {
-		SHAPE, "bits", "1", "program_fast", "0", "tvr_mode", "device", "tvr_margin",
-		"25", NULL
-	};
-
-	test_device_open_demo(&device, "tvr", pairs);
+	test_device_open_demo(&device, "tvr",
+			      SHAPE " bits=1 program_fast=0 tvr_mode=device tvr_margin=25");
 	CHECK_EQ(write_ns(0), 1200000 * (aftl_tvr_steps[0][4] + aftl_tvr_steps[1][4]) / 38);
 	test_device_finish(&device);
 }
 
 TAP_TEST(update_intervals_tell_short_lived_data, "update intervals identify short-lived data")
 {
-	static const char *const pairs[] = { SHAPE, "fill", "sequential", "age", "30d", NULL };
-
-	test_device_open_demo(&device, "tvr", pairs);
+	test_device_open_demo(&device, "tvr", SHAPE " fill=sequential age=30d");
 	CHECK(!is_short(1));
 	/* The previous version lived for a month. */
 	write_ns(1);
@@ -116,13 +100,10 @@ TAP_TEST(update_intervals_tell_short_lived_data, "update intervals identify shor
 /* In mode tagged the class means lifetime: data have no errors. */
 TAP_TEST(hosts_tell_short_lived_data, "tags identify short-lived data")
 {
-	static const char *const pairs[] = {
-		SHAPE, "tvr_mode", "tagged", "rber_approx", "1e-2", NULL
-	};
 	u32 class;
 	u32 i;
 
-	test_device_open_demo(&device, "tvr", pairs);
+	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=tagged rber_approx=1e-2");
 	for (i = 0; i < 3; i++) {
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1, 1, AFTL_APPROX, NULL), 0);
 		CHECK(is_short(1));
@@ -142,9 +123,7 @@ TAP_TEST(hosts_tell_short_lived_data, "tags identify short-lived data")
 
 TAP_TEST(new_data_is_written_with_margins, "new data are programmed with margins")
 {
-	static const char *const pairs[] = { SHAPE, NULL };
-
-	test_device_open_demo(&device, "tvr", pairs);
+	test_device_open_demo(&device, "tvr", SHAPE);
 	write_ns(5);
 	CHECK(!is_short(5));
 	write_ns(5);
@@ -176,13 +155,10 @@ static void check_ages(u32 budget_hours)
 /* Ages are also checked just before each search, when data are oldest. */
 TAP_TEST(no_data_outlives_its_budget, "data without margins are refreshed in time")
 {
-	static const char *const pairs[] = {
-		SHAPE, "tvr_mode", "device", "tvr_retention", "4d", NULL
-	};
 	u32 hour;
 	u32 unit;
 
-	test_device_open_demo(&device, "tvr", pairs);
+	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device tvr_retention=4d");
 	for (hour = 0; hour < 24 * 12; hour++) {
 		for (unit = 0; hour < 60 && unit < 3; unit++)
 			write_ns((hour * 3 + unit) % test_units(&device));
@@ -199,11 +175,11 @@ TAP_TEST(no_data_outlives_its_budget, "data without margins are refreshed in tim
 
 static u64 wear_of_an_erase(const char *mode, const char *margin)
 {
-	const char *const pairs[] = { SHAPE, "tvr_mode", mode, "tvr_margin", margin, NULL };
 	u32 unit = 0;
 	u64 wear;
 
-	test_device_open_demo(&device, "tvr", pairs);
+	test_device_open_demo(&device, "tvr", test_params(SHAPE " tvr_mode=%s "
+							  "tvr_margin=%s", mode, margin));
 	/* In mode block new data are programmed with margins. */
 	while (!test_counters(&device)->array_erases) {
 		write_ns(unit);
@@ -226,13 +202,12 @@ TAP_TEST(blocks_without_margins_last_longer, "TV-3: blocks without margins last 
 /* Every other unit is cold and must be relocated by GC; count those without margins then. */
 static void check_survivors(const char *mode, bool keep)
 {
-	const char *const pairs[] = { SHAPE, "op", "30", "tvr_mode", mode, NULL };
 	struct aftl_random random = { 6 };
 	u32 half;
 	u32 shorts = 0;
 	u32 i;
 
-	test_device_open_demo(&device, "tvr", pairs);
+	test_device_open_demo(&device, "tvr", test_params(SHAPE " op=30 tvr_mode=%s", mode));
 	half = test_units(&device) / 2;
 	for (i = 0; i < 2 * half; i++) {
 		write_ns(i);
@@ -267,15 +242,12 @@ static u64 ratio_q16(const u32 *table)
 /* Programs get faster and erases slower; 100000 cycles are half-way to the second point. */
 TAP_TEST(times_change_with_cycles, "program and erase times follow the cycles")
 {
-	static const char *const pairs[] = {
-		SHAPE, "wear_times", "on", "cycles", "100000", "tvr_mode", "device", NULL
-	};
 	u64 factor = ratio_q16(aftl_tvr_program_wear_q16);
 	u64 erase = ratio_q16(aftl_tvr_erase_ns[0]) + ratio_q16(aftl_tvr_erase_ns[1]);
 	u64 new_ns = aftl_tvr_erase_ns[0][0] + aftl_tvr_erase_ns[1][0];
 	u32 unit;
 
-	test_device_open_demo(&device, "tvr", pairs);
+	test_device_open_demo(&device, "tvr", SHAPE " wear_times=on cycles=100000 tvr_mode=device");
 	CHECK_RANGE(write_ns(0), 200000 * factor / 65536 - 2, 200000 * factor / 65536 + 2);
 	for (unit = 0; !test_counters(&device)->array_erases; unit++)
 		write_ns(unit % 20);
@@ -286,9 +258,7 @@ TAP_TEST(times_change_with_cycles, "program and erase times follow the cycles")
 
 TAP_TEST(new_blocks_have_the_configured_times, "new blocks have the configured times")
 {
-	static const char *const pairs[] = { SHAPE, "wear_times", "on", NULL };
-
-	test_device_open_demo(&device, "tvr", pairs);
+	test_device_open_demo(&device, "tvr", SHAPE " wear_times=on");
 	CHECK_EQ(write_ns(0), 400000);
 	CHECK_EQ(write_ns(1), 1200000);
 	test_device_finish(&device);
@@ -306,11 +276,11 @@ static u64 rber_of(u32 unit)
 /* Error rate of a page programmed with share @margin of the margins, after @age_ns. */
 static u64 rber_with(const char *margin, u64 age_ns)
 {
-	const char *const pairs[] = { SHAPE, "tvr_mode", "device", "cell_model", "voltage",
-				      "cycles", "3000", "tvr_margin", margin, NULL };
+	const char *params = test_params(SHAPE " tvr_mode=device cell_model=voltage cycles=3000 "
+					"tvr_margin=%s", margin);
 	u64 rber;
 
-	test_device_open_demo(&device, "tvr", pairs);
+	test_device_open_demo(&device, "tvr", params);
 	write_ns(0);
 	aftl_age(device.ftl, age_ns);
 	CHECK(is_short(0));

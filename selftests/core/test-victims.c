@@ -13,11 +13,9 @@
 #define ROUNDS 400
 #define WRITES_OF_ROUND 40
 
-static const char *const shape[] = {
-	"channels", "2", "chips", "1", "blocks", "40", "layers", "2", "word_lines", "4", "op", "30",
-	"fill", "random", "fill_overwrite", "100", "errors", "off", "victim_choices", "6",
-	"victim_window", "5", NULL
-};
+static const char shape[] =
+	"channels=2 chips=1 blocks=40 layers=2 word_lines=4 op=30 fill=random fill_overwrite=100 "
+	"errors=off victim_choices=6 victim_window=5";
 
 static struct test_device device;
 static u32 asked;

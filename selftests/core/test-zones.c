@@ -20,20 +20,17 @@
 static struct test_device device;
 
 /* Four LUNs, blocks of 16 units, nine zones of 64 units. */
-#define SHAPE "channels", "2", "chips", "2", "blocks", "12", "layers", "2", "word_lines", "4",	\
-	      "bits", "1", "page", "8KiB", "unit", "4KiB", "op", "25%", "zoned", "256KiB",	\
-	      "buffer", "1MiB", "buffer_safe", "on"
+#define SHAPE "channels=2 chips=2 blocks=12 layers=2 word_lines=4 bits=1 page=8KiB unit=4KiB " \
+	"op=25 zoned=256KiB buffer=1MiB buffer_safe=on"
 #define ZONE 64
 #define ZONES 9
 
 static void open_with(const char *active, const char *open, const char *capacity)
 {
-	const char *const pairs[] = {
-		SHAPE, "max_active_zones", active, "max_open_zones", open,
-		"zone_capacity", capacity, NULL
-	};
+	const char *params = test_params(SHAPE " max_active_zones=%s max_open_zones=%s "
+					"zone_capacity=%s", active, open, capacity);
 
-	test_device_open_demo(&device, "baseline", pairs);
+	test_device_open_demo(&device, "baseline", params);
 	CHECK_EQ(aftl_geometry(device.ftl)->zones, ZONES);
 }
 
@@ -196,9 +193,7 @@ TAP_TEST(a_reset_has_its_turn, "a reset waits for earlier writes")
 	test_device_close(&device);
 }
 
-static const char *const queued[] = {
-	SHAPE, "max_active_zones", "4", "buffer", "256KiB", "queue_weights", "1:3:2:5", NULL
-};
+static const char queued[] = SHAPE " max_active_zones=4 buffer=256KiB queue_weights=1:3:2:5";
 
 /* Four queued writers each fill their zone, reset it and write again. */
 TAP_TEST(queues_keep_their_order, "host queues keep the order of zone requests")
@@ -299,9 +294,7 @@ TAP_TEST(dead_dies_make_zones_read_only, "a die failure makes its zones read-onl
  */
 TAP_TEST(small_zones_have_few_luns, "small zones use fewer LUNs")
 {
-	const char *const pairs[] = { SHAPE, "zoned", "128KiB", NULL };
-
-	test_device_open_demo(&device, "baseline", pairs);
+	test_device_open_demo(&device, "baseline", SHAPE " zoned=128KiB");
 	CHECK_EQ(device.ftl->geo.zone_luns, 2);
 	CHECK_EQ(device.ftl->geo.zones, 18);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 32, 0, NULL), 0);
@@ -380,9 +373,7 @@ TAP_TEST(damaged_snapshots_are_refused, "damaged snapshots are refused")
 
 static void refused(const char *policy, const char *key, const char *value, const char *why)
 {
-	const char *const pairs[] = { SHAPE, key, value, NULL };
-
-	test_device_refused(&device, policy, pairs, why);
+	test_device_refused(&device, policy, test_params(SHAPE " %s=%s", key, value), why);
 }
 
 TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")

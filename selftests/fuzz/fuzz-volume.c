@@ -142,33 +142,34 @@ static const struct aftl_host_ops loaded_ops = {
 	.complete = on_complete,
 };
 
-static void set_pairs(struct aftl_config *config, const char *const *pairs)
+/* Set the parameters of a text like "key=value key=value". */
+static void set_params(struct aftl_config *config, const char *params)
 {
 	struct aftl_error error;
+	char key[40];
+	char value[40];
+	int length;
 
-	for (; *pairs; pairs += 2)
-		demand(!aftl_param_set(config, pairs[0], pairs[1], &error));
+	for (; *params; params += length) {
+		demand(sscanf(params, " %39[a-z0-9_]=%39[^ ]%n", key, value, &length) == 2);
+		demand(!aftl_param_set(config, key, value, &error));
+	}
 }
 
 static void configure(struct aftl_volume_header *super, u32 kind)
 {
-	static const char *const shape[] = {
-		"channels", "1", "chips", "2", "blocks", "12", "layers", "2", "word_lines", "2",
-		"page", "4096", "unit", "2048", "op", "70", NULL
-	};
-	static const char *const own[KINDS][16] = {
-		{ NULL },
-		{ "blocks", "112", "page", "1024", "unit", "512", "op", "40", "map_cache", "4KiB",
-		  NULL },
-		{ "blocks", "32", "page", "1024", "unit", "512", "superblock", "2", "rain", "on",
-		  NULL },
-		{ "buffer", "32KiB", "buffer_safe", "on", "buffer_hold", "1s", NULL },
+	static const char *const own[KINDS] = {
+		"",
+		"blocks=112 page=1024 unit=512 op=40 map_cache=4KiB",
+		"blocks=32 page=1024 unit=512 superblock=2 rain=on",
+		"buffer=32KiB buffer_safe=on buffer_hold=1s",
 	};
 	struct aftl_error error;
 
 	demand(!aftl_profile_load(&super->config, "demo", &error));
-	set_pairs(&super->config, shape);
-	set_pairs(&super->config, own[kind]);
+	set_params(&super->config,
+		  "channels=1 chips=2 blocks=12 layers=2 word_lines=2 page=4096 unit=2048 op=70");
+	set_params(&super->config, own[kind]);
 	memcpy(super->policy, "vth_b", 5);
 	memcpy(super->profile, "demo", 4);
 	memcpy(super->uuid, "fuzzfuzzfuzzfuzz", AFTL_UUID_BYTES);

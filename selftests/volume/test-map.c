@@ -14,11 +14,9 @@
 #define TRANS_PAGES 39
 #define PROGRAM_NS 700000
 
-static const char *const shape[] = {
-	"channels", "2", "chips", "1", "blocks", "64", "layers", "4", "word_lines", "4",
-	"bits", "2", "unit", "512", "page", "1KiB", "op", "40", "errors", "off",
-	"map_cache", "8KiB", NULL
-};
+static const char shape[] =
+	"channels=2 chips=1 blocks=64 layers=4 word_lines=4 bits=2 unit=512 page=1KiB op=40 "
+	"errors=off map_cache=8KiB";
 
 static struct durable_device durable;
 

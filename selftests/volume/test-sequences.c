@@ -558,38 +558,30 @@ static void wear_in(struct history *history)
 	CHECK_EQ(durable_shut(live), 0);
 }
 
-#define TINY "channels", "1", "chips", "1", "dies", "1", "layers", "2", "unit", "512", "op", "90"
+#define TINY "channels=1 chips=1 dies=1 layers=2 unit=512 op=90"
 
 /* The smallest device on which each policy works. */
 static const struct subject {
 	const char *policy;
 	const char *other;
-	const char *shape[32];
+	const char *shape;
 } subjects[] = {
-	{ "baseline", "vth_b",
-	  { TINY, "blocks", "6", "word_lines", "1", "bits", "2", "page", "1KiB" } },
-	{ "approxftl", "baseline",
-	  { TINY, "blocks", "22", "word_lines", "1", "bits", "2", "page", "512" } },
-	{ "ressd", "baseline",
-	  { TINY, "blocks", "12", "word_lines", "1", "bits", "3", "page", "1KiB" } },
-	{ "cubeftl", "baseline",
-	  { TINY, "blocks", "8", "word_lines", "2", "bits", "3", "page", "512",
-	    "one_shot", "on" } },
+	{ "baseline", "vth_b", TINY " blocks=6 word_lines=1 bits=2 page=1KiB" },
+	{ "approxftl", "baseline", TINY " blocks=22 word_lines=1 bits=2 page=512" },
+	{ "ressd", "baseline", TINY " blocks=12 word_lines=1 bits=3 page=1KiB" },
+	{ "cubeftl", "baseline", TINY " blocks=8 word_lines=2 bits=3 page=512 one_shot=on" },
 	{ "baseline", "tlc",
-	  { TINY, "blocks", "12", "slc_static", "8%", "slc_dynamic", "10%", "word_lines", "2",
-	    "bits", "4", "page", "512", "one_shot", "on", "passes", "2" } },
+	  TINY " blocks=12 slc_static=8% slc_dynamic=10% word_lines=2 bits=4 page=512 one_shot=on "
+	  "passes=2" },
 	/* Two translation pages, one of which is cached; two dies with parity. */
 	{ "separated", "separated",
-	  { TINY, "op", "30", "blocks", "32", "word_lines", "2", "bits", "2", "page", "512",
-	    "map_cache", "1KiB" } },
+	  TINY " op=30 blocks=32 word_lines=2 bits=2 page=512 map_cache=1KiB" },
 	{ "vth_b", "vth_b",
-	  { TINY, "channels", "2", "blocks", "16", "word_lines", "1", "bits", "2", "page", "512",
-	    "superblock", "2", "rain", "on" } },
-	{ "streams", "streams",
-	  { TINY, "word_lines", "1", "page", "512", "buffer_safe", "on", "buffer_hold", "1s" } },
+	  TINY " channels=2 blocks=16 word_lines=1 bits=2 page=512 superblock=2 rain=on" },
+	{ "streams", "streams", TINY " word_lines=1 page=512 buffer_safe=on buffer_hold=1s" },
 	{ "delta_b", "delta_b",
-	  { TINY, "op", "60", "blocks", "12", "word_lines", "1", "bits", "2", "page", "1KiB",
-	    "one_shot", "on", "zoned", "4KiB", "max_active_zones", "2", "buffer_safe", "on" } },
+	  TINY " op=60 blocks=12 word_lines=1 bits=2 page=1KiB one_shot=on zoned=4KiB "
+	  "max_active_zones=2 buffer_safe=on" },
 };
 
 static void open_history(struct history *history, const struct subject *subject, u64 buffer)

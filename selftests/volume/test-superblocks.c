@@ -9,10 +9,8 @@
 #include "lib/small-volume.h"
 #include "tap.h"
 
-static const char *const shape[] = {
-	"channels", "4", "chips", "1", "blocks", "64", "layers", "2", "word_lines", "4",
-	"superblock", "4", "rain", "on", "op", "80", NULL
-};
+static const char shape[] =
+	"channels=4 chips=1 blocks=64 layers=2 word_lines=4 superblock=4 rain=on op=80";
 
 static struct durable_device durable;
 

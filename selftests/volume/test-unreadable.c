@@ -87,7 +87,7 @@ static u32 block_of_lost(const struct durable_device *durable)
 }
 
 /* The number of lost pages, and of those that a load could find to be lost, only decreases. */
-static void survive(const char *policy, const char *const *shape, u64 seed)
+static void survive(const char *policy, const char *shape, u64 seed)
 {
 	struct aftl_random random = { seed };
 	struct durable_device durable;

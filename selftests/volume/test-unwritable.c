@@ -64,7 +64,7 @@ static void crash(struct durable_device *durable, struct aftl_random *random)
 		       durable->disk.medium.bytes / DISK_SECTOR);
 }
 
-static u32 survive(const char *policy, const char *const *shape, u64 seed)
+static u32 survive(const char *policy, const char *shape, u64 seed)
 {
 	struct aftl_random random = { seed };
 	struct durable_device durable;

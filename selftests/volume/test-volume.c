@@ -13,31 +13,25 @@
 #include "stream.h"
 #include "tap.h"
 
-#define SMALL "channels", "2", "chips", "1", "blocks", "48", "layers", "4", "word_lines", "2"
+#define SMALL "channels=2 chips=1 blocks=48 layers=4 word_lines=2"
 
-static const char *const small[] = { SMALL, "op", "60", NULL };
+static const char small[] = SMALL " op=60";
 
-static const char *const small_zones[] = {
-	SMALL, "op", "60", "zoned", "64KiB", "buffer", "512KiB", "buffer_safe", "on",
-	"max_active_zones", "3", NULL
-};
+static const char small_zones[] =
+	SMALL " op=60 zoned=64KiB buffer=512KiB buffer_safe=on max_active_zones=3";
 
-static const char *const small_safe[] = {
-	SMALL, "op", "60", "buffer", "256KiB", "buffer_safe", "on", "buffer_hold", "1s", NULL
-};
-
-static const char *const small_shards[] = { SMALL, "op", "60", "shards", "2", NULL };
-
-static const char *const small_units[] = { SMALL, "op", "60", "unit", "512", "page", "2KiB", NULL };
+static const char small_safe[] = SMALL " op=60 buffer=256KiB buffer_safe=on buffer_hold=1s";
+static const char small_shards[] = SMALL " op=60 shards=2";
+static const char small_units[] = SMALL " op=60 unit=512 page=2KiB";
 
 static void open_device_as(struct durable_device *durable, const char *policy,
-			   const char *const *pairs, bool stretches)
+			   const char *params, bool stretches)
 {
 	struct test_device device;
 	int ret;
 
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, pairs);
+	test_device_set_all(&device, params);
 	if (durable_open_as(durable, &device.config, policy, stretches))
 		tap_bail_out("no such device");
 	ret = durable_format(durable);
@@ -45,10 +39,9 @@ static void open_device_as(struct durable_device *durable, const char *policy,
 		tap_bail_out("format for %s: %d: %s", policy, ret, durable->device.error.text);
 }
 
-static void open_device(struct durable_device *durable, const char *policy,
-			const char *const *pairs)
+static void open_device(struct durable_device *durable, const char *policy, const char *params)
 {
-	open_device_as(durable, policy, pairs, false);
+	open_device_as(durable, policy, params, false);
 }
 
 static void must(struct durable_device *durable, int ret, const char *what)
@@ -74,10 +67,9 @@ static void work(struct durable_device *durable, u64 seed, u32 steps)
 }
 
 /* Format and use a device, and close it. */
-static void open_closed(struct durable_device *durable, const char *policy,
-			const char *const *pairs)
+static void open_closed(struct durable_device *durable, const char *policy, const char *params)
 {
-	open_device(durable, policy, pairs);
+	open_device(durable, policy, params);
 	must(durable, durable_start(durable, policy, false), "start");
 	work(durable, 7, 1500);
 	must(durable, durable_shut(durable), "close");
@@ -169,13 +161,13 @@ static struct books books_of(const struct aftl *ftl)
 	return books;
 }
 
-static void tables_agree_on(const char *policy, const char *const *pairs)
+static void tables_agree_on(const char *policy, const char *params)
 {
 	struct durable_device durable;
 	struct books snapshot;
 	struct books tables;
 
-	open_closed(&durable, policy, pairs);
+	open_closed(&durable, policy, params);
 	must(&durable, durable_load(&durable, policy, false), "load");
 	snapshot = books_of(durable.device.ftl);
 	durable_stop(&durable);
@@ -196,28 +188,20 @@ static void tables_agree(const char *policy)
 /* Blocks with one bit in each cell beside blocks with three. */
 TAP_TEST(tables_agree_on_bits, "snapshot and tables agree on bits in a cell")
 {
-	static const char *const one_shot[] = {
-		"channels", "1", "chips", "2", "blocks", "24", "layers", "2", "word_lines", "4",
-		"bits", "3", "one_shot", "on", "op", "50%",
-		"slc_static", "10%", "slc_dynamic", "20%", NULL
-	};
-	static const char *const by_page[] = {
-		"channels", "1", "chips", "2", "blocks", "24", "layers", "2", "word_lines", "4",
-		"bits", "3", "op", "50%",
-		"slc_static", "10%", "slc_dynamic", "20%", NULL
-	};
+	static const char one_shot[] =
+		"channels=1 chips=2 blocks=24 layers=2 word_lines=4 bits=3 one_shot=on op=50% "
+		"slc_static=10% slc_dynamic=20%";
 
-	static const char *const twice[] = {
-		"channels", "1", "chips", "2", "blocks", "24", "layers", "2", "word_lines", "4",
-		"bits", "4", "one_shot", "on", "passes", "2", "buffer", "128KiB", "op", "60%",
-		"slc_static", "10%", "slc_dynamic", "20%", NULL
-	};
+	static const char twice[] =
+		"channels=1 chips=2 blocks=24 layers=2 word_lines=4 bits=4 one_shot=on passes=2 "
+		"buffer=128KiB op=60% slc_static=10% slc_dynamic=20%";
 
 	tables_agree_on("baseline", one_shot);
 	tables_agree_on("tlc", twice);
 	tables_agree_on("baseline", twice);
 	tables_agree_on("cubeftl", one_shot);
-	tables_agree_on("baseline", by_page);
+	tables_agree_on("baseline", "channels=1 chips=2 blocks=24 layers=2 word_lines=4 bits=3 "
+			"op=50% slc_static=10% slc_dynamic=20%");
 }
 
 /*
@@ -226,10 +210,9 @@ TAP_TEST(tables_agree_on_bits, "snapshot and tables agree on bits in a cell")
  */
 TAP_TEST(tables_agree_on_handles, "snapshot and tables agree on handles")
 {
-	static const char *const placed[] = {
-		"channels", "1", "chips", "2", "blocks", "48", "layers", "2", "word_lines", "4",
-		"op", "70%", "placement_handles", "3", "placement_isolation", "persistent", NULL
-	};
+	static const char placed[] =
+		"channels=1 chips=2 blocks=48 layers=2 word_lines=4 op=70% placement_handles=3 "
+		"placement_isolation=persistent";
 
 	tables_agree_on("baseline", placed);
 	tables_agree_on("approxftl", placed);
@@ -338,7 +321,7 @@ TAP_TEST(parameters_change_or_not, "parameters change or not")
 
 /* Refusals */
 
-static int try_format(const char *const *pairs, char text[240])
+static int try_format(const char *params, char text[240])
 {
 	struct durable_device durable;
 	struct test_device device;
@@ -346,7 +329,7 @@ static int try_format(const char *const *pairs, char text[240])
 
 	test_device_init(&device, "demo");
 	test_device_set_all(&device, small);
-	test_device_set_all(&device, pairs);
+	test_device_set_all(&device, params);
 	if (durable_open(&durable, &device.config, "baseline"))
 		return -EINVAL;
 	ret = durable_format(&durable);
@@ -358,10 +341,9 @@ static int try_format(const char *const *pairs, char text[240])
 
 TAP_TEST(impossible_volumes_are_not_formatted, "impossible volumes are not formatted")
 {
-	static const char *const filled[] = { "fill", "random", NULL };
 	char text[240] = "";
 
-	CHECK_EQ(try_format(filled, text), -EINVAL);
+	CHECK_EQ(try_format("fill=random", text), -EINVAL);
 	CHECK_CONTAINS(text, "fill");
 }
 
@@ -679,12 +661,8 @@ TAP_TEST(any_sector_may_be_damaged, "any sector may be damaged")
 /* Write a little to a volume with an extent table, most of whose extents stay uninitialised. */
 static void open_lazy(struct durable_device *durable)
 {
-	static const char *const many[] = {
-		"channels", "2", "chips", "1", "blocks", "48", "layers", "32", "word_lines", "4",
-		"op", "60", NULL
-	};
-
-	open_device_as(durable, "approxftl", many, true);
+	open_device_as(durable, "approxftl",
+		       "channels=2 chips=1 blocks=48 layers=32 word_lines=4 op=60", true);
 	must(durable, durable_start(durable, "approxftl", false), "start");
 	CHECK_EQ(test_do(&durable->device, AFTL_OP_WRITE, 5, 9, 0, NULL), 0);
 	CHECK_EQ(test_do(&durable->device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
@@ -880,13 +858,10 @@ TAP_TEST(the_zone_table_is_rebuilt, "the zone table is rebuilt")
 /* Formatting records the bad blocks. */
 TAP_TEST(zoned_volumes_record_bad_blocks, "zoned volumes record bad blocks")
 {
-	static const char *const shape[] = {
-		SMALL, "op", "60", "zoned", "64KiB", "buffer", "512KiB", "buffer_safe", "on",
-		"bad", "5e-2", NULL
-	};
 	struct durable_device durable;
 
-	open_device(&durable, "approxftl", shape);
+	open_device(&durable, "approxftl",
+		    SMALL " op=60 zoned=64KiB buffer=512KiB buffer_safe=on bad=5e-2");
 	must(&durable, durable_start(&durable, "approxftl", false), "start");
 	CHECK(durable.recovery.bad_blocks);
 	durable_close(&durable);
@@ -1119,12 +1094,10 @@ TAP_TEST(a_waiting_page_is_persisted_before_a_die_is_retired,
 /* Start programs of four pages. */
 static void start_with_programs(struct durable_device *durable)
 {
-	static const char *const pairs[] = {
-		SMALL, "op", "60", "buffer", "256KiB", "buffer_safe", "on", "buffer_high", "0", NULL
-	};
 	u32 i;
 
-	open_device(durable, "approxftl", pairs);
+	open_device(durable, "approxftl",
+		    SMALL " op=60 buffer=256KiB buffer_safe=on buffer_high=0");
 	must(durable, durable_start(durable, "approxftl", false), "start");
 	for (i = 0; i < 4; i++)
 		CHECK_EQ(test_do(&durable->device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
@@ -1243,14 +1216,14 @@ static u32 read_buffer(struct durable_device *durable, u32 *last)
  * The unflushable data are newer than what is on flash and relocated there: in use, after a close
  * without a snapshot, and after a crash. Discarded pages stay discarded.
  */
-static void check_unflushable(const char *const *pairs, bool closed)
+static void check_unflushable(const char *params, bool closed)
 {
 	struct aftl_random random = { 1 };
 	struct durable_device durable;
 	u32 unit = 0;
 	u32 count;
 
-	open_device(&durable, "baseline", pairs);
+	open_device(&durable, "baseline", params);
 	must(&durable, durable_start(&durable, "baseline", false), "start");
 	write_twice(&durable);
 	fail_blocks(&durable);
@@ -1275,19 +1248,12 @@ static void check_unflushable(const char *const *pairs, bool closed)
 TAP_TEST(unflushable_data_stay_in_a_persistent_buffer,
 	 "unflushable data stay in a persistent buffer")
 {
-	static const char *const with_map[] = {
-		SMALL, "op", "60", "buffer", "256KiB", "buffer_safe", "on", "buffer_hold", "1s",
-		"map_cache", "64KiB", NULL
-	};
-	static const char *const twice[] = {
-		SMALL, "op", "60", "buffer", "256KiB", "buffer_safe", "on", "buffer_hold", "1s",
-		"bits", "4", "one_shot", "on", "passes", "2", NULL
-	};
-
 	check_unflushable(small_safe, false);
 	check_unflushable(small_safe, true);
-	check_unflushable(with_map, false);
-	check_unflushable(twice, false);
+	check_unflushable(SMALL " op=60 buffer=256KiB buffer_safe=on buffer_hold=1s "
+			  "map_cache=64KiB", false);
+	check_unflushable(SMALL " op=60 buffer=256KiB buffer_safe=on buffer_hold=1s bits=4 "
+			  "one_shot=on passes=2", false);
 }
 
 /* The second word line has had its coarse pass, and the first one no fine pass. */
@@ -1361,15 +1327,12 @@ static void move_somewhere(struct durable_device *durable)
  */
 TAP_TEST(a_crash_between_two_passes_leaves_room, "a crash between two passes leaves room")
 {
-	static const char *const twice[] = {
-		"channels", "1", "chips", "1", "blocks", "24", "layers", "4", "word_lines", "2",
-		"bits", "4", "one_shot", "on", "passes", "2", "op", "50", "buffer", "256KiB", NULL
-	};
 	struct durable_device durable;
 	struct aftl *ftl;
 	u32 noted;
 
-	open_device(&durable, "baseline", twice);
+	open_device(&durable, "baseline", "channels=1 chips=1 blocks=24 layers=4 word_lines=2 "
+		    "bits=4 one_shot=on passes=2 op=50 buffer=256KiB");
 	must(&durable, durable_start(&durable, "baseline", false), "start");
 	crash_between_passes(&durable);
 	for (noted = 2; noted--;) {
@@ -1549,10 +1512,8 @@ TAP_TEST(each_allocation_may_fail, "each allocation may fail")
 }
 
 /* Read-ahead: a device whose tables have more chunks than are read ahead. */
-static const char *const many_pages[] = {
-	"channels", "2", "chips", "1", "blocks", "400", "layers", "8", "word_lines", "8",
-	"planes", "1", "unit", "512", "page", "512", "op", "60", NULL
-};
+static const char many_pages[] =
+	"channels=2 chips=1 blocks=400 layers=8 word_lines=8 planes=1 unit=512 page=512 op=60";
 
 static void open_used(struct durable_device *durable, bool closed)
 {
@@ -1580,11 +1541,11 @@ static int find_again(struct durable_device *durable, u64 *digest)
 	return ret;
 }
 
-static void open_left(struct durable_device *durable, const char *const *pairs, bool closed)
+static void open_left(struct durable_device *durable, const char *params, bool closed)
 {
-	open_device(durable, "approxftl", pairs);
+	open_device(durable, "approxftl", params);
 	must(durable, durable_start(durable, "approxftl", false), "start");
-	if (pairs == small_zones)
+	if (params == small_zones)
 		work_in_zones(durable);
 	else
 		work(durable, 7, 1500);
@@ -1595,7 +1556,7 @@ static void open_left(struct durable_device *durable, const char *const *pairs, 
 }
 
 /* Loads without memory leave the volume as it was. */
-static void load_without_memory(const char *const *pairs, bool closed)
+static void load_without_memory(const char *params, bool closed)
 {
 	struct durable_device durable;
 	u64 expected;
@@ -1604,7 +1565,7 @@ static void load_without_memory(const char *const *pairs, bool closed)
 	u32 all;
 	u32 i;
 
-	open_left(&durable, pairs, closed);
+	open_left(&durable, params, closed);
 	durable.disk.allocations = 0;
 	CHECK_EQ(find_again(&durable, &expected), 0);
 	all = durable.disk.allocations;
@@ -1629,7 +1590,7 @@ static void load_without_memory(const char *const *pairs, bool closed)
 
 TAP_TEST(loads_without_memory_change_nothing, "loads without memory change nothing")
 {
-	static const char *const *const shapes[] = { small, small_safe, small_zones };
+	static const char *const shapes[] = { small, small_safe, small_zones };
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
@@ -1804,14 +1765,13 @@ TAP_TEST(a_load_is_interrupted, "a load is interrupted")
 
 TAP_TEST(many_changes_commit_by_themselves, "many changes commit by themselves")
 {
-	static const char *const large[] = { NULL };
 	struct aftl_random random = { 1 };
 	struct aftl_spare spare = { .attr = 1 };
 	struct durable_device durable;
 	u32 pages, page, count = 0;
 	u64 flushes;
 
-	open_device(&durable, "baseline", large);
+	open_device(&durable, "baseline", NULL);
 	must(&durable, durable_start(&durable, "baseline", false), "start");
 	pages = aftl_volume_geometry(durable.volume)->blocks *
 		aftl_volume_geometry(durable.volume)->pages;

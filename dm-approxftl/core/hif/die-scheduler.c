@@ -188,14 +188,22 @@ static bool sched_write_translation_pages(struct aftl *ftl, struct aftl_lun *lun
 
 /*
  * Write back dirty translation pages that leave the cached mapping table, or read one to merge it.
+ *
+ * A relocation that has opened a block of the reserve goes first: it may share that block with the
+ * translation pages, and there is no other block if they fill it.
  */
 static bool sched_start_map_write(struct aftl *ftl, struct aftl_lun *lun)
 {
+	enum aftl_step step;
 	aftl_ppn_t ppn;
 
 	if (ftl->suspending && !aftl_cmt_evictions_full(ftl))
 		return false;
-	switch (aftl_cmt_next_step(ftl, lun, &ppn)) {
+	step = aftl_cmt_next_step(ftl, lun, &ppn);
+	if (step != AFTL_STEP_NONE && unlikely(lun->free_blocks < aftl_gc_reserve(ftl)) &&
+	    sched_start_task(ftl, lun, true))
+		return true;
+	switch (step) {
 	case AFTL_STEP_READ:
 		aftl_array_sense_trans_page(ftl, lun, AFTL_WORK_TP_MERGE, ppn);
 		return true;

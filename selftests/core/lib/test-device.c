@@ -264,10 +264,29 @@ void test_device_set(struct test_device *device, const char *key, const char *va
 		tap_bail_out("%s", device->error.text);
 }
 
-void test_device_set_all(struct test_device *device, const char *const *pairs)
+void test_device_set_all(struct test_device *device, const char *params)
 {
-	for (; pairs && pairs[0]; pairs += 2)
-		test_device_set(device, pairs[0], pairs[1]);
+	char key[40];
+	char value[40];
+	int length;
+
+	for (; params && *params; params += length) {
+		if (sscanf(params, " %39[a-z0-9_]=%39[^ ]%n", key, value, &length) != 2)
+			tap_bail_out("no parameters: %s", params);
+		test_device_set(device, key, value);
+	}
+}
+
+const char *test_params(const char *format, ...)
+{
+	static char text[400];
+	va_list args;
+
+	va_start(args, format);
+	if (vsnprintf(text, sizeof(text), format, args) >= (int)sizeof(text))
+		tap_bail_out("too many parameters: %s", text);
+	va_end(args);
+	return text;
 }
 
 void test_device_listen(struct test_device *device, struct test_listener *listener)
@@ -299,29 +318,28 @@ int test_device_create(struct test_device *device, const char *policy)
 	return device->ret ? device->ret : aftl_fill(device->ftl);
 }
 
-void test_device_open(struct test_device *device, const char *policy, const char *const *pairs)
+void test_device_open(struct test_device *device, const char *policy, const char *params)
 {
 	int ret;
 
-	test_device_set_all(device, pairs);
+	test_device_set_all(device, params);
 	ret = test_device_create(device, policy);
 	if (ret)
 		tap_bail_out("creating a device with %s: %d: %s", policy, ret,
 			     device->error.text);
 }
 
-void test_device_open_demo(struct test_device *device, const char *policy,
-			   const char *const *pairs)
+void test_device_open_demo(struct test_device *device, const char *policy, const char *params)
 {
 	test_device_init(device, "demo");
-	test_device_open(device, policy, pairs);
+	test_device_open(device, policy, params);
 }
 
-void test_device_refused(struct test_device *device, const char *policy, const char *const *pairs,
+void test_device_refused(struct test_device *device, const char *policy, const char *params,
 			 const char *part)
 {
 	test_device_init(device, "demo");
-	test_device_set_all(device, pairs);
+	test_device_set_all(device, params);
 	CHECK_EQ(test_device_create(device, policy), -EINVAL);
 	CHECK_CONTAINS(device->error.text, part);
 	CHECK(strlen(device->error.text) < sizeof(device->error.text) - 1);

@@ -165,9 +165,13 @@ u64 *test_own(struct aftl_config *config, const char *key);
 void test_device_set(struct test_device *device, const char *key, const char *value);
 
 /**
- * test_device_set_all() - set the pairs of a NULL-terminated list
+ * test_device_set_all() - set the parameters of a text, "key=value key=value ..."
+ * @params: may be NULL; of equal keys the last value holds
  */
-void test_device_set_all(struct test_device *device, const char *const *pairs);
+void test_device_set_all(struct test_device *device, const char *params);
+
+/* Format a text of parameters; it is valid until the next call. */
+const char *test_params(const char *format, ...) __printf(1, 2);
 
 /**
  * test_watch_array() - check that no page is sensed before its program or erase has ended
@@ -189,15 +193,13 @@ int test_device_create(struct test_device *device, const char *policy);
 /**
  * test_device_open() - initialise, set and create; bail out on failure
  */
-void test_device_open(struct test_device *device, const char *policy,
-		      const char *const *pairs);
+void test_device_open(struct test_device *device, const char *policy, const char *params);
 
-/* test_device_open() with the parameters of profile "demo" and @pairs. */
-void test_device_open_demo(struct test_device *device, const char *policy,
-			   const char *const *pairs);
+/* test_device_open() with the parameters of profile "demo" and @params. */
+void test_device_open_demo(struct test_device *device, const char *policy, const char *params);
 
 /* Check that creating such a device fails with -EINVAL and a message that contains @part. */
-void test_device_refused(struct test_device *device, const char *policy, const char *const *pairs,
+void test_device_refused(struct test_device *device, const char *policy, const char *params,
 			 const char *part);
 
 /**

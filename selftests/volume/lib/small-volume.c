@@ -3,13 +3,13 @@
 #include "stream.h"
 #include "tap.h"
 
-#define SMALL "channels", "2", "chips", "1", "blocks", "64", "layers", "4", "word_lines", "2"
+#define SMALL "channels=2 chips=1 blocks=64 layers=4 word_lines=2"
 
-const char *const small_volumes[SMALL_VOLUMES][20] = {
-	{ SMALL, "op", "60", NULL },
-	{ SMALL, "op", "60", "unit", "512", "page", "2KiB", NULL },
-	{ SMALL, "op", "60", "errors", "off", NULL },
-	{ SMALL, "op", "60", "buffer", "64KiB", NULL },
+const char *const small_volumes[SMALL_VOLUMES] = {
+	SMALL " op=60",
+	SMALL " op=60 unit=512 page=2KiB",
+	SMALL " op=60 errors=off",
+	SMALL " op=60 buffer=64KiB",
 };
 
 void durable_must(struct durable_device *durable, int ret, const char *what)
@@ -18,13 +18,12 @@ void durable_must(struct durable_device *durable, int ret, const char *what)
 		tap_bail_out("%s: %d: %s", what, ret, durable->device.error.text);
 }
 
-void small_volume_open(struct durable_device *durable, const char *policy,
-		       const char *const *pairs)
+void small_volume_open(struct durable_device *durable, const char *policy, const char *params)
 {
 	struct test_device device;
 
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, pairs);
+	test_device_set_all(&device, params);
 	if (durable_open(durable, &device.config, policy))
 		tap_bail_out("no such device");
 	durable_must(durable, durable_format(durable), "format");

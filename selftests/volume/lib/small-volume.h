@@ -9,14 +9,13 @@
 
 #define SMALL_VOLUMES 4
 
-extern const char *const small_volumes[SMALL_VOLUMES][20];
+extern const char *const small_volumes[SMALL_VOLUMES];
 
 /* Bail out with @what unless @ret is 0. */
 void durable_must(struct durable_device *durable, int ret, const char *what);
 
-/* Format a volume with the parameters @pairs and start it. */
-void small_volume_open(struct durable_device *durable, const char *policy,
-		       const char *const *pairs);
+/* Format a volume with the parameters @params and start it. */
+void small_volume_open(struct durable_device *durable, const char *policy, const char *params);
 
 /* Send @steps requests of a stream, then work off all operations. */
 void small_volume_work(struct durable_device *durable, u64 seed, u32 steps);
