@@ -22,7 +22,8 @@ from selftests.lib.verbs import Words, call, every, help_of
 PAGES = {page.name.split(".")[0]: page.read_text() for folder in ("userspace", "trace-tools")
          for page in (TOP / folder).rglob("*.[18].rst")}
 #: The manual page of a verb that has none of its own; a program's page has the program's name.
-PAGE_OF = {"demo": "approxftl-lab", "approxftl-model": "approxftl-tag"}
+PAGE_OF = {"demo": "approxftl-lab", "approxftl-model": "approxftl-tag",
+           "approxftl-embeddings": "approxftl-weights", "approxftl-parquet": "approxftl-trace"}
 for page_name, page_verbs in (
         ("approxftl", ("params", "profiles", "policies", "help", "version")),
         ("approxftl-volume", ("format", "check", "dump")),
