@@ -3,7 +3,7 @@
 """Measure the cost of the module beside other devices in memory.
 
 Processor nanoseconds of a random request of 4 KiB, `timing off`, in the lab, whose clock counts
-instructions (cost.sh). Then one writer, and one on each of some processors (writers.sh), with one
+instructions (cost.py). Then one writer, and one on each of some processors (writers.sh), with one
 FTL, with a shard for each writer, and with a device for each, which is this machine's limit:
 
 - With processors that take turns while instructions are counted: the work per request, for any
@@ -65,7 +65,7 @@ class Boot:
 
 def boot_lab(requests: int) -> Boot:
     """Measure in the lab."""
-    command = f"REQUESTS={requests} sh selftests/kernel/cost.sh"
+    command = f"REQUESTS={requests} selftests/kernel/cost.py"
     return Boot({(device, (operation, int(depth))): float(ns)
                  for device, operation, depth, ns in guest_says("cost", command)})
 

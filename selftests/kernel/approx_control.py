@@ -110,7 +110,11 @@ class Control:
 
     def close(self) -> None:
         """Close the descriptor, which ends its scopes."""
-        os.close(self.fd)
+        if self.fd >= 0:
+            os.close(self.fd)
+        self.fd = -1
+
+    __del__ = close
 
     def call(self, number: int, form: struct.Struct, *values: int, reason: int | None = None,
              ) -> tuple[int, ...]:

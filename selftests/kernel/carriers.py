@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Carriers: by which part of a bio the class of a write reaches the device.
+"""What a bio carries: the write hint of a file, the I/O priority and the write stream of a request.
 
-carriers.py SCENARIO [ARGUMENT]...: runs a function below; exits with status 0 or prints the error.
+They make data approximate where the table line names them, and nothing else becomes approximate.
+Hints also reach the policy, as lifetimes, write streams and placement handles. Linux passes hints
+to bios since 6.9, and streams since 6.16.
 """
 
 from __future__ import annotations
@@ -11,31 +13,53 @@ import errno
 import fcntl
 import mmap
 import os
+import re
 import struct
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import approx_control as approx
 from approx_control import APPROXIMATE, NONE, PRECISE, Control, address_of, expect
-from tagged_writes import UNIT, Uring, syscall
+from ktap import (
+    EXT4,
+    KERNEL,
+    SMALL,
+    UNIT,
+    XFS,
+    Mount,
+    as_nobody,
+    counters,
+    device,
+    dmsetup,
+    finish,
+    in_child,
+    kernel_has,
+    let_everybody_tag,
+    message,
+    must,
+    opened,
+    point,
+    reload,
+    run,
+    skip,
+)
+from tagged_writes import Uring, syscall
 
+NAME = "aftl-carried"
 UNITS = 64
 LENGTH = UNITS * UNIT
 F_SET_RW_HINT = 1036
-INODE, HINT, PRIORITY, STREAM = 1, 2, 4, 8
+NEW = os.O_RDWR | os.O_CREAT
+DIRECT = os.O_RDWR | os.O_DIRECT
 IOPRIO_SET = 251
-NOBODY = 65534
-
-
-def must(condition: object, text: str) -> None:
-    """Fail with a message unless the condition holds."""
-    if not condition:
-        raise SystemExit(f"# {text}")
+INODE, HINT, PRIORITY = 1, 2, 4
+ALL = "inode,write_hint,ioprio,write_stream"
+HAS_HINTS, HAS_STREAMS = KERNEL >= (6, 9), KERNEL >= (6, 16)
 
 
 def set_hint(fd: int, life: int) -> None:
-    """Set the life time of a file."""
+    """Set the life time of a file, which its inode keeps for later openers."""
     fcntl.fcntl(fd, F_SET_RW_HINT, struct.pack("=Q", life))
 
 
@@ -47,11 +71,6 @@ def set_priority(priority: int) -> None:
 def kinds_of(fd: int) -> list[int]:
     """Return the class of each stored unit of a file."""
     return [unit.kind for unit in Control().stored(fd)]
-
-
-def new_file(path: str, flags: int) -> int:
-    """Create a file."""
-    return os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o600)
 
 
 def memory() -> mmap.mmap:
@@ -89,6 +108,13 @@ def by_workers(fd: int) -> None:
     os.fsync(fd)
 
 
+def write_stream(fd: int, stream: int) -> None:
+    """Write with a write stream."""
+    ring, data = Uring(by_workers=False), memory()
+    ring.stream = stream
+    must(ring.write(fd, address_of(data), LENGTH, 0) == LENGTH, f"stream {stream} is refused")
+
+
 WAYS: dict[str, tuple[int, Callable[[int], None]]] = {
     "buffered": (0, buffered),
     "mmap": (0, mapped),
@@ -97,136 +123,286 @@ WAYS: dict[str, tuple[int, Callable[[int], None]]] = {
 }
 
 
+# Tags
+
+
+@contextmanager
+def mounted(carriers: str, make: str, keys: str = "") -> Iterator[Path]:
+    """Context manager: a new file system on a device with these carriers."""
+    with device(NAME, f"{SMALL} errors off tag_carrier {carriers} {keys}") as path, \
+            Mount(path, make) as place:
+        yield place
+
+
 def percentage(kinds: list[int]) -> int:
     """Return the share of approximate units."""
     must(len(kinds) == UNITS, f"{len(kinds)} units are stored")
     return kinds.count(APPROXIMATE) * 100 // UNITS
 
 
-def write_hinted(path: str, way: str, carrier: str) -> list[int]:
+def write_hinted(path: Path, way: str, carrier: str) -> list[int]:
     """Write a new file that a carrier says is approximate; return its classes."""
     flags, write = WAYS[way]
-    fd = new_file(path, flags)
-    told = Control().tag_fd(fd, NONE)
-    if carrier == "write_hint":
-        set_hint(fd, approx.WRITE_HINT)
-    else:
-        must(told.io_priority or not told.honoured & PRIORITY, "no I/O priority is told")
-        set_priority(told.io_priority)
-    write(fd)
-    set_priority(0)
-    kinds = kinds_of(fd)
-    os.close(fd)
-    return kinds
+    with opened(path, NEW | flags) as fd:
+        told = Control().tag_fd(fd, NONE)
+        if carrier == "write_hint":
+            set_hint(fd, approx.WRITE_HINT)
+        else:
+            must(told.io_priority or not told.honoured & PRIORITY, "no I/O priority is told")
+            set_priority(told.io_priority)
+        write(fd)
+        set_priority(0)
+        return kinds_of(fd)
 
 
-def approximate_at(path: str) -> set[int]:
+def approximate_at(path: Path) -> set[int]:
     """Return where on the device a file, or the device itself, has approximate units."""
-    fd = os.open(path, os.O_RDONLY)
-    try:
+    with opened(path, os.O_RDONLY) as fd:
         return {unit.device_offset for unit in Control().stored(fd) if unit.kind == APPROXIMATE}
-    finally:
-        os.close(fd)
 
 
-def delivered(device: str, folder: str, carrier: str) -> None:
-    """Print how much of a file is approximate, by way; nothing else on the device may be.
+def delivered(place: Path, carrier: str) -> dict[str, int]:
+    """Return how much of a file is approximate, by way; nothing else on the device may be.
 
-    Another file is written by the same way without a tag; it and all metadata are precise.
+    Another file is written by the same way without a tag, by I/O priority with another hint; it
+    and all metadata are precise.
     """
     known: set[int] = set()
+    found = {}
     for way, (flags, write) in WAYS.items():
-        write(new_file(f"{folder}/plain-{way}", flags))
-        kinds = write_hinted(f"{folder}/{way}", way, carrier)
-        known |= approximate_at(f"{folder}/{way}")
-        astray = approximate_at(device) - known
+        with opened(place / f"plain-{way}", NEW | flags) as fd:
+            # The least bit of the hint in an I/O priority is bit 3.
+            set_priority(Control().tag_fd(fd, NONE).io_priority ^ 8 if carrier == "ioprio" else 0)
+            write(fd)
+            set_priority(0)
+        found[way] = percentage(write_hinted(place / way, way, carrier))
+        known |= approximate_at(place / way)
+        astray = approximate_at(Path("/dev/mapper", NAME)) - known
         must(not astray, f"{way}: {len(astray)} units of others are approximate")
-        print(f"{carrier} {way} {percentage(kinds)}")
+    return found
 
 
-def whole_file(folder: str, honoured: str) -> None:
+def expected(system: str, carrier: str, way: str) -> int:
+    """Return the percentage of a file that is approximate on this kernel."""
+    past_the_cache = way in ("direct", "io_uring-workers")
+    if carrier == "ioprio":
+        return 100 * past_the_cache
+    if system == "ext4":
+        return 100 * (HAS_HINTS and (past_the_cache or KERNEL >= (7, 0)))
+    return 100 * (HAS_HINTS and system == "xfs")
+
+
+def carried(system: str, make: str) -> None:
+    """Test each carrier of tags with each way to write."""
+    for carrier in ("write_hint", "ioprio"):
+        with mounted(carrier, make) as place:
+            found = delivered(place, carrier)
+        print(f"# {system}, {carrier}: {found}")
+        must(found == {way: expected(system, carrier, way) for way in WAYS}, "that is unexpected")
+
+
+def whole_file(place: Path, honoured: int) -> None:
     """Check APPROXFTL_TAG_FD: what it sets and tells, and that untagging takes all of it back."""
-    fd = new_file(f"{folder}/whole", 0)
-    told = Control().tag_fd(fd, APPROXIMATE)
-    must(told.honoured == int(honoured) & told.passed, f"honoured {told.honoured}")
-    must(told.carriers == INODE | told.honoured & HINT, f"set {told.carriers}")
-    buffered(fd)
-    must(percentage(kinds_of(fd)) == 100, "a tagged file is not approximate")
-    Control().tag_fd(fd, NONE)
-    buffered(fd)
-    must(percentage(kinds_of(fd)) == 0, "an untagged file is approximate")
+    with opened(place / "whole", NEW) as fd:
+        told = Control().tag_fd(fd, APPROXIMATE)
+        must(told.honoured == honoured & told.passed, f"honoured {told.honoured}")
+        must(told.carriers == INODE | told.honoured & HINT, f"set {told.carriers}")
+        buffered(fd)
+        must(percentage(kinds_of(fd)) == 100, "a tagged file is not approximate")
+        Control().tag_fd(fd, NONE)
+        buffered(fd)
+        must(percentage(kinds_of(fd)) == 0, "an untagged file is approximate")
 
 
-def only_hint(folder: str, kernel_has_hints: str) -> None:
+def tag_as_nobody(path: Path) -> None:
+    """Check that another user may not tag the file."""
+    as_nobody()
+    with opened(path) as fd:
+        expect(errno.EPERM, approx.REASON_OWNER, Control().tag_fd, fd, APPROXIMATE)
+
+
+def whole_files() -> None:
+    """Tag whole files on devices with all carriers and with one; check who may, and with what."""
+    with mounted(ALL, EXT4, "shards 2") as place:
+        whole_file(place, 15)
+        control = Control()
+        with opened(place / "owned", NEW) as fd:
+            expect(errno.EINVAL, 0, control.tag_fd, fd, APPROXIMATE, PRIORITY)
+            expect(errno.EINVAL, 0, control.tag_fd, fd, 7)
+            expect(errno.EBADF, 0, control.tag_fd, -1, APPROXIMATE)
+        (place / "owned").chmod(0o666)
+        in_child(tag_as_nobody, place / "owned")
+    with mounted("inode", EXT4) as place:
+        whole_file(place, 1)
+
+
+def precise_wins() -> None:
     """Without the carrier inode a tagged range is ignored, unless it is tagged precise."""
-    fd = new_file(f"{folder}/only", 0)
-    Control().tag(fd)
-    buffered(fd)
-    must(percentage(kinds_of(fd)) == 0, "the range of a file was honoured")
-    Control().tag(fd, 0, UNIT, PRECISE)
-    set_hint(fd, approx.WRITE_HINT)
-    buffered(fd)
-    kinds = kinds_of(fd)
+    with mounted("write_hint", XFS) as place, opened(place / "only", NEW) as fd:
+        Control().tag(fd)
+        buffered(fd)
+        must(percentage(kinds_of(fd)) == 0, "the range of a file was honoured")
+        Control().tag(fd, 0, UNIT, PRECISE)
+        set_hint(fd, approx.WRITE_HINT)
+        buffered(fd)
+        kinds = kinds_of(fd)
     must(kinds[0] == PRECISE, "a precise range is approximate")
-    must(kinds.count(APPROXIMATE) == (UNITS - 1 if int(kernel_has_hints) else 0), f"{kinds}")
+    must(kinds.count(APPROXIMATE) == (UNITS - 1 if HAS_HINTS else 0), f"{kinds}")
 
 
-def refusals(folder: str) -> None:
-    """Check who may tag a whole file, and with which arguments."""
-    control = Control()
-    path = f"{folder}/owned"
-    fd = new_file(path, 0)
-    Path(path).chmod(0o666)
-    expect(errno.EINVAL, 0, control.tag_fd, fd, APPROXIMATE, PRIORITY)
-    expect(errno.EINVAL, 0, control.tag_fd, fd, 7)
-    expect(errno.EBADF, 0, control.tag_fd, -1, APPROXIMATE)
-    child = os.fork()
-    if not child:
-        status = 1
-        try:
-            os.setgroups([])
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
-            other = os.open(path, os.O_RDWR)
-            expect(errno.EPERM, approx.REASON_OWNER, Control().tag_fd, other, APPROXIMATE)
-            status = 0
-        except (OSError, SystemExit) as why:
-            print(f"# {why}")
-        finally:
-            sys.stdout.flush()
-            os._exit(status)
-    must(not os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), "another user may tag the file")
+def loop_image() -> None:
+    """XFS passes the hint with the write-back of an image, but loop devices drop it."""
+    with mounted("write_hint", XFS) as place:
+        with opened(place / "image", NEW) as fd:
+            os.truncate(fd, 16 << 20)
+            loop = run("losetup", "--find", "--show", place / "image").strip()
+            set_hint(fd, approx.WRITE_HINT)
+            with opened(loop) as inner:
+                buffered(inner)
+            kinds = kinds_of(fd)
+        run("losetup", "-d", loop)
+    must(APPROXIMATE not in kinds, "data behind a loop device are approximate")
 
 
-def image(path: str, device: str) -> None:
-    """Give the image of a loop device the hint, and write through the loop device."""
-    fd = os.open(path, os.O_RDWR)
-    set_hint(fd, approx.WRITE_HINT)
-    inner = os.open(device, os.O_RDWR)
-    os.pwrite(inner, memory(), 0)
-    os.fsync(inner)
-    must(APPROXIMATE not in kinds_of(fd), "data behind a loop device are approximate")
+def unnamed() -> None:
+    """A file has the hint, and the table line names another carrier."""
+    with mounted("ioprio", XFS) as place:
+        found = delivered(place, "write_hint")
+    must(not any(found.values()), f"{found}")
 
 
-def streams(device: str, number: str) -> None:
-    """Check that the last write stream of a device carries a tag, and no other does."""
-    fd = os.open(device, os.O_RDWR | os.O_DIRECT)
-    told = Control().tag_fd(fd, NONE)
-    must(told.write_stream == int(number), f"stream {told.write_stream}, not {number}")
-    ring = Uring(by_workers=False)
-    data = memory()
-    for stream in (told.write_stream, told.write_stream - 1, 0):
-        ring.stream = stream
-        must(ring.write(fd, address_of(data), LENGTH, 0) == LENGTH, f"stream {stream} is refused")
-        kinds = [unit.kind for unit in Control().stored(fd, 0, LENGTH)]
-        expected = APPROXIMATE if stream == told.write_stream else PRECISE
-        must(kinds == [expected] * UNITS, f"stream {stream}: {kinds}")
+def has_stream() -> None:
+    """The stream that carries a tag is above those that stand for a life time or a handle."""
+    for keys, number in (("", 6), ("policy vth_b placement_handles 6", 7)):
+        with device(NAME, f"{SMALL} {keys} tag_carrier write_stream") as path, \
+                opened(path, DIRECT) as fd:
+            told = Control().tag_fd(fd, NONE)
+            must(told.write_stream == number, f"stream {told.write_stream}, not {number}")
+            for stream in (number, number - 1, 0):
+                write_stream(fd, stream)
+                kinds = {unit.kind for unit in Control().stored(fd, 0, LENGTH)}
+                must(kinds == {APPROXIMATE if stream == number else PRECISE},
+                     f"stream {stream}: {kinds}")
+
+
+def comes_back() -> None:
+    """The line that the device prints makes the same device."""
+    with device(NAME, f"{SMALL} tag_carrier {ALL}"):
+        table = dmsetup("table", NAME)
+        must(f"ioprio_hint 341 tag_carrier {ALL}" in table, table)
+        reload(NAME, table)
+        must(dmsetup("table", NAME) == table, dmsetup("table", NAME))
+
+
+# Policies
+
+TRACING = Path("/sys/kernel/tracing/instances/aftl-carriers")
+
+
+def write_life(path: Path, life: int) -> None:
+    """Write with a life time."""
+    with opened(path, DIRECT) as fd:
+        set_hint(fd, life)
+        direct(fd)
+
+
+def write_to_stream(path: Path, stream: int) -> None:
+    """Write with a write stream and no life time."""
+    with opened(path, DIRECT) as fd:
+        set_hint(fd, 0)
+        write_stream(fd, stream)
+
+
+def counted(kind: str, name: str, write: Callable[..., None], *arguments: object) -> None:
+    """Check that a write is counted for this stream or handle alone; forget earlier events."""
+    (TRACING / "trace").write_text("")
+    message(NAME, "reset")
+    write(*arguments)
+    found = {key: count for key, count in counters(NAME).items() if count
+             and re.fullmatch(rf"{kind}_.*_host_units", key)}
+    must(found == {f"{kind}_{name}_host_units": UNITS}, f"{arguments}: {found}")
+
+
+def submitted(life: int, stream: int) -> None:
+    """Check that every write request carried these hints."""
+    events = [event for event in (TRACING / "trace").read_text().splitlines()
+              if " aftl_submit: " in event and " op=1 " in event]
+    must(events, "no write is in the trace")
+    wanted = f" life={life} stream={stream} shard=0"
+    must(all(event.endswith(wanted) for event in events), f"not{wanted}: {events[0]}")
+
+
+def lives(path: Path) -> None:
+    """Where a device offers streams, the kernel maps a lifetime to a stream."""
+    for life in (0, 2, 3, 4, 5):
+        heard = life if HAS_HINTS else 0
+        counted("stream", f"id_{heard}" if heard else "unhinted", write_life, path, life)
+        submitted(heard, life if HAS_STREAMS else 0)
+
+
+def refused(path: Path, stream: int) -> None:
+    """Check that the device has no such stream."""
+    ring, data = Uring(by_workers=False), memory()
+    ring.stream = stream
+    with opened(path, DIRECT) as fd:
+        must(ring.write(fd, address_of(data), LENGTH, 0) < 0, f"there is a stream {stream}")
+
+
+def streams(path: Path) -> None:
+    """A device offers the streams of its policy."""
+    queue = Path("/sys/class/block", path.resolve().name, "queue")
+    must((queue / "max_write_streams").read_text() == "7\n", "the device offers other streams")
+    must(int((queue / "write_stream_granularity").read_text()) > 0, "no granularity")
+    for stream in (1, 7):
+        counted("stream", f"id_{stream}", write_to_stream, path, stream)
+        submitted(0, stream)
+    refused(path, 8)
+    reload(NAME, dmsetup("table", NAME).replace("policy streams", "policy baseline"))
+    must((queue / "max_write_streams").read_text() == "0\n", "policy baseline has streams")
+    refused(path, 1)
+    write_life(path, 2)
+    submitted(2, 0)
+
+
+def handles(path: Path) -> None:
+    """There are three handles; longer lifetimes go to the default handle."""
+    for life in (0, 2, 3, 4):
+        heard = life if HAS_HINTS else 0
+        counted("handle", str(heard if heard <= 3 else 0), write_life, path, life)
+    if HAS_STREAMS:
+        counted("handle", "3", write_to_stream, path, 3)
+        refused(path, 4)
 
 
 def main() -> None:
-    """Run a scenario."""
-    scenario = globals()[sys.argv[1].replace("-", "_")]
-    scenario(*sys.argv[2:])
+    """Run all points."""
+    let_everybody_tag()
+    for system, make in (("ext4", EXT4), ("xfs", XFS), ("f2fs", "mkfs.f2fs -q -f")):
+        name = f"{system}: carriers reach the device"
+        if kernel_has(system):
+            point(name, carried, system, make)
+        else:
+            skip(name, "the kernel does not have it")
+    point("a whole file is tagged by what its device honours", whole_files)
+    point("a precise range of a hinted file stays precise", precise_wins)
+    kernel_has("loop")
+    point("a hint on the image of a loop device is ignored", loop_image)
+    point("a carrier that the table line does not name is ignored", unnamed)
+    point("the table line comes back", comes_back)
+    if HAS_STREAMS:
+        point("the last write stream carries a tag", has_stream)
+    if not os.path.ismount("/sys/kernel/tracing"):
+        run("mount", "-t", "tracefs", "tracefs", "/sys/kernel/tracing")
+    TRACING.mkdir()
+    (TRACING / "events/approxftl/aftl_submit/enable").write_text("1")
+    with device(NAME, f"{SMALL} policy streams") as path:
+        point("lifetime hints reach the policy", lives, path)
+        if HAS_STREAMS:
+            point("write streams reach the policy", streams, path)
+    with device(NAME, f"{SMALL} policy baseline placement_handles 3") as path:
+        point("hints select placement handles", handles, path)
+    TRACING.rmdir()
+    finish()
 
 
 if __name__ == "__main__":

@@ -2,16 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Fuzz table lines, messages and ioctls with nearly valid inputs, guided by coverage.
 
-fuzz.py lines|messages NUMBER             on a device that it creates
-fuzz.py control NUMBER FOLDER [DEVICE]    /dev/approxftl on files in FOLDER, without privileges
-                                          unless a DEVICE is given
-
-descriptions.py has the valid values; the seeds use each of them once. An input is a list of
-steps. Fuzzing mutates inputs, and keeps those that reach new coverage for further mutation.
-AFTL_FUZZ_SECONDS sets a minimum duration, AFTL_FUZZ_SEED the random seed. The module must accept
-each step or refuse it with one of its error codes; the table that it reports for an accepted
-line must load and be reported identically. Prints an input that violates this or taints the
-kernel.
+Table lines and messages go to a device, ioctls of /dev/approxftl to files on ext4, without
+privileges and by root, who also has a second device. descriptions.py has the valid values; the
+seeds use each of them once. An input is a list of steps. Fuzzing mutates inputs, and keeps those
+that reach new coverage for further mutation. AFTL_FUZZ_SECONDS sets a minimum duration,
+AFTL_FUZZ_SEED the random seed. The module must accept each step or refuse it with one of its error
+codes; the table that it reports for an accepted line must load and be reported identically. Prints
+an input that violates this or taints the kernel.
 """
 
 from __future__ import annotations
@@ -23,15 +20,29 @@ import mmap
 import os
 import random
 import struct
-import sys
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import descriptions
-from descriptions import Header, Key, Member, Structure
+from approx_control import FORMATS
+from descriptions import Key
+from ktap import (
+    SMALL,
+    UNIT,
+    Mount,
+    as_nobody,
+    device,
+    finish,
+    in_child,
+    let_everybody_tag,
+    point,
+    run,
+    share,
+)
 from mapper import CREATE, REMOVE, Mapper
 from reached import Reached
 
@@ -40,8 +51,6 @@ LONG = float(os.environ.get("AFTL_FUZZ_SECONDS") or 0)
 STEPS = 8  # most steps of an input
 KEPT = 0.8  # share of inputs that mutate a kept one
 MIB = 1 << 20
-UNIT = 4096
-NOBODY = 65534
 # Error codes that the module or device-mapper itself may return.
 ALLOWED = {"EINVAL", "ENOMEM", "EBUSY", "ENXIO", "ENOENT", "ENOSPC", "ERANGE", "ENOTSUP",
            "E2BIG", "EBADF", "EPERM", "EFAULT", "EOVERFLOW", "ENODEV", "ENOTBLK", "EFBIG", "EAGAIN"}
@@ -51,9 +60,23 @@ WORDS = ("", "0", "1", "-1", "7", "63", "4294967295", "18446744073709551616", "1
          "0x10", "99.999", "3.5ms", "1KiB", "1EiB", "off", "on", "real", "ram", "none", "op",
          "%s%n", "\u00fc", "x" * 300)
 # Small devices for an input's first step, which execute steps quickly. THREE suits any policy.
-SMALL = ["ram", "blocks", "64", "word_lines", "8", "op", "30", "timing", "off"]
+TWO = ["ram", *SMALL.split()]
 THREE = ["ram", "channels", "1", "chips", "1", "bits", "3", "one_shot", "on", "blocks", "80",
          "word_lines", "2", "op", "45", "timing", "off"]
+
+#: The roles of the members of each ioctl's structure, behind its size, in the order of
+#: approx_control.FORMATS. The module sets those named "out".
+RANGE, QUERY = "fd class flags offset length out zero", "fd offset room count out"
+ROLES = (
+    7 * "out ", RANGE, RANGE, QUERY, "choice class out text bytes zero",
+    "fd class flags offset vectors count out out", RANGE, QUERY,
+    "fd offset length room count out out out", "fd choice out", "bytes text", 20 * "out ",
+    "fd class carriers out out out out out zero",
+)
+CALLS = {number: ["size", *roles.split()] for number, roles in zip(FORMATS, ROLES, strict=True)}
+#: What a member may hold, besides descriptors and numbers
+VALUES = {"class": range(5), "choice": range(2), "flags": range(2), "carriers": (0, 1, 2, 4, 8),
+          "count": (0, 1, 2, 4, 100), "bytes": (0, 1, 6, 64), "out": (0,), "zero": (0,)}
 
 Step = list[str]
 Input = list[Step]
@@ -258,7 +281,7 @@ class Lines(Device):
         if self.draw.random() < 0.3:
             return ["press"]
         keys = self.draw.sample(list(self.keys.values()), self.draw.randrange(6))
-        shape = self.draw.choice((SMALL, THREE))
+        shape = self.draw.choice((TWO, THREE))
         more = [[key.name, self.value(key)] for key in keys if key.name not in shape]
         return sum(more, ["line", *shape])
 
@@ -288,7 +311,7 @@ class Messages(Device):
 
     def seeds(self) -> list[Input]:
         """Return each message, sent to an active and to a suspended device; several for <key>."""
-        begin = [["line", *SMALL], ["press"]]
+        begin = [["line", *TWO], ["press"]]
         return [[*begin, self.message(verb), ["suspend"], self.message(verb), ["resume"], ["press"]]
                 for verb in self.verbs for _ in range(8 if "<key>" in verb else 1)]
 
@@ -314,9 +337,8 @@ def address(data: mmap.mmap) -> int:
 class Control(Subject):
     """/dev/approxftl: ioctls with values that suit each member, and file I/O."""
 
-    def __init__(self, draw: random.Random, header: Header, folder: str, device: str = "") -> None:
+    def __init__(self, draw: random.Random, folder: Path, device: str) -> None:
         super().__init__(draw)
-        self.header = header
         self.folder = folder
         # Larger than any answer about this test's devices, whatever count an ioctl claims.
         self.room = mmap.mmap(-1, 16 * MIB)
@@ -328,7 +350,7 @@ class Control(Subject):
         self.control = self.open_control()
         self.fill_vectors()
         if device:
-            self.right = set(self.header.calls)
+            self.right = set(map(str, CALLS))
 
     def open(self, device: str) -> dict[str, int]:
         """Return descriptors of all kinds of file by name."""
@@ -353,70 +375,58 @@ class Control(Subject):
         for i, length in enumerate((UNIT, 512, 0, 16 * UNIT, 1, 2**31)):
             struct.pack_into("=QQ", self.vectors, i * 16, address(self.room), length)
 
-    def member(self, one: Member) -> str:
+    def member(self, role: str) -> str:
         """Return a value that suits the member's role."""
-        draw = self.draw
-        if one.part == "fd":
-            return draw.choice([*self.fds, "file", "file"])
-        if one.part == "array":
-            return "vectors" if one.of == "iovec" else "room"
-        if one.part in ("text", "size"):
-            return one.part
-        if one.part == "length":
-            return str(draw.choice((0, 1, 6, *one.values)))
-        if one.part in ("choice", "flags"):
-            return str(draw.choice((*one.values, 0)))
-        if one.part == "count":
-            return str(draw.choice((0, 1, 2, 4, 100)))
-        if one.part == "number" and one.letter == "Q":
-            return str(draw.choice((0, UNIT, 512, 3 * UNIT, 2**64 - 1, draw.choice(ODD))))
-        return str(draw.choice((0, 1)) if one.part == "number" else 0)
+        if role == "fd":
+            return self.draw.choice([*self.fds, "file", "file"])
+        if role in VALUES:
+            return str(self.draw.choice(VALUES[role]))
+        if role in ("offset", "length"):
+            some = (0, UNIT, 512, 3 * UNIT, 2**64 - 1, self.draw.choice(ODD))
+            return str(self.draw.choice(some))
+        return role
 
-    def step(self, call: str) -> Step:
-        """Return a valid ioctl."""
-        return ["ioctl", call, *map(self.member, self.header.takes(call).members)]
-
-    def step_on(self, call: str, fd: str) -> Step:
-        """Return a valid ioctl on this descriptor."""
-        members = self.header.takes(call).members
-        return ["ioctl", call, *(fd if one.part == "fd" else self.member(one) for one in members)]
+    def step(self, call: int, fd: str = "fd") -> Step:
+        """Return a valid ioctl, on this descriptor or on any."""
+        return ["ioctl", str(call), *(fd if role == "fd" != fd else self.member(role)
+                                      for role in CALLS[call])]
 
     def seeds(self) -> list[Input]:
         """Return each ioctl twice on each descriptor; its arguments may suit only some of them."""
-        return [[self.step_on(call, fd), ["write"]] for call in self.header.calls
-                for fd in self.fds for _ in range(2)]
+        return [[self.step(call, fd), ["write"]] for call in CALLS for fd in self.fds
+                for _ in range(2)]
 
     def fresh(self) -> Step:
         """Return an ioctl or file I/O."""
         if self.draw.random() < 0.25:
             return [self.draw.choice(("write", "direct", "truncate", "sync", "reopen"))]
-        return self.step(self.draw.choice(list(self.header.calls)))
+        return self.step(self.draw.choice(list(CALLS)))
 
     def bend(self, step: Step) -> Step:
         """Mutate one member, mostly to a suitable value."""
         if step[0] != "ioctl":
             return self.fresh()
-        members = self.header.takes(step[1]).members
-        at = self.draw.randrange(len(members))
-        odd = str(self.draw.choice(ODD)) if self.draw.random() < 0.4 else self.member(members[at])
+        roles = CALLS[int(step[1])]
+        at = self.draw.randrange(len(roles))
+        odd = str(self.draw.choice(ODD)) if self.draw.random() < 0.4 else self.member(roles[at])
         return [*step[: at + 2], odd, *step[at + 3 :]]
 
-    def number(self, text: str, form: Structure) -> int:
+    def number(self, text: str, size: int) -> int:
         """Return the number that a word of a step denotes."""
         names = {"room": self.room, "vectors": self.vectors, "text": self.label}
         if text in names:
             return address(names[text])
-        return form.form.size if text == "size" else self.fds.get(text) or int(text)
+        return size if text == "size" else self.fds.get(text) or int(text)
 
     def ioctl(self, step: Step) -> None:
         """Issue an ioctl; the bytes behind the module's structure are zero."""
-        form = self.header.takes(step[1])
-        values = (self.number(text, form) for text in step[2:])
-        fitted = [(value + 2**31) % 2**32 - 2**31 if one.letter == "i" else
-                  value % 2 ** (32 if one.letter == "I" else 64)
-                  for value, one in zip(values, form.members, strict=True)]
-        argument = bytearray(form.form.pack(*fitted).ljust(256, b"\0"))
-        fcntl.ioctl(self.control, self.header.calls[step[1]], argument)
+        form = FORMATS[int(step[1])]
+        values = (self.number(text, form.size) for text in step[2:])
+        fitted = [(value + 2**31) % 2**32 - 2**31 if letter == "i" else
+                  value % 2 ** (32 if letter == "I" else 64)
+                  for value, letter in zip(values, form.format[1:], strict=True)]
+        argument = bytearray(form.pack(*fitted).ljust(256, b"\0"))
+        fcntl.ioctl(self.control, int(step[1]), argument)
 
     def beside(self, kind: str) -> None:
         """Do file I/O, or reopen the control device."""
@@ -491,25 +501,14 @@ class Fuzzer:
             raise SystemExit("# they are not nearly right")
 
 
-def subject_of(what: str, arguments: list[str], draw: random.Random) -> Subject:
-    """Return the interface to fuzz; drop privileges where no device is given."""
-    if what != "control":
-        return (Lines if what == "lines" else Messages)(draw)
-    header = descriptions.header()
-    if len(arguments) < 2:
-        Path(arguments[0]).chmod(0o777)
-        os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
-    return Control(draw, header, *arguments)
-
-
-def main(what: str, number: int, *arguments: str) -> None:
-    """Entry point."""
-    seed = f"{os.environ.get('AFTL_FUZZ_SEED') or SEED} {os.environ.get('AFTL_TURN', '')}"
-    draw = random.Random(seed)
+def fuzz(kind: type[Subject], number: int, *arguments: object, privileged: bool = True) -> None:
+    """Fuzz an interface with at least NUMBER inputs."""
+    draw = random.Random(f"{os.environ.get('AFTL_FUZZ_SEED') or SEED} "
+                         f"{os.environ.get('AFTL_TURN', '')}")
     reached = Reached()
-    fuzzer = Fuzzer(subject_of(what, list(arguments), draw), reached, draw)
+    if not privileged:
+        as_nobody()
+    fuzzer = Fuzzer(kind(draw, *arguments), reached, draw)
     begun = time.monotonic()
     tried = fuzzer.run(number)
     print(f"# {tried} inputs in {time.monotonic() - begun:.0f} s:",
@@ -518,5 +517,25 @@ def main(what: str, number: int, *arguments: str) -> None:
     fuzzer.judge()
 
 
+def fuzz_ioctls(action: Callable[..., None], of: str) -> None:
+    """Fuzz the ioctls for files on ext4, and for a second device where OF names one."""
+    with device("aftl-place", f"{SMALL} errors off") as path, device("aftl-raw"), \
+            Mount(path) as place:
+        place.chmod(0o777)
+        in_child(action, share(900), place, of)
+
+
+def main() -> None:
+    """Run all points, each in a process of its own, whose coverage KCOV measures."""
+    if not os.path.ismount("/sys/kernel/debug"):
+        run("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
+    let_everybody_tag()
+    point("table lines", in_child, fuzz, Lines, share(150))
+    point("messages", in_child, fuzz, Messages, share(200))
+    point("ioctls", fuzz_ioctls, partial(fuzz, Control, privileged=False), "")
+    point("ioctls by root", fuzz_ioctls, partial(fuzz, Control), "/dev/mapper/aftl-raw")
+    finish()
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])
+    main()

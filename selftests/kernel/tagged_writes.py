@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""All ways in which a program can write tagged data."""
+"""All ways in which a program can write tagged data, and the classes of stored data."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import mmap
 import os
 import struct
 from collections.abc import Callable
+from pathlib import Path
 
 from approx_control import (
     APPROXIMATE,
@@ -24,6 +25,7 @@ from approx_control import (
 UNIT = 4096
 UNITS = 256
 CHUNK = 16  # units per write, of both classes
+PIECE = 64  # units per read
 MAGIC = {APPROXIMATE: b"APPROXAP", PRECISE: b"PRECISEP"}
 
 # Distinguishes units of this run from those that earlier runs have left on the device.
@@ -227,3 +229,28 @@ WAYS: dict[str, Callable[[Control, str], None]] = {
     "pwritev-sync": lambda control, path: by_ioctl(control, path, os.O_DSYNC),
     "pwritev-direct": lambda control, path: by_ioctl(control, path, os.O_DIRECT),
 }
+
+
+def on_flash(control: Control, device: str | Path) -> dict[int, int]:
+    """Return the classes of all stored units by device offset."""
+    fd = os.open(device, os.O_RDONLY)
+    found = {unit[1]: unit[2] for unit in control.units(fd) if unit[2] != NONE}
+    os.close(fd)
+    return found
+
+
+def marks(device: str | Path, offsets: list[int]) -> dict[int, bytes]:
+    """Return the first 16 bytes of each unit at these offsets."""
+    found = {}
+    page = mmap.mmap(-1, PIECE * UNIT)
+    fd = os.open(device, os.O_RDONLY | os.O_DIRECT)
+    wanted = sorted(offsets)
+    at = 0
+    while at < len(wanted):
+        first = wanted[at]
+        os.preadv(fd, [page], first)
+        while at < len(wanted) and wanted[at] < first + PIECE * UNIT:
+            found[wanted[at]] = page[wanted[at] - first : wanted[at] - first + 16]
+            at += 1
+    os.close(fd)
+    return found

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Tests of tagging: classes, refusals, permissions, limits and lifetimes.
+"""Tags: data that a program declares approximate are stored so, and no other data, on every file
+system and by every way to write; refusals, permissions, limits, and how long a tag lasts.
 
-tags.py SCENARIO [ARGUMENT]...: runs a function below; exits with status 0 or prints the error.
+tags.py FILE: write to zones of FILE from memory that is tagged in part, for zones.sh.
 """
 
 from __future__ import annotations
@@ -21,69 +22,57 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import approx_control as approx
 import tagged_writes
 from approx_control import APPROXIMATE, NONE, PRECISE, TO_END, Control, expect
-from tagged_writes import MAGIC, UNIT, UNITS, WAYS, content, kinds
+from ktap import (
+    EXT4,
+    NOBODY,
+    SHAPE,
+    SMALL,
+    UNIT,
+    XFS,
+    FailedError,
+    Mount,
+    as_nobody,
+    at_once,
+    counters,
+    device,
+    dmsetup,
+    finish,
+    flipped_bits,
+    format_volume,
+    in_child,
+    in_turn,
+    is_next_turn,
+    kernel_has,
+    kernel_moves_pages,
+    let_everybody_tag,
+    must,
+    opened,
+    point,
+    ram_disks,
+    run,
+    share,
+    skip,
+)
+from tagged_writes import MAGIC, UNITS, WAYS, content, kinds, marks, on_flash
 
+NAME = "aftl-tags"
+DEVICE = Path("/dev/mapper", NAME)
+KEYS = f"{SMALL} errors off"
 LAST = 2**63 - 1
-NOBODY = 65534
-PIECE = 64  # units per read
 TURN = os.environ.get("AFTL_TURN", "")  # part of the random seeds, so that each kernel draws others
 STRIDE = 7919  # a prime
 MILLION = 10**6
 F2FS_IOC_GET_COMPRESS_BLOCKS = 0x8008F511
 
 
-def fail(text: str) -> None:
-    """End the scenario."""
-    raise SystemExit(f"# {text}")
-
-
-def must(condition: object, text: str) -> None:
-    """Fail with a message unless the condition holds."""
-    if not condition:
-        fail(text)
-
-
-def as_nobody() -> None:
-    """Drop all privileges."""
-    os.setgroups([])
-    os.setgid(NOBODY)
-    os.setuid(NOBODY)
-
-
-def passes(function: object, *arguments: object) -> bool:
-    """Call a function in a child process with its own credentials; return whether it succeeded."""
-    sys.stdout.flush()
-    child = os.fork()
-    if not child:
-        status = 1
-        try:
-            assert callable(function)
-            function(*arguments)
-            status = 0
-        except SystemExit as why:
-            print(why)
-        except OSError as why:
-            print(f"# {why}")
-        finally:
-            sys.stdout.flush()
-            os._exit(status)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-
-def in_child(function: object, *arguments: object) -> None:
-    """Call a function in a child process; fail if it fails."""
-    if not passes(function, *arguments):
-        fail("the child failed")
-
-
-def open_new(path: str, *, size: int = UNIT * 4, mode: int = 0o600) -> int:
+def open_new(path: str | Path, *, size: int = UNIT * 4, mode: int = 0o600) -> int:
     """Return a descriptor of a new file with `size` bytes of data."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, mode)
     os.fchmod(fd, mode)
@@ -92,31 +81,6 @@ def open_new(path: str, *, size: int = UNIT * 4, mode: int = 0o600) -> int:
 
 
 # Stored classes
-
-
-def on_flash(control: Control, device: str) -> dict[int, int]:
-    """Return the classes of all stored units by device offset."""
-    fd = os.open(device, os.O_RDONLY)
-    found = {unit[1]: unit[2] for unit in control.units(fd) if unit[2] != NONE}
-    os.close(fd)
-    return found
-
-
-def marks(device: str, offsets: list[int]) -> dict[int, bytes]:
-    """Return the first 16 bytes of each unit at these offsets."""
-    found = {}
-    page = mmap.mmap(-1, PIECE * UNIT)
-    fd = os.open(device, os.O_RDONLY | os.O_DIRECT)
-    wanted = sorted(offsets)
-    at = 0
-    while at < len(wanted):
-        first = wanted[at]
-        os.preadv(fd, [page], first)
-        while at < len(wanted) and wanted[at] < first + PIECE * UNIT:
-            found[wanted[at]] = page[wanted[at] - first : wanted[at] - first + 16]
-            at += 1
-    os.close(fd)
-    return found
 
 
 def write(way: str, path: str) -> None:
@@ -135,26 +99,18 @@ def compressed_blocks(path: str) -> int:
     return int.from_bytes(count, sys.byteorder)
 
 
-def one_way(device: str, path: str, way: str, expected: str, run: int) -> None:
+def one_way(path: str, way: str, expected: str, run: int) -> None:
     """Write a tagged file in one way, and check the classes on the device."""
     tagged_writes.run = run
     write(way, path)
     if expected == "compressed":
         must(compressed_blocks(path), "it is stored as it is")
         expected = "none"
-    stored(device, expected, path)
+    stored(expected, path)
     Path(path).unlink()
 
 
-def ways(device: str, folder: str, *cells: str) -> None:
-    """Test each WAY:EXPECTED in a child process; print those that passed."""
-    for run, cell in enumerate(cells, 1):
-        way, expected = cell.split(":")
-        if passes(one_way, device, f"{folder}/{way}", way, expected, run):
-            print(cell, "passed")
-
-
-def places(control: Control, path: str) -> set[int]:
+def places(control: Control, path: str | Path) -> set[int]:
     """Return the device offsets of a file, or nothing if its file system does not tell them."""
     fd = os.open(path, os.O_RDONLY)
     try:
@@ -166,7 +122,7 @@ def places(control: Control, path: str) -> set[int]:
         os.close(fd)
 
 
-def stored(device: str, expected: str, path: str) -> None:
+def stored(expected: str, path: str | Path) -> None:
     """Compare the tags of the data in each unit with the class that the device stores.
 
     EXPECTED is "all" if all tagged data must be stored as approximate, "some" if they may be, and
@@ -175,8 +131,8 @@ def stored(device: str, expected: str, path: str) -> None:
     """
     control = Control()
     own = places(control, path)
-    classes = on_flash(control, device)
-    told = marks(device, list(classes))
+    classes = on_flash(control, DEVICE)
+    told = marks(DEVICE, list(classes))
     seen = {kind: set() for kind in MAGIC}  # type: dict[int, set[int]]
     wrong = {(kind, told_kind): 0 for kind in MAGIC for told_kind in (*MAGIC, NONE)}
     astray = 0
@@ -200,14 +156,8 @@ def stored(device: str, expected: str, path: str) -> None:
         must(not wrong[APPROXIMATE, APPROXIMATE], f"something is approximate; {said}")
 
 
-def report(path: str) -> None:
+def report(path: Path) -> None:
     """Check that a file's owner may query flipped bits, and that the data read agree."""
-    Path(path).parent.chmod(0o777)
-    in_child(report_of_nobody, path)
-
-
-def report_of_nobody(path: str) -> None:
-    """Run this check without privileges."""
     as_nobody()
     control = Control()
     fd = open_new(path, size=0)
@@ -224,10 +174,9 @@ def report_of_nobody(path: str) -> None:
     total = 0
     for unit in units:
         os.preadv(fd, [page], unit.offset)
-        wrong = int.from_bytes(page[:], "little") ^ int.from_bytes(
-            data[unit.offset : unit.offset + UNIT], "little")
-        must(wrong.bit_count() == unit.flips, f"unit {unit.offset}: {wrong.bit_count()} bits"
-             f" differ, {unit.flips} are reported")
+        wrong = flipped_bits(page[:], data[unit.offset : unit.offset + UNIT])
+        must(wrong == unit.flips, f"unit {unit.offset}: {wrong} bits differ, {unit.flips} are "
+             "reported")
         total += unit.flips
     must(total > 0, "nothing has flipped")
     print(f"# {total} bits of {len(data)} bytes")
@@ -301,14 +250,14 @@ def interrupted(folder: str) -> None:
     Path(f"{folder}/sparse").unlink()
 
 
-def model(folder: str, steps: str) -> None:
+def model(folder: str, steps: int) -> None:
     """Compare overlapping ranges with a model that has a class for each byte."""
     control = Control()
     fd = open_new(f"{folder}/model")
     draw = random.Random(f"2018 {TURN}")
     size = 200
     told = [NONE] * size
-    for step in range(int(steps)):
+    for step in range(steps):
         first = draw.randrange(size)
         length = min(draw.choice((1, 2, 3, 10, 50, size)), size - first)
         kind = draw.choice((PRECISE, APPROXIMATE, NONE))
@@ -328,14 +277,13 @@ def model(folder: str, steps: str) -> None:
     control.untag(fd)
 
 
-def many(folder: str, count: str) -> None:
-    """Tag COUNT ranges of a file, the limit, in a scattered order; try some of a million in all."""
+def many(folder: str, wanted: int) -> None:
+    """Tag WANTED ranges of a file, the limit, in a scattered order; more are refused."""
     control = Control()
     fd = open_new(f"{folder}/many")
-    wanted = int(count)
     limit = Path("/sys/module/dm_approxftl/parameters/max_ranges")
     standard = limit.read_text()
-    limit.write_text(count)
+    limit.write_text(str(wanted))
     begin = time.monotonic()
     for i in range(wanted):
         control.tag(fd, i * STRIDE % MILLION * 8192, 4096)
@@ -361,7 +309,7 @@ def new_socket() -> int:
     return socket.socket(socket.AF_UNIX).detach()
 
 
-def refusals(folder: str, device: str) -> None:
+def refusals(folder: str) -> None:
     """Check the reason of each refusal for objects that cannot be tagged."""
     control = Control()
     path = f"{folder}/refused"
@@ -374,16 +322,16 @@ def refusals(folder: str, device: str) -> None:
     expect(errno.EBADF, 0, control.tag, -1)
     pipe = os.pipe()
     for fd in (os.open(folder, os.O_RDONLY), new_socket(), pipe[0], pipe[1], control.fd,
-               os.open("/dev/null", os.O_RDWR), os.open(device, os.O_RDWR)):
+               os.open("/dev/null", os.O_RDWR), os.open(DEVICE, os.O_RDWR)):
         expect(errno.EINVAL, approx.REASON_KIND, control.tag, fd)
     must(control.stats()["files"] == 0, "something was tagged")
     Path(folder).chmod(0o777)
-    in_child(refusals_of_nobody, path, folder, device)
+    in_child(refusals_of_nobody, path, folder)
 
 
-def refusals_of_nobody(path: str, folder: str, device: str) -> None:
+def refusals_of_nobody(path: str, folder: str) -> None:
     """Check that a user may tag their own files only."""
-    inherited = os.open(device, os.O_RDWR)
+    inherited = os.open(DEVICE, os.O_RDWR)
     as_nobody()
     control = Control()
     fd = os.open(path, os.O_RDWR)
@@ -552,14 +500,15 @@ def limits_of_nobody(folder: str) -> None:
     must(control.query(files[3]), "a file that is not tagged any more is still counted")
 
 
-def refused_file(path: str, error: str, reason: str) -> None:
+def refused_file(path: Path, error: int, reason: int) -> None:
     """Check that tagging this existing file is refused."""
-    fd = os.open(path, os.O_RDWR)
-    expect(getattr(errno, error), int(reason), Control().tag, fd)
+    with opened(path) as fd:
+        expect(error, reason, Control().tag, fd)
 
 
 def encrypt(folder: str) -> None:
     """Encrypt a folder with fscrypt, and check that tagging a file in it is refused."""
+    Path(folder).mkdir()
     fd = os.open(folder, os.O_RDONLY)
     key = bytearray(struct.pack("=II32sII32s", 2, 0, b"", 64, 0, b"") + bytes(range(64)))
     fcntl.ioctl(fd, 0xC0506617, key)
@@ -579,20 +528,14 @@ def files_tagged(control: Control, count: int) -> bool:
     return bool(control.stats()["files"] == count)
 
 
-def classes(device: str) -> None:
-    """Print the class of each stored unit."""
-    for offset, kind in sorted(on_flash(Control(), device).items()):
-        print(offset, kind)
-
-
-def scatter(path: str, count: str, seed: str) -> None:
+def scatter(path: Path, seed: int) -> None:
     """Overwrite random pieces of a file."""
-    draw = random.Random(int(seed))
-    fd = os.open(path, os.O_WRONLY | os.O_DIRECT)
+    draw = random.Random(seed)
     page = mmap.mmap(-1, 4 * UNIT)
-    size = os.fstat(fd).st_size // len(page)
-    for _ in range(int(count)):
-        os.pwritev(fd, [page], draw.randrange(size) * len(page))
+    with opened(path, os.O_WRONLY | os.O_DIRECT) as fd:
+        size = os.fstat(fd).st_size // len(page)
+        for _ in range(1000):
+            os.pwritev(fd, [page], draw.randrange(size) * len(page))
 
 
 def life(folder: str) -> None:
@@ -629,11 +572,11 @@ def life(folder: str) -> None:
         os.close(again)
 
 
-def leave_tagged(folder: str) -> None:
-    """Leave tagged files for a later unmount or unloading of the module."""
+def leave_tagged(folder: Path) -> None:
+    """Leave tagged files elsewhere for the unloading of the module."""
     control = Control()
     for i in range(200):
-        fd = open_new(f"{folder}/left-{i}", size=0)
+        fd = open_new(folder / f"left-{i}", size=0)
         control.tag(fd, 0, 1 + i)
         os.close(fd)
     must(control.stats()["files"] == 200, "they are not tagged")
@@ -646,7 +589,7 @@ def none_tagged() -> None:
     must(control.stats()["ranges"] == 0, f"{control.stats()}")
 
 
-def set_attribute(path: str, text: str) -> None:
+def set_attribute(path: str | Path, text: str) -> None:
     """Set the attribute with tags that the module reads on a watched file system."""
     os.setxattr(path, "user.approxftl", text.encode())
 
@@ -679,19 +622,21 @@ def watched(folder: str) -> None:
     must(not control.query(os.open(path, os.O_RDONLY)), "it is watched still")
 
 
-def watch(folder: str, way: str, path: str) -> None:
+def watch(path: Path) -> None:
     """Open a file tagged by its attribute, and rewrite it as an unaware program would."""
     control = Control()
-    control.watch(os.open(folder, os.O_RDONLY), on=True)
+    control.watch(os.open(path.parent, os.O_RDONLY), on=True)
     fd = os.open(path, os.O_RDWR)
-    must(way == "again" and control.query(fd), "it was not tagged")
+    must(control.query(fd), "it was not tagged")
     os.write(fd, content())
     os.fsync(fd)
     control.watch(fd, on=False)
+    os.sync()
 
 
-def attribute_of_pattern(path: str) -> None:
-    """Describe the pattern of approximate units in the attribute."""
+def attribute_of_pattern(path: Path) -> None:
+    """Describe the pattern of approximate units in the attribute of a new file."""
+    path.touch()
     words = []
     told = [*kinds(), PRECISE]
     begin = 0
@@ -706,10 +651,10 @@ def attribute_of_pattern(path: str) -> None:
 # Devices
 
 
-def device_ranges(device: str) -> None:
+def device_ranges() -> None:
     """Check that tags of a raw device apply only while no one has claimed it exclusively."""
     control = Control()
-    fd = os.open(device, os.O_RDWR | os.O_DIRECT)
+    fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
     size = os.lseek(fd, 0, os.SEEK_END)
     for offset, length in ((size, 1), (0, size + 1), (size - 1, 2)):
         expect(errno.EOVERFLOW, 0, control.device_tag, fd, offset, length)
@@ -723,7 +668,7 @@ def device_ranges(device: str) -> None:
     os.fsync(fd)
     found = {unit.offset // UNIT: unit.kind for unit in control.stored(fd, 0, UNITS * UNIT)}
     must(found == dict(enumerate(kinds())), f"stored: {found}")
-    claim = os.open(device, os.O_RDWR | os.O_EXCL)
+    claim = os.open(DEVICE, os.O_RDWR | os.O_EXCL)
     expect(errno.EBUSY, approx.REASON_IN_USE, control.device_tag, fd)
     os.pwritev(fd, [page], 0)
     must(all(unit.kind == PRECISE for unit in control.stored(fd, 0, UNITS * UNIT)),
@@ -762,28 +707,14 @@ def device_refusals(linear: str) -> None:
     expect(errno.ENODEV, approx.REASON_DEVICE, control.stored, fd)
 
 
-def untouched(device: str) -> None:
-    """Check that a new device with a reused name has no ranges."""
-    control = Control()
-    must(not control.query(os.open(device, os.O_RDWR), approx.DEVICE_QUERY), "it has ranges")
+def precedence() -> None:
+    """Check that precise overrides approximate, and that a partly approximate unit is precise.
 
-
-def priorities(device: str, hint: str) -> None:
-    """Check that the device honours its hint in the I/O priority."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    fd = os.open(device, os.O_RDWR | os.O_DIRECT)
-    page = mmap.mmap(-1, UNIT)
-    for i, said in enumerate((0, int(hint), int(hint) ^ 1)):
-        must(not libc.syscall(251, 1, 0, 2 << 13 | said << 3 | 4), "no such I/O priority")
-        os.pwritev(fd, [page], i * UNIT)
-    found = [unit.kind for unit in Control().stored(fd, 0, 3 * UNIT)]
-    must(found == [PRECISE, APPROXIMATE, PRECISE], f"stored: {found}")
-
-
-def precedence(device: str) -> None:
-    """Check that precise overrides approximate, and that a partly approximate unit is precise."""
+    A new device with a reused name has no ranges.
+    """
     control, another = Control(), Control()
-    fd = os.open(device, os.O_RDWR | os.O_DIRECT)
+    fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
+    must(not control.query(fd, approx.DEVICE_QUERY), "the new device has ranges")
     memfd = os.memfd_create("arena")
     os.truncate(memfd, 4 * UNIT)
     memory = mmap.mmap(memfd, 4 * UNIT)
@@ -813,20 +744,20 @@ def precedence(device: str) -> None:
     must(kinds_after(anonymous) == [0], "a scope outlives its descriptor")
 
 
-def programs(device: str) -> None:
+def programs() -> None:
     """Begin scopes, then exec dd, which must end them though it inherits the descriptor."""
     control = Control()
     os.set_inheritable(control.fd, True)
     control.scope(approx.THREAD, APPROXIMATE)
     control.scope(approx.PROCESS, APPROXIMATE)
-    os.execlp("dd", "dd", "if=/dev/zero", f"of={device}", "bs=4k", "count=1", "oflag=direct",
+    os.execlp("dd", "dd", "if=/dev/zero", f"of={DEVICE}", "bs=4k", "count=1", "oflag=direct",
               "status=none")
 
 
-def handed_on(device: str) -> None:
+def handed_on() -> None:
     """Check that ioctls on a descriptor from another process use the caller's rights and scopes."""
     receiver, sender = socket.socketpair()
-    fd = os.open(device, os.O_RDWR | os.O_DIRECT)
+    fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
     in_child(hand_on, sender)
     as_nobody()
     control, handed = Control(), socket.recv_fds(receiver, 1, 2)[1]
@@ -850,13 +781,6 @@ def hand_on(sender: socket.socket) -> None:
     control = Control()
     control.scope(approx.PROCESS, APPROXIMATE)
     socket.send_fds(sender, [b"x"], [control.fd, os.memfd_create("roots")])
-
-
-def first_units(device: str, *expected: str) -> None:
-    """Compare the classes of the first units."""
-    fd = os.open(device, os.O_RDONLY)
-    found = [str(unit.kind) for unit in Control().stored(fd, 0, UNIT * len(expected))]
-    must(found == list(expected), f"stored: {found}")
 
 
 # Block trace
@@ -885,10 +809,10 @@ class Event(NamedTuple):
 RECORD = struct.Struct("=IIQQIIIIIHH")
 
 
-def records(path: str) -> Iterator[tuple[tuple[int, ...], bytes]]:
+def records(path: Path) -> Iterator[tuple[tuple[int, ...], bytes]]:
     """Yield the header and the payload of each record in a blktrace file."""
     # Linux may write the unused rest of its last buffer, which is zero.
-    data = Path(path).read_bytes().rstrip(b"\0")
+    data = path.read_bytes().rstrip(b"\0")
     at = 0
     while at < len(data):
         header = RECORD.unpack_from(data.ljust(at + RECORD.size, b"\0"), at)
@@ -899,12 +823,7 @@ def records(path: str) -> Iterator[tuple[tuple[int, ...], bytes]]:
         at = end
 
 
-def whole(path: str) -> None:
-    """Check that a capture consists of complete records."""
-    must(list(records(path)), "nothing is captured")
-
-
-def read_capture(path: str) -> list[Event]:
+def read_capture(path: Path) -> list[Event]:
     """Return the events of a blktrace file in order of time."""
     events = (Event.of(*record) for record in records(path))
     return sorted((event for event in events if event), key=lambda event: event.time)
@@ -938,11 +857,11 @@ def noted_writes(events: list[Event]) -> list[Written]:
     return found
 
 
-def traced(path: str, device: str, *files: str) -> None:
+def traced(path: Path, *files: Path) -> None:
     """Check that the approximate units that the trace notes are exactly the stored ones."""
     events = read_capture(path)
     control = Control()
-    classes = on_flash(control, device)
+    classes = on_flash(control, DEVICE)
     noted = noted_writes(events)
     told = {offset: write.kind for write in noted for offset in write.units()}
     must(sum(len(write.units()) for write in noted) == len(told), "a unit is noted twice")
@@ -979,19 +898,6 @@ def label() -> None:
     control.scope(approx.THREAD, APPROXIMATE, b"my region")
     control.scope(approx.THREAD, NONE)
     control.note(b"my label")
-
-
-# Cost
-
-
-def elsewhere(path: str) -> None:
-    """Tag a file and this process, write nothing, and wait to be killed."""
-    control = Control()
-    fd = open_new(path, size=0)
-    control.tag(fd)
-    control.scope(approx.PROCESS, APPROXIMATE)
-    os.write(fd, b"ready")
-    signal.pause()
 
 
 # Concurrency
@@ -1043,11 +949,293 @@ def churn_one(folder: str, seed: int, deadline: float) -> None:
         os.close(fd)
 
 
-def main(words: list[str]) -> None:
-    """Run a scenario."""
-    name, *arguments = words
-    globals()[name.replace("-", "_")](*arguments)
+# Points
+
+
+@contextmanager
+def on_ext4(options: str = "", keys: str = KEYS) -> Iterator[Mount]:
+    """Context manager: a new ext4 on a new device."""
+    with device(NAME, keys) as path:
+        system = Mount(path, f"{EXT4} -O encrypt", options)
+        with system:
+            yield system
+
+
+def swap_is_refused(folder: str) -> None:
+    """Tagging a swap file is refused."""
+    swap = Path(folder, "swap")
+    swap.write_bytes(bytes(4 << 20))
+    swap.chmod(0o600)
+    run("mkswap", swap)
+    run("swapon", swap)
+    try:
+        refused_file(swap, errno.ETXTBSY, approx.REASON_SWAP)
+    finally:
+        run("swapoff", swap)
+
+
+def checksums_are_refused() -> None:
+    """Tagging a file of btrfs is refused unless the file has no checksums."""
+    with device(NAME, KEYS) as path, Mount(path, "mkfs.btrfs -q -f --mixed") as place:
+        (place / "file").write_text("data")
+        refused_file(place / "file", errno.EOPNOTSUPP, approx.REASON_CHECKSUM)
+        (place / "nocow").touch()
+        run("chattr", "+C", place / "nocow")
+        (place / "nocow").write_text("data")
+        with opened(place / "nocow") as fd:
+            Control().tag(fd)
+
+
+def raw_device() -> None:
+    """Tags of ranges of a device, of memory and of scopes."""
+    with device(NAME):
+        in_child(device_ranges)
+    with device(NAME) as path:
+        in_child(precedence)
+        in_child(programs)
+        with opened(path, os.O_RDONLY) as fd:
+            must(Control().stored(fd, 0, UNIT)[0].kind == PRECISE, "a scope lasts beyond exec")
+        in_child(handed_on)
+        dmsetup("create", "aftl-linear", "--table", f"0 65536 linear {path} 1024")
+        in_child(device_refusals, "/dev/mapper/aftl-linear")
+        dmsetup("remove", "aftl-linear")
+
+
+def waiting_device_answers() -> None:
+    """Our device on another one answers while it waits for the other one to resume."""
+    with device("aftl-lower", "blocks 160 word_lines 8 op 30 timing off") as lower:
+        format_volume(lower, SHAPE)
+        with device(NAME, SMALL, str(lower)) as path:
+            run("dd", "if=/dev/zero", f"of={path}", "bs=1M", "count=1")
+            dmsetup("suspend", "aftl-lower")
+            suspending = subprocess.Popen(["dmsetup", "suspend", NAME])
+            time.sleep(1)
+            asking = os.fork()
+            if not asking:
+                os._exit(not on_flash(Control(), path))
+            time.sleep(1)
+            waits = suspending.poll() is None and os.waitpid(asking, os.WNOHANG) == (0, 0)
+            dmsetup("resume", "aftl-lower")
+            must(not suspending.wait() and not os.waitpid(asking, 0)[1], "there is no answer")
+            must(waits, "a call does not wait")
+            dmsetup("resume", NAME)
+
+
+def watched_files() -> None:
+    """After a remount, the tags are restored from the extended attribute."""
+    with on_ext4() as system:
+        in_child(watched, str(system.place))
+        attribute_of_pattern(system.place / "again")
+        system.remount()
+        in_child(watch, system.place / "again")
+        stored("all", system.place / "again")
+
+
+def capture(system: Mount, path: Path) -> None:
+    """Trace writes with blktrace, whose small buffers make it print as soon as it traces."""
+    with path.open("wb") as output:
+        tracer = subprocess.Popen(["blktrace", "-d", DEVICE, "-b", "1", "-n", "2048", "-o", "-"],
+                                  stdout=output, stderr=subprocess.PIPE, text=True)
+        while not path.stat().st_size:
+            must(tracer.poll() is None, "blktrace has ended")
+            ready()
+        for way in ("buffered", "direct"):
+            in_child(write, way, str(system.place / way))
+        in_child(label)
+        os.sync()
+        tracer.send_signal(signal.SIGINT)
+        must("drop" not in tracer.communicate()[1].lower(), "events were dropped")
+
+
+def block_trace() -> None:
+    """Compare a block trace with the stored classes.
+
+    With small buffers a capture once lacked a record where one should be, for an unknown reason in
+    Linux: print the data found there and capture again.
+    """
+    if not os.path.ismount("/sys/kernel/debug"):
+        run("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
+    path = Path("/dev/shm/aftl-capture")
+    for attempt in range(2):
+        with on_ext4() as system:
+            capture(system, path)
+            try:
+                must(list(records(path)), "nothing is captured")
+            except FailedError as why:
+                must(attempt == 0, str(why))
+                print(f"# {why}")
+                continue
+            in_child(traced, path, system.place / "buffered", system.place / "direct")
+            break
+    path.unlink()
+
+
+def overlaid_files() -> None:
+    """Tagging a file of an overlay tags the underlying file."""
+    with on_ext4() as system:
+        for name in ("upper", "work"):
+            (system.place / name).mkdir()
+        (lower := Path("/dev/shm/aftl-lower")).mkdir()
+        (lower / "mmap").touch()
+        options = f"lowerdir={lower},upperdir={system.place}/upper,workdir={system.place}/work"
+        with Mount("overlay", "", f"-t overlay -o {options}") as over:
+            for number, way in enumerate(("buffered", "mmap", "direct"), 1):
+                in_child(one_way, str(over / way), way, "all", number)
+            attribute_of_pattern(over / "again")
+            in_child(watch, over / "again")
+        stored("all", system.place / "upper/again")
+        run("rm", "-r", lower)
+
+
+def move_tagged_data(system: Mount) -> None:
+    """Rewrite parts of another file until GC relocates the tagged one and promotes it."""
+    room = os.statvfs(system.place)
+    other = system.place / "other"
+    run("dd", "if=/dev/zero", f"of={other}", "bs=64k",
+        f"count={room.f_bavail * room.f_frsize * 7 // 8 >> 16}", "conv=fsync")
+    for seed in range(9):
+        scatter(other, seed)
+        if counters(NAME)["programmed_promotion_units"]:
+            return
+    must(False, f"nothing was promoted: {counters(NAME)}")
+
+
+def durable_tags() -> None:
+    """The volume stores classes: with data, with relocated data, and after promotion."""
+    shape = "blocks 64 word_lines 4 op 30 errors off promote 1"
+    keys = f"{shape} timing off policy approxftl"
+    ram_disks(2, 98304)
+    format_volume("/dev/ram0", shape)
+    system = Mount(DEVICE)
+    for source, target, expected in (("/dev/ram0", "/dev/ram1", "all"),
+                                     ("/dev/ram1", "/dev/ram0", "some")):
+        with device(NAME, keys, source):
+            with system:
+                if expected == "all":
+                    in_child(write, "buffered", str(system.place / "buffered"))
+                else:
+                    move_tagged_data(system)
+                run("sync", "-f", system.place)
+                before = on_flash(Control(), DEVICE)
+                # The copy is what a power failure leaves.
+                run("dd", f"if={source}", f"of={target}", "bs=1M")
+            system.make = ""
+        with device(NAME, keys, target):
+            must(on_flash(Control(), DEVICE) == before and APPROXIMATE in before.values(),
+                 "the classes are others")
+            with system:
+                stored(expected, system.place / "buffered")
+
+
+def unload() -> None:
+    """Unload the module while files elsewhere are tagged; no callback may remain."""
+    (left := Path("/dev/shm/aftl-left")).mkdir()
+    in_child(leave_tagged, left)
+    run("rmmod", "dm_approxftl")
+    run("rm", "-r", left)
+    run("insmod", os.environ["MODULE"])
+    none_tagged()
+
+
+LINEAR, CRYPT = "aftl-linear", "aftl-crypt"
+
+
+def stack(name: str) -> Path:
+    """Create a device on ours, or nothing; return the path of the top."""
+    sectors = int(run("blockdev", "--getsz", DEVICE))
+    key = f"{7:0128d}"
+    if name == LINEAR:
+        dmsetup("create", name, "--table", f"0 {sectors - 2048} linear {DEVICE} 1024")
+    if name == CRYPT:
+        dmsetup("create", name, "--table", f"0 {sectors} crypt aes-xts-plain64 {key} 0 {DEVICE} 0 "
+                "1 sector_size:4096")
+    return Path("/dev/mapper", name)
+
+
+def matrix_of(name: str, make: str, cells: str, options: str = "", top: str = NAME) -> None:
+    """Test each WAY:EXPECTED on a file system; all kernels have ext4."""
+    module = name.partition("-")[0]
+    if name != "ext4" and not is_next_turn(name):
+        return
+    if not kernel_has(module):
+        skip(name, "the kernel does not have it")
+        return
+    with device(NAME, KEYS):
+        with Mount(stack(top), make, options) as place:
+            for number, cell in enumerate(cells.split(), 1):
+                way, expected = cell.split(":")
+                point(f"{name}, {cell}", in_child, one_way, str(place / way), way, expected, number)
+        if top != NAME:
+            dmsetup("remove", top)
+    point(f"{name}: unmount removes all tags", none_tagged)
+
+
+def matrix() -> None:
+    """Test all file systems."""
+    Path("/proc/sys/vm/nr_hugepages").write_text("8")
+    ways = "buffered:all mmap:all direct:all libaio:all io_uring:all io_uring-workers:all"
+    more = ("io_uring-fixed:all direct-huge:all fixed-huge:all thread:all process:all pwritev:all "
+            "pwritev-sync:all pwritev-direct:all")
+    at_once(matrix_of, "ext4", EXT4, f"{ways} {more}")
+    matrix_of("xfs", XFS, ways)
+    matrix_of("f2fs", "mkfs.f2fs -q -f", ways, "-o nodiscard")
+    if kernel_has("f2fs") and not Path("/sys/fs/f2fs/features/compression").exists():
+        skip("f2fs-compressed", "the kernel compresses nothing there")
+    else:
+        matrix_of("f2fs-compressed", "mkfs.f2fs -q -f -O extra_attr,compression",
+                  "buffered:compressed", "-o nodiscard,compress_extension=*")
+    matrix_of("btrfs", "mkfs.btrfs -q -f --mixed", ways, "-o nodatacow")
+    some = "buffered:some " if kernel_moves_pages() else ""
+    matrix_of("ext4-on-linear", EXT4, f"{some}direct:all io_uring-workers:all", "", LINEAR)
+    matrix_of("ext4-on-crypt", EXT4, "buffered:none direct:none io_uring-workers:none", "", CRYPT)
+    # With data=journal O_DIRECT uses the page cache, and the journal has buffered data.
+    matrix_of("ext4-data=journal", EXT4, "buffered:some direct:some io_uring-workers:some",
+              "-o data=journal")
+
+
+def main() -> None:
+    """Run all points."""
+    let_everybody_tag()
+    point("the ABI", in_child, abi)
+    with on_ext4() as system:
+        folder = str(system.place)
+        point("ranges at the ends of a file", in_child, edges, folder)
+        point("a signal ends a look at a sparse file", in_child, interrupted, folder)
+        in_turn("ranges that overlap", in_child, model, folder, share(2000))
+        in_turn("limit on the number of ranges", in_child, many, folder, 20000)
+        in_turn("refusals and permissions", in_child, refusals, folder)
+        point("a failed write leaves no tag", in_child, failed_writes, folder)
+        in_turn("the rate of labels in a trace is limited", in_child, floods)
+        in_turn("limits per user", in_child, limits, folder)
+        point("swap files are refused", swap_is_refused, folder)
+        point("encrypted files are refused", in_child, encrypt, f"{folder}/secret")
+        point("concurrent use of all calls", at_once, churn, folder, "4")
+        point("tags follow the file, not its name", in_child, life, folder)
+    point("unmount removes all tags", none_tagged)
+    in_turn("btrfs is accepted only without checksums", checksums_are_refused)
+    in_turn("raw devices, scopes, precedence", raw_device)
+    in_turn("a device that waits for another of ours is asked", waiting_device_answers)
+    # With delayed allocation, ext4 journals the data either of all files or of none.
+    with on_ext4("-o nodelalloc") as system:
+        in_turn("who may ask where blocks are", in_child, askers, str(system.place))
+    point("files of watched file systems", watched_files)
+    point("a block trace shows the stored classes", at_once, block_trace)
+    in_turn("files below an overlay", overlaid_files)
+    in_turn("tags after a power failure, a copy and promotion", durable_tags)
+    matrix()
+    if kernel_moves_pages():
+        with device(NAME) as path, Mount(path) as place:
+            place.chmod(0o777)
+            point("the owner may query flipped bits", in_child, report, place / "report")
+    else:
+        skip("the owner may query stored data",
+             "this kernel does not tell whether ext4 journals data")
+    point("the module is unloaded while files are tagged", unload)
+    finish()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if len(sys.argv) > 1:
+        write_to_zones(sys.argv[1])
+    else:
+        main()

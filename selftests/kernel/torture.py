@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Stress one device with a load, on a medium and with events that a random seed chooses.
 
-torture.py SEED [KEY=VALUE]...
+torture.py                       the points; with AFTL_TORTURE_SECONDS=N seeds for so long, from
+                                 AFTL_TORTURE_SEED on
+torture.py SEED [KEY=VALUE]...   one scenario; KEY=VALUE overrides a field of Scenario
 
-Prints the scenario as a command that repeats it; KEY=VALUE overrides a field of Scenario. Prints
-nothing else on success. An error prints a message and exits with status 1; a hang prints the
-kernel's stacks, exits with status 2, and leaves the device behind. It checks that
+Prints each scenario as a command that repeats it. A hang prints the kernel's stacks, leaves the
+device behind and ends the test. It checks that
 
 - no block holds another's data, or older data than completed (after power failure: flushed) ones
 - no request fails unless the medium does
@@ -16,20 +17,39 @@ kernel's stacks, exits with status 2, and leaves the device behind. It checks th
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 import os
 import random
 import re
+import shlex
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-BUILD = Path(os.environ.get("AFTL_BUILD") or "build")
-APPROXFTL = os.environ.get("APPROXFTL") or str(BUILD / "approxftl")
+from ktap import (
+    APPROXFTL,
+    BUILD,
+    FailedError,
+    capacity,
+    finish,
+    format_volume,
+    is_next_turn,
+    kernel_has,
+    point,
+    processors,
+    ram_disks,
+    skip,
+    tell,
+)
+
 TORTURE = str(BUILD / "approxftl-torture")
 PATIENCE = float(os.environ.get("AFTL_TORTURE_PATIENCE") or 600)
 NAME = "aftl-torture"
@@ -56,11 +76,7 @@ MEDIA = ("ram", "linear", "slow", "failing", "bad", "ours", "nvme")
 EVENTS = ("pause", "noflush", "reload", "policy", "message", "medium", "reopen", "kill", "cut")
 
 
-class WrongError(Exception):
-    """A check failed."""
-
-
-class CommandError(WrongError):
+class CommandError(FailedError):
     """A command failed, which a failing medium may cause."""
 
 
@@ -84,6 +100,15 @@ def run(*arguments: str, text: str = "", tolerant: bool = False) -> str:
     if child.returncode and not tolerant:
         raise CommandError(said(arguments, output) + kernel_says())
     return output
+
+
+def wait_for(condition: Callable[[], object], late: str, pause: float = 0.01) -> None:
+    """Wait for a condition; raise an error with this message after PATIENCE seconds."""
+    until = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > until:
+            raise HangError(late)
+        time.sleep(pause)
 
 
 def kernel_says() -> str:
@@ -152,10 +177,9 @@ class Scenario:
 
     def command(self) -> str:
         """Return the command that repeats this run."""
-        words = (f"{f.name}={getattr(self, f.name)}" for f in fields(self)
-                 if f.name != "seed" and getattr(self, f.name))
-        quoted = (f"'{word}'" if " " in word else word for word in words)
-        return f"selftests/kernel/torture.py {self.seed} {' '.join(quoted)}"
+        words = [f"{f.name}={getattr(self, f.name)}" for f in fields(self)
+                 if f.name != "seed" and getattr(self, f.name)]
+        return f"selftests/kernel/torture.py {self.seed} {shlex.join(words)}"
 
 
 def policies(shape: str) -> list[str]:
@@ -170,18 +194,6 @@ def policies(shape: str) -> list[str]:
 def has_drive() -> bool:
     """Return whether there is a large enough NVMe drive."""
     return Path(NVME).exists() and int(run("blockdev", "--getsz", NVME)) >= SECTORS
-
-
-def capacity(keys: str) -> int:
-    """Return a device's capacity in sectors, from the error message for a too large device."""
-    words = keys.split()
-    run("dmesg", "-C")
-    run("dmsetup", "create", "aftl-capacity", "--table",
-        f"0 8796093022208 approxftl none {len(words)} {keys}", tolerant=True)
-    told = re.findall(r"but the device has (\d+);", run("dmesg"))
-    if not told:
-        raise WrongError(f"no device of {keys}{kernel_says()}")
-    return int(told[-1])
 
 
 class Medium:
@@ -303,24 +315,22 @@ class Load:
 
     def wait_until_it_listens(self) -> None:
         """Wait until the load has its state and a handler for SIGUSR1."""
-        assert self.child
-        until = time.monotonic() + PATIENCE
-        status = Path(f"/proc/{self.child.pid}/status")
-        heard = 0
-        while not heard >> (signal.SIGUSR1 - 1) & 1:
-            if self.child.poll() is not None:
-                return
-            if time.monotonic() > until:
-                raise HangError("the load does not begin")
-            time.sleep(0.01)
-            caught = re.search(r"^SigCgt:\s*(\w+)", status.read_text(), re.M)
-            heard = int(caught[1], 16) if caught else 0
+        child = self.child
+        assert child
+
+        def listens() -> bool:
+            text = Path(f"/proc/{child.pid}/status").read_text()
+            caught = re.search(r"^SigCgt:\s*(\w+)", text, re.M)
+            handled = int(caught[1], 16) >> (signal.SIGUSR1 - 1) & 1 if caught else 0
+            return bool(handled) or child.poll() is not None
+
+        wait_for(listens, "the load does not begin")
 
     def look(self) -> None:
         """Fail if the load has ended."""
         if self.child and self.child.poll() is not None:
             self.judge()
-            raise WrongError("the load has ended by itself")
+            raise FailedError("the load has ended by itself")
 
     def judge(self) -> None:
         """Evaluate the output and the exit status of the ended load."""
@@ -331,7 +341,7 @@ class Load:
         if "no answer for" in output:
             raise HangError(output)
         if code not in (0, 130, -signal.SIGKILL):
-            raise WrongError(output + kernel_says())
+            raise FailedError(output + kernel_says())
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
         """Stop the load and evaluate its result."""
@@ -348,27 +358,18 @@ class Load:
         """Announce a power failure to the load, and wait until it knows."""
         assert self.child
         self.child.send_signal(signal.SIGUSR1)
-        until = time.monotonic() + PATIENCE
-        while not self.state(36):
-            self.look()
-            if time.monotonic() > until:
-                raise HangError("the load does not hear SIGUSR1")
-            time.sleep(0.01)
+        wait_for(lambda: self.state(36), "the load does not hear SIGUSR1")
 
     def state(self, offset: int) -> int:
-        """Return a field of the state file's struct ledger_header."""
+        """Return a field of the state file's struct ledger_header, while the load runs."""
+        self.look()
         with (self.folder / "state").open("rb") as file:
             file.seek(offset)
             return int.from_bytes(file.read(4), "little")
 
     def fill(self) -> None:
         """Wait until the load has written each unit."""
-        until = time.monotonic() + PATIENCE
-        while not self.state(40):
-            self.look()
-            if time.monotonic() > until:
-                raise HangError("the load does not fill the device")
-            time.sleep(0.1)
+        wait_for(lambda: self.state(40), "the load does not fill the device", 0.1)
 
     def verify(self, *options: str) -> None:
         """Verify every block."""
@@ -408,9 +409,7 @@ class Device:
         self.sectors = min(capacity(replace(self.scenario, shards=shards).keys())
                            for shards in (SHARDS if self.scenario.shards else (0,)))
         if self.lasts:
-            words = self.scenario.parameters().split()
-            run(APPROXFTL, "format", "--force", "--policy", self.scenario.policy, self.store,
-                *map("=".join, zip(words[::2], words[1::2], strict=True)))
+            format_volume(self.store, self.scenario.parameters(), self.scenario.policy)
         self.open()
 
     def open(self) -> None:
@@ -419,21 +418,13 @@ class Device:
 
     def close(self) -> None:
         """Remove the device; retry while a killed program still holds it."""
-        until = time.monotonic() + PATIENCE
-        while "busy" in (output := run("dmsetup", "remove", NAME, tolerant=True)):
-            if time.monotonic() > until:
-                raise HangError(f"{NAME} stays in use: {output}")
-            time.sleep(0.05)
-        if output:
-            raise CommandError(f"dmsetup remove: {output.strip()}")
+        self.wait_until_let_go()
+        run("dmsetup", "remove", NAME)
 
     def wait_until_let_go(self) -> None:
         """Wait until the pending requests of a killed program no longer hold the device."""
-        until = time.monotonic() + PATIENCE
-        while run("dmsetup", "info", "-c", "--noheadings", "-o", "open", NAME).strip() != "0":
-            if time.monotonic() > until:
-                raise HangError(f"{NAME} stays in use")
-            time.sleep(0.05)
+        count = ("dmsetup", "info", "-c", "--noheadings", "-o", "open", NAME)
+        wait_for(lambda: run(*count).strip() == "0", f"{NAME} stays in use", 0.05)
 
     def message(self, *words: str) -> str:
         """Send a message to the device and return the answer."""
@@ -446,7 +437,7 @@ class Device:
         run("dmsetup", "suspend", NAME)
         time.sleep(self.draw.choice((0, 0.05)))
         if (books := self.message("audit")) != "clean":
-            raise WrongError(f"audit: {books}")
+            raise FailedError(f"audit: {books}")
         run("dmsetup", "resume", NAME)
 
     def noflush(self) -> None:
@@ -578,7 +569,6 @@ class Device:
             run(APPROXFTL, "check", self.store)
         self.medium.remove()
 
-
     def live(self, draw: random.Random) -> None:
         """Run the whole scenario."""
         self.make()
@@ -637,9 +627,7 @@ def press(scenario: Scenario) -> None:
         device = Device(scenario, draw, Path(folder))
         try:
             device.live(draw)
-        except HangError:
-            raise
-        except Exception:
+        except (FailedError, OSError):
             device.abandon()
             raise
 
@@ -653,20 +641,196 @@ def parse(words: list[str]) -> Scenario:
     return scenario
 
 
-def main(words: list[str]) -> int:
-    """Run a scenario; return its exit status."""
-    command = parse(words).command()
+# No memory
+
+UNIT = 4096
+LARGE = 64 * UNIT
+DATA = 4 << 20
+STANDSTILL = 4  # seconds; below the 5 s after which a waiting mempool_alloc() retries
+
+
+class Scarcity:
+    """A shortage: min_free_kbytes reserves all memory, and processes that the OOM killer might
+    choose are stopped.
+    """
+
+    def __init__(self) -> None:
+        if ctypes.CDLL(None, use_errno=True).mlockall(3):
+            raise FailedError("memory cannot be locked")
+        Path("/proc/self/oom_score_adj").write_text("-1000")
+        # Kernel threads ignore the signals.
+        self.others = {int(place.name) for place in Path("/proc").glob("[0-9]*")}
+        self.others -= {1, os.getpid()}
+        self.knob = os.open("/proc/sys/vm/min_free_kbytes", os.O_RDWR)
+        self.usual = os.read(self.knob, 16)
+        self.all = str(os.sysconf("SC_PAGE_SIZE") // 1024 * os.sysconf("SC_PHYS_PAGES")).encode()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to all other processes."""
+        for pid in self.others:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    def begin(self) -> None:
+        """Begin the shortage."""
+        self.signal(signal.SIGSTOP)
+        os.pwrite(self.knob, self.all, 0)
+
+    def end(self) -> None:
+        """End the shortage."""
+        os.pwrite(self.knob, self.usual, 0)
+        self.signal(signal.SIGCONT)
+
+
+class Writer(threading.Thread):
+    """Writes all of DATA once the gate opens: a unit and then 64 units at each offset."""
+
+    def __init__(self, fd: int, data: mmap.mmap) -> None:
+        super().__init__(daemon=True)
+        self.fd = fd
+        self.data = memoryview(data)
+        self.gate = threading.Event()
+        self.written = 0
+
+    def write(self) -> None:
+        """Write all data."""
+        for at in range(0, len(self.data), LARGE):
+            for size in (UNIT, LARGE):
+                os.pwrite(self.fd, self.data[at : at + size], at)
+                self.written += size
+
+    def run(self) -> None:
+        """Wait for the gate, then write."""
+        self.gate.wait()
+        self.write()
+
+    def goes_on(self) -> bool:
+        """Start, and wait for the end; return False after STANDSTILL s without progress."""
+        self.gate.set()
+        before = -1
+        while self.is_alive() and before != self.written:
+            before = self.written
+            self.join(STANDSTILL)
+        return not self.is_alive()
+
+
+def write_without_pages(unit: int) -> None:
+    """A writer that waits for a page makes the write buffer, which holds all, release its pages."""
+    ram_disks(1, 262144)
+    run("dd", "if=/dev/zero", f"of={RAM}", "bs=1M", "count=256", "oflag=direct")
+    shape = f"channels 1 chips 4 blocks 192 word_lines 2 op 25 unit {unit}"
+    format_volume(RAM, shape, "baseline")
+    keys = f"{shape} policy baseline timing off buffer 8MiB"
+    run("dmsetup", "create", NAME, "--table",
+        f"0 {capacity(keys)} approxftl {RAM} {len(keys.split())} {keys}")
+    data = mmap.mmap(-1, DATA)
+    fd = os.open(f"/dev/mapper/{NAME}", os.O_RDWR | os.O_DIRECT)
+    writer = Writer(fd, data)
+    writer.write()  # allocates all that further writes reuse
+    for at in range(0, DATA, unit):
+        data[at : at + 16] = b"%16d" % at
+    writer.start()
+    scarcity = Scarcity()
+    scarcity.begin()
+    goes_on = writer.goes_on()
+    scarcity.end()
+    writer.join(PATIENCE)
+    if writer.is_alive():
+        raise HangError("writes do not end")
+    if not goes_on:
+        raise FailedError("writes wait for pages that are in the write buffer")
+    back = mmap.mmap(-1, DATA)
+    os.preadv(fd, [back], 0)
+    os.close(fd)
+    if back[:] != data[:]:
+        raise FailedError("other data are read back")
+    run("dmsetup", "remove", "--retry", NAME)
+    run("rmmod", "brd")
+
+
+# Points
+
+#: Name, seed and fields of each scenario.
+CHOSEN = (
+    ("reads slower than the flash", "5996 media=slow 'delays=5 0 0' timing=real shape=wide "
+     "unit=4KiB buffer=0 events=pause depth=64 policy=baseline tag_all=precise most=256KiB "
+     "pace=0.4"),
+    ("messages beside slow requests", "2813 media=slow 'delays=5 5 20' timing=real shape=wide "
+     "unit=4KiB events=message,pause depth=128 policy=baseline tag_all=precise most=64KiB "
+     "pace=0.02"),
+    ("power failure, units of 512 bytes", "3 media=linear unit=512 buffer=256KiB shape=small "
+     "timing=real policy=approxftl tag_all=precise depth=64 most=64KiB events=cut,kill pace=0.1"),
+    ("power failure, slow medium", "4 media=slow 'delays=1 5 50' unit=2KiB shape=small timing=off "
+     "buffer=8MiB policy=baseline depth=32 most=64KiB events=cut,medium,reopen"),
+    ("power failure, cached mapping table", "12 media=linear unit=512 buffer=64KiB shape=mapped "
+     "timing=off depth=64 most=64KiB events=cut,reload,message pace=0.1"),
+    ("all policies in turn", "5 media=linear shape=tlc timing=off buffer=64KiB "
+     "events=policy,reload pace=0.05"),
+    ("a medium with occasional errors", "6 media=failing shape=small timing=real "
+     "events=medium,reopen,kill"),
+    ("unreadable sectors", "7 media=bad shape=small timing=off events=medium,message,pause"),
+    ("two shards, four and one", "13 media=ram shape=shared shards=2 timing=real depth=64 "
+     "most=256KiB events=reload,noflush,message buffer=256KiB pace=0.1"),
+    ("four shards, killed, other policies next", "14 media=ram shape=shared shards=4 timing=off "
+     "unit=4KiB depth=128 most=1MiB events=policy,kill,pause,message pace=0.1"),
+    ("power failure, two shards", "15 media=linear shape=shared shards=2 unit=4KiB timing=real "
+     "buffer=256KiB depth=64 most=256KiB events=cut,reload,noflush,message pace=0.1"),
+    ("power failure, persistent write buffer", "8 media=linear unit=4KiB shape=safe timing=off "
+     "buffer=256KiB depth=64 most=64KiB events=cut,reload,message pace=0.1"),
+)
+
+
+def end_after_hang(name: str, hang: HangError) -> None:
+    """Print the stacks and end the test, as the device cannot be removed."""
+    print(f"# {hang}")
+    show_stacks()
+    tell("not ok", name)
+    if Path("/run/share/command").exists():
+        Path("/proc/sysrq-trigger").write_text("o")
+    os._exit(1)
+
+
+def tortured(name: str, action: Callable[..., None], *arguments: object) -> None:
+    """Run a point."""
     try:
-        press(parse(words))
-    except WrongError as wrong:
-        print(f"# {wrong}\n# again: {command}")
-        return 1
+        point(name, action, *arguments)
     except HangError as hang:
-        print(f"# {hang}\n# again: {command}")
-        show_stacks()
-        return 2
-    return 0
+        end_after_hang(name, hang)
+
+
+def main() -> None:
+    """Run the chosen points, or seed after seed."""
+    processors(2)
+    for module in ("dm_delay", "dm_flakey"):
+        if not kernel_has(module):
+            skip("torture", f"the kernel does not have {module}")
+            finish()
+    if kernel_has("nvme"):
+        time.sleep(1)
+    if seconds := float(os.environ.get("AFTL_TORTURE_SECONDS") or 0):
+        seed = int(os.environ.get("AFTL_TORTURE_SEED") or time.time())
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            tortured(f"seed {seed}", press, Scenario(seed, seconds=seed % 20 + 3))
+            seed += 1
+        finish()
+    for name, words in CHOSEN:
+        if is_next_turn(name):
+            tortured(name, press, parse(shlex.split(words)))
+    for unit in (UNIT, 512):
+        name = f"no memory for pages, all data in the write buffer, units of {unit} bytes"
+        if is_next_turn(name):
+            tortured(name, write_without_pages, unit)
+    finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    if len(sys.argv) > 1:
+        try:
+            press(parse(sys.argv[1:]))
+        except FailedError as wrong:
+            sys.exit(f"# {wrong}")
+        except HangError as hang:
+            end_after_hang(sys.argv[1], hang)
+    else:
+        main()

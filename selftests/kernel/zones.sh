@@ -193,7 +193,7 @@ appends_tagged_in_part()
 {
 	mount -t btrfs "$zoned" "$place" || return
 	appended=$(counter aftl-zones zone_append_requests)
-	written_whole python3 selftests/kernel/tags.py write-to-zones "$place/striped" &&
+	written_whole python3 selftests/kernel/tags.py "$place/striped" &&
 		[ "$(counter aftl-zones zone_append_requests)" -gt "$appended" ] && umount "$place"
 }
 
@@ -228,11 +228,10 @@ tagged_in_part()
 	"$approxftl" tag add "$zoned" 0+4096 >"$scratch/said" && blkzone reset "$zoned" &&
 		written_whole dd if=/dev/zero of="$zoned" bs=8k count=1 oflag=direct conv=notrunc &&
 		is 0 'oi 0x000010' && blkzone reset "$zoned" && "$approxftl" tag del "$zoned" &&
-		written_whole python3 selftests/kernel/tags.py write-to-zones "$zoned" &&
+		written_whole python3 selftests/kernel/tags.py "$zoned" &&
 		[ "$(counter aftl-zones host_write_approx_units)" -eq 0 ] && blkzone reset "$zoned"
 }
 
-# shellcheck disable=SC2086 # words
 create aftl-zones ram $zones max_open_zones 8 || exit 1
 ktap_test_run 'the kernel reports its zones' is_zoned
 ktap_test_run 'zone states change as specified' states
@@ -241,19 +240,14 @@ ktap_test_run 'limits on active and open zones' limits
 in_turn 'a write that is tagged in part is not split' tagged_in_part
 ktap_test_run 'a reload keeps zones and parameters' keeps_its_parameters
 dmsetup remove aftl-zones
-# shellcheck disable=SC2086
 ktap_test_run 'a volume keeps zones' survives_a_restart $waiting
-# shellcheck disable=SC2046
 in_turn 'a volume with two shards keeps zones' survives_a_restart $(in_two "$waiting")
-# shellcheck disable=SC2046
 create aftl-zones ram $(in_two "$zones") || exit 1
 in_turn 'zones go round two shards' go_round
 # Odd kernels test the file systems on one FTL, even ones on two shards.
 if [ $((turn % 2)) -ne 0 ]; then
-	# shellcheck disable=SC2086
 	dmsetup remove aftl-zones && create aftl-zones ram $zones || exit 1
 fi
-# shellcheck disable=SC2086
 create aftl-meta ram $small || exit 1
 case $(uname -r) in
 6.1.*) echo "# zonefs of this kernel refuses its own writes, on null_blk, too" ;;

@@ -265,7 +265,7 @@ def tests_of(mutant: Mutant) -> list[str]:
     first, *more = mutant.caught_by.partition(": ")[0].split()
     if "/" in first:
         return [f"selftests/{first}.c selftests/{first}.py"]
-    return [f"selftests/kernel/{test}.sh" for test in more]
+    return [f"selftests/kernel/{test}.sh selftests/kernel/{test}.py" for test in more]
 
 
 def check(mutant: Mutant, top: Path) -> str:

@@ -1,57 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Kernels that share test points together run each point, or the last kernel reports a gap."""
+"""Kernels that share test points together run each point."""
 
 from __future__ import annotations
 
 import re
+import sys
 from itertools import chain
 from pathlib import Path
 
-import pytest
 from selftests.lib.programs import TOP, run_program
 
-SCRIPT = """. selftests/lib/tap.sh
-work=$PLACE
-others=$KERNELS
-eval "$(sed -n '/^none_left_by_all()/,/^}/p' selftests/kernel/run-tests)"
-for kernel; do
-    cp "$work/$kernel" "$work/left"
-    none_left_by_all "$kernel"
-done
-ktap_finished"""
-
-
-def judged(place: Path, kernels: int, *left: str) -> str:
-    """Return the output after kernels "a", "b" ... left these one-letter points to others."""
-    names = [chr(ord("a") + i) for i in range(len(left))]
-    for name, points in zip(names, left, strict=True):
-        (place / name).write_text("".join(f"# t: {point}: left to another kernel\n"
-                                          for point in points))
-    (place / "script").write_text(f"cd '{TOP}'\n{SCRIPT}\n")
-    return run_program("/bin/sh", str(place / "script"), *names, environment={
-        "PLACE": str(place), "KERNELS": str(kernels), "AFTL_BUILD": str(place / "build")}).out
-
-
-@pytest.mark.parametrize(("left", "by_all"), [
-    (("xy", "yz", "zx"), ""), (("xy", "yx", "x"), "x"), (("xx", "yy", "x"), ""),
-    (("xy", "xy", "xy"), "xy")])
-def test_points_that_no_kernel_ran_are_named(
-        tmp_path: Path, left: tuple[str, ...], by_all: str) -> None:
-    said = judged(tmp_path, len(left), *left).splitlines()
-    assert said[:-2] == [f"# t: {point}: left to another kernel by all" for point in by_all]
-    assert said[-2] == f"{'not ' if by_all else ''}ok 1 - each point has a kernel"
-
-
-def test_missing_points_are_judged_only_after_all_kernels(tmp_path: Path) -> None:
-    assert judged(tmp_path, 3, "x", "x") == "1..0\n"
+SHELL = ("cd '{top}'; . selftests/kernel/turns.sh; "
+         "for p in {points}; do next_turn $p && echo $p; done")
+PYTHON = """import sys
+sys.path.insert(0, '{top}/selftests/kernel')
+import ktap
+print(*(p for p in '{points}'.split() if ktap.is_next_turn(p)), sep='\\n')"""
 
 
 def turns(turn: str, phase: str, points: str) -> list[str]:
-    """Return the points that this kernel runs."""
-    script = f"cd '{TOP}'; . selftests/kernel/turns.sh; for p in {points}; do " \
-        'next_turn "$p" && echo "$p"; done'
-    return run_program("/bin/sh", "-c", script, environment={
-        "AFTL_TURN": turn, "AFTL_PHASE": phase}).out.splitlines()
+    """Return the points that this kernel runs, in shell and in Python alike."""
+    environment = {"AFTL_TURN": turn, "AFTL_PHASE": phase}
+    said = [run_program(*words, text.format(top=TOP, points=points), environment=environment).out
+            for words, text in ((("/bin/sh", "-c"), SHELL), ((sys.executable, "-c"), PYTHON))]
+    found = [[*filter(None, lines.splitlines())] for lines in said]
+    assert sorted(found[0]) == sorted(found[1])
+    return found[0]
 
 
 def test_a_point_has_one_kernel_in_one_commit_of_three() -> None:

@@ -21,7 +21,6 @@ DEADLINE = re.compile("|".join([
 EXCEPTIONS = {
     "selftests/first-steps/on-release": "it interrupts make at some moment",
     "selftests/kernel/library.sh": "it interrupts a verb at some moment",
-    "selftests/kernel/storm.py": "AFTL_TORTURE_PATIENCE: in runs of hours it prints the stacks",
     "selftests/kernel/torture.py": "AFTL_TORTURE_PATIENCE: in runs of hours it prints the stacks",
     "selftests/lab/test_lab.py": "the option --timeout of approxftl lab is tested",
     "selftests/run": "the deadline of libFuzzer for one input",

@@ -2,8 +2,8 @@
 """Measure how well a network recognises digits after its weights have lost bits on a shelf.
 
 The simulator counts the flipped bits per plane; bits flip at random at that rate in networks
-trained from several seeds. selftests/kernel/applications.sh tests that bits flipped by a device
-have the same effect.
+trained from several seeds. selftests/kernel/approximate.py tests that a device flips exactly
+the bits that it reports.
 """
 
 from __future__ import annotations

@@ -1,0 +1,412 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Approximate data have exactly the flipped bits that the device reports; precise data have none.
+
+Data of a device, of files with quality levels, of a machine-learning model and of annotated
+programs are read back after a remount and ageing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import struct
+import sys
+import tempfile
+from errno import EINVAL
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import approx_control
+from approx_control import (
+    APPROXIMATE,
+    LEVEL_2,
+    LEVEL_3,
+    NONE,
+    PRECISE,
+    STATS,
+    STATS_FORMAT_OLD,
+    Control,
+)
+from ktap import (
+    APPROXFTL,
+    SMALL,
+    UNIT,
+    Mount,
+    counters,
+    create,
+    device,
+    dmsetup,
+    finish,
+    flipped_bits,
+    in_turn,
+    line,
+    message,
+    must,
+    point,
+    reload,
+    run,
+)
+
+Json = dict[str, Any]
+MIB = 1 << 20
+NAME = "aftl-approximate"
+scratch = Path(tempfile.mkdtemp(dir="/dev/shm", prefix="aftl-"))
+
+
+def near(found: float, wanted: float, what: str) -> None:
+    """Compare a count with its mean, within four standard deviations."""
+    must(abs(found - wanted) < 4 * math.sqrt(wanted), f"{found} {what}, {wanted:.0f} expected")
+
+
+# A device without a file system
+
+
+def read_back(path: Path, size: int) -> tuple[bytes, int]:
+    """Read from the device; return the data and the number of flipped bits that it reports."""
+    message(NAME, "reset")
+    run("dd", f"if={path}", f"of={scratch}/back", "bs=256k", f"count={size >> 18}", "iflag=direct")
+    return (scratch / "back").read_bytes(), counters(NAME)["read_flipped_bits"]
+
+
+def all_approximate() -> None:
+    """Two reads agree, and differ from what was written as the error rate of 7.2e-4 says."""
+    written = random.Random(1).randbytes(8 * MIB)
+    (scratch / "written").write_bytes(written)
+    for keys, rate in ((f"{SMALL} tag_all approximate", 7.2e-4), (SMALL, 0.0)):
+        with device(NAME, keys) as path:
+            run("dd", f"if={scratch}/written", f"of={path}", "bs=1M", "oflag=direct")
+            (first, told), (second, _) = (read_back(path, len(written)) for _ in range(2))
+        must(first == second, "two reads differ")
+        must(flipped_bits(written, first) == told, f"{told} are reported")
+        if rate:
+            near(told, rate * 8 * len(written), "flipped bits")
+        must(rate or first == written, "precise data have errors")
+
+
+# Quality levels
+
+LEVELS = f"{SMALL} cell_model voltage policy levels refresh 0"
+#: Bits of struct approxftl_unit.flags.
+LEVEL_BITS = (0, 0, 0x4, 0x8)
+#: Regions of the file: the class of their tag (None: untagged) and the expected level. The last
+#: one is written by APPROXFTL_PWRITEV.
+REGIONS: tuple[tuple[int | None, int], ...] = (
+    (None, 0), (APPROXIMATE, 1), (LEVEL_2, 2), (LEVEL_3, 3), (PRECISE, 0), (LEVEL_3, 3))
+
+
+def content(region: int) -> bytearray:
+    """Return the content of a region of the file."""
+    return bytearray(random.Random(region).randbytes(MIB))
+
+
+def write_levels(path: Path) -> None:
+    """Write all regions. Programs that know no levels see all of them as approximate."""
+    control = Control()
+    before = control.stats()
+    with path.open("w+b") as file:
+        for region, (said, _level) in enumerate(REGIONS[:-1]):
+            if said is not None:
+                control.tag(file.fileno(), region * MIB, MIB, said)
+            file.write(content(region))
+        file.flush()
+        last = len(REGIONS) - 1
+        control.pwritev(file.fileno(), content(last), last * MIB, LEVEL_3)
+        os.fsync(file.fileno())
+    grown = {name: count - before[name] for name, count in control.stats().items()}
+    units = MIB // UNIT
+    must((grown["level_2"], grown["level_3"]) == (units, 2 * units), f"stats: {grown}")
+    old = control.call(STATS, STATS_FORMAT_OLD, *[0] * 16)
+    must(old[6] >= 4 * units, f"{old[6]} units by file in the older structure")
+
+
+def check_levels(path: Path) -> None:
+    """Check the class and the level of each unit; a query returns classes without levels."""
+    with path.open("rb") as file:
+        for unit in Control().stored(file.fileno()):
+            level = REGIONS[unit.offset // MIB][1]
+            must(unit.kind == (APPROXIMATE if level else PRECISE), f"{unit} of level {level}")
+            must(unit.flags == LEVEL_BITS[level], f"{unit} of level {level}")
+        said = {extent.kind for extent in Control().query(file.fileno())}
+    must(said <= {PRECISE, APPROXIMATE}, f"the tags are of classes {said}")
+
+
+def store_levels(system: Mount) -> None:
+    """Write, remount and check."""
+    write_levels(system.place / "levels")
+    system.remount()
+    check_levels(system.place / "levels")
+
+
+def change_policy(system: Mount) -> None:
+    """Switch to another policy and back."""
+    sectors = int(run("blockdev", "--getsz", system.path))
+    for policy in ("vth_b", "levels"):
+        reload(NAME, line("ram", sectors, LEVELS.replace("policy levels", f"policy {policy}")))
+        check_levels(system.place / "levels")
+
+
+def age_levels(system: Mount) -> None:
+    """Flipped bits equal the report of each region and grow with the level."""
+    message(NAME, "age", "2000h")
+    system.remount()
+    path = system.place / "levels"
+    data = path.read_bytes()
+    found = [flipped_bits(data[at * MIB:(at + 1) * MIB], content(at)) for at in range(len(REGIONS))]
+    with path.open("rb") as file:
+        told = [sum(unit.flips for unit in Control().stored(file.fileno(), at * MIB, MIB))
+                for at in range(len(REGIONS))]
+    print(f"# flipped bits by region: {found}")
+    must(found == told, f"the device reports {told}")
+    must(found[0] == found[4] == 0, "precise data have errors")
+    must(found[1] * 100 < found[2] < found[3] * 3 // 4, "levels do not differ")
+    must(found[3] * 2 // 3 < found[5] < found[3] * 3 // 2, "level 3 has two error rates")
+
+
+def refuse_levels(system: Mount) -> None:
+    """Check that invalid levels are refused."""
+    control = Control()
+    with (system.place / "levels").open("r+b") as file:
+        fd, data = file.fileno(), bytearray(UNIT)
+        for kind in (5, 6, 0x100, 2**32 - 1):
+            approx_control.expect(EINVAL, 0, control.tag, fd, 0, UNIT, kind)
+            approx_control.expect(EINVAL, 0, control.scope, approx_control.THREAD, kind)
+            approx_control.expect(EINVAL, 0, control.pwritev, fd, data, 0, kind)
+        approx_control.expect(EINVAL, 0, control.pwritev, fd, data, 0, NONE)
+
+
+def levels_in(found: Json) -> list[int]:
+    """Return the counts of written units of the levels."""
+    return [found[f"host_write_level_{level}_units"] for level in (1, 2, 3)]
+
+
+def trace_levels(system: Mount) -> None:
+    """Notes in a trace carry the levels to a replay on another device and in the simulator."""
+    recorded, trace = scratch / "recorded", scratch / "levels.aft"
+    message(NAME, "reset")
+    run(APPROXFTL, "trace", "record", "-O", recorded, system.place, "--", "python3", __file__,
+        system.place / "again")
+    written = levels_in(counters(NAME))
+    must(written == [256, 256, 512], f"units of each level: {written}")
+    run(APPROXFTL, "trace", "convert", "--quiet", recorded, trace)
+    with device("aftl-played", LEVELS) as path:
+        run(APPROXFTL, "replay", "--quiet", "--overwrite", trace, path)
+        must(levels_in(counters("aftl-played")) == written, "the other device has others")
+    simulated = json.loads(run(APPROXFTL, "sim", "--quiet", "--fill", "none", "--json", "--trace",
+                               trace, "--policy", "levels"))
+    must(levels_in(simulated["runs"][0]["counters"]) == written, "the simulator has others")
+
+
+# A machine-learning model
+
+NUMBERS = 1 << 17
+#: Tensors: name, type, bytes per number.
+TENSORS = (("a.weight", "BF16", 2), ("a.codes", "I8", 1), ("a.bias", "F32", 4))
+MANTISSA = 7
+
+
+def make_model() -> bytes:
+    """Return a safetensors model of random numbers."""
+    entries, data, chance = {}, b"", random.Random(1)
+    for name, kind, size in TENSORS:
+        shape = [NUMBERS] if name.endswith("bias") else [NUMBERS // 512, 512]
+        entries[name] = {"dtype": kind, "shape": shape,
+                         "data_offsets": [len(data), len(data) + NUMBERS * size]}
+        data += chance.randbytes(NUMBERS * size)
+    text = json.dumps(entries).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def parts_of(model: bytes) -> list[bytes]:
+    """Return the header and the tensors."""
+    parts = [model[:-7 * NUMBERS]]
+    for _name, _kind, size in TENSORS:
+        at = sum(map(len, parts))
+        parts.append(model[at:at + NUMBERS * size])
+    return parts
+
+
+def tag_model(*words: str | Path) -> Json:
+    """Run "approxftl tag model"."""
+    said: Json = json.loads(run(APPROXFTL, "tag", "model", *words, "--json"))
+    return said
+
+
+def check_model(made: Json, stored: Path, model: bytes, back: bytes) -> list[int]:
+    """Compare the bits that differ with the report; return their number in each part."""
+    told = json.loads(run(APPROXFTL, "tag", "query", stored, "--json"))["errors"]
+    must(told["approximate_units"] * told["unit_bytes"] == made["approximate_bytes"] > 0,
+         f"{told['approximate_units']} units are approximate, {made['approximate_bytes']} bytes "
+         "were announced")
+    counts = [flipped_bits(*pair) for pair in zip(parts_of(model), parts_of(back), strict=True)]
+    print(f"# flipped bits of header and tensors: {counts}")
+    must(sum(counts) == told["flipped_bits"] > 0, f"{told['flipped_bits']} are reported")
+    must(counts[0] == counts[3] == 0, "the header or the precise tensor has errors")
+    return counts
+
+
+def by_plane() -> None:
+    """Stored by bit plane, numbers have errors only in bits of small weight."""
+    model = make_model()
+    (scratch / "model").write_bytes(model)
+    with device(NAME) as path:
+        system = Mount(path)
+        with system as place:
+            made = tag_model(scratch / "model", "--to-planes", place / "planes")
+            system.remount()
+            found = tag_model(place / "planes", "--from-planes", scratch / "back")
+            back = (scratch / "back").read_bytes()
+            check_model(made, place / "planes", model, back)
+    for spared, written, read in zip((0xFF80, 0xF0F0), parts_of(model)[1:], parts_of(back)[1:],
+                                     strict=False):
+        pairs = zip(struct.iter_unpack("<H", written), struct.iter_unpack("<H", read), strict=True)
+        must(not any((a ^ b) & spared for (a,), (b,) in pairs), "a bit of weight has flipped")
+    must({one["name"] for one in found["changed"]} == {"a.weight", "a.codes"},
+         f"changed: {found['changed']}")
+    bits = {bit for one in found["changed"] for bit in one["bits"]}
+    must(bits <= set(range(MANTISSA)), f"bits {bits} are said to have changed")
+
+
+def by_level() -> None:
+    """Rewritten in its own format, a model has a quality level for each tensor."""
+    model = make_model()
+    with device(NAME, LEVELS) as path:
+        system = Mount(path)
+        with system as place:
+            (place / "model").write_bytes(model)
+            os.sync()
+            made = tag_model(place / "model", "--type", "bf16,i8", "--level", "3", "--level",
+                             "1:*codes", "--rewrite")
+            message(NAME, "age", "2000h")
+            system.remount()
+            back = (place / "model").read_bytes()
+            _, most, least, _ = check_model(made, place / "model", model, back)
+    ranges = {(one["level"], one["length_bytes"]) for one in made["ranges"]}
+    must(ranges == {(3, 2 * NUMBERS), (1, NUMBERS)}, f"the ranges are {ranges}")
+    must(most > 100 * (least + 1), "levels do not differ")
+
+
+# Annotated programs
+
+#: Sums of the squares and of the fourth powers of a pixel's bit weights, 1 to 128.
+SQUARES = sum(4**bit for bit in range(8))
+FOURTH_POWERS = sum(16**bit for bit in range(8))
+#: Allowance for several errors in one value, as a part of a prediction; see approxftl-app(1).
+COINCIDENCES = 0.04
+#: Together these use all three ways to write.
+PROGRAMS = """fft direct --size 65536
+smm buffered --size 4096
+lu mmap --size 192
+sor direct --size 128 --rounds 256
+mc mmap --size 65536
+vid direct --width 128 --height 128 --frames 16 --segment 4
+img direct --width 512 --height 512 --scans 9
+vid mmap --width 256 --height 192 --frames 16 --group 4
+log buffered --size 262144"""
+
+
+def app(name: str, place: Path, *options: str) -> Json:
+    """Run a phase of a program; return its report."""
+    run(f"{APPROXFTL}-app", name, place, "--require", "--reference", scratch,
+        f"--json={scratch}/report", *options)
+    report: Json = json.loads((scratch / "report").read_text())
+    return report
+
+
+def check_app(report: Json) -> int:
+    """Require the flipped bits that the device reports, and only in approximate data."""
+    inputs, reported = report["inputs"], report["reported"]
+    flipped: int = inputs["flipped_bits"]
+    must(flipped == reported["flipped_bits"] > 0, f"{flipped} bits differ, "
+         f"{reported['flipped_bits']} are reported")
+    must(inputs["damaged_precise_bits"] == 0, "headers or indices are damaged")
+    must(reported["approximate_units"] * UNIT == inputs["approximate_bytes"],
+         f"{reported['approximate_units']} units are approximate")
+    must(report.get("check", {"passed": True})["passed"], "the precise run is wrong")
+    return flipped
+
+
+def check_quality(report: Json) -> None:
+    """Compare the quality of a result with the program's prediction."""
+    quality = report["quality"]
+    for measure in ("mean_square_error", "mean_absolute_error"):
+        if f"expected_{measure}" in quality:
+            found, wanted = quality[measure], quality[f"expected_{measure}"]
+            band = 4 * quality["expected_deviation"] + COINCIDENCES * wanted
+            print(f"# {report['app']}: {measure} {found:.3f}, predicted {wanted:.3f} +- {band:.3f}")
+            must(abs(found - wanted) < band, "the quality is not what the flipped bits predict")
+
+
+def each_program() -> None:
+    """Run every program."""
+    with device(NAME) as path:
+        system = Mount(path)
+        with system as place:
+            for name, how, *options in map(str.split, PROGRAMS.splitlines()):
+                app(name, place, "--phase", "write", "--io", how, *options)
+                system.remount()
+                report = app(name, place, "--phase", "compute", "--io", how)
+                near(check_app(report), 7.2e-4 * 8 * report["inputs"]["approximate_bytes"],
+                     "flipped bits")
+                check_quality(report)
+                run("find", place, "-type", "f", "-delete")
+
+
+def aged_image() -> None:
+    """Compare an image's PSNR with the one that its rate of flipped bits predicts.
+
+    A bit weighs 1 to 128 grey levels and flips with probability r. So a pixel's mean square error
+    is r times the sum of the squared weights, and the variance of that square is r times the sum
+    of their fourth powers, divided by the number of pixels for the mean over all of them.
+    """
+    with device(NAME, f"{SMALL} cell_model voltage cycles 2000") as path:
+        system = Mount(path)
+        with system as place:
+            app("img", place, "--phase", "write", "--width", "512", "--height", "512")
+            system.remount()
+            fresh = check_app(app("img", place, "--phase", "read"))
+            message(NAME, "age", "1000h")
+            system.remount()
+            report = app("img", place, "--phase", "read")
+    aged, pixels = check_app(report), report["inputs"]["approximate_bytes"]
+    mean = aged / (8 * pixels) * SQUARES
+    spread = 4 * math.sqrt(aged / (8 * pixels) * FOURTH_POWERS / pixels)
+    low, high = (10 * math.log10(255**2 / value) for value in (mean + spread, mean - spread))
+    found = report["quality"]["psnr_db"]
+    print(f"# {fresh} flipped bits, aged {aged}; PSNR {found:.2f} dB, predicted {low:.2f} to "
+          f"{high:.2f} dB")
+    must(fresh < aged, "ageing has added no error")
+    must(low <= found <= high, "the quality is not what the flipped bits predict")
+
+
+def main() -> None:
+    """Run all points."""
+    if not os.path.ismount("/sys/kernel/debug"):
+        run("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
+    in_turn("approximate data of a device have the reported errors", all_approximate)
+    system = Mount(create(NAME, LEVELS))
+    with system:
+        point("each quality level is stored as it was tagged", store_levels, system)
+        for name, action in (("levels survive a change of policy", change_policy),
+                             ("flipped bits match the report and grow with the level", age_levels),
+                             ("invalid levels are refused", refuse_levels),
+                             ("levels survive a trace and its replay", trace_levels)):
+            in_turn(name, partial(action, system))
+    run("e2fsck", "-fn", system.path)
+    dmsetup("remove", NAME)
+    in_turn("a model by bit plane has errors in its low bits only", by_plane)
+    in_turn("a model has a quality level for each tensor", by_level)
+    in_turn("each annotated program finds the reported flipped bits", each_program)
+    in_turn("an aged image has the predicted quality", aged_image)
+    run("rm", "-r", scratch)
+    finish()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        write_levels(Path(sys.argv[1]))
+    else:
+        main()

@@ -1,0 +1,434 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The verbs of the command line on devices of the running kernel."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fcntl import ioctl
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ktap import (
+    APPROXFTL,
+    EXT4,
+    Mount,
+    as_nobody,
+    counters,
+    dmsetup,
+    finish,
+    in_child,
+    message,
+    must,
+    opened,
+    point,
+    run,
+    skip,
+)
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from selftests.lib.json_schema import checker
+
+NAME = "aftl-cli"
+DEVICE = Path("/dev/mapper", NAME)
+MODULE = os.environ.get("MODULE", "")
+
+
+def call(code: int, *words: str, program: str = APPROXFTL) -> tuple[str, str]:
+    """Run a verb, which must end with this exit status; return both outputs."""
+    done = subprocess.run([program, *words], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, check=False)
+    must(done.returncode == code, f"{' '.join(words)}: {done}")
+    return done.stdout, done.stderr
+
+
+def says(pattern: str, *words: str, code: int = 0) -> None:
+    """A line of the verb's output matches."""
+    out, _ = call(code, *words)
+    must(re.search(pattern, out, re.M), f"{' '.join(words)}: {out}")
+
+
+def as_json(*words: str, code: int = 0) -> Any:
+    """Return the JSON of a verb, checked against its schema."""
+    document = json.loads(call(code, *words, "--json")[0])
+    errors = checker("userspace/approxftl/verbs-output.fields").errors(document)
+    must(not errors, f"{' '.join(words)}: {errors}")
+    return document
+
+
+def refuses(code: int, sentence: str, *words: str) -> None:
+    """The verb prints one line on standard error and nothing else."""
+    out, err = call(code, *words)
+    must(not out and err.count("\n") == 1 and f"approxftl {words[0]}: {sentence}" in err,
+         f"{' '.join(words)}: {out}{err}")
+
+
+def is_gone(name: str) -> None:
+    """The device and its node are removed."""
+    done = subprocess.run(["dmsetup", "info", name], capture_output=True, check=False)
+    must(done.returncode and not Path("/dev/mapper", name).exists(), f"{name} is there")
+
+
+# Create
+
+
+def create() -> None:
+    """The device node exists at once."""
+    says("^/dev/mapper/aftl-cli: 89.60 MiB, profile demo, policy approxftl, store ram, starts "
+         "empty$", "create", NAME, "blocks=64", "word_lines=8", "op=30", "timing=off")
+    must(DEVICE.is_block_device(), "there is no node")
+
+
+def create_without_udev() -> None:
+    """Create and remove are silent if libdevmapper expects udev, which does not run here."""
+    del os.environ["DM_DISABLE_UDEV"]
+    _, said = call(0, "create", "aftl-bare", "--store", "none", "--size", "100MiB")
+    must(not said, said)
+    size = run("blockdev", "--getsize64", "/dev/mapper/aftl-bare")
+    call(0, "remove", "aftl-bare")
+    os.environ["DM_DISABLE_UDEV"] = "1"
+    is_gone("aftl-bare")
+    must(size == "104857600\n", f"{size} bytes")
+
+
+def same_line(*words: str) -> None:
+    """The kernel's table equals the line that --dry-run prints."""
+    out, _ = call(0, "create", "aftl-line", *words, "--dry-run")
+    call(0, "create", "aftl-line", *words)
+    table = dmsetup("table", "aftl-line").strip()
+    call(0, "remove", "aftl-line")
+    must(f"--table '{table}'\n" in out, f"planned {out}, made {table}")
+
+
+def refuse_others() -> None:
+    """Refuse what is no approxftl device, what exists, and users without the privilege."""
+    refuses(1, "there is a device aftl-cli already", "create", NAME)
+    refuses(1, "store /dev/null is not a block device", "create", "aftl-x", "--store", "/dev/null")
+    refuses(3, "there is no device aftl-x;", "status", "aftl-x")
+    refuses(3, "there is no device aftl-x;", "top", "aftl-x")
+    refuses(1, 'unknown message "sing"; there are stats, reset', "message", NAME, "sing")
+    dmsetup("create", "aftl-other", "--table", "0 8192 zero")
+    refuses(3, "aftl-other is a device of another target, not approxftl", "remove", "aftl-other")
+    dmsetup("remove", "aftl-other")
+    # The tree may be private.
+    readable = str(shutil.copy(APPROXFTL, "/dev/shm/approxftl"))
+    in_child(refuse_nobody, readable)
+    Path(readable).unlink()
+
+
+def refuse_nobody(program: str) -> None:
+    """Only root may use device-mapper."""
+    as_nobody()
+    for words in (("create", "aftl-x"), ("list",)):
+        _, said = call(1, *words, program=program)
+        must("you may not use device-mapper; be root" in said, said)
+
+
+# Reports
+
+
+def write_some() -> None:
+    """Write 4 MiB."""
+    run("dd", "if=/dev/urandom", f"of={DEVICE}", "bs=64k", "count=64", "oflag=direct")
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Context manager: the device is written to meanwhile."""
+    over = threading.Event()
+
+    def write() -> None:
+        while not over.is_set():
+            write_some()
+            time.sleep(0.2)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        yield
+    finally:
+        over.set()
+        writer.join()
+
+
+def list_devices() -> None:
+    """List the device for a person, as JSON, and by column."""
+    says("^aftl-cli +89.60 MiB +ram +demo +approxftl +off +rw +0.0% +0$", "list")
+    devices = as_json("list")["devices"]
+    must([(one["name"], one["open_count"]) for one in devices] == [(NAME, 0)], f"{devices}")
+    rows = as_json("list", "-o", "name,late99,used", "-S", "-used")["rows"]
+    must([*rows[0]] == ["name", "late_p99_ns", "used_percent"], f"{rows}")
+
+
+def show_status() -> None:
+    """JSON has each field of the status line; those from device_ns on may change meanwhile."""
+    says("^written +1024 units$", "status", str(DEVICE))
+    document = as_json("status", NAME)["devices"][0]
+    fields = dmsetup("status", NAME).partition(" approxftl ")[2].replace("/", " ").split()
+    given = [str(value) for value in document["status"].values()]
+    moving = [*document["status"]].index("device_ns")
+    must(document["name"] == NAME and len(given) == len(fields)
+         and given[:moving] == fields[:moving], f"{given}, not {fields}")
+
+
+def show_counters() -> None:
+    """Print counters of the device and of its LUNs, and rates at intervals."""
+    says("^host_write_units +1024$", "stat", NAME)
+    told = as_json("stat", NAME)["devices"][0]
+    must(told["counters"]["host_write_units"] == 1024 and len(told["luns"]) == 4
+         and sum(lun["busy_ns"] for lun in told["luns"]) > 0, f"{told}")
+    out, _ = call(0, "stat", NAME, "--interval", "0.1", "--count", "3")
+    must(len(out.splitlines()) == 4 and re.search("^ +r/s +w/s ", out, re.M), out)
+    rows = as_json("stat", NAME, "-i", "0.1", "-c", "2", "-o", "waf,r/s")["rows"]
+    must([[*row] for row in rows] == 2 * [["write_amplification", "host_read_requests_per_second"]],
+         f"{rows}")
+    with writing():
+        samples = as_json("stat", NAME, "-i", "0.5", "-c", "4")["devices"][0]["samples"]
+    for part, counter in (("counters", "host_write_units"), ("block_layer", "write_bytes")):
+        must(sum(sample[part][counter] for sample in samples) > 0, f"{samples}")
+
+
+def interrupt_stat() -> None:
+    """SIGINT ends the document as complete JSON."""
+    child = subprocess.Popen([APPROXFTL, "stat", NAME, "--interval", "100ms", "--json"],
+                             stdout=subprocess.PIPE, text=True)
+    # Wait until the program has installed its handler of SIGINT (signal 2).
+    while not re.search("^SigCgt:.*[2367abef]$", Path(f"/proc/{child.pid}/status").read_text(),
+                        re.M):
+        time.sleep(0.1)
+    time.sleep(1)
+    child.send_signal(signal.SIGINT)
+    told = json.loads(child.communicate()[0])
+    must(child.returncode == 130 and told["interrupted"] and told["devices"][0]["samples"],
+         f"{child.returncode}: {told}")
+
+
+METRIC = re.compile(r'([a-z0-9_]+)(\{(?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+\}) ([0-9.]+)\Z')
+
+
+def metrics() -> dict[str, float]:
+    """Return all metrics, parsed as strictly as Prometheus does: each metric has a type, its lines
+    are adjacent, none is there twice, and buckets of a histogram are cumulative.
+    """
+    types: dict[str, str] = {}
+    found: dict[str, float] = {}
+    order: list[str] = []
+    buckets = 0.0
+    for line in call(0, "stat", "--prometheus")[0].splitlines():
+        if line.startswith("# TYPE "):
+            _, _, name, kind = line.split()
+            must(name not in types and kind in ("counter", "gauge", "histogram"), line)
+            must(kind != "counter" or name.endswith("_total"), line)
+            types[name] = kind
+        elif not line.startswith("# HELP "):
+            must(match := METRIC.match(line), line)
+            assert match
+            family = re.sub("_(bucket|sum|count)$", "", match[1])
+            family = family if types.get(family) == "histogram" else match[1]
+            must(family in types and family not in order[:-1], f"{line}: not beside its type")
+            order += [family] if order[-1:] != [family] else []
+            must(match[1] + match[2] not in found, f"{line}: twice")
+            found[match[1] + match[2]] = value = float(match[3])
+            if "_bucket{" in line:
+                must(value >= buckets, f"{line}: falls")
+                buckets = 0 if 'le="+Inf"' in line else value
+    return found
+
+
+def show_metrics() -> None:
+    """Metrics of two devices and of their LUNs for Prometheus."""
+    call(0, "create", "aftl-y", "--store", "none")
+    found = metrics()
+    call(0, "remove", "aftl-y")
+    written = counters(NAME)["host_write_units"]
+    for name, value in (('approxftl_host_write_units_total{device="aftl-cli"}', written),
+                        ('approxftl_host_write_units_total{device="aftl-y"}', 0),
+                        ('approxftl_status_blocks{device="aftl-cli"}', 256),
+                        ('approxftl_lun_good_blocks{device="aftl-cli",lun="3"}', 64)):
+        must(found[name] == value, f"{name} is {found[name]}, not {value}")
+
+
+def show_top() -> None:
+    """Show a device that is written to, whose last die is number 3, and all devices."""
+    with writing():
+        out, _ = call(0, "top", NAME, "--interval", "0.5", "--count", "4")
+    for pattern in ("^writes +[1-9][0-9.]*/s", r" 3 \|",
+                    "^written +[1-9][0-9.]* programmed for each unit: host 1"):
+        must(re.search(pattern, out, re.M), out)
+    says("^aftl-cli: approxftl on demo", "top", "--interval", "0.2", "--count", "2")
+
+
+def resize(terminal: int, rows: int, columns: int) -> None:
+    """Set the window size."""
+    ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def press(key: str, child: int, terminal: int) -> None:
+    """Send a key, or resize the window."""
+    if key == "size":
+        resize(terminal, 12, 40)
+    elif key == "^Z":
+        os.write(terminal, b"\032")
+        must(os.WIFSTOPPED(os.waitpid(child, os.WUNTRACED)[1]), "Ctrl-Z has not stopped it")
+        time.sleep(0.2)
+        os.kill(child, signal.SIGCONT)
+    else:
+        os.write(terminal, b"\003" if key == "^C" else key.encode())
+
+
+def top_on_terminal(keys: str, code: int) -> None:
+    """Type each key after two pictures; the terminal's settings are restored at the end."""
+    child, terminal = pty.fork()
+    if not child:
+        os.execv(APPROXFTL, [APPROXFTL, "top", NAME, "-i", "0.2"])
+    resize(terminal, 30, 100)
+    before = termios.tcgetattr(terminal)
+    shown = b""
+    for key in keys.split():
+        pictures = shown.count(b"\033[H") + 2
+        while shown.count(b"\033[H") < pictures:
+            shown += os.read(terminal, 65536)
+        press(key, child, terminal)
+    after = before
+    try:
+        while os.read(terminal, 65536):
+            after = termios.tcgetattr(terminal)
+    except OSError:  # the end of a terminal
+        pass
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    must((ended, after) == (code, before), f"exit status {ended}; {after}, not {before}")
+
+
+def show_health() -> None:
+    """Report a good device, one with a bad block, and a read-only one."""
+    says("^verdict: good$", "health", NAME)
+    told = as_json("health", NAME)["devices"][0]
+    must((told["blocks"]["total"], told["reasons"]) == (256, []), f"{told}")
+    # With "timing off" relocation only advances with other work, so write first.
+    call(0, "message", NAME, "fault", "block", "3")
+    write_some()
+    says("^verdict: needs attention$", "health", NAME, code=1)
+    for block in range(201):
+        message(NAME, "fault", "block", str(block))
+    says("^verdict: failed$", "health", NAME, code=4)
+    must(as_json("health", NAME, code=4)["devices"][0]["verdict"] == "failed", "JSON differs")
+
+
+def send_messages() -> None:
+    """Print the answer of a message."""
+    says("^state (free|open|closed)$", "message", NAME, "block", "0")
+    must(as_json("message", NAME, "block", "0")["answer"][0].startswith("state "), "no state")
+
+
+# Remove
+
+
+def refuse_busy() -> None:
+    """A refusal to remove a device names what uses it."""
+    busy = partial(refuses, 1)
+    with Mount(DEVICE, EXT4) as place:
+        busy(f"aftl-cli is in use: mounted on {place}; umount {place} first", "remove", NAME)
+    with opened(DEVICE):
+        busy(f"aftl-cli is in use: held open by process {os.getpid()} ", "remove", NAME)
+    dmsetup("create", "aftl-top", "--table", f"0 8192 linear {DEVICE} 0")
+    busy("aftl-cli is in use: below block device dm-", "remove", NAME)
+    dmsetup("remove", "aftl-top")
+    run("mkswap", DEVICE)
+    run("swapon", DEVICE)
+    busy("aftl-cli is in use: used as swap; swapoff ", "remove", NAME)
+    run("swapoff", DEVICE)
+
+
+def remove_later() -> None:
+    """A device in use is removed when it is closed; with --force its I/O fails at once."""
+    call(0, "create", "aftl-later", "--store", "none", "--size", "64MiB")
+    with opened("/dev/mapper/aftl-later", os.O_RDONLY):
+        told = as_json("remove", "aftl-later", "--deferred")
+        must(told["deferred"] and not told["removed"], f"{told}")
+        later = [one["deferred_remove"] for one in as_json("list")["devices"]
+                 if one["name"] == "aftl-later"]
+        must(later == [True], f"{later}")
+    is_gone("aftl-later")
+    call(0, "create", "aftl-forced", "--size", "64MiB")
+    with opened("/dev/mapper/aftl-forced", os.O_RDONLY) as fd:
+        says("goes as soon as nobody uses it", "remove", "aftl-forced", "--force")
+        try:
+            os.pread(fd, 4096, 0)
+        except OSError:
+            pass
+        else:
+            must(False, "it can be read")
+    is_gone("aftl-forced")
+
+
+def remove() -> None:
+    """Remove the last device."""
+    call(0, "remove", NAME)
+    is_gone(NAME)
+    must(as_json("list")["devices"] == [], "a device is listed")
+    must(as_json("doctor")["usable"]["native"], "doctor finds no module")
+
+
+def refuse_without_module() -> None:
+    """A refusal names the command that loads the module."""
+    run("rmmod", "dm_approxftl")
+    try:
+        refuses(1, "the kernel has no target approxftl; try: modprobe dm-approxftl", "create", "x")
+    finally:
+        run("insmod", MODULE)
+
+
+POINTS: tuple[tuple[str, Callable[[], object]], ...] = (
+    ("create: the device node exists at once", create),
+    ("create --size and remove work silently without udev", create_without_udev),
+    ("the line of --dry-run is the kernel's: every key", partial(
+        same_line, "--store", "none", "--profile", "micro19", "--policy", "cubeftl", "--timing",
+        "scale:20", "--tag-all", "approximate", "--size", "1GiB", "op=20.50", "read=50000ns",
+        "errors=off", "seed=7")),
+    ("list prints a device, as JSON and by column", list_devices),
+    ("other devices, names and users are refused", refuse_others),
+    ("data are written", write_some),
+    ("status agrees with the status line", show_status),
+    ("stat prints counters, and rates at intervals", show_counters),
+    ("stat ends cleanly on SIGINT", interrupt_stat),
+    ("stat --prometheus prints metrics that a scraper accepts", show_metrics),
+    ("top shows writes", show_top),
+    ("top on a terminal: resize, stop and continue, quit with q", partial(
+        top_on_terminal, "size ^Z x q", 0)),
+    ("top on a terminal: quit with Ctrl-C", partial(top_on_terminal, "^C", 130)),
+    ("message prints the answer", send_messages),
+    ("a device in use is not removed", refuse_busy),
+    ("health reports bad blocks and a read-only device", show_health),
+    ("remove --deferred and --force", remove_later),
+    ("remove", remove),
+)
+
+
+def main() -> None:
+    """Run all points."""
+    for name, action in POINTS:
+        point(name, action)
+    if MODULE:
+        point("a missing module is reported", refuse_without_module)
+    else:
+        skip("a missing module is reported", "MODULE does not say where the module is")
+    finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,476 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Tags beneath other devices: untagged data are precise, by physical address, on any storage stack.
+
+A file is tagged, mapped and under writeback while its pages are written into other, untagged files.
+Each unit on the device holds the file's magic and the generation of its data. Copies in other files
+are of earlier generations than the tagged file's final data.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+import random
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from approx_control import APPROXIMATE, Control
+from ktap import (
+    APPROXFTL,
+    EXT4,
+    KERNEL,
+    SHAPE,
+    SMALL,
+    UNIT,
+    XFS,
+    Mount,
+    device,
+    dmsetup,
+    finish,
+    in_child,
+    in_turn,
+    kernel_has,
+    kernel_moves_pages,
+    must,
+    point,
+    ram_disks,
+    run,
+)
+from tagged_writes import FixedUring, Uring, libc, marks, on_flash, syscall
+
+UNITS = 64
+SIZE = UNITS * UNIT
+Share = tuple[int, int] | None
+MAGIC = b"BENEATHS"
+SYNC_FILE_RANGE_WRITE = 2
+F_SETPIPE_SZ = 1031
+FICLONE = 0x40049409
+
+
+def content(generation: int) -> bytes:
+    """Return units that hold their number and generation."""
+    return b"".join((MAGIC + struct.pack("=II", i, generation)) * (UNIT // 16)
+                    for i in range(UNITS))
+
+
+class Tagged:
+    """A tagged and mapped file."""
+
+    def __init__(self, control: Control, path: Path) -> None:
+        self.fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        os.write(self.fd, content(0))
+        os.fsync(self.fd)
+        control.tag(self.fd)
+        self.memory = mmap.mmap(self.fd, SIZE)
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+        self.generation = 0
+
+    def change(self) -> None:
+        """Overwrite all of the mapping with the next generation."""
+        self.generation += 1
+        self.memory[:] = content(self.generation)
+
+    def begin_writeback(self) -> None:
+        """Start writeback without waiting for it."""
+        syscall(277, self.fd, ctypes.c_long(0), ctypes.c_long(SIZE), SYNC_FILE_RANGE_WRITE)
+
+
+def a_pipe() -> tuple[int, int]:
+    """Return a pipe with the capacity of a whole file."""
+    ends = os.pipe()
+    fcntl.fcntl(ends[1], F_SETPIPE_SZ, SIZE)
+    return ends
+
+
+def drain(pipe: int, target: int) -> None:
+    """Splice the pipe's content into the target."""
+    left = SIZE
+    while left:
+        moved = os.splice(pipe, target, left)
+        must(moved, "a pipe is empty")
+        left -= moved
+
+
+def by_direct(own: Tagged, target: int) -> None:
+    """Write with O_DIRECT from the file's mapping."""
+    written = libc.pwrite(target, ctypes.c_void_p(own.address), ctypes.c_size_t(SIZE),
+                          ctypes.c_long(0))
+    must(written == SIZE, f"wrote {written}: {os.strerror(ctypes.get_errno())}")
+
+
+def by_io_uring(own: Tagged, target: int) -> None:
+    """Write with O_DIRECT from the mapping, by an io_uring worker."""
+    ring = Uring(by_workers=True)
+    must(ring.write(target, own.address, SIZE, 0) == SIZE, "io_uring wrote less")
+
+
+def by_fixed_buffer(own: Tagged, target: int) -> None:
+    """Write from a registered, pinned buffer; by O_DIRECT where a mapping is refused."""
+    try:
+        must(FixedUring().write(target, own.address, SIZE, 0) == SIZE, "io_uring wrote less")
+    except OSError as why:
+        must(why.errno in (errno.EOPNOTSUPP, errno.EFAULT, errno.EINVAL), f"{why}")
+        by_direct(own, target)
+
+
+def by_splice(own: Tagged, target: int) -> None:
+    """Splice from the page cache through a pipe."""
+    reader, writer = a_pipe()
+    position = 0
+    while position < SIZE:
+        moved = os.splice(own.fd, writer, SIZE - position, offset_src=position)
+        must(moved, "splice ends early")
+        position += moved
+    drain(reader, target)
+
+
+def by_vmsplice(own: Tagged, target: int) -> None:
+    """Splice from the mapping through a pipe with vmsplice()."""
+    reader, writer = a_pipe()
+    vector = struct.pack("=QQ", own.address, SIZE)
+    buffer = ctypes.create_string_buffer(vector)
+    moved = libc.vmsplice(writer, ctypes.c_void_p(ctypes.addressof(buffer)), ctypes.c_ulong(1),
+                          ctypes.c_uint(0))
+    must(moved == SIZE, f"vmsplice moved {moved}")
+    drain(reader, target)
+
+
+def by_sendfile(own: Tagged, target: int) -> None:
+    """Copy with sendfile()."""
+    position = 0
+    while position < SIZE:
+        position += os.sendfile(target, own.fd, position, SIZE - position)
+
+
+def by_copy(own: Tagged, target: int) -> None:
+    """Copy with copy_file_range(); rewrite a clone, which shares approximate blocks."""
+    try:
+        fcntl.ioctl(target, FICLONE, own.fd)
+    except OSError as why:
+        must(why.errno == errno.EOPNOTSUPP, f"{why}")
+    else:
+        os.pwrite(target, content(own.generation), 0)
+        return
+    position = 0
+    while position < SIZE:
+        position += os.copy_file_range(own.fd, target, SIZE - position, position, position)
+
+
+WAYS: tuple[Callable[[Tagged, int], None], ...] = (
+    by_direct, by_io_uring, by_fixed_buffer, by_splice, by_vmsplice, by_sendfile, by_copy)
+
+
+def open_target(path: Path, way: Callable[[Tagged, int], None]) -> int:
+    """Return an open file with allocated blocks."""
+    plain = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    os.pwrite(plain, bytes(SIZE), 0)
+    os.fsync(plain)
+    if way is by_copy:
+        return plain
+    os.close(plain)
+    return os.open(path, os.O_RDWR | os.O_DIRECT)
+
+
+def look(legs: list[Path], last: int) -> dict[Path, set[int]]:
+    """Return the approximate units on each leg; fail if one is not the tagged file's."""
+    control = Control()
+    found: dict[Path, set[int]] = {}
+    for leg in legs:
+        units = [at for at, kind in on_flash(control, leg).items() if kind == APPROXIMATE]
+        found[leg] = set()
+        wrong: dict[str, int] = {}
+        for told in marks(leg, units).values():
+            index, generation = struct.unpack("=II", told[8:])
+            if told[:8] == MAGIC and generation == last and index not in found[leg]:
+                found[leg].add(index)
+                continue
+            whose = f"of generation {generation}" if told[:8] == MAGIC else "of others"
+            wrong[whose] = wrong.get(whose, 0) + 1
+        must(not wrong, f"{leg}: approximate, though nobody spoke of them: {wrong}, of {last}")
+    return found
+
+
+def write_last(own: Tagged, way: str) -> None:
+    """Write the whole file again and wait until it is on the device."""
+    if way == "write":
+        own.memory.close()
+        own.generation += 1
+        os.pwrite(own.fd, content(own.generation), 0)
+    else:
+        own.change()
+    os.fsync(own.fd)
+    os.sync()
+
+
+def beneath(folder: Path, least: Share, legs: list[Path]) -> None:
+    """Write a tagged file's pages to other files; require shares of its own units as approximate.
+
+    LEAST is the minimum of both shares in %, for data written by write() and by a mapping; None if
+    no unit may be approximate.
+    """
+    own = Tagged(Control(), folder / "tagged")
+    draw = random.Random(8)
+    for _ in range(int(os.environ.get("AFTL_ROUNDS", "1"))):
+        for way in draw.sample(WAYS, len(WAYS)):
+            target = open_target(folder / way.__name__, way)
+            own.change()
+            own.begin_writeback()
+            way(own, target)
+            os.fsync(target)
+            os.close(target)
+    shares = []
+    for way_last in ("mmap", "write"):
+        write_last(own, way_last)
+        found = look(legs, own.generation)
+        must(least or not any(found.values()), f"{way_last}: something is approximate")
+        shares.append(100 * len(set().union(*found.values())) // UNITS)
+    print(f"# {shares[1]} % of what was written, {shares[0]} % of what was mapped")
+    if least:
+        must(shares[1] >= least[0] and shares[0] >= least[1], f"less than {least} %")
+
+
+def moved(folder: Path, program: str, leg: Path) -> None:
+    """Let a program move files: the untagged one must stay precise, the other may change."""
+    own = Tagged(Control(), folder / "tagged")
+    other = os.open(folder / "other", os.O_RDWR | os.O_CREAT, 0o600)
+    own.change()
+    # Write in pieces, so that the file is fragmented.
+    data = content(own.generation + 1)
+    for unit in reversed(range(UNITS)):
+        os.pwrite(other, data[unit * UNIT : (unit + 1) * UNIT], unit * UNIT)
+        os.fsync(other)
+        os.pwrite(own.fd, own.memory[unit * UNIT : (unit + 1) * UNIT], unit * UNIT)
+        os.fsync(own.fd)
+    own.memory.close()
+    for name in ("other", "tagged"):
+        run(*program.split(), folder / name)
+    os.sync()
+    look([leg], own.generation)
+
+
+# Stacks
+
+ONE, TWO, SLOW, TOP = (Path(f"/dev/mapper/aftl-{name}") for name in ("one", "two", "slow", "top"))
+KEYS = f"{SMALL} errors off"
+NOWHERE = -1  # no file has data of this generation
+
+
+def delayed(sectors: int, ms: int) -> str:
+    """Return the table of the disk with slow writes, so that writeback takes long."""
+    return f"0 {sectors} delay /dev/ram0 0 0 /dev/ram0 0 {ms}"
+
+
+def sectors_of(path: str | Path) -> int:
+    """Return the size of a device."""
+    return int(run("blockdev", "--getsz", path))
+
+
+#: Tables of one mapped device on ours (`ours` sectors) and on the slow disk (`slow` sectors).
+TABLES = {
+    "linear": f"0 {{ours_less}} linear {ONE} 1024",
+    "delay": f"0 {{ours}} delay {ONE} 0 0 {ONE} 0 30",
+    "stripes": f"0 {{twice}} striped 2 128 {ONE} 0 {TWO} 0",
+    "mirror": f"0 {{slow}} mirror core 2 1024 nosync 2 {ONE} 0 {SLOW} 0",
+    # As LVM does
+    "raid": f"0 {{slow}} raid raid1 3 0 region_size 1024 2 - {ONE} - {SLOW}",
+    "crypt": f"0 {{ours}} crypt aes-xts-plain64 {7:0128d} 0 {ONE} 0",
+    "cache": f"0 {{ours}} cache {SLOW} {TWO} {ONE} 128 1 writeback default 0",
+    "writecache": f"0 {{ours}} writecache s {ONE} {TWO} 4096 0",
+}
+#: Options and members of an array. With skip_copy, RAID-5 writes directly from the file system's
+#: pages.
+ARRAYS = {
+    "md0": (0, "--chunk=64", (ONE, TWO)),
+    "md1": (1, "--bitmap=none", (ONE, SLOW)),
+    "md10": (10, "--bitmap=none --chunk=64", (ONE, SLOW)),
+    "md5": (5, "--bitmap=none --chunk=64", (ONE, TWO, SLOW)),
+}
+
+
+@contextmanager
+def array(name: str) -> Iterator[Path]:
+    """Context manager: an array of md."""
+    level, options, members = ARRAYS[name]
+    run("mdadm", "--create", "/dev/md8", f"--level={level}", "--metadata=1.0", "--run",
+        "--assume-clean", *options.split(), f"--raid-devices={len(members)}", *members)
+    if name == "md5":
+        Path("/sys/block/md8/md/skip_copy").write_text("1")
+    try:
+        yield Path("/dev/md8")
+    finally:
+        run("mdadm", "--stop", "/dev/md8")
+
+
+@contextmanager
+def mapped(name: str) -> Iterator[Path]:
+    """Context manager: a mapped device of TABLES, or a thin one with its pool."""
+    ours = sectors_of(ONE)
+    if name == "thin":
+        dmsetup("create", "aftl-pool", "--table",
+                f"0 {ours - 8192} thin-pool {SLOW} {ONE} 128 0")
+        dmsetup("message", "/dev/mapper/aftl-pool", "0", "create_thin 0")
+        table = f"0 {ours - 16384} thin /dev/mapper/aftl-pool 0"
+    else:
+        table = TABLES[name].format(ours=ours, ours_less=ours - 2048, slow=sectors_of(SLOW),
+                                    twice=(ours - ours % 128) * 2)
+    dmsetup("create", TOP.name, "--table", table)
+    try:
+        yield TOP
+    finally:
+        dmsetup("remove", TOP.name)
+        if name == "thin":
+            dmsetup("remove", "aftl-pool")
+
+
+@contextmanager
+def legs() -> Iterator[None]:
+    """Context manager: two of our devices and the slow disk."""
+    run("dd", "if=/dev/zero", "of=/dev/ram0", "bs=1M", "count=8")
+    with device(ONE.name, KEYS), device(TWO.name, KEYS):
+        slow = sectors_of("/dev/ram0")
+        must(slow <= sectors_of(ONE), "the slow disk is too large")
+        dmsetup("create", SLOW.name, "--table", delayed(slow, 30))
+        try:
+            yield
+        finally:
+            dmsetup("remove", SLOW.name)
+
+
+def stack(name: str, least: Share, make: str = EXT4, options: str = "") -> None:
+    """Test one stack."""
+    with legs(), (array if name in ARRAYS else mapped)(name) as top, \
+            Mount(top, make, options) as place:
+        in_child(beneath, place, least, [ONE, TWO])
+
+
+def directly(least: Share, make: str = EXT4, options: str = "") -> None:
+    """Test our device, slowed down, without another one."""
+    with device(ONE.name, f"{SHAPE} errors off timing scale:20"), \
+            Mount(ONE, make, options) as place:
+        in_child(beneath, place, least, [ONE])
+
+
+def btrfs_raid(profile: str, least: Share) -> None:
+    """Btrfs is its own RAID; the slow disk delays its threads."""
+    with legs():
+        dmsetup("reload", SLOW.name, text=delayed(sectors_of(SLOW), 1000))
+        dmsetup("suspend", SLOW.name)
+        dmsetup("resume", SLOW.name)
+        make = f"mkfs.btrfs -q -f --mixed -d {profile} -m {profile} {TWO} {SLOW}"
+        with Mount(ONE, make, f"{NOCOW},device={TWO},device={SLOW}") as place:
+            in_child(beneath, place, least, [ONE, TWO])
+
+
+def moved_by(program: str, make: str) -> None:
+    """Let a program move files on our device."""
+    with device(ONE.name, KEYS), Mount(ONE, make) as place:
+        in_child(moved, place, program, ONE)
+
+
+# Loop devices
+
+
+@contextmanager
+def loop_on(path: Path, *options: str) -> Iterator[str]:
+    """Context manager: a loop device."""
+    loop = run("losetup", "--show", "-f", *options, path).strip()
+    try:
+        yield loop
+    finally:
+        run("losetup", "-d", loop)
+
+
+def tagged_image(path: Path, mib: int) -> None:
+    """Make a tagged image."""
+    path.unlink(missing_ok=True)
+    path.touch()
+    os.truncate(path, mib << 20)
+    run(APPROXFTL, "tag", "add", path)
+
+
+def write_through(image: Path, options: str) -> None:
+    """Write to an image through a loop device, then detach it."""
+    with loop_on(image) as loop:
+        run("dd", "if=/dev/urandom", f"of={loop}", "bs=64k", "count=4", *options.split())
+
+
+def loops() -> None:
+    """Loop devices on tagged images, and on our device while a part of it is tagged."""
+    kernel_has("loop")
+    with device(ONE.name, KEYS), Mount(ONE) as place:
+        for options in ((), ("--direct-io=on",)):
+            tagged_image(place / "image", 24)
+            with loop_on(place / "image", *options) as loop:
+                with Mount(loop) as inside:
+                    run("dd", "if=/dev/urandom", f"of={inside}/data", "bs=1M", "count=4")
+                run("dd", "if=/dev/urandom", f"of={loop}", "bs=4k", "count=1", "conv=notrunc")
+            os.sync()
+            look([ONE], NOWHERE)
+        # Some of the data are written back after the loop device is detached.
+        tagged_image(place / "outlived", 1)
+        write_through(place / "outlived", "conv=notrunc,fsync")
+        write_through(place / "outlived", "conv=notrunc seek=4")
+        os.sync()
+        look([ONE], NOWHERE)
+        if KERNEL == (6, 1):  # which alone reports that all are written back after that
+            tagged_image(place / "outlived", 1)
+            write_through(place / "outlived", "conv=notrunc")
+            os.sync()
+            look([ONE], NOWHERE)
+    with device(ONE.name, KEYS):
+        run(APPROXFTL, "tag", "add", ONE, "0+")
+        with loop_on(ONE) as loop:
+            run("dd", "if=/dev/urandom", f"of={loop}", "bs=1M", "count=2")
+            os.sync()
+            look([ONE], NOWHERE)
+
+
+NOCOW = "-o nodatacow,discard=sync"
+BTRFS = "mkfs.btrfs -q -f --mixed"
+
+
+def main() -> None:
+    """Run all points."""
+    ram_disks(1, 81920)
+    # Reclaim or writeback may hold 31 of 64 pages; since 6.16 with ext4 it may hold all. Without
+    # page migration the module cannot tell whether ext4 journals data, so nothing may be
+    # approximate.
+    some: Share = (40, 30) if KERNEL < (6, 16) else (0, 0)
+    many: Share = (60, 30)
+    if not kernel_moves_pages():
+        some = many = None
+    point("RAID-1 of md", stack, "md1", some)
+    point("dm-mirror", stack, "mirror", some)
+    point("no other device", directly, (100, 100))
+    in_turn("moved by e4defrag", moved_by, "e4defrag", EXT4)
+    in_turn("moved by xfs_fsr", moved_by, "xfs_fsr -v", XFS)
+    # This stack loses the flags of bios.
+    in_turn("dm-mirror, data=journal", stack, "mirror", None, EXT4, "-o data=journal")
+    in_turn("RAID-5 of btrfs", btrfs_raid, "raid5", (0, 0))
+    in_turn("RAID-1 of btrfs", btrfs_raid, "raid1", (100, 100))
+    in_turn("no other device, btrfs", directly, (100, 100), BTRFS, NOCOW)
+    in_turn("RAID-10 of md", stack, "md10", some)
+    in_turn("RAID-5 of md that does not copy", stack, "md5", (0, 0))
+    in_turn("dm-raid", stack, "raid", some)
+    in_turn("RAID-0 of md", stack, "md0", many)
+    in_turn("dm-linear", stack, "linear", many)
+    in_turn("dm-thin", stack, "thin", some)
+    in_turn("dm-crypt", stack, "crypt", None)
+    if not os.environ.get("AFTL_TURN"):
+        point("loop devices on a tagged image and on a tagged device", loops)
+        point("no other device, XFS", directly, (100, 100), XFS)
+        point("dm-stripe", stack, "stripes", many)
+        point("dm-delay", stack, "delay", (0, 0), XFS)
+        point("dm-cache", stack, "cache", some)
+        point("dm-writecache", stack, "writecache", some)
+    finish()
+
+
+if __name__ == "__main__":
+    main()
