@@ -5,7 +5,6 @@
 blocks.py load DEVICE JOURNAL OPERATIONS SEED [LOG [FLUSHES [safe]]]
 blocks.py check DEVICE JOURNAL [MARK|-]
 blocks.py race DEVICE ROUNDS
-blocks.py read DEVICE SECONDS
 
 Each block holds its address and the number of the operation that wrote it.
 
@@ -21,7 +20,6 @@ durable operation or one that began later. With "-", it reads marks from standar
 answers each with one line: "sound" or the faults.
 
 "race" fills the device ROUNDS times while others read: each block must be its own, of any age.
-"read" only reads a device that "load" has left.
 """
 
 from __future__ import annotations
@@ -34,14 +32,9 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BLOCK = 4096
 HEAD = struct.Struct("<QQQQ")  # seed, block, operation, their sum
@@ -326,14 +319,9 @@ def read_until(end: threading.Event, path: str, strangers: list[str], draw: rand
             strangers += filter(None, [fault_of(first + index, found)])
 
 
-def complain(strangers: list[str]) -> None:
-    """Exit with a message if readers have found faults."""
-    if strangers:
-        raise SystemExit("\n".join([f"{len(strangers)} blocks are wrong", *strangers[:5]]))
-
-
-def with_readers(path: str, action: Callable[[], None]) -> None:
-    """Run an action while 24 threads read the device."""
+def race(path: str, rounds: int) -> None:
+    """Overwrite the device repeatedly while 24 threads read it."""
+    load = Load(path, Journal(os.devnull, None), 1)
     strangers: list[str] = []
     end = threading.Event()
     readers = [
@@ -342,31 +330,19 @@ def with_readers(path: str, action: Callable[[], None]) -> None:
     ]
     for reader in readers:
         reader.start()
-    action()
+    for _ in range(rounds):
+        load.fill()
     end.set()
     for reader in readers:
         reader.join()
-    complain(strangers)
-
-
-def race(path: str, rounds: int) -> None:
-    """Overwrite the device repeatedly while other threads read it."""
-    load = Load(path, Journal(os.devnull, None), 1)
-
-    def fill() -> None:
-        for _ in range(rounds):
-            load.fill()
-
-    with_readers(path, fill)
+    if strangers:
+        raise SystemExit("\n".join([f"{len(strangers)} blocks are wrong", *strangers[:5]]))
 
 
 def main(arguments: list[str]) -> None:
     """Run the command that the first argument names."""
     if arguments[0] == "race":
         race(arguments[1], int(arguments[2]))
-        return
-    if arguments[0] == "read":
-        with_readers(arguments[1], lambda: time.sleep(float(arguments[2])))
         return
     if arguments[0] == "check" and arguments[3:] == ["-"]:
         check_often(arguments[1], arguments[2])

@@ -12,7 +12,6 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
 states=${AFTL_CRASH_STATES:-$(share 24)}
-# shellcheck disable=SC2154 # of turns.sh
 seed=${AFTL_CRASH_SEED:-$turn}
 part=1/1
 [ "$states" != 0 ] || part=${AFTL_CRASH_PART:-$part}
@@ -95,7 +94,6 @@ stands()
 	check=$1
 	mark=$2
 	shift 2
-	# shellcheck disable=SC2046 # two words
 	opens "$@" $(policy_at "$mark") && "$check" "$mark"
 	stood=$?
 	asked && [ "$answer" = closed ] && return "$stood"
@@ -163,7 +161,6 @@ blocks_survive()
 	operations=$1
 	flushes=$2
 	shift 2
-	# shellcheck disable=SC2086 # words
 	log_on "$@" && at_once python3 selftests/kernel/blocks.py load /dev/mapper/aftl-crash \
 		"$scratch/journal" "$operations" "$seed" aftl-log $flushes && log_off || return
 	checker_on
@@ -352,14 +349,12 @@ check_system()
 zones_survive()
 {
 	system=$1
-	# shellcheck disable=SC2086 # words
 	log_on $zones || return
 	explained "make_$system" || return
 	at_once explained "$2"
 	wrote=$?
 	umount "$place" && log_off && [ "$wrote" -eq 0 ] &&
 		(cd "$scratch/files" && seq 1 "$file" | xargs md5sum) >"$scratch/sums" || return
-	# shellcheck disable=SC2086 # words
 	replay check_system $zones
 }
 
@@ -368,7 +363,6 @@ tight='channels 1 chips 1 blocks 64 word_lines 2 op 35'
 larger='channels 1 chips 2 blocks 64 word_lines 2 op 35'
 three='channels 1 chips 1 bits 3 one_shot on blocks 80 word_lines 2 op 45' # fits all policies
 small='channels 1 chips 1 bits 3 one_shot on blocks 30 word_lines 2 op 45' # collected soon
-# shellcheck disable=SC2086 # words
 {
 	in_turn 'blocks, without a write buffer' \
 		blocks_survive 500 3 $tight timing off

@@ -5,12 +5,9 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
-. selftests/kernel/python.sh
 processors 2
 
-# shellcheck disable=SC2086 # words
 create aftl-data ram $small || exit 1
-# shellcheck disable=SC2086,SC2154 # words, of lib.sh
 create aftl-real ram $shape buffer 1MiB read_cache 1MiB read_ahead 256KiB || exit 1
 
 verified()
@@ -26,12 +23,12 @@ verified aftl-data --ioengine=io_uring --iodepth=32 --bs=4k --size=4m
 verified aftl-data --ioengine=io_uring --iodepth=32 --bs=64k --size=8m
 verified aftl-data --ioengine=libaio --iodepth=8 --bssplit=4k/40:12k/30:256k/20:1m/10 --size=8m
 ktap_test_run 'a model: random writes, discards, zeroes and reads' \
-	python selftests/kernel/shadow.py /dev/mapper/aftl-data "$(share 1500)"
+	python3 selftests/kernel/shadow.py /dev/mapper/aftl-data "$(share 1500)"
 ktap_test_run 'the same model in real time, with a write buffer' \
-	python selftests/kernel/shadow.py /dev/mapper/aftl-real "$(share 500)"
+	python3 selftests/kernel/shadow.py /dev/mapper/aftl-real "$(share 500)"
 for overwritten in data real; do
 	ktap_test_run "what is read while it is overwritten, aftl-$overwritten" \
-		python selftests/kernel/overwritten.py /dev/mapper/aftl-$overwritten "$(share 3000)"
+		python3 selftests/kernel/overwritten.py /dev/mapper/aftl-$overwritten "$(share 3000)"
 done
 verified aftl-real --ioengine=libaio --iodepth=32 --bs=4k --size=4m
 ktap_test_run 'two processes write to two devices' verify aftl-data:/dev/mapper/aftl-real \
@@ -45,12 +42,6 @@ garbage_is_collected()
 
 in_turn 'a full device, written twice, keeps its data' garbage_is_collected
 
-audited()
-{
-	dmsetup suspend "$1" && dmsetup message "$1" 0 audit
-	dmsetup resume "$1"
-}
-
-ktap_test_run 'audit of the FTL' [ "$(audited aftl-data)" = clean ]
-ktap_test_run 'audit of the FTL in real time' [ "$(audited aftl-real)" = clean ]
+ktap_test_run 'audit of the FTL' is_clean aftl-data
+ktap_test_run 'audit of the FTL in real time' is_clean aftl-real
 finished

@@ -84,7 +84,6 @@ stops()
 	return 1
 }
 
-# shellcheck disable=SC2086,SC2154 # words, of lib.sh
 create aftl-node ram $small && mkfs.ext4 -q /dev/mapper/aftl-node &&
 	mount /dev/mapper/aftl-node "$scratch/mounted" && chmod 777 "$scratch/mounted" || exit 1
 ktap_test_run 'without the udev rule only root may tag' roots

@@ -6,7 +6,6 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
-# shellcheck disable=SC2086 # words
 create aftl-disk ram $small || exit 1
 device=/dev/mapper/aftl-disk
 
@@ -87,7 +86,6 @@ synchronous_is_on_flash()
 {
 	# The buffer holds data for one minute, longer than a slow kernel takes for the write and
 	# the check.
-	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
 	create aftl-buffered ram $shape buffer 1MiB buffer_hold 1s timing scale:60 || return
 	dd if=/dev/zero of=/dev/mapper/aftl-buffered bs=4k count=1 oflag=direct 2>"$scratch/said"
 	unsafe=$(counter aftl-buffered array_programs)

@@ -6,7 +6,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
-. selftests/kernel/python.sh
 . selftests/kernel/trace.sh
 
 # Half the size of lib.sh's
@@ -17,12 +16,6 @@ needs_program "$approxftl"
 pairs='blocks=64 word_lines=4 op=30'
 disk_bytes=268435456
 deep='--ioengine=libaio --iodepth=16 --bs=16k'
-
-audited()
-{
-	dmsetup suspend "$1" && dmsetup message "$1" 0 audit
-	dmsetup resume "$1"
-}
 
 # Data
 
@@ -35,28 +28,20 @@ engines()
 			--size=8m
 }
 
-through_the_page_cache()
-{
-	verify aftl-data --direct=0 --ioengine=psync --bs=4k --size=1m --end_fsync=1 &&
-		echo 1 >/proc/sys/vm/drop_caches &&
-		verify aftl-data --direct=0 --ioengine=psync --bs=4k --size=1m --verify_only
-}
-
 twice_with_collection()
 {
 	verify aftl-data --ioengine=libaio --iodepth=32 --bs=64k --rw=write --size=100% --loops=2 &&
-		[ "$(counter aftl-data gc_blocks)" -gt 0 ] && [ "$(audited aftl-data)" = clean ]
+		[ "$(counter aftl-data gc_blocks)" -gt 0 ] && is_clean aftl-data
 }
 
 agrees_with_model()
 {
-	python selftests/kernel/shadow.py "/dev/mapper/$1" "$2"
+	python3 selftests/kernel/shadow.py "/dev/mapper/$1" "$2"
 }
 
 # Trace the priority of each bio that reaches a block device; bi_ioprio is at offset 22 of a bio.
 record_priorities()
 {
-	# shellcheck disable=SC2154 # of trace.sh
 	probes=$tracing/../../kprobe_events
 	# shellcheck disable=SC2016 # the kernel's
 	echo 'p:aftl submit_bio_noacct priority=+22($arg1):u16' >"$probes" &&
@@ -74,7 +59,7 @@ priorities_below()
 # they share flash pages, with an I/O priority set
 writes_in_turn()
 {
-	python - "$@" <<'END'
+	python3 - "$@" <<'END'
 import ctypes, mmap, os, sys
 
 cgroups = [f"{sys.argv[1]}/aftl/cgroup.procs", f"{sys.argv[1]}/cgroup.procs"]
@@ -91,7 +76,6 @@ END
 
 in_cgroup()
 {
-	# shellcheck disable=SC2086 # words
 	create aftl-one /dev/ram1 $small buffer 256KiB && record_priorities || return
 	writes_in_turn "$scratch/cgroup" /dev/mapper/aftl-one && dmsetup remove aftl-one
 	written=$?
@@ -114,26 +98,15 @@ whose_writes()
 # in_real_time [KEY VALUE]...: run the model and fio with real timing
 in_real_time()
 {
-	# shellcheck disable=SC2086 # words
 	create aftl-real /dev/ram1 $shape "$@" || return
-	# shellcheck disable=SC2086 # words
 	agrees_with_model aftl-real "$(share 100)" && verify aftl-real $deep --size=2m &&
-		[ "$(audited aftl-real)" = clean ] && dmsetup remove aftl-real && wipe /dev/ram1
-}
-
-two_at_once()
-{
-	# shellcheck disable=SC2086 # words
-	create aftl-real /dev/ram1 $shape buffer 1MiB &&
-		verify aftl-data:/dev/mapper/aftl-real $deep --size=4m &&
-		dmsetup remove aftl-real && wipe /dev/ram1
+		is_clean aftl-real && dmsetup remove aftl-real && wipe /dev/ram1
 }
 
 # 32 threads flush eight times each. A flush of the drive takes 50 ms, so commits are shared.
 one_commit_for_all()
 {
 	slow=$(dmsetup info -c --noheadings --separator , -o major,minor aftl-slow)
-	# shellcheck disable=SC2086 # words
 	create aftl-one /dev/mapper/aftl-slow $small || return
 	echo 1 >"$tracing/events/block/block_bio_queue/enable" && forget_events &&
 		fio --name=sync --filename=/dev/mapper/aftl-one --thread --numjobs=32 --direct=1 \
@@ -187,7 +160,7 @@ comes_back()
 		dmsetup remove aftl-data && dmsetup create aftl-data --table "$table" &&
 		state_of aftl-data >"$scratch/after" && diff "$scratch/before" "$scratch/after" &&
 		md5sum </dev/mapper/aftl-data | diff "$scratch/sum-before" - &&
-		[ "$(audited aftl-data)" = clean ]
+		is_clean aftl-data
 }
 
 # A device that was suspended must run background GC without further requests.
@@ -224,89 +197,6 @@ is_sound()
 	dmsetup remove aftl-data && checked /dev/ram0
 }
 
-# Reloads
-
-# switch_to NAME [KEY VALUE]...: load a table and make it live
-switch_to()
-{
-	switched=$1
-	shift
-	line "$(dmsetup table "$switched" | cut -d ' ' -f 4)" \
-		"$(blockdev --getsz "/dev/mapper/$switched")" "$@" |
-		dmsetup reload "$switched" && dmsetup resume "$switched"
-}
-
-three='bits 3 word_lines 2 blocks 80 op 40 one_shot on' # fits all policies
-
-# Rotate the data by 4 KiB so that each unit gets new contents.
-new_data()
-{
-	tail -c +4097 "$scratch/data" >"$scratch/rotated" &&
-		head -c 4096 "$scratch/data" >>"$scratch/rotated" &&
-		mv "$scratch/rotated" "$scratch/data"
-}
-
-# stays_with POLICY: data survive the switch to this policy, and new data can be written
-stays_with()
-{
-	# shellcheck disable=SC2086 # words
-	switch_to aftl-data $three timing off policy "$1" && [ "$(status_word aftl-data 2)" = "$1" ] &&
-		cmp -n 4194304 "$scratch/data" /dev/mapper/aftl-data && new_data &&
-		dd if="$scratch/data" of=/dev/mapper/aftl-data bs=64k oflag=direct \
-			2>"$scratch/said" && [ "$(audited aftl-data)" = clean ]
-}
-
-# through_policies POLICY...: data survive all policies in turn on a device of three-bit cells
-through_policies()
-{
-	dd if=/dev/urandom of="$scratch/data" bs=1M count=4 2>"$scratch/said" &&
-		dd if="$scratch/data" of=/dev/mapper/aftl-data bs=64k oflag=direct \
-			2>"$scratch/said" || return
-	[ $# -ge "$(share 10)" ] || { echo "# $# policies"; return 1; }
-	for policy; do
-		stays_with "$policy" || { echo "# $policy"; return 1; }
-	done
-}
-
-pause()
-{
-	dmsetup suspend aftl-data && dmsetup resume aftl-data
-}
-
-pause_noflush()
-{
-	dmsetup suspend --noflush --nolockfs aftl-data && dmsetup resume aftl-data
-}
-
-to_real_time()
-{
-	# shellcheck disable=SC2086 # words
-	switch_to aftl-data $three timing real policy baseline buffer 256KiB
-}
-
-back_again()
-{
-	# shellcheck disable=SC2086 # words
-	switch_to aftl-data $three timing off
-}
-
-# under_load ROUND...: call each function while fio writes and verifies
-under_load()
-{
-	# shellcheck disable=SC2086 # words
-	verify aftl-data $deep --size=8m --loops=6 &
-	loader=$!
-	dmsetup message aftl-data 0 reset
-	until [ "$(status_word aftl-data 7)" -ne 0 ]; do
-		kill -0 "$loader" || { echo '# no load'; return 1; }
-		sleep 0.1
-	done
-	for round; do
-		"$round" || { echo "# $round"; wait; return 1; }
-	done
-	wait "$loader" && [ "$(audited aftl-data)" = clean ]
-}
-
 # Refusals
 
 # refuses SENTENCE DEVICE [KEY VALUE]...: create fails with this sentence in the kernel log
@@ -326,7 +216,6 @@ refuses()
 # Make a new volume on /dev/ram1.
 new_volume()
 {
-	# shellcheck disable=SC2086 # words
 	wipe /dev/ram1 && create aftl-new /dev/ram1 $small && dmsetup remove aftl-new
 }
 
@@ -340,7 +229,6 @@ edit()
 
 refuses_a_file_system()
 {
-	# shellcheck disable=SC2086 # words
 	wipe /dev/ram1 && mkfs.ext4 -q -F /dev/ram1 &&
 		refuses 'this is not a volume of approxftl' /dev/ram1 $small && mount /dev/ram1 "$scratch/m" && refuses 'is in use, as by a file system' /dev/ram1 $small &&
 		umount "$scratch/m" && e2fsck -fn /dev/ram1 >"$scratch/said" 2>&1
@@ -348,7 +236,6 @@ refuses_a_file_system()
 
 refuses_damage()
 {
-	# shellcheck disable=SC2086 # words
 	new_volume && edit '\377' 300 && edit '\377' 4396 &&
 		refuses 'the volume header is damaged: its checksum is wrong' /dev/ram1 $small &&
 		new_volume && edit '\377' 8200 && edit '\377' 12296 &&
@@ -358,14 +245,12 @@ refuses_damage()
 # The kernel never formats a volume; its message names the command that does.
 refuses_zeroes()
 {
-	# shellcheck disable=SC2086 # words
 	zeroed /dev/ram1 && refuses 'header is zero; to make a volume: approxftl format /dev/ram1' \
 		/dev/ram1 $small && cmp -n "$disk_bytes" /dev/ram1 /dev/zero
 }
 
 refuses_what_is_too_small()
 {
-	# shellcheck disable=SC2086 # words
 	zeroed /dev/ram1 && dmsetup create aftl-part --table '0 8192 linear /dev/ram1 0' &&
 		says 1 'bytes, /dev/mapper/aftl-part has 4194304' /dev/mapper/aftl-part &&
 		cmp -n 4194304 /dev/mapper/aftl-part /dev/zero && dmsetup remove aftl-part &&
@@ -376,7 +261,6 @@ refuses_what_is_too_small()
 
 refuses_a_second_user()
 {
-	# shellcheck disable=SC2086 # words
 	new_volume && create aftl-new /dev/ram1 $small &&
 		refuses 'block device 1:1 is used by' /dev/ram1 $small && dmsetup remove aftl-new
 }
@@ -390,7 +274,6 @@ refuses_large_sectors()
 		echo 256 >"$folder/size" && echo 4096 >"$folder/blocksize" &&
 		echo 1 >"$folder/memory_backed" && echo 1 >"$folder/power" || return
 	null=$(find /dev -maxdepth 1 '(' -name 'nullb*' -o -name aftl ')')
-	# shellcheck disable=SC2086 # words
 	refuses 'has sectors of 4096 bytes, more than the mapping unit of 2048' "$null" \
 		$small unit 2KiB && cmp -n 1048576 "$null" /dev/zero &&
 		create aftl-new "$null" $small && verify aftl-new $deep --size=4m &&
@@ -412,7 +295,6 @@ zeroed()
 # says STATUS SENTENCE DEVICE: "approxftl create" on this store exits and answers so
 says()
 {
-	# shellcheck disable=SC2086 # words
 	"$approxftl" create aftl-new --store "$3" --timing off $pairs >"$scratch/out" 2>&1
 	[ $? -eq "$1" ] && grep -qF "$2" "$scratch/out" && return
 	sed 's/^/# /' "$scratch/out"
@@ -428,14 +310,12 @@ sum()
 keeps()
 {
 	before=$(sum /dev/ram1)
-	# shellcheck disable=SC2086 # words
 	says 1 "$1" /dev/ram1 && refuses 'to make a volume: approxftl format' /dev/ram1 $small &&
 		[ "$(sum /dev/ram1)" = "$before" ]
 }
 
 makes_a_volume()
 {
-	# shellcheck disable=SC2086 # words
 	zeroed /dev/ram1 && says 0 '/dev/ram1 was empty and is volume' /dev/ram1 &&
 		verify aftl-new $deep --size=4m && says 1 'there is a device aftl-new already' /dev/ram1 &&
 		dmsetup remove aftl-new && says 0 'store /dev/ram1' /dev/ram1 &&
@@ -477,7 +357,7 @@ keeps_what_is_unreadable()
 is_interrupted()
 {
 	zeroed /dev/ram1 && dmsetup create aftl-part --table '0 524288 delay /dev/ram1 0 50' || return
-	python - "$approxftl" >"$scratch/said" 2>&1 <<'END'
+	python3 - "$approxftl" >"$scratch/said" 2>&1 <<'END'
 import os, pty, signal, sys
 
 program, told = sys.argv[1], b""
@@ -502,22 +382,12 @@ END
 # lasts_on DEVICE: write, close, reopen and verify a volume on this device
 lasts_on()
 {
-	# shellcheck disable=SC2086 # words
 	create aftl-new "$1" $small && verify aftl-new $deep --size=4m &&
 		head -c 4m /dev/urandom >"$scratch/few" &&
 		dd if="$scratch/few" of=/dev/mapper/aftl-new bs=1M oflag=direct 2>"$scratch/said" &&
 		dmsetup remove aftl-new && create aftl-new "$1" $small &&
 		cmp -n 4194304 "$scratch/few" /dev/mapper/aftl-new &&
-		[ "$(audited aftl-new)" = clean ] && dmsetup remove aftl-new && checked "$1"
-}
-
-on_a_file()
-{
-	modprobe loop 2>"$scratch/said"
-	truncate -s 160M "$scratch/file" && loop=$(losetup --find --show "$scratch/file") &&
-		lasts_on "$loop"
-	status=$?
-	losetup -d "$loop" && rm "$scratch/file" && return "$status"
+		is_clean aftl-new && dmsetup remove aftl-new && checked "$1"
 }
 
 # on_a_sparse_file SIZE BLOCKS [KEY VALUE]...: a copy taken while the volume is in use is a crash
@@ -530,7 +400,6 @@ on_a_sparse_file()
 	large="$large $*"
 	modprobe loop 2>"$scratch/said"
 	head -c 4194304 /dev/urandom >"$scratch/few"
-	# shellcheck disable=SC2086 # words
 	truncate -s "$size" "$scratch/file" && loop=$(losetup --find --show "$scratch/file") &&
 		create aftl-new "$loop" $large &&
 		dd if="$scratch/few" of=/dev/mapper/aftl-new bs=1M oflag=direct conv=fsync \
@@ -564,13 +433,6 @@ reads_ahead()
 		dmsetup remove aftl-new && dmsetup remove aftl-part && checked /dev/ram1
 }
 
-on_linear()
-{
-	dmsetup create aftl-part --table '0 327680 linear /dev/ram1 8192' &&
-		wipe /dev/mapper/aftl-part && lasts_on /dev/mapper/aftl-part &&
-		dmsetup remove aftl-part
-}
-
 crypt_table()
 {
 	key=$(printf '%064d' 7)
@@ -596,15 +458,6 @@ on_raid()
 	mdadm --stop /dev/md7 2>"$scratch/said" && return "$status"
 }
 
-below_crypt()
-{
-	# shellcheck disable=SC2086 # words
-	wipe /dev/ram1 && create aftl-below /dev/ram1 $small &&
-		dmsetup create aftl-above --table "$(crypt_table 65536 /dev/mapper/aftl-below)" &&
-		verify aftl-above --ioengine=libaio --iodepth=16 --bs=16k --size=4m &&
-		dmsetup remove aftl-above && dmsetup remove aftl-below
-}
-
 # Small units make more operations than the queue holds. The queue's thread must leave operations
 # without a bio to the suspending task, which waits for them.
 suspends_with_a_full_queue()
@@ -624,30 +477,10 @@ suspends_with_a_full_queue()
 		wipe /dev/ram1
 }
 
-# List slab caches, threads of the target and the use count of dm_mod.
-traces()
-{
-	cut -d ' ' -f 1 /proc/slabinfo | sort
-	cat /proc/[0-9]*/comm 2>"$scratch/said" | grep aftl | grep -v '^kworker/u'
-	awk '$1 == "dm_mod" { print $3 }' /proc/modules
-}
-
-leaves_nothing_behind()
-{
-	rmmod dm_approxftl && traces >"$scratch/before" && insmod "$MODULE" || return
-	# shellcheck disable=SC2086 # words
-	wipe /dev/ram1 && create aftl-one /dev/ram1 $shape buffer 1MiB &&
-		verify aftl-one $deep --size=1m && traces | grep -q aftl_ &&
-		dmsetup remove aftl-one && rmmod dm_approxftl && traces >"$scratch/after" &&
-		insmod "$MODULE" && diff "$scratch/before" "$scratch/after"
-}
-
 ram_disks 3 262144 && mkdir "$scratch/m" || exit 1
 needs_module dm_delay
-# shellcheck disable=SC2086 # words
 create aftl-data /dev/ram0 $small || exit 1
 in_turn 'fio verify on a new volume' at_once engines
-in_turn 'fio verify through the page cache' through_the_page_cache
 in_turn 'a full device, written twice, keeps its data' at_once twice_with_collection
 ktap_test_run 'a model: random writes, discards, zeroes and reads' \
 	agrees_with_model aftl-data "$(share 800)"
@@ -656,7 +489,6 @@ in_turn 'a write is put down to its cgroup below, too, with its priority' whose_
 in_turn 'suspended and resumed, it collects' collects_after_a_pause
 ktap_test_run 'suspended while its queue is full' suspends_with_a_full_queue
 ktap_test_run 'the table names the block device by number and can be loaded' table_round_trips
-ktap_test_run 'two devices at once, one in real time with a write buffer' at_once two_at_once
 in_turn 'in real time' in_real_time
 in_turn 'in real time, with a write buffer' in_real_time buffer 1MiB
 in_turn 'in real time, with a read cache' in_real_time buffer 256KiB read_cache 1MiB \
@@ -664,15 +496,6 @@ in_turn 'in real time, with a read cache' in_real_time buffer 256KiB read_cache 
 ktap_test_run 'approxftl check passes' is_sound
 ktap_test_run 'one commit serves all flushes that wait' on_slow_drive one_commit_for_all
 [ ! -e /dev/mapper/aftl-data ] || dmsetup remove aftl-data
-wipe /dev/ram0
-# shellcheck disable=SC2086 # words
-create aftl-data /dev/ram0 $three timing off || exit 1
-# shellcheck disable=SC2046 # words
-ktap_test_run 'data survive changes to all policies' through_policies \
-	$("$approxftl" policies | cut -d ' ' -f 1 | those_in_turn)
-in_turn 'suspend, reload and resume under I/O' \
-	at_once under_load pause pause_noflush to_real_time pause back_again pause_noflush
-dmsetup remove aftl-data
 wipe /dev/ram0
 
 in_turn 'a file system is refused, mounted or not' refuses_a_file_system
@@ -687,17 +510,9 @@ in_turn 'a device that is or became too small is refused' refuses_what_is_too_sm
 in_turn 'a block device in use is refused' refuses_a_second_user
 in_turn 'sectors larger than the mapping unit are refused' refuses_large_sectors
 
-in_turn 'on a file' on_a_file
 in_turn 'several reads of its tables are under way' reads_ahead
-in_turn 'on dm-linear' on_linear
 in_turn 'on dm-crypt' on_crypt
 in_turn 'on RAID-1' on_raid
-in_turn 'below dm-crypt' below_crypt
 in_turn 'on a sparse file of 24 GiB, after a crash' on_a_sparse_file 24G 600
 in_turn 'two shards on a file of 40 GiB, after a crash' on_a_sparse_file 40G 1200 channels 2 shards 2
-if [ -z "${MODULE:-}" ]; then
-	ktap_test_skip 'unloaded, it leaves nothing behind' 'MODULE does not say where the module is'
-else
-	ktap_test_run 'unloaded, it leaves nothing behind' leaves_nothing_behind
-fi
 finished

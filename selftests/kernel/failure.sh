@@ -6,12 +6,6 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
-no_memory()
-{
-	! dmsetup create aftl-huge --table "0 4096 approxftl $*" 2>"$scratch/said" &&
-		grep_log -q 'approxftl: not enough memory for .* \((-ENOMEM|-12)\)'
-}
-
 events()
 {
 	dmsetup info -c --noheadings -o events aftl-worn
@@ -44,7 +38,6 @@ still_reads()
 
 loses_data()
 {
-	# shellcheck disable=SC2086 # words
 	create aftl-lost ram $small rber 1e-2 ecc_bits 1 ecc_levels 0 &&
 		dd if=/dev/zero of=/dev/mapper/aftl-lost bs=64k count=4 oflag=direct 2>"$scratch/said" &&
 		nothing dd if=/dev/mapper/aftl-lost of="$scratch/data" bs=4k count=1 iflag=direct \
@@ -53,8 +46,6 @@ loses_data()
 		[ "$(counter aftl-lost host_failed_requests)" -gt 0 ]
 }
 
-in_turn 'create fails without memory for the FTL' no_memory none 12 channels 8 chips 8 \
-	blocks 1024 page 64KiB unit 1KiB errors off
 ktap_test_run 'without good blocks writes fail and an event is sent' wears_out
 ktap_test_run 'without good blocks earlier data can be read' still_reads
 ktap_test_run 'reads of uncorrectable precise data fail' loses_data

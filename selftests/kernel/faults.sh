@@ -6,7 +6,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
-. selftests/kernel/python.sh
 
 volume='channels 1 chips 2 blocks 64 word_lines 2 op 35'
 size=1310720 # sectors of the backing device
@@ -70,13 +69,11 @@ new_device()
 	[ -z "$loader" ] || end_load 2>"$scratch/said"
 	! dmsetup info aftl-fault >"$scratch/said" 2>&1 || removed || return
 	wipe /dev/ram0 && works || return
-	# shellcheck disable=SC2086 # words
 	create aftl-fault /dev/mapper/aftl-medium $volume "$@"
 }
 
 open_again()
 {
-	# shellcheck disable=SC2086 # words
 	create aftl-fault /dev/mapper/aftl-medium $volume timing off
 }
 
@@ -93,15 +90,9 @@ crashed()
 		2>"$scratch/said" && rm "$scratch/image"
 }
 
-is_clean()
-{
-	dmsetup suspend aftl-fault && [ "$(dmsetup message aftl-fault 0 audit)" = clean ] &&
-		dmsetup resume aftl-fault
-}
-
 blocks()
 {
-	python selftests/kernel/blocks.py "$@" >"$scratch/blocks" 2>&1
+	python3 selftests/kernel/blocks.py "$@" >"$scratch/blocks" 2>&1
 }
 
 # comes_back [MARK]: open the device again; it has all data covered by a flush
@@ -110,7 +101,7 @@ comes_back()
 	works && open_again &&
 		{ blocks check /dev/mapper/aftl-fault "$scratch/journal" "$@" ||
 			{ sed 's/^/# /' "$scratch/blocks"; return 1; }; } &&
-		is_clean
+		is_clean aftl-fault
 }
 
 has_kept()
@@ -207,7 +198,6 @@ on_file()
 
 flushes_fail()
 {
-	# shellcheck disable=SC2086 # words
 	create aftl-fault "$loop" $volume timing off && clear_log && begin_load &&
 		before=$(events) && fails error_writes && notices "$before" && removed
 }
@@ -237,7 +227,7 @@ read_errors()
 # reads_all FILE: read every unit; list unreadable ones in FILE and compare all others
 reads_all()
 {
-	python - "$scratch/data" <<'END' >"$1"
+	python3 - "$scratch/data" <<'END' >"$1"
 import errno
 import mmap
 import os
@@ -314,7 +304,7 @@ costs_what_was_there()
 		crashed && open_again && loses 4 &&
 		dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=4k skip="$first_lost" \
 			seek="$first_lost" count=1 oflag=direct conv=fsync 2>"$scratch/said" &&
-		loses 3 && is_clean && removed
+		loses 3 && is_clean aftl-fault && removed
 }
 
 # worn BLOCK...: one sector of each block can be read but not written
@@ -379,33 +369,6 @@ runs_out_of_places()
 			2>"$scratch/said" && removed && has_kept
 }
 
-# After failed writes a block reads as an error, as zeroes or as its own data, never as another's.
-nothing_foreign()
-{
-	new_device timing off && begin_load && fails error_writes || return
-	load_ends
-	python - <<'END' && removed
-import mmap
-import os
-import struct
-
-seed = 7
-fd = os.open("/dev/mapper/aftl-fault", os.O_RDONLY | os.O_DIRECT)
-size = os.lseek(fd, 0, os.SEEK_END)
-page = mmap.mmap(-1, 4096)
-errors = 0
-for block in range(size // 4096):
-    try:
-        os.preadv(fd, [page], block * 4096)
-    except OSError:
-        errors += 1
-        continue
-    if any(page[:4096]) and struct.unpack_from("<QQ", page) != (seed, block):
-        raise SystemExit(f"# block {block} is {struct.unpack_from('<QQ', page)}")
-print(f"# {errors} blocks could not be read")
-END
-}
-
 suspends()
 {
 	new_device timing real buffer 256KiB && begin_load && "$@" || return
@@ -450,7 +413,7 @@ blocks_run_out()
 # flushed: the device reports that all data are durable
 flushed()
 {
-	python -c 'import os; os.fsync(os.open("/dev/mapper/aftl-fault", os.O_RDWR))' \
+	python3 -c 'import os; os.fsync(os.open("/dev/mapper/aftl-fault", os.O_RDWR))' \
 		2>"$scratch/said"
 }
 
@@ -490,7 +453,6 @@ orphans()
 # If work is left, wait until it is done in real time.
 is_rebuilt()
 {
-	# shellcheck disable=SC2086 # words
 	create aftl-fault /dev/mapper/aftl-medium $volume || return
 	until [ "$(orphans 1)" -eq 0 ]; do
 		sleep 0.1
@@ -552,7 +514,6 @@ flushes()
 # load_with KEY VALUE...: load a table with these parameters, but do not resume
 load_with()
 {
-	# shellcheck disable=SC2086 # words
 	line /dev/mapper/aftl-medium "$(capacity $volume)" $volume timing off "$@" |
 		dmsetup load aftl-fault
 }
@@ -567,7 +528,7 @@ reload_tells_what_is_lost()
 	load_with program 1ms && dmsetup suspend aftl-fault &&
 		! dmsetup resume aftl-fault 2>"$scratch/said" && works &&
 		load_with program 2ms && dmsetup resume aftl-fault && ! flushes && ! flushes &&
-		removed && open_again && flushes && is_clean && removed
+		removed && open_again && flushes && is_clean aftl-fault && removed
 }
 
 # Load a table while the backing device rejects writes; resume works once it accepts them.
@@ -575,7 +536,6 @@ begins_when_it_is_mended()
 {
 	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
 		oflag=direct conv=fsync 2>"$scratch/said" && removed && fails error_writes || return
-	# shellcheck disable=SC2086 # words
 	dmsetup create aftl-fault --notable &&
 		line /dev/mapper/aftl-medium "$(capacity $volume)" $volume timing off |
 		dmsetup load aftl-fault && clear_log
@@ -584,7 +544,7 @@ begins_when_it_is_mended()
 		grep_log -q 'the volume cannot be written' && works && dmsetup resume aftl-fault &&
 		cmp -n 1048576 "$scratch/data" /dev/mapper/aftl-fault &&
 		dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k seek=16 oflag=direct \
-			conv=fsync 2>"$scratch/said" && is_clean && removed &&
+			conv=fsync 2>"$scratch/said" && is_clean aftl-fault && removed &&
 		"$approxftl" check /dev/mapper/aftl-medium >"$scratch/said"
 }
 
@@ -637,7 +597,6 @@ available()
 # time stops and completions are late. The queue takes less than 1 KiB for each sector.
 is_slow()
 {
-	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
 	wipe /dev/ram0 && works && create aftl-fault /dev/mapper/aftl-medium $shape &&
 		becomes "0 $size delay /dev/ram0 0 0 /dev/ram0 0 2000" || return
 	before=$(available)
@@ -651,7 +610,6 @@ is_slow()
 	done
 	late=$(status_word aftl-fault 15)
 	echo "# $(((before - least) / 1024)) MiB of memory, $((late / 1000000)) ms late"
-	# shellcheck disable=SC2086 # words
 	wait "$fio" && [ $((before - least)) -lt "$(blockdev --getsz /dev/mapper/aftl-fault)" ] && [ "$late" -gt 100000000 ] &&
 		works && removed && create aftl-fault /dev/mapper/aftl-medium $small &&
 		verify aftl-fault --ioengine=libaio --iodepth=32 --bs=256k --size=28m --rw=write \
@@ -674,24 +632,6 @@ $begin $((size - begin)) delay /dev/ram0 $begin 500 /dev/ram0 $begin 0" &&
 	[ "$erased" -gt 5 ] && works && removed
 }
 
-# becomes_slow MILLISECONDS: delay reads
-becomes_slow()
-{
-	becomes "0 $size delay /dev/ram0 0 $1 /dev/ram0 0 0"
-}
-
-# A read of the backing device ends long after the model completes the request. A slow controller
-# keeps other requests on the completion list then.
-reads_outlast_the_model()
-{
-	new_device controller 1ms && blocks load /dev/mapper/aftl-fault "$scratch/journal" 0 7 || return
-	for delay in 5 50; do
-		becomes_slow "$delay" && { blocks read /dev/mapper/aftl-fault 3 ||
-			{ sed 's/^/# /' "$scratch/blocks"; return 1; }; } || return
-	done
-	works && removed
-}
-
 # collects_slowly READ WRITE: GC relocates more than the queue of 4096 operations holds while
 # writes are slow (ms). When reads are slow, relocated data must not be written before being read.
 collects_slowly()
@@ -700,32 +640,11 @@ collects_slowly()
 		verify aftl-fault --ioengine=libaio --iodepth=16 --bs=4k --size=100% &&
 		becomes "0 $size delay /dev/ram0 0 $1 /dev/ram0 0 $2" || return
 	clear_log
-	collect aftl-fault && dmsetup suspend aftl-fault &&
-		[ "$(dmsetup message aftl-fault 0 audit)" = clean ] &&
-		dmsetup resume aftl-fault && works || return
+	collect aftl-fault && is_clean aftl-fault && works || return
 	echo "# $(counter aftl-fault gc_valid_units) units moved"
 	[ "$(counter aftl-fault gc_valid_units)" -gt 5000 ] &&
 		verify aftl-fault --ioengine=libaio --iodepth=16 --bs=4k --size=100% --verify_only &&
 		removed
-}
-
-# Send all administrative messages while a load writes to a slow device.
-is_administered()
-{
-	new_device timing off && begin_load &&
-		becomes "0 $size delay /dev/ram0 0 5 /dev/ram0 0 50" || return
-	for round in 1 2 3 4; do
-		for words in 'age 40d' 'gc' "policy gc_idle_valid $((round * 10))" \
-			"fault block $((round * 7))" 'age 1h'; do
-			# shellcheck disable=SC2086 # words
-			dmsetup message aftl-fault 0 $words >"$scratch/said" ||
-				{ echo "# $words"; return 1; }
-		done
-		dmsetup suspend aftl-fault &&
-			[ "$(dmsetup message aftl-fault 0 audit)" = clean ] &&
-			dmsetup resume aftl-fault || return
-	done
-	until_mark $(($(last_mark) + 2)) && end_load && removed && has_kept
 }
 
 # The failed die has more blocks than the queue can hold.
@@ -795,9 +714,7 @@ else
 	dmsetup clear aftl-medium
 	ktap_test_skip 'reads fail' 'flakey of this kernel has no error_reads'
 fi
-in_turn 'blocks that could not be written are errors, not other blocks' nothing_foreign
 in_turn 'suspend while all requests fail' suspends is_dead
-in_turn 'suspend while writes fail' suspends fails error_writes
 in_turn 'blocks that go bad under load' at_once blocks_go_bad
 in_turn 'blocks that go bad until none is left' \
 	shaped 'channels 1 chips 1 blocks 24 op 40 policy baseline' blocks_run_out
@@ -810,11 +727,9 @@ in_turn 'one unreadable volume header is harmless, two are reported' unreadable_
 in_turn 'an unreadable snapshot is harmless' unreadable_snapshot
 in_turn 'a slow block device delays requests, in bounded memory' is_slow
 in_turn 'slow reads of blocks that are erased and reprogrammed' at_once reads_while_erased
-in_turn 'reads that are slower than the flash' at_once reads_outlast_the_model
 collected='channels 1 chips 2 blocks 120 word_lines 4 op 60 gc_idle_valid 90'
 in_turn 'GC on a block device with slow writes' shaped "$collected" collects_slowly 0 500
 in_turn 'GC on a block device with slow reads' shaped "$collected" collects_slowly 20 0
-in_turn 'messages under load on a slow block device' at_once is_administered
 in_turn 'a die failure under load with RAIN' at_once \
 	shaped 'channels 2 chips 2 blocks 64 word_lines 2 op 70 superblock 4 rain on' \
 	die_is_outlived

@@ -26,7 +26,6 @@ churn()
 
 mounts()
 {
-	# shellcheck disable=SC2086 # options
 	mount $mount_options /dev/mapper/aftl-fs "$place" || { grep_log . | tail -n 3; return 1; }
 }
 
@@ -68,7 +67,6 @@ changes_policy()
 		done
 		touch "$scratch/written"
 	) &
-	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
 	switch_to timing off blocks 80 word_lines 8 op 44 policy baseline &&
 		switch_to $small policy cubeftl && switch_to $small policy approxftl
 	switched=$?
@@ -85,15 +83,10 @@ is_as_it_was()
 	mounts && diff -r "$tree" "$place/tree"
 }
 
-agrees_with_model()
-{
-	python3 selftests/kernel/file-model.py "$place/model" "$(share 400)"
-}
-
 trims()
 {
 	before=$(status_word aftl-fs 17)
-	rm -rf "$place/churn" "$place/tree" "$place/model" && sync && fstrim "$place" &&
+	rm -rf "$place/churn" "$place/tree" && sync && fstrim "$place" &&
 		[ "$(status_word aftl-fs 17)" -lt "$before" ]
 }
 
@@ -105,22 +98,18 @@ file_system()
 	name=$1
 	check=$2
 	shift 2
-	# shellcheck disable=SC2086 # words
 	create aftl-fs ram $small || return
 	ktap_test_silent "$name: make, fill, compare" make_and_fill "$@"
 	ktap_test_run "$name: garbage was collected" collected
 	ktap_test_silent "$name: policy changes under writes" at_once changes_policy
-	# shellcheck disable=SC2086 # words
 	ktap_test_silent "$name: unmount and check" unmounts_clean $check /dev/mapper/aftl-fs
 	ktap_test_silent "$name: every file is unchanged" is_as_it_was
-	ktap_test_silent "$name: a file agrees with a model" agrees_with_model
 	ktap_test_run "$name: fstrim frees memory" trims
-	# shellcheck disable=SC2086 # words
 	ktap_test_silent "$name: unmount and check again" unmounts_clean $check /dev/mapper/aftl-fs
 	dmsetup remove aftl-fs
 }
 
-turns=1 # so that each kernel tests here the file systems that it does not test in tags.sh
+turns=1 # so that each kernel tests here the file systems that it does not test in tags.py
 mount_options=
 file_system ext4 'e2fsck -fn' mkfs.ext4 -q -F -m 0
 # The three variables make mkfs.xfs accept less than 300 MB; its own tests set them.

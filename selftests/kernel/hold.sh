@@ -57,7 +57,6 @@ briefly()
 	watch_locks || return
 	"$@" >"$scratch/said" 2>&1 || { sed 's/^/# /' "$scratch/said"; return 1; }
 	held=$(holds)
-	# shellcheck disable=SC2086 # words
 	set -- "$at_least" $held
 	echo "# held $2 times, for $3 us at most, by ${4:-nobody}"
 	is_whole && [ "$2" -ge "$1" ] && [ "$3" -le "$longest_us" ]
@@ -73,7 +72,6 @@ load()
 messages()
 {
 	for message; do
-		# shellcheck disable=SC2086 # words
 		dmsetup message aftl-hold 0 $message || return
 	done
 }
@@ -98,7 +96,6 @@ requests()
 }
 
 large='blocks 4096 op 20 fill sequential'
-# shellcheck disable=SC2086 # words
 create aftl-hold ram $large timing off || exit 1
 requests 'no time'
 ktap_test_run 'messages that query' briefly 5 messages stats luns 'blocks 0 100' 'block 1' 'lost 0'
@@ -112,7 +109,6 @@ longest_us=200
 ktap_test_run 'suspend and resume' briefly 1 pause
 ktap_test_run 'status' briefly 1 dmsetup status aftl-hold
 dmsetup remove aftl-hold
-# shellcheck disable=SC2086 # words
 create aftl-hold ram $large || exit 1
 requests 'real time'
 dmsetup remove aftl-hold

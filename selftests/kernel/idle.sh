@@ -102,7 +102,6 @@ sleep 5
 watch
 usual_timers=$least_timers
 usual_ns=$least_ns
-# shellcheck disable=SC2086,SC2154 # words, of lib.sh
 create aftl-idle ram $shape buffer 1MiB idle 1ms || exit 1
 write && sleep 2
 ktap_test_run 'an idle device runs no function of the module' nothing_runs
@@ -110,7 +109,6 @@ ktap_test_run 'this test detects functions of a busy device' calls_are_seen
 sleep 2
 ktap_test_run 'an idle device uses no timer and no processor time' no_more_than_without
 dmsetup remove aftl-idle
-# shellcheck disable=SC2086 # words
 create aftl-idle ram $shape || exit 1
 ktap_test_run 'this test detects timers of a busy device' timers_are_seen
 finished

@@ -47,12 +47,10 @@ make_it()
 {
 	modprobe loop 2>"$scratch/said"
 	head -c 4194304 /dev/urandom >"$scratch/few"
-	# shellcheck disable=SC2086 # words
 	truncate -s 22T "$scratch/file" && attach "$scratch/file" &&
 		timed format formatted "$loop" $large
 }
 
-# shellcheck disable=SC2086 # words
 load_it()
 {
 	[ -n "${units:-}" ] || units=$(echo "$large" | xargs -n 2 | grep -v timing |
@@ -99,7 +97,6 @@ refuses_what_there_is_no_memory_for()
 {
 	modprobe loop 2>"$scratch/said"
 	truncate -s 22T "$scratch/huge" && attach "$scratch/huge" || return
-	# shellcheck disable=SC2086 # words
 	timed 'format of 16 TiB' formatted "$loop" $huge &&
 		! timed 'refusal of 16 TiB' dmsetup create aftl-huge \
 			--table "$(line "$loop" 34359738368 $huge)" 2>"$scratch/said" &&

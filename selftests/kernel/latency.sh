@@ -11,9 +11,7 @@ latest_ns=5000
 # Highest overhead of fio, the system call and the block layer per request
 around_ns=20000
 
-# shellcheck disable=SC2086,SC2154 # words, of lib.sh
 create aftl-real ram $shape policy baseline || exit 1
-# shellcheck disable=SC2086 # words
 create aftl-fast ram $shape tag_all approximate || exit 1
 cp "$(command -v fio)" "$scratch"
 

@@ -193,6 +193,15 @@ collect()
 	dmsetup message "$collect_name" 0 gc "$@" && until_true collects_nothing "$collect_name"
 }
 
+# is_clean NAME: suspend the device for an audit, which must find nothing
+is_clean()
+{
+	dmsetup suspend "$1" && audit=$(dmsetup message "$1" 0 audit)
+	dmsetup resume "$1" && [ "$audit" = clean ] && return
+	echo "# audit: $audit"
+	return 1
+}
+
 # verify NAME [OPTION]...: write with fio, then read back and compare
 verify()
 {

@@ -64,38 +64,32 @@ same_table()
 
 to_baseline()
 {
-	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
 	switch_to $shape timing off policy baseline
 }
 
 to_real_time()
 {
-	# shellcheck disable=SC2086 # words
 	switch_to $shape timing real policy baseline
 }
 
 to_approxftl()
 {
-	# shellcheck disable=SC2086 # words
 	switch_to $shape buffer 1MiB timing real
 }
 
 # The SLC cache borrows dynamic blocks, keeps static ones, and frees both by GC.
 with_a_cache()
 {
-	# shellcheck disable=SC2086 # words
 	switch_to $shape bits 2 timing off slc_dynamic 30% || return 1
 	cached=$(counter aftl-cycle cached_host_units)
 	while [ "$(counter aftl-cycle cached_host_units)" -le "$cached" ]; do
 		sleep 0.1
 	done
-	# shellcheck disable=SC2086 # words
 	switch_to $shape bits 2 timing real slc_static 5% policy vth_b
 }
 
 without_a_cache()
 {
-	# shellcheck disable=SC2086 # words
 	switch_to $shape bits 2 timing off
 }
 
@@ -141,21 +135,6 @@ inactive_status()
 		dmsetup clear aftl-cycle
 }
 
-busy_is_not_removed()
-{
-	nothing dmsetup remove aftl-cycle 2>"$scratch/said" 9</dev/mapper/aftl-cycle
-}
-
-is_removed_later()
-{
-	{
-		dmsetup remove --deferred aftl-cycle && dd bs=1M count=8 of="$scratch/data" <&9 ||
-			return 1
-	} 9</dev/mapper/aftl-cycle 2>"$scratch/said"
-	[ "$(wc -c <"$scratch/data")" -eq 8388608 ] &&
-		nothing dmsetup info aftl-cycle >"$scratch/said" 2>&1
-}
-
 # Remove the device while programs are under way and its timer is armed.
 removed_while_working()
 {
@@ -171,14 +150,11 @@ removed_while_working()
 # Data that do not fit the new table stay in the old one; a failed resume does not lose them.
 keeps_data_that_do_not_fit()
 {
-	# shellcheck disable=SC2086 # words
 	create aftl-cycle ram $small || return
 	sectors=$(blockdev --getsz /dev/mapper/aftl-cycle)
 	dd if=/dev/urandom of="$scratch/data" bs=1M count=32 2>"$scratch/said"
 	dd if="$scratch/data" of=/dev/mapper/aftl-cycle bs=1M oflag=direct 2>"$scratch/said"
-	# shellcheck disable=SC2086 # words
 	line ram "$sectors" $small fill sequential endurance 1 | dmsetup reload aftl-cycle || return
-	# shellcheck disable=SC2086 # words
 	! dmsetup resume aftl-cycle 2>"$scratch/said" &&
 		! dmsetup resume aftl-cycle 2>"$scratch/said" &&
 		line ram "$sectors" $small | dmsetup reload aftl-cycle && dmsetup resume aftl-cycle &&
@@ -238,7 +214,6 @@ until_waiting()
 # with this message, and a table like the first one still finds the data.
 loaded_meanwhile()
 {
-	# shellcheck disable=SC2086 # words
 	sectors=$(capacity $small) && create aftl-below none $small &&
 		dmsetup create aftl-cycle --table "0 $sectors linear /dev/mapper/aftl-below 0" &&
 		dmsetup suspend --nolockfs aftl-below || return
@@ -247,12 +222,10 @@ loaded_meanwhile()
 		aftl-cycle)/inflight" | tr -d ' ')" -gt 0 ]; do
 		sleep 0.1
 	done
-	# shellcheck disable=SC2086 # words
 	line ram "$sectors" $small >"$scratch/first" && dmsetup reload aftl-cycle <"$scratch/first"
 	dmsetup resume aftl-cycle &
 	resumed=$!
 	until_waiting
-	# shellcheck disable=SC2086 # words
 	line "$2" "$3" $small | dmsetup reload aftl-cycle
 	loaded=$?
 	dmsetup resume aftl-below && wait "$resumed" && [ "$loaded" -eq 0 ] || return
@@ -278,14 +251,12 @@ read_failures()
 lost_stays_lost()
 {
 	dies='channels 2 chips 2 word_lines 8 op 40 timing off'
-	# shellcheck disable=SC2086 # words
 	create aftl-cycle ram blocks 48 $dies "$@" || return
 	sectors=$(blockdev --getsz /dev/mapper/aftl-cycle)
 	dd if=/dev/urandom of=/dev/mapper/aftl-cycle bs=1M count=16 oflag=direct 2>"$scratch/said"
 	dmsetup message aftl-cycle 0 fault die 1 && failures=$(read_failures) &&
 		[ "$failures" -gt 100 ] && cp "$scratch/read" "$scratch/data" || return
 	for shape_after in 'blocks 64' 'blocks 96 shards 2'; do
-		# shellcheck disable=SC2086 # words
 		line ram "$sectors" $dies "$@" $shape_after | other_table &&
 			[ "$(read_failures)" -eq "$failures" ] && cmp "$scratch/data" "$scratch/read" &&
 			[ "$(status_word aftl-cycle 20)" -eq "$failures" ] || return
@@ -311,7 +282,6 @@ goes_on_counting()
 {
 	store=$1
 	shift
-	# shellcheck disable=SC2086 # words
 	create aftl-cycle "$store" $small || return
 	sectors=$(blockdev --getsz /dev/mapper/aftl-cycle)
 	in_word e | dd of=/dev/mapper/aftl-cycle bs=256k iflag=fullblock oflag=direct 2>"$scratch/said"
@@ -321,7 +291,6 @@ goes_on_counting()
 	grep -q '^retired_blocks [1-9]' "$scratch/before" && grep -q '^host_write_units [1-9]' "$scratch/before" &&
 		grep -q '^host_read_units [1-9]' "$scratch/before" || return
 	for changed; do
-		# shellcheck disable=SC2086 # words
 		line "$store" "$sectors" timing off $changed | other_table && counted_on || return
 	done
 	in_word f | dd of=/dev/mapper/aftl-cycle bs=256k iflag=fullblock oflag=direct 2>"$scratch/said"
@@ -352,7 +321,6 @@ answers()
 # The suspended backing device does not complete reads while the volume is opened.
 tells_while_it_opens()
 {
-	# shellcheck disable=SC2086 # words
 	sectors=$(capacity $small) && create aftl-below ram blocks 160 word_lines 8 op 30 timing off &&
 		formatted /dev/mapper/aftl-below $small && dmsetup create aftl-cycle --notable &&
 		line /dev/mapper/aftl-below "$sectors" $small | dmsetup reload aftl-cycle &&
@@ -378,7 +346,6 @@ held_memory()
 same_table_needs_no_ftl()
 {
 	wide='channels 4 chips 4 blocks 600 timing off'
-	# shellcheck disable=SC2086 # words
 	create aftl-cycle none $wide && one=$(held_memory) && [ "$one" -gt 8000000 ] &&
 		dmsetup table aftl-cycle | dmsetup reload aftl-cycle && same=$(held_memory) &&
 		line none "$(blockdev --getsz /dev/mapper/aftl-cycle)" $wide policy baseline |
@@ -399,11 +366,9 @@ rescuers()
 # one below it is suspended then.
 workers_are_made_by_the_load()
 {
-	# shellcheck disable=SC2086 # words
 	sectors=$(capacity $small) && create aftl-below ram blocks 160 word_lines 8 op 30 timing off &&
 		formatted /dev/mapper/aftl-below $small && dmsetup create aftl-cycle --notable &&
 		none=$(rescuers)
-	# shellcheck disable=SC2086 # words
 	line /dev/mapper/aftl-below "$sectors" $small | dmsetup reload aftl-cycle &&
 		loaded=$(rescuers) && dmsetup resume aftl-cycle &&
 		[ "$none" -eq 0 ] && [ "$loaded" -eq 5 ] && [ "$(rescuers)" -eq "$loaded" ] &&
@@ -412,7 +377,6 @@ workers_are_made_by_the_load()
 	dmsetup remove aftl-below && return "$made"
 }
 
-# shellcheck disable=SC2086 # words
 create aftl-cycle ram $small || exit 1
 ktap_test_run 'a reload keeps state and counters' keeps_state
 ktap_test_run 'a longer table keeps the data' grows
@@ -424,16 +388,12 @@ ktap_test_run 'another mapping unit is refused' refuses 'mapping units of 8 sect
 	"$(line ram "$(blockdev --getsz /dev/mapper/aftl-cycle)" unit 2KiB)"
 ktap_test_run 'status of an inactive table' inactive_status
 dmsetup remove aftl-cycle
-# shellcheck disable=SC2086 # words
 create aftl-cycle ram $small || exit 1
 ktap_test_run 'suspend and resume under I/O' under_load pause pause pause_noflush pause
 ktap_test_run 'reload under I/O, with all policies and timings' under_load same_table to_baseline \
 	to_real_time same_table to_approxftl pause same_table
-ktap_test_run 'a busy device is not removed' busy_is_not_removed
-ktap_test_run 'remove --deferred removes a busy device later' is_removed_later
 ktap_test_run 'a device can be removed while it programs' removed_while_working
 dmsetup remove aftl-cycle
-# shellcheck disable=SC2086 # words
 create aftl-cycle ram $small bits 2 || exit 1
 in_turn 'the SLC cache is toggled under I/O' under_load with_a_cache pause without_a_cache \
 	with_a_cache same_table without_a_cache

@@ -29,23 +29,22 @@ traces()
 # Remove devices with requests under way and a timer armed, then unload the module.
 leaves_nothing_behind()
 {
-	rmmod dm_approxftl && traces >"$scratch/before" && insmod "$MODULE" || return
-	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
-	create aftl-one ram $shape buffer 4MiB timing scale:1000 && create aftl-two ram $small ||
+	ram_disks 1 262144 && rmmod dm_approxftl && traces >"$scratch/before" && insmod "$MODULE" ||
 		return
-	for device in one two; do
+	create aftl-one ram $shape buffer 4MiB timing scale:1000 && create aftl-two ram $small &&
+		wipe /dev/ram0 && create aftl-three /dev/ram0 $small || return
+	for device in one two three; do
 		dd if=/dev/zero of="/dev/mapper/aftl-$device" bs=64k count=16 oflag=direct \
 			2>"$scratch/said"
 	done
 	grep -q approxftl /proc/timer_list || { echo '# no timer was armed'; return 1; }
-	dmsetup remove aftl-one && dmsetup remove aftl-two && rmmod dm_approxftl &&
+	dmsetup remove aftl-one aftl-two aftl-three && rmmod dm_approxftl &&
 		traces >"$scratch/after" && insmod "$MODULE" &&
 		diff "$scratch/before" "$scratch/after"
 }
 
 stays_while_in_use()
 {
-	# shellcheck disable=SC2086 # words
 	create aftl-one ram $small && ! rmmod dm_approxftl 2>"$scratch/said"
 }
 

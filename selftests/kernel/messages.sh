@@ -7,7 +7,6 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/trace.sh
 
-# shellcheck disable=SC2086 # words
 create aftl-talk ram $small tag_all approximate || exit 1
 dd if=/dev/zero of=/dev/mapper/aftl-talk bs=64k count=16 oflag=direct 2>"$scratch/said"
 
@@ -115,7 +114,6 @@ collects()
 # Collection must not enter the FTL of a suspended device before it is resumed.
 waits_for_the_end_of_rest()
 {
-	# shellcheck disable=SC2154 # of trace.sh
 	queued=$tracing/events/workqueue/workqueue_queue_work/enable
 	echo 1 >"$queued" && forget_events && dmsetup suspend aftl-talk &&
 		dmsetup message aftl-talk 0 gc || return
@@ -125,18 +123,6 @@ waits_for_the_end_of_rest()
 		echo 0 >"$queued" && return "$waited"
 }
 
-# Collection takes device time, so test it in real time, too.
-collects_in_real_time()
-{
-	# shellcheck disable=SC2086 # words
-	create aftl-slow ram $shape || return 1
-	for round in 1 2 3; do
-		dd if=/dev/zero of=/dev/mapper/aftl-slow bs=64k count=160 oflag=direct \
-			2>"$scratch/said$round" || return 1
-	done
-	collect aftl-slow && [ "$(counter aftl-slow gc_blocks)" -gt 0 ]
-}
-
 # The table shows changed parameters, so that reloading it keeps them.
 changes_parameter()
 {
@@ -144,48 +130,6 @@ changes_parameter()
 		dmsetup table aftl-talk | grep -q ' hot_size 64KiB' &&
 		dmsetup message aftl-talk 0 policy program 1ms &&
 		dmsetup table aftl-talk | grep -q ' program 1ms'
-}
-
-die_is_lost()
-{
-	dd if=/dev/urandom of="$scratch/data" bs=1M count=8 2>"$scratch/said"
-	# shellcheck disable=SC2086 # words
-	create aftl-die ram blocks 64 word_lines 8 op 70 policy baseline buffer 128KiB || return 1
-	dd if="$scratch/data" of=/dev/mapper/aftl-die bs=64k oflag=direct 2>"$scratch/said" &&
-		dmsetup message aftl-die 0 fault die 2 &&
-		[ "$(status_word aftl-die 18)" -eq 1 ] && [ "$(status_word aftl-die 1)" = rw ] &&
-		[ "$(status_word aftl-die 10)" -eq 64 ] || return 1
-	# A quarter of the data is lost, the rest is unchanged.
-	dd if=/dev/mapper/aftl-die of="$scratch/left" bs=4k count=2048 iflag=direct \
-		conv=noerror,sync 2>"$scratch/said"
-	# User space sees a medium error as ENODATA.
-	lost=$(grep -c 'No data available' "$scratch/said")
-	[ "$lost" -gt 400 ] && [ "$lost" -lt 620 ]
-}
-
-# The other dies take over, and the programs under way continue without an error.
-die_is_replaced()
-{
-	fio --name=write --filename=/dev/mapper/aftl-die --ioengine=libaio --iodepth=16 --direct=1 \
-		--rw=randwrite --bs=8k --size=8m --time_based --runtime=3 --eta=never \
-		--output="$scratch/fio" &
-	sleep 1
-	dmsetup message aftl-die 0 fault die 0 && wait $! &&
-		[ "$(status_word aftl-die 18)" -eq 2 ] &&
-		dd if="$scratch/data" of=/dev/mapper/aftl-die bs=64k oflag=direct 2>"$scratch/said" &&
-		dd if=/dev/mapper/aftl-die bs=64k count=128 iflag=direct 2>"$scratch/said" |
-		cmp - "$scratch/data"
-}
-
-# Without any good die the device is read-only and reports it.
-all_dies_are_lost()
-{
-	dmsetup message aftl-die 0 fault die 1 && dmsetup message aftl-die 0 fault die 3 &&
-		[ "$(status_word aftl-die 1)" = ro ] &&
-		nothing dd if=/dev/zero of=/dev/mapper/aftl-die bs=64k count=1 oflag=direct \
-			2>"$scratch/said" && grep -q 'No space left' "$scratch/said" &&
-		dmsetup suspend aftl-die && [ "$(dmsetup message aftl-die 0 audit)" = clean ] &&
-		dmsetup resume aftl-die
 }
 
 kept_die()
@@ -198,8 +142,8 @@ kept_die()
 die_is_rebuilt()
 {
 	set -- policy baseline superblock 4 rain on
-	# shellcheck disable=SC2086 # words
-	create aftl-kept ram blocks 64 word_lines 8 op 66 "$@" || return 1
+	head -c 8M /dev/urandom >"$scratch/data" &&
+		create aftl-kept ram blocks 64 word_lines 8 op 66 "$@" || return 1
 	dd if="$scratch/data" of=/dev/mapper/aftl-kept bs=64k oflag=direct 2>"$scratch/said" ||
 		return 1
 	kept_die &
@@ -210,8 +154,7 @@ die_is_rebuilt()
 	done
 	kept_die &&
 		dmsetup table aftl-kept >"$scratch/kept" &&
-		dmsetup load aftl-kept "$scratch/kept" && dmsetup suspend aftl-kept &&
-		[ "$(dmsetup message aftl-kept 0 audit)" = clean ] && dmsetup resume aftl-kept &&
+		dmsetup load aftl-kept "$scratch/kept" && is_clean aftl-kept &&
 		[ "$(status_word aftl-kept 18)" -eq 1 ] && kept_die
 }
 
@@ -242,12 +185,8 @@ ktap_test_run 'block' says '^state (free|open|closed|bad)$' block 0
 ktap_test_run 'verbs in capitals' says '^erases [0-9]+$' BLOCK 1
 ktap_test_run 'gc' collects
 ktap_test_run 'gc of a device at rest' waits_for_the_end_of_rest
-ktap_test_run 'gc in real time' collects_in_real_time
 ktap_test_run 'policy' changes_parameter
 ktap_test_run 'fault block' block_is_retired
-ktap_test_run 'fault die: its data are lost' die_is_lost
-ktap_test_run 'fault die: other dies take writes' at_once die_is_replaced
-ktap_test_run 'fault die: all dies' all_dies_are_lost
 ktap_test_run 'fault die: data with parity are rebuilt' die_is_rebuilt
 ktap_test_run 'fault die: superblocks keep their policy' superblocks_stay
 ktap_test_run 'digest and audit while suspended' at_rest

@@ -28,7 +28,6 @@ tables_are_shared_out()
 	[ "$(tables)" = '0 0' ] || return
 	create aftl-nodes ram channels 2 blocks 512 layers 64 word_lines 16 timing off shards 2 || return
 	counted=$(status_word aftl-nodes 16)
-	# shellcheck disable=SC2046 # words
 	set -- $(tables)
 	echo "# $1 and $2 pages of tables; the device counts $counted bytes"
 	[ $((($1 + $2) * 4096 * 10)) -ge $((counted * 9)) ] &&

@@ -20,7 +20,6 @@ shift 2
 first=/dev/mapper/aftl-first
 second=/dev/mapper/aftl-second
 pair='channels 2 chips 1 blocks 96 word_lines 32 op 20'
-# shellcheck disable=SC2086 # words
 sectors=$(capacity $pair)
 mkdir "$scratch/first" "$scratch/second" "$scratch/verdicts"
 needs_module brd
@@ -28,7 +27,6 @@ needs_module brd
 # make_one NAME RAM_DISK STORE TIMING: create a device; STORE may be "linear"
 make_one()
 {
-	# shellcheck disable=SC2086 # words
 	case $3 in
 	linear) dmsetup create "$1" --table "0 $sectors linear $2 0" ;;
 	ram) create "$1" ram $pair timing "$4" ;;

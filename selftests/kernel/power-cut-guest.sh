@@ -21,8 +21,7 @@ create aftl-cut $drive channels 1 chips 2 blocks 64 word_lines 2 op 35 \
 	buffer 256KiB timing off || exit 1
 if [ "${1:-}" = check ]; then
 	python3 selftests/kernel/blocks.py check /dev/mapper/aftl-cut "$2" || exit 1
-	dmsetup suspend aftl-cut && [ "$(dmsetup message aftl-cut 0 audit)" = clean ] &&
-		dmsetup resume aftl-cut && echo 'everything is there' || exit 1
+	is_clean aftl-cut && echo 'everything is there' || exit 1
 	shift 2
 fi
 if [ "${1:-}" = verify ]; then

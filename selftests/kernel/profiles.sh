@@ -6,7 +6,6 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
-# shellcheck disable=SC2086,SC2154 # words, of lib.sh
 create aftl-jobs ram $small || exit 1
 
 runs()

@@ -7,7 +7,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
-. selftests/kernel/python.sh
 processors 2
 . selftests/kernel/trace.sh
 
@@ -97,7 +96,6 @@ used()
 	target=$3
 	shift 3
 	forget_events
-	# shellcheck disable=SC2086 # words
 	create aftl-same ram policy "$policy" $target "$@" || return 1
 	$use || { dmsetup remove --force aftl-same; return 1; }
 	dmsetup suspend aftl-same && looked_at && dmsetup resume aftl-same &&
@@ -112,7 +110,7 @@ simulated()
 	grep " shard=$1\$" "$scratch/trace" >"$scratch/trace$1"
 	trace=$scratch/trace$1
 	shift
-	python selftests/kernel/replay.py --trace "$trace" --stats "$stats" --digest "$digest" \
+	python3 selftests/kernel/replay.py --trace "$trace" --stats "$stats" --digest "$digest" \
 		--record "$scratch/stream.aft" -- "$program" sim --fill none "$@"
 }
 
@@ -121,7 +119,6 @@ replayed()
 {
 	used "$@" || return
 	shift 3
-	# shellcheck disable=SC2046 # words
 	simulated 0 --profile demo --policy "$policy" $(words "$@")
 }
 
@@ -133,7 +130,6 @@ shards_replayed()
 	for shard in $(seq 0 $((shards - 1))); do
 		# Skip store, number of words, and the pairs profile, policy and timing.
 		read -r _ _ _ _ _ _ _ _ own <"$scratch/line$shard"
-		# shellcheck disable=SC2046,SC2086 # words
 		simulated "$shard" --profile demo --policy "$policy" $(words $own) || return
 	done
 	[ "$shards" -gt 1 ]
@@ -142,8 +138,7 @@ shards_replayed()
 # differs KEY VALUE...: the last request stream on another device gives another digest
 differs()
 {
-	# shellcheck disable=SC2046 # words
-	! python selftests/kernel/replay.py --trace "$trace" --stats "$stats" \
+	! python3 selftests/kernel/replay.py --trace "$trace" --stats "$stats" \
 		--digest "$digest" --record "$scratch/stream.aft" -- "$program" sim \
 		--fill none --profile demo --policy baseline $(words "$@") >"$scratch/answer" &&
 		grep -q '^# digest: ' "$scratch/answer"
@@ -158,7 +153,6 @@ two_queues()
 		differs "$@" depth 16
 }
 
-# shellcheck disable=SC2086,SC2154 # words, of lib.sh
 set -- $shape
 record_events aftl_submit
 in_turn 'ext4, real time' replayed use_ext4 approxftl 'timing real' "$@"

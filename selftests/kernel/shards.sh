@@ -5,9 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
-. selftests/kernel/python.sh
 
-# shellcheck disable=SC2154 # of lib.sh
 fast="channels 4 $small shards 4"
 # Device time nearly stands still, and only flushes cause programs.
 slow="channels 4 $shape shards 4 policy baseline timing scale:60 buffer 4MiB buffer_hold 1s"
@@ -68,7 +66,6 @@ discards_share()
 # Store "none" returns a unit's number as its data; it must be the number within the device.
 units_have_numbers()
 {
-	# shellcheck disable=SC2086 # words
 	create aftl-none none $fast &&
 		dd if=/dev/zero of=/dev/mapper/aftl-none bs=1M count=1 oflag=direct 2>"$scratch/said" &&
 		for unit in 0 15 16 47 64 255; do
@@ -80,19 +77,7 @@ units_have_numbers()
 # model NAME OPERATIONS: compare the device with a model
 model()
 {
-	python selftests/kernel/shadow.py "/dev/mapper/$1" "$(share "$2")"
-}
-
-holds_a_file_system()
-{
-	mkdir "$scratch/mnt"
-	mkfs.ext4 -q -F /dev/mapper/aftl-fast >"$scratch/said" 2>&1 &&
-		mount -o discard /dev/mapper/aftl-fast "$scratch/mnt" &&
-		cp -r dm-approxftl "$scratch/mnt/one" && sync -f "$scratch/mnt" &&
-		cp -r docs "$scratch/mnt/two" && rm -r "$scratch/mnt/one" &&
-		umount "$scratch/mnt" && fsck.ext4 -n -f /dev/mapper/aftl-fast >"$scratch/said" 2>&1 &&
-		mount /dev/mapper/aftl-fast "$scratch/mnt" && diff -r docs "$scratch/mnt/two" &&
-		umount "$scratch/mnt"
+	python3 selftests/kernel/shadow.py "/dev/mapper/$1" "$(share "$2")"
 }
 
 # LUNs and blocks are numbered across shards; each shard has 2 LUNs of 64 blocks.
@@ -143,22 +128,6 @@ time_stands_still()
 	done
 }
 
-# The status line reports the highest lateness of all shards since the last reset.
-late_is_told_once()
-{
-	put 0 4096 && late=$(status_word aftl-slow 15) && [ "$late" -gt 0 ] &&
-		dmsetup message aftl-slow 0 reset && [ "$(status_word aftl-slow 15)" -eq 0 ]
-}
-
-at_rest()
-{
-	dmsetup suspend aftl-fast
-	dmsetup message aftl-fast 0 digest >"$scratch/digests"
-	audit=$(dmsetup message aftl-fast 0 audit)
-	dmsetup resume aftl-fast
-	[ "$audit" = clean ] && [ "$(sort -u "$scratch/digests" | wc -l)" -eq 4 ]
-}
-
 # The third shard has LUNs 4 and 5 and every fourth run; only its data are lost.
 loses_its_part()
 {
@@ -188,9 +157,7 @@ has_data()
 # Create a device of two shards that is small enough for all tables that follow, and fill it.
 with_data()
 {
-	# shellcheck disable=SC2086 # words
 	sectors=$(capacity channels 2 $small shards 2)
-	# shellcheck disable=SC2086 # words
 	line ram "$sectors" channels 4 $small shards 2 | dmsetup create aftl-data || return
 	[ -s "$scratch/data" ] || dd if=/dev/urandom of="$scratch/data" bs=1M count=16 2>"$scratch/said"
 	for part in 1 2 3 0; do
@@ -207,7 +174,6 @@ reloads()
 		dmsetup table aftl-data | dmsetup load aftl-data && dmsetup resume aftl-data &&
 		dmsetup suspend aftl-data && [ "$(dmsetup message aftl-data 0 digest)" = "$digests" ] &&
 		dmsetup resume aftl-data && has_data || return
-	# shellcheck disable=SC2086 # words
 	dmsetup message aftl-data 0 fault block 300 &&
 		switch_to channels 4 $small shards 2 policy baseline buffer 1MiB && has_data &&
 		block_is bad 300 && block_is free 44 && switch_to channels 4 $small shards 4 &&
@@ -220,35 +186,6 @@ reloads()
 block_is()
 {
 	dmsetup message aftl-data 0 blocks "$2" 1 | grep -q "^$2 $1 "
-}
-
-# Data that do not fit a shard of the new table stay unchanged on the old one.
-keeps_what_does_not_fit()
-{
-	# shellcheck disable=SC2086 # words
-	with_data && line ram "$sectors" channels 4 $small shards 4 fill sequential endurance 1 |
-		dmsetup reload aftl-data && ! dmsetup resume aftl-data 2>"$scratch/said" &&
-		switch_to channels 4 $small shards 2 && has_data && dmsetup remove aftl-data
-}
-
-goes_on_under_load()
-{
-	for round in 1 2 3; do
-		sleep 0.3
-		dmsetup suspend aftl-data && dmsetup resume aftl-data &&
-			dmsetup table aftl-data | dmsetup load aftl-data && dmsetup resume aftl-data ||
-			return
-	done
-	# shellcheck disable=SC2086 # words
-	switch_to channels 4 $shape shards 4 timing real policy baseline &&
-		switch_to channels 4 $shape shards 2 timing real buffer 1MiB
-}
-
-under_load()
-{
-	with_data || return
-	verify aftl-data --ioengine=libaio --iodepth=16 --bsrange=4k-256k --size=24m --loops=3 &
-	goes_on_under_load && wait $! && dmsetup remove aftl-data
 }
 
 # wrote FIRST SECOND: run two writers at once, each within the run at its offset
@@ -279,22 +216,14 @@ nobody_waits()
 }
 
 # On a block device each shard has a volume, one after the other.
-# shellcheck disable=SC2120 # words, from some
 create_kept()
 {
-	# shellcheck disable=SC2086 # words
 	create aftl-kept /dev/ram0 $fast "$@"
 }
 
 sum_of()
 {
 	dd if=/dev/mapper/aftl-kept bs=1M count=16 iflag=direct 2>"$scratch/said" | md5sum
-}
-
-audit_of()
-{
-	dmsetup suspend aftl-kept && dmsetup message aftl-kept 0 audit
-	dmsetup resume aftl-kept
 }
 
 lives_on_a_block_device()
@@ -304,17 +233,16 @@ lives_on_a_block_device()
 			--numjobs=2 --offset_increment=8m --size=8m &&
 		dd if=/dev/urandom of=/dev/mapper/aftl-kept bs=1M count=16 oflag=direct conv=fsync \
 			2>"$scratch/said" &&
-		! each_shard aftl-kept host_write_units | grep -qw 0 && [ "$(audit_of)" = clean ] &&
+		! each_shard aftl-kept host_write_units | grep -qw 0 && is_clean aftl-kept &&
 		sum=$(sum_of) && dmsetup remove aftl-kept &&
 		"$approxftl" check /dev/ram0 >"$scratch/said" &&
 		grep -q 'is sound; it was closed in order' "$scratch/said" && create_kept &&
-		[ "$(sum_of)" = "$sum" ] && [ "$(audit_of)" = clean ]
+		[ "$(sum_of)" = "$sum" ] && is_clean aftl-kept
 }
 
 # Reload with another policy and parameters; every shard's volume stores them.
 goes_on_with_others()
 {
-	# shellcheck disable=SC2086 # words
 	line /dev/ram0 "$(capacity $fast)" $fast policy baseline buffer 1MiB program 1ms |
 		dmsetup reload aftl-kept && dmsetup resume aftl-kept && [ "$(sum_of)" = "$sum" ] &&
 		dmsetup remove aftl-kept || return
@@ -369,7 +297,6 @@ $third $((all - third)) $of /dev/ram0 $third $*" && dmsetup resume aftl-part
 # Two volumes open before the third fails; all are opened once the third works.
 begins_with_all()
 {
-	# shellcheck disable=SC2086 # words
 	dd if=/dev/urandom of=/dev/mapper/aftl-kept bs=1M count=16 oflag=direct conv=fsync \
 		2>"$scratch/said" && sum=$(sum_of) && dmsetup remove aftl-kept &&
 		third=$((2 * $(stride_mib) * 2048)) && all=$(blockdev --getsz /dev/ram0) &&
@@ -380,14 +307,13 @@ begins_with_all()
 	! dmsetup resume aftl-kept 2>"$scratch/said" &&
 		dmesg | grep -qF 'shard 2: the volume cannot be written' &&
 		part_is linear && dmsetup resume aftl-kept &&
-		[ "$(sum_of)" = "$sum" ] && [ "$(audit_of)" = clean ] && dmsetup remove aftl-kept &&
+		[ "$(sum_of)" = "$sum" ] && is_clean aftl-kept && dmsetup remove aftl-kept &&
 		dmsetup remove aftl-part && "$approxftl" check /dev/ram0 >"$scratch/said" && create_kept
 }
 
 # A shard whose volume cannot be written makes the device fail, also if a later shard is read-only.
 worst_mode_is_reported()
 {
-	# shellcheck disable=SC2086 # words
 	dmsetup remove aftl-kept && wipe /dev/ram0 && create_kept && dmsetup remove aftl-kept &&
 		first=$(($(stride_mib) * 2048)) && all=$(blockdev --getsz /dev/ram0) &&
 		dmsetup create aftl-part --table "0 $all linear /dev/ram0 0" &&
@@ -421,11 +347,9 @@ opens_at_once()
 	echo 1 >"$stuck"
 	dmsetup remove aftl-kept && all=$(blockdev --getsz /dev/ram0) &&
 		dmsetup create aftl-part --table "0 $all delay /dev/ram0 0 400 /dev/ram0 0 0" || return
-	# shellcheck disable=SC2086 # words
 	before=$(reads_below) && create aftl-kept /dev/mapper/aftl-part $fast &&
 		after=$(reads_below) && echo "$usual" >"$stuck" && [ "$(sum_of)" = "$sum" ] &&
 		dmsetup remove aftl-kept && dmsetup remove aftl-part && create_kept || return
-	# shellcheck disable=SC2086 # words
 	set -- $before $after
 	echo "# reads took $(($3 - $1)) ms, in $(($4 - $2)) ms"
 	[ $((($4 - $2) * 4)) -lt $((($3 - $1) * 3)) ]
@@ -436,7 +360,6 @@ refused()
 {
 	sentence=$1
 	shift
-	# shellcheck disable=SC2086 # words
 	! line "$1" 20480 $2 | dmsetup create aftl-line 2>"$scratch/said" &&
 		dmesg | tail -n 3 | grep -qF "$sentence"
 }
@@ -450,24 +373,17 @@ refuses()
 		dmesg | grep -qF '"4" is not a shard; there are 0 to 3'
 }
 
-# shellcheck disable=SC2086 # words
 create aftl-fast ram $fast && create aftl-slow ram $slow || exit 1
 ktap_test_run 'a flush reaches each shard' flush_reaches_each
 ktap_test_run 'runs are shared out' runs_are_shared_out
 ktap_test_run 'a discard reaches those it is about' discards_share
 in_turn 'unit numbers are those of the device' units_have_numbers
 ktap_test_run 'a model: random writes, discards, zeroes and reads' model aftl-fast 900
-in_turn 'a model with a write buffer' model aftl-slow 200
-in_turn 'a file system' holds_a_file_system
 in_turn 'LUNs and blocks are numbered across shards' counts_through
 in_turn 'message gc' collects_where_it_is_said
 in_turn 'messages policy and line' parameters_reach_each
-in_turn 'digests and audit' at_rest
 in_turn 'time stands still' time_stands_still
-in_turn 'late requests are reported once' late_is_told_once
 in_turn 'reloads, from shards to shards' reloads
-in_turn 'data that do not fit a table are kept' keeps_what_does_not_fit
-in_turn 'suspend and reload under I/O' under_load
 in_turn 'writers of two shards do not wait for each other' at_once nobody_waits
 in_turn 'die failures in one shard' loses_its_part
 in_turn 'refusals' refuses

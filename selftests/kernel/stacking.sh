@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Stack other devices on ours, and swap to ours.
+# Stack other devices on ours.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -11,7 +11,6 @@ deep='--ioengine=libaio --iodepth=16 --bs=16k --size=16m'
 
 below_linear()
 {
-	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
 	create aftl-below ram $small &&
 		dmsetup create aftl-above --table '0 65536 linear /dev/mapper/aftl-below 1024' &&
 		verify aftl-above $deep && blkdiscard /dev/mapper/aftl-above &&
@@ -28,7 +27,6 @@ crypt_table()
 
 below_crypt()
 {
-	# shellcheck disable=SC2086 # words
 	create aftl-below ram $small && dmsetup create aftl-above --table "$(crypt_table "$@")" &&
 		verify aftl-above --ioengine=libaio --iodepth=16 --bs=16k --size=4m || return
 	printf 'plain text %04085d' 0 |
@@ -60,7 +58,6 @@ until_it_waits()
 # resume.
 on_one_of_ours()
 {
-	# shellcheck disable=SC2086 # words
 	create aftl-below ram $small && create aftl-above /dev/mapper/aftl-below channels 1 chips 2 \
 		blocks 64 word_lines 2 op 35 timing off && verify aftl-above --ioengine=libaio \
 		--iodepth=16 --bs=16k --size=4m && table=$(dmsetup table aftl-above) &&
@@ -100,7 +97,6 @@ replaces_a_member()
 below_raid()
 {
 	for member in one two three; do
-		# shellcheck disable=SC2086 # words
 		create "aftl-$member" ram $small || return
 	done
 	md --create /dev/md5 --level=5 --raid-devices=3 --metadata=1.2 --size=20480 --chunk=64 \
@@ -119,52 +115,8 @@ below_raid()
 	return "$kept"
 }
 
-available_mib()
-{
-	echo $(($(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo) / 1024))
-}
-
-# touch_mib COUNT: write so much memory in one process and read it back
-touch_mib()
-{
-	python3 -c '
-import sys
-size = int(sys.argv[1]) << 20
-memory = bytearray(size)
-for page in range(0, size, 4096):
-    memory[page : page + 8] = page.to_bytes(8, "little")
-sys.exit(any(memory[page : page + 8] != page.to_bytes(8, "little")
-             for page in range(0, size, 4096)))
-' "$1"
-}
-
-# With a write buffer and no idle GC, swap must not need to allocate pages. The backing device has
-# all its memory beforehand, and most of the rest is taken away. Try several sizes, because the
-# kernel may reclaim more than MemAvailable says.
-swaps_without_memory()
-{
-	ram_disks 2 4194304 && dd if=/dev/zero of=/dev/ram0 bs=1M count=200 oflag=direct \
-		2>"$scratch/said" && dmsetup create aftl-part --table '0 409600 linear /dev/ram0 0' &&
-		create aftl-swap /dev/mapper/aftl-part channels 1 chips 2 blocks 48 op 30 policy baseline \
-			timing off buffer 8MiB && mkswap /dev/mapper/aftl-swap >"$scratch/said" &&
-		swapon /dev/mapper/aftl-swap || return
-	dd if=/dev/zero of=/dev/ram1 bs=1M count=$(($(available_mib) - 150)) oflag=direct \
-		2>"$scratch/said"
-	touched=$?
-	for beyond in 50 50 70 90 110; do
-		touch_mib $(($(available_mib) + beyond)) || touched=1
-		written=$(counter aftl-swap host_write_units)
-		[ "$written" -lt 8192 ] || break
-	done
-	echo "# $written units swapped out, $(counter aftl-swap buffer_coalesced_units) coalesced"
-	swapoff /dev/mapper/aftl-swap && dmsetup remove aftl-swap && dmsetup remove aftl-part &&
-		rmmod brd && [ "$touched" -eq 0 ] && [ "$written" -ge 8192 ]
-}
-
 ktap_test_run 'below dm-linear' below_linear
-in_turn 'below dm-crypt, in sectors of 512 bytes' below_crypt
 in_turn 'below dm-crypt, in sectors of 4 KiB' below_crypt sector_size:4096
 ktap_test_run 'below another approxftl device, resumed in any order' on_one_of_ours
 in_turn 'three devices below RAID-5, one fails and is re-added' below_raid
-in_turn 'swap under memory pressure, with a write buffer' swaps_without_memory
 finished

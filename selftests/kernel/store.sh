@@ -6,7 +6,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
-. selftests/kernel/python.sh
 
 shape='blocks 64 word_lines 4 op 30'
 small="$shape timing off"
@@ -29,7 +28,6 @@ on_sparse_file()
 # ftl_bytes_with BYTES: memory of a new volume with a persistent write buffer of this size
 ftl_bytes_with()
 {
-	# shellcheck disable=SC2086 # words
 	wipe "$loop" && create aftl-one "$loop" $small buffer "$1" buffer_safe on || return
 	status_word aftl-one 16
 }
@@ -57,7 +55,6 @@ opens_with_large_buffers()
 # operation takes some 300 bytes; the number in flight varies a little between rounds.
 forgets_operations()
 {
-	# shellcheck disable=SC2086 # words
 	wipe /dev/ram0 && create aftl-one /dev/ram0 $small buffer 4MiB buffer_safe on || return
 	for _ in 1 2 3; do
 		verify aftl-one --ioengine=libaio --iodepth=32 --bs=256k --size=16m || return
@@ -112,10 +109,8 @@ has_limits_below()
 	dmsetup create aftl-line --table "0 524288 linear $1 0" || return
 	of_queue aftl-line | sort >"$scratch/line"
 	dmsetup remove aftl-line
-	# shellcheck disable=SC2086 # words
 	create aftl-one "$1" $small || return
 	of_queue aftl-one | sort >"$scratch/ours"
-	# shellcheck disable=SC2086 # words
 	printf '%s \n' $own_limits >"$scratch/own"
 	diff "$scratch/line" "$scratch/ours" | grep '^[<>]' >"$scratch/different"
 	! grep -v -F -f "$scratch/own" "$scratch/different" | sed 's/^/# /' | grep . &&
@@ -155,7 +150,7 @@ limits_of_crypt()
 # is aligned to 512 bytes only.
 reads_into_odd_memory()
 {
-	python - <<'END'
+	python3 - <<'END'
 import ctypes, errno, mmap, os
 
 disk = os.open("/dev/mapper/aftl-one", os.O_RDWR | os.O_DIRECT)
@@ -176,7 +171,6 @@ END
 aligned_as_below()
 {
 	crypt_below 524288 4096 || return
-	# shellcheck disable=SC2086 # words
 	create aftl-one /dev/mapper/aftl-crypt $small && reads_into_odd_memory &&
 		[ "$(status_word aftl-one 20)" -eq 0 ] &&
 		[ "$(counter aftl-one read_lost_units)" -eq 0 ] && dmsetup remove aftl-one &&
@@ -211,7 +205,6 @@ delays_only_what_fails()
 	dmsetup create aftl-head --table '0 2048 linear /dev/ram1 0' &&
 		dmsetup create aftl-part --table "0 2048 linear /dev/mapper/aftl-head 0
 2048 520192 linear /dev/ram1 2048" || return
-	# shellcheck disable=SC2086 # words
 	wipe /dev/ram1 && create aftl-one /dev/mapper/aftl-part $small &&
 		dd if=/dev/urandom of=/dev/mapper/aftl-one bs=64k count=32 oflag=direct \
 			2>"$scratch/said" && dmsetup suspend aftl-one && dmsetup resume aftl-one || return
@@ -238,7 +231,7 @@ $((bad + 8)) $((522240 - bad - 8)) linear /dev/ram1 $((bad + 8))" &&
 sector_of_unit()
 {
 	dd if=/dev/mapper/aftl-one of="$scratch/unit" bs=4k count=1 skip="$1" iflag=direct \
-		2>"$scratch/said" && python - "$scratch/unit" <<'END'
+		2>"$scratch/said" && python3 - "$scratch/unit" <<'END'
 import sys
 
 unit = open(sys.argv[1], "rb").read()
@@ -322,7 +315,6 @@ has_written()
 # io.max: the cgroup writes 256 KiB and then reads from flash, which takes minutes at this rate.
 beside_a_limit()
 {
-	# shellcheck disable=SC2086 # words
 	wipe /dev/ram1 && create aftl-one /dev/ram1 $small buffer 1MiB && root_works || return
 	echo "$(cat /sys/block/ram1/dev) wbps=1024 rbps=1024" >"$cgroup/io.max" || return
 	# shellcheck disable=SC2016 # of the inner shell
@@ -342,7 +334,6 @@ beside_a_cost_model()
 {
 	[ -e "$scratch/cgroup/io.cost.qos" ] || return
 	dev=$(cat "/sys/block/$(basename "$loop")/dev")
-	# shellcheck disable=SC2086 # words
 	wipe "$loop" && create aftl-one "$loop" $small buffer 1MiB && root_works &&
 		echo "$dev enable=1 ctrl=user rpct=0 wpct=0 min=100.00 max=100.00" \
 			>"$scratch/cgroup/io.cost.qos" &&

@@ -61,7 +61,6 @@ round_trip 'none 8 profile micro19 policy cubeftl timing off blocks 64' \
 	none 8 profile micro19 policy cubeftl timing off blocks 64
 round_trip "ram 18 $plain channels 4 blocks 200 read 50us errors off rber 2.5e-8 seed 7" \
 	ram 16 seed 7 errors off rber 2.50e-8 read 50000ns blocks 200 channels 4 timing real op 15.0
-# shellcheck disable=SC2086 # a long line, once around
 round_trip "none 32 $plain plane_mode independent page 4KiB unit 2KiB suspend both idle 2ms buffer 1MiB gc 12 wear_gap 50 refresh 0 cell_model voltage fill sequential fill_valid 50 age 90d" \
 	none 26 plane_mode independent age 90d fill_valid 50 fill sequential cell_model voltage refresh 0 wear_gap 50 \
 	gc 12 buffer 1024KiB idle 2ms suspend both unit 2KiB page 4096

@@ -9,7 +9,6 @@ processors 2
 . selftests/kernel/trace.sh
 
 record_events aftl_submit aftl_complete aftl_array
-# shellcheck disable=SC2086,SC2154 # words, of lib.sh
 create aftl-trace ram $shape suspend both tag_all approximate buffer 256KiB timing scale:10 ||
 	exit 1
 # Flash slower than the machine makes reads collide with programs; reads hit written data only.
@@ -73,38 +72,6 @@ names_the_device()
 	nothing grep -vE "aftl_[a-z]+: dev=$dev " "$scratch/events"
 }
 
-# switch_events 0|1: switch our events and frequent events of the kernel
-switch_events()
-{
-	for group in approxftl block irq sched; do
-		echo "$1" >"$tracing/events/$group/enable" || return
-	done
-}
-
-# Switching makes the kernel patch code that the other processor executes.
-switched_under_load()
-{
-	echo 0 >"$tracing/events/approxftl/enable" && forget_events
-	fio --name=load --filename=/dev/mapper/aftl-trace --ioengine=libaio --direct=1 --rw=randrw \
-		--bs=4k --iodepth=16 --time_based --runtime=1d --output="$scratch/fio" &
-	load=$!
-	begun=$(counter aftl-trace host_read_requests)
-	until [ "$(counter aftl-trace host_read_requests)" -ne "$begun" ]; do
-		sleep 0.1
-	done
-	for _ in 1 2 3 4 5; do
-		switch_events 1
-		until events aftl_submit | grep -q .; do
-			kill -0 "$load" || return
-			sleep 0.1
-		done
-		switch_events 0
-		forget_events
-	done
-	kill -INT "$load" && wait "$load"
-	grep -q 'err= 0' "$scratch/fio"
-}
-
 ktap_test_run 'reads' adds_up host_read_requests count aftl_submit op=0
 ktap_test_run 'units read' adds_up host_read_units units aftl_complete op=0
 ktap_test_run 'writes' adds_up host_write_requests count aftl_submit op=1
@@ -126,5 +93,4 @@ ktap_test_run 'their time' adds_up array_erase_ns array_ns aftl_array op=2
 ktap_test_run 'suspended operations' adds_up array_suspends count aftl_array op=3
 ktap_test_run 'and resumed ones' adds_up array_suspends count aftl_array op=4
 ktap_test_run 'every event names the device' names_the_device
-in_turn 'tracepoints are switched under I/O' switched_under_load
 finished

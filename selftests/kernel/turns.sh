@@ -39,12 +39,6 @@ in_turn()
 	! next_turn "$1" || ktap_test_run "$@"
 }
 
-# in_turn_silent NAME COMMAND...: the same for a point that must print nothing
-in_turn_silent()
-{
-	! next_turn "$1" || ktap_test_silent "$@"
-}
-
 # on_newest NAME COMMAND...: run a point that needs a feature of recent kernels
 on_newest()
 {

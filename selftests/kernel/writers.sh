@@ -53,7 +53,6 @@ as_new()
 writers()
 {
 	as_new "$1" || return
-	# shellcheck disable=SC2046,SC2086 # words
 	iops=$(fio --direct=1 --rw=randwrite --bs=4k --ioengine=libaio --iodepth=32 --norandommap \
 		--size=$((processors * 16))m --zonemode=strided --zonesize=${run_kib}k \
 		--zonerange=${run_kib}k --zoneskip=$(((processors - 1) * run_kib))k \
