@@ -11,10 +11,8 @@ FTL, with a shard for each writer, and with a device for each, which is this mac
 - With two processors in parallel: requests a second, which is as noisy as this machine.
 
 Both report the share of time that writers wait for each other. Among processors that take turns,
-a wait lasts a whole turn, so that the share is larger than in parallel. Last, fdatasync() by
-64 threads on a volume, beside other targets on the same drive (flush-storm.sh), in the lab again,
-with the requests to the drive, from which the rates on another drive can be computed. Ratios are
-within one boot; the spread is between boots. With --strict, a missed limit is exit status 1.
+a wait lasts a whole turn, so that the share is larger than in parallel. Ratios are within one boot;
+the spread is between boots. With --strict, a missed limit is exit status 1.
 """
 
 from __future__ import annotations
@@ -35,11 +33,6 @@ ELSEWHERE, UNTAGGED = "elsewhere", "untagged"  # the same device, with and witho
 TAG_LIMIT = 1.05  # relative to the cost without tags
 OTHERS = ("brd", "null_blk", YARDSTICK)
 TITLES = {"linear": "dm-linear/brd"}
-
-STORMS = {"plain": "volume", "safe": "volume, buffer_safe", "linear": "dm-linear",
-          "thin": "dm-thin", "clone": "dm-clone"}
-OUR_STORMS = ("plain", "safe")
-STORM_YARDSTICK = "thin"
 
 WRITERS = {"one": "with one FTL", "shards": "each with a shard", "apart": "each with a device"}
 MANY = (4, 8)  # numbers of processors that take turns
@@ -194,54 +187,6 @@ def put_at_once(measured: Measured) -> list[Bar]:
             waited(2, measured, "at once")]
 
 
-@dataclass
-class Storm:
-    """Writes by 64 threads, each followed by fdatasync(), and the requests to the drive."""
-
-    writes: int
-    a_second: float
-    below: int  # writes sent to the drive, including empty flushes
-    sectors: int
-    flushes: int
-
-    def each(self) -> list[str]:
-        """Return the requests to the drive per write."""
-        return [f"{count / self.writes:.3f}" for count in (
-            self.below - self.flushes, self.sectors / 2, self.flushes)]
-
-
-def measure_storms(rounds: int) -> dict[str, list[Storm]]:
-    """Measure the devices of the newest kernel; older ones lack dm-clone."""
-    said = guest_says("storm", f"ROUNDS={rounds} sh selftests/kernel/flush-storm.sh",
-                      "--kernel", "newest", "--memory", "2GiB")
-    return {device: storms for device in STORMS
-            if (storms := [storm_of(words[1:]) for words in said if words[0] == device])}
-
-
-def storm_of(words: list[str]) -> Storm:
-    """Parse one line of results."""
-    return Storm(int(words[0]), float(words[1]), *map(int, words[2:]))
-
-
-def put_storms(measured: dict[str, list[Storm]]) -> list[Bar]:
-    """Print the cost of one fdatasync(); return the limits."""
-    lines = [["write and fdatasync(), 64 threads", "a second", f"to {STORMS[STORM_YARDSTICK]}",
-              "writes below", "KiB", "flushes"]]
-    yardstick = measured.get(STORM_YARDSTICK)
-    ratios = {device: statistics.median(ours.a_second / other.a_second for ours, other
-                                        in zip(storms, yardstick or storms, strict=True))
-              for device, storms in measured.items()}
-    for device, storms in measured.items():
-        middle = sorted(storms, key=lambda storm: storm.a_second)[len(storms) // 2]
-        lines.append([STORMS[device], f"{middle.a_second:.0f}",
-                      f"{ratios[device]:.2f}" if yardstick else "-", *middle.each()])
-    put_columns(lines)
-    print(*(f"{STORMS[device]} is not in that kernel"
-            for device in STORMS if device not in measured), sep="\n")
-    return [Bar(f"fdatasync() on a {STORMS[device]}, to {STORMS[STORM_YARDSTICK]}", ratios[device],
-                1, "x") for device in OUR_STORMS if yardstick]
-
-
 def main() -> int:
     """Entry point."""
     parser = options("Cost of requests in the kernel.", "bench-kernel.json")
@@ -250,8 +195,6 @@ def main() -> int:
                         help="requests of the shorter of two measurements (20000)")
     parser.add_argument("--rounds", type=int, default=7, metavar="N",
                         help="comparisons of one writer with two (7); 0 leaves out all of writers")
-    parser.add_argument("--storms", type=int, default=5, metavar="N",
-                        help="rounds of storms of fdatasync() (5); 0 leaves them out")
     args = parser.parse_args()
     boots = [boot_lab(args.requests) for _ in range(max(1, args.boots))]
     bars = put_costs(boots) + put_tags(boots)
@@ -261,18 +204,15 @@ def main() -> int:
         bars += put_turns(processors, measured)
     at_once = measure_writers(2, args.rounds, ROUND_MS, "--parallel") if args.rounds else {}
     bars += put_at_once(at_once) if at_once else []
-    storms = measure_storms(args.storms) if args.storms else {}
-    bars += put_storms(storms) if storms else []
     put_bars(bars)
     put_result(args.json, {
-        "approxftl_bench_kernel_format": [2, 0],
+        "approxftl_bench_kernel_format": [3, 0],
         "cost_ns": [{f"{device} {operation} {depth}": ns
                      for (device, (operation, depth)), ns in boot.costs.items()}
                     for boot in boots],
         "two_writers": as_json(at_once),
         "writers_in_turn": {str(processors): as_json(measured)
                             for processors, measured in in_turn.items()},
-        "storms": {device: [asdict(storm) for storm in told] for device, told in storms.items()},
         "bars": [bar.as_json() for bar in bars],
     })
     return exit_status(args, met=all(bar.met for bar in bars))

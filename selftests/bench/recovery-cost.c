@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Measure the recovery of a volume after a crash. The volume is in memory and has been written
- * completely, unit by unit in an order drawn from a seed. A thread serves its reads as slowly as a
- * device of 2 GB/s.
+ * completely, unit by unit in an order drawn from a seed. Its reads end as late as those of a device
+ * of 2 GB/s that serves them one by one.
  *
  *	recovery-cost BLOCKS
  *
  * BLOCKS blocks of 16 MiB on each of four LUNs. Prints the bytes of flash, the processor time and
  * the elapsed time of the recovery in nanoseconds, and the bytes that it reads.
  */
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -21,49 +20,13 @@
 /* The device's time per byte in picoseconds. */
 #define READ_PS 500
 
-/**
- * struct job - a read request
- * @next: next request in the queue
- * @from: source
- * @to: destination
- * @size: bytes
- * @asked_ns: time of submission
- * @over: the read is complete
- */
-struct job {
-	struct job *next;
-	const u8 *from;
-	void *to;
-	u32 size;
-	u64 asked_ns;
-	bool over;
-};
-
-/**
- * struct memory_medium - the metadata of a volume in memory; there are no data
- * @bytes: contents of the volume from its start
- * @size: size of @bytes
- * @read: bytes read so far
- * @lock: protects the following members
- * @asked: signals a new request
- * @answered: signals a completed request
- * @jobs: queue of requests
- */
-struct memory_medium {
+/* The volume: contents from its start, their size, bytes read so far, and when the last read ends. */
+static struct {
 	u8 *bytes;
 	u64 size;
 	u64 read;
-	pthread_mutex_t lock;
-	pthread_cond_t asked;
-	pthread_cond_t answered;
-	struct job *jobs;
-};
-
-static struct memory_medium disk = {
-	.lock = PTHREAD_MUTEX_INITIALIZER,
-	.asked = PTHREAD_COND_INITIALIZER,
-	.answered = PTHREAD_COND_INITIALIZER,
-};
+	u64 due_ns;
+} disk;
 
 static u64 clock_ns(clockid_t clock)
 {
@@ -79,70 +42,26 @@ static void give_up(const char *why)
 	exit(1);
 }
 
-static void sleep_until(u64 ns)
-{
-	struct timespec until = { .tv_sec = (time_t)(ns / 1000000000),
-				  .tv_nsec = (long)(ns % 1000000000) };
-
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-}
-
-/* Serve requests one by one, each for as long as the device takes. */
-static void *serve(void *unused)
-{
-	u64 due = 0;
-
-	prctl(PR_SET_TIMERSLACK, 1);
-	for (;;) {
-		struct job *job;
-
-		pthread_mutex_lock(&disk.lock);
-		while (!disk.jobs)
-			pthread_cond_wait(&disk.asked, &disk.lock);
-		job = disk.jobs;
-		disk.jobs = job->next;
-		pthread_mutex_unlock(&disk.lock);
-		memcpy(job->to, job->from, job->size);
-		due = max(due, job->asked_ns) + (u64)job->size * READ_PS / 1000;
-		sleep_until(due);
-		pthread_mutex_lock(&disk.lock);
-		job->over = true;
-		pthread_cond_signal(&disk.answered);
-		pthread_mutex_unlock(&disk.lock);
-	}
-	return unused;
-}
-
+/* The handle of a read is the time at which it ends. */
 static void *medium_begin_read(void *host, u64 offset, void *bytes, u32 size)
 {
-	struct job *job = calloc(1, sizeof(*job));
-	struct job **last = &disk.jobs;
-
 	(void)host;
-	if (!job || offset + size > disk.size)
+	if (offset + size > disk.size)
 		give_up("a read that cannot be");
-	*job = (struct job){ .from = disk.bytes + offset, .to = bytes, .size = size,
-			     .asked_ns = clock_ns(CLOCK_MONOTONIC) };
+	memcpy(bytes, disk.bytes + offset, size);
 	disk.read += size;
-	pthread_mutex_lock(&disk.lock);
-	while (*last)
-		last = &(*last)->next;
-	*last = job;
-	pthread_cond_signal(&disk.asked);
-	pthread_mutex_unlock(&disk.lock);
-	return job;
+	disk.due_ns = max(disk.due_ns, clock_ns(CLOCK_MONOTONIC)) + (u64)size * READ_PS / 1000;
+	return (void *)(uintptr_t)disk.due_ns;
 }
 
 static int medium_end_read(void *host, void *begun)
 {
-	struct job *job = begun;
+	u64 ns = (uintptr_t)begun;
+	struct timespec until = { .tv_sec = (time_t)(ns / 1000000000),
+				  .tv_nsec = (long)(ns % 1000000000) };
 
 	(void)host;
-	pthread_mutex_lock(&disk.lock);
-	while (!job->over)
-		pthread_cond_wait(&disk.answered, &disk.lock);
-	pthread_mutex_unlock(&disk.lock);
-	free(job);
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 	return 0;
 }
 
@@ -266,15 +185,15 @@ int main(int argc, char **argv)
 	struct aftl_error error = { "" };
 	struct aftl_volume *volume;
 	struct aftl_geometry geo;
-	pthread_t device;
 
 	if (argc != 2)
 		give_up("usage: recovery-cost BLOCKS");
 	shape(&super, &geo, argv[1]);
 	disk.size = super.layout.data * AFTL_FRAME_BYTES;
 	disk.bytes = calloc(1, disk.size);
-	if (!disk.bytes || pthread_create(&device, NULL, serve, NULL))
+	if (!disk.bytes)
 		give_up("not enough memory");
+	prctl(PR_SET_TIMERSLACK, 1);
 	if (aftl_volume_format(&medium, &super, &error) ||
 	    aftl_volume_open(&volume, &medium, &error))
 		give_up(error.text);

@@ -78,10 +78,5 @@ endif
 
 .PHONY: playground
 
-bench-playground: $(O)/playground.html ## frames a second of the page, in a browser
-	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_playground.py
-
 docs/playground.png: $(O)/playground.html selftests/playground/picture.py
 	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/playground/picture.py
-
-.PHONY: bench-playground
