@@ -15,13 +15,6 @@ from selftests.lib.programs import TOP
 HISTOGRAM = "dm-approxftl/core/base/histogram"
 
 
-def test_a_check_builds_the_examples_that_guests_run(tmp_path: Path) -> None:
-    """Guests run the examples, which no package contains: `make check-kernel` builds them."""
-    said = subprocess.run(["make", "-n", "check-kernel", f"O={tmp_path}"], cwd=TOP,
-                          capture_output=True, text=True, check=True).stdout
-    assert f"-o {tmp_path}/examples/annotated " in said
-
-
 def make(*words: str | Path, where: Path = TOP) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["make", "-f", TOP / "Makefile", *words], cwd=where, text=True,
                           capture_output=True, check=False)

@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from selftests.lib.processes import until
 
 RUN = Path(__file__).resolve().parent.parent / "run"
 WORK = "python3 -c 'import time\nwhile time.process_time() < 0.5: pass'"
@@ -89,17 +86,6 @@ def test_names_a_test_that_hangs_and_its_processes(tree: Tree) -> None:
     assert last(output) == "1 passed, 1 failed, 0 skipped"
 
 
-def test_takes_the_limits_from_the_area(tree: Tree) -> None:
-    tree.tap("core", "echo 1..1; sleep infinity; echo ok 1 - one")
-    tree.tap("busy", "echo 1..1; while :; do :; done")
-    tree.add("core/settings", "quiet=1\nat-once=1\n")
-    tree.add("busy/settings", "cpu=2\n")
-    status, output = tree.run()
-    assert status == 1
-    assert "did nothing for 1 s" in output
-    assert "it used more than 2 s of processors" in output
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("body", "status"), [
     # Slow tests that print output or use the processor are alive.
@@ -112,15 +98,6 @@ def test_takes_the_limits_from_the_area(tree: Tree) -> None:
 def test_progress_is_output_or_work(tree: Tree, body: str, status: int) -> None:
     tree.tap("core", f"echo 1..1; {body}; echo ok 1 - one")
     assert tree.run("--quiet", "4")[0] == status
-
-
-def test_refuses_a_setting_that_it_does_not_know(tree: Tree) -> None:
-    tree.tap("core", "echo 1..1; echo ok 1 - one")
-    for setting in ("asked=maybe", "at-ecno=1"):
-        tree.add("core/settings", f"{setting}\n")
-        status, output = tree.run()
-        assert status == 1
-        assert f"unknown setting '{setting}'" in output
 
 
 @pytest.mark.parametrize("script", ["echo '1..0 # SKIP no disk'", "echo '1..0 # SKIP x'; exit 4"])
@@ -200,27 +177,3 @@ def test_fails_when_pytest_cannot_collect(tree: Tree, text: str) -> None:
     status, output = tree.run()
     assert status == 1, output
     assert "failed: pytest: exit status" in output
-
-
-def test_an_interrupt_kills_the_children_and_prints_results(tree: Tree) -> None:
-    pid_file = tree.top / "pid"
-    tree.add("core/a.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - quick\n")
-    tree.add("core/b.tap.sh", f"#!/bin/sh\nsleep infinity &\necho $! >{pid_file}.new\n"
-             f"mv {pid_file}.new {pid_file}\nwait\n")  # fmt: skip
-    # A shell in the background ignores SIGINT, and its children inherit that.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    runner = subprocess.Popen(tree.command("-j1"), stdout=subprocess.PIPE, text=True)
-    until(pid_file.exists, runner)
-    runner.send_signal(signal.SIGINT)
-    output, _ = runner.communicate()
-    assert runner.returncode == 130
-    assert last(output) == "1 passed, 0 failed, 0 skipped"
-    assert not alive(int(pid_file.read_text()))
-
-
-def alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
