@@ -268,26 +268,6 @@ make_f2fs()
 		mount -t f2fs "$beside" "$place"
 }
 
-make_zonefs()
-{
-	zonefs_superblock >"$scratch/super" &&
-		dd if="$scratch/super" of="$crashed" bs=4k oflag=direct conv=notrunc 2>"$scratch/said" &&
-		blkzone finish -o 0 -l 8192 "$crashed" && mount -t zonefs "$crashed" "$place"
-}
-
-# Zone 13 is written and reset in turn; the other zones keep one file each.
-write_zones()
-{
-	for file in $(seq 1 12); do
-		head -c "$(((file * 7919 % 150 / 4 + 1) * 4))k" /dev/urandom >"$scratch/files/$file" &&
-			dd if="$scratch/files/$file" of="$place/seq/$file" bs=4k oflag=direct \
-				conv=notrunc,fsync 2>"$scratch/said" &&
-			dmsetup message aftl-log 0 mark "$file" &&
-			dd if=/dev/urandom of="$place/seq/13" bs=64k count=8 oflag=direct conv=notrunc \
-				2>"$scratch/said" && truncate -s 0 "$place/seq/13" || return
-	done
-}
-
 # same_files MARK: the files synced before this mark are intact
 same_files()
 {
@@ -316,19 +296,6 @@ check_f2fs()
 {
 	mount -t f2fs "$beside" "$place" && same_files "$1" &&
 		fsck.f2fs --dry-run "$beside" >"$scratch/said" 2>&1
-}
-
-# In zonefs a file's size is its zone's write pointer, so sizes must match the synced data.
-check_zonefs()
-{
-	mount -t zonefs "$crashed" "$place" || return
-	for file in $(seq 1 "$1"); do
-		[ "$(stat -c %s "$place/seq/$file")" -eq "$(stat -c %s "$scratch/files/$file")" ] &&
-			cmp "$place/seq/$file" "$scratch/files/$file" && continue
-		umount "$place"
-		return 1
-	done
-	umount "$place"
 }
 
 # explained COMMAND...: print the last output and the kernel log if the command fails
@@ -387,10 +354,6 @@ small='channels 1 chips 1 bits 3 one_shot on blocks 30 word_lines 2 op 45' # col
 	must_change=zone_opens
 	ram_kib=1048576
 	logged=2097152
-	case $(uname -r) in
-	6.1.*) ! next_turn 'zones below zonefs' || echo "# zonefs of this kernel refuses its own writes, on null_blk, too" ;;
-	*) in_turn 'zones below zonefs' zones_survive zonefs write_zones ;;
-	esac
 	in_turn 'zones below btrfs' zones_survive btrfs write_files
 	must_change=gc_blocks
 	ram_kib=524288

@@ -219,27 +219,11 @@ new_volume()
 	wipe /dev/ram1 && create aftl-new /dev/ram1 $small && dmsetup remove aftl-new
 }
 
-# edit BYTES OFFSET: overwrite bytes of the volume, given as a printf format
-edit()
-{
-	# shellcheck disable=SC2059 # escapes are what it is for
-	printf "$1" | dd of=/dev/ram1 bs=1 seek="$2" conv=notrunc 2>"$scratch/said" &&
-		blockdev --flushbufs /dev/ram1
-}
-
 refuses_a_file_system()
 {
 	wipe /dev/ram1 && mkfs.ext4 -q -F /dev/ram1 &&
 		refuses 'this is not a volume of approxftl' /dev/ram1 $small && mount /dev/ram1 "$scratch/m" && refuses 'is in use, as by a file system' /dev/ram1 $small &&
 		umount "$scratch/m" && e2fsck -fn /dev/ram1 >"$scratch/said" 2>&1
-}
-
-refuses_damage()
-{
-	new_volume && edit '\377' 300 && edit '\377' 4396 &&
-		refuses 'the volume header is damaged: its checksum is wrong' /dev/ram1 $small &&
-		new_volume && edit '\377' 8200 && edit '\377' 12296 &&
-		refuses 'the volume is damaged: the state in frame 2 is wrong' /dev/ram1 $small
 }
 
 # The kernel never formats a volume; its message names the command that does.
@@ -433,31 +417,6 @@ reads_ahead()
 		dmsetup remove aftl-new && dmsetup remove aftl-part && checked /dev/ram1
 }
 
-crypt_table()
-{
-	key=$(printf '%064d' 7)
-	echo "0 $1 crypt aes-xts-plain64 $key$key 0 $2 0"
-}
-
-# Decrypted zeroes are not zero, so write zeroes through dm-crypt first.
-on_crypt()
-{
-	wipe /dev/ram1 && dmsetup create aftl-part --table "$(crypt_table 327680 /dev/ram1)" &&
-		dd if=/dev/zero of=/dev/mapper/aftl-part bs=1M count=2 oflag=direct \
-			2>"$scratch/said" && lasts_on /dev/mapper/aftl-part &&
-		dmsetup remove aftl-part
-}
-
-on_raid()
-{
-	wipe /dev/ram1 && wipe /dev/ram2 &&
-		mdadm --create /dev/md7 --level=1 --raid-devices=2 --metadata=1.0 --assume-clean \
-			--run /dev/ram1 /dev/ram2 >"$scratch/said" 2>&1 || return
-	lasts_on /dev/md7
-	status=$?
-	mdadm --stop /dev/md7 2>"$scratch/said" && return "$status"
-}
-
 # Small units make more operations than the queue holds. The queue's thread must leave operations
 # without a bio to the suspending task, which waits for them.
 suspends_with_a_full_queue()
@@ -505,14 +464,11 @@ in_turn 'create refuses a member of a RAID' keeps_md 1.2
 in_turn 'create refuses a held or read-only device' keeps_what_is_held
 in_turn 'create refuses an unreadable device' keeps_what_is_unreadable
 in_turn 'Ctrl-C ends the examination of a device' is_interrupted
-in_turn 'a damaged volume is refused' refuses_damage
 in_turn 'a device that is or became too small is refused' refuses_what_is_too_small
 in_turn 'a block device in use is refused' refuses_a_second_user
 in_turn 'sectors larger than the mapping unit are refused' refuses_large_sectors
 
 in_turn 'several reads of its tables are under way' reads_ahead
-in_turn 'on dm-crypt' on_crypt
-in_turn 'on RAID-1' on_raid
 in_turn 'on a sparse file of 24 GiB, after a crash' on_a_sparse_file 24G 600
 in_turn 'two shards on a file of 40 GiB, after a crash' on_a_sparse_file 40G 1200 channels 2 shards 2
 finished

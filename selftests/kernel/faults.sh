@@ -35,26 +35,14 @@ frame()
 	od -A n -t u8 -j "$1" -N 8 /dev/ram0 | tr -d ' '
 }
 
-# served FRAME COUNT TARGET: map these frames to another target
-served()
-{
-	first=$(($1 * 8))
-	end=$((first + $2 * 8))
-	becomes "$([ "$first" -eq 0 ] || echo "0 $first linear /dev/ram0 0"
-		echo "$first $((end - first)) $3"
-		echo "$end $((size - end)) linear /dev/ram0 $end")"
-}
-
 # hole FRAME COUNT: these frames can be neither read nor written
 hole()
 {
-	served "$1" "$2" error
-}
-
-# unreadable FRAME: this frame can be written but not read
-unreadable()
-{
-	served "$1" 1 "flakey /dev/ram0 $(($1 * 8)) 0 3600 1 error_reads"
+	first=$(($1 * 8))
+	end=$((first + $2 * 8))
+	becomes "0 $first linear /dev/ram0 0
+$first $((end - first)) error
+$end $((size - end)) linear /dev/ram0 $end"
 }
 
 is_dead()
@@ -379,20 +367,6 @@ suspends()
 
 # Faults of the simulated flash
 
-# Data of failed blocks are relocated without an error, and the blocks stay bad after reopening.
-blocks_go_bad()
-{
-	new_device timing off && begin_load || return
-	for block in 3 20 70 100; do
-		dmsetup message aftl-fault 0 fault block "$block" || return
-	done
-	until_mark $(($(last_mark) + 6)) && end_load && removed && comes_back || return
-	for block in 3 20 70 100; do
-		dmsetup message aftl-fault 0 block "$block" | grep -qx 'state bad' || return
-	done
-	removed
-}
-
 # Fail blocks until the device becomes read-only; it stays so after reopening.
 blocks_run_out()
 {
@@ -483,27 +457,7 @@ shaped()
 	return "$shaped"
 }
 
-# Volumes that cannot be opened
-
-refuses()
-{
-	clear_log
-	! open_again 2>"$scratch/said" && dmesg | grep -qF "$1" && return
-	dmesg | tail -n 3 | sed 's/^/# /'
-	return 1
-}
-
-# Leave a volume that was not closed, with a pattern on it.
-interrupted()
-{
-	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
-		oflag=direct conv=fsync 2>"$scratch/said" && crashed
-}
-
-has_pattern()
-{
-	open_again && cmp -n 1048576 "$scratch/data" /dev/mapper/aftl-fault && removed
-}
+# Volumes that lose writes
 
 flushes()
 {
@@ -546,44 +500,6 @@ begins_when_it_is_mended()
 		dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k seek=16 oflag=direct \
 			conv=fsync 2>"$scratch/said" && is_clean aftl-fault && removed &&
 		"$approxftl" check /dev/mapper/aftl-medium >"$scratch/said"
-}
-
-unreadable_tables()
-{
-	interrupted && for area in 88 96; do
-		hole "$(frame "$area")" 1 &&
-			refuses 'of a table that only a volume that was closed can do without' || return
-	done
-	hole "$(frame 80)" 1 && refuses 'the volume cannot be written' && hole 2 2 &&
-		refuses 'frame 2 of the volume cannot be read' && works && has_pattern
-}
-
-unreadable_superblocks()
-{
-	interrupted && hole 0 2 && refuses 'volume header cannot be read' && works && has_pattern &&
-		hole 0 1 && has_pattern
-}
-
-# rebuilds: unreadable erase counts, and after a close any table, are rebuilt from other metadata
-rebuilds()
-{
-	interrupted && unreadable "$(frame 80)" && has_pattern || return
-	for area in 80 88 96; do
-		unreadable "$(frame "$area")" && clear_log && has_pattern &&
-			grep_log -q '[1-9] damaged sectors of its tables' || return
-	done
-	works && "$approxftl" check /dev/mapper/aftl-medium >"$scratch/said"
-}
-
-# The snapshot only saves reading the tables, so recovery works without it.
-unreadable_snapshot()
-{
-	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
-		oflag=direct 2>"$scratch/said" && removed && hole "$(frame 104)" 1 || return
-	clear_log
-	has_pattern && grep_log -q 'recovered [1-9][0-9]* units' && return
-	dmesg | tail -n 4 | sed 's/^/# /'
-	return 1
 }
 
 # Slow devices and missing memory
@@ -693,13 +609,6 @@ ram_disks 1 $((size / 2)) && dmsetup create aftl-medium --table "0 $size linear 
 	exit 1
 head -c 1M /dev/urandom >"$scratch/data"
 in_turn 'unreadable sectors cost what is in them' costs_what_was_there
-# Do not use in_turn here: a skipped point would shift the turns of all later points.
-if unreadable 256 2>"$scratch/said"; then
-	ktap_test_run 'unreadable tables are rebuilt' rebuilds
-else
-	dmsetup clear aftl-medium
-	ktap_test_skip 'unreadable tables' 'flakey of this kernel has no error_reads'
-fi
 in_turn 'blocks that cannot be written are retired' at_once \
 	shaped 'channels 1 chips 2 blocks 64 word_lines 2 op 60' retires_worn_blocks
 in_turn 'more unwritable sectors than remapping places' at_once runs_out_of_places
@@ -715,16 +624,12 @@ else
 	ktap_test_skip 'reads fail' 'flakey of this kernel has no error_reads'
 fi
 in_turn 'suspend while all requests fail' suspends is_dead
-in_turn 'blocks that go bad under load' at_once blocks_go_bad
 in_turn 'blocks that go bad until none is left' \
 	shaped 'channels 1 chips 1 blocks 24 op 40 policy baseline' blocks_run_out
 in_turn 'a write buffer without a good block to program' \
 	shaped 'channels 1 chips 1 blocks 24 op 40 policy baseline buffer 256KiB' buffer_is_lost
 in_turn 'a die failure under load' at_once \
 	shaped 'channels 1 chips 2 blocks 64 word_lines 2 op 70' die_dies
-in_turn 'unreadable tables are reported' unreadable_tables
-in_turn 'one unreadable volume header is harmless, two are reported' unreadable_superblocks
-in_turn 'an unreadable snapshot is harmless' unreadable_snapshot
 in_turn 'a slow block device delays requests, in bounded memory' is_slow
 in_turn 'slow reads of blocks that are erased and reprogrammed' at_once reads_while_erased
 collected='channels 1 chips 2 blocks 120 word_lines 4 op 60 gc_idle_valid 90'

@@ -135,18 +135,6 @@ inactive_status()
 		dmsetup clear aftl-cycle
 }
 
-# Remove the device while programs are under way and its timer is armed.
-removed_while_working()
-{
-	# shellcheck disable=SC2034,SC2086 # a counter, words
-	for round in 1 2 3; do
-		create aftl-work ram $shape buffer 4MiB &&
-			in_word c | dd of=/dev/mapper/aftl-work bs=256k iflag=fullblock \
-				oflag=direct 2>"$scratch/said" &&
-			dmsetup remove aftl-work || return 1
-	done
-}
-
 # Data that do not fit the new table stay in the old one; a failed resume does not lose them.
 keeps_data_that_do_not_fit()
 {
@@ -392,7 +380,6 @@ create aftl-cycle ram $small || exit 1
 ktap_test_run 'suspend and resume under I/O' under_load pause pause pause_noflush pause
 ktap_test_run 'reload under I/O, with all policies and timings' under_load same_table to_baseline \
 	to_real_time same_table to_approxftl pause same_table
-ktap_test_run 'a device can be removed while it programs' removed_while_working
 dmsetup remove aftl-cycle
 create aftl-cycle ram $small bits 2 || exit 1
 in_turn 'the SLC cache is toggled under I/O' under_load with_a_cache pause without_a_cache \

@@ -201,9 +201,7 @@ ktap_test_run 'too many arguments' complains 'message reset takes 0 arguments, n
 ktap_test_run 'invalid duration' complains '"old" is not a duration such as 700us, 3.5ms or 7d' age old
 ktap_test_run 'unknown block' complains '"256" is not a block; there are 0 to 255' block 256
 ktap_test_run 'unknown LUN' complains '"4" is not a LUN; there are 0 to 3' gc 4
-ktap_test_run 'too many LUNs' complains 'message gc takes 0 to 1 arguments, not 2' gc 1 2
 ktap_test_run 'unknown fault' complains '"disk" is not a fault; there are block and die' fault disk 0
-ktap_test_run 'unknown die' complains '"4" is not a LUN; there are 0 to 3' fault die 4
 ktap_test_run 'unknown parameter' complains 'unknown parameter "colour"' policy colour red
 ktap_test_run 'invalid value' complains 'erase: 1h is out of range; it must be 1ns to 10s' \
 	policy erase 1h

@@ -20,7 +20,6 @@ for profile in fio-profiles/*.fio; do
 	name=$(basename "$profile" .fio)
 	ktap_test_run "$name on a device" runs "$name" /dev/mapper/aftl-jobs 1m
 done
-ktap_test_run 'trim has trimmed' [ "$(counter aftl-jobs host_discard_requests)" -gt 0 ]
 # /dev/shm does not support O_DIRECT, so put the file on a file system of the device.
 mkfs.ext4 -q -F /dev/mapper/aftl-jobs && mkdir "$scratch/mounted" &&
 	mount /dev/mapper/aftl-jobs "$scratch/mounted"

@@ -155,15 +155,10 @@ replayed_on_fresh_device()
 # The threads engine tags memory, too.
 replayed_by_threads()
 {
-	dmsetup remove aftl-copy && create_copy_again &&
+	dmsetup remove aftl-copy && create aftl-copy ram $small &&
 		replay 0 --engine threads --overwrite --tags require /dev/mapper/aftl-copy &&
 		same 'approximate units' "$(units approximate)" \
 			"$(counter aftl-copy host_write_approx_units)"
-}
-
-create_copy_again()
-{
-	create aftl-copy ram $small
 }
 
 untagged_is_precise()
@@ -201,29 +196,6 @@ content_is_refused()
 	umount "$scratch/mnt" &&
 		ends 1 'has content.*--overwrite' "$program" replay "$record" /dev/mapper/aftl-source &&
 		told fsck.ext4 -f -n /dev/mapper/aftl-source
-}
-
-long_log_begun()
-{
-	"$program" replay --summarise "$scratch/long.log" 2>"$scratch/said" |
-		grep -q '^[1-9][0-9]* of 4000 requests'
-}
-
-# Kill a replay of 40 seconds of writes after some of them; its log is readable.
-killed_leaves_a_log()
-{
-	told "$program" sim --quiet --requests 4000 --arrival open --rate 100 --write-share 100% \
-		--blocks 64 --word_lines 8 --op 30% --record "$scratch/long.aft" || return
-	"$program" replay --quiet --overwrite --record "$scratch/long.log" "$scratch/long.aft" \
-		/dev/mapper/aftl-copy >"$scratch/said" 2>&1 &
-	replay=$!
-	until long_log_begun || ! kill -0 "$replay"; do
-		sleep 0.2
-	done
-	kill -KILL "$replay"
-	wait "$replay" 2>"$scratch/said"
-	[ $? -eq 137 ] &&
-		ends 0 '^[1-9][0-9]* of 4000 requests' "$program" replay --summarise "$scratch/long.log"
 }
 
 # The program itself sends SIGINT to its session, so it is certainly running by then.
@@ -322,7 +294,6 @@ ktap_test_run 'replay by threads' replayed_by_threads
 ktap_test_run 'replay without tags writes precise data' untagged_is_precise
 ktap_test_run 'replay in the simulator' simulated
 ktap_test_run 'replay on the RAM disk' on_other_driver
-ktap_test_run 'a killed replay leaves a log' killed_leaves_a_log
 ktap_test_run 'an interrupted capture is complete' interrupted_is_complete
 ktap_test_run 'a traced device is refused, and its trace continues' traced_is_refused
 ktap_test_run 'examples of approxftl-device(8)' examples_of_devices

@@ -12,29 +12,18 @@ idle device. The requests are kept as a record file in --record.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import re
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
-TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from selftests.sim import support
+
 SECTOR = 512
 SUBMIT = re.compile(r" aftl_submit: (.*)$")
-
-
-def load_support() -> ModuleType:
-    """Return selftests/sim/support.py, which packs record files, imported as the tests do."""
-    sys.path.insert(0, str(TOP))
-    spec = importlib.util.spec_from_file_location("support", TOP / "selftests/sim/support.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["support"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def read_requests(trace: Path) -> list[dict[str, int]]:
@@ -54,7 +43,6 @@ def read_requests(trace: Path) -> list[dict[str, int]]:
 
 def write_record(requests: list[dict[str, int]], path: Path) -> None:
     """Write the requests as a record file with the device's submission times."""
-    support = load_support()
     data = support.Header(minor=1, records=len(requests), source=b"aftl_submit").pack()
     for r in requests:
         sectors = r["unit_bytes"] // SECTOR

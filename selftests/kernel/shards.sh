@@ -63,17 +63,6 @@ discards_share()
 		} | cmp -n 1048576 - /dev/mapper/aftl-slow
 }
 
-# Store "none" returns a unit's number as its data; it must be the number within the device.
-units_have_numbers()
-{
-	create aftl-none none $fast &&
-		dd if=/dev/zero of=/dev/mapper/aftl-none bs=1M count=1 oflag=direct 2>"$scratch/said" &&
-		for unit in 0 15 16 47 64 255; do
-			[ "$(dd if=/dev/mapper/aftl-none bs=4k skip="$unit" count=1 iflag=direct \
-				2>"$scratch/said" | od -A n -t u8 -N 8 | tr -d ' ')" = "$unit" ] || return
-		done
-}
-
 # model NAME OPERATIONS: compare the device with a model
 model()
 {
@@ -377,7 +366,6 @@ create aftl-fast ram $fast && create aftl-slow ram $slow || exit 1
 ktap_test_run 'a flush reaches each shard' flush_reaches_each
 ktap_test_run 'runs are shared out' runs_are_shared_out
 ktap_test_run 'a discard reaches those it is about' discards_share
-in_turn 'unit numbers are those of the device' units_have_numbers
 ktap_test_run 'a model: random writes, discards, zeroes and reads' model aftl-fast 900
 in_turn 'LUNs and blocks are numbered across shards' counts_through
 in_turn 'message gc' collects_where_it_is_said

@@ -67,8 +67,6 @@ DEVICE = Path("/dev/mapper", NAME)
 KEYS = f"{SMALL} errors off"
 LAST = 2**63 - 1
 TURN = os.environ.get("AFTL_TURN", "")  # part of the random seeds, so that each kernel draws others
-STRIDE = 7919  # a prime
-MILLION = 10**6
 F2FS_IOC_GET_COMPRESS_BLOCKS = 0x8008F511
 
 
@@ -275,30 +273,6 @@ def model(folder: str, steps: int) -> None:
         must(len(extents) == edges_of_model == control.stats()["ranges"],
              f"step {step}: {len(extents)} ranges, not {edges_of_model}; {control.stats()}")
     control.untag(fd)
-
-
-def many(folder: str, wanted: int) -> None:
-    """Tag WANTED ranges of a file, the limit, in a scattered order; more are refused."""
-    control = Control()
-    fd = open_new(f"{folder}/many")
-    limit = Path("/sys/module/dm_approxftl/parameters/max_ranges")
-    standard = limit.read_text()
-    limit.write_text(str(wanted))
-    begin = time.monotonic()
-    for i in range(wanted):
-        control.tag(fd, i * STRIDE % MILLION * 8192, 4096)
-    took = time.monotonic() - begin
-    for i in range(wanted, MILLION, STRIDE):
-        expect(errno.ENOSPC, approx.REASON_RANGES, control.tag, fd, i * STRIDE % MILLION * 8192, 1)
-    limit.write_text(standard)
-    must(control.stats()["ranges"] == wanted, f"{control.stats()['ranges']} ranges")
-    must(len(control.query(fd, room=4096)) == wanted, "some are not listed")
-    control.tag(fd, 0, TO_END, PRECISE)
-    must(control.query(fd) == [(0, TO_END, PRECISE)], "one range does not replace all")
-    os.close(fd)
-    Path(f"{folder}/many").unlink()
-    must(files_tagged(control, 0), "it lives on")
-    print(f"# {wanted} ranges, {took * 1e6 / wanted:.1f} us each")
 
 
 # Permissions and limits
@@ -1202,7 +1176,6 @@ def main() -> None:
         point("ranges at the ends of a file", in_child, edges, folder)
         point("a signal ends a look at a sparse file", in_child, interrupted, folder)
         in_turn("ranges that overlap", in_child, model, folder, share(2000))
-        in_turn("limit on the number of ranges", in_child, many, folder, 20000)
         in_turn("refusals and permissions", in_child, refusals, folder)
         point("a failed write leaves no tag", in_child, failed_writes, folder)
         in_turn("the rate of labels in a trace is limited", in_child, floods)

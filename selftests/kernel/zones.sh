@@ -207,12 +207,9 @@ uses_btrfs()
 
 splits()
 {
-	python3 - <<'PYTHON'
-import sys
-sys.path.insert(0, "selftests/kernel")
-import approx_control
-print(approx_control.Control().stats()["splits"])
-PYTHON
+	PYTHONPATH=selftests/kernel python3 -c '
+from approx_control import Control
+print(Control().stats()["splits"])'
 }
 
 # written_whole COMMAND...: the command writes to zones, and no bio is split by quality level

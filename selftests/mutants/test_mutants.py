@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from selftests.mutants import table
 
-BASE = 'breaks = "a rule"\ncaught_by = "core/test-chip"\n'
 SOURCE = '''#define TWICE(x) \\
 	((x) + (x))
 
@@ -66,21 +65,3 @@ def test_a_text_that_does_not_match_once_is_refused(function: str, old: str, pro
     with pytest.raises(table.MutantError) as caught:
         change(function, old, "0")
     assert str(caught.value) == problem
-
-
-@pytest.mark.parametrize(("text", "problem"), [
-    ("file = 'no.c'", "there is no file no.c"),
-    ("caught_by = 'core/test-none'", "caught_by names a test that is not there: selftests/core"),
-    ("caught_by = 'kernel none: point'", "caught_by names a test that is not there: selftests/ker"),
-    ("new = 'def load('", "`new` is what selftests/mutants/table.py has"),
-])
-def test_an_entry_that_does_not_fit_the_tree_is_refused(
-        tmp_path: Path, text: str, problem: str) -> None:
-    base = BASE + "file = 'selftests/mutants/table.py'\nold = 'def load('\nnew = ''\n"
-    key = text.partition(" ")[0]
-    base = "".join(line + "\n" for line in base.splitlines() if line.partition(" ")[0] != key)
-    area = tmp_path / "area.toml"
-    area.write_text(f"[a]\n{base}{text}\n")
-    (mutant,), problems = table.load(area)
-    assert not problems
-    assert table.check(mutant, table.TOP).startswith(f"area/a: {problem}")
