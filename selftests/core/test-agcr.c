@@ -31,11 +31,7 @@ static u32 mode_of(u32 unit)
 
 static u64 access_ns(bool write, u32 unit)
 {
-	u64 ns = 0;
-
-	CHECK_EQ(test_do(&device, write ? AFTL_OP_WRITE : AFTL_OP_READ, unit, 1, AFTL_PRECISE,
-			 &ns), 0);
-	return ns;
+	return test_latency(&device, write ? AFTL_OP_WRITE : AFTL_OP_READ, unit, 1, AFTL_PRECISE);
 }
 
 /* Perform reads (R) and writes (W) without the idle time in which data would be rewritten. */
@@ -59,7 +55,6 @@ TAP_TEST(costs_are_coupled, "AG-1: a cheaper write makes reads more expensive")
 	test_wait(&device, IDLE_NS);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1);
 	CHECK_EQ(test_counters(&device)->array_program_ns, (450 + 600 + 800) * 1000);
-	test_device_finish(&device);
 }
 
 struct window_case {
@@ -90,7 +85,6 @@ TAP_TEST(windows_decide, "the write mode follows from windows of 0, 1 and 2 acce
 		play(3, mine->accesses);
 		CHECK_MSG(mode_of(3) == mine->mode, "history %s, %s: mode %u", mine->history,
 			  mine->accesses, mode_of(3));
-		test_device_finish(&device);
 	}
 }
 
@@ -114,7 +108,6 @@ TAP_TEST(read_only_data_is_rewritten, "data that are only read are rewritten at 
 		test_wait(&device, IDLE_NS);
 		CHECK_MSG(mode_of(3) == mine->mode, "history %s, %s: mode %u", mine->history,
 			  mine->accesses, mode_of(3));
-		test_device_finish(&device);
 	}
 }
 
@@ -127,7 +120,6 @@ static void check_rewrite(const char *word, u32 low, u32 medium)
 	test_wait(&device, IDLE_NS);
 	CHECK_EQ(mode_of(1), low);
 	CHECK_EQ(mode_of(2), medium);
-	test_device_finish(&device);
 }
 
 TAP_TEST(both_readings_of_the_rule, "parameter rewrite selects which costs are rewritten")
@@ -147,7 +139,6 @@ TAP_TEST(what_is_there_at_the_start, "filled data have medium cost and no histor
 	play(2, "R");
 	test_wait(&device, IDLE_NS);
 	CHECK_EQ(mode_of(2), AFTL_MODE_FINE);
-	test_device_finish(&device);
 }
 
 /* The queue holds 1,024 units if the device is never idle; later candidates are dropped. */
@@ -167,7 +158,6 @@ TAP_TEST(the_queue_is_bounded, "the rewrite queue holds at most 1024 units")
 	access_ns(false, 1024);
 	test_wait(&device, IDLE_NS);
 	CHECK_EQ(mode_of(1024), AFTL_MODE_FINE);
-	test_device_finish(&device);
 }
 
 /* A queued unit is checked again before it is rewritten. */
@@ -183,7 +173,6 @@ TAP_TEST(the_queue_is_not_believed, "a queued unit is checked again before it is
 	CHECK_EQ(mode_of(2), AFTL_MODES);
 	CHECK_EQ(mode_of(3), AFTL_MODE_FINE);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1);
-	test_device_finish(&device);
 }
 
 /* Whatever state a snapshot restores, only valid units may be queued. */
@@ -200,7 +189,6 @@ TAP_TEST(nonsense_becomes_possible, "invalid state from a snapshot is made valid
 	test_wait(&device, IDLE_NS);
 	play(1, "WRRW");
 	test_wait(&device, IDLE_NS);
-	test_device_finish(&device);
 }
 
 /*
@@ -224,7 +212,6 @@ TAP_TEST(rewriting_leaves_the_reserve, "rewriting does not use the GC reserve")
 	for (unit = 0; unit < test_units(&device); unit++)
 		play(unit, "W");
 	CHECK_EQ(device.failed, 0);
-	test_device_finish(&device);
 }
 
 /* Independent model of the rule for window 1. */
@@ -268,7 +255,6 @@ TAP_TEST(copies_keep_their_cost, "relocation keeps the write cost of data")
 			compare_modes(&model);
 	}
 	CHECK(test_counters(&device)->programmed_gc_units > 1000);
-	test_device_finish(&device);
 }
 
 /* Low cost if another request waits behind the write, else high cost. */
@@ -284,7 +270,6 @@ TAP_TEST(li_looks_at_the_queue, "policy li writes faster if another request wait
 	CHECK_EQ(mode_of(1), AFTL_MODE_FINE);
 	CHECK_EQ(mode_of(2), AFTL_MODE_COARSE);
 	CHECK_EQ(mode_of(3), AFTL_MODE_FINE);
-	test_device_finish(&device);
 }
 
 /* The policy needs one byte per unit and its queues, whatever the window. */
@@ -295,9 +280,7 @@ TAP_TEST(memory_is_a_byte_a_unit, "the policy needs one byte for each unit")
 
 	test_device_open_demo(&device, "traditional", off);
 	without = aftl_memory_bytes(device.ftl);
-	test_device_finish(&device);
 	test_device_open_demo(&device, "agcr", off);
 	CHECK_RANGE(aftl_memory_bytes(device.ftl) - without, test_units(&device),
 		    test_units(&device) + 64);
-	test_device_finish(&device);
 }

@@ -59,10 +59,7 @@ static const char one_die[] = ONE_DIE;
 
 static u64 write_one(u32 unit, u32 class)
 {
-	u64 latency = 0;
-
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, class, &latency), 0);
-	return latency - PAGE_NS;
+	return test_latency(&device, AFTL_OP_WRITE, unit, 1, class) - PAGE_NS;
 }
 
 /* AX-1: program time by block kind and page order. */
@@ -94,7 +91,6 @@ TAP_TEST(service_times_follow_the_placement, "AX-1: program times follow from th
 	for (i = 0; i < 3; i++)
 		CHECK_MSG(seen[0][i] > 50, "placement %u of precise pages was seen %u times", i,
 			  seen[0][i]);
-	test_device_finish(&device);
 }
 
 TAP_TEST(other_policies_have_their_times, "AX-1: other policies have their own program times")
@@ -117,7 +113,6 @@ TAP_TEST(other_policies_have_their_times, "AX-1: other policies have their own p
 			CHECK_EQ(write_one(2 * n, AFTL_PRECISE), wanted[i].precise);
 			CHECK_EQ(write_one(2 * n + 1, AFTL_APPROX), wanted[i].approx);
 		}
-		test_device_finish(&device);
 	}
 }
 
@@ -256,7 +251,6 @@ static void compare_shape(u32 layers, u32 positions, u32 share, u32 run)
 					     "gc=0", layer_text, position_text));
 	test_device_listen(&device, &probe.listener);
 	run_by_hand(share, layers, positions, share, run);
-	test_device_finish(&device);
 }
 
 TAP_TEST(placements_follow_algorithm_1, "placements equal those of algorithm 1")
@@ -417,7 +411,6 @@ static void check_invariants(const char *params, u32 pools)
 	test_drain(&device);
 	CHECK(test_counters(&device)->gc_blocks > 200);
 	CHECK(flips.turned > 300 && flips.kept > 20);
-	test_device_finish(&device);
 }
 
 TAP_TEST(one_pool_keeps_the_invariants, "AX-2: block contents are legal with one pool")
@@ -460,7 +453,6 @@ static double saving(const char *policy, u32 share)
 	/* AX-7: energy decreases in proportion to time. */
 	CHECK_RANGE(c->program_energy_pj / 1000, c->array_program_ns * 825 / 10000 * 999 / 1000,
 		    c->array_program_ns * 825 / 10000 * 1001 / 1000);
-	test_device_finish(&device);
 	return result;
 }
 
@@ -556,7 +548,6 @@ TAP_TEST(promotion_has_its_limit, "AX-8: data become precise after the configure
 	char promote[4];
 	struct test_stream stream;
 	u32 limit;
-	u32 i;
 
 	for (limit = 1; limit <= 5; limit++) {
 		snprintf(promote, sizeof(promote), "%u", limit);
@@ -573,14 +564,12 @@ TAP_TEST(promotion_has_its_limit, "AX-8: data become precise after the configure
 		stream.approx = 80;
 		stream.hot = 85;
 		test_stream_fill(&stream, &device);
-		for (i = 0; i < 40000; i++)
-			test_stream_step(&stream, &device);
+		test_stream_run(&stream, &device, 40000);
 		test_drain(&device);
 		CHECK_MSG(copies.most == limit - 1, "limit %u: %u copies stayed approximate",
 			  limit, copies.most);
 		CHECK(copies.promoted > 20);
 		CHECK_EQ(test_counters(&device)->programmed_promotion_units, copies.promoted);
-		test_device_finish(&device);
 	}
 }
 
@@ -639,8 +628,7 @@ static void check_wear(const char *policy)
 	test_device_listen(&device, &wear.listener);
 	test_stream_init(&stream, 3);
 	stream.approx = 60;
-	for (i = 0; i < 40000; i++)
-		test_stream_step(&stream, &device);
+	test_stream_run(&stream, &device, 40000);
 	test_drain(&device);
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		sum += aftl_media(device.ftl)->blocks[i].wear;
@@ -653,7 +641,6 @@ static void check_wear(const char *policy)
 	CHECK_EQ(test_counters(&device)->erase_energy_pj, wear.erases * 288750000ULL);
 	tap_note("%s: %llu of %llu erases with reduced voltage", policy,
 		 (unsigned long long)wear.low, (unsigned long long)wear.erases);
-	test_device_finish(&device);
 }
 
 TAP_TEST(low_voltage_erases_are_accounted_for, "AX-6: low-voltage erases are accounted for")
@@ -668,19 +655,16 @@ TAP_TEST(other_policies_erase_with_full_voltage,
 	static const char *const policies[] = { "baseline", "delta_b" };
 	struct test_stream stream;
 	unsigned int i;
-	u32 n;
 
 	for (i = 0; i < ARRAY_SIZE(policies); i++) {
 		open_device(policies[i], PRESSED);
 		test_stream_init(&stream, 3);
 		stream.approx = 100;
-		for (n = 0; n < 10000; n++)
-			test_stream_step(&stream, &device);
+		test_stream_run(&stream, &device, 10000);
 		test_drain(&device);
 		CHECK(test_counters(&device)->array_erases > 50);
 		CHECK_EQ(test_counters(&device)->wear_sum,
 			 test_counters(&device)->array_erases * 10000);
-		test_device_finish(&device);
 	}
 }
 
@@ -733,7 +717,6 @@ TAP_TEST(victims_hold_few_precise_pages, "victims hold few valid precise pages")
 	discard(1);
 	discard(2);
 	CHECK(is_victim(5));
-	test_device_finish(&device);
 }
 
 /* A closed precise block is collected last, unless a phase 2 block could take its data. */
@@ -748,7 +731,6 @@ TAP_TEST(used_precise_blocks_are_last, "closed precise blocks are collected last
 	CHECK(is_victim(0));
 	write_letters(9, "AAAA");
 	CHECK(is_victim(7));
-	test_device_finish(&device);
 }
 
 TAP_TEST(small_requests_are_hot, "small requests go to the hot pool")
@@ -759,7 +741,6 @@ TAP_TEST(small_requests_are_hot, "small requests go to the hot pool")
 	CHECK(probe.block->note & NOTE_HOT);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1, 2, AFTL_PRECISE, NULL), 0);
 	CHECK(!(probe.block->note & NOTE_HOT));
-	test_device_finish(&device);
 }
 
 /* Set the wear of the first four blocks of the free list and of all others. */
@@ -787,14 +768,13 @@ TAP_TEST(worn_blocks_wait, "blocks with twice the least wear are not opened")
 	write_letters(2, "AAA");
 	CHECK(!strcmp(probe.kind, "phase1"));
 	CHECK_EQ(probe.block->wear, 70000);
-	test_device_close(&device);
 }
 
 #define DAY_NS 86400000000000ULL
 
 static void check_refresh(const char *policy)
 {
-	struct shadow_store store;
+	static struct shadow_store store;
 	u32 unit;
 
 	open_device(policy, PRESSED);
@@ -818,8 +798,6 @@ static void check_refresh(const char *policy)
 	aftl_age(device.ftl, 400 * DAY_NS);
 	test_wait(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
-	shadow_close(&store);
-	test_device_finish(&device);
 }
 
 TAP_TEST(old_data_becomes_precise, "data older than six months becomes precise")
@@ -847,7 +825,6 @@ TAP_TEST(each_page_has_its_age, "each page is refreshed by its own age")
 	aftl_age(device.ftl, 100 * DAY_NS);
 	test_wait(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 80);
-	test_device_finish(&device);
 }
 
 TAP_TEST(refresh_can_be_off, "refresh=0 turns refresh off")
@@ -858,5 +835,4 @@ TAP_TEST(refresh_can_be_off, "refresh=0 turns refresh off")
 	test_wait(&device, 1000000000);
 	CHECK_EQ(count_class(AFTL_APPROX), 8);
 	CHECK_EQ(aftl_next_event(device.ftl), U64_MAX);
-	test_device_finish(&device);
 }

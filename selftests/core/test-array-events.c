@@ -38,7 +38,6 @@ static struct test_device device;
 static struct array arrays[LUNS_MAX];
 static u64 counts[AFTL_ARRAY_RESUME + 1];
 static u64 times[AFTL_ARRAY_RESUME + 1];
-static u64 seed;
 
 static void suspended(struct array *array, const struct aftl_array_event *event)
 {
@@ -126,21 +125,19 @@ static void check_sums(void)
 static void drive(struct aftl_random *random)
 {
 	struct test_stream stream;
-	u32 i;
 
 	memset(arrays, 0, sizeof(arrays));
 	memset(counts, 0, sizeof(counts));
 	memset(times, 0, sizeof(times));
 	test_stream_init(&stream, aftl_random_next(random));
-	for (i = 0; i < REQUESTS && !tap_failures(); i++)
-		test_stream_step(&stream, &device);
+	test_stream_run(&stream, &device, REQUESTS);
 	test_drain(&device);
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	test_wait(&device, 10000000000ULL);
 	check_sums();
 }
 
-static void run_seed(void)
+static void run_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	const char *policy = test_any_policy(false, &random);
@@ -151,17 +148,16 @@ static void run_seed(void)
 	test_random_options(&device, &random);
 	if (!test_device_create(&device, policy))
 		drive(&random);
-	if (tap_failures())
-		test_note_config(&device, policy, seed);
-	test_device_close(&device);
+	test_random_finish(&device, policy, seed);
 }
 
-static void all_seeds(void)
+TAP_TEST(all_seeds, "array events of random devices match the counters")
 {
 	u64 suspends = 0;
+	u64 seed;
 
 	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++) {
-		run_seed();
+		run_seed(seed);
 		suspends += counts[AFTL_ARRAY_SUSPEND];
 	}
 	CHECK_MSG(tap_failures() || suspends > 100, "only %llu suspensions",
@@ -183,7 +179,7 @@ static void note_lun(void *host, const struct aftl_array_event *event)
 }
 
 /* LUNs on one bus begin in the order in which they receive the data of a request. */
-static void in_the_order_of_the_data(void)
+TAP_TEST(in_the_order_of_the_data, "LUNs of a bus start in the order of their data")
 {
 	u32 luns;
 	u32 i;
@@ -200,17 +196,6 @@ static void in_the_order_of_the_data(void)
 		CHECK_EQ(told_luns[i], (told_luns[0] + i) % luns);
 		CHECK(told_ns[i] > told_ns[i - 1]);
 	}
-	test_device_close(&device);
 }
 
-int main(int argc, char **argv)
-{
-	if (argc > 1) {
-		seed = strtoull(argv[1], NULL, 10);
-		tap_run("one seed", run_seed);
-	} else {
-		tap_run("array events of random devices match the counters", all_seeds);
-		tap_run("LUNs of a bus start in the order of their data", in_the_order_of_the_data);
-	}
-	return tap_finish();
-}
+TAP_SEED(run_seed)

@@ -18,14 +18,7 @@ static struct test_device device;
 static struct shadow_store store;
 static struct test_stream stream;
 
-static void open_device(const char *policy, const char *params)
-{
-	test_device_open_demo(&device, policy, params);
-	shadow_open(&store, &device, false);
-	test_stream_init(&stream, 7);
-}
-
-static void read_everything(void)
+static void read_everything(struct test_listener *self)
 {
 	u32 all = test_units(&device);
 	u32 unit;
@@ -34,20 +27,19 @@ static void read_everything(void)
 		CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, min(8U, all - unit), 0, NULL), 0);
 }
 
-static void close_device(void)
+static void open_device(const char *policy, const char *params)
 {
-	test_drain(&device);
-	read_everything();
-	test_audit(&device);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	shadow_close(&store);
-	test_device_close(&device);
+	static struct test_listener reader = { .finish = read_everything };
+
+	test_device_open_demo(&device, policy, params);
+	shadow_open(&store, &device, false);
+	test_device_listen(&device, &reader);
+	test_stream_init(&stream, 7);
 }
 
 static void send(u32 requests)
 {
-	while (requests-- && !tap_failures())
-		test_stream_step(&stream, &device);
+	test_stream_run(&stream, &device, requests);
 }
 
 static const struct aftl_block *block_at(u32 index)
@@ -75,7 +67,6 @@ static u32 bad_of_seed(const char *seed, const char *share)
 	test_device_set(&device, "bad", share);
 	CHECK_EQ(test_device_create(&device, "baseline"), 0);
 	bad = count_bad();
-	test_device_close(&device);
 	return bad;
 }
 
@@ -99,7 +90,6 @@ TAP_TEST(bad_blocks_are_not_used, "bad blocks are never programmed")
 		if (block_at(i)->state == AFTL_BLOCK_BAD)
 			CHECK_EQ(block_at(i)->programmed + block_at(i)->erases, 0);
 	CHECK_EQ(test_counters(&device)->retired_blocks, 0);
-	close_device();
 }
 
 static u32 find_block(u8 state)
@@ -147,7 +137,6 @@ static void blocks_fail(const char *policy, const char *params)
 	CHECK_EQ(aftl_fail_block(device.ftl, U32_MAX), -EINVAL);
 	CHECK(!aftl_read_only(device.ftl));
 	CHECK_EQ(device.failed, 0);
-	close_device();
 }
 
 /* Fail random blocks under load. */
@@ -166,7 +155,6 @@ static void blocks_fail_under_load(const char *policy, const char *params)
 	}
 	send(1000);
 	CHECK_EQ(device.failed, 0);
-	close_device();
 }
 
 /* After loss of write-buffer data every flush must fail. */
@@ -208,7 +196,6 @@ TAP_TEST(buffer_is_lost, "every flush fails after write-buffer data were lost")
 	}
 	check_read_only();
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), -EIO);
-	close_device();
 }
 
 /*
@@ -238,12 +225,11 @@ TAP_TEST(a_safe_buffer_keeps_what_has_no_place,
 	CHECK_EQ(test_counters(&device)->buffer_read_units, reads + 1);
 	aftl_set_draining(device.ftl, true);
 	CHECK(!aftl_busy(device.ftl));
-	read_everything();
+	read_everything(NULL);
 	test_audit(&device);
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), -ENOSPC);
 	CHECK_EQ(bytes.size, 0);
 	CHECK_CONTAINS(device.error.text, "no block is left for what the write buffer holds");
-	close_device();
 }
 
 /* Fail block after block until the device becomes read-only. */
@@ -262,7 +248,6 @@ static void all_blocks_fail(const char *policy, const char *params)
 	}
 	test_drain(&device);
 	check_read_only();
-	close_device();
 }
 
 static void blocks_wear_out(const char *policy, const char *params)
@@ -270,11 +255,7 @@ static void blocks_wear_out(const char *policy, const char *params)
 	u64 requests = 0;
 	u32 i;
 
-	test_device_init(&device, "demo");
-	test_device_set(&device, "endurance", "6");
-	test_device_open(&device, policy, params);
-	shadow_open(&store, &device, false);
-	test_stream_init(&stream, 7);
+	open_device(policy, test_params("endurance=6 %s", params));
 	store.full_disk = true;
 	stream.read = 20;
 	stream.flush = 0;
@@ -287,7 +268,6 @@ static void blocks_wear_out(const char *policy, const char *params)
 	test_drain(&device);
 	check_read_only();
 	CHECK(test_counters(&device)->retired_blocks > 10);
-	close_device();
 }
 
 static void with_every_policy(const char *what,

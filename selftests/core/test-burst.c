@@ -90,7 +90,6 @@ static void with_policy(const char *profile, const struct aftl_policy_type *type
 		largest_share = max(largest_share, device.largest_burst * 100 /
 						   aftl_max_host_calls(aftl_geometry(device.ftl)));
 	}
-	test_device_close(&device);
 }
 
 TAP_TEST(no_profile_and_no_policy_tells_more, "no call exceeds the bound on host callbacks")
@@ -124,5 +123,4 @@ TAP_TEST(a_discard_and_a_lost_lun_are_one_thing,
 	test_begin(&device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
 	CHECK_EQ(device.burst, 1);
-	test_device_close(&device);
 }

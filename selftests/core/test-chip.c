@@ -30,10 +30,7 @@ static void adversary_init(const char *policy)
 static void open_adversary(const char *profile, const char *params)
 {
 	test_device_init(&device, profile);
-	test_device_set_all(&device, params);
-	if (aftl_create(&device.ftl, &device.config, &adversary.type, &device.ops, &device,
-			&device.error))
-		tap_bail_out("%s", device.error.text);
+	test_device_open_type(&device, &adversary.type, params);
 }
 
 #define PRESSED "channels=2 chips=1 blocks=64 layers=4 word_lines=8 op=50"
@@ -117,9 +114,8 @@ static void wear_erase(struct test_listener *listener, aftl_ppn_t first, u32 slo
 
 static void press(u32 requests, const char *params)
 {
-	struct shadow_store store;
+	static struct shadow_store store;
 	struct test_stream stream;
-	u32 i;
 
 	wear = (struct wear){
 		.listener = { .program = wear_program, .copy = wear_copy, .erase = wear_erase },
@@ -129,8 +125,7 @@ static void press(u32 requests, const char *params)
 	shadow_open(&store, &device, false);
 	test_stream_init(&stream, requests);
 	stream.approx = 60;
-	for (i = 0; i < requests && !tap_failures(); i++)
-		test_stream_step(&stream, &device);
+	test_stream_run(&stream, &device, requests);
 	test_drain(&device);
 	CHECK(wear.erases > 100);
 	CHECK_EQ(test_counters(&device)->array_erases, wear.erases);
@@ -138,11 +133,7 @@ static void press(u32 requests, const char *params)
 	CHECK_EQ(test_counters(&device)->erase_residues, wear.residues);
 	CHECK_EQ(test_counters(&device)->wear_sum, wear.sum);
 	CHECK_EQ(test_counters(&device)->array_erase_ns, wear.ns);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	shadow_lookup_all(&store);
-	test_audit(&device);
-	shadow_close(&store);
-	test_device_close(&device);
+	test_device_finish(&device);
 }
 
 TAP_TEST(a_gentle_erase_of_everything_gains_nothing,
@@ -711,9 +702,7 @@ static bool fits(void)
 static void begin_attack(struct shadow_store *store)
 {
 	device.ops.array = watch_array;
-	if (aftl_create(&device.ftl, &device.config, &adversary.type, &device.ops, &device,
-			&device.error))
-		tap_bail_out("%s", device.error.text);
+	test_device_open_type(&device, &adversary.type, NULL);
 	if (!account_open(&account, device.ftl))
 		tap_bail_out("out of memory");
 	wild = 0;
@@ -735,7 +724,6 @@ static void end_attack(struct shadow_store *store, const char *profile, const ch
 			 (unsigned long long)device.failed);
 	shadow_lookup_all(store);
 	test_audit(&device);
-	shadow_close(store);
 	total.programs += account.programs.count;
 	total.erases += account.erases.count;
 	total.reads += account.reads.count;

@@ -83,7 +83,7 @@ static void check_open_blocks(u32 limit)
 /* CU-2, under GC and with a write buffer that fills and drains. */
 static void check_leaders(const char *policy, u32 limit)
 {
-	struct shadow_store store;
+	static struct shadow_store store;
 	struct test_stream stream;
 	u32 i;
 
@@ -99,8 +99,6 @@ static void check_leaders(const char *policy, u32 limit)
 	test_drain(&device);
 	CHECK(test_counters(&device)->gc_blocks > 50);
 	CHECK(watch.leaders > 1000 && watch.followers > watch.leaders);
-	shadow_close(&store);
-	test_device_finish(&device);
 }
 
 TAP_TEST(followers_come_after_their_leader, "CU-2: cubeftl programs followers after their leader")
@@ -135,8 +133,6 @@ TAP_TEST(the_buffer_chooses, "write-buffer use selects leaders or followers")
 		;
 	CHECK_EQ(watch.leaders, 12);
 	CHECK_EQ(watch.followers, 24);
-	test_drain(&device);
-	test_device_finish(&device);
 }
 
 /* GC writes follow the same rule as host writes. */
@@ -156,7 +152,6 @@ TAP_TEST(collection_asks_the_buffer_too, "relocation follows write-buffer use, t
 							     &need, &placement), 0);
 		CHECK_EQ(placement.page % 12 != 0, use == 10000);
 	}
-	test_device_close(&device);
 }
 
 TAP_TEST(cubeftl_minus_goes_layer_by_layer, "cubeftl_minus fills layer by layer")
@@ -170,7 +165,6 @@ TAP_TEST(cubeftl_minus_goes_layer_by_layer, "cubeftl_minus fills layer by layer"
 	CHECK_EQ(watch.leaders, 12);
 	CHECK_EQ(watch.followers, 36);
 	CHECK_EQ(watch.layer_switches, 11);
-	test_device_finish(&device);
 }
 
 /* Time in ns of a write stream that keeps every die busy. */
@@ -189,7 +183,6 @@ static u64 saturated_ns(const char *policy)
 	test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
 	end = aftl_now(device.ftl);
 	CHECK_EQ(test_counters(&device)->array_programs, 12000);
-	test_device_finish(&device);
 	return end;
 }
 
@@ -230,7 +223,6 @@ static u64 follower_ns(const char *program, struct aftl_ispp ispp)
 	open_device("cubeftl", test_params(SHAPE " op=50 program=%s", program));
 	command.block = aftl_media(device.ftl)->blocks;
 	aftl_chip_program(&device.ftl->chip, &command, &outcome);
-	test_device_finish(&device);
 	return outcome.ns;
 }
 
@@ -281,7 +273,6 @@ TAP_TEST(parameters_are_kept_while_followers_pend, "CU-2: parameters are kept wh
 		if (i % 2)
 			CHECK_EQ(parameters_kept(), i / 2 % 4 == 3 ? 0 : 2);
 	}
-	test_device_finish(&device);
 }
 
 static bool is_bad(const struct aftl_block *block, u32 page)
@@ -324,7 +315,7 @@ static u32 pending_repeats(void)
 /* CU-10: under GC, several word lines may be misprogrammed before the first is repeated. */
 static void bad_word_lines_are_repeated(const char *policy)
 {
-	struct shadow_store store;
+	static struct shadow_store store;
 	struct test_stream stream;
 	u32 lines;
 	u32 i;
@@ -344,9 +335,6 @@ static void bad_word_lines_are_repeated(const char *policy)
 	CHECK(lines > 3);
 	CHECK(test_counters(&device)->repeated_programs > 100);
 	CHECK(test_counters(&device)->gc_blocks > 50);
-	shadow_lookup_all(&store);
-	shadow_close(&store);
-	test_device_finish(&device);
 }
 
 TAP_TEST(bad_followers_are_programmed_once_more,
@@ -383,7 +371,6 @@ TAP_TEST(a_bad_follower_refreshes_the_parameters,
 		}
 	}
 	CHECK(monitored > 3);
-	test_device_finish(&device);
 }
 
 static u64 read_ns(u32 unit)
@@ -415,7 +402,6 @@ TAP_TEST(references_are_learned, "CU-6: read references of a layer are remembere
 	CHECK_EQ(second, unit * 60000ULL);
 	CHECK(first > second + unit * 30000ULL && first < second + unit * 90000ULL);
 	CHECK_EQ(others, 0);
-	test_device_finish(&device);
 }
 
 TAP_TEST(default_references_are_always_off, "CU-6: default references need retries at each read")
@@ -432,7 +418,6 @@ TAP_TEST(default_references_are_always_off, "CU-6: default references need retri
 	}
 	/* 90 % of the layers need three retries on average. */
 	CHECK_RANGE(total / 1000, 60000 + 2.3 * 60000, 60000 + 3.1 * 60000);
-	test_device_finish(&device);
 }
 
 /* Retry counts never decrease with age. */
@@ -452,5 +437,4 @@ TAP_TEST(reads_only_get_worse, "CU-6: retries never decrease with age")
 		}
 		aftl_age(device.ftl, 30 * 24 * AFTL_HOUR_NS);
 	}
-	test_device_finish(&device);
 }

@@ -58,8 +58,7 @@ static void open_device(const char *bits, const char *params)
 static void run(u64 seed, u32 steps)
 {
 	test_stream_init(&stream, seed);
-	while (steps-- && test_stream_step(&stream, &device))
-		;
+	test_stream_run(&stream, &device, steps);
 	CHECK(test_drain(&device));
 }
 
@@ -90,7 +89,6 @@ static void check_classes(const char *bits, const char *sparse, u32 wanted)
 		CHECK_EQ(programs[other][AFTL_PRECISE][false], 0);
 		CHECK(other == wanted || !programs[other][AFTL_PRECISE][true]);
 	}
-	test_device_finish(&device);
 }
 
 TAP_TEST(what_is_fresh_and_precise_is_sparse, "only new precise data go to sparse blocks")
@@ -121,7 +119,6 @@ TAP_TEST(classes_share_no_block, "each block holds data of one class")
 		CHECK(block->kind == KIND_APPROX || block->kind == KIND_PRECISE ||
 		      block->kind == KIND_SPARSE);
 	}
-	test_device_finish(&device);
 }
 
 /* Six of sixty blocks become sparse and no more; then dense blocks are filled step by step. */
@@ -143,7 +140,6 @@ TAP_TEST(a_share_of_the_blocks_is_sparse, "the share of sparse blocks is as conf
 	CHECK_EQ(sparse_blocks(0), 6);
 	run(3, 4000);
 	CHECK_EQ(most_sparse, 6);
-	test_device_finish(&device);
 }
 
 /* A freed sparse block is used again after one block's worth of dense steps, not earlier. */
@@ -166,7 +162,6 @@ TAP_TEST(it_looks_again, "a freed sparse block is used after a block's worth of 
 	}
 	test_write_each(&device, 100, 1, AFTL_PRECISE);
 	CHECK_EQ(test_block_of(&device, 100)->kind, KIND_SPARSE);
-	test_device_finish(&device);
 }
 
 /* Cells of one bit, an SLC cache that takes the writes, or a density that is not lower. */
@@ -175,17 +170,14 @@ TAP_TEST(some_cells_have_no_fewer_bits, "no block is sparse if cells cannot hold
 	open_device("1", NULL);
 	run(1, 2000);
 	CHECK_EQ(most_sparse, 0);
-	test_device_finish(&device);
 	open_device("3", "density_bits=3");
 	run(1, 2000);
 	CHECK_EQ(most_sparse, 0);
-	test_device_finish(&device);
 	test_device_open_demo(&device, "density", "bits=3 op=50% slc_static=10% density_bits=1");
 	run(1, 2000);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	CHECK(test_counters(&device)->cached_host_units);
 	CHECK_EQ(aftl_stats(device.ftl)->kind_blocks[KIND_SPARSE], 0);
-	test_device_finish(&device);
 }
 
 static void open_as(const char *policy, const char *key, const char *value)
@@ -206,12 +198,10 @@ TAP_TEST(the_dense_side_is_approxftl, "without sparse blocks the policy equals A
 	open_as("approxftl", "hot_size", "0");
 	counters = *test_counters(&device);
 	memcpy(kinds, aftl_stats(device.ftl)->kind_blocks, sizeof(kinds));
-	test_device_close(&device);
 	open_as("density", "density_approx", "on");
 	CHECK(counters.array_low_erases && counters.programmed_gc_units);
 	CHECK(!memcmp(&counters, test_counters(&device), sizeof(counters)));
 	CHECK(!memcmp(kinds, aftl_stats(device.ftl)->kind_blocks, sizeof(kinds)));
-	test_device_close(&device);
 }
 
 /* With ApproxFTL on, sparse blocks are filled first, and no proposal is refused. */
@@ -228,7 +218,6 @@ TAP_TEST(sparse_before_approxftl, "sparse blocks are filled before ApproxFTL's b
 	CHECK(kinds[0] && kinds[KIND_SPARSE]);
 	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_REDUCED]);
 	CHECK(test_counters(&device)->array_low_erases);
-	test_device_finish(&device);
 }
 
 /* Sparse blocks take one pass, dense blocks two, so that ApproxFTL cannot place pages there. */
@@ -239,7 +228,6 @@ TAP_TEST(two_passes_for_dense_blocks, "dense blocks take two passes, sparse bloc
 	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_TLC]);
 	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_FOGGY]);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_REDUCED], 0);
-	test_device_finish(&device);
 }
 
 /* A loaded device continues its open blocks and the count of remaining steps. */
@@ -263,5 +251,4 @@ TAP_TEST(saved_devices_go_on, "a loaded device continues its open blocks")
 		test_write_each(&device, unit, 1, AFTL_PRECISE);
 		CHECK_EQ(test_block_of(&device, unit)->kind, KIND_PRECISE);
 	}
-	test_device_finish(&device);
 }

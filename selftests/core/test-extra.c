@@ -31,12 +31,6 @@ static void open_both(const char *policy)
 	open_shape(policy, shape);
 }
 
-static void close_both(void)
-{
-	test_device_close(&frugal);
-	test_device_close(&usual);
-}
-
 static u64 extra_bytes(const struct test_device *device)
 {
 	return device->ftl->media.oob_layout.extra * sizeof(u16);
@@ -119,7 +113,6 @@ TAP_TEST(few_blocks_have_any, "precise data written within an hour need no extra
 	CHECK(aftl_stats(frugal.ftl)->counters.array_erases > 40);
 	CHECK_EQ(count_extras(&frugal), 0);
 	CHECK_EQ(frugal.held_bytes, least);
-	close_both();
 }
 
 static bool same(const struct test_bytes *a, const struct test_bytes *b)
@@ -183,14 +176,12 @@ TAP_TEST(the_device_is_the_same, "metadata allocated on demand do not change the
 		CHECK_MSG(grow_old(policies[i], shape), "%s: nothing was extra", policies[i]);
 		check_same();
 		CHECK_EQ(aftl_memory_bytes(frugal.ftl), frugal.held_bytes);
-		close_both();
 		grow_old(policies[i], with_room);
 		play(&frugal, 3000);
 		play(&usual, 3000);
 		CHECK(aftl_stats(frugal.ftl)->counters.array_erases);
 		check_same();
 		check_erased(&frugal);
-		close_both();
 	}
 }
 
@@ -200,7 +191,6 @@ TAP_TEST(without_errors_there_is_room, "without errors no block has extra metada
 	CHECK_EQ(grow_old("approxftl", without_errors), 0);
 	CHECK_EQ(count_extras(&usual), 0);
 	check_same();
-	close_both();
 }
 
 /* Relocation inherits errors of approximate data even within the hour. */
@@ -219,7 +209,6 @@ TAP_TEST(errors_that_stay_are_extra, "inherited errors are stored in extra metad
 	CHECK(count_extras(&frugal));
 	CHECK_EQ(aftl_hours(frugal.ftl), 0);
 	check_same();
-	close_both();
 }
 
 /* Erasing a block frees its extra metadata. */
@@ -243,5 +232,4 @@ TAP_TEST(erasing_gives_it_back, "an erase frees the extra metadata of a block")
 		write_one(&frugal, (u32)(aftl_hash64(i) % frugal.ftl->geo.units), AFTL_PRECISE);
 	CHECK(block->erases > erases);
 	CHECK(!block->extra);
-	close_both();
 }

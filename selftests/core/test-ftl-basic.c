@@ -27,18 +27,9 @@ static void open_device(const char *profile, const char *policy, const char *par
 	test_device_open(&device, policy, params);
 }
 
-static void close_device(void)
-{
-	test_audit(&device);
-	test_device_close(&device);
-}
-
 static u64 latency_of(enum aftl_op op, u32 unit, u32 units, u32 class)
 {
-	u64 latency = 0;
-
-	CHECK_EQ(test_do(&device, op, unit, units, class, &latency), 0);
-	return latency;
+	return test_latency(&device, op, unit, units, class);
 }
 
 static u64 write_ns(u32 unit, u32 units)
@@ -51,7 +42,7 @@ static u64 read_ns(u32 unit, u32 units)
 	return latency_of(AFTL_OP_READ, unit, units, AFTL_PRECISE);
 }
 
-static void single_requests_of_tcad18(void)
+TAP_TEST(single_requests_of_tcad18, "single requests of tcad18 take the computed times")
 {
 	open_device("tcad18", "baseline", NULL);
 	CHECK_EQ(write_ns(0, 1), WRITE_NS);
@@ -67,11 +58,10 @@ static void single_requests_of_tcad18(void)
 	/* 3.3 V x 25 mA: 57.75 uJ for a program, 3.7125 uJ for a read. */
 	CHECK_EQ(test_counters(&device)->program_energy_pj, 3 * 57750000ULL);
 	CHECK_EQ(test_counters(&device)->read_energy_pj, 2 * 3712500ULL);
-	close_device();
 }
 
 /* 8 buses with 4 dies each: pages on one bus wait for each other's transfer. */
-static void large_writes_use_all_dies(void)
+TAP_TEST(large_writes_use_all_dies, "large requests use all dies")
 {
 	open_device("tcad18", "baseline", NULL);
 	CHECK_EQ(write_ns(0, 8), WRITE_NS);
@@ -80,10 +70,9 @@ static void large_writes_use_all_dies(void)
 	CHECK_EQ(write_ns(300, 64), 2 * WRITE_NS + 3 * PAGE_NS);
 	CHECK_EQ(read_ns(0, 8), SENSE_NS + PAGE_NS);
 	CHECK_EQ(read_ns(200, 32), SENSE_NS + 4 * PAGE_NS);
-	close_device();
 }
 
-static void units_share_a_page(void)
+TAP_TEST(units_share_a_page, "two units share a flash page")
 {
 	open_device("demo", "baseline", NULL);
 	CHECK_EQ(write_ns(0, 2), WRITE_NS);
@@ -97,10 +86,9 @@ static void units_share_a_page(void)
 	CHECK_EQ(test_counters(&device)->padded_units, 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3);
-	close_device();
 }
 
-static void unwritten_units_are_free(void)
+TAP_TEST(unwritten_units_are_free, "reads of unmapped units take no time")
 {
 	open_device("demo", "baseline", NULL);
 	CHECK_EQ(read_ns(0, 1), 0);
@@ -110,10 +98,9 @@ static void unwritten_units_are_free(void)
 	CHECK_EQ(write_ns(10, 1), WRITE_NS);
 	CHECK_EQ(read_ns(8, 4), SENSE_NS + UNIT_NS);
 	CHECK_EQ(test_counters(&device)->unmapped_read_units, 68);
-	close_device();
 }
 
-static void controller_and_ecc_take_their_time(void)
+TAP_TEST(controller_and_ecc_take_their_time, "controller and ECC times are added")
 {
 	open_device("demo", "vth_b", "controller=10us ecc=5us command=300ns " ONE_DIE);
 	CHECK_EQ(read_ns(0, 1), 10000);
@@ -124,7 +111,6 @@ static void controller_and_ecc_take_their_time(void)
 	CHECK_EQ(read_ns(4, 1), SENSE_NS + UNIT_NS + 300 + 10000);
 	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), 10000);
 	CHECK_EQ(latency_of(AFTL_OP_DISCARD, 0, 2, 0), 10000);
-	close_device();
 }
 
 static void try_refused(enum aftl_op op, u32 unit, u32 units, u32 class)
@@ -134,7 +120,7 @@ static void try_refused(enum aftl_op op, u32 unit, u32 units, u32 class)
 }
 
 /* Three requests queue in the controller; test-device.c checks the links of each completed one. */
-static void completed_requests_lead_nowhere(void)
+TAP_TEST(completed_requests_lead_nowhere, "completed requests are unlinked from all lists")
 {
 	u32 i;
 
@@ -146,10 +132,9 @@ static void completed_requests_lead_nowhere(void)
 	}
 	test_drain(&device);
 	CHECK_EQ(device.completed, 9);
-	close_device();
 }
 
-static void nonsense_is_refused(void)
+TAP_TEST(nonsense_is_refused, "invalid requests are refused")
 {
 	u32 units;
 	u32 op;
@@ -173,7 +158,6 @@ static void nonsense_is_refused(void)
 	try_refused(AFTL_OP_WRITE, 0, 1, AFTL_CLASSES);
 	CHECK_EQ(aftl_pending_requests(device.ftl), 0);
 	CHECK_EQ(read_ns(0, units), 0);
-	close_device();
 }
 
 /* Submit a request now; end() returns its latency. */
@@ -199,7 +183,7 @@ static u64 end(struct test_request *request)
 	return latency;
 }
 
-static void reads_go_before_writes(void)
+TAP_TEST(reads_go_before_writes, "reads go before writes")
 {
 	struct test_request *first;
 	struct test_request *second;
@@ -213,10 +197,9 @@ static void reads_go_before_writes(void)
 	CHECK_EQ(end(read), WRITE_NS + SENSE_NS + UNIT_NS);
 	CHECK_EQ(end(first), WRITE_NS);
 	CHECK_EQ(end(second), 2 * WRITE_NS + SENSE_NS + UNIT_NS);
-	close_device();
 }
 
-static void first_come_is_first_served(void)
+TAP_TEST(first_come_is_first_served, "order=fcfs serves requests in order of arrival")
 {
 	struct test_request *first;
 	struct test_request *second;
@@ -233,10 +216,9 @@ static void first_come_is_first_served(void)
 	CHECK_EQ(end(second), 2 * WRITE_NS);
 	CHECK_EQ(end(read), 2 * WRITE_NS + SENSE_NS + UNIT_NS);
 	CHECK_EQ(end(third), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
-	close_device();
 }
 
-static void a_read_suspends_a_program(void)
+TAP_TEST(a_read_suspends_a_program, "a read suspends a program")
 {
 	struct test_request *write;
 	struct test_request *read;
@@ -250,10 +232,9 @@ static void a_read_suspends_a_program(void)
 	CHECK_EQ(end(read), 20000 + SENSE_NS + UNIT_NS);
 	CHECK_EQ(end(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 1);
-	close_device();
 }
 
-static void a_write_suspends_nothing(void)
+TAP_TEST(a_write_suspends_nothing, "a write suspends nothing")
 {
 	struct test_request *first;
 	struct test_request *second;
@@ -265,10 +246,9 @@ static void a_write_suspends_nothing(void)
 	CHECK_EQ(end(first), WRITE_NS);
 	CHECK_EQ(end(second), 2 * WRITE_NS - 100000);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
-	close_device();
 }
 
-static void a_program_is_suspended_so_often(void)
+TAP_TEST(a_program_is_suspended_so_often, "a program is suspended at most suspend_limit times")
 {
 	struct test_request *write;
 	u64 step = 20000 + SENSE_NS + UNIT_NS;
@@ -284,11 +264,10 @@ static void a_program_is_suspended_so_often(void)
 	CHECK_EQ(read_ns(0, 1), PROGRAM_NS + 3 * 20000 + SENSE_NS + UNIT_NS);
 	CHECK_EQ(end(write), WRITE_NS + 3 * (step + 20000));
 	CHECK_EQ(test_counters(&device)->array_suspends, 3);
-	close_device();
 }
 
 /* A read during or before a step gets the array at the end of the step. */
-static void a_program_is_suspended_between_steps(void)
+TAP_TEST(a_program_is_suspended_between_steps, "a program is suspended at a step boundary")
 {
 	static const u64 when[] = { 0, PAGE_NS, PAGE_NS + 1, PAGE_NS + 200000, PAGE_NS + 390000 };
 	static const u64 until[] = { PAGE_NS, PAGE_NS, PAGE_NS + 200000, PAGE_NS + 200000,
@@ -304,12 +283,11 @@ static void a_program_is_suspended_between_steps(void)
 		CHECK_EQ(read_ns(0, 1), until[i] - when[i] + 20000 + SENSE_NS + UNIT_NS);
 		CHECK_EQ(end(write), WRITE_NS + SENSE_NS + UNIT_NS + 40000);
 		CHECK_EQ(test_counters(&device)->array_suspends, 1);
-		close_device();
 	}
 }
 
 /* The program ends before the next step boundary, so that the read waits for its end. */
-static void the_last_step_is_not_interrupted(void)
+TAP_TEST(the_last_step_is_not_interrupted, "the last step of a program is not interrupted")
 {
 	struct test_request *write;
 
@@ -320,10 +298,9 @@ static void the_last_step_is_not_interrupted(void)
 	CHECK_EQ(read_ns(0, 1), 300000 + SENSE_NS + UNIT_NS);
 	CHECK_EQ(end(write), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_suspends, 0);
-	close_device();
 }
 
-static void reads_wait_for_a_row_of_programs(void)
+TAP_TEST(reads_wait_for_a_row_of_programs, "reads wait for row programs at most")
 {
 	struct test_request *writes[5];
 	struct test_request *read;
@@ -339,10 +316,10 @@ static void reads_wait_for_a_row_of_programs(void)
 	CHECK_EQ(end(read), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
 	CHECK_EQ(end(writes[2]), 3 * WRITE_NS);
 	CHECK_EQ(end(writes[4]), 5 * WRITE_NS + SENSE_NS + UNIT_NS);
-	close_device();
 }
 
-static void pages_of_a_word_line_take_their_times(void)
+TAP_TEST(pages_of_a_word_line_take_their_times,
+	 "read times depend on the position in the word line")
 {
 	u32 i;
 
@@ -352,11 +329,11 @@ static void pages_of_a_word_line_take_their_times(void)
 	for (i = 0; i < 6; i++)
 		CHECK_EQ(read_ns(2 * i, 1), (i % 3 == 0 ? 30000 : i % 3 == 1 ? SENSE_NS : 60000) +
 						    UNIT_NS);
-	close_device();
 }
 
 /* In a wide block a word-line position has one page in each plane. */
-static void planes_of_a_place_take_the_same_time(void)
+TAP_TEST(planes_of_a_place_take_the_same_time,
+	 "pages of all planes at one position have one read time")
 {
 	u32 i;
 
@@ -365,11 +342,11 @@ static void planes_of_a_place_take_the_same_time(void)
 		write_ns(4 * i, 4);
 	for (i = 0; i < 8; i++)
 		CHECK_EQ(read_ns(2 * i, 1), (i / 2 % 2 ? SENSE_NS : 30000) + UNIT_NS);
-	close_device();
 }
 
 /* Only relocation reads use read_move; host reads keep their time. */
-static void what_is_moved_is_sensed_in_a_time_of_its_own(void)
+TAP_TEST(what_is_moved_is_sensed_in_a_time_of_its_own,
+	 "only relocation reads take the time read_move")
 {
 	const struct aftl_counters *counters;
 	u32 i;
@@ -382,11 +359,11 @@ static void what_is_moved_is_sensed_in_a_time_of_its_own(void)
 	CHECK_EQ(counters->array_read_ns, 7000 * counters->array_reads);
 	read_ns(0, 1);
 	CHECK_EQ(counters->array_read_ns, 7000 * (counters->array_reads - 1) + SENSE_NS);
-	close_device();
 }
 
 /* 100 MB/s: a unit crosses the link in 40.96 us. */
-static void data_cross_the_link_one_after_the_other(void)
+TAP_TEST(data_cross_the_link_one_after_the_other,
+	 "transfers in one direction of the link are serialised")
 {
 	const u64 cross = 40960;
 	struct test_request *reads[2];
@@ -406,11 +383,10 @@ static void data_cross_the_link_one_after_the_other(void)
 	CHECK_EQ(end(write), WRITE_NS + 3000 + 2 * cross + 7000);
 	CHECK_EQ(end(reads[0]), SENSE_NS + UNIT_NS + 3000 + cross + 7000);
 	CHECK_EQ(latency_of(AFTL_OP_DISCARD, 0, 2, AFTL_PRECISE), 10000);
-	close_device();
 }
 
 /* Short requests are limited by the controller, long ones by the link; the times overlap. */
-static void the_link_is_busy_meanwhile(void)
+TAP_TEST(the_link_is_busy_meanwhile, "link and controller times overlap")
 {
 	struct test_request *requests[3];
 	u64 unit_ns = 4096;
@@ -438,10 +414,9 @@ static void the_link_is_busy_meanwhile(void)
 	CHECK_EQ(end(requests[1]), 10000 + unit_ns + 7000);
 	CHECK_EQ(end(requests[2]), 20000 + 7000);
 	CHECK(aftl_now(device.ftl) > now_ns);
-	close_device();
 }
 
-static void the_controller_needs_no_link(void)
+TAP_TEST(the_controller_needs_no_link, "controller time applies without a link, too")
 {
 	struct test_request *requests[3];
 	u32 i;
@@ -451,10 +426,9 @@ static void the_controller_needs_no_link(void)
 		requests[i] = begin(AFTL_OP_READ, 100 * i, 1 + i);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(end(requests[i]), (i + 1) * 10000);
-	close_device();
 }
 
-static void suspending_is_off_by_default(void)
+TAP_TEST(suspending_is_off_by_default, "suspending is off by default")
 {
 	struct test_request *write;
 	struct test_request *read;
@@ -466,10 +440,9 @@ static void suspending_is_off_by_default(void)
 	read = begin(AFTL_OP_READ, 0, 1);
 	CHECK_EQ(end(read), WRITE_NS - 100000 + SENSE_NS + UNIT_NS);
 	CHECK_EQ(end(write), WRITE_NS);
-	close_device();
 }
 
-static void the_buffer_acknowledges_at_once(void)
+TAP_TEST(the_buffer_acknowledges_at_once, "buffered writes complete at once")
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	CHECK_EQ(write_ns(3, 1), 0);
@@ -489,10 +462,9 @@ static void the_buffer_acknowledges_at_once(void)
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 	test_wait(&device, 1 + WRITE_NS);
 	CHECK_EQ(read_ns(10, 2), SENSE_NS + PAGE_NS);
-	close_device();
 }
 
-static void a_flush_waits_for_the_programs(void)
+TAP_TEST(a_flush_waits_for_the_programs, "a flush completes after every write before it")
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), 0);
@@ -502,11 +474,10 @@ static void a_flush_waits_for_the_programs(void)
 	CHECK_EQ(write_ns(0, 6), 0);
 	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), 3 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->host_flush_requests, 4);
-	close_device();
 }
 
 /* A flush waits only for writes before it, even if the host keeps writing. */
-static void a_flush_waits_for_nothing_later(void)
+TAP_TEST(a_flush_waits_for_nothing_later, "a flush does not wait for later writes")
 {
 	struct test_request *before;
 	struct test_request *after;
@@ -519,11 +490,11 @@ static void a_flush_waits_for_nothing_later(void)
 	CHECK_EQ(end(flush), WRITE_NS);
 	CHECK_EQ(end(before), WRITE_NS);
 	CHECK_EQ(end(after), 2 * WRITE_NS);
-	close_device();
 }
 
 /* Without a flush a partial page stays in the buffer. */
-static void what_is_pending_is_worked_off(void)
+TAP_TEST(what_is_pending_is_worked_off,
+	 "aftl_drain() completes all requests and holds partial pages")
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=1s");
 	begin(AFTL_OP_WRITE, 0, 1);
@@ -535,11 +506,10 @@ static void what_is_pending_is_worked_off(void)
 	CHECK_EQ(aftl_pending_requests(device.ftl), 0);
 	CHECK_EQ(aftl_now(device.ftl), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
-	close_device();
 }
 
 /* Draining programs partial pages immediately, so that the host gets its memory back. */
-static void a_hurry_waits_for_no_full_page(void)
+TAP_TEST(a_hurry_waits_for_no_full_page, "draining programs partial pages at once")
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB buffer_hold=1s");
 	CHECK_EQ(write_ns(3, 1), 0);
@@ -557,10 +527,9 @@ static void a_hurry_waits_for_no_full_page(void)
 	CHECK_EQ(write_ns(3, 1), 0);
 	test_wait(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
-	close_device();
 }
 
-static void a_safe_buffer_is_never_flushed(void)
+TAP_TEST(a_safe_buffer_is_never_flushed, "flush and FUA take no time with a persistent buffer")
 {
 	u64 latency = 1;
 
@@ -569,22 +538,20 @@ static void a_safe_buffer_is_never_flushed(void)
 	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), 0);
 	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency), 0);
 	CHECK_EQ(latency, 0);
-	test_drain(&device);
-	close_device();
 }
 
-static void fua_waits_for_its_program(void)
+TAP_TEST(fua_waits_for_its_program, "a FUA write completes after its program")
 {
 	u64 latency = 0;
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency), 0);
 	CHECK_EQ(latency, WRITE_NS);
-	close_device();
 }
 
 /* The FUA unit is waited for, so the unit before it in the queue must not be held back. */
-static void fua_behind_buffered_data_does_not_wait_for_more(void)
+TAP_TEST(fua_behind_buffered_data_does_not_wait_for_more,
+	 "a FUA write ends the wait for a full page")
 {
 	u64 latency = 0;
 
@@ -592,10 +559,9 @@ static void fua_behind_buffered_data_does_not_wait_for_more(void)
 	CHECK_EQ(write_ns(3, 1), 0);
 	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency), 0);
 	CHECK_EQ(latency, 4 * UNIT_NS + PROGRAM_NS);
-	close_device();
 }
 
-static void buffered_rewrites_coalesce(void)
+TAP_TEST(buffered_rewrites_coalesce, "overwrites in the buffer are coalesced")
 {
 	u32 i;
 
@@ -605,11 +571,10 @@ static void buffered_rewrites_coalesce(void)
 	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 9);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 1);
-	close_device();
 }
 
 /* A buffer of sixteen units, half of which is the watermark; a program takes two. */
-static void full_pages_wait_for_the_watermark(void)
+TAP_TEST(full_pages_wait_for_the_watermark, "full pages wait for the watermark of the buffer")
 {
 	open_device("demo", "baseline", ONE_DIE " buffer=64KiB buffer_hold=1s");
 	CHECK_EQ(write_ns(0, 7), 0);
@@ -625,11 +590,10 @@ static void full_pages_wait_for_the_watermark(void)
 	CHECK_EQ(aftl_set_param(device.ftl, "buffer_high", "0", &device.error), 0);
 	test_wait(&device, 10 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 7);
-	close_device();
 }
 
 /* The LUNs that hold full programs start together, not one after the other. */
-static void all_luns_program_above_the_watermark(void)
+TAP_TEST(all_luns_program_above_the_watermark, "above the watermark all LUNs program at once")
 {
 	open_device("demo", "baseline", "buffer=64KiB buffer_hold=1s");
 	CHECK_EQ(aftl_geometry(device.ftl)->luns, 4);
@@ -639,11 +603,10 @@ static void all_luns_program_above_the_watermark(void)
 	CHECK_EQ(write_ns(7, 1), 0);
 	test_wait(&device, 2 * WRITE_NS - 1);
 	CHECK_EQ(test_counters(&device)->array_programs, 4);
-	close_device();
 }
 
 /* An overwritten unit keeps its one place, so four units fit a buffer of four. */
-static void overwrites_take_no_second_place(void)
+TAP_TEST(overwrites_take_no_second_place, "an overwrite in the buffer takes no second place")
 {
 	u32 i;
 
@@ -659,11 +622,10 @@ static void overwrites_take_no_second_place(void)
 	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 4);
 	CHECK_EQ(test_counters(&device)->padded_units, 0);
-	close_device();
 }
 
 /* However often it is overwritten, a unit leaves the buffer buffer_hold after its first write. */
-static void an_overwritten_unit_keeps_its_age(void)
+TAP_TEST(an_overwritten_unit_keeps_its_age, "an overwritten unit leaves the buffer in time")
 {
 	u32 i;
 
@@ -674,11 +636,11 @@ static void an_overwritten_unit_keeps_its_age(void)
 	}
 	test_wait(&device, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
-	close_device();
 }
 
 /* An overwrite in another class moves the unit to another queue; a flush still covers it. */
-static void an_overwrite_in_another_class_replaces_too(void)
+TAP_TEST(an_overwrite_in_another_class_replaces_too,
+	 "an overwrite in another class replaces the unit")
 {
 	u32 class = AFTL_APPROX;
 
@@ -690,11 +652,10 @@ static void an_overwrite_in_another_class_replaces_too(void)
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3);
 	CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(5), &class)) != U32_MAX);
 	CHECK_EQ(class, AFTL_PRECISE);
-	close_device();
 }
 
 /* A FUA write takes the place of a buffered one and waits for its program. */
-static void fua_replaces_buffered_data(void)
+TAP_TEST(fua_replaces_buffered_data, "a FUA write replaces a buffered unit")
 {
 	u64 latency = 0;
 
@@ -703,11 +664,10 @@ static void fua_replaces_buffered_data(void)
 	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency), 0);
 	CHECK_EQ(latency, WRITE_NS);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 1);
-	close_device();
 }
 
 /* Buffer of four units, two pages in progress: the next write waits for the first program. */
-static void a_full_buffer_holds_writes_up(void)
+TAP_TEST(a_full_buffer_holds_writes_up, "a write waits while the buffer is full")
 {
 	struct test_request *late;
 
@@ -719,10 +679,9 @@ static void a_full_buffer_holds_writes_up(void)
 	late = begin(AFTL_OP_WRITE, 20, 8);
 	test_drain(&device);
 	end(late);
-	close_device();
 }
 
-static void discards_unmap(void)
+TAP_TEST(discards_unmap, "discard and write-zeroes unmap units")
 {
 	static const enum aftl_op ops[] = { AFTL_OP_DISCARD, AFTL_OP_WRITE_ZEROES };
 	unsigned int i;
@@ -740,11 +699,10 @@ static void discards_unmap(void)
 	}
 	CHECK_EQ(test_counters(&device)->host_discard_units, 8);
 	CHECK_EQ(test_counters(&device)->host_discard_requests, 4);
-	close_device();
 }
 
 /* A discard supersedes every earlier write, wherever that is in progress. */
-static void discards_overtake_writes(void)
+TAP_TEST(discards_overtake_writes, "a discard supersedes every earlier write")
 {
 	static const char *const buffers[] = { "0", "1MiB" };
 	struct test_request *write;
@@ -769,12 +727,11 @@ static void discards_overtake_writes(void)
 			write_ns(5, 1);
 			test_wait(&device, 10000000);
 			CHECK(from_ppn(aftl_lookup(device.ftl, to_lpn(5), &class)) != U32_MAX);
-			close_device();
 		}
 }
 
 /* The die is reading, the full buffer waits for it, and a write waits for the buffer. */
-static void a_discard_lets_waiting_writes_in(void)
+TAP_TEST(a_discard_lets_waiting_writes_in, "a discard frees buffer space for waiting writes")
 {
 	struct test_request *read;
 	struct test_request *late;
@@ -788,11 +745,10 @@ static void a_discard_lets_waiting_writes_in(void)
 	CHECK_EQ(latency_of(AFTL_OP_DISCARD, 10, 4, 0), 0);
 	CHECK_RANGE(end(late), 0, SENSE_NS + UNIT_NS);
 	end(read);
-	close_device();
 }
 
 /* All read commands wait for the die; the discard unmaps the data they would read. */
-static void a_discard_lets_waiting_reads_in(void)
+TAP_TEST(a_discard_lets_waiting_reads_in, "a discard frees commands for waiting reads")
 {
 	struct test_request *write;
 	struct test_request *read;
@@ -807,10 +763,9 @@ static void a_discard_lets_waiting_reads_in(void)
 	CHECK_EQ(end(write), WRITE_NS);
 	CHECK_EQ(end(read), WRITE_NS);
 	CHECK_EQ(end(late), WRITE_NS + SENSE_NS + UNIT_NS);
-	close_device();
 }
 
-static void wide_planes_program_together(void)
+TAP_TEST(wide_planes_program_together, "wide planes are programmed together")
 {
 	open_device("demo", "baseline", ONE_DIE " planes=2 plane_mode=wide");
 	CHECK_EQ(write_ns(0, 4), 2 * PAGE_NS + PROGRAM_NS);
@@ -818,7 +773,6 @@ static void wide_planes_program_together(void)
 	CHECK_EQ(read_ns(0, 2), SENSE_NS + PAGE_NS);
 	CHECK_EQ(write_ns(10, 2), 2 * PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(test_counters(&device)->padded_units, 2);
-	close_device();
 }
 
 /* Sensing is done once; then each plane uses the bus. */
@@ -840,10 +794,7 @@ static void open_four_planes(const char *rule)
 
 static u64 busy_time(void)
 {
-	struct aftl_lun_info info;
-
-	aftl_lun_info(device.ftl, 0, &info);
-	return info.busy_ns;
+	return test_lun_info(&device, 0).busy_ns;
 }
 
 static void check_joint_reads(u32 first, u32 second, bool together)
@@ -864,7 +815,7 @@ static void check_joint_reads(u32 first, u32 second, bool together)
 		 blocked_ns + PLANES_NS(1) + PAGE_NS + (together ? 0 : SENSE_NS));
 }
 
-static void waiting_reads_of_planes_are_merged(void)
+TAP_TEST(waiting_reads_of_planes_are_merged, "waiting reads of planes are merged")
 {
 	open_four_planes("same_block");
 	CHECK_EQ(read_ns(0, 8), PLANES_NS(4));
@@ -875,21 +826,19 @@ static void waiting_reads_of_planes_are_merged(void)
 	check_joint_reads(14, 8, true);
 	check_joint_reads(8, 8, false);
 	check_joint_reads(8, 18, false);
-	close_device();
 	open_four_planes("any_page");
 	check_joint_reads(8, 18, true);
 	check_joint_reads(8, 16, false);
 	CHECK_EQ(read_ns(4, 8), PLANES_NS(4));
-	close_device();
 	open_four_planes("off");
 	CHECK_EQ(read_ns(0, 8), 4 * PLANES_NS(1));
 	check_joint_reads(8, 14, false);
 	CHECK_EQ(test_counters(&device)->multi_plane_reads, 0);
-	close_device();
 }
 
 /* A later read joins although an earlier one in the queue cannot. */
-static void a_read_may_overtake_another_into_a_multi_plane_read(void)
+TAP_TEST(a_read_may_overtake_another_into_a_multi_plane_read,
+	 "a read may overtake another into a multi-plane read")
 {
 	struct test_request *blocker;
 	struct test_request *reads[4];
@@ -906,25 +855,22 @@ static void a_read_may_overtake_another_into_a_multi_plane_read(void)
 	CHECK_EQ(end(reads[2]), begin_ns + PLANES_NS(2));
 	CHECK_EQ(end(reads[1]), begin_ns + PLANES_NS(2) + PLANES_NS(1));
 	CHECK_EQ(end(reads[3]), begin_ns + 2 * PLANES_NS(2));
-	close_device();
 }
 
-static void independent_planes_work_on_their_own(void)
+TAP_TEST(independent_planes_work_on_their_own, "independent planes execute separate programs")
 {
 	open_device("demo", "baseline", ONE_DIE " planes=2 plane_mode=independent");
 	CHECK_EQ(write_ns(0, 4), 2 * PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(test_counters(&device)->array_programs, 2);
-	close_device();
 }
 
-static void shared_planes_take_turns(void)
+TAP_TEST(shared_planes_take_turns, "planes that share a LUN are programmed in turn")
 {
 	open_device("demo", "baseline", ONE_DIE " planes=2");
 	CHECK_EQ(write_ns(0, 4), 2 * WRITE_NS);
-	close_device();
 }
 
-static void one_shot_programs_a_word_line(void)
+TAP_TEST(one_shot_programs_a_word_line, "one-shot mode programs a whole word line")
 {
 	open_device("demo", "baseline", ONE_DIE " bits=3 one_shot=on");
 	CHECK_EQ(write_ns(0, 6), 3 * PAGE_NS + PROGRAM_NS);
@@ -933,21 +879,19 @@ static void one_shot_programs_a_word_line(void)
 	CHECK_EQ(write_ns(10, 1), 3 * PAGE_NS + PROGRAM_NS);
 	CHECK_EQ(test_counters(&device)->padded_units, 5);
 	CHECK_EQ(read_ns(0, 6), 3 * (SENSE_NS + PAGE_NS));
-	close_device();
 }
 
 /* 2 KiB at 40 MB/s take 51.2 us; the first page of a word line is fast. */
-static void pages_of_ics14_are_fast_and_slow(void)
+TAP_TEST(pages_of_ics14_are_fast_and_slow, "ics14 has fast and slow pages")
 {
 	open_device("ics14", "baseline", ONE_DIE);
 	CHECK_EQ(write_ns(0, 1), 51200 + 380000);
 	CHECK_EQ(write_ns(1, 1), 51200 + 1198000);
 	CHECK_EQ(write_ns(2, 1), 51200 + 380000);
 	CHECK_EQ(read_ns(0, 1), 51200 + 50000);
-	close_device();
 }
 
-static void times_of_tos22(void)
+TAP_TEST(times_of_tos22, "requests of tos22 take the computed times")
 {
 	/* 16 KiB at 400 MB/s. */
 	const u64 page_ns = 40960;
@@ -955,13 +899,13 @@ static void times_of_tos22(void)
 	open_device("tos22", "baseline", NULL);
 	CHECK_EQ(write_ns(0, 3), 3 * page_ns + 3000000);
 	CHECK_EQ(read_ns(0, 1), page_ns + 66000);
-	close_device();
 }
 
 /* A read of two units must return the newer second one from the buffer. */
-static void a_read_sees_a_newer_neighbour_in_the_buffer(void)
+TAP_TEST(a_read_sees_a_newer_neighbour_in_the_buffer,
+	 "a read returns the newer unit from the buffer")
 {
-	struct shadow_store store;
+	static struct shadow_store store;
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
 	shadow_open(&store, &device, false);
@@ -970,14 +914,12 @@ static void a_read_sees_a_newer_neighbour_in_the_buffer(void)
 	write_ns(1, 1);
 	read_ns(0, 2);
 	read_ns(1, 1);
-	shadow_close(&store);
-	close_device();
 }
 
 /* Data that a flush covers become durable even if overwritten while the flush waits. */
-static void a_rewrite_does_not_empty_a_flush(void)
+TAP_TEST(a_rewrite_does_not_empty_a_flush, "a flush covers data that are overwritten meanwhile")
 {
-	struct shadow_store store;
+	static struct shadow_store store;
 	struct test_request *flush;
 
 	open_device("demo", "baseline", ONE_DIE " buffer=1MiB");
@@ -990,11 +932,9 @@ static void a_rewrite_does_not_empty_a_flush(void)
 	end(flush);
 	test_drain(&device);
 	test_wait(&device, 20000000);
-	shadow_close(&store);
-	close_device();
 }
 
-static void late_requests_arrive_now(void)
+TAP_TEST(late_requests_arrive_now, "a request stamped in the past arrives now")
 {
 	struct test_request *request;
 
@@ -1006,42 +946,35 @@ static void late_requests_arrive_now(void)
 	request = test_submit_kept(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, 90000000);
 	CHECK_EQ(aftl_now(device.ftl), 90000000);
 	CHECK_EQ(end(request), WRITE_NS);
-	close_device();
 }
 
-/* A host that submits the next request from complete(). */
-struct chain {
-	struct test_listener listener;
-	u32 left;
-};
+static u32 requests_left;
 
+/* A host that submits the next request from complete(). */
 static void submit_next(struct test_listener *listener, struct test_request *request)
 {
-	struct chain *chain = container_of(listener, struct chain, listener);
-
-	(void)request;
-	if (chain->left) {
-		chain->left--;
-		test_submit(&device, AFTL_OP_WRITE, chain->left, 2, AFTL_PRECISE, 0, 0);
+	if (requests_left) {
+		requests_left--;
+		test_submit(&device, AFTL_OP_WRITE, requests_left, 2, AFTL_PRECISE, 0, 0);
 	}
 }
 
-static void complete_may_submit(void)
+TAP_TEST(complete_may_submit, "complete() may submit a request")
 {
-	struct chain chain = { .listener = { .complete = submit_next }, .left = 99 };
+	static struct test_listener chain = { .complete = submit_next };
 	u64 start;
 
+	requests_left = 99;
 	open_device("demo", "baseline", NULL);
-	test_device_listen(&device, &chain.listener);
+	test_device_listen(&device, &chain);
 	start = aftl_now(device.ftl);
 	test_submit(&device, AFTL_OP_WRITE, 500, 2, AFTL_PRECISE, 0, 0);
 	test_drain(&device);
-	CHECK_EQ(chain.left, 0);
+	CHECK_EQ(requests_left, 0);
 	CHECK_EQ(aftl_now(device.ftl) - start, 100 * WRITE_NS);
-	close_device();
 }
 
-static void response_statistics_are_exact(void)
+TAP_TEST(response_statistics_are_exact, "response statistics are exact")
 {
 	const struct aftl_stats *stats;
 
@@ -1063,14 +996,12 @@ static void response_statistics_are_exact(void)
 	CHECK_EQ(stats->write_response.count, 0);
 	CHECK_EQ(stats->counters.host_write_units, 0);
 	CHECK_EQ(stats->since_ns, aftl_now(device.ftl));
-	close_device();
 }
 
-static void memory_is_accounted_for(void)
+TAP_TEST(memory_is_accounted_for, "aftl_memory_bytes() equals the allocated bytes")
 {
 	open_device("demo", "approxftl", NULL);
 	CHECK_EQ(aftl_memory_bytes(device.ftl), device.held_bytes);
-	close_device();
 }
 
 static void clock_hung(int number)
@@ -1084,7 +1015,7 @@ static void clock_hung(int number)
 }
 
 /* A trace may contain any timestamp. */
-static void the_end_of_time_is_reached(void)
+TAP_TEST(the_end_of_time_is_reached, "the clock can advance to its maximum")
 {
 	open_device("demo", "baseline", NULL);
 	signal(SIGALRM, clock_hung);
@@ -1094,84 +1025,5 @@ static void the_end_of_time_is_reached(void)
 	aftl_advance(device.ftl, U64_MAX - 1);
 	CHECK(aftl_now(device.ftl) >= U64_MAX / 2);
 	alarm(0);
-	close_device();
-}
-
-int main(void)
-{
-	tap_run("single requests of tcad18 take the computed times", single_requests_of_tcad18);
-	tap_run("large requests use all dies", large_writes_use_all_dies);
-	tap_run("two units share a flash page", units_share_a_page);
-	tap_run("reads of unmapped units take no time", unwritten_units_are_free);
-	tap_run("controller and ECC times are added", controller_and_ecc_take_their_time);
-	tap_run("completed requests are unlinked from all lists", completed_requests_lead_nowhere);
-	tap_run("invalid requests are refused", nonsense_is_refused);
-	tap_run("reads go before writes", reads_go_before_writes);
-	tap_run("order=fcfs serves requests in order of arrival", first_come_is_first_served);
-	tap_run("a read suspends a program", a_read_suspends_a_program);
-	tap_run("a write suspends nothing", a_write_suspends_nothing);
-	tap_run("a program is suspended at most suspend_limit times",
-		a_program_is_suspended_so_often);
-	tap_run("a program is suspended at a step boundary", a_program_is_suspended_between_steps);
-	tap_run("the last step of a program is not interrupted", the_last_step_is_not_interrupted);
-	tap_run("link and controller times overlap", the_link_is_busy_meanwhile);
-	tap_run("controller time applies without a link, too", the_controller_needs_no_link);
-	tap_run("suspending is off by default", suspending_is_off_by_default);
-	tap_run("reads wait for row programs at most", reads_wait_for_a_row_of_programs);
-	tap_run("read times depend on the position in the word line",
-		pages_of_a_word_line_take_their_times);
-	tap_run("pages of all planes at one position have one read time",
-		planes_of_a_place_take_the_same_time);
-	tap_run("only relocation reads take the time read_move",
-		what_is_moved_is_sensed_in_a_time_of_its_own);
-	tap_run("transfers in one direction of the link are serialised",
-		data_cross_the_link_one_after_the_other);
-	tap_run("buffered writes complete at once", the_buffer_acknowledges_at_once);
-	tap_run("a flush completes after every write before it", a_flush_waits_for_the_programs);
-	tap_run("a flush does not wait for later writes", a_flush_waits_for_nothing_later);
-	tap_run("aftl_drain() completes all requests and holds partial pages",
-		what_is_pending_is_worked_off);
-	tap_run("draining programs partial pages at once", a_hurry_waits_for_no_full_page);
-	tap_run("flush and FUA take no time with a persistent buffer",
-		a_safe_buffer_is_never_flushed);
-	tap_run("a FUA write completes after its program", fua_waits_for_its_program);
-	tap_run("a FUA write ends the wait for a full page",
-		fua_behind_buffered_data_does_not_wait_for_more);
-	tap_run("overwrites in the buffer are coalesced", buffered_rewrites_coalesce);
-	tap_run("full pages wait for the watermark of the buffer",
-		full_pages_wait_for_the_watermark);
-	tap_run("above the watermark all LUNs program at once",
-		all_luns_program_above_the_watermark);
-	tap_run("an overwrite in the buffer takes no second place",
-		overwrites_take_no_second_place);
-	tap_run("an overwritten unit leaves the buffer in time", an_overwritten_unit_keeps_its_age);
-	tap_run("an overwrite in another class replaces the unit",
-		an_overwrite_in_another_class_replaces_too);
-	tap_run("a FUA write replaces a buffered unit", fua_replaces_buffered_data);
-	tap_run("a write waits while the buffer is full", a_full_buffer_holds_writes_up);
-	tap_run("discard and write-zeroes unmap units", discards_unmap);
-	tap_run("a discard supersedes every earlier write", discards_overtake_writes);
-	tap_run("a discard frees buffer space for waiting writes",
-		a_discard_lets_waiting_writes_in);
-	tap_run("a discard frees commands for waiting reads", a_discard_lets_waiting_reads_in);
-	tap_run("wide planes are programmed together", wide_planes_program_together);
-	tap_run("waiting reads of planes are merged", waiting_reads_of_planes_are_merged);
-	tap_run("a read may overtake another into a multi-plane read",
-		a_read_may_overtake_another_into_a_multi_plane_read);
-	tap_run("independent planes execute separate programs",
-		independent_planes_work_on_their_own);
-	tap_run("planes that share a LUN are programmed in turn", shared_planes_take_turns);
-	tap_run("one-shot mode programs a whole word line", one_shot_programs_a_word_line);
-	tap_run("ics14 has fast and slow pages", pages_of_ics14_are_fast_and_slow);
-	tap_run("requests of tos22 take the computed times", times_of_tos22);
-	tap_run("a read returns the newer unit from the buffer",
-		a_read_sees_a_newer_neighbour_in_the_buffer);
-	tap_run("a flush covers data that are overwritten meanwhile",
-		a_rewrite_does_not_empty_a_flush);
-	tap_run("a request stamped in the past arrives now", late_requests_arrive_now);
-	tap_run("complete() may submit a request", complete_may_submit);
-	tap_run("response statistics are exact", response_statistics_are_exact);
-	tap_run("aftl_memory_bytes() equals the allocated bytes", memory_is_accounted_for);
-	tap_run("the clock can advance to its maximum", the_end_of_time_is_reached);
-	return tap_finish();
+	test_device_close(&device);
 }

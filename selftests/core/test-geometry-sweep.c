@@ -56,9 +56,7 @@ static void try_policy(const struct test_device *shape, const char *policy, u64 
 		lived++;
 		drive(&device);
 	}
-	test_device_close(&device);
-	if (tap_failures())
-		test_note_config(&device, policy, seed);
+	test_random_finish(&device, policy, seed);
 }
 
 static void try_shape(const struct test_device *shape, u64 seed)
@@ -134,9 +132,7 @@ TAP_TEST(least_over_provisioning, "the least accepted over-provisioning suffices
 		tap_note("%s: %u of 10000", aftl_policy_at(i)->name, op);
 		if (CHECK_MSG(device.ftl, "nothing is enough"))
 			drive(&device);
-		test_device_close(&device);
-		if (tap_failures())
-			test_note_config(&device, aftl_policy_at(i)->name, 0);
+		test_random_finish(&device, aftl_policy_at(i)->name, 0);
 	}
 }
 
@@ -164,13 +160,4 @@ TAP_TEST(random_shapes, "random geometries are refused or usable")
 	CHECK_MSG(tap_failures() || lived > 300, "only %u devices lived", lived);
 }
 
-int main(int argc, char **argv)
-{
-	if (argc > 1) {
-		tap_begin("one seed");
-		try_seed(strtoull(argv[1], NULL, 10));
-		tap_end();
-		return tap_finish();
-	}
-	return tap_run_all();
-}
+TAP_SEED(try_seed)

@@ -49,9 +49,7 @@ static void open_device(const char *more)
 	type.place = place;
 	test_device_init(&device, "demo");
 	test_device_set_all(&device, plain);
-	test_device_set_all(&device, more);
-	if (aftl_create(&device.ftl, &device.config, &type, &device.ops, &device, &device.error))
-		tap_bail_out("%s", device.error.text);
+	test_device_open_type(&device, &type, more);
 	memset(said, 0, sizeof(said));
 	placed = 0;
 	strange = 0;
@@ -114,7 +112,6 @@ static void hear(const char *more)
 	CHECK_RANGE(placed, writes / 8, writes * 3);
 	CHECK_EQ(strange, 0);
 	check_pages(units);
-	test_device_close(&device);
 }
 
 TAP_TEST(hints_are_heard, "stream() and place() receive write hints")
@@ -141,8 +138,6 @@ TAP_TEST(moves_have_none, "relocated data have no hint")
 	test_drain(&device);
 	CHECK_RANGE(test_counters(&device)->programmed_gc_units, 1000, U64_MAX);
 	CHECK_EQ(strange, 0);
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 TAP_TEST(lives_that_are_none_are_refused, "invalid lifetimes are refused")
@@ -150,7 +145,6 @@ TAP_TEST(lives_that_are_none_are_refused, "invalid lifetimes are refused")
 	open_device(NULL);
 	device.hint.life = AFTL_LIFETIMES;
 	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0, 0), -EINVAL);
-	test_device_close(&device);
 }
 
 /* Policy "streams" */
@@ -198,16 +192,13 @@ TAP_TEST(hints_save_copies, "lifetime hints reduce write amplification")
 
 	mix("streams", false);
 	without = amplification();
-	test_device_close(&device);
 	mix("baseline", true);
 	same = amplification();
-	test_device_close(&device);
 	mix("streams", true);
 	tap_note("write amplification %llu/1000 with hints, %llu without, %llu of baseline",
 		 (unsigned long long)amplification(), (unsigned long long)without,
 		 (unsigned long long)same);
 	CHECK_RANGE(amplification(), 1000, without * 9 / 10);
-	test_device_close(&device);
 }
 
 /* Each stream has its open block, and relocation keeps data in their stream. */
@@ -227,7 +218,6 @@ TAP_TEST(streams_do_not_mix, "streams have blocks of their own")
 	CHECK_RANGE(stats->stream_units[1][AFTL_LIFETIME_EXTREME], 1000, U64_MAX);
 	CHECK_RANGE(stats->kind_blocks[AFTL_LIFETIME_SHORT], 100, U64_MAX);
 	CHECK_RANGE(stats->kind_blocks[AFTL_LIFETIME_EXTREME], 20, U64_MAX);
-	test_device_close(&device);
 }
 
 /* A stream id takes precedence over a lifetime; too large ids share streams. */
@@ -248,7 +238,6 @@ TAP_TEST(ids_have_streams, "each id and lifetime maps to a stream")
 		device.hint = told[i].hint;
 		test_do(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE, NULL);
 		CHECK_EQ(aftl_stats(device.ftl)->stream_units[0][told[i].stream], 8);
-		test_device_close(&device);
 	}
 }
 
@@ -268,7 +257,6 @@ TAP_TEST(everything_is_in_a_stream, "units per stream add up to all programmed u
 			units[j & 1] += stats->stream_units[j & 1][j >> 1];
 		CHECK_EQ(units[0], test_counters(&device)->programmed_host_units);
 		CHECK_EQ(units[0] + units[1], test_programmed_units(&device));
-		test_device_close(&device);
 	}
 }
 
@@ -296,7 +284,6 @@ TAP_TEST(saved_devices_go_on_as_loaded_ones,
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
 	CHECK_EQ(bind[aftl_write_stream(AFTL_PRECISE, 3)].left, 11);
 	CHECK_EQ(bind[aftl_write_stream(AFTL_PRECISE, 4)].left, 0);
-	test_device_close(&device);
 }
 
 /* At most 16 streams can be named. */
@@ -325,9 +312,7 @@ TAP_TEST(sixteen_may_be_named, "at most 16 streams can be named")
 	for (i = 0; i < AFTL_STREAMS; i++)
 		type.streams[i] = "name";
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, plain);
-	if (aftl_create(&device.ftl, &device.config, &type, &device.ops, &device, &device.error))
-		tap_bail_out("%s", device.error.text);
+	test_device_open_type(&device, &type, plain);
 	for (answer = 0; answer < AFTL_STREAMS + 3; answer++) {
 		device.hint = (struct aftl_hint){ 0 };
 		test_do(&device, AFTL_OP_WRITE, 12 * answer, 12, AFTL_PRECISE, NULL);

@@ -267,8 +267,7 @@ static void writes_of_seed(u64 seed)
 	test_device_listen(&device, &watch.listener);
 	load(AFTL_OP_WRITE, &watch.model, &random);
 	CHECK(watch.model.most > 1);
-	test_device_unlisten(&device, &watch.listener);
-	test_device_close(&device);
+	test_device_finish(&device);
 }
 
 TAP_TEST(writes_go_on_in_turn, "writes are served in the order of the model")
@@ -294,8 +293,7 @@ static void reads_of_seed(u64 seed)
 	test_device_listen(&device, &watch.listener);
 	load(AFTL_OP_READ, &watch.model, &random);
 	CHECK(watch.model.most > 1);
-	test_device_unlisten(&device, &watch.listener);
-	test_device_close(&device);
+	test_device_finish(&device);
 }
 
 TAP_TEST(reads_go_on_in_turn, "reads are served in the order of the model")
@@ -359,10 +357,7 @@ static void let_them(struct tenants *tenants, const char *weights, enum aftl_op 
 	for (queue = 0; queue < AFTL_QUEUES_MAX; queue++)
 		for (i = 0; i < tenants->depth[queue]; i++)
 			send(tenants, queue);
-	test_drain(&device);
-	test_audit(&device);
-	test_device_unlisten(&device, &tenants->listener);
-	test_device_close(&device);
+	test_device_finish(&device);
 }
 
 static void check_shares(const char *weights, enum aftl_op op, u32 first, u32 second, u32 third)
@@ -424,7 +419,6 @@ static u64 end_of(const char *weights, u32 at_once, u32 queues)
 	}
 	test_drain(&device);
 	now_ns = aftl_now(device.ftl) ^ aftl_digest(device.ftl);
-	test_device_close(&device);
 	return now_ns;
 }
 
@@ -455,5 +449,4 @@ TAP_TEST(one_queue_again, "requests survive a change to a single queue")
 	test_drain(&device);
 	CHECK_EQ(device.completed, 400);
 	CHECK_EQ(device.failed, 0);
-	test_device_close(&device);
 }

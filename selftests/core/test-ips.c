@@ -58,8 +58,7 @@ static void open_device(const char *params)
 static void run(u64 seed, u32 steps)
 {
 	test_stream_init(&stream, seed);
-	while (steps-- && test_stream_step(&stream, &device))
-		;
+	test_stream_run(&stream, &device, steps);
 	CHECK(test_drain(&device));
 }
 
@@ -111,7 +110,6 @@ TAP_TEST(word_lines_are_switched_where_they_are, "a switch leaves cached data in
 	CHECK_EQ(mode_of(50), AFTL_MODE_SLC);
 	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
-	test_device_finish(&device);
 }
 
 /* Up to ips_blocks blocks are filled with one bit before any word line is switched. */
@@ -130,7 +128,6 @@ TAP_TEST(blocks_are_opened_before, "cache blocks are opened before any is switch
 	write_pair(100);
 	CHECK(test_block_of(&device, 100) == test_block_of(&device, 0));
 	CHECK_EQ(mode_of(100), AFTL_MODE_SWITCHED);
-	test_device_finish(&device);
 }
 
 static u64 read_ns(u32 unit)
@@ -160,7 +157,6 @@ TAP_TEST(it_takes_its_time, "a switch takes a sensing and a full program")
 	CHECK_EQ(read_ns(0), config->read);
 	CHECK_EQ(read_ns(100), config->read);
 	CHECK_EQ(read_ns(1), config->read_slc);
-	test_device_finish(&device);
 }
 
 static u64 hours_of(u32 unit)
@@ -188,7 +184,6 @@ TAP_TEST(what_stays_has_more_errors, "a switched page has the errors of all bits
 	CHECK_EQ(hours_of(0), 2000);
 	CHECK_EQ(hours_of(100), 0);
 	CHECK(rate_of(1) < beside);
-	test_device_finish(&device);
 }
 
 static u32 disturbed_mv(u32 unit)
@@ -220,7 +215,6 @@ TAP_TEST(later_programs_disturb, "only later programs disturb a cached word line
 	CHECK_EQ(disturbed_mv(3), side);
 	test_write_each(&device, 50, 1, AFTL_PRECISE);
 	CHECK_EQ(disturbed_mv(3), side + above);
-	test_device_finish(&device);
 }
 
 /*
@@ -235,7 +229,6 @@ TAP_TEST(moves_go_beside, "relocated data fill the other bits of cached word lin
 	CHECK_EQ(programs[AFTL_MODE_SLC][false], 0);
 	CHECK_EQ(programs[AFTL_MODE_NORMAL][true], 0);
 	CHECK(approximate_cached);
-	test_device_finish(&device);
 }
 
 /* Fill a block that has four valid pages, and write six word lines of one bit. */
@@ -258,14 +251,11 @@ TAP_TEST(idle_time_switches, "idle time relocates blocks up to ips_idle")
 		CHECK_EQ(mode_of(i), AFTL_MODE_SWITCHED);
 	}
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 4);
-	test_device_finish(&device);
 	open_with_scant_block("11%");
 	CHECK(test_block_of(&device, PAGES - 1) != test_block_of(&device, 0));
-	test_device_finish(&device);
 	open_with_scant_block("0");
 	CHECK(test_block_of(&device, PAGES - 1) != test_block_of(&device, 0));
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
-	test_device_finish(&device);
 }
 
 /* Idle time relocates only when word lines can be switched, and only as much as they hold. */
@@ -279,7 +269,6 @@ TAP_TEST(idle_time_moves_what_fits, "idle time relocates only what cached word l
 	test_wait(&device, AFTL_HOUR_NS);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 2 * LINES);
 	CHECK_EQ(programs[AFTL_MODE_NORMAL][false], 0);
-	test_device_finish(&device);
 }
 
 static void open_as(const char *policy, const char *key, const char *value, const char *other,
@@ -299,11 +288,9 @@ TAP_TEST(all_else_is_approxftl, "without cache blocks the policy equals ApproxFT
 
 	open_as("approxftl", "hot_size", "0", "bits", "3");
 	counters = *test_counters(&device);
-	test_device_close(&device);
 	open_as("ips", "ips_approx", "on", "ips_blocks", "0");
 	CHECK(counters.array_low_erases && counters.programmed_gc_units);
 	CHECK(!memcmp(&counters, test_counters(&device), sizeof(counters)));
-	test_device_close(&device);
 }
 
 /* With ApproxFTL on, it takes approximate data from the first write on. */
@@ -315,7 +302,6 @@ TAP_TEST(approximate_data_is_not_cached, "with ApproxFTL on, approximate data ar
 	CHECK(programs[AFTL_MODE_REDUCED][true] > 500);
 	CHECK(programs[AFTL_MODE_SLC][true] > 500);
 	CHECK(programs[AFTL_MODE_SWITCHED][false] > 50);
-	test_device_finish(&device);
 }
 
 static void check_without(const char *params)
@@ -324,7 +310,6 @@ static void check_without(const char *params)
 	run(1, 3000);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 0);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
-	test_device_finish(&device);
 }
 
 /* Cells without three bits, single-page programs, two passes, or an SLC cache of the core. */
@@ -334,7 +319,6 @@ TAP_TEST(some_devices_have_no_cache, "devices that cannot switch have no cache")
 	run(1, 3000);
 	CHECK(test_counters(&device)->cached_host_units);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
-	test_device_finish(&device);
 	check_without("bits=2 one_shot=on");
 	check_without("bits=3 op=40%");
 	check_without("bits=4 one_shot=on passes=2 buffer=1MiB op=40%");
@@ -361,5 +345,4 @@ TAP_TEST(saved_devices_go_on, "a loaded device continues its switched blocks")
 	test_write_each(&device, 50, 1, AFTL_PRECISE);
 	CHECK(test_block_of(&device, 50) != test_block_of(&device, 0));
 	CHECK_EQ(mode_of(50), AFTL_MODE_SLC);
-	test_device_finish(&device);
 }

@@ -41,22 +41,22 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	orphans += event->page < HALF || !borrower || aftl_page_class(borrower) != AFTL_PRECISE;
 }
 
+static void check_orphans(struct test_listener *self)
+{
+	CHECK_EQ(orphans, 0);
+}
+
 static void open_device(const char *params)
 {
+	static struct test_listener last = { .finish = check_orphans };
+
 	test_device_init(&device, "demo");
 	test_device_set_all(&device, SHAPE);
 	device.ops.array = on_array;
 	moved_lenders = 0;
 	orphans = 0;
 	test_device_open(&device, "lending", params);
-}
-
-static void close_device(void)
-{
-	test_audit(&device);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	CHECK_EQ(orphans, 0);
-	test_device_close(&device);
+	test_device_listen(&device, &last);
 }
 
 static u32 page_of(u32 unit)
@@ -112,7 +112,6 @@ TAP_TEST(blocks_have_two_halves, "approximate pages lend to precise pages half a
 	CHECK_EQ(test_block_of(&device, 10)->state, AFTL_BLOCK_CLOSED);
 	test_write_each(&device, 120, 1, AFTL_APPROX);
 	check_at(120, 100, 2, KIND_APPROX);
-	close_device();
 }
 
 /* Independent model of the sensing levels for @raw errors, with a loan of @lent bits. */
@@ -159,7 +158,6 @@ static void check_loans(const char *rber, const char *share, u32 lent)
 			 levels_for(errors_of(unit + HALF - 1).raw, 160, 0));
 	}
 	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
-	close_device();
 }
 
 TAP_TEST(loans_save_levels, "loans save sensing levels")
@@ -209,7 +207,6 @@ TAP_TEST(what_no_chip_takes, "the chip refuses illegal loans")
 	CHECK(!taken(index, HALF, AFTL_APPROX));
 	block->order = AFTL_ORDER_SEQUENTIAL;
 	CHECK(taken(index, HALF, AFTL_APPROX));
-	close_device();
 }
 
 /* Relocation of a block moves precise pages first, so that approximate ones can lend to them. */
@@ -225,7 +222,6 @@ TAP_TEST(what_is_moved_lends_too, "relocated pages lend, too")
 	CHECK(test_drain(&device));
 	CHECK(moved_lenders > 100);
 	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_LENDING] > 1000);
-	close_device();
 }
 
 TAP_TEST(both_classes_of_one_victim, "a victim's pages lend to each other after relocation")
@@ -246,7 +242,6 @@ TAP_TEST(both_classes_of_one_victim, "a victim's pages lend to each other after 
 		check_at(i, 0, i, KIND_LENDERS);
 	for (i = HALF; i < STEPS - 2; i++)
 		CHECK(unit_lends(i));
-	close_device();
 }
 
 TAP_TEST(saved_devices_go_on, "a loaded device continues its lending blocks")
@@ -269,5 +264,4 @@ TAP_TEST(saved_devices_go_on, "a loaded device continues its lending blocks")
 	CHECK_EQ(test_block_of(&device, 0)->state, AFTL_BLOCK_CLOSED);
 	test_write_each(&device, HALF + 2, 1, AFTL_APPROX);
 	CHECK(!unit_lends(HALF + 2));
-	close_device();
 }

@@ -48,7 +48,6 @@ static void try_alike(const char *policy, const char *params)
 	play(4000);
 	plain = *test_counters(&device);
 	ended_ns = aftl_now(device.ftl);
-	test_device_close(&device);
 	open_device(policy, params, AFTL_LEVELS);
 	play(4000);
 	CHECK_EQ(aftl_now(device.ftl), ended_ns);
@@ -57,8 +56,6 @@ static void try_alike(const char *policy, const char *params)
 			  aftl_counter_get(test_counters(&device), i), "%s: %s differs", policy,
 			  aftl_counter_info[i].name);
 	CHECK(test_counters(&device)->host_write_level_3_units);
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 /* With and without levels all other counters and the final time must be equal. */
@@ -132,9 +129,6 @@ TAP_TEST(levels_have_pages_of_their_own, "policy levels never mixes levels in a 
 		check_pages(pages, true);
 		check_all_there(pages);
 		CHECK(test_counters(&device)->programmed_gc_units > 1000);
-		CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-		test_audit(&device);
-		test_device_close(&device);
 	}
 }
 
@@ -167,7 +161,6 @@ TAP_TEST(mixed_pages_go_with_the_most_careful, "mixed pages are relocated in the
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	test_audit(&device);
 	test_bytes_free(&bytes);
-	test_device_close(&device);
 }
 
 /* Cost of writing and reading data of one level. */
@@ -197,7 +190,6 @@ static struct cost cost_of(u32 level)
 	cost.energy_pj = test_counters(&device)->program_energy_pj +
 			 test_counters(&device)->erase_energy_pj;
 	cost.wear = test_counters(&device)->wear_sum;
-	test_device_close(&device);
 	return cost;
 }
 
@@ -252,7 +244,6 @@ TAP_TEST(a_level_is_of_approximate_data, "only approximate data have a level")
 	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(0)), 3);
 	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(1)), 0);
 	CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(U32_MAX)), 0);
-	test_device_close(&device);
 }
 
 /* Refreshed data become precise and lose their level. */
@@ -268,6 +259,4 @@ TAP_TEST(what_becomes_precise_has_none, "promoted data lose their level")
 	for (unit = 0; unit < 200; unit++)
 		CHECK_EQ(aftl_lpn_level(device.ftl, to_lpn(unit)), 0);
 	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
-	test_audit(&device);
-	test_device_close(&device);
 }

@@ -27,19 +27,9 @@ static void open_device(const char *policy, const char *params)
 	stream.partial = 10;
 }
 
-static void close_device(void)
-{
-	test_drain(&device);
-	test_audit(&device);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	shadow_close(&store);
-	test_device_close(&device);
-}
-
 static void send(u32 requests)
 {
-	while (requests-- && !tap_failures())
-		test_stream_step(&stream, &device);
+	test_stream_run(&stream, &device, requests);
 }
 
 static bool in_lun(u32 unit, u32 lun)
@@ -109,7 +99,6 @@ static void a_lun_dies(const char *policy, const char *params)
 	check_lost(2);
 	send(500);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 4), -EINVAL);
-	close_device();
 }
 
 static u32 policies_with_room;
@@ -121,7 +110,6 @@ static bool fits(const char *policy, const char *params)
 	test_device_init(&device, "demo");
 	test_device_set_all(&device, params);
 	ret = test_device_create(&device, policy);
-	test_device_close(&device);
 	policies_with_room += !ret;
 	return !ret;
 }
@@ -143,7 +131,7 @@ static void with_every_policy(const char *what,
 	}
 }
 
-static void most_policies_were_tried(void)
+TAP_TEST(most_policies_were_tried, "most policies ran in these tests")
 {
 	CHECK_MSG(policies_with_room >= 15, "only %u devices", policies_with_room);
 }
@@ -164,11 +152,10 @@ static void a_lun_dies_at_any_moment(const char *params)
 		CHECK_EQ(aftl_fail_lun(device.ftl, aftl_random_below(&random, 4)), 0);
 		test_audit(&device);
 		send(100);
-		close_device();
 	}
 }
 
-static void at_any_moment(void)
+TAP_TEST(at_any_moment, "a LUN failure at any time loses only its data")
 {
 	a_lun_dies_at_any_moment(roomy);
 	a_lun_dies_at_any_moment(buffered);
@@ -176,7 +163,7 @@ static void at_any_moment(void)
 }
 
 /* Too few LUNs remain: the device is read-only, and only data of failed LUNs are lost. */
-static void too_few_are_left(void)
+TAP_TEST(too_few_are_left, "a device with too few LUNs is read-only")
 {
 	open_device("baseline", full);
 	store.full_disk = true;
@@ -193,10 +180,9 @@ static void too_few_are_left(void)
 	test_drain(&device);
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, 8, 0, NULL), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 8, 0, NULL), 0);
-	close_device();
 }
 
-static void a_dead_lun_is_saved(void)
+TAP_TEST(a_dead_lun_is_saved, "a dead LUN is saved and loaded")
 {
 	struct test_bytes bytes = { 0 };
 	struct aftl_snapshot_source source;
@@ -214,16 +200,12 @@ static void a_dead_lun_is_saved(void)
 	device.ftl = again;
 	check_lost(1);
 	send(500);
-	close_device();
 	test_bytes_free(&bytes);
 }
 
 static u32 free_blocks(u32 lun)
 {
-	struct aftl_lun_info info;
-
-	aftl_lun_info(device.ftl, lun, &info);
-	return info.free_blocks;
+	return test_lun_info(&device, lun).free_blocks;
 }
 
 static void garbage_is_collected_on_request(const char *policy, const char *params)
@@ -254,7 +236,6 @@ static void garbage_is_collected_on_request(const char *policy, const char *para
 	CHECK_EQ(aftl_start_gc(device.ftl, 1), 0);
 	CHECK(!aftl_luns_in_gc(device.ftl));
 	CHECK_EQ(aftl_start_gc(device.ftl, 4), -EINVAL);
-	close_device();
 }
 
 int main(void)
@@ -262,11 +243,7 @@ int main(void)
 	with_every_policy("a LUN dies", a_lun_dies, roomy);
 	with_every_policy("a LUN dies, with a buffer", a_lun_dies, buffered);
 	with_every_policy("a LUN dies, writes go by address", a_lun_dies, fixed);
-	tap_run("most policies ran in these tests", most_policies_were_tried);
-	tap_run("a LUN failure at any time loses only its data", at_any_moment);
-	tap_run("a device with too few LUNs is read-only", too_few_are_left);
-	tap_run("a dead LUN is saved and loaded", a_dead_lun_is_saved);
 	with_every_policy("garbage is collected on request", garbage_is_collected_on_request,
 			  roomy);
-	return tap_finish();
+	return tap_run_all();
 }

@@ -87,13 +87,11 @@ static void try_stripe(const char *word)
 		write_page(7 * i % 100);
 	for (i = 0; i < 2 * LUNS; i++)
 		CHECK_EQ(told[i], expected[(i + 1) % LUNS]);
-	test_device_close(&device);
 	open_device("static", word);
 	for (i = 0; i < 2 * LUNS; i++)
 		write_page(7 * i % 100);
 	for (i = 0; i < 2 * LUNS; i++)
 		CHECK_EQ(told[i], expected[7 * i % 100 % LUNS]);
-	test_device_close(&device);
 }
 
 TAP_TEST(stripes_take_turns_as_their_letters_say, "the stripe letters give the allocation order")
@@ -134,8 +132,6 @@ TAP_TEST(the_least_busy_has_the_least_to_do, "least_busy selects a LUN with the 
 		CHECK_EQ(work[told[i]], 0);
 	CHECK_RANGE(idle, 1, LUNS - 1);
 	CHECK_EQ(count, idle);
-	test_drain(&device);
-	test_device_close(&device);
 }
 
 /* One read is in progress on each LUN; three more wait on every second LUN. */
@@ -163,7 +159,6 @@ TAP_TEST(what_waits_is_work, "waiting requests count as work of a LUN")
 	CHECK_EQ(count, LUNS / 2);
 	for (i = 0; i < count; i++)
 		CHECK(!busy[told[i]]);
-	test_device_close(&device);
 }
 
 /* The first LUN in the rotation is full. */
@@ -181,7 +176,6 @@ TAP_TEST(a_full_lun_is_passed_over, "a full LUN is skipped")
 	full->in_flight = 0;
 	device.ftl->rotation = turn;
 	CHECK_EQ(aftl_allocate_lun(device.ftl, to_lpn(0), AFTL_PRECISE, 0, 1)->index, full->index);
-	test_device_close(&device);
 }
 
 /* If all LUNs are idle, the rule equals rotation. */
@@ -194,7 +188,6 @@ TAP_TEST(the_least_busy_takes_turns, "least_busy rotates among idle LUNs")
 		write_page(i);
 	for (i = 0; i < 2 * LUNS; i++)
 		CHECK_EQ(told[i], (i + 1) % LUNS);
-	test_device_close(&device);
 }
 
 /* Work is measured by its end, so that writes wait no longer than with rotation. */
@@ -223,7 +216,6 @@ TAP_TEST(the_least_busy_is_never_slower, "least_busy is faster than rotation")
 		test_drain(&device);
 		mean[rule] = aftl_stats(device.ftl)->write_response.sum /
 			     aftl_stats(device.ftl)->write_response.count;
-		test_device_close(&device);
 	}
 	CHECK_MSG(mean[1] < mean[0], "a write takes %llu ns, %llu ns in rotation",
 		  (unsigned long long)mean[1], (unsigned long long)mean[0]);

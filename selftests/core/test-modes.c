@@ -30,8 +30,8 @@ static void on_array(void *host, const struct aftl_array_event *event)
 
 static void open_shape(const char *one_shot, const char *bits)
 {
-	const char *shape = test_params("channels=1 chips=1 blocks=40 layers=4 word_lines=4 bits=%s "
-					"one_shot=%s page=4KiB unit=4KiB op=40%% slc_static=25%% "
+	const char *shape = test_params("channels=1 chips=1 blocks=40 layers=4 word_lines=4 "
+					"bits=%s one_shot=%s page=4KiB unit=4KiB op=40%% slc_static=25%% "
 					"read_slc=20us program_slc=150us ecc=0", bits, one_shot);
 
 	test_device_init(&device, "demo");
@@ -72,8 +72,6 @@ static void one_bit(const char *one_shot, const char *bits)
 	CHECK_EQ(pages_told, word_lines);
 	write_units(word_lines, 1);
 	CHECK(test_block_of(&device, word_lines) != test_block_of(&device, 0));
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 TAP_TEST(a_block_of_one_bit, "one-bit blocks use only the first page of each word line")
@@ -103,7 +101,6 @@ TAP_TEST(its_reads_are_its_own, "reads of one-bit blocks take read_slc")
 	test_wait(&device, AFTL_HOUR_NS);
 	CHECK_EQ(test_block_of(&device, 3)->bits, 0);
 	CHECK_EQ(read_ns(3) - cached_ns, device.config.read - 20000);
-	test_device_close(&device);
 }
 
 /* Forge a snapshot with a valid checksum. */
@@ -152,8 +149,8 @@ TAP_TEST(modes_are_where_they_were, "program modes keep their numbers")
 
 static u64 errors_of(const char *share, const char *cycles)
 {
-	const char *shape = test_params("channels=1 chips=1 blocks=40 bits=3 one_shot=on page=16KiB "
-					"unit=16KiB cell_model=voltage cycles=%s op=50%% "
+	const char *shape = test_params("channels=1 chips=1 blocks=40 bits=3 one_shot=on "
+					"page=16KiB unit=16KiB cell_model=voltage cycles=%s op=50%% "
 					"slc_static=%s ecc_bits=80", cycles, share);
 	u64 raw = 0;
 	u32 i;
@@ -166,7 +163,6 @@ static u64 errors_of(const char *share, const char *cycles)
 		aftl_lpn_errors(device.ftl, to_lpn(i), &errors);
 		raw += errors.raw;
 	}
-	test_device_close(&device);
 	return raw;
 }
 

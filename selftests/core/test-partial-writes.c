@@ -164,6 +164,15 @@ static void on_complete(struct test_listener *self, struct test_request *request
 		completed[i] = max(completed[i], own_of(request)->stamp);
 }
 
+static void on_close(struct test_listener *self)
+{
+	free(tags);
+	free(slots);
+	free(owns);
+	free(submitted);
+	free(completed);
+}
+
 static void open_device(const char *params)
 {
 	const struct aftl_geometry *geo;
@@ -188,19 +197,9 @@ static void open_device(const char *params)
 		.program = on_program,
 		.copy = on_copy,
 		.read = on_read,
+		.close = on_close,
 	};
 	test_device_listen(&device, &listener);
-}
-
-static void close_device(void)
-{
-	test_audit(&device);
-	free(tags);
-	free(slots);
-	free(owns);
-	free(submitted);
-	free(completed);
-	test_device_close(&device);
 }
 
 /* Submit a request for @count sectors from @first on. */
@@ -288,11 +287,10 @@ static void run_random(const char *params, u64 seed)
 		check_page(unit);
 	CHECK_MSG(flash_rests > 100, "only %u pages were read for writes", flash_rests);
 	CHECK_EQ(device.failed, 0);
-	close_device();
 }
 
 /* Each write of @count bytes at random: the newest bytes win, in the order of arrival. */
-static void random_ranges_equal_a_byte_exact_model(void)
+TAP_TEST(random_ranges_equal_a_byte_exact_model, "random ranges equal a byte-exact model")
 {
 	static const char *const kinds[] = {
 		"",
@@ -318,7 +316,7 @@ static void random_ranges_equal_a_byte_exact_model(void)
 static const char timed[] = TIMES;
 static const char timed_and_buffered[] = TIMES " buffer=1MiB buffer_hold=1s";
 
-static void a_partial_write_costs_a_read_of_the_page(void)
+TAP_TEST(a_partial_write_costs_a_read_of_the_page, "a partial write costs a read of the page")
 {
 	const struct aftl_counters *counters;
 
@@ -341,10 +339,9 @@ static void a_partial_write_costs_a_read_of_the_page(void)
 	CHECK_EQ(counters->host_partial_write_units, 2);
 	CHECK_EQ(counters->host_read_requests, 0);
 	CHECK_EQ(counters->unmapped_read_units, 0);
-	close_device();
 }
 
-static void both_ends_of_a_write_are_read(void)
+TAP_TEST(both_ends_of_a_write_are_read, "both ends of a write are read")
 {
 	open_device(timed);
 	do_write(0, 3 * UNIT_SECTORS);
@@ -356,10 +353,9 @@ static void both_ends_of_a_write_are_read(void)
 	check_stamp(8, 2);
 	check_stamp(3 * UNIT_SECTORS - 9, 2);
 	check_stamp(3 * UNIT_SECTORS - 8, 1);
-	close_device();
 }
 
-static void the_write_buffer_saves_the_read(void)
+TAP_TEST(the_write_buffer_saves_the_read, "the write buffer saves the read")
 {
 	open_device(timed_and_buffered);
 	do_write(0, UNIT_SECTORS);
@@ -372,11 +368,10 @@ static void the_write_buffer_saves_the_read(void)
 	check_stamp(4, 2);
 	CHECK_EQ(do_write(6, 1), READ_NS + TRANSFER_NS);
 	CHECK_EQ(test_counters(&device)->rmw_reads, 1);
-	close_device();
 }
 
 /* A whole write that arrives while the page is read must neither be lost nor come first. */
-static void later_writes_wait_for_the_read(void)
+TAP_TEST(later_writes_wait_for_the_read, "later writes wait for the read")
 {
 	open_device(timed_and_buffered);
 	do_write(0, 2 * UNIT_SECTORS);
@@ -401,11 +396,11 @@ static void later_writes_wait_for_the_read(void)
 	test_drain(&device);
 	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
 	check_stamp(4, 6);
-	close_device();
 }
 
 /* Waiting for a read is no lack of room: buffered pages stay in the buffer. */
-static void a_write_that_waits_for_a_read_programs_nothing(void)
+TAP_TEST(a_write_that_waits_for_a_read_programs_nothing,
+	 "a write that waits for a read programs nothing")
 {
 	open_device(timed_and_buffered);
 	do_write(0, UNIT_SECTORS);
@@ -415,10 +410,9 @@ static void a_write_that_waits_for_a_read_programs_nothing(void)
 	write_sectors(5, 2);
 	test_drain(&device);
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
-	close_device();
 }
 
-static void a_discard_during_the_read_leaves_zeroes(void)
+TAP_TEST(a_discard_during_the_read_leaves_zeroes, "a discard during the read leaves zeroes")
 {
 	open_device(timed);
 	do_write(0, UNIT_SECTORS);
@@ -428,10 +422,9 @@ static void a_discard_during_the_read_leaves_zeroes(void)
 	check_stamp(3, 0);
 	check_stamp(4, 2);
 	CHECK_EQ(device.failed, 0);
-	close_device();
 }
 
-static void a_discard_of_a_part_frees_nothing(void)
+TAP_TEST(a_discard_of_a_part_frees_nothing, "a discard of a part frees nothing")
 {
 	u32 class;
 
@@ -446,11 +439,10 @@ static void a_discard_of_a_part_frees_nothing(void)
 	submit(AFTL_OP_DISCARD, 1, 1);
 	test_drain(&device);
 	check_stamp(1, 1);
-	close_device();
 }
 
 /* With the page lost, there is nothing to complete it with; a whole write succeeds. */
-static void a_write_fails_if_the_rest_is_lost(void)
+TAP_TEST(a_write_fails_if_the_rest_is_lost, "a write fails if the rest is lost")
 {
 	struct test_request *request;
 	u32 class;
@@ -467,10 +459,9 @@ static void a_write_fails_if_the_rest_is_lost(void)
 	CHECK_EQ(from_ppn(aftl_lookup(device.ftl, to_lpn(1), &class)), from_ppn(AFTL_NO_PPN));
 	do_write(0, UNIT_SECTORS);
 	check_stamp(0, stamps);
-	close_device();
 }
 
-static void more_writes_than_may_read_at_once(void)
+TAP_TEST(more_writes_than_may_read_at_once, "more writes than may read at once")
 {
 	u32 units;
 	u32 i;
@@ -487,22 +478,4 @@ static void more_writes_than_may_read_at_once(void)
 	CHECK_EQ(test_counters(&device)->rmw_reads, units);
 	for (i = 0; i < units; i++)
 		check_page(i);
-	close_device();
-}
-
-int main(void)
-{
-	tap_run("random ranges equal a byte-exact model", random_ranges_equal_a_byte_exact_model);
-	tap_run("a partial write costs a read of the page",
-		a_partial_write_costs_a_read_of_the_page);
-	tap_run("both ends of a write are read", both_ends_of_a_write_are_read);
-	tap_run("the write buffer saves the read", the_write_buffer_saves_the_read);
-	tap_run("later writes wait for the read", later_writes_wait_for_the_read);
-	tap_run("a write that waits for a read programs nothing",
-		a_write_that_waits_for_a_read_programs_nothing);
-	tap_run("a discard during the read leaves zeroes", a_discard_during_the_read_leaves_zeroes);
-	tap_run("a discard of a part frees nothing", a_discard_of_a_part_frees_nothing);
-	tap_run("a write fails if the rest is lost", a_write_fails_if_the_rest_is_lost);
-	tap_run("more writes than may read at once", more_writes_than_may_read_at_once);
-	return tap_finish();
 }

@@ -102,16 +102,6 @@ static void open_device(const char *policy, const char *params)
 	test_stream_init(&stream, 5);
 }
 
-static void close_device(void)
-{
-	test_drain(&device);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	shadow_lookup_all(&store);
-	test_audit(&device);
-	shadow_close(&store);
-	test_device_close(&device);
-}
-
 static void do_op(enum aftl_op op, u32 unit, u32 units)
 {
 	CHECK_EQ(test_do(&device, op, unit, units, AFTL_PRECISE, NULL), 0);
@@ -205,7 +195,6 @@ TAP_TEST(data_wait_in_the_buffer, "data stay in the buffer until their fine pass
 	CHECK(!on_flash(LINE, LINE));
 	do_op(AFTL_OP_READ, 0, LINE);
 	CHECK_EQ(test_counters(&device)->array_reads, sensed + LINE);
-	close_device();
 }
 
 /* After the coarse pass ECC cannot read the data even with the best cells. */
@@ -221,7 +210,6 @@ TAP_TEST(nothing_can_be_read_between_passes, "data cannot be read between the pa
 	CHECK(aftl_cell_read(aftl_cell(device.ftl), to_ppn(0), 0).lost);
 	do_op(AFTL_OP_FLUSH, 0, 0);
 	CHECK(!aftl_cell_read(aftl_cell(device.ftl), to_ppn(0), 0).lost);
-	close_device();
 }
 
 /*
@@ -248,7 +236,6 @@ TAP_TEST(a_write_takes_both_passes, "a write takes the time and energy of its pa
 		 FINE_NS * device.config.energy / 1000);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_FOGGY], 2 * LINE);
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_NORMAL], LINE);
-	close_device();
 }
 
 TAP_TEST(a_flush_waits_for_fine_passes, "a flush waits for fine passes")
@@ -267,7 +254,6 @@ TAP_TEST(a_flush_waits_for_fine_passes, "a flush waits for fine passes")
 	CHECK_EQ(from_ppn(test_lookup(&device, 2 * LINE)), 3 * LINE);
 	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
 	CHECK_EQ(latency_ns, 0);
-	close_device();
 }
 
 /* With a persistent buffer a flush is free and programs nothing. */
@@ -285,7 +271,6 @@ TAP_TEST(a_safe_buffer_needs_no_pass, "with a persistent buffer a flush needs no
 	/* buffer_hold ends the wait. */
 	test_wait(&device, 2000000000);
 	CHECK(on_flash(0, LINE));
-	close_device();
 }
 
 /*
@@ -307,7 +292,6 @@ TAP_TEST(a_full_buffer_goes_on, "writes to a full buffer do not wait for buffer_
 		CHECK_MSG(latency_ns < 20000000, "write %u took %llu ns", i,
 			  (unsigned long long)latency_ns);
 	}
-	close_device();
 }
 
 TAP_TEST(a_hurry_ends_waiting, "draining completes pending fine passes")
@@ -320,7 +304,6 @@ TAP_TEST(a_hurry_ends_waiting, "draining completes pending fine passes")
 	test_wait(&device, 100000000);
 	CHECK(!aftl_busy(device.ftl));
 	CHECK(on_flash(0, LINE));
-	close_device();
 }
 
 /* The L2P table must refer to the old version until the fine pass, in case of a power failure. */
@@ -340,7 +323,6 @@ TAP_TEST(the_old_version_stays, "the old version stays mapped until the fine pas
 	do_op(AFTL_OP_FLUSH, 0, 0);
 	CHECK(from_ppn(test_lookup(&device, 0)) != from_ppn(ppn));
 	do_op(AFTL_OP_READ, 0, LINE);
-	close_device();
 }
 
 TAP_TEST(writes_and_discards_come_between, "writes and discards between the passes take effect")
@@ -359,7 +341,6 @@ TAP_TEST(writes_and_discards_come_between, "writes and discards between the pass
 	CHECK_EQ(from_ppn(test_lookup(&device, 2)), LINE);
 	CHECK_EQ(from_ppn(test_lookup(&device, 3)), 3);
 	do_op(AFTL_OP_READ, 0, LINE);
-	close_device();
 }
 
 /* Units that the host writes or discards during their relocation are not relocated. */
@@ -383,7 +364,6 @@ TAP_TEST(moves_come_between, "writes and discards during relocation take effect"
 	CHECK(test_lookup(&device, 3) == AFTL_NO_PPN);
 	do_op(AFTL_OP_READ, 0, 10 * LINE);
 	CHECK_EQ(device.ftl->luns->fine_pending_moves, 0);
-	close_device();
 }
 
 static const char *const policies[] = { "baseline", "tlc" };
@@ -444,7 +424,6 @@ static void take_over_fill(void)
 TAP_TEST(a_fill_leaves_nothing_waiting, "a fill leaves no data pending the fine pass")
 {
 	u32 policy;
-	u32 i;
 
 	for (policy = 0; policy < ARRAY_SIZE(policies); policy++) {
 		forget_accounts();
@@ -456,19 +435,15 @@ TAP_TEST(a_fill_leaves_nothing_waiting, "a fill leaves no data pending the fine 
 		take_over_fill();
 		CHECK_EQ(spent_ns, 0);
 		test_stream_init(&stream, policy);
-		for (i = 0; i < 1000 && !tap_failures(); i++)
-			test_stream_step(&stream, &device);
+		test_stream_run(&stream, &device, 1000);
 		test_drain(&device);
 		CHECK(fine_passes > 10);
-		CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-		test_audit(&device);
-		test_device_close(&device);
 	}
 }
 
 static void run_one(const char *policy, u32 shape, u32 option)
 {
-	struct brute_model model;
+	static struct brute_model model;
 	u32 i;
 
 	forget_accounts();
@@ -491,12 +466,9 @@ static void run_one(const char *policy, u32 shape, u32 option)
 	}
 	test_drain(&device);
 	account_for_time();
-	brute_compare(&model);
-	brute_compare_counters(&model);
-	brute_close(&model);
+	test_device_finish(&device);
 	if (tap_failures())
 		tap_note("%s, shape %u, option %u", policy, shape, option);
-	close_device();
 }
 
 TAP_TEST(bytes_come_back, "reads return the right data at every stage")
@@ -532,7 +504,6 @@ TAP_TEST(what_breaks_loses_no_write, "failing blocks lose no data pending the fi
 	CHECK_MSG(held > 5, "only %u word lines were held", held);
 	test_drain(&device);
 	CHECK_EQ(test_counters(&device)->retired_blocks, 13);
-	close_device();
 }
 
 /* Set out_of_blocks so that GC collects only blocks without valid data. */
@@ -550,7 +521,6 @@ TAP_TEST(what_has_no_place_fails, "writes without a free block make the device r
 	}
 	CHECK(aftl_read_only(device.ftl));
 	do_op(AFTL_OP_READ, 0, LINE);
-	close_device();
 }
 
 TAP_TEST(a_dead_die_hands_over, "pending data of a dead die move to another one")
@@ -571,7 +541,6 @@ TAP_TEST(a_dead_die_hands_over, "pending data of a dead die move to another one"
 	do_op(AFTL_OP_READ, 0, 4 * LINE);
 	CHECK_EQ(device.ftl->luns[0].in_flight, 0);
 	CHECK_EQ(device.ftl->fine_pending_units, 0);
-	close_device();
 }
 
 static void reload(struct test_bytes *bytes)
@@ -613,8 +582,6 @@ TAP_TEST(a_block_goes_on_after_a_snapshot, "a loaded block continues with its fi
 	}
 	CHECK_EQ(digest[0], digest[1]);
 	CHECK_EQ(from_ppn(test_lookup(&device, 7)), 2 * LINE);
-	test_audit(&device);
-	test_device_close(&device);
 	test_bytes_free(&bytes);
 }
 
@@ -644,7 +611,6 @@ static void is_refused(const char *policy, const char *key, const char *value, c
 		test_device_set(&device, key, value);
 	CHECK_EQ(test_device_create(&device, policy), -EINVAL);
 	CHECK_CONTAINS(device.error.text, why);
-	test_device_close(&device);
 }
 
 TAP_TEST(what_cannot_be_is_refused, "invalid parameters for two passes are refused")
@@ -665,7 +631,6 @@ TAP_TEST(what_cannot_be_is_refused, "invalid parameters for two passes are refus
 	CHECK_CONTAINS(device.error.text, "must not take longer than program");
 	CHECK_EQ(aftl_set_param(device.ftl, "program_foggy", "300us", &device.error), 0);
 	CHECK_EQ(aftl_set_param(device.ftl, "passes", "1", &device.error), -EINVAL);
-	test_device_close(&device);
 }
 
 /* Selects the illegal command: one pass, a wrong page or size, or too many open blocks. */
@@ -713,28 +678,23 @@ TAP_TEST(wrong_policies_gain_nothing, "illegal passes of a policy are refused")
 {
 	for (whim = 0; whim < 7 && !tap_failures(); whim++) {
 		struct aftl_policy_type type = *aftl_policy_find("baseline");
-		u32 i;
 
 		forget_accounts();
 		may_end_early = true;
 		type.place = place_wrongly;
 		test_device_init(&device, "demo");
 		device.ops.array = watch;
-		test_device_set_all(&device, slow);
-		CHECK_EQ(aftl_create(&device.ftl, &device.config, &type, &device.ops, &device,
-				     &device.error), 0);
+		test_device_open_type(&device, &type, slow);
 		shadow_open(&store, &device, false);
 		store.full_disk = true;
 		test_stream_init(&stream, whim);
-		for (i = 0; i < 1500 && !tap_failures(); i++)
-			test_stream_step(&stream, &device);
+		test_stream_run(&stream, &device, 1500);
 		test_drain(&device);
 		CHECK(test_counters(&device)->policy_bugs > 0);
 		shadow_lookup_all(&store);
 		test_audit(&device);
 		if (tap_failures())
 			tap_note("whim %u", whim);
-		shadow_close(&store);
 		test_device_close(&device);
 	}
 }
@@ -749,5 +709,4 @@ TAP_TEST(fewer_bits_take_one_pass, "sparse blocks take one pass")
 	CHECK(on_flash(0, 5));
 	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 5);
 	CHECK_EQ(test_counters(&device)->array_program_ns, 5 * device.config.program_slc);
-	close_device();
 }

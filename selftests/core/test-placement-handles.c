@@ -204,8 +204,6 @@ TAP_TEST(ids_have_blocks_of_their_own, "each placement id has its own blocks")
 	write_as(2, 2, AFTL_LIFETIME_SHORT, 1);
 	for (i = 0; i < 4; i++)
 		CHECK_EQ(test_block_of(&device, i)->handle, i < 2 ? 3 : 1);
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 /* Without handles, ids have no effect. */
@@ -217,7 +215,6 @@ TAP_TEST(without_handles_nothing_is_counted, "without handles nothing is counted
 	CHECK_EQ(test_counters(&device)->unknown_placement_requests, 0);
 	CHECK_EQ(stats_of(0)->host_units + stats_of(0)->media_units, 0);
 	CHECK(!device.ftl->luns->handle_blocks);
-	test_device_close(&device);
 }
 
 TAP_TEST(units_left_early_are_told, "a partial reclaim unit is counted")
@@ -236,8 +233,6 @@ TAP_TEST(units_left_early_are_told, "a partial reclaim unit is counted")
 	CHECK(aftl_block_index(&device.ftl->media, test_block_of(&device, 0)) != index);
 	write_as(3, 1, 0, 1);
 	CHECK(test_block_of(&device, 3) == test_block_of(&device, 0));
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 TAP_TEST(placed_data_are_not_cached, "data with a handle bypass the SLC cache")
@@ -248,7 +243,6 @@ TAP_TEST(placed_data_are_not_cached, "data with a handle bypass the SLC cache")
 	CHECK_EQ(test_block_of(&device, 0)->handle, 2);
 	write_as(3, 3, 0, 0);
 	CHECK_EQ(test_block_of(&device, 3)->bits, 1);
-	test_device_close(&device);
 }
 
 /* A die failure closes its open reclaim units; other handles continue. */
@@ -265,8 +259,6 @@ TAP_TEST(dead_dies_are_left, "handles leave a dead die")
 		CHECK_EQ(test_block_of(&device, i * 40)->handle, i);
 		CHECK(!device.ftl->luns[1].handle_blocks[i - 1]);
 	}
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 /* Policy "streams", which places data by id itself, must give the same result. */
@@ -299,14 +291,11 @@ TAP_TEST(persistent_handles_are_streams, "persistent isolation equals policy str
 	mixed_tenants("streams", "0", "initial");
 	streams = *test_counters(&device);
 	now_ns = aftl_now(device.ftl);
-	test_device_close(&device);
 	mixed_tenants("baseline", "7", "persistent");
 	CHECK_EQ(memcmp(&streams, test_counters(&device), sizeof(streams)), 0);
 	CHECK_EQ(aftl_now(device.ftl), now_ns);
-	test_device_close(&device);
 	mixed_tenants("baseline", "7", "initial");
 	CHECK(streams.programmed_gc_units != test_counters(&device)->programmed_gc_units);
-	test_device_close(&device);
 }
 
 /* A policy cannot close a handle's block. */
@@ -321,7 +310,6 @@ TAP_TEST(they_are_the_core_s, "a policy cannot close a handle's block")
 	CHECK_EQ(open->state, AFTL_BLOCK_OPEN);
 	write_as(1, 1, 0, 2);
 	CHECK(test_block_of(&device, 1) == open);
-	test_device_close(&device);
 }
 
 /* A policy with one relocation pass for all data that is still asked for classes. */
@@ -334,19 +322,14 @@ TAP_TEST(what_stays_apart_moves_in_one_pass, "isolated data are relocated in one
 	type.host_streams = 0;
 	type.ignores_tags = false;
 	test_device_init(&device, "demo");
-	test_device_set(&device, "placement_handles", "1");
-	test_device_set(&device, "placement_isolation", "persistent");
-	CHECK_EQ(aftl_create(&device.ftl, &device.config, &type, &device.ops, &device,
-			     &device.error), 0);
+	test_device_open_type(&device, &type, "placement_handles=1 placement_isolation=persistent");
 	device.hint.stream = 1;
 	for (i = 0; i < test_units(&device) * 3; i++)
 		CHECK_EQ(test_do(&device, AFTL_OP_WRITE,
 				 aftl_random_below(&random, test_units(&device)), 1,
 				 aftl_random_below(&random, 2), NULL), 0);
 	CHECK(stats_of(1)->reallocated_units > 1000);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	test_audit(&device);
-	test_device_close(&device);
+	test_device_finish(&device);
 }
 
 static void reload(struct test_bytes *bytes, u64 handles)
@@ -387,7 +370,6 @@ TAP_TEST(they_survive_a_snapshot, "handles survive a snapshot")
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 	test_audit(&device);
 	test_bytes_free(&bytes);
-	test_device_close(&device);
 }
 
 static void go_on_with(const char *policy, u64 seed)
@@ -406,8 +388,7 @@ static void go_on_with(const char *policy, u64 seed)
 	for (i = 0; i < device.ftl->geo.luns; i++)
 		CHECK(!device.ftl->luns[i].fallback || !device.ftl->luns[i].fallback->handle);
 	test_stream_init(&stream, seed);
-	for (i = 0; i < 400; i++)
-		test_stream_step(&stream, &device);
+	test_stream_run(&stream, &device, 400);
 	test_drain(&device);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
@@ -428,12 +409,10 @@ TAP_TEST(policies_follow_each_other, "a change of policy keeps handles working")
 		test_device_open_demo(&device, i % 2 ? "baseline" : "approxftl", params);
 		test_stream_init(&stream, i);
 		test_stream_fill(&stream, &device);
-		for (j = 0; j < 100 * i; j++)
-			test_stream_step(&stream, &device);
+		test_stream_run(&stream, &device, 100 * i);
 		test_drain(&device);
 		for (j = 0; j < 4; j++)
 			go_on_with(j % 2 ? "baseline" : i < 4 ? "hybrid" : "approxftl", i + j);
-		test_device_close(&device);
 	}
 }
 
@@ -456,7 +435,6 @@ TAP_TEST(the_core_s_own_block_is_of_no_handle, "the fallback block has no handle
 	lun->free_blocks = free_blocks;
 	CHECK(lun->fallback == open);
 	CHECK_EQ(open->handle, 0);
-	test_device_close(&device);
 }
 
 static void refused(const char *policy, const char *handles, const char *blocks,
@@ -476,10 +454,13 @@ TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")
 
 /* Random devices, random policies, random requests. */
 
-static void drive(struct aftl_random *random, u64 moves[2])
+static u64 moves[2];
+static u32 lived;
+
+static void drive(struct aftl_random *random)
 {
-	struct brute_model model;
-	struct shadow_store store;
+	static struct brute_model model;
+	static struct shadow_store store;
 	struct test_stream stream;
 	struct witness witness;
 	u32 i;
@@ -499,26 +480,17 @@ static void drive(struct aftl_random *random, u64 moves[2])
 	}
 	test_drain(&device);
 	test_wait(&device, 1000000000);
-	brute_compare(&model);
-	brute_compare_counters(&model);
-	shadow_lookup_all(&store);
 	check_accounts(&witness);
-	test_audit(&device);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 	for (i = 1; i <= AFTL_HANDLES_MAX; i++)
 		moves[device.config.placement_isolation] += witness.moves[i];
 	unwatch(&witness);
-	shadow_close(&store);
-	brute_close(&model);
 }
 
-/* Return true if the device could be created. */
-static bool run_seed(u64 seed, u64 moves[2])
+static void run_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0xfd9) };
 	const char *policy = test_any_policy(true, &random);
-	bool made;
 
 	test_device_init(&device, "demo");
 	test_random_geometry(&device, &random);
@@ -528,24 +500,20 @@ static bool run_seed(u64 seed, u64 moves[2])
 	device.config.op = max(device.config.op, (u64)4000);
 	device.config.placement_handles = 1 + aftl_random_below(&random, 6);
 	device.config.placement_isolation = aftl_random_below(&random, 2);
-	made = !test_device_create(&device, policy);
-	if (made)
-		drive(&random, moves);
-	test_device_close(&device);
-	if (tap_failures())
-		test_note_config(&device, policy, seed);
-	return made;
+	if (!test_device_create(&device, policy)) {
+		lived++;
+		drive(&random);
+	}
+	test_random_finish(&device, policy, seed);
 }
 
 TAP_TEST(each_unit_is_where_its_handle_says,
 	 "units of random devices are in blocks of their handle")
 {
-	u64 moves[2] = { 0 };
-	u32 lived = 0;
 	u64 seed;
 
 	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
-		lived += run_seed(seed, moves);
+		run_seed(seed);
 	tap_note("%u devices: %llu units moved to mix, %llu to stay apart", lived,
 		 (unsigned long long)moves[0], (unsigned long long)moves[1]);
 	if (tap_failures())
@@ -554,15 +522,4 @@ TAP_TEST(each_unit_is_where_its_handle_says,
 	CHECK(moves[0] > 50000 && moves[1] > 50000);
 }
 
-int main(int argc, char **argv)
-{
-	u64 moves[2];
-
-	if (argc > 1) {
-		tap_begin("one seed");
-		run_seed(strtoull(argv[1], NULL, 10), moves);
-		tap_end();
-		return tap_finish();
-	}
-	return tap_run_all();
-}
+TAP_SEED(run_seed)

@@ -22,16 +22,23 @@
 #define POLICIES_MAX 64
 
 static struct test_device device;
-static u64 seed;
-static u32 policies;
 static u32 changed;
 static u32 refused;
 static u32 short_luns;
 static bool seen[POLICIES_MAX][POLICIES_MAX];
 
+static u32 count_policies(void)
+{
+	u32 count = 0;
+
+	while (aftl_policy_at(count))
+		count++;
+	return count;
+}
+
 static const struct aftl_policy_type *any_policy(struct aftl_random *random)
 {
-	return aftl_policy_at(aftl_random_below(random, policies));
+	return aftl_policy_at(aftl_random_below(random, count_policies()));
 }
 
 static u32 index_of(const struct aftl_policy_type *type)
@@ -124,14 +131,11 @@ static void change_config(struct aftl_config *config, struct aftl_random *random
 static void note_change(const struct aftl_policy_type *from, const struct aftl_policy_type *to)
 {
 	u32 luns = aftl_geometry(device.ftl)->luns;
-	struct aftl_lun_info info;
 
 	changed++;
 	seen[index_of(from)][index_of(to)] = true;
-	while (luns--) {
-		aftl_lun_info(device.ftl, luns, &info);
-		short_luns += info.free_blocks <= to->reserve;
-	}
+	while (luns--)
+		short_luns += test_lun_info(&device, luns).free_blocks <= to->reserve;
 }
 
 static void change(struct aftl_random *random, const struct aftl_policy_type *type)
@@ -167,8 +171,8 @@ static void change(struct aftl_random *random, const struct aftl_policy_type *ty
 /* @next: policy after the first change. */
 static void drive(struct aftl_random *random, const struct aftl_policy_type *next)
 {
-	struct brute_model model;
-	struct shadow_store store;
+	static struct brute_model model;
+	static struct shadow_store store;
 	struct test_stream stream;
 	u32 changes;
 	u32 i;
@@ -180,6 +184,7 @@ static void drive(struct aftl_random *random, const struct aftl_policy_type *nex
 	stream.units_max = 1 + aftl_random_below(random, 12);
 	stream.gap_ns = aftl_random_below(random, 2) * 400000;
 	brute_open(&model, &device);
+	model.reloaded = true;
 	shadow_open(&store, &device, false);
 	if (aftl_random_below(random, 3))
 		test_stream_fill(&stream, &device);
@@ -196,15 +201,9 @@ static void drive(struct aftl_random *random, const struct aftl_policy_type *nex
 		CHECK_MSG(!aftl_read_only(device.ftl), "%s is read-only after change %u",
 			  aftl_policy_type(device.ftl)->name, changes);
 	}
-	test_drain(&device);
-	brute_compare(&model);
-	shadow_lookup_all(&store);
-	test_audit(&device);
-	shadow_close(&store);
-	brute_close(&model);
 }
 
-static void run_pair(struct aftl_random *random, const struct aftl_policy_type *from,
+static void run_pair(u64 seed, struct aftl_random *random, const struct aftl_policy_type *from,
 		     const struct aftl_policy_type *to)
 {
 	test_device_init(&device, "demo");
@@ -213,17 +212,15 @@ static void run_pair(struct aftl_random *random, const struct aftl_policy_type *
 	device.config.bits = 1 + aftl_random_below(random, 4);
 	if (!test_device_create(&device, from->name))
 		drive(random, to);
-	if (tap_failures())
-		test_note_config(&device, from->name, seed);
-	test_device_close(&device);
+	test_random_finish(&device, from->name, seed);
 }
 
-static void run_seed(void)
+static void run_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	const struct aftl_policy_type *from = any_policy(&random);
 
-	run_pair(&random, from, any_policy(&random));
+	run_pair(seed, &random, from, any_policy(&random));
 }
 
 /* Few devices suit some policies, so pairs that did not occur by chance are forced. */
@@ -233,13 +230,14 @@ static void see_pair(u32 from, u32 to)
 	u32 tries;
 
 	for (tries = 0; !seen[from][to] && !tap_failures() && tries < TRIES; tries++)
-		run_pair(&random, aftl_policy_at(from), aftl_policy_at(to));
+		run_pair(0, &random, aftl_policy_at(from), aftl_policy_at(to));
 	CHECK_MSG(seen[from][to], "never from %s to %s", aftl_policy_at(from)->name,
 		  aftl_policy_at(to)->name);
 }
 
 TAP_TEST(every_pair_is_seen, "each policy follows each other one")
 {
+	u32 policies = count_policies();
 	u32 from;
 	u32 to;
 
@@ -250,8 +248,10 @@ TAP_TEST(every_pair_is_seen, "each policy follows each other one")
 
 TAP_TEST(all_seeds, "random devices survive repeated changes of policy")
 {
+	u64 seed;
+
 	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
-		run_seed();
+		run_seed(seed);
 	tap_note("%u changes, %u refused; %u LUNs short of free blocks", changed, refused,
 		 short_luns);
 	CHECK_MSG(tap_failures() || short_luns > 20, "only %u LUNs were short of blocks",
@@ -309,7 +309,6 @@ TAP_TEST(shape_and_past_are_fixed, "geometry and history parameters cannot be ch
 	CHECK_MSG(!strcmp(device.error.text,
 			  "the device was made with op 60, which cannot become 22.5"), "\"%s\"",
 		  device.error.text);
-	test_device_close(&device);
 	test_bytes_free(&bytes);
 }
 
@@ -342,7 +341,6 @@ TAP_TEST(live_parameters_change, "live parameters change on a loaded device")
 	CHECK_EQ(aftl_set_param(device.ftl, "depth", "4096", &device.error), -EINVAL);
 	CHECK_MSG(!strcmp(device.error.text, "depth is 2048 as long as the device is loaded"),
 		  "\"%s\"", device.error.text);
-	test_device_close(&device);
 }
 
 TAP_TEST(times_change_at_once, "changed times apply at once")
@@ -355,14 +353,13 @@ TAP_TEST(times_change_at_once, "changed times apply at once")
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 2, 0, NULL), 0);
 	test_do(&device, AFTL_OP_WRITE, 0, 2, 0, &latency);
 	CHECK_RANGE(latency, 1000000, 1000000 + 41000);
-	test_device_close(&device);
 }
 
 /* Frequent changes of parameters must not disturb operation. */
 TAP_TEST(parameters_change_under_load, "parameters change under load without data loss")
 {
 	struct aftl_random random = { 5 };
-	struct shadow_store store;
+	static struct shadow_store store;
 	struct test_stream stream;
 	u32 i;
 
@@ -385,21 +382,6 @@ TAP_TEST(parameters_change_under_load, "parameters change under load without dat
 		aftl_param_print(param, wanted, text);
 		CHECK_EQ(aftl_set_param(device.ftl, param->key, text, &device.error), 0);
 	}
-	test_drain(&device);
-	test_audit(&device);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	shadow_close(&store);
-	test_device_close(&device);
 }
 
-int main(int argc, char **argv)
-{
-	while (aftl_policy_at(policies))
-		policies++;
-	if (argc > 1) {
-		seed = strtoull(argv[1], NULL, 10);
-		tap_run("one seed", run_seed);
-		return tap_finish();
-	}
-	return tap_run_all();
-}
+TAP_SEED(run_seed)

@@ -346,18 +346,15 @@ static const struct aftl_policy_type wild_type = {
 static void open_wild(u32 kind, const char *params)
 {
 	test_device_init(&device, "demo");
-	test_device_set_all(&device, params);
 	wildness = kind;
 	wrong_places = 0;
-	if (aftl_create(&device.ftl, &device.config, &wild_type, &device.ops, &device,
-			&device.error))
-		tap_bail_out("%s", device.error.text);
+	test_device_open_type(&device, &wild_type, params);
 }
 
 static void survive(u32 kind, const char *params, u32 requests)
 {
-	struct brute_model model;
-	struct shadow_store store;
+	static struct brute_model model;
+	static struct shadow_store store;
 	struct test_stream stream;
 	u32 i;
 
@@ -377,8 +374,6 @@ static void survive(u32 kind, const char *params, u32 requests)
 	shadow_lookup_all(&store);
 	test_audit(&device);
 	CHECK_EQ(device.failed, 0);
-	shadow_close(&store);
-	brute_close(&model);
 }
 
 static const char plain[] = SHAPE;

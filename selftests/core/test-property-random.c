@@ -16,7 +16,6 @@
 #define SEEDS 1500
 #define REQUESTS 500
 
-static u64 seed;
 static u32 refused;
 static u32 survived;
 
@@ -31,8 +30,8 @@ static void check_sentence(const struct test_device *device)
 
 static void drive(struct test_device *device, struct aftl_random *random)
 {
-	struct brute_model model;
-	struct shadow_store store;
+	static struct brute_model model;
+	static struct shadow_store store;
 	struct test_stream stream;
 	u32 i;
 
@@ -49,17 +48,9 @@ static void drive(struct test_device *device, struct aftl_random *random)
 		test_stream_step(&stream, device);
 		brute_compare(&model);
 	}
-	test_drain(device);
-	brute_compare(&model);
-	brute_compare_counters(&model);
-	shadow_lookup_all(&store);
-	test_audit(device);
-	CHECK_EQ(test_counters(device)->policy_bugs, 0);
-	shadow_close(&store);
-	brute_close(&model);
 }
 
-static void run_seed(void)
+static void run_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	const char *policy = test_any_policy(false, &random);
@@ -75,26 +66,17 @@ static void run_seed(void)
 		survived++;
 		drive(&device, &random);
 	}
-	test_device_close(&device);
-	if (tap_failures())
-		test_note_config(&device, policy, seed);
+	test_random_finish(&device, policy, seed);
 }
 
-static void run_all(void)
+TAP_TEST(random_devices, "random devices equal the model after every request")
 {
+	u64 seed;
+
 	for (seed = FIRST_SEED; seed < FIRST_SEED + SEEDS && !tap_failures(); seed++)
-		run_seed();
+		run_seed(seed);
 	tap_note("%u devices lived, %u were refused", survived, refused);
 	CHECK_MSG(tap_failures() || survived > SEEDS / 4, "only %u devices lived", survived);
 }
 
-int main(int argc, char **argv)
-{
-	if (argc > 1) {
-		seed = strtoull(argv[1], NULL, 10);
-		tap_run("one seed", run_seed);
-	} else {
-		tap_run("random devices equal the model after every request", run_all);
-	}
-	return tap_finish();
-}
+TAP_SEED(run_seed)

@@ -53,10 +53,7 @@ static u32 group_luns(void)
 
 static bool is_dead(u32 lun)
 {
-	struct aftl_lun_info info;
-
-	aftl_lun_info(device.ftl, lun, &info);
-	return !info.good_blocks;
+	return !test_lun_info(&device, lun).good_blocks;
 }
 
 static u32 live_in(u32 group)
@@ -97,16 +94,6 @@ static void open_device(const char *policy, const char *params)
 	eraser = (struct eraser){ .listener = { .erase = note_erase } };
 	test_device_listen(&device, &eraser.listener);
 	test_stream_init(&stream, 5);
-}
-
-static void close_device(void)
-{
-	test_drain(&device);
-	test_audit(&device);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	test_device_unlisten(&device, &eraser.listener);
-	shadow_close(&store);
-	test_device_close(&device);
 }
 
 /* All blocks of a superblock are erased, or none. */
@@ -245,10 +232,7 @@ static u32 check_reads(void)
 
 static u32 valid_in(u32 lun)
 {
-	struct aftl_lun_info info;
-
-	aftl_lun_info(device.ftl, lun, &info);
-	return info.valid_units;
+	return test_lun_info(&device, lun).valid_units;
 }
 
 /* Do the other LUNs of the group lack room for the data of the dead die? */
@@ -289,7 +273,6 @@ static bool can_have(const char *policy, const char *params)
 	test_device_init(&device, "demo");
 	test_device_set_all(&device, params);
 	ret = test_device_create(&device, policy);
-	test_device_close(&device);
 	return !ret;
 }
 
@@ -329,7 +312,6 @@ static void superblocks_are_erased_together(const char *policy, const char *para
 		check_parity();
 	CHECK(!device.config.rain == !test_counters(&device)->programmed_parity_units);
 	CHECK_EQ(check_reads(), 0);
-	close_device();
 }
 
 static void a_die_dies(const char *policy, const char *params)
@@ -355,14 +337,13 @@ static void a_die_dies(const char *policy, const char *params)
 	CHECK_EQ(test_counters(&device)->read_recovered_units, held);
 	send(3000);
 	CHECK_EQ(check_reads(), 0);
-	close_device();
 }
 
 /*
  * GC alone leaves as many free blocks as the rebuild must leave, so that the rebuild proceeds only
  * if blocks are collected for it.
  */
-static void blocks_are_made_free_for_it(void)
+TAP_TEST(blocks_are_made_free_for_it, "GC makes room for the rebuild")
 {
 	u32 seed;
 
@@ -377,7 +358,6 @@ static void blocks_are_made_free_for_it(void)
 		wait_for_rebuild(1);
 		CHECK_MSG(!valid_in(1), "seed %u: %u units are not rebuilt", seed, valid_in(1));
 		CHECK_EQ(check_reads(), 0);
-		close_device();
 	}
 }
 
@@ -413,7 +393,6 @@ static void a_second_one_dies(const char *policy, const char *params)
 	check_reads();
 	check_nothing_more_is_lost(false);
 	CHECK_EQ(test_counters(&device)->moved_lost_units, 0);
-	close_device();
 }
 
 TAP_TEST(one_of_each_group_dies, "one dead die in each group loses no data")
@@ -424,7 +403,6 @@ TAP_TEST(one_of_each_group_dies, "one dead die in each group loses no data")
 	kill_die(1);
 	kill_die(6);
 	CHECK_EQ(check_reads(), 0);
-	close_device();
 }
 
 /* After a complete rebuild the second failure loses no data either. */
@@ -439,7 +417,6 @@ TAP_TEST(one_dies_after_the_other, "a second failure after the rebuild loses no 
 	CHECK_EQ(valid_in(1), 0);
 	kill_die(6);
 	CHECK_EQ(check_reads(), 0);
-	close_device();
 }
 
 static void dies_at_any_moment(const char *params, const char *policy)
@@ -466,7 +443,6 @@ static void dies_at_any_moment(const char *params, const char *policy)
 			CHECK_EQ(check_reads(), 0);
 		else
 			check_reads();
-		close_device();
 	}
 }
 
@@ -489,7 +465,6 @@ TAP_TEST(a_full_device_loses_a_die, "a die failure of a full device loses no dat
 	kill_die(5);
 	send(1000);
 	CHECK_EQ(check_reads(), 0);
-	close_device();
 }
 
 /* Pages beyond ECC are recovered from the rest of their stripe if that is readable. */
@@ -508,7 +483,6 @@ TAP_TEST(pages_beyond_ecc_are_recovered, "uncorrectable pages are recovered from
 	CHECK_MSG(lost < test_counters(&device)->read_recovered_units / 4, "%llu lost",
 		  (unsigned long long)lost);
 	CHECK(test_counters(&device)->moved_recovered_units > 0);
-	close_device();
 }
 
 /* Bad blocks make a superblock smaller, but it keeps its parity. */
@@ -533,7 +507,6 @@ TAP_TEST(blocks_go_bad, "superblocks with bad blocks keep their parity")
 	check_parity();
 	kill_die(4);
 	CHECK_EQ(check_reads(), 0);
-	close_device();
 }
 
 static const char fixed[] = ROOMY " allocate=static";
@@ -554,7 +527,6 @@ static void one_die_is_written(const char *policy, const char *params)
 				 i & 1, NULL), 0);
 	CHECK(test_counters(&device)->super_short_blocks > 0);
 	CHECK_EQ(check_reads(), 0);
-	close_device();
 }
 
 /* No request may fail in any of @lives devices. */
@@ -568,7 +540,6 @@ static void full_lives(const char *params, u32 lives)
 		test_stream_fill(&stream, &device);
 		send(1500);
 		CHECK_EQ(device.failed, 0);
-		close_device();
 	}
 }
 
@@ -576,14 +547,14 @@ static void full_lives(const char *params, u32 lives)
  * Static allocation: a die without waiting writes has too few free blocks. Collecting open blocks
  * of the other die would not help it and would never end.
  */
-static void nobody_takes_open_blocks(void)
+TAP_TEST(nobody_takes_open_blocks, "GC does not collect open blocks for ever")
 {
 	full_lives("channels=2 chips=1 blocks=34 layers=1 word_lines=3 bits=3 page=4KiB op=41.5 "
 		   "superblock=2 rain=on allocate=static gc=5 gc_idle_valid=21", 10);
 }
 
 /* In every superblock some LUN may have too many valid units to gain by its collection. */
-static void the_last_blocks_are_not_the_end(void)
+TAP_TEST(the_last_blocks_are_not_the_end, "no request fails with few free superblocks")
 {
 	full_lives("channels=4 chips=1 blocks=22 layers=1 word_lines=1 bits=2 page=2KiB unit=1KiB "
 		   "op=45.7 superblock=4 gc=14 gc_idle_valid=84 wear_gap=4", 20);
@@ -593,7 +564,7 @@ static void the_last_blocks_are_not_the_end(void)
  * Without room for all units no request hangs: GC collects superblocks that yield space, then
  * stops.
  */
-static void what_has_become_read_only_rests(void)
+TAP_TEST(what_has_become_read_only_rests, "a read-only device becomes idle")
 {
 	static const char full[] =
 		"channels=4 chips=1 blocks=29 layers=3 word_lines=2 page=2KiB unit=512 op=46.4 "
@@ -615,13 +586,12 @@ static void what_has_become_read_only_rests(void)
 			test_step(&device);
 		CHECK_RANGE(steps, 0, 199999);
 		read_only += aftl_read_only(device.ftl);
-		close_device();
 	}
 	CHECK_RANGE(read_only, 3, 12);
 }
 
 /* Parity of a word line is programmed at once, though data word lines are filled in steps. */
-static void parity_waits_for_word_lines(void)
+TAP_TEST(parity_waits_for_word_lines, "parity is programmed in whole word lines")
 {
 	u32 i;
 
@@ -631,7 +601,6 @@ static void parity_waits_for_word_lines(void)
 		send(1);
 		test_audit(&device);
 	}
-	close_device();
 }
 
 static struct test_device twin;
@@ -678,13 +647,11 @@ static void it_is_saved(const char *policy, const char *params)
 				  aftl_counter_info[i].name);
 		test_audit(&twin);
 	}
-	test_device_close(&twin);
-	test_device_close(&device);
 	test_bytes_free(&bytes);
 }
 
 /* Parity takes one block of each superblock, in rotation, and reduces capacity. */
-static void its_room(void)
+TAP_TEST(its_room, "parity takes one block of each superblock")
 {
 	u32 units;
 	u32 number;
@@ -692,7 +659,6 @@ static void its_room(void)
 	test_device_init(&device, "demo");
 	test_device_open(&device, "baseline", plain);
 	units = test_units(&device);
-	test_device_close(&device);
 	test_device_init(&device, "demo");
 	test_device_open(&device, "baseline", parity);
 	CHECK_EQ(test_units(&device), units - units / EACH);
@@ -700,11 +666,10 @@ static void its_room(void)
 		CHECK_EQ(block_at(number % EACH, number)->parity, 1);
 		CHECK_EQ(block_at(number % EACH + EACH, number)->parity, 1);
 	}
-	test_device_close(&device);
 }
 
 /* A stripe of three pages takes one parity program, and healthy reads do not use it. */
-static void its_time(void)
+TAP_TEST(its_time, "a stripe takes one parity program")
 {
 	u64 latency = 0;
 	u32 unit = 0;
@@ -718,11 +683,10 @@ static void its_time(void)
 	test_wait(&device, SECOND_NS);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 1, 1, 0, &latency), 0);
 	CHECK_EQ(test_counters(&device)->stripe_reads, 0);
-	test_device_close(&device);
 }
 
 /* Dies written in rotation fill blocks of the same number together. */
-static void its_blocks(void)
+TAP_TEST(its_blocks, "blocks of the same number are filled together")
 {
 	const struct aftl_geometry *geo;
 	u32 each;
@@ -741,7 +705,6 @@ static void its_blocks(void)
 		if (!block_at(i / geo->blocks_per_lun, number)->parity)
 			CHECK_EQ(block_at(i / geo->blocks_per_lun, number)->state, block->state);
 	}
-	close_device();
 }
 
 static u32 valid_beside(u32 number)
@@ -765,7 +728,7 @@ static bool is_full_superblock(u32 number)
 	return true;
 }
 
-static void its_victim(void)
+TAP_TEST(its_victim, "the emptiest superblock is collected")
 {
 	u32 least = U32_MAX;
 	u32 victim;
@@ -786,7 +749,6 @@ static void its_victim(void)
 	CHECK(victim != AFTL_NIL && is_full_superblock(victim));
 	if (victim != AFTL_NIL)
 		CHECK_EQ(valid_beside(victim), least);
-	close_device();
 }
 
 /* Superblocks that a selector may choose from: full ones with few valid units on average. */
@@ -858,7 +820,6 @@ static void selectors_rank_superblocks(const char *selector)
 	}
 	CHECK_MSG(differed > 3, "%u times not the emptiest superblock", differed);
 	CHECK_EQ(check_reads(), 0);
-	close_device();
 	tap_end();
 }
 
@@ -929,9 +890,6 @@ static void streams_have_their_own_superblocks(const char *policy, const char *p
 	CHECK_RANGE((u32)__builtin_popcount(seen), 2, 32);
 	CHECK_MSG(mixed * 3 < used, "%u of %u superblocks are mixed", mixed, used);
 	CHECK_EQ(check_reads(), 0);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	test_audit(&device);
-	close_device();
 	tap_end();
 }
 
@@ -959,7 +917,7 @@ static void check_bits_of_superblocks(void)
 }
 
 /* Host data are written to SLC superblocks, protected by parity, and folded. */
-static void slc_superblocks_are_folded(void)
+TAP_TEST(slc_superblocks_are_folded, "superblocks of the SLC cache are folded")
 {
 	u64 slc_units = 0;
 	u32 round;
@@ -989,14 +947,13 @@ static void slc_superblocks_are_folded(void)
 	kill_die(1);
 	CHECK_EQ(check_reads(), 0);
 	check_bits_of_superblocks();
-	close_device();
 }
 
 /*
  * While a group erases a superblock, an idle LUN must not begin with another one, or with the same
  * one again: which blocks of the first have been erased would be forgotten.
  */
-static void one_superblock_is_collected_at_a_time(void)
+TAP_TEST(one_superblock_is_collected_at_a_time, "one superblock of a group is collected at a time")
 {
 	struct aftl_die_group before = { .victim = AFTL_NIL };
 	struct aftl_die_group *group;
@@ -1017,11 +974,10 @@ static void one_superblock_is_collected_at_a_time(void)
 			  "superblock %u", number);
 	CHECK_EQ(group->victim, before.victim);
 	CHECK_EQ(group->erased, before.erased);
-	close_device();
 }
 
 /* All that a current enterprise drive has is at work at once, in a smaller one. */
-static void an_enterprise_drive_works(void)
+TAP_TEST(an_enterprise_drive_works, "an enterprise drive works")
 {
 	const struct aftl_counters *counters;
 	u32 i;
@@ -1045,11 +1001,6 @@ static void an_enterprise_drive_works(void)
 	CHECK_RANGE(counters->map_lookups, 1, U64_MAX);
 	CHECK_RANGE(counters->programmed_map_units, 1, U64_MAX);
 	CHECK_RANGE(counters->programmed_parity_units, 1, U64_MAX);
-	CHECK_EQ(counters->policy_bugs, 0);
-	shadow_lookup_all(&store);
-	test_audit(&device);
-	shadow_close(&store);
-	test_device_close(&device);
 }
 
 static const char again[] = ROOMY " rain=on blocks=128 bits=2 one_shot=on";
@@ -1063,10 +1014,9 @@ static void refused(const char *policy, const char *params, const char *part)
 	test_device_set_all(&device, params);
 	CHECK_EQ(test_device_create(&device, policy), -EINVAL);
 	CHECK_CONTAINS(device.error.text, part);
-	test_device_close(&device);
 }
 
-static void what_makes_no_sense_is_refused(void)
+TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")
 {
 	refused("baseline", "rain=on", "set superblock to 2 dies or more");
 	refused("baseline", "superblock=3", "4 dies cannot be shared out in groups of 3");
@@ -1079,20 +1029,11 @@ static void what_makes_no_sense_is_refused(void)
 
 int main(void)
 {
-	tap_run("invalid combinations are refused", what_makes_no_sense_is_refused);
-	tap_run("parity takes one block of each superblock", its_room);
-	tap_run("a stripe takes one parity program", its_time);
-	tap_run("blocks of the same number are filled together", its_blocks);
-	tap_run("the emptiest superblock is collected", its_victim);
 	selectors_rank_superblocks("fifo");
 	selectors_rank_superblocks("cost_benefit");
 	streams_have_their_own_superblocks("streams", streams, 8);
 	streams_have_their_own_superblocks("baseline", handles, 4);
 	streams_have_their_own_superblocks("baseline", mapped, 1);
-	tap_run("superblocks of the SLC cache are folded", slc_superblocks_are_folded);
-	tap_run("one superblock of a group is collected at a time",
-		one_superblock_is_collected_at_a_time);
-	tap_run("an enterprise drive works", an_enterprise_drive_works);
 	with_every_policy("superblocks with an SLC cache", superblocks_are_erased_together, slc);
 	with_every_policy("a die dies, with an SLC cache", a_die_dies, slc);
 	with_every_policy("a second die dies, with an SLC cache", a_second_one_dies, slc);
@@ -1107,11 +1048,6 @@ int main(void)
 			  least_busy);
 	with_every_policy("one die is written", one_die_is_written, fixed);
 	with_every_policy("one die is written, with parity", one_die_is_written, fixed_parity);
-	tap_run("GC makes room for the rebuild", blocks_are_made_free_for_it);
-	tap_run("GC does not collect open blocks for ever", nobody_takes_open_blocks);
-	tap_run("no request fails with few free superblocks", the_last_blocks_are_not_the_end);
-	tap_run("parity is programmed in whole word lines", parity_waits_for_word_lines);
-	tap_run("a read-only device becomes idle", what_has_become_read_only_rests);
 	with_every_policy("superblocks are saved", it_is_saved, plain);
 	with_every_policy("superblocks with parity are saved", it_is_saved, parity);
 	return tap_run_all();

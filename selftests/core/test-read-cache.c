@@ -25,10 +25,7 @@ static struct test_device device;
 
 static u64 read_units(u32 unit, u32 units)
 {
-	u64 ns = 0;
-
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, units, AFTL_PRECISE, &ns), 0);
-	return ns;
+	return test_latency(&device, AFTL_OP_READ, unit, units, AFTL_PRECISE);
 }
 
 static u64 read_one(u32 unit)
@@ -62,12 +59,10 @@ TAP_TEST(a_hit_is_the_controllers, "a hit takes only the controller's time")
 	CHECK_EQ(hits(), 1);
 	CHECK_EQ(sensed(), 1);
 	CHECK_EQ(test_counters(&device)->bus_ns, UNIT_NS);
-	test_device_finish(&device);
 	test_device_open_demo(&device, "baseline", CACHE " read_hit=4us link=1000");
 	CHECK_EQ(read_one(8), MISS_NS + 4096);
 	CHECK_EQ(read_one(8), 4000 + 4096);
 	CHECK_EQ(read_units(8, 2), MISS_NS + 2 * 4096);
-	test_device_finish(&device);
 }
 
 /* A read of a unit that is being sensed waits for that sensing only. */
@@ -88,7 +83,6 @@ TAP_TEST(nothing_is_sensed_twice, "a concurrent read waits for the sensing in pr
 	CHECK_EQ(sensed(), 1);
 	test_put(&device, first);
 	test_put(&device, second);
-	test_device_finish(&device);
 }
 
 /* Bits */
@@ -104,7 +98,7 @@ static void on_read(struct test_listener *self, struct test_request *request,
 /* A hit returns the bits as sensed, whatever the age of the cells is now. */
 TAP_TEST(a_hit_has_the_same_bits, "a hit returns the bits as first sensed")
 {
-	struct test_listener listener = { .read = on_read };
+	static struct test_listener listener = { .read = on_read };
 	struct aftl_errors errors;
 	u32 flips;
 
@@ -123,8 +117,6 @@ TAP_TEST(a_hit_has_the_same_bits, "a hit returns the bits as first sensed")
 	aftl_read_cache_clear(device.ftl);
 	read_one(8);
 	CHECK_MSG(flips && seen_flips > flips, "%u bits have flipped, then %u", flips, seen_flips);
-	test_device_unlisten(&device, &listener);
-	test_device_finish(&device);
 }
 
 static u32 lost_among(u32 units)
@@ -151,7 +143,6 @@ TAP_TEST(a_hit_is_not_lost_with_the_cells, "a hit survives uncorrectable cells")
 	aftl_read_cache_clear(device.ftl);
 	CHECK(lost_among(16) > 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 16, AFTL_PRECISE, NULL), -EIO);
-	test_device_finish(&device);
 }
 
 /* A unit that was written, discarded, lost, or whose die failed must not hit. */
@@ -178,7 +169,6 @@ TAP_TEST(what_has_changed_is_read_again, "changed units are read again")
 	CHECK_EQ(aftl_fail_lun(device.ftl, lun->index), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 9, 1, AFTL_PRECISE, NULL), -EIO);
 	CHECK_EQ(hits(), 1);
-	test_device_finish(&device);
 }
 
 static u32 slot_of(u32 unit)
@@ -192,8 +182,8 @@ static u32 slot_of(u32 unit)
 TAP_TEST(what_is_programmed_again_is_read_again, "reprogrammed units are read again")
 {
 	static const char params[] =
-		"bits=3 one_shot=on page=4KiB unit=0 layers=6 word_lines=2 channels=1 chips=1 op=40 "
-		"blocks=200 zone1=10ms zone2=40ms zone3=100ms candidates=2 read_cache=1MiB";
+		"bits=3 one_shot=on page=4KiB unit=0 layers=6 word_lines=2 channels=1 chips=1 "
+		"op=40 blocks=200 zone1=10ms zone2=40ms zone3=100ms candidates=2 read_cache=1MiB";
 	u32 slot;
 	u32 i;
 
@@ -211,7 +201,6 @@ TAP_TEST(what_is_programmed_again_is_read_again, "reprogrammed units are read ag
 	CHECK_EQ(hits(), 0);
 	read_one(0);
 	CHECK_EQ(hits(), 1);
-	test_device_finish(&device);
 }
 
 /* Saving empties the cache, so that saved and loaded devices behave alike. */
@@ -226,7 +215,6 @@ TAP_TEST(it_is_forgotten_with_the_device, "saving empties the cache")
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(read_one(8), MISS_NS);
 	test_bytes_free(&bytes);
-	test_device_finish(&device);
 }
 
 /* Read-ahead */
@@ -249,7 +237,6 @@ TAP_TEST(a_reader_is_read_ahead, "sequential reads start read-ahead")
 	CHECK_EQ(hits(), 398);
 	CHECK_EQ(sensed(), 2 + 1 + (test_counters(&device)->read_ahead_units - 2) / PAGE_UNITS);
 	CHECK_EQ(test_counters(&device)->read_ahead_vain_units, 0);
-	test_device_finish(&device);
 }
 
 /* Random and backward reads do not start read-ahead. */
@@ -263,7 +250,6 @@ TAP_TEST(nothing_is_read_for_nobody, "random and backward reads start no read-ah
 	for (i = 400; i > 300; i--)
 		read_one(i);
 	CHECK_EQ(test_counters(&device)->read_ahead_units, 0);
-	test_device_finish(&device);
 }
 
 /* Up to sixteen sequential readers are recognised. */
@@ -280,7 +266,6 @@ TAP_TEST(readers_are_told_apart, "sixteen sequential readers are recognised")
 			rest();
 		}
 		CHECK_EQ(hits(), readers == AFTL_READ_STREAMS ? 14 * readers : 0);
-		test_device_finish(&device);
 	}
 }
 
@@ -294,7 +279,6 @@ TAP_TEST(who_comes_too_early_overtakes, "a read before its prefetch senses the p
 		CHECK_EQ(test_submit(&device, AFTL_OP_READ, unit, 1, 0, 0, 0), 0);
 	test_drain(&device);
 	CHECK_RANGE(test_counters(&device)->array_read_ns, 9 * 45000, 11 * 45000);
-	test_device_finish(&device);
 }
 
 /* Other reads precede read-ahead on the array, and half of the commands are kept for them. */
@@ -313,7 +297,6 @@ TAP_TEST(others_come_first, "other reads precede read-ahead")
 	CHECK_EQ(sensed(), 7);
 	rest();
 	CHECK(sensed() > 10);
-	test_device_finish(&device);
 }
 
 /* Prefetched units that are evicted or overwritten unread are counted. */
@@ -336,7 +319,6 @@ TAP_TEST(what_is_in_vain, "unused prefetched units are counted")
 	for (i = 0; i < 40; i++)
 		read_one(1000 + 7 * i);
 	CHECK_EQ(counters->read_ahead_vain_units, counters->read_ahead_units - 1);
-	test_device_finish(&device);
 }
 
 TAP_TEST(what_does_not_fit_is_refused, "a read-ahead larger than half the cache is refused")
@@ -490,12 +472,10 @@ static u64 run_plain(u64 seed)
 			tap_bail_out("out of memory");
 		test_device_listen(&device, &plain.listener);
 		drive_plain(&random);
-		test_audit(&device);
+		test_device_finish(&device);
 		free(plain.versions);
 	}
-	test_device_close(&device);
-	if (tap_failures())
-		test_note_config(&device, policy, seed);
+	test_random_finish(&device, policy, seed);
 	return plain.hits;
 }
 
@@ -553,7 +533,7 @@ static void step_readers(struct aftl_random *random, u32 at[2])
 
 static void drive(struct aftl_random *random)
 {
-	struct shadow_store store;
+	static struct shadow_store store;
 	struct test_stream stream;
 	u32 at[2] = { 0, 0 };
 	u32 i;
@@ -574,9 +554,6 @@ static void drive(struct aftl_random *random)
 	test_drain(&device);
 	rest();
 	check_ahead();
-	shadow_lookup_all(&store);
-	test_audit(&device);
-	shadow_close(&store);
 }
 
 static void run_seed(u64 seed)
@@ -590,9 +567,7 @@ static void run_seed(u64 seed)
 	device.config.read_ahead = device.config.read_cache / (2 + aftl_random_below(&random, 4));
 	if (!test_device_create(&device, policy) && test_units(&device) > 8)
 		drive(&random);
-	test_device_close(&device);
-	if (tap_failures())
-		test_note_config(&device, policy, seed);
+	test_random_finish(&device, policy, seed);
 }
 
 TAP_TEST(readers_get_their_data, "readers of random devices get the right data")
@@ -606,12 +581,10 @@ TAP_TEST(readers_get_their_data, "readers of random devices get the right data")
 	CHECK(tap_failures() || (seen_vain > 500 && seen_ahead > 2 * seen_vain));
 }
 
-int main(int argc, char **argv)
+static void run_both(u64 seed)
 {
-	if (argc > 1) {
-		run_plain(strtoull(argv[1], NULL, 10));
-		run_seed(strtoull(argv[1], NULL, 10));
-		return tap_finish();
-	}
-	return tap_run_all();
+	run_plain(seed);
+	run_seed(seed);
 }
+
+TAP_SEED(run_both)

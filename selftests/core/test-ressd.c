@@ -269,6 +269,12 @@ static void on_erase(struct test_listener *listener, aftl_ppn_t first, u32 slots
 	watcher.moved[index] = 0;
 }
 
+static void unwatch(struct test_listener *listener)
+{
+	free(watcher.programs);
+	free(watcher.moved);
+}
+
 static void watch(void)
 {
 	watcher = (struct watcher){
@@ -276,21 +282,13 @@ static void watch(void)
 			.programmed = on_programmed,
 			.copy = on_copy,
 			.erase = on_erase,
+			.close = unwatch,
 		},
-		.programs = calloc((size_t)geo()->blocks * lines_of_block(), sizeof(u32)),
-		.moved = calloc(geo()->blocks, sizeof(u32)),
+		.programs = tap_zalloc((size_t)geo()->blocks * lines_of_block(), sizeof(u32)),
+		.moved = tap_zalloc(geo()->blocks, sizeof(u32)),
 		.virtual_layers = *test_own(&device.config, "virtual_layers"),
 	};
-	if (!watcher.programs || !watcher.moved)
-		tap_bail_out("out of memory");
 	test_device_listen(&device, &watcher.listener);
-}
-
-static void unwatch(void)
-{
-	test_device_unlisten(&device, &watcher.listener);
-	free(watcher.programs);
-	free(watcher.moved);
 }
 
 #define SHAPE "bits=3 one_shot=on page=4KiB unit=0 layers=6 word_lines=2"
@@ -314,8 +312,7 @@ static void send(u32 requests)
 	stream.hot = 80;
 	stream.approx = 0;
 	stream.gap_ns = 2000000;
-	while (requests-- && !tap_failures())
-		test_stream_step(&stream, &device);
+	test_stream_run(&stream, &device, requests);
 	test_drain(&device);
 }
 
@@ -323,14 +320,6 @@ static void open_ressd(const char *params)
 {
 	test_device_open_demo(&device, "ressd", params);
 	watch();
-}
-
-static void close_ressd(void)
-{
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	test_audit(&device);
-	unwatch();
-	test_device_close(&device);
 }
 
 static void check_rules(const char *params)
@@ -341,7 +330,6 @@ static void check_rules(const char *params)
 	CHECK_EQ(watcher.reprograms, test_counters(&device)->reprogrammed_pages);
 	CHECK_RANGE(watcher.moves, 100, U32_MAX);
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 100, U32_MAX);
-	close_ressd();
 }
 
 TAP_TEST(super_layers_are_kept, "super layers are used in order, word lines updated twice")
@@ -417,7 +405,6 @@ TAP_TEST(word_lines_survive_a_restart, "word-line state survives a restart")
 	}
 	aftl_destroy(again);
 	test_bytes_free(&bytes);
-	close_ressd();
 }
 
 /* Single writes */
@@ -461,7 +448,6 @@ TAP_TEST(updates_find_their_zone, "updates are classified by the age of their bl
 		write_unit(0, NULL);
 		CHECK_MSG(level_of(0) == level[i], "after %llu ms: level %u, not %u",
 			  (unsigned long long)wait_ms[i], level_of(0), level[i]);
-		close_ressd();
 	}
 }
 
@@ -476,7 +462,6 @@ TAP_TEST(updates_find_their_zone_in_tlc, "policy tlc uses the same hotness class
 	test_wait(&device, 30000000);
 	write_unit(0, NULL);
 	CHECK_EQ(home(0, &page)->kind, 2);
-	test_device_close(&device);
 }
 
 /* If one unit is overwritten repeatedly, each word line takes two reprograms. */
@@ -509,7 +494,6 @@ TAP_TEST(a_word_line_takes_four_pages, "a word line takes four pages")
 	CHECK(home(0, &page)->opened_ns > opened_ns);
 	CHECK_MSG(page == 4 * LINE, "the next super layer begins at page %u, not %u", page,
 		  4 * LINE);
-	close_ressd();
 }
 
 /* Table 4 of the paper; one page per unit, negligible bus time. */
@@ -536,7 +520,6 @@ TAP_TEST(times_are_the_papers, "program and read times are the paper's")
 	write_unit(0, &ns);
 	CHECK_EQ(test_counters(&device)->reprogrammed_pages, 1);
 	CHECK_RANGE(ns, 2705000, 2705000 + bus_ns);
-	test_device_close(&device);
 }
 
 /* Write data that are never updated to class 1 until a candidate must be reclaimed. */
@@ -585,7 +568,6 @@ TAP_TEST(updates_return_candidates, "an update returns a candidate to use")
 		}
 		CHECK(!(block->note & (NOTE_CANDIDATE | NOTE_RECLAIM)));
 	}
-	close_ressd();
 }
 
 /* Write each unit twice, so that the second write is an update. */
@@ -620,7 +602,6 @@ TAP_TEST(the_cheapest_candidate_is_reclaimed, "the cheapest candidate is reclaim
 	test_wait(&device, 1000000000);
 	CHECK_EQ(watcher.moves, 6);
 	CHECK(home(8, &page) == six);
-	close_ressd();
 }
 
 static void give_up(const struct aftl_block *block, u32 left)
@@ -647,7 +628,6 @@ TAP_TEST(candidates_are_given_up, "candidates become normal blocks if GC needs t
 	CHECK_RANGE(other->valid, 1, fuller->valid - 1);
 	give_up(other, 1);
 	give_up(fuller, 0);
-	close_ressd();
 }
 
 /* A reclaimed super layer is relocated with host writes, two pages each. */
@@ -667,7 +647,6 @@ TAP_TEST(host_writes_take_data_along, "reclaimed data are programmed with host w
 	write_unit(unit - 1, NULL);
 	CHECK_EQ(c->array_programs, programs + 1);
 	CHECK_RANGE(c->programmed_rewrite_units, moved + 1, moved + 2);
-	close_ressd();
 }
 
 TAP_TEST(idle_time_reclaims, "idle time reclaims candidates")
@@ -687,7 +666,6 @@ TAP_TEST(idle_time_reclaims, "idle time reclaims candidates")
 	write_unit(unit - 1, NULL);
 	CHECK_EQ(count_notes(device.ftl, NOTE_RECLAIM), 0);
 	CHECK_RANGE(test_counters(&device)->reprogrammed_pages, 1, U64_MAX);
-	close_ressd();
 }
 
 static u32 offered(struct aftl_lun *lun, u32 free_blocks)
@@ -725,7 +703,6 @@ TAP_TEST(idle_time_opens_a_block, "reclamation does not use the GC reserve")
 	watcher.moves = 0;
 	test_wait(&device, 1000000000);
 	CHECK_RANGE(watcher.moves, 1, 8);
-	close_ressd();
 }
 
 /* Wear levelling of the paper's device: static blocks must not fall far behind. */
@@ -747,7 +724,6 @@ TAP_TEST(the_device_levels_wear, "the paper's device levels wear")
 	}
 	CHECK_RANGE(most, 150, U32_MAX);
 	CHECK_RANGE(most - least, 0, 200);
-	test_device_close(&device);
 }
 
 static void write_cold(const char *policy, struct aftl_counters *counters)
@@ -761,7 +737,6 @@ static void write_cold(const char *policy, struct aftl_counters *counters)
 	}
 	test_drain(&device);
 	*counters = *test_counters(&device);
-	test_device_close(&device);
 }
 
 TAP_TEST(cold_data_is_stored_as_ever, "cold data are stored as by policy tlc")
@@ -790,8 +765,6 @@ static void write_page_by_page(const char *policy, struct aftl_counters *counter
 	for (i = 0; i < 20000; i++)
 		write_unit(aftl_random_below(&random, 16), NULL);
 	*counters = *test_counters(&device);
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 TAP_TEST(other_geometries_are_tlcs, "other geometries behave as policy tlc")
@@ -811,8 +784,8 @@ TAP_TEST(other_geometries_are_tlcs, "other geometries behave as policy tlc")
 
 static void drive_random(struct aftl_random *random)
 {
-	struct brute_model model;
-	struct shadow_store store;
+	static struct brute_model model;
+	static struct shadow_store store;
 	struct test_stream stream;
 	u32 i;
 
@@ -827,12 +800,6 @@ static void drive_random(struct aftl_random *random)
 		if (i % 16 == 0)
 			brute_compare(&model);
 	}
-	test_drain(&device);
-	brute_compare(&model);
-	brute_compare_counters(&model);
-	shadow_lookup_all(&store);
-	shadow_close(&store);
-	brute_close(&model);
 }
 
 TAP_TEST(random_devices, "random devices agree with the models")
@@ -855,12 +822,8 @@ TAP_TEST(random_devices, "random devices agree with the models")
 			watch();
 			drive_random(&random);
 			reprograms += watcher.reprograms;
-			close_ressd();
-		} else {
-			test_device_close(&device);
 		}
-		if (tap_failures())
-			test_note_config(&device, "ressd", seed);
+		test_random_finish(&device, "ressd", seed);
 	}
 	tap_note("%u devices lived, %llu pages were reprogrammed", lived,
 		 (unsigned long long)reprograms);

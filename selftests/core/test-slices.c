@@ -21,8 +21,8 @@ static const char filled[] =
 
 /* Blocks of 192 pages, all approximate. */
 static const char old[] =
-	"channels=2 chips=1 blocks=80 layers=24 word_lines=32 op=30 fill=sequential fill_approx=100 "
-	"refresh=30d";
+	"channels=2 chips=1 blocks=80 layers=24 word_lines=32 op=30 fill=sequential "
+	"fill_approx=100 refresh=30d";
 
 /**
  * struct watch - a host that counts work and may interrupt a call
@@ -169,9 +169,7 @@ static void open_counting(void)
 	begin(old);
 	counting = *aftl_policy_find("delta_b");
 	counting.retention_hours = count_hours;
-	CHECK_EQ(aftl_create(&device->ftl, &device->config, &counting, &device->ops, device,
-			     &device->error), 0);
-	CHECK_EQ(aftl_fill(device->ftl), 0);
+	test_device_open_type(device, &counting, NULL);
 }
 
 /* Return the largest number of pages that one event checked for age. */

@@ -152,8 +152,6 @@ static void round_trip(const char *policy, const char *params)
 			save_again(&bytes);
 		check_future();
 	}
-	test_device_close(&twin);
-	test_device_close(&device);
 	test_bytes_free(&bytes);
 }
 
@@ -177,8 +175,6 @@ TAP_TEST(a_new_device_round_trips, "a new device survives saving and loading")
 	CHECK_EQ(save(&bytes), 0);
 	if (CHECK_MSG(!load(&bytes), "%s", twin.error.text))
 		check_same();
-	test_device_close(&twin);
-	test_device_close(&device);
 	test_bytes_free(&bytes);
 }
 
@@ -194,7 +190,6 @@ TAP_TEST(a_busy_device_is_not_saved, "a busy device is not saved")
 	CHECK(strlen(device.error.text) > 10);
 	settle(&device);
 	CHECK_EQ(save(&bytes), 0);
-	test_device_close(&device);
 	test_bytes_free(&bytes);
 }
 
@@ -211,8 +206,6 @@ TAP_TEST(a_full_sink_is_reported, "write errors of the sink are reported")
 		bytes.size = 0;
 		CHECK_EQ(save(&bytes), -EIO);
 	}
-	test_audit(&device);
-	test_device_close(&device);
 	test_bytes_free(&bytes);
 	test_bytes_free(&whole);
 }
@@ -223,7 +216,6 @@ static void check_refused(struct test_bytes *bytes, const char *what, size_t at)
 	CHECK_MSG(strlen(twin.error.text) > 10, "%s at byte %zu: \"%s\"", what, at,
 		  twin.error.text);
 	CHECK_MSG(!twin.ftl, "%s at byte %zu left something", what, at);
-	test_device_close(&twin);
 }
 
 TAP_TEST(cut_bytes_are_refused, "truncated snapshots are refused")
@@ -238,8 +230,6 @@ TAP_TEST(cut_bytes_are_refused, "truncated snapshots are refused")
 		check_refused(&bytes, "a cut", bytes.size);
 	bytes.size = whole;
 	CHECK_EQ(load(&bytes), 0);
-	test_device_close(&twin);
-	test_device_close(&device);
 	test_bytes_free(&bytes);
 }
 
@@ -257,7 +247,6 @@ TAP_TEST(damaged_bytes_are_refused, "damaged snapshots are refused")
 		check_refused(&bytes, "a flipped bit", at);
 		bytes.data[at] = good;
 	}
-	test_device_close(&device);
 	test_bytes_free(&bytes);
 }
 
@@ -299,7 +288,6 @@ TAP_TEST(forged_bytes_do_no_harm, "forged snapshots are refused or consistent")
 	}
 	tap_note("%u forgeries refused, %u possible states", refused, lived);
 	CHECK(refused > 100);
-	test_device_close(&device);
 	test_bytes_free(&bytes);
 }
 
@@ -317,10 +305,8 @@ TAP_TEST(loading_without_memory, "loading without memory fails cleanly")
 		twin.fail_at = ++fail_at;
 		twin.ret = aftl_load(&twin.ftl, &source, &twin.ops, &twin, &twin.error);
 		CHECK(!twin.ret || twin.ret == -ENOMEM);
-		test_device_close(&twin);
 	} while (twin.ret && fail_at < 1000);
 	CHECK(fail_at > 5);
-	test_device_close(&device);
 	test_bytes_free(&bytes);
 }
 

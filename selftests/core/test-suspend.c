@@ -62,9 +62,6 @@ static void end_erase(u64 ns)
 	test_drain(&device);
 	test_wait(&device, 20000000);
 	CHECK_EQ(erased_ns, ns);
-	test_audit(&device);
-	test_device_unlisten(&device, &listener);
-	test_device_close(&device);
 }
 
 static struct test_request *begin(enum aftl_op op, u32 unit, u32 units)
@@ -231,8 +228,6 @@ static void end_move(void)
 	test_drain(&device);
 	test_wait(&device, 20000000);
 	CHECK_EQ(test_counters(&device)->array_erases, 1);
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 /* Data that are being programmed are in the controller: reads of them need no array. */

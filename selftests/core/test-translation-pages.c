@@ -61,18 +61,12 @@ static struct aftl_block *block_of(u32 number)
 
 static u64 read_unit(u32 unit)
 {
-	u64 ns = 0;
-
-	CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, &ns), 0);
-	return ns;
+	return test_latency(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE);
 }
 
 static u64 write_unit(u32 unit)
 {
-	u64 ns = 0;
-
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, &ns), 0);
-	return ns;
+	return test_latency(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE);
 }
 
 /* Wait until the device is idle. */
@@ -100,7 +94,6 @@ TAP_TEST(a_miss_is_another_read, "a miss takes one more read")
 	CHECK_EQ(test_counters(&device)->map_loads, 2);
 	CHECK_EQ(test_counters(&device)->array_reads, 7);
 	CHECK_EQ(test_counters(&device)->map_changes, 0);
-	test_device_close(&device);
 }
 
 /* A request that spans two translation pages waits for both. */
@@ -115,7 +108,6 @@ TAP_TEST(trans_pages_of_a_request, "a read waits for all its translation pages")
 	CHECK_EQ(test_counters(&device)->map_lookups, 4);
 	CHECK(is_cached(0));
 	CHECK(is_cached(1));
-	test_device_close(&device);
 }
 
 static u64 latest_of(struct test_request *const *requests, u32 count)
@@ -155,7 +147,6 @@ TAP_TEST(misses_wait_side_by_side, "misses of two pages load in parallel")
 	latest_of(together, 4);
 	CHECK_EQ(test_counters(&device)->map_loads, 3);
 	CHECK_EQ(test_counters(&device)->map_misses, 6);
-	test_device_close(&device);
 }
 
 /* A later read with a cached translation page completes first. */
@@ -172,7 +163,6 @@ TAP_TEST(a_hit_does_not_wait, "a hit overtakes a miss")
 	CHECK(early->request.complete_ns < late->request.complete_ns);
 	test_put(&device, early);
 	test_put(&device, late);
-	test_device_close(&device);
 }
 
 /* Loads and data share few commands: all reads must still complete. */
@@ -215,8 +205,6 @@ TAP_TEST(what_leaves_comes_back, "a page whose program is in progress needs no l
 		CHECK_EQ(test_counters(&device)->map_loads, loads);
 	}
 	rest();
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 TAP_TEST(commands_run_out, "reads complete although commands run out")
@@ -232,8 +220,6 @@ TAP_TEST(commands_run_out, "reads complete although commands run out")
 	CHECK_EQ(device.completed, 400);
 	CHECK_EQ(device.ftl->free_read_count, 16);
 	CHECK(test_counters(&device)->map_misses > 100);
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 /* Changes */
@@ -260,8 +246,6 @@ TAP_TEST(what_is_used_stays, "a page used during eviction stays cached")
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 2);
 	CHECK_EQ(trans_page_at(0)->flags, AFTL_TP_CACHED);
 	CHECK(!is_cached(2));
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 /* Memory */
@@ -287,8 +271,6 @@ TAP_TEST(writes_wait_for_room, "writes wait for evictions")
 	CHECK_RANGE(most, 8, 8 + 2);
 	CHECK(test_counters(&device)->programmed_map_units > 200);
 	CHECK_EQ(test_counters(&device)->gc_blocks, 0);
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 /* A cache that holds the whole table causes no misses and no programs. */
@@ -304,7 +286,6 @@ TAP_TEST(all_of_it_fits, "a cache for the whole table causes no misses")
 	CHECK_EQ(test_counters(&device)->map_misses, 0);
 	CHECK_EQ(test_counters(&device)->programmed_map_units, 0);
 	CHECK_EQ(test_counters(&device)->map_merges, 0);
-	test_device_close(&device);
 }
 
 /* Space */
@@ -323,9 +304,6 @@ TAP_TEST(they_have_blocks_of_their_own, "translation pages have their own blocks
 	CHECK(test_counters(&device)->map_moved_units > 0);
 	CHECK(test_counters(&device)->programmed_gc_units >
 	      test_counters(&device)->map_moved_units);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 /* A fill writes all translation pages and leaves none dirty. */
@@ -344,7 +322,6 @@ TAP_TEST(a_fill_writes_the_map, "a fill writes all translation pages")
 	CHECK_EQ(device.ftl->cmt.evicting, 0);
 	rest();
 	CHECK_EQ(test_counters(&device)->array_programs, 0);
-	test_device_close(&device);
 }
 
 /* Failures */
@@ -370,8 +347,6 @@ TAP_TEST(a_die_takes_no_map_along, "translation pages of a dead die are rebuilt"
 	rest();
 	CHECK(block_of(0));
 	CHECK(aftl_block_lun(device.ftl, block_of(0)) != dead);
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 /* Reads waiting for a translation page on the dead die continue, and so do evictions. */
@@ -397,7 +372,6 @@ TAP_TEST(what_waits_at_a_dead_die_goes_on, "reads and evictions of a dead die co
 	rest();
 	test_audit(&device);
 	CHECK_EQ(device.ftl->cmt.evicting, 0);
-	test_device_close(&device);
 }
 
 /* An eviction that waits on a dead die moves to another die. */
@@ -418,8 +392,6 @@ TAP_TEST(what_leaves_a_dead_die, "pending evictions leave a dead die")
 	test_audit(&device);
 	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
 	CHECK_EQ(device.ftl->cmt.evicting, 0);
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 TAP_TEST(a_bad_block_of_the_map, "a bad block of translation pages is relocated")
@@ -435,8 +407,6 @@ TAP_TEST(a_bad_block_of_the_map, "a bad block of translation pages is relocated"
 	CHECK_EQ(test_counters(&device)->map_moved_units,
 		 test_counters(&device)->programmed_retire_units);
 	CHECK_EQ(block_of(0)->handle, 1);
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 /* Let other data own all free blocks, and close all open ones. */
@@ -468,8 +438,6 @@ TAP_TEST(trans_pages_find_an_empty_block, "GC frees an empty block for translati
 	rest();
 	CHECK(!aftl_read_only(device.ftl));
 	CHECK(test_counters(&device)->array_erases);
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 /*
@@ -523,11 +491,9 @@ static int reload(const char *policy, struct test_bytes *bytes)
 static u64 go_on(void)
 {
 	struct test_stream stream;
-	u32 i;
 
 	test_stream_init(&stream, 77);
-	for (i = 0; i < 400; i++)
-		test_stream_step(&stream, &device);
+	test_stream_run(&stream, &device, 400);
 	test_drain(&device);
 	return aftl_digest(device.ftl);
 }
@@ -570,7 +536,6 @@ TAP_TEST(a_snapshot_has_the_same_future, "a loaded device behaves like the saved
 	CHECK_EQ(go_on(), digest);
 	CHECK_EQ(test_counters(&device)->map_misses, misses);
 	test_bytes_free(&bytes);
-	test_device_close(&device);
 }
 
 TAP_TEST(another_policy_is_refused, "loading with another policy is refused")
@@ -582,7 +547,6 @@ TAP_TEST(another_policy_is_refused, "loading with another policy is refused")
 	CHECK_EQ(reload("vth_b", &bytes), -EINVAL);
 	CHECK_CONTAINS(device.error.text, "goes on with the policy that it was saved with");
 	test_bytes_free(&bytes);
-	test_device_close(&device);
 }
 
 static void refused(const char *policy, const char *key, const char *value, const char *cache,
@@ -610,7 +574,6 @@ TAP_TEST(there_is_room_for_it, "capacity includes the translation pages")
 			CHECK_EQ(aftl_reserved_blocks(device.ftl),
 				 device.ftl->type->open_blocks + device.ftl->type->reserve + 2);
 		}
-		test_device_close(&device);
 	}
 	CHECK_RANGE(made, 1, 319);
 }
@@ -625,7 +588,6 @@ TAP_TEST(what_makes_no_sense_is_refused, "invalid combinations are refused")
 	refused("baseline", "op", "4%", "4KiB", "policy baseline with a cached map keeps");
 	open_with("baseline", "4KiB", "none");
 	CHECK_EQ(aftl_set_param(device.ftl, "map_cache", "8KiB", &error), -EINVAL);
-	test_device_close(&device);
 }
 
 /*
@@ -1009,7 +971,6 @@ static bool run_plain(u64 seed)
 		seen_merges += plain.merges;
 		seen_moved += plain.moved;
 	}
-	test_device_close(&device);
 	if (tap_failures())
 		test_note_config(&device, "baseline", seed);
 	return made;
@@ -1053,11 +1014,13 @@ static void on_host_program(struct test_listener *self, u32 tag, aftl_lpn_t lpn,
 		  device.ftl->program_units, "%u are being evicted", device.ftl->cmt.evicting);
 }
 
+static u32 lived;
+
 static void drive(struct aftl_random *random)
 {
-	struct test_listener watch = { .program = on_host_program };
-	struct brute_model model;
-	struct shadow_store store;
+	static struct test_listener watch = { .program = on_host_program };
+	static struct brute_model model;
+	static struct shadow_store store;
 	struct test_stream stream;
 	u32 i;
 
@@ -1079,25 +1042,16 @@ static void drive(struct aftl_random *random)
 		}
 	}
 	rest();
-	brute_compare(&model);
-	brute_compare_counters(&model);
-	shadow_lookup_all(&store);
-	test_audit(&device);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 	CHECK(!aftl_read_only(device.ftl));
 	CHECK(device.ftl->cmt.evicting <= device.ftl->cmt.max_evicting);
 	CHECK(device.ftl->cmt.cached - device.ftl->cmt.evicting <= device.ftl->cmt.capacity);
-	test_device_unlisten(&device, &watch);
-	shadow_close(&store);
-	brute_close(&model);
 }
 
-static bool run_seed(u64 seed)
+static void run_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0x5ee75) };
 	const char *policy = test_any_policy(false, &random);
-	bool made;
 
 	test_device_init(&device, "demo");
 	device.ops.array = on_array;
@@ -1107,33 +1061,23 @@ static bool run_seed(u64 seed)
 	device.config.endurance = 0;
 	device.config.placement_handles = 0;
 	draw_cache(&random);
-	made = !test_device_create(&device, policy);
-	if (made)
+	if (!test_device_create(&device, policy)) {
+		lived++;
 		drive(&random);
-	test_device_close(&device);
-	if (tap_failures())
-		test_note_config(&device, policy, seed);
-	return made;
+	}
+	test_random_finish(&device, policy, seed);
 }
 
 TAP_TEST(no_data_and_no_trans_page_is_lost,
 	 "random devices lose neither data nor translation pages")
 {
-	u32 lived = 0;
 	u64 seed;
 
 	for (seed = 0; seed < 3 * SEEDS && !tap_failures(); seed++)
-		lived += run_seed(seed);
+		run_seed(seed);
 	tap_note("%u devices", lived);
 	CHECK(tap_failures() || lived > SEEDS);
 	CHECK(tap_failures() || (seen_used > 100 && seen_opened > 100));
 }
 
-int main(int argc, char **argv)
-{
-	if (argc > 1) {
-		run_seed(strtoull(argv[1], NULL, 10));
-		return tap_finish();
-	}
-	return tap_run_all();
-}
+TAP_SEED(run_seed)

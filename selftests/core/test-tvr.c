@@ -16,10 +16,7 @@ static struct test_device device;
 
 static u64 write_ns(u32 unit)
 {
-	u64 ns = 0;
-
-	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, &ns), 0);
-	return ns - BUS_NS;
+	return test_latency(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE) - BUS_NS;
 }
 
 static bool is_short(u32 unit)
@@ -54,7 +51,6 @@ TAP_TEST(programs_take_half_the_time, "TV-2: programs take half the time")
 	CHECK_EQ(write_ns(0), 200000);
 	CHECK_EQ(write_ns(1), 600000);
 	CHECK_EQ(write_ns(2), 200000);
-	test_device_finish(&device);
 }
 
 /* Half of the margins take 17 of 22, and 12 or 13 of 16 steps. */
@@ -64,11 +60,9 @@ TAP_TEST(margins_take_steps, "program time follows from the margin")
 	CHECK_EQ(write_ns(0), 400000 * aftl_tvr_steps[0][8] / 22);
 	CHECK_EQ(write_ns(1), 1200000 * aftl_tvr_steps[1][8] / 16);
 	CHECK(aftl_tvr_steps[0][8] > 11 && aftl_tvr_steps[0][8] < 22);
-	test_device_finish(&device);
 	test_device_open_demo(&device, "tvr", SHAPE " tvr_mode=device tvr_margin=100");
 	CHECK_EQ(write_ns(0), 400000);
 	CHECK_EQ(write_ns(1), 1200000);
-	test_device_finish(&device);
 }
 
 /* If a word line has one page, its steps are the sum of both pages' steps. */
@@ -77,7 +71,6 @@ TAP_TEST(one_page_in_a_word_line, "one-page word lines take the sum of both page
 	test_device_open_demo(&device, "tvr",
 			      SHAPE " bits=1 program_fast=0 tvr_mode=device tvr_margin=25");
 	CHECK_EQ(write_ns(0), 1200000 * (aftl_tvr_steps[0][4] + aftl_tvr_steps[1][4]) / 38);
-	test_device_finish(&device);
 }
 
 TAP_TEST(update_intervals_tell_short_lived_data, "update intervals identify short-lived data")
@@ -94,7 +87,6 @@ TAP_TEST(update_intervals_tell_short_lived_data, "update intervals identify shor
 	write_ns(1);
 	CHECK(!is_short(1));
 	check_blocks();
-	test_device_finish(&device);
 }
 
 /* In mode tagged the class means lifetime: data have no errors. */
@@ -118,7 +110,6 @@ TAP_TEST(hosts_tell_short_lived_data, "tags identify short-lived data")
 	write_ns(1);
 	CHECK(!is_short(1));
 	check_blocks();
-	test_device_finish(&device);
 }
 
 TAP_TEST(new_data_is_written_with_margins, "new data are programmed with margins")
@@ -128,7 +119,6 @@ TAP_TEST(new_data_is_written_with_margins, "new data are programmed with margins
 	CHECK(!is_short(5));
 	write_ns(5);
 	CHECK(is_short(5));
-	test_device_finish(&device);
 }
 
 static u64 age_hours(u32 unit)
@@ -170,7 +160,6 @@ TAP_TEST(no_data_outlives_its_budget, "data without margins are refreshed in tim
 	for (unit = 0; unit < 180; unit++)
 		CHECK(!is_short(unit));
 	check_blocks();
-	test_device_finish(&device);
 }
 
 static u64 wear_of_an_erase(const char *mode, const char *margin)
@@ -187,7 +176,6 @@ static u64 wear_of_an_erase(const char *mode, const char *margin)
 		unit = (unit + 1) % test_units(&device);
 	}
 	wear = test_counters(&device)->wear_sum / test_counters(&device)->array_erases;
-	test_device_finish(&device);
 	return wear;
 }
 
@@ -221,7 +209,6 @@ static void check_survivors(const char *mode, bool keep)
 		shorts += is_short(2 * i);
 	CHECK_EQ(shorts, keep ? half : 0);
 	check_blocks();
-	test_device_finish(&device);
 }
 
 TAP_TEST(survivors_get_margins_in_mode_block, "mode block relocates data with margins")
@@ -253,7 +240,6 @@ TAP_TEST(times_change_with_cycles, "program and erase times follow the cycles")
 		write_ns(unit % 20);
 	CHECK_RANGE(test_counters(&device)->array_erase_ns,
 		    3500000ULL * erase / new_ns - 100, 3500000ULL * erase / new_ns + 100);
-	test_device_finish(&device);
 }
 
 TAP_TEST(new_blocks_have_the_configured_times, "new blocks have the configured times")
@@ -261,7 +247,6 @@ TAP_TEST(new_blocks_have_the_configured_times, "new blocks have the configured t
 	test_device_open_demo(&device, "tvr", SHAPE " wear_times=on");
 	CHECK_EQ(write_ns(0), 400000);
 	CHECK_EQ(write_ns(1), 1200000);
-	test_device_finish(&device);
 }
 
 static u64 rber_of(u32 unit)
@@ -285,7 +270,6 @@ static u64 rber_with(const char *margin, u64 age_ns)
 	aftl_age(device.ftl, age_ns);
 	CHECK(is_short(0));
 	rber = rber_of(0);
-	test_device_finish(&device);
 	return rber;
 }
 

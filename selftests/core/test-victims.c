@@ -166,8 +166,6 @@ static void one_rule(u32 which)
 	CHECK_RANGE(differed, ROUNDS / 10, U32_MAX);
 	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 100, U64_MAX);
-	test_audit(&device);
-	test_device_close(&device);
 	tap_end();
 }
 
@@ -189,11 +187,10 @@ static u64 moved_with(const char *rule, const char *window)
 			(u32)aftl_random_below(&random, (u32)device.ftl->geo.units), 1,
 			AFTL_PRECISE, NULL);
 	moved = test_counters(&device)->gc_valid_units;
-	test_device_close(&device);
 	return moved;
 }
 
-static void a_rule_has_its_parameters(void)
+TAP_TEST(a_rule_has_its_parameters, "a victim selector has its own parameters")
 {
 	u64 fifo = moved_with("fifo", "5");
 
@@ -232,7 +229,7 @@ static void write_some(struct aftl_random *random, u32 part, u32 writes)
  * Without host writes the erase of the last victim seeds the next draw. Otherwise draws of full
  * blocks would repeat for ever.
  */
-static void chance_draws_anew(void)
+TAP_TEST(chance_draws_anew, "d_choices draws anew for each victim")
 {
 	struct aftl_random random = { 5 };
 	const struct aftl_block *before[100];
@@ -257,7 +254,6 @@ static void chance_draws_anew(void)
 	for (i = 0; i < ARRAY_SIZE(before); i++)
 		same += before[i] && before[i] == aftl_victim_candidates_draw(&closed, i);
 	CHECK_RANGE(same, 0, 20);
-	test_device_close(&device);
 }
 
 /* Queue of erased blocks as seen by the host. */
@@ -288,7 +284,7 @@ static void programmed(struct test_listener *listener, aftl_ppn_t first)
 	line.taken++;
 }
 
-static void the_block_erased_first_is_next(void)
+TAP_TEST(the_block_erased_first_is_next, "the block that was erased first is opened first")
 {
 	struct aftl_random random = { 1 };
 	u32 index;
@@ -304,12 +300,10 @@ static void the_block_erased_first_is_next(void)
 	test_device_listen(&device, &line.listener);
 	write_some(&random, 1, 2000);
 	CHECK_RANGE(line.taken, 200, U32_MAX);
-	test_device_unlisten(&device, &line.listener);
-	test_device_close(&device);
 }
 
 /* A quarter of the blocks is free whenever the LUN is idle. */
-static void so_many_blocks_are_kept_free(void)
+TAP_TEST(so_many_blocks_are_kept_free, "idle GC keeps the configured share of blocks free")
 {
 	struct aftl_random random = { 2 };
 	u32 i;
@@ -320,7 +314,6 @@ static void so_many_blocks_are_kept_free(void)
 		test_wait(&device, 10000000000ULL);
 		CHECK_EQ(device.ftl->luns[0].free_blocks, 10);
 	}
-	test_device_close(&device);
 }
 
 /* Valid percentage of the emptiest closed block once an idle device has stopped collecting. */
@@ -341,12 +334,11 @@ static u32 least_valid_after(const char *gc_idle_valid)
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 1, U64_MAX);
 	CHECK_RANGE(device.ftl->luns[0].free_blocks, 0, 23);
 	least = fewest(&closed, U32_MAX) * 100 / device.ftl->geo.block_ppns;
-	test_device_close(&device);
 	return least;
 }
 
 /* Idle GC leaves fuller blocks, even if few blocks are free. */
-static void idle_collection_has_its_limit(void)
+TAP_TEST(idle_collection_has_its_limit, "idle GC stops at gc_idle_valid")
 {
 	CHECK_RANGE(least_valid_after("50"), 51, 60);
 	CHECK_RANGE(least_valid_after("70"), 71, 80);
@@ -381,7 +373,7 @@ static struct aftl_block *fullest(void)
 }
 
 /* Below the reserve, e.g. after a change of policy, only GC may run. */
-static void room_comes_first(void)
+TAP_TEST(room_comes_first, "below the reserve GC precedes other relocation")
 {
 	struct aftl_lun *lun;
 	struct aftl_block *block;
@@ -402,11 +394,10 @@ static void room_comes_first(void)
 	lun->failing_blocks = 1;
 	CHECK_EQ(first_cause(true), AFTL_CAUSE_GC);
 	CHECK_EQ(first_cause(false), AFTL_CAUSE_RETIRE);
-	test_device_close(&device);
 }
 
 /* Below the reserve GC takes the emptiest block, whatever the selector. */
-static void who_lacks_room_takes_the_emptiest(void)
+TAP_TEST(who_lacks_room_takes_the_emptiest, "below the reserve GC takes the emptiest block")
 {
 	struct aftl_random random = { 6 };
 	struct aftl_lun *lun;
@@ -419,7 +410,6 @@ static void who_lacks_room_takes_the_emptiest(void)
 	CHECK(aftl_gc_select_victim(device.ftl, lun, U32_MAX)->valid > least);
 	lun->below_reserve = true;
 	CHECK_EQ(aftl_gc_select_victim(device.ftl, lun, U32_MAX)->valid, least);
-	test_device_close(&device);
 }
 
 static u32 most_erases(void)
@@ -462,13 +452,11 @@ static u32 most_erases_with(const char *wear_gap)
 	CHECK_EQ(seen > 10, wear_gap[0] != '0');
 	CHECK_EQ(test_counters(&device)->wear_blocks > 10, wear_gap[0] != '0');
 	most = most_erases();
-	test_audit(&device);
-	test_device_close(&device);
 	return most;
 }
 
 /* Blocks with static data must take their share of the erases. */
-static void wear_is_levelled(void)
+TAP_TEST(wear_is_levelled, "wear levelling empties the least erased block")
 {
 	u32 without = most_erases_with("0");
 
@@ -476,7 +464,7 @@ static void wear_is_levelled(void)
 }
 
 /* The 16 blocks that were erased first are compared. */
-static void the_least_worn_block_is_next(void)
+TAP_TEST(the_least_worn_block_is_next, "wear levelling opens the least worn free block")
 {
 	struct aftl_lun *lun;
 	u32 index;
@@ -492,11 +480,10 @@ static void the_least_worn_block_is_next(void)
 	device.ftl->config.wear_gap = 0;
 	CHECK_EQ(aftl_block_index(&device.ftl->media, aftl_free_block_select(device.ftl, lun)),
 		 lun->free_head);
-	test_device_close(&device);
 }
 
 /* Host data and relocated data fill separate blocks. */
-static void what_is_moved_has_its_blocks(void)
+TAP_TEST(what_is_moved_has_its_blocks, "policy separated keeps relocated data in their own blocks")
 {
 	struct aftl_random random = { 5 };
 	const struct aftl_stats *stats;
@@ -513,27 +500,13 @@ static void what_is_moved_has_its_blocks(void)
 	CHECK_RANGE(stats->kind_blocks[1], 100, U64_MAX);
 	CHECK_RANGE(stats->kind_pages[0] + pages, stats->counters.host_program_pages,
 		    stats->counters.host_program_pages + 2 * pages);
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 int main(void)
 {
 	u32 i;
 
-	tap_run("d_choices draws anew for each victim", chance_draws_anew);
-	tap_run("policy separated keeps relocated data in their own blocks",
-		what_is_moved_has_its_blocks);
-	tap_run("the block that was erased first is opened first", the_block_erased_first_is_next);
-	tap_run("idle GC keeps the configured share of blocks free", so_many_blocks_are_kept_free);
-	tap_run("idle GC stops at gc_idle_valid", idle_collection_has_its_limit);
-	tap_run("below the reserve GC precedes other relocation", room_comes_first);
-	tap_run("below the reserve GC takes the emptiest block", who_lacks_room_takes_the_emptiest);
-	tap_run("wear levelling empties the least erased block", wear_is_levelled);
-	tap_run("wear levelling opens the least worn free block", the_least_worn_block_is_next);
-
-	tap_run("a victim selector has its own parameters", a_rule_has_its_parameters);
 	for (i = 0; i < ARRAY_SIZE(rules); i++)
 		one_rule(i);
-	return tap_finish();
+	return tap_run_all();
 }

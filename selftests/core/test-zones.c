@@ -79,7 +79,6 @@ TAP_TEST(appends_say_where_they_are, "an append returns its address")
 	CHECK_EQ(test_counters(&device)->zone_append_requests, 2);
 	test_put(&device, first);
 	test_put(&device, second);
-	test_device_close(&device);
 }
 
 /* The model accepts any zone that the device chooses to close. */
@@ -105,7 +104,6 @@ TAP_TEST(implicit_closes_rotate, "implicit closes rotate among the zones")
 	CHECK_EQ(test_counters(&device)->zone_opens, 6);
 	CHECK_EQ(test_counters(&device)->zone_closes, 1);
 	CHECK_EQ(test_counters(&device)->zone_finishes, 1);
-	test_device_close(&device);
 }
 
 /* Small writes with flushes in between pad no page. */
@@ -129,19 +127,15 @@ TAP_TEST(nothing_is_padded_before_the_end, "pages are padded only when a zone is
 	test_wait(&device, 1000000000);
 	CHECK_EQ(test_counters(&device)->programmed_host_units, 3 * ZONE + 1);
 	CHECK_EQ(test_counters(&device)->padded_units, 1);
-	test_device_close(&device);
 }
 
 static u32 free_blocks(void)
 {
-	struct aftl_lun_info info;
 	u32 sum = 0;
 	u32 i;
 
-	for (i = 0; i < aftl_geometry(device.ftl)->luns; i++) {
-		aftl_lun_info(device.ftl, i, &info);
-		sum += info.free_blocks;
-	}
+	for (i = 0; i < aftl_geometry(device.ftl)->luns; i++)
+		sum += test_lun_info(&device, i).free_blocks;
 	return sum;
 }
 
@@ -164,7 +158,6 @@ TAP_TEST(a_reset_erases_its_blocks, "a reset erases the blocks of its zone only"
 	CHECK_EQ(free_blocks(), all);
 	CHECK_EQ(test_counters(&device)->array_erases, 8);
 	CHECK_EQ(test_counters(&device)->gc_blocks, 0);
-	test_device_close(&device);
 }
 
 /* Earlier writes that wait for buffer space complete before the reset. */
@@ -190,7 +183,6 @@ TAP_TEST(a_reset_has_its_turn, "a reset waits for earlier writes")
 	for (i = 0; i < 5; i++)
 		test_put(&device, writes[i]);
 	test_put(&device, reset);
-	test_device_close(&device);
 }
 
 static const char queued[] = SHAPE " max_active_zones=4 buffer=256KiB queue_weights=1:3:2:5";
@@ -198,7 +190,7 @@ static const char queued[] = SHAPE " max_active_zones=4 buffer=256KiB queue_weig
 /* Four queued writers each fill their zone, reset it and write again. */
 TAP_TEST(queues_keep_their_order, "host queues keep the order of zone requests")
 {
-	struct shadow_store store;
+	static struct shadow_store store;
 	u32 i;
 
 	test_device_open_demo(&device, "baseline", queued);
@@ -219,10 +211,6 @@ TAP_TEST(queues_keep_their_order, "host queues keep the order of zone requests")
 	CHECK_EQ(device.failed, 0);
 	for (i = 0; i < 4; i++)
 		expect(i, AFTL_ZONE_IMPLICIT, i + 1);
-	shadow_lookup_all(&store);
-	test_audit(&device);
-	shadow_close(&store);
-	test_device_close(&device);
 }
 
 TAP_TEST(dead_blocks_cost_zones, "zones go offline when blocks are lacking")
@@ -263,8 +251,6 @@ TAP_TEST(dead_blocks_cost_zones, "zones go offline when blocks are lacking")
 	expect(0, AFTL_ZONE_READ_ONLY, ZONE);
 	CHECK_EQ(manage(AFTL_OP_ZONE_RESET, 0), -EIO);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, ZONE, 0, NULL), 0);
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 TAP_TEST(dead_dies_make_zones_read_only, "a die failure makes its zones read-only")
@@ -284,8 +270,6 @@ TAP_TEST(dead_dies_make_zones_read_only, "a die failure makes its zones read-onl
 	CHECK_EQ(manage(AFTL_OP_ZONE_RESET_ALL, 0), 0);
 	expect(0, AFTL_ZONE_READ_ONLY, ZONE);
 	test_wait(&device, 1000000000);
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 /*
@@ -307,7 +291,6 @@ TAP_TEST(small_zones_have_few_luns, "small zones use fewer LUNs")
 	expect(3, AFTL_ZONE_EMPTY, 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 32, 32, 0, NULL), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 96, 32, 0, NULL), 0);
-	test_device_close(&device);
 }
 
 TAP_TEST(they_survive_a_snapshot, "zones survive a snapshot")
@@ -332,8 +315,6 @@ TAP_TEST(they_survive_a_snapshot, "zones survive a snapshot")
 	/* The zone continues in its open blocks. */
 	CHECK(block);
 	CHECK_EQ(device.ftl->geo.blocks - free_blocks(), 4 + 4 + 3);
-	test_audit(&device);
-	test_device_close(&device);
 }
 
 static int load(struct test_bytes *bytes)
@@ -367,7 +348,6 @@ TAP_TEST(damaged_snapshots_are_refused, "damaged snapshots are refused")
 		CHECK_EQ(load(&bytes), -EUCLEAN);
 		CHECK_CONTAINS(device.error.text, i == 1 ? "more zones are open" : "impossible");
 		test_bytes_free(&bytes);
-		test_device_close(&device);
 	}
 }
 
@@ -410,10 +390,8 @@ TAP_TEST(what_zones_have_not_is_refused, "requests that zones do not support are
 	CHECK_EQ(test_submit(&device, AFTL_OP_ZONE_OPEN, ZONE * ZONES, 0, 0, 0, 0), -EINVAL);
 	CHECK_EQ(test_submit(&device, AFTL_ZONE_OPS, 0, 0, 0, 0, 0), -EINVAL);
 	CHECK_EQ(test_do(&device, AFTL_OP_ZONE_OPEN, 1, 0, 0, NULL), -EIO);
-	test_device_close(&device);
 	test_device_open_demo(&device, "baseline", NULL);
 	CHECK_EQ(test_submit(&device, AFTL_OP_ZONE_RESET_ALL, 0, 0, 0, 0, 0), -EINVAL);
-	test_device_close(&device);
 }
 
 /*
@@ -700,11 +678,14 @@ static void reload(struct model *model)
 		compare(model);
 }
 
-static void drive(struct aftl_random *random, u64 sum[3])
+static u64 sum[3];
+static u32 lived;
+
+static void drive(struct aftl_random *random)
 {
 	u32 few = 1 + aftl_random_below(random, device.ftl->geo.zones);
 	u32 depth = aftl_random_below(random, 30);
-	struct shadow_store store;
+	static struct shadow_store store;
 	struct model model = {
 		.listener = { .complete = on_complete },
 		.rush = !aftl_random_below(random, 3),
@@ -728,10 +709,7 @@ static void drive(struct aftl_random *random, u64 sum[3])
 	}
 	test_drain(&device);
 	test_wait(&device, 1000000000);
-	shadow_lookup_all(&store);
 	check_blocks(spare_blocks(false));
-	test_audit(&device);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
 	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
 	CHECK(!aftl_read_only(device.ftl));
 	sum[0] += test_counters(&device)->zone_resets;
@@ -739,7 +717,6 @@ static void drive(struct aftl_random *random, u64 sum[3])
 	sum[2] += test_counters(&device)->programmed_wear_units +
 		  test_counters(&device)->programmed_refresh_units;
 	reload(&model);
-	shadow_close(&store);
 	test_device_unlisten(&device, &model.listener);
 	free(model.state);
 	free(model.written);
@@ -781,39 +758,32 @@ static bool create(const char *policy)
 		return false;
 	least = (device.config.max_active_zones * device.ftl->geo.zone_luns + 1) *
 		device.ftl->program_units * device.ftl->geo.unit_bytes;
-	test_device_close(&device);
 	device.config.buffer = least;
 	return !test_device_create(&device, policy);
 }
 
-/* Return true if the device could be created. */
-static bool run_seed(u64 seed, u64 sum[3])
+static void run_seed(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed ^ 0x25) };
 	const char *policy = test_any_policy(true, &random);
-	bool made;
 
 	test_device_init(&device, "demo");
 	test_random_geometry(&device, &random);
 	test_random_options(&device, &random);
 	set_zones(&random);
-	made = create(policy);
-	if (made)
-		drive(&random, sum);
-	test_device_close(&device);
-	if (tap_failures())
-		test_note_config(&device, policy, seed);
-	return made;
+	if (create(policy)) {
+		lived++;
+		drive(&random);
+	}
+	test_random_finish(&device, policy, seed);
 }
 
 TAP_TEST(random_zones_are_as_the_model_says, "zones of random devices equal the model")
 {
-	u64 sum[3] = { 0 };
-	u32 lived = 0;
 	u64 seed;
 
 	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
-		lived += run_seed(seed, sum);
+		run_seed(seed);
 	tap_note("%u devices: %llu resets, %llu implicit closes, %llu units moved", lived,
 		 (unsigned long long)sum[0], (unsigned long long)sum[1],
 		 (unsigned long long)sum[2]);
@@ -823,15 +793,4 @@ TAP_TEST(random_zones_are_as_the_model_says, "zones of random devices equal the 
 	CHECK(sum[0] > 2000 && sum[1] > 2000 && sum[2] > 1000);
 }
 
-int main(int argc, char **argv)
-{
-	u64 sum[3];
-
-	if (argc > 1) {
-		tap_begin("one seed");
-		run_seed(strtoull(argv[1], NULL, 10), sum);
-		tap_end();
-		return tap_finish();
-	}
-	return tap_run_all();
-}
+TAP_SEED(run_seed)

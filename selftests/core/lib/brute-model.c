@@ -197,6 +197,27 @@ void brute_compare_counters(struct brute_model *model)
 		 model->pages_programmed * geo->page_units);
 }
 
+static void brute_finish(struct test_listener *self)
+{
+	struct brute_model *model = container_of(self, struct brute_model, listener);
+
+	brute_compare(model);
+	if (!model->reloaded)
+		brute_compare_counters(model);
+}
+
+static void brute_release(struct test_listener *self)
+{
+	struct brute_model *model = container_of(self, struct brute_model, listener);
+
+	free(model->units);
+	free(model->tags);
+	free(model->slot_unit);
+	free(model->slot_told);
+	free(model->block_valid);
+	free(model->block_approx);
+}
+
 void brute_open(struct brute_model *model, struct test_device *device)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device->ftl);
@@ -210,6 +231,8 @@ void brute_open(struct brute_model *model, struct test_device *device)
 			.copy = on_copy,
 			.programmed = on_programmed,
 			.erase = on_erase,
+			.finish = brute_finish,
+			.close = brute_release,
 		},
 		.device = device,
 		.units = tap_zalloc(geo->units + geo->trans_pages, sizeof(*model->units)),
@@ -224,15 +247,4 @@ void brute_open(struct brute_model *model, struct test_device *device)
 		model->units[i].slot = U32_MAX;
 	device->level = AFTL_LEVELS;
 	test_device_listen(device, &model->listener);
-}
-
-void brute_close(struct brute_model *model)
-{
-	test_device_unlisten(model->device, &model->listener);
-	free(model->units);
-	free(model->tags);
-	free(model->slot_unit);
-	free(model->slot_told);
-	free(model->block_valid);
-	free(model->block_approx);
 }

@@ -37,6 +37,7 @@ struct brute_tag {
  * @slot_told: by slot, the core has announced its program
  * @slots_used: slots programmed with data since the start
  * @pages_programmed: pages programmed since the start, including reprograms
+ * @reloaded: the device has been loaded since then, and its counters begin anew
  */
 struct brute_model {
 	struct test_listener listener;
@@ -50,10 +51,11 @@ struct brute_model {
 	u32 orders;
 	u64 slots_used;
 	u64 pages_programmed;
+	bool reloaded;
 };
 
+/* Attach a model to the unused @device; it lives as long as the device. */
 void brute_open(struct brute_model *model, struct test_device *device);
-void brute_close(struct brute_model *model);
 
 /**
  * brute_compare() - compare L2P table, classes, valid bits and counts

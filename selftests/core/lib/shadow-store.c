@@ -591,53 +591,6 @@ static void on_submitted(struct test_listener *listener, struct test_request *re
 	}
 }
 
-void shadow_open(struct shadow_store *store, struct test_device *device, bool whole)
-{
-	const struct aftl_geometry *geo = aftl_geometry(device->ftl);
-	u32 tags = aftl_tag_count(device->ftl);
-	u32 i;
-
-	*store = (struct shadow_store){
-		.listener = {
-			.submitted = on_submitted,
-			.complete = on_complete,
-			.accept = on_accept,
-			.program = on_program,
-			.release = on_release,
-			.copy = on_copy,
-			.unmap = on_unmap,
-			.erase = on_erase,
-			.read = on_read,
-		},
-		.device = device,
-		.words = whole ? geo->unit_bytes / 8 : 1,
-		.tags = tap_zalloc(tags, sizeof(*store->tags)),
-		.slots = tap_zalloc(geo->ppns, sizeof(*store->slots)),
-		.units = tap_zalloc(geo->units, sizeof(*store->units)),
-		.scratch = tap_zalloc(geo->unit_bytes, 1),
-	};
-	store->content = tap_zalloc((size_t)(tags + geo->ppns) * store->words, sizeof(u64));
-	for (i = 0; i < geo->units; i++)
-		store->units[i].best = U32_MAX;
-	test_device_listen(device, &store->listener);
-}
-
-void shadow_close(struct shadow_store *store)
-{
-	struct shadow_promise *promise_left;
-
-	test_device_unlisten(store->device, &store->listener);
-	while ((promise_left = store->promises)) {
-		store->promises = promise_left->next;
-		free(promise_left);
-	}
-	free(store->content);
-	free(store->tags);
-	free(store->slots);
-	free(store->units);
-	free(store->scratch);
-}
-
 static bool expected_slot(const struct shadow_store *store, u32 unit, aftl_ppn_t *ppn)
 {
 	u32 best = store->units[unit].best;
@@ -661,4 +614,58 @@ void shadow_lookup_all(struct shadow_store *store)
 		else
 			CHECK_EQ(from_ppn(found), from_ppn(wanted));
 	}
+}
+
+static void shadow_finish(struct test_listener *self)
+{
+	shadow_lookup_all(container_of(self, struct shadow_store, listener));
+}
+
+static void shadow_release(struct test_listener *self)
+{
+	struct shadow_store *store = container_of(self, struct shadow_store, listener);
+	struct shadow_promise *promise_left;
+
+	while ((promise_left = store->promises)) {
+		store->promises = promise_left->next;
+		free(promise_left);
+	}
+	free(store->content);
+	free(store->tags);
+	free(store->slots);
+	free(store->units);
+	free(store->scratch);
+}
+
+void shadow_open(struct shadow_store *store, struct test_device *device, bool whole)
+{
+	const struct aftl_geometry *geo = aftl_geometry(device->ftl);
+	u32 tags = aftl_tag_count(device->ftl);
+	u32 i;
+
+	*store = (struct shadow_store){
+		.listener = {
+			.submitted = on_submitted,
+			.complete = on_complete,
+			.accept = on_accept,
+			.program = on_program,
+			.release = on_release,
+			.copy = on_copy,
+			.unmap = on_unmap,
+			.erase = on_erase,
+			.read = on_read,
+			.finish = shadow_finish,
+			.close = shadow_release,
+		},
+		.device = device,
+		.words = whole ? geo->unit_bytes / 8 : 1,
+		.tags = tap_zalloc(tags, sizeof(*store->tags)),
+		.slots = tap_zalloc(geo->ppns, sizeof(*store->slots)),
+		.units = tap_zalloc(geo->units, sizeof(*store->units)),
+		.scratch = tap_zalloc(geo->unit_bytes, 1),
+	};
+	store->content = tap_zalloc((size_t)(tags + geo->ppns) * store->words, sizeof(u64));
+	for (i = 0; i < geo->units; i++)
+		store->units[i].best = U32_MAX;
+	test_device_listen(device, &store->listener);
 }

@@ -52,10 +52,10 @@ struct shadow_store {
 /**
  * shadow_open() - attach a store to the unused @device
  * @whole: keep whole units instead of eight bytes of each
+ *
+ * It lives as long as the device, and test_device_finish() calls shadow_lookup_all().
  */
 void shadow_open(struct shadow_store *store, struct test_device *device, bool whole);
-
-void shadow_close(struct shadow_store *store);
 
 /**
  * shadow_lookup_all() - compare the L2P table with the store

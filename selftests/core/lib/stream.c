@@ -99,6 +99,12 @@ bool test_stream_step(struct test_stream *stream, struct test_device *device)
 	return test_drain_to(device, stream->depth);
 }
 
+void test_stream_run(struct test_stream *stream, struct test_device *device, u32 requests)
+{
+	while (requests-- && !tap_failures() && test_stream_step(stream, device))
+		;
+}
+
 bool test_stream_fill(struct test_stream *stream, struct test_device *device)
 {
 	u32 all = test_units(device);
@@ -336,4 +342,11 @@ void test_note_config(const struct test_device *device, const char *policy, u64 
 				  text);
 	}
 	tap_note("replay: seed %llu, policy %s,%s", (unsigned long long)seed, policy, line);
+}
+
+void test_random_finish(struct test_device *device, const char *policy, u64 seed)
+{
+	test_device_finish(device);
+	if (tap_failures())
+		test_note_config(device, policy, seed);
 }

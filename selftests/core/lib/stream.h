@@ -45,6 +45,9 @@ void test_stream_init(struct test_stream *stream, u64 seed);
 /* Send one request; return false if the device hangs. */
 bool test_stream_step(struct test_stream *stream, struct test_device *device);
 
+/* Send @requests requests, unless a check fails or the device hangs. */
+void test_stream_run(struct test_stream *stream, struct test_device *device, u32 requests);
+
 /* Write every unit once in ascending order. */
 bool test_stream_fill(struct test_stream *stream, struct test_device *device);
 
@@ -63,5 +66,8 @@ const char *test_any_policy(bool placed, struct aftl_random *random);
 
 /* Print the differences of @device from profile "demo" as simulator arguments. */
 void test_note_config(const struct test_device *device, const char *policy, u64 seed);
+
+/* Finish a device of random parameters; after a failed check print them. */
+void test_random_finish(struct test_device *device, const char *policy, u64 seed);
 
 #endif

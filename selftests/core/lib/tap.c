@@ -3,13 +3,18 @@
 
 #include "tap.h"
 
+#define TAP_CLEANUPS_MAX 2
+
 static struct {
 	char name[160];
 	unsigned int points;
 	unsigned int failed_points;
 	unsigned int failures;
 	struct tap_test *tests;
+	void (*one_seed)(u64 seed);
 } tap;
+
+static void (*cleanups[TAP_CLEANUPS_MAX])(void);
 
 static void print_name(const char *verdict)
 {
@@ -28,8 +33,25 @@ void tap_begin(const char *format, ...)
 	tap.failures = 0;
 }
 
+void tap_at_end(void (*cleanup)(void))
+{
+	u32 i;
+
+	for (i = 0; i < TAP_CLEANUPS_MAX && cleanups[i]; i++)
+		if (cleanups[i] == cleanup)
+			return;
+	if (i == TAP_CLEANUPS_MAX)
+		tap_bail_out("too many cleanups");
+	cleanups[i] = cleanup;
+}
+
 bool tap_end(void)
 {
+	u32 i;
+
+	for (i = TAP_CLEANUPS_MAX; i--;)
+		if (cleanups[i])
+			cleanups[i]();
 	if (tap.failures > TAP_MESSAGES_MAX)
 		printf("# and %u more\n", tap.failures - TAP_MESSAGES_MAX);
 	tap.failed_points += tap.failures != 0;
@@ -75,10 +97,20 @@ int tap_run_all(void)
 	return tap_finish();
 }
 
-#pragma weak main
-int main(void)
+void tap_register_seed(void (*body)(u64 seed))
 {
-	return tap_run_all();
+	tap.one_seed = body;
+}
+
+#pragma weak main
+int main(int argc, char **argv)
+{
+	if (argc < 2 || !tap.one_seed)
+		return tap_run_all();
+	tap_begin("seed %s", argv[1]);
+	tap.one_seed(strtoull(argv[1], NULL, 10));
+	tap_end();
+	return tap_finish();
 }
 
 void tap_bail_out(const char *format, ...)

@@ -52,17 +52,29 @@ void tap_register(struct tap_test *test);
 /**
  * tap_run_all() - run the points of TAP_TEST() in the order of their lines, and print the plan
  *
- * A program without a main() does only this.
+ * A program without a main() does only this, or what TAP_SEED() says.
  *
  * Return: the exit status for main().
  */
 int tap_run_all(void);
+
+void tap_register_seed(void (*body)(u64 seed));
+
+/* Let the program run @function instead of its points if its command line names a seed. */
+#define TAP_SEED(function)							\
+	static void __attribute__((constructor)) register_##function(void)	\
+	{									\
+		tap_register_seed(function);					\
+	}
 
 /**
  * tap_begin(), tap_end() - test point around inline code
  */
 void tap_begin(const char *format, ...) __printf(1, 2);
 bool tap_end(void);
+
+/* Call @cleanup before the end of every point, what was added last first. */
+void tap_at_end(void (*cleanup)(void));
 
 /* Print a bail-out and exit. */
 void tap_bail_out(const char *format, ...) __printf(1, 2);

@@ -15,6 +15,41 @@ struct header {
 	u64 pad;
 };
 
+/* Devices that hold memory or requests. */
+static struct test_device *open_devices;
+
+static bool is_open(const struct test_device *device)
+{
+	const struct test_device *other;
+
+	for (other = open_devices; other && other != device; other = other->next_open)
+		;
+	return other;
+}
+
+static void finish_open_devices(void)
+{
+	while (open_devices)
+		test_device_finish(open_devices);
+}
+
+static void add_open_device(struct test_device *device)
+{
+	if (is_open(device))
+		return;
+	device->next_open = open_devices;
+	open_devices = device;
+}
+
+static void remove_open_device(struct test_device *device)
+{
+	struct test_device **link = &open_devices;
+
+	while (*link != device)
+		link = &(*link)->next_open;
+	*link = device->next_open;
+}
+
 static void *take_memory(void *host, size_t bytes)
 {
 	struct test_device *device = host;
@@ -28,7 +63,8 @@ static void *take_memory(void *host, size_t bytes)
 	if (!header)
 		return NULL;
 	header->bytes = bytes;
-	device->held++;
+	if (!device->held++)
+		add_open_device(device);
 	device->held_bytes += bytes;
 	return header + 1;
 }
@@ -41,9 +77,10 @@ static void give_memory(void *host, void *memory, size_t bytes)
 	if (!memory)
 		return;
 	CHECK_EQ(bytes, header->bytes);
-	device->held--;
 	device->held_bytes -= header->bytes;
 	free(header);
+	if (!--device->held && !device->made)
+		remove_open_device(device);
 }
 
 static struct test_request *ours(struct aftl_request *request)
@@ -227,6 +264,9 @@ void test_watch_array(void *host, const struct aftl_array_event *event)
 
 void test_device_init(struct test_device *device, const char *profile)
 {
+	if (is_open(device))
+		test_device_finish(device);
+	tap_at_end(finish_open_devices);
 	*device = (struct test_device){ 0 };
 	device->ops = (struct aftl_host_ops){
 		.alloc = take_memory,
@@ -305,12 +345,10 @@ void test_device_unlisten(struct test_device *device, struct test_listener *list
 		*link = listener->next;
 }
 
-int test_device_create(struct test_device *device, const char *policy)
+static int create_device(struct test_device *device, const struct aftl_policy_type *type)
 {
-	const struct aftl_policy_type *type = aftl_policy_find(policy);
-
-	if (!type)
-		tap_bail_out("there is no policy %s", policy);
+	if (is_open(device))
+		test_device_finish(device);
 	device->error.text[0] = '\0';
 	device->ftl = NULL;
 	device->ret = aftl_create(&device->ftl, &device->config, type, &device->ops, device,
@@ -318,15 +356,35 @@ int test_device_create(struct test_device *device, const char *policy)
 	return device->ret ? device->ret : aftl_fill(device->ftl);
 }
 
-void test_device_open(struct test_device *device, const char *policy, const char *params)
+static const struct aftl_policy_type *find_policy(const char *policy)
+{
+	const struct aftl_policy_type *type = aftl_policy_find(policy);
+
+	if (!type)
+		tap_bail_out("there is no policy %s", policy);
+	return type;
+}
+
+int test_device_create(struct test_device *device, const char *policy)
+{
+	return create_device(device, find_policy(policy));
+}
+
+void test_device_open_type(struct test_device *device, const struct aftl_policy_type *type,
+			   const char *params)
 {
 	int ret;
 
 	test_device_set_all(device, params);
-	ret = test_device_create(device, policy);
+	ret = create_device(device, type);
 	if (ret)
-		tap_bail_out("creating a device with %s: %d: %s", policy, ret,
+		tap_bail_out("creating a device with %s: %d: %s", type->name, ret,
 			     device->error.text);
+}
+
+void test_device_open(struct test_device *device, const char *policy, const char *params)
+{
+	test_device_open_type(device, find_policy(policy), params);
 }
 
 void test_device_open_demo(struct test_device *device, const char *policy, const char *params)
@@ -348,6 +406,13 @@ void test_device_refused(struct test_device *device, const char *policy, const c
 
 void test_device_close(struct test_device *device)
 {
+	while (device->listeners) {
+		struct test_listener *listener = device->listeners;
+
+		test_device_unlisten(device, listener);
+		if (listener->close)
+			listener->close(listener);
+	}
 	if (device->ftl)
 		aftl_destroy(device->ftl);
 	device->ftl = NULL;
@@ -360,6 +425,8 @@ void test_device_close(struct test_device *device)
 		free(request);
 	}
 	device->pool = NULL;
+	if (is_open(device))
+		remove_open_device(device);
 }
 
 int test_device_reload(struct test_device *device)
@@ -388,6 +455,7 @@ static struct test_request *get_request(struct test_device *device)
 	request = malloc(sizeof(*request));
 	if (!request)
 		tap_bail_out("out of memory");
+	add_open_device(device);
 	request->next_made = device->made;
 	device->made = request;
 	return request;
@@ -574,6 +642,14 @@ int test_do(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u3
 	return test_do_flagged(device, op, unit, units, class, 0, latency_ns);
 }
 
+u64 test_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class)
+{
+	u64 latency_ns = 0;
+
+	CHECK_EQ(test_do(device, op, unit, units, class, &latency_ns), 0);
+	return latency_ns;
+}
+
 bool test_drain_to(struct test_device *device, u32 depth)
 {
 	u64 completed = device->completed;
@@ -614,8 +690,15 @@ bool test_audit(struct test_device *device)
 
 void test_device_finish(struct test_device *device)
 {
-	test_audit(device);
-	CHECK_EQ(test_counters(device)->policy_bugs, 0);
+	struct test_listener *each;
+
+	if (device->ftl && !tap_failures() && test_drain(device)) {
+		for (each = device->listeners; each; each = each->next)
+			if (each->finish)
+				each->finish(each);
+		test_audit(device);
+		CHECK_EQ(test_counters(device)->policy_bugs, 0);
+	}
 	test_device_close(device);
 }
 

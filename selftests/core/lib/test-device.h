@@ -65,6 +65,8 @@ struct test_program {
 
 /**
  * struct test_listener - listener to host callbacks; all are optional
+ * @finish: last checks of the idle device, see test_device_finish()
+ * @close: the device is about to be destroyed
  */
 struct test_listener {
 	void (*submitted)(struct test_listener *self, struct test_request *request);
@@ -83,6 +85,8 @@ struct test_listener {
 	void (*retire)(struct test_listener *self, u32 first, u32 blocks);
 	void (*read)(struct test_listener *self, struct test_request *request,
 		     const struct aftl_read *read);
+	void (*finish)(struct test_listener *self);
+	void (*close)(struct test_listener *self);
 	struct test_listener *next;
 };
 
@@ -117,6 +121,7 @@ struct test_listener {
  * @largest_burst: largest number of callbacks so far
  * @resubmits: complete() has submitted a request since test_begin()
  * @programs: the last program or erase of each LUN
+ * @next_open: next device that holds memory or requests
  */
 struct test_device {
 	struct aftl *ftl;
@@ -149,10 +154,14 @@ struct test_device {
 	u32 largest_burst;
 	bool resubmits;
 	struct test_program programs[TEST_WATCHED_LUNS];
+	struct test_device *next_open;
 };
 
 /**
  * test_device_init() - prepare a configuration from @profile; create no device
+ *
+ * Finishes the device if it is open. A point of a test need not finish its devices, unless they or
+ * their listeners are on the stack: what is open at its end is finished.
  */
 void test_device_init(struct test_device *device, const char *profile);
 
@@ -194,6 +203,10 @@ int test_device_create(struct test_device *device, const char *policy);
  * test_device_open() - initialise, set and create; bail out on failure
  */
 void test_device_open(struct test_device *device, const char *policy, const char *params);
+
+/* test_device_open() with a policy that need not be registered. */
+void test_device_open_type(struct test_device *device, const struct aftl_policy_type *type,
+			   const char *params);
 
 /* test_device_open() with the parameters of profile "demo" and @params. */
 void test_device_open_demo(struct test_device *device, const char *policy, const char *params);
@@ -253,6 +266,9 @@ int test_do(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u3
 int test_do_flagged(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
 		    u32 flags, u64 *latency_ns);
 
+/* Like test_do(), but check that it succeeds. Return: the latency. */
+u64 test_latency(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class);
+
 /*
  * Bracket one call of the core: its host callbacks must not exceed aftl_max_host_calls(). The
  * functions of this file do so around each call.
@@ -278,7 +294,10 @@ void test_wait(struct test_device *device, u64 ns);
 /* Check that aftl_audit() succeeds. */
 bool test_audit(struct test_device *device);
 
-/* Audit the device, check that its policy broke no rule, and close it. */
+/*
+ * Complete all requests, let the listeners compare the device with their models, audit it, check
+ * that its policy broke no rule, and close it. After a failed check the device is only closed.
+ */
 void test_device_finish(struct test_device *device);
 
 /* Append a snapshot to @bytes. */
@@ -299,6 +318,14 @@ static inline u32 test_units(const struct test_device *device)
 static inline const struct aftl_counters *test_counters(const struct test_device *device)
 {
 	return &aftl_stats(device->ftl)->counters;
+}
+
+static inline struct aftl_lun_info test_lun_info(const struct test_device *device, u32 lun)
+{
+	struct aftl_lun_info info;
+
+	aftl_lun_info(device->ftl, lun, &info);
+	return info;
 }
 
 /* Sum of programmed_*_units. */

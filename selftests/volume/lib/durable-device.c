@@ -1042,7 +1042,6 @@ static void listen(struct durable_device *durable)
 		.retire = on_retire,
 		.read = on_read,
 	};
-	durable->device.level = AFTL_LEVELS;
 	test_device_listen(&durable->device, &durable->listener);
 }
 
@@ -1073,7 +1072,7 @@ int durable_open_as(struct durable_device *durable, const struct aftl_config *co
 	if (aftl_volume_header_lay_out(&durable->super, &geo, &error))
 		return -EINVAL;
 	test_device_init(&durable->device, "demo");
-	listen(durable);
+	durable->device.level = AFTL_LEVELS;
 	lying_disk_open(&durable->disk, durable->super.layout.frames * AFTL_FRAME_BYTES);
 	durable->unit_count = geo.units;
 	durable->slots = geo.ppns;
@@ -1174,6 +1173,7 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan)
 	if (durable->formatting && is_newest(durable))
 		end_format(durable);
 	device->config = durable->super.config;
+	listen(durable);
 	ret = load(durable, aftl_policy_find(policy), scan);
 	if (ret) {
 		durable_stop(durable);
