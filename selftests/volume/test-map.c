@@ -18,8 +18,6 @@ static const char shape[] =
 	"channels=2 chips=1 blocks=64 layers=4 word_lines=4 bits=2 unit=512 page=1KiB op=40 "
 	"errors=off map_cache=8KiB";
 
-static struct durable_device durable;
-
 static const struct aftl_counters *counters(void)
 {
 	return test_counters(&durable.device);
@@ -35,20 +33,17 @@ static void begin(const char *policy)
 {
 	u32 i;
 
-	small_volume_open(&durable, policy, shape);
+	volume_open(policy, shape);
 	CHECK_EQ(aftl_geometry(durable.device.ftl)->trans_pages, TRANS_PAGES);
 	CHECK_EQ(cmt_of_device()->capacity, KEPT);
 	for (i = 0; i < durable.unit_count; i++)
 		CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, i, 1, 0, NULL), 0);
-	small_volume_work(&durable, 1, 300);
+	volume_work(1, 300);
 }
 
 static u64 write_one(void)
 {
-	u64 ns = 0;
-
-	CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, 0, 1, 0, &ns), 0);
-	return ns;
+	return test_latency(&durable.device, AFTL_OP_WRITE, 0, 1, 0);
 }
 
 static u32 count_on_flash(void)
@@ -76,7 +71,7 @@ static u32 count_written(void)
 /* Check the recovered table before any request; the first programs have started. */
 static void look_at_recovered(const char *policy)
 {
-	durable_must(&durable, durable_load(&durable, policy, false), "load");
+	volume_load(policy, false);
 	CHECK_EQ(durable.recovery.mapped_units, count_written());
 	CHECK_RANGE(count_on_flash(), LEAVE / 2, LEAVE);
 	CHECK_EQ(cmt_of_device()->cached + count_on_flash(), TRANS_PAGES);
@@ -92,14 +87,13 @@ static void a_crash(const char *policy)
 {
 	begin(policy);
 	CHECK(count_on_flash() > TRANS_PAGES / 2);
-	small_volume_crash(&durable, policy);
+	volume_crash_and_start(policy);
 	durable_stop(&durable);
 	look_at_recovered(policy);
-	durable_must(&durable, durable_start(&durable, policy, false), "start");
-	small_volume_work(&durable, 2, 1000);
+	volume_start(policy);
+	volume_work(2, 1000);
 	CHECK(counters()->map_loads > 0);
 	CHECK_EQ(counters()->policy_bugs, 0);
-	durable_close(&durable);
 }
 
 /* A clean close keeps the cached pages, and writes do not wait. */
@@ -111,14 +105,13 @@ static void closed_in_order(const char *policy)
 	begin(policy);
 	cached = cmt_of_device()->cached;
 	flash = count_on_flash();
-	durable_must(&durable, durable_shut(&durable), "shut");
-	durable_must(&durable, durable_start(&durable, policy, false), "start");
+	volume_shut();
+	volume_start(policy);
 	CHECK(durable.recovery.closed);
 	CHECK_EQ(durable.recovery.mapped_units, count_written());
 	CHECK_EQ(cmt_of_device()->cached, cached);
 	CHECK_EQ(count_on_flash(), flash);
 	CHECK(write_one() <= 2 * PROGRAM_NS);
-	durable_close(&durable);
 }
 
 /* Repeated power failures while translation pages are written. */
@@ -128,13 +121,12 @@ static void crash_upon_crash(const char *policy)
 
 	begin(policy);
 	for (i = 0; i < 60; i++) {
-		small_volume_crash(&durable, policy);
+		volume_crash_and_start(policy);
 		CHECK(cmt_of_device()->cached > KEPT);
-		small_volume_work(&durable, i, i % 7);
+		volume_work(i, i % 7);
 	}
 	CHECK(!aftl_read_only(durable.device.ftl));
 	CHECK_EQ(durable.device.failed, 0);
-	durable_close(&durable);
 }
 
 /* Translation pages of the dead die are written to the other one. */
@@ -146,18 +138,16 @@ static void a_die_is_dead(const char *policy)
 	CHECK_EQ(aftl_fail_lun(durable.device.ftl, 1), 0);
 	for (i = 0; i < durable.unit_count; i++)
 		durable.units[i].hurt = durable.units[i].newest;
-	small_volume_crash(&durable, policy);
+	volume_crash_and_start(policy);
 	test_wait(&durable.device, 1000000000);
 	CHECK_EQ(durable_settle(&durable), 0);
 	CHECK(cmt_of_device()->evicting < LEAVE / 2);
-	durable_close(&durable);
 }
 
 TAP_TEST(other_policies_are_refused, "other policies are refused")
 {
 	begin("baseline");
-	small_volume_keeps_its_policy(&durable, "baseline", "separated");
-	durable_close(&durable);
+	volume_keeps_its_policy("baseline", "separated");
 }
 
 static const char *const policies[] = { "baseline", "separated", "streams", "approxftl" };

@@ -12,12 +12,10 @@
 static const char shape[] =
 	"channels=4 chips=1 blocks=64 layers=2 word_lines=4 superblock=4 rain=on op=80";
 
-static struct durable_device durable;
-
 static void begin(const char *policy)
 {
-	small_volume_open(&durable, policy, shape);
-	small_volume_work(&durable, 1, 1500);
+	volume_open(policy, shape);
+	volume_work(1, 1500);
 }
 
 static void kill_die(u32 lun)
@@ -54,21 +52,20 @@ static void a_die_dies(const char *policy)
 	kill_die(1);
 	held = valid_in(1);
 	CHECK(held > 50);
-	small_volume_crash(&durable, policy);
+	volume_crash_and_start(policy);
 	CHECK_RANGE(valid_in(1), 1, held);
 	wait_for_rebuild(1);
 	CHECK_EQ(valid_in(1), 0);
 	CHECK(test_counters(&durable.device)->programmed_rebuild_units > 0);
-	small_volume_work(&durable, 2, 1500);
-	small_volume_crash(&durable, policy);
-	small_volume_work(&durable, 3, 300);
-	durable_must(&durable, durable_shut(&durable), "shut");
-	durable_must(&durable, durable_start(&durable, policy, false), "start");
+	volume_work(2, 1500);
+	volume_crash_and_start(policy);
+	volume_work(3, 300);
+	volume_shut();
+	volume_start(policy);
 	CHECK(durable.recovery.closed);
 	CHECK_EQ(valid_in(1), 0);
-	small_volume_work(&durable, 4, 300);
+	volume_work(4, 300);
 	CHECK_EQ(test_counters(&durable.device)->policy_bugs, 0);
-	durable_close(&durable);
 }
 
 static bool is_lost(u32 unit)
@@ -117,11 +114,10 @@ static void two_dies_die(const char *policy)
 	overwrite_first_half();
 	CHECK(test_counters(&durable.device)->gc_blocks > 20);
 	note_lost(lost);
-	small_volume_crash(&durable, policy);
+	volume_crash_and_start(policy);
 	for (i = durable.unit_count / 2; i < durable.unit_count && !tap_failures(); i++)
 		CHECK_MSG(!lost[i] || is_lost(i), "unit %u was lost and is there again", i);
 	free(lost);
-	durable_close(&durable);
 }
 
 static u32 keepers(u8 *member)
@@ -151,7 +147,7 @@ static void parity_is_found(const char *policy)
 
 	begin(policy);
 	CHECK(keepers(before) > 5);
-	small_volume_crash(&durable, policy);
+	volume_crash_and_start(policy);
 	keepers(after);
 	for (i = 0; i < ARRAY_SIZE(before); i++)
 		CHECK_MSG(before[i] == 0xff || before[i] == after[i],
@@ -160,24 +156,21 @@ static void parity_is_found(const char *policy)
 	kill_die(0);
 	for (i = 0; i < durable.unit_count; i++)
 		CHECK_EQ(test_do(&durable.device, AFTL_OP_READ, i, 1, 0, NULL), 0);
-	durable_close(&durable);
 }
 
 /* A single retired block must mark its die dead if power failed before the others were recorded. */
 TAP_TEST(one_block_says_it, "one block's entry suffices to find a die dead")
 {
-	struct aftl_random random = { 1 };
 	struct aftl_lun_info info;
 
 	begin("baseline");
 	kill_die(1);
 	CHECK_EQ(durable_work(&durable, 3), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
-	durable_crash(&durable, DISK_CRASH_NOTHING, &random);
-	durable_must(&durable, durable_start(&durable, "baseline", false), "start again");
+	volume_crash();
+	volume_start("baseline");
 	aftl_lun_info(durable.device.ftl, 1, &info);
 	CHECK_EQ(info.good_blocks, 0);
-	durable_close(&durable);
 }
 
 /* A retirement must be durable before a later erase, or lost data could reappear. */
@@ -196,7 +189,6 @@ TAP_TEST(said_before_an_erase, "a die failure is recorded before an erase")
 	CHECK_EQ(aftl_volume_record_retire(durable.volume, 1, &entry), 0);
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, 0, &entry), 0);
 	CHECK_EQ(aftl_volume_state(durable.volume)->commit, commit + 1);
-	durable_close(&durable);
 }
 
 /* Another die takes over the parity of a dead one that had written some of it. */
@@ -209,10 +201,9 @@ static void parity_is_taken_over(const char *policy)
 		kill_die(i);
 		wait_for_rebuild(i);
 		note_lost(NULL);
-		small_volume_work(&durable, i, 600);
-		small_volume_crash(&durable, policy);
+		volume_work(i, 600);
+		volume_crash_and_start(policy);
 	}
-	durable_close(&durable);
 }
 
 /* If two dies claim the parity, the dead one was the former parity die. */
@@ -239,14 +230,12 @@ TAP_TEST(the_dead_one_was_first, "of two parity blocks the one in the dead die i
 	}
 	CHECK(tried > 20);
 	test_audit(&durable.device);
-	durable_close(&durable);
 }
 
 TAP_TEST(other_policies_are_refused, "other policies are refused")
 {
 	begin("baseline");
-	small_volume_keeps_its_policy(&durable, "baseline", "separated");
-	durable_close(&durable);
+	volume_keeps_its_policy("baseline", "separated");
 }
 
 static const char *const policies[] = { "baseline", "separated", "cubeftl", "tvr" };

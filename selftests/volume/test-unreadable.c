@@ -10,78 +10,78 @@
 /* Pages that one run makes unreadable. */
 #define HURT 24
 
-static void work(struct durable_device *durable, u64 seed, u32 steps)
+static void work(u64 seed, u32 steps)
 {
 	struct test_stream stream;
 
 	test_stream_init(&stream, seed);
 	while (steps-- && !tap_failures()) {
-		test_stream_step(&stream, &durable->device);
+		test_stream_step(&stream, &durable.device);
 		/* The host works off operations late, by a varying amount. */
 		if (steps % 3)
-			durable_work(durable, steps % 7);
+			durable_work(&durable, steps % 7);
 	}
-	durable_settle(durable);
-	CHECK_EQ(durable->ret, 0);
+	durable_settle(&durable);
+	CHECK_EQ(durable.ret, 0);
 }
 
-static u32 hurt_some(struct durable_device *durable, struct aftl_random *random)
+static u32 hurt_some(struct aftl_random *random)
 {
 	u32 hurt = 0;
 	u32 tries;
 
 	for (tries = 0; tries < 50 * HURT && hurt < HURT; tries++)
-		hurt += durable_hurt(durable, (u32)aftl_random_below(random, durable->unit_count),
+		hurt += durable_hurt(&durable, (u32)aftl_random_below(random, durable.unit_count),
 				     0);
 	return hurt;
 }
 
-static void check_counts(struct durable_device *durable, u32 least)
+static void check_counts(u32 least)
 {
-	CHECK_EQ(test_do(&durable->device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	CHECK_EQ(durable_work(durable, U32_MAX), 0);
-	test_audit(&durable->device);
-	durable_check(durable);
-	CHECK_RANGE(aftl_lost_units(durable->device.ftl), least, durable->lost_units);
+	CHECK_EQ(test_do(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(durable_work(&durable, U32_MAX), 0);
+	test_audit(&durable.device);
+	durable_check(&durable);
+	CHECK_RANGE(aftl_lost_units(durable.device.ftl), least, durable.lost_units);
 }
 
 /* Relocate block @block of each LUN with its lost pages. */
-static void move_block(struct durable_device *durable, u32 block)
+static void move_block(u32 block)
 {
-	const struct aftl_geometry *geo = aftl_geometry(durable->device.ftl);
+	const struct aftl_geometry *geo = aftl_geometry(durable.device.ftl);
 	u32 i;
 
 	for (i = block; i < geo->blocks; i += geo->blocks_per_lun)
-		CHECK_EQ(aftl_fail_block(durable->device.ftl, i), 0);
+		CHECK_EQ(aftl_fail_block(durable.device.ftl, i), 0);
 	for (i = 0; i < geo->luns; i++)
-		CHECK_EQ(aftl_start_gc(durable->device.ftl, i), 0);
-	aftl_advance(durable->device.ftl, aftl_now(durable->device.ftl) + 1000000000);
-	durable_settle(durable);
+		CHECK_EQ(aftl_start_gc(durable.device.ftl, i), 0);
+	aftl_advance(durable.device.ftl, aftl_now(durable.device.ftl) + 1000000000);
+	durable_settle(&durable);
 }
 
-static void start_again(struct durable_device *durable, const char *policy, bool scan)
+static void start_again(const char *policy, bool scan)
 {
-	durable_must(durable, durable_start(durable, policy, scan), "start again");
-	CHECK_EQ(durable->recovery.lost_units, aftl_lost_units(durable->device.ftl));
+	volume_must(durable_start(&durable, policy, scan), "start again");
+	CHECK_EQ(durable.recovery.lost_units, aftl_lost_units(durable.device.ftl));
 }
 
-static void write_everything(struct durable_device *durable)
+static void write_everything(void)
 {
 	u32 i;
 
-	for (i = 0; i < durable->unit_count; i++)
-		CHECK_EQ(test_do(&durable->device, AFTL_OP_WRITE, i, 1, 0, NULL), 0);
-	check_counts(durable, 0);
-	CHECK_EQ(durable->lost_units, 0);
+	for (i = 0; i < durable.unit_count; i++)
+		CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, i, 1, 0, NULL), 0);
+	check_counts(0);
+	CHECK_EQ(durable.lost_units, 0);
 }
 
 /* Return the block of a page that is known to be lost, within its LUN. */
-static u32 block_of_lost(const struct durable_device *durable)
+static u32 block_of_lost(void)
 {
-	const struct aftl_geometry *geo = aftl_geometry(durable->device.ftl);
-	u32 unit = aftl_find_lost(durable->device.ftl, 0, geo->units - 1, true);
+	const struct aftl_geometry *geo = aftl_geometry(durable.device.ftl);
+	u32 unit = aftl_find_lost(durable.device.ftl, 0, geo->units - 1, true);
 	u32 class;
-	aftl_ppn_t ppn = aftl_lookup(durable->device.ftl, to_lpn(unit), &class);
+	aftl_ppn_t ppn = aftl_lookup(durable.device.ftl, to_lpn(unit), &class);
 
 	return from_ppn(ppn) / geo->block_ppns % geo->blocks_per_lun;
 }
@@ -90,33 +90,31 @@ static u32 block_of_lost(const struct durable_device *durable)
 static void survive(const char *policy, const char *shape, u64 seed)
 {
 	struct aftl_random random = { seed };
-	struct durable_device durable;
 	u32 lost;
 
-	small_volume_open(&durable, policy, shape);
-	work(&durable, seed, 900);
-	CHECK_RANGE(hurt_some(&durable, &random), HURT / 2, HURT);
-	check_counts(&durable, 0);
-	move_block(&durable, 0);
-	work(&durable, seed + 1, 300);
-	check_counts(&durable, 1);
-	move_block(&durable, block_of_lost(&durable));
-	check_counts(&durable, 1);
+	volume_open(policy, shape);
+	work(seed, 900);
+	CHECK_RANGE(hurt_some(&random), HURT / 2, HURT);
+	check_counts(0);
+	move_block(0);
+	work(seed + 1, 300);
+	check_counts(1);
+	move_block(block_of_lost());
+	check_counts(1);
 	lost = aftl_lost_units(durable.device.ftl);
-	durable_must(&durable, durable_shut(&durable), "shut");
-	start_again(&durable, policy, seed % 2);
+	volume_shut();
+	start_again(policy, seed % 2);
 	CHECK_EQ(aftl_lost_units(durable.device.ftl), lost);
 	CHECK_EQ(durable.recovery.closed, !(seed % 2));
-	check_counts(&durable, lost);
-	work(&durable, seed + 2, 100);
+	check_counts(lost);
+	work(seed + 2, 100);
 	durable_crash(&durable, seed % DISK_CRASHES, &random);
-	start_again(&durable, policy, false);
-	check_counts(&durable, 0);
-	write_everything(&durable);
-	durable_must(&durable, durable_shut(&durable), "shut again");
-	start_again(&durable, policy, false);
+	start_again(policy, false);
+	check_counts(0);
+	write_everything();
+	volume_shut();
+	start_again(policy, false);
 	CHECK_EQ(durable.lost_units, 0);
-	durable_close(&durable);
 }
 
 static void each_policy_survives(u32 index)
@@ -130,78 +128,74 @@ static void each_policy_survives(u32 index)
 
 /* Metadata */
 
-static void hurt_sector(struct durable_device *durable, u64 sector)
+static void hurt_sector(u64 sector)
 {
-	durable->disk.unreadable[sector] = true;
+	durable.disk.unreadable[sector] = true;
 }
 
-static void crash_and_check(struct durable_device *durable, struct aftl_random *random)
+static void crash_and_check(struct aftl_random *random)
 {
-	durable_crash(durable, (enum disk_crash)aftl_random_below(random, DISK_CRASHES), random);
-	start_again(durable, "approxftl", false);
-	CHECK_EQ(durable->recovery.state + durable->recovery.tables, 0);
+	durable_crash(&durable, (enum disk_crash)aftl_random_below(random, DISK_CRASHES), random);
+	start_again("approxftl", false);
+	CHECK_EQ(durable.recovery.state + durable.recovery.tables, 0);
 }
 
 /* A volume that opens despite a damaged sector repairs it, and loses no data. */
-static void open_and_crash(struct durable_device *durable, u64 sector, struct aftl_random *random)
+static void open_and_crash(u64 sector, struct aftl_random *random)
 {
-	hurt_sector(durable, sector);
-	start_again(durable, "approxftl", false);
+	hurt_sector(sector);
+	start_again("approxftl", false);
 	if (sector % 2)
-		work(durable, sector, 20);
-	crash_and_check(durable, random);
-	CHECK_EQ(aftl_lost_units(durable->device.ftl), 0);
-	CHECK_EQ(durable->recovery.header, sector < AFTL_FRAME_STATE * AFTL_FRAME_SECTORS);
-	durable->disk.unreadable[sector] = false;
+		work(sector, 20);
+	crash_and_check(random);
+	CHECK_EQ(aftl_lost_units(durable.device.ftl), 0);
+	CHECK_EQ(durable.recovery.header, sector < AFTL_FRAME_STATE * AFTL_FRAME_SECTORS);
+	durable.disk.unreadable[sector] = false;
 }
 
 TAP_TEST(closed_with_unreadable_metadata, "a closed volume survives unreadable metadata")
 {
 	struct aftl_random random = { 11 };
-	struct durable_device durable;
 	u64 sector;
 
-	small_volume_open(&durable, "approxftl", small_volumes[0]);
-	work(&durable, 3, 900);
-	durable_must(&durable, durable_shut(&durable), "shut");
+	volume_open("approxftl", small_volumes[0]);
+	work(3, 900);
+	volume_shut();
 	for (sector = 0; sector < durable.super.layout.data * AFTL_FRAME_SECTORS; sector += 7) {
 		if (tap_failures())
 			break;
-		open_and_crash(&durable, sector, &random);
-		durable_must(&durable, durable_shut(&durable), "shut");
+		open_and_crash(sector, &random);
+		volume_shut();
 	}
 	CHECK_RANGE(sector, 300, U64_MAX);
-	durable_close(&durable);
 }
 
 /* Each run starts from the same crash. */
 TAP_TEST(crashed_with_unreadable_metadata, "a crashed volume survives unreadable metadata")
 {
 	struct aftl_random random = { 12 };
-	struct durable_device durable;
 	u64 spares, snapshot, sector;
 	u32 refused = 0;
 
-	small_volume_open(&durable, "approxftl", small_volumes[0]);
-	work(&durable, 4, 900);
+	volume_open("approxftl", small_volumes[0]);
+	work(4, 900);
 	spares = durable.super.layout.spares * AFTL_FRAME_SECTORS;
 	snapshot = durable.super.layout.snapshot * AFTL_FRAME_SECTORS;
 	durable_crash(&durable, DISK_CRASH_ALL, &random);
 	for (sector = 0; sector < snapshot && !tap_failures(); sector += 7) {
 		if (sector < spares) {
-			open_and_crash(&durable, sector, &random);
+			open_and_crash(sector, &random);
 			durable_crash(&durable, DISK_CRASH_ALL, &random);
 			continue;
 		}
-		hurt_sector(&durable, sector);
+		hurt_sector(sector);
 		refused += durable_start(&durable, "approxftl", false) == -ENODATA;
 		durable_stop(&durable);
 		durable.disk.unreadable[sector] = false;
 	}
 	CHECK_RANGE(refused, 15, U32_MAX);
-	start_again(&durable, "approxftl", false);
+	start_again("approxftl", false);
 	CHECK_EQ(aftl_lost_units(durable.device.ftl), 0);
-	durable_close(&durable);
 }
 
 int main(void)

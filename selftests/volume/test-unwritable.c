@@ -7,88 +7,84 @@
 #include "stream.h"
 #include "tap.h"
 
-static void work(struct durable_device *durable, u64 seed, u32 steps)
+static void work(u64 seed, u32 steps)
 {
 	struct test_stream stream;
 
 	test_stream_init(&stream, seed);
 	while (steps-- && !tap_failures()) {
-		test_stream_step(&stream, &durable->device);
+		test_stream_step(&stream, &durable.device);
 		if (steps % 3)
-			durable_work(durable, steps % 7);
+			durable_work(&durable, steps % 7);
 	}
-	CHECK_EQ(durable->ret, 0);
+	CHECK_EQ(durable.ret, 0);
 }
 
-static void wear_sectors(struct durable_device *durable, u32 count, struct aftl_random *random)
+static void wear_sectors(u32 count, struct aftl_random *random)
 {
-	u64 first = durable->super.layout.data * AFTL_FRAME_SECTORS;
-	u64 end = durable->super.layout.frames * AFTL_FRAME_SECTORS;
+	u64 first = durable.super.layout.data * AFTL_FRAME_SECTORS;
+	u64 end = durable.super.layout.frames * AFTL_FRAME_SECTORS;
 
 	while (count--)
-		durable->disk.unwritable[first + aftl_random_below(random, end - first)] = true;
+		durable.disk.unwritable[first + aftl_random_below(random, end - first)] = true;
 }
 
 /* Remapped data in a retired block would never be relocated. */
-static void none_in_retired(const struct durable_device *durable)
+static void none_in_retired(void)
 {
-	const struct aftl_media *media = aftl_media(durable->device.ftl);
-	u32 block = aftl_volume_next_remapped(durable->volume, 0);
+	const struct aftl_media *media = aftl_media(durable.device.ftl);
+	u32 block = aftl_volume_next_remapped(durable.volume, 0);
 
-	for (; block != U32_MAX; block = aftl_volume_next_remapped(durable->volume, block + 1))
+	for (; block != U32_MAX; block = aftl_volume_next_remapped(durable.volume, block + 1))
 		CHECK(media->blocks[block].state != AFTL_BLOCK_BAD);
 }
 
-static void check_all(struct durable_device *durable)
+static void check_all(void)
 {
-	CHECK_EQ(durable_settle(durable), 0);
-	CHECK_EQ(test_do(&durable->device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	CHECK_EQ(durable_work(durable, U32_MAX), 0);
-	none_in_retired(durable);
-	test_audit(&durable->device);
-	durable_check(durable);
-	CHECK_EQ(durable->lost_units, 0);
+	CHECK_EQ(durable_settle(&durable), 0);
+	CHECK_EQ(test_do(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(durable_work(&durable, U32_MAX), 0);
+	none_in_retired();
+	test_audit(&durable.device);
+	durable_check(&durable);
+	CHECK_EQ(durable.lost_units, 0);
 }
 
 /* Make one copy of the remap table unreadable. Some unwritable sectors become good again. */
-static void crash(struct durable_device *durable, struct aftl_random *random)
+static void crash(struct aftl_random *random)
 {
-	u64 tables = durable->super.layout.snapshot * AFTL_FRAME_SECTORS;
+	u64 tables = durable.super.layout.snapshot * AFTL_FRAME_SECTORS;
 	u32 sectors = AFTL_REMAP_COPIES * AFTL_FRAME_SECTORS;
 
-	durable_crash(durable, (enum disk_crash)aftl_random_below(random, DISK_CRASHES), random);
-	memset(durable->disk.unreadable + tables, false, sectors);
-	durable->disk.unreadable[tables + aftl_random_below(random, sectors)] = true;
+	durable_crash(&durable, (enum disk_crash)aftl_random_below(random, DISK_CRASHES), random);
+	memset(durable.disk.unreadable + tables, false, sectors);
+	durable.disk.unreadable[tables + aftl_random_below(random, sectors)] = true;
 	if (aftl_random_below(random, 2))
-		memset(durable->disk.unwritable, false,
-		       durable->disk.medium.bytes / DISK_SECTOR);
+		memset(durable.disk.unwritable, false, durable.disk.medium.bytes / DISK_SECTOR);
 }
 
 static u32 survive(const char *policy, const char *shape, u64 seed)
 {
 	struct aftl_random random = { seed };
-	struct durable_device durable;
 	u32 displaced;
 	u32 round;
 
-	small_volume_open(&durable, policy, shape);
-	work(&durable, seed, 300);
+	volume_open(policy, shape);
+	work(seed, 300);
 	for (round = 0; round < 9 && !tap_failures(); round++) {
-		wear_sectors(&durable, 2, &random);
-		work(&durable, seed + round, 250);
+		wear_sectors(2, &random);
+		work(seed + round, 250);
 		if (round % 3 == 1)
-			durable_must(&durable, durable_shut(&durable), "shut");
+			volume_shut();
 		else if (round % 3 == 2)
-			crash(&durable, &random);
+			crash(&random);
 		if (round % 3)
-			durable_must(&durable, durable_start(&durable, policy, false),
-				     "start again");
+			volume_start(policy);
 		if (round % 2)
-			check_all(&durable);
+			check_all();
 	}
-	check_all(&durable);
+	check_all();
 	displaced = durable.displaced;
-	durable_close(&durable);
 	return displaced;
 }
 

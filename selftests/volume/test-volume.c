@@ -9,7 +9,7 @@
 #include "core/ftl/device.h"
 #include "core/persist/volume-reader.h"
 #include "core/persist/snapshot.h"
-#include "lib/durable-device.h"
+#include "lib/small-volume.h"
 #include "stream.h"
 #include "tap.h"
 
@@ -24,100 +24,69 @@ static const char small_safe[] = SMALL " op=60 buffer=256KiB buffer_safe=on buff
 static const char small_shards[] = SMALL " op=60 shards=2";
 static const char small_units[] = SMALL " op=60 unit=512 page=2KiB";
 
-static void open_device_as(struct durable_device *durable, const char *policy,
-			   const char *params, bool stretches)
-{
-	struct test_device device;
-	int ret;
-
-	test_device_init(&device, "demo");
-	test_device_set_all(&device, params);
-	if (durable_open_as(durable, &device.config, policy, stretches))
-		tap_bail_out("no such device");
-	ret = durable_format(durable);
-	if (ret)
-		tap_bail_out("format for %s: %d: %s", policy, ret, durable->device.error.text);
-}
-
-static void open_device(struct durable_device *durable, const char *policy, const char *params)
-{
-	open_device_as(durable, policy, params, false);
-}
-
-static void must(struct durable_device *durable, int ret, const char *what)
-{
-	if (ret)
-		tap_bail_out("%s: %d: %s", what, ret, durable->device.error.text);
-}
-
-static void send(struct durable_device *durable, u64 seed, u32 steps, u32 reads)
+static void send(u64 seed, u32 steps, u32 reads)
 {
 	struct test_stream stream;
 
 	test_stream_init(&stream, seed);
 	stream.read = reads;
-	while (steps-- && !tap_failures())
-		test_stream_step(&stream, &durable->device);
-	durable_settle(durable);
+	test_stream_run(&stream, &durable.device, steps);
+	durable_settle(&durable);
 }
 
-static void work(struct durable_device *durable, u64 seed, u32 steps)
+static void work(u64 seed, u32 steps)
 {
-	send(durable, seed, steps, 5);
+	send(seed, steps, 5);
 }
 
 /* Format and use a device, and close it. */
-static void open_closed(struct durable_device *durable, const char *policy, const char *params)
+static void open_closed(const char *policy, const char *params)
 {
-	open_device(durable, policy, params);
-	must(durable, durable_start(durable, policy, false), "start");
-	work(durable, 7, 1500);
-	must(durable, durable_shut(durable), "close");
+	volume_open(policy, params);
+	work(7, 1500);
+	volume_shut();
 }
 
 /* Snapshot and recovery */
 
-static u64 future_of(struct durable_device *durable)
+static u64 future_of(void)
 {
-	work(durable, 99, 800);
-	return aftl_digest(durable->device.ftl);
+	work(99, 800);
+	return aftl_digest(durable.device.ftl);
 }
 
 /* Close the volume and continue with the device: it must behave like the loaded one. */
-static u64 close_and_go_on(struct durable_device *durable)
+static u64 close_and_go_on(void)
 {
-	struct test_device *device = &durable->device;
+	struct test_device *device = &durable.device;
 	u64 digest;
 
 	CHECK_EQ(test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	aftl_quiesce(device->ftl);
-	CHECK_EQ(durable_work(durable, U32_MAX), 0);
-	CHECK_EQ(aftl_volume_close(durable->volume, device->ftl, &device->error), 0);
-	durable->digest = aftl_digest(device->ftl);
+	CHECK_EQ(durable_work(&durable, U32_MAX), 0);
+	CHECK_EQ(aftl_volume_close(durable.volume, device->ftl, &device->error), 0);
+	durable.digest = aftl_digest(device->ftl);
 	/* The backing device stays as the close left it. */
-	durable->ret = -ESHUTDOWN;
+	durable.ret = -ESHUTDOWN;
 	aftl_unquiesce(device->ftl);
-	digest = future_of(durable);
-	durable_stop(durable);
+	digest = future_of();
+	durable_stop(&durable);
 	return digest;
 }
 
 static void closed_is_exact(const char *policy)
 {
-	struct durable_device durable;
 	u64 future;
 
-	open_device(&durable, policy, small);
-	must(&durable, durable_start(&durable, policy, false), "start");
-	work(&durable, 7, 1500);
-	future = close_and_go_on(&durable);
-	must(&durable, durable_load(&durable, policy, false), "load");
+	volume_open(policy, small);
+	work(7, 1500);
+	future = close_and_go_on();
+	volume_load(policy, false);
 	CHECK(durable.recovery.closed);
 	CHECK_TEXT(durable.recovery.snapshot.text, "");
 	CHECK_EQ(aftl_digest(durable.device.ftl), durable.digest);
 	durable.ret = -ESHUTDOWN;
-	CHECK_EQ(future_of(&durable), future);
-	durable_close(&durable);
+	CHECK_EQ(future_of(), future);
 }
 
 /* State on which snapshot and tables must agree: everything except which blocks are open. */
@@ -163,21 +132,19 @@ static struct books books_of(const struct aftl *ftl)
 
 static void tables_agree_on(const char *policy, const char *params)
 {
-	struct durable_device durable;
 	struct books snapshot;
 	struct books tables;
 
-	open_closed(&durable, policy, params);
-	must(&durable, durable_load(&durable, policy, false), "load");
+	open_closed(policy, params);
+	volume_load(policy, false);
 	snapshot = books_of(durable.device.ftl);
 	durable_stop(&durable);
-	must(&durable, durable_load(&durable, policy, true), "scan");
+	volume_load(policy, true);
 	CHECK(!durable.recovery.closed);
 	tables = books_of(durable.device.ftl);
 	CHECK_EQ(tables.map, snapshot.map);
 	CHECK_EQ(tables.media, snapshot.media);
 	CHECK_EQ(tables.mapped, durable.recovery.mapped_units);
-	durable_close(&durable);
 }
 
 static void tables_agree(const char *policy)
@@ -233,20 +200,18 @@ static void each_policy(const char *name, void (*body)(const char *policy))
 
 TAP_TEST(other_policies_take_over, "other policies take over")
 {
-	struct durable_device durable;
 	unsigned int i;
 
-	open_closed(&durable, "approxftl", small);
+	open_closed("approxftl", small);
 	for (i = 0; aftl_policy_at(i); i++) {
 		const char *policy = aftl_policy_at(i)->name;
 
-		must(&durable, durable_start(&durable, policy, i % 2), policy);
+		volume_must(durable_start(&durable, policy, i % 2), policy);
 		CHECK_TEXT(aftl_volume_get_header(durable.volume)->policy, policy);
 		CHECK_TEXT(aftl_volume_state(durable.volume)->policy, policy);
-		work(&durable, i, 200);
-		must(&durable, durable_shut(&durable), "close");
+		work(i, 200);
+		volume_shut();
 	}
-	durable_close(&durable);
 }
 
 static u32 noted_blocks(const struct aftl *ftl)
@@ -265,77 +230,64 @@ static u32 noted_blocks(const struct aftl *ftl)
  */
 TAP_TEST(another_policy_gets_no_notes, "another policy gets no notes")
 {
-	struct durable_device durable;
-
-	open_closed(&durable, "approxftl", small);
-	must(&durable, durable_load(&durable, "approxftl", true), "scan");
+	open_closed("approxftl", small);
+	volume_load("approxftl", true);
 	CHECK_RANGE(noted_blocks(durable.device.ftl), 1, U32_MAX);
 	durable_stop(&durable);
-	must(&durable, durable_start(&durable, "baseline", true), "change");
+	volume_must(durable_start(&durable, "baseline", true), "change");
 	durable_stop(&durable);
-	must(&durable, durable_load(&durable, "baseline", false), "load");
+	volume_load("baseline", false);
 	CHECK(!durable.recovery.closed);
 	CHECK_EQ(noted_blocks(durable.device.ftl), 0);
-	durable_close(&durable);
 }
 
-static int load_changed(struct durable_device *durable, const char *key, const char *value)
+static int load_changed(const char *key, const char *value)
 {
-	struct test_device *device = &durable->device;
-	const struct aftl_policy_type *type = aftl_policy_find(durable->super.policy);
+	struct test_device *device = &durable.device;
+	const struct aftl_policy_type *type = aftl_policy_find(durable.super.policy);
 	int ret;
 
-	must(durable, aftl_volume_open(&durable->volume, &durable->disk.medium, &device->error),
-	     "open");
-	device->config = durable->super.config;
+	volume_must(aftl_volume_open(&durable.volume, &durable.disk.medium, &device->error),
+		    "open");
+	device->config = durable.super.config;
 	test_device_set(device, key, value);
-	ret = aftl_volume_load(durable->volume, type, &device->config, &device->ops, device, false,
-			       &device->ftl, &durable->recovery, &device->error);
+	ret = aftl_volume_load(durable.volume, type, &device->config, &device->ops, device, false,
+			       &device->ftl, &durable.recovery, &device->error);
 	if (!ret) {
-		aftl_volume_set_time(durable->volume, 0, 0, 0);
-		CHECK_EQ(aftl_volume_mark_in_use(durable->volume, type, &device->config), 0);
+		aftl_volume_set_time(durable.volume, 0, 0, 0);
+		CHECK_EQ(aftl_volume_mark_in_use(durable.volume, type, &device->config), 0);
 	}
-	durable_stop(durable);
+	durable_stop(&durable);
 	return ret;
 }
 
 TAP_TEST(parameters_change_or_not, "parameters change or not")
 {
-	struct durable_device durable;
 	struct aftl_volume *volume;
 
-	open_closed(&durable, "baseline", small);
-	CHECK_EQ(load_changed(&durable, "seed", "5"), -EINVAL);
+	open_closed("baseline", small);
+	CHECK_EQ(load_changed("seed", "5"), -EINVAL);
 	CHECK_CONTAINS(durable.device.error.text, "seed");
-	CHECK_EQ(load_changed(&durable, "blocks", "49"), -EINVAL);
+	CHECK_EQ(load_changed("blocks", "49"), -EINVAL);
 	CHECK_CONTAINS(durable.device.error.text, "blocks 48");
-	CHECK_EQ(load_changed(&durable, "buffer_safe", "on"), 0);
-	CHECK_EQ(load_changed(&durable, "program", "1ms"), 0);
-	must(&durable, aftl_volume_open(&volume, &durable.disk.medium, &durable.device.error),
-	     "open");
+	CHECK_EQ(load_changed("buffer_safe", "on"), 0);
+	CHECK_EQ(load_changed("program", "1ms"), 0);
+	volume_must(aftl_volume_open(&volume, &durable.disk.medium, &durable.device.error), "open");
 	CHECK_EQ(aftl_volume_get_header(volume)->config.program, 1000000);
 	CHECK_EQ(aftl_volume_get_header(volume)->generation, 3);
 	aftl_volume_release(volume);
-	durable_close(&durable);
 }
 
 /* Refusals */
 
 static int try_format(const char *params, char text[240])
 {
-	struct durable_device durable;
-	struct test_device device;
 	int ret;
 
-	test_device_init(&device, "demo");
-	test_device_set_all(&device, small);
-	test_device_set_all(&device, params);
-	if (durable_open(&durable, &device.config, "baseline"))
-		return -EINVAL;
+	volume_prepare("baseline", test_params("%s %s", small, params), false);
 	ret = durable_format(&durable);
 	memcpy(text, durable.device.error.text, 240);
 	CHECK_EQ(durable.disk.changes, 0);
-	durable_close(&durable);
 	return ret;
 }
 
@@ -368,10 +320,10 @@ TAP_TEST(too_many_pages_in_a_flash_page, "too many pages in a flash page")
 	CHECK_CONTAINS(error.text, "lower buffer");
 }
 
-static int open_again(struct durable_device *durable)
+static int open_again(void)
 {
 	struct aftl_volume *volume = NULL;
-	int ret = aftl_volume_open(&volume, &durable->disk.medium, &durable->device.error);
+	int ret = aftl_volume_open(&volume, &durable.disk.medium, &durable.device.error);
 
 	if (!ret)
 		aftl_volume_release(volume);
@@ -382,46 +334,41 @@ static int open_again(struct durable_device *durable)
 
 TAP_TEST(a_device_of_the_wrong_size, "a device of the wrong size")
 {
-	struct durable_device durable;
-
-	open_device(&durable, "baseline", small);
+	volume_format("baseline", small, false);
 	durable.disk.medium.bytes -= AFTL_FRAME_BYTES;
-	CHECK_EQ(open_again(&durable), -ENOSPC);
+	CHECK_EQ(open_again(), -ENOSPC);
 	CHECK_CONTAINS(durable.device.error.text, "bytes");
 	CHECK_EQ(durable_format(&durable), -ENOSPC);
 	durable.disk.medium.bytes += AFTL_FRAME_BYTES;
-	CHECK_EQ(open_again(&durable), 0);
-	durable_close(&durable);
+	CHECK_EQ(open_again(), 0);
 }
 
 /* The stored parameters are those of the whole device; the volume has one shard of it. */
 TAP_TEST(a_shard_is_a_device, "a shard is a device")
 {
-	struct durable_device durable;
 	struct aftl_config own;
 	u32 shard;
 
 	for (shard = 0; shard < 2; shard++) {
-		open_device(&durable, "approxftl", small_shards);
+		volume_format("approxftl", small_shards, false);
 		aftl_volume_header_to_shard(&durable.super, shard);
-		must(&durable, durable_format(&durable), "format");
-		must(&durable, durable_start(&durable, "approxftl", false), "start");
+		volume_must(durable_format(&durable), "format");
+		volume_start("approxftl");
 		aftl_shard_config(&own, &durable.super.config, shard);
 		CHECK(!memcmp(aftl_config(durable.device.ftl), &own, sizeof(own)));
-		work(&durable, shard, 2000);
+		work(shard, 2000);
 		durable_stop(&durable);
-		must(&durable, durable_start(&durable, "baseline", true), "start after a crash");
+		volume_must(durable_start(&durable, "baseline", true), "start after a crash");
 		CHECK(!memcmp(&aftl_volume_get_header(durable.volume)->config,
 			      &durable.super.config, sizeof(own)));
 		CHECK_EQ(aftl_volume_get_header(durable.volume)->shard, shard);
-		work(&durable, 7, 500);
-		must(&durable, durable_shut(&durable), "close");
-		must(&durable, durable_start(&durable, "baseline", false), "start when closed");
+		work(7, 500);
+		volume_shut();
+		volume_start("baseline");
 		CHECK(durable.recovery.closed);
 		durable_stop(&durable);
-		CHECK_EQ(load_changed(&durable, "shards", "1"), -EINVAL);
+		CHECK_EQ(load_changed("shards", "1"), -EINVAL);
 		CHECK_CONTAINS(durable.device.error.text, "made with shards 2");
-		durable_close(&durable);
 	}
 }
 
@@ -455,78 +402,71 @@ static void seal_super(u8 *bytes)
 
 TAP_TEST(invalid_headers_are_refused, "invalid headers are refused")
 {
-	struct durable_device durable;
 	u8 *bytes;
 
-	open_device(&durable, "baseline", small);
+	volume_format("baseline", small, false);
 	bytes = durable.disk.bytes;
 	bytes[8] = 5;
 	seal_super(bytes);
-	CHECK_EQ(open_again(&durable), -EINVAL);
+	CHECK_EQ(open_again(), -EINVAL);
 	CHECK_CONTAINS(durable.device.error.text, "format 5");
 	bytes[8] = 1;
 	bytes[130] ^= 1;
 	seal_super(bytes);
-	CHECK_EQ(open_again(&durable), -EINVAL);
+	CHECK_EQ(open_again(), -EINVAL);
 	CHECK_CONTAINS(durable.device.error.text, "does not know");
 	bytes[130] ^= 1;
 	bytes[4088] = 1;
 	seal_super(bytes);
 	memcpy(bytes + AFTL_FRAME_BYTES, bytes, AFTL_FRAME_BYTES);
-	CHECK_EQ(open_again(&durable), -EUCLEAN);
+	CHECK_EQ(open_again(), -EUCLEAN);
 	CHECK_CONTAINS(durable.device.error.text, "shard that the device does not have");
 	bytes[1] ^= 1;
-	CHECK_EQ(open_again(&durable), -EMEDIUMTYPE);
+	CHECK_EQ(open_again(), -EMEDIUMTYPE);
 	memset(bytes, 0, AFTL_FRAME_BYTES);
-	CHECK_EQ(open_again(&durable), -ENODATA);
-	durable_close(&durable);
+	CHECK_EQ(open_again(), -ENODATA);
 }
 
 /* A header update was interrupted: the copy is older, or the first header is torn. */
 TAP_TEST(the_copy_of_the_header_is_used, "the copy of the header is used")
 {
-	struct durable_device durable;
 	struct aftl_volume *volume;
 
-	open_device(&durable, "baseline", small);
-	CHECK_EQ(load_changed(&durable, "program", "1ms"), 0);
+	volume_format("baseline", small, false);
+	CHECK_EQ(load_changed("program", "1ms"), 0);
 	memset(durable.disk.bytes + 600, 0xff, 512);
 	CHECK_EQ(aftl_volume_open(&volume, &durable.disk.medium, &durable.device.error), 0);
 	CHECK_EQ(aftl_volume_get_header(volume)->generation, 2);
 	aftl_volume_release(volume);
 	memset(durable.disk.bytes + AFTL_FRAME_BYTES + 600, 0xff, 512);
-	CHECK_EQ(open_again(&durable), -EUCLEAN);
+	CHECK_EQ(open_again(), -EUCLEAN);
 	CHECK_CONTAINS(durable.device.error.text, "checksum");
-	durable_close(&durable);
 }
 
 /* Fail the power while the header is written, before change @change of the disk. */
-static void change_halfway(struct durable_device *durable, u64 change, u32 program,
-			   struct aftl_random *random)
+static void change_halfway(u64 change, u32 program, struct aftl_random *random)
 {
-	must(durable, durable_load(durable, durable->super.policy, false), "load");
-	durable->disk.power_off_at = durable->disk.changes + change;
-	durable->device.config.program = program;
-	CHECK(aftl_volume_mark_in_use(durable->volume, aftl_policy_find(durable->super.policy),
-				      &durable->device.config));
-	durable_crash(durable, DISK_CRASH_SECTORS, random);
+	volume_load(durable.super.policy, false);
+	durable.disk.power_off_at = durable.disk.changes + change;
+	durable.device.config.program = program;
+	CHECK(aftl_volume_mark_in_use(durable.volume, aftl_policy_find(durable.super.policy),
+				      &durable.device.config));
+	durable_crash(&durable, DISK_CRASH_SECTORS, random);
 }
 
 /* One header stays intact, even if two updates are interrupted. */
 TAP_TEST(one_header_is_always_intact, "one header is always intact")
 {
-	struct durable_device durable;
 	struct aftl_random random = { 1 };
 	u64 second;
 	u64 first;
 
 	for (first = 1; first <= 4; first++)
 		for (second = 1; second <= 4; second++) {
-			open_device(&durable, "baseline", small);
-			change_halfway(&durable, first, 1000000, &random);
-			change_halfway(&durable, second, 2000000, &random);
-			CHECK_EQ(open_again(&durable), 0);
-			durable_close(&durable);
+			volume_format("baseline", small, false);
+			change_halfway(first, 1000000, &random);
+			change_halfway(second, 2000000, &random);
+			CHECK_EQ(open_again(), 0);
 		}
 }
 
@@ -534,7 +474,7 @@ TAP_TEST(one_header_is_always_intact, "one header is always intact")
 
 enum area { AREA_SUPER, AREA_STATE, AREA_TABLES, AREA_SNAPSHOT, AREAS };
 
-static enum area area_of(const struct durable_device *durable, u64 sector)
+static enum area area_of(u64 sector)
 {
 	u64 frame = sector / AFTL_FRAME_SECTORS;
 
@@ -542,41 +482,41 @@ static enum area area_of(const struct durable_device *durable, u64 sector)
 		return AREA_SUPER;
 	if (frame < AFTL_FRAME_TABLES)
 		return AREA_STATE;
-	return frame < durable->super.layout.snapshot ? AREA_TABLES : AREA_SNAPSHOT;
+	return frame < durable.super.layout.snapshot ? AREA_TABLES : AREA_SNAPSHOT;
 }
 
-static bool is_begun(const struct durable_device *durable, u64 sector)
+static bool is_begun(u64 sector)
 {
-	const struct aftl_layout *layout = &durable->super.layout;
+	const struct aftl_layout *layout = &durable.super.layout;
 	u64 frame = sector / AFTL_FRAME_SECTORS;
 	struct aftl_place place;
 
 	if (!layout->extent_table_frames || frame < layout->erases)
 		return true;
 	place = aftl_extent_place(layout, aftl_extent_of(layout, frame), 1);
-	return durable->disk.bytes[place.sector * AFTL_SECTOR_BYTES + place.offset] >>
+	return durable.disk.bytes[place.sector * AFTL_SECTOR_BYTES + place.offset] >>
 		       aftl_extent_of(layout, frame) % 8 & 1;
 }
 
-static bool holds_something(const struct durable_device *durable, u64 sector)
+static bool holds_something(u64 sector)
 {
-	u64 snapshot = durable->super.layout.snapshot * AFTL_FRAME_BYTES;
+	u64 snapshot = durable.super.layout.snapshot * AFTL_FRAME_BYTES;
 
-	if (area_of(durable, sector) == AREA_STATE)
+	if (area_of(sector) == AREA_STATE)
 		return sector % AFTL_FRAME_SECTORS == 0;
-	if (area_of(durable, sector) == AREA_SNAPSHOT)
-		return (sector + 1) * AFTL_SECTOR_BYTES <= snapshot + durable->snapshot_bytes;
-	return area_of(durable, sector) == AREA_SUPER || is_begun(durable, sector);
+	if (area_of(sector) == AREA_SNAPSHOT)
+		return (sector + 1) * AFTL_SECTOR_BYTES <= snapshot + durable.snapshot_bytes;
+	return area_of(sector) == AREA_SUPER || is_begun(sector);
 }
 
 /* Return true for sectors whose content only a snapshot can replace. */
-static bool needs_snapshot(const struct durable_device *durable, u64 sector)
+static bool needs_snapshot(u64 sector)
 {
-	const struct aftl_layout *layout = &durable->super.layout;
+	const struct aftl_layout *layout = &durable.super.layout;
 	struct aftl_geometry geo;
 	struct aftl_error error;
 
-	if (aftl_geometry_init(&geo, &durable->super.config, &error))
+	if (aftl_geometry_init(&geo, &durable.super.config, &error))
 		return false;
 	return (sector >= layout->spares * AFTL_FRAME_SECTORS &&
 		sector <= aftl_spare_place(layout, &geo, geo.blocks * geo.pages - 1).sector) ||
@@ -585,9 +525,9 @@ static bool needs_snapshot(const struct durable_device *durable, u64 sector)
 					    aftl_discard_place(layout, geo.units - 1)).sector);
 }
 
-static void check_mended(struct durable_device *durable, enum area area, bool scan, u32 damaged)
+static void check_mended(enum area area, bool scan, u32 damaged)
 {
-	const struct aftl_recovery *recovery = &durable->recovery;
+	const struct aftl_recovery *recovery = &durable.recovery;
 
 	CHECK_EQ(recovery->closed, area < AREA_STATE || (area == AREA_TABLES && !scan));
 	CHECK_EQ(recovery->header, area == AREA_SUPER);
@@ -597,127 +537,121 @@ static void check_mended(struct durable_device *durable, enum area area, bool sc
 		CHECK(strlen(recovery->snapshot.text) > 5);
 }
 
-static void check_damaged(struct durable_device *durable, u64 sector, bool scan, int ret)
+static void check_damaged(u64 sector, bool scan, int ret)
 {
-	u64 spares = durable->super.layout.spares * AFTL_FRAME_SECTORS;
-	enum area area = area_of(durable, sector);
-	const char *text = durable->device.error.text;
+	u64 spares = durable.super.layout.spares * AFTL_FRAME_SECTORS;
+	enum area area = area_of(sector);
+	const char *text = durable.device.error.text;
 
-	if (area == AREA_TABLES && scan && needs_snapshot(durable, sector)) {
+	if (area == AREA_TABLES && scan && needs_snapshot(sector)) {
 		CHECK_MSG(ret == -EUCLEAN, "%d: %s", ret, text);
 		CHECK_CONTAINS(text, "damaged");
 	} else if (area != AREA_SUPER || ret != -EMEDIUMTYPE) {
 		CHECK_MSG(!ret, "%d: %s", ret, text);
-		check_mended(durable, area, scan,
-			     area == AREA_TABLES && (!scan || sector < spares));
+		check_mended(area, scan, area == AREA_TABLES && (!scan || sector < spares));
 	}
 }
 
-static void try_damaged(struct durable_device *durable, u64 sector, struct aftl_random *random)
+static void try_damaged(u64 sector, struct aftl_random *random)
 {
-	enum area area = area_of(durable, sector);
+	enum area area = area_of(sector);
 	bool scan = area == AREA_TABLES && aftl_random_below(random, 2);
-	u8 *byte = durable->disk.bytes + sector * AFTL_SECTOR_BYTES +
+	u8 *byte = durable.disk.bytes + sector * AFTL_SECTOR_BYTES +
 		   aftl_random_below(random, AFTL_SECTOR_BYTES);
 	u8 flip = (u8)(1 + aftl_random_below(random, 255));
 	int ret;
 
 	*byte ^= flip;
-	ret = durable_load(durable, "approxftl", scan);
-	check_damaged(durable, sector, scan, ret);
+	ret = durable_load(&durable, "approxftl", scan);
+	check_damaged(sector, scan, ret);
 	if (!ret)
-		durable_check(durable);
-	durable_stop(durable);
+		durable_check(&durable);
+	durable_stop(&durable);
 	*byte ^= flip;
 }
 
-static void damage_each_sector(struct durable_device *durable, u32 tried[AREAS])
+static void damage_each_sector(u32 tried[AREAS])
 {
 	struct aftl_random random = { 5 };
 	u64 sector;
 
-	for (sector = 0; sector < durable->super.layout.data * AFTL_FRAME_SECTORS; sector++) {
-		if (!holds_something(durable, sector) || tap_failures())
+	for (sector = 0; sector < durable.super.layout.data * AFTL_FRAME_SECTORS; sector++) {
+		if (!holds_something(sector) || tap_failures())
 			continue;
-		try_damaged(durable, sector, &random);
-		tried[area_of(durable, sector)]++;
+		try_damaged(sector, &random);
+		tried[area_of(sector)]++;
 	}
 	CHECK_EQ(tried[AREA_SUPER], 16);
 	CHECK_EQ(tried[AREA_STATE], 2);
 	CHECK_RANGE(tried[AREA_TABLES], 24, U32_MAX);
-	durable_close(durable);
 }
 
 TAP_TEST(any_sector_may_be_damaged, "any sector may be damaged")
 {
-	struct durable_device durable;
 	u32 tried[AREAS] = { 0 };
 
-	open_closed(&durable, "approxftl", small);
-	damage_each_sector(&durable, tried);
+	open_closed("approxftl", small);
+	damage_each_sector(tried);
 	CHECK_RANGE(tried[AREA_SNAPSHOT], 5, U32_MAX);
 }
 
 /* Write a little to a volume with an extent table, most of whose extents stay uninitialised. */
-static void open_lazy(struct durable_device *durable)
+static void open_lazy(void)
 {
-	open_device_as(durable, "approxftl",
-		       "channels=2 chips=1 blocks=48 layers=32 word_lines=4 op=60", true);
-	must(durable, durable_start(durable, "approxftl", false), "start");
-	CHECK_EQ(test_do(&durable->device, AFTL_OP_WRITE, 5, 9, 0, NULL), 0);
-	CHECK_EQ(test_do(&durable->device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	CHECK_EQ(durable_settle(durable), 0);
-	CHECK_EQ(aftl_volume_commit(durable->volume), 0);
+	volume_format("approxftl",
+		      "channels=2 chips=1 blocks=48 layers=32 word_lines=4 op=60", true);
+	volume_start("approxftl");
+	CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, 5, 9, 0, NULL), 0);
+	CHECK_EQ(test_do(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(durable_settle(&durable), 0);
+	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 }
 
-static u32 count_begun(const struct durable_device *durable)
+static u32 count_begun(void)
 {
-	u64 frame = durable->super.layout.erases;
+	u64 frame = durable.super.layout.erases;
 	u32 begun = 0;
 
-	for (; frame < durable->super.layout.snapshot; frame += AFTL_EXTENT_FRAMES)
-		begun += is_begun(durable, frame * AFTL_FRAME_SECTORS);
+	for (; frame < durable.super.layout.snapshot; frame += AFTL_EXTENT_FRAMES)
+		begun += is_begun(frame * AFTL_FRAME_SECTORS);
 	return begun;
 }
 
 TAP_TEST(any_sector_of_lazy_tables_may_be_damaged, "any sector of lazy tables may be damaged")
 {
-	struct durable_device durable;
 	u32 tried[AREAS] = { 0 };
 
-	open_lazy(&durable);
-	must(&durable, durable_shut(&durable), "close");
-	CHECK_RANGE(count_begun(&durable), 1, 6);
-	damage_each_sector(&durable, tried);
+	open_lazy();
+	volume_shut();
+	CHECK_RANGE(count_begun(), 1, 6);
+	damage_each_sector(tried);
 }
 
 /* Extents that are not initialised are never read, and no other data are lost. */
 TAP_TEST(only_initialised_extents_are_read, "only initialised extents are read")
 {
-	struct durable_device durable;
 	const struct aftl_layout *layout = &durable.super.layout;
 	u64 sector;
 
-	open_lazy(&durable);
+	open_lazy();
 	durable_stop(&durable);
 	for (sector = layout->erases * AFTL_FRAME_SECTORS;
 	     sector < layout->snapshot * AFTL_FRAME_SECTORS; sector++)
-		if (!is_begun(&durable, sector))
+		if (!is_begun(sector))
 			memset(durable.disk.bytes + sector * AFTL_SECTOR_BYTES, 0x77,
 			       AFTL_SECTOR_BYTES);
-	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	volume_start("approxftl");
 	CHECK_EQ(durable.recovery.mapped_units, 9);
-	work(&durable, 7, 1500);
-	must(&durable, durable_shut(&durable), "close");
-	must(&durable, durable_load(&durable, "approxftl", true), "load");
+	work(7, 1500);
+	volume_shut();
+	volume_load("approxftl", true);
 	CHECK_EQ(durable.recovery.tables, 0);
 	durable_check(&durable);
-	durable_close(&durable);
 }
 
-static void write_and_flush(struct durable_device *durable, u32 first, u32 units)
+static void write_and_flush(u32 first, u32 units)
 {
-	struct test_device *device = &durable->device;
+	struct test_device *device = &durable.device;
 
 	CHECK_EQ(test_do(device, AFTL_OP_WRITE, first, units, 0, NULL), 0);
 	aftl_set_draining(device->ftl, true);
@@ -725,7 +659,7 @@ static void write_and_flush(struct durable_device *durable, u32 first, u32 units
 		;
 	aftl_set_draining(device->ftl, false);
 	CHECK_EQ(test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	durable_settle(durable);
+	durable_settle(&durable);
 }
 
 /*
@@ -735,23 +669,21 @@ static void write_and_flush(struct durable_device *durable, u32 first, u32 units
 static bool fail_as_it_begins(bool zones, u32 change, u64 seed)
 {
 	struct aftl_random random = { seed };
-	struct durable_device durable;
 	u32 units = zones ? 16 : 9;
 	bool failed;
 
-	open_device_as(&durable, "approxftl", zones ? small_zones : small, true);
-	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	volume_format("approxftl", zones ? small_zones : small, true);
+	volume_start("approxftl");
 	if (zones)
-		write_and_flush(&durable, 0, units);
+		write_and_flush(0, units);
 	durable.disk.power_off_at = durable.disk.changes + change;
 	if (zones)
 		test_do(&durable.device, AFTL_OP_ZONE_RESET, 0, 0, 0, NULL);
-	write_and_flush(&durable, 0, units / 2);
+	write_and_flush(0, units / 2);
 	failed = durable.disk.off;
 	durable_crash(&durable, seed & 1 ? DISK_CRASH_WRITES : DISK_CRASH_SECTORS, &random);
-	must(&durable, durable_start(&durable, "approxftl", false), "start after a crash");
+	volume_start("approxftl");
 	durable_check(&durable);
-	durable_close(&durable);
 	return failed;
 }
 
@@ -768,41 +700,38 @@ TAP_TEST(the_power_fails_as_an_extent_is_initialised, "the power fails as an ext
 				;
 }
 
-static u8 *table_of_stretches(struct durable_device *durable, u32 copy)
+static u8 *table_of_stretches(u32 copy)
 {
-	struct aftl_place place = aftl_extent_place(&durable->super.layout, 0, copy);
+	struct aftl_place place = aftl_extent_place(&durable.super.layout, 0, copy);
 
-	return durable->disk.bytes + place.sector * AFTL_SECTOR_BYTES;
+	return durable.disk.bytes + place.sector * AFTL_SECTOR_BYTES;
 }
 
 /* Either copy of the extent table is enough, and the next writer repairs the damaged one. */
 TAP_TEST(the_extent_table_has_a_copy, "the extent table has a copy")
 {
-	struct durable_device durable;
 	u32 copy;
 
-	open_lazy(&durable);
+	open_lazy();
 	durable_stop(&durable);
 	for (copy = 0; copy < AFTL_EXTENT_COPIES; copy++) {
-		memset(table_of_stretches(&durable, copy), 0, AFTL_SECTOR_BYTES);
-		must(&durable, durable_start(&durable, "approxftl", false), "start");
+		memset(table_of_stretches(copy), 0, AFTL_SECTOR_BYTES);
+		volume_start("approxftl");
 		CHECK_EQ(durable.recovery.tables, 1);
 		CHECK_EQ(durable.recovery.mapped_units, 9);
 		durable_stop(&durable);
-		CHECK(!memcmp(table_of_stretches(&durable, 0), table_of_stretches(&durable, 1),
-			      AFTL_PAYLOAD_BYTES));
+		CHECK(!memcmp(table_of_stretches(0), table_of_stretches(1), AFTL_PAYLOAD_BYTES));
 	}
-	memset(table_of_stretches(&durable, 0), 0, AFTL_SECTOR_BYTES);
-	memset(table_of_stretches(&durable, 1), 0, AFTL_SECTOR_BYTES);
+	memset(table_of_stretches(0), 0, AFTL_SECTOR_BYTES);
+	memset(table_of_stretches(1), 0, AFTL_SECTOR_BYTES);
 	CHECK_EQ(durable_load(&durable, "approxftl", false), -EUCLEAN);
 	CHECK_CONTAINS(durable.device.error.text, "what has been written of the tables");
-	durable_close(&durable);
 }
 
 /* Write three zones, reset one more, and finish one. */
-static void work_in_zones(struct durable_device *durable)
+static void work_in_zones(void)
 {
-	struct test_device *device = &durable->device;
+	struct test_device *device = &durable.device;
 	u32 zone_units = aftl_geometry(device->ftl)->zone_units;
 	u32 i;
 
@@ -815,84 +744,71 @@ static void work_in_zones(struct durable_device *durable)
 	while (aftl_busy(device->ftl) && test_step(device))
 		;
 	aftl_set_draining(device->ftl, false);
-	durable_settle(durable);
+	durable_settle(&durable);
 }
 
-static void open_zones(struct durable_device *durable)
+static void open_zones(void)
 {
-	open_device(durable, "approxftl", small_zones);
-	must(durable, durable_start(durable, "approxftl", false), "start");
-	work_in_zones(durable);
-	must(durable, durable_shut(durable), "close");
+	volume_open("approxftl", small_zones);
+	work_in_zones();
+	volume_shut();
 }
 
 TAP_TEST(any_sector_of_a_zoned_volume_may_be_damaged, "any sector of a zoned volume may be damaged")
 {
-	struct durable_device durable;
 	u32 tried[AREAS] = { 0 };
 
-	open_zones(&durable);
-	damage_each_sector(&durable, tried);
+	open_zones();
+	damage_each_sector(tried);
 }
 
 /* After a crash, a damaged zone table still has what the snapshot had said. */
 TAP_TEST(the_zone_table_is_rebuilt, "the zone table is rebuilt")
 {
-	struct durable_device durable;
 	u8 *table;
 
-	open_zones(&durable);
+	open_zones();
 	table = durable.disk.bytes + durable.super.layout.discards * AFTL_FRAME_BYTES;
 	memset(table, 0xff, AFTL_SECTOR_BYTES);
-	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	volume_start("approxftl");
 	CHECK(durable.recovery.closed);
 	CHECK_EQ(durable.recovery.tables, 1);
 	durable_stop(&durable);
-	must(&durable, durable_load(&durable, "approxftl", true), "load");
+	volume_load("approxftl", true);
 	durable_check(&durable);
 	test_audit(&durable.device);
 	CHECK_EQ(durable.recovery.tables, 0);
-	durable_close(&durable);
 }
 
 /* Formatting records the bad blocks. */
 TAP_TEST(zoned_volumes_record_bad_blocks, "zoned volumes record bad blocks")
 {
-	struct durable_device durable;
-
-	open_device(&durable, "approxftl",
-		    SMALL " op=60 zoned=64KiB buffer=512KiB buffer_safe=on bad=5e-2");
-	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	volume_open("approxftl", SMALL " op=60 zoned=64KiB buffer=512KiB buffer_safe=on bad=5e-2");
 	CHECK(durable.recovery.bad_blocks);
-	durable_close(&durable);
 }
 
-static void check_stays(struct durable_device *durable, const char *key, const char *value)
+static void check_stays(const char *key, const char *value)
 {
-	CHECK_EQ(load_changed(durable, key, value), -EINVAL);
-	CHECK_CONTAINS(durable->device.error.text, "that is as it was formatted");
+	CHECK_EQ(load_changed(key, value), -EINVAL);
+	CHECK_CONTAINS(durable.device.error.text, "that is as it was formatted");
 }
 
 /* The size of the persistent write buffer cannot be changed. */
 TAP_TEST(a_persistent_buffer_keeps_its_size, "a persistent buffer keeps its size")
 {
-	struct durable_device durable;
-
-	open_zones(&durable);
-	check_stays(&durable, "buffer", "1MiB");
-	durable_close(&durable);
-	open_closed(&durable, "baseline", small_safe);
-	check_stays(&durable, "buffer", "512KiB");
-	check_stays(&durable, "buffer_safe", "off");
-	durable_close(&durable);
+	open_zones();
+	check_stays("buffer", "1MiB");
+	open_closed("baseline", small_safe);
+	check_stays("buffer", "512KiB");
+	check_stays("buffer_safe", "off");
 }
 
 /* Write lpn 3 precise and lpn 7 twice approximate; write and discard lpn 9. */
-static void write_buffer(struct durable_device *durable)
+static void write_buffer(void)
 {
-	struct test_device *device = &durable->device;
+	struct test_device *device = &durable.device;
 
-	must(durable, durable_start(durable, "approxftl", false), "start");
+	volume_start("approxftl");
 	CHECK_EQ(test_do(device, AFTL_OP_WRITE, 3, 1, AFTL_PRECISE, NULL), 0);
 	device->level = 3;
 	CHECK_EQ(test_do(device, AFTL_OP_WRITE, 7, 1, AFTL_APPROX, NULL), 0);
@@ -902,16 +818,16 @@ static void write_buffer(struct durable_device *durable)
 	CHECK_EQ(test_do(device, AFTL_OP_WRITE, 9, 1, AFTL_APPROX, NULL), 0);
 	CHECK_EQ(test_do(device, AFTL_OP_DISCARD, 9, 1, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(test_counters(device)->array_programs, 0);
-	CHECK_EQ(durable_settle(durable), 0);
+	CHECK_EQ(durable_settle(&durable), 0);
 }
 
-static void check_buffered(struct durable_device *durable, u32 unit, u32 level)
+static void check_buffered(u32 unit, u32 level)
 {
-	const struct aftl *ftl = durable->device.ftl;
+	const struct aftl *ftl = durable.device.ftl;
 	struct aftl_buffered_lpn what = { 0 };
 	u32 i;
 
-	CHECK(durable->buffered[unit]);
+	CHECK(durable.buffered[unit]);
 	for (i = 0; i < aftl_tag_count(ftl) && from_lpn(what.lpn) != unit; i++)
 		CHECK(aftl_buffer_entry(ftl, i, &what));
 	CHECK_EQ(from_lpn(what.lpn), unit);
@@ -923,90 +839,83 @@ static void check_buffered(struct durable_device *durable, u32 unit, u32 level)
 /* The data survive without a flush; closing the device programs them. */
 TAP_TEST(a_persistent_buffer_survives_a_crash, "a persistent buffer survives a crash")
 {
-	struct aftl_random random = { 1 };
-	struct durable_device durable;
-
-	open_device(&durable, "approxftl", small_safe);
-	write_buffer(&durable);
-	durable_crash(&durable, DISK_CRASH_NOTHING, &random);
-	must(&durable, durable_start(&durable, "approxftl", false), "start");
-	check_buffered(&durable, 3, 0);
-	check_buffered(&durable, 7, 2);
+	volume_format("approxftl", small_safe, false);
+	write_buffer();
+	volume_crash();
+	volume_start("approxftl");
+	check_buffered(3, 0);
+	check_buffered(7, 2);
 	CHECK_EQ(durable.buffered[9], 0);
-	must(&durable, durable_shut(&durable), "close");
-	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	volume_shut();
+	volume_start("approxftl");
 	CHECK(durable.recovery.closed);
 	CHECK_EQ(durable.recovery.mapped_units, 2);
 	CHECK_EQ(aftl_lpn_level(durable.device.ftl, to_lpn(7)), 2);
-	durable_close(&durable);
 }
 
-static int keep_at(struct durable_device *durable, u32 tag, u32 unit)
+static int keep_at(u32 tag, u32 unit)
 {
 	struct aftl_plp_entry entry = { .what.lpn = to_lpn(unit) };
 	u64 offset;
 
-	return aftl_volume_persist_unit(durable->volume, tag, &entry, &offset);
+	return aftl_volume_persist_unit(durable.volume, tag, &entry, &offset);
 }
 
-static void end_data(struct durable_device *durable, int reused, int retired)
+static void end_data(int reused, int retired)
 {
 	struct aftl_erase_entry entry = { .erases = 1 };
 
-	CHECK_EQ(aftl_volume_record_erase(durable->volume, 0, &entry), reused);
-	CHECK_EQ(aftl_volume_record_retire(durable->volume, 1, &entry), retired);
+	CHECK_EQ(aftl_volume_record_erase(durable.volume, 0, &entry), reused);
+	CHECK_EQ(aftl_volume_record_retire(durable.volume, 1, &entry), retired);
 	/* A reprogram without an erase has the same result as the erase. */
-	CHECK_EQ(aftl_volume_commit_programs(durable->volume), reused);
+	CHECK_EQ(aftl_volume_commit_programs(durable.volume), reused);
 }
 
-static void note_hidden(struct durable_device *durable, u16 hidden)
+static void note_hidden(u16 hidden)
 {
 	struct aftl_spare spare = { .hidden = hidden };
 
-	CHECK_EQ(aftl_volume_record_program(durable->volume, 0, &spare), 0);
+	CHECK_EQ(aftl_volume_record_program(durable.volume, 0, &spare), 0);
 }
 
 /* Take all slots of the buffer; one becomes free with the next commit. */
-static void take_places(struct durable_device *durable)
+static void take_places(void)
 {
-	u32 tags = aftl_tag_count(durable->device.ftl);
+	u32 tags = aftl_tag_count(durable.device.ftl);
 	u32 i;
 
 	for (i = 0; i < tags; i++)
-		CHECK_EQ(keep_at(durable, i, tags + i), 0);
-	aftl_volume_release_unit(durable->volume, 0);
+		CHECK_EQ(keep_at(i, tags + i), 0);
+	aftl_volume_release_unit(durable.volume, 0);
 }
 
 /* A page waits for a slot, and the block may hold its last version: it is not erased. */
 TAP_TEST(a_waiting_page_is_persisted_before_an_erase, "a waiting page is persisted before an erase")
 {
-	struct durable_device durable;
 	u32 i;
 
-	open_device(&durable, "baseline", small_safe);
-	must(&durable, durable_start(&durable, "baseline", false), "start");
-	take_places(&durable);
+	volume_open("baseline", small_safe);
+	take_places();
 	for (i = 0; i < 2; i++) {
-		note_hidden(&durable, 1);
-		CHECK_EQ(keep_at(&durable, i, i), -EAGAIN);
-		note_hidden(&durable, 0);
-		end_data(&durable, 0, -EAGAIN);
-		note_hidden(&durable, 2);
-		note_hidden(&durable, 0);
-		end_data(&durable, -EAGAIN, -EAGAIN);
+		note_hidden(1);
+		CHECK_EQ(keep_at(i, i), -EAGAIN);
+		note_hidden(0);
+		end_data(0, -EAGAIN);
+		note_hidden(2);
+		note_hidden(0);
+		end_data(-EAGAIN, -EAGAIN);
 		if (i)
 			aftl_volume_release_unit(durable.volume, i);
 		else
-			CHECK_EQ(keep_at(&durable, i, i), 0);
-		end_data(&durable, 0, 0);
+			CHECK_EQ(keep_at(i, i), 0);
+		end_data(0, 0);
 		aftl_volume_release_unit(durable.volume, 1);
 	}
-	durable_close(&durable);
 }
 
-static void hurry(struct durable_device *durable)
+static void hurry(void)
 {
-	struct test_device *device = &durable->device;
+	struct test_device *device = &durable.device;
 	u32 steps = 10000;
 
 	aftl_set_draining(device->ftl, true);
@@ -1014,41 +923,41 @@ static void hurry(struct durable_device *durable)
 		;
 	CHECK(!aftl_busy(device->ftl));
 	aftl_set_draining(device->ftl, false);
-	CHECK_EQ(durable_settle(durable), 0);
+	CHECK_EQ(durable_settle(&durable), 0);
 }
 
 /* Lpn 0 is on flash, and a newer version waits for a slot. Return its flash page. */
-static u32 write_late(struct durable_device *durable, struct aftl_spare *spare)
+static u32 write_late(struct aftl_spare *spare)
 {
-	const struct aftl *ftl = durable->device.ftl;
+	const struct aftl *ftl = durable.device.ftl;
 	aftl_ppn_t ppn;
 	u32 class;
 
-	CHECK_EQ(test_do(&durable->device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL), 0);
-	hurry(durable);
-	CHECK_EQ(aftl_volume_commit(durable->volume), 0);
+	CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL), 0);
+	hurry();
+	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	ppn = aftl_lookup(ftl, to_lpn(0), &class);
 	aftl_spare_from_page(spare, ftl, ppn);
 	CHECK_EQ(from_ppn(ppn) % aftl_geometry(ftl)->block_ppns, 0);
-	take_places(durable);
-	CHECK_EQ(keep_at(durable, 0, 0), -EAGAIN);
+	take_places();
+	CHECK_EQ(keep_at(0, 0), -EAGAIN);
 	return from_ppn(ppn) / aftl_geometry(ftl)->page_units;
 }
 
 /* Store the data of the older version. */
-static void keep_unit(struct durable_device *durable, u32 page)
+static void keep_unit(u32 page)
 {
-	u32 bytes = aftl_geometry(durable->device.ftl)->unit_bytes;
-	u32 page_units = aftl_geometry(durable->device.ftl)->page_units;
+	u32 bytes = aftl_geometry(durable.device.ftl)->unit_bytes;
+	u32 page_units = aftl_geometry(durable.device.ftl)->page_units;
 	struct aftl_plp_entry entry = { .what.lpn = to_lpn(0) };
-	u64 from = aftl_volume_data_offset(durable->volume, to_ppn(page * page_units));
+	u64 from = aftl_volume_data_offset(durable.volume, to_ppn(page * page_units));
 	u64 offset;
 
-	CHECK_EQ(aftl_volume_commit(durable->volume), 0);
-	CHECK_EQ(aftl_volume_persist_unit(durable->volume, 0, &entry, &offset), 0);
-	CHECK_EQ(lying_disk_read(&durable->disk, from, durable->bytes, bytes), 0);
-	CHECK_EQ(lying_disk_write(&durable->disk, offset, durable->bytes, bytes), 0);
-	CHECK_EQ(aftl_volume_commit(durable->volume), 0);
+	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
+	CHECK_EQ(aftl_volume_persist_unit(durable.volume, 0, &entry, &offset), 0);
+	CHECK_EQ(lying_disk_read(&durable.disk, from, durable.bytes, bytes), 0);
+	CHECK_EQ(lying_disk_write(&durable.disk, offset, durable.bytes, bytes), 0);
+	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 }
 
 /*
@@ -1059,70 +968,61 @@ TAP_TEST(a_waiting_page_is_persisted_before_a_die_is_retired,
 	 "a waiting page is persisted before a die is retired")
 {
 	struct aftl_erase_entry entry = { .erases = 1 };
-	struct aftl_random random = { 1 };
-	struct durable_device durable;
 	struct aftl_spare spare;
 	u32 page;
 	u32 pages;
 	int ret;
 
-	open_device(&durable, "baseline", small_safe);
-	must(&durable, durable_start(&durable, "baseline", false), "start");
+	volume_open("baseline", small_safe);
 	pages = aftl_geometry(durable.device.ftl)->pages;
-	page = write_late(&durable, &spare);
+	page = write_late(&spare);
 	CHECK_EQ(aftl_volume_record_program(durable.volume, 20 * pages, &spare), 0);
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, page / pages, &entry), 0);
 	/* Other pages take the slot that became free. */
 	aftl_volume_release_unit(durable.volume, 1);
-	CHECK_EQ(keep_at(&durable, 1, 9), 0);
-	CHECK_EQ(keep_at(&durable, 0, 0), -EAGAIN);
+	CHECK_EQ(keep_at(1, 9), 0);
+	CHECK_EQ(keep_at(0, 0), -EAGAIN);
 	entry = (struct aftl_erase_entry){ .bad = true, .dead = true };
 	ret = aftl_volume_record_retire(durable.volume, 20, &entry);
 	if (ret)
-		keep_unit(&durable, page);
+		keep_unit(page);
 	CHECK_EQ(ret ? aftl_volume_record_retire(durable.volume, 20, &entry) : 0, 0);
 	/* Discard all other pages. */
 	CHECK_EQ(aftl_volume_record_discard(durable.volume, to_lpn(1), durable.unit_count - 1), 0);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
-	durable_crash(&durable, DISK_CRASH_NOTHING, &random);
-	must(&durable, durable_start(&durable, "baseline", false), "start");
+	volume_crash();
+	volume_start("baseline");
 	CHECK(durable.recovery.bad_blocks);
 	CHECK(durable.buffered[0]);
-	durable_close(&durable);
 }
 
 /* Start programs of four pages. */
-static void start_with_programs(struct durable_device *durable)
+static void start_with_programs(void)
 {
 	u32 i;
 
-	open_device(durable, "approxftl",
-		    SMALL " op=60 buffer=256KiB buffer_safe=on buffer_high=0");
-	must(durable, durable_start(durable, "approxftl", false), "start");
+	volume_open("approxftl", SMALL " op=60 buffer=256KiB buffer_safe=on buffer_high=0");
 	for (i = 0; i < 4; i++)
-		CHECK_EQ(test_do(&durable->device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
-	CHECK_EQ(test_counters(&durable->device)->array_programs, 2);
+		CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_counters(&durable.device)->array_programs, 2);
 }
 
 /* The buffer has a newer version, and the aborted program of the older one must not replace it. */
 TAP_TEST(an_aborted_program_does_not_replace_newer_data,
 	 "an aborted program does not replace newer data")
 {
-	struct aftl_random random = { 1 };
-	struct durable_device durable;
 	struct test_device *device = &durable.device;
 	u32 i;
 
-	start_with_programs(&durable);
+	start_with_programs();
 	for (i = 0; i < 4; i++)
 		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(aftl_fail_lun(device->ftl, 0), 0);
-	must(&durable, durable_work(&durable, U32_MAX), "work");
-	durable_crash(&durable, DISK_CRASH_NOTHING, &random);
-	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	volume_must(durable_work(&durable, U32_MAX), "work");
+	volume_crash();
+	volume_start("approxftl");
 	for (i = 0; i < 4; i++)
 		CHECK(durable.buffered[i]);
-	durable_close(&durable);
 }
 
 /* A page that waits for a slot is persisted again, after an aborted program, before it has one. */
@@ -1130,50 +1030,44 @@ TAP_TEST(a_page_persisted_again_counts, "a page persisted again counts")
 {
 	struct aftl_plp_entry late = { .what.lpn = to_lpn(0) };
 	struct aftl_plp_entry anew = late;
-	struct durable_device durable;
 	u64 offset;
 
-	open_device(&durable, "baseline", small_safe);
-	must(&durable, durable_start(&durable, "baseline", false), "start");
-	take_places(&durable);
+	volume_open("baseline", small_safe);
+	take_places();
 	CHECK_EQ(aftl_volume_persist_unit(durable.volume, 0, &late, &offset), -EAGAIN);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	CHECK_EQ(aftl_volume_persist_unit(durable.volume, 0, &anew, &offset), 0);
 	CHECK_RANGE(anew.seq, late.seq + 1, U32_MAX);
 	CHECK_EQ(aftl_volume_persist_unit(durable.volume, 0, &late, &offset), 0);
 	CHECK_EQ(late.seq, anew.seq);
-	durable_close(&durable);
 }
 
 /* The page is in the buffer, whatever the tables say of the aborted program. */
 TAP_TEST(a_persistent_buffer_survives_a_die_failure, "a persistent buffer survives a die failure")
 {
-	struct aftl_random random = { 1 };
-	struct durable_device durable;
 	struct test_device *device = &durable.device;
 
-	start_with_programs(&durable);
+	start_with_programs();
 	CHECK_EQ(aftl_fail_lun(device->ftl, 0), 0);
 	CHECK_EQ(test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	must(&durable, durable_work(&durable, U32_MAX), "work");
-	durable_crash(&durable, DISK_CRASH_NOTHING, &random);
-	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	volume_must(durable_work(&durable, U32_MAX), "work");
+	volume_crash();
+	volume_start("approxftl");
 	CHECK(durable.recovery.bad_blocks);
 	CHECK_EQ(durable.recovery.mapped_units, 2);
-	durable_close(&durable);
 }
 
 #define TWICE 48
 
 /* Write pages to flash, then newer versions, most of which wait elsewhere for a slot. */
-static void write_twice(struct durable_device *durable)
+static void write_twice(void)
 {
-	struct test_device *device = &durable->device;
+	struct test_device *device = &durable.device;
 	u32 i;
 
 	for (i = 0; i < TWICE; i++)
 		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
-	hurry(durable);
+	hurry();
 	for (i = TWICE; i--;)
 		CHECK_EQ(test_submit(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
 				     aftl_now(device->ftl)), 0);
@@ -1182,31 +1076,31 @@ static void write_twice(struct durable_device *durable)
 /*
  * Fail all blocks of the first LUN, and those in use of the other one, so that data are relocated.
  */
-static void fail_blocks(struct durable_device *durable)
+static void fail_blocks(void)
 {
-	const struct aftl *ftl = durable->device.ftl;
+	const struct aftl *ftl = durable.device.ftl;
 	u32 i;
 
 	for (i = 0; i < aftl_geometry(ftl)->blocks; i++)
 		if (i < aftl_geometry(ftl)->blocks_per_lun || aftl_media(ftl)->blocks[i].programmed)
-			CHECK_EQ(aftl_fail_block(durable->device.ftl, i), 0);
-	hurry(durable);
+			CHECK_EQ(aftl_fail_block(durable.device.ftl, i), 0);
+	hurry();
 	/* Data whose relocation is being programmed are read from the controller, too. */
-	test_wait(&durable->device, 10000000000ULL);
-	CHECK(aftl_read_only(durable->device.ftl));
+	test_wait(&durable.device, 10000000000ULL);
+	CHECK(aftl_read_only(durable.device.ftl));
 }
 
 /* Count the pages that are read from the buffer, and return the last one. */
-static u32 read_buffer(struct durable_device *durable, u32 *last)
+static u32 read_buffer(u32 *last)
 {
-	const u64 *reads = &test_counters(&durable->device)->buffer_read_units;
+	const u64 *reads = &test_counters(&durable.device)->buffer_read_units;
 	u64 begin = *reads;
 	u64 before;
 	u32 i;
 
 	for (i = 0; i < TWICE; i++) {
 		before = *reads;
-		CHECK_EQ(test_do(&durable->device, AFTL_OP_READ, i, 1, AFTL_PRECISE, NULL), 0);
+		CHECK_EQ(test_do(&durable.device, AFTL_OP_READ, i, 1, AFTL_PRECISE, NULL), 0);
 		*last = *reads > before ? i : *last;
 	}
 	return (u32)(*reads - begin);
@@ -1218,31 +1112,27 @@ static u32 read_buffer(struct durable_device *durable, u32 *last)
  */
 static void check_unflushable(const char *params, bool closed)
 {
-	struct aftl_random random = { 1 };
-	struct durable_device durable;
 	u32 unit = 0;
 	u32 count;
 
-	open_device(&durable, "baseline", params);
-	must(&durable, durable_start(&durable, "baseline", false), "start");
-	write_twice(&durable);
-	fail_blocks(&durable);
-	count = read_buffer(&durable, &unit);
+	volume_open("baseline", params);
+	write_twice();
+	fail_blocks();
+	count = read_buffer(&unit);
 	CHECK_RANGE(count, 8, TWICE);
 	CHECK_EQ(test_do(&durable.device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(durable_settle(&durable), 0);
 	if (closed)
-		must(&durable, durable_shut(&durable), "close");
+		volume_shut();
 	else
-		durable_crash(&durable, DISK_CRASH_NOTHING, &random);
-	must(&durable, durable_start(&durable, "baseline", false), "start");
+		volume_crash();
+	volume_start("baseline");
 	CHECK(!durable.recovery.closed);
 	CHECK_EQ(durable_buffered(&durable), count - 1);
 	CHECK_EQ(durable.buffered[unit], 0);
-	must(&durable, durable_shut(&durable), "close");
-	must(&durable, durable_start(&durable, "baseline", false), "start");
+	volume_shut();
+	volume_start("baseline");
 	CHECK(durable.recovery.closed);
-	durable_close(&durable);
 }
 
 TAP_TEST(unflushable_data_stay_in_a_persistent_buffer,
@@ -1269,10 +1159,9 @@ static bool is_between_passes(const struct aftl *ftl)
 	return false;
 }
 
-static void crash_between_passes(struct durable_device *durable)
+static void crash_between_passes(void)
 {
-	struct test_device *device = &durable->device;
-	struct aftl_random random = { 1 };
+	struct test_device *device = &durable.device;
 	u32 i;
 
 	for (i = 0; i < 600; i++)
@@ -1284,9 +1173,9 @@ static void crash_between_passes(struct durable_device *durable)
 				     aftl_now(device->ftl)), 0);
 	while (!is_between_passes(device->ftl) && test_step(device))
 		;
-	CHECK_EQ(durable_work(durable, U32_MAX), 0);
-	CHECK_EQ(aftl_volume_commit(durable->volume), 0);
-	durable_crash(durable, DISK_CRASH_NOTHING, &random);
+	CHECK_EQ(durable_work(&durable, U32_MAX), 0);
+	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
+	volume_crash();
 }
 
 /* Record the end of a page of the due fine pass, but not the others. */
@@ -1310,15 +1199,15 @@ static void take_what_is_free(struct aftl *ftl)
 		aftl_block_open(ftl, block, AFTL_ORDER_FOGGY_FINE, 0);
 }
 
-static void move_somewhere(struct durable_device *durable)
+static void move_somewhere(void)
 {
-	CHECK_EQ(aftl_start_gc(durable->device.ftl, 0), 0);
-	test_wait(&durable->device, 1000000000);
-	CHECK(test_counters(&durable->device)->programmed_gc_units);
-	CHECK(test_counters(&durable->device)->array_erases);
-	CHECK_EQ(durable_settle(durable), 0);
-	test_audit(&durable->device);
-	durable_check(durable);
+	CHECK_EQ(aftl_start_gc(durable.device.ftl, 0), 0);
+	test_wait(&durable.device, 1000000000);
+	CHECK(test_counters(&durable.device)->programmed_gc_units);
+	CHECK(test_counters(&durable.device)->array_erases);
+	CHECK_EQ(durable_settle(&durable), 0);
+	test_audit(&durable.device);
+	durable_check(&durable);
 }
 
 /*
@@ -1327,16 +1216,14 @@ static void move_somewhere(struct durable_device *durable)
  */
 TAP_TEST(a_crash_between_two_passes_leaves_room, "a crash between two passes leaves room")
 {
-	struct durable_device durable;
 	struct aftl *ftl;
 	u32 noted;
 
-	open_device(&durable, "baseline", "channels=1 chips=1 blocks=24 layers=4 word_lines=2 "
+	volume_open("baseline", "channels=1 chips=1 blocks=24 layers=4 word_lines=2 "
 		    "bits=4 one_shot=on passes=2 op=50 buffer=256KiB");
-	must(&durable, durable_start(&durable, "baseline", false), "start");
-	crash_between_passes(&durable);
+	crash_between_passes();
 	for (noted = 2; noted--;) {
-		must(&durable, durable_start(&durable, "baseline", false), "start");
+		volume_start("baseline");
 		ftl = durable.device.ftl;
 		CHECK(!ftl->luns->fallback);
 		if (noted)
@@ -1345,69 +1232,64 @@ TAP_TEST(a_crash_between_two_passes_leaves_room, "a crash between two passes lea
 		aftl_block_manager_check_reserve(ftl);
 		CHECK_EQ(!ftl->luns->fallback, noted);
 		if (!noted)
-			move_somewhere(&durable);
+			move_somewhere();
 		durable_stop(&durable);
 	}
-	durable_close(&durable);
 }
 
 /* A discard of the wrong range zeroes the tables. */
 TAP_TEST(zeroed_tables_are_damaged, "zeroed tables are damaged")
 {
-	struct durable_device durable;
 	u64 spares;
 
-	open_closed(&durable, "approxftl", small);
+	open_closed("approxftl", small);
 	spares = durable.super.layout.spares * AFTL_FRAME_BYTES;
 	memset(durable.disk.bytes + spares, 0, AFTL_FRAME_BYTES);
 	CHECK_EQ(durable_load(&durable, "approxftl", true), -EUCLEAN);
 	CHECK_CONTAINS(durable.device.error.text, "sector");
-	durable_close(&durable);
 }
 
 /* The tables are newer than the older state, and contain the difference. */
 TAP_TEST(the_older_state_is_enough, "the older state is enough")
 {
-	struct durable_device durable;
 	u32 frame;
 
-	open_closed(&durable, "approxftl", small);
-	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	open_closed("approxftl", small);
+	volume_start("approxftl");
 	frame = AFTL_FRAME_STATE + (aftl_volume_state(durable.volume)->commit & 1);
 	durable_stop(&durable);
 	memset(durable.disk.bytes + frame * AFTL_FRAME_BYTES, 0, AFTL_SECTOR_BYTES);
-	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	volume_start("approxftl");
 	CHECK(durable.recovery.state && !durable.recovery.closed);
 	durable_stop(&durable);
-	must(&durable, durable_start(&durable, "approxftl", false), "start again");
+	volume_start("approxftl");
 	CHECK(!durable.recovery.state);
 	durable_stop(&durable);
 	memset(durable.disk.bytes + AFTL_FRAME_STATE * AFTL_FRAME_BYTES, 0, 2 * AFTL_FRAME_BYTES);
-	CHECK_EQ(open_again(&durable), -EUCLEAN);
+	CHECK_EQ(open_again(), -EUCLEAN);
 	CHECK_CONTAINS(durable.device.error.text, "state");
-	durable_close(&durable);
 }
 
 /* Failures of the backing device */
 
-static int short_life(struct durable_device *durable)
+static int short_life(void)
 {
-	int ret = durable_format(durable);
+	int ret = durable_format(&durable);
 
 	if (!ret)
-		ret = durable_start(durable, "approxftl", false);
+		ret = durable_start(&durable, "approxftl", false);
 	if (ret)
 		return ret;
 	/* A failed host read does not make the volume fail. */
-	send(durable, 3, 60, 0);
-	ret = durable->ret;
+	send(3, 60, 0);
+	ret = durable.ret;
 	if (ret) {
-		CHECK_EQ(durable_work(durable, U32_MAX), ret);
-		CHECK(aftl_volume_commit(durable->volume) == ret || ret == -EIO);
-		durable_stop(durable);
+		CHECK_EQ(durable_work(&durable, U32_MAX), ret);
+		CHECK(aftl_volume_commit(durable.volume) == ret || ret == -EIO);
+		durable_stop(&durable);
 		return ret;
 	}
-	return durable_shut(durable);
+	return durable_shut(&durable);
 }
 
 /* Calls whose failure had no consequence. */
@@ -1417,16 +1299,12 @@ static u32 tolerated;
 static bool fail_call(u64 number)
 {
 	struct aftl_random random = { number };
-	struct durable_device durable;
-	struct test_device device;
 	bool reached;
 	int ret;
 
-	test_device_init(&device, "demo");
-	test_device_set_all(&device, small_units);
-	CHECK_EQ(durable_open(&durable, &device.config, "approxftl"), 0);
+	volume_prepare("approxftl", small_units, false);
 	durable.disk.fail_at = number;
-	ret = short_life(&durable);
+	ret = short_life();
 	reached = durable.disk.calls >= number;
 	tolerated += !ret && reached;
 	CHECK_MSG(!ret || reached, "call %llu: %d", (unsigned long long)number, ret);
@@ -1435,7 +1313,6 @@ static bool fail_call(u64 number)
 	durable_crash(&durable, number % DISK_CRASHES, &random);
 	ret = durable_start(&durable, "approxftl", false);
 	CHECK(!ret || durable.formatting);
-	durable_close(&durable);
 	return reached;
 }
 
@@ -1455,10 +1332,8 @@ TAP_TEST(a_failed_volume_accepts_no_changes, "a failed volume accepts no changes
 {
 	struct aftl_erase_entry entry = { .erases = 1 };
 	struct aftl_spare spare = { .attr = 1 };
-	struct durable_device durable;
 
-	open_device(&durable, "baseline", small);
-	must(&durable, durable_start(&durable, "baseline", false), "start");
+	volume_open("baseline", small);
 	CHECK_EQ(aftl_volume_record_program(durable.volume, 0, &spare), 0);
 	durable.disk.fail_at = durable.disk.calls + 1;
 	CHECK_EQ(aftl_volume_commit(durable.volume), -EIO);
@@ -1467,114 +1342,108 @@ TAP_TEST(a_failed_volume_accepts_no_changes, "a failed volume accepts no changes
 	CHECK_EQ(aftl_volume_record_discard(durable.volume, to_lpn(0), 1), -EIO);
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, 0, &entry), -EIO);
 	CHECK_EQ(aftl_volume_record_retire(durable.volume, 0, &entry), -EIO);
-	durable_close(&durable);
 }
 
 /* Allocation failures */
 
-static int format_and_load(struct durable_device *durable)
+static int format_and_load(void)
 {
-	int ret = durable_format(durable);
+	int ret = durable_format(&durable);
 
 	if (!ret)
-		ret = durable_load(durable, "approxftl", true);
-	durable_stop(durable);
+		ret = durable_load(&durable, "approxftl", true);
+	durable_stop(&durable);
 	return ret;
 }
 
 /* Each reader of tables works with less memory, and then starts no read before it is needed. */
 TAP_TEST(each_allocation_may_fail, "each allocation may fail")
 {
-	struct durable_device durable;
 	u32 well = 0;
 	u32 all;
 	u32 i;
 
-	open_device(&durable, "approxftl", small);
+	volume_format("approxftl", small, false);
 	durable.disk.allocations = 0;
-	CHECK_EQ(format_and_load(&durable), 0);
+	CHECK_EQ(format_and_load(), 0);
 	all = durable.disk.allocations;
 	for (i = 1; i <= all; i++) {
 		durable.disk.allocations = 0;
 		durable.disk.no_memory_at = i;
 		durable.disk.no_memory_again = 0;
-		well += !format_and_load(&durable);
+		well += !format_and_load();
 		durable.disk.allocations = 0;
 		durable.disk.no_memory_again = 1;
-		CHECK_EQ(format_and_load(&durable), -ENOMEM);
+		CHECK_EQ(format_and_load(), -ENOMEM);
 		CHECK_CONTAINS(durable.device.error.text, "memory");
 		CHECK_EQ(durable.disk.held, 0);
 	}
 	CHECK_EQ(well, 3);
 	CHECK_RANGE(all, 12, 1000);
 	durable.disk.no_memory_at = 0;
-	durable_close(&durable);
 }
 
 /* Read-ahead: a device whose tables have more chunks than are read ahead. */
 static const char many_pages[] =
 	"channels=2 chips=1 blocks=400 layers=8 word_lines=8 planes=1 unit=512 page=512 op=60";
 
-static void open_used(struct durable_device *durable, bool closed)
+static void open_used(bool closed)
 {
-	open_device(durable, "baseline", many_pages);
-	must(durable, durable_start(durable, "baseline", false), "start");
-	work(durable, 3, 3000);
+	volume_open("baseline", many_pages);
+	work(3, 3000);
 	if (closed)
-		must(durable, durable_shut(durable), "close");
+		volume_shut();
 	else
-		durable_stop(durable);
-	durable->disk.most_reading = 0;
-	durable->disk.calls = 0;
-	durable->disk.begun = 0;
+		durable_stop(&durable);
+	durable.disk.most_reading = 0;
+	durable.disk.calls = 0;
+	durable.disk.begun = 0;
 }
 
 /* Load the device; on failure the error and its message are in @durable. */
-static int find_again(struct durable_device *durable, u64 *digest)
+static int find_again(u64 *digest)
 {
-	int ret = durable_load(durable, durable->super.policy, false);
+	int ret = durable_load(&durable, durable.super.policy, false);
 
 	if (digest)
-		*digest = ret ? 0 : aftl_digest(durable->device.ftl);
-	CHECK_EQ(durable->disk.reading, 0);
-	durable_stop(durable);
+		*digest = ret ? 0 : aftl_digest(durable.device.ftl);
+	CHECK_EQ(durable.disk.reading, 0);
+	durable_stop(&durable);
 	return ret;
 }
 
-static void open_left(struct durable_device *durable, const char *params, bool closed)
+static void open_left(const char *params, bool closed)
 {
-	open_device(durable, "approxftl", params);
-	must(durable, durable_start(durable, "approxftl", false), "start");
+	volume_open("approxftl", params);
 	if (params == small_zones)
-		work_in_zones(durable);
+		work_in_zones();
 	else
-		work(durable, 7, 1500);
+		work(7, 1500);
 	if (closed)
-		must(durable, durable_shut(durable), "close");
+		volume_shut();
 	else
-		durable_stop(durable);
+		durable_stop(&durable);
 }
 
 /* Loads without memory leave the volume as it was. */
 static void load_without_memory(const char *params, bool closed)
 {
-	struct durable_device durable;
 	u64 expected;
 	u64 digest;
 	u32 well = 0;
 	u32 all;
 	u32 i;
 
-	open_left(&durable, params, closed);
+	open_left(params, closed);
 	durable.disk.allocations = 0;
-	CHECK_EQ(find_again(&durable, &expected), 0);
+	CHECK_EQ(find_again(&expected), 0);
 	all = durable.disk.allocations;
 	for (i = 1; i <= all + 1; i++) {
 		int ret;
 
 		durable.disk.allocations = 0;
 		durable.disk.no_memory_at = i;
-		ret = find_again(&durable, &digest);
+		ret = find_again(&digest);
 		CHECK_EQ(digest, ret ? 0 : expected);
 		CHECK_EQ(durable.disk.held, 0);
 		well += !ret;
@@ -1585,7 +1454,6 @@ static void load_without_memory(const char *params, bool closed)
 	}
 	CHECK_RANGE(well, 1, 4);
 	CHECK_RANGE(all, 5, 1000);
-	durable_close(&durable);
 }
 
 TAP_TEST(loads_without_memory_change_nothing, "loads without memory change nothing")
@@ -1601,24 +1469,22 @@ TAP_TEST(loads_without_memory_change_nothing, "loads without memory change nothi
 
 static void several_reads_are_under_way(bool closed)
 {
-	struct durable_device durable;
 	u64 expected;
 	u64 digest;
 	u32 all;
 	u32 i;
 
-	open_used(&durable, closed);
-	CHECK_EQ(find_again(&durable, &expected), 0);
+	open_used(closed);
+	CHECK_EQ(find_again(&expected), 0);
 	CHECK_EQ(durable.disk.most_reading, AFTL_READER_CHUNKS / 2 + 1);
 	all = durable.disk.begun;
 	CHECK_RANGE(all, AFTL_READER_CHUNKS / 2 + 2, 20);
 	for (i = 1; i <= all; i += 3) {
 		durable.disk.begun = 0;
 		durable.disk.not_begun_at = i;
-		CHECK_EQ(find_again(&durable, &digest), 0);
+		CHECK_EQ(find_again(&digest), 0);
 		CHECK_EQ(digest, expected);
 	}
-	durable_close(&durable);
 }
 
 TAP_TEST(tables_are_read_ahead, "tables are read ahead")
@@ -1634,85 +1500,80 @@ TAP_TEST(a_snapshot_is_read_ahead, "a snapshot is read ahead")
 /* A chunk that cannot be read is read frame by frame. */
 TAP_TEST(read_ahead_may_fail, "read ahead may fail")
 {
-	struct durable_device durable;
 	u32 well = 0;
 	u64 expected;
 	u64 digest;
 	u64 calls;
 	u64 i;
 
-	open_used(&durable, false);
-	CHECK_EQ(find_again(&durable, &expected), 0);
+	open_used(false);
+	CHECK_EQ(find_again(&expected), 0);
 	calls = durable.disk.calls;
 	for (i = 1; i <= calls; i += 2) {
 		durable.disk.calls = 0;
 		durable.disk.fail_at = i;
-		if (find_again(&durable, &digest))
+		if (find_again(&digest))
 			CHECK_CONTAINS(durable.device.error.text, "cannot be read");
 		else
 			well += digest == expected;
 	}
 	CHECK_RANGE(well, calls / 2 - 4, calls / 2);
-	durable_close(&durable);
 }
 
 /* Fail reads of a load. The result is used, and recovered after a crash. */
-static int fail_for_a_while(struct durable_device *durable, u64 first, u64 calls, bool *reached)
+static int fail_for_a_while(u64 first, u64 calls, bool *reached)
 {
 	struct aftl_random random = { first };
 	int ret;
 
-	durable->disk.calls = 0;
-	durable->disk.fail_at = first;
-	durable->disk.fail_again = calls - 1;
-	ret = durable_load(durable, "baseline", false);
-	*reached = durable->disk.calls >= first;
-	durable->disk.fail_at = 0;
-	durable->disk.fail_again = 0;
+	durable.disk.calls = 0;
+	durable.disk.fail_at = first;
+	durable.disk.fail_again = calls - 1;
+	ret = durable_load(&durable, "baseline", false);
+	*reached = durable.disk.calls >= first;
+	durable.disk.fail_at = 0;
+	durable.disk.fail_again = 0;
 	if (ret) {
-		CHECK_CONTAINS(durable->device.error.text, "read");
-		CHECK_EQ(durable->disk.held, 0);
+		CHECK_CONTAINS(durable.device.error.text, "read");
+		CHECK_EQ(durable.disk.held, 0);
 		return ret;
 	}
-	durable_check(durable);
-	must(durable, aftl_volume_mark_in_use(durable->volume, aftl_policy_find("baseline"),
-					      &durable->device.config), "begin");
-	durable_crash(durable, DISK_CRASH_ALL, &random);
+	durable_check(&durable);
+	ret = aftl_volume_mark_in_use(durable.volume, aftl_policy_find("baseline"),
+				      &durable.device.config);
+	volume_must(ret, "mark as in use");
+	durable_crash(&durable, DISK_CRASH_ALL, &random);
 	return 0;
 }
 
 /* The path to the device fails for a while: data read and data rebuilt must be consistent. */
 TAP_TEST(reads_may_fail_for_a_while, "reads may fail for a while")
 {
-	struct durable_device durable;
 	bool reached = true;
 	u32 well = 0;
 	u64 first;
 	u64 calls;
 
-	open_device(&durable, "baseline", small);
-	must(&durable, durable_start(&durable, "baseline", false), "start");
-	work(&durable, 3, 300);
-	must(&durable, durable_shut(&durable), "close");
+	volume_open("baseline", small);
+	work(3, 300);
+	volume_shut();
 	for (first = 1; reached && !tap_failures(); first++)
 		for (calls = 1; calls <= 14 && !tap_failures(); calls++) {
-			well += !fail_for_a_while(&durable, first, calls, &reached);
-			must(&durable, durable_start(&durable, "baseline", false), "start again");
-			must(&durable, durable_shut(&durable), "close again");
+			well += !fail_for_a_while(first, calls, &reached);
+			volume_start("baseline");
+			volume_shut();
 		}
 	tap_note("%u of %llu loads went well", well, (unsigned long long)(first - 1) * 14);
-	durable_close(&durable);
 }
 
 /* The message names the unreadable frame, wherever it is. */
 TAP_TEST(the_unreadable_frame_is_named, "the unreadable frame is named")
 {
-	struct durable_device durable;
 	u64 digest;
 	u64 first;
 	u64 frame;
 
-	open_used(&durable, false);
+	open_used(false);
 	first = durable.super.layout.spares;
 	for (frame = first; frame < durable.super.layout.discards; frame += 111) {
 		char name[40];
@@ -1720,12 +1581,11 @@ TAP_TEST(the_unreadable_frame_is_named, "the unreadable frame is named")
 		snprintf(name, sizeof(name), "sector %llu,",
 			 (unsigned long long)frame * AFTL_FRAME_SECTORS);
 		durable.disk.unreadable[frame * AFTL_FRAME_SECTORS + 5] = true;
-		CHECK_EQ(find_again(&durable, &digest), -ENODATA);
+		CHECK_EQ(find_again(&digest), -ENODATA);
 		CHECK_CONTAINS(durable.device.error.text, name);
 		CHECK_CONTAINS(durable.device.error.text, "cannot be read");
 		durable.disk.unreadable[frame * AFTL_FRAME_SECTORS + 5] = false;
 	}
-	durable_close(&durable);
 }
 
 static u32 pauses_left;
@@ -1739,14 +1599,13 @@ static int pause_or_end(void *host)
 /* A load can be interrupted, whatever is in progress. */
 TAP_TEST(a_load_is_interrupted, "a load is interrupted")
 {
-	struct durable_device durable;
 	u32 pauses;
 	u32 i;
 
-	open_used(&durable, false);
+	open_used(false);
 	durable.device.ops.pause = pause_or_end;
 	pauses_left = U32_MAX;
-	CHECK_EQ(find_again(&durable, NULL), 0);
+	CHECK_EQ(find_again(NULL), 0);
 	pauses = U32_MAX - pauses_left;
 	/*
 	 * For each block: while the tables are read, while its pages are mapped, and in the audit.
@@ -1754,25 +1613,21 @@ TAP_TEST(a_load_is_interrupted, "a load is interrupted")
 	CHECK_RANGE(pauses, 3 * 800 - 10, 3 * 900);
 	for (i = 0; i < pauses; i += i / 2 + 1) {
 		pauses_left = i;
-		CHECK_EQ(find_again(&durable, NULL), -EINTR);
+		CHECK_EQ(find_again(NULL), -EINTR);
 		CHECK_CONTAINS(durable.device.error.text, "interrupted while the");
 	}
 	durable.device.ops.pause = NULL;
-	durable_close(&durable);
 }
 
 /* More changes than there are frames in memory */
 
 TAP_TEST(many_changes_commit_by_themselves, "many changes commit by themselves")
 {
-	struct aftl_random random = { 1 };
 	struct aftl_spare spare = { .attr = 1 };
-	struct durable_device durable;
 	u32 pages, page, count = 0;
 	u64 flushes;
 
-	open_device(&durable, "baseline", NULL);
-	must(&durable, durable_start(&durable, "baseline", false), "start");
+	volume_open("baseline", NULL);
 	pages = aftl_volume_geometry(durable.volume)->blocks *
 		aftl_volume_geometry(durable.volume)->pages;
 	flushes = durable.disk.flushes;
@@ -1780,11 +1635,10 @@ TAP_TEST(many_changes_commit_by_themselves, "many changes commit by themselves")
 		CHECK_EQ(aftl_volume_record_program(durable.volume, page, &spare), 0);
 	CHECK_RANGE(durable.disk.flushes, flushes + 2, flushes + 10);
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
-	durable_crash(&durable, DISK_CRASH_NOTHING, &random);
-	must(&durable, durable_load(&durable, "baseline", false), "load");
+	volume_crash();
+	volume_load("baseline", false);
 	CHECK_RANGE(durable.recovery.programmed_pages, count, U64_MAX);
 	CHECK_EQ(aftl_volume_state(durable.volume)->seq, count);
-	durable_close(&durable);
 }
 
 /* Encoding */

@@ -12,54 +12,97 @@ const char *const small_volumes[SMALL_VOLUMES] = {
 	SMALL " op=60 buffer=64KiB",
 };
 
-void durable_must(struct durable_device *durable, int ret, const char *what)
+struct durable_device durable;
+
+static bool is_open;
+
+static void close_volume(void)
 {
-	if (ret)
-		tap_bail_out("%s: %d: %s", what, ret, durable->device.error.text);
+	if (is_open)
+		durable_close(&durable);
+	is_open = false;
 }
 
-void small_volume_open(struct durable_device *durable, const char *policy, const char *params)
+void volume_must(int ret, const char *what)
+{
+	if (ret)
+		tap_bail_out("%s: %d: %s", what, ret, durable.device.error.text);
+}
+
+void volume_prepare(const char *policy, const char *params, bool extents)
 {
 	struct test_device device;
 
+	close_volume();
 	test_device_init(&device, "demo");
 	test_device_set_all(&device, params);
-	if (durable_open(durable, &device.config, policy))
+	if (durable_open_as(&durable, &device.config, policy, extents))
 		tap_bail_out("no such device");
-	durable_must(durable, durable_format(durable), "format");
-	durable_must(durable, durable_start(durable, policy, false), "start");
+	is_open = true;
+	tap_at_end(close_volume);
 }
 
-void small_volume_work(struct durable_device *durable, u64 seed, u32 steps)
+void volume_format(const char *policy, const char *params, bool extents)
+{
+	volume_prepare(policy, params, extents);
+	volume_must(durable_format(&durable), "format");
+}
+
+void volume_open(const char *policy, const char *params)
+{
+	volume_format(policy, params, false);
+	volume_start(policy);
+}
+
+void volume_start(const char *policy)
+{
+	volume_must(durable_start(&durable, policy, false), "start");
+}
+
+void volume_load(const char *policy, bool scan)
+{
+	volume_must(durable_load(&durable, policy, scan), scan ? "scan" : "load");
+}
+
+void volume_shut(void)
+{
+	volume_must(durable_shut(&durable), "close");
+}
+
+void volume_work(u64 seed, u32 steps)
 {
 	struct test_stream stream;
 
 	test_stream_init(&stream, seed);
 	while (steps-- && !tap_failures())
-		test_stream_step(&stream, &durable->device);
-	CHECK_EQ(durable_settle(durable), 0);
+		test_stream_step(&stream, &durable.device);
+	CHECK_EQ(durable_settle(&durable), 0);
 }
 
-void small_volume_crash(struct durable_device *durable, const char *policy)
+void volume_crash(void)
 {
 	struct aftl_random random = { 1 };
 
-	CHECK_EQ(test_do(&durable->device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	CHECK_EQ(durable_settle(durable), 0);
-	durable_crash(durable, DISK_CRASH_NOTHING, &random);
-	durable_must(durable, durable_start(durable, policy, false), "start again");
+	durable_crash(&durable, DISK_CRASH_NOTHING, &random);
 }
 
-void small_volume_keeps_its_policy(struct durable_device *durable, const char *own,
-				   const char *other)
+void volume_crash_and_start(const char *policy)
+{
+	CHECK_EQ(test_do(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(durable_settle(&durable), 0);
+	volume_crash();
+	volume_start(policy);
+}
+
+void volume_keeps_its_policy(const char *own, const char *other)
 {
 	static const char why[] = "goes on with the policy that it was saved with";
 	u32 scan;
 
-	durable_must(durable, durable_shut(durable), "shut");
+	volume_shut();
 	for (scan = 0; scan < 2; scan++) {
-		CHECK_EQ(durable_start(durable, other, scan), -EINVAL);
-		CHECK_CONTAINS(durable->device.error.text, why);
+		CHECK_EQ(durable_start(&durable, other, scan), -EINVAL);
+		CHECK_CONTAINS(durable.device.error.text, why);
 	}
-	durable_must(durable, durable_start(durable, own, true), "start");
+	volume_must(durable_start(&durable, own, true), "start");
 }

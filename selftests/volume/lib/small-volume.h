@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Small volumes that fill up quickly, for tests with failing backing devices.
+ * The volume of a test. All functions but the first two bail out on failure.
  */
 #ifndef SMALL_VOLUME_H
 #define SMALL_VOLUME_H
@@ -9,22 +9,39 @@
 
 #define SMALL_VOLUMES 4
 
+/* Parameters of devices that fill up quickly. */
 extern const char *const small_volumes[SMALL_VOLUMES];
 
-/* Bail out with @what unless @ret is 0. */
-void durable_must(struct durable_device *durable, int ret, const char *what);
+/* Closed at the end of a point, and when another one is prepared. */
+extern struct durable_device durable;
 
-/* Format a volume with the parameters @params and start it. */
-void small_volume_open(struct durable_device *durable, const char *policy, const char *params);
+/* Bail out with @what unless @ret is 0. */
+void volume_must(int ret, const char *what);
+
+/* Prepare a disk for a device with @params; @extents: the volume has an extent table. */
+void volume_prepare(const char *policy, const char *params, bool extents);
+
+/* volume_prepare() and format the disk. */
+void volume_format(const char *policy, const char *params, bool extents);
+
+/* volume_format() without an extent table, and start the device. */
+void volume_open(const char *policy, const char *params);
+
+/* See durable_start(), durable_load() and durable_shut(). */
+void volume_start(const char *policy);
+void volume_load(const char *policy, bool scan);
+void volume_shut(void);
 
 /* Send @steps requests of a stream, then work off all operations. */
-void small_volume_work(struct durable_device *durable, u64 seed, u32 steps);
+void volume_work(u64 seed, u32 steps);
+
+/* Fail the power; what the disk has not flushed is lost. */
+void volume_crash(void);
 
 /* Flush, fail the power and start again: all complete writes are durable. */
-void small_volume_crash(struct durable_device *durable, const char *policy);
+void volume_crash_and_start(const char *policy);
 
 /* After a clean close the volume starts with policy @own only, and is refused with @other. */
-void small_volume_keeps_its_policy(struct durable_device *durable, const char *own,
-				   const char *other);
+void volume_keeps_its_policy(const char *own, const char *other);
 
 #endif
