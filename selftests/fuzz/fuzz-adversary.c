@@ -21,8 +21,7 @@ struct content {
 };
 
 static struct {
-	const u8 *data;
-	size_t left;
+	struct fuzz_bytes input;
 	struct aftl *ftl;
 	struct aftl_policy_type type;
 	const struct aftl_policy_type *honest;
@@ -43,17 +42,12 @@ static struct {
 
 static u32 next(void)
 {
-	if (!run.left)
-		return 0;
-	run.left--;
-	return *run.data++;
+	return fuzz_next(&run.input);
 }
 
 static u32 next16(void)
 {
-	u32 high = next();
-
-	return high << 8 | next();
+	return fuzz_next16(&run.input);
 }
 
 /* Return false if the input has ended: the policy then behaves. */
@@ -148,25 +142,18 @@ static bool gentle(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	bool answer = next() & 1;
 
-	(void)policy;
 	account_gentle(&run.account, block, answer);
 	return answer;
 }
 
 static u32 reference(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
 {
-	(void)policy;
-	(void)block;
-	(void)page;
 	return next16() * next();
 }
 
 static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 		       const struct aftl_block *block)
 {
-	(void)policy;
-	(void)lun;
-	(void)block;
 	return next();
 }
 
@@ -211,8 +198,6 @@ static void no_room(struct aftl_policy *policy, struct aftl_lun *mine)
 static struct aftl_block *victim(struct aftl_policy *policy,
 				 const struct aftl_victim_candidates *closed)
 {
-	(void)policy;
-	(void)closed;
 	return lies() ? any_block() : NULL;
 }
 
@@ -231,9 +216,6 @@ static bool copy(struct aftl_policy *policy, const struct aftl_relocation *move,
 
 static u32 retention_hours(struct aftl_policy *policy, u32 class, u32 mode)
 {
-	(void)policy;
-	(void)class;
-	(void)mode;
 	return next();
 }
 
@@ -259,19 +241,6 @@ static void make_adversary(void)
 
 /* Host callbacks */
 
-static void *take_memory(void *host, size_t bytes)
-{
-	(void)host;
-	return calloc(1, bytes);
-}
-
-static void give_memory(void *host, void *memory, size_t bytes)
-{
-	(void)host;
-	(void)bytes;
-	free(memory);
-}
-
 static u32 *stamp_of(const struct aftl_request *request, u32 unit)
 {
 	demand(unit - request->unit < request->units);
@@ -282,14 +251,12 @@ static void accept_write(void *host, struct aftl_request *request, aftl_lpn_t lp
 {
 	u32 *stamp = stamp_of(request, from_lpn(lpn));
 
-	(void)host;
 	*stamp = ++run.newest;
 	run.tags[tag] = (struct content){ from_lpn(lpn), *stamp, request->class, false };
 }
 
 static void program(void *host, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
-	(void)host;
 	demand(run.tags[tag].unit == from_lpn(lpn));
 	run.slots[from_ppn(ppn)] = run.tags[tag];
 	run.tags[tag].programmed = true;
@@ -299,21 +266,18 @@ static void release(void *host, u32 tag)
 {
 	const struct content *content = &run.tags[tag];
 
-	(void)host;
 	if (!content->programmed)
 		run.given_up[content->unit] = max(run.given_up[content->unit], content->stamp);
 }
 
 static void copy_slot(void *host, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
 {
-	(void)host;
 	demand(run.slots[from_ppn(from)].unit == from_lpn(lpn));
 	run.slots[from_ppn(to)] = run.slots[from_ppn(from)];
 }
 
 static void erase(void *host, aftl_ppn_t first, u32 slots)
 {
-	(void)host;
 	memset(&run.slots[from_ppn(first)], 0xff, slots * sizeof(*run.slots));
 	account_erased(&run.account, first);
 }
@@ -328,7 +292,6 @@ static void check_account(void)
 
 static void watch(void *host, const struct aftl_array_event *event)
 {
-	(void)host;
 	account_event(&run.account, event);
 	check_account();
 }
@@ -339,7 +302,6 @@ static void read_one(void *host, struct aftl_request *request, const struct aftl
 	u32 least = *stamp_of(request, unit);
 	struct content content;
 
-	(void)host;
 	if (read->lost)
 		return;
 	if (read->source == AFTL_SOURCE_ZERO) {
@@ -357,7 +319,6 @@ static void complete(void *host, struct aftl_request *request)
 	u32 index = request - run.requests;
 	u32 i;
 
-	(void)host;
 	demand(index < REQUESTS && run.busy[index]);
 	run.busy[index] = false;
 	run.pending--;
@@ -369,8 +330,8 @@ static void complete(void *host, struct aftl_request *request)
 }
 
 static const struct aftl_host_ops ops = {
-	.alloc = take_memory,
-	.free = give_memory,
+	.alloc = fuzz_alloc,
+	.free = fuzz_free,
 	.complete = complete,
 	.accept = accept_write,
 	.program = program,
@@ -514,7 +475,7 @@ static void attack(void)
 	run.tags = calloc(aftl_tag_count(run.ftl), sizeof(*run.tags));
 	run.slots = calloc(run.ftl->geo.ppns, sizeof(*run.slots));
 	demand(account_open(&run.account, run.ftl));
-	while (run.left && run.ftl->geo.units > UNITS_EACH)
+	while (run.input.left && run.ftl->geo.units > UNITS_EACH)
 		act();
 	wait_for(0);
 	account_sums(&run.account);
@@ -533,8 +494,8 @@ static void attack(void)
 int fuzz_input(const u8 *data, size_t size)
 {
 	memset(&run, 0, sizeof(run));
-	run.data = data;
-	run.left = size;
+	run.input.data = data;
+	run.input.left = size;
 	if (create())
 		attack();
 	aftl_destroy(run.ftl);

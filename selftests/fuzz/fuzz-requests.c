@@ -10,11 +10,6 @@
 #define UNITS_MAX 4000
 #define EVENTS_MAX 300000
 
-struct input {
-	const u8 *data;
-	size_t left;
-};
-
 static struct {
 	struct aftl *ftl;
 	struct aftl_request requests[REQUESTS];
@@ -22,39 +17,10 @@ static struct {
 	u32 pending;
 } run;
 
-static u32 next(struct input *input)
-{
-	if (!input->left)
-		return 0;
-	input->left--;
-	return *input->data++;
-}
-
-static u32 next16(struct input *input)
-{
-	u32 high = next(input);
-
-	return high << 8 | next(input);
-}
-
-static void *take_memory(void *host, size_t bytes)
-{
-	(void)host;
-	return calloc(1, bytes);
-}
-
-static void give_memory(void *host, void *memory, size_t bytes)
-{
-	(void)host;
-	(void)bytes;
-	free(memory);
-}
-
 static void complete(void *host, struct aftl_request *request)
 {
 	u32 index = request - run.requests;
 
-	(void)host;
 	demand(index < REQUESTS && run.busy[index]);
 	run.busy[index] = false;
 	run.pending--;
@@ -62,32 +28,31 @@ static void complete(void *host, struct aftl_request *request)
 
 static void read_one(void *host, struct aftl_request *request, const struct aftl_read *read)
 {
-	(void)host;
 	demand(from_lpn(read->lpn) - request->unit < request->units);
 	demand(read->source != AFTL_SOURCE_BUFFER || read->tag < aftl_tag_count(run.ftl));
 	demand(read->lost || read->flips <= aftl_geometry(run.ftl)->unit_bits);
 }
 
 static const struct aftl_host_ops ops = {
-	.alloc = take_memory,
-	.free = give_memory,
+	.alloc = fuzz_alloc,
+	.free = fuzz_free,
 	.complete = complete,
 	.read = read_one,
 };
 
-static void shape(struct aftl_config *config, struct input *input)
+static void shape(struct aftl_config *config, struct fuzz_bytes *input)
 {
-	u32 flags = next(input);
+	u32 flags = fuzz_next(input);
 
-	config->channels = 1 + next(input) % 3;
-	config->chips = 1 + next(input) % 2;
-	config->planes = 1 + next(input) % 3;
-	config->plane_mode = next(input) % 3;
-	config->blocks = 1 + next(input) % 48;
-	config->layers = 1 + next(input) % 6;
-	config->word_lines = 1 + next(input) % 6;
-	config->bits = 1 + next(input) % 3;
-	config->page = 4096ULL << next(input) % 3;
+	config->channels = 1 + fuzz_next(input) % 3;
+	config->chips = 1 + fuzz_next(input) % 2;
+	config->planes = 1 + fuzz_next(input) % 3;
+	config->plane_mode = fuzz_next(input) % 3;
+	config->blocks = 1 + fuzz_next(input) % 48;
+	config->layers = 1 + fuzz_next(input) % 6;
+	config->word_lines = 1 + fuzz_next(input) % 6;
+	config->bits = 1 + fuzz_next(input) % 3;
+	config->page = 4096ULL << fuzz_next(input) % 3;
 	config->unit = flags & 1 ? 4096 : 0;
 	config->one_shot = flags >> 1 & 1;
 	config->order = flags >> 2 & 1;
@@ -95,34 +60,34 @@ static void shape(struct aftl_config *config, struct input *input)
 	config->errors = flags >> 4 & 1;
 	config->cell_model = flags >> 5 & 1;
 	config->buffer_safe = flags >> 6 & 1;
-	config->buffer = flags >> 7 ? 4096ULL * next(input) : 0;
-	config->op = next(input) * 35;
-	config->depth = 16 + next(input);
+	config->buffer = flags >> 7 ? 4096ULL * fuzz_next(input) : 0;
+	config->op = fuzz_next(input) * 35;
+	config->depth = 16 + fuzz_next(input);
 }
 
-static void tune(struct aftl_config *config, struct input *input)
+static void tune(struct aftl_config *config, struct fuzz_bytes *input)
 {
-	config->suspend = next(input) % 4;
-	config->gc = next(input) * 30;
-	config->gc_idle_valid = next(input) * 39;
-	config->wear_gap = next(input) % 8;
-	config->endurance = next(input) % 4 ? 0 : 1 + next(input);
-	config->bad = next(input) * 300000000ULL;
-	config->fill = next(input) % 3;
-	config->fill_valid = next(input) * 39;
-	config->fill_overwrite = next(input) * 100;
-	config->fill_approx = next(input) * 39;
-	*aftl_param_value(config, aftl_param_find("promote")) = 1 + next(input) % 7;
-	config->rber = next(input) * 30000000ULL;
-	config->ecc_bits = next(input) % 50;
-	config->ecc_levels = next(input) % 4;
-	config->buffer_hold = next(input) * 100000ULL;
-	config->idle = 1 + next(input) * 100000ULL;
-	config->read_cache = next(input) * 8192ULL;
-	config->read_ahead = config->read_cache / (2 + next(input) % 4);
+	config->suspend = fuzz_next(input) % 4;
+	config->gc = fuzz_next(input) * 30;
+	config->gc_idle_valid = fuzz_next(input) * 39;
+	config->wear_gap = fuzz_next(input) % 8;
+	config->endurance = fuzz_next(input) % 4 ? 0 : 1 + fuzz_next(input);
+	config->bad = fuzz_next(input) * 300000000ULL;
+	config->fill = fuzz_next(input) % 3;
+	config->fill_valid = fuzz_next(input) * 39;
+	config->fill_overwrite = fuzz_next(input) * 100;
+	config->fill_approx = fuzz_next(input) * 39;
+	*aftl_param_value(config, aftl_param_find("promote")) = 1 + fuzz_next(input) % 7;
+	config->rber = fuzz_next(input) * 30000000ULL;
+	config->ecc_bits = fuzz_next(input) % 50;
+	config->ecc_levels = fuzz_next(input) % 4;
+	config->buffer_hold = fuzz_next(input) * 100000ULL;
+	config->idle = 1 + fuzz_next(input) * 100000ULL;
+	config->read_cache = fuzz_next(input) * 8192ULL;
+	config->read_ahead = config->read_cache / (2 + fuzz_next(input) % 4);
 }
 
-static struct aftl *create(struct input *input)
+static struct aftl *create(struct fuzz_bytes *input)
 {
 	struct aftl_config config;
 	struct aftl_geometry geo;
@@ -138,7 +103,7 @@ static struct aftl *create(struct input *input)
 	tune(&config, input);
 	if (aftl_geometry_init(&geo, &config, &error) || geo.ppns > UNITS_MAX)
 		return NULL;
-	if (aftl_create(&ftl, &config, aftl_policy_at(next(input) % policies), &ops, NULL,
+	if (aftl_create(&ftl, &config, aftl_policy_at(fuzz_next(input) % policies), &ops, NULL,
 			&error)) {
 		demand(strlen(error.text) > 10);
 		return NULL;
@@ -164,7 +129,7 @@ static void wait_for(u32 pending)
 	}
 }
 
-static void submit(struct input *input, u32 op)
+static void submit(struct fuzz_bytes *input, u32 op)
 {
 	u32 index = 0;
 	struct aftl_request *request;
@@ -176,13 +141,13 @@ static void submit(struct input *input, u32 op)
 	request = &run.requests[index];
 	memset(request, 0x5a, sizeof(*request));
 	request->op = op;
-	request->unit = next16(input) % (UNITS_MAX + UNITS_MAX / 8);
-	request->units = op == AFTL_OP_FLUSH ? 0 : next(input) % 40;
-	said = next(input);
+	request->unit = fuzz_next16(input) % (UNITS_MAX + UNITS_MAX / 8);
+	request->units = op == AFTL_OP_FLUSH ? 0 : fuzz_next(input) % 40;
+	said = fuzz_next(input);
 	request->class = said % 2;
 	request->level = request->class ? said / 2 % AFTL_LEVELS : 0;
-	request->flags = next(input) % 16 ? 0 : AFTL_REQUEST_FUA;
-	request->arrival_ns = aftl_now(run.ftl) + next16(input) * 100ULL;
+	request->flags = fuzz_next(input) % 16 ? 0 : AFTL_REQUEST_FUA;
+	request->arrival_ns = aftl_now(run.ftl) + fuzz_next16(input) * 100ULL;
 	run.busy[index] = true;
 	run.pending++;
 	if (aftl_submit(run.ftl, request)) {
@@ -191,23 +156,23 @@ static void submit(struct input *input, u32 op)
 	}
 }
 
-static void act(struct input *input)
+static void act(struct fuzz_bytes *input)
 {
-	u32 what = next(input) % 32;
+	u32 what = fuzz_next(input) % 32;
 
 	if (what < 29)
 		submit(input, what < 14 ? AFTL_OP_WRITE : what < 24 ? AFTL_OP_READ : what % 5);
 	else if (what == 29)
-		aftl_age(run.ftl, next(input) * 86400000000000ULL);
-	else if (what == 30 && aftl_fail_block(run.ftl, next16(input) % 64))
+		aftl_age(run.ftl, fuzz_next(input) * 86400000000000ULL);
+	else if (what == 30 && aftl_fail_block(run.ftl, fuzz_next16(input) % 64))
 		demand(aftl_geometry(run.ftl)->blocks <= 64);
 	else
-		aftl_advance(run.ftl, aftl_now(run.ftl) + next16(input) * 10000ULL);
+		aftl_advance(run.ftl, aftl_now(run.ftl) + fuzz_next16(input) * 10000ULL);
 }
 
 int fuzz_input(const u8 *data, size_t size)
 {
-	struct input input = { data, size };
+	struct fuzz_bytes input = { data, size };
 	struct aftl_error error = { "" };
 
 	memset(&run, 0, sizeof(run));

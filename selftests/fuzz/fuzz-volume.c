@@ -9,37 +9,17 @@
 #include "core/persist/volume.h"
 
 #define VOLUME_BYTES (2 << 20)
-#define MEMORY_MAX (64 << 20)
-
 /* Volumes: plain, with the map on flash, with superblocks, with a persistent buffer. */
 #define KINDS 4
 
 static u8 sound[KINDS][VOLUME_BYTES];
 static u8 bytes[VOLUME_BYTES];
-static size_t held;
 
 /* Bytes of metadata in use; 0 until the volume is created. */
 static size_t used_of[KINDS];
 
-static void *take_memory(void *host, size_t wanted)
-{
-	(void)host;
-	if (wanted > MEMORY_MAX || held + wanted > MEMORY_MAX)
-		return NULL;
-	held += wanted;
-	return calloc(1, wanted);
-}
-
-static void give_memory(void *host, void *memory, size_t size)
-{
-	(void)host;
-	held -= size;
-	free(memory);
-}
-
 static int read_bytes(void *host, u64 offset, void *to, u32 size)
 {
-	(void)host;
 	demand(offset <= VOLUME_BYTES && size <= VOLUME_BYTES - offset);
 	memcpy(to, bytes + offset, size);
 	return 0;
@@ -47,7 +27,6 @@ static int read_bytes(void *host, u64 offset, void *to, u32 size)
 
 static int write_bytes(void *host, u64 offset, const void *from, u32 size)
 {
-	(void)host;
 	demand(offset <= VOLUME_BYTES && size <= VOLUME_BYTES - offset);
 	memcpy(bytes + offset, from, size);
 	return 0;
@@ -55,7 +34,6 @@ static int write_bytes(void *host, u64 offset, const void *from, u32 size)
 
 static int flush(void *host)
 {
-	(void)host;
 	return 0;
 }
 
@@ -64,8 +42,8 @@ static const struct aftl_backing medium = {
 	.read = read_bytes,
 	.write = write_bytes,
 	.flush = flush,
-	.alloc = take_memory,
-	.free = give_memory,
+	.alloc = fuzz_alloc,
+	.free = fuzz_free,
 };
 
 /* Create the volume: callbacks of a working device */
@@ -75,7 +53,6 @@ static struct aftl_volume *volume;
 
 static void on_complete(void *host, struct aftl_request *request)
 {
-	(void)host;
 	demand(!request->status);
 }
 
@@ -84,8 +61,6 @@ static void on_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, 
 	struct aftl_plp_entry kept = { .seq = 0 };
 	u64 offset;
 
-	(void)host;
-	(void)request;
 	if (!aftl_geometry(ftl)->plp_entries)
 		return;
 	demand(aftl_buffer_entry(ftl, tag, &kept.what) && kept.what.lpn == lpn);
@@ -95,7 +70,6 @@ static void on_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, 
 
 static void on_release(void *host, u32 tag)
 {
-	(void)host;
 	if (aftl_geometry(ftl)->plp_entries)
 		aftl_volume_release_unit(volume, tag);
 }
@@ -104,7 +78,6 @@ static void on_programmed(void *host, aftl_ppn_t first)
 {
 	struct aftl_spare spare;
 
-	(void)host;
 	aftl_spare_from_page(&spare, ftl, first);
 	demand(!aftl_volume_record_program(volume, aftl_ppn_page(aftl_media(ftl), first),
 					   &spare));
@@ -112,7 +85,6 @@ static void on_programmed(void *host, aftl_ppn_t first)
 
 static void on_unmap(void *host, aftl_lpn_t first, u32 units)
 {
-	(void)host;
 	demand(!aftl_volume_record_discard(volume, first, units));
 }
 
@@ -120,14 +92,13 @@ static void on_erase(void *host, aftl_ppn_t first, u32 slots)
 {
 	struct aftl_erase_entry entry;
 
-	(void)host;
 	aftl_erase_entry_from_block(&entry, ftl, from_ppn(first) / slots);
 	demand(!aftl_volume_record_erase(volume, from_ppn(first) / slots, &entry));
 }
 
 static const struct aftl_host_ops working_ops = {
-	.alloc = take_memory,
-	.free = give_memory,
+	.alloc = fuzz_alloc,
+	.free = fuzz_free,
 	.complete = on_complete,
 	.accept = on_accept,
 	.release = on_release,
@@ -137,8 +108,8 @@ static const struct aftl_host_ops working_ops = {
 };
 
 static const struct aftl_host_ops loaded_ops = {
-	.alloc = take_memory,
-	.free = give_memory,
+	.alloc = fuzz_alloc,
+	.free = fuzz_free,
 	.complete = on_complete,
 };
 
@@ -355,6 +326,6 @@ int fuzz_input(const u8 *data, size_t size)
 	if (size && data[0] & 2)
 		seal_all(&super);
 	try_open(size && data[0] & 1);
-	demand(!held);
+	demand(!fuzz_held);
 	return 0;
 }

@@ -9,12 +9,55 @@
 
 #include "core/base/params.h"
 
+/* A callback has all arguments of its type, and most harnesses need few of them. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+#define FUZZ_MEMORY_MAX (64 << 20)
+
 int fuzz_input(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
 
 static inline void demand(bool condition)
 {
 	if (!condition)
 		abort();
+}
+
+/* Input bytes that are left. After the end all bytes are 0. */
+struct fuzz_bytes {
+	const u8 *data;
+	size_t left;
+};
+
+static inline u32 fuzz_next(struct fuzz_bytes *bytes)
+{
+	if (!bytes->left)
+		return 0;
+	bytes->left--;
+	return *bytes->data++;
+}
+
+static inline u32 fuzz_next16(struct fuzz_bytes *bytes)
+{
+	u32 high = fuzz_next(bytes);
+
+	return high << 8 | fuzz_next(bytes);
+}
+
+/* Memory of the device under test; a harness that ends with any has found a leak. */
+static size_t fuzz_held;
+
+static inline void *fuzz_alloc(void *host, size_t bytes)
+{
+	if (bytes > FUZZ_MEMORY_MAX || fuzz_held + bytes > FUZZ_MEMORY_MAX)
+		return NULL;
+	fuzz_held += bytes;
+	return calloc(1, bytes);
+}
+
+static inline void fuzz_free(void *host, void *memory, size_t bytes)
+{
+	fuzz_held -= memory ? bytes : 0;
+	free(memory);
 }
 
 /* A refusal must have a message. */
