@@ -31,8 +31,9 @@ static void on_array(void *host, const struct aftl_array_event *event)
 static void open_shape(const char *one_shot, const char *bits)
 {
 	const char *shape = test_params("channels=1 chips=1 blocks=40 layers=4 word_lines=4 "
-					"bits=%s one_shot=%s page=4KiB unit=4KiB op=40%% slc_static=25%% "
-					"read_slc=20us program_slc=150us ecc=0", bits, one_shot);
+					"bits=%s one_shot=%s page=4KiB unit=4KiB op=40%% "
+					"slc_static=25%% read_slc=20us program_slc=150us ecc=0",
+					bits, one_shot);
 
 	test_device_init(&device, "demo");
 	device.ops.array = on_array;
@@ -150,8 +151,8 @@ TAP_TEST(modes_are_where_they_were, "program modes keep their numbers")
 static u64 errors_of(const char *share, const char *cycles)
 {
 	const char *shape = test_params("channels=1 chips=1 blocks=40 bits=3 one_shot=on "
-					"page=16KiB unit=16KiB cell_model=voltage cycles=%s op=50%% "
-					"slc_static=%s ecc_bits=80", cycles, share);
+					"page=16KiB unit=16KiB cell_model=voltage cycles=%s "
+					"op=50%% slc_static=%s ecc_bits=80", cycles, share);
 	u64 raw = 0;
 	u32 i;
 

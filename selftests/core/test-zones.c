@@ -53,15 +53,6 @@ static void expect(u32 zone, enum aftl_zone_state state, u32 written)
 	CHECK_EQ(found, written);
 }
 
-/* Program all buffered data, including partial pages. */
-static void write_out(void)
-{
-	aftl_set_draining(device.ftl, true);
-	while (aftl_busy(device.ftl) && test_step(&device))
-		;
-	aftl_set_draining(device.ftl, false);
-}
-
 TAP_TEST(appends_say_where_they_are, "an append returns its address")
 {
 	struct test_request *first;
@@ -302,7 +293,7 @@ TAP_TEST(they_survive_a_snapshot, "zones survive a snapshot")
 	CHECK_EQ(write_at(1, 0, 24), 0);
 	CHECK_EQ(write_at(2, 0, 5), 0);
 	CHECK_EQ(manage(AFTL_OP_ZONE_OPEN, 3), 0);
-	write_out();
+	test_write_out(&device);
 	block = device.ftl->luns->handle_blocks[device.ftl->zones.all[1].slot - 1];
 	CHECK_EQ(test_device_reload(&device), 0);
 	expect(0, AFTL_ZONE_FULL, ZONE);
@@ -311,7 +302,7 @@ TAP_TEST(they_survive_a_snapshot, "zones survive a snapshot")
 	expect(3, AFTL_ZONE_EXPLICIT, 0);
 	CHECK_EQ(write_at(4, 0, 1), -EOVERFLOW);
 	CHECK_EQ(write_at(1, 24, 8), 0);
-	write_out();
+	test_write_out(&device);
 	/* The zone continues in its open blocks. */
 	CHECK(block);
 	CHECK_EQ(device.ftl->geo.blocks - free_blocks(), 4 + 4 + 3);
@@ -340,7 +331,7 @@ TAP_TEST(damaged_snapshots_are_refused, "damaged snapshots are refused")
 
 		open_with("1", "0", "0");
 		CHECK_EQ(write_at(0, 0, 5), 0);
-		write_out();
+		test_write_out(&device);
 		test_device_save(&device, &bytes);
 		for (zone = 0; zone < 2; zone++)
 			bytes.data[bytes.size - 4 - 5 * (ZONES - zone)] = (u8)states[i];
@@ -661,7 +652,7 @@ static void do_something(struct model *model, struct aftl_random *random, u32 fe
 		manage_some(model, random, zone);
 }
 
-/* Relocation and padding by write_out() may take one extra block each. */
+/* Relocation and padding by test_write_out() may take one extra block each. */
 static u32 spare_blocks(bool out)
 {
 	const struct aftl_counters *counters = test_counters(&device);
@@ -671,7 +662,7 @@ static u32 spare_blocks(bool out)
 
 static void reload(struct model *model)
 {
-	write_out();
+	test_write_out(&device);
 	test_drain(&device);
 	CHECK_EQ(test_device_reload(&device), 0);
 	if (device.ftl && !model->rush)

@@ -654,10 +654,7 @@ static void write_and_flush(u32 first, u32 units)
 	struct test_device *device = &durable.device;
 
 	CHECK_EQ(test_do(device, AFTL_OP_WRITE, first, units, 0, NULL), 0);
-	aftl_set_draining(device->ftl, true);
-	while (aftl_busy(device->ftl) && test_step(device))
-		;
-	aftl_set_draining(device->ftl, false);
+	test_write_out(device);
 	CHECK_EQ(test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	durable_settle(&durable);
 }
@@ -740,10 +737,7 @@ static void work_in_zones(void)
 				 NULL), 0);
 	CHECK_EQ(test_do(device, AFTL_OP_ZONE_RESET, zone_units, 0, 0, NULL), 0);
 	CHECK_EQ(test_do(device, AFTL_OP_ZONE_FINISH, 3 * zone_units, 0, 0, NULL), 0);
-	aftl_set_draining(device->ftl, true);
-	while (aftl_busy(device->ftl) && test_step(device))
-		;
-	aftl_set_draining(device->ftl, false);
+	test_write_out(device);
 	durable_settle(&durable);
 }
 
@@ -915,14 +909,7 @@ TAP_TEST(a_waiting_page_is_persisted_before_an_erase, "a waiting page is persist
 
 static void hurry(void)
 {
-	struct test_device *device = &durable.device;
-	u32 steps = 10000;
-
-	aftl_set_draining(device->ftl, true);
-	while (steps-- && aftl_busy(device->ftl) && test_step(device))
-		;
-	CHECK(!aftl_busy(device->ftl));
-	aftl_set_draining(device->ftl, false);
+	test_write_out(&durable.device);
 	CHECK_EQ(durable_settle(&durable), 0);
 }
 

@@ -187,15 +187,6 @@ static void note_work(const struct test_device *device)
 	CHECK_MSG(!aftl_read_only(device->ftl), "the device is read-only");
 }
 
-/* Program all buffered data, so that a snapshot can be saved. */
-static void write_out(struct test_device *device)
-{
-	aftl_set_draining(device->ftl, true);
-	while (aftl_busy(device->ftl) && test_step(device))
-		;
-	aftl_set_draining(device->ftl, false);
-}
-
 static void end_work(struct life *life, bool on)
 {
 	int ret = life->durable.ret;
@@ -205,7 +196,7 @@ static void end_work(struct life *life, bool on)
 	if (!on || chance(life, 40))
 		return;
 	if (!life->tight && chance(life, 50))
-		write_out(&life->durable.device);
+		test_write_out(&life->durable.device);
 	if (chance(life, 50))
 		arm(life, 30);
 	ret = durable_shut(&life->durable);

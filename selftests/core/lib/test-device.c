@@ -88,11 +88,21 @@ static struct test_request *ours(struct aftl_request *request)
 	return container_of(request, struct test_request, request);
 }
 
+/* Call @callback of each listener that has one. */
+#define TELL(host, callback, ...)						\
+	do {									\
+		struct test_listener *each;					\
+										\
+		for (each = ((struct test_device *)host)->listeners; each;	\
+		     each = each->next)						\
+			if (each->callback)					\
+				each->callback(each, __VA_ARGS__);		\
+	} while (0)
+
 static void on_complete(void *host, struct aftl_request *request)
 {
 	struct test_device *device = host;
 	struct test_request *mine = ours(request);
-	struct test_listener *each;
 
 	CHECK_MSG(!mine->done, "request %u completed twice", mine->version);
 	CHECK_MSG(!request->next, "request %u still leads to another", mine->version);
@@ -102,9 +112,7 @@ static void on_complete(void *host, struct aftl_request *request)
 	device->completed++;
 	device->failed += request->status != 0;
 	device->inside = true;
-	for (each = device->listeners; each; each = each->next)
-		if (each->complete)
-			each->complete(each, mine);
+	TELL(device, complete, mine);
 	device->inside = false;
 	if (!mine->keep)
 		test_put(device, mine);
@@ -112,123 +120,75 @@ static void on_complete(void *host, struct aftl_request *request)
 
 static void on_accept(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
 {
-	struct test_device *device = host;
-	struct test_listener *each;
+	TELL(host, accept, request ? ours(request) : NULL, lpn, tag);
+}
 
-	for (each = device->listeners; each; each = each->next)
-		if (each->accept)
-			each->accept(each, request ? ours(request) : NULL, lpn, tag);
+/* A callback that counts for aftl_max_host_calls(). */
+static void count_call(struct test_device *device)
+{
+	device->burst++;
 }
 
 static void on_program(void *host, u32 tag, aftl_lpn_t lpn, aftl_ppn_t ppn)
 {
-	struct test_device *device = host;
-	struct test_listener *each;
-
-	device->burst++;
-	for (each = device->listeners; each; each = each->next)
-		if (each->program)
-			each->program(each, tag, lpn, ppn);
+	count_call(host);
+	TELL(host, program, tag, lpn, ppn);
 }
 
 static void on_unstored(void *host, u32 tag)
 {
-	struct test_device *device = host;
-	struct test_listener *each;
-
-	device->burst++;
-	for (each = device->listeners; each; each = each->next)
-		if (each->unstored)
-			each->unstored(each, tag);
+	count_call(host);
+	TELL(host, unstored, tag);
 }
 
 static void on_release(void *host, u32 tag)
 {
-	struct test_device *device = host;
-	struct test_listener *each;
-
-	for (each = device->listeners; each; each = each->next)
-		if (each->release)
-			each->release(each, tag);
+	TELL(host, release, tag);
 }
 
 static void on_copy(void *host, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
 {
-	struct test_device *device = host;
-	struct test_listener *each;
-
-	device->burst++;
-	for (each = device->listeners; each; each = each->next)
-		if (each->copy)
-			each->copy(each, lpn, from, to);
+	count_call(host);
+	TELL(host, copy, lpn, from, to);
 }
 
 static void on_programmed(void *host, aftl_ppn_t first)
 {
-	struct test_device *device = host;
-	struct test_listener *each;
-
-	device->burst++;
-	for (each = device->listeners; each; each = each->next)
-		if (each->programmed)
-			each->programmed(each, first);
+	count_call(host);
+	TELL(host, programmed, first);
 }
 
 static void on_unmap(void *host, aftl_lpn_t first, u32 units)
 {
-	struct test_device *device = host;
-	struct test_listener *each;
-
-	device->burst++;
-	for (each = device->listeners; each; each = each->next)
-		if (each->unmap)
-			each->unmap(each, first, units);
+	count_call(host);
+	TELL(host, unmap, first, units);
 }
 
 static void on_zone(void *host, u32 zone, enum aftl_zone_state state)
 {
-	struct test_device *device = host;
-	struct test_listener *each;
-
-	device->burst++;
-	for (each = device->listeners; each; each = each->next)
-		if (each->zone)
-			each->zone(each, zone, state);
+	count_call(host);
+	TELL(host, zone, zone, state);
 }
 
 static void on_erase(void *host, aftl_ppn_t first, u32 slots)
 {
-	struct test_device *device = host;
-	struct test_listener *each;
-
-	device->burst++;
-	for (each = device->listeners; each; each = each->next)
-		if (each->erase)
-			each->erase(each, first, slots);
+	count_call(host);
+	TELL(host, erase, first, slots);
 }
 
 static void on_retire(void *host, u32 first, u32 blocks)
 {
-	struct test_device *device = host;
-	struct test_listener *each;
-
-	device->burst++;
-	for (each = device->listeners; each; each = each->next)
-		if (each->retire)
-			each->retire(each, first, blocks);
+	count_call(host);
+	TELL(host, retire, first, blocks);
 }
 
 static void on_read(void *host, struct aftl_request *request, const struct aftl_read *read)
 {
-	struct test_device *device = host;
 	struct test_request *mine = ours(request);
-	struct test_listener *each;
 
 	mine->seen++;
 	mine->lost |= read->lost;
-	for (each = device->listeners; each; each = each->next)
-		if (each->read)
-			each->read(each, mine, read);
+	TELL(host, read, mine, read);
 }
 
 /* A switch programs the cells of the whole word line again. */
@@ -558,8 +518,6 @@ static int submit(struct test_device *device, struct aftl_request *request)
 /* The request may be back in the pool when this returns 0. */
 static int hand_over(struct test_device *device, struct test_request *mine, bool keep)
 {
-	struct test_listener *each;
-
 	mine->keep = keep;
 	device->pending++;
 	device->zone_requests += mine->request.op >= AFTL_OPS;
@@ -567,9 +525,7 @@ static int hand_over(struct test_device *device, struct test_request *mine, bool
 	/* Events before the arrival must not count as part of this submission. */
 	if (!device->inside)
 		test_advance(device, mine->request.arrival_ns);
-	for (each = device->listeners; each; each = each->next)
-		if (each->submitted)
-			each->submitted(each, mine);
+	TELL(device, submitted, mine);
 	if (!submit(device, &mine->request))
 		return 0;
 	CHECK_MSG(!mine->done, "a refused request was completed");
@@ -678,6 +634,17 @@ bool test_drain(struct test_device *device)
 void test_wait(struct test_device *device, u64 ns)
 {
 	test_advance(device, aftl_now(device->ftl) + ns);
+}
+
+void test_write_out(struct test_device *device)
+{
+	u32 steps = HANG_EVENTS;
+
+	aftl_set_draining(device->ftl, true);
+	while (steps-- && aftl_busy(device->ftl) && test_step(device))
+		;
+	CHECK(!aftl_busy(device->ftl));
+	aftl_set_draining(device->ftl, false);
 }
 
 bool test_audit(struct test_device *device)

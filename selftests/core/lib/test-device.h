@@ -288,6 +288,9 @@ bool test_drain_to(struct test_device *device, u32 depth);
 /* Advance until no request is in progress. */
 bool test_drain(struct test_device *device);
 
+/* Program all buffered data, also those that do not fill a page. */
+void test_write_out(struct test_device *device);
+
 /* Advance by @ns of device time. */
 void test_wait(struct test_device *device, u64 ns);
 
