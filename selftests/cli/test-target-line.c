@@ -2,7 +2,7 @@
 /*
  * Table lines: print and parse back, size by the core, refuse with an error message.
  */
-#include "core/policy/policy.h"
+#include "core/policy/nand-policy.h"
 #include "core/policy/param-registry.h"
 #include "tap.h"
 #include "target-line.h"

@@ -267,7 +267,8 @@ static void blocks_wear_out(const char *policy, const char *params)
 	send(300);
 	test_drain(&device);
 	check_read_only();
-	CHECK(test_counters(&device)->retired_blocks > 10);
+	/* With an open block for each of eight groups, MiDAS soon lacks blocks to open. */
+	CHECK(test_counters(&device)->retired_blocks > (strcmp(policy, "midas") ? 10 : 5));
 }
 
 static void with_every_policy(const char *what,

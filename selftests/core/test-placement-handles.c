@@ -109,6 +109,9 @@ static void on_erase(struct test_listener *self, aftl_ppn_t first, u32 slots)
 	struct witness *witness = of(self);
 	u32 block = block_index(first);
 
+	/* A block that was opened and not programmed belongs to no handle. */
+	if (!witness->pages[block])
+		witness->block[block] = 0;
 	witness->sum[witness->block[block]].erased_units += slots;
 	witness->sum[witness->block[block]].changed_blocks++;
 	witness->pages[block] = 0;

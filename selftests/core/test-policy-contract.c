@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/ftl/device.h"
+#include "core/policy/ftl-policy.h"
 #include "brute-model.h"
 #include "shadow-store.h"
 #include "stream.h"
@@ -575,7 +576,7 @@ static u64 bytes_of(const struct aftl_policy_array *array)
 {
 	const struct aftl_geometry *geo = &device.ftl->geo;
 	const u64 shares[] = { geo->luns, geo->luns * geo->layers, geo->blocks,
-			       geo->blocks * geo->layers, geo->units };
+			       geo->blocks * geo->layers, geo->units, 1 };
 
 	return shares[array->each] * array->count * array->width;
 }
@@ -689,10 +690,10 @@ TAP_TEST(every_policy_is_complete, "every policy is complete")
 
 		CHECK(aftl_policy_find(type->name) == type);
 		CHECK(type->about && type->about[0]);
-		CHECK(type->place);
+		CHECK(type->place && !(type->ftl && type->stream));
 		CHECK(type->kinds[0] && type->open_blocks && type->reserve);
 		CHECK(type->copy_passes || !type->relocate);
-		CHECK(type->streams[0] || !type->stream);
+		CHECK(type->streams[0] || !(type->stream || (type->ftl && type->ftl->stream)));
 	}
 	CHECK(i >= 7);
 	CHECK(!aftl_policy_find("nonsense"));

@@ -428,9 +428,11 @@ def test_pages_quote_their_examples(page: str) -> None:
 
 
 def test_policy_page_names_every_method() -> None:
-    header = (TOP / "dm-approxftl/core/policy/policy.h").read_text()
-    body = header.split("struct aftl_policy_type {")[1].split("\n};")[0]
-    methods = set(re.findall(r"\(\*(\w+)\)", body))
+    methods = set[str]()
+    for layer, struct in (("ftl", "ftl_policy"), ("nand", "policy_type")):
+        header = (TOP / f"dm-approxftl/core/policy/{layer}-policy.h").read_text()
+        body = header.split(f"struct aftl_{struct} {{")[1].split("\n};")[0]
+        methods |= set(re.findall(r"\(\*(\w+)\)", body))
     page = "\n".join(spans(TOP / "docs/policy-in-an-hour.md"))
     assert not [m for m in sorted(methods) if not re.search(rf"\b{m}\(\)", page)]
 

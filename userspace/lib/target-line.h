@@ -9,7 +9,7 @@
 #define AFTL_TARGET_LINE_H
 
 #include "core/base/shards.h"
-#include "core/policy/policy.h"
+#include "core/policy/nand-policy.h"
 
 #define TARGET_NAME "approxftl"
 

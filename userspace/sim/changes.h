@@ -4,7 +4,7 @@
 #define SIM_CHANGES_H
 
 #include "core/base/params.h"
-#include "core/policy/policy.h"
+#include "core/policy/nand-policy.h"
 #include "key-value.h"
 
 /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Creation and destruction of a device, and values derived from its configuration. */
 #include "core/ftl/command.h"
+#include "core/policy/ftl-policy.h"
 
 /* aftl_memory_alloc() stores the size, because the host wants it back on free. */
 static void *alloc_chunk(void *host, size_t bytes)
@@ -340,7 +341,8 @@ int aftl_create(struct aftl **out, const struct aftl_config *config,
 	ftl->geo = geo;
 	ftl->media.geo = &ftl->geo;
 	ftl->rotation = aftl_first_allocation_turn(&ftl->geo);
-	ftl->type = type;
+	ftl->named_type = type;
+	ftl->type = aftl_ftl_policy_type(type, &ftl->ftl_type);
 	ftl->ops = ops;
 	ftl->host = host;
 	ftl->memory_bytes = sizeof(*ftl);

@@ -639,7 +639,9 @@ struct aftl {
 	struct aftl_chip chip;
 	struct aftl_read_timing sense;
 	struct aftl_stats stats;
-	const struct aftl_policy_type *type;
+	const struct aftl_policy_type *named_type; /* as the host named it */
+	const struct aftl_policy_type *type; /* with all methods: @named_type or &@ftl_type */
+	struct aftl_policy_type ftl_type;
 	struct aftl_policy *policy;
 	struct aftl_policy_core core;
 	const struct aftl_host_ops *ops;

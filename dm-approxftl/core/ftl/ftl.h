@@ -15,7 +15,7 @@
 
 #include "core/nand/cell.h"
 #include "core/nand/chip.h"
-#include "core/policy/policy.h"
+#include "core/policy/nand-policy.h"
 #include "core/policy/param-registry.h"
 #include "core/base/stats.h"
 
@@ -85,6 +85,7 @@ struct aftl_request {
 	u8 path;
 	u8 epoch;
 	u8 placed;
+	u8 asked;
 	u8 rest;
 };
 

@@ -178,7 +178,7 @@ const struct aftl_config *aftl_config(const struct aftl *ftl)
 
 const struct aftl_policy_type *aftl_policy_type(const struct aftl *ftl)
 {
-	return ftl->type;
+	return ftl->named_type;
 }
 
 u64 aftl_memory_bytes(const struct aftl *ftl)

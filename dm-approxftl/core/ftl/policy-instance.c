@@ -30,6 +30,7 @@ static u64 policy_array_length(const struct aftl_policy *policy,
 		[AFTL_PER_BLOCK] = geo->blocks,
 		[AFTL_PER_LAYER] = (u64)geo->blocks * geo->layers,
 		[AFTL_PER_LPN] = geo->units,
+		[AFTL_PER_DEVICE] = 1,
 	};
 
 	return array->count * shares[array->each];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Services of the core for policies, see core/policy/policy.h. */
+/* Services of the core for policies, see core/policy/nand-policy.h. */
 #include "core/ftl/device.h"
 #include "core/base/random.h"
 

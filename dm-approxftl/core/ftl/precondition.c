@@ -186,7 +186,8 @@ static bool fill_is_predictable(const struct aftl *ftl)
 	const struct aftl_policy_type *type = ftl->type;
 
 	return type->steady && ftl->geo.passes == 1 && ftl->chip.plain && !ftl->slc_max_blocks &&
-	       !ftl->geo.trans_pages && !ftl->geo.superblock_luns && !type->stream &&
+	       !ftl->geo.trans_pages && !ftl->geo.superblock_luns &&
+	       (type->ftl || !type->stream) &&
 	       !type->programmed && !type->invalidated;
 }
 

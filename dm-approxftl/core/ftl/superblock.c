@@ -161,11 +161,13 @@ bool aftl_superblock_unused(const struct aftl *ftl, u32 group, u32 number)
 /*
  * Free blocks of a LUN that may wait until data of the stream of their superblock come: one for
  * each placement handle, for the translation pages, and for each other stream of the host, so that
- * each has an open superblock of its own; two for the block kinds of a policy without host streams.
+ * each has an open superblock of its own; two for the block kinds of other policies.
  */
 static u32 max_waiting_blocks(const struct aftl *ftl)
 {
-	return (ftl->type->host_streams ? max(ftl->streams - 1, 2U) : 2) + ftl->handles;
+	bool streams = ftl->type->host_streams || ftl->type->ftl;
+
+	return (streams ? max(ftl->streams - 1, 2U) : 2) + ftl->handles;
 }
 
 static u32 superblock_stream_of(const struct aftl *ftl, const struct aftl_block *block)

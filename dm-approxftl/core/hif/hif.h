@@ -32,6 +32,7 @@ static inline void aftl_request_arrive(struct aftl *ftl, struct aftl_request *re
 	request->service_ns = 0;
 	request->admitted = 0;
 	request->stream = 0;
+	request->asked = 0;
 	request->path = 0;
 	request->rest = AFTL_REST_UNKNOWN;
 	ftl->requests++;

@@ -258,16 +258,45 @@ static bool write_admit_lpn(struct aftl *ftl, struct aftl_request *request, u32 
 	if (unlikely(request->rest) && aftl_page_is_partial(request, request->admitted))
 		aftl_rest_before_accept(ftl, request, lpn);
 	request->admitted++;
+	request->asked = 0;
 	write_bind_lpn(ftl, request, lpn, lun, lane, older);
 	return true;
+}
+
+/* Ask the policy for the stream of pages of @request. */
+static void write_ask_stream(struct aftl *ftl, struct aftl_request *request, u32 unit, u32 units)
+{
+	struct aftl_host_write write = {
+		.lpn = to_lpn(unit),
+		.units = units,
+		.class = request->class,
+		.level = aftl_quality_level(request->class, request->level),
+		.hint = request->hint,
+	};
+
+	request->stream = aftl_checked_stream(ftl, ftl->type->stream(ftl->policy, &write));
+}
+
+/*
+ * Stream of the next page to admit. If the policy chooses it by page, it is asked once for each,
+ * even if the page has to wait. Streams of placement handles and zones are above the policy's.
+ */
+static u32 write_page_stream(struct aftl *ftl, struct aftl_request *request)
+{
+	if (ftl->type->stream_per_page && !request->asked && request->stream < ftl->streams) {
+		write_ask_stream(ftl, request, request->unit + request->admitted, 1);
+		request->asked = 1;
+	}
+	return request->stream;
 }
 
 static void write_admit_lpns(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 class = aftl_stored_class(ftl, request->class);
-	u32 lane = aftl_write_stream(class, request->stream);
 
 	while (request->admitted < request->units) {
+		u32 lane = aftl_write_stream(class, write_page_stream(ftl, request));
+
 		if (write_admit_lpn(ftl, request, class, lane))
 			continue;
 		if (ftl->read_only || write_no_progress(ftl))
@@ -738,27 +767,20 @@ void aftl_write_drop_discarded(struct aftl *ftl, aftl_lpn_t lpn)
 }
 
 /**
- * aftl_write_choose_stream() - set the stream of a write: placement handle, or the policy's answer
+ * aftl_write_choose_stream() - set the stream of a write: placement handle, or the policy's answer,
+ *	unless the policy chooses it by page
  * @ftl: device
  * @request: a write
  */
 void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request)
 {
-	struct aftl_host_write write = {
-		.lpn = to_lpn(request->unit),
-		.units = request->units,
-		.class = request->class,
-		.level = aftl_quality_level(request->class, request->level),
-		.hint = request->hint,
-	};
-
 	/* Zoned and FDP writes bypass the policy. */
 	if (unlikely(ftl->geo.zones))
 		request->placed = 0;
 	else if (!(unlikely(ftl->config.placement_handles) &&
 		   aftl_handle_assign_stream(ftl, request)) &&
-		 ftl->type->stream)
-		request->stream = aftl_checked_stream(ftl, ftl->type->stream(ftl->policy, &write));
+		 ftl->type->stream && !ftl->type->stream_per_page)
+		write_ask_stream(ftl, request, request->unit, request->units);
 }
 
 u32 aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what)
@@ -775,7 +797,7 @@ u32 aftl_buffer_restore(struct aftl *ftl, const struct aftl_buffered_lpn *what)
 	u32 index;
 
 	aftl_write_choose_stream(ftl, &request);
-	lun = write_choose_lun(ftl, class, request.stream, what->lpn);
+	lun = write_choose_lun(ftl, class, write_page_stream(ftl, &request), what->lpn);
 	if (!lun)
 		lun = write_any_live_lun(ftl);
 	if (!lun || !ftl->free_write_count ||

@@ -6,7 +6,7 @@
 #ifndef AFTL_POLICY_HOTNESS_H
 #define AFTL_POLICY_HOTNESS_H
 
-#include "core/policy/policy.h"
+#include "core/policy/nand-policy.h"
 
 /* Class 0 is cold. The first block kinds are those of the classes. */
 #define AFTL_HOTNESS_COLD 0

@@ -6,7 +6,7 @@
 #ifndef AFTL_POLICY_LAYER_PARAMS_H
 #define AFTL_POLICY_LAYER_PARAMS_H
 
-#include "core/policy/policy.h"
+#include "core/policy/nand-policy.h"
 
 /**
  * aftl_leader_result() - pack the monitored result of a program into 16 bits; never 0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Registry of the allocation rules. */
 #include "core/policy/lun-rules.h"
+#include "core/policy/nand-policy.h"
 
 static const struct {
 	const struct aftl_lun_rule *rule;

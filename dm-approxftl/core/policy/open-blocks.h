@@ -6,7 +6,7 @@
 #ifndef AFTL_POLICY_OPEN_BLOCKS_H
 #define AFTL_POLICY_OPEN_BLOCKS_H
 
-#include "core/policy/policy.h"
+#include "core/policy/nand-policy.h"
 
 /**
  * struct aftl_open_blocks - open blocks of a LUN; the state that such a policy has for a LUN begins

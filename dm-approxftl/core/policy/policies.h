@@ -3,7 +3,7 @@
 #ifndef AFTL_POLICIES_H
 #define AFTL_POLICIES_H
 
-#include "core/policy/policy.h"
+#include "core/policy/nand-policy.h"
 
 #define POLICY(name) extern const struct aftl_policy_type aftl_policy_##name;
 #include "core/policy/policy-list.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Helpers for policies, on top of the services of the core. */
-#include "core/policy/policy.h"
+#include "core/policy/nand-policy.h"
 #include "core/base/random.h"
 
 struct aftl_block *aftl_policy_open_block(struct aftl_policy *policy, struct aftl_lun *lun,

@@ -5,28 +5,23 @@
  * that.
  */
 #include "core/policy/policies.h"
-#include "core/policy/open-blocks.h"
+#include "core/policy/ftl-policy.h"
 
 enum { FRESH, MOVED };
 
-static int separated_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			   const struct aftl_program_request *need,
-			   struct aftl_placement *placement)
+static u32 separated_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
 {
-	u32 kind = need->cause == AFTL_CAUSE_HOST ? FRESH : MOVED;
-
-	return aftl_open_blocks_place(policy, lun, need, kind, placement);
+	(void)policy;
+	return page->cause == AFTL_CAUSE_HOST ? FRESH : MOVED;
 }
+
+static const struct aftl_ftl_policy methods = { .stream = separated_stream };
 
 const struct aftl_policy_type aftl_policy_separated = {
 	.name = "separated",
 	.about = "page mapping, relocated data in blocks of its own, everything precise",
-	.kinds = { "fresh", "moved" },
-	.open_blocks = 2,
-	.reserve = 1,
 	.two_passes = true,
 	.steady = true,
-	.ignores_tags = true,
-	AFTL_OPEN_BLOCKS_METHODS,
-	.place = separated_place,
+	AFTL_FTL_POLICY(&methods, 2, 1),
+	AFTL_FTL_STREAMS("fresh", "moved"),
 };

@@ -5,49 +5,27 @@
  * kernel does for block devices.
  */
 #include "core/policy/policies.h"
-#include "core/policy/open-blocks.h"
+#include "core/policy/ftl-policy.h"
 
 #define IDS 7
 
-#define NAMES "unhinted", "id_1", "id_2", "id_3", "id_4", "id_5", "id_6", "id_7"
-
-/* Ids above the number of streams share them. */
-static u32 streams_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
+/* A block contains data of one stream. Ids above the number of streams share them. */
+static u32 streams_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
 {
-	u32 id = write->hint.stream ? write->hint.stream : write->hint.life;
+	u32 id = page->hint.stream ? page->hint.stream : page->hint.life;
 
 	(void)policy;
+	if (page->from)
+		return page->from->kind;
 	return id ? (id - 1) % IDS + 1 : 0;
 }
 
-static int streams_place(struct aftl_policy *policy, struct aftl_lun *lun,
-			 const struct aftl_program_request *need, struct aftl_placement *placement)
-{
-	return aftl_open_blocks_place(policy, lun, need, need->stream, placement);
-}
-
-/* A block contains data of one stream. */
-static bool streams_relocate(struct aftl_policy *policy, const struct aftl_relocation *move,
-			     u32 *class, u32 *stream)
-{
-	(void)policy;
-	(void)class;
-	*stream = move->from->kind;
-	return true;
-}
+static const struct aftl_ftl_policy methods = { .stream = streams_stream };
 
 const struct aftl_policy_type aftl_policy_streams = {
 	.name = "streams",
 	.about = "page mapping, each placement id of the host in blocks of its own",
-	.kinds = { NAMES },
-	.streams = { NAMES },
 	.host_streams = IDS,
-	.open_blocks = IDS + 1,
-	.reserve = 1,
-	.copy_passes = 1,
-	.ignores_tags = true,
-	AFTL_OPEN_BLOCKS_METHODS,
-	.stream = streams_stream,
-	.place = streams_place,
-	.relocate = streams_relocate,
+	AFTL_FTL_POLICY(&methods, IDS + 1, 1),
+	AFTL_FTL_STREAMS("unhinted", "id_1", "id_2", "id_3", "id_4", "id_5", "id_6", "id_7"),
 };

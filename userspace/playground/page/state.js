@@ -37,7 +37,7 @@ const PROFILES = {
 
 const POLICIES = ["baseline", "delta_b", "vth_b", "approxftl", "pageftl", "vertftl", "cubeftl",
 	"cubeftl_minus", "traditional", "li", "agcr", "tvr", "tlc", "ressd", "hybrid", "streams", "separated",
-	"density", "lending", "ips", "levels"];
+	"density", "lending", "ips", "levels", "sepbit", "midas"];
 
 const VIEWS = [
 	{name: "use", title: "class and validity"},

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The FTL layer on top of the NAND layer: an open block for each LUN and stream, one relocation
+ * pass for each stream of a victim, and the ages of blocks.
+ */
+#include "core/policy/ftl-policy.h"
+
+/* Array of struct ages; the entries before it belong to the policy. */
+#define AGES (AFTL_ARRAYS_MAX - 1)
+
+/**
+ * struct ages - times of a block
+ * @written_ns: mean time at which the host wrote its data
+ * @invalidated_ns: time of the last invalidation, or of the opening
+ */
+struct ages {
+	u64 written_ns;
+	u64 invalidated_ns;
+};
+
+static struct ages *ages_of(const struct aftl_policy *policy, const struct aftl_block *block)
+{
+	return aftl_block_state(policy, AGES, struct ages, block);
+}
+
+/* Times of a snapshot may be in the future. */
+static u64 ns_since(const struct aftl_policy *policy, u64 ns)
+{
+	u64 now_ns = aftl_policy_now(policy);
+
+	return now_ns - min(ns, now_ns);
+}
+
+u64 aftl_block_age_ns(const struct aftl_policy *policy, const struct aftl_block *block)
+{
+	return ns_since(policy, ages_of(policy, block)->written_ns);
+}
+
+u64 aftl_block_rest_ns(const struct aftl_policy *policy, const struct aftl_block *block)
+{
+	return ns_since(policy, ages_of(policy, block)->invalidated_ns);
+}
+
+/* Update the mean for @units more pages; @block has not been programmed with them yet. */
+static void age_block(struct aftl_policy *policy, const struct aftl_block *block,
+		      const struct aftl_program_request *need)
+{
+	u32 before = block->programmed * aftl_policy_geometry(policy)->page_units;
+	struct ages *ages = ages_of(policy, block);
+	u64 written_ns = need->from ? ages_of(policy, need->from)->written_ns :
+				      aftl_policy_now(policy);
+	u32 all = before + need->units;
+
+	if (!before)
+		*ages = (struct ages){ written_ns, aftl_policy_now(policy) };
+	else if (written_ns > ages->written_ns)
+		ages->written_ns += div64_u64(written_ns - ages->written_ns, all) * need->units;
+	else
+		ages->written_ns -= div64_u64(ages->written_ns - written_ns, all) * need->units;
+}
+
+int aftl_ftl_place(struct aftl_policy *policy, struct aftl_lun *lun,
+		   const struct aftl_program_request *need, struct aftl_placement *placement)
+{
+	const struct aftl_ftl_policy *ftl = policy->type->ftl;
+	u32 stream = min(need->stream, policy->type->open_blocks - 1);
+	int ret = aftl_open_blocks_place(policy, lun, need, stream, placement);
+
+	if (ret || !ftl)
+		return ret;
+	if (ftl->block_ages)
+		age_block(policy, placement->block, need);
+	if (ftl->block_opened && !placement->block->programmed)
+		ftl->block_opened(policy, placement->block);
+	return 0;
+}
+
+static u32 ftl_host_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
+{
+	struct aftl_page_write page = {
+		.lpn = write->lpn,
+		.cause = AFTL_CAUSE_HOST,
+		.class = write->class,
+		.hint = write->hint,
+	};
+
+	return policy->type->ftl->stream(policy, &page);
+}
+
+static aftl_lpn_t first_valid_lpn(const struct aftl_media *media, const struct aftl_block *block,
+				  u32 page)
+{
+	u32 first = from_ppn(aftl_page_ppn(media, block, page));
+	u32 i = 0;
+
+	while (i + 1 < media->geo->page_units && !aftl_ppn_valid(media, to_ppn(first + i)))
+		i++;
+	return aftl_ppn_lpn(media, to_ppn(first + i));
+}
+
+/*
+ * The pass of a page is its stream modulo the number of passes. If the answers of the policy have
+ * changed so that the pass is over, the page goes to the stream of the last pass.
+ */
+static bool ftl_relocate(struct aftl_policy *policy, const struct aftl_relocation *move, u32 *class,
+			 u32 *stream)
+{
+	struct aftl_page_write page = {
+		.lpn = first_valid_lpn(aftl_policy_media(policy), move->from, move->page),
+		.cause = move->cause,
+		.from = move->from,
+	};
+
+	u32 passes = policy->type->copy_passes;
+	u32 pass;
+
+	(void)class;
+	*stream = policy->type->ftl->stream(policy, &page);
+	pass = *stream % passes;
+	if (pass < move->pass && move->pass == passes - 1) {
+		*stream += move->pass - pass;
+		pass = move->pass;
+	}
+	return pass == move->pass;
+}
+
+static void ftl_invalidated(struct aftl_policy *policy, struct aftl_block *block, u32 page)
+{
+	const struct aftl_ftl_policy *ftl = policy->type->ftl;
+
+	(void)page;
+	if (ftl->block_ages)
+		ages_of(policy, block)->invalidated_ns = aftl_policy_now(policy);
+	if (ftl->page_invalidated)
+		ftl->page_invalidated(policy, block);
+}
+
+/* Blocks of placement handles and of the SLC cache were not opened for the policy. */
+static bool ftl_before_erase(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	if (!block->handle && !block->bits)
+		policy->type->ftl->block_collected(policy, block);
+	return false;
+}
+
+const struct aftl_policy_type *aftl_ftl_policy_type(const struct aftl_policy_type *type,
+						    struct aftl_policy_type *complete)
+{
+	const struct aftl_ftl_policy *ftl = type->ftl;
+
+	if (!ftl)
+		return type;
+	*complete = *type;
+	complete->stream_per_page = ftl->stream;
+	complete->copy_passes = type->reserve;
+	complete->stream = ftl->stream ? ftl_host_stream : NULL;
+	complete->relocate = ftl->stream ? ftl_relocate : NULL;
+	complete->select_victim = ftl->select_victim;
+	complete->lun = ftl->lun;
+	complete->idle_task = ftl->idle;
+	complete->invalidated = ftl->block_ages || ftl->page_invalidated ? ftl_invalidated : NULL;
+	complete->shallow_erase = ftl->block_collected ? ftl_before_erase : NULL;
+	complete->sanitize_arrays = ftl->restored;
+	if (ftl->block_ages)
+		complete->arrays[AGES] =
+			(struct aftl_policy_array)AFTL_STATE(AFTL_PER_BLOCK, struct ages, u64);
+	return complete;
+}

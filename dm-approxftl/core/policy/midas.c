@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * MiDAS: a chain of groups of blocks, whose number and sizes follow from models of the load.
+ *
+ * S. Oh, J. Kim, S. Han, J. Kim, S. Lee, S. H. Noh, "MIDAS: Minimizing Write Amplification in
+ * Log-Structured Systems through Adaptive Group Number and Size Configuration", FAST 2024, and its
+ * supplemental material. Written from the text; time is counted in pages written by the host.
+ *
+ * Host data enters group 1, or group HOT if the version that it replaces did not live long. A group
+ * that is larger than its size gives up its oldest block, whose valid data moves to the next group;
+ * HOT's moves to group 1. The last group has the rest of the space, and collects its block with the
+ * least valid data.
+ *
+ * The update interval distribution (UID) is a histogram of the ages at which data is overwritten.
+ * The Markov chain model (MCAM) follows from it: data leaves group i at the age at which its size
+ * has been written to it, and the share that is still valid then moves on. At the end of an epoch
+ * the sizes with the least predicted write amplification are searched, and a group is merged with
+ * its successors if its blocks have not the predicted valid data.
+ *
+ * Simplifications and differences:
+ * - each LUN has groups, of the same sizes: blocks are collected within a LUN;
+ * - the paper samples the pages for the UID and counts intervals in coarse units; here every page
+ *   has a time (4 bytes), and the histogram is logarithmic, with four bins for each octave;
+ * - hot is what was overwritten before it left group 1, without counters of past decisions; the
+ *   size of HOT is searched with the model, from the UID of hot data, instead of by trial;
+ * - the model of the last group is that of the chain, too: its data stays for a while, is rewritten
+ *   and stays again. The supplemental material takes Desnoyers' model for two classes of data, and
+ *   divides them by their last interval: where all data of the group has one update rate, that
+ *   predicts too little (1.9 for 2.8 on a load of 80/20);
+ * - the search adds one group at a time and tries all its sizes in steps of 1/64 of the LUN, with
+ *   the sizes of the groups before it fixed; at most seven groups and HOT (AFTL_KINDS_MAX);
+ * - the epoch is one write of all logical pages; each halves the weight of older intervals; and a
+ *   configuration changes only if 0.8 % is to be gained;
+ * - a merge lasts one epoch, and a group is irregular if it is off by a tenth of its blocks.
+ */
+#include "core/base/fixed-point.h"
+#include "core/policy/ftl-policy.h"
+#include "core/policy/policies.h"
+
+enum { HOT, FIRST, GROUPS = AFTL_KINDS_MAX };
+
+#define BINS_PER_OCTAVE 4
+#define BINS (31 * BINS_PER_OCTAVE)
+
+/* Steps of the search; least gain of a new group, and of a change: 2^-GAIN_SHIFT. */
+#define SIZES 64
+#define GAIN_SHIFT 7
+
+/* Rounds in the last group that the model computes one by one, and bits of the time of a round. */
+#define ROUNDS 16
+#define STAY_BITS 8
+#define WAF_MAX_Q16 ((u64)U32_MAX)
+
+/*
+ * The model leaves out this share of the last group of several, as 1 / MARGIN: when that is nearly
+ * full of valid data, its write amplification grows faster than the errors of the model allow.
+ */
+#define MARGIN 32
+
+/* A group is irregular if its valid data differs from the prediction by more, in 2^-16. */
+#define IRREGULAR_Q16 (AFTL_ONE_Q16 / 10)
+#define IRREGULAR_BLOCKS 16
+
+/* Time of the last host write of an lpn, 0 if there was none, and whether it was hot. */
+#define STAMP_TIME 0x7fffffffU
+#define STAMP_HOT 0x80000000U
+
+/* Arrays: times; group to which a block that is being emptied gives its data, or 0; the rest. */
+enum { STAMPS, TARGETS, STATE };
+
+/**
+ * struct layout - sizes of the groups
+ * @groups: number of the last group
+ * @blocks: blocks in each LUN for HOT and for the groups before the last one
+ */
+struct layout {
+	u64 groups;
+	u64 blocks[GROUPS];
+};
+
+/**
+ * struct midas_state - saved state
+ * @now: host writes so far
+ * @epoch_ends: time at which the configuration is reconsidered
+ * @hot_age: age below which overwritten data makes the new version hot
+ * @settled: the last epoch did not change the configuration
+ * @layout: the configuration
+ * @collected: blocks that each group has given up in this epoch
+ * @moved: ppns that were valid in them
+ * @updates: histograms of update intervals, of other and of hot data
+ */
+struct midas_state {
+	u64 now;
+	u64 epoch_ends;
+	u64 hot_age;
+	u64 settled;
+	struct layout layout;
+	u64 collected[GROUPS];
+	u64 moved[GROUPS];
+	u64 updates[2][BINS];
+};
+
+/**
+ * struct curve - how much data of a kind is still valid, by age
+ * @share_q16: share of all host writes
+ * @tail_q16: share of the data that is valid at the lower end of a bin
+ * @area: integral of the tail up to there, in host writes
+ */
+struct curve {
+	u32 share_q16;
+	u32 tail_q16[BINS + 1];
+	u64 area[BINS + 1];
+};
+
+/**
+ * struct midas - instance
+ * @curves: of other and of hot data, in the last epoch
+ * @space: ppns for data of all LUNs
+ * @valid: valid ppns
+ * @lun_space: blocks for data in a LUN
+ */
+struct midas {
+	struct aftl_policy policy;
+	struct curve curves[2];
+	u64 space;
+	u64 valid;
+	u32 lun_space;
+};
+
+static struct midas_state *midas_state(const struct aftl_policy *policy)
+{
+	return aftl_device_state(policy, STATE, struct midas_state);
+}
+
+static u32 interval_bin(u64 interval)
+{
+	return min_t(u32, aftl_log2_q16(interval) / (AFTL_ONE_Q16 / BINS_PER_OCTAVE), BINS - 1);
+}
+
+/* Lower end of a bin. */
+static u64 bin_start(u32 bin)
+{
+	static const u32 fractions_q16[BINS_PER_OCTAVE] = { 65536, 77936, 92682, 110218 };
+
+	if (!bin)
+		return 0;
+	return ((u64)fractions_q16[bin % BINS_PER_OCTAVE] << (bin / BINS_PER_OCTAVE)) >> 16;
+}
+
+static void draw_curve(struct curve *curve, const u64 *updates, u64 all)
+{
+	u64 total = 0;
+	u64 rest;
+	u32 i;
+
+	for (i = 0; i < BINS; i++)
+		total += updates[i];
+	curve->share_q16 = (u32)div64_u64(total << 16, max(all, 1ULL));
+	rest = total;
+	for (i = 0; i <= BINS; i++) {
+		curve->tail_q16[i] = (u32)div64_u64(rest << 16, max(total, 1ULL));
+		rest -= i < BINS ? updates[i] : 0;
+		curve->area[i] = !i ? 0 : curve->area[i - 1] +
+			((bin_start(i) - bin_start(i - 1)) *
+			 (curve->tail_q16[i] + curve->tail_q16[i - 1]) >> 17);
+	}
+}
+
+/* Value at @age between @at[bin] and @at[bin + 1]. */
+static u64 interpolate(u64 age, u32 bin, u64 low, u64 high)
+{
+	u64 width = max(bin_start(bin + 1) - bin_start(bin), 1ULL);
+	u64 part = age - min(bin_start(bin), age);
+	u64 part_q16 = div64_u64(part << 16, width);
+
+	return low <= high ? low + ((high - low) * part_q16 >> 16) :
+			     low - ((low - high) * part_q16 >> 16);
+}
+
+static u64 tail_q16(const struct curve *curve, u64 age)
+{
+	u32 bin = interval_bin(max(age, 1ULL));
+
+	return age >= bin_start(BINS) ? 0 :
+	       interpolate(age, bin, curve->tail_q16[bin], curve->tail_q16[bin + 1]);
+}
+
+static u64 area_below(const struct curve *curve, u64 age)
+{
+	u32 bin = interval_bin(max(age, 1ULL));
+
+	return age >= bin_start(BINS) ? curve->area[BINS] :
+	       interpolate(age, bin, curve->area[bin], curve->area[bin + 1]);
+}
+
+/* Share of all host writes that is valid when it has been in the chain for @age. */
+static u64 chain_tail_q16(const struct midas *midas, u64 hot_stay, u64 age)
+{
+	const struct curve *curves = midas->curves;
+
+	return (curves[0].share_q16 * tail_q16(&curves[0], age) +
+		curves[1].share_q16 * tail_q16(&curves[1], age + hot_stay)) >> 16;
+}
+
+/* Valid ppns that have been in the chain for less than @age. */
+static u64 chain_area(const struct midas *midas, u64 hot_stay, u64 age)
+{
+	const struct curve *curves = midas->curves;
+
+	return (curves[0].share_q16 * area_below(&curves[0], age) >> 16) +
+	       (curves[1].share_q16 * (area_below(&curves[1], age + hot_stay) -
+				       area_below(&curves[1], hot_stay)) >> 16);
+}
+
+/*
+ * ppns that data of the last group fills if it stays there for @stay and is then rewritten, again
+ * and again; it enters at @age.
+ */
+static u64 last_group_fill(const struct midas *midas, u64 hot_stay, u64 age, u64 stay)
+{
+	u64 sum_q16 = 0;
+	u32 i;
+
+	for (i = 0; i < ROUNDS; i++)
+		sum_q16 += chain_tail_q16(midas, hot_stay, age + i * stay);
+	return (stay * sum_q16 >> 16) + chain_area(midas, hot_stay, bin_start(BINS)) -
+	       chain_area(midas, hot_stay, age + ROUNDS * stay);
+}
+
+/* Writes to the last group for each host write, in 2^-16; @held of its @space ppns are valid. */
+static u64 last_group_writes_q16(const struct midas *midas, u64 hot_stay, u64 age, u64 space,
+				 u64 held)
+{
+	u64 later = chain_area(midas, hot_stay, bin_start(BINS)) - chain_area(midas, hot_stay, age);
+	/* Data that is never overwritten is in no histogram. */
+	u64 fixed = held - min(later, held);
+	u64 step = bin_start(BINS - 1);
+	u64 stay = 0;
+
+	for (; step > stay >> STAY_BITS; step >>= 1)
+		if (last_group_fill(midas, hot_stay, age, stay + step) + fixed <= space)
+			stay += step;
+	return stay ? div64_u64(space << 16, stay) : WAF_MAX_Q16;
+}
+
+static u64 group_space(const struct midas *midas, u64 blocks)
+{
+	return div64_u64(midas->space * blocks, midas->lun_space);
+}
+
+/* Time for which data stays in HOT. */
+static u64 hot_stay_of(const struct midas *midas, const struct layout *layout)
+{
+	return div64_u64(group_space(midas, layout->blocks[HOT]) << 16,
+			 max(midas->curves[1].share_q16, 1U));
+}
+
+/**
+ * predict_waf_q16() - write amplification of a configuration
+ * @midas: the policy, with current curves
+ * @layout: configuration
+ * @valid_q16: takes the share of valid data in the blocks that each group gives up; may be NULL
+ * @age: takes the age at which data leaves group 1; may be NULL
+ *
+ * Return: U64_MAX if the data does not fit.
+ */
+static u64 predict_waf_q16(const struct midas *midas, const struct layout *layout, u64 *valid_q16,
+			   u64 *first_age)
+{
+	u64 hot_stay = hot_stay_of(midas, layout);
+	u64 hot_q16 = midas->curves[1].share_q16;
+	u64 moves_q16 = hot_q16 * tail_q16(&midas->curves[1], hot_stay) >> 16;
+	u64 enters_q16 = chain_tail_q16(midas, hot_stay, 0);
+	u64 waf_q16 = AFTL_ONE_Q16 + moves_q16;
+	/* Half of an open block is empty, and a group exceeds its size by up to a block. */
+	u64 unused = group_space(midas, 3 * (layout->groups + !!layout->blocks[HOT])) / 2;
+	u64 space = midas->space - group_space(midas, layout->blocks[HOT]);
+	u64 age = 0;
+	u64 held;
+	u32 i;
+
+	if (valid_q16)
+		valid_q16[HOT] = div64_u64(moves_q16 << 16, max(hot_q16, 1ULL));
+	for (i = FIRST; i < layout->groups; i++) {
+		u64 group = group_space(midas, layout->blocks[i]);
+		u64 leaves_q16;
+
+		age += div64_u64(group << 16, max(enters_q16, 1ULL));
+		leaves_q16 = chain_tail_q16(midas, hot_stay, age);
+		if (valid_q16)
+			valid_q16[i] = div64_u64(leaves_q16 << 16, max(enters_q16, 1ULL));
+		if (first_age && i == FIRST)
+			*first_age = age + hot_stay;
+		waf_q16 += leaves_q16;
+		enters_q16 = leaves_q16;
+		space -= min(space, group);
+	}
+	space -= min(space, unused);
+	space -= layout->groups > FIRST ? space / MARGIN : 0;
+	held = chain_area(midas, hot_stay, age) +
+	       (hot_q16 * area_below(&midas->curves[1], hot_stay) >> 16);
+	held = midas->valid - min(held, midas->valid - 1);
+	if (held + held / 64 >= space)
+		return U64_MAX;
+	return waf_q16 - enters_q16 + last_group_writes_q16(midas, hot_stay, age, space, held);
+}
+
+/* Try all sizes of @group and keep the best one. Return: its write amplification. */
+static u64 search_size(const struct midas *midas, struct layout *layout, u32 group, u64 least)
+{
+	struct layout trial = *layout;
+	u32 step = max(midas->lun_space / SIZES, 1U);
+	u32 blocks;
+
+	if (group != HOT)
+		trial.groups = max_t(u64, trial.groups, group + 1);
+	for (blocks = step; blocks < midas->lun_space; blocks += step) {
+		u64 waf_q16;
+
+		trial.blocks[group] = blocks;
+		waf_q16 = predict_waf_q16(midas, &trial, NULL, NULL);
+		if (waf_q16 < least) {
+			least = waf_q16;
+			*layout = trial;
+		}
+	}
+	return least;
+}
+
+/* Find the configuration with the least write amplification, with at most @most groups. */
+static u64 search_layout(const struct midas *midas, struct layout *layout, u32 most)
+{
+	u64 least;
+	u32 i;
+
+	*layout = (struct layout){ .groups = FIRST };
+	least = predict_waf_q16(midas, layout, NULL, NULL);
+	for (i = FIRST; i < most; i++) {
+		struct layout longer = *layout;
+		u64 waf_q16 = search_size(midas, &longer, i, least);
+
+		if (waf_q16 >= least - (least >> GAIN_SHIFT))
+			break;
+		least = waf_q16;
+		*layout = longer;
+	}
+	return search_size(midas, layout, HOT, least);
+}
+
+/* The first group whose blocks have other valid data than predicted; GROUPS - 1 if none. */
+static u32 first_irregular(const struct midas *midas, const struct midas_state *state)
+{
+	u32 ppns = aftl_policy_geometry(&midas->policy)->block_ppns;
+	u64 predicted_q16[GROUPS] = { 0 };
+	u32 i;
+
+	predict_waf_q16(midas, &state->layout, predicted_q16, NULL);
+	for (i = FIRST; i < state->layout.groups; i++) {
+		u64 found_q16 = div64_u64(state->moved[i] << 16,
+					  max(state->collected[i] * ppns, 1ULL));
+		u64 high = max(found_q16, predicted_q16[i]);
+
+		if (state->collected[i] >= IRREGULAR_BLOCKS &&
+		    high - min(found_q16, predicted_q16[i]) > IRREGULAR_Q16)
+			return i;
+	}
+	return GROUPS - 1;
+}
+
+static void measure_space(struct midas *midas)
+{
+	const struct aftl_media *media = aftl_policy_media(&midas->policy);
+	const struct aftl_geometry *geo = media->geo;
+	u32 i;
+
+	/* A free block, and one of the reserve. */
+	midas->lun_space = geo->blocks_per_lun - 2;
+	midas->space = (u64)midas->lun_space * geo->luns * geo->block_ppns;
+	midas->valid = 1;
+	for (i = 0; i < geo->blocks; i++)
+		midas->valid += media->blocks[i].valid;
+}
+
+/* The end of an epoch: reconsider the configuration, and forget half of the past. */
+static void midas_end_epoch(struct midas *midas)
+{
+	struct midas_state *state = midas_state(&midas->policy);
+	u32 units = aftl_policy_geometry(&midas->policy)->units;
+	u32 most = GROUPS - 1;
+	struct layout better;
+	u64 now_q16;
+	u64 all = 0;
+	u32 i;
+
+	for (i = 0; i < BINS; i++)
+		all += state->updates[0][i] + state->updates[1][i];
+	state->epoch_ends = state->now + units;
+	/* The first writes of logical pages have no interval. */
+	if (all < units / 2)
+		return;
+	for (i = 0; i < 2; i++)
+		draw_curve(&midas->curves[i], state->updates[i], all);
+	measure_space(midas);
+	if (state->settled)
+		most = first_irregular(midas, state);
+	now_q16 = predict_waf_q16(midas, &state->layout, NULL, NULL);
+	state->settled = true;
+	if (search_layout(midas, &better, most) < now_q16 - (now_q16 >> GAIN_SHIFT) ||
+	    most < state->layout.groups) {
+		state->layout = better;
+		state->settled = false;
+	}
+	predict_waf_q16(midas, &state->layout, NULL, &state->hot_age);
+	for (i = 0; i < BINS; i++) {
+		state->updates[0][i] /= 2;
+		state->updates[1][i] /= 2;
+	}
+	memset(state->collected, 0, sizeof(state->collected));
+	memset(state->moved, 0, sizeof(state->moved));
+}
+
+static u32 host_group(struct aftl_policy *policy, aftl_lpn_t lpn)
+{
+	struct midas_state *state = midas_state(policy);
+	u32 *stamp = aftl_lpn_state(policy, STAMPS, u32, lpn);
+	u64 interval = (++state->now - *stamp) & STAMP_TIME;
+	bool hot = *stamp && interval < state->hot_age;
+
+	if (*stamp)
+		state->updates[*stamp >= STAMP_HOT][interval_bin(interval)]++;
+	*stamp = max((u32)state->now & STAMP_TIME, 1U) | (hot ? STAMP_HOT : 0);
+	if (state->now >= state->epoch_ends)
+		midas_end_epoch(container_of(policy, struct midas, policy));
+	return hot && state->layout.blocks[HOT] ? HOT : FIRST;
+}
+
+/* All data of a block moves to the same group, even if the configuration changes meanwhile. */
+static u32 midas_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
+{
+	u32 last = max_t(u32, midas_state(policy)->layout.groups, FIRST);
+	u8 *target;
+
+	if (!page->from)
+		return host_group(policy, page->lpn);
+	target = aftl_block_state(policy, TARGETS, u8, page->from);
+	if (!*target)
+		*target = min_t(u8, page->from->kind + 1, last);
+	return *target;
+}
+
+static void midas_opened(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	*aftl_block_state(policy, TARGETS, u8, block) = 0;
+}
+
+static void count_lun_blocks(const struct aftl_victim_candidates *closed, u32 count[GROUPS])
+{
+	const struct aftl_media *media = aftl_policy_media(closed->policy);
+	u32 blocks = media->geo->blocks_per_lun;
+	const struct aftl_block *block = &media->blocks[aftl_lun_index(closed->lun) * blocks];
+	const struct aftl_block *end = block + blocks;
+
+	for (; block < end; block++)
+		count[block->kind] += block->state == AFTL_BLOCK_CLOSED;
+}
+
+/* The oldest block of @group; of the last one, the block with the least valid data. */
+static struct aftl_block *group_victim(const struct aftl_victim_candidates *closed, u32 group,
+				       bool last)
+{
+	struct aftl_block *block = NULL;
+	struct aftl_block *best = NULL;
+
+	while ((block = aftl_victim_candidates_next(closed, block))) {
+		if (last ? block->kind < group : block->kind != group)
+			continue;
+		if (!best || (last ? block->valid < best->valid :
+				     block->opened_ns < best->opened_ns))
+			best = block;
+	}
+	return best;
+}
+
+static struct aftl_block *midas_victim(struct aftl_policy *policy,
+				       const struct aftl_victim_candidates *closed)
+{
+	struct midas_state *state = midas_state(policy);
+	const struct layout *layout = &state->layout;
+	struct aftl_block *victim = NULL;
+	u32 count[GROUPS] = { 0 };
+	u32 i;
+
+	count_lun_blocks(closed, count);
+	for (i = HOT; i < layout->groups && !victim; i++) {
+		if (count[i] <= layout->blocks[i])
+			continue;
+		victim = group_victim(closed, i, false);
+		if (victim) {
+			state->collected[i]++;
+			state->moved[i] += victim->valid;
+		}
+	}
+	return victim ? victim : group_victim(closed, (u32)layout->groups, true);
+}
+
+static void midas_restored(struct aftl_policy *policy)
+{
+	struct midas_state *state = midas_state(policy);
+	u32 i;
+
+	for (i = 0; i < aftl_policy_geometry(policy)->blocks; i++)
+		aftl_block_state(policy, TARGETS, u8, aftl_policy_media(policy)->blocks)[i] %=
+			GROUPS;
+	state->layout.groups = min_t(u64, state->layout.groups, GROUPS - 1);
+	state->epoch_ends = min(state->epoch_ends, state->now + U32_MAX);
+	for (i = 0; i < BINS; i++) {
+		state->updates[0][i] = min_t(u64, state->updates[0][i], U32_MAX);
+		state->updates[1][i] = min_t(u64, state->updates[1][i], U32_MAX);
+	}
+	for (i = 0; i < GROUPS; i++) {
+		state->layout.blocks[i] = min_t(u64, state->layout.blocks[i], U32_MAX / GROUPS);
+		state->collected[i] = min_t(u64, state->collected[i], U32_MAX / GROUPS);
+		state->moved[i] = min_t(u64, state->moved[i], U32_MAX);
+	}
+}
+
+static const struct aftl_ftl_policy methods = {
+	.stream = midas_stream,
+	.select_victim = midas_victim,
+	.block_opened = midas_opened,
+	.restored = midas_restored,
+};
+
+const struct aftl_policy_type aftl_policy_midas = {
+	.name = "midas",
+	.about = "page mapping, a chain of groups whose number and sizes follow the load",
+	.two_passes = true,
+	.size = sizeof(struct midas),
+	.arrays = {
+		[STAMPS] = AFTL_STATE(AFTL_PER_LPN, u32, u32),
+		[TARGETS] = AFTL_STATE(AFTL_PER_BLOCK, u8, u8),
+		[STATE] = AFTL_STATE(AFTL_PER_DEVICE, struct midas_state, u64),
+	},
+	AFTL_FTL_POLICY(&methods, GROUPS, 1),
+	AFTL_FTL_STREAMS("hot", "group_1", "group_2", "group_3", "group_4", "group_5", "group_6",
+			 "group_7"),
+};

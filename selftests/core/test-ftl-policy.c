@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The FTL layer of the policy contract: pages and blocks of which a policy is told, and what it
+ * sees of a block.
+ */
+#include "core/base/fixed-point.h"
+#include "core/ftl/device.h"
+#include "core/policy/ftl-policy.h"
+#include "shadow-store.h"
+#include "stream.h"
+#include "tap.h"
+
+/* Host pages by parity, relocated pages by parity. */
+enum { EVEN, ODD, MOVED_EVEN, MOVED_ODD, STREAMS };
+
+/* Arrays of the witness. */
+enum { ASKED, OPENINGS, SUMS };
+
+struct sums {
+	u32 opened;
+	u32 collected;
+	u32 invalidated;
+	u32 restored;
+	u32 calls;
+};
+
+static struct test_device device;
+static u32 last_lpn;
+
+static struct sums *sums_of(const struct aftl_policy *policy)
+{
+	return aftl_device_state(policy, SUMS, struct sums);
+}
+
+/* The witness changes its mind about the stream of relocated pages at every call. */
+static bool fickle;
+
+static u32 witness_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
+{
+	u32 odd = from_lpn(page->lpn) % 2;
+
+	if (page->from) {
+		CHECK(page->cause != AFTL_CAUSE_HOST);
+		CHECK(fickle || page->from->kind % 2 == odd);
+		return MOVED_EVEN + (fickle ? sums_of(policy)->calls++ % 2 : odd);
+	}
+	CHECK_EQ(page->cause, AFTL_CAUSE_HOST);
+	last_lpn = from_lpn(page->lpn);
+	++*aftl_lpn_state(policy, ASKED, u16, page->lpn);
+	return odd;
+}
+
+static void witness_opened(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	CHECK(block->kind < STREAMS && !block->valid);
+	++*aftl_block_state(policy, OPENINGS, u32, block);
+	sums_of(policy)->opened++;
+}
+
+static void witness_invalidated(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	CHECK_EQ(aftl_block_rest_ns(policy, block), 0);
+	sums_of(policy)->invalidated++;
+}
+
+static void witness_collected(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	CHECK_EQ(block->valid, 0);
+	sums_of(policy)->collected++;
+}
+
+static void witness_restored(struct aftl_policy *policy)
+{
+	sums_of(policy)->restored++;
+}
+
+static const struct aftl_ftl_policy methods = {
+	.block_ages = true,
+	.stream = witness_stream,
+	.block_opened = witness_opened,
+	.page_invalidated = witness_invalidated,
+	.block_collected = witness_collected,
+	.restored = witness_restored,
+};
+
+static const struct aftl_policy_type witness = {
+	.name = "witness",
+	.about = "separates even from odd pages",
+	.arrays = {
+		[ASKED] = AFTL_STATE(AFTL_PER_LPN, u16, u16),
+		[OPENINGS] = AFTL_STATE(AFTL_PER_BLOCK, u32, u32),
+		[SUMS] = AFTL_STATE(AFTL_PER_DEVICE, struct sums, u32),
+	},
+	AFTL_FTL_POLICY(&methods, STREAMS, 2),
+	AFTL_FTL_STREAMS("even", "odd", "moved_even", "moved_odd"),
+};
+
+#define SHAPE "channels=2 chips=1 blocks=40 layers=4 word_lines=4 op=60"
+
+static void open_device(const char *pairs)
+{
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, pairs);
+	if (aftl_create(&device.ftl, &device.config, &witness, &device.ops, &device, &device.error))
+		tap_bail_out("%s", device.error.text);
+}
+
+/* A request gets a stream for each of its pages, and the policy is asked once for each. */
+TAP_TEST(each_page_is_asked_for, "stream() is called once for each page of a host write")
+{
+	u32 i;
+
+	open_device(SHAPE);
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 10, 8, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(last_lpn, 17);
+	for (i = 0; i < 20; i++)
+		CHECK_EQ(*aftl_lpn_state(device.ftl->policy, ASKED, u16, to_lpn(i)),
+			 i >= 10 && i < 18);
+	test_drain(&device);
+	for (i = 10; i < 18; i++)
+		CHECK_EQ(test_block_of(&device, i)->kind, i % 2);
+	test_device_finish(&device);
+}
+
+static void run(const char *pairs)
+{
+	struct shadow_store store;
+	struct test_stream stream;
+	const struct sums *sums;
+	u64 asked = 0;
+	u64 opened = 0;
+	u32 i;
+
+	open_device(pairs);
+	shadow_open(&store, &device, false);
+	test_stream_init(&stream, 7);
+	for (i = 0; i < 20000 && !tap_failures(); i++)
+		test_stream_step(&stream, &device);
+	test_drain(&device);
+	sums = sums_of(device.ftl->policy);
+	for (i = 0; i < test_units(&device); i++)
+		asked += *aftl_lpn_state(device.ftl->policy, ASKED, u16, to_lpn(i));
+	for (i = 0; i < device.ftl->geo.blocks; i++)
+		opened += *aftl_block_state(device.ftl->policy, OPENINGS, u32,
+					    &device.ftl->media.blocks[i]);
+	CHECK_EQ(asked, test_counters(&device)->host_write_units);
+	CHECK_EQ(opened, sums->opened);
+	CHECK(sums->collected > 100 && sums->collected <= sums->opened);
+	CHECK(sums->invalidated > 10000);
+	aftl_policy_instance_restored(device.ftl->policy);
+	CHECK_EQ(sums->restored, 1);
+	test_device_finish(&device);
+}
+
+TAP_TEST(each_event_is_told, "block openings, erases and invalidations are reported")
+{
+	run(SHAPE);
+	run(SHAPE " buffer=64KiB");
+	run(SHAPE " superblock=2");
+}
+
+/* test_device_finish() fails if a proposal was refused. */
+TAP_TEST(answers_may_change, "the stream of a page may change while it is relocated")
+{
+	fickle = true;
+	run(SHAPE);
+	fickle = false;
+}
+
+/* Relocation does not make data younger. */
+TAP_TEST(ages_survive_relocation, "the age of a block's data survives relocation")
+{
+	struct aftl_random random = { 3 };
+	const struct aftl_policy *policy;
+	u64 written_ns;
+	u32 older = 0;
+	u32 units;
+	u32 i;
+
+	open_device(SHAPE);
+	policy = device.ftl->policy;
+	units = test_units(&device);
+	for (i = 0; i < units; i++)
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
+	test_drain(&device);
+	written_ns = device.ftl->now_ns;
+	/* Two of four pages stay as they are, and are relocated. */
+	for (i = 0; i < 8 * units; i++)
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, aftl_random_below(&random, units) & ~2U, 1,
+				 AFTL_PRECISE, NULL), 0);
+	test_drain(&device);
+	for (i = 2; i < units; i += 4) {
+		const struct aftl_block *block = test_block_of(&device, i);
+		u64 open_ns = device.ftl->now_ns - block->opened_ns;
+
+		CHECK(aftl_block_age_ns(policy, block) >= open_ns);
+		older += block->kind >= MOVED_EVEN &&
+			 aftl_block_age_ns(policy, block) > open_ns + written_ns / 4;
+	}
+	CHECK(older > units / 8);
+	test_device_finish(&device);
+}
+
+TAP_TEST(logarithms, "logarithms in fixed point")
+{
+	u64 x;
+
+	for (x = 1; x; x <<= 1)
+		CHECK_EQ(aftl_log2_q16(x), (fls64(x) - 1) << 16);
+	CHECK_EQ(aftl_log2_q16(3), 103872);
+	CHECK_EQ(aftl_log2_q16(10), 217705);
+	CHECK_EQ(aftl_log2_q16(U64_MAX), (64 << 16) - 1);
+}
