@@ -377,8 +377,8 @@ static void asked_or_not(const struct aftl_policy_type *type, const char *params
 	struct test_bytes whole_way = { 0 };
 
 	asked.steady = false;
-	CHECK_EQ(fill_and_save(type, params, &short_cut) < fill_and_save(&asked, params, &whole_way),
-		 in_rounds);
+	CHECK_EQ(fill_and_save(type, params, &short_cut) <
+		 fill_and_save(&asked, params, &whole_way), in_rounds);
 	CHECK_EQ(short_cut.size, whole_way.size);
 	CHECK(short_cut.size == whole_way.size &&
 	      !memcmp(short_cut.data, whole_way.data, short_cut.size));

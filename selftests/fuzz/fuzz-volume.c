@@ -139,7 +139,7 @@ static void configure(struct aftl_volume_header *super, u32 kind)
 
 	demand(!aftl_profile_load(&super->config, "demo", &error));
 	set_params(&super->config,
-		  "channels=1 chips=2 blocks=12 layers=2 word_lines=2 page=4096 unit=2048 op=70");
+		   "channels=1 chips=2 blocks=12 layers=2 word_lines=2 page=4096 unit=2048 op=70");
 	set_params(&super->config, own[kind]);
 	memcpy(super->policy, "vth_b", 5);
 	memcpy(super->profile, "demo", 4);
