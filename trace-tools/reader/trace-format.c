@@ -24,14 +24,6 @@ const char *const trace_by_names[TRACE_BYS] = {
 	[TRACE_BY_HINT] = "hint",	  [TRACE_BY_STREAM] = "stream",
 };
 
-const char *const trace_op_names[AFTL_OPS] = {
-	[AFTL_OP_READ] = "read",
-	[AFTL_OP_WRITE] = "write",
-	[AFTL_OP_FLUSH] = "flush",
-	[AFTL_OP_DISCARD] = "discard",
-	[AFTL_OP_WRITE_ZEROES] = "write_zeroes",
-};
-
 /* Lines that are examined to detect a text format, and how many of them may be unreadable. */
 #define PROBED_LINES 64
 #define PROBE_TOLERANCE 10

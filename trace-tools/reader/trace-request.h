@@ -27,7 +27,7 @@ enum trace_by {
 extern const char *const trace_by_names[TRACE_BYS];
 
 /* Names of operations in tables and files. */
-extern const char *const trace_op_names[AFTL_OPS];
+#define trace_op_names aftl_op_names
 
 /* Stream numbers are less than this. */
 #define TRACE_STREAMS 65536

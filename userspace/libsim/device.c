@@ -396,6 +396,11 @@ const char *simlib_counter_name(u32 index)
 	return index < AFTL_COUNTERS ? aftl_counter_info[index].name : NULL;
 }
 
+const char *simlib_wait_name(u32 index)
+{
+	return index < AFTL_WAITS ? aftl_wait_names[index] : NULL;
+}
+
 const char *simlib_device_kind_name(struct simlib_device *device, u32 index)
 {
 	return index < AFTL_KINDS_MAX ? aftl_policy_type(device->ftl)->kinds[index] : NULL;

@@ -161,7 +161,8 @@ struct simlib_mapping {
 /* Copy the L2P entries of all logical pages. */
 void simlib_device_l2p(struct simlib_device *device, struct simlib_mapping *entries);
 
-/* Name of a counter or of a kind of blocks; NULL beyond the last one. */
+/* Name of a counter, a reason of waits or a kind of blocks; NULL beyond the last one. */
+const char *simlib_wait_name(u32 index);
 const char *simlib_counter_name(u32 index);
 const char *simlib_device_kind_name(struct simlib_device *device, u32 index);
 

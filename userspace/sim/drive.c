@@ -23,6 +23,38 @@ static int hand_over(struct sim_drive *drive, struct aftl_request *request,
 	return drive->note ? drive->note(drive, request, error) : 0;
 }
 
+/* A request of the background writer is not part of the stream, and not in the log. */
+static void begin_observation(struct sim_drive *drive, struct aftl_request *request, bool logged)
+{
+	struct observed_request *observed = request_observed(request);
+
+	observed->observed = true;
+	observed->logged = logged && drive->log;
+	memset(&observed->waits, 0, sizeof(observed->waits));
+	if (observed->logged)
+		request_log_begin(drive->log, request);
+}
+
+void sim_drive_observe(struct sim_drive *drive, struct aftl_request *request)
+{
+	struct observed_request *observed = request_observed(request);
+
+	if (!observed->observed)
+		return;
+	observed->observed = false;
+	if (observed->logged)
+		request_log_end(drive->log, request);
+	if (drive->observe)
+		drive->observe(drive, observed);
+}
+
+struct aftl_waits *sim_drive_waits(struct aftl_request *request)
+{
+	struct observed_request *observed = request_observed(request);
+
+	return observed->observed ? &observed->waits : NULL;
+}
+
 static int submit(struct sim_drive *drive, const struct sim_request *wanted,
 		  struct aftl_error *error)
 {
@@ -33,8 +65,8 @@ static int submit(struct sim_drive *drive, const struct sim_request *wanted,
 		return blame_overload(drive, error);
 	request->arrival_ns = drive->base_ns + sim_arrival(&drive->arrivals, wanted, free_ns);
 	sim_request_give(request, wanted);
-	if (unlikely(drive->log))
-		request_log_begin(drive->log, request);
+	if (unlikely(drive->observes))
+		begin_observation(drive, request, true);
 	return hand_over(drive, request, error);
 }
 
@@ -50,6 +82,8 @@ static int submit_beside(struct sim_drive *drive, struct aftl_error *error)
 		return blame_overload(drive, error);
 	*request = (struct aftl_request){ .arrival_ns = aftl_now(drive->ftl) };
 	beside_begin(&drive->beside, request);
+	if (unlikely(drive->observes))
+		begin_observation(drive, request, false);
 	return hand_over(drive, request, error);
 }
 

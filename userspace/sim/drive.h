@@ -39,7 +39,9 @@ int sim_blame_overload(u64 after_ns, struct aftl_error *error);
  * @beside: background writer
  * @tenants: tenants with their own streams and queues, which replace @stream
  * @pool: free requests
- * @log: receives the requests of the stream, or NULL; the pool then has struct logged_request
+ * @log: receives the requests of the stream, or NULL
+ * @observes: the pool has struct observed_request, and the core accounts what requests wait for
+ * @observe: called for each request of the stream that is complete, if @observes
  * @base_ns: device time at which the stream begins
  * @submitted: requests of the stream so far
  * @limit: maximum number of requests to submit
@@ -57,12 +59,14 @@ struct sim_drive {
 	struct sim_tenants tenants;
 	struct request_pool pool;
 	struct request_log *log;
+	bool observes;
+	void (*observe)(struct sim_drive *drive, struct observed_request *observed);
 	u64 base_ns;
 	u64 submitted;
 	u64 limit;
 	u32 depth;
 	bool ended;
-	int (*note)(struct sim_drive *drive, const struct aftl_request *request,
+	int (*note)(struct sim_drive *drive, struct aftl_request *request,
 		    struct aftl_error *error);
 };
 
@@ -124,11 +128,17 @@ int sim_drive_save(struct sim_drive *drive,
 		   int (*save)(struct aftl *ftl, void *to, struct aftl_error *error), void *to,
 		   struct aftl_error *error);
 
+/* Hand a completed request to the log and to @observe. */
+void sim_drive_observe(struct sim_drive *drive, struct aftl_request *request);
+
+/* The callback waits() of struct aftl_host_ops, for a host whose drive observes. */
+struct aftl_waits *sim_drive_waits(struct aftl_request *request);
+
 /* Account for a completed request and return it to the pool. */
 static inline void sim_drive_give(struct sim_drive *drive, struct aftl_request *request)
 {
-	if (unlikely(drive->log))
-		request_log_end(drive->log, request);
+	if (unlikely(drive->observes))
+		sim_drive_observe(drive, request);
 	if (request == drive->beside.request)
 		drive->beside.request = NULL;
 	if (unlikely(request->queue < drive->tenants.count))

@@ -40,7 +40,7 @@ static const struct relation excludes[] = {
 	{ "raid", "level-2-share" },  { "raid", "level-3-share" },
 	{ "raid", "load" },	      { "raid", "dump" },	     { "raid", "record" },
 	{ "raid", "discard-share" },  { "raid", "flush-every" },	     { "raid", "timeline" },
-	{ "raid", "block-table" },    { "raid", "page-map" },	     { "raid", "die-dies" },
+	{ "raid", "slowest" },	      { "raid", "block-table" },    { "raid", "page-map" },	     { "raid", "die-dies" },
 	{ "load", "profile" },	      { "load", "policy" },	     { "quiet", "progress" },
 	{ "jobs", "timeline" },	      { "raid", "change" },	     { "change", "timeline" },
 };
@@ -201,6 +201,7 @@ static const struct {
 	{ "change", "a device of several FTLs cannot be changed" },
 	{ "timeline", "it draws the dies of one FTL" },
 	{ "page-map", "it numbers the blocks of one FTL" },
+	{ "slowest", "it observes the dies of one FTL" },
 	{ "beside-rate", "such a writer waits for one FTL" },
 };
 

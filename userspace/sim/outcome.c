@@ -74,6 +74,9 @@ static bool pass_outcome(struct transfer *transfer, struct sim_outcome *outcome)
 		result->blocks = pass_list(transfer, result->blocks, result->geo.blocks,
 					   sizeof(*result->blocks));
 		pass_page_maps(transfer, result);
+		result->slowest.requests =
+			pass_list(transfer, result->slowest.requests, result->slowest.count,
+				  sizeof(*result->slowest.requests));
 	}
 	return transfer->good;
 }

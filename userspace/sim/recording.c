@@ -1,16 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checked-memory.h"
 #include "recording.h"
 #include "version.h"
 
-int recording_open(struct recording *recording, const struct sim_stream *stream,
-		   const struct aftl_geometry *geo, u64 units, struct aftl_error *error)
+#define LEAST_ROOM 64
+#define LATENCY_UNIT_NS 100
+
+/**
+ * struct pending_record - a request that has not been written
+ * @record: the request
+ * @end: its end, if @ended
+ * @ended: it is complete
+ */
+struct pending_record {
+	struct aftl_record record;
+	struct recorded_end end;
+	bool ended;
+};
+
+static bool is_csv(const char *path)
+{
+	size_t length = strlen(path);
+
+	return length > 4 && !strcmp(path + length - 4, ".csv");
+}
+
+static int open_csv(struct recording *recording, struct aftl_error *error)
+{
+	recording->csv = fopen(recording->file.temporary, "w");
+	if (!recording->csv)
+		return aftl_fail(error, -errno, "%.150s cannot be written: %s",
+				 recording->file.path, strerror(errno));
+	/* The columns of "approxftl trace convert", then two more. */
+	fputs("t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class,waiting_ns,reason\n",
+	      recording->csv);
+	return 0;
+}
+
+static int open_record(struct recording *recording, const struct sim_stream *stream,
+		       const struct aftl_geometry *geo, u64 units, struct aftl_error *error)
 {
 	struct aftl_record_header header;
 
-	if (geo->zones)
-		return aftl_fail(error, -EINVAL,
-				 "--record: records have no resets of zones; set zoned 0");
-	recording->unit_sectors = sim_unit_sectors(geo);
 	aftl_record_header_init(&header);
 	if (stream->levels)
 		aftl_record_name_levels(&header, AFTL_LEVELS);
@@ -22,33 +57,131 @@ int recording_open(struct recording *recording, const struct sim_stream *stream,
 			     &header, error);
 }
 
-int recording_put(struct recording *recording, const struct sim_request *request, u64 at_ns,
-		  struct aftl_error *error)
+int recording_open(struct recording *recording, const struct sim_stream *stream,
+		   const struct aftl_geometry *geo, u64 units, struct aftl_error *error)
 {
-	struct aftl_record record = {
-		.t_ns = at_ns,
-		.off_sect = (u64)request->unit * recording->unit_sectors + request->head_skip,
-		.nsect = (u32)sim_request_sectors(request, recording->unit_sectors),
-		.op = request->op,
-		.fua = request->flags & AFTL_REQUEST_FUA,
-		.life = request->hint.life,
-		.class = aftl_quality_level(request->class, request->level),
-		.stream = (u16)(request->queue << 8 | request->hint.stream),
-	};
+	int ret;
 
-	return recording->writer ? record_put(recording->writer, &record, error) : 0;
+	if (geo->zones)
+		return aftl_fail(error, -EINVAL,
+				 "--record: records have no resets of zones; set zoned 0");
+	recording->unit_sectors = sim_unit_sectors(geo);
+	ret = is_csv(recording->file.path) ?
+		      open_csv(recording, error) :
+		      open_record(recording, stream, geo, units, error);
+	recording->active = !ret;
+	return ret;
+}
+
+static struct pending_record *pending_at(const struct recording *recording, u64 number)
+{
+	return &recording->pending[number & (recording->room - 1)];
+}
+
+static void grow_pending(struct recording *recording)
+{
+	struct pending_record *old = recording->pending;
+	u64 room = recording->room, i;
+
+	recording->room = room ? 2 * room : LEAST_ROOM;
+	recording->pending = memory_zeroed(recording->room, sizeof(*old));
+	for (i = recording->first; i < recording->next; i++)
+		*pending_at(recording, i) = old[i & (room - 1)];
+	free(old);
+}
+
+u64 recording_begin(struct recording *recording, const struct sim_request *request, u64 at_ns)
+{
+	if (recording->next - recording->first == recording->room)
+		grow_pending(recording);
+	*pending_at(recording, recording->next) = (struct pending_record){
+		.record = {
+			.t_ns = at_ns,
+			.off_sect = (u64)request->unit * recording->unit_sectors +
+				    request->head_skip,
+			.nsect = (u32)sim_request_sectors(request, recording->unit_sectors),
+			.op = request->op,
+			.fua = request->flags & AFTL_REQUEST_FUA,
+			.life = request->hint.life,
+			.class = aftl_quality_level(request->class, request->level),
+			.stream = (u16)(request->queue << 8 | request->hint.stream),
+		},
+	};
+	return recording->next++;
+}
+
+static void put_csv(struct recording *recording, const struct pending_record *pending)
+{
+	const struct aftl_record *record = &pending->record;
+	const struct recorded_end *end = &pending->end;
+
+	fprintf(recording->csv, "%llu,%s,%llu,%llu,%llu,0,%u,%s,%llu,%s\n",
+		(unsigned long long)record->t_ns, aftl_op_names[record->op],
+		(unsigned long long)record->off_sect * AFTL_SECTOR_BYTES,
+		(unsigned long long)record->nsect * AFTL_SECTOR_BYTES,
+		(unsigned long long)end->response_ns, record->stream,
+		aftl_level_names[record->class], (unsigned long long)end->waiting_ns,
+		end->reason < AFTL_WAITS ? aftl_wait_names[end->reason] : "");
+}
+
+static void put_pending(struct recording *recording, struct pending_record *pending)
+{
+	u64 units = DIV_ROUND_UP(pending->end.response_ns, LATENCY_UNIT_NS);
+
+	pending->record.lat_100ns = min_t(u64, units, U32_MAX);
+	if (recording->csv)
+		put_csv(recording, pending);
+	else if (!recording->failed)
+		recording->failed = record_put(recording->writer, &pending->record,
+					       &recording->error);
+}
+
+void recording_end(struct recording *recording, u64 number, const struct recorded_end *end)
+{
+	pending_at(recording, number)->end = *end;
+	pending_at(recording, number)->ended = true;
+	while (recording->first < recording->next &&
+	       pending_at(recording, recording->first)->ended)
+		put_pending(recording, pending_at(recording, recording->first++));
+}
+
+int recording_status(const struct recording *recording, struct aftl_error *error)
+{
+	if (recording->failed)
+		*error = recording->error;
+	return recording->failed ? -EIO : 0;
+}
+
+static int finish_csv(struct recording *recording, struct aftl_error *error)
+{
+	bool failed = ferror(recording->csv);
+
+	if (fclose(recording->csv) || failed)
+		return aftl_fail(error, -EIO, "%.150s cannot be written: %s",
+				 recording->file.path, strerror(errno));
+	return 0;
 }
 
 int recording_finish(struct recording *recording, bool keep, bool was_interrupted,
 		     struct aftl_error *error)
 {
-	bool any = recording->writer;
+	bool any = recording->active;
 	int ret;
 
-	if (any && was_interrupted)
+	/* An interrupted run leaves requests without an end: their response times are unknown. */
+	while (any && recording->first < recording->next)
+		put_pending(recording, pending_at(recording, recording->first++));
+	free(recording->pending);
+	recording->pending = NULL;
+	if (recording->writer && was_interrupted)
 		record_was_interrupted(recording->writer);
-	ret = record_finish(recording->writer, error);
+	ret = recording->csv ? finish_csv(recording, error) :
+			       record_finish(recording->writer, error);
 	recording->writer = NULL;
+	recording->csv = NULL;
+	recording->active = false;
+	if (!ret)
+		ret = recording_status(recording, error);
 	if (!ret && any && keep)
 		ret = output_file_commit(&recording->file, error);
 	output_file_drop(&recording->file);

@@ -526,6 +526,8 @@ static void put_result(struct json_writer *json, const struct sim_options *optio
 	put_pages(json, result);
 	put_luns(json, result);
 	put_queues(json, result, options->histogram);
+	if (options->slowest)
+		slowest_json(&result->slowest, json);
 	if (result->raid.members)
 		put_raid(json, &result->raid);
 	json_counters(json, &result->stats.counters);

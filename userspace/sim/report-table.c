@@ -583,6 +583,14 @@ static void print_states(const struct sim_report *report, FILE *out)
 	}
 }
 
+static void print_slowest(const struct sim_report *report, FILE *out)
+{
+	unsigned int i;
+
+	for (i = 0; report->options->slowest && i < report->count; i++)
+		slowest_print(&report->results[i].slowest, report->results[i].policy->name, out);
+}
+
 static void print_failures(const struct sim_report *report, FILE *out)
 {
 	unsigned int i;
@@ -660,6 +668,7 @@ static void print_runs(const struct sim_report *report, FILE *out)
 		put_line(&table, report, &cpu_line);
 	text_table_end(&table, out);
 	print_states(report, out);
+	print_slowest(report, out);
 }
 
 static unsigned int same_seed(const struct sim_result *results, unsigned int count)

@@ -20,7 +20,19 @@ static void grow_log(struct request_log *log)
 	log->class = memory_grown(log->class, room, sizeof(*log->class));
 	log->queue = memory_grown(log->queue, room, sizeof(*log->queue));
 	log->failed = memory_grown(log->failed, room, sizeof(*log->failed));
+	log->reason = memory_grown(log->reason, room, sizeof(*log->reason));
 	log->room = room;
+}
+
+u32 request_main_reason(const struct aftl_waits *waits)
+{
+	u32 most = AFTL_WAITS;
+	u32 i;
+
+	for (i = 0; i < AFTL_WAITS; i++)
+		if (waits->ns[i] && (most == AFTL_WAITS || waits->ns[i] > waits->ns[most]))
+			most = i;
+	return most;
 }
 
 void request_log_begin(struct request_log *log, struct aftl_request *request)
@@ -34,28 +46,25 @@ void request_log_begin(struct request_log *log, struct aftl_request *request)
 	log->waiting_ns[i] = 0;
 	log->offset[i] = (u64)request->unit * log->unit_bytes +
 			 (u64)request->head_skip * AFTL_SECTOR_BYTES;
-	log->bytes[i] = (u64)request->units * log->unit_bytes -
-			((u64)request->head_skip + request->tail_skip) * AFTL_SECTOR_BYTES;
+	log->bytes[i] = request_bytes(request, log->unit_bytes);
 	log->lpn[i] = request->unit;
 	log->op[i] = request->op;
 	log->class[i] = request->class;
 	log->queue[i] = request->queue;
 	log->failed[i] = 0;
-	container_of(request, struct logged_request, request)->number = ++log->count;
+	log->reason[i] = AFTL_WAITS;
+	request_observed(request)->number = log->count++;
 }
 
 void request_log_end(struct request_log *log, struct aftl_request *request)
 {
-	struct logged_request *logged = container_of(request, struct logged_request, request);
-	u64 response_ns = request->complete_ns - request->arrival_ns;
-	u64 i = logged->number - 1;
+	const struct observed_request *observed = request_observed(request);
+	u64 i = observed->number;
 
-	if (!logged->number)
-		return;
-	logged->number = 0;
 	log->arrival_ns[i] = request->arrival_ns - log->base_ns;
-	log->response_ns[i] = response_ns;
-	log->waiting_ns[i] = response_ns - min(response_ns, request->service_ns);
+	log->response_ns[i] = request->complete_ns - request->arrival_ns;
+	log->waiting_ns[i] = request_waiting_ns(request);
+	log->reason[i] = (u8)request_main_reason(&observed->waits);
 	log->lpn[i] = request->unit;
 	log->failed[i] = request->status != 0;
 }
@@ -72,4 +81,5 @@ void request_log_release(struct request_log *log)
 	free(log->class);
 	free(log->queue);
 	free(log->failed);
+	free(log->reason);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The requests of a run, kept in memory in the order of arrival, one array for each property. */
+/*
+ * The requests of a run, kept in memory in the order of arrival, one array for each property, and
+ * the observation of requests in flight.
+ */
 #ifndef SIM_REQUEST_LOG_H
 #define SIM_REQUEST_LOG_H
 
@@ -21,6 +24,7 @@
  * @class: enum aftl_class of writes
  * @queue: host queues
  * @failed: 1: the request failed
+ * @reason: enum aftl_wait that took most of the waiting time; AFTL_WAITS: the request did not wait
  */
 struct request_log {
 	u64 count;
@@ -37,22 +41,53 @@ struct request_log {
 	u8 *class;
 	u8 *queue;
 	u8 *failed;
+	u8 *reason;
 };
 
 /**
- * struct logged_request - a request of a pool whose drive has a log
+ * struct observed_request - a request of a pool whose drive observes its requests
  * @request: the request
- * @number: its position in the log plus 1; 0: not in the log
+ * @observed: it is in flight, and was sent by the host
+ * @logged: it is in the log
+ * @number: its position in the log
+ * @record: its number in the recording
+ * @waits: what it waited for
  */
-struct logged_request {
+struct observed_request {
 	struct aftl_request request;
+	bool observed;
+	bool logged;
 	u64 number;
+	u64 record;
+	struct aftl_waits waits;
 };
 
-/* Reserve the next position for @request, a part of a struct logged_request. */
+static inline struct observed_request *request_observed(struct aftl_request *request)
+{
+	return container_of(request, struct observed_request, request);
+}
+
+static inline u64 request_bytes(const struct aftl_request *request, u32 unit_bytes)
+{
+	return (u64)request->units * unit_bytes -
+	       ((u64)request->head_skip + request->tail_skip) * AFTL_SECTOR_BYTES;
+}
+
+/* Response time without the chip time of the part that ended last. */
+static inline u64 request_waiting_ns(const struct aftl_request *request)
+{
+	u64 response_ns = request->complete_ns - request->arrival_ns;
+
+	return response_ns - min(response_ns, request->service_ns);
+}
+
+/* Return the enum aftl_wait that took most of the time; AFTL_WAITS if there was no wait. */
+u32 request_main_reason(const struct aftl_waits *waits);
+
+/* Reserve the next position for @request, a part of a struct observed_request. */
 void request_log_begin(struct request_log *log, struct aftl_request *request);
 
-/* Store the complete @request, unless it was never begun. */
+/* Store the complete @request. */
 void request_log_end(struct request_log *log, struct aftl_request *request);
 
 void request_log_release(struct request_log *log);

@@ -30,6 +30,8 @@
  * @class_response: response times of writes since the warm-up, by class
  * @queues: statistics of each host queue; NULL if there is only one
  * @settling: response times since the warm-up, in the order of completion
+ * @slowest: slowest requests since the warm-up, with --slowest
+ * @ops: host operations for the core
  */
 struct run {
 	const struct sim_options *options;
@@ -45,6 +47,8 @@ struct run {
 	struct aftl_histogram class_response[AFTL_CLASSES];
 	struct sim_queue *queues;
 	struct settling settling;
+	struct sim_slowest slowest;
+	struct aftl_host_ops ops;
 };
 
 /* Host operations for the core */
@@ -87,6 +91,7 @@ static void reset_stats(struct run *run)
 	if (run->queues)
 		memset(run->queues, 0, AFTL_QUEUES_MAX * sizeof(*run->queues));
 	settling_begin(&run->settling);
+	run->slowest.count = 0;
 }
 
 /* Leave out the filling, which takes no device time, and the warm-up. */
@@ -98,29 +103,47 @@ static void host_array(void *host, const struct aftl_array_event *event)
 		timeline_put(run->timeline, event);
 }
 
-static const struct aftl_host_ops watching_host_ops = {
-	.alloc = core_memory_alloc,
-	.alloc_later = core_memory_alloc_later,
-	.free = core_memory_free,
-	.pause = stop_between_slices,
-	.complete = host_complete,
-	.array = host_array,
-};
-
-static const struct aftl_host_ops *ops_of(const struct run *run)
+static struct aftl_waits *host_waits(void *host, struct aftl_request *request)
 {
-	return run->timeline ? &watching_host_ops : &host_ops;
+	(void)host;
+	return sim_drive_waits(request);
+}
+
+static void choose_ops(struct run *run)
+{
+	run->ops = host_ops;
+	if (run->timeline)
+		run->ops.array = host_array;
+	if (run->drive.observes)
+		run->ops.waits = host_waits;
 }
 
 /* Requests */
 
-static int record_request(struct run *run, const struct aftl_request *request,
-			  struct aftl_error *error)
+/* No request is complete when aftl_submit() returns. */
+static int record_request(struct run *run, struct aftl_request *request, struct aftl_error *error)
 {
 	const struct sim_request wanted = sim_request_take(request);
+	u64 at_ns = request->arrival_ns - run->drive.base_ns;
 
-	return recording_put(&run->record, &wanted, request->arrival_ns - run->drive.base_ns,
-			     error);
+	request_observed(request)->record = recording_begin(&run->record, &wanted, at_ns);
+	return recording_status(&run->record, error);
+}
+
+static void observe(struct sim_drive *drive, struct observed_request *observed)
+{
+	struct run *run = container_of(drive, struct run, drive);
+	const struct aftl_request *request = &observed->request;
+	const struct recorded_end end = {
+		.response_ns = request->complete_ns - request->arrival_ns,
+		.waiting_ns = request_waiting_ns(request),
+		.reason = request_main_reason(&observed->waits),
+	};
+
+	if (run->record.active)
+		recording_end(&run->record, observed->record, &end);
+	if (run->slowest.room)
+		slowest_put(&run->slowest, observed, drive->geo->unit_bytes, drive->base_ns);
 }
 
 bool sim_look_around(struct progress *progress, u64 submitted)
@@ -151,7 +174,7 @@ static int begin_next(struct run *run, struct aftl_error *error)
 	return 0;
 }
 
-static int note_submission(struct sim_drive *drive, const struct aftl_request *request,
+static int note_submission(struct sim_drive *drive, struct aftl_request *request,
 			   struct aftl_error *error)
 {
 	struct run *run = container_of(drive, struct run, drive);
@@ -160,7 +183,7 @@ static int note_submission(struct sim_drive *drive, const struct aftl_request *r
 	    begin_next(run, error))
 		return -EIO;
 	run->drive.ended |= sim_look_around(&run->progress, run->drive.submitted);
-	return run->record.writer ? record_request(run, request, error) : 0;
+	return run->record.active ? record_request(run, request, error) : 0;
 }
 
 /* Devices */
@@ -199,13 +222,13 @@ static enum exit_code make_device(struct run *run, const struct aftl_policy_type
 	int ret;
 
 	if (run->options->load) {
-		ret = device_file_load(ftl, run->options->load, ops_of(run), run, error);
+		ret = device_file_load(ftl, run->options->load, &run->ops, run, error);
 		if (ret)
 			return exit_code_of_input(ret);
 		/* Drop the saved statistics of the loaded device. */
 		reset_stats(run);
 	} else {
-		ret = aftl_create(ftl, &run->options->config, policy, ops_of(run), run, error);
+		ret = aftl_create(ftl, &run->options->config, policy, &run->ops, run, error);
 		if (ret)
 			return sim_exit_code(ret);
 	}
@@ -320,7 +343,7 @@ void sim_survey_zones(const struct aftl *ftl, struct sim_result *result)
 		result->zone_states[aftl_zone_state(ftl, i, &written)]++;
 }
 
-static void survey(const struct run *run, struct sim_result *result)
+static void survey(struct run *run, struct sim_result *result)
 {
 	const struct aftl *ftl = run->drive.ftl;
 
@@ -348,6 +371,8 @@ static void survey(const struct run *run, struct sim_result *result)
 	sim_survey_blocks(ftl, result);
 	survey_luns(run, result);
 	sim_survey_queues(run->queues, run->drive.tenants.count, result);
+	result->slowest = run->slowest;
+	run->slowest.requests = NULL;
 	media_copy(ftl, run->options, result);
 }
 
@@ -389,7 +414,7 @@ static enum exit_code change_device(struct run *run, const struct sim_change *ch
 {
 	const struct aftl *before = run->drive.ftl;
 	struct aftl_error cause;
-	int ret = sim_drive_change(&run->drive, change, ops_of(run), run, &cause);
+	int ret = sim_drive_change(&run->drive, change, &run->ops, run, &cause);
 
 	if (ret) {
 		aftl_fail(error, ret, "--change: %s=%s: %.180s", change->key, change->value,
@@ -483,7 +508,11 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 {
 	struct run run = {
 		.options = options,
-		.drive = { .note = note_submission },
+		.drive = {
+			.note = note_submission,
+			.observe = observe,
+			.observes = options->log || options->record || options->slowest,
+		},
 		.warmup = options->warmup,
 		.dies_at = sim_last_of_die(options),
 		.next = min(options->warmup ? : U64_MAX, sim_last_of_die(options)),
@@ -493,8 +522,14 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 	enum exit_code code;
 
 	*result = (struct sim_result){ .requests = 0 };
-	request_pool_init(&run.drive.pool, options->log ? sizeof(struct logged_request) :
-							  sizeof(struct aftl_request));
+	request_pool_init(&run.drive.pool, run.drive.observes ? sizeof(struct observed_request) :
+								sizeof(struct aftl_request));
+	if (options->slowest) {
+		run.slowest.requests = memory_zeroed(options->slowest,
+						     sizeof(*run.slowest.requests));
+		run.slowest.room = (u32)options->slowest;
+	}
+	choose_ops(&run);
 	settling_begin(&run.settling);
 	code = begin_files(&run, error) ? EXIT_FAILED : make_device(&run, policy, error);
 	if (!code && media_check_blocks(run.drive.geo, options, error))
@@ -507,6 +542,7 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 	sim_drive_close(&run.drive);
 	aftl_destroy(run.drive.ftl);
 	free(run.queues);
+	free(run.slowest.requests);
 	request_pool_release(&run.drive.pool);
 	return code;
 }
@@ -515,5 +551,6 @@ void sim_result_release(struct sim_result *result)
 {
 	free(result->luns);
 	free(result->queues);
+	free(result->slowest.requests);
 	media_copy_release(result);
 }

@@ -9,6 +9,7 @@
 #include "request-stream.h"
 #include "settling.h"
 #include "sim-options.h"
+#include "slowest.h"
 #include "timeline.h"
 
 /**
@@ -126,6 +127,7 @@ struct sim_result {
 	struct aftl_block *blocks;
 	struct sim_page_map *page_maps;
 	u32 page_map_count;
+	struct sim_slowest slowest;
 	struct sim_raid raid;
 	u64 memory_bytes;
 	u64 digest;

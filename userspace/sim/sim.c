@@ -22,6 +22,9 @@
 /* Share of reads of unwritten data, in 1/1000, that causes a warning. */
 #define UNWRITTEN_MATTERS 10
 
+/* Watermark gc, in 1/10000, below which background GC is no cause of much relocation. */
+#define LATE_GC 300
+
 /* Padding per byte that the host writes, in 1/10000, that causes a note. */
 #define PADDING_MATTERS 2500
 
@@ -177,6 +180,48 @@ static void explain_padding(const struct sim_report *all)
 		    name, padding, sum, page);
 }
 
+/* The watermark of background GC is above the spare space, so that GC never rests. */
+static bool collects_for_ever(const struct sim_result *result)
+{
+	u64 spare = result->slots - min(result->slots, result->units);
+
+	return result->profile && !result->geo.zones &&
+	       result->config.gc * result->slots > SHARE_WHOLE * spare;
+}
+
+/*
+ * Background GC wrote more than half of the data. A step of emergency GC relocates at most one
+ * program, so that the rest, at least, was relocated in the background.
+ */
+static bool collects_early(const struct sim_result *result)
+{
+	const struct aftl_counters *counters = &result->stats.counters;
+	u64 urgent = (counters->gc_urgent_steps + counters->gc_paced_steps) *
+		     aftl_program_units(&result->geo);
+	u64 relocated = counters->programmed_gc_units;
+
+	return result->config.gc > LATE_GC && !collects_for_ever(result) && relocated > urgent &&
+	       2 * (relocated - urgent) > sim_programmed_units(counters);
+}
+
+static void warn_of_gc(const struct sim_report *all)
+{
+	char name[RUN_NAME], gc[AFTL_VALUE_SIZE], op[AFTL_VALUE_SIZE];
+	const struct sim_result *result = first_match(all, collects_for_ever, name);
+
+	if (result) {
+		decimal_print(result->config.gc, 2, gc);
+		decimal_print(result->config.op, 2, op);
+		complain_of("sim",
+			    "warning: %s: gc %s %% of free blocks cannot be reached with op %s %%: garbage is collected without an end; lower gc or raise op",
+			    name, gc, op);
+	}
+	if (first_match(all, collects_early, name))
+		complain_of("sim",
+			    "warning: %s: collection in idle time wrote more than half of the data, because it begins early: --gc 3%% leaves more spare space, for fewer writes to flash",
+			    name);
+}
+
 static void warn_of_no_time(const struct sim_report *all)
 {
 	char name[RUN_NAME];
@@ -196,6 +241,7 @@ static void warn(const struct sim_report *all)
 		warn_of_warmup(all->options, &all->results[i]);
 	warn_of_unwritten(all);
 	explain_padding(all);
+	warn_of_gc(all);
 	warn_of_no_time(all);
 }
 

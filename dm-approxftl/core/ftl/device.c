@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Creation and destruction of a device, and values derived from its configuration. */
 #include "core/ftl/command.h"
+#include "core/ftl/wait.h"
 #include "core/policy/ftl-policy.h"
 
 /* aftl_memory_alloc() stores the size, because the host wants it back on free. */
@@ -215,6 +216,7 @@ void aftl_apply_config(struct aftl *ftl)
 	ftl->unit_link_ns = config->link ?
 			DIV_ROUND_UP(ftl->geo.unit_bytes * 1000ULL, config->link) : 0;
 	ftl->link_paced = config->link || config->controller_command;
+	ftl->completion_is_special = ftl->link_paced || ftl->ops->waits;
 	ftl->gc_blocks = max((u32)(ftl->geo.blocks_per_lun * config->gc / 10000),
 			     aftl_gc_reserve(ftl) + 1);
 	ftl->gc_idle_valid = (u32)(ftl->geo.block_ppns * config->gc_idle_valid / 10000);
@@ -295,7 +297,13 @@ static int build_device(struct aftl *ftl, struct aftl_error *error)
 	if (ret)
 		return aftl_fail(error, ret, "not enough memory for %u mapping units",
 				 ftl->geo.ppns);
-	ftl->reads_are_tracked = ftl->read_cache.count || ftl->config.rain;
+	ret = aftl_wait_alloc(ftl);
+	if (ret)
+		return aftl_fail(error, ret, "not enough memory for the reasons of waits");
+	ftl->reads_are_tracked = ftl->read_cache.count || ftl->config.rain || ftl->waits;
+	ftl->reads_are_observed = ftl->type->host_read || ftl->waits;
+	ftl->writes_are_observed = ftl->ops->accept || ftl->ops->release || ftl->waits;
+	ftl->array_is_observed = ftl->ops->array || ftl->waits;
 	ret = aftl_superblock_check(ftl, &ftl->config, error);
 	if (ret)
 		return ret;
@@ -361,6 +369,7 @@ void aftl_destroy(struct aftl *ftl)
 	if (!ftl)
 		return;
 	aftl_policy_instance_destroy(ftl->policy);
+	aftl_wait_free(ftl);
 	aftl_memory_free(ftl, ftl->pending);
 	aftl_memory_free(ftl, ftl->commands);
 	aftl_memory_free(ftl, ftl->events.winner);

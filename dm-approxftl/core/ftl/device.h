@@ -700,6 +700,14 @@ struct aftl {
 	u64 read_stream_turn;
 	u32 prefetch_units;
 	bool reads_are_tracked;
+	/*
+	 * Derived from the host's callbacks and the policy: whether anybody wants to know of array
+	 * operations, host reads and accepted writes.
+	 */
+	bool array_is_observed;
+	bool reads_are_observed;
+	bool writes_are_observed;
+	struct aftl_wait_state *waits;
 	struct aftl_superblock_state *superblocks;
 	/* State for a victim selector, one entry for each superblock of the group asked for. */
 	struct aftl_block *superblock_candidates;
@@ -753,6 +761,7 @@ struct aftl {
 	u64 command_ns[2];
 	u64 link_ns[2];
 	bool link_paced;
+	bool completion_is_special; /* link_paced, or the host wants to know of waits */
 	u64 seq;
 	u32 requests;
 

@@ -3,7 +3,7 @@
  * Operations of a LUN's array and of the channel: begin, data transfer, suspend, resume, and their
  * times. Which operation is next, and what its end causes, is up to the scheduler.
  */
-#include "core/ftl/device.h"
+#include "core/ftl/wait.h"
 
 static void lun_set_event(struct aftl *ftl, struct aftl_lun *lun, u64 when)
 {
@@ -62,6 +62,40 @@ static void trace_array_event(struct aftl *ftl, const struct aftl_lun *lun,
 	ftl->ops->array(ftl->host, event);
 }
 
+static noinline void observe_read(struct aftl *ftl, const struct aftl_lun *lun,
+				  struct aftl_array_event *event)
+{
+	if (ftl->waits)
+		aftl_wait_lun_busy(ftl, lun, 0, ftl->now_ns + event->array_ns);
+	if (ftl->ops->array)
+		trace_array_event(ftl, lun, event);
+}
+
+/* Time of the data transfers of the program that @lun begins. */
+static u64 program_bus_ns(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u64 ns = bus_transfer_ns(ftl, aftl_placement_units(ftl, &lun->work.placement));
+
+	if (lun->work.kind == AFTL_WORK_RELOC_COPY)
+		ns += bus_transfer_ns(ftl, ftl->geo.page_units);
+	return ns;
+}
+
+static void account_array_work(struct aftl *ftl, const struct aftl_lun *lun,
+			       const struct aftl_array_event *event)
+{
+	u64 end_ns = event->begin_ns + event->array_ns;
+	u64 bus_ns = 0;
+
+	if (event->op == AFTL_ARRAY_SUSPEND) {
+		aftl_wait_lun_suspends(ftl, lun, ftl->now_ns + ftl->config.suspend_cost);
+		return;
+	}
+	if (event->op == AFTL_ARRAY_PROGRAM)
+		bus_ns = event->begin_ns - program_bus_ns(ftl, lun);
+	aftl_wait_lun_busy(ftl, lun, bus_ns, end_ns);
+}
+
 static void trace_array_read(struct aftl *ftl, const struct aftl_lun *lun, u32 device_page, u64 ns)
 {
 	struct aftl_array_event event = {
@@ -73,8 +107,8 @@ static void trace_array_read(struct aftl *ftl, const struct aftl_lun *lun, u32 d
 		.pages = 1,
 	};
 
-	if (unlikely(ftl->ops->array))
-		trace_array_event(ftl, lun, &event);
+	if (unlikely(ftl->array_is_observed))
+		observe_read(ftl, lun, &event);
 }
 
 /* Report a program or an erase. */
@@ -91,7 +125,11 @@ static void trace_array_work(struct aftl *ftl, const struct aftl_lun *lun, enum 
 		.pages = erase ? ftl->geo.pages : placement->pages,
 	};
 
-	if (likely(!ftl->ops->array))
+	if (likely(!ftl->array_is_observed))
+		return;
+	if (ftl->waits)
+		account_array_work(ftl, lun, &event);
+	if (!ftl->ops->array)
 		return;
 	event.block = aftl_block_index(&ftl->media, erase ? lun->reloc.from : placement->block);
 	trace_array_event(ftl, lun, &event);
@@ -188,11 +226,29 @@ void aftl_array_copy(struct aftl *ftl, struct aftl_lun *lun,
 	array_begin_program(ftl, lun, placement);
 }
 
-/* Start the transfer of the sensed page to the controller. */
-void aftl_array_data_out(struct aftl *ftl, struct aftl_lun *lun)
+static inline void array_begin_data_out(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun->work.phase = AFTL_PHASE_DATA_OUT;
 	lun_set_event(ftl, lun, bus_transfer(ftl, lun, lun->work.units, &lun->work.service_ns));
+}
+
+static noinline void observe_data_out(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u64 begin_ns = max(*lun->bus_ns, ftl->now_ns);
+
+	if (ftl->waits)
+		aftl_wait_lun_busy(ftl, lun, begin_ns,
+				   begin_ns + bus_transfer_ns(ftl, lun->work.units));
+	array_begin_data_out(ftl, lun);
+}
+
+/* Start the transfer of the sensed page to the controller. */
+void aftl_array_data_out(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (unlikely(ftl->array_is_observed))
+		observe_data_out(ftl, lun);
+	else
+		array_begin_data_out(ftl, lun);
 }
 
 void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun)

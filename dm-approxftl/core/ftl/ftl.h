@@ -89,6 +89,33 @@ struct aftl_request {
 	u8 rest;
 };
 
+/* Reasons for which a request waits. */
+enum aftl_wait {
+#define WAIT(NAME, name, text) \
+	AFTL_WAIT_##NAME,
+#include "core/base/wait-list.h"
+#undef WAIT
+	AFTL_WAITS
+};
+
+/* Names of the reasons, as in wait-list.h. */
+extern const char *const aftl_wait_names[AFTL_WAITS];
+
+/**
+ * struct aftl_waits - what a request waited for, in the host's memory until it is complete
+ * @ns: set at completion: times by enum aftl_wait; together complete_ns - arrival_ns - service_ns
+ *
+ * The host zeroes all members before aftl_submit(). The others are private to the core.
+ */
+struct aftl_waits {
+	u64 ns[AFTL_WAITS];
+	u64 before[AFTL_WAITS];
+	u64 until_ns;
+	u64 ended_ns;
+	u64 service_ns;
+	u8 reason;
+};
+
 /* Source of the content of a logical page. */
 enum aftl_source {
 	AFTL_SOURCE_ZERO,
@@ -248,6 +275,12 @@ struct aftl_host_ops {
 
 	/* These blocks will not be used again. Some may have been bad before. */
 	void (*retire)(void *host, u32 first, u32 blocks);
+
+	/*
+	 * Return where the core accounts what @request waits for, or NULL if nobody wants to know.
+	 * Without this callback accounting costs nothing.
+	 */
+	struct aftl_waits *(*waits)(void *host, struct aftl_request *request);
 
 	/* An array starts, suspends or resumes an operation. */
 	void (*array)(void *host, const struct aftl_array_event *event);

@@ -37,6 +37,8 @@ static void arbitration_enqueue(struct aftl *ftl, struct aftl_request *request, 
 	u32 queue = request->queue % AFTL_QUEUES_MAX;
 
 	if (ftl->wait_head[write]) {
+		if (unlikely(ftl->waits))
+			aftl_wait_for(ftl, request, AFTL_WAIT_QUEUE);
 		aftl_request_append(&turns->head[queue], &turns->tail[queue], request);
 		turns->count++;
 		return;
@@ -65,9 +67,12 @@ static void admission_set_first(struct aftl *ftl, struct aftl_request *request, 
 	struct aftl_host_queues *turns = &ftl->host_queues[write];
 
 	ftl->wait_head[write] = request;
-	if (unlikely(turns->count) && !request)
-		aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write],
-				    arbitration_next(ftl, turns));
+	if (likely(!turns->count) || request)
+		return;
+	request = arbitration_next(ftl, turns);
+	if (unlikely(ftl->waits))
+		aftl_wait_for(ftl, request, AFTL_WAIT_BUFFER);
+	aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
 }
 
 /* Complete @request with @status, without any command. */

@@ -76,29 +76,47 @@ static noinline void completion_insert_rest(struct aftl *ftl, struct aftl_reques
 		completion_set_event(ftl, index);
 }
 
-/* All requests of a completion queue have the same delay, so they complete in order of arrival. */
-static void completion_enqueue(struct aftl *ftl, struct aftl_request *request)
+static inline void completion_append(struct aftl *ftl, struct aftl_request *request, u32 index,
+				     u64 crossed_ns)
 {
-	u32 index = completion_line_of(request);
-	u64 crossed_ns = ftl->now_ns;
-	struct aftl_completion_queue *line;
+	struct aftl_completion_queue *line = &ftl->completions[index];
 
-	if (unlikely(request->path == AFTL_PATH_READ_CACHE))
-		index = AFTL_COMPLETION_CACHE_HIT;
-	if (unlikely(request->rest == AFTL_REST_READING)) {
-		completion_insert_rest(ftl, request, index);
-		return;
-	}
-	if (unlikely(ftl->link_paced)) {
-		crossed_ns = link_transfer_ns(ftl, request);
-		if (request->op != AFTL_OP_READ)
-			index = AFTL_COMPLETION_WRITE;
-	}
-	line = &ftl->completions[index];
 	request->complete_ns = crossed_ns + line->delay_ns;
 	aftl_request_append(&line->head, &line->tail, request);
 	if (line->head == request)
 		completion_set_event(ftl, index);
+}
+
+/* With a link model or accounts of waits. */
+static noinline void completion_enqueue_special(struct aftl *ftl, struct aftl_request *request,
+						u32 index)
+{
+	u64 crossed_ns = ftl->now_ns;
+
+	if (ftl->link_paced) {
+		crossed_ns = link_transfer_ns(ftl, request);
+		if (request->op != AFTL_OP_READ)
+			index = AFTL_COMPLETION_WRITE;
+	}
+	if (ftl->waits)
+		aftl_wait_done(ftl, request, crossed_ns,
+			       crossed_ns + ftl->completions[index].delay_ns);
+	completion_append(ftl, request, index, crossed_ns);
+}
+
+/* All requests of a completion queue have the same delay, so they complete in order of arrival. */
+static void completion_enqueue(struct aftl *ftl, struct aftl_request *request)
+{
+	u32 index = completion_line_of(request);
+
+	if (unlikely(request->path == AFTL_PATH_READ_CACHE))
+		index = AFTL_COMPLETION_CACHE_HIT;
+	if (unlikely(request->rest == AFTL_REST_READING))
+		completion_insert_rest(ftl, request, index);
+	else if (unlikely(ftl->completion_is_special))
+		completion_enqueue_special(ftl, request, index);
+	else
+		completion_append(ftl, request, index, ftl->now_ns);
 }
 
 void aftl_request_part_done(struct aftl *ftl, struct aftl_request *request, u64 service_ns)
@@ -170,6 +188,8 @@ static noinline void complete_rest(struct aftl *ftl, struct aftl_request *reques
 	while (ftl->rest_reads[i] != request)
 		i++;
 	ftl->rest_reads[i] = ftl->rest_reads[--ftl->rest_read_count];
+	if (unlikely(ftl->waits))
+		aftl_wait_for(ftl, request, AFTL_WAIT_BUFFER);
 	request->rest = AFTL_REST_READ;
 	request->admitted = 0;
 	request->parts = request->units;
@@ -287,6 +307,8 @@ void aftl_epoch_write_done(struct aftl *ftl, u32 epoch)
  */
 void aftl_flush_wait(struct aftl *ftl, struct aftl_request *request)
 {
+	if (unlikely(ftl->waits))
+		aftl_wait_for(ftl, request, AFTL_WAIT_FLUSH);
 	aftl_request_append(&ftl->flushes, &ftl->last_flush, request);
 	epoch_advance(ftl);
 	epoch_retire_finished(ftl);

@@ -14,6 +14,7 @@
 #define AFTL_HIF_H
 
 #include "core/ftl/command.h"
+#include "core/ftl/wait.h"
 
 /* State of the logical pages that a write covers in part. */
 enum aftl_rest {

@@ -121,13 +121,19 @@ u32 aftl_read_run_length(struct aftl *ftl, aftl_lpn_t lpn, u32 limit)
 	return read_run_length(ftl, lpn, ppn, limit);
 }
 
-static void read_notify_policy(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
-			       aftl_ppn_t ppn, u32 units)
+/* Tell the policy and the accounts of waits of a read that is queued as command @index. */
+static void read_notify(struct aftl *ftl, struct aftl_request *request, u32 index, aftl_lpn_t lpn,
+			aftl_ppn_t ppn, u32 units)
 {
 	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
 	u32 i;
 
 	request->path |= aftl_page_class(attr) == AFTL_PRECISE ? AFTL_PATH_ECC : AFTL_PATH_ARRAY;
+	if (likely(!ftl->reads_are_observed))
+		return;
+	if (ftl->waits)
+		aftl_wait_queued(ftl, request, index,
+				 aftl_block_lun(ftl, aftl_ppn_block(&ftl->media, ppn))->index);
 	if (!ftl->type->host_read || !read_is_for_host(request))
 		return;
 	for (i = 0; i < units; i++)
@@ -241,7 +247,7 @@ static void read_init_command(struct aftl *ftl, struct aftl_request *request, u3
 	command->request = request;
 	command->lpn = lpn;
 	command->units = units;
-	read_notify_policy(ftl, request, lpn, ppn, units);
+	read_notify(ftl, request, index, lpn, ppn, units);
 }
 
 static void read_queue_command(struct aftl *ftl, struct aftl_request *request, u32 index,
@@ -299,6 +305,8 @@ static noinline bool read_wait_for_map(struct aftl *ftl, struct aftl_request *re
 		read_queue_map_load(ftl, index, aftl_cmt_begin_load(ftl, lpn));
 	}
 	ftl->stats.counters.map_misses++;
+	if (unlikely(ftl->waits))
+		aftl_wait_for(ftl, request, AFTL_WAIT_MAP_MISS);
 	aftl_request_append(&tp->waiting, &tp->last_waiting, request);
 	return true;
 }
@@ -419,6 +427,8 @@ void aftl_read_buffered_rest(struct aftl *ftl, struct aftl_request *request)
  */
 void aftl_read_rest(struct aftl *ftl, struct aftl_request *request)
 {
+	if (unlikely(ftl->waits))
+		aftl_wait_for(ftl, request, AFTL_WAIT_REST);
 	if (ftl->wait_head[0] || !aftl_read_admit(ftl, request))
 		aftl_request_append(&ftl->wait_head[0], &ftl->wait_tail[0], request);
 }
@@ -465,7 +475,7 @@ static noinline void read_after_sense(struct aftl *ftl, const struct aftl_reques
 	if (ftl->read_cache.count)
 		read_cache_insert(ftl, read, !request,
 				  errors->lost || aftl_ppn_is_lost(ftl, read->ppn));
-	else
+	else if (ftl->config.rain)
 		read_reconstruct(ftl, read, errors);
 }
 
@@ -544,6 +554,8 @@ static void read_first_done(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 	struct aftl_request *request = command->request;
 
 	command->lpn = to_lpn(from_lpn(command->lpn) + 1);
+	if (unlikely(ftl->waits))
+		aftl_wait_part_done(ftl, index, 0);
 	if (!--command->units)
 		read_drop(ftl, lun, index);
 	if (likely(request))
@@ -667,6 +679,8 @@ static bool read_redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 	if (other == lun)
 		return false;
 	ftl->stats.counters.read_restarts++;
+	if (unlikely(ftl->waits) && command->request)
+		aftl_wait_moved(ftl, lun->reads.head, other->index);
 	aftl_queue_add(ftl, &other->reads, aftl_queue_pop(ftl, &lun->reads));
 	aftl_wake_for_read(ftl, other);
 	return true;
@@ -1048,6 +1062,8 @@ static noinline bool read_end_special(struct aftl *ftl, struct aftl_lun *lun)
 {
 	const struct aftl_work *work = &lun->work;
 
+	if (ftl->waits)
+		aftl_wait_part_done(ftl, work->commands, work->service_ns);
 	if (ftl->read_cache.count)
 		return read_mark_arrived(ftl, lun);
 	if (!lun->reconstruct.wanted || work->planes)
@@ -1063,6 +1079,8 @@ static noinline void read_end(struct aftl *ftl, struct aftl_lun *lun, u32 index,
 {
 	struct aftl_request *request = ftl->commands[index].request;
 
+	if (unlikely(ftl->waits))
+		aftl_wait_part_done(ftl, index, service_ns);
 	if (!ftl->commands[index].units)
 		read_drop_head(ftl, lun);
 	read_parts_done(ftl, request, units, service_ns);

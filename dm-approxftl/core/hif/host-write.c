@@ -177,6 +177,12 @@ static u32 write_take_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
 	return index;
 }
 
+static noinline void write_observe_release(struct aftl *ftl, u32 index)
+{
+	if (ftl->ops->release)
+		ftl->ops->release(ftl->host, index);
+}
+
 static void write_release_command(struct aftl *ftl, u32 index)
 {
 	struct aftl_command *command = &ftl->commands[index];
@@ -185,10 +191,19 @@ static void write_release_command(struct aftl *ftl, u32 index)
 	if (unlikely(ftl->geo.zones))
 		aftl_zone_lpn_done(ftl, command->stream);
 	aftl_pending_remove(ftl, index);
-	if (ftl->ops->release)
-		ftl->ops->release(ftl->host, index);
+	if (ftl->writes_are_observed)
+		write_observe_release(ftl, index);
 	aftl_command_free(ftl, index, true);
 	aftl_epoch_write_done(ftl, command->epoch);
+}
+
+static noinline void write_observe(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
+				   u32 index)
+{
+	if (ftl->waits)
+		aftl_wait_queued(ftl, request, index, ftl->commands[index].lun);
+	if (ftl->ops->accept)
+		ftl->ops->accept(ftl->host, request, lpn, index);
 }
 
 /*
@@ -210,8 +225,8 @@ static void write_bind_lpn(struct aftl *ftl, struct aftl_request *request, aftl_
 		write_dequeue(ftl, older);
 	if (lun)
 		write_enqueue(ftl, lun, lane, index);
-	if (ftl->ops->accept)
-		ftl->ops->accept(ftl->host, request, lpn, index);
+	if (ftl->writes_are_observed)
+		write_observe(ftl, request, lpn, index);
 	if (older != AFTL_NIL) {
 		ftl->stats.counters.buffer_coalesced_units++;
 		ftl->commands[older].flags |= AFTL_COMMAND_SUPERSEDED;
@@ -605,6 +620,8 @@ void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns)
 		struct aftl_request *request = ftl->commands[commands].request;
 		u32 next = ftl->commands[commands].next;
 
+		if (unlikely(ftl->waits))
+			aftl_wait_part_done(ftl, commands, service_ns);
 		write_release_command(ftl, commands);
 		if (request)
 			aftl_request_part_done(ftl, request, service_ns);
@@ -637,6 +654,8 @@ static void write_fail_command(struct aftl *ftl, u32 index)
 		}
 		ftl->buffer_lost = true;
 	}
+	if (unlikely(ftl->waits))
+		aftl_wait_part_done(ftl, index, 0);
 	write_release_command(ftl, index);
 	if (!request)
 		return;
@@ -677,6 +696,8 @@ static void write_rebind(struct aftl *ftl, u32 index)
 	if (!lun)
 		lun = write_any_live_lun(ftl);
 	command->flags &= ~AFTL_COMMAND_PROGRAMMING;
+	if (lun && ftl->waits && command->request)
+		aftl_wait_moved(ftl, index, lun->index);
 	if (lun)
 		write_enqueue(ftl, lun, lane, index);
 	else

@@ -51,6 +51,14 @@ static const struct field fields[] = {
 #define OP_LIFE 0x70
 #define OP_LIFE_SHIFT 4
 
+const char *const aftl_op_names[AFTL_OPS] = {
+	[AFTL_OP_READ] = "read",
+	[AFTL_OP_WRITE] = "write",
+	[AFTL_OP_FLUSH] = "flush",
+	[AFTL_OP_DISCARD] = "discard",
+	[AFTL_OP_WRITE_ZEROES] = "write_zeroes",
+};
+
 const char *const aftl_level_names[AFTL_LEVELS] = {
 	"precise", "approximate", "approximate_2", "approximate_3",
 };

@@ -125,6 +125,9 @@ struct aftl_record {
  */
 void aftl_record_header_init(struct aftl_record_header *header);
 
+/* Names of enum aftl_op. */
+extern const char *const aftl_op_names[AFTL_OPS];
+
 /* Class names by quality level. */
 extern const char *const aftl_level_names[AFTL_LEVELS];
 

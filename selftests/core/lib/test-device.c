@@ -455,10 +455,17 @@ static struct test_request *fill_request(struct test_device *device, enum aftl_o
 	device->tail_skip = 0;
 	mine->version = ++device->versions;
 	mine->request.level = level_of(device, class);
+	memset(&mine->waits, 0, sizeof(mine->waits));
 	mine->done = false;
 	mine->seen = 0;
 	mine->lost = false;
 	return mine;
+}
+
+struct aftl_waits *test_waits(void *host, struct aftl_request *request)
+{
+	(void)host;
+	return &container_of(request, struct test_request, request)->waits;
 }
 
 void test_begin(struct test_device *device)

@@ -25,6 +25,7 @@
  * @keep: the test owns it: completion does not return it to the pool
  * @seen: units that the core has fetched (reads)
  * @lost: a unit could not be read
+ * @waits: what it waited for, if the device's ops have waits = test_waits
  * @rest: stamps of the first and the last unit as a write has read them, for shadow-store.c
  * @next_free: next in the pool
  * @next_made: next in the list of all requests
@@ -37,6 +38,7 @@ struct test_request {
 	bool keep;
 	u32 seen;
 	bool lost;
+	struct aftl_waits waits;
 	u32 rest[2];
 	struct test_request *next_free;
 	struct test_request *next_made;
@@ -164,6 +166,9 @@ struct test_device {
  * their listeners are on the stack: what is open at its end is finished.
  */
 void test_device_init(struct test_device *device, const char *profile);
+
+/* The callback waits() for tests that look at the waits of their requests. */
+struct aftl_waits *test_waits(void *host, struct aftl_request *request);
 
 /* Value of a parameter that belongs to a policy or victim selector. */
 u64 *test_own(struct aftl_config *config, const char *key);

@@ -66,6 +66,7 @@ _SIMULATOR = {
     "InputError": "simlib", "OptionError": "simlib", "SimulationError": "simlib",
     "OPERATIONS": "simulation", "RequestTable": "simulation", "Run": "simulation",
     "Runs": "simulation", "simulate": "simulation", "sweep": "simulation",
+    "wait_reasons": "simulation",
     "NOWHERE": "stepped", "SimulatedDevice": "stepped",
 }
 

@@ -28,7 +28,8 @@ class RequestLog(ctypes.Structure):
 
     _fields_ = (("count", _U64), ("room", _U64), ("unit_bytes", _U32), ("base_ns", _U64),
                 *((name, _P) for name in ("arrival_ns", "response_ns", "waiting_ns", "offset",
-                                          "bytes", "lpn", "op", "class", "queue", "failed")))
+                                          "bytes", "lpn", "op", "class", "queue", "failed",
+                                          "reason")))
 
 
 class Facts(ctypes.Structure):
@@ -61,6 +62,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "device_blocks": (None, _P, _P),
     "device_l2p": (None, _P, _P),
     "counter_name": (_T, _U32),
+    "wait_name": (_T, _U32),
     "device_kind_name": (_T, _P, _U32),
     "device_counters": (None, _P, _P),
     "device_digest": (_U64, _P),

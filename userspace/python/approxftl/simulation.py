@@ -34,6 +34,14 @@ _NUMBERS = {**{name: i for i, name in enumerate(OPERATIONS)}, "trim": 3}
 _NOT_HERE = ("help", "json", "dry_run", "die_with_parent", "quiet", "progress")
 
 
+def wait_reasons() -> tuple[str, ...]:
+    """Return the names of the reasons for which requests wait."""
+    names: list[str] = []
+    while name := lib.wait_name(len(names)):
+        names.append(name.decode())
+    return tuple(names)
+
+
 class RequestTable:
     """The requests of a run in the order of arrival, one numpy array for each column.
 
@@ -42,7 +50,7 @@ class RequestTable:
 
     #: The columns; times are in ns, waiting is the response time without the chip's work.
     COLUMNS = ("arrival_ns", "op", "lpn", "offset", "bytes", "response_ns", "waiting_ns",
-               "class", "queue", "failed")
+               "class", "queue", "failed", "reason")
 
     arrival_ns: NDArray[np.uint64]
     #: Index in OPERATIONS
@@ -54,6 +62,8 @@ class RequestTable:
     waiting_ns: NDArray[np.uint64]
     queue: NDArray[np.uint8]
     failed: NDArray[np.bool_]
+    #: Index in wait_reasons() of the reason that took most of the waiting time; its length: none
+    reason: NDArray[np.uint8]
 
     def __init__(self, columns: Mapping[str, NDArray[Any]], page_bytes: int) -> None:
         self.page_bytes = page_bytes
@@ -72,11 +82,18 @@ class RequestTable:
         return dict(self._columns)
 
     def to_pandas(self) -> Any:
-        """Return a pandas.DataFrame over the same memory, with the operations as categories."""
+        """Return a pandas.DataFrame over the same memory.
+
+        Operations and reasons are categories; no reason is a missing value.
+        """
         pd = importlib.import_module("pandas")
 
         columns: dict[str, Any] = self.to_dict()
         columns["op"] = pd.Categorical.from_codes(self.op, categories=list(OPERATIONS))
+        names = wait_reasons()
+        codes = self.reason.astype(np.int8)
+        columns["reason"] = pd.Categorical.from_codes(
+            np.where(codes < len(names), codes, -1), categories=list(names))
         return pd.DataFrame(columns, copy=False)
 
     def to_arrow(self) -> Any:
@@ -88,7 +105,8 @@ class RequestTable:
 
 #: Types of the columns that are no uint64
 _TYPES: dict[str, type[np.generic]] = {"lpn": np.uint32, "op": np.uint8, "class": np.uint8,
-                                       "queue": np.uint8, "failed": np.bool_}
+                                       "queue": np.uint8, "failed": np.bool_,
+                                       "reason": np.uint8}
 
 
 def _table(job: Job) -> RequestTable:

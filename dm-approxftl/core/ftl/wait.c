@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Accounts of what requests wait for.
+ *
+ * The array of a LUN is busy with one thing at a time. So each LUN has a clock for each reason,
+ * and the clocks together show device time. The difference between two readings divides the time
+ * that a command spent at the LUN. A request adds the time before its command was queued, and
+ * subtracts the time that the flash worked for it. Its part that ends last counts.
+ */
+#include "core/ftl/wait.h"
+
+/**
+ * struct lun_clocks - time of a LUN by what its array did
+ * @ns: sums up to @since_ns
+ * @since_ns: time up to which @ns counts
+ * @bus_ns: the array waits for the channel until then
+ * @end_ns: the array is busy until then
+ * @activity: enum aftl_wait of the operation
+ */
+struct lun_clocks {
+	u64 ns[AFTL_WAITS];
+	u64 since_ns;
+	u64 bus_ns;
+	u64 end_ns;
+	u32 activity;
+};
+
+/**
+ * struct command_start - clocks of the LUN when a command was queued
+ * @ns: clocks, minus the time that the request had waited before
+ * @lun: index of the LUN
+ */
+struct command_start {
+	u64 ns[AFTL_WAITS];
+	u32 lun;
+};
+
+struct aftl_wait_state {
+	size_t bytes;
+	struct lun_clocks *luns;
+	struct command_start commands[];
+};
+
+const char *const aftl_wait_names[AFTL_WAITS] = {
+#define WAIT(NAME, name, text) \
+	[AFTL_WAIT_##NAME] = #name,
+#include "core/base/wait-list.h"
+#undef WAIT
+};
+
+/* Not counted in memory_bytes: the device does not depend on whether the host looks at it. */
+int aftl_wait_alloc(struct aftl *ftl)
+{
+	size_t commands = ftl->command_count * sizeof(struct command_start);
+	size_t bytes = sizeof(struct aftl_wait_state) + commands +
+		       ftl->geo.luns * sizeof(struct lun_clocks);
+
+	if (!ftl->ops->waits)
+		return 0;
+	ftl->waits = ftl->ops->alloc(ftl->host, bytes);
+	if (!ftl->waits)
+		return -ENOMEM;
+	ftl->waits->bytes = bytes;
+	ftl->waits->luns = (struct lun_clocks *)((char *)ftl->waits->commands + commands);
+	return 0;
+}
+
+void aftl_wait_free(struct aftl *ftl)
+{
+	if (ftl->waits)
+		ftl->ops->free(ftl->host, ftl->waits, ftl->waits->bytes);
+}
+
+static void clock_add(struct lun_clocks *clocks, u32 reason, u64 end_ns)
+{
+	if (clocks->since_ns >= end_ns)
+		return;
+	clocks->ns[reason] += end_ns - clocks->since_ns;
+	clocks->since_ns = end_ns;
+}
+
+static struct lun_clocks *clocks_now(struct aftl *ftl, u32 lun)
+{
+	struct lun_clocks *clocks = &ftl->waits->luns[lun];
+
+	clock_add(clocks, AFTL_WAIT_BUS, min(clocks->bus_ns, ftl->now_ns));
+	clock_add(clocks, clocks->activity, min(clocks->end_ns, ftl->now_ns));
+	clock_add(clocks, AFTL_WAIT_HELD, ftl->now_ns);
+	return clocks;
+}
+
+static u32 lun_activity(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	switch (lun->work.kind) {
+	case AFTL_WORK_READ:
+		return AFTL_WAIT_READ;
+	case AFTL_WORK_PROGRAM:
+		return AFTL_WAIT_PROGRAM;
+	case AFTL_WORK_ERASE:
+		return AFTL_WAIT_ERASE;
+	case AFTL_WORK_TP_LOAD:
+	case AFTL_WORK_TP_MERGE:
+	case AFTL_WORK_TP_PROGRAM:
+		return AFTL_WAIT_MAP;
+	case AFTL_WORK_STRIPE_READ:
+	case AFTL_WORK_PARITY_PROGRAM:
+		return AFTL_WAIT_PARITY;
+	default:
+		return aftl_gc_urgent(ftl, lun) || aftl_superblock_gc_urgent(ftl, lun) ?
+			       AFTL_WAIT_URGENT_GC : AFTL_WAIT_RELOCATION;
+	}
+}
+
+void aftl_wait_lun_busy(struct aftl *ftl, const struct aftl_lun *lun, u64 bus_ns, u64 end_ns)
+{
+	struct lun_clocks *clocks = clocks_now(ftl, lun->index);
+
+	clocks->activity = lun_activity(ftl, lun);
+	clocks->bus_ns = bus_ns;
+	clocks->end_ns = end_ns;
+}
+
+void aftl_wait_lun_suspends(struct aftl *ftl, const struct aftl_lun *lun, u64 end_ns)
+{
+	struct lun_clocks *clocks = clocks_now(ftl, lun->index);
+
+	clocks->activity = AFTL_WAIT_SUSPEND;
+	clocks->bus_ns = 0;
+	clocks->end_ns = end_ns;
+}
+
+/* Add the time since the last call to the reason of that call. */
+static void request_add(const struct aftl *ftl, const struct aftl_request *request,
+			struct aftl_waits *waits)
+{
+	u64 since_ns = max(waits->until_ns, request->arrival_ns);
+
+	waits->before[waits->reason] += ftl->now_ns - since_ns;
+	waits->until_ns = ftl->now_ns;
+}
+
+void aftl_wait_for(struct aftl *ftl, struct aftl_request *request, enum aftl_wait reason)
+{
+	struct aftl_waits *waits = ftl->ops->waits(ftl->host, request);
+
+	if (!waits)
+		return;
+	request_add(ftl, request, waits);
+	waits->reason = reason;
+}
+
+void aftl_wait_queued(struct aftl *ftl, struct aftl_request *request, u32 index, u32 lun)
+{
+	struct aftl_waits *waits = ftl->ops->waits(ftl->host, request);
+	struct command_start *start = &ftl->waits->commands[index];
+	const struct lun_clocks *clocks;
+	u32 i;
+
+	if (!waits)
+		return;
+	request_add(ftl, request, waits);
+	clocks = clocks_now(ftl, lun);
+	start->lun = lun;
+	for (i = 0; i < AFTL_WAITS; i++)
+		start->ns[i] = clocks->ns[i] - waits->before[i];
+}
+
+void aftl_wait_moved(struct aftl *ftl, u32 index, u32 lun)
+{
+	struct command_start *start = &ftl->waits->commands[index];
+	const struct lun_clocks *from = clocks_now(ftl, start->lun);
+	const struct lun_clocks *to = clocks_now(ftl, lun);
+	u32 i;
+
+	for (i = 0; i < AFTL_WAITS; i++)
+		start->ns[i] += to->ns[i] - from->ns[i];
+	start->lun = lun;
+}
+
+static u64 take_time(u64 *from_ns, u64 wanted_ns)
+{
+	u64 ns = min(*from_ns, wanted_ns);
+
+	*from_ns -= ns;
+	return wanted_ns - ns;
+}
+
+/*
+ * The flash worked for the request itself for @service_ns, as part of @own. A suspended operation
+ * includes the time of the suspend, a reconstruction the reads of other LUNs.
+ */
+static void subtract_service(struct aftl_waits *waits, u32 own, u64 service_ns)
+{
+	u32 i;
+
+	service_ns = take_time(&waits->ns[own], service_ns);
+	service_ns = take_time(&waits->ns[AFTL_WAIT_SUSPEND], service_ns);
+	for (i = 0; i < AFTL_WAITS && service_ns; i++)
+		service_ns = take_time(&waits->ns[i], service_ns);
+}
+
+void aftl_wait_part_done(struct aftl *ftl, u32 index, u64 service_ns)
+{
+	const struct aftl_command *command = &ftl->commands[index];
+	const struct command_start *start = &ftl->waits->commands[index];
+	struct aftl_waits *waits;
+	const struct lun_clocks *clocks;
+	u32 i;
+
+	if (!command->request)
+		return;
+	waits = ftl->ops->waits(ftl->host, command->request);
+	if (!waits)
+		return;
+	clocks = clocks_now(ftl, start->lun);
+	for (i = 0; i < AFTL_WAITS; i++)
+		waits->ns[i] = clocks->ns[i] - start->ns[i];
+	subtract_service(waits, command->request->op == AFTL_OP_WRITE ? AFTL_WAIT_PROGRAM :
+									AFTL_WAIT_READ,
+			 service_ns);
+	waits->ended_ns = ftl->now_ns + 1;
+	waits->service_ns = service_ns;
+}
+
+void aftl_wait_done(struct aftl *ftl, struct aftl_request *request, u64 link_ns, u64 complete_ns)
+{
+	struct aftl_waits *waits = ftl->ops->waits(ftl->host, request);
+
+	if (!waits)
+		return;
+	/* The last part needed no command. An earlier one may have ended at the same time. */
+	if (waits->ended_ns != ftl->now_ns + 1 || waits->service_ns != request->service_ns) {
+		if (request->op > AFTL_OP_FLUSH)
+			waits->reason = AFTL_WAIT_OTHER;
+		request_add(ftl, request, waits);
+		memcpy(waits->ns, waits->before, sizeof(waits->ns));
+	}
+	waits->ns[AFTL_WAIT_LINK] += link_ns - ftl->now_ns;
+	waits->ns[AFTL_WAIT_CONTROLLER] += complete_ns - link_ns;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What requests wait for: the reasons of a request add up to its waiting time, they are the right
+ * ones, and the device does the same whether the host wants to know them or not.
+ */
+#include "core/ftl/device.h"
+#include "stream.h"
+#include "tap.h"
+
+#define SEEDS 300
+#define REQUESTS 400
+#define ERASE_NS 10000000
+
+static struct test_device device;
+static u64 seen[AFTL_WAITS];
+
+static u64 sum_of(const struct aftl_waits *waits)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < AFTL_WAITS; i++)
+		sum += waits->ns[i];
+	return sum;
+}
+
+static void check_sum(struct test_listener *self, struct test_request *request)
+{
+	const struct aftl_request *done = &request->request;
+	u64 response_ns = done->complete_ns - done->arrival_ns;
+	u32 i;
+
+	(void)self;
+	if (!device.ops.waits)
+		return;
+	CHECK_MSG(sum_of(&request->waits) == response_ns - min(response_ns, done->service_ns),
+		  "op %u: the reasons are %llu ns, the response is %llu ns, the service %llu ns",
+		  done->op, (unsigned long long)sum_of(&request->waits),
+		  (unsigned long long)response_ns, (unsigned long long)done->service_ns);
+	if (done->op <= AFTL_OP_FLUSH)
+		CHECK_EQ(request->waits.ns[AFTL_WAIT_OTHER], 0);
+	for (i = 0; i < AFTL_WAITS; i++)
+		seen[i] += request->waits.ns[i];
+}
+
+static struct test_listener listener = { .complete = check_sum };
+
+/* Return the digest at the end, or 0 if there is no such device. */
+static u64 run_seed(u64 seed, bool with_waits)
+{
+	struct aftl_random random = { aftl_hash64(seed) };
+	const char *policy = test_any_policy(false, &random);
+	struct test_stream stream;
+	u64 digest = 0;
+	u32 i;
+
+	test_device_init(&device, "demo");
+	device.ops.waits = with_waits ? test_waits : NULL;
+	test_random_geometry(&device, &random);
+	test_random_options(&device, &random);
+	if (seed % 3 == 0) {
+		device.config.blocks = 128;
+		device.config.map_cache = 8 * device.config.page;
+	}
+	if (!test_device_create(&device, policy)) {
+		test_device_listen(&device, &listener);
+		test_stream_init(&stream, seed);
+		stream.partial = 10;
+		stream.depth = aftl_random_below(&random, 40);
+		for (i = 0; i < REQUESTS && !tap_failures(); i++)
+			test_stream_step(&stream, &device);
+		test_drain(&device);
+		digest = aftl_digest(device.ftl);
+	}
+	test_device_close(&device);
+	if (tap_failures())
+		test_note_config(&device, policy, seed);
+	return digest;
+}
+
+TAP_TEST(reasons_add_up, "the reasons add up, and observing changes nothing")
+{
+	static const u8 rare[AFTL_WAITS] = { [AFTL_WAIT_OTHER] = 1, [AFTL_WAIT_PARITY] = 1,
+					      [AFTL_WAIT_HELD] = 1 };
+	u64 seed;
+	u32 i;
+
+	memset(seen, 0, sizeof(seen));
+	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
+		CHECK_EQ(run_seed(seed, true), run_seed(seed, false));
+	for (i = 0; i < AFTL_WAITS; i++)
+		CHECK_MSG(seen[i] || rare[i], "no request has waited for %s", aftl_wait_names[i]);
+}
+
+static void open_one_die(const char *pairs)
+{
+	static const char shape[] =
+		"channels=1 chips=1 blocks=16 layers=2 word_lines=4 unit=0 op=30 errors=off "
+		"erase=10ms";
+
+	test_device_init(&device, "demo");
+	device.ops.waits = test_waits;
+	test_device_set_all(&device, shape);
+	test_device_set_all(&device, pairs);
+	if (test_device_create(&device, "baseline"))
+		tap_bail_out("no such device: %s", device.error.text);
+	test_device_listen(&device, &listener);
+	test_write_each(&device, 0, test_units(&device), AFTL_PRECISE);
+	test_write_each(&device, 0, 8, AFTL_PRECISE);
+}
+
+static void run_until_phase(u32 phase)
+{
+	while (device.ftl->luns->work.phase != phase &&
+	       CHECK(aftl_next_event(device.ftl) < AFTL_TIME_MAX))
+		aftl_advance(device.ftl, aftl_next_event(device.ftl));
+}
+
+/* Send a request now, and check that it waits for @reason alone, for @ns. */
+static void waits_for(enum aftl_op op, u32 unit, enum aftl_wait reason, u64 ns)
+{
+	struct test_request *request = test_submit_kept(&device, op, unit, 1, AFTL_PRECISE, 0,
+							aftl_now(device.ftl));
+
+	test_drain(&device);
+	CHECK(request->done);
+	CHECK_EQ(request->waits.ns[reason], ns);
+	CHECK_EQ(sum_of(&request->waits), ns);
+	test_put(&device, request);
+}
+
+TAP_TEST(read_behind_an_erase, "a read behind an erase of 10 ms waits for the erase")
+{
+	open_one_die("");
+	CHECK_EQ(aftl_start_gc(device.ftl, 0), 0);
+	run_until_phase(AFTL_PHASE_ERASE);
+	aftl_advance(device.ftl, aftl_now(device.ftl) + ERASE_NS / 4);
+	waits_for(AFTL_OP_READ, 9, AFTL_WAIT_ERASE, ERASE_NS * 3ULL / 4);
+	test_device_close(&device);
+}
+
+TAP_TEST(read_suspends_a_program, "a read that suspends a program waits for the suspend")
+{
+	const struct aftl_work *work;
+
+	open_one_die("suspend=both suspend_cost=30us");
+	test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0, aftl_now(device.ftl));
+	aftl_advance(device.ftl, aftl_now(device.ftl));
+	work = &device.ftl->luns->work;
+	CHECK_EQ(work->phase, AFTL_PHASE_PROGRAM);
+	aftl_advance(device.ftl, work->array_ns + 1000);
+	waits_for(AFTL_OP_READ, 9, AFTL_WAIT_SUSPEND, 30000);
+	test_device_close(&device);
+}
+
+/* A queue of weight 1 beside one of weight 200, which always has requests: it starves. */
+TAP_TEST(starved_queue, "a starved queue waits for the other queues")
+{
+	struct test_request *request;
+	u32 i;
+
+	open_one_die("depth=16 queue_weights=1:200");
+	device.queue = 1;
+	for (i = 0; i < 50; i++)
+		test_submit(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0, aftl_now(device.ftl));
+	device.queue = 0;
+	test_submit(&device, AFTL_OP_WRITE, 60, 1, AFTL_PRECISE, 0, aftl_now(device.ftl));
+	request = test_submit_kept(&device, AFTL_OP_WRITE, 61, 1, AFTL_PRECISE, 0,
+				   aftl_now(device.ftl));
+	device.queue = 1;
+	for (i = 0; i < 30; i++)
+		test_submit(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0, aftl_now(device.ftl));
+	test_drain(&device);
+	CHECK(request->waits.ns[AFTL_WAIT_QUEUE] > sum_of(&request->waits) * 2 / 3);
+	CHECK_EQ(request->waits.ns[AFTL_WAIT_OTHER], 0);
+	test_put(&device, request);
+	test_device_close(&device);
+}
+
+int main(void)
+{
+	return tap_run_all();
+}

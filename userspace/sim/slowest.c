@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <string.h>
+
+#include "human-units.h"
+#include "slowest.h"
+#include "text-table.h"
+#include "core/persist/record.h"
+
+void slowest_put(struct sim_slowest *slowest, struct observed_request *observed, u32 unit_bytes,
+		 u64 base_ns)
+{
+	const struct aftl_request *request = &observed->request;
+	u64 response_ns = request->complete_ns - request->arrival_ns;
+	u32 i = slowest->count;
+
+	if (i == slowest->room && slowest->requests[i - 1].response_ns >= response_ns)
+		return;
+	if (i == slowest->room)
+		i--;
+	else
+		slowest->count++;
+	for (; i && slowest->requests[i - 1].response_ns < response_ns; i--)
+		slowest->requests[i] = slowest->requests[i - 1];
+	slowest->requests[i] = (struct sim_slow){
+		.arrival_ns = request->arrival_ns - base_ns,
+		.response_ns = response_ns,
+		.service_ns = response_ns - request_waiting_ns(request),
+		.lpn = request->unit,
+		.bytes = request_bytes(request, unit_bytes),
+		.op = request->op,
+	};
+	memcpy(slowest->requests[i].waits_ns, observed->waits.ns, sizeof(observed->waits.ns));
+}
+
+/* Return the enum aftl_wait with the largest time in @left, and clear that; AFTL_WAITS: none. */
+static u32 take_largest(u64 left[AFTL_WAITS])
+{
+	u32 most = 0;
+	u32 i;
+
+	for (i = 1; i < AFTL_WAITS; i++)
+		if (left[i] > left[most])
+			most = i;
+	if (!left[most])
+		return AFTL_WAITS;
+	left[most] = 0;
+	return most;
+}
+
+static void print_share(char text[HUMAN_SIZE], u64 part, u64 whole)
+{
+	human_fixed(text, scaled_ratio(part, whole, 1000), 1, " %");
+}
+
+/* Print the reasons with the largest first, as shares of the response time. */
+static void print_reasons(const struct sim_slow *slow, char text[TEXT_TABLE_CELL])
+{
+	u64 left[AFTL_WAITS];
+	char share[HUMAN_SIZE];
+	size_t used = 0;
+	u32 reason;
+
+	memcpy(left, slow->waits_ns, sizeof(left));
+	text[0] = '\0';
+	while ((reason = take_largest(left)) < AFTL_WAITS) {
+		print_share(share, slow->waits_ns[reason], slow->response_ns);
+		used += scnprintf(text + used, TEXT_TABLE_CELL - used, "%s%s %s",
+				  used ? ", " : "", aftl_wait_names[reason], share);
+	}
+}
+
+void slowest_print(const struct sim_slowest *slowest, const char *title, FILE *out)
+{
+	struct text_table table;
+	u32 i;
+
+	fprintf(out, "\nslowest requests of %s, and shares of their response times\n", title);
+	text_table_begin(&table, 6, 0);
+	table.right[1] = false;
+	table.right[5] = false;
+	text_table_row(&table);
+	text_table_cell(&table, "arrival");
+	text_table_cell(&table, "op");
+	text_table_cell(&table, "page");
+	text_table_cell(&table, "response");
+	text_table_cell(&table, "own work");
+	text_table_cell(&table, "waited for");
+	for (i = 0; i < slowest->count; i++) {
+		const struct sim_slow *slow = &slowest->requests[i];
+		char reasons[TEXT_TABLE_CELL], arrival[HUMAN_SIZE], response[HUMAN_SIZE];
+		char own[HUMAN_SIZE];
+
+		print_reasons(slow, reasons);
+		human_time(arrival, slow->arrival_ns);
+		human_time(response, slow->response_ns);
+		print_share(own, slow->service_ns, slow->response_ns);
+		text_table_row(&table);
+		text_table_cell(&table, "%s", arrival);
+		text_table_cell(&table, "%s", aftl_op_names[slow->op]);
+		text_table_cell(&table, "%llu", (unsigned long long)slow->lpn);
+		text_table_cell(&table, "%s", response);
+		text_table_cell(&table, "%s", own);
+		text_table_cell(&table, "%s", reasons);
+	}
+	text_table_end(&table, out);
+}
+
+static void put_slow(struct json_writer *json, const struct sim_slow *slow)
+{
+	u32 i;
+
+	json_record(json, NULL);
+	json_u64(json, "arrival_ns", slow->arrival_ns);
+	json_string(json, "op", aftl_op_names[slow->op]);
+	json_u64(json, "lpn", slow->lpn);
+	json_u64(json, "bytes", slow->bytes);
+	json_u64(json, "response_ns", slow->response_ns);
+	json_u64(json, "waiting_ns", slow->response_ns - slow->service_ns);
+	json_record(json, "waits_ns");
+	for (i = 0; i < AFTL_WAITS; i++)
+		if (slow->waits_ns[i])
+			json_u64(json, aftl_wait_names[i], slow->waits_ns[i]);
+	json_end_object(json);
+	json_end_object(json);
+}
+
+void slowest_json(const struct sim_slowest *slowest, struct json_writer *json)
+{
+	u32 i;
+
+	json_array(json, "slowest");
+	for (i = 0; i < slowest->count; i++)
+		put_slow(json, &slowest->requests[i]);
+	json_end_array(json);
+}

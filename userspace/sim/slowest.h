@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The slowest requests of a run, and what they waited for: --slowest. */
+#ifndef SIM_SLOWEST_H
+#define SIM_SLOWEST_H
+
+#include <stdio.h>
+
+#include "core/ftl/ftl.h"
+#include "json-writer.h"
+#include "request-log.h"
+
+/**
+ * struct sim_slow - a slow request
+ * @arrival_ns: since the stream began
+ * @response_ns: from arrival to completion
+ * @service_ns: chip time of the part that ended last, which is no wait
+ * @lpn: first logical page
+ * @bytes: length
+ * @op: enum aftl_op
+ * @waits_ns: the rest of the response time, by enum aftl_wait
+ */
+struct sim_slow {
+	u64 arrival_ns;
+	u64 response_ns;
+	u64 service_ns;
+	u64 lpn;
+	u64 bytes;
+	u32 op;
+	u64 waits_ns[AFTL_WAITS];
+};
+
+/**
+ * struct sim_slowest - the slowest requests so far
+ * @requests: the slowest first; of equals the one that completed first
+ * @count: length of @requests
+ * @room: most requests to keep
+ */
+struct sim_slowest {
+	struct sim_slow *requests;
+	u32 count;
+	u32 room;
+};
+
+/* Note the complete @observed if it is one of the slowest. Times are since @base_ns. */
+void slowest_put(struct sim_slowest *slowest, struct observed_request *observed, u32 unit_bytes,
+		 u64 base_ns);
+
+/* Print the requests with their reasons; @title names the run. */
+void slowest_print(const struct sim_slowest *slowest, const char *title, FILE *out);
+void slowest_json(const struct sim_slowest *slowest, struct json_writer *json);
+
+#endif
