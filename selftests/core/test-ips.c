@@ -159,6 +159,29 @@ TAP_TEST(it_takes_its_time, "a switch takes a sensing and a full program")
 	CHECK_EQ(read_ns(1), config->read_slc);
 }
 
+/* Write @units from @unit on; after a quarter of @program_ns, read another word line. */
+static u64 suspends_by_read(u32 unit, u32 units, u64 program_ns)
+{
+	u64 before = test_counters(&device)->array_suspends;
+
+	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, unit, units, AFTL_PRECISE, 0,
+			     aftl_now(device.ftl)), 0);
+	test_wait(&device, program_ns / 4);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 1, 1, AFTL_PRECISE, NULL), 0);
+	test_drain(&device);
+	return test_counters(&device)->array_suspends - before;
+}
+
+/* While a switch is suspended, only the cells would have the bit that was stored before. */
+TAP_TEST(switches_are_not_suspended, "a read suspends a cached program, but not a switch")
+{
+	open_device("ips_blocks=1 ips_idle=0 suspend=program");
+	test_write_each(&device, 0, LINES - 1, AFTL_PRECISE);
+	CHECK_EQ(suspends_by_read(LINES - 1, 1, device.ftl->config.program_slc), 1);
+	CHECK_EQ(suspends_by_read(100, 2, device.ftl->config.program), 0);
+	CHECK_EQ(mode_of(0), AFTL_MODE_SWITCHED);
+}
+
 static u64 hours_of(u32 unit)
 {
 	return aftl_page_hours(aftl_media(device.ftl), test_block_of(&device, unit), page_of(unit),

@@ -406,6 +406,7 @@ TAP_TEST(a_write_that_waits_for_a_read_programs_nothing,
 	do_write(0, UNIT_SECTORS);
 	test_do(&device, AFTL_OP_FLUSH, 0, 0, AFTL_PRECISE, NULL);
 	do_write(4 * UNIT_SECTORS, UNIT_SECTORS);
+	do_write(5 * UNIT_SECTORS, UNIT_SECTORS);
 	write_sectors(4, 2);
 	write_sectors(5, 2);
 	test_drain(&device);

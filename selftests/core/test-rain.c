@@ -455,6 +455,70 @@ TAP_TEST(a_die_dies_at_any_moment, "die failures at any time lose no recoverable
 	dies_at_any_moment(mirrored, "baseline");
 }
 
+static u32 lun_of_ppn(aftl_ppn_t ppn)
+{
+	return from_ppn(ppn) / aftl_geometry(device.ftl)->block_ppns / 48;
+}
+
+static bool same_stripe(aftl_ppn_t ppn, aftl_ppn_t other)
+{
+	u32 lun_ppns = aftl_geometry(device.ftl)->block_ppns * 48;
+
+	return lun_of_ppn(ppn) != lun_of_ppn(other) &&
+	       lun_of_ppn(ppn) / group_luns() == lun_of_ppn(other) / group_luns() &&
+	       from_ppn(ppn) % lun_ppns == from_ppn(other) % lun_ppns;
+}
+
+/* Return a unit below @end in the stripe of @ppn, or else @end. */
+static u32 unit_in_stripe(aftl_ppn_t ppn, u32 end)
+{
+	u32 unit = 0;
+
+	while (unit < end && !same_stripe(test_lookup(&device, unit), ppn))
+		unit++;
+	return unit;
+}
+
+static u32 unit_of_lun(u32 lun)
+{
+	u32 unit = 0;
+
+	while (lun_of_ppn(test_lookup(&device, unit)) != lun)
+		unit++;
+	return unit;
+}
+
+/*
+ * A read suspends a program while a reconstruction needs the page that is being programmed. Its
+ * data are in the controller; test_watch_array() checks that the page is not sensed.
+ */
+TAP_TEST(a_suspended_page_is_not_sensed, "a reconstruction does not sense a suspended program")
+{
+	u32 written = 64;
+	aftl_ppn_t ppn;
+	u32 lost;
+
+	open_device("baseline", suspending);
+	test_write_each(&device, 0, written, AFTL_PRECISE);
+	for (;; written++) {
+		test_submit(&device, AFTL_OP_WRITE, written, 1, AFTL_PRECISE, 0,
+			    aftl_now(device.ftl));
+		test_wait(&device, device.config.program / 4);
+		ppn = test_lookup(&device, written);
+		lost = unit_in_stripe(ppn, written);
+		if (lost < written)
+			break;
+		test_drain(&device);
+	}
+	kill_die(lun_of_ppn(test_lookup(&device, lost)));
+	test_submit(&device, AFTL_OP_READ, unit_of_lun(lun_of_ppn(ppn)), 1, AFTL_PRECISE, 0,
+		    aftl_now(device.ftl));
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, lost, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_counters(&device)->array_suspends, 1);
+	CHECK(test_counters(&device)->read_recovered_units > 0);
+	CHECK_EQ(check_reads(), 0);
+}
+
 /* Without room for a rebuild no more data are lost, and no request hangs. */
 TAP_TEST(a_full_device_loses_a_die, "a die failure of a full device loses no data")
 {
