@@ -216,7 +216,9 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun,
 		propose_nonsense(wild, lun, placement);
 		return 0;
 	}
-	if (wildness & WILD_CLOSE && need->cause == AFTL_CAUSE_HOST && draw(wild, 8) == 0)
+	/* Not before there is garbage to collect: a device without any becomes read-only. */
+	if (wildness & WILD_CLOSE && need->cause == AFTL_CAUSE_HOST &&
+	    lun->free_blocks < lun->good_blocks / 2 && draw(wild, 8) == 0)
 		return -ENOSPC;
 	if (wildness & WILD_LESS && draw(wild, 3) && place_in_less(wild, lun, need, placement))
 		return 0;

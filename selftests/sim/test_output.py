@@ -353,7 +353,8 @@ def test_series_are_all_responses(command: tuple[str, ...]) -> None:
 
 def test_warm_up_is_warned_of() -> None:
     """The warning appears when a full device starts to collect; the advised warm-up ends it."""
-    command = ("sim", "--fill", "random", "--requests", "200000", "--json=/dev/null")
+    command = ("sim", "--fill", "random", "--blocks", "64", "--requests", "200000",
+               "--json=/dev/null")
     done = run(*command)
     advised = re.search(r"warning: baseline: its begin puts the mean off by [\d.]+ %: "
                         r"--warmup=(\d+)\n", done.err)

@@ -106,7 +106,7 @@ PARAM(queue_weights, WEIGHTS, 0, U64_MAX, 0,
 	"weights of the host queues, such as 3:1, when commands are short; 0: one queue")
 PARAM(row, COUNT, 1, 1000, 1,
 	"programs that a die executes in a row before a waiting read")
-PARAM(write_expire, TIME, 0, 1000 * SEC, 0,
+PARAM(write_expire, TIME, 0, 1000 * SEC, 10 * MS,
 	"time that a die's reads overtake a write that a request waits for; 0: without limit")
 PARAM(suspend, CHOICE, 0, 3, AFTL_SUSPEND_OFF, "operations that a read may suspend")
 PARAM(suspend_cost, TIME, 0, MS, 20 * US,
@@ -131,10 +131,11 @@ PARAM(read_hit, TIME, 0, MS, 0,
 PARAM(depth, COUNT, 16, 1 << 20, 2048, "page commands the controller can hold, per direction")
 
 /* Space and wear */
-PARAM(gc, PERCENT, 0, 9000, 1000, "free blocks below which garbage is collected")
+PARAM(gc, PERCENT, 0, 9000, 1000,
+	"free blocks below which idle dies collect; they are taken from the spare space")
 PARAM(gc_mode, CHOICE, 0, 1, AFTL_GC_BLOCK,
 	"paced: each host write waits for its share of garbage collection; block: for whole blocks")
-PARAM(gc_pace, COUNT, 0, 1 << 20, 1,
+PARAM(gc_pace, COUNT, 0, 1 << 20, 3,
 	"free blocks of a die above the policy's reserve below which collection is paced")
 PARAM(gc_idle_valid, PERCENT, 0, 10000, 9000,
 	"most valid data a victim may hold while there is no pressure")

@@ -25,6 +25,12 @@ struct profile {
 
 static const struct setting demo_settings[] = { { NULL, 0 } };
 
+/* In the simulators of the papers reads always overtake writes. */
+static const struct setting paper_settings[] = {
+	{ "write_expire", 0 },
+	{ NULL, 0 },
+};
+
 /* ApproxFTL, TCAD 2018: 128 GB MLC, 8 layers of 64 pages. */
 static const struct setting tcad18_settings[] = {
 	{ "channels", 8 }, /* assumed: 8 x 4, first come first served */
@@ -330,15 +336,15 @@ static const struct profile profiles[] = {
 	{ "demo", "512 MiB MLC in 4 dies, 8 layers; small and quick",
 	  demo_settings, NULL },
 	{ "tcad18", "ApproxFTL's device: 128 GiB MLC in 32 dies, 8 layers",
-	  tcad18_settings, NULL },
+	  tcad18_settings, paper_settings },
 	{ "fast16", "AGCR's device: 128 GiB MLC in 64 dies, three program costs",
-	  fast16_settings, NULL },
+	  fast16_settings, paper_settings },
 	{ "micro19", "cubeFTL's device: 30 GiB TLC in 8 dies, 48 layers",
-	  micro19_settings, NULL },
+	  micro19_settings, paper_settings },
 	{ "ics14", "TVR's device: 4 GiB MLC in 4 dies, fast and slow pages",
-	  ics14_settings, NULL },
+	  ics14_settings, paper_settings },
 	{ "tos22", "ReSSD's device: 576 GiB TLC in 64 planes, 64 layers",
-	  tos22_settings, NULL },
+	  tos22_settings, paper_settings },
 	{ "qlc", "16 GiB QLC in 8 dies, 64 layers; a coarse and a fine pass",
 	  qlc_settings, NULL },
 	{ "enterprise", "1 TB TLC in 32 dies: superblocks, parity, SLC cache, cached map",
